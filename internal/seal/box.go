@@ -1,0 +1,137 @@
+// Package seal keeps secrets at rest: it seals them under the master key,
+// looks after that key's file, and makes new credentials.
+//
+// It imports the standard library only. It knows nothing of the database, of
+// projects or of HTTP; the row a value belongs to is a string to it.
+package seal
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// version is the first part of every sealed value: AES-256-GCM with a random
+// nonce in front, under the master key itself.
+const version = "v1"
+
+// ErrTampered is returned by Open when the value was sealed with this key, or
+// claims to have been, and yet does not open: it was changed, cut short, or
+// moved here from another row.
+var ErrTampered = errors.New("the sealed value was damaged, or belongs to another row")
+
+// WrongKeyError is returned by Open when the value was sealed with another
+// master key. Its fields are key ids, which are no secrets.
+type WrongKeyError struct {
+	SealedWith string // the id of the key the value was sealed with
+	Have       string // the id of the key that was tried
+}
+
+// Error names both keys.
+func (e *WrongKeyError) Error() string {
+	return fmt.Sprintf("the master key does not fit this database: it was sealed with key %s, this one is %s", e.SealedWith, e.Have)
+}
+
+// VersionError is returned by Open when the value has a form that this
+// version of the program does not know.
+type VersionError struct {
+	Version string // what stood where "v1" was expected, at most 16 bytes
+}
+
+// Error names the version found.
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("the sealed value has the form %q, and this program knows %q only", e.Version, version)
+}
+
+// Box seals and opens values under one master key. It is safe for use by
+// several goroutines. Under one key, fewer than 2³² values should ever be
+// sealed (NIST SP 800-38D, section 8.3: nonces are random).
+type Box struct {
+	aead  cipher.AEAD
+	keyID string
+}
+
+// NewBox returns a Box for a key. It panics for the zero Key, which is a
+// mistake of the program and would seal everything under a known key.
+func NewBox(k Key) *Box {
+	if k.IsZero() {
+		panic("seal: NewBox without a key")
+	}
+	block, err := aes.NewCipher(k.bytes[:])
+	if err != nil {
+		panic("seal: " + err.Error()) // only for a key of a wrong length
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		panic("seal: " + err.Error()) // only for a block that is not AES
+	}
+	return &Box{aead: aead, keyID: k.ID()}
+}
+
+// KeyID returns the id of the box's key.
+func (b *Box) KeyID() string { return b.keyID }
+
+// Seal returns the sealed form of plaintext: ASCII text of the form
+// "v1.<key id>.<Base64 of nonce, ciphertext and tag>", about 52 characters
+// longer than 4/3 of the plaintext. It opens with the same rowID only. Where
+// one row holds several sealed columns, rowID should name the column too, so
+// that they cannot be exchanged. Two seals of the same value differ.
+func (b *Box) Seal(rowID string, plaintext []byte) string {
+	out := b.aead.Seal(nil, nil, plaintext, []byte(rowID))
+	return version + "." + b.keyID + "." + base64.RawURLEncoding.EncodeToString(out)
+}
+
+// Open returns what was sealed for rowID. The errors are *WrongKeyError,
+// *VersionError and ErrTampered, each possibly wrapped; none of them repeats
+// any part of the value but its key id.
+func (b *Box) Open(rowID, sealed string) ([]byte, error) {
+	keyID, body, err := split(sealed)
+	if err != nil {
+		return nil, err
+	}
+	if keyID != b.keyID {
+		return nil, &WrongKeyError{SealedWith: keyID, Have: b.keyID}
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(body)
+	if err != nil || strings.ContainsAny(body, "\r\n") { // the decoder skips line breaks
+		return nil, ErrTampered
+	}
+	plaintext, err := b.aead.Open(nil, nil, raw, []byte(rowID))
+	if err != nil {
+		return nil, ErrTampered
+	}
+	return plaintext, nil
+}
+
+// KeyID returns the id of the key a value was sealed with, without opening
+// it. The errors are *VersionError and ErrTampered.
+func KeyID(sealed string) (string, error) {
+	keyID, _, err := split(sealed)
+	return keyID, err
+}
+
+// split takes a sealed value apart. The key id it returns has the right form.
+func split(sealed string) (keyID, body string, err error) {
+	found, rest, ok := strings.Cut(sealed, ".")
+	if !ok {
+		return "", "", ErrTampered
+	}
+	if found != version {
+		return "", "", &VersionError{Version: found[:min(len(found), 16)]}
+	}
+	keyID, body, ok = strings.Cut(rest, ".")
+	if !ok || !isKeyID(keyID) {
+		return "", "", ErrTampered
+	}
+	return keyID, body, nil
+}
+
+func isKeyID(s string) bool {
+	if len(s) != 2*keyIDSize {
+		return false
+	}
+	return strings.Trim(s, "0123456789abcdef") == ""
+}

@@ -1,0 +1,70 @@
+package seal
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+)
+
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// Lengths in base62 characters of 5.954 bits each.
+const (
+	apiKeyLength = 32 // 190 bits; 137 remain when nine characters are shown in lists
+	secretLength = 43 // 256 bits
+	linkLength   = 27 // 160 bits, short enough for a link
+)
+
+// NewAPIKey returns a new API key, "pk_" and 32 letters and digits.
+func NewAPIKey() Secret { return Secret("pk_" + randomText(apiKeyLength)) }
+
+// NewGatewaySecret returns a new Gateway secret, "gs_" and 43 letters and
+// digits (256 random bits).
+func NewGatewaySecret() Secret { return Secret("gs_" + randomText(secretLength)) }
+
+// NewProjectSecret returns a new project secret: "whsec_" and the standard
+// Base64 of 32 random bytes, the form that Standard Webhooks 1.0 gives its
+// symmetric secrets.
+func NewProjectSecret() Secret {
+	var raw [32]byte
+	rand.Read(raw[:]) // never fails, see crypto/rand
+	return Secret("whsec_" + base64.StdEncoding.EncodeToString(raw[:]))
+}
+
+// NewManagementToken returns a new token for the management API, "pt_" and 43
+// letters and digits (256 random bits).
+func NewManagementToken() Secret { return Secret("pt_" + randomText(secretLength)) }
+
+// NewSessionToken returns a new token for a browser session: 43 letters and
+// digits (256 random bits).
+func NewSessionToken() Secret { return Secret(randomText(secretLength)) }
+
+// NewLinkToken returns a new token for a link into a room: 27 letters and
+// digits (160 random bits), safe anywhere in a URL.
+func NewLinkToken() Secret { return Secret(randomText(linkLength)) }
+
+// Hash returns what is stored instead of a token, or to find a key by: the
+// SHA-256 of its bytes, 64 hexadecimal digits in lower case. It is meant for
+// random tokens; a password needs a slow hash.
+func Hash(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// randomText returns n characters drawn evenly from base62: bytes that would
+// favour some characters are drawn again.
+func randomText(n int) string {
+	const even = 256 - 256%len(base62)
+	out := make([]byte, 0, n)
+	var buf [64]byte
+	for len(out) < n {
+		rand.Read(buf[:]) // never fails, see crypto/rand
+		for _, b := range buf {
+			if int(b) < even && len(out) < n {
+				out = append(out, base62[int(b)%len(base62)])
+			}
+		}
+	}
+	return string(out)
+}

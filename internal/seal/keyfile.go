@@ -1,0 +1,115 @@
+package seal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// keyFileLimit is how much of a key file is read, in bytes. A key has 44.
+const keyFileLimit = 1024
+
+// LoadKeyFile reads the master key from a file. It refuses a file that the
+// group or others may touch (any of mode 0077) and says which command mends
+// it. A missing file is an error that is fs.ErrNotExist.
+func LoadKeyFile(path string) (Key, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Key{}, &missingKeyError{path: path}
+	}
+	if err != nil {
+		return Key{}, fmt.Errorf("the master key file cannot be opened: %w", err)
+	}
+	defer f.Close()
+
+	info, err := f.Stat()
+	if err != nil {
+		return Key{}, fmt.Errorf("the master key file cannot be examined: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return Key{}, fmt.Errorf("the master key file %s is not a regular file", path)
+	}
+	if perm := info.Mode().Perm(); perm&0o077 != 0 {
+		return Key{}, fmt.Errorf("the master key file %s is open to other users (mode %04o): run chmod 600 '%s'", path, perm, path)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, keyFileLimit))
+	if err != nil {
+		return Key{}, fmt.Errorf("the master key file cannot be read: %w", err)
+	}
+	k, err := ParseKey(string(text))
+	if err != nil {
+		return Key{}, fmt.Errorf("the file %s holds no usable key: %w", path, err)
+	}
+	return k, nil
+}
+
+// missingKeyError says that there is no key file, and what to do about it.
+type missingKeyError struct{ path string }
+
+func (e *missingKeyError) Error() string {
+	return fmt.Sprintf("the master key file %s does not exist: bring it back from your backup, or give the key in PARLEY_MASTER_KEY", e.path)
+}
+
+func (e *missingKeyError) Unwrap() error { return fs.ErrNotExist }
+
+// LoadOrCreateKeyFile reads the master key from a file as LoadKeyFile does.
+// When there is no file and create is true, it makes a new key and writes the
+// file. Give create only while nothing is sealed yet: a new key opens nothing
+// that was sealed before. Of several processes that create at the same time
+// one writes and all return its key.
+func LoadOrCreateKeyFile(path string, create bool) (Key, error) {
+	k, err := LoadKeyFile(path)
+	if !create || !errors.Is(err, fs.ErrNotExist) {
+		return k, err
+	}
+	k = NewKey()
+	err = CreateKeyFile(path, k)
+	if errors.Is(err, fs.ErrExist) {
+		return LoadKeyFile(path) // another process was faster
+	}
+	if err != nil {
+		return Key{}, err
+	}
+	return k, nil
+}
+
+// CreateKeyFile writes a key to a new file of mode 0600. It never replaces a
+// file: an existing one is an error that is fs.ErrExist. The file appears
+// whole or not at all, and is on the disk when CreateKeyFile returns: it is
+// written and synced under a name of its own first, and then linked.
+func CreateKeyFile(path string, k Key) error {
+	if k.IsZero() {
+		return errors.New("there is no master key to write")
+	}
+	dir := filepath.Dir(path)
+	temp, err := os.CreateTemp(dir, ".master-key-*") // O_EXCL, mode 0600
+	if err != nil {
+		return fmt.Errorf("the master key file cannot be written: %w", err)
+	}
+	defer os.Remove(temp.Name())
+	_, err = io.WriteString(temp, k.Reveal()+"\n")
+	err = errors.Join(err, temp.Sync(), temp.Close())
+	if err != nil {
+		return fmt.Errorf("the master key file cannot be written: %w", err)
+	}
+	// Link, unlike Rename, fails when the name is taken.
+	if err := os.Link(temp.Name(), path); err != nil {
+		return fmt.Errorf("the master key file cannot be created: %w", err)
+	}
+	return syncDir(dir)
+}
+
+// syncDir makes the names in a directory durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("the directory of the master key file cannot be opened: %w", err)
+	}
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fmt.Errorf("the directory of the master key file cannot be synced: %w", err)
+	}
+	return nil
+}
