@@ -1,0 +1,135 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// fileLimit is the size of the largest configuration file, in bytes.
+const fileLimit = 1 << 20
+
+// readFile reads the settings in a YAML file, by flag. Errors name the file.
+func readFile(path string) (map[string]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("the configuration file cannot be opened: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, fileLimit+1))
+	if err != nil {
+		return nil, fmt.Errorf("the configuration file cannot be read: %w", err)
+	}
+	if len(data) > fileLimit {
+		return nil, fmt.Errorf("the configuration file %s is larger than 1 MiB", path)
+	}
+	values, err := parseFile(data)
+	if err != nil {
+		return nil, fmt.Errorf("the configuration file %s: %w", path, err)
+	}
+	return values, nil
+}
+
+// parseFile reads the settings in a YAML document, by flag. The document is
+// one flat mapping, or empty. Unknown and repeated keys and values of a wrong
+// type are errors that name the key and the line, and never the value: it may
+// be a password.
+func parseFile(data []byte) (map[string]string, error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	var document yaml.Node
+	if err := decoder.Decode(&document); err != nil {
+		if errors.Is(err, io.EOF) {
+			return map[string]string{}, nil
+		}
+		return nil, err
+	}
+	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, errors.New("holds more than one YAML document")
+	}
+	root := document.Content[0]
+	if root.ShortTag() == "!!null" {
+		return map[string]string{}, nil // nothing but comments
+	}
+	if root.Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("line %d: must be a list of settings of the form name: value", root.Line)
+	}
+	return parseMapping(root)
+}
+
+// parseMapping reads the pairs of a mapping.
+func parseMapping(root *yaml.Node) (map[string]string, error) {
+	known := map[string]setting{}
+	for _, s := range settings() {
+		if s.flag != configFlag {
+			known[s.key] = s
+		}
+	}
+	values := map[string]string{}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		key, value := root.Content[i], root.Content[i+1]
+		s, ok := known[key.Value]
+		if !ok || key.Kind != yaml.ScalarNode {
+			return nil, fmt.Errorf("line %d: unknown setting %q", key.Line, key.Value)
+		}
+		if _, repeated := values[s.flag]; repeated {
+			return nil, fmt.Errorf("line %d: %s is there twice", key.Line, s.key)
+		}
+		parsed, err := parseNode(s.kind, value)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %s %w", value.Line, s.key, err)
+		}
+		values[s.flag] = parsed
+	}
+	return values, nil
+}
+
+// parseNode returns a value of the file as kong reads it. The error continues
+// a sentence that begins with the key.
+func parseNode(k kind, node *yaml.Node) (string, error) {
+	tag := node.ShortTag()
+	switch {
+	case k == list && node.Kind == yaml.SequenceNode:
+		return parseList(node)
+	case node.Kind != yaml.ScalarNode:
+		return "", wrongType(k)
+	case k == text && tag == "!!str", k == list && tag == "!!str":
+		return node.Value, nil
+	case k == boolean && tag == "!!bool", k == number && tag == "!!int":
+		return k.canonical(node.Value)
+	case k == duration && tag == "!!str":
+		return k.canonical(node.Value)
+	}
+	return "", wrongType(k)
+}
+
+// parseList returns the items of a list with commas between them.
+func parseList(node *yaml.Node) (string, error) {
+	var items []string
+	for _, item := range node.Content {
+		if item.Kind != yaml.ScalarNode || item.ShortTag() != "!!str" {
+			return "", wrongType(list)
+		}
+		items = append(items, item.Value)
+	}
+	return strings.Join(items, ","), nil
+}
+
+func wrongType(k kind) error {
+	switch k {
+	case number:
+		return errors.New("must be a whole number")
+	case boolean:
+		return errors.New("must be true or false")
+	case duration:
+		return errors.New("must be a duration with its unit, such as 90s, 5m or 1d")
+	case list:
+		return errors.New("must be a list of texts, or one text")
+	default:
+		return errors.New("must be text, in quotes where YAML would read something else")
+	}
+}

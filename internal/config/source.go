@@ -1,0 +1,147 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"parley/internal/seal"
+)
+
+// Environment variables that are known but are no settings with a flag.
+const (
+	envMasterKey     = "PARLEY_MASTER_KEY"
+	envMasterKeyFile = "PARLEY_MASTER_KEY_FILE"
+	envURL           = "PARLEY_URL"
+	envAdminToken    = "PARLEY_ADMIN_TOKEN"
+)
+
+const envPrefix = "PARLEY_"
+
+// environment holds the variables that are set to something. One that is set
+// but empty counts as unset.
+type environment map[string]string
+
+func newEnvironment(environ []string) environment {
+	env := environment{}
+	for _, pair := range environ {
+		if name, value, ok := strings.Cut(pair, "="); ok && value != "" {
+			env[name] = value
+		}
+	}
+	return env
+}
+
+// Options returns what kong.New needs for a command that embeds Config.
+// environ is os.Environ(), or a test's own. kong's "env" tag is not used for
+// settings: it counts an empty variable as set and loses to a file.
+func Options(environ []string) []kong.Option {
+	return []kong.Option{
+		kong.Bind(newEnvironment(environ)),
+		kong.PostBuild(func(k *kong.Kong) error {
+			return kong.Visit(k.Model.Node, nameVariable)
+		}),
+	}
+}
+
+// nameVariable appends the environment variable to the help of a flag.
+func nameVariable(node kong.Visitable, next kong.Next) error {
+	if flag, ok := node.(*kong.Flag); ok {
+		if env := flag.Tag.Get("setting"); env != "" {
+			flag.Help += " ($" + env + ")"
+		}
+	}
+	return next(nil)
+}
+
+// BeforeResolve is kong's hook between reading the command line and filling
+// in the rest: it gives kong the values of the environment and the file.
+func (c *Config) BeforeResolve(ctx *kong.Context, env environment) error {
+	given := flagsGiven(ctx)
+	values := map[string]string{}
+	path, ok := given[configFlag]
+	if !ok {
+		path = env["PARLEY_CONFIG"]
+	}
+	if path != "" {
+		var err error
+		if values, err = readFile(path); err != nil {
+			return err
+		}
+	}
+	if err := addEnvironment(values, env); err != nil {
+		return err
+	}
+	if _, ok := given["master-key-file"]; !ok {
+		if env[envMasterKey] != "" && env[envMasterKeyFile] != "" {
+			return errors.New(envMasterKey + " and " + envMasterKeyFile + " are both set: keep one of them")
+		}
+		c.MasterKey = seal.Secret(env[envMasterKey])
+	}
+	ctx.AddResolver(kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+		if value, ok := values[flag.Name]; ok && flag.Tag.Has("setting") {
+			return value, nil
+		}
+		return nil, nil
+	}))
+	return nil
+}
+
+// flagsGiven returns the settings that stand on the command line, with their
+// values as text.
+func flagsGiven(ctx *kong.Context) map[string]string {
+	given := map[string]string{}
+	for _, step := range ctx.Path {
+		if step.Flag != nil && step.Flag.Tag.Has("setting") {
+			given[step.Flag.Name] = fmt.Sprint(ctx.FlagValue(step.Flag))
+		}
+	}
+	return given
+}
+
+// addEnvironment puts what the environment holds over what the file holds.
+func addEnvironment(values map[string]string, env environment) error {
+	for _, s := range settings() {
+		value, ok := env[s.env]
+		if !ok {
+			continue
+		}
+		parsed, err := s.kind.canonical(value)
+		if err != nil {
+			return fmt.Errorf("%s %w", s.env, err)
+		}
+		values[s.flag] = parsed
+	}
+	return nil
+}
+
+// Default returns the settings of a server that was told nothing.
+func Default() Config {
+	var c Config
+	if err := kong.ApplyDefaults(&c, Options(nil)...); err != nil {
+		panic("config: the defaults are not valid: " + err.Error())
+	}
+	return c
+}
+
+// UnknownEnv returns the names in environ (as os.Environ gives it) that begin
+// with PARLEY_ and mean nothing, sorted: most likely slips. Names in extra
+// are known too.
+func UnknownEnv(environ []string, extra ...string) []string {
+	known := append([]string{envMasterKey, envURL, envAdminToken}, extra...)
+	for _, s := range settings() {
+		known = append(known, s.env)
+	}
+	var unknown []string
+	for _, pair := range environ {
+		name, _, _ := strings.Cut(pair, "=")
+		if strings.HasPrefix(name, envPrefix) && !slices.Contains(known, name) {
+			unknown = append(unknown, name)
+		}
+	}
+	slices.Sort(unknown)
+	return unknown
+}

@@ -1,0 +1,161 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"parley/internal/seal"
+)
+
+// Bounds of ClockSkew.
+const (
+	minClockSkew = time.Second
+	maxClockSkew = time.Hour
+)
+
+const maxPort = 65535
+
+// Validate returns an error with one sentence for each setting that cannot
+// be, or nil. Each sentence names the flag, the variable and the bound. None
+// repeats a URL that may hold a password, or the master key.
+func (c *Config) Validate() error {
+	_, timezoneErr := c.Location()
+	_, proxiesErr := c.TrustedPrefixes()
+	return errors.Join(
+		checkAddress("listen", c.Listen),
+		c.checkPublicURL(),
+		check(strings.TrimSpace(c.DataDir) != "", "data-dir", "must not be empty"),
+		check(1 <= c.RTCUDPPort && c.RTCUDPPort <= maxPort, "rtc-udp-port", "must be between 1 and 65535, not %d", c.RTCUDPPort),
+		c.checkTCPPort(),
+		c.checkNodeIP(),
+		proxiesErr,
+		checkScheme("database-url", c.DatabaseURL, "postgres", "postgresql"),
+		checkScheme("redis-url", c.RedisURL, "redis", "rediss"),
+		c.checkMasterKey(),
+		c.checkMetricsListen(),
+		timezoneErr,
+		check(minClockSkew <= c.ClockSkew.Std() && c.ClockSkew.Std() <= maxClockSkew, "clock-skew", "must be between 1s and 1h, not %s", c.ClockSkew),
+		checkChoice("plan-provider", c.PlanProvider, PlanProviderBuiltin, PlanProviderNone),
+		checkChoice("log-level", c.LogLevel, "debug", "info", "warn", "error"),
+		checkChoice("log-format", c.LogFormat, LogFormatText, LogFormatJSON),
+	)
+}
+
+// refuse returns a sentence that begins with the flag and the variable.
+func refuse(flag, format string, args ...any) error {
+	env := ""
+	for _, s := range settings() {
+		if s.flag == flag {
+			env = s.env
+		}
+	}
+	return fmt.Errorf("--%s (%s) %s", flag, env, fmt.Sprintf(format, args...))
+}
+
+// check returns nil if ok, and the sentence otherwise.
+func check(ok bool, flag, format string, args ...any) error {
+	if ok {
+		return nil
+	}
+	return refuse(flag, format, args...)
+}
+
+func checkChoice(flag, value string, choices ...string) error {
+	last := len(choices) - 1
+	all := strings.Join(choices[:last], ", ") + " or " + choices[last]
+	return check(slices.Contains(choices, value), flag, "must be %s, not %q", all, value)
+}
+
+func checkAddress(flag, value string) error {
+	host, port, err := net.SplitHostPort(value)
+	if err != nil || strings.ContainsAny(host, " /@") || !isPort(port) {
+		return refuse(flag, "must be host:port with a port between 0 and 65535, such as 127.0.0.1:8080 or [::1]:8080, not %q", value)
+	}
+	return nil
+}
+
+// isPort reports whether text is a port number, 0 included.
+func isPort(text string) bool {
+	n, err := strconv.Atoi(text)
+	return err == nil && isDigits(text) && n <= maxPort
+}
+
+func (c *Config) checkMetricsListen() error {
+	if c.MetricsListen == "" {
+		return nil
+	}
+	return checkAddress("metrics-listen", c.MetricsListen)
+}
+
+func (c *Config) checkPublicURL() error {
+	if c.PublicURL == "" {
+		return nil
+	}
+	u, err := url.Parse(c.PublicURL)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
+		return refuse("public-url", "must be an absolute URL with http or https, such as https://meet.example.org")
+	}
+	if u.User != nil {
+		return refuse("public-url", "must not hold a user name or password")
+	}
+	if strings.TrimSuffix(u.EscapedPath(), "/") != "" || u.RawQuery != "" || u.ForceQuery || strings.Contains(c.PublicURL, "#") {
+		return refuse("public-url", "must end after the host and port, without a path, query or fragment, not %q", c.PublicURL)
+	}
+	if port := u.Port(); strings.HasSuffix(u.Host, ":") || port != "" && (!isPort(port) || port == "0") {
+		return refuse("public-url", "must have a port between 1 and 65535 or none, not %q", c.PublicURL)
+	}
+	return nil
+}
+
+func (c *Config) checkTCPPort() error {
+	if c.RTCTCPPort < 0 || c.RTCTCPPort > maxPort {
+		return refuse("rtc-tcp-port", "must be 0 (off) or between 1 and 65535, not %d", c.RTCTCPPort)
+	}
+	_, port, err := net.SplitHostPort(c.Listen)
+	if err == nil && c.RTCTCPPort != 0 && port == strconv.Itoa(c.RTCTCPPort) {
+		return refuse("rtc-tcp-port", "must differ from the port of --listen (%s)", port)
+	}
+	return nil
+}
+
+func (c *Config) checkNodeIP() error {
+	if c.RTCNodeIP == "" {
+		return nil
+	}
+	ip, err := netip.ParseAddr(c.RTCNodeIP)
+	if err != nil || ip.IsUnspecified() || ip.IsMulticast() || ip.Zone() != "" {
+		return refuse("rtc-node-ip", "must be the IP address of one machine, such as 203.0.113.7, not %q", c.RTCNodeIP)
+	}
+	return nil
+}
+
+// checkScheme looks at the beginning of a URL only: its driver checks the
+// rest, and the value must not be repeated.
+func checkScheme(flag string, value seal.Secret, schemes ...string) error {
+	if value == "" {
+		return nil
+	}
+	for _, scheme := range schemes {
+		if rest, ok := strings.CutPrefix(value.Reveal(), scheme+"://"); ok && rest != "" {
+			return nil
+		}
+	}
+	return refuse(flag, "must be a URL that begins with %s", strings.Join(schemes, ":// or ")+"://")
+}
+
+func (c *Config) checkMasterKey() error {
+	if c.MasterKey == "" {
+		return nil
+	}
+	if _, err := seal.ParseKey(c.MasterKey.Reveal()); err != nil {
+		return fmt.Errorf("%s: %w", envMasterKey, err)
+	}
+	return nil
+}
