@@ -1,0 +1,33 @@
+package sign
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+)
+
+// Legacy returns the signature of version 3 and 4 requests and of join
+// events: the HMAC-SHA256 over the raw body alone, in standard Base64 with
+// padding (RFC 4648, section 4), 44 characters. The key is an API key or the
+// project secret for requests, and the project secret for join events, as
+// shown. It covers no time: a captured request can be sent again.
+func Legacy(key string, body []byte) string {
+	sum := legacySum(key, body)
+	return string(sum[:])
+}
+
+// VerifyLegacy reports whether signature is the older signature over body.
+// Only the one canonical Base64 form is taken: no line breaks, no URL
+// alphabet, no missing padding.
+func VerifyLegacy(key string, body []byte, signature string) bool {
+	want := legacySum(key, body)
+	return hmac.Equal(want[:], []byte(signature))
+}
+
+func legacySum(key string, body []byte) (encoded [base64Size]byte) {
+	var sum [sha256.Size]byte
+	mac := newMAC(key)
+	mac.Write(body)
+	base64.StdEncoding.Encode(encoded[:], mac.Sum(sum[:0]))
+	return encoded
+}

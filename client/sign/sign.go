@@ -1,0 +1,28 @@
+// Package sign computes and checks the three signatures of Parley: those of
+// version 5 requests, those of version 3 and 4 requests and join events, and
+// those of the webhooks that Parley sends. The server uses this very package.
+//
+// It imports the standard library only, and neither net/http nor a database:
+// it takes texts and bytes and gives texts and verdicts. It must not learn
+// where keys are kept or how a request is answered.
+//
+// Every signature is an HMAC-SHA256 (RFC 2104, FIPS 180-4). For version 5 and
+// for the older versions the key is the UTF-8 bytes of the credential exactly
+// as shown, prefix included. Standard Webhooks alone decodes its secret
+// first. Comparisons take the same time whatever the difference is.
+//
+// The vectors in client/testdata/vectors.json are for authors of clients in
+// other languages.
+package sign
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"hash"
+)
+
+// base64Size is the length of a signature in Base64, in characters.
+const base64Size = (sha256.Size + 2) / 3 * 4
+
+// newMAC returns an HMAC-SHA256 keyed with the bytes of a credential.
+func newMAC(key string) hash.Hash { return hmac.New(sha256.New, []byte(key)) }
