@@ -1,0 +1,159 @@
+package sign_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"parley/client/sign"
+)
+
+// v5Parts is what a version 5 signature covers.
+type v5Parts struct {
+	secret, method, target, timestamp, key string
+	body                                   []byte
+}
+
+func drawV5(t *rapid.T) v5Parts {
+	line := rapid.StringMatching(`[^\n]{0,40}`)
+	return v5Parts{
+		secret:    rapid.StringN(1, 60, -1).Draw(t, "secret"),
+		method:    rapid.SampledFrom([]string{"GET", "HEAD", "POST", "PUT"}).Draw(t, "method"),
+		target:    "/" + line.Draw(t, "target"),
+		timestamp: rapid.StringMatching(`[0-9]{1,18}`).Draw(t, "timestamp"),
+		key:       line.Draw(t, "key"),
+		body:      rapid.SliceOfN(rapid.Byte(), 0, 200).Draw(t, "body"),
+	}
+}
+
+func (p v5Parts) sign() string {
+	return sign.V5(p.secret, p.method, p.target, p.timestamp, p.key, p.body)
+}
+
+func (p v5Parts) verify(signature string) bool {
+	return sign.VerifyV5(p.secret, p.method, p.target, p.timestamp, p.key, p.body, signature)
+}
+
+// Two requests that differ in any part never share a signed text: that is
+// what the line feeds are for.
+func TestV5PartsDoNotRunTogether(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := drawV5(t), drawV5(t)
+		b.secret = a.secret
+		same := a.method == b.method && a.target == b.target && a.timestamp == b.timestamp && a.key == b.key && string(a.body) == string(b.body)
+		if !a.verify(a.sign()) {
+			t.Fatal("the right signature does not verify")
+		}
+		if b.verify(a.sign()) != same {
+			t.Fatalf("%+v and %+v share a signature", a, b)
+		}
+	})
+}
+
+// Moving text over the border between two parts changes the verdict, also
+// where a line feed moves with it and the signed text stays the same.
+func TestV5BorderCannotBeShifted(t *testing.T) {
+	a := v5Parts{secret: "gs_s", method: "POST", target: "/a", timestamp: "1", key: "k", body: []byte("b\nc")}
+	shifted := a
+	shifted.key, shifted.body = "k\nb", []byte("c")
+	if shifted.sign() != a.sign() {
+		t.Fatal("the two no longer share their signed text; this test says nothing")
+	}
+	if shifted.verify(a.sign()) {
+		t.Error("a line feed in the idempotency key verifies")
+	}
+}
+
+func TestV5MethodCase(t *testing.T) {
+	lower := sign.V5("s", "get", "/", "1", "", nil)
+	if lower != sign.V5("s", "GET", "/", "1", "", nil) {
+		t.Error("the method is not put in upper case")
+	}
+	if got := string(sign.V5Text("poſt", "/", "1", "", nil)); !strings.Contains(got, "POſT") {
+		t.Errorf("only ASCII letters have an upper case here: %q", got)
+	}
+}
+
+func TestEmptyKeysVerifyNothing(t *testing.T) {
+	if sign.VerifyV5("", "GET", "/", "1", "", nil, sign.V5("", "GET", "/", "1", "", nil)) {
+		t.Error("an empty Gateway secret verifies")
+	}
+	if sign.VerifyLegacy("", nil, sign.Legacy("", nil)) {
+		t.Error("an empty key verifies")
+	}
+	if err := sign.VerifyWebhook(nil, "msg_1", "1", nil, ""); !errors.Is(err, sign.ErrWebhookSignature) {
+		t.Errorf("no secret at all: %v", err)
+	}
+}
+
+// Every header made with some secrets verifies with any one of them.
+func TestWebhookRotation(t *testing.T) {
+	all := []string{projectSecret, newSecret, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}
+	rapid.Check(t, func(t *rapid.T) {
+		signers := rapid.SliceOfNDistinct(rapid.SampledFrom(all), 1, 3, rapid.ID).Draw(t, "signers")
+		known := rapid.SliceOfNDistinct(rapid.SampledFrom(all), 1, 3, rapid.ID).Draw(t, "known")
+		body := rapid.SliceOf(rapid.Byte()).Draw(t, "body")
+		header, err := sign.Webhook(signers, "msg_1", now, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared := false
+		for _, s := range signers {
+			for _, k := range known {
+				shared = shared || s == k
+			}
+		}
+		if err := sign.VerifyWebhook(known, "msg_1", now, body, header); (err == nil) != shared {
+			t.Fatalf("signed by %d, known %d, shared %v: %v", len(signers), len(known), shared, err)
+		}
+	})
+}
+
+func TestWebhookErrors(t *testing.T) {
+	long := "whsec_" + strings.Repeat("AAAA", 22)
+	for _, c := range []struct {
+		name, secret, id, timestamp string
+		want                        error
+	}{
+		{"no prefix", strings.TrimPrefix(projectSecret, "whsec_"), "msg_1", now, sign.ErrWebhookSecret},
+		{"not Base64", "whsec_*", "msg_1", now, sign.ErrWebhookSecret},
+		{"no padding", strings.TrimRight(projectSecret, "="), "msg_1", now, sign.ErrWebhookSecret},
+		{"too short", "whsec_AAAA", "msg_1", now, sign.ErrWebhookSecret},
+		{"too long", long, "msg_1", now, sign.ErrWebhookSecret},
+		{"line break", projectSecret + "\n", "msg_1", now, sign.ErrWebhookSecret},
+		{"empty id", projectSecret, "", now, sign.ErrWebhookID},
+		{"space in id", projectSecret, "msg 1", now, sign.ErrWebhookID},
+		{"full stop in id", projectSecret, "msg.1", now, sign.ErrWebhookID},
+		{"timestamp", projectSecret, "msg_1", "now", sign.ErrTimestamp},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := sign.Webhook([]string{c.secret}, c.id, c.timestamp, nil); !errors.Is(err, c.want) {
+				t.Errorf("signing: %v, want %v", err, c.want)
+			}
+			if err := sign.VerifyWebhook([]string{c.secret}, c.id, c.timestamp, nil, "v1,"); !errors.Is(err, c.want) {
+				t.Errorf("verifying: %v, want %v", err, c.want)
+			}
+		})
+	}
+	if _, err := sign.Webhook(nil, "msg_1", now, nil); !errors.Is(err, sign.ErrWebhookSecret) {
+		t.Errorf("no secret: %v", err)
+	}
+}
+
+func TestMillisecondsAreRecognised(t *testing.T) {
+	at := time.UnixMilli(1767225600123)
+	for text, want := range map[string]bool{
+		"1767225600123": true, "1767225300000": true, "1767225299999": false,
+		"1767225600": false, "1767225600000000": false, "x": false,
+	} {
+		if got := sign.CheckTimestamp(text, at, sign.DefaultSkew).Milliseconds; got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+	if got := sign.FormatTimestamp(at); got != now {
+		t.Errorf("FormatTimestamp: %s", got)
+	}
+}
