@@ -33,6 +33,7 @@ type Error struct {
 	Kind       Kind
 	Code       string        // stable, machine readable, may be empty
 	Message    string        // one sentence in plain words, no secrets
+	Reason     string        // why, for machines, where Code alone says too little; may be empty
 	RetryAfter time.Duration // with Exhausted and Unavailable; 0 when unknown
 	Err        error         // the cause, for the log; may be nil
 }

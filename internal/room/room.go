@@ -1,7 +1,16 @@
 // Package room holds rooms: what they are, how they live and end, who may come
-// in. It imports the standard library, fault, event and the nouns to its left
-// (project, key), and no transport, database or media engine.
+// in. It imports the standard library, fault, event, seal and the nouns to its
+// left (project, key), and no transport, database or media engine.
 package room
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"parley/internal/event"
+)
 
 // Type is what a room carries.
 type Type string
@@ -20,3 +29,134 @@ const (
 	Host  Role = "host"
 	Guest Role = "guest"
 )
+
+// State is where a room stands in its life: scheduled → open → active → ended,
+// scheduled → cancelled, open → ended, open → expired. The last three are
+// final.
+type State string
+
+// The states of a room.
+const (
+	Scheduled State = "scheduled"
+	Open      State = "open"   // people may come in, nobody has yet
+	Active    State = "active" // somebody has been in
+	Ended     State = "ended"
+	Cancelled State = "cancelled"
+	Expired   State = "expired" // nobody ever came
+)
+
+// EndReason says why a room is over.
+type EndReason string
+
+// The reasons for an end.
+const (
+	EndedEmpty    EndReason = "empty_timeout"
+	EndedDuration EndReason = "duration"
+)
+
+// Room is what an API call creates. Its id is never reused or revived.
+type Room struct {
+	ID              string
+	ProjectID       string
+	ClientRoomID    string // the client's own id, unique in its project for ever; may be empty
+	Type            Type
+	State           State
+	EndReason       EndReason
+	Title           string
+	WelcomeMessage  string
+	CreatorName     string
+	MaxParticipants int
+	EmptyTimeout    time.Duration // how long it may stay empty after the last leave
+	Duration        time.Duration // how long it may last from the first join
+
+	CreatorLinkHash  string // of the token in the creator's link
+	CreatorLinkClaim string // hash of the seat key that used it first; "" until then
+
+	Session     int  // number of the latest live period; 0 before the first
+	SessionLive bool // whether that period is still going on
+
+	EventSequence int64
+	CreatedAt     time.Time
+	OpenedAt      time.Time
+	StartedAt     time.Time // first join
+	EmptySince    time.Time // last leave, while nobody is in
+	EndedAt       time.Time
+	DueAt         time.Time // when it must be looked at again; zero when over
+
+	events []event.Event // what happened since it was read
+}
+
+// Over reports that the room is in a final state.
+func (r *Room) Over() bool {
+	return r.State == Ended || r.State == Cancelled || r.State == Expired
+}
+
+// SessionID is the internal name of live period n of a room.
+func SessionID(roomID string, n int) string { return fmt.Sprintf("%s.%d", roomID, n) }
+
+// ParseSessionID takes a session's internal name apart.
+func ParseSessionID(id string) (roomID string, n int, ok bool) {
+	roomID, number, found := strings.Cut(id, ".")
+	n, err := strconv.Atoi(number)
+	return roomID, n, found && err == nil && n > 0
+}
+
+// Seat is the right of one participant to be in a room. Its id is the
+// participant's identity.
+type Seat struct {
+	ID         string
+	RoomID     string
+	KeyHash    string // recognises who comes back
+	Name       string
+	Role       Role
+	State      SeatState
+	Connection string    // the engine's id of the latest connection
+	HeldUntil  time.Time // while reserved: when it is given up
+	CreatedAt  time.Time
+}
+
+// SeatState says whether a seat is taken.
+type SeatState string
+
+// The states of a seat. Reserved and joined ones are taken.
+const (
+	Reserved SeatState = "reserved" // a token was issued, or a lost connection may return
+	Joined   SeatState = "joined"
+	Free     SeatState = "free"
+)
+
+// Attendance is one connection of one participant, from join to leave.
+type Attendance struct {
+	ID         string
+	RoomID     string
+	Session    int
+	SeatID     string
+	Connection string
+	JoinedAt   time.Time
+	LeftAt     time.Time // zero while the participant is in
+	Reason     LeaveReason
+}
+
+// Session is one live period of a room inside the media engine.
+type Session struct {
+	RoomID string
+	N      int
+	State  SessionState
+}
+
+// SessionState says what the media engine owes a session.
+type SessionState string
+
+// The states of a session.
+const (
+	SessionLive    SessionState = "live"
+	SessionClosing SessionState = "closing" // over; the engine has yet to close it
+	SessionClosed  SessionState = "closed"
+)
+
+// Occupancy is how full a room is.
+type Occupancy struct {
+	Taken       int       // seats reserved or joined
+	Joined      int       // seats whose participant is in
+	NextRelease time.Time // earliest moment a reserved seat is given up; zero when none is
+}

@@ -1,0 +1,62 @@
+package web
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"parley/internal/fault"
+)
+
+// The codes of refusals that concern the body as a whole. Each API maps them
+// to its statuses.
+const (
+	CodeNotJSON  = "unsupported_media_type"
+	CodeTooLarge = "body_too_large"
+)
+
+// Body reads the body of a request, once: it must say that it is JSON and stay
+// within BodyLimit. Whether it is JSON is for Parse to say.
+func Body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if err := checkJSON(r.Header.Values("Content-Type")); err != nil {
+		return nil, err
+	}
+	tooLarge := fault.New(fault.Invalid, CodeTooLarge, "the body must not be larger than %d bytes", BodyLimit)
+	if r.ContentLength > BodyLimit {
+		return nil, tooLarge
+	}
+	body, err := readAll(http.MaxBytesReader(w, r.Body, BodyLimit), r.ContentLength)
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		return nil, tooLarge
+	case err != nil:
+		return nil, &fault.Error{Kind: fault.Invalid, Code: "invalid_request", Message: "the body could not be read to its end", Err: err}
+	}
+	return body, nil
+}
+
+func readAll(r io.Reader, length int64) ([]byte, error) {
+	if length < 0 {
+		return io.ReadAll(r)
+	}
+	body := make([]byte, length)
+	_, err := io.ReadFull(r, body)
+	return body, err
+}
+
+func checkJSON(values []string) error {
+	if len(values) == 1 {
+		if values[0] == "application/json" {
+			return nil
+		}
+		if kind, params, err := mime.ParseMediaType(values[0]); err == nil && kind == "application/json" {
+			if charset := params["charset"]; charset == "" || strings.EqualFold(charset, "utf-8") {
+				return nil
+			}
+		}
+	}
+	return fault.New(fault.Invalid, CodeNotJSON, "the header Content-Type must be application/json (UTF-8)")
+}

@@ -1,0 +1,168 @@
+// Package web is the transport that all HTTP packages share: the body read
+// once, request ids, the access log, recovery from panics, JSON in and out. It
+// imports fault and the standard library, a JSON tokenizer aside, and knows no
+// version and no domain.
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"encoding/json"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"strings"
+	"time"
+)
+
+// BodyLimit is the largest body that any API takes, in bytes.
+const BodyLimit = 64 << 10
+
+// Request is what the transport knows of a request besides the request.
+type Request struct {
+	ID     string     // names the request in answers and logs; holds no secret
+	Client netip.Addr // who is calling, forwarding headers of trusted proxies considered
+	Note   []any      // further log fields, such as the cause of a refusal
+}
+
+type requestKey struct{}
+
+// From returns what the transport knows of a request that came through Wrap.
+func From(ctx context.Context) *Request {
+	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
+		return r
+	}
+	return &Request{}
+}
+
+// LogError adds the cause of a refusal to the request's line in the access
+// log. The caller of the API never reads it.
+func LogError(r *http.Request, err error) {
+	if err != nil {
+		q := From(r.Context())
+		q.Note = append(q.Note, "error", err.Error())
+	}
+}
+
+// Wrap gives every request an id, recovers from panics and writes the access
+// log: method, path, status, size, duration. Addresses are logged without
+// their query, which may hold a token. fail writes the answer to a request
+// whose handler panicked before it wrote anything.
+func Wrap(next http.Handler, trusted []netip.Prefix, log *slog.Logger, fail func(w http.ResponseWriter, r *http.Request)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		info := &Request{ID: newRequestID(), Client: clientAddr(r, trusted)}
+		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, info))
+		rec := &recorder{ResponseWriter: w}
+		defer func() {
+			if v := recover(); v != nil && v != http.ErrAbortHandler {
+				log.Error("a handler panicked", "request_id", info.ID, "panic", v, "stack", string(debug.Stack()))
+				if rec.status == 0 {
+					fail(rec, r)
+				}
+			}
+			level := slog.LevelInfo
+			if rec.status >= 500 {
+				level = slog.LevelError
+			}
+			if log.Enabled(r.Context(), level) {
+				log.Log(r.Context(), level, "request", append([]any{
+					"request_id", info.ID, "method", r.Method, "path", r.URL.Path, "status", rec.status,
+					"bytes", rec.bytes, "duration", time.Since(start).Round(time.Microsecond), "client", info.Client,
+				}, info.Note...)...)
+			}
+		}()
+		next.ServeHTTP(rec, r)
+	})
+}
+
+// recorder remembers what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	n, err := r.ResponseWriter.Write(b)
+	r.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection, for WebSockets.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+var requestIDs = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+
+func newRequestID() string {
+	var raw [10]byte
+	_, _ = rand.Read(raw[:]) // never fails, see crypto/rand
+	var out [20]byte
+	copy(out[:], "req_")
+	requestIDs.Encode(out[4:], raw[:])
+	return string(out[:])
+}
+
+// clientAddr is the nearest address that is not a trusted proxy. Without
+// trusted proxies it is the peer, whatever the headers say.
+func clientAddr(r *http.Request, trusted []netip.Prefix) netip.Addr {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	addr := peer.Addr().Unmap()
+	if len(trusted) == 0 || !within(addr, trusted) {
+		return addr
+	}
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0; i-- {
+		hop := strings.TrimSpace(hops[i])
+		if host, _, err := net.SplitHostPort(hop); err == nil {
+			hop = host
+		}
+		a, err := netip.ParseAddr(hop)
+		if err != nil {
+			return addr
+		}
+		addr = a.Unmap()
+		if !within(addr, trusted) {
+			return addr
+		}
+	}
+	return addr
+}
+
+func within(a netip.Addr, prefixes []netip.Prefix) bool {
+	for _, p := range prefixes {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// JSON answers with a JSON value.
+func JSON(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // only values of our own types come here
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n'))
+}

@@ -1,0 +1,51 @@
+// Package event says what happened. An event is written in the transaction of
+// its cause and never changed. It imports the standard library only.
+package event
+
+import "time"
+
+// Type is the kind of an event, as receivers read it.
+type Type string
+
+// The kinds of events of a room.
+const (
+	RoomOpened        Type = "room.opened"
+	RoomStarted       Type = "room.started" // the first person came in
+	RoomEnded         Type = "room.ended"
+	RoomExpired       Type = "room.expired" // nobody ever came
+	ParticipantJoined Type = "participant.joined"
+	ParticipantLeft   Type = "participant.left"
+)
+
+// Event is one thing that happened to one room.
+type Event struct {
+	ID        string // UUIDv7, the same in every delivery
+	Type      Type
+	ProjectID string
+	RoomID    string
+	Sequence  int64 // counts the events of the room from 1, without gaps
+	At        time.Time
+	Data      Data
+}
+
+// Data is what an event tells about its room and, where one is concerned, its
+// participant.
+type Data struct {
+	RoomID       string       `json:"room_id"`
+	ClientRoomID string       `json:"client_room_id,omitempty"`
+	SessionID    string       `json:"session_id,omitempty"`
+	RoomType     string       `json:"room_type"`
+	EndReason    string       `json:"end_reason,omitempty"`
+	Participant  *Participant `json:"participant,omitempty"`
+}
+
+// Participant is the person an event is about.
+type Participant struct {
+	Identity string `json:"identity"`
+	Name     string `json:"name"`
+	Role     string `json:"role"`
+	// Connection pairs each joined with its left.
+	Connection string    `json:"connection_id"`
+	JoinedAt   time.Time `json:"joined_at"`
+	Reason     string    `json:"reason,omitempty"`
+}

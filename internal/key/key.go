@@ -1,0 +1,168 @@
+// Package key holds the credentials of projects: API keys with their Gateway
+// secrets, and project secrets. It imports the standard library, fault, event,
+// seal and project.
+package key
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"parley/internal/project"
+	"parley/internal/seal"
+)
+
+// Slot is the place a credential has among those of its project.
+type Slot string
+
+// A project has one current credential of each sort and, during a rotation,
+// one overlap credential. Both are live; retired ones are not.
+const (
+	Current Slot = "current"
+	Overlap Slot = "overlap"
+	Retired Slot = "retired"
+)
+
+// APIKey names a credential of one project and carries its Gateway secret.
+// Both are sealed at rest and kept in clear only in memory.
+type APIKey struct {
+	ID            string
+	ProjectID     string
+	Slot          Slot
+	Key           seal.Secret
+	GatewaySecret seal.Secret
+	CreatedAt     time.Time
+	RetiringSince time.Time // zero unless Slot is Overlap
+	OverlapEndsAt time.Time // zero unless Slot is Overlap
+}
+
+// ProjectSecret keys the join-event signature and signs outgoing webhooks.
+type ProjectSecret struct {
+	ID            string
+	ProjectID     string
+	Slot          Slot
+	Secret        seal.Secret
+	CreatedAt     time.Time
+	RetiringSince time.Time
+	OverlapEndsAt time.Time
+}
+
+// Issued is what a new project's client needs; shown once, never read back.
+type Issued struct {
+	ProjectSecret seal.Secret
+	APIKey        seal.Secret
+	GatewaySecret seal.Secret
+}
+
+// Store keeps credentials, sealed.
+type Store interface {
+	Write(ctx context.Context, work func(ctx context.Context) error) error
+	InsertAPIKey(ctx context.Context, k APIKey) error
+	InsertProjectSecret(ctx context.Context, s ProjectSecret) error
+	// APIKeys and ProjectSecrets return those of a project that are not
+	// retired, the current one first.
+	APIKeys(ctx context.Context, projectID string) ([]APIKey, error)
+	ProjectSecrets(ctx context.Context, projectID string) ([]ProjectSecret, error)
+	Project(ctx context.Context, id string) (project.Project, error)
+}
+
+// Service makes credentials and answers which are live.
+type Service struct {
+	store    Store
+	projects *project.Service
+	now      func() time.Time
+	newID    func() string
+
+	rings      sync.Map // project id → *Ring
+	generation atomic.Uint64
+}
+
+// NewService returns a Service.
+func NewService(store Store, projects *project.Service, now func() time.Time, newID func() string) *Service {
+	return &Service{store: store, projects: projects, now: now, newID: newID}
+}
+
+// CreateProject makes a project together with its first API key and project
+// secret, in one transaction.
+func (s *Service) CreateProject(ctx context.Context, organizationID, name string) (project.Project, Issued, error) {
+	var p project.Project
+	issued := Issued{ProjectSecret: seal.NewProjectSecret(), APIKey: seal.NewAPIKey(), GatewaySecret: seal.NewGatewaySecret()}
+	err := s.store.Write(ctx, func(ctx context.Context) error {
+		var err error
+		if p, err = s.projects.Create(ctx, organizationID, name); err != nil {
+			return err
+		}
+		now := s.now()
+		if err := s.store.InsertAPIKey(ctx, APIKey{ID: s.newID(), ProjectID: p.ID, Slot: Current,
+			Key: issued.APIKey, GatewaySecret: issued.GatewaySecret, CreatedAt: now}); err != nil {
+			return err
+		}
+		return s.store.InsertProjectSecret(ctx, ProjectSecret{ID: s.newID(), ProjectID: p.ID, Slot: Current,
+			Secret: issued.ProjectSecret, CreatedAt: now})
+	})
+	return p, issued, err
+}
+
+// Ring is a project with its live credentials, unsealed: what it takes to
+// check a signature without asking the database.
+type Ring struct {
+	Project project.Project
+	keys    []APIKey
+	secrets []ProjectSecret
+}
+
+// Ring returns the ring of a project, from memory where it can; NotFound when
+// there is no such project.
+func (s *Service) Ring(ctx context.Context, projectID string) (*Ring, error) {
+	if r, ok := s.rings.Load(projectID); ok {
+		return r.(*Ring), nil
+	}
+	generation := s.generation.Load()
+	p, err := s.store.Project(ctx, projectID)
+	if err != nil {
+		return nil, err
+	}
+	r := &Ring{Project: p}
+	if r.keys, err = s.store.APIKeys(ctx, projectID); err != nil {
+		return nil, err
+	}
+	if r.secrets, err = s.store.ProjectSecrets(ctx, projectID); err != nil {
+		return nil, err
+	}
+	s.rings.Store(projectID, r)
+	if s.generation.Load() != generation {
+		// Something was forgotten while this was read: it may be this.
+		s.rings.Delete(projectID)
+	}
+	return r, nil
+}
+
+// Forget drops what memory holds of a project. Whoever changes a project or
+// its credentials calls it after the commit.
+func (s *Service) Forget(projectID string) {
+	s.generation.Add(1)
+	s.rings.Delete(projectID)
+}
+
+// APIKeys returns the live API keys at now.
+func (r *Ring) APIKeys(now time.Time) []string {
+	live := make([]string, 0, len(r.keys))
+	for _, k := range r.keys {
+		if k.Slot == Current || now.Before(k.OverlapEndsAt) {
+			live = append(live, k.Key.Reveal())
+		}
+	}
+	return live
+}
+
+// ProjectSecrets returns the live project secrets at now.
+func (r *Ring) ProjectSecrets(now time.Time) []string {
+	live := make([]string, 0, len(r.secrets))
+	for _, k := range r.secrets {
+		if k.Slot == Current || now.Before(k.OverlapEndsAt) {
+			live = append(live, k.Secret.Reveal())
+		}
+	}
+	return live
+}

@@ -1,0 +1,57 @@
+// Package operator holds who may operate the service: management tokens. It
+// imports the standard library, fault and seal only.
+package operator
+
+import (
+	"context"
+	"time"
+
+	"parley/internal/fault"
+	"parley/internal/seal"
+)
+
+// Token lets its bearer use the management API. Only its hash is stored.
+type Token struct {
+	ID        string
+	Name      string
+	Hash      string
+	CreatedAt time.Time
+	RevokedAt time.Time // zero while it is live
+}
+
+// Store keeps tokens.
+type Store interface {
+	Write(ctx context.Context, work func(ctx context.Context) error) error
+	InsertToken(ctx context.Context, t Token) error
+	// TokenByHash fails with NotFound.
+	TokenByHash(ctx context.Context, hash string) (Token, error)
+}
+
+// Service makes and checks tokens.
+type Service struct {
+	store Store
+	now   func() time.Time
+	newID func() string
+}
+
+// NewService returns a Service.
+func NewService(store Store, now func() time.Time, newID func() string) *Service {
+	return &Service{store: store, now: now, newID: newID}
+}
+
+// Create makes a token and returns it in clear, once.
+func (s *Service) Create(ctx context.Context, name string) (Token, seal.Secret, error) {
+	clear := seal.NewManagementToken()
+	t := Token{ID: s.newID(), Name: name, Hash: seal.Hash(clear.Reveal()), CreatedAt: s.now()}
+	err := s.store.Write(ctx, func(ctx context.Context) error { return s.store.InsertToken(ctx, t) })
+	return t, clear, err
+}
+
+// Authenticate returns the live token whose text is clear, or Unauthorized.
+func (s *Service) Authenticate(ctx context.Context, clear string) (Token, error) {
+	t, err := s.store.TokenByHash(ctx, seal.Hash(clear))
+	if fault.Is(err, fault.NotFound) || err == nil && !t.RevokedAt.IsZero() {
+		return Token{}, fault.New(fault.Unauthorized, "unauthorized", "a live management token is required")
+	}
+	return t, err
+}

@@ -1,0 +1,199 @@
+// Package project holds organizations and the projects they own: types, rules
+// and a Service. It imports the standard library, fault and event only.
+package project
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"parley/internal/fault"
+)
+
+// Billing is how an organization pays.
+type Billing string
+
+// The billing models.
+const (
+	Plan Billing = "plan"
+	Payg Billing = "payg" // pay as you go
+)
+
+// Status is a project's switch that its client holds.
+type Status string
+
+// The statuses of a project. Suspension is apart from them.
+const (
+	Active   Status = "active"
+	Inactive Status = "inactive"
+)
+
+// Organization owns projects.
+type Organization struct {
+	ID        string
+	Name      string
+	Billing   Billing
+	CreatedAt time.Time
+}
+
+// Project owns keys and rooms.
+type Project struct {
+	ID             string
+	OrganizationID string
+	Name           string
+	Status         Status
+	SuspendedAt    time.Time // zero unless the operator has suspended it
+	Settings       Settings
+	CreatedAt      time.Time
+}
+
+// Settings are what the operator sets for a project. Every field's zero value
+// is its default.
+type Settings struct {
+	// RequireSecretSignatures refuses v3 and v4 calls that are signed with an
+	// API key; the project secret is the stronger key.
+	RequireSecretSignatures bool `json:"require_secret_signatures,omitempty"`
+	// DefaultEmptyTimeout applies to rooms that ask for 0, in seconds; 0 is 300.
+	DefaultEmptyTimeout int `json:"default_empty_timeout,omitempty"`
+}
+
+// Suspended reports the operator's switch.
+func (p Project) Suspended() bool { return !p.SuspendedAt.IsZero() }
+
+// Admits says whether new rooms and new joins are allowed, and if not, why.
+func (p Project) Admits() error {
+	switch {
+	case p.Suspended():
+		return fault.New(fault.Forbidden, "project_suspended", "the project is suspended")
+	case p.Status != Active:
+		return fault.New(fault.Forbidden, "project_inactive", "the project is inactive")
+	}
+	return nil
+}
+
+// Store keeps organizations and projects. Every method may run inside Write.
+type Store interface {
+	Write(ctx context.Context, work func(ctx context.Context) error) error
+	InsertOrganization(ctx context.Context, o Organization) error
+	// Organization fails with NotFound when there is none of that id.
+	Organization(ctx context.Context, id string) (Organization, error)
+	CountOrganizations(ctx context.Context) (int, error)
+	InsertProject(ctx context.Context, p Project) error
+	// Project fails with NotFound when there is none of that id.
+	Project(ctx context.Context, id string) (Project, error)
+	// UpdateProject writes status, suspension, name and settings.
+	UpdateProject(ctx context.Context, p Project) error
+}
+
+// Service is what may be done with organizations and projects.
+type Service struct {
+	store   Store
+	now     func() time.Time
+	newID   func() string
+	changed func(projectID string)
+}
+
+// NewService returns a Service. changed is told, after the commit, of each
+// project whose answers from caches are no longer true.
+func NewService(store Store, now func() time.Time, newID func() string, changed func(projectID string)) *Service {
+	return &Service{store: store, now: now, newID: newID, changed: changed}
+}
+
+// CreateOrganization makes an organization. The name has 1 to 255 characters.
+func (s *Service) CreateOrganization(ctx context.Context, name string, billing Billing) (Organization, error) {
+	if err := checkName(name); err != nil {
+		return Organization{}, err
+	}
+	if billing != Plan && billing != Payg {
+		return Organization{}, fault.Invalidf("billing must be %q or %q", Plan, Payg)
+	}
+	o := Organization{ID: s.newID(), Name: name, Billing: billing, CreatedAt: s.now()}
+	return o, s.store.Write(ctx, func(ctx context.Context) error { return s.store.InsertOrganization(ctx, o) })
+}
+
+// Empty reports whether there is no organization yet.
+func (s *Service) Empty(ctx context.Context) (bool, error) {
+	n, err := s.store.CountOrganizations(ctx)
+	return n == 0, err
+}
+
+// Create makes an active project. Called inside a transaction, it joins it.
+func (s *Service) Create(ctx context.Context, organizationID, name string) (Project, error) {
+	if err := checkName(name); err != nil {
+		return Project{}, err
+	}
+	p := Project{ID: s.newID(), OrganizationID: organizationID, Name: name, Status: Active, CreatedAt: s.now()}
+	return p, s.store.Write(ctx, func(ctx context.Context) error {
+		if _, err := s.store.Organization(ctx, organizationID); err != nil {
+			return err
+		}
+		return s.store.InsertProject(ctx, p)
+	})
+}
+
+// Get returns a project, or NotFound.
+func (s *Service) Get(ctx context.Context, id string) (Project, error) {
+	return s.store.Project(ctx, id)
+}
+
+// SetStatus moves the client's switch. A suspended project refuses it.
+func (s *Service) SetStatus(ctx context.Context, id string, status Status) error {
+	if status != Active && status != Inactive {
+		return fault.Invalidf("status must be %q or %q", Active, Inactive)
+	}
+	return s.update(ctx, id, func(p *Project) error {
+		if p.Suspended() {
+			return fault.New(fault.Forbidden, "project_suspended", "the project is suspended")
+		}
+		p.Status = status
+		return nil
+	})
+}
+
+// Suspend moves the operator's switch. The client's status stays as it is.
+func (s *Service) Suspend(ctx context.Context, id string) error {
+	return s.update(ctx, id, func(p *Project) error {
+		if !p.Suspended() {
+			p.SuspendedAt = s.now()
+		}
+		return nil
+	})
+}
+
+// Resume lifts a suspension; the earlier status holds again.
+func (s *Service) Resume(ctx context.Context, id string) error {
+	return s.update(ctx, id, func(p *Project) error { p.SuspendedAt = time.Time{}; return nil })
+}
+
+// Configure changes a project's settings.
+func (s *Service) Configure(ctx context.Context, id string, settings Settings) error {
+	if t := settings.DefaultEmptyTimeout; t < 0 || t > 86400 {
+		return fault.Invalidf("default_empty_timeout must be between 0 and 86400 seconds")
+	}
+	return s.update(ctx, id, func(p *Project) error { p.Settings = settings; return nil })
+}
+
+func (s *Service) update(ctx context.Context, id string, change func(*Project) error) error {
+	err := s.store.Write(ctx, func(ctx context.Context) error {
+		p, err := s.store.Project(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := change(&p); err != nil {
+			return err
+		}
+		return s.store.UpdateProject(ctx, p)
+	})
+	if err == nil {
+		s.changed(id)
+	}
+	return err
+}
+
+func checkName(name string) error {
+	if n := utf8.RuneCountInString(name); strings.TrimSpace(name) == "" || n > 255 {
+		return fault.Invalidf("name must have 1 to 255 characters")
+	}
+	return nil
+}

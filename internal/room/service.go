@@ -1,0 +1,245 @@
+package room
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"parley/internal/event"
+	"parley/internal/fault"
+	"parley/internal/project"
+	"parley/internal/seal"
+)
+
+// Store keeps rooms and what belongs to them. Methods that write run inside
+// Write; those that read may.
+type Store interface {
+	Write(ctx context.Context, work func(ctx context.Context) error) error
+	// Project fails with NotFound when there is none of that id.
+	Project(ctx context.Context, id string) (project.Project, error)
+
+	// InsertRoom fails with Conflict when the client_room_id is taken.
+	InsertRoom(ctx context.Context, r *Room) error
+	// Room fails with NotFound when there is none of that id.
+	Room(ctx context.Context, id string) (*Room, error)
+	// LockRoom is Room, and nobody else changes that room or its seats until
+	// the transaction ends.
+	LockRoom(ctx context.Context, id string) (*Room, error)
+	UpdateRoom(ctx context.Context, r *Room) error
+	// DueRooms returns ids of rooms whose DueAt has come, the longest due first.
+	DueRooms(ctx context.Context, now time.Time, limit int) ([]string, error)
+	AppendEvents(ctx context.Context, events []event.Event) error
+
+	InsertSession(ctx context.Context, s Session, at time.Time) error
+	SetSessionState(ctx context.Context, s Session, at time.Time) error
+	// Sessions returns the sessions in a state.
+	Sessions(ctx context.Context, state SessionState) ([]Session, error)
+
+	Occupancy(ctx context.Context, roomID string) (Occupancy, error)
+	// Seat and SeatByKey fail with NotFound.
+	Seat(ctx context.Context, roomID, id string) (Seat, error)
+	SeatByKey(ctx context.Context, roomID, keyHash string) (Seat, error)
+	// Seats returns the taken seats of a room.
+	Seats(ctx context.Context, roomID string) ([]Seat, error)
+	InsertSeat(ctx context.Context, s Seat) error
+	UpdateSeat(ctx context.Context, s Seat) error
+	// ReleaseSeats frees reserved seats that were held until now or earlier.
+	ReleaseSeats(ctx context.Context, roomID string, now time.Time) error
+
+	// InsertAttendance reports whether the connection was new.
+	InsertAttendance(ctx context.Context, a Attendance) (bool, error)
+	// Present returns who is in a room: attendance without an end.
+	Present(ctx context.Context, roomID string) ([]Attendance, error)
+	EndAttendance(ctx context.Context, id string, at time.Time, reason LeaveReason) error
+
+	// LastAlive returns when the service was last known to run; zero if never.
+	LastAlive(ctx context.Context) (time.Time, error)
+	SetLastAlive(ctx context.Context, at time.Time) error
+}
+
+// Service is what may be done with rooms.
+type Service struct {
+	store     Store
+	media     Media
+	publicURL func() string
+	now       func() time.Time
+	newID     func() string
+	log       *slog.Logger
+	wake      chan struct{} // a session waits to be closed
+}
+
+// NewService returns a Service. publicURL is asked for each link, because the
+// port may be known only after listening.
+func NewService(store Store, media Media, publicURL func() string, now func() time.Time, newID func() string, log *slog.Logger) *Service {
+	return &Service{store: store, media: media, publicURL: publicURL, now: now, newID: newID, log: log, wake: make(chan struct{}, 1)}
+}
+
+// Created is a new room and the link that makes its first user the host.
+type Created struct {
+	ID        string
+	FinalLink string // {public_url}/r/{room_id}#t=TOKEN; the token rides in the fragment
+	GuestLink string // {public_url}/r/{room_id}
+}
+
+// CreateQuick makes a room that is open at once. The project must admit new
+// rooms. Refusals: Invalid with the field and the bound, Conflict when the
+// client_room_id is taken.
+func (s *Service) CreateQuick(ctx context.Context, p project.Project, q Request) (Created, error) {
+	r, err := decide(Technical, p.Settings, q)
+	if err != nil {
+		return Created{}, err
+	}
+	token := seal.NewLinkToken().Reveal()
+	r.ID = s.newID()
+	r.ProjectID = p.ID
+	r.CreatedAt = s.now()
+	r.CreatorLinkHash = seal.Hash(token)
+	r.opened(r.CreatedAt)
+	events := r.take(s.newID)
+	err = s.store.Write(ctx, func(ctx context.Context) error {
+		if err := s.store.InsertRoom(ctx, &r); err != nil {
+			return err
+		}
+		return s.store.AppendEvents(ctx, events)
+	})
+	if err != nil {
+		return Created{}, err
+	}
+	guest := s.publicURL() + "/r/" + r.ID
+	return Created{ID: r.ID, FinalLink: guest + "#t=" + token, GuestLink: guest}, nil
+}
+
+// Get returns a room, or NotFound.
+func (s *Service) Get(ctx context.Context, id string) (*Room, error) { return s.store.Room(ctx, id) }
+
+// change locks a room, lets work change it and stores it with its events. All
+// that is due by now happens first, and its schedule is set anew after.
+func (s *Service) change(ctx context.Context, id string, work func(ctx context.Context, r *Room, now time.Time) error) error {
+	closing := false
+	err := s.store.Write(ctx, func(ctx context.Context) error {
+		closing = false
+		now := s.now()
+		r, err := s.store.LockRoom(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := work(ctx, r, now); err != nil {
+			return err
+		}
+		if closing, err = s.settle(ctx, r, now); err != nil {
+			return err
+		}
+		if err := s.store.AppendEvents(ctx, r.take(s.newID)); err != nil {
+			return err
+		}
+		return s.store.UpdateRoom(ctx, r)
+	})
+	if err == nil && closing {
+		s.nudge()
+	}
+	return err
+}
+
+// settle makes true what time and occupancy demand of a room, and reports
+// whether a session now waits to be closed.
+func (s *Service) settle(ctx context.Context, r *Room, now time.Time) (closing bool, err error) {
+	if r.Over() {
+		return false, nil
+	}
+	if err := s.store.ReleaseSeats(ctx, r.ID, now); err != nil {
+		return false, err
+	}
+	o, err := s.store.Occupancy(ctx, r.ID)
+	if err != nil {
+		return false, err
+	}
+	if o.Joined == 0 {
+		r.emptied(now)
+	}
+	state, reason, over := r.verdict(now, o)
+	if over {
+		if err := s.dismiss(ctx, r, now); err != nil {
+			return false, err
+		}
+	}
+	if r.SessionLive && (over || o.Taken == 0) {
+		r.SessionLive = false
+		closing = true
+		if err := s.store.SetSessionState(ctx, Session{RoomID: r.ID, N: r.Session, State: SessionClosing}, now); err != nil {
+			return false, err
+		}
+	}
+	if over {
+		r.over(state, reason, now)
+	} else {
+		r.schedule(o)
+	}
+	return closing, nil
+}
+
+// dismiss writes down that whoever is in a room that ends has left it.
+func (s *Service) dismiss(ctx context.Context, r *Room, now time.Time) error {
+	present, err := s.store.Present(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	for _, a := range present {
+		if err := s.leave(ctx, r, a, now, LeftRoomOver); err != nil {
+			return err
+		}
+	}
+	seats, err := s.store.Seats(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	for _, seat := range seats {
+		seat.State, seat.HeldUntil = Free, time.Time{}
+		if err := s.store.UpdateSeat(ctx, seat); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leave ends one attendance, with its event.
+func (s *Service) leave(ctx context.Context, r *Room, a Attendance, at time.Time, reason LeaveReason) error {
+	seat, err := s.store.Seat(ctx, r.ID, a.SeatID)
+	if err != nil {
+		return err
+	}
+	if at.Before(a.JoinedAt) {
+		at = a.JoinedAt
+	}
+	if err := s.store.EndAttendance(ctx, a.ID, at, reason); err != nil {
+		return err
+	}
+	r.emit(event.ParticipantLeft, at, participant(seat, a, reason))
+	return nil
+}
+
+func participant(seat Seat, a Attendance, reason LeaveReason) *event.Participant {
+	return &event.Participant{Identity: seat.ID, Name: seat.Name, Role: string(seat.Role),
+		Connection: a.Connection, JoinedAt: a.JoinedAt, Reason: string(reason)}
+}
+
+func (s *Service) nudge() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// refusal tells somebody at the door why a room cannot be entered.
+func refusal(r *Room) error {
+	switch r.State {
+	case Open, Active:
+		return nil
+	case Scheduled:
+		return fault.New(fault.Conflict, "room_not_open", "this room is not open yet")
+	}
+	reason := string(r.EndReason)
+	if reason == "" {
+		reason = string(r.State)
+	}
+	return &fault.Error{Kind: fault.Gone, Code: "room_ended", Message: "this room has ended", Reason: reason}
+}

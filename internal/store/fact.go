@@ -1,0 +1,67 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"parley/internal/fault"
+	"parley/internal/seal"
+)
+
+const (
+	factLastAlive   = "last_alive"
+	factMediaSecret = "media_signing_secret"
+)
+
+var noFact = fault.New(fault.NotFound, "fact_not_found", "nothing is known of that yet")
+
+func (db *DB) fact(ctx context.Context, name string) (string, error) {
+	var v string
+	err := db.one(ctx, noFact, `SELECT value FROM facts WHERE name = $1`, []any{name}, &v)
+	return v, err
+}
+
+func (db *DB) setFact(ctx context.Context, name, value string) error {
+	return db.must(ctx, `INSERT INTO facts (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
+}
+
+// LastAlive implements room.Store.
+func (db *DB) LastAlive(ctx context.Context) (time.Time, error) {
+	v, err := db.fact(ctx, factLastAlive)
+	if errors.Is(err, noFact) {
+		return time.Time{}, nil
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	n, err := strconv.ParseInt(v, 10, 64)
+	return time.UnixMilli(n).UTC(), err
+}
+
+// SetLastAlive implements room.Store.
+func (db *DB) SetLastAlive(ctx context.Context, at time.Time) error {
+	return db.setFact(ctx, factLastAlive, strconv.FormatInt(at.UnixMilli(), 10))
+}
+
+// MediaSecret returns the secret that signs media tokens and makes it on the
+// first call. It outlives the process, so that a token issued before a restart
+// still opens the door after it. Being the first thing sealed in every
+// database, it also tells whether the master key is the right one.
+func (db *DB) MediaSecret(ctx context.Context) (seal.Secret, error) {
+	var secret seal.Secret
+	err := db.Write(ctx, func(ctx context.Context) error {
+		v, err := db.fact(ctx, factMediaSecret)
+		if errors.Is(err, noFact) {
+			secret = seal.NewGatewaySecret()
+			return db.setFact(ctx, factMediaSecret, db.seal(factMediaSecret+columnFact, secret))
+		}
+		if err != nil {
+			return err
+		}
+		secret, err = db.open(factMediaSecret+columnFact, v)
+		return err
+	})
+	return secret, err
+}

@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"parley/internal/key"
+	"parley/internal/seal"
+)
+
+// Sealed values are bound to their row and column, so that none can be moved
+// to where another is expected.
+const (
+	columnAPIKey        = "/api_keys.sealed_key"
+	columnGatewaySecret = "/api_keys.sealed_gateway_secret"
+	columnProjectSecret = "/project_secrets.sealed_secret"
+	columnFact          = "/facts.value"
+)
+
+func (db *DB) seal(rowID string, s seal.Secret) string {
+	return db.box.Seal(rowID, []byte(s.Reveal()))
+}
+
+func (db *DB) open(rowID, sealed string) (seal.Secret, error) {
+	clear, err := db.box.Open(rowID, sealed)
+	if err != nil {
+		return "", fmt.Errorf("open %s: %w", rowID, err)
+	}
+	return seal.Secret(clear), nil
+}
+
+// InsertAPIKey implements key.Store.
+func (db *DB) InsertAPIKey(ctx context.Context, k key.APIKey) error {
+	return db.must(ctx, `INSERT INTO api_keys (id, project_id, slot, key_hash, sealed_key, sealed_gateway_secret, created_at, retiring_since, overlap_ends_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		k.ID, k.ProjectID, k.Slot, seal.Hash(k.Key.Reveal()), db.seal(k.ID+columnAPIKey, k.Key), db.seal(k.ID+columnGatewaySecret, k.GatewaySecret),
+		millis(k.CreatedAt), millis(k.RetiringSince), millis(k.OverlapEndsAt))
+}
+
+// InsertProjectSecret implements key.Store.
+func (db *DB) InsertProjectSecret(ctx context.Context, s key.ProjectSecret) error {
+	return db.must(ctx, `INSERT INTO project_secrets (id, project_id, slot, sealed_secret, created_at, retiring_since, overlap_ends_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		s.ID, s.ProjectID, s.Slot, db.seal(s.ID+columnProjectSecret, s.Secret), millis(s.CreatedAt), millis(s.RetiringSince), millis(s.OverlapEndsAt))
+}
+
+// APIKeys implements key.Store.
+func (db *DB) APIKeys(ctx context.Context, projectID string) ([]key.APIKey, error) {
+	var keys []key.APIKey
+	err := db.each(ctx, `SELECT id, slot, sealed_key, sealed_gateway_secret, created_at, retiring_since, overlap_ends_at
+		FROM api_keys WHERE project_id = $1 AND slot <> 'retired' ORDER BY slot`, []any{projectID},
+		func(scan func(...any) error) error {
+			k := key.APIKey{ProjectID: projectID}
+			var sealedKey, sealedSecret string
+			err := scan(&k.ID, &k.Slot, &sealedKey, &sealedSecret, moment{&k.CreatedAt}, moment{&k.RetiringSince}, moment{&k.OverlapEndsAt})
+			if err != nil {
+				return err
+			}
+			if k.Key, err = db.open(k.ID+columnAPIKey, sealedKey); err != nil {
+				return err
+			}
+			if k.GatewaySecret, err = db.open(k.ID+columnGatewaySecret, sealedSecret); err != nil {
+				return err
+			}
+			keys = append(keys, k)
+			return nil
+		})
+	return keys, err
+}
+
+// ProjectSecrets implements key.Store.
+func (db *DB) ProjectSecrets(ctx context.Context, projectID string) ([]key.ProjectSecret, error) {
+	var secrets []key.ProjectSecret
+	err := db.each(ctx, `SELECT id, slot, sealed_secret, created_at, retiring_since, overlap_ends_at
+		FROM project_secrets WHERE project_id = $1 AND slot <> 'retired' ORDER BY slot`, []any{projectID},
+		func(scan func(...any) error) error {
+			s := key.ProjectSecret{ProjectID: projectID}
+			var sealed string
+			err := scan(&s.ID, &s.Slot, &sealed, moment{&s.CreatedAt}, moment{&s.RetiringSince}, moment{&s.OverlapEndsAt})
+			if err != nil {
+				return err
+			}
+			if s.Secret, err = db.open(s.ID+columnProjectSecret, sealed); err != nil {
+				return err
+			}
+			secrets = append(secrets, s)
+			return nil
+		})
+	return secrets, err
+}

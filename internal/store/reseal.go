@@ -1,0 +1,50 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"parley/internal/seal"
+)
+
+// sealed lists every column that holds sealed values. A test looks for sealed
+// values elsewhere.
+var sealed = []struct{ list, update, column string }{
+	{`SELECT id, sealed_key FROM api_keys`, `UPDATE api_keys SET sealed_key = $2 WHERE id = $1`, columnAPIKey},
+	{`SELECT id, sealed_gateway_secret FROM api_keys`, `UPDATE api_keys SET sealed_gateway_secret = $2 WHERE id = $1`, columnGatewaySecret},
+	{`SELECT id, sealed_secret FROM project_secrets`, `UPDATE project_secrets SET sealed_secret = $2 WHERE id = $1`, columnProjectSecret},
+	{`SELECT name, value FROM facts WHERE name = '` + factMediaSecret + `'`, `UPDATE facts SET value = $2 WHERE name = $1`, columnFact},
+}
+
+// Reseal puts every secret under another master key, all in one transaction,
+// and returns how many there are. The server must not be running.
+func (db *DB) Reseal(ctx context.Context, box *seal.Box) (int, error) {
+	count := 0
+	err := db.Write(ctx, func(ctx context.Context) error {
+		count = 0
+		for _, s := range sealed {
+			type row struct{ id, value string }
+			var rows []row
+			err := db.each(ctx, s.list, nil, func(scan func(...any) error) error {
+				var r row
+				defer func() { rows = append(rows, r) }()
+				return scan(&r.id, &r.value)
+			})
+			if err != nil {
+				return err
+			}
+			for _, r := range rows {
+				clear, err := db.box.Open(r.id+s.column, r.value)
+				if err != nil {
+					return fmt.Errorf("open %s: %w", r.id+s.column, err)
+				}
+				if err := db.must(ctx, s.update, r.id, box.Seal(r.id+s.column, clear)); err != nil {
+					return err
+				}
+				count++
+			}
+		}
+		return nil
+	})
+	return count, err
+}

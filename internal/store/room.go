@@ -1,0 +1,148 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"parley/internal/event"
+	"parley/internal/fault"
+	"parley/internal/room"
+)
+
+var noRoom = fault.New(fault.NotFound, "room_not_found", "there is no such room")
+
+const roomColumns = `id, project_id, client_room_id, type, state, end_reason, title, welcome_message, creator_name,
+	max_participants, empty_timeout, duration, creator_link_hash, creator_link_claim, session, session_live,
+	event_sequence, created_at, opened_at, started_at, empty_since, ended_at, due_at`
+
+// InsertRoom implements room.Store.
+func (db *DB) InsertRoom(ctx context.Context, r *room.Room) error {
+	err := db.must(ctx, `INSERT INTO rooms (`+roomColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
+		r.ID, r.ProjectID, nullable(r.ClientRoomID), r.Type, r.State, r.EndReason, r.Title, r.WelcomeMessage, r.CreatorName,
+		r.MaxParticipants, seconds(r.EmptyTimeout), seconds(r.Duration), r.CreatorLinkHash, r.CreatorLinkClaim, r.Session, r.SessionLive,
+		r.EventSequence, millis(r.CreatedAt), millis(r.OpenedAt), millis(r.StartedAt), millis(r.EmptySince), millis(r.EndedAt), millis(r.DueAt))
+	if taken(err, "rooms_client_room_id") {
+		return fault.New(fault.Conflict, "client_room_id_taken", "client_room_id is already taken by another room of this project")
+	}
+	return err
+}
+
+// Room implements room.Store.
+func (db *DB) Room(ctx context.Context, id string) (*room.Room, error) {
+	return db.scanRoom(ctx, `SELECT `+roomColumns+` FROM rooms WHERE id = $1`, id)
+}
+
+// LockRoom implements room.Store. An UPDATE that changes nothing takes the
+// row's lock on both engines; SQLite has no SELECT … FOR UPDATE.
+func (db *DB) LockRoom(ctx context.Context, id string) (*room.Room, error) {
+	if _, ok := txFrom(ctx); !ok {
+		return nil, errNoTx
+	}
+	return db.scanRoom(ctx, `UPDATE rooms SET event_sequence = event_sequence WHERE id = $1 RETURNING `+roomColumns, id)
+}
+
+func (db *DB) scanRoom(ctx context.Context, q, id string) (*room.Room, error) {
+	var r room.Room
+	var clientRoomID *string
+	var emptyTimeout, duration int64
+	err := db.one(ctx, noRoom, q, []any{id},
+		&r.ID, &r.ProjectID, &clientRoomID, &r.Type, &r.State, &r.EndReason, &r.Title, &r.WelcomeMessage, &r.CreatorName,
+		&r.MaxParticipants, &emptyTimeout, &duration, &r.CreatorLinkHash, &r.CreatorLinkClaim, &r.Session, &r.SessionLive,
+		&r.EventSequence, moment{&r.CreatedAt}, moment{&r.OpenedAt}, moment{&r.StartedAt}, moment{&r.EmptySince}, moment{&r.EndedAt}, moment{&r.DueAt})
+	if err != nil {
+		return nil, err
+	}
+	if clientRoomID != nil {
+		r.ClientRoomID = *clientRoomID
+	}
+	r.EmptyTimeout, r.Duration = time.Duration(emptyTimeout)*time.Second, time.Duration(duration)*time.Second
+	return &r, nil
+}
+
+// UpdateRoom implements room.Store. What a room was created with never changes.
+func (db *DB) UpdateRoom(ctx context.Context, r *room.Room) error {
+	return db.changed(ctx, noRoom, `UPDATE rooms SET state = $2, end_reason = $3, creator_link_claim = $4, session = $5, session_live = $6,
+		event_sequence = $7, opened_at = $8, started_at = $9, empty_since = $10, ended_at = $11, due_at = $12 WHERE id = $1`,
+		r.ID, r.State, r.EndReason, r.CreatorLinkClaim, r.Session, r.SessionLive,
+		r.EventSequence, millis(r.OpenedAt), millis(r.StartedAt), millis(r.EmptySince), millis(r.EndedAt), millis(r.DueAt))
+}
+
+// DueRooms implements room.Store.
+func (db *DB) DueRooms(ctx context.Context, now time.Time, limit int) ([]string, error) {
+	var ids []string
+	err := db.each(ctx, `SELECT id FROM rooms WHERE due_at <= $1 ORDER BY due_at LIMIT $2`, []any{now.UnixMilli(), limit},
+		func(scan func(...any) error) error {
+			var id string
+			if err := scan(&id); err != nil {
+				return err
+			}
+			ids = append(ids, id)
+			return nil
+		})
+	return ids, err
+}
+
+// AppendEvents implements room.Store.
+func (db *DB) AppendEvents(ctx context.Context, events []event.Event) error {
+	for _, e := range events {
+		data, err := json.Marshal(e.Data)
+		if err != nil {
+			return fmt.Errorf("event %s: %w", e.Type, err)
+		}
+		if err := db.must(ctx, `INSERT INTO events (id, project_id, room_id, sequence, type, at, data) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			e.ID, e.ProjectID, e.RoomID, e.Sequence, e.Type, millis(e.At), string(data)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Events returns the events of a room after a sequence number, in order.
+func (db *DB) Events(ctx context.Context, roomID string, after int64) ([]event.Event, error) {
+	var events []event.Event
+	err := db.each(ctx, `SELECT id, project_id, sequence, type, at, data FROM events WHERE room_id = $1 AND sequence > $2 ORDER BY sequence`,
+		[]any{roomID, after}, func(scan func(...any) error) error {
+			e := event.Event{RoomID: roomID}
+			var data string
+			if err := scan(&e.ID, &e.ProjectID, &e.Sequence, &e.Type, moment{&e.At}, &data); err != nil {
+				return err
+			}
+			if err := json.Unmarshal([]byte(data), &e.Data); err != nil {
+				return fmt.Errorf("event %s: %w", e.ID, err)
+			}
+			events = append(events, e)
+			return nil
+		})
+	return events, err
+}
+
+// InsertSession implements room.Store.
+func (db *DB) InsertSession(ctx context.Context, s room.Session, at time.Time) error {
+	return db.must(ctx, `INSERT INTO sessions (room_id, n, state, started_at) VALUES ($1, $2, $3, $4)`, s.RoomID, s.N, s.State, millis(at))
+}
+
+// SetSessionState implements room.Store. The first moment after live stays the
+// session's end.
+func (db *DB) SetSessionState(ctx context.Context, s room.Session, at time.Time) error {
+	return db.must(ctx, `UPDATE sessions SET state = $3, ended_at = coalesce(ended_at, $4) WHERE room_id = $1 AND n = $2`, s.RoomID, s.N, s.State, millis(at))
+}
+
+// Sessions implements room.Store.
+func (db *DB) Sessions(ctx context.Context, state room.SessionState) ([]room.Session, error) {
+	var sessions []room.Session
+	// The second condition is the partial index's own, so that both engines use it.
+	err := db.each(ctx, `SELECT room_id, n FROM sessions WHERE state = $1 AND state <> 'closed'`, []any{state}, func(scan func(...any) error) error {
+		s := room.Session{State: state}
+		if err := scan(&s.RoomID, &s.N); err != nil {
+			return err
+		}
+		sessions = append(sessions, s)
+		return nil
+	})
+	return sessions, err
+}
+
+func seconds(d time.Duration) int64 { return int64(d / time.Second) }
