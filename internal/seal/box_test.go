@@ -1,0 +1,162 @@
+package seal
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// testKey returns a key whose bytes are all the same.
+func testKey(b byte) Key {
+	k, err := ParseKey(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{b}, KeySize)))
+	if err != nil {
+		panic(err)
+	}
+	return k
+}
+
+func TestSealedOpensForItsRowOnly(t *testing.T) {
+	box := NewBox(testKey(1))
+	rapid.Check(t, func(t *rapid.T) {
+		row, other := rapid.String().Draw(t, "row"), rapid.String().Draw(t, "other")
+		plaintext := rapid.SliceOf(rapid.Byte()).Draw(t, "plaintext")
+		sealed := box.Seal(row, plaintext)
+		got, err := box.Open(row, sealed)
+		if err != nil || !bytes.Equal(got, plaintext) {
+			t.Fatalf("got %q, %v; sealed was %q", got, err, plaintext)
+		}
+		if _, err := box.Open(other, sealed); other != row && !errors.Is(err, ErrTampered) {
+			t.Fatalf("sealed for %q, opened for %q: %v", row, other, err)
+		}
+	})
+}
+
+func TestSealedForm(t *testing.T) {
+	box := NewBox(testKey(1))
+	secret := "gs_a-very-secret-value"
+	sealed := box.Seal("row", []byte(secret))
+	if sealed == box.Seal("row", []byte(secret)) {
+		t.Error("two seals of one value are the same")
+	}
+	if !strings.HasPrefix(sealed, "v1."+box.KeyID()+".") || strings.Contains(sealed, "secret") {
+		t.Errorf("form: %s", sealed)
+	}
+	if strings.Trim(sealed, ".-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+		t.Errorf("not plain text: %s", sealed)
+	}
+	if id, err := KeyID(sealed); err != nil || id != box.KeyID() {
+		t.Errorf("KeyID: %q, %v", id, err)
+	}
+}
+
+// A value that an earlier version sealed must open for ever.
+func TestOpenKnownValue(t *testing.T) {
+	const sealed = "v1.1c10a951.VwATm-eGYjFrbTkCDsKUtkPt0mhB1WeST188A8tE4g8U8dWzFQBuMLA"
+	got, err := NewBox(testKey(7)).Open("0198c0de-0000-7000-8000-000000000001", sealed)
+	if err != nil || string(got) != "whsec_example" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestEveryChangedByteIsNoticed(t *testing.T) {
+	box := NewBox(testKey(1))
+	sealed := box.Seal("row", []byte("secret"))
+	for i := range sealed {
+		for _, c := range []byte{'A', 'z', '.', '\n', 0xff} {
+			changed := sealed[:i] + string([]byte{c}) + sealed[i+1:]
+			if changed == sealed {
+				continue
+			}
+			if got, err := box.Open("row", changed); err == nil {
+				t.Errorf("byte %d as %q opens as %q", i, c, got)
+			}
+		}
+		if got, err := box.Open("row", sealed[:i]); err == nil {
+			t.Errorf("the first %d bytes open as %q", i, got)
+		}
+	}
+	for _, more := range []string{"A", "=", "\n", ".", " "} {
+		if _, err := box.Open("row", sealed+more); !errors.Is(err, ErrTampered) {
+			t.Errorf("with %q behind: %v", more, err)
+		}
+	}
+}
+
+func TestWrongKeyIsSaid(t *testing.T) {
+	old, wrong := NewBox(testKey(1)), NewBox(testKey(2))
+	_, err := wrong.Open("row", old.Seal("row", []byte("secret")))
+	var e *WrongKeyError
+	if !errors.As(err, &e) || e.SealedWith != old.KeyID() || e.Have != wrong.KeyID() {
+		t.Fatalf("%v", err)
+	}
+	const want = "the master key does not fit this database: it was sealed with key 0372feda, this one is b8da87dc"
+	if err.Error() != want {
+		t.Errorf("got  %s\nwant %s", err, want)
+	}
+	if errors.Is(err, ErrTampered) {
+		t.Error("a wrong key counts as damage")
+	}
+}
+
+func TestOpenRefusals(t *testing.T) {
+	box := NewBox(testKey(1))
+	for _, sealed := range []string{"", "v1", "v1.", "v1." + box.KeyID(), "v1." + box.KeyID() + ".", "v1.XYZ.AAAA", "v1.0372FEDA.AAAA"} {
+		if _, err := box.Open("row", sealed); !errors.Is(err, ErrTampered) {
+			t.Errorf("%q: %v", sealed, err)
+		}
+	}
+	_, err := box.Open("row", "v2."+box.KeyID()+".AAAA")
+	var e *VersionError
+	if !errors.As(err, &e) || e.Version != "v2" || !strings.Contains(err.Error(), `"v2"`) {
+		t.Errorf("another version: %v", err)
+	}
+	if _, err := KeyID("nonsense"); !errors.Is(err, ErrTampered) {
+		t.Errorf("KeyID: %v", err)
+	}
+}
+
+func TestNewBoxRefusesTheZeroKey(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("NewBox takes a key that is none")
+		}
+	}()
+	NewBox(Key{})
+}
+
+func FuzzOpen(f *testing.F) {
+	box := NewBox(testKey(1))
+	f.Add("row", "v1."+box.KeyID()+".AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
+	f.Add("row", "v1.00000000.AAAA")
+	f.Add("", "v9..")
+	f.Add("\xff", strings.Repeat(".", 100))
+	f.Fuzz(func(t *testing.T, row, sealed string) {
+		got, err := box.Open(row, sealed)
+		if err == nil {
+			t.Fatalf("%q opens as %q without having been sealed", sealed, got)
+		}
+		var wrong *WrongKeyError
+		var version *VersionError
+		if !errors.Is(err, ErrTampered) && !errors.As(err, &wrong) && !errors.As(err, &version) {
+			t.Fatalf("an error of no known type: %v", err)
+		}
+		if len(err.Error()) > 200 {
+			t.Fatalf("the error repeats the value: %v", err)
+		}
+	})
+}
+
+func BenchmarkOpen(b *testing.B) {
+	box := NewBox(testKey(1))
+	sealed := box.Seal("row", []byte(NewGatewaySecret()))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := box.Open("row", sealed); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

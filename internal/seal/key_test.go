@@ -1,0 +1,112 @@
+package seal
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+func TestParseKey(t *testing.T) {
+	k := NewKey()
+	for _, text := range []string{k.Reveal(), k.Reveal() + "\n", "  " + k.Reveal() + "\r\n"} {
+		if got, err := ParseKey(text); err != nil || got != k {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if NewKey() == k {
+		t.Error("two new keys are the same")
+	}
+}
+
+func TestParseKeyRefusals(t *testing.T) {
+	good := strings.Repeat("A", 43) + "="
+	for _, c := range []struct{ name, text, want string }{
+		{"empty", " \n", "the master key is empty: it must be 32 bytes in standard Base64 (44 characters)"},
+		{"short", base64.StdEncoding.EncodeToString(make([]byte, 16)), "the master key must be 32 bytes in standard Base64 (44 characters), not 24 characters"},
+		{"no padding", good[:43], "the master key must be 32 bytes in standard Base64 (44 characters), not 43 characters"},
+		{"hex", strings.Repeat("ab", 32), "the master key must be 32 bytes in standard Base64 (44 characters), not 64 characters"},
+		{"33 bytes", strings.Repeat("A", 44), "the master key must be 32 bytes in standard Base64, with its padding and nothing else"},
+		{"URL alphabet", "_" + good[1:], "the master key must be 32 bytes in standard Base64, with its padding and nothing else"},
+		{"line break within", good[:20] + "\n" + good[21:], "the master key must be 32 bytes in standard Base64, with its padding and nothing else"},
+		{"stray bits", strings.Repeat("A", 42) + "B=", "the master key must be 32 bytes in standard Base64, with its padding and nothing else"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k, err := ParseKey(c.text)
+			if err == nil || err.Error() != c.want {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+			if !k.IsZero() {
+				t.Error("a key came back all the same")
+			}
+		})
+	}
+}
+
+// Nothing that prints, logs or encodes may show a key or a secret.
+func TestNothingReveals(t *testing.T) {
+	k := testKey(0x5a)
+	s := Secret("gs_very-secret")
+	holder := struct {
+		K  Key
+		PK *Key
+		S  Secret
+		PS *Secret
+		M  map[string]Secret
+		L  []Secret
+	}{k, &k, s, &s, map[string]Secret{"a": s}, []Secret{s}}
+
+	var out bytes.Buffer
+	for _, value := range []any{k, &k, s, &s, holder, &holder, []Key{k}} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%c", "%U", "%T", "%10.3s"} {
+			fmt.Fprintf(&out, verb+"\n", value)
+		}
+		fmt.Fprintln(&out, value)
+		slog.New(slog.NewTextHandler(&out, nil)).Info("x", "v", value)
+		slog.New(slog.NewJSONHandler(&out, nil)).Info("x", "v", value)
+		encoded, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Write(encoded)
+	}
+	for _, leak := range []string{
+		"very-secret", "766572792d736563726574", "766572792D736563726574", k.Reveal(), k.Reveal()[:8],
+		"5a5a", "5A5A", "90 90", "ZZZ", "U+005A", "0x5a",
+	} {
+		if strings.Contains(out.String(), leak) {
+			t.Errorf("the output holds %q:\n%s", leak, out.String())
+		}
+	}
+	if !strings.Contains(out.String(), k.ID()) || !strings.Contains(out.String(), "[secret]") {
+		t.Errorf("nothing to recognise them by:\n%s", out.String())
+	}
+	if s.Reveal() != "gs_very-secret" {
+		t.Error("Reveal does not reveal")
+	}
+}
+
+func TestEmptyValuesSaySo(t *testing.T) {
+	if got := fmt.Sprint(Key{}); got != "[no master key]" {
+		t.Errorf("zero key: %q", got)
+	}
+	if got := fmt.Sprint(Secret("")); got != "" {
+		t.Errorf("empty secret: %q", got)
+	}
+}
+
+func TestSecretIsNotStored(t *testing.T) {
+	if v, err := Secret("x").Value(); err == nil || v != nil {
+		t.Errorf("a driver gets %v", v)
+	}
+}
+
+// The id is in databases: it must not change.
+func TestKeyIDIsStable(t *testing.T) {
+	if got := testKey(1).ID(); got != "0372feda" {
+		t.Errorf("%s", got)
+	}
+}
