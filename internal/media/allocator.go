@@ -1,0 +1,86 @@
+package media
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/livekit/livekit-server/pkg/config"
+	"github.com/livekit/livekit-server/pkg/service"
+	"github.com/livekit/protocol/codecs/mime"
+	"github.com/livekit/protocol/livekit"
+	"github.com/livekit/protocol/utils"
+	"github.com/livekit/protocol/utils/guid"
+
+	"parley/internal/room"
+)
+
+// allocator decides what a LiveKit room is when it comes into being. It
+// differs from LiveKit's own in two ways: the type of the session decides
+// which codecs exist in it, and a room comes into being through Open alone.
+// With LiveKit's own, somebody who was let in a moment before the session was
+// closed would bring it back, with pictures.
+type allocator struct {
+	service.RoomAllocator
+	store  service.ObjectStore
+	codecs func(room.Type) []*livekit.Codec
+}
+
+// CreateRoom returns the room of that name. It makes one only for a request
+// of Open, which is known by the type in its metadata.
+func (a *allocator) CreateRoom(ctx context.Context, req *livekit.CreateRoomRequest, _ bool) (*livekit.Room, *livekit.RoomInternal, bool, error) {
+	name := livekit.RoomName(req.Name)
+	lock, err := a.store.LockRoom(ctx, name, 5*time.Second)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	defer func() { _ = a.store.UnlockRoom(ctx, name, lock) }()
+
+	rm, internal, err := a.store.LoadRoom(ctx, name, true)
+	if err == nil {
+		return rm, internal, false, nil
+	}
+	codecs := a.codecs(room.Type(req.Metadata))
+	if !errors.Is(err, service.ErrRoomNotFound) || len(codecs) == 0 {
+		return nil, nil, false, err
+	}
+
+	now := time.Now()
+	rm = &livekit.Room{
+		Sid:              guid.New(utils.RoomPrefix),
+		Name:             req.Name,
+		EmptyTimeout:     req.EmptyTimeout,
+		DepartureTimeout: req.DepartureTimeout,
+		MaxParticipants:  req.MaxParticipants,
+		CreationTime:     now.Unix(),
+		CreationTimeMs:   now.UnixMilli(),
+		EnabledCodecs:    codecs,
+		Metadata:         req.Metadata,
+	}
+	internal = &livekit.RoomInternal{PlayoutDelay: &livekit.PlayoutDelay{}}
+	if err := a.store.StoreRoom(ctx, rm, internal); err != nil {
+		return nil, nil, false, err
+	}
+	return rm, internal, true, nil
+}
+
+// codecsOf lists what a session of the type can carry. In a session for
+// sound only the server then has no means to receive a picture: the section
+// of the session description that offers one is rejected, whatever the track
+// in it is called. Unknown types have none.
+func codecsOf(t room.Type) []*livekit.Codec {
+	switch t {
+	case room.Audio:
+		return []*livekit.Codec{
+			{Mime: mime.MimeTypeOpus.String()},
+			{Mime: mime.MimeTypeRED.String()},
+		}
+	case room.Video:
+		var all []*livekit.Codec
+		for _, c := range config.DefaultConfig.Room.EnabledCodecs {
+			all = append(all, &livekit.Codec{Mime: c.Mime, FmtpLine: c.FmtpLine})
+		}
+		return all
+	}
+	return nil
+}

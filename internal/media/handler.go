@@ -1,0 +1,133 @@
+package media
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/livekit/livekit-server/pkg/service"
+	"github.com/livekit/protocol/auth"
+)
+
+// Paths are the exact paths of the signalling. Mount Handler on each of them,
+// and on nothing beneath them.
+func Paths() []string {
+	return []string{"/rtc", "/rtc/validate", "/rtc/v1", "/rtc/v1/validate"}
+}
+
+// Handler serves the signalling of browsers: the WebSocket a page keeps open
+// while it is in a session, and the question why it could not be opened. It
+// takes over the connection, so whatever wraps it must pass http.Hijacker
+// (or Unwrap) on, and must not log the query: the token is in it.
+func (e *Engine) Handler() http.Handler {
+	mux := http.NewServeMux()
+	e.node.rtc.SetupRoutes(mux)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			w.Header().Set("Allow", http.MethodGet)
+			http.Error(w, "only GET", http.StatusMethodNotAllowed)
+			return
+		}
+		if !e.gate.enter() {
+			http.Error(w, "the media engine is not running", http.StatusServiceUnavailable)
+			return
+		}
+		defer e.gate.leave()
+		if admitted := e.admit(r); admitted != nil {
+			mux.ServeHTTP(&limitedWriter{ResponseWriter: w}, admitted)
+			return
+		}
+		http.Error(w, "the media token is missing, not valid or no longer accepted", http.StatusUnauthorized)
+	})
+}
+
+// admit checks the token and returns the request as LiveKit shall see it, or
+// nil. LiveKit's own check is not used: it repeats a bad token in its answer
+// and in its log.
+func (e *Engine) admit(r *http.Request) *http.Request {
+	query := r.URL.Query()
+	token := query.Get("access_token")
+	if header := r.Header.Get("Authorization"); header != "" {
+		token, _ = strings.CutPrefix(header, "Bearer ")
+	}
+	v, err := auth.ParseAPIToken(token)
+	if err != nil || v.APIKey() != e.cfg.SigningKey {
+		return nil
+	}
+	claims, grants, err := v.Verify(e.cfg.SigningSecret)
+	if err != nil || grants.Video == nil || claims.ExpiresAt == nil || claims.IssuedAt == nil {
+		return nil
+	}
+	if e.shut.refuses(grants.Video.Room, grants.Identity, claims.IssuedAt.Time) {
+		return nil
+	}
+
+	admitted := r.Clone(service.WithGrantsExpiry(r.Context(), grants, v.APIKey(), claims.ExpiresAt.Time))
+	// What follows needs the token no more and cannot tell it to anybody.
+	query.Del("access_token")
+	admitted.Header.Del("Authorization")
+	// This would join a second time, under an identity nobody issued.
+	query.Del("publish")
+	// Compressed messages could grow a thousandfold when they are read.
+	admitted.Header.Del("Sec-Websocket-Extensions")
+	admitted.URL.RawQuery = query.Encode()
+	return admitted
+}
+
+// gate counts the requests that are being served and can be shut.
+type gate struct {
+	mu     sync.Mutex
+	open   bool
+	inside int
+	empty  chan struct{} // closed when the last one leaves a shut gate
+}
+
+func (g *gate) unlock() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.open = true
+}
+
+func (g *gate) enter() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.open {
+		g.inside++
+	}
+	return g.open
+}
+
+func (g *gate) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.inside--
+	if g.inside == 0 && g.empty != nil {
+		close(g.empty)
+		g.empty = nil
+	}
+}
+
+func (g *gate) lock() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.open = false
+}
+
+// wait returns when nobody is inside or ctx ends.
+func (g *gate) wait(ctx context.Context) {
+	g.mu.Lock()
+	if g.inside == 0 {
+		g.mu.Unlock()
+		return
+	}
+	if g.empty == nil {
+		g.empty = make(chan struct{})
+	}
+	empty := g.empty
+	g.mu.Unlock()
+	select {
+	case <-empty:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,122 @@
+package media
+
+import (
+	"context"
+	"sync"
+
+	"github.com/livekit/livekit-server/pkg/routing"
+	"github.com/livekit/livekit-server/pkg/service"
+	"github.com/livekit/livekit-server/pkg/telemetry/prometheus"
+	"github.com/livekit/livekit-server/pkg/utils"
+	"github.com/livekit/protocol/livekit"
+	"github.com/livekit/protocol/logger"
+	"google.golang.org/protobuf/proto"
+)
+
+// sessions starts the session of a participant on the process that hosts the
+// room, and stands between the two in both directions.
+type sessions struct {
+	self   routing.LocalNode
+	router routing.Router
+	rooms  *service.RoomManager
+}
+
+// Logger is asked for by LiveKit.
+func (s *sessions) Logger(ctx context.Context) logger.Logger { return utils.GetLogger(ctx) }
+
+// HandleSession does what LiveKit's own handler does, with filters on what
+// the participant and the server say to each other.
+func (s *sessions) HandleSession(
+	ctx context.Context,
+	pi routing.ParticipantInit,
+	_ livekit.ConnectionID,
+	source routing.MessageSource,
+	sink routing.MessageSink,
+) error {
+	prometheus.IncrementParticipantRtcInit(1)
+	host, err := s.router.GetNodeForRoom(ctx, livekit.RoomName(pi.CreateRoom.Name))
+	if err != nil {
+		return err
+	}
+	if livekit.NodeID(host.Id) != s.self.NodeID() {
+		return routing.ErrIncorrectRTCNode
+	}
+	requests := filterRequests(source)
+	if err := s.rooms.StartSession(ctx, pi, requests, &responses{sink}, false); err != nil {
+		requests.Close()
+		return err
+	}
+	return nil
+}
+
+// requests is what a participant says, without what is meant for tests of
+// LiveKit: it would let anybody fake who is speaking, pretend that the server
+// failed, and leave goroutines behind that sleep for years.
+type requests struct {
+	routing.MessageSource
+	kept   chan proto.Message
+	closed chan struct{}
+	once   sync.Once
+}
+
+func filterRequests(source routing.MessageSource) *requests {
+	r := &requests{MessageSource: source, kept: make(chan proto.Message), closed: make(chan struct{})}
+	go r.run()
+	return r
+}
+
+func (r *requests) run() {
+	defer close(r.kept)
+	for {
+		select {
+		case msg, ok := <-r.MessageSource.ReadChan():
+			if !ok {
+				return
+			}
+			if req, ok := msg.(*livekit.SignalRequest); ok && req.GetSimulate() != nil {
+				continue
+			}
+			select {
+			case r.kept <- msg:
+			case <-r.closed:
+				return
+			}
+		case <-r.closed:
+			return
+		}
+	}
+}
+
+// ReadChan is closed with the source.
+func (r *requests) ReadChan() <-chan proto.Message { return r.kept }
+
+// Close may be called more than once.
+func (r *requests) Close() {
+	r.once.Do(func() { close(r.closed) })
+	r.MessageSource.Close()
+}
+
+// responses is what the server says to a participant.
+type responses struct{ routing.MessageSink }
+
+// WriteMessage changes two things. Without TURN of our own LiveKit names
+// public STUN servers of others, and every browser would tell them its
+// address; a server that is reachable needs none. And a stopping server says
+// goodbye in a way that makes livekit-client come back by itself, as it does
+// when the process was killed.
+func (r *responses) WriteMessage(msg proto.Message) error {
+	if res, ok := msg.(*livekit.SignalResponse); ok {
+		switch m := res.Message.(type) {
+		case *livekit.SignalResponse_Join:
+			m.Join.IceServers = nil
+		case *livekit.SignalResponse_Reconnect:
+			m.Reconnect.IceServers = nil
+		case *livekit.SignalResponse_Leave:
+			if m.Leave.Reason == livekit.DisconnectReason_SERVER_SHUTDOWN {
+				m.Leave.Action = livekit.LeaveRequest_RECONNECT
+				m.Leave.CanReconnect = true
+			}
+		}
+	}
+	return r.MessageSink.WriteMessage(msg)
+}
