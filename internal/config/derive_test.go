@@ -1,0 +1,116 @@
+package config
+
+import (
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"parley/internal/seal"
+)
+
+func TestBaseURL(t *testing.T) {
+	for _, c := range []struct{ publicURL, listen, bound, want string }{
+		{"", "127.0.0.1:8080", "", "http://127.0.0.1:8080"},
+		{"", "127.0.0.1:0", "127.0.0.1:40123", "http://127.0.0.1:40123"},
+		{"", "0.0.0.0:8080", "", "http://localhost:8080"},
+		{"", "[::]:8080", "[::]:8080", "http://localhost:8080"},
+		{"", ":8080", "[::]:8080", "http://localhost:8080"},
+		{"", ":80", "", "http://localhost"},
+		{"", "[::1]:8080", "", "http://[::1]:8080"},
+		{"", "[::1]:80", "", "http://[::1]"},
+		{"", "nonsense", "", "http://localhost"},
+		{"https://meet.example.org", "0.0.0.0:8080", "0.0.0.0:8080", "https://meet.example.org"},
+		{"HTTPS://Meet.Example.org:443/", "", "", "https://meet.example.org"},
+		{"http://meet.example.org:443", "", "", "http://meet.example.org:443"},
+		{"https://[2001:db8::1]:8443", "", "", "https://[2001:db8::1]:8443"},
+		{"https://[2001:db8::1]", "", "", "https://[2001:db8::1]"},
+	} {
+		cfg := Config{PublicURL: c.publicURL, Listen: c.listen}
+		if got := cfg.BaseURL(c.bound); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+func TestNodeIP(t *testing.T) {
+	for _, c := range []struct{ nodeIP, listen, want string }{
+		{"", "127.0.0.1:8080", "127.0.0.1"},
+		{"", "localhost:8080", "127.0.0.1"},
+		{"", "[2001:db8::1]:8080", "2001:db8::1"},
+		{"", "[::ffff:192.0.2.1]:8080", "192.0.2.1"},
+		{"", "0.0.0.0:8080", "invalid IP"},
+		{"", "[::]:8080", "invalid IP"},
+		{"", ":8080", "invalid IP"},
+		{"", "meet.example.org:8080", "invalid IP"},
+		{"", "nonsense", "invalid IP"},
+		{"203.0.113.7", "127.0.0.1:8080", "203.0.113.7"},
+	} {
+		cfg := Config{RTCNodeIP: c.nodeIP, Listen: c.listen}
+		if got := cfg.NodeIP().String(); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+func TestTrustedPrefixes(t *testing.T) {
+	c := Config{TrustedProxies: []string{" 10.1.2.3/8 ", "192.0.2.1", "", "2001:db8::1", "::ffff:10.0.0.0/104", "::ffff:192.0.2.9"}}
+	got, err := c.TrustedPrefixes()
+	want := "[10.0.0.0/8 192.0.2.1/32 2001:db8::1/128 10.0.0.0/8 192.0.2.9/32]"
+	if err != nil || fmt.Sprint(got) != want {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestLocationComesWithTheBinary(t *testing.T) {
+	t.Setenv("ZONEINFO", filepath.Join(t.TempDir(), "none.zip"))
+	c := Config{SchedulingTimezone: "Europe/Berlin"}
+	if zone, err := c.Location(); err != nil || zone.String() != "Europe/Berlin" {
+		t.Errorf("%v, %v", zone, err)
+	}
+}
+
+func TestLevel(t *testing.T) {
+	for text, want := range map[string]slog.Level{"debug": slog.LevelDebug, "error": slog.LevelError, "warn": slog.LevelWarn, "loud": slog.LevelInfo} {
+		c := Config{LogLevel: text}
+		if got := c.Level(); got != want {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
+func TestLoadMasterKeyFromItsFile(t *testing.T) {
+	c := Config{DataDir: t.TempDir()}
+	if _, err := c.LoadMasterKey(false); err == nil {
+		t.Error("a key out of nothing")
+	}
+	made, err := c.LoadMasterKey(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read, err := seal.LoadKeyFile(filepath.Join(c.DataDir, "master.key")); err != nil || read != made {
+		t.Errorf("%v, %v", read, err)
+	}
+}
+
+func TestRedactURL(t *testing.T) {
+	for secret, want := range map[seal.Secret]string{
+		"": "",
+		"postgres://parley:secret@db:5432/parley?password=secret":  "postgres://parley:xxxxx@db:5432/parley",
+		"postgres://db/parley?sslmode=disable#secret":              "postgres://db/parley",
+		"postgresql:///parley?host=/run/postgresql":                "postgresql:///parley",
+		"redis://:secret@cache:6379/0":                             "redis://:xxxxx@cache:6379/0",
+		"postgres://parley:sec%zzret@db/parley":                    "[secret]",
+		"postgres:secret":                                          "[secret]",
+		"postgres://parley:secret@a:1,b:2/parley?password=secret2": "postgres://parley:xxxxx@a:1,b:2/parley",
+		"postgres://parley:12/secret@db/parley":                    "[secret]",
+		"postgres://parley:12?secret@db/parley":                    "[secret]",
+		"postgres://parley:12#secret@db/parley":                    "[secret]",
+		"postgres://parley:p@secret/x@db/parley":                   "[secret]",
+		"secret":                                                   "[secret]",
+	} {
+		if got := RedactURL(secret); got != want {
+			t.Errorf("%s: %s, want %s", secret.Reveal(), got, want)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestFileErrors(t *testing.T) {
+	for _, c := range []struct{ name, content, want string }{
+		{"unknown", "listen: 127.0.0.1:1\nlistn: x\n", `line 2: unknown setting "listn"`},
+		{"with hyphens", "rtc-udp-port: 1\n", `line 1: unknown setting "rtc-udp-port"`},
+		{"in upper case", "PARLEY_LISTEN: x\n", `line 1: unknown setting "PARLEY_LISTEN"`},
+		{"the file in the file", "config: other.yaml\n", `line 1: unknown setting "config"`},
+		{"merge key", "<<: {listen: x}\n", `line 1: unknown setting "<<"`},
+		{"twice", "listen: a:1\n\nlisten: b:1\n", `line 3: listen is there twice`},
+		{"nested", "rtc:\n  udp_port: 1\n", `line 1: unknown setting "rtc"`},
+		{"text as number", "listen: 8080\n", `line 1: listen must be text, in quotes where YAML would read something else`},
+		{"text as list", "\nlisten: [a]\n", `line 2: listen must be text, in quotes where YAML would read something else`},
+		{"text as nothing", "public_url:\n", `line 1: public_url must be text, in quotes where YAML would read something else`},
+		{"number as text", `rtc_udp_port: "1"`, `line 1: rtc_udp_port must be a whole number`},
+		{"number with a point", "rtc_udp_port: 1.0\n", `line 1: rtc_udp_port must be a whole number`},
+		{"number as mapping", "rtc_udp_port:\n  a: 1\n", `line 2: rtc_udp_port must be a whole number`},
+		{"boolean as text", "gateway_enabled: \"true\"\n", `line 1: gateway_enabled must be true or false`},
+		{"boolean as number", "gateway_enabled: 1\n", `line 1: gateway_enabled must be true or false`},
+		{"duration without unit", "clock_skew: 300\n", `line 1: clock_skew must be a duration with its unit, such as 90s, 5m or 1d`},
+		{"duration as nonsense", "clock_skew: soon\n", `line 1: clock_skew must be a duration with its unit, such as 90s, 5m or 1d, not "soon"`},
+		{"list as number", "trusted_proxies: 10\n", `line 1: trusted_proxies must be a list of texts, or one text`},
+		{"list of numbers", "trusted_proxies:\n  - 10.0.0.1\n  - 10\n", `line 2: trusted_proxies must be a list of texts, or one text`},
+		{"no mapping", "- listen\n", `line 1: must be a list of settings of the form name: value`},
+		{"plain text", "listen\n", `line 1: must be a list of settings of the form name: value`},
+		{"two documents", "listen: a:1\n---\nlisten: b:1\n", `holds more than one YAML document`},
+		{"no YAML", "listen: [\n", `yaml: line 1: did not find expected node content`},
+		{"secret of a wrong type", "database_url: {password: very-secret}\n", `line 1: database_url must be text, in quotes where YAML would read something else`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := writeFile(t, c.content)
+			_, err := load(t, nil, "--config", path)
+			if want := "the configuration file " + path + ": " + c.want; err == nil || err.Error() != want {
+				t.Errorf("got  %v\nwant %s", err, want)
+			}
+		})
+	}
+}
+
+func TestFileMayBeEmpty(t *testing.T) {
+	for _, content := range []string{"", "\n", "# nothing\n", "---\n", "---\n...\n", "null\n", "{}\n"} {
+		values, err := parseFile([]byte(content))
+		if err != nil || len(values) != 0 {
+			t.Errorf("%q: %v, %v", content, values, err)
+		}
+	}
+}
+
+func TestFileForms(t *testing.T) {
+	for content, want := range map[string]string{
+		"trusted_proxies: 10.0.0.1,10.0.0.2":     "10.0.0.1,10.0.0.2",
+		"trusted_proxies: []":                    "",
+		"trusted_proxies:\n- ::1\n- 10.0.0.0/8":  "::1,10.0.0.0/8",
+		`{"trusted_proxies": ["10.0.0.1"]}`:      "10.0.0.1",
+		"trusted_proxies: &a [10.0.0.1] # named": "10.0.0.1",
+	} {
+		values, err := parseFile([]byte(content))
+		if err != nil || values["trusted-proxies"] != want {
+			t.Errorf("%s: %q, %v", content, values, err)
+		}
+	}
+	values, err := parseFile([]byte("rtc_udp_port: 0x10"))
+	if err == nil || !strings.Contains(err.Error(), "rtc_udp_port must be a whole number") {
+		t.Errorf("hexadecimal: %v, %v", values, err)
+	}
+}
+
+func FuzzFile(f *testing.F) {
+	for _, s := range []string{
+		"listen: 127.0.0.1:8080\n", "trusted_proxies: [a, b]\n", "clock_skew: 5m\ngateway_enabled: false\n", "a: &x [*x]\n",
+		"? [a]\n: b\n", "!!binary x: y\n", "---\n---\n", "\x00", "&a listen: *a\n", "rtc_udp_port: 99999999999999999999\n", "<<: *x\n",
+	} {
+		f.Add([]byte(s))
+	}
+	known := map[string]kind{}
+	for _, s := range settings() {
+		known[s.flag] = s.kind
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		values, err := parseFile(data)
+		if err != nil {
+			return
+		}
+		for flag, value := range values {
+			k, ok := known[flag]
+			if !ok || flag == configFlag {
+				t.Fatalf("%q is no setting", flag)
+			}
+			if _, err := k.canonical(value); err != nil {
+				t.Fatalf("%s: %v", flag, err)
+			}
+		}
+	})
+}

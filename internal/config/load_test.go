@@ -1,0 +1,314 @@
+package config
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// command is a program as cmd/parley builds it, reduced to what matters here.
+type command struct {
+	Serve struct {
+		Config
+		Demo bool
+	} `cmd:""`
+	Other struct {
+		Listen string `default:"not a setting"`
+	} `cmd:""`
+}
+
+// load parses a command line over an environment.
+func load(t *testing.T, environ []string, args ...string) (Config, error) {
+	t.Helper()
+	var c command
+	parser, err := kong.New(&c, append(Options(environ), kong.Name("parley"))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = parser.Parse(append([]string{"serve"}, args...))
+	return c.Serve.Config, err
+}
+
+// writeFile returns the path of a new configuration file.
+func writeFile(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "parley.yaml")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// The fixed part of the settings: names and defaults that others script
+// against.
+func TestFixedSettings(t *testing.T) {
+	want := strings.TrimSpace(`
+config PARLEY_CONFIG
+listen PARLEY_LISTEN 127.0.0.1:8080
+public-url PARLEY_PUBLIC_URL
+data-dir PARLEY_DATA_DIR ./data
+rtc-udp-port PARLEY_RTC_UDP_PORT 7882
+rtc-tcp-port PARLEY_RTC_TCP_PORT 0
+rtc-node-ip PARLEY_RTC_NODE_IP
+trusted-proxies PARLEY_TRUSTED_PROXIES
+database-url PARLEY_DATABASE_URL
+redis-url PARLEY_REDIS_URL
+master-key-file PARLEY_MASTER_KEY_FILE
+metrics-listen PARLEY_METRICS_LISTEN
+scheduling-timezone PARLEY_SCHEDULING_TIMEZONE UTC
+clock-skew PARLEY_CLOCK_SKEW 5m
+gateway-enabled PARLEY_GATEWAY_ENABLED true
+diagnostics-enabled PARLEY_DIAGNOSTICS_ENABLED true
+plan-provider PARLEY_PLAN_PROVIDER builtin
+rate-limits-enabled PARLEY_RATE_LIMITS_ENABLED true
+legacy-v3-key-header PARLEY_LEGACY_V3_KEY_HEADER false
+legacy-companion-body-signatures PARLEY_LEGACY_COMPANION_BODY_SIGNATURES false
+webhook-allow-private PARLEY_WEBHOOK_ALLOW_PRIVATE false
+log-level PARLEY_LOG_LEVEL info
+log-format PARLEY_LOG_FORMAT text`)
+	var c command
+	parser, err := kong.New(&c, Options(nil)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, flag := range parser.Model.Children[0].Flags {
+		if env := flag.Tag.Get("setting"); env != "" {
+			lines = append(lines, strings.TrimSpace(flag.Name+" "+env+" "+flag.Default))
+			if flag.Target.Kind().String() == "bool" && flag.Tag.Negatable == "" {
+				t.Errorf("--%s has no --no-%s", flag.Name, flag.Name)
+			}
+			if !strings.Contains(flag.Help, "$"+env) {
+				t.Errorf("the help of --%s does not name %s", flag.Name, env)
+			}
+		}
+	}
+	if got := strings.Join(lines, "\n"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Flags beat the environment, and the environment beats the file, for every
+// kind of value and whatever the value is.
+func TestPrecedence(t *testing.T) {
+	for _, c := range []struct {
+		name, fromFile, fromEnv, fromFlag string // how each source says it
+		get                               func(Config) any
+		byDefault, file, env, flag        any // what it then is
+	}{
+		{"text", "listen: 127.0.0.1:1", "PARLEY_LISTEN=127.0.0.1:2", "--listen=127.0.0.1:3",
+			func(c Config) any { return c.Listen },
+			"127.0.0.1:8080", "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"},
+		{"number", "rtc_udp_port: 1", "PARLEY_RTC_UDP_PORT=2", "--rtc-udp-port=3",
+			func(c Config) any { return c.RTCUDPPort }, 7882, 1, 2, 3},
+		{"number back to its default", "rtc_udp_port: 1", "PARLEY_RTC_UDP_PORT=2", "--rtc-udp-port=7882",
+			func(c Config) any { return c.RTCUDPPort }, 7882, 1, 2, 7882},
+		{"number zero", "rtc_tcp_port: 1", "PARLEY_RTC_TCP_PORT=2", "--rtc-tcp-port=0",
+			func(c Config) any { return c.RTCTCPPort }, 0, 1, 2, 0},
+		{"true by default", "gateway_enabled: false", "PARLEY_GATEWAY_ENABLED=true", "--no-gateway-enabled",
+			func(c Config) any { return c.GatewayEnabled }, true, false, true, false},
+		{"true by default, turned on", "gateway_enabled: false", "PARLEY_GATEWAY_ENABLED=0", "--gateway-enabled",
+			func(c Config) any { return c.GatewayEnabled }, true, false, false, true},
+		{"false by default", "webhook_allow_private: true", "PARLEY_WEBHOOK_ALLOW_PRIVATE=No", "--webhook-allow-private",
+			func(c Config) any { return c.WebhookAllowPrivate }, false, true, false, true},
+		{"duration", "clock_skew: 1m", "PARLEY_CLOCK_SKEW=2m", "--clock-skew=3m",
+			func(c Config) any { return c.ClockSkew.String() }, "5m", "1m", "2m", "3m"},
+		{"list", "trusted_proxies: [10.0.0.1, 10.0.0.2]", "PARLEY_TRUSTED_PROXIES=10.0.0.3,10.0.0.4", "--trusted-proxies=10.0.0.5",
+			func(c Config) any { return strings.Join(c.TrustedProxies, " ") }, "", "10.0.0.1 10.0.0.2", "10.0.0.3 10.0.0.4", "10.0.0.5"},
+		{"secret", "redis_url: redis://a", "PARLEY_REDIS_URL=redis://b", "--redis-url=redis://c",
+			func(c Config) any { return c.RedisURL.Reveal() }, "", "redis://a", "redis://b", "redis://c"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			file := "--config=" + writeFile(t, c.fromFile)
+			for _, step := range []struct {
+				sources string
+				environ []string
+				args    []string
+				want    any
+			}{
+				{"none", nil, nil, c.byDefault},
+				{"file", nil, []string{file}, c.file},
+				{"environment", []string{c.fromEnv}, nil, c.env},
+				{"flag", nil, []string{c.fromFlag}, c.flag},
+				{"file, environment", []string{c.fromEnv}, []string{file}, c.env},
+				{"file, flag", nil, []string{file, c.fromFlag}, c.flag},
+				{"environment, flag", []string{c.fromEnv}, []string{c.fromFlag}, c.flag},
+				{"all", []string{c.fromEnv}, []string{file, c.fromFlag}, c.flag},
+				{"empty variable", []string{strings.SplitAfter(c.fromEnv, "=")[0]}, []string{file}, c.file},
+			} {
+				got, err := load(t, step.environ, step.args...)
+				if err != nil {
+					t.Fatalf("%s: %v", step.sources, err)
+				}
+				if c.get(got) != step.want {
+					t.Errorf("%s: %v, want %v", step.sources, c.get(got), step.want)
+				}
+			}
+		})
+	}
+}
+
+func TestWhereTheFileIs(t *testing.T) {
+	one, two := writeFile(t, "rtc_udp_port: 1"), writeFile(t, "rtc_udp_port: 2")
+	c, err := load(t, []string{"PARLEY_CONFIG=" + one})
+	if err != nil || c.RTCUDPPort != 1 || c.ConfigFile != one {
+		t.Errorf("from PARLEY_CONFIG: %d from %q, %v", c.RTCUDPPort, c.ConfigFile, err)
+	}
+	c, err = load(t, []string{"PARLEY_CONFIG=" + one}, "--config", two)
+	if err != nil || c.RTCUDPPort != 2 {
+		t.Errorf("--config beats PARLEY_CONFIG: %d, %v", c.RTCUDPPort, err)
+	}
+	missing := filepath.Join(t.TempDir(), "none.yaml")
+	_, err = load(t, nil, "--config", missing)
+	if want := "the configuration file cannot be opened: open " + missing + ": no such file or directory"; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	_, err = load(t, nil, "--config", t.TempDir())
+	if err == nil || !strings.HasPrefix(err.Error(), "the configuration file cannot be read: ") {
+		t.Errorf("a directory: %v", err)
+	}
+	_, err = load(t, nil, "--config", writeFile(t, strings.Repeat("#", fileLimit+1)))
+	if err == nil || !strings.HasSuffix(err.Error(), "is larger than 1 MiB") {
+		t.Errorf("a large file: %v", err)
+	}
+}
+
+// Every setting but the file's own path can be said in the file.
+func TestFileKnowsEverySetting(t *testing.T) {
+	c, err := load(t, nil, "--config", writeFile(t, `
+# Everything at once.
+listen: 0.0.0.0:9000
+public_url: https://meet.example.org
+data_dir: /var/lib/parley
+rtc_udp_port: 1
+rtc_tcp_port: 2
+rtc_node_ip: 203.0.113.7
+trusted_proxies:
+  - 10.0.0.0/8
+  - "::1"
+database_url: postgres://u:p@db/parley
+redis_url: redis://cache
+master_key_file: /etc/parley/master.key
+metrics_listen: 127.0.0.1:9100
+scheduling_timezone: Europe/Berlin
+clock_skew: 90s
+gateway_enabled: false
+diagnostics_enabled: false
+plan_provider: none
+rate_limits_enabled: false
+legacy_v3_key_header: true
+legacy_companion_body_signatures: true
+webhook_allow_private: true
+log_level: debug
+log_format: json
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Config{
+		Listen: "0.0.0.0:9000", PublicURL: "https://meet.example.org", DataDir: "/var/lib/parley",
+		RTCUDPPort: 1, RTCTCPPort: 2, RTCNodeIP: "203.0.113.7", TrustedProxies: []string{"10.0.0.0/8", "::1"},
+		DatabaseURL: "postgres://u:p@db/parley", RedisURL: "redis://cache", MasterKeyFile: "/etc/parley/master.key",
+		MetricsListen: "127.0.0.1:9100", SchedulingTimezone: "Europe/Berlin", ClockSkew: Duration(90e9),
+		PlanProvider: PlanProviderNone, LegacyV3KeyHeader: true, LegacyCompanionBodySignatures: true,
+		WebhookAllowPrivate: true, LogLevel: "debug", LogFormat: LogFormatJSON, ConfigFile: c.ConfigFile,
+	}
+	if got, want := dump(c), dump(want); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestBadVariables(t *testing.T) {
+	for variable, want := range map[string]string{
+		"PARLEY_GATEWAY_ENABLED=maybe": `PARLEY_GATEWAY_ENABLED must be true or false, not "maybe"`,
+		"PARLEY_RTC_UDP_PORT=many":     `PARLEY_RTC_UDP_PORT must be a whole number, not "many"`,
+		"PARLEY_RTC_TCP_PORT=1.5":      `PARLEY_RTC_TCP_PORT must be a whole number, not "1.5"`,
+		"PARLEY_CLOCK_SKEW=300":        `PARLEY_CLOCK_SKEW must be a duration with its unit, such as 90s, 5m or 1d, not "300"`,
+	} {
+		if _, err := load(t, []string{variable}); err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+}
+
+// Only the commands that have settings look at the environment and the file,
+// and only for their own flags.
+func TestOtherCommandsAreLeftAlone(t *testing.T) {
+	var c command
+	parser, err := kong.New(&c, Options([]string{"PARLEY_LISTEN=:1", "PARLEY_RTC_UDP_PORT=x", "PARLEY_CONFIG=/none"})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse([]string{"other"}); err != nil || c.Other.Listen != "not a setting" {
+		t.Errorf("%q, %v", c.Other.Listen, err)
+	}
+}
+
+func TestMasterKeyFromTheEnvironment(t *testing.T) {
+	const key = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="
+	c, err := load(t, []string{"PARLEY_MASTER_KEY=" + key})
+	if err != nil || c.MasterKey.Reveal() != key {
+		t.Fatalf("%v", err)
+	}
+	if k, err := c.LoadMasterKey(false); err != nil || k.Reveal() != key {
+		t.Errorf("%v, %v", k, err)
+	}
+	c, err = load(t, []string{"PARLEY_MASTER_KEY=" + key}, "--master-key-file=other.key")
+	if err != nil || c.MasterKey != "" || c.KeyFile() != "other.key" {
+		t.Errorf("a flag beats the environment: %v, %v", c.KeyFile(), err)
+	}
+	c, err = load(t, []string{"PARLEY_MASTER_KEY=" + key}, "--config", writeFile(t, "master_key_file: other.key"))
+	if err != nil || c.MasterKey.Reveal() != key {
+		t.Errorf("the environment beats the file: %v", err)
+	}
+	_, err = load(t, []string{"PARLEY_MASTER_KEY=" + key, "PARLEY_MASTER_KEY_FILE=other.key"})
+	if want := "PARLEY_MASTER_KEY and PARLEY_MASTER_KEY_FILE are both set: keep one of them"; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	_, err = load(t, nil, "--master-key="+key)
+	if err == nil {
+		t.Error("the key itself can be given on the command line, where everybody sees it")
+	}
+	_, err = load(t, nil, "--config", writeFile(t, "master_key: "+key))
+	if err == nil || !strings.HasSuffix(err.Error(), `line 1: unknown setting "master_key"`) {
+		t.Errorf("the key itself in the file: %v", err)
+	}
+}
+
+func TestHelpShowsNoSecret(t *testing.T) {
+	var c command
+	var out strings.Builder
+	environ := []string{"PARLEY_MASTER_KEY=very-secret", "PARLEY_DATABASE_URL=postgres://u:very-secret@db/x", "PARLEY_REDIS_URL=redis://:very-secret@r"}
+	parser, err := kong.New(&c, append(Options(environ), kong.Writers(&out, io.Discard), kong.Exit(func(int) {}))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parser.Parse([]string{"serve", "--help"}) // its error is of no interest: Exit does not exit here
+	if !strings.Contains(out.String(), "--[no-]gateway-enabled") || strings.Contains(out.String(), "very-secret") {
+		t.Errorf("%s", out.String())
+	}
+}
+
+func TestPrintingShowsNoSecret(t *testing.T) {
+	c, err := load(t, []string{"PARLEY_MASTER_KEY=AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=", "PARLEY_DATABASE_URL=postgres://u:very-secret@db/x", "PARLEY_REDIS_URL=redis://:very-secret@r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := dump(c); strings.Contains(text, "very-secret") || strings.Contains(text, "AQEB") {
+		t.Errorf("%s", text)
+	}
+}
+
+func TestUnknownEnv(t *testing.T) {
+	got := UnknownEnv([]string{
+		"PARLEY_LISTN=x", "PARLEY_LISTEN=x", "PARLEY_URL=x", "PARLEY_ADMIN_TOKEN=x", "PARLEY_CONFIG=x", "PARLEY_MASTER_KEY=x",
+		"PARLEY_MASTER_KEY_FILE=x", "PARLEY_API_KEY=x", "PARLEY_A", "HOME=/", "PARLEYS=1", "parley_listen=x",
+	}, "PARLEY_API_KEY")
+	if want := "PARLEY_A PARLEY_LISTN"; strings.Join(got, " ") != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+}

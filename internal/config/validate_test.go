@@ -1,0 +1,109 @@
+package config
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestDefaultsAreValid(t *testing.T) {
+	c := Default()
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+	if !c.GatewayEnabled || c.ClockSkew.Std() != 5*time.Minute {
+		t.Errorf("%+v", c)
+	}
+}
+
+// Every refusal, word for word: operators read these.
+func TestRefusals(t *testing.T) {
+	const publicURLForm = `--public-url (PARLEY_PUBLIC_URL) must be an absolute URL with http or https, such as https://meet.example.org`
+	const publicURLEnd = `--public-url (PARLEY_PUBLIC_URL) must end after the host and port, without a path, query or fragment, not `
+	const listenForm = `--listen (PARLEY_LISTEN) must be host:port with a port between 0 and 65535, such as 127.0.0.1:8080 or [::1]:8080, not `
+	for _, c := range []struct {
+		args string // with spaces between
+		want string
+	}{
+		{`--listen=8080`, listenForm + `"8080"`},
+		{`--listen=127.0.0.1:65536`, listenForm + `"127.0.0.1:65536"`},
+		{`--listen=127.0.0.1:http`, listenForm + `"127.0.0.1:http"`},
+		{`--listen=127.0.0.1:+80`, listenForm + `"127.0.0.1:+80"`},
+		{`--listen=::1:80`, listenForm + `"::1:80"`},
+		{`--listen=http://127.0.0.1:80`, listenForm + `"http://127.0.0.1:80"`},
+		{`--listen=`, listenForm + `""`},
+		{`--public-url=meet.example.org`, publicURLForm},
+		{`--public-url=ftp://meet.example.org`, publicURLForm},
+		{`--public-url=https://`, publicURLForm},
+		{`--public-url=https:meet.example.org`, publicURLForm},
+		{`--public-url=https://:443`, publicURLForm},
+		{`--public-url=https://%zz`, publicURLForm},
+		{`--public-url=https://me:secret@meet.example.org`, `--public-url (PARLEY_PUBLIC_URL) must not hold a user name or password`},
+		{`--public-url=https://meet.example.org/rooms`, publicURLEnd + `"https://meet.example.org/rooms"`},
+		{`--public-url=https://meet.example.org/?a=1`, publicURLEnd + `"https://meet.example.org/?a=1"`},
+		{`--public-url=https://meet.example.org?`, publicURLEnd + `"https://meet.example.org?"`},
+		{`--public-url=https://meet.example.org#`, publicURLEnd + `"https://meet.example.org#"`},
+		{`--public-url=https://meet.example.org:99999`, `--public-url (PARLEY_PUBLIC_URL) must have a port between 1 and 65535 or none, not "https://meet.example.org:99999"`},
+		{`--public-url=https://meet.example.org:0`, `--public-url (PARLEY_PUBLIC_URL) must have a port between 1 and 65535 or none, not "https://meet.example.org:0"`},
+		{`--public-url=https://meet.example.org:`, `--public-url (PARLEY_PUBLIC_URL) must have a port between 1 and 65535 or none, not "https://meet.example.org:"`},
+		{`--data-dir=`, `--data-dir (PARLEY_DATA_DIR) must not be empty`},
+		{`--rtc-udp-port=0`, `--rtc-udp-port (PARLEY_RTC_UDP_PORT) must be between 1 and 65535, not 0`},
+		{`--rtc-udp-port=65536`, `--rtc-udp-port (PARLEY_RTC_UDP_PORT) must be between 1 and 65535, not 65536`},
+		{`--rtc-tcp-port=-1`, `--rtc-tcp-port (PARLEY_RTC_TCP_PORT) must be 0 (off) or between 1 and 65535, not -1`},
+		{`--rtc-tcp-port=65536`, `--rtc-tcp-port (PARLEY_RTC_TCP_PORT) must be 0 (off) or between 1 and 65535, not 65536`},
+		{`--rtc-tcp-port=8080`, `--rtc-tcp-port (PARLEY_RTC_TCP_PORT) must differ from the port of --listen (8080)`},
+		{`--rtc-node-ip=meet.example.org`, `--rtc-node-ip (PARLEY_RTC_NODE_IP) must be the IP address of one machine, such as 203.0.113.7, not "meet.example.org"`},
+		{`--rtc-node-ip=0.0.0.0`, `--rtc-node-ip (PARLEY_RTC_NODE_IP) must be the IP address of one machine, such as 203.0.113.7, not "0.0.0.0"`},
+		{`--rtc-node-ip=224.0.0.1`, `--rtc-node-ip (PARLEY_RTC_NODE_IP) must be the IP address of one machine, such as 203.0.113.7, not "224.0.0.1"`},
+		{`--trusted-proxies=10.0.0.0/8,proxy`, `--trusted-proxies (PARLEY_TRUSTED_PROXIES) must be IP addresses or CIDR ranges such as 10.0.0.0/8, not "proxy"`},
+		{`--trusted-proxies=10.0.0.0/33`, `--trusted-proxies (PARLEY_TRUSTED_PROXIES) must be IP addresses or CIDR ranges such as 10.0.0.0/8, not "10.0.0.0/33"`},
+		{`--trusted-proxies=fe80::1%eth0`, `--trusted-proxies (PARLEY_TRUSTED_PROXIES) must be IP addresses or CIDR ranges such as 10.0.0.0/8, not "fe80::1%eth0"`},
+		{`--database-url=mysql://u:secret@db`, `--database-url (PARLEY_DATABASE_URL) must be a URL that begins with postgres:// or postgresql://`},
+		{`--database-url=postgres://`, `--database-url (PARLEY_DATABASE_URL) must be a URL that begins with postgres:// or postgresql://`},
+		{`--redis-url=cache:6379`, `--redis-url (PARLEY_REDIS_URL) must be a URL that begins with redis:// or rediss://`},
+		{`--metrics-listen=9100`, `--metrics-listen (PARLEY_METRICS_LISTEN) must be host:port with a port between 0 and 65535, such as 127.0.0.1:8080 or [::1]:8080, not "9100"`},
+		{`--scheduling-timezone=CEST`, `--scheduling-timezone (PARLEY_SCHEDULING_TIMEZONE) must be an IANA time zone such as UTC or Europe/Berlin, not "CEST"`},
+		{`--scheduling-timezone=Local`, `--scheduling-timezone (PARLEY_SCHEDULING_TIMEZONE) must be an IANA time zone such as UTC or Europe/Berlin, not "Local"`},
+		{`--scheduling-timezone=`, `--scheduling-timezone (PARLEY_SCHEDULING_TIMEZONE) must be an IANA time zone such as UTC or Europe/Berlin, not ""`},
+		{`--scheduling-timezone=../UTC`, `--scheduling-timezone (PARLEY_SCHEDULING_TIMEZONE) must be an IANA time zone such as UTC or Europe/Berlin, not "../UTC"`},
+		{`--clock-skew=999ms`, `--clock-skew (PARLEY_CLOCK_SKEW) must be between 1s and 1h, not 999ms`},
+		{`--clock-skew=1d`, `--clock-skew (PARLEY_CLOCK_SKEW) must be between 1s and 1h, not 1d`},
+		{`--plan-provider=stripe`, `--plan-provider (PARLEY_PLAN_PROVIDER) must be builtin or none, not "stripe"`},
+		{`--log-level=loud`, `--log-level (PARLEY_LOG_LEVEL) must be debug, info, warn or error, not "loud"`},
+		{`--log-format=xml`, `--log-format (PARLEY_LOG_FORMAT) must be text or json, not "xml"`},
+		{`--rtc-udp-port=0 --log-format=xml`, "--rtc-udp-port (PARLEY_RTC_UDP_PORT) must be between 1 and 65535, not 0\n" + `--log-format (PARLEY_LOG_FORMAT) must be text or json, not "xml"`},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			// kong puts the command in front.
+			_, err := load(t, nil, strings.Fields(c.args)...)
+			if err == nil || err.Error() != "serve: "+c.want {
+				t.Errorf("got  %v\nwant serve: %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestMasterKeyRefusal(t *testing.T) {
+	_, err := load(t, []string{"PARLEY_MASTER_KEY=secret"})
+	want := "serve: PARLEY_MASTER_KEY: the master key must be 32 bytes in standard Base64 (44 characters), not 6 characters"
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+func TestAccepted(t *testing.T) {
+	for _, args := range []string{
+		"--listen=:8080", "--listen=0.0.0.0:0", "--listen=[::1]:8080", "--listen=localhost:8080", "--listen=[fe80::1%eth0]:80",
+		"--public-url=http://localhost:8080", "--public-url=https://meet.example.org/", "--public-url=HTTPS://[::1]:8443",
+		"--rtc-udp-port=65535", "--rtc-tcp-port=7881", "--listen=127.0.0.1:0 --rtc-tcp-port=0",
+		"--rtc-node-ip=2001:db8::1", "--trusted-proxies=", "--trusted-proxies=::1,10.0.0.1",
+		"--database-url=postgresql:///parley?host=/run/postgresql", "--database-url=postgres://a:1,b:2/parley",
+		"--redis-url=rediss://:p@cache:6380/0", "--metrics-listen=", "--metrics-listen=:9100",
+		"--scheduling-timezone=America/Argentina/Buenos_Aires", "--clock-skew=1s", "--clock-skew=1h", "--plan-provider=none",
+		"--log-level=error", "--log-format=json", "--no-rate-limits-enabled --legacy-v3-key-header",
+	} {
+		if _, err := load(t, nil, strings.Fields(args)...); err != nil {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
