@@ -47,6 +47,7 @@ type Admission struct {
 	Room      *Room
 	SessionID string
 	Token     string
+	Link      LinkVerdict
 }
 
 // Preview says what a visitor would find and be. It changes nothing.
@@ -65,6 +66,9 @@ func (s *Service) Preview(ctx context.Context, roomID string, v Visit) (Preview,
 	p := Preview{Room: r, Taken: o.Taken, Role: Guest}
 	keyHash := ""
 	if v.SeatKey != "" {
+		if err := checkSeatKey(v.SeatKey); err != nil {
+			return Preview{}, err
+		}
 		keyHash = seal.Hash(v.SeatKey)
 		seat, err := s.store.SeatByKey(ctx, r.ID, keyHash)
 		if err == nil {
@@ -88,7 +92,7 @@ func (s *Service) Preview(ctx context.Context, roomID string, v Visit) (Preview,
 // Refusals: NotFound, Gone (over), Conflict (room_full, room_not_open,
 // link_taken), Forbidden (project), Invalid (name).
 func (s *Service) TakeSeat(ctx context.Context, roomID string, v Visit) (Admission, error) {
-	if err := checkText("name", v.Name, 1, maxText, false); err != nil {
+	if err := firstError(checkText("name", v.Name, 1, maxText, false), checkSeatKey(v.SeatKey)); err != nil {
 		return Admission{}, err
 	}
 	keyHash := seal.Hash(v.SeatKey)
@@ -118,7 +122,8 @@ func (s *Service) TakeSeat(ctx context.Context, roomID string, v Visit) (Admissi
 			}
 			seat = Seat{ID: s.newID(), RoomID: r.ID, KeyHash: keyHash, Role: Guest, State: Free, CreatedAt: now}
 		}
-		switch r.judge(v.Link, keyHash) {
+		out.Link = r.judge(v.Link, keyHash)
+		switch out.Link {
 		case LinkOK:
 			seat.Role, r.CreatorLinkClaim = Host, keyHash
 		case LinkTaken, LinkUnknown:
@@ -190,4 +195,13 @@ func (r *Room) judge(token, keyHash string) LinkVerdict {
 
 func full(r *Room) error {
 	return fault.New(fault.Conflict, "room_full", "this room is full: all %d seats are taken", r.MaxParticipants)
+}
+
+// checkSeatKey holds a seat key to the length that at least 128 random bits
+// need in Base64url.
+func checkSeatKey(key string) error {
+	if len(key) < 22 || len(key) > 128 {
+		return fault.Invalidf("seat_key must have 22 to 128 characters")
+	}
+	return nil
 }

@@ -15,6 +15,25 @@ const (
 	factMediaSecret = "media_signing_secret"
 )
 
+// Fresh reports whether nothing has been sealed in this database yet, so that
+// any master key will do.
+func (db *DB) Fresh(ctx context.Context) (bool, error) {
+	_, err := db.fact(ctx, factMediaSecret)
+	if errors.Is(err, noFact) {
+		return true, nil
+	}
+	return false, err
+}
+
+// Unlock makes secrets readable and writable under a master key. It fails with
+// the error of seal.Box.Open when the database was sealed under another one.
+// Call it once, before any secret is asked for.
+func (db *DB) Unlock(ctx context.Context, box *seal.Box) error {
+	db.box = box
+	_, err := db.MediaSecret(ctx)
+	return err
+}
+
 var noFact = fault.New(fault.NotFound, "fact_not_found", "nothing is known of that yet")
 
 func (db *DB) fact(ctx context.Context, name string) (string, error) {

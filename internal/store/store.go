@@ -25,7 +25,7 @@ import (
 // methods that only read run inside it too when the context carries one.
 type DB struct {
 	engine engine
-	box    *seal.Box
+	box    *seal.Box // set by Unlock
 	read   *sql.DB
 	write  *sql.DB // SQLite: one connection; PostgreSQL: the same pool as read
 	queue  chan *job
@@ -48,10 +48,10 @@ const (
 const patience = 900 * time.Millisecond
 
 // Open opens the database and brings its tables up to date. url is empty for
-// SQLite in dataDir, or postgres://…; secrets are sealed with box. It refuses a database that a newer
-// version of Parley has written.
-func Open(ctx context.Context, url, dataDir string, box *seal.Box) (*DB, error) {
-	db := &DB{box: box, queue: make(chan *job, queueLength), stop: make(chan struct{}), stmts: map[string]*sql.Stmt{}}
+// SQLite in dataDir, or postgres://…. It refuses a database that a newer
+// version of Parley has written. Secrets are out of reach until Unlock.
+func Open(ctx context.Context, url, dataDir string) (*DB, error) {
+	db := &DB{queue: make(chan *job, queueLength), stop: make(chan struct{}), stmts: map[string]*sql.Stmt{}}
 	lanes := 1
 	var err error
 	if url == "" {

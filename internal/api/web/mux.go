@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 )
@@ -12,33 +13,40 @@ import (
 type Mux struct {
 	mux     *http.ServeMux
 	methods map[string][]string // path → methods
-	allowed func(w http.ResponseWriter, r *http.Request)
+	missing http.HandlerFunc
+	allowed http.HandlerFunc
 }
 
 // NewMux returns an empty Mux. notFound answers for unknown paths, notAllowed
 // for known ones asked with another method; Allow is set by then.
 func NewMux(notFound, notAllowed http.HandlerFunc) *Mux {
-	m := &Mux{mux: http.NewServeMux(), methods: map[string][]string{}, allowed: notAllowed}
+	m := &Mux{mux: http.NewServeMux(), methods: map[string][]string{}, missing: notFound, allowed: notAllowed}
 	m.mux.HandleFunc("/", notFound)
 	return m
 }
 
 // HandleFunc registers "METHOD /path".
 func (m *Mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
-	method, path, _ := strings.Cut(pattern, " ")
-	if len(m.methods[path]) == 0 {
-		m.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-			allow := slices.Sorted(slices.Values(m.methods[path]))
+	method, route, _ := strings.Cut(pattern, " ")
+	if len(m.methods[route]) == 0 {
+		m.mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
+			allow := slices.Sorted(slices.Values(m.methods[route]))
 			w.Header().Set("Allow", strings.Join(allow, ", "))
 			m.allowed(w, r)
 		})
 	}
-	m.methods[path] = append(m.methods[path], method)
+	m.methods[route] = append(m.methods[route], method)
 	if method == http.MethodGet {
-		m.methods[path] = append(m.methods[path], http.MethodHead)
+		m.methods[route] = append(m.methods[route], http.MethodHead)
 	}
 	m.mux.HandleFunc(pattern, handler)
 }
 
 // ServeHTTP implements http.Handler.
-func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.mux.ServeHTTP(w, r) }
+func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if path.Clean(r.URL.Path) != r.URL.Path {
+		m.missing(w, r) // http.ServeMux would redirect, and a signature would not survive that
+		return
+	}
+	m.mux.ServeHTTP(w, r)
+}

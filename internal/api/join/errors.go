@@ -1,0 +1,63 @@
+package join
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"parley/internal/api/web"
+	"parley/internal/fault"
+)
+
+// statuses says, in this one place, what a kind of refusal is for the page.
+var statuses = map[fault.Kind]int{
+	fault.Invalid:     http.StatusBadRequest,
+	fault.Forbidden:   http.StatusForbidden,
+	fault.NotFound:    http.StatusNotFound,
+	fault.Conflict:    http.StatusConflict,
+	fault.Gone:        http.StatusGone,
+	fault.Exhausted:   http.StatusTooManyRequests,
+	fault.Unavailable: http.StatusServiceUnavailable,
+}
+
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	if fault.Is(err, fault.NotFound) {
+		if over := s.guessed(r); over != nil {
+			err = over
+		}
+	}
+	f := fault.From(err)
+	web.LogError(r, f.Err)
+	status, known := statuses[f.Kind]
+	if !known {
+		status = http.StatusInternalServerError
+	}
+	switch f.Code {
+	case web.CodeNotJSON:
+		status = http.StatusUnsupportedMediaType
+	case web.CodeTooLarge:
+		status = http.StatusRequestEntityTooLarge
+	}
+	if f.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(max(1, int((f.RetryAfter+time.Second-1)/time.Second))))
+	}
+	tell(w, status, RefusalErrorCode(f.Code), f.Message, f.Reason)
+}
+
+func tell(w http.ResponseWriter, status int, code RefusalErrorCode, message, reason string) {
+	var out Refusal
+	out.Error.Code, out.Error.Message = code, message
+	if reason != "" {
+		why := RefusalErrorReason(reason)
+		out.Error.Reason = &why
+	}
+	web.JSON(w, status, out)
+}
+
+func notFound(w http.ResponseWriter, _ *http.Request) {
+	tell(w, http.StatusNotFound, RefusalErrorCodeRoomNotFound, "there is no such path", "")
+}
+
+func notAllowed(w http.ResponseWriter, r *http.Request) {
+	tell(w, http.StatusMethodNotAllowed, RefusalErrorCodeInvalidRequest, "this path takes "+w.Header().Get("Allow")+", not "+r.Method, "")
+}

@@ -1,0 +1,148 @@
+package join
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/internal/api/web"
+	"parley/internal/fault"
+	"parley/internal/room"
+)
+
+// Rooms is what the page needs of the rooms.
+type Rooms interface {
+	Preview(ctx context.Context, roomID string, v room.Visit) (room.Preview, error)
+	TakeSeat(ctx context.Context, roomID string, v room.Visit) (room.Admission, error)
+}
+
+// Limiter bounds how often an address may guess wrong.
+type Limiter interface {
+	Failed(a netip.Addr) (over bool, retryAfter time.Duration)
+}
+
+// Server answers the room page.
+type Server struct {
+	rooms   Rooms
+	guesses Limiter
+	now     func() time.Time
+}
+
+// NewHandler returns the handler of everything under /api/join/. guesses may
+// be nil for no limit.
+func NewHandler(rooms Rooms, guesses Limiter, now func() time.Time) http.Handler {
+	s := &Server{rooms: rooms, guesses: guesses, now: now}
+	mux := web.NewMux(notFound, notAllowed)
+	h := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/join", BaseRouter: mux})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Request-ID", web.From(r.Context()).ID)
+		w.Header().Set("Cache-Control", "no-store")
+		h.ServeHTTP(w, r)
+	})
+}
+
+// PreviewRoom implements ServerInterface.
+func (s *Server) PreviewRoom(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+	p, err := s.preview(w, r, roomID)
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	web.JSON(w, http.StatusOK, p)
+}
+
+func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) (Preview, error) {
+	o, err := read(w, r)
+	if err != nil {
+		return Preview{}, err
+	}
+	v := room.Visit{Link: text(o.Text("link")), SeatKey: text(o.Text("seat_key"))}
+	if err := o.Err(); err != nil {
+		return Preview{}, err
+	}
+	p, err := s.rooms.Preview(r.Context(), roomID, v)
+	if err != nil {
+		return Preview{}, err
+	}
+	if p.Link == room.LinkUnknown {
+		if err := s.guessed(r); err != nil {
+			return Preview{}, err
+		}
+	}
+	id, err := uuid.Parse(p.Room.ID)
+	if err != nil {
+		return Preview{}, err
+	}
+	out := Preview{RoomId: id, RoomType: RoomType(p.Room.Type), Title: p.Room.Title, WelcomeMessage: p.Room.WelcomeMessage,
+		State: PreviewState(p.Room.State), Participants: p.Taken, MaxParticipants: p.Room.MaxParticipants, ServerTime: s.now().UTC()}
+	out.You.Role, out.You.Name, out.You.Returning = Role(p.Role), p.Name, p.Returning
+	if p.Link != room.NoLink {
+		link := PreviewYouLink(p.Link)
+		out.You.Link = &link
+	}
+	return out, nil
+}
+
+// TakeSeat implements ServerInterface.
+func (s *Server) TakeSeat(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+	seat, err := s.takeSeat(w, r, roomID)
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	web.JSON(w, http.StatusOK, seat)
+}
+
+func (s *Server) takeSeat(w http.ResponseWriter, r *http.Request, roomID string) (Seat, error) {
+	o, err := read(w, r)
+	if err != nil {
+		return Seat{}, err
+	}
+	v := room.Visit{Name: o.RequiredText("name"), SeatKey: o.RequiredText("seat_key"), Link: text(o.Text("link")), Role: room.Role(text(o.Text("role")))}
+	if err := o.Err(); err != nil {
+		return Seat{}, err
+	}
+	a, err := s.rooms.TakeSeat(r.Context(), roomID, v)
+	if err != nil {
+		return Seat{}, err
+	}
+	if a.Link == room.LinkUnknown {
+		if err := s.guessed(r); err != nil {
+			return Seat{}, err
+		}
+	}
+	return Seat{Identity: a.Seat.ID, Name: a.Seat.Name, Role: Role(a.Seat.Role), SessionId: a.SessionID,
+		MediaToken: a.Token, RoomType: RoomType(a.Room.Type), Title: a.Room.Title}, nil
+}
+
+func read(w http.ResponseWriter, r *http.Request) (*web.Object, error) {
+	body, err := web.Body(w, r)
+	if err != nil {
+		return nil, err
+	}
+	return web.Parse(body)
+}
+
+// guessed notes a wrong guess of a room or a link: the ids and tokens are
+// random, and this bounds how many can be tried.
+func (s *Server) guessed(r *http.Request) error {
+	if s.guesses == nil {
+		return nil
+	}
+	over, retryAfter := s.guesses.Failed(web.From(r.Context()).Client)
+	if !over {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Exhausted, Code: "too_many_attempts",
+		Message: "too many wrong links from your address, try again in a moment", RetryAfter: retryAfter}
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,300 @@
+// Package app wires the service together and runs it from start to stop. It
+// imports everything; nobody but the command line imports it.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/internal/api/join"
+	"parley/internal/api/page"
+	"parley/internal/api/v3"
+	"parley/internal/config"
+	"parley/internal/key"
+	"parley/internal/live"
+	"parley/internal/media"
+	"parley/internal/operator"
+	"parley/internal/project"
+	"parley/internal/room"
+	"parley/internal/seal"
+	"parley/internal/store"
+	"parley/web"
+)
+
+const (
+	// How long requests in flight get when the service stops.
+	stopRequests = 4 * time.Second
+	// How long the media engine gets to tell participants.
+	stopMedia = 3 * time.Second
+	// wrongLinks is how many wrong room ids and links a minute one address
+	// may try.
+	wrongLinks = 60
+)
+
+// App is one running service.
+type App struct {
+	cfg      config.Config
+	log      *slog.Logger
+	lock     *dataLock
+	db       *store.DB
+	engine   *media.Engine
+	projects *project.Service
+	keys     *key.Service
+	rooms    *room.Service
+	tokens   *operator.Service
+	listener net.Listener
+	metrics  net.Listener // nil without --metrics-listen
+	handler  http.Handler
+	ready    atomic.Bool
+}
+
+// New makes a service that is ready to Run: the data directory is locked, the
+// database open and up to date, the ports taken. What is wrong with a setting
+// or its surroundings comes back as a plain sentence. Close releases
+// everything when Run is not called.
+func New(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *App, err error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if cfg.RedisURL != "" {
+		return nil, errors.New("--redis-url (PARLEY_REDIS_URL): this version runs on one machine, leave it out")
+	}
+	a := &App{cfg: cfg, log: log}
+	defer func() {
+		if err != nil {
+			a.Close()
+		}
+	}()
+	if a.lock, err = lockDataDir(cfg.DataDir); err != nil {
+		return nil, err
+	}
+	if a.listener, err = listen("listen", cfg.Listen); err != nil {
+		return nil, err
+	}
+	if cfg.MetricsListen != "" {
+		if a.metrics, err = listen("metrics-listen", cfg.MetricsListen); err != nil {
+			return nil, err
+		}
+	}
+	if a.db, err = OpenStore(ctx, cfg); err != nil {
+		return nil, err
+	}
+	if err := a.wire(ctx); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// wire builds the services and the handler.
+func (a *App) wire(ctx context.Context) error {
+	secret, err := a.db.MediaSecret(ctx)
+	if err != nil {
+		return err
+	}
+	observer := &relay{}
+	nodeIP := ""
+	if ip := a.cfg.NodeIP(); ip.IsValid() {
+		nodeIP = ip.String()
+	}
+	a.engine, err = media.New(media.Config{SigningKey: "parley", SigningSecret: secret.Reveal(), NodeIP: nodeIP,
+		UDPPort: a.cfg.RTCUDPPort, TCPPort: a.cfg.RTCTCPPort, Log: a.log}, observer)
+	if err != nil {
+		return err
+	}
+	now, newID := time.Now, newID
+	forget := func(projectID string) { a.keys.Forget(projectID) }
+	a.projects = project.NewService(a.db, now, newID, forget)
+	a.keys = key.NewService(a.db, a.projects, now, newID)
+	a.rooms = room.NewService(a.db, a.engine, a.BaseURL, now, newID, a.log)
+	a.tokens = operator.NewService(a.db, now, newID)
+	observer.to = a.rooms
+
+	roomPage, err := page.New(web.Assets())
+	if err != nil {
+		return err
+	}
+	var guesses join.Limiter
+	if a.cfg.RateLimitsEnabled {
+		guesses = live.NewLimiter(wrongLinks, now)
+	}
+	trusted, err := a.cfg.TrustedPrefixes()
+	if err != nil {
+		return err
+	}
+	a.handler = a.routes(routes{
+		v3:   v3.NewHandler(a.rooms, a.keys, now, v3.Options{LegacyKeyHeader: a.cfg.LegacyV3KeyHeader}),
+		join: join.NewHandler(a.rooms, guesses, now),
+		rtc:  a.engine.Handler(),
+		page: roomPage,
+	}, trusted)
+	return nil
+}
+
+// OpenStore opens the database of a configuration and unlocks its secrets. A
+// master key is made only for a database in which nothing is sealed yet.
+func OpenStore(ctx context.Context, cfg config.Config) (*store.DB, error) {
+	db, err := store.Open(ctx, cfg.DatabaseURL.Reveal(), cfg.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	err = unlock(ctx, db, cfg)
+	if err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	return db, nil
+}
+
+func unlock(ctx context.Context, db *store.DB, cfg config.Config) error {
+	fresh, err := db.Fresh(ctx)
+	if err != nil {
+		return err
+	}
+	master, err := cfg.LoadMasterKey(fresh)
+	if err != nil {
+		return err
+	}
+	err = db.Unlock(ctx, seal.NewBox(master))
+	var wrong *seal.WrongKeyError
+	if errors.As(err, &wrong) && cfg.MasterKey == "" {
+		return finishReseal(ctx, db, cfg, err)
+	}
+	return err
+}
+
+// BaseURL is where browsers reach the service.
+func (a *App) BaseURL() string { return a.cfg.BaseURL(a.listener.Addr().String()) }
+
+// Run serves until ctx ends, then stops within ten seconds: new work is
+// refused, requests in flight are finished, participants are told, buffers are
+// flushed. out gets what a person who started it wants to read.
+func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
+	defer a.Close()
+	if err := a.engine.Start(ctx); err != nil {
+		return err
+	}
+	if err := a.rooms.Recover(ctx); err != nil {
+		return fmt.Errorf("take up the rooms of the last run: %w", err)
+	}
+	if err := a.greet(ctx, demo, out); err != nil {
+		return err
+	}
+	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopBackground()
+	var work sync.WaitGroup
+	work.Go(func() { a.rooms.Run(background) })
+
+	servers := []*http.Server{a.server(a.handler)}
+	listeners := []net.Listener{a.listener}
+	if a.metrics != nil {
+		servers, listeners = append(servers, a.server(metricsHandler())), append(listeners, a.metrics)
+	}
+	failed := make(chan error, len(servers))
+	for i, s := range servers {
+		go func() {
+			if err := s.Serve(listeners[i]); !errors.Is(err, http.ErrServerClosed) {
+				failed <- fmt.Errorf("serve %s: %w", listeners[i].Addr(), err)
+			}
+		}()
+	}
+	a.ready.Store(true)
+	a.log.Info("ready", "url", a.BaseURL(), "data_dir", a.cfg.DataDir)
+
+	var err error
+	select {
+	case <-ctx.Done():
+		a.log.Info("stopping: no new work, finishing what is under way")
+	case err = <-failed:
+	}
+	a.ready.Store(false)
+	a.shutdown(servers)
+	stopBackground()
+	work.Wait()
+	a.log.Info("stopped")
+	return err
+}
+
+// shutdown closes the doors and tells those inside.
+func (a *App) shutdown(servers []*http.Server) {
+	var work sync.WaitGroup
+	for _, s := range servers {
+		work.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), stopRequests)
+			defer cancel()
+			if err := s.Shutdown(ctx); err != nil {
+				_ = s.Close()
+			}
+		})
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopMedia)
+	defer cancel()
+	a.engine.Stop(ctx)
+	work.Wait()
+}
+
+// Close releases what New took. It may be called more than once.
+func (a *App) Close() {
+	if a.engine != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), stopMedia)
+		defer cancel()
+		a.engine.Stop(ctx)
+	}
+	if a.db != nil {
+		_ = a.db.Close()
+	}
+	for _, l := range []net.Listener{a.listener, a.metrics} {
+		if l != nil {
+			_ = l.Close()
+		}
+	}
+	a.lock.release()
+}
+
+func (a *App) server(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
+		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
+	}
+}
+
+// relay passes what the engine reports on to the rooms, which are made after it.
+type relay struct{ to room.MediaObserver }
+
+func (r *relay) ParticipantJoined(session, identity, sid string, at time.Time) {
+	r.to.ParticipantJoined(session, identity, sid, at)
+}
+
+func (r *relay) ParticipantLeft(session, identity, sid string, at time.Time, reason room.LeaveReason) {
+	r.to.ParticipantLeft(session, identity, sid, at, reason)
+}
+
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+func listen(flag, address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err == nil {
+		return l, nil
+	}
+	if errors.Is(err, addressInUse) {
+		return nil, fmt.Errorf("--%s: the address %s is already in use, by another Parley or another program", flag, address)
+	}
+	if errors.Is(err, os.ErrPermission) {
+		return nil, fmt.Errorf("--%s: this user may not listen on %s", flag, address)
+	}
+	return nil, fmt.Errorf("--%s: cannot listen on %s: %w", flag, address, err)
+}

@@ -1,0 +1,119 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"parley/internal/api/web"
+	"parley/internal/fault"
+	"parley/internal/media"
+)
+
+// routes are the parts of the one handler.
+type routes struct{ v3, join, rtc, page http.Handler }
+
+// routes decides by the path which part answers. It is no http.ServeMux: that
+// one redirects paths that are not clean, and a signature would not survive.
+func (a *App) routes(parts routes, trusted []netip.Prefix) http.Handler {
+	metrics := a.guarded(metricsHandler())
+	signalling := media.Paths()
+	choose := func(path string) (string, http.Handler) {
+		switch {
+		case strings.HasPrefix(path, "/api/v3/"):
+			return "v3", parts.v3
+		case strings.HasPrefix(path, "/api/join/"):
+			return "join", parts.join
+		case strings.HasPrefix(path, "/api/"):
+			return "other", http.HandlerFunc(noSuchAPI)
+		case slices.Contains(signalling, path):
+			return "media", parts.rtc
+		case path == "/healthz":
+			return "other", http.HandlerFunc(a.health)
+		case path == "/metrics":
+			return "other", metrics
+		}
+		return "page", parts.page
+	}
+	return web.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, part := choose(r.URL.Path)
+		requests.WithLabelValues(name).Inc()
+		part.ServeHTTP(w, r)
+	}), trusted, a.log, func(w http.ResponseWriter, _ *http.Request) {
+		web.JSON(w, http.StatusInternalServerError, plainError{Error: "internal error"})
+	})
+}
+
+type plainError struct {
+	Error string `json:"error"`
+}
+
+func noSuchAPI(w http.ResponseWriter, _ *http.Request) {
+	web.JSON(w, http.StatusNotFound, plainError{Error: "there is no such version of the API"})
+}
+
+// health answers 200 when the database takes writes, the media engine runs and
+// this very answer goes out.
+func (a *App) health(w http.ResponseWriter, r *http.Request) {
+	report := map[string]string{"status": "ok", "database": "ok", "media": "ok"}
+	status := http.StatusOK
+	note := func(part string, err error) {
+		if err != nil {
+			web.LogError(r, err)
+			report["status"], report[part] = "unavailable", "unavailable"
+			status = http.StatusServiceUnavailable
+		}
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+	defer cancel()
+	note("database", a.db.Ping(ctx))
+	note("media", a.engine.Healthy())
+	if !a.ready.Load() {
+		report["status"], status = "stopping", http.StatusServiceUnavailable
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(report)
+}
+
+// guarded asks for a management token.
+func (a *App) guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if !ok {
+			token = ""
+		}
+		if _, err := a.tokens.Authenticate(r.Context(), token); err != nil {
+			f := fault.From(err)
+			web.LogError(r, f.Err)
+			status := http.StatusServiceUnavailable
+			if f.Kind == fault.Unauthorized {
+				status = http.StatusUnauthorized
+				w.Header().Set("WWW-Authenticate", `Bearer realm="management"`)
+			}
+			web.JSON(w, status, plainError{Error: f.Message})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+var requests = prometheus.NewCounterVec(prometheus.CounterOpts{
+	Name: "parley_http_requests_total", Help: "Requests by the part that answered them.",
+}, []string{"part"})
+
+// metricsHandler serves our metrics and, on the library's own registry, those
+// of the media engine.
+func metricsHandler() http.Handler {
+	ours := prometheus.NewRegistry()
+	ours.MustRegister(requests)
+	return promhttp.HandlerFor(prometheus.Gatherers{ours, prometheus.DefaultGatherer}, promhttp.HandlerOpts{})
+}

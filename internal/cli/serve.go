@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"parley/internal/app"
+	"parley/internal/config"
+)
+
+type serveCommand struct {
+	config.Config
+	Demo bool `help:"Also make one audio and one video room and print their links."`
+}
+
+// Run implements the command.
+func (c serveCommand) Run(ctx context.Context, s *streams) error {
+	if err := c.Validate(); err != nil {
+		return usageError{err}
+	}
+	log := newLogger(c.Config, s.err)
+	for _, name := range config.UnknownEnv(s.environ) {
+		log.Warn("this environment variable means nothing to Parley", "name", name)
+	}
+	a, err := app.New(ctx, c.Config, log)
+	if err != nil {
+		return err
+	}
+	return a.Run(ctx, c.Demo, s.out)
+}
+
+func newLogger(c config.Config, w io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: c.Level()}
+	if c.LogFormat == config.LogFormatJSON {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}
+
+type resealCommand struct {
+	config.Config
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+// Run implements the command.
+func (c resealCommand) Run(ctx context.Context, s *streams) error {
+	done, err := app.Reseal(ctx, c.Config)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(s.out, done)
+	}
+	fmt.Fprintf(s.out, "%d secrets are sealed under the new master key in %s.\n", done.Secrets, done.KeyFile)
+	if done.Switch != "" {
+		fmt.Fprintf(s.out, "Now %s.\n", done.Switch)
+	}
+	return nil
+}
