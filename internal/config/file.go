@@ -37,7 +37,7 @@ func readFile(path string) (map[string]string, error) {
 
 // parseFile reads the settings in a YAML document, by flag. The document is
 // one flat mapping, or empty. Unknown and repeated keys and values of a wrong
-// type are errors that name the key and the line, and never the value: it may
+// type are errors that name the key and the line, and never a text, which may
 // be a password.
 func parseFile(data []byte) (map[string]string, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
