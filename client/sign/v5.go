@@ -12,7 +12,8 @@ import (
 const Profile = "SVC-HMAC-V5-1"
 
 // V5Text returns the text that a version 5 signature covers: six parts with a
-// line feed between each two and none at the end.
+// line feed between each two. Nothing stands behind the body: with an empty
+// key and an empty body the text ends with the two line feeds before them.
 //
 //   - the profile's name
 //   - the method, here put in upper case

@@ -73,7 +73,7 @@ var vectorFields = json.RawMessage(`{
 
 var v5Description = []string{
 	"Requests of version 5 and our own signed writes. The key is the UTF-8 bytes of the Gateway secret as shown.",
-	"Six parts with one line feed between each two and none at the end: the profile's name; the method in upper case; the target, which is path and query exactly as in the request line; the timestamp as in its header; the idempotency key, empty for GET; the raw body, empty for GET.",
+	"Six parts with one line feed between each two: the profile's name; the method in upper case; the target, which is path and query exactly as in the request line; the timestamp as in its header; the idempotency key, empty for GET; the raw body, empty for GET. Nothing stands behind the body: with an empty key and an empty body the text ends with two line feeds, the ones before those parts.",
 	"The signature is 64 hexadecimal digits. Lower case is usual; the server takes either.",
 }
 
@@ -164,7 +164,7 @@ func v5Cases() []vectorCase {
 			post("", "", "", []byte(`{"a":1}`)).Signature),
 		v5Refused(post("body-line-break-added", "a line break more than was signed", "", []byte("{}\n")),
 			post("", "", "", []byte("{}")).Signature),
-		v5Refused(get("line-break-at-end-of-text", "the signed text has no line feed at its end where the body is empty but the one before the body", "/api/v5/keys"),
+		v5Refused(get("line-break-at-end-of-text", "signed with one line feed too many at the end, as tools that write lines add it", "/api/v5/keys"),
 			v5Case("", "", "GET", "/api/v5/keys", now, "", []byte("\n")).Signature),
 		v5Refused(get("base64-instead-of-hex", "the right bytes in Base64: that is how versions 3 and 4 write them", "/api/v5/keys"),
 			hexToBase64(get("", "", "/api/v5/keys").Signature)),
