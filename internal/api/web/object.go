@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -78,8 +79,8 @@ func read(d *jsontext.Decoder, prefix string) (*Object, error) {
 
 func malformed(err error) error {
 	var s *jsontext.SyntacticError
-	if !errors.As(err, &s) {
-		return fault.Invalidf("the body is not complete JSON")
+	if !errors.As(err, &s) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fault.Invalidf("the body ends before its JSON does")
 	}
 	if errors.Is(s.Err, jsontext.ErrDuplicateName) {
 		return fault.Invalidf("the body has a field twice: %s", s.JSONPointer.LastToken())

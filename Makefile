@@ -1,0 +1,62 @@
+# Everything Parley is built, run and tested with. `make` lists what there is.
+
+export CGO_ENABLED := 0
+GOFLAGS_BUILD := -trimpath -ldflags "-s -w"
+
+WEB := web/node_modules/.installed
+PAGE := web/dist/app/index.html
+PAGE_SOURCES := $(shell find web/src web/index.html web/public web/*.ts web/package.json -type f 2>/dev/null) internal/api/join/openapi.yaml
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test test-setup test-go test-web test-browser fuzz lint gen bench clean
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+run: build ## Build everything and run it, with two rooms to try
+	bin/parley serve --demo
+
+build: $(PAGE) ## Build bin/parley with the room page inside
+	go build $(GOFLAGS_BUILD) -o bin/parley ./cmd/parley
+
+$(WEB): web/package-lock.json
+	cd web && npm ci --no-audit --no-fund
+	touch $@
+
+$(PAGE): $(WEB) $(PAGE_SOURCES)
+	cd web && npm run build
+	touch $@
+
+test: test-setup build lint test-web test-go test-browser ## Install what the tests need and run every test
+
+test-setup: ## Install what the tests need (as root, from Debian)
+	test/setup.sh
+
+test-web: $(PAGE) ## Test the room page's code and its size
+	cd web && npm run typecheck && npm test
+
+test-go: $(PAGE) ## Test the server, with a real PostgreSQL and real participants
+	go test -timeout 10m ./...
+
+test-browser: build ## Test the meeting in a real browser
+	cd web && npm run test:browser
+
+fuzz: ## Fuzz every parser, ten seconds each
+	test/fuzz.sh
+
+lint: $(PAGE) gen ## Check formatting, vet, staticcheck, go.mod and generated code
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt -w on these'; exit 1; }
+	go vet ./...
+	go tool staticcheck ./...
+	go mod tidy -diff
+	git diff --exit-code --stat -- '*gen.go' '*.gen.ts'
+
+gen: $(WEB) ## Generate code from the openapi.yaml files
+	go generate ./internal/api/...
+	cd web && npm run gen
+
+bench: build ## Measure against a bare handler and the goals, both in this run
+	go run ./test/bench
+
+clean: ## Remove what was built
+	rm -rf bin web/dist/app web/node_modules

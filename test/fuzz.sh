@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Runs every fuzz target for a while: TIME (default 10s) each.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+grep -rlE '^func Fuzz' --include='*_test.go' . | while read -r file; do
+  package=$(dirname "$file")
+  grep -oE '^func Fuzz[A-Za-z0-9_]+' "$file" | awk '{print $2}' | while read -r target; do
+    echo "== $package $target"
+    go test "$package" -run '^$' -fuzz "^$target\$" -fuzztime "${TIME:-10s}"
+  done
+done
