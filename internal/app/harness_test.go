@@ -1,0 +1,168 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"parley/client/sign"
+	"parley/internal/config"
+)
+
+// server is the whole product in this process, on free ports of 127.0.0.1.
+// There is one media engine in a process, so tests that start one do not run
+// in parallel.
+type server struct {
+	t    testing.TB
+	app  *App
+	cfg  config.Config
+	log  *buffer
+	out  *buffer
+	stop func() error // stops it in good order, once
+	Quickstart
+}
+
+// start runs the product. change may alter its settings.
+func start(t testing.TB, change func(*config.Config)) *server {
+	t.Helper()
+	cfg := config.Default()
+	cfg.Listen, cfg.DataDir, cfg.RTCUDPPort = "127.0.0.1:0", t.TempDir(), freeUDPPort(t)
+	if change != nil {
+		change(&cfg)
+	}
+	s := &server{t: t, cfg: cfg, log: &buffer{}, out: &buffer{}}
+	var err error
+	s.app, err = New(t.Context(), cfg, slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	if err != nil {
+		t.Fatalf("start: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.app.Run(ctx, false, s.out) }()
+	s.stop = sync.OnceValue(func() error {
+		cancel()
+		return <-done
+	})
+	t.Cleanup(func() {
+		if err := s.stop(); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	})
+	eventually(t, "healthy", func() bool {
+		answer, err := http.Get(s.app.BaseURL() + "/healthz")
+		if err != nil {
+			return false
+		}
+		_ = answer.Body.Close()
+		return answer.StatusCode == http.StatusOK
+	})
+	if s.Quickstart, err = ReadQuickstart(cfg.DataDir); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// createRoom makes a quick audio room as an integrator does.
+func (s *server) createRoom(maxParticipants, emptyTimeout int) (id, link string) {
+	s.t.Helper()
+	body := fmt.Appendf(nil, `{"project_id":%q,"name":"Amina","max_participants":%d,"empty_timeout":%d,"metadata":{"room_title":"Standup","welcome_message":""}}`,
+		s.ProjectID, maxParticipants, emptyTimeout)
+	r, err := http.NewRequest(http.MethodPost, s.app.BaseURL()+"/api/v3/rooms/create_quick_audio_room", bytes.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("hash-signature", sign.Legacy(s.APIKey, body))
+	var out struct {
+		RoomID    string `json:"room_id"`
+		FinalLink string `json:"final_link"`
+	}
+	if status := s.do(r, &out); status != http.StatusOK {
+		s.t.Fatalf("create a room: %d", status)
+	}
+	return out.RoomID, out.FinalLink
+}
+
+// post sends JSON and reads the JSON of the answer.
+func (s *server) post(path string, in, out any) int {
+	s.t.Helper()
+	body, err := json.Marshal(in)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r, err := http.NewRequest(http.MethodPost, s.app.BaseURL()+path, bytes.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	return s.do(r, out)
+}
+
+func (s *server) do(r *http.Request, out any) int {
+	s.t.Helper()
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	raw, err := io.ReadAll(answer.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if out != nil {
+		if err := json.Unmarshal(raw, out); err != nil {
+			s.t.Fatalf("%s answered %s: %v", r.URL.Path, raw, err)
+		}
+	}
+	return answer.StatusCode
+}
+
+// buffer is a log that may be read while it is written.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+// String implements fmt.Stringer.
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+func freeUDPPort(t testing.TB) int {
+	t.Helper()
+	c, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	return c.LocalAddr().(*net.UDPAddr).Port
+}
+
+// eventually waits for something that other goroutines bring about.
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(15 * time.Second)
+	for !holds() {
+		if time.Now().After(deadline) {
+			t.Fatalf("never came true: %s", what)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}

@@ -1,0 +1,204 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"parley/internal/api/contract"
+	"parley/internal/project"
+	"parley/internal/room"
+)
+
+var (
+	hostKey  = strings.Repeat("h", 43)
+	guestKey = strings.Repeat("g", 43)
+	otherKey = strings.Repeat("o", 43)
+)
+
+type answer struct {
+	Role       string
+	Name       string
+	Identity   string
+	SessionID  string `json:"session_id"`
+	MediaToken string `json:"media_token"`
+	You        struct {
+		Role, Name, Link string
+		Returning        bool
+	}
+	Participants int
+	Error        struct{ Code, Message, Reason string }
+}
+
+func TestJoinAPI(t *testing.T) {
+	s := start(t, nil)
+	description, err := os.ReadFile("../api/join/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := contract.New(t, description, s.app.handler)
+	send := func(path string, in any) (int, answer) {
+		t.Helper()
+		body, _ := json.Marshal(in)
+		if text, ok := in.(string); ok {
+			body = []byte(text)
+		}
+		res := c.Do(t, http.MethodPost, path, http.Header{"Content-Type": {"application/json"}}, body)
+		var out answer
+		if err := json.NewDecoder(res.Body).Decode(&out); err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, out
+	}
+	type m = map[string]any
+	id, link := s.createRoom(2, 300)
+	_, token, _ := strings.Cut(link, "#t=")
+	preview, seats := "/api/join/rooms/"+id+"/preview", "/api/join/rooms/"+id+"/seats"
+
+	t.Run("the link waits for its first user", func(t *testing.T) {
+		for range 2 { // looking uses nothing up
+			status, a := send(preview, m{"link": token, "seat_key": hostKey})
+			if status != 200 || a.You.Role != "host" || a.You.Name != "Amina" || a.You.Link != "ok" || a.You.Returning {
+				t.Fatalf("%d %+v", status, a)
+			}
+		}
+	})
+	t.Run("the first browser becomes host", func(t *testing.T) {
+		status, a := send(seats, m{"name": "Amina", "seat_key": hostKey, "link": token, "role": "host"})
+		if status != 200 || a.Role != "host" || a.SessionID != id+".1" || a.MediaToken == "" {
+			t.Fatalf("%d %+v", status, a)
+		}
+	})
+	t.Run("and stays so on reload", func(t *testing.T) {
+		status, a := send(preview, m{"link": token, "seat_key": hostKey})
+		if status != 200 || a.You.Role != "host" || a.You.Name != "Amina" || !a.You.Returning || a.Participants != 1 {
+			t.Fatalf("%d %+v", status, a)
+		}
+		_, again := send(seats, m{"name": "Amina K", "seat_key": hostKey, "link": token})
+		_, without := send(seats, m{"name": "Amina K", "seat_key": hostKey})
+		if again.Role != "host" || without.Role != "host" || again.Identity != without.Identity || again.Name != "Amina K" {
+			t.Fatalf("%+v %+v", again, without)
+		}
+	})
+	t.Run("another browser with the same link is a guest who is asked for a name", func(t *testing.T) {
+		status, a := send(preview, m{"link": token, "seat_key": guestKey})
+		if status != 200 || a.You.Role != "guest" || a.You.Name != "" || a.You.Link != "taken" {
+			t.Fatalf("%d %+v", status, a)
+		}
+		if status, a := send(seats, m{"name": "Ben", "seat_key": guestKey, "link": token, "role": "host"}); status != 409 || a.Error.Code != "link_taken" {
+			t.Fatalf("%d %+v", status, a)
+		}
+		if status, a := send(seats, m{"name": "Ben", "seat_key": guestKey, "link": token, "role": "guest"}); status != 200 || a.Role != "guest" {
+			t.Fatalf("%d %+v", status, a)
+		}
+	})
+	t.Run("the third of two is refused in words", func(t *testing.T) {
+		status, a := send(seats, m{"name": "Chen", "seat_key": otherKey})
+		if status != 409 || a.Error.Code != "room_full" || a.Error.Message != "this room is full: all 2 seats are taken" {
+			t.Fatalf("%d %+v", status, a)
+		}
+	})
+	t.Run("bad input", func(t *testing.T) {
+		for _, tc := range []struct {
+			path    string
+			in      any
+			status  int
+			message string
+		}{
+			{seats, m{"seat_key": otherKey}, 400, "name is required"},
+			{seats, m{"name": "Chen"}, 400, "seat_key is required"},
+			{seats, m{"name": " ", "seat_key": otherKey}, 400, "name must have 1 to 255 characters and not be blank"},
+			{seats, m{"name": strings.Repeat("é", 256), "seat_key": otherKey}, 400, "name must have at most 255 characters, not 256"},
+			{seats, m{"name": "Chen", "seat_key": "short"}, 400, "seat_key must have 22 to 128 characters"},
+			{seats, `{"name":1}`, 400, "name must be a string"},
+			{seats, `[`, 400, "the body must be a JSON object"},
+			{preview, m{"seat_key": "short"}, 400, "seat_key must have 22 to 128 characters"},
+			{preview, `{"link":"` + strings.Repeat("x", 65<<10) + `"}`, 413, "the body must not be larger than 65536 bytes"},
+			{seats, `{"link":"` + strings.Repeat("x", 65<<10) + `"}`, 413, "the body must not be larger than 65536 bytes"},
+			{strings.Replace(preview, id, "nowhere", 1), m{}, 404, "there is no such room"},
+			{strings.Replace(seats, id, "nowhere", 1), m{"name": "Chen", "seat_key": otherKey}, 404, "there is no such room"},
+		} {
+			if status, a := send(tc.path, tc.in); status != tc.status || a.Error.Message != tc.message {
+				t.Errorf("%v: %d %q, want %d %q", tc.in, status, a.Error.Message, tc.status, tc.message)
+			}
+		}
+		for _, path := range []string{preview, seats} {
+			if res := c.Do(t, http.MethodPost, path, http.Header{"Content-Type": {"text/plain"}}, []byte(`{}`)); res.StatusCode != 415 {
+				t.Errorf("text/plain: %d", res.StatusCode)
+			}
+		}
+	})
+	t.Run("an unknown link is a guest's", func(t *testing.T) {
+		if status, a := send(preview, m{"link": "wrong"}); status != 200 || a.You.Link != "unknown" || a.You.Role != "guest" {
+			t.Errorf("%d %+v", status, a)
+		}
+	})
+	t.Run("a project that admits nobody", func(t *testing.T) {
+		if err := s.app.projects.SetStatus(t.Context(), s.ProjectID, project.Inactive); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{preview, seats} {
+			if status, a := send(path, m{"name": "Chen", "seat_key": otherKey}); status != 403 || a.Error.Code != "project_inactive" {
+				t.Errorf("%d %+v", status, a)
+			}
+		}
+		if err := s.app.projects.SetStatus(t.Context(), s.ProjectID, project.Active); err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Run("a room that is over", func(t *testing.T) {
+		over, _ := s.createRoom(2, 300)
+		if err := s.app.db.Write(t.Context(), func(ctx context.Context) error {
+			r, err := s.app.db.LockRoom(ctx, over)
+			if err != nil {
+				return err
+			}
+			r.State, r.EndReason = room.Ended, room.EndedEmpty
+			return s.app.db.UpdateRoom(ctx, r)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{"/preview", "/seats"} {
+			if status, a := send("/api/join/rooms/"+over+path, m{"name": "Chen", "seat_key": otherKey}); status != 410 || a.Error.Code != "room_ended" || a.Error.Reason != "empty_timeout" {
+				t.Errorf("%d %+v", status, a)
+			}
+		}
+	})
+	t.Run("guessing is bounded", func(t *testing.T) {
+		for _, path := range []string{"/preview", "/seats"} {
+			limited := false
+			for range wrongLinks + 1 {
+				status, a := send("/api/join/rooms/nowhere"+path, m{"name": "Chen", "seat_key": otherKey})
+				limited = limited || status == 429 && a.Error.Code == "too_many_attempts"
+			}
+			if !limited {
+				t.Errorf("%s: %d wrong rooms, and no 429", path, wrongLinks+1)
+			}
+		}
+		if status, _ := send(preview, m{}); status != 200 {
+			t.Errorf("a right room after wrong ones: %d", status)
+		}
+	})
+	t.Run("the database is gone", func(t *testing.T) {
+		_ = s.app.db.Close()
+		for _, path := range []string{preview, seats} {
+			if status, a := send(path, m{"name": "Chen", "seat_key": otherKey}); status != 503 || a.Error.Code != "unavailable" {
+				t.Errorf("%s: %d %+v", path, status, a)
+			}
+		}
+	})
+	c.Covered()
+
+	t.Run("no token in the log", func(t *testing.T) {
+		log := s.log.String()
+		for name, secret := range map[string]string{"link": token, "seat key": hostKey, "API key": s.APIKey, "project secret": s.ProjectSecret,
+			"Gateway secret": s.GatewaySecret, "management token": s.AdminToken} {
+			if strings.Contains(log, secret) {
+				t.Errorf("the log has the %s", name)
+			}
+		}
+	})
+}
