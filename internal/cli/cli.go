@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime/debug"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 
@@ -34,6 +36,15 @@ type commands struct {
 type streams struct {
 	out, err io.Writer
 	environ  []string
+}
+
+// Run runs the command this process was started for and returns its exit
+// status. The first SIGINT or SIGTERM asks for an orderly stop; the next one
+// gets its way.
+func Run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return Main(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
 }
 
 // Main runs one command and returns the exit status: 0 done, 1 failed, 2 wrong

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"parley/internal/app"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		// The command as its main runs it, in a process of its own.
+		"parley": func() { os.Exit(Run()) },
+	})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			port, err := freeUDPPort()
+			e.Setenv("PARLEY_RTC_UDP_PORT", fmt.Sprint(port))
+			e.Setenv("PARLEY_LISTEN", "127.0.0.1:0")
+			e.Setenv("PARLEY_DATA_DIR", e.WorkDir+"/data")
+			return err
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"healthy": healthy,
+		},
+		RequireExplicitExec: true,
+	})
+}
+
+// healthy waits until the server of a data directory answers that it is, and
+// sets $URL and $ADDRESS to where.
+func healthy(ts *testscript.TestScript, _ bool, args []string) {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		q, err := app.ReadQuickstart(ts.MkAbs(args[0]))
+		if err != nil {
+			continue
+		}
+		answer, err := http.Get(q.BaseURL + "/healthz")
+		if err != nil {
+			continue
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode == http.StatusOK {
+			ts.Setenv("URL", q.BaseURL)
+			ts.Setenv("ADDRESS", strings.TrimPrefix(q.BaseURL, "http://"))
+			ts.Setenv("TOKEN", q.AdminToken)
+			return
+		}
+	}
+	ts.Fatalf("the server of %s never became healthy", args[0])
+}
+
+func freeUDPPort() (int, error) {
+	c, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = c.Close() }()
+	return c.LocalAddr().(*net.UDPAddr).Port, nil
+}
+
+func TestExitStatus(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		args string
+		want int
+	}{
+		{"", exitOK}, {"--help", exitOK}, {"version", exitOK}, {"version --json", exitOK},
+		{"nonsense", exitUsage}, {"serve --nonsense", exitUsage}, {"serve --listen nowhere", exitUsage}, {"serve --rtc-udp-port 0", exitUsage},
+		{"request GET", exitUsage}, {"request GET api --url http://127.0.0.1:1", exitUsage},
+		{"request GET /healthz --data-dir " + t.TempDir(), exitUsage},
+		{"request GET /x --url http://127.0.0.1:1 --project-secret x --data-dir " + t.TempDir(), exitError},
+	} {
+		var errs strings.Builder
+		if got := Main(context.Background(), strings.Fields(tc.args), nil, io.Discard, &errs); got != tc.want {
+			t.Errorf("parley %s: %d, want %d (%s)", tc.args, got, tc.want, errs.String())
+		}
+	}
+}
+
+func TestAddProjectID(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"name":"A"}`:         `{"project_id":"P","name":"A"}`,
+		"{\n  \"name\":\"A\"}": "{\"project_id\":\"P\",\n  \"name\":\"A\"}",
+		`{}`:                   `{"project_id":"P"}`,
+		`{"project_id":"Q"}`:   `{"project_id":"Q"}`,
+		`[1]`:                  `[1]`,
+		`null`:                 `null`,
+		``:                     ``,
+		`{"name":`:             `{"name":`,
+	} {
+		if got := string(addProjectID([]byte(body), "P")); got != want {
+			t.Errorf("%s became %s, want %s", body, got, want)
+		}
+	}
+}

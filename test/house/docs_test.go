@@ -1,0 +1,119 @@
+package house
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"parley/internal/cli"
+)
+
+// documents are all texts for people.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	for _, pattern := range []string{"../../*.md", "../../docs/*.md"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			raw, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[strings.TrimPrefix(name, "../../")] = string(raw)
+		}
+	}
+	if len(texts) < 5 {
+		t.Fatalf("only %d documents found", len(texts))
+	}
+	return texts
+}
+
+var (
+	link       = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+	quotedPath = regexp.MustCompile("`((?:cmd|internal|web|client|test|docs|\\.ci)/[A-Za-z0-9_./-]*)`")
+	makeTarget = regexp.MustCompile("(?m)`make ([a-z-]+)`|^make ([a-z-]+)$")
+	command    = regexp.MustCompile(`(?m)(?:^|[\s` + "`" + `])(?:bin/)?parley ([a-z-]+(?: [a-z-]+)?)((?: +--[a-z0-9-]+)*)`)
+)
+
+func TestPathsInTheDocumentsExist(t *testing.T) {
+	t.Parallel()
+	for name, text := range documents(t) {
+		dir := filepath.Dir(filepath.Join("../..", name))
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(dir, m[1])); err != nil {
+				t.Errorf("%s links to %s, which does not exist", name, m[1])
+			}
+		}
+		for _, m := range quotedPath.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join("../..", m[1])); err != nil && !strings.HasPrefix(m[1], "web/dist/app") {
+				t.Errorf("%s names %s, which does not exist", name, m[1])
+			}
+		}
+	}
+}
+
+func TestCommandsInTheDocumentsExist(t *testing.T) {
+	t.Parallel()
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := 0
+	for name, text := range documents(t) {
+		for _, m := range makeTarget.FindAllStringSubmatch(text, -1) {
+			commands++
+			if target := m[1] + m[2]; !strings.Contains(string(makefile), "\n"+target+":") {
+				t.Errorf("%s names make %s, which does not exist", name, target)
+			}
+		}
+		for _, m := range command.FindAllStringSubmatch(text, -1) {
+			commands++
+			words, flags := strings.Fields(m[1]), strings.Fields(m[2])
+			help, ok := helpOf(words)
+			if !ok {
+				t.Errorf("%s names parley %s, which does not exist", name, m[1])
+				continue
+			}
+			for _, flag := range flags {
+				if plain := strings.TrimPrefix(flag, "--"); !strings.Contains(help, "--"+plain) && !strings.Contains(help, "--[no-]"+strings.TrimPrefix(plain, "no-")) {
+					t.Errorf("%s names parley %s %s, a flag which does not exist", name, m[1], flag)
+				}
+			}
+		}
+	}
+	if commands < 10 {
+		t.Errorf("only %d commands found in the documents: does the test still read them?", commands)
+	}
+}
+
+// helpOf asks the command line itself. The second word may be an argument.
+func helpOf(words []string) (string, bool) {
+	for n := len(words); n > 0; n-- {
+		var out strings.Builder
+		if cli.Main(context.Background(), append(words[:n:n], "--help"), nil, &out, io.Discard) == 0 {
+			return out.String(), true
+		}
+	}
+	return "", false
+}
+
+func TestEverySettingIsDocumented(t *testing.T) {
+	t.Parallel()
+	text := documents(t)["docs/configuration.md"]
+	var help strings.Builder
+	if status := cli.Main(context.Background(), []string{"serve", "--help"}, nil, &help, io.Discard); status != 0 {
+		t.Fatalf("parley serve --help: %d", status)
+	}
+	for _, m := range regexp.MustCompile(`--(?:\[no-\])?([a-z0-9-]+)`).FindAllStringSubmatch(help.String(), -1) {
+		if flag := m[1]; flag != "help" && !strings.Contains(text, flag) {
+			t.Errorf("docs/configuration.md does not tell of --%s", flag)
+		}
+	}
+}

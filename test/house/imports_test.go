@@ -1,0 +1,115 @@
+// Package house tests what no compiler checks: that imports go one way, and
+// that the documents tell the truth.
+package house
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// allowed lists, for every package of ours, which others of ours it may
+// import. Their order is the order of the house: left of the arrow knows
+// right of it.
+var allowed = map[string][]string{
+	"client/sign":           {},
+	"internal/fault":        {},
+	"internal/seal":         {},
+	"internal/event":        {},
+	"internal/config":       {"internal/seal"},
+	"internal/live":         {},
+	"internal/operator":     {"internal/fault", "internal/seal"},
+	"internal/project":      {"internal/fault", "internal/event", "internal/seal"},
+	"internal/key":          {"internal/fault", "internal/event", "internal/seal", "internal/project"},
+	"internal/room":         {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key"},
+	"internal/store":        {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/operator"},
+	"internal/media":        {"internal/fault", "internal/room"},
+	"internal/api/web":      {"internal/fault"},
+	"internal/api/page":     {},
+	"internal/api/contract": {},
+	"internal/api/v3":       {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room"},
+	"internal/api/join":     {"internal/api/web", "internal/fault", "internal/room"},
+	"web":                   {},
+}
+
+// anything may be imported by those who put the parts together, and by nobody
+// else but them.
+var wiring = []string{"internal/app", "internal/cli", "cmd/parley"}
+
+// domain packages import no module but ours and the standard library.
+var domain = []string{"client/sign", "internal/fault", "internal/seal", "internal/event", "internal/operator", "internal/project", "internal/key", "internal/room"}
+
+// only names modules that one package alone may import.
+var only = map[string]string{
+	"github.com/livekit/":      "internal/media",
+	"database/sql":             "internal/store",
+	"modernc.org/":             "internal/store",
+	"github.com/jackc/":        "internal/store",
+	"github.com/alecthomas/":   "internal/cli internal/config",
+	"github.com/getkin/":       "internal/api/contract",
+	"github.com/oapi-codegen/": "internal/api/v3 internal/api/join",
+}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+}
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []pkg
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+func TestImportsGoOneWay(t *testing.T) {
+	t.Parallel()
+	seen := 0
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, "parley/")
+		if strings.HasPrefix(name, "test/") || strings.HasSuffix(name, "test") || slices.Contains(wiring, name) {
+			continue
+		}
+		rules, known := allowed[name]
+		if !known {
+			t.Errorf("%s has no place in the house: add it to the table, with what it may import", name)
+			continue
+		}
+		seen++
+		for _, imported := range p.Imports {
+			ours, isOurs := strings.CutPrefix(imported, "parley/")
+			switch {
+			case isOurs && !slices.Contains(rules, ours):
+				t.Errorf("%s must not import %s", name, ours)
+			case !isOurs && slices.Contains(domain, name) && strings.Contains(strings.Split(imported, "/")[0], "."):
+				t.Errorf("%s must import the standard library only, not %s", name, imported)
+			}
+			for module, owners := range only {
+				exempt := module == "database/sql" && imported == "database/sql/driver"
+				if strings.HasPrefix(imported, module) && !exempt && !slices.Contains(strings.Fields(owners), name) {
+					t.Errorf("%s must not import %s: that is for %s alone", name, imported, owners)
+				}
+			}
+		}
+	}
+	if seen != len(allowed) {
+		t.Errorf("the table names %d packages, %d exist", len(allowed), seen)
+	}
+}
