@@ -1,0 +1,156 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"parley/internal/fault"
+)
+
+func TestClientAddr(t *testing.T) {
+	t.Parallel()
+	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	for _, tc := range []struct {
+		name, peer, forwarded string
+		trusted               []netip.Prefix
+		want                  string
+	}{
+		{"no proxies: headers are ignored", "192.0.2.1:1", "198.51.100.1", nil, "192.0.2.1"},
+		{"an untrusted peer", "192.0.2.1:1", "198.51.100.1", proxies, "192.0.2.1"},
+		{"one proxy", "10.0.0.1:1", "198.51.100.1", proxies, "198.51.100.1"},
+		{"a forged first hop", "10.0.0.1:1", "203.0.113.9, 198.51.100.1", proxies, "198.51.100.1"},
+		{"two proxies", "10.0.0.1:1", "198.51.100.1, 10.0.0.2", proxies, "198.51.100.1"},
+		{"with a port", "10.0.0.1:1", "198.51.100.1:4711", proxies, "198.51.100.1"},
+		{"no header", "10.0.0.1:1", "", proxies, "10.0.0.1"},
+		{"nonsense", "10.0.0.1:1", "unknown", proxies, "10.0.0.1"},
+		{"IPv4 in IPv6", "[::ffff:10.0.0.1]:1", "2001:db8::1", proxies, "2001:db8::1"},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.RemoteAddr = tc.peer
+		if tc.forwarded != "" {
+			r.Header.Set("X-Forwarded-For", tc.forwarded)
+		}
+		if got := clientAddr(r, tc.trusted).String(); got != tc.want {
+			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestWrapLogsOneLineWithoutTheQuery(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	h := Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		LogError(r, fault.New(fault.Internal, "", "the cause"))
+		w.WriteHeader(http.StatusTeapot)
+		_, _ = io.WriteString(w, "short")
+	}), nil, slog.New(slog.NewJSONHandler(&log, nil)), nil)
+	r := httptest.NewRequest(http.MethodGet, "/rtc?access_token=SECRET", nil)
+	h.ServeHTTP(httptest.NewRecorder(), r)
+	var line map[string]any
+	if err := json.Unmarshal(log.Bytes(), &line); err != nil {
+		t.Fatalf("%s: %v", log.Bytes(), err)
+	}
+	if line["path"] != "/rtc" || line["status"] != 418.0 || line["bytes"] != 5.0 || line["error"] != "the cause" || line["request_id"] == "" {
+		t.Errorf("%v", line)
+	}
+	if strings.Contains(log.String(), "SECRET") {
+		t.Error("the query is in the log")
+	}
+}
+
+func TestWrapRecovers(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	h := Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") }), nil,
+		slog.New(slog.NewTextHandler(&log, nil)), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	if w.Code != 500 || !strings.Contains(log.String(), "panic=broken") || !strings.Contains(log.String(), "web_test.go") {
+		t.Errorf("%d %s", w.Code, log.String())
+	}
+}
+
+func TestBody(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, kind, body string
+		chunked          bool
+		code             string
+	}{
+		{"plain", "application/json", "{}", false, ""},
+		{"with a charset", "Application/JSON; charset=UTF-8", "{}", false, ""},
+		{"at the limit", "application/json", strings.Repeat("x", BodyLimit), false, ""},
+		{"over the limit", "application/json", strings.Repeat("x", BodyLimit+1), false, CodeTooLarge},
+		{"over the limit, length unsaid", "application/json", strings.Repeat("x", BodyLimit+1), true, CodeTooLarge},
+		{"a form", "application/x-www-form-urlencoded", "{}", false, CodeNotJSON},
+		{"nothing", "", "{}", false, CodeNotJSON},
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(tc.body))
+		r.Header.Set("Content-Type", tc.kind)
+		if tc.chunked {
+			r.ContentLength = -1
+		}
+		body, err := Body(httptest.NewRecorder(), r)
+		code := ""
+		if err != nil {
+			code = fault.From(err).Code
+		}
+		if code != tc.code || err == nil && string(body) != tc.body {
+			t.Errorf("%s: %q %v", tc.name, code, err)
+		}
+	}
+}
+
+func TestObject(t *testing.T) {
+	t.Parallel()
+	o, err := Parse([]byte(` {"a":"x","n":-5,"none":null,"empty":"","in":{"b":"\u00e9"},"more":[{"x":{"y":1}}]} `))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := o.RequiredObject("in")
+	if o.RequiredText("a") != "x" || o.RequiredInteger("n") != -5 || o.Text("none") != nil || o.Text("empty") != nil || o.Has("none") || !o.Has("more") ||
+		in.RequiredText("b") != "é" || o.Err() != nil {
+		t.Errorf("%+v %v", o, o.Err())
+	}
+	in.RequiredText("c")
+	o.RequiredText("a")
+	if o.Err() == nil || o.Err().Error() != "in.c is required" {
+		t.Errorf("%v", o.Err())
+	}
+}
+
+// FuzzParse looks for bodies that make Parse panic, or that it takes although
+// encoding/json reads them differently.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{`{}`, `{"a":1}`, `{"a":{"b":[1,2,{"c":null}]}}`, `{"a":1,"a":2}`, `{"a":"\ud83d\ude00"}`, `{"a":1}x`, `[]`, ``, "\xff", `{"a":1e999}`, `{"":{"":""}}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		o, err := Parse(body)
+		if err != nil {
+			if !fault.Is(err, fault.Invalid) {
+				t.Fatalf("%q: %v", body, err)
+			}
+			return
+		}
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(body, &fields); err != nil {
+			t.Fatalf("%q is taken here and refused by encoding/json: %v", body, err)
+		}
+		if len(fields) != len(o.members) {
+			t.Fatalf("%q: %d members here, %d there", body, len(o.members), len(fields))
+		}
+		for name := range fields {
+			_, _ = o.Text(name), o.Has(name)
+			_ = o.RequiredInteger(name)
+			_ = o.RequiredObject(name).RequiredText(name)
+		}
+	})
+}
