@@ -116,6 +116,7 @@ func (s *Service) Get(ctx context.Context, id string) (*Room, error) { return s.
 // that is due by now happens first, and its schedule is set anew after.
 func (s *Service) change(ctx context.Context, id string, work func(ctx context.Context, r *Room, now time.Time) error) error {
 	closing := false
+	var happened []event.Event
 	err := s.store.Write(ctx, func(ctx context.Context) error {
 		closing = false
 		now := s.now()
@@ -129,15 +130,37 @@ func (s *Service) change(ctx context.Context, id string, work func(ctx context.C
 		if closing, err = s.settle(ctx, r, now); err != nil {
 			return err
 		}
-		if err := s.store.AppendEvents(ctx, r.take(s.newID)); err != nil {
+		happened = r.take(s.newID)
+		if err := s.store.AppendEvents(ctx, happened); err != nil {
 			return err
 		}
 		return s.store.UpdateRoom(ctx, r)
 	})
-	if err == nil && closing {
+	if err != nil {
+		return err
+	}
+	for _, e := range happened {
+		s.tell(e)
+	}
+	if closing {
 		s.nudge()
 	}
-	return err
+	return nil
+}
+
+// tell logs what happened, for the operator.
+func (s *Service) tell(e event.Event) {
+	fields := []any{"room_id", e.RoomID}
+	if e.Data.EndReason != "" {
+		fields = append(fields, "reason", e.Data.EndReason)
+	}
+	if p := e.Data.Participant; p != nil {
+		fields = append(fields, "identity", p.Identity, "role", p.Role)
+		if p.Reason != "" {
+			fields = append(fields, "reason", p.Reason)
+		}
+	}
+	s.log.Info(string(e.Type), fields...)
 }
 
 // settle makes true what time and occupancy demand of a room, and reports
