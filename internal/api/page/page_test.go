@@ -1,0 +1,65 @@
+package page
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func TestPage(t *testing.T) {
+	t.Parallel()
+	h, err := New(fstest.MapFS{
+		"index.html":          {Data: []byte("<!doctype html>")},
+		"assets/main-1.js":    {Data: []byte("plain")},
+		"assets/main-1.js.br": {Data: []byte("br")},
+		"assets/main-1.js.gz": {Data: []byte("gz")},
+		"favicon.svg":         {Data: []byte("<svg/>")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		path, encoding string
+		status         int
+		body, cache    string
+		kind           string
+	}{
+		{"/r/0197", "", 200, "<!doctype html>", "no-cache", "text/html"},
+		{"/r/0197/more", "", 200, "<!doctype html>", "no-cache", "text/html"},
+		{"/", "", 404, "<!doctype html>", "no-cache", "text/html"},
+		{"/assets/main-1.js", "", 200, "plain", "public, max-age=31536000, immutable", "text/javascript"},
+		{"/assets/main-1.js", "gzip", 200, "gz", "public, max-age=31536000, immutable", "text/javascript"},
+		{"/assets/main-1.js", "gzip, br", 200, "br", "public, max-age=31536000, immutable", "text/javascript"},
+		{"/assets/other.js", "", 404, "<!doctype html>", "no-cache", "text/html"},
+		{"/favicon.svg", "br", 200, "<svg/>", "public, max-age=3600", "image/svg+xml"},
+	} {
+		r := httptest.NewRequest(http.MethodGet, tc.path, nil)
+		r.Header.Set("Accept-Encoding", tc.encoding)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != tc.status || w.Body.String() != tc.body || w.Header().Get("Cache-Control") != tc.cache || !strings.HasPrefix(w.Header().Get("Content-Type"), tc.kind) {
+			t.Errorf("%s: %d %q %v", tc.path, w.Code, w.Body, w.Header())
+		}
+		policy := w.Header().Get("Content-Security-Policy")
+		if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
+			t.Errorf("%s: policy %q", tc.path, policy)
+		}
+		if w.Header().Get("Referrer-Policy") != "no-referrer" || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %v", tc.path, w.Header())
+		}
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/r/0197", nil))
+	if w.Code != 405 || w.Header().Get("Allow") != "GET, HEAD" {
+		t.Errorf("POST: %d", w.Code)
+	}
+}
+
+func TestPageThatWasNotBuilt(t *testing.T) {
+	t.Parallel()
+	if _, err := New(fstest.MapFS{}); err == nil || !strings.Contains(err.Error(), "make build") {
+		t.Errorf("%v", err)
+	}
+}

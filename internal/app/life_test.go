@@ -1,0 +1,163 @@
+package app
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/client/sign"
+	"parley/internal/config"
+)
+
+func TestStopFinishesWhatIsUnderWay(t *testing.T) {
+	s := start(t, nil)
+	body := fmt.Sprintf(`{"project_id":%q,"name":"Amina","max_participants":2,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}}`, s.ProjectID)
+	counted := func() string {
+		return regexp.MustCompile(`parley_http_requests_total\{part="v3"\} .*`).FindString(s.metrics())
+	}
+	before := counted()
+	address := s.app.listener.Addr().String()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	half := len(body) / 2
+	_, err = fmt.Fprintf(conn, "POST /api/v3/rooms/create_quick_audio_room HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nhash-signature: %s\r\nContent-Length: %d\r\n\r\n%s",
+		sign.Legacy(s.APIKey, []byte(body)), len(body), body[:half])
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the request is being read", func() bool { return counted() != before })
+
+	stopped := make(chan error, 1)
+	began := time.Now()
+	go func() { stopped <- s.stop() }()
+	eventually(t, "new work is refused", func() bool {
+		c, err := net.Dial("tcp", address)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err != nil
+	})
+	if _, err := io.WriteString(conn, body[half:]); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.StatusCode != http.StatusOK {
+		t.Errorf("the request under way got %d", answer.StatusCode)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("the stop took %v", took)
+	}
+}
+
+func (s *server) metrics() string {
+	r, err := http.NewRequest(http.MethodGet, s.app.BaseURL()+"/metrics", nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.AdminToken)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = answer.Body.Close() }()
+	raw, _ := io.ReadAll(answer.Body)
+	return string(raw)
+}
+
+func TestMetrics(t *testing.T) {
+	s := start(t, func(c *config.Config) { c.MetricsListen = "127.0.0.1:0" })
+	if got := s.metrics(); !strings.Contains(got, "parley_http_requests_total") || !strings.Contains(got, "livekit_") {
+		t.Errorf("metrics: %.300s", got)
+	}
+	answer, err := http.Get(s.app.BaseURL() + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	if answer.StatusCode != 401 || answer.Header.Get("WWW-Authenticate") == "" {
+		t.Errorf("without a token: %d", answer.StatusCode)
+	}
+	answer, err = http.Get("http://" + s.app.metrics.Addr().String() + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	if answer.StatusCode != 200 {
+		t.Errorf("on an address of its own: %d", answer.StatusCode)
+	}
+}
+
+func TestHealthSaysWhatIsWrong(t *testing.T) {
+	s := start(t, nil)
+	get := func() (int, map[string]string) {
+		r, _ := http.NewRequest(http.MethodGet, s.app.BaseURL()+"/healthz", nil)
+		var report map[string]string
+		return s.do(r, &report), report
+	}
+	if status, report := get(); status != 200 || report["status"] != "ok" {
+		t.Errorf("%d %v", status, report)
+	}
+	_ = s.app.db.Close()
+	began := time.Now()
+	status, report := get()
+	if status != 503 || report["database"] != "unavailable" || report["media"] != "ok" {
+		t.Errorf("%d %v", status, report)
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("it took %v to say so", took)
+	}
+	s.app.engine.Stop(t.Context())
+	if status, report := get(); status != 503 || report["media"] != "unavailable" {
+		t.Errorf("%d %v", status, report)
+	}
+}
+
+func TestRefusedStarts(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*config.Config)
+		want   string
+	}{
+		"redis":    {func(c *config.Config) { c.RedisURL = "redis://127.0.0.1" }, "--redis-url (PARLEY_REDIS_URL): this version runs on one machine, leave it out"},
+		"UDP port": {func(c *config.Config) { c.RTCUDPPort = 0 }, "--rtc-udp-port (PARLEY_RTC_UDP_PORT) must be between 1 and 65535, not 0"},
+		"database": {func(c *config.Config) { c.DatabaseURL = "postgres://u:hidden@127.0.0.1:1/x" }, "PostgreSQL"},
+		"data dir": {func(c *config.Config) { c.DataDir = "/proc/nowhere" }, "--data-dir"},
+	} {
+		cfg := config.Default()
+		cfg.Listen, cfg.DataDir, cfg.RTCUDPPort = "127.0.0.1:0", t.TempDir(), freeUDPPort(t)
+		tc.change(&cfg)
+		_, err := New(t.Context(), cfg, slog.New(slog.DiscardHandler))
+		if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "hidden") {
+			t.Errorf("%s: %v, want %q", name, err, tc.want)
+		}
+	}
+}
+
+func TestPathsOutsideTheAPIs(t *testing.T) {
+	s := start(t, nil)
+	for path, want := range map[string]int{"/api/v9/x": 404, "/api/": 404, "/r/x": 200, "/": 404, "/assets/none.js": 404, "/rtc": 401, "/rtc/v1": 401, "/twirp/livekit.RoomService/ListRooms": 404, "/debug/pprof/": 404} {
+		answer, err := http.Get(s.app.BaseURL() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("%s: %d, want %d", path, answer.StatusCode, want)
+		}
+	}
+}

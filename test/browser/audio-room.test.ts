@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Browser } from 'playwright-core';
+import { launch, Person, phone } from './browser';
+import { Server } from './server';
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  server = await Server.start();
+  browser = await launch();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+describe('two people in a quick audio room', () => {
+  test('open the links, type a name and hear each other', async () => {
+    const room = await server.createRoom({ max_participants: 2, empty_timeout: 2 });
+    const host = await Person.arrive(browser);
+    const guest = await Person.arrive(browser, { viewport: phone });
+
+    // The host's name is filled in; the guest writes one.
+    await host.join(room.final_link);
+    await guest.join(room.guest_link, 'Ben');
+    const [a, b] = await Promise.all([host.untilHeard(), guest.untilHeard()]);
+    console.log(`the first sound was measured ${a} and ${b} ms after both were in`);
+
+    // Who is there, and who is host.
+    await host.page.getByText('Ben').first().waitFor();
+    await guest.page.getByText('Amina').first().waitFor();
+
+    // A muted person is not heard, and heard again afterwards.
+    await guest.button('Mute').click();
+    await guest.button('Unmute').waitFor();
+    await expect.poll(() => host.hears(), { timeout: 15_000 }).toBeLessThan(0.001);
+    await guest.button('Unmute').click();
+    await host.untilHeard();
+
+    // A third over max_participants reads why not.
+    const third = await Person.arrive(browser);
+    await third.open(room.guest_link);
+    await third.page.getByLabel('Your name').fill('Chen');
+    await third.button('Join').click();
+    await third.page.getByRole('heading', { name: 'This room is full' }).waitFor();
+    await third.accessible('the full room');
+    await third.picture('full');
+
+    // One leaves, and the third gets the seat.
+    await guest.button('Leave').first().click();
+    await guest.page.getByRole('heading', { name: 'You left' }).waitFor();
+    await guest.accessible('after leaving');
+    await guest.picture('left-phone');
+    await third.close();
+
+    // The last one leaves, and the room ends after empty_timeout.
+    expect(await server.endReason(room.room_id)).toBeUndefined();
+    await host.button('Leave').first().click();
+    await expect.poll(() => server.endReason(room.room_id), { timeout: 15_000 }).toBe('empty_timeout');
+    await guest.open(room.guest_link);
+    await guest.page.getByRole('heading', { name: 'This room has ended' }).waitFor();
+    await guest.accessible('the ended room');
+
+    for (const person of [host, guest]) {
+      person.wellBehaved(server.url, [/410|409/]);
+      await person.close();
+    }
+  });
+
+  test('hear each other again after the server was killed, without touching the page', async () => {
+    const room = await server.createRoom({ empty_timeout: 5 });
+    const host = await Person.arrive(browser);
+    const guest = await Person.arrive(browser);
+    await host.join(room.final_link);
+    await guest.join(room.guest_link, 'Ben');
+    await Promise.all([host.untilHeard(), guest.untilHeard()]);
+
+    await server.down('SIGKILL');
+    await new Promise((done) => setTimeout(done, 1500));
+    await server.up();
+    const restarted = Date.now();
+    await Promise.all([host.untilHeard(30_000), guest.untilHeard(30_000)]);
+    console.log(`heard again ${Date.now() - restarted} ms after the restart`);
+
+    // Still the same people in the same room, and the host still is host.
+    await guest.page.getByText('Amina').first().waitFor();
+    expect(await server.endReason(room.room_id)).toBeUndefined();
+    await host.close();
+    await guest.close();
+  });
+
+  test('come back after an orderly restart, which exits with 0 within ten seconds', async () => {
+    const room = await server.createRoom({ empty_timeout: 5 });
+    const host = await Person.arrive(browser);
+    const guest = await Person.arrive(browser);
+    await host.join(room.final_link);
+    await guest.join(room.guest_link, 'Ben');
+    await Promise.all([host.untilHeard(), guest.untilHeard()]);
+
+    const start = Date.now();
+    expect(await server.down('SIGTERM')).toBe(0);
+    expect(Date.now() - start).toBeLessThan(10_000);
+    await server.up();
+    await Promise.all([host.untilHeard(30_000), guest.untilHeard(30_000)]);
+    await host.close();
+    await guest.close();
+  });
+});
+
+test('a room whose time passed while the server was down has ended after it', async () => {
+  const room = await server.createRoom({ empty_timeout: 1 });
+  const host = await Person.arrive(browser);
+  await host.join(room.final_link);
+  await host.button('Leave').first().click();
+  await host.page.getByRole('heading', { name: 'You left' }).waitFor();
+  await server.down('SIGKILL');
+  await new Promise((done) => setTimeout(done, 1200));
+  await server.up();
+  await expect.poll(() => server.endReason(room.room_id), { timeout: 5000 }).toBe('empty_timeout');
+  await host.close();
+});
+
+test('the host link belongs to the first browser', async () => {
+  const room = await server.createRoom();
+  const first = await Person.arrive(browser);
+  const second = await Person.arrive(browser);
+
+  // Both look at the link before either joins; the second to join reads why
+  // it is a guest, and gives a name of its own.
+  await first.open(room.final_link);
+  await second.open(room.final_link);
+  await expect.poll(() => second.page.getByLabel('Your name').inputValue()).toBe('Amina');
+  await first.button('Join').click();
+  await first.button('Leave').first().waitFor();
+  await second.button('Join').click();
+  await second.page.getByText('The host link was already used in another browser.', { exact: false }).waitFor();
+  expect(await second.page.getByLabel('Your name').inputValue()).toBe('');
+  await second.page.getByLabel('Your name').fill('Ben');
+  await second.button('Join').click();
+  await second.button('Leave').first().waitFor();
+
+  // On reload the first is the host still, with the name filled in.
+  await first.page.reload();
+  await first.page.getByText('You are the host').waitFor();
+  expect(await first.page.getByLabel('Your name').inputValue()).toBe('Amina');
+  await first.close();
+  await second.close();
+});
+
+test('no token is in the log', async () => {
+  expect(server.log).toContain('path=/rtc');
+  expect(server.log).not.toMatch(/access_token|eyJ[A-Za-z0-9_-]{10,}|#t=/);
+  for (const [name, value] of Object.entries(server.quickstart)) {
+    if (/secret|key|token/.test(name)) expect(server.log.includes(value), name).toBe(false);
+  }
+});

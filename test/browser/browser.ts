@@ -1,0 +1,149 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const artefacts = resolve(import.meta.dirname, '../artefacts');
+
+export const phone = { width: 390, height: 844 };
+export const desktop = { width: 1280, height: 800 };
+
+/** Chromium with a microphone that beeps once a second and a camera that ticks. */
+export function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--use-fake-device-for-media-stream',
+      '--use-fake-ui-for-media-stream',
+    ],
+  });
+}
+
+/** A person: a browser profile of their own, with one page. */
+export class Person {
+  readonly requests: string[] = [];
+  readonly complaints: string[] = [];
+
+  private constructor(
+    readonly context: BrowserContext,
+    readonly page: Page,
+  ) {
+    page.on('request', (r) => this.requests.push(r.url()));
+    page.on('console', (m) => {
+      if (m.type() === 'error') this.complaints.push(m.text());
+    });
+    page.on('pageerror', (e) => this.complaints.push(String(e)));
+  }
+
+  static async arrive(
+    browser: Browser,
+    options: { viewport?: { width: number; height: number }; dark?: boolean; microphone?: boolean } = {},
+  ): Promise<Person> {
+    const context = await browser.newContext({
+      viewport: options.viewport ?? desktop,
+      colorScheme: options.dark ? 'dark' : 'light',
+      // The page's policy forbids inline scripts; axe is put in by the test.
+      bypassCSP: false,
+    });
+    if (options.microphone !== false) await context.grantPermissions(['microphone', 'camera']);
+    return new Person(context, await context.newPage());
+  }
+
+  /** Opens a link and waits for the first view. */
+  async open(link: string): Promise<void> {
+    await this.page.goto(link);
+  }
+
+  button(name: string | RegExp) {
+    return this.page.getByRole('button', { name, exact: typeof name === 'string' });
+  }
+
+  /** Opens a link, writes a name unless one stands there, and joins. */
+  async join(link: string, name?: string): Promise<void> {
+    await this.open(link);
+    if (name !== undefined) await this.page.getByLabel('Your name').fill(name);
+    await this.button('Join').click();
+    await this.button('Leave').first().waitFor();
+  }
+
+  /**
+   * How loud the loudest other person is, from 0 to 1: WebAudio on the remote
+   * track itself, over two seconds, since the fake microphone beeps once in
+   * each.
+   */
+  async hears(): Promise<number> {
+    return this.page.evaluate(async () => {
+      const loudest = { value: 0 };
+      const context = new AudioContext();
+      await context.resume();
+      const meters = [...document.querySelectorAll('audio')].flatMap((element) => {
+        const stream = element.srcObject;
+        if (!(stream instanceof MediaStream) || stream.getAudioTracks().length === 0) return [];
+        const meter = context.createAnalyser();
+        context.createMediaStreamSource(stream).connect(meter);
+        return [meter];
+      });
+      const end = performance.now() + 2000;
+      const samples = new Float32Array(2048);
+      while (performance.now() < end) {
+        for (const meter of meters) {
+          meter.getFloatTimeDomainData(samples);
+          loudest.value = Math.max(loudest.value, Math.sqrt(samples.reduce((sum, s) => sum + s * s, 0) / samples.length));
+        }
+        await new Promise((done) => setTimeout(done, 20));
+      }
+      await context.close();
+      return loudest.value;
+    });
+  }
+
+  /** Waits until the other person is heard, and says how long that took. */
+  async untilHeard(within = 15_000): Promise<number> {
+    const start = Date.now();
+    while (Date.now() - start < within) {
+      if ((await this.hears()) > 0.01) return Date.now() - start;
+    }
+    throw new Error(`${this.page.url()}: nobody was heard within ${within} ms`);
+  }
+
+  /** Fails when axe finds anything at all on the page as it stands. */
+  async accessible(view: string): Promise<void> {
+    // evaluate runs in the page's own world without a script element, so the
+    // page's policy stays in force.
+    await this.page.evaluate(axeSource);
+    const found = await this.page.evaluate(async () => {
+      const { axe } = globalThis as unknown as {
+        axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+      };
+      const { violations } = await axe.run();
+      return violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' ')}`);
+    });
+    expect(found, `axe on ${view}`).toEqual([]);
+  }
+
+  /** Keeps a picture of the page for people to look at. */
+  async picture(name: string): Promise<void> {
+    mkdirSync(artefacts, { recursive: true });
+    await this.page.screenshot({ path: join(artefacts, `${name}.png`) });
+  }
+
+  /** Fails when the page asked another host for anything, or complained. */
+  wellBehaved(origin: string, allowed: RegExp[] = []): void {
+    const elsewhere = this.requests.filter((url) => !url.startsWith(origin) && !/^(data|blob):/.test(url));
+    expect(elsewhere, 'requests to other hosts').toEqual([]);
+    expect(this.complaints.filter((c) => !allowed.some((a) => a.test(c))), 'errors in the console').toEqual([]);
+  }
+
+  async close(): Promise<void> {
+    await this.context.close();
+  }
+}

@@ -1,0 +1,128 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const binary = resolve(import.meta.dirname, '../../bin/parley');
+
+export interface Room {
+  room_id: string;
+  final_link: string;
+  guest_link: string;
+}
+
+/** The built server on free ports of 127.0.0.1, with a data directory of its own. */
+export class Server {
+  #process: ChildProcess | undefined;
+  #log = '';
+  readonly dataDir = mkdtempSync(join(tmpdir(), 'parley-'));
+
+  private constructor(
+    readonly url: string,
+    readonly udpPort: number,
+  ) {}
+
+  static async start(): Promise<Server> {
+    const server = new Server(`http://127.0.0.1:${await freeTCPPort()}`, await freeUDPPort());
+    await server.up();
+    return server;
+  }
+
+  /** Starts the process, again or for the first time, and waits until it is healthy. */
+  async up(): Promise<void> {
+    const address = this.url.replace('http://', '');
+    const child = spawn(binary, ['serve', '--listen', address, '--data-dir', this.dataDir, '--rtc-udp-port', String(this.udpPort)]);
+    child.stdout.on('data', (chunk: Buffer) => (this.#log += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (this.#log += chunk.toString()));
+    this.#process = child;
+    const deadline = Date.now() + 20_000;
+    while (Date.now() < deadline) {
+      const healthy = await fetch(`${this.url}/healthz`).then((r) => r.ok, () => false);
+      if (healthy) return;
+      if (child.exitCode !== null) break;
+      await pause(25);
+    }
+    throw new Error(`the server did not start:\n${this.#log}`);
+  }
+
+  /** Ends the process with a signal and returns its exit status. */
+  async down(signal: NodeJS.Signals): Promise<number | null> {
+    const child = this.#process;
+    if (!child || child.exitCode !== null) return child?.exitCode ?? null;
+    const gone = once(child, 'exit');
+    child.kill(signal);
+    await gone;
+    return child.exitCode;
+  }
+
+  async close(): Promise<void> {
+    await this.down('SIGKILL');
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  get log(): string {
+    return this.#log;
+  }
+
+  get quickstart(): Record<string, string> {
+    return JSON.parse(readFileSync(join(this.dataDir, 'quickstart.json'), 'utf8')) as Record<string, string>;
+  }
+
+  /** Creates a quick audio room as an integrator does. */
+  async createRoom(fields: { max_participants?: number; empty_timeout?: number } = {}): Promise<Room> {
+    const { project_id, api_key } = this.quickstart;
+    const body = JSON.stringify({
+      project_id,
+      name: 'Amina',
+      max_participants: 10,
+      empty_timeout: 300,
+      metadata: { room_title: 'Standup', welcome_message: 'Good morning.\nCoffee is ready.' },
+      ...fields,
+    });
+    const answer = await fetch(`${this.url}/api/v3/rooms/create_quick_audio_room`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'hash-signature': createHmac('sha256', api_key ?? '').update(body).digest('base64'),
+      },
+      body,
+    });
+    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
+    const room = (await answer.json()) as Omit<Room, 'guest_link'>;
+    return { ...room, guest_link: `${this.url}/r/${room.room_id}` };
+  }
+
+  /** Why a room is over, or nothing while it is not, as the page reads it. */
+  async endReason(roomID: string): Promise<string | undefined> {
+    const answer = await fetch(`${this.url}/api/join/rooms/${roomID}/preview`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    });
+    const body = (await answer.json()) as { error?: { reason?: string } };
+    return body.error?.reason;
+  }
+}
+
+async function freeTCPPort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as { port: number };
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+async function freeUDPPort(): Promise<number> {
+  const probe = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
