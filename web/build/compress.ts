@@ -1,0 +1,41 @@
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Plugin } from 'vite';
+
+const text = /\.(?:html|js|css|svg|json|txt|webmanifest)$/;
+const worthwhile = 1024;
+
+/**
+ * Writes name.br and name.gz beside every text file of 1 kB and more, so that
+ * the server never compresses anything itself.
+ */
+export function compress(): Plugin {
+  let root = '';
+  return {
+    name: 'compress',
+    apply: 'build',
+    configResolved(config) {
+      root = join(config.root, config.build.outDir);
+    },
+    closeBundle() {
+      for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+        // Folders with a dot are the build's own notes; nobody asks for them.
+        if (!entry.isFile() || !text.test(entry.name) || /\/\.[^/]*$/.test(entry.parentPath)) continue;
+        const path = join(entry.parentPath, entry.name);
+        const body = readFileSync(path);
+        if (body.length < worthwhile) continue;
+        writeFileSync(`${path}.gz`, gzipSync(body, { level: 9 }));
+        writeFileSync(
+          `${path}.br`,
+          brotliCompressSync(body, {
+            params: {
+              [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
+              [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
+            },
+          }),
+        );
+      }
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { useEffect, type ReactElement } from 'react';
+import { useStore } from './lib/useStore';
+import type { Studio } from './media/studio';
+import { t } from './messages';
+import type { RoomModule } from './room';
+import { guestLink, type Route } from './route';
+import { Away } from './screens/Away';
+import { Lobby } from './screens/Lobby';
+import { Opening } from './screens/Opening';
+import { Refused } from './screens/Refused';
+import { Removed } from './screens/Removed';
+import { WrongLink } from './screens/WrongLink';
+import type { Runner } from './visit/runner';
+import { titleOf } from './visit/title';
+
+interface Props {
+  route: Route;
+  runner: Runner;
+  studio: Studio;
+  loadRoom: () => Promise<RoomModule>;
+}
+
+export function App({ route, runner, studio, loadRoom }: Props): ReactElement | null {
+  const { visit, inside, asking } = useStore(runner.store);
+  const title = titleOf(visit);
+  useEffect(() => {
+    document.title = title ?? t('product');
+  }, [title]);
+  usePrefetch(visit.at === 'lobby', loadRoom);
+
+  switch (visit.at) {
+    case 'opening':
+      return <Opening away={visit.attempt > 0} busy={asking} onAgain={runner.hurry} />;
+    case 'wrongLink':
+      return <WrongLink title={visit.preview.title} onGuest={() => runner.dispatch({ type: 'asGuest' })} />;
+    case 'lobby':
+      return (
+        <Lobby
+          // Somebody who turns from host to guest on the way is asked for a name anew.
+          key={`${visit.preview.you.role} ${visit.preview.you.link ?? ''}`}
+          lobby={visit}
+          studio={studio}
+          onJoin={(name) => runner.dispatch({ type: 'join', name })}
+        />
+      );
+    case 'room':
+      return inside ? (
+        <inside.module.RoomScreen
+          room={inside.session.room}
+          seat={visit.seat}
+          link={visit.link}
+          studio={studio}
+          invitation={guestLink(location.origin, route.roomId)}
+          onLeave={() => runner.dispatch({ type: 'leave' })}
+        />
+      ) : null;
+    case 'away':
+      return (
+        <Away
+          away={visit}
+          onBack={() => {
+            void studio.prepare();
+            runner.dispatch({ type: 'comeBack' });
+          }}
+        />
+      );
+    case 'removed':
+      return <Removed title={visit.title} stayMs={visit.stayMs} />;
+    case 'refused':
+      return <Refused refused={visit} busy={asking} onAgain={runner.hurry} />;
+  }
+}
+
+/** Fetches the room while the visitor looks at the first view, after that view has been painted. */
+function usePrefetch(when: boolean, loadRoom: () => Promise<RoomModule>): void {
+  useEffect(() => {
+    if (!when) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const frame = requestAnimationFrame(() => {
+      // Not now: joining tries again and says so if it fails.
+      timer = setTimeout(() => void loadRoom().catch(() => undefined));
+    });
+    return () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(timer);
+    };
+  }, [when, loadRoom]);
+}

@@ -1,0 +1,89 @@
+import type { components } from './schema.gen';
+
+type Schemas = components['schemas'];
+export type Preview = Schemas['Preview'];
+export type PreviewRequest = Schemas['PreviewRequest'];
+export type Seat = Schemas['Seat'];
+export type SeatRequest = Schemas['SeatRequest'];
+export type Role = Schemas['Role'];
+export type RoomType = Schemas['RoomType'];
+export type RefusalCode = Schemas['Refusal']['error']['code'];
+export type EndReason = NonNullable<Schemas['Refusal']['error']['reason']>;
+
+/** A no with its why. */
+export interface Refusal {
+  code: RefusalCode;
+  reason: EndReason | null;
+  /** From Retry-After; 0 when the server named no time. */
+  waitMs: number;
+}
+
+export type Answer<T> =
+  | { is: 'ok'; value: T }
+  | { is: 'refused'; refusal: Refusal }
+  /** No answer, or one that says: not now. */
+  | { is: 'unreachable'; waitMs: number };
+
+/** A server that hangs is a server that is away. */
+const patience = 8_000;
+
+export class JoinApi {
+  readonly #base: string;
+  readonly #fetch: typeof fetch;
+
+  constructor(roomId: string, fetcher: typeof fetch = (...request) => fetch(...request)) {
+    this.#base = `/api/join/rooms/${encodeURIComponent(roomId)}`;
+    this.#fetch = fetcher;
+  }
+
+  preview(body: PreviewRequest, signal: AbortSignal): Promise<Answer<Preview>> {
+    return this.#post<Preview>('preview', body, signal);
+  }
+
+  takeSeat(body: SeatRequest, signal: AbortSignal): Promise<Answer<Seat>> {
+    return this.#post<Seat>('seats', body, signal);
+  }
+
+  async #post<T>(path: string, body: PreviewRequest | SeatRequest, signal: AbortSignal): Promise<Answer<T>> {
+    const abort = new AbortController();
+    const stop = (): void => abort.abort();
+    const timer = setTimeout(stop, patience);
+    signal.addEventListener('abort', stop);
+    try {
+      const response = await this.#fetch(`${this.#base}/${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        cache: 'no-store',
+        referrerPolicy: 'no-referrer',
+        signal: abort.signal,
+      });
+      if (response.ok) return { is: 'ok', value: (await response.json()) as T };
+      const waitMs = retryAfter(response.headers.get('retry-after'), Date.now());
+      const refusal = readRefusal(await response.json().catch(() => null), waitMs);
+      // A proxy's error page and our own stumbles are both: try again.
+      if (!refusal || refusal.code === 'unavailable' || refusal.code === 'internal') return { is: 'unreachable', waitMs };
+      return { is: 'refused', refusal };
+    } catch {
+      return { is: 'unreachable', waitMs: 0 };
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+    }
+  }
+}
+
+/** Retry-After in milliseconds: seconds or a date, as HTTP allows. */
+export function retryAfter(header: string | null, now: number): number {
+  if (header === null) return 0;
+  const seconds = Number(header);
+  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - now;
+  return Number.isFinite(ms) ? Math.max(0, ms) : 0;
+}
+
+function readRefusal(body: unknown, waitMs: number): Refusal | null {
+  if (typeof body !== 'object' || body === null || !('error' in body)) return null;
+  const { error } = body as { error?: Partial<Schemas['Refusal']['error']> };
+  if (typeof error?.code !== 'string') return null;
+  return { code: error.code, reason: error.reason ?? null, waitMs };
+}

@@ -1,0 +1,30 @@
+/** What the page remembers. Storage can be missing or refuse (private windows): then nothing is remembered. */
+export interface Memory {
+  get(key: string): string | null;
+  set(key: string, value: string): void;
+}
+
+function guarded(storage: () => Storage): Memory {
+  return {
+    get(key) {
+      try {
+        return storage().getItem(key);
+      } catch {
+        return null;
+      }
+    },
+    set(key, value) {
+      try {
+        storage().setItem(key, value);
+      } catch {
+        // Full or forbidden: the page works without.
+      }
+    },
+  };
+}
+
+/** Remembered by this browser. */
+export const browserMemory = guarded(() => localStorage);
+
+/** Remembered by this tab, over reloads and when it is reopened. */
+export const tabMemory = guarded(() => sessionStorage);

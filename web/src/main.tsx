@@ -1,0 +1,47 @@
+import { createRoot } from 'react-dom/client';
+import { JoinApi } from './api/client';
+import { App } from './App';
+import { browserMemory, tabMemory } from './lib/memory';
+import { Studio } from './media/studio';
+import { readRoute } from './route';
+import { NotALink } from './screens/NotALink';
+import { browserHold } from './seat/hold';
+import { seatKeyFor } from './seat/keeper';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/page.css';
+import './styles/lobby.css';
+import { Runner } from './visit/runner';
+import type { RoomModule } from './room';
+
+const container = document.getElementById('page');
+if (!container) throw new Error('index.html has no #page');
+const root = createRoot(container);
+const route = readRoute(location);
+
+// Another link pasted over this one changes only the fragment: that is another visit.
+window.addEventListener('hashchange', () => location.reload());
+
+if (route) {
+  let loading: Promise<RoomModule> | null = null;
+  const loadRoom = (): Promise<RoomModule> => {
+    loading ??= import('./room').catch((error: unknown) => {
+      loading = null;
+      throw error;
+    });
+    return loading;
+  };
+  const studio = new Studio();
+  const runner = new Runner({
+    route,
+    api: new JoinApi(route.roomId),
+    seatKey: seatKeyFor(route, { browser: browserMemory, tab: tabMemory, hold: browserHold() }),
+    studio,
+    loadRoom,
+  });
+  // Before the first paint: the question travels while React draws.
+  runner.start();
+  root.render(<App route={route} runner={runner} studio={studio} loadRoom={loadRoom} />);
+} else {
+  root.render(<NotALink />);
+}

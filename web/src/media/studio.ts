@@ -1,0 +1,250 @@
+import { Store } from '../lib/store';
+import { acquire } from './acquire';
+import { choices, type Choice } from './choices';
+import { listDevices, noDevices, type Devices } from './devices';
+import type { Fault, Kind } from './faults';
+import { permissionFor } from './permission';
+
+export type Capture =
+  | { is: 'off' }
+  | { is: 'asking' }
+  | { is: 'live'; track: MediaStreamTrack }
+  | { is: 'failed'; fault: Fault };
+
+export type ScreenCapture =
+  | { is: 'off' }
+  | { is: 'live'; video: MediaStreamTrack; audio: MediaStreamTrack | null }
+  | { is: 'failed' };
+
+export interface Desk {
+  /** A video room: there is a camera to speak of. */
+  video: boolean;
+  mic: Capture;
+  camera: Capture;
+  screen: ScreenCapture;
+  /** What the visitor wants, whether or not the device goes along. */
+  micOn: boolean;
+  cameraOn: boolean;
+  devices: Devices;
+  /** Chosen devices; empty means the usual one. */
+  chosen: Record<Choice, string>;
+}
+
+const off = { is: 'off' } as const;
+
+/**
+ * The visitor's own devices, from the first view to the end. It outlives media
+ * connections: after a restart of the server the same tracks are sent again,
+ * without asking anybody for anything.
+ */
+export class Studio {
+  readonly desk = new Store<Desk>({
+    video: false,
+    mic: off,
+    camera: off,
+    screen: off,
+    micOn: choices.micOn(),
+    cameraOn: choices.cameraOn(),
+    devices: noDevices,
+    chosen: { mic: choices.device('mic'), camera: choices.device('camera'), speaker: choices.device('speaker') },
+  });
+  /** Raised whenever what was asked for is not wanted any more. */
+  readonly #turn: Record<Kind, number> = { mic: 0, camera: 0 };
+  #watching = false;
+
+  /** Opens what the browser already allows; it asks nobody. */
+  async warmUp(video: boolean): Promise<void> {
+    this.#patch({ video });
+    if (!this.#secure()) return;
+    this.#watch();
+    const allowed: Kind[] = [];
+    for (const kind of this.#wanted()) {
+      if ((await permissionFor(kind))?.state === 'granted') allowed.push(kind);
+    }
+    await this.#open(allowed.filter((kind) => this.desk.get()[kind].is === 'off'));
+  }
+
+  /** Asks for what is wanted and not there: after a press that says so. */
+  async prepare(): Promise<void> {
+    if (!this.#secure()) return;
+    const desk = this.desk.get();
+    // Nobody who joins muted is asked for a microphone: unmuting asks.
+    await this.#open(this.#wanted().filter((kind) => desk[kind].is === 'off' && (kind === 'camera' || desk.micOn)));
+  }
+
+  /** Asks for the microphone, and for the camera where one is wanted; also after a refusal. */
+  async allow(): Promise<void> {
+    if (!this.#secure()) return;
+    const desk = this.desk.get();
+    const kinds: Kind[] = desk.video && desk.cameraOn ? ['mic', 'camera'] : ['mic'];
+    await this.#open(kinds.filter((kind) => desk[kind].is !== 'live'));
+  }
+
+  async again(kind: Kind): Promise<void> {
+    if (this.#secure()) await this.#open([kind]);
+  }
+
+  async setMicOn(on: boolean): Promise<void> {
+    choices.setMicOn(on);
+    this.#patch({ micOn: on });
+    const { is } = this.desk.get().mic;
+    if (on && (is === 'off' || is === 'failed')) await this.again('mic');
+  }
+
+  /** In the first view a microphone that is not open yet stays so: joining asks for it. */
+  wishMicOn(on: boolean): void {
+    choices.setMicOn(on);
+    this.#patch({ micOn: on });
+  }
+
+  /** In the first view a camera that the browser would have to ask for waits for a button, too. */
+  async wishCameraOn(on: boolean): Promise<void> {
+    if (!on) return this.setCameraOn(false);
+    choices.setCameraOn(true);
+    this.#patch({ cameraOn: true });
+    await this.warmUp(this.desk.get().video);
+  }
+
+  async setCameraOn(on: boolean): Promise<void> {
+    choices.setCameraOn(on);
+    this.#patch({ cameraOn: on });
+    if (on) {
+      if (this.desk.get().camera.is !== 'live') await this.again('camera');
+    } else {
+      // Really off, so that its light goes out.
+      this.#stop('camera');
+    }
+  }
+
+  async choose(choice: Choice, id: string): Promise<void> {
+    choices.chooseDevice(choice, id);
+    this.#patch({ chosen: { ...this.desk.get().chosen, [choice]: id } });
+    if (choice === 'speaker') return;
+    if (this.desk.get()[choice].is !== 'off') await this.#open([choice]);
+  }
+
+  async shareScreen(): Promise<void> {
+    try {
+      const stream = await navigator.mediaDevices.getDisplayMedia({ video: true, audio: true });
+      const [video] = stream.getVideoTracks();
+      if (!video) return;
+      // The browser has a button of its own to end it.
+      video.addEventListener('ended', () => this.stopSharing());
+      this.#patch({ screen: { is: 'live', video, audio: stream.getAudioTracks()[0] ?? null } });
+    } catch (error) {
+      const cancelled = error instanceof Error && error.name === 'NotAllowedError' && !/system/i.test(error.message);
+      this.#patch({ screen: cancelled ? { is: 'off' } : { is: 'failed' } });
+    }
+  }
+
+  stopSharing(): void {
+    const { screen } = this.desk.get();
+    if (screen.is === 'live') {
+      screen.video.stop();
+      screen.audio?.stop();
+    }
+    this.#patch({ screen: { is: 'off' } });
+  }
+
+  /** Lets go of everything. */
+  close(): void {
+    this.#stop('mic');
+    this.#stop('camera');
+    if (this.desk.get().screen.is !== 'off') this.stopSharing();
+  }
+
+  #patch(part: Partial<Desk>): void {
+    this.desk.set({ ...this.desk.get(), ...part });
+  }
+
+  #set(kind: Kind, capture: Capture): void {
+    this.#patch(kind === 'mic' ? { mic: capture } : { camera: capture });
+  }
+
+  #wanted(): Kind[] {
+    const { video, cameraOn } = this.desk.get();
+    // The microphone also when muted: the first view shows its level, and unmuting is at once.
+    return video && cameraOn ? ['mic', 'camera'] : ['mic'];
+  }
+
+  /** Browsers hide all devices from pages without TLS. */
+  #secure(): boolean {
+    // Typed as always there; on such a page it is not.
+    const devices: MediaDevices | undefined = navigator.mediaDevices;
+    if (devices) return true;
+    this.#patch({ mic: { is: 'failed', fault: 'insecure' }, camera: { is: 'failed', fault: 'insecure' } });
+    return false;
+  }
+
+  #stop(kind: Kind): void {
+    this.#turn[kind]++;
+    const capture = this.desk.get()[kind];
+    if (capture.is === 'live') capture.track.stop();
+    if (capture.is !== 'off') this.#set(kind, off);
+  }
+
+  async #open(kinds: Kind[]): Promise<void> {
+    if (kinds.length === 0) return;
+    const { chosen } = this.desk.get();
+    const turns = kinds.map((kind) => {
+      // Phones and Firefox give one device of a kind at a time: the old one goes first.
+      this.#stop(kind);
+      this.#set(kind, { is: 'asking' });
+      return this.#turn[kind];
+    });
+    const got = await acquire(kinds.map((kind) => ({ kind, deviceId: chosen[kind] })));
+    kinds.forEach((kind, i) => {
+      const result = got.get(kind);
+      const overtaken = this.#turn[kind] !== turns[i];
+      if (!result) return;
+      if ('fault' in result) {
+        if (!overtaken) this.#set(kind, { is: 'failed', fault: result.fault });
+      } else if (overtaken) {
+        result.track.stop();
+      } else {
+        this.#take(kind, result.track);
+      }
+    });
+    this.#watch();
+    await this.#refresh();
+  }
+
+  #take(kind: Kind, track: MediaStreamTrack): void {
+    this.#set(kind, { is: 'live', track });
+    // Unplugged, or taken back in the browser's settings: try what is left.
+    track.addEventListener('ended', () => {
+      const capture = this.desk.get()[kind];
+      if (capture.is === 'live' && capture.track === track) void this.#open([kind]);
+    });
+  }
+
+  #watch(): void {
+    if (this.#watching) return;
+    this.#watching = true;
+    navigator.mediaDevices.addEventListener('devicechange', () => {
+      void this.#refresh();
+      this.#retryFailed(['missing', 'busy']);
+    });
+    for (const kind of ['mic', 'camera'] as const) {
+      void permissionFor(kind).then((status) => {
+        status?.addEventListener('change', () => {
+          if (status.state === 'granted') this.#retryFailed(['blocked', 'dismissed', 'system']);
+        });
+      });
+    }
+    void this.#refresh();
+  }
+
+  #retryFailed(faults: Fault[]): void {
+    const desk = this.desk.get();
+    const failed = this.#wanted().filter((kind) => {
+      const capture = desk[kind];
+      return capture.is === 'failed' && faults.includes(capture.fault);
+    });
+    void this.#open(failed);
+  }
+
+  async #refresh(): Promise<void> {
+    this.#patch({ devices: await listDevices() });
+  }
+}

@@ -1,0 +1,23 @@
+import type { ReactElement } from 'react';
+import { t } from '../messages';
+import { Icon } from '../ui/Icon';
+import type { Person } from './person';
+
+/** What is to be known about somebody beside their name. */
+export function Badges({ person, away }: { person: Person; away: boolean }): ReactElement {
+  return (
+    <>
+      {person.role === 'host' && <span className="badge">{t('room.host')}</span>}
+      {away ? (
+        <span className="badge">{t('room.coming')}</span>
+      ) : (
+        person.muted && (
+          <span className="badge-icon">
+            <Icon name="micOff" />
+            <span className="sr-only">{t('room.muted')}</span>
+          </span>
+        )
+      )}
+    </>
+  );
+}

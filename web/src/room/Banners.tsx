@@ -1,0 +1,55 @@
+import { useAudioPlayback, useConnectionQualityIndicator } from '@livekit/components-react';
+import { ConnectionQuality, type Room } from 'livekit-client';
+import type { ReactElement } from 'react';
+import { useLasting } from '../lib/useLasting';
+import type { Desk, Studio } from '../media/studio';
+import { t } from '../messages';
+import { DeviceFault } from '../ui/DeviceFault';
+import type { Link } from '../visit/state';
+
+interface Props {
+  room: Room;
+  link: Link;
+  desk: Desk;
+  studio: Studio;
+}
+
+/** What the page has to say while people talk: calm, above the stage, moving nothing. */
+export function Banners({ room, link, desk, studio }: Props): ReactElement {
+  const gone = link.is === 'returning' || link.is === 'asking';
+  // LiveKit mends most things before anybody hears a gap.
+  const away = useLasting(link.is === 'shaky', 1_000) || gone;
+  const long = useLasting(link.is !== 'up', 15_000);
+  const { canPlayAudio, startAudio } = useAudioPlayback(room);
+  const { quality } = useConnectionQualityIndicator({ participant: room.localParticipant });
+  const weak = useLasting(quality === ConnectionQuality.Poor && link.is === 'up', 4_000);
+  return (
+    <div className="banners">
+      {!canPlayAudio && link.is === 'up' && (
+        <div className="banner strong">
+          <p>{t('room.soundOff')}</p>
+          <button type="button" className="primary" onClick={() => void startAudio()}>
+            {t('room.soundOn')}
+          </button>
+        </div>
+      )}
+      <div role="status" className="banner-slot">
+        {away && <p className="banner">{t(long ? 'room.stillTrying' : 'room.reconnecting')}</p>}
+        {!away && weak && <p className="banner">{t('room.weak')}</p>}
+        {desk.mic.is === 'asking' && <p className="banner patient">{t('mic.asking')}</p>}
+        {desk.camera.is === 'asking' && <p className="banner patient">{t('camera.asking')}</p>}
+        {desk.micOn && desk.mic.is === 'failed' && (
+          <div className="banner">
+            <DeviceFault kind="mic" fault={desk.mic.fault} onAgain={() => void studio.again('mic')} />
+          </div>
+        )}
+        {desk.video && desk.cameraOn && desk.camera.is === 'failed' && (
+          <div className="banner">
+            <DeviceFault kind="camera" fault={desk.camera.fault} onAgain={() => void studio.again('camera')} />
+          </div>
+        )}
+        {desk.screen.is === 'failed' && <p className="banner">{t('fault.screen')}</p>}
+      </div>
+    </div>
+  );
+}

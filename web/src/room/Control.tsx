@@ -1,0 +1,24 @@
+import type { ReactElement } from 'react';
+import { Icon, type IconName } from '../ui/Icon';
+
+interface Props {
+  icon: IconName;
+  label: string;
+  /** A number that belongs to it. */
+  count?: number;
+  look?: 'plain' | 'off' | 'danger';
+  onPress: () => void;
+}
+
+/** A round button with its name under it: shape and words, never colour alone. */
+export function Control({ icon, label, count, look = 'plain', onPress }: Props): ReactElement {
+  return (
+    <button type="button" className={`control ${look}`} onClick={onPress}>
+      <span className="control-round">
+        <Icon name={icon} />
+        {count !== undefined && <span className="control-count">{count}</span>}
+      </span>
+      <span className="control-label">{label}</span>
+    </button>
+  );
+}

@@ -1,0 +1,63 @@
+import type { ReactElement } from 'react';
+import type { Desk, Studio } from '../media/studio';
+import { t } from '../messages';
+import { Control } from './Control';
+
+interface Props {
+  desk: Desk;
+  studio: Studio;
+  /** Room for the first two, leave and more only. */
+  narrow: boolean;
+  people: number;
+  onPeople: () => void;
+  onMore: () => void;
+  onLeave: () => void;
+}
+
+const canShare = 'mediaDevices' in navigator && 'getDisplayMedia' in navigator.mediaDevices;
+
+/** Always the same controls in the same order. */
+export function Controls({ desk, studio, narrow, people, onPeople, onMore, onLeave }: Props): ReactElement {
+  const speaking = desk.micOn && desk.mic.is === 'live';
+  const seen = desk.camera.is === 'live';
+  const sharing = desk.screen.is === 'live';
+  const leave = <Control icon="leave" label={t('control.leave')} look="danger" onPress={onLeave} />;
+  const more = <Control icon="more" label={t('control.more')} onPress={onMore} />;
+  return (
+    <nav className="controls" aria-label={t('room.controls')}>
+      <Control
+        icon={speaking ? 'mic' : 'micOff'}
+        label={t(speaking ? 'control.mute' : 'control.unmute')}
+        look={speaking ? 'plain' : 'off'}
+        onPress={() => void studio.setMicOn(!speaking)}
+      />
+      {desk.video && (
+        <Control
+          icon={seen ? 'camera' : 'cameraOff'}
+          label={t(seen ? 'control.cameraOff' : 'control.cameraOn')}
+          look={seen ? 'plain' : 'off'}
+          onPress={() => void studio.setCameraOn(!seen)}
+        />
+      )}
+      {narrow ? (
+        <>
+          {leave}
+          {more}
+        </>
+      ) : (
+        <>
+          {desk.video && canShare && (
+            <Control
+              icon={sharing ? 'screenOff' : 'screen'}
+              label={t(sharing ? 'control.unshare' : 'control.share')}
+              onPress={() => (sharing ? studio.stopSharing() : void studio.shareScreen())}
+            />
+          )}
+          <Control icon="people" label={t('control.people')} count={people} onPress={onPeople} />
+          {more}
+          {leave}
+        </>
+      )}
+    </nav>
+  );
+}

@@ -1,0 +1,66 @@
+import type { ReactElement } from 'react';
+import type { Desk, Studio } from '../media/studio';
+import { count, t } from '../messages';
+import { DeviceSelect } from '../ui/DeviceSelect';
+import { Icon } from '../ui/Icon';
+import { Sheet } from '../ui/Sheet';
+import { Invite } from './Invite';
+
+interface Props {
+  desk: Desk;
+  studio: Studio;
+  link: string;
+  /** How many there are, when this sheet is the way to their list. */
+  people: number | null;
+  onPeople: () => void;
+  onClose: () => void;
+}
+
+const canChooseSpeaker = 'setSinkId' in HTMLMediaElement.prototype;
+
+/** What is needed now and then. */
+export function MoreSheet({ desk, studio, link, people, onPeople, onClose }: Props): ReactElement {
+  const { devices, chosen } = desk;
+  return (
+    <Sheet title={t('more.title')} onClose={onClose}>
+      {people !== null && (
+        <button type="button" className="secondary wide" onClick={onPeople}>
+          <Icon name="people" />
+          {count('room.people', people)}
+        </button>
+      )}
+      <section className="sheet-part">
+        <h3>{t('more.devices')}</h3>
+        <DeviceSelect
+          label={t('mic.label')}
+          usual={t('mic.default')}
+          devices={devices.mics}
+          chosen={chosen.mic}
+          onChoose={(id) => void studio.choose('mic', id)}
+        />
+        {canChooseSpeaker && (
+          <DeviceSelect
+            label={t('speaker.label')}
+            usual={t('speaker.default')}
+            devices={devices.speakers}
+            chosen={chosen.speaker}
+            onChoose={(id) => void studio.choose('speaker', id)}
+          />
+        )}
+        {desk.video && (
+          <DeviceSelect
+            label={t('camera.label')}
+            usual={t('camera.default')}
+            devices={devices.cameras}
+            chosen={chosen.camera}
+            onChoose={(id) => void studio.choose('camera', id)}
+          />
+        )}
+      </section>
+      <section className="sheet-part">
+        <h3>{t('more.invite')}</h3>
+        <Invite link={link} />
+      </section>
+    </Sheet>
+  );
+}

@@ -1,0 +1,42 @@
+import { VideoTrack, type TrackReference } from '@livekit/components-react';
+import type { Room } from 'livekit-client';
+import { useRef, type ReactElement } from 'react';
+import { initials } from '../lib/initials';
+import { Picture } from '../ui/Picture';
+import { Badges } from './Badges';
+import { shownName, type Person } from './person';
+import type { Entry } from './roll';
+import { useVoice } from './useVoice';
+
+interface Props {
+  room: Room;
+  entry: Entry<Person>;
+  camera: TrackReference | null;
+  /** Your own picture comes straight from your camera. */
+  own: MediaStreamTrack | null;
+}
+
+/** Somebody in a video room. */
+export function Tile({ room, entry: { person, goneAt }, camera, own }: Props): ReactElement {
+  const item = useRef<HTMLLIElement>(null);
+  useVoice(room, person.participant, item);
+  const away = goneAt !== null;
+  const picture = own ? (
+    <Picture track={own} />
+  ) : camera && !away ? (
+    <VideoTrack className="picture" trackRef={camera} aria-hidden="true" />
+  ) : null;
+  return (
+    <li ref={item} className="tile" data-away={away || undefined}>
+      {picture ?? (
+        <span className="initials" aria-hidden="true">
+          {initials(person.name)}
+        </span>
+      )}
+      <p className="tile-name">
+        <span className="tile-who">{shownName(person)}</span>
+        <Badges person={person} away={away} />
+      </p>
+    </li>
+  );
+}

@@ -1,0 +1,34 @@
+/**
+ * The order of people on a stage that shows only the first `room` of them.
+ * Everybody keeps their place; only somebody who speaks and is not to be seen
+ * takes one, from the visible person who has been silent longest. The first
+ * place never changes hands: that is you.
+ */
+export function arrange(
+  before: readonly string[],
+  present: readonly string[],
+  room: number,
+  spokeAt: ReadonlyMap<string, number>,
+  speaking: ReadonlySet<string>,
+): readonly string[] {
+  const left = new Set(present);
+  const order = before.filter((identity) => left.delete(identity));
+  order.push(...left);
+  for (let i = room; i < order.length; i++) {
+    const speaker = order[i];
+    if (speaker === undefined || !speaking.has(speaker)) continue;
+    let quietest = -1;
+    for (let j = 1; j < room; j++) {
+      const candidate = order[j];
+      if (candidate === undefined || speaking.has(candidate)) continue;
+      const current = order[quietest];
+      // On equal terms the last place goes: the top of the page is read first.
+      if (current === undefined || (spokeAt.get(candidate) ?? 0) <= (spokeAt.get(current) ?? 0)) quietest = j;
+    }
+    const displaced = order[quietest];
+    if (displaced === undefined) break;
+    order[quietest] = speaker;
+    order[i] = displaced;
+  }
+  return order.length === before.length && order.every((identity, i) => identity === before[i]) ? before : order;
+}

@@ -1,0 +1,25 @@
+export interface Grid {
+  columns: number;
+  width: number;
+  height: number;
+}
+
+/** The columns that make `count` tiles of that shape as large as they can be in the space. */
+export function fitGrid(count: number, space: { width: number; height: number }, ratio: number, gap: number): Grid {
+  let best: Grid = { columns: 1, width: 0, height: 0 };
+  for (let columns = 1; columns <= Math.max(1, count); columns++) {
+    const rows = Math.ceil(count / columns);
+    const width = Math.floor(
+      Math.min((space.width - gap * (columns - 1)) / columns, ((space.height - gap * (rows - 1)) / rows) * ratio),
+    );
+    if (width > best.width) best = { columns, width, height: Math.floor(width / ratio) };
+  }
+  return best;
+}
+
+/** How many tiles fit without becoming narrower than `least`. At least one does. */
+export function capacity(space: { width: number; height: number }, ratio: number, gap: number, least: number): number {
+  const columns = Math.floor((space.width + gap) / (least + gap));
+  const rows = Math.floor((space.height + gap) / (least / ratio + gap));
+  return Math.max(1, columns * rows);
+}

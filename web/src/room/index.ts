@@ -1,0 +1,5 @@
+/** All that is loaded only for the room. */
+export { Session } from './session';
+export { RoomScreen } from './RoomScreen';
+
+export type RoomModule = typeof import('./index');

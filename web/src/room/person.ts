@@ -1,0 +1,23 @@
+import type { Participant } from 'livekit-client';
+import type { Role } from '../api/client';
+import { t } from '../messages';
+
+export interface Person {
+  identity: string;
+  name: string;
+  role: Role;
+  you: boolean;
+  muted: boolean;
+  participant: Participant;
+}
+
+/** The role stands in an attribute that only the server can write. */
+export function roleOf(participant: Participant, otherwise: Role): Role {
+  const { role } = participant.attributes;
+  return role === 'host' || role === 'guest' ? role : otherwise;
+}
+
+/** The name as the page shows it. */
+export function shownName({ name, you }: Person): string {
+  return you ? t('room.named.you', { name }) : name;
+}

@@ -1,0 +1,89 @@
+import { LocalAudioTrack, LocalVideoTrack, Track, type LocalTrack, type Room } from 'livekit-client';
+import type { Desk, ScreenCapture, Studio } from '../media/studio';
+
+/**
+ * Sends what lies on the studio's desk: published once, muted and replaced as
+ * the desk changes. One change at a time, and always towards the newest desk.
+ */
+export class Sender {
+  readonly #room: Room;
+  readonly #studio: Studio;
+  #mic: LocalAudioTrack | null = null;
+  #camera: LocalVideoTrack | null = null;
+  #screen: { video: MediaStreamTrack; tracks: LocalTrack[] } | null = null;
+  #unwatch: (() => void) | null = null;
+  #busy = false;
+  #again = false;
+
+  constructor(room: Room, studio: Studio) {
+    this.#room = room;
+    this.#studio = studio;
+  }
+
+  start(): void {
+    this.#unwatch ??= this.#studio.desk.watch(() => void this.#follow());
+    void this.#follow();
+  }
+
+  stop(): void {
+    this.#unwatch?.();
+    this.#unwatch = null;
+  }
+
+  async #follow(): Promise<void> {
+    this.#again = true;
+    if (this.#busy) return;
+    this.#busy = true;
+    while (this.#again && this.#unwatch) {
+      this.#again = false;
+      const desk = this.#studio.desk.get();
+      // Each on its own: a camera that cannot be sent must not silence anybody.
+      await Promise.allSettled([this.#followMic(desk), this.#followCamera(desk), this.#followScreen(desk.screen)]);
+    }
+    this.#busy = false;
+  }
+
+  async #followMic({ mic, micOn }: Desk): Promise<void> {
+    const live = mic.is === 'live' ? mic.track : null;
+    if (!this.#mic) {
+      if (!live) return;
+      const track = new LocalAudioTrack(live);
+      if (!micOn) await track.mute();
+      await this.#room.localParticipant.publishTrack(track, { source: Track.Source.Microphone });
+      this.#mic = track;
+      return;
+    }
+    if (live && this.#mic.mediaStreamTrack !== live) await this.#mic.replaceTrack(live);
+    await (live && micOn ? this.#mic.unmute() : this.#mic.mute());
+  }
+
+  async #followCamera({ camera }: Desk): Promise<void> {
+    const live = camera.is === 'live' ? camera.track : null;
+    if (!this.#camera) {
+      if (!live) return;
+      const track = new LocalVideoTrack(live);
+      await this.#room.localParticipant.publishTrack(track, { source: Track.Source.Camera });
+      this.#camera = track;
+      return;
+    }
+    if (live && this.#camera.mediaStreamTrack !== live) await this.#camera.replaceTrack(live);
+    await (live ? this.#camera.unmute() : this.#camera.mute());
+  }
+
+  async #followScreen(screen: ScreenCapture): Promise<void> {
+    const video = screen.is === 'live' ? screen.video : null;
+    if (this.#screen && this.#screen.video !== video) {
+      const { tracks } = this.#screen;
+      this.#screen = null;
+      await this.#room.localParticipant.unpublishTracks(tracks);
+    }
+    if (screen.is !== 'live' || this.#screen) return;
+    const tracks: LocalTrack[] = [new LocalVideoTrack(screen.video)];
+    if (screen.audio) tracks.push(new LocalAudioTrack(screen.audio));
+    this.#screen = { video: screen.video, tracks };
+    for (const track of tracks) {
+      const source = track.kind === Track.Kind.Video ? Track.Source.ScreenShare : Track.Source.ScreenShareAudio;
+      await this.#room.localParticipant.publishTrack(track, { source });
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import { Room, RoomEvent, type DisconnectReason } from 'livekit-client';
+import type { Seat } from '../api/client';
+import type { Studio } from '../media/studio';
+import type { Loss } from '../visit/state';
+import { lossOf } from './loss';
+import { quickRetries } from './patience';
+import { Sender } from './sender';
+
+export interface SessionWatch {
+  dropped: (loss: Loss) => void;
+  shaky: (shaky: boolean) => void;
+}
+
+const connectPatience = 8_000;
+const mendPatience = 10_000;
+
+/** One media connection. Coming back makes a new one. */
+export class Session {
+  readonly room: Room;
+  readonly #watch: SessionWatch;
+  readonly #sender: Sender;
+  #over = false;
+  #mending: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(studio: Studio, watch: SessionWatch) {
+    this.#watch = watch;
+    const speaker = studio.desk.get().chosen.speaker;
+    this.room = new Room({
+      adaptiveStream: true,
+      dynacast: true,
+      // The studio owns the tracks, and they outlive this connection.
+      stopLocalTrackOnUnpublish: false,
+      reconnectPolicy: quickRetries,
+      ...(speaker && { audioOutput: { deviceId: speaker } }),
+    });
+    this.#sender = new Sender(this.room, studio);
+    this.room
+      .on(RoomEvent.SignalConnected, () => this.#sender.start())
+      .on(RoomEvent.SignalReconnecting, this.#mend)
+      .on(RoomEvent.Reconnected, this.#mended)
+      // LiveKit would now build everything anew with its old pass, and wait
+      // seconds to be sure; a new seat is quicker and works after a restart.
+      .on(RoomEvent.Reconnecting, () => (navigator.onLine ? this.#giveUp() : this.#mend()))
+      .on(RoomEvent.Disconnected, this.#end);
+  }
+
+  /** False when the connection for sound and pictures could not be made. */
+  async connect(seat: Seat): Promise<boolean> {
+    try {
+      await this.room.connect(location.origin.replace(/^http/, 'ws'), seat.media_token, {
+        // The page's own retries begin with a seat, so these need none.
+        maxRetries: 0,
+        websocketTimeout: connectPatience,
+        peerConnectionTimeout: connectPatience,
+      });
+      return !this.#over;
+    } catch {
+      this.leave();
+      return false;
+    }
+  }
+
+  /** Ends it without a word to the visit. */
+  leave(): void {
+    if (this.#over) return;
+    this.#close();
+    void this.room.disconnect(false);
+  }
+
+  readonly #mend = (): void => {
+    this.#watch.shaky(true);
+    clearTimeout(this.#mending);
+    this.#mending = setTimeout(this.#giveUp, mendPatience);
+  };
+
+  readonly #mended = (): void => {
+    clearTimeout(this.#mending);
+    this.#watch.shaky(false);
+  };
+
+  readonly #giveUp = (): void => {
+    if (this.#over) return;
+    this.leave();
+    this.#watch.dropped('lost');
+  };
+
+  readonly #end = (reason?: DisconnectReason): void => {
+    if (this.#over) return;
+    this.#close();
+    // A phone that freezes the tab makes LiveKit say goodbye by itself: that is lost too.
+    this.#watch.dropped(lossOf(reason));
+  };
+
+  #close(): void {
+    this.#over = true;
+    clearTimeout(this.#mending);
+    this.#sender.stop();
+  }
+}

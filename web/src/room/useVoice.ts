@@ -1,0 +1,22 @@
+import { RoomEvent, type Participant, type Room } from 'livekit-client';
+import { useEffect, type RefObject } from 'react';
+
+/**
+ * Lets the element follow how loud somebody is: --level for its ring, and
+ * data-speaking. Straight to the element: React need not hear every word.
+ */
+export function useVoice(room: Room, participant: Participant, element: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const show = (): void => {
+      const target = element.current;
+      if (!target) return;
+      // The square root makes quiet voices visible.
+      const level = participant.isSpeaking ? Math.sqrt(participant.audioLevel) : 0;
+      target.style.setProperty('--level', level.toFixed(2));
+      target.toggleAttribute('data-speaking', participant.isSpeaking);
+    };
+    show();
+    room.on(RoomEvent.ActiveSpeakersChanged, show);
+    return () => void room.off(RoomEvent.ActiveSpeakersChanged, show);
+  }, [room, participant, element]);
+}

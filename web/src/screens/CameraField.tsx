@@ -1,0 +1,51 @@
+import type { ReactElement } from 'react';
+import { initials } from '../lib/initials';
+import type { Desk, Studio } from '../media/studio';
+import { t } from '../messages';
+import { DeviceFault } from '../ui/DeviceFault';
+import { DeviceSelect } from '../ui/DeviceSelect';
+import { Picture } from '../ui/Picture';
+import { Switch } from '../ui/Switch';
+
+/** The visitor as the others will see them, and the camera to choose. */
+export function CameraField({ desk, studio, name }: { desk: Desk; studio: Studio; name: string }): ReactElement {
+  const { camera, cameraOn } = desk;
+  return (
+    <div className="camera">
+      <div className="tile preview">
+        {camera.is === 'live' ? (
+          <Picture track={camera.track} />
+        ) : (
+          <div className="preview-text">
+            <span className="initials" aria-hidden="true">
+              {initials(name)}
+            </span>
+            {!cameraOn && <p className="small quiet">{t('lobby.camera.off')}</p>}
+            {cameraOn && camera.is === 'asking' && <p className="small quiet patient">{t('camera.asking')}</p>}
+            {cameraOn && camera.is === 'off' && desk.mic.is !== 'off' && (
+              <button type="button" className="secondary" onClick={() => void studio.again('camera')}>
+                {t('camera.allow')}
+              </button>
+            )}
+          </div>
+        )}
+      </div>
+      {cameraOn && camera.is === 'failed' && (
+        <div className="device" role="status">
+          <DeviceFault kind="camera" fault={camera.fault} onAgain={() => void studio.again('camera')} />
+          <p className="small quiet">{t('camera.without')}</p>
+        </div>
+      )}
+      {camera.is === 'live' && (
+        <DeviceSelect
+          label={t('camera.label')}
+          usual={t('camera.default')}
+          devices={desk.devices.cameras}
+          chosen={desk.chosen.camera}
+          onChoose={(id) => void studio.choose('camera', id)}
+        />
+      )}
+      <Switch label={t('lobby.camera')} on={cameraOn} onChange={(on) => void studio.wishCameraOn(on)} />
+    </div>
+  );
+}

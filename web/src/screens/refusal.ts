@@ -1,0 +1,50 @@
+import type { EndReason, Refusal, RefusalCode } from '../api/client';
+import { t } from '../messages';
+
+export interface Words {
+  title: string;
+  text: string[];
+  /** What the visitor can do here; null when only somebody else can help. */
+  way: 'again' | 'reload' | null;
+}
+
+const ends: Record<EndReason, string> = {
+  host: t('ended.host'),
+  api: t('ended.api'),
+  empty_timeout: t('ended.empty_timeout'),
+  duration: t('ended.duration'),
+  project_suspended: t('ended.project_suspended'),
+  server: t('ended.server'),
+  expired: t('ended.expired'),
+  cancelled: t('ended.cancelled'),
+};
+
+const outOfStep: Words = { title: t('refused.page.title'), text: [t('refused.page.text')], way: 'reload' };
+const closed: Words = { title: t('refused.closed.title'), text: [t('refused.closed.text')], way: 'again' };
+
+const pages: Record<RefusalCode, Words> = {
+  room_full: { title: t('refused.full.title'), text: [t('refused.full.text')], way: 'again' },
+  room_not_open: { title: t('refused.notOpen.title'), text: [t('refused.notOpen.text')], way: 'again' },
+  room_not_found: { title: t('refused.unknown.title'), text: [t('refused.unknown.text')], way: 'again' },
+  room_ended: { title: t('ended.before'), text: [t('ended.next')], way: null },
+  project_inactive: closed,
+  project_suspended: closed,
+  too_many_attempts: { title: t('refused.attempts.title'), text: [t('refused.attempts.text')], way: null },
+  link_taken: outOfStep,
+  invalid_request: outOfStep,
+  unsupported_media_type: outOfStep,
+  body_too_large: outOfStep,
+  unavailable: outOfStep,
+  internal: outOfStep,
+};
+
+/** What the page says instead of a code. `wasIn`: the visitor was in the room when it ended. */
+export function wordsFor({ code, reason }: Refusal, wasIn: boolean): Words {
+  if (code !== 'room_ended') return pages[code] ?? outOfStep;
+  return {
+    title: t(wasIn ? 'ended.title' : 'ended.before'),
+    // A newer server may know reasons that this page does not.
+    text: [...(reason && reason in ends ? [ends[reason]] : []), t('ended.next')],
+    way: null,
+  };
+}

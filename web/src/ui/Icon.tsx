@@ -1,0 +1,27 @@
+import type { ReactElement } from 'react';
+
+const shapes = {
+  mic: 'M12 15a3.5 3.5 0 0 0 3.5-3.5v-5a3.5 3.5 0 0 0-7 0v5A3.5 3.5 0 0 0 12 15ZM5.5 11.5a6.5 6.5 0 0 0 13 0M12 18v3.5',
+  micOff: 'M15.5 11.2V6.5a3.5 3.5 0 0 0-6.7-1.4M8.5 9v2.5A3.5 3.5 0 0 0 13 14.85M5.5 11.5a6.5 6.5 0 0 0 10.2 5.3M18.5 11.5a6.5 6.5 0 0 1-.6 2.7M12 18v3.5M3.5 3.5l17 17',
+  camera: 'M4.5 6.5h9a2 2 0 0 1 2 2v7a2 2 0 0 1-2 2h-9a2 2 0 0 1-2-2v-7a2 2 0 0 1 2-2ZM15.5 10.5l6-3v9l-6-3',
+  cameraOff: 'M9 6.5h4.5a2 2 0 0 1 2 2v4.5M15.5 15.5a2 2 0 0 1-2 2h-9a2 2 0 0 1-2-2v-7a2 2 0 0 1 2-2h.5M15.5 10.5l6-3v9l-4-2M3.5 3.5l17 17',
+  screen: 'M4 4.5h16a1.5 1.5 0 0 1 1.5 1.5v9.5A1.5 1.5 0 0 1 20 17H4a1.5 1.5 0 0 1-1.5-1.5V6A1.5 1.5 0 0 1 4 4.5ZM8.5 20.5h7M12 13.5v-6M9 10.5l3-3 3 3',
+  screenOff: 'M4 4.5h16a1.5 1.5 0 0 1 1.5 1.5v9.5A1.5 1.5 0 0 1 20 17H4a1.5 1.5 0 0 1-1.5-1.5V6A1.5 1.5 0 0 1 4 4.5ZM8.5 20.5h7M9.5 8.25l5 5M14.5 8.25l-5 5',
+  people: 'M9 11.5a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7ZM2.5 19.5a6.5 6.5 0 0 1 13 0M16 4.9a3.5 3.5 0 0 1 0 6.2M18 14a6.5 6.5 0 0 1 3.5 5.5',
+  more: 'M5 12h.01M12 12h.01M19 12h.01',
+  leave: 'M14 4.5H7a2 2 0 0 0-2 2v11a2 2 0 0 0 2 2h7M11 12h10M17 8l4 4-4 4',
+  close: 'M5.5 5.5l13 13M18.5 5.5l-13 13',
+  copy: 'M9.5 8.5h8a2 2 0 0 1 2 2v8a2 2 0 0 1-2 2h-8a2 2 0 0 1-2-2v-8a2 2 0 0 1 2-2ZM4.5 15.5v-10a2 2 0 0 1 2-2h10',
+  check: 'M4.5 12.5l5 5 10-11',
+} as const;
+
+export type IconName = keyof typeof shapes;
+
+/** A drawing beside words; the words carry the meaning. */
+export function Icon({ name }: { name: IconName }): ReactElement {
+  return (
+    <svg className="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+      <path d={shapes[name]} />
+    </svg>
+  );
+}

@@ -1,0 +1,27 @@
+import { useEffect, useRef, type ReactElement, type ReactNode } from 'react';
+
+interface Props {
+  /** The room's title, where it is known. */
+  room?: string | null;
+  title: string;
+  children: ReactNode;
+  actions?: ReactNode;
+}
+
+/** A page that says one thing and the next step. */
+export function Notice({ room, title, children, actions }: Props): ReactElement {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), [title]);
+  return (
+    <main className="notice">
+      <div className="notice-body">
+        {room && <p className="quiet room-name">{room}</p>}
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        {children}
+        {actions && <div className="actions">{actions}</div>}
+      </div>
+    </main>
+  );
+}

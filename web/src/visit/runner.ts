@@ -1,0 +1,168 @@
+import type { JoinApi } from '../api/client';
+import { Store } from '../lib/store';
+import type { Studio } from '../media/studio';
+import type { RoomModule, Session } from '../room';
+import type { Route } from '../route';
+import { reduce } from './reduce';
+import { opening, type Arrival, type Event, type Visit } from './state';
+import { taskOf, type Task } from './task';
+
+export interface Snapshot {
+  visit: Visit;
+  /** The media connection that is shown; kept while the page comes back, so that nobody vanishes. */
+  inside: { module: RoomModule; session: Session } | null;
+  /** A question to the server is on its way, not merely planned. */
+  asking: boolean;
+}
+
+export interface Means {
+  route: Route;
+  api: JoinApi;
+  seatKey: Promise<string>;
+  studio: Studio;
+  loadRoom: () => Promise<RoomModule>;
+}
+
+/** Carries out what the state asks for, and tells the state what came of it. */
+export class Runner {
+  readonly store = new Store<Snapshot>({ visit: opening, inside: null, asking: false });
+  readonly #means: Means;
+  #task: { key: string; abort: AbortController; hurry: () => void } | null = null;
+
+  constructor(means: Means) {
+    this.#means = means;
+    window.addEventListener('online', this.hurry);
+    // Timers of a hidden tab sleep long; somebody who looks should not wait for them.
+    document.addEventListener('visibilitychange', () => {
+      if (!document.hidden) this.hurry();
+    });
+  }
+
+  start(): void {
+    this.#follow();
+  }
+
+  readonly dispatch = (event: Event): void => {
+    const { visit } = this.store.get();
+    const next = reduce(visit, event, Date.now());
+    if (next === visit) return;
+    this.#patch({ visit: next });
+    this.#tidy(next);
+    this.#follow();
+  };
+
+  /** Does now what was planned for later. */
+  readonly hurry = (): void => this.#task?.hurry();
+
+  #patch(part: Partial<Snapshot>): void {
+    this.store.set({ ...this.store.get(), ...part });
+  }
+
+  /** Somebody who is not in the room sends nothing and hears nothing. */
+  #tidy(visit: Visit): void {
+    const { inside } = this.store.get();
+    if (inside && visit.at !== 'room') {
+      this.#patch({ inside: null });
+      inside.session.leave();
+    }
+    if (visit.at === 'refused' || visit.at === 'removed' || (visit.at === 'away' && !visit.arrival)) {
+      this.#means.studio.close();
+    }
+  }
+
+  #follow(): void {
+    const task = taskOf(this.store.get().visit);
+    if (task?.key === this.#task?.key) return;
+    this.#task?.abort.abort();
+    this.#task = null;
+    this.#patch({ asking: false });
+    if (task) void this.#run(task);
+  }
+
+  async #run(task: Task): Promise<void> {
+    const abort = new AbortController();
+    const { signal } = abort;
+    await new Promise<void>((go) => {
+      this.#task = { key: task.key, abort, hurry: go };
+      const wait = task.waitMs(Math.random);
+      if (wait <= 0) return go();
+      const timer = wait === Infinity ? undefined : setTimeout(go, wait);
+      signal.addEventListener('abort', () => {
+        clearTimeout(timer);
+        go();
+      });
+    });
+    if (signal.aborted) return;
+    this.#patch({ asking: true });
+    const event = await this.#do(task, signal);
+    // What was overtaken has nothing to say any more.
+    if (signal.aborted) return;
+    // The state may answer with the very same task: it has to run again.
+    this.#task = null;
+    this.#patch({ asking: false });
+    if (event) this.dispatch(event);
+  }
+
+  #do(task: Task, signal: AbortSignal): Promise<Event | null> {
+    switch (task.do) {
+      case 'preview':
+        return this.#preview(signal);
+      case 'takeSeat':
+        return this.#takeSeat(task.arrival, signal);
+      case 'connect':
+        return this.#connect(task, signal);
+    }
+  }
+
+  async #preview(signal: AbortSignal): Promise<Event> {
+    const { api, route, seatKey } = this.#means;
+    const answer = await api.preview({ seat_key: await seatKey, ...(route.link && { link: route.link }) }, signal);
+    switch (answer.is) {
+      case 'ok':
+        return { type: 'previewed', preview: answer.value };
+      case 'refused':
+        return { type: 'refused', refusal: answer.refusal };
+      case 'unreachable':
+        return { type: 'unreachable', waitMs: answer.waitMs };
+    }
+  }
+
+  async #takeSeat({ name, role }: Arrival, signal: AbortSignal): Promise<Event> {
+    const { api, route, seatKey } = this.#means;
+    const answer = await api.takeSeat({ name, role, seat_key: await seatKey, ...(route.link && { link: route.link }) }, signal);
+    switch (answer.is) {
+      case 'ok':
+        return { type: 'seated', seat: answer.value };
+      case 'refused':
+        return { type: 'refused', refusal: answer.refusal };
+      case 'unreachable':
+        return { type: 'unreachable', waitMs: answer.waitMs };
+    }
+  }
+
+  async #connect({ seat }: Extract<Task, { do: 'connect' }>, signal: AbortSignal): Promise<Event | null> {
+    let module: RoomModule;
+    try {
+      module = await this.#means.loadRoom();
+    } catch {
+      return { type: 'stale' };
+    }
+    if (signal.aborted) return null;
+    const shown = (): boolean => this.store.get().inside?.session === session;
+    const session: Session = new module.Session(this.#means.studio, {
+      dropped: (loss) => {
+        if (shown()) this.dispatch({ type: 'dropped', loss });
+      },
+      shaky: (shaky) => {
+        if (shown()) this.dispatch({ type: shaky ? 'shaky' : 'steady' });
+      },
+    });
+    const cancel = (): void => session.leave();
+    signal.addEventListener('abort', cancel);
+    const connected = await session.connect(seat);
+    signal.removeEventListener('abort', cancel);
+    if (!connected || signal.aborted) return { type: 'notConnected' };
+    this.#patch({ inside: { module, session } });
+    return { type: 'connected' };
+  }
+}

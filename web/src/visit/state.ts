@@ -1,0 +1,73 @@
+import type { Preview, Refusal, Role, Seat } from '../api/client';
+
+/** An attempt to come in: first a seat, then, when there is one, the media connection. */
+export interface Arrival {
+  name: string;
+  role: Role;
+  /** Of this arrival; each failure adds one. */
+  attempt: number;
+  /** The server asked for that much patience. */
+  pauseMs: number;
+  seat: Seat | null;
+}
+
+/** How somebody in the room is connected. */
+export type Link =
+  | { is: 'up' }
+  /** LiveKit mends it, and mostly can. */
+  | { is: 'shaky' }
+  /** It could not: the page takes its seat again. */
+  | { is: 'returning'; arrival: Arrival }
+  /** The room is gone from the media server: the page asks why. */
+  | { is: 'asking'; attempt: number; pauseMs: number };
+
+export type LobbyNotice = 'linkTaken' | 'free' | 'open';
+export type Trouble = 'unreachable' | 'gaveUp' | 'noMedia' | 'name' | 'stale';
+
+/** The whole visit, from opening the address to the last page. */
+export type Visit =
+  | { at: 'opening'; attempt: number; pauseMs: number }
+  | { at: 'wrongLink'; preview: Preview }
+  | {
+      at: 'lobby';
+      preview: Preview;
+      /** Typed before the lobby was left for a page that said why not. */
+      typed: string | null;
+      notice: LobbyNotice | null;
+      trouble: Trouble | null;
+      arrival: Arrival | null;
+    }
+  | { at: 'room'; seat: Seat; since: number; link: Link }
+  | { at: 'away'; why: 'left' | 'elsewhere'; seat: Seat; stayMs: number; trouble: Trouble | null; arrival: Arrival | null }
+  | { at: 'removed'; title: string; stayMs: number }
+  | {
+      at: 'refused';
+      refusal: Refusal;
+      title: string | null;
+      /** How long the visitor had been in the room before; null when never. */
+      stayMs: number | null;
+      typed: string | null;
+      /** Quiet questions whether it has changed. */
+      polls: number;
+    };
+
+/** Why the media connection ended, as far as the page cares. */
+export type Loss = 'lost' | 'elsewhere' | 'removed' | 'deleted';
+
+export type Event =
+  | { type: 'previewed'; preview: Preview }
+  | { type: 'refused'; refusal: Refusal }
+  | { type: 'unreachable'; waitMs: number }
+  | { type: 'seated'; seat: Seat }
+  | { type: 'connected' }
+  | { type: 'notConnected' }
+  | { type: 'stale' }
+  | { type: 'shaky' }
+  | { type: 'steady' }
+  | { type: 'dropped'; loss: Loss }
+  | { type: 'join'; name: string }
+  | { type: 'asGuest' }
+  | { type: 'leave' }
+  | { type: 'comeBack' };
+
+export const opening: Visit = { at: 'opening', attempt: 0, pauseMs: 0 };

@@ -1,0 +1,18 @@
+import type { Visit } from './state';
+
+/** The room's title, as far as it is known. */
+export function titleOf(visit: Visit): string | null {
+  switch (visit.at) {
+    case 'lobby':
+    case 'wrongLink':
+      return visit.preview.title;
+    case 'room':
+    case 'away':
+      return visit.seat.title;
+    case 'removed':
+    case 'refused':
+      return visit.title;
+    case 'opening':
+      return null;
+  }
+}
