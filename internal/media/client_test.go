@@ -2,6 +2,7 @@ package media_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -33,14 +34,16 @@ type client struct {
 	sub     *webrtc.PeerConnection
 	others  map[string]*livekit.ParticipantInfo // by sid
 	tracks  map[string]*livekit.TrackInfo       // published, by cid
-	refused []livekit.RequestResponse_Reason
-	leave   *livekit.LeaveRequest
-	refresh string
-	packets map[webrtc.RTPCodecType]int
-	early   map[livekit.SignalTarget][]webrtc.ICECandidateInit
-	closed  bool
-	stop    context.CancelFunc
-	ctx     context.Context
+	refused []livekit.RequestResponse_Reason    // announcements
+	// The server's answer leaves no place for a track that was offered.
+	rejected bool
+	leave    *livekit.LeaveRequest
+	refresh  string
+	packets  map[webrtc.RTPCodecType]int
+	early    map[livekit.SignalTarget][]webrtc.ICECandidateInit
+	closed   bool
+	stop     context.CancelFunc
+	ctx      context.Context
 }
 
 // dial opens the signalling only.
@@ -96,8 +99,10 @@ func (c *client) read() {
 		}
 		c.mu.Lock()
 		err = c.handle(res)
+		// Whoever is told to leave finds the connections closed under them.
+		over := c.leave != nil || errors.Is(err, webrtc.ErrConnectionClosed)
 		c.mu.Unlock()
-		if err != nil && c.ctx.Err() == nil {
+		if err != nil && !over && c.ctx.Err() == nil {
 			c.t.Errorf("client: %v", err)
 		}
 	}
@@ -118,7 +123,10 @@ func (c *client) handle(res *livekit.SignalResponse) error {
 		return c.answer(m.Offer)
 	case *livekit.SignalResponse_Answer:
 		desc, _, _ := signalling.FromProtoSessionDescription(m.Answer)
-		if err := c.pub.SetRemoteDescription(desc); err != nil {
+		if err := c.pub.SetRemoteDescription(desc); errors.Is(err, webrtc.ErrUnsupportedCodec) {
+			c.rejected = true
+			return nil
+		} else if err != nil {
 			return err
 		}
 		return c.addEarly(c.pub, livekit.SignalTarget_PUBLISHER)
@@ -240,10 +248,19 @@ func (c *client) publish(cid string, kind livekit.TrackType, source livekit.Trac
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	eventually(c.t, "answer to the last offer", func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.pub == nil || c.pub.SignalingState() == webrtc.SignalingStateStable
+	})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.pub == nil {
 		if c.pub, err = c.peer(livekit.SignalTarget_PUBLISHER); err != nil {
+			c.t.Fatal(err)
+		}
+		// Something the server accepts whatever it thinks of the tracks.
+		if _, err := c.pub.CreateDataChannel("_reliable", nil); err != nil {
 			c.t.Fatal(err)
 		}
 	}

@@ -2,11 +2,12 @@ package media_test
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ const testSecret = "a-signing-secret-of-forty-characters-now"
 type house struct {
 	*observer
 	engine *media.Engine
+	log    *logBuffer
 	url    string
 	cfg    media.Config
 }
@@ -33,12 +35,13 @@ func newHouse(t *testing.T, change ...func(*media.Config)) *house {
 		SigningSecret: testSecret,
 		NodeIP:        "127.0.0.1",
 		UDPPort:       freeUDPPort(t),
-		Log:           slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelError})),
 	}
+	h := &house{observer: &observer{}, log: &logBuffer{}}
+	cfg.Log = slog.New(slog.NewJSONHandler(h.log, nil))
 	for _, f := range change {
 		f(&cfg)
 	}
-	h := &house{observer: &observer{}, cfg: cfg}
+	h.cfg = cfg
 	engine, err := media.New(cfg, h.observer)
 	if err != nil {
 		t.Fatal(err)
@@ -94,6 +97,34 @@ func (h *house) present(t *testing.T, session string) []room.Present {
 		t.Fatal(err)
 	}
 	return list
+}
+
+// logBuffer collects log lines.
+type logBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// has reports whether some line contains all the texts.
+func (b *logBuffer) has(texts ...string) bool {
+	for line := range strings.Lines(b.String()) {
+		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(line, text) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // seen is one call to the observer.

@@ -42,6 +42,8 @@ type node struct {
 	signal *service.SignalServer
 	redis  redis.UniversalClient // nil on one machine
 	close  []func()
+
+	allocator *allocator
 }
 
 // livekitConfig is LiveKit's own defaults with everything set that decides
@@ -153,7 +155,7 @@ func wire(conf *config.Config, wrap func(telemetry.TelemetryService) telemetry.T
 	if err != nil {
 		return nil, err
 	}
-	rooms := &allocator{RoomAllocator: standard, store: n.store, codecs: codecsOf}
+	n.allocator = &allocator{RoomAllocator: standard, store: n.store, codecs: codecsOf}
 
 	roomClient, err := rpc.NewTypedRoomClient(client)
 	if err != nil {
@@ -165,15 +167,15 @@ func wire(conf *config.Config, wrap func(telemetry.TelemetryService) telemetry.T
 		return nil, err
 	}
 	n.close = append(n.close, participantClient.Close)
-	n.api, err = service.NewRoomService(conf.Limit, conf.API, n.router, rooms, n.store, nil,
+	n.api, err = service.NewRoomService(conf.Limit, conf.API, n.router, n.allocator, n.store, nil,
 		rpc.NewTopicFormatter(), roomClient, participantClient)
 	if err != nil {
 		return nil, err
 	}
 
 	reports := wrap(telemetry.NewTelemetryService(nil, telemetry.NewAnalyticsService(conf, n.self)))
-	n.rtc = service.NewRTCService(conf, rooms, n.router, reports)
-	n.rooms, err = service.NewLocalRoomManager(conf, n.store, n.self, n.router, rooms, reports, nil, nil, nil,
+	n.rtc = service.NewRTCService(conf, n.allocator, n.router, reports)
+	n.rooms, err = service.NewLocalRoomManager(conf, n.store, n.self, n.router, n.allocator, reports, nil, nil, nil,
 		utils.NewDefaultTimedVersionGenerator(),
 		service.NewTURNAuthHandler(auth.NewFileBasedKeyProviderFromMap(conf.Keys)), bus, nil)
 	if err != nil {

@@ -1,0 +1,28 @@
+package media
+
+import (
+	"context"
+
+	"github.com/livekit/protocol/livekit"
+
+	"parley/internal/room"
+)
+
+// AllowAllCodecs takes the first line away that keeps pictures out of
+// sessions for sound only.
+func (e *Engine) AllowAllCodecs() {
+	e.node.allocator.codecs = func(room.Type) []*livekit.Codec { return codecsOf(room.Video) }
+}
+
+// Published says how many tracks a participant has published.
+func (e *Engine) Published(session, identity string) int {
+	rm := e.node.rooms.GetRoom(context.Background(), livekit.RoomName(session))
+	if rm == nil {
+		return 0
+	}
+	p := rm.GetParticipant(livekit.ParticipantIdentity(identity))
+	if p == nil {
+		return 0
+	}
+	return len(p.GetPublishedTracks())
+}
