@@ -1,0 +1,50 @@
+package media
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestFindAddresses(t *testing.T) {
+	own, err := findAddresses(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(own.node) != 1 || len(own.bind) != 1 || own.node[0] != own.bind[0] || own.node[0].IsUnspecified() {
+		t.Fatalf("found %v", own)
+	}
+	for _, c := range []struct {
+		cfg      Config
+		want     string
+		loopback bool
+	}{
+		{Config{NodeIP: "127.0.0.1"}, "[127.0.0.1] [127.0.0.1]", true},
+		{Config{NodeIP: "203.0.113.9"}, fmt.Sprintf("[203.0.113.9] %v", own.bind), own.loopbackOnly()},
+		{Config{NodeIP: "203.0.113.9", BindIPs: []string{"127.0.0.1"}}, "[203.0.113.9] [127.0.0.1]", true},
+		{Config{NodeIP: own.node[0].String()}, fmt.Sprintf("%v %v", own.node, own.bind), own.loopbackOnly()},
+	} {
+		got, err := findAddresses(c.cfg)
+		if err != nil {
+			t.Errorf("%+v: %v", c.cfg, err)
+			continue
+		}
+		if text := fmt.Sprintf("%v %v", got.node, got.bind); text != c.want || got.loopbackOnly() != c.loopback {
+			t.Errorf("%+v: %s, loopback %t; want %s", c.cfg, text, got.loopbackOnly(), c.want)
+		}
+	}
+}
+
+func TestRedact(t *testing.T) {
+	const token = "eyJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJwYXJsZXkifQ.c2lnbmF0dXJl"
+	for text, want := range map[string]string{
+		"nothing to hide":                       "nothing to hide",
+		"invalid token: " + token:               "invalid token: [token]",
+		"GET /rtc?access_token=abc&x=1":         "GET /rtc?access_token=[token]&x=1",
+		`{"sdp":"a=ice-pwd:abcdef\r\na=mid:0"}`: `{"sdp":"a=ice-pwd:[password]\r\na=mid:0"}`,
+		"key hush-hush used":                    "key [secret] used",
+	} {
+		if got := redact(text, "hush-hush"); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}

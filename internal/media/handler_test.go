@@ -1,0 +1,185 @@
+package media_test
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/livekit/protocol/auth"
+	"github.com/livekit/protocol/livekit"
+
+	"parley/internal/media"
+	"parley/internal/room"
+)
+
+func TestOnlySignallingIsServed(t *testing.T) {
+	h := newHouse(t)
+	h.open(t, "r.1", room.Video)
+	// Somebody who holds the signing secret can still do nothing but join.
+	admin, err := auth.NewAccessToken("parley", testSecret).SetIdentity("admin").SetVideoGrant(&auth.VideoGrant{
+		RoomCreate: true, RoomList: true, RoomAdmin: true, RoomJoin: true, Room: "r.1"}).ToJWT()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		method, path string
+		want         int
+	}{
+		{"POST", "/twirp/livekit.RoomService/ListRooms", 405},
+		{"GET", "/twirp/livekit.RoomService/ListRooms", 404},
+		{"GET", "/", 404},
+		{"GET", "/agent", 404},
+		{"GET", "/whip/v1", 404},
+		{"GET", "/debug/pprof/", 404},
+		{"GET", "/rtc/v1/other", 404},
+		{"POST", "/rtc/validate", 405},
+		{"GET", "/rtc", 404}, // not a WebSocket
+		{"GET", "/rtc/validate", 200},
+	} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(c.method, c.path+"?access_token="+admin, strings.NewReader("{}"))
+		h.engine.Handler().ServeHTTP(w, r)
+		if w.Code != c.want {
+			t.Errorf("%s %s: %d, want %d", c.method, c.path, w.Code, c.want)
+		}
+	}
+}
+
+func TestWhoIsNotLetIn(t *testing.T) {
+	h := newHouse(t)
+	h.open(t, "r.1", room.Video)
+	h.open(t, "r.2", room.Audio)
+	sign := func(key, secret string, valid time.Duration) string {
+		token, err := auth.NewAccessToken(key, secret).SetIdentity("eve").SetValidFor(valid).
+			SetVideoGrant(&auth.VideoGrant{RoomJoin: true, Room: "r.1"}).ToJWT()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return token
+	}
+	expired := expiredToken(t)
+	for name, c := range map[string]struct {
+		path, token string
+		want        int
+	}{
+		"nobody":                  {"/rtc/validate", "", 401},
+		"nonsense":                {"/rtc/validate", "eyJhbGciOiJIUzI1NiJ9.nonsense.x", 401},
+		"another key":             {"/rtc/validate", sign("other", testSecret, time.Minute), 401},
+		"another secret":          {"/rtc/validate", sign("parley", strings.Repeat("x", 40), time.Minute), 401},
+		"too late":                {"/rtc/validate", expired, 401},
+		"a session that is not":   {"/rtc/validate", h.pass(t, "r.3", "eve", room.Video), 404},
+		"a pass":                  {"/rtc/validate", h.pass(t, "r.1", "ada", room.Video), 200},
+		"a pass for sound":        {"/rtc/validate", h.pass(t, "r.2", "ada", room.Audio), 200},
+		"a pass for sound, newer": {"/rtc/v1/validate", h.pass(t, "r.2", "ada", room.Audio), 404},
+	} {
+		res, err := http.Get(h.url + c.path + "?access_token=" + url.QueryEscape(c.token))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != c.want {
+			t.Errorf("%s: %d, want %d", name, res.StatusCode, c.want)
+		}
+	}
+}
+
+func expiredToken(t *testing.T) string {
+	t.Helper()
+	// Two minutes ago, beyond the minute of grace.
+	return signClaims(t, map[string]any{
+		"iss": "parley", "sub": "eve", "iat": time.Now().Add(-time.Hour).Unix(), "exp": time.Now().Add(-2 * time.Minute).Unix(),
+		"video": map[string]any{"roomJoin": true, "room": "r.1"},
+	})
+}
+
+// An identity is what we issued: LiveKit would add a suffix of the client's
+// choice for the asking.
+func TestNobodyJoinsTwiceAtOnce(t *testing.T) {
+	h := newHouse(t)
+	h.open(t, "r.1", room.Video)
+	ws, _, err := dial(h.url, h.pass(t, "r.1", "eve", room.Video), "&publish=again")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newClient(t, ws)
+	eventually(t, "joined", func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.join != nil
+	})
+	if got := c.join.Participant.Identity; got != "eve" {
+		t.Errorf("joined as %q", got)
+	}
+}
+
+func TestLongMessagesAreRefused(t *testing.T) {
+	h := newHouse(t)
+	h.open(t, "r.1", room.Video)
+	eve := h.enter(t, "r.1", "eve", room.Video)
+	// Its answer is the end of the connection, which may come while we write.
+	eve.send.Lock()
+	_ = eve.ws.WriteMessage(websocket.BinaryMessage, make([]byte, 2<<20))
+	eve.send.Unlock()
+	eventually(t, "hung up on", func() bool {
+		eve.mu.Lock()
+		defer eve.mu.Unlock()
+		return eve.closed
+	})
+	h.enter(t, "r.1", "ada", room.Video)
+}
+
+// No secret reaches a log line, at the level at which everything is told.
+func TestLogsHoldNoSecrets(t *testing.T) {
+	var lines logBuffer
+	h := newHouse(t, func(c *media.Config) {
+		c.Log = slog.New(slog.NewJSONHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	h.open(t, "r.1", room.Video)
+	pass := h.pass(t, "r.1", "ada", room.Video)
+	ada := connect(t, h.url, pass)
+	ada.publish("mic", livekit.TrackType_AUDIO, livekit.TrackSource_MICROPHONE, "audio/opus")
+	eventually(t, "a fresh token", func() bool {
+		ada.mu.Lock()
+		defer ada.mu.Unlock()
+		return ada.refresh != ""
+	})
+	bad := pass[:len(pass)-4] + "AAAA"
+	if _, _, err := dial(h.url, bad, ""); err == nil {
+		t.Fatal("a forged token is good")
+	}
+	absent := h.pass(t, "r.9", "ada", room.Video)
+	if _, _, err := dial(h.url, absent, ""); err == nil {
+		t.Fatal("a session that is not there is there")
+	}
+	ada.goodbye()
+	h.expect(t, seen{"r.1", "ada", ada.sid(), ""}, seen{"r.1", "ada", ada.sid(), room.LeftByChoice})
+
+	text := lines.String()
+	for name, secret := range map[string]string{
+		"pass": pass, "forged pass": bad, "other pass": absent, "fresh token": ada.refresh,
+		"signing secret": testSecret, "token in a URL": "access_token=ey",
+		"stream password": strings.SplitAfter(ada.pub.LocalDescription().SDP, "ice-pwd:")[1][:20],
+	} {
+		if strings.Contains(text, secret) {
+			t.Errorf("the %s is in the log", name)
+		}
+	}
+	// The signature alone would do, however the rest is cut.
+	if signature := pass[strings.LastIndex(pass, ".")+1:]; strings.Contains(text, signature) {
+		t.Error("the pass's signature is in the log")
+	}
+	if n := strings.Count(text, "media engine: "); n < 20 {
+		t.Errorf("only %d lines of the engine: is its debug level on?", n)
+	}
+	for line := range strings.Lines(text) {
+		if !json.Valid([]byte(line)) {
+			t.Fatalf("not a log line: %s", line)
+		}
+	}
+}

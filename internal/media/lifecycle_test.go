@@ -1,0 +1,178 @@
+package media_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/livekit/protocol/livekit"
+
+	"parley/internal/fault"
+	"parley/internal/media"
+	"parley/internal/room"
+)
+
+func TestStopTellsParticipants(t *testing.T) {
+	h := newHouse(t)
+	h.open(t, "r.1", room.Video)
+	ada := h.enter(t, "r.1", "ada", room.Video)
+	ben := h.enter(t, "r.1", "ben", room.Video)
+	h.expect(t, seen{"r.1", "ada", ada.sid(), ""}, seen{"r.1", "ben", ben.sid(), ""})
+
+	begin := time.Now()
+	h.engine.Stop(context.Background())
+	if took := time.Since(begin); took > 3*time.Second {
+		t.Errorf("Stop took %s", took)
+	}
+	heard := h.all()
+	gone := map[string]room.LeaveReason{}
+	for _, s := range heard[2:] {
+		gone[s.identity] = s.reason
+	}
+	if len(heard) != 4 || gone["ada"] != room.LeftServer || gone["ben"] != room.LeftServer {
+		t.Errorf("when Stop had returned the observer had heard %v", heard)
+	}
+	for _, c := range []*client{ada, ben} {
+		if leave := c.awaitLeave(livekit.DisconnectReason_SERVER_SHUTDOWN); leave.Action != livekit.LeaveRequest_RECONNECT {
+			t.Errorf("told to %s", leave.Action)
+		}
+	}
+
+	if err := h.engine.Healthy(); err == nil {
+		t.Error("healthy after Stop")
+	}
+	if err := h.engine.Open(t.Context(), room.MediaSession{Name: "r.2", Type: room.Video}); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("Open after Stop: %v", err)
+	}
+	if _, res, err := dial(h.url, h.pass(t, "r.1", "ada", room.Video), ""); err == nil || res.StatusCode != 503 {
+		t.Errorf("join after Stop: %v %v", res, err)
+	}
+	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: h.cfg.UDPPort})
+	if err != nil {
+		t.Fatalf("the port is still held: %v", err)
+	}
+	_ = conn.Close()
+	h.engine.Stop(context.Background()) // again changes nothing
+}
+
+// A process that comes back under the same secret takes its sessions up
+// again, and the tokens of before still open them.
+func TestTokensOutliveTheEngine(t *testing.T) {
+	h := newHouse(t)
+	h.open(t, "r.1", room.Video)
+	pass := h.pass(t, "r.1", "ada", room.Video)
+	ada := connect(t, h.url, pass)
+	eventually(t, "a fresh token", func() bool {
+		ada.mu.Lock()
+		defer ada.mu.Unlock()
+		return ada.refresh != ""
+	})
+	h.engine.Stop(context.Background())
+
+	again := newHouse(t, func(c *media.Config) { c.UDPPort = h.cfg.UDPPort })
+	again.open(t, "r.1", room.Video)
+	first := connect(t, again.url, pass)
+	again.expect(t, seen{"r.1", "ada", first.sid(), ""})
+	connect(t, again.url, ada.refresh)
+}
+
+func TestOneEngineInAProcess(t *testing.T) {
+	h := newHouse(t)
+	cfg := h.cfg
+	cfg.UDPPort = freeUDPPort(t)
+	if _, err := media.New(cfg, &observer{}); err == nil || !strings.Contains(err.Error(), "already running") {
+		t.Errorf("a second engine: %v", err)
+	}
+}
+
+func TestPortInUse(t *testing.T) {
+	taken, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := taken.LocalAddr().(*net.UDPAddr).Port
+	cfg := media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1", UDPPort: port}
+	_, err = media.New(cfg, &observer{})
+	if want := fmt.Sprintf("UDP port %d on 127.0.0.1 is already in use", port); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	_ = taken.Close()
+
+	engine, err := media.New(cfg, &observer{})
+	if err != nil {
+		t.Fatalf("the failure left something behind: %v", err)
+	}
+	engine.Stop(context.Background()) // never started
+}
+
+func TestOnlyLoopbackIsBound(t *testing.T) {
+	h := newHouse(t, func(c *media.Config) { c.TCPPort = freeUDPPort(t) })
+	for _, table := range []string{"/proc/self/net/udp", "/proc/self/net/udp6"} {
+		for _, local := range listening(t, table, h.cfg.UDPPort) {
+			if local != "0100007F" {
+				t.Errorf("%s: bound to %s", table, local)
+			}
+		}
+	}
+	if got := listening(t, "/proc/self/net/udp", h.cfg.UDPPort); len(got) != 1 {
+		t.Errorf("bound %d times", len(got))
+	}
+	for _, table := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
+		if got := listening(t, table, h.cfg.TCPPort); len(got) != 0 {
+			t.Errorf("%s: TCP bound to %v", table, got)
+		}
+	}
+}
+
+// listening returns the local addresses of the system's sockets on a port.
+func listening(t *testing.T, table string, port int) []string {
+	t.Helper()
+	f, err := os.Open(table)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer func() { _ = f.Close() }()
+	var found []string
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		fields := strings.Fields(lines.Text())
+		if len(fields) < 2 {
+			continue
+		}
+		ip, hex, ok := strings.Cut(fields[1], ":")
+		if p, err := strconv.ParseUint(hex, 16, 32); ok && err == nil && int(p) == port {
+			found = append(found, ip)
+		}
+	}
+	return found
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	good := media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1", UDPPort: 7882}
+	for want, change := range map[string]func(*media.Config){
+		"no name":                    func(c *media.Config) { c.SigningKey = "" },
+		"at least 32":                func(c *media.Config) { c.SigningSecret = "short" },
+		"UDP port 0":                 func(c *media.Config) { c.UDPPort = 0 },
+		"TCP port 70000":             func(c *media.Config) { c.TCPPort = 70000 },
+		`"here" is not an IP`:        func(c *media.Config) { c.NodeIP = "here" },
+		"one IPv4 and one IPv6":      func(c *media.Config) { c.NodeIP = "127.0.0.1, 10.0.0.1" },
+		"not an address of this":     func(c *media.Config) { c.BindIPs = []string{"192.0.2.7"} },
+		"the Redis URL is not of":    func(c *media.Config) { c.RedisURL = "http://:hunter2@here" },
+		"unable to connect to redis": func(c *media.Config) { c.RedisURL = "redis://:hunter2@127.0.0.1:1/0" },
+	} {
+		cfg := good
+		change(&cfg)
+		engine, err := media.New(cfg, &observer{})
+		if err == nil {
+			engine.Stop(context.Background())
+		}
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+}
