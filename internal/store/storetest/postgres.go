@@ -1,0 +1,256 @@
+package storetest
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // driver "pgx"
+)
+
+// errNotInstalled is what a test dies of where there is no PostgreSQL: a suite
+// that passes by leaving half of itself out is worth nothing.
+var errNotInstalled = errors.New("PostgreSQL is not installed, and the tests that need it are never skipped: run `make test-setup`")
+
+// Postgres returns the URL of a new, empty database. It lives on a PostgreSQL
+// server that is private to this test process: started at the first call, gone
+// when the process ends, however it ends.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	c, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Database(t)
+}
+
+var shared = sync.OnceValues(startCluster)
+
+// Cluster is a PostgreSQL server with its own data directory. Disk writes are
+// as durable as in earnest.
+type Cluster struct {
+	bin      string
+	dir      string
+	login    *syscall.SysProcAttr // whom the server runs as
+	password string
+	port     int
+	count    atomic.Int64
+	leash    io.Closer // held open for as long as the server may live
+}
+
+// NewCluster starts a server of the test's own, to be stopped and frozen. It
+// ends with the test.
+func NewCluster(t testing.TB) *Cluster {
+	t.Helper()
+	c, err := startCluster()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.pgctl(t, "stop", "-m", "immediate") })
+	return c
+}
+
+// Database makes a database and returns its URL. It is dropped with the test.
+func (c *Cluster) Database(t testing.TB) string {
+	t.Helper()
+	name := fmt.Sprintf("test_%d", c.count.Add(1))
+	c.admin(t, "CREATE DATABASE "+name)
+	t.Cleanup(func() { c.admin(t, "DROP DATABASE "+name+" WITH (FORCE)") })
+	return c.url(name)
+}
+
+// Stop takes the server away as a power cut would, and Start brings it back.
+func (c *Cluster) Stop(t testing.TB) { t.Helper(); c.pgctl(t, "stop", "-m", "immediate") }
+
+// Start brings a stopped server back and waits until it answers.
+func (c *Cluster) Start(t testing.TB) { t.Helper(); c.pgctl(t, "start") }
+
+// Freeze makes the server hold still: connections stay open and nothing
+// answers. Thaw ends it, at the latest at the end of the test.
+func (c *Cluster) Freeze(t testing.TB) {
+	t.Helper()
+	c.signal(t, syscall.SIGSTOP)
+	t.Cleanup(func() { c.signal(t, syscall.SIGCONT) })
+}
+
+// Thaw lets a frozen server go on.
+func (c *Cluster) Thaw(t testing.TB) { t.Helper(); c.signal(t, syscall.SIGCONT) }
+
+func (c *Cluster) url(database string) string {
+	u := url.URL{Scheme: "postgres", User: url.UserPassword("parley", c.password),
+		Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)), Path: database}
+	return u.String()
+}
+
+func (c *Cluster) admin(t testing.TB, statement string) {
+	t.Helper()
+	db, err := sql.Open("pgx", c.url("postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if _, err := db.ExecContext(context.Background(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func (c *Cluster) pgctl(t testing.TB, args ...string) {
+	t.Helper()
+	if err := c.run("pg_ctl", append(args, "-D", c.data(), "-l", c.log(), "-w", "-t", "60", "-s")...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// signal reaches the server and each of its processes, which are children of
+// the first.
+func (c *Cluster) signal(t testing.TB, sig syscall.Signal) {
+	t.Helper()
+	pidFile, err := os.ReadFile(filepath.Join(c.data(), "postmaster.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(pidFile), "\n")
+	pid, err := strconv.Atoi(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range append(strings.Fields(string(children)), first) {
+		if n, err := strconv.Atoi(p); err == nil {
+			_ = syscall.Kill(n, sig) // one that ended meanwhile does no harm
+		}
+	}
+}
+
+func (c *Cluster) data() string { return filepath.Join(c.dir, "data") }
+func (c *Cluster) log() string  { return filepath.Join(c.dir, "log") }
+
+func startCluster() (*Cluster, error) {
+	bin, err := findPostgres()
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{bin: bin, password: rand.Text()}
+	if c.dir, err = os.MkdirTemp("", "parley-postgres-"); err != nil {
+		return nil, err
+	}
+	if c.login, err = login(); err != nil {
+		return nil, err
+	}
+	if who := c.login.Credential; who != nil {
+		if err := os.Chown(c.dir, int(who.Uid), int(who.Gid)); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.guard(); err != nil {
+		return nil, fmt.Errorf("guard PostgreSQL: %w", err)
+	}
+	return c, c.initialize()
+}
+
+// guard starts a process that takes the server and its files away when this
+// one is gone: its standard input ends with us, even if we are killed.
+func (c *Cluster) guard() error {
+	const script = `cat
+pid=$(head -n 1 "$2/data/postmaster.pid") && { pkill -CONT -P $pid; kill -CONT $pid; "$1/pg_ctl" stop -D "$2/data" -m immediate; }
+rm -rf "$2"`
+	cmd := exec.Command("sh", "-c", script, "guard", c.bin, c.dir)
+	cmd.Dir = c.dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.login.Credential, Setsid: true} // Ctrl-C is not for it
+	var err error
+	if c.leash, err = cmd.StdinPipe(); err != nil {
+		return err
+	}
+	return cmd.Start()
+}
+
+func (c *Cluster) initialize() error {
+	pwfile := filepath.Join(c.dir, "password")
+	if err := os.WriteFile(pwfile, []byte(c.password), 0o644); err != nil { // the directory is closed to others
+		return err
+	}
+	if err := c.run("initdb", "-D", c.data(), "-U", "parley", "-A", "scram-sha-256", "--pwfile", pwfile,
+		"-E", "UTF8", "--no-locale", "--no-sync"); err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	c.port = l.Addr().(*net.TCPAddr).Port
+	_ = l.Close()
+	settings := fmt.Sprintf("listen_addresses = '127.0.0.1'\nport = %d\nunix_socket_directories = ''\nfsync = on\nmax_connections = 300\n", c.port)
+	if err := os.WriteFile(filepath.Join(c.data(), "postgresql.auto.conf"), []byte(settings), 0o644); err != nil {
+		return err
+	}
+	return c.run("pg_ctl", "start", "-D", c.data(), "-l", c.log(), "-w", "-t", "60", "-s")
+}
+
+func (c *Cluster) run(program string, args ...string) error {
+	cmd := exec.Command(filepath.Join(c.bin, program), args...)
+	cmd.Dir = c.dir
+	cmd.SysProcAttr = c.login
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		log, _ := os.ReadFile(c.log())
+		return fmt.Errorf("%s %s: %w\n%s%s", program, strings.Join(args, " "), err, out, log)
+	}
+	return nil
+}
+
+// findPostgres returns the directory of the newest server's programs.
+func findPostgres() (string, error) {
+	if p, err := exec.LookPath("pg_ctl"); err == nil {
+		if p, err = filepath.EvalSymlinks(p); err == nil {
+			return filepath.Dir(p), nil
+		}
+	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pg_ctl") // Debian keeps them out of PATH
+	if len(found) == 0 {
+		return "", errNotInstalled
+	}
+	version := func(p string) int {
+		n, _ := strconv.Atoi(strings.Split(p, "/")[4])
+		return n
+	}
+	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) })), nil
+}
+
+// login says whom the server runs as: PostgreSQL refuses root.
+func login() (*syscall.SysProcAttr, error) {
+	if os.Getuid() != 0 {
+		return &syscall.SysProcAttr{}, nil
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		return nil, fmt.Errorf("PostgreSQL does not run as root and there is no user postgres: %w", err)
+	}
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	gid, err := strconv.ParseUint(u.Gid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
+}
