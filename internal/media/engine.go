@@ -91,7 +91,7 @@ func New(cfg Config, observer room.MediaObserver) (_ *Engine, err error) {
 
 	e := &Engine{cfg: cfg, log: cfg.Log, events: newEvents(observer), stopIdle: make(chan struct{})}
 	sound := &soundOnly{log: cfg.Log}
-	e.node, err = wire(conf, func(t telemetry.TelemetryService) telemetry.TelemetryService {
+	e.node, err = wire(conf, cfg.RedisURL, func(t telemetry.TelemetryService) telemetry.TelemetryService {
 		return &reports{TelemetryService: t, events: e.events, sound: sound}
 	})
 	if err != nil {

@@ -26,3 +26,6 @@ func (e *Engine) Published(session, identity string) int {
 	}
 	return len(p.GetPublishedTracks())
 }
+
+// Hosts says whether the session lives in this process.
+func (e *Engine) Hosts(session string) bool { return e.hosts(context.Background(), session) }

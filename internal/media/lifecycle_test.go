@@ -155,15 +155,15 @@ func listening(t *testing.T, table string, port int) []string {
 func TestConfigIsChecked(t *testing.T) {
 	good := media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1", UDPPort: 7882}
 	for want, change := range map[string]func(*media.Config){
-		"no name":                    func(c *media.Config) { c.SigningKey = "" },
-		"at least 32":                func(c *media.Config) { c.SigningSecret = "short" },
-		"UDP port 0":                 func(c *media.Config) { c.UDPPort = 0 },
-		"TCP port 70000":             func(c *media.Config) { c.TCPPort = 70000 },
-		`"here" is not an IP`:        func(c *media.Config) { c.NodeIP = "here" },
-		"one IPv4 and one IPv6":      func(c *media.Config) { c.NodeIP = "127.0.0.1, 10.0.0.1" },
-		"not an address of this":     func(c *media.Config) { c.BindIPs = []string{"192.0.2.7"} },
-		"the Redis URL is not of":    func(c *media.Config) { c.RedisURL = "http://:hunter2@here" },
-		"unable to connect to redis": func(c *media.Config) { c.RedisURL = "redis://:hunter2@127.0.0.1:1/0" },
+		"no name":                     func(c *media.Config) { c.SigningKey = "" },
+		"at least 32":                 func(c *media.Config) { c.SigningSecret = "short" },
+		"UDP port 0":                  func(c *media.Config) { c.UDPPort = 0 },
+		"TCP port 70000":              func(c *media.Config) { c.TCPPort = 70000 },
+		`"here" is not an IP`:         func(c *media.Config) { c.NodeIP = "here" },
+		"one IPv4 and one IPv6":       func(c *media.Config) { c.NodeIP = "127.0.0.1, 10.0.0.1" },
+		"not an address of this":      func(c *media.Config) { c.BindIPs = []string{"192.0.2.7"} },
+		"the Redis URL is not of":     func(c *media.Config) { c.RedisURL = "http://:hunter2@here" },
+		"no answer from Redis at 127": func(c *media.Config) { c.RedisURL = "redis://:hunter2@127.0.0.1:1/0" },
 	} {
 		cfg := good
 		change(&cfg)

@@ -3,6 +3,7 @@ package media
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/livekit/livekit-server/pkg/rtc"
 	"github.com/livekit/protocol/logger"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -135,7 +137,28 @@ func (s *sink) wants(component string, level slog.Level) bool {
 	return s.handler.Enabled(context.Background(), level)
 }
 
+// routine are lines LiveKit writes as warnings and errors when nothing is
+// wrong with the server: a browser that was closed while something was on its
+// way to it, somebody who asked for what they may not do.
+var routine = map[string]bool{
+	"could not match local candidate":       true,
+	"could not update metadata":             true,
+	"error handling request":                true,
+	"error reading data channel":            true,
+	"error reading from websocket":          true,
+	"no permission to publish track":        true,
+	"could not send message to participant": true,
+	"could not send update to participant":  true,
+}
+
+func isRoutine(msg string, err error) bool {
+	return routine[msg] || errors.Is(err, context.Canceled) || errors.Is(err, rtc.ErrMaxParticipantsExceeded)
+}
+
 func (l *livekitLogger) write(level slog.Level, msg string, err error, kv []any) {
+	if isRoutine(msg, err) {
+		level = slog.LevelDebug
+	}
 	s := logSink.Load()
 	if s == nil || !s.wants(l.component, level) {
 		return

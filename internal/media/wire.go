@@ -2,6 +2,7 @@ package media
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,7 +14,6 @@ import (
 	"github.com/livekit/protocol/auth"
 	"github.com/livekit/protocol/livekit"
 	"github.com/livekit/protocol/logger"
-	livekitredis "github.com/livekit/protocol/redis"
 	"github.com/livekit/protocol/rpc"
 	"github.com/livekit/protocol/utils"
 	"github.com/livekit/psrpc"
@@ -84,24 +84,28 @@ func livekitConfig(cfg Config, where addresses) (*config.Config, error) {
 	if cfg.RedisURL == "" {
 		// A refused participant is refused at once, not three times.
 		conf.SignalRelay.ConnectAttempts = 1
-		return conf, nil
 	}
-	opts, err := redis.ParseURL(cfg.RedisURL)
+	return conf, nil
+}
+
+// connect returns a client of the Redis that holds the cluster together.
+func connect(url string) (redis.UniversalClient, error) {
+	opts, err := redis.ParseURL(url)
 	if err != nil {
 		// The parser's own message repeats the URL, password and all.
-		return nil, fmt.Errorf("media: the Redis URL is not of the form redis://user:password@host:port/database")
+		return nil, errors.New("the Redis URL is not of the form redis://user:password@host:port/database")
 	}
-	conf.Redis.Address = opts.Addr
-	conf.Redis.Username = opts.Username
-	conf.Redis.Password = opts.Password
-	conf.Redis.DB = opts.DB
-	conf.Redis.UseTLS = opts.TLSConfig != nil
-	return conf, nil
+	client := redis.NewClient(opts)
+	if err := client.Ping(context.Background()).Err(); err != nil {
+		_ = client.Close()
+		return nil, fmt.Errorf("no answer from Redis at %s: %w", opts.Addr, err)
+	}
+	return client, nil
 }
 
 // wire builds the node. It binds the media ports as its last step but one,
 // and leaves none bound when it fails.
-func wire(conf *config.Config, wrap func(telemetry.TelemetryService) telemetry.TelemetryService) (_ *node, err error) {
+func wire(conf *config.Config, redisURL string, wrap func(telemetry.TelemetryService) telemetry.TelemetryService) (_ *node, err error) {
 	n := &node{conf: conf}
 	defer func() {
 		if err == nil {
@@ -123,8 +127,8 @@ func wire(conf *config.Config, wrap func(telemetry.TelemetryService) telemetry.T
 	}
 
 	var bus psrpc.MessageBus
-	if conf.Redis.IsConfigured() {
-		if n.redis, err = livekitredis.GetRedisClient(&conf.Redis); err != nil {
+	if redisURL != "" {
+		if n.redis, err = connect(redisURL); err != nil {
 			return nil, err
 		}
 		n.close = append(n.close, func() { _ = n.redis.Close() })

@@ -1,0 +1,224 @@
+package media_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/livekit/protocol/livekit"
+	"github.com/pion/webrtc/v4"
+
+	"parley/internal/media"
+	"parley/internal/room"
+)
+
+// One engine to a process: what needs two, or has to be killed, starts this
+// test program again as a process of its own.
+const processVariable = "PARLEY_MEDIA_TEST_PROCESS"
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(processVariable); text != "" {
+		if err := runProcess(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// processConfig is what a started process is told.
+type processConfig struct {
+	Media media.Config
+	Open  []room.MediaSession
+}
+
+// runProcess serves until its standard input is closed, or it is killed.
+func runProcess(text string) error {
+	var cfg processConfig
+	if err := json.Unmarshal([]byte(text), &cfg); err != nil {
+		return err
+	}
+	engine, err := media.New(cfg.Media, &observer{})
+	if err != nil {
+		return err
+	}
+	defer engine.Stop(context.Background())
+	if err := engine.Start(context.Background()); err != nil {
+		return err
+	}
+	for _, s := range cfg.Open {
+		if err := engine.Open(context.Background(), s); err != nil {
+			return err
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	go func() { _ = http.Serve(l, engine.Handler()) }()
+	fmt.Printf("http://%s\n", l.Addr())
+	_, err = bufio.NewReader(os.Stdin).ReadString('\n')
+	_ = err // the end of the input is the end
+	return nil
+}
+
+// startProcess returns where the process serves, and what kills it.
+func startProcess(t *testing.T, cfg processConfig) (url string, kill func()) {
+	t.Helper()
+	text, err := json.Marshal(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), processVariable+"="+string(text))
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	killed := false
+	kill = func() {
+		killed = true
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	t.Cleanup(func() {
+		if !killed {
+			_ = stdin.Close()
+			_ = cmd.Wait()
+		}
+	})
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatalf("the process did not start: %v", err)
+	}
+	return strings.TrimSpace(line), kill
+}
+
+func processMedia(t *testing.T) media.Config {
+	t.Helper()
+	return media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1", UDPPort: freeUDPPort(t)}
+}
+
+func TestKilledAndStartedAgain(t *testing.T) {
+	cfg := processConfig{
+		Media: processMedia(t),
+		Open:  []room.MediaSession{{Name: "r.1", Type: room.Audio, MaxParticipants: 5}},
+	}
+	at, kill := startProcess(t, cfg)
+	here := newHouse(t) // signs with the same secret
+	ada := connect(t, at, here.pass(t, "r.1", "ada", room.Audio))
+	eventually(t, "a fresh token", func() bool {
+		ada.mu.Lock()
+		defer ada.mu.Unlock()
+		return ada.refresh != ""
+	})
+	kill()
+
+	at, _ = startProcess(t, cfg)
+	again := connect(t, at, ada.refresh)
+	ben := connect(t, at, here.pass(t, "r.1", "ben", room.Audio))
+	again.publish("mic", livekit.TrackType_AUDIO, livekit.TrackSource_MICROPHONE, webrtc.MimeTypeOpus)
+	eventually(t, "sound arrives", func() bool { return ben.received(webrtc.RTPCodecTypeAudio) > 0 })
+}
+
+// Two processes and a Redis: a session lives on one of them and is served,
+// listed, cleared and closed through either.
+func TestCluster(t *testing.T) {
+	redis := startRedis(t)
+	other := processConfig{Media: processMedia(t)}
+	other.Media.RedisURL = redis
+	there, _ := startProcess(t, other)
+	here := newHouse(t, func(c *media.Config) { c.RedisURL = redis })
+
+	// Sessions are spread by chance: open until the other process has one.
+	session := ""
+	for n := 0; session == ""; n++ {
+		if n == 50 {
+			t.Fatal("the other process is given no session")
+		}
+		name := fmt.Sprintf("r.%d", n)
+		here.open(t, name, room.Audio)
+		if !here.engine.Hosts(name) {
+			session = name
+		}
+	}
+	ada := connect(t, here.url, here.pass(t, session, "ada", room.Audio))
+	ben := connect(t, there, here.pass(t, session, "ben", room.Audio))
+	ben.publish("mic", livekit.TrackType_AUDIO, livekit.TrackSource_MICROPHONE, webrtc.MimeTypeOpus)
+	eventually(t, "sound arrives", func() bool { return ada.received(webrtc.RTPCodecTypeAudio) > 0 })
+	ada.publish("cam", livekit.TrackType_VIDEO, livekit.TrackSource_MICROPHONE, webrtc.MimeTypeVP8)
+	eventually(t, "no place for a picture", func() bool {
+		ada.mu.Lock()
+		defer ada.mu.Unlock()
+		return ada.rejected
+	})
+
+	if list := here.present(t, session); len(list) != 2 {
+		t.Errorf("participants are %v", list)
+	}
+	if err := here.engine.Remove(t.Context(), session, "ben"); err != nil {
+		t.Fatal(err)
+	}
+	ben.awaitLeave(livekit.DisconnectReason_PARTICIPANT_REMOVED)
+	if err := here.engine.Remove(t.Context(), session, "nobody"); err != nil {
+		t.Error(err)
+	}
+	if err := here.engine.Close(t.Context(), session); err != nil {
+		t.Fatal(err)
+	}
+	ada.awaitLeave(livekit.DisconnectReason_ROOM_DELETED)
+	eventually(t, "nobody is there", func() bool { return len(here.present(t, session)) == 0 })
+	if err := here.engine.Close(t.Context(), session); err != nil {
+		t.Error(err)
+	}
+	if got := here.all(); len(got) != 0 {
+		t.Errorf("the process that does not host the session told %v", got)
+	}
+}
+
+func startRedis(t *testing.T) string {
+	t.Helper()
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Skip("redis-server is not installed")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().(*net.TCPAddr)
+	_ = l.Close()
+	cmd := exec.Command(program, "--bind", "127.0.0.1", "--port", fmt.Sprint(addr.Port), "--save", "", "--appendonly", "no", "--dir", t.TempDir())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	eventually(t, "Redis listens", func() bool {
+		conn, err := net.DialTimeout("tcp", addr.String(), time.Second)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil
+	})
+	return fmt.Sprintf("redis://%s/0", addr)
+}
