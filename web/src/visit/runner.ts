@@ -156,7 +156,7 @@ export class Runner {
       shaky: (shaky) => {
         if (shown()) this.dispatch({ type: shaky ? 'shaky' : 'steady' });
       },
-    });
+    }, seat.room_type);
     const cancel = (): void => session.leave();
     signal.addEventListener('abort', cancel);
     const connected = await session.connect(seat);
