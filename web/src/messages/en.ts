@@ -118,7 +118,7 @@ export const en = {
   'invite.link': 'Guest link',
   'invite.copy': 'Copy guest link',
   'invite.copied': 'Copied',
-  'invite.byHand': 'Your browser does not copy by itself. Select the link above and copy it.',
+  'invite.byHand': 'Your browser does not copy by itself. The link is selected: copy it.',
 
   'say.joined': '{name} joined.',
   'say.joined.many': '{n} people joined.',

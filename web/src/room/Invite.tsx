@@ -29,15 +29,15 @@ export function Invite({ link }: { link: string }): ReactElement {
       <label htmlFor={id} className="small quiet">
         {t('invite.link')}
       </label>
+      <p className={copied === 'no' ? 'small quiet invite-said long' : 'small quiet invite-said'} role="status">
+        {copied === 'yes' && t('invite.copied')}
+        {copied === 'no' && t('invite.byHand')}
+      </p>
       <input ref={text} id={id} className="invite-link" readOnly value={link} onFocus={(event) => event.target.select()} />
       <button type="button" className="secondary" onClick={() => void copy()}>
         <Icon name={copied === 'yes' ? 'check' : 'copy'} />
         {t('invite.copy')}
       </button>
-      <p className="small quiet invite-said" role="status">
-        {copied === 'yes' && t('invite.copied')}
-        {copied === 'no' && t('invite.byHand')}
-      </p>
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { Room, RoomEvent, type DisconnectReason } from 'livekit-client';
-import type { Seat } from '../api/client';
+import type { RoomType, Seat } from '../api/client';
 import type { Studio } from '../media/studio';
 import type { Loss } from '../visit/state';
 import { lossOf } from './loss';
@@ -22,7 +22,7 @@ export class Session {
   #over = false;
   #mending: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(studio: Studio, watch: SessionWatch, roomType: Seat['room_type']) {
+  constructor(type: RoomType, studio: Studio, watch: SessionWatch) {
     this.#watch = watch;
     const speaker = studio.desk.get().chosen.speaker;
     this.room = new Room({
@@ -30,7 +30,7 @@ export class Session {
       dynacast: true,
       // A room for sound only refuses the empty places for pictures that a
       // single connection offers first; asking for two saves a detour.
-      singlePeerConnection: roomType === 'video',
+      singlePeerConnection: type === 'video',
       // The studio owns the tracks, and they outlive this connection.
       stopLocalTrackOnUnpublish: false,
       reconnectPolicy: quickRetries,

@@ -11,7 +11,7 @@ import { Switch } from '../ui/Switch';
 export function CameraField({ desk, studio, name }: { desk: Desk; studio: Studio; name: string }): ReactElement {
   const { camera, cameraOn } = desk;
   return (
-    <div className="camera">
+    <section className="camera" aria-label={t('camera.label')}>
       <div className="tile preview">
         {camera.is === 'live' ? (
           <Picture track={camera.track} />
@@ -46,6 +46,6 @@ export function CameraField({ desk, studio, name }: { desk: Desk; studio: Studio
         />
       )}
       <Switch label={t('lobby.camera')} on={cameraOn} onChange={(on) => void studio.wishCameraOn(on)} />
-    </div>
+    </section>
   );
 }

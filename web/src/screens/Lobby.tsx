@@ -68,6 +68,7 @@ export function Lobby({ lobby, studio, onJoin }: Props): ReactElement {
           </section>
         )}
       </header>
+      {video && <CameraField desk={desk} studio={studio} name={name} />}
       <form className="lobby-you" onSubmit={join} noValidate>
         <div role="status" className="lobby-notice">
           {notice && <p>{notices[notice]}</p>}
@@ -94,7 +95,6 @@ export function Lobby({ lobby, studio, onJoin }: Props): ReactElement {
             {wrong ?? t(you.role === 'host' ? 'lobby.host' : 'lobby.guest')}
           </p>
         </div>
-        {video && <CameraField desk={desk} studio={studio} name={name} />}
         <MicField desk={desk} studio={studio} />
         <Switch label={t('lobby.muted')} on={!desk.micOn} onChange={(muted) => studio.wishMicOn(!muted)} />
         <div className="lobby-join">

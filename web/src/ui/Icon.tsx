@@ -20,7 +20,7 @@ export type IconName = keyof typeof shapes;
 /** A drawing beside words; the words carry the meaning. */
 export function Icon({ name }: { name: IconName }): ReactElement {
   return (
-    <svg className="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+    <svg className={name === 'more' ? 'icon bold' : 'icon'} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
       <path d={shapes[name]} />
     </svg>
   );

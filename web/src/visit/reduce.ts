@@ -47,6 +47,11 @@ function previewed(visit: Visit, preview: Preview): Visit {
   if (visit.at === 'opening') return admitted(preview, null, null, 0);
   if (visit.at === 'refused') {
     const notice = visit.refusal.code === 'room_full' ? 'free' : visit.refusal.code === 'room_not_open' ? 'open' : null;
+    // At first sight a full room still shows its first view: only taking a seat
+    // says for sure. Here the visitor was told, and waits for a place.
+    if (notice === 'free' && preview.participants >= preview.max_participants && !preview.you.returning) {
+      return { ...visit, polls: visit.polls + 1 };
+    }
     return admitted(preview, visit.typed, notice, visit.polls + 1);
   }
   // The media server dropped the room, yet the room goes on: take the seat again.
@@ -58,17 +63,11 @@ function previewed(visit: Visit, preview: Preview): Visit {
 function admitted(preview: Preview, typed: string | null, notice: LobbyNotice | null, polls: number): Visit {
   const { you } = preview;
   if (you.link === 'unknown' && you.role !== 'host') return { at: 'wrongLink', preview };
-  const closed = (code: Refusal['code']): Visit => ({
-    at: 'refused',
-    refusal: { code, reason: null, waitMs: 0 },
-    title: preview.title,
-    stayMs: null,
-    typed,
-    polls,
-  });
   // The host may open a scheduled room early; a guest waits.
-  if (preview.state === 'scheduled' && you.role !== 'host') return closed('room_not_open');
-  if (preview.participants >= preview.max_participants && !you.returning) return closed('room_full');
+  if (preview.state === 'scheduled' && you.role !== 'host') {
+    const refusal: Refusal = { code: 'room_not_open', reason: null, waitMs: 0 };
+    return { at: 'refused', refusal, title: preview.title, stayMs: null, typed, polls };
+  }
   return lobby(preview, typed, you.link === 'taken' ? 'linkTaken' : notice);
 }
 

@@ -149,14 +149,14 @@ export class Runner {
     }
     if (signal.aborted) return null;
     const shown = (): boolean => this.store.get().inside?.session === session;
-    const session: Session = new module.Session(this.#means.studio, {
+    const session: Session = new module.Session(seat.room_type, this.#means.studio, {
       dropped: (loss) => {
         if (shown()) this.dispatch({ type: 'dropped', loss });
       },
       shaky: (shaky) => {
         if (shown()) this.dispatch({ type: shaky ? 'shaky' : 'steady' });
       },
-    }, seat.room_type);
+    });
     const cancel = (): void => session.leave();
     signal.addEventListener('abort', cancel);
     const connected = await session.connect(seat);
