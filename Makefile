@@ -4,6 +4,7 @@ export CGO_ENABLED := 0
 GOFLAGS_BUILD := -trimpath -ldflags "-s -w"
 
 WEB := web/node_modules/.installed
+BROWSER := test/browser/node_modules/.installed
 PAGE := web/dist/app/index.html
 PAGE_SOURCES := $(shell find web/src web/index.html web/public web/*.ts web/package.json -type f 2>/dev/null) internal/api/join/openapi.yaml
 
@@ -23,6 +24,10 @@ $(WEB): web/package-lock.json
 	cd web && npm ci --no-audit --no-fund
 	touch $@
 
+$(BROWSER): test/browser/package-lock.json
+	cd test/browser && npm ci --no-audit --no-fund
+	touch $@
+
 $(PAGE): $(WEB) $(PAGE_SOURCES)
 	cd web && npm run build
 	touch $@
@@ -38,8 +43,8 @@ test-web: $(PAGE) ## Test the room page's code and its size
 test-go: $(PAGE) ## Test the server, with a real PostgreSQL and real participants
 	go test -timeout 10m ./...
 
-test-browser: build ## Test the meeting in a real browser
-	cd web && npm run test:browser
+test-browser: build $(BROWSER) ## Test the meeting in a real browser
+	cd test/browser && npm test
 
 fuzz: ## Fuzz every parser, ten seconds each
 	test/fuzz.sh
@@ -59,4 +64,4 @@ bench: build ## Measure against a bare handler and the goals, both in this run
 	go run ./test/bench
 
 clean: ## Remove what was built
-	rm -rf bin web/dist/app web/node_modules
+	rm -rf bin web/dist/app web/node_modules test/browser/node_modules test/artefacts

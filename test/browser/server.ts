@@ -27,16 +27,16 @@ export class Server {
     readonly udpPort: number,
   ) {}
 
-  static async start(): Promise<Server> {
+  static async start(...flags: string[]): Promise<Server> {
     const server = new Server(`http://127.0.0.1:${await freeTCPPort()}`, await freeUDPPort());
-    await server.up();
+    await server.up(...flags);
     return server;
   }
 
   /** Starts the process, again or for the first time, and waits until it is healthy. */
-  async up(): Promise<void> {
+  async up(...flags: string[]): Promise<void> {
     const address = this.url.replace('http://', '');
-    const child = spawn(binary, ['serve', '--listen', address, '--data-dir', this.dataDir, '--rtc-udp-port', String(this.udpPort)]);
+    const child = spawn(binary, ['serve', '--listen', address, '--data-dir', this.dataDir, '--rtc-udp-port', String(this.udpPort), ...flags]);
     child.stdout.on('data', (chunk: Buffer) => (this.#log += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => (this.#log += chunk.toString()));
     this.#process = child;
@@ -67,6 +67,13 @@ export class Server {
 
   get log(): string {
     return this.#log;
+  }
+
+  /** The links that --demo printed for the room of a type. */
+  demo(type: 'audio' | 'video'): { host: string; guest: string } {
+    const [, host, guest] = new RegExp(`${type} room\\n    host   (\\S+)\\n    guest  (\\S+)\\n`).exec(this.#log) ?? [];
+    if (!host || !guest) throw new Error(`no ${type} room was printed:\n${this.#log}`);
+    return { host, guest };
   }
 
   get quickstart(): Record<string, string> {

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Browser } from 'playwright-core';
+import { desktop, launch, Person, phone } from './browser';
+import { Server } from './server';
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  server = await Server.start('--demo');
+  browser = await launch();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+const looks = [
+  { name: 'phone-light', viewport: phone, dark: false },
+  { name: 'phone-dark', viewport: phone, dark: true },
+  { name: 'phone-across', viewport: { width: 844, height: 390 }, dark: false },
+  { name: 'desktop-light', viewport: desktop, dark: false },
+  { name: 'desktop-dark', viewport: desktop, dark: true },
+];
+
+describe.each(looks)('$name', (look) => {
+  test('every view passes axe and fits the screen', async () => {
+    const room = await server.createRoom({ max_participants: 2 });
+    const host = await Person.arrive(browser, look);
+    const guest = await Person.arrive(browser, look);
+
+    await host.open(room.final_link);
+    await host.page.getByText('You are the host').waitFor();
+    await host.page.getByText('Your microphone works.').waitFor();
+    await seen(host, `${look.name}-before`);
+
+    await host.button('Join').click();
+    await host.page.getByText('You are the first one here').waitFor();
+    await seen(host, `${look.name}-alone`);
+
+    await guest.join(room.guest_link, 'Benedikta von Hohenstein-Langenfeld');
+    await host.page.getByText('Benedikta').first().waitFor();
+    await seen(host, `${look.name}-together`);
+
+    await host.page.getByRole('button', { name: /People/ }).first().or(host.button('More')).first().click();
+    await seen(host, `${look.name}-sheet`);
+    await host.page.keyboard.press('Escape');
+
+    await host.button('Leave').first().click();
+    await host.page.getByRole('heading', { name: 'You left' }).waitFor();
+    await seen(host, `${look.name}-left`);
+
+    host.wellBehaved(server.url);
+    await host.close();
+    await guest.close();
+  });
+
+  test('every refusal is a page of its own', async () => {
+    const person = await Person.arrive(browser, look);
+    await person.open(`${server.url}/r/0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10`);
+    await person.page.getByRole('heading', { name: 'There is no such room' }).waitFor();
+    await seen(person, `${look.name}-unknown`);
+    await person.open(`${server.url}/`);
+    await person.page.getByRole('heading', { name: 'This is not a room link' }).waitFor();
+    await seen(person, `${look.name}-not-a-link`);
+    await person.close();
+  });
+});
+
+/** Passes axe, does not scroll sideways, and leaves a picture. */
+async function seen(person: Person, view: string): Promise<void> {
+  // What is still moving in has colours it will not keep.
+  await person.page.evaluate(() =>
+    Promise.allSettled(
+      document
+        .getAnimations()
+        .filter((a) => a.effect?.getComputedTiming().endTime !== Infinity)
+        .map((a) => a.finished),
+    ),
+  );
+  await person.picture(view);
+  await person.accessible(view);
+  const overflow = await person.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  expect(overflow, `${view} scrolls sideways`).toBe(0);
+}
+
+test('the meeting works by keyboard alone', async () => {
+  const room = await server.createRoom();
+  const person = await Person.arrive(browser);
+  const { page } = person;
+  await person.open(room.guest_link);
+  await page.getByLabel('Your name').waitFor();
+  await tabTo(person, 'Your name');
+  await page.keyboard.type('Ben');
+  await page.keyboard.press('Enter');
+  await person.button('Leave').first().waitFor();
+  await tabTo(person, 'Mute');
+  await page.keyboard.press('Space');
+  await person.button('Unmute').waitFor();
+  await tabTo(person, 'Leave');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'You left' }).waitFor();
+  await tabTo(person, 'Come back');
+  await page.keyboard.press('Enter');
+  await person.button('Leave').first().waitFor();
+  await person.close();
+});
+
+/** Presses Tab until the control of that name has the focus. */
+async function tabTo(person: Person, name: string): Promise<void> {
+  for (let i = 0; i < 40; i++) {
+    const focused = await person.page.evaluate(() => {
+      const element = document.activeElement;
+      const label = element instanceof HTMLInputElement ? element.labels?.[0]?.textContent : undefined;
+      return (element?.getAttribute('aria-label') ?? label ?? element?.textContent ?? '').trim();
+    });
+    if (focused.startsWith(name)) return;
+    await person.page.keyboard.press('Tab');
+  }
+  throw new Error(`Tab never reached ${name}`);
+}
+
+test('two people in a video room see each other', async () => {
+  const links = server.demo('video');
+  const host = await Person.arrive(browser);
+  const guest = await Person.arrive(browser, { viewport: phone });
+  await host.join(links.host);
+  await guest.join(links.guest, 'Ben');
+  for (const person of [host, guest]) {
+    await person.untilHeard();
+    if (await person.button('Start camera').first().isVisible()) await person.button('Start camera').first().click();
+  }
+  for (const person of [host, guest]) {
+    // Another person's picture moves: frames are decoded and shown.
+    await expect
+      .poll(() => person.page.evaluate(() => [...document.querySelectorAll('video')].filter((v) => v.videoWidth > 0 && v.currentTime > 0).length), {
+        timeout: 20_000,
+      })
+      .toBeGreaterThanOrEqual(2);
+    await seen(person, person === host ? 'video-desktop' : 'video-phone');
+    person.wellBehaved(server.url);
+  }
+  await host.close();
+  await guest.close();
+});
+
+test('the guest link can be copied, and holds no token', async () => {
+  const room = await server.createRoom();
+  const host = await Person.arrive(browser);
+  await host.context.grantPermissions(['clipboard-read', 'clipboard-write', 'microphone']);
+  await host.join(room.final_link);
+  await host.button('Copy guest link').first().click();
+  await host.page.getByText('Copied').first().waitFor();
+  expect(await host.page.evaluate(() => navigator.clipboard.readText())).toBe(room.guest_link);
+  await host.close();
+});
+
+describe('without a microphone', () => {
+  test.each([
+    { what: 'blocked', media: ['--use-fake-device-for-media-stream', '--deny-permission-prompts'], words: 'Your browser blocks the microphone.' },
+    { what: 'missing', media: ['--use-fake-ui-for-media-stream'], words: 'No microphone was found.' },
+  ])('$what: says so, and one can join and listen', async ({ what, media, words }) => {
+    const silent = await launch(media);
+    try {
+      const room = await server.createRoom();
+      const host = await Person.arrive(browser);
+      const person = await Person.arrive(silent, { viewport: phone, microphone: false });
+      await person.open(room.guest_link);
+      await person.page.getByLabel('Your name').fill('Ben');
+      const allow = person.button('Allow microphone');
+      const said = person.page.getByText(words, { exact: false });
+      await allow.or(said).first().waitFor();
+      if (await allow.isVisible()) await allow.click();
+      await said.waitFor();
+      await seen(person, `microphone-${what}`);
+      await person.button('Join').click();
+      await person.button('Leave').first().waitFor();
+      await host.join(room.final_link);
+      await person.untilHeard();
+      await host.close();
+    } finally {
+      await silent.close();
+    }
+  });
+});
