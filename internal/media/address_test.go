@@ -2,6 +2,8 @@ package media
 
 import (
 	"fmt"
+	"net"
+	"strings"
 	"testing"
 )
 
@@ -31,6 +33,22 @@ func TestFindAddresses(t *testing.T) {
 		if text := fmt.Sprintf("%v %v", got.node, got.bind); text != c.want || got.loopbackOnly() != c.loopback {
 			t.Errorf("%+v: %s, loopback %t; want %s", c.cfg, text, got.loopbackOnly(), c.want)
 		}
+	}
+}
+
+func TestATakenTCPPortIsNamed(t *testing.T) {
+	l, err := net.Listen("tcp", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	cfg := Config{TCPPort: l.Addr().(*net.TCPAddr).Port}
+	want := fmt.Sprintf("TCP port %d on this machine is already in use", cfg.TCPPort)
+	if err := checkPorts(cfg, addresses{}, true); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	if err := checkPorts(cfg, addresses{}, false); err != nil {
+		t.Error(err)
 	}
 }
 

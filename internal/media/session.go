@@ -36,42 +36,38 @@ func (e *Engine) Open(ctx context.Context, s room.MediaSession) error {
 
 // Close ends the session and tells whoever is in it.
 func (e *Engine) Close(ctx context.Context, session string) error {
-	if err := e.up(); err != nil {
+	here, known, err := e.find(ctx, session)
+	if err != nil {
 		return err
 	}
 	e.shut.forget(session)
 	req := &livekit.DeleteRoomRequest{Room: session}
-	var err error
-	if e.hosts(ctx, session) {
+	switch {
+	case here:
 		_, err = e.node.rooms.DeleteRoom(ctx, req)
-	} else {
+	case known:
 		_, err = e.node.api.DeleteRoom(e.node.as(ctx, &auth.VideoGrant{RoomCreate: true}), req)
 	}
-	if notFound(err) {
-		return nil
-	}
-	return unavailable("close a session", err)
+	return unavailable("close a session", unlessGone(err))
 }
 
 // Participants lists whose media is connected, the same as the observer hears
 // of. An error is not an empty session: in a cluster the node that hosts it
 // may be out of reach.
 func (e *Engine) Participants(ctx context.Context, session string) ([]room.Present, error) {
-	if err := e.up(); err != nil {
+	here, known, err := e.find(ctx, session)
+	if err != nil {
 		return nil, err
 	}
 	req := &livekit.ListParticipantsRequest{Room: session}
 	var list *livekit.ListParticipantsResponse
-	var err error
-	switch known, storeErr := e.node.store.RoomExists(ctx, livekit.RoomName(session)); {
-	case e.hosts(ctx, session):
+	switch {
+	case here:
 		list, err = e.node.rooms.ListParticipants(ctx, req)
-	case storeErr != nil:
-		err = storeErr
 	case known:
 		list, err = e.node.api.ListParticipants(e.node.as(ctx, &auth.VideoGrant{RoomAdmin: true, Room: session}), req)
 	}
-	if err != nil && !notFound(err) {
+	if err = unlessGone(err); err != nil {
 		return nil, unavailable("list participants", err)
 	}
 	var present []room.Present
@@ -86,27 +82,31 @@ func (e *Engine) Participants(ctx context.Context, session string) ([]room.Prese
 // Remove takes the participant out. The tokens they hold open the session no
 // more; a new Pass does.
 func (e *Engine) Remove(ctx context.Context, session, identity string) error {
-	if err := e.up(); err != nil {
+	here, known, err := e.find(ctx, session)
+	if err != nil || !known {
 		return err
 	}
 	e.shut.remove(session, identity, time.Now())
 	req := &livekit.RoomParticipantIdentity{Room: session, Identity: identity}
-	var err error
-	if e.hosts(ctx, session) {
+	if here {
 		_, err = e.node.rooms.RemoveParticipant(ctx, req)
 	} else {
 		_, err = e.node.api.RemoveParticipant(e.node.as(ctx, &auth.VideoGrant{RoomAdmin: true, Room: session}), req)
 	}
-	if notFound(err) {
-		return nil
-	}
-	return unavailable("remove a participant", err)
+	return unavailable("remove a participant", unlessGone(err))
 }
 
-// hosts reports whether the session lives in this process, where asking it
-// needs no message bus.
-func (e *Engine) hosts(ctx context.Context, session string) bool {
-	return e.node.rooms.GetRoom(ctx, livekit.RoomName(session)) != nil
+// find reports whether the session lives in this process, where asking it
+// needs no message bus, and whether it lives anywhere.
+func (e *Engine) find(ctx context.Context, session string) (here, known bool, err error) {
+	if err := e.up(); err != nil {
+		return false, false, err
+	}
+	if e.node.rooms.GetRoom(ctx, livekit.RoomName(session)) != nil {
+		return true, true, nil
+	}
+	known, err = e.node.store.RoomExists(ctx, livekit.RoomName(session))
+	return false, known, unavailable("look for a session", err)
 }
 
 func (e *Engine) up() error {
@@ -126,7 +126,12 @@ func unavailable(what string, err error) error {
 	return refusal
 }
 
-func notFound(err error) bool {
+// unlessGone drops the error of somebody or something that is not there any
+// more: that is what was wanted.
+func unlessGone(err error) error {
 	var e psrpc.Error
-	return errors.As(err, &e) && e.Code() == psrpc.NotFound || errors.Is(err, routing.ErrNotFound)
+	if errors.As(err, &e) && e.Code() == psrpc.NotFound || errors.Is(err, routing.ErrNotFound) {
+		return nil
+	}
+	return err
 }
