@@ -24,6 +24,9 @@ export type Answer<T> =
   /** No answer, or one that says: not now. */
   | { is: 'unreachable'; waitMs: number };
 
+/** When too many attempts were made and nobody said how long they count. */
+const unnamedWait = 30_000;
+
 /** A server that hangs is a server that is away. */
 const patience = 8_000;
 
@@ -85,5 +88,5 @@ function readRefusal(body: unknown, waitMs: number): Refusal | null {
   if (typeof body !== 'object' || body === null || !('error' in body)) return null;
   const { error } = body as { error?: Partial<Schemas['Refusal']['error']> };
   if (typeof error?.code !== 'string') return null;
-  return { code: error.code, reason: error.reason ?? null, waitMs };
+  return { code: error.code, reason: error.reason ?? null, waitMs: error.code === 'too_many_attempts' ? waitMs || unnamedWait : waitMs };
 }

@@ -158,8 +158,11 @@ export const en = {
   'refused.closed.title': 'This room is not available now',
   'refused.closed.text': 'Nobody new can come in at the moment. Ask the person who invited you, or try again later.',
   'refused.attempts.title': 'Too many attempts',
-  'refused.attempts.text': 'There were too many attempts from your network. This page goes on by itself.',
-  'refused.attempts.wait': { one: 'In 1 second', other: 'In {n} seconds' },
+  'refused.attempts.text': 'Your network has asked for rooms very often in a short time.',
+  'refused.attempts.wait': {
+    one: 'This page goes on by itself in 1 second.',
+    other: 'This page goes on by itself in {n} seconds.',
+  },
   'refused.wrongLink.title': 'This link does not fit this room',
   'refused.wrongLink.text': 'It may be incomplete. Open it again from where you got it, or come in as a guest.',
   'refused.wrongLink.guest': 'Come in as a guest',

@@ -9,5 +9,5 @@ export function Countdown({ ms }: { ms: number }): ReactElement {
     const timer = setInterval(() => setLeft(Math.max(0, end - Date.now())), 500);
     return () => clearInterval(timer);
   }, [end]);
-  return <p className="quiet">{count('refused.attempts.wait', Math.ceil(left / 1000))}</p>;
+  return <p>{count('refused.attempts.wait', Math.ceil(left / 1000))}</p>;
 }

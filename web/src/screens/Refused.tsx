@@ -37,9 +37,7 @@ export function Refused({ refused, busy, onAgain }: Props): ReactElement {
       {text.map((sentence) => (
         <p key={sentence}>{sentence}</p>
       ))}
-      {refusal.code === 'too_many_attempts' && refusal.waitMs > 0 && (
-        <Countdown key={refused.polls} ms={refusal.waitMs} />
-      )}
+      {refusal.code === 'too_many_attempts' && <Countdown key={refused.polls} ms={refusal.waitMs} />}
     </Notice>
   );
 }

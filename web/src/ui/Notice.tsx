@@ -15,11 +15,13 @@ export function Notice({ room, title, children, actions }: Props): ReactElement 
   return (
     <main className="notice">
       <div className="notice-body">
-        {room && <p className="quiet room-name">{room}</p>}
-        <h1 ref={heading} tabIndex={-1}>
-          {title}
-        </h1>
-        {children}
+        <div className="notice-words">
+          {room && <p className="quiet room-name">{room}</p>}
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {children}
+        </div>
         {actions && <div className="actions">{actions}</div>}
       </div>
     </main>

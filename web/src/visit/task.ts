@@ -55,7 +55,7 @@ function quietPoll(refusal: Refusal): Task['waitMs'] | null {
     case 'room_not_open':
       return (random) => Math.max(refusal.waitMs, 8_000 + 4_000 * random());
     case 'too_many_attempts':
-      return () => refusal.waitMs || 30_000;
+      return () => refusal.waitMs;
     case 'project_inactive':
     case 'project_suspended':
     case 'room_not_found':
