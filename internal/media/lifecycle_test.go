@@ -153,7 +153,7 @@ func listening(t *testing.T, table string, port int) []string {
 }
 
 func TestConfigIsChecked(t *testing.T) {
-	good := media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1", UDPPort: 7882}
+	good := media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1", UDPPort: freeUDPPort(t)}
 	for want, change := range map[string]func(*media.Config){
 		"no name":                     func(c *media.Config) { c.SigningKey = "" },
 		"at least 32":                 func(c *media.Config) { c.SigningSecret = "short" },
