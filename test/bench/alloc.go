@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"parley/client/sign"
+	"parley/internal/api/v3"
+	"parley/internal/project"
+	"parley/internal/room"
+	"parley/internal/seal"
+	"parley/internal/store"
+)
+
+// operation is something whose allocations are counted, with the most it may
+// make: what it made when this was written, and a little more.
+type operation struct {
+	name string
+	most float64
+	run  func() error
+}
+
+// allocations counts what one operation allocates. The machine and its load
+// have no part in that, so these figures show a regression that the others
+// would hide in their noise.
+func (b *bench) allocations(ctx context.Context) ([]figure, error) {
+	dir := filepath.Join(b.dir, "allocations")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	db, err := store.Open(ctx, "", dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = db.Close() }()
+	if err := db.Unlock(ctx, seal.NewBox(seal.NewKey())); err != nil {
+		return nil, err
+	}
+	d, err := newDomain(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	operations := append([]operation{
+		{"create a room, above the domain", 80, d.calls(noRooms{})},
+		{"create a room, SQLite, one caller", 240, d.calls(d.rooms)},
+	}, verifications()...)
+	var figures []figure
+	for _, o := range operations {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		f, err := o.count()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", o.name, err)
+		}
+		figures = append(figures, f)
+	}
+	return figures, nil
+}
+
+func (o operation) count() (figure, error) {
+	var failed error
+	r := testing.Benchmark(func(t *testing.B) {
+		for t.Loop() {
+			if failed = o.run(); failed != nil {
+				t.FailNow()
+			}
+		}
+	})
+	return figure{Of: "allocations for each operation", Name: o.name, Value: float64(r.AllocsPerOp()),
+		Note: number(float64(r.AllocedBytesPerOp()), "bytes")}.atMost(o.most), failed
+}
+
+func verifications() []operation {
+	body := bytes.Repeat([]byte("x"), 1<<10)
+	const target, timestamp = "/api/v5/keys", "1767225600"
+	legacy, v5 := sign.Legacy("key", body), sign.V5("key", "GET", target, timestamp, "", nil)
+	verdict := func(valid bool) error {
+		if !valid {
+			return errors.New("a right signature was refused")
+		}
+		return nil
+	}
+	return []operation{
+		{"verify versions 3 and 4, 1 KiB", 8, func() error { return verdict(sign.VerifyLegacy("key", body, legacy)) }},
+		{"verify version 5, no body", 8, func() error { return verdict(sign.VerifyV5("key", "GET", target, timestamp, "", nil, v5)) }},
+	}
+}
+
+// noRooms answers at once, so that what remains is the cost above the domain:
+// transport, parsing, signature, answer, access log.
+type noRooms struct{}
+
+// CreateQuick implements v3.Rooms.
+func (noRooms) CreateQuick(context.Context, project.Project, room.Request) (room.Created, error) {
+	return room.Created{ID: "019a0000-0000-7000-8000-000000000000", FinalLink: "http://127.0.0.1:8080/r/x#t=y"}, nil
+}
+
+// calls makes the same call again and again.
+func (d *domain) calls(rooms v3.Rooms) func() error {
+	handler := d.handler(rooms, io.Discard)
+	wire := createRoom(d.hello())(nil, 1)
+	body := wire[bytes.Index(wire, []byte("\r\n\r\n"))+4:]
+	in := &rewound{Reader: bytes.NewReader(body)}
+	r, err := http.NewRequest(http.MethodPost, "http://127.0.0.1:8080/api/v3/rooms/create_quick_audio_room", in)
+	if err != nil {
+		return func() error { return err }
+	}
+	r.RemoteAddr, r.ContentLength = "127.0.0.1:4000", int64(len(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("hash-signature", sign.Legacy(d.issued.APIKey.Reveal(), body))
+	out := &nowhere{header: http.Header{}}
+	return func() error {
+		in.Reset(body)
+		clear(out.header)
+		out.status = 0
+		handler.ServeHTTP(out, r)
+		if out.status != http.StatusOK {
+			return fmt.Errorf("answered %d", out.status)
+		}
+		return nil
+	}
+}
+
+// rewound is a body that is read many times.
+type rewound struct{ *bytes.Reader }
+
+// Close implements io.Closer.
+func (rewound) Close() error { return nil }
+
+// nowhere is an answer nobody reads.
+type nowhere struct {
+	header http.Header
+	status int
+}
+
+// Header implements http.ResponseWriter.
+func (n *nowhere) Header() http.Header { return n.header }
+
+// Write implements http.ResponseWriter.
+func (n *nowhere) Write(b []byte) (int, error) { return len(b), nil }
+
+// WriteHeader implements http.ResponseWriter.
+func (n *nowhere) WriteHeader(status int) { n.status = status }

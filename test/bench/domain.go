@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/internal/api/v3"
+	"parley/internal/api/web"
+	"parley/internal/key"
+	"parley/internal/project"
+	"parley/internal/room"
+)
+
+// domain is what app wires, as far as creating a room goes, on a store of the
+// bench's choice.
+type domain struct {
+	keys    *key.Service
+	rooms   *room.Service
+	project project.Project
+	issued  key.Issued
+}
+
+// storage is what the domain asks of a store.
+type storage interface {
+	project.Store
+	key.Store
+	room.Store
+}
+
+// newDomain makes services on a store and a project in it.
+func newDomain(ctx context.Context, s storage) (*domain, error) {
+	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
+	publicURL := func() string { return "http://127.0.0.1:8080" }
+	projects := project.NewService(s, time.Now, newID, func(string) {})
+	d := &domain{
+		keys:  key.NewService(s, projects, time.Now, newID),
+		rooms: room.NewService(s, nil, publicURL, time.Now, newID, slog.New(slog.DiscardHandler)),
+	}
+	o, err := projects.CreateOrganization(ctx, "Bench", project.Plan)
+	if err != nil {
+		return nil, err
+	}
+	d.project, d.issued, err = d.keys.CreateProject(ctx, o.ID, "Bench")
+	return d, err
+}
+
+// handler is version 3 with the transport around it, access log included.
+func (d *domain) handler(rooms v3.Rooms, log io.Writer) http.Handler {
+	return web.Wrap(v3.NewHandler(rooms, d.keys, time.Now, v3.Options{}), nil, slog.New(slog.NewTextHandler(log, nil)),
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+}
+
+func (d *domain) hello() hello {
+	return hello{ProjectID: d.project.ID, APIKey: d.issued.APIKey.Reveal()}
+}

@@ -1,0 +1,162 @@
+// Command bench measures what docs name as goals and prints each figure beside
+// its goal: durable room creation on SQLite and on PostgreSQL beside a bare
+// net/http server and beside LiveKit, a signed read, the time to start, memory,
+// allocations. It starts the real program (bin/parley), loads it over loopback
+// and stops everything it started.
+//
+// A miss is no failure. The exit status is 1 when something could not be
+// measured.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The roles this program takes on when it starts itself as a server.
+const (
+	roleVariable     = "BENCH_ROLE"
+	argumentVariable = "BENCH_ARGUMENT"
+
+	roleBare    = "bare"
+	roleLiveKit = "livekit"
+	roleEach    = "each"
+)
+
+var roles = map[string]func(argument string) error{
+	roleBare: serveBare, roleLiveKit: serveLiveKit, roleEach: serveEach,
+}
+
+func main() {
+	if serve, ok := roles[os.Getenv(roleVariable)]; ok {
+		fail(serve(os.Getenv(argumentVariable)))
+	}
+	fail(run())
+}
+
+func fail(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// bench is one run.
+type bench struct {
+	binary string
+	dir    string // for everything it writes; gone afterwards
+	pairs  int
+	slice  time.Duration
+}
+
+// experiments are the parts of a run, in their order.
+var experiments = []struct {
+	name string
+	run  func(*bench, context.Context) ([]figure, error)
+}{
+	{"read", (*bench).read},
+	{"sqlite", (*bench).sqlite},
+	{"postgres", (*bench).postgres},
+	{"livekit", (*bench).livekit},
+	{"start", (*bench).start},
+	{"idle", (*bench).idle},
+	{"allocations", (*bench).allocations},
+}
+
+func run() error {
+	testing.Init() // the allocations are counted by the standard library's own benchmark
+	flags := flag.NewFlagSet("bench", flag.ExitOnError)
+	only := flags.String("only", "", "measure only these, with commas between them: "+strings.Join(names(), ", "))
+	pairs := flags.Int("pairs", 6, "pairs of slices in each comparison, an even number; fewer than 6 show little")
+	slice := flags.Duration("slice", time.Second, "length of a slice; less than 1s shows little")
+	asJSON := flags.Bool("json", false, "print JSON")
+	binary := flags.String("bin", "bin/parley", "the program to measure")
+	_ = flags.Parse(os.Args[1:]) // ends the program itself
+	wanted, err := choose(*only)
+	if err != nil {
+		return err
+	}
+	if *pairs < 2 || *pairs%2 != 0 || *slice < 100*time.Millisecond || *slice > time.Minute {
+		return errors.New("-pairs must be even and -slice 100ms to 1m")
+	}
+	b := &bench{pairs: *pairs, slice: *slice}
+	if b.binary, err = filepath.Abs(*binary); err != nil {
+		return err
+	}
+	if _, err := os.Stat(b.binary); err != nil {
+		return fmt.Errorf("build it first: %w", err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once, and the kernel ends our children
+	if b.dir, err = os.MkdirTemp("", "parley-bench-"); err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(b.dir) }()
+	if inMemory(b.dir) {
+		return fmt.Errorf("%s is in memory, where a durable write costs nothing: set TMPDIR to a directory on a disk", os.TempDir())
+	}
+	r := report{Pairs: b.pairs, Slice: b.slice.String()}
+	if r.Machine, err = look(b.dir); err != nil {
+		return err
+	}
+	failed := false
+	for _, e := range experiments {
+		if !slices.Contains(wanted, e.name) {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "measuring: %s\n", e.name)
+		figures, err := e.run(b, ctx)
+		if ctx.Err() != nil {
+			return errors.New("interrupted")
+		}
+		if err != nil {
+			r.Unmeasured = append(r.Unmeasured, fmt.Sprintf("%s: %v", e.name, err))
+			failed = failed || !errors.Is(err, errAbsent)
+			continue
+		}
+		r.Figures = append(r.Figures, figures...)
+	}
+	if *asJSON {
+		err = r.json(os.Stdout)
+	} else {
+		err = r.text(os.Stdout)
+	}
+	if err == nil && failed {
+		err = errors.New("not everything could be measured")
+	}
+	return err
+}
+
+func names() []string {
+	var all []string
+	for _, e := range experiments {
+		all = append(all, e.name)
+	}
+	return all
+}
+
+// choose takes the list of -only apart.
+func choose(only string) ([]string, error) {
+	if only == "" {
+		return names(), nil
+	}
+	wanted := strings.Split(only, ",")
+	for _, name := range wanted {
+		if !slices.Contains(names(), name) {
+			return nil, fmt.Errorf("-only: there is no %q, only %s", name, strings.Join(names(), ", "))
+		}
+	}
+	return wanted, nil
+}

@@ -1,0 +1,156 @@
+package measure
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Target is a server under load.
+type Target struct {
+	Name    string
+	Address string // host:port
+	// CPU is the processor time used so far by everything that works for this
+	// server, its database included.
+	CPU CPU
+	// Request appends the n-th request, a whole HTTP/1.1 message. No two
+	// calls get the same n.
+	Request func(to []byte, n uint64) []byte
+}
+
+// Load is a number of connections that each send a request, wait for its
+// answer and send the next (closed loop).
+type Load struct {
+	target Target
+	conns  []*conn
+	sent   atomic.Uint64
+}
+
+// What is left of a slice when its time is over: the answers under way have to
+// arrive within this.
+const grace = 10 * time.Second
+
+// A pause behind each slice, so that what a server does after its last answer
+// counts for that slice.
+const settle = 20 * time.Millisecond
+
+// Dial opens the connections. They stay open from slice to slice.
+func Dial(target Target, connections int) (*Load, error) {
+	l := &Load{target: target}
+	for range connections {
+		c, err := dial(target.Address)
+		if err != nil {
+			l.Close()
+			return nil, fmt.Errorf("%s: %w", target.Name, err)
+		}
+		l.conns = append(l.conns, c)
+	}
+	return l, nil
+}
+
+// Beside opens as many connections for the same requests to another server.
+func (l *Load) Beside(name, address string, cpu CPU) (*Load, error) {
+	return Dial(Target{Name: name, Address: address, CPU: cpu, Request: l.target.Request}, len(l.conns))
+}
+
+// Close closes the connections.
+func (l *Load) Close() {
+	for _, c := range l.conns {
+		_ = c.Close()
+	}
+}
+
+// Sent returns how many requests have been sent; once a slice has ended
+// without an error, that many were answered with 200.
+func (l *Load) Sent() uint64 { return l.sent.Load() }
+
+// Once sends one request and returns its answer's body.
+func (l *Load) Once() ([]byte, error) {
+	c := l.conns[0]
+	if err := c.SetDeadline(time.Now().Add(grace)); err != nil {
+		return nil, err
+	}
+	c.out = l.target.Request(c.out[:0], l.sent.Add(1))
+	body, err := c.exchange()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", l.target.Name, err)
+	}
+	return body, nil
+}
+
+// Slice is what came out of one slice of load.
+type Slice struct {
+	Requests int
+	Elapsed  time.Duration
+	CPU      time.Duration
+	P99      time.Duration
+}
+
+// PerSecond is the rate of answers.
+func (s Slice) PerSecond() float64 { return float64(s.Requests) / s.Elapsed.Seconds() }
+
+// CPUPerRequest is the processor time the server spent on one request.
+func (s Slice) CPUPerRequest() time.Duration { return s.CPU / time.Duration(s.Requests) }
+
+// Slice loads the server for the given time and then waits for the answers
+// under way. Anything but 200 is an error.
+func (l *Load) Slice(ctx context.Context, length time.Duration) (Slice, error) {
+	if err := ctx.Err(); err != nil {
+		return Slice{}, err
+	}
+	interrupted := context.AfterFunc(ctx, func() {
+		for _, c := range l.conns {
+			_ = c.SetDeadline(time.Unix(1, 0))
+		}
+	})
+	defer interrupted()
+	before, err := l.target.CPU()
+	if err != nil {
+		return Slice{}, err
+	}
+	start := time.Now()
+	errs := make([]error, len(l.conns))
+	var work sync.WaitGroup
+	for i, c := range l.conns {
+		work.Go(func() { errs[i] = l.drive(c, start, start.Add(length)) })
+	}
+	work.Wait()
+	s := Slice{Elapsed: time.Since(start)}
+	for _, err := range errs {
+		if err != nil {
+			return Slice{}, fmt.Errorf("%s: %w", l.target.Name, cmp.Or(ctx.Err(), err))
+		}
+	}
+	time.Sleep(settle)
+	after, err := l.target.CPU()
+	if err != nil {
+		return Slice{}, err
+	}
+	s.CPU = after - before
+	var all []time.Duration
+	for _, c := range l.conns {
+		all = append(all, c.latencies...)
+	}
+	s.Requests, s.P99 = len(all), percentile(all, 0.99)
+	return s, nil
+}
+
+func (l *Load) drive(c *conn, start, end time.Time) error {
+	c.latencies = c.latencies[:0]
+	if err := c.SetDeadline(end.Add(grace)); err != nil {
+		return err
+	}
+	for now := start; now.Before(end); {
+		c.out = l.target.Request(c.out[:0], l.sent.Add(1))
+		sent := time.Now()
+		if _, err := c.exchange(); err != nil {
+			return err
+		}
+		now = time.Now()
+		c.latencies = append(c.latencies, now.Sub(sent))
+	}
+	return nil
+}

@@ -1,0 +1,31 @@
+// Package measure compares servers on a small machine that also runs the load:
+// slices of load in turn, in the order A B B A, and medians of ratios pair by
+// pair. Ratios travel from machine to machine, absolute figures do not.
+//
+// It knows processes and HTTP/1.1, and must not learn what is being measured.
+package measure
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Median returns the middle of the values, or the mean of the two in the
+// middle. Without values it is zero.
+func Median[T ~int64 | ~float64](values []T) T {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	middle := len(sorted) / 2
+	if len(sorted)%2 == 1 {
+		return sorted[middle]
+	}
+	return (sorted[middle-1] + sorted[middle]) / 2
+}
+
+// percentile sorts values and returns the one that q of them do not exceed.
+func percentile[T cmp.Ordered](values []T, q float64) T {
+	slices.Sort(values)
+	return values[min(len(values)-1, int(q*float64(len(values))))]
+}

@@ -1,0 +1,112 @@
+package measure
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// tick is the unit of times in /proc/PID/stat: USER_HZ is 100 on every
+// architecture that Go's Linux ports know. Over a second of load its rounding
+// is one percent.
+const tick = time.Second / 100
+
+// usage is what /proc/PID/stat says of a process.
+type usage struct {
+	parent int
+	own    time.Duration // utime + stime
+	waited time.Duration // the same of its children that have ended
+}
+
+// CPU tells the processor time used so far, in user and in kernel mode.
+type CPU func() (time.Duration, error)
+
+// Process is the processor time of one process.
+func Process(pid int) CPU {
+	return func() (time.Duration, error) {
+		u, err := readUsage(statFile(pid))
+		return u.own, err
+	}
+}
+
+// Family is the processor time of a process and its children, living and ended
+// ones: a PostgreSQL server with its backends.
+func Family(pid int) CPU {
+	return func() (time.Duration, error) {
+		u, err := readUsage(statFile(pid))
+		if err != nil {
+			return 0, err
+		}
+		total := u.own + u.waited
+		files, err := filepath.Glob("/proc/[0-9]*/stat")
+		if err != nil {
+			return 0, err
+		}
+		for _, file := range files {
+			// A process that ended since is in its parent's books by now.
+			if child, err := readUsage(file); err == nil && child.parent == pid {
+				total += child.own
+			}
+		}
+		return total, nil
+	}
+}
+
+// Sum is the processor time of several together.
+func Sum(of ...CPU) CPU {
+	return func() (time.Duration, error) {
+		var total time.Duration
+		for _, cpu := range of {
+			used, err := cpu()
+			if err != nil {
+				return 0, err
+			}
+			total += used
+		}
+		return total, nil
+	}
+}
+
+func statFile(pid int) string { return filepath.Join("/proc", strconv.Itoa(pid), "stat") }
+
+func readUsage(file string) (usage, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return usage{}, err
+	}
+	return parseUsage(string(raw))
+}
+
+func parseUsage(stat string) (usage, error) {
+	// The second field is the name in parentheses, which may hold anything.
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 15 {
+		return usage{}, fmt.Errorf("not the text of /proc/PID/stat: %q", stat)
+	}
+	var n [5]int64
+	for i, at := range []int{1, 11, 12, 13, 14} { // ppid, utime, stime, cutime, cstime
+		var err error
+		if n[i], err = strconv.ParseInt(fields[at], 10, 64); err != nil {
+			return usage{}, fmt.Errorf("not the text of /proc/PID/stat: %w", err)
+		}
+	}
+	return usage{parent: int(n[0]), own: time.Duration(n[1]+n[2]) * tick, waited: time.Duration(n[3]+n[4]) * tick}, nil
+}
+
+// ResidentBytes returns the memory of a process that is in use right now.
+func ResidentBytes(pid int) (int64, error) {
+	raw, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(raw)) {
+		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			return kilobytes << 10, err
+		}
+	}
+	return 0, fmt.Errorf("process %d has no VmRSS", pid)
+}

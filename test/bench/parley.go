@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// parley is a running bin/parley serve.
+type parley struct {
+	*child
+	hello
+	dataDir string
+	healthy time.Duration // from exec to the first 200 of /healthz
+}
+
+// startParley runs the real program on a data directory and returns when it is
+// healthy. databaseURL is empty for SQLite.
+func (b *bench) startParley(ctx context.Context, dataDir, databaseURL string) (*parley, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	udp, err := freeUDPPort()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(b.binary, "serve", "--data-dir", dataDir, "--listen", address, "--rtc-udp-port", strconv.Itoa(udp),
+		// All load comes from one address and with one key, which is what
+		// rate limits are there to slow down.
+		"--no-rate-limits-enabled")
+	cmd.Env = environ()
+	if databaseURL != "" {
+		cmd.Env = append(cmd.Env, "PARLEY_DATABASE_URL="+databaseURL)
+	}
+	p := &parley{dataDir: dataDir, hello: hello{Address: address}}
+	before := time.Now()
+	if p.child, err = start(b.dir, "parley", cmd); err != nil {
+		return nil, err
+	}
+	err = p.await(ctx, time.Millisecond, func() bool { return healthy(address) })
+	p.healthy = time.Since(before)
+	if err == nil {
+		err = p.readCredentials()
+	}
+	if err != nil {
+		p.quit()
+		return nil, err
+	}
+	return p, nil
+}
+
+// end stops it in good order.
+func (p *parley) end() error { return p.stop(syscall.SIGTERM) }
+
+// readCredentials takes them from the quick start file, which the first start
+// leaves in the data directory.
+func (p *parley) readCredentials() error {
+	raw, err := os.ReadFile(filepath.Join(p.dataDir, "quickstart.json"))
+	if err != nil {
+		return err
+	}
+	address := p.Address
+	err = json.Unmarshal(raw, &p.hello)
+	p.Address = address
+	return err
+}
+
+var healthClient = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+
+func healthy(address string) bool {
+	answer, err := healthClient.Get("http://" + address + "/healthz")
+	if err != nil {
+		return false
+	}
+	_ = answer.Body.Close()
+	return answer.StatusCode == http.StatusOK
+}
+
+// freeAddress and freeUDPPort name ports that were free a moment ago: the
+// programs that get them cannot be asked which ones they took.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+func freeUDPPort() (int, error) {
+	c, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		return 0, err
+	}
+	address, ok := c.LocalAddr().(*net.UDPAddr)
+	if !ok {
+		return 0, fmt.Errorf("not a UDP address: %s", c.LocalAddr())
+	}
+	return address.Port, c.Close()
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"parley/test/bench/measure"
+)
+
+// postgres measures durable room creation on PostgreSQL, with the database's
+// processor time, and beside the same with a transaction for each room.
+func (b *bench) postgres(ctx context.Context) ([]figure, error) {
+	c, err := startCluster(ctx, b.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer c.end()
+	shared, err := c.create(ctx, "shared")
+	if err != nil {
+		return nil, err
+	}
+	p, err := b.startParley(ctx, filepath.Join(b.dir, "beside-postgres"), shared)
+	if err != nil {
+		return nil, err
+	}
+	defer p.quit()
+	a, err := rooms("Parley on PostgreSQL", p.hello, measure.Sum(measure.Process(p.pid()), measure.Family(c.pid())))
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+
+	own, err := c.create(ctx, "each")
+	if err != nil {
+		return nil, err
+	}
+	argument, err := json.Marshal(eachArgument{DatabaseURL: own, DataDir: b.dir})
+	if err != nil {
+		return nil, err
+	}
+	var h hello
+	e, err := startSelf(b.dir, roleEach, string(argument), &h)
+	if err != nil {
+		return nil, err
+	}
+	defer e.quit()
+	alone, err := rooms("Parley with a transaction each", h, measure.Sum(measure.Process(e.pid()), measure.Family(c.pid())))
+	if err != nil {
+		return nil, err
+	}
+	defer alone.Close()
+
+	const of = "room creation, PostgreSQL, 64 connections"
+	figures, results, err := b.besideBare(ctx, of, a, 6, 0, alone)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.end(); err != nil {
+		return nil, err
+	}
+	other := measure.Typically(results[0].B)
+	figures = append(figures,
+		figure{Of: of, Name: "rps, a transaction each = 1", Value: results[0].Rate(),
+			Note: fmt.Sprintf("a transaction each, savepoint included: %.0f /s, %.1f µs a request", other.PerSecond, micros(other.CPUPerRequest))}.atLeast(2))
+	return figures, counted(ctx, "pgx", shared, a.Sent())
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"parley/test/bench/measure"
+)
+
+const readers = 16 // connections that read
+
+// errAbsent says that there is nothing to measure yet, which is no failure.
+var errAbsent = errors.New("absent")
+
+// read measures a signed read of version 5, with its row of diagnostics and
+// its counter.
+func (b *bench) read(ctx context.Context) ([]figure, error) {
+	p, err := b.startParley(ctx, filepath.Join(b.dir, "read"), "")
+	if err != nil {
+		return nil, err
+	}
+	defer p.quit()
+	a, err := measure.Dial(measure.Target{Name: "Parley", Address: p.Address, CPU: measure.Process(p.pid()), Request: readKeys(p.hello)}, readers)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	var refused *measure.StatusError
+	if _, err := a.Once(); errors.As(err, &refused) && refused.Status == "404" {
+		return nil, fmt.Errorf("%w: the server has no GET %s", errAbsent, readTarget)
+	} else if err != nil {
+		return nil, err
+	}
+	figures, _, err := b.besideBare(ctx, "signed read, 16 connections", a, 1.9, 0.60)
+	if err != nil {
+		return nil, err
+	}
+	return figures, p.end()
+}

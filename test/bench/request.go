@@ -1,0 +1,66 @@
+package main
+
+import (
+	"strconv"
+	"time"
+
+	"parley/client/sign"
+)
+
+// createRoom makes signed requests for quick audio rooms. No two bodies are
+// the same.
+func createRoom(h hello) func([]byte, uint64) []byte {
+	before := `{"project_id":"` + h.ProjectID + `","name":"Amina","max_participants":10,"empty_timeout":300,` +
+		`"metadata":{"room_title":"Standup `
+	const behind = `","welcome_message":"Good morning, and welcome to everybody"}}`
+	return func(to []byte, n uint64) []byte {
+		body := make([]byte, 0, 512)
+		body = append(body, before...)
+		body = strconv.AppendUint(body, n, 10)
+		body = append(body, behind...)
+		to = append(to, "POST /api/v3/rooms/create_quick_audio_room HTTP/1.1\r\nHost: "...)
+		to = append(to, h.Address...)
+		to = append(to, "\r\nContent-Type: application/json\r\nhash-signature: "...)
+		to = append(to, sign.Legacy(h.APIKey, body)...)
+		return appendBody(to, body)
+	}
+}
+
+const readTarget = "/api/v5/keys"
+
+// readKeys makes the signed read of version 5.
+func readKeys(h hello) func([]byte, uint64) []byte {
+	return func(to []byte, _ uint64) []byte {
+		timestamp := sign.FormatTimestamp(time.Now())
+		to = append(to, "GET "+readTarget+" HTTP/1.1\r\nHost: "...)
+		to = append(to, h.Address...)
+		to = append(to, "\r\napi-key: "...)
+		to = append(to, h.APIKey...)
+		to = append(to, "\r\ntimestamp: "...)
+		to = append(to, timestamp...)
+		to = append(to, "\r\nhash-signature: "...)
+		to = append(to, sign.V5(h.GatewaySecret, "GET", readTarget, timestamp, "", nil)...)
+		return append(to, "\r\n\r\n"...)
+	}
+}
+
+// createSession makes requests for LiveKit's CreateRoom, in the encoding that
+// its own clients use: message CreateRoomRequest { string name = 1; }.
+func createSession(address, token string) func([]byte, uint64) []byte {
+	return func(to []byte, n uint64) []byte {
+		name := strconv.AppendUint([]byte("room-"), n, 10)
+		body := append([]byte{1<<3 | 2, byte(len(name))}, name...)
+		to = append(to, "POST /twirp/livekit.RoomService/CreateRoom HTTP/1.1\r\nHost: "...)
+		to = append(to, address...)
+		to = append(to, "\r\nContent-Type: application/protobuf\r\nAuthorization: Bearer "...)
+		to = append(to, token...)
+		return appendBody(to, body)
+	}
+}
+
+func appendBody(to, body []byte) []byte {
+	to = append(to, "\r\nContent-Length: "...)
+	to = strconv.AppendInt(to, int64(len(body)), 10)
+	to = append(to, "\r\n\r\n"...)
+	return append(to, body...)
+}

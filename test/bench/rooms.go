@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // driver "pgx"
+	_ "modernc.org/sqlite"             // driver "sqlite"
+
+	"parley/test/bench/measure"
+)
+
+const (
+	writers = 64 // connections that create rooms
+	warmUp  = 2 * time.Second
+)
+
+// sqlite measures durable room creation on SQLite as it is delivered, which is
+// synchronous=FULL.
+func (b *bench) sqlite(ctx context.Context) ([]figure, error) {
+	p, err := b.startParley(ctx, filepath.Join(b.dir, "sqlite"), "")
+	if err != nil {
+		return nil, err
+	}
+	defer p.quit()
+	a, err := rooms("Parley on SQLite", p.hello, measure.Process(p.pid()))
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	figures, _, err := b.besideBare(ctx, "room creation, SQLite, 64 connections", a, 5, 0.20)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.end(); err != nil {
+		return nil, err
+	}
+	return figures, counted(ctx, "sqlite", filepath.Join(p.dataDir, "parley.db"), a.Sent())
+}
+
+// rooms opens a load of room creations and sees that rooms are created.
+func rooms(name string, h hello, cpu measure.CPU) (*measure.Load, error) {
+	l, err := measure.Dial(measure.Target{Name: name, Address: h.Address, CPU: cpu, Request: createRoom(h)}, writers)
+	if err != nil {
+		return nil, err
+	}
+	body, err := l.Once()
+	if err == nil {
+		var answer struct {
+			Status    bool   `json:"status"`
+			RoomID    string `json:"room_id"`
+			FinalLink string `json:"final_link"`
+		}
+		err = json.Unmarshal(body, &answer)
+		if err == nil && (!answer.Status || answer.RoomID == "" || answer.FinalLink == "") {
+			err = fmt.Errorf("%s made no room: %s", name, body)
+		}
+	}
+	if err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// besideBare compares a with a bare server and with itself, and then, by the
+// same procedure, with each of the others, whose pairs it returns.
+func (b *bench) besideBare(ctx context.Context, of string, a *measure.Load, cpuGoal, rateGoal float64, others ...*measure.Load) ([]figure, []measure.Pairs, error) {
+	var h hello
+	c, err := startSelf(b.dir, roleBare, "", &h)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer c.quit()
+	bare, err := a.Beside("the bare server", h.Address, measure.Process(c.pid()))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer bare.Close()
+	all := append([]*measure.Load{bare, a}, others...)
+	for _, l := range all {
+		if _, err := l.Slice(ctx, warmUp); err != nil {
+			return nil, nil, err
+		}
+	}
+	pairs, err := measure.Compare(ctx, a, all, b.pairs, b.slice)
+	if err != nil {
+		return nil, nil, err
+	}
+	return besideBare(of, pairs[0], pairs[1], cpuGoal, rateGoal), pairs[2:], nil
+}
+
+// counted sees that every room that was answered for is in the database.
+func counted(ctx context.Context, driver, name string, answered uint64) error {
+	db, err := sql.Open(driver, name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	var rooms uint64
+	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM rooms`).Scan(&rooms); err != nil {
+		return err
+	}
+	if rooms != answered {
+		return fmt.Errorf("%d rooms were answered for and %d are in the database", answered, rooms)
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"parley/test/bench/measure"
+)
+
+const (
+	starts   = 10
+	idleTime = 10 * time.Second
+)
+
+// start measures from exec to healthy on a database with rooms in it.
+func (b *bench) start(ctx context.Context) ([]figure, error) {
+	dir := filepath.Join(b.dir, "start")
+	p, err := b.startParley(ctx, dir, "")
+	if err != nil {
+		return nil, err
+	}
+	defer p.quit()
+	a, err := rooms("Parley", p.hello, measure.Process(p.pid()))
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	if _, err := a.Slice(ctx, time.Second); err != nil {
+		return nil, err
+	}
+	if err := p.end(); err != nil {
+		return nil, err
+	}
+	var took []time.Duration
+	for range starts {
+		p, err := b.startParley(ctx, dir, "")
+		if err != nil {
+			return nil, err
+		}
+		if err := p.end(); err != nil {
+			return nil, err
+		}
+		took = append(took, p.healthy)
+	}
+	const of = "start to healthy on an existing database, 10 starts"
+	return []figure{
+		figure{Of: of, Name: "median", Value: measure.Median(took).Seconds(), Unit: "s"}.atMost(0.5),
+		{Of: of, Name: "longest", Value: slices.Max(took).Seconds(), Unit: "s"},
+	}, nil
+}
+
+// idle measures the memory of a server that nobody uses.
+func (b *bench) idle(ctx context.Context) ([]figure, error) {
+	p, err := b.startParley(ctx, filepath.Join(b.dir, "idle"), "")
+	if err != nil {
+		return nil, err
+	}
+	defer p.quit()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(idleTime):
+	}
+	bytes, err := measure.ResidentBytes(p.pid())
+	if err != nil {
+		return nil, err
+	}
+	const megabyte = 1e6
+	return []figure{
+		figure{Of: "memory, 10 s after healthy with nobody in", Name: "resident", Value: float64(bytes) / megabyte, Unit: "MB"}.atMost(90),
+	}, p.end()
+}
