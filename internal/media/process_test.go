@@ -197,7 +197,7 @@ func startRedis(t *testing.T) string {
 	t.Helper()
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
-		t.Skip("redis-server is not installed")
+		t.Fatal("redis-server is not installed: run make test-setup")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
