@@ -65,6 +65,20 @@ type Store interface {
 	APIKeys(ctx context.Context, projectID string) ([]APIKey, error)
 	ProjectSecrets(ctx context.Context, projectID string) ([]ProjectSecret, error)
 	Project(ctx context.Context, id string) (project.Project, error)
+	// LockProject keeps others from changing the project or its credentials
+	// until the transaction ends; NotFound when there is none of that id.
+	LockProject(ctx context.Context, id string) error
+	// MoveAPIKey and MoveProjectSecret write slot, retirement and overlap; a
+	// credential that is retired is so from now.
+	MoveAPIKey(ctx context.Context, k APIKey, now time.Time) error
+	MoveProjectSecret(ctx context.Context, s ProjectSecret, now time.Time) error
+	// APIKeyByHash returns a key in any slot; NotFound when there is none or
+	// it was forgotten.
+	APIKeyByHash(ctx context.Context, hash string) (APIKey, error)
+	// PurgeRetired forgets credentials that were retired before a moment, and
+	// returns the projects whose overlap has ended by now; those credentials
+	// are retired by it.
+	PurgeRetired(ctx context.Context, before, now time.Time) (projectIDs []string, err error)
 }
 
 // Service makes credentials and answers which are live.
@@ -75,6 +89,7 @@ type Service struct {
 	newID    func() string
 
 	rings      sync.Map // project id → *Ring
+	byHash     sync.Map // hash of an API key → APIKey, as it was when first asked for
 	generation atomic.Uint64
 }
 
@@ -103,6 +118,41 @@ func (s *Service) CreateProject(ctx context.Context, organizationID, name string
 	})
 	return p, issued, err
 }
+
+// ByAPIKey returns the key whose text is given, in any slot, with the ring of
+// its project; NotFound when there is no such key. A key that was retired is
+// found for keepRetired, so that its owner can be told.
+func (s *Service) ByAPIKey(ctx context.Context, text string) (APIKey, *Ring, error) {
+	hash := seal.Hash(text)
+	if k, ok := s.byHash.Load(hash); ok {
+		if r, err := s.Ring(ctx, k.(APIKey).ProjectID); err == nil {
+			for _, live := range r.keys {
+				if live.ID == k.(APIKey).ID {
+					return live, r, nil
+				}
+			}
+		}
+	}
+	k, err := s.store.APIKeyByHash(ctx, hash)
+	if err != nil {
+		return APIKey{}, nil, err
+	}
+	r, err := s.Ring(ctx, k.ProjectID)
+	if err != nil {
+		return APIKey{}, nil, err
+	}
+	s.byHash.Store(hash, k)
+	return k, r, nil
+}
+
+// Live reports whether the key may be used at now.
+func (k APIKey) Live(now time.Time) bool {
+	return k.Slot == Current || k.Slot == Overlap && now.Before(k.OverlapEndsAt)
+}
+
+// Keys returns the API keys of the ring, the current one first. Who calls it
+// asks Live of each.
+func (r *Ring) Keys() []APIKey { return r.keys }
 
 // Ring is a project with its live credentials, unsealed: what it takes to
 // check a signature without asking the database.
@@ -149,7 +199,7 @@ func (s *Service) Forget(projectID string) {
 func (r *Ring) APIKeys(now time.Time) []string {
 	live := make([]string, 0, len(r.keys))
 	for _, k := range r.keys {
-		if k.Slot == Current || now.Before(k.OverlapEndsAt) {
+		if k.Live(now) {
 			live = append(live, k.Key.Reveal())
 		}
 	}

@@ -1,0 +1,211 @@
+package key
+
+import (
+	"context"
+	"time"
+
+	"parley/internal/fault"
+	"parley/internal/seal"
+)
+
+const (
+	// DefaultOverlap is how long a rotated credential keeps working unless
+	// said otherwise.
+	DefaultOverlap = 24 * time.Hour
+	// MaxOverlap bounds it.
+	MaxOverlap = 7 * 24 * time.Hour
+	// keepRetired is how long a retired credential is kept, sealed, so that
+	// its owner can be told why a call with it was refused.
+	keepRetired = 7 * 24 * time.Hour
+)
+
+// Rotation says how to rotate.
+type Rotation struct {
+	Overlap time.Duration // how long the old credential keeps working; 0 ends it at once
+	Force   bool          // during an overlap: revoke what overlaps, and rotate all the same
+}
+
+func (r Rotation) check() error {
+	if r.Overlap < 0 || r.Overlap > MaxOverlap {
+		return fault.Invalidf("overlap must be between 0 and 7d, not %s", r.Overlap)
+	}
+	return nil
+}
+
+// RotatedKey is a new API key with its Gateway secret, shown once.
+type RotatedKey struct {
+	APIKey        seal.Secret
+	GatewaySecret seal.Secret
+	OverlapEndsAt time.Time // when the old pair stops working
+}
+
+// RotatedSecret is a new project secret, shown once.
+type RotatedSecret struct {
+	ProjectSecret seal.Secret
+	OverlapEndsAt time.Time
+}
+
+var (
+	errOverlap   = fault.New(fault.Conflict, "overlap_in_force", "a rotation is still overlapping: wait for its end, revoke the overlap, or force")
+	errNoOverlap = fault.New(fault.NotFound, "no_overlap", "nothing is overlapping")
+)
+
+// RotateKey makes a new API key with a new Gateway secret. The old pair works
+// until the overlap ends. Refusals: NotFound, Conflict while an overlap is in
+// force, Invalid for an overlap out of bounds.
+func (s *Service) RotateKey(ctx context.Context, projectID string, how Rotation) (RotatedKey, error) {
+	var out RotatedKey
+	err := s.rotate(ctx, projectID, how, func(ctx context.Context, now, ends time.Time) error {
+		out = RotatedKey{APIKey: seal.NewAPIKey(), GatewaySecret: seal.NewGatewaySecret(), OverlapEndsAt: ends}
+		keys, err := s.store.APIKeys(ctx, projectID)
+		if err != nil {
+			return err
+		}
+		for _, k := range keys {
+			if k.Slot, err = how.next(k.Slot, now, k.OverlapEndsAt); err != nil {
+				return err
+			}
+			k.RetiringSince, k.OverlapEndsAt = retiring(k.Slot, now, ends)
+			if err := s.store.MoveAPIKey(ctx, k, now); err != nil {
+				return err
+			}
+		}
+		return s.store.InsertAPIKey(ctx, APIKey{ID: s.newID(), ProjectID: projectID, Slot: Current,
+			Key: out.APIKey, GatewaySecret: out.GatewaySecret, CreatedAt: now})
+	})
+	return out, err
+}
+
+// RotateSecret makes a new project secret; otherwise it is as RotateKey.
+func (s *Service) RotateSecret(ctx context.Context, projectID string, how Rotation) (RotatedSecret, error) {
+	var out RotatedSecret
+	err := s.rotate(ctx, projectID, how, func(ctx context.Context, now, ends time.Time) error {
+		out = RotatedSecret{ProjectSecret: seal.NewProjectSecret(), OverlapEndsAt: ends}
+		secrets, err := s.store.ProjectSecrets(ctx, projectID)
+		if err != nil {
+			return err
+		}
+		for _, p := range secrets {
+			if p.Slot, err = how.next(p.Slot, now, p.OverlapEndsAt); err != nil {
+				return err
+			}
+			p.RetiringSince, p.OverlapEndsAt = retiring(p.Slot, now, ends)
+			if err := s.store.MoveProjectSecret(ctx, p, now); err != nil {
+				return err
+			}
+		}
+		return s.store.InsertProjectSecret(ctx, ProjectSecret{ID: s.newID(), ProjectID: projectID, Slot: Current,
+			Secret: out.ProjectSecret, CreatedAt: now})
+	})
+	return out, err
+}
+
+// rotate runs one rotation with its project's row locked, so that two at once
+// cannot both win.
+func (s *Service) rotate(ctx context.Context, projectID string, how Rotation, work func(ctx context.Context, now, ends time.Time) error) error {
+	if err := how.check(); err != nil {
+		return err
+	}
+	err := s.store.Write(ctx, func(ctx context.Context) error {
+		if err := s.store.LockProject(ctx, projectID); err != nil {
+			return err
+		}
+		now := s.now()
+		return work(ctx, now, now.Add(how.Overlap))
+	})
+	if err == nil {
+		s.Forget(projectID)
+	}
+	return err
+}
+
+// next says where a live credential goes when a new one comes.
+func (r Rotation) next(slot Slot, now, overlapEndsAt time.Time) (Slot, error) {
+	switch {
+	case slot == Overlap && now.Before(overlapEndsAt) && !r.Force:
+		return slot, errOverlap
+	case slot == Current && r.Overlap > 0:
+		return Overlap, nil
+	}
+	return Retired, nil
+}
+
+func retiring(slot Slot, now, ends time.Time) (since, until time.Time) {
+	if slot == Overlap {
+		return now, ends
+	}
+	return time.Time{}, time.Time{}
+}
+
+// RevokeOverlap ends the overlap of API keys at once; NotFound when none is
+// in force.
+func (s *Service) RevokeOverlap(ctx context.Context, projectID string) error {
+	return s.revoke(ctx, projectID, func(ctx context.Context, now time.Time) (bool, error) {
+		keys, err := s.store.APIKeys(ctx, projectID)
+		if err != nil {
+			return false, err
+		}
+		for _, k := range keys {
+			if k.Slot == Overlap {
+				live := now.Before(k.OverlapEndsAt)
+				k.Slot = Retired
+				return live, s.store.MoveAPIKey(ctx, k, now)
+			}
+		}
+		return false, nil
+	})
+}
+
+// RevokeSecretOverlap ends the overlap of project secrets at once; NotFound
+// when none is in force.
+func (s *Service) RevokeSecretOverlap(ctx context.Context, projectID string) error {
+	return s.revoke(ctx, projectID, func(ctx context.Context, now time.Time) (bool, error) {
+		secrets, err := s.store.ProjectSecrets(ctx, projectID)
+		if err != nil {
+			return false, err
+		}
+		for _, p := range secrets {
+			if p.Slot == Overlap {
+				live := now.Before(p.OverlapEndsAt)
+				p.Slot = Retired
+				return live, s.store.MoveProjectSecret(ctx, p, now)
+			}
+		}
+		return false, nil
+	})
+}
+
+func (s *Service) revoke(ctx context.Context, projectID string, work func(ctx context.Context, now time.Time) (bool, error)) error {
+	err := s.store.Write(ctx, func(ctx context.Context) error {
+		if err := s.store.LockProject(ctx, projectID); err != nil {
+			return err
+		}
+		live, err := work(ctx, s.now())
+		if err == nil && !live {
+			return errNoOverlap
+		}
+		return err
+	})
+	if err == nil {
+		s.Forget(projectID)
+	}
+	return err
+}
+
+// Sweep retires what has overlapped long enough and forgets what was retired
+// keepRetired ago. Call it now and then; nothing depends on when.
+func (s *Service) Sweep(ctx context.Context) error {
+	var ended []string
+	err := s.store.Write(ctx, func(ctx context.Context) (err error) {
+		now := s.now()
+		ended, err = s.store.PurgeRetired(ctx, now.Add(-keepRetired), now)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, projectID := range ended {
+		s.Forget(projectID)
+	}
+	return nil
+}

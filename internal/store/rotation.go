@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"parley/internal/fault"
+	"parley/internal/key"
+)
+
+// LockProject implements key.Store: nobody else rotates or changes the project
+// until the transaction ends.
+func (db *DB) LockProject(ctx context.Context, id string) error {
+	return db.changed(ctx, noProject, `UPDATE projects SET status = status WHERE id = $1`, id)
+}
+
+// MoveAPIKey implements key.Store.
+func (db *DB) MoveAPIKey(ctx context.Context, k key.APIKey, now time.Time) error {
+	return db.must(ctx, `UPDATE api_keys SET slot = $2, retiring_since = $3, overlap_ends_at = $4, retired_at = $5 WHERE id = $1`,
+		k.ID, k.Slot, millis(k.RetiringSince), millis(k.OverlapEndsAt), retiredAt(k.Slot, now))
+}
+
+// MoveProjectSecret implements key.Store.
+func (db *DB) MoveProjectSecret(ctx context.Context, s key.ProjectSecret, now time.Time) error {
+	return db.must(ctx, `UPDATE project_secrets SET slot = $2, retiring_since = $3, overlap_ends_at = $4, retired_at = $5 WHERE id = $1`,
+		s.ID, s.Slot, millis(s.RetiringSince), millis(s.OverlapEndsAt), retiredAt(s.Slot, now))
+}
+
+func retiredAt(slot key.Slot, now time.Time) sql.NullInt64 {
+	if slot != key.Retired {
+		return sql.NullInt64{}
+	}
+	return millis(now)
+}
+
+// APIKeyByHash implements key.Store.
+func (db *DB) APIKeyByHash(ctx context.Context, hash string) (key.APIKey, error) {
+	var k key.APIKey
+	var sealedKey, sealedSecret string
+	err := db.one(ctx, fault.New(fault.NotFound, "api_key_not_found", "there is no such API key"),
+		`SELECT id, project_id, slot, sealed_key, sealed_gateway_secret, created_at, retiring_since, overlap_ends_at
+		FROM api_keys WHERE key_hash = $1`, []any{hash},
+		&k.ID, &k.ProjectID, &k.Slot, &sealedKey, &sealedSecret, moment{&k.CreatedAt}, moment{&k.RetiringSince}, moment{&k.OverlapEndsAt})
+	if err != nil {
+		return key.APIKey{}, err
+	}
+	if k.Key, err = db.open(k.ID+columnAPIKey, sealedKey); err != nil {
+		return key.APIKey{}, err
+	}
+	k.GatewaySecret, err = db.open(k.ID+columnGatewaySecret, sealedSecret)
+	return k, err
+}
+
+// PurgeRetired implements key.Store.
+func (db *DB) PurgeRetired(ctx context.Context, before, now time.Time) ([]string, error) {
+	var projects []string
+	for _, table := range []string{"api_keys", "project_secrets"} {
+		err := db.each(ctx, `UPDATE `+table+` SET slot = 'retired', retired_at = overlap_ends_at
+			WHERE slot = 'overlap' AND overlap_ends_at <= $1 RETURNING project_id`, []any{now.UnixMilli()},
+			func(scan func(...any) error) error {
+				var id string
+				err := scan(&id)
+				projects = append(projects, id)
+				return err
+			})
+		if err != nil {
+			return nil, err
+		}
+		if err := db.must(ctx, `DELETE FROM `+table+` WHERE slot = 'retired' AND retired_at < $1`, before.UnixMilli()); err != nil {
+			return nil, err
+		}
+	}
+	return projects, nil
+}
