@@ -66,10 +66,17 @@ export class Studio {
 
   /** Asks for what is wanted and not there: after a press that says so. */
   async prepare(): Promise<void> {
-    if (!this.#secure()) return;
+    if (!this.#secure()) return this.#doWithout();
+    this.#doWithout();
     const desk = this.desk.get();
     // Nobody who joins muted is asked for a microphone: unmuting asks.
     await this.#open(this.#wanted().filter((kind) => desk[kind].is === 'off' && (kind === 'camera' || desk.micOn)));
+  }
+
+  /** Who joins although a device failed has read why, and goes in without it this time. */
+  #doWithout(): void {
+    const { mic, camera, micOn, cameraOn } = this.desk.get();
+    this.#patch({ micOn: micOn && mic.is !== 'failed', cameraOn: cameraOn && camera.is !== 'failed' });
   }
 
   /** Asks for the microphone, and for the camera where one is wanted; also after a refusal. */
@@ -223,25 +230,27 @@ export class Studio {
     this.#watching = true;
     navigator.mediaDevices.addEventListener('devicechange', () => {
       void this.#refresh();
-      this.#retryFailed(['missing', 'busy']);
+      void this.#retryFailed(['missing', 'busy']);
     });
     for (const kind of ['mic', 'camera'] as const) {
       void permissionFor(kind).then((status) => {
         status?.addEventListener('change', () => {
-          if (status.state === 'granted') this.#retryFailed(['blocked', 'dismissed', 'system']);
+          if (status.state === 'granted') void this.#retryFailed(['blocked', 'dismissed', 'system']);
         });
       });
     }
     void this.#refresh();
   }
 
-  #retryFailed(faults: Fault[]): void {
-    const desk = this.desk.get();
-    const failed = this.#wanted().filter((kind) => {
-      const capture = desk[kind];
-      return capture.is === 'failed' && faults.includes(capture.fault);
-    });
-    void this.#open(failed);
+  async #retryFailed(faults: Fault[]): Promise<void> {
+    const { micOn, cameraOn } = this.desk.get();
+    for (const kind of this.#wanted()) {
+      const capture = this.desk.get()[kind];
+      if (capture.is !== 'failed' || !faults.includes(capture.fault)) continue;
+      // Plugging something in must not make the browser ask somebody who only listens.
+      const wanted = kind === 'mic' ? micOn : cameraOn;
+      if (wanted || (await permissionFor(kind))?.state === 'granted') await this.#open([kind]);
+    }
   }
 
   async #refresh(): Promise<void> {

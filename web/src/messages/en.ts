@@ -15,12 +15,10 @@ export const en = {
   'lobby.people': { one: '1 person is here', other: '{n} people are here' },
   'lobby.welcome': 'Welcome message',
   'lobby.name': 'Your name',
-  'lobby.name.hint': 'The others see it.',
   'lobby.name.missing': 'Write your name first.',
   'lobby.name.refused': 'This name cannot be used. Write it in up to 255 ordinary characters.',
   'lobby.host': 'You are the host',
   'lobby.guest': 'You are a guest',
-  'lobby.listen': 'You join listening',
   'lobby.muted': 'Join muted',
   'lobby.camera': 'Camera on',
   'lobby.camera.off': 'Your camera is off',
@@ -54,6 +52,8 @@ export const en = {
   'speaker.label': 'Speaker',
   'speaker.default': 'The usual speaker',
   'device.again': 'Try again',
+  'device.mic.without': 'Only listen',
+  'device.camera.without': 'Without camera',
   'device.unnamed': 'Device {n}',
 
   'fault.mic.blocked':
@@ -78,7 +78,6 @@ export const en = {
   'fault.screen': 'Your screen could not be shared. Choose a window or a screen, and allow it if your system asks.',
 
   'room.people': { one: '1 person', other: '{n} people' },
-  'room.you': 'You',
   'room.named.you': '{name} (you)',
   'room.host': 'Host',
   'room.muted': 'Muted',

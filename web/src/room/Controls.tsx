@@ -14,7 +14,9 @@ interface Props {
   onLeave: () => void;
 }
 
-const canShare = 'mediaDevices' in navigator && 'getDisplayMedia' in navigator.mediaDevices;
+// Typed as always there; pages without TLS have no devices at all, and phones no screens to share.
+const devices: Partial<MediaDevices> | undefined = navigator.mediaDevices;
+const canShare = typeof devices?.getDisplayMedia === 'function';
 
 /** Always the same controls in the same order. */
 export function Controls({ desk, studio, narrow, people, onPeople, onMore, onLeave }: Props): ReactElement {
