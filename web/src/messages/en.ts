@@ -78,7 +78,7 @@ export const en = {
   'fault.screen': 'Your screen could not be shared. Choose a window or a screen, and allow it if your system asks.',
 
   'room.people': { one: '1 person', other: '{n} people' },
-  'room.named.you': '{name} (you)',
+  'room.you': 'You',
   'room.host': 'Host',
   'room.muted': 'Muted',
   'room.speaking': 'Speaking',
@@ -179,6 +179,9 @@ export const en = {
   'ended.expired': 'Nobody came while it was open.',
   'ended.cancelled': 'It was cancelled before it began.',
   'ended.next': 'It does not open again. For another meeting, ask for a new link.',
+
+  'broken.title': 'This page stopped',
+  'broken.text': 'Reload it to go on. You come back to the same place.',
 
   'notALink.title': 'This is not a room link',
   'notALink.text': 'A room link ends in /r/ and a long name. Open it again from where you got it, or ask for a new one.',

@@ -1,5 +1,5 @@
 import { useRemoteParticipants } from '@livekit/components-react';
-import { RoomEvent, type Room } from 'livekit-client';
+import { RoomEvent, type RemoteParticipant, type Room } from 'livekit-client';
 import { useEffect, useMemo, useState } from 'react';
 import type { Seat } from '../api/client';
 import { roleOf, type Person } from './person';
@@ -20,6 +20,9 @@ const changes = [
   RoomEvent.ParticipantAttributesChanged,
 ];
 
+const byArrival = (a: RemoteParticipant, b: RemoteParticipant): number =>
+  (a.joinedAt?.getTime() ?? Infinity) - (b.joinedAt?.getTime() ?? Infinity) || a.identity.localeCompare(b.identity);
+
 /** Everybody in the room, you first, then in the order of their coming. */
 export function usePeople(room: Room, seat: Seat, muted: boolean, steady: boolean): Entry<Person>[] {
   const others = useRemoteParticipants({ room, updateOnlyOn: changes });
@@ -34,7 +37,7 @@ export function usePeople(room: Room, seat: Seat, muted: boolean, steady: boolea
     };
     return [
       you,
-      ...others.map((participant) => ({
+      ...others.toSorted(byArrival).map((participant) => ({
         identity: participant.identity,
         name: participant.name || participant.identity,
         role: roleOf(participant, 'guest'),

@@ -41,7 +41,8 @@ export function CameraField({ desk, studio, name }: { desk: Desk; studio: Studio
           <p className="small quiet">{t('camera.without')}</p>
         </div>
       )}
-      {camera.is === 'live' && (
+      {/* Also before the camera runs: nothing below may move when it does. */}
+      {camera.is !== 'failed' && (
         <DeviceSelect
           label={t('camera.label')}
           usual={t('camera.default')}

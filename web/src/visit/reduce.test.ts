@@ -135,7 +135,9 @@ describe('joining', () => {
   test('what nothing can change is not asked about again', () => {
     expect(taskOf(after(opening, refusal('room_ended')))).toBeNull();
     expect(taskOf(after(opening, refusal('room_not_found')))?.waitMs(() => 0)).toBe(Infinity);
-    expect(taskOf(after(opening, refusal('too_many_attempts', { waitMs: 40_000 })))?.waitMs(() => 0)).toBe(40_000);
+    const waiting = taskOf(after(opening, refusal('too_many_attempts', { waitMs: 40_000 })));
+    expect(waiting?.waitMs(() => 0)).toBe(40_000);
+    expect(waiting?.firm).toBe(true);
   });
 });
 
