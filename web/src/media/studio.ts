@@ -7,7 +7,8 @@ import { permissionFor } from './permission';
 
 export type Capture =
   | { is: 'off' }
-  | { is: 'asking' }
+  /** `live` when another device takes the place of one that runs. */
+  | { is: 'asking'; live: boolean }
   | { is: 'live'; track: MediaStreamTrack }
   | { is: 'failed'; fault: Fault };
 
@@ -31,6 +32,14 @@ export interface Desk {
 }
 
 const off = { is: 'off' } as const;
+
+const runs = (capture: Capture): boolean => capture.is === 'live' || (capture.is === 'asking' && capture.live);
+
+/** Whether others hear the visitor, as far as this page is concerned. */
+export const isHeard = (desk: Desk): boolean => desk.micOn && runs(desk.mic);
+
+/** Whether others see the visitor. */
+export const isSeen = (desk: Desk): boolean => runs(desk.camera);
 
 /**
  * The visitor's own devices, from the first view to the end. It outlives media
@@ -183,11 +192,16 @@ export class Studio {
     return false;
   }
 
-  #stop(kind: Kind): void {
+  /** Ends what runs, and what is on its way. */
+  #halt(kind: Kind): Capture {
     this.#turn[kind]++;
     const capture = this.desk.get()[kind];
     if (capture.is === 'live') capture.track.stop();
-    if (capture.is !== 'off') this.#set(kind, off);
+    return capture;
+  }
+
+  #stop(kind: Kind): void {
+    if (this.#halt(kind).is !== 'off') this.#set(kind, off);
   }
 
   async #open(kinds: Kind[]): Promise<void> {
@@ -195,8 +209,7 @@ export class Studio {
     const { chosen } = this.desk.get();
     const turns = kinds.map((kind) => {
       // Phones and Firefox give one device of a kind at a time: the old one goes first.
-      this.#stop(kind);
-      this.#set(kind, { is: 'asking' });
+      this.#set(kind, { is: 'asking', live: runs(this.#halt(kind)) });
       return this.#turn[kind];
     });
     const got = await acquire(kinds.map((kind) => ({ kind, deviceId: chosen[kind] })));

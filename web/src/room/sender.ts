@@ -44,6 +44,8 @@ export class Sender {
   }
 
   async #followMic({ mic, micOn }: Desk): Promise<void> {
+    // Another device is on its way: it takes over where the last one stopped.
+    if (mic.is === 'asking' && micOn) return;
     const live = mic.is === 'live' ? mic.track : null;
     if (!this.#mic) {
       if (!live) return;
@@ -58,6 +60,7 @@ export class Sender {
   }
 
   async #followCamera({ camera }: Desk): Promise<void> {
+    if (camera.is === 'asking') return;
     const live = camera.is === 'live' ? camera.track : null;
     if (!this.#camera) {
       if (!live) return;

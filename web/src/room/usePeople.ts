@@ -25,7 +25,9 @@ const byArrival = (a: RemoteParticipant, b: RemoteParticipant): number =>
 
 /** Everybody in the room, you first, then in the order of their coming. */
 export function usePeople(room: Room, seat: Seat, muted: boolean, steady: boolean): Entry<Person>[] {
-  const others = useRemoteParticipants({ room, updateOnlyOn: changes });
+  const told = useRemoteParticipants({ room, updateOnlyOn: changes });
+  // The hook is a moment late; nobody who is there may seem to come, and nobody to be alone.
+  const others = useMemo(() => (told.length > 0 ? told : [...room.remoteParticipants.values()]), [told, room]);
   const present = useMemo((): Person[] => {
     const you: Person = {
       identity: seat.identity,
