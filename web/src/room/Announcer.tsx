@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState, type ReactElement } from 'react';
-import { isHeard, isSeen, type Desk } from '../media/studio';
+import { isHeard, isSeen, type Desk } from '../media/desk';
 import { t } from '../messages';
 import { newsOf } from './news';
 import type { Person } from './person';

@@ -2,7 +2,8 @@ import { useAudioPlayback, useConnectionQualityIndicator } from '@livekit/compon
 import { ConnectionQuality, type Room } from 'livekit-client';
 import type { ReactElement } from 'react';
 import { useLasting } from '../lib/useLasting';
-import type { Desk, Studio } from '../media/studio';
+import type { Desk } from '../media/desk';
+import type { Studio } from '../media/studio';
 import { t } from '../messages';
 import { DeviceFault } from '../ui/DeviceFault';
 import type { Link } from '../visit/state';

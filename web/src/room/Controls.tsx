@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
-import { isHeard, isSeen, type Desk, type Studio } from '../media/studio';
+import { isHeard, isSeen, type Desk } from '../media/desk';
+import type { Studio } from '../media/studio';
 import { t } from '../messages';
 import { Control } from './Control';
 

@@ -1,5 +1,6 @@
 import { LocalAudioTrack, LocalVideoTrack, Track, type LocalTrack, type Room } from 'livekit-client';
-import type { Desk, ScreenCapture, Studio } from '../media/studio';
+import type { Desk, ScreenCapture } from '../media/desk';
+import type { Studio } from '../media/studio';
 
 /**
  * Sends what lies on the studio's desk: published once, muted and replaced as
