@@ -27,3 +27,30 @@ func Migrate(ctx context.Context, db *sql.DB, postgres bool, dir fs.FS) error {
 	}
 	return migrate(ctx, db, goose.DialectSQLite3, dir)
 }
+
+// ErrClosed is the cause of a refusal by a store that is closed.
+var ErrClosed = errClosed
+
+// Alone is Write for callers that share nothing: each has a transaction of its
+// own, on one of some connections.
+func (db *DB) Alone(connections int) func(context.Context, func(context.Context) error) error {
+	pool := make(chan conn, connections)
+	for range connections {
+		c, err := db.engine.connect(context.Background())
+		if err != nil {
+			panic(err)
+		}
+		pool <- c
+	}
+	return func(ctx context.Context, work func(context.Context) error) error {
+		c := <-pool
+		defer func() { pool <- c }()
+		if err := c.begin(ctx, true); err != nil {
+			return err
+		}
+		if err := work(context.WithValue(ctx, txKey{}, &tx{conn: c})); err != nil {
+			return errors.Join(err, c.rollback(ctx))
+		}
+		return c.commit(ctx)
+	}
+}

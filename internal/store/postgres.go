@@ -59,15 +59,25 @@ func (e *pgEngine) migrate(ctx context.Context) error {
 
 func (e *pgEngine) close() { e.pool.Close() }
 
-// each implements reader.
+// each implements reader. After a restart of the server every connection of
+// the pool is dead, so a read that met one starts again on fresh ones.
 func (e *pgEngine) each(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	rows, err := e.pool.Query(ctx, q, args...)
-	if err != nil {
-		return err
+	began := false
+	read := func() error {
+		rows, err := e.pool.Query(ctx, q, args...)
+		if err != nil {
+			return err
+		}
+		return readRows(rows, func(scan func(...any) error) error { began = true; return row(scan) })
 	}
-	return readRows(rows, row)
+	err := read()
+	if err != nil && !began && ctx.Err() == nil && gone(err) {
+		e.pool.Reset()
+		err = read()
+	}
+	return err
 }
 
 func readRows(rows pgx.Rows, row func(scan func(...any) error) error) error {

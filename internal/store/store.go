@@ -61,16 +61,21 @@ func Open(ctx context.Context, url, dataDir string) (*DB, error) {
 		e.close()
 		return nil, err
 	}
+	return start(e), nil
+}
+
+// start runs the lanes of an engine that is ready.
+func start(e engine) *DB {
 	db := &DB{engine: e, queue: make(chan *job, queueLength), stop: make(chan struct{}), idle: make(chan struct{})}
 	var lanes sync.WaitGroup
 	for range e.shape().lanes {
-		lanes.Go((&lane{db: db, ran: make(chan error)}).run)
+		lanes.Go(newLane(db).run)
 	}
 	go func() {
 		lanes.Wait()
 		close(db.idle)
 	}()
-	return db, nil
+	return db
 }
 
 // Ping reports whether the database can be read and written to right now.

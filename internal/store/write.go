@@ -46,10 +46,7 @@ func (db *DB) Write(ctx context.Context, work func(ctx context.Context) error) e
 	if _, ok := txFrom(ctx); ok {
 		return work(ctx)
 	}
-	j := &job{ctx: ctx, work: work, news: make(chan news, 1)}
-	if db.engine.shape().hurry {
-		j.until = time.Now().Add(patienceOf(ctx))
-	}
+	j := newJob(ctx, work, db.engine.shape().hurry)
 	timer := time.NewTimer(patience - reserve)
 	defer timer.Stop()
 	select {
@@ -96,6 +93,14 @@ type job struct {
 	news  chan news // has room, so that no lane waits for a caller who has left
 }
 
+func newJob(ctx context.Context, work func(context.Context) error, hurry bool) *job {
+	j := &job{ctx: ctx, work: work, news: make(chan news, 1)}
+	if hurry {
+		j.until = time.Now().Add(patienceOf(ctx))
+	}
+	return j
+}
+
 // A caller may leave while its job waits, for a turn or for the commit.
 const (
 	jobWaits int32 = iota
@@ -139,6 +144,13 @@ func (j *job) wait(timer *time.Timer, idle <-chan struct{}) error {
 				return unavailable(errClosed)
 			}
 		}
+	}
+}
+
+// refuse takes a job out, unless its caller has left.
+func (j *job) refuse(err error) {
+	if j.leave() {
+		j.answer(err)
 	}
 }
 
@@ -208,6 +220,8 @@ type lane struct {
 	ran  chan error
 }
 
+func newLane(db *DB) *lane { return &lane{db: db, ran: make(chan error)} }
+
 func (l *lane) run() {
 	defer l.drop()
 	for {
@@ -261,20 +275,29 @@ func (l *lane) transact(jobs []*job, careful bool) (again []*job, next bool) {
 	}
 	var ran []*job
 	for _, j := range jobs {
-		if j.err = j.refusal(); j.err == nil {
-			if !j.state.CompareAndSwap(jobWaits, jobRuns) {
-				continue
+		if err := j.refusal(); err != nil {
+			j.refuse(err)
+			continue
+		}
+		if !j.state.CompareAndSwap(jobWaits, jobRuns) {
+			continue
+		}
+		if lost := l.turn(j); lost {
+			l.abandon()
+			if careful { // nobody else can have done it
+				j.refuse(unavailable(j.err))
 			}
-			if lost := l.turn(j); lost {
-				l.abandon()
-				return jobs, true
-			}
+			return jobs, true
 		}
 		if contended(j.err) {
 			again = append(again, j)
 		} else {
 			ran = append(ran, j)
 		}
+	}
+	if len(ran) == 0 {
+		l.abandon()
+		return again, false
 	}
 	ctx, cancel := l.context()
 	defer cancel()
@@ -302,7 +325,7 @@ func (l *lane) turn(j *job) (lost bool) {
 	ctx, cancel := j.context(t)
 	defer cancel()
 	j.runs++
-	if l.conn.savepoint(ctx) != nil {
+	if j.err = l.conn.savepoint(ctx); j.err != nil {
 		j.state.Store(jobWaits)
 		return true
 	}
