@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -190,7 +192,7 @@ func (p *prepared) stmt(ctx context.Context, q string) (*sql.Stmt, error) {
 	if s, ok := p.stmts[q]; ok {
 		return s, nil
 	}
-	s, err := p.on.PrepareContext(ctx, q)
+	s, err := p.on.PrepareContext(ctx, positional(q))
 	if err != nil {
 		return nil, err
 	}
@@ -220,4 +222,22 @@ func (p *prepared) each(ctx context.Context, q string, args []any, row func(scan
 		}
 	}
 	return rows.Err()
+}
+
+var numbered = regexp.MustCompile(`\$\d+`)
+
+// positional writes $1, $2 … as ? where they stand in this order, each once:
+// the driver compares the names of all parameters with each other at every
+// run, and has nothing to compare where there are none.
+func positional(q string) string {
+	n, inOrder := 0, true
+	plain := numbered.ReplaceAllStringFunc(q, func(name string) string {
+		n++
+		inOrder = inOrder && name == "$"+strconv.Itoa(n)
+		return "?"
+	})
+	if !inOrder {
+		return q
+	}
+	return plain
 }
