@@ -18,7 +18,7 @@ import (
 )
 
 // routes are the parts of the one handler.
-type routes struct{ v3, join, rtc, page http.Handler }
+type routes struct{ v3, v4, join, rtc, page http.Handler }
 
 // routes decides by the path which part answers. It is no http.ServeMux: that
 // one redirects paths that are not clean, and a signature would not survive.
@@ -29,6 +29,8 @@ func (a *App) routes(parts routes, trusted []netip.Prefix) http.Handler {
 		switch {
 		case strings.HasPrefix(path, "/api/v3/"):
 			return "v3", parts.v3
+		case strings.HasPrefix(path, "/api/v4/"):
+			return "v4", parts.v4
 		case strings.HasPrefix(path, "/api/join/"):
 			return "join", parts.join
 		case strings.HasPrefix(path, "/api/"):

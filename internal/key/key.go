@@ -160,6 +160,8 @@ type Ring struct {
 	Project project.Project
 	keys    []APIKey
 	secrets []ProjectSecret
+
+	verified atomic.Int32 // index of the credential that verified last
 }
 
 // Ring returns the ring of a project, from memory where it can; NotFound when

@@ -149,8 +149,8 @@ func FuzzParse(f *testing.F) {
 		}
 		for name := range fields {
 			_, _ = o.Text(name), o.Has(name)
-			_ = o.RequiredInteger(name)
-			_ = o.RequiredObject(name).RequiredText(name)
+			_, _, _ = o.RequiredInteger(name), o.Integer(name), o.RequiredNumber(name)
+			_, _ = o.RequiredObject(name).RequiredText(name), o.Object(name).Names()
 		}
 	})
 }
