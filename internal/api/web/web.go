@@ -24,9 +24,9 @@ const BodyLimit = 64 << 10
 
 // Request is what the transport knows of a request besides the request.
 type Request struct {
-	ID     string     // names the request in answers and logs; holds no secret
-	Client netip.Addr // who is calling, forwarding headers of trusted proxies considered
-	Note   []any      // further log fields, such as the cause of a refusal
+	ID     string      // names the request in answers and logs; holds no secret
+	Client netip.Addr  // who is calling, forwarding headers of trusted proxies considered
+	Note   []slog.Attr // further log fields, such as the cause of a refusal
 }
 
 type requestKey struct{}
@@ -44,7 +44,7 @@ func From(ctx context.Context) *Request {
 func LogError(r *http.Request, err error) {
 	if err != nil {
 		q := From(r.Context())
-		q.Note = append(q.Note, "error", err.Error())
+		q.Note = append(q.Note, slog.String("error", err.Error()))
 	}
 }
 
@@ -70,10 +70,10 @@ func Wrap(next http.Handler, trusted []netip.Prefix, log *slog.Logger, fail func
 				level = slog.LevelError
 			}
 			if log.Enabled(r.Context(), level) {
-				log.Log(r.Context(), level, "request", append([]any{
-					"request_id", info.ID, "method", r.Method, "path", r.URL.Path, "status", rec.status,
-					"bytes", rec.bytes, "duration", time.Since(start).Round(time.Microsecond), "client", info.Client,
-				}, info.Note...)...)
+				log.LogAttrs(r.Context(), level, "request", append(info.Note,
+					slog.String("request_id", info.ID), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+					slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes),
+					slog.Duration("duration", time.Since(start).Round(time.Microsecond)), slog.String("client", info.Client.String()))...)
 			}
 		}()
 		next.ServeHTTP(rec, r)
