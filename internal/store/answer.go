@@ -15,14 +15,16 @@ func (db *DB) KeepAnswer(ctx context.Context, a room.Answer, now time.Time) (boo
 	if a.Text != "" {
 		text = db.seal(a.ID+columnAnswer, a.Text)
 	}
-	res, err := db.exec(ctx, `INSERT INTO answers (id, body_hash, sealed_text, expires_at) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (id) DO UPDATE SET body_hash = excluded.body_hash, sealed_text = excluded.sealed_text, expires_at = excluded.expires_at
-		WHERE answers.expires_at <= $5`, a.ID, a.BodyHash, text, millis(a.ExpiresAt), now.UnixMilli())
-	if err != nil {
-		return false, translate(err)
+	if _, ok := txFrom(ctx); !ok {
+		return false, errNoTx
 	}
-	n, err := res.RowsAffected()
-	return n == 1, translate(err)
+	fresh := false
+	err := db.each(ctx, `INSERT INTO answers (id, body_hash, sealed_text, expires_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (id) DO UPDATE SET body_hash = excluded.body_hash, sealed_text = excluded.sealed_text, expires_at = excluded.expires_at
+		WHERE answers.expires_at <= $5 RETURNING id`,
+		[]any{a.ID, a.BodyHash, text, millis(a.ExpiresAt), now.UnixMilli()},
+		func(func(...any) error) error { fresh = true; return nil })
+	return fresh, err
 }
 
 var noAnswer = fault.New(fault.NotFound, "answer_not_found", "this request was not met before")

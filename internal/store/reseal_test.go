@@ -63,7 +63,9 @@ func fill(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 	keep(token)
 
 	rooms := room.NewService(db, silentMedia{}, func() string { return "https://example.com" }, time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
-	created, err := rooms.CreateQuick(ctx, p, room.Request{Type: room.Video, Name: "Ada", MaxParticipants: 5, ClientRoomID: "mine", Title: "Title", WelcomeMessage: "Welcome"})
+	created, err := rooms.CreateQuick(ctx, p, room.Request{Type: room.Video, Name: "Ada", MaxParticipants: 5, ClientRoomID: "mine", Title: "Title", WelcomeMessage: "Welcome",
+		ExternalUserID: "7", LogoutURL: "https://example.com/bye", WebhookURL: "https://example.com/hook",
+		Once: &room.Once{ProjectID: p.ID, Route: "route", Key: "key", Answer: func(c room.Created) ([]byte, error) { return []byte(c.FinalLink), nil }}})
 	must(err)
 	link := created.FinalLink[strings.Index(created.FinalLink, "#t=")+3:]
 	seatKey := strings.Repeat("seat-key", 4)
