@@ -257,3 +257,21 @@ func TestLegacyKeyHeader(t *testing.T) {
 		}
 	}
 }
+
+func TestOneOfManyAtOnce(t *testing.T) {
+	t.Parallel()
+	b, handler := setup(t, Options{})
+	for _, route := range routes {
+		f := fields(b, route)
+		f["client_room_id"] = "mine" + route
+		statuses, made := AtOnce(t, handler, b.Issued.APIKey, route, "", Encode(t, f))
+		if statuses[200] != 1 || statuses[409] != 31 || len(made) != 1 {
+			t.Errorf("%s, client_room_id: %v", route, statuses)
+		}
+		delete(f, "client_room_id")
+		statuses, made = AtOnce(t, handler, b.Issued.APIKey, route, "once", Encode(t, f))
+		if statuses[200] < 1 || statuses[200]+statuses[409] != 32 || len(made) != 1 {
+			t.Errorf("%s, Idempotency-Key: %v, %d rooms", route, statuses, len(made))
+		}
+	}
+}

@@ -179,8 +179,9 @@ func (o *Object) Object(name string) *Object {
 			o.fail(name, "must be an object")
 			return m.inside
 		}
-		inside, err := read(jsontext.NewDecoder(bytes.NewBuffer(m.value)), m.value, m.inside.prefix)
-		if err != nil { // the whole text was checked before
+		// The whole text was checked before, for repeated names too.
+		inside, err := read(jsontext.NewDecoder(bytes.NewBuffer(m.value), jsontext.AllowDuplicateNames(true)), m.value, m.inside.prefix)
+		if err != nil {
 			o.fail(name, "must be an object")
 			return m.inside
 		}
