@@ -99,8 +99,8 @@ func live(ring *key.Ring, now time.Time, text string) (id string, ok bool) {
 }
 
 func (a *API) failed(r *http.Request) error {
-	if a.Limiter != nil {
-		if over, retryAfter := a.Limiter.Failed(web.From(r.Context()).Client); over {
+	if a.Limits.Failures != nil {
+		if over, retryAfter := a.Limits.Failures.Failed(web.From(r.Context()).Client); over {
 			return &fault.Error{Kind: fault.Exhausted, Code: "too_many_attempts", RetryAfter: retryAfter,
 				Message: "too many failed authentications from your address, try again later"}
 		}
@@ -109,8 +109,8 @@ func (a *API) failed(r *http.Request) error {
 }
 
 func (a *API) spend(credential string) error {
-	if a.Limiter != nil {
-		if over, retryAfter := a.Limiter.Write(credential); over {
+	if a.Limits.Rate != nil {
+		if ok, retryAfter := a.Limits.Rate.Allow(credential); !ok {
 			return &fault.Error{Kind: fault.Exhausted, Code: "rate_limited", RetryAfter: retryAfter,
 				Message: "too many calls with this key, try again later"}
 		}
