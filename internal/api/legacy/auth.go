@@ -65,10 +65,11 @@ func (a *API) request(r *http.Request, ring *key.Ring, body []byte) (credential 
 			}
 		}
 	}
-	if presented > 0 && a.KeyHeaderAlone && len(r.Header["Hash-Signature"]) == 0 {
+	secretsOnly := ring.Project.Settings.RequireSecretSignatures
+	if presented > 0 && a.KeyHeaderAlone && !secretsOnly && len(r.Header["Hash-Signature"]) == 0 {
 		return credential, true
 	}
-	return signed(r, ring, ring.Project.Settings.RequireSecretSignatures, now, body)
+	return signed(r, ring, secretsOnly, now, body)
 }
 
 func signed(r *http.Request, ring *key.Ring, secretsOnly bool, now time.Time, body []byte) (credential string, ok bool) {

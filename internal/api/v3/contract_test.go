@@ -256,6 +256,10 @@ func TestLegacyKeyHeader(t *testing.T) {
 				}
 			}
 		}
+		// A project that wants its secret does not do with a key that is only shown.
+		Must(t, b.Projects.Configure(t.Context(), b.Project.ID, project.Settings{RequireSecretSignatures: true}))
+		Says(t, contract.New(t, Description(t), handler).Do(t, http.MethodPost, quickAudio,
+			http.Header{"Content-Type": {"application/json"}, "Key": {b.Issued.APIKey.Reveal()}}, body), 401, "invalid signature")
 	}
 }
 
