@@ -31,3 +31,6 @@ CREATE INDEX attendance_left ON attendance (left_at);
 CREATE INDEX sessions_started ON sessions (started_at);
 CREATE INDEX rooms_created ON rooms (project_id, created_at);
 CREATE INDEX projects_organization ON projects (organization_id);
+
+-- All keys of a project, retired ones too.
+CREATE INDEX api_keys_project ON api_keys (project_id);
