@@ -33,9 +33,10 @@ type Call struct {
 	KeySlot    string    `json:"slot"`           // current, overlap or retired
 	AuthResult Result    `json:"auth"`
 	Hint       string    `json:"hint,omitempty"` // a slip that was recognised
-	// ClockSkew is the client's clock minus ours, in seconds; nil for a
-	// timestamp that is no number.
-	ClockSkew *int64 `json:"skew,omitempty"`
+	// ClockSkew is the client's clock minus ours, in seconds. It means
+	// nothing unless Dated, for a timestamp that is a number.
+	ClockSkew int64  `json:"skew,omitempty"`
+	Dated     bool   `json:"dated,omitempty"`
 	UserAgent string `json:"agent,omitempty"`
 }
 

@@ -7,10 +7,14 @@ import (
 	"errors"
 	"maps"
 	"sync"
+	"time"
 
 	"parley/internal/fault"
 	"parley/internal/seal"
 )
+
+// patience is how long a caller waits for the index to be read.
+const patience = 900 * time.Millisecond
 
 var errNoKey = fault.New(fault.NotFound, "api_key_not_found", "there is no such API key")
 
@@ -72,6 +76,8 @@ func (x *index) project(ctx context.Context, store Store, hash [sha256.Size]byte
 	if projectID, err := x.look(hash); err != errIncomplete {
 		return projectID, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	select {
 	case <-x.reading:
 		defer func() { x.reading <- struct{}{} }()

@@ -59,27 +59,28 @@ func NewTally(store TallyStore, now func() time.Time) *Tally {
 	return &Tally{store: store, now: now, entries: map[Counted]*entry{}}
 }
 
-// Add counts once more and returns the count, this one included. It fails when
-// the count so far is not in memory and the database does not tell it; this
-// one is counted all the same.
-func (t *Tally) Add(ctx context.Context, c Counted) (int64, error) {
-	e := t.entry(c)
+// Add counts once more and returns the count, this one included, if memory
+// holds it; Count asks the database otherwise.
+func (t *Tally) Add(subject, period string) (n int64, known bool) {
+	e := t.entry(Counted{subject, period})
 	at := t.now().UnixMilli()
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.n++
 	e.pending++
 	e.last, e.touched = max(e.last, at), at
-	n, known := e.n, e.known
-	e.mu.Unlock()
-	if known {
-		return n, nil
-	}
-	read, err := t.read(ctx, c, e)
-	return read.N, err
+	return e.n, e.known
 }
 
-// Of returns a count.
-func (t *Tally) Of(ctx context.Context, c Counted) (Count, error) {
+// Count returns how often something was counted, and when last: the zero time
+// for never. It fails when memory does not hold it and the database does not
+// answer.
+func (t *Tally) Count(ctx context.Context, subject, period string) (n int64, last time.Time, err error) {
+	c, err := t.count(ctx, Counted{subject, period})
+	return c.N, c.Last, err
+}
+
+func (t *Tally) count(ctx context.Context, c Counted) (Count, error) {
 	e := t.entry(c)
 	e.mu.Lock()
 	count, known := e.count(), e.known

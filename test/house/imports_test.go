@@ -34,6 +34,7 @@ var allowed = map[string][]string{
 	"internal/api/page":     {},
 	"internal/api/contract": {},
 	"internal/api/v3":       {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room"},
+	"internal/api/v5":       {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/diagnostic"},
 	"internal/api/join":     {"internal/api/web", "internal/fault", "internal/room"},
 	"web":                   {},
 }
