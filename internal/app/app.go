@@ -53,6 +53,7 @@ type App struct {
 	keys     *key.Service
 	rooms    *room.Service
 	tokens   *operator.Service
+	gateway  gateway
 	listener net.Listener
 	metrics  net.Listener // nil without --metrics-listen
 	handler  http.Handler
@@ -132,8 +133,13 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	reads, err := a.wireGateway(now)
+	if err != nil {
+		return err
+	}
 	a.handler = a.routes(routes{
 		v3:   v3.NewHandler(a.rooms, a.keys, now, v3.Options{LegacyKeyHeader: a.cfg.LegacyV3KeyHeader}),
+		v5:   reads,
 		join: join.NewHandler(a.rooms, guesses, now),
 		rtc:  a.engine.Handler(),
 		page: roomPage,
@@ -194,11 +200,12 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	defer stopBackground()
 	var work sync.WaitGroup
 	work.Go(func() { a.rooms.Run(background) })
+	work.Go(func() { a.gateway.run(background, a.log) })
 
 	servers := []*http.Server{a.server(a.handler)}
 	listeners := []net.Listener{a.listener}
 	if a.metrics != nil {
-		servers, listeners = append(servers, a.server(metricsHandler())), append(listeners, a.metrics)
+		servers, listeners = append(servers, a.server(a.metricsHandler())), append(listeners, a.metrics)
 	}
 	failed := make(chan error, len(servers))
 	for i, s := range servers {

@@ -204,6 +204,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.retired.Clear()
 	for _, projectID := range ended {
 		s.Forget(projectID)
 	}

@@ -35,6 +35,10 @@ type Organization struct {
 	Name      string
 	Billing   Billing
 	CreatedAt time.Time
+
+	Plan      string // name of its plan; empty is the one named default
+	Currency  string // of the unit price, as ISO 4217 has it; empty with no price
+	UnitPrice string // of a participant minute, a decimal; empty is none
 }
 
 // Project owns keys and rooms.
@@ -79,6 +83,10 @@ type Store interface {
 	// Organization fails with NotFound when there is none of that id.
 	Organization(ctx context.Context, id string) (Organization, error)
 	CountOrganizations(ctx context.Context) (int, error)
+	// UpdateOrganization writes plan, currency and unit price.
+	UpdateOrganization(ctx context.Context, o Organization) error
+	// ProjectsOf returns the ids of an organization's projects.
+	ProjectsOf(ctx context.Context, organizationID string) ([]string, error)
 	InsertProject(ctx context.Context, p Project) error
 	// Project fails with NotFound when there is none of that id.
 	Project(ctx context.Context, id string) (Project, error)

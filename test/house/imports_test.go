@@ -26,12 +26,15 @@ var allowed = map[string][]string{
 	"internal/project":      {"internal/fault", "internal/event", "internal/seal"},
 	"internal/key":          {"internal/fault", "internal/event", "internal/seal", "internal/project"},
 	"internal/room":         {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key"},
-	"internal/store":        {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/operator"},
+	"internal/usage":        {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room"},
+	"internal/diagnostic":   {"client/sign"},
+	"internal/store":        {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic", "internal/live", "internal/operator"},
 	"internal/media":        {"internal/fault", "internal/room"},
 	"internal/api/web":      {"internal/fault"},
 	"internal/api/page":     {},
 	"internal/api/contract": {},
 	"internal/api/v3":       {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room"},
+	"internal/api/v5":       {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/diagnostic"},
 	"internal/api/join":     {"internal/api/web", "internal/fault", "internal/room"},
 	"web":                   {},
 }
@@ -41,7 +44,7 @@ var allowed = map[string][]string{
 var wiring = []string{"internal/app", "internal/cli", "cmd/parley"}
 
 // domain packages import no module but ours and the standard library.
-var domain = []string{"client/sign", "internal/fault", "internal/seal", "internal/event", "internal/operator", "internal/project", "internal/key", "internal/room"}
+var domain = []string{"client/sign", "internal/fault", "internal/seal", "internal/event", "internal/operator", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic"}
 
 // only names modules that one package alone may import.
 var only = map[string]string{
