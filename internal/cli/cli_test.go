@@ -33,9 +33,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("PARLEY_DATA_DIR", e.WorkDir+"/data")
 			return err
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"healthy": healthy,
-		},
+		Cmds:                scriptCommands,
 		RequireExplicitExec: true,
 	})
 }
