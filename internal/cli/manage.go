@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -81,7 +82,14 @@ func call[T any](ctx context.Context, m manager, method, path string, body any) 
 	return out, nil
 }
 
+// secretPath finds a credential where an id belongs. It must not go out: paths
+// are logged.
+var secretPath = regexp.MustCompile(`/(pk_|gs_|whsec_|pt_)`)
+
 func (m manager) request(ctx context.Context, method, path string, body any) (*http.Request, error) {
+	if secretPath.MatchString(path) {
+		return nil, usageError{fmt.Errorf("what stands where an id belongs is a key, a secret or a token: nothing was sent")}
+	}
 	var reader io.Reader
 	if body != nil {
 		raw, err := json.Marshal(body)
