@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -126,7 +127,12 @@ func TestChangesHoldAtOnce(t *testing.T) {
 	if err := s.app.projects.Suspend(ctx, s.ProjectID); err != nil {
 		t.Fatal(err)
 	}
-	if status := s.post("/api/join/rooms/"+id+"/preview", map[string]any{}, nil); status != 403 {
+	r, err := http.NewRequest(http.MethodPost, s.app.BaseURL()+"/api/join/rooms/"+id+"/preview", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if status := s.do(r, nil); status != http.StatusForbidden {
 		t.Errorf("a join of a suspended project: %d", status)
 	}
 	if err := s.app.projects.Resume(ctx, s.ProjectID); err != nil {

@@ -20,6 +20,7 @@ import (
 // scriptCommands are what our scripts say besides testscript's own words.
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"healthy":    healthy,
+	"readme":     readme,
 	"shape":      shape,
 	"field":      field,
 	"quickstart": quickstart,

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"parley/internal/seal"
 )
@@ -20,15 +21,16 @@ var sealed = []struct{ list, update, column string }{
 // and returns how many there are. The server must not be running.
 func (db *DB) Reseal(ctx context.Context, box *seal.Box) (int, error) {
 	count := 0
-	err := db.Write(ctx, func(ctx context.Context) error {
+	err := db.Write(unhurried(ctx, 10*time.Minute), func(ctx context.Context) error {
 		count = 0
 		for _, s := range sealed {
 			type row struct{ id, value string }
 			var rows []row
 			err := db.each(ctx, s.list, nil, func(scan func(...any) error) error {
 				var r row
-				defer func() { rows = append(rows, r) }()
-				return scan(&r.id, &r.value)
+				err := scan(&r.id, &r.value)
+				rows = append(rows, r)
+				return err
 			})
 			if err != nil {
 				return err

@@ -35,13 +35,13 @@ func (db *DB) Room(ctx context.Context, id string) (*room.Room, error) {
 	return db.scanRoom(ctx, `SELECT `+roomColumns+` FROM rooms WHERE id = $1`, id)
 }
 
-// LockRoom implements room.Store. An UPDATE that changes nothing takes the
-// row's lock on both engines; SQLite has no SELECT … FOR UPDATE.
+// LockRoom implements room.Store.
 func (db *DB) LockRoom(ctx context.Context, id string) (*room.Room, error) {
-	if _, ok := txFrom(ctx); !ok {
+	t, ok := txFrom(ctx)
+	if !ok {
 		return nil, errNoTx
 	}
-	return db.scanRoom(ctx, `UPDATE rooms SET event_sequence = event_sequence WHERE id = $1 RETURNING `+roomColumns, id)
+	return db.scanRoom(ctx, `SELECT `+roomColumns+` FROM rooms WHERE id = $1`+t.locking(), id)
 }
 
 func (db *DB) scanRoom(ctx context.Context, q, id string) (*room.Room, error) {
