@@ -18,6 +18,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/internal/api/join"
+	"parley/internal/api/manage"
 	"parley/internal/api/page"
 	"parley/internal/api/v3"
 	"parley/internal/config"
@@ -54,6 +55,7 @@ type App struct {
 	rooms    *room.Service
 	tokens   *operator.Service
 	gateway  gateway
+	quick    sync.Mutex // held while the quick start file is brought up to date
 	listener net.Listener
 	metrics  net.Listener // nil without --metrics-listen
 	handler  http.Handler
@@ -138,11 +140,12 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 	a.handler = a.routes(routes{
-		v3:   v3.NewHandler(a.rooms, a.keys, now, v3.Options{LegacyKeyHeader: a.cfg.LegacyV3KeyHeader}),
-		v5:   reads,
-		join: join.NewHandler(a.rooms, guesses, now),
-		rtc:  a.engine.Handler(),
-		page: roomPage,
+		v3:     v3.NewHandler(a.rooms, a.keys, now, v3.Options{LegacyKeyHeader: a.cfg.LegacyV3KeyHeader}),
+		v5:     reads,
+		join:   join.NewHandler(a.rooms, guesses, now),
+		manage: manage.NewHandler(a.projects, rotating{a.keys, a}, a.rooms, a.tokens),
+		rtc:    a.engine.Handler(),
+		page:   roomPage,
 	}, trusted)
 	return nil
 }
@@ -201,6 +204,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	var work sync.WaitGroup
 	work.Go(func() { a.rooms.Run(background) })
 	work.Go(func() { a.gateway.run(background, a.log) })
+	work.Go(func() { a.tend(background) })
 
 	servers := []*http.Server{a.server(a.handler)}
 	listeners := []net.Listener{a.listener}

@@ -28,6 +28,8 @@ type Store interface {
 	UpdateRoom(ctx context.Context, r *Room) error
 	// DueRooms returns ids of rooms whose DueAt has come, the longest due first.
 	DueRooms(ctx context.Context, now time.Time, limit int) ([]string, error)
+	// List returns rooms, the newest first.
+	List(ctx context.Context, q Query) ([]Listed, error)
 	AppendEvents(ctx context.Context, events []event.Event) error
 
 	InsertSession(ctx context.Context, s Session, at time.Time) error

@@ -35,6 +35,7 @@ var allowed = map[string][]string{
 	"internal/api/contract": {},
 	"internal/api/v3":       {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room"},
 	"internal/api/v5":       {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/diagnostic"},
+	"internal/api/manage":   {"internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room", "internal/operator", "internal/seal"},
 	"internal/api/join":     {"internal/api/web", "internal/fault", "internal/room"},
 	"web":                   {},
 }
@@ -54,7 +55,7 @@ var only = map[string]string{
 	"github.com/jackc/":        "internal/store",
 	"github.com/alecthomas/":   "internal/cli internal/config",
 	"github.com/getkin/":       "internal/api/contract",
-	"github.com/oapi-codegen/": "internal/api/v3 internal/api/join",
+	"github.com/oapi-codegen/": "internal/api/v3 internal/api/join internal/api/manage",
 }
 
 type pkg struct {
