@@ -33,6 +33,8 @@ type commands struct {
 	Room    roomCommands    `cmd:"" help:"Rooms: list, show, end."`
 	Token   tokenCommands   `cmd:"" help:"Management tokens: create, list, revoke."`
 	Request requestCommand  `cmd:"" help:"Sign a request and send it."`
+	Sign    signCommand     `cmd:"" help:"Show what is signed for a request, and its signature."`
+	Verify  verifyCommand   `cmd:"" help:"Check a signature, and show what went wrong."`
 	Reseal  resealCommand   `cmd:"" help:"Put every secret under a new master key; the server must be stopped."`
 	Version versionCommand  `cmd:"" help:"Print the version."`
 }

@@ -85,6 +85,20 @@ func (r *Recorder) RecordRefused(c Call, why Refused) {
 	}
 }
 
+// Settle works out what waits to be explained, so that Flush writes all that
+// was taken.
+func (r *Recorder) Settle() {
+	for {
+		select {
+		case q := <-r.refused:
+			q.call.Hint = q.why.Hint()
+			r.Record(q.call)
+		default:
+			return
+		}
+	}
+}
+
 // Run writes what is taken every quarter of a second, forgets what is old, and
 // writes a last time when ctx ends. failed is told of a failure, and not again
 // before something has worked.
@@ -125,13 +139,8 @@ func (r *Recorder) explain(ctx context.Context) {
 			q.call.Hint = q.why.Hint()
 			r.Record(q.call)
 		case <-ctx.Done():
-			select {
-			case q := <-r.refused:
-				q.call.Hint = q.why.Hint()
-				r.Record(q.call)
-			default:
-				return
-			}
+			r.Settle()
+			return
 		}
 	}
 }

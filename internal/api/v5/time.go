@@ -26,3 +26,6 @@ func optional(t time.Time) *Time {
 	}
 	return (*Time)(&t)
 }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *Time) UnmarshalJSON(text []byte) error { return (*time.Time)(t).UnmarshalJSON(text) }
