@@ -209,7 +209,7 @@ func (s *Service) dismiss(ctx context.Context, r *Room, now time.Time) error {
 		return err
 	}
 	for _, a := range present {
-		if err := s.leave(ctx, r, a, now, LeftRoomOver); err != nil {
+		if _, err := s.leave(ctx, r, a, now, LeftRoomOver); err != nil {
 			return err
 		}
 	}
@@ -226,20 +226,21 @@ func (s *Service) dismiss(ctx context.Context, r *Room, now time.Time) error {
 	return nil
 }
 
-// leave ends one attendance, with its event.
-func (s *Service) leave(ctx context.Context, r *Room, a Attendance, at time.Time, reason LeaveReason) error {
+// leave ends one attendance, with its event, and returns when: nobody leaves
+// before coming.
+func (s *Service) leave(ctx context.Context, r *Room, a Attendance, at time.Time, reason LeaveReason) (time.Time, error) {
 	seat, err := s.store.Seat(ctx, r.ID, a.SeatID)
 	if err != nil {
-		return err
+		return at, err
 	}
 	if at.Before(a.JoinedAt) {
 		at = a.JoinedAt
 	}
 	if err := s.store.EndAttendance(ctx, a.ID, at, reason); err != nil {
-		return err
+		return at, err
 	}
 	r.emit(event.ParticipantLeft, at, participant(seat, a, reason))
-	return nil
+	return at, nil
 }
 
 func participant(seat Seat, a Attendance, reason LeaveReason) *event.Participant {
