@@ -13,7 +13,8 @@ const (
 	RoomOpened        Type = "room.opened"
 	RoomStarted       Type = "room.started" // the first person came in
 	RoomEnded         Type = "room.ended"
-	RoomExpired       Type = "room.expired" // nobody ever came
+	RoomCancelled     Type = "room.cancelled" // called off before it opened
+	RoomExpired       Type = "room.expired"   // nobody ever came
 	ParticipantJoined Type = "participant.joined"
 	ParticipantLeft   Type = "participant.left"
 	AttendanceMarked  Type = "attendance.marked" // on the word of another system; not delivered

@@ -1,6 +1,6 @@
-// Package live holds what is shared while the service runs and forgotten when
-// it stops: limits on how often somebody may try. It imports the standard
-// library and x/time only.
+// Package live holds what is shared while the service runs: counts, kept over
+// a restart, and limits on how often somebody may call or try. It imports the
+// standard library and x/time only.
 package live
 
 import (

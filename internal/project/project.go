@@ -6,6 +6,7 @@ import (
 	"context"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"parley/internal/fault"
@@ -35,6 +36,10 @@ type Organization struct {
 	Name      string
 	Billing   Billing
 	CreatedAt time.Time
+
+	Plan      string // name of its plan; empty is the one named default
+	Currency  string // of the unit price, as ISO 4217 has it; empty with no price
+	UnitPrice string // of a participant minute, a decimal; empty is none
 }
 
 // Project owns keys and rooms.
@@ -87,6 +92,16 @@ type Store interface {
 	// Organization fails with NotFound when there is none of that id.
 	Organization(ctx context.Context, id string) (Organization, error)
 	CountOrganizations(ctx context.Context) (int, error)
+	// UpdateOrganization writes plan, currency and unit price.
+	UpdateOrganization(ctx context.Context, o Organization) error
+	// ProjectsOf returns the ids of an organization's projects.
+	ProjectsOf(ctx context.Context, organizationID string) ([]string, error)
+	// Organizations and Projects return all there are, the oldest first;
+	// Projects those of one organization, or of all when it is "".
+	Organizations(ctx context.Context) ([]Organization, error)
+	Projects(ctx context.Context, organizationID string) ([]Project, error)
+	// RenameOrganization fails with NotFound when there is none of that id.
+	RenameOrganization(ctx context.Context, id, name string) error
 	InsertProject(ctx context.Context, p Project) error
 	// Project fails with NotFound when there is none of that id.
 	Project(ctx context.Context, id string) (Project, error)
@@ -202,6 +217,11 @@ func (s *Service) update(ctx context.Context, id string, change func(*Project) e
 func checkName(name string) error {
 	if n := utf8.RuneCountInString(name); strings.TrimSpace(name) == "" || n > 255 {
 		return fault.Invalidf("name must have 1 to 255 characters")
+	}
+	for _, c := range name {
+		if unicode.IsControl(c) {
+			return fault.Invalidf("name must not contain control characters such as U+%04X", c)
+		}
 	}
 	return nil
 }

@@ -65,6 +65,10 @@ func (r *Room) emptied(at time.Time) {
 	}
 }
 
+// stop asks for the room's end: one that is not open yet is cancelled. The
+// verdict carries it out.
+func (r *Room) stop(reason EndReason) { r.stopping = reason }
+
 // verdict says whether the room's time is over at now, and how. A room with a
 // taken seat is not empty: somebody is on the way in.
 func (r *Room) verdict(now time.Time, o Occupancy) (State, EndReason, bool) {
@@ -72,6 +76,10 @@ func (r *Room) verdict(now time.Time, o Occupancy) (State, EndReason, bool) {
 	switch {
 	case r.Over():
 		return "", "", false
+	case r.stopping != "" && r.State == Scheduled:
+		return Cancelled, "", true
+	case r.stopping != "":
+		return Ended, r.stopping, true
 	case reached(r.endOfDuration()):
 		return Ended, EndedDuration, true
 	case o.Taken == 0 && reached(r.endOfWait()):
@@ -85,10 +93,7 @@ func (r *Room) verdict(now time.Time, o Occupancy) (State, EndReason, bool) {
 // over ends the room.
 func (r *Room) over(state State, reason EndReason, at time.Time) {
 	r.State, r.EndReason, r.EndedAt = state, reason, at
-	kind := event.RoomEnded
-	if state == Expired {
-		kind = event.RoomExpired
-	}
+	kind := map[State]event.Type{Ended: event.RoomEnded, Cancelled: event.RoomCancelled, Expired: event.RoomExpired}[state]
 	r.emit(kind, at, nil)
 	r.schedule(Occupancy{})
 }

@@ -143,6 +143,9 @@ func checkRange(field string, n, low, high int) error {
 // must not be empty may not be blank either. Control characters are refused,
 // line breaks aside where lines are meant.
 func checkText(field, text string, low, high int, lines bool) error {
+	if !utf8.ValidString(text) {
+		return fault.Invalidf("%s must be UTF-8", field)
+	}
 	if low > 0 && strings.TrimSpace(text) == "" {
 		return fault.Invalidf("%s must have %d to %d characters and not be blank", field, low, high)
 	}

@@ -29,6 +29,8 @@ type Store interface {
 	UpdateRoom(ctx context.Context, r *Room) error
 	// DueRooms returns ids of rooms whose DueAt has come, the longest due first.
 	DueRooms(ctx context.Context, now time.Time, limit int) ([]string, error)
+	// List returns rooms, the newest first.
+	List(ctx context.Context, q Query) ([]Listed, error)
 	AppendEvents(ctx context.Context, events []event.Event) error
 
 	// KeepAnswer stores an answer unless one of that id is there that has not
@@ -266,7 +268,7 @@ func (s *Service) dismiss(ctx context.Context, r *Room, now time.Time) error {
 		return err
 	}
 	for _, a := range present {
-		if err := s.leave(ctx, r, a, now, LeftRoomOver); err != nil {
+		if _, err := s.leave(ctx, r, a, now, LeftRoomOver); err != nil {
 			return err
 		}
 	}
@@ -283,20 +285,21 @@ func (s *Service) dismiss(ctx context.Context, r *Room, now time.Time) error {
 	return nil
 }
 
-// leave ends one attendance, with its event.
-func (s *Service) leave(ctx context.Context, r *Room, a Attendance, at time.Time, reason LeaveReason) error {
+// leave ends one attendance, with its event, and returns when: nobody leaves
+// before coming.
+func (s *Service) leave(ctx context.Context, r *Room, a Attendance, at time.Time, reason LeaveReason) (time.Time, error) {
 	seat, err := s.store.Seat(ctx, r.ID, a.SeatID)
 	if err != nil {
-		return err
+		return at, err
 	}
 	if at.Before(a.JoinedAt) {
 		at = a.JoinedAt
 	}
 	if err := s.store.EndAttendance(ctx, a.ID, at, reason); err != nil {
-		return err
+		return at, err
 	}
 	r.emit(event.ParticipantLeft, at, participant(seat, a, reason))
-	return nil
+	return at, nil
 }
 
 func participant(seat Seat, a Attendance, reason LeaveReason) *event.Participant {
