@@ -43,6 +43,10 @@ func testOrganizations(t *testing.T, b *bench) {
 	if changed := b.ok("PATCH", "/organizations/"+id, m{"name": "Acme Ltd"}); changed["name"] != "Acme Ltd" {
 		t.Errorf("%v", changed)
 	}
+	if priced := b.ok("PATCH", "/organizations/"+id, m{"currency": "EUR", "unit_price": "0.004", "plan": "gold"}); priced["unit_price"] != "0.004" || priced["plan"] != "gold" {
+		t.Errorf("%v", priced)
+	}
+	b.refused("PATCH", "/organizations/"+id, m{"currency": "euro"}, 400, "invalid_request", "currency must be three capital letters of ISO 4217, such as EUR")
 	if same := b.ok("PATCH", "/organizations/"+id, m{}); same["name"] != "Acme Ltd" {
 		t.Errorf("%v", same)
 	}
