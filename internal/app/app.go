@@ -21,6 +21,7 @@ import (
 	"parley/internal/api/manage"
 	"parley/internal/api/page"
 	"parley/internal/api/v3"
+	"parley/internal/api/v4"
 	"parley/internal/config"
 	"parley/internal/key"
 	"parley/internal/live"
@@ -139,8 +140,13 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	zone, err := a.cfg.Location()
+	if err != nil {
+		return err
+	}
 	a.handler = a.routes(routes{
-		v3:     v3.NewHandler(a.rooms, a.keys, now, v3.Options{LegacyKeyHeader: a.cfg.LegacyV3KeyHeader}),
+		v3:     v3.NewHandler(a.rooms, a.keys, now, v3.Options{LegacyKeyHeader: a.cfg.LegacyV3KeyHeader, Zone: zone}),
+		v4:     v4.NewHandler(a.rooms, a.projects, a.keys, now, v4.Options{Zone: zone}),
 		v5:     reads,
 		join:   join.NewHandler(a.rooms, guesses, now),
 		manage: manage.NewHandler(a.projects, rotating{a.keys, a}, a.rooms, a.tokens),

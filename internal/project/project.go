@@ -66,12 +66,20 @@ type Settings struct {
 // Suspended reports the operator's switch.
 func (p Project) Suspended() bool { return !p.SuspendedAt.IsZero() }
 
+// Changeable says whether its client may write at all, and if not, why.
+func (p Project) Changeable() error {
+	if p.Suspended() {
+		return fault.New(fault.Forbidden, "project_suspended", "the project is suspended")
+	}
+	return nil
+}
+
 // Admits says whether new rooms and new joins are allowed, and if not, why.
 func (p Project) Admits() error {
-	switch {
-	case p.Suspended():
-		return fault.New(fault.Forbidden, "project_suspended", "the project is suspended")
-	case p.Status != Active:
+	if err := p.Changeable(); err != nil {
+		return err
+	}
+	if p.Status != Active {
 		return fault.New(fault.Forbidden, "project_inactive", "the project is inactive")
 	}
 	return nil
@@ -156,8 +164,8 @@ func (s *Service) SetStatus(ctx context.Context, id string, status Status) error
 		return fault.Invalidf("status must be %q or %q", Active, Inactive)
 	}
 	return s.update(ctx, id, func(p *Project) error {
-		if p.Suspended() {
-			return fault.New(fault.Forbidden, "project_suspended", "the project is suspended")
+		if err := p.Changeable(); err != nil {
+			return err
 		}
 		p.Status = status
 		return nil

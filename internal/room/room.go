@@ -67,9 +67,14 @@ type Room struct {
 	Title           string
 	WelcomeMessage  string
 	CreatorName     string
+	ExternalUserID  string // names the creator in the client's own system; may be empty
+	LogoutURL       string // where people go who leave; empty is the project's own
+	WebhookURL      string // the room's own target for events; may be empty
 	MaxParticipants int
 	EmptyTimeout    time.Duration // how long it may stay empty after the last leave
 	Duration        time.Duration // how long it may last from the first join
+	BreakoutRooms   int           // how many breakout rooms it may have
+	StartAt         time.Time     // when it opens; zero for a quick room
 
 	CreatorLinkHash  string // of the token in the creator's link
 	CreatorLinkClaim string // hash of the seat key that used it first; "" until then
@@ -101,7 +106,7 @@ func SessionID(roomID string, n int) string { return fmt.Sprintf("%s.%d", roomID
 func ParseSessionID(id string) (roomID string, n int, ok bool) {
 	roomID, number, found := strings.Cut(id, ".")
 	n, err := strconv.Atoi(number)
-	return roomID, n, found && err == nil && n > 0
+	return roomID, n, found && roomID != "" && err == nil && n > 0
 }
 
 // Seat is the right of one participant to be in a room. Its id is the
