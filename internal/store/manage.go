@@ -18,19 +18,13 @@ import (
 // Organizations implements project.Store.
 func (db *DB) Organizations(ctx context.Context) ([]project.Organization, error) {
 	var all []project.Organization
-	err := db.each(ctx, `SELECT id, name, billing, created_at FROM organizations ORDER BY id`, nil, func(scan func(...any) error) error {
+	err := db.each(ctx, `SELECT id, name, billing, created_at, plan, currency, unit_price FROM organizations ORDER BY id`, nil, func(scan func(...any) error) error {
 		var o project.Organization
-		err := scan(&o.ID, &o.Name, &o.Billing, moment{&o.CreatedAt})
+		err := scan(&o.ID, &o.Name, &o.Billing, moment{&o.CreatedAt}, &o.Plan, &o.Currency, &o.UnitPrice)
 		all = append(all, o)
 		return err
 	})
 	return all, err
-}
-
-// RenameOrganization implements project.Store.
-func (db *DB) RenameOrganization(ctx context.Context, id, name string) error {
-	return db.changed(ctx, fault.New(fault.NotFound, "organization_not_found", "there is no such organization"),
-		`UPDATE organizations SET name = $2 WHERE id = $1`, id, name)
 }
 
 // Projects implements project.Store.

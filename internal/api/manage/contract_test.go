@@ -43,6 +43,10 @@ func testOrganizations(t *testing.T, b *bench) {
 	if changed := b.ok("PATCH", "/organizations/"+id, m{"name": "Acme Ltd"}); changed["name"] != "Acme Ltd" {
 		t.Errorf("%v", changed)
 	}
+	if priced := b.ok("PATCH", "/organizations/"+id, m{"currency": "EUR", "unit_price": "0.004", "plan": "gold"}); priced["unit_price"] != "0.004" || priced["plan"] != "gold" {
+		t.Errorf("%v", priced)
+	}
+	b.refused("PATCH", "/organizations/"+id, m{"currency": "euro"}, 400, "invalid_request", "currency must be three capital letters of ISO 4217, such as EUR")
 	if same := b.ok("PATCH", "/organizations/"+id, m{}); same["name"] != "Acme Ltd" {
 		t.Errorf("%v", same)
 	}
@@ -205,6 +209,26 @@ func testRooms(t *testing.T, b *bench) {
 		if rooms := b.ok("GET", "/rooms?state="+state+"&project_id="+id, nil)["rooms"].([]any); len(rooms) != 1 || rooms[0].(m)["room_id"] != want {
 			t.Errorf("%s: %v", state, rooms)
 		}
+	}
+	b.join(made[2], "Amina")
+	b.join(made[2], "Chen")
+	if in := b.ok("GET", "/rooms/"+made[2], nil); in["participants"] != 2.0 || in["state"] != "active" || in["started_at"] == nil {
+		t.Errorf("with two people: %v", in)
+	}
+	if out := b.ok("POST", "/rooms/"+made[2]+"/end", nil); out["participants_sent_out"] != 2.0 || out["participants"] != 0.0 || out["end_reason"] != "api" {
+		t.Errorf("ended: %v", out)
+	}
+	events, err := b.db.Events(t.Context(), made[2], 0)
+	must(t, err)
+	var kinds []string
+	for _, e := range events {
+		kinds = append(kinds, string(e.Type))
+	}
+	if got, want := strings.Join(kinds, " "), "room.opened room.started participant.joined participant.joined participant.left participant.left room.ended"; got != want {
+		t.Errorf("the events are\n %s, want\n %s", got, want)
+	}
+	if _, err := b.rooms.TakeSeat(t.Context(), made[2], room.Visit{Name: "Dara", SeatKey: strings.Repeat("d", 30)}); !fault.Is(err, fault.Gone) {
+		t.Errorf("a join of an ended room: %v", err)
 	}
 	shown := b.ok("GET", "/rooms/"+made[2], nil)
 	if shown["room_type"] != "audio" || shown["title"] != "Standup" || shown["participants"] != 0.0 || shown["max_participants"] != 5.0 || shown["project_id"] != id {
