@@ -144,9 +144,10 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	limits := a.limits(now)
 	a.handler = a.routes(routes{
-		v3:     v3.NewHandler(a.rooms, a.keys, now, v3.Options{LegacyKeyHeader: a.cfg.LegacyV3KeyHeader, Zone: zone}),
-		v4:     v4.NewHandler(a.rooms, a.projects, a.keys, now, v4.Options{Zone: zone}),
+		v3:     v3.NewHandler(a.rooms, a.keys, now, v3.Options{LegacyKeyHeader: a.cfg.LegacyV3KeyHeader, Limits: limits, Zone: zone}),
+		v4:     v4.NewHandler(a.rooms, a.projects, a.keys, now, v4.Options{Limits: limits, Zone: zone}),
 		v5:     reads,
 		join:   join.NewHandler(a.rooms, guesses, now),
 		manage: manage.NewHandler(a.projects, rotating{a.keys, a}, a.rooms, a.tokens),

@@ -27,6 +27,7 @@ const (
 type gateway struct {
 	counts   *live.Tally
 	recorder *diagnostic.Recorder
+	failures *live.Limiter // of all versions that sign
 }
 
 // wireGateway builds version 5.
@@ -36,13 +37,15 @@ func (a *App) wireGateway(now func() time.Time) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.rooms.UsePlans(entitled{a.keys, provider})
 	options := v5.Options{Disabled: !a.cfg.GatewayEnabled, Skew: a.cfg.ClockSkew.Std()}
 	if a.cfg.DiagnosticsEnabled {
 		options.Diagnostics = a.gateway.recorder
 	}
 	if a.cfg.RateLimitsEnabled {
 		options.Rate = live.NewRate(readsPerSecond, now)
-		options.Failures = live.NewLimiter(failedAuthentications, now)
+		a.gateway.failures = live.NewLimiter(failedAuthentications, now)
+		options.Failures = a.gateway.failures
 	}
 	return v5.NewHandler(a.keys, usage.NewService(a.db, provider, now), a.gateway.counts, now, options)
 }
