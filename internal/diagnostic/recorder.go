@@ -111,6 +111,7 @@ func (r *Recorder) Run(ctx context.Context, failed func(error)) {
 	var work sync.WaitGroup
 	defer work.Wait()
 	work.Go(func() { r.explain(ctx) })
+	whole := context.WithoutCancel(ctx) // what is under way at the end is finished
 	failing := false
 	note := func(err error) {
 		if err != nil && !failing {
@@ -121,16 +122,16 @@ func (r *Recorder) Run(ctx context.Context, failed func(error)) {
 	flush, prune := time.NewTicker(flushEvery), time.NewTicker(pruneEvery)
 	defer flush.Stop()
 	defer prune.Stop()
-	note(r.prune(ctx))
+	note(r.prune(whole))
 	for {
 		select {
 		case <-flush.C:
-			note(r.Flush(ctx))
+			note(r.Flush(whole))
 		case <-prune.C:
-			note(r.prune(ctx))
+			note(r.prune(whole))
 		case <-ctx.Done():
 			work.Wait()
-			note(r.Flush(context.WithoutCancel(ctx)))
+			note(r.Flush(whole))
 			return
 		}
 	}
