@@ -1,7 +1,8 @@
 # Everything Parley is built, run and tested with. `make` lists what there is.
 
 export CGO_ENABLED := 0
-GOFLAGS_BUILD := -trimpath -ldflags "-s -w"
+# The same flags for all, so that tests use what the build has compiled.
+export GOFLAGS := $(shell go env GOFLAGS) -trimpath
 
 WEB := web/node_modules/.installed
 BROWSER := test/browser/node_modules/.installed
@@ -18,7 +19,7 @@ run: build ## Build everything and run it, with two rooms to try
 	bin/parley serve --demo
 
 build: $(PAGE) ## Build bin/parley with the room page inside
-	go build $(GOFLAGS_BUILD) -o bin/parley ./cmd/parley
+	go build -ldflags "-s -w" -o bin/parley ./cmd/parley
 
 $(WEB): web/package-lock.json
 	cd web && npm ci --no-audit --no-fund

@@ -1,7 +1,11 @@
 import { defineConfig } from 'vite';
 import { compress } from './build/compress.ts';
 
+/** A server that runs beside `npm run dev`. */
+const server = 'http://127.0.0.1:8080';
+
 export default defineConfig({
+  server: { proxy: { '/api': server, '/rtc': { target: server, ws: true } } },
   build: {
     outDir: 'dist/app',
     emptyOutDir: true,

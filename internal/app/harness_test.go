@@ -91,21 +91,7 @@ func (s *server) createRoom(maxParticipants, emptyTimeout int) (id, link string)
 	return out.RoomID, out.FinalLink
 }
 
-// post sends JSON and reads the JSON of the answer.
-func (s *server) post(path string, in, out any) int {
-	s.t.Helper()
-	body, err := json.Marshal(in)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	r, err := http.NewRequest(http.MethodPost, s.app.BaseURL()+path, bytes.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	return s.do(r, out)
-}
-
+// do sends a request and reads the JSON of the answer, where out wants it.
 func (s *server) do(r *http.Request, out any) int {
 	s.t.Helper()
 	answer, err := http.DefaultClient.Do(r)

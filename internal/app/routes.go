@@ -19,7 +19,7 @@ import (
 )
 
 // routes are the parts of the one handler.
-type routes struct{ v3, v5, join, rtc, page http.Handler }
+type routes struct{ v3, v4, v5, join, manage, rtc, page http.Handler }
 
 // routes decides by the path which part answers. It is no http.ServeMux: that
 // one redirects paths that are not clean, and a signature would not survive.
@@ -30,10 +30,14 @@ func (a *App) routes(parts routes, trusted []netip.Prefix) http.Handler {
 		switch {
 		case strings.HasPrefix(path, "/api/v3/"):
 			return "v3", parts.v3
+		case strings.HasPrefix(path, "/api/v4/"):
+			return "v4", parts.v4
 		case strings.HasPrefix(path, "/api/v5/"):
 			return "v5", parts.v5
 		case strings.HasPrefix(path, "/api/join/"):
 			return "join", parts.join
+		case strings.HasPrefix(path, "/api/manage/"):
+			return "manage", parts.manage
 		case strings.HasPrefix(path, "/api/"):
 			return "other", http.HandlerFunc(noSuchAPI)
 		case slices.Contains(signalling, path):

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +26,14 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// readmePath is absolute, because scripts run elsewhere.
+var readmePath string
+
 func TestScripts(t *testing.T) {
+	var err error
+	if readmePath, err = filepath.Abs("../../README.md"); err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
@@ -31,29 +41,20 @@ func TestScripts(t *testing.T) {
 			e.Setenv("PARLEY_RTC_UDP_PORT", fmt.Sprint(port))
 			e.Setenv("PARLEY_LISTEN", "127.0.0.1:0")
 			e.Setenv("PARLEY_DATA_DIR", e.WorkDir+"/data")
-			return err
+			path, lookErr := exec.LookPath("parley")
+			e.Setenv("PARLEY", path)
+			return errors.Join(err, lookErr)
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"healthy": healthy,
-		},
+		Cmds:                scriptCommands,
 		RequireExplicitExec: true,
 	})
 }
 
 // healthy waits until the server of a data directory answers that it is, and
-// sets $URL and $ADDRESS to where.
+// sets $URL, $ADDRESS and $TOKEN to how to reach it.
 func healthy(ts *testscript.TestScript, _ bool, args []string) {
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		q, err := app.ReadQuickstart(ts.MkAbs(args[0]))
-		if err != nil {
-			continue
-		}
-		answer, err := http.Get(q.BaseURL + "/healthz")
-		if err != nil {
-			continue
-		}
-		_ = answer.Body.Close()
-		if answer.StatusCode == http.StatusOK {
+		if q, ok := serving(ts.MkAbs(args[0])); ok {
 			ts.Setenv("URL", q.BaseURL)
 			ts.Setenv("ADDRESS", strings.TrimPrefix(q.BaseURL, "http://"))
 			ts.Setenv("TOKEN", q.AdminToken)
@@ -61,6 +62,37 @@ func healthy(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Fatalf("the server of %s never became healthy", args[0])
+}
+
+// serving reports whether the server of a data directory answers that it is
+// healthy.
+func serving(dir string) (app.Quickstart, bool) {
+	q, err := app.ReadQuickstart(dir)
+	if err != nil {
+		return q, false
+	}
+	answer, err := http.Get(q.BaseURL + "/healthz")
+	if err != nil {
+		return q, false
+	}
+	_ = answer.Body.Close()
+	return q, answer.StatusCode == http.StatusOK
+}
+
+// readme writes the example of the README that begins with a text to a file,
+// with the address of the server that runs here.
+func readme(ts *testscript.TestScript, _ bool, args []string) {
+	raw, err := os.ReadFile(readmePath)
+	ts.Check(err)
+	for _, block := range strings.Split(string(raw), "```sh\n")[1:] {
+		example, _, _ := strings.Cut(block, "```")
+		if strings.HasPrefix(example, args[1]) {
+			example = strings.ReplaceAll(example, "http://127.0.0.1:8080", ts.Getenv("URL"))
+			ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(example), 0o600))
+			return
+		}
+	}
+	ts.Fatalf("no example in the README begins with %q", args[1])
 }
 
 func freeUDPPort() (int, error) {

@@ -146,6 +146,8 @@ type Ring struct {
 	Organization project.Organization
 	keys         []APIKey
 	secrets      []ProjectSecret
+
+	verified atomic.Int32 // index of the credential that verified last
 }
 
 // Ring returns the ring of a project, from memory where it can; NotFound when

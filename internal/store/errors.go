@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"io"
 	"net"
 	"strings"
 
@@ -33,17 +34,16 @@ func translate(err error) error {
 }
 
 func gone(err error) bool {
-	var netErr net.Error
-	var connErr *pgconn.ConnectError
-	if errors.As(err, &netErr) || errors.As(err, &connErr) ||
-		errors.Is(err, driver.ErrBadConn) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+	var refused *pgconn.ConnectError
+	if errors.As(err, &refused) {
 		return true
 	}
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
-		// 08 connection, 53 resources, 57 operator intervention (Appendix A).
-		switch pg.Code[:2] {
-		case "08", "53", "57":
+		// 08 connection, 53 resources, 57 operator intervention, and a standby
+		// that takes no writes (Appendix A).
+		switch {
+		case strings.HasPrefix(pg.Code, "08"), strings.HasPrefix(pg.Code, "53"), strings.HasPrefix(pg.Code, "57"), pg.Code == "25006":
 			return true
 		}
 		return false
@@ -56,14 +56,21 @@ func gone(err error) bool {
 		}
 		return false
 	}
-	return errors.Is(err, sql.ErrConnDone) || strings.Contains(err.Error(), "database is closed") || strings.Contains(err.Error(), "conn closed") || strings.Contains(err.Error(), "unexpected EOF")
+	for _, e := range []error{driver.ErrBadConn, sql.ErrConnDone, io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded, context.Canceled} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	var netErr net.Error
+	return errors.As(err, &netErr) || pgconn.SafeToRetry(err) ||
+		strings.Contains(err.Error(), "database is closed") || strings.Contains(err.Error(), "closed pool")
 }
 
-// contended reports that the database undid the work because of somebody
-// else's lock, so that it may simply run again.
+// contended reports that somebody else's lock was in the way of the work, so
+// that it may simply run again: serialization, deadlock, lock not available.
 func contended(err error) bool {
 	var pg *pgconn.PgError
-	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
+	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01" || pg.Code == "55P03")
 }
 
 // taken reports that err is a violation of the named unique index.

@@ -8,32 +8,26 @@ import (
 	"io/fs"
 
 	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
 )
 
 //go:embed migrations/*.sql
-var migrations embed.FS
+var embedded embed.FS
 
-// migrate brings the tables up to date. Nodes that start at once take turns;
-// a database from a newer version is refused.
-func (db *DB) migrate(ctx context.Context) error {
-	dir, err := fs.Sub(migrations, "migrations")
+// migrations is the directory of the files that make the tables.
+func migrations() fs.FS {
+	dir, err := fs.Sub(embedded, "migrations")
 	if err != nil {
-		return err
+		panic(err) // only for a name that is no path
 	}
-	dialect := goose.DialectSQLite3
-	var opts []goose.ProviderOption
-	if db.engine == onPostgres {
-		dialect = goose.DialectPostgres
-		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 60))
-		if err != nil {
-			return err
-		}
-		opts = append(opts, goose.WithSessionLocker(locker))
-	}
+	return dir
+}
+
+// migrate brings the tables up to date; a database from a newer version is
+// refused.
+func migrate(ctx context.Context, db *sql.DB, dialect goose.Dialect, dir fs.FS, opts ...goose.ProviderOption) error {
 	// goose is the migration library because it runs the same plain SQL
 	// files on both engines and locks PostgreSQL while it does.
-	p, err := goose.NewProvider(dialect, db.write, dir, opts...)
+	p, err := goose.NewProvider(dialect, db, dir, opts...)
 	if err != nil {
 		return fmt.Errorf("read the migrations: %w", err)
 	}
@@ -41,7 +35,7 @@ func (db *DB) migrate(ctx context.Context) error {
 	for _, s := range p.ListSources() {
 		newest = max(newest, s.Version)
 	}
-	current, err := db.version(ctx)
+	current, err := version(ctx, db, dialect)
 	if err != nil {
 		return fmt.Errorf("read the database's version: %w", err)
 	}
@@ -59,16 +53,16 @@ func (db *DB) migrate(ctx context.Context) error {
 
 // version reads the version a database stands at without taking a lock; 0 for
 // a new one.
-func (db *DB) version(ctx context.Context) (int64, error) {
+func version(ctx context.Context, db *sql.DB, dialect goose.Dialect) (int64, error) {
 	exists := `SELECT count(*) FROM sqlite_master WHERE name = 'goose_db_version'`
-	if db.engine == onPostgres {
+	if dialect == goose.DialectPostgres {
 		exists = `SELECT count(*) FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = 'goose_db_version'`
 	}
 	var n int
-	if err := db.read.QueryRowContext(ctx, exists).Scan(&n); err != nil || n == 0 {
+	if err := db.QueryRowContext(ctx, exists).Scan(&n); err != nil || n == 0 {
 		return 0, err
 	}
 	var v sql.NullInt64
-	err := db.read.QueryRowContext(ctx, `SELECT max(version_id) FROM goose_db_version WHERE is_applied`).Scan(&v)
+	err := db.QueryRowContext(ctx, `SELECT max(version_id) FROM goose_db_version WHERE is_applied`).Scan(&v)
 	return v.Int64, err
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"parley/internal/seal"
 )
@@ -14,21 +15,23 @@ var sealed = []struct{ list, update, column string }{
 	{`SELECT id, sealed_gateway_secret FROM api_keys`, `UPDATE api_keys SET sealed_gateway_secret = $2 WHERE id = $1`, columnGatewaySecret},
 	{`SELECT id, sealed_secret FROM project_secrets`, `UPDATE project_secrets SET sealed_secret = $2 WHERE id = $1`, columnProjectSecret},
 	{`SELECT name, value FROM facts WHERE name = '` + factMediaSecret + `'`, `UPDATE facts SET value = $2 WHERE name = $1`, columnFact},
+	{`SELECT id, sealed_text FROM answers WHERE sealed_text <> ''`, `UPDATE answers SET sealed_text = $2 WHERE id = $1`, columnAnswer},
 }
 
 // Reseal puts every secret under another master key, all in one transaction,
 // and returns how many there are. The server must not be running.
 func (db *DB) Reseal(ctx context.Context, box *seal.Box) (int, error) {
 	count := 0
-	err := db.Write(ctx, func(ctx context.Context) error {
+	err := db.Write(unhurried(ctx, 10*time.Minute), func(ctx context.Context) error {
 		count = 0
 		for _, s := range sealed {
 			type row struct{ id, value string }
 			var rows []row
 			err := db.each(ctx, s.list, nil, func(scan func(...any) error) error {
 				var r row
-				defer func() { rows = append(rows, r) }()
-				return scan(&r.id, &r.value)
+				err := scan(&r.id, &r.value)
+				rows = append(rows, r)
+				return err
 			})
 			if err != nil {
 				return err

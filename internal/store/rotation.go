@@ -12,7 +12,11 @@ import (
 // LockProject implements key.Store: nobody else rotates or changes the project
 // until the transaction ends.
 func (db *DB) LockProject(ctx context.Context, id string) error {
-	return db.changed(ctx, noProject, `UPDATE projects SET status = status WHERE id = $1`, id)
+	t, ok := txFrom(ctx)
+	if !ok {
+		return errNoTx
+	}
+	return db.one(ctx, noProject, `SELECT id FROM projects WHERE id = $1`+t.locking(), []any{id}, &id)
 }
 
 // MoveAPIKey implements key.Store.

@@ -75,14 +75,15 @@ func (db *DB) ReleaseSeats(ctx context.Context, roomID string, now time.Time) er
 
 // InsertAttendance implements room.Store.
 func (db *DB) InsertAttendance(ctx context.Context, a room.Attendance) (bool, error) {
-	res, err := db.exec(ctx, `INSERT INTO attendance (id, room_id, session, seat_id, connection, joined_at, left_at, reason)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (seat_id, connection) DO NOTHING`,
-		a.ID, a.RoomID, a.Session, a.SeatID, a.Connection, millis(a.JoinedAt), millis(a.LeftAt), a.Reason)
-	if err != nil {
-		return false, translate(err)
+	if _, ok := txFrom(ctx); !ok {
+		return false, errNoTx
 	}
-	n, err := res.RowsAffected()
-	return n == 1, translate(err)
+	fresh := false
+	err := db.each(ctx, `INSERT INTO attendance (`+attendanceColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		ON CONFLICT (seat_id, connection) DO NOTHING RETURNING id`,
+		[]any{a.ID, a.RoomID, a.Session, a.SeatID, a.Connection, millis(a.JoinedAt), millis(a.LeftAt), a.Reason},
+		func(func(...any) error) error { fresh = true; return nil })
+	return fresh, err
 }
 
 const attendanceColumns = `id, room_id, session, seat_id, connection, joined_at, left_at, reason`

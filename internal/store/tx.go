@@ -10,11 +10,10 @@ import (
 
 type txKey struct{}
 
-// tx is the transaction a context carries: a connection with the statements
-// prepared on it.
+// tx is the transaction a context carries.
 type tx struct {
-	conn  *sql.Conn
-	stmts map[string]*sql.Stmt
+	conn
+	failed bool // a statement did, so that PostgreSQL takes no others
 }
 
 var errBadConn = driver.ErrBadConn
@@ -26,133 +25,54 @@ func txFrom(ctx context.Context) (*tx, bool) {
 	return t, ok
 }
 
-// stmt prepares a statement once for a connection: parsing it costs more than
-// running it.
-func (t *tx) stmt(ctx context.Context, q string) (*sql.Stmt, error) {
-	if s, ok := t.stmts[q]; ok {
-		return s, nil
-	}
-	s, err := t.conn.PrepareContext(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	t.stmts[q] = s
-	return s, nil
-}
-
-func (t *tx) exec(ctx context.Context, q string, args ...any) (sql.Result, error) {
-	s, err := t.stmt(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	return s.ExecContext(ctx, args...)
-}
-
-func (t *tx) close() {
-	for _, s := range t.stmts {
-		_ = s.Close()
-	}
-}
-
-// exec writes inside the transaction of ctx.
-func (db *DB) exec(ctx context.Context, q string, args ...any) (sql.Result, error) {
-	t, ok := txFrom(ctx)
-	if !ok {
-		return nil, errNoTx
-	}
-	return t.exec(ctx, q, args...)
+// reader reads rows one after another.
+type reader interface {
+	each(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error
 }
 
 // must writes inside the transaction of ctx and returns the driver's error
 // translated.
 func (db *DB) must(ctx context.Context, q string, args ...any) error {
-	_, err := db.exec(ctx, q, args...)
+	return db.changed(ctx, nil, q, args...)
+}
+
+// changed is must for a statement that has to meet a row; a miss is missing.
+func (db *DB) changed(ctx context.Context, missing error, q string, args ...any) error {
+	t, ok := txFrom(ctx)
+	if !ok {
+		return errNoTx
+	}
+	err := t.exec(ctx, missing, q, args)
+	if err != nil && err != missing {
+		t.failed = true
+	}
 	return translate(err)
 }
 
-// changed is must for a statement that has to meet exactly one row; a miss is
-// missing.
-func (db *DB) changed(ctx context.Context, missing error, q string, args ...any) error {
-	res, err := db.exec(ctx, q, args...)
+// each reads rows, in the transaction of ctx if it carries one.
+func (db *DB) each(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
+	t, ok := txFrom(ctx)
+	if !ok {
+		return translate(db.engine.each(ctx, q, args, row))
+	}
+	err := t.each(ctx, q, args, row)
 	if err != nil {
-		return translate(err)
+		t.failed = true
 	}
-	n, err := res.RowsAffected()
-	if err != nil {
-		return translate(err)
-	}
-	if n == 0 {
-		return missing
-	}
-	return nil
-}
-
-// prepared returns q ready to run: in the transaction of ctx, or on the
-// readers.
-func (db *DB) prepared(ctx context.Context, q string) (*sql.Stmt, error) {
-	if t, ok := txFrom(ctx); ok {
-		return t.stmt(ctx, q)
-	}
-	db.mu.RLock()
-	s, ok := db.stmts[q]
-	db.mu.RUnlock()
-	if ok {
-		return s, nil
-	}
-	s, err := db.read.PrepareContext(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	if other, ok := db.stmts[q]; ok {
-		_ = s.Close()
-		return other, nil
-	}
-	db.stmts[q] = s
-	return s, nil
+	return translate(err)
 }
 
 // one reads a single row into dest; no row is missing.
 func (db *DB) one(ctx context.Context, missing error, q string, args []any, dest ...any) error {
-	if _, in := txFrom(ctx); !in {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, patience)
-		defer cancel()
-	}
-	s, err := db.prepared(ctx, q)
-	if err != nil {
-		return translate(err)
-	}
-	err = s.QueryRowContext(ctx, args...).Scan(dest...)
-	if errors.Is(err, sql.ErrNoRows) {
+	none := true
+	err := db.each(ctx, q, args, func(scan func(...any) error) error {
+		none = false
+		return scan(dest...)
+	})
+	if err == nil && none {
 		return missing
 	}
-	return translate(err)
-}
-
-// each reads rows one after another.
-func (db *DB) each(ctx context.Context, q string, args []any, scan func(scan func(...any) error) error) error {
-	if _, in := txFrom(ctx); !in {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, patience)
-		defer cancel()
-	}
-	s, err := db.prepared(ctx, q)
-	if err != nil {
-		return translate(err)
-	}
-	rows, err := s.QueryContext(ctx, args...)
-	if err != nil {
-		return translate(err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		if err := scan(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return translate(rows.Err())
+	return err
 }
 
 // millis turns a moment into its stored form; the zero time is NULL.

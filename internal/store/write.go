@@ -2,58 +2,55 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"fmt"
-	"runtime/debug"
+	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"parley/internal/fault"
 )
 
+// How long a database that does not answer may hold up one caller. Who has
+// waited for two thirds of it is refused; the rest is kept for the work and
+// the commit.
 const (
-	queueLength   = 1024
-	batchLimit    = 128 // callers that share one transaction at most
-	postgresLanes = 4   // batches under way at once; SQLite has one writer
-	maxRuns       = 5   // how often a caller runs when others' locks get in its way
+	patience = 900 * time.Millisecond
+	reserve  = patience / 3
 )
 
-// job is one caller's work on its way through a lane.
-type job struct {
-	ctx   context.Context
-	work  func(context.Context) error
-	begun atomic.Bool // set by whoever comes first: the lane that runs it, or the caller who gives up
-	runs  int
-	err   error
-	panic *panicked
-	done  chan struct{}
-}
+const (
+	queueLength = 1024
+	maxRuns     = 5 // how often a caller runs when others get in its way
+	stepBack    = 50 * time.Millisecond
+)
 
-var errClosed = errors.New("the store is closed")
-
-// panicked carries a panic from the lane to the caller it belongs to.
-type panicked struct {
-	value any
-	stack []byte
-}
-
-func (p *panicked) String() string { return fmt.Sprintf("%v\n%s", p.value, p.stack) }
+var (
+	errClosed    = errors.New("the store is closed")
+	errBusy      = errors.New("no writer became free in time")
+	errSilent    = errors.New("the commit was not confirmed in time")
+	errUnwound   = errors.New("the work panicked")
+	errCarriedOn = errors.New("store: a statement failed and the work went on")
+)
 
 // Write runs work in a transaction and returns after the commit that holds it,
 // or with an error and nothing changed. Callers that wait at the same time
 // share one transaction, each under its own savepoint (group commit): one that
-// fails or panics harms no other, and a panic reaches its own caller. Inside
-// another Write, work joins the transaction that is under way.
+// fails or panics harms no other. Inside another Write, work joins the
+// transaction that is under way.
 //
-// work may run more than once, when the database undoes it over a lock; it
-// must set what it returns anew each time, and do nothing but database work:
-// others wait for it.
+// work may run more than once, when the database undoes it: it must set what
+// it returns anew each time. It must return the error of a statement that
+// failed, and do nothing but database work: others wait for it. A database
+// that goes away in the middle of a commit leaves its outcome in doubt; the
+// error is Unavailable then.
 func (db *DB) Write(ctx context.Context, work func(ctx context.Context) error) error {
 	if _, ok := txFrom(ctx); ok {
 		return work(ctx)
 	}
-	j := &job{ctx: ctx, work: work, done: make(chan struct{})}
+	j := newJob(ctx, work, db.engine.shape().hurry)
+	timer := time.NewTimer(patience - reserve)
+	defer timer.Stop()
 	select {
 	case <-db.stop:
 		return unavailable(errClosed)
@@ -61,48 +58,183 @@ func (db *DB) Write(ctx context.Context, work func(ctx context.Context) error) e
 	}
 	select {
 	case db.queue <- j:
+		return j.wait(timer, db.idle)
 	case <-ctx.Done():
 		return unavailable(ctx.Err())
+	case <-timer.C:
+		return unavailable(errBusy)
 	case <-db.stop:
 		return unavailable(errClosed)
 	}
-	waited := time.NewTimer(patience)
-	defer waited.Stop()
-	select {
-	case <-j.done:
-	case <-waited.C:
-		if j.begun.CompareAndSwap(false, true) {
-			return unavailable(errors.New("no writer became free in time"))
-		}
-		<-j.done
-	}
-	if j.panic != nil {
-		panic(j.panic)
-	}
-	return j.err
 }
 
-// lane runs batches of jobs on a connection of its own.
-type lane struct {
-	db    *DB
-	conn  *sql.Conn
-	tx    *tx
-	batch []*job
+type patienceKey struct{}
+
+// unhurried gives long work the time it needs.
+func unhurried(ctx context.Context, d time.Duration) context.Context {
+	return context.WithValue(ctx, patienceKey{}, d)
 }
+
+func patienceOf(ctx context.Context) time.Duration {
+	if d, ok := ctx.Value(patienceKey{}).(time.Duration); ok {
+		return d
+	}
+	return patience
+}
+
+// job is one caller's work on its way through a lane. It runs on the caller's
+// own goroutine when the lane says that it is its turn, so that a panic or
+// runtime.Goexit is the caller's own.
+type job struct {
+	ctx   context.Context
+	work  func(context.Context) error
+	until time.Time // the caller waits no longer; zero: as long as it takes
+	runs  int
+	err   error // what the next commit will have it told
+	state atomic.Int32
+	news  chan news // has room, so that no lane waits for a caller who has left
+}
+
+func newJob(ctx context.Context, work func(context.Context) error, hurry bool) *job {
+	j := &job{ctx: ctx, work: work, news: make(chan news, 1)}
+	if hurry {
+		j.until = time.Now().Add(patienceOf(ctx))
+	}
+	return j
+}
+
+// A caller may leave while its job waits, for a turn or for the commit.
+const (
+	jobWaits int32 = iota
+	jobRuns
+	jobLeft
+)
+
+// news is what a lane tells a caller: that it is its turn, or the outcome.
+type news struct {
+	turn context.Context // nil with the outcome
+	ran  chan<- error    // where the caller says what its work returned
+	err  error
+}
+
+// wait takes part in the transaction that a lane runs, until the outcome.
+func (j *job) wait(timer *time.Timer, idle <-chan struct{}) error {
+	cancelled, late := j.ctx.Done(), errBusy
+	for {
+		select {
+		case n := <-j.news:
+			if n.turn == nil {
+				return n.err
+			}
+			j.run(n.turn, n.ran)
+			cancelled, late = nil, errSilent // too late to withdraw
+			timer.Stop()
+			if !j.until.IsZero() {
+				timer.Reset(time.Until(j.until))
+			}
+		case <-cancelled:
+			cancelled = nil
+			if j.leave() {
+				return unavailable(j.ctx.Err())
+			}
+		case <-timer.C:
+			if j.leave() {
+				return unavailable(late)
+			}
+		case <-idle: // queued while the last lane stopped
+			if j.leave() {
+				return unavailable(errClosed)
+			}
+		}
+	}
+}
+
+// refuse takes a job out, unless its caller has left.
+func (j *job) refuse(err error) {
+	if j.leave() {
+		j.answer(err)
+	}
+}
+
+func (j *job) answer(err error) { j.news <- news{err: err} }
+
+func (j *job) leave() bool { return j.state.CompareAndSwap(jobWaits, jobLeft) }
+
+func (j *job) run(ctx context.Context, ran chan<- error) {
+	err, next := errUnwound, jobLeft
+	defer func() {
+		j.state.Store(next)
+		ran <- err
+	}()
+	err, next = j.work(ctx), jobWaits
+}
+
+// refusal says why a job gets no turn, or no other one.
+func (j *job) refusal() error {
+	switch {
+	case j.ctx.Err() != nil:
+		return unavailable(j.ctx.Err())
+	case !j.until.IsZero() && time.Until(j.until) < reserve:
+		return unavailable(errBusy)
+	case j.runs == maxRuns:
+		return unavailable(j.err)
+	}
+	return nil
+}
+
+// context is what the work runs in. A caller that gives up must not tear the
+// shared transaction down, so its cancellation does not reach the database.
+func (j *job) context(t *tx) (context.Context, context.CancelFunc) {
+	ctx := context.WithValue(context.WithoutCancel(j.ctx), txKey{}, t)
+	if j.until.IsZero() {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, j.until)
+}
+
+// conn is a lane's connection, with the transaction that is under way on it.
+type conn interface {
+	reader
+	// exec changes rows. To meet none is the error missing, unless that is nil.
+	exec(ctx context.Context, missing error, q string, args []any) error
+	// locking is what a SELECT ends with to keep others from changing its rows.
+	locking() string
+
+	// begin opens a transaction. A careful one has each statement fail at
+	// once, any other may find out at flush.
+	begin(ctx context.Context, careful bool) error
+	// A caller's work stands between savepoint and keep or undo. Where undo
+	// fails, the whole transaction is lost.
+	savepoint(ctx context.Context) error
+	keep(ctx context.Context) error
+	undo(ctx context.Context) error
+	// flush comes before commit, and fails where the transaction is lost.
+	flush(ctx context.Context) error
+	commit(ctx context.Context) error
+	rollback(ctx context.Context) error
+	close()
+}
+
+// lane runs one transaction after another on a connection of its own.
+type lane struct {
+	db        *DB
+	conn      conn
+	ran       chan error
+	contended bool // somebody else's lock was in the way of the last transaction
+}
+
+func newLane(db *DB) *lane { return &lane{db: db, ran: make(chan error)} }
 
 func (l *lane) run() {
-	defer l.db.lanes.Done()
 	defer l.drop()
 	for {
 		select {
 		case j := <-l.db.queue:
-			l.gather(j)
-			l.commit()
+			l.serve(l.gather(j))
 		case <-l.db.stop:
 			select { // what was accepted is still done
 			case j := <-l.db.queue:
-				l.gather(j)
-				l.commit()
+				l.serve(l.gather(j))
 			default:
 				return
 			}
@@ -110,156 +242,159 @@ func (l *lane) run() {
 	}
 }
 
-func (l *lane) gather(first *job) {
-	l.batch = l.batch[:0]
-	l.take(first)
-	for len(l.batch) < batchLimit {
+func (l *lane) gather(first *job) []*job {
+	jobs := []*job{first}
+	for len(jobs) < l.db.engine.shape().batch {
 		select {
 		case j := <-l.db.queue:
-			l.take(j)
+			jobs = append(jobs, j)
 		default:
-			return
+			return jobs
+		}
+	}
+	return jobs
+}
+
+// serve runs jobs until each has its answer.
+func (l *lane) serve(jobs []*job) {
+	careful := false
+	for len(jobs) > 0 {
+		l.contended = false
+		if jobs, careful = l.transact(jobs, careful); l.contended {
+			// Two that were in each other's way and both stepped back would
+			// meet again at once, if they took the same time to come back.
+			time.Sleep(rand.N(stepBack))
 		}
 	}
 }
 
-// take adds a job to the batch, unless its caller has given up waiting.
-func (l *lane) take(j *job) {
-	if j.runs > 0 || j.begun.CompareAndSwap(false, true) {
-		l.batch = append(l.batch, j)
+// transact runs jobs in one transaction and answers them. It returns those
+// that have to run again, and whether they should carefully.
+func (l *lane) transact(jobs []*job, careful bool) (again []*job, next bool) {
+	jobs = slices.DeleteFunc(jobs, func(j *job) bool { return j.state.Load() == jobLeft })
+	if len(jobs) == 0 {
+		return nil, false
 	}
-}
-
-// commit runs the batch in one transaction and answers its callers.
-func (l *lane) commit() {
-	if len(l.batch) == 0 {
-		return
+	if err := l.begin(careful); err != nil {
+		for _, j := range jobs {
+			j.answer(translate(err))
+		}
+		return nil, false
 	}
-	var again []*job
-	err := l.begin()
-	if err == nil {
-		kept := 0
-		for _, j := range l.batch {
-			if retry := l.runOne(j); retry {
-				again = append(again, j)
-				continue
+	var ran []*job
+	for _, j := range jobs {
+		if err := j.refusal(); err != nil {
+			j.refuse(err)
+			continue
+		}
+		if !j.state.CompareAndSwap(jobWaits, jobRuns) {
+			continue
+		}
+		if lost := l.turn(j); lost {
+			l.abandon()
+			if careful { // nobody else can have done it
+				j.refuse(unavailable(j.err))
 			}
-			l.batch[kept] = j
-			kept++
+			return jobs, true
 		}
-		l.batch = l.batch[:kept]
-		err = l.exec("COMMIT")
+		if contended(j.err) {
+			l.contended = true
+			again = append(again, j)
+		} else {
+			ran = append(ran, j)
+		}
 	}
+	if len(ran) == 0 {
+		l.abandon()
+		return again, false
+	}
+	ctx, cancel := l.context()
+	defer cancel()
+	if err := l.conn.flush(ctx); err != nil {
+		l.contended = contended(err)
+		l.abandon()
+		return jobs, true
+	}
+	err := l.conn.commit(ctx)
 	if err != nil {
-		l.drop() // the connection's state is unknown: the next batch gets a fresh one
+		l.drop() // what it has done is unknown
 	}
-	for _, j := range l.batch {
-		if err != nil && j.err == nil && j.panic == nil {
+	for _, j := range ran {
+		if err != nil {
 			j.err = translate(err)
 		}
-		close(j.done)
+		j.answer(j.err)
 	}
-	for _, j := range again {
-		go func() { // never from the lane itself: the queue may be full
-			select {
-			case l.db.queue <- j:
-			case <-l.db.stop:
-				j.err = unavailable(errClosed)
-				close(j.done)
-			}
-		}()
-	}
+	return again, false
 }
 
-// runOne runs one caller's work under a savepoint and reports whether it has
-// to run again in a later batch.
-func (l *lane) runOne(j *job) (again bool) {
-	if err := j.ctx.Err(); err != nil {
-		j.err = unavailable(err)
-		return false
-	}
-	if j.err = l.exec("SAVEPOINT caller"); j.err != nil {
-		j.err = translate(j.err)
-		return false
-	}
-	j.runs++
-	// A caller that gives up must not tear the shared transaction down with
-	// it, so its cancellation does not reach the database.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), 5*patience)
+// turn has a caller do its work, and reports whether the whole transaction was
+// lost over it.
+func (l *lane) turn(j *job) (lost bool) {
+	t := &tx{conn: l.conn}
+	ctx, cancel := j.context(t)
 	defer cancel()
-	ctx = context.WithValue(ctx, txKey{}, l.tx)
-	j.err, j.panic = call(ctx, j.work)
-	if j.err == nil && j.panic == nil {
-		j.err = translate(l.exec("RELEASE SAVEPOINT caller"))
-		return false
-	}
-	if err := l.exec("ROLLBACK TO SAVEPOINT caller"); err == nil {
-		_ = l.exec("RELEASE SAVEPOINT caller")
-	}
-	if contended(j.err) && j.runs < maxRuns {
-		j.err = nil
+	j.runs++
+	if j.err = l.conn.savepoint(ctx); j.err != nil {
+		j.state.Store(jobWaits)
 		return true
 	}
-	return false
+	j.news <- news{turn: ctx, ran: l.ran}
+	j.err = <-l.ran
+	if j.err == nil && t.failed {
+		j.err = errCarriedOn
+	}
+	if j.err == nil {
+		j.err = l.conn.keep(ctx)
+	}
+	return j.err != nil && l.conn.undo(ctx) != nil
 }
 
-func call(ctx context.Context, work func(context.Context) error) (err error, p *panicked) {
-	defer func() {
-		if v := recover(); v != nil {
-			p = &panicked{value: v, stack: debug.Stack()}
+// begin opens a transaction. A connection that idled may have died unseen;
+// nothing has begun on it, so a fresh one gets a try.
+func (l *lane) begin(careful bool) error {
+	ctx, cancel := l.context()
+	defer cancel()
+	if l.conn != nil {
+		if l.conn.begin(ctx, careful) == nil {
+			return nil
 		}
-	}()
-	return work(ctx), nil
-}
-
-// begin opens the batch's transaction. A connection that idled may have died
-// unseen; nothing has begun on it, so a fresh one gets a try.
-func (l *lane) begin() error {
-	fresh := l.conn == nil
-	if fresh {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		conn, err := l.db.write.Conn(ctx)
-		if err != nil {
-			return err
-		}
-		l.conn = conn
-		l.tx = &tx{conn: conn, stmts: map[string]*sql.Stmt{}}
-	}
-	begin := "BEGIN"
-	if l.db.engine == onSQLite {
-		begin = "BEGIN IMMEDIATE"
-	}
-	err := l.exec(begin)
-	if err != nil && !fresh {
 		l.drop()
-		return l.begin()
+	}
+	c, err := l.db.engine.connect(ctx)
+	if err != nil {
+		return err
+	}
+	l.conn = c
+	if err = c.begin(ctx, careful); err != nil {
+		l.drop()
 	}
 	return err
 }
 
-// exec runs one of the lane's own statements. SQLite gets all the time its
-// disk needs; a PostgreSQL that does not answer holds nobody up for long.
-func (l *lane) exec(q string) error {
-	ctx := context.Background()
-	if l.db.engine == onPostgres {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, patience)
-		defer cancel()
+// abandon undoes a transaction that is lost.
+func (l *lane) abandon() {
+	ctx, cancel := l.context()
+	defer cancel()
+	if l.conn.rollback(ctx) != nil {
+		l.drop()
 	}
-	_, err := l.tx.exec(ctx, q)
-	return err
 }
 
 // drop gives the connection up, and with it whatever it had begun.
 func (l *lane) drop() {
-	if l.conn == nil {
-		return
+	if l.conn != nil {
+		l.conn.close()
+		l.conn = nil
 	}
-	l.tx.close()
-	_ = l.conn.Raw(func(any) error { return errBadConn })
-	_ = l.conn.Close()
-	l.conn, l.tx = nil, nil
+}
+
+// context bounds what the lane itself asks of the database.
+func (l *lane) context() (context.Context, context.CancelFunc) {
+	if l.db.engine.shape().hurry {
+		return context.WithTimeout(context.Background(), patience)
+	}
+	return context.Background(), func() {}
 }
 
 func unavailable(cause error) error {

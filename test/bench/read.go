@@ -12,7 +12,7 @@ import (
 const readers = 16 // connections that read
 
 // errAbsent says that there is nothing to measure yet, which is no failure.
-var errAbsent = errors.New("absent")
+var errAbsent = errors.New("not there yet")
 
 // read measures a signed read of version 5, with its row of diagnostics and
 // its counter.

@@ -67,8 +67,8 @@ func rooms(name string, h hello, cpu measure.CPU) (*measure.Load, error) {
 	return l, nil
 }
 
-// besideBare compares a with a bare server and with itself, and then, by the
-// same procedure, with each of the others, whose pairs it returns.
+// besideBare compares a with a bare server and, by the same procedure, with
+// itself and each of the others, whose pairs it returns, the control first.
 func (b *bench) besideBare(ctx context.Context, of string, a *measure.Load, cpuGoal, rateGoal float64, others ...*measure.Load) ([]figure, []measure.Pairs, error) {
 	var h hello
 	c, err := startSelf(b.dir, roleBare, "", &h)
@@ -91,7 +91,7 @@ func (b *bench) besideBare(ctx context.Context, of string, a *measure.Load, cpuG
 	if err != nil {
 		return nil, nil, err
 	}
-	return besideBare(of, pairs[0], pairs[1], cpuGoal, rateGoal), pairs[2:], nil
+	return besideBare(of, pairs[0], pairs[1], cpuGoal, rateGoal), pairs[1:], nil
 }
 
 // counted sees that every room that was answered for is in the database.

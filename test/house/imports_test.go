@@ -33,8 +33,11 @@ var allowed = map[string][]string{
 	"internal/api/web":      {"internal/fault"},
 	"internal/api/page":     {},
 	"internal/api/contract": {},
-	"internal/api/v3":       {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room"},
+	"internal/api/legacy":   {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room"},
+	"internal/api/v3":       {"internal/api/legacy", "internal/api/web", "internal/room"},
+	"internal/api/v4":       {"internal/api/legacy", "internal/api/web", "internal/fault", "internal/project", "internal/room"},
 	"internal/api/v5":       {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/diagnostic"},
+	"internal/api/manage":   {"internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room", "internal/operator", "internal/seal"},
 	"internal/api/join":     {"internal/api/web", "internal/fault", "internal/room"},
 	"web":                   {},
 }
@@ -54,7 +57,7 @@ var only = map[string]string{
 	"github.com/jackc/":        "internal/store",
 	"github.com/alecthomas/":   "internal/cli internal/config",
 	"github.com/getkin/":       "internal/api/contract",
-	"github.com/oapi-codegen/": "internal/api/v3 internal/api/join",
+	"github.com/oapi-codegen/": "internal/api/v3 internal/api/v4 internal/api/join internal/api/manage",
 }
 
 type pkg struct {

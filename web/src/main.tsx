@@ -11,6 +11,7 @@ import './styles/tokens.css';
 import './styles/base.css';
 import './styles/page.css';
 import './styles/lobby.css';
+import { Safety } from './ui/Safety';
 import { Runner } from './visit/runner';
 import type { RoomModule } from './room';
 
@@ -41,7 +42,11 @@ if (route) {
   });
   // Before the first paint: the question travels while React draws.
   runner.start();
-  root.render(<App route={route} runner={runner} studio={studio} loadRoom={loadRoom} />);
+  root.render(
+    <Safety>
+      <App route={route} runner={runner} studio={studio} loadRoom={loadRoom} />
+    </Safety>,
+  );
 } else {
   root.render(<NotALink />);
 }

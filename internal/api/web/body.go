@@ -17,33 +17,34 @@ const (
 	CodeTooLarge = "body_too_large"
 )
 
+var errTooLarge = fault.New(fault.Invalid, CodeTooLarge, "the body must not be larger than %d bytes", BodyLimit)
+
 // Body reads the body of a request, once: it must say that it is JSON and stay
 // within BodyLimit. Whether it is JSON is for Parse to say.
 func Body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if err := checkJSON(r.Header.Values("Content-Type")); err != nil {
 		return nil, err
 	}
-	tooLarge := fault.New(fault.Invalid, CodeTooLarge, "the body must not be larger than %d bytes", BodyLimit)
 	if r.ContentLength > BodyLimit {
-		return nil, tooLarge
+		return nil, errTooLarge
 	}
-	body, err := readAll(http.MaxBytesReader(w, r.Body, BodyLimit), r.ContentLength)
+	body, err := readAll(w, r)
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
-		return nil, tooLarge
+		return nil, errTooLarge
 	case err != nil:
 		return nil, &fault.Error{Kind: fault.Invalid, Code: "invalid_request", Message: "the body could not be read to its end", Err: err}
 	}
 	return body, nil
 }
 
-func readAll(r io.Reader, length int64) ([]byte, error) {
-	if length < 0 {
-		return io.ReadAll(r)
+func readAll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength < 0 {
+		return io.ReadAll(http.MaxBytesReader(w, r.Body, BodyLimit))
 	}
-	body := make([]byte, length)
-	_, err := io.ReadFull(r, body)
+	body := make([]byte, r.ContentLength)
+	_, err := io.ReadFull(r.Body, body)
 	return body, err
 }
 

@@ -24,9 +24,9 @@ const BodyLimit = 64 << 10
 
 // Request is what the transport knows of a request besides the request.
 type Request struct {
-	ID     string     // names the request in answers and logs; holds no secret
-	Client netip.Addr // who is calling, forwarding headers of trusted proxies considered
-	Note   []any      // further log fields, such as the cause of a refusal
+	ID     string      // names the request in answers and logs; holds no secret
+	Client netip.Addr  // who is calling, forwarding headers of trusted proxies considered
+	Note   []slog.Attr // further log fields, such as the cause of a refusal
 }
 
 type requestKey struct{}
@@ -44,7 +44,7 @@ func From(ctx context.Context) *Request {
 func LogError(r *http.Request, err error) {
 	if err != nil {
 		q := From(r.Context())
-		q.Note = append(q.Note, "error", err.Error())
+		q.Note = append(q.Note, slog.String("error", err.Error()))
 	}
 }
 
@@ -70,14 +70,10 @@ func Wrap(next http.Handler, trusted []netip.Prefix, log *slog.Logger, fail func
 				level = slog.LevelError
 			}
 			if log.Enabled(r.Context(), level) {
-				// Made by hand, because every request pays for it: typed
-				// fields, and no look at who calls the logger.
-				line := slog.NewRecord(time.Now(), level, "request", 0)
-				line.AddAttrs(slog.String("request_id", info.ID), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+				log.LogAttrs(r.Context(), level, "request", append(info.Note,
+					slog.String("request_id", info.ID), slog.String("method", r.Method), slog.String("path", r.URL.Path),
 					slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes),
-					slog.Duration("duration", time.Since(start).Round(time.Microsecond)), slog.String("client", info.Client.String()))
-				line.Add(info.Note...)
-				_ = log.Handler().Handle(r.Context(), line)
+					slog.Duration("duration", time.Since(start).Round(time.Microsecond)), slog.String("client", info.Client.String()))...)
 			}
 		}()
 		next.ServeHTTP(rec, r)

@@ -1,11 +1,13 @@
 -- +goose Up
 -- One script for SQLite and PostgreSQL: TEXT ids (UUIDv7, in time order),
 -- BIGINT Unix milliseconds, sealed secrets as TEXT, settings as TEXT JSON.
+-- CHECKs say x = 'a' OR x = 'b': for a longer IN SQLite builds a table at
+-- every insert.
 
 CREATE TABLE organizations (
     id         TEXT PRIMARY KEY,
     name       TEXT NOT NULL,
-    billing    TEXT NOT NULL CHECK (billing IN ('plan', 'payg')),
+    billing    TEXT NOT NULL CHECK (billing = 'plan' OR billing = 'payg'),
     created_at BIGINT NOT NULL
 );
 
@@ -13,7 +15,7 @@ CREATE TABLE projects (
     id              TEXT PRIMARY KEY,
     organization_id TEXT NOT NULL REFERENCES organizations (id),
     name            TEXT NOT NULL,
-    status          TEXT NOT NULL CHECK (status IN ('active', 'inactive')),
+    status          TEXT NOT NULL CHECK (status = 'active' OR status = 'inactive'),
     suspended_at    BIGINT,
     settings        TEXT NOT NULL,
     created_at      BIGINT NOT NULL
@@ -23,7 +25,7 @@ CREATE TABLE projects (
 CREATE TABLE api_keys (
     id                    TEXT PRIMARY KEY,
     project_id            TEXT NOT NULL REFERENCES projects (id),
-    slot                  TEXT NOT NULL CHECK (slot IN ('current', 'overlap', 'retired')),
+    slot                  TEXT NOT NULL CHECK (slot = 'current' OR slot = 'overlap' OR slot = 'retired'),
     key_hash              TEXT NOT NULL UNIQUE,
     sealed_key            TEXT NOT NULL,
     sealed_gateway_secret TEXT NOT NULL,
@@ -38,7 +40,7 @@ CREATE UNIQUE INDEX api_keys_one_overlap ON api_keys (project_id) WHERE slot = '
 CREATE TABLE project_secrets (
     id              TEXT PRIMARY KEY,
     project_id      TEXT NOT NULL REFERENCES projects (id),
-    slot            TEXT NOT NULL CHECK (slot IN ('current', 'overlap', 'retired')),
+    slot            TEXT NOT NULL CHECK (slot = 'current' OR slot = 'overlap' OR slot = 'retired'),
     sealed_secret   TEXT NOT NULL,
     created_at      BIGINT NOT NULL,
     retiring_since  BIGINT,
@@ -61,8 +63,8 @@ CREATE TABLE rooms (
     id                 TEXT PRIMARY KEY,
     project_id         TEXT NOT NULL REFERENCES projects (id),
     client_room_id     TEXT,
-    type               TEXT NOT NULL CHECK (type IN ('video', 'audio')),
-    state              TEXT NOT NULL CHECK (state IN ('scheduled', 'open', 'active', 'ended', 'cancelled', 'expired')),
+    type               TEXT NOT NULL CHECK (type = 'video' OR type = 'audio'),
+    state              TEXT NOT NULL CHECK (state = 'scheduled' OR state = 'open' OR state = 'active' OR state = 'ended' OR state = 'cancelled' OR state = 'expired'),
     end_reason         TEXT NOT NULL,
     title              TEXT NOT NULL,
     welcome_message    TEXT NOT NULL,
@@ -89,7 +91,7 @@ CREATE INDEX rooms_due ON rooms (due_at) WHERE due_at IS NOT NULL;
 CREATE TABLE sessions (
     room_id    TEXT NOT NULL REFERENCES rooms (id),
     n          BIGINT NOT NULL,
-    state      TEXT NOT NULL CHECK (state IN ('live', 'closing', 'closed')),
+    state      TEXT NOT NULL CHECK (state = 'live' OR state = 'closing' OR state = 'closed'),
     started_at BIGINT NOT NULL,
     ended_at   BIGINT,
     PRIMARY KEY (room_id, n)
@@ -104,7 +106,7 @@ CREATE TABLE seats (
     key_hash   TEXT NOT NULL,
     name       TEXT NOT NULL,
     role       TEXT NOT NULL,
-    state      TEXT NOT NULL CHECK (state IN ('reserved', 'joined', 'free')),
+    state      TEXT NOT NULL CHECK (state = 'reserved' OR state = 'joined' OR state = 'free'),
     connection TEXT NOT NULL, -- the media engine's id of the latest connection
     held_until BIGINT,        -- while reserved: when the seat is given up
     created_at BIGINT NOT NULL,

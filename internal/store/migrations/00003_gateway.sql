@@ -16,15 +16,13 @@ CREATE TABLE tallies (
     PRIMARY KEY (subject, period)
 );
 
--- Calls of version 5 that somebody may ask about, in blocks: a row for each
--- would cost more than answering the call. A call's number is its moment in
--- nanoseconds, made unique; n is that of the last in the block.
+-- Calls of version 5 that somebody may ask about. The number is the moment in
+-- nanoseconds, made unique; the call is JSON, because it is only ever read
+-- whole and many are written.
 CREATE TABLE calls (
     project_id TEXT NOT NULL,
     n          BIGINT NOT NULL,
-    first_n    BIGINT NOT NULL,
-    size       BIGINT NOT NULL,
-    calls      TEXT NOT NULL, -- JSON
+    call       TEXT NOT NULL,
     PRIMARY KEY (project_id, n)
 );
 

@@ -20,6 +20,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // driver "pgx"
 )
@@ -117,28 +118,74 @@ func (c *Cluster) pgctl(t testing.TB, args ...string) {
 	}
 }
 
-// signal reaches the server and each of its processes, which are children of
-// the first.
+// signal reaches the server and each of its processes.
 func (c *Cluster) signal(t testing.TB, sig syscall.Signal) {
 	t.Helper()
+	pids, err := c.processes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, sig) // one that ended meanwhile does no harm
+	}
+}
+
+// processes returns the server's first process and its children, which are all
+// of the others.
+func (c *Cluster) processes() ([]int, error) {
 	pidFile, err := os.ReadFile(filepath.Join(c.data(), "postmaster.pid"))
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	first, _, _ := strings.Cut(string(pidFile), "\n")
-	pid, err := strconv.Atoi(first)
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%[1]s/task/%[1]s/children", first))
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for _, field := range append(strings.Fields(string(children)), first) {
+		pid, err := strconv.Atoi(field)
+		if err != nil {
+			return nil, err
+		}
+		pids = append(pids, pid)
+	}
+	return pids, nil
+}
+
+// CPU returns the processor time that this process and its private server have
+// used so far, for benchmarks: unlike speed it hardly depends on what else the
+// machine does.
+func CPU(t testing.TB) time.Duration {
+	t.Helper()
+	var own syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
+		t.Fatal(err)
+	}
+	sum := time.Duration(own.Utime.Nano() + own.Stime.Nano())
+	c, err := shared()
 	if err != nil {
 		t.Fatal(err)
 	}
-	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	pids, err := c.processes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range append(strings.Fields(string(children)), first) {
-		if n, err := strconv.Atoi(p); err == nil {
-			_ = syscall.Kill(n, sig) // one that ended meanwhile does no harm
+	for _, pid := range pids {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			continue // ended; the first process counts it among its children
+		}
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		for _, field := range strings.Fields(rest)[11:15] { // utime, stime, and those of children that ended
+			ticks, err := strconv.Atoi(field)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += time.Duration(ticks) * (time.Second / 100)
 		}
 	}
+	return sum
 }
 
 func (c *Cluster) data() string { return filepath.Join(c.dir, "data") }

@@ -1,3 +1,164 @@
 // Package storetest tests the store: one suite for every engine, and real
-// databases for the tests of other packages. It is imported by tests only.
+// databases for the tests and benchmarks of other packages. Only tests import
+// it.
 package storetest
+
+import (
+	"context"
+	"encoding/base64"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/internal/fault"
+	"parley/internal/key"
+	"parley/internal/project"
+	"parley/internal/room"
+	"parley/internal/seal"
+	"parley/internal/store"
+)
+
+// Engines are the databases that a test of something which stores should run
+// on. Each makes a new one: empty, unlocked, gone with the test.
+var Engines = map[string]func(t testing.TB) *store.DB{
+	"sqlite":   SQLite,
+	"postgres": func(t testing.TB) *store.DB { return Open(t, Postgres(t), "") },
+}
+
+// SQLite opens a new SQLite database.
+func SQLite(t testing.TB) *store.DB {
+	t.Helper()
+	return Open(t, "", t.TempDir())
+}
+
+// Open opens a database and unlocks it with Box(1).
+func Open(t testing.TB, url, dir string) *store.DB {
+	t.Helper()
+	db, err := store.Open(context.Background(), url, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if err := db.Unlock(context.Background(), Box(1)); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// Box returns a box of the n-th of some master keys.
+func Box(n byte) *seal.Box {
+	key, err := seal.ParseKey(base64.StdEncoding.EncodeToString([]byte(strings.Repeat(string(rune(n)), seal.KeySize))))
+	if err != nil {
+		panic(err)
+	}
+	return seal.NewBox(key)
+}
+
+// NewID returns a new id, as the service makes them.
+func NewID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// Project makes an active project, with its organization and credentials.
+func Project(t testing.TB, db *store.DB) project.Project {
+	t.Helper()
+	ctx := context.Background()
+	projects := project.NewService(db, time.Now, NewID, func(string) {})
+	o, err := projects.CreateOrganization(ctx, "Example", project.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _, err := key.NewService(db, projects, time.Now, NewID).CreateProject(ctx, o.ID, "Example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Room returns a room as a new quick one is, to be changed and inserted.
+func Room(projectID string) *room.Room {
+	return &room.Room{ID: NewID(), ProjectID: projectID, Type: room.Video, State: room.Open, Title: "Title",
+		CreatorName: "Ada", MaxParticipants: 10, EmptyTimeout: 300 * time.Second, Duration: time.Hour,
+		CreatorLinkHash: "hash", EventSequence: 1, CreatedAt: moment(0), OpenedAt: moment(0), DueAt: moment(300)}
+}
+
+// moment is some seconds after the suite's epoch, and some milliseconds.
+func moment(seconds int) time.Time {
+	return time.UnixMilli(1_780_000_000_123 + int64(seconds)*1000).UTC()
+}
+
+// suite is one engine under test.
+type suite struct {
+	open    func(t testing.TB) *store.DB
+	db      *store.DB
+	project project.Project
+}
+
+// Run tests every method of a store. open returns a new, empty database,
+// unlocked.
+func Run(t *testing.T, open func(t testing.TB) *store.DB) {
+	s := &suite{open: open, db: open(t)}
+	s.project = Project(t, s.db)
+	tests := reflect.TypeOf(s)
+	for i := range tests.NumMethod() {
+		m := tests.Method(i)
+		t.Run(strings.TrimPrefix(m.Name, "Test"), func(t *testing.T) {
+			t.Parallel()
+			m.Func.Call([]reflect.Value{reflect.ValueOf(s), reflect.ValueOf(t)})
+		})
+	}
+}
+
+// write runs work in a transaction that has to succeed.
+func (s *suite) write(t *testing.T, work func(ctx context.Context) error) {
+	t.Helper()
+	if err := s.db.Write(context.Background(), work); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// insert puts a room into the database.
+func (s *suite) insert(t *testing.T, r *room.Room) *room.Room {
+	t.Helper()
+	s.write(t, func(ctx context.Context) error { return s.db.InsertRoom(ctx, r) })
+	return r
+}
+
+// same fails unless a value was found and is as wanted.
+func same[T any](t *testing.T, got T, err error, want T) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("\ngot  %+v\nwant %+v", got, want)
+	}
+}
+
+// refused fails unless err is a refusal of that kind and code.
+func refused(t *testing.T, err error, kind fault.Kind, code string) {
+	t.Helper()
+	if f := fault.From(err); err == nil || f.Kind != kind || f.Code != code {
+		t.Fatalf("got %v, want a refusal with the code %s", err, code)
+	}
+}
+
+// broken fails unless err tells of a broken constraint: an error, and none
+// that says something to a stranger.
+func broken(t *testing.T, err error) {
+	t.Helper()
+	if err == nil || fault.From(err).Kind != fault.Internal {
+		t.Fatalf("got %v, want the failure of a constraint", err)
+	}
+}
+
+// texts are values that a database may change if it is set up wrongly.
+var texts = []string{
+	"O'Brien \"quoted\" \\ back % _ $1 ?",
+	"  blanks around  ",
+	"Ünïcödé ﷽ 𝄞 👩‍👩‍👧 שלום e\u0301",
+	"\u200b\ufeff\ufffd\U0010ffff",
+	"true", "null", "007",
+	strings.Repeat("𝄞", 255),
+}

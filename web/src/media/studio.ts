@@ -1,34 +1,10 @@
 import { Store } from '../lib/store';
 import { acquire } from './acquire';
 import { choices, type Choice } from './choices';
-import { listDevices, noDevices, type Devices } from './devices';
+import { runs, type Capture, type Desk } from './desk';
+import { listDevices, noDevices } from './devices';
 import type { Fault, Kind } from './faults';
 import { permissionFor } from './permission';
-
-export type Capture =
-  | { is: 'off' }
-  | { is: 'asking' }
-  | { is: 'live'; track: MediaStreamTrack }
-  | { is: 'failed'; fault: Fault };
-
-export type ScreenCapture =
-  | { is: 'off' }
-  | { is: 'live'; video: MediaStreamTrack; audio: MediaStreamTrack | null }
-  | { is: 'failed' };
-
-export interface Desk {
-  /** A video room: there is a camera to speak of. */
-  video: boolean;
-  mic: Capture;
-  camera: Capture;
-  screen: ScreenCapture;
-  /** What the visitor wants, whether or not the device goes along. */
-  micOn: boolean;
-  cameraOn: boolean;
-  devices: Devices;
-  /** Chosen devices; empty means the usual one. */
-  chosen: Record<Choice, string>;
-}
 
 const off = { is: 'off' } as const;
 
@@ -66,10 +42,17 @@ export class Studio {
 
   /** Asks for what is wanted and not there: after a press that says so. */
   async prepare(): Promise<void> {
-    if (!this.#secure()) return;
+    if (!this.#secure()) return this.#doWithout();
+    this.#doWithout();
     const desk = this.desk.get();
     // Nobody who joins muted is asked for a microphone: unmuting asks.
     await this.#open(this.#wanted().filter((kind) => desk[kind].is === 'off' && (kind === 'camera' || desk.micOn)));
+  }
+
+  /** Who joins although a device failed has read why, and goes in without it this time. */
+  #doWithout(): void {
+    const { mic, camera, micOn, cameraOn } = this.desk.get();
+    this.#patch({ micOn: micOn && mic.is !== 'failed', cameraOn: cameraOn && camera.is !== 'failed' });
   }
 
   /** Asks for the microphone, and for the camera where one is wanted; also after a refusal. */
@@ -176,11 +159,16 @@ export class Studio {
     return false;
   }
 
-  #stop(kind: Kind): void {
+  /** Ends what runs, and what is on its way. */
+  #halt(kind: Kind): Capture {
     this.#turn[kind]++;
     const capture = this.desk.get()[kind];
     if (capture.is === 'live') capture.track.stop();
-    if (capture.is !== 'off') this.#set(kind, off);
+    return capture;
+  }
+
+  #stop(kind: Kind): void {
+    if (this.#halt(kind).is !== 'off') this.#set(kind, off);
   }
 
   async #open(kinds: Kind[]): Promise<void> {
@@ -188,8 +176,7 @@ export class Studio {
     const { chosen } = this.desk.get();
     const turns = kinds.map((kind) => {
       // Phones and Firefox give one device of a kind at a time: the old one goes first.
-      this.#stop(kind);
-      this.#set(kind, { is: 'asking' });
+      this.#set(kind, { is: 'asking', live: runs(this.#halt(kind)) });
       return this.#turn[kind];
     });
     const got = await acquire(kinds.map((kind) => ({ kind, deviceId: chosen[kind] })));
@@ -223,25 +210,27 @@ export class Studio {
     this.#watching = true;
     navigator.mediaDevices.addEventListener('devicechange', () => {
       void this.#refresh();
-      this.#retryFailed(['missing', 'busy']);
+      void this.#retryFailed(['missing', 'busy']);
     });
     for (const kind of ['mic', 'camera'] as const) {
       void permissionFor(kind).then((status) => {
         status?.addEventListener('change', () => {
-          if (status.state === 'granted') this.#retryFailed(['blocked', 'dismissed', 'system']);
+          if (status.state === 'granted') void this.#retryFailed(['blocked', 'dismissed', 'system']);
         });
       });
     }
     void this.#refresh();
   }
 
-  #retryFailed(faults: Fault[]): void {
-    const desk = this.desk.get();
-    const failed = this.#wanted().filter((kind) => {
-      const capture = desk[kind];
-      return capture.is === 'failed' && faults.includes(capture.fault);
-    });
-    void this.#open(failed);
+  async #retryFailed(faults: Fault[]): Promise<void> {
+    const { micOn, cameraOn } = this.desk.get();
+    for (const kind of this.#wanted()) {
+      const capture = this.desk.get()[kind];
+      if (capture.is !== 'failed' || !faults.includes(capture.fault)) continue;
+      // Plugging something in must not make the browser ask somebody who only listens.
+      const wanted = kind === 'mic' ? micOn : cameraOn;
+      if (wanted || (await permissionFor(kind))?.state === 'granted') await this.#open([kind]);
+    }
   }
 
   async #refresh(): Promise<void> {

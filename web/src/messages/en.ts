@@ -15,12 +15,10 @@ export const en = {
   'lobby.people': { one: '1 person is here', other: '{n} people are here' },
   'lobby.welcome': 'Welcome message',
   'lobby.name': 'Your name',
-  'lobby.name.hint': 'The others see it.',
   'lobby.name.missing': 'Write your name first.',
   'lobby.name.refused': 'This name cannot be used. Write it in up to 255 ordinary characters.',
   'lobby.host': 'You are the host',
   'lobby.guest': 'You are a guest',
-  'lobby.listen': 'You join listening',
   'lobby.muted': 'Join muted',
   'lobby.camera': 'Camera on',
   'lobby.camera.off': 'Your camera is off',
@@ -54,6 +52,8 @@ export const en = {
   'speaker.label': 'Speaker',
   'speaker.default': 'The usual speaker',
   'device.again': 'Try again',
+  'device.mic.without': 'Only listen',
+  'device.camera.without': 'Without camera',
   'device.unnamed': 'Device {n}',
 
   'fault.mic.blocked':
@@ -79,7 +79,6 @@ export const en = {
 
   'room.people': { one: '1 person', other: '{n} people' },
   'room.you': 'You',
-  'room.named.you': '{name} (you)',
   'room.host': 'Host',
   'room.muted': 'Muted',
   'room.speaking': 'Speaking',
@@ -180,6 +179,9 @@ export const en = {
   'ended.expired': 'Nobody came while it was open.',
   'ended.cancelled': 'It was cancelled before it began.',
   'ended.next': 'It does not open again. For another meeting, ask for a new link.',
+
+  'broken.title': 'This page stopped',
+  'broken.text': 'Reload it to go on. You come back to the same place.',
 
   'notALink.title': 'This is not a room link',
   'notALink.text': 'A room link ends in /r/ and a long name. Open it again from where you got it, or ask for a new one.',

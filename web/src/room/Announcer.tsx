@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState, type ReactElement } from 'react';
-import type { Desk } from '../media/studio';
+import { isHeard, isSeen, type Desk } from '../media/desk';
 import { t } from '../messages';
 import { newsOf } from './news';
 import type { Person } from './person';
@@ -14,10 +14,10 @@ interface Props {
 /** Tells those who do not see the stage what others read from it. */
 export function Announcer({ people, desk, connected }: Props): ReactElement {
   const [said, setSaid] = useState('');
-  const before = useRef({ people, speaking: speaks(desk), seen: isSeen(desk), connected });
+  const before = useRef({ people, speaking: isHeard(desk), seen: isSeen(desk), connected });
 
   useEffect(() => {
-    const now = { people, speaking: speaks(desk), seen: isSeen(desk), connected };
+    const now = { people, speaking: isHeard(desk), seen: isSeen(desk), connected };
     const was = before.current;
     before.current = now;
     const sentences = [
@@ -38,6 +38,3 @@ export function Announcer({ people, desk, connected }: Props): ReactElement {
     </p>
   );
 }
-
-const speaks = (desk: Desk): boolean => desk.micOn && desk.mic.is === 'live';
-const isSeen = (desk: Desk): boolean => desk.camera.is === 'live';

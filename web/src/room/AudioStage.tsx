@@ -19,7 +19,7 @@ interface Props {
 const ratio = 0.8;
 const gap = 12;
 const least = 104;
-const most = 208;
+const most = 288;
 
 export function AudioStage({ room, people, onPeople }: Props): ReactElement {
   const stage = useRef<HTMLDivElement>(null);

@@ -7,6 +7,7 @@ import type { Person } from './person';
 export function Badges({ person, away }: { person: Person; away: boolean }): ReactElement {
   return (
     <>
+      {person.you && <span className="badge">{t('room.you')}</span>}
       {person.role === 'host' && <span className="badge">{t('room.host')}</span>}
       {away ? (
         <span className="badge">{t('room.coming')}</span>

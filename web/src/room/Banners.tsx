@@ -2,7 +2,8 @@ import { useAudioPlayback, useConnectionQualityIndicator } from '@livekit/compon
 import { ConnectionQuality, type Room } from 'livekit-client';
 import type { ReactElement } from 'react';
 import { useLasting } from '../lib/useLasting';
-import type { Desk, Studio } from '../media/studio';
+import type { Desk } from '../media/desk';
+import type { Studio } from '../media/studio';
 import { t } from '../messages';
 import { DeviceFault } from '../ui/DeviceFault';
 import type { Link } from '../visit/state';
@@ -40,12 +41,12 @@ export function Banners({ room, link, desk, studio }: Props): ReactElement {
         {desk.camera.is === 'asking' && <p className="banner patient">{t('camera.asking')}</p>}
         {desk.micOn && desk.mic.is === 'failed' && (
           <div className="banner">
-            <DeviceFault kind="mic" fault={desk.mic.fault} onAgain={() => void studio.again('mic')} />
+            <DeviceFault kind="mic" fault={desk.mic.fault} onAgain={() => void studio.again('mic')} onWithout={() => void studio.setMicOn(false)} />
           </div>
         )}
         {desk.video && desk.cameraOn && desk.camera.is === 'failed' && (
           <div className="banner">
-            <DeviceFault kind="camera" fault={desk.camera.fault} onAgain={() => void studio.again('camera')} />
+            <DeviceFault kind="camera" fault={desk.camera.fault} onAgain={() => void studio.again('camera')} onWithout={() => void studio.setCameraOn(false)} />
           </div>
         )}
         {desk.screen.is === 'failed' && <p className="banner">{t('fault.screen')}</p>}

@@ -16,9 +16,16 @@ export function Control({ icon, label, count, look = 'plain', onPress }: Props):
     <button type="button" className={`control ${look}`} onClick={onPress}>
       <span className="control-round">
         <Icon name={icon} />
-        {count !== undefined && <span className="control-count">{count}</span>}
+        {count !== undefined && (
+          <span className="control-count" aria-hidden="true">
+            {count}
+          </span>
+        )}
       </span>
-      <span className="control-label">{label}</span>
+      <span className="control-label">
+        {label}
+        {count !== undefined && <span className="sr-only"> ({count})</span>}
+      </span>
     </button>
   );
 }

@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
-import type { Desk, Studio } from '../media/studio';
+import { isHeard, isSeen, type Desk } from '../media/desk';
+import type { Studio } from '../media/studio';
 import { t } from '../messages';
 import { Control } from './Control';
 
@@ -14,12 +15,14 @@ interface Props {
   onLeave: () => void;
 }
 
-const canShare = 'mediaDevices' in navigator && 'getDisplayMedia' in navigator.mediaDevices;
+// Typed as always there; pages without TLS have no devices at all, and phones no screens to share.
+const devices: Partial<MediaDevices> | undefined = navigator.mediaDevices;
+const canShare = typeof devices?.getDisplayMedia === 'function';
 
 /** Always the same controls in the same order. */
 export function Controls({ desk, studio, narrow, people, onPeople, onMore, onLeave }: Props): ReactElement {
-  const speaking = desk.micOn && desk.mic.is === 'live';
-  const seen = desk.camera.is === 'live';
+  const speaking = isHeard(desk);
+  const seen = isSeen(desk);
   const sharing = desk.screen.is === 'live';
   const leave = <Control icon="leave" label={t('control.leave')} look="danger" onPress={onLeave} />;
   const more = <Control icon="more" label={t('control.more')} onPress={onMore} />;

@@ -2,7 +2,7 @@ import { useRef, type ReactElement } from 'react';
 import type { Room } from 'livekit-client';
 import { initials } from '../lib/initials';
 import { Badges } from './Badges';
-import { shownName, type Person } from './person';
+import type { Person } from './person';
 import type { Entry } from './roll';
 import { useVoice } from './useVoice';
 
@@ -21,7 +21,7 @@ export function Face({ room, entry: { person, goneAt } }: Props): ReactElement {
       <div className="face-circle" aria-hidden="true">
         <span className="initials">{initials(person.name)}</span>
       </div>
-      <p className="face-name">{shownName(person)}</p>
+      <p className="face-name">{person.name}</p>
       <p className="face-badges">
         <Badges person={person} away={away} />
       </p>

@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
-import type { Desk, Studio } from '../media/studio';
+import type { Desk } from '../media/desk';
+import type { Studio } from '../media/studio';
 import { count, t } from '../messages';
 import { DeviceSelect } from '../ui/DeviceSelect';
 import { Icon } from '../ui/Icon';

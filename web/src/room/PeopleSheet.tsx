@@ -4,7 +4,7 @@ import { initials } from '../lib/initials';
 import { t } from '../messages';
 import { Sheet } from '../ui/Sheet';
 import { Badges } from './Badges';
-import { shownName, type Person } from './person';
+import type { Person } from './person';
 import type { Entry } from './roll';
 
 interface Props {
@@ -33,7 +33,7 @@ function Row({ entry: { person, goneAt } }: { entry: Entry<Person> }): ReactElem
       <span className="roll-face" aria-hidden="true">
         {initials(person.name)}
       </span>
-      <span className="roll-name">{shownName(person)}</span>
+      <span className="roll-name">{person.name}</span>
       <span className="roll-badges">
         {speaking && !away && <span className="badge speaking">{t('room.speaking')}</span>}
         <Badges person={person} away={away} />

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState, type ReactElement } from 'react';
 import type { Seat } from '../api/client';
 import { useMedia } from '../lib/useMedia';
 import { useStore } from '../lib/useStore';
+import { isHeard } from '../media/desk';
 import type { Studio } from '../media/studio';
 import { count } from '../messages';
 import '../styles/room.css';
@@ -36,8 +37,7 @@ export function RoomScreen({ room, seat, link, studio, invitation, onLeave }: Pr
   const narrow = useMedia('(max-width: 599px), (max-height: 479px)');
   const [sheet, setSheet] = useState<OpenSheet>(null);
   const heading = useRef<HTMLHeadingElement>(null);
-  const muted = !(desk.micOn && desk.mic.is === 'live');
-  const people = usePeople(room, seat, muted, link.is === 'up');
+  const people = usePeople(room, seat, !isHeard(desk), link.is === 'up');
   const [everMet, setEverMet] = useState(false);
   const alone = people.length === 1;
 

@@ -4,7 +4,7 @@ import { useRef, type ReactElement } from 'react';
 import { initials } from '../lib/initials';
 import { Picture } from '../ui/Picture';
 import { Badges } from './Badges';
-import { shownName, type Person } from './person';
+import type { Person } from './person';
 import type { Entry } from './roll';
 import { useVoice } from './useVoice';
 
@@ -34,7 +34,7 @@ export function Tile({ room, entry: { person, goneAt }, camera, own }: Props): R
         </span>
       )}
       <p className="tile-name">
-        <span className="tile-who">{shownName(person)}</span>
+        <span className="tile-who">{person.name}</span>
         <Badges person={person} away={away} />
       </p>
     </li>

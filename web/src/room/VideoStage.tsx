@@ -3,7 +3,7 @@ import { RoomEvent, Track, type Room } from 'livekit-client';
 import { useRef, type ReactElement } from 'react';
 import { useSize } from '../lib/useSize';
 import { t } from '../messages';
-import type { Desk } from '../media/studio';
+import type { Desk } from '../media/desk';
 import { capacity, fitGrid } from './grid';
 import { MoreTile } from './MoreTile';
 import type { Person } from './person';

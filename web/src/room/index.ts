@@ -1,5 +1,10 @@
 /** All that is loaded only for the room. */
+import { LogLevel, setLogLevel } from 'livekit-client';
+
 export { Session } from './session';
 export { RoomScreen } from './RoomScreen';
 
 export type RoomModule = typeof import('./index');
+
+// The console is for what is wrong, not for what goes well.
+setLogLevel(LogLevel.warn);

@@ -1,6 +1,5 @@
 import type { Participant } from 'livekit-client';
 import type { Role } from '../api/client';
-import { t } from '../messages';
 
 export interface Person {
   identity: string;
@@ -15,9 +14,4 @@ export interface Person {
 export function roleOf(participant: Participant, otherwise: Role): Role {
   const { role } = participant.attributes;
   return role === 'host' || role === 'guest' ? role : otherwise;
-}
-
-/** The name as the page shows it. */
-export function shownName({ name, you }: Person): string {
-  return you ? t('room.named.you', { name }) : name;
 }

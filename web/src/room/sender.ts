@@ -1,5 +1,6 @@
 import { LocalAudioTrack, LocalVideoTrack, Track, type LocalTrack, type Room } from 'livekit-client';
-import type { Desk, ScreenCapture, Studio } from '../media/studio';
+import type { Desk, ScreenCapture } from '../media/desk';
+import type { Studio } from '../media/studio';
 
 /**
  * Sends what lies on the studio's desk: published once, muted and replaced as
@@ -44,6 +45,8 @@ export class Sender {
   }
 
   async #followMic({ mic, micOn }: Desk): Promise<void> {
+    // Another device is on its way: it takes over where the last one stopped.
+    if (mic.is === 'asking' && micOn) return;
     const live = mic.is === 'live' ? mic.track : null;
     if (!this.#mic) {
       if (!live) return;
@@ -58,6 +61,7 @@ export class Sender {
   }
 
   async #followCamera({ camera }: Desk): Promise<void> {
+    if (camera.is === 'asking') return;
     const live = camera.is === 'live' ? camera.track : null;
     if (!this.#camera) {
       if (!live) return;

@@ -1,5 +1,5 @@
 import { useRemoteParticipants } from '@livekit/components-react';
-import { RoomEvent, type Room } from 'livekit-client';
+import { RoomEvent, type RemoteParticipant, type Room } from 'livekit-client';
 import { useEffect, useMemo, useState } from 'react';
 import type { Seat } from '../api/client';
 import { roleOf, type Person } from './person';
@@ -20,9 +20,14 @@ const changes = [
   RoomEvent.ParticipantAttributesChanged,
 ];
 
+const byArrival = (a: RemoteParticipant, b: RemoteParticipant): number =>
+  (a.joinedAt?.getTime() ?? Infinity) - (b.joinedAt?.getTime() ?? Infinity) || a.identity.localeCompare(b.identity);
+
 /** Everybody in the room, you first, then in the order of their coming. */
 export function usePeople(room: Room, seat: Seat, muted: boolean, steady: boolean): Entry<Person>[] {
-  const others = useRemoteParticipants({ room, updateOnlyOn: changes });
+  const told = useRemoteParticipants({ room, updateOnlyOn: changes });
+  // The hook is a moment late; nobody who is there may seem to come, and nobody to be alone.
+  const others = useMemo(() => (told.length > 0 ? told : [...room.remoteParticipants.values()]), [told, room]);
   const present = useMemo((): Person[] => {
     const you: Person = {
       identity: seat.identity,
@@ -34,7 +39,7 @@ export function usePeople(room: Room, seat: Seat, muted: boolean, steady: boolea
     };
     return [
       you,
-      ...others.map((participant) => ({
+      ...others.toSorted(byArrival).map((participant) => ({
         identity: participant.identity,
         name: participant.name || participant.identity,
         role: roleOf(participant, 'guest'),

@@ -1,9 +1,11 @@
 import type { ReactElement } from 'react';
 import { initials } from '../lib/initials';
-import type { Desk, Studio } from '../media/studio';
+import type { Desk } from '../media/desk';
+import type { Studio } from '../media/studio';
 import { t } from '../messages';
 import { DeviceFault } from '../ui/DeviceFault';
 import { DeviceSelect } from '../ui/DeviceSelect';
+import { Icon } from '../ui/Icon';
 import { Picture } from '../ui/Picture';
 import { Switch } from '../ui/Switch';
 
@@ -17,9 +19,13 @@ export function CameraField({ desk, studio, name }: { desk: Desk; studio: Studio
           <Picture track={camera.track} />
         ) : (
           <div className="preview-text">
-            <span className="initials" aria-hidden="true">
-              {initials(name)}
-            </span>
+            {name.trim() ? (
+              <span className="initials" aria-hidden="true">
+                {initials(name)}
+              </span>
+            ) : (
+              <Icon name="cameraOff" />
+            )}
             {!cameraOn && <p className="small quiet">{t('lobby.camera.off')}</p>}
             {cameraOn && camera.is === 'asking' && <p className="small quiet patient">{t('camera.asking')}</p>}
             {cameraOn && camera.is === 'off' && desk.mic.is !== 'off' && (
@@ -36,7 +42,8 @@ export function CameraField({ desk, studio, name }: { desk: Desk; studio: Studio
           <p className="small quiet">{t('camera.without')}</p>
         </div>
       )}
-      {camera.is === 'live' && (
+      {/* Also before the camera runs: nothing below may move when it does. */}
+      {camera.is !== 'failed' && (
         <DeviceSelect
           label={t('camera.label')}
           usual={t('camera.default')}

@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
-import type { Desk, Studio } from '../media/studio';
+import type { Desk } from '../media/desk';
+import type { Studio } from '../media/studio';
 import { t } from '../messages';
 import { DeviceFault } from '../ui/DeviceFault';
 import { DeviceSelect } from '../ui/DeviceSelect';

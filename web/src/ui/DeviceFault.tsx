@@ -27,16 +27,23 @@ interface Props {
   kind: Kind;
   fault: Fault;
   onAgain: () => void;
+  /** Going on without it, where that has to be said. */
+  onWithout?: () => void;
 }
 
 /** Why a device is not there, and the way out. */
-export function DeviceFault({ kind, fault, onAgain }: Props): ReactElement {
+export function DeviceFault({ kind, fault, onAgain, onWithout }: Props): ReactElement {
   return (
     <>
       <p>{words[kind][fault]}</p>
       {fault !== 'insecure' && (
         <button type="button" className="secondary" onClick={onAgain}>
           {t('device.again')}
+        </button>
+      )}
+      {onWithout && (
+        <button type="button" className="secondary" onClick={onWithout}>
+          {t(kind === 'mic' ? 'device.mic.without' : 'device.camera.without')}
         </button>
       )}
     </>

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, type ReactElement, type ReactNode } from 'react';
+import { useId, useLayoutEffect, useRef, type ReactElement, type ReactNode } from 'react';
 import { t } from '../messages';
 import { Icon } from './Icon';
 
@@ -12,7 +12,9 @@ interface Props {
 export function Sheet({ title, onClose, children }: Props): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before it leaves the page: only then does the browser give the focus back
+  // to what opened it, also when one sheet follows another.
+  useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
     return () => element?.close();

@@ -83,7 +83,7 @@ export class Runner {
     const abort = new AbortController();
     const { signal } = abort;
     await new Promise<void>((go) => {
-      this.#task = { key: task.key, abort, hurry: go };
+      this.#task = { key: task.key, abort, hurry: task.firm ? () => undefined : go };
       const wait = task.waitMs(Math.random);
       if (wait <= 0) return go();
       const timer = wait === Infinity ? undefined : setTimeout(go, wait);

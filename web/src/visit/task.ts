@@ -3,7 +3,12 @@ import { backoff } from '../lib/backoff';
 import type { Arrival, Visit } from './state';
 
 /** What the page has to do in this state, and how long it waits before. */
-export type Task = { key: string; waitMs: (random: () => number) => number } & (
+export type Task = {
+  key: string;
+  waitMs: (random: () => number) => number;
+  /** The server named the time: nothing may shorten it. */
+  firm: boolean;
+} & (
   | { do: 'preview' }
   | { do: 'takeSeat'; arrival: Arrival }
   | { do: 'connect'; seat: Seat }
@@ -13,17 +18,17 @@ export type Task = { key: string; waitMs: (random: () => number) => number } & (
 export function taskOf(visit: Visit): Task | null {
   switch (visit.at) {
     case 'opening':
-      return preview(`opening ${visit.attempt}`, patience(visit));
+      return preview(`opening ${visit.attempt}`, patience(visit), visit.pauseMs > 0);
     case 'refused': {
       const quiet = quietPoll(visit.refusal);
-      return quiet === null ? null : preview(`refused ${visit.refusal.code} ${visit.polls}`, quiet);
+      return quiet && preview(`refused ${visit.refusal.code} ${visit.polls}`, quiet, visit.refusal.code === 'too_many_attempts');
     }
     case 'lobby':
     case 'away':
       return visit.arrival && arrivalTask(visit.at, visit.arrival);
     case 'room':
       if (visit.link.is === 'returning') return arrivalTask('returning', visit.link.arrival);
-      if (visit.link.is === 'asking') return preview(`asking ${visit.link.attempt}`, patience(visit.link));
+      if (visit.link.is === 'asking') return preview(`asking ${visit.link.attempt}`, patience(visit.link), visit.link.pauseMs > 0);
       return null;
     case 'wrongLink':
     case 'removed':
@@ -31,14 +36,14 @@ export function taskOf(visit: Visit): Task | null {
   }
 }
 
-function preview(key: string, waitMs: Task['waitMs']): Task {
-  return { do: 'preview', key, waitMs };
+function preview(key: string, waitMs: Task['waitMs'], firm: boolean): Task {
+  return { do: 'preview', key, waitMs, firm };
 }
 
 function arrivalTask(where: string, arrival: Arrival): Task {
   const key = `${where} ${arrival.attempt}`;
-  if (arrival.seat) return { do: 'connect', key: `${key} connect`, waitMs: () => 0, seat: arrival.seat };
-  return { do: 'takeSeat', key: `${key} seat`, waitMs: patience(arrival), arrival };
+  if (arrival.seat) return { do: 'connect', key: `${key} connect`, waitMs: () => 0, firm: false, seat: arrival.seat };
+  return { do: 'takeSeat', key: `${key} seat`, waitMs: patience(arrival), firm: arrival.pauseMs > 0, arrival };
 }
 
 function patience(attempt: { attempt: number; pauseMs: number }): Task['waitMs'] {

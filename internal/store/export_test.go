@@ -1,0 +1,56 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+
+	"github.com/pressly/goose/v3"
+)
+
+// Lanes is how many transactions run at once.
+func (db *DB) Lanes() int { return db.engine.shape().lanes }
+
+// Queued is how many callers wait for a lane.
+func (db *DB) Queued() int { return len(db.queue) }
+
+// One reads a row with SQL of the test's own.
+func (db *DB) One(ctx context.Context, q string, dest ...any) error {
+	return db.one(ctx, errors.New("no row"), q, nil, dest...)
+}
+
+// Migrate runs migrations of the test's own.
+func Migrate(ctx context.Context, db *sql.DB, postgres bool, dir fs.FS) error {
+	if postgres {
+		return migrate(ctx, db, goose.DialectPostgres, dir)
+	}
+	return migrate(ctx, db, goose.DialectSQLite3, dir)
+}
+
+// ErrClosed is the cause of a refusal by a store that is closed.
+var ErrClosed = errClosed
+
+// Alone is Write for callers that share nothing: each has a transaction of its
+// own, on one of some connections.
+func (db *DB) Alone(connections int) func(context.Context, func(context.Context) error) error {
+	pool := make(chan conn, connections)
+	for range connections {
+		c, err := db.engine.connect(context.Background())
+		if err != nil {
+			panic(err)
+		}
+		pool <- c
+	}
+	return func(ctx context.Context, work func(context.Context) error) error {
+		c := <-pool
+		defer func() { pool <- c }()
+		if err := c.begin(ctx, true); err != nil {
+			return err
+		}
+		if err := work(context.WithValue(ctx, txKey{}, &tx{conn: c})); err != nil {
+			return errors.Join(err, c.rollback(ctx))
+		}
+		return c.commit(ctx)
+	}
+}

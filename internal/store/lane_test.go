@@ -1,0 +1,340 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"parley/internal/fault"
+)
+
+// fakeConn is a connection on which each step may fail, or take its time.
+type fakeConn struct {
+	conn
+	steps []string // what was done, in order
+	fail  func(ctx context.Context, step string) error
+}
+
+func (c *fakeConn) do(ctx context.Context, step string) error {
+	c.steps = append(c.steps, step)
+	return c.fail(ctx, step)
+}
+
+func (c *fakeConn) begin(ctx context.Context, careful bool) error {
+	if careful {
+		return c.do(ctx, "begin carefully")
+	}
+	return c.do(ctx, "begin")
+}
+func (c *fakeConn) savepoint(ctx context.Context) error { return c.do(ctx, "savepoint") }
+func (c *fakeConn) keep(ctx context.Context) error      { return c.do(ctx, "keep") }
+func (c *fakeConn) undo(ctx context.Context) error      { return c.do(ctx, "undo") }
+func (c *fakeConn) flush(ctx context.Context) error     { return c.do(ctx, "flush") }
+func (c *fakeConn) commit(ctx context.Context) error    { return c.do(ctx, "commit") }
+func (c *fakeConn) rollback(ctx context.Context) error  { return c.do(ctx, "rollback") }
+func (c *fakeConn) close()                              { _ = c.do(context.Background(), "close") }
+
+// fakeEngine has one lane and one connection after another.
+type fakeEngine struct {
+	engine
+	conn  *fakeConn
+	hurry bool
+}
+
+func (e *fakeEngine) shape() shape                  { return shape{lanes: 1, batch: 8, hurry: e.hurry} }
+func (e *fakeEngine) migrate(context.Context) error { return nil }
+func (e *fakeEngine) close()                        {}
+func (e *fakeEngine) connect(ctx context.Context) (conn, error) {
+	return e.conn, e.conn.do(ctx, "connect")
+}
+
+var errStep = errors.New("step")
+
+// fails has the n-th time that a step is done fail.
+func fails(n int, step string, err error) func(context.Context, string) error {
+	return func(_ context.Context, s string) error {
+		if s == step {
+			if n--; n == 0 {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// serve has callers share a transaction on an open connection. It returns what
+// each was told and how often it ran.
+func serve(c *fakeConn, hurry bool, n int, work func(caller int) error) (errs []error, runs []int) {
+	l := newLane(&DB{engine: &fakeEngine{conn: c, hurry: hurry}})
+	l.conn = c
+	errs, runs = make([]error, n), make([]int, n)
+	jobs := make([]*job, n)
+	var wg sync.WaitGroup
+	for i := range jobs {
+		jobs[i] = newJob(context.Background(), func(context.Context) error { runs[i]++; return work(i) }, hurry)
+		wg.Go(func() { errs[i] = jobs[i].wait(time.NewTimer(time.Hour), nil) })
+	}
+	l.serve(jobs)
+	wg.Wait()
+	return errs, runs
+}
+
+// Each way in which a transaction can go, step by step.
+func TestTransactions(t *testing.T) {
+	t.Parallel()
+	mine, deadlock := errors.New("mine"), &pgconn.PgError{Code: "40P01"}
+	fine := func(int) error { return nil }
+	for name, c := range map[string]struct {
+		fail  func(ctx context.Context, step string) error
+		work  func(caller int) error
+		errs  []error // what each caller is told; errStep is the cause of a refusal
+		runs  []int
+		steps string
+	}{
+		"all is well": {
+			fail: fails(0, "", nil), work: fine, errs: []error{nil, nil}, runs: []int{1, 1},
+			steps: "begin savepoint keep savepoint keep flush commit",
+		},
+		"one caller fails": {
+			fail: fails(0, "", nil), work: func(i int) error { return []error{nil, mine, nil}[i] },
+			errs: []error{nil, mine, nil}, runs: []int{1, 1, 1},
+			steps: "begin savepoint keep savepoint undo savepoint keep flush commit",
+		},
+		"the connection died while it idled": {
+			fail: fails(1, "begin", errStep), work: fine, errs: []error{nil}, runs: []int{1},
+			steps: "begin close connect begin savepoint keep flush commit",
+		},
+		"nobody can connect": {
+			fail: func(_ context.Context, step string) error {
+				if step == "begin" || step == "connect" {
+					return context.DeadlineExceeded
+				}
+				return nil
+			}, work: fine, errs: []error{errStep, errStep}, runs: []int{0, 0},
+			steps: "begin close connect",
+		},
+		"a fresh connection fails too": {
+			fail: func(_ context.Context, step string) error {
+				if step == "begin" {
+					return context.DeadlineExceeded
+				}
+				return nil
+			}, work: fine, errs: []error{errStep}, runs: []int{0},
+			steps: "begin close connect begin close",
+		},
+		"the commit fails": {
+			fail: fails(1, "commit", context.DeadlineExceeded), work: func(i int) error { return []error{nil, mine}[i] },
+			errs: []error{errStep, errStep}, runs: []int{1, 1}, // what mine was said of may not have happened
+			steps: "begin savepoint keep savepoint undo flush commit close",
+		},
+		"lost at the flush": {
+			fail: fails(1, "flush", errStep), work: func(i int) error { return []error{nil, mine}[i] },
+			errs: []error{nil, mine}, runs: []int{2, 2},
+			steps: "begin savepoint keep savepoint undo flush rollback begin carefully savepoint keep savepoint undo flush commit",
+		},
+		"lost, and the connection with it": {
+			fail: func(_ context.Context, step string) func(context.Context, string) error {
+				lost, gone := fails(1, "undo", errStep), fails(1, "rollback", errStep)
+				return func(ctx context.Context, s string) error { return errors.Join(lost(ctx, s), gone(ctx, s)) }
+			}(nil, ""), work: func(i int) error { return []error{nil, mine, nil}[i] },
+			errs: []error{nil, mine, nil}, runs: []int{2, 2, 1},
+			steps: "begin savepoint keep savepoint undo rollback close connect begin carefully savepoint keep savepoint undo savepoint keep flush commit",
+		},
+		"lost again, by one caller": {
+			fail: func(_ context.Context, step string) error {
+				if step == "undo" {
+					return errStep
+				}
+				return nil
+			}, work: func(i int) error { return []error{nil, errStep, nil}[i] },
+			errs: []error{nil, errStep, nil}, runs: []int{3, 2, 1},
+			steps: "begin savepoint keep savepoint undo rollback begin carefully savepoint keep savepoint undo rollback " +
+				"begin carefully savepoint keep savepoint keep flush commit",
+		},
+		"lost before a turn": {
+			fail: fails(2, "savepoint", errStep), work: fine, errs: []error{nil, nil}, runs: []int{2, 1},
+			steps: "begin savepoint keep savepoint rollback begin carefully savepoint keep savepoint keep flush commit",
+		},
+		"work that does not stay": {
+			fail: fails(1, "keep", errStep), work: fine, errs: []error{errStep, nil}, runs: []int{1, 1},
+			steps: "begin savepoint keep undo savepoint keep flush commit",
+		},
+		"a lock in the way for a while": {
+			fail: fails(0, "", nil), work: func() func(int) error {
+				n := 0
+				return func(i int) error {
+					if n++; i == 0 && n < 4 {
+						return deadlock
+					}
+					return nil
+				}
+			}(), errs: []error{nil, nil}, runs: []int{3, 1},
+			steps: "begin savepoint undo savepoint keep flush commit begin savepoint undo rollback begin savepoint keep flush commit",
+		},
+		"a lock in the way for ever": {
+			fail: fails(0, "", nil), work: func(int) error { return deadlock }, errs: []error{errStep}, runs: []int{maxRuns},
+			steps: strings.Repeat("begin savepoint undo rollback ", maxRuns) + "begin rollback",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				conn := &fakeConn{fail: c.fail}
+				errs, runs := serve(conn, false, len(c.errs), c.work)
+				for i, want := range c.errs {
+					ok := errs[i] == want
+					if want == errStep {
+						ok = errs[i] != nil && (errors.Is(errs[i], errStep) || fault.Is(errs[i], fault.Unavailable))
+					}
+					if !ok {
+						t.Errorf("caller %d was told %v, want %v", i, errs[i], want)
+					}
+				}
+				if !slices.Equal(runs, c.runs) {
+					t.Errorf("runs %v, want %v", runs, c.runs)
+				}
+				if got := strings.Join(conn.steps, " "); got != c.steps {
+					t.Errorf("steps\n%s\nwant\n%s", got, c.steps)
+				}
+			})
+		})
+	}
+}
+
+// withFake runs a test in a bubble, where time is exact, on a store whose steps
+// may fail or hang.
+func withFake(t *testing.T, hurry bool, fail func(ctx context.Context, step string) error, test func(t *testing.T, db *DB)) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := start(&fakeEngine{conn: &fakeConn{fail: fail}, hurry: hurry})
+		test(t, db)
+		_ = db.Close()
+	})
+}
+
+// hang does a step until its caller has no more patience.
+func hang(step string) func(context.Context, string) error {
+	return func(ctx context.Context, s string) error {
+		if s == step {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		return nil
+	}
+}
+
+// refusedAfter fails unless a write is refused as Unavailable, after that time.
+func refusedAfter(t *testing.T, want time.Duration, db *DB, work func(context.Context) error) {
+	t.Helper()
+	began := time.Now()
+	err := db.Write(context.Background(), work)
+	if took := time.Since(began); !fault.Is(err, fault.Unavailable) || took != want {
+		t.Errorf("%v after %s, want a refusal after %s", err, took, want)
+	}
+}
+
+func nothing(context.Context) error { return nil }
+
+func TestABusyStoreRefusesInTime(t *testing.T) {
+	for _, hurry := range []bool{true, false} {
+		t.Run(fmt.Sprint(hurry), func(t *testing.T) {
+			withFake(t, hurry, fails(0, "", nil), func(t *testing.T, db *DB) {
+				hold := make(chan struct{})
+				go func() { _ = db.Write(context.Background(), func(context.Context) error { <-hold; return nil }) }()
+				synctest.Wait()
+				var ran bool
+				refusedAfter(t, 600*time.Millisecond, db, func(context.Context) error { ran = true; return nil })
+				for range queueLength { // more than the lanes ever took
+					go func() { _ = db.Write(context.Background(), nothing) }()
+				}
+				synctest.Wait()
+				refusedAfter(t, 600*time.Millisecond, db, func(context.Context) error { ran = true; return nil })
+				close(hold)
+				synctest.Wait()
+				if ran {
+					t.Error("work ran whose caller had left")
+				}
+				if err := db.Write(context.Background(), nothing); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// A database that has gone holds nobody up for a second, wherever it went.
+func TestAGoneDatabaseRefusesInTime(t *testing.T) {
+	for step, want := range map[string]time.Duration{
+		"connect": 600 * time.Millisecond, // nothing has begun: no need to wait longer
+		"begin":   600 * time.Millisecond,
+		"commit":  900 * time.Millisecond,
+		"flush":   900 * time.Millisecond,
+	} {
+		t.Run(step, func(t *testing.T) {
+			withFake(t, true, hang(step), func(t *testing.T, db *DB) {
+				for range 3 {
+					refusedAfter(t, want, db, nothing)
+				}
+			})
+		})
+	}
+}
+
+// The work itself is told when its caller's patience ends.
+func TestWorkHasADeadline(t *testing.T) {
+	withFake(t, true, fails(0, "", nil), func(t *testing.T, db *DB) {
+		refusedAfter(t, 900*time.Millisecond, db, func(ctx context.Context) error {
+			<-ctx.Done()
+			return translate(ctx.Err())
+		})
+	})
+}
+
+// A disk that is slow is waited for: there is nobody else to ask.
+func TestADiskGetsAllTheTimeItNeeds(t *testing.T) {
+	slow := func(_ context.Context, step string) error {
+		if step == "commit" {
+			time.Sleep(time.Minute)
+		}
+		return nil
+	}
+	withFake(t, false, slow, func(t *testing.T, db *DB) {
+		began := time.Now()
+		if err := db.Write(context.Background(), nothing); err != nil || time.Since(began) != time.Minute {
+			t.Errorf("%v after %s", err, time.Since(began))
+		}
+	})
+}
+
+// Reseal may take longer than a request.
+func TestUnhurried(t *testing.T) {
+	withFake(t, true, fails(0, "", nil), func(t *testing.T, db *DB) {
+		err := db.Write(unhurried(context.Background(), time.Hour), func(ctx context.Context) error {
+			time.Sleep(time.Minute)
+			return ctx.Err()
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Who was queued in the moment when the last lane stopped is told so.
+func TestQueuedTooLate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := &DB{engine: &fakeEngine{}, queue: make(chan *job, 1), stop: make(chan struct{}), idle: make(chan struct{})}
+		go func() {
+			synctest.Wait()
+			close(db.idle)
+		}()
+		refusedAfter(t, 0, db, nothing)
+	})
+}

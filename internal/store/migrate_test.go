@@ -1,0 +1,122 @@
+package store_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+)
+
+func TestOpenAgain(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		var project string
+		for i := range 3 {
+			db := p.open(t)
+			if i == 0 {
+				project = storetest.Project(t, db).ID
+			}
+			if got, err := db.Project(context.Background(), project); err != nil || got.ID != project {
+				t.Fatal(got, err)
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// Nodes that start at once on a new database take turns.
+func TestOpenAtOnce(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			db, err := store.Open(context.Background(), url, "")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer func() { _ = db.Close() }()
+			if err := db.Unlock(context.Background(), storetest.Box(1)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestNewerDatabaseIsRefused(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		if err := p.open(t).Close(); err != nil {
+			t.Fatal(err)
+		}
+		raw := p.raw(t)
+		if _, err := raw.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, true)`); err != nil {
+			t.Fatal(err)
+		}
+		db, err := store.Open(context.Background(), p.url, p.dir)
+		if err == nil {
+			_ = db.Close()
+			t.Fatal("a database from the future was opened")
+		}
+		const want = "the database is at version 999, written by a newer Parley; this one knows versions up to "
+		const remedy = ": start the newer binary, or restore a backup"
+		if !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), remedy) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// A migration that fails half-way leaves nothing behind and says where it
+// stands; its mended version runs from there.
+func TestHalfAMigration(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		ctx := context.Background()
+		raw := p.raw(t)
+		files := func(second string) fstest.MapFS {
+			return fstest.MapFS{
+				"00001_one.sql": {Data: []byte("-- +goose Up\nCREATE TABLE one (id TEXT PRIMARY KEY);\n")},
+				"00002_two.sql": {Data: []byte("-- +goose Up\nCREATE TABLE two (id TEXT PRIMARY KEY);\n" + second + "\n")},
+			}
+		}
+		err := store.Migrate(ctx, raw, p.url != "", files("INSERT INTO missing VALUES (1);"))
+		if err == nil || !strings.HasPrefix(err.Error(), "bring the database from version 0 to 2: ") || !strings.Contains(err.Error(), "version:2") || !strings.Contains(err.Error(), "missing") {
+			t.Errorf("got %v", err)
+		}
+		if _, err := raw.Exec(`INSERT INTO one VALUES ('kept')`); err != nil {
+			t.Errorf("what went well is gone: %v", err)
+		}
+		if _, err := raw.Exec(`SELECT * FROM two`); err == nil {
+			t.Error("half of a migration stays")
+		}
+		if err := store.Migrate(ctx, raw, p.url != "", files("INSERT INTO two VALUES ('mended');")); err != nil {
+			t.Fatal(err)
+		}
+		var n int
+		if err := raw.QueryRow(`SELECT count(*) FROM one, two`).Scan(&n); err != nil || n != 1 {
+			t.Error(n, err)
+		}
+	})
+}
+
+// BenchmarkOpen is an open of a database that exists, as at every start but
+// the first.
+func BenchmarkOpen(b *testing.B) {
+	for name, p := range map[string]place{"sqlite": {dir: b.TempDir()}, "postgres": {url: storetest.Postgres(b)}} {
+		b.Run(name, func(b *testing.B) {
+			storetest.Project(b, p.open(b))
+			for b.Loop() {
+				db, err := store.Open(context.Background(), p.url, p.dir)
+				if err != nil {
+					b.Fatal(err)
+				}
+				_ = db.Close()
+			}
+		})
+	}
+}

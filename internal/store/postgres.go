@@ -1,0 +1,256 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+// pgEngine is a server that several nodes may share.
+type pgEngine struct {
+	pool   *pgxpool.Pool   // for reading
+	config *pgx.ConnConfig // for writing
+}
+
+func openPostgres(ctx context.Context, url string) (*pgEngine, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("open PostgreSQL: %w", err)
+	}
+	config.ConnConfig.ConnectTimeout = patience
+	config.MaxConns = 16
+	writing := config.ConnConfig.Copy()
+	// A wait for somebody's lock ends long before a caller's patience does,
+	// so that there is time to undo a deadlock and try again.
+	writing.RuntimeParams["lock_timeout"] = "200ms"
+	// A node that is cut off in the middle of a transaction must not keep the
+	// others from its rooms.
+	writing.RuntimeParams["idle_in_transaction_session_timeout"] = "5s"
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open PostgreSQL: %w", err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("reach PostgreSQL: %w", err)
+	}
+	return &pgEngine{pool: pool, config: writing}, nil
+}
+
+// More than 64 savepoints in a transaction would make every other one's reads
+// slower (PGPROC_MAX_CACHED_SUBXIDS).
+func (e *pgEngine) shape() shape { return shape{lanes: 2, batch: 64, hurry: true} }
+
+func (e *pgEngine) migrate(ctx context.Context) error {
+	db := stdlib.OpenDBFromPool(e.pool)
+	defer func() { _ = db.Close() }()
+	// Nodes that start at once take turns.
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 60))
+	if err != nil {
+		return err
+	}
+	return migrate(ctx, db, goose.DialectPostgres, migrations(), goose.WithSessionLocker(locker))
+}
+
+func (e *pgEngine) close() { e.pool.Close() }
+
+// each implements reader. After a restart of the server every connection of
+// the pool is dead, so a read that met one starts again on fresh ones.
+func (e *pgEngine) each(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	began := false
+	read := func() error {
+		rows, err := e.pool.Query(ctx, q, args...)
+		if err != nil {
+			return err
+		}
+		return readRows(rows, func(scan func(...any) error) error { began = true; return row(scan) })
+	}
+	err := read()
+	if err != nil && !began && ctx.Err() == nil && gone(err) {
+		e.pool.Reset()
+		err = read()
+	}
+	return err
+}
+
+func readRows(rows pgx.Rows, row func(scan func(...any) error) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func (e *pgEngine) connect(ctx context.Context) (conn, error) {
+	c, err := pgx.ConnectConfig(ctx, e.config)
+	if err != nil {
+		return nil, err
+	}
+	return &pgConn{Conn: c}, nil
+}
+
+// pgConn spares round trips, which cost more than what is done in them:
+// a statement whose answer nobody reads waits in a queue and goes out with the
+// next one whose answer somebody does, at the latest before the commit. So its
+// caller does not hear of its failure. Such a failure undoes the whole
+// transaction, and everybody runs again, carefully: each statement by itself.
+type pgConn struct {
+	*pgx.Conn
+	careful bool
+	queue   []statement
+	mark    int   // where the caller's savepoint stands in queue; -1 when it was sent
+	kept    int   // callers before this one whose work stays
+	lost    error // why the transaction cannot go on
+}
+
+type statement struct {
+	q       string
+	args    []any
+	missing error // the failure that it is to meet no row; nil if it is none
+}
+
+func (c *pgConn) begin(ctx context.Context, careful bool) error {
+	c.careful, c.queue, c.kept, c.lost = careful, c.queue[:0], 0, nil
+	return c.simple(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED")
+}
+
+func (c *pgConn) savepoint(ctx context.Context) error {
+	c.mark = len(c.queue)
+	return c.exec(ctx, nil, "SAVEPOINT caller", nil)
+}
+
+func (c *pgConn) keep(ctx context.Context) error {
+	c.kept++
+	return c.exec(ctx, nil, "RELEASE SAVEPOINT caller", nil)
+}
+
+func (c *pgConn) undo(ctx context.Context) error {
+	if c.lost != nil {
+		return c.lost
+	}
+	if c.mark >= 0 {
+		c.queue = c.queue[:c.mark]
+		return nil
+	}
+	c.queue = c.queue[:0]
+	return c.simple(ctx, "ROLLBACK TO SAVEPOINT caller; RELEASE SAVEPOINT caller")
+}
+
+// flush sends what is queued, before a commit that must not happen if any of
+// it fails.
+func (c *pgConn) flush(ctx context.Context) error {
+	if c.lost != nil || len(c.queue) == 0 {
+		return c.lost
+	}
+	if err := c.send(ctx, nil); err != nil && c.lost == nil {
+		c.lost = err
+	}
+	return c.lost
+}
+
+func (c *pgConn) commit(ctx context.Context) error {
+	tag, err := c.Exec(ctx, "COMMIT")
+	if err == nil && tag.String() != "COMMIT" { // PostgreSQL's answer to the commit of a failed transaction
+		err = errCarriedOn
+	}
+	return err
+}
+
+func (c *pgConn) rollback(ctx context.Context) error { return c.simple(ctx, "ROLLBACK") }
+
+// locking waits for the lock only where nobody can be waiting for this
+// transaction meanwhile, so that lanes and nodes cannot come to wait for each
+// other. Elsewhere a row that is locked counts as contended.
+func (c *pgConn) locking() string {
+	if c.kept == 0 {
+		return " FOR NO KEY UPDATE"
+	}
+	return " FOR NO KEY UPDATE NOWAIT"
+}
+
+func (c *pgConn) exec(ctx context.Context, missing error, q string, args []any) error {
+	if c.lost != nil {
+		return c.lost
+	}
+	c.queue = append(c.queue, statement{q, args, missing})
+	if !c.careful {
+		return nil
+	}
+	return c.send(ctx, nil)
+}
+
+// each implements reader.
+func (c *pgConn) each(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
+	if c.lost != nil {
+		return c.lost
+	}
+	c.queue = append(c.queue, statement{q: q, args: args})
+	return c.send(ctx, row)
+}
+
+// send sends what is queued and reads the answers, the last one with row
+// unless that is nil. A failure of the last statement is returned; one of
+// those before it, which nobody is there to hear of, loses the transaction.
+func (c *pgConn) send(ctx context.Context, row func(scan func(...any) error) error) (err error) {
+	var batch pgx.Batch
+	for _, s := range c.queue {
+		batch.Queue(s.q, s.args...)
+	}
+	answers := c.SendBatch(ctx, &batch)
+	last := len(c.queue) - 1
+	for i, s := range c.queue {
+		if i == last && row != nil {
+			rows, _ := answers.Query() // rows carry its error
+			err = readRows(rows, row)
+		} else {
+			err = s.read(answers)
+		}
+		if err != nil && i < last {
+			c.lost = err
+		}
+		if err != nil {
+			break
+		}
+	}
+	if cerr := answers.Close(); err == nil {
+		err = cerr
+	}
+	if c.IsClosed() {
+		c.lost = err
+	}
+	c.queue, c.mark = c.queue[:0], -1
+	return err
+}
+
+func (s statement) read(answers pgx.BatchResults) error {
+	tag, err := answers.Exec()
+	if err == nil && s.missing != nil && tag.RowsAffected() == 0 {
+		return s.missing
+	}
+	return err
+}
+
+// simple runs statements of ours in one round trip and unprepared: in a
+// transaction that has failed nothing can be prepared.
+func (c *pgConn) simple(ctx context.Context, q string) error {
+	err := c.PgConn().Exec(ctx, q).Close()
+	if err != nil {
+		c.lost = err
+	}
+	return err
+}
+
+func (c *pgConn) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_ = c.Close(ctx)
+}

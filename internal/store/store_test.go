@@ -1,0 +1,180 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"parley/internal/fault"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) {
+	if url, dir, project, ok := crashArguments(); ok {
+		writeUntilKilled(url, dir, project)
+	}
+	os.Exit(m.Run())
+}
+
+func TestStore(t *testing.T) {
+	t.Parallel()
+	for name, open := range storetest.Engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Run(t, open)
+		})
+	}
+}
+
+// place is where a database is: what store.Open takes.
+type place struct{ url, dir string }
+
+func (p place) open(t testing.TB) *store.DB {
+	t.Helper()
+	return storetest.Open(t, p.url, p.dir)
+}
+
+// raw is a connection past the store, as another process has it.
+func (p place) raw(t testing.TB) *sql.DB {
+	t.Helper()
+	driver, name := "pgx", p.url
+	if p.url == "" {
+		driver, name = "sqlite", p.file()
+	}
+	db, err := sql.Open(driver, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func (p place) file() string { return filepath.Join(p.dir, "parley.db") }
+
+// everywhere runs a test on each engine, with a new database.
+func everywhere(t *testing.T, test func(t *testing.T, p place)) {
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, place{dir: t.TempDir()})
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, place{url: storetest.Postgres(t)})
+	})
+}
+
+// insert returns work that makes a room.
+func insert(db *store.DB, projectID, id string) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		r := storetest.Room(projectID)
+		r.ID = id
+		return db.InsertRoom(ctx, r)
+	}
+}
+
+// exists reports whether a room is there.
+func exists(t testing.TB, db *sql.DB, id string) bool {
+	t.Helper()
+	var n int
+	if err := db.QueryRow(`SELECT count(*) FROM rooms WHERE id = $1`, id).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n == 1
+}
+
+// Durability stands and falls with these, and a driver may change its mind.
+func TestSQLiteIsSetUpForDurability(t *testing.T) {
+	t.Parallel()
+	db := storetest.SQLite(t)
+	check := func(ctx context.Context, pragma, want string) {
+		t.Helper()
+		var got string
+		if err := db.One(ctx, "PRAGMA "+pragma, &got); err != nil || got != want {
+			t.Errorf("%s is %q, %v; want %q", pragma, got, err, want)
+		}
+	}
+	err := db.Write(context.Background(), func(ctx context.Context) error {
+		check(ctx, "journal_mode", "wal")
+		check(ctx, "synchronous", "2") // FULL
+		check(ctx, "foreign_keys", "1")
+		check(ctx, "query_only", "0")
+		check(ctx, "busy_timeout", "5000")
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(context.Background(), "query_only", "1") // the readers
+	check(context.Background(), "busy_timeout", "5000")
+}
+
+// A bubble ends when all of its goroutines have.
+func TestCloseLeavesNothingRunning(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		synctest.Test(t, func(t *testing.T) {
+			db := p.open(t)
+			project := storetest.Project(t, db)
+			if err := db.Write(t.Context(), insert(db, project.ID, storetest.NewID())); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if err := db.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := db.Ping(context.Background()); !fault.Is(err, fault.Unavailable) {
+				t.Fatalf("a write to a closed store: %v", err)
+			}
+			if _, err := db.Project(context.Background(), project.ID); !fault.Is(err, fault.Unavailable) {
+				t.Fatalf("a read from a closed store: %v", err)
+			}
+		})
+	})
+}
+
+// A data directory may be called anything.
+func TestSQLitePath(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"with blanks", "100%41?mode=memory#x", "Übung", "file:x&y"} {
+		dir := filepath.Join(t.TempDir(), name)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		p := place{dir: dir}
+		p.open(t)
+		if _, err := os.Stat(p.file()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestOpenRefusals(t *testing.T) {
+	t.Parallel()
+	secret := "very-secret"
+	for _, url := range []string{
+		"postgres://parley:" + secret + "@127.0.0.1:1/parley",
+		"postgres://parley:" + secret + "@127.0.0.1:notaport/parley",
+		"postgres://parley:" + secret + "%zz@127.0.0.1/parley",
+		"postgres://127.0.0.1:1/parley?user=parley&password=" + secret,
+		"postgres://parley:" + secret + "@[::1/parley",
+		"postgresql://parley:" + secret + "@127.0.0.1:1,127.0.0.1:2/parley",
+	} {
+		db, err := store.Open(context.Background(), url, "")
+		if err == nil {
+			_ = db.Close()
+			t.Fatal(url)
+		}
+		if strings.Contains(err.Error(), secret) {
+			t.Errorf("the password is told: %v", err)
+		}
+	}
+	if _, err := store.Open(context.Background(), "", filepath.Join(t.TempDir(), "missing")); err == nil {
+		t.Error("a directory that is not there")
+	}
+}

@@ -1,0 +1,260 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"parley/internal/event"
+	"parley/internal/fault"
+	"parley/internal/room"
+)
+
+func (s *suite) TestRoom(t *testing.T) {
+	ctx := context.Background()
+	for i, text := range texts {
+		full := &room.Room{ID: NewID(), ProjectID: s.project.ID, ClientRoomID: NewID(), Type: room.Audio, State: room.Active,
+			EndReason: room.EndedDuration, Title: text, WelcomeMessage: text + "\n\r\n" + text, CreatorName: text, MaxParticipants: 1000,
+			EmptyTimeout: 86400 * time.Second, Duration: 1440 * time.Minute, CreatorLinkHash: "hash", CreatorLinkClaim: "claim",
+			Session: i + 1, SessionLive: true, EventSequence: 1 << 40, CreatedAt: moment(1), OpenedAt: moment(2), StartedAt: moment(3),
+			EmptySince: moment(4), EndedAt: moment(5), DueAt: moment(1e9 + i),
+			StartAt: moment(6), ExternalUserID: text, LogoutURL: text, WebhookURL: text, BreakoutRooms: 16}
+		s.insert(t, full)
+		got, err := s.db.Room(ctx, full.ID)
+		same(t, got, err, full)
+	}
+	least := s.insert(t, &room.Room{ID: NewID(), ProjectID: s.project.ID, Type: room.Video, State: room.Open, MaxParticipants: 1, CreatedAt: moment(1)})
+	got, err := s.db.Room(ctx, least.ID)
+	same(t, got, err, least)
+}
+
+// What a room was created with never changes, whatever an update says.
+func (s *suite) TestUpdateRoom(t *testing.T) {
+	ctx := context.Background()
+	r := s.insert(t, Room(s.project.ID))
+	want := *r
+	want.State, want.EndReason, want.CreatorLinkClaim, want.Session, want.SessionLive = room.Ended, room.EndedEmpty, "claim", 7, true
+	want.EventSequence, want.OpenedAt, want.StartedAt, want.EmptySince = 9, moment(11), moment(12), moment(13)
+	want.EndedAt, want.DueAt = moment(14), time.Time{}
+	update := want
+	update.ClientRoomID, update.Type, update.Title, update.WelcomeMessage, update.CreatorName = "c", room.Audio, "t", "w", "n"
+	update.MaxParticipants, update.EmptyTimeout, update.Duration, update.CreatorLinkHash, update.CreatedAt = 1, 1, 1, "h", moment(15)
+	update.StartAt, update.ExternalUserID, update.LogoutURL, update.WebhookURL, update.BreakoutRooms = moment(16), "e", "l", "w", 3
+	s.write(t, func(ctx context.Context) error { return s.db.UpdateRoom(ctx, &update) })
+	got, err := s.db.Room(ctx, r.ID)
+	same(t, got, err, &want)
+}
+
+func (s *suite) TestRoomRefusals(t *testing.T) {
+	ctx := context.Background()
+	_, err := s.db.Room(ctx, NewID())
+	refused(t, err, fault.NotFound, "room_not_found")
+	for _, work := range []func(ctx context.Context) error{
+		func(ctx context.Context) error { _, err := s.db.LockRoom(ctx, NewID()); return err },
+		func(ctx context.Context) error { return s.db.UpdateRoom(ctx, Room(s.project.ID)) },
+	} {
+		refused(t, s.db.Write(ctx, work), fault.NotFound, "room_not_found")
+	}
+	for _, change := range []func(r *room.Room){
+		func(r *room.Room) { r.ProjectID = NewID() },
+		func(r *room.Room) { r.State = "asleep" },
+		func(r *room.Room) { r.Type = "smell" },
+		func(r *room.Room) { r.MaxParticipants = 0 },
+	} {
+		r := Room(s.project.ID)
+		change(r)
+		broken(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertRoom(ctx, r) }))
+		_, err := s.db.Room(ctx, r.ID)
+		refused(t, err, fault.NotFound, "room_not_found")
+	}
+}
+
+func (s *suite) TestClientRoomID(t *testing.T) {
+	ctx := context.Background()
+	id := NewID()
+	named := func(projectID, id string) *room.Room {
+		r := Room(projectID)
+		r.ClientRoomID = id
+		return r
+	}
+	insert := func(r *room.Room) error {
+		return s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertRoom(ctx, r) })
+	}
+	s.insert(t, named(s.project.ID, id))
+	refused(t, insert(named(s.project.ID, id)), fault.Conflict, "client_room_id_taken")
+	s.insert(t, named(s.bare(t), id))        // another project's
+	s.insert(t, named(s.project.ID, id+"x")) // another id
+	s.insert(t, named(s.project.ID, ""))
+	s.insert(t, named(s.project.ID, "")) // none is not an id
+
+	// At once: one gets it, and who shares a transaction with the others
+	// is not harmed.
+	var wg sync.WaitGroup
+	errs := make([]error, 64)
+	bystanders := make([]*room.Room, len(errs))
+	fresh := NewID()
+	for i := range errs {
+		bystanders[i] = Room(s.project.ID)
+		wg.Go(func() { errs[i] = insert(named(s.project.ID, fresh)) })
+		wg.Go(func() {
+			if err := insert(bystanders[i]); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	won := 0
+	for i, err := range errs {
+		if err == nil {
+			won++
+		} else {
+			refused(t, err, fault.Conflict, "client_room_id_taken")
+		}
+		got, err := s.db.Room(ctx, bystanders[i].ID)
+		same(t, got, err, bystanders[i])
+	}
+	if won != 1 {
+		t.Fatalf("%d rooms have the same client_room_id", won)
+	}
+}
+
+// Read, change, write: without the lock, one of two who do so at once would
+// undo what the other did.
+func (s *suite) TestLockRoom(t *testing.T) {
+	ctx := context.Background()
+	rooms := []*room.Room{s.insert(t, Room(s.project.ID)), s.insert(t, Room(s.project.ID)), s.insert(t, Room(s.project.ID))}
+	const each = 100
+	var wg sync.WaitGroup
+	for i := range each * len(rooms) {
+		wg.Go(func() {
+			err := s.db.Write(ctx, func(ctx context.Context) error {
+				r, err := s.db.LockRoom(ctx, rooms[i%len(rooms)].ID)
+				if err != nil {
+					return err
+				}
+				r.EventSequence++
+				return s.db.UpdateRoom(ctx, r)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, r := range rooms {
+		got, err := s.db.Room(ctx, r.ID)
+		want := *r
+		want.EventSequence += each
+		same(t, got, err, &want)
+	}
+	if _, err := s.db.LockRoom(ctx, rooms[0].ID); err == nil {
+		t.Fatal("a lock outside a transaction would be no lock")
+	}
+}
+
+func (s *suite) TestDueRooms(t *testing.T) {
+	ctx := context.Background()
+	db := s.open(t)
+	p := Project(t, db)
+	due := func(at time.Time) string {
+		r := Room(p.ID)
+		r.DueAt = at
+		if err := db.Write(ctx, func(ctx context.Context) error { return db.InsertRoom(ctx, r) }); err != nil {
+			t.Fatal(err)
+		}
+		return r.ID
+	}
+	third, first, second := due(moment(3)), due(moment(1)), due(moment(2))
+	due(moment(4))
+	due(time.Time{})
+	for limit, want := range [][]string{nil, {first}, {first, second}, {first, second, third}, {first, second, third}} {
+		got, err := db.DueRooms(ctx, moment(3), limit)
+		same(t, got, err, want)
+	}
+	got, err := db.DueRooms(ctx, moment(3).Add(-time.Millisecond), 10)
+	same(t, got, err, []string{first, second})
+}
+
+func (s *suite) TestEvents(t *testing.T) {
+	ctx := context.Background()
+	r := s.insert(t, Room(s.project.ID))
+	var events []event.Event
+	for i, text := range texts {
+		e := event.Event{ID: NewID(), Type: event.ParticipantLeft, ProjectID: s.project.ID, RoomID: r.ID, Sequence: int64(i + 1), At: moment(i),
+			Data: event.Data{RoomID: r.ID, ClientRoomID: text, SessionID: room.SessionID(r.ID, i), RoomType: "video", EndReason: "duration"}}
+		if i > 0 {
+			e.Data.Participant = &event.Participant{Identity: NewID(), Name: text, Role: "host", Connection: "PA_1", JoinedAt: moment(i), Reason: "left"}
+		}
+		events = append(events, e)
+	}
+	reversed := slices.Clone(events)
+	slices.Reverse(reversed)
+	s.write(t, func(ctx context.Context) error { return s.db.AppendEvents(ctx, reversed) })
+	for after := range len(events) {
+		got, err := s.db.Events(ctx, r.ID, int64(after))
+		same(t, got, err, events[after:])
+	}
+	got, err := s.db.Events(ctx, r.ID, int64(len(events)))
+	same(t, got, err, nil)
+
+	again := events[0]
+	again.ID = NewID()
+	broken(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.AppendEvents(ctx, []event.Event{again}) }))
+	again.RoomID = NewID()
+	broken(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.AppendEvents(ctx, []event.Event{again}) }))
+}
+
+func (s *suite) TestSessions(t *testing.T) {
+	ctx := context.Background()
+	db := s.open(t)
+	p := Project(t, db)
+	r := Room(p.ID)
+	session := func(n int, state room.SessionState) room.Session {
+		return room.Session{RoomID: r.ID, N: n, State: state}
+	}
+	set := func(state room.SessionState, numbers ...int) {
+		t.Helper()
+		for _, n := range numbers {
+			if err := db.Write(ctx, func(ctx context.Context) error { return db.SetSessionState(ctx, session(n, state), moment(n)) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	find := func(want ...room.Session) {
+		t.Helper()
+		var found []room.Session
+		for _, state := range []room.SessionState{room.SessionLive, room.SessionClosing} {
+			sessions, err := db.Sessions(ctx, state)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, sessions...)
+		}
+		byNumber := func(a, b room.Session) int { return a.N - b.N }
+		slices.SortFunc(found, byNumber)
+		same(t, fmt.Sprint(found), nil, fmt.Sprint(want))
+	}
+	err := db.Write(ctx, func(ctx context.Context) error {
+		if err := db.InsertRoom(ctx, r); err != nil {
+			return err
+		}
+		for n := 1; n <= 3; n++ {
+			if err := db.InsertSession(ctx, session(n, room.SessionLive), moment(n)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	find(session(1, room.SessionLive), session(2, room.SessionLive), session(3, room.SessionLive))
+	set(room.SessionClosing, 1, 2)
+	find(session(1, room.SessionClosing), session(2, room.SessionClosing), session(3, room.SessionLive))
+	set(room.SessionClosed, 1)
+	find(session(2, room.SessionClosing), session(3, room.SessionLive))
+	broken(t, db.Write(ctx, func(ctx context.Context) error { return db.InsertSession(ctx, session(3, room.SessionLive), moment(9)) }))
+}

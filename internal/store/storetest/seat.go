@@ -1,0 +1,142 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"parley/internal/fault"
+	"parley/internal/room"
+)
+
+func seat(roomID string, state room.SeatState, at int) room.Seat {
+	s := room.Seat{ID: NewID(), RoomID: roomID, KeyHash: NewID(), Name: "Ada", Role: room.Guest, State: state, CreatedAt: moment(at)}
+	if state == room.Reserved {
+		s.HeldUntil = moment(at + 60)
+	}
+	return s
+}
+
+func (s *suite) seats(t *testing.T, seats ...room.Seat) {
+	t.Helper()
+	s.write(t, func(ctx context.Context) error {
+		for _, seat := range seats {
+			if err := s.db.InsertSeat(ctx, seat); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *suite) TestSeat(t *testing.T) {
+	ctx := context.Background()
+	r, elsewhere := s.insert(t, Room(s.project.ID)), s.insert(t, Room(s.project.ID))
+	for i, text := range texts {
+		seat := seat(r.ID, room.Reserved, i)
+		seat.Name = text
+		s.seats(t, seat)
+		got, err := s.db.Seat(ctx, r.ID, seat.ID)
+		same(t, got, err, seat)
+
+		seat.Name, seat.Role, seat.State, seat.Connection, seat.HeldUntil = text+"!", room.Host, room.Joined, "PA_"+text, time.Time{}
+		update := seat
+		update.RoomID, update.KeyHash, update.CreatedAt = elsewhere.ID, "other", moment(99) // never change
+		s.write(t, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, update) })
+		got, err = s.db.SeatByKey(ctx, r.ID, seat.KeyHash)
+		same(t, got, err, seat)
+
+		_, err = s.db.Seat(ctx, elsewhere.ID, seat.ID)
+		refused(t, err, fault.NotFound, "seat_not_found")
+		_, err = s.db.SeatByKey(ctx, elsewhere.ID, seat.KeyHash)
+		refused(t, err, fault.NotFound, "seat_not_found")
+
+		twin := room.Seat{ID: NewID(), RoomID: r.ID, KeyHash: seat.KeyHash, State: room.Free, CreatedAt: moment(1)}
+		broken(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertSeat(ctx, twin) }))
+		twin.RoomID = elsewhere.ID // the same browser in another room
+		s.seats(t, twin)
+	}
+	refused(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, seat(r.ID, room.Free, 1)) }), fault.NotFound, "seat_not_found")
+}
+
+func (s *suite) TestOccupancy(t *testing.T) {
+	ctx := context.Background()
+	r, elsewhere := s.insert(t, Room(s.project.ID)), s.insert(t, Room(s.project.ID))
+	occupied := func(want room.Occupancy) {
+		t.Helper()
+		got, err := s.db.Occupancy(ctx, r.ID)
+		same(t, got, err, want)
+	}
+	occupied(room.Occupancy{})
+	late, early := seat(r.ID, room.Reserved, 20), seat(r.ID, room.Reserved, 10)
+	joined, free := seat(r.ID, room.Joined, 2), seat(r.ID, room.Free, 1)
+	other := seat(elsewhere.ID, room.Reserved, 0)
+	s.seats(t, late, early, joined, free, other)
+	occupied(room.Occupancy{Taken: 3, Joined: 1, NextRelease: early.HeldUntil})
+	got, err := s.db.Seats(ctx, r.ID)
+	same(t, got, err, []room.Seat{joined, early, late})
+
+	release := func(at time.Time) {
+		t.Helper()
+		s.write(t, func(ctx context.Context) error { return s.db.ReleaseSeats(ctx, r.ID, at) })
+	}
+	release(early.HeldUntil.Add(-time.Millisecond))
+	occupied(room.Occupancy{Taken: 3, Joined: 1, NextRelease: early.HeldUntil})
+	release(early.HeldUntil)
+	occupied(room.Occupancy{Taken: 2, Joined: 1, NextRelease: late.HeldUntil})
+	release(late.HeldUntil.Add(time.Hour))
+	occupied(room.Occupancy{Taken: 1, Joined: 1})
+	early.State, early.HeldUntil = room.Free, time.Time{}
+	released, err := s.db.Seat(ctx, r.ID, early.ID)
+	same(t, released, err, early)
+	untouched, err := s.db.Seat(ctx, elsewhere.ID, other.ID)
+	same(t, untouched, err, other)
+}
+
+func (s *suite) TestAttendance(t *testing.T) {
+	ctx := context.Background()
+	r := s.insert(t, Room(s.project.ID))
+	ada, bob := seat(r.ID, room.Joined, 1), seat(r.ID, room.Joined, 2)
+	s.seats(t, ada, bob)
+	connected := func(seat room.Seat, connection string, at int) room.Attendance {
+		return room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: connection, JoinedAt: moment(at)}
+	}
+	insert := func(a room.Attendance) (fresh bool) {
+		t.Helper()
+		s.write(t, func(ctx context.Context) (err error) { fresh, err = s.db.InsertAttendance(ctx, a); return err })
+		return fresh
+	}
+	end := func(a room.Attendance, at int, reason room.LeaveReason) {
+		t.Helper()
+		s.write(t, func(ctx context.Context) error { return s.db.EndAttendance(ctx, a.ID, moment(at), reason) })
+	}
+	second, first, third := connected(bob, "PA_1", 20), connected(ada, "PA_1", 10), connected(ada, "PA_2", 30)
+	for _, a := range []room.Attendance{second, first, third} {
+		if !insert(a) {
+			t.Fatal("a new connection counts as known")
+		}
+		again := a
+		again.ID, again.JoinedAt = NewID(), moment(40)
+		if insert(again) {
+			t.Fatal("a known connection counts as new")
+		}
+	}
+	got, err := s.db.Present(ctx, r.ID)
+	same(t, got, err, []room.Attendance{first, second, third})
+
+	end(first, 50, room.LeftByChoice)
+	end(first, 60, room.LeftLost) // an end that is written stays
+	first.LeftAt, first.Reason = moment(50), room.LeftByChoice
+	got, err = s.db.Present(ctx, r.ID)
+	same(t, got, err, []room.Attendance{second, third})
+	got, err = s.db.Attendance(ctx, r.ID)
+	same(t, got, err, []room.Attendance{first, second, third})
+
+	broken(t, s.db.Write(ctx, func(ctx context.Context) error {
+		_, err := s.db.InsertAttendance(ctx, connected(seat(r.ID, room.Free, 1), "PA_3", 1))
+		return err
+	}))
+	if _, err := s.db.InsertAttendance(ctx, connected(ada, "PA_4", 1)); err == nil {
+		t.Fatal("a write outside a transaction")
+	}
+}

@@ -1,0 +1,468 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"parley/internal/fault"
+	"parley/internal/room"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+)
+
+// ground is a database with a project, for tests of who shares a transaction.
+type ground struct {
+	place
+	db      *store.DB
+	project string
+}
+
+func prepare(t *testing.T, p place) ground {
+	t.Helper()
+	db := p.open(t)
+	return ground{place: p, db: db, project: storetest.Project(t, db).ID}
+}
+
+// together has callers share a transaction, in their order: the lanes are kept
+// busy until all of them wait.
+func (g ground) together(t *testing.T, callers ...func()) {
+	t.Helper()
+	release := g.occupy(t)
+	var wg sync.WaitGroup
+	for i, c := range callers {
+		wg.Go(c)
+		g.awaitQueued(i + 1)
+	}
+	release()
+	wg.Wait()
+}
+
+// occupy keeps every lane busy until it is told to release them.
+func (g ground) occupy(t *testing.T) (release func()) {
+	t.Helper()
+	var busy, done sync.WaitGroup
+	hold := make(chan struct{})
+	for range g.db.Lanes() {
+		busy.Add(1)
+		var once sync.Once
+		done.Go(func() {
+			err := g.db.Write(context.Background(), func(context.Context) error {
+				once.Do(busy.Done)
+				<-hold
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		busy.Wait() // one after the other, or a lane would take two of them
+	}
+	return func() { close(hold); done.Wait() }
+}
+
+func (g ground) awaitQueued(n int) {
+	for g.db.Queued() < n {
+		runtime.Gosched()
+	}
+}
+
+func (g ground) check(t *testing.T, want bool, ids ...string) {
+	t.Helper()
+	raw := g.raw(t)
+	for i, id := range ids {
+		if exists(t, raw, id) != want {
+			t.Errorf("room %d is there: %v", i, !want)
+		}
+	}
+}
+
+func ids(n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = storetest.NewID()
+	}
+	return list
+}
+
+// Callers that wait at the same time see each other's work before anybody else
+// does: they are in one transaction.
+func TestWaitingCallersShareATransaction(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		g := prepare(t, p)
+		rooms := ids(20)
+		callers := make([]func(), len(rooms))
+		lanes := make(chan int, len(rooms))
+		for i, id := range rooms {
+			callers[i] = func() {
+				var seen int
+				err := g.db.Write(context.Background(), func(ctx context.Context) error {
+					if err := g.db.One(ctx, `SELECT count(*) FROM rooms`, &seen); err != nil {
+						return err
+					}
+					var outside int
+					if err := g.db.One(context.Background(), `SELECT count(*) FROM rooms`, &outside); err != nil || outside > 0 {
+						t.Error("seen from outside:", outside, err)
+					}
+					return insert(g.db, g.project, id)(ctx)
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				lanes <- seen
+			}
+		}
+		g.together(t, callers...)
+		close(lanes)
+		seen := make([]bool, len(rooms))
+		for n := range lanes {
+			seen[n] = true
+		}
+		for n, ok := range seen {
+			if !ok {
+				t.Errorf("nobody saw %d rooms: the callers were not in one transaction", n)
+			}
+		}
+		g.check(t, true, rooms...)
+	})
+}
+
+// Whatever becomes of one caller, those before and after it in the same
+// transaction are committed, and it leaves nothing behind.
+func TestNobodyHarmsOthers(t *testing.T) {
+	mine := errors.New("mine")
+	faults := map[string]struct {
+		work func(ctx context.Context, g ground) error
+		want func(err error) bool
+	}{
+		"error": {
+			work: func(context.Context, ground) error { return mine },
+			want: func(err error) bool { return err == mine },
+		},
+		"constraint": {
+			work: func(ctx context.Context, g ground) error {
+				return insert(g.db, storetest.NewID(), storetest.NewID())(ctx) // there is no such project
+			},
+			want: func(err error) bool { return err != nil && fault.From(err).Kind == fault.Internal },
+		},
+		"constraint ignored": {
+			work: func(ctx context.Context, g ground) error {
+				_ = insert(g.db, storetest.NewID(), storetest.NewID())(ctx)
+				return nil
+			},
+			want: func(err error) bool { return err != nil },
+		},
+		"bad statement": {
+			work: func(ctx context.Context, g ground) error { return g.db.One(ctx, `SELECT nonsense`) },
+			want: func(err error) bool { return err != nil },
+		},
+		"bad statement ignored": {
+			work: func(ctx context.Context, g ground) error { _ = g.db.One(ctx, `SELECT nonsense`); return nil },
+			want: func(err error) bool { return err != nil },
+		},
+		"not found": {
+			work: func(ctx context.Context, g ground) error { return g.db.UpdateRoom(ctx, storetest.Room(g.project)) },
+			want: func(err error) bool { return fault.Is(err, fault.NotFound) },
+		},
+		"panic": {
+			work: func(context.Context, ground) error { panic(mine) },
+			want: func(err error) bool { return err == errPanicked },
+		},
+		"exit": {
+			work: func(context.Context, ground) error { runtime.Goexit(); return nil },
+			want: func(err error) bool { return err == errExited },
+		},
+		"torn connection": {
+			work: func(ctx context.Context, g ground) error {
+				if g.url != "" {
+					_ = g.db.One(ctx, `SELECT pg_terminate_backend(pg_backend_pid())`, new(bool))
+				}
+				return mine
+			},
+			want: func(err error) bool { return err == mine || fault.Is(err, fault.Unavailable) },
+		},
+	}
+	everywhere(t, func(t *testing.T, p place) {
+		g := prepare(t, p)
+		for name, f := range faults {
+			t.Run(name, func(t *testing.T) {
+				good, bad := ids(9), ids(3)
+				var callers []func()
+				for i, id := range good {
+					callers = append(callers, func() {
+						if err := g.db.Write(context.Background(), insert(g.db, g.project, id)); err != nil {
+							t.Errorf("caller %d: %v", i, err)
+						}
+					})
+					if i%3 != 1 {
+						continue
+					}
+					id := bad[i/3]
+					callers = append(callers, func() {
+						err := outcome(func() error {
+							return g.db.Write(context.Background(), func(ctx context.Context) error {
+								if err := insert(g.db, g.project, id)(ctx); err != nil {
+									return err
+								}
+								return f.work(ctx, g)
+							})
+						})
+						if !f.want(err) {
+							t.Errorf("the bad caller got %v", err)
+						}
+						g.check(t, false, id)
+					})
+				}
+				g.together(t, callers...)
+				g.check(t, true, good...)
+			})
+		}
+		// The lanes live on.
+		if err := g.db.Ping(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+var (
+	errPanicked = errors.New("panicked")
+	errExited   = errors.New("exited")
+)
+
+// outcome runs f on a goroutine of its own and says how it ended.
+func outcome(f func() error) (err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		err = errExited
+		defer func() {
+			if recover() != nil {
+				err = errPanicked
+			}
+		}()
+		err = f()
+	}()
+	<-done
+	return err
+}
+
+// A panic arrives where Write was called, as it was, with the stack that led
+// to it.
+func TestPanicReachesItsCaller(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		g := prepare(t, p)
+		cause := errors.New("cause")
+		var stack [4096]byte
+		defer func() {
+			n := runtime.Stack(stack[:], false)
+			if recover() != cause {
+				t.Error("another panic")
+			}
+			if !bytes.Contains(stack[:n], []byte("panicWithCause")) {
+				t.Errorf("the stack does not show who panicked:\n%s", stack[:n])
+			}
+		}()
+		_ = g.db.Write(context.Background(), func(context.Context) error { panicWithCause(cause); return nil })
+	})
+}
+
+//go:noinline
+func panicWithCause(cause error) { panic(cause) }
+
+// Who gives up while it waits has changed nothing, and is told at once.
+func TestCancelledWhileQueued(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		g := prepare(t, p)
+		id := storetest.NewID()
+		release := g.occupy(t)
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error)
+		go func() { done <- g.db.Write(ctx, insert(g.db, g.project, id)) }()
+		g.awaitQueued(1)
+		cancel()
+		if err := <-done; !fault.Is(err, fault.Unavailable) || !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		release()
+		if err := g.db.Ping(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		g.check(t, false, id)
+	})
+}
+
+// Once its work has begun, a caller's cancellation reaches neither the others
+// nor itself: it is told what happened.
+func TestCancelledDuringItsWork(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		g := prepare(t, p)
+		rooms := ids(9)
+		var callers []func()
+		for i, id := range rooms {
+			callers = append(callers, func() {
+				ctx, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				err := g.db.Write(ctx, func(ctx context.Context) error {
+					if i == 4 {
+						cancel()
+					}
+					return insert(g.db, g.project, id)(ctx)
+				})
+				if err != nil {
+					t.Errorf("caller %d: %v", i, err)
+				}
+			})
+		}
+		g.together(t, callers...)
+		g.check(t, true, rooms...)
+	})
+}
+
+// An answer means that the commit is done: somebody else finds the row.
+func TestAnsweredAfterTheCommit(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		g := prepare(t, p)
+		raw := g.raw(t)
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				for _, id := range ids(25) {
+					if err := g.db.Write(context.Background(), insert(g.db, g.project, id)); err != nil {
+						t.Error(err)
+						return
+					}
+					if !exists(t, raw, id) {
+						t.Errorf("room %s was acknowledged and is not there", id)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
+// Close finishes what was accepted.
+func TestCloseFinishesWhatWasAccepted(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		g := prepare(t, p)
+		rooms := ids(150)
+		release := g.occupy(t)
+		var wg sync.WaitGroup
+		for i, id := range rooms {
+			wg.Go(func() {
+				if err := g.db.Write(context.Background(), insert(g.db, g.project, id)); err != nil {
+					t.Error(err)
+				}
+			})
+			g.awaitQueued(i + 1)
+		}
+		wg.Go(func() { _ = g.db.Close() })
+		for !errors.Is(g.db.Write(cancelled(), func(context.Context) error { return nil }), store.ErrClosed) {
+			runtime.Gosched()
+		}
+		release()
+		wg.Wait()
+		g.check(t, true, rooms...)
+	})
+}
+
+func cancelled() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+// Two callers in two transactions that each hold what the other wants: the
+// knot is undone, and both succeed.
+func TestDeadlockIsUndone(t *testing.T) {
+	t.Parallel()
+	g := prepare(t, place{url: storetest.Postgres(t)})
+	ctx := context.Background()
+	a, b := storetest.Room(g.project), storetest.Room(g.project)
+	for _, r := range []*room.Room{a, b} {
+		if err := g.db.Write(ctx, func(ctx context.Context) error { return g.db.InsertRoom(ctx, r) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var met, wg sync.WaitGroup
+	met.Add(2)
+	runs := make([]int, 2)
+	for i, order := range [][]*room.Room{{a, b}, {b, a}} {
+		first := sync.OnceFunc(func() { met.Done(); met.Wait() })
+		wg.Go(func() {
+			err := g.db.Write(ctx, func(ctx context.Context) error {
+				runs[i]++
+				for _, r := range order {
+					locked, err := g.db.LockRoom(ctx, r.ID)
+					if err != nil {
+						return err
+					}
+					locked.EventSequence++
+					if err := g.db.UpdateRoom(ctx, locked); err != nil {
+						return err
+					}
+					first() // now each has its first lock
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if runs[0]+runs[1] < 3 {
+		t.Errorf("there was no deadlock: %v runs", runs)
+	}
+	for _, r := range []*room.Room{a, b} {
+		got, err := g.db.Room(ctx, r.ID)
+		if err != nil || got.EventSequence != r.EventSequence+2 {
+			t.Errorf("%+v %v", got, err)
+		}
+	}
+}
+
+// Many rooms, many writers, every order of locks: nothing is lost, nobody is
+// refused, and no time is lost in waiting for a deadlock to be found.
+func TestManyLocksInEveryOrder(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		g := prepare(t, p)
+		ctx := context.Background()
+		rooms := ids(8)
+		for _, id := range rooms {
+			if err := g.db.Write(ctx, insert(g.db, g.project, id)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const writers, rounds = 64, 10
+		began := time.Now()
+		var wg sync.WaitGroup
+		for w := range writers {
+			wg.Go(func() {
+				for i := range rounds {
+					err := g.db.Write(ctx, func(ctx context.Context) error {
+						r, err := g.db.LockRoom(ctx, rooms[(w*(i+1)+i)%len(rooms)])
+						if err != nil {
+							return err
+						}
+						r.EventSequence++
+						return g.db.UpdateRoom(ctx, r)
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		t.Logf("%d writes in %s", writers*rounds, time.Since(began))
+		total := 0
+		if err := g.db.One(ctx, `SELECT sum(event_sequence) FROM rooms`, &total); err != nil || total != len(rooms)+writers*rounds {
+			t.Errorf("%d changes were kept, %v", total-len(rooms), err)
+		}
+	})
+}

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { JoinApi, retryAfter, type Answer, type Seat } from './client';
+
+const request = { name: 'Ben', seat_key: 'k'.repeat(43), link: 'secret' };
+
+/** What the page makes of such an answer, and what it had asked. */
+async function ask(respond: () => Response | Promise<Response>): Promise<{ answer: Answer<Seat>; url: string; body: unknown }> {
+  let url = '';
+  let body: unknown;
+  const api = new JoinApi('a/b', (input, init) => {
+    url = String(input);
+    body = JSON.parse(String(init?.body));
+    return Promise.resolve().then(respond);
+  });
+  return { answer: await api.takeSeat(request, new AbortController().signal), url, body };
+}
+
+const refuse = (status: number, body: unknown, headers = {}): Response => new Response(JSON.stringify(body), { status, headers });
+
+test('tokens travel in the body, never in the address', async () => {
+  const { url, body, answer } = await ask(() => new Response('{"identity":"1"}'));
+  expect(url).toBe('/api/join/rooms/a%2Fb/seats');
+  expect(body).toEqual(request);
+  expect(answer).toEqual({ is: 'ok', value: { identity: '1' } });
+});
+
+describe('a no', () => {
+  test('has its code, its reason and how long to wait', async () => {
+    const ended = await ask(() => refuse(410, { error: { code: 'room_ended', message: 'x', reason: 'duration' } }));
+    expect(ended.answer).toEqual({ is: 'refused', refusal: { code: 'room_ended', reason: 'duration', waitMs: 0 } });
+    const busy = await ask(() => refuse(429, { error: { code: 'too_many_attempts', message: 'x' } }, { 'retry-after': '40' }));
+    expect(busy.answer).toEqual({ is: 'refused', refusal: { code: 'too_many_attempts', reason: null, waitMs: 40_000 } });
+  });
+
+  test('for too many attempts always has a time to wait', async () => {
+    const { answer } = await ask(() => refuse(429, { error: { code: 'too_many_attempts', message: 'x' } }));
+    expect(answer).toMatchObject({ refusal: { waitMs: 30_000 } });
+  });
+});
+
+describe('not now', () => {
+  test.each([
+    ['no network', () => Promise.reject(new TypeError('Failed to fetch'))],
+    ['a page of a proxy', () => new Response('<h1>Bad gateway</h1>', { status: 502 })],
+    ['a stumble', () => refuse(500, { error: { code: 'internal', message: 'x' } })],
+    ['an answer cut short', () => new Response('{"identity":', { status: 200 })],
+  ])('is %s', async (_, respond) => expect((await ask(respond)).answer).toEqual({ is: 'unreachable', waitMs: 0 }));
+
+  test('is a server that asks for time', async () => {
+    const { answer } = await ask(() => refuse(503, { error: { code: 'unavailable', message: 'x' } }, { 'retry-after': '2' }));
+    expect(answer).toEqual({ is: 'unreachable', waitMs: 2_000 });
+  });
+});
+
+test.each([
+  [null, 0],
+  ['0', 0],
+  ['12', 12_000],
+  ['-5', 0],
+  ['Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
+  ['Thu, 01 Jan 2025 00:00:00 GMT', 0],
+  ['soon', 0],
+])('Retry-After: %s', (header, ms) => expect(retryAfter(header, Date.UTC(2026, 0, 1))).toBe(ms));

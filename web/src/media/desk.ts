@@ -1,0 +1,38 @@
+import type { Choice } from './choices';
+import type { Devices } from './devices';
+import type { Fault } from './faults';
+
+export type Capture =
+  | { is: 'off' }
+  /** `live` when another device takes the place of one that runs. */
+  | { is: 'asking'; live: boolean }
+  | { is: 'live'; track: MediaStreamTrack }
+  | { is: 'failed'; fault: Fault };
+
+export type ScreenCapture =
+  | { is: 'off' }
+  | { is: 'live'; video: MediaStreamTrack; audio: MediaStreamTrack | null }
+  | { is: 'failed' };
+
+export interface Desk {
+  /** A video room: there is a camera to speak of. */
+  video: boolean;
+  mic: Capture;
+  camera: Capture;
+  screen: ScreenCapture;
+  /** What the visitor wants, whether or not the device goes along. */
+  micOn: boolean;
+  cameraOn: boolean;
+  devices: Devices;
+  /** Chosen devices; empty means the usual one. */
+  chosen: Record<Choice, string>;
+}
+
+/** Whether a device runs, if only for another to take its place. */
+export const runs = (capture: Capture): boolean => capture.is === 'live' || (capture.is === 'asking' && capture.live);
+
+/** Whether others hear the visitor, as far as this page is concerned. */
+export const isHeard = (desk: Desk): boolean => desk.micOn && runs(desk.mic);
+
+/** Whether others see the visitor. */
+export const isSeen = (desk: Desk): boolean => runs(desk.camera);

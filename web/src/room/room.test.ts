@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import { arrange } from './arrange';
+import { capacity, fitGrid } from './grid';
+import { newsOf } from './news';
+import { callRoll, type Entry } from './roll';
+
+const person = (identity: string): { identity: string; name: string } => ({ identity, name: identity });
+const shown = (roll: readonly Entry<{ identity: string }>[]): string =>
+  roll.map(({ person: { identity }, goneAt }) => (goneAt === null ? identity : `(${identity})`)).join(' ');
+
+describe('the roll', () => {
+  const all = callRoll([], ['a', 'b', 'c'].map(person), 0, () => 0);
+
+  test('keeps the order of coming', () => {
+    expect(shown(all)).toBe('a b c');
+    expect(shown(callRoll(all, ['d', 'c', 'b', 'a'].map(person), 0, () => 0))).toBe('a b c d');
+  });
+
+  test('keeps who blinks in place, and lets go who stays away', () => {
+    const keepUntil = (goneAt: number): number => goneAt + 2_000;
+    const blink = callRoll(all, ['a', 'c'].map(person), 1_000, keepUntil);
+    expect(shown(blink)).toBe('a (b) c');
+    expect(shown(callRoll(blink, ['a', 'b', 'c'].map(person), 1_500, keepUntil))).toBe('a b c');
+    expect(shown(callRoll(blink, ['a', 'c'].map(person), 2_999, keepUntil))).toBe('a (b) c');
+    expect(shown(callRoll(blink, ['a', 'c'].map(person), 3_000, keepUntil))).toBe('a c');
+  });
+
+  test('keeps everybody while the page itself is away', () => {
+    const away = callRoll(all, ['a'].map(person), 1_000, () => Infinity);
+    expect(shown(callRoll(away, ['a'].map(person), 99_000, () => Infinity))).toBe('a (b) (c)');
+  });
+});
+
+describe('the order on the stage', () => {
+  const never = new Map<string, number>();
+  const nobody = new Set<string>();
+
+  test('does not change while everybody has a place', () => {
+    const before = ['you', 'b', 'c'];
+    expect(arrange(before, ['you', 'b', 'c'], 5, new Map([['c', 9]]), new Set(['c']))).toBe(before);
+    expect(arrange(before, ['c', 'b', 'you', 'd'], 5, never, nobody)).toEqual(['you', 'b', 'c', 'd']);
+    expect(arrange(before, ['you', 'c'], 5, never, nobody)).toEqual(['you', 'c']);
+  });
+
+  test('gives a speaker out of sight the place of who was silent longest', () => {
+    const spokeAt = new Map([
+      ['b', 30],
+      ['c', 10],
+      ['d', 20],
+    ]);
+    expect(arrange(['you', 'b', 'c', 'd', 'e', 'f'], ['you', 'b', 'c', 'd', 'e', 'f'], 4, spokeAt, new Set(['f']))).toEqual([
+      'you',
+      'b',
+      'f',
+      'd',
+      'e',
+      'c',
+    ]);
+  });
+
+  test('moves neither you nor anybody who speaks', () => {
+    const before = ['you', 'b', 'c'];
+    expect(arrange(before, before, 2, never, new Set(['b', 'c']))).toBe(before);
+    expect(arrange(before, before, 1, never, new Set(['c']))).toBe(before);
+  });
+});
+
+describe('the grid', () => {
+  test('uses a wide space and a high one', () => {
+    expect(fitGrid(2, { width: 1000, height: 500 }, 4 / 3, 8).columns).toBe(2);
+    expect(fitGrid(2, { width: 400, height: 800 }, 4 / 3, 8).columns).toBe(1);
+    expect(fitGrid(1, { width: 400, height: 300 }, 4 / 3, 8)).toEqual({ columns: 1, width: 400, height: 300 });
+  });
+
+  test('never overflows', () => {
+    for (let count = 1; count <= 60; count++) {
+      const { columns, width, height } = fitGrid(count, { width: 800, height: 600 }, 0.8, 12);
+      expect(columns * width + (columns - 1) * 12).toBeLessThanOrEqual(800);
+      const rows = Math.ceil(count / columns);
+      expect(rows * height + (rows - 1) * 12).toBeLessThanOrEqual(600);
+    }
+  });
+
+  test('has a place for somebody even where there is none', () => {
+    expect(capacity({ width: 0, height: 0 }, 1, 8, 100)).toBe(1);
+    expect(capacity({ width: 320, height: 212 }, 1, 8, 100)).toBe(6);
+  });
+});
+
+describe('the news', () => {
+  const [a, b, c] = ['Ana', 'Ben', 'Chen'].map(person);
+  test('names one, counts many, and is silent when nothing changed', () => {
+    if (!a || !b || !c) throw new Error('unreachable');
+    expect(newsOf([a], [a, b])).toBe('Ben joined.');
+    expect(newsOf([a], [a, b, c])).toBe('2 people joined.');
+    expect(newsOf([a, b, c], [a])).toBe('2 people left.');
+    expect(newsOf([a, b], [a, c])).toBe('Chen joined. Ben left.');
+    expect(newsOf([a, b], [b, a])).toBeNull();
+  });
+});

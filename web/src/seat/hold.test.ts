@@ -1,0 +1,59 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { browserHold } from './hold';
+
+afterEach(() => vi.unstubAllGlobals());
+
+/** Channels that reach the others of the same name, as those of a browser do. */
+function channels(): typeof BroadcastChannel {
+  const open: Channel[] = [];
+  class Channel {
+    onmessage: ((event: { data: unknown }) => void) | null = null;
+    constructor(readonly name: string) {
+      open.push(this);
+    }
+    postMessage(data: unknown): void {
+      for (const other of open) {
+        if (other !== this && other.name === this.name) setTimeout(() => other.onmessage?.({ data }));
+      }
+    }
+    close(): void {
+      open.splice(open.indexOf(this), 1);
+    }
+  }
+  return Channel as unknown as typeof BroadcastChannel;
+}
+
+test('without locks, tabs ask each other', async () => {
+  vi.stubGlobal('navigator', {});
+  vi.stubGlobal('BroadcastChannel', channels());
+  expect(await browserHold()('seat', 0)).toBe(true);
+  expect(await browserHold()('seat', 0)).toBe(false);
+  expect(await browserHold()('other seat', 0)).toBe(true);
+});
+
+test('with locks, one tab holds the name and a reload waits for it a little', async () => {
+  const held = new Set<string>();
+  const waiting: (() => void)[] = [];
+  vi.stubGlobal('navigator', {
+    locks: {
+      request(name: string, options: LockOptions, then: (lock: object | null) => unknown): Promise<unknown> {
+        if (!held.has(name)) {
+          held.add(name);
+          return Promise.resolve(then({ name }));
+        }
+        if (options.ifAvailable) return Promise.resolve(then(null));
+        return new Promise((resolve, reject) => {
+          waiting.push(() => resolve(then({ name })));
+          options.signal?.addEventListener('abort', () => reject(new Error('aborted')));
+        });
+      },
+    },
+  });
+  const hold = browserHold();
+  expect(await hold('seat', 0)).toBe(true);
+  expect(await hold('seat', 0)).toBe(false);
+  const reload = hold('seat', 5_000);
+  waiting.pop()?.();
+  expect(await reload).toBe(true);
+  expect(await hold('seat', 20)).toBe(false);
+});
