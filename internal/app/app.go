@@ -18,8 +18,10 @@ import (
 	"github.com/google/uuid"
 
 	"parley/internal/api/join"
+	"parley/internal/api/manage"
 	"parley/internal/api/page"
 	"parley/internal/api/v3"
+	"parley/internal/api/v4"
 	"parley/internal/config"
 	"parley/internal/key"
 	"parley/internal/live"
@@ -53,6 +55,8 @@ type App struct {
 	keys     *key.Service
 	rooms    *room.Service
 	tokens   *operator.Service
+	gateway  gateway
+	quick    sync.Mutex // held while the quick start file is brought up to date
 	listener net.Listener
 	metrics  net.Listener // nil without --metrics-listen
 	handler  http.Handler
@@ -124,19 +128,36 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	provider, err := planProvider(a.cfg)
+	if err != nil {
+		return err
+	}
+	a.rooms.UsePlans(plans{provider: provider, keys: a.keys})
 	var guesses join.Limiter
+	var limits bounds
 	if a.cfg.RateLimitsEnabled {
-		guesses = live.NewLimiter(wrongLinks, now)
+		guesses, limits = live.NewLimiter(wrongLinks, now), newBounds(now)
 	}
 	trusted, err := a.cfg.TrustedPrefixes()
 	if err != nil {
 		return err
 	}
+	reads, err := a.wireGateway(provider, limits, now)
+	if err != nil {
+		return err
+	}
+	zone, err := a.cfg.Location()
+	if err != nil {
+		return err
+	}
 	a.handler = a.routes(routes{
-		v3:   v3.NewHandler(a.rooms, a.keys, now, v3.Options{LegacyKeyHeader: a.cfg.LegacyV3KeyHeader}),
-		join: join.NewHandler(a.rooms, guesses, now),
-		rtc:  a.engine.Handler(),
-		page: roomPage,
+		v3:     v3.NewHandler(a.rooms, a.keys, now, v3.Options{LegacyKeyHeader: a.cfg.LegacyV3KeyHeader, Zone: zone, Limits: limits.legacy()}),
+		v4:     v4.NewHandler(a.rooms, a.projects, a.keys, now, v4.Options{Zone: zone, Limits: limits.legacy()}),
+		v5:     reads,
+		join:   join.NewHandler(a.rooms, guesses, now),
+		manage: manage.NewHandler(a.projects, rotating{a.keys, a}, a.rooms, a.tokens),
+		rtc:    a.engine.Handler(),
+		page:   roomPage,
 	}, trusted)
 	return nil
 }
@@ -194,11 +215,13 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	defer stopBackground()
 	var work sync.WaitGroup
 	work.Go(func() { a.rooms.Run(background) })
+	work.Go(func() { a.gateway.run(background, a.log) })
+	work.Go(func() { a.tend(background) })
 
 	servers := []*http.Server{a.server(a.handler)}
 	listeners := []net.Listener{a.listener}
 	if a.metrics != nil {
-		servers, listeners = append(servers, a.server(metricsHandler())), append(listeners, a.metrics)
+		servers, listeners = append(servers, a.server(a.metricsHandler())), append(listeners, a.metrics)
 	}
 	failed := make(chan error, len(servers))
 	for i, s := range servers {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -74,13 +73,8 @@ func (a *App) greet(ctx context.Context, demo bool, out io.Writer) error {
 		if q, err = a.firstProject(ctx); err != nil {
 			return fmt.Errorf("make the first project: %w", err)
 		}
-	} else if q, err = ReadQuickstart(a.cfg.DataDir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	} else if q, err = a.takeUpQuickstart(ctx, out); err != nil {
 		return err
-	} else if err == nil && q.BaseURL != a.BaseURL() {
-		q.BaseURL = a.BaseURL()
-		if err := q.write(a.cfg.DataDir); err != nil {
-			return err
-		}
 	}
 	fmt.Fprintf(out, "Parley runs at %s\n", a.BaseURL())
 	if q.ProjectID != "" {

@@ -12,25 +12,32 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"parley/internal/api/v5"
 	"parley/internal/api/web"
 	"parley/internal/fault"
 	"parley/internal/media"
 )
 
 // routes are the parts of the one handler.
-type routes struct{ v3, join, rtc, page http.Handler }
+type routes struct{ v3, v4, v5, join, manage, rtc, page http.Handler }
 
 // routes decides by the path which part answers. It is no http.ServeMux: that
 // one redirects paths that are not clean, and a signature would not survive.
 func (a *App) routes(parts routes, trusted []netip.Prefix) http.Handler {
-	metrics := a.guarded(metricsHandler())
+	metrics := a.guarded(a.metricsHandler())
 	signalling := media.Paths()
 	choose := func(path string) (string, http.Handler) {
 		switch {
 		case strings.HasPrefix(path, "/api/v3/"):
 			return "v3", parts.v3
+		case strings.HasPrefix(path, "/api/v4/"):
+			return "v4", parts.v4
+		case strings.HasPrefix(path, "/api/v5/"):
+			return "v5", parts.v5
 		case strings.HasPrefix(path, "/api/join/"):
 			return "join", parts.join
+		case strings.HasPrefix(path, "/api/manage/"):
+			return "manage", parts.manage
 		case strings.HasPrefix(path, "/api/"):
 			return "other", http.HandlerFunc(noSuchAPI)
 		case slices.Contains(signalling, path):
@@ -46,7 +53,11 @@ func (a *App) routes(parts routes, trusted []netip.Prefix) http.Handler {
 		name, part := choose(r.URL.Path)
 		requests.WithLabelValues(name).Inc()
 		part.ServeHTTP(w, r)
-	}), trusted, a.log, func(w http.ResponseWriter, _ *http.Request) {
+	}), trusted, a.log, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/api/v5/") {
+			v5.Fail(w, r)
+			return
+		}
 		web.JSON(w, http.StatusInternalServerError, plainError{Error: "internal error"})
 	})
 }
@@ -112,8 +123,10 @@ var requests = prometheus.NewCounterVec(prometheus.CounterOpts{
 
 // metricsHandler serves our metrics and, on the library's own registry, those
 // of the media engine.
-func metricsHandler() http.Handler {
+func (a *App) metricsHandler() http.Handler {
 	ours := prometheus.NewRegistry()
-	ours.MustRegister(requests)
+	ours.MustRegister(requests, prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "parley_diagnostics_dropped_total", Help: "Records of version 5 calls that were dropped because too many waited to be written.",
+	}, func() float64 { return float64(a.gateway.recorder.Dropped()) }))
 	return promhttp.HandlerFor(prometheus.Gatherers{ours, prometheus.DefaultGatherer}, promhttp.HandlerOpts{})
 }

@@ -26,10 +26,17 @@ const (
 )
 
 type commands struct {
-	Serve   serveCommand   `cmd:"" help:"Run the service."`
-	Request requestCommand `cmd:"" help:"Sign a request and send it."`
-	Reseal  resealCommand  `cmd:"" help:"Put every secret under a new master key; the server must be stopped."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Serve   serveCommand    `cmd:"" help:"Run the service."`
+	Org     orgCommands     `cmd:"" help:"Organizations: create, list, set."`
+	Project projectCommands `cmd:"" help:"Projects: create, list, show, set, suspend, resume, rotate their secret."`
+	Key     keyCommands     `cmd:"" help:"API keys: list, rotate, revoke the overlap."`
+	Room    roomCommands    `cmd:"" help:"Rooms: list, show, end."`
+	Token   tokenCommands   `cmd:"" help:"Management tokens: create, list, revoke."`
+	Request requestCommand  `cmd:"" help:"Sign a request and send it."`
+	Sign    signCommand     `cmd:"" help:"Show what is signed for a request, and its signature."`
+	Verify  verifyCommand   `cmd:"" help:"Check a signature, and show what went wrong."`
+	Reseal  resealCommand   `cmd:"" help:"Put every secret under a new master key; the server must be stopped."`
+	Version versionCommand  `cmd:"" help:"Print the version."`
 }
 
 // streams are where a command reads and writes.
@@ -88,6 +95,14 @@ func Main(ctx context.Context, args, environ []string, out, errs io.Writer) int 
 		return exitError
 	}
 	return exitOK
+}
+
+// json prints what a call to the server came to, or passes its error on.
+func (s *streams) json(v any, err error) error {
+	if err != nil {
+		return err
+	}
+	return printJSON(s.out, v)
 }
 
 // usageError is a call that makes no sense, whatever the server says.

@@ -45,28 +45,16 @@ func TestScripts(t *testing.T) {
 			e.Setenv("PARLEY", path)
 			return errors.Join(err, lookErr)
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"healthy": healthy,
-			"readme":  readme,
-		},
+		Cmds:                scriptCommands,
 		RequireExplicitExec: true,
 	})
 }
 
 // healthy waits until the server of a data directory answers that it is, and
-// sets $URL and $ADDRESS to where.
+// sets $URL, $ADDRESS and $TOKEN to how to reach it.
 func healthy(ts *testscript.TestScript, _ bool, args []string) {
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		q, err := app.ReadQuickstart(ts.MkAbs(args[0]))
-		if err != nil {
-			continue
-		}
-		answer, err := http.Get(q.BaseURL + "/healthz")
-		if err != nil {
-			continue
-		}
-		_ = answer.Body.Close()
-		if answer.StatusCode == http.StatusOK {
+		if q, ok := serving(ts.MkAbs(args[0])); ok {
 			ts.Setenv("URL", q.BaseURL)
 			ts.Setenv("ADDRESS", strings.TrimPrefix(q.BaseURL, "http://"))
 			ts.Setenv("TOKEN", q.AdminToken)
@@ -74,6 +62,21 @@ func healthy(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Fatalf("the server of %s never became healthy", args[0])
+}
+
+// serving reports whether the server of a data directory answers that it is
+// healthy.
+func serving(dir string) (app.Quickstart, bool) {
+	q, err := app.ReadQuickstart(dir)
+	if err != nil {
+		return q, false
+	}
+	answer, err := http.Get(q.BaseURL + "/healthz")
+	if err != nil {
+		return q, false
+	}
+	_ = answer.Body.Close()
+	return q, answer.StatusCode == http.StatusOK
 }
 
 // readme writes the example of the README that begins with a text to a file,

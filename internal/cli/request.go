@@ -118,7 +118,7 @@ func (c requestCommand) build(ctx context.Context) (*http.Request, error) {
 		return nil, err
 	}
 	method := strings.ToUpper(c.Method)
-	gateway := strings.HasPrefix(c.Target, "/api/v5/")
+	gateway := timed(c.Target)
 	if !gateway {
 		body = addProjectID(body, c.ProjectID)
 	}
@@ -138,7 +138,7 @@ func (c requestCommand) build(ctx context.Context) (*http.Request, error) {
 	}
 	if gateway {
 		if c.APIKey == "" || c.GatewaySecret == "" {
-			return nil, usageError{fmt.Errorf("version 5 needs --api-key and --gateway-secret")}
+			return nil, usageError{fmt.Errorf("this route needs --api-key and --gateway-secret")}
 		}
 		timestamp := sign.FormatTimestamp(time.Now())
 		r.Header.Set("api-key", c.APIKey)
@@ -151,7 +151,7 @@ func (c requestCommand) build(ctx context.Context) (*http.Request, error) {
 		signer = c.APIKey
 	}
 	if signer == "" {
-		return nil, usageError{fmt.Errorf("versions 3 and 4 need --project-secret or --api-key")}
+		return nil, usageError{fmt.Errorf("this route needs --project-secret or --api-key")}
 	}
 	r.Header.Set("hash-signature", sign.Legacy(signer, body))
 	return r, nil

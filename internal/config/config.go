@@ -2,8 +2,8 @@
 // the environment and the command line change them. Flags beat the
 // environment, and the environment beats the file.
 //
-// It imports kong, yaml and the package seal. It opens nothing but the
-// configuration file and the key file, and must not import the server, the
+// It imports kong, yaml and the package seal. It opens nothing but the files of
+// settings, plans and the master key, and must not import the server, the
 // store or any part of the domain: it says what was asked for, and others do
 // it.
 package config
@@ -61,7 +61,10 @@ type Config struct {
 	GatewayEnabled     bool   `name:"gateway-enabled" setting:"PARLEY_GATEWAY_ENABLED" default:"true" negatable:"" help:"Serve version 5."`
 	DiagnosticsEnabled bool   `name:"diagnostics-enabled" setting:"PARLEY_DIAGNOSTICS_ENABLED" default:"true" negatable:"" help:"Keep a record of version 5 calls for GET /api/v5/requests."`
 	PlanProvider       string `name:"plan-provider" setting:"PARLEY_PLAN_PROVIDER" default:"builtin" help:"Who knows plans: builtin or none."`
-	RateLimitsEnabled  bool   `name:"rate-limits-enabled" setting:"PARLEY_RATE_LIMITS_ENABLED" default:"true" negatable:"" help:"Limit how often keys and addresses may call."`
+	// PlansFile is the path of a YAML file with plans, or empty. Read it
+	// through Plans.
+	PlansFile         string `name:"plans-file" setting:"PARLEY_PLANS_FILE" placeholder:"FILE" help:"YAML file with the plans that the builtin provider knows. Default: none, the plan named default alone."`
+	RateLimitsEnabled bool   `name:"rate-limits-enabled" setting:"PARLEY_RATE_LIMITS_ENABLED" default:"true" negatable:"" help:"Limit how often keys and addresses may call."`
 
 	LegacyV3KeyHeader             bool `name:"legacy-v3-key-header" setting:"PARLEY_LEGACY_V3_KEY_HEADER" default:"false" negatable:"" help:"Let version 3 calls through with a key and no signature."`
 	LegacyCompanionBodySignatures bool `name:"legacy-companion-body-signatures" setting:"PARLEY_LEGACY_COMPANION_BODY_SIGNATURES" default:"false" negatable:"" help:"Also accept body signatures on the companion routes."`

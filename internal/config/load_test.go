@@ -64,6 +64,7 @@ clock-skew PARLEY_CLOCK_SKEW 5m
 gateway-enabled PARLEY_GATEWAY_ENABLED true
 diagnostics-enabled PARLEY_DIAGNOSTICS_ENABLED true
 plan-provider PARLEY_PLAN_PROVIDER builtin
+plans-file PARLEY_PLANS_FILE
 rate-limits-enabled PARLEY_RATE_LIMITS_ENABLED true
 legacy-v3-key-header PARLEY_LEGACY_V3_KEY_HEADER false
 legacy-companion-body-signatures PARLEY_LEGACY_COMPANION_BODY_SIGNATURES false

@@ -28,6 +28,7 @@ const maxPort = 65535
 func (c *Config) Validate() error {
 	_, timezoneErr := c.Location()
 	_, proxiesErr := c.TrustedPrefixes()
+	_, plansErr := c.Plans()
 	return errors.Join(
 		checkAddress("listen", c.Listen),
 		c.checkPublicURL(),
@@ -43,6 +44,7 @@ func (c *Config) Validate() error {
 		timezoneErr,
 		check(minClockSkew <= c.ClockSkew.Std() && c.ClockSkew.Std() <= maxClockSkew, "clock-skew", "must be between 1s and 1h, not %s", c.ClockSkew),
 		checkChoice("plan-provider", c.PlanProvider, PlanProviderBuiltin, PlanProviderNone),
+		plansErr,
 		checkChoice("log-level", c.LogLevel, "debug", "info", "warn", "error"),
 		checkChoice("log-format", c.LogFormat, LogFormatText, LogFormatJSON),
 	)
@@ -56,7 +58,7 @@ func refuse(flag, format string, args ...any) error {
 			env = s.env
 		}
 	}
-	return fmt.Errorf("--%s (%s) %s", flag, env, fmt.Sprintf(format, args...))
+	return fmt.Errorf("--%s (%s) %w", flag, env, fmt.Errorf(format, args...))
 }
 
 // check returns nil if ok, and the sentence otherwise.

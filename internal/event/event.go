@@ -9,12 +9,15 @@ type Type string
 
 // The kinds of events of a room.
 const (
+	RoomScheduled     Type = "room.scheduled"
 	RoomOpened        Type = "room.opened"
 	RoomStarted       Type = "room.started" // the first person came in
 	RoomEnded         Type = "room.ended"
-	RoomExpired       Type = "room.expired" // nobody ever came
+	RoomCancelled     Type = "room.cancelled" // called off before it opened
+	RoomExpired       Type = "room.expired"   // nobody ever came
 	ParticipantJoined Type = "participant.joined"
 	ParticipantLeft   Type = "participant.left"
+	AttendanceMarked  Type = "attendance.marked" // on the word of another system; not delivered
 )
 
 // Event is one thing that happened to one room.
@@ -35,8 +38,10 @@ type Data struct {
 	ClientRoomID string       `json:"client_room_id,omitempty"`
 	SessionID    string       `json:"session_id,omitempty"`
 	RoomType     string       `json:"room_type"`
+	StartAt      *time.Time   `json:"start_at,omitempty"` // of a scheduled room
 	EndReason    string       `json:"end_reason,omitempty"`
 	Participant  *Participant `json:"participant,omitempty"`
+	Mark         *Mark        `json:"mark,omitempty"`
 }
 
 // Participant is the person an event is about.
@@ -49,3 +54,13 @@ type Participant struct {
 	JoinedAt   time.Time `json:"joined_at"`
 	Reason     string    `json:"reason,omitempty"`
 }
+
+// Mark says that somebody attended, as another system tells it. It pairs with
+// no leaving and counts nowhere.
+type Mark struct {
+	Name   string `json:"name"`
+	Source string `json:"source"`
+}
+
+// SourceExternal is the source of marks that clients report.
+const SourceExternal = "external"

@@ -22,6 +22,7 @@ const (
 	Forbidden                // known caller, not allowed
 	NotFound                 // no such thing, or not the caller's
 	Conflict                 // the state of the thing forbids it
+	Mismatch                 // it contradicts an earlier request of the same name
 	Gone                     // it existed and is over for ever
 	Exhausted                // too many requests; RetryAfter says when
 	Unavailable              // something we depend on does not answer; retry later

@@ -5,6 +5,7 @@ package key
 
 import (
 	"context"
+	"crypto/sha256"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,6 +36,8 @@ type APIKey struct {
 	CreatedAt     time.Time
 	RetiringSince time.Time // zero unless Slot is Overlap
 	OverlapEndsAt time.Time // zero unless Slot is Overlap
+
+	hash [sha256.Size]byte // of Key; set in rings
 }
 
 // ProjectSecret keys the join-event signature and signs outgoing webhooks.
@@ -75,6 +78,10 @@ type Store interface {
 	// APIKeyByHash returns a key in any slot; NotFound when there is none or
 	// it was forgotten.
 	APIKeyByHash(ctx context.Context, hash string) (APIKey, error)
+	// APIKeyHashes gives the hash of every API key of a project, in any slot;
+	// of all projects when the id is empty.
+	APIKeyHashes(ctx context.Context, projectID string, each func(hash, projectID string)) error
+	Organization(ctx context.Context, id string) (project.Organization, error)
 	// PurgeRetired forgets credentials that were retired before a moment, and
 	// returns the projects whose overlap has ended by now; those credentials
 	// are retired by it.
@@ -89,13 +96,14 @@ type Service struct {
 	newID    func() string
 
 	rings      sync.Map // project id → *Ring
-	byHash     sync.Map // hash of an API key → APIKey, as it was when first asked for
+	retired    sync.Map // hash of an API key → APIKey that is not in a ring any more
+	index      *index
 	generation atomic.Uint64
 }
 
 // NewService returns a Service.
 func NewService(store Store, projects *project.Service, now func() time.Time, newID func() string) *Service {
-	return &Service{store: store, projects: projects, now: now, newID: newID}
+	return &Service{store: store, projects: projects, now: now, newID: newID, index: newIndex()}
 }
 
 // CreateProject makes a project together with its first API key and project
@@ -116,33 +124,10 @@ func (s *Service) CreateProject(ctx context.Context, organizationID, name string
 		return s.store.InsertProjectSecret(ctx, ProjectSecret{ID: s.newID(), ProjectID: p.ID, Slot: Current,
 			Secret: issued.ProjectSecret, CreatedAt: now})
 	})
+	if err == nil {
+		s.Forget(p.ID)
+	}
 	return p, issued, err
-}
-
-// ByAPIKey returns the key whose text is given, in any slot, with the ring of
-// its project; NotFound when there is no such key. A key that was retired is
-// found for keepRetired, so that its owner can be told.
-func (s *Service) ByAPIKey(ctx context.Context, text string) (APIKey, *Ring, error) {
-	hash := seal.Hash(text)
-	if k, ok := s.byHash.Load(hash); ok {
-		if r, err := s.Ring(ctx, k.(APIKey).ProjectID); err == nil {
-			for _, live := range r.keys {
-				if live.ID == k.(APIKey).ID {
-					return live, r, nil
-				}
-			}
-		}
-	}
-	k, err := s.store.APIKeyByHash(ctx, hash)
-	if err != nil {
-		return APIKey{}, nil, err
-	}
-	r, err := s.Ring(ctx, k.ProjectID)
-	if err != nil {
-		return APIKey{}, nil, err
-	}
-	s.byHash.Store(hash, k)
-	return k, r, nil
 }
 
 // Live reports whether the key may be used at now.
@@ -157,9 +142,12 @@ func (r *Ring) Keys() []APIKey { return r.keys }
 // Ring is a project with its live credentials, unsealed: what it takes to
 // check a signature without asking the database.
 type Ring struct {
-	Project project.Project
-	keys    []APIKey
-	secrets []ProjectSecret
+	Project      project.Project
+	Organization project.Organization
+	keys         []APIKey
+	secrets      []ProjectSecret
+
+	verified atomic.Int32 // index of the credential that verified last
 }
 
 // Ring returns the ring of a project, from memory where it can; NotFound when
@@ -174,8 +162,14 @@ func (s *Service) Ring(ctx context.Context, projectID string) (*Ring, error) {
 		return nil, err
 	}
 	r := &Ring{Project: p}
+	if r.Organization, err = s.store.Organization(ctx, p.OrganizationID); err != nil {
+		return nil, err
+	}
 	if r.keys, err = s.store.APIKeys(ctx, projectID); err != nil {
 		return nil, err
+	}
+	for i := range r.keys {
+		r.keys[i].hash = sha256.Sum256([]byte(r.keys[i].Key.Reveal()))
 	}
 	if r.secrets, err = s.store.ProjectSecrets(ctx, projectID); err != nil {
 		return nil, err
@@ -193,6 +187,7 @@ func (s *Service) Ring(ctx context.Context, projectID string) (*Ring, error) {
 func (s *Service) Forget(projectID string) {
 	s.generation.Add(1)
 	s.rings.Delete(projectID)
+	s.index.forget(projectID)
 }
 
 // APIKeys returns the live API keys at now.

@@ -2,6 +2,7 @@ package key
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"parley/internal/fault"
@@ -61,7 +62,7 @@ func (s *Service) RotateKey(ctx context.Context, projectID string, how Rotation)
 		if err != nil {
 			return err
 		}
-		for _, k := range keys {
+		for _, k := range slices.Backward(keys) { // the place of the overlap is cleared before the current one takes it
 			if k.Slot, err = how.next(k.Slot, now, k.OverlapEndsAt); err != nil {
 				return err
 			}
@@ -85,7 +86,7 @@ func (s *Service) RotateSecret(ctx context.Context, projectID string, how Rotati
 		if err != nil {
 			return err
 		}
-		for _, p := range secrets {
+		for _, p := range slices.Backward(secrets) {
 			if p.Slot, err = how.next(p.Slot, now, p.OverlapEndsAt); err != nil {
 				return err
 			}
@@ -204,6 +205,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.retired.Clear()
 	for _, projectID := range ended {
 		s.Forget(projectID)
 	}

@@ -1,6 +1,6 @@
-// Package live holds what is shared while the service runs and forgotten when
-// it stops: limits on how often somebody may try. It imports the standard
-// library and x/time only.
+// Package live holds what is shared while the service runs: counts, kept over
+// a restart, and limits on how often somebody may call or try. It imports the
+// standard library and x/time only.
 package live
 
 import (
@@ -64,7 +64,8 @@ func (l *Limiter) bucket(p netip.Prefix, now time.Time) *bucket {
 }
 
 // prune forgets who has been quiet long enough to have a full bucket again,
-// and everybody if that frees nothing: the map must not grow without bound.
+// and everybody if that frees less than half: the map must not grow without
+// bound, and be walked through rarely.
 func (l *Limiter) prune(now time.Time) {
 	full := l.every * time.Duration(l.burst)
 	for p, b := range l.buckets {
@@ -72,7 +73,7 @@ func (l *Limiter) prune(now time.Time) {
 			delete(l.buckets, p)
 		}
 	}
-	if len(l.buckets) >= maxBuckets {
+	if len(l.buckets) > maxBuckets/2 {
 		clear(l.buckets)
 	}
 }

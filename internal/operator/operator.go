@@ -25,6 +25,11 @@ type Store interface {
 	InsertToken(ctx context.Context, t Token) error
 	// TokenByHash fails with NotFound.
 	TokenByHash(ctx context.Context, hash string) (Token, error)
+	// Token fails with NotFound.
+	Token(ctx context.Context, id string) (Token, error)
+	// Tokens returns all, the oldest first.
+	Tokens(ctx context.Context) ([]Token, error)
+	RevokeToken(ctx context.Context, id string, at time.Time) error
 }
 
 // Service makes and checks tokens.
@@ -39,8 +44,12 @@ func NewService(store Store, now func() time.Time, newID func() string) *Service
 	return &Service{store: store, now: now, newID: newID}
 }
 
-// Create makes a token and returns it in clear, once.
+// Create makes a token and returns it in clear, once. The name has 1 to 255
+// characters.
 func (s *Service) Create(ctx context.Context, name string) (Token, seal.Secret, error) {
+	if err := checkName(name); err != nil {
+		return Token{}, "", err
+	}
 	clear := seal.NewManagementToken()
 	t := Token{ID: s.newID(), Name: name, Hash: seal.Hash(clear.Reveal()), CreatedAt: s.now()}
 	err := s.store.Write(ctx, func(ctx context.Context) error { return s.store.InsertToken(ctx, t) })

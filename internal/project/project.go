@@ -6,6 +6,7 @@ import (
 	"context"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"parley/internal/fault"
@@ -35,6 +36,10 @@ type Organization struct {
 	Name      string
 	Billing   Billing
 	CreatedAt time.Time
+
+	Plan      string // name of its plan; empty is the one named default
+	Currency  string // of the unit price, as ISO 4217 has it; empty with no price
+	UnitPrice string // of a participant minute, a decimal; empty is none
 }
 
 // Project owns keys and rooms.
@@ -61,12 +66,20 @@ type Settings struct {
 // Suspended reports the operator's switch.
 func (p Project) Suspended() bool { return !p.SuspendedAt.IsZero() }
 
+// Changeable says whether its client may write at all, and if not, why.
+func (p Project) Changeable() error {
+	if p.Suspended() {
+		return fault.New(fault.Forbidden, "project_suspended", "the project is suspended")
+	}
+	return nil
+}
+
 // Admits says whether new rooms and new joins are allowed, and if not, why.
 func (p Project) Admits() error {
-	switch {
-	case p.Suspended():
-		return fault.New(fault.Forbidden, "project_suspended", "the project is suspended")
-	case p.Status != Active:
+	if err := p.Changeable(); err != nil {
+		return err
+	}
+	if p.Status != Active {
 		return fault.New(fault.Forbidden, "project_inactive", "the project is inactive")
 	}
 	return nil
@@ -79,6 +92,14 @@ type Store interface {
 	// Organization fails with NotFound when there is none of that id.
 	Organization(ctx context.Context, id string) (Organization, error)
 	CountOrganizations(ctx context.Context) (int, error)
+	// UpdateOrganization writes name, plan, currency and unit price.
+	UpdateOrganization(ctx context.Context, o Organization) error
+	// ProjectsOf returns the ids of an organization's projects.
+	ProjectsOf(ctx context.Context, organizationID string) ([]string, error)
+	// Organizations and Projects return all there are, the oldest first;
+	// Projects those of one organization, or of all when it is "".
+	Organizations(ctx context.Context) ([]Organization, error)
+	Projects(ctx context.Context, organizationID string) ([]Project, error)
 	InsertProject(ctx context.Context, p Project) error
 	// Project fails with NotFound when there is none of that id.
 	Project(ctx context.Context, id string) (Project, error)
@@ -143,8 +164,8 @@ func (s *Service) SetStatus(ctx context.Context, id string, status Status) error
 		return fault.Invalidf("status must be %q or %q", Active, Inactive)
 	}
 	return s.update(ctx, id, func(p *Project) error {
-		if p.Suspended() {
-			return fault.New(fault.Forbidden, "project_suspended", "the project is suspended")
+		if err := p.Changeable(); err != nil {
+			return err
 		}
 		p.Status = status
 		return nil
@@ -194,6 +215,11 @@ func (s *Service) update(ctx context.Context, id string, change func(*Project) e
 func checkName(name string) error {
 	if n := utf8.RuneCountInString(name); strings.TrimSpace(name) == "" || n > 255 {
 		return fault.Invalidf("name must have 1 to 255 characters")
+	}
+	for _, c := range name {
+		if unicode.IsControl(c) {
+			return fault.Invalidf("name must not contain control characters such as U+%04X", c)
+		}
 	}
 	return nil
 }

@@ -56,7 +56,12 @@ func (s *Service) Preview(ctx context.Context, roomID string, v Visit) (Preview,
 	if err != nil {
 		return Preview{}, err
 	}
-	if err := s.admits(ctx, r); err != nil {
+	if r.State != Scheduled { // who is early may look
+		if err := refusal(r); err != nil {
+			return Preview{}, err
+		}
+	}
+	if err := s.projectAdmits(ctx, r); err != nil {
 		return Preview{}, err
 	}
 	o, err := s.store.Occupancy(ctx, r.ID)
@@ -173,6 +178,10 @@ func (s *Service) admits(ctx context.Context, r *Room) error {
 	if err := refusal(r); err != nil {
 		return err
 	}
+	return s.projectAdmits(ctx, r)
+}
+
+func (s *Service) projectAdmits(ctx context.Context, r *Room) error {
 	p, err := s.store.Project(ctx, r.ProjectID)
 	if err != nil {
 		return err

@@ -18,13 +18,35 @@ const (
 	reserveFor = 60 * time.Second
 	// returnWithin is how long a seat waits for a connection that was lost.
 	returnWithin = 30 * time.Second
+	// scheduledWait is how long after its start a scheduled room waits for
+	// its first guest.
+	scheduledWait = 24 * time.Hour
 )
 
-// opened marks a room as born open.
-func (r *Room) opened(at time.Time) {
+// born gives a new room its first state: a scheduled one waits for its start,
+// a quick one is open.
+func (r *Room) born(at time.Time) {
+	r.CreatedAt = at
+	if r.StartAt.IsZero() {
+		r.open(at)
+	} else {
+		r.State = Scheduled
+		r.emit(event.RoomScheduled, at, nil)
+	}
+	r.schedule(Occupancy{})
+}
+
+// open lets people in.
+func (r *Room) open(at time.Time) {
 	r.State, r.OpenedAt = Open, at
 	r.emit(event.RoomOpened, at, nil)
-	r.schedule(Occupancy{})
+}
+
+// openWhenDue opens a scheduled room whose start has come.
+func (r *Room) openWhenDue(now time.Time) {
+	if r.State == Scheduled && !r.StartAt.IsZero() && !now.Before(r.StartAt) {
+		r.open(now)
+	}
 }
 
 // started notes a participant in the room; the first one makes it active.
@@ -43,6 +65,10 @@ func (r *Room) emptied(at time.Time) {
 	}
 }
 
+// stop asks for the room's end: one that is not open yet is cancelled. The
+// verdict carries it out.
+func (r *Room) stop(reason EndReason) { r.stopping = reason }
+
 // verdict says whether the room's time is over at now, and how. A room with a
 // taken seat is not empty: somebody is on the way in.
 func (r *Room) verdict(now time.Time, o Occupancy) (State, EndReason, bool) {
@@ -50,6 +76,10 @@ func (r *Room) verdict(now time.Time, o Occupancy) (State, EndReason, bool) {
 	switch {
 	case r.Over():
 		return "", "", false
+	case r.stopping != "" && r.State == Scheduled:
+		return Cancelled, "", true
+	case r.stopping != "":
+		return Ended, r.stopping, true
 	case reached(r.endOfDuration()):
 		return Ended, EndedDuration, true
 	case o.Taken == 0 && reached(r.endOfWait()):
@@ -63,10 +93,7 @@ func (r *Room) verdict(now time.Time, o Occupancy) (State, EndReason, bool) {
 // over ends the room.
 func (r *Room) over(state State, reason EndReason, at time.Time) {
 	r.State, r.EndReason, r.EndedAt = state, reason, at
-	kind := event.RoomEnded
-	if state == Expired {
-		kind = event.RoomExpired
-	}
+	kind := map[State]event.Type{Ended: event.RoomEnded, Cancelled: event.RoomCancelled, Expired: event.RoomExpired}[state]
 	r.emit(kind, at, nil)
 	r.schedule(Occupancy{})
 }
@@ -77,11 +104,12 @@ func (r *Room) schedule(o Occupancy) {
 	if r.Over() {
 		return
 	}
-	moments := []time.Time{o.NextRelease, r.endOfDuration()}
-	if o.Taken == 0 {
-		moments = append(moments, r.endOfWait(), r.endOfEmptiness())
+	moments := [...]time.Time{o.NextRelease, r.endOfDuration(), r.startsAt(), r.endOfWait(), r.endOfEmptiness()}
+	considered := moments[:]
+	if o.Taken > 0 {
+		considered = moments[:3] // somebody is in, or on the way
 	}
-	for _, t := range moments {
+	for _, t := range considered {
 		if !t.IsZero() && (r.DueAt.IsZero() || t.Before(r.DueAt)) {
 			r.DueAt = t
 		}
@@ -95,9 +123,19 @@ func (r *Room) endOfDuration() time.Time {
 	return r.StartedAt.Add(r.Duration)
 }
 
+func (r *Room) startsAt() time.Time {
+	if r.State != Scheduled {
+		return time.Time{}
+	}
+	return r.StartAt
+}
+
 func (r *Room) endOfWait() time.Time {
 	if r.State != Open {
 		return time.Time{}
+	}
+	if !r.StartAt.IsZero() {
+		return r.StartAt.Add(scheduledWait)
 	}
 	return r.CreatedAt.Add(max(r.EmptyTimeout, quickWait))
 }
@@ -111,11 +149,33 @@ func (r *Room) endOfEmptiness() time.Time {
 
 // emit notes an event; take hands it on.
 func (r *Room) emit(kind event.Type, at time.Time, p *event.Participant) {
-	r.EventSequence++
-	data := event.Data{RoomID: r.ID, ClientRoomID: r.ClientRoomID, RoomType: string(r.Type), EndReason: string(r.EndReason), Participant: p}
+	data := r.data()
+	data.Participant = p
+	r.note(kind, at, data)
+}
+
+// marked notes that somebody attended, as another system tells it. It moves
+// nothing.
+func (r *Room) marked(name string, at time.Time) {
+	data := r.data()
+	data.Mark = &event.Mark{Name: name, Source: event.SourceExternal}
+	r.note(event.AttendanceMarked, at, data)
+}
+
+func (r *Room) data() event.Data {
+	data := event.Data{RoomID: r.ID, ClientRoomID: r.ClientRoomID, RoomType: string(r.Type), EndReason: string(r.EndReason)}
 	if r.Session > 0 {
 		data.SessionID = SessionID(r.ID, r.Session)
 	}
+	if !r.StartAt.IsZero() {
+		at := r.StartAt.UTC()
+		data.StartAt = &at
+	}
+	return data
+}
+
+func (r *Room) note(kind event.Type, at time.Time, data event.Data) {
+	r.EventSequence++
 	r.events = append(r.events, event.Event{Type: kind, ProjectID: r.ProjectID, RoomID: r.ID, Sequence: r.EventSequence, At: at, Data: data})
 }
 

@@ -104,7 +104,8 @@ func (s *Service) left(session, identity, connection string, at time.Time, reaso
 // depart ends an attendance and decides what becomes of its seat: who said
 // goodbye gives it up, who was lost may return to it for a while.
 func (s *Service) depart(ctx context.Context, r *Room, a Attendance, at, now time.Time, reason LeaveReason) error {
-	if err := s.leave(ctx, r, a, at, reason); err != nil {
+	at, err := s.leave(ctx, r, a, at, reason)
+	if err != nil {
 		return err
 	}
 	seat, err := s.store.Seat(ctx, r.ID, a.SeatID)

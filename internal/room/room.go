@@ -50,8 +50,10 @@ type EndReason string
 
 // The reasons for an end.
 const (
-	EndedEmpty    EndReason = "empty_timeout"
-	EndedDuration EndReason = "duration"
+	EndedAPI       EndReason = "api"
+	EndedEmpty     EndReason = "empty_timeout"
+	EndedDuration  EndReason = "duration"
+	EndedSuspended EndReason = "project_suspended"
 )
 
 // Room is what an API call creates. Its id is never reused or revived.
@@ -65,9 +67,14 @@ type Room struct {
 	Title           string
 	WelcomeMessage  string
 	CreatorName     string
+	ExternalUserID  string // names the creator in the client's own system; may be empty
+	LogoutURL       string // where people go who leave; empty is the project's own
+	WebhookURL      string // the room's own target for events; may be empty
 	MaxParticipants int
 	EmptyTimeout    time.Duration // how long it may stay empty after the last leave
 	Duration        time.Duration // how long it may last from the first join
+	BreakoutRooms   int           // how many breakout rooms it may have
+	StartAt         time.Time     // when it opens; zero for a quick room
 
 	CreatorLinkHash  string // of the token in the creator's link
 	CreatorLinkClaim string // hash of the seat key that used it first; "" until then
@@ -83,7 +90,8 @@ type Room struct {
 	EndedAt       time.Time
 	DueAt         time.Time // when it must be looked at again; zero when over
 
-	events []event.Event // what happened since it was read
+	events   []event.Event // what happened since it was read
+	stopping EndReason     // why somebody wants it to end now; "" when nobody does
 }
 
 // Over reports that the room is in a final state.
@@ -98,7 +106,7 @@ func SessionID(roomID string, n int) string { return fmt.Sprintf("%s.%d", roomID
 func ParseSessionID(id string) (roomID string, n int, ok bool) {
 	roomID, number, found := strings.Cut(id, ".")
 	n, err := strconv.Atoi(number)
-	return roomID, n, found && err == nil && n > 0
+	return roomID, n, found && roomID != "" && err == nil && n > 0
 }
 
 // Seat is the right of one participant to be in a room. Its id is the

@@ -62,7 +62,7 @@ func (s *Service) Recover(ctx context.Context) error {
 func (s *Service) Run(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
-	var alive, reconciled time.Time
+	var alive, reconciled, purged time.Time
 	for {
 		s.sweep(ctx)
 		s.closeSessions(ctx)
@@ -71,6 +71,10 @@ func (s *Service) Run(ctx context.Context) {
 			alive = now
 			err := s.store.Write(ctx, func(ctx context.Context) error { return s.store.SetLastAlive(ctx, now) })
 			s.note(ctx, "write down that the service runs", err)
+		}
+		if now.Sub(purged) >= purgeEvery {
+			purged = now
+			s.note(ctx, "forget old answers", s.Purge(ctx))
 		}
 		if now.Sub(reconciled) >= reconcileEvery {
 			reconciled = now
@@ -83,6 +87,11 @@ func (s *Service) Run(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
+}
+
+// Purge deletes the answers that are kept no longer.
+func (s *Service) Purge(ctx context.Context) error {
+	return s.store.Write(ctx, func(ctx context.Context) error { return s.store.PurgeAnswers(ctx, s.now()) })
 }
 
 func (s *Service) sweep(ctx context.Context) {

@@ -3,6 +3,7 @@ package room
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"parley/internal/event"
@@ -28,7 +29,17 @@ type Store interface {
 	UpdateRoom(ctx context.Context, r *Room) error
 	// DueRooms returns ids of rooms whose DueAt has come, the longest due first.
 	DueRooms(ctx context.Context, now time.Time, limit int) ([]string, error)
+	// List returns rooms, the newest first.
+	List(ctx context.Context, q Query) ([]Listed, error)
 	AppendEvents(ctx context.Context, events []event.Event) error
+
+	// KeepAnswer stores an answer unless one of that id is there that has not
+	// expired by now; it reports whether it did.
+	KeepAnswer(ctx context.Context, a Answer, now time.Time) (bool, error)
+	// Answer fails with NotFound when there is none that is good at now.
+	Answer(ctx context.Context, id string, now time.Time) (Answer, error)
+	// PurgeAnswers deletes what has expired by now.
+	PurgeAnswers(ctx context.Context, now time.Time) error
 
 	InsertSession(ctx context.Context, s Session, at time.Time) error
 	SetSessionState(ctx context.Context, s Session, at time.Time) error
@@ -66,6 +77,13 @@ type Service struct {
 	newID     func() string
 	log       *slog.Logger
 	wake      chan struct{} // a session waits to be closed
+	running   sync.Map      // ids of the Once that are under way here
+	plans     Plans         // nil: the technical bounds
+}
+
+// Plans knows what the plan of a project's organization allows a room.
+type Plans interface {
+	Entitlements(ctx context.Context, p project.Project) (Entitlements, error)
 }
 
 // NewService returns a Service. publicURL is asked for each link, because the
@@ -74,29 +92,72 @@ func NewService(store Store, media Media, publicURL func() string, now func() ti
 	return &Service{store: store, media: media, publicURL: publicURL, now: now, newID: newID, log: log, wake: make(chan struct{}, 1)}
 }
 
+// UsePlans lets plans decide what rooms may do. Call it before the first room;
+// without it the technical bounds hold.
+func (s *Service) UsePlans(plans Plans) { s.plans = plans }
+
 // Created is a new room and the link that makes its first user the host.
 type Created struct {
-	ID        string
-	FinalLink string // {public_url}/r/{room_id}#t=TOKEN; the token rides in the fragment
-	GuestLink string // {public_url}/r/{room_id}
+	ID           string
+	ClientRoomID string
+	Type         Type
+	StartAt      time.Time // zero for a quick room; in the zone the request gave it in
+	FinalLink    string    // {public_url}/r/{room_id}#t=TOKEN; the token rides in the fragment
+	GuestLink    string    // {public_url}/r/{room_id}
+	Adjusted     []string  // features that were lowered to what the plan allows
+	Answer       []byte    // what Once.Answer made, where there is a Once
 }
 
 // CreateQuick makes a room that is open at once. The project must admit new
 // rooms. Refusals: Invalid with the field and the bound, Conflict when the
-// client_room_id is taken.
+// client_room_id is taken or the Once is under way elsewhere.
 func (s *Service) CreateQuick(ctx context.Context, p project.Project, q Request) (Created, error) {
-	r, err := decide(Technical, p.Settings, q)
+	q.StartAt = time.Time{}
+	return s.create(ctx, p, q, s.now())
+}
+
+// Schedule makes a room that opens at its start time; otherwise it is as
+// CreateQuick.
+func (s *Service) Schedule(ctx context.Context, p project.Project, q Request) (Created, error) {
+	now := s.now()
+	if err := checkStart(q.StartAt, now); err != nil {
+		return Created{}, err
+	}
+	return s.create(ctx, p, q, now)
+}
+
+func (s *Service) create(ctx context.Context, p project.Project, q Request, now time.Time) (Created, error) {
+	allowed := Technical
+	if s.plans != nil {
+		var err error
+		if allowed, err = s.plans.Entitlements(ctx, p); err != nil {
+			return Created{}, err
+		}
+	}
+	r, adjusted, err := decide(allowed, p.Settings, q)
 	if err != nil {
 		return Created{}, err
 	}
 	token := seal.NewLinkToken().Reveal()
 	r.ID = s.newID()
 	r.ProjectID = p.ID
-	r.CreatedAt = s.now()
 	r.CreatorLinkHash = seal.Hash(token)
-	r.opened(r.CreatedAt)
+	r.born(now)
+	guest := s.publicURL() + "/r/" + r.ID
+	created := Created{ID: r.ID, ClientRoomID: r.ClientRoomID, Type: r.Type, StartAt: r.StartAt,
+		FinalLink: guest + "#t=" + token, GuestLink: guest, Adjusted: adjusted}
+	if q.Once != nil {
+		if created.Answer, err = q.Once.Answer(created); err != nil {
+			return Created{}, err
+		}
+	}
 	events := r.take(s.newID)
 	err = s.store.Write(ctx, func(ctx context.Context) error {
+		if q.Once != nil {
+			if err := s.keep(ctx, q.Once, created.Answer, now); err != nil {
+				return err
+			}
+		}
 		if err := s.store.InsertRoom(ctx, &r); err != nil {
 			return err
 		}
@@ -105,8 +166,7 @@ func (s *Service) CreateQuick(ctx context.Context, p project.Project, q Request)
 	if err != nil {
 		return Created{}, err
 	}
-	guest := s.publicURL() + "/r/" + r.ID
-	return Created{ID: r.ID, FinalLink: guest + "#t=" + token, GuestLink: guest}, nil
+	return created, nil
 }
 
 // Get returns a room, or NotFound.
@@ -124,6 +184,7 @@ func (s *Service) change(ctx context.Context, id string, work func(ctx context.C
 		if err != nil {
 			return err
 		}
+		r.openWhenDue(now)
 		if err := work(ctx, r, now); err != nil {
 			return err
 		}
@@ -207,7 +268,7 @@ func (s *Service) dismiss(ctx context.Context, r *Room, now time.Time) error {
 		return err
 	}
 	for _, a := range present {
-		if err := s.leave(ctx, r, a, now, LeftRoomOver); err != nil {
+		if _, err := s.leave(ctx, r, a, now, LeftRoomOver); err != nil {
 			return err
 		}
 	}
@@ -224,20 +285,21 @@ func (s *Service) dismiss(ctx context.Context, r *Room, now time.Time) error {
 	return nil
 }
 
-// leave ends one attendance, with its event.
-func (s *Service) leave(ctx context.Context, r *Room, a Attendance, at time.Time, reason LeaveReason) error {
+// leave ends one attendance, with its event, and returns when: nobody leaves
+// before coming.
+func (s *Service) leave(ctx context.Context, r *Room, a Attendance, at time.Time, reason LeaveReason) (time.Time, error) {
 	seat, err := s.store.Seat(ctx, r.ID, a.SeatID)
 	if err != nil {
-		return err
+		return at, err
 	}
 	if at.Before(a.JoinedAt) {
 		at = a.JoinedAt
 	}
 	if err := s.store.EndAttendance(ctx, a.ID, at, reason); err != nil {
-		return err
+		return at, err
 	}
 	r.emit(event.ParticipantLeft, at, participant(seat, a, reason))
-	return nil
+	return at, nil
 }
 
 func participant(seat Seat, a Attendance, reason LeaveReason) *event.Participant {
@@ -258,7 +320,7 @@ func refusal(r *Room) error {
 	case Open, Active:
 		return nil
 	case Scheduled:
-		return fault.New(fault.Conflict, "room_not_open", "this room is not open yet")
+		return fault.New(fault.Conflict, "room_not_open", "this room is not open yet: it opens at %s", FormatStart(r.StartAt))
 	}
 	reason := string(r.EndReason)
 	if reason == "" {

@@ -15,6 +15,7 @@ const (
 	columnGatewaySecret = "/api_keys.sealed_gateway_secret"
 	columnProjectSecret = "/project_secrets.sealed_secret"
 	columnFact          = "/facts.value"
+	columnAnswer        = "/answers.sealed_text"
 )
 
 func (db *DB) seal(rowID string, s seal.Secret) string {

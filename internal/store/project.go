@@ -15,12 +15,14 @@ func (db *DB) InsertOrganization(ctx context.Context, o project.Organization) er
 		o.ID, o.Name, o.Billing, millis(o.CreatedAt))
 }
 
+var noOrganization = fault.New(fault.NotFound, "organization_not_found", "there is no such organization")
+
 // Organization implements project.Store.
 func (db *DB) Organization(ctx context.Context, id string) (project.Organization, error) {
 	o := project.Organization{ID: id}
-	err := db.one(ctx, fault.New(fault.NotFound, "organization_not_found", "there is no such organization"),
-		`SELECT name, billing, created_at FROM organizations WHERE id = $1`, []any{id},
-		&o.Name, &o.Billing, moment{&o.CreatedAt})
+	err := db.one(ctx, noOrganization,
+		`SELECT name, billing, created_at, plan, currency, unit_price FROM organizations WHERE id = $1`, []any{id},
+		&o.Name, &o.Billing, moment{&o.CreatedAt}, &o.Plan, &o.Currency, &o.UnitPrice)
 	return o, err
 }
 

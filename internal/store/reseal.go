@@ -15,6 +15,7 @@ var sealed = []struct{ list, update, column string }{
 	{`SELECT id, sealed_gateway_secret FROM api_keys`, `UPDATE api_keys SET sealed_gateway_secret = $2 WHERE id = $1`, columnGatewaySecret},
 	{`SELECT id, sealed_secret FROM project_secrets`, `UPDATE project_secrets SET sealed_secret = $2 WHERE id = $1`, columnProjectSecret},
 	{`SELECT name, value FROM facts WHERE name = '` + factMediaSecret + `'`, `UPDATE facts SET value = $2 WHERE name = $1`, columnFact},
+	{`SELECT id, sealed_text FROM answers WHERE sealed_text <> ''`, `UPDATE answers SET sealed_text = $2 WHERE id = $1`, columnAnswer},
 }
 
 // Reseal puts every secret under another master key, all in one transaction,

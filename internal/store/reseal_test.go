@@ -15,7 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"parley/internal/diagnostic"
 	"parley/internal/key"
+	"parley/internal/live"
 	"parley/internal/operator"
 	"parley/internal/project"
 	"parley/internal/room"
@@ -48,8 +50,15 @@ func fill(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 	keys := key.NewService(db, projects, time.Now, storetest.NewID)
 	o, err := projects.CreateOrganization(ctx, "Example", project.Payg)
 	must(err)
+	text := func(s string) *string { return &s }
+	_, err = projects.SetOrganization(ctx, o.ID, project.OrganizationChanges{Plan: text("team"), Currency: text("EUR"), UnitPrice: text("0.004")})
+	must(err)
 	p, issued, err := keys.CreateProject(ctx, o.ID, "Example")
 	must(err)
+	must(db.Write(ctx, func(ctx context.Context) error {
+		_, err := db.AddTallies(ctx, []live.Counted{{Subject: o.ID, Period: "2026-11-21"}}, []live.Count{{N: 1}})
+		return errors.Join(err, db.InsertCalls(ctx, []diagnostic.Block{{ProjectID: p.ID, Calls: []diagnostic.Numbered{{N: 1, Call: diagnostic.Call{ProjectID: p.ID, Method: "GET", Path: "/api/v5/keys"}}}}}))
+	}))
 	keep(issued.APIKey, issued.GatewaySecret, issued.ProjectSecret)
 	rotated, err := keys.RotateKey(ctx, p.ID, key.Rotation{Overlap: time.Hour})
 	must(err)
@@ -63,7 +72,9 @@ func fill(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 	keep(token)
 
 	rooms := room.NewService(db, silentMedia{}, func() string { return "https://example.com" }, time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
-	created, err := rooms.CreateQuick(ctx, p, room.Request{Type: room.Video, Name: "Ada", MaxParticipants: 5, ClientRoomID: "mine", Title: "Title", WelcomeMessage: "Welcome"})
+	created, err := rooms.CreateQuick(ctx, p, room.Request{Type: room.Video, Name: "Ada", MaxParticipants: 5, ClientRoomID: "mine", Title: "Title", WelcomeMessage: "Welcome",
+		ExternalUserID: "7", LogoutURL: "https://example.com/bye", WebhookURL: "https://example.com/hook",
+		Once: &room.Once{ProjectID: p.ID, Route: "route", Key: "key", Answer: func(c room.Created) ([]byte, error) { return []byte(c.FinalLink), nil }}})
 	must(err)
 	link := created.FinalLink[strings.Index(created.FinalLink, "#t=")+3:]
 	seatKey := strings.Repeat("seat-key", 4)

@@ -15,15 +15,17 @@ var noRoom = fault.New(fault.NotFound, "room_not_found", "there is no such room"
 
 const roomColumns = `id, project_id, client_room_id, type, state, end_reason, title, welcome_message, creator_name,
 	max_participants, empty_timeout, duration, creator_link_hash, creator_link_claim, session, session_live,
-	event_sequence, created_at, opened_at, started_at, empty_since, ended_at, due_at`
+	event_sequence, created_at, opened_at, started_at, empty_since, ended_at, due_at,
+	start_at, external_user_id, logout_url, webhook_url, breakout_rooms`
 
 // InsertRoom implements room.Store.
 func (db *DB) InsertRoom(ctx context.Context, r *room.Room) error {
 	err := db.must(ctx, `INSERT INTO rooms (`+roomColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)`,
 		r.ID, r.ProjectID, nullable(r.ClientRoomID), r.Type, r.State, r.EndReason, r.Title, r.WelcomeMessage, r.CreatorName,
 		r.MaxParticipants, seconds(r.EmptyTimeout), seconds(r.Duration), r.CreatorLinkHash, r.CreatorLinkClaim, r.Session, r.SessionLive,
-		r.EventSequence, millis(r.CreatedAt), millis(r.OpenedAt), millis(r.StartedAt), millis(r.EmptySince), millis(r.EndedAt), millis(r.DueAt))
+		r.EventSequence, millis(r.CreatedAt), millis(r.OpenedAt), millis(r.StartedAt), millis(r.EmptySince), millis(r.EndedAt), millis(r.DueAt),
+		millis(r.StartAt), r.ExternalUserID, r.LogoutURL, r.WebhookURL, r.BreakoutRooms)
 	if taken(err, "rooms_client_room_id") {
 		return fault.New(fault.Conflict, "client_room_id_taken", "client_room_id is already taken by another room of this project")
 	}
@@ -51,7 +53,8 @@ func (db *DB) scanRoom(ctx context.Context, q, id string) (*room.Room, error) {
 	err := db.one(ctx, noRoom, q, []any{id},
 		&r.ID, &r.ProjectID, &clientRoomID, &r.Type, &r.State, &r.EndReason, &r.Title, &r.WelcomeMessage, &r.CreatorName,
 		&r.MaxParticipants, &emptyTimeout, &duration, &r.CreatorLinkHash, &r.CreatorLinkClaim, &r.Session, &r.SessionLive,
-		&r.EventSequence, moment{&r.CreatedAt}, moment{&r.OpenedAt}, moment{&r.StartedAt}, moment{&r.EmptySince}, moment{&r.EndedAt}, moment{&r.DueAt})
+		&r.EventSequence, moment{&r.CreatedAt}, moment{&r.OpenedAt}, moment{&r.StartedAt}, moment{&r.EmptySince}, moment{&r.EndedAt}, moment{&r.DueAt},
+		moment{&r.StartAt}, &r.ExternalUserID, &r.LogoutURL, &r.WebhookURL, &r.BreakoutRooms)
 	if err != nil {
 		return nil, err
 	}

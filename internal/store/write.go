@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,7 @@ const (
 const (
 	queueLength = 1024
 	maxRuns     = 5 // how often a caller runs when others get in its way
+	stepBack    = 50 * time.Millisecond
 )
 
 var (
@@ -215,9 +217,10 @@ type conn interface {
 
 // lane runs one transaction after another on a connection of its own.
 type lane struct {
-	db   *DB
-	conn conn
-	ran  chan error
+	db        *DB
+	conn      conn
+	ran       chan error
+	contended bool // somebody else's lock was in the way of the last transaction
 }
 
 func newLane(db *DB) *lane { return &lane{db: db, ran: make(chan error)} }
@@ -256,7 +259,12 @@ func (l *lane) gather(first *job) []*job {
 func (l *lane) serve(jobs []*job) {
 	careful := false
 	for len(jobs) > 0 {
-		jobs, careful = l.transact(jobs, careful)
+		l.contended = false
+		if jobs, careful = l.transact(jobs, careful); l.contended {
+			// Two that were in each other's way and both stepped back would
+			// meet again at once, if they took the same time to come back.
+			time.Sleep(rand.N(stepBack))
+		}
 	}
 }
 
@@ -290,6 +298,7 @@ func (l *lane) transact(jobs []*job, careful bool) (again []*job, next bool) {
 			return jobs, true
 		}
 		if contended(j.err) {
+			l.contended = true
 			again = append(again, j)
 		} else {
 			ran = append(ran, j)
@@ -301,7 +310,8 @@ func (l *lane) transact(jobs []*job, careful bool) (again []*job, next bool) {
 	}
 	ctx, cancel := l.context()
 	defer cancel()
-	if l.conn.flush(ctx) != nil {
+	if err := l.conn.flush(ctx); err != nil {
+		l.contended = contended(err)
 		l.abandon()
 		return jobs, true
 	}

@@ -27,12 +27,18 @@ var allowed = map[string][]string{
 	"internal/project":      {"internal/fault", "internal/event", "internal/seal"},
 	"internal/key":          {"internal/fault", "internal/event", "internal/seal", "internal/project"},
 	"internal/room":         {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key"},
-	"internal/store":        {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/operator"},
+	"internal/usage":        {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room"},
+	"internal/diagnostic":   {"client/sign"},
+	"internal/store":        {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic", "internal/live", "internal/operator"},
 	"internal/media":        {"internal/fault", "internal/room"},
 	"internal/api/web":      {"internal/fault"},
 	"internal/api/page":     {},
 	"internal/api/contract": {},
-	"internal/api/v3":       {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room"},
+	"internal/api/legacy":   {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room"},
+	"internal/api/v3":       {"internal/api/legacy", "internal/api/web", "internal/room"},
+	"internal/api/v4":       {"internal/api/legacy", "internal/api/web", "internal/fault", "internal/project", "internal/room"},
+	"internal/api/v5":       {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/diagnostic"},
+	"internal/api/manage":   {"internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room", "internal/operator", "internal/seal"},
 	"internal/api/join":     {"internal/api/web", "internal/fault", "internal/room"},
 	"web":                   {},
 }
@@ -42,7 +48,7 @@ var allowed = map[string][]string{
 var wiring = []string{"internal/app", "internal/cli", "cmd/parley"}
 
 // domain packages import no module but ours and the standard library.
-var domain = []string{"client/sign", "client", "internal/fault", "internal/seal", "internal/event", "internal/operator", "internal/project", "internal/key", "internal/room"}
+var domain = []string{"client/sign", "client", "internal/fault", "internal/seal", "internal/event", "internal/operator", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic"}
 
 // only names modules that one package alone may import.
 var only = map[string]string{
@@ -52,7 +58,7 @@ var only = map[string]string{
 	"github.com/jackc/":        "internal/store",
 	"github.com/alecthomas/":   "internal/cli internal/config",
 	"github.com/getkin/":       "internal/api/contract",
-	"github.com/oapi-codegen/": "internal/api/v3 internal/api/join",
+	"github.com/oapi-codegen/": "internal/api/v3 internal/api/v4 internal/api/join internal/api/manage",
 }
 
 type pkg struct {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -100,8 +101,8 @@ func (c *Checker) otherMethod(t testing.TB, r *http.Request, answer *http.Respon
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch} {
 		asked := r.Clone(context.Background())
 		asked.Method = method
-		route, _, err := c.router.FindRoute(asked)
-		if err != nil {
+		route, params, err := c.router.FindRoute(asked)
+		if err != nil || slices.Contains(slices.Collect(maps.Values(params)), "") { // the router takes /a for /a/{id}
 			continue
 		}
 		documented = append(documented, method)

@@ -184,13 +184,16 @@ type Preview struct {
 	MaxParticipants int `json:"max_participants"`
 
 	// Participants Seats taken now.
-	Participants   int                `json:"participants"`
-	RoomId         openapi_types.UUID `json:"room_id"`
-	RoomType       RoomType           `json:"room_type"`
-	ServerTime     time.Time          `json:"server_time"`
-	State          PreviewState       `json:"state"`
-	Title          string             `json:"title"`
-	WelcomeMessage string             `json:"welcome_message"`
+	Participants int                `json:"participants"`
+	RoomId       openapi_types.UUID `json:"room_id"`
+	RoomType     RoomType           `json:"room_type"`
+	ServerTime   time.Time          `json:"server_time"`
+
+	// StartTime When a scheduled room opens. Absent for a quick room.
+	StartTime      *time.Time   `json:"start_time,omitempty"`
+	State          PreviewState `json:"state"`
+	Title          string       `json:"title"`
+	WelcomeMessage string       `json:"welcome_message"`
 	You            struct {
 		// Link Of the token sent: ok, it grants the role; taken, another
 		// browser used it first; unknown, it is not a link of this room.

@@ -78,6 +78,9 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 	}
 	out := Preview{RoomId: id, RoomType: RoomType(p.Room.Type), Title: p.Room.Title, WelcomeMessage: p.Room.WelcomeMessage,
 		State: PreviewState(p.Room.State), Participants: p.Taken, MaxParticipants: p.Room.MaxParticipants, ServerTime: s.now().UTC()}
+	if at := p.Room.StartAt; !at.IsZero() {
+		out.StartTime = &at
+	}
 	out.You.Role, out.You.Name, out.You.Returning = Role(p.Role), p.Name, p.Returning
 	if p.Link != room.NoLink {
 		link := PreviewYouLink(p.Link)

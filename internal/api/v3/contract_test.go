@@ -1,295 +1,282 @@
 package v3
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
-	"io"
-	"log/slog"
+	"maps"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
-	"parley/client/sign"
 	"parley/internal/api/contract"
-	"parley/internal/api/web"
-	"parley/internal/fault"
-	"parley/internal/key"
+	"parley/internal/api/legacy"
+	. "parley/internal/api/legacy/legacytest"
 	"parley/internal/project"
 	"parley/internal/room"
 	"parley/internal/seal"
-	"parley/internal/store"
 )
 
-const quickAudio = "/api/v3/rooms/create_quick_audio_room"
+const (
+	quickAudio    = "/api/v3/rooms/create_quick_audio_room"
+	scheduleVideo = "/api/v3/rooms/create_schedule_video_room"
+	scheduleAudio = "/api/v3/rooms/create_schedule_audio_room"
+)
 
-// bundle is version 3 on a real database.
-type bundle struct {
-	db       *store.DB
-	projects *project.Service
-	rooms    *room.Service
-	project  project.Project
-	issued   key.Issued
-	handler  http.Handler
-	rings    Rings
-}
+var routes = []string{quickAudio, scheduleVideo, scheduleAudio}
 
-func newID() string { return uuid.Must(uuid.NewV7()).String() }
-
-func setup(t testing.TB, options Options) *bundle {
+func setup(t testing.TB, options Options) (*Bundle, http.Handler) {
 	t.Helper()
-	db, err := store.Open(t.Context(), "", t.TempDir())
-	must(t, err)
-	t.Cleanup(func() { _ = db.Close() })
-	must(t, db.Unlock(t.Context(), seal.NewBox(seal.NewKey())))
-	b := &bundle{db: db}
-	var keys *key.Service
-	b.projects = project.NewService(db, time.Now, newID, func(id string) { keys.Forget(id) })
-	keys = key.NewService(db, b.projects, time.Now, newID)
-	b.rings = keys
-	b.rooms = room.NewService(db, nil, func() string { return "https://meet.example.org" }, time.Now, newID, slog.New(slog.DiscardHandler))
-	o, err := b.projects.CreateOrganization(t.Context(), "Org", project.Plan)
-	must(t, err)
-	b.project, b.issued, err = keys.CreateProject(t.Context(), o.ID, "Project")
-	must(t, err)
-	b.handler = wrap(NewHandler(b.rooms, keys, time.Now, options))
-	return b
+	b := New(t)
+	return b, Wrap(NewHandler(b.Rooms, b.Keys, time.Now, options))
 }
 
-func wrap(h http.Handler) http.Handler {
-	return web.Wrap(h, nil, slog.New(slog.DiscardHandler), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+// fields is a body that is right for a route, to be changed by each case.
+func fields(b *Bundle, route string) map[string]any {
+	f := map[string]any{"project_id": b.Project.ID, "max_participants": 10, "empty_timeout": 300,
+		"metadata": map[string]any{"room_title": "Standup", "welcome_message": "Good\nmorning"}}
+	if route == quickAudio {
+		f["name"] = "Amina"
+	} else {
+		f["start_at"] = time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05Z")
 	}
+	return f
 }
 
-// fields is a body that is right, to be changed by each case.
-func (b *bundle) fields() map[string]any {
-	return map[string]any{
-		"project_id": b.project.ID, "name": "Amina", "max_participants": 10, "empty_timeout": 300,
-		"metadata": map[string]any{"room_title": "Standup", "welcome_message": "Good\nmorning"},
+// refusals are those of one route.
+func refusals(route string) []Refusal {
+	list := append(Creations(), Integers()...)
+	if route == quickAudio {
+		long := strings.Repeat("é", 256)
+		return append(list,
+			Refusal{Name: "project_id is no UUID", Change: Set("project_id", "mine"), Status: 401, Sentence: "invalid signature"},
+			Field("name missing", Drop("name"), "name is required"),
+			Field("name empty", Set("name", ""), "name must have 1 to 255 characters and not be blank"),
+			Field("name blank", Set("name", " \t "), "name must have 1 to 255 characters and not be blank"),
+			Field("name too long", Set("name", long), "name must have at most 255 characters, not 256"),
+			Field("name a list", Set("name", []int{}), "name must be a string"),
+			Field("name with a line break", Set("name", "a\nb"), "name must not contain control characters such as U+000A"),
+		)
 	}
+	const form = "start_at must be an ISO 8601 date and time such as 2027-01-31T09:30:00Z, not "
+	return append(append(list, Scheduled()...),
+		Field("start_at without a time", Set("start_at", "2027-01-31"), form+`"2027-01-31"`),
+		Field("start_at at 24:00", Set("start_at", "2027-01-31T24:00"), form+`"2027-01-31T24:00"`),
+		Field("start_at in the past", Set("start_at", "2020-01-31T09:30:00+01:00"), "start_at must be in the future, and 2020-01-31T08:30:00Z is past"),
+		Field("start_at too far ahead", Set("start_at", "9999-01-31T09:30:00Z"), "start_at must be at most 366 days ahead, and 9999-01-31T09:30:00Z is later"),
+		Field("the zero time", Set("start_at", "0001-01-01T00:00:00Z"), "start_at must be in the future, and 0001-01-01T00:00:00Z is past"),
+	)
 }
 
-func encode(t testing.TB, v any) []byte {
-	t.Helper()
-	raw, err := json.Marshal(v)
-	must(t, err)
-	return raw
-}
-
-func signed(key seal.Secret, body []byte) http.Header {
-	return http.Header{"Content-Type": {"application/json"}, "Hash-Signature": {sign.Legacy(key.Reveal(), body)}}
-}
-
-func description(t testing.TB) []byte {
-	t.Helper()
-	raw, err := os.ReadFile("openapi.yaml")
-	must(t, err)
-	return raw
-}
-
-// sentence reads {"error": …}, and nothing else, from an answer.
-func sentence(t testing.TB, answer *http.Response) string {
-	t.Helper()
-	raw, err := io.ReadAll(answer.Body)
-	must(t, err)
-	var fields map[string]string
-	if err := json.Unmarshal(raw, &fields); err != nil || len(fields) != 1 {
-		t.Fatalf("the body of a refusal is %s", raw)
-	}
-	return fields["error"]
-}
-
-func TestCreateQuickAudioRoom(t *testing.T) {
+func TestCreations(t *testing.T) {
 	t.Parallel()
-	b := setup(t, Options{})
-	c := contract.New(t, description(t), b.handler)
-	post := func(t testing.TB, header http.Header, body []byte) *http.Response {
-		return c.Do(t, http.MethodPost, quickAudio, header, body)
-	}
-
-	t.Run("created", func(t *testing.T) {
-		for name, k := range map[string]seal.Secret{"signed with the API key": b.issued.APIKey, "signed with the project secret": b.issued.ProjectSecret} {
-			t.Run(name, func(t *testing.T) {
-				body := encode(t, b.fields())
-				answer := post(t, signed(k, body), body)
-				if answer.StatusCode != http.StatusOK {
-					t.Fatalf("%d %s", answer.StatusCode, sentence(t, answer))
+	b, handler := setup(t, Options{})
+	c := contract.New(t, Description(t), handler)
+	for _, route := range routes {
+		t.Run(route, func(t *testing.T) {
+			post := func(t testing.TB, header http.Header, body []byte) *http.Response {
+				t.Helper()
+				return c.Do(t, http.MethodPost, route, header, body)
+			}
+			for _, tc := range refusals(route) {
+				t.Run(tc.Name, func(t *testing.T) {
+					Says(t, tc.Send(t, c, b, http.MethodPost, route, fields(b, route)), tc.Status, tc.Sentence)
+				})
+			}
+			t.Run("fields of version 4 are named", func(t *testing.T) {
+				f := fields(b, route)
+				f["webhook_url"], f["external_user_id"], f["name"] = "https://example.org", "7", "Amina"
+				Set("metadata.room_features.room_duration", 7)(f)
+				body := Encode(t, f)
+				answer := post(t, Signed(b.Issued.APIKey, body), body)
+				want := "name, external_user_id, webhook_url, metadata.room_features"
+				if route == quickAudio {
+					want = strings.TrimPrefix(want, "name, ")
 				}
-				var out map[string]any
-				must(t, json.NewDecoder(answer.Body).Decode(&out))
-				id, _ := out["room_id"].(string)
-				link, _ := out["final_link"].(string)
-				if out["status"] != true || len(out) != 3 || !strings.HasPrefix(link, "https://meet.example.org/r/"+id+"#t=") {
-					t.Errorf("answer: %v", out)
-				}
-				r, err := b.rooms.Get(t.Context(), id)
-				must(t, err)
-				if r.Type != room.Audio || r.State != room.Open || r.MaxParticipants != 10 || r.EmptyTimeout != 300*time.Second ||
-					r.Title != "Standup" || r.WelcomeMessage != "Good\nmorning" || r.CreatorName != "Amina" || r.ProjectID != b.project.ID {
-					t.Errorf("stored: %+v", r)
-				}
-				events, err := b.db.Events(t.Context(), id, 0)
-				must(t, err)
-				if len(events) != 1 || events[0].Type != "room.opened" || events[0].Sequence != 1 {
-					t.Errorf("events: %+v", events)
-				}
-				if answer.Header.Get("X-Request-ID") == "" {
-					t.Error("no X-Request-ID")
+				if got := answer.Header.Get("X-Ignored-Fields"); answer.StatusCode != 200 || got != want {
+					t.Errorf("%d X-Ignored-Fields: %q", answer.StatusCode, got)
 				}
 			})
-		}
-	})
-
-	t.Run("fields of version 4 are named", func(t *testing.T) {
-		f := b.fields()
-		f["webhook_url"], f["external_user_id"] = "https://example.org", "7"
-		f["metadata"].(map[string]any)["room_features"] = map[string]any{}
-		body := encode(t, f)
-		answer := post(t, signed(b.issued.APIKey, body), body)
-		if got := answer.Header.Get("X-Ignored-Fields"); answer.StatusCode != 200 || got != "external_user_id, webhook_url, metadata.room_features" {
-			t.Errorf("%d X-Ignored-Fields: %q", answer.StatusCode, got)
-		}
-	})
-
-	t.Run("client_room_id is taken once", func(t *testing.T) {
-		f := b.fields()
-		f["client_room_id"] = "mine"
-		body := encode(t, f)
-		if answer := post(t, signed(b.issued.APIKey, body), body); answer.StatusCode != 200 {
-			t.Fatalf("first: %d", answer.StatusCode)
-		}
-		answer := post(t, signed(b.issued.APIKey, body), body)
-		if got := sentence(t, answer); answer.StatusCode != 409 || got != "client_room_id is already taken by another room of this project" {
-			t.Errorf("second: %d %q", answer.StatusCode, got)
-		}
-	})
-
-	for _, tc := range refusals() {
-		t.Run(tc.name, func(t *testing.T) {
-			f := b.fields()
-			if tc.change != nil {
-				tc.change(f)
-			}
-			body := encode(t, f)
-			if tc.body != nil {
-				body = tc.body(b)
-			}
-			header := signed(b.issued.APIKey, body)
-			if tc.header != nil {
-				tc.header(b, header, body)
-			}
-			answer := post(t, header, body)
-			if got := sentence(t, answer); answer.StatusCode != tc.status || got != tc.sentence {
-				t.Errorf("got %d %q\nwant %d %q", answer.StatusCode, got, tc.status, tc.sentence)
-			}
-			if answer.Header.Get("X-Request-ID") == "" {
-				t.Error("no X-Request-ID")
-			}
-			if got := answer.Header.Get("WWW-Authenticate"); (tc.status == 401) != (got != "") {
-				t.Errorf("WWW-Authenticate: %q", got)
-			}
+			t.Run("client_room_id is taken once", func(t *testing.T) {
+				f := fields(b, route)
+				f["client_room_id"] = "mine" + route
+				body := Encode(t, f)
+				if answer := post(t, Signed(b.Issued.APIKey, body), body); answer.StatusCode != 200 {
+					t.Fatalf("first: %d", answer.StatusCode)
+				}
+				Says(t, post(t, Signed(b.Issued.APIKey, body), body), 409, "client_room_id is already taken by another room of this project")
+			})
+			t.Run("Idempotency-Key", func(t *testing.T) { OnceEach(t, c, b, route, fields(b, route)) })
+			t.Run("another method", func(t *testing.T) {
+				answer := c.Do(t, http.MethodGet, route, nil, nil)
+				Says(t, answer, 405, "this path takes POST, not GET")
+			})
+			t.Run("projects that admit nobody", func(t *testing.T) {
+				body := Encode(t, fields(b, route))
+				Must(t, b.Projects.SetStatus(t.Context(), b.Project.ID, project.Inactive))
+				Says(t, post(t, Signed(b.Issued.APIKey, body), body), 403, "the project is inactive")
+				Must(t, b.Projects.SetStatus(t.Context(), b.Project.ID, project.Active))
+				Must(t, b.Projects.Suspend(t.Context(), b.Project.ID))
+				Says(t, post(t, Signed(b.Issued.APIKey, body), body), 403, "the project is suspended")
+				Says(t, post(t, Signed("wrong", body), body), 401, "invalid signature") // only who can sign learns of it
+				Must(t, b.Projects.Resume(t.Context(), b.Project.ID))
+				if answer := post(t, Signed(b.Issued.APIKey, body), body); answer.StatusCode != 200 {
+					t.Errorf("resumed: %d", answer.StatusCode)
+				}
+			})
+			t.Run("project secrets only", func(t *testing.T) {
+				body := Encode(t, fields(b, route))
+				Must(t, b.Projects.Configure(t.Context(), b.Project.ID, project.Settings{RequireSecretSignatures: true}))
+				Says(t, post(t, Signed(b.Issued.APIKey, body), body), 401, "invalid signature")
+				if answer := post(t, Signed(b.Issued.ProjectSecret, body), body); answer.StatusCode != 200 {
+					t.Errorf("project secret: %d", answer.StatusCode)
+				}
+				Must(t, b.Projects.Configure(t.Context(), b.Project.ID, project.Settings{}))
+			})
+			t.Run("limits", func(t *testing.T) {
+				body := Encode(t, fields(b, route))
+				c.With(Wrap(NewHandler(b.Rooms, b.Keys, time.Now, Options{Limits: legacy.Limits{Rate: Spent{}}})), func() {
+					answer := post(t, Signed(b.Issued.APIKey, body), body)
+					if Says(t, answer, 429, "too many calls with this key, try again later"); answer.Header.Get("Retry-After") != "2" {
+						t.Errorf("Retry-After: %q", answer.Header.Get("Retry-After"))
+					}
+					Says(t, post(t, Signed("wrong", body), body), 401, "invalid signature")
+				})
+				c.With(Wrap(NewHandler(b.Rooms, b.Keys, time.Now, Options{Limits: legacy.Limits{Failures: Spent{}}})), func() {
+					Says(t, post(t, Signed("wrong", body), body), 429, "too many failed authentications from your address, try again later")
+					if answer := post(t, Signed(b.Issued.APIKey, body), body); answer.StatusCode != 200 {
+						t.Errorf("a valid call: %d", answer.StatusCode)
+					}
+				})
+			})
+			t.Run("our failures", func(t *testing.T) {
+				body := Encode(t, fields(b, route))
+				c.With(Wrap(NewHandler(Failing{Err: errors.New("secret cause")}, b.Keys, time.Now, Options{})), func() {
+					Says(t, post(t, Signed(b.Issued.APIKey, body), body), 500, "internal error")
+				})
+				c.With(Wrap(NewHandler(Failing{Err: Gone}, b.Keys, time.Now, Options{})), func() {
+					Says(t, post(t, Signed(b.Issued.APIKey, body), body), 503, Gone.Message)
+				})
+			})
 		})
 	}
-
-	t.Run("another method", func(t *testing.T) {
-		answer := c.Do(t, http.MethodGet, quickAudio, nil, nil)
-		if got := sentence(t, answer); answer.StatusCode != 405 || answer.Header.Get("Allow") != "POST" || got != "this path takes POST, not GET" {
-			t.Errorf("%d %q Allow: %q", answer.StatusCode, got, answer.Header.Get("Allow"))
-		}
-	})
 	t.Run("another path", func(t *testing.T) {
-		for _, path := range []string{"/api/v3/rooms", "/api/v3/", "/api/v3/rooms/create_quick_audio_room/", "/api/v3//rooms/create_quick_audio_room"} {
-			if answer := c.Do(t, http.MethodPost, path, nil, nil); answer.StatusCode != 404 {
-				t.Errorf("%s: %d", path, answer.StatusCode)
-			}
+		for _, path := range []string{"/api/v3/rooms", "/api/v3/", quickAudio + "/", "/api/v3//rooms/create_quick_audio_room"} {
+			Says(t, c.Do(t, http.MethodPost, path, nil, nil), 404, "there is no such path in this version of the API")
 		}
 	})
-	t.Run("projects that admit nobody", func(t *testing.T) {
-		body := encode(t, b.fields())
-		must(t, b.projects.SetStatus(t.Context(), b.project.ID, project.Inactive))
-		answer := post(t, signed(b.issued.APIKey, body), body)
-		if got := sentence(t, answer); answer.StatusCode != 403 || got != "the project is inactive" {
-			t.Errorf("inactive: %d %q", answer.StatusCode, got)
+	t.Run("the description", func(t *testing.T) {
+		if answer := c.Do(t, http.MethodGet, "/api/v3/openapi.yaml", nil, nil); answer.StatusCode != 200 {
+			t.Errorf("%d", answer.StatusCode)
 		}
-		must(t, b.projects.SetStatus(t.Context(), b.project.ID, project.Active))
-		must(t, b.projects.Suspend(t.Context(), b.project.ID))
-		answer = post(t, signed(b.issued.APIKey, body), body)
-		if got := sentence(t, answer); answer.StatusCode != 403 || got != "the project is suspended" {
-			t.Errorf("suspended: %d %q", answer.StatusCode, got)
-		}
-		answer = post(t, signed("wrong", body), body)
-		if answer.StatusCode != 401 {
-			t.Errorf("only who can sign learns of the suspension, but the answer was %d", answer.StatusCode)
-		}
-		must(t, b.projects.Resume(t.Context(), b.project.ID))
-		if answer := post(t, signed(b.issued.APIKey, body), body); answer.StatusCode != 200 {
-			t.Errorf("resumed: %d", answer.StatusCode)
-		}
-	})
-	t.Run("project secrets only", func(t *testing.T) {
-		body := encode(t, b.fields())
-		must(t, b.projects.Configure(t.Context(), b.project.ID, project.Settings{RequireSecretSignatures: true}))
-		if answer := post(t, signed(b.issued.APIKey, body), body); answer.StatusCode != 401 {
-			t.Errorf("API key: %d", answer.StatusCode)
-		}
-		if answer := post(t, signed(b.issued.ProjectSecret, body), body); answer.StatusCode != 200 {
-			t.Errorf("project secret: %d", answer.StatusCode)
-		}
-		must(t, b.projects.Configure(t.Context(), b.project.ID, project.Settings{}))
-	})
-	t.Run("our failures", func(t *testing.T) {
-		body := encode(t, b.fields())
-		header := signed(b.issued.APIKey, body)
-		c.With(wrap(NewHandler(failing{errors.New("secret cause")}, b.rings, time.Now, Options{})), func() {
-			answer := post(t, header, body)
-			if got := sentence(t, answer); answer.StatusCode != 500 || got != "internal error" {
-				t.Errorf("%d %q", answer.StatusCode, got)
-			}
-		})
-		gone := &fault.Error{Kind: fault.Unavailable, Message: "the database does not answer, try again in a moment"}
-		c.With(wrap(NewHandler(failing{gone}, b.rings, time.Now, Options{})), func() {
-			answer := post(t, header, body)
-			if got := sentence(t, answer); answer.StatusCode != 503 || got != gone.Message || answer.Header.Get("Retry-After") != "1" {
-				t.Errorf("%d %q", answer.StatusCode, got)
-			}
-		})
+		Says(t, c.Do(t, http.MethodPost, "/api/v3/openapi.yaml", nil, nil), 405, "this path takes GET, HEAD, not POST")
 	})
 	c.Covered()
 }
 
-// failing is a database that is gone, or a mistake of ours.
-type failing struct{ err error }
+func TestQuickAudioRoom(t *testing.T) {
+	t.Parallel()
+	b, handler := setup(t, Options{})
+	c := contract.New(t, Description(t), handler)
+	for name, k := range map[string]seal.Secret{"signed with the API key": b.Issued.APIKey, "signed with the project secret": b.Issued.ProjectSecret} {
+		t.Run(name, func(t *testing.T) {
+			body := Encode(t, fields(b, quickAudio))
+			answer := c.Do(t, http.MethodPost, quickAudio, Signed(k, body), body)
+			out := Fields(t, answer)
+			id, _ := out["room_id"].(string)
+			link, _ := out["final_link"].(string)
+			if answer.StatusCode != 200 || out["status"] != true || len(out) != 3 || !strings.HasPrefix(link, "https://meet.example.org/r/"+id+"#t=") {
+				t.Errorf("%d %v", answer.StatusCode, out)
+			}
+			r, err := b.Rooms.Get(t.Context(), id)
+			Must(t, err)
+			if r.Type != room.Audio || r.State != room.Open || r.MaxParticipants != 10 || r.EmptyTimeout != 300*time.Second || !r.StartAt.IsZero() ||
+				r.Title != "Standup" || r.WelcomeMessage != "Good\nmorning" || r.CreatorName != "Amina" || r.ProjectID != b.Project.ID {
+				t.Errorf("stored: %+v", r)
+			}
+			events, err := b.DB.Events(t.Context(), id, 0)
+			Must(t, err)
+			if len(events) != 1 || events[0].Type != "room.opened" || events[0].Sequence != 1 {
+				t.Errorf("events: %+v", events)
+			}
+		})
+	}
+}
 
-func (f failing) CreateQuick(context.Context, project.Project, room.Request) (room.Created, error) {
-	return room.Created{}, f.err
+func TestScheduledRooms(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("Asia/Kolkata")
+	Must(t, err)
+	b, handler := setup(t, Options{Zone: zone})
+	c := contract.New(t, Description(t), handler)
+	at := time.Now().Add(48 * time.Hour).Truncate(time.Second)
+	local := at.In(zone)
+	for route, kind := range map[string]room.Type{scheduleVideo: room.Video, scheduleAudio: room.Audio} {
+		for _, startAt := range []string{at.UTC().Format("2006-01-02T15:04:05Z"), at.UTC().Format("20060102T150405Z"),
+			local.Format("2006-01-02T15:04:05"), local.Format(time.RFC3339), local.Format("2006-01-02T15:04:05.000")} {
+			f := fields(b, route)
+			f["start_at"] = startAt
+			body := Encode(t, f)
+			answer := c.Do(t, http.MethodPost, route, Signed(b.Issued.APIKey, body), body)
+			out := Fields(t, answer)
+			id, _ := out["room_id"].(string)
+			want := map[string]any{"status": true, "message": "the room is scheduled", "room_type": string(kind),
+				"start_time": local.Format(time.RFC3339), "room_id": id}
+			if answer.StatusCode != 200 || !maps.Equal(out, want) {
+				t.Errorf("%s: %d %v, want %v", startAt, answer.StatusCode, out, want)
+				continue
+			}
+			r, err := b.Rooms.Get(t.Context(), id)
+			Must(t, err)
+			if r.Type != kind || r.State != room.Scheduled || !r.StartAt.Equal(at) || !r.DueAt.Equal(at) || !r.OpenedAt.IsZero() {
+				t.Errorf("stored: %+v", r)
+			}
+			events, err := b.DB.Events(t.Context(), id, 0)
+			Must(t, err)
+			if len(events) != 1 || events[0].Type != "room.scheduled" || events[0].Sequence != 1 || !events[0].Data.StartAt.Equal(at) {
+				t.Errorf("events: %+v", events)
+			}
+		}
+	}
 }
 
 func TestLegacyKeyHeader(t *testing.T) {
 	t.Parallel()
 	for _, allowed := range []bool{true, false} {
-		b := setup(t, Options{LegacyKeyHeader: allowed})
-		body := encode(t, b.fields())
+		b, handler := setup(t, Options{LegacyKeyHeader: allowed})
+		body := Encode(t, fields(b, quickAudio))
 		for _, name := range []string{"Key", "Api-Key"} {
 			for _, tc := range []struct {
 				key  string
 				good bool
-			}{{b.issued.APIKey.Reveal(), allowed}, {"pk_wrong", false}, {b.issued.ProjectSecret.Reveal(), false}} {
-				answer := contract.New(t, description(t), b.handler).Do(t, http.MethodPost, quickAudio,
+			}{{b.Issued.APIKey.Reveal(), allowed}, {"pk_wrong", false}, {b.Issued.ProjectSecret.Reveal(), false}} {
+				answer := contract.New(t, Description(t), handler).Do(t, http.MethodPost, quickAudio,
 					http.Header{"Content-Type": {"application/json"}, name: {tc.key}}, body)
 				if (answer.StatusCode == 200) != tc.good || !tc.good && answer.StatusCode != 401 {
 					t.Errorf("allowed %v, %s: %d", allowed, name, answer.StatusCode)
 				}
 			}
+		}
+		// A project that wants its secret does not do with a key that is only shown.
+		Must(t, b.Projects.Configure(t.Context(), b.Project.ID, project.Settings{RequireSecretSignatures: true}))
+		Says(t, contract.New(t, Description(t), handler).Do(t, http.MethodPost, quickAudio,
+			http.Header{"Content-Type": {"application/json"}, "Key": {b.Issued.APIKey.Reveal()}}, body), 401, "invalid signature")
+	}
+}
+
+func TestOneOfManyAtOnce(t *testing.T) {
+	t.Parallel()
+	b, handler := setup(t, Options{})
+	for _, route := range routes {
+		f := fields(b, route)
+		f["client_room_id"] = "mine" + route
+		statuses, made := AtOnce(t, handler, b.Issued.APIKey, route, "", Encode(t, f))
+		if statuses[200] != 1 || statuses[409] != 31 || len(made) != 1 {
+			t.Errorf("%s, client_room_id: %v", route, statuses)
+		}
+		delete(f, "client_room_id")
+		statuses, made = AtOnce(t, handler, b.Issued.APIKey, route, "once", Encode(t, f))
+		if statuses[200] < 1 || statuses[200]+statuses[409] != 32 || len(made) != 1 {
+			t.Errorf("%s, Idempotency-Key: %v, %d rooms", route, statuses, len(made))
 		}
 	}
 }

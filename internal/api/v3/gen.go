@@ -8,10 +8,29 @@ package v3
 import (
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/oapi-codegen/runtime"
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
+
+// Defines values for ScheduledRoomCreatedRoomType.
+const (
+	Audio ScheduledRoomCreatedRoomType = "audio"
+	Video ScheduledRoomCreatedRoomType = "video"
+)
+
+// Valid indicates whether the value is a known member of the ScheduledRoomCreatedRoomType enum.
+func (e ScheduledRoomCreatedRoomType) Valid() bool {
+	switch e {
+	case Audio:
+		return true
+	case Video:
+		return true
+	default:
+		return false
+	}
+}
 
 // CreateQuickRoomRequest defines model for CreateQuickRoomRequest.
 type CreateQuickRoomRequest struct {
@@ -31,6 +50,28 @@ type CreateQuickRoomRequest struct {
 
 	// ProjectId The project that owns the room.
 	ProjectId string `json:"project_id"`
+}
+
+// CreateScheduledRoomRequest defines model for CreateScheduledRoomRequest.
+type CreateScheduledRoomRequest struct {
+	// ClientRoomId Our addition. Your own id for the room, unique in the project for
+	// ever.
+	ClientRoomId *string `json:"client_room_id,omitempty"`
+
+	// EmptyTimeout Seconds that the room may stay empty, counted from the last leave;
+	// 0 means the project's default (300).
+	EmptyTimeout    int      `json:"empty_timeout"`
+	MaxParticipants int      `json:"max_participants"`
+	Metadata        Metadata `json:"metadata"`
+
+	// ProjectId The project that owns the room.
+	ProjectId openapi_types.UUID `json:"project_id"`
+
+	// StartAt ISO 8601 calendar date and time with `T`, to the minute at least;
+	// seconds and fractions are allowed. With `Z` or an offset it is that
+	// instant, without one a local time of the server's scheduling zone.
+	// In the future (60 seconds are tolerated), at most 366 days ahead.
+	StartAt string `json:"start_at"`
 }
 
 // Error defines model for Error.
@@ -57,8 +98,25 @@ type QuickRoomCreated struct {
 	Status    bool               `json:"status"`
 }
 
+// ScheduledRoomCreated defines model for ScheduledRoomCreated.
+type ScheduledRoomCreated struct {
+	Message  string                       `json:"message"`
+	RoomId   openapi_types.UUID           `json:"room_id"`
+	RoomType ScheduledRoomCreatedRoomType `json:"room_type"`
+
+	// StartTime RFC 3339, in the server's scheduling zone.
+	StartTime time.Time `json:"start_time"`
+	Status    bool      `json:"status"`
+}
+
+// ScheduledRoomCreatedRoomType defines model for ScheduledRoomCreated.RoomType.
+type ScheduledRoomCreatedRoomType string
+
 // ApiKey defines model for ApiKey.
 type ApiKey = string
+
+// IdempotencyKey defines model for IdempotencyKey.
+type IdempotencyKey = string
 
 // Key defines model for Key.
 type Key = string
@@ -75,6 +133,9 @@ type Forbidden = Error
 // Internal defines model for Internal.
 type Internal = Error
 
+// KeyReused defines model for KeyReused.
+type KeyReused = Error
+
 // MethodNotAllowed defines model for MethodNotAllowed.
 type MethodNotAllowed = Error
 
@@ -83,6 +144,9 @@ type NotJSON = Error
 
 // TooLarge defines model for TooLarge.
 type TooLarge = Error
+
+// TooMany defines model for TooMany.
+type TooMany = Error
 
 // Unauthorized defines model for Unauthorized.
 type Unauthorized = Error
@@ -98,16 +162,72 @@ type CreateQuickAudioRoomParams struct {
 	// Key The older name of `api-key`. When both are sent, both must be live.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	Key *Key `json:"key,omitempty"`
+
+	// IdempotencyKey Our addition. Makes a creation happen once: the same key on the same
+	// route of the same project, with the same body, gets the first answer
+	// again for 24 hours. With another body it is a 422; while the first is
+	// under way, a 409 with `Retry-After`. Only successes are kept. 1 to 255
+	// printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// CreateScheduleAudioRoomParams defines parameters for CreateScheduleAudioRoom.
+type CreateScheduleAudioRoomParams struct {
+	// ApiKey A live API key of the project. Optional; checked when sent.
+	ApiKey *ApiKey `json:"api-key,omitempty"`
+
+	// Key The older name of `api-key`. When both are sent, both must be live.
+	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
+	Key *Key `json:"key,omitempty"`
+
+	// IdempotencyKey Our addition. Makes a creation happen once: the same key on the same
+	// route of the same project, with the same body, gets the first answer
+	// again for 24 hours. With another body it is a 422; while the first is
+	// under way, a 409 with `Retry-After`. Only successes are kept. 1 to 255
+	// printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// CreateScheduleVideoRoomParams defines parameters for CreateScheduleVideoRoom.
+type CreateScheduleVideoRoomParams struct {
+	// ApiKey A live API key of the project. Optional; checked when sent.
+	ApiKey *ApiKey `json:"api-key,omitempty"`
+
+	// Key The older name of `api-key`. When both are sent, both must be live.
+	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
+	Key *Key `json:"key,omitempty"`
+
+	// IdempotencyKey Our addition. Makes a creation happen once: the same key on the same
+	// route of the same project, with the same body, gets the first answer
+	// again for 24 hours. With another body it is a 422; while the first is
+	// under way, a 409 with `Retry-After`. Only successes are kept. 1 to 255
+	// printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // CreateQuickAudioRoomJSONRequestBody defines body for CreateQuickAudioRoom for application/json ContentType.
 type CreateQuickAudioRoomJSONRequestBody = CreateQuickRoomRequest
 
+// CreateScheduleAudioRoomJSONRequestBody defines body for CreateScheduleAudioRoom for application/json ContentType.
+type CreateScheduleAudioRoomJSONRequestBody = CreateScheduledRoomRequest
+
+// CreateScheduleVideoRoomJSONRequestBody defines body for CreateScheduleVideoRoom for application/json ContentType.
+type CreateScheduleVideoRoomJSONRequestBody = CreateScheduledRoomRequest
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// GetDescription This description
+	// (GET /openapi.yaml)
+	GetDescription(w http.ResponseWriter, r *http.Request)
 	// CreateQuickAudioRoom Create a quick audio room
 	// (POST /rooms/create_quick_audio_room)
 	CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request, params CreateQuickAudioRoomParams)
+	// CreateScheduleAudioRoom Create a scheduled audio room
+	// (POST /rooms/create_schedule_audio_room)
+	CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request, params CreateScheduleAudioRoomParams)
+	// CreateScheduleVideoRoom Create a scheduled video room
+	// (POST /rooms/create_schedule_video_room)
+	CreateScheduleVideoRoom(w http.ResponseWriter, r *http.Request, params CreateScheduleVideoRoomParams)
 }
 
 // ServerInterfaceWrapper converts contexts to parameters.
@@ -118,6 +238,20 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(http.Handler) http.Handler
+
+// GetDescription operation middleware
+func (siw *ServerInterfaceWrapper) GetDescription(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetDescription(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
 
 // CreateQuickAudioRoom operation middleware
 func (siw *ServerInterfaceWrapper) CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request) {
@@ -168,8 +302,185 @@ func (siw *ServerInterfaceWrapper) CreateQuickAudioRoom(w http.ResponseWriter, r
 
 	}
 
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreateQuickAudioRoom(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateScheduleAudioRoom operation middleware
+func (siw *ServerInterfaceWrapper) CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateScheduleAudioRoomParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "api-key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("api-key")]; found {
+		var ApiKey ApiKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "api-key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "api-key", valueList[0], &ApiKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "api-key", Err: err})
+			return
+		}
+
+		params.ApiKey = &ApiKey
+
+	}
+
+	// ------------- Optional header parameter "key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("key")]; found {
+		var Key Key
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "key", valueList[0], &Key, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "key", Err: err})
+			return
+		}
+
+		params.Key = &Key
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateScheduleAudioRoom(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateScheduleVideoRoom operation middleware
+func (siw *ServerInterfaceWrapper) CreateScheduleVideoRoom(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateScheduleVideoRoomParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "api-key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("api-key")]; found {
+		var ApiKey ApiKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "api-key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "api-key", valueList[0], &ApiKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "api-key", Err: err})
+			return
+		}
+
+		params.ApiKey = &ApiKey
+
+	}
+
+	// ------------- Optional header parameter "key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("key")]; found {
+		var Key Key
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "key", valueList[0], &Key, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "key", Err: err})
+			return
+		}
+
+		params.Key = &Key
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateScheduleVideoRoom(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -300,6 +611,9 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	}
 
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/create_quick_audio_room", wrapper.CreateQuickAudioRoom)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/create_schedule_video_room", wrapper.CreateScheduleVideoRoom)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/create_schedule_audio_room", wrapper.CreateScheduleAudioRoom)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/openapi.yaml", wrapper.GetDescription)
 
 	return m
 }

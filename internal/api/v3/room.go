@@ -2,95 +2,60 @@ package v3
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/google/uuid"
 
+	"parley/internal/api/legacy"
 	"parley/internal/api/web"
 	"parley/internal/room"
 )
 
 // CreateQuickAudioRoom implements ServerInterface.
 func (s *Server) CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request, _ CreateQuickAudioRoomParams) {
-	created, err := s.createQuick(w, r, room.Audio)
-	if err != nil {
-		refuse(w, r, err)
-		return
-	}
-	web.JSON(w, http.StatusOK, created)
+	s.api.Create(w, r, legacy.Creation{AnyProjectID: true, Make: s.rooms.CreateQuick, Answer: quickCreated,
+		Read: func(o *web.Object) (room.Request, []string, error) {
+			q := legacy.Common(o, room.Audio, (*web.Object).RequiredInteger)
+			q.Name = o.RequiredText("name")
+			return q, ignored(o, "start_at"), nil
+		}})
 }
 
-func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.Type) (QuickRoomCreated, error) {
-	body, err := web.Body(w, r)
-	if err != nil {
-		return QuickRoomCreated{}, err
-	}
-	o, err := web.Parse(body)
-	if err != nil {
-		return QuickRoomCreated{}, err
-	}
-	projectID := o.RequiredText("project_id")
-	if err := o.Err(); err != nil {
-		return QuickRoomCreated{}, err
-	}
-	p, err := s.authenticate(r, projectID, body)
-	if err != nil {
-		return QuickRoomCreated{}, err
-	}
-	if err := p.Admits(); err != nil {
-		return QuickRoomCreated{}, err
-	}
-	wire, err := decodeQuick(o)
-	if err != nil {
-		return QuickRoomCreated{}, err
-	}
-	request := room.Request{Type: kind, Name: wire.Name, MaxParticipants: wire.MaxParticipants, EmptyTimeout: wire.EmptyTimeout,
-		Title: wire.Metadata.RoomTitle, WelcomeMessage: wire.Metadata.WelcomeMessage}
-	if wire.ClientRoomId != nil {
-		request.ClientRoomID = *wire.ClientRoomId
-	}
-	created, err := s.rooms.CreateQuick(r.Context(), p, request)
-	if err != nil {
-		return QuickRoomCreated{}, err
-	}
-	id, err := uuid.Parse(created.ID)
-	if err != nil {
-		return QuickRoomCreated{}, err
-	}
-	if ignored := ignoredFields(o); len(ignored) > 0 {
-		w.Header().Set("X-Ignored-Fields", strings.Join(ignored, ", "))
-	}
-	return QuickRoomCreated{Status: true, FinalLink: created.FinalLink, RoomId: id}, nil
+// CreateScheduleVideoRoom implements ServerInterface.
+func (s *Server) CreateScheduleVideoRoom(w http.ResponseWriter, r *http.Request, _ CreateScheduleVideoRoomParams) {
+	s.schedule(w, r, room.Video)
 }
 
-func decodeQuick(o *web.Object) (CreateQuickRoomRequest, error) {
-	q := CreateQuickRoomRequest{
-		ProjectId:       o.RequiredText("project_id"),
-		Name:            o.RequiredText("name"),
-		MaxParticipants: o.RequiredInteger("max_participants"),
-		EmptyTimeout:    o.RequiredInteger("empty_timeout"),
-	}
-	metadata := o.RequiredObject("metadata")
-	q.Metadata.RoomTitle = metadata.RequiredText("room_title")
-	q.Metadata.WelcomeMessage = metadata.RequiredText("welcome_message")
-	q.ClientRoomId = o.Text("client_room_id")
-	return q, o.Err()
+// CreateScheduleAudioRoom implements ServerInterface.
+func (s *Server) CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request, _ CreateScheduleAudioRoomParams) {
+	s.schedule(w, r, room.Audio)
 }
 
-// ignoredFields names the fields of version 4 that came along and say nothing
-// here, so that a client learns why they had no effect.
-func ignoredFields(o *web.Object) []string {
-	var names []string
-	for _, name := range []string{"start_at", "external_user_id", "logout_url", "webhook_url"} {
-		if o.Has(name) {
-			names = append(names, name)
-		}
-	}
-	metadata := o.RequiredObject("metadata")
-	for _, name := range []string{"room_features", "default_lock_settings", "logout_url"} {
-		if metadata.Has(name) {
-			names = append(names, "metadata."+name)
-		}
-	}
+func (s *Server) schedule(w http.ResponseWriter, r *http.Request, kind room.Type) {
+	s.api.Create(w, r, legacy.Creation{Make: s.rooms.Schedule, Answer: scheduledCreated,
+		Read: func(o *web.Object) (q room.Request, _ []string, err error) {
+			startAt := o.RequiredText("start_at")
+			q = legacy.Common(o, kind, (*web.Object).RequiredInteger)
+			if o.Err() == nil {
+				q.StartAt, err = room.ParseStart(startAt, s.api.Zone)
+			}
+			return q, ignored(o, "name"), err
+		}})
+}
+
+func quickCreated(c room.Created) any {
+	return QuickRoomCreated{Status: true, FinalLink: c.FinalLink, RoomId: uuid.MustParse(c.ID)}
+}
+
+func scheduledCreated(c room.Created) any {
+	return ScheduledRoomCreated{Status: true, Message: "the room is scheduled", RoomType: ScheduledRoomCreatedRoomType(c.Type),
+		StartTime: c.StartAt, RoomId: uuid.MustParse(c.ID)}
+}
+
+// ignored names the fields of version 4 that came along and say nothing here,
+// so that a client learns why they had no effect.
+func ignored(o *web.Object, also string) []string {
+	var names legacy.Ignored
+	names.Add(o, "", also, "external_user_id", "logout_url", "webhook_url")
+	names.Add(o.Object("metadata"), "metadata.", "room_features", "default_lock_settings", "logout_url")
 	return names
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -27,8 +26,9 @@ type Object struct {
 }
 
 type member struct {
-	name  string
-	value jsontext.Value
+	name   string
+	value  jsontext.Value // a part of the body, which must not be changed
+	inside *Object        // the value read as an object, once somebody asked
 }
 
 // Parse reads a body that must be one JSON object.
@@ -42,7 +42,7 @@ func Parse(body []byte) (*Object, error) {
 		}
 		return nil, fault.Invalidf("the body must be a JSON object")
 	}
-	o, err := read(d, "")
+	o, err := read(d, body, "")
 	if err != nil {
 		return nil, malformed(err)
 	}
@@ -55,7 +55,9 @@ func Parse(body []byte) (*Object, error) {
 	return o, nil
 }
 
-func read(d *jsontext.Decoder, prefix string) (*Object, error) {
+// read takes the object at d, which decodes text, apart. Its values are parts
+// of text and not copies.
+func read(d *jsontext.Decoder, text []byte, prefix string) (*Object, error) {
 	o := &Object{prefix: prefix, members: make([]member, 0, 8)}
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
@@ -70,7 +72,8 @@ func read(d *jsontext.Decoder, prefix string) (*Object, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.value = value.Clone()
+		end := int(d.InputOffset())
+		m.value = jsontext.Value(text[end-len(value) : end : end])
 		o.members = append(o.members, m)
 	}
 	_, err := d.ReadToken()
@@ -98,12 +101,20 @@ func (o *Object) fail(name, format string, args ...any) {
 	}
 }
 
+// member returns a member, or nil when it is absent or null.
+func (o *Object) member(name string) *member {
+	for i := range o.members {
+		if m := &o.members[i]; m.name == name && m.value.Kind() != 'n' {
+			return m
+		}
+	}
+	return nil
+}
+
 // raw returns the value of a member, or nil when it is absent or null.
 func (o *Object) raw(name string) jsontext.Value {
-	for _, m := range o.members {
-		if m.name == name && m.value.Kind() != 'n' {
-			return m.value
-		}
+	if m := o.member(name); m != nil {
+		return m.value
 	}
 	return nil
 }
@@ -148,55 +159,49 @@ func (o *Object) text(name string, v jsontext.Value) (string, bool) {
 	return string(text), true
 }
 
-// RequiredInteger reads a number that must be there and be written as an
-// integer: no fraction, no exponent.
-func (o *Object) RequiredInteger(name string) int {
-	v := o.raw(name)
-	switch {
-	case v == nil:
-		o.fail(name, "is required")
-		return 0
-	case v.Kind() != '0':
-		o.fail(name, "must be an integer")
-		return 0
-	}
-	n, err := strconv.Atoi(string(v))
-	switch {
-	case errors.Is(err, strconv.ErrRange):
-		o.fail(name, "is out of range: %s", clip(string(v)))
-	case err != nil:
-		o.fail(name, "must be an integer written without fraction or exponent")
-	}
-	return n
-}
-
 // RequiredObject reads an object that must be there.
 func (o *Object) RequiredObject(name string) *Object {
-	v := o.raw(name)
-	if v == nil {
+	if !o.Has(name) {
 		o.fail(name, "is required")
+	}
+	return o.Object(name)
+}
+
+// Object reads an optional object; it is empty when it is absent or null.
+func (o *Object) Object(name string) *Object {
+	m := o.member(name)
+	if m == nil {
 		return o.empty(name)
 	}
-	if v.Kind() != '{' {
-		o.fail(name, "must be an object")
-		return o.empty(name)
+	if m.inside == nil {
+		m.inside = o.empty(name)
+		if m.value.Kind() != '{' {
+			o.fail(name, "must be an object")
+			return m.inside
+		}
+		// The whole text was checked before, for repeated names too.
+		inside, err := read(jsontext.NewDecoder(bytes.NewBuffer(m.value), jsontext.AllowDuplicateNames(true)), m.value, m.inside.prefix)
+		if err != nil {
+			o.fail(name, "must be an object")
+			return m.inside
+		}
+		inside.err = o.err
+		m.inside = inside
 	}
-	inner, err := read(jsontext.NewDecoder(bytes.NewBuffer(v)), o.prefix+name+".")
-	if err != nil { // the whole text was checked before
-		o.fail(name, "must be an object")
-		return o.empty(name)
+	return m.inside
+}
+
+// Names returns the names of the members that are there and not null, in order.
+func (o *Object) Names() []string {
+	names := make([]string, 0, len(o.members))
+	for _, m := range o.members {
+		if m.value.Kind() != 'n' {
+			names = append(names, m.name)
+		}
 	}
-	inner.err = o.err
-	return inner
+	return names
 }
 
 func (o *Object) empty(name string) *Object {
 	return &Object{prefix: o.prefix + name + ".", err: o.err}
-}
-
-func clip(s string) string {
-	if len(s) > 24 {
-		return s[:24] + "…"
-	}
-	return s
 }

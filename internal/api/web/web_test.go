@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -126,6 +127,29 @@ func TestObject(t *testing.T) {
 	}
 }
 
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`5`: "5", `"5"`: "5", `"007"`: "7", `-5`: "-5", `0`: "0", `"0"`: "0",
+		`"-5"`: "digits", `""`: "digits", `"5 "`: "digits", `"5.0"`: "digits", `"\u0665"`: "digits", `"5\u0000"`: "digits", `[]`: "digits", `true`: "digits",
+		`5.0`: "fraction", `5e0`: "fraction", `null`: "required",
+		`99999999999999999999`: "range", `"99999999999999999999"`: "range",
+	} {
+		o, err := Parse([]byte(`{"n":` + text + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := o.RequiredNumber("n")
+		got := strconv.Itoa(n)
+		if o.Err() != nil {
+			got = o.Err().Error()
+		}
+		if !strings.Contains(got, want) || o.Err() != nil && n != 0 {
+			t.Errorf("%s: %d, %s", text, n, got)
+		}
+	}
+}
+
 // FuzzParse looks for bodies that make Parse panic, or that it takes although
 // encoding/json reads them differently.
 func FuzzParse(f *testing.F) {
@@ -147,10 +171,13 @@ func FuzzParse(f *testing.F) {
 		if len(fields) != len(o.members) {
 			t.Fatalf("%q: %d members here, %d there", body, len(o.members), len(fields))
 		}
-		for name := range fields {
+		for name, value := range fields {
+			if raw := o.raw(name); raw != nil && string(raw) != string(value) {
+				t.Fatalf("%q: %s is %q here, %q there", body, name, raw, value)
+			}
 			_, _ = o.Text(name), o.Has(name)
-			_ = o.RequiredInteger(name)
-			_ = o.RequiredObject(name).RequiredText(name)
+			_, _, _ = o.RequiredInteger(name), o.Integer(name), o.RequiredNumber(name)
+			_, _ = o.RequiredObject(name).RequiredText(name), o.Object(name).Names()
 		}
 	})
 }

@@ -20,7 +20,8 @@ func (s *suite) TestRoom(t *testing.T) {
 			EndReason: room.EndedDuration, Title: text, WelcomeMessage: text + "\n\r\n" + text, CreatorName: text, MaxParticipants: 1000,
 			EmptyTimeout: 86400 * time.Second, Duration: 1440 * time.Minute, CreatorLinkHash: "hash", CreatorLinkClaim: "claim",
 			Session: i + 1, SessionLive: true, EventSequence: 1 << 40, CreatedAt: moment(1), OpenedAt: moment(2), StartedAt: moment(3),
-			EmptySince: moment(4), EndedAt: moment(5), DueAt: moment(1e9 + i)}
+			EmptySince: moment(4), EndedAt: moment(5), DueAt: moment(1e9 + i),
+			StartAt: moment(6), ExternalUserID: text, LogoutURL: text, WebhookURL: text, BreakoutRooms: 16}
 		s.insert(t, full)
 		got, err := s.db.Room(ctx, full.ID)
 		same(t, got, err, full)
@@ -41,6 +42,7 @@ func (s *suite) TestUpdateRoom(t *testing.T) {
 	update := want
 	update.ClientRoomID, update.Type, update.Title, update.WelcomeMessage, update.CreatorName = "c", room.Audio, "t", "w", "n"
 	update.MaxParticipants, update.EmptyTimeout, update.Duration, update.CreatorLinkHash, update.CreatedAt = 1, 1, 1, "h", moment(15)
+	update.StartAt, update.ExternalUserID, update.LogoutURL, update.WebhookURL, update.BreakoutRooms = moment(16), "e", "l", "w", 3
 	s.write(t, func(ctx context.Context) error { return s.db.UpdateRoom(ctx, &update) })
 	got, err := s.db.Room(ctx, r.ID)
 	same(t, got, err, &want)

@@ -68,6 +68,11 @@ export interface components {
             welcome_message: string;
             /** @enum {string} */
             state: "scheduled" | "open" | "active";
+            /**
+             * Format: date-time
+             * @description When a scheduled room opens. Absent for a quick room.
+             */
+            start_time?: string;
             /** @description Seats taken now. */
             participants: number;
             max_participants: number;

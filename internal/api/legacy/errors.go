@@ -1,0 +1,61 @@
+package legacy
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"parley/internal/api/web"
+	"parley/internal/fault"
+)
+
+// refusal is the body of every refusal.
+type refusal struct {
+	Error string `json:"error"`
+}
+
+// statuses says, in this one place, what a kind of refusal is for versions 3
+// and 4.
+var statuses = map[fault.Kind]int{
+	fault.Invalid:      http.StatusBadRequest,
+	fault.Unauthorized: http.StatusUnauthorized,
+	fault.Forbidden:    http.StatusForbidden,
+	fault.NotFound:     http.StatusNotFound,
+	fault.Conflict:     http.StatusConflict,
+	fault.Gone:         http.StatusConflict,
+	fault.Mismatch:     http.StatusUnprocessableEntity,
+	fault.Exhausted:    http.StatusTooManyRequests,
+	fault.Unavailable:  http.StatusServiceUnavailable,
+}
+
+// Refuse answers with the status and the sentence of a refusal.
+func (a *API) Refuse(w http.ResponseWriter, r *http.Request, err error) {
+	f := fault.From(err)
+	web.LogError(r, f.Err)
+	status, known := statuses[f.Kind]
+	if !known {
+		status = http.StatusInternalServerError
+	}
+	switch {
+	case f.Code == web.CodeNotJSON:
+		status = http.StatusUnsupportedMediaType
+	case f.Code == web.CodeTooLarge:
+		status = http.StatusRequestEntityTooLarge
+	case f.Kind == fault.Unauthorized:
+		w.Header().Set("WWW-Authenticate", `Parley-HMAC realm="`+a.Version+`"`)
+	}
+	if f.Kind == fault.Exhausted || f.Kind == fault.Unavailable || f.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(max(1, int((f.RetryAfter+time.Second-1)/time.Second))))
+	}
+	web.JSON(w, status, refusal{Error: f.Message})
+}
+
+// NotFound answers for a path that the version does not have.
+func NotFound(w http.ResponseWriter, _ *http.Request) {
+	web.JSON(w, http.StatusNotFound, refusal{Error: "there is no such path in this version of the API"})
+}
+
+// NotAllowed answers for a method that the path does not have; Allow is set.
+func NotAllowed(w http.ResponseWriter, r *http.Request) {
+	web.JSON(w, http.StatusMethodNotAllowed, refusal{Error: "this path takes " + w.Header().Get("Allow") + ", not " + r.Method})
+}

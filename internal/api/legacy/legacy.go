@@ -1,0 +1,82 @@
+// Package legacy is what versions 3 and 4 have in common: calls that are
+// signed over their body, the creation of rooms, and refusals in one sentence.
+// It translates and decides nothing; it imports no version, no store and no
+// media engine.
+package legacy
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"parley/internal/api/web"
+	"parley/internal/key"
+	"parley/internal/project"
+	"parley/internal/room"
+)
+
+// Rooms is what these versions need of the rooms.
+type Rooms interface {
+	CreateQuick(ctx context.Context, p project.Project, q room.Request) (room.Created, error)
+	Schedule(ctx context.Context, p project.Project, q room.Request) (room.Created, error)
+	// Begin takes up a creation that may have been sent before.
+	Begin(ctx context.Context, o *room.Once) (answer []byte, end func(), err error)
+}
+
+// Rings finds the live credentials of a project.
+type Rings interface {
+	Ring(ctx context.Context, projectID string) (*key.Ring, error)
+}
+
+// Rate bounds how often one credential may write.
+type Rate interface {
+	Allow(credentialID string) (ok bool, retryAfter time.Duration)
+}
+
+// Failures bounds how often one address may fail to show who it is.
+type Failures interface {
+	Failed(a netip.Addr) (over bool, retryAfter time.Duration)
+}
+
+// Limits are the bounds on calls; each may be nil for none.
+type Limits struct {
+	Rate     Rate
+	Failures Failures
+}
+
+// API is one version, as far as it is like the other.
+type API struct {
+	Version string // "v3" or "v4"
+	Rooms   Rooms
+	Rings   Rings
+	Limits  Limits
+	Zone    *time.Location // the scheduling zone
+	Now     func() time.Time
+	// KeyHeaderAlone lets calls through with a live API key in the header key
+	// or api-key and no signature, as older clients send them.
+	KeyHeaderAlone bool
+}
+
+// Handler names every request in its answer, and makes one of headers that
+// were sent more than once.
+func (a *API) Handler(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Request-ID", web.From(r.Context()).ID)
+		next.ServeHTTP(w, combined(r))
+	})
+}
+
+// combined joins the values of a repeated header by a comma, as RFC 9110
+// (section 5.3) has it. Two keys become one that nobody has: the call fails
+// when it is authenticated and not before.
+func combined(r *http.Request) *http.Request {
+	for _, name := range [...]string{"Api-Key", "Key", "Idempotency-Key"} {
+		if values := r.Header[name]; len(values) > 1 {
+			r = r.Clone(r.Context())
+			r.Header[name] = []string{strings.Join(values, ", ")}
+		}
+	}
+	return r
+}

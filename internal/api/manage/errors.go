@@ -1,0 +1,72 @@
+package manage
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"parley/internal/api/web"
+	"parley/internal/fault"
+)
+
+// statuses says, in this one place, what a kind of refusal is here.
+var statuses = map[fault.Kind]int{
+	fault.Invalid:      http.StatusBadRequest,
+	fault.Unauthorized: http.StatusUnauthorized,
+	fault.NotFound:     http.StatusNotFound,
+	fault.Conflict:     http.StatusConflict,
+	fault.Unavailable:  http.StatusServiceUnavailable,
+}
+
+func refuse(w http.ResponseWriter, r *http.Request, err error) {
+	f := fault.From(err)
+	web.LogError(r, f.Err)
+	status, known := statuses[f.Kind]
+	if !known {
+		status = http.StatusInternalServerError
+	}
+	switch f.Code {
+	case web.CodeNotJSON:
+		status = http.StatusUnsupportedMediaType
+	case web.CodeTooLarge:
+		status = http.StatusRequestEntityTooLarge
+	}
+	switch status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", `Bearer realm="management"`)
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", strconv.Itoa(max(1, int((f.RetryAfter+time.Second-1)/time.Second))))
+	}
+	tell(w, status, f.Code, f.Message)
+}
+
+func tell(w http.ResponseWriter, status int, code, message string) {
+	var out Refusal
+	out.Error.Code, out.Error.Message = RefusalErrorCode(code), message
+	web.JSON(w, status, out)
+}
+
+func notFound(w http.ResponseWriter, _ *http.Request) {
+	tell(w, http.StatusNotFound, "not_found", "there is no such path in the management API")
+}
+
+func notAllowed(w http.ResponseWriter, r *http.Request) {
+	tell(w, http.StatusMethodNotAllowed, "method_not_allowed", "this path takes "+w.Header().Get("Allow")+", not "+r.Method)
+}
+
+// badParameter answers for a parameter that the generated code could not read.
+func badParameter(w http.ResponseWriter, r *http.Request, err error) {
+	name := "a parameter"
+	var format *InvalidParamFormatError
+	var repeated *TooManyValuesForParamError
+	switch {
+	case errors.As(err, &format):
+		name = format.ParamName
+	case errors.As(err, &repeated):
+		name = repeated.ParamName
+	}
+	f := fault.Invalidf("%s is malformed, or was sent twice", name)
+	f.Err = err
+	refuse(w, r, f)
+}

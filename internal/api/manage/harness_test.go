@@ -1,0 +1,182 @@
+package manage
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/internal/api/contract"
+	"parley/internal/api/web"
+	"parley/internal/key"
+	"parley/internal/operator"
+	"parley/internal/project"
+	"parley/internal/room"
+	"parley/internal/seal"
+	"parley/internal/store"
+)
+
+// bench is the management API on a real database.
+type bench struct {
+	t        *testing.T
+	db       *store.DB
+	projects *project.Service
+	keys     *key.Service
+	rooms    *room.Service
+	tokens   *operator.Service
+	token    string
+	contract *contract.Checker
+}
+
+// quiet is a media engine that does nothing and hands out passes to it.
+type quiet struct{ room.Media }
+
+// Open implements room.Media.
+func (quiet) Open(context.Context, room.MediaSession) error { return nil }
+
+// Pass implements room.Media.
+func (quiet) Pass(room.MediaPass) (string, error) { return "pass", nil }
+
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+func setup(t *testing.T) *bench {
+	t.Helper()
+	db, err := store.Open(t.Context(), "", t.TempDir())
+	must(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	must(t, db.Unlock(t.Context(), seal.NewBox(seal.NewKey())))
+	b := &bench{t: t, db: db}
+	b.projects = project.NewService(db, time.Now, newID, func(id string) { b.keys.Forget(id) })
+	b.keys = key.NewService(db, b.projects, time.Now, newID)
+	b.rooms = room.NewService(db, quiet{}, func() string { return "https://meet.example.org" }, time.Now, newID, slog.New(slog.DiscardHandler))
+	b.tokens = operator.NewService(db, time.Now, newID)
+	_, token, err := b.tokens.Create(t.Context(), "test")
+	must(t, err)
+	b.token = token.Reveal()
+	b.contract = contract.New(t, description(t), wrap(NewHandler(b.projects, b.keys, b.rooms, b.tokens)))
+	return b
+}
+
+func wrap(h http.Handler) http.Handler {
+	return web.Wrap(h, nil, slog.New(slog.DiscardHandler), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
+}
+
+func description(t testing.TB) []byte {
+	t.Helper()
+	raw, err := os.ReadFile("openapi.yaml")
+	must(t, err)
+	return raw
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+type m = map[string]any
+
+// call sends one request with the token, and a body when there is one: a text
+// as it is, anything else as JSON.
+func (b *bench) call(method, path string, body any) (int, m) {
+	b.t.Helper()
+	header := http.Header{"Authorization": {"Bearer " + b.token}}
+	var raw []byte
+	if body != nil {
+		header.Set("Content-Type", "application/json")
+		if text, ok := body.(string); ok {
+			raw = []byte(text)
+		} else {
+			var err error
+			raw, err = json.Marshal(body)
+			must(b.t, err)
+		}
+	}
+	return b.send(method, path, header, raw)
+}
+
+func (b *bench) send(method, path string, header http.Header, body []byte) (int, m) {
+	b.t.Helper()
+	answer := b.contract.Do(b.t, method, "/api/manage"+path, header, body)
+	if answer.Header.Get("Cache-Control") != "no-store" || answer.Header.Get("X-Request-ID") == "" {
+		b.t.Errorf("%s %s: headers %v", method, path, answer.Header)
+	}
+	raw, err := io.ReadAll(answer.Body)
+	must(b.t, err)
+	var out m
+	if err := json.Unmarshal(raw, &out); err != nil {
+		b.t.Fatalf("%s %s answered %d %s", method, path, answer.StatusCode, raw)
+	}
+	return answer.StatusCode, out
+}
+
+// ok is call for what must succeed.
+func (b *bench) ok(method, path string, body any) m {
+	b.t.Helper()
+	status, out := b.call(method, path, body)
+	if status != http.StatusOK {
+		b.t.Fatalf("%s %s: %d %v", method, path, status, out)
+	}
+	return out
+}
+
+// refused is call for what must fail, with the exact words.
+func (b *bench) refused(method, path string, body any, status int, code, message string) {
+	b.t.Helper()
+	got, out := b.call(method, path, body)
+	told, _ := out["error"].(m)
+	if got != status || told["code"] != code || told["message"] != message {
+		b.t.Errorf("%s %s %v:\n got %d %v\nwant %d %s %q", method, path, body, got, told, status, code, message)
+	}
+}
+
+// room makes a quick room in a project.
+func (b *bench) room(projectID string) string {
+	b.t.Helper()
+	p, err := b.projects.Get(b.t.Context(), projectID)
+	must(b.t, err)
+	created, err := b.rooms.CreateQuick(b.t.Context(), p, room.Request{Type: room.Audio, Name: "Amina", MaxParticipants: 5, Title: "Standup"})
+	must(b.t, err)
+	return created.ID
+}
+
+// join brings somebody into a room.
+func (b *bench) join(id, name string) {
+	b.t.Helper()
+	a, err := b.rooms.TakeSeat(b.t.Context(), id, room.Visit{Name: name, SeatKey: strings.Repeat(name, 30)[:30]})
+	must(b.t, err)
+	b.rooms.ParticipantJoined(a.SessionID, a.Seat.ID, "connection of "+name, time.Now())
+}
+
+// scheduled makes a room that opens in an hour.
+func (b *bench) scheduled(projectID string) string {
+	b.t.Helper()
+	p, err := b.projects.Get(b.t.Context(), projectID)
+	must(b.t, err)
+	created, err := b.rooms.Schedule(b.t.Context(), p, room.Request{Type: room.Video, MaxParticipants: 5, Title: "Lesson", StartAt: time.Now().Add(time.Hour)})
+	must(b.t, err)
+	return created.ID
+}
+
+// state moves a room to a state that it takes time, or people, to come to.
+func (b *bench) state(id string, state room.State) {
+	b.t.Helper()
+	must(b.t, b.db.Write(b.t.Context(), func(ctx context.Context) error {
+		r, err := b.db.LockRoom(ctx, id)
+		if err != nil {
+			return err
+		}
+		if r.State = state; state == room.Active {
+			r.StartedAt = r.CreatedAt
+		}
+		return b.db.UpdateRoom(ctx, r)
+	}))
+}

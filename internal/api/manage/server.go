@@ -1,0 +1,87 @@
+package manage
+
+import (
+	"context"
+	"net/http"
+
+	"parley/internal/api/web"
+	"parley/internal/key"
+	"parley/internal/operator"
+	"parley/internal/project"
+	"parley/internal/room"
+	"parley/internal/seal"
+)
+
+// Projects is what this API needs of organizations and projects.
+type Projects interface {
+	CreateOrganization(ctx context.Context, name string, billing project.Billing) (project.Organization, error)
+	Organizations(ctx context.Context) ([]project.Organization, error)
+	Organization(ctx context.Context, id string) (project.Organization, error)
+	SetOrganization(ctx context.Context, id string, changes project.OrganizationChanges) (project.Organization, error)
+	Projects(ctx context.Context, organizationID string) ([]project.Project, error)
+	Get(ctx context.Context, id string) (project.Project, error)
+	Edit(ctx context.Context, id string, e project.Edit) (project.Project, error)
+	Suspend(ctx context.Context, id string) error
+	Resume(ctx context.Context, id string) error
+}
+
+// Keys is what this API needs of the credentials of projects.
+type Keys interface {
+	CreateProject(ctx context.Context, organizationID, name string) (project.Project, key.Issued, error)
+	Credentials(ctx context.Context, projectID string) (key.Credentials, error)
+	RotateKey(ctx context.Context, projectID string, how key.Rotation) (key.RotatedKey, error)
+	RotateSecret(ctx context.Context, projectID string, how key.Rotation) (key.RotatedSecret, error)
+	RevokeOverlap(ctx context.Context, projectID string) error
+	RevokeSecretOverlap(ctx context.Context, projectID string) error
+}
+
+// Rooms is what this API needs of the rooms.
+type Rooms interface {
+	List(ctx context.Context, q room.Query) (rooms []room.Listed, more bool, err error)
+	Look(ctx context.Context, id string) (room.Listed, error)
+	End(ctx context.Context, id string, reason room.EndReason) (sentOut int, err error)
+	EndRunning(ctx context.Context, projectID string, reason room.EndReason) (ended int, err error)
+}
+
+// Tokens is what this API needs of management tokens.
+type Tokens interface {
+	Authenticate(ctx context.Context, clear string) (operator.Token, error)
+	Create(ctx context.Context, name string) (operator.Token, seal.Secret, error)
+	List(ctx context.Context) ([]operator.Token, error)
+	Revoke(ctx context.Context, id string) (operator.Token, error)
+}
+
+// operations are those of the management API.
+type operations struct {
+	projects Projects
+	keys     Keys
+	rooms    Rooms
+	tokens   Tokens
+}
+
+// NewHandler returns the handler of everything under /api/manage/. Nothing
+// there answers without a live management token, not even that a path is
+// unknown.
+func NewHandler(projects Projects, keys Keys, rooms Rooms, tokens Tokens) http.Handler {
+	s := &operations{projects: projects, keys: keys, rooms: rooms, tokens: tokens}
+	h := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/manage", BaseRouter: web.NewMux(notFound, notAllowed), ErrorHandlerFunc: badParameter})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Request-ID", web.From(r.Context()).ID)
+		w.Header().Set("Cache-Control", "no-store")
+		r, err := s.authenticate(r)
+		if err != nil {
+			refuse(w, r, err)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// answer tells what an operation came to.
+func answer[T any](w http.ResponseWriter, r *http.Request, v T, err error) {
+	if err != nil {
+		refuse(w, r, err)
+		return
+	}
+	web.JSON(w, http.StatusOK, v)
+}

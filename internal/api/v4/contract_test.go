@@ -1,0 +1,158 @@
+package v4
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/internal/api/contract"
+	"parley/internal/api/legacy"
+	. "parley/internal/api/legacy/legacytest"
+	"parley/internal/project"
+)
+
+const (
+	status        = "/api/v4/projects/update_project_status"
+	scheduleVideo = "/api/v4/rooms/create_schedule_video_room"
+	events        = "/api/v4/webhook/get_room_events/"
+)
+
+func setup(t testing.TB, options Options) (*Bundle, http.Handler) {
+	t.Helper()
+	b := New(t)
+	return b, Wrap(NewHandler(b.Rooms, b.Projects, b.Keys, time.Now, options))
+}
+
+// route is one operation with a request that is right.
+type route struct {
+	name, method, target string
+	fields               func() map[string]any
+	refusals             []Refusal
+	project              string // what an inactive project is told; "" when it is served
+}
+
+// operations are the routes that carry a signature, on one room.
+func operations(t testing.TB, b *Bundle) []route {
+	t.Helper()
+	id := schedule(t, b)
+	return []route{
+		{"update_project_status", http.MethodPut, status + "?project_id=" + b.Project.ID,
+			func() map[string]any { return map[string]any{"status": "active"} }, statusRefusals(), ""},
+		{"create_schedule_video_room", http.MethodPost, scheduleVideo,
+			func() map[string]any { return fields(b) }, roomRefusals(), "the project is inactive"},
+		{"get_room_events", http.MethodPost, events + id,
+			func() map[string]any {
+				return map[string]any{"room_id": id, "user_info": map[string]any{"name": "Amina"}}
+			}, eventRefusals(), ""},
+	}
+}
+
+// TestOperations meets every documented answer of every operation.
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	b, handler := setup(t, Options{})
+	c := contract.New(t, Description(t), handler)
+	for _, op := range operations(t, b) {
+		t.Run(op.name, func(t *testing.T) {
+			// The project secret signs every operation.
+			post := func(t testing.TB) *http.Response {
+				t.Helper()
+				body := Encode(t, op.fields())
+				return c.Do(t, op.method, op.target, Signed(b.Issued.ProjectSecret, body), body)
+			}
+			unsigned := func(t testing.TB) *http.Response {
+				t.Helper()
+				body := Encode(t, op.fields())
+				return c.Do(t, op.method, op.target, Signed("wrong", body), body)
+			}
+			with := func(rooms Rooms, projects Projects, options Options, work func()) {
+				c.With(Wrap(NewHandler(rooms, projects, b.Keys, time.Now, options)), work)
+			}
+			for _, tc := range op.refusals {
+				t.Run(tc.Name, func(t *testing.T) {
+					body := tc.Build(t, b, op.fields())
+					header := Signed(b.Issued.ProjectSecret, body)
+					if tc.Header != nil {
+						tc.Header(b, header, body)
+					}
+					Says(t, c.Do(t, op.method, op.target, header, body), tc.Status, tc.Sentence)
+				})
+			}
+			t.Run("another method", func(t *testing.T) {
+				Says(t, c.Do(t, http.MethodDelete, op.target, nil, nil), 405, "this path takes "+op.method+", not DELETE")
+			})
+			t.Run("an inactive project", func(t *testing.T) {
+				Must(t, b.Projects.SetStatus(t.Context(), b.Project.ID, project.Inactive))
+				if answer := post(t); op.project != "" {
+					Says(t, answer, 403, op.project)
+				} else if answer.StatusCode != 200 {
+					t.Errorf("%d %s", answer.StatusCode, Sentence(t, answer))
+				}
+				Must(t, b.Projects.SetStatus(t.Context(), b.Project.ID, project.Active))
+			})
+			t.Run("a suspended project", func(t *testing.T) {
+				Must(t, b.Projects.Suspend(t.Context(), b.Project.ID))
+				Says(t, post(t), 403, "the project is suspended")
+				Says(t, unsigned(t), 401, "invalid signature")
+				Must(t, b.Projects.Resume(t.Context(), b.Project.ID))
+				if answer := post(t); answer.StatusCode != 200 {
+					t.Errorf("resumed: %d", answer.StatusCode)
+				}
+			})
+			t.Run("limits", func(t *testing.T) {
+				with(b.Rooms, b.Projects, Options{Limits: legacy.Limits{Rate: Spent{}}}, func() {
+					Says(t, post(t), 429, "too many calls with this key, try again later")
+				})
+				with(b.Rooms, b.Projects, Options{Limits: legacy.Limits{Failures: Spent{}}}, func() {
+					Says(t, unsigned(t), 429, "too many failed authentications from your address, try again later")
+				})
+			})
+			t.Run("our failures", func(t *testing.T) {
+				broken, gone := Failing{Err: errors.New("secret cause")}, Failing{Err: Gone}
+				with(broken, broken, Options{}, func() { Says(t, post(t), 500, "internal error") })
+				with(gone, gone, Options{}, func() { Says(t, post(t), 503, Gone.Message) })
+			})
+		})
+	}
+	t.Run("a room of another project", func(t *testing.T) {
+		body := Encode(t, map[string]any{"room_id": "01890000-0000-7000-8000-000000000000", "user_info": map[string]any{"name": "A"}})
+		for _, id := range []string{"01890000-0000-7000-8000-000000000000", "mine", "%25zz", "%00"} {
+			Says(t, c.Do(t, http.MethodPost, events+id, Signed("wrong", body), body), 404, "there is no such room")
+		}
+	})
+	t.Run("a room that is over", func(t *testing.T) { eventsOfOver(t, c, b) })
+	t.Run("client_room_id is taken once", func(t *testing.T) {
+		f := fields(b)
+		f["client_room_id"] = "mine"
+		body := Encode(t, f)
+		if answer := c.Do(t, http.MethodPost, scheduleVideo, Signed(b.Issued.APIKey, body), body); answer.StatusCode != 200 {
+			t.Fatalf("first: %d", answer.StatusCode)
+		}
+		Says(t, c.Do(t, http.MethodPost, scheduleVideo, Signed(b.Issued.APIKey, body), body), 409, "client_room_id is already taken by another room of this project")
+	})
+	t.Run("Idempotency-Key", func(t *testing.T) { OnceEach(t, c, b, scheduleVideo, fields(b)) })
+	t.Run("another path", func(t *testing.T) {
+		for _, path := range []string{"/api/v4/", "/api/v4/rooms", scheduleVideo + "/", "/api/v4/webhook/get_room_events", events + "a/b"} {
+			Says(t, c.Do(t, http.MethodPost, path, nil, nil), 404, "there is no such path in this version of the API")
+		}
+	})
+	t.Run("the description", func(t *testing.T) {
+		if answer := c.Do(t, http.MethodGet, "/api/v4/openapi.yaml", nil, nil); answer.StatusCode != 200 {
+			t.Errorf("%d", answer.StatusCode)
+		}
+		Says(t, c.Do(t, http.MethodPost, "/api/v4/openapi.yaml", nil, nil), 405, "this path takes GET, HEAD, not POST")
+	})
+	c.Covered()
+}
+
+// TestAuthenticationIsDeclared is the guard: every operation is signed but the
+// description itself.
+func TestAuthenticationIsDeclared(t *testing.T) {
+	t.Parallel()
+	text := string(Description(t))
+	if strings.Count(text, "security: []") != 1 || !strings.Contains(text, "\nsecurity:\n  - signature: []\n") {
+		t.Error("an operation other than getDescription needs no signature")
+	}
+}

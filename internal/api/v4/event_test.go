@@ -1,0 +1,106 @@
+package v4
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/internal/api/contract"
+	. "parley/internal/api/legacy/legacytest"
+	"parley/internal/event"
+	"parley/internal/room"
+)
+
+func eventRefusals() []Refusal {
+	unauthorized := Unsigned()
+	for i, r := range unauthorized {
+		if strings.Contains(r.Name, "api-key") { // keys in headers say nothing here
+			unauthorized[i] = Refusal{Name: "signed with the API key", Status: 401, Sentence: "invalid signature",
+				Header: func(b *Bundle, h http.Header, body []byte) {
+					h["Hash-Signature"] = Signed(b.Issued.APIKey, body)["Hash-Signature"]
+				}}
+		}
+	}
+	return append(append(unauthorized, WrongBodies()...),
+		Refusal{Name: "bad fields after a bad signature stay unsaid", Body: Raw(`{`), Status: 401, Sentence: "invalid signature",
+			Header: func(_ *Bundle, h http.Header, _ []byte) { h.Set("hash-signature", "AAAA") }},
+		Whole("empty body", ``, "the body ends before its JSON does"),
+		Whole("an array", `[]`, "the body must be a JSON object"),
+		Whole("a field twice", `{"room_id":"a","room_id":"b"}`, "the body has a field twice: room_id"),
+		Field("room_id missing", Drop("room_id"), "room_id is required"),
+		Field("room_id a number", Set("room_id", 1), "room_id must be a string"),
+		Field("room_id another", Set("room_id", "01890000-0000-7000-8000-000000000000"), "room_id must be that of the path"),
+		Field("user_info missing", Drop("user_info"), "user_info is required"),
+		Field("user_info a string", Set("user_info", "A"), "user_info must be an object"),
+		Field("name missing", Set("user_info", map[string]any{}), "user_info.name is required"),
+		Field("name a number", Set("user_info.name", 1), "user_info.name must be a string"),
+		Field("name empty", Set("user_info.name", ""), "user_info.name must have 1 to 255 characters and not be blank"),
+		Field("name too long", Set("user_info.name", strings.Repeat("é", 256)), "user_info.name must have at most 255 characters, not 256"),
+		Field("name with a line break", Set("user_info.name", "a\nb"), "user_info.name must not contain control characters such as U+000A"),
+	)
+}
+
+// expired makes a room that is over: nobody came to it.
+func expired(t testing.TB, b *Bundle) string {
+	t.Helper()
+	id := schedule(t, b)
+	r, err := b.Rooms.Get(t.Context(), id)
+	Must(t, err)
+	r.State, r.EndedAt, r.DueAt = room.Expired, time.Now(), time.Time{}
+	Must(t, b.DB.Write(t.Context(), func(ctx context.Context) error { return b.DB.UpdateRoom(ctx, r) }))
+	return id
+}
+
+func eventsOfOver(t *testing.T, c *contract.Checker, b *Bundle) {
+	id := expired(t, b)
+	body := Encode(t, map[string]any{"room_id": id, "user_info": map[string]any{"name": "Amina"}})
+	for range 2 { // a refusal leaves nothing that would let the second one through
+		Says(t, c.Do(t, http.MethodPost, events+id, Signed(b.Issued.ProjectSecret, body), body), 409, "this room has ended")
+	}
+	Says(t, c.Do(t, http.MethodPost, events+id, Signed("wrong", body), body), 401, "invalid signature")
+}
+
+func TestReceiveRoomEvent(t *testing.T) {
+	t.Parallel()
+	b, handler := setup(t, Options{})
+	c := contract.New(t, Description(t), handler)
+	id := schedule(t, b)
+	before, err := b.Rooms.Get(t.Context(), id)
+	Must(t, err)
+	marks := func() (names []string) {
+		list, err := b.DB.Events(t.Context(), id, 0)
+		Must(t, err)
+		for i, e := range list {
+			if e.Sequence != int64(i+1) {
+				t.Errorf("a gap before %+v", e)
+			}
+			if e.Type == event.AttendanceMarked && e.Data.Mark.Source == "external" {
+				names = append(names, e.Data.Mark.Name)
+			}
+		}
+		return names
+	}
+	send := func(target, name string) {
+		t.Helper()
+		body := Encode(t, map[string]any{"room_id": id, "user_info": map[string]any{"name": name}})
+		answer := c.Do(t, http.MethodPost, events+target, Signed(b.Issued.ProjectSecret, body), body)
+		if out := Fields(t, answer); answer.StatusCode != 200 || len(out) != 1 || out["joined"] != true {
+			t.Errorf("%d %v", answer.StatusCode, out)
+		}
+	}
+	send(id, "Amina")
+	send(id, "Amina") // the same bytes within a minute
+	send(strings.ToUpper(id), strings.Repeat("é", 255))
+	if got := marks(); len(got) != 2 || got[0] != "Amina" {
+		t.Errorf("marks: %v", got)
+	}
+	after, err := b.Rooms.Get(t.Context(), id)
+	Must(t, err)
+	after.EventSequence = before.EventSequence
+	if !reflect.DeepEqual(after, before) {
+		t.Errorf("a mark moved the room: %+v", after)
+	}
+}

@@ -1,0 +1,82 @@
+package v4
+
+import (
+	"context"
+	_ "embed" // the description is served as it is written
+	"errors"
+	"net/http"
+	"time"
+
+	"parley/internal/api/legacy"
+	"parley/internal/api/web"
+	"parley/internal/fault"
+	"parley/internal/project"
+	"parley/internal/room"
+)
+
+//go:embed openapi.yaml
+var openAPI []byte
+
+// Rooms is what this version needs of the rooms.
+type Rooms interface {
+	legacy.Rooms
+	Get(ctx context.Context, id string) (*room.Room, error)
+	MarkAttendance(ctx context.Context, roomID, name string, body []byte) error
+}
+
+// Projects is what this version needs of the projects.
+type Projects interface {
+	SetStatus(ctx context.Context, id string, status project.Status) error
+}
+
+// Options is how this version behaves here.
+type Options struct {
+	Limits legacy.Limits
+	// Zone is the scheduling zone; nil is UTC.
+	Zone *time.Location
+}
+
+// Server answers the operations of version 4.
+type Server struct {
+	api      *legacy.API
+	rooms    Rooms
+	projects Projects
+}
+
+// NewHandler returns the handler of everything under /api/v4/.
+func NewHandler(rooms Rooms, projects Projects, rings legacy.Rings, now func() time.Time, options Options) http.Handler {
+	zone := options.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	s := &Server{rooms: rooms, projects: projects,
+		api: &legacy.API{Version: "v4", Rooms: rooms, Rings: rings, Limits: options.Limits, Zone: zone, Now: now}}
+	mux := web.NewMux(legacy.NotFound, legacy.NotAllowed)
+	return s.api.Handler(HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/v4", BaseRouter: mux, ErrorHandlerFunc: s.badParameter}))
+}
+
+// GetDescription implements ServerInterface.
+func (s *Server) GetDescription(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/yaml")
+	_, _ = w.Write(openAPI)
+}
+
+// badParameter answers for a project_id in the query or a room_id in the path
+// that the generated code could not bind. What is wrong with the body as a
+// whole is said first.
+func (s *Server) badParameter(w http.ResponseWriter, r *http.Request, cause error) {
+	err := fault.Invalidf("project_id in the query must be one UUID")
+	var missing *RequiredParamError
+	var malformed *InvalidParamFormatError
+	switch {
+	case errors.As(cause, &missing):
+		err = fault.Invalidf("project_id is required in the query")
+	case errors.As(cause, &malformed) && malformed.ParamName == "room_id":
+		err = fault.New(fault.NotFound, "room_not_found", "there is no such room")
+	}
+	if _, bodyErr := web.Body(w, r); bodyErr != nil {
+		s.api.Refuse(w, r, bodyErr)
+		return
+	}
+	s.api.Refuse(w, r, err)
+}

@@ -1,0 +1,413 @@
+package v5
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/client/sign"
+	"parley/internal/api/contract"
+	"parley/internal/api/web"
+	"parley/internal/diagnostic"
+	"parley/internal/fault"
+	"parley/internal/key"
+	"parley/internal/live"
+	"parley/internal/project"
+	"parley/internal/seal"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+	"parley/internal/usage"
+)
+
+// bundle is version 5 on a real database.
+type bundle struct {
+	db           *store.DB
+	projects     *project.Service
+	keys         *key.Service
+	counts       *live.Tally
+	recorder     *diagnostic.Recorder
+	organization project.Organization
+	project      project.Project
+	issued       key.Issued
+	options      Options
+	handler      http.Handler
+	now          time.Time
+}
+
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+func setup(t testing.TB, change func(*bundle)) *bundle {
+	t.Helper()
+	return setupOn(t, "", change)
+}
+
+// engines are the databases that what stores is tested on.
+var engines = map[string]func(t testing.TB) string{
+	"SQLite":     func(testing.TB) string { return "" },
+	"PostgreSQL": storetest.Postgres,
+}
+
+// onEngines runs a test on both databases.
+func onEngines(t *testing.T, test func(t *testing.T, url string)) {
+	for name, open := range engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open(t))
+		})
+	}
+}
+
+func setupOn(t testing.TB, url string, change func(*bundle)) *bundle {
+	t.Helper()
+	db, err := store.Open(t.Context(), url, t.TempDir())
+	must(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	must(t, db.Unlock(t.Context(), seal.NewBox(seal.NewKey())))
+	b := &bundle{db: db, now: time.Date(2026, 11, 21, 9, 30, 0, 250e6, time.UTC)}
+	clock := func() time.Time { return b.now }
+	b.projects = project.NewService(db, clock, newID, func(id string) { b.keys.Forget(id) })
+	b.keys = key.NewService(db, b.projects, clock, newID)
+	b.organization, err = b.projects.CreateOrganization(t.Context(), "Org", project.Plan)
+	must(t, err)
+	b.project, b.issued, err = b.keys.CreateProject(t.Context(), b.organization.ID, "Project")
+	must(t, err)
+	b.counts = live.NewTally(db, clock)
+	b.recorder = diagnostic.NewRecorder(db, clock)
+	b.options = Options{Skew: 5 * time.Minute, Diagnostics: b.recorder}
+	if change != nil {
+		change(b)
+	}
+	b.handler = b.serve(t, usage.Builtin(nil), b.options)
+	return b
+}
+
+// serve returns the handler with other options.
+func (b *bundle) serve(t testing.TB, plans usage.Provider, options Options) http.Handler {
+	t.Helper()
+	clock := func() time.Time { return b.now }
+	h, err := NewHandler(b.keys, usage.NewService(b.db, plans, clock), b.counts, clock, options)
+	must(t, err)
+	return wrap(h)
+}
+
+func wrap(h http.Handler) http.Handler {
+	return web.Wrap(h, nil, slog.New(slog.DiscardHandler), Fail)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// signed returns the headers of a call that is signed rightly.
+func (b *bundle) signed(method, target string, body []byte) http.Header {
+	return signedWith(b.issued.APIKey, b.issued.GatewaySecret, method, target, sign.FormatTimestamp(b.now), body)
+}
+
+func signedWith(apiKey, secret seal.Secret, method, target, timestamp string, body []byte) http.Header {
+	return http.Header{"Api-Key": {apiKey.Reveal()}, "Timestamp": {timestamp},
+		"Hash-Signature": {sign.V5(secret.Reveal(), method, target, timestamp, "", body)}}
+}
+
+// refusal reads the error of an answer, and nothing else.
+func refusal(t testing.TB, answer *http.Response) (code, message string) {
+	t.Helper()
+	raw, err := io.ReadAll(answer.Body)
+	must(t, err)
+	var body map[string]map[string]string
+	if err := json.Unmarshal(raw, &body); err != nil || len(body) != 1 || len(body["error"]) != 3 {
+		t.Fatalf("the body of a refusal is %s", raw)
+	}
+	if id := body["error"]["request_id"]; id == "" || id != answer.Header.Get("X-Gateway-Request-ID") {
+		t.Errorf("request_id %q, X-Gateway-Request-ID %q", id, answer.Header.Get("X-Gateway-Request-ID"))
+	}
+	if answer.Header.Get("X-Gateway-Requests-Used") != "" {
+		t.Error("a refusal tells how many requests were used")
+	}
+	return body["error"]["code"], body["error"]["message"]
+}
+
+// data reads what stands in the envelope.
+func data[T any](t testing.TB, answer *http.Response) (out T) {
+	t.Helper()
+	raw, err := io.ReadAll(answer.Body)
+	must(t, err)
+	if answer.StatusCode != http.StatusOK {
+		t.Fatalf("%d %s", answer.StatusCode, raw)
+	}
+	var envelope map[string]json.RawMessage
+	must(t, json.Unmarshal(raw, &envelope))
+	if len(envelope) != 1 {
+		t.Fatalf("the envelope is %s", raw)
+	}
+	must(t, json.Unmarshal(envelope["data"], &out))
+	if answer.Header.Get("X-Gateway-Request-ID") == "" || answer.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("headers: %v", answer.Header)
+	}
+	return out
+}
+
+var signedRoutes = []string{"keys", "usage", "limits", "requests"}
+
+func TestContract(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	c := contract.New(t, Description(), b.handler)
+	get := func(t testing.TB, target string, header http.Header, body []byte) *http.Response {
+		return c.Do(t, http.MethodGet, target, header, body)
+	}
+	t.Run("the description", func(t *testing.T) {
+		answer := get(t, prefix+"openapi.json", nil, nil)
+		var document struct{ OpenAPI string }
+		must(t, json.NewDecoder(answer.Body).Decode(&document))
+		if answer.StatusCode != 200 || document.OpenAPI != "3.1.0" || answer.Header.Get("X-Gateway-Request-ID") == "" {
+			t.Errorf("%d %+v", answer.StatusCode, document)
+		}
+	})
+	suspended := func(work func()) {
+		must(t, b.projects.Suspend(t.Context(), b.project.ID))
+		work()
+		must(t, b.projects.Resume(t.Context(), b.project.ID))
+	}
+	full := b.options
+	full.Rate, full.Failures = always{}, always{}
+	for i, route := range signedRoutes {
+		t.Run(route, func(t *testing.T) {
+			target := prefix + route
+			header := b.signed("GET", target, nil)
+			expect := func(answer *http.Response, status int, code, message string) {
+				t.Helper()
+				if gotCode, got := refusal(t, answer); answer.StatusCode != status || gotCode != code || got != message {
+					t.Errorf("got %d %s %q\nwant %d %s %q", answer.StatusCode, gotCode, got, status, code, message)
+				}
+			}
+			answer := get(t, target, header, nil)
+			data[map[string]any](t, answer)
+			if used := answer.Header.Get("X-Gateway-Requests-Used"); answer.StatusCode == 200 && used == "" || i == 0 && used != "1" {
+				t.Errorf("used: %q", used)
+			}
+			if answer := c.Do(t, http.MethodHead, target, b.signed("HEAD", target, nil), nil); answer.StatusCode != 200 {
+				t.Errorf("HEAD: %d", answer.StatusCode)
+			}
+			expect(get(t, target, nil, nil), 401, "SVC_UNAUTHORIZED", "the API key, signature or timestamp was not accepted")
+			suspended(func() {
+				expect(get(t, target, header, nil), 403, "SVC_GATEWAY_PROJECT_SUSPENDED", "the project is suspended")
+				expect(get(t, target, nil, nil), 401, "SVC_UNAUTHORIZED", "the API key, signature or timestamp was not accepted")
+			})
+			must(t, b.projects.SetStatus(t.Context(), b.project.ID, project.Inactive))
+			data[map[string]any](t, get(t, target, header, nil)) // the client's own switch does not concern this version
+			must(t, b.projects.SetStatus(t.Context(), b.project.ID, project.Active))
+
+			large := make([]byte, web.BodyLimit+1)
+			expect(get(t, target, b.signed("GET", target, large), large), 413, "SVC_INVALID_REQUEST", "the body must not be larger than 65536 bytes")
+			post := c.Do(t, http.MethodPost, target, header, nil)
+			expect(post, 404, "SVC_RESOURCE_NOT_FOUND", "this resource is read with GET or HEAD")
+			if post.Header.Get("Allow") != "GET, HEAD" {
+				t.Errorf("Allow: %q", post.Header.Get("Allow"))
+			}
+			c.With(b.serve(t, usage.None{}, Options{Disabled: true}), func() {
+				expect(get(t, target, header, nil), 404, "SVC_GATEWAY_DISABLED", "version 5 is disabled in this environment")
+				expect(get(t, prefix+"openapi.json", nil, nil), 404, "SVC_GATEWAY_DISABLED", "version 5 is disabled in this environment")
+			})
+			c.With(b.serve(t, usage.None{}, full), func() {
+				answer := get(t, target, header, nil)
+				expect(answer, 429, "SVC_RATE_LIMITED", "too many calls with this API key, try again later")
+				if answer.Header.Get("Retry-After") != "2" {
+					t.Errorf("Retry-After: %q", answer.Header.Get("Retry-After"))
+				}
+				expect(get(t, target, nil, nil), 429, "SVC_RATE_LIMITED", "too many calls from this address failed to authenticate, try again later")
+			})
+			gone := &fault.Error{Kind: fault.Unavailable, Message: "the database does not answer, try again in a moment", Err: errors.New("secret cause")}
+			c.With(b.failing(t, gone), func() {
+				answer := get(t, target, header, nil)
+				expect(answer, 503, "SVC_GATEWAY_UNAVAILABLE", gone.Message)
+				if answer.Header.Get("Retry-After") != "1" {
+					t.Errorf("Retry-After: %q", answer.Header.Get("Retry-After"))
+				}
+			})
+			c.With(b.failing(t, errors.New("secret cause")), func() {
+				expect(get(t, target, header, nil), 503, "SVC_GATEWAY_UNAVAILABLE", "the gateway is unavailable, try again in a moment")
+			})
+		})
+	}
+	t.Run("limit and cursor", func(t *testing.T) {
+		for query, message := range map[string]string{
+			"limit=0":                               "limit must be a whole number of at least 1, in digits; more than 100 means 100",
+			"limit=":                                "limit must be a whole number of at least 1, in digits; more than 100 means 100",
+			"limit":                                 "limit must be a whole number of at least 1, in digits; more than 100 means 100",
+			"limit=-1":                              "limit must be a whole number of at least 1, in digits; more than 100 means 100",
+			"limit=5.0":                             "limit must be a whole number of at least 1, in digits; more than 100 means 100",
+			"limit=%D9%A3":                          "limit must be a whole number of at least 1, in digits; more than 100 means 100",
+			"limit=1;limit=2":                       "limit must be a whole number of at least 1, in digits; more than 100 means 100",
+			"limit=%zz":                             "limit is not written as a query should be",
+			"limit=5&limit=5":                       "limit must be sent at most once",
+			"limit=5&%6Cimit=5":                     "limit must be sent at most once",
+			"cursor=":                               "cursor must be the next_cursor of an earlier answer",
+			"cursor=AAAA":                           "cursor must be the next_cursor of an earlier answer",
+			"cursor=__________8":                    "cursor must be the next_cursor of an earlier answer",
+			"cursor=AAAAAAAAAAA&cursor=AAAAAAAAAAA": "cursor must be sent at most once",
+		} {
+			target := prefix + "requests?" + query
+			for _, h := range []http.Handler{b.handler, b.serve(t, usage.None{}, Options{Skew: time.Minute})} {
+				c.With(h, func() {
+					answer := get(t, target, b.signed("GET", target, nil), nil)
+					if code, got := refusal(t, answer); answer.StatusCode != 400 || code != "SVC_INVALID_REQUEST" || got != message {
+						t.Errorf("%s: %d %s %q, want %q", query, answer.StatusCode, code, got, message)
+					}
+				})
+			}
+		}
+		for _, query := range []string{"limit=1", "limit=007", "limit=100", "limit=101", "limit=99999999999999999999999999", "x=%zz&limit=2", "limit=%31", "project_id=other&limit=3", "cursor=AAAAAAAAAAA"} {
+			target := prefix + "requests?" + query
+			data[Requests](t, get(t, target, b.signed("GET", target, nil), nil))
+		}
+	})
+	t.Run("an unreadable body", func(t *testing.T) {
+		for _, route := range signedRoutes {
+			c.With(cutOff(b.handler), func() {
+				answer := get(t, prefix+route, nil, []byte("x"))
+				if code, _ := refusal(t, answer); answer.StatusCode != 400 || code != "SVC_INVALID_REQUEST" {
+					t.Errorf("%d %s", answer.StatusCode, code)
+				}
+			})
+		}
+	})
+	t.Run("other paths", func(t *testing.T) {
+		for _, path := range []string{"", "nothing", "keys/", "keys/x", "/keys", "Keys", "openapi.yaml"} {
+			answer := get(t, prefix+path, b.signed("GET", prefix+path, nil), nil)
+			if code, _ := refusal(t, answer); answer.StatusCode != 404 || code != "SVC_RESOURCE_NOT_FOUND" || answer.Header.Get("Allow") != "" {
+				t.Errorf("%q: %d %s", path, answer.StatusCode, code)
+			}
+		}
+	})
+	c.Covered()
+}
+
+// TestEveryRouteDeclaresItsAuthentication guards the description: what is not
+// meant to be public is signed.
+func TestEveryRouteDeclaresItsAuthentication(t *testing.T) {
+	t.Parallel()
+	text, err := descriptionJSON()
+	must(t, err)
+	var document struct {
+		Security []map[string][]string
+		Paths    map[string]map[string]struct{ Security *[]map[string][]string }
+	}
+	must(t, json.Unmarshal(text, &document))
+	if len(document.Security) != 1 || len(document.Security[0]) != 3 {
+		t.Errorf("security: %v", document.Security)
+	}
+	for path, methods := range document.Paths {
+		for method, operation := range methods {
+			if method != "get" || (operation.Security == nil) == (path == "/openapi.json") {
+				t.Errorf("%s %s: %v", method, path, operation.Security)
+			}
+		}
+	}
+	if len(document.Paths) != len(signedRoutes)+1 {
+		t.Errorf("%d paths", len(document.Paths))
+	}
+}
+
+// always refuses.
+type always struct{}
+
+func (always) Allow(string) (bool, time.Duration)      { return false, 1500 * time.Millisecond }
+func (always) Failed(netip.Addr) (bool, time.Duration) { return true, 500 * time.Millisecond }
+
+// failing serves everything by what fails with err.
+func (b *bundle) failing(t testing.TB, err error) http.Handler {
+	t.Helper()
+	h, herr := NewHandler(lookupFails{err}, usage.NewService(b.db, usage.None{}, time.Now), b.counts, time.Now, Options{})
+	must(t, herr)
+	return wrap(h)
+}
+
+type lookupFails struct{ err error }
+
+func (l lookupFails) ByAPIKey(context.Context, string) (key.APIKey, *key.Ring, error) {
+	return key.APIKey{}, nil, l.err
+}
+
+// cutOff ends every body before its end.
+func cutOff(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = io.NopCloser(io.MultiReader(r.Body, strings.NewReader("x"), brokenPipe{}))
+		h.ServeHTTP(w, r)
+	})
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func TestRequestsUsed(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	call := func(c contractCaller) string {
+		target := prefix + "limits"
+		return c.Do(t, http.MethodGet, target, b.signed("GET", target, nil), nil).Header.Get("X-Gateway-Requests-Used")
+	}
+	c := contract.New(t, Description(), b.handler)
+	for n := 1; n <= 3; n++ {
+		if got := call(c); got != strconv.Itoa(n) {
+			t.Errorf("%q, want %d", got, n)
+		}
+	}
+	// Refused calls that were signed rightly count, others do not.
+	must(t, b.projects.Suspend(t.Context(), b.project.ID))
+	call(c)
+	must(t, b.projects.Resume(t.Context(), b.project.ID))
+	c.Do(t, http.MethodGet, prefix+"limits", nil, nil)
+	if got := call(c); got != "5" {
+		t.Errorf("%q, want 5", got)
+	}
+	// Another project of the organization has the same count.
+	p, issued, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Other")
+	must(t, err)
+	answer := c.Do(t, http.MethodGet, prefix+"limits", signedWith(issued.APIKey, issued.GatewaySecret, "GET", prefix+"limits", sign.FormatTimestamp(b.now), nil), nil)
+	if got := answer.Header.Get("X-Gateway-Requests-Used"); got != "6" || p.ID == b.project.ID {
+		t.Errorf("%q, want 6", got)
+	}
+	// It is kept over a restart.
+	must(t, b.counts.Flush(t.Context()))
+	b.counts = live.NewTally(b.db, func() time.Time { return b.now })
+	c = contract.New(t, Description(), b.serve(t, usage.None{}, b.options))
+	if got := call(c); got != "7" {
+		t.Errorf("%q, want 7", got)
+	}
+	// It begins anew with the UTC day.
+	b.now = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
+	if got := call(c); got != "1" {
+		t.Errorf("%q, want 1", got)
+	}
+	// Without what keeps it the answer is the same, and the count unavailable.
+	h, err := NewHandler(b.keys, usage.NewService(b.db, usage.None{}, time.Now), countsFail{}, func() time.Time { return b.now }, b.options)
+	must(t, err)
+	if got := call(contract.New(t, Description(), wrap(h))); got != "unavailable" {
+		t.Errorf("%q", got)
+	}
+}
+
+type contractCaller interface {
+	Do(t testing.TB, method, target string, header http.Header, body []byte) *http.Response
+}
+
+type countsFail struct{}
+
+func (countsFail) Add(string, string) (int64, bool) { return 0, false }
+func (countsFail) Count(context.Context, string, string) (int64, time.Time, error) {
+	return 0, time.Time{}, errors.New("gone")
+}

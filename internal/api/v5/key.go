@@ -1,0 +1,101 @@
+package v5
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"parley/client/sign"
+	"parley/internal/key"
+)
+
+// getKeys answers with the live keys of the project. It is what callers ask
+// most, so it is answered from memory and written by hand.
+func (s *Server) getKeys(c *caller) ([]byte, error) {
+	var keys Keys
+	for _, k := range c.ring.Keys() {
+		switch {
+		case k.Slot == key.Current:
+			_, last, err := s.used(c, k)
+			if err != nil {
+				return nil, err
+			}
+			keys.Current = CurrentKey{Id: k.ID, ApiKey: mask(k.Key.Reveal()), Status: Active, SigningProfile: sign.Profile,
+				CreatedAt: Time(k.CreatedAt), LastUsedAt: optional(last)}
+		case k.Live(c.at):
+			n, last, err := s.used(c, k)
+			if err != nil {
+				return nil, err
+			}
+			keys.Overlap = &OverlapKey{Id: k.ID, ApiKey: mask(k.Key.Reveal()), Status: Retiring, RetiringSince: Time(k.RetiringSince),
+				OverlapEndsAt: Time(k.OverlapEndsAt), LastUsedAt: optional(last), RequestsSinceRotation: n}
+		}
+	}
+	return appendKeys(make([]byte, 0, 640), keys), nil
+}
+
+// used returns how often a key was used in its slot, and when last in any.
+func (s *Server) used(c *caller, k key.APIKey) (int64, time.Time, error) {
+	if k.ID == c.key.ID && k.Slot == key.Current {
+		return 0, c.at, nil // by this very call
+	}
+	n, last, err := s.counts.Count(c.bounded(), k.ID, string(k.Slot))
+	if err != nil || k.Slot == key.Current || !last.IsZero() {
+		return n, last, err
+	}
+	_, last, err = s.counts.Count(c.bounded(), k.ID, string(key.Current))
+	return n, last, err
+}
+
+// mask shows the first eight characters of a key and its last four.
+func mask(k string) string {
+	if len(k) < 16 {
+		return "…"
+	}
+	return k[:8] + "…" + k[len(k)-4:]
+}
+
+// appendKeys writes what encoding/json would write for KeysAnswer.
+func appendKeys(b []byte, k Keys) []byte {
+	b = appendText(append(b, `{"data":{"current":{"api_key":`...), k.Current.ApiKey)
+	b = k.Current.CreatedAt.appendJSON(append(b, `,"created_at":`...))
+	b = appendText(append(b, `,"id":`...), k.Current.Id)
+	b = appendTime(append(b, `,"last_used_at":`...), k.Current.LastUsedAt)
+	b = appendText(append(b, `,"signing_profile":`...), string(k.Current.SigningProfile))
+	b = appendText(append(b, `,"status":`...), string(k.Current.Status))
+	b = append(b, `},"overlap":`...)
+	if o := k.Overlap; o == nil {
+		b = append(b, "null"...)
+	} else {
+		b = appendText(append(b, `{"api_key":`...), o.ApiKey)
+		b = appendText(append(b, `,"id":`...), o.Id)
+		b = appendTime(append(b, `,"last_used_at":`...), o.LastUsedAt)
+		b = o.OverlapEndsAt.appendJSON(append(b, `,"overlap_ends_at":`...))
+		b = strconv.AppendInt(append(b, `,"requests_since_rotation":`...), o.RequestsSinceRotation, 10)
+		b = o.RetiringSince.appendJSON(append(b, `,"retiring_since":`...))
+		b = appendText(append(b, `,"status":`...), string(o.Status))
+		b = append(b, '}')
+	}
+	return append(b, "}}"...)
+}
+
+func appendTime(b []byte, t *Time) []byte {
+	if t == nil {
+		return append(b, "null"...)
+	}
+	return t.appendJSON(b)
+}
+
+// appendText writes a text; one that is not plain is left to encoding/json.
+func appendText(b []byte, text string) []byte {
+	for _, c := range text {
+		if c < ' ' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == '\u2028' || c == '\u2029' || c == '\uFFFD' {
+			quoted, err := json.Marshal(text)
+			if err != nil {
+				panic(err) // a string always has its JSON
+			}
+			return append(b, quoted...)
+		}
+	}
+	return append(append(append(b, '"'), text...), '"')
+}

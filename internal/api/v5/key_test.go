@@ -1,0 +1,98 @@
+package v5
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"parley/internal/api/contract"
+	"parley/internal/key"
+	"parley/internal/live"
+	"parley/internal/usage"
+)
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	onEngines(t, testKeys)
+}
+
+func testKeys(t *testing.T, url string) {
+	b := setupOn(t, url, nil)
+	c := contract.New(t, Description(), b.handler)
+	target := prefix + "keys"
+	get := func() Keys {
+		t.Helper()
+		answer := c.Do(t, http.MethodGet, target, b.signed("GET", target, nil), nil)
+		var wire map[string]map[string]any
+		keys := data[json.RawMessage](t, answer)
+		must(t, json.Unmarshal(keys, &wire))
+		shown, whole := wire["current"]["api_key"], b.issued.APIKey.Reveal()
+		if shown != whole[:8]+"…"+whole[len(whole)-4:] {
+			t.Errorf("the key is shown as %v", shown)
+		}
+		var out Keys
+		must(t, json.Unmarshal(keys, &out))
+		return out
+	}
+	first := get()
+	if first.Overlap != nil || first.Current.Status != Active || first.Current.SigningProfile != "SVC-HMAC-V5-1" || !time.Time(*first.Current.LastUsedAt).Equal(b.now) {
+		t.Errorf("%+v", first)
+	}
+	rotated, err := b.keys.RotateKey(t.Context(), b.project.ID, key.Rotation{Overlap: time.Hour})
+	must(t, err)
+	old, rotation := b.issued, b.now
+	b.issued.APIKey, b.issued.GatewaySecret = rotated.APIKey, rotated.GatewaySecret
+	b.now = b.now.Add(time.Minute)
+	keys := get()
+	if keys.Overlap == nil || keys.Overlap.Id != first.Current.Id || keys.Overlap.RequestsSinceRotation != 0 || !time.Time(*keys.Overlap.LastUsedAt).Equal(rotation) ||
+		!time.Time(keys.Overlap.OverlapEndsAt).Equal(rotation.Add(time.Hour)) || !time.Time(keys.Overlap.RetiringSince).Equal(rotation) {
+		t.Fatalf("%+v", keys.Overlap)
+	}
+	for range 2 {
+		c.Do(t, http.MethodGet, target, signedWith(old.APIKey, old.GatewaySecret, "GET", target, b.at(0), nil), nil)
+	}
+	// What is counted is kept over a restart.
+	must(t, b.counts.Flush(t.Context()))
+	b.counts = live.NewTally(b.db, func() time.Time { return b.now })
+	c = contract.New(t, Description(), b.serve(t, usage.None{}, b.options))
+	if keys = get(); keys.Overlap.RequestsSinceRotation != 2 || !time.Time(*keys.Overlap.LastUsedAt).Equal(b.now) {
+		t.Errorf("%+v", keys.Overlap)
+	}
+	b.now = b.now.Add(2 * time.Hour)
+	if keys = get(); keys.Overlap != nil {
+		t.Errorf("after its end: %+v", keys.Overlap)
+	}
+}
+
+// TestAppendKeys holds what is written by hand to what encoding/json writes.
+func TestAppendKeys(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := func(name string) string {
+			return rapid.OneOf(rapid.String(), rapid.StringMatching("[a-z…]*")).Draw(t, name)
+		}
+		at := func(name string) Time { return Time(time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, name))) }
+		maybe := func(name string) *Time {
+			if rapid.Bool().Draw(t, "no "+name) {
+				return nil
+			}
+			moment := at(name)
+			return &moment
+		}
+		k := Keys{Current: CurrentKey{Id: text("id"), ApiKey: text("key"), Status: Active, SigningProfile: SVCHMACV51, CreatedAt: at("created"), LastUsedAt: maybe("used")}}
+		if rapid.Bool().Draw(t, "overlap") {
+			k.Overlap = &OverlapKey{Id: text("id"), ApiKey: text("key"), Status: Retiring, RetiringSince: at("since"), OverlapEndsAt: at("ends"),
+				LastUsedAt: maybe("used"), RequestsSinceRotation: rapid.Int64().Draw(t, "n")}
+		}
+		want, err := json.Marshal(KeysAnswer{Data: k})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := appendKeys(nil, k); string(got) != string(want) {
+			t.Fatalf("got  %s\nwant %s", got, want)
+		}
+	})
+}

@@ -1,0 +1,229 @@
+package v5
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/client/sign"
+	"parley/internal/diagnostic"
+	"parley/internal/key"
+	"parley/internal/seal"
+)
+
+// retire rotates the key away without an overlap.
+func retire(t testing.TB, b *bundle) {
+	t.Helper()
+	_, err := b.keys.RotateKey(t.Context(), b.project.ID, key.Rotation{})
+	must(t, err)
+}
+
+// unaccepted is a call whose signature is not accepted, and what is noted of it.
+type unaccepted struct {
+	name   string
+	header func(b *bundle) http.Header
+	body   string
+	result diagnostic.Result // empty: the call named no key of ours
+	hint   string
+}
+
+const listTarget = prefix + "requests?limit=2"
+
+func (b *bundle) at(offset time.Duration) string { return sign.FormatTimestamp(b.now.Add(offset)) }
+
+func unacceptable() []unaccepted {
+	with := func(change func(b *bundle, h http.Header)) func(*bundle) http.Header {
+		return func(b *bundle) http.Header {
+			h := b.signed("GET", listTarget, nil)
+			change(b, h)
+			return h
+		}
+	}
+	timed := func(offset time.Duration) func(*bundle) http.Header {
+		return func(b *bundle) http.Header {
+			return signedWith(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget, b.at(offset), nil)
+		}
+	}
+	text := func(timestamp func(b *bundle) string) func(*bundle) http.Header {
+		return func(b *bundle) http.Header {
+			return signedWith(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget, timestamp(b), nil)
+		}
+	}
+	secret := func(change func(seal.Secret) seal.Secret) func(*bundle) http.Header {
+		return func(b *bundle) http.Header {
+			return signedWith(b.issued.APIKey, change(b.issued.GatewaySecret), "GET", listTarget, b.at(0), nil)
+		}
+	}
+	target := func(method, target string) func(*bundle) http.Header {
+		return func(b *bundle) http.Header { return b.signed(method, target, nil) }
+	}
+	twice := func(name string) func(*bundle) http.Header {
+		return with(func(_ *bundle, h http.Header) { h[name] = append(h[name], h[name]...) })
+	}
+	without := func(name string) func(*bundle) http.Header {
+		return with(func(_ *bundle, h http.Header) { h.Del(name) })
+	}
+	return []unaccepted{
+		{name: "no headers", header: func(*bundle) http.Header { return http.Header{} }},
+		{name: "unknown key", header: with(func(_ *bundle, h http.Header) { h.Set("api-key", seal.NewAPIKey().Reveal()) })},
+		{name: "key in its older header", header: with(func(_ *bundle, h http.Header) { h["Key"] = h["Api-Key"]; h.Del("api-key") })},
+		{name: "key twice", header: twice("Api-Key")},
+		{name: "no key", header: without("api-key")},
+		{name: "no timestamp", header: without("timestamp"), result: diagnostic.StaleTimestamp, hint: diagnostic.HintRepeated},
+		{name: "timestamp twice", header: twice("Timestamp"), result: diagnostic.StaleTimestamp, hint: diagnostic.HintRepeated},
+		{name: "no signature", header: without("hash-signature"), result: diagnostic.BadSignature, hint: diagnostic.HintRepeated},
+		{name: "signature twice", header: twice("Hash-Signature"), result: diagnostic.BadSignature, hint: diagnostic.HintRepeated},
+		{name: "wrong secret", header: secret(func(seal.Secret) seal.Secret { return "gs_other" }), result: diagnostic.BadSignature},
+		{name: "the key as the secret", header: func(b *bundle) http.Header {
+			return signedWith(b.issued.APIKey, b.issued.APIKey, "GET", listTarget, b.at(0), nil)
+		}, result: diagnostic.BadSignature},
+		{name: "newline in the secret", header: secret(func(s seal.Secret) seal.Secret { return s + "\n" }), result: diagnostic.BadSignature, hint: diagnostic.HintNewline},
+		{name: "Windows newline in the secret", header: secret(func(s seal.Secret) seal.Secret { return s + "\r\n" }), result: diagnostic.BadSignature, hint: diagnostic.HintNewline},
+		{name: "just too old", header: timed(-301 * time.Second), result: diagnostic.StaleTimestamp},
+		{name: "just too new", header: timed(301 * time.Second), result: diagnostic.StaleTimestamp},
+		{name: "milliseconds", header: text(func(b *bundle) string { return strconv.FormatInt(b.now.UnixMilli(), 10) }), result: diagnostic.StaleTimestamp, hint: diagnostic.HintMilliseconds},
+		{name: "a date", header: text(func(*bundle) string { return "2026-11-21T09:30:00Z" }), result: diagnostic.StaleTimestamp, hint: diagnostic.HintTimestamp},
+		{name: "a sign", header: text(func(b *bundle) string { return "+" + b.at(0) }), result: diagnostic.StaleTimestamp, hint: diagnostic.HintTimestamp},
+		{name: "other digits", header: text(func(b *bundle) string { return strings.ReplaceAll(b.at(0), "1", "１") }), result: diagnostic.StaleTimestamp, hint: diagnostic.HintTimestamp},
+		{name: "stale and wrong", header: func(b *bundle) http.Header {
+			return signedWith(b.issued.APIKey, "gs_other", "GET", listTarget, b.at(-time.Hour), nil)
+		}, result: diagnostic.StaleTimestamp},
+		{name: "Base64 for hex", header: with(func(_ *bundle, h http.Header) {
+			raw, _ := hex.DecodeString(h.Get("hash-signature"))
+			h.Set("hash-signature", base64.StdEncoding.EncodeToString(raw))
+		}), result: diagnostic.BadSignature, hint: diagnostic.HintBase64},
+		{name: "URL-safe Base64 for hex", header: with(func(_ *bundle, h http.Header) {
+			raw, _ := hex.DecodeString(h.Get("hash-signature"))
+			h.Set("hash-signature", base64.RawURLEncoding.EncodeToString(raw))
+		}), result: diagnostic.BadSignature, hint: diagnostic.HintBase64},
+		{name: "cut off", header: with(func(_ *bundle, h http.Header) { h.Set("hash-signature", h.Get("hash-signature")[:62]) }), result: diagnostic.BadSignature},
+		{name: "query left out", header: target("GET", prefix+"requests"), result: diagnostic.BadSignature, hint: diagnostic.HintQuery},
+		{name: "query altered", header: target("GET", prefix+"requests?limit=3"), result: diagnostic.BadSignature},
+		{name: "query encoded otherwise", header: target("GET", prefix+"requests?limit=%32"), result: diagnostic.BadSignature},
+		{name: "another method", header: target("HEAD", listTarget), result: diagnostic.BadSignature},
+		{name: "with the host", header: target("GET", "http://example.com"+listTarget), result: diagnostic.BadSignature},
+		{name: "an idempotency key signed", header: func(b *bundle) http.Header {
+			h := b.signed("GET", listTarget, nil)
+			h.Set("Idempotency-Key", "once")
+			h.Set("hash-signature", sign.V5(b.issued.GatewaySecret.Reveal(), "GET", listTarget, b.at(0), "once", nil))
+			return h
+		}, result: diagnostic.BadSignature},
+		{name: "body not signed", header: target("GET", listTarget), body: `{"project_id":"x"}`, result: diagnostic.BadSignature, hint: diagnostic.HintBody},
+	}
+}
+
+// TestEveryCauseIsOneAnswer holds the 401s to each other, byte for byte, apart
+// from the request id, and what is listed to the true cause.
+func TestEveryCauseIsOneAnswer(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	first := ""
+	var wanted []unaccepted
+	for _, tc := range unacceptable() {
+		r := httptest.NewRequest(http.MethodGet, listTarget, strings.NewReader(tc.body))
+		r.Header = tc.header(b)
+		r.Header.Set("User-Agent", tc.name)
+		w := httptest.NewRecorder()
+		b.handler.ServeHTTP(w, r)
+		answer := w.Result()
+		raw, err := io.ReadAll(answer.Body)
+		must(t, err)
+		id := answer.Header.Get("X-Gateway-Request-ID")
+		var header strings.Builder
+		must(t, answer.Header.Write(&header))
+		got := strings.ReplaceAll(answer.Status+"\n"+header.String()+"\n"+string(raw), id, "ID")
+		if first == "" {
+			first = got
+		}
+		if answer.StatusCode != 401 || got != first {
+			t.Errorf("%s: got\n%s\nwant\n%s", tc.name, got, first)
+		}
+		if !w.Flushed {
+			t.Errorf("%s: the answer was not sent before what follows", tc.name)
+		}
+		if tc.result != "" {
+			wanted = append(wanted, tc)
+		}
+		b.now = b.now.Add(time.Millisecond)
+	}
+	items := b.list(t, 100)
+	if len(items) != len(wanted) {
+		t.Fatalf("%d calls are listed, want %d", len(items), len(wanted))
+	}
+	for i, tc := range wanted {
+		item := items[len(items)-1-i]
+		hint := ""
+		if item.Hint != nil {
+			hint = *item.Hint
+		}
+		if *item.UserAgent != tc.name || string(item.AuthResult) != string(tc.result) || hint != tc.hint || item.Status != 401 ||
+			*item.Code != "SVC_UNAUTHORIZED" || item.Path != prefix+"requests" || item.KeySlot != Current {
+			t.Errorf("%s is listed as %+v with hint %q", tc.name, item, hint)
+		}
+	}
+}
+
+// list flushes and lists the calls of the project without making one.
+func (b *bundle) list(t testing.TB, limit int) []RequestItem {
+	t.Helper()
+	b.settle(t)
+	calls, _, err := b.recorder.List(t.Context(), b.project.ID, 1<<62, limit)
+	must(t, err)
+	items := make([]RequestItem, 0, len(calls))
+	for _, c := range calls {
+		items = append(items, item(c.Call))
+	}
+	return items
+}
+
+func TestWhatIsAccepted(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	for _, target := range []string{
+		prefix + "keys", prefix + "keys?", prefix + "keys?b=2&a=1&a=%41+%c3%a9;x", prefix + "keys?%zz", prefix + "k%65ys", prefix + "keys?project_id=other&organization_id=x",
+		prefix + "keys?x=\u00e9", prefix + "keys?next=http://example.org/?a#b",
+	} {
+		r := httptest.NewRequest(http.MethodGet, prefix+"keys", nil)
+		r.RequestURI = target // as the server reads it from the request line
+		r.Header = b.signed("GET", target, nil)
+		r.Header.Set("key", "other")
+		r.Header.Set("secret-key", "other")
+		r.Header.Set("Idempotency-Key", "ignored")
+		w := httptest.NewRecorder()
+		b.handler.ServeHTTP(w, r)
+		if w.Code != 200 {
+			t.Errorf("%s: %d %s", target, w.Code, w.Body)
+		}
+	}
+	for name, header := range map[string]http.Header{
+		"just old enough": signedWith(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget, b.at(-300*time.Second), nil),
+		"just new enough": signedWith(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget, b.at(300*time.Second), nil),
+		"capitals in hex": func() http.Header {
+			h := b.signed("GET", listTarget, nil)
+			h.Set("hash-signature", strings.ToUpper(h.Get("hash-signature")))
+			return h
+		}(),
+	} {
+		r := httptest.NewRequest(http.MethodGet, listTarget, nil)
+		r.Header = header
+		w := httptest.NewRecorder()
+		b.handler.ServeHTTP(w, r)
+		if w.Code != 200 {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+	}
+	body := []byte("any bytes\x00\xff")
+	r := httptest.NewRequest(http.MethodGet, listTarget, strings.NewReader(string(body)))
+	r.Header = b.signed("GET", listTarget, body)
+	w := httptest.NewRecorder()
+	b.handler.ServeHTTP(w, r)
+	if w.Code != 200 {
+		t.Errorf("a body that is signed: %d %s", w.Code, w.Body)
+	}
+}

@@ -1,0 +1,122 @@
+package v5
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"net/url"
+	"strings"
+
+	"parley/internal/diagnostic"
+	"parley/internal/fault"
+)
+
+const (
+	defaultLimit = 50
+	maxLimit     = 100
+)
+
+// getRequests answers with a page of recent calls.
+func (s *Server) getRequests(c *caller) ([]byte, error) {
+	limit, below, err := page(c.request.URL.RawQuery)
+	if err != nil {
+		return nil, err
+	}
+	if s.options.Diagnostics == nil {
+		return json.Marshal(RequestsAnswer{Data: Requests{Availability: AvailabilityUnavailable, Items: []RequestItem{}}})
+	}
+	calls, more, err := s.options.Diagnostics.List(c.bounded(), c.key.ProjectID, below, limit)
+	if err != nil {
+		return nil, err
+	}
+	out := Requests{Availability: AvailabilityAvailable, Items: make([]RequestItem, 0, len(calls))}
+	for _, call := range calls {
+		out.Items = append(out.Items, item(call.Call))
+	}
+	if more {
+		next := cursor(calls[len(calls)-1].N)
+		out.NextCursor = &next
+	}
+	return json.Marshal(RequestsAnswer{Data: out})
+}
+
+func item(c diagnostic.Call) RequestItem {
+	i := RequestItem{RequestId: c.RequestID, ReceivedAt: Time(c.ReceivedAt), Method: c.Method, Path: c.Path, Status: c.Status,
+		Code: nullable(c.Code), DurationMs: float64(c.Micros) / 1000, KeySlot: RequestItemKeySlot(c.KeySlot),
+		AuthResult: RequestItemAuthResult(c.AuthResult), Hint: nullable(c.Hint), UserAgent: nullable(c.UserAgent)}
+	if c.Dated {
+		i.ClockSkewSeconds = &c.ClockSkew
+	}
+	return i
+}
+
+func nullable(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// page reads limit and cursor from a query. Whatever else stands in it is
+// ignored, even if it is malformed.
+func page(query string) (limit int, below int64, err error) {
+	limit, below = defaultLimit, math.MaxInt64
+	seen := map[string]bool{}
+	for query != "" {
+		var pair string
+		pair, query, _ = strings.Cut(query, "&")
+		name, value, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(name)
+		if err != nil || name != "limit" && name != "cursor" {
+			continue
+		}
+		if seen[name] {
+			return 0, 0, fault.Invalidf("%s must be sent at most once", name)
+		}
+		seen[name] = true
+		value, err = url.QueryUnescape(value)
+		if err != nil {
+			return 0, 0, fault.Invalidf("%s is not written as a query should be", name)
+		}
+		if name == "limit" {
+			limit, err = parseLimit(value)
+		} else {
+			below, err = parseCursor(value)
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+	}
+	return limit, below, nil
+}
+
+// parseLimit reads digits; more than maxLimit means maxLimit.
+func parseLimit(text string) (int, error) {
+	n := 0
+	for i := range len(text) {
+		digit := text[i] - '0'
+		if digit > 9 {
+			n = 0
+			break
+		}
+		n = min(10*n+int(digit), maxLimit)
+	}
+	if n == 0 {
+		return 0, fault.Invalidf("limit must be a whole number of at least 1, in digits; more than %d means %d", maxLimit, maxLimit)
+	}
+	return n, nil
+}
+
+// cursor names the place behind a call: what follows has smaller numbers.
+func cursor(n int64) string {
+	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(n)))
+}
+
+func parseCursor(text string) (int64, error) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(raw) != 8 || raw[0] > 127 || strings.ContainsAny(text, "\r\n") {
+		return 0, fault.Invalidf("cursor must be the next_cursor of an earlier answer")
+	}
+	return int64(binary.BigEndian.Uint64(raw)), nil
+}

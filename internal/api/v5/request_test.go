@@ -1,0 +1,142 @@
+package v5
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/client/sign"
+	"parley/internal/api/contract"
+	"parley/internal/key"
+	"parley/internal/usage"
+)
+
+// settle waits until what was noted is written.
+func (b *bundle) settle(t testing.TB) {
+	t.Helper()
+	b.recorder.Settle()
+	must(t, b.recorder.Flush(t.Context()))
+}
+
+func TestRequestsAreListed(t *testing.T) {
+	t.Parallel()
+	onEngines(t, testListed)
+}
+
+func testListed(t *testing.T, url string) {
+	b := setupOn(t, url, nil)
+	c := contract.New(t, Description(), b.handler)
+	call := func(route string) *http.Response {
+		target := prefix + route
+		header := b.signed("GET", target, nil)
+		header.Set("User-Agent", "test/1")
+		return c.Do(t, http.MethodGet, target, header, nil)
+	}
+	for range 5 {
+		call("keys")
+		b.now = b.now.Add(time.Second)
+	}
+	must(t, b.projects.Suspend(t.Context(), b.project.ID))
+	suspended := call("limits?secret=1")
+	must(t, b.projects.Resume(t.Context(), b.project.ID))
+	b.settle(t)
+
+	page := data[Requests](t, call("requests?limit=2"))
+	if page.Availability != AvailabilityAvailable || len(page.Items) != 2 || page.NextCursor == nil {
+		t.Fatalf("%+v", page)
+	}
+	latest := page.Items[0]
+	if latest.RequestId != suspended.Header.Get("X-Gateway-Request-ID") || latest.Status != 403 || *latest.Code != "SVC_GATEWAY_PROJECT_SUSPENDED" ||
+		latest.Path != prefix+"limits" || latest.Method != "GET" || latest.AuthResult != Ok || latest.Hint != nil || *latest.ClockSkewSeconds != 0 ||
+		*latest.UserAgent != "test/1" || latest.KeySlot != Current {
+		t.Errorf("%+v", latest)
+	}
+	if second := page.Items[1]; second.Status != 200 || second.Code != nil {
+		t.Errorf("%+v", second)
+	}
+	seen := len(page.Items)
+	for page.NextCursor != nil {
+		page = data[Requests](t, call("requests?limit=3&cursor="+*page.NextCursor))
+		for _, item := range page.Items {
+			if seen++; item.Path != prefix+"keys" {
+				t.Errorf("%+v", item)
+			}
+		}
+	}
+	if seen != 6 {
+		t.Errorf("%d calls were listed, want 6", seen)
+	}
+
+	t.Run("of this project only", func(t *testing.T) {
+		_, issued, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Other")
+		must(t, err)
+		b.settle(t)
+		header := signedWith(issued.APIKey, issued.GatewaySecret, "GET", prefix+"requests", sign.FormatTimestamp(b.now), nil)
+		if page := data[Requests](t, c.Do(t, http.MethodGet, prefix+"requests", header, nil)); len(page.Items) != 0 || page.NextCursor != nil {
+			t.Errorf("%+v", page)
+		}
+	})
+	t.Run("not configured", func(t *testing.T) {
+		c.With(b.serve(t, usage.None{}, Options{Skew: time.Minute}), func() {
+			answer := call("requests")
+			var body strings.Builder
+			must(t, answer.Header.Write(&body))
+			if page := data[map[string]any](t, answer); len(page) != 2 || page["availability"] != "unavailable" || len(page["items"].([]any)) != 0 {
+				t.Errorf("%v", page)
+			}
+		})
+	})
+}
+
+func TestRequestsTellOfRetiredKeys(t *testing.T) {
+	t.Parallel()
+	onEngines(t, testRetired)
+}
+
+func testRetired(t *testing.T, url string) {
+	b := setupOn(t, url, nil)
+	c := contract.New(t, Description(), b.handler)
+	old, target := b.issued, prefix+"keys"
+	call := func(issued key.Issued, timestamp string) int {
+		return c.Do(t, http.MethodGet, target, signedWith(issued.APIKey, issued.GatewaySecret, "GET", target, timestamp, nil), nil).StatusCode
+	}
+	rotated, err := b.keys.RotateKey(t.Context(), b.project.ID, key.Rotation{Overlap: time.Hour})
+	must(t, err)
+	b.issued.APIKey, b.issued.GatewaySecret = rotated.APIKey, rotated.GatewaySecret
+	if call(old, b.at(0)) != 200 || call(b.issued, b.at(0)) != 200 {
+		t.Error("both pairs work during the overlap")
+	}
+	b.now = b.now.Add(time.Hour)
+	if call(old, b.at(0)) != 401 || call(old, b.at(-time.Hour)) != 401 {
+		t.Error("the old pair works after the overlap")
+	}
+	must(t, b.keys.Sweep(t.Context()))
+	b.now = b.now.Add(time.Second)
+	for range 2 { // found in the database, then in memory
+		if call(old, b.at(0)) != 401 {
+			t.Error("the old pair works after the sweep")
+		}
+	}
+	items := b.list(t, 100)
+	if len(items) != 6 {
+		t.Fatalf("%d items", len(items))
+	}
+	for i, item := range items {
+		want := RequestItem{KeySlot: Retired, AuthResult: RetiredKey}
+		switch i {
+		case 4:
+			want = RequestItem{KeySlot: Current, AuthResult: Ok}
+		case 5:
+			want = RequestItem{KeySlot: Overlap, AuthResult: Ok}
+		}
+		if item.KeySlot != want.KeySlot || item.AuthResult != want.AuthResult {
+			t.Errorf("%d: %+v", i, item)
+		}
+	}
+	b.now = b.now.Add(8 * 24 * time.Hour)
+	must(t, b.keys.Sweep(t.Context()))
+	if call(old, b.at(0)) != 401 || len(b.list(t, 100)) != 6 {
+		t.Error("a key that was forgotten is still known")
+	}
+}

@@ -1,0 +1,200 @@
+package v5
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"parley/internal/api/web"
+	"parley/internal/diagnostic"
+	"parley/internal/fault"
+	"parley/internal/key"
+	"parley/internal/project"
+	"parley/internal/usage"
+)
+
+// The headers of this version, as net/http spells them.
+const (
+	headerRequestID    = "X-Gateway-Request-Id"
+	headerRequestsUsed = "X-Gateway-Requests-Used"
+)
+
+const prefix = "/api/v5/"
+
+// patience is how long one call waits for what it needs, all in all.
+const patience = 900 * time.Millisecond
+
+// Lookup finds who calls.
+type Lookup interface {
+	ByAPIKey(ctx context.Context, text string) (key.APIKey, *key.Ring, error)
+}
+
+// Ledger says what an organization has used and may use.
+type Ledger interface {
+	Usage(ctx context.Context, o project.Organization) (usage.Usage, error)
+	Limits(o project.Organization) (usage.Plan, bool)
+}
+
+// Counts counts calls. Add says what the count is then if memory holds it,
+// Count asks further.
+type Counts interface {
+	Add(subject, period string) (n int64, known bool)
+	Count(ctx context.Context, subject, period string) (n int64, last time.Time, err error)
+}
+
+// Diagnostics remembers calls, without holding them up.
+type Diagnostics interface {
+	Record(diagnostic.Call)
+	RecordRefused(diagnostic.Call, diagnostic.Refused)
+	List(ctx context.Context, projectID string, below int64, limit int) (calls []diagnostic.Numbered, more bool, err error)
+}
+
+// Rate bounds how often one key may call.
+type Rate interface {
+	Allow(caller string) (ok bool, retryAfter time.Duration)
+}
+
+// Failures bounds how often one address may fail to show who it is.
+type Failures interface {
+	Failed(a netip.Addr) (over bool, retryAfter time.Duration)
+}
+
+// Options is how this version behaves here, and what it may do without.
+type Options struct {
+	Disabled    bool // everything is 404
+	Skew        time.Duration
+	Diagnostics Diagnostics // nil where calls are not remembered
+	Rate        Rate        // nil without a limit
+	Failures    Failures    // nil without a limit
+}
+
+// Server answers the operations of version 5.
+type Server struct {
+	keys        Lookup
+	usage       Ledger
+	counts      Counts
+	now         func() time.Time
+	options     Options
+	description []byte
+}
+
+// NewHandler returns the handler of everything under /api/v5/.
+func NewHandler(keys Lookup, ledger Ledger, counts Counts, now func() time.Time, options Options) (http.Handler, error) {
+	text, err := descriptionJSON()
+	if err != nil {
+		return nil, err
+	}
+	return &Server{keys: keys, usage: ledger, counts: counts, now: now, options: options, description: text}, nil
+}
+
+// ServeHTTP implements http.Handler. The order of the checks is part of the
+// interface: version, route, signature, rate, suspension, and last what the
+// answer needs.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header()[headerRequestID] = []string{web.From(r.Context()).ID}
+	if s.options.Disabled {
+		refuse(w, r, errDisabled)
+		return
+	}
+	name := strings.TrimPrefix(r.URL.Path, prefix)
+	answer := s.operation(name)
+	switch {
+	case answer == nil && name != "openapi.json":
+		refuse(w, r, errNoResource)
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header()["Allow"] = []string{"GET, HEAD"}
+		refuse(w, r, errOtherMethod)
+	case answer == nil:
+		write(w, http.StatusOK, s.description)
+	default:
+		s.signed(w, r, answer)
+	}
+}
+
+// operation returns what answers a signed route; nil when there is none of
+// that name.
+func (s *Server) operation(name string) operation {
+	switch name {
+	case "keys":
+		return s.getKeys
+	case "usage":
+		return s.getUsage
+	case "limits":
+		return s.getLimits
+	case "requests":
+		return s.getRequests
+	}
+	return nil
+}
+
+// operation answers a caller with the body of a 200.
+type operation func(c *caller) ([]byte, error)
+
+// signed answers a route that needs a signature, and takes note of the call
+// once the answer is on its way.
+func (s *Server) signed(w http.ResponseWriter, r *http.Request, answer operation) {
+	c := caller{request: r, at: s.now()}
+	defer c.release()
+	body, err := s.perform(w, &c, answer)
+	status, code := http.StatusOK, ErrorErrorCode("")
+	if err == nil {
+		write(w, status, body)
+	} else {
+		status, code = refuse(w, r, err)
+	}
+	if !c.authentic() {
+		// What follows depends on whether there is such a key: nobody can
+		// measure it behind an answer that is already sent.
+		_ = http.NewResponseController(w).Flush()
+	}
+	s.note(&c, status, code)
+}
+
+func (s *Server) perform(w http.ResponseWriter, c *caller, answer operation) ([]byte, error) {
+	if err := s.authenticate(w, c); err != nil {
+		return nil, err
+	}
+	day := c.at.UTC().Format(time.DateOnly)
+	used, known := s.counts.Add(c.ring.Organization.ID, day)
+	s.counts.Add(c.key.ID, string(c.key.Slot))
+	if s.options.Rate != nil {
+		if ok, after := s.options.Rate.Allow(c.key.ID); !ok {
+			return nil, &fault.Error{Kind: fault.Exhausted, Code: "rate_limited", Message: "too many calls with this API key, try again later", RetryAfter: after}
+		}
+	}
+	if c.ring.Project.Suspended() {
+		return nil, errSuspended
+	}
+	if !known {
+		var err error
+		used, _, err = s.counts.Count(c.bounded(), c.ring.Organization.ID, day)
+		known = err == nil
+	}
+	body, err := answer(c)
+	if err != nil {
+		return nil, err
+	}
+	text := "unavailable"
+	if known {
+		text = strconv.FormatInt(used, 10)
+	}
+	w.Header()[headerRequestsUsed] = []string{text}
+	return body, nil
+}
+
+var (
+	jsonType = []string{"application/json"}
+	noStore  = []string{"no-store"}
+)
+
+func write(w http.ResponseWriter, status int, body []byte) {
+	h := w.Header()
+	h["Content-Type"] = jsonType
+	h["Cache-Control"] = noStore
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}

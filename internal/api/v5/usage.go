@@ -1,0 +1,51 @@
+package v5
+
+import (
+	"encoding/json"
+
+	"parley/internal/usage"
+)
+
+// getUsage answers with what the organization has used this month.
+func (s *Server) getUsage(c *caller) ([]byte, error) {
+	u, err := s.usage.Usage(c.bounded(), c.ring.Organization)
+	if err != nil {
+		return nil, err
+	}
+	out := Usage{OrganizationId: u.Organization.ID, BillingModel: UsageBillingModel(u.Organization.Billing), AsOf: Time(u.AsOf),
+		Totals: Totals{ParticipantMinutes: u.Participant.Float(), AudioParticipantMinutes: u.Audio.Float(), VideoParticipantMinutes: u.Video.Float(),
+			RoomsCreated: u.RoomsCreated, Sessions: u.Sessions, PeakConcurrentParticipants: u.Peak},
+		Plan: planUsage(u)}
+	out.Period.Start, out.Period.End = Time(u.Start), Time(u.End)
+	if p := u.PayAsYouGo; p != nil {
+		out.PayAsYouGo = &PayAsYouGo{Availability: availability(p.Priced)}
+		if p.Priced {
+			unit := ParticipantMinute
+			out.PayAsYouGo.Currency, out.PayAsYouGo.Unit, out.PayAsYouGo.UnitPrice, out.PayAsYouGo.AmountDue = &p.Currency, &unit, &p.UnitPrice, &p.AmountDue
+		}
+	}
+	return json.Marshal(UsageAnswer{Data: out})
+}
+
+func planUsage(u usage.Usage) PlanUsage {
+	if !u.Plan.Known {
+		return PlanUsage{Availability: AvailabilityUnavailable}
+	}
+	return PlanUsage{Availability: AvailabilityAvailable, Name: &u.Plan.Name, IncludedMinutes: figure(u.Plan.Included),
+		UsedMinutes: figure(&u.Participant), RemainingMinutes: figure(u.Plan.Left)}
+}
+
+func figure(m *usage.Minutes) *Figure {
+	if m == nil {
+		return &Figure{Availability: AvailabilityUnavailable}
+	}
+	value := m.Float()
+	return &Figure{Availability: AvailabilityAvailable, Value: &value}
+}
+
+func availability(known bool) Availability {
+	if known {
+		return AvailabilityAvailable
+	}
+	return AvailabilityUnavailable
+}

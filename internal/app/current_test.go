@@ -1,0 +1,177 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/internal/config"
+	"parley/internal/fault"
+	"parley/internal/key"
+	"parley/internal/project"
+)
+
+// TestQuickstartFollowsRotations, also those whose process died between the
+// commit and the file.
+func TestQuickstartFollowsRotations(t *testing.T) {
+	s := start(t, nil)
+	ctx := t.Context()
+	keys := rotating{s.app.keys, s.app}
+	path := filepath.Join(s.cfg.DataDir, QuickstartFile)
+	holds := func(what string, apiKey, gatewaySecret, projectSecret string) {
+		t.Helper()
+		q, err := ReadQuickstart(s.cfg.DataDir)
+		if err != nil || q.APIKey != apiKey || q.GatewaySecret != gatewaySecret || q.ProjectSecret != projectSecret || q.AdminToken != s.AdminToken || q.BaseURL != s.BaseURL {
+			t.Errorf("%s: the file is not current: %v", what, err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", what, info.Mode(), err)
+		}
+	}
+	pair, err := keys.RotateKey(ctx, s.ProjectID, key.Rotation{Overlap: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds("a key", pair.APIKey.Reveal(), pair.GatewaySecret.Reveal(), s.ProjectSecret)
+	secret, err := keys.RotateSecret(ctx, s.ProjectID, key.Rotation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds("a secret", pair.APIKey.Reveal(), pair.GatewaySecret.Reveal(), secret.ProjectSecret.Reveal())
+
+	other, _, err := s.app.keys.CreateProject(ctx, s.OrganizationID, "Other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keys.RotateKey(ctx, other.ID, key.Rotation{}); err != nil {
+		t.Fatal(err)
+	}
+	holds("another project's key", pair.APIKey.Reveal(), pair.GatewaySecret.Reveal(), secret.ProjectSecret.Reveal())
+
+	t.Run("a file that cannot be written", func(t *testing.T) {
+		// A directory stands where the new file would be written first.
+		if err := os.Mkdir(path+".new", 0o700); err != nil {
+			t.Fatal(err)
+		}
+		late, err := keys.RotateKey(ctx, s.ProjectID, key.Rotation{Force: true})
+		if err != nil {
+			t.Fatalf("the rotation is done, and its secrets must be answered: %v", err)
+		}
+		if !strings.Contains(s.log.String(), "could not bring the quick start file up to date") {
+			t.Error("the log does not tell")
+		}
+		if err := os.Remove(path + ".new"); err != nil {
+			t.Fatal(err)
+		}
+		s.app.keepQuickstart(ctx) // as the next pass of tend does
+		holds("the next pass", late.APIKey.Reveal(), late.GatewaySecret.Reveal(), secret.ProjectSecret.Reveal())
+	})
+	t.Run("a process that died in between", func(t *testing.T) {
+		last, err := s.app.keys.RotateKey(ctx, s.ProjectID, key.Rotation{Force: true}) // the commit, and no file
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.stop(); err != nil {
+			t.Fatal(err)
+		}
+		again := start(t, func(c *config.Config) { c.DataDir = s.cfg.DataDir })
+		if again.APIKey != last.APIKey.Reveal() || again.GatewaySecret != last.GatewaySecret.Reveal() || again.BaseURL != again.app.BaseURL() {
+			t.Error("the start did not bring the file up to date")
+		}
+		if strings.Contains(again.out.String(), "No management token was live") || again.AdminToken != s.AdminToken {
+			t.Error("the start made a token although one was live")
+		}
+	})
+}
+
+// TestNobodyIsLockedOut: a start without any live token makes one, with the
+// file or without.
+func TestNobodyIsLockedOut(t *testing.T) {
+	s := start(t, nil)
+	ctx := t.Context()
+	tokens, err := s.app.tokens.List(ctx)
+	if err != nil || len(tokens) != 1 {
+		t.Fatalf("%v %v", tokens, err)
+	}
+	if _, err := s.app.tokens.Revoke(ctx, tokens[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.app.tokens.Authenticate(ctx, s.AdminToken); !fault.Is(err, fault.Unauthorized) {
+		t.Fatalf("a revoked token: %v", err)
+	}
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(s.cfg.DataDir, QuickstartFile)); err != nil {
+		t.Fatal(err)
+	}
+	again := start(t, func(c *config.Config) { c.DataDir = s.cfg.DataDir })
+	if !strings.Contains(again.out.String(), "No management token was live. A new one is in "+filepath.Join(s.cfg.DataDir, QuickstartFile)) {
+		t.Errorf("printed: %s", again.out.String())
+	}
+	if _, err := again.app.tokens.Authenticate(ctx, again.AdminToken); err != nil || again.ProjectID != "" {
+		t.Errorf("%v, project %q", err, again.ProjectID)
+	}
+}
+
+// TestChangesHoldAtOnce: what operators change is in force with the very next
+// call, caches notwithstanding.
+func TestChangesHoldAtOnce(t *testing.T) {
+	s := start(t, nil)
+	ctx := t.Context()
+	id, _ := s.createRoom(2, 300) // the ring is in memory now
+	if err := s.app.projects.Suspend(ctx, s.ProjectID); err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequest(http.MethodPost, s.app.BaseURL()+"/api/join/rooms/"+id+"/preview", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if status := s.do(r, nil); status != http.StatusForbidden {
+		t.Errorf("a join of a suspended project: %d", status)
+	}
+	if err := s.app.projects.Resume(ctx, s.ProjectID); err != nil {
+		t.Fatal(err)
+	}
+	name := "Renamed"
+	if _, err := s.app.projects.Edit(ctx, s.ProjectID, project.Edit{Name: &name}); err != nil {
+		t.Fatal(err)
+	}
+	old, err := s.app.keys.Ring(ctx, s.ProjectID)
+	if err != nil || old.Project.Name != name {
+		t.Fatalf("%v %v", old, err)
+	}
+	if _, err := s.app.keys.RotateKey(ctx, s.ProjectID, key.Rotation{}); err != nil {
+		t.Fatal(err)
+	}
+	ring, err := s.app.keys.Ring(ctx, s.ProjectID)
+	if err != nil || len(ring.APIKeys(time.Now())) != 1 || ring.APIKeys(time.Now())[0] == s.APIKey {
+		t.Errorf("the old key still works: %v", err)
+	}
+}
+
+// TestTendStops with its context, and does its work before it first waits.
+func TestTendStops(t *testing.T) {
+	s := start(t, nil)
+	if _, err := s.app.keys.RotateKey(t.Context(), s.ProjectID, key.Rotation{}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { s.app.tend(ctx); close(done) }()
+	eventually(t, "the file is current", func() bool {
+		q, err := ReadQuickstart(s.cfg.DataDir)
+		return err == nil && q.APIKey != s.APIKey
+	})
+	cancel()
+	select {
+	case <-done:
+	case <-time.After(5 * time.Second):
+		t.Error("tend did not stop")
+	}
+}

@@ -1,0 +1,83 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"parley/internal/api/contract"
+)
+
+// public are the paths that answer without credentials, and why each may. An
+// operation that is not in this list and yet declares no authentication fails
+// the test, and so does one that declares it and answers all the same.
+var public = map[string]string{
+	"/api/join/rooms/{room_id}/preview": "the room's id is a guest's right to look",
+	"/api/join/rooms/{room_id}/seats":   "the room's id is a guest's right to come in",
+	"/api/v3/openapi.yaml":              "a description holds nothing that needs guarding",
+	"/api/v4/openapi.yaml":              "a description holds nothing that needs guarding",
+	"/api/v5/openapi.json":              "the interface says that its description is public",
+}
+
+// TestEveryRouteRefusesWithoutCredentials goes by the descriptions: each
+// operation they document exists, and turns away who brings nothing.
+func TestEveryRouteRefusesWithoutCredentials(t *testing.T) {
+	s := start(t, nil)
+	roomID, _ := s.createRoom(2, 300)
+	descriptions, err := filepath.Glob("../api/*/openapi.yaml")
+	if err != nil || len(descriptions) < 3 {
+		t.Fatalf("%v %v", descriptions, err)
+	}
+	operations := 0
+	for _, name := range descriptions {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range contract.New(t, raw, s.app.handler).Operations() {
+			operations++
+			_, listed := public[o.Path]
+			if o.Public != listed {
+				t.Errorf("%s %s (%s): its description says public %v, the list here says %v", name, o.Path, o.ID, o.Public, listed)
+			}
+			if o.Public {
+				continue
+			}
+			path := strings.NewReplacer("{project_id}", s.ProjectID, "{room_id}", roomID).Replace(o.Path)
+			path = strings.NewReplacer("{organization_id}", s.OrganizationID, "{token_id}", "x").Replace(path)
+			if strings.Contains(path, "{") {
+				t.Fatalf("%s: give its parameter a value here", path)
+			}
+			if status := s.naked(o, path); status != http.StatusUnauthorized {
+				t.Errorf("%s %s without credentials: %d", o.Method, path, status)
+			}
+		}
+	}
+	if operations < 20 {
+		t.Errorf("only %d operations found: does the test still read the descriptions?", operations)
+	}
+}
+
+// naked calls an operation with all it needs but credentials, and returns the
+// status of the answer.
+func (s *server) naked(o contract.Operation, path string) int {
+	s.t.Helper()
+	body := ""
+	if o.Body {
+		body = fmt.Sprintf(`{"project_id":%q,"room_id":%q}`, s.ProjectID, s.roomOf(path))
+	}
+	r, err := http.NewRequest(o.Method, s.app.BaseURL()+path+"?project_id="+s.ProjectID, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if o.Body {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	return s.do(r, nil)
+}
+
+// roomOf is the room a path is about: its last segment.
+func (s *server) roomOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }

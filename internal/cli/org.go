@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"parley/internal/api/manage"
+)
+
+type orgCommands struct {
+	Create orgCreate `cmd:"" help:"Create an organization."`
+	List   orgList   `cmd:"" help:"List organizations."`
+	Set    orgSet    `cmd:"" help:"Change an organization."`
+}
+
+type orgCreate struct {
+	manager
+	Name    string `required:"" help:"1 to 255 characters."`
+	Billing string `required:"" enum:"plan,payg" help:"plan, or payg (pay as you go)."`
+}
+
+// Run implements the command.
+func (c orgCreate) Run(ctx context.Context, s *streams) error {
+	o, err := call[manage.Organization](ctx, c.manager, "POST", "/organizations", manage.NewOrganization{Name: c.Name, Billing: manage.Billing(c.Billing)})
+	if err != nil || c.JSON {
+		return s.json(o, err)
+	}
+	_, err = fmt.Fprintf(s.out, "Created organization %s %s, billing %s.\n", o.OrganizationId, quoted(o.Name), o.Billing)
+	return err
+}
+
+type orgList struct{ manager }
+
+// Run implements the command.
+func (c orgList) Run(ctx context.Context, s *streams) error {
+	list, err := call[manage.OrganizationList](ctx, c.manager, "GET", "/organizations", nil)
+	if err != nil || c.JSON {
+		return s.json(list.Organizations, err)
+	}
+	var rows [][]string
+	for _, o := range list.Organizations {
+		rows = append(rows, []string{o.OrganizationId, o.Name, string(o.Billing), o.Plan, strings.TrimSpace(o.UnitPrice + " " + o.Currency), at(&o.CreatedAt)})
+	}
+	return table(s.out, []string{"ORGANIZATION", "NAME", "BILLING", "PLAN", "UNIT PRICE", "CREATED"}, rows)
+}
+
+type orgSet struct {
+	manager
+	ID      string   `arg:"" help:"The organization."`
+	Changes []string `arg:"" name:"name=value" help:"What to change: name, plan, currency, unit_price."`
+}
+
+// Run implements the command.
+func (c orgSet) Run(ctx context.Context, s *streams) error {
+	q, err := changes[manage.OrganizationChanges](c.Changes)
+	if err != nil {
+		return err
+	}
+	o, err := call[manage.Organization](ctx, c.manager, "PATCH", path("/organizations/%s", c.ID), q)
+	if err != nil || c.JSON {
+		return s.json(o, err)
+	}
+	fmt.Fprintf(s.out, "Changed organization %s. It is now\n", o.OrganizationId)
+	return fields(s.out, "  name", o.Name, "  billing", string(o.Billing),
+		"  plan", o.Plan, "  currency", o.Currency, "  unit price", o.UnitPrice)
+}

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"parley/internal/api/manage"
+)
+
+type roomCommands struct {
+	List roomList `cmd:"" help:"List rooms, the newest first."`
+	Show roomShow `cmd:"" help:"Show a room."`
+	End  roomEnd  `cmd:"" help:"End a room now."`
+}
+
+// pageSize is the most the management API answers at once.
+const pageSize = 100
+
+type roomList struct {
+	manager
+	Project string `placeholder:"ID" help:"Only those of this project."`
+	State   string `enum:",scheduled,open,active,ended,cancelled,expired" default:"" placeholder:"STATE" help:"Only those in this state: scheduled, open, active, ended, cancelled or expired."`
+	Limit   int    `placeholder:"N" help:"Only the newest N. Default: all."`
+}
+
+// Run implements the command.
+func (c roomList) Run(ctx context.Context, s *streams) error {
+	if c.Limit < 0 {
+		return usageError{fmt.Errorf("--limit must be 1 or more, not %d", c.Limit)}
+	}
+	rooms, err := c.fetch(ctx)
+	if err != nil || c.JSON {
+		return s.json(rooms, err)
+	}
+	var rows [][]string
+	for _, r := range rooms {
+		rows = append(rows, []string{r.RoomId, string(r.RoomType), string(r.State), string(r.EndReason), r.Title,
+			fmt.Sprintf("%d/%d", r.Participants, r.MaxParticipants), at(&r.CreatedAt), r.ProjectId})
+	}
+	return table(s.out, []string{"ROOM", "TYPE", "STATE", "END REASON", "TITLE", "IN", "CREATED", "PROJECT"}, rows)
+}
+
+// fetch follows the pages to their end, or to the limit.
+func (c roomList) fetch(ctx context.Context) ([]manage.Room, error) {
+	rooms := []manage.Room{}
+	q := url.Values{"limit": {strconv.Itoa(pageSize)}}
+	if c.Project != "" {
+		q.Set("project_id", c.Project)
+	}
+	if c.State != "" {
+		q.Set("state", c.State)
+	}
+	for {
+		page, err := call[manage.RoomList](ctx, c.manager, "GET", "/rooms?"+q.Encode(), nil)
+		if err != nil {
+			return nil, err
+		}
+		rooms = append(rooms, page.Rooms...)
+		if c.Limit > 0 && len(rooms) >= c.Limit {
+			return rooms[:c.Limit], nil
+		}
+		if page.NextCursor == nil {
+			return rooms, nil
+		}
+		q.Set("cursor", *page.NextCursor)
+	}
+}
+
+type roomShow struct {
+	manager
+	ID string `arg:"" help:"The room."`
+}
+
+// Run implements the command.
+func (c roomShow) Run(ctx context.Context, s *streams) error {
+	r, err := call[manage.Room](ctx, c.manager, "GET", path("/rooms/%s", c.ID), nil)
+	if err != nil || c.JSON {
+		return s.json(r, err)
+	}
+	return fields(s.out, "room", r.RoomId, "title", r.Title, "project", r.ProjectId, "client_room_id", r.ClientRoomId,
+		"type", string(r.RoomType), "state", string(r.State), "end reason", string(r.EndReason),
+		"participants", fmt.Sprintf("%d of at most %d", r.Participants, r.MaxParticipants),
+		"created", at(&r.CreatedAt), "opens", at(r.StartAt), "opened", at(r.OpenedAt), "started", at(r.StartedAt), "ended", at(r.EndedAt))
+}
+
+type roomEnd struct {
+	manager
+	ID string `arg:"" help:"The room."`
+}
+
+// Run implements the command.
+func (c roomEnd) Run(ctx context.Context, s *streams) error {
+	r, err := call[manage.Room](ctx, c.manager, "POST", path("/rooms/%s/end", c.ID), nil)
+	if err != nil || c.JSON {
+		return s.json(r, err)
+	}
+	what := fmt.Sprintf("%s room %s %s of project %s", r.RoomType, r.RoomId, quoted(r.Title), r.ProjectId)
+	if r.State == manage.RoomStateCancelled {
+		_, err = fmt.Fprintf(s.out, "Cancelled %s, which had not opened yet.\n", what)
+		return err
+	}
+	out := 0
+	if r.ParticipantsSentOut != nil {
+		out = *r.ParticipantsSentOut
+	}
+	_, err = fmt.Fprintf(s.out, "Ended %s; %s in it.\n", what, count(out, "person was", "people were"))
+	return err
+}

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"parley/internal/api/manage"
+	"parley/internal/config"
+)
+
+// rotation is how a credential is rotated.
+type rotation struct {
+	Overlap config.Duration `default:"24h" help:"How long the old one keeps working, 0 to 7d; 0 ends it at once."`
+	Force   bool            `help:"During an overlap, revoke what overlaps and rotate all the same."`
+}
+
+func (r rotation) wire() (manage.Rotation, error) {
+	overlap := r.Overlap.Std()
+	if overlap%time.Second != 0 {
+		return manage.Rotation{}, usageError{fmt.Errorf("--overlap must be whole seconds, not %s", overlap)}
+	}
+	seconds := int(overlap / time.Second)
+	return manage.Rotation{Overlap: &seconds, Force: &r.Force}, nil
+}
+
+// old says what becomes of the old one.
+func (r rotation) old(what string, ends time.Time) string {
+	if r.Overlap == 0 {
+		return "The old " + what + " stopped working now.\n"
+	}
+	return "The old " + what + " works until " + until(ends) + ".\n"
+}
+
+type projectRotateSecret struct {
+	manager
+	rotation
+	ID string `arg:"" help:"The project."`
+}
+
+// Run implements the command.
+func (c projectRotateSecret) Run(ctx context.Context, s *streams) error {
+	q, err := c.wire()
+	if err != nil {
+		return err
+	}
+	made, err := call[manage.RotatedSecret](ctx, c.manager, "POST", path("/projects/%s/rotate-secret", c.ID), q)
+	if err != nil || c.JSON {
+		return s.json(made, err)
+	}
+	fmt.Fprintf(s.out, "Made a new project secret for project %s.\n\n", made.ProjectId)
+	if err := fields(s.out, "  project secret", made.ProjectSecret); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.out, "\nIt is shown here and never again: keep it now.\n%s", c.old("project secret", made.OverlapEndsAt))
+	return err
+}
+
+type projectRevoke struct {
+	manager
+	ID string `arg:"" help:"The project."`
+}
+
+// Run implements the command.
+func (c projectRevoke) Run(ctx context.Context, s *streams) error {
+	p, err := call[manage.Project](ctx, c.manager, "POST", path("/projects/%s/revoke-secret-overlap", c.ID), nil)
+	if err != nil || c.JSON {
+		return s.json(p, err)
+	}
+	_, err = fmt.Fprintf(s.out, "The earlier project secret of project %s %s no longer works; the current one does.\n", p.ProjectId, quoted(p.Name))
+	return err
+}
+
+type keyCommands struct {
+	List          keyList   `cmd:"" help:"List the live API keys of a project."`
+	Rotate        keyRotate `cmd:"" help:"Make a new API key with a new Gateway secret."`
+	RevokeOverlap keyRevoke `cmd:"" help:"End the overlap of API keys now."`
+}
+
+type keyList struct {
+	manager
+	ID string `arg:"" name:"project_id" help:"The project."`
+}
+
+// Run implements the command.
+func (c keyList) Run(ctx context.Context, s *streams) error {
+	list, err := call[manage.KeyList](ctx, c.manager, "GET", path("/projects/%s/keys", c.ID), nil)
+	if err != nil || c.JSON {
+		return s.json(list.Keys, err)
+	}
+	return showKeys(s, list.Keys)
+}
+
+func showKeys(s *streams, keys []manage.Key) error {
+	var rows [][]string
+	for _, k := range keys {
+		rows = append(rows, []string{k.ApiKey, string(k.Status), at(&k.CreatedAt), at(k.OverlapEndsAt)})
+	}
+	return table(s.out, []string{"API KEY", "STATUS", "CREATED", "WORKS UNTIL"}, rows)
+}
+
+type keyRotate struct {
+	manager
+	rotation
+	ID string `arg:"" name:"project_id" help:"The project."`
+}
+
+// Run implements the command.
+func (c keyRotate) Run(ctx context.Context, s *streams) error {
+	q, err := c.wire()
+	if err != nil {
+		return err
+	}
+	made, err := call[manage.RotatedKey](ctx, c.manager, "POST", path("/projects/%s/keys/rotate", c.ID), q)
+	if err != nil || c.JSON {
+		return s.json(made, err)
+	}
+	fmt.Fprintf(s.out, "Made a new API key and Gateway secret for project %s.\n\n", made.ProjectId)
+	if err := fields(s.out, "  API key", made.ApiKey, "  Gateway secret", made.GatewaySecret); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.out, "\nThey are shown here and never again: keep them now.\n%s", c.old("pair", made.OverlapEndsAt))
+	return err
+}
+
+type keyRevoke struct {
+	manager
+	ID string `arg:"" name:"project_id" help:"The project."`
+}
+
+// Run implements the command.
+func (c keyRevoke) Run(ctx context.Context, s *streams) error {
+	list, err := call[manage.KeyList](ctx, c.manager, "POST", path("/projects/%s/keys/revoke-overlap", c.ID), nil)
+	if err != nil || c.JSON {
+		return s.json(list.Keys, err)
+	}
+	fmt.Fprintf(s.out, "The earlier API key of project %s no longer works. Live now:\n\n", c.ID)
+	return showKeys(s, list.Keys)
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"parley/internal/api/manage"
+	"parley/internal/app"
+)
+
+// scriptCommands are what our scripts say besides testscript's own words.
+var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
+	"healthy":    healthy,
+	"readme":     readme,
+	"shape":      shape,
+	"field":      field,
+	"quickstart": quickstart,
+	"revoke-all": revokeAll,
+}
+
+// shape holds the last standard output to the names of a JSON object, or of
+// each object in an array that is not empty: the named ones and, in arrays,
+// others that only some have.
+func shape(ts *testscript.TestScript, _ bool, args []string) {
+	out := ts.ReadFile("stdout")
+	var objects []map[string]any
+	if args[0] == "array" {
+		ts.Check(json.Unmarshal([]byte(out), &objects))
+	} else {
+		objects = make([]map[string]any, 1)
+		ts.Check(json.Unmarshal([]byte(out), &objects[0]))
+	}
+	if len(objects) == 0 {
+		ts.Fatalf("an empty array shows nothing")
+	}
+	for _, o := range objects {
+		for _, name := range args[1:] {
+			if _, ok := o[name]; !ok {
+				ts.Fatalf("%s is missing in %v", name, slices.Sorted(maps.Keys(o)))
+			}
+		}
+		if args[0] == "object" && len(o) != len(args)-1 {
+			ts.Fatalf("there is more than %v: %v", args[1:], slices.Sorted(maps.Keys(o)))
+		}
+	}
+}
+
+// field puts a text of the last standard output, a JSON object, into a
+// variable.
+func field(ts *testscript.TestScript, _ bool, args []string) {
+	var o map[string]any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &o))
+	text, ok := o[args[1]].(string)
+	if !ok {
+		ts.Fatalf("%s is %v", args[1], o[args[1]])
+	}
+	ts.Setenv(args[0], text)
+}
+
+// quickstart puts a field of data/quickstart.json into a variable.
+func quickstart(ts *testscript.TestScript, _ bool, args []string) {
+	raw, err := os.ReadFile(filepath.Join(ts.MkAbs("data"), app.QuickstartFile))
+	ts.Check(err)
+	var o map[string]string
+	ts.Check(json.Unmarshal(raw, &o))
+	ts.Setenv(args[0], o[args[1]])
+}
+
+// revokeAll revokes every management token of the server of a data directory,
+// the one it uses last.
+func revokeAll(ts *testscript.TestScript, _ bool, args []string) {
+	dir := ts.MkAbs(args[0])
+	run := func(words ...string) string {
+		var out, errs strings.Builder
+		if status := Main(context.Background(), append(words, "--data-dir", dir), nil, &out, &errs); status != 0 {
+			ts.Fatalf("parley %v: %s", words, errs.String())
+		}
+		return out.String()
+	}
+	var tokens []manage.Token
+	ts.Check(json.Unmarshal([]byte(run("token", "list", "--json")), &tokens))
+	slices.SortFunc(tokens, func(a, b manage.Token) int {
+		return strings.Compare(fmt.Sprint(a.InUse), fmt.Sprint(b.InUse))
+	})
+	for _, t := range tokens {
+		_, _ = io.WriteString(ts.Stdout(), run("token", "revoke", t.TokenId))
+	}
+}

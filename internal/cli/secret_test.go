@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"parley/internal/app"
+)
+
+// TestNoSecretInClear runs every command against a server that logs all it
+// can, collects each secret that was ever made, and looks for them where they
+// must not be: in the answers of commands that make none, in the log, and in
+// the files of the data directory.
+func TestNoSecretInClear(t *testing.T) {
+	dir := t.TempDir()
+	port, err := freeUDPPort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var log, greeting transcript
+	stopped := make(chan int, 1)
+	go func() {
+		stopped <- Main(ctx, []string{"serve", "--demo", "--data-dir", dir, "--listen", "127.0.0.1:0", "--rtc-udp-port", fmt.Sprint(port), "--log-level", "debug"}, nil, &greeting, &log)
+	}()
+	t.Cleanup(stop)
+	q := awaitQuickstart(t, dir)
+
+	secrets := map[string]bool{} // every one that was ever made
+	note := func(v any) {
+		raw, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fields map[string]any
+		if err := json.Unmarshal(raw, &fields); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"project_secret", "api_key", "gateway_secret", "token", "admin_token"} {
+			if text, ok := fields[name].(string); ok {
+				secrets[text] = true
+			}
+		}
+	}
+	note(q)
+	var shown strings.Builder // what commands print that make no secret
+	run := func(words ...string) string {
+		t.Helper()
+		var out, errs strings.Builder
+		status := Main(context.Background(), append(words, "--data-dir", dir), nil, &out, &errs)
+		if status != 0 {
+			t.Fatalf("parley %s: %d %s", strings.Join(words, " "), status, errs.String())
+		}
+		shown.WriteString(errs.String())
+		return out.String()
+	}
+	shows := func(words ...string) {
+		t.Helper()
+		shown.WriteString(run(words...))
+		shown.WriteString(run(append(words, "--json")...))
+	}
+	makes := func(words ...string) map[string]any {
+		t.Helper()
+		var made map[string]any
+		if err := json.Unmarshal([]byte(run(append(words, "--json")...)), &made); err != nil {
+			t.Fatal(err)
+		}
+		note(made)
+		return made
+	}
+	const room = `{"name":"Amina","max_participants":10,"empty_timeout":300,"metadata":{"room_title":"Standup","welcome_message":""}}`
+	own := makes("project", "create", "--org", q.OrganizationID, "--name", "Second")["project_id"].(string)
+	for _, id := range []string{q.ProjectID, own} {
+		makes("key", "rotate", id)
+		makes("key", "rotate", id, "--force", "--overlap", "1h")
+		makes("project", "rotate-secret", id)
+		shows("key", "list", id)
+		shows("project", "show", id)
+		shown.WriteString(run("key", "revoke-overlap", id))
+		shown.WriteString(run("project", "revoke-secret-overlap", id, "--json"))
+		makes("key", "rotate", id, "--overlap", "0")
+		makes("project", "rotate-secret", id, "--overlap", "0")
+	}
+	token := makes("token", "create", "--name", "other")["token_id"].(string)
+	shows("token", "list")
+	shows("token", "revoke", token)
+	shows("org", "list")
+	shows("org", "set", q.OrganizationID, "name=Mine")
+	shows("project", "list")
+	shows("project", "set", own, "default_empty_timeout=60")
+	shows("request", "POST", "/api/v3/rooms/create_quick_audio_room", "--body", room)
+	var rooms []map[string]any
+	if err := json.Unmarshal([]byte(run("room", "list", "--json")), &rooms); err != nil {
+		t.Fatal(err)
+	}
+	shows("room", "list")
+	shows("room", "show", rooms[0]["room_id"].(string))
+	shown.WriteString(run("room", "end", rooms[0]["room_id"].(string)))
+	shows("project", "suspend", q.ProjectID, "--end-rooms")
+	shows("project", "resume", q.ProjectID)
+	refused := func(words ...string) {
+		t.Helper()
+		var out, errs strings.Builder
+		if status := Main(context.Background(), append(words, "--data-dir", dir), nil, &out, &errs); status == 0 {
+			t.Errorf("parley %s went well", strings.Join(words, " "))
+		}
+		shown.WriteString(out.String() + errs.String())
+	}
+	refused("key", "rotate", own, "--overlap", "9d")
+	refused("project", "show", q.APIKey) // a secret where an id belongs
+	refused("org", "list", "--token", q.AdminToken+"x")
+	if now, err := app.ReadQuickstart(dir); err != nil {
+		t.Error(err)
+	} else if note(now); now.APIKey == q.APIKey || !secrets[now.APIKey] {
+		t.Error("the quick start file is not current")
+	}
+
+	if len(secrets) != 4+3+2*8+1 {
+		t.Errorf("%d secrets were made in all: are they all collected?", len(secrets))
+	}
+	inClear := func(where, text string) {
+		for secret := range secrets {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s: %s… stands there in clear", where, secret[:8])
+			}
+		}
+	}
+	inClear("answers", shown.String())
+	inClear("greeting", greeting.String())
+	files := func() {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			raw, err := os.ReadFile(filepath.Join(dir, e.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Name() != app.QuickstartFile {
+				inClear(e.Name(), string(raw))
+			}
+		}
+	}
+	files()
+	stop()
+	if status := <-stopped; status != 0 {
+		t.Errorf("serve ended with %d", status)
+	}
+	files()
+	inClear("log", log.String())
+	if !strings.Contains(log.String(), "/api/manage/projects/") {
+		t.Error("the log tells nothing: is it collected?")
+	}
+}
+
+func awaitQuickstart(t *testing.T, dir string) app.Quickstart {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if q, ok := serving(dir); ok {
+			return q
+		}
+	}
+	t.Fatal("the server never became healthy")
+	return app.Quickstart{}
+}
+
+// transcript is a text that may be read while it is written.
+type transcript struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements io.Writer.
+func (b *transcript) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+// String implements fmt.Stringer.
+func (b *transcript) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}

@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"parley/client/sign"
+	"parley/internal/key"
+	"parley/internal/seal"
+)
+
+// timed reports whether a target's requests are signed with SVC-HMAC-V5-1,
+// their time included. The others of versions 3 and 4, the creations, the
+// status update and the join event, are signed over their body alone.
+func timed(target string) bool {
+	route, _, _ := strings.Cut(target, "?")
+	name := route[strings.LastIndexByte(route, '/')+1:]
+	switch {
+	case strings.HasPrefix(route, "/api/v5/"):
+		return true
+	case !strings.HasPrefix(route, "/api/v3/") && !strings.HasPrefix(route, "/api/v4/"):
+		return false
+	}
+	created := strings.HasPrefix(name, "create_") && strings.HasSuffix(name, "_room")
+	return !created && name != "update_project_status" && !strings.Contains(route, "/webhook/")
+}
+
+// message is a request as its signature sees it.
+type message struct {
+	Method         string `arg:"" help:"GET, POST or PUT."`
+	Target         string `arg:"" help:"Path and query, as they stand in the request line, such as /api/v5/keys."`
+	Body           string `help:"The raw body, or @FILE."`
+	Timestamp      string `placeholder:"SECONDS" help:"The header timestamp: Unix time in seconds."`
+	IdempotencyKey string `placeholder:"KEY" help:"The header Idempotency-Key, where one is sent."`
+}
+
+// part is one part of a signed text.
+type part struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// signedText is what a signature covers, and with what.
+type signedText struct {
+	Profile string // SVC-HMAC-V5-1, or the body alone
+	KeyName string // what the key is, without the key
+	Parts   []part
+
+	key   string
+	timed bool
+}
+
+const bodyProfile = "Base64 of HMAC-SHA256 over the body alone"
+
+// text says what is signed for a message with these credentials.
+func (m message) text(c credentials) (signedText, error) {
+	body, err := readBody(m.Body)
+	if err != nil {
+		return signedText{}, err
+	}
+	if !strings.HasPrefix(m.Target, "/") {
+		return signedText{}, usageError{fmt.Errorf("the target must begin with /, such as /api/v5/keys")}
+	}
+	if !timed(m.Target) {
+		t := signedText{Profile: bodyProfile, KeyName: "the project secret", key: c.ProjectSecret, Parts: []part{{"body", string(body)}}}
+		if t.key == "" {
+			t.KeyName, t.key = "the API key "+c.shownKey(), c.APIKey
+		}
+		if t.key == "" {
+			return signedText{}, usageError{fmt.Errorf("this route needs --project-secret or --api-key")}
+		}
+		return t, nil
+	}
+	if c.GatewaySecret == "" {
+		return signedText{}, usageError{fmt.Errorf("this route needs --gateway-secret")}
+	}
+	t := signedText{Profile: sign.Profile, KeyName: "the Gateway secret", key: c.GatewaySecret, timed: true}
+	if c.APIKey != "" {
+		t.KeyName += " of the API key " + c.shownKey()
+	}
+	t.Parts = six(m.Method, m.Target, m.Timestamp, m.IdempotencyKey, string(body))
+	return t, nil
+}
+
+func six(method, target, timestamp, idempotencyKey, body string) []part {
+	return []part{{"profile", sign.Profile}, {"method", strings.ToUpper(method)}, {"target", target},
+		{"timestamp", timestamp}, {"idempotency key", idempotencyKey}, {"body", body}}
+}
+
+// join is the signed text itself.
+func join(parts []part) string {
+	values := make([]string, len(parts))
+	for i, p := range parts {
+		values[i] = p.Value
+	}
+	return strings.Join(values, "\n")
+}
+
+// value returns the part of a name.
+func (t signedText) value(name string) string {
+	for _, p := range t.Parts {
+		if p.Name == name {
+			return p.Value
+		}
+	}
+	return ""
+}
+
+// signature is the right one.
+func (t signedText) signature() string {
+	if !t.timed {
+		return sign.Legacy(t.key, []byte(t.value("body")))
+	}
+	return sign.V5(t.key, t.value("method"), t.value("target"), t.value("timestamp"), t.value("idempotency key"), []byte(t.value("body")))
+}
+
+// shownKey is the API key as lists show it.
+func (c credentials) shownKey() string { return key.APIKey{Key: seal.Secret(c.APIKey)}.Shown() }
+
+// print shows the text part by part, with what cannot be seen made visible.
+func (t signedText) print(w io.Writer) {
+	if t.timed {
+		fmt.Fprintf(w, "Signed text of %s: six parts, a line feed (␊) between each two\n\n", t.Profile)
+	} else {
+		fmt.Fprintf(w, "Signed text: the body, byte for byte, and nothing else\n\n")
+	}
+	for i, p := range t.Parts {
+		end := "␊"
+		if i == len(t.Parts)-1 {
+			end = ""
+		}
+		shown := visible(p.Value)
+		if shown == "" {
+			shown = "(empty)"
+		}
+		fmt.Fprintf(w, "  %d  %-15s  %s\n", i+1, p.Name, shown+end)
+	}
+	fmt.Fprintln(w)
+}
+
+// visible makes seen what a terminal does not show: control characters, spaces
+// at the end, marks without width, bytes that are no text.
+func visible(text string) string {
+	var out strings.Builder
+	trimmed := len(strings.TrimRight(text, " "))
+	for i := 0; i < len(text); {
+		c, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case c == utf8.RuneError && size == 1:
+			fmt.Fprintf(&out, `\x%02x`, text[i])
+		case c == ' ' && i >= trimmed:
+			out.WriteRune('␠')
+		case c < ' ':
+			out.WriteRune('␀' + c)
+		case c == 0x7f:
+			out.WriteRune('␡')
+		case unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c != ' ' && unicode.IsSpace(c):
+			fmt.Fprintf(&out, "<U+%04X>", c)
+		default:
+			out.WriteRune(c)
+		}
+		i += size
+	}
+	return out.String()
+}
+
+type signCommand struct {
+	credentials
+	message
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+// Run implements the command.
+func (c signCommand) Run(s *streams) error {
+	if err := c.fill(); err != nil {
+		return err
+	}
+	if c.Timestamp == "" {
+		c.Timestamp = sign.FormatTimestamp(time.Now())
+	}
+	t, err := c.text(c.credentials)
+	if err != nil {
+		return err
+	}
+	headers := [][2]string{{"hash-signature", t.signature()}}
+	if t.timed {
+		headers = [][2]string{{"timestamp", c.Timestamp}, {"hash-signature", t.signature()}}
+		if c.IdempotencyKey != "" {
+			headers = append(headers, [2]string{"Idempotency-Key", c.IdempotencyKey})
+		}
+	}
+	if bytes.ContainsAny([]byte(t.key), " \t\r\n") {
+		fmt.Fprintf(s.err, "parley: %s has white space in it, which no secret of ours has\n", t.KeyName)
+	}
+	if c.JSON {
+		named := map[string]string{}
+		for _, h := range headers {
+			named[h[0]] = h[1]
+		}
+		return printJSON(s.out, struct {
+			Profile string            `json:"profile"`
+			Key     string            `json:"key"`
+			Parts   []part            `json:"parts"`
+			Text    string            `json:"text"`
+			Headers map[string]string `json:"headers"`
+		}{t.Profile, t.KeyName, t.Parts, join(t.Parts), named})
+	}
+	t.print(s.out)
+	fmt.Fprintf(s.out, "Signed with %s. Headers to send\n\n", t.KeyName)
+	if t.timed {
+		fmt.Fprintf(s.out, "  api-key: %s (the whole key, not as shortened here)\n", c.shownKey())
+	}
+	for _, h := range headers {
+		fmt.Fprintf(s.out, "  %s: %s\n", h[0], visible(h[1]))
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"parley/internal/api/manage"
+	"parley/internal/app"
+)
+
+type tokenCommands struct {
+	Create tokenCreate `cmd:"" help:"Create a management token."`
+	List   tokenList   `cmd:"" help:"List management tokens."`
+	Revoke tokenRevoke `cmd:"" help:"Revoke a management token."`
+}
+
+type tokenCreate struct {
+	manager
+	Name string `required:"" help:"Who or what it is for, 1 to 255 characters."`
+}
+
+// Run implements the command.
+func (c tokenCreate) Run(ctx context.Context, s *streams) error {
+	t, err := call[manage.NewTokenWithSecret](ctx, c.manager, "POST", "/tokens", manage.NewToken{Name: c.Name})
+	if err != nil || c.JSON {
+		return s.json(t, err)
+	}
+	fmt.Fprintf(s.out, "Created management token %s %s.\n\n", t.TokenId, quoted(t.Name))
+	if err := fields(s.out, "  token", t.Token); err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(s.out, "\nIt is shown here and never again: keep it now.\n")
+	return err
+}
+
+type tokenList struct{ manager }
+
+// Run implements the command.
+func (c tokenList) Run(ctx context.Context, s *streams) error {
+	list, err := call[manage.TokenList](ctx, c.manager, "GET", "/tokens", nil)
+	if err != nil || c.JSON {
+		return s.json(list.Tokens, err)
+	}
+	var rows [][]string
+	for _, t := range list.Tokens {
+		note := ""
+		if t.InUse {
+			note = "used for this call"
+		}
+		rows = append(rows, []string{t.TokenId, t.Name, at(&t.CreatedAt), at(t.RevokedAt), note})
+	}
+	return table(s.out, []string{"TOKEN", "NAME", "CREATED", "REVOKED", "NOTE"}, rows)
+}
+
+type tokenRevoke struct {
+	manager
+	ID string `arg:"" help:"The token's id."`
+}
+
+// Run implements the command.
+func (c tokenRevoke) Run(ctx context.Context, s *streams) error {
+	t, err := call[manage.Token](ctx, c.manager, "POST", path("/tokens/%s/revoke", c.ID), nil)
+	if err != nil || c.JSON {
+		return s.json(t, err)
+	}
+	fmt.Fprintf(s.out, "Management token %s %s is revoked since %s.\n", t.TokenId, quoted(t.Name), at(t.RevokedAt))
+	if t.InUse {
+		fmt.Fprintf(s.out, "It was the token of this very call: the next command needs another one.\nIf it was the last, the server's next start makes a new one in %s.\n", app.QuickstartFile)
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Plan is one plan of the file that --plans-file names. What a plan leaves out
+// is nil: the technical bound.
+type Plan struct {
+	Name            string `yaml:"-"`
+	MaxParticipants *int   `yaml:"max_participants"`
+	RoomDuration    *int   `yaml:"room_duration"` // minutes
+	BreakoutRooms   *int   `yaml:"breakout_rooms"`
+	IncludedMinutes *int64 `yaml:"included_minutes"` // a month
+}
+
+// maxIncludedMinutes is some 1.9 million years of one participant.
+const maxIncludedMinutes = 1_000_000_000_000
+
+// Plans reads the plans of the plans file, in the order of their names; none
+// without a file. Errors name the file, the plan and the bound.
+func (c *Config) Plans() ([]Plan, error) {
+	if c.PlansFile == "" {
+		return nil, nil
+	}
+	f, err := os.Open(c.PlansFile)
+	if err != nil {
+		return nil, refuse("plans-file", "cannot be opened: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, fileLimit+1))
+	if err != nil {
+		return nil, refuse("plans-file", "cannot be read: %w", err)
+	}
+	if len(data) > fileLimit {
+		return nil, refuse("plans-file", "%s is larger than 1 MiB", c.PlansFile)
+	}
+	plans, err := parsePlans(data)
+	if err != nil {
+		return nil, refuse("plans-file", "%s: %w", c.PlansFile, err)
+	}
+	return plans, nil
+}
+
+// parsePlans reads a YAML document: the names of plans, each with what it
+// entitles to. Unknown and repeated keys are errors.
+func parsePlans(data []byte) ([]Plan, error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	decoder.KnownFields(true)
+	var named map[string]Plan
+	if err := decoder.Decode(&named); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, errors.New("holds more than one YAML document")
+	}
+	plans := make([]Plan, 0, len(named))
+	for name, p := range named {
+		p.Name = name
+		if err := p.check(); err != nil {
+			return nil, fmt.Errorf("plan %q: %w", name, err)
+		}
+		plans = append(plans, p)
+	}
+	slices.SortFunc(plans, func(a, b Plan) int { return strings.Compare(a.Name, b.Name) })
+	return plans, nil
+}
+
+func (p Plan) check() error {
+	if p.Name == "" || len(p.Name) > 64 || strings.Trim(p.Name, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+		return errors.New("the name must be 1 to 64 lower-case letters, digits, - and _")
+	}
+	for _, f := range []struct {
+		key      string
+		value    *int
+		min, max int
+	}{{"max_participants", p.MaxParticipants, 1, 1000}, {"room_duration", p.RoomDuration, 1, 1440}, {"breakout_rooms", p.BreakoutRooms, 0, 16}} {
+		if f.value != nil && (*f.value < f.min || *f.value > f.max) {
+			return fmt.Errorf("%s must be between %d and %d, not %d", f.key, f.min, f.max, *f.value)
+		}
+	}
+	if n := p.IncludedMinutes; n != nil && (*n < 0 || *n > maxIncludedMinutes) {
+		return fmt.Errorf("included_minutes must be between 0 and %d, not %d", int64(maxIncludedMinutes), *n)
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package key
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"maps"
+	"sync"
+	"time"
+
+	"parley/internal/fault"
+	"parley/internal/seal"
+)
+
+// patience is how long a caller waits for the index to be read.
+const patience = 900 * time.Millisecond
+
+var errNoKey = fault.New(fault.NotFound, "api_key_not_found", "there is no such API key")
+
+// ByAPIKey returns the key whose text is given, in any slot, with the ring of
+// its project; NotFound when there is no such key. A key that was retired is
+// found for keepRetired, so that its owner can be told.
+//
+// Whether there is such a key is answered from memory, so that a call with an
+// unknown key costs what one with a known key does, and needs no database.
+func (s *Service) ByAPIKey(ctx context.Context, text string) (APIKey, *Ring, error) {
+	hash := sha256.Sum256([]byte(text))
+	projectID, err := s.index.project(ctx, s.store, hash)
+	if err != nil {
+		return APIKey{}, nil, err
+	}
+	r, err := s.Ring(ctx, projectID)
+	if err != nil {
+		return APIKey{}, nil, err
+	}
+	for i := range r.keys {
+		if r.keys[i].hash == hash {
+			return r.keys[i], r, nil
+		}
+	}
+	if k, ok := s.retired.Load(hash); ok {
+		return k.(APIKey), r, nil
+	}
+	k, err := s.store.APIKeyByHash(ctx, seal.Hash(text))
+	if err != nil {
+		return APIKey{}, nil, err
+	}
+	if k.Slot == Retired { // for ever, so it may be kept
+		s.retired.Store(hash, k)
+	}
+	return k, r, nil
+}
+
+// index knows the hash of every API key and the project it belongs to: some
+// 100 bytes a key. It is read whole once, and anew for each project that was
+// forgotten.
+type index struct {
+	reading chan struct{} // holds one token while nobody reads
+
+	mu      sync.RWMutex
+	hashes  map[[sha256.Size]byte]string // nil until read
+	changed map[string]uint64            // projects to be read anew, with the time of their change
+	clock   uint64                       // counts changes
+}
+
+func newIndex() *index {
+	x := &index{reading: make(chan struct{}, 1), changed: map[string]uint64{}}
+	x.reading <- struct{}{}
+	return x
+}
+
+// project returns whose key it is; NotFound when it is nobody's, and
+// Unavailable when that cannot be said.
+func (x *index) project(ctx context.Context, store Store, hash [sha256.Size]byte) (string, error) {
+	if projectID, err := x.look(hash); err != errIncomplete {
+		return projectID, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	select {
+	case <-x.reading:
+		defer func() { x.reading <- struct{}{} }()
+	case <-ctx.Done():
+		return "", &fault.Error{Kind: fault.Unavailable, Code: "unavailable", Message: "the database does not answer, try again in a moment", Err: ctx.Err()}
+	}
+	if projectID, err := x.look(hash); err != errIncomplete {
+		return projectID, err // somebody else has read it meanwhile
+	}
+	if err := x.read(ctx, store); err != nil {
+		return "", err
+	}
+	projectID, err := x.look(hash)
+	if err == errIncomplete { // changed again, but not by what the caller waited for
+		err = errNoKey
+	}
+	return projectID, err
+}
+
+var errIncomplete = errors.New("the index of API keys is not complete")
+
+func (x *index) look(hash [sha256.Size]byte) (string, error) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	projectID, known := x.hashes[hash]
+	switch {
+	case known:
+		return projectID, nil
+	case x.hashes == nil || len(x.changed) > 0:
+		return "", errIncomplete
+	}
+	return "", errNoKey
+}
+
+// read makes the index complete. A hash that was purged may stay: what it
+// leads to is asked for and not found.
+func (x *index) read(ctx context.Context, store Store) error {
+	x.mu.RLock()
+	wanted, all := maps.Clone(x.changed), x.hashes == nil
+	x.mu.RUnlock()
+	found := map[[sha256.Size]byte]string{}
+	add := func(hash, projectID string) {
+		var raw [sha256.Size]byte
+		if _, err := hex.Decode(raw[:], []byte(hash)); err == nil {
+			found[raw] = projectID
+		}
+	}
+	if all {
+		if err := store.APIKeyHashes(ctx, "", add); err != nil {
+			return err
+		}
+	} else {
+		for projectID := range wanted {
+			if err := store.APIKeyHashes(ctx, projectID, add); err != nil {
+				return err
+			}
+		}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if all {
+		x.hashes = found
+	} else {
+		maps.Copy(x.hashes, found)
+	}
+	for projectID, at := range wanted {
+		if x.changed[projectID] == at {
+			delete(x.changed, projectID)
+		}
+	}
+	return nil
+}
+
+// forget has a project's keys read anew before a key is called unknown.
+func (x *index) forget(projectID string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.clock++
+	x.changed[projectID] = x.clock
+}

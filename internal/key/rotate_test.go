@@ -1,0 +1,334 @@
+package key_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"parley/internal/fault"
+	"parley/internal/key"
+	"parley/internal/project"
+	"parley/internal/seal"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+)
+
+// bench is the service on a real database, with a clock that the test moves.
+type bench struct {
+	db      *store.DB
+	keys    *key.Service
+	project string
+
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (b *bench) clock() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.now
+}
+
+func (b *bench) wait(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.now = b.now.Add(d)
+}
+
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// open makes the service on a new SQLite database.
+func open(t testing.TB) *bench { return on(storetest.SQLite(t)) }
+
+func on(db *store.DB) *bench {
+	b := &bench{db: db, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	projects := project.NewService(db, b.clock, newID, func(id string) { b.keys.Forget(id) })
+	b.keys = key.NewService(db, projects, b.clock, newID)
+	return b
+}
+
+func (b *bench) fresh(t fatal) key.Issued {
+	o, err := project.NewService(b.db, b.clock, newID, b.keys.Forget).CreateOrganization(context.Background(), "Org", project.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, issued, err := b.keys.CreateProject(context.Background(), o.ID, "Project")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.project = p.ID
+	return issued
+}
+
+type fatal interface {
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+func (b *bench) ring(t fatal) *key.Ring {
+	r, err := b.keys.Ring(context.Background(), b.project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// sort is one of the two things that rotate; the rules are the same.
+type sort struct {
+	name   string
+	rotate func(b *bench, how key.Rotation) (string, time.Time, error)
+	revoke func(b *bench) error
+	live   func(b *bench, r *key.Ring) []string
+	first  func(key.Issued) string
+}
+
+var sorts = []sort{
+	{"API key",
+		func(b *bench, how key.Rotation) (string, time.Time, error) {
+			r, err := b.keys.RotateKey(context.Background(), b.project, how)
+			return r.APIKey.Reveal() + " " + r.GatewaySecret.Reveal(), r.OverlapEndsAt, err
+		},
+		func(b *bench) error { return b.keys.RevokeOverlap(context.Background(), b.project) },
+		func(b *bench, r *key.Ring) (pairs []string) {
+			for _, k := range r.Keys() {
+				if k.Live(b.clock()) {
+					pairs = append(pairs, k.Key.Reveal()+" "+k.GatewaySecret.Reveal())
+				}
+			}
+			return pairs
+		},
+		func(i key.Issued) string { return i.APIKey.Reveal() + " " + i.GatewaySecret.Reveal() }},
+	{"project secret",
+		func(b *bench, how key.Rotation) (string, time.Time, error) {
+			r, err := b.keys.RotateSecret(context.Background(), b.project, how)
+			return r.ProjectSecret.Reveal(), r.OverlapEndsAt, err
+		},
+		func(b *bench) error { return b.keys.RevokeSecretOverlap(context.Background(), b.project) },
+		func(b *bench, r *key.Ring) []string { return r.ProjectSecrets(b.clock()) },
+		func(i key.Issued) string { return i.ProjectSecret.Reveal() }},
+}
+
+// TestRotation holds whole histories of rotations, revocations, waits and
+// sweeps to a model of two places: the current credential, and the one before
+// it until its overlap ends.
+func TestRotation(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	for _, s := range sorts {
+		t.Run(s.name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				current, overlap, ends := s.first(b.fresh(t)), "", time.Time{}
+				overlapping := func() bool { return overlap != "" && b.clock().Before(ends) }
+				t.Repeat(map[string]func(*rapid.T){
+					"rotate": func(t *rapid.T) {
+						how := key.Rotation{
+							Overlap: time.Duration(rapid.Int64Range(0, int64(key.MaxOverlap/time.Second)).Draw(t, "seconds")) * time.Second,
+							Force:   rapid.Bool().Draw(t, "force"),
+						}
+						if rapid.Bool().Draw(t, "at once") {
+							how.Overlap = 0
+						}
+						next, until, err := s.rotate(b, how)
+						if overlapping() && !how.Force {
+							if !fault.Is(err, fault.Conflict) {
+								t.Fatalf("a second rotation during an overlap: %v", err)
+							}
+							return
+						}
+						if err != nil {
+							t.Fatalf("rotate %+v: %v", how, err)
+						}
+						if want := b.clock().Add(how.Overlap); !until.Equal(want) {
+							t.Fatalf("the overlap ends at %v, want %v", until, want)
+						}
+						if overlap, ends = current, until; how.Overlap == 0 {
+							overlap = ""
+						}
+						current = next
+					},
+					"revoke": func(t *rapid.T) {
+						err := s.revoke(b)
+						if overlapping() != (err == nil) || err != nil && !fault.Is(err, fault.NotFound) {
+							t.Fatalf("revoke while overlapping is %v: %v", overlapping(), err)
+						}
+						overlap = ""
+					},
+					"wait": func(t *rapid.T) {
+						b.wait(time.Duration(rapid.Int64Range(1, int64(8*24*time.Hour/time.Second)).Draw(t, "seconds")) * time.Second)
+					},
+					"sweep": func(t *rapid.T) {
+						if err := b.keys.Sweep(context.Background()); err != nil {
+							t.Fatal(err)
+						}
+					},
+					"restart": func(*rapid.T) { b.keys.Forget(b.project) },
+					"": func(t *rapid.T) {
+						want := []string{current}
+						if overlapping() {
+							want = append(want, overlap)
+						}
+						if got := s.live(b, b.ring(t)); strings.Join(got, ",") != strings.Join(want, ",") {
+							t.Fatalf("%d credentials are live, want %d, or they are others", len(got), len(want))
+						}
+					},
+				})
+			})
+		})
+	}
+}
+
+func TestOverlapBounds(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	for _, s := range sorts {
+		for overlap, want := range map[time.Duration]string{
+			-time.Second:                 "overlap must be between 0 and 7d, not -1s",
+			key.MaxOverlap + time.Second: "overlap must be between 0 and 7d, not 168h0m1s",
+			0:                            "", key.MaxOverlap: "", key.DefaultOverlap: "",
+		} {
+			b.fresh(t)
+			_, _, err := s.rotate(b, key.Rotation{Overlap: overlap})
+			if want == "" && err != nil || want != "" && (!fault.Is(err, fault.Invalid) || err.Error() != want) {
+				t.Errorf("%s, overlap %v: %v, want %q", s.name, overlap, err, want)
+			}
+		}
+	}
+}
+
+func TestRefusalsOfRotation(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	for _, s := range sorts {
+		b.fresh(t)
+		if _, _, err := s.rotate(b, key.Rotation{Overlap: time.Hour}); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := s.rotate(b, key.Rotation{Overlap: time.Hour})
+		if want := "a rotation is still overlapping: wait for its end, revoke the overlap, or force"; err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %q", s.name, err, want)
+		}
+		if err := s.revoke(b); err != nil {
+			t.Errorf("%s: %v", s.name, err)
+		}
+		if err := s.revoke(b); err == nil || err.Error() != "nothing is overlapping" {
+			t.Errorf("%s: %v", s.name, err)
+		}
+		b.project = "nowhere"
+		if _, _, err := s.rotate(b, key.Rotation{}); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%s of no project: %v", s.name, err)
+		}
+		if err := s.revoke(b); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%s of no project: %v", s.name, err)
+		}
+	}
+}
+
+// TestConcurrentRotations lets several operators rotate at the same moment,
+// on both databases: one wins, the others read that an overlap is in force.
+func TestConcurrentRotations(t *testing.T) {
+	t.Parallel()
+	for engine, open := range storetest.Engines {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			testConcurrentRotations(t, on(open(t)))
+		})
+	}
+}
+
+func testConcurrentRotations(t *testing.T, b *bench) {
+	for _, s := range sorts {
+		for range 5 {
+			b.fresh(t)
+			outcomes := make(chan error, 8)
+			for range cap(outcomes) {
+				go func() {
+					_, _, err := s.rotate(b, key.Rotation{Overlap: time.Hour})
+					outcomes <- err
+				}()
+			}
+			won := 0
+			for range cap(outcomes) {
+				switch err := <-outcomes; {
+				case err == nil:
+					won++
+				case !fault.Is(err, fault.Conflict):
+					t.Errorf("%s: %v", s.name, err)
+				}
+			}
+			if won != 1 || len(s.live(b, b.ring(t))) != 2 {
+				t.Errorf("%s: %d rotations won, %d credentials are live", s.name, won, len(s.live(b, b.ring(t))))
+			}
+		}
+	}
+}
+
+// TestRetiredKeysAreKeptForAWhile, so that their owner can be told, and are
+// forgotten after.
+func TestRetiredKeysAreKeptForAWhile(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	issued := b.fresh(t)
+	ctx := context.Background()
+	if _, err := b.keys.RotateKey(ctx, b.project, key.Rotation{}); err != nil {
+		t.Fatal(err)
+	}
+	find := func() (key.APIKey, error) {
+		if err := b.keys.Sweep(ctx); err != nil {
+			t.Fatal(err)
+		}
+		k, _, err := b.keys.ByAPIKey(ctx, issued.APIKey.Reveal())
+		return k, err
+	}
+	if k, err := find(); err != nil || k.Slot != key.Retired || k.Live(b.clock()) {
+		t.Errorf("%v %v", k.Slot, err)
+	}
+	b.wait(7*24*time.Hour + time.Second)
+	if err := b.keys.Sweep(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.db.APIKeyByHash(ctx, seal.Hash(issued.APIKey.Reveal())); !fault.Is(err, fault.NotFound) {
+		t.Errorf("after seven days: %v", err)
+	}
+}
+
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	issued := b.fresh(t)
+	ctx := context.Background()
+	c, err := b.keys.Credentials(ctx, b.project)
+	if err != nil || len(c.Keys) != 1 || !c.SecretOverlapEndsAt.IsZero() || !c.SecretCreatedAt.Equal(b.clock()) {
+		t.Fatalf("%+v %v", c, err)
+	}
+	text := issued.APIKey.Reveal()
+	if got, want := c.Keys[0].Shown(), fmt.Sprintf("%s…%s", text[:8], text[len(text)-4:]); got != want {
+		t.Errorf("shown as %s, want %s", got, want)
+	}
+	if got := (key.APIKey{Key: "short"}).Shown(); got != "…" {
+		t.Errorf("a short key is shown as %s", got)
+	}
+	_, err = b.keys.RotateKey(ctx, b.project, key.Rotation{Overlap: time.Hour})
+	_, err2 := b.keys.RotateSecret(ctx, b.project, key.Rotation{Overlap: 2 * time.Hour})
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	c, err = b.keys.Credentials(ctx, b.project)
+	if err != nil || len(c.Keys) != 2 || c.Keys[0].Slot != key.Current || c.Keys[1].Slot != key.Overlap ||
+		!c.SecretOverlapEndsAt.Equal(b.clock().Add(2*time.Hour)) {
+		t.Errorf("%+v %v", c, err)
+	}
+	b.wait(3 * time.Hour)
+	if c, err = b.keys.Credentials(ctx, b.project); err != nil || len(c.Keys) != 1 || !c.SecretOverlapEndsAt.IsZero() {
+		t.Errorf("after the overlap: %+v %v", c, err)
+	}
+	if _, err := b.keys.Credentials(ctx, "nowhere"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("of no project: %v", err)
+	}
+}

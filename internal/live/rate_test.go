@@ -1,0 +1,61 @@
+package live
+
+import (
+	"strconv"
+	"testing"
+	"time"
+)
+
+func TestRate(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	r := NewRate(100, func() time.Time { return now })
+	spend := func(caller string) (n int) {
+		for {
+			if ok, _ := r.Allow(caller); !ok {
+				return n
+			}
+			n++
+		}
+	}
+	if n := spend("a"); n != 200 {
+		t.Errorf("a burst is %d", n)
+	}
+	if ok, after := r.Allow("a"); ok || after != 10*time.Millisecond {
+		t.Errorf("%v %v", ok, after)
+	}
+	if n := spend("b"); n != 200 {
+		t.Errorf("another caller has a budget of their own: %d", n)
+	}
+	now = now.Add(time.Second)
+	if n := spend("a"); n != 100 {
+		t.Errorf("after a second: %d", n)
+	}
+	now = now.Add(time.Hour)
+	if n := spend("a"); n != 200 {
+		t.Errorf("after an hour: %d", n)
+	}
+}
+
+func TestRateIsBounded(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	r := NewRate(1, func() time.Time { return now })
+	for i := range maxRates + 10 {
+		if i == maxRates/2 {
+			now = now.Add(time.Minute)
+		}
+		r.Allow(strconv.Itoa(i))
+	}
+	if len(r.callers) > maxRates {
+		t.Errorf("%d callers", len(r.callers))
+	}
+}
+
+func BenchmarkRate(b *testing.B) {
+	r := NewRate(100, time.Now)
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Allow("0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10")
+	}
+}

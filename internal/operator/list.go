@@ -1,0 +1,50 @@
+package operator
+
+import (
+	"context"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"parley/internal/fault"
+)
+
+// List returns every token, revoked ones too, the oldest first.
+func (s *Service) List(ctx context.Context) ([]Token, error) { return s.store.Tokens(ctx) }
+
+// Revoke ends a token at once and returns it; NotFound when there is none of
+// that id. One that was revoked before stays as it is.
+func (s *Service) Revoke(ctx context.Context, id string) (Token, error) {
+	var t Token
+	err := s.store.Write(ctx, func(ctx context.Context) (err error) {
+		if t, err = s.store.Token(ctx, id); err != nil || !t.RevokedAt.IsZero() {
+			return err
+		}
+		t.RevokedAt = s.now()
+		return s.store.RevokeToken(ctx, id, t.RevokedAt)
+	})
+	return t, err
+}
+
+// LockedOut reports whether no token is live, so that nobody can operate.
+func (s *Service) LockedOut(ctx context.Context) (bool, error) {
+	tokens, err := s.store.Tokens(ctx)
+	for _, t := range tokens {
+		if t.RevokedAt.IsZero() {
+			return false, err
+		}
+	}
+	return true, err
+}
+
+func checkName(name string) error {
+	if n := utf8.RuneCountInString(name); strings.TrimSpace(name) == "" || n > 255 {
+		return fault.Invalidf("name must have 1 to 255 characters")
+	}
+	for _, c := range name {
+		if unicode.IsControl(c) {
+			return fault.Invalidf("name must not contain control characters such as U+%04X", c)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package project
+
+import "context"
+
+// Organizations returns every organization, the oldest first.
+func (s *Service) Organizations(ctx context.Context) ([]Organization, error) {
+	return s.store.Organizations(ctx)
+}
+
+// Organization returns an organization, or NotFound.
+func (s *Service) Organization(ctx context.Context, id string) (Organization, error) {
+	return s.store.Organization(ctx, id)
+}
+
+// Projects returns the projects of an organization, or all of them when the
+// id is "", the oldest first. NotFound when there is no such organization.
+func (s *Service) Projects(ctx context.Context, organizationID string) ([]Project, error) {
+	if organizationID != "" {
+		if _, err := s.store.Organization(ctx, organizationID); err != nil {
+			return nil, err
+		}
+	}
+	return s.store.Projects(ctx, organizationID)
+}
+
+// Edit is what an operator changes of a project at once. What is nil stays.
+type Edit struct {
+	Name     *string
+	Settings func(*Settings) // changes the settings in place
+}
+
+// Edit changes a project, all of it or nothing, and returns it as it is now.
+func (s *Service) Edit(ctx context.Context, id string, e Edit) (Project, error) {
+	var out Project
+	err := s.store.Write(ctx, func(ctx context.Context) error {
+		if e.Name != nil {
+			if err := checkName(*e.Name); err != nil {
+				return err
+			}
+			if err := s.update(ctx, id, func(p *Project) error { p.Name = *e.Name; return nil }); err != nil {
+				return err
+			}
+		}
+		var err error
+		if out, err = s.store.Project(ctx, id); err != nil || e.Settings == nil {
+			return err
+		}
+		e.Settings(&out.Settings)
+		return s.Configure(ctx, id, out.Settings)
+	})
+	if err != nil {
+		return Project{}, err
+	}
+	s.changed(id) // once more: before the commit, others may have read what was
+	return out, nil
+}

@@ -1,0 +1,99 @@
+package project
+
+import (
+	"context"
+	"strings"
+
+	"parley/internal/fault"
+)
+
+// maxPriceDigits bounds a unit price on either side of its point.
+const maxPriceDigits = 12
+
+// OrganizationChanges are what the operator sets for an organization; nil
+// leaves a value as it is.
+type OrganizationChanges struct {
+	Name      *string // 1 to 255 characters
+	Plan      *string // name of a plan; empty is the one named default
+	Currency  *string // three letters, as ISO 4217 has them
+	UnitPrice *string // of a participant minute, such as "0.004"; empty is none
+}
+
+// SetOrganization changes an organization and returns what it is now.
+func (s *Service) SetOrganization(ctx context.Context, id string, changes OrganizationChanges) (Organization, error) {
+	var o Organization
+	var projects []string
+	err := s.store.Write(ctx, func(ctx context.Context) (err error) {
+		if o, err = s.store.Organization(ctx, id); err != nil {
+			return err
+		}
+		if err := changes.apply(&o); err != nil {
+			return err
+		}
+		if projects, err = s.store.ProjectsOf(ctx, id); err != nil {
+			return err
+		}
+		return s.store.UpdateOrganization(ctx, o)
+	})
+	if err != nil {
+		return Organization{}, err
+	}
+	for _, project := range projects {
+		s.changed(project)
+	}
+	return o, nil
+}
+
+func (c OrganizationChanges) apply(o *Organization) error {
+	for _, f := range []struct {
+		to, from *string
+		check    func(string) error
+	}{{&o.Name, c.Name, checkName}, {&o.Plan, c.Plan, checkPlan}, {&o.Currency, c.Currency, checkCurrency}, {&o.UnitPrice, c.UnitPrice, checkPrice}} {
+		if f.from == nil {
+			continue
+		}
+		if err := f.check(*f.from); err != nil {
+			return err
+		}
+		*f.to = *f.from
+	}
+	if (o.Currency != "" || o.UnitPrice != "") && o.Billing != Payg {
+		return fault.Invalidf("currency and unit_price are for organizations that pay as they go")
+	}
+	if o.UnitPrice != "" && o.Currency == "" {
+		return fault.Invalidf("unit_price needs a currency")
+	}
+	return nil
+}
+
+// ValidPlanName reports whether a plan may be called so: 1 to 64 lower-case
+// letters, digits, "-" and "_".
+func ValidPlanName(name string) bool {
+	return name != "" && len(name) <= 64 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
+}
+
+func checkPlan(name string) error {
+	if name != "" && !ValidPlanName(name) {
+		return fault.Invalidf("plan must be 1 to 64 lower-case letters, digits, - and _")
+	}
+	return nil
+}
+
+func checkCurrency(code string) error {
+	if code != "" && (len(code) != 3 || strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "") {
+		return fault.Invalidf("currency must be three capital letters of ISO 4217, such as EUR")
+	}
+	return nil
+}
+
+func checkPrice(price string) error {
+	whole, fraction, point := strings.Cut(price, ".")
+	if price != "" && (!digits(whole) || point && !digits(fraction)) {
+		return fault.Invalidf("unit_price must be a decimal such as 0.004, with at most %d digits on either side of the point", maxPriceDigits)
+	}
+	return nil
+}
+
+func digits(s string) bool {
+	return s != "" && len(s) <= maxPriceDigits && strings.Trim(s, "0123456789") == ""
+}

@@ -1,0 +1,113 @@
+package room
+
+import (
+	"context"
+	"time"
+
+	"parley/internal/fault"
+	"parley/internal/seal"
+)
+
+const (
+	// keepAnswers is how long a creation with a key is answered again.
+	keepAnswers = 24 * time.Hour
+	// markOnce is how long the same join event counts once.
+	markOnce   = time.Minute
+	maxOnceKey = 255
+	purgeEvery = time.Minute
+)
+
+// Once makes a creation happen once: the same key of the same project on the
+// same route, with the same body, is the same creation for 24 hours, and gets
+// the first one's answer again.
+type Once struct {
+	ProjectID string
+	Route     string
+	Key       string // 1 to 255 printable ASCII characters
+	Body      []byte // raw, as it was signed
+	// Answer makes what is told of a success, which is kept with the room. It
+	// is set by the time of the creation.
+	Answer func(Created) ([]byte, error)
+}
+
+// Answer is what was told of a request, kept to be told again. Without a text
+// it only says that the request was met.
+type Answer struct {
+	ID        string
+	BodyHash  string
+	Text      seal.Secret
+	ExpiresAt time.Time
+}
+
+var errInFlight = &fault.Error{Kind: fault.Conflict, Code: "request_in_flight", RetryAfter: time.Second,
+	Message: "a request with this Idempotency-Key is still under way, try again in a moment"}
+
+func (o *Once) id() string { return seal.Hash(o.ProjectID + "\n" + o.Route + "\n" + o.Key) }
+
+// Begin takes up a request that may have been sent before: it returns the
+// first one's answer, or nil when this is the first. Call end when the request
+// is done. Refusals: Invalid for the key, Mismatch for another body under the
+// same key, Conflict while the first is under way.
+func (s *Service) Begin(ctx context.Context, o *Once) (answer []byte, end func(), err error) {
+	if len(o.Key) < 1 || len(o.Key) > maxOnceKey || !isPrintable(o.Key) {
+		return nil, nil, fault.Invalidf("the header Idempotency-Key must have 1 to %d printable ASCII characters", maxOnceKey)
+	}
+	id := o.id()
+	if _, running := s.running.LoadOrStore(id, true); running {
+		return nil, nil, errInFlight
+	}
+	end = func() { s.running.Delete(id) }
+	stored, err := s.store.Answer(ctx, id, s.now())
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return nil, end, nil
+	case err == nil && stored.BodyHash != seal.Hash(string(o.Body)):
+		err = fault.New(fault.Mismatch, "idempotency_key_reused", "this Idempotency-Key was used with another body")
+	case err == nil:
+		return []byte(stored.Text.Reveal()), end, nil
+	}
+	end()
+	return nil, nil, err
+}
+
+// keep stores what is told of a success in the transaction of its room. When
+// another process was first, nothing of this one may stay.
+func (s *Service) keep(ctx context.Context, o *Once, answer []byte, now time.Time) error {
+	fresh, err := s.store.KeepAnswer(ctx, Answer{ID: o.id(), BodyHash: seal.Hash(string(o.Body)),
+		Text: seal.Secret(answer), ExpiresAt: now.Add(keepAnswers)}, now)
+	if err == nil && !fresh {
+		err = errInFlight
+	}
+	return err
+}
+
+// MarkAttendance notes in a room's event log that somebody attended, as
+// another system tells it. It gives no seat and moves nothing. The same body
+// again within a minute changes nothing. Refusals: NotFound, Invalid for the
+// name, Gone when the room is over.
+func (s *Service) MarkAttendance(ctx context.Context, roomID, name string, body []byte) error {
+	if err := checkText("user_info.name", name, 1, maxText, false); err != nil {
+		return err
+	}
+	return s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
+		hash := seal.Hash(string(body))
+		fresh, err := s.store.KeepAnswer(ctx, Answer{ID: seal.Hash(r.ID + "\n" + hash), BodyHash: hash, ExpiresAt: now.Add(markOnce)}, now)
+		if err != nil || !fresh {
+			return err
+		}
+		if r.Over() {
+			return refusal(r)
+		}
+		r.marked(name, now)
+		return nil
+	})
+}
+
+func isPrintable(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}

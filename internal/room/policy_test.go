@@ -1,0 +1,62 @@
+package room
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"parley/internal/fault"
+	"parley/internal/project"
+)
+
+// TestNeverMoreThanAllowedAndNeverSilently is what the policy promises, for
+// every plan, project and request.
+func TestNeverMoreThanAllowedAndNeverSilently(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		allowed := Entitlements{
+			MaxParticipants: rapid.IntRange(1, Technical.MaxParticipants).Draw(t, "plan: participants"),
+			Duration:        time.Duration(rapid.IntRange(1, maxDuration).Draw(t, "plan: minutes")) * time.Minute,
+			BreakoutRooms:   rapid.IntRange(0, maxBreakoutRooms).Draw(t, "plan: breakout rooms"),
+		}
+		settings := project.Settings{DefaultEmptyTimeout: rapid.IntRange(0, maxEmptyTimeout).Draw(t, "default empty_timeout")}
+		q := Request{
+			Type: Video, Title: "T", Name: "A",
+			MaxParticipants: rapid.IntRange(-1, 1002).Draw(t, "max_participants"),
+			EmptyTimeout:    rapid.IntRange(-1, maxEmptyTimeout+1).Draw(t, "empty_timeout"),
+			Duration:        rapid.IntRange(-1, maxDuration+1).Draw(t, "room_duration"),
+		}
+		if rapid.Bool().Draw(t, "asks for breakout rooms") {
+			n := rapid.IntRange(-1, maxBreakoutRooms+1).Draw(t, "allowed_number_rooms")
+			q.BreakoutRooms = &n
+		}
+		r, adjusted, err := decide(allowed, settings, q)
+
+		inBounds := q.MaxParticipants >= 1 && q.MaxParticipants <= allowed.MaxParticipants && q.EmptyTimeout >= 0 && q.EmptyTimeout <= maxEmptyTimeout &&
+			q.Duration >= 0 && q.Duration <= maxDuration && (q.BreakoutRooms == nil || *q.BreakoutRooms >= 0 && *q.BreakoutRooms <= maxBreakoutRooms)
+		if inBounds != (err == nil) || err != nil && !fault.Is(err, fault.Invalid) {
+			t.Fatalf("in bounds %v, yet %v", inBounds, err)
+		}
+		if err != nil {
+			return
+		}
+		if r.MaxParticipants > allowed.MaxParticipants || r.Duration > allowed.Duration || r.BreakoutRooms > allowed.BreakoutRooms {
+			t.Fatalf("more than the plan allows: %+v", r)
+		}
+		if r.Duration <= 0 || r.EmptyTimeout <= 0 || r.MaxParticipants != q.MaxParticipants {
+			t.Fatalf("not a room: %+v", r)
+		}
+		asked := time.Duration(q.Duration) * time.Minute
+		if lowered := asked > 0 && r.Duration != asked; lowered != slices.Contains(adjusted, featureDuration) {
+			t.Fatalf("room_duration %s became %s, named %v", asked, r.Duration, adjusted)
+		}
+		if lowered := q.BreakoutRooms != nil && r.BreakoutRooms != *q.BreakoutRooms; lowered != slices.Contains(adjusted, featureBreakoutRooms) {
+			t.Fatalf("allowed_number_rooms %d became %d, named %v", *q.BreakoutRooms, r.BreakoutRooms, adjusted)
+		}
+		if asked == 0 && r.Duration != allowed.Duration || q.BreakoutRooms == nil && r.BreakoutRooms != allowed.BreakoutRooms {
+			t.Fatalf("less than the plan, and nobody asked: %+v", r)
+		}
+	})
+}

@@ -1,0 +1,61 @@
+package room
+
+import (
+	"testing"
+	"time"
+
+	"parley/internal/event"
+)
+
+var monday = time.Date(2027, 2, 1, 9, 0, 0, 0, time.UTC)
+
+func TestScheduledRoom(t *testing.T) {
+	t.Parallel()
+	start := monday.Add(time.Hour)
+	r := &Room{ID: "r", StartAt: start, EmptyTimeout: time.Minute, Duration: time.Hour}
+	r.born(monday)
+	if r.State != Scheduled || !r.DueAt.Equal(start) || !r.OpenedAt.IsZero() {
+		t.Fatalf("born: %+v", r)
+	}
+	r.openWhenDue(start.Add(-time.Millisecond))
+	if _, _, over := r.verdict(start.Add(-time.Millisecond), Occupancy{}); r.State != Scheduled || over {
+		t.Fatalf("before its start: %+v", r)
+	}
+	r.openWhenDue(start)
+	r.schedule(Occupancy{})
+	if r.State != Open || !r.OpenedAt.Equal(start) || !r.DueAt.Equal(start.Add(24*time.Hour)) {
+		t.Fatalf("at its start: %+v", r)
+	}
+	r.openWhenDue(start.Add(time.Hour))
+	if _, _, over := r.verdict(start.Add(24*time.Hour-time.Millisecond), Occupancy{}); over {
+		t.Fatal("over before a day passed")
+	}
+	state, _, over := r.verdict(start.Add(24*time.Hour), Occupancy{})
+	if !over || state != Expired {
+		t.Fatalf("a day later: %s", state)
+	}
+	if _, _, over := r.verdict(start.Add(24*time.Hour), Occupancy{Taken: 1}); over {
+		t.Error("over although somebody is on the way in")
+	}
+	r.over(state, "", start.Add(24*time.Hour))
+	want := []event.Type{event.RoomScheduled, event.RoomOpened, event.RoomExpired}
+	for i, e := range r.take(func() string { return "id" }) {
+		if e.Type != want[i] || e.Sequence != int64(i+1) || !e.Data.StartAt.Equal(start) {
+			t.Errorf("event %d: %+v", i, e)
+		}
+	}
+	if r.EventSequence != 3 || !r.DueAt.IsZero() {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestQuickRoomWaitsForItsFirstGuest(t *testing.T) {
+	t.Parallel()
+	for empty, wait := range map[time.Duration]time.Duration{time.Minute: 300 * time.Second, time.Hour: time.Hour} {
+		r := &Room{ID: "r", EmptyTimeout: empty, Duration: time.Hour}
+		r.born(monday)
+		if r.State != Open || !r.OpenedAt.Equal(monday) || !r.DueAt.Equal(monday.Add(wait)) {
+			t.Errorf("%s: %+v", empty, r)
+		}
+	}
+}

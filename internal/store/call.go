@@ -1,0 +1,85 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"parley/internal/diagnostic"
+)
+
+// InsertCalls implements diagnostic.Store.
+func (db *DB) InsertCalls(ctx context.Context, blocks []diagnostic.Block) error {
+	texts := make([]string, len(blocks))
+	for i, b := range blocks {
+		text, err := json.Marshal(b.Calls)
+		if err != nil {
+			return err
+		}
+		texts[i] = string(text)
+	}
+	return db.Write(ctx, func(ctx context.Context) error {
+		for i, b := range blocks {
+			err := db.must(ctx, `INSERT INTO calls (project_id, n, first_n, size, calls) VALUES ($1, $2, $3, $4, $5)
+				ON CONFLICT (project_id, n) DO NOTHING`, b.ProjectID, b.Last(), b.First(), len(b.Calls), texts[i])
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Calls implements diagnostic.Store.
+func (db *DB) Calls(ctx context.Context, projectID string, firstBelow, lastBelow int64, limit int) ([]diagnostic.Block, error) {
+	var blocks []diagnostic.Block
+	err := db.each(ctx, `SELECT n, calls FROM calls WHERE project_id = $1 AND first_n < $2 AND n < $3 ORDER BY n DESC LIMIT $4`,
+		[]any{projectID, firstBelow, lastBelow, limit},
+		func(scan func(...any) error) error {
+			b := diagnostic.Block{ProjectID: projectID}
+			var n int64
+			var text string
+			if err := scan(&n, &text); err != nil {
+				return err
+			}
+			if err := json.Unmarshal([]byte(text), &b.Calls); err != nil {
+				return fmt.Errorf("calls %d of project %s: %w", n, projectID, err)
+			}
+			for i := range b.Calls {
+				b.Calls[i].ProjectID = projectID
+			}
+			blocks = append(blocks, b)
+			return nil
+		})
+	return blocks, err
+}
+
+// PruneCalls implements diagnostic.Store. Naming the projects lets the primary
+// key find the rows.
+func (db *DB) PruneCalls(ctx context.Context, below int64) error {
+	return db.Write(ctx, func(ctx context.Context) error {
+		return db.must(ctx, `DELETE FROM calls WHERE project_id IN (SELECT id FROM projects) AND n < $1`, below)
+	})
+}
+
+// KeepCalls implements diagnostic.Store.
+func (db *DB) KeepCalls(ctx context.Context, projectID string, latest int) error {
+	return db.Write(ctx, func(ctx context.Context) error {
+		return db.must(ctx, `DELETE FROM calls WHERE project_id = $1 AND n <= (SELECT max(n) FROM (
+				SELECT n, sum(size) OVER (ORDER BY n DESC ROWS UNBOUNDED PRECEDING) AS total FROM calls WHERE project_id = $1
+			) AS running WHERE total > $2)`, projectID, latest)
+	})
+}
+
+// CallProjects implements diagnostic.Store.
+func (db *DB) CallProjects(ctx context.Context) ([]string, error) {
+	var ids []string
+	err := db.each(ctx, `SELECT id FROM projects WHERE EXISTS (SELECT 1 FROM calls WHERE calls.project_id = projects.id)`, nil,
+		func(scan func(...any) error) error {
+			var id string
+			err := scan(&id)
+			ids = append(ids, id)
+			return err
+		})
+	return ids, err
+}

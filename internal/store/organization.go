@@ -1,0 +1,26 @@
+package store
+
+import (
+	"context"
+
+	"parley/internal/project"
+)
+
+// UpdateOrganization implements project.Store.
+func (db *DB) UpdateOrganization(ctx context.Context, o project.Organization) error {
+	return db.changed(ctx, noOrganization, `UPDATE organizations SET name = $2, plan = $3, currency = $4, unit_price = $5 WHERE id = $1`,
+		o.ID, o.Name, o.Plan, o.Currency, o.UnitPrice)
+}
+
+// ProjectsOf implements project.Store.
+func (db *DB) ProjectsOf(ctx context.Context, organizationID string) ([]string, error) {
+	var ids []string
+	err := db.each(ctx, `SELECT id FROM projects WHERE organization_id = $1 ORDER BY id`, []any{organizationID},
+		func(scan func(...any) error) error {
+			var id string
+			err := scan(&id)
+			ids = append(ids, id)
+			return err
+		})
+	return ids, err
+}

@@ -1,0 +1,60 @@
+// Package usage says what an organization has used, what its plan entitles it
+// to and what it owes. Every figure comes from the ledger of attendance; none
+// is invented. It imports the standard library, fault and project.
+package usage
+
+// DefaultPlan is the name of the plan of an organization that has no other.
+const DefaultPlan = "default"
+
+// The technical bounds of a room, which no plan can exceed.
+const (
+	MaxParticipants = 1000
+	MaxRoomDuration = 1440 // minutes
+	MaxBreakout     = 16
+)
+
+// Plan is what an organization is entitled to.
+type Plan struct {
+	Name            string
+	MaxParticipants int // of a room
+	RoomDuration    int // minutes
+	BreakoutRooms   int // of a room
+	// IncludedMinutes are the participant minutes a month that the plan
+	// includes; nil when it says nothing of minutes.
+	IncludedMinutes *int64
+}
+
+// Provider knows plans.
+type Provider interface {
+	// Plan returns the plan of a name; false when it is not known, so that
+	// nothing can be said of it. An empty name is DefaultPlan.
+	Plan(name string) (Plan, bool)
+}
+
+type builtin map[string]Plan
+
+// Builtin returns a Provider of the plans that the operator has configured. A
+// plan named default that is not among them has the technical bounds, and says
+// nothing of minutes.
+func Builtin(plans []Plan) Provider {
+	b := builtin{DefaultPlan: {Name: DefaultPlan, MaxParticipants: MaxParticipants, RoomDuration: MaxRoomDuration, BreakoutRooms: MaxBreakout}}
+	for _, p := range plans {
+		b[p.Name] = p
+	}
+	return b
+}
+
+// Plan implements Provider.
+func (b builtin) Plan(name string) (Plan, bool) {
+	if name == "" {
+		name = DefaultPlan
+	}
+	p, ok := b[name]
+	return p, ok
+}
+
+// None is the missing Provider: it knows nothing.
+type None struct{}
+
+// Plan implements Provider.
+func (None) Plan(string) (Plan, bool) { return Plan{}, false }

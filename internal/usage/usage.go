@@ -1,0 +1,108 @@
+package usage
+
+import (
+	"context"
+	"time"
+
+	"parley/internal/project"
+)
+
+// Totals are sums over the ledger: one row of attendance for each connection
+// of a participant, from joining to leaving.
+type Totals struct {
+	AudioMillis  int64 // in audio rooms
+	VideoMillis  int64 // in video rooms
+	RoomsCreated int64
+	Sessions     int64 // live periods of rooms that began
+	Peak         int64 // most connections at one moment
+}
+
+// Ledger reads what rooms have written down.
+type Ledger interface {
+	// Totals returns the sums of an organization for a period. Attendance
+	// counts for the part of it between start and asOf; rooms and sessions
+	// when they began within the period.
+	Totals(ctx context.Context, organizationID string, start, end, asOf time.Time) (Totals, error)
+}
+
+// Usage is what an organization has used in a period.
+type Usage struct {
+	Organization project.Organization
+	Start, End   time.Time
+	AsOf         time.Time
+	Participant  Minutes // audio and video
+	Audio        Minutes
+	Video        Minutes
+	RoomsCreated int64
+	Sessions     int64
+	Peak         int64
+	Plan         PlanUsage
+	PayAsYouGo   *PayAsYouGo // nil for organizations that do not
+}
+
+// PlanUsage is the use of a plan. Nothing but Known is to be read unless it is
+// true.
+type PlanUsage struct {
+	Known    bool
+	Name     string
+	Included *Minutes // nil when the plan says nothing of minutes
+	Left     *Minutes // of those included, at least 0
+}
+
+// PayAsYouGo is what an organization owes.
+type PayAsYouGo struct {
+	Priced    bool // whether a price is set; without one there is no amount
+	Currency  string
+	UnitPrice string // of a participant minute
+	AmountDue string
+}
+
+// Service answers what organizations use and may use.
+type Service struct {
+	ledger   Ledger
+	provider Provider
+	now      func() time.Time
+}
+
+// NewService returns a Service.
+func NewService(ledger Ledger, provider Provider, now func() time.Time) *Service {
+	return &Service{ledger: ledger, provider: provider, now: now}
+}
+
+// Usage returns what an organization has used in this calendar month, UTC.
+func (s *Service) Usage(ctx context.Context, o project.Organization) (Usage, error) {
+	u := Usage{Organization: o, AsOf: s.now().UTC().Truncate(time.Millisecond)}
+	u.Start = time.Date(u.AsOf.Year(), u.AsOf.Month(), 1, 0, 0, 0, 0, time.UTC)
+	u.End = u.Start.AddDate(0, 1, 0)
+	t, err := s.ledger.Totals(ctx, o.ID, u.Start, u.End, u.AsOf)
+	if err != nil {
+		return Usage{}, err
+	}
+	u.Participant, u.Audio, u.Video = minutes(t.AudioMillis+t.VideoMillis), minutes(t.AudioMillis), minutes(t.VideoMillis)
+	u.RoomsCreated, u.Sessions, u.Peak = t.RoomsCreated, t.Sessions, t.Peak
+	u.Plan = s.planUsage(o, u.Participant)
+	if o.Billing == project.Payg {
+		u.PayAsYouGo = &PayAsYouGo{}
+		if o.UnitPrice != "" {
+			*u.PayAsYouGo = PayAsYouGo{Priced: true, Currency: o.Currency, UnitPrice: o.UnitPrice, AmountDue: Amount(o.UnitPrice, u.Participant)}
+		}
+	}
+	return u, nil
+}
+
+func (s *Service) planUsage(o project.Organization, used Minutes) PlanUsage {
+	p, known := s.provider.Plan(o.Plan)
+	if !known {
+		return PlanUsage{}
+	}
+	u := PlanUsage{Known: true, Name: p.Name}
+	if p.IncludedMinutes != nil {
+		included := Minutes(*p.IncludedMinutes * 100)
+		left := max(0, included-used)
+		u.Included, u.Left = &included, &left
+	}
+	return u
+}
+
+// Limits returns the plan of an organization; false when it is not known.
+func (s *Service) Limits(o project.Organization) (Plan, bool) { return s.provider.Plan(o.Plan) }

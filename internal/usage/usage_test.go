@@ -1,0 +1,126 @@
+package usage
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"parley/internal/project"
+)
+
+// sums is a ledger that answers the same for every period, and remembers it.
+type sums struct {
+	totals     Totals
+	err        error
+	start, end time.Time
+}
+
+// Totals implements Ledger.
+func (s *sums) Totals(_ context.Context, _ string, start, end, _ time.Time) (Totals, error) {
+	s.start, s.end = start, end
+	return s.totals, s.err
+}
+
+func TestThePeriodIsTheCalendarMonthInUTC(t *testing.T) {
+	t.Parallel()
+	for now, want := range map[string][2]string{
+		"2026-11-21T09:00:00Z":      {"2026-11-01T00:00:00Z", "2026-12-01T00:00:00Z"},
+		"2026-12-31T23:59:59.999Z":  {"2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z"},
+		"2027-01-01T00:30:00+01:00": {"2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z"},
+		"2028-02-29T12:00:00Z":      {"2028-02-01T00:00:00Z", "2028-03-01T00:00:00Z"},
+	} {
+		at, err := time.Parse(time.RFC3339, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &sums{}
+		u, err := NewService(l, None{}, func() time.Time { return at }).Usage(t.Context(), project.Organization{})
+		if err != nil || u.Start.Format(time.RFC3339) != want[0] || u.End.Format(time.RFC3339) != want[1] || l.start != u.Start || l.end != u.End || !u.AsOf.Equal(at) {
+			t.Errorf("%s: %+v %v", now, u, err)
+		}
+	}
+}
+
+func TestUsageOfPlans(t *testing.T) {
+	t.Parallel()
+	included := int64(100)
+	provider := Builtin([]Plan{{Name: "gold", IncludedMinutes: &included}})
+	usage := func(p Provider, o project.Organization, ms int64) Usage {
+		t.Helper()
+		u, err := NewService(&sums{totals: Totals{AudioMillis: ms}}, p, time.Now).Usage(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	if u := usage(None{}, project.Organization{Billing: project.Plan}, 1); u.Plan != (PlanUsage{}) || u.PayAsYouGo != nil {
+		t.Errorf("without a provider nothing is known: %+v", u)
+	}
+	if u := usage(provider, project.Organization{Plan: "silver"}, 1); u.Plan != (PlanUsage{}) {
+		t.Errorf("a plan that is not known: %+v", u)
+	}
+	if u := usage(provider, project.Organization{}, 1); !u.Plan.Known || u.Plan.Name != DefaultPlan || u.Plan.Included != nil || u.Plan.Left != nil {
+		t.Errorf("the default plan says nothing of minutes: %+v", u.Plan)
+	}
+	if u := usage(provider, project.Organization{Plan: "gold"}, 90_000); *u.Plan.Included != 10000 || *u.Plan.Left != 9850 || u.Participant != 150 {
+		t.Errorf("%+v", u)
+	}
+	if u := usage(provider, project.Organization{Plan: "gold"}, 101*60_000); *u.Plan.Left != 0 {
+		t.Errorf("%+v", u)
+	}
+	payg := project.Organization{Billing: project.Payg, Currency: "EUR", UnitPrice: "0.004"}
+	if u := usage(provider, payg, 90_000); *u.PayAsYouGo != (PayAsYouGo{true, "EUR", "0.004", "0.006"}) {
+		t.Errorf("%+v", u.PayAsYouGo)
+	}
+	payg.UnitPrice, payg.Currency = "", ""
+	if u := usage(provider, payg, 90_000); *u.PayAsYouGo != (PayAsYouGo{}) {
+		t.Errorf("without a price there is no amount: %+v", u.PayAsYouGo)
+	}
+	gone := errors.New("gone")
+	if _, err := NewService(&sums{err: gone}, provider, time.Now).Usage(t.Context(), payg); !errors.Is(err, gone) {
+		t.Error(err)
+	}
+}
+
+func TestMinutes(t *testing.T) {
+	t.Parallel()
+	for ms, want := range map[int64]float64{0: 0, 299: 0, 300: 0.01, 600: 0.01, 60_000: 1, 90_000: 1.5, 100_000: 1.67, 3_600_000: 60} {
+		if got := minutes(ms).Float(); got != want {
+			t.Errorf("%d ms: %v, want %v", ms, got, want)
+		}
+	}
+}
+
+func TestAmount(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		price   string
+		minutes Minutes
+		want    string
+	}{
+		{"0.004", 0, "0.00"}, {"0.004", 1, "0.00004"}, {"0.004", 100, "0.004"}, {"0.1", 100, "0.10"}, {"1", 150, "1.50"},
+		{"0", 12345, "0.00"}, {"2.50", 10000, "250.00"}, {"0.005", 33, "0.00165"},
+	} {
+		if got := Amount(tc.price, tc.minutes); got != tc.want {
+			t.Errorf("%s × %d: %s, want %s", tc.price, tc.minutes, got, tc.want)
+		}
+	}
+}
+
+func TestAmountIsExact(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		price := rapid.StringMatching(`[0-9]{1,12}(\.[0-9]{1,12})?`).Draw(t, "price")
+		m := Minutes(rapid.Int64Range(0, 1<<60).Draw(t, "minutes"))
+		want, _ := new(big.Rat).SetString(price)
+		want.Mul(want, big.NewRat(int64(m), 100))
+		got, ok := new(big.Rat).SetString(Amount(price, m))
+		if !ok || got.Cmp(want) != 0 {
+			t.Fatalf("%s × %d = %s, want %s", price, m, Amount(price, m), want)
+		}
+	})
+}
