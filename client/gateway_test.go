@@ -81,6 +81,23 @@ func TestOpenAPINeedsNoCredentials(t *testing.T) {
 	}
 }
 
+func TestReadsPassRefusalsOn(t *testing.T) {
+	for name, call := range map[string]func(c *client.Client) (any, error){
+		"keys":     func(c *client.Client) (any, error) { return c.Keys(t.Context()) },
+		"usage":    func(c *client.Client) (any, error) { return c.Usage(t.Context()) },
+		"limits":   func(c *client.Client) (any, error) { return c.Limits(t.Context()) },
+		"requests": func(c *client.Client) (any, error) { return c.Requests(t.Context(), client.RequestsQuery{}) },
+		"openapi":  func(c *client.Client) (any, error) { return c.OpenAPI(t.Context()) },
+	} {
+		s := newServer()
+		s.next(refuseV5(404, client.CodeGatewayDisabled, "version 5 is disabled"))
+		_, err := call(start(t, s, credentials, client.Options{}))
+		if refusal, ok := errors.AsType[*client.Error](err); !ok || refusal.Code != client.CodeGatewayDisabled {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestRequestsUsedMayBeUnknown(t *testing.T) {
 	s := newServer()
 	c := start(t, s, credentials, client.Options{})

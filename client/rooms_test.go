@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"parley/client"
+	"parley/client/sign"
 )
 
 var zurich = time.FixedZone("", 3600)
@@ -146,6 +147,17 @@ func TestWrites(t *testing.T) {
 	}
 }
 
+// A project can be set to take the project secret only.
+func TestTheProjectSecretSignsWhereItIsKnown(t *testing.T) {
+	s := newServer()
+	if _, err := start(t, s, credentials, client.Options{}).UpdateProjectStatus(t.Context(), client.Active); err != nil {
+		t.Fatal(err)
+	}
+	if sent := s.seen()[0]; !sign.VerifyLegacy(projectSecret, []byte(sent.body), sent.header.Get("hash-signature")) {
+		t.Error("signed with something else")
+	}
+}
+
 func TestTheAPIKeySignsWhereThereIsNoProjectSecret(t *testing.T) {
 	only := client.Credentials{ProjectID: projectID, APIKey: apiKey}
 	c := start(t, newServer(), only, client.Options{})
@@ -191,5 +203,15 @@ func TestLocalTime(t *testing.T) {
 	instant := time.Date(2027, 1, 31, 8, 30, 59, 0, time.UTC)
 	if got := client.LocalTime(instant, zurich); got != "2027-01-31T09:30" {
 		t.Error(got)
+	}
+}
+
+// A year that RFC 3339 cannot write is refused before anything is sent.
+func TestStartAtThatCannotBeWritten(t *testing.T) {
+	s := newServer()
+	room := scheduledV3Room()
+	room.StartAt = time.Date(12027, 1, 31, 9, 30, 0, 0, time.UTC)
+	if _, err := start(t, s, credentials, client.Options{}).CreateScheduledVideoRoomV3(t.Context(), room); err == nil || len(s.seen()) != 0 {
+		t.Errorf("sent %d times: %v", len(s.seen()), err)
 	}
 }
