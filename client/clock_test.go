@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"errors"
 	"net/http"
 	"sync"
 	"testing"
@@ -105,6 +106,19 @@ func TestAWrongSecretIsRefusedOnce(t *testing.T) {
 				t.Errorf("sent %d times: %v", len(s.seen()), err)
 			}
 		})
+	}
+}
+
+// Nor is it by a server whose clock is somewhere else each time.
+func TestAClockThatJumpsIsFollowedOnce(t *testing.T) {
+	s := newServer()
+	for _, date := range []string{"Thu, 01 Jan 2015 00:00:00 GMT", "Fri, 01 Jan 2016 00:00:00 GMT", "Sun, 01 Jan 2017 00:00:00 GMT"} {
+		s.next(refuseV5(401, client.CodeUnauthorized, "not accepted", "Date", date))
+	}
+	err := keys(t.Context(), start(t, s, credentials, client.Options{MaxAttempts: 5}))
+	refusal, ok := errors.AsType[*client.Error](err)
+	if !ok || !client.IsUnauthorized(err) || refusal.Attempts != 2 || len(s.seen()) != 2 {
+		t.Errorf("sent %d times: %+v", len(s.seen()), err)
 	}
 }
 

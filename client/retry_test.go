@@ -218,6 +218,26 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
+// Clients that were sent away together do not come back together.
+func TestRetryAfterHasJitter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		for range 19 {
+			s.next(unavailable("Retry-After", "29"))
+		}
+		if err := keys(t.Context(), inBubble(t, s, client.Options{MaxAttempts: 20})); err != nil {
+			t.Fatal(err)
+		}
+		different := map[time.Duration]bool{}
+		for _, wait := range waits(s.seen())[:3] { // before the backoff is longer
+			different[wait] = true
+		}
+		if len(different) != 3 {
+			t.Errorf("waits %v", waits(s.seen()))
+		}
+	})
+}
+
 func TestMaxAttemptsOfOne(t *testing.T) {
 	s := newServer()
 	s.next(unavailable())
