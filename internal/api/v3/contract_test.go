@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"parley/internal/api/contract"
+	"parley/internal/api/legacy"
 	. "parley/internal/api/legacy/legacytest"
 	"parley/internal/project"
 	"parley/internal/room"
@@ -133,14 +134,14 @@ func TestCreations(t *testing.T) {
 			})
 			t.Run("limits", func(t *testing.T) {
 				body := Encode(t, fields(b, route))
-				c.With(Wrap(NewHandler(b.Rooms, b.Keys, time.Now, Options{Limiter: Limits{Calls: true}})), func() {
+				c.With(Wrap(NewHandler(b.Rooms, b.Keys, time.Now, Options{Limits: legacy.Limits{Rate: Spent{}}})), func() {
 					answer := post(t, Signed(b.Issued.APIKey, body), body)
 					if Says(t, answer, 429, "too many calls with this key, try again later"); answer.Header.Get("Retry-After") != "2" {
 						t.Errorf("Retry-After: %q", answer.Header.Get("Retry-After"))
 					}
 					Says(t, post(t, Signed("wrong", body), body), 401, "invalid signature")
 				})
-				c.With(Wrap(NewHandler(b.Rooms, b.Keys, time.Now, Options{Limiter: Limits{Failures: true}})), func() {
+				c.With(Wrap(NewHandler(b.Rooms, b.Keys, time.Now, Options{Limits: legacy.Limits{Failures: Spent{}}})), func() {
 					Says(t, post(t, Signed("wrong", body), body), 429, "too many failed authentications from your address, try again later")
 					if answer := post(t, Signed(b.Issued.APIKey, body), body); answer.StatusCode != 200 {
 						t.Errorf("a valid call: %d", answer.StatusCode)
@@ -255,6 +256,10 @@ func TestLegacyKeyHeader(t *testing.T) {
 				}
 			}
 		}
+		// A project that wants its secret does not do with a key that is only shown.
+		Must(t, b.Projects.Configure(t.Context(), b.Project.ID, project.Settings{RequireSecretSignatures: true}))
+		Says(t, contract.New(t, Description(t), handler).Do(t, http.MethodPost, quickAudio,
+			http.Header{"Content-Type": {"application/json"}, "Key": {b.Issued.APIKey.Reveal()}}, body), 401, "invalid signature")
 	}
 }
 

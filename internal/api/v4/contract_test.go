@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"parley/internal/api/contract"
+	"parley/internal/api/legacy"
 	. "parley/internal/api/legacy/legacytest"
 	"parley/internal/project"
 )
@@ -101,10 +102,10 @@ func TestOperations(t *testing.T) {
 				}
 			})
 			t.Run("limits", func(t *testing.T) {
-				with(b.Rooms, b.Projects, Options{Limiter: Limits{Calls: true}}, func() {
+				with(b.Rooms, b.Projects, Options{Limits: legacy.Limits{Rate: Spent{}}}, func() {
 					Says(t, post(t), 429, "too many calls with this key, try again later")
 				})
-				with(b.Rooms, b.Projects, Options{Limiter: Limits{Failures: true}}, func() {
+				with(b.Rooms, b.Projects, Options{Limits: legacy.Limits{Failures: Spent{}}}, func() {
 					Says(t, unsigned(t), 429, "too many failed authentications from your address, try again later")
 				})
 			})
