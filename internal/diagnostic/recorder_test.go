@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,12 +12,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 // shelf is a database of calls, which may be gone.
 type shelf struct {
 	mu      sync.Mutex
-	calls   []Numbered
+	blocks  []Block
 	inserts int
 	gone    error
 	below   int64
@@ -24,28 +27,43 @@ type shelf struct {
 }
 
 // InsertCalls implements Store.
-func (s *shelf) InsertCalls(_ context.Context, calls []Numbered) error {
+func (s *shelf) InsertCalls(_ context.Context, blocks []Block) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.gone == nil {
 		s.inserts++
-		s.calls = append(s.calls, calls...)
+		s.blocks = append(s.blocks, blocks...)
 	}
 	return s.gone
 }
 
 // Calls implements Store.
-func (s *shelf) Calls(_ context.Context, projectID string, below int64, limit int) ([]Numbered, error) {
+func (s *shelf) Calls(_ context.Context, projectID string, firstBelow, lastBelow int64, limit int) ([]Block, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var found []Numbered
-	for _, c := range s.calls {
-		if c.ProjectID == projectID && c.N < below {
-			found = append(found, c)
+	var found []Block
+	for _, b := range s.blocks {
+		if b.ProjectID == projectID && b.First() < firstBelow && b.Last() < lastBelow {
+			found = append(found, b)
 		}
 	}
-	slices.SortFunc(found, func(a, b Numbered) int { return cmp.Compare(b.N, a.N) })
+	slices.SortFunc(found, func(a, b Block) int { return cmp.Compare(b.Last(), a.Last()) })
 	return found[:min(limit, len(found))], s.gone
+}
+
+func (s *shelf) size() (n int) {
+	for _, b := range s.blocks {
+		n += len(b.Calls)
+	}
+	return n
+}
+
+// all returns every call, the earliest block first.
+func (s *shelf) all() (calls []Numbered) {
+	for _, b := range s.blocks {
+		calls = append(calls, b.Calls...)
+	}
+	return calls
 }
 
 // PruneCalls implements Store.
@@ -61,8 +79,9 @@ func (s *shelf) KeepCalls(_ context.Context, projectID string, latest int) error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.kept[projectID] = latest
-	all := s.calls
-	s.calls = all[max(0, len(all)-latest):]
+	for size := s.size(); size > latest; s.blocks = s.blocks[1:] {
+		size -= len(s.blocks[0].Calls)
+	}
 	return s.gone
 }
 
@@ -109,6 +128,47 @@ func TestCallsAreListedWithinASecond(t *testing.T) {
 	})
 }
 
+// TestListsOfSeveralWriters has two processes write the calls of one project,
+// in blocks whose numbers overlap, and turns the pages.
+func TestListsOfSeveralWriters(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := newShelf()
+		var want []int64
+		n := int64(0)
+		for range rapid.IntRange(0, 30).Draw(t, "rounds") {
+			blocks := []Block{{ProjectID: "p"}, {ProjectID: "p"}}
+			for range rapid.IntRange(1, 12).Draw(t, "calls") {
+				n++
+				b := &blocks[rapid.IntRange(0, 1).Draw(t, "writer")]
+				b.Calls = append(b.Calls, Numbered{N: n})
+				want = append(want, n)
+			}
+			for _, b := range blocks {
+				if len(b.Calls) > 0 {
+					s.blocks = append(s.blocks, b)
+				}
+			}
+		}
+		slices.Reverse(want)
+		limit := rapid.IntRange(1, 40).Draw(t, "limit")
+		var got []int64
+		for below, more := int64(math.MaxInt64), true; more; {
+			var page []Numbered
+			var err error
+			if page, more, err = NewRecorder(s, time.Now).List(context.Background(), "p", below, limit); err != nil || len(page) > limit || more && len(page) < limit {
+				t.Fatalf("%d calls, %v %v", len(page), more, err)
+			}
+			for _, c := range page {
+				got, below = append(got, c.N), c.N
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("got  %v\nwant %v", got, want)
+		}
+	})
+}
+
 func TestStopWritesWhatWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -117,8 +177,8 @@ func TestStopWritesWhatWaits(t *testing.T) {
 		r.Record(call(1))
 		r.RecordRefused(call(2), Refused{Repeated: true})
 		stop()
-		if len(s.calls) != 2 || s.calls[0].Hint+s.calls[1].Hint != HintRepeated {
-			t.Errorf("%+v", s.calls)
+		if calls := s.all(); len(calls) != 2 || calls[0].Hint+calls[1].Hint != HintRepeated {
+			t.Errorf("%+v", calls)
 		}
 	})
 }
@@ -139,8 +199,8 @@ func TestWaitingCallsAreBounded(t *testing.T) {
 		t.Errorf("%d dropped", r.Dropped())
 	}
 	s.gone = nil
-	if err := r.Flush(t.Context()); err != nil || s.inserts != MaxWaiting/chunk || len(s.calls) > keepLatest {
-		t.Errorf("%v, %d transactions, %d kept", err, s.inserts, len(s.calls))
+	if err := r.Flush(t.Context()); err != nil || s.inserts != MaxWaiting/chunk || s.size() > keepLatest {
+		t.Errorf("%v, %d transactions, %d kept", err, s.inserts, s.size())
 	}
 	if err := r.Flush(t.Context()); err != nil || s.inserts != MaxWaiting/chunk {
 		t.Errorf("%v, %d transactions: the same was written again", err, s.inserts)
@@ -158,12 +218,12 @@ func TestAProjectNeverHasTooManyCalls(t *testing.T) {
 		if err := r.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if len(s.calls) > keepLatest {
-			t.Fatalf("%d after %d rounds", len(s.calls), round)
+		if s.size() > keepLatest {
+			t.Fatalf("%d after %d rounds", s.size(), round)
 		}
 	}
-	if s.kept["p"] != keepLatest-slack || len(s.calls) < keepLatest-slack {
-		t.Errorf("%d are left, %v", len(s.calls), s.kept)
+	if s.kept["p"] != keepLatest-slack || s.size() < keepLatest-slack {
+		t.Errorf("%d are left, %v", s.size(), s.kept)
 	}
 }
 
@@ -192,13 +252,13 @@ func TestRefusedCallsBeyondTheBoundHaveNoHint(t *testing.T) {
 		t.Fatal(err)
 	}
 	without := 0
-	for _, c := range s.calls {
+	for _, c := range s.all() {
 		if c.Hint == "" {
 			without++
 		}
 	}
-	if len(s.calls) != maxExplaining+5 || without != 5 {
-		t.Errorf("%d calls, %d without a hint", len(s.calls), without)
+	if s.size() != maxExplaining+5 || without != 5 {
+		t.Errorf("%d calls, %d without a hint", s.size(), without)
 	}
 }
 
@@ -224,7 +284,7 @@ func BenchmarkRecord(b *testing.B) {
 		r.Record(c)
 		if i%chunk == 0 {
 			_ = r.Flush(context.Background())
-			s.calls = s.calls[:0]
+			s.blocks = nil
 		}
 	}
 }

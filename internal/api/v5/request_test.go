@@ -113,8 +113,10 @@ func testRetired(t *testing.T, url string) {
 	}
 	must(t, b.keys.Sweep(t.Context()))
 	b.now = b.now.Add(time.Second)
-	if call(old, b.at(0)) != 401 || call(old, b.at(0)) != 401 {
-		t.Error("the old pair works after the sweep")
+	for range 2 { // found in the database, then in memory
+		if call(old, b.at(0)) != 401 {
+			t.Error("the old pair works after the sweep")
+		}
 	}
 	items := b.list(t, 100)
 	if len(items) != 6 {
