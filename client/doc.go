@@ -27,9 +27,9 @@
 //     event for the same join.
 //
 // With an IdempotencyKey a repeated creation gets the first answer. With a
-// ClientRoomID alone it gets a conflict if the first was not lost on its way
-// there: Error.Attempts then says more than 1, and the room exists. A creation
-// with neither is sent once, whatever happens.
+// ClientRoomID alone it gets a conflict if it was the answer that was lost and
+// not the request: if Error.Attempts is then more than 1, the room can be its
+// own. A creation with neither is sent once, whatever happens.
 //
 // The wait doubles from a quarter of a second, with jitter, and is never
 // shorter than the server's Retry-After. A wait of more than half a minute, or
