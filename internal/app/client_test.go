@@ -1,0 +1,110 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"parley/client"
+	"parley/internal/config"
+	"parley/internal/key"
+)
+
+// An integrator with our Go client and the quick start file uses every route
+// of the interface, on the whole product.
+func TestTheClientMeetsTheServer(t *testing.T) {
+	s := start(t, func(c *config.Config) { c.SchedulingTimezone = "Europe/Berlin" })
+	raw, err := os.ReadFile(filepath.Join(s.cfg.DataDir, QuickstartFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var credentials client.Credentials
+	if err := json.Unmarshal(raw, &credentials); err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(s.BaseURL, credentials, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	about := client.Metadata{RoomTitle: "Planning", WelcomeMessage: "Good morning"}
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tomorrow := time.Now().Add(24 * time.Hour).Truncate(time.Minute)
+
+	quick, err := c.CreateQuickAudioRoom(ctx, client.QuickRoomRequest{Name: "Amina", MaxParticipants: 3, Metadata: about, IdempotencyKey: "once"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := c.CreateQuickAudioRoom(ctx, client.QuickRoomRequest{Name: "Amina", MaxParticipants: 3, Metadata: about, IdempotencyKey: "once"})
+	if err != nil || again.RoomID != quick.RoomID || again.FinalLink != quick.FinalLink {
+		t.Errorf("the same creation again: %+v %v", again, err)
+	}
+	for name, schedule := range map[string]func() (*client.ScheduledRoom, error){
+		"v3 video": func() (*client.ScheduledRoom, error) {
+			return c.CreateScheduledVideoRoomV3(ctx, client.ScheduledRoomV3Request{StartAt: tomorrow, MaxParticipants: 3, Metadata: about})
+		},
+		"v3 audio": func() (*client.ScheduledRoom, error) {
+			return c.CreateScheduledAudioRoomV3(ctx, client.ScheduledRoomV3Request{StartAt: tomorrow, MaxParticipants: 3, Metadata: about})
+		},
+		"v4 video": func() (*client.ScheduledRoom, error) {
+			return c.CreateScheduledVideoRoom(ctx, client.ScheduledRoomRequest{StartAt: client.LocalTime(tomorrow, berlin), MaxParticipants: 3,
+				Metadata: client.ScheduledRoomMetadata{Metadata: about}, Name: "Amina", ExternalUserID: "7", ClientRoomID: "mine"})
+		},
+	} {
+		room, err := schedule()
+		if err != nil || !room.StartTime.Equal(tomorrow) {
+			t.Errorf("%s: %+v %v", name, room, err)
+		}
+	}
+	if answer, err := c.SendJoinEvent(ctx, client.JoinEvent{RoomID: quick.RoomID, Name: "Ben"}); err != nil || !answer.Joined {
+		t.Errorf("join event: %+v %v", answer, err)
+	}
+
+	_, err = c.CreateQuickAudioRoom(ctx, client.QuickRoomRequest{Name: "Amina", MaxParticipants: 1001, Metadata: about})
+	var refused *client.Error
+	if !errors.As(err, &refused) || refused.Status != 400 || refused.Message != "max_participants must be between 1 and 1000, not 1001" {
+		t.Errorf("out of range: %v", err)
+	}
+	if update, err := c.UpdateProjectStatus(ctx, client.Inactive); err != nil || update.Status != client.Inactive {
+		t.Errorf("inactive: %+v %v", update, err)
+	}
+	if _, err := c.CreateQuickAudioRoom(ctx, client.QuickRoomRequest{Name: "Amina", MaxParticipants: 3, Metadata: about}); !client.IsForbidden(err) {
+		t.Errorf("a room of an inactive project: %v", err)
+	}
+	if _, err := c.UpdateProjectStatus(ctx, client.Active); err != nil {
+		t.Errorf("active again: %v", err)
+	}
+
+	keys, err := c.Keys(ctx)
+	if err != nil || keys.Current.Status != "active" || keys.Overlap != nil {
+		t.Errorf("keys: %+v %v", keys, err)
+	}
+	if _, err := s.app.keys.RotateKey(ctx, s.ProjectID, key.Rotation{Overlap: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	if keys, err = c.Keys(ctx); err != nil || keys.Overlap == nil || keys.Overlap.Status != "retiring" {
+		t.Errorf("keys during a rotation, with the old pair: %+v %v", keys, err)
+	}
+	if used, err := c.Usage(ctx); err != nil || used.Totals.RoomsCreated != 4 {
+		t.Errorf("usage: %+v %v", used, err)
+	}
+	if limits, err := c.Limits(ctx); err != nil || len(limits.Entitlements) != 3 {
+		t.Errorf("limits: %+v %v", limits, err)
+	}
+	eventually(t, "the calls are listed", func() bool {
+		list, err := c.Requests(ctx, client.RequestsQuery{Limit: 10})
+		return err == nil && len(list.Items) >= 4
+	})
+	if err := s.app.keys.RevokeOverlap(ctx, s.ProjectID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Keys(ctx); !client.IsUnauthorized(err) {
+		t.Errorf("the old pair after it was revoked: %v", err)
+	}
+}
