@@ -132,15 +132,21 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	provider, err := planProvider(a.cfg)
+	if err != nil {
+		return err
+	}
+	a.rooms.UsePlans(plans{provider: provider, keys: a.keys})
 	var guesses join.Limiter
+	var limits bounds
 	if a.cfg.RateLimitsEnabled {
-		guesses = live.NewLimiter(wrongLinks, now)
+		guesses, limits = live.NewLimiter(wrongLinks, now), newBounds(now)
 	}
 	trusted, err := a.cfg.TrustedPrefixes()
 	if err != nil {
 		return err
 	}
-	reads, err := a.wireGateway(now)
+	reads, err := a.wireGateway(provider, limits, now)
 	if err != nil {
 		return err
 	}
@@ -149,8 +155,8 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 	a.handler = a.routes(routes{
-		v3:     v3.NewHandler(a.rooms, a.keys, now, v3.Options{LegacyKeyHeader: a.cfg.LegacyV3KeyHeader, Zone: zone}),
-		v4:     v4.NewHandler(a.rooms, a.projects, a.keys, now, v4.Options{Zone: zone}),
+		v3:     v3.NewHandler(a.rooms, a.keys, now, v3.Options{LegacyKeyHeader: a.cfg.LegacyV3KeyHeader, Zone: zone, Limits: limits.legacy()}),
+		v4:     v4.NewHandler(a.rooms, a.projects, a.keys, now, v4.Options{Zone: zone, Limits: limits.legacy()}),
 		v5:     reads,
 		join:   join.NewHandler(a.rooms, guesses, now),
 		manage: manage.NewHandler(a.projects, rotating{a.keys, a}, a.rooms, a.tokens),

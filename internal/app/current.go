@@ -76,8 +76,14 @@ func (a *App) freshenQuickstart(ctx context.Context) error {
 		case err != nil:
 			return err
 		default:
-			now.APIKey, now.GatewaySecret = ring.Keys()[0].Key.Reveal(), ring.Keys()[0].GatewaySecret.Reveal()
-			now.ProjectSecret = ring.ProjectSecrets(time.Now())[0]
+			for _, k := range ring.Keys() {
+				if k.Slot == key.Current {
+					now.APIKey, now.GatewaySecret = k.Key.Reveal(), k.GatewaySecret.Reveal()
+				}
+			}
+			if secrets := ring.ProjectSecrets(time.Now()); len(secrets) > 0 { // the current one first
+				now.ProjectSecret = secrets[0]
+			}
 		}
 	}
 	if now == q {

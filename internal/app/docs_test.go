@@ -31,7 +31,7 @@ func TestDocsAreServedFromHere(t *testing.T) {
 			t.Errorf("the documentation refers to %s", path)
 			continue
 		}
-		header, body := s.read(t, path)
+		header, body := s.download(t, path)
 		if !strings.HasPrefix(path, "/docs") {
 			continue
 		}
@@ -58,12 +58,12 @@ func TestDocsAreServedFromHere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, served := s.read(t, "/docs/vectors.json"); !bytes.Equal(served, vectors) {
+	if _, served := s.download(t, "/docs/vectors.json"); !bytes.Equal(served, vectors) {
 		t.Error("/docs/vectors.json is not client/testdata/vectors.json")
 	}
 }
 
-func (s *server) read(t *testing.T, path string) (http.Header, []byte) {
+func (s *server) download(t *testing.T, path string) (http.Header, []byte) {
 	t.Helper()
 	answer, err := http.Get(s.app.BaseURL() + path)
 	if err != nil {

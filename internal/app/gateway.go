@@ -14,15 +14,6 @@ import (
 	"parley/internal/usage"
 )
 
-const (
-	// readsPerSecond is how often one API key may read,
-	// with bursts of twice that.
-	readsPerSecond = 100
-	// failedAuthentications is how many calls a minute one address may fail
-	// to sign before they are refused as too many.
-	failedAuthentications = 120
-)
-
 // gateway is what version 5 keeps in memory and writes now and then.
 type gateway struct {
 	counts   *live.Tally
@@ -30,19 +21,14 @@ type gateway struct {
 }
 
 // wireGateway builds version 5.
-func (a *App) wireGateway(now func() time.Time) (http.Handler, error) {
+func (a *App) wireGateway(provider usage.Provider, limits bounds, now func() time.Time) (http.Handler, error) {
 	a.gateway = gateway{counts: live.NewTally(a.db, now), recorder: diagnostic.NewRecorder(a.db, now)}
-	provider, err := planProvider(a.cfg)
-	if err != nil {
-		return nil, err
-	}
 	options := v5.Options{Disabled: !a.cfg.GatewayEnabled, Skew: a.cfg.ClockSkew.Std()}
 	if a.cfg.DiagnosticsEnabled {
 		options.Diagnostics = a.gateway.recorder
 	}
-	if a.cfg.RateLimitsEnabled {
-		options.Rate = live.NewRate(readsPerSecond, now)
-		options.Failures = live.NewLimiter(failedAuthentications, now)
+	if limits.reads != nil {
+		options.Rate, options.Failures = limits.reads, limits.failures
 	}
 	return v5.NewHandler(a.keys, usage.NewService(a.db, provider, now), a.gateway.counts, now, options)
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"parley/internal/api/manage"
 )
@@ -39,15 +40,15 @@ func (c orgList) Run(ctx context.Context, s *streams) error {
 	}
 	var rows [][]string
 	for _, o := range list.Organizations {
-		rows = append(rows, []string{o.OrganizationId, o.Name, string(o.Billing), at(&o.CreatedAt)})
+		rows = append(rows, []string{o.OrganizationId, o.Name, string(o.Billing), o.Plan, strings.TrimSpace(o.UnitPrice + " " + o.Currency), at(&o.CreatedAt)})
 	}
-	return table(s.out, []string{"ORGANIZATION", "NAME", "BILLING", "CREATED"}, rows)
+	return table(s.out, []string{"ORGANIZATION", "NAME", "BILLING", "PLAN", "UNIT PRICE", "CREATED"}, rows)
 }
 
 type orgSet struct {
 	manager
 	ID      string   `arg:"" help:"The organization."`
-	Changes []string `arg:"" name:"name=value" help:"What to change: name."`
+	Changes []string `arg:"" name:"name=value" help:"What to change: name, plan, currency, unit_price."`
 }
 
 // Run implements the command.
@@ -61,5 +62,6 @@ func (c orgSet) Run(ctx context.Context, s *streams) error {
 		return s.json(o, err)
 	}
 	fmt.Fprintf(s.out, "Changed organization %s. It is now\n", o.OrganizationId)
-	return fields(s.out, "  name", o.Name, "  billing", string(o.Billing))
+	return fields(s.out, "  name", o.Name, "  billing", string(o.Billing),
+		"  plan", o.Plan, "  currency", o.Currency, "  unit price", o.UnitPrice)
 }

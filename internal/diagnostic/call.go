@@ -43,21 +43,34 @@ type Call struct {
 // Numbered is a call with its place among those of its project. Later calls
 // have larger numbers.
 type Numbered struct {
-	N int64
+	N int64 `json:"n"`
 	Call
 }
 
+// Block is some calls of one project that are kept together, the earliest
+// first. The numbers of two blocks may overlap when several processes write.
+type Block struct {
+	ProjectID string
+	Calls     []Numbered // at least one
+}
+
+// First returns the smallest number in the block.
+func (b Block) First() int64 { return b.Calls[0].N }
+
+// Last returns the largest number in the block.
+func (b Block) Last() int64 { return b.Calls[len(b.Calls)-1].N }
+
 // Store keeps calls.
 type Store interface {
-	// InsertCalls adds calls.
-	InsertCalls(ctx context.Context, calls []Numbered) error
-	// Calls returns those of a project with numbers below a bound, the
-	// latest first, at most limit.
-	Calls(ctx context.Context, projectID string, below int64, limit int) ([]Numbered, error)
-	// PruneCalls forgets the calls of every project with numbers below a
-	// bound.
+	// InsertCalls adds blocks.
+	InsertCalls(ctx context.Context, blocks []Block) error
+	// Calls returns the blocks of a project that begin below one number and
+	// end below another, the latest end first, at most limit.
+	Calls(ctx context.Context, projectID string, firstBelow, lastBelow int64, limit int) ([]Block, error)
+	// PruneCalls forgets the blocks of every project that end below a number.
 	PruneCalls(ctx context.Context, below int64) error
-	// KeepCalls forgets all but the latest calls of a project.
+	// KeepCalls forgets the earliest blocks of a project until it has no more
+	// than so many calls.
 	KeepCalls(ctx context.Context, projectID string, latest int) error
 	// CallProjects returns the projects that have calls.
 	CallProjects(ctx context.Context) ([]string, error)

@@ -1,7 +1,10 @@
 package diagnostic
 
 import (
+	"cmp"
 	"context"
+	"math"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,6 +28,8 @@ const (
 	slack = keepLatest / 10
 	// chunk is how many calls one transaction writes: others wait for it.
 	chunk = 1000
+	// blockSize is how many calls are kept together at most.
+	blockSize = 100
 	// maxExplaining bounds the refused calls that wait to be explained, each
 	// with its body. Beyond it they are listed without a hint.
 	maxExplaining = 256
@@ -106,6 +111,7 @@ func (r *Recorder) Run(ctx context.Context, failed func(error)) {
 	var work sync.WaitGroup
 	defer work.Wait()
 	work.Go(func() { r.explain(ctx) })
+	whole := context.WithoutCancel(ctx) // what is under way at the end is finished
 	failing := false
 	note := func(err error) {
 		if err != nil && !failing {
@@ -116,16 +122,16 @@ func (r *Recorder) Run(ctx context.Context, failed func(error)) {
 	flush, prune := time.NewTicker(flushEvery), time.NewTicker(pruneEvery)
 	defer flush.Stop()
 	defer prune.Stop()
-	note(r.prune(ctx))
+	note(r.prune(whole))
 	for {
 		select {
 		case <-flush.C:
-			note(r.Flush(ctx))
+			note(r.Flush(whole))
 		case <-prune.C:
-			note(r.prune(ctx))
+			note(r.prune(whole))
 		case <-ctx.Done():
 			work.Wait()
-			note(r.Flush(context.WithoutCancel(ctx)))
+			note(r.Flush(whole))
 			return
 		}
 	}
@@ -157,20 +163,13 @@ func (r *Recorder) Flush(ctx context.Context) error {
 	if r.spare = nil; cap(calls) <= maxSpare {
 		r.spare = calls
 	}
-	numbered := make([]Numbered, 0, min(len(calls), chunk))
 	for start := 0; start < len(calls); start += chunk {
 		end := min(start+chunk, len(calls))
-		numbered = numbered[:0]
-		for _, c := range calls[start:end] {
-			r.last = max(r.last+1, c.ReceivedAt.UnixNano())
-			c.UserAgent = clean(c.UserAgent)
-			numbered = append(numbered, Numbered{N: r.last, Call: c})
-		}
-		if err := r.store.InsertCalls(ctx, numbered); err != nil {
+		if err := r.store.InsertCalls(ctx, r.blocks(calls[start:end])); err != nil {
 			r.putBack(calls[start:])
 			return err
 		}
-		for _, c := range numbered {
+		for _, c := range calls[start:end] {
 			r.added[c.ProjectID]++
 		}
 		if err := r.cut(ctx); err != nil {
@@ -180,6 +179,24 @@ func (r *Recorder) Flush(ctx context.Context) error {
 	}
 	clear(calls) // let go of the texts
 	return nil
+}
+
+// blocks numbers calls and puts those of each project together.
+func (r *Recorder) blocks(calls []Call) []Block {
+	var blocks []Block
+	open := map[string]int{} // project → its block that has room
+	for _, c := range calls {
+		r.last = max(r.last+1, c.ReceivedAt.UnixNano())
+		c.UserAgent = clean(c.UserAgent)
+		i, ok := open[c.ProjectID]
+		if !ok || len(blocks[i].Calls) == blockSize {
+			i = len(blocks)
+			open[c.ProjectID] = i
+			blocks = append(blocks, Block{ProjectID: c.ProjectID})
+		}
+		blocks[i].Calls = append(blocks[i].Calls, Numbered{N: r.last, Call: c})
+	}
+	return blocks
 }
 
 func (r *Recorder) putBack(calls []Call) {
@@ -227,11 +244,28 @@ func (r *Recorder) prune(ctx context.Context) error {
 // List returns the calls of a project with numbers below a bound, the latest
 // first, and whether there are more.
 func (r *Recorder) List(ctx context.Context, projectID string, below int64, limit int) (calls []Numbered, more bool, err error) {
-	calls, err = r.store.Calls(ctx, projectID, below, limit+1)
-	if err != nil || len(calls) <= limit {
-		return calls, false, err
+	ends := int64(math.MaxInt64)
+	for read := 2; ; read *= 4 { // two full blocks are a page; after a quiet time it takes many
+		blocks, err := r.store.Calls(ctx, projectID, below, ends, read)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, b := range blocks {
+			ends = b.Last()
+			if len(calls) > limit && ends < calls[limit].N {
+				return calls[:limit], true, nil // what follows is all earlier
+			}
+			for _, c := range b.Calls {
+				if c.N < below {
+					calls = append(calls, c)
+				}
+			}
+			slices.SortFunc(calls, func(a, b Numbered) int { return cmp.Compare(b.N, a.N) })
+		}
+		if len(blocks) < read {
+			return calls[:min(limit, len(calls))], len(calls) > limit, nil
+		}
 	}
-	return calls[:limit], true, nil
 }
 
 // clean makes a header of a client fit to be kept: bounded, valid, and empty

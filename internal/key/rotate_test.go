@@ -17,6 +17,7 @@ import (
 	"parley/internal/project"
 	"parley/internal/seal"
 	"parley/internal/store"
+	"parley/internal/store/storetest"
 )
 
 // bench is the service on a real database, with a clock that the test moves.
@@ -43,17 +44,10 @@ func (b *bench) wait(d time.Duration) {
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// open makes a database; project and issued are fresh at each call of fresh.
-func open(t testing.TB) *bench {
-	t.Helper()
-	db, err := store.Open(t.Context(), "", t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	if err := db.Unlock(t.Context(), seal.NewBox(seal.NewKey())); err != nil {
-		t.Fatal(err)
-	}
+// open makes the service on a new SQLite database.
+func open(t testing.TB) *bench { return on(storetest.SQLite(t)) }
+
+func on(db *store.DB) *bench {
 	b := &bench{db: db, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	projects := project.NewService(db, b.clock, newID, func(id string) { b.keys.Forget(id) })
 	b.keys = key.NewService(db, projects, b.clock, newID)
@@ -236,11 +230,19 @@ func TestRefusalsOfRotation(t *testing.T) {
 	}
 }
 
-// TestConcurrentRotations lets several operators rotate at the same moment:
-// one wins, the others read that an overlap is in force.
+// TestConcurrentRotations lets several operators rotate at the same moment,
+// on both databases: one wins, the others read that an overlap is in force.
 func TestConcurrentRotations(t *testing.T) {
 	t.Parallel()
-	b := open(t)
+	for engine, open := range storetest.Engines {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			testConcurrentRotations(t, on(open(t)))
+		})
+	}
+}
+
+func testConcurrentRotations(t *testing.T, b *bench) {
 	for _, s := range sorts {
 		for range 5 {
 			b.fresh(t)

@@ -64,7 +64,8 @@ func (l *Limiter) bucket(p netip.Prefix, now time.Time) *bucket {
 }
 
 // prune forgets who has been quiet long enough to have a full bucket again,
-// and everybody if that frees nothing: the map must not grow without bound.
+// and everybody if that frees less than half: the map must not grow without
+// bound, and be walked through rarely.
 func (l *Limiter) prune(now time.Time) {
 	full := l.every * time.Duration(l.burst)
 	for p, b := range l.buckets {
@@ -72,7 +73,7 @@ func (l *Limiter) prune(now time.Time) {
 			delete(l.buckets, p)
 		}
 	}
-	if len(l.buckets) >= maxBuckets {
+	if len(l.buckets) > maxBuckets/2 {
 		clear(l.buckets)
 	}
 }

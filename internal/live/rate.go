@@ -64,14 +64,14 @@ func (r *Rate) caller(caller string, now int64) *atomic.Int64 {
 }
 
 // prune forgets who has been quiet long enough to have everything again, and
-// everybody if that frees nothing.
+// everybody if that frees less than half: it must run rarely.
 func (r *Rate) prune(now int64) {
 	for caller, used := range r.callers {
 		if used.Load() <= now {
 			delete(r.callers, caller)
 		}
 	}
-	if len(r.callers) >= maxRates {
+	if len(r.callers) > maxRates/2 {
 		clear(r.callers)
 	}
 }

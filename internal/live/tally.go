@@ -146,8 +146,8 @@ func (t *Tally) entry(c Counted) *entry {
 // told of a failure, and not again before something has worked.
 func (t *Tally) Run(ctx context.Context, failed func(error)) {
 	failing := false
-	flush := func(ctx context.Context) {
-		err := t.Flush(ctx)
+	flush := func() {
+		err := t.Flush(context.WithoutCancel(ctx)) // what is under way at the end is finished
 		if err != nil && !failing {
 			failed(err)
 		}
@@ -159,10 +159,10 @@ func (t *Tally) Run(ctx context.Context, failed func(error)) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			flush(context.WithoutCancel(ctx))
+			flush()
 			return
 		}
-		flush(ctx)
+		flush()
 	}
 }
 

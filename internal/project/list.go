@@ -12,15 +12,6 @@ func (s *Service) Organization(ctx context.Context, id string) (Organization, er
 	return s.store.Organization(ctx, id)
 }
 
-// RenameOrganization gives an organization another name, of 1 to 255
-// characters.
-func (s *Service) RenameOrganization(ctx context.Context, id, name string) error {
-	if err := checkName(name); err != nil {
-		return err
-	}
-	return s.store.Write(ctx, func(ctx context.Context) error { return s.store.RenameOrganization(ctx, id, name) })
-}
-
 // Projects returns the projects of an organization, or all of them when the
 // id is "", the oldest first. NotFound when there is no such organization.
 func (s *Service) Projects(ctx context.Context, organizationID string) ([]Project, error) {

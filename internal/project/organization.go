@@ -13,6 +13,7 @@ const maxPriceDigits = 12
 // OrganizationChanges are what the operator sets for an organization; nil
 // leaves a value as it is.
 type OrganizationChanges struct {
+	Name      *string // 1 to 255 characters
 	Plan      *string // name of a plan; empty is the one named default
 	Currency  *string // three letters, as ISO 4217 has them
 	UnitPrice *string // of a participant minute, such as "0.004"; empty is none
@@ -47,7 +48,7 @@ func (c OrganizationChanges) apply(o *Organization) error {
 	for _, f := range []struct {
 		to, from *string
 		check    func(string) error
-	}{{&o.Plan, c.Plan, checkPlan}, {&o.Currency, c.Currency, checkCurrency}, {&o.UnitPrice, c.UnitPrice, checkPrice}} {
+	}{{&o.Name, c.Name, checkName}, {&o.Plan, c.Plan, checkPlan}, {&o.Currency, c.Currency, checkCurrency}, {&o.UnitPrice, c.UnitPrice, checkPrice}} {
 		if f.from == nil {
 			continue
 		}

@@ -92,7 +92,7 @@ type Store interface {
 	// Organization fails with NotFound when there is none of that id.
 	Organization(ctx context.Context, id string) (Organization, error)
 	CountOrganizations(ctx context.Context) (int, error)
-	// UpdateOrganization writes plan, currency and unit price.
+	// UpdateOrganization writes name, plan, currency and unit price.
 	UpdateOrganization(ctx context.Context, o Organization) error
 	// ProjectsOf returns the ids of an organization's projects.
 	ProjectsOf(ctx context.Context, organizationID string) ([]string, error)
@@ -100,8 +100,6 @@ type Store interface {
 	// Projects those of one organization, or of all when it is "".
 	Organizations(ctx context.Context) ([]Organization, error)
 	Projects(ctx context.Context, organizationID string) ([]Project, error)
-	// RenameOrganization fails with NotFound when there is none of that id.
-	RenameOrganization(ctx context.Context, id, name string) error
 	InsertProject(ctx context.Context, p Project) error
 	// Project fails with NotFound when there is none of that id.
 	Project(ctx context.Context, id string) (Project, error)

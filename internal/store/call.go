@@ -4,75 +4,54 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"parley/internal/diagnostic"
 )
 
-// callRows is how many calls one statement inserts.
-const callRows = 50
-
-var (
-	insertCall  = insertCalls(1)
-	insertBlock = insertCalls(callRows)
-)
-
-func insertCalls(rows int) string {
-	var q strings.Builder
-	q.WriteString(`INSERT INTO calls (project_id, n, call) VALUES `)
-	for i := range rows {
-		if i > 0 {
-			q.WriteString(", ")
-		}
-		fmt.Fprintf(&q, "($%d, $%d, $%d)", 3*i+1, 3*i+2, 3*i+3)
-	}
-	q.WriteString(` ON CONFLICT (project_id, n) DO NOTHING`)
-	return q.String()
-}
-
 // InsertCalls implements diagnostic.Store.
-func (db *DB) InsertCalls(ctx context.Context, calls []diagnostic.Numbered) error {
-	args := make([]any, 0, 3*len(calls))
-	for _, c := range calls {
-		call, err := json.Marshal(c.Call)
+func (db *DB) InsertCalls(ctx context.Context, blocks []diagnostic.Block) error {
+	texts := make([]string, len(blocks))
+	for i, b := range blocks {
+		text, err := json.Marshal(b.Calls)
 		if err != nil {
 			return err
 		}
-		args = append(args, c.ProjectID, c.N, string(call))
+		texts[i] = string(text)
 	}
 	return db.Write(ctx, func(ctx context.Context) error {
-		for rest := args; len(rest) > 0; {
-			q, n := insertCall, 3
-			if len(rest) >= 3*callRows {
-				q, n = insertBlock, 3*callRows
-			}
-			if err := db.must(ctx, q, rest[:n]...); err != nil {
+		for i, b := range blocks {
+			err := db.must(ctx, `INSERT INTO calls (project_id, n, first_n, size, calls) VALUES ($1, $2, $3, $4, $5)
+				ON CONFLICT (project_id, n) DO NOTHING`, b.ProjectID, b.Last(), b.First(), len(b.Calls), texts[i])
+			if err != nil {
 				return err
 			}
-			rest = rest[n:]
 		}
 		return nil
 	})
 }
 
 // Calls implements diagnostic.Store.
-func (db *DB) Calls(ctx context.Context, projectID string, below int64, limit int) ([]diagnostic.Numbered, error) {
-	var calls []diagnostic.Numbered
-	err := db.each(ctx, `SELECT n, call FROM calls WHERE project_id = $1 AND n < $2 ORDER BY n DESC LIMIT $3`, []any{projectID, below, limit},
+func (db *DB) Calls(ctx context.Context, projectID string, firstBelow, lastBelow int64, limit int) ([]diagnostic.Block, error) {
+	var blocks []diagnostic.Block
+	err := db.each(ctx, `SELECT n, calls FROM calls WHERE project_id = $1 AND first_n < $2 AND n < $3 ORDER BY n DESC LIMIT $4`,
+		[]any{projectID, firstBelow, lastBelow, limit},
 		func(scan func(...any) error) error {
-			var c diagnostic.Numbered
-			var call string
-			if err := scan(&c.N, &call); err != nil {
+			b := diagnostic.Block{ProjectID: projectID}
+			var n int64
+			var text string
+			if err := scan(&n, &text); err != nil {
 				return err
 			}
-			if err := json.Unmarshal([]byte(call), &c.Call); err != nil {
-				return fmt.Errorf("call %d of project %s: %w", c.N, projectID, err)
+			if err := json.Unmarshal([]byte(text), &b.Calls); err != nil {
+				return fmt.Errorf("calls %d of project %s: %w", n, projectID, err)
 			}
-			c.ProjectID = projectID
-			calls = append(calls, c)
+			for i := range b.Calls {
+				b.Calls[i].ProjectID = projectID
+			}
+			blocks = append(blocks, b)
 			return nil
 		})
-	return calls, err
+	return blocks, err
 }
 
 // PruneCalls implements diagnostic.Store. Naming the projects lets the primary
@@ -86,8 +65,9 @@ func (db *DB) PruneCalls(ctx context.Context, below int64) error {
 // KeepCalls implements diagnostic.Store.
 func (db *DB) KeepCalls(ctx context.Context, projectID string, latest int) error {
 	return db.Write(ctx, func(ctx context.Context) error {
-		return db.must(ctx, `DELETE FROM calls WHERE project_id = $1 AND n <= (
-			SELECT n FROM calls WHERE project_id = $1 ORDER BY n DESC LIMIT 1 OFFSET $2)`, projectID, latest)
+		return db.must(ctx, `DELETE FROM calls WHERE project_id = $1 AND n <= (SELECT max(n) FROM (
+				SELECT n, sum(size) OVER (ORDER BY n DESC ROWS UNBOUNDED PRECEDING) AS total FROM calls WHERE project_id = $1
+			) AS running WHERE total > $2)`, projectID, latest)
 	})
 }
 

@@ -18,19 +18,13 @@ import (
 // Organizations implements project.Store.
 func (db *DB) Organizations(ctx context.Context) ([]project.Organization, error) {
 	var all []project.Organization
-	err := db.each(ctx, `SELECT id, name, billing, created_at FROM organizations ORDER BY id`, nil, func(scan func(...any) error) error {
+	err := db.each(ctx, `SELECT id, name, billing, created_at, plan, currency, unit_price FROM organizations ORDER BY id`, nil, func(scan func(...any) error) error {
 		var o project.Organization
-		err := scan(&o.ID, &o.Name, &o.Billing, moment{&o.CreatedAt})
+		err := scan(&o.ID, &o.Name, &o.Billing, moment{&o.CreatedAt}, &o.Plan, &o.Currency, &o.UnitPrice)
 		all = append(all, o)
 		return err
 	})
 	return all, err
-}
-
-// RenameOrganization implements project.Store.
-func (db *DB) RenameOrganization(ctx context.Context, id, name string) error {
-	return db.changed(ctx, fault.New(fault.NotFound, "organization_not_found", "there is no such organization"),
-		`UPDATE organizations SET name = $2 WHERE id = $1`, id, name)
 }
 
 // Projects implements project.Store.
@@ -107,11 +101,11 @@ func (db *DB) List(ctx context.Context, q room.Query) ([]room.Listed, error) {
 	var all []room.Listed
 	err := db.each(ctx, `SELECT id, project_id, coalesce(client_room_id, ''), type, state, end_reason, title,
 		(SELECT count(*) FROM seats WHERE seats.room_id = rooms.id AND seats.state = 'joined'),
-		max_participants, created_at, opened_at, started_at, ended_at
+		max_participants, created_at, start_at, opened_at, started_at, ended_at
 		FROM rooms`+condition+fmt.Sprintf(` ORDER BY id DESC LIMIT $%d`, len(args)), args, func(scan func(...any) error) error {
 		var r room.Listed
 		err := scan(&r.ID, &r.ProjectID, &r.ClientRoomID, &r.Type, &r.State, &r.EndReason, &r.Title,
-			&r.Participants, &r.MaxParticipants, moment{&r.CreatedAt}, moment{&r.OpenedAt}, moment{&r.StartedAt}, moment{&r.EndedAt})
+			&r.Participants, &r.MaxParticipants, moment{&r.CreatedAt}, moment{&r.StartAt}, moment{&r.OpenedAt}, moment{&r.StartedAt}, moment{&r.EndedAt})
 		all = append(all, r)
 		return err
 	})

@@ -8,8 +8,8 @@ import (
 
 // UpdateOrganization implements project.Store.
 func (db *DB) UpdateOrganization(ctx context.Context, o project.Organization) error {
-	return db.changed(ctx, noOrganization, `UPDATE organizations SET plan = $2, currency = $3, unit_price = $4 WHERE id = $1`,
-		o.ID, o.Plan, o.Currency, o.UnitPrice)
+	return db.changed(ctx, noOrganization, `UPDATE organizations SET name = $2, plan = $3, currency = $4, unit_price = $5 WHERE id = $1`,
+		o.ID, o.Name, o.Plan, o.Currency, o.UnitPrice)
 }
 
 // ProjectsOf implements project.Store.

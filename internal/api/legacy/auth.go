@@ -65,10 +65,11 @@ func (a *API) request(r *http.Request, ring *key.Ring, body []byte) (credential 
 			}
 		}
 	}
-	if presented > 0 && a.KeyHeaderAlone && len(r.Header["Hash-Signature"]) == 0 {
+	secretsOnly := ring.Project.Settings.RequireSecretSignatures
+	if presented > 0 && a.KeyHeaderAlone && !secretsOnly && len(r.Header["Hash-Signature"]) == 0 {
 		return credential, true
 	}
-	return signed(r, ring, ring.Project.Settings.RequireSecretSignatures, now, body)
+	return signed(r, ring, secretsOnly, now, body)
 }
 
 func signed(r *http.Request, ring *key.Ring, secretsOnly bool, now time.Time, body []byte) (credential string, ok bool) {
@@ -99,8 +100,8 @@ func live(ring *key.Ring, now time.Time, text string) (id string, ok bool) {
 }
 
 func (a *API) failed(r *http.Request) error {
-	if a.Limiter != nil {
-		if over, retryAfter := a.Limiter.Failed(web.From(r.Context()).Client); over {
+	if a.Limits.Failures != nil {
+		if over, retryAfter := a.Limits.Failures.Failed(web.From(r.Context()).Client); over {
 			return &fault.Error{Kind: fault.Exhausted, Code: "too_many_attempts", RetryAfter: retryAfter,
 				Message: "too many failed authentications from your address, try again later"}
 		}
@@ -109,8 +110,8 @@ func (a *API) failed(r *http.Request) error {
 }
 
 func (a *API) spend(credential string) error {
-	if a.Limiter != nil {
-		if over, retryAfter := a.Limiter.Write(credential); over {
+	if a.Limits.Rate != nil {
+		if ok, retryAfter := a.Limits.Rate.Allow(credential); !ok {
 			return &fault.Error{Kind: fault.Exhausted, Code: "rate_limited", RetryAfter: retryAfter,
 				Message: "too many calls with this key, try again later"}
 		}

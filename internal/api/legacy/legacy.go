@@ -30,14 +30,20 @@ type Rings interface {
 	Ring(ctx context.Context, projectID string) (*key.Ring, error)
 }
 
-// Limiter bounds how often may be called. A call that is over its bound is
-// refused with the time after which it may come again.
-type Limiter interface {
-	// Write takes a call from the budget of the credential, named by its id,
-	// that signed it.
-	Write(credentialID string) (over bool, retryAfter time.Duration)
-	// Failed notes a failed authentication from an address.
+// Rate bounds how often one credential may write.
+type Rate interface {
+	Allow(credentialID string) (ok bool, retryAfter time.Duration)
+}
+
+// Failures bounds how often one address may fail to show who it is.
+type Failures interface {
 	Failed(a netip.Addr) (over bool, retryAfter time.Duration)
+}
+
+// Limits are the bounds on calls; each may be nil for none.
+type Limits struct {
+	Rate     Rate
+	Failures Failures
 }
 
 // API is one version, as far as it is like the other.
@@ -45,7 +51,7 @@ type API struct {
 	Version string // "v3" or "v4"
 	Rooms   Rooms
 	Rings   Rings
-	Limiter Limiter        // nil for no limits
+	Limits  Limits
 	Zone    *time.Location // the scheduling zone
 	Now     func() time.Time
 	// KeyHeaderAlone lets calls through with a live API key in the header key

@@ -43,6 +43,10 @@ func testOrganizations(t *testing.T, b *bench) {
 	if changed := b.ok("PATCH", "/organizations/"+id, m{"name": "Acme Ltd"}); changed["name"] != "Acme Ltd" {
 		t.Errorf("%v", changed)
 	}
+	if priced := b.ok("PATCH", "/organizations/"+id, m{"currency": "EUR", "unit_price": "0.004", "plan": "gold"}); priced["unit_price"] != "0.004" || priced["plan"] != "gold" {
+		t.Errorf("%v", priced)
+	}
+	b.refused("PATCH", "/organizations/"+id, m{"currency": "euro"}, 400, "invalid_request", "currency must be three capital letters of ISO 4217, such as EUR")
 	if same := b.ok("PATCH", "/organizations/"+id, m{}); same["name"] != "Acme Ltd" {
 		t.Errorf("%v", same)
 	}
@@ -100,9 +104,8 @@ func testProjects(t *testing.T, b *bench) {
 	if same := b.ok("PATCH", path, m{}); same["name"] != "Classes" {
 		t.Errorf("a change that was refused left something: %v", same)
 	}
-	open, active, scheduled := b.room(id), b.room(id), b.room(id)
+	open, active, scheduled := b.room(id), b.room(id), b.scheduled(id)
 	b.state(active, room.Active)
-	b.state(scheduled, room.Scheduled)
 	if s := b.ok("POST", path+"/suspend", nil); s["suspended"] != true || s["rooms_ended"] != 0.0 || s["suspended_at"] == nil {
 		t.Errorf("%v", s)
 	}
@@ -180,8 +183,8 @@ func testCredentials(t *testing.T, b *bench) {
 func testRooms(t *testing.T, b *bench) {
 	b.t = t
 	id := b.project()["project_id"].(string)
-	var made []string
-	for range 3 {
+	made := []string{b.scheduled(id)}
+	for range 2 {
 		made = append(made, b.room(id))
 	}
 	list := b.ok("GET", "/rooms?limit=2&project_id="+id, nil)
@@ -193,7 +196,9 @@ func testRooms(t *testing.T, b *bench) {
 	if rooms = list["rooms"].([]any); len(rooms) != 1 || rooms[0].(m)["room_id"] != made[0] || list["next_cursor"] != nil {
 		t.Errorf("%v", list)
 	}
-	b.state(made[0], room.Scheduled)
+	if s := b.ok("GET", "/rooms/"+made[0], nil); s["state"] != "scheduled" || s["start_at"] == nil || s["opened_at"] != nil {
+		t.Errorf("%v", s)
+	}
 	for room, want := range map[string]string{made[0]: "cancelled ", made[1]: "ended api"} {
 		r := b.ok("POST", "/rooms/"+room+"/end", nil)
 		if got := r["state"].(string) + " " + r["end_reason"].(string); got != want || r["participants_sent_out"] != 0.0 || r["ended_at"] == nil {
@@ -205,6 +210,26 @@ func testRooms(t *testing.T, b *bench) {
 		if rooms := b.ok("GET", "/rooms?state="+state+"&project_id="+id, nil)["rooms"].([]any); len(rooms) != 1 || rooms[0].(m)["room_id"] != want {
 			t.Errorf("%s: %v", state, rooms)
 		}
+	}
+	b.join(made[2], "Amina")
+	b.join(made[2], "Chen")
+	if in := b.ok("GET", "/rooms/"+made[2], nil); in["participants"] != 2.0 || in["state"] != "active" || in["started_at"] == nil {
+		t.Errorf("with two people: %v", in)
+	}
+	if out := b.ok("POST", "/rooms/"+made[2]+"/end", nil); out["participants_sent_out"] != 2.0 || out["participants"] != 0.0 || out["end_reason"] != "api" {
+		t.Errorf("ended: %v", out)
+	}
+	events, err := b.db.Events(t.Context(), made[2], 0)
+	must(t, err)
+	var kinds []string
+	for _, e := range events {
+		kinds = append(kinds, string(e.Type))
+	}
+	if got, want := strings.Join(kinds, " "), "room.opened room.started participant.joined participant.joined participant.left participant.left room.ended"; got != want {
+		t.Errorf("the events are\n %s, want\n %s", got, want)
+	}
+	if _, err := b.rooms.TakeSeat(t.Context(), made[2], room.Visit{Name: "Dara", SeatKey: strings.Repeat("d", 30)}); !fault.Is(err, fault.Gone) {
+		t.Errorf("a join of an ended room: %v", err)
 	}
 	shown := b.ok("GET", "/rooms/"+made[2], nil)
 	if shown["room_type"] != "audio" || shown["title"] != "Standup" || shown["participants"] != 0.0 || shown["max_participants"] != 5.0 || shown["project_id"] != id {

@@ -277,16 +277,34 @@ type NewTokenWithSecret struct {
 // Organization defines model for Organization.
 type Organization struct {
 	// Billing A plan, or pay as you go.
-	Billing        Billing   `json:"billing"`
-	CreatedAt      time.Time `json:"created_at"`
-	Name           string    `json:"name"`
-	OrganizationId string    `json:"organization_id"`
+	Billing   Billing   `json:"billing"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// Currency Of the unit price, as ISO 4217 has it; empty with no price.
+	Currency       string `json:"currency"`
+	Name           string `json:"name"`
+	OrganizationId string `json:"organization_id"`
+
+	// Plan The name of its plan; empty is the one named default.
+	Plan string `json:"plan"`
+
+	// UnitPrice Of a participant minute, a decimal; empty is none.
+	UnitPrice string `json:"unit_price"`
 }
 
 // OrganizationChanges defines model for OrganizationChanges.
 type OrganizationChanges struct {
+	// Currency Three capital letters of ISO 4217; for organizations that pay as they go.
+	Currency *string `json:"currency,omitempty"`
+
 	// Name 1 to 255 characters, not blank.
 	Name *Name `json:"name,omitempty"`
+
+	// Plan 1 to 64 lower-case letters, digits, - and _; empty is the plan named default.
+	Plan *string `json:"plan,omitempty"`
+
+	// UnitPrice A decimal such as 0.004; needs a currency.
+	UnitPrice *string `json:"unit_price,omitempty"`
 }
 
 // OrganizationList defines model for OrganizationList.
@@ -378,6 +396,9 @@ type Room struct {
 	ProjectId           string       `json:"project_id"`
 	RoomId              string       `json:"room_id"`
 	RoomType            RoomRoomType `json:"room_type"`
+
+	// StartAt When a scheduled room opens; absent for quick rooms.
+	StartAt *time.Time `json:"start_at,omitempty"`
 
 	// StartedAt The first join.
 	StartedAt *time.Time `json:"started_at,omitempty"`

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,8 +35,14 @@ type bench struct {
 	contract *contract.Checker
 }
 
-// quiet is a media engine in which nobody ever is.
+// quiet is a media engine that does nothing and hands out passes to it.
 type quiet struct{ room.Media }
+
+// Open implements room.Media.
+func (quiet) Open(context.Context, room.MediaSession) error { return nil }
+
+// Pass implements room.Media.
+func (quiet) Pass(room.MediaPass) (string, error) { return "pass", nil }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
@@ -137,6 +144,24 @@ func (b *bench) room(projectID string) string {
 	p, err := b.projects.Get(b.t.Context(), projectID)
 	must(b.t, err)
 	created, err := b.rooms.CreateQuick(b.t.Context(), p, room.Request{Type: room.Audio, Name: "Amina", MaxParticipants: 5, Title: "Standup"})
+	must(b.t, err)
+	return created.ID
+}
+
+// join brings somebody into a room.
+func (b *bench) join(id, name string) {
+	b.t.Helper()
+	a, err := b.rooms.TakeSeat(b.t.Context(), id, room.Visit{Name: name, SeatKey: strings.Repeat(name, 30)[:30]})
+	must(b.t, err)
+	b.rooms.ParticipantJoined(a.SessionID, a.Seat.ID, "connection of "+name, time.Now())
+}
+
+// scheduled makes a room that opens in an hour.
+func (b *bench) scheduled(projectID string) string {
+	b.t.Helper()
+	p, err := b.projects.Get(b.t.Context(), projectID)
+	must(b.t, err)
+	created, err := b.rooms.Schedule(b.t.Context(), p, room.Request{Type: room.Video, MaxParticipants: 5, Title: "Lesson", StartAt: time.Now().Add(time.Hour)})
 	must(b.t, err)
 	return created.ID
 }

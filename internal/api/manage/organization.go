@@ -36,16 +36,15 @@ func (s *operations) GetOrganization(w http.ResponseWriter, r *http.Request, id 
 // ChangeOrganization implements ServerInterface.
 func (s *operations) ChangeOrganization(w http.ResponseWriter, r *http.Request, id OrganizationID) {
 	q, err := read[OrganizationChanges](w, r)
-	if err == nil && q.Name != nil {
-		err = s.projects.RenameOrganization(r.Context(), id, *q.Name)
-	}
 	if err != nil {
 		refuse(w, r, err)
 		return
 	}
-	s.GetOrganization(w, r, id)
+	o, err := s.projects.SetOrganization(r.Context(), id, project.OrganizationChanges{Name: q.Name, Plan: q.Plan, Currency: q.Currency, UnitPrice: q.UnitPrice})
+	answer(w, r, organization(o), err)
 }
 
 func organization(o project.Organization) Organization {
-	return Organization{OrganizationId: o.ID, Name: o.Name, Billing: Billing(o.Billing), CreatedAt: o.CreatedAt}
+	return Organization{OrganizationId: o.ID, Name: o.Name, Billing: Billing(o.Billing), CreatedAt: o.CreatedAt,
+		Plan: o.Plan, Currency: o.Currency, UnitPrice: o.UnitPrice}
 }

@@ -17,7 +17,7 @@ type Projects interface {
 	CreateOrganization(ctx context.Context, name string, billing project.Billing) (project.Organization, error)
 	Organizations(ctx context.Context) ([]project.Organization, error)
 	Organization(ctx context.Context, id string) (project.Organization, error)
-	RenameOrganization(ctx context.Context, id, name string) error
+	SetOrganization(ctx context.Context, id string, changes project.OrganizationChanges) (project.Organization, error)
 	Projects(ctx context.Context, organizationID string) ([]project.Project, error)
 	Get(ctx context.Context, id string) (project.Project, error)
 	Edit(ctx context.Context, id string, e project.Edit) (project.Project, error)

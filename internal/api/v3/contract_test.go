@@ -2,6 +2,7 @@ package v3
 
 import (
 	"errors"
+	"io"
 	"maps"
 	"net/http"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"parley/internal/api/contract"
+	"parley/internal/api/legacy"
 	. "parley/internal/api/legacy/legacytest"
 	"parley/internal/project"
 	"parley/internal/room"
@@ -133,14 +135,14 @@ func TestCreations(t *testing.T) {
 			})
 			t.Run("limits", func(t *testing.T) {
 				body := Encode(t, fields(b, route))
-				c.With(Wrap(NewHandler(b.Rooms, b.Keys, time.Now, Options{Limiter: Limits{Calls: true}})), func() {
+				c.With(Wrap(NewHandler(b.Rooms, b.Keys, time.Now, Options{Limits: legacy.Limits{Rate: Spent{}}})), func() {
 					answer := post(t, Signed(b.Issued.APIKey, body), body)
 					if Says(t, answer, 429, "too many calls with this key, try again later"); answer.Header.Get("Retry-After") != "2" {
 						t.Errorf("Retry-After: %q", answer.Header.Get("Retry-After"))
 					}
 					Says(t, post(t, Signed("wrong", body), body), 401, "invalid signature")
 				})
-				c.With(Wrap(NewHandler(b.Rooms, b.Keys, time.Now, Options{Limiter: Limits{Failures: true}})), func() {
+				c.With(Wrap(NewHandler(b.Rooms, b.Keys, time.Now, Options{Limits: legacy.Limits{Failures: Spent{}}})), func() {
 					Says(t, post(t, Signed("wrong", body), body), 429, "too many failed authentications from your address, try again later")
 					if answer := post(t, Signed(b.Issued.APIKey, body), body); answer.StatusCode != 200 {
 						t.Errorf("a valid call: %d", answer.StatusCode)
@@ -164,8 +166,10 @@ func TestCreations(t *testing.T) {
 		}
 	})
 	t.Run("the description", func(t *testing.T) {
-		if answer := c.Do(t, http.MethodGet, "/api/v3/openapi.yaml", nil, nil); answer.StatusCode != 200 {
-			t.Errorf("%d", answer.StatusCode)
+		answer := c.Do(t, http.MethodGet, "/api/v3/openapi.yaml", nil, nil)
+		served, err := io.ReadAll(answer.Body)
+		if err != nil || answer.StatusCode != 200 || string(served) != string(Description(t)) {
+			t.Errorf("%d, not as it is written: %v", answer.StatusCode, err)
 		}
 		Says(t, c.Do(t, http.MethodPost, "/api/v3/openapi.yaml", nil, nil), 405, "this path takes GET, HEAD, not POST")
 	})
@@ -255,6 +259,10 @@ func TestLegacyKeyHeader(t *testing.T) {
 				}
 			}
 		}
+		// A project that wants its secret does not do with a key that is only shown.
+		Must(t, b.Projects.Configure(t.Context(), b.Project.ID, project.Settings{RequireSecretSignatures: true}))
+		Says(t, contract.New(t, Description(t), handler).Do(t, http.MethodPost, quickAudio,
+			http.Header{"Content-Type": {"application/json"}, "Key": {b.Issued.APIKey.Reveal()}}, body), 401, "invalid signature")
 	}
 }
 

@@ -17,8 +17,7 @@ type Options struct {
 	// LegacyKeyHeader lets calls through with a live API key in the header
 	// key or api-key and no signature, as older clients send them.
 	LegacyKeyHeader bool
-	// Limiter may be nil for no limits.
-	Limiter legacy.Limiter
+	Limits          legacy.Limits
 	// Zone is the scheduling zone; nil is UTC.
 	Zone *time.Location
 }
@@ -35,7 +34,7 @@ func NewHandler(rooms legacy.Rooms, rings legacy.Rings, now func() time.Time, op
 	if zone == nil {
 		zone = time.UTC
 	}
-	s := &Server{rooms: rooms, api: &legacy.API{Version: "v3", Rooms: rooms, Rings: rings, Limiter: options.Limiter,
+	s := &Server{rooms: rooms, api: &legacy.API{Version: "v3", Rooms: rooms, Rings: rings, Limits: options.Limits,
 		Zone: zone, Now: now, KeyHeaderAlone: options.LegacyKeyHeader}}
 	mux := web.NewMux(legacy.NotFound, legacy.NotAllowed)
 	return s.api.Handler(HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/v3", BaseRouter: mux, ErrorHandlerFunc: s.api.Refuse}))

@@ -2,12 +2,14 @@ package v4
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"parley/internal/api/contract"
+	"parley/internal/api/legacy"
 	. "parley/internal/api/legacy/legacytest"
 	"parley/internal/project"
 )
@@ -101,10 +103,10 @@ func TestOperations(t *testing.T) {
 				}
 			})
 			t.Run("limits", func(t *testing.T) {
-				with(b.Rooms, b.Projects, Options{Limiter: Limits{Calls: true}}, func() {
+				with(b.Rooms, b.Projects, Options{Limits: legacy.Limits{Rate: Spent{}}}, func() {
 					Says(t, post(t), 429, "too many calls with this key, try again later")
 				})
-				with(b.Rooms, b.Projects, Options{Limiter: Limits{Failures: true}}, func() {
+				with(b.Rooms, b.Projects, Options{Limits: legacy.Limits{Failures: Spent{}}}, func() {
 					Says(t, unsigned(t), 429, "too many failed authentications from your address, try again later")
 				})
 			})
@@ -138,8 +140,10 @@ func TestOperations(t *testing.T) {
 		}
 	})
 	t.Run("the description", func(t *testing.T) {
-		if answer := c.Do(t, http.MethodGet, "/api/v4/openapi.yaml", nil, nil); answer.StatusCode != 200 {
-			t.Errorf("%d", answer.StatusCode)
+		answer := c.Do(t, http.MethodGet, "/api/v4/openapi.yaml", nil, nil)
+		served, err := io.ReadAll(answer.Body)
+		if err != nil || answer.StatusCode != 200 || string(served) != string(Description(t)) {
+			t.Errorf("%d, not as it is written: %v", answer.StatusCode, err)
 		}
 		Says(t, c.Do(t, http.MethodPost, "/api/v4/openapi.yaml", nil, nil), 405, "this path takes GET, HEAD, not POST")
 	})

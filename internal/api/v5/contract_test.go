@@ -25,6 +25,7 @@ import (
 	"parley/internal/project"
 	"parley/internal/seal"
 	"parley/internal/store"
+	"parley/internal/store/storetest"
 	"parley/internal/usage"
 )
 
@@ -47,7 +48,28 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 func setup(t testing.TB, change func(*bundle)) *bundle {
 	t.Helper()
-	db, err := store.Open(t.Context(), "", t.TempDir())
+	return setupOn(t, "", change)
+}
+
+// engines are the databases that what stores is tested on.
+var engines = map[string]func(t testing.TB) string{
+	"SQLite":     func(testing.TB) string { return "" },
+	"PostgreSQL": storetest.Postgres,
+}
+
+// onEngines runs a test on both databases.
+func onEngines(t *testing.T, test func(t *testing.T, url string)) {
+	for name, open := range engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open(t))
+		})
+	}
+}
+
+func setupOn(t testing.TB, url string, change func(*bundle)) *bundle {
+	t.Helper()
+	db, err := store.Open(t.Context(), url, t.TempDir())
 	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	must(t, db.Unlock(t.Context(), seal.NewBox(seal.NewKey())))

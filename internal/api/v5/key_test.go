@@ -16,7 +16,11 @@ import (
 
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil)
+	onEngines(t, testKeys)
+}
+
+func testKeys(t *testing.T, url string) {
+	b := setupOn(t, url, nil)
 	c := contract.New(t, Description(), b.handler)
 	target := prefix + "keys"
 	get := func() Keys {

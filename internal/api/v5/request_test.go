@@ -21,7 +21,11 @@ func (b *bundle) settle(t testing.TB) {
 
 func TestRequestsAreListed(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil)
+	onEngines(t, testListed)
+}
+
+func testListed(t *testing.T, url string) {
+	b := setupOn(t, url, nil)
 	c := contract.New(t, Description(), b.handler)
 	call := func(route string) *http.Response {
 		target := prefix + route
@@ -87,7 +91,11 @@ func TestRequestsAreListed(t *testing.T) {
 
 func TestRequestsTellOfRetiredKeys(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil)
+	onEngines(t, testRetired)
+}
+
+func testRetired(t *testing.T, url string) {
+	b := setupOn(t, url, nil)
 	c := contract.New(t, Description(), b.handler)
 	old, target := b.issued, prefix+"keys"
 	call := func(issued key.Issued, timestamp string) int {
@@ -105,8 +113,10 @@ func TestRequestsTellOfRetiredKeys(t *testing.T) {
 	}
 	must(t, b.keys.Sweep(t.Context()))
 	b.now = b.now.Add(time.Second)
-	if call(old, b.at(0)) != 401 || call(old, b.at(0)) != 401 {
-		t.Error("the old pair works after the sweep")
+	for range 2 { // found in the database, then in memory
+		if call(old, b.at(0)) != 401 {
+			t.Error("the old pair works after the sweep")
+		}
 	}
 	items := b.list(t, 100)
 	if len(items) != 6 {

@@ -157,11 +157,11 @@ func (f Failing) SetStatus(context.Context, string, project.Status) error { retu
 // Gone is what a database that does not answer is told as.
 var Gone = &fault.Error{Kind: fault.Unavailable, Message: "the database does not answer, try again in a moment"}
 
-// Limits refuses every call, or only those that fail to authenticate.
-type Limits struct{ Calls, Failures bool }
+// Spent is limits that are reached.
+type Spent struct{}
 
-// Write implements legacy.Limiter.
-func (l Limits) Write(string) (bool, time.Duration) { return l.Calls, 1500 * time.Millisecond }
+// Allow implements legacy.Rate.
+func (Spent) Allow(string) (bool, time.Duration) { return false, 1500 * time.Millisecond }
 
-// Failed implements legacy.Limiter.
-func (l Limits) Failed(netip.Addr) (bool, time.Duration) { return l.Failures, 1500 * time.Millisecond }
+// Failed implements legacy.Failures.
+func (Spent) Failed(netip.Addr) (bool, time.Duration) { return true, 1500 * time.Millisecond }

@@ -1,0 +1,69 @@
+package client_test
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"parley/client"
+	"parley/internal/api/contract"
+)
+
+// Requests are what the published descriptions allow, and what the tests of
+// this package take for the server's answers are answers that they document.
+func TestRequestsAndAnswersFitTheDescriptions(t *testing.T) {
+	s := newServer()
+	s.calls = calls(3)
+	checkers := map[string]*contract.Checker{}
+	for _, version := range []string{"v3", "v4", "v5"} {
+		description, err := os.ReadFile("../internal/api/" + version + "/openapi.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkers[version] = contract.New(t, description, s)
+	}
+	checked := roundTripper(func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		version := strings.Split(r.URL.Path, "/")[2]
+		return checkers[version].Do(t, r.Method, r.URL.RequestURI(), r.Header, body), nil
+	})
+	c := connect(t, "https://parley.test", credentials, client.Options{MaxAttempts: 1, HTTPClient: &http.Client{Transport: checked}})
+
+	full := scheduledRoom()
+	full.Name, full.ExternalUserID, full.ClientRoomID, full.IdempotencyKey = "Amina", "4711", "weekly-1", "order-1"
+	full.LogoutURL, full.WebhookURL = "https://example.org/bye", "https://example.org/hook"
+	full.Metadata.RoomFeatures = &client.RoomFeatures{RoomDuration: 60, BreakoutRooms: &client.BreakoutRoomFeatures{}}
+	for name, call := range map[string]func() error{
+		"quick audio":        func() error { return create(withIdempotencyKey(quickRoom()))(t.Context(), c) },
+		"scheduled video v3": func() error { _, err := c.CreateScheduledVideoRoomV3(t.Context(), scheduledV3Room()); return err },
+		"scheduled audio v3": func() error { _, err := c.CreateScheduledAudioRoomV3(t.Context(), scheduledV3Room()); return err },
+		"scheduled video":    func() error { _, err := c.CreateScheduledVideoRoom(t.Context(), full); return err },
+		"project status":     func() error { return status(t.Context(), c) },
+		"join event":         func() error { return joinEvent(t.Context(), c) },
+		"keys":               func() error { return keys(t.Context(), c) },
+		"usage":              func() error { _, err := c.Usage(t.Context()); return err },
+		"limits":             func() error { _, err := c.Limits(t.Context()); return err },
+		"openapi":            func() error { _, err := c.OpenAPI(t.Context()); return err },
+		"requests": func() error {
+			_, err := c.Requests(t.Context(), client.RequestsQuery{Limit: 2, Cursor: "a/b+c=&1"})
+			return err
+		},
+	} {
+		if err := call(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s.next(refuse(401, "invalid signature", "WWW-Authenticate", "Signature"))
+	if err := status(t.Context(), c); !client.IsUnauthorized(err) {
+		t.Error(err)
+	}
+	s.next(refuseV5(429, client.CodeRateLimited, "too many calls, try again later", "Retry-After", "1"))
+	if err := keys(t.Context(), c); !client.IsRateLimited(err) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,90 @@
+package v5
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"parley/client/sign"
+)
+
+// FuzzHeaders sends headers and targets of any content: nothing but what was
+// signed rightly is let in, and nothing is a failure of ours.
+func FuzzHeaders(f *testing.F) {
+	b := setup(f, nil)
+	for _, tc := range unacceptable() {
+		h := tc.header(b)
+		f.Add(strings.ReplaceAll(h.Get("api-key"), b.issued.APIKey.Reveal(), "KEY"), h.Get("timestamp"), h.Get("hash-signature"), listTarget, tc.body)
+	}
+	f.Add("KEY", "NOW", "RIGHT", prefix+"keys?\x00\n", "")
+	f.Fuzz(func(t *testing.T, apiKey, timestamp, signature, target, body string) {
+		// What is random in each process is named by seeds.
+		apiKey = strings.ReplaceAll(apiKey, "KEY", b.issued.APIKey.Reveal())
+		timestamp = strings.ReplaceAll(timestamp, "NOW", b.at(0))
+		right := sign.V5(b.issued.GatewaySecret.Reveal(), "GET", target, timestamp, "", []byte(body))
+		signature = strings.ReplaceAll(signature, "RIGHT", right)
+		r := httptest.NewRequest(http.MethodGet, prefix+"requests", strings.NewReader(body))
+		r.RequestURI = target
+		_, r.URL.RawQuery, _ = strings.Cut(target, "?")
+		r.Header = http.Header{"Api-Key": {apiKey}, "Timestamp": {timestamp}, "Hash-Signature": {signature}}
+		w := httptest.NewRecorder()
+		b.handler.ServeHTTP(w, r)
+		allowed := apiKey == b.issued.APIKey.Reveal() && strings.EqualFold(signature, right) && !strings.Contains(target, "\n")
+		switch w.Code {
+		case 200, 400:
+			if !allowed {
+				t.Fatalf("%d for a call that was not signed rightly", w.Code)
+			}
+		case 401, 413:
+		default:
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		b.recorder.Settle()
+		if err := b.recorder.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// FuzzPage reads queries of any content, and turns its pages.
+func FuzzPage(f *testing.F) {
+	b := setup(f, nil)
+	for _, seed := range []string{"", "limit=1", "limit=0", "limit=%31", "limit=1&limit=1", "cursor=AAAAAAAAAAA", "cursor=%41", "&&=&limit", "%zz=1", "limit=99999999999999999999", "cursor=__________8", "a;limit=2"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, query string) {
+		limit, below, err := page(query)
+		if err == nil && (limit < 1 || limit > 100 || below < 0) {
+			t.Fatalf("%q: %d %d", query, limit, below)
+		}
+		target := prefix + "requests?" + query
+		r := httptest.NewRequest(http.MethodGet, prefix+"requests", nil)
+		r.RequestURI, r.URL = target, &url.URL{Path: prefix + "requests", RawQuery: query}
+		r.Header = b.signed("GET", target, nil)
+		w := httptest.NewRecorder()
+		b.handler.ServeHTTP(w, r)
+		want := 200
+		if err != nil {
+			want = 400
+		}
+		if strings.Contains(query, "\n") {
+			want = 401 // no such request line exists
+		}
+		if w.Code != want {
+			t.Fatalf("%q: %d, want %d: %s", query, w.Code, want, w.Body)
+		}
+	})
+}
+
+// FuzzCursor reads cursors of any content; those it takes are its own.
+func FuzzCursor(f *testing.F) {
+	f.Add("AAAAAAAAAAA")
+	f.Add(cursor(1_800_000_000_000_000_000))
+	f.Fuzz(func(t *testing.T, text string) {
+		if n, err := parseCursor(text); err == nil && (n < 0 || cursor(n) != text) {
+			t.Fatalf("%q is taken for %d", text, n)
+		}
+	})
+}

@@ -1,0 +1,76 @@
+package v5
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"parley/client/sign"
+	"parley/internal/api/contract"
+	"parley/internal/live"
+	"parley/internal/seal"
+	"parley/internal/store/storetest"
+	"parley/internal/usage"
+)
+
+// TestTheDatabaseIsGone holds the server still below us: connections stay open
+// and nothing answers, which is the slowest way to be gone.
+func TestTheDatabaseIsGone(t *testing.T) {
+	t.Parallel()
+	cluster := storetest.NewCluster(t)
+	b := setupOn(t, cluster.Database(t), nil)
+	_, unseen, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Not asked for yet")
+	must(t, err)
+	c := contract.New(t, Description(), b.handler)
+	ask := func(route string, apiKey, secret seal.Secret) *http.Response {
+		t.Helper()
+		began := time.Now()
+		answer := c.Do(t, http.MethodGet, prefix+route, signedWith(apiKey, secret, "GET", prefix+route, sign.FormatTimestamp(b.now), nil), nil)
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("%s took %v", route, took)
+		}
+		return answer
+	}
+	call := func(route string) *http.Response {
+		t.Helper()
+		return ask(route, b.issued.APIKey, b.issued.GatewaySecret)
+	}
+	unavailable := func(answer *http.Response, what string) {
+		t.Helper()
+		if code, _ := refusal(t, answer); answer.StatusCode != 503 || code != "SVC_GATEWAY_UNAVAILABLE" || answer.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: %d %s", what, answer.StatusCode, code)
+		}
+	}
+	call("keys")
+	cluster.Freeze(t)
+
+	data[Keys](t, call("keys"))
+	if answer := call("limits"); answer.Header.Get("X-Gateway-Requests-Used") != "3" {
+		t.Errorf("used: %q", answer.Header.Get("X-Gateway-Requests-Used"))
+	}
+	unavailable(call("requests"), "requests")
+	unavailable(call("usage"), "usage")
+	unavailable(ask("keys", unseen.APIKey, unseen.GatewaySecret), "a key that is not in memory")
+	if answer := ask("keys", seal.NewAPIKey(), unseen.GatewaySecret); answer.StatusCode != 401 {
+		t.Errorf("a key that is ruled out: %d", answer.StatusCode)
+	}
+	// A counter that cannot say the count so far.
+	b.counts = live.NewTally(b.db, func() time.Time { return b.now })
+	c.With(b.serve(t, usage.None{}, b.options), func() {
+		if answer := call("limits"); answer.StatusCode != 200 || answer.Header.Get("X-Gateway-Requests-Used") != "unavailable" {
+			t.Errorf("%d %q", answer.StatusCode, answer.Header.Get("X-Gateway-Requests-Used"))
+		}
+		unavailable(call("requests"), "requests without a count")
+	})
+
+	cluster.Thaw(t)
+	b.now = b.now.Add(time.Minute)
+	back := func() bool { return ask("keys", unseen.APIKey, unseen.GatewaySecret).StatusCode == 200 }
+	for deadline := time.Now().Add(10 * time.Second); !back(); {
+		if time.Now().After(deadline) {
+			t.Fatal("it never came back")
+		}
+	}
+	data[Requests](t, call("requests"))
+	data[Usage](t, call("usage"))
+}

@@ -1,0 +1,61 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"parley/internal/api/legacy"
+	"parley/internal/key"
+	"parley/internal/live"
+	"parley/internal/project"
+	"parley/internal/room"
+	"parley/internal/usage"
+)
+
+const (
+	// writesPerSecond and readsPerSecond are how often one credential may
+	// call, with bursts of twice that.
+	writesPerSecond = 50
+	readsPerSecond  = 100
+	// failedAuthentications is how many calls a minute one address may fail
+	// to sign, on all versions together, before they are refused as too many.
+	failedAuthentications = 120
+)
+
+// bounds is how often may be called. The zero value bounds nothing.
+type bounds struct {
+	reads, writes *live.Rate
+	failures      *live.Limiter
+}
+
+func newBounds(now func() time.Time) bounds {
+	return bounds{reads: live.NewRate(readsPerSecond, now), writes: live.NewRate(writesPerSecond, now), failures: live.NewLimiter(failedAuthentications, now)}
+}
+
+// legacy is what versions 3 and 4 ask.
+func (b bounds) legacy() legacy.Limits {
+	if b.writes == nil {
+		return legacy.Limits{}
+	}
+	return legacy.Limits{Rate: b.writes, Failures: b.failures}
+}
+
+// plans tells the rooms what the plan of a project's organization allows. What
+// no provider knows has the technical bounds.
+type plans struct {
+	provider usage.Provider
+	keys     *key.Service
+}
+
+// Entitlements implements room.Plans.
+func (p plans) Entitlements(ctx context.Context, of project.Project) (room.Entitlements, error) {
+	ring, err := p.keys.Ring(ctx, of.ID)
+	if err != nil {
+		return room.Entitlements{}, err
+	}
+	plan, known := p.provider.Plan(ring.Organization.Plan)
+	if !known {
+		return room.Technical, nil
+	}
+	return room.Entitlements{MaxParticipants: plan.MaxParticipants, Duration: time.Duration(plan.RoomDuration) * time.Minute, BreakoutRooms: plan.BreakoutRooms}, nil
+}

@@ -1,0 +1,206 @@
+package app
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/client/sign"
+	"parley/internal/config"
+)
+
+// read makes a signed call of version 5 over a connection of its own, with the
+// target byte for byte as it is given.
+func (s *server) read(target string, more ...string) (*http.Response, string) {
+	s.t.Helper()
+	timestamp := sign.FormatTimestamp(time.Now())
+	headers := append([]string{"api-key: " + s.APIKey, "timestamp: " + timestamp,
+		"hash-signature: " + sign.V5(s.GatewaySecret, "GET", target, timestamp, "", nil)}, more...)
+	return s.raw("GET", target, headers...)
+}
+
+func (s *server) raw(method, target string, headers ...string) (*http.Response, string) {
+	s.t.Helper()
+	conn, err := net.Dial("tcp", s.app.listener.Addr().String())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n%s\r\n\r\n", method, target, strings.Join(headers, "\r\n")); err != nil {
+		s.t.Fatal(err)
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return answer, string(body)
+}
+
+func TestGateway(t *testing.T) {
+	s := start(t, nil)
+	t.Run("the target is what stands in the request line", func(t *testing.T) {
+		for _, target := range []string{"/api/v5/keys", "/api/v5/keys?", "/api/v5/keys?b=2&a=%7e+%2F&a", "/api/v5/k%65ys?x=[]|\"<>", "http://x/api/v5/keys?a=1", "/api/v5/limits?x=\xc3\xa9"} {
+			if answer, body := s.read(target); answer.StatusCode != 200 {
+				t.Errorf("%s: %d %s", target, answer.StatusCode, body)
+			}
+		}
+		for _, target := range []string{"//api/v5/keys", "/api/v5//keys", "/api/v5/./keys", "/api/v5/x/../keys"} {
+			if answer, _ := s.read(target); answer.StatusCode == 200 || answer.StatusCode/100 == 3 {
+				t.Errorf("%s: %d", target, answer.StatusCode)
+			}
+		}
+	})
+	t.Run("every cause is one answer on the wire", func(t *testing.T) {
+		first := ""
+		timestamp := sign.FormatTimestamp(time.Now())
+		right := sign.V5(s.GatewaySecret, "GET", "/api/v5/keys", timestamp, "", nil)
+		for name, headers := range map[string][]string{
+			"nothing":      nil,
+			"unknown key":  {"api-key: pk_x", "timestamp: " + timestamp, "hash-signature: " + right},
+			"wrong":        {"api-key: " + s.APIKey, "timestamp: " + timestamp, "hash-signature: 00"},
+			"stale":        {"api-key: " + s.APIKey, "timestamp: 1", "hash-signature: " + right},
+			"repeated":     {"api-key: " + s.APIKey, "api-key: " + s.APIKey, "timestamp: " + timestamp, "hash-signature: " + right},
+			"older header": {"key: " + s.APIKey, "secret-key: " + s.GatewaySecret, "timestamp: " + timestamp, "hash-signature: " + right},
+		} {
+			answer, body := s.raw("GET", "/api/v5/keys", headers...)
+			id := answer.Header.Get("X-Gateway-Request-ID")
+			answer.Header.Del("Date")
+			var header strings.Builder
+			_ = answer.Header.Write(&header)
+			got := strings.ReplaceAll(answer.Status+header.String()+body, id, "ID")
+			if first == "" {
+				first = got
+			}
+			if answer.StatusCode != 401 || id == "" || got != first {
+				t.Errorf("%s:\n%s\nwant\n%s", name, got, first)
+			}
+		}
+	})
+	t.Run("HEAD has the headers and no body", func(t *testing.T) {
+		timestamp := sign.FormatTimestamp(time.Now())
+		answer, body := s.raw("HEAD", "/api/v5/keys", "api-key: "+s.APIKey, "timestamp: "+timestamp,
+			"hash-signature: "+sign.V5(s.GatewaySecret, "HEAD", "/api/v5/keys", timestamp, "", nil))
+		if answer.StatusCode != 200 || body != "" || answer.ContentLength < 100 || answer.Header.Get("X-Gateway-Requests-Used") == "" {
+			t.Errorf("%d %q %d", answer.StatusCode, body, answer.ContentLength)
+		}
+	})
+	t.Run("listed within a second, and nothing secret", func(t *testing.T) {
+		marked, _ := s.read("/api/v5/usage?secret=" + s.GatewaySecret)
+		eventually(t, "the call is listed", func() bool {
+			answer, body := s.read("/api/v5/requests?limit=100")
+			if strings.Contains(body, s.APIKey) || strings.Contains(body, s.GatewaySecret) {
+				t.Fatal("a secret is listed")
+			}
+			return answer.StatusCode == 200 && strings.Contains(body, marked.Header.Get("X-Gateway-Request-ID"))
+		})
+	})
+	t.Run("metrics", func(t *testing.T) {
+		if got := s.metrics(); !strings.Contains(got, "parley_diagnostics_dropped_total 0") || !strings.Contains(got, `parley_http_requests_total{part="v5"}`) {
+			t.Errorf("%.400s", got)
+		}
+	})
+	answer, _ := s.read("/api/v5/limits")
+	used, err := strconv.Atoi(answer.Header.Get("X-Gateway-Requests-Used"))
+	if err != nil || used < 8 {
+		t.Fatalf("%q", answer.Header.Get("X-Gateway-Requests-Used"))
+	}
+	last := answer.Header.Get("X-Gateway-Request-ID")
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{s.APIKey, s.GatewaySecret, s.ProjectSecret} {
+		if strings.Contains(s.log.String(), secret) {
+			t.Error("a secret is in the log")
+		}
+		for _, name := range []string{"parley.db", "parley.db-wal"} {
+			raw, err := os.ReadFile(filepath.Join(s.cfg.DataDir, name))
+			if err == nil && strings.Contains(string(raw), secret) {
+				t.Errorf("a secret is in %s", name)
+			}
+		}
+	}
+
+	t.Run("the count and the records are kept over a restart", func(t *testing.T) {
+		s := start(t, func(c *config.Config) { c.DataDir = s.cfg.DataDir })
+		answer, body := s.read("/api/v5/requests?limit=1")
+		if got := answer.Header.Get("X-Gateway-Requests-Used"); got != strconv.Itoa(used+1) {
+			t.Errorf("%q, want %d", got, used+1)
+		}
+		if !strings.Contains(body, last) {
+			t.Errorf("the last call before the stop is not listed: %s", body)
+		}
+	})
+}
+
+func TestGatewayDisabled(t *testing.T) {
+	s := start(t, func(c *config.Config) { c.GatewayEnabled = false })
+	for _, target := range []string{"/api/v5/openapi.json", "/api/v5/keys", "/api/v5/other"} {
+		if answer, body := s.read(target); answer.StatusCode != 404 || !strings.Contains(body, "SVC_GATEWAY_DISABLED") {
+			t.Errorf("%s: %d %s", target, answer.StatusCode, body)
+		}
+	}
+}
+
+func TestGatewaySettings(t *testing.T) {
+	plans := filepath.Join(t.TempDir(), "plans.yaml")
+	if err := os.WriteFile(plans, []byte("default:\n  max_participants: 7\n  included_minutes: 100\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, func(c *config.Config) {
+		c.PlansFile, c.DiagnosticsEnabled, c.ClockSkew = plans, false, config.Duration(time.Hour)
+	})
+	for target, want := range map[string]string{
+		"/api/v5/requests": `{"data":{"availability":"unavailable","items":[]}}`,
+		"/api/v5/limits":   `"key":"max_participants","scope":"room","source":"plan:default","unit":"participants","value":7`,
+		"/api/v5/usage":    `"remaining_minutes":{"availability":"available","value":100}`,
+	} {
+		if answer, body := s.read(target); answer.StatusCode != 200 || !strings.Contains(body, want) {
+			t.Errorf("%s: %d %s, want %s", target, answer.StatusCode, body, want)
+		}
+	}
+	old := sign.FormatTimestamp(time.Now().Add(-50 * time.Minute))
+	answer, _ := s.raw("GET", "/api/v5/limits", "api-key: "+s.APIKey, "timestamp: "+old, "hash-signature: "+sign.V5(s.GatewaySecret, "GET", "/api/v5/limits", old, "", nil))
+	if answer.StatusCode != 200 {
+		t.Errorf("within the bound that was set: %d", answer.StatusCode)
+	}
+}
+
+func TestGatewayRates(t *testing.T) {
+	s := start(t, nil)
+	statuses := map[int]int{}
+	for range 3 * readsPerSecond {
+		answer, body := s.read("/api/v5/limits")
+		statuses[answer.StatusCode]++
+		if answer.StatusCode == 429 && (answer.Header.Get("Retry-After") == "" || !strings.Contains(body, "SVC_RATE_LIMITED")) {
+			t.Fatalf("%v %s", answer.Header, body)
+		}
+	}
+	if statuses[200] < 2*readsPerSecond || statuses[200]+statuses[429] != 3*readsPerSecond {
+		t.Errorf("%v", statuses)
+	}
+	statuses = map[int]int{}
+	for range failedAuthentications + 30 {
+		answer, _ := s.raw("GET", "/api/v5/limits", "api-key: "+s.APIKey)
+		statuses[answer.StatusCode]++
+	}
+	if statuses[401] < failedAuthentications || statuses[429] < 10 {
+		t.Errorf("failed: %v", statuses)
+	}
+	eventually(t, "valid calls pass", func() bool {
+		answer, body := s.read("/api/v5/requests")
+		return answer.StatusCode == 200 && json.Valid([]byte(body))
+	})
+}

@@ -1,0 +1,83 @@
+package storetest
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"parley/internal/diagnostic"
+	"parley/internal/live"
+)
+
+// block returns calls of a project with these numbers.
+func block(projectID string, numbers ...int64) diagnostic.Block {
+	b := diagnostic.Block{ProjectID: projectID}
+	for _, n := range numbers {
+		b.Calls = append(b.Calls, diagnostic.Numbered{N: n, Call: diagnostic.Call{RequestID: "req", ProjectID: projectID, ReceivedAt: moment(int(n)),
+			Method: "GET", Path: "/api/v5/keys", Status: 401, Code: "SVC_UNAUTHORIZED", Micros: 40, KeySlot: "current",
+			AuthResult: diagnostic.BadSignature, Hint: diagnostic.HintQuery, ClockSkew: -n, Dated: true, UserAgent: texts[2]}})
+	}
+	return b
+}
+
+// TestCalls puts blocks away, reads them and forgets them again.
+func (s *suite) TestCalls(t *testing.T) {
+	ctx := context.Background()
+	one, two := Project(t, s.db).ID, Project(t, s.db).ID
+	early, middle, late, other := block(one, 1, 3), block(one, 2, 4, 5), block(one, 6), block(two, 2)
+	// Twice: the same block again changes nothing.
+	for range 2 {
+		if err := s.db.InsertCalls(ctx, []diagnostic.Block{early, middle, late, other}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := func(project string, firstBelow, lastBelow int64, limit int, want ...diagnostic.Block) {
+		t.Helper()
+		got, err := s.db.Calls(ctx, project, firstBelow, lastBelow, limit)
+		same(t, got, err, want)
+	}
+	list(one, math.MaxInt64, math.MaxInt64, 10, late, middle, early)
+	list(one, math.MaxInt64, math.MaxInt64, 2, late, middle)
+	list(one, math.MaxInt64, 6, 10, middle, early)
+	list(one, 2, math.MaxInt64, 10, early)
+	list(two, math.MaxInt64, math.MaxInt64, 10, other)
+	projects, err := s.db.CallProjects(ctx)
+	if err != nil || !slices.Contains(projects, one) || !slices.Contains(projects, two) {
+		t.Errorf("%v %v", projects, err)
+	}
+	for _, keep := range []struct {
+		latest int
+		left   []diagnostic.Block
+	}{{100, []diagnostic.Block{late, middle, early}}, {6, []diagnostic.Block{late, middle, early}}, {5, []diagnostic.Block{late, middle}}, {3, []diagnostic.Block{late}}} {
+		if err := s.db.KeepCalls(ctx, one, keep.latest); err != nil {
+			t.Fatal(err)
+		}
+		list(one, math.MaxInt64, math.MaxInt64, 10, keep.left...)
+	}
+	if err := s.db.PruneCalls(ctx, 6); err != nil {
+		t.Fatal(err)
+	}
+	list(one, math.MaxInt64, math.MaxInt64, 10, late)
+	list(two, math.MaxInt64, math.MaxInt64, 10)
+}
+
+// TestTallies adds to counts.
+func (s *suite) TestTallies(t *testing.T) {
+	ctx := context.Background()
+	a, b := live.Counted{Subject: NewID(), Period: "2026-11-21"}, live.Counted{Subject: NewID(), Period: ""}
+	if got, err := s.db.Tally(ctx, a); err != nil || got != (live.Count{}) {
+		t.Errorf("before anything was counted: %v %v", got, err)
+	}
+	add := func(n int64, at time.Time, want ...live.Count) {
+		t.Helper()
+		got, err := s.db.AddTallies(ctx, []live.Counted{a, b}, []live.Count{{N: n, Last: at}, {N: 1, Last: moment(9)}})
+		same(t, got, err, want)
+	}
+	add(2, moment(5), live.Count{N: 2, Last: moment(5)}, live.Count{N: 1, Last: moment(9)})
+	add(3, moment(4), live.Count{N: 5, Last: moment(5)}, live.Count{N: 2, Last: moment(9)}) // the later moment stays
+	add(1, moment(6), live.Count{N: 6, Last: moment(6)}, live.Count{N: 3, Last: moment(9)})
+	got, err := s.db.Tally(ctx, a)
+	same(t, got, err, live.Count{N: 6, Last: moment(6)})
+}

@@ -1,0 +1,145 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"parley/internal/fault"
+	"parley/internal/operator"
+	"parley/internal/project"
+	"parley/internal/room"
+)
+
+func (s *suite) TestLists(t *testing.T) {
+	ctx := context.Background()
+	db := s.open(t)
+	first, second := Project(t, db), Project(t, db)
+	organizations, err := db.Organizations(ctx)
+	if err != nil || len(organizations) != 2 || organizations[0].ID != first.OrganizationID {
+		t.Fatalf("%+v %v", organizations, err)
+	}
+	o := organizations[1]
+	o.Name, o.Plan = "O'Brien", "gold"
+	if err := db.Write(ctx, func(ctx context.Context) error { return db.UpdateOrganization(ctx, o) }); err != nil {
+		t.Fatal(err)
+	}
+	organizations, err = db.Organizations(ctx)
+	same(t, organizations[1], err, o)
+
+	first.Settings = project.Settings{DefaultEmptyTimeout: 7}
+	first.SuspendedAt = moment(3)
+	if err := db.Write(ctx, func(ctx context.Context) error { return db.UpdateProject(ctx, first) }); err != nil {
+		t.Fatal(err)
+	}
+	want, err := db.Project(ctx, first.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for organization, number := range map[string]int{"": 2, first.OrganizationID: 1, "none": 0} {
+		projects, err := db.Projects(ctx, organization)
+		if err != nil || len(projects) != number {
+			t.Fatalf("of %q: %+v %v", organization, projects, err)
+		}
+		if number > 0 {
+			same(t, projects[0], nil, want)
+		}
+	}
+	if all, err := db.Projects(ctx, ""); err != nil || all[1].ID != second.ID {
+		t.Errorf("%+v %v", all, err)
+	}
+}
+
+func (s *suite) TestTokens(t *testing.T) {
+	ctx := context.Background()
+	db := s.open(t)
+	if none, err := db.Tokens(ctx); err != nil || len(none) != 0 {
+		t.Fatalf("%+v %v", none, err)
+	}
+	tokens := []operator.Token{{ID: NewID(), Name: "a", Hash: "1", CreatedAt: moment(0)}, {ID: NewID(), Name: "b", Hash: "2", CreatedAt: moment(1)}}
+	err := db.Write(ctx, func(ctx context.Context) error {
+		for _, token := range tokens {
+			if err := db.InsertToken(ctx, token); err != nil {
+				return err
+			}
+		}
+		return db.RevokeToken(ctx, tokens[1].ID, moment(2))
+	})
+	tokens[1].RevokedAt = moment(2)
+	all, listErr := db.Tokens(ctx)
+	same(t, all, listErr, tokens)
+	one, oneErr := db.Token(ctx, tokens[1].ID)
+	same(t, one, oneErr, tokens[1])
+	if err != nil {
+		t.Error(err)
+	}
+	_, err = db.Token(ctx, NewID())
+	refused(t, err, fault.NotFound, "token_not_found")
+	refused(t, db.Write(ctx, func(ctx context.Context) error { return db.RevokeToken(ctx, NewID(), moment(2)) }), fault.NotFound, "token_not_found")
+}
+
+func (s *suite) TestRoomList(t *testing.T) {
+	ctx := context.Background()
+	db := s.open(t)
+	p, other := Project(t, db), Project(t, db)
+	var ids []string // the newest first
+	err := db.Write(ctx, func(ctx context.Context) error {
+		for i, state := range []room.State{room.Scheduled, room.Open, room.Active, room.Ended, room.Cancelled, room.Expired} {
+			r := Room(p.ID)
+			r.State, r.Title = state, texts[i]
+			if r.Over() {
+				r.DueAt, r.EndedAt = time.Time{}, moment(9)
+			}
+			if state == room.Ended {
+				r.EndReason, r.ClientRoomID = room.EndedAPI, "mine"
+			}
+			if err := db.InsertRoom(ctx, r); err != nil {
+				return err
+			}
+			ids = append([]string{r.ID}, ids...)
+		}
+		return db.InsertRoom(ctx, Room(other.ID))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := func(q room.Query) []string {
+		t.Helper()
+		rooms, err := db.List(ctx, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := []string{}
+		for _, r := range rooms {
+			found = append(found, r.ID)
+		}
+		return found
+	}
+	same(t, list(room.Query{ProjectID: p.ID, Limit: 10}), nil, ids)
+	same(t, list(room.Query{ProjectID: p.ID, Limit: 2}), nil, ids[:2])
+	same(t, list(room.Query{ProjectID: p.ID, Limit: 10, Before: ids[1]}), nil, ids[2:])
+	for i, state := range []room.State{room.Expired, room.Cancelled, room.Ended, room.Active, room.Open, room.Scheduled} {
+		same(t, list(room.Query{ProjectID: p.ID, State: state, Limit: 10}), nil, ids[i:i+1])
+	}
+	if open := list(room.Query{State: room.Open, Limit: 10}); len(open) != 2 {
+		t.Errorf("open in all projects: %v", open)
+	}
+	if none := list(room.Query{ID: NewID(), Limit: 1}); len(none) != 0 {
+		t.Errorf("of no such id: %v", none)
+	}
+	taken, reserved := seat(ids[3], room.Joined, 0), seat(ids[3], room.Reserved, 1)
+	if err := db.Write(ctx, func(ctx context.Context) error {
+		if err := db.InsertSeat(ctx, taken); err != nil {
+			return err
+		}
+		return db.InsertSeat(ctx, reserved)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	active, err := db.List(ctx, room.Query{ID: ids[3], Limit: 1})
+	same(t, active, err, []room.Listed{{ID: ids[3], ProjectID: p.ID, Type: room.Video, State: room.Active, Title: texts[2], Participants: 1,
+		MaxParticipants: 10, CreatedAt: moment(0), OpenedAt: moment(0)}})
+	ended, err := db.List(ctx, room.Query{ID: ids[2], Limit: 1})
+	same(t, ended, err, []room.Listed{{ID: ids[2], ProjectID: p.ID, ClientRoomID: "mine", Type: room.Video, State: room.Ended, EndReason: room.EndedAPI,
+		Title: texts[3], MaxParticipants: 10, CreatedAt: moment(0), OpenedAt: moment(0), EndedAt: moment(9)}})
+}
