@@ -7,7 +7,7 @@ export GOFLAGS := $(shell go env GOFLAGS) -trimpath
 WEB := web/node_modules/.installed
 BROWSER := test/browser/node_modules/.installed
 PAGE := web/dist/app/index.html
-PAGE_SOURCES := $(shell find web/src web/build web/public web/index.html web/*.ts web/package.json -type f 2>/dev/null) internal/api/join/openapi.yaml
+PAGE_SOURCES := $(shell find web/src web/docs web/build web/public docs/api client/testdata/vectors.json web/index.html web/*.ts web/package.json -type f 2>/dev/null) internal/api/join/openapi.yaml
 
 .DEFAULT_GOAL := help
 .PHONY: help run build test test-setup test-go test-web test-browser fuzz lint gen bench clean

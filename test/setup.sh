@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the tests run for real: a browser, PostgreSQL, Redis, openssl, curl.
+# Installs what the tests run for real: a browser, PostgreSQL, Redis, openssl, curl, Python.
 # Debian's packages, as root; otherwise it says what is missing.
 set -euo pipefail
 
@@ -9,6 +9,7 @@ ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/n
 command -v redis-server >/dev/null || missing+=(redis-server)
 command -v openssl >/dev/null || missing+=(openssl)
 command -v curl >/dev/null || missing+=(curl)
+command -v python3 >/dev/null || missing+=(python3)
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then

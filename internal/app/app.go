@@ -128,6 +128,10 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	docs, err := page.NewDocs(web.Assets())
+	if err != nil {
+		return err
+	}
 	provider, err := planProvider(a.cfg)
 	if err != nil {
 		return err
@@ -157,6 +161,7 @@ func (a *App) wire(ctx context.Context) error {
 		join:   join.NewHandler(a.rooms, guesses, now),
 		manage: manage.NewHandler(a.projects, rotating{a.keys, a}, a.rooms, a.tokens),
 		rtc:    a.engine.Handler(),
+		docs:   docs,
 		page:   roomPage,
 	}, trusted)
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"parley/internal/api/page"
 	"parley/internal/api/v5"
 	"parley/internal/api/web"
 	"parley/internal/fault"
@@ -19,7 +20,7 @@ import (
 )
 
 // routes are the parts of the one handler.
-type routes struct{ v3, v4, v5, join, manage, rtc, page http.Handler }
+type routes struct{ v3, v4, v5, join, manage, rtc, docs, page http.Handler }
 
 // routes decides by the path which part answers. It is no http.ServeMux: that
 // one redirects paths that are not clean, and a signature would not survive.
@@ -46,6 +47,8 @@ func (a *App) routes(parts routes, trusted []netip.Prefix) http.Handler {
 			return "other", http.HandlerFunc(a.health)
 		case path == "/metrics":
 			return "other", metrics
+		case page.IsDocs(path):
+			return "docs", parts.docs
 		}
 		return "page", parts.page
 	}

@@ -43,7 +43,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("PARLEY_DATA_DIR", e.WorkDir+"/data")
 			path, lookErr := exec.LookPath("parley")
 			e.Setenv("PARLEY", path)
-			return errors.Join(err, lookErr)
+			return errors.Join(err, lookErr, goEnv(e))
 		},
 		Cmds:                scriptCommands,
 		RequireExplicitExec: true,

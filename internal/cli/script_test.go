@@ -21,6 +21,7 @@ import (
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"healthy":    healthy,
 	"readme":     readme,
+	"examples":   examples,
 	"shape":      shape,
 	"field":      field,
 	"quickstart": quickstart,

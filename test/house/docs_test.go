@@ -16,7 +16,7 @@ import (
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
-	for _, pattern := range []string{"../../*.md", "../../docs/*.md"} {
+	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../docs/api/*.md"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -33,6 +33,34 @@ func documents(t *testing.T) map[string]string {
 		t.Fatalf("only %d documents found", len(texts))
 	}
 	return texts
+}
+
+// TestEveryRefusalIsExplained goes by the descriptions: each status and each
+// code that they name has a row in the guide.
+func TestEveryRefusalIsExplained(t *testing.T) {
+	t.Parallel()
+	older, gateway, ok := strings.Cut(documents(t)["docs/api/errors.md"], "## Version 5")
+	if !ok {
+		t.Fatal("docs/api/errors.md has no part for version 5")
+	}
+	for version, text := range map[string]string{"v3": older, "v4": older, "v5": gateway} {
+		raw, err := os.ReadFile("../../internal/api/" + version + "/openapi.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := regexp.MustCompile(`(?m)^ +"([45]\d\d)":|\b(SVC_[A-Z_]+)`).FindAllStringSubmatch(string(raw), -1)
+		if len(named) < 10 {
+			t.Errorf("only %d refusals found in version %s", len(named), version)
+		}
+		for _, m := range named {
+			if row := "| " + m[1] + " |"; m[1] != "" && !strings.Contains(text, row) {
+				t.Errorf("docs/api/errors.md does not explain %s of %s", m[1], version)
+			}
+			if m[2] != "" && !strings.Contains(text, "`"+m[2]+"`") {
+				t.Errorf("docs/api/errors.md does not explain %s", m[2])
+			}
+		}
+	}
 }
 
 var (

@@ -1,0 +1,67 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"strings"
+)
+
+// docsFolder is where the build puts the documentation.
+const docsFolder = "docs"
+
+// docsPolicy is the policy of the documentation. The viewer's styles carry its
+// pictures as data.
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// Docs serves the documentation: /docs, /docs/{name} for its pages, and what
+// they load.
+type Docs struct {
+	files map[string]file
+}
+
+// NewDocs reads the built documentation. It fails when it was not built.
+func NewDocs(assets fs.FS) (*Docs, error) {
+	folder, err := fs.Sub(assets, docsFolder)
+	if err != nil {
+		return nil, fmt.Errorf("find the documentation: %w", err)
+	}
+	files, err := read(folder, "")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the documentation: %w", err)
+	}
+	if _, ok := files["index.html"]; !ok {
+		return nil, errors.New("the documentation was not built into this binary: run make build")
+	}
+	return &Docs{files}, nil
+}
+
+// IsDocs reports whether a path belongs to the documentation.
+func IsDocs(path string) bool { return path == "/docs" || strings.HasPrefix(path, "/docs/") }
+
+// ServeHTTP implements http.Handler.
+func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !readOnly(w, r) {
+		return
+	}
+	name := strings.Trim(strings.TrimPrefix(r.URL.Path, "/docs"), "/")
+	if name == "" {
+		name = "index"
+	}
+	cache := cacheCheck
+	f, known := d.files[name]
+	if strings.HasPrefix(name, "assets/") {
+		cache = cacheForEver
+	} else if !known {
+		f, known = d.files[name+".html"]
+	}
+	if !known {
+		w.Header().Set("Content-Security-Policy", docsPolicy)
+		http.Error(w, "there is no such page in the documentation; it begins at /docs", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Cache-Control", cache)
+	f.send(w, r, http.StatusOK, docsPolicy)
+}

@@ -1,0 +1,74 @@
+package page
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	built := fstest.MapFS{
+		"index.html":             {Data: []byte("the room")},
+		"docs/index.html":        {Data: []byte("start")},
+		"docs/v3.html":           {Data: []byte("version 3")},
+		"docs/vectors.json":      {Data: []byte("{}")},
+		"docs/assets/main-1.css": {Data: []byte("css")},
+	}
+	docs, err := NewDocs(built)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		path   string
+		status int
+		body   string
+		cache  string
+	}{
+		{"/docs", 200, "start", "no-cache"},
+		{"/docs/", 200, "start", "no-cache"},
+		{"/docs/v3", 200, "version 3", "no-cache"},
+		{"/docs/vectors.json", 200, "{}", "no-cache"},
+		{"/docs/assets/main-1.css", 200, "css", "public, max-age=31536000, immutable"},
+		{"/docs/v9", 404, "there is no such page", ""},
+		{"/docs/assets/other.js", 404, "there is no such page", ""},
+	} {
+		w := httptest.NewRecorder()
+		docs.ServeHTTP(w, httptest.NewRequest(http.MethodGet, tc.path, nil))
+		if w.Code != tc.status || !strings.HasPrefix(w.Body.String(), tc.body) || w.Header().Get("Cache-Control") != tc.cache {
+			t.Errorf("%s: %d %q %v", tc.path, w.Code, w.Body, w.Header())
+		}
+		policy := w.Header().Get("Content-Security-Policy")
+		if !strings.Contains(policy, "default-src 'none'; script-src 'self';") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
+			t.Errorf("%s: policy %q", tc.path, policy)
+		}
+	}
+	w := httptest.NewRecorder()
+	docs.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/docs", nil))
+	if w.Code != 405 || w.Header().Get("Allow") != "GET, HEAD" {
+		t.Errorf("POST: %d", w.Code)
+	}
+
+	// The room page keeps its own policy and knows nothing of these files.
+	room, err := New(built)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w = httptest.NewRecorder()
+	room.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/docs/vectors.json", nil))
+	if w.Code != 404 || w.Body.String() != "the room" {
+		t.Errorf("the room page serves the documentation: %d %q", w.Code, w.Body)
+	}
+	if IsDocs("/docsy") || !IsDocs("/docs") || !IsDocs("/docs/v3") {
+		t.Error("which paths belong to the documentation")
+	}
+}
+
+func TestDocsThatWereNotBuilt(t *testing.T) {
+	t.Parallel()
+	if _, err := NewDocs(fstest.MapFS{}); err == nil || !strings.Contains(err.Error(), "make build") {
+		t.Errorf("%v", err)
+	}
+}

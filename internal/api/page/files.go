@@ -1,0 +1,96 @@
+package page
+
+import (
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// file is a built file with the forms it can be sent in.
+type file struct {
+	kind         string
+	plain        []byte
+	brotli, gzip []byte // nil when the build made none
+}
+
+// read returns the files of a folder by their names, without those below skip.
+func read(built fs.FS, skip string) (map[string]file, error) {
+	files := map[string]file{}
+	err := fs.WalkDir(built, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name == skip:
+			return fs.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		body, err := fs.ReadFile(built, name)
+		if err != nil {
+			return err
+		}
+		base, form := name, ""
+		if ext := path.Ext(name); ext == ".br" || ext == ".gz" {
+			base, form = strings.TrimSuffix(name, ext), ext
+		}
+		f := files[base]
+		switch form {
+		case ".br":
+			f.brotli = body
+		case ".gz":
+			f.gzip = body
+		default:
+			f.plain = body
+			f.kind = mime.TypeByExtension(path.Ext(name))
+		}
+		files[base] = f
+		return nil
+	})
+	return files, err
+}
+
+// readOnly answers for methods that change something.
+func readOnly(w http.ResponseWriter, r *http.Request) (ok bool) {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return true
+	}
+	w.Header().Set("Allow", "GET, HEAD")
+	http.Error(w, "this page can only be read", http.StatusMethodNotAllowed)
+	return false
+}
+
+// send answers with the smallest form of a file that the caller takes, under
+// a policy and the headers that all our files have.
+func (f file) send(w http.ResponseWriter, r *http.Request, status int, policy string) {
+	header := w.Header()
+	header.Set("Content-Type", f.kind)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer") // a link's room must not travel on
+	header.Set("Content-Security-Policy", policy)
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	body := f.plain
+	header.Add("Vary", "Accept-Encoding")
+	accepted := r.Header.Get("Accept-Encoding")
+	switch {
+	case f.brotli != nil && strings.Contains(accepted, "br"):
+		body = f.brotli
+		header.Set("Content-Encoding", "br")
+	case f.gzip != nil && strings.Contains(accepted, "gzip"):
+		body = f.gzip
+		header.Set("Content-Encoding", "gzip")
+	}
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(body)
+	}
+}
+
+const (
+	cacheCheck   = "no-cache"
+	cacheHour    = "public, max-age=3600"
+	cacheForEver = "public, max-age=31536000, immutable" // for names that carry a hash
+)

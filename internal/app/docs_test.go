@@ -1,0 +1,78 @@
+package app
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	reference = regexp.MustCompile(`(?:href|src|data-description)="([^"]*)"`)
+	elsewhere = regexp.MustCompile(`(?:url\(|@import)[\s"']*(?:https?:)?//`)
+)
+
+// TestDocsAreServedFromHere follows the documentation through every reference
+// its HTML makes: each is on this server, and is there.
+func TestDocsAreServedFromHere(t *testing.T) {
+	s := start(t, nil)
+	seen := map[string]bool{}
+	for next := []string{"/docs"}; len(next) > 0; {
+		path, _, _ := strings.Cut(next[0], "#")
+		next = next[1:]
+		if path == "" || seen[path] {
+			continue
+		}
+		seen[path] = true
+		if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
+			t.Errorf("the documentation refers to %s", path)
+			continue
+		}
+		header, body := s.download(t, path)
+		if !strings.HasPrefix(path, "/docs") {
+			continue
+		}
+		policy := header.Get("Content-Security-Policy")
+		if !strings.HasPrefix(policy, "default-src 'none'; script-src 'self'; ") || strings.Contains(policy, "http") || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: policy %q", path, policy)
+		}
+		switch kind := header.Get("Content-Type"); {
+		case strings.HasPrefix(kind, "text/html"):
+			for _, m := range reference.FindAllSubmatch(body, -1) {
+				next = append(next, string(m[1]))
+			}
+		case strings.HasPrefix(kind, "text/css") && elsewhere.Match(body):
+			t.Errorf("%s loads from another host", path)
+		}
+	}
+	for _, path := range []string{"/docs/v3", "/docs/v4", "/docs/v5", "/docs/signing", "/docs/examples", "/docs/errors",
+		"/api/v3/openapi.yaml", "/api/v4/openapi.yaml", "/api/v5/openapi.json"} {
+		if !seen[path] {
+			t.Errorf("no page refers to %s", path)
+		}
+	}
+	vectors, err := os.ReadFile("../../client/testdata/vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, served := s.download(t, "/docs/vectors.json"); !bytes.Equal(served, vectors) {
+		t.Error("/docs/vectors.json is not client/testdata/vectors.json")
+	}
+}
+
+func (s *server) download(t *testing.T, path string) (http.Header, []byte) {
+	t.Helper()
+	answer, err := http.Get(s.app.BaseURL() + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Errorf("%s: %d %v", path, answer.StatusCode, err)
+	}
+	return answer.Header, body
+}

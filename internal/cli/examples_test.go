@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// example is a block of a guide that can be run: its first line, a comment,
+// names its file.
+var example = regexp.MustCompile("(?ms)^```(?:sh|go|js|python)\n((?:#|//) (\\S+)\n.*?)^```$")
+
+var runnable = regexp.MustCompile("(?m)^```(?:sh|go|js|python)$")
+
+// examples writes the examples of the guides to files of their names. There
+// must be those named and no others, so that none is left unrun.
+func examples(ts *testscript.TestScript, _ bool, names []string) {
+	guides, err := filepath.Glob(filepath.Join(ts.Getenv("REPO"), "docs/api/*.md"))
+	ts.Check(err)
+	var found []string
+	for _, guide := range guides {
+		raw, err := os.ReadFile(guide)
+		ts.Check(err)
+		blocks := example.FindAllStringSubmatch(string(raw), -1)
+		if all := len(runnable.FindAll(raw, -1)); all != len(blocks) {
+			ts.Fatalf("%s has %d examples, %d of them with a file's name in their first line", guide, all, len(blocks))
+		}
+		for _, block := range blocks {
+			found = append(found, block[2])
+			ts.Check(os.WriteFile(ts.MkAbs(block[2]), []byte(block[1]), 0o600))
+		}
+	}
+	slices.Sort(found)
+	slices.Sort(names)
+	if !slices.Equal(found, names) {
+		ts.Fatalf("the guides have the examples %v, the script runs %v", found, names)
+	}
+}
+
+// goEnv lets the scripts run Go, with the caches of whoever runs the tests.
+func goEnv(e *testscript.Env) error {
+	repository, err := filepath.Abs("../..")
+	if err != nil {
+		return err
+	}
+	e.Setenv("REPO", repository)
+	names := []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS", "CGO_ENABLED"}
+	out, err := exec.Command("go", append([]string{"env"}, names...)...).Output()
+	if err != nil {
+		return fmt.Errorf("go env: %w", err)
+	}
+	values := strings.Split(string(out), "\n")
+	for i, name := range names {
+		e.Setenv(name, values[i])
+	}
+	return nil
+}

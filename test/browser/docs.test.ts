@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Browser } from 'playwright-core';
+import { desktop, launch, Person, phone } from './browser';
+import { Server } from './server';
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  server = await Server.start();
+  browser = await launch();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+describe('the reference', () => {
+  test.each([
+    { version: 'v3', operation: '/rooms/create_quick_audio_room', summary: 'Create a quick audio room' },
+    { version: 'v4', operation: '/projects/update_project_status', summary: 'Switch the project on or off' },
+    { version: 'v5', operation: '/requests', summary: 'Recent version 5 calls of the project' },
+  ])('$version shows its operations, and asks no other host', async ({ version, operation, summary }) => {
+    const reader = await Person.arrive(browser);
+    await reader.open(`${server.url}/docs/${version}`);
+    const entry = reader.page.locator('.opblock', { has: reader.page.locator(`[data-path="${operation}"]`) });
+    await entry.getByText(summary).waitFor();
+    await entry.locator('.opblock-summary-control').click();
+    await entry.getByRole('heading', { name: 'Responses' }).waitFor();
+    await reader.picture(`docs-${version}`);
+    reader.wellBehaved(server.url);
+    await reader.close();
+  });
+});
+
+describe('the guides', () => {
+  const pages = ['', '/signing', '/examples', '/errors'];
+  const looks = [
+    { name: 'phone-dark', viewport: phone, dark: true },
+    { name: 'desktop-light', viewport: desktop, dark: false },
+  ];
+
+  test.each(looks)('are accessible: $name', async ({ name, ...look }) => {
+    const reader = await Person.arrive(browser, look);
+    for (const page of pages) {
+      await reader.open(`${server.url}/docs${page}`);
+      await reader.accessible(`/docs${page}`);
+      const wide = await reader.page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
+      expect(wide, `/docs${page} scrolls sideways`).toBe(false);
+      await reader.picture(`docs${page.replace('/', '-')}-${name}`);
+    }
+    reader.wellBehaved(server.url);
+    await reader.close();
+  });
+
+  test('lead to the test vectors', async () => {
+    const reader = await Person.arrive(browser);
+    await reader.open(`${server.url}/docs/signing`);
+    await reader.page.getByRole('link', { name: 'vectors.json' }).click();
+    await reader.page.waitForURL(`${server.url}/docs/vectors.json`);
+    expect(await reader.page.textContent('body')).toContain('SVC-HMAC-V5-1');
+    await reader.close();
+  });
+});

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Plugin, Rolldown } from 'vite';
+import { guide } from './markdown.ts';
+
+const repository = resolve(import.meta.dirname, '../..');
+
+/** The guides in docs/api, in the order of the bar. */
+const guides = [
+  { name: 'index', title: 'Start' },
+  { name: 'signing', title: 'Signing' },
+  { name: 'examples', title: 'Examples' },
+  { name: 'errors', title: 'Errors' },
+];
+
+/** The viewer's pages, and the description that each reads from the server. */
+const references = [
+  { name: 'v3', title: 'Version 3', description: '/api/v3/openapi.yaml' },
+  { name: 'v4', title: 'Version 4', description: '/api/v4/openapi.yaml' },
+  { name: 'v5', title: 'Version 5', description: '/api/v5/openapi.json' },
+];
+
+const address = (name: string) => (name === 'index' ? '/docs' : `/docs/${name}`);
+
+/** Writes a page for every guide and every description, and the test vectors beside them. */
+export function docs(): Plugin {
+  return {
+    name: 'docs',
+    apply: 'build',
+    generateBundle(_, bundle) {
+      const loads = (entry: string) => head(bundle, entry);
+      const emit = (fileName: string, source: string) => this.emitFile({ type: 'asset', fileName, source });
+      for (const { name, title } of guides) {
+        const markdown = readFileSync(resolve(repository, `docs/api/${name}.md`), 'utf8');
+        emit(`${name}.html`, page(name, title, loads('guide'), `<main class="guide">\n${guide(markdown)}</main>`));
+      }
+      for (const { name, title, description } of references) {
+        emit(`${name}.html`, page(name, title, loads('viewer'), `<main id="reference" data-description="${description}"></main>`));
+      }
+      emit('vectors.json', readFileSync(resolve(repository, 'client/testdata/vectors.json'), 'utf8'));
+    },
+  };
+}
+
+/** What an entry needs in the head: its styles and its script, with those they share. */
+function head(bundle: Rolldown.OutputBundle, entry: string): string {
+  const tags = new Set<string>();
+  const visit = (chunk: Rolldown.OutputChunk) => {
+    for (const name of chunk.imports) {
+      const imported = bundle[name];
+      if (imported?.type === 'chunk') visit(imported);
+    }
+    for (const style of chunk.viteMetadata?.importedCss ?? []) tags.add(`<link rel="stylesheet" href="/docs/${style}">`);
+  };
+  for (const chunk of Object.values(bundle)) {
+    if (chunk.type !== 'chunk' || !chunk.isEntry || chunk.name !== entry) continue;
+    visit(chunk);
+    if (entry === 'viewer') tags.add(`<script type="module" src="/docs/${chunk.fileName}"></script>`);
+  }
+  return [...tags].join('\n');
+}
+
+function page(name: string, title: string, head: string, main: string): string {
+  const links = [...guides, ...references].map((other) => {
+    const current = other.name === name ? ' aria-current="page"' : '';
+    return `<li><a href="${address(other.name)}"${current}>${other.title}</a></li>`;
+  });
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · Parley API</title>
+<link rel="icon" href="/favicon.svg">
+${head}
+</head>
+<body>
+<nav class="bar" aria-label="Documentation"><ul>
+${links.join('\n')}
+</ul></nav>
+${main}
+</body>
+</html>
+`;
+}
