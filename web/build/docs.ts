@@ -35,7 +35,8 @@ export function docs(): Plugin {
         emit(`${name}.html`, page(name, title, loads('guide'), `<main class="guide">\n${guide(markdown)}</main>`));
       }
       for (const { name, title, description } of references) {
-        emit(`${name}.html`, page(name, title, loads('viewer'), `<main id="reference" data-description="${description}"></main>`));
+        // The viewer brings its own main.
+        emit(`${name}.html`, page(name, title, loads('viewer'), `<div id="reference" data-description="${description}"></div>`));
       }
       emit('vectors.json', readFileSync(resolve(repository, 'client/testdata/vectors.json'), 'utf8'));
     },
