@@ -131,7 +131,7 @@ func (c requestCommand) build(ctx context.Context) (*http.Request, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	r.URL.Opaque = "//" + base.Host + path
+	r.URL.Opaque = path // goes into the request line as it is
 	r.URL.RawQuery, r.URL.ForceQuery = query, asked
 	if len(body) > 0 {
 		r.Header.Set("Content-Type", "application/json")

@@ -82,7 +82,7 @@ func (c roomShow) Run(ctx context.Context, s *streams) error {
 	return fields(s.out, "room", r.RoomId, "title", r.Title, "project", r.ProjectId, "client_room_id", r.ClientRoomId,
 		"type", string(r.RoomType), "state", string(r.State), "end reason", string(r.EndReason),
 		"participants", fmt.Sprintf("%d of at most %d", r.Participants, r.MaxParticipants),
-		"created", at(&r.CreatedAt), "opened", at(r.OpenedAt), "started", at(r.StartedAt), "ended", at(r.EndedAt))
+		"created", at(&r.CreatedAt), "opens", at(r.StartAt), "opened", at(r.OpenedAt), "started", at(r.StartedAt), "ended", at(r.EndedAt))
 }
 
 type roomEnd struct {

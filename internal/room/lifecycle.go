@@ -44,7 +44,7 @@ func (r *Room) open(at time.Time) {
 
 // openWhenDue opens a scheduled room whose start has come.
 func (r *Room) openWhenDue(now time.Time) {
-	if r.State == Scheduled && !now.Before(r.StartAt) {
+	if r.State == Scheduled && !r.StartAt.IsZero() && !now.Before(r.StartAt) {
 		r.open(now)
 	}
 }

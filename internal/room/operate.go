@@ -36,6 +36,7 @@ type Listed struct {
 	Participants    int // who are in now
 	MaxParticipants int
 	CreatedAt       time.Time
+	StartAt         time.Time // zero for a quick room
 	OpenedAt        time.Time
 	StartedAt       time.Time
 	EndedAt         time.Time

@@ -101,11 +101,11 @@ func (db *DB) List(ctx context.Context, q room.Query) ([]room.Listed, error) {
 	var all []room.Listed
 	err := db.each(ctx, `SELECT id, project_id, coalesce(client_room_id, ''), type, state, end_reason, title,
 		(SELECT count(*) FROM seats WHERE seats.room_id = rooms.id AND seats.state = 'joined'),
-		max_participants, created_at, opened_at, started_at, ended_at
+		max_participants, created_at, start_at, opened_at, started_at, ended_at
 		FROM rooms`+condition+fmt.Sprintf(` ORDER BY id DESC LIMIT $%d`, len(args)), args, func(scan func(...any) error) error {
 		var r room.Listed
 		err := scan(&r.ID, &r.ProjectID, &r.ClientRoomID, &r.Type, &r.State, &r.EndReason, &r.Title,
-			&r.Participants, &r.MaxParticipants, moment{&r.CreatedAt}, moment{&r.OpenedAt}, moment{&r.StartedAt}, moment{&r.EndedAt})
+			&r.Participants, &r.MaxParticipants, moment{&r.CreatedAt}, moment{&r.StartAt}, moment{&r.OpenedAt}, moment{&r.StartedAt}, moment{&r.EndedAt})
 		all = append(all, r)
 		return err
 	})

@@ -397,6 +397,9 @@ type Room struct {
 	RoomId              string       `json:"room_id"`
 	RoomType            RoomRoomType `json:"room_type"`
 
+	// StartAt When a scheduled room opens; absent for quick rooms.
+	StartAt *time.Time `json:"start_at,omitempty"`
+
 	// StartedAt The first join.
 	StartedAt *time.Time `json:"started_at,omitempty"`
 	State     RoomState  `json:"state"`

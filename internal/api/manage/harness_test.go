@@ -156,6 +156,16 @@ func (b *bench) join(id, name string) {
 	b.rooms.ParticipantJoined(a.SessionID, a.Seat.ID, "connection of "+name, time.Now())
 }
 
+// scheduled makes a room that opens in an hour.
+func (b *bench) scheduled(projectID string) string {
+	b.t.Helper()
+	p, err := b.projects.Get(b.t.Context(), projectID)
+	must(b.t, err)
+	created, err := b.rooms.Schedule(b.t.Context(), p, room.Request{Type: room.Video, MaxParticipants: 5, Title: "Lesson", StartAt: time.Now().Add(time.Hour)})
+	must(b.t, err)
+	return created.ID
+}
+
 // state moves a room to a state that it takes time, or people, to come to.
 func (b *bench) state(id string, state room.State) {
 	b.t.Helper()

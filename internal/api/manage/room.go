@@ -61,5 +61,5 @@ func (s *operations) EndRoom(w http.ResponseWriter, r *http.Request, id RoomID) 
 func listed(l room.Listed) Room {
 	return Room{RoomId: l.ID, ProjectId: l.ProjectID, ClientRoomId: l.ClientRoomID, RoomType: RoomRoomType(l.Type), State: RoomState(l.State),
 		EndReason: RoomEndReason(l.EndReason), Title: l.Title, Participants: l.Participants, MaxParticipants: l.MaxParticipants,
-		CreatedAt: l.CreatedAt, OpenedAt: moment(l.OpenedAt), StartedAt: moment(l.StartedAt), EndedAt: moment(l.EndedAt)}
+		CreatedAt: l.CreatedAt, StartAt: moment(l.StartAt), OpenedAt: moment(l.OpenedAt), StartedAt: moment(l.StartedAt), EndedAt: moment(l.EndedAt)}
 }

@@ -2,6 +2,7 @@ package v3
 
 import (
 	"errors"
+	"io"
 	"maps"
 	"net/http"
 	"strings"
@@ -165,8 +166,10 @@ func TestCreations(t *testing.T) {
 		}
 	})
 	t.Run("the description", func(t *testing.T) {
-		if answer := c.Do(t, http.MethodGet, "/api/v3/openapi.yaml", nil, nil); answer.StatusCode != 200 {
-			t.Errorf("%d", answer.StatusCode)
+		answer := c.Do(t, http.MethodGet, "/api/v3/openapi.yaml", nil, nil)
+		served, err := io.ReadAll(answer.Body)
+		if err != nil || answer.StatusCode != 200 || string(served) != string(Description(t)) {
+			t.Errorf("%d, not as it is written: %v", answer.StatusCode, err)
 		}
 		Says(t, c.Do(t, http.MethodPost, "/api/v3/openapi.yaml", nil, nil), 405, "this path takes GET, HEAD, not POST")
 	})

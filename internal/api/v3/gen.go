@@ -156,10 +156,10 @@ type Unavailable = Error
 
 // CreateQuickAudioRoomParams defines parameters for CreateQuickAudioRoom.
 type CreateQuickAudioRoomParams struct {
-	// ApiKey A live API key of the project. Optional; checked when sent.
+	// ApiKey Our addition. A live API key of the project. Optional; checked when sent.
 	ApiKey *ApiKey `json:"api-key,omitempty"`
 
-	// Key The older name of `api-key`. When both are sent, both must be live.
+	// Key Our addition. The older name of `api-key`. When both are sent, both must be live.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	Key *Key `json:"key,omitempty"`
 
@@ -173,10 +173,10 @@ type CreateQuickAudioRoomParams struct {
 
 // CreateScheduleAudioRoomParams defines parameters for CreateScheduleAudioRoom.
 type CreateScheduleAudioRoomParams struct {
-	// ApiKey A live API key of the project. Optional; checked when sent.
+	// ApiKey Our addition. A live API key of the project. Optional; checked when sent.
 	ApiKey *ApiKey `json:"api-key,omitempty"`
 
-	// Key The older name of `api-key`. When both are sent, both must be live.
+	// Key Our addition. The older name of `api-key`. When both are sent, both must be live.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	Key *Key `json:"key,omitempty"`
 
@@ -190,10 +190,10 @@ type CreateScheduleAudioRoomParams struct {
 
 // CreateScheduleVideoRoomParams defines parameters for CreateScheduleVideoRoom.
 type CreateScheduleVideoRoomParams struct {
-	// ApiKey A live API key of the project. Optional; checked when sent.
+	// ApiKey Our addition. A live API key of the project. Optional; checked when sent.
 	ApiKey *ApiKey `json:"api-key,omitempty"`
 
-	// Key The older name of `api-key`. When both are sent, both must be live.
+	// Key Our addition. The older name of `api-key`. When both are sent, both must be live.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	Key *Key `json:"key,omitempty"`
 

@@ -236,20 +236,20 @@ type UpdateProjectStatusParams struct {
 	// ProjectId The project, once.
 	ProjectId openapi_types.UUID `form:"project_id" json:"project_id"`
 
-	// ApiKey A live API key of the project. Optional; checked when sent.
+	// ApiKey Our addition. A live API key of the project. Optional; checked when sent.
 	ApiKey *ApiKey `json:"api-key,omitempty"`
 
-	// Key The older name of `api-key`. When both are sent, both must be live.
+	// Key Our addition. The older name of `api-key`. When both are sent, both must be live.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	Key *Key `json:"key,omitempty"`
 }
 
 // CreateScheduleVideoRoomParams defines parameters for CreateScheduleVideoRoom.
 type CreateScheduleVideoRoomParams struct {
-	// ApiKey A live API key of the project. Optional; checked when sent.
+	// ApiKey Our addition. A live API key of the project. Optional; checked when sent.
 	ApiKey *ApiKey `json:"api-key,omitempty"`
 
-	// Key The older name of `api-key`. When both are sent, both must be live.
+	// Key Our addition. The older name of `api-key`. When both are sent, both must be live.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	Key *Key `json:"key,omitempty"`
 

@@ -181,3 +181,32 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// FuzzNumber looks for texts that are taken as numbers and are not those
+// digits, or that are refused although they are.
+func FuzzNumber(f *testing.F) {
+	for _, seed := range []string{"5", "007", "-5", "+5", "5.0", "1e2", "٥", "５", "", " 5", "9223372036854775807", "9223372036854775808", "5\x00"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		body, err := json.Marshal(map[string]string{"n": text})
+		if err != nil {
+			return
+		}
+		o, err := Parse(body)
+		if err != nil {
+			t.Fatalf("%q: %v", body, err)
+		}
+		n := o.RequiredNumber("n")
+		digits := text != "" && strings.Trim(text, "0123456789") == ""
+		want, rangeErr := strconv.Atoi(text)
+		switch err := o.Err(); {
+		case (err == nil) != (digits && rangeErr == nil):
+			t.Fatalf("%q: %d, %v", text, n, err)
+		case err == nil && n != want:
+			t.Fatalf("%q is %d", text, n)
+		case err != nil && (n != 0 || !fault.Is(err, fault.Invalid) || !strings.HasPrefix(err.Error(), "n ")):
+			t.Fatalf("%q: %d, %v", text, n, err)
+		}
+	})
+}

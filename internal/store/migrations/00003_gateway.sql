@@ -16,13 +16,15 @@ CREATE TABLE tallies (
     PRIMARY KEY (subject, period)
 );
 
--- Calls of version 5 that somebody may ask about. The number is the moment in
--- nanoseconds, made unique; the call is JSON, because it is only ever read
--- whole and many are written.
+-- Calls of version 5 that somebody may ask about, in blocks: a row for each
+-- cost more than answering the call. A call's number is its moment in
+-- nanoseconds, made unique; n is that of the last in the block.
 CREATE TABLE calls (
     project_id TEXT NOT NULL,
     n          BIGINT NOT NULL,
-    call       TEXT NOT NULL,
+    first_n    BIGINT NOT NULL,
+    size       BIGINT NOT NULL,
+    calls      TEXT NOT NULL, -- JSON
     PRIMARY KEY (project_id, n)
 );
 

@@ -1,0 +1,108 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Options are what can be left at its zero value.
+type Options struct {
+	// HTTPClient sends the requests. It is copied, and the copy follows no
+	// redirects. Nil means a client of its own with a timeout of 30 seconds for
+	// each attempt.
+	HTTPClient *http.Client
+	// MaxAttempts is how often a call is sent at most, 1 or more; 0 means 3. The
+	// one attempt after a correction of the clock comes on top.
+	MaxAttempts int
+	// UserAgent is sent as User-Agent; empty means "parley-go". It is shown in
+	// the Gateway's list of requests.
+	UserAgent string
+}
+
+const (
+	defaultTimeout     = 30 * time.Second
+	defaultMaxAttempts = 3
+	defaultUserAgent   = "parley-go"
+)
+
+// Client calls one server for one project. Make it with New.
+type Client struct {
+	base        string       // scheme and host, without a slash at the end
+	credentials *Credentials // a pointer, so that printing a Client shows none
+	redact      *strings.Replacer
+	http        *http.Client
+	maxAttempts int
+	userAgent   string
+	clock       clock
+}
+
+// New returns a Client of the server at baseURL: a scheme and a host, such as
+// https://meet.example.org, without a path, because version 5 signs the path
+// that the server sees. Use http only where nobody else can listen. Which
+// credentials a call needs stands at the fields of Credentials; a call whose
+// credential is missing fails with ErrMissingCredential and sends nothing.
+func New(baseURL string, credentials Credentials, options Options) (*Client, error) {
+	base, err := checkBaseURL(baseURL)
+	if err != nil {
+		return nil, err
+	}
+	if err := credentials.check(); err != nil {
+		return nil, err
+	}
+	if options.MaxAttempts < 0 {
+		return nil, fmt.Errorf("parley: MaxAttempts must not be negative, but is %d", options.MaxAttempts)
+	}
+	c := &Client{
+		base:        base,
+		credentials: &credentials,
+		redact:      credentials.replacer(),
+		http:        &http.Client{Timeout: defaultTimeout},
+		maxAttempts: options.MaxAttempts,
+		userAgent:   options.UserAgent,
+	}
+	if options.HTTPClient != nil {
+		injected := *options.HTTPClient
+		c.http = &injected
+	}
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	if c.maxAttempts == 0 {
+		c.maxAttempts = defaultMaxAttempts
+	}
+	if c.userAgent == "" {
+		c.userAgent = defaultUserAgent
+	}
+	return c, nil
+}
+
+// checkBaseURL returns scheme and host. Its errors do not repeat the URL,
+// which may hold a password.
+func checkBaseURL(text string) (string, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return "", errors.New("parley: the base URL is no URL")
+	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
+		return "", errors.New("parley: the base URL must be an absolute http or https URL")
+	case u.User != nil:
+		return "", errors.New("parley: the base URL must not hold a user or password")
+	case u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return "", errors.New("parley: the base URL must have neither path nor query nor fragment")
+	}
+	return u.Scheme + "://" + u.Host, nil
+}
+
+// ClockOffset returns how far the server's clock is ahead of ours, as far as
+// its answers have told; 0 before the first answer.
+func (c *Client) ClockOffset() time.Duration { return c.clock.get() }
+
+// String names the server and the project, and no secret.
+func (c *Client) String() string {
+	return fmt.Sprintf("parley client of %s, project %q", c.base, c.credentials.ProjectID)
+}
+
+// Format writes what String returns, whatever the verb.
+func (c *Client) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }

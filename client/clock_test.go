@@ -1,0 +1,151 @@
+package client_test
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/client"
+)
+
+// near reports whether an offset is right, as far as a Date of whole seconds
+// can tell.
+func near(got, want time.Duration) bool { return (got - want).Abs() <= time.Second }
+
+func TestTheClockIsCorrectedBothWays(t *testing.T) {
+	for _, ahead := range []time.Duration{0, 10 * time.Minute, -10 * time.Minute, 300 * 24 * time.Hour, -20 * time.Second} {
+		t.Run(ahead.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer()
+				s.setAhead(ahead)
+				c := inBubble(t, s, client.Options{MaxAttempts: 1})
+				expected := 1
+				if ahead.Abs() > s.skew {
+					expected = 2 // refused, corrected
+				}
+				for range 3 {
+					if err := keys(t.Context(), c); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if got := len(s.seen()); got != expected+2 {
+					t.Errorf("three calls were sent %d times", got)
+				}
+				if !near(c.ClockOffset(), ahead) {
+					t.Errorf("the offset is %s", c.ClockOffset())
+				}
+			})
+		})
+	}
+}
+
+// The server's clock, or ours, may be set while the client lives, back too.
+func TestTheClockFollows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		c := inBubble(t, s, client.Options{})
+		for _, ahead := range []time.Duration{0, time.Hour, 0, -time.Hour, time.Hour} {
+			s.setAhead(ahead)
+			if err := keys(t.Context(), c); err != nil {
+				t.Fatalf("%s ahead: %v", ahead, err)
+			}
+			if !near(c.ClockOffset(), ahead) {
+				t.Errorf("%s ahead, but the offset is %s", ahead, c.ClockOffset())
+			}
+		}
+	})
+}
+
+// Answers of other versions, and refusals, tell the time as well.
+func TestTheClockIsKeptFresh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.setAhead(time.Hour)
+		c := inBubble(t, s, client.Options{})
+		s.next(refuse(403, "the project is suspended"))
+		if err := status(t.Context(), c); !client.IsForbidden(err) {
+			t.Fatal(err)
+		}
+		if err := keys(t.Context(), c); err != nil || len(s.seen()) != 2 {
+			t.Errorf("sent %d times: %v", len(s.seen()), err)
+		}
+	})
+}
+
+func TestARightClockDoesNotTremble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := inBubble(t, newServer(), client.Options{})
+		for range 50 {
+			time.Sleep(370 * time.Millisecond)
+			if err := keys(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			if c.ClockOffset() != 0 {
+				t.Fatalf("the offset is %s", c.ClockOffset())
+			}
+		}
+	})
+}
+
+// A 401 has other causes: it is not asked again and again.
+func TestAWrongSecretIsRefusedOnce(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		ahead time.Duration
+		sent  int
+	}{{"clock right", 0, 1}, {"clock off", time.Hour, 2}} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newServer()
+			s.setAhead(test.ahead)
+			wrong := credentials
+			wrong.GatewaySecret = "gs_another"
+			if err := keys(t.Context(), start(t, s, wrong, client.Options{})); !client.IsUnauthorized(err) || len(s.seen()) != test.sent {
+				t.Errorf("sent %d times: %v", len(s.seen()), err)
+			}
+		})
+	}
+}
+
+func TestDatesThatDoNotCount(t *testing.T) {
+	const old = "Thu, 01 Jan 2015 00:00:00 GMT"
+	const refused = `{"error":{"code":"SVC_UNAUTHORIZED","message":"not accepted","request_id":"r"}}`
+	for _, test := range []struct {
+		name   string
+		answer http.HandlerFunc
+	}{
+		{"out of a cache", reply(401, refused, "Date", old, "Age", "5")},
+		{"no date", reply(401, refused, "Date", "yesterday")},
+		{"not the server's", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Del("X-Gateway-Request-ID")
+			reply(401, "<html>", "Date", old)(w, r)
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newServer()
+			s.next(test.answer)
+			c := start(t, s, credentials, client.Options{})
+			if err := keys(t.Context(), c); !client.IsUnauthorized(err) || len(s.seen()) != 1 || c.ClockOffset() != 0 {
+				t.Errorf("sent %d times, offset %s: %v", len(s.seen()), c.ClockOffset(), err)
+			}
+		})
+	}
+}
+
+// Calls at the same time are all corrected, also those that find the clock
+// already corrected by another's answer.
+func TestManyCallsAreCorrectedAtOnce(t *testing.T) {
+	s := newServer()
+	s.setAhead(time.Hour)
+	c := start(t, s, credentials, client.Options{})
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if err := keys(t.Context(), c); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,178 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The kinds of refusal. Test for them with errors.Is.
+var (
+	// ErrInvalid is 400, 413, 415 and 422: the message names the field and the
+	// bound.
+	ErrInvalid = errors.New("parley: invalid request")
+	// ErrUnauthorized is 401: unknown project or key, wrong signature or wrong
+	// time. The Gateway's list of requests tells which it was.
+	ErrUnauthorized = errors.New("parley: unauthorized")
+	// ErrForbidden is 403: the project is inactive or suspended.
+	ErrForbidden = errors.New("parley: forbidden")
+	// ErrNotFound is 404: no such room or resource, or version 5 is disabled
+	// (CodeGatewayDisabled).
+	ErrNotFound = errors.New("parley: not found")
+	// ErrConflict is 409: the client_room_id is taken, the same Idempotency-Key
+	// is under way, or the room's state forbids it.
+	ErrConflict = errors.New("parley: conflict")
+	// ErrRateLimited is 429. Error.RetryAfter says when to come back.
+	ErrRateLimited = errors.New("parley: rate limited")
+	// ErrUnavailable is 502, 503 and 504: try again later.
+	ErrUnavailable = errors.New("parley: unavailable")
+)
+
+// ErrUnexpectedAnswer is returned for an answer that the interface does not
+// describe, or that is larger than 4 MiB. Of a call that writes it may have
+// been a success.
+var ErrUnexpectedAnswer = errors.New("parley: unexpected answer")
+
+// The codes of version 5.
+const (
+	CodeUnauthorized       = "SVC_UNAUTHORIZED"
+	CodeProjectSuspended   = "SVC_GATEWAY_PROJECT_SUSPENDED"
+	CodeGatewayDisabled    = "SVC_GATEWAY_DISABLED"
+	CodeResourceNotFound   = "SVC_RESOURCE_NOT_FOUND"
+	CodeGatewayUnavailable = "SVC_GATEWAY_UNAVAILABLE"
+	CodeInvalidRequest     = "SVC_INVALID_REQUEST"
+	CodeRateLimited        = "SVC_RATE_LIMITED"
+)
+
+// Error is a refusal by the server, or by something on the way to it.
+type Error struct {
+	// Status is the HTTP status, such as 404.
+	Status int
+	// Code is one of the codes of version 5; empty in other versions.
+	Code string
+	// Message is the server's sentence, or the name of the status where there
+	// was none. At most 500 characters, all of them printable.
+	Message string
+	// RequestID names the request to the server's operator. It may be shared.
+	RequestID string
+	// RetryAfter is how long the server asks to wait; 0 if it does not say.
+	RetryAfter time.Duration
+	// Attempts is how often the call was sent. A conflict after more than one
+	// can be the doing of an earlier attempt whose answer was lost.
+	Attempts int
+}
+
+// Error returns one line with the status, the code and the message.
+func (e *Error) Error() string {
+	text := fmt.Sprintf("parley: %d", e.Status)
+	if e.Code != "" {
+		text += " " + e.Code
+	}
+	text += ": " + e.Message
+	if e.RequestID != "" {
+		text += " (request " + e.RequestID + ")"
+	}
+	return text
+}
+
+// Is reports whether the refusal is of the kind that target stands for.
+func (e *Error) Is(target error) bool { return target == e.kind() }
+
+func (e *Error) kind() error {
+	switch e.Status {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+		return ErrInvalid
+	case http.StatusUnauthorized:
+		return ErrUnauthorized
+	case http.StatusForbidden:
+		return ErrForbidden
+	case http.StatusNotFound:
+		return ErrNotFound
+	case http.StatusConflict:
+		return ErrConflict
+	case http.StatusTooManyRequests:
+		return ErrRateLimited
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return ErrUnavailable
+	}
+	return nil
+}
+
+// IsUnauthorized reports whether err is a 401.
+func IsUnauthorized(err error) bool { return errors.Is(err, ErrUnauthorized) }
+
+// IsForbidden reports whether err is a 403.
+func IsForbidden(err error) bool { return errors.Is(err, ErrForbidden) }
+
+// IsNotFound reports whether err is a 404.
+func IsNotFound(err error) bool { return errors.Is(err, ErrNotFound) }
+
+// IsConflict reports whether err is a 409.
+func IsConflict(err error) bool { return errors.Is(err, ErrConflict) }
+
+// IsRateLimited reports whether err is a 429.
+func IsRateLimited(err error) bool { return errors.Is(err, ErrRateLimited) }
+
+// IsUnavailable reports whether err is a 502, 503 or 504.
+func IsUnavailable(err error) bool { return errors.Is(err, ErrUnavailable) }
+
+const (
+	maxMessage = 500 // characters
+	maxName    = 100 // characters of a code or a request id
+)
+
+// decodeError reads a refusal. A body in neither of the two documented forms,
+// such as a proxy's page, is left out of it.
+func decodeError(status int, header http.Header, body []byte, redact *strings.Replacer) *Error {
+	e := &Error{Status: status, RequestID: requestID(header), RetryAfter: retryAfter(header)}
+	var outer struct {
+		Error json.RawMessage `json:"error"`
+	}
+	var inner struct {
+		Code      string `json:"code"`
+		Message   string `json:"message"`
+		RequestID string `json:"request_id"`
+	}
+	if json.Unmarshal(body, &outer) == nil && json.Unmarshal(outer.Error, &e.Message) != nil {
+		if json.Unmarshal(outer.Error, &inner) == nil {
+			e.Code, e.Message = inner.Code, inner.Message
+			if inner.RequestID != "" {
+				e.RequestID = inner.RequestID
+			}
+		}
+	}
+	e.Code = clean(redact.Replace(e.Code), maxName)
+	e.Message = clean(redact.Replace(e.Message), maxMessage)
+	e.RequestID = clean(redact.Replace(e.RequestID), maxName)
+	if e.Message == "" {
+		e.Message = http.StatusText(status)
+	}
+	return e
+}
+
+// requestID returns the name that the server gave the request.
+func requestID(header http.Header) string {
+	if id := header.Get("X-Gateway-Request-ID"); id != "" {
+		return id
+	}
+	return header.Get("X-Request-ID")
+}
+
+// clean makes a text safe for a log: printable, on one line and bounded.
+func clean(text string, most int) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return utf8.RuneError
+	}, text)
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most-1]) + "…"
+	}
+	return text
+}

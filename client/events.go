@@ -1,0 +1,64 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// joinWindow is for how long a join event may be repeated. The server takes
+// the same event within a minute for the same join; half of it is left for the
+// last attempt to arrive.
+const joinWindow = 30 * time.Second
+
+// JoinEvent tells that somebody joined a room in another system.
+type JoinEvent struct {
+	// RoomID is the room's UUID.
+	RoomID string
+	// Name is who joined, 1 to 255 characters, not blank.
+	Name string
+}
+
+// JoinEventAnswer is the answer to SendJoinEvent.
+type JoinEventAnswer struct {
+	Joined    bool   `json:"joined"`
+	RequestID string `json:"-"`
+}
+
+// SendJoinEvent reports a join, which leaves a mark in the room's attendance.
+// It grants no access and takes no seat. It needs the project secret. A room
+// that is over is ErrConflict, an unknown one ErrNotFound.
+func (c *Client) SendJoinEvent(ctx context.Context, event JoinEvent) (*JoinEventAnswer, error) {
+	if c.credentials.ProjectSecret == "" {
+		return nil, missing("ProjectSecret")
+	}
+	if event.RoomID == "" {
+		return nil, errors.New("parley: a join event needs a RoomID")
+	}
+	type userInfo struct {
+		Name string `json:"name"`
+	}
+	body := struct {
+		RoomID   string   `json:"room_id"`
+		UserInfo userInfo `json:"user_info"`
+	}{event.RoomID, userInfo{event.Name}}
+	received := new(JoinEventAnswer)
+	header, err := c.write(ctx, &request{
+		method:     http.MethodPost,
+		target:     "/api/v4/webhook/get_room_events/" + url.PathEscape(event.RoomID),
+		bodyKey:    c.credentials.ProjectSecret,
+		repeatable: true,
+		window:     joinWindow,
+	}, body, received)
+	if err != nil {
+		return nil, err
+	}
+	if !received.Joined {
+		return nil, fmt.Errorf("%w: it does not say joined", ErrUnexpectedAnswer)
+	}
+	received.RequestID = requestID(header)
+	return received, nil
+}

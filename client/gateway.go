@@ -1,0 +1,222 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Availability says whether something is known.
+type Availability string
+
+// The values of Availability.
+const (
+	Available   Availability = "available"
+	Unavailable Availability = "unavailable"
+)
+
+// GatewayMeta is what every answer of version 5 says beside its data.
+type GatewayMeta struct {
+	// RequestID names the request. It may be shared with support.
+	RequestID string `json:"-"`
+	// RequestsUsed counts the organization's validly signed version 5 calls in
+	// this day (UTC), this one included. It is no quota. Nil while the server
+	// does not know it.
+	RequestsUsed *int64 `json:"-"`
+}
+
+func gatewayMeta(header http.Header) GatewayMeta {
+	meta := GatewayMeta{RequestID: requestID(header)}
+	if used, err := strconv.ParseInt(header.Get("X-Gateway-Requests-Used"), 10, 64); err == nil && used >= 0 {
+		meta.RequestsUsed = &used
+	}
+	return meta
+}
+
+// Keys are the API keys of the project.
+type Keys struct {
+	Current CurrentKey `json:"current"`
+	// Overlap is the key before, while a rotation overlaps; nil otherwise.
+	Overlap *OverlapKey `json:"overlap"`
+	GatewayMeta
+}
+
+// CurrentKey is the key in force.
+type CurrentKey struct {
+	ID string `json:"id"`
+	// APIKey is shown in part: its first eight characters, … and its last four.
+	APIKey string `json:"api_key"`
+	// Status is "active".
+	Status         string    `json:"status"`
+	SigningProfile string    `json:"signing_profile"`
+	CreatedAt      time.Time `json:"created_at"`
+	// LastUsedAt is the last validly signed version 5 call; nil before it.
+	LastUsedAt *time.Time `json:"last_used_at"`
+}
+
+// OverlapKey is a key that ends.
+type OverlapKey struct {
+	ID     string `json:"id"`
+	APIKey string `json:"api_key"`
+	// Status is "retiring".
+	Status        string    `json:"status"`
+	RetiringSince time.Time `json:"retiring_since"`
+	// OverlapEndsAt is when the key stops working.
+	OverlapEndsAt time.Time  `json:"overlap_ends_at"`
+	LastUsedAt    *time.Time `json:"last_used_at"`
+	// RequestsSinceRotation counts its validly signed version 5 calls since
+	// then: while it grows, somebody still uses the key.
+	RequestsSinceRotation int64 `json:"requests_since_rotation"`
+}
+
+// Keys reads the API keys of the project. Secrets are never shown.
+func (c *Client) Keys(ctx context.Context) (*Keys, error) {
+	keys := new(Keys)
+	meta, err := c.read(ctx, "/api/v5/keys", keys)
+	if err != nil {
+		return nil, err
+	}
+	keys.GatewayMeta = meta
+	return keys, nil
+}
+
+// Usage is what an organization has used in the calendar month (UTC) so far.
+type Usage struct {
+	OrganizationID string `json:"organization_id"`
+	// BillingModel is "plan" or "payg".
+	BillingModel string      `json:"billing_model"`
+	Period       UsagePeriod `json:"period"`
+	AsOf         time.Time   `json:"as_of"`
+	Totals       UsageTotals `json:"totals"`
+	Plan         PlanUsage   `json:"plan"`
+	// PayAsYouGo is nil for organizations with a plan.
+	PayAsYouGo *PayAsYouGo `json:"pay_as_you_go"`
+	GatewayMeta
+}
+
+// UsagePeriod is from Start up to, and without, End.
+type UsagePeriod struct {
+	Start time.Time `json:"start"`
+	End   time.Time `json:"end"`
+}
+
+// UsageTotals are of all projects of the organization. Minutes are the exact
+// time over 60 seconds, to two decimals.
+type UsageTotals struct {
+	ParticipantMinutes         float64 `json:"participant_minutes"`
+	AudioParticipantMinutes    float64 `json:"audio_participant_minutes"`
+	VideoParticipantMinutes    float64 `json:"video_participant_minutes"`
+	RoomsCreated               int64   `json:"rooms_created"`
+	Sessions                   int64   `json:"sessions"`
+	PeakConcurrentParticipants int64   `json:"peak_concurrent_participants"`
+}
+
+// PlanUsage compares usage with the plan. Only Availability is set where no
+// plan is known.
+type PlanUsage struct {
+	Availability     Availability `json:"availability"`
+	Name             string       `json:"name"`
+	IncludedMinutes  *Figure      `json:"included_minutes"`
+	UsedMinutes      *Figure      `json:"used_minutes"`
+	RemainingMinutes *Figure      `json:"remaining_minutes"`
+}
+
+// Figure is a number of participant minutes, if it is known.
+type Figure struct {
+	Availability Availability `json:"availability"`
+	// Value is nil where nothing is known.
+	Value *float64 `json:"value"`
+}
+
+// PayAsYouGo is the price of the usage. Only Availability is set while there
+// is no price.
+type PayAsYouGo struct {
+	Availability Availability `json:"availability"`
+	// Currency is its ISO 4217 code.
+	Currency string `json:"currency"`
+	// Unit is "participant_minute".
+	Unit string `json:"unit"`
+	// UnitPrice and AmountDue are exact decimal numbers, such as "0.0042".
+	UnitPrice string `json:"unit_price"`
+	AmountDue string `json:"amount_due"`
+}
+
+// Usage reads what the organization has used.
+func (c *Client) Usage(ctx context.Context) (*Usage, error) {
+	usage := new(Usage)
+	meta, err := c.read(ctx, "/api/v5/usage", usage)
+	if err != nil {
+		return nil, err
+	}
+	usage.GatewayMeta = meta
+	return usage, nil
+}
+
+// Limits are what the organization is entitled to.
+type Limits struct {
+	// Availability is Unavailable where nobody knows the plan. Entitlements are
+	// then empty, which does not mean unlimited.
+	Availability Availability  `json:"availability"`
+	Entitlements []Entitlement `json:"entitlements"`
+	GatewayMeta
+}
+
+// Entitlement is one limit.
+type Entitlement struct {
+	// Key is "max_participants", "room_duration" or "breakout_rooms".
+	Key   string `json:"key"`
+	Value int64  `json:"value"`
+	// Unit is "participants", "minutes" or "rooms".
+	Unit string `json:"unit"`
+	// Scope is "room".
+	Scope string `json:"scope"`
+	// Source is "plan:" and the plan's name.
+	Source       string       `json:"source"`
+	Availability Availability `json:"availability"`
+}
+
+// Limits reads what the organization is entitled to.
+func (c *Client) Limits(ctx context.Context) (*Limits, error) {
+	limits := new(Limits)
+	meta, err := c.read(ctx, "/api/v5/limits", limits)
+	if err != nil {
+		return nil, err
+	}
+	limits.GatewayMeta = meta
+	return limits, nil
+}
+
+// OpenAPI reads the machine-readable description of version 5. It is public
+// and needs no credentials.
+func (c *Client) OpenAPI(ctx context.Context) (json.RawMessage, error) {
+	var document json.RawMessage
+	_, err := c.call(ctx, &request{method: http.MethodGet, target: "/api/v5/openapi.json", repeatable: true}, &document)
+	return document, err
+}
+
+// read sends a signed request to version 5 and reads the data of its answer.
+func (c *Client) read(ctx context.Context, target string, into any) (GatewayMeta, error) {
+	if c.credentials.APIKey == "" {
+		return GatewayMeta{}, missing("APIKey")
+	}
+	if c.credentials.GatewaySecret == "" {
+		return GatewayMeta{}, missing("GatewaySecret")
+	}
+	var envelope struct {
+		Data json.RawMessage `json:"data"`
+	}
+	header, err := c.call(ctx, &request{method: http.MethodGet, target: target, timed: true, repeatable: true}, &envelope)
+	if err != nil {
+		return GatewayMeta{}, err
+	}
+	if len(envelope.Data) == 0 || string(envelope.Data) == "null" {
+		return GatewayMeta{}, fmt.Errorf("%w: it has no data", ErrUnexpectedAnswer)
+	}
+	if err := decode(envelope.Data, into); err != nil {
+		return GatewayMeta{}, err
+	}
+	return gatewayMeta(header), nil
+}

@@ -1,0 +1,115 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+const (
+	firstWait = 250 * time.Millisecond
+	maxWait   = 30 * time.Second
+	// oneSecond is the step of the signed timestamp: a smaller correction of
+	// the clock would send the same again.
+	oneSecond = time.Second
+)
+
+// do sends a request until it is answered, refused for good, or not to be sent
+// again.
+func (c *Client) do(ctx context.Context, r *request) (*answer, error) {
+	began := time.Now()
+	corrected := false
+	for attempt := 1; ; attempt++ {
+		signedWith := c.clock.get()
+		a, err := c.exchange(ctx, r, signedWith)
+		if err == nil {
+			return a, nil
+		}
+		refusal, refused := errors.AsType[*Error](err)
+		if refused {
+			refusal.Attempts = attempt
+		}
+		if IsUnauthorized(err) && r.timed && !corrected && (c.clock.get()-signedWith).Abs() >= oneSecond {
+			corrected = true
+			continue
+		}
+		if attempt >= c.maxAttempts || !r.repeatable || !transient(ctx, r, err) {
+			return nil, err
+		}
+		wait := backoff(attempt)
+		if refused && refusal.RetryAfter > 0 {
+			wait = max(wait, refusal.RetryAfter+rand.N(firstWait)) // not all at once
+		}
+		if !worthWaiting(ctx, wait) || r.window > 0 && time.Since(began)+wait > r.window {
+			return nil, err
+		}
+		if stopped := sleep(ctx, wait); stopped != nil {
+			return nil, fmt.Errorf("parley: %w, while waiting to try again after: %w", stopped, err)
+		}
+	}
+}
+
+// transient reports whether the same request may fare better in a moment.
+func transient(ctx context.Context, r *request, err error) bool {
+	if ctx.Err() != nil || errors.Is(err, ErrUnexpectedAnswer) {
+		return false
+	}
+	if refusal, refused := errors.AsType[*Error](err); refused {
+		underWay := IsConflict(err) && r.idempotencyKey != "" && refusal.RetryAfter > 0
+		return IsRateLimited(err) || IsUnavailable(err) || underWay
+	}
+	_, badCertificate := errors.AsType[*tls.CertificateVerificationError](err)
+	return !badCertificate
+}
+
+// backoff returns the wait after an attempt: between the half and the whole of
+// a span that doubles, up to maxWait.
+func backoff(attempt int) time.Duration {
+	span := maxWait
+	if shift := attempt - 1; shift < 7 { // 2^7 first waits are more than maxWait
+		span = firstWait << shift
+	}
+	return span/2 + rand.N(span/2+1)
+}
+
+// worthWaiting reports whether a wait is short enough, and ends before the
+// context does.
+func worthWaiting(ctx context.Context, wait time.Duration) bool {
+	deadline, bounded := ctx.Deadline()
+	return wait <= maxWait && (!bounded || time.Until(deadline) > wait)
+}
+
+func sleep(ctx context.Context, wait time.Duration) error {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// retryAfter reads the header in both of its forms, seconds and a date, which
+// is compared with the server's own clock. Absurd values are cut to a day.
+func retryAfter(header http.Header) time.Duration {
+	const most = 24 * time.Hour
+	text := header.Get("Retry-After")
+	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		return time.Duration(min(max(seconds, 0), int64(most/time.Second))) * time.Second
+	}
+	until, err := http.ParseTime(text)
+	if err != nil {
+		return 0
+	}
+	now, err := http.ParseTime(header.Get("Date"))
+	if err != nil {
+		now = time.Now()
+	}
+	return min(max(until.Sub(now), 0), most)
+}

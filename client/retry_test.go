@@ -1,0 +1,341 @@
+package client_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/client"
+)
+
+// waits returns the time between each two requests.
+func waits(requests []received) []time.Duration {
+	var all []time.Duration
+	for i := 1; i < len(requests); i++ {
+		all = append(all, requests[i].at.Sub(requests[i-1].at))
+	}
+	return all
+}
+
+func unavailable(header ...string) http.HandlerFunc {
+	return refuse(503, "the database does not answer, try again in a moment", header...)
+}
+
+func withClientRoomID(room client.QuickRoomRequest) client.QuickRoomRequest {
+	room.ClientRoomID = "standup-1"
+	return room
+}
+
+func withIdempotencyKey(room client.QuickRoomRequest) client.QuickRoomRequest {
+	room.IdempotencyKey = "order-1"
+	return room
+}
+
+func create(room client.QuickRoomRequest) func(context.Context, *client.Client) error {
+	return func(ctx context.Context, c *client.Client) error {
+		_, err := c.CreateQuickAudioRoom(ctx, room)
+		return err
+	}
+}
+
+func keys(ctx context.Context, c *client.Client) error {
+	_, err := c.Keys(ctx)
+	return err
+}
+
+func status(ctx context.Context, c *client.Client) error {
+	_, err := c.UpdateProjectStatus(ctx, client.Active)
+	return err
+}
+
+func joinEvent(ctx context.Context, c *client.Client) error {
+	_, err := c.SendJoinEvent(ctx, client.JoinEvent{RoomID: roomID, Name: "Zoë"})
+	return err
+}
+
+// What is sent again, and after what.
+func TestWhatIsSentAgain(t *testing.T) {
+	inFlight := refuse(409, "a call with the same Idempotency-Key is under way", "Retry-After", "1")
+	taken := refuse(409, "client_room_id is taken")
+	calls := map[string]func(context.Context, *client.Client) error{
+		"read": keys, "status": status, "event": joinEvent, "bare": create(quickRoom()),
+		"client_room_id": create(withClientRoomID(quickRoom())), "idempotency key": create(withIdempotencyKey(quickRoom())),
+	}
+	safe := []string{"read", "status", "event", "client_room_id", "idempotency key"}
+	for _, test := range []struct {
+		name  string
+		first http.HandlerFunc
+		again []string // the calls that are then sent a second time
+	}{
+		{"429", refuse(429, "too many calls"), safe},
+		{"502", reply(502, "<html>"), safe},
+		{"503", unavailable(), safe},
+		{"504", reply(504, ""), safe},
+		{"answer lost", hangUp, safe},
+		{"answer cut off", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			reply(200, "{")(w, r)
+		}, safe},
+		{"under way", inFlight, []string{"idempotency key"}},
+		{"taken", taken, nil},
+		{"400", refuse(400, "name must not be blank"), nil},
+		{"401", refuse(401, "invalid signature"), nil},
+		{"403", refuse(403, "the project is inactive"), nil},
+		{"404", refuse(404, "there is no such room"), nil},
+		{"500", refuse(500, "our failure"), nil},
+		{"no JSON", reply(200, "<html>"), nil},
+		{"another success", reply(204, ""), nil},
+		{"redirect", reply(307, "", "Location", "http://parley.test/elsewhere"), nil},
+	} {
+		for name, call := range calls {
+			t.Run(test.name+"/"+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := newServer()
+					s.next(test.first)
+					err := call(t.Context(), inBubble(t, s, client.Options{}))
+					expected := 1
+					for _, again := range test.again {
+						if again == name {
+							expected = 2
+						}
+					}
+					if got := len(s.seen()); got != expected || (err == nil) != (expected == 2) {
+						t.Errorf("sent %d times, not %d: %v", got, expected, err)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestARepeatIsTheSameRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.next(hangUp, unavailable())
+		if err := create(withIdempotencyKey(quickRoom()))(t.Context(), inBubble(t, s, client.Options{})); err != nil {
+			t.Fatal(err)
+		}
+		all := s.seen()
+		for _, again := range all[1:] {
+			if again.body != all[0].body || again.header.Get("Idempotency-Key") != "order-1" || again.target != all[0].target {
+				t.Errorf("first %+v, then %+v", all[0], again)
+			}
+		}
+		if len(all) != 3 {
+			t.Errorf("sent %d times", len(all))
+		}
+	})
+}
+
+func TestAConflictOfItsOwnMakingCanBeTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.next(hangUp, refuse(409, "client_room_id is taken"))
+		err := create(withClientRoomID(quickRoom()))(t.Context(), inBubble(t, s, client.Options{}))
+		refusal, ok := errors.AsType[*client.Error](err)
+		if !ok || !client.IsConflict(err) || refusal.Attempts != 2 {
+			t.Errorf("%+v", err)
+		}
+	})
+}
+
+func TestWaitsDoubleWithJitter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		for range 10 {
+			s.next(unavailable())
+		}
+		err := keys(t.Context(), inBubble(t, s, client.Options{MaxAttempts: 10}))
+		refusal, ok := errors.AsType[*client.Error](err)
+		if !ok || refusal.Attempts != 10 || !client.IsUnavailable(err) {
+			t.Errorf("%+v", err)
+		}
+		span := 250 * time.Millisecond
+		for i, wait := range waits(s.seen()) {
+			if wait < span/2 || wait > span {
+				t.Errorf("wait %d is %s, not within %s and %s", i+1, wait, span/2, span)
+			}
+			span = min(2*span, 30*time.Second)
+		}
+		if len(s.seen()) != 10 {
+			t.Errorf("sent %d times", len(s.seen()))
+		}
+	})
+}
+
+func TestRetryAfter(t *testing.T) {
+	in20s := func(w http.ResponseWriter, r *http.Request) {
+		date, err := http.ParseTime(w.Header().Get("Date"))
+		if err != nil {
+			t.Error(err)
+		}
+		unavailable("Retry-After", date.Add(20*time.Second).Format(http.TimeFormat))(w, r)
+	}
+	for _, test := range []struct {
+		name       string
+		first      http.HandlerFunc
+		retryAfter time.Duration
+		sent       int
+		least      time.Duration
+	}{
+		{"seconds", unavailable("Retry-After", "7"), 7 * time.Second, 2, 7 * time.Second},
+		{"a date, by the server's clock", in20s, 20 * time.Second, 2, 20 * time.Second},
+		{"none", unavailable(), 0, 2, 0},
+		{"zero", unavailable("Retry-After", "0"), 0, 2, 0},
+		{"negative", unavailable("Retry-After", "-5"), 0, 2, 0},
+		{"past", unavailable("Retry-After", "Thu, 01 Jan 1970 00:00:00 GMT"), 0, 2, 0},
+		{"nonsense", unavailable("Retry-After", "soon"), 0, 2, 0},
+		{"longer than we wait", unavailable("Retry-After", "31"), 31 * time.Second, 1, 0},
+		{"absurd", unavailable("Retry-After", "99999999999999999999"), 24 * time.Hour, 1, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer()
+				s.setAhead(time.Hour) // a date is compared with the server's time, not ours
+				s.next(test.first)
+				err := status(t.Context(), inBubble(t, s, client.Options{}))
+				if len(s.seen()) != test.sent {
+					t.Fatalf("sent %d times: %v", len(s.seen()), err)
+				}
+				if test.sent == 1 {
+					refusal, ok := errors.AsType[*client.Error](err)
+					if !ok || refusal.RetryAfter != test.retryAfter {
+						t.Errorf("%+v", err)
+					}
+					return
+				}
+				if wait := waits(s.seen())[0]; wait < test.least || wait > test.least+250*time.Millisecond {
+					t.Errorf("waited %s", wait)
+				}
+			})
+		})
+	}
+}
+
+func TestMaxAttemptsOfOne(t *testing.T) {
+	s := newServer()
+	s.next(unavailable())
+	if err := keys(t.Context(), start(t, s, credentials, client.Options{MaxAttempts: 1})); !client.IsUnavailable(err) || len(s.seen()) != 1 {
+		t.Errorf("sent %d times: %v", len(s.seen()), err)
+	}
+}
+
+// A join event may be repeated only while the server takes it for the same.
+func TestJoinEventsAreNotRepeatedLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.next(unavailable("Retry-After", "20"), unavailable("Retry-After", "20"))
+		err := joinEvent(t.Context(), inBubble(t, s, client.Options{}))
+		if !client.IsUnavailable(err) || len(s.seen()) != 2 {
+			t.Errorf("sent %d times: %v", len(s.seen()), err)
+		}
+	})
+}
+
+func TestNoWaitPastTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.next(unavailable("Retry-After", "10"))
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		began := time.Now()
+		err := keys(ctx, inBubble(t, s, client.Options{}))
+		if !client.IsUnavailable(err) || time.Since(began) > time.Second {
+			t.Errorf("after %s: %v", time.Since(began), err)
+		}
+	})
+}
+
+func TestCancelWhileWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.next(unavailable("Retry-After", "10"))
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(3*time.Second, cancel)
+		began := time.Now()
+		err := keys(ctx, inBubble(t, s, client.Options{}))
+		if !errors.Is(err, context.Canceled) || !client.IsUnavailable(err) || time.Since(began) != 3*time.Second {
+			t.Errorf("after %s: %v", time.Since(began), err)
+		}
+	})
+}
+
+func TestCancelWhileTheServerThinks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.next(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		err := keys(ctx, inBubble(t, s, client.Options{}))
+		if !errors.Is(err, context.DeadlineExceeded) || len(s.seen()) != 1 {
+			t.Errorf("sent %d times: %v", len(s.seen()), err)
+		}
+	})
+}
+
+func TestCancelledBefore(t *testing.T) {
+	s := newServer()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := keys(ctx, start(t, s, credentials, client.Options{})); !errors.Is(err, context.Canceled) || len(s.seen()) != 0 {
+		t.Errorf("sent %d times: %v", len(s.seen()), err)
+	}
+}
+
+// Each attempt has the injected client's own timeout.
+func TestATimeoutIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attempts := 0
+		stuck := &http.Client{Timeout: 5 * time.Second, Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			attempts++
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})}
+		c := connect(t, "https://parley.test", credentials, client.Options{HTTPClient: stuck})
+		began := time.Now()
+		err := keys(t.Context(), c)
+		if elapsed := time.Since(began); err == nil || attempts != 3 || elapsed < 15*time.Second || elapsed > 16*time.Second {
+			t.Errorf("%d attempts in %s: %v", attempts, elapsed, err)
+		}
+	})
+}
+
+func TestABadCertificateIsNotTriedAgain(t *testing.T) {
+	attempts := 0
+	bad := &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+		attempts++
+		return nil, &tls.CertificateVerificationError{Err: errors.New("unknown authority")}
+	})}
+	err := keys(t.Context(), connect(t, "https://parley.test", credentials, client.Options{HTTPClient: bad}))
+	if err == nil || attempts != 1 || !strings.Contains(err.Error(), "unknown authority") {
+		t.Errorf("%d attempts: %v", attempts, err)
+	}
+}
+
+// A redirect would take the API key to another host.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	elsewhere := newServer()
+	other := httptest.NewServer(elsewhere)
+	defer other.Close()
+	s := newServer()
+	s.next(reply(302, "", "Location", other.URL+"/api/v5/keys"))
+	injected := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return nil }}
+	err := keys(t.Context(), start(t, s, credentials, client.Options{HTTPClient: injected}))
+	refusal, ok := errors.AsType[*client.Error](err)
+	if !ok || refusal.Status != 302 || len(elsewhere.seen()) != 0 {
+		t.Errorf("%d requests elsewhere, %v", len(elsewhere.seen()), err)
+	}
+	if injected.CheckRedirect(nil, nil) != nil {
+		t.Error("the injected client was changed")
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -1,0 +1,195 @@
+package client_test
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"parley/client"
+)
+
+var zurich = time.FixedZone("", 3600)
+
+func quickRoom() client.QuickRoomRequest {
+	return client.QuickRoomRequest{Name: "Amina", MaxParticipants: 10, EmptyTimeout: 300,
+		Metadata: client.Metadata{RoomTitle: "Standup", WelcomeMessage: "Good <morning>"}}
+}
+
+func scheduledV3Room() client.ScheduledRoomV3Request {
+	return client.ScheduledRoomV3Request{StartAt: time.Date(2027, 1, 31, 9, 30, 0, 0, zurich), MaxParticipants: 10,
+		Metadata: client.Metadata{RoomTitle: "Weekly"}}
+}
+
+func scheduledRoom() client.ScheduledRoomRequest {
+	return client.ScheduledRoomRequest{StartAt: "2027-01-31T09:30", MaxParticipants: 10, EmptyTimeout: 300,
+		Metadata: client.ScheduledRoomMetadata{Metadata: client.Metadata{RoomTitle: "Weekly"}}}
+}
+
+// Every write puts these bytes on the wire, and reads the documented answer.
+func TestWrites(t *testing.T) {
+	start9 := time.Date(2027, 1, 31, 9, 30, 0, 0, zurich)
+	full := scheduledRoom()
+	full.Name, full.ExternalUserID, full.ClientRoomID = "Amina", "4711", "weekly-1"
+	full.LogoutURL, full.WebhookURL = "https://example.org/bye", "https://example.org/hook"
+	full.Metadata.RoomFeatures = &client.RoomFeatures{RoomDuration: 60, BreakoutRooms: &client.BreakoutRoomFeatures{AllowedNumberRooms: 4}}
+	full.IdempotencyKey = "order 1"
+	named := quickRoom()
+	named.ClientRoomID = "standup-1"
+
+	for _, test := range []struct {
+		name                 string
+		call                 func(c *client.Client) (any, error)
+		method, target, body string
+		idempotencyKey       string
+		want                 any
+	}{
+		{
+			name:   "quick audio",
+			call:   func(c *client.Client) (any, error) { return c.CreateQuickAudioRoom(t.Context(), named) },
+			method: "POST", target: "/api/v3/rooms/create_quick_audio_room",
+			body: `{"project_id":"` + projectID + `","name":"Amina","max_participants":10,"empty_timeout":300,` +
+				`"metadata":{"room_title":"Standup","welcome_message":"Good \u003cmorning\u003e"},"client_room_id":"standup-1"}`,
+			want: &client.QuickRoom{RoomID: roomID, FinalLink: "https://meet.example.org/r/" + roomID + "#t=1", RequestID: "req_1"},
+		},
+		{
+			name: "scheduled video, version 3",
+			call: func(c *client.Client) (any, error) {
+				return c.CreateScheduledVideoRoomV3(t.Context(), scheduledV3Room())
+			},
+			method: "POST", target: "/api/v3/rooms/create_schedule_video_room",
+			body: `{"project_id":"` + projectID + `","start_at":"2027-01-31T09:30:00+01:00","max_participants":10,"empty_timeout":0,` +
+				`"metadata":{"room_title":"Weekly","welcome_message":""}}`,
+			want: &client.ScheduledRoom{RoomID: roomID, Message: "the room is scheduled", RoomType: "video", StartTime: start9, RequestID: "req_1"},
+		},
+		{
+			name: "scheduled audio, version 3",
+			call: func(c *client.Client) (any, error) {
+				return c.CreateScheduledAudioRoomV3(t.Context(), scheduledV3Room())
+			},
+			method: "POST", target: "/api/v3/rooms/create_schedule_audio_room",
+			body: `{"project_id":"` + projectID + `","start_at":"2027-01-31T09:30:00+01:00","max_participants":10,"empty_timeout":0,` +
+				`"metadata":{"room_title":"Weekly","welcome_message":""}}`,
+			want: &client.ScheduledRoom{RoomID: roomID, Message: "the room is scheduled", RoomType: "audio", StartTime: start9, RequestID: "req_1"},
+		},
+		{
+			name:   "scheduled video, nothing optional",
+			call:   func(c *client.Client) (any, error) { return c.CreateScheduledVideoRoom(t.Context(), scheduledRoom()) },
+			method: "POST", target: "/api/v4/rooms/create_schedule_video_room",
+			body: `{"project_id":"` + projectID + `","start_at":"2027-01-31T09:30","max_participants":10,"empty_timeout":300,` +
+				`"metadata":{"room_title":"Weekly","welcome_message":""}}`,
+			want: &client.ScheduledRoom{RoomID: roomID, Message: "the room is scheduled", RoomType: "video", StartTime: start9,
+				FinalLink:        "https://meet.example.org/r/" + roomID + "#t=1",
+				FeaturesAdjusted: []string{"room_duration", "breakout_room_features.allowed_number_rooms"},
+				IgnoredFields:    []string{"metadata.logout_url"}, RequestID: "req_1"},
+		},
+		{
+			name:   "scheduled video, everything optional",
+			call:   func(c *client.Client) (any, error) { return c.CreateScheduledVideoRoom(t.Context(), full) },
+			method: "POST", target: "/api/v4/rooms/create_schedule_video_room",
+			body: `{"project_id":"` + projectID + `","start_at":"2027-01-31T09:30","max_participants":10,"empty_timeout":300,` +
+				`"metadata":{"room_title":"Weekly","welcome_message":"",` +
+				`"room_features":{"room_duration":60,"breakout_room_features":{"allowed_number_rooms":4}}},` +
+				`"name":"Amina","external_user_id":"4711","logout_url":"https://example.org/bye",` +
+				`"webhook_url":"https://example.org/hook","client_room_id":"weekly-1"}`,
+			idempotencyKey: "order 1",
+			want: &client.ScheduledRoom{RoomID: roomID, Message: "the room is scheduled", RoomType: "video", StartTime: start9,
+				ClientRoomID: "weekly-1", FinalLink: "https://meet.example.org/r/" + roomID + "#t=1",
+				FeaturesAdjusted: []string{"room_duration", "breakout_room_features.allowed_number_rooms"},
+				IgnoredFields:    []string{"metadata.logout_url"}, RequestID: "req_1"},
+		},
+		{
+			name:   "project status",
+			call:   func(c *client.Client) (any, error) { return c.UpdateProjectStatus(t.Context(), client.Inactive) },
+			method: "PUT", target: "/api/v4/projects/update_project_status?project_id=" + projectID,
+			body: `{"status":"inactive"}`,
+			want: &client.ProjectStatusUpdate{Message: "the project is now inactive", Status: client.Inactive, RequestID: "req_1"},
+		},
+		{
+			name: "join event",
+			call: func(c *client.Client) (any, error) {
+				return c.SendJoinEvent(t.Context(), client.JoinEvent{RoomID: roomID, Name: "Zoë"})
+			},
+			method: "POST", target: "/api/v4/webhook/get_room_events/" + roomID,
+			body: `{"room_id":"` + roomID + `","user_info":{"name":"Zoë"}}`,
+			want: &client.JoinEventAnswer{Joined: true, RequestID: "req_1"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newServer()
+			got, err := test.call(start(t, s, credentials, client.Options{}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if scheduled, ok := got.(*client.ScheduledRoom); ok {
+				if !scheduled.StartTime.Equal(start9) {
+					t.Errorf("start time %s", scheduled.StartTime)
+				}
+				scheduled.StartTime = start9
+			}
+			if !reflect.DeepEqual(got, test.want) {
+				t.Errorf("answer\n%+v, not\n%+v", got, test.want)
+			}
+			sent := s.seen()[0]
+			if sent.method != test.method || sent.target != test.target || sent.body != test.body {
+				t.Errorf("sent %s %s\n%s, not %s %s\n%s", sent.method, sent.target, sent.body, test.method, test.target, test.body)
+			}
+			if key := sent.header.Get("Idempotency-Key"); key != test.idempotencyKey {
+				t.Errorf("Idempotency-Key %q", key)
+			}
+			for _, secret := range []string{"api-key", "key", "secret-key", "timestamp"} {
+				if sent.header.Get(secret) != "" {
+					t.Errorf("the header %s was sent, which this version does not need", secret)
+				}
+			}
+		})
+	}
+}
+
+func TestTheAPIKeySignsWhereThereIsNoProjectSecret(t *testing.T) {
+	only := client.Credentials{ProjectID: projectID, APIKey: apiKey}
+	c := start(t, newServer(), only, client.Options{})
+	if _, err := c.CreateQuickAudioRoom(t.Context(), quickRoom()); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.UpdateProjectStatus(t.Context(), client.Active); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestIdempotencyKeyMustFitAHeader(t *testing.T) {
+	s := newServer()
+	c := start(t, s, credentials, client.Options{})
+	for _, key := range []string{"a\nb", "é", string(make([]byte, 256))} {
+		room := quickRoom()
+		room.IdempotencyKey = key
+		if _, err := c.CreateQuickAudioRoom(t.Context(), room); err == nil {
+			t.Errorf("%q was taken", key)
+		}
+	}
+	if len(s.seen()) != 0 {
+		t.Error("something was sent")
+	}
+}
+
+func TestARoomIDCannotLeaveItsPlace(t *testing.T) {
+	s := newServer()
+	c := start(t, s, credentials, client.Options{})
+	_, err := c.SendJoinEvent(t.Context(), client.JoinEvent{RoomID: "a/../b?c", Name: "Zoë"})
+	if !errors.Is(err, client.ErrNotFound) {
+		t.Error(err)
+	}
+	if target := s.seen()[0].target; target != "/api/v4/webhook/get_room_events/a%2F..%2Fb%3Fc" {
+		t.Errorf("target %s", target)
+	}
+	if _, err := c.SendJoinEvent(t.Context(), client.JoinEvent{Name: "Zoë"}); err == nil || len(s.seen()) != 1 {
+		t.Errorf("an event without a room: %v", err)
+	}
+}
+
+func TestLocalTime(t *testing.T) {
+	instant := time.Date(2027, 1, 31, 8, 30, 59, 0, time.UTC)
+	if got := client.LocalTime(instant, zurich); got != "2027-01-31T09:30" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,135 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"parley/client/sign"
+)
+
+const (
+	maxAnswer  = 4 << 20  // bytes of a success
+	maxRefusal = 64 << 10 // bytes of a refusal
+)
+
+// A request is one call, to be sent once or more often.
+type request struct {
+	method string
+	target string // path and query
+	body   []byte
+
+	bodyKey        string // signs the body, versions 3 and 4
+	timed          bool   // signed with the Gateway secret and the time, version 5
+	idempotencyKey string
+
+	repeatable bool          // sending it twice does no harm
+	window     time.Duration // for how long that is so; 0 is for ever
+}
+
+type answer struct {
+	header http.Header
+	body   []byte
+}
+
+// exchange sends a request once. A refusal is an *Error.
+func (c *Client) exchange(ctx context.Context, r *request, offset time.Duration) (*answer, error) {
+	out, err := http.NewRequestWithContext(ctx, r.method, c.base+r.target, bytes.NewReader(r.body))
+	if err != nil {
+		return nil, fmt.Errorf("parley: %w", err)
+	}
+	sent := time.Now()
+	out.Header.Set("User-Agent", c.userAgent)
+	out.Header.Set("Accept", "application/json")
+	if len(r.body) > 0 {
+		out.Header.Set("Content-Type", "application/json")
+	}
+	if r.idempotencyKey != "" {
+		out.Header.Set("Idempotency-Key", r.idempotencyKey)
+	}
+	if r.bodyKey != "" {
+		out.Header.Set("hash-signature", sign.Legacy(r.bodyKey, r.body))
+	}
+	if r.timed {
+		timestamp := sign.FormatTimestamp(sent.Add(offset))
+		out.Header.Set("api-key", c.credentials.APIKey)
+		out.Header.Set("timestamp", timestamp)
+		// RequestURI is what net/http writes into the request line.
+		out.Header.Set("hash-signature", sign.V5(c.credentials.GatewaySecret, r.method, out.URL.RequestURI(), timestamp, "", r.body))
+	}
+	in, err := c.http.Do(out)
+	if err != nil {
+		return nil, fmt.Errorf("parley: %w", err)
+	}
+	defer in.Body.Close()
+	c.clock.observe(sent, time.Now(), in.Header)
+	if in.StatusCode/100 == 2 && in.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%w: its status is %d", ErrUnexpectedAnswer, in.StatusCode)
+	}
+	if in.StatusCode != http.StatusOK {
+		// What can be read of a refusal is enough: its status counts.
+		body, _ := io.ReadAll(io.LimitReader(in.Body, maxRefusal))
+		return nil, decodeError(in.StatusCode, in.Header, body, c.redact)
+	}
+	body, err := io.ReadAll(io.LimitReader(in.Body, maxAnswer+1))
+	if err != nil {
+		return nil, fmt.Errorf("parley: read the answer: %w", err)
+	}
+	if len(body) > maxAnswer {
+		return nil, fmt.Errorf("%w: it is larger than %d bytes", ErrUnexpectedAnswer, maxAnswer)
+	}
+	return &answer{header: in.Header, body: body}, nil
+}
+
+// call sends a request and reads its answer into into, a pointer to a struct.
+func (c *Client) call(ctx context.Context, r *request, into any) (http.Header, error) {
+	a, err := c.do(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := decode(a.body, into); err != nil {
+		return nil, err
+	}
+	return a.header, nil
+}
+
+// decode reads JSON. Its errors name the field that does not fit, and repeat
+// no value.
+func decode(body []byte, into any) error {
+	err := json.Unmarshal(body, into)
+	if err == nil {
+		return nil
+	}
+	place := ""
+	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && mistyped.Field != "" {
+		place = ", in " + mistyped.Field
+	}
+	return fmt.Errorf("%w: it is not the JSON of the interface%s", ErrUnexpectedAnswer, place)
+}
+
+// write encodes a body and sends the request with it.
+func (c *Client) write(ctx context.Context, r *request, body, into any) (http.Header, error) {
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("parley: %w", err)
+	}
+	r.body = encoded
+	return c.call(ctx, r, into)
+}
+
+// names reads a header that lists names.
+func names(header http.Header, name string) []string {
+	var list []string
+	for item := range strings.SplitSeq(strings.Join(header.Values(name), ","), ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			list = append(list, item)
+		}
+	}
+	return list
+}
