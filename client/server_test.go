@@ -249,6 +249,12 @@ func connect(t testing.TB, baseURL string, credentials client.Credentials, optio
 // time passes at once.
 func inBubble(t *testing.T, s http.Handler, options client.Options) *client.Client {
 	t.Helper()
+	options.HTTPClient = &http.Client{Transport: serveOnPipes(t, s)}
+	return connect(t, "http://parley.test", credentials, options)
+}
+
+func serveOnPipes(t *testing.T, s http.Handler) http.RoundTripper {
+	t.Helper()
 	pipes := &pipeListener{connections: make(chan net.Conn), closed: make(chan struct{})}
 	serving := &http.Server{Handler: s}
 	go serving.Serve(pipes)
@@ -257,8 +263,7 @@ func inBubble(t *testing.T, s http.Handler, options client.Options) *client.Clie
 		transport.CloseIdleConnections()
 		serving.Close()
 	})
-	options.HTTPClient = &http.Client{Transport: transport}
-	return connect(t, "http://parley.test", credentials, options)
+	return transport
 }
 
 type pipeListener struct {

@@ -57,7 +57,7 @@ func fill(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 	must(err)
 	must(db.Write(ctx, func(ctx context.Context) error {
 		_, err := db.AddTallies(ctx, []live.Counted{{Subject: o.ID, Period: "2026-11-21"}}, []live.Count{{N: 1}})
-		return errors.Join(err, db.InsertCalls(ctx, []diagnostic.Block{{ProjectID: p.ID, Calls: []diagnostic.Numbered{{N: 1, Call: diagnostic.Call{ProjectID: p.ID, Method: "GET", Path: "/api/v5/keys"}}}}}))
+		return errors.Join(err, db.InsertCalls(ctx, []diagnostic.Block{{ProjectID: p.ID, Calls: []diagnostic.Numbered{{N: 1, Call: diagnostic.Call{Method: "GET", Path: "/api/v5/keys"}}}}}))
 	}))
 	keep(issued.APIKey, issued.GatewaySecret, issued.ProjectSecret)
 	rotated, err := keys.RotateKey(ctx, p.ID, key.Rotation{Overlap: time.Hour})

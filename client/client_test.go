@@ -1,0 +1,133 @@
+package client_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"parley/client"
+)
+
+func TestBaseURL(t *testing.T) {
+	for _, good := range []string{"https://meet.example.org", "https://meet.example.org/", "http://127.0.0.1:8080", "http://[::1]:8080"} {
+		if _, err := client.New(good, credentials, client.Options{}); err != nil {
+			t.Errorf("%s: %v", good, err)
+		}
+	}
+	for bad, want := range map[string]string{
+		"":                              "parley: the base URL must be an absolute http or https URL",
+		"meet.example.org":              "parley: the base URL must be an absolute http or https URL",
+		"ftp://meet.example.org":        "parley: the base URL must be an absolute http or https URL",
+		"https://":                      "parley: the base URL must be an absolute http or https URL",
+		"https://u:hunter2@example.org": "parley: the base URL must not hold a user or password",
+		"https://u:hunter2@exa mple":    "parley: the base URL is no URL",
+		"https://example.org/parley":    "parley: the base URL must have neither path nor query nor fragment",
+		"https://example.org?":          "parley: the base URL must have neither path nor query nor fragment",
+		"https://example.org?a=b":       "parley: the base URL must have neither path nor query nor fragment",
+		"https://example.org/#f":        "parley: the base URL must have neither path nor query nor fragment",
+	} {
+		if _, err := client.New(bad, credentials, client.Options{}); err == nil || err.Error() != want {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	if _, err := client.New("https://example.org", credentials, client.Options{MaxAttempts: -1}); err == nil {
+		t.Error("-1 attempts")
+	}
+}
+
+func TestCredentialsWithALineFeed(t *testing.T) {
+	bad := credentials
+	bad.GatewaySecret += "\n"
+	_, err := client.New("https://example.org", bad, client.Options{})
+	if err == nil || !strings.Contains(err.Error(), "GatewaySecret has a character at position 48") || strings.Contains(err.Error(), gatewaySecret) {
+		t.Error(err)
+	}
+}
+
+func TestMissingCredentials(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		credentials client.Credentials
+		fails       []string
+	}{
+		{"none", client.Credentials{}, []string{"read", "status", "event", "room"}},
+		{"gateway alone", client.Credentials{APIKey: apiKey, GatewaySecret: gatewaySecret}, []string{"status", "event", "room"}},
+		{"no gateway secret", client.Credentials{ProjectID: projectID, APIKey: apiKey}, []string{"read", "event"}},
+		{"no API key", client.Credentials{ProjectID: projectID, GatewaySecret: gatewaySecret}, []string{"read", "status", "event", "room"}},
+		{"project secret alone", client.Credentials{ProjectID: projectID, ProjectSecret: projectSecret}, []string{"read"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newServer()
+			c := start(t, s, test.credentials, client.Options{})
+			failed := 0
+			for name, call := range map[string]error{
+				"read": keys(t.Context(), c), "status": status(t.Context(), c), "event": joinEvent(t.Context(), c), "room": create(quickRoom())(t.Context(), c),
+			} {
+				should := false
+				for _, fails := range test.fails {
+					should = should || fails == name
+				}
+				if errors.Is(call, client.ErrMissingCredential) != should || call != nil && !should {
+					t.Errorf("%s: %v", name, call)
+				}
+				if should {
+					failed++
+				}
+			}
+			if len(s.seen()) != 4-failed {
+				t.Errorf("%d requests", len(s.seen()))
+			}
+		})
+	}
+}
+
+func TestQuickstartFile(t *testing.T) {
+	var read client.Credentials
+	file := `{"base_url":"http://127.0.0.1:8080","organization_id":"o","project_id":"` + projectID + `","project_secret":"` + projectSecret +
+		`","api_key":"` + apiKey + `","gateway_secret":"` + gatewaySecret + `","admin_token":"t"}`
+	if err := json.Unmarshal([]byte(file), &read); err != nil || read != credentials {
+		t.Error(err)
+	}
+}
+
+// However a Client, its credentials or an error of its own is written, no
+// secret is in it.
+func TestNothingShowsASecret(t *testing.T) {
+	s := newServer()
+	echo := func(w http.ResponseWriter, r *http.Request) {
+		refuse(400, fmt.Sprint(r.Header, apiKey, gatewaySecret, projectSecret))(w, r)
+	}
+	s.next(echo, echo)
+	listening := httptest.NewServer(s)
+	c := connect(t, listening.URL, credentials, client.Options{MaxAttempts: 1})
+	things := []any{c, credentials, &credentials, struct{ Inner any }{credentials}, struct{ C *client.Client }{c}, keys(t.Context(), c), status(t.Context(), c)}
+	listening.Close()
+	things = append(things, keys(t.Context(), c), joinEvent(t.Context(), c))
+
+	var out bytes.Buffer
+	text, structured := slog.New(slog.NewTextHandler(&out, nil)), slog.New(slog.NewJSONHandler(&out, nil))
+	for _, thing := range things {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+			fmt.Fprintf(&out, verb+"\n", thing)
+		}
+		if err := json.NewEncoder(&out).Encode(thing); err != nil {
+			t.Error(err)
+		}
+		text.Info("thing", "it", thing)
+		structured.Info("thing", "it", thing)
+	}
+	for _, secret := range []string{apiKey, gatewaySecret, projectSecret, fmt.Sprintf("%x", gatewaySecret)} {
+		if strings.Contains(out.String(), secret) {
+			t.Errorf("%s is in what was written:\n%s", secret, out.String())
+		}
+	}
+	if !strings.Contains(out.String(), projectID) || !strings.Contains(out.String(), "[redacted]") {
+		t.Error("the project is not named, or nothing was taken out")
+	}
+}

@@ -1,0 +1,41 @@
+package client
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+func FuzzDecodeError(f *testing.F) {
+	f.Add(400, "req_1", "7", []byte(`{"error":"name must not be blank"}`))
+	f.Add(401, "", "Thu, 01 Jan 1970 00:00:00 GMT", []byte(`{"error":{"code":"SVC_UNAUTHORIZED","message":"m","request_id":"r"}}`))
+	f.Add(502, "\x00", "-1", []byte("<html>gs_secret"))
+	f.Add(500, "gs_secret", "99999999999999999999", []byte(`{"error":{"message":"gs_\u0073ecret \ud800\n"}}`))
+	f.Add(-1, "", "", []byte(`{"error":{"code":5}}`))
+	f.Add(0, "", "", []byte(`{"error":null,"ERROR":"x"}`))
+	redact := Credentials{GatewaySecret: "gs_secret"}.replacer()
+	f.Fuzz(func(t *testing.T, status int, id, after string, body []byte) {
+		header := http.Header{"X-Request-Id": {id}, "Retry-After": {after}}
+		e := decodeError(status, header, body, redact)
+		for _, text := range []string{e.Message, e.Code, e.RequestID, e.Error()} {
+			if strings.Contains(text, "gs_secret") {
+				t.Errorf("a secret in %q", text)
+			}
+			if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+				t.Errorf("unprintable: %q", text)
+			}
+			if utf8.RuneCountInString(text) > 1000 {
+				t.Errorf("%d characters", utf8.RuneCountInString(text))
+			}
+		}
+		if e.Status != status || e.RetryAfter < 0 || e.RetryAfter > 24*time.Hour {
+			t.Errorf("%+v", e)
+		}
+		if e.Is(nil) && e.kind() != nil {
+			t.Error("is nothing and something")
+		}
+	})
+}

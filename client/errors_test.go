@@ -1,0 +1,159 @@
+package client_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"parley/client"
+)
+
+func TestRefusals(t *testing.T) {
+	kinds := map[string]error{"invalid": client.ErrInvalid, "unauthorized": client.ErrUnauthorized, "forbidden": client.ErrForbidden,
+		"not found": client.ErrNotFound, "conflict": client.ErrConflict, "rate limited": client.ErrRateLimited, "unavailable": client.ErrUnavailable}
+	predicates := map[string]func(error) bool{"unauthorized": client.IsUnauthorized, "forbidden": client.IsForbidden,
+		"not found": client.IsNotFound, "conflict": client.IsConflict, "rate limited": client.IsRateLimited, "unavailable": client.IsUnavailable}
+	for _, test := range []struct {
+		answer http.HandlerFunc
+		call   string // "read" or "write"
+		kind   string
+		text   string
+	}{
+		{refuse(400, "max_participants must be between 1 and 1000, not 0"), "write", "invalid",
+			"parley: 400: max_participants must be between 1 and 1000, not 0 (request req_1)"},
+		{refuse(401, "invalid signature"), "write", "unauthorized", "parley: 401: invalid signature (request req_1)"},
+		{refuse(403, "the project is inactive"), "write", "forbidden", "parley: 403: the project is inactive (request req_1)"},
+		{refuse(404, "there is no such room"), "write", "not found", "parley: 404: there is no such room (request req_1)"},
+		{refuse(405, "not allowed"), "write", "", "parley: 405: not allowed (request req_1)"},
+		{refuse(409, "client_room_id is taken"), "write", "conflict", "parley: 409: client_room_id is taken (request req_1)"},
+		{refuse(410, "version 3 has ended"), "write", "", "parley: 410: version 3 has ended (request req_1)"},
+		{refuse(413, "the body is too large"), "write", "invalid", "parley: 413: the body is too large (request req_1)"},
+		{refuse(415, "no JSON"), "write", "invalid", "parley: 415: no JSON (request req_1)"},
+		{refuse(422, "used with another body"), "write", "invalid", "parley: 422: used with another body (request req_1)"},
+		{refuse(429, "too many calls", "Retry-After", "60"), "write", "rate limited", "parley: 429: too many calls (request req_1)"},
+		{refuse(500, "our failure"), "write", "", "parley: 500: our failure (request req_1)"},
+		{refuse(503, "try again", "Retry-After", "60"), "write", "unavailable", "parley: 503: try again (request req_1)"},
+		{refuseV5(400, client.CodeInvalidRequest, "limit must be a number"), "read", "invalid",
+			"parley: 400 SVC_INVALID_REQUEST: limit must be a number (request req_1)"},
+		{refuseV5(401, client.CodeUnauthorized, "not accepted"), "read", "unauthorized", "parley: 401 SVC_UNAUTHORIZED: not accepted (request req_1)"},
+		{refuseV5(403, client.CodeProjectSuspended, "suspended"), "read", "forbidden",
+			"parley: 403 SVC_GATEWAY_PROJECT_SUSPENDED: suspended (request req_1)"},
+		{refuseV5(404, client.CodeGatewayDisabled, "disabled"), "read", "not found", "parley: 404 SVC_GATEWAY_DISABLED: disabled (request req_1)"},
+		{refuseV5(404, client.CodeResourceNotFound, "none"), "read", "not found", "parley: 404 SVC_RESOURCE_NOT_FOUND: none (request req_1)"},
+		{refuseV5(413, client.CodeInvalidRequest, "too large"), "read", "invalid", "parley: 413 SVC_INVALID_REQUEST: too large (request req_1)"},
+		{refuseV5(429, client.CodeRateLimited, "too many", "Retry-After", "60"), "read", "rate limited",
+			"parley: 429 SVC_RATE_LIMITED: too many (request req_1)"},
+		{refuseV5(503, client.CodeGatewayUnavailable, "later", "Retry-After", "60"), "read", "unavailable",
+			"parley: 503 SVC_GATEWAY_UNAVAILABLE: later (request req_1)"},
+		// What is not the server's: the page of a proxy is not repeated.
+		{reply(502, "<html>secret of the proxy", "X-Request-ID", "", "Retry-After", "60"), "write", "unavailable", "parley: 502: Bad Gateway"},
+		{reply(418, `{"error":""}`), "write", "", "parley: 418: I'm a teapot (request req_1)"},
+		{reply(400, `{"error":["a"]}`), "write", "invalid", "parley: 400: Bad Request (request req_1)"},
+		{reply(400, `{"error":"one\r\ntwo\u202e"}`), "write", "invalid", "parley: 400: one��two� (request req_1)"},
+	} {
+		t.Run(test.text, func(t *testing.T) {
+			s := newServer()
+			s.next(test.answer)
+			c := start(t, s, credentials, client.Options{})
+			call := status
+			if test.call == "read" {
+				call = keys
+			}
+			err := call(t.Context(), c)
+			if err == nil || err.Error() != test.text {
+				t.Fatalf("%v", err)
+			}
+			for name, kind := range kinds {
+				if errors.Is(err, kind) != (name == test.kind) {
+					t.Errorf("is %s: %v", name, name != test.kind)
+				}
+			}
+			for name, is := range predicates {
+				if is(err) != (name == test.kind) {
+					t.Errorf("Is… %s: %v", name, name != test.kind)
+				}
+			}
+		})
+	}
+}
+
+func TestUnexpectedAnswers(t *testing.T) {
+	type answers map[string]http.HandlerFunc
+	ok := func(body string) http.HandlerFunc { return reply(200, body) }
+	for _, test := range []struct {
+		name    string
+		answers answers
+	}{
+		{"read", answers{"empty": ok(""), "page": ok("<html>"), "null": ok("null"), "no data": ok("{}"), "data null": ok(`{"data":null}`),
+			"data of another kind": ok(`{"data":[]}`), "field of another kind": ok(`{"data":{"current":{"id":5}}}`), "cut": ok(`{"data":{`),
+			"two": ok(keysAnswer + keysAnswer), "no content": reply(204, "")}},
+		{"write", answers{"empty": ok(""), "page": ok("<html>"), "null": ok("null"), "no status": ok("{}"), "accepted": reply(202, "{}")}},
+		{"event", answers{"page": ok("<html>"), "not joined": ok(`{"joined":false}`), "nothing": ok("{}")}},
+		{"quick", answers{"page": ok("<html>"), "nothing": ok("{}"), "no link": ok(`{"status":true,"room_id":"x"}`)}},
+		{"schedule", answers{"page": ok("<html>"), "nothing": ok("{}"), "no time": ok(`{"room_id":"x"}`), "bad time": ok(`{"room_id":"x","start_time":"soon"}`)}},
+		{"description", answers{"page": ok("<html>")}},
+	} {
+		for name, answer := range test.answers {
+			t.Run(test.name+"/"+name, func(t *testing.T) {
+				s := newServer()
+				s.next(answer)
+				c := start(t, s, credentials, client.Options{})
+				var err error
+				switch test.name {
+				case "read":
+					err = keys(t.Context(), c)
+				case "write":
+					err = status(t.Context(), c)
+				case "event":
+					err = joinEvent(t.Context(), c)
+				case "quick":
+					err = create(withIdempotencyKey(quickRoom()))(t.Context(), c)
+				case "schedule":
+					_, err = c.CreateScheduledVideoRoom(t.Context(), scheduledRoom())
+				case "description":
+					_, err = c.OpenAPI(t.Context())
+				}
+				if !errors.Is(err, client.ErrUnexpectedAnswer) || len(s.seen()) != 1 {
+					t.Errorf("sent %d times: %v", len(s.seen()), err)
+				}
+			})
+		}
+	}
+}
+
+// An answer without end is not read to its end.
+func TestHugeBodies(t *testing.T) {
+	endless := func(status int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			io.WriteString(w, `{"error":"`)
+			for block := strings.Repeat("x", 1<<16); ; {
+				if _, err := io.WriteString(w, block); err != nil {
+					return
+				}
+			}
+		}
+	}
+	s := newServer()
+	s.next(endless(200), endless(403))
+	c := start(t, s, credentials, client.Options{})
+	if err := keys(t.Context(), c); !errors.Is(err, client.ErrUnexpectedAnswer) {
+		t.Error(err)
+	}
+	if err := keys(t.Context(), c); !client.IsForbidden(err) || len(err.Error()) > 200 {
+		t.Error(err)
+	}
+}
+
+func TestLongMessagesAreCut(t *testing.T) {
+	s := newServer()
+	s.next(refuse(400, strings.Repeat("é", 5000)))
+	err := status(t.Context(), start(t, s, credentials, client.Options{}))
+	refusal, ok := errors.AsType[*client.Error](err)
+	if !ok || utf8.RuneCountInString(refusal.Message) != 500 || !strings.HasSuffix(refusal.Message, "é…") {
+		t.Errorf("%+v", err)
+	}
+}
