@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -40,12 +42,16 @@ func (h *house) restart() {
 	h.Service = room.NewService(h.db, h.engine, func() string { return "https://meet.example.org" }, h.clock.Now, storetest.NewID, slog.New(slog.DiscardHandler))
 }
 
-// create makes a quick room and returns its id and the token of the creator's
-// link.
+// create makes a room, a quick one unless the request has a start, and returns
+// its id and the token of the creator's link.
 func (h *house) create(t testing.TB, q room.Request) (id, link string) {
 	t.Helper()
 	q.Type, q.Name, q.Title = room.Video, "Ada", "Title"
-	created, err := h.CreateQuick(context.Background(), h.project, q)
+	make := h.CreateQuick
+	if !q.StartAt.IsZero() {
+		make = h.Schedule
+	}
+	created, err := make(context.Background(), h.project, q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,20 +86,6 @@ func (h *house) room(t testing.TB, id string) *room.Room {
 		t.Fatal(err)
 	}
 	return r
-}
-
-// kinds returns what happened in a room, in order.
-func (h *house) kinds(t testing.TB, id string) []event.Type {
-	t.Helper()
-	events, err := h.db.Events(context.Background(), id, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var kinds []event.Type
-	for _, e := range events {
-		kinds = append(kinds, e.Type)
-	}
-	return kinds
 }
 
 // guest is a visitor with a browser of that number.
@@ -147,9 +139,10 @@ func (e *engine) Close(_ context.Context, session string) error {
 func (e *engine) Participants(_ context.Context, session string) ([]room.Present, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	there := e.sessions[session]
 	var list []room.Present
-	for _, p := range e.sessions[session] {
-		list = append(list, p)
+	for _, identity := range slices.Sorted(maps.Keys(there)) {
+		list = append(list, there[identity])
 	}
 	return list, e.fail
 }

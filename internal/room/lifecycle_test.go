@@ -24,21 +24,27 @@ func TestLifecycle(t *testing.T) {
 	h := newHouse(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newModel(t, rt, h)
-		rt.Repeat(map[string]func(*rapid.T){
-			"take a seat":    m.takeSeat,
-			"join":           m.join,
-			"join elsewhere": m.joinElsewhere,
-			"join again":     m.joinAgain,
-			"reconnect":      m.reconnect,
-			"leave":          m.leaveOne,
-			"leave again":    m.leaveAgain,
-			"vanish":         m.vanish,
-			"let time pass":  m.letTimePass,
-			"sweep":          m.sweep,
-			"compare":        m.compare,
-			"restart":        m.restart,
-			"":               m.check,
-		})
+		for range 4 {
+			rt.Repeat(map[string]func(*rapid.T){
+				"enter":          m.enter,
+				"take a seat":    m.takeSeat,
+				"join":           m.join,
+				"join elsewhere": m.joinElsewhere,
+				"join again":     m.joinAgain,
+				"reconnect":      m.reconnect,
+				"leave":          m.leaveOne,
+				"leave again":    m.leaveAgain,
+				"vanish":         m.vanish,
+				"wait":           m.wait,
+				"wait long":      m.waitLong,
+				"sweep":          m.sweep,
+				"appear":         m.appear,
+				"compare":        m.compare,
+				"restart":        m.restart,
+				"end":            m.stop,
+				"":               m.check,
+			})
+		}
 		for !m.over() {
 			h.clock.pass(25 * time.Hour)
 			m.sweep(rt)
@@ -51,20 +57,22 @@ func TestLifecycle(t *testing.T) {
 // and work out what should have come of it.
 type model struct {
 	*house
-	t        *testing.T
-	id, link string
+	id string
 
 	state      room.State
 	reason     room.EndReason
 	max        int
 	empty      time.Duration
 	created    time.Time
+	start      time.Time // zero for a quick room
+	opened     bool
 	started    time.Time
 	emptySince time.Time
 	session    int
 	live       bool
 	seats      map[int]*seat // by browser
 	stays      []*stay
+	unheard    int
 }
 
 type seat struct {
@@ -85,13 +93,19 @@ type stay struct {
 
 func newModel(t *testing.T, rt *rapid.T, h *house) *model {
 	q := room.Request{MaxParticipants: rapid.IntRange(1, 4).Draw(rt, "max"), EmptyTimeout: rapid.SampledFrom([]int{0, 1, 20, 299, 300, 301, 3600, 86400}).Draw(rt, "empty timeout")}
-	m := &model{house: h, t: t, state: room.Open, max: q.MaxParticipants, created: h.clock.Now(), seats: map[int]*seat{}}
-	m.id, m.link = h.create(t, q)
+	m := &model{house: h, state: room.Open, opened: true, max: q.MaxParticipants, created: h.clock.Now(), seats: map[int]*seat{}}
+	if ahead := rapid.SampledFrom([]time.Duration{0, 0, 0, time.Minute, 2 * time.Hour}).Draw(rt, "starts in"); ahead > 0 {
+		m.start, m.state, m.opened = m.created.Add(ahead), room.Scheduled, false
+		q.StartAt = m.start
+	}
+	m.id, _ = h.create(t, q)
 	m.empty = time.Duration(cmp.Or(q.EmptyTimeout, 300)) * time.Second
 	return m
 }
 
-func (m *model) over() bool { return m.state == room.Ended || m.state == room.Expired }
+func (m *model) over() bool {
+	return m.state == room.Ended || m.state == room.Expired || m.state == room.Cancelled
+}
 
 func (m *model) count(states ...room.SeatState) (n int) {
 	for _, s := range m.seats {
@@ -121,7 +135,9 @@ func (m *model) fate() (room.State, room.EndReason) {
 	case m.state == room.Active && now.Sub(m.started) >= 24*time.Hour:
 		return room.Ended, room.EndedDuration
 	case m.taken() > 0:
-	case m.state == room.Open && now.Sub(m.created) >= max(m.empty, room.QuickWait):
+	case m.state == room.Open && m.start.IsZero() && now.Sub(m.created) >= max(m.empty, room.QuickWait):
+		return room.Expired, ""
+	case m.state == room.Open && !m.start.IsZero() && now.Sub(m.start) >= 24*time.Hour:
 		return room.Expired, ""
 	case m.state == room.Active && now.Sub(m.emptySince) >= m.empty:
 		return room.Ended, room.EndedEmpty
@@ -129,13 +145,26 @@ func (m *model) fate() (room.State, room.EndReason) {
 	return m.state, m.reason
 }
 
+// open is what comes before every change of a room.
+func (m *model) open() {
+	if m.state == room.Scheduled && !m.clock.Now().Before(m.start) {
+		m.state, m.opened = room.Open, true
+	}
+}
+
 // settle is what follows every change of a room.
 func (m *model) settle() {
 	if m.over() {
 		return
 	}
+	m.open()
 	m.release()
 	m.state, m.reason = m.fate()
+	m.afterwards()
+}
+
+// afterwards is what an end means for those who are in.
+func (m *model) afterwards() {
 	if m.over() {
 		for _, s := range m.stays {
 			m.end(s, m.clock.Now(), room.LeftRoomOver)
@@ -158,12 +187,22 @@ func (m *model) end(s *stay, at time.Time, reason room.LeaveReason) {
 	}
 }
 
-func (m *model) takeSeat(rt *rapid.T) {
-	n := rapid.IntRange(0, 5).Draw(rt, "browser")
-	before := map[int]seat{}
-	for i, s := range m.seats {
-		before[i] = *s
+func (m *model) takeSeat(rt *rapid.T) { m.take(rt) }
+
+// enter takes a seat and joins at once, as most people do.
+func (m *model) enter(rt *rapid.T) {
+	if n, ok := m.take(rt); ok {
+		m.connect(rt, n)
 	}
+}
+
+func (m *model) take(rt *rapid.T) (browser int, ok bool) {
+	n := rapid.IntRange(0, 5).Draw(rt, "browser")
+	before, seats := *m, map[int]seat{}
+	for i, s := range m.seats {
+		seats[i] = *s
+	}
+	m.open()
 	m.release()
 	s, known := m.seats[n]
 	if !known {
@@ -172,6 +211,8 @@ func (m *model) takeSeat(rt *rapid.T) {
 	state, reason := m.fate()
 	want := ""
 	switch {
+	case m.state == room.Scheduled:
+		want = "room_not_open"
 	case m.over() || state != m.state:
 		want = "room_ended"
 	case s.state == room.Free && m.taken() >= m.max:
@@ -182,10 +223,11 @@ func (m *model) takeSeat(rt *rapid.T) {
 		if f := fault.From(err); err == nil || f.Code != want || want == "room_ended" && f.Reason != string(cmp.Or(string(reason), string(state))) {
 			rt.Fatalf("got %v (%s), want %s", err, fault.From(err).Reason, want)
 		}
-		for i, s := range before { // a refusal changes nothing
+		*m = before // a refusal changes nothing
+		for i, s := range seats {
 			*m.seats[i] = s
 		}
-		return
+		return n, false
 	}
 	if err != nil {
 		rt.Fatal(err)
@@ -203,27 +245,34 @@ func (m *model) takeSeat(rt *rapid.T) {
 		rt.Fatalf("admitted to %s as %s", a.SessionID, a.Seat.State)
 	}
 	m.settle()
+	return n, true
 }
 
-// report has the engine tell of a join, and works out what comes of it.
+// report has the engine tell of a join.
 func (m *model) report(rt *rapid.T, browser, number int, connection string) {
-	s := m.seats[browser]
-	now := m.clock.Now()
-	known := slices.ContainsFunc(m.stays, func(o *stay) bool { return o.browser == browser && o.connection == connection })
-	welcome := !m.over() && m.live && number == m.session && (s.state != room.Free || m.taken() < m.max)
-	m.ParticipantJoined(room.SessionID(m.id, number), s.identity, connection, now)
-	if out := m.engine.tookOut(); welcome == slices.Contains(out, s.identity) || len(out) > 1 {
+	now, identity := m.clock.Now(), m.seats[browser].identity
+	welcome := m.joined(browser, number, connection, now)
+	m.ParticipantJoined(room.SessionID(m.id, number), identity, connection, now)
+	if out := m.engine.tookOut(); welcome == slices.Contains(out, identity) || len(out) > 1 {
 		rt.Fatalf("welcome %v, taken out %v", welcome, out)
 	}
-	if welcome && !known {
-		m.stays = append(m.stays, &stay{browser: browser, connection: connection, from: now})
+}
+
+// joined works out what comes of a join.
+func (m *model) joined(browser, number int, connection string, at time.Time) (welcome bool) {
+	m.open()
+	s := m.seats[browser]
+	welcome = !m.over() && m.live && number == m.session && (s.state != room.Free || m.taken() < m.max)
+	if welcome && !slices.ContainsFunc(m.stays, func(o *stay) bool { return o.browser == browser && o.connection == connection }) {
+		m.stays = append(m.stays, &stay{browser: browser, connection: connection, from: at})
 		s.state, s.connection = room.Joined, connection
 		m.emptySince = time.Time{}
 		if m.state == room.Open {
-			m.state, m.started = room.Active, now
+			m.state, m.started = room.Active, at
 		}
 	}
 	m.settle()
+	return welcome
 }
 
 // depart has the engine tell of a leave.
@@ -254,6 +303,11 @@ func (m *model) departed(o *stay, at time.Time, reason room.LeaveReason) {
 	}
 }
 
+// byJoin is the order in which the service goes through those who are in.
+func (m *model) byJoin() []*stay {
+	return slices.SortedStableFunc(slices.Values(m.stays), func(a, b *stay) int { return a.from.Compare(b.from) })
+}
+
 func (m *model) draw(rt *rapid.T, among func(*stay) bool) *stay {
 	var fit []*stay
 	for _, o := range m.stays {
@@ -282,16 +336,21 @@ func (m *model) connection() string { return fmt.Sprint("PA_", len(m.stays)) }
 
 // join connects with the latest pass; its session may be over by now.
 func (m *model) join(rt *rapid.T) {
-	n, s := m.browser(rt)
+	n, _ := m.browser(rt)
+	m.connect(rt, n)
+}
+
+func (m *model) connect(rt *rapid.T, n int) {
+	s := m.seats[n]
 	connection := m.connection()
 	m.engine.put(s.session, s.identity, connection, m.clock.Now())
 	m.report(rt, n, s.number, connection)
 }
 
-// joinElsewhere is a report from a session that is not the latest.
+// joinElsewhere is a report from a session that is mostly not the latest.
 func (m *model) joinElsewhere(rt *rapid.T) {
 	n, _ := m.browser(rt)
-	m.report(rt, n, m.session+rapid.SampledFrom([]int{-1, 1, 7}).Draw(rt, "session")+1, m.connection())
+	m.report(rt, n, rapid.IntRange(1, m.session+1).Draw(rt, "session"), m.connection())
 }
 
 // joinAgain is a report that comes twice.
@@ -331,6 +390,13 @@ func (m *model) leaveAgain(rt *rapid.T) {
 // vanish is a leave that the engine never tells of.
 func (m *model) vanish(rt *rapid.T) { m.forget(m.draw(rt, present)) }
 
+// appear is a join that the engine does not tell of by itself.
+func (m *model) appear(rt *rapid.T) {
+	_, s := m.browser(rt)
+	m.unheard++
+	m.engine.put(s.session, s.identity, fmt.Sprint("PA_unheard_", m.unheard), m.clock.Now())
+}
+
 func (m *model) forget(o *stay) {
 	s := m.seats[o.browser]
 	if s.connection == o.connection {
@@ -338,9 +404,20 @@ func (m *model) forget(o *stay) {
 	}
 }
 
-func (m *model) letTimePass(rt *rapid.T) {
-	m.clock.pass(rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, 29 * time.Second, 30 * time.Second, 31 * time.Second,
-		time.Minute, 299 * time.Second, 300 * time.Second, time.Hour, 23 * time.Hour}).Draw(rt, "how long"))
+func (m *model) wait(rt *rapid.T) {
+	m.clock.pass(rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, 29 * time.Second, 30 * time.Second, 31 * time.Second, time.Minute}).Draw(rt, "for"))
+}
+
+func (m *model) waitLong(rt *rapid.T) {
+	seldom(rt)
+	m.clock.pass(rapid.SampledFrom([]time.Duration{299 * time.Second, 300 * time.Second, time.Hour, 12 * time.Hour}).Draw(rt, "for"))
+}
+
+// seldom skips what would end most rooms before anything has happened.
+func seldom(rt *rapid.T) {
+	if rapid.IntRange(0, 4).Draw(rt, "not now") > 0 {
+		rt.Skip("seldom")
+	}
 }
 
 func (m *model) sweep(rt *rapid.T) {
@@ -349,6 +426,10 @@ func (m *model) sweep(rt *rapid.T) {
 	if r := m.read(rt); r.Over() != r.DueAt.IsZero() || !r.DueAt.IsZero() && !r.DueAt.After(m.clock.Now()) {
 		rt.Fatalf("%s, and due at %s, now is %s", r.State, r.DueAt, m.clock.Now())
 	}
+	closing, err := m.db.Sessions(context.Background(), room.SessionClosing)
+	if err != nil || len(closing) > 0 {
+		rt.Fatalf("after a sweep sessions wait to be closed: %v %v", closing, err)
+	}
 	if open := m.engine.open(room.SessionID(m.id, m.session)); open != m.live {
 		rt.Fatalf("the session is open: %v, should be: %v", open, m.live)
 	}
@@ -356,19 +437,40 @@ func (m *model) sweep(rt *rapid.T) {
 
 // compare finds who has vanished, or come, without a word.
 func (m *model) compare(rt *rapid.T) {
-	m.Reconcile(context.Background())
+	ctx := context.Background()
+	var there []room.Present
 	if m.live {
-		there, err := m.engine.Participants(context.Background(), room.SessionID(m.id, m.session))
-		if err != nil {
+		var err error
+		if there, err = m.engine.Participants(ctx, room.SessionID(m.id, m.session)); err != nil {
 			rt.Fatal(err)
 		}
-		for _, o := range m.stays {
-			if present(o) && !slices.ContainsFunc(there, func(p room.Present) bool { return p.SID == o.connection }) {
-				m.departed(o, m.clock.Now(), room.LeftLost)
-				m.settle()
+	}
+	in := func(connection string) bool {
+		return slices.ContainsFunc(there, func(p room.Present) bool { return p.SID == connection })
+	}
+	known := map[string]bool{}
+	for _, o := range m.stays {
+		known[o.connection] = true
+	}
+	live := m.live
+	m.Reconcile(ctx)
+	if !live {
+		return
+	}
+	for _, o := range m.byJoin() {
+		if present(o) && !in(o.connection) {
+			m.departed(o, m.clock.Now(), room.LeftLost)
+			m.settle()
+		}
+	}
+	for _, p := range there {
+		for n, s := range m.seats {
+			if s.identity == p.Identity && !known[p.SID] {
+				m.joined(n, m.session, p.SID, p.JoinedAt)
 			}
 		}
 	}
+	m.engine.tookOut()
 }
 
 // restart is a crash, some seconds after the service was last known to run,
@@ -385,7 +487,7 @@ func (m *model) restart(rt *rapid.T) {
 		rt.Fatal(err)
 	}
 	if m.live {
-		for _, o := range m.stays {
+		for _, o := range m.byJoin() {
 			m.departed(o, alive, room.LeftServer)
 		}
 		m.settle()
@@ -400,12 +502,35 @@ func (m *model) read(rt *rapid.T) *room.Room {
 	return r
 }
 
+// stop ends the room by hand; one that has not opened is cancelled.
+func (m *model) stop(rt *rapid.T) {
+	seldom(rt)
+	reason := rapid.SampledFrom([]room.EndReason{"api", "host"}).Draw(rt, "by")
+	out, err := m.End(context.Background(), m.id, reason)
+	if m.over() {
+		if f := fault.From(err); f.Kind != fault.Conflict || f.Code != "room_over" {
+			rt.Fatalf("an end after the end: %v", err)
+		}
+		return
+	}
+	if err != nil || out != m.count(room.Joined) {
+		rt.Fatalf("%d sent out of %d, %v", out, m.count(room.Joined), err)
+	}
+	m.open()
+	if m.state == room.Scheduled {
+		m.state = room.Cancelled
+	} else {
+		m.state, m.reason = room.Ended, reason
+	}
+	m.afterwards()
+}
+
 // check holds everything that is written down against the model, and against
 // itself.
 func (m *model) check(rt *rapid.T) {
 	ctx := context.Background()
 	r := m.read(rt)
-	if r.State != m.state || r.EndReason != m.reason || !r.StartedAt.Equal(m.started) || r.SessionLive != m.live || r.Session != m.session {
+	if r.State != m.state || r.EndReason != m.reason || !r.StartedAt.Equal(m.started) || r.SessionLive != m.live || r.Session != m.session || r.OpenedAt.IsZero() == m.opened {
 		rt.Fatalf("\ngot  %+v\nwant %s %q started %s session %d live %v", r, m.state, m.reason, m.started, m.session, m.live)
 	}
 	o, err := m.db.Occupancy(ctx, m.id)
@@ -475,7 +600,13 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(told, want) {
 		rt.Fatalf("\nattendance %+v\nevents     %+v\nwant       %+v", got, told, want)
 	}
-	path := []event.Type{event.RoomOpened}
+	var path []event.Type
+	if !m.start.IsZero() {
+		path = append(path, event.RoomScheduled)
+	}
+	if m.opened {
+		path = append(path, event.RoomOpened)
+	}
 	if !m.started.IsZero() {
 		path = append(path, event.RoomStarted)
 	}
@@ -484,6 +615,8 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 		path = append(path, event.RoomEnded)
 	case room.Expired:
 		path = append(path, event.RoomExpired)
+	case room.Cancelled:
+		path = append(path, event.RoomCancelled)
 	}
 	if !slices.Equal(states, path) {
 		rt.Fatalf("the room went through %v, want %v", states, path)
