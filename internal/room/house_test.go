@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/event"
 	"parley/internal/project"
 	"parley/internal/room"
 	"parley/internal/store"
