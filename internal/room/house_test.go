@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"parley/internal/event"
 	"parley/internal/project"
 	"parley/internal/room"
 	"parley/internal/store"
@@ -87,17 +88,35 @@ func (h *house) room(t testing.TB, id string) *room.Room {
 	return r
 }
 
+// kinds returns what happened in a room, in order.
+func (h *house) kinds(t testing.TB, id string) []event.Type {
+	t.Helper()
+	events, err := h.db.Events(context.Background(), id, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []event.Type
+	for _, e := range events {
+		kinds = append(kinds, e.Type)
+	}
+	return kinds
+}
+
 // guest is a visitor with a browser of that number.
 func guest(n int) room.Visit {
 	return room.Visit{SeatKey: fmt.Sprintf("seat-key-of-browser-%06d", n), Name: fmt.Sprint("Guest ", n)}
 }
 
 type clock struct {
-	mu  sync.Mutex
-	now time.Time
+	follow bool // in a bubble: its own time
+	mu     sync.Mutex
+	now    time.Time
 }
 
 func (c *clock) Now() time.Time {
+	if c.follow {
+		return time.Now()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
@@ -155,6 +174,8 @@ func (e *engine) Remove(_ context.Context, session, identity string) error {
 }
 
 func (e *engine) Pass(p room.MediaPass) (string, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	return fmt.Sprint("pass for ", p.Identity, " as ", p.Role, " to ", p.Session), e.fail
 }
 
@@ -170,6 +191,13 @@ func (e *engine) drop(session, identity string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.sessions[session], identity)
+}
+
+// breakDown has every call fail from now on; nil ends it.
+func (e *engine) breakDown(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.fail = err
 }
 
 func (e *engine) open(session string) bool {

@@ -24,7 +24,7 @@ func TestLifecycle(t *testing.T) {
 	h := newHouse(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newModel(t, rt, h)
-		for range 4 {
+		for range 3 {
 			rt.Repeat(map[string]func(*rapid.T){
 				"enter":          m.enter,
 				"take a seat":    m.takeSeat,

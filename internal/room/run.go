@@ -100,13 +100,18 @@ func (s *Service) sweep(ctx context.Context) {
 		if s.note(ctx, "look for due rooms", err) {
 			return
 		}
+		settled := 0
 		for _, id := range due {
 			err := s.change(ctx, id, func(context.Context, *Room, time.Time) error { return nil })
-			if s.note(ctx, "settle a due room", err, "room_id", id) {
+			if !s.note(ctx, "settle a due room", err, "room_id", id) {
+				settled++
+			} else if fault.Is(err, fault.Unavailable) {
 				return
 			}
 		}
-		if len(due) < sweepBatch {
+		// A room that cannot be settled stays due, and must not be all that
+		// is ever looked at.
+		if len(due) < sweepBatch || settled == 0 {
 			return
 		}
 	}

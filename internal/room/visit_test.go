@@ -252,10 +252,10 @@ func TestEngineAway(t *testing.T) {
 	h := newHouse(t)
 	ctx := context.Background()
 	id, _ := h.create(t, room.Request{MaxParticipants: 1})
-	h.engine.fail = errors.New("away")
+	h.engine.breakDown(errors.New("away"))
 	_, err := h.TakeSeat(ctx, id, guest(1))
 	refused(t, err, fault.Unavailable, "unavailable", "the media engine does not answer, try again in a moment")
-	h.engine.fail = nil
+	h.engine.breakDown(nil)
 	a, err := h.TakeSeat(ctx, id, guest(1))
 	if err != nil {
 		t.Fatal(err)

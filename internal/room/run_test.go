@@ -1,0 +1,308 @@
+package room_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/internal/event"
+	"parley/internal/fault"
+	"parley/internal/project"
+	"parley/internal/room"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+)
+
+// night is a house in a bubble, where Run keeps watch and hours pass in no time.
+func night(t *testing.T, test func(t *testing.T, h *house)) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := storetest.SQLite(t)
+		h := &house{db: db, project: storetest.Project(t, db), clock: &clock{follow: true}}
+		h.restart()
+		ctx, stop := context.WithCancel(t.Context())
+		go h.Run(ctx)
+		test(t, h)
+		stop()
+		synctest.Wait()
+	})
+}
+
+// stateAfter fails unless a room is in that state from that moment on, give or
+// take the second that a sweep may be late, and not before.
+func stateAfter(t *testing.T, h *house, id string, wait time.Duration, want room.State) {
+	t.Helper()
+	time.Sleep(wait - time.Second)
+	synctest.Wait()
+	if r := h.room(t, id); r.State == want {
+		t.Errorf("%s too early", want)
+	}
+	time.Sleep(2*time.Second + time.Millisecond)
+	synctest.Wait()
+	if r := h.room(t, id); r.State != want {
+		t.Errorf("%s, want %s", r.State, want)
+	}
+}
+
+func TestNobodyComes(t *testing.T) {
+	for name, c := range map[string]struct {
+		empty int
+		wait  time.Duration
+	}{"a short timeout": {20, 300 * time.Second}, "a long one": {3600, time.Hour}} {
+		t.Run(name, func(t *testing.T) {
+			night(t, func(t *testing.T, h *house) {
+				id, _ := h.create(t, room.Request{MaxParticipants: 2, EmptyTimeout: c.empty})
+				stateAfter(t, h, id, c.wait, room.Expired)
+				if got := h.kinds(t, id); !slices.Equal(got, []event.Type{event.RoomOpened, event.RoomExpired}) {
+					t.Errorf("%v", got)
+				}
+			})
+		})
+	}
+}
+
+func TestEverybodyLeaves(t *testing.T) {
+	night(t, func(t *testing.T, h *house) {
+		id, _ := h.create(t, room.Request{MaxParticipants: 2, EmptyTimeout: 20})
+		first := h.enter(t, id, guest(1), "PA_1")
+		time.Sleep(time.Hour) // longer than any timeout, with somebody in
+		second := h.enter(t, id, guest(2), "PA_2")
+		h.leave(first, "PA_1", room.LeftByChoice)
+		time.Sleep(time.Hour)
+		h.leave(second, "PA_2", room.LeftByChoice)
+		left := time.Now().UTC()
+		stateAfter(t, h, id, 20*time.Second, room.Ended)
+		r := h.room(t, id)
+		if r.EndReason != room.EndedEmpty || !r.EmptySince.Equal(left.Truncate(time.Millisecond)) || h.engine.open(second.SessionID) {
+			t.Errorf("%+v", r)
+		}
+		want := []event.Type{event.RoomOpened, event.RoomStarted, event.ParticipantJoined, event.ParticipantJoined,
+			event.ParticipantLeft, event.ParticipantLeft, event.RoomEnded}
+		if got := h.kinds(t, id); !slices.Equal(got, want) {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+// A lost connection keeps its seat for a while, and the timeout counts from
+// the loss all the same.
+func TestALostConnectionIsWaitedFor(t *testing.T) {
+	night(t, func(t *testing.T, h *house) {
+		id, _ := h.create(t, room.Request{MaxParticipants: 1, EmptyTimeout: 10})
+		a := h.enter(t, id, guest(1), "PA_1")
+		h.leave(a, "PA_1", room.LeftLost)
+		time.Sleep(29 * time.Second)
+		_, err := h.TakeSeat(t.Context(), id, guest(2))
+		refused(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
+		if back := h.enter(t, id, guest(1), "PA_2"); back.Seat.ID != a.Seat.ID {
+			t.Error("another seat")
+		}
+		h.leave(a, "PA_2", room.LeftLost)
+		stateAfter(t, h, id, room.ReturnWithin, room.Ended)
+	})
+}
+
+// The length that the plan allows counts from the first join, whoever is in
+// when it ends.
+func TestTheEndOfTheDuration(t *testing.T) {
+	night(t, func(t *testing.T, h *house) {
+		h.UsePlans(plan{MaxParticipants: 2, Duration: 40 * time.Minute})
+		id, _ := h.create(t, room.Request{MaxParticipants: 2, EmptyTimeout: 86400})
+		time.Sleep(3 * time.Minute)
+		a := h.enter(t, id, guest(1), "PA_1")
+		stateAfter(t, h, id, 40*time.Minute, room.Ended)
+		if r := h.room(t, id); r.EndReason != room.EndedDuration || h.engine.open(a.SessionID) {
+			t.Errorf("%+v", r)
+		}
+		rows, err := h.db.Attendance(t.Context(), id)
+		if err != nil || len(rows) != 1 || rows[0].Reason != room.LeftRoomOver || rows[0].LeftAt.IsZero() {
+			t.Errorf("%+v %v", rows, err)
+		}
+	})
+}
+
+// plan is what one plan allows.
+type plan room.Entitlements
+
+func (p plan) Entitlements(context.Context, project.Project) (room.Entitlements, error) {
+	return room.Entitlements(p), nil
+}
+
+func TestAScheduledRoomOpensByItself(t *testing.T) {
+	night(t, func(t *testing.T, h *house) {
+		id, _ := h.create(t, room.Request{MaxParticipants: 2, StartAt: time.Now().Add(time.Hour)})
+		_, err := h.TakeSeat(t.Context(), id, guest(1))
+		refused(t, err, fault.Conflict, "room_not_open", "this room is not open yet: it opens at 2000-01-01T01:00:00Z")
+		stateAfter(t, h, id, time.Hour, room.Open)
+	})
+}
+
+// A session that is over is closed at once, not at the next sweep.
+func TestAnEndIsNotWaitedFor(t *testing.T) {
+	night(t, func(t *testing.T, h *house) {
+		id, _ := h.create(t, room.Request{MaxParticipants: 2})
+		a := h.enter(t, id, guest(1), "PA_1")
+		synctest.Wait()
+		before := time.Now()
+		if _, err := h.End(t.Context(), id, "api"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if h.engine.open(a.SessionID) || time.Since(before) > 0 {
+			t.Errorf("open: %v, after %s", h.engine.open(a.SessionID), time.Since(before))
+		}
+	})
+}
+
+// What the engine tells of too late, or never, is found within ten seconds.
+func TestWhatTheEngineForgets(t *testing.T) {
+	night(t, func(t *testing.T, h *house) {
+		id, _ := h.create(t, room.Request{MaxParticipants: 2})
+		stays, goes := h.enter(t, id, guest(1), "PA_1"), h.enter(t, id, guest(2), "PA_2")
+		h.engine.drop(goes.SessionID, goes.Seat.ID)
+		h.engine.put(stays.SessionID, stays.Seat.ID, "PA_3", time.Now())
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		present, err := h.db.Present(t.Context(), id)
+		if err != nil || len(present) != 1 || present[0].Connection != "PA_3" {
+			t.Errorf("%+v %v", present, err)
+		}
+		// It is known when the service was last alive, to a few seconds.
+		alive, err := h.db.LastAlive(t.Context())
+		if err != nil || time.Since(alive) > 6*time.Second {
+			t.Errorf("last alive %s, %v", alive, err)
+		}
+	})
+}
+
+// When the engine is away a session that is over waits, and is closed when the
+// engine is back.
+func TestClosingWaitsForTheEngine(t *testing.T) {
+	night(t, func(t *testing.T, h *house) {
+		id, _ := h.create(t, room.Request{MaxParticipants: 2})
+		a := h.enter(t, id, guest(1), "PA_1")
+		h.engine.breakDown(errors.New("away"))
+		if _, err := h.End(t.Context(), id, "api"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		h.engine.breakDown(nil)
+		if !h.engine.open(a.SessionID) {
+			t.Error("closed while away")
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if h.engine.open(a.SessionID) {
+			t.Error("never closed")
+		}
+	})
+}
+
+// faulty is a store in which one room cannot be changed.
+type faulty struct {
+	*store.DB
+	id string
+}
+
+func (f faulty) LockRoom(ctx context.Context, id string) (*room.Room, error) {
+	if id == f.id {
+		return nil, errors.New("this room is broken")
+	}
+	return f.DB.LockRoom(ctx, id)
+}
+
+// A room that cannot be settled keeps no other from it, however many are due.
+func TestOneBrokenRoomHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	var ids []string
+	for range 150 { // more than a sweep looks at in one go
+		id, _ := h.create(t, room.Request{MaxParticipants: 2})
+		ids = append(ids, id)
+	}
+	h.clock.pass(time.Hour)
+	s := room.NewService(faulty{h.db, ids[0]}, h.engine, func() string { return "" }, h.clock.Now, storetest.NewID, slog.New(slog.DiscardHandler))
+	s.Sweep(t.Context())
+	for i, id := range ids {
+		if r := h.room(t, id); (r.State == room.Expired) != (i > 0) {
+			t.Errorf("room %d is %s", i, r.State)
+		}
+	}
+}
+
+// After a crash rooms go on where they were, before anybody knocks; whoever
+// was in has left when the service was last alive, and has time to come back.
+func TestRecover(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ctx := t.Context()
+	id, link := h.create(t, room.Request{MaxParticipants: 1, EmptyTimeout: 3600})
+	host := guest(1)
+	host.Link = link
+	a := h.enter(t, id, host, "PA_1")
+	alive := h.clock.Now()
+	if err := h.Recover(ctx); err != nil { // the same process: writes down that it is alive
+		t.Fatal(err)
+	}
+	h.enter(t, id, host, "PA_2")
+	h.clock.pass(10 * time.Second)
+	h.restart()
+	if err := h.Recover(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if !h.engine.open(a.SessionID) {
+		t.Error("the session is not live again")
+	}
+	rows, err := h.db.Attendance(ctx, id)
+	if err != nil || len(rows) != 2 || rows[0].LeftAt != alive || rows[1].LeftAt != alive || rows[1].Reason != room.LeftServer {
+		t.Errorf("%+v %v", rows, err)
+	}
+	h.clock.pass(room.ReserveFor - time.Second)
+	_, err = h.TakeSeat(ctx, id, guest(2))
+	refused(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
+	if back := h.enter(t, id, host, "PA_3"); back.SessionID != a.SessionID || back.Seat.ID != a.Seat.ID || back.Seat.Role != room.Host {
+		t.Errorf("%+v", back)
+	}
+}
+
+// A seat whose time is up goes to the next who asks, swept or not; its late
+// owner finds the room full and is taken out again.
+func TestALateOwnerFindsTheSeatTaken(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	id, _ := h.create(t, room.Request{MaxParticipants: 1})
+	late, err := h.TakeSeat(t.Context(), id, guest(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.clock.pass(room.ReserveFor)
+	h.enter(t, id, guest(2), "PA_2")
+	h.engine.put(late.SessionID, late.Seat.ID, "PA_1", h.clock.Now())
+	h.ParticipantJoined(late.SessionID, late.Seat.ID, "PA_1", h.clock.Now())
+	if out := h.engine.tookOut(); !slices.Equal(out, []string{late.Seat.ID}) {
+		t.Errorf("taken out: %v", out)
+	}
+	if rows, err := h.db.Attendance(t.Context(), id); err != nil || len(rows) != 1 {
+		t.Errorf("%+v %v", rows, err)
+	}
+}
+
+// Reports about rooms that there never were change nothing and harm nobody.
+func TestUnknownRooms(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.ParticipantJoined(room.SessionID(storetest.NewID(), 1), "somebody", "PA_1", h.clock.Now())
+	if out := h.engine.tookOut(); !slices.Equal(out, []string{"somebody"}) {
+		t.Errorf("taken out: %v", out)
+	}
+	h.ParticipantLeft(room.SessionID(storetest.NewID(), 1), "somebody", "PA_1", h.clock.Now(), room.LeftByChoice)
+	h.ParticipantJoined("no session of ours", "somebody", "PA_1", h.clock.Now())
+	h.ParticipantLeft("no session of ours", "somebody", "PA_1", h.clock.Now(), room.LeftByChoice)
+	if out := h.engine.tookOut(); len(out) > 0 {
+		t.Errorf("taken out: %v", out)
+	}
+}
