@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -130,6 +131,12 @@ func (c *pgConn) savepoint(ctx context.Context) error {
 
 func (c *pgConn) keep(ctx context.Context) error {
 	c.kept++
+	if c.mark >= 0 && !c.careful {
+		// Nobody has asked for anything since, so nothing was sent: should
+		// one of these statements fail, all run again carefully.
+		c.queue = slices.Delete(c.queue, c.mark, c.mark+1)
+		return nil
+	}
 	return c.exec(ctx, nil, "RELEASE SAVEPOINT caller", nil)
 }
 
