@@ -98,7 +98,8 @@ type Service struct {
 	rings      sync.Map // project id → *Ring
 	retired    sync.Map // hash of an API key → APIKey that is not in a ring any more
 	index      *index
-	generation atomic.Uint64
+	forgetting sync.Mutex
+	generation atomic.Uint64 // how often something was forgotten
 }
 
 // NewService returns a Service.
@@ -174,17 +175,19 @@ func (s *Service) Ring(ctx context.Context, projectID string) (*Ring, error) {
 	if r.secrets, err = s.store.ProjectSecrets(ctx, projectID); err != nil {
 		return nil, err
 	}
-	s.rings.Store(projectID, r)
-	if s.generation.Load() != generation {
-		// Something was forgotten while this was read: it may be this.
-		s.rings.Delete(projectID)
-	}
+	s.forgetting.Lock()
+	defer s.forgetting.Unlock()
+	if s.generation.Load() == generation {
+		s.rings.Store(projectID, r)
+	} // else something was forgotten while this was read: it may be this
 	return r, nil
 }
 
 // Forget drops what memory holds of a project. Whoever changes a project or
 // its credentials calls it after the commit.
 func (s *Service) Forget(projectID string) {
+	s.forgetting.Lock()
+	defer s.forgetting.Unlock()
 	s.generation.Add(1)
 	s.rings.Delete(projectID)
 	s.index.forget(projectID)

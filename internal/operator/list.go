@@ -38,6 +38,9 @@ func (s *Service) LockedOut(ctx context.Context) (bool, error) {
 }
 
 func checkName(name string) error {
+	if !utf8.ValidString(name) {
+		return fault.Invalidf("name must be UTF-8")
+	}
 	if n := utf8.RuneCountInString(name); strings.TrimSpace(name) == "" || n > 255 {
 		return fault.Invalidf("name must have 1 to 255 characters")
 	}

@@ -83,6 +83,7 @@ func TestTokenNames(t *testing.T) {
 		"":                       "name must have 1 to 255 characters",
 		" \t":                    "name must have 1 to 255 characters",
 		strings.Repeat("é", 256): "name must have 1 to 255 characters",
+		"a\xff":                  "name must be UTF-8",
 		"a\x00b":                 "name must not contain control characters such as U+0000",
 	} {
 		_, _, err := tokens.Create(context.Background(), name)

@@ -33,6 +33,9 @@ type Edit struct {
 func (s *Service) Edit(ctx context.Context, id string, e Edit) (Project, error) {
 	var out Project
 	err := s.store.Write(ctx, func(ctx context.Context) error {
+		if err := s.store.LockProject(ctx, id); err != nil {
+			return err
+		}
 		if e.Name != nil {
 			if err := checkName(*e.Name); err != nil {
 				return err

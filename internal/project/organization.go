@@ -24,6 +24,9 @@ func (s *Service) SetOrganization(ctx context.Context, id string, changes Organi
 	var o Organization
 	var projects []string
 	err := s.store.Write(ctx, func(ctx context.Context) (err error) {
+		if err := s.store.LockOrganization(ctx, id); err != nil {
+			return err
+		}
 		if o, err = s.store.Organization(ctx, id); err != nil {
 			return err
 		}

@@ -92,6 +92,10 @@ type Store interface {
 	// Organization fails with NotFound when there is none of that id.
 	Organization(ctx context.Context, id string) (Organization, error)
 	CountOrganizations(ctx context.Context) (int, error)
+	// LockOrganization and LockProject keep others from changing one until the
+	// transaction ends; NotFound when there is none of that id.
+	LockOrganization(ctx context.Context, id string) error
+	LockProject(ctx context.Context, id string) error
 	// UpdateOrganization writes name, plan, currency and unit price.
 	UpdateOrganization(ctx context.Context, o Organization) error
 	// ProjectsOf returns the ids of an organization's projects.
@@ -197,6 +201,9 @@ func (s *Service) Configure(ctx context.Context, id string, settings Settings) e
 
 func (s *Service) update(ctx context.Context, id string, change func(*Project) error) error {
 	err := s.store.Write(ctx, func(ctx context.Context) error {
+		if err := s.store.LockProject(ctx, id); err != nil {
+			return err
+		}
 		p, err := s.store.Project(ctx, id)
 		if err != nil {
 			return err
@@ -213,6 +220,9 @@ func (s *Service) update(ctx context.Context, id string, change func(*Project) e
 }
 
 func checkName(name string) error {
+	if !utf8.ValidString(name) {
+		return fault.Invalidf("name must be UTF-8")
+	}
 	if n := utf8.RuneCountInString(name); strings.TrimSpace(name) == "" || n > 255 {
 		return fault.Invalidf("name must have 1 to 255 characters")
 	}

@@ -6,6 +6,11 @@ import (
 	"parley/internal/project"
 )
 
+// LockOrganization implements project.Store.
+func (db *DB) LockOrganization(ctx context.Context, id string) error {
+	return db.lock(ctx, noOrganization, "organizations", id)
+}
+
 // UpdateOrganization implements project.Store.
 func (db *DB) UpdateOrganization(ctx context.Context, o project.Organization) error {
 	return db.changed(ctx, noOrganization, `UPDATE organizations SET name = $2, plan = $3, currency = $4, unit_price = $5 WHERE id = $1`,

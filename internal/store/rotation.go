@@ -9,14 +9,10 @@ import (
 	"parley/internal/key"
 )
 
-// LockProject implements key.Store: nobody else rotates or changes the project
-// until the transaction ends.
+// LockProject implements key.Store and project.Store: nobody else rotates or
+// changes the project until the transaction ends.
 func (db *DB) LockProject(ctx context.Context, id string) error {
-	t, ok := txFrom(ctx)
-	if !ok {
-		return errNoTx
-	}
-	return db.one(ctx, noProject, `SELECT id FROM projects WHERE id = $1`+t.locking(), []any{id}, &id)
+	return db.lock(ctx, noProject, "projects", id)
 }
 
 // MoveAPIKey implements key.Store.

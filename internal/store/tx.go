@@ -75,6 +75,15 @@ func (db *DB) one(ctx context.Context, missing error, q string, args []any, dest
 	return err
 }
 
+// lock keeps others from changing a row until the transaction ends.
+func (db *DB) lock(ctx context.Context, missing error, table, id string) error {
+	t, ok := txFrom(ctx)
+	if !ok {
+		return errNoTx
+	}
+	return db.one(ctx, missing, `SELECT id FROM `+table+` WHERE id = $1`+t.locking(), []any{id}, &id)
+}
+
 // millis turns a moment into its stored form; the zero time is NULL.
 func millis(t time.Time) sql.NullInt64 {
 	if t.IsZero() {

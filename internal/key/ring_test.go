@@ -1,0 +1,172 @@
+package key_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"parley/internal/fault"
+	"parley/internal/key"
+	"parley/internal/project"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+)
+
+// watched is a store that says when a ring is read, before the last part.
+type watched struct {
+	*store.DB
+	reads   atomic.Int32
+	reading func()
+}
+
+func (w *watched) ProjectSecrets(ctx context.Context, projectID string) ([]key.ProjectSecret, error) {
+	w.reads.Add(1)
+	if w.reading != nil {
+		w.reading()
+	}
+	return w.DB.ProjectSecrets(ctx, projectID)
+}
+
+func watch(t *testing.T) (*watched, *key.Service, *project.Service, string) {
+	t.Helper()
+	db := &watched{DB: storetest.SQLite(t)}
+	p := storetest.Project(t, db.DB)
+	var keys *key.Service
+	projects := project.NewService(db, time.Now, newID, func(id string) { keys.Forget(id) })
+	keys = key.NewService(db, projects, time.Now, newID)
+	return db, keys, projects, p.ID
+}
+
+// A ring is read once, until what it holds is changed.
+func TestRingIsKept(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	db, keys, projects, id := watch(t)
+	status := func(want project.Status, reads int32) {
+		t.Helper()
+		for range 3 {
+			r, err := keys.Ring(ctx, id)
+			if err != nil || r.Project.Status != want {
+				t.Fatal(r, err)
+			}
+		}
+		if n := db.reads.Load(); n != reads {
+			t.Errorf("read %d times, want %d", n, reads)
+		}
+	}
+	status(project.Active, 1)
+	if err := projects.SetStatus(ctx, id, project.Inactive); err != nil {
+		t.Fatal(err)
+	}
+	status(project.Inactive, 2)
+	if err := projects.SetStatus(ctx, id, "asleep"); !fault.Is(err, fault.Invalid) {
+		t.Fatal(err)
+	}
+	status(project.Inactive, 2) // a refusal changes nothing
+	keys.Forget(newID())        // nor does another project
+	status(project.Inactive, 2)
+}
+
+// What changes while a ring is read must not be hidden by what was read.
+func TestForgottenWhileItIsRead(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	db, keys, projects, id := watch(t)
+	db.reading = func() {
+		db.reading = nil
+		if err := projects.Suspend(ctx, id); err != nil {
+			t.Error(err)
+		}
+	}
+	before, err := keys.Ring(ctx, id)
+	if err != nil || before.Project.Suspended() {
+		t.Fatalf("%+v %v", before, err) // began before the change
+	}
+	after, err := keys.Ring(ctx, id)
+	if err != nil || !after.Project.Suspended() {
+		t.Fatalf("%+v %v", after, err)
+	}
+}
+
+// What could not be read is not remembered.
+func TestRingOfNobody(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	db, keys, _, id := watch(t)
+	for range 2 {
+		if _, err := keys.Ring(ctx, newID()); !fault.Is(err, fault.NotFound) {
+			t.Errorf("an unknown project: %v", err)
+		}
+	}
+	broken := errors.New("broken")
+	keys.Forget(id)
+	failing := key.NewService(failingStore{db, broken}, nil, time.Now, newID)
+	for range 2 {
+		if _, err := failing.Ring(ctx, id); !errors.Is(err, broken) {
+			t.Errorf("a broken store: %v", err)
+		}
+	}
+	if r, err := keys.Ring(ctx, id); err != nil || r.Project.ID != id {
+		t.Error(r, err)
+	}
+}
+
+type failingStore struct {
+	*watched
+	err error
+}
+
+func (f failingStore) APIKeys(context.Context, string) ([]key.APIKey, error) { return nil, f.err }
+
+// An overlap ends at its moment, whatever is in memory: nobody has to forget.
+func TestOverlapEndsOnTime(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	issued := b.fresh(t)
+	if _, err := b.keys.RotateKey(context.Background(), b.project, key.Rotation{Overlap: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.keys.RotateSecret(context.Background(), b.project, key.Rotation{Overlap: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	r := b.ring(t)
+	for _, c := range []struct {
+		after time.Duration
+		live  int
+	}{{0, 2}, {time.Hour - time.Millisecond, 2}, {time.Hour, 1}, {48 * time.Hour, 1}} {
+		at := b.clock().Add(c.after)
+		keys, secrets := r.APIKeys(at), r.ProjectSecrets(at)
+		if len(keys) != c.live || len(secrets) != c.live {
+			t.Errorf("after %s: %d keys and %d secrets", c.after, len(keys), len(secrets))
+		}
+		for _, old := range []struct {
+			live []string
+			text string
+		}{{keys, issued.APIKey.Reveal()}, {secrets, issued.ProjectSecret.Reveal()}} {
+			if old.live[0] == old.text || c.live == 2 && old.live[1] != old.text {
+				t.Errorf("after %s: %v", c.after, old.live)
+			}
+		}
+	}
+}
+
+// Two bearers of one secret are never mixed up: a key is found by its whole
+// text.
+func TestByAPIKey(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := open(t)
+	issued := b.fresh(t)
+	text := issued.APIKey.Reveal()
+	k, r, err := b.keys.ByAPIKey(ctx, text)
+	if err != nil || k.Key.Reveal() != text || k.GatewaySecret != issued.GatewaySecret || r.Project.ID != b.project {
+		t.Errorf("%+v %v", k, err)
+	}
+	for _, wrong := range []string{"", text[:len(text)-1], text + "x", issued.GatewaySecret.Reveal(), issued.ProjectSecret.Reveal()} {
+		if _, _, err := b.keys.ByAPIKey(ctx, wrong); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
+}

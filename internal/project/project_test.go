@@ -1,0 +1,245 @@
+package project_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"parley/internal/fault"
+	"parley/internal/project"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+)
+
+// desk is the service on a real database, and what it says has changed.
+type desk struct {
+	*project.Service
+	now time.Time
+
+	mu      sync.Mutex
+	changed []string
+}
+
+func on(db *store.DB) *desk {
+	d := &desk{now: time.UnixMilli(1_780_000_000_000).UTC()}
+	d.Service = project.NewService(db, func() time.Time { return d.now }, storetest.NewID, func(id string) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.changed = append(d.changed, id)
+	})
+	return d
+}
+
+func (d *desk) make(t testing.TB) project.Project {
+	t.Helper()
+	o, err := d.CreateOrganization(context.Background(), "Org", project.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.Create(context.Background(), o.ID, "Project")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// told returns which projects are said to have changed since the last call.
+func (d *desk) told() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	defer func() { d.changed = nil }()
+	return d.changed
+}
+
+// The client's switch and the operator's are two: a suspension refuses the
+// first one's moves, and ends with the status that was before.
+func TestSwitches(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	d := on(storetest.SQLite(t))
+	p := d.make(t)
+	is := func(status project.Status, suspended time.Time, admits string) {
+		t.Helper()
+		got, err := d.Get(ctx, p.ID)
+		if err != nil || got.Status != status || got.SuspendedAt != suspended {
+			t.Errorf("%+v %v", got, err)
+		}
+		if err := got.Admits(); (admits == "") != (err == nil) || err != nil && fault.From(err).Code != admits {
+			t.Errorf("admits: %v", err)
+		}
+	}
+	do := func(err error) {
+		t.Helper()
+		if told := d.told(); err != nil || !slices.Equal(told, []string{p.ID}) {
+			t.Errorf("%v, told %v", err, told)
+		}
+	}
+	is(project.Active, time.Time{}, "")
+	do(d.SetStatus(ctx, p.ID, project.Inactive))
+	is(project.Inactive, time.Time{}, "project_inactive")
+	suspended := d.now
+	do(d.Suspend(ctx, p.ID))
+	is(project.Inactive, suspended, "project_suspended")
+	d.now = d.now.Add(time.Hour)
+	do(d.Suspend(ctx, p.ID))
+	is(project.Inactive, suspended, "project_suspended") // since the first time
+	if err := d.SetStatus(ctx, p.ID, project.Active); !fault.Is(err, fault.Forbidden) || err.Error() != "the project is suspended" {
+		t.Error(err)
+	}
+	do(d.Resume(ctx, p.ID))
+	is(project.Inactive, time.Time{}, "project_inactive")
+	do(d.SetStatus(ctx, p.ID, project.Active))
+	is(project.Active, time.Time{}, "")
+
+	for _, refused := range []struct {
+		err  error
+		kind fault.Kind
+	}{
+		{d.SetStatus(ctx, p.ID, "suspended"), fault.Invalid},
+		{d.SetStatus(ctx, storetest.NewID(), project.Active), fault.NotFound},
+		{d.Suspend(ctx, storetest.NewID()), fault.NotFound},
+		{d.Configure(ctx, p.ID, project.Settings{DefaultEmptyTimeout: 86401}), fault.Invalid},
+		{d.Configure(ctx, p.ID, project.Settings{DefaultEmptyTimeout: -1}), fault.Invalid},
+	} {
+		if !fault.Is(refused.err, refused.kind) {
+			t.Error(refused.err)
+		}
+	}
+	if told := d.told(); told != nil {
+		t.Errorf("told of %v, and nothing has changed", told)
+	}
+}
+
+// Operators and clients who change a project or an organization at once do not
+// undo each other's work: above all, no client's call lifts a suspension.
+func TestChangesAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, open := range storetest.Engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx := context.Background()
+			d := on(open(t))
+			text := func(s string) *string { return &s }
+			for range 30 {
+				p := d.make(t)
+				var wg sync.WaitGroup
+				for _, change := range []func() error{
+					func() error { return d.Suspend(ctx, p.ID) },
+					func() error {
+						if err := d.SetStatus(ctx, p.ID, project.Inactive); !fault.Is(err, fault.Forbidden) {
+							return err
+						}
+						return nil
+					},
+					func() error {
+						_, err := d.Edit(ctx, p.ID, project.Edit{Name: text("New")})
+						return err
+					},
+					func() error {
+						_, err := d.Edit(ctx, p.ID, project.Edit{Settings: func(s *project.Settings) { s.DefaultEmptyTimeout = 20 }})
+						return err
+					},
+					func() error {
+						_, err := d.Edit(ctx, p.ID, project.Edit{Settings: func(s *project.Settings) { s.RequireSecretSignatures = true }})
+						return err
+					},
+					func() error {
+						_, err := d.SetOrganization(ctx, p.OrganizationID, project.OrganizationChanges{Name: text("New")})
+						return err
+					},
+					func() error {
+						_, err := d.SetOrganization(ctx, p.OrganizationID, project.OrganizationChanges{Plan: text("gold")})
+						return err
+					},
+				} {
+					wg.Go(func() {
+						if err := change(); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				wg.Wait()
+				got, err := d.Get(ctx, p.ID)
+				want := project.Settings{RequireSecretSignatures: true, DefaultEmptyTimeout: 20}
+				if err != nil || !got.Suspended() || got.Name != "New" || got.Settings != want {
+					t.Fatalf("%+v %v", got, err)
+				}
+				o, err := d.Organization(ctx, p.OrganizationID)
+				if err != nil || o.Name != "New" || o.Plan != "gold" {
+					t.Fatalf("%+v %v", o, err)
+				}
+			}
+		})
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	d := on(storetest.SQLite(t))
+	o, err := d.CreateOrganization(ctx, "Org", project.Payg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const length = "name must have 1 to 255 characters"
+	for name, want := range map[string]string{
+		"x":                      "",
+		strings.Repeat("𝄞", 255): "",
+		"":                       length,
+		" \u00a0":                length,
+		strings.Repeat("é", 256): length,
+		"a\x00":                  "name must not contain control characters such as U+0000",
+		"a\nb":                   "name must not contain control characters such as U+000A",
+		"a\xff":                  "name must be UTF-8",
+	} {
+		_, errO := d.CreateOrganization(ctx, name, project.Plan)
+		_, errP := d.Create(ctx, o.ID, name)
+		_, errE := d.Edit(ctx, d.make(t).ID, project.Edit{Name: &name})
+		for _, err := range []error{errO, errP, errE} {
+			if want == "" && err != nil || want != "" && (!fault.Is(err, fault.Invalid) || err.Error() != want) {
+				t.Errorf("%q: %v", name, err)
+			}
+		}
+	}
+	if _, err := d.CreateOrganization(ctx, "Org", "barter"); !fault.Is(err, fault.Invalid) || err.Error() != `billing must be "plan" or "payg"` {
+		t.Error(err)
+	}
+	if _, err := d.Create(ctx, storetest.NewID(), "Project"); !fault.Is(err, fault.NotFound) {
+		t.Error(err)
+	}
+}
+
+func TestLists(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	d := on(storetest.SQLite(t))
+	if empty, err := d.Empty(ctx); err != nil || !empty {
+		t.Error(empty, err)
+	}
+	first, second := d.make(t), d.make(t)
+	third, err := d.Create(ctx, first.OrganizationID, "Third")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for organization, want := range map[string][]project.Project{
+		"":                    {first, second, third},
+		first.OrganizationID:  {first, third},
+		second.OrganizationID: {second},
+	} {
+		if got, err := d.Projects(ctx, organization); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%+v %v", got, err)
+		}
+	}
+	if _, err := d.Projects(ctx, storetest.NewID()); !fault.Is(err, fault.NotFound) {
+		t.Error(err)
+	}
+	if all, err := d.Organizations(ctx); err != nil || len(all) != 2 || all[0].ID != first.OrganizationID {
+		t.Errorf("%+v %v", all, err)
+	}
+	if empty, err := d.Empty(ctx); err != nil || empty {
+		t.Error(empty, err)
+	}
+}
