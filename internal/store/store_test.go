@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -176,5 +178,32 @@ func TestOpenRefusals(t *testing.T) {
 	}
 	if _, err := store.Open(context.Background(), "", filepath.Join(t.TempDir(), "missing")); err == nil {
 		t.Error("a directory that is not there")
+	}
+}
+
+// A method that the suite does not call is one that nobody has tried on both
+// engines.
+func TestTheSuiteCallsEveryMethod(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("storetest/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var suite strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		suite.Write(text)
+	}
+	here := []string{"Fresh", "Reseal"} // reseal_test.go calls them on both
+	exported := []string{"Lanes", "Queued", "One", "Alone"}
+	methods := reflect.TypeFor[*store.DB]()
+	for i := range methods.NumMethod() {
+		name := methods.Method(i).Name
+		if !slices.Contains(here, name) && !slices.Contains(exported, name) && !strings.Contains(suite.String(), "db."+name+"(") {
+			t.Errorf("the suite does not call %s", name)
+		}
 	}
 }

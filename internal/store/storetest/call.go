@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -80,4 +81,27 @@ func (s *suite) TestTallies(t *testing.T) {
 	add(1, moment(6), live.Count{N: 6, Last: moment(6)}, live.Count{N: 3, Last: moment(9)})
 	got, err := s.db.Tally(ctx, a)
 	same(t, got, err, live.Count{N: 6, Last: moment(6)})
+}
+
+// Several nodes count the same things at once, in whatever order.
+func (s *suite) TestTalliesAtOnce(t *testing.T) {
+	ctx := context.Background()
+	a, b := live.Counted{Subject: NewID()}, live.Counted{Subject: NewID()}
+	one := []live.Count{{N: 1, Last: moment(1)}, {N: 1, Last: moment(1)}}
+	var wg sync.WaitGroup
+	const each = 50
+	for range each {
+		for _, order := range [][]live.Counted{{a, b}, {b, a}} {
+			wg.Go(func() {
+				if _, err := s.db.AddTallies(ctx, order, one); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	for _, c := range []live.Counted{a, b} {
+		got, err := s.db.Tally(ctx, c)
+		same(t, got, err, live.Count{N: 2 * each, Last: moment(1)})
+	}
 }

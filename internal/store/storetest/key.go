@@ -2,9 +2,12 @@ package storetest
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"testing"
 	"time"
 
+	"parley/internal/fault"
 	"parley/internal/key"
 	"parley/internal/project"
 	"parley/internal/seal"
@@ -99,4 +102,115 @@ func (s *suite) TestSecretsInTheirOwnTransaction(t *testing.T) {
 		same(t, got, err, []key.APIKey{want})
 		return nil
 	})
+}
+
+func (s *suite) TestMoveCredentials(t *testing.T) {
+	ctx := context.Background()
+	id := s.bare(t)
+	k, p := apiKey(id, key.Current), projectSecret(id, key.Current)
+	s.write(t, func(ctx context.Context) error {
+		return errors.Join(s.db.InsertAPIKey(ctx, k), s.db.InsertProjectSecret(ctx, p))
+	})
+	move := func(slot key.Slot, since, ends time.Time) {
+		t.Helper()
+		k.Slot, k.RetiringSince, k.OverlapEndsAt = slot, since, ends
+		p.Slot, p.RetiringSince, p.OverlapEndsAt = slot, since, ends
+		s.write(t, func(ctx context.Context) error {
+			return errors.Join(s.db.MoveAPIKey(ctx, k, moment(9)), s.db.MoveProjectSecret(ctx, p, moment(9)))
+		})
+	}
+	has := func(keys []key.APIKey, secrets []key.ProjectSecret) {
+		t.Helper()
+		gotKeys, err := s.db.APIKeys(ctx, id)
+		same(t, gotKeys, err, keys)
+		gotSecrets, err := s.db.ProjectSecrets(ctx, id)
+		same(t, gotSecrets, err, secrets)
+		byHash, err := s.db.APIKeyByHash(ctx, seal.Hash(k.Key.Reveal())) // in any slot
+		same(t, byHash, err, k)
+	}
+	has([]key.APIKey{k}, []key.ProjectSecret{p})
+	move(key.Overlap, moment(2), moment(3))
+	has([]key.APIKey{k}, []key.ProjectSecret{p})
+	move(key.Retired, time.Time{}, time.Time{})
+	has(nil, nil)
+	_, err := s.db.APIKeyByHash(ctx, seal.Hash("unknown"))
+	refused(t, err, fault.NotFound, "api_key_not_found")
+}
+
+func (s *suite) TestAPIKeyHashes(t *testing.T) {
+	ctx := context.Background()
+	db := s.open(t)
+	p, other := Project(t, db).ID, Project(t, db).ID
+	retired := apiKey(p, key.Retired)
+	if err := db.Write(ctx, func(ctx context.Context) error { return db.InsertAPIKey(ctx, retired) }); err != nil {
+		t.Fatal(err)
+	}
+	hashes := func(projectID string) map[string]string {
+		t.Helper()
+		found := map[string]string{}
+		if err := db.APIKeyHashes(ctx, projectID, func(hash, owner string) { found[hash] = owner }); err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	want := map[string]string{seal.Hash(retired.Key.Reveal()): p}
+	for _, id := range []string{p, other} {
+		keys, err := db.APIKeys(ctx, id)
+		if err != nil || len(keys) != 1 {
+			t.Fatal(keys, err)
+		}
+		want[seal.Hash(keys[0].Key.Reveal())] = id
+	}
+	same(t, hashes(""), nil, want)
+	maps.DeleteFunc(want, func(_, owner string) bool { return owner != p })
+	same(t, hashes(p), nil, want)
+	same(t, hashes(NewID()), nil, map[string]string{})
+}
+
+func (s *suite) TestPurgeRetired(t *testing.T) {
+	ctx := context.Background()
+	db := s.open(t)
+	p := Project(t, db).ID
+	overlap, secret := apiKey(p, key.Overlap), projectSecret(p, key.Overlap)
+	retired := apiKey(p, key.Current)
+	purge := func(before, now int) []string {
+		t.Helper()
+		var projects []string
+		err := db.Write(ctx, func(ctx context.Context) (err error) {
+			projects, err = db.PurgeRetired(ctx, moment(before), moment(now))
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return projects
+	}
+	found := func(k key.APIKey, want bool) {
+		t.Helper()
+		if _, err := db.APIKeyByHash(ctx, seal.Hash(k.Key.Reveal())); (err == nil) != want {
+			t.Errorf("found: %v", err)
+		}
+	}
+	current, err := db.APIKeys(ctx, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Write(ctx, func(ctx context.Context) error {
+		retired.Slot = key.Retired
+		return errors.Join(db.InsertAPIKey(ctx, overlap), db.InsertProjectSecret(ctx, secret), db.InsertAPIKey(ctx, retired), db.MoveAPIKey(ctx, retired, moment(1)))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, purge(1, 2), nil, nil) // the overlap ends at 3, what was retired at 1 is kept
+	found(retired, true)
+	same(t, purge(2, 3), nil, []string{p, p}) // for the key and for the secret
+	found(retired, false)
+	found(overlap, true)
+	same(t, purge(3, 9), nil, nil)
+	found(overlap, true) // retired at 3, when its overlap ended
+	same(t, purge(4, 9), nil, nil)
+	found(overlap, false)
+	left, err := db.APIKeys(ctx, p)
+	same(t, left, err, current)
 }

@@ -41,6 +41,10 @@ func (s *suite) TestLists(t *testing.T) {
 		if err != nil || len(projects) != number {
 			t.Fatalf("of %q: %+v %v", organization, projects, err)
 		}
+		ids, err := db.ProjectsOf(ctx, organization)
+		if organization != "" && (err != nil || len(ids) != number || number > 0 && ids[0] != projects[0].ID) {
+			t.Fatalf("of %q: %v %v", organization, ids, err)
+		}
 		if number > 0 {
 			same(t, projects[0], nil, want)
 		}
@@ -142,4 +146,71 @@ func (s *suite) TestRoomList(t *testing.T) {
 	ended, err := db.List(ctx, room.Query{ID: ids[2], Limit: 1})
 	same(t, ended, err, []room.Listed{{ID: ids[2], ProjectID: p.ID, ClientRoomID: "mine", Type: room.Video, State: room.Ended, EndReason: room.EndedAPI,
 		Title: texts[3], MaxParticipants: 10, CreatedAt: moment(0), OpenedAt: moment(0), EndedAt: moment(9)}})
+}
+
+func (s *suite) TestUpdateOrganization(t *testing.T) {
+	ctx := context.Background()
+	o := project.Organization{ID: NewID(), Name: "Org", Billing: project.Payg, CreatedAt: moment(1)}
+	s.write(t, func(ctx context.Context) error { return s.db.InsertOrganization(ctx, o) })
+	for _, text := range texts {
+		o.Name, o.Plan, o.Currency, o.UnitPrice = text, text, text, text
+		update := o
+		update.Billing, update.CreatedAt = project.Plan, moment(9) // never change
+		s.write(t, func(ctx context.Context) error { return s.db.UpdateOrganization(ctx, update) })
+		got, err := s.db.Organization(ctx, o.ID)
+		same(t, got, err, o)
+	}
+	o.ID = NewID()
+	refused(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.UpdateOrganization(ctx, o) }), fault.NotFound, "organization_not_found")
+}
+
+// One who holds the lock of a project or an organization is the only one.
+func (s *suite) TestLockProjectAndOrganization(t *testing.T) {
+	ctx := context.Background()
+	p := s.bare(t)
+	const writers = 50
+	done := make(chan error, 2*writers)
+	for range writers {
+		go func() {
+			done <- s.db.Write(ctx, func(ctx context.Context) error {
+				if err := s.db.LockProject(ctx, p); err != nil {
+					return err
+				}
+				got, err := s.db.Project(ctx, p)
+				if err != nil {
+					return err
+				}
+				got.Settings.DefaultEmptyTimeout++
+				return s.db.UpdateProject(ctx, got)
+			})
+		}()
+		go func() {
+			done <- s.db.Write(ctx, func(ctx context.Context) error {
+				if err := s.db.LockOrganization(ctx, s.project.OrganizationID); err != nil {
+					return err
+				}
+				o, err := s.db.Organization(ctx, s.project.OrganizationID)
+				if err != nil {
+					return err
+				}
+				o.Name += "+"
+				return s.db.UpdateOrganization(ctx, o)
+			})
+		}()
+	}
+	for range 2 * writers {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	got, err := s.db.Project(ctx, p)
+	same(t, got.Settings.DefaultEmptyTimeout, err, writers)
+	o, err := s.db.Organization(ctx, s.project.OrganizationID)
+	same(t, len(o.Name), err, len("Example")+writers)
+
+	refused(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.LockProject(ctx, NewID()) }), fault.NotFound, "project_not_found")
+	refused(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.LockOrganization(ctx, NewID()) }), fault.NotFound, "organization_not_found")
+	if s.db.LockProject(ctx, p) == nil || s.db.LockOrganization(ctx, s.project.OrganizationID) == nil {
+		t.Error("a lock outside a transaction would be no lock")
+	}
 }
