@@ -35,9 +35,9 @@ var (
 
 // Write runs work in a transaction and returns after the commit that holds it,
 // or with an error and nothing changed. Callers that wait at the same time
-// share one transaction, each under its own savepoint (group commit): one that
-// fails or panics harms no other. Inside another Write, work joins the
-// transaction that is under way.
+// share one transaction (group commit), and one that fails or panics harms no
+// other: what it did is undone alone, by a savepoint of its own where that is
+// needed. Inside another Write, work joins the transaction that is under way.
 //
 // work may run more than once, when the database undoes it: it must set what
 // it returns anew each time. It must return the error of a statement that
