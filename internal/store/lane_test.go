@@ -208,6 +208,32 @@ func TestTransactions(t *testing.T) {
 	}
 }
 
+// A caller who was late, or has cancelled, is refused before its turn, however
+// slow it is to notice.
+func TestNoTurnForNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		work := func(context.Context) error { t.Error("it ran"); return nil }
+		gone, cancel := context.WithCancel(context.Background())
+		late := newJob(context.Background(), work, true)
+		time.Sleep(patience - reserve + time.Millisecond)
+		cancelled := newJob(gone, work, false)
+		cancel()
+		c := &fakeConn{fail: fails(0, "", nil)}
+		l := newLane(&DB{engine: &fakeEngine{conn: c, hurry: true}})
+		l.conn = c
+		l.serve([]*job{late, cancelled})
+		for _, j := range []*job{late, cancelled} {
+			if n := <-j.news; n.turn != nil || !fault.Is(n.err, fault.Unavailable) {
+				t.Errorf("%+v", n)
+			}
+		}
+		if got := strings.Join(c.steps, " "); got != "begin rollback" {
+			t.Errorf("steps %s", got)
+		}
+	})
+}
+
 // withFake runs a test in a bubble, where time is exact, on a store whose steps
 // may fail or hang.
 func withFake(t *testing.T, hurry bool, fail func(ctx context.Context, step string) error, test func(t *testing.T, db *DB)) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -11,6 +12,10 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 )
+
+// A wait for somebody's lock ends long before a caller's patience does, so that
+// there is time to undo a deadlock and try again.
+const lockWait = 200 * time.Millisecond
 
 // pgEngine is a server that several nodes may share.
 type pgEngine struct {
@@ -26,9 +31,7 @@ func openPostgres(ctx context.Context, url string) (*pgEngine, error) {
 	config.ConnConfig.ConnectTimeout = patience
 	config.MaxConns = 16
 	writing := config.ConnConfig.Copy()
-	// A wait for somebody's lock ends long before a caller's patience does,
-	// so that there is time to undo a deadlock and try again.
-	writing.RuntimeParams["lock_timeout"] = "200ms"
+	writing.RuntimeParams["lock_timeout"] = lockWait.String()
 	// A node that is cut off in the middle of a transaction must not keep the
 	// others from its rooms.
 	writing.RuntimeParams["idle_in_transaction_session_timeout"] = "5s"

@@ -260,9 +260,11 @@ func (l *lane) serve(jobs []*job) {
 	careful := false
 	for len(jobs) > 0 {
 		l.contended = false
-		if jobs, careful = l.transact(jobs, careful); l.contended {
-			// Two that were in each other's way and both stepped back would
-			// meet again at once, if they took the same time to come back.
+		began := time.Now()
+		jobs, careful = l.transact(jobs, careful)
+		if l.contended && time.Since(began) >= lockWait {
+			// Two that have waited for each other in vain would meet again
+			// at once, if they took the same time to come back.
 			time.Sleep(rand.N(stepBack))
 		}
 	}

@@ -149,6 +149,15 @@ func TestNobodyHarmsOthers(t *testing.T) {
 			},
 			want: func(err error) bool { return err != nil && fault.From(err).Kind == fault.Internal },
 		},
+		"constraint after a read": {
+			work: func(ctx context.Context, g ground) error {
+				if err := g.db.One(ctx, `SELECT 1`, new(int)); err != nil {
+					return err
+				}
+				return insert(g.db, storetest.NewID(), storetest.NewID())(ctx)
+			},
+			want: func(err error) bool { return err != nil && fault.From(err).Kind == fault.Internal },
+		},
 		"constraint ignored": {
 			work: func(ctx context.Context, g ground) error {
 				_ = insert(g.db, storetest.NewID(), storetest.NewID())(ctx)
@@ -194,7 +203,15 @@ func TestNobodyHarmsOthers(t *testing.T) {
 				var callers []func()
 				for i, id := range good {
 					callers = append(callers, func() {
-						if err := g.db.Write(context.Background(), insert(g.db, g.project, id)); err != nil {
+						err := g.db.Write(context.Background(), func(ctx context.Context) error {
+							if i%2 == 0 { // some read, some only write
+								if err := g.db.One(ctx, `SELECT 1`, new(int)); err != nil {
+									return err
+								}
+							}
+							return insert(g.db, g.project, id)(ctx)
+						})
+						if err != nil {
 							t.Errorf("caller %d: %v", i, err)
 						}
 					})
