@@ -161,10 +161,7 @@ func (c *pgConn) flush(ctx context.Context) error {
 	if c.lost != nil || len(c.queue) == 0 {
 		return c.lost
 	}
-	if err := c.send(ctx, nil); err != nil && c.lost == nil {
-		c.lost = err
-	}
-	return c.lost
+	return c.send(ctx, nil)
 }
 
 func (c *pgConn) commit(ctx context.Context) error {
@@ -233,9 +230,6 @@ func (c *pgConn) send(ctx context.Context, row func(scan func(...any) error) err
 	}
 	if cerr := answers.Close(); err == nil {
 		err = cerr
-	}
-	if c.IsClosed() {
-		c.lost = err
 	}
 	c.queue, c.mark = c.queue[:0], -1
 	return err

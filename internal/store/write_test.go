@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -482,4 +484,77 @@ func TestManyLocksInEveryOrder(t *testing.T) {
 			t.Errorf("%d changes were kept, %v", total-len(rooms), err)
 		}
 	})
+}
+
+// A caller that fills the disk up is refused; SQLite undoes everybody's work
+// over it, and those who find room run again.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	g := prepare(t, place{dir: t.TempDir()})
+	limit := func(ctx context.Context) error {
+		var pages int
+		if err := g.db.One(ctx, `PRAGMA page_count`, &pages); err != nil {
+			return err
+		}
+		return g.db.One(ctx, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+20), &pages)
+	}
+	good, bad := ids(6), storetest.NewID()
+	var callers []func()
+	for i, id := range good {
+		callers = append(callers, func() {
+			err := g.db.Write(context.Background(), func(ctx context.Context) error {
+				if i == 2 { // the bad one is next, and the limit goes with the connection
+					if err := limit(ctx); err != nil {
+						return err
+					}
+				}
+				return insert(g.db, g.project, id)(ctx)
+			})
+			if err != nil {
+				t.Errorf("caller %d: %v", i, err)
+			}
+		})
+		if i == 2 {
+			callers = append(callers, func() {
+				err := g.db.Write(context.Background(), func(ctx context.Context) error {
+					r := storetest.Room(g.project)
+					r.ID, r.WelcomeMessage = bad, strings.Repeat("too much ", 100_000)
+					return g.db.InsertRoom(ctx, r)
+				})
+				if !fault.Is(err, fault.Unavailable) {
+					t.Errorf("the bad caller got %v", err)
+				}
+			})
+		}
+	}
+	g.together(t, callers...)
+	g.check(t, true, good...)
+	g.check(t, false, bad)
+}
+
+// While a transaction is under way no other process writes: what was read in
+// it stays true until its commit.
+func TestOneWriter(t *testing.T) {
+	t.Parallel()
+	g := prepare(t, place{dir: t.TempDir()})
+	raw := g.raw(t)
+	rename := func() error {
+		_, err := raw.Exec(`UPDATE projects SET name = 'changed'`)
+		return err
+	}
+	err := g.db.Write(context.Background(), func(ctx context.Context) error {
+		if _, err := g.db.Project(ctx, g.project); err != nil {
+			return err
+		}
+		if err := rename(); err == nil {
+			t.Error("another process wrote in between")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rename(); err != nil {
+		t.Error(err)
+	}
 }
