@@ -53,16 +53,6 @@ type Project struct {
 	CreatedAt      time.Time
 }
 
-// Settings are what the operator sets for a project. Every field's zero value
-// is its default.
-type Settings struct {
-	// RequireSecretSignatures refuses v3 and v4 calls that are signed with an
-	// API key; the project secret is the stronger key.
-	RequireSecretSignatures bool `json:"require_secret_signatures,omitempty"`
-	// DefaultEmptyTimeout applies to rooms that ask for 0, in seconds; 0 is 300.
-	DefaultEmptyTimeout int `json:"default_empty_timeout,omitempty"`
-}
-
 // Suspended reports the operator's switch.
 func (p Project) Suspended() bool { return !p.SuspendedAt.IsZero() }
 

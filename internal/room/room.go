@@ -26,8 +26,9 @@ type Role string
 
 // The roles.
 const (
-	Host  Role = "host"
-	Guest Role = "guest"
+	Host   Role = "host"
+	CoHost Role = "cohost" // runs the meeting with the host, and does not end it
+	Guest  Role = "guest"
 )
 
 // State is where a room stands in its life: scheduled → open → active → ended,
@@ -50,10 +51,12 @@ type EndReason string
 
 // The reasons for an end.
 const (
+	EndedHost      EndReason = "host" // a host ended it for all
 	EndedAPI       EndReason = "api"
 	EndedEmpty     EndReason = "empty_timeout"
 	EndedDuration  EndReason = "duration"
 	EndedSuspended EndReason = "project_suspended"
+	EndedServer    EndReason = "server"
 )
 
 // Room is what an API call creates. Its id is never reused or revived.
@@ -97,6 +100,20 @@ type Room struct {
 // Over reports that the room is in a final state.
 func (r *Room) Over() bool {
 	return r.State == Ended || r.State == Cancelled || r.State == Expired
+}
+
+// Features is what people may do in a room: what plan, project and request
+// together allow. It never changes.
+type Features struct {
+	Camera, ScreenShare, Chat bool
+}
+
+// Locks is what guests may not do in a room until a host lets them.
+type Locks struct {
+	Microphone  bool `json:"microphone"`
+	Camera      bool `json:"camera"`
+	ScreenShare bool `json:"screen_share"`
+	Chat        bool `json:"chat"`
 }
 
 // SessionID is the internal name of live period n of a room.
