@@ -69,16 +69,16 @@ func (s *Service) OpenBreakouts(ctx context.Context, roomID, seatKey string, q O
 
 func (q Opening) check() error {
 	if len(q.Names) == 0 || len(q.Names) > maxBreakoutRooms {
-		return fault.Invalidf("rooms must have 1 to %d entries", maxBreakoutRooms)
+		return fault.Invalidf("names must have 1 to %d entries", maxBreakoutRooms)
 	}
 	for _, name := range q.Names {
-		if err := checkText("rooms.name", name, 1, maxBreakoutName, false); err != nil {
+		if err := checkText("names", name, 1, maxBreakoutName, false); err != nil {
 			return err
 		}
 	}
 	for _, i := range q.Assign {
 		if i < 0 || i >= len(q.Names) {
-			return fault.Invalidf("assign must name rooms by 0 to %d", len(q.Names)-1)
+			return fault.Invalidf("assign must say where in names somebody's room stands, from 0 to %d", len(q.Names)-1)
 		}
 	}
 	return nil
