@@ -181,6 +181,7 @@ func TestCreations(t *testing.T) {
 		Says(t, c.Do(t, http.MethodPost, "/api/v3/openapi.yaml", nil, nil), 405, "this path takes GET, HEAD, not POST")
 	})
 	c.Covered()
+	c.Golden("testdata/refusals.golden")
 }
 
 func TestQuickAudioRoom(t *testing.T) {

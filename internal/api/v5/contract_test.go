@@ -293,6 +293,7 @@ func TestContract(t *testing.T) {
 		}
 	})
 	c.Covered()
+	c.Golden("testdata/refusals.golden")
 }
 
 // TestEveryRouteDeclaresItsAuthentication guards the description: what is not
