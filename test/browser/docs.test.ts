@@ -35,7 +35,7 @@ describe('the reference', () => {
 });
 
 describe('the guides', () => {
-  const pages = ['', '/signing', '/examples', '/errors'];
+  const pages = ['', '/signing', '/examples', '/errors', '/versions'];
   const looks = [
     { name: 'phone-dark', viewport: phone, dark: true },
     { name: 'desktop-light', viewport: desktop, dark: false },

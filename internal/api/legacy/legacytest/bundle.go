@@ -165,3 +165,12 @@ func (Spent) Allow(string) (bool, time.Duration) { return false, 1500 * time.Mil
 
 // Failed implements legacy.Failures.
 func (Spent) Failed(netip.Addr) (bool, time.Duration) { return true, 1500 * time.Millisecond }
+
+// Uses counts in a plain map, by key and slot.
+type Uses map[string]int64
+
+// Add implements legacy.Uses.
+func (u Uses) Add(keyID, slot string) (int64, bool) {
+	u[keyID+" "+slot]++
+	return u[keyID+" "+slot], true
+}
