@@ -39,7 +39,7 @@ func NewHandler(rooms legacy.Rooms, rings legacy.Rings, now func() time.Time, op
 	}
 	s := &Server{rooms: rooms, api: &legacy.API{Version: "v3", Rooms: rooms, Rings: rings, Limits: options.Limits, Uses: options.Uses,
 		Zone: zone, Now: now, KeyHeaderAlone: options.LegacyKeyHeader}}
-	mux := web.NewMux(legacy.NotFound, legacy.NotAllowed)
+	mux := web.NewMux(legacy.NotFound, s.api.NotAllowed)
 	operations := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/v3", BaseRouter: mux, ErrorHandlerFunc: s.api.Refuse})
 	return s.api.Handler(options.Retirement.announced(now, operations))
 }

@@ -52,7 +52,7 @@ func NewHandler(rooms Rooms, projects Projects, rings legacy.Rings, now func() t
 	}
 	s := &Server{rooms: rooms, projects: projects,
 		api: &legacy.API{Version: "v4", Rooms: rooms, Rings: rings, Limits: options.Limits, Uses: options.Uses, Zone: zone, Now: now}}
-	mux := web.NewMux(legacy.NotFound, legacy.NotAllowed)
+	mux := web.NewMux(legacy.NotFound, s.api.NotAllowed)
 	return s.api.Handler(HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/v4", BaseRouter: mux, ErrorHandlerFunc: s.badParameter}))
 }
 
