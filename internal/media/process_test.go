@@ -13,10 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/livekit/protocol/livekit"
-	"github.com/pion/webrtc/v4"
-
 	"parley/internal/media"
+	"parley/internal/media/mediatest"
 	"parley/internal/room"
 )
 
@@ -124,18 +122,14 @@ func TestKilledAndStartedAgain(t *testing.T) {
 	at, kill := startProcess(t, cfg)
 	here := newHouse(t) // signs with the same secret
 	ada := connect(t, at, here.pass(t, "r.1", "ada", room.Audio))
-	eventually(t, "a fresh token", func() bool {
-		ada.mu.Lock()
-		defer ada.mu.Unlock()
-		return ada.refresh != ""
-	})
+	freshToken(t, ada)
 	kill()
 
 	at, _ = startProcess(t, cfg)
-	again := connect(t, at, ada.refresh)
+	again := connect(t, at, ada.Token())
 	ben := connect(t, at, here.pass(t, "r.1", "ben", room.Audio))
-	again.publish("mic", livekit.TrackType_AUDIO, livekit.TrackSource_MICROPHONE, webrtc.MimeTypeOpus)
-	eventually(t, "sound arrives", func() bool { return ben.received(webrtc.RTPCodecTypeAudio) > 0 })
+	publish(t, again, "mic", mediatest.Microphone)
+	eventually(t, "sound arrives", func() bool { return ben.Received(mediatest.Sound) > 0 })
 }
 
 // Two processes and a Redis: a session lives on one of them and is served,
@@ -161,14 +155,10 @@ func TestCluster(t *testing.T) {
 	}
 	ada := connect(t, here.url, here.pass(t, session, "ada", room.Audio))
 	ben := connect(t, there, here.pass(t, session, "ben", room.Audio))
-	ben.publish("mic", livekit.TrackType_AUDIO, livekit.TrackSource_MICROPHONE, webrtc.MimeTypeOpus)
-	eventually(t, "sound arrives", func() bool { return ada.received(webrtc.RTPCodecTypeAudio) > 0 })
-	ada.publish("cam", livekit.TrackType_VIDEO, livekit.TrackSource_MICROPHONE, webrtc.MimeTypeVP8)
-	eventually(t, "no place for a picture", func() bool {
-		ada.mu.Lock()
-		defer ada.mu.Unlock()
-		return ada.rejected
-	})
+	publish(t, ben, "mic", mediatest.Microphone)
+	eventually(t, "sound arrives", func() bool { return ada.Received(mediatest.Sound) > 0 })
+	publishAs(t, ada, "cam", mediatest.Microphone, mediatest.Picture, mediatest.Picture)
+	eventually(t, "no place for a picture", ada.Rejected)
 
 	if list := here.present(t, session); len(list) != 2 {
 		t.Errorf("participants are %v", list)
@@ -176,14 +166,14 @@ func TestCluster(t *testing.T) {
 	if err := here.engine.Remove(t.Context(), session, "ben"); err != nil {
 		t.Fatal(err)
 	}
-	ben.awaitLeave(livekit.DisconnectReason_PARTICIPANT_REMOVED)
+	awaitEnd(t, ben, "PARTICIPANT_REMOVED")
 	if err := here.engine.Remove(t.Context(), session, "nobody"); err != nil {
 		t.Error(err)
 	}
 	if err := here.engine.Close(t.Context(), session); err != nil {
 		t.Fatal(err)
 	}
-	ada.awaitLeave(livekit.DisconnectReason_ROOM_DELETED)
+	awaitEnd(t, ada, "ROOM_DELETED")
 	eventually(t, "nobody is there", func() bool { return len(here.present(t, session)) == 0 })
 	if err := here.engine.Close(t.Context(), session); err != nil {
 		t.Error(err)
