@@ -37,7 +37,7 @@ func (r *Refused) Error() string { return fmt.Sprintf("mediatest: refused with s
 // Its methods may be called from any goroutine.
 type Participant struct {
 	ws    *websocket.Conn
-	wire  *wire
+	wires wires
 	send  sync.Mutex
 	ctx   context.Context // ends with Leave or Vanish
 	stop  context.CancelFunc
@@ -88,13 +88,8 @@ func Join(ctx context.Context, baseURL, token string) (*Participant, error) {
 	case err != nil:
 		return nil, fmt.Errorf("mediatest: join: %w", err)
 	}
-	w, err := newWire()
-	if err != nil {
-		_ = ws.Close()
-		return nil, err
-	}
 	p := &Participant{
-		ws: ws, wire: w,
+		ws:       ws,
 		early:    make(map[livekit.SignalTarget][]webrtc.ICECandidateInit),
 		others:   make(map[string]*livekit.ParticipantInfo),
 		received: make(map[string]int),
@@ -134,7 +129,7 @@ func (p *Participant) close(silent bool) {
 	p.stop()
 	if silent {
 		// Before the connections, which would say goodbye.
-		p.wire.cut()
+		p.wires.cut()
 	}
 	_ = p.ws.Close()
 	p.mu.Lock()
@@ -145,7 +140,7 @@ func (p *Participant) close(silent bool) {
 			_ = pc.Close()
 		}
 	}
-	p.wire.close()
+	p.wires.close()
 	p.tasks.Wait()
 }
 

@@ -150,9 +150,9 @@ func (p *Participant) hear(msg webrtc.DataChannelMessage) {
 		Topic: packet.GetUser().GetTopic(), From: packet.ParticipantIdentity, Text: string(packet.GetUser().Payload)})
 }
 
-// peer makes a peer connection over the wire and nothing else.
+// peer makes a peer connection over a wire and nothing else.
 func (p *Participant) peer(target livekit.SignalTarget) (*webrtc.PeerConnection, error) {
-	pc, err := p.wire.peer()
+	pc, err := p.wires.peer()
 	if err != nil {
 		return nil, err
 	}
