@@ -3,6 +3,7 @@ package media_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/livekit/protocol/livekit"
 
@@ -106,6 +107,21 @@ func TestRemove(t *testing.T) {
 			t.Errorf("remove nobody from %s: %v", session, err)
 		}
 	}
+}
+
+// A killed browser says nothing: it is there until the server has noticed.
+func TestVanish(t *testing.T) {
+	h := newHouse(t)
+	h.open(t, "r.1", room.Audio)
+	ada := h.enter(t, "r.1", "ada", room.Audio)
+	h.expect(t, seen{"r.1", "ada", ada.SID(), ""})
+	ada.Vanish()
+	for begin := time.Now(); len(h.all()) < 2; time.Sleep(50 * time.Millisecond) {
+		if time.Since(begin) > time.Minute {
+			t.Fatal("the server does not notice")
+		}
+	}
+	h.expect(t, seen{"r.1", "ada", ada.SID(), ""}, seen{"r.1", "ada", ada.SID(), room.LeftLost})
 }
 
 func TestSecondConnectionReplacesTheFirst(t *testing.T) {

@@ -41,7 +41,9 @@ type Participant struct {
 	send  sync.Mutex
 	ctx   context.Context // ends with Leave or Vanish
 	stop  context.CancelFunc
-	tasks sync.WaitGroup
+
+	reading sync.WaitGroup // the signalling
+	tasks   sync.WaitGroup // media
 
 	mu       sync.Mutex
 	closed   bool // the signalling is over
@@ -97,7 +99,7 @@ func Join(ctx context.Context, baseURL, token string) (*Participant, error) {
 		own:      make(map[string]*publication),
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
-	p.tasks.Go(p.read)
+	p.reading.Go(p.read)
 	err = p.Wait(ctx, "media connected", func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -132,6 +134,7 @@ func (p *Participant) close(silent bool) {
 		p.wires.cut()
 	}
 	_ = p.ws.Close()
+	p.reading.Wait() // it makes connections
 	p.mu.Lock()
 	pub, sub := p.pub, p.sub
 	p.mu.Unlock()
