@@ -119,5 +119,6 @@ const (
 	LeftReplaced LeaveReason = "replaced"        // the same person connected again
 	LeftRemoved  LeaveReason = "removed"         // taken out by a host or the server
 	LeftRoomOver LeaveReason = "room_ended"
+	LeftMoved    LeaveReason = "moved"  // to a breakout room, or back
 	LeftServer   LeaveReason = "server" // the server stopped or was lost
 )

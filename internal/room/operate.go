@@ -71,7 +71,7 @@ func (s *Service) Look(ctx context.Context, id string) (Listed, error) {
 		return Listed{}, err
 	}
 	if len(rooms) == 0 {
-		return Listed{}, fault.New(fault.NotFound, "room_not_found", "there is no such room")
+		return Listed{}, errNoRoom
 	}
 	return rooms[0], nil
 }
@@ -82,7 +82,7 @@ func (s *Service) Look(ctx context.Context, id string) (Listed, error) {
 func (s *Service) End(ctx context.Context, id string, reason EndReason) (sentOut int, err error) {
 	err = s.change(ctx, id, func(ctx context.Context, r *Room, _ time.Time) error {
 		if r.Over() {
-			return fault.New(fault.Conflict, "room_over", "the room is over already: its state is %s", r.State)
+			return errOver(r)
 		}
 		o, err := s.store.Occupancy(ctx, r.ID)
 		if err != nil {

@@ -59,6 +59,7 @@ const (
 // which bound. A feature asked for beyond the plan is lowered to it and named
 // in adjusted. It is pure.
 func decide(allowed Entitlements, settings project.Settings, q Request) (r Room, adjusted []string, err error) {
+	allowed = allowed.within(settings.Features)
 	if err := q.check(allowed); err != nil {
 		return Room{}, nil, err
 	}
@@ -76,6 +77,8 @@ func decide(allowed Entitlements, settings project.Settings, q Request) (r Room,
 		EmptyTimeout:    time.Duration(cmp.Or(q.EmptyTimeout, settings.DefaultEmptyTimeout, defaultEmptyTimeout)) * time.Second,
 		Duration:        allowed.Duration,
 		BreakoutRooms:   allowed.BreakoutRooms,
+		Features:        features(q.Type, settings.Features),
+		Locks:           Locks(settings.Locks),
 	}
 	if asked := time.Duration(q.Duration) * time.Minute; asked > allowed.Duration {
 		adjusted = append(adjusted, featureDuration)
@@ -89,6 +92,29 @@ func decide(allowed Entitlements, settings project.Settings, q Request) (r Room,
 		}
 	}
 	return r, adjusted, nil
+}
+
+// within returns what a project leaves of what the plan allows.
+func (e Entitlements) within(f project.Features) Entitlements {
+	if f.MaxParticipants > 0 {
+		e.MaxParticipants = min(e.MaxParticipants, f.MaxParticipants)
+	}
+	if f.RoomDuration > 0 {
+		e.Duration = min(e.Duration, time.Duration(f.RoomDuration)*time.Minute)
+	}
+	if f.BreakoutRooms != nil {
+		e.BreakoutRooms = min(e.BreakoutRooms, *f.BreakoutRooms)
+	}
+	return e
+}
+
+// features returns what people may do in a room of the type.
+func features(t Type, f project.Features) Features {
+	return Features{
+		Camera:      t == Video && !f.NoCamera,
+		ScreenShare: t == Video && !f.NoScreenShare,
+		Chat:        !f.NoChat,
+	}
 }
 
 // check holds every field to its bounds.

@@ -41,6 +41,9 @@ type quiet struct{ room.Media }
 // Open implements room.Media.
 func (quiet) Open(context.Context, room.MediaSession) error { return nil }
 
+// Announce implements room.Media.
+func (quiet) Announce(context.Context, string, room.Info) error { return nil }
+
 // Pass implements room.Media.
 func (quiet) Pass(room.MediaPass) (string, error) { return "pass", nil }
 
