@@ -124,7 +124,7 @@ func (a *App) wire(ctx context.Context) error {
 	a.tokens = operator.NewService(a.db, now, newID)
 	observer.to = a.rooms
 
-	roomPage, err := page.New(web.Assets())
+	roomPage, err := page.New(web.Assets(), a.rooms)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (a *App) wire(ctx context.Context) error {
 		v4:     v4.NewHandler(a.rooms, a.projects, a.keys, now, v4.Options{Zone: zone, Limits: limits.legacy()}),
 		v5:     reads,
 		join:   join.NewHandler(a.rooms, guesses, now),
-		manage: manage.NewHandler(a.projects, rotating{a.keys, a}, a.rooms, a.tokens),
+		manage: manage.NewHandler(a.projects, rotating{a.keys, a}, a.rooms, a.tokens, provider),
 		rtc:    a.engine.Handler(),
 		docs:   docs,
 		page:   roomPage,
