@@ -54,6 +54,7 @@ var domain = []string{"client/sign", "client", "internal/fault", "internal/field
 // only names modules that one package alone may import.
 var only = map[string]string{
 	"github.com/livekit/":      "internal/media",
+	"github.com/redis/":        "internal/live internal/media",
 	"database/sql":             "internal/store",
 	"modernc.org/":             "internal/store",
 	"github.com/jackc/":        "internal/store",
