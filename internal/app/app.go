@@ -241,7 +241,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 		}()
 	}
 	a.ready.Store(true)
-	a.log.Info("ready", "url", a.BaseURL(), "data_dir", a.cfg.DataDir)
+	a.log.Info("ready", "url", a.BaseURL(), "listen", a.listener.Addr().String(), "node", a.rooms.Node(), "data_dir", a.cfg.DataDir)
 
 	var err error
 	select {
