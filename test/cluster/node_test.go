@@ -216,7 +216,12 @@ func (s *service) read(t testing.TB, dir string) *store.DB {
 
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+	eventuallyWithin(t, 20*time.Second, what, ok)
+}
+
+func eventuallyWithin(t testing.TB, patience time.Duration, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited in vain: %s", what)
 		}
