@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/field"
 	"parley/internal/project"
 	"parley/internal/seal"
 )
@@ -83,9 +84,9 @@ func (s *Service) linkTo(roomID, token string) string {
 func (q Invitation) check(settings project.Settings) error {
 	name, user := error(nil), "user_id"
 	if q.Personal {
-		name, user = checkText("user_info.name", q.Name, 1, maxText, false), "user_info.client_user_id"
+		name, user = field.Text("user_info.name", q.Name, 1, maxText, false), "user_info.client_user_id"
 	}
-	if err := firstError(name, checkText(user, q.UserID, 0, maxText, false), checkRange("expires_in", q.ExpiresIn, 0, maxLinkSeconds)); err != nil {
+	if err := firstError(name, field.Text(user, q.UserID, 0, maxText, false), field.Range("expires_in", q.ExpiresIn, 0, maxLinkSeconds)); err != nil {
 		return err
 	}
 	if q.Hidden && !settings.HiddenParticipants {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/field"
 	"parley/internal/project"
 )
 
@@ -39,7 +40,7 @@ func (s *Service) PastRooms(ctx context.Context, p project.Project, q PastQuery)
 	if len(q.IDs) > MaxPast {
 		return nil, 0, fault.Invalidf("room_ids must have at most %d entries, not %d", MaxPast, len(q.IDs))
 	}
-	if err := firstError(checkRange("from", q.From, 0, maxFrom), checkRange("limit", q.Limit, 1, MaxPast)); err != nil {
+	if err := firstError(field.Range("from", q.From, 0, maxFrom), field.Range("limit", q.Limit, 1, MaxPast)); err != nil {
 		return nil, 0, err
 	}
 	return s.store.PastRooms(ctx, p.ID, q)
