@@ -58,7 +58,11 @@ func queriesOfNobody(t *testing.T, c *contract.Checker, b *Bundle) {
 		"":                 "project_id is required in the query",
 		"?project_id=":     "project_id in the query must be one UUID",
 		"?project_id=mine": "project_id in the query must be one UUID",
-		"?project_id=" + b.Project.ID + "&project_id=mine": "project_id in the query must be one UUID",
+		"?project_id=" + b.Project.ID + "&project_id=" + b.Project.ID: "project_id in the query must be one UUID",
+		"?project_id={" + b.Project.ID + "}":                          "project_id in the query must be one UUID",
+		"?project_id=urn:uuid:" + b.Project.ID:                        "project_id in the query must be one UUID",
+		"?project_id=" + strings.ReplaceAll(b.Project.ID, "-", ""):    "project_id in the query must be one UUID",
+		"?project_id=" + b.Project.ID + "&project_id=mine":            "project_id in the query must be one UUID",
 	} {
 		Says(t, put(query), 400, want)
 	}

@@ -66,7 +66,7 @@ func (s *Server) GetDescription(w http.ResponseWriter, _ *http.Request) {
 // that the generated code could not bind. What is wrong with the body as a
 // whole is said first.
 func (s *Server) badParameter(w http.ResponseWriter, r *http.Request, cause error) {
-	err := fault.Invalidf("project_id in the query must be one UUID")
+	err := errQueryProjectID
 	var missing *RequiredParamError
 	var malformed *InvalidParamFormatError
 	switch {
