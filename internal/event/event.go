@@ -49,6 +49,8 @@ type Participant struct {
 	Identity string `json:"identity"`
 	Name     string `json:"name"`
 	Role     string `json:"role"`
+	// Session is that of the room, or of the breakout room, it is about.
+	Session string `json:"session_id"`
 	// Connection pairs each joined with its left.
 	Connection string    `json:"connection_id"`
 	JoinedAt   time.Time `json:"joined_at"`

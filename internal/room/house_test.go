@@ -33,12 +33,15 @@ func newHouse(t testing.TB) *house {
 	db := storetest.SQLite(t)
 	h := &house{db: db, project: storetest.Project(t, db), clock: &clock{now: time.UnixMilli(1_780_000_000_000).UTC()}}
 	h.restart()
+	if err := h.Recover(context.Background()); err != nil {
+		t.Fatal(err)
+	}
 	return h
 }
 
 // restart is a new process on the same database: its engine has nobody in it.
 func (h *house) restart() {
-	h.engine = &engine{sessions: map[string]map[string]room.Present{}}
+	h.engine = &engine{sessions: map[string]map[string]room.Present{}, infos: map[string]room.Info{}}
 	h.Service = room.NewService(h.db, h.engine, func() string { return "https://meet.example.org" }, h.clock.Now, storetest.NewID, slog.New(slog.DiscardHandler))
 }
 
@@ -132,8 +135,18 @@ func (c *clock) pass(d time.Duration) {
 type engine struct {
 	mu       sync.Mutex
 	sessions map[string]map[string]room.Present // by name, then by identity
+	infos    map[string]room.Info               // by name: what the pages read
+	told     []told
+	passes   []room.MediaPass
 	removed  []string
 	fail     error // of every call
+}
+
+// told is what pages were told.
+type told struct {
+	session    string
+	identities []string
+	message    room.Message
 }
 
 func (e *engine) Open(_ context.Context, s room.MediaSession) error {
@@ -141,7 +154,34 @@ func (e *engine) Open(_ context.Context, s room.MediaSession) error {
 	defer e.mu.Unlock()
 	if e.fail == nil && e.sessions[s.Name] == nil {
 		e.sessions[s.Name] = map[string]room.Present{}
+		e.infos[s.Name] = s.Info
 	}
+	return e.fail
+}
+
+func (e *engine) Hosts(session string) bool { return e.open(session) }
+
+func (e *engine) Announce(_ context.Context, session string, info room.Info) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.fail == nil && e.sessions[session] != nil {
+		e.infos[session] = info
+	}
+	return e.fail
+}
+
+func (e *engine) Tell(_ context.Context, session string, identities []string, message room.Message) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.fail == nil {
+		e.told = append(e.told, told{session, identities, message})
+	}
+	return e.fail
+}
+
+func (e *engine) Allow(context.Context, string, string, room.Role, room.Grants) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	return e.fail
 }
 
@@ -176,6 +216,7 @@ func (e *engine) Remove(_ context.Context, session, identity string) error {
 func (e *engine) Pass(p room.MediaPass) (string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.passes = append(e.passes, p)
 	return fmt.Sprint("pass for ", p.Identity, " as ", p.Role, " to ", p.Session), e.fail
 }
 

@@ -21,6 +21,9 @@ const (
 	// scheduledWait is how long after its start a scheduled room waits for
 	// its first guest.
 	scheduledWait = 24 * time.Hour
+	// earlyEntry is how long before its start a host may open a scheduled
+	// room by entering.
+	earlyEntry = 10 * time.Minute
 )
 
 // born gives a new room its first state: a scheduled one waits for its start,
@@ -43,8 +46,19 @@ func (r *Room) open(at time.Time) {
 }
 
 // openWhenDue opens a scheduled room whose start has come.
-func (r *Room) openWhenDue(now time.Time) {
-	if r.State == Scheduled && !r.StartAt.IsZero() && !now.Before(r.StartAt) {
+func (r *Room) openWhenDue(now time.Time) { r.openFor(Guest, now) }
+
+// opensFor returns when somebody in that role may enter a scheduled room.
+func (r *Room) opensFor(role Role) time.Time {
+	if role == Host {
+		return r.StartAt.Add(-earlyEntry)
+	}
+	return r.StartAt
+}
+
+// openFor opens a scheduled room for somebody at the door who may enter early.
+func (r *Room) openFor(role Role, now time.Time) {
+	if r.State == Scheduled && !now.Before(r.opensFor(role)) {
 		r.open(now)
 	}
 }
@@ -53,7 +67,7 @@ func (r *Room) openWhenDue(now time.Time) {
 func (r *Room) started(at time.Time) {
 	r.EmptySince = time.Time{}
 	if r.State == Open {
-		r.State, r.StartedAt = Active, at
+		r.State, r.StartedAt, r.retold = Active, at, true // it has an end now
 		r.emit(event.RoomStarted, at, nil)
 	}
 }

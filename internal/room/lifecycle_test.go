@@ -478,7 +478,7 @@ func (m *model) compare(rt *rapid.T) {
 func (m *model) restart(rt *rapid.T) {
 	ctx := context.Background()
 	alive := m.clock.Now().Add(-rapid.SampledFrom([]time.Duration{0, 3 * time.Second}).Draw(rt, "last alive"))
-	if err := m.db.Write(ctx, func(ctx context.Context) error { return m.db.SetLastAlive(ctx, alive) }); err != nil {
+	if err := m.db.Write(ctx, func(ctx context.Context) error { return m.db.Beat(ctx, m.Node(), alive) }); err != nil {
 		rt.Fatal(err)
 	}
 	m.clock.pass(rapid.SampledFrom([]time.Duration{0, 4 * time.Second, time.Hour}).Draw(rt, "down for"))

@@ -6,7 +6,8 @@ import (
 )
 
 // Media is what rooms need of a media engine. A room creation never touches
-// it: the engine hears of a session when somebody comes in.
+// it: the engine hears of a session when somebody comes in. In a cluster every
+// call but Hosts reaches a session wherever it lives.
 type Media interface {
 	// Open makes the session ready for participants. Opening one that is
 	// open already changes nothing.
@@ -14,19 +15,71 @@ type Media interface {
 	// Close ends the session; whoever is in it is told that the room is over.
 	// Closing one that is unknown is not an error.
 	Close(ctx context.Context, session string) error
+	// Hosts reports whether the session lives in this process.
+	Hosts(session string) bool
 	// Participants lists who is in the session now. An unknown session has none.
 	Participants(ctx context.Context, session string) ([]Present, error)
 	// Remove takes a participant out. An absent one is not an error.
 	Remove(ctx context.Context, session, identity string) error
 	// Pass returns a signed media token with which the page connects.
 	Pass(p MediaPass) (string, error)
+	// Announce replaces what the pages in a session read of it. An unknown
+	// session is not an error.
+	Announce(ctx context.Context, session string, info Info) error
+	// Tell sends a message to the pages of participants, to all in the session
+	// when none is named. Who is absent, or away for a moment, does not get it.
+	Tell(ctx context.Context, session string, identities []string, message Message) error
+	// Allow changes what somebody who is in may send, and the role that others
+	// read. An absent one is not an error.
+	Allow(ctx context.Context, session, identity string, role Role, grants Grants) error
 }
 
-// MediaSession is one live period of a room as the engine sees it.
+// MediaSession is one live period of a room, or of a breakout room, as the
+// engine sees it.
 type MediaSession struct {
 	Name            string // internal name, "<room_id>.<n>", fresh for each live period
 	Type            Type   // an audio session carries sound only, enforced by the engine
 	MaxParticipants int    // a second bound behind the seats
+	Info            Info
+}
+
+// Info is what everybody in a session may read of it. Pages get it when they
+// connect and whenever it changes.
+type Info struct {
+	RoomType  Type       `json:"room_type"`
+	EndsAt    *time.Time `json:"ends_at,omitempty"`  // when the room's time is over; nil before the first join
+	Breakout  int        `json:"breakout,omitempty"` // the number of the breakout room this is; 0 for the room itself
+	Breakouts []Place    `json:"breakouts,omitempty"`
+	Locks     Locks      `json:"locks"`
+}
+
+// Place is a breakout room that is open.
+type Place struct {
+	Number int    `json:"number"`
+	Name   string `json:"name"`
+}
+
+// Message is what the server says to pages, as JSON under the topic "parley".
+type Message struct {
+	Kind MessageKind `json:"kind"`
+	Text string      `json:"text,omitempty"` // of a broadcast
+	From string      `json:"from,omitempty"` // who broadcasts: a display name
+}
+
+// MessageKind says what a message is about.
+type MessageKind string
+
+// The kinds of messages.
+const (
+	// MessageMove asks a page to take its seat anew: it is elsewhere now.
+	MessageMove MessageKind = "move"
+	// MessageBroadcast is a host's word to every breakout room.
+	MessageBroadcast MessageKind = "broadcast"
+)
+
+// Grants is what one participant may send. Everybody may listen and look.
+type Grants struct {
+	Microphone, Camera, ScreenShare, Chat bool
 }
 
 // MediaPass is what a media token grants. Roles come from here and from
@@ -36,7 +89,9 @@ type MediaPass struct {
 	Identity string
 	Name     string // display name
 	Role     Role
-	Type     Type          // decides which sources may be published
+	Type     Type // decides, before the grants, which sources there are
+	Grants   Grants
+	Hidden   bool          // the others neither see nor hear of them, and they send nothing
 	TTL      time.Duration // how long the token opens the door; a connection outlives it
 }
 
@@ -64,5 +119,6 @@ const (
 	LeftReplaced LeaveReason = "replaced"        // the same person connected again
 	LeftRemoved  LeaveReason = "removed"         // taken out by a host or the server
 	LeftRoomOver LeaveReason = "room_ended"
+	LeftMoved    LeaveReason = "moved"  // to a breakout room, or back
 	LeftServer   LeaveReason = "server" // the server stopped or was lost
 )

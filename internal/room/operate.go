@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/field"
 )
 
 // What an operator does with rooms: look, and end.
@@ -49,7 +50,7 @@ func (s *Service) List(ctx context.Context, q Query) (rooms []Listed, more bool,
 	default:
 		return nil, false, fault.Invalidf("state must be scheduled, open, active, ended, cancelled or expired, not %q", q.State)
 	}
-	if err := checkRange("limit", q.Limit, 1, MaxListed); err != nil {
+	if err := field.Range("limit", q.Limit, 1, MaxListed); err != nil {
 		return nil, false, err
 	}
 	limit := q.Limit
@@ -70,7 +71,7 @@ func (s *Service) Look(ctx context.Context, id string) (Listed, error) {
 		return Listed{}, err
 	}
 	if len(rooms) == 0 {
-		return Listed{}, fault.New(fault.NotFound, "room_not_found", "there is no such room")
+		return Listed{}, errNoRoom
 	}
 	return rooms[0], nil
 }
@@ -81,7 +82,7 @@ func (s *Service) Look(ctx context.Context, id string) (Listed, error) {
 func (s *Service) End(ctx context.Context, id string, reason EndReason) (sentOut int, err error) {
 	err = s.change(ctx, id, func(ctx context.Context, r *Room, _ time.Time) error {
 		if r.Over() {
-			return fault.New(fault.Conflict, "room_over", "the room is over already: its state is %s", r.State)
+			return errOver(r)
 		}
 		o, err := s.store.Occupancy(ctx, r.ID)
 		if err != nil {

@@ -2,6 +2,8 @@ package room
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"parley/internal/event"
@@ -28,9 +30,9 @@ func (s *Service) joined(session, identity, connection string, at time.Time) err
 	}
 	unwelcome := false
 	err := s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
-		unwelcome = r.Over() || !r.SessionLive || r.Session != n
-		if unwelcome {
-			return nil
+		live, err := s.isLive(ctx, r, n)
+		if unwelcome = !live; unwelcome || err != nil {
+			return err
 		}
 		seat, err := s.store.Seat(ctx, r.ID, identity)
 		if fault.Is(err, fault.NotFound) {
@@ -41,15 +43,16 @@ func (s *Service) joined(session, identity, connection string, at time.Time) err
 			return err
 		}
 		if seat.State == Free {
-			o, err := s.store.Occupancy(ctx, r.ID)
+			err := s.room(ctx, r, seat)
+			if unwelcome = fault.Is(err, fault.Conflict); unwelcome {
+				return nil
+			}
 			if err != nil {
 				return err
 			}
-			if unwelcome = o.Taken >= r.MaxParticipants; unwelcome {
-				return nil
-			}
 		}
-		a := Attendance{ID: s.newID(), RoomID: r.ID, Session: n, SeatID: seat.ID, Connection: connection, JoinedAt: at}
+		a := Attendance{ID: s.newID(), RoomID: r.ID, Session: n, SeatID: seat.ID, Connection: connection,
+			Hidden: seat.Hidden, Node: s.node, JoinedAt: at}
 		fresh, err := s.store.InsertAttendance(ctx, a)
 		if err != nil || !fresh {
 			return err
@@ -58,8 +61,10 @@ func (s *Service) joined(session, identity, connection string, at time.Time) err
 		if err := s.store.UpdateSeat(ctx, seat); err != nil {
 			return err
 		}
-		r.started(at)
-		r.emit(event.ParticipantJoined, at, participant(seat, a, ""))
+		if !seat.Hidden {
+			r.started(at)
+			r.emit(event.ParticipantJoined, at, participant(seat, a, ""))
+		}
 		return nil
 	})
 	if fault.Is(err, fault.NotFound) {
@@ -69,6 +74,18 @@ func (s *Service) joined(session, identity, connection string, at time.Time) err
 		return err
 	}
 	return s.media.Remove(ctx, session, identity)
+}
+
+// isLive reports whether session n of a room is, its own or a breakout room's.
+func (s *Service) isLive(ctx context.Context, r *Room, n int) (bool, error) {
+	if r.Over() || !r.SessionLive || n > r.LastSession {
+		return false, nil
+	}
+	if n == r.Session {
+		return true, nil
+	}
+	all, err := s.store.Breakouts(ctx, r.ID)
+	return slices.ContainsFunc(all, func(b Breakout) bool { return b.Session == n && b.ClosedAt.IsZero() }), err
 }
 
 // ParticipantLeft implements MediaObserver.
@@ -89,7 +106,7 @@ func (s *Service) left(session, identity, connection string, at time.Time, reaso
 			return err
 		}
 		for _, a := range present {
-			if a.SeatID == identity && a.Connection == connection {
+			if a.SeatID == identity && (a.Connection == connection || strings.HasPrefix(a.Connection, connection+again)) {
 				return s.depart(ctx, r, a, at, now, reason)
 			}
 		}
@@ -101,20 +118,41 @@ func (s *Service) left(session, identity, connection string, at time.Time, reaso
 	return err
 }
 
+// moved reports whether the holder of a seat has left for another place of the
+// same room, or is on the way there.
+func (s *Service) moved(ctx context.Context, seat Seat, from Attendance) (bool, error) {
+	if seat.State == Free || seat.Connection == from.Connection {
+		return false, nil
+	}
+	if seat.Connection == "" {
+		return true, nil
+	}
+	present, err := s.store.Present(ctx, seat.RoomID)
+	return slices.ContainsFunc(present, func(a Attendance) bool { return a.Connection == seat.Connection && a.Session != from.Session }), err
+}
+
 // depart ends an attendance and decides what becomes of its seat: who said
 // goodbye gives it up, who was lost may return to it for a while.
 func (s *Service) depart(ctx context.Context, r *Room, a Attendance, at, now time.Time, reason LeaveReason) error {
-	at, err := s.leave(ctx, r, a, at, reason)
-	if err != nil {
-		return err
-	}
 	seat, err := s.store.Seat(ctx, r.ID, a.SeatID)
 	if err != nil {
 		return err
 	}
+	if reason == LeftByChoice || reason == LeftRoomOver {
+		moved, err := s.moved(ctx, seat, a)
+		if err != nil {
+			return err
+		}
+		if moved {
+			reason = LeftMoved
+		}
+	}
+	if at, err = s.leave(ctx, r, a, at, reason); err != nil {
+		return err
+	}
 	if seat.Connection == a.Connection {
 		switch reason {
-		case LeftByChoice, LeftRemoved, LeftRoomOver:
+		case LeftByChoice, LeftRemoved, LeftRoomOver, LeftMoved:
 			seat.State, seat.HeldUntil = Free, time.Time{}
 		case LeftServer:
 			seat.State, seat.HeldUntil = Reserved, now.Add(reserveFor)

@@ -4,6 +4,7 @@
 package room
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -26,8 +27,9 @@ type Role string
 
 // The roles.
 const (
-	Host  Role = "host"
-	Guest Role = "guest"
+	Host   Role = "host"
+	CoHost Role = "cohost" // runs the meeting with the host, and does not end it
+	Guest  Role = "guest"
 )
 
 // State is where a room stands in its life: scheduled → open → active → ended,
@@ -50,10 +52,12 @@ type EndReason string
 
 // The reasons for an end.
 const (
+	EndedHost      EndReason = "host" // a host ended it for all
 	EndedAPI       EndReason = "api"
 	EndedEmpty     EndReason = "empty_timeout"
 	EndedDuration  EndReason = "duration"
 	EndedSuspended EndReason = "project_suspended"
+	EndedServer    EndReason = "server"
 )
 
 // Room is what an API call creates. Its id is never reused or revived.
@@ -73,14 +77,17 @@ type Room struct {
 	MaxParticipants int
 	EmptyTimeout    time.Duration // how long it may stay empty after the last leave
 	Duration        time.Duration // how long it may last from the first join
-	BreakoutRooms   int           // how many breakout rooms it may have
-	StartAt         time.Time     // when it opens; zero for a quick room
+	BreakoutRooms   int           // how many breakout rooms may be open at once
+	Features        Features
+	Locks           Locks
+	StartAt         time.Time // when it opens; zero for a quick room
 
 	CreatorLinkHash  string // of the token in the creator's link
 	CreatorLinkClaim string // hash of the seat key that used it first; "" until then
 
 	Session     int  // number of the latest live period; 0 before the first
 	SessionLive bool // whether that period is still going on
+	LastSession int  // the highest number given to a session, those of breakout rooms included
 
 	EventSequence int64
 	CreatedAt     time.Time
@@ -92,6 +99,7 @@ type Room struct {
 
 	events   []event.Event // what happened since it was read
 	stopping EndReason     // why somebody wants it to end now; "" when nobody does
+	retold   bool          // what its pages were told of it is no longer true
 }
 
 // Over reports that the room is in a final state.
@@ -116,12 +124,19 @@ type Seat struct {
 	RoomID     string
 	KeyHash    string // recognises who comes back
 	Name       string
+	UserID     string // the person in the client's own system; may be empty
 	Role       Role
+	Hidden     bool // its holder is seen by nobody and counts nowhere
+	Breakout   int  // the breakout room its holder belongs in; 0 for the room itself
 	State      SeatState
-	Connection string    // the engine's id of the latest connection
+	Connection string    // the engine's id of the latest connection; empty on the way to another place
 	HeldUntil  time.Time // while reserved: when it is given up
 	CreatedAt  time.Time
 }
+
+// PublicID is how clients know the seat's holder: by their own id for the
+// person where they gave one.
+func (s Seat) PublicID() string { return cmp.Or(s.UserID, s.ID) }
 
 // SeatState says whether a seat is taken.
 type SeatState string
@@ -140,16 +155,20 @@ type Attendance struct {
 	Session    int
 	SeatID     string
 	Connection string
+	Hidden     bool
+	Node       string // whose word this is: the node that hosts the session
 	JoinedAt   time.Time
 	LeftAt     time.Time // zero while the participant is in
 	Reason     LeaveReason
 }
 
-// Session is one live period of a room inside the media engine.
+// Session is one live period of a room, or of one of its breakout rooms,
+// inside the media engine.
 type Session struct {
-	RoomID string
-	N      int
-	State  SessionState
+	RoomID   string
+	N        int
+	Breakout int // 0 for the room itself
+	State    SessionState
 }
 
 // SessionState says what the media engine owes a session.
@@ -162,9 +181,35 @@ const (
 	SessionClosed  SessionState = "closed"
 )
 
-// Occupancy is how full a room is.
+// Occupancy is how full a room is, its breakout rooms included.
 type Occupancy struct {
-	Taken       int       // seats reserved or joined
-	Joined      int       // seats whose participant is in
+	Taken       int       // seats reserved or joined, hidden ones aside
+	Joined      int       // seats whose participant is in, hidden ones aside
+	Hidden      int       // hidden seats reserved or joined
 	NextRelease time.Time // earliest moment a reserved seat is given up; zero when none is
+}
+
+// Link lets somebody in, in a role. The creator's is part of the room.
+type Link struct {
+	ID        string // empty for the creator's
+	RoomID    string
+	TokenHash string
+	Role      Role
+	Single    bool   // the first browser that joins with it keeps it
+	Name      string // to be filled in; may be empty
+	UserID    string // the person in the client's own system; may be empty
+	Hidden    bool
+	Claim     string // hash of the seat key that used it first; "" until then
+	CreatedAt time.Time
+	ExpiresAt time.Time // zero: with its room
+}
+
+// Breakout is a room beside a room, for some of its people for a while.
+type Breakout struct {
+	RoomID   string
+	N        int // never used twice in a room
+	Name     string
+	Session  int // the number of its live period
+	OpenedAt time.Time
+	ClosedAt time.Time // zero while it is open
 }

@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"parley/internal/fault"
@@ -9,52 +10,9 @@ import (
 
 const (
 	sweepEvery     = time.Second
-	aliveEvery     = 5 * time.Second
 	reconcileEvery = 10 * time.Second
 	sweepBatch     = 100
 )
-
-// Recover takes up what an earlier process left: whoever was in is noted as
-// gone at the last moment that process was known to run and keeps the seat for
-// a while, and rooms that were live are live again in the media engine, under
-// the same session, before anybody knocks.
-func (s *Service) Recover(ctx context.Context) error {
-	alive, err := s.store.LastAlive(ctx)
-	if err != nil {
-		return err
-	}
-	sessions, err := s.store.Sessions(ctx, SessionLive)
-	if err != nil {
-		return err
-	}
-	for _, session := range sessions {
-		var room *Room
-		err := s.change(ctx, session.RoomID, func(ctx context.Context, r *Room, now time.Time) error {
-			room = r
-			present, err := s.store.Present(ctx, r.ID)
-			if err != nil {
-				return err
-			}
-			for _, a := range present {
-				if err := s.depart(ctx, r, a, alive, now, LeftServer); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		if !room.SessionLive {
-			continue
-		}
-		if err := s.media.Open(ctx, MediaSession{Name: SessionID(room.ID, room.Session), Type: room.Type, MaxParticipants: room.MaxParticipants}); err != nil {
-			return err
-		}
-		s.log.Info("room is live again", "room_id", room.ID, "session", room.Session)
-	}
-	return s.store.Write(ctx, func(ctx context.Context) error { return s.store.SetLastAlive(ctx, s.now()) })
-}
 
 // Run makes happen what is due, until ctx ends: expiries, ends, seats given
 // up, sessions closed. Due moments are rows, so what a stopped process missed
@@ -62,16 +20,12 @@ func (s *Service) Recover(ctx context.Context) error {
 func (s *Service) Run(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
-	var alive, reconciled, purged time.Time
+	var reconciled, purged time.Time
 	for {
 		s.sweep(ctx)
 		s.closeSessions(ctx)
 		now := s.now()
-		if now.Sub(alive) >= aliveEvery {
-			alive = now
-			err := s.store.Write(ctx, func(ctx context.Context) error { return s.store.SetLastAlive(ctx, now) })
-			s.note(ctx, "write down that the service runs", err)
-		}
+		s.keepWatch(ctx, now)
 		if now.Sub(purged) >= purgeEvery {
 			purged = now
 			s.note(ctx, "forget old answers", s.Purge(ctx))
@@ -94,6 +48,9 @@ func (s *Service) Purge(ctx context.Context) error {
 	return s.store.Write(ctx, func(ctx context.Context) error { return s.store.PurgeAnswers(ctx, s.now()) })
 }
 
+// nothing leaves a room to what is due.
+func nothing(context.Context, *Room, time.Time) error { return nil }
+
 func (s *Service) sweep(ctx context.Context) {
 	for {
 		due, err := s.store.DueRooms(ctx, s.now(), sweepBatch)
@@ -102,7 +59,7 @@ func (s *Service) sweep(ctx context.Context) {
 		}
 		settled := 0
 		for _, id := range due {
-			err := s.change(ctx, id, func(context.Context, *Room, time.Time) error { return nil })
+			err := s.change(ctx, id, nothing)
 			if !s.note(ctx, "settle a due room", err, "room_id", id) {
 				settled++
 			} else if fault.Is(err, fault.Unavailable) {
@@ -128,49 +85,77 @@ func (s *Service) closeSessions(ctx context.Context) {
 		if s.note(ctx, "close a session", err, "room_id", session.RoomID) {
 			continue
 		}
-		session.State = SessionClosed
-		err = s.store.Write(ctx, func(ctx context.Context) error { return s.store.SetSessionState(ctx, session, s.now()) })
+		err = s.store.Write(ctx, func(ctx context.Context) error { return s.store.SessionClosed(ctx, session) })
 		s.note(ctx, "write down that a session is closed", err, "room_id", session.RoomID)
 	}
 }
 
 // reconcile compares who the rows say is in with who the engine says is in,
-// and reports the differences as the engine should have.
+// and reports the differences as the engine should have. Each node looks after
+// what it hosts, and after what it has said itself.
 func (s *Service) reconcile(ctx context.Context) {
 	sessions, err := s.store.Sessions(ctx, SessionLive)
 	if s.note(ctx, "look for live sessions", err) {
 		return
 	}
+	doubted := map[string]bool{}
 	for _, session := range sessions {
-		// The rows are read first: whoever is in them was in the engine
-		// before, so missing there now means having left.
-		rows, err := s.store.Present(ctx, session.RoomID)
-		if s.note(ctx, "read attendance", err, "room_id", session.RoomID) {
-			return
-		}
-		name := SessionID(session.RoomID, session.N)
-		there, err := s.media.Participants(ctx, name)
-		if s.note(ctx, "list participants", err, "room_id", session.RoomID) {
-			return
-		}
-		in := map[string]bool{}
-		for _, p := range there {
-			in[p.SID] = true
-		}
-		known := map[string]bool{}
-		for _, a := range rows {
-			known[a.Connection] = true
-			if !in[a.Connection] {
-				s.ParticipantLeft(name, a.SeatID, a.Connection, s.now(), LeftLost)
-			}
-		}
-		for _, p := range there {
-			if !known[p.SID] {
-				s.ParticipantJoined(name, p.Identity, p.SID, p.JoinedAt)
-			}
+		s.note(ctx, "look who is in", s.look(ctx, session, doubted), "room_id", session.RoomID)
+	}
+	s.doubted = doubted
+}
+
+func (s *Service) look(ctx context.Context, session Session, doubted map[string]bool) error {
+	name := SessionID(session.RoomID, session.N)
+	// The rows are read first: whoever is in them was in the engine before, so
+	// missing there now means having left.
+	rows, err := s.store.Present(ctx, session.RoomID)
+	if err != nil {
+		return err
+	}
+	var there []Present
+	hosted := s.media.Hosts(name)
+	if hosted {
+		if there, err = s.media.Participants(ctx, name); err != nil {
+			return err
 		}
 	}
+	in := map[string]bool{}
+	for _, p := range there {
+		in[p.SID] = true
+	}
+	known := map[string]bool{}
+	for _, a := range rows {
+		sid, _, _ := strings.Cut(a.Connection, again)
+		known[sid] = true
+		if a.Session == session.N && a.Node == s.node && !in[sid] {
+			s.ParticipantLeft(name, a.SeatID, a.Connection, s.now(), LeftLost)
+		}
+	}
+	for _, p := range there {
+		if known[p.SID] {
+			continue
+		}
+		connection, at := p.SID, p.JoinedAt
+		if doubted[p.SID] = true; s.doubted[p.SID] {
+			// Their leaving is written down, and yet they are in: the node was
+			// taken for lost, say. The ledger has them come again.
+			connection, at = connection+again+s.newID(), s.now()
+		}
+		s.ParticipantJoined(name, p.Identity, connection, at)
+	}
+	if !hosted {
+		return nil
+	}
+	if err := s.callMoved(ctx, session.RoomID); err != nil {
+		return err
+	}
+	return s.tellPages(ctx, session.RoomID)
 }
+
+// again parts the engine's id of a connection from what makes a second row for
+// it another one.
+const again = "/"
 
 // note logs a failure of the background and reports whether there was one. A
 // database that is away is said once a second at most, by the sweep's pace.

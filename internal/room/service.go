@@ -26,7 +26,10 @@ type Store interface {
 	// LockRoom is Room, and nobody else changes that room or its seats until
 	// the transaction ends.
 	LockRoom(ctx context.Context, id string) (*Room, error)
+	// UpdateRoom writes what moves while a room lives, Reschedule what was
+	// asked for at its creation.
 	UpdateRoom(ctx context.Context, r *Room) error
+	Reschedule(ctx context.Context, r *Room) error
 	// DueRooms returns ids of rooms whose DueAt has come, the longest due first.
 	DueRooms(ctx context.Context, now time.Time, limit int) ([]string, error)
 	// List returns rooms, the newest first.
@@ -42,14 +45,27 @@ type Store interface {
 	PurgeAnswers(ctx context.Context, now time.Time) error
 
 	InsertSession(ctx context.Context, s Session, at time.Time) error
-	SetSessionState(ctx context.Context, s Session, at time.Time) error
+	// CloseSessions has the live sessions of a room closed, its breakout rooms
+	// with them, or these alone.
+	CloseSessions(ctx context.Context, roomID string, breakoutsOnly bool, at time.Time) error
+	SessionClosed(ctx context.Context, s Session) error
 	// Sessions returns the sessions in a state.
 	Sessions(ctx context.Context, state SessionState) ([]Session, error)
 
+	InsertBreakout(ctx context.Context, b Breakout) error
+	// Breakouts returns all breakout rooms there ever were in a room, in order.
+	Breakouts(ctx context.Context, roomID string) ([]Breakout, error)
+
+	InsertLink(ctx context.Context, l Link) error
+	// LinkByHash fails with NotFound when the room has no such link.
+	LinkByHash(ctx context.Context, roomID, tokenHash string) (Link, error)
+	ClaimLink(ctx context.Context, id, claim string) error
+
 	Occupancy(ctx context.Context, roomID string) (Occupancy, error)
-	// Seat and SeatByKey fail with NotFound.
+	// Seat, SeatByKey and SeatByUser fail with NotFound.
 	Seat(ctx context.Context, roomID, id string) (Seat, error)
 	SeatByKey(ctx context.Context, roomID, keyHash string) (Seat, error)
+	SeatByUser(ctx context.Context, roomID, userID string) (Seat, error)
 	// Seats returns the taken seats of a room.
 	Seats(ctx context.Context, roomID string) ([]Seat, error)
 	InsertSeat(ctx context.Context, s Seat) error
@@ -63,9 +79,14 @@ type Store interface {
 	Present(ctx context.Context, roomID string) ([]Attendance, error)
 	EndAttendance(ctx context.Context, id string, at time.Time, reason LeaveReason) error
 
-	// LastAlive returns when the service was last known to run; zero if never.
-	LastAlive(ctx context.Context) (time.Time, error)
-	SetLastAlive(ctx context.Context, at time.Time) error
+	// Beat notes that a node runs.
+	Beat(ctx context.Context, node string, at time.Time) error
+	// Nodes returns the nodes that run, and those that were lost.
+	Nodes(ctx context.Context) ([]Node, error)
+	// RoomsOfNode returns the rooms in which a node says somebody is.
+	RoomsOfNode(ctx context.Context, node string) ([]string, error)
+	// RemoveNode forgets a node, unless it says that somebody is somewhere.
+	RemoveNode(ctx context.Context, node string) error
 }
 
 // Service is what may be done with rooms.
@@ -79,6 +100,12 @@ type Service struct {
 	wake      chan struct{} // a session waits to be closed
 	running   sync.Map      // ids of the Once that are under way here
 	plans     Plans         // nil: the technical bounds
+
+	node      string              // this process's name among others
+	shared    bool                // there may be others on the same database
+	beaten    time.Time           // when it was last noted that this node runs
+	sightings map[string]sighting // of other nodes; of Run's goroutine alone
+	doubted   map[string]bool     // connections the engine knows and the rows do not, at the last look
 }
 
 // Plans knows what the plan of a project's organization allows a room.
@@ -89,7 +116,8 @@ type Plans interface {
 // NewService returns a Service. publicURL is asked for each link, because the
 // port may be known only after listening.
 func NewService(store Store, media Media, publicURL func() string, now func() time.Time, newID func() string, log *slog.Logger) *Service {
-	return &Service{store: store, media: media, publicURL: publicURL, now: now, newID: newID, log: log, wake: make(chan struct{}, 1)}
+	return &Service{store: store, media: media, publicURL: publicURL, now: now, newID: newID, log: log, wake: make(chan struct{}, 1),
+		node: newID(), sightings: map[string]sighting{}, doubted: map[string]bool{}}
 }
 
 // UsePlans lets plans decide what rooms may do. Call it before the first room;
@@ -175,7 +203,7 @@ func (s *Service) Get(ctx context.Context, id string) (*Room, error) { return s.
 // change locks a room, lets work change it and stores it with its events. All
 // that is due by now happens first, and its schedule is set anew after.
 func (s *Service) change(ctx context.Context, id string, work func(ctx context.Context, r *Room, now time.Time) error) error {
-	closing := false
+	closing, retold := false, false
 	var happened []event.Event
 	err := s.store.Write(ctx, func(ctx context.Context) error {
 		closing = false
@@ -191,7 +219,7 @@ func (s *Service) change(ctx context.Context, id string, work func(ctx context.C
 		if closing, err = s.settle(ctx, r, now); err != nil {
 			return err
 		}
-		happened = r.take(s.newID)
+		happened, retold = r.take(s.newID), r.retold && !r.Over()
 		if err := s.store.AppendEvents(ctx, happened); err != nil {
 			return err
 		}
@@ -205,6 +233,9 @@ func (s *Service) change(ctx context.Context, id string, work func(ctx context.C
 	}
 	if closing {
 		s.nudge()
+	}
+	if retold {
+		s.announce(ctx, id)
 	}
 	return nil
 }
@@ -246,10 +277,10 @@ func (s *Service) settle(ctx context.Context, r *Room, now time.Time) (closing b
 			return false, err
 		}
 	}
-	if r.SessionLive && (over || o.Taken == 0) {
+	if r.SessionLive && (over || o.Taken+o.Hidden == 0) {
 		r.SessionLive = false
 		closing = true
-		if err := s.store.SetSessionState(ctx, Session{RoomID: r.ID, N: r.Session, State: SessionClosing}, now); err != nil {
+		if err := s.store.CloseSessions(ctx, r.ID, false, now); err != nil {
 			return false, err
 		}
 	}
@@ -298,13 +329,15 @@ func (s *Service) leave(ctx context.Context, r *Room, a Attendance, at time.Time
 	if err := s.store.EndAttendance(ctx, a.ID, at, reason); err != nil {
 		return at, err
 	}
-	r.emit(event.ParticipantLeft, at, participant(seat, a, reason))
+	if !a.Hidden {
+		r.emit(event.ParticipantLeft, at, participant(seat, a, reason))
+	}
 	return at, nil
 }
 
 func participant(seat Seat, a Attendance, reason LeaveReason) *event.Participant {
-	return &event.Participant{Identity: seat.ID, Name: seat.Name, Role: string(seat.Role),
-		Connection: a.Connection, JoinedAt: a.JoinedAt, Reason: string(reason)}
+	return &event.Participant{Identity: seat.PublicID(), Name: seat.Name, Role: string(seat.Role),
+		Session: SessionID(a.RoomID, a.Session), Connection: a.Connection, JoinedAt: a.JoinedAt, Reason: string(reason)}
 }
 
 func (s *Service) nudge() {

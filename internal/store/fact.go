@@ -3,17 +3,12 @@ package store
 import (
 	"context"
 	"errors"
-	"strconv"
-	"time"
 
 	"parley/internal/fault"
 	"parley/internal/seal"
 )
 
-const (
-	factLastAlive   = "last_alive"
-	factMediaSecret = "media_signing_secret"
-)
+const factMediaSecret = "media_signing_secret"
 
 // Fresh reports whether nothing has been sealed in this database yet, so that
 // any master key will do.
@@ -44,24 +39,6 @@ func (db *DB) fact(ctx context.Context, name string) (string, error) {
 
 func (db *DB) setFact(ctx context.Context, name, value string) error {
 	return db.must(ctx, `INSERT INTO facts (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
-}
-
-// LastAlive implements room.Store.
-func (db *DB) LastAlive(ctx context.Context) (time.Time, error) {
-	v, err := db.fact(ctx, factLastAlive)
-	if errors.Is(err, noFact) {
-		return time.Time{}, nil
-	}
-	if err != nil {
-		return time.Time{}, err
-	}
-	n, err := strconv.ParseInt(v, 10, 64)
-	return time.UnixMilli(n).UTC(), err
-}
-
-// SetLastAlive implements room.Store.
-func (db *DB) SetLastAlive(ctx context.Context, at time.Time) error {
-	return db.setFact(ctx, factLastAlive, strconv.FormatInt(at.UnixMilli(), 10))
 }
 
 // MediaSecret returns the secret that signs media tokens and makes it on the

@@ -100,7 +100,7 @@ func (db *DB) List(ctx context.Context, q room.Query) ([]room.Listed, error) {
 	args = append(args, q.Limit)
 	var all []room.Listed
 	err := db.each(ctx, `SELECT id, project_id, coalesce(client_room_id, ''), type, state, end_reason, title,
-		(SELECT count(*) FROM seats WHERE seats.room_id = rooms.id AND seats.state = 'joined'),
+		(SELECT count(*) FROM seats WHERE seats.room_id = rooms.id AND seats.state = 'joined' AND NOT seats.hidden),
 		max_participants, created_at, start_at, opened_at, started_at, ended_at
 		FROM rooms`+condition+fmt.Sprintf(` ORDER BY id DESC LIMIT $%d`, len(args)), args, func(scan func(...any) error) error {
 		var r room.Listed

@@ -55,6 +55,7 @@ func fill(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 	must(err)
 	p, issued, err := keys.CreateProject(ctx, o.ID, "Example")
 	must(err)
+	p.Settings.Locks.Camera = true
 	must(db.Write(ctx, func(ctx context.Context) error {
 		_, err := db.AddTallies(ctx, []live.Counted{{Subject: o.ID, Period: "2026-11-21"}}, []live.Count{{N: 1}})
 		return errors.Join(err, db.InsertCalls(ctx, []diagnostic.Block{{ProjectID: p.ID, Calls: []diagnostic.Numbered{{N: 1, Call: diagnostic.Call{Method: "GET", Path: "/api/v5/keys"}}}}}))
@@ -82,6 +83,14 @@ func fill(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 	admission, err := rooms.TakeSeat(ctx, created.ID, room.Visit{Link: link, SeatKey: seatKey, Name: "Ada", Role: room.Host})
 	must(err)
 	rooms.ParticipantJoined(admission.SessionID, admission.Seat.ID, "PA_1", time.Now())
+	_, err = rooms.OpenBreakouts(ctx, created.ID, seatKey, room.Opening{Names: []string{"One"}})
+	must(err)
+	personal, err := rooms.Invite(ctx, p, created.ID, room.Invitation{Role: room.Guest, Single: true, Name: "Bob", UserID: "8"})
+	must(err)
+	personal = personal[strings.Index(personal, "#t=")+3:]
+	secrets = append(secrets, personal, seatKey+"2")
+	_, err = rooms.TakeSeat(ctx, created.ID, room.Visit{Link: personal, SeatKey: seatKey + "2", Name: "Bob"})
+	must(err)
 	rooms.ParticipantLeft(admission.SessionID, admission.Seat.ID, "PA_1", time.Now(), room.LeftByChoice)
 	must(db.Write(ctx, func(ctx context.Context) error {
 		ended, err := db.LockRoom(ctx, created.ID)
@@ -89,7 +98,7 @@ func fill(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 			return err
 		}
 		ended.State, ended.EndReason = room.Ended, room.EndedEmpty
-		return errors.Join(db.UpdateRoom(ctx, ended), db.SetLastAlive(ctx, time.Now()))
+		return errors.Join(db.UpdateRoom(ctx, ended), db.Beat(ctx, rooms.Node(), time.Now()))
 	}))
 	return p.ID, secrets
 }
@@ -97,8 +106,9 @@ func fill(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 // silentMedia is a media engine in which nothing happens.
 type silentMedia struct{ room.Media }
 
-func (silentMedia) Open(context.Context, room.MediaSession) error { return nil }
-func (silentMedia) Pass(room.MediaPass) (string, error)           { return "token", nil }
+func (silentMedia) Open(context.Context, room.MediaSession) error     { return nil }
+func (silentMedia) Announce(context.Context, string, room.Info) error { return nil }
+func (silentMedia) Pass(room.MediaPass) (string, error)               { return "token", nil }
 
 // textColumns returns every text column there is, as "table.column", with its
 // values.

@@ -16,16 +16,17 @@ var noRoom = fault.New(fault.NotFound, "room_not_found", "there is no such room"
 const roomColumns = `id, project_id, client_room_id, type, state, end_reason, title, welcome_message, creator_name,
 	max_participants, empty_timeout, duration, creator_link_hash, creator_link_claim, session, session_live,
 	event_sequence, created_at, opened_at, started_at, empty_since, ended_at, due_at,
-	start_at, external_user_id, logout_url, webhook_url, breakout_rooms`
+	start_at, external_user_id, logout_url, webhook_url, breakout_rooms, features, locks, last_session`
 
 // InsertRoom implements room.Store.
 func (db *DB) InsertRoom(ctx context.Context, r *room.Room) error {
 	err := db.must(ctx, `INSERT INTO rooms (`+roomColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31)`,
 		r.ID, r.ProjectID, nullable(r.ClientRoomID), r.Type, r.State, r.EndReason, r.Title, r.WelcomeMessage, r.CreatorName,
 		r.MaxParticipants, seconds(r.EmptyTimeout), seconds(r.Duration), r.CreatorLinkHash, r.CreatorLinkClaim, r.Session, r.SessionLive,
 		r.EventSequence, millis(r.CreatedAt), millis(r.OpenedAt), millis(r.StartedAt), millis(r.EmptySince), millis(r.EndedAt), millis(r.DueAt),
-		millis(r.StartAt), r.ExternalUserID, r.LogoutURL, r.WebhookURL, r.BreakoutRooms)
+		millis(r.StartAt), r.ExternalUserID, r.LogoutURL, r.WebhookURL, r.BreakoutRooms,
+		r.Features.String(), r.Locks.String(), r.LastSession)
 	if taken(err, "rooms_client_room_id") {
 		return fault.New(fault.Conflict, "client_room_id_taken", "client_room_id is already taken by another room of this project")
 	}
@@ -50,17 +51,19 @@ func (db *DB) scanRoom(ctx context.Context, q, id string) (*room.Room, error) {
 	var r room.Room
 	var clientRoomID *string
 	var emptyTimeout, duration int64
+	var features, locks string
 	err := db.one(ctx, noRoom, q, []any{id},
 		&r.ID, &r.ProjectID, &clientRoomID, &r.Type, &r.State, &r.EndReason, &r.Title, &r.WelcomeMessage, &r.CreatorName,
 		&r.MaxParticipants, &emptyTimeout, &duration, &r.CreatorLinkHash, &r.CreatorLinkClaim, &r.Session, &r.SessionLive,
 		&r.EventSequence, moment{&r.CreatedAt}, moment{&r.OpenedAt}, moment{&r.StartedAt}, moment{&r.EmptySince}, moment{&r.EndedAt}, moment{&r.DueAt},
-		moment{&r.StartAt}, &r.ExternalUserID, &r.LogoutURL, &r.WebhookURL, &r.BreakoutRooms)
+		moment{&r.StartAt}, &r.ExternalUserID, &r.LogoutURL, &r.WebhookURL, &r.BreakoutRooms, &features, &locks, &r.LastSession)
 	if err != nil {
 		return nil, err
 	}
 	if clientRoomID != nil {
 		r.ClientRoomID = *clientRoomID
 	}
+	r.Features, r.Locks = room.ParseFeatures(features), room.ParseLocks(locks)
 	r.EmptyTimeout, r.Duration = time.Duration(emptyTimeout)*time.Second, time.Duration(duration)*time.Second
 	return &r, nil
 }
@@ -68,9 +71,17 @@ func (db *DB) scanRoom(ctx context.Context, q, id string) (*room.Room, error) {
 // UpdateRoom implements room.Store. What a room was created with never changes.
 func (db *DB) UpdateRoom(ctx context.Context, r *room.Room) error {
 	return db.changed(ctx, noRoom, `UPDATE rooms SET state = $2, end_reason = $3, creator_link_claim = $4, session = $5, session_live = $6,
-		event_sequence = $7, opened_at = $8, started_at = $9, empty_since = $10, ended_at = $11, due_at = $12 WHERE id = $1`,
+		event_sequence = $7, opened_at = $8, started_at = $9, empty_since = $10, ended_at = $11, due_at = $12, locks = $13, last_session = $14 WHERE id = $1`,
 		r.ID, r.State, r.EndReason, r.CreatorLinkClaim, r.Session, r.SessionLive,
-		r.EventSequence, millis(r.OpenedAt), millis(r.StartedAt), millis(r.EmptySince), millis(r.EndedAt), millis(r.DueAt))
+		r.EventSequence, millis(r.OpenedAt), millis(r.StartedAt), millis(r.EmptySince), millis(r.EndedAt), millis(r.DueAt), r.Locks.String(), r.LastSession)
+}
+
+// Reschedule implements room.Store.
+func (db *DB) Reschedule(ctx context.Context, r *room.Room) error {
+	return db.changed(ctx, noRoom, `UPDATE rooms SET title = $2, welcome_message = $3, creator_name = $4, max_participants = $5, empty_timeout = $6,
+		duration = $7, start_at = $8, external_user_id = $9, logout_url = $10, webhook_url = $11, breakout_rooms = $12 WHERE id = $1`,
+		r.ID, r.Title, r.WelcomeMessage, r.CreatorName, r.MaxParticipants, seconds(r.EmptyTimeout), seconds(r.Duration), millis(r.StartAt),
+		r.ExternalUserID, r.LogoutURL, r.WebhookURL, r.BreakoutRooms)
 }
 
 // DueRooms implements room.Store.
@@ -120,32 +131,6 @@ func (db *DB) Events(ctx context.Context, roomID string, after int64) ([]event.E
 			return nil
 		})
 	return events, err
-}
-
-// InsertSession implements room.Store.
-func (db *DB) InsertSession(ctx context.Context, s room.Session, at time.Time) error {
-	return db.must(ctx, `INSERT INTO sessions (room_id, n, state, started_at) VALUES ($1, $2, $3, $4)`, s.RoomID, s.N, s.State, millis(at))
-}
-
-// SetSessionState implements room.Store. The first moment after live stays the
-// session's end.
-func (db *DB) SetSessionState(ctx context.Context, s room.Session, at time.Time) error {
-	return db.must(ctx, `UPDATE sessions SET state = $3, ended_at = coalesce(ended_at, $4) WHERE room_id = $1 AND n = $2`, s.RoomID, s.N, s.State, millis(at))
-}
-
-// Sessions implements room.Store.
-func (db *DB) Sessions(ctx context.Context, state room.SessionState) ([]room.Session, error) {
-	var sessions []room.Session
-	// The second condition is the partial index's own, so that both engines use it.
-	err := db.each(ctx, `SELECT room_id, n FROM sessions WHERE state = $1 AND state <> 'closed'`, []any{state}, func(scan func(...any) error) error {
-		s := room.Session{State: state}
-		if err := scan(&s.RoomID, &s.N); err != nil {
-			return err
-		}
-		sessions = append(sessions, s)
-		return nil
-	})
-	return sessions, err
 }
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }

@@ -10,7 +10,7 @@ import (
 
 // The attendance of an organization that touches a period from $2 to $3.
 const ledger = ` FROM attendance a JOIN rooms r ON r.id = a.room_id JOIN projects p ON p.id = r.project_id
-	WHERE p.organization_id = $1 AND a.joined_at < $3 AND (a.left_at > $2 OR a.left_at IS NULL)
+	WHERE p.organization_id = $1 AND NOT a.hidden AND a.joined_at < $3 AND (a.left_at > $2 OR a.left_at IS NULL)
 		AND (a.left_at > a.joined_at OR a.left_at IS NULL)`
 
 // The part of it within the period.
@@ -55,6 +55,6 @@ func (db *DB) Totals(ctx context.Context, organizationID string, start, end, asO
 			(SELECT count(*) FROM rooms r JOIN projects p ON p.id = r.project_id
 				WHERE p.organization_id = $1 AND r.created_at >= $2 AND r.created_at < $3),
 			(SELECT count(*) FROM sessions s JOIN rooms r ON r.id = s.room_id JOIN projects p ON p.id = r.project_id
-				WHERE p.organization_id = $1 AND s.started_at >= $2 AND s.started_at < $3)`, period, &t.RoomsCreated, &t.Sessions)
+				WHERE p.organization_id = $1 AND s.breakout = 0 AND s.started_at >= $2 AND s.started_at < $3)`, period, &t.RoomsCreated, &t.Sessions)
 	return t, err
 }

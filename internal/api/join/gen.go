@@ -37,19 +37,22 @@ func (e PreviewState) Valid() bool {
 
 // Defines values for PreviewYouLink.
 const (
-	Ok      PreviewYouLink = "ok"
-	Taken   PreviewYouLink = "taken"
-	Unknown PreviewYouLink = "unknown"
+	PreviewYouLinkExpired PreviewYouLink = "expired"
+	PreviewYouLinkOk      PreviewYouLink = "ok"
+	PreviewYouLinkTaken   PreviewYouLink = "taken"
+	PreviewYouLinkUnknown PreviewYouLink = "unknown"
 )
 
 // Valid indicates whether the value is a known member of the PreviewYouLink enum.
 func (e PreviewYouLink) Valid() bool {
 	switch e {
-	case Ok:
+	case PreviewYouLinkExpired:
 		return true
-	case Taken:
+	case PreviewYouLinkOk:
 		return true
-	case Unknown:
+	case PreviewYouLinkTaken:
+		return true
+	case PreviewYouLinkUnknown:
 		return true
 	default:
 		return false
@@ -59,16 +62,22 @@ func (e PreviewYouLink) Valid() bool {
 // Defines values for RefusalErrorCode.
 const (
 	RefusalErrorCodeBodyTooLarge         RefusalErrorCode = "body_too_large"
+	RefusalErrorCodeBreakoutNotFound     RefusalErrorCode = "breakout_not_found"
 	RefusalErrorCodeInternal             RefusalErrorCode = "internal"
 	RefusalErrorCodeInvalidRequest       RefusalErrorCode = "invalid_request"
+	RefusalErrorCodeInvitationRequired   RefusalErrorCode = "invitation_required"
 	RefusalErrorCodeLinkTaken            RefusalErrorCode = "link_taken"
+	RefusalErrorCodeNotHost              RefusalErrorCode = "not_host"
+	RefusalErrorCodeNotInRoom            RefusalErrorCode = "not_in_room"
 	RefusalErrorCodeProjectInactive      RefusalErrorCode = "project_inactive"
 	RefusalErrorCodeProjectSuspended     RefusalErrorCode = "project_suspended"
 	RefusalErrorCodeRoomEnded            RefusalErrorCode = "room_ended"
 	RefusalErrorCodeRoomFull             RefusalErrorCode = "room_full"
 	RefusalErrorCodeRoomNotFound         RefusalErrorCode = "room_not_found"
 	RefusalErrorCodeRoomNotOpen          RefusalErrorCode = "room_not_open"
+	RefusalErrorCodeSeatNotFound         RefusalErrorCode = "seat_not_found"
 	RefusalErrorCodeTooManyAttempts      RefusalErrorCode = "too_many_attempts"
+	RefusalErrorCodeTooManyBreakouts     RefusalErrorCode = "too_many_breakouts"
 	RefusalErrorCodeUnavailable          RefusalErrorCode = "unavailable"
 	RefusalErrorCodeUnsupportedMediaType RefusalErrorCode = "unsupported_media_type"
 )
@@ -78,11 +87,19 @@ func (e RefusalErrorCode) Valid() bool {
 	switch e {
 	case RefusalErrorCodeBodyTooLarge:
 		return true
+	case RefusalErrorCodeBreakoutNotFound:
+		return true
 	case RefusalErrorCodeInternal:
 		return true
 	case RefusalErrorCodeInvalidRequest:
 		return true
+	case RefusalErrorCodeInvitationRequired:
+		return true
 	case RefusalErrorCodeLinkTaken:
+		return true
+	case RefusalErrorCodeNotHost:
+		return true
+	case RefusalErrorCodeNotInRoom:
 		return true
 	case RefusalErrorCodeProjectInactive:
 		return true
@@ -96,7 +113,11 @@ func (e RefusalErrorCode) Valid() bool {
 		return true
 	case RefusalErrorCodeRoomNotOpen:
 		return true
+	case RefusalErrorCodeSeatNotFound:
+		return true
 	case RefusalErrorCodeTooManyAttempts:
+		return true
+	case RefusalErrorCodeTooManyBreakouts:
 		return true
 	case RefusalErrorCodeUnavailable:
 		return true
@@ -145,13 +166,16 @@ func (e RefusalErrorReason) Valid() bool {
 
 // Defines values for Role.
 const (
-	RoleGuest Role = "guest"
-	RoleHost  Role = "host"
+	RoleCohost Role = "cohost"
+	RoleGuest  Role = "guest"
+	RoleHost   Role = "host"
 )
 
 // Valid indicates whether the value is a known member of the Role enum.
 func (e Role) Valid() bool {
 	switch e {
+	case RoleCohost:
+		return true
 	case RoleGuest:
 		return true
 	case RoleHost:
@@ -179,9 +203,62 @@ func (e RoomType) Valid() bool {
 	}
 }
 
+// Breakout defines model for Breakout.
+type Breakout struct {
+	Name string `json:"name"`
+
+	// Number Never used twice in a room.
+	Number int `json:"number"`
+}
+
+// BreakoutRequest defines model for BreakoutRequest.
+type BreakoutRequest struct {
+	// Assign By identity, the place of somebody's room in names, from 0.
+	Assign *map[string]int `json:"assign,omitempty"`
+
+	// Evenly Deal out the guests who are in the room.
+	Evenly  *bool    `json:"evenly,omitempty"`
+	Names   []string `json:"names"`
+	SeatKey string   `json:"seat_key"`
+}
+
+// Breakouts defines model for Breakouts.
+type Breakouts struct {
+	Breakouts []Breakout `json:"breakouts"`
+}
+
+// BroadcastRequest defines model for BroadcastRequest.
+type BroadcastRequest struct {
+	SeatKey string `json:"seat_key"`
+	Text    string `json:"text"`
+}
+
+// Features What people may do in the room. The media token says what this one may.
+type Features struct {
+	Camera      bool `json:"camera"`
+	Chat        bool `json:"chat"`
+	ScreenShare bool `json:"screen_share"`
+}
+
+// MoveRequest defines model for MoveRequest.
+type MoveRequest struct {
+	// Identity Who moves; absent, oneself.
+	Identity *string `json:"identity,omitempty"`
+	SeatKey  string  `json:"seat_key"`
+
+	// To The number of an open breakout room, or 0 for the room itself.
+	To int `json:"to"`
+}
+
 // Preview defines model for Preview.
 type Preview struct {
-	MaxParticipants int `json:"max_participants"`
+	// LogoutUrl Where to go after leaving. Absent when there is no such place.
+	LogoutUrl       *string `json:"logout_url,omitempty"`
+	MaxParticipants int     `json:"max_participants"`
+
+	// OpensAt While the room is scheduled: when this visitor may come in. Hosts
+	// may ten minutes before the start, and the room opens with them.
+	OpensAt *time.Time `json:"opens_at,omitempty"`
 
 	// Participants Seats taken now.
 	Participants int                `json:"participants"`
@@ -196,7 +273,8 @@ type Preview struct {
 	WelcomeMessage string       `json:"welcome_message"`
 	You            struct {
 		// Link Of the token sent: ok, it grants the role; taken, another
-		// browser used it first; unknown, it is not a link of this room.
+		// browser used it first; expired, its time is over; unknown, it is
+		// not a link of this room.
 		// Absent when none was sent.
 		Link *PreviewYouLink `json:"link,omitempty"`
 
@@ -213,7 +291,8 @@ type Preview struct {
 type PreviewState string
 
 // PreviewYouLink Of the token sent: ok, it grants the role; taken, another
-// browser used it first; unknown, it is not a link of this room.
+// browser used it first; expired, its time is over; unknown, it is
+// not a link of this room.
 // Absent when none was sent.
 type PreviewYouLink string
 
@@ -253,8 +332,20 @@ type RoomType string
 
 // Seat defines model for Seat.
 type Seat struct {
+	// Breakout The breakout room the seat is in. Absent in the room itself.
+	Breakout *Breakout `json:"breakout,omitempty"`
+
+	// Features What people may do in the room. The media token says what this one may.
+	Features Features `json:"features"`
+
 	// Identity The participant's identity in the room; stays the same on return.
 	Identity string `json:"identity"`
+
+	// LogoutUrl Where to go after leaving. Absent when there is no such place.
+	LogoutUrl *string `json:"logout_url,omitempty"`
+
+	// MaxBreakouts How many breakout rooms may be open at once; 0 for none.
+	MaxBreakouts int `json:"max_breakouts"`
 
 	// MediaToken Opens the media connection within ten minutes. Never put it in an address that is logged.
 	MediaToken string   `json:"media_token"`
@@ -267,6 +358,11 @@ type Seat struct {
 	Title     string `json:"title"`
 }
 
+// SeatKey defines model for SeatKey.
+type SeatKey struct {
+	SeatKey string `json:"seat_key"`
+}
+
 // SeatRequest defines model for SeatRequest.
 type SeatRequest struct {
 	Link *string `json:"link,omitempty"`
@@ -274,7 +370,7 @@ type SeatRequest struct {
 	// Name 1 to 255 characters, not blank.
 	Name string `json:"name"`
 
-	// Role The role the page showed the visitor. When it is host and another
+	// Role The role the page showed the visitor. When it is more than guest and another
 	// browser has claimed the link meanwhile, the answer is 409
 	// link_taken and no seat is taken.
 	Role *Role `json:"role,omitempty"`
@@ -287,6 +383,21 @@ type SeatRequest struct {
 // RoomID defines model for RoomID.
 type RoomID = string
 
+// OpenBreakoutsJSONRequestBody defines body for OpenBreakouts for application/json ContentType.
+type OpenBreakoutsJSONRequestBody = BreakoutRequest
+
+// CloseBreakoutsJSONRequestBody defines body for CloseBreakouts for application/json ContentType.
+type CloseBreakoutsJSONRequestBody = SeatKey
+
+// BroadcastJSONRequestBody defines body for Broadcast for application/json ContentType.
+type BroadcastJSONRequestBody = BroadcastRequest
+
+// EndRoomJSONRequestBody defines body for EndRoom for application/json ContentType.
+type EndRoomJSONRequestBody = SeatKey
+
+// MoveJSONRequestBody defines body for Move for application/json ContentType.
+type MoveJSONRequestBody = MoveRequest
+
 // PreviewRoomJSONRequestBody defines body for PreviewRoom for application/json ContentType.
 type PreviewRoomJSONRequestBody = PreviewRequest
 
@@ -295,6 +406,21 @@ type TakeSeatJSONRequestBody = SeatRequest
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// OpenBreakouts Open breakout rooms
+	// (POST /rooms/{room_id}/breakouts)
+	OpenBreakouts(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// CloseBreakouts Close all breakout rooms
+	// (POST /rooms/{room_id}/breakouts/close)
+	CloseBreakouts(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// Broadcast Say something to everybody
+	// (POST /rooms/{room_id}/broadcast)
+	Broadcast(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// EndRoom End the room for all
+	// (POST /rooms/{room_id}/end)
+	EndRoom(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// Move Move to a breakout room or back
+	// (POST /rooms/{room_id}/move)
+	Move(w http.ResponseWriter, r *http.Request, roomId RoomID)
 	// PreviewRoom What the visitor sees before joining
 	// (POST /rooms/{room_id}/preview)
 	PreviewRoom(w http.ResponseWriter, r *http.Request, roomId RoomID)
@@ -311,6 +437,136 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(http.Handler) http.Handler
+
+// OpenBreakouts operation middleware
+func (siw *ServerInterfaceWrapper) OpenBreakouts(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.OpenBreakouts(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CloseBreakouts operation middleware
+func (siw *ServerInterfaceWrapper) CloseBreakouts(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CloseBreakouts(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// Broadcast operation middleware
+func (siw *ServerInterfaceWrapper) Broadcast(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.Broadcast(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// EndRoom operation middleware
+func (siw *ServerInterfaceWrapper) EndRoom(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.EndRoom(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// Move operation middleware
+func (siw *ServerInterfaceWrapper) Move(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.Move(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
 
 // PreviewRoom operation middleware
 func (siw *ServerInterfaceWrapper) PreviewRoom(w http.ResponseWriter, r *http.Request) {
@@ -486,6 +742,11 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/preview", wrapper.PreviewRoom)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/seats", wrapper.TakeSeat)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/end", wrapper.EndRoom)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/breakouts", wrapper.OpenBreakouts)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/breakouts/close", wrapper.CloseBreakouts)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/move", wrapper.Move)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/broadcast", wrapper.Broadcast)
 
 	return m
 }

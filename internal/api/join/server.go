@@ -17,6 +17,11 @@ import (
 type Rooms interface {
 	Preview(ctx context.Context, roomID string, v room.Visit) (room.Preview, error)
 	TakeSeat(ctx context.Context, roomID string, v room.Visit) (room.Admission, error)
+	OpenBreakouts(ctx context.Context, roomID, seatKey string, q room.Opening) ([]room.Breakout, error)
+	CloseBreakouts(ctx context.Context, roomID, seatKey string) error
+	Move(ctx context.Context, roomID, seatKey, identity string, to int) error
+	Broadcast(ctx context.Context, roomID, seatKey, text string) error
+	EndByHost(ctx context.Context, roomID, seatKey string) error
 }
 
 // Limiter bounds how often an address may guess wrong.
@@ -81,6 +86,10 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 	if at := p.Room.StartAt; !at.IsZero() {
 		out.StartTime = &at
 	}
+	if at := p.OpensAt; !at.IsZero() {
+		out.OpensAt = &at
+	}
+	out.LogoutUrl = optional(p.LogoutURL)
 	out.You.Role, out.You.Name, out.You.Returning = Role(p.Role), p.Name, p.Returning
 	if p.Link != room.NoLink {
 		link := PreviewYouLink(p.Link)
@@ -117,8 +126,14 @@ func (s *Server) takeSeat(w http.ResponseWriter, r *http.Request, roomID string)
 			return Seat{}, err
 		}
 	}
-	return Seat{Identity: a.Seat.ID, Name: a.Seat.Name, Role: Role(a.Seat.Role), SessionId: a.SessionID,
-		MediaToken: a.Token, RoomType: RoomType(a.Room.Type), Title: a.Room.Title}, nil
+	f := a.Room.Features
+	out := Seat{Identity: a.Seat.ID, Name: a.Seat.Name, Role: Role(a.Seat.Role), SessionId: a.SessionID,
+		MediaToken: a.Token, RoomType: RoomType(a.Room.Type), Title: a.Room.Title, MaxBreakouts: a.Room.BreakoutRooms,
+		Features: Features{Camera: f.Camera, ScreenShare: f.ScreenShare, Chat: f.Chat}, LogoutUrl: optional(a.LogoutURL)}
+	if b := a.Breakout; b.N > 0 {
+		out.Breakout = &Breakout{Number: b.N, Name: b.Name}
+	}
+	return out, nil
 }
 
 func read(w http.ResponseWriter, r *http.Request) (*web.Object, error) {
@@ -141,6 +156,13 @@ func (s *Server) guessed(r *http.Request) error {
 	}
 	return &fault.Error{Kind: fault.Exhausted, Code: "too_many_attempts",
 		Message: "too many wrong links from your address, try again in a moment", RetryAfter: retryAfter}
+}
+
+func optional(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }
 
 func text(s *string) string {

@@ -3,22 +3,7 @@ package storetest
 import (
 	"context"
 	"testing"
-	"time"
 )
-
-func (s *suite) TestLastAlive(t *testing.T) {
-	ctx := context.Background()
-	db := s.open(t)
-	got, err := db.LastAlive(ctx)
-	same(t, got, err, time.Time{})
-	for _, at := range []time.Time{moment(5), moment(9), moment(7)} {
-		if err := db.Write(ctx, func(ctx context.Context) error { return db.SetLastAlive(ctx, at) }); err != nil {
-			t.Fatal(err)
-		}
-		got, err := db.LastAlive(ctx)
-		same(t, got, err, at)
-	}
-}
 
 func (s *suite) TestMediaSecret(t *testing.T) {
 	ctx := context.Background()

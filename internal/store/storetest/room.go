@@ -215,14 +215,6 @@ func (s *suite) TestSessions(t *testing.T) {
 	session := func(n int, state room.SessionState) room.Session {
 		return room.Session{RoomID: r.ID, N: n, State: state}
 	}
-	set := func(state room.SessionState, numbers ...int) {
-		t.Helper()
-		for _, n := range numbers {
-			if err := db.Write(ctx, func(ctx context.Context) error { return db.SetSessionState(ctx, session(n, state), moment(n)) }); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
 	find := func(want ...room.Session) {
 		t.Helper()
 		var found []room.Session
@@ -252,9 +244,15 @@ func (s *suite) TestSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	find(session(1, room.SessionLive), session(2, room.SessionLive), session(3, room.SessionLive))
-	set(room.SessionClosing, 1, 2)
-	find(session(1, room.SessionClosing), session(2, room.SessionClosing), session(3, room.SessionLive))
-	set(room.SessionClosed, 1)
-	find(session(2, room.SessionClosing), session(3, room.SessionLive))
+	write := func(work func(ctx context.Context) error) {
+		t.Helper()
+		if err := db.Write(ctx, work); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(func(ctx context.Context) error { return db.CloseSessions(ctx, r.ID, false, moment(4)) })
+	find(session(1, room.SessionClosing), session(2, room.SessionClosing), session(3, room.SessionClosing))
+	write(func(ctx context.Context) error { return db.SessionClosed(ctx, session(1, "")) })
+	find(session(2, room.SessionClosing), session(3, room.SessionClosing))
 	broken(t, db.Write(ctx, func(ctx context.Context) error { return db.InsertSession(ctx, session(3, room.SessionLive), moment(9)) }))
 }

@@ -41,7 +41,7 @@ func (s *suite) TestSeat(t *testing.T) {
 
 		seat.Name, seat.Role, seat.State, seat.Connection, seat.HeldUntil = text+"!", room.Host, room.Joined, "PA_"+text, time.Time{}
 		update := seat
-		update.RoomID, update.KeyHash, update.CreatedAt = elsewhere.ID, "other", moment(99) // never change
+		update.RoomID, update.CreatedAt = elsewhere.ID, moment(99) // never change
 		s.write(t, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, update) })
 		got, err = s.db.SeatByKey(ctx, r.ID, seat.KeyHash)
 		same(t, got, err, seat)

@@ -50,6 +50,121 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rooms/{room_id}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the room for all
+         * @description A host's seat key is needed; a co-host's is not enough.
+         */
+        post: operations["endRoom"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rooms/{room_id}/breakouts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open breakout rooms
+         * @description For hosts and co-hosts. As many may be open at once as the room allows.
+         *     Pages of those who are to move get the message `move` and take their
+         *     seat again, which is in the breakout room then.
+         */
+        post: operations["openBreakouts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rooms/{room_id}/breakouts/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close all breakout rooms
+         * @description For hosts and co-hosts. Their pages are disconnected and take their seat
+         *     again, which is in the room then.
+         */
+        post: operations["closeBreakouts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rooms/{room_id}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move to a breakout room or back
+         * @description Everybody may move themselves, hosts and co-hosts anybody. The page of
+         *     whoever moves gets the message `move`.
+         */
+        post: operations["move"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rooms/{room_id}/broadcast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say something to everybody
+         * @description For hosts and co-hosts: every page in the room and in its breakout rooms
+         *     gets the message `broadcast`.
+         */
+        post: operations["broadcast"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -73,6 +188,14 @@ export interface components {
              * @description When a scheduled room opens. Absent for a quick room.
              */
             start_time?: string;
+            /**
+             * Format: date-time
+             * @description While the room is scheduled: when this visitor may come in. Hosts
+             *     may ten minutes before the start, and the room opens with them.
+             */
+            opens_at?: string;
+            /** @description Where to go after leaving. Absent when there is no such place. */
+            logout_url?: string;
             /** @description Seats taken now. */
             participants: number;
             max_participants: number;
@@ -86,11 +209,12 @@ export interface components {
                 returning: boolean;
                 /**
                  * @description Of the token sent: ok, it grants the role; taken, another
-                 *     browser used it first; unknown, it is not a link of this room.
+                 *     browser used it first; expired, its time is over; unknown, it is
+                 *     not a link of this room.
                  *     Absent when none was sent.
                  * @enum {string}
                  */
-                link?: "ok" | "taken" | "unknown";
+                link?: "ok" | "taken" | "expired" | "unknown";
             };
         };
         SeatRequest: {
@@ -103,7 +227,7 @@ export interface components {
             seat_key: string;
             link?: string;
             /**
-             * @description The role the page showed the visitor. When it is host and another
+             * @description The role the page showed the visitor. When it is more than guest and another
              *     browser has claimed the link meanwhile, the answer is 409
              *     link_taken and no seat is taken.
              */
@@ -120,15 +244,60 @@ export interface components {
             media_token: string;
             room_type: components["schemas"]["RoomType"];
             title: string;
+            /** @description The breakout room the seat is in. Absent in the room itself. */
+            breakout?: components["schemas"]["Breakout"];
+            /** @description How many breakout rooms may be open at once; 0 for none. */
+            max_breakouts: number;
+            features: components["schemas"]["Features"];
+            /** @description Where to go after leaving. Absent when there is no such place. */
+            logout_url?: string;
+        };
+        /** @description What people may do in the room. The media token says what this one may. */
+        Features: {
+            camera: boolean;
+            screen_share: boolean;
+            chat: boolean;
+        };
+        SeatKey: {
+            seat_key: string;
+        };
+        Breakout: {
+            /** @description Never used twice in a room. */
+            number: number;
+            name: string;
+        };
+        Breakouts: {
+            breakouts: components["schemas"]["Breakout"][];
+        };
+        BreakoutRequest: {
+            seat_key: string;
+            names: string[];
+            /** @description Deal out the guests who are in the room. */
+            evenly?: boolean;
+            /** @description By identity, the place of somebody's room in names, from 0. */
+            assign?: {
+                [key: string]: number;
+            };
+        };
+        MoveRequest: {
+            seat_key: string;
+            /** @description Who moves; absent, oneself. */
+            identity?: string;
+            /** @description The number of an open breakout room, or 0 for the room itself. */
+            to: number;
+        };
+        BroadcastRequest: {
+            seat_key: string;
+            text: string;
         };
         /** @enum {string} */
         RoomType: "video" | "audio";
         /** @enum {string} */
-        Role: "host" | "guest";
+        Role: "host" | "cohost" | "guest";
         Refusal: {
             error: {
                 /** @enum {string} */
-                code: "invalid_request" | "unsupported_media_type" | "body_too_large" | "room_not_found" | "room_ended" | "room_not_open" | "room_full" | "project_inactive" | "project_suspended" | "link_taken" | "too_many_attempts" | "unavailable" | "internal";
+                code: "invalid_request" | "unsupported_media_type" | "body_too_large" | "room_not_found" | "room_ended" | "room_not_open" | "room_full" | "project_inactive" | "project_suspended" | "link_taken" | "invitation_required" | "not_host" | "not_in_room" | "breakout_not_found" | "too_many_breakouts" | "seat_not_found" | "too_many_attempts" | "unavailable" | "internal";
                 /** @description A sentence for the person. */
                 message: string;
                 /**
@@ -225,6 +394,168 @@ export interface operations {
             413: components["responses"]["Refusal"];
             415: components["responses"]["Refusal"];
             429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
+        };
+    };
+    endRoom: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SeatKey"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            410: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
+        };
+    };
+    openBreakouts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BreakoutRequest"];
+            };
+        };
+        responses: {
+            /** @description The rooms that were opened. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Breakouts"];
+                };
+            };
+            400: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            410: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
+        };
+    };
+    closeBreakouts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SeatKey"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            410: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
+        };
+    };
+    move: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MoveRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            410: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
+        };
+    };
+    broadcast: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BroadcastRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            410: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
             503: components["responses"]["Refusal"];
         };
     };

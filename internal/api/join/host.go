@@ -1,0 +1,91 @@
+package join
+
+import (
+	"net/http"
+
+	"parley/internal/api/web"
+	"parley/internal/room"
+)
+
+// What people who are in a room do with it. Who they are and what they may is
+// known by their seat key.
+
+// EndRoom implements ServerInterface.
+func (s *Server) EndRoom(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+	s.act(w, r, func(o *web.Object, seatKey string) error { return s.rooms.EndByHost(r.Context(), roomID, seatKey) })
+}
+
+// CloseBreakouts implements ServerInterface.
+func (s *Server) CloseBreakouts(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+	s.act(w, r, func(o *web.Object, seatKey string) error { return s.rooms.CloseBreakouts(r.Context(), roomID, seatKey) })
+}
+
+// Move implements ServerInterface.
+func (s *Server) Move(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+	s.act(w, r, func(o *web.Object, seatKey string) error {
+		identity, to := text(o.Text("identity")), o.RequiredInteger("to")
+		if err := o.Err(); err != nil {
+			return err
+		}
+		return s.rooms.Move(r.Context(), roomID, seatKey, identity, to)
+	})
+}
+
+// Broadcast implements ServerInterface.
+func (s *Server) Broadcast(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+	s.act(w, r, func(o *web.Object, seatKey string) error {
+		text := o.RequiredText("text")
+		if err := o.Err(); err != nil {
+			return err
+		}
+		return s.rooms.Broadcast(r.Context(), roomID, seatKey, text)
+	})
+}
+
+// OpenBreakouts implements ServerInterface.
+func (s *Server) OpenBreakouts(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+	opened, err := s.openBreakouts(w, r, roomID)
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	web.JSON(w, http.StatusOK, opened)
+}
+
+func (s *Server) openBreakouts(w http.ResponseWriter, r *http.Request, roomID string) (Breakouts, error) {
+	o, err := read(w, r)
+	if err != nil {
+		return Breakouts{}, err
+	}
+	seatKey := o.RequiredText("seat_key")
+	q := room.Opening{Names: o.Texts("names"), Evenly: o.Flag("evenly"), Assign: map[string]int{}}
+	assign := o.Object("assign")
+	for _, identity := range assign.Names() {
+		q.Assign[identity] = assign.RequiredInteger(identity)
+	}
+	if err := o.Err(); err != nil {
+		return Breakouts{}, err
+	}
+	opened, err := s.rooms.OpenBreakouts(r.Context(), roomID, seatKey, q)
+	out := Breakouts{Breakouts: []Breakout{}}
+	for _, b := range opened {
+		out.Breakouts = append(out.Breakouts, Breakout{Number: b.N, Name: b.Name})
+	}
+	return out, err
+}
+
+// act reads who asks, has it done and says so.
+func (s *Server) act(w http.ResponseWriter, r *http.Request, do func(o *web.Object, seatKey string) error) {
+	o, err := read(w, r)
+	if err == nil {
+		seatKey := o.RequiredText("seat_key")
+		if err = o.Err(); err == nil {
+			err = do(o, seatKey)
+		}
+	}
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}

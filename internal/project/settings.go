@@ -1,0 +1,101 @@
+package project
+
+import (
+	"slices"
+
+	"parley/internal/fault"
+	"parley/internal/field"
+)
+
+// The bounds of what a project can set, which are those of what a room can ask.
+const (
+	maxEmptyTimeout  = 86400 // seconds
+	maxURL           = 255
+	maxWebhookURL    = 2048
+	maxEmbedOrigins  = 20
+	maxParticipants  = 1000
+	maxRoomDuration  = 1440 // minutes
+	maxBreakoutRooms = 16
+)
+
+// Settings are what the operator sets for a project. Every field's zero value
+// is its default.
+type Settings struct {
+	// RequireSecretSignatures refuses v3 and v4 calls that are signed with an
+	// API key; the project secret is the stronger key.
+	RequireSecretSignatures bool `json:"require_secret_signatures,omitempty"`
+	// DefaultEmptyTimeout applies to rooms that ask for 0, in seconds; 0 is 300.
+	DefaultEmptyTimeout int `json:"default_empty_timeout,omitempty"`
+	// DefaultLogoutURL is where people go who leave a room that names no place
+	// of its own; may be empty.
+	DefaultLogoutURL string `json:"default_logout_url,omitempty"`
+	// DefaultWebhookURL is the target of the events of all its rooms, beside
+	// a room's own; may be empty.
+	DefaultWebhookURL string `json:"default_webhook_url,omitempty"`
+	// InvitationsRequired lets in only who has a link with a token: the id of
+	// a room is then not enough.
+	InvitationsRequired bool `json:"invitations_required,omitempty"`
+	// HiddenParticipants allows links whose holder the others do not see.
+	HiddenParticipants bool `json:"hidden_participants,omitempty"`
+	// EmbedOrigins are the origins whose pages may show the room page in a
+	// frame, "https://example.org"; none without any. At most 20.
+	EmbedOrigins []string `json:"embed_origins,omitempty"`
+	Features     Features `json:"features,omitzero"`
+	Locks        Locks    `json:"locks,omitzero"`
+}
+
+// Features is what the rooms of a project may do, below what the plan allows.
+// A room takes them over when it is created.
+type Features struct {
+	MaxParticipants int  `json:"max_participants,omitempty"` // 0 is the plan's
+	RoomDuration    int  `json:"room_duration,omitempty"`    // minutes; 0 is the plan's
+	BreakoutRooms   *int `json:"breakout_rooms,omitempty"`   // nil is the plan's
+	NoCamera        bool `json:"no_camera,omitempty"`
+	NoScreenShare   bool `json:"no_screen_share,omitempty"`
+	NoChat          bool `json:"no_chat,omitempty"`
+}
+
+// Locks is what guests may not do in its rooms unless a host lets them. A room
+// takes them over when it is created.
+type Locks struct {
+	Microphone  bool `json:"microphone,omitempty"`
+	Camera      bool `json:"camera,omitempty"`
+	ScreenShare bool `json:"screen_share,omitempty"`
+	Chat        bool `json:"chat,omitempty"`
+}
+
+// valid returns the settings as they are kept, or says which of them breaks
+// which bound.
+func (s Settings) valid() (Settings, error) {
+	breakoutRooms := 0
+	if s.Features.BreakoutRooms != nil {
+		breakoutRooms = *s.Features.BreakoutRooms
+	}
+	for _, err := range []error{
+		field.Range("default_empty_timeout", s.DefaultEmptyTimeout, 0, maxEmptyTimeout),
+		field.URL("default_logout_url", s.DefaultLogoutURL, maxURL),
+		field.URL("default_webhook_url", s.DefaultWebhookURL, maxWebhookURL),
+		field.Range("features.max_participants", s.Features.MaxParticipants, 0, maxParticipants),
+		field.Range("features.room_duration", s.Features.RoomDuration, 0, maxRoomDuration),
+		field.Range("features.breakout_rooms", breakoutRooms, 0, maxBreakoutRooms),
+	} {
+		if err != nil {
+			return Settings{}, err
+		}
+	}
+	var origins []string
+	for _, text := range s.EmbedOrigins {
+		origin, err := field.Origin("embed_origins", text)
+		if err != nil {
+			return Settings{}, err
+		}
+		if !slices.Contains(origins, origin) {
+			origins = append(origins, origin)
+		}
+	}
+	if len(origins) > maxEmbedOrigins {
+		return Settings{}, fault.Invalidf("embed_origins must hold at most %d origins, not %d", maxEmbedOrigins, len(origins))
+	}
+	s.EmbedOrigins = origins
+	return s, nil
+}

@@ -1,0 +1,85 @@
+package room
+
+import "strings"
+
+// Features is what people may do in a room: what plan, project and request
+// together allow. It never changes.
+type Features struct {
+	Camera, ScreenShare, Chat bool
+}
+
+// Locks is what guests may not do in a room until a host lets them.
+type Locks struct {
+	Microphone  bool `json:"microphone"`
+	Camera      bool `json:"camera"`
+	ScreenShare bool `json:"screen_share"`
+	Chat        bool `json:"chat"`
+}
+
+// The names of features and locks.
+const (
+	nameMicrophone  = "microphone"
+	nameCamera      = "camera"
+	nameScreenShare = "screen_share"
+	nameChat        = "chat"
+)
+
+// String returns the names of the features, separated by spaces.
+func (f Features) String() string {
+	return names(false, f.Camera, f.ScreenShare, f.Chat)
+}
+
+// ParseFeatures reads what String wrote.
+func ParseFeatures(text string) Features {
+	has := parseNames(text)
+	return Features{Camera: has(nameCamera), ScreenShare: has(nameScreenShare), Chat: has(nameChat)}
+}
+
+// String returns the names of what is locked, separated by spaces.
+func (l Locks) String() string {
+	return names(l.Microphone, l.Camera, l.ScreenShare, l.Chat)
+}
+
+// ParseLocks reads what String wrote.
+func ParseLocks(text string) Locks {
+	has := parseNames(text)
+	return Locks{Microphone: has(nameMicrophone), Camera: has(nameCamera), ScreenShare: has(nameScreenShare), Chat: has(nameChat)}
+}
+
+func names(microphone, camera, screenShare, chat bool) string {
+	var list [4]string
+	out := list[:0]
+	for i, name := range [...]string{nameMicrophone, nameCamera, nameScreenShare, nameChat} {
+		if [...]bool{microphone, camera, screenShare, chat}[i] {
+			out = append(out, name)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func parseNames(text string) func(name string) bool {
+	list := strings.Fields(text)
+	return func(name string) bool {
+		for _, n := range list {
+			if n == name {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// grants is what somebody in that role may send: hosts whatever the room can
+// do, guests what is not locked besides.
+func (r *Room) grants(role Role) Grants {
+	locks := r.Locks
+	if role != Guest {
+		locks = Locks{}
+	}
+	return Grants{
+		Microphone:  !locks.Microphone,
+		Camera:      r.Features.Camera && !locks.Camera,
+		ScreenShare: r.Features.ScreenShare && !locks.ScreenShare,
+		Chat:        r.Features.Chat && !locks.Chat,
+	}
+}

@@ -1,0 +1,145 @@
+package room
+
+import (
+	"context"
+	"crypto/subtle"
+	"time"
+
+	"parley/internal/fault"
+	"parley/internal/field"
+	"parley/internal/project"
+	"parley/internal/seal"
+)
+
+// LinkVerdict is what became of the link a visitor came with.
+type LinkVerdict string
+
+// The verdicts. NoLink is for visitors who came without one.
+const (
+	NoLink      LinkVerdict = ""
+	LinkOK      LinkVerdict = "ok"      // grants its role to this visitor
+	LinkTaken   LinkVerdict = "taken"   // another browser used it first
+	LinkExpired LinkVerdict = "expired" // its time is over
+	LinkUnknown LinkVerdict = "unknown" // not a link of this room
+)
+
+// maxLinkDays bounds how far ahead a link may expire by itself.
+const maxLinkDays = 366
+
+// Invitation says what a new link shall be.
+type Invitation struct {
+	Role      Role
+	Single    bool // the first browser that joins with it keeps it
+	Name      string
+	UserID    string        // the person in the client's own system
+	Hidden    bool          // needs the project's setting
+	ExpiresIn time.Duration // zero: with its room
+}
+
+// Invite makes a link into a room that is not over and returns it:
+// {public_url}/r/{room_id}#t=TOKEN. The project must be the room's own and
+// admit joins. Refusals: NotFound, Conflict when the room is over, Forbidden
+// (project), Invalid with the field and the bound.
+func (s *Service) Invite(ctx context.Context, p project.Project, roomID string, q Invitation) (link string, err error) {
+	if err := q.check(p.Settings); err != nil {
+		return "", err
+	}
+	if err := p.Admits(); err != nil {
+		return "", err
+	}
+	err = s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
+		if err := r.belongsTo(p); err != nil {
+			return err
+		}
+		if r.Over() {
+			return errOver(r)
+		}
+		link, err = s.invite(ctx, r, q, now)
+		return err
+	})
+	return link, err
+}
+
+// invite writes a link inside the transaction that holds its room.
+func (s *Service) invite(ctx context.Context, r *Room, q Invitation, now time.Time) (string, error) {
+	token := seal.NewLinkToken().Reveal()
+	l := Link{ID: s.newID(), RoomID: r.ID, TokenHash: seal.Hash(token), Role: q.Role, Single: q.Single,
+		Name: q.Name, UserID: q.UserID, Hidden: q.Hidden, CreatedAt: now}
+	if q.ExpiresIn > 0 {
+		l.ExpiresAt = now.Add(q.ExpiresIn)
+	}
+	return s.linkTo(r.ID, token), s.store.InsertLink(ctx, l)
+}
+
+func (s *Service) linkTo(roomID, token string) string {
+	return s.publicURL() + "/r/" + roomID + "#t=" + token
+}
+
+func (q Invitation) check(settings project.Settings) error {
+	name := error(nil)
+	if q.Name != "" {
+		name = field.Text("name", q.Name, 1, maxText, false)
+	}
+	if q.Hidden && !settings.HiddenParticipants {
+		return fault.New(fault.Forbidden, "hidden_participants_off", "is_hidden needs the project's setting hidden_participants, which is off")
+	}
+	return firstError(name,
+		field.Text("client_user_id", q.UserID, 0, maxText, false),
+		field.Range("expires_in", int(q.ExpiresIn/time.Second), 0, maxLinkDays*24*60*60))
+}
+
+// belongsTo answers another project's room as one that does not exist.
+func (r *Room) belongsTo(p project.Project) error {
+	if r.ProjectID != p.ID {
+		return errNoRoom
+	}
+	return nil
+}
+
+var errNoRoom = fault.New(fault.NotFound, "room_not_found", "there is no such room")
+
+func errOver(r *Room) error {
+	return fault.New(fault.Conflict, "room_over", "the room is over already: its state is %s", r.State)
+}
+
+// judge says what the link with that token is worth to the visitor with that
+// seat key. The link is empty unless the verdict is OK.
+func (s *Service) judge(ctx context.Context, r *Room, token, keyHash string, now time.Time) (Link, LinkVerdict, error) {
+	if token == "" {
+		return Link{}, NoLink, nil
+	}
+	hash := seal.Hash(token)
+	l := r.creatorLink()
+	if subtle.ConstantTimeCompare([]byte(hash), []byte(r.CreatorLinkHash)) != 1 {
+		var err error
+		if l, err = s.store.LinkByHash(ctx, r.ID, hash); fault.Is(err, fault.NotFound) {
+			return Link{}, LinkUnknown, nil
+		} else if err != nil {
+			return Link{}, "", err
+		}
+	}
+	switch {
+	case l.Single && l.Claim != "" && l.Claim != keyHash:
+		return Link{}, LinkTaken, nil
+	case !l.ExpiresAt.IsZero() && !now.Before(l.ExpiresAt) && l.Claim == "":
+		return Link{}, LinkExpired, nil // who has used it in time may come back
+	}
+	return l, LinkOK, nil
+}
+
+func (r *Room) creatorLink() Link {
+	return Link{RoomID: r.ID, TokenHash: r.CreatorLinkHash, Role: Host, Single: true, Name: r.CreatorName,
+		UserID: r.ExternalUserID, Claim: r.CreatorLinkClaim}
+}
+
+// claim gives a link that admits one person to the browser with that seat key.
+func (s *Service) claim(ctx context.Context, r *Room, l Link, keyHash string) error {
+	if !l.Single || l.Claim != "" {
+		return nil
+	}
+	if l.ID == "" {
+		r.CreatorLinkClaim = keyHash
+		return nil
+	}
+	return s.store.ClaimLink(ctx, l.ID, keyHash)
+}

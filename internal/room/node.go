@@ -1,0 +1,153 @@
+package room
+
+import (
+	"context"
+	"time"
+)
+
+// Node is a process that runs this service, and when it was last known to.
+type Node struct {
+	ID        string
+	LastAlive time.Time
+}
+
+const (
+	beatAlone  = 5 * time.Second // how often a node without others notes that it runs
+	beatShared = time.Second     // and one that others may have to replace
+	// lostAfter is how long a node may be silent before another takes over.
+	lostAfter = 4 * time.Second
+)
+
+// sighting is when another node was last seen to have moved on. Only this
+// node's clock is asked, so clocks that differ do no harm.
+type sighting struct {
+	alive time.Time // what that node wrote
+	at    time.Time // when it was seen to be new
+}
+
+// Share says that other nodes may run on the same database, so that a node
+// that is silent may be none of this one's earlier lives. Call it before
+// Recover.
+func (s *Service) Share() { s.shared = true }
+
+// Node returns this process's name among others.
+func (s *Service) Node() string { return s.node }
+
+// Recover takes up what an earlier process left: whoever was in is noted as
+// gone at the last moment that process was known to run and keeps the seat for
+// a while, and rooms that were live are live again in the media engine, under
+// the same session, before anybody knocks. Where there are other nodes, it is
+// Run that finds out who of them is lost.
+func (s *Service) Recover(ctx context.Context) error {
+	if !s.shared {
+		nodes, err := s.store.Nodes(ctx)
+		if err != nil {
+			return err
+		}
+		for _, n := range nodes {
+			if err := s.takeOver(ctx, n); err != nil {
+				return err
+			}
+		}
+	}
+	sessions, err := s.store.Sessions(ctx, SessionLive)
+	if err != nil {
+		return err
+	}
+	for _, session := range sessions {
+		if session.Breakout > 0 {
+			continue // with its room
+		}
+		// Whatever came due meanwhile comes first.
+		if err := s.change(ctx, session.RoomID, nothing); err != nil {
+			return err
+		}
+		if err := s.openSessions(ctx, session.RoomID); err != nil {
+			return err
+		}
+	}
+	return s.beat(ctx, s.now())
+}
+
+// takeOver writes down that whoever a lost node had in has left it, at the
+// last moment that node was known to run.
+func (s *Service) takeOver(ctx context.Context, lost Node) error {
+	rooms, err := s.store.RoomsOfNode(ctx, lost.ID)
+	if err != nil {
+		return err
+	}
+	for _, id := range rooms {
+		err := s.change(ctx, id, func(ctx context.Context, r *Room, now time.Time) error {
+			present, err := s.store.Present(ctx, r.ID)
+			if err != nil {
+				return err
+			}
+			for _, a := range present {
+				if a.Node != lost.ID {
+					continue
+				}
+				if err := s.depart(ctx, r, a, lost.LastAlive, now, LeftServer); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if err := s.openSessions(ctx, id); err != nil {
+			return err
+		}
+		s.log.Info("room goes on here", "room_id", id, "lost_node", lost.ID)
+	}
+	return s.store.Write(ctx, func(ctx context.Context) error { return s.store.RemoveNode(ctx, lost.ID) })
+}
+
+// keepWatch notes that this node runs, and takes over from those that do not
+// any more.
+func (s *Service) keepWatch(ctx context.Context, now time.Time) {
+	every := beatAlone
+	if s.shared {
+		every = beatShared
+	}
+	if now.Sub(s.beaten) >= every {
+		s.note(ctx, "write down that the service runs", s.beat(ctx, now))
+	}
+	if !s.shared {
+		return
+	}
+	nodes, err := s.store.Nodes(ctx)
+	if s.note(ctx, "look for other nodes", err) {
+		return
+	}
+	seen := map[string]sighting{}
+	for _, n := range nodes {
+		if n.ID == s.node {
+			continue
+		}
+		last, known := s.sightings[n.ID]
+		if !known || !last.alive.Equal(n.LastAlive) {
+			last = sighting{alive: n.LastAlive, at: now}
+		}
+		seen[n.ID] = last
+		if now.Sub(last.at) >= lostAfter {
+			s.log.Warn("a node is lost; its rooms go on here", "node", n.ID, "last_alive", n.LastAlive)
+			s.note(ctx, "take over from a lost node", s.takeOver(ctx, n), "node", n.ID)
+		}
+	}
+	s.sightings = seen
+}
+
+func (s *Service) beat(ctx context.Context, now time.Time) error {
+	err := s.store.Write(ctx, func(ctx context.Context) error { return s.store.Beat(ctx, s.node, now) })
+	if err == nil {
+		s.beaten = now
+	}
+	return err
+}
+
+// Leave takes this node off the list, after the last report of the engine, so
+// that nobody has to find out that it is gone.
+func (s *Service) Leave(ctx context.Context) error {
+	return s.store.Write(ctx, func(ctx context.Context) error { return s.store.RemoveNode(ctx, s.node) })
+}
