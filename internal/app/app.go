@@ -242,7 +242,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 		}()
 	}
 	a.ready.Store(true)
-	a.log.Info("ready", "url", a.BaseURL(), "data_dir", a.cfg.DataDir)
+	a.log.Info("ready", "url", a.BaseURL(), "listen", a.listener.Addr().String(), "node", a.rooms.Node(), "data_dir", a.cfg.DataDir)
 
 	var err error
 	select {
@@ -254,8 +254,18 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	a.shutdown(servers)
 	stopBackground()
 	work.Wait()
+	a.leave()
 	a.log.Info("stopped")
 	return err
+}
+
+// leave tells other nodes that this one has gone, and was not lost.
+func (a *App) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := a.rooms.Leave(ctx); err != nil {
+		a.log.Warn("could not write down that this process has stopped", "error", err)
+	}
 }
 
 // shutdown closes the doors and tells those inside.

@@ -41,8 +41,8 @@ func (a *App) claim(ctx context.Context) (err error) {
 	return fmt.Errorf("--database-url (PARLEY_DATABASE_URL): %w; several need the same --redis-url each", err)
 }
 
-// shareWithNodes has memory follow what other nodes change, and bounds hold
-// on all of them together.
+// shareWithNodes has memory follow what other nodes change, bounds hold on all
+// of them together, and rooms go on where a node is lost.
 func (a *App) shareWithNodes(limits bounds) {
 	if a.redis == nil {
 		return
@@ -50,4 +50,5 @@ func (a *App) shareWithNodes(limits bounds) {
 	a.keys.TellOthers(a.redis.Tell)
 	a.keys.Distrust() // until Redis is listened to
 	limits.share(a.redis)
+	a.rooms.Share()
 }

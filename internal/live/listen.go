@@ -110,7 +110,7 @@ func (r *Redis) beat(ctx context.Context, sub *redis.PubSub, memory Memory) {
 			_ = sub.Close() // ends the reading too
 			return
 		}
-		if trusted >= trustFor {
+		if trusted >= r.trustFor {
 			trusted = 0
 			memory.Trust()
 		}

@@ -55,6 +55,8 @@ type Redis struct {
 	node   string // tells this process from the others
 	log    *slog.Logger
 
+	trustFor time.Duration
+
 	up       atomic.Bool // commands are answered
 	work     []func(ctx context.Context)
 	returned []func() // told when Redis is there, the first time and again
@@ -77,7 +79,7 @@ func Connect(ctx context.Context, url string, log *slog.Logger) (*Redis, error) 
 	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = answerWithin, answerWithin, answerWithin
 	options.PoolTimeout, options.ContextTimeoutEnabled = answerWithin, true
 	options.DisableIdentity = true
-	r := &Redis{client: redis.NewClient(options), node: uuid.NewString(), log: log, untold: map[string]struct{}{}}
+	r := &Redis{client: redis.NewClient(options), node: uuid.NewString(), log: log, trustFor: trustFor, untold: map[string]struct{}{}}
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
 	for {

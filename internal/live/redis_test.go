@@ -101,10 +101,17 @@ func TestChangesAreTold(t *testing.T) {
 	t.Parallel()
 	server := livetest.NewRedis(t)
 	a, b := join(t, server, &ledger{}, nil), join(t, server, &ledger{}, nil)
+	const changes = 20
 	began := time.Now()
-	a.Tell("p1")
-	eventually(t, "the other node has forgotten", func() bool { return b.memory.forgot("p1") == 1 })
-	t.Logf("told after %v", time.Since(began))
+	for i := range changes {
+		a.Tell("p1")
+		eventually(t, "the other node has forgotten", func() bool { return b.memory.forgot("p1") == i+1 })
+	}
+	if took := time.Since(began) / changes; took > beat/4 {
+		t.Errorf("a change takes %v: it waited to be told", took)
+	} else {
+		t.Logf("a change takes %v", took)
+	}
 	b.Tell("p2")
 	eventually(t, "the other way round", func() bool { return a.memory.forgot("p2") == 1 })
 	if n := a.memory.forgot("p1"); n != 0 {
@@ -148,7 +155,14 @@ func TestWithoutRedisNothingIsTrusted(t *testing.T) {
 			for _, n := range []*node{a, b} {
 				eventually(t, "it trusts again", func() bool { return n.memory.isTrusted() && n.Available() })
 			}
-			eventually(t, "what waited is told", func() bool { return b.memory.forgot("p") > 0 || b.memory.trusts > 1 })
+			eventually(t, "the other node has forgotten everything, or was told", func() bool {
+				if b.memory.forgot("p") > 0 {
+					return true
+				}
+				b.memory.mu.Lock()
+				defer b.memory.mu.Unlock()
+				return b.memory.trusts > 1
+			})
 			eventually(t, "nothing waits", func() bool { a.mu.Lock(); defer a.mu.Unlock(); return len(a.untold) == 0 })
 		})
 	}
@@ -168,14 +182,26 @@ func TestAChangeThatCouldNotBeTold(t *testing.T) {
 	}
 }
 
+// No memory is believed for ever: word of a change may be lost with its node.
+func TestMemoryIsRenewed(t *testing.T) {
+	t.Parallel()
+	n := join(t, livetest.NewRedis(t), &ledger{}, func(r *Redis) { r.trustFor = 2 * beat })
+	eventually(t, "memory is begun anew", func() bool {
+		n.memory.mu.Lock()
+		defer n.memory.mu.Unlock()
+		return n.memory.trusts >= 3 && n.memory.trusted
+	})
+}
+
 func TestConnectRefuses(t *testing.T) {
 	t.Parallel()
 	server := livetest.NewRedis(t)
 	wrong := strings.Replace(server.URL(), livetest.Password, "a-wrong-one", 1)
 	for url, want := range map[string]string{
-		"redis://u:a-wrong-one@%zz":   "must be a URL such as redis://",
-		wrong:                         "no answer from Redis at 127.0.0.1",
-		server.URL() + "?unknown=yes": "must be a URL such as redis://",
+		"redis://u:a-wrong-one@127.0.0.1:1": "no answer from Redis at 127.0.0.1:1: dial tcp 127.0.0.1:1: connect: connection refused",
+		"redis://u:a-wrong-one@%zz":         "must be a URL such as redis://",
+		wrong:                               "no answer from Redis at 127.0.0.1",
+		server.URL() + "?unknown=yes":       "must be a URL such as redis://",
 	} {
 		_, err := Connect(t.Context(), url, slog.New(slog.DiscardHandler))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "a-wrong-one") {
@@ -298,6 +324,85 @@ func TestSharedTallyWhenRedisForgets(t *testing.T) {
 	if err := errors.Join(a.tally.Flush(t.Context()), b.tally.Flush(t.Context())); err != nil || db.counts[c].N != total {
 		t.Errorf("%v: %d are kept, want %d", err, db.counts[c].N, total)
 	}
+}
+
+// slowLedger holds back the news that counts were written.
+type slowLedger struct {
+	*ledger
+	hold chan struct{}
+}
+
+// AddTallies implements TallyStore.
+func (l *slowLedger) AddTallies(ctx context.Context, counted []Counted, add []Count) ([]Count, error) {
+	out, err := l.ledger.AddTallies(ctx, counted, add)
+	<-l.hold
+	return out, err
+}
+
+// A count that begins anew while calls are being written counts none twice.
+func TestSharedTallyWhenRedisForgetsDuringAWriting(t *testing.T) {
+	t.Parallel()
+	c := Counted{"org", "day"}
+	db := &slowLedger{&ledger{counts: map[Counted]Count{}}, make(chan struct{})}
+	n := join(t, livetest.NewRedis(t), db, nil)
+	for range 3 {
+		if _, err := n.next(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	looks := func() (int64, int) {
+		db.mu.Lock()
+		defer db.mu.Unlock()
+		return db.counts[c].N, db.reads
+	}
+	var work sync.WaitGroup
+	work.Go(func() {
+		if err := n.tally.Flush(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	eventually(t, "it is written", func() bool { written, _ := looks(); return written == 3 })
+	if err := n.client.FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	work.Go(func() {
+		if got, err := n.next(c); err != nil || got != 4 {
+			t.Errorf("%d %v, want 4", got, err)
+		}
+	})
+	eventually(t, "the count begins with what was written", func() bool { _, reads := looks(); return reads == 2 })
+	eventually(t, "Redis has it", func() bool { return n.client.Exists(t.Context(), c.key()).Val() == 1 })
+	close(db.hold)
+	work.Wait()
+}
+
+// A Redis that keeps its connections and answers nothing holds up the call that
+// finds out, and no other.
+func TestSharedTallyWhenRedisIsSilent(t *testing.T) {
+	t.Parallel()
+	server := livetest.NewRedis(t)
+	n := join(t, server, &ledger{counts: map[Counted]Count{}}, nil)
+	c := Counted{"org", "day"}
+	if got, err := n.next(c); err != nil || got != 1 {
+		t.Fatal(got, err)
+	}
+	server.Freeze()
+	for i, bound := range []time.Duration{2 * answerWithin, answerWithin / 2, answerWithin / 2} {
+		began := time.Now()
+		if got, err := n.next(c); err == nil {
+			t.Errorf("%d from a silent Redis", got)
+		}
+		if took := time.Since(began); took > bound {
+			t.Errorf("call %d waited %v", i, took)
+		}
+	}
+	server.Thaw()
+	calls := int64(4)
+	eventually(t, "the count goes on", func() bool {
+		calls++
+		got, err := n.next(c)
+		return err == nil && got == calls
+	})
 }
 
 // With neither Redis' count nor the database's there is no number, and nobody

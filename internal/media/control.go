@@ -87,18 +87,18 @@ func (e *Engine) Allow(ctx context.Context, session, identity string, role room.
 	if err != nil || !at.known {
 		return err
 	}
-	hidden, err := e.hidden(ctx, at, session, identity)
+	now, err := e.participant(ctx, at, session, identity)
 	if err != nil {
 		return unavailable("look for a participant", unlessGone(err))
 	}
-	may, err := permission(at.kind, grants, hidden)
+	may, err := permission(at.kind, grants, now.GetPermission().GetHidden())
 	if err != nil {
 		return err
 	}
-	req := &livekit.UpdateParticipantRequest{
-		Room: session, Identity: identity,
-		Permission: may,
-		Attributes: map[string]string{RoleAttribute: string(role)},
+	req := &livekit.UpdateParticipantRequest{Room: session, Identity: identity, Permission: may}
+	// The same permission is no news to LiveKit; the same role would be.
+	if now.Attributes[RoleAttribute] != string(role) {
+		req.Attributes = map[string]string{RoleAttribute: string(role)}
 	}
 	if at.here {
 		_, err = e.node.rooms.UpdateParticipant(ctx, req)
@@ -108,15 +108,11 @@ func (e *Engine) Allow(ctx context.Context, session, identity string, role room.
 	return unavailable("change what a participant may do", unlessGone(err))
 }
 
-// hidden reports whether the participant is there without the others knowing.
-func (e *Engine) hidden(ctx context.Context, at place, session, identity string) (bool, error) {
+// participant asks the process that hosts the session.
+func (e *Engine) participant(ctx context.Context, at place, session, identity string) (*livekit.ParticipantInfo, error) {
 	req := &livekit.RoomParticipantIdentity{Room: session, Identity: identity}
-	var p *livekit.ParticipantInfo
-	var err error
 	if at.here {
-		p, err = e.node.rooms.GetParticipant(ctx, req)
-	} else {
-		p, err = e.node.api.GetParticipant(e.node.admin(ctx, session), req)
+		return e.node.rooms.GetParticipant(ctx, req)
 	}
-	return p.GetPermission().GetHidden(), err
+	return e.node.api.GetParticipant(e.node.admin(ctx, session), req)
 }

@@ -35,15 +35,7 @@ func (k *kinds) published(name livekit.RoomName, sid livekit.ParticipantID, trac
 		return
 	}
 	t := p.GetPublishedTrack(track)
-	if t == nil {
-		return
-	}
-	if !p.CanPublishSource(t.Source()) {
-		// Announced while it was allowed, sent when it was not any more.
-		p.RemovePublishedTrack(t, false)
-		return
-	}
-	if isWhatItSays(t) {
+	if t == nil || isWhatItSays(t) {
 		return
 	}
 	k.log.Info("removed a track that is not what its label says",

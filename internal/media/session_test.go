@@ -116,12 +116,16 @@ func TestVanish(t *testing.T) {
 	ada := h.enter(t, "r.1", "ada", room.Audio)
 	h.expect(t, seen{"r.1", "ada", ada.SID(), ""})
 	ada.Vanish()
-	for begin := time.Now(); len(h.all()) < 2; time.Sleep(50 * time.Millisecond) {
+	begin := time.Now()
+	for ; len(h.all()) < 2; time.Sleep(50 * time.Millisecond) {
 		if time.Since(begin) > time.Minute {
 			t.Fatal("the server does not notice")
 		}
 	}
 	h.expect(t, seen{"r.1", "ada", ada.SID(), ""}, seen{"r.1", "ada", ada.SID(), room.LeftLost})
+	if took := time.Since(begin); took < 5*time.Second {
+		t.Errorf("the server noticed after %s: something was said", took)
+	}
 }
 
 func TestSecondConnectionReplacesTheFirst(t *testing.T) {

@@ -137,7 +137,8 @@ func (r *responses) WriteMessage(msg proto.Message) error {
 }
 
 // news returns what the participant shall be told of the room, and whether it
-// is anything new: LiveKit tells of a room whenever somebody comes or goes.
+// is anything new: LiveKit tells of a room now and then when somebody, hidden
+// or not, has come or gone.
 func (r *responses) news(rm *livekit.Room) (told *livekit.Room, isNews bool) {
 	told = proto.CloneOf(rm)
 	told.NumParticipants, told.NumPublishers = 0, 0

@@ -36,11 +36,10 @@ func (r *Refused) Error() string { return fmt.Sprintf("mediatest: refused with s
 // Participant is somebody in a session. It has to Leave or Vanish in the end.
 // Its methods may be called from any goroutine.
 type Participant struct {
-	ws    *websocket.Conn
-	wires wires
-	send  sync.Mutex
-	ctx   context.Context // ends with Leave or Vanish
-	stop  context.CancelFunc
+	ws   *websocket.Conn
+	send sync.Mutex
+	ctx  context.Context // ends with Leave or Vanish
+	stop context.CancelFunc
 
 	reading sync.WaitGroup // the signalling
 	tasks   sync.WaitGroup // media
@@ -120,19 +119,13 @@ func (p *Participant) Leave() {
 	if err == nil {
 		_ = p.Wait(context.Background(), "the server hangs up", p.Closed)
 	}
-	p.close(false)
+	p.Vanish()
 }
 
 // Vanish closes the sockets without a word, as a killed browser does. It takes
 // the server some twenty seconds to notice.
-func (p *Participant) Vanish() { p.close(true) }
-
-func (p *Participant) close(silent bool) {
+func (p *Participant) Vanish() {
 	p.stop()
-	if silent {
-		// Before the connections, which would say goodbye.
-		p.wires.cut()
-	}
 	_ = p.ws.Close()
 	p.reading.Wait() // it makes connections
 	p.mu.Lock()
@@ -143,7 +136,6 @@ func (p *Participant) close(silent bool) {
 			_ = pc.Close()
 		}
 	}
-	p.wires.close()
 	p.tasks.Wait()
 }
 

@@ -3,9 +3,11 @@ package mediatest
 import (
 	"encoding/json"
 	"errors"
+	"net"
 
 	"github.com/livekit/protocol/livekit"
 	"github.com/livekit/protocol/signalling"
+	"github.com/pion/ice/v4"
 	"github.com/pion/webrtc/v4"
 	"google.golang.org/protobuf/proto"
 
@@ -150,9 +152,19 @@ func (p *Participant) hear(msg webrtc.DataChannelMessage) {
 		Topic: packet.GetUser().GetTopic(), From: packet.ParticipantIdentity, Text: string(packet.GetUser().Payload)})
 }
 
-// peer makes a peer connection over a wire and nothing else.
+// peer makes a peer connection that knows loopback and nobody else.
 func (p *Participant) peer(target livekit.SignalTarget) (*webrtc.PeerConnection, error) {
-	pc, err := p.wires.peer()
+	var se webrtc.SettingEngine
+	se.SetIncludeLoopbackCandidate(true)
+	se.SetIPFilter(func(ip net.IP) bool { return ip.IsLoopback() })
+	se.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4})
+	se.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
+	me := &webrtc.MediaEngine{}
+	if err := me.RegisterDefaultCodecs(); err != nil {
+		return nil, err
+	}
+	pc, err := webrtc.NewAPI(webrtc.WithSettingEngine(se), webrtc.WithMediaEngine(me)).
+		NewPeerConnection(webrtc.Configuration{})
 	if err != nil {
 		return nil, err
 	}
