@@ -51,7 +51,7 @@ type Limits struct {
 // anything. Version 5 shows the counts, so that an integrator who has rotated
 // learns whether anything still uses the old key.
 type Uses interface {
-	Add(keyID, slot string) (n int64, known bool)
+	Add(keyID, slot string)
 }
 
 // API is one version, as far as it is like the other.

@@ -224,7 +224,4 @@ func (Spent) Failed(netip.Addr) (bool, time.Duration) { return true, 1500 * time
 type Uses map[string]int64
 
 // Add implements legacy.Uses.
-func (u Uses) Add(keyID, slot string) (int64, bool) {
-	u[keyID+" "+slot]++
-	return u[keyID+" "+slot], true
-}
+func (u Uses) Add(keyID, slot string) { u[keyID+" "+slot]++ }
