@@ -148,6 +148,7 @@ func TestOperations(t *testing.T) {
 		}
 		Says(t, c.Do(t, http.MethodPost, "/api/v4/openapi.yaml", nil, nil), 405, "this path takes GET, HEAD, not POST")
 	})
+	t.Run("companions", house(t, b).With(c).Refusals)
 	c.Covered()
 	c.Golden("testdata/refusals.golden")
 }

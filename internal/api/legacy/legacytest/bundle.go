@@ -109,11 +109,15 @@ func Fields(t testing.TB, answer *http.Response) map[string]any {
 	return fields
 }
 
-// Sentence reads {"error": …}, and nothing else, from an answer.
+// Sentence reads {"error": …}, and nothing else, from an answer. Where the
+// description has it, the sentence stands in message too.
 func Sentence(t testing.TB, answer *http.Response) string {
 	t.Helper()
 	fields := Fields(t, answer)
 	text, ok := fields["error"].(string)
+	if fields["message"] == fields["error"] {
+		delete(fields, "message")
+	}
 	if !ok || len(fields) != 1 {
 		t.Fatalf("the body of a refusal is %v", fields)
 	}
