@@ -183,7 +183,7 @@ func TestCreations(t *testing.T) {
 		}
 		Says(t, c.Do(t, http.MethodPost, "/api/v3/openapi.yaml", nil, nil), 405, "this path takes GET, HEAD, not POST")
 	})
-	t.Run("companions", house(t, b).With(c).Refusals)
+	t.Run("companions", house(t, b).Met(c))
 	c.Covered()
 	c.Golden("testdata/refusals.golden")
 }

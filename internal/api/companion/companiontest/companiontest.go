@@ -65,10 +65,12 @@ func NewHouse(t testing.TB, b *Bundle, v Version, description []byte) *House {
 	return h
 }
 
-// With has another checker of the same description collect what is met.
-func (h *House) With(c *contract.Checker) *House {
-	h.Checker = c
-	return h
+// Met has another checker of the same description collect every refusal.
+func (h *House) Met(c *contract.Checker) func(t *testing.T) {
+	return func(t *testing.T) {
+		h.Checker = c
+		h.with(h.Meeting, legacy.Limits{}, func() { h.Refusals(t) })
+	}
 }
 
 // engine is a media engine in which nothing happens by itself.
