@@ -136,7 +136,7 @@ func TestOperations(t *testing.T) {
 	t.Run("queries of nobody", func(t *testing.T) { queriesOfNobody(t, c, b) })
 	t.Run("a room that is over", func(t *testing.T) { eventsOfOver(t, c, b) })
 	for route, fields := range map[string]map[string]any{scheduleVideo: fields(b), scheduleAudio: fields(b), quickVideo: quickFields(b), quickAudio: quickFields(b)} {
-		t.Run("client_room_id is taken once", func(t *testing.T) {
+		t.Run("client_room_id is taken once on "+route, func(t *testing.T) {
 			f := maps.Clone(fields)
 			f["client_room_id"] = "mine" + route
 			body := Encode(t, f)
@@ -145,7 +145,7 @@ func TestOperations(t *testing.T) {
 			}
 			Says(t, c.Do(t, http.MethodPost, route, Signed(b.Issued.APIKey, body), body), 409, "client_room_id is already taken by another room of this project")
 		})
-		t.Run("Idempotency-Key", func(t *testing.T) { OnceEach(t, c, b, route, fields) })
+		t.Run("Idempotency-Key on "+route, func(t *testing.T) { OnceEach(t, c, b, route, fields) })
 	}
 	t.Run("another path", func(t *testing.T) {
 		for _, path := range []string{"/api/v4/", "/api/v4/rooms", scheduleVideo + "/", "/api/v4/webhook/get_room_events", events + "a/b"} {
