@@ -116,7 +116,7 @@ export class Server {
   }
 }
 
-async function freeTCPPort(): Promise<number> {
+export async function freeTCPPort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as { port: number };
