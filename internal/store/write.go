@@ -197,6 +197,8 @@ type conn interface {
 	reader
 	// exec changes rows. To meet none is the error missing, unless that is nil.
 	exec(ctx context.Context, missing error, q string, args []any) error
+	// insert adds a row to a table.
+	insert(ctx context.Context, into *insertion, row []any) error
 	// locking is what a SELECT ends with to keep others from changing its rows.
 	locking() string
 
