@@ -40,9 +40,9 @@ func TestRowsOfOneTableShareAStatement(t *testing.T) {
 	g.together(t, callers...)
 	for table, want := range map[string]int{"rooms": len(callers), "events": 2 * len(callers)} {
 		var rows, transactions, statements int
-		err := g.db.One(context.Background(), `SELECT count(*), count(DISTINCT xmin::text), count(DISTINCT cmin::text) FROM `+table,
+		err := g.db.One(context.Background(), `SELECT count(*), count(DISTINCT xmin::text), count(DISTINCT (xmin::text, cmin::text)) FROM `+table,
 			&rows, &transactions, &statements)
-		if err != nil || rows != want || transactions != 1 || statements != 1 {
+		if err != nil || rows != want || transactions > g.db.Lanes() || statements != transactions {
 			t.Errorf("%s: %d rows of %d transactions and %d statements, %v", table, rows, transactions, statements, err)
 		}
 	}
