@@ -47,7 +47,7 @@ test('see and hear each other again on the other node when theirs is killed, wit
   const back = Date.now() - killed;
   console.log(`seen and heard again ${back} ms after the kill`);
   expect(back).toBeLessThan(8000);
-  await guest.page.getByText('Ada').first().waitFor();
+  await host.page.getByText('Ben').first().waitFor();
   await host.picture('cluster-after-kill');
   await host.close();
   await guest.close();

@@ -10,49 +10,45 @@ import { freeTCPPort } from './server';
 /** What several nodes share: a PostgreSQL and a Redis of this test's own. */
 export class Shared {
   readonly #dir = mkdtempSync(join(tmpdir(), 'parley-shared-'));
-  readonly #processes: ChildProcess[] = [];
+  readonly #cache: ChildProcess;
+  readonly redisURL: string;
   databaseURL = '';
-  redisURL = '';
 
-  static async start(): Promise<Shared> {
-    const shared = new Shared();
-    const [postgres, redis] = await Promise.all([freeTCPPort(), freeTCPPort()]);
-    shared.#redis(redis);
-    shared.#postgres(postgres);
-    await Promise.all([listening(postgres), listening(redis)]);
-    return shared;
-  }
-
-  #redis(port: number): void {
-    const flags = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--dir', this.#dir];
-    this.#processes.push(spawn('redis-server', flags, { stdio: 'ignore' }));
+  private constructor(port: number) {
+    this.#cache = spawn('redis-server', ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--dir', this.#dir], { stdio: 'ignore' });
     this.redisURL = `redis://127.0.0.1:${port}/0`;
   }
 
-  // PostgreSQL refuses to run as root: then it runs as Debian's postgres.
+  static async start(): Promise<Shared> {
+    const redis = await freeTCPPort();
+    const shared = new Shared(redis);
+    shared.#postgres(await freeTCPPort());
+    await listening(redis);
+    return shared;
+  }
+
   #postgres(port: number): void {
-    const debian = '/usr/lib/postgresql';
-    const bin = join(debian, readdirSync(debian).sort().at(-1) ?? '', 'bin');
-    const asOther = process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--'] : [];
-    const [program = '', ...args] = [...asOther, join(bin, 'initdb'), '-D', join(this.#dir, 'pg'), '-U', 'parley', '-A', 'trust', '-N'];
-    if (asOther.length > 0) execFileSync('chown', ['postgres', this.#dir]);
-    execFileSync(program, args, { stdio: 'ignore' });
-    const [run = '', ...flags] = [
-      ...asOther,
-      join(bin, 'postgres'),
-      ...['-D', join(this.#dir, 'pg'), '-p', String(port), '-k', this.#dir, '-c', 'listen_addresses=127.0.0.1', '-c', 'fsync=off'],
-    ];
-    this.#processes.push(spawn(run, flags, { stdio: 'ignore' }));
+    if (process.getuid?.() === 0) execFileSync('chown', ['postgres', this.#dir]);
+    this.#pg('initdb', '-D', join(this.#dir, 'pg'), '-U', 'parley', '-A', 'trust', '-N');
+    const options = `-p ${port} -k ${this.#dir} -c listen_addresses=127.0.0.1 -c fsync=off`;
+    this.#pg('pg_ctl', 'start', '-w', '-D', join(this.#dir, 'pg'), '-l', join(this.#dir, 'log'), '-o', options);
     this.databaseURL = `postgres://parley@127.0.0.1:${port}/postgres`;
   }
 
+  // PostgreSQL refuses to run as root: then it runs as Debian's postgres.
+  #pg(program: string, ...args: string[]): void {
+    const debian = '/usr/lib/postgresql';
+    const path = join(debian, readdirSync(debian).sort().at(-1) ?? '', 'bin', program);
+    const asOther = process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--'] : [];
+    const [run = '', ...flags] = [...asOther, path, ...args];
+    execFileSync(run, flags, { stdio: 'ignore' });
+  }
+
   async close(): Promise<void> {
-    for (const p of this.#processes) {
-      if (p.exitCode !== null) continue;
-      const gone = once(p, 'exit');
-      p.kill('SIGTERM');
-      await gone;
-    }
+    this.#pg('pg_ctl', 'stop', '-m', 'immediate', '-D', join(this.#dir, 'pg'));
+    const gone = once(this.#cache, 'exit');
+    this.#cache.kill('SIGKILL');
+    await gone;
     rmSync(this.#dir, { recursive: true, force: true });
   }
 }
@@ -113,6 +109,5 @@ export class Front {
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     this.#server.close();
-    await once(this.#server, 'close');
   }
 }

@@ -53,7 +53,7 @@ export class Server {
   /** Ends the process with a signal and returns its exit status. */
   async down(signal: NodeJS.Signals): Promise<number | null> {
     const child = this.#process;
-    if (!child || child.exitCode !== null) return child?.exitCode ?? null;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null;
     const gone = once(child, 'exit');
     child.kill(signal);
     await gone;
