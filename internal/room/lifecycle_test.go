@@ -427,7 +427,7 @@ func (m *model) vanish(rt *rapid.T) { m.forget(m.draw(rt, present)) }
 func (m *model) appear(rt *rapid.T) {
 	_, s := m.browser(rt)
 	m.unheard++
-	m.engine.put(s.session, s.identity, fmt.Sprint("PA_unheard_", m.unheard), m.clock.Now())
+	m.engine.put(s.session, s.identity, fmt.Sprintf("PA_%s_%d", m.id, m.unheard), m.clock.Now())
 }
 
 func (m *model) forget(o *stay) {
