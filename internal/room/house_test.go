@@ -254,3 +254,14 @@ func (e *engine) tookOut() []string {
 	defer func() { e.removed = nil }()
 	return e.removed
 }
+
+// invite makes a link and returns its token.
+func (h *house) invite(t testing.TB, roomID string, q room.Invitation) string {
+	t.Helper()
+	link, err := h.Invite(context.Background(), h.project, roomID, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, token, _ := strings.Cut(link, "#t=")
+	return token
+}
