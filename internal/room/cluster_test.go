@@ -2,7 +2,6 @@ package room_test
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -58,7 +57,7 @@ func newCluster(t testing.TB, db *store.DB) *cluster {
 func (c *cluster) boot(t testing.TB, n int) {
 	t.Helper()
 	c.kill(n)
-	s := room.NewService(c.db, member{c, n}, func() string { return "https://meet.example.org" }, c.clock.Now, storetest.NewID, slog.New(slog.DiscardHandler))
+	s := room.NewService(c.db, member{c, n}, func() string { return "https://meet.example.org" }, c.clock.Now, storetest.NewID, quietly)
 	s.Share()
 	c.nodes[n] = s
 	if err := s.Recover(context.Background()); err != nil {
