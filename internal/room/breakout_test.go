@@ -61,9 +61,9 @@ func TestEverybodyComesBack(t *testing.T) {
 	for _, a := range []room.Admission{went, back} {
 		h.leave(a, a.Seat.ID, room.LeftRoomOver)
 	}
+	h.clock.pass(59 * time.Second)
 	_, err = h.TakeSeat(ctx, id, guest(5))
 	refused(t, err, fault.Conflict, "room_full", "this room is full: all 4 seats are taken")
-	h.clock.pass(59 * time.Second)
 	for n, a := range map[int]room.Admission{2: went, 4: back} {
 		if again := h.enter(t, id, guest(n), "PA_again_"+a.Seat.ID); again.Seat.ID != a.Seat.ID || again.SessionID != boss.SessionID || again.Breakout.N != 0 {
 			t.Errorf("%+v", again)
@@ -103,6 +103,35 @@ func TestAGoodbyeThatComesLate(t *testing.T) {
 	refused(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
 	h.leave(h.enter(t, id, guest(1), "PA_2"), "PA_2", room.LeftByChoice)
 	h.enter(t, id, guest(2), "PA_3") // that was a goodbye
+}
+
+// Who leaves one place before arriving in the other has moved all the same.
+func TestLeavingBeforeArriving(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ctx := context.Background()
+	one := 1
+	id, link := h.create(t, room.Request{MaxParticipants: 3, BreakoutRooms: &one})
+	h.enter(t, id, host(1, link), "PA_1")
+	moves, goes := h.enter(t, id, guest(2), "PA_2"), h.enter(t, id, guest(3), "PA_3")
+	if _, err := h.OpenBreakouts(ctx, id, guest(1).SeatKey, room.Opening{Names: []string{"One"}, Evenly: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.TakeSeat(ctx, id, guest(2)); err != nil {
+		t.Fatal(err)
+	}
+	h.leave(moves, "PA_2", room.LeftByChoice)
+	h.leave(goes, "PA_3", room.LeftByChoice) // was called, and said goodbye instead
+	if s := h.seat(t, moves); s.State != room.Reserved {
+		t.Errorf("%+v", s)
+	}
+	if s := h.seat(t, goes); s.State != room.Free {
+		t.Errorf("%+v", s)
+	}
+	rows, err := h.db.Attendance(ctx, id)
+	if err != nil || rows[1].Reason != room.LeftMoved || rows[2].Reason != room.LeftByChoice {
+		t.Errorf("%+v %v", rows, err)
+	}
 }
 
 // Somebody who asks for the seat elsewhere and stays where they are keeps it:

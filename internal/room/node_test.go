@@ -99,6 +99,39 @@ func TestALostNode(t *testing.T) {
 	}
 }
 
+// A lost node takes nobody along whom another one hosts, in the same room.
+func TestOnlyTheLostNodesPeople(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	ctx := context.Background()
+	id := c.create(t, room.Request{MaxParticipants: 2})
+	cohost := guest(1)
+	link, err := c.nodes[0].Invite(ctx, c.project, id, room.Invitation{Role: room.CoHost})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cohost.Link = token(link)
+	c.enter(t, 0, id, cohost, "PA_1")
+	if _, err := c.nodes[0].OpenBreakouts(ctx, id, cohost.SeatKey, room.Opening{Names: []string{"One"}}); err != nil {
+		t.Fatal(err)
+	}
+	old := c.enter(t, 0, id, guest(2), "PA_2")
+	if err := c.nodes[0].Move(ctx, id, guest(2).SeatKey, "", 1); err != nil {
+		t.Fatal(err)
+	}
+	c.enter(t, 1, id, guest(2), "PA_3")
+	c.disconnect(old.SessionID, old.Seat.ID, room.LeftByChoice)
+	c.deliver()
+	c.kill(0)
+	for range 6 {
+		c.tick(1)
+	}
+	present, err := c.db.Present(ctx, id)
+	if err != nil || len(present) != 1 || present[0].Connection != "PA_3" {
+		t.Errorf("%+v %v", present, err)
+	}
+}
+
 // A node that was only slow finds its people gone from the ledger, and brings
 // them back: one open row for each, and one event for each row.
 func TestANodeWronglyTakenForLost(t *testing.T) {
