@@ -26,7 +26,8 @@ func (quiet) Close(_ context.Context, _ string) error       { return nil }
 func (quiet) Tell(context.Context, string, []string, room.Message) error {
 	return nil
 }
-func (quiet) Announce(context.Context, string, room.Info) error { return nil }
+func (quiet) Announce(context.Context, string, room.Info) error                   { return nil }
+func (quiet) Allow(context.Context, string, string, room.Role, room.Grants) error { return nil }
 
 // token returns the token of a link.
 func token(link string) string {
