@@ -49,7 +49,7 @@ func TestSeatsAreExact(t *testing.T) {
 	for _, tc := range []struct {
 		name, url string
 		rounds    int
-	}{{"SQLite", "", 60}, {"PostgreSQL", storetest.Postgres(t), 60}} {
+	}{{"SQLite", "", 40}, {"PostgreSQL", storetest.Postgres(t), 40}} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			s, p := rooms(t, tc.url)
@@ -112,7 +112,7 @@ func TestBreakoutsAtOnce(t *testing.T) {
 				}
 				return err
 			}
-			for round := range 20 {
+			for round := range 10 {
 				two := 2
 				created, err := s.CreateQuick(t.Context(), p, room.Request{Type: room.Video, Name: "Host", Title: "T", MaxParticipants: 4, BreakoutRooms: &two})
 				if err != nil {
