@@ -40,9 +40,9 @@ type Config struct {
 	// DatabaseURL is a PostgreSQL URL, or empty for SQLite in DataDir. Show
 	// it with RedactURL only.
 	DatabaseURL seal.Secret `name:"database-url" setting:"PARLEY_DATABASE_URL" placeholder:"URL" help:"postgres://… for PostgreSQL. Default: SQLite in the data directory."`
-	// RedisURL is a Redis URL, or empty for a single machine. Show it with
+	// RedisURL is a Redis URL, or empty for a single process. Show it with
 	// RedactURL only.
-	RedisURL seal.Secret `name:"redis-url" setting:"PARLEY_REDIS_URL" placeholder:"URL" help:"redis://… joins several machines. Default: none, one machine."`
+	RedisURL seal.Secret `name:"redis-url" setting:"PARLEY_REDIS_URL" placeholder:"URL" help:"redis://… makes several processes on one PostgreSQL one service. Default: none, one process."`
 
 	// MasterKeyFile is the path of the key file, or empty. Read the key
 	// through LoadMasterKey.
@@ -69,6 +69,11 @@ type Config struct {
 	LegacyV3KeyHeader             bool `name:"legacy-v3-key-header" setting:"PARLEY_LEGACY_V3_KEY_HEADER" default:"false" negatable:"" help:"Let version 3 calls through with a key and no signature."`
 	LegacyCompanionBodySignatures bool `name:"legacy-companion-body-signatures" setting:"PARLEY_LEGACY_COMPANION_BODY_SIGNATURES" default:"false" negatable:"" help:"Also accept body signatures on the companion routes."`
 	WebhookAllowPrivate           bool `name:"webhook-allow-private" setting:"PARLEY_WEBHOOK_ALLOW_PRIVATE" default:"false" negatable:"" help:"Deliver webhooks to private addresses too."`
+
+	// V3DeprecationDate and V3SunsetDate announce the end of version 3; none
+	// unless set.
+	V3DeprecationDate Date `name:"v3-deprecation-date" setting:"PARLEY_V3_DEPRECATION_DATE" placeholder:"DATE" help:"From when version 3 should not be used any more, such as 2027-01-31. Default: none."`
+	V3SunsetDate      Date `name:"v3-sunset-date" setting:"PARLEY_V3_SUNSET_DATE" placeholder:"DATE" help:"From when version 3 is not served any more; twelve months after its deprecation or later. Default: none."`
 
 	// LogLevel is debug, info, warn or error. Read it through Level.
 	LogLevel  string `name:"log-level" setting:"PARLEY_LOG_LEVEL" default:"info" help:"What to log: debug, info, warn or error."`

@@ -207,6 +207,8 @@ func (m member) Close(_ context.Context, session string) error {
 	return nil
 }
 
+func (m member) HangUp(string, time.Time) {}
+
 func (m member) Hosts(session string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

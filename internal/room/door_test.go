@@ -26,6 +26,9 @@ func (quiet) Close(_ context.Context, _ string) error       { return nil }
 func (quiet) Tell(context.Context, string, []string, room.Message) error {
 	return nil
 }
+func (quiet) Allow(context.Context, string, string, room.Role, room.Grants) error {
+	return nil
+}
 func (quiet) Announce(context.Context, string, room.Info) error { return nil }
 
 // token returns the token of a link.

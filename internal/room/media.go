@@ -17,6 +17,10 @@ type Media interface {
 	Close(ctx context.Context, session string) error
 	// Hosts reports whether the session lives in this process.
 	Hosts(session string) bool
+	// HangUp drops the connections this process relays, since before a moment,
+	// to a session whose node was lost: their pages do not know, and connect
+	// anew.
+	HangUp(session string, before time.Time)
 	// Participants lists who is in the session now. An unknown session has none.
 	Participants(ctx context.Context, session string) ([]Present, error)
 	// Remove takes a participant out. An absent one is not an error.
@@ -30,7 +34,9 @@ type Media interface {
 	// when none is named. Who is absent, or away for a moment, does not get it.
 	Tell(ctx context.Context, session string, identities []string, message Message) error
 	// Allow changes what somebody who is in may send, and the role that others
-	// read. An absent one is not an error.
+	// read; what they send already and may not any more is taken out. An absent
+	// one is not an error. A pass of before still grants what it said: allow
+	// again when somebody comes in.
 	Allow(ctx context.Context, session, identity string, role Role, grants Grants) error
 }
 
@@ -39,7 +45,7 @@ type Media interface {
 type MediaSession struct {
 	Name            string // internal name, "<room_id>.<n>", fresh for each live period
 	Type            Type   // an audio session carries sound only, enforced by the engine
-	MaxParticipants int    // a second bound behind the seats
+	MaxParticipants int    // a second bound behind the seats; hidden participants count here
 	Info            Info
 }
 
@@ -60,6 +66,10 @@ type Place struct {
 }
 
 // Message is what the server says to pages, as JSON under the topic "parley".
+// Participants can send under that topic too, but not without a sender: a page
+// takes it for the server's only when the identity it came with is empty. (In
+// livekit-client that is the last argument of RoomEvent.DataReceived. The
+// participant it gives is also missing for a sender the page does not know yet.)
 type Message struct {
 	Kind MessageKind `json:"kind"`
 	Text string      `json:"text,omitempty"` // of a broadcast

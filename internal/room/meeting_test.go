@@ -133,7 +133,7 @@ func newMeeting(t *testing.T, rt *rapid.T, c *cluster) *meeting {
 
 // inAMinute has an invitation expire after sixty seconds.
 func inAMinute(q room.Invitation) room.Invitation {
-	q.ExpiresIn = 60 * time.Second
+	q.ExpiresIn = 60
 	return q
 }
 

@@ -50,7 +50,7 @@ func (s *Service) Recover(ctx context.Context) error {
 			return err
 		}
 		for _, n := range nodes {
-			if err := s.takeOver(ctx, n); err != nil {
+			if err := s.takeOver(ctx, n, s.now()); err != nil {
 				return err
 			}
 			if err := s.forget(ctx, n.ID); err != nil {
@@ -78,17 +78,18 @@ func (s *Service) Recover(ctx context.Context) error {
 }
 
 // takeOver writes down that whoever a lost node had in has left it, at the
-// last moment that node was known to run. A room that cannot be taken over
-// holds up no other.
-func (s *Service) takeOver(ctx context.Context, lost Node) error {
+// last moment that node was known to run, and has their pages come back.
+// Nobody can have come back before the moment unheard. A room that cannot be
+// taken over holds up no other.
+func (s *Service) takeOver(ctx context.Context, lost Node, unheard time.Time) error {
 	rooms, err := s.store.RoomsOfNode(ctx, lost.ID)
 	for _, id := range rooms {
-		err = errors.Join(err, s.takeOverRoom(ctx, lost, id))
+		err = errors.Join(err, s.takeOverRoom(ctx, lost, unheard, id))
 	}
 	return err
 }
 
-func (s *Service) takeOverRoom(ctx context.Context, lost Node, id string) error {
+func (s *Service) takeOverRoom(ctx context.Context, lost Node, unheard time.Time, id string) error {
 	err := s.change(ctx, id, func(ctx context.Context, r *Room, now time.Time) error {
 		present, err := s.store.Present(ctx, r.ID)
 		if err != nil {
@@ -108,7 +109,13 @@ func (s *Service) takeOverRoom(ctx context.Context, lost Node, id string) error 
 		return err
 	}
 	s.log.Info("room goes on here", "room_id", id, "lost_node", lost.ID)
-	return s.openSessions(ctx, id)
+	if err := s.openSessions(ctx, id); err != nil {
+		return err
+	}
+	return s.eachSession(ctx, id, func(session string, _ *Room, _ Info) error {
+		s.media.HangUp(session, unheard)
+		return nil
+	})
 }
 
 // forget takes a node off the list, unless it says that somebody is somewhere.
@@ -147,7 +154,7 @@ func (s *Service) watch(ctx context.Context) {
 			last.lost = true
 			s.log.Warn("a node is lost; its rooms go on here", "node", n.ID, "last_alive", n.LastAlive)
 		}
-		if !s.note(ctx, "take over from a lost node", s.takeOver(ctx, n), "node", n.ID) && silent >= forgetAfter {
+		if !s.note(ctx, "take over from a lost node", s.takeOver(ctx, n, last.at.Add(beatShared)), "node", n.ID) && silent >= forgetAfter {
 			s.note(ctx, "forget a lost node", s.forget(ctx, n.ID), "node", n.ID)
 		}
 	}

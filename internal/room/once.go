@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/field"
 	"parley/internal/seal"
 )
 
@@ -17,9 +18,9 @@ const (
 	purgeEvery = time.Minute
 )
 
-// Once makes a creation happen once: the same key of the same project on the
-// same route, with the same body, is the same creation for 24 hours, and gets
-// the first one's answer again.
+// Once makes a creation, of a room or of a link into one, happen once: the same
+// key of the same project on the same route, with the same body, is the same
+// creation for 24 hours, and gets the first one's answer again.
 type Once struct {
 	ProjectID string
 	Route     string
@@ -70,6 +71,19 @@ func (s *Service) Begin(ctx context.Context, o *Once) (answer []byte, end func()
 	return nil, nil, err
 }
 
+// told keeps what is told of something that was made in a room that was there,
+// in the transaction that made it.
+func (s *Service) told(ctx context.Context, o *Once, c Created, now time.Time) error {
+	if o == nil {
+		return nil
+	}
+	answer, err := o.Answer(c)
+	if err != nil {
+		return err
+	}
+	return s.keep(ctx, o, answer, now)
+}
+
 // keep stores what is told of a success in the transaction of its room. When
 // another process was first, nothing of this one may stay.
 func (s *Service) keep(ctx context.Context, o *Once, answer []byte, now time.Time) error {
@@ -86,7 +100,7 @@ func (s *Service) keep(ctx context.Context, o *Once, answer []byte, now time.Tim
 // again within a minute changes nothing. Refusals: NotFound, Invalid for the
 // name, Gone when the room is over.
 func (s *Service) MarkAttendance(ctx context.Context, roomID, name string, body []byte) error {
-	if err := checkText("user_info.name", name, 1, maxText, false); err != nil {
+	if err := field.Text("user_info.name", name, 1, maxText, false); err != nil {
 		return err
 	}
 	return s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {

@@ -5,9 +5,12 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/field"
+	"parley/internal/project"
 )
 
-// What an operator does with rooms: look, and end.
+// What operators, and clients in their own projects, do with rooms: look, and
+// end.
 
 // How many rooms a list has at most, and when nothing is said.
 const (
@@ -49,7 +52,7 @@ func (s *Service) List(ctx context.Context, q Query) (rooms []Listed, more bool,
 	default:
 		return nil, false, fault.Invalidf("state must be scheduled, open, active, ended, cancelled or expired, not %q", q.State)
 	}
-	if err := checkRange("limit", q.Limit, 1, MaxListed); err != nil {
+	if err := field.Range("limit", q.Limit, 1, MaxListed); err != nil {
 		return nil, false, err
 	}
 	limit := q.Limit
@@ -92,6 +95,15 @@ func (s *Service) End(ctx context.Context, id string, reason EndReason) (sentOut
 		return nil
 	})
 	return sentOut, err
+}
+
+// EndOf ends a room of the project as End does, on its client's word.
+func (s *Service) EndOf(ctx context.Context, p project.Project, id string) error {
+	if _, err := s.Of(ctx, p, id); err != nil {
+		return err
+	}
+	_, err := s.End(ctx, id, EndedAPI)
+	return err
 }
 
 // EndRunning ends every open or active room of a project and returns how many

@@ -18,10 +18,14 @@ const roomColumns = `id, project_id, client_room_id, type, state, end_reason, ti
 	event_sequence, created_at, opened_at, started_at, empty_since, ended_at, due_at,
 	start_at, external_user_id, logout_url, webhook_url, breakout_rooms, features, locks, last_session`
 
+var intoRooms = newInsertion(1, "rooms", roomColumns, `text, text, text, text, text, text, text, text, text,
+	bigint, bigint, bigint, text, text, bigint, boolean,
+	bigint, bigint, bigint, bigint, bigint, bigint, bigint,
+	bigint, text, text, text, bigint, text, text, bigint`)
+
 // InsertRoom implements room.Store.
 func (db *DB) InsertRoom(ctx context.Context, r *room.Room) error {
-	err := db.must(ctx, `INSERT INTO rooms (`+roomColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31)`,
+	err := db.insert(ctx, intoRooms,
 		r.ID, r.ProjectID, nullable(r.ClientRoomID), r.Type, r.State, r.EndReason, r.Title, r.WelcomeMessage, r.CreatorName,
 		r.MaxParticipants, seconds(r.EmptyTimeout), seconds(r.Duration), r.CreatorLinkHash, r.CreatorLinkClaim, r.Session, r.SessionLive,
 		r.EventSequence, millis(r.CreatedAt), millis(r.OpenedAt), millis(r.StartedAt), millis(r.EmptySince), millis(r.EndedAt), millis(r.DueAt),
@@ -35,7 +39,7 @@ func (db *DB) InsertRoom(ctx context.Context, r *room.Room) error {
 
 // Room implements room.Store.
 func (db *DB) Room(ctx context.Context, id string) (*room.Room, error) {
-	return db.scanRoom(ctx, `SELECT `+roomColumns+` FROM rooms WHERE id = $1`, id)
+	return db.oneRoom(ctx, `SELECT `+roomColumns+` FROM rooms WHERE id = $1`, id)
 }
 
 // LockRoom implements room.Store.
@@ -44,16 +48,19 @@ func (db *DB) LockRoom(ctx context.Context, id string) (*room.Room, error) {
 	if !ok {
 		return nil, errNoTx
 	}
-	return db.scanRoom(ctx, `SELECT `+roomColumns+` FROM rooms WHERE id = $1`+t.locking(), id)
+	return db.oneRoom(ctx, `SELECT `+roomColumns+` FROM rooms WHERE id = $1`+t.locking(), id)
 }
 
-func (db *DB) scanRoom(ctx context.Context, q, id string) (*room.Room, error) {
+func (db *DB) oneRoom(ctx context.Context, q, id string) (*room.Room, error) {
+	return scanRoom(func(dest ...any) error { return db.one(ctx, noRoom, q, []any{id}, dest...) })
+}
+
+func scanRoom(scan func(...any) error) (*room.Room, error) {
 	var r room.Room
 	var clientRoomID *string
 	var emptyTimeout, duration int64
 	var features, locks string
-	err := db.one(ctx, noRoom, q, []any{id},
-		&r.ID, &r.ProjectID, &clientRoomID, &r.Type, &r.State, &r.EndReason, &r.Title, &r.WelcomeMessage, &r.CreatorName,
+	err := scan(&r.ID, &r.ProjectID, &clientRoomID, &r.Type, &r.State, &r.EndReason, &r.Title, &r.WelcomeMessage, &r.CreatorName,
 		&r.MaxParticipants, &emptyTimeout, &duration, &r.CreatorLinkHash, &r.CreatorLinkClaim, &r.Session, &r.SessionLive,
 		&r.EventSequence, moment{&r.CreatedAt}, moment{&r.OpenedAt}, moment{&r.StartedAt}, moment{&r.EmptySince}, moment{&r.EndedAt}, moment{&r.DueAt},
 		moment{&r.StartAt}, &r.ExternalUserID, &r.LogoutURL, &r.WebhookURL, &r.BreakoutRooms, &features, &locks, &r.LastSession)
@@ -99,6 +106,9 @@ func (db *DB) DueRooms(ctx context.Context, now time.Time, limit int) ([]string,
 	return ids, err
 }
 
+var intoEvents = newInsertion(2, "events", `id, project_id, room_id, sequence, type, at, data`,
+	`text, text, text, bigint, text, bigint, text`)
+
 // AppendEvents implements room.Store.
 func (db *DB) AppendEvents(ctx context.Context, events []event.Event) error {
 	for _, e := range events {
@@ -106,7 +116,7 @@ func (db *DB) AppendEvents(ctx context.Context, events []event.Event) error {
 		if err != nil {
 			return fmt.Errorf("event %s: %w", e.Type, err)
 		}
-		if err := db.must(ctx, `INSERT INTO events (id, project_id, room_id, sequence, type, at, data) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		if err := db.insert(ctx, intoEvents,
 			e.ID, e.ProjectID, e.RoomID, e.Sequence, e.Type, millis(e.At), string(data)); err != nil {
 			return err
 		}

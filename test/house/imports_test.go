@@ -16,31 +16,33 @@ import (
 // import. Their order is the order of the house: left of the arrow knows
 // right of it.
 var allowed = map[string][]string{
-	"client/sign":           {},
-	"client":                {"client/sign"},
-	"internal/fault":        {},
-	"internal/seal":         {},
-	"internal/event":        {},
-	"internal/config":       {"internal/seal"},
-	"internal/live":         {},
-	"internal/operator":     {"internal/fault", "internal/seal"},
-	"internal/project":      {"internal/fault", "internal/event", "internal/seal"},
-	"internal/key":          {"internal/fault", "internal/event", "internal/seal", "internal/project"},
-	"internal/room":         {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key"},
-	"internal/usage":        {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room"},
-	"internal/diagnostic":   {"client/sign"},
-	"internal/store":        {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic", "internal/live", "internal/operator"},
-	"internal/media":        {"internal/fault", "internal/room"},
-	"internal/api/web":      {"internal/fault"},
-	"internal/api/page":     {},
-	"internal/api/contract": {},
-	"internal/api/legacy":   {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room"},
-	"internal/api/v3":       {"internal/api/legacy", "internal/api/web", "internal/room"},
-	"internal/api/v4":       {"internal/api/legacy", "internal/api/web", "internal/fault", "internal/project", "internal/room"},
-	"internal/api/v5":       {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/diagnostic"},
-	"internal/api/manage":   {"internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room", "internal/operator", "internal/seal"},
-	"internal/api/join":     {"internal/api/web", "internal/fault", "internal/room"},
-	"web":                   {},
+	"client/sign":            {},
+	"client":                 {"client/sign"},
+	"internal/fault":         {},
+	"internal/seal":          {},
+	"internal/event":         {},
+	"internal/config":        {"internal/seal"},
+	"internal/live":          {},
+	"internal/operator":      {"internal/fault", "internal/seal"},
+	"internal/field":         {"internal/fault"},
+	"internal/project":       {"internal/fault", "internal/field", "internal/event", "internal/seal"},
+	"internal/key":           {"internal/fault", "internal/event", "internal/seal", "internal/project"},
+	"internal/room":          {"internal/fault", "internal/field", "internal/event", "internal/seal", "internal/project", "internal/key"},
+	"internal/usage":         {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room"},
+	"internal/diagnostic":    {"client/sign"},
+	"internal/store":         {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic", "internal/live", "internal/operator"},
+	"internal/media":         {"internal/fault", "internal/room"},
+	"internal/api/web":       {"internal/fault"},
+	"internal/api/page":      {},
+	"internal/api/contract":  {},
+	"internal/api/legacy":    {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room"},
+	"internal/api/companion": {"client/sign", "internal/api/legacy", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room"},
+	"internal/api/v3":        {"internal/api/companion", "internal/api/legacy", "internal/api/web", "internal/room"},
+	"internal/api/v4":        {"internal/api/companion", "internal/api/legacy", "internal/api/web", "internal/fault", "internal/project", "internal/room"},
+	"internal/api/v5":        {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/diagnostic"},
+	"internal/api/manage":    {"internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room", "internal/operator", "internal/seal"},
+	"internal/api/join":      {"internal/api/web", "internal/fault", "internal/room"},
+	"web":                    {},
 }
 
 // anything may be imported by those who put the parts together, and by nobody
@@ -48,17 +50,18 @@ var allowed = map[string][]string{
 var wiring = []string{"internal/app", "internal/cli", "cmd/parley"}
 
 // domain packages import no module but ours and the standard library.
-var domain = []string{"client/sign", "client", "internal/fault", "internal/seal", "internal/event", "internal/operator", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic"}
+var domain = []string{"client/sign", "client", "internal/fault", "internal/field", "internal/seal", "internal/event", "internal/operator", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic"}
 
 // only names modules that one package alone may import.
 var only = map[string]string{
 	"github.com/livekit/":      "internal/media",
+	"github.com/redis/":        "internal/live internal/media",
 	"database/sql":             "internal/store",
 	"modernc.org/":             "internal/store",
 	"github.com/jackc/":        "internal/store",
 	"github.com/alecthomas/":   "internal/cli internal/config",
 	"github.com/getkin/":       "internal/api/contract",
-	"github.com/oapi-codegen/": "internal/api/v3 internal/api/v4 internal/api/join internal/api/manage",
+	"github.com/oapi-codegen/": "internal/api/companion internal/api/v3 internal/api/v4 internal/api/join internal/api/manage",
 }
 
 type pkg struct {

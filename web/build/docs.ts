@@ -10,7 +10,9 @@ const guides = [
   { name: 'index', title: 'Start' },
   { name: 'signing', title: 'Signing' },
   { name: 'examples', title: 'Examples' },
+  { name: 'meetings', title: 'Meetings' },
   { name: 'errors', title: 'Errors' },
+  { name: 'versions', title: 'Versions' },
 ];
 
 /** The viewer's pages, and the description that each reads from the server. */

@@ -30,7 +30,7 @@ type Rings interface {
 	Ring(ctx context.Context, projectID string) (*key.Ring, error)
 }
 
-// Rate bounds how often one credential may write.
+// Rate bounds how often one credential may call.
 type Rate interface {
 	Allow(credentialID string) (ok bool, retryAfter time.Duration)
 }
@@ -42,8 +42,16 @@ type Failures interface {
 
 // Limits are the bounds on calls; each may be nil for none.
 type Limits struct {
-	Rate     Rate
+	Rate     Rate // of writes
+	Reads    Rate
 	Failures Failures
+}
+
+// Uses counts calls with an API key, in the slot it has, without waiting for
+// anything. Version 5 shows the counts, so that an integrator who has rotated
+// learns whether anything still uses the old key.
+type Uses interface {
+	Add(keyID, slot string)
 }
 
 // API is one version, as far as it is like the other.
@@ -52,11 +60,15 @@ type API struct {
 	Rooms   Rooms
 	Rings   Rings
 	Limits  Limits
+	Uses    Uses           // nil counts nothing
 	Zone    *time.Location // the scheduling zone
 	Now     func() time.Time
 	// KeyHeaderAlone lets calls through with a live API key in the header key
 	// or api-key and no signature, as older clients send them.
 	KeyHeaderAlone bool
+	// TellsTwice says on which paths a refusal's sentence also stands in
+	// message, where older clients read it; nil is on none.
+	TellsTwice func(path string) bool
 }
 
 // Handler names every request in its answer, and makes one of headers that
