@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Preview, Refusal, RefusalCode, Seat } from '../api/client';
 import { reduce } from './reduce';
 import { opening, type Event, type Visit } from './state';
-import { taskOf } from './task';
+import { taskOf, type Task } from './task';
 
 const minute = 60_000;
 
@@ -31,7 +31,11 @@ const seat: Seat = {
   media_token: 'first',
   room_type: 'audio',
   title: 'Standup',
+  max_breakouts: 0,
+  features: { camera: false, screen_share: false, chat: true },
 };
+
+const waitOf = (task: Task | null, random: number, now = 0): number | undefined => task?.waitMs(() => random, now);
 
 function refusal(code: RefusalCode, part: Partial<Refusal> = {}): Event {
   return { type: 'refused', refusal: { code, reason: null, waitMs: 0, ...part } };
@@ -55,9 +59,9 @@ describe('before joining', () => {
   test('no answer is asked for again, ever more slowly', () => {
     const away = after(opening, { type: 'unreachable', waitMs: 0 }, { type: 'unreachable', waitMs: 0 });
     expect(away).toMatchObject({ at: 'opening', attempt: 2 });
-    expect(taskOf(opening)?.waitMs(() => 1)).toBe(0);
-    expect(taskOf(away)?.waitMs(() => 1)).toBe(800);
-    expect(taskOf(after(opening, { type: 'unreachable', waitMs: 7000 }))?.waitMs(() => 1)).toBe(7000);
+    expect(waitOf(taskOf(opening), 1)).toBe(0);
+    expect(waitOf(taskOf(away), 1)).toBe(800);
+    expect(waitOf(taskOf(after(opening, { type: 'unreachable', waitMs: 7000 })), 1)).toBe(7000);
   });
 
   test('a link of another room is said, and a guest may come in', () => {
@@ -74,13 +78,62 @@ describe('before joining', () => {
     expect(after(opening, { type: 'previewed', preview: taken })).toMatchObject({ at: 'lobby', notice: 'linkTaken' });
   });
 
-  test('a guest waits for a scheduled room, its host does not', () => {
-    const early = after(opening, { type: 'previewed', preview: preview({ state: 'scheduled' }) });
-    expect(early).toMatchObject({ at: 'refused', refusal: { code: 'room_not_open' }, title: 'Standup' });
+  test('a link whose time is over is said, but not to somebody who was here before', () => {
+    const you = { role: 'guest', name: '', returning: false, link: 'expired' } as const;
+    expect(after(opening, { type: 'previewed', preview: preview({ you }) }).at).toBe('wrongLink');
+    expect(after(opening, { type: 'previewed', preview: preview({ you: { ...you, returning: true } }) }).at).toBe('lobby');
+  });
+});
+
+describe('a scheduled room', () => {
+  const start = Date.parse('2026-01-01T01:00:00Z');
+  const scheduled = preview({ state: 'scheduled', start_time: '2026-01-01T01:00:00Z', opens_at: '2026-01-01T01:00:00Z' });
+  const early = after(opening, { type: 'previewed', preview: scheduled });
+  const eager = after(early, { type: 'wait', name: 'Ben' });
+  const opened: Event = { type: 'previewed', preview: { ...scheduled, server_time: '2026-01-01T01:00:00Z' } };
+
+  test('is asked about again and again, and has its first view meanwhile', () => {
+    expect(early).toMatchObject({ at: 'lobby', eager: false, arrival: null });
     expect(taskOf(early)?.do).toBe('preview');
-    expect(after(early, { type: 'previewed', preview: preview({ state: 'scheduled' }) })).toMatchObject({ at: 'refused', polls: 1 });
-    expect(after(early, { type: 'previewed', preview: preview() })).toMatchObject({ at: 'lobby', notice: 'open' });
-    expect(after(opening, { type: 'previewed', preview: { ...host, state: 'scheduled' } }).at).toBe('lobby');
+    const asked = after(early, { type: 'previewed', preview: scheduled });
+    expect(asked).toMatchObject({ at: 'lobby', polls: 1, notice: null });
+    expect(taskOf(asked)?.key).not.toBe(taskOf(early)?.key);
+  });
+
+  test('lets in who wanted to come in, and tells the others', () => {
+    expect(after(eager, opened)).toMatchObject({ at: 'lobby', arrival: { name: 'Ben', attempt: 0 } });
+    expect(after(early, opened)).toMatchObject({ at: 'lobby', arrival: null, notice: 'open' });
+    const byHost: Event = { type: 'previewed', preview: preview({ state: 'active' }) };
+    expect(after(eager, byHost)).toMatchObject({ arrival: { name: 'Ben' } });
+    expect(after(eager, { type: 'wait', name: null }, opened)).toMatchObject({ arrival: null, typed: 'Ben' });
+  });
+
+  test('lets in under the name that stands there at the end', () => {
+    expect(after(eager, { type: 'wait', name: 'Benno' }, opened)).toMatchObject({ arrival: { name: 'Benno' } });
+  });
+
+  test('that was not open after all goes on waiting', () => {
+    const knocking = after(eager, opened);
+    expect(after(knocking, refusal('room_not_open'))).toMatchObject({ at: 'lobby', eager: true, arrival: null });
+  });
+
+  test('that is cancelled says so', () => {
+    const cancelled = after(eager, refusal('room_ended', { reason: 'cancelled' }));
+    expect(cancelled).toMatchObject({ at: 'refused', refusal: { reason: 'cancelled' }, title: 'Standup', stayMs: null });
+  });
+
+  test('is waited for although the server is away or has had enough of questions', () => {
+    const away = after(eager, { type: 'unreachable', waitMs: 0 });
+    expect(away).toMatchObject({ at: 'lobby', eager: true, trouble: null });
+    expect(waitOf(taskOf(away), 0, start)).toBe(2_000);
+    expect(waitOf(taskOf(after(eager, refusal('too_many_attempts', { waitMs: 9_000 }))), 0, start)).toBe(9_000);
+  });
+
+  test('asks for a name anew when the host link went to somebody else', () => {
+    const you = { role: 'host', name: 'Amina', returning: false, link: 'ok' } as const;
+    const waiting = after(opening, { type: 'previewed', preview: { ...scheduled, you } }, { type: 'wait', name: 'Amina' });
+    const taken = { ...scheduled, you: { role: 'guest', name: '', returning: false, link: 'taken' } as const };
+    expect(after(waiting, { type: 'previewed', preview: taken })).toMatchObject({ notice: 'linkTaken', eager: false, typed: null });
   });
 });
 
@@ -91,7 +144,7 @@ describe('joining', () => {
     expect(after(joining, { type: 'join', name: 'Twice' })).toBe(joining);
     const seated = after(joining, { type: 'seated', seat });
     expect(taskOf(seated)).toMatchObject({ do: 'connect', seat });
-    expect(reduce(seated, { type: 'connected' }, 42)).toEqual({ at: 'room', seat, since: 42, link: { is: 'up' } });
+    expect(reduce(seated, { type: 'connected' }, 42)).toEqual({ at: 'room', seat, since: 42, link: { is: 'up' }, word: null });
     expect(taskOf(inside)).toBeNull();
   });
 
@@ -134,9 +187,9 @@ describe('joining', () => {
 
   test('what nothing can change is not asked about again', () => {
     expect(taskOf(after(opening, refusal('room_ended')))).toBeNull();
-    expect(taskOf(after(opening, refusal('room_not_found')))?.waitMs(() => 0)).toBe(Infinity);
+    expect(waitOf(taskOf(after(opening, refusal('room_not_found'))), 0)).toBe(Infinity);
     const waiting = taskOf(after(opening, refusal('too_many_attempts', { waitMs: 40_000 })));
-    expect(waiting?.waitMs(() => 0)).toBe(40_000);
+    expect(waitOf(waiting, 0)).toBe(40_000);
     expect(waiting?.firm).toBe(true);
   });
 });
@@ -151,11 +204,11 @@ describe('inside', () => {
 
   test('a lost connection is taken up again with the same seat, however long it takes', () => {
     expect(taskOf(returning)).toMatchObject({ do: 'takeSeat', arrival: { name: 'Ben', role: 'guest', attempt: 0 } });
-    expect(taskOf(returning)?.waitMs(() => 1)).toBe(0);
+    expect(waitOf(taskOf(returning), 1)).toBe(0);
     let visit = returning;
     for (let i = 0; i < 100; i++) visit = after(visit, { type: 'unreachable', waitMs: 0 });
     expect(visit).toMatchObject({ at: 'room', link: { is: 'returning', arrival: { attempt: 100 } } });
-    expect(taskOf(visit)?.waitMs(() => 1)).toBe(5_000);
+    expect(waitOf(taskOf(visit), 1)).toBe(5_000);
     const again = { ...seat, media_token: 'second' };
     const back = after(visit, { type: 'seated', seat: again }, { type: 'connected' });
     expect(back).toMatchObject({ at: 'room', link: { is: 'up' }, seat: again });
@@ -171,7 +224,7 @@ describe('inside', () => {
   test('too many attempts from one network are waited out, not shown', () => {
     const busy = after(returning, refusal('too_many_attempts', { waitMs: 9_000 }));
     expect(busy).toMatchObject({ at: 'room', link: { is: 'returning' } });
-    expect(taskOf(busy)?.waitMs(() => 0)).toBe(9_000);
+    expect(waitOf(taskOf(busy), 0)).toBe(9_000);
   });
 
   test('a refusal on the way back ends in its page, with how long it was', () => {
@@ -199,6 +252,47 @@ describe('inside', () => {
   });
 });
 
+describe('breakout rooms', () => {
+  const there: Seat = { ...seat, session_id: 'room.2', media_token: 'second', breakout: { number: 1, name: 'Room 1' } };
+  const told = after(inside, { type: 'dropped', loss: 'moved' });
+  const inBreakout = after(told, { type: 'seated', seat: there }, { type: 'connected' });
+
+  test('who is told to move takes the seat again and goes where it is', () => {
+    expect(told).toMatchObject({ at: 'room', link: { is: 'returning', moving: true } });
+    expect(taskOf(told)).toMatchObject({ do: 'takeSeat', arrival: { name: 'Ben' } });
+    expect(taskOf(after(told, { type: 'seated', seat: there }))).toMatchObject({ do: 'connect', seat: there });
+    expect(inBreakout).toMatchObject({ at: 'room', seat: there, link: { is: 'up' } });
+  });
+
+  test('what the old place does meanwhile is not heeded', () => {
+    const going = after(told, { type: 'seated', seat: there });
+    for (const loss of ['moved', 'lost', 'deleted'] as const) expect(after(going, { type: 'dropped', loss })).toBe(going);
+    expect(after(going, { type: 'dropped', loss: 'removed' }).at).toBe('removed');
+  });
+
+  test('a way that fails is the same way on the next attempt', () => {
+    const failed = after(told, { type: 'unreachable', waitMs: 0 }, { type: 'seated', seat: there }, { type: 'notConnected' });
+    expect(failed).toMatchObject({ link: { is: 'returning', moving: true, arrival: { attempt: 2, seat: null } } });
+  });
+
+  test('who is in one that is closed comes back without asking why', () => {
+    const back = after(inBreakout, { type: 'dropped', loss: 'deleted' });
+    expect(back).toMatchObject({ link: { is: 'returning', moving: true } });
+    expect(taskOf(back)?.do).toBe('takeSeat');
+    expect(after(back, refusal('room_ended', { reason: 'duration' }))).toMatchObject({ at: 'refused', refusal: { reason: 'duration' } });
+  });
+
+  test('a word to everybody stays until it is read, wherever one is', () => {
+    const word = { text: 'Five more minutes.', from: 'Amina' };
+    const heard = after(inside, { type: 'told', word });
+    expect(heard).toMatchObject({ word });
+    const moved = after(heard, { type: 'dropped', loss: 'moved' }, { type: 'seated', seat: there }, { type: 'connected' });
+    expect(moved).toMatchObject({ word });
+    expect(after(moved, { type: 'heard' })).toMatchObject({ word: null });
+    expect(after(lobby, { type: 'told', word })).toBe(lobby);
+  });
+});
+
 describe('afterwards', () => {
   const left = reduce(inside, { type: 'leave' }, 4 * minute);
 
@@ -215,6 +309,14 @@ describe('afterwards', () => {
   test('a room that ended meanwhile says so, and how long it was', () => {
     expect(after(left, { type: 'comeBack' }, refusal('room_ended'))).toMatchObject({ at: 'refused', stayMs: minute });
   });
+});
+
+test('the end of the room leads on for those who were in it, and for nobody else', () => {
+  const leading: Seat = { ...seat, logout_url: 'https://example.org/bye' };
+  const was = after(lobby, { type: 'join', name: 'Ben' }, { type: 'seated', seat: leading }, { type: 'connected' }, { type: 'dropped', loss: 'deleted' });
+  expect(after(was, refusal('room_ended'))).toMatchObject({ onward: 'https://example.org/bye' });
+  expect(after(was, refusal('project_suspended'))).toMatchObject({ onward: null });
+  expect(after(lobby, { type: 'join', name: 'Ben' }, refusal('room_ended'))).toMatchObject({ onward: null });
 });
 
 test('what comes too late changes nothing', () => {

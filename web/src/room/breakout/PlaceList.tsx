@@ -1,0 +1,46 @@
+import type { ReactElement } from 'react';
+import { t } from '../../messages';
+import type { Acts } from '../../visit/acts';
+import type { Place } from '../info';
+import { ActTrouble } from '../ActTrouble';
+import { useAct } from '../useAct';
+
+interface Props {
+  acts: Acts;
+  places: readonly Place[];
+  here: number;
+  onGone: () => void;
+}
+
+/** The rooms there are, and the way into each. */
+export function PlaceList({ acts, places, here, onGone }: Props): ReactElement {
+  const { busy, trouble, run } = useAct();
+  async function go(to: number): Promise<void> {
+    if (await run(() => acts.go(to))) onGone();
+  }
+  return (
+    <section className="sheet-part">
+      <ul>
+        {places.map(({ number, name }) => (
+          <li key={number} className="roll-row">
+            <span className="roll-name">{name}</span>
+            {number === here ? (
+              <span className="quiet small">{t('rooms.youAreHere')}</span>
+            ) : (
+              <button
+                type="button"
+                className="secondary"
+                aria-disabled={busy}
+                aria-label={number === 0 ? t('rooms.back') : t('rooms.go.to', { name })}
+                onClick={() => void go(number)}
+              >
+                {t(number === 0 ? 'rooms.goBack' : 'rooms.go')}
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <ActTrouble text={trouble} />
+    </section>
+  );
+}
