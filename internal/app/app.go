@@ -39,9 +39,6 @@ const (
 	stopRequests = 4 * time.Second
 	// How long the media engine gets to tell participants.
 	stopMedia = 3 * time.Second
-	// wrongLinks is how many wrong room ids and links a minute one address
-	// may try.
-	wrongLinks = 60
 )
 
 // App is one running service.
@@ -49,6 +46,8 @@ type App struct {
 	cfg      config.Config
 	log      *slog.Logger
 	lock     *dataLock
+	owned    *store.Claim // nil without PostgreSQL
+	redis    *live.Redis  // nil on one machine
 	db       *store.DB
 	engine   *media.Engine
 	projects *project.Service
@@ -71,9 +70,6 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *App, err 
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	if cfg.RedisURL != "" {
-		return nil, errors.New("--redis-url (PARLEY_REDIS_URL): this version runs on one machine, leave it out")
-	}
 	a := &App{cfg: cfg, log: log}
 	defer func() {
 		if err != nil {
@@ -90,6 +86,12 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *App, err 
 		if a.metrics, err = listen("metrics-listen", cfg.MetricsListen); err != nil {
 			return nil, err
 		}
+	}
+	if err := a.join(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.claim(ctx); err != nil {
+		return nil, err
 	}
 	if a.db, err = OpenStore(ctx, cfg); err != nil {
 		return nil, err
@@ -112,19 +114,18 @@ func (a *App) wire(ctx context.Context) error {
 		nodeIP = ip.String()
 	}
 	a.engine, err = media.New(media.Config{SigningKey: "parley", SigningSecret: secret.Reveal(), NodeIP: nodeIP,
-		UDPPort: a.cfg.RTCUDPPort, TCPPort: a.cfg.RTCTCPPort, Log: a.log}, observer)
+		UDPPort: a.cfg.RTCUDPPort, TCPPort: a.cfg.RTCTCPPort, RedisURL: a.cfg.RedisURL.Reveal(), Log: a.log}, observer)
 	if err != nil {
 		return err
 	}
 	now, newID := time.Now, newID
-	forget := func(projectID string) { a.keys.Forget(projectID) }
-	a.projects = project.NewService(a.db, now, newID, forget)
+	a.projects = project.NewService(a.db, now, newID, func(projectID string) { a.keys.Changed(projectID) })
 	a.keys = key.NewService(a.db, a.projects, now, newID)
 	a.rooms = room.NewService(a.db, a.engine, a.BaseURL, now, newID, a.log)
 	a.tokens = operator.NewService(a.db, now, newID)
 	observer.to = a.rooms
 
-	roomPage, err := page.New(web.Assets())
+	roomPage, err := page.New(web.Assets(), a.rooms)
 	if err != nil {
 		return err
 	}
@@ -137,11 +138,11 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 	a.rooms.UsePlans(plans{provider: provider, keys: a.keys})
-	var guesses join.Limiter
 	var limits bounds
 	if a.cfg.RateLimitsEnabled {
-		guesses, limits = live.NewLimiter(wrongLinks, now), newBounds(now)
+		limits = newBounds(now)
 	}
+	a.shareWithNodes(limits)
 	trusted, err := a.cfg.TrustedPrefixes()
 	if err != nil {
 		return err
@@ -158,8 +159,8 @@ func (a *App) wire(ctx context.Context) error {
 		v3:     v3.NewHandler(a.rooms, a.keys, now, v3.Options{LegacyKeyHeader: a.cfg.LegacyV3KeyHeader, Zone: zone, Limits: limits.legacy()}),
 		v4:     v4.NewHandler(a.rooms, a.projects, a.keys, now, v4.Options{Zone: zone, Limits: limits.legacy()}),
 		v5:     reads,
-		join:   join.NewHandler(a.rooms, guesses, now),
-		manage: manage.NewHandler(a.projects, rotating{a.keys, a}, a.rooms, a.tokens),
+		join:   join.NewHandler(a.rooms, limits.join(), now),
+		manage: manage.NewHandler(a.projects, rotating{a.keys, a}, a.rooms, a.tokens, provider),
 		rtc:    a.engine.Handler(),
 		docs:   docs,
 		page:   roomPage,
@@ -219,6 +220,9 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopBackground()
 	var work sync.WaitGroup
+	if a.redis != nil {
+		work.Go(func() { a.redis.Run(background, a.keys) })
+	}
 	work.Go(func() { a.rooms.Run(background) })
 	work.Go(func() { a.gateway.run(background, a.log) })
 	work.Go(func() { a.tend(background) })
@@ -237,7 +241,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 		}()
 	}
 	a.ready.Store(true)
-	a.log.Info("ready", "url", a.BaseURL(), "data_dir", a.cfg.DataDir)
+	a.log.Info("ready", "url", a.BaseURL(), "listen", a.listener.Addr().String(), "node", a.rooms.Node(), "data_dir", a.cfg.DataDir)
 
 	var err error
 	select {
@@ -249,8 +253,18 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	a.shutdown(servers)
 	stopBackground()
 	work.Wait()
+	a.leave()
 	a.log.Info("stopped")
 	return err
+}
+
+// leave tells other nodes that this one has gone, and was not lost.
+func (a *App) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := a.rooms.Leave(ctx); err != nil {
+		a.log.Warn("could not write down that this process has stopped", "error", err)
+	}
 }
 
 // shutdown closes the doors and tells those inside.
@@ -280,6 +294,12 @@ func (a *App) Close() {
 	}
 	if a.db != nil {
 		_ = a.db.Close()
+	}
+	if a.owned != nil {
+		a.owned.Release()
+	}
+	if a.redis != nil {
+		_ = a.redis.Close()
 	}
 	for _, l := range []net.Listener{a.listener, a.metrics} {
 		if l != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"parley/internal/api/join"
 	"parley/internal/api/legacy"
 	"parley/internal/key"
 	"parley/internal/live"
@@ -20,16 +21,39 @@ const (
 	// failedAuthentications is how many calls a minute one address may fail
 	// to sign, on all versions together, before they are refused as too many.
 	failedAuthentications = 120
+	// wrongLinks is how many wrong room ids and links a minute one address
+	// may try.
+	wrongLinks = 60
 )
 
 // bounds is how often may be called. The zero value bounds nothing.
 type bounds struct {
-	reads, writes *live.Rate
-	failures      *live.Limiter
+	reads, writes   *live.Rate
+	failures, links *live.Limiter
 }
 
 func newBounds(now func() time.Time) bounds {
-	return bounds{reads: live.NewRate(readsPerSecond, now), writes: live.NewRate(writesPerSecond, now), failures: live.NewLimiter(failedAuthentications, now)}
+	return bounds{reads: live.NewRate(readsPerSecond, now), writes: live.NewRate(writesPerSecond, now),
+		failures: live.NewLimiter(failedAuthentications, now), links: live.NewLimiter(wrongLinks, now)}
+}
+
+// share has them hold on all nodes together.
+func (b bounds) share(with *live.Redis) {
+	if b.reads == nil {
+		return
+	}
+	b.reads.Share(with, "reads")
+	b.writes.Share(with, "writes")
+	b.failures.Share(with, "failures")
+	b.links.Share(with, "links")
+}
+
+// join is what the join API asks.
+func (b bounds) join() join.Limiter {
+	if b.links == nil {
+		return nil
+	}
+	return b.links
 }
 
 // legacy is what versions 3 and 4 ask.

@@ -16,13 +16,27 @@ import (
 
 // gateway is what version 5 keeps in memory and writes now and then.
 type gateway struct {
-	counts   *live.Tally
+	counts   counts
 	recorder *diagnostic.Recorder
+}
+
+// counts are kept by writing them now and then.
+type counts interface {
+	v5.Counts
+	Run(ctx context.Context, failed func(error))
+}
+
+// newCounts returns counts of this process, or of all nodes.
+func (a *App) newCounts(now func() time.Time) counts {
+	if a.redis == nil {
+		return live.NewTally(a.db, now)
+	}
+	return live.NewSharedTally(a.db, a.redis, now)
 }
 
 // wireGateway builds version 5.
 func (a *App) wireGateway(provider usage.Provider, limits bounds, now func() time.Time) (http.Handler, error) {
-	a.gateway = gateway{counts: live.NewTally(a.db, now), recorder: diagnostic.NewRecorder(a.db, now)}
+	a.gateway = gateway{counts: a.newCounts(now), recorder: diagnostic.NewRecorder(a.db, now)}
 	options := v5.Options{Disabled: !a.cfg.GatewayEnabled, Skew: a.cfg.ClockSkew.Std()}
 	if a.cfg.DiagnosticsEnabled {
 		options.Diagnostics = a.gateway.recorder

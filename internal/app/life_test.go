@@ -133,7 +133,10 @@ func TestRefusedStarts(t *testing.T) {
 		change func(*config.Config)
 		want   string
 	}{
-		"redis":    {func(c *config.Config) { c.RedisURL = "redis://127.0.0.1" }, "--redis-url (PARLEY_REDIS_URL): this version runs on one machine, leave it out"},
+		"redis alone": {func(c *config.Config) { c.RedisURL = "redis://127.0.0.1" }, "--redis-url (PARLEY_REDIS_URL): nodes need a database that they share: add --database-url postgres://…"},
+		"redis": {func(c *config.Config) {
+			c.RedisURL, c.DatabaseURL = "redis://:hidden@%zz", "postgres://127.0.0.1:1/x"
+		}, "--redis-url (PARLEY_REDIS_URL): must be a URL such as redis://user:password@host:6379/0"},
 		"UDP port": {func(c *config.Config) { c.RTCUDPPort = 0 }, "--rtc-udp-port (PARLEY_RTC_UDP_PORT) must be between 1 and 65535, not 0"},
 		"database": {func(c *config.Config) { c.DatabaseURL = "postgres://u:hidden@127.0.0.1:1/x" }, "PostgreSQL"},
 		"data dir": {func(c *config.Config) { c.DataDir = "/proc/nowhere" }, "--data-dir"},

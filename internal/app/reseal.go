@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -37,6 +38,16 @@ func Reseal(ctx context.Context, cfg config.Config) (Resealed, error) {
 		return Resealed{}, fmt.Errorf("%w: stop it first", err)
 	}
 	defer lock.release()
+	if cfg.DatabaseURL != "" {
+		claim, err := store.ClaimPostgres(ctx, cfg.DatabaseURL.Reveal(), false, func(error) {})
+		if errors.Is(err, store.ErrClaimed) {
+			return Resealed{}, fmt.Errorf("--database-url: %w: stop it first", err)
+		}
+		if err != nil {
+			return Resealed{}, err
+		}
+		defer claim.Release()
+	}
 	db, err := OpenStore(ctx, cfg)
 	if err != nil {
 		return Resealed{}, err

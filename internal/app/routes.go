@@ -74,7 +74,9 @@ func noSuchAPI(w http.ResponseWriter, _ *http.Request) {
 }
 
 // health answers 200 when the database takes writes, the media engine runs and
-// this very answer goes out.
+// this very answer goes out. A Redis that is gone does not make it fail, nor
+// does what the media engine says meanwhile: it is gone for all nodes, and they
+// go on answering what they can.
 func (a *App) health(w http.ResponseWriter, r *http.Request) {
 	report := map[string]string{"status": "ok", "database": "ok", "media": "ok"}
 	status := http.StatusOK
@@ -88,7 +90,17 @@ func (a *App) health(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
 	note("database", a.db.Ping(ctx))
-	note("media", a.engine.Healthy())
+	if a.redis == nil || a.redis.Available() {
+		note("media", a.engine.Healthy())
+	} else if a.engine.Healthy() != nil {
+		report["media"] = "unavailable"
+	}
+	if a.redis != nil {
+		report["redis"] = "ok"
+		if !a.redis.Available() {
+			report["redis"] = "unavailable"
+		}
+	}
 	if !a.ready.Load() {
 		report["status"], status = "stopping", http.StatusServiceUnavailable
 	}

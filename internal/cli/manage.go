@@ -9,9 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"reflect"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -131,57 +129,4 @@ func path(format string, ids ...string) string {
 		escaped[i] = url.PathEscape(id)
 	}
 	return fmt.Sprintf(format, escaped...)
-}
-
-// changes reads NAME=VALUE texts into one of the management API's own types,
-// which say what there is to change and what each value is.
-func changes[T any](assignments []string) (T, error) {
-	var out T
-	v := reflect.ValueOf(&out).Elem()
-	for _, a := range assignments {
-		name, value, ok := strings.Cut(a, "=")
-		if !ok {
-			return out, usageError{fmt.Errorf("%q is not of the form NAME=VALUE", a)}
-		}
-		var known []string
-		found := false
-		for i := range v.NumField() {
-			field, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-			known = append(known, field)
-			if field != name {
-				continue
-			}
-			found = true
-			if err := assign(v.Field(i), value); err != nil {
-				return out, usageError{fmt.Errorf("%s must be %w, not %q", name, err, value)}
-			}
-		}
-		if !found {
-			return out, usageError{fmt.Errorf("there is no %q to set, only %s", name, strings.Join(known, ", "))}
-		}
-	}
-	return out, nil
-}
-
-// assign sets an optional field from its text; the error says what the text
-// should have been.
-func assign(field reflect.Value, value string) error {
-	to := reflect.New(field.Type().Elem())
-	switch to.Elem().Kind() {
-	case reflect.Bool:
-		if value != "true" && value != "false" {
-			return fmt.Errorf("true or false")
-		}
-		to.Elem().SetBool(value == "true")
-	case reflect.Int:
-		n, err := strconv.Atoi(value)
-		if err != nil {
-			return fmt.Errorf("an integer")
-		}
-		to.Elem().SetInt(int64(n))
-	default:
-		to.Elem().SetString(value)
-	}
-	field.Set(to)
-	return nil
 }

@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
-	"strconv"
+	"reflect"
+	"slices"
 
 	"parley/internal/api/manage"
 )
@@ -84,16 +86,19 @@ func (c projectShow) Run(ctx context.Context, s *streams) error {
 }
 
 func showProject(s *streams, p manage.Project) error {
-	return fields(s.out, "project", p.ProjectId, "name", p.Name, "organization", p.OrganizationId, "status", status(p),
-		"suspended since", at(p.SuspendedAt), "created", at(&p.CreatedAt), "earlier project secret works until", at(p.SecretOverlapEndsAt),
-		"require_secret_signatures", strconv.FormatBool(p.Settings.RequireSecretSignatures),
-		"default_empty_timeout", strconv.Itoa(p.Settings.DefaultEmptyTimeout))
+	pairs := []string{"project", p.ProjectId, "name", p.Name, "organization", p.OrganizationId, "status", status(p),
+		"suspended since", at(p.SuspendedAt), "created", at(&p.CreatedAt), "earlier project secret works until", at(p.SecretOverlapEndsAt)}
+	settings := leaves(reflect.ValueOf(p.Settings))
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		pairs = append(pairs, name, shown(settings[name]))
+	}
+	return fields(s.out, pairs...)
 }
 
 type projectSet struct {
 	manager
 	ID      string   `arg:"" help:"The project."`
-	Changes []string `arg:"" name:"name=value" help:"What to change: name, require_secret_signatures, default_empty_timeout."`
+	Changes []string `arg:"" name:"name=value" help:"What to change: the name, or a setting as project show names it. Lists have commas; nothing after the = is the default."`
 }
 
 // Run implements the command.
@@ -106,7 +111,7 @@ func (c projectSet) Run(ctx context.Context, s *streams) error {
 	if err != nil || c.JSON {
 		return s.json(p, err)
 	}
-	fmt.Fprint(s.out, "Changed. It is in force now.\n\n")
+	fmt.Fprint(s.out, "Changed, and in force now. Rooms that exist keep their empty timeout, features and locks.\n\n")
 	return showProject(s, p)
 }
 

@@ -40,9 +40,9 @@ type Config struct {
 	// DatabaseURL is a PostgreSQL URL, or empty for SQLite in DataDir. Show
 	// it with RedactURL only.
 	DatabaseURL seal.Secret `name:"database-url" setting:"PARLEY_DATABASE_URL" placeholder:"URL" help:"postgres://… for PostgreSQL. Default: SQLite in the data directory."`
-	// RedisURL is a Redis URL, or empty for a single machine. Show it with
+	// RedisURL is a Redis URL, or empty for a single process. Show it with
 	// RedactURL only.
-	RedisURL seal.Secret `name:"redis-url" setting:"PARLEY_REDIS_URL" placeholder:"URL" help:"redis://… joins several machines. Default: none, one machine."`
+	RedisURL seal.Secret `name:"redis-url" setting:"PARLEY_REDIS_URL" placeholder:"URL" help:"redis://… makes several processes on one PostgreSQL one service. Default: none, one process."`
 
 	// MasterKeyFile is the path of the key file, or empty. Read the key
 	// through LoadMasterKey.

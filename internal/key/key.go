@@ -100,12 +100,18 @@ type Service struct {
 	index      *index
 	forgetting sync.Mutex
 	generation atomic.Uint64 // how often something was forgotten
+	distrusted atomic.Bool   // nothing is answered from memory
+	tell       func(projectID string)
 }
 
 // NewService returns a Service.
 func NewService(store Store, projects *project.Service, now func() time.Time, newID func() string) *Service {
-	return &Service{store: store, projects: projects, now: now, newID: newID, index: newIndex()}
+	return &Service{store: store, projects: projects, now: now, newID: newID, index: newIndex(), tell: func(string) {}}
 }
+
+// TellOthers has every change told to the other nodes. Call it before the
+// first change.
+func (s *Service) TellOthers(tell func(projectID string)) { s.tell = tell }
 
 // CreateProject makes a project together with its first API key and project
 // secret, in one transaction.
@@ -126,7 +132,7 @@ func (s *Service) CreateProject(ctx context.Context, organizationID, name string
 			Secret: issued.ProjectSecret, CreatedAt: now})
 	})
 	if err == nil {
-		s.Forget(p.ID)
+		s.Changed(p.ID)
 	}
 	return p, issued, err
 }
@@ -149,48 +155,6 @@ type Ring struct {
 	secrets      []ProjectSecret
 
 	verified atomic.Int32 // index of the credential that verified last
-}
-
-// Ring returns the ring of a project, from memory where it can; NotFound when
-// there is no such project.
-func (s *Service) Ring(ctx context.Context, projectID string) (*Ring, error) {
-	if r, ok := s.rings.Load(projectID); ok {
-		return r.(*Ring), nil
-	}
-	generation := s.generation.Load()
-	p, err := s.store.Project(ctx, projectID)
-	if err != nil {
-		return nil, err
-	}
-	r := &Ring{Project: p}
-	if r.Organization, err = s.store.Organization(ctx, p.OrganizationID); err != nil {
-		return nil, err
-	}
-	if r.keys, err = s.store.APIKeys(ctx, projectID); err != nil {
-		return nil, err
-	}
-	for i := range r.keys {
-		r.keys[i].hash = sha256.Sum256([]byte(r.keys[i].Key.Reveal()))
-	}
-	if r.secrets, err = s.store.ProjectSecrets(ctx, projectID); err != nil {
-		return nil, err
-	}
-	s.forgetting.Lock()
-	defer s.forgetting.Unlock()
-	if s.generation.Load() == generation {
-		s.rings.Store(projectID, r)
-	} // else something was forgotten while this was read: it may be this
-	return r, nil
-}
-
-// Forget drops what memory holds of a project. Whoever changes a project or
-// its credentials calls it after the commit.
-func (s *Service) Forget(projectID string) {
-	s.forgetting.Lock()
-	defer s.forgetting.Unlock()
-	s.generation.Add(1)
-	s.rings.Delete(projectID)
-	s.index.forget(projectID)
 }
 
 // APIKeys returns the live API keys at now.

@@ -115,7 +115,7 @@ func (s *Service) rotate(ctx context.Context, projectID string, how Rotation, wo
 		return work(ctx, now, now.Add(how.Overlap))
 	})
 	if err == nil {
-		s.Forget(projectID)
+		s.Changed(projectID)
 	}
 	return err
 }
@@ -188,7 +188,7 @@ func (s *Service) revoke(ctx context.Context, projectID string, work func(ctx co
 		return err
 	})
 	if err == nil {
-		s.Forget(projectID)
+		s.Changed(projectID)
 	}
 	return err
 }
@@ -207,7 +207,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	}
 	s.retired.Clear()
 	for _, projectID := range ended {
-		s.Forget(projectID)
+		s.Changed(projectID)
 	}
 	return nil
 }

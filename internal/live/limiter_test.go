@@ -82,22 +82,22 @@ func TestLimiterIsBounded(t *testing.T) {
 		binary.BigEndian.PutUint32(ip[:], uint32(n))
 		l.Failed(netip.AddrFrom4(ip))
 	}
-	for n := range maxBuckets - 1 {
+	for n := range maxRates - 1 {
 		fail(n)
 	}
 	now = now.Add(2 * time.Minute)
-	fail(maxBuckets)
-	if len(l.buckets) != maxBuckets {
-		t.Fatalf("%d buckets", len(l.buckets))
+	fail(maxRates)
+	if len(l.callers) != maxRates {
+		t.Fatalf("%d buckets", len(l.callers))
 	}
-	fail(maxBuckets + 1) // those of two minutes ago make room, the last one stays
-	if len(l.buckets) != 2 {
-		t.Errorf("%d buckets", len(l.buckets))
+	fail(maxRates + 1) // those of two minutes ago make room, the last one stays
+	if len(l.callers) != 2 {
+		t.Errorf("%d buckets", len(l.callers))
 	}
-	for n := range maxBuckets { // all at once: nobody is quiet
+	for n := range maxRates { // all at once: nobody is quiet
 		fail(n)
 	}
-	if len(l.buckets) > maxBuckets/2 {
-		t.Errorf("%d buckets", len(l.buckets))
+	if len(l.callers) > maxRates/2 {
+		t.Errorf("%d buckets", len(l.callers))
 	}
 }

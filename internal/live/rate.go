@@ -9,65 +9,80 @@ import (
 // maxRates bounds the memory: some 100 bytes each.
 const maxRates = 100_000
 
-// Rate bounds how often each of those who have shown who they are may call:
-// so many a second, with bursts of twice that. It is the generic cell rate
-// algorithm: one number for each caller, moved without a lock.
+// Rate bounds how often each caller may call: so many in a time, with bursts.
+// It is the generic cell rate algorithm: one number for each caller, moved
+// without a lock.
 type Rate struct {
-	every int64 // nanoseconds between calls
-	burst int64 // nanoseconds that a caller may be ahead
+	every time.Duration // between calls
+	burst time.Duration // that a caller may be ahead
 	now   func() time.Time
 
 	mu      sync.RWMutex
-	callers map[string]*atomic.Int64 // when each one's calls are used up
+	callers map[string]*spending
+	shared  *sharing // nil unless other nodes bound the same callers
 }
 
-// NewRate allows perSecond calls a second for each caller.
+// spending is what one caller has spent.
+type spending struct {
+	until  atomic.Int64 // when all is used up: Unix nanoseconds
+	untold atomic.Int64 // calls that the other nodes have not heard of
+}
+
+// NewRate allows perSecond calls a second for each caller, and bursts of twice
+// that.
 func NewRate(perSecond int, now func() time.Time) *Rate {
-	every := int64(time.Second) / int64(perSecond)
-	return &Rate{every: every, burst: 2 * int64(time.Second), now: now, callers: map[string]*atomic.Int64{}}
+	return newRate(time.Second/time.Duration(perSecond), 2*time.Second, now)
+}
+
+func newRate(every, burst time.Duration, now func() time.Time) *Rate {
+	return &Rate{every: every, burst: burst, now: now, callers: map[string]*spending{}}
 }
 
 // Allow reports whether a caller may call now, and if not, when again.
 func (r *Rate) Allow(caller string) (ok bool, retryAfter time.Duration) {
 	now := r.now().UnixNano()
-	used := r.caller(caller, now)
+	spent := r.caller(caller, now)
 	for {
-		before := used.Load()
-		after := max(before, now) + r.every
-		if ahead := after - now; ahead > r.burst {
-			return false, time.Duration(ahead - r.burst)
+		before := spent.until.Load()
+		after := max(before, now) + int64(r.every)
+		if ahead := time.Duration(after - now); ahead > r.burst {
+			return false, ahead - r.burst
 		}
-		if used.CompareAndSwap(before, after) {
-			return true, 0
+		if spent.until.CompareAndSwap(before, after) {
+			break
 		}
 	}
+	if r.shared != nil && spent.untold.Add(1) == 1 {
+		r.shared.tell(caller, spent)
+	}
+	return true, 0
 }
 
-func (r *Rate) caller(caller string, now int64) *atomic.Int64 {
+func (r *Rate) caller(caller string, now int64) *spending {
 	r.mu.RLock()
-	used, known := r.callers[caller]
+	spent, known := r.callers[caller]
 	r.mu.RUnlock()
 	if known {
-		return used
+		return spent
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if used, known = r.callers[caller]; known {
-		return used
+	if spent, known = r.callers[caller]; known {
+		return spent
 	}
 	if len(r.callers) >= maxRates {
 		r.prune(now)
 	}
-	used = &atomic.Int64{}
-	r.callers[caller] = used
-	return used
+	spent = &spending{}
+	r.callers[caller] = spent
+	return spent
 }
 
 // prune forgets who has been quiet long enough to have everything again, and
 // everybody if that frees less than half: it must run rarely.
 func (r *Rate) prune(now int64) {
-	for caller, used := range r.callers {
-		if used.Load() <= now {
+	for caller, spent := range r.callers {
+		if spent.until.Load() <= now {
 			delete(r.callers, caller)
 		}
 	}

@@ -1,3 +1,7 @@
+// Package live holds what is shared while the service runs: counts, kept over
+// a restart, limits on how often somebody may call or try, and word of what
+// has changed. All of it is in this process, or in Redis for several. It
+// imports the standard library, uuid and go-redis only.
 package live
 
 import (
@@ -36,11 +40,20 @@ const (
 // batches off the path. Several processes may share one database: each learns
 // of the others' counts when it writes its own.
 type Tally struct {
-	store TallyStore
-	now   func() time.Time
+	store  TallyStore
+	now    func() time.Time
+	follow follower // nil without
 
-	mu      sync.RWMutex
-	entries map[Counted]*entry
+	flushing sync.Mutex // held from before counts are written until that is noted
+	mu       sync.RWMutex
+	entries  map[Counted]*entry
+}
+
+// follower is told what became of counts: how many were added to what the
+// database holds, and what it holds then; or that memory has let one go.
+type follower interface {
+	written(c Counted, added, sum int64)
+	forgotten(c Counted)
 }
 
 type entry struct {
@@ -59,9 +72,12 @@ func NewTally(store TallyStore, now func() time.Time) *Tally {
 	return &Tally{store: store, now: now, entries: map[Counted]*entry{}}
 }
 
-// Add counts once more and returns the count, this one included, if memory
-// holds it; Count asks the database otherwise.
-func (t *Tally) Add(subject, period string) (n int64, known bool) {
+// Add counts once more.
+func (t *Tally) Add(subject, period string) { t.Next(subject, period) }
+
+// Next counts once more and returns the count, this one included, if memory
+// holds it; Number asks further otherwise.
+func (t *Tally) Next(subject, period string) (n int64, known bool) {
 	e := t.entry(Counted{subject, period})
 	at := t.now().UnixMilli()
 	e.mu.Lock()
@@ -70,6 +86,12 @@ func (t *Tally) Add(subject, period string) (n int64, known bool) {
 	e.pending++
 	e.last, e.touched = max(e.last, at), at
 	return e.n, e.known
+}
+
+// Number returns the count as it is after Next has returned n.
+func (t *Tally) Number(ctx context.Context, subject, period string, _ int64) (int64, error) {
+	c, err := t.count(ctx, Counted{subject, period})
+	return c.N, err
 }
 
 // Count returns how often something was counted, and when last: the zero time
@@ -169,6 +191,8 @@ func (t *Tally) Run(ctx context.Context, failed func(error)) {
 // Flush writes what was counted since the last time. What cannot be written
 // stays to be written.
 func (t *Tally) Flush(ctx context.Context) error {
+	t.flushing.Lock()
+	defer t.flushing.Unlock()
 	var counted []Counted
 	var add []Count
 	var entries []*entry
@@ -182,6 +206,9 @@ func (t *Tally) Flush(ctx context.Context) error {
 			e.pending = 0
 		case e.touched < oldest:
 			delete(t.entries, c)
+			if t.follow != nil {
+				t.follow.forgotten(c)
+			}
 		}
 		e.mu.Unlock()
 	}
@@ -199,6 +226,9 @@ func (t *Tally) Flush(ctx context.Context) error {
 			e.last = max(e.last, written[i].Last.UnixMilli())
 		}
 		e.mu.Unlock()
+		if err == nil && t.follow != nil {
+			t.follow.written(counted[i], add[i].N, written[i].N)
+		}
 	}
 	return err
 }

@@ -44,11 +44,11 @@ func (l *ledger) AddTallies(_ context.Context, counted []Counted, add []Count) (
 
 // count counts once more and returns what it is then.
 func count(t *Tally, c Counted) (int64, error) {
-	if n, known := t.Add(c.Subject, c.Period); known {
+	n, known := t.Next(c.Subject, c.Period)
+	if known {
 		return n, nil
 	}
-	n, _, err := t.Count(context.Background(), c.Subject, c.Period)
-	return n, err
+	return t.Number(context.Background(), c.Subject, c.Period, n)
 }
 
 func TestTallyIsKeptOverARestart(t *testing.T) {

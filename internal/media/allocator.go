@@ -27,7 +27,7 @@ type allocator struct {
 }
 
 // CreateRoom returns the room of that name. It makes one only for a request
-// of Open, which is known by the type in its metadata.
+// of Open, which is known by the type in its metadata: who joins sends none.
 func (a *allocator) CreateRoom(ctx context.Context, req *livekit.CreateRoomRequest, _ bool) (*livekit.Room, *livekit.RoomInternal, bool, error) {
 	name := livekit.RoomName(req.Name)
 	lock, err := a.store.LockRoom(ctx, name, 5*time.Second)
@@ -40,7 +40,7 @@ func (a *allocator) CreateRoom(ctx context.Context, req *livekit.CreateRoomReque
 	if err == nil {
 		return rm, internal, false, nil
 	}
-	codecs := a.codecs(room.Type(req.Metadata))
+	codecs := a.codecs(typeIn(req.Metadata))
 	if !errors.Is(err, service.ErrRoomNotFound) || len(codecs) == 0 {
 		return nil, nil, false, err
 	}

@@ -90,15 +90,15 @@ func New(cfg Config, observer room.MediaObserver) (_ *Engine, err error) {
 	routeLogs(cfg.Log, cfg.SigningSecret)
 
 	e := &Engine{cfg: cfg, log: cfg.Log, events: newEvents(observer), stopIdle: make(chan struct{})}
-	sound := &soundOnly{log: cfg.Log}
+	kinds := &kinds{log: cfg.Log}
 	e.node, err = wire(conf, cfg.RedisURL, func(t telemetry.TelemetryService) telemetry.TelemetryService {
-		return &reports{TelemetryService: t, events: e.events, sound: sound}
+		return &reports{TelemetryService: t, events: e.events, kinds: kinds}
 	})
 	if err != nil {
 		e.events.stop(context.Background())
 		return nil, fmt.Errorf("media: set up the engine: %w", err)
 	}
-	sound.rooms = e.node.rooms
+	kinds.rooms = e.node.rooms
 	cfg.Log.Debug("media engine is set up", "node_ip", conf.RTC.NodeIP.ToStringSlice(),
 		"bound", conf.RTC.IPs.Includes, "udp_port", cfg.UDPPort, "tcp_port", conf.RTC.TCPPort)
 	return e, nil

@@ -17,7 +17,7 @@ import (
 type reports struct {
 	telemetry.TelemetryService
 	events *events
-	sound  *soundOnly
+	kinds  *kinds
 }
 
 // ParticipantActive is called when media flows; a participant whose browser
@@ -34,7 +34,7 @@ func (r *reports) ParticipantActive(ctx context.Context, rm *livekit.Room, p *li
 func (r *reports) ParticipantLeft(ctx context.Context, rm *livekit.Room, p *livekit.ParticipantInfo, tell bool, guard *telemetry.ReferenceGuard) {
 	r.TelemetryService.ParticipantLeft(ctx, rm, p, tell, guard)
 	if tell {
-		r.sound.forget(p.Sid)
+		r.kinds.forget(p.Sid)
 		r.events.add(event{session: rm.Name, identity: p.Identity, sid: p.Sid, at: time.Now(), left: leaveReason(p.DisconnectReason)})
 	}
 }
@@ -42,7 +42,7 @@ func (r *reports) ParticipantLeft(ctx context.Context, rm *livekit.Room, p *live
 // TrackPublished is called when a track's first packets can be forwarded.
 func (r *reports) TrackPublished(ctx context.Context, roomID livekit.RoomID, name livekit.RoomName, sid livekit.ParticipantID, identity livekit.ParticipantIdentity, track *livekit.TrackInfo, tell bool) {
 	r.TelemetryService.TrackPublished(ctx, roomID, name, sid, identity, track, tell)
-	r.sound.published(name, sid, livekit.TrackID(track.Sid))
+	r.kinds.published(name, sid, livekit.TrackID(track.Sid))
 }
 
 func joinedAt(p *livekit.ParticipantInfo) time.Time { return time.UnixMilli(p.JoinedAtMs) }

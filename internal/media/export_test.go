@@ -26,9 +26,3 @@ func (e *Engine) Published(session, identity string) int {
 	}
 	return len(p.GetPublishedTracks())
 }
-
-// Hosts says whether the session lives in this process.
-func (e *Engine) Hosts(session string) bool {
-	here, _, _ := e.find(context.Background(), session)
-	return here
-}

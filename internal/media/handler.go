@@ -8,7 +8,8 @@ import (
 
 	"github.com/livekit/livekit-server/pkg/service"
 	"github.com/livekit/protocol/auth"
-	"github.com/livekit/protocol/livekit"
+
+	"parley/internal/room"
 )
 
 // Paths are the exact paths of the signalling. Mount Handler on each of them,
@@ -35,11 +36,11 @@ func (e *Engine) Handler() http.Handler {
 			return
 		}
 		defer e.gate.leave()
-		admitted, grant := e.admit(r)
+		admitted, kind := e.admit(r)
 		switch {
 		case admitted == nil:
 			http.Error(w, "the media token is missing, not valid or no longer accepted", http.StatusUnauthorized)
-		case twoConnections(grant) && strings.HasPrefix(r.URL.Path, "/rtc/v1"):
+		case twoConnections(kind) && strings.HasPrefix(r.URL.Path, "/rtc/v1"):
 			http.Error(w, "a session for sound only is served on /rtc", http.StatusNotFound)
 		default:
 			mux.ServeHTTP(&limitedWriter{ResponseWriter: w}, admitted)
@@ -47,21 +48,20 @@ func (e *Engine) Handler() http.Handler {
 	})
 }
 
-// twoConnections reports whether the holder has to receive on another peer
+// twoConnections reports whether whoever is in a session of the type has to receive on another peer
 // connection than they send on. In the newer protocol both share one, and its
 // first offer has empty places for pictures. A session for sound only rejects
 // these, and Chromium then now and then loses count of them and has to join
 // again. livekit-client goes on with the older protocol by itself when the
 // newer is not found; a page saves it the detour with the room option
 // singlePeerConnection: false.
-func twoConnections(grant *auth.VideoGrant) bool {
-	return !grant.GetCanPublishSource(livekit.TrackSource_CAMERA)
-}
+func twoConnections(t room.Type) bool { return t == room.Audio }
 
 // admit checks the token and returns the request as LiveKit shall see it, with
-// what the token grants, or nil. LiveKit's own check is not used: it repeats a bad token in its answer
-// and in its log.
-func (e *Engine) admit(r *http.Request) (*http.Request, *auth.VideoGrant) {
+// what the token grants and the type of the session it opens, or nil.
+// LiveKit's own check is not used: it repeats a bad token in its answer and in
+// its log.
+func (e *Engine) admit(r *http.Request) (*http.Request, room.Type) {
 	query := r.URL.Query()
 	token := query.Get("access_token")
 	if header := r.Header.Get("Authorization"); header != "" {
@@ -69,14 +69,14 @@ func (e *Engine) admit(r *http.Request) (*http.Request, *auth.VideoGrant) {
 	}
 	v, err := auth.ParseAPIToken(token)
 	if err != nil || v.APIKey() != e.cfg.SigningKey {
-		return nil, nil
+		return nil, ""
 	}
 	claims, grants, err := v.Verify(e.cfg.SigningSecret)
 	if err != nil || grants.Video == nil || claims.ExpiresAt == nil || claims.IssuedAt == nil {
-		return nil, nil
+		return nil, ""
 	}
 	if e.shut.refuses(grants.Video.Room, grants.Identity, claims.IssuedAt.Time) {
-		return nil, nil
+		return nil, ""
 	}
 
 	admitted := r.Clone(service.WithGrantsExpiry(r.Context(), grants, v.APIKey(), claims.ExpiresAt.Time))
@@ -88,7 +88,7 @@ func (e *Engine) admit(r *http.Request) (*http.Request, *auth.VideoGrant) {
 	// Compressed messages could grow a thousandfold when they are read.
 	admitted.Header.Del("Sec-Websocket-Extensions")
 	admitted.URL.RawQuery = query.Encode()
-	return admitted, grants.Video
+	return admitted, room.Type(grants.Attributes[typeAttribute])
 }
 
 // gate counts the requests that are being served and can be shut.

@@ -3,9 +3,7 @@ package media_test
 import (
 	"encoding/json"
 	"log/slog"
-	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -13,8 +11,10 @@ import (
 	"github.com/gorilla/websocket"
 	"github.com/livekit/protocol/auth"
 	"github.com/livekit/protocol/livekit"
+	"google.golang.org/protobuf/proto"
 
 	"parley/internal/media"
+	"parley/internal/media/mediatest"
 	"parley/internal/room"
 )
 
@@ -78,13 +78,8 @@ func TestWhoIsNotLetIn(t *testing.T) {
 		"a pass for sound":        {"/rtc/validate", h.pass(t, "r.2", "ada", room.Audio), 200},
 		"a pass for sound, newer": {"/rtc/v1/validate", h.pass(t, "r.2", "ada", room.Audio), 404},
 	} {
-		res, err := http.Get(h.url + c.path + "?access_token=" + url.QueryEscape(c.token))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = res.Body.Close()
-		if res.StatusCode != c.want {
-			t.Errorf("%s: %d, want %d", name, res.StatusCode, c.want)
+		if got := h.get(t, c.path, c.token); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
 }
@@ -103,17 +98,21 @@ func expiredToken(t *testing.T) string {
 func TestNobodyJoinsTwiceAtOnce(t *testing.T) {
 	h := newHouse(t)
 	h.open(t, "r.1", room.Video)
-	ws, _, err := dial(h.url, h.pass(t, "r.1", "eve", room.Video), "&publish=again")
+	at := strings.Replace(h.url, "http", "ws", 1) + "/rtc?protocol=16&publish=again&access_token="
+	ws, _, err := websocket.DefaultDialer.Dial(at+h.pass(t, "r.1", "eve", room.Video), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newClient(t, ws)
-	eventually(t, "joined", func() bool {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return c.join != nil
-	})
-	if got := c.join.Participant.Identity; got != "eve" {
+	defer func() { _ = ws.Close() }()
+	_, data, err := ws.ReadMessage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := &livekit.SignalResponse{}
+	if err := proto.Unmarshal(data, first); err != nil {
+		t.Fatal(err)
+	}
+	if got := first.GetJoin().GetParticipant().GetIdentity(); got != "eve" {
 		t.Errorf("joined as %q", got)
 	}
 }
@@ -123,14 +122,8 @@ func TestLongMessagesAreRefused(t *testing.T) {
 	h.open(t, "r.1", room.Video)
 	eve := h.enter(t, "r.1", "eve", room.Video)
 	// Its answer is the end of the connection, which may come while we write.
-	eve.send.Lock()
-	_ = eve.ws.WriteMessage(websocket.BinaryMessage, make([]byte, 2<<20))
-	eve.send.Unlock()
-	eventually(t, "hung up on", func() bool {
-		eve.mu.Lock()
-		defer eve.mu.Unlock()
-		return eve.closed
-	})
+	_ = eve.Write(make([]byte, 2<<20))
+	eventually(t, "hung up on", eve.Closed)
 	h.enter(t, "r.1", "ada", room.Video)
 }
 
@@ -143,28 +136,20 @@ func TestLogsHoldNoSecrets(t *testing.T) {
 	h.open(t, "r.1", room.Video)
 	pass := h.pass(t, "r.1", "ada", room.Video)
 	ada := connect(t, h.url, pass)
-	ada.publish("mic", livekit.TrackType_AUDIO, livekit.TrackSource_MICROPHONE, "audio/opus")
-	eventually(t, "a fresh token", func() bool {
-		ada.mu.Lock()
-		defer ada.mu.Unlock()
-		return ada.refresh != ""
-	})
+	publish(t, ada, "mic", mediatest.Microphone)
+	freshToken(t, ada)
 	bad := pass[:len(pass)-4] + "AAAA"
-	if _, _, err := dial(h.url, bad, ""); err == nil {
-		t.Fatal("a forged token is good")
-	}
+	refused(t, h.url, bad)
 	absent := h.pass(t, "r.9", "ada", room.Video)
-	if _, _, err := dial(h.url, absent, ""); err == nil {
-		t.Fatal("a session that is not there is there")
-	}
-	ada.goodbye()
-	h.expect(t, seen{"r.1", "ada", ada.sid(), ""}, seen{"r.1", "ada", ada.sid(), room.LeftByChoice})
+	refused(t, h.url, absent)
+	ada.Leave()
+	h.expect(t, seen{"r.1", "ada", ada.SID(), ""}, seen{"r.1", "ada", ada.SID(), room.LeftByChoice})
 
 	text := lines.String()
 	for name, secret := range map[string]string{
-		"pass": pass, "forged pass": bad, "other pass": absent, "fresh token": ada.refresh,
+		"pass": pass, "forged pass": bad, "other pass": absent, "fresh token": ada.Token(),
 		"signing secret": testSecret, "token in a URL": "access_token=ey",
-		"stream password": strings.SplitAfter(ada.pub.LocalDescription().SDP, "ice-pwd:")[1][:20],
+		"stream password": strings.SplitAfter(ada.Description(), "ice-pwd:")[1][:20],
 	} {
 		if strings.Contains(text, secret) {
 			t.Errorf("the %s is in the log", name)

@@ -2,10 +2,12 @@ package media_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -13,10 +15,13 @@ import (
 	"time"
 
 	"parley/internal/media"
+	"parley/internal/media/mediatest"
 	"parley/internal/room"
 )
 
 const testSecret = "a-signing-secret-of-forty-characters-now"
+
+var everything = room.Grants{Microphone: true, Camera: true, ScreenShare: true, Chat: true}
 
 // house is an engine with a server in front of it and an observer behind.
 type house struct {
@@ -75,19 +80,103 @@ func (h *house) open(t *testing.T, name string, kind room.Type) {
 
 func (h *house) pass(t *testing.T, session, identity string, kind room.Type) string {
 	t.Helper()
-	token, err := h.engine.Pass(room.MediaPass{
-		Session: session, Identity: identity, Name: identity + " by name", Role: room.Guest, Type: kind, TTL: time.Minute,
-	})
+	return h.passFor(t, room.MediaPass{Session: session, Identity: identity, Type: kind, Grants: everything})
+}
+
+// passFor completes the pass.
+func (h *house) passFor(t *testing.T, p room.MediaPass) string {
+	t.Helper()
+	p.Name, p.Role, p.TTL = p.Identity+" by name", room.Guest, time.Minute
+	token, err := h.engine.Pass(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return token
 }
 
+// get asks a path of the signalling with a token.
+func (h *house) get(t *testing.T, path, token string) int {
+	t.Helper()
+	res, err := http.Get(h.url + path + "?access_token=" + url.QueryEscape(token))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	return res.StatusCode
+}
+
 // enter joins an open session.
-func (h *house) enter(t *testing.T, session, identity string, kind room.Type) *client {
+func (h *house) enter(t *testing.T, session, identity string, kind room.Type) *mediatest.Participant {
 	t.Helper()
 	return connect(t, h.url, h.pass(t, session, identity, kind))
+}
+
+// connect joins with a token, and vanishes with the test.
+func connect(t *testing.T, base, token string) *mediatest.Participant {
+	t.Helper()
+	p, err := mediatest.Join(t.Context(), base, token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Vanish)
+	return p
+}
+
+// refused joins in vain and returns the status of the answer.
+func refused(t *testing.T, base, token string) int {
+	t.Helper()
+	p, err := mediatest.Join(t.Context(), base, token)
+	if err == nil {
+		p.Vanish()
+		t.Fatal("let in")
+	}
+	var refusal *mediatest.Refused
+	if !errors.As(err, &refusal) {
+		t.Fatal(err)
+	}
+	return refusal.Status
+}
+
+func publish(t *testing.T, p *mediatest.Participant, name string, source mediatest.Source) {
+	t.Helper()
+	if err := p.Publish(t.Context(), name, source); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// publishAs announces a track as one kind and sends another.
+func publishAs(t *testing.T, p *mediatest.Participant, name string, source mediatest.Source, announced, real mediatest.Kind) {
+	t.Helper()
+	if err := p.PublishAs(t.Context(), name, source, announced, real); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// await waits until more packets arrive of another's tracks under a label.
+func await(t *testing.T, p *mediatest.Participant, identity string, source mediatest.Source) {
+	t.Helper()
+	if err := p.AwaitFrom(t.Context(), identity, source); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func awaitEnd(t *testing.T, p *mediatest.Participant, reason string) mediatest.End {
+	t.Helper()
+	end, err := p.AwaitEnd(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if end.Reason != reason {
+		t.Fatalf("told %s, want %s", end.Reason, reason)
+	}
+	return end
+}
+
+// freshToken waits for the token the server sends when it likes to.
+func freshToken(t *testing.T, p *mediatest.Participant) string {
+	t.Helper()
+	eventually(t, "a fresh token", func() bool { return p.Token() != "" })
+	return p.Token()
 }
 
 func (h *house) present(t *testing.T, session string) []room.Present {

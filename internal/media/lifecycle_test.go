@@ -5,16 +5,16 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/livekit/protocol/livekit"
-
 	"parley/internal/fault"
 	"parley/internal/media"
+	"parley/internal/media/mediatest"
 	"parley/internal/room"
 )
 
@@ -23,7 +23,7 @@ func TestStopTellsParticipants(t *testing.T) {
 	h.open(t, "r.1", room.Video)
 	ada := h.enter(t, "r.1", "ada", room.Video)
 	ben := h.enter(t, "r.1", "ben", room.Video)
-	h.expect(t, seen{"r.1", "ada", ada.sid(), ""}, seen{"r.1", "ben", ben.sid(), ""})
+	h.expect(t, seen{"r.1", "ada", ada.SID(), ""}, seen{"r.1", "ben", ben.SID(), ""})
 
 	begin := time.Now()
 	h.engine.Stop(context.Background())
@@ -38,9 +38,9 @@ func TestStopTellsParticipants(t *testing.T) {
 	if len(heard) != 4 || gone["ada"] != room.LeftServer || gone["ben"] != room.LeftServer {
 		t.Errorf("when Stop had returned the observer had heard %v", heard)
 	}
-	for _, c := range []*client{ada, ben} {
-		if leave := c.awaitLeave(livekit.DisconnectReason_SERVER_SHUTDOWN); leave.Action != livekit.LeaveRequest_RECONNECT {
-			t.Errorf("told to %s", leave.Action)
+	for _, c := range []*mediatest.Participant{ada, ben} {
+		if end := awaitEnd(t, c, "SERVER_SHUTDOWN"); !end.Reconnect {
+			t.Error("told not to come back")
 		}
 	}
 
@@ -50,8 +50,8 @@ func TestStopTellsParticipants(t *testing.T) {
 	if err := h.engine.Open(t.Context(), room.MediaSession{Name: "r.2", Type: room.Video}); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("Open after Stop: %v", err)
 	}
-	if _, res, err := dial(h.url, h.pass(t, "r.1", "ada", room.Video), ""); err == nil || res.StatusCode != 503 {
-		t.Errorf("join after Stop: %v %v", res, err)
+	if status := refused(t, h.url, h.pass(t, "r.1", "ada", room.Video)); status != http.StatusServiceUnavailable {
+		t.Errorf("join after Stop: %d", status)
 	}
 	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: h.cfg.UDPPort})
 	if err != nil {
@@ -68,18 +68,14 @@ func TestTokensOutliveTheEngine(t *testing.T) {
 	h.open(t, "r.1", room.Video)
 	pass := h.pass(t, "r.1", "ada", room.Video)
 	ada := connect(t, h.url, pass)
-	eventually(t, "a fresh token", func() bool {
-		ada.mu.Lock()
-		defer ada.mu.Unlock()
-		return ada.refresh != ""
-	})
+	freshToken(t, ada)
 	h.engine.Stop(context.Background())
 
 	again := newHouse(t, func(c *media.Config) { c.UDPPort = h.cfg.UDPPort })
 	again.open(t, "r.1", room.Video)
 	first := connect(t, again.url, pass)
-	again.expect(t, seen{"r.1", "ada", first.sid(), ""})
-	connect(t, again.url, ada.refresh)
+	again.expect(t, seen{"r.1", "ada", first.SID(), ""})
+	connect(t, again.url, ada.Token())
 }
 
 func TestOneEngineInAProcess(t *testing.T) {

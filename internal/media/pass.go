@@ -13,6 +13,10 @@ import (
 // the others read it; nobody can write it.
 const RoleAttribute = "role"
 
+// typeAttribute carries the type of the session beside it, for this package:
+// a token has to say which protocol its holder is served with.
+const typeAttribute = "room_type"
+
 // Pass returns a token that opens one session for one identity and grants
 // nothing beyond taking part. A pass for somebody who was removed lets them
 // in again: whoever asks for a pass has decided that.
@@ -24,21 +28,17 @@ func (e *Engine) Pass(p room.MediaPass) (string, error) {
 		// LiveKit would take this for six hours.
 		return "", fmt.Errorf("media: a pass needs a time to live")
 	}
-	sources, err := sourcesOf(p.Type)
+	may, err := permission(p.Type, p.Grants, p.Hidden)
 	if err != nil {
 		return "", err
 	}
 	grant := &auth.VideoGrant{RoomJoin: true, Room: p.Session}
-	grant.SetCanPublish(true)
-	grant.SetCanPublishSources(sources)
-	grant.SetCanPublishData(true)
-	grant.SetCanSubscribe(true)
-	grant.SetCanUpdateOwnMetadata(false)
+	grant.UpdateFromPermission(may)
 
 	token, err := auth.NewAccessToken(e.cfg.SigningKey, e.cfg.SigningSecret).
 		SetIdentity(p.Identity).
 		SetName(p.Name).
-		SetAttributes(map[string]string{RoleAttribute: string(p.Role)}).
+		SetAttributes(map[string]string{RoleAttribute: string(p.Role), typeAttribute: string(p.Type)}).
 		SetVideoGrant(grant).
 		SetValidFor(p.TTL).
 		ToJWT()
@@ -49,19 +49,46 @@ func (e *Engine) Pass(p room.MediaPass) (string, error) {
 	return token, nil
 }
 
+// permission is what one participant may do: in the token they come with, and
+// afterwards whenever it changes. Everybody may look and listen. Who is hidden
+// sends nothing at all: their words would arrive without a sender, as the
+// server's do.
+func permission(t room.Type, g room.Grants, hidden bool) (*livekit.ParticipantPermission, error) {
+	sources, err := sourcesOf(t, g)
+	if err != nil {
+		return nil, err
+	}
+	if hidden {
+		return &livekit.ParticipantPermission{CanSubscribe: true, Hidden: true}, nil
+	}
+	return &livekit.ParticipantPermission{
+		CanSubscribe: true,
+		// LiveKit takes an empty list of sources for all of them.
+		CanPublish:        len(sources) > 0,
+		CanPublishSources: sources,
+		CanPublishData:    g.Chat,
+	}, nil
+}
+
 // sourcesOf lists what may be published, by label. What a track really is
-// has to be checked elsewhere: see sound.go.
-func sourcesOf(t room.Type) ([]livekit.TrackSource, error) {
+// has to be checked elsewhere: see kinds.go.
+func sourcesOf(t room.Type, g room.Grants) ([]livekit.TrackSource, error) {
 	switch t {
 	case room.Audio:
-		return []livekit.TrackSource{livekit.TrackSource_MICROPHONE}, nil
+		g.Camera, g.ScreenShare = false, false
 	case room.Video:
-		return []livekit.TrackSource{
-			livekit.TrackSource_CAMERA,
-			livekit.TrackSource_MICROPHONE,
-			livekit.TrackSource_SCREEN_SHARE,
-			livekit.TrackSource_SCREEN_SHARE_AUDIO,
-		}, nil
+	default:
+		return nil, fmt.Errorf("media: unknown room type %q", t)
 	}
-	return nil, fmt.Errorf("media: unknown room type %q", t)
+	var sources []livekit.TrackSource
+	if g.Camera {
+		sources = append(sources, livekit.TrackSource_CAMERA)
+	}
+	if g.Microphone {
+		sources = append(sources, livekit.TrackSource_MICROPHONE)
+	}
+	if g.ScreenShare {
+		sources = append(sources, livekit.TrackSource_SCREEN_SHARE, livekit.TrackSource_SCREEN_SHARE_AUDIO)
+	}
+	return sources, nil
 }

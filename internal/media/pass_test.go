@@ -15,43 +15,63 @@ import (
 
 func TestPassGrantsTakingPartAndNothingElse(t *testing.T) {
 	h := newHouse(t)
-	for kind, sources := range map[room.Type][]any{
-		room.Audio: {"microphone"},
-		room.Video: {"camera", "microphone", "screen_share", "screen_share_audio"},
+	for name, c := range map[string]struct {
+		pass    room.MediaPass
+		sources []any
+		data    bool
+	}{
+		"sound":           {room.MediaPass{Type: room.Audio, Grants: everything}, []any{"microphone"}, true},
+		"everything":      {room.MediaPass{Type: room.Video, Grants: everything}, []any{"camera", "microphone", "screen_share", "screen_share_audio"}, true},
+		"a locked camera": {room.MediaPass{Type: room.Video, Grants: room.Grants{Microphone: true, Chat: true}}, []any{"microphone"}, true},
+		"a shared screen": {room.MediaPass{Type: room.Video, Grants: room.Grants{ScreenShare: true}}, []any{"screen_share", "screen_share_audio"}, false},
+		"words":           {room.MediaPass{Type: room.Audio, Grants: room.Grants{Camera: true, ScreenShare: true, Chat: true}}, nil, true},
+		"nothing":         {room.MediaPass{Type: room.Video}, nil, false},
+		"hidden":          {room.MediaPass{Type: room.Video, Grants: everything, Hidden: true}, nil, false},
 	} {
-		token, err := h.engine.Pass(room.MediaPass{
-			Session: "r.1", Identity: "p-1", Name: "Ada", Role: room.Host, Type: kind, TTL: 10 * time.Minute})
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got map[string]any
-		if err := json.Unmarshal(body, &got); err != nil {
-			t.Fatal(err)
-		}
-		iat, exp := int64(got["iat"].(float64)), int64(got["exp"].(float64))
-		if exp-iat != 600 || time.Since(time.Unix(iat, 0)).Abs() > 5*time.Second {
-			t.Errorf("%s: valid from %d to %d", kind, iat, exp)
-		}
-		delete(got, "iat")
-		delete(got, "nbf")
-		delete(got, "exp")
-		// The whole of it: what is not listed here is not granted.
-		want := map[string]any{
-			"iss": "parley", "sub": "p-1", "identity": "p-1", "name": "Ada",
-			"attributes": map[string]any{"role": "host"},
-			"video": map[string]any{
+		t.Run(name, func(t *testing.T) {
+			p := c.pass
+			p.Session, p.Identity, p.Name, p.Role, p.TTL = "r.1", "p-1", "Ada", room.Host, 10*time.Minute
+			token, err := h.engine.Pass(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got map[string]any
+			if err := json.Unmarshal(body, &got); err != nil {
+				t.Fatal(err)
+			}
+			iat, exp := int64(got["iat"].(float64)), int64(got["exp"].(float64))
+			if exp-iat != 600 || time.Since(time.Unix(iat, 0)).Abs() > 5*time.Second {
+				t.Errorf("valid from %d to %d", iat, exp)
+			}
+			delete(got, "iat")
+			delete(got, "nbf")
+			delete(got, "exp")
+			// The whole of it: what is not listed here is not granted.
+			video := map[string]any{
 				"roomJoin": true, "room": "r.1",
-				"canPublish": true, "canPublishSources": sources, "canPublishData": true,
+				"canPublish": len(c.sources) > 0, "canPublishData": c.data,
 				"canSubscribe": true, "canUpdateOwnMetadata": false,
-			},
-		}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: the pass says\n%v, want\n%v", kind, got, want)
-		}
+				"canSubscribeMetrics": false, "canManageAgentSession": false,
+			}
+			if len(c.sources) > 0 {
+				video["canPublishSources"] = c.sources
+			}
+			if p.Hidden {
+				video["hidden"] = true
+			}
+			want := map[string]any{
+				"iss": "parley", "sub": "p-1", "identity": "p-1", "name": "Ada",
+				"attributes": map[string]any{"role": "host", "room_type": string(p.Type)},
+				"video":      video,
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("the pass says\n%v, want\n%v", got, want)
+			}
+		})
 	}
 }
 

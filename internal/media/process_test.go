@@ -4,19 +4,19 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/livekit/protocol/livekit"
-	"github.com/pion/webrtc/v4"
-
 	"parley/internal/media"
+	"parley/internal/media/mediatest"
 	"parley/internal/room"
 )
 
@@ -124,18 +124,14 @@ func TestKilledAndStartedAgain(t *testing.T) {
 	at, kill := startProcess(t, cfg)
 	here := newHouse(t) // signs with the same secret
 	ada := connect(t, at, here.pass(t, "r.1", "ada", room.Audio))
-	eventually(t, "a fresh token", func() bool {
-		ada.mu.Lock()
-		defer ada.mu.Unlock()
-		return ada.refresh != ""
-	})
+	freshToken(t, ada)
 	kill()
 
 	at, _ = startProcess(t, cfg)
-	again := connect(t, at, ada.refresh)
+	again := connect(t, at, ada.Token())
 	ben := connect(t, at, here.pass(t, "r.1", "ben", room.Audio))
-	again.publish("mic", livekit.TrackType_AUDIO, livekit.TrackSource_MICROPHONE, webrtc.MimeTypeOpus)
-	eventually(t, "sound arrives", func() bool { return ben.received(webrtc.RTPCodecTypeAudio) > 0 })
+	publish(t, again, "mic", mediatest.Microphone)
+	eventually(t, "sound arrives", func() bool { return ben.Received(mediatest.Sound) > 0 })
 }
 
 // Two processes and a Redis: a session lives on one of them and is served,
@@ -147,50 +143,85 @@ func TestCluster(t *testing.T) {
 	there, _ := startProcess(t, other)
 	here := newHouse(t, func(c *media.Config) { c.RedisURL = redis })
 
-	// Sessions are spread by chance: open until the other process has one.
-	session := ""
-	for n := 0; session == ""; n++ {
-		if n == 50 {
-			t.Fatal("the other process is given no session")
-		}
-		name := fmt.Sprintf("r.%d", n)
-		here.open(t, name, room.Audio)
-		if !here.engine.Hosts(name) {
-			session = name
-		}
-	}
+	session := elsewhere(t, here, "sound", room.Audio)
 	ada := connect(t, here.url, here.pass(t, session, "ada", room.Audio))
 	ben := connect(t, there, here.pass(t, session, "ben", room.Audio))
-	ben.publish("mic", livekit.TrackType_AUDIO, livekit.TrackSource_MICROPHONE, webrtc.MimeTypeOpus)
-	eventually(t, "sound arrives", func() bool { return ada.received(webrtc.RTPCodecTypeAudio) > 0 })
-	ada.publish("cam", livekit.TrackType_VIDEO, livekit.TrackSource_MICROPHONE, webrtc.MimeTypeVP8)
-	eventually(t, "no place for a picture", func() bool {
-		ada.mu.Lock()
-		defer ada.mu.Unlock()
-		return ada.rejected
-	})
+	publish(t, ben, "mic", mediatest.Microphone)
+	eventually(t, "sound arrives", func() bool { return ada.Received(mediatest.Sound) > 0 })
+	publishAs(t, ada, "cam", mediatest.Microphone, mediatest.Picture, mediatest.Picture)
+	eventually(t, "no place for a picture", ada.Rejected)
 
-	if list := here.present(t, session); len(list) != 2 {
+	spy := connect(t, here.url, here.passFor(t, room.MediaPass{
+		Session: session, Identity: "spy", Type: room.Audio, Hidden: true}))
+	if err := here.engine.Allow(t.Context(), session, "spy", room.Host, everything); err != nil {
+		t.Fatal(err)
+	}
+	if err := spy.Publish(t.Context(), "mic", mediatest.Microphone); !errors.Is(err, mediatest.ErrNotAllowed) {
+		t.Errorf("a hidden microphone: %v", err)
+	}
+	if list := here.present(t, session); len(list) != 3 {
 		t.Errorf("participants are %v", list)
 	}
 	if err := here.engine.Remove(t.Context(), session, "ben"); err != nil {
 		t.Fatal(err)
 	}
-	ben.awaitLeave(livekit.DisconnectReason_PARTICIPANT_REMOVED)
+	awaitEnd(t, ben, "PARTICIPANT_REMOVED")
 	if err := here.engine.Remove(t.Context(), session, "nobody"); err != nil {
 		t.Error(err)
 	}
 	if err := here.engine.Close(t.Context(), session); err != nil {
 		t.Fatal(err)
 	}
-	ada.awaitLeave(livekit.DisconnectReason_ROOM_DELETED)
+	awaitEnd(t, ada, "ROOM_DELETED")
+	if ada.EverSaw("spy") {
+		t.Error("ada was told of the hidden one")
+	}
 	eventually(t, "nobody is there", func() bool { return len(here.present(t, session)) == 0 })
 	if err := here.engine.Close(t.Context(), session); err != nil {
 		t.Error(err)
 	}
+	session = elsewhere(t, here, "picture", room.Video)
+	control(t, here, session,
+		connect(t, here.url, here.pass(t, session, "ada", room.Video)),
+		connect(t, there, here.pass(t, session, "ben", room.Video)))
 	if got := here.all(); len(got) != 0 {
 		t.Errorf("the process that does not host the session told %v", got)
 	}
+}
+
+// elsewhere opens a session that the other process hosts. They are spread by
+// chance: it opens until there is one.
+func elsewhere(t *testing.T, here *house, prefix string, kind room.Type) string {
+	t.Helper()
+	for n := range 50 {
+		name := fmt.Sprintf("%s.%d", prefix, n)
+		here.open(t, name, kind)
+		if !here.engine.Hosts(name) {
+			return name
+		}
+	}
+	t.Fatal("the other process is given no session")
+	return ""
+}
+
+// What participants of tests hold, they give back.
+func TestParticipantsLeaveNothingBehind(t *testing.T) {
+	there, _ := startProcess(t, processConfig{
+		Media: processMedia(t),
+		Open:  []room.MediaSession{{Name: "r.1", Type: room.Video, MaxParticipants: 9}},
+	})
+	here := newHouse(t) // signs with the same secret
+	http.DefaultClient.CloseIdleConnections()
+	before := runtime.NumGoroutine()
+	for _, end := range []func(*mediatest.Participant){(*mediatest.Participant).Leave, (*mediatest.Participant).Vanish} {
+		ada := connect(t, there, here.pass(t, "r.1", "ada", room.Video))
+		ben := connect(t, there, here.pass(t, "r.1", "ben", room.Video))
+		publish(t, ada, "cam", mediatest.Camera)
+		await(t, ben, "ada", mediatest.Camera)
+		end(ada)
+		end(ben)
+	}
+	eventually(t, "no goroutine is left", func() bool { return runtime.NumGoroutine() <= before })
 }
 
 func startRedis(t *testing.T) string {

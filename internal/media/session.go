@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/livekit/livekit-server/pkg/routing"
+	"github.com/livekit/livekit-server/pkg/service"
 	"github.com/livekit/protocol/auth"
 	"github.com/livekit/protocol/livekit"
 	"github.com/livekit/psrpc"
@@ -15,8 +16,9 @@ import (
 )
 
 // Open makes the session and has a node host it, so that the holder of a pass
-// is let in at once. The type travels as the room's metadata, which pages can
-// read and nobody but this package can write.
+// is let in at once. Its info travels as the room's metadata, which pages can
+// read and nobody but this package can write. LiveKit counts hidden
+// participants against the bound, so it has to leave room for them.
 func (e *Engine) Open(ctx context.Context, s room.MediaSession) error {
 	if err := e.up(); err != nil {
 		return err
@@ -24,9 +26,13 @@ func (e *Engine) Open(ctx context.Context, s room.MediaSession) error {
 	if s.Name == "" || len(codecsOf(s.Type)) == 0 || s.MaxParticipants < 0 {
 		return fault.Invalidf("a media session needs a name, a type and a bound that is not negative")
 	}
-	_, err := e.node.api.CreateRoom(e.node.as(ctx, &auth.VideoGrant{RoomCreate: true}), &livekit.CreateRoomRequest{
+	text, err := metadata(s.Type, s.Info)
+	if err != nil {
+		return err
+	}
+	_, err = e.node.api.CreateRoom(e.node.as(ctx, &auth.VideoGrant{RoomCreate: true}), &livekit.CreateRoomRequest{
 		Name:             s.Name,
-		Metadata:         string(s.Type),
+		Metadata:         text,
 		MaxParticipants:  uint32(s.MaxParticipants),
 		EmptyTimeout:     idleFor,
 		DepartureTimeout: idleFor,
@@ -36,36 +42,36 @@ func (e *Engine) Open(ctx context.Context, s room.MediaSession) error {
 
 // Close ends the session and tells whoever is in it.
 func (e *Engine) Close(ctx context.Context, session string) error {
-	here, known, err := e.find(ctx, session)
+	at, err := e.find(ctx, session)
 	if err != nil {
 		return err
 	}
 	e.shut.forget(session)
 	req := &livekit.DeleteRoomRequest{Room: session}
 	switch {
-	case here:
+	case at.here:
 		_, err = e.node.rooms.DeleteRoom(ctx, req)
-	case known:
+	case at.known:
 		_, err = e.node.api.DeleteRoom(e.node.as(ctx, &auth.VideoGrant{RoomCreate: true}), req)
 	}
 	return unavailable("close a session", unlessGone(err))
 }
 
-// Participants lists whose media is connected, the same as the observer hears
-// of. An error is not an empty session: in a cluster the node that hosts it
+// Participants lists whose media is connected, hidden or not, the same as the
+// observer hears of. An error is not an empty session: in a cluster the node that hosts it
 // may be out of reach.
 func (e *Engine) Participants(ctx context.Context, session string) ([]room.Present, error) {
-	here, known, err := e.find(ctx, session)
+	at, err := e.find(ctx, session)
 	if err != nil {
 		return nil, err
 	}
 	req := &livekit.ListParticipantsRequest{Room: session}
 	var list *livekit.ListParticipantsResponse
 	switch {
-	case here:
+	case at.here:
 		list, err = e.node.rooms.ListParticipants(ctx, req)
-	case known:
-		list, err = e.node.api.ListParticipants(e.node.as(ctx, &auth.VideoGrant{RoomAdmin: true, Room: session}), req)
+	case at.known:
+		list, err = e.node.api.ListParticipants(e.node.admin(ctx, session), req)
 	}
 	if err = unlessGone(err); err != nil {
 		return nil, unavailable("list participants", err)
@@ -82,31 +88,47 @@ func (e *Engine) Participants(ctx context.Context, session string) ([]room.Prese
 // Remove takes the participant out. The tokens they hold open the session no
 // more; a new Pass does.
 func (e *Engine) Remove(ctx context.Context, session, identity string) error {
-	here, known, err := e.find(ctx, session)
-	if err != nil || !known {
+	at, err := e.find(ctx, session)
+	if err != nil || !at.known {
 		return err
 	}
 	e.shut.remove(session, identity, time.Now())
 	req := &livekit.RoomParticipantIdentity{Room: session, Identity: identity}
-	if here {
+	if at.here {
 		_, err = e.node.rooms.RemoveParticipant(ctx, req)
 	} else {
-		_, err = e.node.api.RemoveParticipant(e.node.as(ctx, &auth.VideoGrant{RoomAdmin: true, Room: session}), req)
+		_, err = e.node.api.RemoveParticipant(e.node.admin(ctx, session), req)
 	}
 	return unavailable("remove a participant", unlessGone(err))
 }
 
-// find reports whether the session lives in this process, where asking it
-// needs no message bus, and whether it lives anywhere.
-func (e *Engine) find(ctx context.Context, session string) (here, known bool, err error) {
+// Hosts reports whether the session lives in this process.
+func (e *Engine) Hosts(session string) bool {
+	return e.up() == nil && e.node.rooms.GetRoom(context.Background(), livekit.RoomName(session)) != nil
+}
+
+// place is where a session lives.
+type place struct {
+	here  bool // in this process, where asking it needs no message bus
+	known bool // anywhere
+	kind  room.Type
+}
+
+func (e *Engine) find(ctx context.Context, session string) (place, error) {
 	if err := e.up(); err != nil {
-		return false, false, err
+		return place{}, err
 	}
-	if e.node.rooms.GetRoom(ctx, livekit.RoomName(session)) != nil {
-		return true, true, nil
+	if rm := e.node.rooms.GetRoom(ctx, livekit.RoomName(session)); rm != nil {
+		return place{here: true, known: true, kind: typeIn(rm.ToProto().Metadata)}, nil
 	}
-	known, err = e.node.store.RoomExists(ctx, livekit.RoomName(session))
-	return false, known, unavailable("look for a session", err)
+	rm, _, err := e.node.store.LoadRoom(ctx, livekit.RoomName(session), false)
+	if errors.Is(err, service.ErrRoomNotFound) {
+		return place{}, nil
+	}
+	if err != nil {
+		return place{}, unavailable("look for a session", err)
+	}
+	return place{known: true, kind: typeIn(rm.Metadata)}, nil
 }
 
 func (e *Engine) up() error {

@@ -3,10 +3,11 @@ package media_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/livekit/protocol/livekit"
-	"github.com/pion/webrtc/v4"
 
+	"parley/internal/media/mediatest"
 	"parley/internal/room"
 )
 
@@ -17,12 +18,12 @@ func TestTwoHearEachOther(t *testing.T) {
 	ada := h.enter(t, "r.1", "ada", room.Video)
 	ben := h.enter(t, "r.1", "ben", room.Video)
 
-	ada.publish("mic-a", livekit.TrackType_AUDIO, livekit.TrackSource_MICROPHONE, webrtc.MimeTypeOpus)
-	ben.publish("mic-b", livekit.TrackType_AUDIO, livekit.TrackSource_MICROPHONE, webrtc.MimeTypeOpus)
-	ada.publish("cam-a", livekit.TrackType_VIDEO, livekit.TrackSource_CAMERA, webrtc.MimeTypeVP8)
-	eventually(t, "ben hears ada", func() bool { return ben.received(webrtc.RTPCodecTypeAudio) > 5 })
-	eventually(t, "ada hears ben", func() bool { return ada.received(webrtc.RTPCodecTypeAudio) > 5 })
-	eventually(t, "ben sees ada", func() bool { return ben.received(webrtc.RTPCodecTypeVideo) > 0 })
+	publish(t, ada, "mic-a", mediatest.Microphone)
+	publish(t, ben, "mic-b", mediatest.Microphone)
+	publish(t, ada, "cam-a", mediatest.Camera)
+	eventually(t, "ben hears ada", func() bool { return ben.Received(mediatest.Sound) > 5 })
+	eventually(t, "ada hears ben", func() bool { return ada.Received(mediatest.Sound) > 5 })
+	eventually(t, "ben sees ada", func() bool { return ben.Received(mediatest.Picture) > 0 })
 	if err := h.engine.Healthy(); err != nil {
 		t.Error(err)
 	}
@@ -35,25 +36,25 @@ func TestTwoHearEachOther(t *testing.T) {
 			t.Errorf("%s has no time of joining", p.Identity)
 		}
 	}
-	if len(list) != 2 || sids["ada"] != ada.sid() || sids["ben"] != ben.sid() {
+	if len(list) != 2 || sids["ada"] != ada.SID() || sids["ben"] != ben.SID() {
 		t.Fatalf("participants are %v", list)
 	}
 	if got := h.present(t, "r.2"); len(got) != 0 {
 		t.Fatalf("an unknown session has %v", got)
 	}
 
-	if n := len(ada.join.IceServers); n != 0 {
+	if n := len(ada.Joined().IceServers); n != 0 {
 		t.Errorf("browsers are sent to %d servers of others", n)
 	}
-	if ada.join.Room.TurnPassword != "" {
+	if ada.Joined().Room.TurnPassword != "" {
 		t.Error("a password goes to browsers")
 	}
 
-	ada.goodbye()
+	ada.Leave()
 	h.expect(t,
-		seen{"r.1", "ada", ada.sid(), ""},
-		seen{"r.1", "ben", ben.sid(), ""},
-		seen{"r.1", "ada", ada.sid(), room.LeftByChoice})
+		seen{"r.1", "ada", ada.SID(), ""},
+		seen{"r.1", "ben", ben.SID(), ""},
+		seen{"r.1", "ada", ada.SID(), room.LeftByChoice})
 	eventually(t, "ada is gone from the list", func() bool { return len(h.present(t, "r.1")) == 1 })
 }
 
@@ -65,17 +66,16 @@ func TestClose(t *testing.T) {
 	if err := h.engine.Close(t.Context(), "r.1"); err != nil {
 		t.Fatal(err)
 	}
-	if leave := ada.awaitLeave(livekit.DisconnectReason_ROOM_DELETED); leave.Action != livekit.LeaveRequest_DISCONNECT {
-		t.Errorf("told to %s", leave.Action)
+	if end := awaitEnd(t, ada, "ROOM_DELETED"); end.Reconnect {
+		t.Error("told to come back")
 	}
-	h.expect(t, seen{"r.1", "ada", ada.sid(), ""}, seen{"r.1", "ada", ada.sid(), room.LeftRoomOver})
+	h.expect(t, seen{"r.1", "ada", ada.SID(), ""}, seen{"r.1", "ada", ada.SID(), room.LeftRoomOver})
 	if got := h.present(t, "r.1"); len(got) != 0 {
 		t.Errorf("still there: %v", got)
 	}
 
-	_, res, err := dial(h.url, pass, "")
-	if err == nil || res == nil || res.StatusCode != http.StatusNotFound {
-		t.Errorf("a closed session answers %v, %v", res, err)
+	if status := refused(t, h.url, pass); status != http.StatusNotFound {
+		t.Errorf("a closed session answers %d", status)
 	}
 	for _, name := range []string{"r.1", "never"} {
 		if err := h.engine.Close(t.Context(), name); err != nil {
@@ -89,20 +89,16 @@ func TestRemove(t *testing.T) {
 	h.open(t, "r.1", room.Video)
 	pass := h.pass(t, "r.1", "eve", room.Video)
 	eve := connect(t, h.url, pass)
-	eventually(t, "a fresh token", func() bool {
-		eve.mu.Lock()
-		defer eve.mu.Unlock()
-		return eve.refresh != ""
-	})
+	freshToken(t, eve)
 	if err := h.engine.Remove(t.Context(), "r.1", "eve"); err != nil {
 		t.Fatal(err)
 	}
-	eve.awaitLeave(livekit.DisconnectReason_PARTICIPANT_REMOVED)
-	h.expect(t, seen{"r.1", "eve", eve.sid(), ""}, seen{"r.1", "eve", eve.sid(), room.LeftRemoved})
+	awaitEnd(t, eve, "PARTICIPANT_REMOVED")
+	h.expect(t, seen{"r.1", "eve", eve.SID(), ""}, seen{"r.1", "eve", eve.SID(), room.LeftRemoved})
 
-	for name, token := range map[string]string{"the old token": pass, "the token the server sent": eve.refresh} {
-		if _, res, err := dial(h.url, token, ""); err == nil || res == nil || res.StatusCode != http.StatusUnauthorized {
-			t.Errorf("%s still opens: %v, %v", name, res, err)
+	for name, token := range map[string]string{"the old token": pass, "the token the server sent": eve.Token()} {
+		if status := refused(t, h.url, token); status != http.StatusUnauthorized {
+			t.Errorf("%s is answered %d", name, status)
 		}
 	}
 	h.enter(t, "r.1", "eve", room.Video) // a new pass is a decision
@@ -113,18 +109,37 @@ func TestRemove(t *testing.T) {
 	}
 }
 
+// A killed browser says nothing: it is there until the server has noticed.
+func TestVanish(t *testing.T) {
+	h := newHouse(t)
+	h.open(t, "r.1", room.Audio)
+	ada := h.enter(t, "r.1", "ada", room.Audio)
+	h.expect(t, seen{"r.1", "ada", ada.SID(), ""})
+	ada.Vanish()
+	begin := time.Now()
+	for ; len(h.all()) < 2; time.Sleep(50 * time.Millisecond) {
+		if time.Since(begin) > time.Minute {
+			t.Fatal("the server does not notice")
+		}
+	}
+	h.expect(t, seen{"r.1", "ada", ada.SID(), ""}, seen{"r.1", "ada", ada.SID(), room.LeftLost})
+	if took := time.Since(begin); took < 5*time.Second {
+		t.Errorf("the server noticed after %s: something was said", took)
+	}
+}
+
 func TestSecondConnectionReplacesTheFirst(t *testing.T) {
 	h := newHouse(t)
 	h.open(t, "r.1", room.Video)
 	first := h.enter(t, "r.1", "ada", room.Video)
-	h.expect(t, seen{"r.1", "ada", first.sid(), ""})
+	h.expect(t, seen{"r.1", "ada", first.SID(), ""})
 	second := h.enter(t, "r.1", "ada", room.Video)
-	first.awaitLeave(livekit.DisconnectReason_DUPLICATE_IDENTITY)
+	awaitEnd(t, first, "DUPLICATE_IDENTITY")
 	h.expect(t,
-		seen{"r.1", "ada", first.sid(), ""},
-		seen{"r.1", "ada", first.sid(), room.LeftReplaced},
-		seen{"r.1", "ada", second.sid(), ""})
-	if list := h.present(t, "r.1"); len(list) != 1 || list[0].SID != second.sid() {
+		seen{"r.1", "ada", first.SID(), ""},
+		seen{"r.1", "ada", first.SID(), room.LeftReplaced},
+		seen{"r.1", "ada", second.SID(), ""})
+	if list := h.present(t, "r.1"); len(list) != 1 || list[0].SID != second.SID() {
 		t.Errorf("participants are %v", list)
 	}
 }
@@ -135,10 +150,7 @@ func TestMaxParticipants(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.enter(t, "r.1", "ada", room.Video)
-	if ws, res, err := dial(h.url, h.pass(t, "r.1", "ben", room.Video), ""); err == nil {
-		_ = ws.Close()
-		t.Fatalf("a second participant was let in: %v", res)
-	}
+	refused(t, h.url, h.pass(t, "r.1", "ben", room.Video))
 	h.enter(t, "r.1", "ada", room.Video) // the same person again takes no second place
 }
 
@@ -153,19 +165,17 @@ func TestParticipantsCannotTestTheServer(t *testing.T) {
 		{Message: &livekit.SignalRequest_UpdateMetadata{UpdateMetadata: &livekit.UpdateParticipantMetadata{
 			Attributes: map[string]string{"role": "host"}}}},
 	} {
-		if err := eve.say(req); err != nil {
+		if err := eve.Request(req); err != nil {
 			t.Fatal(err)
 		}
 	}
-	eve.publish("mic", livekit.TrackType_AUDIO, livekit.TrackSource_MICROPHONE, webrtc.MimeTypeOpus)
+	publish(t, eve, "mic", mediatest.Microphone)
 	ben := h.enter(t, "r.1", "ben", room.Video)
-	eventually(t, "sound arrives", func() bool { return ben.received(webrtc.RTPCodecTypeAudio) > 0 })
-	if eve.left() != nil {
+	eventually(t, "sound arrives", func() bool { return ben.Received(mediatest.Sound) > 0 })
+	if eve.End() != nil {
 		t.Error("eve made the server look as if it failed")
 	}
-	ben.mu.Lock()
-	defer ben.mu.Unlock()
-	if role := ben.others[eve.join.Participant.Sid].Attributes["role"]; role != "guest" {
-		t.Errorf("eve is a %s now", role)
+	if seen, _ := ben.Sees("eve"); seen.Attributes["role"] != "guest" {
+		t.Errorf("eve is seen as %+v", seen)
 	}
 }

@@ -42,7 +42,7 @@ func (s *sessions) HandleSession(
 		return routing.ErrIncorrectRTCNode
 	}
 	requests := filterRequests(source)
-	if err := s.rooms.StartSession(ctx, pi, requests, &responses{sink}, false); err != nil {
+	if err := s.rooms.StartSession(ctx, pi, requests, &responses{MessageSink: sink}, false); err != nil {
 		requests.Close()
 		return err
 	}
@@ -97,20 +97,35 @@ func (r *requests) Close() {
 }
 
 // responses is what the server says to a participant.
-type responses struct{ routing.MessageSink }
+type responses struct {
+	routing.MessageSink
 
-// WriteMessage changes two things. Without TURN of our own LiveKit names
+	mu   sync.Mutex
+	room *livekit.Room // as the participant was told last
+}
+
+// WriteMessage changes some things. Without TURN of our own LiveKit names
 // public STUN servers of others, and every browser would tell them its
-// address; a server that is reachable needs none. And a stopping server says
-// goodbye in a way that makes livekit-client come back by itself, as it does
-// when the process was killed.
+// address; a server that is reachable needs none. LiveKit's counts of a room
+// include hidden participants and would give them away. And a stopping server
+// says goodbye in a way that makes livekit-client come back by itself, as it
+// does when the process was killed.
 func (r *responses) WriteMessage(msg proto.Message) error {
 	if res, ok := msg.(*livekit.SignalResponse); ok {
 		switch m := res.Message.(type) {
 		case *livekit.SignalResponse_Join:
 			m.Join.IceServers = nil
+			m.Join.Room, _ = r.news(m.Join.Room)
 		case *livekit.SignalResponse_Reconnect:
 			m.Reconnect.IceServers = nil
+		case *livekit.SignalResponse_RoomUpdate:
+			// The same message goes to others too.
+			told, isNews := r.news(m.RoomUpdate.Room)
+			if !isNews {
+				return nil
+			}
+			msg = &livekit.SignalResponse{Message: &livekit.SignalResponse_RoomUpdate{
+				RoomUpdate: &livekit.RoomUpdate{Room: told}}}
 		case *livekit.SignalResponse_Leave:
 			if m.Leave.Reason == livekit.DisconnectReason_SERVER_SHUTDOWN {
 				m.Leave.Action = livekit.LeaveRequest_RECONNECT
@@ -119,4 +134,17 @@ func (r *responses) WriteMessage(msg proto.Message) error {
 		}
 	}
 	return r.MessageSink.WriteMessage(msg)
+}
+
+// news returns what the participant shall be told of the room, and whether it
+// is anything new: LiveKit tells of a room now and then when somebody, hidden
+// or not, has come or gone.
+func (r *responses) news(rm *livekit.Room) (told *livekit.Room, isNews bool) {
+	told = proto.CloneOf(rm)
+	told.NumParticipants, told.NumPublishers = 0, 0
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	isNews = !proto.Equal(r.room, told)
+	r.room = told
+	return told, isNews
 }

@@ -221,6 +221,11 @@ func (n *node) closeRest() {
 	}
 }
 
+// admin returns a context in which LiveKit's API allows to manage one session.
+func (n *node) admin(ctx context.Context, session string) context.Context {
+	return n.as(ctx, &auth.VideoGrant{RoomAdmin: true, Room: session})
+}
+
 // as returns a context in which LiveKit's API allows what grant says.
 func (n *node) as(ctx context.Context, grant *auth.VideoGrant) context.Context {
 	return service.WithGrants(ctx, &auth.ClaimGrants{Video: grant}, "")

@@ -26,34 +26,30 @@ func (s *Service) Projects(ctx context.Context, organizationID string) ([]Projec
 // Edit is what an operator changes of a project at once. What is nil stays.
 type Edit struct {
 	Name     *string
-	Settings func(*Settings) // changes the settings in place
+	Settings func(*Settings) error // changes the settings in place; may be called again
 }
 
 // Edit changes a project, all of it or nothing, and returns it as it is now.
 func (s *Service) Edit(ctx context.Context, id string, e Edit) (Project, error) {
 	var out Project
-	err := s.store.Write(ctx, func(ctx context.Context) error {
-		if err := s.store.LockProject(ctx, id); err != nil {
-			return err
-		}
+	err := s.update(ctx, id, func(p *Project) (err error) {
 		if e.Name != nil {
 			if err := checkName(*e.Name); err != nil {
 				return err
 			}
-			if err := s.update(ctx, id, func(p *Project) error { p.Name = *e.Name; return nil }); err != nil {
+			p.Name = *e.Name
+		}
+		if e.Settings != nil {
+			if err := e.Settings(&p.Settings); err != nil {
 				return err
 			}
+			p.Settings, err = p.Settings.valid()
 		}
-		var err error
-		if out, err = s.store.Project(ctx, id); err != nil || e.Settings == nil {
-			return err
-		}
-		e.Settings(&out.Settings)
-		return s.Configure(ctx, id, out.Settings)
+		out = *p
+		return err
 	})
 	if err != nil {
 		return Project{}, err
 	}
-	s.changed(id) // once more: before the commit, others may have read what was
 	return out, nil
 }

@@ -1,5 +1,5 @@
 // Package project holds organizations and the projects they own: types, rules
-// and a Service. It imports the standard library, fault and event only.
+// and a Service. It imports the standard library, fault, field and event only.
 package project
 
 import (
@@ -181,12 +181,10 @@ func (s *Service) Resume(ctx context.Context, id string) error {
 	return s.update(ctx, id, func(p *Project) error { p.SuspendedAt = time.Time{}; return nil })
 }
 
-// Configure changes a project's settings.
+// Configure replaces a project's settings.
 func (s *Service) Configure(ctx context.Context, id string, settings Settings) error {
-	if t := settings.DefaultEmptyTimeout; t < 0 || t > 86400 {
-		return fault.Invalidf("default_empty_timeout must be between 0 and 86400 seconds")
-	}
-	return s.update(ctx, id, func(p *Project) error { p.Settings = settings; return nil })
+	_, err := s.Edit(ctx, id, Edit{Settings: func(to *Settings) error { *to = settings; return nil }})
+	return err
 }
 
 func (s *Service) update(ctx context.Context, id string, change func(*Project) error) error {

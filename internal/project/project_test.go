@@ -2,6 +2,7 @@ package project_test
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -139,11 +140,11 @@ func TestChangesAtOnce(t *testing.T) {
 						return err
 					},
 					func() error {
-						_, err := d.Edit(ctx, p.ID, project.Edit{Settings: func(s *project.Settings) { s.DefaultEmptyTimeout = 20 }})
+						_, err := d.Edit(ctx, p.ID, project.Edit{Settings: func(s *project.Settings) error { s.DefaultEmptyTimeout = 20; return nil }})
 						return err
 					},
 					func() error {
-						_, err := d.Edit(ctx, p.ID, project.Edit{Settings: func(s *project.Settings) { s.RequireSecretSignatures = true }})
+						_, err := d.Edit(ctx, p.ID, project.Edit{Settings: func(s *project.Settings) error { s.RequireSecretSignatures = true; return nil }})
 						return err
 					},
 					func() error {
@@ -164,7 +165,7 @@ func TestChangesAtOnce(t *testing.T) {
 				wg.Wait()
 				got, err := d.Get(ctx, p.ID)
 				want := project.Settings{RequireSecretSignatures: true, DefaultEmptyTimeout: 20}
-				if err != nil || !got.Suspended() || got.Name != "New" || got.Settings != want {
+				if err != nil || !got.Suspended() || got.Name != "New" || !reflect.DeepEqual(got.Settings, want) {
 					t.Fatalf("%+v %v", got, err)
 				}
 				o, err := d.Organization(ctx, p.OrganizationID)
@@ -229,7 +230,7 @@ func TestLists(t *testing.T) {
 		first.OrganizationID:  {first, third},
 		second.OrganizationID: {second},
 	} {
-		if got, err := d.Projects(ctx, organization); err != nil || !slices.Equal(got, want) {
+		if got, err := d.Projects(ctx, organization); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v %v", got, err)
 		}
 	}

@@ -1,5 +1,23 @@
 package project
 
+import (
+	"slices"
+
+	"parley/internal/fault"
+	"parley/internal/field"
+)
+
+// The bounds of what a project can set, which are those of what a room can ask.
+const (
+	maxEmptyTimeout  = 86400 // seconds
+	maxURL           = 255
+	maxWebhookURL    = 2048
+	maxEmbedOrigins  = 20
+	maxParticipants  = 1000
+	maxRoomDuration  = 1440 // minutes
+	maxBreakoutRooms = 16
+)
+
 // Settings are what the operator sets for a project. Every field's zero value
 // is its default.
 type Settings struct {
@@ -44,4 +62,40 @@ type Locks struct {
 	Camera      bool `json:"camera,omitempty"`
 	ScreenShare bool `json:"screen_share,omitempty"`
 	Chat        bool `json:"chat,omitempty"`
+}
+
+// valid returns the settings as they are kept, or says which of them breaks
+// which bound.
+func (s Settings) valid() (Settings, error) {
+	breakoutRooms := 0
+	if s.Features.BreakoutRooms != nil {
+		breakoutRooms = *s.Features.BreakoutRooms
+	}
+	for _, err := range []error{
+		field.Range("default_empty_timeout", s.DefaultEmptyTimeout, 0, maxEmptyTimeout),
+		field.URL("default_logout_url", s.DefaultLogoutURL, maxURL),
+		field.URL("default_webhook_url", s.DefaultWebhookURL, maxWebhookURL),
+		field.Range("features.max_participants", s.Features.MaxParticipants, 0, maxParticipants),
+		field.Range("features.room_duration", s.Features.RoomDuration, 0, maxRoomDuration),
+		field.Range("features.breakout_rooms", breakoutRooms, 0, maxBreakoutRooms),
+	} {
+		if err != nil {
+			return Settings{}, err
+		}
+	}
+	var origins []string
+	for _, text := range s.EmbedOrigins {
+		origin, err := field.Origin("embed_origins", text)
+		if err != nil {
+			return Settings{}, err
+		}
+		if !slices.Contains(origins, origin) {
+			origins = append(origins, origin)
+		}
+	}
+	if len(origins) > maxEmbedOrigins {
+		return Settings{}, fault.Invalidf("embed_origins must hold at most %d origins, not %d", maxEmbedOrigins, len(origins))
+	}
+	s.EmbedOrigins = origins
+	return s, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/field"
 	"parley/internal/seal"
 )
 
@@ -72,7 +73,7 @@ func (q Opening) check() error {
 		return fault.Invalidf("names must have 1 to %d entries", maxBreakoutRooms)
 	}
 	for _, name := range q.Names {
-		if err := checkText("names", name, 1, maxBreakoutName, false); err != nil {
+		if err := field.Text("names", name, 1, maxBreakoutName, false); err != nil {
 			return err
 		}
 	}
@@ -175,7 +176,7 @@ func (s *Service) CloseBreakouts(ctx context.Context, roomID, seatKey string) er
 
 // Broadcast says something to everybody in the room and its breakout rooms.
 func (s *Service) Broadcast(ctx context.Context, roomID, seatKey, text string) error {
-	if err := checkText("text", text, 1, maxBroadcast, true); err != nil {
+	if err := field.Text("text", text, 1, maxBroadcast, true); err != nil {
 		return err
 	}
 	r, err := s.store.Room(ctx, roomID)

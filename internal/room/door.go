@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/field"
 	"parley/internal/project"
 	"parley/internal/seal"
 )
@@ -104,7 +105,7 @@ func (s *Service) Preview(ctx context.Context, roomID string, v Visit) (Preview,
 // Refusals: NotFound, Gone (over), Conflict (room_full, room_not_open,
 // link_taken), Forbidden (project, invitation_required), Invalid (name).
 func (s *Service) TakeSeat(ctx context.Context, roomID string, v Visit) (Admission, error) {
-	if err := firstError(checkText("name", v.Name, 1, maxText, false), checkSeatKey(v.SeatKey)); err != nil {
+	if err := firstError(field.Text("name", v.Name, 1, maxText, false), checkSeatKey(v.SeatKey)); err != nil {
 		return Admission{}, err
 	}
 	var out Admission

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/field"
 	"parley/internal/project"
 	"parley/internal/seal"
 )
@@ -77,14 +78,14 @@ func (s *Service) linkTo(roomID, token string) string {
 func (q Invitation) check(settings project.Settings) error {
 	name := error(nil)
 	if q.Name != "" {
-		name = checkText("name", q.Name, 1, maxText, false)
+		name = field.Text("name", q.Name, 1, maxText, false)
 	}
 	if q.Hidden && !settings.HiddenParticipants {
 		return fault.New(fault.Forbidden, "hidden_participants_off", "is_hidden needs the project's setting hidden_participants, which is off")
 	}
 	return firstError(name,
-		checkText("client_user_id", q.UserID, 0, maxText, false),
-		checkRange("expires_in", int(q.ExpiresIn/time.Second), 0, maxLinkDays*24*60*60))
+		field.Text("client_user_id", q.UserID, 0, maxText, false),
+		field.Range("expires_in", int(q.ExpiresIn/time.Second), 0, maxLinkDays*24*60*60))
 }
 
 // belongsTo answers another project's room as one that does not exist.

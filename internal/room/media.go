@@ -30,7 +30,9 @@ type Media interface {
 	// when none is named. Who is absent, or away for a moment, does not get it.
 	Tell(ctx context.Context, session string, identities []string, message Message) error
 	// Allow changes what somebody who is in may send, and the role that others
-	// read. An absent one is not an error.
+	// read; what they send already and may not any more is taken out. An absent
+	// one is not an error. A pass of before still grants what it said: allow
+	// again when somebody comes in.
 	Allow(ctx context.Context, session, identity string, role Role, grants Grants) error
 }
 
@@ -39,7 +41,7 @@ type Media interface {
 type MediaSession struct {
 	Name            string // internal name, "<room_id>.<n>", fresh for each live period
 	Type            Type   // an audio session carries sound only, enforced by the engine
-	MaxParticipants int    // a second bound behind the seats
+	MaxParticipants int    // a second bound behind the seats; hidden participants count here
 	Info            Info
 }
 
@@ -60,6 +62,10 @@ type Place struct {
 }
 
 // Message is what the server says to pages, as JSON under the topic "parley".
+// Participants can send under that topic too, but not without a sender: a page
+// takes it for the server's only when the identity it came with is empty. (In
+// livekit-client that is the last argument of RoomEvent.DataReceived. The
+// participant it gives is also missing for a sender the page does not know yet.)
 type Message struct {
 	Kind MessageKind `json:"kind"`
 	Text string      `json:"text,omitempty"` // of a broadcast

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/field"
 	"parley/internal/seal"
 )
 
@@ -86,7 +87,7 @@ func (s *Service) keep(ctx context.Context, o *Once, answer []byte, now time.Tim
 // again within a minute changes nothing. Refusals: NotFound, Invalid for the
 // name, Gone when the room is over.
 func (s *Service) MarkAttendance(ctx context.Context, roomID, name string, body []byte) error {
-	if err := checkText("user_info.name", name, 1, maxText, false); err != nil {
+	if err := field.Text("user_info.name", name, 1, maxText, false); err != nil {
 		return err
 	}
 	return s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {

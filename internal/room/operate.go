@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/field"
 )
 
 // What an operator does with rooms: look, and end.
@@ -49,7 +50,7 @@ func (s *Service) List(ctx context.Context, q Query) (rooms []Listed, more bool,
 	default:
 		return nil, false, fault.Invalidf("state must be scheduled, open, active, ended, cancelled or expired, not %q", q.State)
 	}
-	if err := checkRange("limit", q.Limit, 1, MaxListed); err != nil {
+	if err := field.Range("limit", q.Limit, 1, MaxListed); err != nil {
 		return nil, false, err
 	}
 	limit := q.Limit

@@ -29,6 +29,8 @@ func (s *Service) joined(session, identity, connection string, at time.Time) err
 		return fault.Invalidf("%q is no session of ours", session)
 	}
 	unwelcome := false
+	var in Seat
+	var grants Grants
 	err := s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		live, err := s.isLive(ctx, r, n)
 		if unwelcome = !live; unwelcome || err != nil {
@@ -51,6 +53,7 @@ func (s *Service) joined(session, identity, connection string, at time.Time) err
 				return err
 			}
 		}
+		in, grants = seat, r.grants(seat.Role)
 		a := Attendance{ID: s.newID(), RoomID: r.ID, Session: n, SeatID: seat.ID, Connection: connection,
 			Hidden: seat.Hidden, Node: s.node, JoinedAt: at}
 		fresh, err := s.store.InsertAttendance(ctx, a)
@@ -70,10 +73,14 @@ func (s *Service) joined(session, identity, connection string, at time.Time) err
 	if fault.Is(err, fault.NotFound) {
 		unwelcome, err = true, nil
 	}
-	if err != nil || !unwelcome {
+	switch {
+	case err != nil:
 		return err
+	case unwelcome:
+		return s.media.Remove(ctx, session, identity)
 	}
-	return s.media.Remove(ctx, session, identity)
+	// The token may be older than the latest word on what they may do.
+	return s.media.Allow(ctx, session, identity, in.Role, grants)
 }
 
 // isLive reports whether session n of a room is, its own or a breakout room's.

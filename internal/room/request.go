@@ -2,14 +2,10 @@ package room
 
 import (
 	"cmp"
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"parley/internal/fault"
+	"parley/internal/field"
 	"parley/internal/project"
 )
 
@@ -128,7 +124,7 @@ func (q *Request) check(allowed Entitlements) error {
 	}
 	name := error(nil)
 	if q.Name != "" || q.StartAt.IsZero() {
-		name = checkText("name", q.Name, 1, maxText, false)
+		name = field.Text("name", q.Name, 1, maxText, false)
 	}
 	breakout := 0
 	if q.BreakoutRooms != nil {
@@ -136,16 +132,16 @@ func (q *Request) check(allowed Entitlements) error {
 	}
 	return firstError(
 		name,
-		checkRange("max_participants", q.MaxParticipants, 1, allowed.MaxParticipants),
-		checkRange("empty_timeout", q.EmptyTimeout, 0, maxEmptyTimeout),
-		checkText("metadata.room_title", q.Title, 1, maxText, false),
-		checkText("metadata.welcome_message", q.WelcomeMessage, 0, maxWelcome, true),
-		checkText("client_room_id", q.ClientRoomID, 0, maxText, false),
-		checkText("external_user_id", q.ExternalUserID, 0, maxText, false),
-		checkURL("logout_url", q.LogoutURL, maxText),
-		checkURL("webhook_url", q.WebhookURL, maxWebhookURL),
-		checkRange("metadata.room_features."+featureDuration, q.Duration, 0, maxDuration),
-		checkRange("metadata.room_features."+featureBreakoutRooms, breakout, 0, maxBreakoutRooms),
+		field.Range("max_participants", q.MaxParticipants, 1, allowed.MaxParticipants),
+		field.Range("empty_timeout", q.EmptyTimeout, 0, maxEmptyTimeout),
+		field.Text("metadata.room_title", q.Title, 1, maxText, false),
+		field.Text("metadata.welcome_message", q.WelcomeMessage, 0, maxWelcome, true),
+		field.Text("client_room_id", q.ClientRoomID, 0, maxText, false),
+		field.Text("external_user_id", q.ExternalUserID, 0, maxText, false),
+		field.URL("logout_url", q.LogoutURL, maxText),
+		field.URL("webhook_url", q.WebhookURL, maxWebhookURL),
+		field.Range("metadata.room_features."+featureDuration, q.Duration, 0, maxDuration),
+		field.Range("metadata.room_features."+featureBreakoutRooms, breakout, 0, maxBreakoutRooms),
 	)
 }
 
@@ -156,59 +152,4 @@ func firstError(errs ...error) error {
 		}
 	}
 	return nil
-}
-
-func checkRange(field string, n, low, high int) error {
-	if n < low || n > high {
-		return fault.Invalidf("%s must be between %d and %d, not %d", field, low, high, n)
-	}
-	return nil
-}
-
-// checkText holds a text to its length in characters (not bytes). A text that
-// must not be empty may not be blank either. Control characters are refused,
-// line breaks aside where lines are meant.
-func checkText(field, text string, low, high int, lines bool) error {
-	if !utf8.ValidString(text) {
-		return fault.Invalidf("%s must be UTF-8", field)
-	}
-	if low > 0 && strings.TrimSpace(text) == "" {
-		return fault.Invalidf("%s must have %d to %d characters and not be blank", field, low, high)
-	}
-	if n := utf8.RuneCountInString(text); n > high {
-		return fault.Invalidf("%s must have at most %d characters, not %d", field, high, n)
-	}
-	for _, c := range text {
-		if unicode.IsControl(c) && !(lines && (c == '\n' || c == '\r')) {
-			return fault.Invalidf("%s must not contain control characters such as U+%04X", field, c)
-		}
-	}
-	return nil
-}
-
-// checkURL holds an optional address to be absolute, http or https, without
-// credentials, and of a length in characters.
-func checkURL(field, text string, high int) error {
-	if text == "" {
-		return nil
-	}
-	if err := checkText(field, text, 1, high, false); err != nil {
-		return err
-	}
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.ContainsFunc(text, unicode.IsSpace) || !isPort(u.Port()) {
-		return fault.Invalidf("%s must be an absolute http or https URL", field)
-	}
-	if u.User != nil {
-		return fault.Invalidf("%s must not contain a user name or password", field)
-	}
-	return nil
-}
-
-func isPort(text string) bool {
-	if text == "" {
-		return true
-	}
-	n, err := strconv.ParseUint(text, 10, 16)
-	return err == nil && n > 0
 }

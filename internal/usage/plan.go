@@ -3,6 +3,11 @@
 // is invented. It imports the standard library, fault and project.
 package usage
 
+import (
+	"maps"
+	"slices"
+)
+
 // DefaultPlan is the name of the plan of an organization that has no other.
 const DefaultPlan = "default"
 
@@ -29,6 +34,8 @@ type Provider interface {
 	// Plan returns the plan of a name; false when it is not known, so that
 	// nothing can be said of it. An empty name is DefaultPlan.
 	Plan(name string) (Plan, bool)
+	// Names returns the names of all plans it knows, in order.
+	Names() []string
 }
 
 type builtin map[string]Plan
@@ -53,8 +60,14 @@ func (b builtin) Plan(name string) (Plan, bool) {
 	return p, ok
 }
 
+// Names implements Provider.
+func (b builtin) Names() []string { return slices.Sorted(maps.Keys(b)) }
+
 // None is the missing Provider: it knows nothing.
 type None struct{}
 
 // Plan implements Provider.
 func (None) Plan(string) (Plan, bool) { return Plan{}, false }
+
+// Names implements Provider.
+func (None) Names() []string { return nil }

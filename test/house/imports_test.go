@@ -24,9 +24,10 @@ var allowed = map[string][]string{
 	"internal/config":       {"internal/seal"},
 	"internal/live":         {},
 	"internal/operator":     {"internal/fault", "internal/seal"},
-	"internal/project":      {"internal/fault", "internal/event", "internal/seal"},
+	"internal/field":        {"internal/fault"},
+	"internal/project":      {"internal/fault", "internal/field", "internal/event", "internal/seal"},
 	"internal/key":          {"internal/fault", "internal/event", "internal/seal", "internal/project"},
-	"internal/room":         {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key"},
+	"internal/room":         {"internal/fault", "internal/field", "internal/event", "internal/seal", "internal/project", "internal/key"},
 	"internal/usage":        {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room"},
 	"internal/diagnostic":   {"client/sign"},
 	"internal/store":        {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic", "internal/live", "internal/operator"},
@@ -48,11 +49,12 @@ var allowed = map[string][]string{
 var wiring = []string{"internal/app", "internal/cli", "cmd/parley"}
 
 // domain packages import no module but ours and the standard library.
-var domain = []string{"client/sign", "client", "internal/fault", "internal/seal", "internal/event", "internal/operator", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic"}
+var domain = []string{"client/sign", "client", "internal/fault", "internal/field", "internal/seal", "internal/event", "internal/operator", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic"}
 
 // only names modules that one package alone may import.
 var only = map[string]string{
 	"github.com/livekit/":      "internal/media",
+	"github.com/redis/":        "internal/live internal/media",
 	"database/sql":             "internal/store",
 	"modernc.org/":             "internal/store",
 	"github.com/jackc/":        "internal/store",

@@ -37,33 +37,62 @@ func decode(body []byte, into any) error {
 	if _, err := web.Parse(body); err != nil { // repeated fields, what follows the object
 		return err
 	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(body, &fields); err != nil {
-		return fault.Invalidf("the body must be a JSON object")
-	}
-	known := names(into)
-	for name := range fields {
-		if !slices.Contains(known, name) {
-			return fault.Invalidf("there is no field %q here, only %s", name, strings.Join(known, ", "))
-		}
+	t := reflect.TypeOf(into).Elem()
+	if err := checkNames(body, t, ""); err != nil {
+		return err
 	}
 	err := json.Unmarshal(body, into)
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
-		return fault.Invalidf("%s must be %s", wrong.Field, kinds[wrong.Type.Kind()])
+		return fault.Invalidf("%s must be %s", wrong.Field, kinds[typeAt(t, wrong.Field).Kind()])
 	}
 	return err
 }
 
-var kinds = map[reflect.Kind]string{reflect.String: "a string", reflect.Bool: "true or false", reflect.Int: "an integer"}
+var kinds = map[reflect.Kind]string{reflect.String: "a string", reflect.Bool: "true or false", reflect.Int: "an integer",
+	reflect.Slice: "a list of strings", reflect.Struct: "an object"}
 
-// names returns the JSON names of a generated type's fields.
-func names(of any) []string {
-	t := reflect.TypeOf(of).Elem()
-	var all []string
+// checkNames refuses a field that a generated type does not have, at any depth.
+func checkNames(value json.RawMessage, t reflect.Type, prefix string) error {
+	var given map[string]json.RawMessage
+	if t.Kind() != reflect.Struct || json.Unmarshal(value, &given) != nil {
+		return nil // that it is no object is for its type to say
+	}
+	fields := fieldsOf(t)
+	for name, value := range given {
+		inner, known := fields[name]
+		if !known {
+			var all []string
+			for name := range fields {
+				all = append(all, prefix+name)
+			}
+			slices.Sort(all)
+			return fault.Invalidf("there is no field %q here, only %s", prefix+name, strings.Join(all, ", "))
+		}
+		if err := checkNames(value, inner, prefix+name+"."); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fieldsOf returns the types of a generated type's fields by their JSON names.
+func fieldsOf(t reflect.Type) map[string]reflect.Type {
+	all := map[string]reflect.Type{}
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		all = append(all, name)
+		all[name] = t.Field(i).Type
+		if all[name].Kind() == reflect.Pointer {
+			all[name] = all[name].Elem()
+		}
 	}
 	return all
+}
+
+// typeAt returns the type of a field of a generated type, or of one inside it.
+func typeAt(t reflect.Type, path string) reflect.Type {
+	for name := range strings.SplitSeq(path, ".") {
+		t = fieldsOf(t)[name]
+	}
+	return t
 }

@@ -20,6 +20,7 @@ func TestManagementAPI(t *testing.T) {
 	b := setup(t)
 	t.Run("organizations", func(t *testing.T) { testOrganizations(t, b) })
 	t.Run("projects", func(t *testing.T) { testProjects(t, b) })
+	t.Run("settings", func(t *testing.T) { testSettings(t, b) })
 	t.Run("credentials", func(t *testing.T) { testCredentials(t, b) })
 	t.Run("rooms", func(t *testing.T) { testRooms(t, b) })
 	t.Run("tokens", func(t *testing.T) { testTokens(t, b) })
@@ -47,6 +48,13 @@ func testOrganizations(t *testing.T, b *bench) {
 		t.Errorf("%v", priced)
 	}
 	b.refused("PATCH", "/organizations/"+id, m{"currency": "euro"}, 400, "invalid_request", "currency must be three capital letters of ISO 4217, such as EUR")
+	b.refused("PATCH", "/organizations/"+id, m{"name": "Other", "plan": "silver"}, 400, "invalid_request", `plan must be one that the configuration knows (default, gold), not "silver"`)
+	b.contract.With(wrap(NewHandler(b.projects, b.keys, b.rooms, b.tokens, known{})), func() {
+		b.refused("PATCH", "/organizations/"+id, m{"plan": "gold"}, 400, "invalid_request", "plan must be empty: without a plan provider no plan is known here")
+		if none := b.ok("PATCH", "/organizations/"+id, m{"plan": ""}); none["plan"] != "" {
+			t.Errorf("%v", none)
+		}
+	})
 	if same := b.ok("PATCH", "/organizations/"+id, m{}); same["name"] != "Acme Ltd" {
 		t.Errorf("%v", same)
 	}
@@ -98,7 +106,7 @@ func testProjects(t *testing.T, b *bench) {
 	if r, err := b.keys.Ring(t.Context(), id); err != nil || !r.Project.Settings.RequireSecretSignatures || r.Project.Name != "Classes" {
 		t.Errorf("the change is not in force: %+v %v", r.Project, err)
 	}
-	b.refused("PATCH", path, m{"name": "Other", "default_empty_timeout": 86401}, 400, "invalid_request", "default_empty_timeout must be between 0 and 86400 seconds")
+	b.refused("PATCH", path, m{"name": "Other", "default_empty_timeout": 86401}, 400, "invalid_request", "default_empty_timeout must be between 0 and 86400, not 86401")
 	b.refused("PATCH", path, m{"require_secret_signatures": "yes"}, 400, "invalid_request", "require_secret_signatures must be true or false")
 	b.refused("PATCH", path, m{"default_empty_timeout": 1.5}, 400, "invalid_request", "default_empty_timeout must be an integer")
 	if same := b.ok("PATCH", path, m{}); same["name"] != "Classes" {
@@ -308,10 +316,10 @@ func testEveryOperation(t *testing.T, b *bench) {
 				t.Errorf("%s of nothing: %d %v", o.ID, status, out)
 			}
 		}
-		b.contract.With(wrap(NewHandler(b.projects, b.keys, b.rooms, failing{err: errors.New("secret cause")})), func() {
+		b.contract.With(wrap(NewHandler(b.projects, b.keys, b.rooms, failing{err: errors.New("secret cause")}, known{})), func() {
 			b.refused(o.Method, path, nil, 500, "internal", "internal error")
 		})
-		b.contract.With(wrap(NewHandler(b.projects, b.keys, b.rooms, failing{err: gone})), func() {
+		b.contract.With(wrap(NewHandler(b.projects, b.keys, b.rooms, failing{err: gone}, known{})), func() {
 			b.refused(o.Method, path, nil, 503, "unavailable", gone.Message)
 		})
 	}

@@ -300,7 +300,7 @@ type OrganizationChanges struct {
 	// Name 1 to 255 characters, not blank.
 	Name *Name `json:"name,omitempty"`
 
-	// Plan 1 to 64 lower-case letters, digits, - and _; empty is the plan named default.
+	// Plan One that the configuration knows; empty is the plan named default.
 	Plan *string `json:"plan,omitempty"`
 
 	// UnitPrice A decimal such as 0.004; needs a currency.
@@ -336,13 +336,61 @@ type Project struct {
 	SuspendedAt *time.Time `json:"suspended_at,omitempty"`
 }
 
-// ProjectChanges defines model for ProjectChanges.
+// ProjectChanges A name, and settings as ProjectSettings describes them; null is the default.
 type ProjectChanges struct {
 	DefaultEmptyTimeout *int `json:"default_empty_timeout,omitempty"`
+
+	// DefaultLogoutUrl Absolute, http or https, without user name and password; empty is none.
+	DefaultLogoutUrl *string `json:"default_logout_url,omitempty"`
+
+	// DefaultWebhookUrl Absolute, http or https, without user name and password; empty is none.
+	DefaultWebhookUrl *string `json:"default_webhook_url,omitempty"`
+
+	// EmbedOrigins At most 20, each scheme://host[:port] with https, or http for
+	// localhost. They are kept in lower case, without the scheme's own port
+	// and each once.
+	EmbedOrigins *[]string `json:"embed_origins,omitempty"`
+	Features     *struct {
+		BreakoutRooms   *int  `json:"breakout_rooms,omitempty"`
+		Camera          *bool `json:"camera,omitempty"`
+		Chat            *bool `json:"chat,omitempty"`
+		MaxParticipants *int  `json:"max_participants,omitempty"`
+		RoomDuration    *int  `json:"room_duration,omitempty"`
+		ScreenShare     *bool `json:"screen_share,omitempty"`
+	} `json:"features,omitempty"`
+	HiddenParticipants  *bool `json:"hidden_participants,omitempty"`
+	InvitationsRequired *bool `json:"invitations_required,omitempty"`
+	Locks               *struct {
+		Camera      *bool `json:"camera,omitempty"`
+		Chat        *bool `json:"chat,omitempty"`
+		Microphone  *bool `json:"microphone,omitempty"`
+		ScreenShare *bool `json:"screen_share,omitempty"`
+	} `json:"locks,omitempty"`
 
 	// Name 1 to 255 characters, not blank.
 	Name                    *Name `json:"name,omitempty"`
 	RequireSecretSignatures *bool `json:"require_secret_signatures,omitempty"`
+}
+
+// ProjectFeatures What its rooms may do, below what the plan allows. A room takes them over when it is created.
+type ProjectFeatures struct {
+	// BreakoutRooms 0 is none; absent is the plan's own.
+	BreakoutRooms *int `json:"breakout_rooms,omitempty"`
+
+	// Camera Default true.
+	Camera bool `json:"camera"`
+
+	// Chat Default true.
+	Chat bool `json:"chat"`
+
+	// MaxParticipants 0 is the plan's own.
+	MaxParticipants int `json:"max_participants"`
+
+	// RoomDuration Minutes; 0 is the plan's own.
+	RoomDuration int `json:"room_duration"`
+
+	// ScreenShare Default true.
+	ScreenShare bool `json:"screen_share"`
 }
 
 // ProjectList defines model for ProjectList.
@@ -350,10 +398,46 @@ type ProjectList struct {
 	Projects []Project `json:"projects"`
 }
 
+// ProjectLocks What guests may not do unless a host lets them. A room takes them over when it is created.
+type ProjectLocks struct {
+	// Camera Default false.
+	Camera bool `json:"camera"`
+
+	// Chat Default false.
+	Chat bool `json:"chat"`
+
+	// Microphone Default false.
+	Microphone bool `json:"microphone"`
+
+	// ScreenShare Default false.
+	ScreenShare bool `json:"screen_share"`
+}
+
 // ProjectSettings Each is at its default until it is set.
 type ProjectSettings struct {
 	// DefaultEmptyTimeout Seconds, for rooms that ask for 0; 0 is the service's own default, 300.
 	DefaultEmptyTimeout int `json:"default_empty_timeout"`
+
+	// DefaultLogoutUrl Where people go who leave a room that names no place of its own; empty is none.
+	DefaultLogoutUrl string `json:"default_logout_url"`
+
+	// DefaultWebhookUrl Target of the events of all its rooms, beside a room's own; empty is none.
+	DefaultWebhookUrl string `json:"default_webhook_url"`
+
+	// EmbedOrigins Origins whose pages may show the room page in a frame; none without any.
+	EmbedOrigins []string `json:"embed_origins"`
+
+	// Features What its rooms may do, below what the plan allows. A room takes them over when it is created.
+	Features ProjectFeatures `json:"features"`
+
+	// HiddenParticipants Allow links whose holder the others do not see. Default false.
+	HiddenParticipants bool `json:"hidden_participants"`
+
+	// InvitationsRequired Let in only who has a link with a token; the id of a room is then not enough. Default false.
+	InvitationsRequired bool `json:"invitations_required"`
+
+	// Locks What guests may not do unless a host lets them. A room takes them over when it is created.
+	Locks ProjectLocks `json:"locks"`
 
 	// RequireSecretSignatures Refuse version 3 and 4 calls that are signed with an API key. Default false.
 	RequireSecretSignatures bool `json:"require_secret_signatures"`

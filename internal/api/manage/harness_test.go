@@ -41,8 +41,17 @@ type quiet struct{ room.Media }
 // Open implements room.Media.
 func (quiet) Open(context.Context, room.MediaSession) error { return nil }
 
+// Announce implements room.Media.
+func (quiet) Announce(context.Context, string, room.Info) error { return nil }
+
 // Pass implements room.Media.
 func (quiet) Pass(room.MediaPass) (string, error) { return "pass", nil }
+
+// known are plans.
+type known []string
+
+// Names implements Plans.
+func (k known) Names() []string { return k }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
@@ -60,7 +69,7 @@ func setup(t *testing.T) *bench {
 	_, token, err := b.tokens.Create(t.Context(), "test")
 	must(t, err)
 	b.token = token.Reveal()
-	b.contract = contract.New(t, description(t), wrap(NewHandler(b.projects, b.keys, b.rooms, b.tokens)))
+	b.contract = contract.New(t, description(t), wrap(NewHandler(b.projects, b.keys, b.rooms, b.tokens, known{"default", "gold"})))
 	return b
 }
 

@@ -2,7 +2,10 @@ package manage
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 
+	"parley/internal/fault"
 	"parley/internal/project"
 )
 
@@ -36,12 +39,28 @@ func (s *operations) GetOrganization(w http.ResponseWriter, r *http.Request, id 
 // ChangeOrganization implements ServerInterface.
 func (s *operations) ChangeOrganization(w http.ResponseWriter, r *http.Request, id OrganizationID) {
 	q, err := read[OrganizationChanges](w, r)
+	if err == nil {
+		err = s.checkPlan(text(q.Plan))
+	}
 	if err != nil {
 		refuse(w, r, err)
 		return
 	}
 	o, err := s.projects.SetOrganization(r.Context(), id, project.OrganizationChanges{Name: q.Name, Plan: q.Plan, Currency: q.Currency, UnitPrice: q.UnitPrice})
 	answer(w, r, organization(o), err)
+}
+
+// checkPlan refuses a plan that the configuration does not know: rooms would
+// have the technical bounds, and not what its name promises.
+func (s *operations) checkPlan(name string) error {
+	known := s.plans.Names()
+	switch {
+	case name == "" || slices.Contains(known, name):
+		return nil
+	case len(known) == 0:
+		return fault.Invalidf("plan must be empty: without a plan provider no plan is known here")
+	}
+	return fault.Invalidf("plan must be one that the configuration knows (%s), not %q", strings.Join(known, ", "), name)
 }
 
 func organization(o project.Organization) Organization {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"parley/internal/api/web"
 	"parley/internal/project"
 	"parley/internal/room"
 )
@@ -52,12 +53,13 @@ func (s *operations) show(r *http.Request, id string) (Project, error) {
 
 // ChangeProject implements ServerInterface.
 func (s *operations) ChangeProject(w http.ResponseWriter, r *http.Request, id ProjectID) {
-	q, err := read[ProjectChanges](w, r)
+	body, err := web.Body(w, r)
+	var q ProjectChanges
 	if err == nil {
-		_, err = s.projects.Edit(r.Context(), id, project.Edit{Name: q.Name, Settings: func(to *project.Settings) {
-			set(&to.RequireSecretSignatures, q.RequireSecretSignatures)
-			set(&to.DefaultEmptyTimeout, q.DefaultEmptyTimeout)
-		}})
+		err = decode(body, &q)
+	}
+	if err == nil {
+		_, err = s.projects.Edit(r.Context(), id, project.Edit{Name: q.Name, Settings: func(to *project.Settings) error { return patch(to, body) }})
 	}
 	if err != nil {
 		refuse(w, r, err)
@@ -97,7 +99,7 @@ func (s *operations) ResumeProject(w http.ResponseWriter, r *http.Request, id Pr
 func wire(p project.Project) Project {
 	return Project{ProjectId: p.ID, OrganizationId: p.OrganizationID, Name: p.Name, Status: ProjectStatus(p.Status),
 		Suspended: p.Suspended(), SuspendedAt: moment(p.SuspendedAt), CreatedAt: p.CreatedAt,
-		Settings: ProjectSettings{RequireSecretSignatures: p.Settings.RequireSecretSignatures, DefaultEmptyTimeout: p.Settings.DefaultEmptyTimeout}}
+		Settings: settings(p.Settings)}
 }
 
 func set[T any](to, from *T) {

@@ -51,19 +51,27 @@ type Tokens interface {
 	Revoke(ctx context.Context, id string) (operator.Token, error)
 }
 
+// Plans is what this API needs of plans.
+type Plans interface {
+	// Names returns the names of the plans that are known, in order; none when
+	// nothing is known of plans.
+	Names() []string
+}
+
 // operations are those of the management API.
 type operations struct {
 	projects Projects
 	keys     Keys
 	rooms    Rooms
 	tokens   Tokens
+	plans    Plans
 }
 
 // NewHandler returns the handler of everything under /api/manage/. Nothing
 // there answers without a live management token, not even that a path is
 // unknown.
-func NewHandler(projects Projects, keys Keys, rooms Rooms, tokens Tokens) http.Handler {
-	s := &operations{projects: projects, keys: keys, rooms: rooms, tokens: tokens}
+func NewHandler(projects Projects, keys Keys, rooms Rooms, tokens Tokens, plans Plans) http.Handler {
+	s := &operations{projects: projects, keys: keys, rooms: rooms, tokens: tokens, plans: plans}
 	h := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/manage", BaseRouter: web.NewMux(notFound, notAllowed), ErrorHandlerFunc: badParameter})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Request-ID", web.From(r.Context()).ID)

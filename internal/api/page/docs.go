@@ -14,7 +14,7 @@ const docsFolder = "docs"
 // docsPolicy is the policy of the documentation. The viewer's styles carry its
 // pictures as data.
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	"base-uri 'none'; form-action 'none'"
 
 // Docs serves the documentation: /docs, /docs/{name} for its pages, and what
 // they load.
@@ -57,11 +57,11 @@ func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else if !known {
 		f, known = d.files[name+".html"]
 	}
+	protect(w.Header(), docsPolicy, nil)
 	if !known {
-		w.Header().Set("Content-Security-Policy", docsPolicy)
 		http.Error(w, "there is no such page in the documentation; it begins at /docs", http.StatusNotFound)
 		return
 	}
 	w.Header().Set("Cache-Control", cache)
-	f.send(w, r, http.StatusOK, docsPolicy)
+	f.send(w, r, http.StatusOK)
 }

@@ -40,8 +40,11 @@ func TestDocs(t *testing.T) {
 		if w.Code != tc.status || !strings.HasPrefix(w.Body.String(), tc.body) || w.Header().Get("Cache-Control") != tc.cache {
 			t.Errorf("%s: %d %q %v", tc.path, w.Code, w.Body, w.Header())
 		}
+		if w.Header().Get("X-Frame-Options") != "DENY" || w.Header().Get("Referrer-Policy") != "no-referrer" {
+			t.Errorf("%s: %v", tc.path, w.Header())
+		}
 		policy := w.Header().Get("Content-Security-Policy")
-		if !strings.Contains(policy, "default-src 'none'; script-src 'self';") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
+		if !strings.Contains(policy, "default-src 'none'; script-src 'self';") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") || !strings.HasSuffix(policy, "; frame-ancestors 'none'") {
 			t.Errorf("%s: policy %q", tc.path, policy)
 		}
 	}
@@ -52,7 +55,7 @@ func TestDocs(t *testing.T) {
 	}
 
 	// The room page keeps its own policy and knows nothing of these files.
-	room, err := New(built)
+	room, err := New(built, embeds{})
 	if err != nil {
 		t.Fatal(err)
 	}

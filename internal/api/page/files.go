@@ -62,15 +62,23 @@ func readOnly(w http.ResponseWriter, r *http.Request) (ok bool) {
 	return false
 }
 
-// send answers with the smallest form of a file that the caller takes, under
-// a policy and the headers that all our files have.
-func (f file) send(w http.ResponseWriter, r *http.Request, status int, policy string) {
-	header := w.Header()
-	header.Set("Content-Type", f.kind)
+// protect sets the headers that all we serve has, with a policy of what it may
+// load and the origins whose pages may show it in a frame; nobody's without any.
+func protect(header http.Header, policy string, ancestors []string) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer") // a link's room must not travel on
-	header.Set("Content-Security-Policy", policy)
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	if len(ancestors) == 0 {
+		ancestors = []string{"'none'"}
+		header.Set("X-Frame-Options", "DENY") // which can name no origins
+	}
+	header.Set("Content-Security-Policy", policy+"; frame-ancestors "+strings.Join(ancestors, " "))
+}
+
+// send answers with the smallest form of a file that the caller takes.
+func (f file) send(w http.ResponseWriter, r *http.Request, status int) {
+	header := w.Header()
+	header.Set("Content-Type", f.kind)
 	body := f.plain
 	header.Add("Vary", "Accept-Encoding")
 	accepted := r.Header.Get("Accept-Encoding")

@@ -1,10 +1,11 @@
 // Package page serves what the web build makes: the room page, one HTML file
 // for every room, the documentation under /docs, their assets, and the headers
 // that keep all of them to themselves. It imports the standard library only
-// and knows nothing of rooms; the page asks the join API.
+// and knows nothing of rooms but who may show them; the page asks the join API.
 package page
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,19 +13,29 @@ import (
 	"strings"
 )
 
-// policy lets the page load from its own host and from nowhere else, and be
-// framed by nobody.
+// policy lets the page load from its own host and from nowhere else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; " +
-	"media-src 'self' blob:; font-src 'self'; worker-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	"media-src 'self' blob:; font-src 'self'; worker-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'none'"
+
+// roomPath is where the page of a room is, before its id.
+const roomPath = "r/"
+
+// Rooms says whose pages may show a room.
+type Rooms interface {
+	// EmbedOrigins returns the origins that may show a room in a frame; none
+	// when there is no such room, or nothing can be said of it.
+	EmbedOrigins(ctx context.Context, roomID string) []string
+}
 
 // Handler serves the assets under their names, and the page under every other
 // path; only /r/{room_id} is not 404.
 type Handler struct {
 	files map[string]file
+	rooms Rooms
 }
 
 // New reads the built page. It fails when the page was not built.
-func New(assets fs.FS) (*Handler, error) {
+func New(assets fs.FS, rooms Rooms) (*Handler, error) {
 	files, err := read(assets, docsFolder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the room page: %w", err)
@@ -32,7 +43,7 @@ func New(assets fs.FS) (*Handler, error) {
 	if _, ok := files["index.html"]; !ok {
 		return nil, errors.New("the room page was not built into this binary: run make build")
 	}
-	return &Handler{files}, nil
+	return &Handler{files, rooms}, nil
 }
 
 // ServeHTTP implements http.Handler.
@@ -44,10 +55,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f, isAsset := h.files[name]
 	isPage := !isAsset || name == "index.html"
 	status := http.StatusOK
+	var ancestors []string
 	if isPage {
 		// The page itself says which addresses are no rooms.
 		f = h.files["index.html"]
-		if !strings.HasPrefix(name, "r/") {
+		if id, isRoom := strings.CutPrefix(name, roomPath); isRoom {
+			ancestors = h.rooms.EmbedOrigins(r.Context(), id)
+		} else {
 			status = http.StatusNotFound
 		}
 	}
@@ -60,5 +74,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		cache = cacheForEver
 	}
 	w.Header().Set("Cache-Control", cache)
-	f.send(w, r, status, policy)
+	protect(w.Header(), policy, ancestors)
+	f.send(w, r, status)
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -16,7 +17,7 @@ func TestPage(t *testing.T) {
 		"assets/main-1.js.br": {Data: []byte("br")},
 		"assets/main-1.js.gz": {Data: []byte("gz")},
 		"favicon.svg":         {Data: []byte("<svg/>")},
-	})
+	}, embeds{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,9 +58,48 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// embeds are the origins that may show a room, by its id.
+type embeds map[string][]string
+
+// EmbedOrigins implements Rooms.
+func (e embeds) EmbedOrigins(_ context.Context, roomID string) []string { return e[roomID] }
+
+// Only the page of a room follows what its project allows; everything else is
+// shown in a frame by nobody.
+func TestFrames(t *testing.T) {
+	t.Parallel()
+	h, err := New(fstest.MapFS{"index.html": {Data: []byte("page")}, "assets/a.js": {Data: []byte("js")}},
+		embeds{"0197": {"https://a.example", "https://b.example:8443"}, "": {"https://c.example"}, "assets/a.js": {"https://c.example"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/r/0197":      "https://a.example https://b.example:8443",
+		"/r/0197?x=y":  "https://a.example https://b.example:8443",
+		"/r/0198":      "'none'",
+		"/r/0197/more": "'none'",
+		"/":            "'none'",
+		"/0197":        "'none'",
+		"/index.html":  "'none'",
+		"/assets/a.js": "'none'",
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequest(method, path, nil))
+			policy, refused := w.Header().Get("Content-Security-Policy"), w.Header().Get("X-Frame-Options")
+			if !strings.HasSuffix(policy, "; form-action 'none'; frame-ancestors "+want) || strings.Count(policy, "frame-ancestors") != 1 {
+				t.Errorf("%s %s: policy %q, want %s", method, path, policy, want)
+			}
+			if (refused == "DENY") != (want == "'none'") || refused != "" && refused != "DENY" {
+				t.Errorf("%s %s: X-Frame-Options %q", method, path, refused)
+			}
+		}
+	}
+}
+
 func TestPageThatWasNotBuilt(t *testing.T) {
 	t.Parallel()
-	if _, err := New(fstest.MapFS{}); err == nil || !strings.Contains(err.Error(), "make build") {
+	if _, err := New(fstest.MapFS{}, embeds{}); err == nil || !strings.Contains(err.Error(), "make build") {
 		t.Errorf("%v", err)
 	}
 }

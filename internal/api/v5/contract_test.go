@@ -407,7 +407,11 @@ type contractCaller interface {
 
 type countsFail struct{}
 
-func (countsFail) Add(string, string) (int64, bool) { return 0, false }
+func (countsFail) Add(string, string)                {}
+func (countsFail) Next(string, string) (int64, bool) { return 0, false }
+func (countsFail) Number(context.Context, string, string, int64) (int64, error) {
+	return 0, errors.New("gone")
+}
 func (countsFail) Count(context.Context, string, string) (int64, time.Time, error) {
 	return 0, time.Time{}, errors.New("gone")
 }

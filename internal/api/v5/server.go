@@ -38,11 +38,15 @@ type Ledger interface {
 	Limits(o project.Organization) (usage.Plan, bool)
 }
 
-// Counts counts calls. Add says what the count is then if memory holds it,
-// Count asks further.
+// Counts counts calls.
 type Counts interface {
-	Add(subject, period string) (n int64, known bool)
+	// Add counts a call with a key, and Count says how many there were.
+	Add(subject, period string)
 	Count(ctx context.Context, subject, period string) (n int64, last time.Time, err error)
+	// Next counts a call of an organization. It says which one it is if that
+	// is known at once; Number asks further, with what Next returned.
+	Next(subject, period string) (n int64, known bool)
+	Number(ctx context.Context, subject, period string, n int64) (int64, error)
 }
 
 // Diagnostics remembers calls, without holding them up.
@@ -158,7 +162,7 @@ func (s *Server) perform(w http.ResponseWriter, c *caller, answer operation) ([]
 		return nil, err
 	}
 	day := c.at.UTC().Format(time.DateOnly)
-	used, known := s.counts.Add(c.ring.Organization.ID, day)
+	used, known := s.counts.Next(c.ring.Organization.ID, day)
 	s.counts.Add(c.key.ID, string(c.key.Slot))
 	if s.options.Rate != nil {
 		if ok, after := s.options.Rate.Allow(c.key.ID); !ok {
@@ -170,7 +174,7 @@ func (s *Server) perform(w http.ResponseWriter, c *caller, answer operation) ([]
 	}
 	if !known {
 		var err error
-		used, _, err = s.counts.Count(c.bounded(), c.ring.Organization.ID, day)
+		used, err = s.counts.Number(c.bounded(), c.ring.Organization.ID, day, used)
 		known = err == nil
 	}
 	body, err := answer(c)

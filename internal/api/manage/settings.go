@@ -1,0 +1,95 @@
+package manage
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"parley/internal/project"
+)
+
+// settings are a project's settings as this API writes them.
+func settings(s project.Settings) ProjectSettings {
+	return ProjectSettings{
+		RequireSecretSignatures: s.RequireSecretSignatures,
+		DefaultEmptyTimeout:     s.DefaultEmptyTimeout,
+		DefaultLogoutUrl:        s.DefaultLogoutURL,
+		DefaultWebhookUrl:       s.DefaultWebhookURL,
+		InvitationsRequired:     s.InvitationsRequired,
+		HiddenParticipants:      s.HiddenParticipants,
+		EmbedOrigins:            append([]string{}, s.EmbedOrigins...),
+		Features: ProjectFeatures{MaxParticipants: s.Features.MaxParticipants, RoomDuration: s.Features.RoomDuration, BreakoutRooms: s.Features.BreakoutRooms,
+			Camera: !s.Features.NoCamera, ScreenShare: !s.Features.NoScreenShare, Chat: !s.Features.NoChat},
+		Locks: ProjectLocks{Microphone: s.Locks.Microphone, Camera: s.Locks.Camera, ScreenShare: s.Locks.ScreenShare, Chat: s.Locks.Chat},
+	}
+}
+
+// domain is the way back from settings.
+func (s ProjectSettings) domain() project.Settings {
+	return project.Settings{
+		RequireSecretSignatures: s.RequireSecretSignatures,
+		DefaultEmptyTimeout:     s.DefaultEmptyTimeout,
+		DefaultLogoutURL:        s.DefaultLogoutUrl,
+		DefaultWebhookURL:       s.DefaultWebhookUrl,
+		InvitationsRequired:     s.InvitationsRequired,
+		HiddenParticipants:      s.HiddenParticipants,
+		EmbedOrigins:            s.EmbedOrigins,
+		Features: project.Features{MaxParticipants: s.Features.MaxParticipants, RoomDuration: s.Features.RoomDuration, BreakoutRooms: s.Features.BreakoutRooms,
+			NoCamera: !s.Features.Camera, NoScreenShare: !s.Features.ScreenShare, NoChat: !s.Features.Chat},
+		Locks: project.Locks{Microphone: s.Locks.Microphone, Camera: s.Locks.Camera, ScreenShare: s.Locks.ScreenShare, Chat: s.Locks.Chat},
+	}
+}
+
+// patch changes settings as a JSON merge patch does (RFC 7396): what it does
+// not name stays, and null takes back what was set. The body was held to
+// ProjectChanges before.
+func patch(to *project.Settings, body []byte) error {
+	now, err := document(settings(*to))
+	if err != nil {
+		return err
+	}
+	defaults, err := document(settings(project.Settings{}))
+	if err != nil {
+		return err
+	}
+	changes, err := document(json.RawMessage(body))
+	if err != nil {
+		return err
+	}
+	merge(now, changes, defaults)
+	merged, err := json.Marshal(now)
+	if err != nil {
+		return err
+	}
+	var out ProjectSettings
+	if err := json.Unmarshal(merged, &out); err != nil {
+		return err
+	}
+	*to = out.domain()
+	return nil
+}
+
+func merge(to, changes, defaults map[string]any) {
+	for name, value := range changes {
+		inner, nested := value.(map[string]any)
+		switch {
+		case nested:
+			merge(to[name].(map[string]any), inner, defaults[name].(map[string]any))
+		case value == nil:
+			to[name] = defaults[name]
+		default:
+			to[name] = value
+		}
+	}
+}
+
+// document is a value as the JSON object that it is written as.
+func document(v any) (map[string]any, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var out map[string]any
+	return out, d.Decode(&out)
+}

@@ -1,0 +1,112 @@
+package manage
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// defaults are the settings of a new project, as they are shown.
+func defaults() m {
+	return m{
+		"require_secret_signatures": false, "default_empty_timeout": 0.0, "default_logout_url": "", "default_webhook_url": "",
+		"invitations_required": false, "hidden_participants": false, "embed_origins": []any{},
+		"features": m{"max_participants": 0.0, "room_duration": 0.0, "camera": true, "screen_share": true, "chat": true},
+		"locks":    m{"microphone": false, "camera": false, "screen_share": false, "chat": false},
+	}
+}
+
+func testSettings(t *testing.T, b *bench) {
+	b.t = t
+	path := "/projects/" + b.project()["project_id"].(string)
+	shown := func() m { return b.ok("GET", path, nil)["settings"].(m) }
+	is := func(what string, want m) {
+		t.Helper()
+		if got := shown(); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s:\n got %v\nwant %v", what, got, want)
+		}
+	}
+	is("a new project", defaults())
+
+	// Each setting alone: it is shown as it was set, nothing else moves, and
+	// null is the default again.
+	each := m{
+		"require_secret_signatures": true, "default_empty_timeout": 86400.0, "default_logout_url": "https://example.org/bye",
+		"default_webhook_url": "https://example.org/hook", "invitations_required": true, "hidden_participants": true,
+		"embed_origins": []any{"https://a.example", "http://localhost:3000"},
+		"features":      m{"max_participants": 7.0, "room_duration": 45.0, "breakout_rooms": 0.0, "camera": false, "screen_share": false, "chat": false},
+		"locks":         m{"microphone": true, "camera": true, "screen_share": true, "chat": true},
+	}
+	for name, value := range each {
+		inner, nested := value.(m)
+		if !nested {
+			want := defaults()
+			want[name] = value
+			b.ok("PATCH", path, m{name: value})
+			is(name, want)
+			b.ok("PATCH", path, m{name: nil})
+			is(name+" null", defaults())
+			continue
+		}
+		for field, value := range inner {
+			want := defaults()
+			want[name].(m)[field] = value
+			b.ok("PATCH", path, m{name: m{field: value}})
+			is(name+"."+field, want)
+			b.ok("PATCH", path, m{name: m{field: nil}})
+			is(name+"."+field+" null", defaults())
+		}
+	}
+
+	// All of them, and then parts of them.
+	b.ok("PATCH", path, each)
+	is("all", each)
+	b.ok("PATCH", path, m{"features": m{}, "locks": m{}})
+	is("nothing named", each)
+	b.ok("PATCH", path, m{"features": nil, "default_logout_url": "", "embed_origins": []any{}, "locks": m{"chat": nil}})
+	want := maps.Clone(each)
+	want["features"], want["default_logout_url"], want["embed_origins"] = defaults()["features"], "", []any{}
+	want["locks"] = m{"microphone": true, "camera": true, "screen_share": true, "chat": false}
+	is("some back", want)
+	b.ok("PATCH", path, m{"embed_origins": []any{"HTTPS://A.example:443", "https://a.example"}})
+	want["embed_origins"] = []any{"https://a.example"}
+	is("origins as browsers write them", want)
+
+	for _, c := range []struct {
+		body any
+		want string
+	}{
+		{m{"features": m{"recording": true}}, `there is no field "features.recording" here, only features.breakout_rooms, features.camera, features.chat, features.max_participants, features.room_duration, features.screen_share`},
+		{m{"locks": m{"Chat": true}}, `there is no field "locks.Chat" here, only locks.camera, locks.chat, locks.microphone, locks.screen_share`},
+		{`{"locks":{"chat":true,"chat":false}}`, "the body has a field twice: chat"},
+		{m{"features.camera": false}, `there is no field "features.camera" here, only ` + strings.Join(slices.Sorted(maps.Keys(fieldNames())), ", ")},
+		{m{"features": true}, "features must be an object"},
+		{m{"features": []any{}}, "features must be an object"},
+		{m{"features": m{"camera": "no"}}, "features.camera must be true or false"},
+		{m{"features": m{"breakout_rooms": "2"}}, "features.breakout_rooms must be an integer"},
+		{m{"features": m{"breakout_rooms": 17}}, "features.breakout_rooms must be between 0 and 16, not 17"},
+		{m{"features": m{"max_participants": 1001}}, "features.max_participants must be between 0 and 1000, not 1001"},
+		{m{"features": m{"room_duration": 1441}}, "features.room_duration must be between 0 and 1440, not 1441"},
+		{`{"features": {"room_duration": 9223372036854775807}}`, "features.room_duration must be between 0 and 1440, not 9223372036854775807"},
+		{m{"embed_origins": "https://a.example"}, "embed_origins must be a list of strings"},
+		{m{"embed_origins": []any{5}}, "embed_origins must be a list of strings"},
+		{m{"embed_origins": []any{"https://a.example/"}}, `embed_origins must hold origins such as https://example.org or https://example.org:8443, not "https://a.example/"`},
+		{m{"embed_origins": []any{nil}}, `embed_origins must hold origins such as https://example.org or https://example.org:8443, not ""`},
+		{m{"embed_origins": []any{"http://a.example"}}, `embed_origins must hold origins with https, or http for localhost, not "http://a.example"`},
+		{m{"default_logout_url": "/bye"}, "default_logout_url must be an absolute http or https URL"},
+		{m{"default_logout_url": 5}, "default_logout_url must be a string"},
+		{m{"default_webhook_url": "https://a:b@example.org"}, "default_webhook_url must not contain a user name or password"},
+	} {
+		b.refused("PATCH", path, c.body, 400, "invalid_request", c.want)
+	}
+	is("what was refused left nothing", want)
+}
+
+// fieldNames are the names that a change of a project may have.
+func fieldNames() m {
+	names := defaults()
+	names["name"] = nil
+	return names
+}

@@ -1,0 +1,34 @@
+package app
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"parley/internal/project"
+)
+
+// The page of a room follows what its project allows, from the next request on.
+func TestWhoMayFrameARoom(t *testing.T) {
+	s := start(t, nil)
+	id, _ := s.createRoom(2, 300)
+	is := func(path, ancestors, refused string) {
+		t.Helper()
+		answer, err := http.Get(s.app.BaseURL() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if policy := answer.Header.Get("Content-Security-Policy"); !strings.HasSuffix(policy, "; frame-ancestors "+ancestors) || answer.Header.Get("X-Frame-Options") != refused {
+			t.Errorf("%s: %v, want %s", path, answer.Header, ancestors)
+		}
+	}
+	is("/r/"+id, "'none'", "DENY")
+	settings := project.Settings{EmbedOrigins: []string{"https://a.example", "http://localhost:3000"}}
+	if err := s.app.projects.Configure(t.Context(), s.ProjectID, settings); err != nil {
+		t.Fatal(err)
+	}
+	is("/r/"+id, "https://a.example http://localhost:3000", "")
+	is("/r/0197", "'none'", "DENY")
+	is("/docs", "'none'", "DENY")
+}

@@ -1,0 +1,416 @@
+package app
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"parley/client/sign"
+	"parley/internal/config"
+	"parley/internal/live/livetest"
+	"parley/internal/seal"
+	"parley/internal/store/storetest"
+)
+
+// There is one media engine in a process, so a second node is this test
+// program again, as a process of its own.
+const processVariable = "PARLEY_APP_TEST_PROCESS"
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(processVariable); text != "" {
+		if err := runProcess(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// processConfig is what a started process is told: settings that are secret
+// are not written by config.Config itself.
+type processConfig struct {
+	DataDir, DatabaseURL, RedisURL, MasterKey string
+	UDPPort                                   int
+}
+
+func (p processConfig) config() config.Config {
+	cfg := config.Default()
+	cfg.Listen, cfg.DataDir, cfg.RTCUDPPort = "127.0.0.1:0", p.DataDir, p.UDPPort
+	cfg.DatabaseURL, cfg.RedisURL, cfg.MasterKey = seal.Secret(p.DatabaseURL), seal.Secret(p.RedisURL), seal.Secret(p.MasterKey)
+	return cfg
+}
+
+// runProcess serves until its standard input ends.
+func runProcess(text string) error {
+	var p processConfig
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	a, err := New(context.Background(), p.config(), log)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		cancel()
+	}()
+	return a.Run(ctx, false, os.Stdout)
+}
+
+// process is a node in a process of its own.
+type process struct {
+	t   *testing.T
+	url string
+	log *buffer
+}
+
+func startProcess(t *testing.T, p processConfig) *process {
+	t.Helper()
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &process{t: t, log: &buffer{}}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), processVariable+"="+string(text))
+	cmd.Stderr = n.log
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = stdin.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("stop: %v\n%s", err, n.log)
+		}
+	})
+	lines := bufio.NewScanner(stdout)
+	for n.url == "" && lines.Scan() {
+		n.url, _ = strings.CutPrefix(lines.Text(), "Parley runs at ")
+	}
+	go func() { _, _ = io.Copy(io.Discard, stdout) }()
+	eventually(t, "the process serves", func() bool {
+		status, _ := n.health()
+		return status == http.StatusOK
+	})
+	return n
+}
+
+func (n *process) do(method, path string, header http.Header, body []byte) (*http.Response, []byte) {
+	n.t.Helper()
+	r, err := http.NewRequest(method, n.url+path, bytes.NewReader(body))
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	r.Header = header
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		n.t.Fatalf("%s %s: %v\n%s", method, path, err, n.log)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	raw, err := io.ReadAll(answer.Body)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return answer, raw
+}
+
+func (n *process) health() (int, map[string]string) {
+	answer, err := http.Get(n.url + "/healthz")
+	if err != nil {
+		return 0, nil
+	}
+	defer func() { _ = answer.Body.Close() }()
+	var report map[string]string
+	_ = json.NewDecoder(answer.Body).Decode(&report)
+	return answer.StatusCode, report
+}
+
+// nodes are two processes, and what a client and an operator know.
+type nodes struct {
+	t    *testing.T
+	a, b *process
+	Quickstart
+	mu    sync.Mutex
+	calls int // that were validly signed
+}
+
+// call makes a signed call of version 5.
+func (n *nodes) call(at *process, apiKey, secret string) (status int, used string) {
+	n.t.Helper()
+	const target = "/api/v5/keys"
+	timestamp := sign.FormatTimestamp(time.Now())
+	answer, _ := at.do("GET", target, http.Header{"Api-Key": {apiKey}, "Timestamp": {timestamp},
+		"Hash-Signature": {sign.V5(secret, "GET", target, timestamp, "", nil)}}, nil)
+	if answer.StatusCode == 200 || answer.StatusCode == 403 {
+		n.mu.Lock()
+		n.calls++
+		n.mu.Unlock()
+	}
+	return answer.StatusCode, answer.Header.Get("X-Gateway-Requests-Used")
+}
+
+func (n *nodes) current(at *process) (int, string) {
+	n.t.Helper()
+	return n.call(at, n.APIKey, n.GatewaySecret)
+}
+
+// write makes a room, signed with a credential.
+func (n *nodes) write(at *process, secret string) int {
+	n.t.Helper()
+	body := fmt.Appendf(nil, `{"project_id":%q,"name":"Amina","max_participants":2,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}}`, n.ProjectID)
+	answer, _ := at.do("POST", "/api/v3/rooms/create_quick_audio_room",
+		http.Header{"Content-Type": {"application/json"}, "Hash-Signature": {sign.Legacy(secret, body)}}, body)
+	return answer.StatusCode
+}
+
+// manage makes a call of the management API.
+func (n *nodes) manage(at *process, method, path, body string) map[string]any {
+	n.t.Helper()
+	answer, raw := at.do(method, "/api/manage/projects/"+n.ProjectID+path,
+		http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + n.AdminToken}}, []byte(body))
+	if answer.StatusCode != 200 {
+		n.t.Fatalf("%s %s: %d %s", method, path, answer.StatusCode, raw)
+	}
+	var out map[string]any
+	if err := json.Unmarshal(raw, &out); err != nil {
+		n.t.Fatal(err)
+	}
+	return out
+}
+
+func (n *nodes) rotate(at *process, overlap time.Duration) (oldKey, oldSecret string) {
+	n.t.Helper()
+	oldKey, oldSecret = n.APIKey, n.GatewaySecret
+	out := n.manage(at, "POST", "/keys/rotate", fmt.Sprintf(`{"overlap":%d}`, int(overlap.Seconds())))
+	n.APIKey, n.GatewaySecret = out["api_key"].(string), out["gateway_secret"].(string)
+	return oldKey, oldSecret
+}
+
+// soon waits for a change to hold on another node, and says how long it took.
+// What is told takes milliseconds; the bound leaves room for a busy machine.
+func (n *nodes) soon(what string, holds func() bool) {
+	n.t.Helper()
+	began := time.Now()
+	for !holds() {
+		if time.Since(began) > 2*time.Second {
+			n.t.Fatalf("not within two seconds: %s", what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	n.t.Logf("%s: %v after the answer", what, time.Since(began).Round(10*time.Microsecond))
+}
+
+func twoNodes(t *testing.T) (*nodes, *livetest.Redis) {
+	t.Helper()
+	redis := livetest.NewRedis(t)
+	p := processConfig{DatabaseURL: storetest.Postgres(t), RedisURL: redis.URL(), MasterKey: seal.NewKey().Reveal()}
+	n := &nodes{t: t}
+	for _, at := range []**process{&n.a, &n.b} {
+		p.DataDir, p.UDPPort = t.TempDir(), freeUDPPort(t)
+		*at = startProcess(t, p)
+		if n.ProjectID == "" {
+			var err error
+			if n.Quickstart, err = ReadQuickstart(p.DataDir); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return n, redis
+}
+
+// run runs a part, whose failures are its own.
+func (n *nodes) run(name string, part func(t *testing.T)) {
+	whole := n.t
+	defer func() { n.t, n.a.t, n.b.t = whole, whole, whole }()
+	whole.Run(name, func(t *testing.T) {
+		n.t, n.a.t, n.b.t = t, t, t
+		part(t)
+	})
+}
+
+// Two processes on one PostgreSQL and one Redis are one service.
+func TestTwoNodes(t *testing.T) {
+	n, redis := twoNodes(t)
+
+	n.run("calls are counted exactly", func(t *testing.T) {
+		var mu sync.Mutex
+		var numbers []int
+		var work sync.WaitGroup
+		for _, at := range []*process{n.a, n.b} {
+			for range 3 {
+				work.Go(func() {
+					for range 10 {
+						status, used := n.current(at)
+						number, err := strconv.Atoi(used)
+						if status != 200 || err != nil {
+							t.Errorf("%d %q", status, used)
+						}
+						mu.Lock()
+						numbers = append(numbers, number)
+						mu.Unlock()
+					}
+				})
+			}
+		}
+		work.Wait()
+		slices.Sort(numbers)
+		for i, number := range numbers {
+			if number != i+1 {
+				t.Fatalf("%v", numbers)
+			}
+		}
+	})
+	n.run("rotation without an overlap", func(t *testing.T) {
+		oldKey, oldSecret := n.rotate(n.a, 0)
+		n.soon("the old key is refused", func() bool { status, _ := n.call(n.b, oldKey, oldSecret); return status == 401 })
+		if status, _ := n.current(n.b); status != 200 {
+			t.Errorf("the new key: %d", status)
+		}
+	})
+	n.run("revoking an overlap", func(t *testing.T) {
+		oldKey, oldSecret := n.rotate(n.b, time.Hour)
+		n.soon("the new key is known", func() bool { status, _ := n.current(n.a); return status == 200 })
+		if status, _ := n.call(n.a, oldKey, oldSecret); status != 200 {
+			t.Errorf("the old key in its overlap: %d", status)
+		}
+		n.manage(n.b, "POST", "/keys/revoke-overlap", "")
+		n.soon("the old key is refused", func() bool { status, _ := n.call(n.a, oldKey, oldSecret); return status == 401 })
+	})
+	n.run("suspension", func(t *testing.T) {
+		n.manage(n.a, "POST", "/suspend", `{}`)
+		n.soon("suspended", func() bool { status, _ := n.current(n.b); return status == 403 })
+		if status := n.write(n.b, n.ProjectSecret); status != 403 {
+			t.Errorf("a write: %d", status)
+		}
+		n.manage(n.a, "POST", "/resume", "")
+		n.soon("resumed", func() bool { status, _ := n.current(n.b); return status == 200 })
+	})
+	n.run("rotation of the project secret", func(t *testing.T) {
+		old := n.ProjectSecret
+		if status := n.write(n.b, old); status != 200 {
+			t.Fatalf("before: %d", status)
+		}
+		n.ProjectSecret = n.manage(n.a, "POST", "/rotate-secret", `{"overlap":0}`)["project_secret"].(string)
+		n.soon("the old secret is refused", func() bool { return n.write(n.b, old) == 401 })
+		if status := n.write(n.b, n.ProjectSecret); status != 200 {
+			t.Errorf("the new secret: %d", status)
+		}
+	})
+	n.run("settings", func(t *testing.T) {
+		n.manage(n.b, "PATCH", "", `{"require_secret_signatures":true}`)
+		n.soon("the API key signs no more", func() bool { return n.write(n.a, n.APIKey) == 401 })
+		n.manage(n.b, "PATCH", "", `{"require_secret_signatures":false}`)
+		n.soon("it signs again", func() bool { return n.write(n.a, n.APIKey) == 200 })
+	})
+	n.run("without Redis", func(t *testing.T) { n.withoutRedis(t, redis) })
+	for _, at := range []*process{n.a, n.b} {
+		for _, secret := range []string{livetest.Password, n.APIKey, n.GatewaySecret, n.ProjectSecret} {
+			if strings.Contains(at.log.String(), secret) {
+				t.Error("a secret is in the log")
+			}
+		}
+	}
+}
+
+func (n *nodes) withoutRedis(t *testing.T, redis *livetest.Redis) {
+	redis.Kill()
+	for _, at := range []*process{n.a, n.b} {
+		n.soon("the counter is unavailable", func() bool { status, used := n.current(at); return status == 200 && used == "unavailable" })
+		began := time.Now()
+		for range 10 {
+			if status, used := n.current(at); status != 200 || used != "unavailable" {
+				t.Errorf("%d %q", status, used)
+			}
+		}
+		t.Logf("a call without Redis takes %v", time.Since(began)/10)
+		if status, report := at.health(); status != 200 || report["redis"] != "unavailable" || report["status"] != "ok" {
+			t.Errorf("health: %d %v", status, report)
+		}
+	}
+	oldKey, oldSecret := n.rotate(n.a, 0)
+	if status, _ := n.call(n.b, oldKey, oldSecret); status != 401 {
+		t.Errorf("the old key without Redis: %d", status)
+	}
+	if status, _ := n.call(n.b, "pk_unknown", oldSecret); status != 401 {
+		t.Errorf("an unknown key without Redis: %d", status)
+	}
+	if status, _ := n.current(n.b); status != 200 {
+		t.Errorf("the new key without Redis: %d", status)
+	}
+
+	redis.Start()
+	for _, at := range []*process{n.a, n.b} {
+		n.soon("the counter is right again", func() bool {
+			_, used := n.current(at)
+			return used == strconv.Itoa(n.calls)
+		})
+		if _, report := at.health(); report["redis"] != "ok" {
+			t.Errorf("health: %v", report)
+		}
+	}
+	if status, _ := n.call(n.b, oldKey, oldSecret); status != 401 {
+		t.Errorf("the old key with Redis back: %d", status)
+	}
+	oldKey, oldSecret = n.rotate(n.b, 0)
+	n.soon("changes are told again", func() bool { status, _ := n.call(n.a, oldKey, oldSecret); return status == 401 })
+}
+
+// Who may use a PostgreSQL database: one process alone, or several that share
+// a Redis.
+func TestSharedDatabaseNeedsRedis(t *testing.T) {
+	redis := livetest.NewRedis(t)
+	p := processConfig{DatabaseURL: storetest.Postgres(t), MasterKey: seal.NewKey().Reveal()}
+	refused := func(redisURL, want string) {
+		t.Helper()
+		cfg := p.config()
+		cfg.RedisURL, cfg.DataDir, cfg.RTCUDPPort = seal.Secret(redisURL), t.TempDir(), freeUDPPort(t)
+		a, err := New(t.Context(), cfg, slog.New(slog.DiscardHandler))
+		if err == nil {
+			a.Close()
+		}
+		if err == nil || err.Error() != want {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	first := p
+	first.DataDir, first.UDPPort = t.TempDir(), freeUDPPort(t)
+	t.Run("one without Redis is alone", func(t *testing.T) {
+		startProcess(t, first)
+		refused("", "--database-url (PARLEY_DATABASE_URL): another Parley is running on this database; several need the same --redis-url each")
+		refused(redis.URL(), "--database-url (PARLEY_DATABASE_URL): another Parley is running on this database without --redis-url; several need the same --redis-url each")
+	})
+	t.Run("one with Redis keeps those without out", func(t *testing.T) {
+		first.RedisURL = redis.URL()
+		startProcess(t, first)
+		refused("", "--database-url (PARLEY_DATABASE_URL): another Parley is running on this database; several need the same --redis-url each")
+		cfg := p.config()
+		cfg.DataDir, cfg.RTCUDPPort = t.TempDir(), freeUDPPort(t)
+		if _, err := Reseal(t.Context(), cfg); err == nil || err.Error() != "--database-url: another Parley is running on this database: stop it first" {
+			t.Errorf("reseal: %v", err)
+		}
+	})
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// changes reads NAME=VALUE texts into the body of a change. One of the
+// management API's own types says what there is to change and what each value
+// is; a dot leads to what stands inside. Nothing after the = is the default.
+func changes[T any](assignments []string) (map[string]any, error) {
+	known := leaves(reflect.ValueOf(new(T)).Elem())
+	out := map[string]any{}
+	for _, a := range assignments {
+		name, text, ok := strings.Cut(a, "=")
+		if !ok {
+			return nil, usageError{fmt.Errorf("%q is not of the form NAME=VALUE", a)}
+		}
+		field, ok := known[name]
+		if !ok {
+			return nil, usageError{fmt.Errorf("there is no %q to set, only %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))}
+		}
+		value, err := parse(field.Type(), text)
+		if err != nil {
+			return nil, usageError{fmt.Errorf("%s must be %w, not %q", name, err, text)}
+		}
+		object, last := out, name
+		if outer, inner, nested := strings.Cut(name, "."); nested {
+			if out[outer] == nil {
+				out[outer] = map[string]any{}
+			}
+			object, last = out[outer].(map[string]any), inner
+		}
+		object[last] = value
+	}
+	return out, nil
+}
+
+// parse reads a value of a type; the error says what the text should have been.
+func parse(t reflect.Type, text string) (any, error) {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t.Kind() == reflect.String:
+		return text, nil
+	case text == "":
+		return nil, nil
+	case t.Kind() == reflect.Slice:
+		var list []string
+		for part := range strings.SplitSeq(text, ",") {
+			list = append(list, strings.TrimSpace(part))
+		}
+		return list, nil
+	case t.Kind() == reflect.Bool:
+		if text != "true" && text != "false" {
+			return nil, errors.New("true or false")
+		}
+		return text == "true", nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return nil, errors.New("an integer")
+	}
+	return n, nil
+}
+
+// shown writes a value as parse reads it; "-" for one that is not set.
+func shown(v reflect.Value) string {
+	if v.Kind() == reflect.Pointer && !v.IsNil() {
+		v = v.Elem()
+	}
+	text := fmt.Sprint(v)
+	if list, ok := v.Interface().([]string); ok {
+		text = strings.Join(list, ",")
+	}
+	if v.Kind() == reflect.Pointer || text == "" {
+		return "-"
+	}
+	return text
+}
+
+// leaves returns the fields of a generated value by their JSON names, those
+// inside others behind a dot.
+func leaves(v reflect.Value) map[string]reflect.Value {
+	all := map[string]reflect.Value{}
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		field := v.Field(i)
+		if t := field.Type(); t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct {
+			field = reflect.Zero(t.Elem())
+		}
+		if field.Kind() != reflect.Struct {
+			all[name] = field
+			continue
+		}
+		for inner, value := range leaves(field) {
+			all[name+"."+inner] = value
+		}
+	}
+	return all
+}

@@ -1,0 +1,81 @@
+package field
+
+import (
+	"strings"
+	"testing"
+
+	"parley/internal/fault"
+)
+
+func TestOrigin(t *testing.T) {
+	t.Parallel()
+	const (
+		form   = "embed_origins must hold origins such as https://example.org or https://example.org:8443, not "
+		scheme = "embed_origins must hold origins with https, or http for localhost, not "
+	)
+	for text, want := range map[string]string{
+		"https://example.org":           "https://example.org",
+		"HTTPS://Example.ORG:8443":      "https://example.org:8443",
+		"https://example.org:443":       "https://example.org",
+		"https://xn--mnchen-3ya.de":     "https://xn--mnchen-3ya.de",
+		"https://192.0.2.7:8443":        "https://192.0.2.7:8443",
+		"http://localhost:3000":         "http://localhost:3000",
+		"http://app.localhost":          "http://app.localhost",
+		"http://127.0.0.1:80":           "http://127.0.0.1",
+		"https://localhost:80":          "https://localhost:80",
+		"http://example.org":            scheme + `"http://example.org"`,
+		"http://10.0.0.1":               scheme + `"http://10.0.0.1"`,
+		"ftp://example.org":             scheme + `"ftp://example.org"`,
+		"":                              form + `""`,
+		"example.org":                   form + `"example.org"`,
+		"https://example.org/":          form + `"https://example.org/"`,
+		"https://example.org/a":         form + `"https://example.org/a"`,
+		"https://example.org?a":         form + `"https://example.org?a"`,
+		"https://example.org#a":         form + `"https://example.org#a"`,
+		"https://a:b@example.org":       form + `"https://a:b@example.org"`,
+		"https://example.org:":          form + `"https://example.org:"`,
+		"https://example.org:0":         form + `"https://example.org:0"`,
+		"https://example.org:0443":      form + `"https://example.org:0443"`,
+		"https://example.org:65536":     form + `"https://example.org:65536"`,
+		"https://":                      form + `"https://"`,
+		"https://a..b":                  form + `"https://a..b"`,
+		"https://*.example.org":         form + `"https://*.example.org"`,
+		"https://a; script-src *":       form + `"https://a; script-src *"`,
+		"https://a,b":                   form + `"https://a,b"`,
+		"https://münchen.de":            form + `"https://münchen.de"`,
+		"http://[::1]:3000":             form + `"http://[::1]:3000"`,
+		" https://example.org":          form + `" https://example.org"`,
+		"null":                          form + `"null"`,
+		"https://" + long(64) + ".org":  form + `"https://` + long(64) + `.org"`,
+		"https://" + long(300) + ".org": form + `"https://` + long(92) + `…"`,
+	} {
+		got, err := Origin("embed_origins", text)
+		if strings.HasPrefix(want, "embed_origins") {
+			if !fault.Is(err, fault.Invalid) || err.Error() != want {
+				t.Errorf("%s: %v, want %s", text, err, want)
+			}
+		} else if err != nil || got != want {
+			t.Errorf("%s: %q %v, want %q", text, got, err, want)
+		}
+	}
+}
+
+func long(n int) string { return strings.Repeat("x", n) }
+
+// Whatever is taken can be put into a policy as it is, and says the same again.
+func FuzzOrigin(f *testing.F) {
+	f.Add("https://example.org:8443")
+	f.Add("http://localhost;")
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := Origin("f", text)
+		if err != nil {
+			return
+		}
+		if strings.Trim(got, "abcdefghijklmnopqrstuvwxyz0123456789-.:/") != "" {
+			t.Errorf("%q became %q", text, got)
+		}
+		if again, err := Origin("f", got); err != nil || again != got {
+			t.Errorf("%q became %q and then %q %v", text, got, again, err)
+		}
+	})
+}

@@ -1,0 +1,225 @@
+package key_test
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"testing"
+	"time"
+
+	"parley/internal/fault"
+	"parley/internal/key"
+	"parley/internal/project"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+)
+
+// counted is a store that counts what is asked of it.
+type counted struct {
+	*store.DB
+	mu   sync.Mutex
+	asks map[string]int
+}
+
+func (c *counted) ask(what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asks[what]++
+}
+
+func (c *counted) asked() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	asks := maps.Clone(c.asks)
+	clear(c.asks)
+	return asks
+}
+
+func (c *counted) Project(ctx context.Context, id string) (project.Project, error) {
+	c.ask("project")
+	return c.DB.Project(ctx, id)
+}
+
+func (c *counted) Organization(ctx context.Context, id string) (project.Organization, error) {
+	c.ask("organization")
+	return c.DB.Organization(ctx, id)
+}
+
+func (c *counted) APIKeys(ctx context.Context, id string) ([]key.APIKey, error) {
+	c.ask("keys")
+	return c.DB.APIKeys(ctx, id)
+}
+
+func (c *counted) ProjectSecrets(ctx context.Context, id string) ([]key.ProjectSecret, error) {
+	c.ask("secrets")
+	return c.DB.ProjectSecrets(ctx, id)
+}
+
+func (c *counted) APIKeyByHash(ctx context.Context, hash string) (key.APIKey, error) {
+	c.ask("hash")
+	return c.DB.APIKeyByHash(ctx, hash)
+}
+
+func (c *counted) APIKeyHashes(ctx context.Context, id string, each func(hash, projectID string)) error {
+	c.ask("index")
+	return c.DB.APIKeyHashes(ctx, id, each)
+}
+
+// other is a node on a database that hears nothing of what b does.
+func other(b *bench) (*key.Service, *counted) {
+	db := &counted{DB: b.db, asks: map[string]int{}}
+	return key.NewService(db, nil, b.clock, newID), db
+}
+
+// A node that does not hear of changes sees them all the same while it
+// distrusts its memory, and whatever was in it is forgotten afterwards.
+func TestDistrust(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := on(storetest.SQLite(t))
+	first := b.fresh(t).APIKey.Reveal()
+	there, db := other(b)
+	slot := func(text string, want key.Slot) {
+		t.Helper()
+		k, r, err := there.ByAPIKey(ctx, text)
+		if want == "" {
+			if !fault.Is(err, fault.NotFound) {
+				t.Errorf("%v, want no such key", err)
+			}
+			return
+		}
+		if err != nil || k.Slot != want || r.Project.ID != b.project {
+			t.Errorf("%+v %v, want %s", k, err, want)
+		}
+	}
+	rotate := func() string {
+		t.Helper()
+		made, err := b.keys.RotateKey(ctx, b.project, key.Rotation{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made.APIKey.Reveal()
+	}
+	slot(first, key.Current)
+	second := rotate()
+	slot(first, key.Current) // it knows no better
+	slot(second, "")
+
+	there.Distrust()
+	slot(first, key.Retired)
+	slot(second, key.Current)
+	third := rotate()
+	slot(second, key.Retired)
+	slot(third, key.Current)
+
+	there.Trust()
+	slot(third, key.Current)
+	slot(first, key.Retired)
+	slot("pk_unknown", "")
+	db.asked()
+	for range 3 {
+		slot(third, key.Current)
+		slot("pk_unknown", "")
+	}
+	if asks := db.asked(); len(asks) != 0 {
+		t.Errorf("memory is not used again: %v", asks)
+	}
+}
+
+// How much is asked of the database must not tell whether a key exists.
+func TestDistrustCostsTheSameForAll(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := on(storetest.SQLite(t))
+	text := b.fresh(t).APIKey.Reveal()
+	there, db := other(b)
+	there.Distrust()
+	if _, _, err := there.ByAPIKey(ctx, text); err != nil {
+		t.Fatal(err)
+	}
+	known := db.asked()
+	if _, _, err := there.ByAPIKey(ctx, "pk_unknown"); !fault.Is(err, fault.NotFound) {
+		t.Fatal(err)
+	}
+	if unknown := db.asked(); !maps.Equal(known, unknown) || len(known) != 5 {
+		t.Errorf("a known key asks %v, an unknown one %v", known, unknown)
+	}
+	_ = db.Close()
+	for _, text := range []string{text, "pk_unknown"} {
+		if _, _, err := there.ByAPIKey(ctx, text); err == nil || fault.Is(err, fault.NotFound) {
+			t.Errorf("without a database: %v", err)
+		}
+	}
+}
+
+// What is read while memory is not trusted, or across the change, is not kept.
+func TestWhatIsReadInDistrustIsNotKept(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	db, keys, _, id := watch(t)
+	_, err := keys.Ring(ctx, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys.Forget(id)
+	db.reading = func() { // the ring is half read when trust is lost and found again
+		db.reading = nil
+		keys.Distrust()
+		unheard := project.NewService(db, time.Now, newID, func(string) {})
+		if err := unheard.Suspend(ctx, id); err != nil {
+			t.Error(err)
+		}
+		keys.Trust()
+	}
+	if r, err := keys.Ring(ctx, id); err != nil || r.Project.Suspended() {
+		t.Fatal(r, err) // began before the change
+	}
+	if r, err := keys.Ring(ctx, id); err != nil || !r.Project.Suspended() {
+		t.Errorf("%+v %v", r, err)
+	}
+}
+
+// Every change of credentials is told to the other nodes, and what they tell
+// is not told back.
+func TestChangesAreToldOnce(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := on(storetest.SQLite(t))
+	b.fresh(t)
+	var told []string
+	b.keys.TellOthers(func(id string) { told = append(told, id) })
+	for name, change := range map[string]func() error{
+		"rotate a key": func() error { _, err := b.keys.RotateKey(ctx, b.project, key.Rotation{Overlap: time.Hour}); return err },
+		"rotate a secret": func() error {
+			_, err := b.keys.RotateSecret(ctx, b.project, key.Rotation{Overlap: time.Hour})
+			return err
+		},
+	} {
+		if told = nil; change() != nil || len(told) != 1 || told[0] != b.project {
+			t.Errorf("%s: told %v", name, told)
+		}
+	}
+	for name, change := range map[string]func() error{
+		"revoke a key":    func() error { return b.keys.RevokeOverlap(ctx, b.project) },
+		"revoke a secret": func() error { return b.keys.RevokeSecretOverlap(ctx, b.project) },
+	} {
+		if told = nil; change() != nil || len(told) != 1 || told[0] != b.project {
+			t.Errorf("%s: told %v", name, told)
+		}
+		if told = nil; change() == nil || len(told) != 0 {
+			t.Errorf("%s, in vain: told %v", name, told)
+		}
+	}
+	b.keys.Forget(b.project)
+	if len(told) != 0 {
+		t.Errorf("what was told by others is told on: %v", told)
+	}
+	if _, err := b.keys.RotateKey(ctx, b.project, key.Rotation{Overlap: time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	b.wait(time.Hour)
+	told = nil
+	if err := b.keys.Sweep(ctx); err != nil || len(told) != 1 {
+		t.Errorf("an overlap that was swept: %v, told %v", err, told)
+	}
+}

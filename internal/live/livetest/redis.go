@@ -1,0 +1,86 @@
+// Package livetest runs a Redis of a test's own.
+package livetest
+
+import (
+	"fmt"
+	"net"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Redis is a server that keeps nothing over a stop. It ends with the test.
+type Redis struct {
+	t    testing.TB
+	port int
+	cmd  *exec.Cmd
+}
+
+// Password protects the server: it must be found nowhere.
+const Password = "hunter2-of-redis"
+
+// NewRedis starts a server on a free port of 127.0.0.1.
+func NewRedis(t testing.TB) *Redis {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Redis{t: t, port: l.Addr().(*net.TCPAddr).Port}
+	_ = l.Close()
+	t.Cleanup(r.Kill)
+	r.Start()
+	return r
+}
+
+// URL is where the server listens.
+func (r *Redis) URL() string { return fmt.Sprintf("redis://:%s@%s/0", Password, r.address()) }
+
+func (r *Redis) address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(r.port)) }
+
+// Start starts a server that was killed, and waits until it listens.
+func (r *Redis) Start() {
+	r.t.Helper()
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		r.t.Fatal("redis-server is not installed, and the tests that need it are never skipped: run `make test-setup`")
+	}
+	r.cmd = exec.Command(program, "--bind", "127.0.0.1", "--port", strconv.Itoa(r.port), "--requirepass", Password,
+		"--save", "", "--appendonly", "no", "--dir", r.t.TempDir())
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := r.cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		conn, err := net.DialTimeout("tcp", r.address(), time.Second)
+		if err == nil {
+			_ = conn.Close()
+			return
+		}
+		if time.Now().After(deadline) {
+			r.t.Fatalf("Redis does not listen: %v", err)
+		}
+	}
+}
+
+// Kill ends the server at once. What it held is gone.
+func (r *Redis) Kill() {
+	_ = r.cmd.Process.Kill()
+	_ = r.cmd.Wait()
+}
+
+// Freeze makes the server hold still: connections stay open and nothing
+// answers.
+func (r *Redis) Freeze() { r.signal(syscall.SIGSTOP) }
+
+// Thaw lets a frozen server go on.
+func (r *Redis) Thaw() { r.signal(syscall.SIGCONT) }
+
+func (r *Redis) signal(s syscall.Signal) {
+	r.t.Helper()
+	if err := r.cmd.Process.Signal(s); err != nil {
+		r.t.Fatal(err)
+	}
+}

@@ -1,0 +1,495 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"parley/internal/live/livetest"
+)
+
+// memory notes what a node is told.
+type memory struct {
+	mu        sync.Mutex
+	forgotten []string
+	trusted   bool
+	trusts    int
+}
+
+func (m *memory) Forget(projectID string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.forgotten = append(m.forgotten, projectID)
+}
+
+func (m *memory) Distrust() { m.set(false) }
+func (m *memory) Trust()    { m.set(true) }
+
+func (m *memory) set(trusted bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.trusted = trusted
+	if trusted {
+		m.trusts++
+	}
+}
+
+func (m *memory) isTrusted() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.trusted
+}
+
+func (m *memory) forgot(projectID string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := 0
+	for _, id := range m.forgotten {
+		if id == projectID {
+			n++
+		}
+	}
+	return n
+}
+
+// node is a process as far as this package knows one.
+type node struct {
+	*Redis
+	memory *memory
+	tally  *SharedTally
+}
+
+// join connects a node; setUp may use its Redis before it runs.
+func join(t *testing.T, server *livetest.Redis, store TallyStore, setUp func(*Redis)) *node {
+	t.Helper()
+	r, err := Connect(t.Context(), server.URL(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &node{Redis: r, memory: &memory{}, tally: NewSharedTally(store, r, time.Now)}
+	if setUp != nil {
+		setUp(r)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { r.Run(ctx, n.memory); close(done) }()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+		_ = r.Close()
+	})
+	eventually(t, "the node listens", func() bool { return n.memory.isTrusted() && n.Available() })
+	return n
+}
+
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("never came true: %s", what)
+		}
+	}
+}
+
+func TestChangesAreTold(t *testing.T) {
+	t.Parallel()
+	server := livetest.NewRedis(t)
+	a, b := join(t, server, &ledger{}, nil), join(t, server, &ledger{}, nil)
+	const changes = 20
+	began := time.Now()
+	for i := range changes {
+		a.Tell("p1")
+		eventually(t, "the other node has forgotten", func() bool { return b.memory.forgot("p1") == i+1 })
+	}
+	if took := time.Since(began) / changes; took > beat/4 {
+		t.Errorf("a change takes %v: it waited to be told", took)
+	} else {
+		t.Logf("a change takes %v", took)
+	}
+	b.Tell("p2")
+	eventually(t, "the other way round", func() bool { return a.memory.forgot("p2") == 1 })
+	if n := a.memory.forgot("p1"); n != 0 {
+		t.Errorf("a node was told of its own change %d times", n)
+	}
+}
+
+// While a node cannot hear of changes it trusts nothing that it holds, and what
+// could not be told is told as soon as it can be.
+func TestWithoutRedisNothingIsTrusted(t *testing.T) {
+	t.Parallel()
+	for name, outage := range map[string]struct {
+		begin, end func(*livetest.Redis)
+		within     time.Duration
+	}{
+		"killed": {(*livetest.Redis).Kill, (*livetest.Redis).Start, silence},
+		"frozen": {(*livetest.Redis).Freeze, (*livetest.Redis).Thaw, 2 * silence},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := livetest.NewRedis(t)
+			a, b := join(t, server, &ledger{}, nil), join(t, server, &ledger{}, nil)
+			outage.begin(server)
+			began := time.Now()
+			for _, n := range []*node{a, b} {
+				eventually(t, "it distrusts", func() bool { return !n.memory.isTrusted() && !n.Available() })
+			}
+			if took := time.Since(began); took > outage.within {
+				t.Errorf("noticed after %v", took)
+			} else {
+				t.Logf("noticed after %v", took)
+			}
+			began = time.Now()
+			for range 100 {
+				a.Tell("p")
+			}
+			if took := time.Since(began); took > answerWithin {
+				t.Errorf("100 changes waited %v for a Redis that is known to be gone", took)
+			}
+			outage.end(server)
+			for _, n := range []*node{a, b} {
+				eventually(t, "it trusts again", func() bool { return n.memory.isTrusted() && n.Available() })
+			}
+			eventually(t, "the other node has forgotten everything, or was told", func() bool {
+				if b.memory.forgot("p") > 0 {
+					return true
+				}
+				b.memory.mu.Lock()
+				defer b.memory.mu.Unlock()
+				return b.memory.trusts > 1
+			})
+			eventually(t, "nothing waits", func() bool { a.mu.Lock(); defer a.mu.Unlock(); return len(a.untold) == 0 })
+		})
+	}
+}
+
+// A node that alone has lost its commands tells its change when they are back.
+func TestAChangeThatCouldNotBeTold(t *testing.T) {
+	t.Parallel()
+	server := livetest.NewRedis(t)
+	a, b := join(t, server, &ledger{}, nil), join(t, server, &ledger{}, nil)
+	a.up.Store(false)
+	began := time.Now()
+	a.Tell("p")
+	eventually(t, "it is told", func() bool { return b.memory.forgot("p") == 1 })
+	if took := time.Since(began); took > 4*beat {
+		t.Errorf("told after %v", took)
+	}
+}
+
+// No memory is believed for ever: word of a change may be lost with its node.
+func TestMemoryIsRenewed(t *testing.T) {
+	t.Parallel()
+	n := join(t, livetest.NewRedis(t), &ledger{}, func(r *Redis) { r.trustFor = 2 * beat })
+	eventually(t, "memory is begun anew", func() bool {
+		n.memory.mu.Lock()
+		defer n.memory.mu.Unlock()
+		return n.memory.trusts >= 3 && n.memory.trusted
+	})
+}
+
+func TestConnectRefuses(t *testing.T) {
+	t.Parallel()
+	server := livetest.NewRedis(t)
+	wrong := strings.Replace(server.URL(), livetest.Password, "a-wrong-one", 1)
+	for url, want := range map[string]string{
+		"redis://u:a-wrong-one@127.0.0.1:1": "no answer from Redis at 127.0.0.1:1: dial tcp 127.0.0.1:1: connect: connection refused",
+		"redis://u:a-wrong-one@%zz":         "must be a URL such as redis://",
+		wrong:                               "no answer from Redis at 127.0.0.1",
+		server.URL() + "?unknown=yes":       "must be a URL such as redis://",
+	} {
+		_, err := Connect(t.Context(), url, slog.New(slog.DiscardHandler))
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "a-wrong-one") {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// next counts on a node and returns the number.
+func (n *node) next(c Counted) (int64, error) {
+	k, known := n.tally.Next(c.Subject, c.Period)
+	if known {
+		return k, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	return n.tally.Number(ctx, c.Subject, c.Period, k)
+}
+
+// Every call has a number of its own, on whatever node it is made.
+func TestSharedTallyIsExact(t *testing.T) {
+	t.Parallel()
+	server := livetest.NewRedis(t)
+	c := Counted{"org", "2026-11-21"}
+	db := &ledger{counts: map[Counted]Count{c: {N: 1000}}}
+	nodes := []*node{join(t, server, db, nil), join(t, server, db, nil), join(t, server, db, nil)}
+	var mu sync.Mutex
+	var numbers []int64
+	var work sync.WaitGroup
+	for _, n := range nodes {
+		for range 4 {
+			work.Go(func() {
+				for i := range 100 {
+					number, err := n.next(c)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if i%20 == 0 {
+						if err := n.tally.Flush(context.Background()); err != nil {
+							t.Error(err)
+						}
+					}
+					mu.Lock()
+					numbers = append(numbers, number)
+					mu.Unlock()
+				}
+			})
+		}
+	}
+	work.Wait()
+	slices.Sort(numbers)
+	for i, n := range numbers {
+		if n != int64(1001+i) {
+			t.Fatalf("number %d is %d", i, n)
+		}
+	}
+}
+
+// Redis forgets everything, again and again, while calls go on and are
+// written: afterwards the count is right.
+func TestSharedTallyWhenRedisForgets(t *testing.T) {
+	t.Parallel()
+	server := livetest.NewRedis(t)
+	c := Counted{"org", "2026-11-21"}
+	db := &ledger{counts: map[Counted]Count{}}
+	a, b := join(t, server, db, nil), join(t, server, db, nil)
+	total := int64(0)
+	ask := func(n *node) (int64, error) { total++; return n.next(c) }
+	for round := range 4 {
+		for _, n := range []*node{a, b, a} {
+			if got, err := ask(n); err != nil || got != total {
+				t.Fatalf("round %d: %d %v, want %d", round, got, err, total)
+			}
+		}
+		if round%2 == 0 { // or what is written is behind
+			if err := b.tally.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		server.Kill()
+		for _, n := range []*node{a, b} {
+			eventually(t, "Redis is missed", func() bool { return !n.Available() })
+			for range 3 {
+				began := time.Now()
+				if got, err := ask(n); err == nil {
+					t.Errorf("%d without Redis", got)
+				}
+				if took := time.Since(began); took > answerWithin/2 {
+					t.Errorf("it took %v to say so", took)
+				}
+			}
+		}
+		if err := a.tally.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		server.Start()
+		for _, n := range []*node{a, b} {
+			eventually(t, "Redis is back", n.Available)
+		}
+		settled := func() bool {
+			for _, n := range []*node{a, b} {
+				s := n.tally.shared(c)
+				s.mu.Lock()
+				running := s.running
+				s.mu.Unlock()
+				if running {
+					return false
+				}
+			}
+			return true
+		}
+		eventually(t, "both have told what they counted", settled)
+	}
+	for _, n := range []*node{b, a} {
+		if got, err := ask(n); err != nil || got != total {
+			t.Errorf("%d %v, want %d", got, err, total)
+		}
+	}
+	if err := errors.Join(a.tally.Flush(t.Context()), b.tally.Flush(t.Context())); err != nil || db.counts[c].N != total {
+		t.Errorf("%v: %d are kept, want %d", err, db.counts[c].N, total)
+	}
+}
+
+// slowLedger holds back the news that counts were written.
+type slowLedger struct {
+	*ledger
+	hold chan struct{}
+}
+
+// AddTallies implements TallyStore.
+func (l *slowLedger) AddTallies(ctx context.Context, counted []Counted, add []Count) ([]Count, error) {
+	out, err := l.ledger.AddTallies(ctx, counted, add)
+	<-l.hold
+	return out, err
+}
+
+// A count that begins anew while calls are being written counts none twice.
+func TestSharedTallyWhenRedisForgetsDuringAWriting(t *testing.T) {
+	t.Parallel()
+	c := Counted{"org", "day"}
+	db := &slowLedger{&ledger{counts: map[Counted]Count{}}, make(chan struct{})}
+	n := join(t, livetest.NewRedis(t), db, nil)
+	for range 3 {
+		if _, err := n.next(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	looks := func() (int64, int) {
+		db.mu.Lock()
+		defer db.mu.Unlock()
+		return db.counts[c].N, db.reads
+	}
+	var work sync.WaitGroup
+	work.Go(func() {
+		if err := n.tally.Flush(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	eventually(t, "it is written", func() bool { written, _ := looks(); return written == 3 })
+	if err := n.client.FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	work.Go(func() {
+		if got, err := n.next(c); err != nil || got != 4 {
+			t.Errorf("%d %v, want 4", got, err)
+		}
+	})
+	eventually(t, "the count begins with what was written", func() bool { _, reads := looks(); return reads == 2 })
+	eventually(t, "Redis has it", func() bool { return n.client.Exists(t.Context(), c.key()).Val() == 1 })
+	close(db.hold)
+	work.Wait()
+}
+
+// A Redis that keeps its connections and answers nothing holds up the call that
+// finds out, and no other.
+func TestSharedTallyWhenRedisIsSilent(t *testing.T) {
+	t.Parallel()
+	server := livetest.NewRedis(t)
+	n := join(t, server, &ledger{counts: map[Counted]Count{}}, nil)
+	c := Counted{"org", "day"}
+	if got, err := n.next(c); err != nil || got != 1 {
+		t.Fatal(got, err)
+	}
+	server.Freeze()
+	for i, bound := range []time.Duration{2 * answerWithin, answerWithin / 2, answerWithin / 2} {
+		began := time.Now()
+		if got, err := n.next(c); err == nil {
+			t.Errorf("%d from a silent Redis", got)
+		}
+		if took := time.Since(began); took > bound {
+			t.Errorf("call %d waited %v", i, took)
+		}
+	}
+	server.Thaw()
+	calls := int64(4)
+	eventually(t, "the count goes on", func() bool {
+		calls++
+		got, err := n.next(c)
+		return err == nil && got == calls
+	})
+}
+
+// With neither Redis' count nor the database's there is no number, and nobody
+// asks the database again for each call.
+func TestSharedTallyWithoutItsDatabase(t *testing.T) {
+	t.Parallel()
+	c := Counted{"org", "day"}
+	db := &ledger{counts: map[Counted]Count{c: {N: 7}}, gone: errors.New("gone")}
+	n := join(t, livetest.NewRedis(t), db, nil)
+	for range 5 {
+		if got, err := n.next(c); err == nil {
+			t.Errorf("%d", got)
+		}
+	}
+	if db.reads != 1 {
+		t.Errorf("a database that is gone was asked %d times", db.reads)
+	}
+	db.mu.Lock()
+	db.gone = nil
+	db.mu.Unlock()
+	calls := int64(5)
+	eventually(t, "the count goes on, with what was counted meanwhile", func() bool {
+		calls++
+		got, err := n.next(c)
+		return err == nil && got == 7+calls
+	})
+}
+
+// Several nodes are one bound, but for what fits between two exchanges.
+func TestSharedRate(t *testing.T) {
+	t.Parallel()
+	server := livetest.NewRedis(t)
+	var rates []*Rate
+	for range 2 {
+		r := NewRate(1, time.Now) // in so slow a bound no time passes: a burst is two calls
+		r.burst = 100 * time.Second
+		join(t, server, &ledger{}, func(redis *Redis) { r.Share(redis, "test") })
+		rates = append(rates, r)
+	}
+	allowed := 0
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		refused := 0
+		for _, r := range rates {
+			if ok, after := r.Allow("caller"); ok {
+				allowed++
+			} else if refused++; after <= 0 {
+				t.Fatalf("again after %v", after)
+			}
+		}
+		if refused == len(rates) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it is never too much")
+		}
+	}
+	if allowed < 100 || allowed > 140 {
+		t.Errorf("%d calls on two nodes, of 100", allowed)
+	}
+	if ok, _ := rates[0].Allow("another"); !ok {
+		t.Error("another caller has a budget of their own")
+	}
+	server.Kill()
+	for _, r := range rates {
+		alone := 0
+		for ok := true; ok; alone++ {
+			ok, _ = r.Allow("a third")
+		}
+		if alone < 100 || alone > 105 {
+			t.Errorf("%d calls on one node without Redis", alone)
+		}
+	}
+}
+
+func TestSharedLimiter(t *testing.T) {
+	t.Parallel()
+	server := livetest.NewRedis(t)
+	var limiters []*Limiter
+	for range 2 {
+		l := NewLimiter(60, time.Now)
+		join(t, server, &ledger{}, func(redis *Redis) { l.Share(redis, "test") })
+		limiters = append(limiters, l)
+	}
+	address := netip.MustParseAddr("192.0.2.1")
+	failures(limiters[0], "192.0.2.1")
+	eventually(t, "the other node knows", func() bool { over, _ := limiters[1].Failed(address); return over })
+	if n := failures(limiters[1], "192.0.2.2"); n < 59 || n > 61 {
+		t.Errorf("another address has %d", n)
+	}
+}

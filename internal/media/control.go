@@ -1,0 +1,118 @@
+package media
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/livekit/protocol/livekit"
+
+	"parley/internal/room"
+)
+
+// Topic is the topic of the server's messages. A participant can send under
+// it too: what tells the server's apart is that they name no sender.
+const Topic = "parley"
+
+// metadata is what pages read of a session. The type in it is the one the
+// session was opened with.
+func metadata(t room.Type, info room.Info) (string, error) {
+	info.RoomType = t
+	text, err := json.Marshal(info)
+	if err != nil {
+		return "", fmt.Errorf("media: encode what pages read of a session: %w", err)
+	}
+	return string(text), nil
+}
+
+// typeIn reads the type out of a room's metadata. It is empty in what Open
+// did not write.
+func typeIn(metadata string) room.Type {
+	var info room.Info
+	if json.Unmarshal([]byte(metadata), &info) != nil {
+		return ""
+	}
+	return info.RoomType
+}
+
+// Announce replaces what pages read of a session. The type stays. A page does
+// not hear of info that it has.
+func (e *Engine) Announce(ctx context.Context, session string, info room.Info) error {
+	at, err := e.find(ctx, session)
+	if err != nil || !at.known {
+		return err
+	}
+	text, err := metadata(at.kind, info)
+	if err != nil {
+		return err
+	}
+	req := &livekit.UpdateRoomMetadataRequest{Room: session, Metadata: text}
+	if at.here {
+		_, err = e.node.rooms.UpdateRoomMetadata(ctx, req)
+	} else {
+		_, err = e.node.api.UpdateRoomMetadata(e.node.admin(ctx, session), req)
+	}
+	return unavailable("announce a change", unlessGone(err))
+}
+
+// Tell sends a message on the reliable channel, in order with what else is
+// sent there. LiveKit writes the sender's identity into what participants
+// send; a message of the server has none. A page has to look at that identity
+// itself: a sender whom the page does not know yet is not the server.
+func (e *Engine) Tell(ctx context.Context, session string, identities []string, message room.Message) error {
+	at, err := e.find(ctx, session)
+	if err != nil || !at.known {
+		return err
+	}
+	text, err := json.Marshal(message)
+	if err != nil {
+		return fmt.Errorf("media: encode a message: %w", err)
+	}
+	topic := Topic
+	req := &livekit.SendDataRequest{
+		Room: session, Data: text, Kind: livekit.DataPacket_RELIABLE, Topic: &topic, DestinationIdentities: identities,
+	}
+	if at.here {
+		_, err = e.node.rooms.SendData(ctx, req)
+	} else {
+		_, err = e.node.api.SendData(e.node.admin(ctx, session), req)
+	}
+	return unavailable("send a message", unlessGone(err))
+}
+
+// Allow changes what a participant may send. What they send already and may
+// not any more is taken out. Who is hidden stays hidden and sends nothing.
+func (e *Engine) Allow(ctx context.Context, session, identity string, role room.Role, grants room.Grants) error {
+	at, err := e.find(ctx, session)
+	if err != nil || !at.known {
+		return err
+	}
+	now, err := e.participant(ctx, at, session, identity)
+	if err != nil {
+		return unavailable("look for a participant", unlessGone(err))
+	}
+	may, err := permission(at.kind, grants, now.GetPermission().GetHidden())
+	if err != nil {
+		return err
+	}
+	req := &livekit.UpdateParticipantRequest{Room: session, Identity: identity, Permission: may}
+	// The same permission is no news to LiveKit; the same role would be.
+	if now.Attributes[RoleAttribute] != string(role) {
+		req.Attributes = map[string]string{RoleAttribute: string(role)}
+	}
+	if at.here {
+		_, err = e.node.rooms.UpdateParticipant(ctx, req)
+	} else {
+		_, err = e.node.api.UpdateParticipant(e.node.admin(ctx, session), req)
+	}
+	return unavailable("change what a participant may do", unlessGone(err))
+}
+
+// participant asks the process that hosts the session.
+func (e *Engine) participant(ctx context.Context, at place, session, identity string) (*livekit.ParticipantInfo, error) {
+	req := &livekit.RoomParticipantIdentity{Room: session, Identity: identity}
+	if at.here {
+		return e.node.rooms.GetParticipant(ctx, req)
+	}
+	return e.node.api.GetParticipant(e.node.admin(ctx, session), req)
+}

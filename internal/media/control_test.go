@@ -1,0 +1,345 @@
+package media_test
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"parley/internal/media/mediatest"
+	"parley/internal/room"
+)
+
+// control is what both a session of this process and one of another must do:
+// pages hear of changes and messages, and what somebody may send changes.
+func control(t *testing.T, h *house, session string, ada, ben *mediatest.Participant) {
+	t.Helper()
+	ctx := t.Context()
+
+	ends := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	info := room.Info{EndsAt: &ends, Breakouts: []room.Place{{Number: 1, Name: "Red"}}, Locks: room.Locks{Camera: true}}
+	for range 3 { // the same again is no news
+		if err := h.engine.Announce(ctx, session, info); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ada.AwaitInfo(ctx, func(i room.Info) bool { return len(i.Breakouts) == 1 }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info.Breakouts[0].Name = "Blue"
+	if err := h.engine.Announce(ctx, session, info); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []*mediatest.Participant{ada, ben} {
+		got, err := p.AwaitInfo(ctx, func(i room.Info) bool { return len(i.Breakouts) == 1 && i.Breakouts[0].Name == "Blue" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.RoomType != room.Video || got.EndsAt == nil || !got.EndsAt.Equal(ends) || !got.Locks.Camera || got.Locks.Microphone {
+			t.Errorf("pages read %+v", got)
+		}
+		if n := len(p.Infos()); n != 3 {
+			t.Errorf("%s was told %d times, want on joining and of two changes", p.Identity(), n)
+		}
+	}
+
+	if err := h.engine.Tell(ctx, session, []string{"ben", "nobody"}, room.Message{Kind: room.MessageMove}); err != nil {
+		t.Fatal(err)
+	}
+	all := room.Message{Kind: room.MessageBroadcast, Text: "Five more minutes", From: "Ada"}
+	if err := h.engine.Tell(ctx, session, nil, all); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []*mediatest.Participant{ada, ben} {
+		if got, err := p.AwaitMessage(ctx, room.MessageBroadcast); err != nil || got != all {
+			t.Fatalf("%s was told %+v, %v", p.Identity(), got, err)
+		}
+	}
+	if got := ben.Messages(); len(got) != 2 || got[0].Kind != room.MessageMove {
+		t.Errorf("ben was told %v", got)
+	}
+	if got := ada.Messages(); len(got) != 1 {
+		t.Errorf("ada was told %v", got)
+	}
+
+	// Sound goes on while the picture is taken out.
+	publish(t, ben, "mic", mediatest.Microphone)
+	publish(t, ben, "cam", mediatest.Camera)
+	await(t, ada, "ben", mediatest.Microphone)
+	await(t, ada, "ben", mediatest.Camera)
+	if err := h.engine.Allow(ctx, session, "ben", room.Host, room.Grants{Microphone: true, Chat: true}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "ben is a host without a picture", func() bool {
+		seen, _ := ada.Sees("ben")
+		return seen.Attributes["role"] == "host" && slices.Equal(seen.Tracks, []mediatest.Source{mediatest.Microphone})
+	})
+	eventually(t, "ben is told", func() bool { return ben.TakenOut("cam") })
+	await(t, ada, "ben", mediatest.Microphone)
+	if err := ben.Publish(ctx, "cam-again", mediatest.Camera); !errors.Is(err, mediatest.ErrNotAllowed) {
+		t.Errorf("a camera that is not allowed: %v", err)
+	}
+	silentPicture(t, ada)
+
+	// And back.
+	if err := h.engine.Allow(ctx, session, "ben", room.Guest, everything); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "ben is a guest", func() bool {
+		seen, _ := ada.Sees("ben")
+		return seen.Attributes["role"] == "guest"
+	})
+	publish(t, ben, "cam-back", mediatest.Camera)
+	await(t, ada, "ben", mediatest.Camera)
+
+	// Nothing at all: not even words.
+	if err := ben.Say(ctx, "chat", "hello"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "ada reads", func() bool {
+		return slices.Contains(ada.Heard(), mediatest.Said{Topic: "chat", From: "ben", Text: "hello"})
+	})
+	if err := h.engine.Allow(ctx, session, "ben", room.Guest, room.Grants{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "ben publishes nothing", func() bool {
+		seen, there := ada.Sees("ben")
+		return there && len(seen.Tracks) == 0
+	})
+	if err := ben.Say(ctx, "chat", "psst"); err != nil {
+		t.Fatal(err)
+	}
+	if err := ada.Say(ctx, "chat", "still here"); err != nil {
+		t.Fatal(err)
+	}
+	// Ben still hears others.
+	eventually(t, "ben reads", func() bool {
+		return slices.Contains(ben.Heard(), mediatest.Said{Topic: "chat", From: "ada", Text: "still here"})
+	})
+	if slices.ContainsFunc(ada.Heard(), func(s mediatest.Said) bool { return s.Text == "psst" }) {
+		t.Error("ben was heard")
+	}
+
+	for _, unknown := range []string{session, "never"} {
+		if err := h.engine.Allow(ctx, unknown, "nobody", room.Guest, everything); err != nil {
+			t.Errorf("allow nobody in %s: %v", unknown, err)
+		}
+	}
+	if err := h.engine.Announce(ctx, "never", info); err != nil {
+		t.Error(err)
+	}
+	if err := h.engine.Tell(ctx, "never", nil, all); err != nil {
+		t.Error(err)
+	}
+}
+
+// silentPicture waits for what was on its way, and then for silence.
+func silentPicture(t *testing.T, p *mediatest.Participant) {
+	t.Helper()
+	eventually(t, "no picture any more", func() bool {
+		before := p.Received(mediatest.Picture)
+		time.Sleep(200 * time.Millisecond)
+		return p.Received(mediatest.Picture) == before
+	})
+}
+
+func TestControl(t *testing.T) {
+	h := newHouse(t)
+	h.open(t, "r.1", room.Video)
+	if !h.engine.Hosts("r.1") || h.engine.Hosts("r.2") {
+		t.Error("the engine does not know what it hosts")
+	}
+	ada := h.enter(t, "r.1", "ada", room.Video)
+	ben := h.enter(t, "r.1", "ben", room.Video)
+	control(t, h, "r.1", ada, ben)
+}
+
+// An open session keeps what was announced, whoever opens it again.
+func TestOpenAgainChangesNothing(t *testing.T) {
+	h := newHouse(t)
+	open := func(breakout int) {
+		t.Helper()
+		if err := h.engine.Open(t.Context(), room.MediaSession{Name: "r.1", Type: room.Audio, Info: room.Info{Breakout: breakout}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open(1)
+	ada := h.enter(t, "r.1", "ada", room.Audio)
+	if got := ada.Info(); got.Breakout != 1 || got.RoomType != room.Audio {
+		t.Errorf("pages read %+v", got)
+	}
+	open(2)
+	ben := h.enter(t, "r.1", "ben", room.Audio)
+	if got := ben.Info(); got.Breakout != 1 {
+		t.Errorf("pages read %+v", got)
+	}
+	// Announcing does not make a session for sound another.
+	if err := h.engine.Announce(t.Context(), "r.1", room.Info{RoomType: room.Video, Breakout: 3}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ben.AwaitInfo(t.Context(), func(i room.Info) bool { return i.Breakout == 3 }); err != nil || got.RoomType != room.Audio {
+		t.Errorf("pages read %+v, %v", got, err)
+	}
+	if err := h.engine.Allow(t.Context(), "r.1", "ben", room.Guest, everything); err != nil {
+		t.Fatal(err)
+	}
+	if err := ben.Publish(t.Context(), "cam", mediatest.Camera); !errors.Is(err, mediatest.ErrNotAllowed) {
+		t.Errorf("a camera in a session for sound: %v", err)
+	}
+}
+
+// A participant can use the server's topic, but not its name.
+func TestNobodySpeaksAsTheServer(t *testing.T) {
+	h := newHouse(t)
+	h.open(t, "r.1", room.Video)
+	ada := h.enter(t, "r.1", "ada", room.Video)
+	eve := h.enter(t, "r.1", "eve", room.Video)
+	if err := eve.Say(t.Context(), "parley", `{"kind":"move"}`); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "eve's message arrives", func() bool { return len(ada.Heard()) == 1 })
+	if got := ada.Heard()[0]; got.Topic != "parley" || got.From != "eve" {
+		t.Errorf("arrived as %+v", got)
+	}
+	if got := ada.Messages(); len(got) != 0 {
+		t.Errorf("taken for the server's: %v", got)
+	}
+}
+
+// What is announced while it is allowed must not be sent when it is not.
+func TestAnnouncedBeforeItWasForbidden(t *testing.T) {
+	h := newHouse(t)
+	h.open(t, "r.1", room.Video)
+	ada := h.enter(t, "r.1", "ada", room.Video)
+	eve := h.enter(t, "r.1", "eve", room.Video)
+	if err := eve.Announce(t.Context(), "cam", mediatest.Camera, mediatest.Picture); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.engine.Allow(t.Context(), "r.1", "eve", room.Guest, room.Grants{Microphone: true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := eve.Start(t.Context(), "cam", mediatest.Picture); err != nil {
+		t.Fatal(err)
+	}
+	publish(t, eve, "mic", mediatest.Microphone)
+	await(t, ada, "eve", mediatest.Microphone)
+	eventually(t, "no camera", func() bool {
+		seen, _ := ada.Sees("eve")
+		return h.engine.Published("r.1", "eve") == 1 && slices.Equal(seen.Tracks, []mediatest.Source{mediatest.Microphone})
+	})
+	silentPicture(t, ada)
+	if eve.End() != nil {
+		t.Error("eve was taken out, who did nothing wrong")
+	}
+}
+
+// Who may not show themselves cannot do so under the name of a microphone.
+func TestALockedCameraIsNoMicrophone(t *testing.T) {
+	h := newHouse(t)
+	h.open(t, "r.1", room.Video)
+	ada := h.enter(t, "r.1", "ada", room.Video)
+	for name, lie := range map[string]struct {
+		grants          room.Grants
+		source          mediatest.Source
+		announced, real mediatest.Kind
+	}{
+		"picture as sound":   {room.Grants{Microphone: true}, mediatest.Microphone, mediatest.Sound, mediatest.Picture},
+		"picture as picture": {room.Grants{Microphone: true}, mediatest.Microphone, mediatest.Picture, mediatest.Picture},
+		"sound as sound":     {room.Grants{Camera: true}, mediatest.Camera, mediatest.Sound, mediatest.Sound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eve := connect(t, h.url, h.passFor(t, room.MediaPass{Session: "r.1", Identity: name, Type: room.Video, Grants: lie.grants}))
+			publishAs(t, eve, "lie", lie.source, lie.announced, lie.real)
+			eventually(t, "published and removed again", func() bool {
+				return h.log.has("removed a track", `"identity":"`+name+`"`) && h.engine.Published("r.1", name) == 0
+			})
+			eventually(t, "ada sees no track", func() bool {
+				seen, there := ada.Sees(name)
+				return there && len(seen.Tracks) == 0
+			})
+		})
+	}
+}
+
+func TestHidden(t *testing.T) {
+	h := newHouse(t)
+	h.open(t, "r.1", room.Video)
+	ada := h.enter(t, "r.1", "ada", room.Video)
+	spy := connect(t, h.url, h.passFor(t, room.MediaPass{
+		Session: "r.1", Identity: "spy", Type: room.Video, Grants: everything, Hidden: true}))
+	ben := h.enter(t, "r.1", "ben", room.Video)
+	h.expect(t, seen{"r.1", "ada", ada.SID(), ""}, seen{"r.1", "spy", spy.SID(), ""}, seen{"r.1", "ben", ben.SID(), ""})
+	if list := h.present(t, "r.1"); len(list) != 3 {
+		t.Errorf("participants are %v", list)
+	}
+
+	publish(t, ada, "mic", mediatest.Microphone)
+	await(t, spy, "ada", mediatest.Microphone)
+	if err := ada.Say(t.Context(), "chat", "hello"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the hidden one reads", func() bool { return len(spy.Heard()) == 1 })
+	if err := h.engine.Tell(t.Context(), "r.1", []string{"spy"}, room.Message{Kind: room.MessageMove}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := spy.AwaitMessage(t.Context(), room.MessageMove); err != nil {
+		t.Fatal(err)
+	}
+
+	// They send nothing, and no word of a host changes that or shows them.
+	for range 2 {
+		if err := spy.Publish(t.Context(), "mic", mediatest.Microphone); !errors.Is(err, mediatest.ErrNotAllowed) {
+			t.Errorf("a hidden microphone: %v", err)
+		}
+		if err := spy.Say(t.Context(), "parley", `{"kind":"broadcast"}`); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.engine.Allow(t.Context(), "r.1", "spy", room.Host, everything); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spy.Leave()
+	h.expect(t, seen{"r.1", "ada", ada.SID(), ""}, seen{"r.1", "spy", spy.SID(), ""}, seen{"r.1", "ben", ben.SID(), ""},
+		seen{"r.1", "spy", spy.SID(), room.LeftByChoice})
+
+	// What came after all that came: others would have noticed by now.
+	if err := h.engine.Announce(t.Context(), "r.1", room.Info{Breakout: 1}); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []*mediatest.Participant{ada, ben} {
+		if _, err := p.AwaitInfo(t.Context(), func(i room.Info) bool { return i.Breakout == 1 }); err != nil {
+			t.Fatal(err)
+		}
+		if p.EverSaw("spy") {
+			t.Errorf("%s was told of the hidden one", p.Identity())
+		}
+		if n := len(p.Infos()); n != 2 {
+			t.Errorf("%s was told of the session %d times", p.Identity(), n)
+		}
+		if slices.ContainsFunc(p.Heard(), func(s mediatest.Said) bool { return s.Topic == "parley" }) {
+			t.Errorf("%s heard %v", p.Identity(), p.Heard())
+		}
+	}
+}
+
+// The newer protocol is for every video session, whatever its holder may send.
+func TestProtocolGoesByTheType(t *testing.T) {
+	h := newHouse(t)
+	h.open(t, "r.1", room.Video)
+	h.open(t, "r.2", room.Audio)
+	for _, c := range []struct {
+		pass  room.MediaPass
+		found bool
+	}{
+		{room.MediaPass{Session: "r.1", Type: room.Video, Grants: room.Grants{Microphone: true}}, true},
+		{room.MediaPass{Session: "r.1", Type: room.Video, Hidden: true}, true},
+		{room.MediaPass{Session: "r.2", Type: room.Audio, Grants: everything}, false},
+	} {
+		c.pass.Identity = "ada"
+		// Found, it asks for what it would need to join.
+		if got := h.get(t, "/rtc/v1/validate", h.passFor(t, c.pass)); got != http.StatusNotFound != c.found {
+			t.Errorf("%+v: %d", c.pass, got)
+		}
+	}
+}

@@ -1,0 +1,407 @@
+// Package mediatest gives tests participants who really join: LiveKit's
+// protocol on a WebSocket, and WebRTC over loopback. They reach an engine in
+// the same process and one in another the same way, by the address of its
+// signalling. Unlike a page, they can lie about what they send, and vanish
+// without a word.
+package mediatest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/livekit/protocol/livekit"
+	"github.com/pion/webrtc/v4"
+	"google.golang.org/protobuf/proto"
+
+	"parley/internal/room"
+)
+
+// Patience is what Join and the methods that wait take at most when their
+// context has no earlier end.
+const Patience = 15 * time.Second
+
+// Refused is the error of Join when the server answered that it will not.
+type Refused struct{ Status int }
+
+func (r *Refused) Error() string { return fmt.Sprintf("mediatest: refused with status %d", r.Status) }
+
+// Participant is somebody in a session. It has to Leave or Vanish in the end.
+// Its methods may be called from any goroutine.
+type Participant struct {
+	ws   *websocket.Conn
+	send sync.Mutex
+	ctx  context.Context // ends with Leave or Vanish
+	stop context.CancelFunc
+
+	reading sync.WaitGroup // the signalling
+	tasks   sync.WaitGroup // media
+
+	mu       sync.Mutex
+	closed   bool // the signalling is over
+	fault    error
+	joined   *livekit.JoinResponse
+	pub, sub *webrtc.PeerConnection
+	early    map[livekit.SignalTarget][]webrtc.ICECandidateInit
+	reliable *webrtc.DataChannel
+	others   map[string]*livekit.ParticipantInfo // by sid
+	received map[string]int                      // packets, by the track's sid
+	kinds    map[Kind]int                        // packets
+	own      map[string]*publication             // by name
+	infos    []room.Info
+	said     []Said
+	rejected bool
+	token    string
+	end      *End
+}
+
+// End is what the server said when it ended the connection.
+type End struct {
+	Reason    string // LiveKit's name of it, as ROOM_DELETED or PARTICIPANT_REMOVED
+	Reconnect bool   // the page is to come back by itself
+}
+
+// Said is one message among participants, or one of the server.
+type Said struct {
+	Topic string
+	From  string // the sender's identity; empty is the server
+	Text  string
+}
+
+// Join opens the signalling at baseURL+"/rtc" with a media token, and returns
+// when media is connected. The participant outlives ctx.
+func Join(ctx context.Context, baseURL, token string) (*Participant, error) {
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	at := strings.Replace(baseURL, "http", "ws", 1) +
+		"/rtc?protocol=16&sdk=go&auto_subscribe=1&access_token=" + url.QueryEscape(token)
+	ws, res, err := websocket.DefaultDialer.DialContext(ctx, at, nil)
+	switch {
+	case err != nil && res != nil && res.StatusCode != http.StatusSwitchingProtocols:
+		return nil, &Refused{Status: res.StatusCode}
+	case err != nil:
+		return nil, fmt.Errorf("mediatest: join: %w", err)
+	}
+	p := &Participant{
+		ws:       ws,
+		early:    make(map[livekit.SignalTarget][]webrtc.ICECandidateInit),
+		others:   make(map[string]*livekit.ParticipantInfo),
+		received: make(map[string]int),
+		kinds:    make(map[Kind]int),
+		own:      make(map[string]*publication),
+	}
+	p.ctx, p.stop = context.WithCancel(context.Background())
+	p.reading.Go(p.read)
+	err = p.Wait(ctx, "media connected", func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.sub != nil && p.sub.ConnectionState() == webrtc.PeerConnectionStateConnected
+	})
+	if err != nil {
+		p.Vanish()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Leave says goodbye, as a page does whose user presses the button, and
+// returns when the server has hung up.
+func (p *Participant) Leave() {
+	err := p.say(&livekit.SignalRequest{Message: &livekit.SignalRequest_Leave{Leave: &livekit.LeaveRequest{
+		Reason: livekit.DisconnectReason_CLIENT_INITIATED}}})
+	if err == nil {
+		_ = p.Wait(context.Background(), "the server hangs up", p.Closed)
+	}
+	p.Vanish()
+}
+
+// Vanish closes the sockets without a word, as a killed browser does. It takes
+// the server some twenty seconds to notice.
+func (p *Participant) Vanish() {
+	p.stop()
+	_ = p.ws.Close()
+	p.reading.Wait() // it makes connections
+	p.mu.Lock()
+	pub, sub := p.pub, p.sub
+	p.mu.Unlock()
+	for _, pc := range []*webrtc.PeerConnection{pub, sub} {
+		if pc != nil {
+			_ = pc.Close()
+		}
+	}
+	p.tasks.Wait()
+}
+
+// Wait returns when done reports true; what says what it waits for. It is an
+// error when ctx or the patience ends first, or the participant has met
+// something that should not happen.
+func (p *Participant) Wait(ctx context.Context, what string, done func() bool) error {
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if done() {
+			return nil
+		}
+		p.mu.Lock()
+		fault := p.fault
+		p.mu.Unlock()
+		if fault != nil {
+			return fmt.Errorf("mediatest: waiting: %s: %w", what, fault)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("mediatest: waited in vain: %s", what)
+		}
+	}
+}
+
+// Identity is who the participant is in the session.
+func (p *Participant) Identity() string { return p.self().Identity }
+
+// SID is the server's id of this connection.
+func (p *Participant) SID() string { return p.self().Sid }
+
+func (p *Participant) self() *livekit.ParticipantInfo { return p.Joined().Participant }
+
+// Joined is what the server said first.
+func (p *Participant) Joined() *livekit.JoinResponse {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.joined
+}
+
+// Description is the session description of the connection that sends, with
+// its password.
+func (p *Participant) Description() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pub == nil {
+		return ""
+	}
+	return p.pub.LocalDescription().SDP
+}
+
+// Token is the last fresh token the server sent, or empty.
+func (p *Participant) Token() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.token
+}
+
+// End is what the server said at the end, or nil.
+func (p *Participant) End() *End {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.end
+}
+
+// AwaitEnd waits to be disconnected with a reason.
+func (p *Participant) AwaitEnd(ctx context.Context) (End, error) {
+	if err := p.Wait(ctx, "disconnected with a reason", func() bool { return p.End() != nil }); err != nil {
+		return End{}, err
+	}
+	return *p.End(), nil
+}
+
+// Closed reports whether the signalling is over.
+func (p *Participant) Closed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
+}
+
+// Info is what pages read of the session, as told last.
+func (p *Participant) Info() room.Info {
+	all := p.Infos()
+	if len(all) == 0 {
+		return room.Info{}
+	}
+	return all[len(all)-1]
+}
+
+// Infos is everything the participant was told of the session, in order; the
+// first came with the answer to joining.
+func (p *Participant) Infos() []room.Info {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]room.Info(nil), p.infos...)
+}
+
+// AwaitInfo waits until the session is as wanted.
+func (p *Participant) AwaitInfo(ctx context.Context, wanted func(room.Info) bool) (room.Info, error) {
+	err := p.Wait(ctx, "info of the session", func() bool { return wanted(p.Info()) })
+	return p.Info(), err
+}
+
+// Messages are those of the server, as a page takes them: nothing that a
+// participant sent is among them.
+func (p *Participant) Messages() []room.Message {
+	var all []room.Message
+	for _, s := range p.Heard() {
+		var m room.Message
+		if s.Topic == "parley" && s.From == "" && json.Unmarshal([]byte(s.Text), &m) == nil {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// AwaitMessage waits for a message of the server of that kind.
+func (p *Participant) AwaitMessage(ctx context.Context, kind room.MessageKind) (room.Message, error) {
+	var found room.Message
+	err := p.Wait(ctx, fmt.Sprintf("a message %q", kind), func() bool {
+		for _, m := range p.Messages() {
+			if m.Kind == kind {
+				found = m
+				return true
+			}
+		}
+		return false
+	})
+	return found, err
+}
+
+// Heard is every message that arrived, in order.
+func (p *Participant) Heard() []Said {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]Said(nil), p.said...)
+}
+
+// Other is somebody else in the session, as this participant is told.
+type Other struct {
+	Identity, SID, Name string
+	Attributes          map[string]string
+	Tracks              []Source
+}
+
+// Sees returns what this participant is told of another, and whether it is
+// told of them at all.
+func (p *Participant) Sees(identity string) (Other, bool) {
+	for _, o := range p.Others() {
+		if o.Identity == identity {
+			return o, true
+		}
+	}
+	return Other{}, false
+}
+
+// EverSaw reports whether this participant was ever told of another.
+func (p *Participant) EverSaw(identity string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, o := range p.others {
+		if o.Identity == identity {
+			return true
+		}
+	}
+	return false
+}
+
+// Others are those this participant is told of; it is not among them.
+func (p *Participant) Others() []Other {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []Other
+	for sid, o := range p.others {
+		if sid == p.joined.Participant.Sid || o.State == livekit.ParticipantInfo_DISCONNECTED {
+			continue
+		}
+		other := Other{Identity: o.Identity, SID: o.Sid, Name: o.Name, Attributes: o.Attributes}
+		for _, t := range o.Tracks {
+			other.Tracks = append(other.Tracks, sourceOf(t.Source))
+		}
+		all = append(all, other)
+	}
+	return all
+}
+
+// Received counts the packets of a kind that have arrived, whoever sent them.
+func (p *Participant) Received(kind Kind) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.kinds[kind]
+}
+
+// ReceivedFrom counts the packets that have arrived of the tracks another
+// participant publishes now under a label.
+func (p *Participant) ReceivedFrom(identity string, source Source) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for _, o := range p.others {
+		if o.Identity != identity {
+			continue
+		}
+		for _, t := range o.Tracks {
+			if sourceOf(t.Source) == source {
+				n += p.received[t.Sid]
+			}
+		}
+	}
+	return n
+}
+
+// AwaitFrom waits until more packets arrive of another's tracks under a label.
+func (p *Participant) AwaitFrom(ctx context.Context, identity string, source Source) error {
+	before := p.ReceivedFrom(identity, source)
+	return p.Wait(ctx, fmt.Sprintf("%s arrives from %s", source, identity), func() bool {
+		return p.ReceivedFrom(identity, source) > before
+	})
+}
+
+// Request sends a raw request of LiveKit's signalling.
+func (p *Participant) Request(req *livekit.SignalRequest) error { return p.say(req) }
+
+func (p *Participant) say(req *livekit.SignalRequest) error {
+	data, err := proto.Marshal(req)
+	if err != nil {
+		return err
+	}
+	return p.Write(data)
+}
+
+// Write sends any bytes as one message of the signalling.
+func (p *Participant) Write(data []byte) error {
+	p.send.Lock()
+	defer p.send.Unlock()
+	return p.ws.WriteMessage(websocket.BinaryMessage, data)
+}
+
+// read is the one reader of the signalling.
+func (p *Participant) read() {
+	for {
+		_, data, err := p.ws.ReadMessage()
+		if err != nil {
+			p.mu.Lock()
+			p.closed = true
+			p.mu.Unlock()
+			return
+		}
+		res := &livekit.SignalResponse{}
+		if err = proto.Unmarshal(data, res); err == nil {
+			p.mu.Lock()
+			err = p.handle(res)
+			// Whoever is told to leave finds the connections closed under them.
+			if p.end != nil || p.ctx.Err() != nil || errors.Is(err, webrtc.ErrConnectionClosed) {
+				err = nil
+			}
+			p.mu.Unlock()
+		}
+		if err != nil {
+			p.mu.Lock()
+			p.fault = err
+			p.mu.Unlock()
+		}
+	}
+}

@@ -1,0 +1,240 @@
+package mediatest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/livekit/protocol/livekit"
+	"github.com/livekit/protocol/signalling"
+	"github.com/pion/rtp"
+	"github.com/pion/webrtc/v4"
+	"google.golang.org/protobuf/proto"
+)
+
+// Source is the label of a track.
+type Source string
+
+// The labels of tracks.
+const (
+	Camera           Source = "camera"
+	Microphone       Source = "microphone"
+	ScreenShare      Source = "screen_share"
+	ScreenShareAudio Source = "screen_share_audio"
+	Unlabelled       Source = "unknown"
+)
+
+func sourceOf(s livekit.TrackSource) Source { return Source(strings.ToLower(s.String())) }
+
+func (s Source) proto() livekit.TrackSource {
+	return livekit.TrackSource(livekit.TrackSource_value[strings.ToUpper(string(s))])
+}
+
+// Kind is what a track is.
+type Kind string
+
+// The kinds of tracks. Sound is sent as Opus, a picture as VP8.
+const (
+	Sound   Kind = "sound"
+	Picture Kind = "picture"
+)
+
+func (k Kind) announced() livekit.TrackType {
+	if k == Picture {
+		return livekit.TrackType_VIDEO
+	}
+	return livekit.TrackType_AUDIO
+}
+
+func (s Source) kind() Kind {
+	if s == Microphone || s == ScreenShareAudio {
+		return Sound
+	}
+	return Picture
+}
+
+// ErrNotAllowed is what Publish returns when the server refuses a track for
+// its label.
+var ErrNotAllowed = errors.New("mediatest: the server does not allow this track")
+
+// publication is a track of one's own.
+type publication struct {
+	sid      string // the server's id, once it has accepted the announcement
+	refusal  string
+	takenOut bool
+}
+
+// Publish sends a track of the kind that its label names. It returns when the
+// server has accepted the announcement; packets flow soon after, until the
+// participant leaves. The name is the participant's own for the track, new for
+// each.
+func (p *Participant) Publish(ctx context.Context, name string, source Source) error {
+	return p.PublishAs(ctx, name, source, source.kind(), source.kind())
+}
+
+// PublishAs is Publish for liars: the track is announced as one kind and is of
+// another, whatever its label.
+func (p *Participant) PublishAs(ctx context.Context, name string, source Source, announced, real Kind) error {
+	if err := p.Announce(ctx, name, source, announced); err != nil {
+		return err
+	}
+	return p.Start(ctx, name, real)
+}
+
+// Announce is the first half of publishing: it asks for permission.
+func (p *Participant) Announce(ctx context.Context, name string, source Source, kind Kind) error {
+	p.mu.Lock()
+	own := &publication{}
+	p.own[name] = own
+	p.mu.Unlock()
+	err := p.say(&livekit.SignalRequest{Message: &livekit.SignalRequest_AddTrack{AddTrack: &livekit.AddTrackRequest{
+		Cid: name, Name: name, Type: kind.announced(), Source: source.proto(), Width: 640, Height: 480,
+	}}})
+	if err != nil {
+		return fmt.Errorf("mediatest: announce a track: %w", err)
+	}
+	var refusal string
+	err = p.Wait(ctx, fmt.Sprintf("an answer about %s", name), func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		refusal = own.refusal
+		return own.sid != "" || refusal != ""
+	})
+	switch {
+	case err != nil:
+		return err
+	case refusal == livekit.RequestResponse_NOT_ALLOWED.String():
+		return ErrNotAllowed
+	case refusal != "":
+		return fmt.Errorf("mediatest: the server refused %s: %s", name, refusal)
+	}
+	return nil
+}
+
+// Start is the second half: it sends packets of the kind under the name of a
+// track that was announced.
+func (p *Participant) Start(ctx context.Context, name string, kind Kind) error {
+	mime := webrtc.MimeTypeOpus
+	if kind == Picture {
+		mime = webrtc.MimeTypeVP8
+	}
+	track, err := webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: mime}, name, "stream")
+	if err != nil {
+		return err
+	}
+	err = p.negotiate(ctx, func(pc *webrtc.PeerConnection) error {
+		_, err := pc.AddTrack(track)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("mediatest: publish %s: %w", name, err)
+	}
+	p.tasks.Go(func() { p.write(track, kind == Picture) })
+	return nil
+}
+
+// negotiate offers the connection that sends, after the change.
+func (p *Participant) negotiate(ctx context.Context, change func(*webrtc.PeerConnection) error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pub == nil {
+		pc, err := p.peer(livekit.SignalTarget_PUBLISHER)
+		if err != nil {
+			return err
+		}
+		p.pub = pc
+		// Something the server accepts whatever it thinks of the tracks.
+		if p.reliable, err = pc.CreateDataChannel("_reliable", nil); err != nil {
+			return err
+		}
+	}
+	for p.pub.SignalingState() != webrtc.SignalingStateStable {
+		p.mu.Unlock()
+		err := p.Wait(ctx, "an answer to the last offer", func() bool {
+			return p.pub.SignalingState() == webrtc.SignalingStateStable
+		})
+		p.mu.Lock()
+		if err != nil {
+			return err
+		}
+	}
+	if err := change(p.pub); err != nil {
+		return err
+	}
+	offer, err := p.pub.CreateOffer(nil)
+	if err != nil {
+		return err
+	}
+	if err := p.pub.SetLocalDescription(offer); err != nil {
+		return err
+	}
+	return p.say(&livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{
+		Offer: signalling.ToProtoSessionDescription(offer, 0, nil)}})
+}
+
+// write sends packets until the participant is gone. For a picture each is the
+// start of a VP8 key frame, so that a server can forward from any of them.
+func (p *Participant) write(track *webrtc.TrackLocalStaticRTP, picture bool) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	payload := []byte{0xf8, 0xff, 0xfe}
+	if picture {
+		payload = []byte{0x10, 0x10, 0x02, 0x00, 0x9d, 0x01, 0x2a, 0x80, 0x02, 0xe0, 0x01, 0x00}
+	}
+	for n := uint16(1); ; n++ {
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		_ = track.WriteRTP(&rtp.Packet{
+			Header:  rtp.Header{Version: 2, Marker: picture, SequenceNumber: n, Timestamp: uint32(n) * 480},
+			Payload: payload,
+		})
+	}
+}
+
+// Rejected reports whether an answer of the server left no place for a track
+// that was offered: it has no means to receive such a kind.
+func (p *Participant) Rejected() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.rejected
+}
+
+// TakenOut reports whether the server said that it took out the track of that
+// name.
+func (p *Participant) TakenOut(name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	own := p.own[name]
+	return own != nil && own.takenOut
+}
+
+// Say sends a message on the reliable channel to the named others, to all when
+// none is named. It claims to have no sender, as only the server has none.
+// The server says nothing to those who may not send.
+func (p *Participant) Say(ctx context.Context, topic, text string, to ...string) error {
+	p.mu.Lock()
+	fresh := p.reliable == nil
+	p.mu.Unlock()
+	if fresh {
+		if err := p.negotiate(ctx, func(*webrtc.PeerConnection) error { return nil }); err != nil {
+			return fmt.Errorf("mediatest: open a channel: %w", err)
+		}
+	}
+	data, err := proto.Marshal(&livekit.DataPacket{
+		DestinationIdentities: to,
+		Value:                 &livekit.DataPacket_User{User: &livekit.UserPacket{Topic: &topic, Payload: []byte(text)}},
+	})
+	if err != nil {
+		return err
+	}
+	err = p.Wait(ctx, "the channel opens", func() bool { return p.reliable.ReadyState() == webrtc.DataChannelStateOpen })
+	if err != nil {
+		return err
+	}
+	return p.reliable.Send(data)
+}

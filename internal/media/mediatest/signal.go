@@ -1,0 +1,179 @@
+package mediatest
+
+import (
+	"encoding/json"
+	"errors"
+	"net"
+
+	"github.com/livekit/protocol/livekit"
+	"github.com/livekit/protocol/signalling"
+	"github.com/pion/ice/v4"
+	"github.com/pion/webrtc/v4"
+	"google.golang.org/protobuf/proto"
+
+	"parley/internal/room"
+)
+
+// handle is called with the lock held.
+func (p *Participant) handle(res *livekit.SignalResponse) error {
+	switch m := res.Message.(type) {
+	case *livekit.SignalResponse_Join:
+		p.joined = m.Join
+		for _, o := range m.Join.OtherParticipants {
+			p.others[o.Sid] = o
+		}
+		return p.inform(m.Join.Room)
+	case *livekit.SignalResponse_RoomUpdate:
+		return p.inform(m.RoomUpdate.Room)
+	case *livekit.SignalResponse_Update:
+		for _, o := range m.Update.Participants {
+			p.others[o.Sid] = o
+		}
+	case *livekit.SignalResponse_Offer:
+		return p.answer(m.Offer)
+	case *livekit.SignalResponse_Answer:
+		desc, _, _ := signalling.FromProtoSessionDescription(m.Answer)
+		if err := p.pub.SetRemoteDescription(desc); errors.Is(err, webrtc.ErrUnsupportedCodec) {
+			p.rejected = true
+			return nil
+		} else if err != nil {
+			return err
+		}
+		return p.addEarly(p.pub, livekit.SignalTarget_PUBLISHER)
+	case *livekit.SignalResponse_Trickle:
+		candidate, err := signalling.FromProtoTrickle(m.Trickle)
+		if err != nil {
+			return err
+		}
+		pc := p.sub
+		if m.Trickle.Target == livekit.SignalTarget_PUBLISHER {
+			pc = p.pub
+		}
+		if pc == nil || pc.RemoteDescription() == nil {
+			p.early[m.Trickle.Target] = append(p.early[m.Trickle.Target], candidate)
+			return nil
+		}
+		return pc.AddICECandidate(candidate)
+	case *livekit.SignalResponse_TrackPublished:
+		if own := p.own[m.TrackPublished.Cid]; own != nil {
+			own.sid = m.TrackPublished.Track.Sid
+		}
+	case *livekit.SignalResponse_TrackUnpublished:
+		for _, own := range p.own {
+			if own.sid == m.TrackUnpublished.TrackSid {
+				own.takenOut = true
+			}
+		}
+	case *livekit.SignalResponse_RequestResponse:
+		if add := m.RequestResponse.GetAddTrack(); add != nil {
+			if own := p.own[add.Cid]; own != nil {
+				own.refusal = m.RequestResponse.Reason.String()
+			}
+		}
+	case *livekit.SignalResponse_RefreshToken:
+		p.token = m.RefreshToken
+	case *livekit.SignalResponse_Leave:
+		p.end = &End{Reason: m.Leave.Reason.String(), Reconnect: m.Leave.Action == livekit.LeaveRequest_RECONNECT}
+	}
+	return nil
+}
+
+func (p *Participant) inform(rm *livekit.Room) error {
+	var info room.Info
+	if err := json.Unmarshal([]byte(rm.Metadata), &info); err != nil {
+		return err
+	}
+	p.infos = append(p.infos, info)
+	return nil
+}
+
+func (p *Participant) answer(offer *livekit.SessionDescription) error {
+	if p.sub == nil {
+		var err error
+		if p.sub, err = p.peer(livekit.SignalTarget_SUBSCRIBER); err != nil {
+			return err
+		}
+		p.sub.OnTrack(func(track *webrtc.TrackRemote, _ *webrtc.RTPReceiver) { p.tasks.Go(func() { p.receive(track) }) })
+		p.sub.OnDataChannel(func(channel *webrtc.DataChannel) { channel.OnMessage(p.hear) })
+	}
+	desc, id, _ := signalling.FromProtoSessionDescription(offer)
+	if err := p.sub.SetRemoteDescription(desc); err != nil {
+		return err
+	}
+	if err := p.addEarly(p.sub, livekit.SignalTarget_SUBSCRIBER); err != nil {
+		return err
+	}
+	answer, err := p.sub.CreateAnswer(nil)
+	if err != nil {
+		return err
+	}
+	if err := p.sub.SetLocalDescription(answer); err != nil {
+		return err
+	}
+	return p.say(&livekit.SignalRequest{Message: &livekit.SignalRequest_Answer{
+		Answer: signalling.ToProtoSessionDescription(answer, id, nil)}})
+}
+
+func (p *Participant) addEarly(pc *webrtc.PeerConnection, target livekit.SignalTarget) error {
+	for _, candidate := range p.early[target] {
+		if err := pc.AddICECandidate(candidate); err != nil {
+			return err
+		}
+	}
+	delete(p.early, target)
+	return nil
+}
+
+// receive counts what arrives until the connection is closed.
+func (p *Participant) receive(track *webrtc.TrackRemote) {
+	kind := Sound
+	if track.Kind() == webrtc.RTPCodecTypeVideo {
+		kind = Picture
+	}
+	for {
+		if _, _, err := track.ReadRTP(); err != nil {
+			return
+		}
+		p.mu.Lock()
+		p.received[track.ID()]++
+		p.kinds[kind]++
+		p.mu.Unlock()
+	}
+}
+
+func (p *Participant) hear(msg webrtc.DataChannelMessage) {
+	packet := &livekit.DataPacket{}
+	if proto.Unmarshal(msg.Data, packet) != nil || packet.GetUser() == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.said = append(p.said, Said{
+		Topic: packet.GetUser().GetTopic(), From: packet.ParticipantIdentity, Text: string(packet.GetUser().Payload)})
+}
+
+// peer makes a peer connection that knows loopback and nobody else.
+func (p *Participant) peer(target livekit.SignalTarget) (*webrtc.PeerConnection, error) {
+	var se webrtc.SettingEngine
+	se.SetIncludeLoopbackCandidate(true)
+	se.SetIPFilter(func(ip net.IP) bool { return ip.IsLoopback() })
+	se.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4})
+	se.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
+	me := &webrtc.MediaEngine{}
+	if err := me.RegisterDefaultCodecs(); err != nil {
+		return nil, err
+	}
+	pc, err := webrtc.NewAPI(webrtc.WithSettingEngine(se), webrtc.WithMediaEngine(me)).
+		NewPeerConnection(webrtc.Configuration{})
+	if err != nil {
+		return nil, err
+	}
+	pc.OnICECandidate(func(candidate *webrtc.ICECandidate) {
+		if candidate == nil {
+			return
+		}
+		_ = p.say(&livekit.SignalRequest{Message: &livekit.SignalRequest_Trickle{
+			Trickle: signalling.ToProtoTrickle(candidate.ToJSON(), target, false)}})
+	})
+	return pc, nil
+}

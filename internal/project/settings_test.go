@@ -1,0 +1,121 @@
+package project_test
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"parley/internal/fault"
+	"parley/internal/project"
+	"parley/internal/store/storetest"
+)
+
+// A setting that is set and then read is equal, and what an edit does not
+// name stays, on both databases.
+func TestSettingsAreKept(t *testing.T) {
+	t.Parallel()
+	for name, open := range storetest.Engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx := context.Background()
+			d := on(open(t))
+			p := d.make(t)
+			rapid.Check(t, func(t *rapid.T) {
+				want := drawSettings(t)
+				if err := d.Configure(ctx, p.ID, want); err != nil {
+					t.Fatal(err)
+				}
+				if got, err := d.Get(ctx, p.ID); err != nil || !reflect.DeepEqual(got.Settings, want) {
+					t.Fatalf("%+v %v, want %+v", got.Settings, err, want)
+				}
+				want.Locks.Chat = !want.Locks.Chat
+				edited, err := d.Edit(ctx, p.ID, project.Edit{Settings: func(s *project.Settings) error {
+					s.Locks.Chat = !s.Locks.Chat
+					return nil
+				}})
+				if err != nil || !reflect.DeepEqual(edited.Settings, want) {
+					t.Fatalf("edited to %+v %v, want %+v", edited.Settings, err, want)
+				}
+				if got, err := d.Get(ctx, p.ID); err != nil || !reflect.DeepEqual(got, edited) {
+					t.Fatalf("%+v %v, and the edit answered %+v", got, err, edited)
+				}
+			})
+		})
+	}
+}
+
+func drawSettings(t *rapid.T) project.Settings {
+	flag := func(name string) bool { return rapid.Bool().Draw(t, name) }
+	number := func(name string, high int) int { return rapid.IntRange(0, high).Draw(t, name) }
+	s := project.Settings{
+		RequireSecretSignatures: flag("require_secret_signatures"),
+		DefaultEmptyTimeout:     number("default_empty_timeout", 86400),
+		DefaultLogoutURL:        rapid.SampledFrom([]string{"", "https://example.org/bye?x=é"}).Draw(t, "default_logout_url"),
+		DefaultWebhookURL:       rapid.SampledFrom([]string{"", "http://10.0.0.1:8080/hook"}).Draw(t, "default_webhook_url"),
+		InvitationsRequired:     flag("invitations_required"),
+		HiddenParticipants:      flag("hidden_participants"),
+		EmbedOrigins:            rapid.SampledFrom([][]string{nil, {"https://a.example"}, {"https://b.example:8443", "http://localhost:3000"}}).Draw(t, "embed_origins"),
+		Features: project.Features{MaxParticipants: number("max_participants", 1000), RoomDuration: number("room_duration", 1440),
+			NoCamera: flag("no_camera"), NoScreenShare: flag("no_screen_share"), NoChat: flag("no_chat")},
+		Locks: project.Locks{Microphone: flag("microphone"), Camera: flag("camera"), ScreenShare: flag("screen_share"), Chat: flag("chat")},
+	}
+	if flag("breakout_rooms set") {
+		n := number("breakout_rooms", 16)
+		s.Features.BreakoutRooms = &n
+	}
+	return s
+}
+
+func TestBoundsOfSettings(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	d := on(storetest.SQLite(t))
+	p := d.make(t)
+	type (
+		settings = project.Settings
+		features = project.Features
+	)
+	number := func(n int) *int { return &n }
+	var many []string
+	for range 21 {
+		many = append(many, "https://"+strings.Repeat("a", len(many)+1))
+	}
+	for _, tc := range []struct {
+		s    settings
+		want string
+	}{
+		{settings{DefaultEmptyTimeout: 86401}, "default_empty_timeout must be between 0 and 86400, not 86401"},
+		{settings{DefaultEmptyTimeout: -1}, "default_empty_timeout must be between 0 and 86400, not -1"},
+		{settings{DefaultLogoutURL: "example.org"}, "default_logout_url must be an absolute http or https URL"},
+		{settings{DefaultLogoutURL: "https://a:b@example.org"}, "default_logout_url must not contain a user name or password"},
+		{settings{DefaultLogoutURL: "https://example.org/" + strings.Repeat("x", 236)}, "default_logout_url must have at most 255 characters, not 256"},
+		{settings{DefaultWebhookURL: "ftp://example.org"}, "default_webhook_url must be an absolute http or https URL"},
+		{settings{DefaultWebhookURL: "https://example.org/" + strings.Repeat("x", 2029)}, "default_webhook_url must have at most 2048 characters, not 2049"},
+		{settings{EmbedOrigins: []string{"https://example.org/"}}, `embed_origins must hold origins such as https://example.org or https://example.org:8443, not "https://example.org/"`},
+		{settings{EmbedOrigins: many}, "embed_origins must hold at most 20 origins, not 21"},
+		{settings{Features: features{MaxParticipants: 1001}}, "features.max_participants must be between 0 and 1000, not 1001"},
+		{settings{Features: features{RoomDuration: 1441}}, "features.room_duration must be between 0 and 1440, not 1441"},
+		{settings{Features: features{BreakoutRooms: number(17)}}, "features.breakout_rooms must be between 0 and 16, not 17"},
+		{settings{Features: features{BreakoutRooms: number(-1)}}, "features.breakout_rooms must be between 0 and 16, not -1"},
+	} {
+		if err := d.Configure(ctx, p.ID, tc.s); !fault.Is(err, fault.Invalid) || err.Error() != tc.want {
+			t.Errorf("%v, want %s", err, tc.want)
+		}
+	}
+	if got, err := d.Get(ctx, p.ID); err != nil || !reflect.DeepEqual(got.Settings, settings{}) {
+		t.Errorf("a refusal left %+v %v", got.Settings, err)
+	}
+	most := settings{DefaultEmptyTimeout: 86400, EmbedOrigins: many[:20], Features: features{MaxParticipants: 1000, RoomDuration: 1440, BreakoutRooms: number(16)}}
+	if err := d.Configure(ctx, p.ID, most); err != nil {
+		t.Error(err)
+	}
+	if err := d.Configure(ctx, p.ID, settings{EmbedOrigins: []string{"HTTPS://A.example:443", "https://a.example", "https://b.example"}}); err != nil {
+		t.Error(err)
+	}
+	if got, err := d.Get(ctx, p.ID); err != nil || strings.Join(got.Settings.EmbedOrigins, " ") != "https://a.example https://b.example" {
+		t.Errorf("%v %v", got.Settings.EmbedOrigins, err)
+	}
+}

@@ -1,0 +1,46 @@
+package room_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"parley/internal/project"
+	"parley/internal/room"
+	"parley/internal/store/storetest"
+)
+
+// Who may show a room in a frame is looked up when its page is: a change
+// holds for rooms that exist.
+func TestEmbedOrigins(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	h := newHouse(t)
+	id, _ := h.create(t, room.Request{MaxParticipants: 2})
+	is := func(what, id string, want ...string) {
+		t.Helper()
+		if got := h.EmbedOrigins(ctx, id); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	allow := func(origins ...string) {
+		t.Helper()
+		p := h.project
+		p.Settings = project.Settings{EmbedOrigins: origins}
+		if err := h.db.Write(ctx, func(ctx context.Context) error { return h.db.UpdateProject(ctx, p) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	is("by default", id)
+	allow("https://a.example", "https://b.example")
+	is("allowed", id, "https://a.example", "https://b.example")
+	is("an unknown room", storetest.NewID())
+	is("no id", "\x00")
+	allow()
+	is("no more", id)
+	allow("https://a.example")
+	if err := h.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	is("the database away", id)
+}

@@ -1,0 +1,212 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"parley/client"
+	"parley/internal/event"
+	"parley/internal/media/mediatest"
+	"parley/internal/room"
+	"parley/internal/seal"
+	"parley/internal/store"
+)
+
+const crashes = 50
+
+// acknowledged is what the service has said it did.
+type acknowledged struct {
+	mu    sync.Mutex
+	rooms []string
+	seats map[string]string // identity → room
+}
+
+// A server killed at any moment under load: after its restart everybody who
+// joined has left once, no room is stuck, and nothing acknowledged is missing.
+func TestKilledUnderLoad(t *testing.T) {
+	t.Parallel()
+	s := &service{master: seal.NewKey()}
+	n := s.node(t)
+	db := s.read(t, n.dir)
+	known := &acknowledged{seats: map[string]string{}}
+	for round := range crashes {
+		if round > 0 {
+			n.start()
+		}
+		checkNobodyIn(t, db)
+		killed, kill := context.WithCancel(t.Context())
+		var load sync.WaitGroup
+		for worker := range 3 {
+			load.Go(func() { meet(killed, t, n, known, fmt.Sprintf("%d-%d", round, worker)) })
+		}
+		time.Sleep(rand.N(700 * time.Millisecond)) // any moment is the test's own
+		n.kill()
+		kill()
+		load.Wait()
+	}
+	n.start()
+	checkNobodyIn(t, db)
+	known.check(t, db)
+}
+
+// meet makes rooms and has people come and go in them until the server dies.
+func meet(ctx context.Context, t *testing.T, n *node, known *acknowledged, name string) {
+	var people []*mediatest.Participant
+	defer func() {
+		for _, p := range people {
+			p.Vanish()
+		}
+	}()
+	for i := 0; ctx.Err() == nil; i++ {
+		id, _, err := n.room(3, 1)
+		if err != nil {
+			mustBeGone(ctx, t, n, err)
+			return
+		}
+		known.room(id)
+		for j := range 2 {
+			s, p, err := n.enter(ctx, id, fmt.Sprintf("seat-key-of-a-browser-%s-%d-%d", name, i, j))
+			if s.Status == http.StatusOK {
+				known.seat(s.Identity, id)
+			}
+			if err != nil {
+				mustBeGone(ctx, t, n, err)
+				return
+			}
+			people = append(people, p)
+		}
+		people[len(people)-1].Leave()
+	}
+}
+
+// mustBeGone accepts a failure of a server that was killed, and no refusal.
+func mustBeGone(ctx context.Context, t *testing.T, n *node, err error) {
+	var refused *client.Error
+	if errors.As(err, &refused) {
+		t.Errorf("refused: %v\n%s", err, n.log)
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(10 * time.Second):
+		t.Errorf("the server runs, and fails: %v\n%s", err, n.log)
+	}
+}
+
+func (a *acknowledged) room(id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.rooms = append(a.rooms, id)
+}
+
+func (a *acknowledged) seat(identity, roomID string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.seats[identity] = roomID
+}
+
+// checkNobodyIn holds a server that has just started to know that nobody can
+// be in any room.
+func checkNobodyIn(t *testing.T, db *store.DB) {
+	t.Helper()
+	for _, state := range []room.State{room.Open, room.Active} {
+		rooms, err := db.List(t.Context(), room.Query{State: state, Limit: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rooms {
+			if present, err := db.Present(t.Context(), r.ID); err != nil || len(present) > 0 {
+				t.Errorf("room %s has somebody in after a restart: %+v %v", r.ID, present, err)
+			}
+		}
+	}
+}
+
+func (a *acknowledged) check(t *testing.T, db *store.DB) {
+	t.Helper()
+	t.Logf("%d rooms and %d seats in %d runs", len(a.rooms), len(a.seats), crashes)
+	if len(a.rooms) < crashes || len(a.seats) < crashes {
+		t.Errorf("that is next to nothing")
+	}
+	ctx := t.Context()
+	for identity, roomID := range a.seats {
+		if _, err := db.Seat(ctx, roomID, identity); err != nil {
+			t.Errorf("a seat that was given is missing: %v", err)
+		}
+	}
+	joins := 0
+	for _, id := range a.rooms {
+		r, err := db.Room(ctx, id)
+		if err != nil {
+			t.Errorf("a room that was made is missing: %v", err)
+			continue
+		}
+		if !r.Over() && (r.DueAt.IsZero() || time.Until(r.DueAt) > 24*time.Hour) {
+			t.Errorf("room %s is stuck: %+v", id, r)
+		}
+		joins += checkLedger(t, db, id)
+	}
+	if joins == 0 {
+		t.Error("nobody ever joined")
+	}
+	t.Logf("%d joins, each with its left", joins)
+	// All of them end by themselves, once the seats held for those who were
+	// cut off are given up.
+	eventuallyWithin(t, 75*time.Second, "every room that somebody was in ends", func() bool {
+		active, err := db.List(ctx, room.Query{State: room.Active, Limit: 10})
+		return err == nil && len(active) == 0
+	})
+	for _, state := range []room.SessionState{room.SessionLive, room.SessionClosing} {
+		eventually(t, "no session is "+string(state), func() bool {
+			sessions, err := db.Sessions(ctx, state)
+			return err == nil && len(sessions) == 0
+		})
+	}
+}
+
+// checkLedger holds the rows of a room to its events, and returns how many
+// joined.
+func checkLedger(t *testing.T, db *store.DB, id string) int {
+	t.Helper()
+	rows, err := db.Attendance(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
+		if row.LeftAt.IsZero() || row.LeftAt.Before(row.JoinedAt) {
+			t.Errorf("room %s: %+v", id, row)
+		}
+	}
+	events, err := db.Events(t.Context(), id, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, joined := map[string]bool{}, 0
+	for i, e := range events {
+		if e.Sequence != int64(i+1) {
+			t.Errorf("room %s: event %d has the number %d", id, i+1, e.Sequence)
+		}
+		switch e.Type {
+		case event.ParticipantJoined:
+			if in[e.Data.Participant.Connection] {
+				t.Errorf("room %s: joined twice: %+v", id, e.Data.Participant)
+			}
+			in[e.Data.Participant.Connection] = true
+			joined++
+		case event.ParticipantLeft:
+			if !in[e.Data.Participant.Connection] {
+				t.Errorf("room %s: left without having joined: %+v", id, e.Data.Participant)
+			}
+			delete(in, e.Data.Participant.Connection)
+		}
+	}
+	if len(in) > 0 || joined != len(rows) {
+		t.Errorf("room %s: %d joined, %d rows, and %d never left", id, joined, len(rows), len(in))
+	}
+	return joined
+}
