@@ -13,7 +13,7 @@ export function EndSheet({ acts, onClose }: { acts: Acts; onClose: () => void })
       <p>{t('end.text')}</p>
       <ActTrouble text={trouble} />
       <div className="sheet-part">
-        <button type="button" className="danger wide" aria-disabled={busy} onClick={() => void run(() => acts.end())}>
+        <button type="button" className="primary final wide" aria-disabled={busy} onClick={() => void run(() => acts.end())}>
           {t(busy ? 'end.ending' : 'end.end')}
         </button>
         <button type="button" className="secondary wide" onClick={onClose}>

@@ -27,14 +27,9 @@ export function PlaceList({ acts, places, here, onGone }: Props): ReactElement {
             {number === here ? (
               <span className="quiet small">{t('rooms.youAreHere')}</span>
             ) : (
-              <button
-                type="button"
-                className="secondary"
-                aria-disabled={busy}
-                aria-label={number === 0 ? t('rooms.back') : t('rooms.go.to', { name })}
-                onClick={() => void go(number)}
-              >
-                {t(number === 0 ? 'rooms.goBack' : 'rooms.go')}
+              <button type="button" className="secondary" aria-disabled={busy} onClick={() => void go(number)}>
+                {t(number === 0 ? 'rooms.back' : 'rooms.go')}
+                <span className="sr-only"> ({name})</span>
               </button>
             )}
           </li>
