@@ -9,6 +9,7 @@ import { isHeard } from '../media/desk';
 import type { Studio } from '../media/studio';
 import { count, t } from '../messages';
 import '../styles/room.css';
+import '../styles/sheets.css';
 import type { Acts } from '../visit/acts';
 import type { Link, Word } from '../visit/state';
 import { Alone } from './Alone';
