@@ -27,6 +27,8 @@ var (
 	// ErrConflict is 409: the client_room_id is taken, the same Idempotency-Key
 	// is under way, or the room's state forbids it.
 	ErrConflict = errors.New("parley: conflict")
+	// ErrGone is 410: the operator has ended this version of the API.
+	ErrGone = errors.New("parley: gone")
 	// ErrRateLimited is 429. Error.RetryAfter says when to come back.
 	ErrRateLimited = errors.New("parley: rate limited")
 	// ErrUnavailable is 502, 503 and 504: try again later.
@@ -95,6 +97,8 @@ func (e *Error) kind() error {
 		return ErrNotFound
 	case http.StatusConflict:
 		return ErrConflict
+	case http.StatusGone:
+		return ErrGone
 	case http.StatusTooManyRequests:
 		return ErrRateLimited
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -114,6 +118,9 @@ func IsNotFound(err error) bool { return errors.Is(err, ErrNotFound) }
 
 // IsConflict reports whether err is a 409.
 func IsConflict(err error) bool { return errors.Is(err, ErrConflict) }
+
+// IsGone reports whether err is a 410.
+func IsGone(err error) bool { return errors.Is(err, ErrGone) }
 
 // IsRateLimited reports whether err is a 429.
 func IsRateLimited(err error) bool { return errors.Is(err, ErrRateLimited) }

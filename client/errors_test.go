@@ -14,9 +14,9 @@ import (
 
 func TestRefusals(t *testing.T) {
 	kinds := map[string]error{"invalid": client.ErrInvalid, "unauthorized": client.ErrUnauthorized, "forbidden": client.ErrForbidden,
-		"not found": client.ErrNotFound, "conflict": client.ErrConflict, "rate limited": client.ErrRateLimited, "unavailable": client.ErrUnavailable}
+		"not found": client.ErrNotFound, "conflict": client.ErrConflict, "gone": client.ErrGone, "rate limited": client.ErrRateLimited, "unavailable": client.ErrUnavailable}
 	predicates := map[string]func(error) bool{"unauthorized": client.IsUnauthorized, "forbidden": client.IsForbidden,
-		"not found": client.IsNotFound, "conflict": client.IsConflict, "rate limited": client.IsRateLimited, "unavailable": client.IsUnavailable}
+		"not found": client.IsNotFound, "conflict": client.IsConflict, "gone": client.IsGone, "rate limited": client.IsRateLimited, "unavailable": client.IsUnavailable}
 	for _, test := range []struct {
 		answer http.HandlerFunc
 		call   string // "read" or "write"
@@ -30,7 +30,7 @@ func TestRefusals(t *testing.T) {
 		{refuse(404, "there is no such room"), "write", "not found", "parley: 404: there is no such room (request req_1)"},
 		{refuse(405, "not allowed"), "write", "", "parley: 405: not allowed (request req_1)"},
 		{refuse(409, "client_room_id is taken"), "write", "conflict", "parley: 409: client_room_id is taken (request req_1)"},
-		{refuse(410, "version 3 has ended"), "write", "", "parley: 410: version 3 has ended (request req_1)"},
+		{refuse(410, "version 3 has ended"), "write", "gone", "parley: 410: version 3 has ended (request req_1)"},
 		{refuse(413, "the body is too large"), "write", "invalid", "parley: 413: the body is too large (request req_1)"},
 		{refuse(415, "no JSON"), "write", "invalid", "parley: 415: no JSON (request req_1)"},
 		{refuse(422, "used with another body"), "write", "invalid", "parley: 422: used with another body (request req_1)"},

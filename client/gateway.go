@@ -53,7 +53,7 @@ type CurrentKey struct {
 	Status         string    `json:"status"`
 	SigningProfile string    `json:"signing_profile"`
 	CreatedAt      time.Time `json:"created_at"`
-	// LastUsedAt is the last validly signed version 5 call; nil before it.
+	// LastUsedAt is the last authenticated call of any version with it; nil before one.
 	LastUsedAt *time.Time `json:"last_used_at"`
 }
 

@@ -1,6 +1,6 @@
 // Package sign computes and checks the three signatures of Parley: those of
 // version 5 requests, those of version 3 and 4 requests and join events, and
-// those of the webhooks that Parley sends. The server uses this very package.
+// those of Standard Webhooks. The server uses this very package.
 //
 // It imports the standard library only, and neither net/http nor a database:
 // it takes texts and bytes and gives texts and verdicts. It must not learn

@@ -167,6 +167,7 @@ func TestJoinAPI(t *testing.T) {
 			}
 		}
 	})
+	t.Run("hosts", func(t *testing.T) { testHosts(t, s, c) })
 	t.Run("guessing is bounded", func(t *testing.T) {
 		for _, path := range []string{"/preview", "/seats"} {
 			limited := false
@@ -187,6 +188,11 @@ func TestJoinAPI(t *testing.T) {
 		for _, path := range []string{preview, seats} {
 			if status, a := send(path, m{"name": "Chen", "seat_key": otherKey}); status != 503 || a.Error.Code != "unavailable" {
 				t.Errorf("%s: %d %+v", path, status, a)
+			}
+		}
+		for _, o := range hostOperations {
+			if status := postJSON(t, c, id, o.name, "application/json", `{"seat_key":"`+hostKey+`"`+o.fields+`}`); status != 503 {
+				t.Errorf("%s: %d", o.name, status)
 			}
 		}
 	})

@@ -163,4 +163,15 @@ func TestPathsOutsideTheAPIs(t *testing.T) {
 			t.Errorf("%s: %d, want %d", path, answer.StatusCode, want)
 		}
 	}
+	// The root of a version answers as that version does.
+	for path, header := range map[string]string{"/api/v3": "X-Request-ID", "/api/v4": "X-Request-ID", "/api/v5": "X-Gateway-Request-ID", "/api/v5/": "X-Gateway-Request-ID"} {
+		answer, err := http.Get(s.app.BaseURL() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != 404 || answer.Header.Get(header) == "" {
+			t.Errorf("%s: %d %v", path, answer.StatusCode, answer.Header)
+		}
+	}
 }

@@ -29,11 +29,11 @@ func (a *App) routes(parts routes, trusted []netip.Prefix) http.Handler {
 	signalling := media.Paths()
 	choose := func(path string) (string, http.Handler) {
 		switch {
-		case strings.HasPrefix(path, "/api/v3/"):
+		case within(path, "/api/v3"):
 			return "v3", parts.v3
-		case strings.HasPrefix(path, "/api/v4/"):
+		case within(path, "/api/v4"):
 			return "v4", parts.v4
-		case strings.HasPrefix(path, "/api/v5/"):
+		case within(path, "/api/v5"):
 			return "v5", parts.v5
 		case strings.HasPrefix(path, "/api/join/"):
 			return "join", parts.join
@@ -57,12 +57,18 @@ func (a *App) routes(parts routes, trusted []netip.Prefix) http.Handler {
 		requests.WithLabelValues(name).Inc()
 		part.ServeHTTP(w, r)
 	}), trusted, a.log, func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/api/v5/") {
+		if within(r.URL.Path, "/api/v5") {
 			v5.Fail(w, r)
 			return
 		}
 		web.JSON(w, http.StatusInternalServerError, plainError{Error: "internal error"})
 	})
+}
+
+// within reports whether a path is a folder or lies in it.
+func within(path, folder string) bool {
+	rest, ok := strings.CutPrefix(path, folder)
+	return ok && (rest == "" || rest[0] == '/')
 }
 
 type plainError struct {

@@ -70,6 +70,11 @@ type Config struct {
 	LegacyCompanionBodySignatures bool `name:"legacy-companion-body-signatures" setting:"PARLEY_LEGACY_COMPANION_BODY_SIGNATURES" default:"false" negatable:"" help:"Also accept body signatures on the companion routes."`
 	WebhookAllowPrivate           bool `name:"webhook-allow-private" setting:"PARLEY_WEBHOOK_ALLOW_PRIVATE" default:"false" negatable:"" help:"Deliver webhooks to private addresses too."`
 
+	// V3DeprecationDate and V3SunsetDate announce the end of version 3; none
+	// unless set.
+	V3DeprecationDate Date `name:"v3-deprecation-date" setting:"PARLEY_V3_DEPRECATION_DATE" placeholder:"DATE" help:"From when version 3 should not be used any more, such as 2027-01-31. Default: none."`
+	V3SunsetDate      Date `name:"v3-sunset-date" setting:"PARLEY_V3_SUNSET_DATE" placeholder:"DATE" help:"From when version 3 is not served any more; twelve months after its deprecation or later. Default: none."`
+
 	// LogLevel is debug, info, warn or error. Read it through Level.
 	LogLevel  string `name:"log-level" setting:"PARLEY_LOG_LEVEL" default:"info" help:"What to log: debug, info, warn or error."`
 	LogFormat string `name:"log-format" setting:"PARLEY_LOG_FORMAT" default:"text" help:"How to log: text or json."`

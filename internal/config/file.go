@@ -101,7 +101,7 @@ func parseNode(k kind, node *yaml.Node) (string, error) {
 		return node.Value, nil
 	case k == boolean && tag == "!!bool", k == number && tag == "!!int":
 		return k.canonical(node.Value)
-	case k == duration && tag == "!!str":
+	case k == duration && tag == "!!str", k == date && (tag == "!!str" || tag == "!!timestamp"):
 		return k.canonical(node.Value)
 	}
 	return "", wrongType(k)
@@ -127,6 +127,8 @@ func wrongType(k kind) error {
 		return errors.New("must be true or false")
 	case duration:
 		return errors.New("must be a duration with its unit, such as 90s, 5m or 1d")
+	case date:
+		return errors.New("must be a date such as 2027-01-31, or a time such as 2027-01-31T09:30:00Z")
 	case list:
 		return errors.New("must be a list of texts, or one text")
 	default:

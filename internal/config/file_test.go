@@ -24,6 +24,8 @@ func TestFileErrors(t *testing.T) {
 		{"boolean as number", "gateway_enabled: 1\n", `line 1: gateway_enabled must be true or false`},
 		{"duration without unit", "clock_skew: 300\n", `line 1: clock_skew must be a duration with its unit, such as 90s, 5m or 1d`},
 		{"duration as nonsense", "clock_skew: soon\n", `line 1: clock_skew must be a duration with its unit, such as 90s, 5m or 1d, not "soon"`},
+		{"date as number", "v3_sunset_date: 2027\n", `line 1: v3_sunset_date must be a date such as 2027-01-31, or a time such as 2027-01-31T09:30:00Z`},
+		{"date as nonsense", "v3_sunset_date: 2027-02-30\n", `line 1: v3_sunset_date must be a date such as 2027-01-31, or a time such as 2027-01-31T09:30:00Z, not "2027-02-30"`},
 		{"list as number", "trusted_proxies: 10\n", `line 1: trusted_proxies must be a list of texts, or one text`},
 		{"list of numbers", "trusted_proxies:\n  - 10.0.0.1\n  - 10\n", `line 2: trusted_proxies must be a list of texts, or one text`},
 		{"no mapping", "- listen\n", `line 1: must be a list of settings of the form name: value`},

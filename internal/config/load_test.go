@@ -69,6 +69,8 @@ rate-limits-enabled PARLEY_RATE_LIMITS_ENABLED true
 legacy-v3-key-header PARLEY_LEGACY_V3_KEY_HEADER false
 legacy-companion-body-signatures PARLEY_LEGACY_COMPANION_BODY_SIGNATURES false
 webhook-allow-private PARLEY_WEBHOOK_ALLOW_PRIVATE false
+v3-deprecation-date PARLEY_V3_DEPRECATION_DATE
+v3-sunset-date PARLEY_V3_SUNSET_DATE
 log-level PARLEY_LOG_LEVEL info
 log-format PARLEY_LOG_FORMAT text`)
 	var c command
@@ -118,6 +120,8 @@ func TestPrecedence(t *testing.T) {
 			func(c Config) any { return c.WebhookAllowPrivate }, false, true, false, true},
 		{"duration", "clock_skew: 1m", "PARLEY_CLOCK_SKEW=2m", "--clock-skew=3m",
 			func(c Config) any { return c.ClockSkew.String() }, "5m", "1m", "2m", "3m"},
+		{"date", "v3_deprecation_date: 2027-01-31", "PARLEY_V3_DEPRECATION_DATE=2027-02-01T09:30:00+01:00", "--v3-deprecation-date=2027-03-01",
+			func(c Config) any { return c.V3DeprecationDate.String() }, "", "2027-01-31", "2027-02-01T08:30:00Z", "2027-03-01"},
 		{"list", "trusted_proxies: [10.0.0.1, 10.0.0.2]", "PARLEY_TRUSTED_PROXIES=10.0.0.3,10.0.0.4", "--trusted-proxies=10.0.0.5",
 			func(c Config) any { return strings.Join(c.TrustedProxies, " ") }, "", "10.0.0.1 10.0.0.2", "10.0.0.3 10.0.0.4", "10.0.0.5"},
 		{"secret", "redis_url: redis://a", "PARLEY_REDIS_URL=redis://b", "--redis-url=redis://c",
@@ -228,6 +232,7 @@ func TestBadVariables(t *testing.T) {
 		"PARLEY_GATEWAY_ENABLED=maybe": `PARLEY_GATEWAY_ENABLED must be true or false, not "maybe"`,
 		"PARLEY_RTC_UDP_PORT=many":     `PARLEY_RTC_UDP_PORT must be a whole number, not "many"`,
 		"PARLEY_RTC_TCP_PORT=1.5":      `PARLEY_RTC_TCP_PORT must be a whole number, not "1.5"`,
+		"PARLEY_V3_SUNSET_DATE=soon":   `PARLEY_V3_SUNSET_DATE must be a date such as 2027-01-31, or a time such as 2027-01-31T09:30:00Z, not "soon"`,
 		"PARLEY_CLOCK_SKEW=300":        `PARLEY_CLOCK_SKEW must be a duration with its unit, such as 90s, 5m or 1d, not "300"`,
 	} {
 		if _, err := load(t, []string{variable}); err == nil || err.Error() != want {

@@ -16,6 +16,7 @@ const (
 	number
 	boolean
 	duration
+	date
 	list
 )
 
@@ -53,6 +54,9 @@ func kindOf(t reflect.Type) kind {
 	if t == reflect.TypeFor[Duration]() {
 		return duration
 	}
+	if t == reflect.TypeFor[Date]() {
+		return date
+	}
 	switch t.Kind() {
 	case reflect.Int:
 		return number
@@ -83,6 +87,9 @@ func (k kind) canonical(value string) (string, error) {
 			return "false", nil
 		}
 		return "", fmt.Errorf("must be true or false, not %q", value)
+	case date:
+		d, err := ParseDate(value)
+		return d.String(), err
 	case duration:
 		if _, err := ParseDuration(value); err != nil {
 			return "", err

@@ -45,6 +45,7 @@ func (c *Config) Validate() error {
 		check(minClockSkew <= c.ClockSkew.Std() && c.ClockSkew.Std() <= maxClockSkew, "clock-skew", "must be between 1s and 1h, not %s", c.ClockSkew),
 		checkChoice("plan-provider", c.PlanProvider, PlanProviderBuiltin, PlanProviderNone),
 		plansErr,
+		c.checkV3Dates(),
 		checkChoice("log-level", c.LogLevel, "debug", "info", "warn", "error"),
 		checkChoice("log-format", c.LogFormat, LogFormatText, LogFormatJSON),
 	)
@@ -150,6 +151,21 @@ func checkScheme(flag string, value seal.Secret, schemes ...string) error {
 		}
 	}
 	return refuse(flag, "must be a URL that begins with %s", strings.Join(schemes, ":// or ")+"://")
+}
+
+// checkV3Dates holds an operator to the notice that clients are promised.
+func (c *Config) checkV3Dates() error {
+	deprecation, sunset := c.V3DeprecationDate.Std(), c.V3SunsetDate.Std()
+	if sunset.IsZero() {
+		return nil
+	}
+	if deprecation.IsZero() {
+		return refuse("v3-sunset-date", "needs --v3-deprecation-date, at least twelve months before")
+	}
+	if first := deprecation.AddDate(1, 0, 0); sunset.Before(first) {
+		return refuse("v3-sunset-date", "must be at least twelve months after --v3-deprecation-date: %s or later, not %s", Date(first), c.V3SunsetDate)
+	}
+	return nil
 }
 
 func (c *Config) checkMasterKey() error {

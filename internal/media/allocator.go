@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/livekit/livekit-server/pkg/config"
+	"github.com/livekit/livekit-server/pkg/routing"
+	"github.com/livekit/livekit-server/pkg/routing/selector"
 	"github.com/livekit/livekit-server/pkg/service"
 	"github.com/livekit/protocol/codecs/mime"
 	"github.com/livekit/protocol/livekit"
@@ -16,14 +18,48 @@ import (
 )
 
 // allocator decides what a LiveKit room is when it comes into being. It
-// differs from LiveKit's own in two ways: the type of the session decides
-// which codecs exist in it, and a room comes into being through Open alone.
+// differs from LiveKit's own in three ways: the type of the session decides
+// which codecs exist in it, a room comes into being through Open alone, and
+// nobody is sent to a node that is probably dead.
 // With LiveKit's own, somebody who was let in a moment before the session was
 // closed would bring it back, with pictures.
 type allocator struct {
 	service.RoomAllocator
+	router routing.Router
+	self   livekit.NodeID
 	store  service.ObjectStore
 	codecs func(room.Type) []*livekit.Codec
+}
+
+const (
+	// Nodes of a cluster speak this often.
+	speakEvery = time.Second
+	// A node that has not spoken for this long is suspicious, in seconds.
+	silence = 2
+)
+
+// SelectRoomNode sees to it that a living node hosts the session. LiveKit takes
+// a node for alive until five seconds after its last word, and whoever is sent
+// to a dead one waits there in vain. So where the host is silent for longer
+// than it should be, this waits until it speaks again or counts as dead.
+func (a *allocator) SelectRoomNode(ctx context.Context, name livekit.RoomName, nodeID livekit.NodeID) error {
+	look := time.NewTicker(speakEvery / 10)
+	defer look.Stop()
+	for {
+		host, err := a.router.GetNodeForRoom(ctx, name)
+		if err != nil || livekit.NodeID(host.Id) == a.self || !suspicious(host, time.Now()) || !selector.IsAvailable(host) {
+			return a.RoomAllocator.SelectRoomNode(ctx, name, nodeID)
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func suspicious(n *livekit.Node, now time.Time) bool {
+	return n.Stats != nil && now.Unix()-n.Stats.UpdatedAt >= silence
 }
 
 // CreateRoom returns the room of that name. It makes one only for a request

@@ -41,6 +41,7 @@ type Engine struct {
 	events *events
 	shut   shutDoors
 	gate   gate
+	lines  lines
 
 	state    atomic.Int32
 	stopIdle chan struct{}

@@ -2,6 +2,7 @@ package media
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -36,14 +37,16 @@ func (e *Engine) Handler() http.Handler {
 			return
 		}
 		defer e.gate.leave()
-		admitted, kind := e.admit(r)
+		admitted, session, kind := e.admit(r)
 		switch {
 		case admitted == nil:
 			http.Error(w, "the media token is missing, not valid or no longer accepted", http.StatusUnauthorized)
 		case twoConnections(kind) && strings.HasPrefix(r.URL.Path, "/rtc/v1"):
 			http.Error(w, "a session for sound only is served on /rtc", http.StatusNotFound)
 		default:
-			mux.ServeHTTP(&limitedWriter{ResponseWriter: w}, admitted)
+			forget := func() {}
+			mux.ServeHTTP(&limitedWriter{ResponseWriter: w, taken: func(c net.Conn) { forget = e.lines.add(session, c) }}, admitted)
+			forget()
 		}
 	})
 }
@@ -58,10 +61,10 @@ func (e *Engine) Handler() http.Handler {
 func twoConnections(t room.Type) bool { return t == room.Audio }
 
 // admit checks the token and returns the request as LiveKit shall see it, with
-// what the token grants and the type of the session it opens, or nil.
+// what the token grants, and the session it opens with its type, or nil.
 // LiveKit's own check is not used: it repeats a bad token in its answer and in
 // its log.
-func (e *Engine) admit(r *http.Request) (*http.Request, room.Type) {
+func (e *Engine) admit(r *http.Request) (admitted *http.Request, session string, kind room.Type) {
 	query := r.URL.Query()
 	token := query.Get("access_token")
 	if header := r.Header.Get("Authorization"); header != "" {
@@ -69,17 +72,17 @@ func (e *Engine) admit(r *http.Request) (*http.Request, room.Type) {
 	}
 	v, err := auth.ParseAPIToken(token)
 	if err != nil || v.APIKey() != e.cfg.SigningKey {
-		return nil, ""
+		return nil, "", ""
 	}
 	claims, grants, err := v.Verify(e.cfg.SigningSecret)
 	if err != nil || grants.Video == nil || claims.ExpiresAt == nil || claims.IssuedAt == nil {
-		return nil, ""
+		return nil, "", ""
 	}
 	if e.shut.refuses(grants.Video.Room, grants.Identity, claims.IssuedAt.Time) {
-		return nil, ""
+		return nil, "", ""
 	}
 
-	admitted := r.Clone(service.WithGrantsExpiry(r.Context(), grants, v.APIKey(), claims.ExpiresAt.Time))
+	admitted = r.Clone(service.WithGrantsExpiry(r.Context(), grants, v.APIKey(), claims.ExpiresAt.Time))
 	// What follows needs the token no more and cannot tell it to anybody.
 	query.Del("access_token")
 	admitted.Header.Del("Authorization")
@@ -88,7 +91,7 @@ func (e *Engine) admit(r *http.Request) (*http.Request, room.Type) {
 	// Compressed messages could grow a thousandfold when they are read.
 	admitted.Header.Del("Sec-Websocket-Extensions")
 	admitted.URL.RawQuery = query.Encode()
-	return admitted, room.Type(grants.Attributes[typeAttribute])
+	return admitted, grants.Video.Room, room.Type(grants.Attributes[typeAttribute])
 }
 
 // gate counts the requests that are being served and can be shut.

@@ -15,8 +15,12 @@ const maxMessage = 1 << 20
 
 var errMessageTooLong = errors.New("media: a signalling message is too long")
 
-// limitedWriter hands out a connection on which messages are bounded.
-type limitedWriter struct{ http.ResponseWriter }
+// limitedWriter hands out a connection on which messages are bounded, and
+// tells taken of it.
+type limitedWriter struct {
+	http.ResponseWriter
+	taken func(net.Conn)
+}
 
 // Unwrap is for http.ResponseController.
 func (w *limitedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
@@ -27,6 +31,7 @@ func (w *limitedWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	w.taken(conn)
 	limited := &limitedConn{Conn: conn, r: rw.Reader}
 	return limited, bufio.NewReadWriter(bufio.NewReader(limited), rw.Writer), nil
 }

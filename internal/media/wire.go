@@ -81,7 +81,9 @@ func livekitConfig(cfg Config, where addresses) (*config.Config, error) {
 	// The store lags behind what the hosting process knows.
 	conf.API.EnablePsrpcForGetListParticpants = true
 
-	if cfg.RedisURL == "" {
+	if cfg.RedisURL != "" {
+		conf.NodeStats.StatsUpdateInterval = speakEvery
+	} else {
 		// A refused participant is refused at once, not three times.
 		conf.SignalRelay.ConnectAttempts = 1
 	}
@@ -159,7 +161,7 @@ func wire(conf *config.Config, redisURL string, wrap func(telemetry.TelemetrySer
 	if err != nil {
 		return nil, err
 	}
-	n.allocator = &allocator{RoomAllocator: standard, store: n.store, codecs: codecsOf}
+	n.allocator = &allocator{RoomAllocator: standard, router: n.router, self: n.self.NodeID(), store: n.store, codecs: codecsOf}
 
 	roomClient, err := rpc.NewTypedRoomClient(client)
 	if err != nil {

@@ -161,6 +161,8 @@ func (e *engine) Open(_ context.Context, s room.MediaSession) error {
 
 func (e *engine) Hosts(session string) bool { return e.open(session) }
 
+func (e *engine) HangUp(string, time.Time) {}
+
 func (e *engine) Announce(_ context.Context, session string, info room.Info) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

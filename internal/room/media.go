@@ -17,6 +17,10 @@ type Media interface {
 	Close(ctx context.Context, session string) error
 	// Hosts reports whether the session lives in this process.
 	Hosts(session string) bool
+	// HangUp drops the connections this process relays, since before a moment,
+	// to a session whose node was lost: their pages do not know, and connect
+	// anew.
+	HangUp(session string, before time.Time)
 	// Participants lists who is in the session now. An unknown session has none.
 	Participants(ctx context.Context, session string) ([]Present, error)
 	// Remove takes a participant out. An absent one is not an error.

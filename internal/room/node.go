@@ -45,7 +45,7 @@ func (s *Service) Recover(ctx context.Context) error {
 			return err
 		}
 		for _, n := range nodes {
-			if err := s.takeOver(ctx, n); err != nil {
+			if err := s.takeOver(ctx, n, s.now()); err != nil {
 				return err
 			}
 		}
@@ -70,8 +70,9 @@ func (s *Service) Recover(ctx context.Context) error {
 }
 
 // takeOver writes down that whoever a lost node had in has left it, at the
-// last moment that node was known to run.
-func (s *Service) takeOver(ctx context.Context, lost Node) error {
+// last moment that node was known to run, and has their pages come back.
+// Nobody can have come back before the moment unheard.
+func (s *Service) takeOver(ctx context.Context, lost Node, unheard time.Time) error {
 	rooms, err := s.store.RoomsOfNode(ctx, lost.ID)
 	if err != nil {
 		return err
@@ -95,7 +96,11 @@ func (s *Service) takeOver(ctx context.Context, lost Node) error {
 		if err != nil {
 			return err
 		}
-		if err := s.openSessions(ctx, id); err != nil {
+		err = s.openSessions(ctx, id)
+		if err == nil {
+			err = s.eachSession(ctx, id, func(session string, _ *Room, _ Info) error { s.media.HangUp(session, unheard); return nil })
+		}
+		if err != nil {
 			return err
 		}
 		s.log.Info("room goes on here", "room_id", id, "lost_node", lost.ID)
@@ -132,7 +137,7 @@ func (s *Service) keepWatch(ctx context.Context, now time.Time) {
 		seen[n.ID] = last
 		if now.Sub(last.at) >= lostAfter {
 			s.log.Warn("a node is lost; its rooms go on here", "node", n.ID, "last_alive", n.LastAlive)
-			s.note(ctx, "take over from a lost node", s.takeOver(ctx, n), "node", n.ID)
+			s.note(ctx, "take over from a lost node", s.takeOver(ctx, n, last.at.Add(beatShared)), "node", n.ID)
 		}
 	}
 	s.sightings = seen

@@ -80,7 +80,10 @@ func (s *Service) joined(session, identity, connection string, at time.Time) err
 		return s.media.Remove(ctx, session, identity)
 	}
 	// The token may be older than the latest word on what they may do.
-	return s.media.Allow(ctx, session, identity, in.Role, grants)
+	if err := s.media.Allow(ctx, session, identity, in.Role, grants); err != nil {
+		s.log.Warn("what somebody may send could not be set anew", "session", session, "identity", identity, "error", err)
+	}
+	return nil
 }
 
 // isLive reports whether session n of a room is, its own or a breakout room's.

@@ -266,6 +266,53 @@ func refusedAfter(t *testing.T, want time.Duration, db *DB, work func(context.Co
 	}
 }
 
+// twoLanes has a connection for each of them.
+type twoLanes struct{ fakeEngine }
+
+func (e *twoLanes) shape() shape { return shape{lanes: 2, batch: 8} }
+func (e *twoLanes) connect(context.Context) (conn, error) {
+	return &fakeConn{fail: fails(0, "", nil)}, nil
+}
+
+// Who comes while a transaction is under way shares the next one, which waits
+// for the first, but not for long.
+func TestATransactionBesideAnother(t *testing.T) {
+	t.Parallel()
+	for name, hangs := range map[string]time.Duration{"short": alongside / 2, "long": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				db := start(&twoLanes{})
+				var wg sync.WaitGroup
+				wg.Go(func() {
+					_ = db.Write(context.Background(), func(context.Context) error { time.Sleep(hangs); return nil })
+				})
+				synctest.Wait()
+				began := time.Now()
+				var shared []conn
+				for range 5 {
+					wg.Go(func() {
+						err := db.Write(context.Background(), func(ctx context.Context) error {
+							own, _ := txFrom(ctx)
+							shared = append(shared, own.conn)
+							return nil
+						})
+						if took := time.Since(began); err != nil || took != min(hangs, alongside) {
+							t.Errorf("%v after %s", err, took)
+						}
+					})
+					synctest.Wait()
+				}
+				wg.Wait()
+				// The lane that is done may have taken the last one for its next.
+				if len(shared) != 5 || slices.ContainsFunc(shared[:4], func(c conn) bool { return c != shared[0] }) {
+					t.Errorf("they ran on %v", shared)
+				}
+				_ = db.Close()
+			})
+		})
+	}
+}
+
 func nothing(context.Context) error { return nil }
 
 func TestABusyStoreRefusesInTime(t *testing.T) {

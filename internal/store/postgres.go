@@ -107,6 +107,8 @@ func (e *pgEngine) connect(ctx context.Context) (conn, error) {
 // next one whose answer somebody does, at the latest before the commit. So its
 // caller does not hear of its failure. Such a failure undoes the whole
 // transaction, and everybody runs again, carefully: each statement by itself.
+// The BEGIN waits with the others, so a connection that died while it idled is
+// found out in the same way. Rows for the same table become one statement.
 type pgConn struct {
 	*pgx.Conn
 	careful bool
@@ -119,12 +121,13 @@ type pgConn struct {
 type statement struct {
 	q       string
 	args    []any
-	missing error // the failure that it is to meet no row; nil if it is none
+	missing error      // the failure that it is to meet no row; nil if it is none
+	into    *insertion // where it adds a row that may go out with others; nil if it is none
 }
 
 func (c *pgConn) begin(ctx context.Context, careful bool) error {
 	c.careful, c.queue, c.kept, c.lost = careful, c.queue[:0], 0, nil
-	return c.simple(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED")
+	return c.exec(ctx, nil, "BEGIN ISOLATION LEVEL READ COMMITTED", nil)
 }
 
 func (c *pgConn) savepoint(ctx context.Context) error {
@@ -185,10 +188,18 @@ func (c *pgConn) locking() string {
 }
 
 func (c *pgConn) exec(ctx context.Context, missing error, q string, args []any) error {
+	return c.do(ctx, statement{q: q, args: args, missing: missing})
+}
+
+func (c *pgConn) insert(ctx context.Context, into *insertion, row []any) error {
+	return c.do(ctx, statement{q: into.one, args: row, into: into})
+}
+
+func (c *pgConn) do(ctx context.Context, s statement) error {
 	if c.lost != nil {
 		return c.lost
 	}
-	c.queue = append(c.queue, statement{q, args, missing})
+	c.queue = append(c.queue, s)
 	if !c.careful {
 		return nil
 	}
@@ -208,13 +219,14 @@ func (c *pgConn) each(ctx context.Context, q string, args []any, row func(scan f
 // unless that is nil. A failure of the last statement is returned; one of
 // those before it, which nobody is there to hear of, loses the transaction.
 func (c *pgConn) send(ctx context.Context, row func(scan func(...any) error) error) (err error) {
+	statements := merge(c.queue)
 	var batch pgx.Batch
-	for _, s := range c.queue {
+	for _, s := range statements {
 		batch.Queue(s.q, s.args...)
 	}
 	answers := c.SendBatch(ctx, &batch)
-	last := len(c.queue) - 1
-	for i, s := range c.queue {
+	last := len(statements) - 1
+	for i, s := range statements {
 		if i == last && row != nil {
 			rows, _ := answers.Query() // rows carry its error
 			err = readRows(rows, row)

@@ -106,9 +106,10 @@ func fill(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 // silentMedia is a media engine in which nothing happens.
 type silentMedia struct{ room.Media }
 
-func (silentMedia) Open(context.Context, room.MediaSession) error     { return nil }
-func (silentMedia) Announce(context.Context, string, room.Info) error { return nil }
-func (silentMedia) Pass(room.MediaPass) (string, error)               { return "token", nil }
+func (silentMedia) Open(context.Context, room.MediaSession) error                       { return nil }
+func (silentMedia) Allow(context.Context, string, string, room.Role, room.Grants) error { return nil }
+func (silentMedia) Announce(context.Context, string, room.Info) error                   { return nil }
+func (silentMedia) Pass(room.MediaPass) (string, error)                                 { return "token", nil }
 
 // textColumns returns every text column there is, as "table.column", with its
 // values.

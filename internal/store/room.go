@@ -18,10 +18,14 @@ const roomColumns = `id, project_id, client_room_id, type, state, end_reason, ti
 	event_sequence, created_at, opened_at, started_at, empty_since, ended_at, due_at,
 	start_at, external_user_id, logout_url, webhook_url, breakout_rooms, features, locks, last_session`
 
+var intoRooms = newInsertion(1, "rooms", roomColumns, `text, text, text, text, text, text, text, text, text,
+	bigint, bigint, bigint, text, text, bigint, boolean,
+	bigint, bigint, bigint, bigint, bigint, bigint, bigint,
+	bigint, text, text, text, bigint, text, text, bigint`)
+
 // InsertRoom implements room.Store.
 func (db *DB) InsertRoom(ctx context.Context, r *room.Room) error {
-	err := db.must(ctx, `INSERT INTO rooms (`+roomColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31)`,
+	err := db.insert(ctx, intoRooms,
 		r.ID, r.ProjectID, nullable(r.ClientRoomID), r.Type, r.State, r.EndReason, r.Title, r.WelcomeMessage, r.CreatorName,
 		r.MaxParticipants, seconds(r.EmptyTimeout), seconds(r.Duration), r.CreatorLinkHash, r.CreatorLinkClaim, r.Session, r.SessionLive,
 		r.EventSequence, millis(r.CreatedAt), millis(r.OpenedAt), millis(r.StartedAt), millis(r.EmptySince), millis(r.EndedAt), millis(r.DueAt),
@@ -99,6 +103,9 @@ func (db *DB) DueRooms(ctx context.Context, now time.Time, limit int) ([]string,
 	return ids, err
 }
 
+var intoEvents = newInsertion(2, "events", `id, project_id, room_id, sequence, type, at, data`,
+	`text, text, text, bigint, text, bigint, text`)
+
 // AppendEvents implements room.Store.
 func (db *DB) AppendEvents(ctx context.Context, events []event.Event) error {
 	for _, e := range events {
@@ -106,7 +113,7 @@ func (db *DB) AppendEvents(ctx context.Context, events []event.Event) error {
 		if err != nil {
 			return fmt.Errorf("event %s: %w", e.Type, err)
 		}
-		if err := db.must(ctx, `INSERT INTO events (id, project_id, room_id, sequence, type, at, data) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		if err := db.insert(ctx, intoEvents,
 			e.ID, e.ProjectID, e.RoomID, e.Sequence, e.Type, millis(e.At), string(data)); err != nil {
 			return err
 		}

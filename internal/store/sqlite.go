@@ -150,6 +150,10 @@ func (c *liteConn) exec(ctx context.Context, missing error, q string, args []any
 	return err
 }
 
+func (c *liteConn) insert(ctx context.Context, into *insertion, row []any) error {
+	return c.exec(ctx, nil, into.one, row)
+}
+
 func (c *liteConn) each(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
 	c.touched = c.touched || !strings.HasPrefix(q, "SELECT")
 	return c.prepared.each(ctx, q, args, row)

@@ -18,6 +18,7 @@ type DB struct {
 	engine engine
 	box    *seal.Box // set by Unlock
 	queue  chan *job
+	gate   chan struct{} // taken by the lane that the others let go first
 	stop   chan struct{} // closed when no more writes are accepted
 	idle   chan struct{} // closed when the accepted ones are done
 	once   sync.Once
@@ -66,7 +67,7 @@ func Open(ctx context.Context, url, dataDir string) (*DB, error) {
 
 // start runs the lanes of an engine that is ready.
 func start(e engine) *DB {
-	db := &DB{engine: e, queue: make(chan *job, queueLength), stop: make(chan struct{}), idle: make(chan struct{})}
+	db := &DB{engine: e, queue: make(chan *job, queueLength), gate: make(chan struct{}, 1), stop: make(chan struct{}), idle: make(chan struct{})}
 	var lanes sync.WaitGroup
 	for range e.shape().lanes {
 		lanes.Go(newLane(db).run)

@@ -49,6 +49,17 @@ func (db *DB) changed(ctx context.Context, missing error, q string, args ...any)
 	return translate(err)
 }
 
+// insert is must for a table that gets many rows at once.
+func (db *DB) insert(ctx context.Context, into *insertion, row ...any) error {
+	t, ok := txFrom(ctx)
+	if !ok {
+		return errNoTx
+	}
+	err := t.insert(ctx, into, row)
+	t.failed = t.failed || err != nil
+	return translate(err)
+}
+
 // each reads rows, in the transaction of ctx if it carries one.
 func (db *DB) each(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
 	t, ok := txFrom(ctx)

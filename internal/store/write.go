@@ -23,6 +23,7 @@ const (
 	queueLength = 1024
 	maxRuns     = 5 // how often a caller runs when others get in its way
 	stepBack    = 50 * time.Millisecond
+	alongside   = 20 * time.Millisecond // after which a transaction has another one beside it
 )
 
 var (
@@ -197,6 +198,8 @@ type conn interface {
 	reader
 	// exec changes rows. To meet none is the error missing, unless that is nil.
 	exec(ctx context.Context, missing error, q string, args []any) error
+	// insert adds a row to a table.
+	insert(ctx context.Context, into *insertion, row []any) error
 	// locking is what a SELECT ends with to keep others from changing its rows.
 	locking() string
 
@@ -230,16 +233,30 @@ func (l *lane) run() {
 	for {
 		select {
 		case j := <-l.db.queue:
-			l.serve(l.gather(j))
+			l.round(j)
 		case <-l.db.stop:
 			select { // what was accepted is still done
 			case j := <-l.db.queue:
-				l.serve(l.gather(j))
+				l.round(j)
 			default:
 				return
 			}
 		}
 	}
+}
+
+// round serves a caller and those who wait with it. More of them do so by the
+// time when the other lane is done, which makes each cheaper; but nobody waits
+// long for one whose transaction hangs.
+func (l *lane) round(first *job) {
+	wait := time.NewTimer(alongside)
+	defer wait.Stop()
+	select {
+	case l.db.gate <- struct{}{}:
+		defer func() { <-l.db.gate }()
+	case <-wait.C:
+	}
+	l.serve(l.gather(first))
 }
 
 func (l *lane) gather(first *job) []*job {

@@ -44,12 +44,15 @@ func (g ground) together(t *testing.T, callers ...func()) {
 	wg.Wait()
 }
 
-// occupy keeps every lane busy until it is told to release them.
+// occupy keeps every lane busy until it is told to release them. One takes all
+// who wait by then before another is free to take any.
 func (g ground) occupy(t *testing.T) (release func()) {
 	t.Helper()
 	var busy, done sync.WaitGroup
-	hold := make(chan struct{})
-	for range g.db.Lanes() {
+	holds := make([]chan struct{}, g.db.Lanes())
+	for i := range holds {
+		hold := make(chan struct{})
+		holds[i] = hold
 		busy.Add(1)
 		var once sync.Once
 		done.Go(func() {
@@ -64,7 +67,15 @@ func (g ground) occupy(t *testing.T) (release func()) {
 		})
 		busy.Wait() // one after the other, or a lane would take two of them
 	}
-	return func() { close(hold); done.Wait() }
+	return func() {
+		for _, hold := range holds {
+			close(hold)
+			for g.db.Queued() > 0 {
+				runtime.Gosched()
+			}
+		}
+		done.Wait()
+	}
 }
 
 func (g ground) awaitQueued(n int) {

@@ -121,6 +121,36 @@ export class Person {
     throw new Error(`${this.page.url()}: nobody was heard within ${within} ms`);
   }
 
+  /** Waits until nobody else is heard any more. */
+  async untilSilent(within = 10_000): Promise<void> {
+    const start = Date.now();
+    while (Date.now() - start < within) {
+      if ((await this.hears(audible)) < audible) return;
+    }
+    throw new Error(`${this.page.url()}: somebody was heard for ${within} ms`);
+  }
+
+  /** Waits until another person's picture moves, and says how long that took. */
+  async untilSeen(within = 15_000): Promise<number> {
+    const start = Date.now();
+    await this.page.waitForFunction(
+      () => {
+        const moving = (globalThis as unknown as { moving?: WeakMap<HTMLVideoElement, number> });
+        moving.moving ??= new WeakMap();
+        const seen = [...document.querySelectorAll('video')].filter((v) => {
+          const before = moving.moving?.get(v);
+          const frames = v.getVideoPlaybackQuality().totalVideoFrames;
+          moving.moving?.set(v, frames);
+          return before !== undefined && frames > before && v.videoWidth > 0;
+        });
+        return seen.length >= 2; // one's own and another's
+      },
+      undefined,
+      { timeout: within, polling: 200 },
+    );
+    return Date.now() - start;
+  }
+
   /** Fails when axe finds anything at all on the page as it stands. */
   async accessible(view: string): Promise<void> {
     // evaluate runs in the page's own world without a script element, so the

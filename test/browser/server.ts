@@ -53,7 +53,7 @@ export class Server {
   /** Ends the process with a signal and returns its exit status. */
   async down(signal: NodeJS.Signals): Promise<number | null> {
     const child = this.#process;
-    if (!child || child.exitCode !== null) return child?.exitCode ?? null;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null;
     const gone = once(child, 'exit');
     child.kill(signal);
     await gone;
@@ -143,7 +143,7 @@ export class Server {
   }
 }
 
-async function freeTCPPort(): Promise<number> {
+export async function freeTCPPort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as { port: number };

@@ -11,6 +11,7 @@ const guides = [
   { name: 'signing', title: 'Signing' },
   { name: 'examples', title: 'Examples' },
   { name: 'errors', title: 'Errors' },
+  { name: 'versions', title: 'Versions' },
 ];
 
 /** The viewer's pages, and the description that each reads from the server. */

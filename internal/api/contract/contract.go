@@ -29,8 +29,9 @@ type Checker struct {
 	router  routers.Router
 	handler http.Handler
 
-	mu   sync.Mutex
-	seen map[string]bool // "operationId status"
+	mu      sync.Mutex
+	seen    map[string]bool // "operationId status"
+	refused told
 }
 
 // New loads a description and checks that it is one.
@@ -47,7 +48,7 @@ func New(t testing.TB, description []byte, handler http.Handler) *Checker {
 	if err != nil {
 		t.Fatalf("route the description: %v", err)
 	}
-	return &Checker{t: t, doc: doc, router: router, handler: handler, seen: map[string]bool{}}
+	return &Checker{t: t, doc: doc, router: router, handler: handler, seen: map[string]bool{}, refused: told{}}
 }
 
 // Do sends a request. The answer must be documented for its operation: status,
@@ -63,6 +64,11 @@ func (c *Checker) Do(t testing.TB, method, target string, header http.Header, bo
 	c.handler.ServeHTTP(w, r)
 	answer := w.Result()
 	answer.Body = io.NopCloser(bytes.NewReader(w.Body.Bytes()))
+	if answer.StatusCode >= http.StatusBadRequest {
+		c.mu.Lock()
+		c.refused.add(t, method, target, answer, w.Body.Bytes())
+		c.mu.Unlock()
+	}
 
 	r = httptest.NewRequest(method, target, bytes.NewReader(body))
 	r.Header = header.Clone()

@@ -36,6 +36,7 @@ func (a *API) Authenticate(r *http.Request, projectID string, body []byte) (proj
 	if !ok {
 		return project.Project{}, a.failed(r)
 	}
+	a.use(r, ring, credential)
 	return ring.Project, a.spend(credential)
 }
 
@@ -107,6 +108,20 @@ func (a *API) failed(r *http.Request) error {
 		}
 	}
 	return errUnauthorized
+}
+
+// use counts a call for each API key that it was made with: the one that signed
+// it and those that its headers name. A call signed with the project secret
+// that names no key counts for none.
+func (a *API) use(r *http.Request, ring *key.Ring, signer string) {
+	if a.Uses == nil {
+		return
+	}
+	for _, k := range ring.Keys() {
+		if text := k.Key.Reveal(); k.ID == signer || r.Header.Get("Api-Key") == text || r.Header.Get("Key") == text {
+			a.Uses.Add(k.ID, string(k.Slot))
+		}
+	}
 }
 
 func (a *API) spend(credential string) error {

@@ -46,12 +46,20 @@ type Limits struct {
 	Failures Failures
 }
 
+// Uses counts calls with an API key, in the slot it has, without waiting for
+// anything. Version 5 shows the counts, so that an integrator who has rotated
+// learns whether anything still uses the old key.
+type Uses interface {
+	Add(keyID, slot string)
+}
+
 // API is one version, as far as it is like the other.
 type API struct {
 	Version string // "v3" or "v4"
 	Rooms   Rooms
 	Rings   Rings
 	Limits  Limits
+	Uses    Uses           // nil counts nothing
 	Zone    *time.Location // the scheduling zone
 	Now     func() time.Time
 	// KeyHeaderAlone lets calls through with a live API key in the header key

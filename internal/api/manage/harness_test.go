@@ -44,6 +44,9 @@ func (quiet) Open(context.Context, room.MediaSession) error { return nil }
 // Announce implements room.Media.
 func (quiet) Announce(context.Context, string, room.Info) error { return nil }
 
+// Allow implements room.Media.
+func (quiet) Allow(context.Context, string, string, room.Role, room.Grants) error { return nil }
+
 // Pass implements room.Media.
 func (quiet) Pass(room.MediaPass) (string, error) { return "pass", nil }
 

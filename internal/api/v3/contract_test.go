@@ -149,6 +149,13 @@ func TestCreations(t *testing.T) {
 					}
 				})
 			})
+			t.Run("the version has ended", func(t *testing.T) {
+				body := Encode(t, fields(b, route))
+				ended := Retirement{Sunset: time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)}
+				c.With(Wrap(NewHandler(b.Rooms, b.Keys, time.Now, Options{Retirement: ended})), func() {
+					Says(t, post(t, Signed(b.Issued.APIKey, body), body), 410, "version 3 ended on 2026-01-31, use version 4")
+				})
+			})
 			t.Run("our failures", func(t *testing.T) {
 				body := Encode(t, fields(b, route))
 				c.With(Wrap(NewHandler(Failing{Err: errors.New("secret cause")}, b.Keys, time.Now, Options{})), func() {
@@ -174,6 +181,7 @@ func TestCreations(t *testing.T) {
 		Says(t, c.Do(t, http.MethodPost, "/api/v3/openapi.yaml", nil, nil), 405, "this path takes GET, HEAD, not POST")
 	})
 	c.Covered()
+	c.Golden("testdata/refusals.golden")
 }
 
 func TestQuickAudioRoom(t *testing.T) {

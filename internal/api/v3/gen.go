@@ -127,6 +127,9 @@ type BadRequest = Error
 // Conflict defines model for Conflict.
 type Conflict = Error
 
+// Ended defines model for Ended.
+type Ended = Error
+
 // Forbidden defines model for Forbidden.
 type Forbidden = Error
 

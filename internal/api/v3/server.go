@@ -18,6 +18,9 @@ type Options struct {
 	// key or api-key and no signature, as older clients send them.
 	LegacyKeyHeader bool
 	Limits          legacy.Limits
+	Uses            legacy.Uses // nil counts nothing
+	// Retirement is how this version ends.
+	Retirement Retirement
 	// Zone is the scheduling zone; nil is UTC.
 	Zone *time.Location
 }
@@ -34,10 +37,11 @@ func NewHandler(rooms legacy.Rooms, rings legacy.Rings, now func() time.Time, op
 	if zone == nil {
 		zone = time.UTC
 	}
-	s := &Server{rooms: rooms, api: &legacy.API{Version: "v3", Rooms: rooms, Rings: rings, Limits: options.Limits,
+	s := &Server{rooms: rooms, api: &legacy.API{Version: "v3", Rooms: rooms, Rings: rings, Limits: options.Limits, Uses: options.Uses,
 		Zone: zone, Now: now, KeyHeaderAlone: options.LegacyKeyHeader}}
 	mux := web.NewMux(legacy.NotFound, legacy.NotAllowed)
-	return s.api.Handler(HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/v3", BaseRouter: mux, ErrorHandlerFunc: s.api.Refuse}))
+	operations := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/v3", BaseRouter: mux, ErrorHandlerFunc: s.api.Refuse})
+	return s.api.Handler(options.Retirement.announced(now, operations))
 }
 
 // GetDescription implements ServerInterface.

@@ -123,6 +123,7 @@ func TestOperations(t *testing.T) {
 			Says(t, c.Do(t, http.MethodPost, events+id, Signed("wrong", body), body), 404, "there is no such room")
 		}
 	})
+	t.Run("queries of nobody", func(t *testing.T) { queriesOfNobody(t, c, b) })
 	t.Run("a room that is over", func(t *testing.T) { eventsOfOver(t, c, b) })
 	t.Run("client_room_id is taken once", func(t *testing.T) {
 		f := fields(b)
@@ -148,6 +149,7 @@ func TestOperations(t *testing.T) {
 		Says(t, c.Do(t, http.MethodPost, "/api/v4/openapi.yaml", nil, nil), 405, "this path takes GET, HEAD, not POST")
 	})
 	c.Covered()
+	c.Golden("testdata/refusals.golden")
 }
 
 // TestAuthenticationIsDeclared is the guard: every operation is signed but the

@@ -87,7 +87,7 @@ type CreateScheduledRoomRequest struct {
 	StartAt string `json:"start_at"`
 
 	// WebhookUrl The room's own target for events: an absolute http(s) URL without
-	// credentials.
+	// credentials. Checked and kept; nothing is delivered to it yet.
 	WebhookUrl *string `json:"webhook_url,omitempty"`
 }
 

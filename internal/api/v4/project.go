@@ -3,13 +3,17 @@ package v4
 import (
 	"net/http"
 
+	"parley/internal/api/legacy"
 	"parley/internal/api/web"
+	"parley/internal/fault"
 	"parley/internal/project"
 )
 
+var errQueryProjectID = fault.Invalidf("project_id in the query must be one UUID")
+
 // UpdateProjectStatus implements ServerInterface.
-func (s *Server) UpdateProjectStatus(w http.ResponseWriter, r *http.Request, params UpdateProjectStatusParams) {
-	updated, err := s.updateStatus(w, r, params.ProjectId.String())
+func (s *Server) UpdateProjectStatus(w http.ResponseWriter, r *http.Request, _ UpdateProjectStatusParams) {
+	updated, err := s.updateStatus(w, r)
 	if err != nil {
 		s.api.Refuse(w, r, err)
 		return
@@ -17,10 +21,17 @@ func (s *Server) UpdateProjectStatus(w http.ResponseWriter, r *http.Request, par
 	web.JSON(w, http.StatusOK, updated)
 }
 
-func (s *Server) updateStatus(w http.ResponseWriter, r *http.Request, projectID string) (ProjectStatusUpdated, error) {
+func (s *Server) updateStatus(w http.ResponseWriter, r *http.Request) (ProjectStatusUpdated, error) {
 	body, err := web.Body(w, r)
 	if err != nil {
 		return ProjectStatusUpdated{}, err
+	}
+	// The generated code takes UUIDs in braces and without dashes too, which
+	// bodies do not.
+	sent := r.URL.Query()["project_id"]
+	projectID, ok := legacy.UUID(sent[0])
+	if !ok || len(sent) > 1 {
+		return ProjectStatusUpdated{}, errQueryProjectID
 	}
 	p, err := s.api.Authenticate(r, projectID, body)
 	if err != nil {

@@ -46,15 +46,27 @@ func TestUpdateProjectStatus(t *testing.T) {
 			t.Errorf("stored: %s", p.Status)
 		}
 	}
-	for query, want := range map[string]string{
-		"":                       "project_id is required in the query",
-		"?project_id=":           "project_id in the query must be one UUID",
-		"?project_id=mine":       "project_id in the query must be one UUID",
-		own + "&project_id=mine": "project_id in the query must be one UUID",
-	} {
-		Says(t, put(query, `{"status":"active"}`), 400, want)
+}
+
+// queriesOfNobody are status updates of no project at all.
+func queriesOfNobody(t *testing.T, c *contract.Checker, b *Bundle) {
+	body := []byte(`{"status":"active"}`)
+	put := func(query string) *http.Response {
+		return c.Do(t, http.MethodPut, status+query, Signed(b.Issued.APIKey, body), body)
 	}
-	Says(t, put("?project_id=01890000-0000-7000-8000-000000000000", `{"status":"active"}`), 401, "invalid signature")
+	for query, want := range map[string]string{
+		"":                 "project_id is required in the query",
+		"?project_id=":     "project_id in the query must be one UUID",
+		"?project_id=mine": "project_id in the query must be one UUID",
+		"?project_id=" + b.Project.ID + "&project_id=" + b.Project.ID: "project_id in the query must be one UUID",
+		"?project_id={" + b.Project.ID + "}":                          "project_id in the query must be one UUID",
+		"?project_id=urn:uuid:" + b.Project.ID:                        "project_id in the query must be one UUID",
+		"?project_id=" + strings.ReplaceAll(b.Project.ID, "-", ""):    "project_id in the query must be one UUID",
+		"?project_id=" + b.Project.ID + "&project_id=mine":            "project_id in the query must be one UUID",
+	} {
+		Says(t, put(query), 400, want)
+	}
+	Says(t, put("?project_id=01890000-0000-7000-8000-000000000000"), 401, "invalid signature")
 	// What is wrong with the body as a whole comes before the query.
 	Says(t, c.Do(t, http.MethodPut, status, http.Header{"Content-Type": {"text/plain"}}, nil), 415, "the header Content-Type must be application/json (UTF-8)")
 }

@@ -32,6 +32,7 @@ type Projects interface {
 // Options is how this version behaves here.
 type Options struct {
 	Limits legacy.Limits
+	Uses   legacy.Uses // nil counts nothing
 	// Zone is the scheduling zone; nil is UTC.
 	Zone *time.Location
 }
@@ -50,7 +51,7 @@ func NewHandler(rooms Rooms, projects Projects, rings legacy.Rings, now func() t
 		zone = time.UTC
 	}
 	s := &Server{rooms: rooms, projects: projects,
-		api: &legacy.API{Version: "v4", Rooms: rooms, Rings: rings, Limits: options.Limits, Zone: zone, Now: now}}
+		api: &legacy.API{Version: "v4", Rooms: rooms, Rings: rings, Limits: options.Limits, Uses: options.Uses, Zone: zone, Now: now}}
 	mux := web.NewMux(legacy.NotFound, legacy.NotAllowed)
 	return s.api.Handler(HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/v4", BaseRouter: mux, ErrorHandlerFunc: s.badParameter}))
 }
@@ -65,7 +66,7 @@ func (s *Server) GetDescription(w http.ResponseWriter, _ *http.Request) {
 // that the generated code could not bind. What is wrong with the body as a
 // whole is said first.
 func (s *Server) badParameter(w http.ResponseWriter, r *http.Request, cause error) {
-	err := fault.Invalidf("project_id in the query must be one UUID")
+	err := errQueryProjectID
 	var missing *RequiredParamError
 	var malformed *InvalidParamFormatError
 	switch {

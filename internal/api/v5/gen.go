@@ -244,7 +244,7 @@ type CurrentKey struct {
 	CreatedAt Time   `json:"created_at"`
 	Id        string `json:"id"`
 
-	// LastUsedAt The last validly signed version 5 call, this one included.
+	// LastUsedAt The last authenticated call of any version with this key, this one included.
 	LastUsedAt     *Time                    `json:"last_used_at"`
 	SigningProfile CurrentKeySigningProfile `json:"signing_profile"`
 	Status         CurrentKeyStatus         `json:"status"`
@@ -334,7 +334,8 @@ type OverlapKey struct {
 	LastUsedAt    *Time  `json:"last_used_at"`
 	OverlapEndsAt Time   `json:"overlap_ends_at"`
 
-	// RequestsSinceRotation Validly signed version 5 calls with this key since the rotation.
+	// RequestsSinceRotation Authenticated calls of any version with this key since the rotation.
+	// While it rises, something still uses the old key.
 	RequestsSinceRotation int64            `json:"requests_since_rotation"`
 	RetiringSince         Time             `json:"retiring_since"`
 	Status                OverlapKeyStatus `json:"status"`
@@ -487,7 +488,7 @@ type Unavailable = Error
 type GetRequestsParams struct {
 	// Limit Our addition: how many, in digits; more than 100 means 100. At most
 	// once.
-	Limit *string `form:"limit,omitempty" json:"limit,omitempty"`
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor Our addition: `next_cursor` of the page before. At most once.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`

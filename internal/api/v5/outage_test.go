@@ -13,11 +13,26 @@ import (
 	"parley/internal/usage"
 )
 
-// TestTheDatabaseIsGone holds the server still below us: connections stay open
-// and nothing answers, which is the slowest way to be gone.
+// TestTheDatabaseIsGone stops the server below us, and holds it still:
+// connections stay open then and nothing answers, which is the slowest way to
+// be gone.
 func TestTheDatabaseIsGone(t *testing.T) {
 	t.Parallel()
-	cluster := storetest.NewCluster(t)
+	for name, outage := range map[string]struct {
+		from, to func(*storetest.Cluster, testing.TB)
+	}{
+		"stopped": {(*storetest.Cluster).Stop, (*storetest.Cluster).Start},
+		"frozen":  {(*storetest.Cluster).Freeze, (*storetest.Cluster).Thaw},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cluster := storetest.NewCluster(t)
+			testOutage(t, cluster, func() { outage.from(cluster, t) }, func() { outage.to(cluster, t) })
+		})
+	}
+}
+
+func testOutage(t *testing.T, cluster *storetest.Cluster, from, to func()) {
 	b := setupOn(t, cluster.Database(t), nil)
 	_, unseen, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Not asked for yet")
 	must(t, err)
@@ -42,7 +57,7 @@ func TestTheDatabaseIsGone(t *testing.T) {
 		}
 	}
 	call("keys")
-	cluster.Freeze(t)
+	from()
 
 	data[Keys](t, call("keys"))
 	if answer := call("limits"); answer.Header.Get("X-Gateway-Requests-Used") != "3" {
@@ -63,7 +78,7 @@ func TestTheDatabaseIsGone(t *testing.T) {
 		unavailable(call("requests"), "requests without a count")
 	})
 
-	cluster.Thaw(t)
+	to()
 	b.now = b.now.Add(time.Minute)
 	back := func() bool { return ask("keys", unseen.APIKey, unseen.GatewaySecret).StatusCode == 200 }
 	for deadline := time.Now().Add(10 * time.Second); !back(); {

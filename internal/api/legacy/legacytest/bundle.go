@@ -55,6 +55,14 @@ func New(t testing.TB) *Bundle {
 	return b
 }
 
+// Another makes another project of the same organization.
+func (b *Bundle) Another(t testing.TB) (project.Project, key.Issued) {
+	t.Helper()
+	p, issued, err := b.Keys.CreateProject(t.Context(), b.Project.OrganizationID, "Another")
+	Must(t, err)
+	return p, issued
+}
+
 // Wrap puts a handler behind the transport that all APIs share.
 func Wrap(h http.Handler) http.Handler {
 	return web.Wrap(h, nil, slog.New(slog.DiscardHandler), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
@@ -165,3 +173,9 @@ func (Spent) Allow(string) (bool, time.Duration) { return false, 1500 * time.Mil
 
 // Failed implements legacy.Failures.
 func (Spent) Failed(netip.Addr) (bool, time.Duration) { return true, 1500 * time.Millisecond }
+
+// Uses counts in a plain map, by key and slot.
+type Uses map[string]int64
+
+// Add implements legacy.Uses.
+func (u Uses) Add(keyID, slot string) { u[keyID+" "+slot]++ }

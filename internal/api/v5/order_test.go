@@ -1,0 +1,63 @@
+package v5
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/internal/diagnostic"
+	"parley/internal/usage"
+)
+
+// TestOrderOfChecks sends a request with every fault there is to a service that
+// has its own, and mends what it is refused for, one after the other.
+func TestOrderOfChecks(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	must(t, b.projects.Suspend(t.Context(), b.project.ID))
+	options := Options{Skew: time.Minute, Disabled: true, Rate: always{}, Diagnostics: listFails{b.recorder}}
+	method, target, body := http.MethodPost, prefix+"request?limit=0", strings.Repeat("x", 1<<17)
+	secret := b.issued.APIKey
+	for _, fault := range []struct {
+		status int
+		code   string
+		mend   func()
+	}{
+		{404, "SVC_GATEWAY_DISABLED", func() { options.Disabled = false }},
+		{404, "SVC_RESOURCE_NOT_FOUND", func() { target = prefix + "requests?limit=0" }},
+		{404, "SVC_RESOURCE_NOT_FOUND", func() { method = http.MethodGet }},
+		{413, "SVC_INVALID_REQUEST", func() { body = "" }},
+		{401, "SVC_UNAUTHORIZED", func() { secret = b.issued.GatewaySecret }},
+		{429, "SVC_RATE_LIMITED", func() { options.Rate = nil }},
+		{403, "SVC_GATEWAY_PROJECT_SUSPENDED", func() { must(t, b.projects.Resume(t.Context(), b.project.ID)) }},
+		{400, "SVC_INVALID_REQUEST", func() { target = prefix + "requests?limit=1" }},
+		{503, "SVC_GATEWAY_UNAVAILABLE", func() { options.Diagnostics = b.recorder }},
+		{200, "", nil},
+	} {
+		r := httptest.NewRequest(method, target, strings.NewReader(body))
+		r.Header = signedWith(b.issued.APIKey, secret, method, target, b.at(0), []byte(body))
+		w := httptest.NewRecorder()
+		b.serve(t, usage.None{}, options).ServeHTTP(w, r)
+		answer, code := w.Result(), ""
+		if answer.StatusCode != http.StatusOK {
+			code, _ = refusal(t, answer)
+		}
+		if answer.StatusCode != fault.status || code != fault.code {
+			t.Fatalf("%d %s, want %d %s", answer.StatusCode, code, fault.status, fault.code)
+		}
+		if fault.mend != nil {
+			fault.mend()
+		}
+	}
+}
+
+// listFails takes records and gives none.
+type listFails struct{ Diagnostics }
+
+func (listFails) List(context.Context, string, int64, int) ([]diagnostic.Numbered, bool, error) {
+	return nil, false, errors.New("gone")
+}

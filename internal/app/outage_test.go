@@ -1,0 +1,92 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/client/sign"
+	"parley/internal/config"
+	"parley/internal/seal"
+	"parley/internal/store/storetest"
+)
+
+// inTime is the second in which everything is answered, with room for a busy
+// machine.
+const inTime = 1200 * time.Millisecond
+
+// TestWithoutItsDatabase stops PostgreSQL under the whole service: what needs
+// it is refused within a second, what memory holds is answered, and all is well
+// again by itself.
+func TestWithoutItsDatabase(t *testing.T) {
+	cluster := storetest.NewCluster(t)
+	s := start(t, func(c *config.Config) { c.DatabaseURL = seal.Secret(cluster.Database(t)) })
+	roomID, _ := s.createRoom(2, 300)
+	at := time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04")
+	room := func(more string) string {
+		return fmt.Sprintf(`{"project_id":%q,"max_participants":2,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""},%s}`, s.ProjectID, more)
+	}
+	ask := func(method, path, body string) (*http.Response, time.Duration) {
+		t.Helper()
+		r, err := http.NewRequest(method, s.app.BaseURL()+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(path, "/api/v5/") {
+			now := sign.FormatTimestamp(time.Now())
+			r.Header = http.Header{"Api-Key": {s.APIKey}, "Timestamp": {now}, "Hash-Signature": {sign.V5(s.GatewaySecret, method, path, now, "", nil)}}
+		} else {
+			r.Header = http.Header{"Content-Type": {"application/json"}, "Hash-Signature": {sign.Legacy(s.ProjectSecret, []byte(body))}}
+		}
+		began := time.Now()
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		return answer, time.Since(began)
+	}
+	calls := []struct {
+		method, path, body string
+		without            int // the status while there is no database
+	}{
+		{"POST", "/api/v3/rooms/create_quick_audio_room", room(`"name":"Amina"`), 503},
+		{"POST", "/api/v3/rooms/create_schedule_audio_room", room(`"start_at":"` + at + `"`), 503},
+		{"POST", "/api/v4/rooms/create_schedule_video_room", room(`"start_at":"` + at + `"`), 503},
+		{"PUT", "/api/v4/projects/update_project_status?project_id=" + s.ProjectID, `{"status":"active"}`, 503},
+		{"POST", "/api/v4/webhook/get_room_events/" + roomID, fmt.Sprintf(`{"room_id":%q,"user_info":{"name":"Ben"}}`, roomID), 503},
+		{"GET", "/api/v5/keys", "", 200},
+		{"GET", "/api/v5/limits", "", 200},
+		{"GET", "/api/v5/usage", "", 503},
+		{"GET", "/api/v5/requests", "", 503},
+		{"GET", "/healthz", "", 503},
+	}
+	well := func() bool {
+		for _, c := range calls {
+			if answer, _ := ask(c.method, c.path, c.body); answer.StatusCode != 200 {
+				return false
+			}
+		}
+		return true
+	}
+	for _, outage := range []struct {
+		name     string
+		from, to func(testing.TB)
+	}{{"stopped", cluster.Stop, cluster.Start}, {"frozen", cluster.Freeze, cluster.Thaw}} {
+		eventually(t, "all is well", well)
+		outage.from(t)
+		for _, c := range calls {
+			answer, took := ask(c.method, c.path, c.body)
+			if answer.StatusCode != c.without || took > inTime {
+				t.Errorf("%s: %s %s: %d after %v, want %d", outage.name, c.method, c.path, answer.StatusCode, took, c.without)
+			}
+			if c.without == 503 && c.path != "/healthz" && answer.Header.Get("Retry-After") == "" {
+				t.Errorf("%s: %s %s says no Retry-After", outage.name, c.method, c.path)
+			}
+		}
+		outage.to(t)
+	}
+	eventually(t, "all is well again", well)
+}

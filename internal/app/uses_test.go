@@ -1,0 +1,49 @@
+package app
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"parley/client/sign"
+	"parley/internal/key"
+)
+
+// TestOldKeyInUseIsSeen rotates a key and goes on with the old one on version
+// 3: version 5 tells of it.
+func TestOldKeyInUseIsSeen(t *testing.T) {
+	s := start(t, nil)
+	rotated, err := s.app.keys.RotateKey(t.Context(), s.ProjectID, key.Rotation{Overlap: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.createRoom(2, 300)
+	s.createRoom(2, 300)
+	r, err := http.NewRequest(http.MethodGet, s.app.BaseURL()+"/api/v5/keys", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := sign.FormatTimestamp(time.Now())
+	r.Header.Set("api-key", rotated.APIKey.Reveal())
+	r.Header.Set("timestamp", now)
+	r.Header.Set("hash-signature", sign.V5(rotated.GatewaySecret.Reveal(), http.MethodGet, "/api/v5/keys", now, "", nil))
+	var answer struct {
+		Data struct {
+			Overlap struct {
+				Requests   int       `json:"requests_since_rotation"`
+				LastUsedAt time.Time `json:"last_used_at"`
+			} `json:"overlap"`
+		} `json:"data"`
+	}
+	if status := s.do(r, &answer); status != http.StatusOK || answer.Data.Overlap.Requests != 2 || time.Since(answer.Data.Overlap.LastUsedAt) > time.Minute {
+		t.Errorf("%d %+v", status, answer)
+	}
+	answered, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answered.Body.Close() }()
+	if used := answered.Header.Get("X-Gateway-Requests-Used"); used != "2" {
+		t.Errorf("X-Gateway-Requests-Used is %s after two calls of version 5", used)
+	}
+}

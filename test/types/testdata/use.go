@@ -1,0 +1,93 @@
+// Package use is what integrators write around code that they have generated
+// from the descriptions.
+package use
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"parley/test/types/v3"
+	"parley/test/types/v4"
+	"parley/test/types/v5"
+)
+
+// QuickRoom makes a room and returns its link.
+func QuickRoom(ctx context.Context, server string, sign func(context.Context, *http.Request) error) (string, error) {
+	client, err := v3.NewClientWithResponses(server, v3.WithRequestEditorFn(sign))
+	if err != nil {
+		return "", err
+	}
+	once := "order-1"
+	answer, err := client.CreateQuickAudioRoomWithResponse(ctx, &v3.CreateQuickAudioRoomParams{IdempotencyKey: &once}, v3.CreateQuickRoomRequest{
+		ProjectId: "0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10", Name: "Amina", MaxParticipants: 10, EmptyTimeout: 300,
+		Metadata: v3.Metadata{RoomTitle: "Standup", WelcomeMessage: "Good morning"},
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case answer.JSON401 != nil:
+		return "", fmt.Errorf("not let in: %s", answer.JSON401.Error)
+	case answer.JSON200 == nil:
+		return "", fmt.Errorf("status %d", answer.StatusCode())
+	}
+	return answer.JSON200.FinalLink, nil
+}
+
+// Schedule makes a room with a number as version 4 takes it in either form.
+func Schedule(ctx context.Context, client v4.ClientWithResponsesInterface, project uuid.UUID) (string, error) {
+	var most, empty v4.Number
+	if err := most.FromNumber0(10); err != nil {
+		return "", err
+	}
+	if err := empty.FromNumber1("300"); err != nil {
+		return "", err
+	}
+	name := "Amina"
+	answer, err := client.CreateScheduleVideoRoomWithResponse(ctx, nil, v4.CreateScheduledRoomRequest{
+		ProjectId: project, StartAt: "2027-01-31T09:30", Name: &name, MaxParticipants: most, EmptyTimeout: empty,
+		Metadata: v4.Metadata{RoomTitle: "Weekly", WelcomeMessage: "Good morning"},
+	})
+	if err != nil {
+		return "", err
+	}
+	if answer.JSON200 == nil {
+		return "", fmt.Errorf("status %d", answer.StatusCode())
+	}
+	status, err := client.UpdateProjectStatusWithResponse(ctx, &v4.UpdateProjectStatusParams{ProjectId: project},
+		v4.ProjectStatusUpdate{Status: v4.Active})
+	if err != nil || status.JSON200 == nil {
+		return "", fmt.Errorf("the project stays as it is: %w", err)
+	}
+	return answer.JSON200.FinalLink, nil
+}
+
+// Refused returns the calls of the project that failed, and why.
+func Refused(ctx context.Context, client v5.ClientWithResponsesInterface) (map[string]string, error) {
+	limit := 100
+	answer, err := client.GetRequestsWithResponse(ctx, &v5.GetRequestsParams{Limit: &limit})
+	if err != nil {
+		return nil, err
+	}
+	if answer.JSON401 != nil && answer.JSON401.Error.Code == v5.SVCUNAUTHORIZED {
+		return nil, fmt.Errorf("%s (%s)", answer.JSON401.Error.Message, answer.JSON401.Error.RequestId)
+	}
+	causes := map[string]string{}
+	for _, item := range answer.JSON200.Data.Items {
+		if item.AuthResult != v5.Ok && item.Hint != nil {
+			causes[item.RequestId] = *item.Hint
+		}
+	}
+	return causes, nil
+}
+
+// Retiring returns how often the key that a rotation replaces was used.
+func Retiring(ctx context.Context, client v5.ClientWithResponsesInterface) (int64, error) {
+	answer, err := client.GetKeysWithResponse(ctx)
+	if err != nil || answer.JSON200 == nil || answer.JSON200.Data.Overlap == nil {
+		return 0, err
+	}
+	return answer.JSON200.Data.Overlap.RequestsSinceRotation, nil
+}
