@@ -115,6 +115,7 @@ describe.each(looks)('$name', (look) => {
     await guest.button(/you are in Room 1/).waitFor();
     await host.seen(`${look.name}-rooms-run`);
     await host.page.keyboard.press('Escape');
+    await host.page.getByText('The others are in breakout rooms').waitFor();
     await host.seen(`${look.name}-rooms-main`);
 
     await more(host, 'End for all…');

@@ -12,7 +12,7 @@ import '../styles/room.css';
 import '../styles/sheets.css';
 import type { Acts } from '../visit/acts';
 import type { Link, Word } from '../visit/state';
-import { Alone } from './Alone';
+import { Alone, Apart } from './Alone';
 import { useAllowed, useLetGo } from './allowed';
 import { Announcer } from './Announcer';
 import { AudioStage } from './AudioStage';
@@ -85,7 +85,13 @@ export function RoomScreen({ room, seat, link, word, clock, acts, studio, invita
           ) : (
             <AudioStage room={room} people={people} onPeople={openPeople} />
           )}
-          {alone && link.is === 'up' && here === 0 && info.breakouts.length === 0 && <Alone link={invitation} everMet={everMet} />}
+          {alone &&
+            link.is === 'up' &&
+            (place === null ? (
+              <Alone link={invitation} everMet={everMet} />
+            ) : (
+              <Apart inBreakout={here > 0} onRooms={openRooms} />
+            ))}
           <Banners
             room={room}
             link={link}

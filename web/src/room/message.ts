@@ -2,9 +2,12 @@ export type Message = { kind: 'move' } | { kind: 'broadcast'; text: string; from
 
 const decoder = new TextDecoder();
 
-/** What the server says to this page; null when it is nothing this page knows. */
-export function readMessage(topic: string | undefined, payload: Uint8Array): Message | null {
-  if (topic !== 'parley') return null;
+/**
+ * What the server says to this page; null when it is nothing this page knows,
+ * or not from the server: whatever a participant sends bears their identity.
+ */
+export function readMessage(topic: string | undefined, payload: Uint8Array, identity: string | undefined): Message | null {
+  if (topic !== 'parley' || identity) return null;
   const said = parse(decoder.decode(payload));
   if (said['kind'] === 'move') return { kind: 'move' };
   const { kind, text, from } = said;

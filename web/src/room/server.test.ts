@@ -20,13 +20,18 @@ describe('what the server lets a session read', () => {
 
 describe('what the server says', () => {
   test('is heard under its topic only', () => {
-    expect(readMessage('parley', bytes('{"kind":"move"}'))).toEqual({ kind: 'move' });
-    expect(readMessage('chat', bytes('{"kind":"move"}'))).toBeNull();
-    expect(readMessage(undefined, bytes('{"kind":"move"}'))).toBeNull();
+    expect(readMessage('parley', bytes('{"kind":"move"}'), undefined)).toEqual({ kind: 'move' });
+    expect(readMessage('chat', bytes('{"kind":"move"}'), '')).toBeNull();
+    expect(readMessage(undefined, bytes('{"kind":"move"}'), '')).toBeNull();
+  });
+
+  test('cannot be said by anybody else', () => {
+    expect(readMessage('parley', bytes('{"kind":"move"}'), 'seat-2')).toBeNull();
+    expect(readMessage('parley', bytes('{"kind":"broadcast","text":"Go away","from":"Amina"}'), 'seat-2')).toBeNull();
   });
 
   test('to everybody is a text and who says it', () => {
-    expect(readMessage('parley', bytes('{"kind":"broadcast","text":"Five minutes","from":"Amina"}'))).toEqual({
+    expect(readMessage('parley', bytes('{"kind":"broadcast","text":"Five minutes","from":"Amina"}'), '')).toEqual({
       kind: 'broadcast',
       text: 'Five minutes',
       from: 'Amina',
@@ -34,7 +39,7 @@ describe('what the server says', () => {
   });
 
   test.each(['', 'x', 'null', '7', '{"kind":"new"}', '{"kind":"broadcast"}'])('may be something this page does not know: %j', (text) =>
-    expect(readMessage('parley', bytes(text))).toBeNull(),
+    expect(readMessage('parley', bytes(text), '')).toBeNull(),
   );
 });
 

@@ -48,9 +48,7 @@ export class Session {
       // seconds to be sure; a new seat is quicker and works after a restart.
       .on(RoomEvent.Reconnecting, () => (navigator.onLine ? this.#giveUp() : this.#mend()))
       .on(RoomEvent.DataReceived, (payload, sender, _kind, topic, _encryption, identity) => {
-        // Only what no participant has sent comes from the server.
-        if (sender || identity) return;
-        const message = readMessage(topic, payload);
+        const message = readMessage(topic, payload, sender?.identity || identity);
         if (message?.kind === 'move') this.#watch.dropped('moved');
         else if (message) this.#watch.told(message);
       })
