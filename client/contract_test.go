@@ -58,6 +58,11 @@ func TestRequestsAndAnswersFitTheDescriptions(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for name, call := range meetingCalls(t.Context(), c) {
+		if _, err := call(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	s.next(refuse(401, "invalid signature", "WWW-Authenticate", "Signature"))
 	if err := status(t.Context(), c); !client.IsUnauthorized(err) {
 		t.Error(err)

@@ -15,10 +15,11 @@ import (
 type Credentials struct {
 	// ProjectID is a UUID. Rooms and the project's status need it.
 	ProjectID string `json:"project_id"`
-	// APIKey names the key pair to version 5, and signs rooms and the project's
-	// status where ProjectSecret is empty.
+	// APIKey names the key pair to version 5 and to the calls that run a meeting,
+	// and signs rooms and the project's status where ProjectSecret is empty.
 	APIKey string `json:"api_key"`
-	// GatewaySecret belongs to APIKey and signs version 5.
+	// GatewaySecret belongs to APIKey and signs version 5 and the calls that run
+	// a meeting.
 	GatewaySecret string `json:"gateway_secret"`
 	// ProjectSecret signs rooms and the project's status, and join events,
 	// which nothing else can sign.
@@ -72,6 +73,17 @@ func (c Credentials) replacer() *strings.Replacer {
 }
 
 func missing(field string) error { return fmt.Errorf("%w: %s", ErrMissingCredential, field) }
+
+// timed reports what is missing to sign with the time.
+func (c Credentials) timed() error {
+	switch {
+	case c.APIKey == "":
+		return missing("APIKey")
+	case c.GatewaySecret == "":
+		return missing("GatewaySecret")
+	}
+	return nil
+}
 
 // bodyKey returns what signs rooms and the project's status. The project
 // secret comes first: a project can be set to take nothing else.

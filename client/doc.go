@@ -1,6 +1,6 @@
-// Package client calls a Parley server: it creates rooms, switches a project
-// on and off, reports joins, and reads keys, usage, limits and recent requests
-// from the Gateway.
+// Package client calls a Parley server: it creates rooms and runs meetings in
+// them, switches a project on and off, reports joins, and reads keys, usage,
+// limits and recent requests from the Gateway.
 //
 // It imports the standard library and parley/client/sign only. A Client is for
 // one project and safe for concurrent use; make one and keep it.
@@ -9,8 +9,8 @@
 //
 // Every request is signed as its version asks. Versions 3 and 4 sign the body,
 // with the project secret if it is known and with the API key otherwise;
-// neither travels. Version 5 signs method, target, time and body with the
-// Gateway secret, and names the API key. What is signed is what is sent, byte
+// neither travels. Version 5, and the calls that run a meeting, sign
+// method, target, time and body with the Gateway secret, and name the API key. What is signed is what is sent, byte
 // for byte. Redirects are not followed: a signature is for one target, and an
 // API key for one host.
 //
@@ -23,6 +23,8 @@
 //   - reading, always;
 //   - setting a project's status, always;
 //   - creating a room, only with IdempotencyKey or ClientRoomID;
+//   - making a link, starting and rescheduling a room, only with
+//     IdempotencyKey; ending one, never;
 //   - a join event, within the half minute in which the server takes the same
 //     event for the same join.
 //

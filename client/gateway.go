@@ -199,11 +199,8 @@ func (c *Client) OpenAPI(ctx context.Context) (json.RawMessage, error) {
 
 // read sends a signed request to version 5 and reads the data of its answer.
 func (c *Client) read(ctx context.Context, target string, into any) (GatewayMeta, error) {
-	if c.credentials.APIKey == "" {
-		return GatewayMeta{}, missing("APIKey")
-	}
-	if c.credentials.GatewaySecret == "" {
-		return GatewayMeta{}, missing("GatewaySecret")
+	if err := c.credentials.timed(); err != nil {
+		return GatewayMeta{}, err
 	}
 	var envelope struct {
 		Data json.RawMessage `json:"data"`

@@ -148,12 +148,27 @@ func LocalTime(t time.Time, schedulingZone *time.Location) string {
 
 // CreateQuickAudioRoom makes an audio room that is open at once (version 3).
 func (c *Client) CreateQuickAudioRoom(ctx context.Context, room QuickRoomRequest) (*QuickRoom, error) {
+	return c.quick(ctx, "/api/v3/rooms/create_quick_audio_room", room)
+}
+
+// CreateQuickVideoRoom makes a video room that is open at once (version 4).
+func (c *Client) CreateQuickVideoRoom(ctx context.Context, room QuickRoomRequest) (*QuickRoom, error) {
+	return c.quick(ctx, "/api/v4/rooms/create_quick_video_room", room)
+}
+
+// CreateScheduledAudioRoom makes an audio room that opens at its start time
+// (version 4).
+func (c *Client) CreateScheduledAudioRoom(ctx context.Context, room ScheduledRoomRequest) (*ScheduledRoom, error) {
+	return c.scheduleV4(ctx, "/api/v4/rooms/create_schedule_audio_room", room)
+}
+
+func (c *Client) quick(ctx context.Context, target string, room QuickRoomRequest) (*QuickRoom, error) {
 	body := struct {
 		ProjectID string `json:"project_id"`
 		QuickRoomRequest
 	}{c.credentials.ProjectID, room}
 	created := new(QuickRoom)
-	header, err := c.create(ctx, "/api/v3/rooms/create_quick_audio_room", room.ClientRoomID, room.IdempotencyKey, body, created)
+	header, err := c.create(ctx, target, room.ClientRoomID, room.IdempotencyKey, body, created)
 	if err != nil {
 		return nil, err
 	}
@@ -168,11 +183,15 @@ func (c *Client) CreateQuickAudioRoom(ctx context.Context, room QuickRoomRequest
 // CreateScheduledVideoRoom makes a video room that opens at its start time
 // (version 4).
 func (c *Client) CreateScheduledVideoRoom(ctx context.Context, room ScheduledRoomRequest) (*ScheduledRoom, error) {
+	return c.scheduleV4(ctx, "/api/v4/rooms/create_schedule_video_room", room)
+}
+
+func (c *Client) scheduleV4(ctx context.Context, target string, room ScheduledRoomRequest) (*ScheduledRoom, error) {
 	body := struct {
 		ProjectID string `json:"project_id"`
 		ScheduledRoomRequest
 	}{c.credentials.ProjectID, room}
-	return c.schedule(ctx, "/api/v4/rooms/create_schedule_video_room", room.ClientRoomID, room.IdempotencyKey, body)
+	return c.schedule(ctx, target, room.ClientRoomID, room.IdempotencyKey, body)
 }
 
 // CreateScheduledVideoRoomV3 makes a video room that opens at its start time
@@ -201,13 +220,18 @@ func (c *Client) schedule(ctx context.Context, target, clientRoomID, idempotency
 	if err != nil {
 		return nil, err
 	}
-	if created.RoomID == "" || created.StartTime.IsZero() {
+	return created.described(header)
+}
+
+// described completes an answer with what its headers say.
+func (r *ScheduledRoom) described(header http.Header) (*ScheduledRoom, error) {
+	if r.RoomID == "" || r.StartTime.IsZero() {
 		return nil, incomplete()
 	}
-	created.FeaturesAdjusted = names(header, "X-Feature-Adjusted")
-	created.IgnoredFields = names(header, "X-Ignored-Fields")
-	created.RequestID = requestID(header)
-	return created, nil
+	r.FeaturesAdjusted = names(header, "X-Feature-Adjusted")
+	r.IgnoredFields = names(header, "X-Ignored-Fields")
+	r.RequestID = requestID(header)
+	return r, nil
 }
 
 // create sends a creation. It may be repeated only if the server can tell that
@@ -217,8 +241,8 @@ func (c *Client) create(ctx context.Context, target, clientRoomID, idempotencyKe
 	if err != nil {
 		return nil, err
 	}
-	if !printable(idempotencyKey) {
-		return nil, fmt.Errorf("parley: an IdempotencyKey has at most %d characters, all of them printable ASCII", maxIdempotencyKey)
+	if err := checkIdempotencyKey(idempotencyKey); err != nil {
+		return nil, err
 	}
 	return c.write(ctx, &request{
 		method:         http.MethodPost,
@@ -231,13 +255,15 @@ func (c *Client) create(ctx context.Context, target, clientRoomID, idempotencyKe
 
 const maxIdempotencyKey = 255
 
-func printable(key string) bool {
+func checkIdempotencyKey(key string) error {
+	wrong := len(key) > maxIdempotencyKey
 	for i := range len(key) {
-		if key[i] < ' ' || key[i] > '~' {
-			return false
-		}
+		wrong = wrong || key[i] < ' ' || key[i] > '~'
 	}
-	return len(key) <= maxIdempotencyKey
+	if wrong {
+		return fmt.Errorf("parley: an IdempotencyKey has at most %d characters, all of them printable ASCII", maxIdempotencyKey)
+	}
+	return nil
 }
 
 func incomplete() error {

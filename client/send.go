@@ -26,7 +26,7 @@ type request struct {
 	body   []byte
 
 	bodyKey        string // signs the body, versions 3 and 4
-	timed          bool   // signed with the Gateway secret and the time, version 5
+	timed          bool   // signed with the Gateway secret and the time
 	idempotencyKey string
 
 	repeatable bool          // sending it twice does no harm
@@ -61,7 +61,7 @@ func (c *Client) exchange(ctx context.Context, r *request, offset time.Duration)
 		out.Header.Set("api-key", c.credentials.APIKey)
 		out.Header.Set("timestamp", timestamp)
 		// RequestURI is what net/http writes into the request line.
-		out.Header.Set("hash-signature", sign.V5(c.credentials.GatewaySecret, r.method, out.URL.RequestURI(), timestamp, "", r.body))
+		out.Header.Set("hash-signature", sign.V5(c.credentials.GatewaySecret, r.method, out.URL.RequestURI(), timestamp, r.idempotencyKey, r.body))
 	}
 	in, err := c.http.Do(out)
 	if err != nil {

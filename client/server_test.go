@@ -98,6 +98,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		scripted(w, r)
 	case v5:
 		s.gateway(w, r, now, body)
+	case r.Header.Get("timestamp") != "":
+		s.companions(w, r, now, body)
 	default:
 		older(w, r, body)
 	}
@@ -160,13 +162,13 @@ func older(w http.ResponseWriter, r *http.Request, body []byte) {
 		return
 	}
 	switch r.Method + " " + r.URL.Path {
-	case "POST /api/v3/rooms/create_quick_audio_room":
+	case "POST /api/v3/rooms/create_quick_audio_room", "POST /api/v4/rooms/create_quick_video_room":
 		fmt.Fprintf(w, `{"status":true,"final_link":"https://meet.example.org/r/%s#t=1","room_id":%q}`, roomID, roomID)
 	case "POST /api/v3/rooms/create_schedule_video_room":
 		fmt.Fprint(w, scheduledV3("video"))
 	case "POST /api/v3/rooms/create_schedule_audio_room":
 		fmt.Fprint(w, scheduledV3("audio"))
-	case "POST /api/v4/rooms/create_schedule_video_room":
+	case "POST /api/v4/rooms/create_schedule_video_room", "POST /api/v4/rooms/create_schedule_audio_room":
 		w.Header().Set("X-Feature-Adjusted", "room_duration, breakout_room_features.allowed_number_rooms")
 		w.Header().Set("X-Ignored-Fields", "metadata.logout_url")
 		fmt.Fprintf(w, `{"status":true,"message":"the room is scheduled","room_type":"video","start_time":"2027-01-31T09:30:00+01:00",

@@ -61,7 +61,7 @@ func (b bounds) legacy() legacy.Limits {
 	if b.writes == nil {
 		return legacy.Limits{}
 	}
-	return legacy.Limits{Rate: b.writes, Failures: b.failures}
+	return legacy.Limits{Rate: b.writes, Reads: b.reads, Failures: b.failures}
 }
 
 // plans tells the rooms what the plan of a project's organization allows. What

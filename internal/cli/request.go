@@ -24,7 +24,7 @@ type credentials struct {
 	ProjectID     string `name:"project-id" env:"PARLEY_PROJECT_ID" placeholder:"ID" help:"The project to sign for."`
 	ProjectSecret string `name:"project-secret" env:"PARLEY_PROJECT_SECRET" placeholder:"SECRET" help:"Signs versions 3 and 4."`
 	APIKey        string `name:"api-key" env:"PARLEY_API_KEY" placeholder:"KEY" help:"Names the key on version 5; signs versions 3 and 4 where no project secret is given."`
-	GatewaySecret string `name:"gateway-secret" env:"PARLEY_GATEWAY_SECRET" placeholder:"SECRET" help:"Signs version 5."`
+	GatewaySecret string `name:"gateway-secret" env:"PARLEY_GATEWAY_SECRET" placeholder:"SECRET" help:"Signs version 5, and the routes that run a meeting."`
 }
 
 // fill takes what was not given from the quick start file, where there is one.
@@ -54,6 +54,7 @@ type requestCommand struct {
 	Method string `arg:"" help:"GET, POST or PUT."`
 	Target string `arg:"" help:"Path and query, such as /api/v5/keys."`
 	Body   string `help:"JSON, or @FILE. Without a project_id in it, the project's own is added."`
+	Once   string `name:"idempotency-key" placeholder:"KEY" help:"Makes a creation happen once."`
 	JSON   bool   `name:"json" help:"Print the answer's status, headers and body as JSON."`
 }
 
@@ -136,14 +137,20 @@ func (c requestCommand) build(ctx context.Context) (*http.Request, error) {
 	if len(body) > 0 {
 		r.Header.Set("Content-Type", "application/json")
 	}
+	if c.Once != "" {
+		r.Header.Set("Idempotency-Key", c.Once)
+	}
 	if gateway {
 		if c.APIKey == "" || c.GatewaySecret == "" {
 			return nil, usageError{fmt.Errorf("this route needs --api-key and --gateway-secret")}
 		}
-		timestamp := sign.FormatTimestamp(time.Now())
+		timestamp, once := sign.FormatTimestamp(time.Now()), c.Once
+		if method == http.MethodGet {
+			once = "" // what only reads is signed without
+		}
 		r.Header.Set("api-key", c.APIKey)
 		r.Header.Set("timestamp", timestamp)
-		r.Header.Set("hash-signature", sign.V5(c.GatewaySecret, method, c.Target, timestamp, "", body))
+		r.Header.Set("hash-signature", sign.V5(c.GatewaySecret, method, c.Target, timestamp, once, body))
 		return r, nil
 	}
 	signer := c.ProjectSecret

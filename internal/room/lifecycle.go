@@ -63,6 +63,20 @@ func (r *Room) openFor(role Role, now time.Time) {
 	}
 }
 
+// openEarly opens a scheduled room before its start, on its owner's word.
+func (r *Room) openEarly(now time.Time) {
+	if r.State == Scheduled {
+		r.open(now)
+	}
+}
+
+// reschedule gives a scheduled room another start, or says again what there is
+// to say of it.
+func (r *Room) reschedule(startAt, now time.Time) {
+	r.StartAt = startAt
+	r.emit(event.RoomScheduled, now, nil)
+}
+
 // started notes a participant in the room; the first one makes it active.
 func (r *Room) started(at time.Time) {
 	r.EmptySince = time.Time{}

@@ -23,17 +23,20 @@ const (
 	LinkUnknown LinkVerdict = "unknown" // not a link of this room
 )
 
-// maxLinkDays bounds how far ahead a link may expire by itself.
-const maxLinkDays = 366
+// maxLinkSeconds bounds how far ahead a link may expire by itself: as far as
+// a room may be scheduled.
+const maxLinkSeconds = 366 * 24 * 60 * 60
 
 // Invitation says what a new link shall be.
 type Invitation struct {
 	Role      Role
-	Single    bool // the first browser that joins with it keeps it
-	Name      string
-	UserID    string        // the person in the client's own system
-	Hidden    bool          // needs the project's setting
-	ExpiresIn time.Duration // zero: with its room
+	Single    bool   // the first browser that joins with it keeps it
+	Personal  bool   // for the one whose name is in it
+	Name      string // required of a personal one
+	UserID    string // the person in the client's own system
+	Hidden    bool   // needs the project's setting
+	ExpiresIn int    // seconds; 0: with its room
+	Once      *Once
 }
 
 // Invite makes a link into a room that is not over and returns it:
@@ -54,8 +57,10 @@ func (s *Service) Invite(ctx context.Context, p project.Project, roomID string, 
 		if r.Over() {
 			return errOver(r)
 		}
-		link, err = s.invite(ctx, r, q, now)
-		return err
+		if link, err = s.invite(ctx, r, q, now); err != nil {
+			return err
+		}
+		return s.told(ctx, q.Once, Created{ID: r.ID, Type: r.Type, FinalLink: link}, now)
 	})
 	return link, err
 }
@@ -66,7 +71,7 @@ func (s *Service) invite(ctx context.Context, r *Room, q Invitation, now time.Ti
 	l := Link{ID: s.newID(), RoomID: r.ID, TokenHash: seal.Hash(token), Role: q.Role, Single: q.Single,
 		Name: q.Name, UserID: q.UserID, Hidden: q.Hidden, CreatedAt: now}
 	if q.ExpiresIn > 0 {
-		l.ExpiresAt = now.Add(q.ExpiresIn)
+		l.ExpiresAt = now.Add(time.Duration(q.ExpiresIn) * time.Second)
 	}
 	return s.linkTo(r.ID, token), s.store.InsertLink(ctx, l)
 }
@@ -75,17 +80,19 @@ func (s *Service) linkTo(roomID, token string) string {
 	return s.publicURL() + "/r/" + roomID + "#t=" + token
 }
 
+// check holds an invitation to its bounds. A personal one stands in user_info.
 func (q Invitation) check(settings project.Settings) error {
-	name := error(nil)
-	if q.Name != "" {
-		name = field.Text("name", q.Name, 1, maxText, false)
+	name, user := error(nil), "user_id"
+	if q.Personal {
+		name, user = field.Text("user_info.name", q.Name, 1, maxText, false), "user_info.client_user_id"
+	}
+	if err := firstError(name, field.Text(user, q.UserID, 0, maxText, false), field.Range("expires_in", q.ExpiresIn, 0, maxLinkSeconds)); err != nil {
+		return err
 	}
 	if q.Hidden && !settings.HiddenParticipants {
-		return fault.New(fault.Forbidden, "hidden_participants_off", "is_hidden needs the project's setting hidden_participants, which is off")
+		return fault.New(fault.Forbidden, "hidden_participants_off", "user_info.is_hidden needs the project's setting hidden_participants, which is off")
 	}
-	return firstError(name,
-		field.Text("client_user_id", q.UserID, 0, maxText, false),
-		field.Range("expires_in", int(q.ExpiresIn/time.Second), 0, maxLinkDays*24*60*60))
+	return nil
 }
 
 // belongsTo answers another project's room as one that does not exist.

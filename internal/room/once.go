@@ -18,9 +18,9 @@ const (
 	purgeEvery = time.Minute
 )
 
-// Once makes a creation happen once: the same key of the same project on the
-// same route, with the same body, is the same creation for 24 hours, and gets
-// the first one's answer again.
+// Once makes a creation, of a room or of a link into one, happen once: the same
+// key of the same project on the same route, with the same body, is the same
+// creation for 24 hours, and gets the first one's answer again.
 type Once struct {
 	ProjectID string
 	Route     string
@@ -69,6 +69,19 @@ func (s *Service) Begin(ctx context.Context, o *Once) (answer []byte, end func()
 	}
 	end()
 	return nil, nil, err
+}
+
+// told keeps what is told of something that was made in a room that was there,
+// in the transaction that made it.
+func (s *Service) told(ctx context.Context, o *Once, c Created, now time.Time) error {
+	if o == nil {
+		return nil
+	}
+	answer, err := o.Answer(c)
+	if err != nil {
+		return err
+	}
+	return s.keep(ctx, o, answer, now)
 }
 
 // keep stores what is told of a success in the transaction of its room. When

@@ -6,9 +6,11 @@ import (
 
 	"parley/internal/fault"
 	"parley/internal/field"
+	"parley/internal/project"
 )
 
-// What an operator does with rooms: look, and end.
+// What operators, and clients in their own projects, do with rooms: look, and
+// end.
 
 // How many rooms a list has at most, and when nothing is said.
 const (
@@ -93,6 +95,15 @@ func (s *Service) End(ctx context.Context, id string, reason EndReason) (sentOut
 		return nil
 	})
 	return sentOut, err
+}
+
+// EndOf ends a room of the project as End does, on its client's word.
+func (s *Service) EndOf(ctx context.Context, p project.Project, id string) error {
+	if _, err := s.Of(ctx, p, id); err != nil {
+		return err
+	}
+	_, err := s.End(ctx, id, EndedAPI)
+	return err
 }
 
 // EndRunning ends every open or active room of a project and returns how many

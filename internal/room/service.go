@@ -78,6 +78,16 @@ type Store interface {
 	// Present returns who is in a room: attendance without an end.
 	Present(ctx context.Context, roomID string) ([]Attendance, error)
 	EndAttendance(ctx context.Context, id string, at time.Time, reason LeaveReason) error
+	// Stays returns all connections there were in a room, in order, hidden
+	// ones aside.
+	Stays(ctx context.Context, roomID string) ([]Stay, error)
+	// StaysNow returns those that go on in a project's rooms, or in one.
+	StaysNow(ctx context.Context, projectID, roomID string) ([]Stay, error)
+	// RunningRooms returns the rooms of a project that are open or active, the
+	// oldest first.
+	RunningRooms(ctx context.Context, projectID string) ([]*Room, error)
+	// PastRooms returns rooms that are over, and how many there are in all.
+	PastRooms(ctx context.Context, projectID string, q PastQuery) ([]Past, int, error)
 
 	// Beat notes that a node runs.
 	Beat(ctx context.Context, node string, at time.Time) error
@@ -124,7 +134,8 @@ func NewService(store Store, media Media, publicURL func() string, now func() ti
 // without it the technical bounds hold.
 func (s *Service) UsePlans(plans Plans) { s.plans = plans }
 
-// Created is a new room and the link that makes its first user the host.
+// Created is a new room and the link that makes its first user the host; of a
+// room that was there already, a new link into it.
 type Created struct {
 	ID           string
 	ClientRoomID string
@@ -155,12 +166,9 @@ func (s *Service) Schedule(ctx context.Context, p project.Project, q Request) (C
 }
 
 func (s *Service) create(ctx context.Context, p project.Project, q Request, now time.Time) (Created, error) {
-	allowed := Technical
-	if s.plans != nil {
-		var err error
-		if allowed, err = s.plans.Entitlements(ctx, p); err != nil {
-			return Created{}, err
-		}
+	allowed, err := s.entitlements(ctx, p)
+	if err != nil {
+		return Created{}, err
 	}
 	r, adjusted, err := decide(allowed, p.Settings, q)
 	if err != nil {
@@ -197,8 +205,25 @@ func (s *Service) create(ctx context.Context, p project.Project, q Request, now 
 	return created, nil
 }
 
+// entitlements returns what the plan of a project allows its rooms.
+func (s *Service) entitlements(ctx context.Context, p project.Project) (Entitlements, error) {
+	if s.plans == nil {
+		return Technical, nil
+	}
+	return s.plans.Entitlements(ctx, p)
+}
+
 // Get returns a room, or NotFound.
 func (s *Service) Get(ctx context.Context, id string) (*Room, error) { return s.store.Room(ctx, id) }
+
+// Of returns a room of the project, or NotFound.
+func (s *Service) Of(ctx context.Context, p project.Project, id string) (*Room, error) {
+	r, err := s.store.Room(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.belongsTo(p)
+}
 
 // change locks a room, lets work change it and stores it with its events. All
 // that is due by now happens first, and its schedule is set anew after.

@@ -39,7 +39,7 @@ func (db *DB) InsertRoom(ctx context.Context, r *room.Room) error {
 
 // Room implements room.Store.
 func (db *DB) Room(ctx context.Context, id string) (*room.Room, error) {
-	return db.scanRoom(ctx, `SELECT `+roomColumns+` FROM rooms WHERE id = $1`, id)
+	return db.oneRoom(ctx, `SELECT `+roomColumns+` FROM rooms WHERE id = $1`, id)
 }
 
 // LockRoom implements room.Store.
@@ -48,16 +48,19 @@ func (db *DB) LockRoom(ctx context.Context, id string) (*room.Room, error) {
 	if !ok {
 		return nil, errNoTx
 	}
-	return db.scanRoom(ctx, `SELECT `+roomColumns+` FROM rooms WHERE id = $1`+t.locking(), id)
+	return db.oneRoom(ctx, `SELECT `+roomColumns+` FROM rooms WHERE id = $1`+t.locking(), id)
 }
 
-func (db *DB) scanRoom(ctx context.Context, q, id string) (*room.Room, error) {
+func (db *DB) oneRoom(ctx context.Context, q, id string) (*room.Room, error) {
+	return scanRoom(func(dest ...any) error { return db.one(ctx, noRoom, q, []any{id}, dest...) })
+}
+
+func scanRoom(scan func(...any) error) (*room.Room, error) {
 	var r room.Room
 	var clientRoomID *string
 	var emptyTimeout, duration int64
 	var features, locks string
-	err := db.one(ctx, noRoom, q, []any{id},
-		&r.ID, &r.ProjectID, &clientRoomID, &r.Type, &r.State, &r.EndReason, &r.Title, &r.WelcomeMessage, &r.CreatorName,
+	err := scan(&r.ID, &r.ProjectID, &clientRoomID, &r.Type, &r.State, &r.EndReason, &r.Title, &r.WelcomeMessage, &r.CreatorName,
 		&r.MaxParticipants, &emptyTimeout, &duration, &r.CreatorLinkHash, &r.CreatorLinkClaim, &r.Session, &r.SessionLive,
 		&r.EventSequence, moment{&r.CreatedAt}, moment{&r.OpenedAt}, moment{&r.StartedAt}, moment{&r.EmptySince}, moment{&r.EndedAt}, moment{&r.DueAt},
 		moment{&r.StartAt}, &r.ExternalUserID, &r.LogoutURL, &r.WebhookURL, &r.BreakoutRooms, &features, &locks, &r.LastSession)

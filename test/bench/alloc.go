@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"parley/client/sign"
-	"parley/internal/api/legacy"
+	"parley/internal/api/v3"
 	"parley/internal/project"
 	"parley/internal/room"
 	"parley/internal/seal"
@@ -97,15 +97,15 @@ func verifications() []operation {
 
 // noRooms answers at once, so that what remains is the cost above the domain:
 // transport, parsing, signature, answer, access log.
-type noRooms struct{ legacy.Rooms }
+type noRooms struct{ v3.Rooms }
 
-// CreateQuick implements legacy.Rooms.
+// CreateQuick implements v3.Rooms.
 func (noRooms) CreateQuick(context.Context, project.Project, room.Request) (room.Created, error) {
 	return room.Created{ID: "019a0000-0000-7000-8000-000000000000", FinalLink: "http://127.0.0.1:8080/r/x#t=y"}, nil
 }
 
 // calls makes the same call again and again.
-func (d *domain) calls(rooms legacy.Rooms) func() error {
+func (d *domain) calls(rooms v3.Rooms) func() error {
 	handler := d.handler(rooms, io.Discard)
 	wire := createRoom(d.hello())(nil, 1)
 	body := wire[bytes.Index(wire, []byte("\r\n\r\n"))+4:]

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"parley/internal/api/legacy"
 	"parley/internal/api/v3"
 	"parley/internal/api/web"
 	"parley/internal/key"
@@ -51,7 +50,7 @@ func newDomain(ctx context.Context, s storage) (*domain, error) {
 }
 
 // handler is version 3 with the transport around it, access log included.
-func (d *domain) handler(rooms legacy.Rooms, log io.Writer) http.Handler {
+func (d *domain) handler(rooms v3.Rooms, log io.Writer) http.Handler {
 	return web.Wrap(v3.NewHandler(rooms, d.keys, time.Now, v3.Options{}), nil, slog.New(slog.NewTextHandler(log, nil)),
 		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 }

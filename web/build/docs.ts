@@ -10,6 +10,7 @@ const guides = [
   { name: 'index', title: 'Start' },
   { name: 'signing', title: 'Signing' },
   { name: 'examples', title: 'Examples' },
+  { name: 'meetings', title: 'Meetings' },
   { name: 'errors', title: 'Errors' },
   { name: 'versions', title: 'Versions' },
 ];

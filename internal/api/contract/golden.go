@@ -21,7 +21,7 @@ type told map[string]map[string]bool
 
 var (
 	requestID = regexp.MustCompile(`req_[0-9a-hjkmnp-tv-z]{16}`)
-	uuids     = regexp.MustCompile(`[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}`)
+	uuids     = regexp.MustCompile(`(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}`)
 )
 
 // add notes a refusal: its status, headers and body, with neutral ids.

@@ -31,13 +31,13 @@ func (a *API) Authenticate(r *http.Request, projectID string, body []byte) (proj
 	if err == nil {
 		credential, ok = a.request(r, ring, body)
 	} else {
-		vain(r, body)
+		Vain(r, body)
 	}
 	if !ok {
-		return project.Project{}, a.failed(r)
+		return project.Project{}, a.Failed(r)
 	}
 	a.use(r, ring, credential)
-	return ring.Project, a.spend(credential)
+	return ring.Project, Spend(a.Limits.Rate, credential)
 }
 
 // AuthenticateEvent holds a join event to its signature: the same, but keyed
@@ -47,11 +47,11 @@ func (a *API) AuthenticateEvent(r *http.Request, projectID string, body []byte) 
 	if err != nil {
 		return project.Project{}, err
 	}
-	credential, ok := signed(r, ring, true, a.Now(), body)
+	credential, ok := Signed(r, ring, true, a.Now(), body)
 	if !ok {
-		return project.Project{}, a.failed(r)
+		return project.Project{}, a.Failed(r)
 	}
-	return ring.Project, a.spend(credential)
+	return ring.Project, Spend(a.Limits.Rate, credential)
 }
 
 func (a *API) request(r *http.Request, ring *key.Ring, body []byte) (credential string, ok bool) {
@@ -60,8 +60,8 @@ func (a *API) request(r *http.Request, ring *key.Ring, body []byte) (credential 
 	for _, name := range [...]string{"Api-Key", "Key"} {
 		for _, k := range r.Header[name] {
 			presented++
-			if credential, ok = live(ring, now, k); !ok {
-				vain(r, body)
+			if credential, ok = Live(ring, now, k); !ok {
+				Vain(r, body)
 				return "", false
 			}
 		}
@@ -70,28 +70,30 @@ func (a *API) request(r *http.Request, ring *key.Ring, body []byte) (credential 
 	if presented > 0 && a.KeyHeaderAlone && !secretsOnly && len(r.Header["Hash-Signature"]) == 0 {
 		return credential, true
 	}
-	return signed(r, ring, secretsOnly, now, body)
+	return Signed(r, ring, secretsOnly, now, body)
 }
 
-func signed(r *http.Request, ring *key.Ring, secretsOnly bool, now time.Time, body []byte) (credential string, ok bool) {
+// Signed holds a message to the signature of its call, and names the
+// credential that made it.
+func Signed(r *http.Request, ring *key.Ring, secretsOnly bool, now time.Time, message []byte) (credential string, ok bool) {
 	signatures := r.Header["Hash-Signature"]
 	if len(signatures) != 1 {
-		vain(r, body)
+		Vain(r, message)
 		return "", false
 	}
-	return ring.Verify(now, secretsOnly, func(k string) bool { return sign.VerifyLegacy(k, body, signatures[0]) })
+	return ring.Verify(now, secretsOnly, func(k string) bool { return sign.VerifyLegacy(k, message, signatures[0]) })
 }
 
-// vain does the work of a check that cannot succeed: a project commonly has
+// Vain does the work of a check that cannot succeed: a project commonly has
 // one key and one secret.
-func vain(r *http.Request, body []byte) {
+func Vain(r *http.Request, message []byte) {
 	for range 2 {
-		sign.VerifyLegacy(nobodysKey, body, r.Header.Get("Hash-Signature"))
+		sign.VerifyLegacy(nobodysKey, message, r.Header.Get("Hash-Signature"))
 	}
 }
 
-// live finds a live API key by its text, comparing it with every one.
-func live(ring *key.Ring, now time.Time, text string) (id string, ok bool) {
+// Live finds a live API key by its text, comparing it with every one.
+func Live(ring *key.Ring, now time.Time, text string) (id string, ok bool) {
 	for _, k := range ring.Keys() {
 		if subtle.ConstantTimeCompare([]byte(k.Key.Reveal()), []byte(text)) == 1 && k.Live(now) {
 			id, ok = k.ID, true
@@ -100,7 +102,8 @@ func live(ring *key.Ring, now time.Time, text string) (id string, ok bool) {
 	return id, ok
 }
 
-func (a *API) failed(r *http.Request) error {
+// Failed answers a call that has not shown who makes it.
+func (a *API) Failed(r *http.Request) error {
 	if a.Limits.Failures != nil {
 		if over, retryAfter := a.Limits.Failures.Failed(web.From(r.Context()).Client); over {
 			return &fault.Error{Kind: fault.Exhausted, Code: "too_many_attempts", RetryAfter: retryAfter,
@@ -124,9 +127,10 @@ func (a *API) use(r *http.Request, ring *key.Ring, signer string) {
 	}
 }
 
-func (a *API) spend(credential string) error {
-	if a.Limits.Rate != nil {
-		if ok, retryAfter := a.Limits.Rate.Allow(credential); !ok {
+// Spend takes a call from what a credential has left; nil is without end.
+func Spend(rate Rate, credential string) error {
+	if rate != nil {
+		if ok, retryAfter := rate.Allow(credential); !ok {
 			return &fault.Error{Kind: fault.Exhausted, Code: "rate_limited", RetryAfter: retryAfter,
 				Message: "too many calls with this key, try again later"}
 		}

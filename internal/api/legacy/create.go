@@ -35,10 +35,59 @@ type told struct {
 
 // Create answers a call that makes a room.
 func (a *API) Create(w http.ResponseWriter, r *http.Request, c Creation) {
-	t, err := a.create(w, r, c)
-	if err != nil {
+	if err := a.create(w, r, c); err != nil {
 		a.Refuse(w, r, err)
-		return
+	}
+}
+
+func (a *API) create(w http.ResponseWriter, r *http.Request, c Creation) error {
+	body, err := web.Body(w, r)
+	if err != nil {
+		return err
+	}
+	o, err := web.Parse(body)
+	if err != nil {
+		return err
+	}
+	projectID, err := readProjectID(o, c.AnyProjectID)
+	if err != nil {
+		return err
+	}
+	p, err := a.Authenticate(r, projectID, body)
+	if err != nil {
+		return err
+	}
+	if err := p.Admits(); err != nil {
+		return err
+	}
+	return a.Make(w, r, p, body, Making{Answer: c.Answer, Read: func() (Make, []string, error) {
+		q, ignored, err := c.Read(o)
+		if err == nil {
+			err = o.Err()
+		}
+		return func(ctx context.Context, once *room.Once) (room.Created, error) {
+			q.Once = once
+			return c.Make(ctx, p, q)
+		}, ignored, err
+	}})
+}
+
+// Make makes what was read; once is nil unless the call has an Idempotency-Key.
+type Make func(ctx context.Context, once *room.Once) (room.Created, error)
+
+// Making is what a call makes, when it is known who makes it.
+type Making struct {
+	// Read reads the fields, and names those that were sent and have no effect.
+	Read func() (make Make, ignored []string, err error)
+	// Answer is the body of a success.
+	Answer func(c room.Created) any
+}
+
+// Make answers a call that makes something, or tells again what was made.
+func (a *API) Make(w http.ResponseWriter, r *http.Request, p project.Project, body []byte, m Making) error {
+	t, err := a.once(r, p, body, m)
+	if err != nil {
+		return err
 	}
 	if t.Adjusted != "" {
 		w.Header().Set("X-Feature-Adjusted", t.Adjusted)
@@ -48,31 +97,13 @@ func (a *API) Create(w http.ResponseWriter, r *http.Request, c Creation) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(append(t.Body, '\n'))
+	return nil
 }
 
-func (a *API) create(w http.ResponseWriter, r *http.Request, c Creation) (told, error) {
-	body, err := web.Body(w, r)
-	if err != nil {
-		return told{}, err
-	}
-	o, err := web.Parse(body)
-	if err != nil {
-		return told{}, err
-	}
-	projectID, err := readProjectID(o, c.AnyProjectID)
-	if err != nil {
-		return told{}, err
-	}
-	p, err := a.Authenticate(r, projectID, body)
-	if err != nil {
-		return told{}, err
-	}
-	if err := p.Admits(); err != nil {
-		return told{}, err
-	}
+func (a *API) once(r *http.Request, p project.Project, body []byte, m Making) (told, error) {
 	keys, once := r.Header["Idempotency-Key"]
 	if !once {
-		return a.make(r.Context(), p, o, c, nil)
+		return m.make(r.Context(), nil)
 	}
 	key := &room.Once{ProjectID: p.ID, Route: r.URL.Path, Key: keys[0], Body: body}
 	kept, end, err := a.Rooms.Begin(r.Context(), key)
@@ -84,27 +115,23 @@ func (a *API) create(w http.ResponseWriter, r *http.Request, c Creation) (told, 
 		var t told
 		return t, json.Unmarshal(kept, &t)
 	}
-	return a.make(r.Context(), p, o, c, key)
+	return m.make(r.Context(), key)
 }
 
-// make reads the fields and makes the room. The answer of a creation with a
-// key is made before the commit, to be kept in it.
-func (a *API) make(ctx context.Context, p project.Project, o *web.Object, c Creation, once *room.Once) (told, error) {
-	q, ignored, err := c.Read(o)
-	if err == nil {
-		err = o.Err()
-	}
+// make reads the fields and makes what they say. The answer of a creation with
+// a key is made before the commit, to be kept in it.
+func (m Making) make(ctx context.Context, once *room.Once) (told, error) {
+	work, ignored, err := m.Read()
 	if err != nil {
 		return told{}, err
 	}
 	var t told
 	answer := func(created room.Created) (err error) {
 		t = told{Adjusted: strings.Join(created.Adjusted, ", "), Ignored: strings.Join(ignored, ", ")}
-		t.Body, err = json.Marshal(c.Answer(created))
+		t.Body, err = json.Marshal(m.Answer(created))
 		return err
 	}
 	if once != nil {
-		q.Once = once
 		once.Answer = func(created room.Created) ([]byte, error) {
 			if err := answer(created); err != nil {
 				return nil, err
@@ -112,7 +139,7 @@ func (a *API) make(ctx context.Context, p project.Project, o *web.Object, c Crea
 			return json.Marshal(t)
 		}
 	}
-	created, err := c.Make(ctx, p, q)
+	created, err := work(ctx, once)
 	if err == nil && once == nil {
 		err = answer(created)
 	}

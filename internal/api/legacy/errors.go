@@ -11,7 +11,17 @@ import (
 
 // refusal is the body of every refusal.
 type refusal struct {
-	Error string `json:"error"`
+	Error   string `json:"error"`
+	Message string `json:"message,omitempty"`
+}
+
+// Say answers with a refusal's sentence.
+func (a *API) Say(w http.ResponseWriter, r *http.Request, status int, sentence string) {
+	body := refusal{Error: sentence}
+	if a.TellsTwice != nil && a.TellsTwice(r.URL.Path) {
+		body.Message = sentence
+	}
+	web.JSON(w, status, body)
 }
 
 // statuses says, in this one place, what a kind of refusal is for versions 3
@@ -47,7 +57,7 @@ func (a *API) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if f.Kind == fault.Exhausted || f.Kind == fault.Unavailable || f.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int((f.RetryAfter+time.Second-1)/time.Second))))
 	}
-	web.JSON(w, status, refusal{Error: f.Message})
+	a.Say(w, r, status, f.Message)
 }
 
 // NotFound answers for a path that the version does not have.
@@ -56,6 +66,6 @@ func NotFound(w http.ResponseWriter, _ *http.Request) {
 }
 
 // NotAllowed answers for a method that the path does not have; Allow is set.
-func NotAllowed(w http.ResponseWriter, r *http.Request) {
-	web.JSON(w, http.StatusMethodNotAllowed, refusal{Error: "this path takes " + w.Header().Get("Allow") + ", not " + r.Method})
+func (a *API) NotAllowed(w http.ResponseWriter, r *http.Request) {
+	a.Say(w, r, http.StatusMethodNotAllowed, "this path takes "+w.Header().Get("Allow")+", not "+r.Method)
 }

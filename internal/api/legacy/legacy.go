@@ -30,7 +30,7 @@ type Rings interface {
 	Ring(ctx context.Context, projectID string) (*key.Ring, error)
 }
 
-// Rate bounds how often one credential may write.
+// Rate bounds how often one credential may call.
 type Rate interface {
 	Allow(credentialID string) (ok bool, retryAfter time.Duration)
 }
@@ -42,7 +42,8 @@ type Failures interface {
 
 // Limits are the bounds on calls; each may be nil for none.
 type Limits struct {
-	Rate     Rate
+	Rate     Rate // of writes
+	Reads    Rate
 	Failures Failures
 }
 
@@ -65,6 +66,9 @@ type API struct {
 	// KeyHeaderAlone lets calls through with a live API key in the header key
 	// or api-key and no signature, as older clients send them.
 	KeyHeaderAlone bool
+	// TellsTwice says on which paths a refusal's sentence also stands in
+	// message, where older clients read it; nil is on none.
+	TellsTwice func(path string) bool
 }
 
 // Handler names every request in its answer, and makes one of headers that

@@ -19,11 +19,12 @@ import (
 
 const (
 	quickAudio    = "/api/v3/rooms/create_quick_audio_room"
+	quickVideo    = "/api/v3/rooms/create_quick_video_room"
 	scheduleVideo = "/api/v3/rooms/create_schedule_video_room"
 	scheduleAudio = "/api/v3/rooms/create_schedule_audio_room"
 )
 
-var routes = []string{quickAudio, scheduleVideo, scheduleAudio}
+var routes = []string{quickAudio, quickVideo, scheduleVideo, scheduleAudio}
 
 func setup(t testing.TB, options Options) (*Bundle, http.Handler) {
 	t.Helper()
@@ -35,7 +36,7 @@ func setup(t testing.TB, options Options) (*Bundle, http.Handler) {
 func fields(b *Bundle, route string) map[string]any {
 	f := map[string]any{"project_id": b.Project.ID, "max_participants": 10, "empty_timeout": 300,
 		"metadata": map[string]any{"room_title": "Standup", "welcome_message": "Good\nmorning"}}
-	if route == quickAudio {
+	if isQuick(route) {
 		f["name"] = "Amina"
 	} else {
 		f["start_at"] = time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05Z")
@@ -43,10 +44,12 @@ func fields(b *Bundle, route string) map[string]any {
 	return f
 }
 
+func isQuick(route string) bool { return route == quickAudio || route == quickVideo }
+
 // refusals are those of one route.
 func refusals(route string) []Refusal {
 	list := append(Creations(), Integers()...)
-	if route == quickAudio {
+	if isQuick(route) {
 		long := strings.Repeat("é", 256)
 		return append(list,
 			Refusal{Name: "project_id is no UUID", Change: Set("project_id", "mine"), Status: 401, Sentence: "invalid signature"},
@@ -90,7 +93,7 @@ func TestCreations(t *testing.T) {
 				body := Encode(t, f)
 				answer := post(t, Signed(b.Issued.APIKey, body), body)
 				want := "name, external_user_id, webhook_url, metadata.room_features"
-				if route == quickAudio {
+				if isQuick(route) {
 					want = strings.TrimPrefix(want, "name, ")
 				}
 				if got := answer.Header.Get("X-Ignored-Fields"); answer.StatusCode != 200 || got != want {
@@ -180,6 +183,7 @@ func TestCreations(t *testing.T) {
 		}
 		Says(t, c.Do(t, http.MethodPost, "/api/v3/openapi.yaml", nil, nil), 405, "this path takes GET, HEAD, not POST")
 	})
+	t.Run("companions", house(t, b).Met(c))
 	c.Covered()
 	c.Golden("testdata/refusals.golden")
 }

@@ -80,6 +80,16 @@ type Error struct {
 	Error string `json:"error"`
 }
 
+// ErrorToldTwice Our addition. The sentence stands in `message` too, where older clients
+// of these routes read it.
+type ErrorToldTwice struct {
+	// Error One sentence.
+	Error string `json:"error"`
+
+	// Message The same.
+	Message string `json:"message"`
+}
+
 // Metadata defines model for Metadata.
 type Metadata struct {
 	// RoomTitle Main title displayed to participants. Not blank.
@@ -96,6 +106,18 @@ type QuickRoomCreated struct {
 	FinalLink string             `json:"final_link"`
 	RoomId    openapi_types.UUID `json:"room_id"`
 	Status    bool               `json:"status"`
+}
+
+// RescheduleRoomRequest Our addition. As at the creation; only what is sent changes.
+type RescheduleRoomRequest struct {
+	EmptyTimeout    *int `json:"empty_timeout,omitempty"`
+	MaxParticipants *int `json:"max_participants,omitempty"`
+	Metadata        *struct {
+		RoomTitle      *string `json:"room_title,omitempty"`
+		WelcomeMessage *string `json:"welcome_message,omitempty"`
+	} `json:"metadata,omitempty"`
+	RoomId  string  `json:"room_id"`
+	StartAt *string `json:"start_at,omitempty"`
 }
 
 // ScheduledRoomCreated defines model for ScheduledRoomCreated.
@@ -123,6 +145,58 @@ type Key = string
 
 // BadRequest defines model for BadRequest.
 type BadRequest = Error
+
+// CompanionBadRequest Our addition. The sentence stands in `message` too, where older clients
+// of these routes read it.
+type CompanionBadRequest = ErrorToldTwice
+
+// CompanionConflict Our addition. The sentence stands in `message` too, where older clients
+// of these routes read it.
+type CompanionConflict = ErrorToldTwice
+
+// CompanionEnded Our addition. The sentence stands in `message` too, where older clients
+// of these routes read it.
+type CompanionEnded = ErrorToldTwice
+
+// CompanionForbidden Our addition. The sentence stands in `message` too, where older clients
+// of these routes read it.
+type CompanionForbidden = ErrorToldTwice
+
+// CompanionInternal Our addition. The sentence stands in `message` too, where older clients
+// of these routes read it.
+type CompanionInternal = ErrorToldTwice
+
+// CompanionKeyReused Our addition. The sentence stands in `message` too, where older clients
+// of these routes read it.
+type CompanionKeyReused = ErrorToldTwice
+
+// CompanionMethodNotAllowed Our addition. The sentence stands in `message` too, where older clients
+// of these routes read it.
+type CompanionMethodNotAllowed = ErrorToldTwice
+
+// CompanionNoRoom Our addition. The sentence stands in `message` too, where older clients
+// of these routes read it.
+type CompanionNoRoom = ErrorToldTwice
+
+// CompanionNotJSON Our addition. The sentence stands in `message` too, where older clients
+// of these routes read it.
+type CompanionNotJSON = ErrorToldTwice
+
+// CompanionTooLarge Our addition. The sentence stands in `message` too, where older clients
+// of these routes read it.
+type CompanionTooLarge = ErrorToldTwice
+
+// CompanionTooMany Our addition. The sentence stands in `message` too, where older clients
+// of these routes read it.
+type CompanionTooMany = ErrorToldTwice
+
+// CompanionUnauthorized Our addition. The sentence stands in `message` too, where older clients
+// of these routes read it.
+type CompanionUnauthorized = ErrorToldTwice
+
+// CompanionUnavailable Our addition. The sentence stands in `message` too, where older clients
+// of these routes read it.
+type CompanionUnavailable = ErrorToldTwice
 
 // Conflict defines model for Conflict.
 type Conflict = Error
@@ -174,6 +248,23 @@ type CreateQuickAudioRoomParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// CreateQuickVideoRoomParams defines parameters for CreateQuickVideoRoom.
+type CreateQuickVideoRoomParams struct {
+	// ApiKey Our addition. A live API key of the project. Optional; checked when sent.
+	ApiKey *ApiKey `json:"api-key,omitempty"`
+
+	// Key Our addition. The older name of `api-key`. When both are sent, both must be live.
+	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
+	Key *Key `json:"key,omitempty"`
+
+	// IdempotencyKey Our addition. Makes a creation happen once: the same key on the same
+	// route of the same project, with the same body, gets the first answer
+	// again for 24 hours. With another body it is a 422; while the first is
+	// under way, a 409 with `Retry-After`. Only successes are kept. 1 to 255
+	// printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // CreateScheduleAudioRoomParams defines parameters for CreateScheduleAudioRoom.
 type CreateScheduleAudioRoomParams struct {
 	// ApiKey Our addition. A live API key of the project. Optional; checked when sent.
@@ -208,14 +299,30 @@ type CreateScheduleVideoRoomParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// RescheduleRoomParams defines parameters for RescheduleRoom.
+type RescheduleRoomParams struct {
+	// IdempotencyKey Our addition. Makes a creation happen once: the same key on the same
+	// route of the same project, with the same body, gets the first answer
+	// again for 24 hours. With another body it is a 422; while the first is
+	// under way, a 409 with `Retry-After`. Only successes are kept. 1 to 255
+	// printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // CreateQuickAudioRoomJSONRequestBody defines body for CreateQuickAudioRoom for application/json ContentType.
 type CreateQuickAudioRoomJSONRequestBody = CreateQuickRoomRequest
+
+// CreateQuickVideoRoomJSONRequestBody defines body for CreateQuickVideoRoom for application/json ContentType.
+type CreateQuickVideoRoomJSONRequestBody = CreateQuickRoomRequest
 
 // CreateScheduleAudioRoomJSONRequestBody defines body for CreateScheduleAudioRoom for application/json ContentType.
 type CreateScheduleAudioRoomJSONRequestBody = CreateScheduledRoomRequest
 
 // CreateScheduleVideoRoomJSONRequestBody defines body for CreateScheduleVideoRoom for application/json ContentType.
 type CreateScheduleVideoRoomJSONRequestBody = CreateScheduledRoomRequest
+
+// RescheduleRoomJSONRequestBody defines body for RescheduleRoom for application/json ContentType.
+type RescheduleRoomJSONRequestBody = RescheduleRoomRequest
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -225,12 +332,18 @@ type ServerInterface interface {
 	// CreateQuickAudioRoom Create a quick audio room
 	// (POST /rooms/create_quick_audio_room)
 	CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request, params CreateQuickAudioRoomParams)
+	// CreateQuickVideoRoom Create a quick video room
+	// (POST /rooms/create_quick_video_room)
+	CreateQuickVideoRoom(w http.ResponseWriter, r *http.Request, params CreateQuickVideoRoomParams)
 	// CreateScheduleAudioRoom Create a scheduled audio room
 	// (POST /rooms/create_schedule_audio_room)
 	CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request, params CreateScheduleAudioRoomParams)
 	// CreateScheduleVideoRoom Create a scheduled video room
 	// (POST /rooms/create_schedule_video_room)
 	CreateScheduleVideoRoom(w http.ResponseWriter, r *http.Request, params CreateScheduleVideoRoomParams)
+	// RescheduleRoom Change a scheduled room
+	// (POST /rooms/reschedule_room)
+	RescheduleRoom(w http.ResponseWriter, r *http.Request, params RescheduleRoomParams)
 }
 
 // ServerInterfaceWrapper converts contexts to parameters.
@@ -326,6 +439,85 @@ func (siw *ServerInterfaceWrapper) CreateQuickAudioRoom(w http.ResponseWriter, r
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreateQuickAudioRoom(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateQuickVideoRoom operation middleware
+func (siw *ServerInterfaceWrapper) CreateQuickVideoRoom(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateQuickVideoRoomParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "api-key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("api-key")]; found {
+		var ApiKey ApiKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "api-key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "api-key", valueList[0], &ApiKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "api-key", Err: err})
+			return
+		}
+
+		params.ApiKey = &ApiKey
+
+	}
+
+	// ------------- Optional header parameter "key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("key")]; found {
+		var Key Key
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "key", valueList[0], &Key, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "key", Err: err})
+			return
+		}
+
+		params.Key = &Key
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateQuickVideoRoom(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -493,6 +685,47 @@ func (siw *ServerInterfaceWrapper) CreateScheduleVideoRoom(w http.ResponseWriter
 	handler.ServeHTTP(w, r)
 }
 
+// RescheduleRoom operation middleware
+func (siw *ServerInterfaceWrapper) RescheduleRoom(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RescheduleRoomParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RescheduleRoom(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 type UnescapedCookieParamError struct {
 	ParamName string
 	Err       error
@@ -616,6 +849,8 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/create_quick_audio_room", wrapper.CreateQuickAudioRoom)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/create_schedule_video_room", wrapper.CreateScheduleVideoRoom)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/create_schedule_audio_room", wrapper.CreateScheduleAudioRoom)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/create_quick_video_room", wrapper.CreateQuickVideoRoom)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/reschedule_room", wrapper.RescheduleRoom)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/openapi.yaml", wrapper.GetDescription)
 
 	return m

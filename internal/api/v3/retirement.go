@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"parley/internal/api/web"
+	"parley/internal/api/legacy"
 )
 
 // Retirement is how this version ends, where the operator has set dates. A
@@ -22,7 +22,7 @@ const successor = `</api/v4/openapi.yaml>; rel="successor-version"; type="applic
 
 // announced adds to every answer when this version ends (RFC 9745 and RFC
 // 8594). After that only its description is served, for those who leave it.
-func (e Retirement) announced(now func() time.Time, next http.Handler) http.Handler {
+func (e Retirement) announced(now func() time.Time, api *legacy.API, next http.Handler) http.Handler {
 	if e.Deprecated.IsZero() && e.Sunset.IsZero() {
 		return next
 	}
@@ -33,7 +33,7 @@ func (e Retirement) announced(now func() time.Time, next http.Handler) http.Hand
 	if !e.Sunset.IsZero() {
 		headers.Set("Sunset", e.Sunset.UTC().Format(http.TimeFormat))
 	}
-	over := Error{Error: "version 3 ended on " + e.Sunset.UTC().Format(time.DateOnly) + ", use version 4"}
+	over := "version 3 ended on " + e.Sunset.UTC().Format(time.DateOnly) + ", use version 4"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, values := range headers {
 			w.Header()[name] = values
@@ -42,6 +42,6 @@ func (e Retirement) announced(now func() time.Time, next http.Handler) http.Hand
 			next.ServeHTTP(w, r)
 			return
 		}
-		web.JSON(w, http.StatusGone, over)
+		api.Say(w, r, http.StatusGone, over)
 	})
 }

@@ -12,9 +12,18 @@ import (
 
 // CreateQuickAudioRoom implements ServerInterface.
 func (s *Server) CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request, _ CreateQuickAudioRoomParams) {
+	s.quick(w, r, room.Audio)
+}
+
+// CreateQuickVideoRoom implements ServerInterface.
+func (s *Server) CreateQuickVideoRoom(w http.ResponseWriter, r *http.Request, _ CreateQuickVideoRoomParams) {
+	s.quick(w, r, room.Video)
+}
+
+func (s *Server) quick(w http.ResponseWriter, r *http.Request, kind room.Type) {
 	s.api.Create(w, r, legacy.Creation{AnyProjectID: true, Make: s.rooms.CreateQuick, Answer: quickCreated,
 		Read: func(o *web.Object) (room.Request, []string, error) {
-			q := legacy.Common(o, room.Audio, (*web.Object).RequiredInteger)
+			q := legacy.Common(o, kind, (*web.Object).RequiredInteger)
 			q.Name = o.RequiredText("name")
 			return q, ignored(o, "start_at"), nil
 		}})
@@ -40,6 +49,26 @@ func (s *Server) schedule(w http.ResponseWriter, r *http.Request, kind room.Type
 			}
 			return q, ignored(o, "name"), err
 		}})
+}
+
+// RescheduleRoom implements ServerInterface.
+func (s *Server) RescheduleRoom(w http.ResponseWriter, r *http.Request, _ RescheduleRoomParams) {
+	s.companions.Reschedule(w, r, func(o *web.Object) (q room.Change, _ []string, err error) {
+		metadata := o.Object("metadata")
+		q = room.Change{MaxParticipants: o.Integer("max_participants"), EmptyTimeout: o.Integer("empty_timeout"),
+			Title: metadata.Text("room_title"), WelcomeMessage: metadata.Text("welcome_message")}
+		if startAt := o.Text("start_at"); startAt != nil {
+			q.StartAt, err = room.ParseStart(*startAt, s.api.Zone)
+		}
+		names := legacy.Ignored(ignored(o, "name"))
+		names.Add(o, "", "client_room_id")
+		return q, names, err
+	}, s.rescheduled)
+}
+
+func (s *Server) rescheduled(c room.Created) any {
+	c.StartAt = c.StartAt.In(s.api.Zone)
+	return scheduledCreated(c)
 }
 
 func quickCreated(c room.Created) any {

@@ -3,8 +3,10 @@ package v3
 import (
 	_ "embed" // the description is served as it is written
 	"net/http"
+	"strings"
 	"time"
 
+	"parley/internal/api/companion"
 	"parley/internal/api/legacy"
 	"parley/internal/api/web"
 )
@@ -23,25 +25,44 @@ type Options struct {
 	Retirement Retirement
 	// Zone is the scheduling zone; nil is UTC.
 	Zone *time.Location
+	// Companion is how the companion routes behave.
+	Companion companion.Options
+}
+
+// Rooms is what this version needs of the rooms.
+type Rooms interface {
+	legacy.Rooms
+	companion.Rooms
+}
+
+// Keys finds who calls.
+type Keys interface {
+	legacy.Rings
+	companion.Keys
 }
 
 // Server answers the operations of version 3.
 type Server struct {
-	api   *legacy.API
-	rooms legacy.Rooms
+	api        *legacy.API
+	rooms      Rooms
+	companions *companion.Server
 }
 
 // NewHandler returns the handler of everything under /api/v3/.
-func NewHandler(rooms legacy.Rooms, rings legacy.Rings, now func() time.Time, options Options) http.Handler {
+func NewHandler(rooms Rooms, keys Keys, now func() time.Time, options Options) http.Handler {
 	zone := options.Zone
 	if zone == nil {
 		zone = time.UTC
 	}
-	s := &Server{rooms: rooms, api: &legacy.API{Version: "v3", Rooms: rooms, Rings: rings, Limits: options.Limits, Uses: options.Uses,
-		Zone: zone, Now: now, KeyHeaderAlone: options.LegacyKeyHeader}}
-	mux := web.NewMux(legacy.NotFound, legacy.NotAllowed)
-	operations := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/v3", BaseRouter: mux, ErrorHandlerFunc: s.api.Refuse})
-	return s.api.Handler(options.Retirement.announced(now, operations))
+	const prefix = "/api/v3"
+	s := &Server{rooms: rooms, api: &legacy.API{Version: "v3", Rooms: rooms, Rings: keys, Limits: options.Limits, Uses: options.Uses,
+		Zone: zone, Now: now, KeyHeaderAlone: options.LegacyKeyHeader,
+		TellsTwice: func(path string) bool { return companion.Has(strings.TrimPrefix(path, prefix)) }}}
+	s.companions = companion.New(s.api, rooms, keys, options.Companion)
+	mux := web.NewMux(legacy.NotFound, s.api.NotAllowed)
+	s.companions.Register(mux, prefix)
+	operations := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: prefix, BaseRouter: mux, ErrorHandlerFunc: s.api.Refuse})
+	return s.api.Handler(options.Retirement.announced(now, s.api, operations))
 }
 
 // GetDescription implements ServerInterface.

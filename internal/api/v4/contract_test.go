@@ -3,6 +3,7 @@ package v4
 import (
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -17,6 +18,9 @@ import (
 const (
 	status        = "/api/v4/projects/update_project_status"
 	scheduleVideo = "/api/v4/rooms/create_schedule_video_room"
+	scheduleAudio = "/api/v4/rooms/create_schedule_audio_room"
+	quickVideo    = "/api/v4/rooms/create_quick_video_room"
+	quickAudio    = "/api/v4/rooms/create_quick_audio_room"
 	events        = "/api/v4/webhook/get_room_events/"
 )
 
@@ -42,7 +46,13 @@ func operations(t testing.TB, b *Bundle) []route {
 		{"update_project_status", http.MethodPut, status + "?project_id=" + b.Project.ID,
 			func() map[string]any { return map[string]any{"status": "active"} }, statusRefusals(), ""},
 		{"create_schedule_video_room", http.MethodPost, scheduleVideo,
-			func() map[string]any { return fields(b) }, roomRefusals(), "the project is inactive"},
+			func() map[string]any { return fields(b) }, append(roomRefusals(), startRefusals()...), "the project is inactive"},
+		{"create_schedule_audio_room", http.MethodPost, scheduleAudio,
+			func() map[string]any { return fields(b) }, append(roomRefusals(), startRefusals()...), "the project is inactive"},
+		{"create_quick_video_room", http.MethodPost, quickVideo,
+			func() map[string]any { return quickFields(b) }, append(roomRefusals(), quickRefusals()...), "the project is inactive"},
+		{"create_quick_audio_room", http.MethodPost, quickAudio,
+			func() map[string]any { return quickFields(b) }, append(roomRefusals(), quickRefusals()...), "the project is inactive"},
 		{"get_room_events", http.MethodPost, events + id,
 			func() map[string]any {
 				return map[string]any{"room_id": id, "user_info": map[string]any{"name": "Amina"}}
@@ -125,16 +135,18 @@ func TestOperations(t *testing.T) {
 	})
 	t.Run("queries of nobody", func(t *testing.T) { queriesOfNobody(t, c, b) })
 	t.Run("a room that is over", func(t *testing.T) { eventsOfOver(t, c, b) })
-	t.Run("client_room_id is taken once", func(t *testing.T) {
-		f := fields(b)
-		f["client_room_id"] = "mine"
-		body := Encode(t, f)
-		if answer := c.Do(t, http.MethodPost, scheduleVideo, Signed(b.Issued.APIKey, body), body); answer.StatusCode != 200 {
-			t.Fatalf("first: %d", answer.StatusCode)
-		}
-		Says(t, c.Do(t, http.MethodPost, scheduleVideo, Signed(b.Issued.APIKey, body), body), 409, "client_room_id is already taken by another room of this project")
-	})
-	t.Run("Idempotency-Key", func(t *testing.T) { OnceEach(t, c, b, scheduleVideo, fields(b)) })
+	for route, fields := range map[string]map[string]any{scheduleVideo: fields(b), scheduleAudio: fields(b), quickVideo: quickFields(b), quickAudio: quickFields(b)} {
+		t.Run("client_room_id is taken once on "+route, func(t *testing.T) {
+			f := maps.Clone(fields)
+			f["client_room_id"] = "mine" + route
+			body := Encode(t, f)
+			if answer := c.Do(t, http.MethodPost, route, Signed(b.Issued.APIKey, body), body); answer.StatusCode != 200 {
+				t.Fatalf("first: %d", answer.StatusCode)
+			}
+			Says(t, c.Do(t, http.MethodPost, route, Signed(b.Issued.APIKey, body), body), 409, "client_room_id is already taken by another room of this project")
+		})
+		t.Run("Idempotency-Key on "+route, func(t *testing.T) { OnceEach(t, c, b, route, fields) })
+	}
 	t.Run("another path", func(t *testing.T) {
 		for _, path := range []string{"/api/v4/", "/api/v4/rooms", scheduleVideo + "/", "/api/v4/webhook/get_room_events", events + "a/b"} {
 			Says(t, c.Do(t, http.MethodPost, path, nil, nil), 404, "there is no such path in this version of the API")
@@ -148,6 +160,7 @@ func TestOperations(t *testing.T) {
 		}
 		Says(t, c.Do(t, http.MethodPost, "/api/v4/openapi.yaml", nil, nil), 405, "this path takes GET, HEAD, not POST")
 	})
+	t.Run("companions", house(t, b).Met(c))
 	c.Covered()
 	c.Golden("testdata/refusals.golden")
 }

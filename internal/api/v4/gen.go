@@ -52,6 +52,30 @@ func (e ScheduledRoomCreatedRoomType) Valid() bool {
 	}
 }
 
+// CreateQuickRoomRequest defines model for CreateQuickRoomRequest.
+type CreateQuickRoomRequest struct {
+	// ClientRoomId Your own id for the room, unique in the project for ever.
+	ClientRoomId *string `json:"client_room_id,omitempty"`
+
+	// EmptyTimeout Seconds that the room may stay empty, counted from the last leave;
+	// 0 means the project's default (300). A room that nobody enters
+	// expires after this long, or 300 s if that is longer.
+	EmptyTimeout   Number  `json:"empty_timeout"`
+	ExternalUserId *string `json:"external_user_id,omitempty"`
+	LogoutUrl      *string `json:"logout_url,omitempty"`
+
+	// MaxParticipants 1 to what the plan allows, at most 1000.
+	MaxParticipants Number   `json:"max_participants"`
+	Metadata        Metadata `json:"metadata"`
+
+	// Name The creator's display name, filled in for the host. Not blank.
+	Name string `json:"name"`
+
+	// ProjectId The project that owns the room.
+	ProjectId  openapi_types.UUID `json:"project_id"`
+	WebhookUrl *string            `json:"webhook_url,omitempty"`
+}
+
 // CreateScheduledRoomRequest defines model for CreateScheduledRoomRequest.
 type CreateScheduledRoomRequest struct {
 	// ClientRoomId Your own id for the room, unique in the project for ever.
@@ -144,6 +168,40 @@ type ProjectStatusUpdated struct {
 	Status  ProjectStatus `json:"status"`
 }
 
+// QuickRoomCreated defines model for QuickRoomCreated.
+type QuickRoomCreated struct {
+	// FinalLink `{public_url}/r/{room_id}#…`. Without the part after `#` it is the
+	// link for guests.
+	FinalLink string             `json:"final_link"`
+	RoomId    openapi_types.UUID `json:"room_id"`
+	Status    bool               `json:"status"`
+}
+
+// RescheduleRoomRequest Our addition. As at the creation; only what is sent changes.
+type RescheduleRoomRequest struct {
+	// EmptyTimeout An integer, or a string of the digits 0 to 9.
+	EmptyTimeout   *Number `json:"empty_timeout,omitempty"`
+	ExternalUserId *string `json:"external_user_id,omitempty"`
+	LogoutUrl      *string `json:"logout_url,omitempty"`
+
+	// MaxParticipants An integer, or a string of the digits 0 to 9.
+	MaxParticipants *Number `json:"max_participants,omitempty"`
+	Metadata        *struct {
+		RoomFeatures *struct {
+			BreakoutRoomFeatures *struct {
+				AllowedNumberRooms *int `json:"allowed_number_rooms,omitempty"`
+			} `json:"breakout_room_features,omitempty"`
+			RoomDuration *int `json:"room_duration,omitempty"`
+		} `json:"room_features,omitempty"`
+		RoomTitle      *string `json:"room_title,omitempty"`
+		WelcomeMessage *string `json:"welcome_message,omitempty"`
+	} `json:"metadata,omitempty"`
+	Name       *string `json:"name,omitempty"`
+	RoomId     string  `json:"room_id"`
+	StartAt    *string `json:"start_at,omitempty"`
+	WebhookUrl *string `json:"webhook_url,omitempty"`
+}
+
 // RoomEvent defines model for RoomEvent.
 type RoomEvent struct {
 	// RoomId The room of the path.
@@ -191,6 +249,42 @@ type Key = string
 
 // BadRequest defines model for BadRequest.
 type BadRequest = Error
+
+// CompanionBadRequest defines model for CompanionBadRequest.
+type CompanionBadRequest = Error
+
+// CompanionConflict defines model for CompanionConflict.
+type CompanionConflict = Error
+
+// CompanionForbidden defines model for CompanionForbidden.
+type CompanionForbidden = Error
+
+// CompanionInternal defines model for CompanionInternal.
+type CompanionInternal = Error
+
+// CompanionKeyReused defines model for CompanionKeyReused.
+type CompanionKeyReused = Error
+
+// CompanionMethodNotAllowed defines model for CompanionMethodNotAllowed.
+type CompanionMethodNotAllowed = Error
+
+// CompanionNoRoom defines model for CompanionNoRoom.
+type CompanionNoRoom = Error
+
+// CompanionNotJSON defines model for CompanionNotJSON.
+type CompanionNotJSON = Error
+
+// CompanionTooLarge defines model for CompanionTooLarge.
+type CompanionTooLarge = Error
+
+// CompanionTooMany defines model for CompanionTooMany.
+type CompanionTooMany = Error
+
+// CompanionUnauthorized defines model for CompanionUnauthorized.
+type CompanionUnauthorized = Error
+
+// CompanionUnavailable defines model for CompanionUnavailable.
+type CompanionUnavailable = Error
 
 // Conflict defines model for Conflict.
 type Conflict = Error
@@ -244,6 +338,57 @@ type UpdateProjectStatusParams struct {
 	Key *Key `json:"key,omitempty"`
 }
 
+// CreateQuickAudioRoomParams defines parameters for CreateQuickAudioRoom.
+type CreateQuickAudioRoomParams struct {
+	// ApiKey Our addition. A live API key of the project. Optional; checked when sent.
+	ApiKey *ApiKey `json:"api-key,omitempty"`
+
+	// Key Our addition. The older name of `api-key`. When both are sent, both must be live.
+	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
+	Key *Key `json:"key,omitempty"`
+
+	// IdempotencyKey Our addition. Makes a creation happen once: the same key on the same
+	// route of the same project, with the same body, gets the first answer
+	// again for 24 hours. With another body it is a 422; while the first is
+	// under way, a 409 with `Retry-After`. Only successes are kept. 1 to 255
+	// printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// CreateQuickVideoRoomParams defines parameters for CreateQuickVideoRoom.
+type CreateQuickVideoRoomParams struct {
+	// ApiKey Our addition. A live API key of the project. Optional; checked when sent.
+	ApiKey *ApiKey `json:"api-key,omitempty"`
+
+	// Key Our addition. The older name of `api-key`. When both are sent, both must be live.
+	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
+	Key *Key `json:"key,omitempty"`
+
+	// IdempotencyKey Our addition. Makes a creation happen once: the same key on the same
+	// route of the same project, with the same body, gets the first answer
+	// again for 24 hours. With another body it is a 422; while the first is
+	// under way, a 409 with `Retry-After`. Only successes are kept. 1 to 255
+	// printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// CreateScheduleAudioRoomParams defines parameters for CreateScheduleAudioRoom.
+type CreateScheduleAudioRoomParams struct {
+	// ApiKey Our addition. A live API key of the project. Optional; checked when sent.
+	ApiKey *ApiKey `json:"api-key,omitempty"`
+
+	// Key Our addition. The older name of `api-key`. When both are sent, both must be live.
+	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
+	Key *Key `json:"key,omitempty"`
+
+	// IdempotencyKey Our addition. Makes a creation happen once: the same key on the same
+	// route of the same project, with the same body, gets the first answer
+	// again for 24 hours. With another body it is a 422; while the first is
+	// under way, a 409 with `Retry-After`. Only successes are kept. 1 to 255
+	// printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // CreateScheduleVideoRoomParams defines parameters for CreateScheduleVideoRoom.
 type CreateScheduleVideoRoomParams struct {
 	// ApiKey Our addition. A live API key of the project. Optional; checked when sent.
@@ -261,11 +406,33 @@ type CreateScheduleVideoRoomParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// RescheduleRoomParams defines parameters for RescheduleRoom.
+type RescheduleRoomParams struct {
+	// IdempotencyKey Our addition. Makes a creation happen once: the same key on the same
+	// route of the same project, with the same body, gets the first answer
+	// again for 24 hours. With another body it is a 422; while the first is
+	// under way, a 409 with `Retry-After`. Only successes are kept. 1 to 255
+	// printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // UpdateProjectStatusJSONRequestBody defines body for UpdateProjectStatus for application/json ContentType.
 type UpdateProjectStatusJSONRequestBody = ProjectStatusUpdate
 
+// CreateQuickAudioRoomJSONRequestBody defines body for CreateQuickAudioRoom for application/json ContentType.
+type CreateQuickAudioRoomJSONRequestBody = CreateQuickRoomRequest
+
+// CreateQuickVideoRoomJSONRequestBody defines body for CreateQuickVideoRoom for application/json ContentType.
+type CreateQuickVideoRoomJSONRequestBody = CreateQuickRoomRequest
+
+// CreateScheduleAudioRoomJSONRequestBody defines body for CreateScheduleAudioRoom for application/json ContentType.
+type CreateScheduleAudioRoomJSONRequestBody = CreateScheduledRoomRequest
+
 // CreateScheduleVideoRoomJSONRequestBody defines body for CreateScheduleVideoRoom for application/json ContentType.
 type CreateScheduleVideoRoomJSONRequestBody = CreateScheduledRoomRequest
+
+// RescheduleRoomJSONRequestBody defines body for RescheduleRoom for application/json ContentType.
+type RescheduleRoomJSONRequestBody = RescheduleRoomRequest
 
 // ReceiveRoomEventJSONRequestBody defines body for ReceiveRoomEvent for application/json ContentType.
 type ReceiveRoomEventJSONRequestBody = RoomEvent
@@ -340,9 +507,21 @@ type ServerInterface interface {
 	// UpdateProjectStatus Switch the project on or off
 	// (PUT /projects/update_project_status)
 	UpdateProjectStatus(w http.ResponseWriter, r *http.Request, params UpdateProjectStatusParams)
+	// CreateQuickAudioRoom Create a quick audio room
+	// (POST /rooms/create_quick_audio_room)
+	CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request, params CreateQuickAudioRoomParams)
+	// CreateQuickVideoRoom Create a quick video room
+	// (POST /rooms/create_quick_video_room)
+	CreateQuickVideoRoom(w http.ResponseWriter, r *http.Request, params CreateQuickVideoRoomParams)
+	// CreateScheduleAudioRoom Create a scheduled audio room
+	// (POST /rooms/create_schedule_audio_room)
+	CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request, params CreateScheduleAudioRoomParams)
 	// CreateScheduleVideoRoom Create a scheduled video room
 	// (POST /rooms/create_schedule_video_room)
 	CreateScheduleVideoRoom(w http.ResponseWriter, r *http.Request, params CreateScheduleVideoRoomParams)
+	// RescheduleRoom Change a scheduled room
+	// (POST /rooms/reschedule_room)
+	RescheduleRoom(w http.ResponseWriter, r *http.Request, params RescheduleRoomParams)
 	// ReceiveRoomEvent Report that somebody joined
 	// (POST /webhook/get_room_events/{room_id})
 	ReceiveRoomEvent(w http.ResponseWriter, r *http.Request, roomId string)
@@ -444,6 +623,243 @@ func (siw *ServerInterfaceWrapper) UpdateProjectStatus(w http.ResponseWriter, r 
 	handler.ServeHTTP(w, r)
 }
 
+// CreateQuickAudioRoom operation middleware
+func (siw *ServerInterfaceWrapper) CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateQuickAudioRoomParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "api-key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("api-key")]; found {
+		var ApiKey ApiKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "api-key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "api-key", valueList[0], &ApiKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "api-key", Err: err})
+			return
+		}
+
+		params.ApiKey = &ApiKey
+
+	}
+
+	// ------------- Optional header parameter "key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("key")]; found {
+		var Key Key
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "key", valueList[0], &Key, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "key", Err: err})
+			return
+		}
+
+		params.Key = &Key
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateQuickAudioRoom(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateQuickVideoRoom operation middleware
+func (siw *ServerInterfaceWrapper) CreateQuickVideoRoom(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateQuickVideoRoomParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "api-key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("api-key")]; found {
+		var ApiKey ApiKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "api-key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "api-key", valueList[0], &ApiKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "api-key", Err: err})
+			return
+		}
+
+		params.ApiKey = &ApiKey
+
+	}
+
+	// ------------- Optional header parameter "key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("key")]; found {
+		var Key Key
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "key", valueList[0], &Key, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "key", Err: err})
+			return
+		}
+
+		params.Key = &Key
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateQuickVideoRoom(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateScheduleAudioRoom operation middleware
+func (siw *ServerInterfaceWrapper) CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateScheduleAudioRoomParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "api-key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("api-key")]; found {
+		var ApiKey ApiKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "api-key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "api-key", valueList[0], &ApiKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "api-key", Err: err})
+			return
+		}
+
+		params.ApiKey = &ApiKey
+
+	}
+
+	// ------------- Optional header parameter "key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("key")]; found {
+		var Key Key
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "key", valueList[0], &Key, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "key", Err: err})
+			return
+		}
+
+		params.Key = &Key
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateScheduleAudioRoom(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // CreateScheduleVideoRoom operation middleware
 func (siw *ServerInterfaceWrapper) CreateScheduleVideoRoom(w http.ResponseWriter, r *http.Request) {
 
@@ -514,6 +930,47 @@ func (siw *ServerInterfaceWrapper) CreateScheduleVideoRoom(w http.ResponseWriter
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreateScheduleVideoRoom(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RescheduleRoom operation middleware
+func (siw *ServerInterfaceWrapper) RescheduleRoom(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RescheduleRoomParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RescheduleRoom(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -672,6 +1129,10 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPut+" "+options.BaseURL+"/projects/update_project_status", wrapper.UpdateProjectStatus)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/create_schedule_video_room", wrapper.CreateScheduleVideoRoom)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/webhook/get_room_events/{room_id}", wrapper.ReceiveRoomEvent)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/create_quick_video_room", wrapper.CreateQuickVideoRoom)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/create_quick_audio_room", wrapper.CreateQuickAudioRoom)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/create_schedule_audio_room", wrapper.CreateScheduleAudioRoom)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/reschedule_room", wrapper.RescheduleRoom)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/openapi.yaml", wrapper.GetDescription)
 
 	return m

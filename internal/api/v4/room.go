@@ -12,13 +12,52 @@ import (
 
 // CreateScheduleVideoRoom implements ServerInterface.
 func (s *Server) CreateScheduleVideoRoom(w http.ResponseWriter, r *http.Request, _ CreateScheduleVideoRoomParams) {
-	s.api.Create(w, r, legacy.Creation{Make: s.rooms.Schedule, Answer: scheduledCreated, Read: s.readScheduled})
+	s.schedule(w, r, room.Video)
 }
 
-func (s *Server) readScheduled(o *web.Object) (room.Request, []string, error) {
-	startAt := o.RequiredText("start_at")
-	q := legacy.Common(o, room.Video, (*web.Object).RequiredNumber)
-	q.Name = legacy.Text(o, "name")
+// CreateScheduleAudioRoom implements ServerInterface.
+func (s *Server) CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request, _ CreateScheduleAudioRoomParams) {
+	s.schedule(w, r, room.Audio)
+}
+
+// CreateQuickVideoRoom implements ServerInterface.
+func (s *Server) CreateQuickVideoRoom(w http.ResponseWriter, r *http.Request, _ CreateQuickVideoRoomParams) {
+	s.quick(w, r, room.Video)
+}
+
+// CreateQuickAudioRoom implements ServerInterface.
+func (s *Server) CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request, _ CreateQuickAudioRoomParams) {
+	s.quick(w, r, room.Audio)
+}
+
+func (s *Server) schedule(w http.ResponseWriter, r *http.Request, kind room.Type) {
+	s.api.Create(w, r, legacy.Creation{Make: s.rooms.Schedule, Answer: scheduledCreated,
+		Read: func(o *web.Object) (room.Request, []string, error) {
+			startAt := o.RequiredText("start_at")
+			q, ignored := read(o, kind)
+			q.Name = legacy.Text(o, "name")
+			if err := o.Err(); err != nil {
+				return q, nil, err
+			}
+			var err error
+			q.StartAt, err = room.ParseLocalStart(startAt, s.api.Zone)
+			return q, ignored, err
+		}})
+}
+
+func (s *Server) quick(w http.ResponseWriter, r *http.Request, kind room.Type) {
+	s.api.Create(w, r, legacy.Creation{Make: s.rooms.CreateQuick, Answer: quickCreated,
+		Read: func(o *web.Object) (room.Request, []string, error) {
+			q, ignored := read(o, kind)
+			q.Name = o.RequiredText("name")
+			ignored.Add(o, "", "start_at")
+			return q, ignored, nil
+		}})
+}
+
+// read reads what every creation of this version has.
+func read(o *web.Object, kind room.Type) (room.Request, legacy.Ignored) {
+	q := legacy.Common(o, kind, (*web.Object).RequiredNumber)
 	q.ExternalUserID = legacy.Text(o, "external_user_id")
 	q.LogoutURL = legacy.Text(o, "logout_url")
 	q.WebhookURL = legacy.Text(o, "webhook_url")
@@ -28,22 +67,53 @@ func (s *Server) readScheduled(o *web.Object) (room.Request, []string, error) {
 		q.Duration = *minutes
 	}
 	q.BreakoutRooms = features.Object("breakout_room_features").Integer("allowed_number_rooms")
-	if err := o.Err(); err != nil {
-		return q, nil, err
+	return q, ignored(metadata, features)
+}
+
+// RescheduleRoom implements ServerInterface.
+func (s *Server) RescheduleRoom(w http.ResponseWriter, r *http.Request, _ RescheduleRoomParams) {
+	s.companions.Reschedule(w, r, s.readChange, func(c room.Created) any {
+		c.StartAt = c.StartAt.In(s.api.Zone)
+		return scheduledCreated(c)
+	})
+}
+
+func (s *Server) readChange(o *web.Object) (q room.Change, _ []string, err error) {
+	metadata := o.Object("metadata")
+	features := metadata.Object("room_features")
+	q = room.Change{MaxParticipants: number(o, "max_participants"), EmptyTimeout: number(o, "empty_timeout"), Name: o.Text("name"),
+		ExternalUserID: o.Text("external_user_id"), LogoutURL: o.Text("logout_url"), WebhookURL: o.Text("webhook_url"),
+		Title: metadata.Text("room_title"), WelcomeMessage: metadata.Text("welcome_message"), Duration: features.Integer("room_duration"),
+		BreakoutRooms: features.Object("breakout_room_features").Integer("allowed_number_rooms")}
+	if startAt := o.Text("start_at"); startAt != nil {
+		q.StartAt, err = room.ParseLocalStart(*startAt, s.api.Zone)
 	}
-	var err error
-	q.StartAt, err = room.ParseLocalStart(startAt, s.api.Zone)
-	return q, ignored(metadata, features), err
+	names := ignored(metadata, features)
+	names.Add(o, "", "client_room_id")
+	return q, names, err
+}
+
+// number reads an optional number, which may be a string of digits.
+func number(o *web.Object, name string) *int {
+	if !o.Has(name) {
+		return nil
+	}
+	n := o.RequiredNumber(name)
+	return &n
 }
 
 // ignored names what was asked for in vain: features that project and plan
 // decide, and what a room takes from its project.
-func ignored(metadata, features *web.Object) []string {
+func ignored(metadata, features *web.Object) legacy.Ignored {
 	var names legacy.Ignored
 	names.Add(metadata, "metadata.", "default_lock_settings", "logout_url")
 	names.AddOthers(features, "metadata.room_features.", "room_duration", "breakout_room_features")
 	names.AddOthers(features.Object("breakout_room_features"), "metadata.room_features.breakout_room_features.", "allowed_number_rooms")
 	return names
+}
+
+func quickCreated(c room.Created) any {
+	return QuickRoomCreated{Status: true, FinalLink: c.FinalLink, RoomId: uuid.MustParse(c.ID)}
 }
 
 func scheduledCreated(c room.Created) any {

@@ -25,6 +25,13 @@ func fields(b *Bundle) map[string]any {
 		"metadata": map[string]any{"room_title": "Standup", "welcome_message": "Good\nmorning"}}
 }
 
+// quickFields is fields of a room that is open at once.
+func quickFields(b *Bundle) map[string]any {
+	f := fields(b)
+	delete(f, "start_at")
+	return f
+}
+
 // schedule makes a room through the service.
 func schedule(t testing.TB, b *Bundle) string {
 	t.Helper()
@@ -37,17 +44,12 @@ func schedule(t testing.TB, b *Bundle) string {
 func roomRefusals() []Refusal {
 	long := strings.Repeat("é", 256)
 	const digits = " must be an integer, or a string of the digits 0 to 9"
-	const form = "start_at must have the form YYYY-MM-DDTHH:MM, such as 2027-01-31T09:30, without seconds or offset, not "
-	list := append(Creations(), Scheduled()...)
+	list := Creations()
 	for _, field := range []string{"max_participants", "empty_timeout"} {
 		for _, v := range []any{"", " 5", "+5", "-5", "5.0", "1e2", "٥", "５", "0x5", "5\n", true, []int{5}, map[string]any{}} {
 			list = append(list, Field(fmt.Sprintf("%s %q", field, v), Set(field, v), field+digits))
 		}
 		list = append(list, Field(field+" beyond 64 bits", Set(field, strings.Repeat("9", 30)), field+" is out of range: "+strings.Repeat("9", 24)+"…"))
-	}
-	for _, v := range []string{"", "2027-01-31", "2027-01-31T09:30Z", "2027-01-31T09:30:00", "2027-01-31T09:30+01:00", "2027-01-31 09:30", "2027-1-31T09:30",
-		"2027-02-30T09:30", "2027-01-31T24:00", "2027-01-31T9:30", "2027-01-31T09:60", " 2027-01-31T09:30", "２027-01-31T09:30"} {
-		list = append(list, Field("start_at "+v, Set("start_at", v), form+fmt.Sprintf("%q", v)))
 	}
 	for _, field := range []string{"logout_url", "webhook_url"} {
 		for _, v := range []string{"example.org", "/bye", "//example.org/bye", "ftp://example.org", "javascript:alert(1)", "https://", "https:///bye",
@@ -60,14 +62,10 @@ func roomRefusals() []Refusal {
 	const features = "metadata.room_features"
 	const rooms = features + ".breakout_room_features.allowed_number_rooms"
 	return append(list,
-		Field("start_at in the past", Set("start_at", "2020-01-31T09:30"), "start_at must be in the future, and 2020-01-31T09:30:00Z is past"),
-		Field("start_at too far ahead", Set("start_at", "9999-01-31T09:30"), "start_at must be at most 366 days ahead, and 9999-01-31T09:30:00Z is later"),
 		Field("fraction", Set("max_participants", 5.5), "max_participants must be an integer written without fraction or exponent"),
 		Field("a string out of range", Set("max_participants", "1001"), "max_participants must be between 1 and 1000, not 1001"),
 		Field("name too long", Set("name", long), "name must have at most 255 characters, not 256"),
 		Field("name blank", Set("name", " "), "name must have 1 to 255 characters and not be blank"),
-		Field("external_user_id without a name", func(f map[string]any) { f["external_user_id"] = "7"; delete(f, "name") }, "name is required when external_user_id is given"),
-		Field("external_user_id with an empty name", func(f map[string]any) { f["external_user_id"], f["name"] = "7", "" }, "name is required when external_user_id is given"),
 		Field("external_user_id too long", Set("external_user_id", long), "external_user_id must have at most 255 characters, not 256"),
 		Field("external_user_id a number", Set("external_user_id", 7), "external_user_id must be a string"),
 		Field("logout_url too long", Set("logout_url", "https://example.org/"+strings.Repeat("é", 236)), "logout_url must have at most 255 characters, not 256"),
@@ -81,6 +79,30 @@ func roomRefusals() []Refusal {
 		Field("allowed_number_rooms -1", Set(rooms, -1), rooms+" must be between 0 and 16, not -1"),
 		Field("allowed_number_rooms 17", Set(rooms, 17), rooms+" must be between 0 and 16, not 17"),
 	)
+}
+
+// startRefusals are those of scheduled rooms besides.
+func startRefusals() []Refusal {
+	const form = "start_at must have the form YYYY-MM-DDTHH:MM, such as 2027-01-31T09:30, without seconds or offset, not "
+	var list []Refusal
+	for _, v := range []string{"", "2027-01-31", "2027-01-31T09:30Z", "2027-01-31T09:30:00", "2027-01-31T09:30+01:00", "2027-01-31 09:30", "2027-1-31T09:30",
+		"2027-02-30T09:30", "2027-01-31T24:00", "2027-01-31T9:30", "2027-01-31T09:60", " 2027-01-31T09:30", "２027-01-31T09:30"} {
+		list = append(list, Field("start_at "+v, Set("start_at", v), form+fmt.Sprintf("%q", v)))
+	}
+	return append(append(list, Scheduled()...),
+		Field("start_at in the past", Set("start_at", "2020-01-31T09:30"), "start_at must be in the future, and 2020-01-31T09:30:00Z is past"),
+		Field("start_at too far ahead", Set("start_at", "9999-01-31T09:30"), "start_at must be at most 366 days ahead, and 9999-01-31T09:30:00Z is later"),
+		Field("external_user_id without a name", func(f map[string]any) { f["external_user_id"] = "7"; delete(f, "name") }, "name is required when external_user_id is given"),
+		Field("external_user_id with an empty name", func(f map[string]any) { f["external_user_id"], f["name"] = "7", "" }, "name is required when external_user_id is given"),
+	)
+}
+
+// quickRefusals are those of quick rooms besides.
+func quickRefusals() []Refusal {
+	return []Refusal{
+		Field("name missing", Drop("name"), "name is required"),
+		Field("name empty", Set("name", ""), "name must have 1 to 255 characters and not be blank"),
+	}
 }
 
 func TestCreateScheduleVideoRoom(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"parley/internal/api/companion"
 	"parley/internal/api/legacy"
 	"parley/internal/api/web"
 	"parley/internal/fault"
@@ -20,6 +21,7 @@ var openAPI []byte
 // Rooms is what this version needs of the rooms.
 type Rooms interface {
 	legacy.Rooms
+	companion.Rooms
 	Get(ctx context.Context, id string) (*room.Room, error)
 	MarkAttendance(ctx context.Context, roomID, name string, body []byte) error
 }
@@ -29,30 +31,41 @@ type Projects interface {
 	SetStatus(ctx context.Context, id string, status project.Status) error
 }
 
+// Keys finds who calls.
+type Keys interface {
+	legacy.Rings
+	companion.Keys
+}
+
 // Options is how this version behaves here.
 type Options struct {
 	Limits legacy.Limits
 	Uses   legacy.Uses // nil counts nothing
 	// Zone is the scheduling zone; nil is UTC.
 	Zone *time.Location
+	// Companion is how the companion routes behave.
+	Companion companion.Options
 }
 
 // Server answers the operations of version 4.
 type Server struct {
-	api      *legacy.API
-	rooms    Rooms
-	projects Projects
+	api        *legacy.API
+	rooms      Rooms
+	projects   Projects
+	companions *companion.Server
 }
 
 // NewHandler returns the handler of everything under /api/v4/.
-func NewHandler(rooms Rooms, projects Projects, rings legacy.Rings, now func() time.Time, options Options) http.Handler {
+func NewHandler(rooms Rooms, projects Projects, keys Keys, now func() time.Time, options Options) http.Handler {
 	zone := options.Zone
 	if zone == nil {
 		zone = time.UTC
 	}
 	s := &Server{rooms: rooms, projects: projects,
-		api: &legacy.API{Version: "v4", Rooms: rooms, Rings: rings, Limits: options.Limits, Uses: options.Uses, Zone: zone, Now: now}}
-	mux := web.NewMux(legacy.NotFound, legacy.NotAllowed)
+		api: &legacy.API{Version: "v4", Rooms: rooms, Rings: keys, Limits: options.Limits, Uses: options.Uses, Zone: zone, Now: now}}
+	s.companions = companion.New(s.api, rooms, keys, options.Companion)
+	mux := web.NewMux(legacy.NotFound, s.api.NotAllowed)
+	s.companions.Register(mux, "/api/v4")
 	return s.api.Handler(HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/v4", BaseRouter: mux, ErrorHandlerFunc: s.badParameter}))
 }
 

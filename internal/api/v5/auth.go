@@ -2,8 +2,6 @@ package v5
 
 import (
 	"context"
-	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -55,7 +53,7 @@ func (c *caller) release() {
 // answer after the same work; it fails closed.
 func (s *Server) authenticate(w http.ResponseWriter, c *caller) error {
 	r := c.request
-	body, err := rawBody(w, r)
+	body, err := web.RawBody(w, r)
 	if err != nil {
 		return err
 	}
@@ -92,22 +90,6 @@ func single(values []string) (string, bool) {
 		return "", false
 	}
 	return values[0], true
-}
-
-// rawBody reads the body, if one was sent: it is part of what is signed.
-func rawBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if r.Body == nil || r.Body == http.NoBody {
-		return nil, nil
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, web.BodyLimit))
-	var over *http.MaxBytesError
-	switch {
-	case errors.As(err, &over):
-		return nil, fault.New(fault.Invalid, web.CodeTooLarge, "the body must not be larger than %d bytes", web.BodyLimit)
-	case err != nil:
-		return nil, &fault.Error{Kind: fault.Invalid, Code: "invalid_request", Message: "the body could not be read to its end", Err: err}
-	}
-	return body, nil
 }
 
 // maxUserAgent bounds what one call takes of the memory of those that wait to

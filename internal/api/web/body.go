@@ -28,15 +28,7 @@ func Body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > BodyLimit {
 		return nil, errTooLarge
 	}
-	body, err := readAll(w, r)
-	var over *http.MaxBytesError
-	switch {
-	case errors.As(err, &over):
-		return nil, errTooLarge
-	case err != nil:
-		return nil, &fault.Error{Kind: fault.Invalid, Code: "invalid_request", Message: "the body could not be read to its end", Err: err}
-	}
-	return body, nil
+	return bounded(readAll(w, r))
 }
 
 func readAll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
@@ -60,4 +52,25 @@ func checkJSON(values []string) error {
 		}
 	}
 	return fault.New(fault.Invalid, CodeNotJSON, "the header Content-Type must be application/json (UTF-8)")
+}
+
+// RawBody reads the body of a request that needs none, where it is part of
+// what is signed: nil when none was sent.
+func RawBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil, nil
+	}
+	return bounded(io.ReadAll(http.MaxBytesReader(w, r.Body, BodyLimit)))
+}
+
+// bounded says what went wrong with the reading of a body.
+func bounded(body []byte, err error) ([]byte, error) {
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		return nil, errTooLarge
+	case err != nil:
+		return nil, &fault.Error{Kind: fault.Invalid, Code: "invalid_request", Message: "the body could not be read to its end", Err: err}
+	}
+	return body, nil
 }

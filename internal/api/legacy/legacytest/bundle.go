@@ -109,11 +109,15 @@ func Fields(t testing.TB, answer *http.Response) map[string]any {
 	return fields
 }
 
-// Sentence reads {"error": …}, and nothing else, from an answer.
+// Sentence reads {"error": …}, and nothing else, from an answer. Where the
+// description has it, the sentence stands in message too.
 func Sentence(t testing.TB, answer *http.Response) string {
 	t.Helper()
 	fields := Fields(t, answer)
 	text, ok := fields["error"].(string)
+	if fields["message"] == fields["error"] {
+		delete(fields, "message")
+	}
 	if !ok || len(fields) != 1 {
 		t.Fatalf("the body of a refusal is %v", fields)
 	}
@@ -158,6 +162,52 @@ func (f Failing) Get(context.Context, string) (*room.Room, error) { return nil, 
 
 // MarkAttendance marks nothing.
 func (f Failing) MarkAttendance(context.Context, string, string, []byte) error { return f.Err }
+
+// Of finds no room.
+func (f Failing) Of(context.Context, project.Project, string) (*room.Room, error) { return nil, f.Err }
+
+// OpenEarly opens nothing.
+func (f Failing) OpenEarly(context.Context, project.Project, string, room.Early) (string, error) {
+	return "", f.Err
+}
+
+// Invite invites nobody.
+func (f Failing) Invite(context.Context, project.Project, string, room.Invitation) (string, error) {
+	return "", f.Err
+}
+
+// Reschedule changes nothing.
+func (f Failing) Reschedule(context.Context, project.Project, string, room.Change) (room.Created, error) {
+	return room.Created{}, f.Err
+}
+
+// EndOf ends nothing.
+func (f Failing) EndOf(context.Context, project.Project, string) error { return f.Err }
+
+// RunningOne finds no room.
+func (f Failing) RunningOne(context.Context, project.Project, string) (room.Running, error) {
+	return room.Running{}, f.Err
+}
+
+// RunningAll finds no rooms.
+func (f Failing) RunningAll(context.Context, project.Project) ([]room.Running, error) {
+	return nil, f.Err
+}
+
+// PastRooms finds no rooms.
+func (f Failing) PastRooms(context.Context, project.Project, room.PastQuery) ([]room.Past, int, error) {
+	return nil, 0, f.Err
+}
+
+// List finds no rooms.
+func (f Failing) List(context.Context, room.Query) ([]room.Listed, bool, error) {
+	return nil, false, f.Err
+}
+
+// Analytics finds no room.
+func (f Failing) Analytics(context.Context, project.Project, string) (room.Analytics, error) {
+	return room.Analytics{}, f.Err
+}
 
 // SetStatus sets nothing.
 func (f Failing) SetStatus(context.Context, string, project.Status) error { return f.Err }

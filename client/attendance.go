@@ -1,0 +1,237 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// RoomOpen reports whether people may come into a room now, and in words how
+// it stands with it.
+func (c *Client) RoomOpen(ctx context.Context, roomID string) (open bool, message string, err error) {
+	var answer struct {
+		Status  bool   `json:"status"`
+		Message string `json:"message"`
+	}
+	_, err = c.look(ctx, "rooms/room_status", roomQuery(roomID), &answer)
+	return answer.Status, answer.Message, err
+}
+
+// ActiveRoom is a room that is open or active, and who is in it.
+type ActiveRoom struct {
+	Info         RoomInfo          `json:"room_info"`
+	Participants []ParticipantInfo `json:"participants_info"`
+}
+
+// RoomInfo is what is told of a room that is open or active.
+type RoomInfo struct {
+	RoomID string `json:"room_id"`
+	Title  string `json:"room_title"`
+	// SID names the live period; it is empty before anybody came.
+	SID string `json:"sid"`
+	// JoinedParticipants is how many are in.
+	JoinedParticipants int `json:"joined_participants,string"`
+	// CreationTime is in Unix seconds.
+	CreationTime int64 `json:"creation_time,string"`
+	// Metadata is the text of a JSON object.
+	Metadata   string `json:"metadata"`
+	WebhookURL string `json:"webhook_url"`
+}
+
+// ParticipantInfo is somebody who is in a room. Hidden participants are left
+// out.
+type ParticipantInfo struct {
+	// Identity is your own id for the person, or the server's.
+	Identity string `json:"identity"`
+	Name     string `json:"name"`
+	// SID names the connection.
+	SID string `json:"sid"`
+	// JoinedAt is in Unix seconds.
+	JoinedAt int64 `json:"joined_at,string"`
+	// IsPublisher says whether they may send sound or pictures.
+	IsPublisher bool `json:"is_publisher"`
+	Metadata    struct {
+		// Role is "host", "cohost" or "guest".
+		Role    string `json:"role"`
+		IsAdmin bool   `json:"is_admin"`
+		// BreakoutRoom is the number of theirs; 0 is the room itself.
+		BreakoutRoom int `json:"breakout_room"`
+	} `json:"metadata"`
+}
+
+// ActiveRoom returns a room and who is in it; ErrNotFound when it is not open
+// or active.
+func (c *Client) ActiveRoom(ctx context.Context, roomID string) (*ActiveRoom, error) {
+	var answer struct {
+		Result *ActiveRoom `json:"result"`
+	}
+	if _, err := c.look(ctx, "rooms/get_active_room_info", roomQuery(roomID), &answer); err != nil {
+		return nil, err
+	}
+	if answer.Result == nil {
+		return nil, incomplete()
+	}
+	return answer.Result, nil
+}
+
+// ActiveRooms returns all rooms of the project that are open or active, the
+// oldest first.
+func (c *Client) ActiveRooms(ctx context.Context) ([]ActiveRoom, error) {
+	var answer struct {
+		Response struct {
+			Rooms []ActiveRoom `json:"rooms"`
+		} `json:"response"`
+	}
+	_, err := c.look(ctx, "rooms/get_active_rooms_info", nil, &answer)
+	return answer.Response.Rooms, err
+}
+
+// ListedRoom is a room as lists have it. A time that is nil has not come.
+type ListedRoom struct {
+	RoomID       string `json:"room_id"`
+	ClientRoomID string `json:"client_room_id"`
+	// RoomType is "video" or "audio".
+	RoomType string `json:"room_type"`
+	// State is "scheduled", "open", "active", "ended", "cancelled" or "expired".
+	State string `json:"state"`
+	// EndReason is empty unless the room has ended.
+	EndReason          string     `json:"end_reason"`
+	Title              string     `json:"room_title"`
+	JoinedParticipants int        `json:"joined_participants"`
+	MaxParticipants    int        `json:"max_participants"`
+	CreatedAt          time.Time  `json:"created_at"`
+	StartAt            *time.Time `json:"start_at"`
+	OpenedAt           *time.Time `json:"opened_at"`
+	StartedAt          *time.Time `json:"started_at"`
+	EndedAt            *time.Time `json:"ended_at"`
+}
+
+// Rooms returns the rooms of the project in a state, or in any when it is
+// empty, the newest first. It asks for the next page when it is needed, and
+// ends with the first error.
+func (c *Client) Rooms(ctx context.Context, state string) iter.Seq2[ListedRoom, error] {
+	return func(yield func(ListedRoom, error) bool) {
+		query := url.Values{"limit": {"100"}}
+		if state != "" {
+			query.Set("state", state)
+		}
+		for {
+			var page struct {
+				Rooms      []ListedRoom `json:"rooms"`
+				NextCursor string       `json:"next_cursor"`
+			}
+			if _, err := c.look(ctx, "rooms/list_rooms", query, &page); err != nil {
+				yield(ListedRoom{}, err)
+				return
+			}
+			for _, room := range page.Rooms {
+				if !yield(room, nil) {
+					return
+				}
+			}
+			if page.NextCursor == "" {
+				return
+			}
+			query.Set("cursor", page.NextCursor)
+		}
+	}
+}
+
+// PastRoomsRequest chooses rooms that are over.
+type PastRoomsRequest struct {
+	// RoomIDs are at most 100; none is all.
+	RoomIDs []string `json:"room_ids,omitempty"`
+	// From is how many to leave out at the beginning.
+	From int `json:"from,omitempty"`
+	// Limit is 1 to 100; 0 is 20.
+	Limit int `json:"limit,omitempty"`
+	// OrderBy is "ASC" or "DESC", by the time of the end; empty is "DESC".
+	OrderBy string `json:"order_by,omitempty"`
+}
+
+// PastRooms is a part of the list of rooms that are over.
+type PastRooms struct {
+	// Total is how many there are in all.
+	Total int        `json:"total_rooms,string"`
+	Rooms []PastRoom `json:"rooms_list"`
+}
+
+// PastRoom is a room that is over.
+type PastRoom struct {
+	RoomID  string    `json:"room_id"`
+	RoomSID string    `json:"room_sid"`
+	Title   string    `json:"room_title"`
+	Created time.Time `json:"created"`
+	Ended   time.Time `json:"ended"`
+	// JoinedParticipants is how many people were in.
+	JoinedParticipants int    `json:"joined_participants,string"`
+	WebhookURL         string `json:"webhook_url"`
+}
+
+// PastRooms lists rooms that have ended, expired or been cancelled.
+func (c *Client) PastRooms(ctx context.Context, choice PastRoomsRequest) (*PastRooms, error) {
+	var answer struct {
+		Rooms *PastRooms `json:"rooms"`
+	}
+	if _, err := c.command(ctx, "fetch_past_rooms", "", choice, &answer); err != nil {
+		return nil, err
+	}
+	if answer.Rooms == nil {
+		return nil, incomplete()
+	}
+	return answer.Rooms, nil
+}
+
+// Analytics is who was in a room, and for how long. Hidden participants are
+// left out.
+type Analytics struct {
+	RoomID string `json:"room_id"`
+	// AsOf is until when those are counted who are still in.
+	AsOf time.Time `json:"as_of"`
+	// Durations are in seconds, by identity, and TotalDuration is their sum.
+	Durations     map[string]float64 `json:"participant_durations"`
+	TotalDuration float64            `json:"total_duration"`
+	Participants  []Attendee         `json:"participants"`
+}
+
+// Attendee is one person, over all of their connections.
+type Attendee struct {
+	// Identity is your own id for the person, or the server's.
+	Identity string `json:"identity"`
+	Name     string `json:"name"`
+	// Role is "host", "cohost" or "guest".
+	Role     string    `json:"role"`
+	JoinedAt time.Time `json:"joined_at"`
+	// LeftAt is nil while they are in.
+	LeftAt *time.Time `json:"left_at"`
+	// Duration is in seconds.
+	Duration    float64 `json:"duration"`
+	Connections int     `json:"connections"`
+}
+
+// Analytics returns who was in a room so far.
+func (c *Client) Analytics(ctx context.Context, roomID string) (*Analytics, error) {
+	found := new(Analytics)
+	if _, err := c.look(ctx, "analytics/get_analytics", roomQuery(roomID), found); err != nil {
+		return nil, err
+	}
+	if found.RoomID == "" {
+		return nil, incomplete()
+	}
+	return found, nil
+}
+
+// ExportAttendance returns the attendance of a room as CSV, a line for each
+// connection.
+func (c *Client) ExportAttendance(ctx context.Context, roomID string) ([]byte, error) {
+	if err := c.credentials.timed(); err != nil {
+		return nil, err
+	}
+	a, err := c.do(ctx, &request{method: http.MethodGet, target: "/api/v4/analytics/export_attendance?" + roomQuery(roomID).Encode(), timed: true, repeatable: true})
+	if err != nil {
+		return nil, err
+	}
+	return a.body, nil
+}

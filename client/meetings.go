@@ -1,0 +1,194 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+)
+
+// The routes with which a backend runs a meeting. They are signed with the
+// Gateway secret, time included, and the API key decides the project: rooms of
+// other projects are ErrNotFound.
+
+// StartRoomRequest asks for a scheduled room to be open now.
+type StartRoomRequest struct {
+	RoomID string `json:"room_id"`
+	// Name is the host's display name, 1 to 255 characters.
+	Name string `json:"name"`
+	// ExternalUserID is the one the room was created with, or empty. It cannot
+	// first be assigned here.
+	ExternalUserID string `json:"external_user_id,omitempty"`
+	// IdempotencyKey is as in QuickRoomRequest: the same link again.
+	IdempotencyKey string `json:"-"`
+}
+
+// StartScheduledRoom opens a scheduled room before its start and returns a
+// fresh link for its host. Of a room that is open already it returns such a
+// link too.
+func (c *Client) StartScheduledRoom(ctx context.Context, room StartRoomRequest) (*QuickRoom, error) {
+	opened := new(QuickRoom)
+	header, err := c.command(ctx, "start_schedule_room", room.IdempotencyKey, room, opened)
+	if err != nil {
+		return nil, err
+	}
+	if opened.RoomID == "" || opened.FinalLink == "" {
+		return nil, incomplete()
+	}
+	opened.RequestID = requestID(header)
+	return opened, nil
+}
+
+// Person is somebody who shall come into a room.
+type Person struct {
+	// Name is filled in for them, 1 to 255 characters.
+	Name string `json:"name"`
+	// ClientUserID names them in your own system, at most 255 characters. It is
+	// their identity in what is read of the room, and keeps their seat for them
+	// in another browser. Optional.
+	ClientUserID string `json:"client_user_id,omitempty"`
+	// IsAdmin makes a host.
+	IsAdmin bool `json:"is_admin,omitempty"`
+	// IsHidden is whom the others do not see. Without the project's setting
+	// hidden_participants it is ErrForbidden.
+	IsHidden bool `json:"is_hidden,omitempty"`
+}
+
+// JoinRoomRequest asks for a link for one person.
+type JoinRoomRequest struct {
+	RoomID string `json:"room_id"`
+	Person Person `json:"user_info"`
+	// ExpiresIn is in seconds, at most 366 days; 0 is as long as the room lives.
+	ExpiresIn int `json:"expires_in,omitempty"`
+	// IdempotencyKey is as in QuickRoomRequest: the same link again.
+	IdempotencyKey string `json:"-"`
+}
+
+// JoinRoom returns a link for one person: the first browser that joins with it
+// keeps it.
+func (c *Client) JoinRoom(ctx context.Context, join JoinRoomRequest) (link string, err error) {
+	var answer struct {
+		FinalLink string `json:"final_link"`
+	}
+	if _, err = c.command(ctx, "join_room", join.IdempotencyKey, join, &answer); err != nil {
+		return "", err
+	}
+	return present(answer.FinalLink)
+}
+
+// InvitationRole is what an invitation makes of who opens it.
+type InvitationRole string
+
+// The values of InvitationRole.
+const (
+	Admin  InvitationRole = "admin"  // a co-host; the link admits one person
+	Viewer InvitationRole = "viewer" // a guest; the link may be opened by many
+)
+
+// InvitationRequest asks for an invitation link.
+type InvitationRequest struct {
+	RoomID string         `json:"room_id"`
+	Role   InvitationRole `json:"role"`
+	// UserID is who opens the link: a second browser takes the seat over.
+	// Optional.
+	UserID string `json:"user_id,omitempty"`
+	// ExpiresIn is as in JoinRoomRequest.
+	ExpiresIn int `json:"expires_in,omitempty"`
+	// IdempotencyKey is as in QuickRoomRequest: the same link again.
+	IdempotencyKey string `json:"-"`
+}
+
+// CreateInvitationLink returns a link that can be handed on.
+func (c *Client) CreateInvitationLink(ctx context.Context, invitation InvitationRequest) (link string, err error) {
+	var answer struct {
+		InvitationLink string `json:"invitation_link"`
+	}
+	if _, err = c.command(ctx, "create_invitation_link", invitation.IdempotencyKey, invitation, &answer); err != nil {
+		return "", err
+	}
+	return present(answer.InvitationLink)
+}
+
+func present(link string) (string, error) {
+	if link == "" {
+		return "", fmt.Errorf("%w: it has no link", ErrUnexpectedAnswer)
+	}
+	return link, nil
+}
+
+// EndRoom ends a room for all. One that is not open yet is cancelled, one that
+// is over is ErrConflict.
+func (c *Client) EndRoom(ctx context.Context, roomID string) error {
+	_, err := c.command(ctx, "end_room", "", struct {
+		RoomID string `json:"room_id"`
+	}{roomID}, new(struct{}))
+	return err
+}
+
+// RescheduleRequest changes a scheduled room. What is zero or nil stays.
+type RescheduleRequest struct {
+	RoomID string `json:"room_id"`
+	// StartAt is as in ScheduledRoomRequest.
+	StartAt         string `json:"start_at,omitempty"`
+	MaxParticipants int    `json:"max_participants,omitempty"`
+	// EmptyTimeout of 0 is the project's default, nil leaves it as it is.
+	EmptyTimeout   *int                `json:"empty_timeout,omitempty"`
+	Name           string              `json:"name,omitempty"`
+	ExternalUserID string              `json:"external_user_id,omitempty"`
+	LogoutURL      string              `json:"logout_url,omitempty"`
+	WebhookURL     string              `json:"webhook_url,omitempty"`
+	Metadata       *RescheduleMetadata `json:"metadata,omitempty"`
+	// IdempotencyKey is as in QuickRoomRequest.
+	IdempotencyKey string `json:"-"`
+}
+
+// RescheduleMetadata is what changes of the metadata.
+type RescheduleMetadata struct {
+	RoomTitle      string        `json:"room_title,omitempty"`
+	WelcomeMessage string        `json:"welcome_message,omitempty"`
+	RoomFeatures   *RoomFeatures `json:"room_features,omitempty"`
+}
+
+// RescheduleRoom changes a room that is still scheduled; one that is not is
+// ErrConflict. The answer has a fresh link for the host, and those that were
+// made before stay good.
+func (c *Client) RescheduleRoom(ctx context.Context, change RescheduleRequest) (*ScheduledRoom, error) {
+	changed := new(ScheduledRoom)
+	header, err := c.command(ctx, "reschedule_room", change.IdempotencyKey, change, changed)
+	if err != nil {
+		return nil, err
+	}
+	return changed.described(header)
+}
+
+// command sends a POST to a companion route. Sending one twice does no harm
+// when the server can tell that it is the same.
+func (c *Client) command(ctx context.Context, route, idempotencyKey string, body, into any) (http.Header, error) {
+	if err := c.credentials.timed(); err != nil {
+		return nil, err
+	}
+	if err := checkIdempotencyKey(idempotencyKey); err != nil {
+		return nil, err
+	}
+	return c.write(ctx, &request{
+		method:         http.MethodPost,
+		target:         "/api/v4/rooms/" + route,
+		timed:          true,
+		idempotencyKey: idempotencyKey,
+		repeatable:     idempotencyKey != "" || route == "fetch_past_rooms",
+	}, body, into)
+}
+
+// look sends a GET to a companion route.
+func (c *Client) look(ctx context.Context, route string, query url.Values, into any) (http.Header, error) {
+	if err := c.credentials.timed(); err != nil {
+		return nil, err
+	}
+	target := "/api/v4/" + route
+	if len(query) > 0 {
+		target += "?" + query.Encode()
+	}
+	return c.call(ctx, &request{method: http.MethodGet, target: target, timed: true, repeatable: true}, into)
+}
+
+func roomQuery(roomID string) url.Values { return url.Values{"room_id": {roomID}} }

@@ -1,0 +1,7 @@
+// Package companion answers the routes with which a client's backend runs a
+// meeting: start it, let people in, see who is there, end it, look back. They
+// are the same under versions 3 and 4. It translates and decides nothing, and
+// imports no version, no store and no media engine.
+package companion
+
+//go:generate go tool oapi-codegen -config generate.yaml ../v4/openapi.yaml

@@ -1,0 +1,167 @@
+package companion
+
+import (
+	"encoding/csv"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/internal/fault"
+	"parley/internal/room"
+)
+
+// What was, and lists.
+
+func (s *Server) listRooms(c *call) error {
+	q, err := listed(c)
+	if err != nil {
+		return err
+	}
+	all, more, err := s.rooms.List(c.r.Context(), q)
+	if err != nil {
+		return err
+	}
+	out := RoomList{Rooms: make([]ListedRoom, 0, len(all))}
+	for _, l := range all {
+		out.Rooms = append(out.Rooms, ListedRoom{RoomId: uuid.MustParse(l.ID), ClientRoomId: optional(l.ClientRoomID), RoomType: ListedRoomRoomType(l.Type),
+			State: RoomState(l.State), EndReason: (*ListedRoomEndReason)(optional(string(l.EndReason))), RoomTitle: l.Title,
+			JoinedParticipants: l.Participants, MaxParticipants: l.MaxParticipants, CreatedAt: l.CreatedAt, StartAt: moment(l.StartAt),
+			OpenedAt: moment(l.OpenedAt), StartedAt: moment(l.StartedAt), EndedAt: moment(l.EndedAt)})
+	}
+	if more {
+		next := out.Rooms[len(out.Rooms)-1].RoomId
+		out.NextCursor = &next
+	}
+	return c.answer(out)
+}
+
+func listed(c *call) (room.Query, error) {
+	q := room.Query{ProjectID: c.project.ID, Limit: room.DefaultListed}
+	values, err := c.query("state", "limit", "cursor")
+	if err != nil {
+		return q, err
+	}
+	q.State, q.Before = room.State(values["state"]), values["cursor"]
+	if text, sent := values["limit"]; sent {
+		if q.Limit, err = limit(text); err != nil {
+			return q, err
+		}
+	}
+	if q.Before != "" {
+		if q.Before, err = known(q.Before); err != nil {
+			return q, fault.Invalidf("cursor must be the next_cursor of an earlier answer")
+		}
+	}
+	return q, nil
+}
+
+func (s *Server) fetchPastRooms(c *call) error {
+	q := room.PastQuery{Limit: room.DefaultPast}
+	set(&q.From, c.fields.Integer("from"))
+	set(&q.Limit, c.fields.Integer("limit"))
+	order := PastRoomsOrderByDESC
+	if text := c.fields.Text("order_by"); text != nil {
+		order = PastRoomsOrderBy(*text)
+	}
+	ids := c.fields.Texts("room_ids")
+	for i, text := range ids {
+		ids[i], _ = known(text) // what is no id is that of no room
+	}
+	if err := c.fields.Err(); err != nil {
+		return err
+	}
+	if order != PastRoomsOrderByASC && order != PastRoomsOrderByDESC {
+		return fault.Invalidf("order_by must be ASC or DESC")
+	}
+	q.Ascending, q.IDs = order == PastRoomsOrderByASC, ids
+	all, total, err := s.rooms.PastRooms(c.r.Context(), c.project, q)
+	if err != nil {
+		return err
+	}
+	out := PastRooms{From: q.From, Limit: q.Limit, OrderBy: order, TotalRooms: strconv.Itoa(total), RoomsList: make([]PastRoom, 0, len(all))}
+	for _, p := range all {
+		out.RoomsList = append(out.RoomsList, PastRoom{RoomId: uuid.MustParse(p.ID), RoomSid: sessionID(p.ID, p.Session), RoomTitle: p.Title,
+			Created: p.CreatedAt, Ended: p.EndedAt, JoinedParticipants: strconv.Itoa(p.Joined), WebhookUrl: p.WebhookURL})
+	}
+	return c.answer(PastRoomsAnswer{Status: true, Rooms: out})
+}
+
+func (s *Server) analytics(c *call) error {
+	found, err := s.analysed(c)
+	if err != nil {
+		return err
+	}
+	out := AnalyticsAnswer{Status: true, Msg: success, RoomId: uuid.MustParse(found.Room.ID), AsOf: found.AsOf.UTC().Truncate(time.Millisecond),
+		ParticipantDurations: map[string]float64{}, TotalDuration: found.Total.Seconds(), Participants: make([]AttendeeInfo, 0, len(found.People))}
+	for _, person := range found.People {
+		out.ParticipantDurations[person.Identity] = person.Stayed.Seconds()
+		out.Participants = append(out.Participants, AttendeeInfo{Identity: person.Identity, Name: person.Name, Role: ParticipantRole(person.Role),
+			JoinedAt: person.JoinedAt, LeftAt: moment(person.LeftAt), Duration: person.Stayed.Seconds(), Connections: person.Connections})
+	}
+	return c.answer(out)
+}
+
+func (s *Server) analysed(c *call) (room.Analytics, error) {
+	id, err := c.roomID()
+	if err != nil {
+		return room.Analytics{}, err
+	}
+	return s.rooms.Analytics(c.r.Context(), c.project, id)
+}
+
+// exportAttendance answers with a line for each connection.
+func (s *Server) exportAttendance(c *call) error {
+	found, err := s.analysed(c)
+	if err != nil {
+		return err
+	}
+	h := c.w.Header()
+	h.Set("Content-Type", "text/csv; charset=utf-8")
+	h.Set("Content-Disposition", `attachment; filename="attendance-`+found.Room.ID+`.csv"`)
+	h.Set("Cache-Control", "no-store")
+	out := csv.NewWriter(c.w)
+	out.UseCRLF = true // as RFC 4180 has it
+	_ = out.Write([]string{"room_id", "session", "identity", "name", "role", "joined_at", "left_at", "seconds", "reason"})
+	for _, stay := range found.Stays {
+		left := ""
+		if !stay.LeftAt.IsZero() {
+			left = stamp(stay.LeftAt)
+		}
+		_ = out.Write([]string{found.Room.ID, room.SessionID(stay.RoomID, stay.Session), harmless(stay.PublicID()), harmless(stay.Name), string(stay.Role),
+			stamp(stay.JoinedAt), left, strconv.FormatFloat(stay.Lasted(found.AsOf).Seconds(), 'f', -1, 64), string(stay.Reason)})
+	}
+	out.Flush() // what cannot be written has nobody to read it
+	return nil
+}
+
+// harmless keeps a spreadsheet from taking somebody's name for a formula.
+func harmless(cell string) string {
+	if cell != "" && strings.ContainsRune("=+-@", rune(cell[0])) {
+		return "'" + cell
+	}
+	return cell
+}
+
+func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+
+func moment(at time.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	return &at
+}
+
+func optional(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+func set(to *int, given *int) {
+	if given != nil {
+		*to = *given
+	}
+}

@@ -1,0 +1,60 @@
+package companion
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"parley/internal/fault"
+	"parley/internal/room"
+)
+
+// query reads the parameters of these names, each sent at most once. Whatever
+// else stands in a query is ignored, even if it is malformed.
+func (c *call) query(names ...string) (map[string]string, error) {
+	values := map[string]string{}
+	for pair := range strings.SplitSeq(c.r.URL.RawQuery, "&") {
+		rawName, rawValue, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(rawName)
+		if err != nil || !slices.Contains(names, name) {
+			continue
+		}
+		if _, twice := values[name]; twice {
+			return nil, fault.Invalidf("%s must be sent at most once", name)
+		}
+		if values[name], err = url.QueryUnescape(rawValue); err != nil {
+			return nil, fault.Invalidf("%s is not written as a query should be", name)
+		}
+	}
+	return values, nil
+}
+
+// roomID reads the room that a query names.
+func (c *call) roomID() (string, error) {
+	values, err := c.query("room_id")
+	if err != nil {
+		return "", err
+	}
+	text, sent := values["room_id"]
+	if !sent {
+		return "", fault.Invalidf("room_id is required in the query")
+	}
+	return known(text)
+}
+
+// limit reads digits; more than is listed at most means that.
+func limit(text string) (int, error) {
+	n := 0
+	for i := range len(text) {
+		digit := text[i] - '0'
+		if digit > 9 {
+			n = 0
+			break
+		}
+		n = min(10*n+int(digit), room.MaxListed)
+	}
+	if n == 0 {
+		return 0, fault.Invalidf("limit must be a whole number of at least 1, in digits; more than %d means %d", room.MaxListed, room.MaxListed)
+	}
+	return n, nil
+}

@@ -1,0 +1,31 @@
+package v4
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"parley/internal/api/companion"
+	"parley/internal/api/companion/companiontest"
+	"parley/internal/api/legacy"
+	. "parley/internal/api/legacy/legacytest"
+)
+
+func house(t testing.TB, b *Bundle) *companiontest.House {
+	return companiontest.NewHouse(t, b, companiontest.Version{
+		Prefix: "/api/v4", OwnLink: true,
+		Serve: func(rooms companiontest.Rooms, limits legacy.Limits, options companion.Options) http.Handler {
+			return NewHandler(rooms, b.Projects, b.Keys, time.Now, Options{Limits: limits, Companion: options})
+		},
+		StartAt:    func(at time.Time) string { return at.Format(minute) },
+		WrongStart: "start_at must have the form YYYY-MM-DDTHH:MM, such as 2027-01-31T09:30, without seconds or offset, not ",
+	}, Description(t))
+}
+
+func TestCompanions(t *testing.T) {
+	t.Parallel()
+	t.Run("meeting", func(t *testing.T) { t.Parallel(); house(t, New(t)).Run(t) })
+	t.Run("reschedule", func(t *testing.T) { t.Parallel(); house(t, New(t)).Reschedule(t) })
+	t.Run("order of checks", func(t *testing.T) { t.Parallel(); house(t, New(t)).Order(t) })
+	t.Run("body signatures", func(t *testing.T) { t.Parallel(); house(t, New(t)).BodySignatures(t) })
+}

@@ -1,0 +1,105 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"parley/internal/room"
+)
+
+func (s *suite) TestStays(t *testing.T) {
+	ctx := context.Background()
+	db := s.open(t)
+	p, other := Project(t, db), Project(t, db)
+	put := func(r *room.Room) *room.Room {
+		t.Helper()
+		if err := db.Write(ctx, func(ctx context.Context) error { return db.InsertRoom(ctx, r) }); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	running := func(projectID string, state room.State) *room.Room {
+		r := Room(projectID)
+		r.State = state
+		return put(r)
+	}
+	open, active, theirs := running(p.ID, room.Open), running(p.ID, room.Active), running(other.ID, room.Active)
+	stay := func(r *room.Room, n, joined, left int, hidden bool) room.Stay {
+		t.Helper()
+		who := seat(r.ID, room.Joined, n)
+		who.UserID, who.Breakout, who.Hidden = texts[n%len(texts)], n, hidden
+		out := room.Stay{Attendance: room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: who.ID, Connection: "PA_1", Hidden: hidden,
+			Node: "node", JoinedAt: moment(joined)}, Name: who.Name, UserID: who.UserID, Role: who.Role, Breakout: n}
+		if left > 0 {
+			out.LeftAt, out.Reason = moment(left), room.LeftByChoice
+		}
+		err := db.Write(ctx, func(ctx context.Context) error {
+			if err := db.InsertSeat(ctx, who); err != nil {
+				return err
+			}
+			_, err := db.InsertAttendance(ctx, out.Attendance)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	gone := stay(active, 0, 10, 20, false)
+	second := stay(active, 1, 40, 0, false)
+	first := stay(active, 2, 30, 0, false)
+	stay(active, 3, 35, 0, true)
+	alone := stay(open, 4, 50, 0, false)
+	foreign := stay(theirs, 5, 5, 0, false)
+
+	all, err := db.Stays(ctx, active.ID)
+	same(t, all, err, []room.Stay{gone, first, second})
+	now, err := db.StaysNow(ctx, p.ID, active.ID)
+	same(t, now, err, []room.Stay{first, second})
+	now, err = db.StaysNow(ctx, p.ID, "")
+	same(t, now, err, []room.Stay{first, second, alone})
+	now, err = db.StaysNow(ctx, other.ID, "")
+	same(t, now, err, []room.Stay{foreign})
+	now, err = db.StaysNow(ctx, other.ID, active.ID)
+	same(t, now, err, nil)
+
+	over := func(title string, ended int, state room.State) *room.Room {
+		r := Room(p.ID)
+		r.State, r.Title, r.EndedAt, r.DueAt, r.WebhookURL, r.Session = state, title, moment(ended), time.Time{}, texts[2], 2
+		return put(r)
+	}
+	two, one := over(texts[0], 200, room.Ended), over(texts[1], 100, room.Cancelled)
+	stay(two, 6, 60, 70, false)
+	stay(two, 7, 60, 70, false)
+	stay(two, 8, 60, 70, true)
+	put(Room(p.ID))
+	rooms, err := db.RunningRooms(ctx, p.ID)
+	if len(rooms) != 3 || rooms[0].ID != open.ID || rooms[1].ID != active.ID || err != nil {
+		t.Fatalf("%d running rooms, %v", len(rooms), err)
+	}
+	same(t, *rooms[1], nil, *active)
+
+	past := func(r *room.Room, joined int) room.Past {
+		return room.Past{ID: r.ID, Session: 2, Title: r.Title, WebhookURL: r.WebhookURL, CreatedAt: r.CreatedAt, EndedAt: r.EndedAt, Joined: joined}
+	}
+	for _, tc := range []struct {
+		q     room.PastQuery
+		total int
+		want  []room.Past
+	}{
+		{room.PastQuery{Limit: 9}, 2, []room.Past{past(two, 2), past(one, 0)}},
+		{room.PastQuery{Limit: 9, Ascending: true}, 2, []room.Past{past(one, 0), past(two, 2)}},
+		{room.PastQuery{Limit: 1, From: 1}, 2, []room.Past{past(one, 0)}},
+		{room.PastQuery{Limit: 9, From: 2}, 2, nil},
+		{room.PastQuery{Limit: 9, IDs: []string{two.ID, active.ID, NewID()}}, 1, []room.Past{past(two, 2)}},
+		{room.PastQuery{Limit: 9, IDs: []string{}}, 0, nil},
+	} {
+		got, total, err := db.PastRooms(ctx, p.ID, tc.q)
+		same(t, got, err, tc.want)
+		same(t, total, nil, tc.total)
+	}
+	got, total, err := db.PastRooms(ctx, other.ID, room.PastQuery{Limit: 9, IDs: []string{two.ID}})
+	same(t, got, err, nil)
+	same(t, total, nil, 0)
+}
