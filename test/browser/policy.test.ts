@@ -61,3 +61,49 @@ test('a room for invited people says so to others, and what to do', async () => 
   await stranger.close();
   await host.close();
 });
+
+test('a co-host is shown as one and runs breakout rooms, but does not end the room for all', async () => {
+  set('invitations_required=true');
+  const room = await server.createMeeting({ breakouts: 2 });
+  const { invitation_link } = server.request<{ invitation_link: string }>('create_invitation_link', {
+    room_id: room.room_id,
+    role: 'admin',
+  });
+  const host = await Person.arrive(browser);
+  const cohost = await Person.arrive(browser, { viewport: phone });
+  await host.join(room.final_link);
+  await cohost.open(invitation_link);
+  await cohost.page.getByText('You are a co-host').waitFor();
+  await cohost.page.getByLabel('Your name').fill('Ben');
+  await cohost.button('Join').click();
+  await host.page.getByText('Co-host').first().waitFor();
+
+  await cohost.button('More').click();
+  await cohost.button('Breakout rooms').waitFor();
+  expect(await cohost.button('End for all…').count()).toBe(0);
+  await cohost.button('Breakout rooms').click();
+  await cohost.button('Open 2 rooms').click();
+  await cohost.button('Close all breakout rooms').waitFor();
+  await host.button(/you are in Main room/).waitFor();
+  await cohost.seen('phone-light-cohost');
+
+  // The link is theirs alone.
+  const other = await Person.arrive(browser);
+  await other.open(invitation_link);
+  await other.page.getByRole('heading', { name: 'This room is entered with an invitation' }).waitFor();
+  for (const person of [host, cohost, other]) await person.close();
+});
+
+test('who waits for a room that is cancelled reads that it is', async () => {
+  set('invitations_required=false');
+  const room = await server.createMeeting({}, { start: new Date(Date.now() + 3 * 60_000) });
+  const guest = await Person.arrive(browser, { viewport: phone });
+  await guest.open(room.guest_link);
+  await guest.page.getByLabel('Your name').fill('Ben');
+  await guest.button('Join when it opens').click();
+  server.request('end_room', { room_id: room.room_id });
+  await guest.page.getByText('It was cancelled before it began.').waitFor({ timeout: 20_000 });
+  await guest.seen('phone-light-cancelled');
+  guest.wellBehaved(server.url, [/410/]);
+  await guest.close();
+});
