@@ -87,6 +87,34 @@ test('people go into breakout rooms and come back, by themselves and with their 
   }
 });
 
+test('who is in a breakout room is there again after the server was killed', async () => {
+  const room = await server.createMeeting({ breakouts: 2 });
+  const host = await Person.arrive(browser);
+  const guest = await Person.arrive(browser);
+  await host.join(room.final_link);
+  await guest.join(room.guest_link, 'Ben');
+  await host.page.getByText('Ben').first().waitFor();
+  await more(host, 'Breakout rooms');
+  await host.page.getByLabel('Room of Ben').selectOption('Room 2');
+  await host.button('Open 2 rooms').click();
+  await guest.button(/you are in Room 2/).waitFor();
+  await host.button('Go there (Room 2)').click();
+  await Promise.all([host.untilHeard(), guest.untilHeard()]);
+
+  await server.down('SIGKILL');
+  await server.up();
+  await Promise.all([host.untilHeard(30_000), guest.untilHeard(30_000)]);
+  for (const person of [host, guest]) await person.button(/you are in Room 2/).waitFor();
+
+  await host.button(/you are in Room 2/).click();
+  await host.button('Close all breakout rooms').click();
+  for (const person of [host, guest]) await expect.poll(() => person.button(/you are in/).count()).toBe(0);
+  await host.page.keyboard.press('Escape');
+  await Promise.all([host.untilHeard(), guest.untilHeard()]);
+  await host.close();
+  await guest.close();
+});
+
 const looks = [
   { name: 'phone-light', viewport: phone, dark: false },
   { name: 'phone-dark', viewport: phone, dark: true },
