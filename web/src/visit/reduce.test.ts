@@ -1,54 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Preview, Refusal, RefusalCode, Seat } from '../api/client';
+import type { Seat } from '../api/client';
 import { reduce } from './reduce';
-import { opening, type Event, type Visit } from './state';
-import { taskOf, type Task } from './task';
-
-const minute = 60_000;
-
-function preview(part: Partial<Preview> = {}): Preview {
-  return {
-    room_id: '01a1fd50-e127-70bb-989c-e1b3e2c83cd9',
-    room_type: 'audio',
-    title: 'Standup',
-    welcome_message: '',
-    state: 'open',
-    participants: 1,
-    max_participants: 10,
-    server_time: '2026-01-01T00:00:00Z',
-    you: { role: 'guest', name: '', returning: false },
-    ...part,
-  };
-}
-
-const host = preview({ you: { role: 'host', name: 'Amina', returning: false, link: 'ok' } });
-
-const seat: Seat = {
-  identity: 'seat-1',
-  name: 'Ben',
-  role: 'guest',
-  session_id: 'room.1',
-  media_token: 'first',
-  room_type: 'audio',
-  title: 'Standup',
-  max_breakouts: 0,
-  features: { camera: false, screen_share: false, chat: true },
-};
-
-const waitOf = (task: Task | null, random: number, now = 0): number | undefined => task?.waitMs(() => random, now);
-
-function refusal(code: RefusalCode, part: Partial<Refusal> = {}): Event {
-  return { type: 'refused', refusal: { code, reason: null, waitMs: 0, ...part } };
-}
-
-/** What becomes of a visit when these things happen, a minute apart. */
-function after(start: Visit, ...events: Event[]): Visit {
-  return events.reduce((visit, event, i) => reduce(visit, event, (i + 1) * minute), start);
-}
-
-const lobby = after(opening, { type: 'previewed', preview: preview() });
-const inside = after(lobby, { type: 'join', name: 'Ben' }, { type: 'seated', seat }, { type: 'connected' });
-const returning = after(inside, { type: 'dropped', loss: 'lost' });
+import { after, host, inside, lobby, minute, preview, refusal, returning, seat, waitOf } from './sample';
+import { opening } from './state';
+import { taskOf } from './task';
 
 describe('before joining', () => {
   test('a preview leads to the first view', () => {
@@ -82,58 +37,6 @@ describe('before joining', () => {
     const you = { role: 'guest', name: '', returning: false, link: 'expired' } as const;
     expect(after(opening, { type: 'previewed', preview: preview({ you }) }).at).toBe('wrongLink');
     expect(after(opening, { type: 'previewed', preview: preview({ you: { ...you, returning: true } }) }).at).toBe('lobby');
-  });
-});
-
-describe('a scheduled room', () => {
-  const start = Date.parse('2026-01-01T01:00:00Z');
-  const scheduled = preview({ state: 'scheduled', start_time: '2026-01-01T01:00:00Z', opens_at: '2026-01-01T01:00:00Z' });
-  const early = after(opening, { type: 'previewed', preview: scheduled });
-  const eager = after(early, { type: 'wait', name: 'Ben' });
-  const opened: Event = { type: 'previewed', preview: { ...scheduled, server_time: '2026-01-01T01:00:00Z' } };
-
-  test('is asked about again and again, and has its first view meanwhile', () => {
-    expect(early).toMatchObject({ at: 'lobby', eager: false, arrival: null });
-    expect(taskOf(early)?.do).toBe('preview');
-    const asked = after(early, { type: 'previewed', preview: scheduled });
-    expect(asked).toMatchObject({ at: 'lobby', polls: 1, notice: null });
-    expect(taskOf(asked)?.key).not.toBe(taskOf(early)?.key);
-  });
-
-  test('lets in who wanted to come in, and tells the others', () => {
-    expect(after(eager, opened)).toMatchObject({ at: 'lobby', arrival: { name: 'Ben', attempt: 0 } });
-    expect(after(early, opened)).toMatchObject({ at: 'lobby', arrival: null, notice: 'open' });
-    const byHost: Event = { type: 'previewed', preview: preview({ state: 'active' }) };
-    expect(after(eager, byHost)).toMatchObject({ arrival: { name: 'Ben' } });
-    expect(after(eager, { type: 'wait', name: null }, opened)).toMatchObject({ arrival: null, typed: 'Ben' });
-  });
-
-  test('lets in under the name that stands there at the end', () => {
-    expect(after(eager, { type: 'wait', name: 'Benno' }, opened)).toMatchObject({ arrival: { name: 'Benno' } });
-  });
-
-  test('that was not open after all goes on waiting', () => {
-    const knocking = after(eager, opened);
-    expect(after(knocking, refusal('room_not_open'))).toMatchObject({ at: 'lobby', eager: true, arrival: null });
-  });
-
-  test('that is cancelled says so', () => {
-    const cancelled = after(eager, refusal('room_ended', { reason: 'cancelled' }));
-    expect(cancelled).toMatchObject({ at: 'refused', refusal: { reason: 'cancelled' }, title: 'Standup', stayMs: null });
-  });
-
-  test('is waited for although the server is away or has had enough of questions', () => {
-    const away = after(eager, { type: 'unreachable', waitMs: 0 });
-    expect(away).toMatchObject({ at: 'lobby', eager: true, trouble: null });
-    expect(waitOf(taskOf(away), 0, start)).toBe(2_000);
-    expect(waitOf(taskOf(after(eager, refusal('too_many_attempts', { waitMs: 9_000 }))), 0, start)).toBe(9_000);
-  });
-
-  test('asks for a name anew when the host link went to somebody else', () => {
-    const you = { role: 'host', name: 'Amina', returning: false, link: 'ok' } as const;
-    const waiting = after(opening, { type: 'previewed', preview: { ...scheduled, you } }, { type: 'wait', name: 'Amina' });
-    const taken = { ...scheduled, you: { role: 'guest', name: '', returning: false, link: 'taken' } as const };
-    expect(after(waiting, { type: 'previewed', preview: taken })).toMatchObject({ notice: 'linkTaken', eager: false, typed: null });
   });
 });
 
@@ -249,47 +152,6 @@ describe('inside', () => {
     const left = reduce(inside, { type: 'leave' }, 13 * minute);
     expect(left).toMatchObject({ at: 'away', why: 'left', stayMs: 10 * minute });
     expect(after(returning, { type: 'leave' })).toMatchObject({ at: 'away', why: 'left' });
-  });
-});
-
-describe('breakout rooms', () => {
-  const there: Seat = { ...seat, session_id: 'room.2', media_token: 'second', breakout: { number: 1, name: 'Room 1' } };
-  const told = after(inside, { type: 'dropped', loss: 'moved' });
-  const inBreakout = after(told, { type: 'seated', seat: there }, { type: 'connected' });
-
-  test('who is told to move takes the seat again and goes where it is', () => {
-    expect(told).toMatchObject({ at: 'room', link: { is: 'returning', moving: true } });
-    expect(taskOf(told)).toMatchObject({ do: 'takeSeat', arrival: { name: 'Ben' } });
-    expect(taskOf(after(told, { type: 'seated', seat: there }))).toMatchObject({ do: 'connect', seat: there });
-    expect(inBreakout).toMatchObject({ at: 'room', seat: there, link: { is: 'up' } });
-  });
-
-  test('what the old place does meanwhile is not heeded', () => {
-    const going = after(told, { type: 'seated', seat: there });
-    for (const loss of ['moved', 'lost', 'deleted'] as const) expect(after(going, { type: 'dropped', loss })).toBe(going);
-    expect(after(going, { type: 'dropped', loss: 'removed' }).at).toBe('removed');
-  });
-
-  test('a way that fails is the same way on the next attempt', () => {
-    const failed = after(told, { type: 'unreachable', waitMs: 0 }, { type: 'seated', seat: there }, { type: 'notConnected' });
-    expect(failed).toMatchObject({ link: { is: 'returning', moving: true, arrival: { attempt: 2, seat: null } } });
-  });
-
-  test('who is in one that is closed comes back without asking why', () => {
-    const back = after(inBreakout, { type: 'dropped', loss: 'deleted' });
-    expect(back).toMatchObject({ link: { is: 'returning', moving: true } });
-    expect(taskOf(back)?.do).toBe('takeSeat');
-    expect(after(back, refusal('room_ended', { reason: 'duration' }))).toMatchObject({ at: 'refused', refusal: { reason: 'duration' } });
-  });
-
-  test('a word to everybody stays until it is read, wherever one is', () => {
-    const word = { text: 'Five more minutes.', from: 'Amina' };
-    const heard = after(inside, { type: 'told', word });
-    expect(heard).toMatchObject({ word });
-    const moved = after(heard, { type: 'dropped', loss: 'moved' }, { type: 'seated', seat: there }, { type: 'connected' });
-    expect(moved).toMatchObject({ word });
-    expect(after(moved, { type: 'heard' })).toMatchObject({ word: null });
-    expect(after(lobby, { type: 'told', word })).toBe(lobby);
   });
 });
 
