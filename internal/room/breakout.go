@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -29,8 +30,8 @@ type Opening struct {
 }
 
 // OpenBreakouts opens breakout rooms, as a host or co-host wishes. As many may
-// be open at once as the room allows. Refusals: NotFound, Forbidden (not a
-// host), Conflict (the room is not active, or too many), Invalid.
+// be open at once as the room allows. Refusals: NotFound, Gone (over), Forbidden
+// (not a host), Conflict (not open yet, or too many), Invalid.
 func (s *Service) OpenBreakouts(ctx context.Context, roomID, seatKey string, q Opening) ([]Breakout, error) {
 	if err := q.check(); err != nil {
 		return nil, err
@@ -38,8 +39,7 @@ func (s *Service) OpenBreakouts(ctx context.Context, roomID, seatKey string, q O
 	var opened []Breakout
 	err := s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		opened = nil
-		host, err := s.hostSeat(ctx, r, seatKey)
-		if err != nil {
+		if _, err := s.hostSeat(ctx, r, seatKey); err != nil {
 			return err
 		}
 		all, err := s.store.Breakouts(ctx, r.ID)
@@ -60,12 +60,13 @@ func (s *Service) OpenBreakouts(ctx context.Context, roomID, seatKey string, q O
 			opened = append(opened, b)
 		}
 		r.retold = true
-		return s.deal(ctx, r, host, q, opened)
+		return s.deal(ctx, r, q, opened)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return opened, s.callMoved(ctx, roomID)
+	s.callMoved(ctx, roomID)
+	return opened, nil
 }
 
 func (q Opening) check() error {
@@ -86,7 +87,7 @@ func (q Opening) check() error {
 }
 
 // deal writes on the seats who belongs where.
-func (s *Service) deal(ctx context.Context, r *Room, host Seat, q Opening, opened []Breakout) error {
+func (s *Service) deal(ctx context.Context, r *Room, q Opening, opened []Breakout) error {
 	seats, err := s.store.Seats(ctx, r.ID)
 	if err != nil {
 		return err
@@ -137,10 +138,10 @@ func (s *Service) Move(ctx context.Context, roomID, seatKey, identity string, to
 		seat.Breakout = to
 		return s.store.UpdateSeat(ctx, seat)
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		s.callMoved(ctx, roomID)
 	}
-	return s.callMoved(ctx, roomID)
+	return err
 }
 
 // CloseBreakouts ends all breakout rooms of a room; who is in them belongs in
@@ -154,13 +155,20 @@ func (s *Service) CloseBreakouts(ctx context.Context, roomID, seatKey string) er
 		if err != nil {
 			return err
 		}
+		present, err := s.store.Present(ctx, r.ID)
+		if err != nil {
+			return err
+		}
 		for _, seat := range seats {
-			if seat.Breakout == 0 {
-				continue
+			// Where they are decides, not where they belong: who was called
+			// and has not moved stays where they are.
+			away := slices.ContainsFunc(present, func(a Attendance) bool {
+				return a.SeatID == seat.ID && a.Connection == seat.Connection && a.Session != r.Session
+			})
+			if away || seat.Breakout > 0 && seat.State == Reserved {
+				seat.HeldUntil = now.Add(reserveFor)
 			}
 			seat.Breakout = 0
-			seat.onTheWay()
-			seat.HeldUntil = now.Add(reserveFor)
 			if err := s.store.UpdateSeat(ctx, seat); err != nil {
 				return err
 			}
@@ -188,7 +196,12 @@ func (s *Service) Broadcast(ctx context.Context, roomID, seatKey, text string) e
 		return err
 	}
 	message := Message{Kind: MessageBroadcast, Text: strings.TrimSpace(text), From: host.Name}
-	return s.eachSession(ctx, roomID, func(session string, _ *Room, _ Info) error { return s.media.Tell(ctx, session, nil, message) })
+	return s.eachSession(ctx, roomID, func(session string, _ *Room, _ Info) error {
+		if err := s.media.Tell(ctx, session, nil, message); err != nil {
+			return engineAway(err)
+		}
+		return nil
+	})
 }
 
 // EndByHost ends the room for all. Only a host may, not a co-host.
@@ -249,8 +262,13 @@ func (s *Service) openBreakout(ctx context.Context, r *Room, n int) (Breakout, e
 	return Breakout{}, nil
 }
 
-// callMoved tells the pages of those who belong elsewhere than they are.
-func (s *Service) callMoved(ctx context.Context, roomID string) error {
+// callMoved tells the pages of those who belong elsewhere than they are. What
+// fails here is made up for by the next look.
+func (s *Service) callMoved(ctx context.Context, roomID string) {
+	s.note(ctx, "tell people to move", s.tellMoved(ctx, roomID), "room_id", roomID)
+}
+
+func (s *Service) tellMoved(ctx context.Context, roomID string) error {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
 		return err
@@ -281,9 +299,7 @@ func (s *Service) callMoved(ctx context.Context, roomID string) error {
 		}
 	}
 	for n, identities := range astray {
-		if err := s.media.Tell(ctx, SessionID(roomID, n), identities, Message{Kind: MessageMove}); err != nil {
-			s.log.Warn("somebody could not be told to move; the next look will", "room_id", roomID, "error", err)
-		}
+		err = errors.Join(err, s.media.Tell(ctx, SessionID(roomID, n), identities, Message{Kind: MessageMove}))
 	}
-	return nil
+	return err
 }

@@ -47,6 +47,8 @@ type Admission struct {
 	Token     string
 	Link      LinkVerdict
 	LogoutURL string
+
+	left []string // sessions that the seat's holder has to leave first
 }
 
 // Preview says what a visitor would find and be. It changes nothing.
@@ -68,27 +70,24 @@ func (s *Service) Preview(ctx context.Context, roomID string, v Visit) (Preview,
 	if err != nil {
 		return Preview{}, err
 	}
-	p := Preview{Room: r, Taken: o.Taken, Role: Guest, LogoutURL: logoutURL(r, project)}
+	p := Preview{Room: r, Taken: o.Taken, LogoutURL: logoutURL(r, project)}
 	keyHash := ""
 	if v.SeatKey != "" {
 		if err := checkSeatKey(v.SeatKey); err != nil {
 			return Preview{}, err
 		}
 		keyHash = seal.Hash(v.SeatKey)
-		seat, err := s.store.SeatByKey(ctx, r.ID, keyHash)
-		if err == nil {
-			p.Returning, p.Name, p.Role = true, seat.Name, seat.Role
-		} else if !fault.Is(err, fault.NotFound) {
-			return Preview{}, err
-		}
 	}
 	link, verdict, err := s.judge(ctx, r, v.Link, keyHash, s.now())
 	if err != nil {
 		return Preview{}, err
 	}
-	if p.Link = verdict; verdict == LinkOK {
-		p.Role, p.Name = rank(p.Role, link.Role), cmp.Or(p.Name, link.Name)
+	mine, err := s.claimOf(ctx, r, keyHash, link)
+	if err != nil {
+		return Preview{}, err
 	}
+	p.Link, p.Role, p.Returning = verdict, mine.role, mine.known && mine.seat.KeyHash == keyHash
+	p.Name = cmp.Or(mine.seat.Name, link.Name)
 	if err := invited(project, verdict, p.Returning); err != nil {
 		return Preview{}, err
 	}
@@ -119,71 +118,152 @@ func (s *Service) TakeSeat(ctx context.Context, roomID string, v Visit) (Admissi
 	return out, s.admit(ctx, &out)
 }
 
+// claim is what somebody at the door has a right to.
+type claim struct {
+	seat  Seat // theirs already, where known
+	known bool
+	role  Role
+	left  Seat // the browser's seat as somebody else, which it gives up; without an id where there is none
+}
+
+// claimOf says which seat a visitor has already: the one of this browser or,
+// with a personal link, the person's own, in whatever browser it was taken.
+func (s *Service) claimOf(ctx context.Context, r *Room, keyHash string, link Link) (claim, error) {
+	c := claim{role: cmp.Or(link.Role, Guest)}
+	own, err := s.store.SeatByKey(ctx, r.ID, keyHash)
+	known := err == nil
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return c, err
+	}
+	if link.UserID == "" || own.UserID == link.UserID {
+		c.seat, c.known = own, known
+	} else {
+		if own.UserID == "" && known {
+			c.role = rank(c.role, own.Role) // the same person, who is named only now
+		}
+		c.left = own
+		c.seat, err = s.store.SeatByUser(ctx, r.ID, link.UserID)
+		if c.known = err == nil; err != nil && !fault.Is(err, fault.NotFound) {
+			return c, err
+		}
+	}
+	if c.known {
+		c.role = rank(c.role, c.seat.Role)
+	}
+	return c, nil
+}
+
+// giveUp leaves a seat to nobody: its key opens nothing any more. Whoever is
+// in with it keeps it until they leave.
+func (s *Service) giveUp(ctx context.Context, seat Seat) error {
+	seat.KeyHash = "given up: " + seat.ID
+	if seat.State == Reserved {
+		seat.State, seat.HeldUntil = Free, time.Time{}
+	}
+	return s.store.UpdateSeat(ctx, seat)
+}
+
 // seat finds or makes the visitor's seat, in the transaction that holds the room.
 func (s *Service) seat(ctx context.Context, r *Room, v Visit, now time.Time) (Admission, error) {
 	keyHash := seal.Hash(v.SeatKey)
+	o, err := s.occupancy(ctx, r, now)
+	if err != nil {
+		return Admission{}, err
+	}
 	link, verdict, err := s.judge(ctx, r, v.Link, keyHash, now)
 	if err != nil {
 		return Admission{}, err
 	}
-	seat, known, err := s.seatOf(ctx, r, keyHash, link)
+	mine, err := s.claimOf(ctx, r, keyHash, link)
 	if err != nil {
 		return Admission{}, err
 	}
-	if !known {
-		seat = Seat{ID: s.newID(), RoomID: r.ID, Role: Guest, State: Free, CreatedAt: now}
-	}
-	seat.KeyHash, seat.Name = keyHash, v.Name
-	if verdict == LinkOK {
-		seat.Role, seat.Hidden = rank(seat.Role, link.Role), link.Hidden
-		seat.UserID = cmp.Or(seat.UserID, link.UserID)
-	}
-	r.openFor(seat.Role, now)
-	project, err := s.admits(ctx, r, now)
+	r.openFor(mine.role, now)
+	project, err := s.admits(ctx, r, o, now)
 	if err != nil {
 		return Admission{}, err
 	}
-	if err := invited(project, verdict, known); err != nil {
+	if err := invited(project, verdict, mine.known); err != nil {
 		return Admission{}, err
 	}
-	if verdict != LinkOK && verdict != NoLink && v.Role != "" && v.Role != Guest && seat.Role == Guest {
-		return Admission{}, fault.New(fault.Conflict, "link_taken", "this link was already used in another browser")
+	if err := promised(v.Role, mine.role, verdict); err != nil {
+		return Admission{}, err
+	}
+	if mine.left.ID != "" {
+		if err := s.giveUp(ctx, mine.left); err != nil {
+			return Admission{}, err
+		}
+	}
+	seat := mine.seat
+	if !mine.known {
+		seat = Seat{ID: s.newID(), RoomID: r.ID, UserID: link.UserID, State: Free, CreatedAt: now}
+	}
+	seat.KeyHash, seat.Name, seat.Role = keyHash, v.Name, mine.role
+	out := Admission{Room: r, Link: verdict, LogoutURL: logoutURL(r, project)}
+	if verdict == LinkOK && seat.Hidden != link.Hidden {
+		if out.left, err = s.disconnect(ctx, r, &seat, now); err != nil {
+			return Admission{}, err
+		}
+		seat.Hidden = link.Hidden
 	}
 	if seat.State == Free {
 		if err := s.room(ctx, r, seat); err != nil {
 			return Admission{}, err
 		}
+		seat.State = Reserved
 	}
-	if err := s.claim(ctx, r, link, keyHash); verdict == LinkOK && err != nil {
+	if err := s.claim(ctx, r, link, keyHash); err != nil {
 		return Admission{}, err
 	}
-	place, err := s.place(ctx, r, &seat, now)
-	if err != nil {
+	if out.Breakout, err = s.place(ctx, r, &seat, now); err != nil {
 		return Admission{}, err
 	}
-	if seat.State != Joined {
-		seat.State, seat.HeldUntil = Reserved, now.Add(reserveFor)
+	// Also whoever is in is waited for: the page connects anew, here or
+	// elsewhere, and its old connection may end first.
+	seat.HeldUntil = now.Add(reserveFor)
+	out.Seat, out.SessionID = seat, SessionID(r.ID, cmp.Or(out.Breakout.Session, r.Session))
+	if mine.known {
+		return out, s.store.UpdateSeat(ctx, seat)
 	}
-	if known {
-		err = s.store.UpdateSeat(ctx, seat)
-	} else {
-		err = s.store.InsertSeat(ctx, seat)
-	}
-	return Admission{Seat: seat, Room: r, SessionID: SessionID(r.ID, cmp.Or(place.Session, r.Session)), Breakout: place,
-		Link: verdict, LogoutURL: logoutURL(r, project)}, err
+	return out, s.store.InsertSeat(ctx, seat)
 }
 
-// seatOf returns the seat the visitor has already: in this browser, or, with a
-// personal link, in another one, which it then leaves.
-func (s *Service) seatOf(ctx context.Context, r *Room, keyHash string, link Link) (seat Seat, known bool, err error) {
-	seat, err = s.store.SeatByKey(ctx, r.ID, keyHash)
-	if fault.Is(err, fault.NotFound) && link.UserID != "" {
-		seat, err = s.store.SeatByUser(ctx, r.ID, link.UserID)
+// promised refuses a visitor whose page promised more than a guest's seat,
+// when the link does not grant it after all.
+func promised(role, granted Role, verdict LinkVerdict) error {
+	if role == "" || role == Guest || granted != Guest {
+		return nil
 	}
-	if fault.Is(err, fault.NotFound) {
-		return Seat{}, false, nil
+	switch verdict {
+	case LinkTaken, LinkUnknown:
+		return fault.New(fault.Conflict, "link_taken", "this link was already used in another browser")
+	case LinkExpired:
+		return fault.New(fault.Conflict, "link_taken", "this link has expired")
 	}
-	return seat, err == nil, err
+	return nil
+}
+
+// disconnect ends the connections of somebody who was seen and will be hidden, or
+// the other way round, and returns their sessions: as they are, they would be
+// counted wrongly. The seat is free then, to be taken as what it will be.
+func (s *Service) disconnect(ctx context.Context, r *Room, seat *Seat, now time.Time) (sessions []string, err error) {
+	present, err := s.store.Present(ctx, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range present {
+		if a.SeatID == seat.ID {
+			if err := s.leave(ctx, r, a, now, LeftReplaced); err != nil {
+				return nil, err
+			}
+			sessions = append(sessions, SessionID(r.ID, a.Session))
+		}
+	}
+	if seat.State != Free {
+		seat.State, seat.HeldUntil, seat.Connection = Free, time.Time{}, ""
+		err = s.store.UpdateSeat(ctx, *seat)
+	}
+	return sessions, err
 }
 
 // room fails when there is none left for one more.
@@ -201,8 +281,7 @@ func (s *Service) room(ctx context.Context, r *Room, seat Seat) error {
 }
 
 // place returns the breakout room the seat is in, zero for the room itself,
-// and begins a session where none is live. Who is on the way from one place to
-// another keeps the seat while the old connection ends.
+// and begins a session where none is live.
 func (s *Service) place(ctx context.Context, r *Room, seat *Seat, now time.Time) (Breakout, error) {
 	place, err := s.openBreakout(ctx, r, seat.Breakout)
 	if err != nil {
@@ -215,17 +294,6 @@ func (s *Service) place(ctx context.Context, r *Room, seat *Seat, now time.Time)
 		}
 		r.SessionLive = true
 	}
-	if seat.State == Joined {
-		present, err := s.store.Present(ctx, r.ID)
-		if err != nil {
-			return Breakout{}, err
-		}
-		for _, a := range present {
-			if a.SeatID == seat.ID && a.Connection == seat.Connection && a.Session != cmp.Or(place.Session, r.Session) {
-				seat.onTheWay()
-			}
-		}
-	}
 	return place, nil
 }
 
@@ -235,12 +303,13 @@ func (s *Service) beginSession(ctx context.Context, r *Room, breakout int, now t
 	return r.LastSession, s.store.InsertSession(ctx, Session{RoomID: r.ID, N: r.LastSession, Breakout: breakout, State: SessionLive}, now)
 }
 
-// onTheWay keeps a seat for its holder, whatever becomes of the connection
-// they leave.
-func (seat *Seat) onTheWay() { seat.State, seat.Connection = Reserved, "" }
-
 // admit opens the session an admission leads to and makes its token.
 func (s *Service) admit(ctx context.Context, a *Admission) error {
+	for _, session := range a.left {
+		if err := s.media.Remove(ctx, session, a.Seat.ID); err != nil {
+			return engineAway(err)
+		}
+	}
 	var all []Breakout
 	if a.Room.LastSession > a.Room.Session { // there are, or were, breakout rooms
 		var err error
@@ -250,8 +319,7 @@ func (s *Service) admit(ctx context.Context, a *Admission) error {
 	}
 	if err := s.media.Open(ctx, MediaSession{Name: a.SessionID, Type: a.Room.Type, MaxParticipants: a.Room.MaxParticipants + maxHidden,
 		Info: info(a.Room, a.Breakout, all)}); err != nil {
-		return &fault.Error{Kind: fault.Unavailable, Code: "unavailable",
-			Message: "the media engine does not answer, try again in a moment", RetryAfter: time.Second, Err: err}
+		return engineAway(err)
 	}
 	token, err := s.media.Pass(MediaPass{Session: a.SessionID, Identity: a.Seat.ID, Name: a.Seat.Name, Role: a.Seat.Role,
 		Type: a.Room.Type, Grants: a.Room.grants(a.Seat.Role), Hidden: a.Seat.Hidden, TTL: passTTL})
@@ -259,19 +327,17 @@ func (s *Service) admit(ctx context.Context, a *Admission) error {
 	return err
 }
 
+func engineAway(err error) error {
+	return &fault.Error{Kind: fault.Unavailable, Code: "unavailable",
+		Message: "the media engine does not answer, try again in a moment", RetryAfter: time.Second, Err: err}
+}
+
 // admits says whether anybody may come in at all at now.
-func (s *Service) admits(ctx context.Context, r *Room, now time.Time) (project.Project, error) {
+func (s *Service) admits(ctx context.Context, r *Room, o Occupancy, now time.Time) (project.Project, error) {
 	if err := refusal(r); err != nil {
 		return project.Project{}, err
 	}
 	p, err := s.admittingProject(ctx, r)
-	if err != nil {
-		return p, err
-	}
-	if err := s.store.ReleaseSeats(ctx, r.ID, now); err != nil {
-		return p, err
-	}
-	o, err := s.store.Occupancy(ctx, r.ID)
 	if err != nil {
 		return p, err
 	}
@@ -294,7 +360,14 @@ func (s *Service) admittingProject(ctx context.Context, r *Room) (project.Projec
 // invited holds visitors to have a link where the project demands one.
 func invited(p project.Project, verdict LinkVerdict, returning bool) error {
 	if p.Settings.InvitationsRequired && verdict != LinkOK && !returning {
-		return fault.New(fault.Forbidden, "invitation_required", "this room is entered with an invitation: open the link you were sent")
+		message := "this room is entered with an invitation: open the link you were sent"
+		switch verdict {
+		case LinkTaken:
+			message = "this room is entered with an invitation, and yours was already used in another browser: ask for a new one"
+		case LinkExpired:
+			message = "this room is entered with an invitation, and yours has expired: ask for a new one"
+		}
+		return &fault.Error{Kind: fault.Forbidden, Code: "invitation_required", Message: message}
 	}
 	return nil
 }

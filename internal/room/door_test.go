@@ -23,6 +23,17 @@ func (quiet) Open(context.Context, room.MediaSession) error { return nil }
 func (quiet) Pass(room.MediaPass) (string, error)           { return "token", nil }
 func (quiet) Remove(context.Context, string, string) error  { return nil }
 func (quiet) Close(_ context.Context, _ string) error       { return nil }
+func (quiet) Tell(context.Context, string, []string, room.Message) error {
+	return nil
+}
+func (quiet) Announce(context.Context, string, room.Info) error                   { return nil }
+func (quiet) Allow(context.Context, string, string, room.Role, room.Grants) error { return nil }
+
+// token returns the token of a link.
+func token(link string) string {
+	_, token, _ := strings.Cut(link, "#t=")
+	return token
+}
 
 // rooms returns a service on a database, with a project to make rooms in.
 func rooms(t testing.TB, url string) (*room.Service, project.Project) {
@@ -39,7 +50,7 @@ func TestSeatsAreExact(t *testing.T) {
 	for _, tc := range []struct {
 		name, url string
 		rounds    int
-	}{{"SQLite", "", 100}, {"PostgreSQL", storetest.Postgres(t), 100}} {
+	}{{"SQLite", "", 60}, {"PostgreSQL", storetest.Postgres(t), 60}} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			s, p := rooms(t, tc.url)
@@ -48,12 +59,17 @@ func TestSeatsAreExact(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				cohosts, err := s.Invite(t.Context(), p, created.ID, room.Invitation{Role: room.CoHost})
+				if err != nil {
+					t.Fatal(err)
+				}
+				links := []string{"", token(created.FinalLink), token(cohosts)}
 				var mu sync.Mutex
 				var people sync.WaitGroup
-				admitted, refused := map[string]bool{}, 0
+				admitted, refused, hosts := map[string]bool{}, 0, 0
 				for n := range 50 {
 					people.Go(func() {
-						visit := room.Visit{Name: "Guest", SeatKey: strings.Repeat("k", 30) + fmt.Sprint(n)}
+						visit := room.Visit{Name: "Guest", SeatKey: strings.Repeat("k", 30) + fmt.Sprint(n), Link: links[n%3]}
 						a, err := s.TakeSeat(t.Context(), created.ID, visit)
 						for fault.Is(err, fault.Unavailable) { // a slow disk: ask again, as the page does
 							a, err = s.TakeSeat(t.Context(), created.ID, visit)
@@ -63,6 +79,9 @@ func TestSeatsAreExact(t *testing.T) {
 						switch f := fault.From(err); {
 						case err == nil:
 							admitted[a.Seat.ID] = true
+							if a.Seat.Role == room.Host {
+								hosts++
+							}
 						case f.Code == "room_full" && f.Message == "this room is full: all 10 seats are taken":
 							refused++
 						default:
@@ -71,8 +90,91 @@ func TestSeatsAreExact(t *testing.T) {
 					})
 				}
 				people.Wait()
-				if len(admitted) != 10 || refused != 40 {
-					t.Fatalf("round %d: %d came in and %d were refused", round, len(admitted), refused)
+				if len(admitted) != 10 || refused != 40 || hosts > 1 {
+					t.Fatalf("round %d: %d came in, %d of them hosts, and %d were refused", round, len(admitted), hosts, refused)
+				}
+			}
+		})
+	}
+}
+
+// Two hosts who open breakout rooms at once never get more than the room may
+// have, and nobody who moves while they are closed loses the seat.
+func TestBreakoutsAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, url string }{{"SQLite", ""}, {"PostgreSQL", storetest.Postgres(t)}} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			s, p := rooms(t, tc.url)
+			patiently := func(do func() error) error {
+				err := do()
+				for fault.Is(err, fault.Unavailable) {
+					err = do()
+				}
+				return err
+			}
+			for round := range 20 {
+				two := 2
+				created, err := s.CreateQuick(t.Context(), p, room.Request{Type: room.Video, Name: "Host", Title: "T", MaxParticipants: 4, BreakoutRooms: &two})
+				if err != nil {
+					t.Fatal(err)
+				}
+				cohosts, err := s.Invite(t.Context(), p, created.ID, room.Invitation{Role: room.CoHost})
+				if err != nil {
+					t.Fatal(err)
+				}
+				key := func(n int) string { return strings.Repeat("k", 30) + fmt.Sprint(n) }
+				var seats []room.Seat
+				for n := range 4 {
+					a, err := s.TakeSeat(t.Context(), created.ID, room.Visit{Name: "A", SeatKey: key(n), Link: token(cohosts)})
+					if err != nil {
+						t.Fatal(err)
+					}
+					s.ParticipantJoined(a.SessionID, a.Seat.ID, "PA_"+a.Seat.ID, time.Now())
+					seats = append(seats, a.Seat)
+				}
+				var mu sync.Mutex
+				var all sync.WaitGroup
+				opened := 0
+				for n := range 4 {
+					all.Go(func() {
+						var got []room.Breakout
+						err := patiently(func() (err error) {
+							got, err = s.OpenBreakouts(t.Context(), created.ID, key(n), room.Opening{Names: []string{"One", "Two"}[:1+n%2]})
+							return err
+						})
+						if err != nil && fault.From(err).Code != "too_many_breakouts" {
+							t.Error(err)
+						}
+						mu.Lock()
+						defer mu.Unlock()
+						opened += len(got)
+					})
+				}
+				all.Wait()
+				if opened < 1 || opened > 2 {
+					t.Fatalf("round %d: %d breakout rooms are open", round, opened)
+				}
+				for n := range 4 {
+					all.Go(func() {
+						if n == 0 {
+							if err := patiently(func() error { return s.CloseBreakouts(t.Context(), created.ID, key(0)) }); err != nil {
+								t.Error(err)
+							}
+							return
+						}
+						err := patiently(func() error { return s.Move(t.Context(), created.ID, key(n), "", 1) })
+						if err != nil && fault.From(err).Code != "breakout_not_found" {
+							t.Error(err)
+						}
+					})
+				}
+				all.Wait()
+				for n, seat := range seats {
+					a, err := s.TakeSeat(t.Context(), created.ID, room.Visit{Name: "A", SeatKey: key(n)})
+					if err != nil || a.Seat.ID != seat.ID || a.Breakout.N != 0 || a.Seat.Breakout != 0 {
+						t.Errorf("round %d: %+v %v", round, a, err)
+					}
 				}
 			}
 		})

@@ -17,3 +17,10 @@ const (
 	ReserveFor   = reserveFor
 	ReturnWithin = returnWithin
 )
+
+// Beat and Watch do once what Run does every second where there may be others.
+func (s *Service) Beat(ctx context.Context)  { s.beat(ctx) }
+func (s *Service) Watch(ctx context.Context) { s.watch(ctx) }
+
+// LostAfter is how long a node may be silent.
+const LostAfter = lostAfter

@@ -42,7 +42,7 @@ func newHouse(t testing.TB) *house {
 // restart is a new process on the same database: its engine has nobody in it.
 func (h *house) restart() {
 	h.engine = &engine{sessions: map[string]map[string]room.Present{}, infos: map[string]room.Info{}}
-	h.Service = room.NewService(h.db, h.engine, func() string { return "https://meet.example.org" }, h.clock.Now, storetest.NewID, slog.New(slog.DiscardHandler))
+	h.Service = room.NewService(h.db, h.engine, func() string { return "https://meet.example.org" }, h.clock.Now, storetest.NewID, quietly)
 }
 
 // create makes a room, a quick one unless the request has a start, and returns
@@ -104,6 +104,9 @@ func (h *house) kinds(t testing.TB, id string) []event.Type {
 	}
 	return kinds
 }
+
+// quietly is a log that nobody reads.
+var quietly = slog.New(slog.DiscardHandler)
 
 // guest is a visitor with a browser of that number.
 func guest(n int) room.Visit {
@@ -255,4 +258,15 @@ func (e *engine) tookOut() []string {
 	defer e.mu.Unlock()
 	defer func() { e.removed = nil }()
 	return e.removed
+}
+
+// invite makes a link and returns its token.
+func (h *house) invite(t testing.TB, roomID string, q room.Invitation) string {
+	t.Helper()
+	link, err := h.Invite(context.Background(), h.project, roomID, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, token, _ := strings.Cut(link, "#t=")
+	return token
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,6 +73,7 @@ type model struct {
 	live       bool
 	seats      map[int]*seat // by browser
 	stays      []*stay
+	doubted    map[string]bool // found by the last comparison, and not in the rows
 	unheard    int
 }
 
@@ -82,6 +84,9 @@ type seat struct {
 	until             time.Time
 	connection        string
 }
+
+// holds is whether somebody is waited for.
+func (s *seat) holds(now time.Time) bool { return s.until.After(now) }
 
 // stay is one connection from join to leave.
 type stay struct {
@@ -118,11 +123,18 @@ func (m *model) count(states ...room.SeatState) (n int) {
 
 func (m *model) taken() int { return m.count(room.Reserved, room.Joined) }
 
-// release gives up the seats that were held for long enough.
+// release gives up the seats that were held for long enough, unless somebody
+// is in after all.
 func (m *model) release() {
-	for _, s := range m.seats {
-		if s.state == room.Reserved && !m.clock.Now().Before(s.until) {
-			s.state = room.Free
+	for n, s := range m.seats {
+		if s.until.IsZero() || s.holds(m.clock.Now()) {
+			continue
+		}
+		s.state, s.until = room.Free, time.Time{}
+		for _, o := range m.byJoin() {
+			if o.browser == n && present(o) {
+				s.state, s.connection = room.Joined, o.connection
+			}
 		}
 	}
 }
@@ -170,10 +182,13 @@ func (m *model) afterwards() {
 			m.end(s, m.clock.Now(), room.LeftRoomOver)
 		}
 		for _, s := range m.seats {
-			s.state = room.Free
+			s.state, s.until = room.Free, time.Time{}
 		}
 	}
 	if m.taken() == 0 {
+		for _, s := range m.stays {
+			m.end(s, m.clock.Now(), room.LeftLost)
+		}
 		m.live = false
 	}
 }
@@ -234,8 +249,9 @@ func (m *model) take(rt *rapid.T) (browser int, ok bool) {
 	}
 	m.seats[n] = s
 	if s.state != room.Joined {
-		s.state, s.until = room.Reserved, m.clock.Now().Add(room.ReserveFor)
+		s.state = room.Reserved
 	}
+	s.until = m.clock.Now().Add(room.ReserveFor)
 	if !m.live {
 		m.session++
 		m.live = true
@@ -265,7 +281,7 @@ func (m *model) joined(browser, number int, connection string, at time.Time) (we
 	welcome = !m.over() && m.live && number == m.session && (s.state != room.Free || m.taken() < m.max)
 	if welcome && !slices.ContainsFunc(m.stays, func(o *stay) bool { return o.browser == browser && o.connection == connection }) {
 		m.stays = append(m.stays, &stay{browser: browser, connection: connection, from: at})
-		s.state, s.connection = room.Joined, connection
+		s.state, s.connection, s.until = room.Joined, connection, time.Time{}
 		m.emptySince = time.Time{}
 		if m.state == room.Open {
 			m.state, m.started = room.Active, at
@@ -278,9 +294,22 @@ func (m *model) joined(browser, number int, connection string, at time.Time) (we
 // depart has the engine tell of a leave.
 func (m *model) depart(o *stay, at time.Time, reason room.LeaveReason) {
 	s := m.seats[o.browser]
-	m.ParticipantLeft(room.SessionID(m.id, max(s.number, 1)), s.identity, o.connection, at, reason)
-	m.departed(o, at, reason)
+	m.ParticipantLeft(room.SessionID(m.id, max(s.number, 1)), s.identity, ofEngine(o.connection), at, reason)
+	for _, other := range m.stays { // it may have been taken for lost, and noted again
+		if other.browser == o.browser && ofEngine(other.connection) == ofEngine(o.connection) {
+			m.departed(other, at, reason)
+		}
+	}
 	m.settle()
+}
+
+// again is the mark of a connection that was found after its end was noted.
+const again = "/"
+
+// ofEngine is how the engine knows a connection.
+func ofEngine(connection string) string {
+	sid, _, _ := strings.Cut(connection, again)
+	return sid
 }
 
 func (m *model) departed(o *stay, at time.Time, reason room.LeaveReason) {
@@ -289,13 +318,17 @@ func (m *model) departed(o *stay, at time.Time, reason room.LeaveReason) {
 	}
 	m.end(o, at, reason)
 	if s := m.seats[o.browser]; s.connection == o.connection {
-		switch reason {
-		case room.LeftByChoice, room.LeftRemoved, room.LeftRoomOver:
-			s.state = room.Free
-		case room.LeftServer:
-			s.state, s.until = room.Reserved, m.clock.Now().Add(room.ReserveFor)
-		default:
-			s.state, s.until = room.Reserved, m.clock.Now().Add(room.ReturnWithin)
+		now := m.clock.Now()
+		switch wait := now.Add(room.ReturnWithin); {
+		case reason == room.LeftRemoved:
+			s.until = time.Time{}
+		case reason == room.LeftServer:
+			s.until = now.Add(room.ReserveFor)
+		case reason != room.LeftByChoice && !s.until.After(wait):
+			s.until = wait
+		}
+		if s.state = room.Reserved; !s.holds(now) {
+			s.state, s.until = room.Free, time.Time{}
 		}
 	}
 	if m.count(room.Joined) == 0 && m.emptySince.IsZero() {
@@ -356,7 +389,7 @@ func (m *model) joinElsewhere(rt *rapid.T) {
 // joinAgain is a report that comes twice.
 func (m *model) joinAgain(rt *rapid.T) {
 	o := m.draw(rt, func(*stay) bool { return true })
-	m.report(rt, o.browser, m.session, o.connection)
+	m.report(rt, o.browser, m.session, ofEngine(o.connection))
 }
 
 // reconnect is a second connection of somebody who is in, which ends the first;
@@ -394,12 +427,13 @@ func (m *model) vanish(rt *rapid.T) { m.forget(m.draw(rt, present)) }
 func (m *model) appear(rt *rapid.T) {
 	_, s := m.browser(rt)
 	m.unheard++
-	m.engine.put(s.session, s.identity, fmt.Sprint("PA_unheard_", m.unheard), m.clock.Now())
+	m.engine.put(s.session, s.identity, fmt.Sprintf("PA_%s_%d", m.id, m.unheard), m.clock.Now())
 }
 
 func (m *model) forget(o *stay) {
 	s := m.seats[o.browser]
-	if s.connection == o.connection {
+	there, err := m.engine.Participants(context.Background(), s.session)
+	if err == nil && slices.ContainsFunc(there, func(p room.Present) bool { return p.SID == ofEngine(o.connection) }) {
 		m.engine.drop(s.session, s.identity)
 	}
 }
@@ -446,12 +480,13 @@ func (m *model) compare(rt *rapid.T) {
 		}
 	}
 	in := func(connection string) bool {
-		return slices.ContainsFunc(there, func(p room.Present) bool { return p.SID == connection })
+		return slices.ContainsFunc(there, func(p room.Present) bool { return p.SID == ofEngine(connection) })
 	}
-	known := map[string]bool{}
+	known, doubted := map[string]bool{}, m.doubted
 	for _, o := range m.stays {
-		known[o.connection] = true
+		known[ofEngine(o.connection)] = known[ofEngine(o.connection)] || present(o)
 	}
+	m.doubted = map[string]bool{}
 	live := m.live
 	m.Reconcile(ctx)
 	if !live {
@@ -465,12 +500,29 @@ func (m *model) compare(rt *rapid.T) {
 	}
 	for _, p := range there {
 		for n, s := range m.seats {
-			if s.identity == p.Identity && !known[p.SID] {
+			if s.identity != p.Identity || known[p.SID] {
+				continue
+			}
+			m.doubted[p.SID] = true
+			if doubted[p.SID] {
+				m.joinedAgain(n, p.SID)
+			} else {
 				m.joined(n, m.session, p.SID, p.JoinedAt)
 			}
 		}
 	}
 	m.engine.tookOut()
+}
+
+// joinedAgain is the ledger's second row for one connection.
+func (m *model) joinedAgain(browser int, sid string) {
+	number := 0
+	for _, o := range m.stays {
+		if ofEngine(o.connection) == sid {
+			number++
+		}
+	}
+	m.joined(browser, m.session, fmt.Sprint(sid, again, number), m.clock.Now())
 }
 
 // restart is a crash, some seconds after the service was last known to run,
@@ -483,6 +535,7 @@ func (m *model) restart(rt *rapid.T) {
 	}
 	m.clock.pass(rapid.SampledFrom([]time.Duration{0, 4 * time.Second, time.Hour}).Draw(rt, "down for"))
 	m.house.restart()
+	m.doubted = nil
 	if err := m.Recover(ctx); err != nil {
 		rt.Fatal(err)
 	}
@@ -559,8 +612,14 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 		rt.Fatal(err)
 	}
 	var got []stay
+	named, times := map[string]string{}, map[string]int{} // as the model names them
 	for _, a := range rows {
-		got = append(got, stay{browsers[a.SeatID], a.Connection, a.JoinedAt, a.LeftAt, a.Reason})
+		sid := ofEngine(a.Connection)
+		if named[a.Connection] = sid; a.Connection != sid {
+			named[a.Connection] = fmt.Sprint(sid, again, times[sid])
+		}
+		times[sid]++
+		got = append(got, stay{browsers[a.SeatID], named[a.Connection], a.JoinedAt, a.LeftAt, a.Reason})
 	}
 	events, err := m.db.Events(ctx, m.id, 0)
 	if err != nil || int64(len(events)) != r.EventSequence {
@@ -575,9 +634,9 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 		p := e.Data.Participant
 		switch e.Type {
 		case event.ParticipantJoined:
-			told = append(told, stay{browser: browsers[p.Identity], connection: p.Connection, from: e.At})
+			told = append(told, stay{browser: browsers[p.Identity], connection: named[p.Connection], from: e.At})
 		case event.ParticipantLeft:
-			n := slices.IndexFunc(told, func(o stay) bool { return o.connection == p.Connection && o.to.IsZero() })
+			n := slices.IndexFunc(told, func(o stay) bool { return o.connection == named[p.Connection] && o.to.IsZero() })
 			if n < 0 {
 				rt.Fatalf("a leave without a join: %+v", p)
 			}

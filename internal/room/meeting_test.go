@@ -2,164 +2,549 @@ package room_test
 
 import (
 	"context"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/room"
+	"parley/internal/seal"
 	"parley/internal/store/storetest"
 )
 
-// A room that is opened early lives from then on as one that opened on time:
-// it expires a day after its start when nobody comes.
-func TestOpenEarly(t *testing.T) {
+// Whoever comes with whatever link, moves between rooms, on whichever of two
+// nodes, and however late or never these hear of it: what is written down never
+// contradicts itself, and in the end it is what happened.
+func TestMeeting(t *testing.T) {
 	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	c.project.Settings.HiddenParticipants = true
+	rapid.Check(t, func(rt *rapid.T) {
+		m := newMeeting(t, rt, c)
+		for range 2 {
+			rt.Repeat(map[string]func(*rapid.T){
+				"come":            m.come,
+				"come in":         m.comeIn,
+				"come in, too":    m.comeIn,
+				"connect":         m.connect,
+				"say goodbye":     m.goodbye,
+				"hear":            m.hear,
+				"hear all":        func(*rapid.T) { c.deliver() },
+				"hear nothing of": m.unheard,
+				"open breakouts":  m.openBreakouts,
+				"move":            m.move,
+				"obey":            m.obey,
+				"close breakouts": m.closeBreakouts,
+				"tick":            m.tick,
+				"look":            m.look,
+				"time passes":     m.pass,
+				"crash":           m.crash,
+				"stall":           m.stall,
+				"end":             m.end,
+				"":                m.check,
+			})
+		}
+		m.settleDown(rt)
+		c.clock.pass(25 * time.Hour)
+		m.tick(rt)
+		m.check(rt)
+		if r := m.room(rt); !r.Over() {
+			rt.Fatalf("a day later the room is %s", r.State)
+		}
+	})
+}
+
+// meeting is what a room's people do, and what they are promised.
+type meeting struct {
+	*cluster
+	t        *testing.T
+	id       string
+	max      int
+	links    []*invitation
+	browsers [6]*page
+	roles    map[string]room.Role // by identity
+	users    map[string]string    // identity, by the person in the client's own system
+	sids     int
+}
+
+// invitation is a link as its maker knows it.
+type invitation struct {
+	token   string
+	role    room.Role
+	single  bool
+	user    string
+	hidden  bool
+	expires time.Time
+	claim   int // the browser that used it first; 0 before
+}
+
+// page is what a browser knows.
+type page struct {
+	n        int
+	identity string // of the latest admission
+	session  string
+	in       string // the session it is connected to
+	as       string // and the identity it has there
+}
+
+func newMeeting(t *testing.T, rt *rapid.T, c *cluster) *meeting {
 	ctx := context.Background()
-	h := newHouse(t)
-	start := h.clock.Now().Add(time.Hour)
-	id, _ := h.create(t, room.Request{StartAt: start, MaxParticipants: 5, ExternalUserID: "7"})
-	link, err := h.OpenEarly(ctx, h.project, id, room.Early{Name: "Ada"})
+	m := &meeting{cluster: c, t: t, max: rapid.IntRange(1, 4).Draw(rt, "max"), roles: map[string]room.Role{}, users: map[string]string{}}
+	two := 2
+	created, err := c.nodes[0].CreateQuick(ctx, c.project, room.Request{Type: room.Video, Name: "Ada", Title: "T", MaxParticipants: m.max, EmptyTimeout: 3600, BreakoutRooms: &two, ExternalUserID: "ada"})
 	if err != nil {
-		t.Fatal(err)
+		rt.Fatal(err)
 	}
-	r := h.room(t, id)
-	if r.State != room.Open || !r.OpenedAt.Equal(h.clock.Now()) || !r.DueAt.Equal(start.Add(24*time.Hour)) {
-		t.Fatalf("opened early: %+v", r)
+	m.id = created.ID
+	_, token, _ := strings.Cut(created.FinalLink, "#t=")
+	m.links = []*invitation{nil, {token: token, role: room.Host, single: true, user: "ada"}}
+	for _, q := range []room.Invitation{
+		{Role: room.Guest},
+		{Role: room.CoHost},
+		{Role: room.Host, Single: true},
+		{Role: room.Guest, UserID: "ben"},
+		{Role: room.CoHost, UserID: "ben", Single: true},
+		{Role: room.Guest, UserID: "ada"},
+		{Role: room.Guest, Hidden: true},
+		{Role: room.Guest, Hidden: true, UserID: "ben"},
+		inAMinute(room.Invitation{Role: room.CoHost}),
+		inAMinute(room.Invitation{Role: room.CoHost, Single: true}),
+	} {
+		link, err := c.nodes[1].Invite(ctx, c.project, m.id, q)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		_, token, _ := strings.Cut(link, "#t=")
+		l := &invitation{token: token, role: q.Role, single: q.Single, user: q.UserID, hidden: q.Hidden}
+		if q.ExpiresIn > 0 {
+			l.expires = c.clock.Now().Add(time.Minute)
+		}
+		m.links = append(m.links, l)
 	}
-	if _, err := h.OpenEarly(ctx, h.project, id, room.Early{Name: "Ada", ExternalUserID: "7"}); err != nil {
-		t.Fatal(err)
+	for n := range m.browsers {
+		m.browsers[n] = &page{n: n + 1}
 	}
-	if got := h.kinds(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomOpened}) {
-		t.Errorf("events: %v", got)
-	}
-	visit := guest(1)
-	_, visit.Link, _ = strings.Cut(link, "#t=")
-	if a := h.enter(t, id, visit, "PA_1"); a.Seat.Role != room.Host {
-		t.Errorf("by the link one is %s", a.Seat.Role)
-	}
+	return m
+}
 
-	id, _ = h.create(t, room.Request{StartAt: h.clock.Now().Add(time.Hour), MaxParticipants: 5})
-	if _, err := h.OpenEarly(ctx, h.project, id, room.Early{Name: "Ada", ExternalUserID: "7"}); !fault.Is(err, fault.Invalid) {
-		t.Errorf("an external_user_id that the room does not have: %v", err)
+// inAMinute has an invitation expire after sixty seconds.
+func inAMinute(q room.Invitation) room.Invitation {
+	q.ExpiresIn = 60
+	return q
+}
+
+func (m *meeting) node(rt *rapid.T) *room.Service {
+	return m.nodes[rapid.IntRange(0, 1).Draw(rt, "node")]
+}
+
+func (m *meeting) page(rt *rapid.T) *page {
+	return m.browsers[rapid.IntRange(0, len(m.browsers)-1).Draw(rt, "browser")]
+}
+
+func (m *meeting) link(rt *rapid.T) *invitation {
+	return m.links[rapid.IntRange(0, len(m.links)-1).Draw(rt, "link")]
+}
+
+// verdict is what a link should be worth.
+func (m *meeting) verdict(l *invitation, p *page) room.LinkVerdict {
+	switch {
+	case l == nil:
+		return room.NoLink
+	case l.single && l.claim != 0 && l.claim != p.n:
+		return room.LinkTaken
+	case l.claim == 0 && !l.expires.IsZero() && !m.clock.Now().Before(l.expires):
+		return room.LinkExpired
 	}
-	if got := h.kinds(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled}) {
-		t.Errorf("events: %v", got)
-	}
-	other := storetest.Project(t, h.db)
-	if _, err := h.OpenEarly(ctx, other, id, room.Early{Name: "Ada"}); !fault.Is(err, fault.NotFound) {
-		t.Errorf("a room of another project: %v", err)
+	return room.LinkOK
+}
+
+// come takes a seat.
+func (m *meeting) come(rt *rapid.T) { m.take(rt, m.page(rt), m.link(rt)) }
+
+// comeIn takes a seat, connects and is heard of, as most people do.
+func (m *meeting) comeIn(rt *rapid.T) {
+	p := m.page(rt)
+	if m.take(rt, p, m.link(rt)) {
+		m.join(rt, p)
+		m.deliver()
 	}
 }
 
-// A rescheduled room opens at its new start, sooner or later than the old one,
-// and not at the old one.
-func TestReschedule(t *testing.T) {
-	t.Parallel()
-	ctx := context.Background()
-	for name, by := range map[string]time.Duration{"later": time.Hour, "sooner": -30 * time.Minute} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := newHouse(t)
-			start := h.clock.Now().Add(time.Hour)
-			id, _ := h.create(t, room.Request{StartAt: start, MaxParticipants: 5})
-			if _, err := h.Reschedule(ctx, h.project, id, room.Change{StartAt: start.Add(by)}); err != nil {
-				t.Fatal(err)
-			}
-			if got := h.kinds(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomScheduled}) {
-				t.Errorf("events: %v", got)
-			}
-			h.clock.pass(start.Add(by - time.Millisecond).Sub(h.clock.Now()))
-			h.Sweep(ctx)
-			if r := h.room(t, id); r.State != room.Scheduled {
-				t.Fatalf("before its start it is %s", r.State)
-			}
-			h.clock.pass(time.Millisecond)
-			h.Sweep(ctx)
-			if r := h.room(t, id); r.State != room.Open {
-				t.Fatalf("at its start it is %s", r.State)
-			}
-			if _, err := h.Reschedule(ctx, h.project, id, room.Change{}); !fault.Is(err, fault.Conflict) {
-				t.Errorf("an open room: %v", err)
-			}
-		})
+func (m *meeting) take(rt *rapid.T, p *page, l *invitation) bool {
+	v := guest(p.n)
+	want := m.verdict(l, p)
+	if l != nil {
+		v.Link = l.token
 	}
-}
-
-// What is not changed is not judged anew, and what is changed is judged by the
-// plan of now.
-func TestRescheduleUnderASmallerPlan(t *testing.T) {
-	t.Parallel()
-	ctx := context.Background()
-	h := newHouse(t)
-	id, _ := h.create(t, room.Request{StartAt: h.clock.Now().Add(time.Hour), MaxParticipants: 50, Duration: 90})
-	h.UsePlans(plan{MaxParticipants: 5, Duration: 30 * time.Minute, BreakoutRooms: 1})
-	title, many, long := "New", 6, 45
-	if _, err := h.Reschedule(ctx, h.project, id, room.Change{Title: &title}); err != nil {
-		t.Fatal(err)
+	a, err := m.node(rt).TakeSeat(context.Background(), m.id, v)
+	if code := fault.From(err).Code; err != nil && (code == "room_full" || code == "room_ended") {
+		return false
 	}
-	if r := h.room(t, id); r.Title != "New" || r.MaxParticipants != 50 || r.Duration != 90*time.Minute || r.BreakoutRooms != 16 {
-		t.Errorf("more than the title has changed: %+v", r)
-	}
-	if _, err := h.Reschedule(ctx, h.project, id, room.Change{MaxParticipants: &many}); err == nil || err.Error() != "max_participants must be between 1 and 5, not 6" {
-		t.Errorf("beyond the plan: %v", err)
-	}
-	out, err := h.Reschedule(ctx, h.project, id, room.Change{Duration: &long})
-	if err != nil || len(out.Adjusted) != 1 || h.room(t, id).Duration != 30*time.Minute {
-		t.Errorf("a longer time: %v, %v", out.Adjusted, err)
-	}
-}
-
-// Who reconnects is one person, counted once for each connection's time.
-func TestAnalyticsWhileSomebodyReconnects(t *testing.T) {
-	t.Parallel()
-	ctx := context.Background()
-	h := newHouse(t)
-	id, _ := h.create(t, room.Request{MaxParticipants: 5})
-	a := h.enter(t, id, guest(1), "PA_1")
-	h.clock.pass(10 * time.Second)
-	h.leave(a, "PA_1", room.LeftLost)
-	h.clock.pass(5 * time.Second)
-	a = h.enter(t, id, guest(1), "PA_2")
-	h.clock.pass(1500 * time.Millisecond)
-	found, err := h.Analytics(ctx, h.project, id)
-	if err != nil || len(found.People) != 1 || found.Total != 11500*time.Millisecond || found.People[0].Stayed != found.Total ||
-		found.People[0].Connections != 2 || !found.People[0].LeftAt.IsZero() {
-		t.Fatalf("%+v, %v", found, err)
-	}
-	running, err := h.RunningOne(ctx, h.project, id)
-	if err != nil || len(running.People) != 1 || running.People[0].Connection != "PA_2" {
-		t.Errorf("in the room are %+v, %v", running.People, err)
-	}
-	h.leave(a, "PA_2", room.LeftByChoice)
-	left := h.clock.Now()
-	h.clock.pass(time.Minute)
-	if found, err = h.Analytics(ctx, h.project, id); err != nil || !found.People[0].LeftAt.Equal(left) || found.Total != 11500*time.Millisecond {
-		t.Errorf("after the goodbye: %+v, %v", found, err)
-	}
-}
-
-// A link that is made with an Idempotency-Key is made once, and its answer
-// stays with it.
-func TestOneLinkForOneKey(t *testing.T) {
-	t.Parallel()
-	ctx := context.Background()
-	h := newHouse(t)
-	id, _ := h.create(t, room.Request{MaxParticipants: 5})
-	once := &room.Once{ProjectID: h.project.ID, Route: "/join", Key: "k", Body: []byte("{}"),
-		Answer: func(c room.Created) ([]byte, error) { return []byte(c.FinalLink), nil }}
-	link, err := h.Invite(ctx, h.project, id, room.Invitation{Role: room.Guest, Once: once})
 	if err != nil {
-		t.Fatal(err)
+		rt.Fatal(err)
 	}
-	kept, end, err := h.Begin(ctx, once)
-	if err != nil || string(kept) != link {
-		t.Fatalf("kept %q, %v; made %q", kept, err, link)
+	if a.Link != want {
+		rt.Fatalf("the link is %q, want %q", a.Link, want)
 	}
-	end()
-	if _, err := h.Invite(ctx, h.project, id, room.Invitation{Role: room.Guest, Once: once}); !fault.Is(err, fault.Conflict) {
-		t.Errorf("another process with the same key: %v", err)
+	role := room.Guest
+	if want == room.LinkOK {
+		role = l.role
+		if l.single {
+			l.claim = p.n
+		}
+		if seat, known := m.users[l.user]; l.user != "" && known && seat != a.Seat.ID {
+			rt.Fatalf("%s has two seats", l.user)
+		} else if l.user != "" {
+			m.users[l.user] = a.Seat.ID
+		}
+		if a.Seat.Hidden != l.hidden {
+			rt.Fatalf("hidden: %v, want %v", a.Seat.Hidden, l.hidden)
+		}
+	}
+	before := m.roles[a.Seat.ID]
+	if rank(a.Seat.Role) < max(rank(role), rank(before)) || want != room.LinkOK && before != "" && a.Seat.Role != before || want != room.LinkOK && before == "" && a.Seat.Role != room.Guest {
+		rt.Fatalf("came as %q with a link for %q that is %q, and is %q", before, role, want, a.Seat.Role)
+	}
+	m.roles[a.Seat.ID] = a.Seat.Role
+	p.identity, p.session = a.Seat.ID, a.SessionID
+	return true
+}
+
+func rank(r room.Role) int { return slices.Index([]room.Role{room.Guest, room.CoHost, room.Host}, r) }
+
+func (m *meeting) connect(rt *rapid.T) { m.join(rt, m.page(rt)) }
+
+// join connects with the latest pass. A page is in one place: it leaves the
+// other before or after.
+func (m *meeting) join(rt *rapid.T, p *page) {
+	if p.session == "" {
+		return
+	}
+	m.sids++
+	sid := fmt.Sprintf("PA_%s_%d", m.id, m.sids)
+	first := rapid.Bool().Draw(rt, "leaves the other place first")
+	in, as := p.in, p.as
+	if first {
+		m.disconnect(in, as, room.LeftByChoice)
+	}
+	if m.cluster.connect(p.session, p.identity, sid) {
+		p.in, p.as = p.session, p.identity
+	}
+	if !first && (in != p.in || as != p.as) {
+		m.disconnect(in, as, room.LeftByChoice)
+	}
+}
+
+func (m *meeting) goodbye(rt *rapid.T) {
+	p := m.page(rt)
+	m.disconnect(p.in, p.as, rapid.SampledFrom([]room.LeaveReason{room.LeftByChoice, room.LeftLost}).Draw(rt, "reason"))
+}
+
+func (m *meeting) hear(*rapid.T) {
+	if r, some := m.next(); some {
+		r.tell()
+	}
+}
+
+// unheard is a report that is lost.
+func (m *meeting) unheard(*rapid.T) { m.next() }
+
+func (m *meeting) openBreakouts(rt *rapid.T) {
+	p := m.page(rt)
+	seat := m.seatOf(rt, p)
+	_, err := m.node(rt).OpenBreakouts(context.Background(), m.id, guest(p.n).SeatKey, room.Opening{Names: []string{"A", "B"}[:rapid.IntRange(1, 2).Draw(rt, "rooms")], Evenly: true})
+	m.allowed(rt, seat, err, "too_many_breakouts")
+}
+
+// allowed holds what is refused to the caller's role.
+func (m *meeting) allowed(rt *rapid.T, seat room.Seat, err error, besides ...string) {
+	code := ""
+	if err != nil {
+		code = fault.From(err).Code
+	}
+	switch {
+	case code == "room_ended" || slices.Contains(besides, code):
+	case seat.ID == "":
+		if code != "not_in_room" {
+			rt.Fatalf("somebody who has no seat: %v", err)
+		}
+	case seat.Role == room.Guest != (code == "not_host"):
+		rt.Fatalf("a %s: %v", seat.Role, err)
+	case code != "" && code != "not_host":
+		rt.Fatal(err)
+	}
+}
+
+func (m *meeting) move(rt *rapid.T) {
+	p, who := m.page(rt), m.page(rt)
+	err := m.node(rt).Move(context.Background(), m.id, guest(p.n).SeatKey, who.identity, rapid.IntRange(0, 3).Draw(rt, "to"))
+	if err == nil || fault.Is(err, fault.Forbidden) || fault.Is(err, fault.NotFound) || fault.Is(err, fault.Gone) {
+		return
+	}
+	rt.Fatal(err)
+}
+
+// obey is the pages that were told to move, which do.
+func (m *meeting) obey(rt *rapid.T) {
+	for _, identity := range m.callees() {
+		for _, p := range m.browsers {
+			if p.as == identity && p.identity == identity && m.isIn(p.in, identity) {
+				if m.seatOf(rt, p).ID != identity {
+					continue // taken over in another browser
+				}
+				if !m.take(rt, p, nil) {
+					rt.Fatalf("%s lost the seat by moving", identity)
+				}
+				m.join(rt, p)
+			}
+		}
+	}
+}
+
+// closeBreakouts takes nobody's seat, whatever the engine says of it.
+func (m *meeting) closeBreakouts(rt *rapid.T) {
+	p := m.page(rt)
+	if rapid.Bool().Draw(rt, "all is heard of") {
+		m.deliver()
+	}
+	taken := map[string]bool{}
+	for _, other := range m.browsers {
+		if seat := m.seatOf(rt, other); seat.ID != "" && m.isIn(other.in, seat.ID) && other.as == seat.ID {
+			taken[seat.ID] = seat.State == room.Joined
+		}
+	}
+	seat := m.seatOf(rt, p)
+	err := m.node(rt).CloseBreakouts(context.Background(), m.id, guest(p.n).SeatKey)
+	m.allowed(rt, seat, err)
+	if err != nil {
+		return
+	}
+	before := len(m.reports)
+	m.nodes[0].Sweep(context.Background())
+	for _, r := range m.reports[before:] {
+		r.tell()
+	}
+	m.reports = m.reports[:before]
+	for id := range taken {
+		if seat, err := m.db.Seat(context.Background(), m.id, id); err != nil || taken[id] && seat.State == room.Free || seat.Breakout != 0 {
+			rt.Fatalf("after the breakout rooms: %+v %v", seat, err)
+		}
+	}
+}
+
+// seatOf returns the seat that a browser has taken; without an id if it has none.
+func (m *meeting) seatOf(rt *rapid.T, p *page) room.Seat {
+	seat, err := m.db.SeatByKey(context.Background(), m.id, seal.Hash(guest(p.n).SeatKey))
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		rt.Fatal(err)
+	}
+	if err != nil || seat.State == room.Free {
+		return room.Seat{}
+	}
+	return seat
+}
+
+func (m *meeting) tick(*rapid.T) { m.cluster.tick(0, 1) }
+
+func (m *meeting) look(rt *rapid.T) { m.node(rt).Reconcile(context.Background()) }
+
+func (m *meeting) pass(rt *rapid.T) {
+	m.clock.pass(rapid.SampledFrom([]time.Duration{time.Second, 31 * time.Second, time.Minute}).Draw(rt, "for"))
+}
+
+// crash is a process that dies; another one takes its place.
+func (m *meeting) crash(rt *rapid.T) { m.boot(m.t, rapid.IntRange(0, 1).Draw(rt, "node")) }
+
+// stall is a node that does nothing for so long that the other takes it for
+// lost. Then it goes on, late reports and all.
+func (m *meeting) stall(rt *rapid.T) {
+	n := rapid.IntRange(0, 1).Draw(rt, "node")
+	for range int(room.LostAfter/time.Second) + 3 {
+		m.cluster.tick(1 - n)
+	}
+}
+
+func (m *meeting) end(rt *rapid.T) {
+	seldom(rt)
+	p := m.page(rt)
+	seat := m.seatOf(rt, p)
+	err := m.node(rt).EndByHost(context.Background(), m.id, guest(p.n).SeatKey)
+	if err == nil && seat.Role != room.Host {
+		rt.Fatalf("the room was ended by %+v", seat)
+	}
+}
+
+// settleDown lets everybody hear and find out everything.
+func (m *meeting) settleDown(rt *rapid.T) {
+	m.deliver()
+	for range int(room.LostAfter/time.Second) + 3 {
+		m.cluster.tick(0, 1)
+	}
+	for range 3 {
+		for _, n := range m.nodes {
+			n.Reconcile(context.Background())
+		}
+		m.deliver()
+		m.cluster.tick(0, 1)
+	}
+	m.check(rt)
+	present, err := m.db.Present(context.Background(), m.id)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	var sids []string
+	visible := map[string]bool{}
+	for _, a := range present {
+		sids = append(sids, ofEngine(a.Connection))
+		if !a.Hidden {
+			visible[a.SeatID] = true
+		}
+	}
+	slices.Sort(sids)
+	if in := m.in(m.id); !slices.Equal(sids, in) {
+		rt.Fatalf("in the engine: %v, in the ledger: %v", in, sids)
+	}
+	if len(visible) > m.max {
+		rt.Fatalf("%d people are in a room for %d", len(visible), m.max)
+	}
+}
+
+func (m *meeting) room(rt *rapid.T) *room.Room {
+	r, err := m.nodes[0].Get(context.Background(), m.id)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	return r
+}
+
+// check holds what is written down against itself.
+func (m *meeting) check(rt *rapid.T) {
+	ctx := context.Background()
+	r := m.room(rt)
+	rows, err := m.db.Attendance(ctx, m.id)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	open := map[string]bool{} // connections without an end
+	for i, a := range rows {
+		switch {
+		case a.LeftAt.IsZero() && r.Over():
+			rt.Fatalf("the room is over, and somebody is in: %+v", a)
+		case a.LeftAt.IsZero():
+			open[a.Connection] = true
+		case a.LeftAt.Before(a.JoinedAt):
+			rt.Fatalf("gone before they came: %+v", a)
+		}
+		for _, b := range rows[:i] { // in order
+			if ofEngine(a.Connection) == ofEngine(b.Connection) && (b.LeftAt.IsZero() || b.LeftAt.After(a.JoinedAt)) {
+				rt.Fatalf("one connection twice at once: %+v and %+v", b, a)
+			}
+		}
+	}
+	m.checkSeats(rt, r, open)
+	m.checkSessions(rt, r)
+	m.checkEvents(rt, r, rows)
+}
+
+func (m *meeting) checkSeats(rt *rapid.T, r *room.Room, open map[string]bool) {
+	seats, err := m.db.Seats(context.Background(), m.id) // taken ones
+	if err != nil {
+		rt.Fatal(err)
+	}
+	visible := 0
+	for _, s := range seats {
+		if !s.Hidden {
+			visible++
+		}
+		if s.State == room.Joined && !open[s.Connection] || s.State == room.Reserved && s.HeldUntil.IsZero() {
+			rt.Fatalf("nobody is in, and nobody is waited for: %+v", s)
+		}
+	}
+	if visible > m.max || r.Over() && len(seats) > 0 || r.SessionLive != (len(seats) > 0) {
+		rt.Fatalf("%d seats of %d are taken, %d in all, in a room that is %s, its session live: %v", visible, m.max, len(seats), r.State, r.SessionLive)
+	}
+}
+
+func (m *meeting) checkSessions(rt *rapid.T, r *room.Room) {
+	ctx := context.Background()
+	var want, got []int
+	if r.SessionLive {
+		want = append(want, r.Session)
+	}
+	breakouts, err := m.db.Breakouts(ctx, m.id)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	for _, b := range breakouts {
+		if b.ClosedAt.IsZero() {
+			want = append(want, b.Session)
+		}
+	}
+	live, err := m.db.Sessions(ctx, room.SessionLive)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	for _, s := range live {
+		if s.RoomID == m.id {
+			got = append(got, s.N)
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) || len(want) > r.BreakoutRooms+1 {
+		rt.Fatalf("sessions %v are live, want %v", got, want)
+	}
+}
+
+var life = regexp.MustCompile(`^room.opened( room.started)?( room.ended| room.expired)?$`)
+
+// checkEvents finds each join and leave of the ledger among the events, and
+// nothing besides.
+func (m *meeting) checkEvents(rt *rapid.T, r *room.Room, rows []room.Attendance) {
+	events, err := m.db.Events(context.Background(), m.id, 0)
+	if err != nil || int64(len(events)) != r.EventSequence {
+		rt.Fatalf("%d events, the last is number %d, %v", len(events), r.EventSequence, err)
+	}
+	type told struct{ identity, left string }
+	people := map[string]told{} // by connection
+	var states []string
+	for i, e := range events {
+		if e.Sequence != int64(i+1) {
+			rt.Fatalf("event %d is %+v", i+1, e)
+		}
+		switch p := e.Data.Participant; e.Type {
+		case event.ParticipantJoined:
+			if _, twice := people[p.Connection]; twice {
+				rt.Fatalf("joined twice: %+v", p)
+			}
+			people[p.Connection] = told{identity: p.Identity}
+		case event.ParticipantLeft:
+			was, in := people[p.Connection]
+			if !in || was.left != "" || was.identity != p.Identity || p.Reason == "" {
+				rt.Fatalf("left %+v after %+v", p, was)
+			}
+			people[p.Connection] = told{p.Identity, p.Reason}
+		default:
+			states = append(states, string(e.Type))
+		}
+	}
+	if path := strings.Join(states, " "); !life.MatchString(path) || !strings.HasSuffix(path, map[room.State]string{
+		room.Open: "opened", room.Active: "started", room.Ended: "ended", room.Expired: "expired"}[r.State]) {
+		rt.Fatalf("the room went through %s and is %s", path, r.State)
+	}
+	for _, a := range rows {
+		was, in := people[a.Connection]
+		if in == a.Hidden || in && was.left != string(a.Reason) {
+			rt.Fatalf("%+v was told as %+v", a, was)
+		}
+		delete(people, a.Connection)
+	}
+	if len(people) > 0 {
+		rt.Fatalf("nobody knows of %v", people)
 	}
 }

@@ -21,9 +21,30 @@ func TestNeverMoreThanAllowedAndNeverSilently(t *testing.T) {
 			Duration:        time.Duration(rapid.IntRange(1, maxDuration).Draw(t, "plan: minutes")) * time.Minute,
 			BreakoutRooms:   rapid.IntRange(0, maxBreakoutRooms).Draw(t, "plan: breakout rooms"),
 		}
-		settings := project.Settings{DefaultEmptyTimeout: rapid.IntRange(0, maxEmptyTimeout).Draw(t, "default empty_timeout")}
+		lowers := func(name string, most int) int {
+			return rapid.OneOf(rapid.Just(0), rapid.IntRange(1, most)).Draw(t, "project: "+name)
+		}
+		flag := func(name string) bool { return rapid.Bool().Draw(t, name) }
+		settings := project.Settings{DefaultEmptyTimeout: rapid.IntRange(0, maxEmptyTimeout).Draw(t, "default empty_timeout"),
+			Features: project.Features{MaxParticipants: lowers("participants", Technical.MaxParticipants), RoomDuration: lowers("minutes", maxDuration),
+				NoCamera: flag("no camera"), NoScreenShare: flag("no screen share"), NoChat: flag("no chat")},
+			Locks: project.Locks{Microphone: flag("lock microphone"), Camera: flag("lock camera"), ScreenShare: flag("lock screen share"), Chat: flag("lock chat")}}
+		if flag("the project bounds breakout rooms") {
+			n := rapid.IntRange(0, maxBreakoutRooms).Draw(t, "project: breakout rooms")
+			settings.Features.BreakoutRooms = &n
+		}
+		plan := allowed
+		if n := settings.Features.MaxParticipants; n > 0 {
+			allowed.MaxParticipants = min(n, allowed.MaxParticipants)
+		}
+		if n := settings.Features.RoomDuration; n > 0 {
+			allowed.Duration = min(time.Duration(n)*time.Minute, allowed.Duration)
+		}
+		if n := settings.Features.BreakoutRooms; n != nil {
+			allowed.BreakoutRooms = min(*n, allowed.BreakoutRooms)
+		}
 		q := Request{
-			Type: Video, Title: "T", Name: "A",
+			Type: rapid.SampledFrom([]Type{Video, Audio}).Draw(t, "type"), Title: "T", Name: "A",
 			MaxParticipants: rapid.IntRange(-1, 1002).Draw(t, "max_participants"),
 			EmptyTimeout:    rapid.IntRange(-1, maxEmptyTimeout+1).Draw(t, "empty_timeout"),
 			Duration:        rapid.IntRange(-1, maxDuration+1).Draw(t, "room_duration"),
@@ -32,7 +53,7 @@ func TestNeverMoreThanAllowedAndNeverSilently(t *testing.T) {
 			n := rapid.IntRange(-1, maxBreakoutRooms+1).Draw(t, "allowed_number_rooms")
 			q.BreakoutRooms = &n
 		}
-		r, adjusted, err := decide(allowed, settings, q)
+		r, adjusted, err := decide(plan, settings, q)
 
 		inBounds := q.MaxParticipants >= 1 && q.MaxParticipants <= allowed.MaxParticipants && q.EmptyTimeout >= 0 && q.EmptyTimeout <= maxEmptyTimeout &&
 			q.Duration >= 0 && q.Duration <= maxDuration && (q.BreakoutRooms == nil || *q.BreakoutRooms >= 0 && *q.BreakoutRooms <= maxBreakoutRooms)
@@ -57,6 +78,24 @@ func TestNeverMoreThanAllowedAndNeverSilently(t *testing.T) {
 		}
 		if asked == 0 && r.Duration != allowed.Duration || q.BreakoutRooms == nil && r.BreakoutRooms != allowed.BreakoutRooms {
 			t.Fatalf("less than the plan, and nobody asked: %+v", r)
+		}
+
+		f, l := settings.Features, settings.Locks
+		if want := (Features{Camera: q.Type == Video && !f.NoCamera, ScreenShare: q.Type == Video && !f.NoScreenShare, Chat: !f.NoChat}); r.Features != want {
+			t.Fatalf("%+v, want %+v", r.Features, want)
+		}
+		if r.Locks != (Locks{Microphone: l.Microphone, Camera: l.Camera, ScreenShare: l.ScreenShare, Chat: l.Chat}) {
+			t.Fatalf("locks %+v of a project's %+v", r.Locks, l)
+		}
+		if ParseFeatures(r.Features.String()) != r.Features || ParseLocks(r.Locks.String()) != r.Locks {
+			t.Fatalf("%+v and %+v are not read as they were written", r.Features, r.Locks)
+		}
+		may, all := r.grants(Guest), Grants{Microphone: true, Camera: r.Features.Camera, ScreenShare: r.Features.ScreenShare, Chat: r.Features.Chat}
+		if r.grants(Host) != all || r.grants(CoHost) != all {
+			t.Fatalf("hosts may %+v of %+v", r.grants(Host), all)
+		}
+		if may != (Grants{all.Microphone && !l.Microphone, all.Camera && !l.Camera, all.ScreenShare && !l.ScreenShare, all.Chat && !l.Chat}) {
+			t.Fatalf("guests may %+v", may)
 		}
 	})
 }

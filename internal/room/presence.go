@@ -1,9 +1,9 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"parley/internal/event"
@@ -116,7 +116,7 @@ func (s *Service) left(session, identity, connection string, at time.Time, reaso
 			return err
 		}
 		for _, a := range present {
-			if a.SeatID == identity && (a.Connection == connection || strings.HasPrefix(a.Connection, connection+again)) {
+			if a.SeatID == identity && (a.Connection == connection || ofEngine(a.Connection) == connection) {
 				return s.depart(ctx, r, a, at, now, reason)
 			}
 		}
@@ -128,17 +128,11 @@ func (s *Service) left(session, identity, connection string, at time.Time, reaso
 	return err
 }
 
-// moved reports whether the holder of a seat has left for another place of the
-// same room, or is on the way there.
-func (s *Service) moved(ctx context.Context, seat Seat, from Attendance) (bool, error) {
-	if seat.State == Free || seat.Connection == from.Connection {
-		return false, nil
-	}
-	if seat.Connection == "" {
-		return true, nil
-	}
-	present, err := s.store.Present(ctx, seat.RoomID)
-	return slices.ContainsFunc(present, func(a Attendance) bool { return a.Connection == seat.Connection && a.Session != from.Session }), err
+// elsewhere reports whether a seat is in another place of its room than the
+// one where somebody was.
+func (s *Service) elsewhere(ctx context.Context, r *Room, seat Seat, from Attendance) (bool, error) {
+	place, err := s.openBreakout(ctx, r, seat.Breakout)
+	return seat.State != Free && cmp.Or(place.Session, r.Session) != from.Session, err
 }
 
 // depart ends an attendance and decides what becomes of its seat: who said
@@ -148,8 +142,9 @@ func (s *Service) depart(ctx context.Context, r *Room, a Attendance, at, now tim
 	if err != nil {
 		return err
 	}
-	if reason == LeftByChoice || reason == LeftRoomOver {
-		moved, err := s.moved(ctx, seat, a)
+	latest := seat.Connection == a.Connection
+	if goodbye := latest && !seat.HeldUntil.After(now); reason == LeftRoomOver || reason == LeftByChoice && !goodbye {
+		moved, err := s.elsewhere(ctx, r, seat, a)
 		if err != nil {
 			return err
 		}
@@ -157,18 +152,12 @@ func (s *Service) depart(ctx context.Context, r *Room, a Attendance, at, now tim
 			reason = LeftMoved
 		}
 	}
-	if at, err = s.leave(ctx, r, a, at, reason); err != nil {
+	at = later(at, a.JoinedAt) // nobody leaves before coming
+	if err := s.leave(ctx, r, a, at, reason); err != nil {
 		return err
 	}
-	if seat.Connection == a.Connection {
-		switch reason {
-		case LeftByChoice, LeftRemoved, LeftRoomOver, LeftMoved:
-			seat.State, seat.HeldUntil = Free, time.Time{}
-		case LeftServer:
-			seat.State, seat.HeldUntil = Reserved, now.Add(reserveFor)
-		default:
-			seat.State, seat.HeldUntil = Reserved, now.Add(returnWithin)
-		}
+	if latest {
+		seat.vacate(reason, now)
 		if err := s.store.UpdateSeat(ctx, seat); err != nil {
 			return err
 		}
@@ -181,4 +170,31 @@ func (s *Service) depart(ctx context.Context, r *Room, a Attendance, at, now tim
 		r.emptied(at)
 	}
 	return nil
+}
+
+// vacate decides what becomes of a seat whose holder's connection has ended.
+// Who has asked for the seat anew meanwhile is waited for in any case, unless
+// they were taken out.
+func (seat *Seat) vacate(reason LeaveReason, now time.Time) {
+	until := seat.HeldUntil
+	switch reason {
+	case LeftRemoved:
+		until = time.Time{}
+	case LeftByChoice:
+	case LeftServer:
+		until = now.Add(reserveFor)
+	default:
+		until = later(until, now.Add(returnWithin))
+	}
+	seat.State, seat.HeldUntil = Reserved, until
+	if !until.After(now) {
+		seat.State, seat.HeldUntil = Free, time.Time{}
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

@@ -129,8 +129,8 @@ type Seat struct {
 	Hidden     bool // its holder is seen by nobody and counts nowhere
 	Breakout   int  // the breakout room its holder belongs in; 0 for the room itself
 	State      SeatState
-	Connection string    // the engine's id of the latest connection; empty on the way to another place
-	HeldUntil  time.Time // while reserved: when it is given up
+	Connection string    // the engine's id of the latest connection
+	HeldUntil  time.Time // until when a connection is waited for; zero when none is
 	CreatedAt  time.Time
 }
 
@@ -186,7 +186,7 @@ type Occupancy struct {
 	Taken       int       // seats reserved or joined, hidden ones aside
 	Joined      int       // seats whose participant is in, hidden ones aside
 	Hidden      int       // hidden seats reserved or joined
-	NextRelease time.Time // earliest moment a reserved seat is given up; zero when none is
+	NextRelease time.Time // the earliest HeldUntil; zero when there is none
 }
 
 // Link lets somebody in, in a role. The creator's is part of the room.

@@ -2,7 +2,9 @@ package room
 
 import (
 	"context"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"parley/internal/fault"
@@ -18,6 +20,13 @@ const (
 // up, sessions closed. Due moments are rows, so what a stopped process missed
 // happens when the next one runs.
 func (s *Service) Run(ctx context.Context) {
+	var others sync.WaitGroup
+	defer others.Wait()
+	// Whatever else takes its time, the other nodes hear of this one.
+	others.Go(func() { s.each(ctx, s.beatEvery(), s.beat) })
+	if s.shared {
+		others.Go(func() { s.each(ctx, beatShared, s.watch) })
+	}
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	var reconciled, purged time.Time
@@ -25,7 +34,6 @@ func (s *Service) Run(ctx context.Context) {
 		s.sweep(ctx)
 		s.closeSessions(ctx)
 		now := s.now()
-		s.keepWatch(ctx, now)
 		if now.Sub(purged) >= purgeEvery {
 			purged = now
 			s.note(ctx, "forget old answers", s.Purge(ctx))
@@ -38,6 +46,20 @@ func (s *Service) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-s.wake:
+		case <-tick.C:
+		}
+	}
+}
+
+// each does something at once and then at every tick, until ctx ends.
+func (s *Service) each(ctx context.Context, every time.Duration, do func(ctx context.Context)) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		do(ctx)
+		select {
+		case <-ctx.Done():
+			return
 		case <-tick.C:
 		}
 	}
@@ -98,64 +120,75 @@ func (s *Service) reconcile(ctx context.Context) {
 	if s.note(ctx, "look for live sessions", err) {
 		return
 	}
-	doubted := map[string]bool{}
+	rooms := map[string][]int{}
 	for _, session := range sessions {
-		s.note(ctx, "look who is in", s.look(ctx, session, doubted), "room_id", session.RoomID)
+		rooms[session.RoomID] = append(rooms[session.RoomID], session.N)
+	}
+	doubted := map[string]bool{}
+	for id, live := range rooms {
+		s.note(ctx, "look who is in", s.look(ctx, id, live, doubted), "room_id", id)
 	}
 	s.doubted = doubted
 }
 
-func (s *Service) look(ctx context.Context, session Session, doubted map[string]bool) error {
-	name := SessionID(session.RoomID, session.N)
+func (s *Service) look(ctx context.Context, roomID string, live []int, doubted map[string]bool) error {
 	// The rows are read first: whoever is in them was in the engine before, so
 	// missing there now means having left.
-	rows, err := s.store.Present(ctx, session.RoomID)
+	rows, err := s.store.Present(ctx, roomID)
 	if err != nil {
 		return err
 	}
-	var there []Present
-	hosted := s.media.Hosts(name)
-	if hosted {
-		if there, err = s.media.Participants(ctx, name); err != nil {
-			return err
-		}
-	}
-	in := map[string]bool{}
-	for _, p := range there {
-		in[p.SID] = true
-	}
 	known := map[string]bool{}
 	for _, a := range rows {
-		sid, _, _ := strings.Cut(a.Connection, again)
-		known[sid] = true
-		if a.Session == session.N && a.Node == s.node && !in[sid] {
-			s.ParticipantLeft(name, a.SeatID, a.Connection, s.now(), LeftLost)
-		}
+		known[ofEngine(a.Connection)] = true
+		live = append(live, a.Session) // a session that is over may have left rows behind
 	}
-	for _, p := range there {
-		if known[p.SID] {
-			continue
+	slices.Sort(live)
+	hosted := false
+	for _, n := range slices.Compact(live) {
+		name := SessionID(roomID, n)
+		var there []Present
+		if s.media.Hosts(name) {
+			hosted = true
+			if there, err = s.media.Participants(ctx, name); err != nil {
+				return err
+			}
 		}
-		connection, at := p.SID, p.JoinedAt
-		if doubted[p.SID] = true; s.doubted[p.SID] {
-			// Their leaving is written down, and yet they are in: the node was
-			// taken for lost, say. The ledger has them come again.
-			connection, at = connection+again+s.newID(), s.now()
+		for _, a := range rows {
+			in := slices.ContainsFunc(there, func(p Present) bool { return p.SID == ofEngine(a.Connection) })
+			if a.Session == n && a.Node == s.node && !in {
+				s.ParticipantLeft(name, a.SeatID, a.Connection, s.now(), LeftLost)
+			}
 		}
-		s.ParticipantJoined(name, p.Identity, connection, at)
+		for _, p := range there {
+			if known[p.SID] {
+				continue
+			}
+			connection, at := p.SID, p.JoinedAt
+			if doubted[p.SID] = true; s.doubted[p.SID] {
+				// Their leaving is written down, and yet they are in: the node was
+				// taken for lost, say. The ledger has them come again.
+				connection, at = connection+again+s.newID(), s.now()
+			}
+			s.ParticipantJoined(name, p.Identity, connection, at)
+		}
 	}
 	if !hosted {
 		return nil
 	}
-	if err := s.callMoved(ctx, session.RoomID); err != nil {
-		return err
-	}
-	return s.tellPages(ctx, session.RoomID)
+	s.callMoved(ctx, roomID)
+	return s.tellPages(ctx, roomID)
 }
 
 // again parts the engine's id of a connection from what makes a second row for
 // it another one.
 const again = "/"
+
+// ofEngine returns the engine's own id of a connection.
+func ofEngine(connection string) string {
+	sid, _, _ := strings.Cut(connection, again)
+	return sid
+}
 
 // note logs a failure of the background and reports whether there was one. A
 // database that is away is said once a second at most, by the sweep's pace.

@@ -70,8 +70,6 @@ type Store interface {
 	Seats(ctx context.Context, roomID string) ([]Seat, error)
 	InsertSeat(ctx context.Context, s Seat) error
 	UpdateSeat(ctx context.Context, s Seat) error
-	// ReleaseSeats frees reserved seats that were held until now or earlier.
-	ReleaseSeats(ctx context.Context, roomID string, now time.Time) error
 
 	// InsertAttendance reports whether the connection was new.
 	InsertAttendance(ctx context.Context, a Attendance) (bool, error)
@@ -111,11 +109,11 @@ type Service struct {
 	running   sync.Map      // ids of the Once that are under way here
 	plans     Plans         // nil: the technical bounds
 
-	node      string              // this process's name among others
-	shared    bool                // there may be others on the same database
-	beaten    time.Time           // when it was last noted that this node runs
-	sightings map[string]sighting // of other nodes; of Run's goroutine alone
-	doubted   map[string]bool     // connections the engine knows and the rows do not, at the last look
+	node      string               // this process's name among others
+	shared    bool                 // there may be others on the same database
+	watched   time.Time            // when this node last saw how the others are
+	sightings map[string]*sighting // of the others, by id; watch's alone, as is watched
+	doubted   map[string]bool      // connections the engine knows and the rows do not, at the last look
 }
 
 // Plans knows what the plan of a project's organization allows a room.
@@ -127,7 +125,7 @@ type Plans interface {
 // port may be known only after listening.
 func NewService(store Store, media Media, publicURL func() string, now func() time.Time, newID func() string, log *slog.Logger) *Service {
 	return &Service{store: store, media: media, publicURL: publicURL, now: now, newID: newID, log: log, wake: make(chan struct{}, 1),
-		node: newID(), sightings: map[string]sighting{}, doubted: map[string]bool{}}
+		node: newID(), sightings: map[string]*sighting{}, doubted: map[string]bool{}}
 }
 
 // UsePlans lets plans decide what rooms may do. Call it before the first room;
@@ -225,8 +223,9 @@ func (s *Service) Of(ctx context.Context, p project.Project, id string) (*Room, 
 	return r, r.belongsTo(p)
 }
 
-// change locks a room, lets work change it and stores it with its events. All
-// that is due by now happens first, and its schedule is set anew after.
+// change locks a room, lets work change it and stores it with its events. A
+// start that has come happens first, whatever else is due after, and then the
+// room's schedule is set anew.
 func (s *Service) change(ctx context.Context, id string, work func(ctx context.Context, r *Room, now time.Time) error) error {
 	closing, retold := false, false
 	var happened []event.Event
@@ -286,10 +285,7 @@ func (s *Service) settle(ctx context.Context, r *Room, now time.Time) (closing b
 	if r.Over() {
 		return false, nil
 	}
-	if err := s.store.ReleaseSeats(ctx, r.ID, now); err != nil {
-		return false, err
-	}
-	o, err := s.store.Occupancy(ctx, r.ID)
+	o, err := s.occupancy(ctx, r, now)
 	if err != nil {
 		return false, err
 	}
@@ -297,14 +293,15 @@ func (s *Service) settle(ctx context.Context, r *Room, now time.Time) (closing b
 		r.emptied(now)
 	}
 	state, reason, over := r.verdict(now, o)
-	if over {
-		if err := s.dismiss(ctx, r, now); err != nil {
+	if closing = r.SessionLive && (over || o.Taken+o.Hidden == 0); closing {
+		reason := LeftLost // their leaving was never told of
+		if over {
+			reason = LeftRoomOver
+		}
+		if err := s.dismiss(ctx, r, now, reason); err != nil {
 			return false, err
 		}
-	}
-	if r.SessionLive && (over || o.Taken+o.Hidden == 0) {
 		r.SessionLive = false
-		closing = true
 		if err := s.store.CloseSessions(ctx, r.ID, false, now); err != nil {
 			return false, err
 		}
@@ -317,14 +314,47 @@ func (s *Service) settle(ctx context.Context, r *Room, now time.Time) (closing b
 	return closing, nil
 }
 
-// dismiss writes down that whoever is in a room that ends has left it.
-func (s *Service) dismiss(ctx context.Context, r *Room, now time.Time) error {
+// occupancy says how full a room is, once the seats are given up that were
+// held for long enough. Who is in all the same keeps theirs: they asked for it
+// anew, and did not follow.
+func (s *Service) occupancy(ctx context.Context, r *Room, now time.Time) (Occupancy, error) {
+	o, err := s.store.Occupancy(ctx, r.ID)
+	if err != nil || o.NextRelease.IsZero() || o.NextRelease.After(now) {
+		return o, err
+	}
+	seats, err := s.store.Seats(ctx, r.ID)
+	if err != nil {
+		return o, err
+	}
+	present, err := s.store.Present(ctx, r.ID)
+	if err != nil {
+		return o, err
+	}
+	for _, seat := range seats {
+		if seat.HeldUntil.IsZero() || seat.HeldUntil.After(now) {
+			continue
+		}
+		seat.State, seat.HeldUntil = Free, time.Time{}
+		for _, a := range present {
+			if a.SeatID == seat.ID {
+				seat.State, seat.Connection = Joined, a.Connection
+			}
+		}
+		if err := s.store.UpdateSeat(ctx, seat); err != nil {
+			return o, err
+		}
+	}
+	return s.store.Occupancy(ctx, r.ID)
+}
+
+// dismiss writes down that whoever is in a room whose session ends has left it.
+func (s *Service) dismiss(ctx context.Context, r *Room, now time.Time, reason LeaveReason) error {
 	present, err := s.store.Present(ctx, r.ID)
 	if err != nil {
 		return err
 	}
 	for _, a := range present {
-		if _, err := s.leave(ctx, r, a, now, LeftRoomOver); err != nil {
+		if err := s.leave(ctx, r, a, later(now, a.JoinedAt), reason); err != nil {
 			return err
 		}
 	}
@@ -341,23 +371,19 @@ func (s *Service) dismiss(ctx context.Context, r *Room, now time.Time) error {
 	return nil
 }
 
-// leave ends one attendance, with its event, and returns when: nobody leaves
-// before coming.
-func (s *Service) leave(ctx context.Context, r *Room, a Attendance, at time.Time, reason LeaveReason) (time.Time, error) {
+// leave ends one attendance, with its event.
+func (s *Service) leave(ctx context.Context, r *Room, a Attendance, at time.Time, reason LeaveReason) error {
 	seat, err := s.store.Seat(ctx, r.ID, a.SeatID)
 	if err != nil {
-		return at, err
-	}
-	if at.Before(a.JoinedAt) {
-		at = a.JoinedAt
+		return err
 	}
 	if err := s.store.EndAttendance(ctx, a.ID, at, reason); err != nil {
-		return at, err
+		return err
 	}
 	if !a.Hidden {
 		r.emit(event.ParticipantLeft, at, participant(seat, a, reason))
 	}
-	return at, nil
+	return nil
 }
 
 func participant(seat Seat, a Attendance, reason LeaveReason) *event.Participant {

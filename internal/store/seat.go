@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"parley/internal/fault"
 	"parley/internal/room"
@@ -74,10 +73,4 @@ func (db *DB) UpdateSeat(ctx context.Context, s room.Seat) error {
 	return db.changed(ctx, noSeat, `UPDATE seats SET name = $2, role = $3, state = $4, connection = $5, held_until = $6,
 			key_hash = $7, user_id = $8, hidden = $9, breakout = $10 WHERE id = $1`,
 		s.ID, s.Name, s.Role, s.State, s.Connection, millis(s.HeldUntil), s.KeyHash, s.UserID, s.Hidden, s.Breakout)
-}
-
-// ReleaseSeats implements room.Store.
-func (db *DB) ReleaseSeats(ctx context.Context, roomID string, now time.Time) error {
-	return db.must(ctx, `UPDATE seats SET state = 'free', held_until = NULL
-		WHERE room_id = $1 AND state = 'reserved' AND held_until <= $2`, roomID, now.UnixMilli())
 }

@@ -21,12 +21,12 @@ var statuses = map[fault.Kind]int{
 }
 
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	if fault.Is(err, fault.NotFound) {
+	f := fault.From(err)
+	if f.Code == string(RefusalErrorCodeRoomNotFound) {
 		if over := s.guessed(r); over != nil {
-			err = over
+			f = fault.From(over)
 		}
 	}
-	f := fault.From(err)
 	web.LogError(r, f.Err)
 	status, known := statuses[f.Kind]
 	if !known {

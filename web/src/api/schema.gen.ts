@@ -426,6 +426,7 @@ export interface operations {
             410: components["responses"]["Refusal"];
             413: components["responses"]["Refusal"];
             415: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
             503: components["responses"]["Refusal"];
         };
     };
@@ -460,6 +461,7 @@ export interface operations {
             410: components["responses"]["Refusal"];
             413: components["responses"]["Refusal"];
             415: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
             503: components["responses"]["Refusal"];
         };
     };
@@ -492,6 +494,7 @@ export interface operations {
             410: components["responses"]["Refusal"];
             413: components["responses"]["Refusal"];
             415: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
             503: components["responses"]["Refusal"];
         };
     };
@@ -524,6 +527,7 @@ export interface operations {
             410: components["responses"]["Refusal"];
             413: components["responses"]["Refusal"];
             415: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
             503: components["responses"]["Refusal"];
         };
     };
@@ -556,6 +560,7 @@ export interface operations {
             410: components["responses"]["Refusal"];
             413: components["responses"]["Refusal"];
             415: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
             503: components["responses"]["Refusal"];
         };
     };

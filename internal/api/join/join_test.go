@@ -1,0 +1,308 @@
+package join_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"parley/internal/api/contract"
+	"parley/internal/api/join"
+	"parley/internal/project"
+	"parley/internal/room"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+)
+
+// engine is a media engine in which nobody is.
+type engine struct {
+	room.Media
+	away bool
+}
+
+func (e *engine) Open(context.Context, room.MediaSession) error              { return e.err() }
+func (e *engine) Close(context.Context, string) error                        { return e.err() }
+func (e *engine) Remove(context.Context, string, string) error               { return e.err() }
+func (e *engine) Pass(room.MediaPass) (string, error)                        { return "media token", e.err() }
+func (e *engine) Announce(context.Context, string, room.Info) error          { return e.err() }
+func (e *engine) Tell(context.Context, string, []string, room.Message) error { return e.err() }
+
+func (e *engine) err() error {
+	if e.away {
+		return errors.New("away")
+	}
+	return nil
+}
+
+// guesses is a limit that is over when the test says so.
+type guesses struct {
+	over   atomic.Bool
+	failed atomic.Int32
+}
+
+func (g *guesses) Failed(netip.Addr) (bool, time.Duration) {
+	g.failed.Add(1)
+	return g.over.Load(), 2 * time.Second
+}
+
+type m = map[string]any
+
+// place is the join API on a database of its own.
+type place struct {
+	*room.Service
+	t       *testing.T
+	db      *store.DB
+	project project.Project
+	engine  *engine
+	guesses guesses
+	checker *contract.Checker
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	description, err := os.ReadFile("openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := storetest.SQLite(t)
+	p := &place{t: t, db: db, project: storetest.Project(t, db), engine: &engine{}}
+	p.Service = room.NewService(db, p.engine, func() string { return "https://meet.example.org" }, time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
+	p.checker = contract.New(t, description, join.NewHandler(p.Service, &p.guesses, time.Now))
+	return p
+}
+
+// create makes a room and returns its id and the token of the creator's link.
+func (p *place) create(q room.Request) (id, link string) {
+	p.t.Helper()
+	q.Type, q.Name, q.Title, q.MaxParticipants = room.Video, "Ada", "Title", 10
+	make := p.CreateQuick
+	if !q.StartAt.IsZero() {
+		make = p.Schedule
+	}
+	created, err := make(p.t.Context(), p.project, q)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	_, link, _ = strings.Cut(created.FinalLink, "#t=")
+	return created.ID, link
+}
+
+// answer is all that the test reads of any answer.
+type answer struct {
+	Role, Identity string
+	SessionID      string `json:"session_id"`
+	MaxBreakouts   int    `json:"max_breakouts"`
+	Features       m
+	Breakout       m
+	Breakouts      []m
+	OpensAt        *time.Time `json:"opens_at"`
+	You            struct{ Role, Link string }
+	Error          struct{ Code, Message, Reason string }
+}
+
+func (p *place) send(id, path string, in any) (int, answer) {
+	p.t.Helper()
+	body, _ := json.Marshal(in)
+	if text, ok := in.(string); ok {
+		body = []byte(text)
+	}
+	res := p.checker.Do(p.t, http.MethodPost, "/api/join/rooms/"+id+path, http.Header{"Content-Type": {"application/json"}}, body)
+	var out answer
+	if res.StatusCode != http.StatusNoContent {
+		if err := json.NewDecoder(res.Body).Decode(&out); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	return res.StatusCode, out
+}
+
+// refused fails unless the answer is that refusal.
+func (p *place) refused(id, path string, in any, status int, code string) answer {
+	p.t.Helper()
+	got, a := p.send(id, path, in)
+	if got != status || a.Error.Code != code || a.Error.Message == "" {
+		p.t.Errorf("%s %v: %d %+v, want %d %s", path, in, got, a.Error, status, code)
+	}
+	return a
+}
+
+func (p *place) done(id, path string, in m) {
+	p.t.Helper()
+	if status, a := p.send(id, path, in); status != http.StatusNoContent {
+		p.t.Errorf("%s: %d %+v", path, status, a)
+	}
+}
+
+var (
+	hostKey  = strings.Repeat("h", 43)
+	guestKey = strings.Repeat("g", 43)
+	otherKey = strings.Repeat("o", 43)
+)
+
+// acts are the routes of people in a room, with a body that each takes.
+var acts = map[string]m{"/end": {}, "/breakouts": {"names": []string{"One"}}, "/breakouts/close": {}, "/move": {"to": 0}, "/broadcast": {"text": "Hello"}}
+
+func with(key string, in m) m {
+	out := m{"seat_key": key}
+	for name, value := range in {
+		out[name] = value
+	}
+	return out
+}
+
+func TestContract(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	two := 2
+	id, link := p.create(room.Request{BreakoutRooms: &two})
+	start := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	early, earlyLink := p.create(room.Request{StartAt: start})
+
+	// Coming in.
+	if status, a := p.send(id, "/preview", m{"link": link}); status != 200 || a.You.Role != "host" || a.You.Link != "ok" || a.OpensAt != nil {
+		t.Fatalf("%d %+v", status, a)
+	}
+	status, host := p.send(id, "/seats", m{"name": "Ada", "seat_key": hostKey, "link": link, "role": "host"})
+	if status != 200 || host.Role != "host" || host.MaxBreakouts != 2 || host.Features["camera"] != true || host.Breakout != nil {
+		t.Fatalf("%d %+v", status, host)
+	}
+	status, guest := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey})
+	if status != 200 || guest.Role != "guest" {
+		t.Fatalf("%d %+v", status, guest)
+	}
+	p.refused(id, "/seats", m{"name": "Chen", "seat_key": otherKey, "link": link, "role": "host"}, 409, "link_taken")
+	// Before the start.
+	for in, want := range map[string]time.Time{"": start, earlyLink: start.Add(-10 * time.Minute)} {
+		if status, a := p.send(early, "/preview", m{"link": in}); status != 200 || a.OpensAt == nil || !a.OpensAt.Equal(want) {
+			t.Errorf("%d opens at %v, want %s", status, a.OpensAt, want)
+		}
+	}
+	p.refused(early, "/seats", m{"name": "Ada", "seat_key": hostKey, "link": earlyLink}, 409, "room_not_open")
+
+	// What people do who are in.
+	status, opened := p.send(id, "/breakouts", with(hostKey, m{"names": []string{"One", "Two"}, "assign": m{guest.Identity: 1}}))
+	if status != 200 || len(opened.Breakouts) != 2 || opened.Breakouts[1]["number"] != 2. || opened.Breakouts[1]["name"] != "Two" {
+		t.Errorf("%d %+v", status, opened)
+	}
+	if status, a := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey}); status != 200 || a.Breakout["name"] != "Two" || a.SessionID == guest.SessionID {
+		t.Errorf("%d %+v", status, a)
+	}
+	p.refused(id, "/breakouts", with(hostKey, acts["/breakouts"]), 409, "too_many_breakouts")
+	p.done(id, "/move", with(guestKey, m{"to": 1}))
+	p.done(id, "/move", with(hostKey, m{"identity": guest.Identity, "to": 2}))
+	p.refused(id, "/move", with(guestKey, m{"to": 3}), 404, "breakout_not_found")
+	p.refused(id, "/move", with(hostKey, m{"identity": "nobody", "to": 1}), 404, "seat_not_found")
+	p.refused(id, "/move", with(guestKey, m{"identity": host.Identity, "to": 1}), 403, "not_host")
+	p.done(id, "/broadcast", with(hostKey, acts["/broadcast"]))
+	p.done(id, "/breakouts/close", with(hostKey, nil))
+	if status, a := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey}); status != 200 || a.Breakout != nil || a.Identity != guest.Identity {
+		t.Errorf("%d %+v", status, a)
+	}
+	if n := p.guesses.failed.Load(); n > 0 {
+		t.Errorf("%d slips of people who are in count as guesses", n)
+	}
+
+	p.refusals(id, early)
+	p.done(id, "/end", with(hostKey, nil))
+	for path, in := range acts {
+		if a := p.refused(id, path, with(hostKey, in), 410, "room_ended"); a.Error.Reason != "host" {
+			t.Errorf("%s: reason %q", path, a.Error.Reason)
+		}
+	}
+	p.refused(id, "/seats", m{"name": "Ada", "seat_key": hostKey}, 410, "room_ended")
+	p.refused(id, "/preview", m{}, 410, "room_ended")
+
+	_ = p.db.Close()
+	for path, in := range acts {
+		p.refused(id, path, with(hostKey, in), 503, "unavailable")
+	}
+	p.refused(id, "/preview", m{}, 503, "unavailable")
+	p.refused(id, "/seats", m{"name": "Ada", "seat_key": hostKey}, 503, "unavailable")
+	p.checker.Covered()
+}
+
+// refusals are what every route may answer while the room goes on.
+func (p *place) refusals(id, early string) {
+	p.t.Helper()
+	big := `{"text":"` + strings.Repeat("x", 65<<10) + `"}`
+	acts := map[string]m{"/preview": {}, "/seats": {"name": "Chen"}, "/end": {}, "/breakouts": {"names": []string{"One"}}, "/breakouts/close": {}, "/move": {"to": 0}, "/broadcast": {"text": "Hello"}}
+	for path, in := range acts {
+		p.refused(id, path, with("short", in), 400, "invalid_request")
+		p.refused(id, path, big, 413, "body_too_large")
+		res := p.checker.Do(p.t, http.MethodPost, "/api/join/rooms/"+id+path, http.Header{"Content-Type": {"text/plain"}}, []byte(`{}`))
+		if res.StatusCode != http.StatusUnsupportedMediaType {
+			p.t.Errorf("text/plain: %d", res.StatusCode)
+		}
+		p.refused(storetest.NewID(), path, with(otherKey, in), 404, "room_not_found")
+		p.guesses.over.Store(true)
+		p.refused(storetest.NewID(), path, with(otherKey, in), 429, "too_many_attempts")
+		p.guesses.over.Store(false)
+		if path != "/preview" && path != "/seats" {
+			p.refused(id, path, in, 400, "invalid_request")
+			p.refused(id, path, with(otherKey, in), 403, "not_in_room")
+			p.refused(early, path, with(hostKey, in), 409, "room_not_open")
+		}
+		if path != "/preview" && path != "/seats" && path != "/move" {
+			p.refused(id, path, with(guestKey, in), 403, "not_host")
+		}
+	}
+	for _, c := range []struct {
+		path string
+		in   m
+	}{
+		{"/breakouts", m{"names": []string{}}}, {"/breakouts", m{"names": []string{""}}}, {"/breakouts", m{"names": []string{strings.Repeat("x", 61)}}},
+		{"/breakouts", m{"names": make([]string, 17)}}, {"/breakouts", m{"names": []string{"One"}, "assign": m{"somebody": 1}}}, {"/breakouts", m{"names": "One"}},
+		{"/move", m{}}, {"/move", m{"to": "1"}}, {"/broadcast", m{}}, {"/broadcast", m{"text": strings.Repeat("x", 501)}},
+	} {
+		p.refused(id, c.path, with(hostKey, c.in), 400, "invalid_request")
+	}
+	p.engine.away = true
+	p.refused(id, "/broadcast", with(hostKey, acts["/broadcast"]), 503, "unavailable")
+	p.engine.away = false
+
+	// Where invitations are required.
+	projects := project.NewService(p.db, time.Now, storetest.NewID, func(string) {})
+	if err := projects.Configure(p.t.Context(), p.project.ID, project.Settings{InvitationsRequired: true}); err != nil {
+		p.t.Fatal(err)
+	}
+	p.refused(id, "/preview", m{"seat_key": otherKey}, 403, "invitation_required")
+	p.refused(id, "/seats", m{"name": "Chen", "seat_key": otherKey}, 403, "invitation_required")
+	if status, a := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey}); status != 200 {
+		p.t.Errorf("who is in already: %d %+v", status, a)
+	}
+	if err := projects.Configure(p.t.Context(), p.project.ID, project.Settings{}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// A link whose time is over makes nobody more than a guest, and says so.
+func TestAnExpiredLink(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	id, _ := p.create(room.Request{})
+	q := room.Invitation{Role: room.CoHost}
+	q.ExpiresIn = 1
+	link, err := p.Invite(t.Context(), p.project, id, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, token, _ := strings.Cut(link, "#t=")
+	deadline := time.Now().Add(5 * time.Second)
+	status, a := p.send(id, "/preview", m{"link": token})
+	for a.You.Link != "expired" && time.Now().Before(deadline) {
+		status, a = p.send(id, "/preview", m{"link": token})
+	}
+	if status != 200 || a.You.Link != "expired" || a.You.Role != "guest" {
+		t.Errorf("%d %+v", status, a.You)
+	}
+	if a := p.refused(id, "/seats", m{"name": "Ben", "seat_key": guestKey, "link": token, "role": "cohost"}, 409, "link_taken"); a.Error.Message != "this link has expired" {
+		t.Errorf("%+v", a.Error)
+	}
+}

@@ -1,0 +1,248 @@
+package room_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"parley/internal/project"
+	"parley/internal/room"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+)
+
+// cluster is two nodes on one database. A session lives on the node that
+// opened it first, and every node can speak to it.
+type cluster struct {
+	db      *store.DB
+	project project.Project
+	clock   *clock
+	nodes   [2]*room.Service
+
+	mu       sync.Mutex
+	sessions map[string]*hosted
+	reports  []report // of the engine, which nobody has heard of yet
+	called   []string // identities that were told to move
+}
+
+// hosted is a session in the engine.
+type hosted struct {
+	node int
+	in   map[string]room.Present // by identity
+}
+
+// report is what the engine says of a participant.
+type report struct {
+	to       *room.Service // the node that hosts the session
+	session  string
+	identity string
+	sid      string
+	at       time.Time
+	reason   room.LeaveReason // "" for a join
+}
+
+func newCluster(t testing.TB, db *store.DB) *cluster {
+	t.Helper()
+	c := &cluster{db: db, project: storetest.Project(t, db), clock: &clock{now: time.UnixMilli(1_780_000_000_000).UTC()}, sessions: map[string]*hosted{}}
+	for n := range c.nodes {
+		c.boot(t, n)
+	}
+	return c
+}
+
+// boot is a new process in the place of a node. What the earlier one hosted is
+// gone, and so is what it had to say.
+func (c *cluster) boot(t testing.TB, n int) {
+	t.Helper()
+	c.kill(n)
+	s := room.NewService(c.db, member{c, n}, func() string { return "https://meet.example.org" }, c.clock.Now, storetest.NewID, quietly)
+	s.Share()
+	c.nodes[n] = s
+	if err := s.Recover(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (c *cluster) kill(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, s := range c.sessions {
+		if s.node == n {
+			delete(c.sessions, name)
+		}
+	}
+	c.reports = slices.DeleteFunc(c.reports, func(r report) bool { return r.to == c.nodes[n] })
+}
+
+// tick is a second in which these nodes run.
+func (c *cluster) tick(nodes ...int) {
+	ctx := context.Background()
+	c.clock.pass(time.Second)
+	for _, n := range nodes {
+		c.nodes[n].Beat(ctx)
+	}
+	for _, n := range nodes {
+		c.nodes[n].Watch(ctx)
+		c.nodes[n].Sweep(ctx)
+	}
+}
+
+// connect is a page that connects; an earlier connection of the same identity
+// to the same session ends.
+func (c *cluster) connect(session, identity, sid string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.sessions[session]
+	if s == nil {
+		return false
+	}
+	c.end(session, identity, room.LeftReplaced)
+	p := room.Present{Identity: identity, SID: sid, JoinedAt: c.clock.Now()}
+	s.in[identity] = p
+	c.reports = append(c.reports, report{to: c.nodes[s.node], session: session, identity: identity, sid: sid, at: p.JoinedAt})
+	return true
+}
+
+// disconnect is a page that goes away.
+func (c *cluster) disconnect(session, identity string, reason room.LeaveReason) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.end(session, identity, reason)
+}
+
+func (c *cluster) end(session, identity string, reason room.LeaveReason) {
+	s := c.sessions[session]
+	if s == nil {
+		return
+	}
+	if p, in := s.in[identity]; in {
+		delete(s.in, identity)
+		c.reports = append(c.reports, report{c.nodes[s.node], session, identity, p.SID, c.clock.Now(), reason})
+	}
+}
+
+// next takes the oldest report off the list.
+func (c *cluster) next() (report, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.reports) == 0 {
+		return report{}, false
+	}
+	r := c.reports[0]
+	c.reports = c.reports[1:]
+	return r, true
+}
+
+// deliver tells the nodes all there is to tell.
+func (c *cluster) deliver() {
+	for r, some := c.next(); some; r, some = c.next() {
+		r.tell()
+	}
+}
+
+func (r report) tell() {
+	if r.reason == "" {
+		r.to.ParticipantJoined(r.session, r.identity, r.sid, r.at)
+	} else {
+		r.to.ParticipantLeft(r.session, r.identity, r.sid, r.at, r.reason)
+	}
+}
+
+// in returns the engine's ids of all connections of a room.
+func (c *cluster) in(roomID string) (sids []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, s := range c.sessions {
+		if id, _, _ := room.ParseSessionID(name); id == roomID {
+			for _, p := range s.in {
+				sids = append(sids, p.SID)
+			}
+		}
+	}
+	slices.Sort(sids)
+	return sids
+}
+
+func (c *cluster) isIn(session, identity string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.sessions[session]
+	return s != nil && s.in[identity].Identity != ""
+}
+
+// callees returns who has been told to move since the last call.
+func (c *cluster) callees() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer func() { c.called = nil }()
+	return c.called
+}
+
+// member is the engine as one node sees it.
+type member struct {
+	*cluster
+	n int
+}
+
+func (m member) Open(_ context.Context, s room.MediaSession) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.sessions[s.Name] == nil {
+		m.sessions[s.Name] = &hosted{m.n, map[string]room.Present{}}
+	}
+	return nil
+}
+
+func (m member) Close(_ context.Context, session string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.sessions[session]; s != nil {
+		for identity := range s.in {
+			m.end(session, identity, room.LeftRoomOver)
+		}
+		delete(m.sessions, session)
+	}
+	return nil
+}
+
+func (m member) HangUp(string, time.Time) {}
+
+func (m member) Hosts(session string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.sessions[session]
+	return s != nil && s.node == m.n
+}
+
+func (m member) Participants(_ context.Context, session string) (list []room.Present, _ error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.sessions[session]; s != nil {
+		for _, p := range s.in {
+			list = append(list, p)
+		}
+	}
+	return list, nil
+}
+
+func (m member) Remove(_ context.Context, session, identity string) error {
+	m.disconnect(session, identity, room.LeftRemoved)
+	return nil
+}
+
+func (m member) Tell(_ context.Context, session string, identities []string, message room.Message) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if message.Kind == room.MessageMove {
+		m.called = append(m.called, identities...)
+	}
+	return nil
+}
+
+func (m member) Pass(room.MediaPass) (string, error)               { return "token", nil }
+func (m member) Announce(context.Context, string, room.Info) error { return nil }
+func (m member) Allow(context.Context, string, string, room.Role, room.Grants) error {
+	return nil
+}

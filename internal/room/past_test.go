@@ -1,0 +1,165 @@
+package room_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/internal/event"
+	"parley/internal/fault"
+	"parley/internal/room"
+	"parley/internal/store/storetest"
+)
+
+// A room that is opened early lives from then on as one that opened on time:
+// it expires a day after its start when nobody comes.
+func TestOpenEarly(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	h := newHouse(t)
+	start := h.clock.Now().Add(time.Hour)
+	id, _ := h.create(t, room.Request{StartAt: start, MaxParticipants: 5, ExternalUserID: "7"})
+	link, err := h.OpenEarly(ctx, h.project, id, room.Early{Name: "Ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := h.room(t, id)
+	if r.State != room.Open || !r.OpenedAt.Equal(h.clock.Now()) || !r.DueAt.Equal(start.Add(24*time.Hour)) {
+		t.Fatalf("opened early: %+v", r)
+	}
+	if _, err := h.OpenEarly(ctx, h.project, id, room.Early{Name: "Ada", ExternalUserID: "7"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.kinds(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomOpened}) {
+		t.Errorf("events: %v", got)
+	}
+	visit := guest(1)
+	_, visit.Link, _ = strings.Cut(link, "#t=")
+	if a := h.enter(t, id, visit, "PA_1"); a.Seat.Role != room.Host {
+		t.Errorf("by the link one is %s", a.Seat.Role)
+	}
+
+	id, _ = h.create(t, room.Request{StartAt: h.clock.Now().Add(time.Hour), MaxParticipants: 5})
+	if _, err := h.OpenEarly(ctx, h.project, id, room.Early{Name: "Ada", ExternalUserID: "7"}); !fault.Is(err, fault.Invalid) {
+		t.Errorf("an external_user_id that the room does not have: %v", err)
+	}
+	if got := h.kinds(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled}) {
+		t.Errorf("events: %v", got)
+	}
+	other := storetest.Project(t, h.db)
+	if _, err := h.OpenEarly(ctx, other, id, room.Early{Name: "Ada"}); !fault.Is(err, fault.NotFound) {
+		t.Errorf("a room of another project: %v", err)
+	}
+}
+
+// A rescheduled room opens at its new start, sooner or later than the old one,
+// and not at the old one.
+func TestReschedule(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for name, by := range map[string]time.Duration{"later": time.Hour, "sooner": -30 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			start := h.clock.Now().Add(time.Hour)
+			id, _ := h.create(t, room.Request{StartAt: start, MaxParticipants: 5})
+			if _, err := h.Reschedule(ctx, h.project, id, room.Change{StartAt: start.Add(by)}); err != nil {
+				t.Fatal(err)
+			}
+			if got := h.kinds(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomScheduled}) {
+				t.Errorf("events: %v", got)
+			}
+			h.clock.pass(start.Add(by - time.Millisecond).Sub(h.clock.Now()))
+			h.Sweep(ctx)
+			if r := h.room(t, id); r.State != room.Scheduled {
+				t.Fatalf("before its start it is %s", r.State)
+			}
+			h.clock.pass(time.Millisecond)
+			h.Sweep(ctx)
+			if r := h.room(t, id); r.State != room.Open {
+				t.Fatalf("at its start it is %s", r.State)
+			}
+			if _, err := h.Reschedule(ctx, h.project, id, room.Change{}); !fault.Is(err, fault.Conflict) {
+				t.Errorf("an open room: %v", err)
+			}
+		})
+	}
+}
+
+// What is not changed is not judged anew, and what is changed is judged by the
+// plan of now.
+func TestRescheduleUnderASmallerPlan(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	h := newHouse(t)
+	id, _ := h.create(t, room.Request{StartAt: h.clock.Now().Add(time.Hour), MaxParticipants: 50, Duration: 90})
+	h.UsePlans(plan{MaxParticipants: 5, Duration: 30 * time.Minute, BreakoutRooms: 1})
+	title, many, long := "New", 6, 45
+	if _, err := h.Reschedule(ctx, h.project, id, room.Change{Title: &title}); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.room(t, id); r.Title != "New" || r.MaxParticipants != 50 || r.Duration != 90*time.Minute || r.BreakoutRooms != 16 {
+		t.Errorf("more than the title has changed: %+v", r)
+	}
+	if _, err := h.Reschedule(ctx, h.project, id, room.Change{MaxParticipants: &many}); err == nil || err.Error() != "max_participants must be between 1 and 5, not 6" {
+		t.Errorf("beyond the plan: %v", err)
+	}
+	out, err := h.Reschedule(ctx, h.project, id, room.Change{Duration: &long})
+	if err != nil || len(out.Adjusted) != 1 || h.room(t, id).Duration != 30*time.Minute {
+		t.Errorf("a longer time: %v, %v", out.Adjusted, err)
+	}
+}
+
+// Who reconnects is one person, counted once for each connection's time.
+func TestAnalyticsWhileSomebodyReconnects(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	h := newHouse(t)
+	id, _ := h.create(t, room.Request{MaxParticipants: 5})
+	a := h.enter(t, id, guest(1), "PA_1")
+	h.clock.pass(10 * time.Second)
+	h.leave(a, "PA_1", room.LeftLost)
+	h.clock.pass(5 * time.Second)
+	a = h.enter(t, id, guest(1), "PA_2")
+	h.clock.pass(1500 * time.Millisecond)
+	found, err := h.Analytics(ctx, h.project, id)
+	if err != nil || len(found.People) != 1 || found.Total != 11500*time.Millisecond || found.People[0].Stayed != found.Total ||
+		found.People[0].Connections != 2 || !found.People[0].LeftAt.IsZero() {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	running, err := h.RunningOne(ctx, h.project, id)
+	if err != nil || len(running.People) != 1 || running.People[0].Connection != "PA_2" {
+		t.Errorf("in the room are %+v, %v", running.People, err)
+	}
+	h.leave(a, "PA_2", room.LeftByChoice)
+	left := h.clock.Now()
+	h.clock.pass(time.Minute)
+	if found, err = h.Analytics(ctx, h.project, id); err != nil || !found.People[0].LeftAt.Equal(left) || found.Total != 11500*time.Millisecond {
+		t.Errorf("after the goodbye: %+v, %v", found, err)
+	}
+}
+
+// A link that is made with an Idempotency-Key is made once, and its answer
+// stays with it.
+func TestOneLinkForOneKey(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	h := newHouse(t)
+	id, _ := h.create(t, room.Request{MaxParticipants: 5})
+	once := &room.Once{ProjectID: h.project.ID, Route: "/join", Key: "k", Body: []byte("{}"),
+		Answer: func(c room.Created) ([]byte, error) { return []byte(c.FinalLink), nil }}
+	link, err := h.Invite(ctx, h.project, id, room.Invitation{Role: room.Guest, Once: once})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, end, err := h.Begin(ctx, once)
+	if err != nil || string(kept) != link {
+		t.Fatalf("kept %q, %v; made %q", kept, err, link)
+	}
+	end()
+	if _, err := h.Invite(ctx, h.project, id, room.Invitation{Role: room.Guest, Once: once}); !fault.Is(err, fault.Conflict) {
+		t.Errorf("another process with the same key: %v", err)
+	}
+}
