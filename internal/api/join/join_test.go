@@ -109,7 +109,7 @@ type answer struct {
 		Role, Link string
 		MaySend    m `json:"may_send"`
 	}
-	Error          struct{ Code, Message, Reason string }
+	Error struct{ Code, Message, Reason string }
 }
 
 func (p *place) send(id, path string, in any) (int, answer) {
