@@ -78,7 +78,7 @@ test('people go into breakout rooms and come back, by themselves and with their 
   expect(await chen.page.getByText('Reconnecting').count()).toBe(0);
   await expect.poll(() => ben.page.locator('audio[data-identity]').count()).toBe(0);
   // The host has not sent him there and knows it all the same.
-  await expect.poll(() => roomOf(host, 'Ben')).toBe('Room 2');
+  await expect.poll(() => roomOf(host, 'Ben'), { timeout: 8_000 }).toBe('Room 2');
   expect(await roomOf(host, 'Chen')).toBe('Red');
 
   // There may be more rooms than were opened at first.

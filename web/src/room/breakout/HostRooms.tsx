@@ -18,7 +18,7 @@ interface Props {
 
 /** What hosts do with breakout rooms: open them first, then run them. */
 export function HostRooms({ acts, seat, info, places, seen }: Props): ReactElement {
-  const [people, moved] = useWhereabouts(acts, seat.identity, seen, info.breakout);
+  const [people, moved] = useWhereabouts(acts, seat.identity, seen, info);
   return info.breakouts.length > 0 ? (
     <RunRooms acts={acts} places={places} most={seat.max_breakouts} people={people} onMoved={moved} />
   ) : (

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { Acts } from '../../visit/acts';
+import type { RoomInfo } from '../info';
 import type { Person } from '../person';
 import { seenHere, toldOf, type Whereabouts } from './whereabouts';
 
@@ -14,7 +15,7 @@ export function useWhereabouts(
   acts: Acts,
   you: string,
   seen: readonly Person[],
-  here: number,
+  { breakout, breakouts }: RoomInfo,
 ): [people: readonly Whereabouts[], moved: (identity: string, place: number) => void] {
   const [told, setTold] = useState<readonly Whereabouts[] | null>(null);
   const [turn, setTurn] = useState(0);
@@ -34,11 +35,12 @@ export function useWhereabouts(
       over = true;
       clearTimeout(timer);
     };
-  }, [acts, you, turn]);
+    // Rooms that open or close take people along.
+  }, [acts, you, turn, breakouts]);
 
   function moved(identity: string, place: number): void {
     setTold((before) => before && before.map((person) => (person.identity === identity ? { ...person, place } : person)));
     setTurn((before) => before + 1);
   }
-  return [told ?? seenHere(seen, here), moved];
+  return [told ?? seenHere(seen, breakout), moved];
 }
