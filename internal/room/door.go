@@ -31,6 +31,7 @@ type Preview struct {
 	Room      *Room
 	Taken     int // seats taken now
 	Role      Role
+	Grants    Grants // what this visitor may send
 	Name      string // to be filled in; may be empty
 	Returning bool
 	Link      LinkVerdict
@@ -88,6 +89,9 @@ func (s *Service) Preview(ctx context.Context, roomID string, v Visit) (Preview,
 	}
 	p.Link, p.Role, p.Returning = verdict, mine.role, mine.known && mine.seat.KeyHash == keyHash
 	p.Name = cmp.Or(mine.seat.Name, link.Name)
+	if hidden := mine.seat.Hidden && verdict != LinkOK || link.Hidden; !hidden {
+		p.Grants = r.grants(p.Role)
+	}
 	if err := invited(project, verdict, p.Returning); err != nil {
 		return Preview{}, err
 	}

@@ -208,7 +208,15 @@ func TestHiddenAndSeen(t *testing.T) {
 	hidden, seen := guest(1), guest(1)
 	hidden.Link = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
 	seen.Link = h.invite(t, id, room.Invitation{Role: room.Guest})
+	for v, want := range map[room.Visit]bool{hidden: false, seen: true} {
+		if p, err := h.Preview(ctx, id, v); err != nil || p.Grants.Microphone != want || p.Grants.Chat != want {
+			t.Errorf("may send %+v %v, want %v", p.Grants, err, want)
+		}
+	}
 	a := h.enter(t, id, hidden, "PA_1")
+	if p, err := h.Preview(ctx, id, guest(1)); err != nil || p.Grants != (room.Grants{}) {
+		t.Errorf("who comes back hidden may send %+v %v", p.Grants, err)
+	}
 	b := h.enter(t, id, guest(2), "PA_2")
 	_, err := h.TakeSeat(ctx, id, seen)
 	refused(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")

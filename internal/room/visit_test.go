@@ -41,6 +41,7 @@ func TestCreatorLink(t *testing.T) {
 			t.Fatal(err)
 		}
 		got.Room = nil
+		want.Grants = room.Grants{Microphone: true, Camera: true, ScreenShare: true, Chat: true}
 		if got != want {
 			t.Errorf("got  %+v\nwant %+v", got, want)
 		}

@@ -31,7 +31,13 @@ test('what somebody may not use is not offered to them, and no device of theirs 
   const host = await Person.arrive(browser);
   const guest = await Person.arrive(browser);
   await host.join(room.final_link);
-  await guest.join(room.guest_link, 'Ben');
+  await guest.open(room.guest_link);
+  await guest.page.getByText('Your camera stays off in this room.').waitFor();
+  await guest.page.getByText('Your microphone works.').waitFor();
+  expect(await guest.page.getByLabel(/camera/i).count()).toBe(0);
+  await guest.seen('desktop-light-lobby-locked');
+  await guest.page.getByLabel('Your name').fill('Ben');
+  await guest.button('Join').click();
   await Promise.all([host.untilHeard(), guest.untilHeard()]);
 
   await host.button('Stop camera').waitFor();
@@ -45,6 +51,27 @@ test('what somebody may not use is not offered to them, and no device of theirs 
     person.wellBehaved(server.url);
     await person.close();
   }
+});
+
+test('who may only listen is asked for no device', async () => {
+  set('locks.microphone=true');
+  const room = await server.createMeeting({});
+  set('locks.microphone=false');
+  const guest = await Person.arrive(browser, { viewport: phone });
+  await guest.page.addInitScript(() => {
+    navigator.mediaDevices.getUserMedia = () => Promise.reject(new Error('asked'));
+  });
+  await guest.open(room.guest_link);
+  await guest.page.getByText('You watch and listen in this room').waitFor();
+  expect(await guest.page.getByRole('switch').count()).toBe(0);
+  await guest.page.getByLabel('Your name').fill('Ben');
+  await guest.seen('phone-light-lobby-listener');
+  await guest.button('Join').click();
+  await guest.button('Leave').first().waitFor();
+  await guest.seen('phone-light-listener');
+  for (const name of ['Mute', 'Unmute', /camera/]) expect(await guest.button(name).count()).toBe(0);
+  guest.wellBehaved(server.url);
+  await guest.close();
 });
 
 test('a room for invited people says so to others, and what to do', async () => {

@@ -22,6 +22,11 @@ async function more(person: Person, name: string): Promise<void> {
   await person.button(name).click();
 }
 
+/** Where somebody is by the list of a host. */
+function roomOf(host: Person, name: string): Promise<string> {
+  return host.page.getByLabel(`Room of ${name}`).evaluate((list: HTMLSelectElement) => list.selectedOptions[0]?.text ?? '');
+}
+
 test('people go into breakout rooms and come back, by themselves and with their microphones', async () => {
   const room = await server.createMeeting({ breakouts: 4 });
   const host = await Person.arrive(browser);
@@ -68,7 +73,23 @@ test('people go into breakout rooms and come back, by themselves and with their 
   await ben.seen('phone-light-places');
   await ben.button('Go there (Room 2)').click();
   await ben.button(/you are in Room 2/).waitFor();
+  // Who stays sees that he left, and not that he was lost.
+  await expect.poll(() => chen.page.locator('audio[data-identity]').count()).toBe(0);
+  expect(await chen.page.getByText('Reconnecting').count()).toBe(0);
   await expect.poll(() => ben.page.locator('audio[data-identity]').count()).toBe(0);
+  // The host has not sent him there and knows it all the same.
+  await expect.poll(() => roomOf(host, 'Ben'), { timeout: 8_000 }).toBe('Room 2');
+  expect(await roomOf(host, 'Chen')).toBe('Red');
+
+  // There may be more rooms than were opened at first.
+  await host.page.getByLabel('Another room').fill('Blue');
+  await host.button('Open').click();
+  await host.page.getByLabel('Room of Ben').selectOption('Blue');
+  await ben.button(/you are in Blue/).waitFor();
+  await host.button('Open').click();
+  await host.button('Go there (Room 4)').waitFor();
+  // As many as the meeting may have.
+  await host.page.getByLabel('Another room').waitFor({ state: 'detached' });
   await host.page.getByLabel('Room of Ben').selectOption('Main room');
   await ben.button(/you are in Main room/).waitFor();
   await Promise.all([ben.untilHeard(), host.untilHeard()]);

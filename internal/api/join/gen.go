@@ -233,7 +233,8 @@ type BroadcastRequest struct {
 	Text    string `json:"text"`
 }
 
-// Features What people may do in the room. The media token says what this one may.
+// Features What people may do in the room. What one of them may send says the
+// preview, and for those who are in the media token.
 type Features struct {
 	Camera      bool `json:"camera"`
 	Chat        bool `json:"chat"`
@@ -250,8 +251,26 @@ type MoveRequest struct {
 	To int `json:"to"`
 }
 
+// People defines model for People.
+type People struct {
+	People []Person `json:"people"`
+}
+
+// Person defines model for Person.
+type Person struct {
+	// Breakout The number of the breakout room they belong in, 0 for the room itself.
+	Breakout int    `json:"breakout"`
+	Identity string `json:"identity"`
+	Name     string `json:"name"`
+	Role     Role   `json:"role"`
+}
+
 // Preview defines model for Preview.
 type Preview struct {
+	// Features What people may do in the room. What one of them may send says the
+	// preview, and for those who are in the media token.
+	Features Features `json:"features"`
+
 	// LogoutUrl Where to go after leaving. Absent when there is no such place.
 	LogoutUrl       *string `json:"logout_url,omitempty"`
 	MaxParticipants int     `json:"max_participants"`
@@ -277,6 +296,10 @@ type Preview struct {
 		// not a link of this room.
 		// Absent when none was sent.
 		Link *PreviewYouLink `json:"link,omitempty"`
+
+		// MaySend What somebody may send: hosts and co-hosts whatever the room can do,
+		// guests what is not locked besides.
+		MaySend Sources `json:"may_send"`
 
 		// Name A name to fill in; empty when the visitor is to be asked.
 		Name string `json:"name"`
@@ -335,7 +358,8 @@ type Seat struct {
 	// Breakout The breakout room the seat is in. Absent in the room itself.
 	Breakout *Breakout `json:"breakout,omitempty"`
 
-	// Features What people may do in the room. The media token says what this one may.
+	// Features What people may do in the room. What one of them may send says the
+	// preview, and for those who are in the media token.
 	Features Features `json:"features"`
 
 	// Identity The participant's identity in the room; stays the same on return.
@@ -380,6 +404,15 @@ type SeatRequest struct {
 	SeatKey string `json:"seat_key"`
 }
 
+// Sources What somebody may send: hosts and co-hosts whatever the room can do,
+// guests what is not locked besides.
+type Sources struct {
+	Camera      bool `json:"camera"`
+	Chat        bool `json:"chat"`
+	Microphone  bool `json:"microphone"`
+	ScreenShare bool `json:"screen_share"`
+}
+
 // RoomID defines model for RoomID.
 type RoomID = string
 
@@ -397,6 +430,9 @@ type EndRoomJSONRequestBody = SeatKey
 
 // MoveJSONRequestBody defines body for Move for application/json ContentType.
 type MoveJSONRequestBody = MoveRequest
+
+// ListPeopleJSONRequestBody defines body for ListPeople for application/json ContentType.
+type ListPeopleJSONRequestBody = SeatKey
 
 // PreviewRoomJSONRequestBody defines body for PreviewRoom for application/json ContentType.
 type PreviewRoomJSONRequestBody = PreviewRequest
@@ -421,6 +457,9 @@ type ServerInterface interface {
 	// Move Move to a breakout room or back
 	// (POST /rooms/{room_id}/move)
 	Move(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// ListPeople Who is in the room and in its breakout rooms
+	// (POST /rooms/{room_id}/people)
+	ListPeople(w http.ResponseWriter, r *http.Request, roomId RoomID)
 	// PreviewRoom What the visitor sees before joining
 	// (POST /rooms/{room_id}/preview)
 	PreviewRoom(w http.ResponseWriter, r *http.Request, roomId RoomID)
@@ -559,6 +598,32 @@ func (siw *ServerInterfaceWrapper) Move(w http.ResponseWriter, r *http.Request) 
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.Move(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListPeople operation middleware
+func (siw *ServerInterfaceWrapper) ListPeople(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListPeople(w, r, roomId)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -746,6 +811,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/breakouts", wrapper.OpenBreakouts)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/breakouts/close", wrapper.CloseBreakouts)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/move", wrapper.Move)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/people", wrapper.ListPeople)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/broadcast", wrapper.Broadcast)
 
 	return m

@@ -74,6 +74,33 @@ func (s *Server) openBreakouts(w http.ResponseWriter, r *http.Request, roomID st
 	return out, err
 }
 
+// ListPeople implements ServerInterface.
+func (s *Server) ListPeople(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+	people, err := s.listPeople(w, r, roomID)
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	web.JSON(w, http.StatusOK, people)
+}
+
+func (s *Server) listPeople(w http.ResponseWriter, r *http.Request, roomID string) (People, error) {
+	o, err := read(w, r)
+	if err != nil {
+		return People{}, err
+	}
+	seatKey := o.RequiredText("seat_key")
+	if err := o.Err(); err != nil {
+		return People{}, err
+	}
+	seats, err := s.rooms.People(r.Context(), roomID, seatKey)
+	out := People{People: make([]Person, 0, len(seats))}
+	for _, seat := range seats {
+		out.People = append(out.People, Person{Identity: seat.ID, Name: seat.Name, Role: Role(seat.Role), Breakout: seat.Breakout})
+	}
+	return out, err
+}
+
 // act reads who asks, has it done and says so.
 func (s *Server) act(w http.ResponseWriter, r *http.Request, do func(o *web.Object, seatKey string) error) {
 	o, err := read(w, r)

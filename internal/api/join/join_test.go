@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -102,9 +103,13 @@ type answer struct {
 	Features       m
 	Breakout       m
 	Breakouts      []m
+	People         []m
 	OpensAt        *time.Time `json:"opens_at"`
-	You            struct{ Role, Link string }
-	Error          struct{ Code, Message, Reason string }
+	You            struct {
+		Role, Link string
+		MaySend    m `json:"may_send"`
+	}
+	Error struct{ Code, Message, Reason string }
 }
 
 func (p *place) send(id, path string, in any) (int, answer) {
@@ -147,7 +152,7 @@ var (
 )
 
 // acts are the routes of people in a room, with a body that each takes.
-var acts = map[string]m{"/end": {}, "/breakouts": {"names": []string{"One"}}, "/breakouts/close": {}, "/move": {"to": 0}, "/broadcast": {"text": "Hello"}}
+var acts = map[string]m{"/end": {}, "/breakouts": {"names": []string{"One"}}, "/breakouts/close": {}, "/move": {"to": 0}, "/broadcast": {"text": "Hello"}, "/people": {}}
 
 func with(key string, in m) m {
 	out := m{"seat_key": key}
@@ -166,7 +171,7 @@ func TestContract(t *testing.T) {
 	early, earlyLink := p.create(room.Request{StartAt: start})
 
 	// Coming in.
-	if status, a := p.send(id, "/preview", m{"link": link}); status != 200 || a.You.Role != "host" || a.You.Link != "ok" || a.OpensAt != nil {
+	if status, a := p.send(id, "/preview", m{"link": link}); status != 200 || a.You.Role != "host" || a.You.Link != "ok" || a.OpensAt != nil || a.Features["camera"] != true {
 		t.Fatalf("%d %+v", status, a)
 	}
 	status, host := p.send(id, "/seats", m{"name": "Ada", "seat_key": hostKey, "link": link, "role": "host"})
@@ -200,6 +205,11 @@ func TestContract(t *testing.T) {
 	p.refused(id, "/move", with(guestKey, m{"to": 3}), 404, "breakout_not_found")
 	p.refused(id, "/move", with(hostKey, m{"identity": "nobody", "to": 1}), 404, "seat_not_found")
 	p.refused(id, "/move", with(guestKey, m{"identity": host.Identity, "to": 1}), 403, "not_host")
+	status, who := p.send(id, "/people", with(hostKey, nil))
+	want := []m{{"identity": host.Identity, "name": "Ada", "role": "host", "breakout": 0.}, {"identity": guest.Identity, "name": "Ben", "role": "guest", "breakout": 2.}}
+	if status != 200 || !reflect.DeepEqual(who.People, want) {
+		t.Errorf("%d %v, want %v", status, who.People, want)
+	}
 	p.done(id, "/broadcast", with(hostKey, acts["/broadcast"]))
 	p.done(id, "/breakouts/close", with(hostKey, nil))
 	if status, a := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey}); status != 200 || a.Breakout != nil || a.Identity != guest.Identity {
@@ -232,7 +242,7 @@ func TestContract(t *testing.T) {
 func (p *place) refusals(id, early string) {
 	p.t.Helper()
 	big := `{"text":"` + strings.Repeat("x", 65<<10) + `"}`
-	acts := map[string]m{"/preview": {}, "/seats": {"name": "Chen"}, "/end": {}, "/breakouts": {"names": []string{"One"}}, "/breakouts/close": {}, "/move": {"to": 0}, "/broadcast": {"text": "Hello"}}
+	acts := map[string]m{"/preview": {}, "/seats": {"name": "Chen"}, "/end": {}, "/breakouts": {"names": []string{"One"}}, "/breakouts/close": {}, "/move": {"to": 0}, "/broadcast": {"text": "Hello"}, "/people": {}}
 	for path, in := range acts {
 		p.refused(id, path, with("short", in), 400, "invalid_request")
 		p.refused(id, path, big, 413, "body_too_large")
@@ -304,5 +314,23 @@ func TestAnExpiredLink(t *testing.T) {
 	}
 	if a := p.refused(id, "/seats", m{"name": "Ben", "seat_key": guestKey, "link": token, "role": "cohost"}, 409, "link_taken"); a.Error.Message != "this link has expired" {
 		t.Errorf("%+v", a.Error)
+	}
+}
+
+// A visitor reads before coming in what they may send, by the role they would
+// have.
+func TestAPreviewOfLocks(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.project.Settings.Features.NoScreenShare, p.project.Settings.Locks = true, project.Locks{Microphone: true, Camera: true, Chat: true}
+	id, link := p.create(room.Request{})
+	can := m{"camera": true, "screen_share": false, "chat": true}
+	for in, want := range map[string]m{
+		"":   {"microphone": false, "camera": false, "screen_share": false, "chat": false},
+		link: {"microphone": true, "camera": true, "screen_share": false, "chat": true},
+	} {
+		if status, a := p.send(id, "/preview", m{"link": in}); status != 200 || !reflect.DeepEqual(a.You.MaySend, want) || !reflect.DeepEqual(a.Features, can) {
+			t.Errorf("%d %s: %v, may send %v, want %v", status, a.You.Role, a.Features, a.You.MaySend, want)
+		}
 	}
 }

@@ -21,6 +21,7 @@ type Rooms interface {
 	CloseBreakouts(ctx context.Context, roomID, seatKey string) error
 	Move(ctx context.Context, roomID, seatKey, identity string, to int) error
 	Broadcast(ctx context.Context, roomID, seatKey, text string) error
+	People(ctx context.Context, roomID, seatKey string) ([]room.Seat, error)
 	EndByHost(ctx context.Context, roomID, seatKey string) error
 }
 
@@ -82,7 +83,7 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 		return Preview{}, err
 	}
 	out := Preview{RoomId: id, RoomType: RoomType(p.Room.Type), Title: p.Room.Title, WelcomeMessage: p.Room.WelcomeMessage,
-		State: PreviewState(p.Room.State), Participants: p.Taken, MaxParticipants: p.Room.MaxParticipants, ServerTime: s.now().UTC()}
+		State: PreviewState(p.Room.State), Participants: p.Taken, MaxParticipants: p.Room.MaxParticipants, Features: features(p.Room), ServerTime: s.now().UTC()}
 	if at := p.Room.StartAt; !at.IsZero() {
 		out.StartTime = &at
 	}
@@ -91,6 +92,8 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 	}
 	out.LogoutUrl = optional(p.LogoutURL)
 	out.You.Role, out.You.Name, out.You.Returning = Role(p.Role), p.Name, p.Returning
+	g := p.Grants
+	out.You.MaySend = Sources{Microphone: g.Microphone, Camera: g.Camera, ScreenShare: g.ScreenShare, Chat: g.Chat}
 	if p.Link != room.NoLink {
 		link := PreviewYouLink(p.Link)
 		out.You.Link = &link
@@ -126,14 +129,17 @@ func (s *Server) takeSeat(w http.ResponseWriter, r *http.Request, roomID string)
 			return Seat{}, err
 		}
 	}
-	f := a.Room.Features
 	out := Seat{Identity: a.Seat.ID, Name: a.Seat.Name, Role: Role(a.Seat.Role), SessionId: a.SessionID,
 		MediaToken: a.Token, RoomType: RoomType(a.Room.Type), Title: a.Room.Title, MaxBreakouts: a.Room.BreakoutRooms,
-		Features: Features{Camera: f.Camera, ScreenShare: f.ScreenShare, Chat: f.Chat}, LogoutUrl: optional(a.LogoutURL)}
+		Features: features(a.Room), LogoutUrl: optional(a.LogoutURL)}
 	if b := a.Breakout; b.N > 0 {
 		out.Breakout = &Breakout{Number: b.N, Name: b.Name}
 	}
 	return out, nil
+}
+
+func features(r *room.Room) Features {
+	return Features{Camera: r.Features.Camera, ScreenShare: r.Features.ScreenShare, Chat: r.Features.Chat}
 }
 
 func read(w http.ResponseWriter, r *http.Request) (*web.Object, error) {

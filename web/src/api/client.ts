@@ -8,6 +8,7 @@ export type SeatRequest = Schemas['SeatRequest'];
 export type Role = Schemas['Role'];
 export type RoomType = Schemas['RoomType'];
 export type BreakoutRequest = Schemas['BreakoutRequest'];
+export type People = Schemas['People'];
 export type Breakouts = Schemas['Breakouts'];
 export type MoveRequest = Schemas['MoveRequest'];
 export type BroadcastRequest = Schemas['BroadcastRequest'];
@@ -66,6 +67,10 @@ export class JoinApi {
 
   move(body: MoveRequest): Promise<Answer<null>> {
     return this.#post<null>('move', body);
+  }
+
+  people(body: SeatKey): Promise<Answer<People>> {
+    return this.#post<People>('people', body);
   }
 
   broadcast(body: BroadcastRequest): Promise<Answer<null>> {

@@ -142,6 +142,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rooms/{room_id}/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Who is in the room and in its breakout rooms
+         * @description For hosts and co-hosts: everybody who has a seat, wherever they are.
+         *     Hidden participants are left out.
+         */
+        post: operations["listPeople"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rooms/{room_id}/broadcast": {
         parameters: {
             query?: never;
@@ -199,10 +222,12 @@ export interface components {
             /** @description Seats taken now. */
             participants: number;
             max_participants: number;
+            features: components["schemas"]["Features"];
             /** Format: date-time */
             server_time: string;
             you: {
                 role: components["schemas"]["Role"];
+                may_send: components["schemas"]["Sources"];
                 /** @description A name to fill in; empty when the visitor is to be asked. */
                 name: string;
                 /** @description True when seat_key names a seat of this room. */
@@ -252,8 +277,21 @@ export interface components {
             /** @description Where to go after leaving. Absent when there is no such place. */
             logout_url?: string;
         };
-        /** @description What people may do in the room. The media token says what this one may. */
+        /**
+         * @description What people may do in the room. What one of them may send says the
+         *     preview, and for those who are in the media token.
+         */
         Features: {
+            camera: boolean;
+            screen_share: boolean;
+            chat: boolean;
+        };
+        /**
+         * @description What somebody may send: hosts and co-hosts whatever the room can do,
+         *     guests what is not locked besides.
+         */
+        Sources: {
+            microphone: boolean;
             camera: boolean;
             screen_share: boolean;
             chat: boolean;
@@ -278,6 +316,16 @@ export interface components {
             assign?: {
                 [key: string]: number;
             };
+        };
+        People: {
+            people: components["schemas"]["Person"][];
+        };
+        Person: {
+            identity: string;
+            name: string;
+            role: components["schemas"]["Role"];
+            /** @description The number of the breakout room they belong in, 0 for the room itself. */
+            breakout: number;
         };
         MoveRequest: {
             seat_key: string;
@@ -519,6 +567,41 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            410: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
+        };
+    };
+    listPeople: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SeatKey"];
+            };
+        };
+        responses: {
+            /** @description Everybody, in the order of their first coming. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["People"];
+                };
             };
             400: components["responses"]["Refusal"];
             403: components["responses"]["Refusal"];

@@ -1,6 +1,6 @@
 import type { Choice } from './choices';
 import type { Devices } from './devices';
-import type { Fault } from './faults';
+import type { Fault, Kind } from './faults';
 
 export type Capture =
   | { is: 'off' }
@@ -17,6 +17,8 @@ export type ScreenCapture =
 export interface Desk {
   /** A video room: there is a camera to speak of. */
   video: boolean;
+  /** What the visitor may send; nothing else is opened. */
+  may: Record<Kind, boolean>;
   mic: Capture;
   camera: Capture;
   screen: ScreenCapture;

@@ -16,6 +16,7 @@ const off = { is: 'off' } as const;
 export class Studio {
   readonly desk = new Store<Desk>({
     video: false,
+    may: { mic: true, camera: true },
     mic: off,
     camera: off,
     screen: off,
@@ -59,8 +60,7 @@ export class Studio {
   async allow(): Promise<void> {
     if (!this.#secure()) return;
     const desk = this.desk.get();
-    const kinds: Kind[] = desk.video && desk.cameraOn ? ['mic', 'camera'] : ['mic'];
-    await this.#open(kinds.filter((kind) => desk[kind].is !== 'live'));
+    await this.#open(this.#wanted().filter((kind) => desk[kind].is !== 'live'));
   }
 
   async again(kind: Kind): Promise<void> {
@@ -99,9 +99,10 @@ export class Studio {
     }
   }
 
-  /** Lets go of a device that may not be used here; what the visitor wants stays remembered. */
-  release(kind: Kind): void {
-    this.#stop(kind);
+  /** Lets go of devices that may not be used; what the visitor wants stays remembered. */
+  permit(may: Record<Kind, boolean>): void {
+    this.#patch({ may });
+    for (const kind of ['mic', 'camera'] as const) if (!may[kind]) this.#stop(kind);
   }
 
   async choose(choice: Choice, id: string): Promise<void> {
@@ -150,9 +151,12 @@ export class Studio {
   }
 
   #wanted(): Kind[] {
-    const { video, cameraOn } = this.desk.get();
+    const { video, may, cameraOn } = this.desk.get();
+    const wanted: Kind[] = [];
     // The microphone also when muted: the first view shows its level, and unmuting is at once.
-    return video && cameraOn ? ['mic', 'camera'] : ['mic'];
+    if (may.mic) wanted.push('mic');
+    if (video && may.camera && cameraOn) wanted.push('camera');
+    return wanted;
   }
 
   /** Browsers hide all devices from pages without TLS. */

@@ -17,7 +17,6 @@ import { useAllowed, useLetGo } from './allowed';
 import { Announcer } from './Announcer';
 import { AudioStage } from './AudioStage';
 import { Banners } from './Banners';
-import type { Sent } from './breakout/whereabouts';
 import { Controls } from './Controls';
 import { useInfo } from './info';
 import { useWarning } from './limit';
@@ -45,7 +44,6 @@ export function RoomScreen({ room, seat, link, word, clock, acts, studio, invita
   const desk = useStore(studio.desk);
   const narrow = useMedia('(max-width: 599px), (max-height: 479px)');
   const [sheet, setSheet] = useState<OpenSheet>(null);
-  const [sent, setSent] = useState<ReadonlyMap<string, Sent>>(new Map());
   const heading = useRef<HTMLHeadingElement>(null);
   const info = useInfo(room);
   const allowed = useAllowed(room);
@@ -127,8 +125,6 @@ export function RoomScreen({ room, seat, link, word, clock, acts, studio, invita
         narrow={narrow}
         acts={acts}
         invitation={invitation}
-        sent={sent}
-        onSent={(more) => setSent((before) => new Map([...before, ...more]))}
       />
     </RoomContext>
   );

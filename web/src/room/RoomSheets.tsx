@@ -4,7 +4,6 @@ import type { Desk } from '../media/desk';
 import type { Studio } from '../media/studio';
 import type { Acts } from '../visit/acts';
 import { RoomsSheet } from './breakout/RoomsSheet';
-import type { Sent } from './breakout/whereabouts';
 import { EndSheet } from './EndSheet';
 import type { RoomInfo } from './info';
 import { MoreSheet } from './MoreSheet';
@@ -25,12 +24,10 @@ interface Props {
   narrow: boolean;
   acts: Acts;
   invitation: string;
-  sent: ReadonlyMap<string, Sent>;
-  onSent: (sent: [identity: string, sent: Sent][]) => void;
 }
 
 /** What lies over the stage now; one at a time. */
-export function RoomSheets({ open, onOpen, desk, studio, seat, info, people, narrow, acts, invitation, sent, onSent }: Props): ReactElement | null {
+export function RoomSheets({ open, onOpen, desk, studio, seat, info, people, narrow, acts, invitation }: Props): ReactElement | null {
   const close = (): void => onOpen(null);
   switch (open) {
     case null:
@@ -54,7 +51,7 @@ export function RoomSheets({ open, onOpen, desk, studio, seat, info, people, nar
     }
     case 'rooms': {
       const others = people.filter(({ person, goneAt }) => !person.you && goneAt === null).map(({ person }) => person);
-      return <RoomsSheet acts={acts} seat={seat} info={info} people={others} sent={sent} onSent={onSent} onClose={close} />;
+      return <RoomsSheet acts={acts} seat={seat} info={info} people={others} onClose={close} />;
     }
     case 'end':
       return <EndSheet acts={acts} onClose={close} />;

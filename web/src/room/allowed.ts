@@ -39,8 +39,7 @@ export function useAllowed(room: Room): Allowed {
 /** Lets go of devices that may not be used: no light burns for nothing. */
 export function useLetGo(studio: Studio, { mic, camera, screen }: Desk, allowed: Allowed): void {
   useEffect(() => {
-    if (!allowed.mic && mic.is !== 'off') studio.release('mic');
-    if (!allowed.camera && camera.is !== 'off') studio.release('camera');
+    studio.permit({ mic: allowed.mic, camera: allowed.camera });
     if (!allowed.screen && screen.is !== 'off') studio.stopSharing();
   }, [studio, mic, camera, screen, allowed]);
 }

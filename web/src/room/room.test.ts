@@ -25,6 +25,11 @@ describe('the roll', () => {
     expect(shown(callRoll(blink, ['a', 'c'].map(person), 3_000, keepUntil))).toBe('a c');
   });
 
+  test('lets go at once who said goodbye', () => {
+    const keepUntil = (goneAt: number, identity: string): number => (identity === 'b' ? goneAt : goneAt + 2_000);
+    expect(shown(callRoll(all, ['a'].map(person), 1_000, keepUntil))).toBe('a (c)');
+  });
+
   test('keeps everybody while the page itself is away', () => {
     const away = callRoll(all, ['a'].map(person), 1_000, () => Infinity);
     expect(shown(callRoll(away, ['a'].map(person), 99_000, () => Infinity))).toBe('a (b) (c)');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readAllowed } from './allowed';
-import { evenly, whereabouts } from './breakout/whereabouts';
+import { evenly, seenHere, toldOf } from './breakout/whereabouts';
 import { readInfo } from './info';
 import { warningAt } from './limit';
 import { readMessage } from './message';
@@ -75,28 +75,23 @@ describe('the end of the room', () => {
 });
 
 describe('who is where', () => {
-  const [ana, ben, chen] = ['Ana', 'Ben', 'Chen'].map((name) => ({ identity: name.toLowerCase(), name })) as [Named, Named, Named];
-  type Named = { identity: string; name: string };
-  const open = [1, 2].map((number) => ({ number, name: `Room ${number}` }));
+  const guest = 'guest' as const;
+  const [ana, ben, chen] = ['Ana', 'Ben', 'Chen'].map((name) => ({ identity: name.toLowerCase(), name, role: guest })) as [Named, Named, Named];
+  type Named = { identity: string; name: string; role: typeof guest };
 
-  test('those who are seen are here, those who were sent are there', () => {
-    const sent = new Map([
-      ['ben', { name: 'Ben', to: 2 }],
-      ['ana', { name: 'Ana', to: 1 }],
-    ]);
-    expect(whereabouts(0, [chen, ana], sent, open)).toEqual([
-      { ...ana, place: 0 },
-      { ...ben, place: 2 },
-      { ...chen, place: 0 },
+  test('is known by itself only of those who are seen', () => {
+    expect(seenHere([chen, ana], 2)).toEqual([
+      { ...ana, place: 2 },
+      { ...chen, place: 2 },
     ]);
   });
 
-  test('nobody is in a room that is closed, or here without being seen', () => {
-    const sent = new Map([
-      ['ben', { name: 'Ben', to: 3 }],
-      ['ana', { name: 'Ana', to: 0 }],
+  test('is told by the server of everybody else', () => {
+    const told = [chen, ben, ana].map((person, breakout) => ({ ...person, breakout }));
+    expect(toldOf(told, 'ana')).toEqual([
+      { ...ben, place: 1 },
+      { ...chen, place: 0 },
     ]);
-    expect(whereabouts(0, [chen], sent, open)).toEqual([{ ...chen, place: 0 }]);
   });
 
   test('people are dealt out in turn', () => {

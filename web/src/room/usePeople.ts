@@ -1,5 +1,5 @@
 import { useRemoteParticipants } from '@livekit/components-react';
-import { RoomEvent, type RemoteParticipant, type Room } from 'livekit-client';
+import { DisconnectReason, RoomEvent, type RemoteParticipant, type Room } from 'livekit-client';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Seat } from '../api/client';
 import { roleOf, type Person } from './person';
@@ -54,6 +54,8 @@ export function usePeople(room: Room, seat: Seat, muted: boolean, steady: boolea
     ];
   }, [others, room, seat, muted]);
 
+  const goodbyes = useGoodbyes(room);
+
   const [steadySince, setSteadySince] = useState<number | null>(0);
   useEffect(() => setSteadySince((since) => (steady ? (since ?? Date.now()) : null)), [steady]);
 
@@ -66,19 +68,35 @@ export function usePeople(room: Room, seat: Seat, muted: boolean, steady: boolea
       place.current = here;
       setRoll([]);
     }
-    const keepUntil = (goneAt: number): number =>
-      steadySince === null ? Infinity : Math.max(goneAt + blink, steadySince === 0 ? 0 : steadySince + gathering);
+    const keepUntil = (goneAt: number, identity: string): number => {
+      if (goodbyes.has(identity)) return goneAt;
+      return steadySince === null ? Infinity : Math.max(goneAt + blink, steadySince === 0 ? 0 : steadySince + gathering);
+    };
     const call = (): void => setRoll((before) => callRoll(before, present, Date.now(), keepUntil));
     call();
     // Somebody may have to go although nothing happens any more.
     const timer = setInterval(() => {
       setRoll((before) =>
-        before.some(({ goneAt }) => goneAt !== null && Date.now() >= keepUntil(goneAt))
+        before.some(({ person, goneAt }) => goneAt !== null && Date.now() >= keepUntil(goneAt, person.identity))
           ? callRoll(before, present, Date.now(), keepUntil)
           : before,
       );
     }, 500);
     return () => clearInterval(timer);
-  }, [present, steadySince, here]);
+  }, [present, steadySince, here, goodbyes]);
   return roll;
+}
+
+/** Those who did not lose the connection but left, to another breakout room or for good. */
+function useGoodbyes(room: Room): ReadonlySet<string> {
+  const goodbyes = useMemo(() => new Set<string>(), [room]);
+  useEffect(() => {
+    const went = ({ identity }: RemoteParticipant, reason?: DisconnectReason): void => {
+      if (reason === DisconnectReason.CLIENT_INITIATED || reason === DisconnectReason.PARTICIPANT_REMOVED) goodbyes.add(identity);
+    };
+    const came = ({ identity }: RemoteParticipant): void => void goodbyes.delete(identity);
+    room.on(RoomEvent.ParticipantDisconnected, went).on(RoomEvent.ParticipantConnected, came);
+    return () => void room.off(RoomEvent.ParticipantDisconnected, went).off(RoomEvent.ParticipantConnected, came);
+  }, [room, goodbyes]);
+  return goodbyes;
 }

@@ -28,7 +28,7 @@ export function CameraField({ desk, studio, name }: { desk: Desk; studio: Studio
             )}
             {!cameraOn && <p className="small quiet">{t('lobby.camera.off')}</p>}
             {cameraOn && camera.is === 'asking' && <p className="small quiet patient">{t('camera.asking')}</p>}
-            {cameraOn && camera.is === 'off' && desk.mic.is !== 'off' && (
+            {cameraOn && camera.is === 'off' && (desk.mic.is !== 'off' || !desk.may.mic) && (
               <button type="button" className="secondary" onClick={() => void studio.again('camera')}>
                 {t('camera.allow')}
               </button>

@@ -4,7 +4,7 @@ import { useStore } from '../lib/useStore';
 import { useTime } from '../lib/useTime';
 import { choices } from '../media/choices';
 import type { Studio } from '../media/studio';
-import type { Role } from '../api/client';
+import type { Preview, Role } from '../api/client';
 import { count, t } from '../messages';
 import { Icon } from '../ui/Icon';
 import { Switch } from '../ui/Switch';
@@ -36,11 +36,22 @@ const notices: Record<LobbyNotice, string> = {
   open: t('lobby.open'),
 };
 
+/** What this visitor has to know of the devices that stay off here. */
+function unusable({ room_type, features, you: { may_send } }: Preview): string | null {
+  const unseen = room_type === 'video' && !may_send.camera;
+  if (!may_send.microphone) return t(unseen && features.camera ? 'lobby.neither' : 'lobby.noMic');
+  if (!unseen) return null;
+  return t(features.camera ? 'lobby.noCamera' : 'lobby.noCameras');
+}
+
 /** This is you, this is the room, join. */
 export function Lobby({ lobby, studio, clock, onJoin, onWait }: Props): ReactElement {
   const { preview, arrival, trouble, notice, eager } = lobby;
   const { you } = preview;
   const video = preview.room_type === 'video';
+  const { microphone: mayMic, camera: mayCamera } = you.may_send;
+  const withCamera = video && mayCamera;
+  const without = unusable(preview);
   const desk = useStore(studio.desk);
   const [name, setName] = useState(() => lobby.typed ?? (you.name || (you.link === 'taken' ? '' : choices.name())));
   const [nameless, setNameless] = useState(false);
@@ -54,8 +65,9 @@ export function Lobby({ lobby, studio, clock, onJoin, onWait }: Props): ReactEle
   const closed = entry !== null && now < entry;
 
   useEffect(() => {
+    studio.permit({ mic: mayMic, camera: mayCamera });
     void studio.warmUp(video);
-  }, [studio, video]);
+  }, [studio, video, mayMic, mayCamera]);
 
   useEffect(() => {
     // Not where that would push up a keyboard.
@@ -84,7 +96,7 @@ export function Lobby({ lobby, studio, clock, onJoin, onWait }: Props): ReactEle
 
   const wrong = nameless ? t('lobby.name.missing') : null;
   return (
-    <main className={video ? 'lobby with-camera' : 'lobby'}>
+    <main className={withCamera ? 'lobby with-camera' : 'lobby'}>
       <header className="lobby-room">
         <h1>{preview.title}</h1>
         {start === null ? (
@@ -101,7 +113,7 @@ export function Lobby({ lobby, studio, clock, onJoin, onWait }: Props): ReactEle
           </section>
         )}
       </header>
-      {video && <CameraField desk={desk} studio={studio} name={name} />}
+      {withCamera && <CameraField desk={desk} studio={studio} name={name} />}
       <form className="lobby-you" onSubmit={join} noValidate>
         <div role="status" className="lobby-notice">
           {notice && <p>{notices[notice]}</p>}
@@ -125,8 +137,13 @@ export function Lobby({ lobby, studio, clock, onJoin, onWait }: Props): ReactEle
             {wrong ?? roles[you.role]}
           </p>
         </div>
-        <MicField desk={desk} studio={studio} />
-        <Switch label={t('lobby.muted')} on={!desk.micOn} onChange={(muted) => studio.wishMicOn(!muted)} />
+        {without && <p className="quiet">{without}</p>}
+        {mayMic && (
+          <>
+            <MicField desk={desk} studio={studio} />
+            <Switch label={t('lobby.muted')} on={!desk.micOn} onChange={(muted) => studio.wishMicOn(!muted)} />
+          </>
+        )}
         <div className="lobby-join">
           <TroubleText trouble={trouble} />
           {closed && !arrival ? (

@@ -9,7 +9,7 @@ import { Meter } from './Meter';
 /** The microphone before joining: explained, then asked for, then tested. Never in the way of joining. */
 export function MicField({ desk, studio }: { desk: Desk; studio: Studio }): ReactElement {
   const { mic, camera } = desk;
-  const both = desk.video && desk.cameraOn && camera.is === 'off';
+  const both = desk.video && desk.may.camera && desk.cameraOn && camera.is === 'off';
   switch (mic.is) {
     case 'off':
       return (

@@ -1,4 +1,4 @@
-import type { Answer, Breakouts, JoinApi } from '../api/client';
+import type { Answer, Breakouts, JoinApi, People } from '../api/client';
 
 /** What somebody in the room asks of the server; their seat says who they are. */
 export class Acts {
@@ -20,6 +20,10 @@ export class Acts {
   /** `assign` says by identity whose room is which of the names. */
   async openBreakouts(names: string[], assign: Record<string, number>): Promise<Answer<Breakouts>> {
     return this.#api.openBreakouts({ seat_key: await this.#seatKey, names, assign });
+  }
+
+  async people(): Promise<Answer<People>> {
+    return this.#api.people({ seat_key: await this.#seatKey });
   }
 
   async closeBreakouts(): Promise<Answer<null>> {

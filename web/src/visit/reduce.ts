@@ -133,13 +133,13 @@ function refused(visit: Visit, refusal: Refusal, now: number): Visit {
 }
 
 function withoutLink(preview: Preview): Preview {
-  const { role, name, returning } = preview.you;
-  return { ...preview, you: { role, name, returning } };
+  const { link: _, ...you } = preview.you;
+  return { ...preview, you };
 }
 
 /** The host's link is somebody else's now: the visitor is asked for a name of their own. */
 function asGuest(preview: Preview): Preview {
-  return { ...preview, you: { role: 'guest', name: '', returning: false, link: 'taken' } };
+  return { ...preview, you: { ...preview.you, role: 'guest', name: '', returning: false, link: 'taken' } };
 }
 
 function unreachable(visit: Visit, pauseMs: number): Visit {

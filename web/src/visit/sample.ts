@@ -6,7 +6,10 @@ import type { Task } from './task';
 
 export const minute = 60_000;
 
-export function preview(part: Partial<Preview> = {}): Preview {
+const maySend = { microphone: true, camera: false, screen_share: false, chat: true };
+
+/** As the server would show it; what the visitor may send need not be said. */
+export function preview({ you, ...part }: Partial<Omit<Preview, 'you'>> & { you?: Omit<Preview['you'], 'may_send'> } = {}): Preview {
   return {
     room_id: '01a1fd50-e127-70bb-989c-e1b3e2c83cd9',
     room_type: 'audio',
@@ -15,9 +18,10 @@ export function preview(part: Partial<Preview> = {}): Preview {
     state: 'open',
     participants: 1,
     max_participants: 10,
+    features: { camera: false, screen_share: false, chat: true },
     server_time: '2026-01-01T00:00:00Z',
-    you: { role: 'guest', name: '', returning: false },
     ...part,
+    you: { role: 'guest', name: '', returning: false, ...you, may_send: maySend },
   };
 }
 

@@ -1,21 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import type { Preview } from '../api/client';
+import { preview } from './sample';
 import { entryOf, hasOpened, startOf, waitAtDoor } from './schedule';
 
 const start = Date.parse('2026-01-01T10:00:00Z');
-const room: Preview = {
-  room_id: '01a1fd50-e127-70bb-989c-e1b3e2c83cd9',
+const room = preview({
   room_type: 'video',
-  title: 'Lesson',
-  welcome_message: '',
   state: 'scheduled',
   start_time: '2026-01-01T10:00:00Z',
   opens_at: '2026-01-01T09:50:00Z',
-  participants: 0,
-  max_participants: 10,
   server_time: '2026-01-01T09:55:00Z',
   you: { role: 'host', name: 'Amina', returning: false },
-};
+});
 
 test('a host may come in before the start, and it has not opened for everybody', () => {
   expect(startOf(room)).toBe(start);

@@ -48,9 +48,9 @@ describe('a scheduled room', () => {
   });
 
   test('asks for a name anew when the host link went to somebody else', () => {
-    const you = { role: 'host', name: 'Amina', returning: false, link: 'ok' } as const;
+    const you = { ...scheduled.you, role: 'host', name: 'Amina', link: 'ok' } as const;
     const waiting = after(opening, { type: 'previewed', preview: { ...scheduled, you } }, { type: 'wait', name: 'Amina' });
-    const taken = { ...scheduled, you: { role: 'guest', name: '', returning: false, link: 'taken' } as const };
+    const taken = { ...scheduled, you: { ...scheduled.you, link: 'taken' } as const };
     expect(after(waiting, { type: 'previewed', preview: taken })).toMatchObject({ notice: 'linkTaken', eager: false, typed: null });
   });
 });

@@ -1,24 +1,22 @@
 import { useId, useState, type FormEvent, type ReactElement } from 'react';
 import { count, t } from '../../messages';
 import type { Acts } from '../../visit/acts';
-import type { Person } from '../person';
 import { ActTrouble } from '../ActTrouble';
 import { PlaceSelect } from './PlaceSelect';
 import { useAct } from '../useAct';
-import { evenly, type Sent } from './whereabouts';
+import { evenly, type Whereabouts } from './whereabouts';
 
 interface Props {
   acts: Acts;
   most: number;
   /** Who can be assigned. */
-  people: readonly Person[];
-  onSent: (sent: [identity: string, sent: Sent][]) => void;
+  people: readonly Whereabouts[];
 }
 
 const usualName = (i: number): string => t('rooms.usual', { n: i + 1 });
 
 /** How many rooms, what they are called, and who goes where. */
-export function OpenRooms({ acts, most, people, onSent }: Props): ReactElement {
+export function OpenRooms({ acts, most, people }: Props): ReactElement {
   const [number, setNumber] = useState(Math.min(2, most));
   const [written, setWritten] = useState<readonly string[]>([]);
   // By identity the place in the list of rooms; who is not in it stays.
@@ -29,12 +27,12 @@ export function OpenRooms({ acts, most, people, onSent }: Props): ReactElement {
   const names = Array.from({ length: number }, (_, i) => written[i] ?? usualName(i));
   const called = names.map((name, i) => name.trim() || usualName(i));
   const places = [{ number: 0, name: t('rooms.main') }, ...called.map((name, i) => ({ number: i + 1, name }))];
-  const placeOf = ({ identity }: Person): number => {
+  const placeOf = ({ identity }: Whereabouts): number => {
     const room = assigned.get(identity);
     return room === undefined || room >= number ? 0 : room + 1;
   };
 
-  function choose(person: Person, place: number): void {
+  function choose(person: Whereabouts, place: number): void {
     const next = new Map(assigned);
     if (place === 0) next.delete(person.identity);
     else next.set(person.identity, place - 1);
@@ -45,15 +43,7 @@ export function OpenRooms({ acts, most, people, onSent }: Props): ReactElement {
     event.preventDefault();
     const going = people.filter((person) => placeOf(person) > 0);
     const assign = Object.fromEntries(going.map((person) => [person.identity, placeOf(person) - 1]));
-    const opened = await run(() => acts.openBreakouts(called, assign));
-    if (!opened) return;
-    const { breakouts } = opened.value;
-    onSent(
-      going.flatMap((person) => {
-        const room = breakouts[placeOf(person) - 1];
-        return room ? [[person.identity, { name: person.name, to: room.number }]] : [];
-      }),
-    );
+    await run(() => acts.openBreakouts(called, assign));
   }
 
   return (

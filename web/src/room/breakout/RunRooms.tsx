@@ -5,22 +5,24 @@ import type { Place } from '../info';
 import { ActTrouble } from '../ActTrouble';
 import { PlaceSelect } from './PlaceSelect';
 import { useAct } from '../useAct';
-import type { Sent, Whereabouts } from './whereabouts';
+import type { Whereabouts } from './whereabouts';
 
 interface Props {
   acts: Acts;
   places: readonly Place[];
+  /** How many may be open at once. */
+  most: number;
   people: readonly Whereabouts[];
-  onSent: (sent: [identity: string, sent: Sent][]) => void;
+  onMoved: (identity: string, place: number) => void;
 }
 
-/** What hosts do while breakout rooms are open: move people, speak to all, close the rooms. */
-export function RunRooms({ acts, places, people, onSent }: Props): ReactElement {
+/** What hosts do while breakout rooms are open: move people, open another room, speak to all, close the rooms. */
+export function RunRooms({ acts, places, most, people, onMoved }: Props): ReactElement {
   const moving = useAct();
   const closing = useAct();
 
-  async function move({ identity, name }: Whereabouts, to: number): Promise<void> {
-    if (await moving.run(() => acts.move(identity, to))) onSent([[identity, { name, to }]]);
+  async function move({ identity }: Whereabouts, to: number): Promise<void> {
+    if (await moving.run(() => acts.move(identity, to))) onMoved(identity, to);
   }
 
   return (
@@ -42,6 +44,7 @@ export function RunRooms({ acts, places, people, onSent }: Props): ReactElement 
           <ActTrouble text={moving.trouble} />
         </section>
       )}
+      {places.length <= most && <AnotherRoom acts={acts} places={places} />}
       <Broadcast acts={acts} />
       <section className="sheet-part">
         <p className="quiet">{t('rooms.close.text')}</p>
@@ -56,6 +59,33 @@ export function RunRooms({ acts, places, people, onSent }: Props): ReactElement 
         </button>
       </section>
     </>
+  );
+}
+
+function AnotherRoom({ acts, places }: { acts: Acts; places: readonly Place[] }): ReactElement {
+  const [written, setWritten] = useState<string | null>(null);
+  const { busy, trouble, run } = useAct();
+  const id = useId();
+  const usual = t('rooms.usual', { n: Math.max(...places.map(({ number }) => number)) + 1 });
+
+  async function open(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    if (await run(() => acts.openBreakouts([written?.trim() || usual], {}))) setWritten(null);
+  }
+
+  return (
+    <form className="sheet-part" onSubmit={(event) => void open(event)}>
+      <div className="field">
+        <label htmlFor={id}>{t('rooms.another')}</label>
+        <div className="field-act">
+          <input id={id} value={written ?? usual} maxLength={60} onChange={(event) => setWritten(event.target.value)} />
+          <button type="submit" className="secondary" aria-disabled={busy}>
+            {t(busy ? 'rooms.opening' : 'rooms.openIt')}
+          </button>
+        </div>
+      </div>
+      <ActTrouble text={trouble} />
+    </form>
   );
 }
 

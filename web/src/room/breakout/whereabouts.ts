@@ -1,42 +1,31 @@
-import type { Place } from '../info';
+import type { Role } from '../../api/client';
 
-/** Somebody whom this page has sent somewhere. */
-export interface Sent {
-  name: string;
-  to: number;
-}
-
-interface Named {
+interface Known {
   identity: string;
   name: string;
+  role: Role;
 }
 
-export interface Whereabouts extends Named {
-  /** A number of a breakout room, 0 for the room itself. */
+export interface Whereabouts extends Known {
+  /** The number of a breakout room, 0 for the room itself. */
   place: number;
 }
 
-/**
- * Who is where, as far as this page can know: those it sees are here, and those
- * it has sent to a room that is open are there.
- */
-export function whereabouts(
-  here: number,
-  present: readonly Named[],
-  sent: ReadonlyMap<string, Sent>,
-  open: readonly Place[],
-): Whereabouts[] {
-  const known = new Set(present.map(({ identity }) => identity));
-  const numbers = new Set([0, ...open.map(({ number }) => number)]);
-  return [
-    ...present.map(({ identity, name }) => ({ identity, name, place: here })),
-    ...[...sent]
-      .filter(([identity, { to }]) => !known.has(identity) && to !== here && numbers.has(to))
-      .map(([identity, { name, to }]) => ({ identity, name, place: to })),
-  ].toSorted((a, b) => a.name.localeCompare(b.name));
+/** What a page can tell by itself: those it sees are here. */
+export function seenHere(seen: readonly Known[], here: number): Whereabouts[] {
+  return byName(seen.map(({ identity, name, role }) => ({ identity, name, role, place: here })));
 }
 
+/** What the server tells: everybody else, where they belong. */
+export function toldOf(people: readonly (Known & { breakout: number })[], you: string): Whereabouts[] {
+  const others = people.filter(({ identity }) => identity !== you);
+  return byName(others.map(({ identity, name, role, breakout }) => ({ identity, name, role, place: breakout })));
+}
+
+const byName = (people: Whereabouts[]): Whereabouts[] =>
+  people.toSorted((a, b) => a.name.localeCompare(b.name) || a.identity.localeCompare(b.identity));
+
 /** Deals people out, one to each room in turn. */
-export function evenly(people: readonly Named[], rooms: number): Map<string, number> {
+export function evenly(people: readonly { identity: string }[], rooms: number): Map<string, number> {
   return new Map(people.map(({ identity }, i) => [identity, i % rooms]));
 }
