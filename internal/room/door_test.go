@@ -26,8 +26,10 @@ func (quiet) Close(_ context.Context, _ string) error       { return nil }
 func (quiet) Tell(context.Context, string, []string, room.Message) error {
 	return nil
 }
-func (quiet) Announce(context.Context, string, room.Info) error                   { return nil }
-func (quiet) Allow(context.Context, string, string, room.Role, room.Grants) error { return nil }
+func (quiet) Allow(context.Context, string, string, room.Role, room.Grants) error {
+	return nil
+}
+func (quiet) Announce(context.Context, string, room.Info) error { return nil }
 
 // token returns the token of a link.
 func token(link string) string {
@@ -50,7 +52,7 @@ func TestSeatsAreExact(t *testing.T) {
 	for _, tc := range []struct {
 		name, url string
 		rounds    int
-	}{{"SQLite", "", 60}, {"PostgreSQL", storetest.Postgres(t), 60}} {
+	}{{"SQLite", "", 40}, {"PostgreSQL", storetest.Postgres(t), 40}} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			s, p := rooms(t, tc.url)
@@ -113,7 +115,7 @@ func TestBreakoutsAtOnce(t *testing.T) {
 				}
 				return err
 			}
-			for round := range 20 {
+			for round := range 10 {
 				two := 2
 				created, err := s.CreateQuick(t.Context(), p, room.Request{Type: room.Video, Name: "Host", Title: "T", MaxParticipants: 4, BreakoutRooms: &two})
 				if err != nil {

@@ -119,6 +119,26 @@ func TestEarlyEntry(t *testing.T) {
 	})
 }
 
+// A host who looks in before the start and goes again has ended nothing: the
+// room may be empty for its time from the start on.
+func TestEarlyEntryAndGone(t *testing.T) {
+	night(t, func(t *testing.T, h *house) {
+		start := time.Now().Add(8 * time.Minute).Truncate(time.Second)
+		id, link := h.create(t, room.Request{MaxParticipants: 5, StartAt: start, EmptyTimeout: 60})
+		a := h.enter(t, id, host(1, link), "PA_1")
+		time.Sleep(time.Second)
+		h.leave(a, "PA_1", room.LeftByChoice)
+		until(start.Add(60*time.Second - time.Millisecond))
+		if r := h.room(t, id); r.State != room.Active {
+			t.Fatalf("a minute after the start it is %s", r.State)
+		}
+		until(start.Add(62 * time.Second))
+		if r := h.room(t, id); r.State != room.Ended || r.EndReason != room.EndedEmpty {
+			t.Errorf("then it is %s %s", r.State, r.EndReason)
+		}
+	})
+}
+
 // A scheduled room to which nobody comes waits for a day from its start.
 func TestAScheduledRoomExpires(t *testing.T) {
 	t.Parallel()

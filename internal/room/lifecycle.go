@@ -172,7 +172,11 @@ func (r *Room) endOfEmptiness() time.Time {
 	if r.State != Active || r.EmptySince.IsZero() {
 		return time.Time{}
 	}
-	return r.EmptySince.Add(r.EmptyTimeout)
+	since := r.EmptySince
+	if since.Before(r.StartAt) {
+		since = r.StartAt // a host who looked in early has not ended what is to come
+	}
+	return since.Add(r.EmptyTimeout)
 }
 
 // emit notes an event; take hands it on.

@@ -135,7 +135,7 @@ test('the host link belongs to the first browser', async () => {
   await first.button('Join').click();
   await first.button('Leave').first().waitFor();
   await second.button('Join').click();
-  await second.page.getByText('The host link was already used in another browser.', { exact: false }).waitFor();
+  await second.page.getByText('This link was already used in another browser.', { exact: false }).waitFor();
   expect(await second.page.getByLabel('Your name').inputValue()).toBe('');
   await second.page.getByLabel('Your name').fill('Ben');
   await second.button('Join').click();

@@ -53,11 +53,12 @@ export class Person {
 
   static async arrive(
     browser: Browser,
-    options: { viewport?: { width: number; height: number }; dark?: boolean; microphone?: boolean } = {},
+    options: { viewport?: { width: number; height: number }; dark?: boolean; microphone?: boolean; timeZone?: string } = {},
   ): Promise<Person> {
     const context = await browser.newContext({
       viewport: options.viewport ?? desktop,
       colorScheme: options.dark ? 'dark' : 'light',
+      ...(options.timeZone && { timezoneId: options.timeZone }),
     });
     if (options.microphone !== false) await context.grantPermissions(['microphone', 'camera']);
     return new Person(context, await context.newPage());
@@ -169,6 +170,23 @@ export class Person {
   async picture(name: string): Promise<void> {
     mkdirSync(artefacts, { recursive: true });
     await this.page.screenshot({ path: join(artefacts, `${name}.png`) });
+  }
+
+  /** Passes axe, does not scroll sideways, and leaves a picture. */
+  async seen(view: string): Promise<void> {
+    // What is still moving in has colours it will not keep.
+    await this.page.evaluate(() =>
+      Promise.allSettled(
+        document
+          .getAnimations()
+          .filter((a) => a.effect?.getComputedTiming().endTime !== Infinity)
+          .map((a) => a.finished),
+      ),
+    );
+    await this.picture(view);
+    await this.accessible(view);
+    const overflow = await this.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    expect(overflow, `${view} scrolls sideways`).toBe(0);
   }
 
   /** Fails when the page asked another host for anything, or complained. */

@@ -33,23 +33,23 @@ describe.each(looks)('$name', (look) => {
     await host.open(room.final_link);
     await host.page.getByText('You are the host').waitFor();
     await host.page.getByText('Your microphone works.').waitFor();
-    await seen(host, `${look.name}-before`);
+    await host.seen(`${look.name}-before`);
 
     await host.button('Join').click();
     await host.page.getByText('You are the first one here').waitFor();
-    await seen(host, `${look.name}-alone`);
+    await host.seen(`${look.name}-alone`);
 
     await guest.join(room.guest_link, 'Benedikta von Hohenstein-Langenfeld');
     await host.page.getByText('Benedikta').first().waitFor();
-    await seen(host, `${look.name}-together`);
+    await host.seen(`${look.name}-together`);
 
     await host.page.getByRole('button', { name: /People/ }).first().or(host.button('More')).first().click();
-    await seen(host, `${look.name}-sheet`);
+    await host.seen(`${look.name}-sheet`);
     await host.page.keyboard.press('Escape');
 
     await host.button('Leave').first().click();
     await host.page.getByRole('heading', { name: 'You left' }).waitFor();
-    await seen(host, `${look.name}-left`);
+    await host.seen(`${look.name}-left`);
 
     host.wellBehaved(server.url);
     await host.close();
@@ -60,30 +60,13 @@ describe.each(looks)('$name', (look) => {
     const person = await Person.arrive(browser, look);
     await person.open(`${server.url}/r/0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10`);
     await person.page.getByRole('heading', { name: 'There is no such room' }).waitFor();
-    await seen(person, `${look.name}-unknown`);
+    await person.seen(`${look.name}-unknown`);
     await person.open(`${server.url}/`);
     await person.page.getByRole('heading', { name: 'This is not a room link' }).waitFor();
-    await seen(person, `${look.name}-not-a-link`);
+    await person.seen(`${look.name}-not-a-link`);
     await person.close();
   });
 });
-
-/** Passes axe, does not scroll sideways, and leaves a picture. */
-async function seen(person: Person, view: string): Promise<void> {
-  // What is still moving in has colours it will not keep.
-  await person.page.evaluate(() =>
-    Promise.allSettled(
-      document
-        .getAnimations()
-        .filter((a) => a.effect?.getComputedTiming().endTime !== Infinity)
-        .map((a) => a.finished),
-    ),
-  );
-  await person.picture(view);
-  await person.accessible(view);
-  const overflow = await person.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  expect(overflow, `${view} scrolls sideways`).toBe(0);
-}
 
 test('the meeting works by keyboard alone', async () => {
   const room = await server.createRoom();
@@ -138,7 +121,7 @@ test('two people in a video room see each other', async () => {
         timeout: 20_000,
       })
       .toBeGreaterThanOrEqual(2);
-    await seen(person, person === host ? 'video-desktop' : 'video-phone');
+    await person.seen(person === host ? 'video-desktop' : 'video-phone');
     person.wellBehaved(server.url);
   }
   await host.close();
@@ -173,7 +156,7 @@ describe('without a microphone', () => {
       await allow.or(said).first().waitFor();
       if (await allow.isVisible()) await allow.click();
       await said.waitFor();
-      await seen(person, `microphone-${what}`);
+      await person.seen(`microphone-${what}`);
       await person.button('Join').click();
       await person.button('Leave').first().waitFor();
       await host.join(room.final_link);

@@ -187,3 +187,48 @@ func TestLostNode(t *testing.T) {
 }
 
 func seatKey(i int) string { return fmt.Sprintf("seat-key-of-browser-%06d", i) }
+
+// A node that is stopped says goodbye: nobody has to find out that it is gone.
+func TestStoppedNode(t *testing.T) {
+	t.Parallel()
+	s, a, b := twoNodes(t)
+	db := s.read(t, t.TempDir())
+	id, _, err := a.room(5, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	_, p, err := a.enter(ctx, id, seatKey(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Vanish()
+	var present []room.Attendance
+	eventually(t, "somebody is in the ledger", func() bool {
+		present, err = db.Present(ctx, id)
+		return err == nil && len(present) == 1
+	})
+	host, other := a, b
+	if present[0].Node != a.field("node") {
+		host, other = b, a
+	}
+	gone := host.field("node")
+	host.stop()
+	nodes, err := db.Nodes(ctx)
+	if err != nil || len(nodes) != 1 || nodes[0].ID == gone {
+		t.Errorf("after a node has stopped there are %v, %v", nodes, err)
+	}
+	all, err := db.Attendance(ctx, id)
+	if err != nil || len(all) != 1 || all[0].Reason != room.LeftServer || time.Since(all[0].LeftAt) > 10*time.Second {
+		t.Errorf("%+v %v", all, err)
+	}
+	if end, err := p.AwaitEnd(ctx); err != nil || !end.Reconnect {
+		t.Errorf("the page was told %+v, %v", end, err)
+	}
+	_, back, err := other.enter(ctx, id, seatKey(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	back.Vanish()
+}

@@ -10,17 +10,19 @@ import { Opening } from './screens/Opening';
 import { Refused } from './screens/Refused';
 import { Removed } from './screens/Removed';
 import { WrongLink } from './screens/WrongLink';
+import type { Acts } from './visit/acts';
 import type { Runner } from './visit/runner';
 import { titleOf } from './visit/title';
 
 interface Props {
   route: Route;
   runner: Runner;
+  acts: Acts;
   studio: Studio;
   loadRoom: () => Promise<RoomModule>;
 }
 
-export function App({ route, runner, studio, loadRoom }: Props): ReactElement | null {
+export function App({ route, runner, acts, studio, loadRoom }: Props): ReactElement | null {
   const { visit, inside, asking } = useStore(runner.store);
   const title = titleOf(visit);
   useEffect(() => {
@@ -32,7 +34,7 @@ export function App({ route, runner, studio, loadRoom }: Props): ReactElement | 
     case 'opening':
       return <Opening away={visit.attempt > 0} busy={asking} onAgain={runner.hurry} />;
     case 'wrongLink':
-      return <WrongLink title={visit.preview.title} onGuest={() => runner.dispatch({ type: 'asGuest' })} />;
+      return <WrongLink preview={visit.preview} onGuest={() => runner.dispatch({ type: 'asGuest' })} />;
     case 'lobby':
       return (
         <Lobby
@@ -40,7 +42,9 @@ export function App({ route, runner, studio, loadRoom }: Props): ReactElement | 
           key={`${visit.preview.you.role} ${visit.preview.you.link ?? ''}`}
           lobby={visit}
           studio={studio}
+          clock={runner.clock}
           onJoin={(name) => runner.dispatch({ type: 'join', name })}
+          onWait={(name) => runner.dispatch({ type: 'wait', name })}
         />
       );
     case 'room':
@@ -49,8 +53,12 @@ export function App({ route, runner, studio, loadRoom }: Props): ReactElement | 
           room={inside.session.room}
           seat={visit.seat}
           link={visit.link}
+          word={visit.word}
+          clock={runner.clock}
+          acts={acts}
           studio={studio}
           invitation={guestLink(location.origin, route.roomId)}
+          onHeard={() => runner.dispatch({ type: 'heard' })}
           onLeave={() => runner.dispatch({ type: 'leave' })}
         />
       ) : null;

@@ -12,6 +12,7 @@ import './styles/base.css';
 import './styles/page.css';
 import './styles/lobby.css';
 import { Safety } from './ui/Safety';
+import { Acts } from './visit/acts';
 import { Runner } from './visit/runner';
 import type { RoomModule } from './room';
 
@@ -33,18 +34,15 @@ if (route) {
     return loading;
   };
   const studio = new Studio();
-  const runner = new Runner({
-    route,
-    api: new JoinApi(route.roomId),
-    seatKey: seatKeyFor(route, { browser: browserMemory, tab: tabMemory, hold: browserHold() }),
-    studio,
-    loadRoom,
-  });
+  const api = new JoinApi(route.roomId);
+  const seatKey = seatKeyFor(route, { browser: browserMemory, tab: tabMemory, hold: browserHold() });
+  const runner = new Runner({ route, api, seatKey, studio, loadRoom });
+  const acts = new Acts(api, seatKey, () => runner.dispatch({ type: 'dropped', loss: 'moved' }));
   // Before the first paint: the question travels while React draws.
   runner.start();
   root.render(
     <Safety>
-      <App route={route} runner={runner} studio={studio} loadRoom={loadRoom} />
+      <App route={route} runner={runner} acts={acts} studio={studio} loadRoom={loadRoom} />
     </Safety>,
   );
 } else {

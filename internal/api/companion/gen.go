@@ -59,16 +59,16 @@ func (e ListedRoomEndReason) Valid() bool {
 
 // Defines values for ListedRoomRoomType.
 const (
-	Audio ListedRoomRoomType = "audio"
-	Video ListedRoomRoomType = "video"
+	AudioRoom ListedRoomRoomType = "audio"
+	VideoRoom ListedRoomRoomType = "video"
 )
 
 // Valid indicates whether the value is a known member of the ListedRoomRoomType enum.
 func (e ListedRoomRoomType) Valid() bool {
 	switch e {
-	case Audio:
+	case AudioRoom:
 		return true
-	case Video:
+	case VideoRoom:
 		return true
 	default:
 		return false
@@ -239,28 +239,28 @@ func (e RoomInfoParentRoomId) Valid() bool {
 
 // Defines values for RoomState.
 const (
-	Active    RoomState = "active"
-	Cancelled RoomState = "cancelled"
-	Ended     RoomState = "ended"
-	Expired   RoomState = "expired"
-	Open      RoomState = "open"
-	Scheduled RoomState = "scheduled"
+	RoomActive    RoomState = "active"
+	RoomCancelled RoomState = "cancelled"
+	RoomEnded     RoomState = "ended"
+	RoomExpired   RoomState = "expired"
+	RoomOpen      RoomState = "open"
+	RoomScheduled RoomState = "scheduled"
 )
 
 // Valid indicates whether the value is a known member of the RoomState enum.
 func (e RoomState) Valid() bool {
 	switch e {
-	case Active:
+	case RoomActive:
 		return true
-	case Cancelled:
+	case RoomCancelled:
 		return true
-	case Ended:
+	case RoomEnded:
 		return true
-	case Expired:
+	case RoomExpired:
 		return true
-	case Open:
+	case RoomOpen:
 		return true
-	case Scheduled:
+	case RoomScheduled:
 		return true
 	default:
 		return false

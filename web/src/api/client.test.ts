@@ -24,6 +24,16 @@ test('tokens travel in the body, never in the address', async () => {
   expect(answer).toEqual({ is: 'ok', value: { identity: '1' } });
 });
 
+test('what is done without an answer is done', async () => {
+  let url = '';
+  const api = new JoinApi('a', (input) => {
+    url = String(input);
+    return Promise.resolve(new Response(null, { status: 204 }));
+  });
+  expect(await api.closeBreakouts({ seat_key: 'k'.repeat(43) })).toEqual({ is: 'ok', value: null });
+  expect(url).toBe('/api/join/rooms/a/breakouts/close');
+});
+
 describe('a no', () => {
   test('has its code, its reason and how long to wait', async () => {
     const ended = await ask(() => refuse(410, { error: { code: 'room_ended', message: 'x', reason: 'duration' } }));

@@ -7,6 +7,11 @@ export type Seat = Schemas['Seat'];
 export type SeatRequest = Schemas['SeatRequest'];
 export type Role = Schemas['Role'];
 export type RoomType = Schemas['RoomType'];
+export type BreakoutRequest = Schemas['BreakoutRequest'];
+export type Breakouts = Schemas['Breakouts'];
+export type MoveRequest = Schemas['MoveRequest'];
+export type BroadcastRequest = Schemas['BroadcastRequest'];
+type SeatKey = Schemas['SeatKey'];
 export type RefusalCode = Schemas['Refusal']['error']['code'];
 export type EndReason = NonNullable<Schemas['Refusal']['error']['reason']>;
 
@@ -47,11 +52,31 @@ export class JoinApi {
     return this.#post<Seat>('seats', body, signal);
   }
 
-  async #post<T>(path: string, body: PreviewRequest | SeatRequest, signal: AbortSignal): Promise<Answer<T>> {
+  end(body: SeatKey): Promise<Answer<null>> {
+    return this.#post<null>('end', body);
+  }
+
+  openBreakouts(body: BreakoutRequest): Promise<Answer<Breakouts>> {
+    return this.#post<Breakouts>('breakouts', body);
+  }
+
+  closeBreakouts(body: SeatKey): Promise<Answer<null>> {
+    return this.#post<null>('breakouts/close', body);
+  }
+
+  move(body: MoveRequest): Promise<Answer<null>> {
+    return this.#post<null>('move', body);
+  }
+
+  broadcast(body: BroadcastRequest): Promise<Answer<null>> {
+    return this.#post<null>('broadcast', body);
+  }
+
+  async #post<T>(path: string, body: object, signal?: AbortSignal): Promise<Answer<T>> {
     const abort = new AbortController();
     const stop = (): void => abort.abort();
     const timer = setTimeout(stop, patience);
-    signal.addEventListener('abort', stop);
+    signal?.addEventListener('abort', stop);
     try {
       const response = await this.#fetch(`${this.#base}/${path}`, {
         method: 'POST',
@@ -61,7 +86,7 @@ export class JoinApi {
         referrerPolicy: 'no-referrer',
         signal: abort.signal,
       });
-      if (response.ok) return { is: 'ok', value: (await response.json()) as T };
+      if (response.ok) return { is: 'ok', value: (response.status === 204 ? null : await response.json()) as T };
       const waitMs = retryAfter(response.headers.get('retry-after'), Date.now());
       const refusal = readRefusal(await response.json().catch(() => null), waitMs);
       // A proxy's error page and our own stumbles are both: try again.
@@ -71,7 +96,7 @@ export class JoinApi {
       return { is: 'unreachable', waitMs: 0 };
     } finally {
       clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
+      signal?.removeEventListener('abort', stop);
     }
   }
 }

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { backoff } from './backoff';
+import { calendarFile } from './calendar';
+import { ServerClock } from './clock';
 import { initials } from './initials';
+import { moment } from './moment';
+import { minutesAndSeconds, remaining } from './remaining';
 import { sha256 } from './sha256';
 import { span } from './span';
 
@@ -54,4 +58,77 @@ describe('initials', () => {
     ['😀 x', '😀X'],
     ['', ''],
   ])('of %j', (name, letters) => expect(initials(name)).toBe(letters));
+});
+
+describe('the server’s clock', () => {
+  test('is kept although the viewer’s is wrong', () => {
+    let local = 1_000_000;
+    const clock = new ServerClock(() => local);
+    expect(clock.now()).toBe(1_000_000);
+    clock.set('2026-01-01T00:00:00Z', local - 200, local);
+    local += 5_000;
+    expect(clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 0, 5, 100));
+    clock.set('soon', local, local);
+    expect(clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 0, 5, 100));
+  });
+});
+
+describe('how long it still takes', () => {
+  test.each([
+    [3 * 86_400_000 + 4 * 3_600_000 + 5 * 60_000 + 6_000, '3 days 4 hours 5 minutes'],
+    [4 * 3_600_000 + 5 * 60_000 + 6_000, '4 hours 5 minutes 6 seconds'],
+    [3_600_000, '1 hours 0 minutes 0 seconds'],
+    [61_000, '1 minutes 1 seconds'],
+    [60_000, '1 minutes 0 seconds'],
+    [59_001, '1 minutes 0 seconds'],
+    [900, '1 seconds'],
+    [0, '0 seconds'],
+    [-5_000, '0 seconds'],
+  ])('%i ms: %s', (ms, words) => expect(remaining(ms).map(({ unit, n }) => `${n} ${unit}`).join(' ')).toBe(words));
+
+  test('as a clock shows it', () => {
+    expect([299_001, 61_000, 9_000, -1].map(minutesAndSeconds)).toEqual(['5:00', '1:01', '0:09', '0:00']);
+  });
+});
+
+test('a moment is told in the viewer’s zone, by its name', () => {
+  const words = moment(Date.UTC(2027, 0, 31, 8, 30), 'Europe/Berlin');
+  expect(words).toMatch(/Sunday, January 31, 2027/);
+  expect(words).toMatch(/9:30/);
+  expect(words).toMatch(/Central European Standard Time$/);
+});
+
+describe('a calendar file', () => {
+  const file = calendarFile({
+    uid: '0197@meet.example.org',
+    url: `https://meet.example.org/r/0197#t=${'x'.repeat(80)}`,
+    title: 'Größe, Farbe; Preis\\Rabatt – eine Besprechung mit einem sehr langen Titel 😀😀😀😀😀',
+    start: Date.UTC(2027, 0, 31, 8, 30),
+    now: Date.UTC(2026, 11, 24, 10, 0, 5, 250),
+  });
+  const lines = file.replace(/\r\n /g, '').split('\r\n');
+
+  test('has what RFC 5545 asks for, in UTC', () => {
+    expect(lines[0]).toBe('BEGIN:VCALENDAR');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'VERSION:2.0',
+        'UID:0197@meet.example.org',
+        'DTSTAMP:20261224T100005Z',
+        'DTSTART:20270131T083000Z',
+        'DURATION:PT1H',
+        `URL:https://meet.example.org/r/0197#t=${'x'.repeat(80)}`,
+        'SUMMARY:Größe\\, Farbe\\; Preis\\\\Rabatt – eine Besprechung mit einem sehr langen Titel 😀😀😀😀😀',
+      ]),
+    );
+    expect(file.endsWith('END:VCALENDAR\r\n')).toBe(true);
+  });
+
+  test('has no line over 75 bytes, none that ends in half a character, and no bare line end', () => {
+    const bytes = new TextEncoder();
+    for (const line of file.split('\r\n')) {
+      expect(bytes.encode(line).length).toBeLessThanOrEqual(75);
+      expect(line).not.toMatch(/[\r\n]|[\uD800-\uDBFF]$/);
+    }
+  });
 });

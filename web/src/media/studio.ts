@@ -99,6 +99,11 @@ export class Studio {
     }
   }
 
+  /** Lets go of a device that may not be used here; what the visitor wants stays remembered. */
+  release(kind: Kind): void {
+    this.#stop(kind);
+  }
+
   async choose(choice: Choice, id: string): Promise<void> {
     choices.chooseDevice(choice, id);
     this.#patch({ chosen: { ...this.desk.get().chosen, [choice]: id } });

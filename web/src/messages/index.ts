@@ -27,7 +27,7 @@ export function t<K extends PlainKey>(key: K, ...values: Values<K>): string {
   return values[0] ? fill(text, values[0]) : text;
 }
 
-/** The message for that many. */
-export function count(key: PluralKey, n: number): string {
-  return fill(en[key][plural.select(n) === 'one' ? 'one' : 'other'], { n });
+/** The message for that many, with other {slots} that it may have. */
+export function count(key: PluralKey, n: number, values: Record<string, string> = {}): string {
+  return fill(en[key][plural.select(n) === 'one' ? 'one' : 'other'], { ...values, n });
 }

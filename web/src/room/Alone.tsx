@@ -1,5 +1,6 @@
 import { useState, type ReactElement } from 'react';
 import { t } from '../messages';
+import { Icon } from '../ui/Icon';
 import { Invite } from './Invite';
 
 /** What somebody reads who has nobody to talk to yet. */
@@ -11,6 +12,20 @@ export function Alone({ link, everMet }: { link: string; everMet: boolean }): Re
       <h2 id="alone-title">{t(left ? 'room.alone.left' : 'room.alone.title')}</h2>
       <p className="quiet">{t('room.alone.text')}</p>
       <Invite link={link} />
+    </section>
+  );
+}
+
+/** What somebody reads who is alone because the others are elsewhere. */
+export function Apart({ inBreakout, onRooms }: { inBreakout: boolean; onRooms: () => void }): ReactElement {
+  return (
+    <section className="alone" aria-labelledby="alone-title">
+      <h2 id="alone-title">{t(inBreakout ? 'rooms.alone.title' : 'rooms.apart.title')}</h2>
+      <p className="quiet">{t(inBreakout ? 'rooms.alone.text' : 'rooms.apart.text')}</p>
+      <button type="button" className="secondary" onClick={onRooms}>
+        <Icon name="rooms" />
+        {t('rooms.title')}
+      </button>
     </section>
   );
 }

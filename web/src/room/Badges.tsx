@@ -8,7 +8,7 @@ export function Badges({ person, away }: { person: Person; away: boolean }): Rea
   return (
     <>
       {person.you && <span className="badge">{t('room.you')}</span>}
-      {person.role === 'host' && <span className="badge">{t('room.host')}</span>}
+      {person.role !== 'guest' && <span className="badge">{t(person.role === 'host' ? 'room.host' : 'room.cohost')}</span>}
       {away ? (
         <span className="badge">{t('room.coming')}</span>
       ) : (

@@ -6,21 +6,29 @@ import type { Desk } from '../media/desk';
 import type { Studio } from '../media/studio';
 import { t } from '../messages';
 import { DeviceFault } from '../ui/DeviceFault';
-import type { Link } from '../visit/state';
+import type { Link, Word } from '../visit/state';
+import { Dismissible } from './Dismissible';
 
 interface Props {
   room: Room;
   link: Link;
   desk: Desk;
   studio: Studio;
+  /** That the room ends soon. */
+  notice: string | null;
+  onNoticed: () => void;
+  /** What a host says to everybody. */
+  word: Word | null;
+  onHeard: () => void;
 }
 
 /** What the page has to say while people talk: calm, above the stage, moving nothing. */
-export function Banners({ room, link, desk, studio }: Props): ReactElement {
-  const gone = link.is === 'returning' || link.is === 'asking';
+export function Banners({ room, link, desk, studio, notice, onNoticed, word, onHeard }: Props): ReactElement {
+  const moving = link.is === 'returning' && link.moving;
+  const gone = link.is === 'asking' || (link.is === 'returning' && !moving);
   // LiveKit mends most things before anybody hears a gap.
   const away = useLasting(link.is === 'shaky', 1_000) || gone;
-  const long = useLasting(link.is !== 'up', 15_000);
+  const long = useLasting(gone, 15_000);
   const { canPlayAudio, startAudio } = useAudioPlayback(room);
   const { quality } = useConnectionQualityIndicator({ participant: room.localParticipant });
   const weak = useLasting(quality === ConnectionQuality.Poor && link.is === 'up', 4_000);
@@ -34,7 +42,20 @@ export function Banners({ room, link, desk, studio }: Props): ReactElement {
           </button>
         </div>
       )}
+      {/* These two are read out by the announcer. */}
+      {notice && (
+        <Dismissible onDismiss={onNoticed}>
+          <p>{notice}</p>
+        </Dismissible>
+      )}
+      {word && (
+        <Dismissible onDismiss={onHeard}>
+          <p className="small quiet">{t('word.from', { name: word.from })}</p>
+          <p className="word">{word.text}</p>
+        </Dismissible>
+      )}
       <div role="status" className="banner-slot">
+        {moving && <p className="banner">{movingWords(link)}</p>}
         {away && <p className="banner">{t(long ? 'room.stillTrying' : 'room.reconnecting')}</p>}
         {!away && weak && <p className="banner">{t('room.weak')}</p>}
         {desk.mic.is === 'asking' && <p className="banner patient">{t('mic.asking')}</p>}
@@ -53,4 +74,10 @@ export function Banners({ room, link, desk, studio }: Props): ReactElement {
       </div>
     </div>
   );
+}
+
+/** Where to is known once the server has answered. */
+function movingWords(link: Link): string {
+  const seat = link.is === 'returning' ? link.arrival.seat : null;
+  return seat ? t('rooms.movingTo', { name: seat.breakout?.name ?? t('rooms.main') }) : t('rooms.moving');
 }

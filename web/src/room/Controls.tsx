@@ -2,11 +2,13 @@ import type { ReactElement } from 'react';
 import { isHeard, isSeen, type Desk } from '../media/desk';
 import type { Studio } from '../media/studio';
 import { t } from '../messages';
+import type { Allowed } from './allowed';
 import { Control } from './Control';
 
 interface Props {
   desk: Desk;
   studio: Studio;
+  allowed: Allowed;
   /** Room for the first two, leave and more only. */
   narrow: boolean;
   people: number;
@@ -19,8 +21,8 @@ interface Props {
 const devices: Partial<MediaDevices> | undefined = navigator.mediaDevices;
 const canShare = typeof devices?.getDisplayMedia === 'function';
 
-/** Always the same controls in the same order. */
-export function Controls({ desk, studio, narrow, people, onPeople, onMore, onLeave }: Props): ReactElement {
+/** Always the same controls in the same order; what may not be used here is not offered. */
+export function Controls({ desk, studio, allowed, narrow, people, onPeople, onMore, onLeave }: Props): ReactElement {
   const speaking = isHeard(desk);
   const seen = isSeen(desk);
   const sharing = desk.screen.is === 'live';
@@ -28,13 +30,15 @@ export function Controls({ desk, studio, narrow, people, onPeople, onMore, onLea
   const more = <Control icon="more" label={t('control.more')} onPress={onMore} />;
   return (
     <nav className="controls" aria-label={t('room.controls')}>
-      <Control
-        icon={speaking ? 'mic' : 'micOff'}
-        label={t(speaking ? 'control.mute' : 'control.unmute')}
-        look={speaking ? 'plain' : 'off'}
-        onPress={() => void studio.setMicOn(!speaking)}
-      />
-      {desk.video && (
+      {allowed.mic && (
+        <Control
+          icon={speaking ? 'mic' : 'micOff'}
+          label={t(speaking ? 'control.mute' : 'control.unmute')}
+          look={speaking ? 'plain' : 'off'}
+          onPress={() => void studio.setMicOn(!speaking)}
+        />
+      )}
+      {desk.video && allowed.camera && (
         <Control
           icon={seen ? 'camera' : 'cameraOff'}
           label={t(seen ? 'control.cameraOff' : 'control.cameraOn')}
@@ -49,7 +53,7 @@ export function Controls({ desk, studio, narrow, people, onPeople, onMore, onLea
         </>
       ) : (
         <>
-          {desk.video && canShare && (
+          {desk.video && allowed.screen && canShare && (
             <Control
               icon={sharing ? 'screenOff' : 'screen'}
               label={t(sharing ? 'control.unshare' : 'control.share')}

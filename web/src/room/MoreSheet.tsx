@@ -14,13 +14,17 @@ interface Props {
   /** How many there are, when this sheet is the way to their list. */
   people: number | null;
   onPeople: () => void;
+  /** To the breakout rooms, where there are or can be any. */
+  onRooms: (() => void) | null;
+  /** To the end for all, for those who may. */
+  onEnd: (() => void) | null;
   onClose: () => void;
 }
 
 const canChooseSpeaker = 'setSinkId' in HTMLMediaElement.prototype;
 
 /** What is needed now and then. */
-export function MoreSheet({ desk, studio, link, people, onPeople, onClose }: Props): ReactElement {
+export function MoreSheet({ desk, studio, link, people, onPeople, onRooms, onEnd, onClose }: Props): ReactElement {
   const { devices, chosen } = desk;
   return (
     <Sheet title={t('more.title')} onClose={onClose}>
@@ -28,6 +32,12 @@ export function MoreSheet({ desk, studio, link, people, onPeople, onClose }: Pro
         <button type="button" className="secondary wide" onClick={onPeople}>
           <Icon name="people" />
           {count('room.people', people)}
+        </button>
+      )}
+      {onRooms && (
+        <button type="button" className="secondary wide" onClick={onRooms}>
+          <Icon name="rooms" />
+          {t('rooms.title')}
         </button>
       )}
       <section className="sheet-part">
@@ -62,6 +72,11 @@ export function MoreSheet({ desk, studio, link, people, onPeople, onClose }: Pro
         <h3>{t('more.invite')}</h3>
         <Invite link={link} />
       </section>
+      {onEnd && (
+        <button type="button" className="secondary wide wrong" onClick={onEnd}>
+          {t('end.open')}
+        </button>
+      )}
     </Sheet>
   );
 }

@@ -2,20 +2,27 @@ import { RoomContext } from '@livekit/components-react';
 import type { Room } from 'livekit-client';
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import type { Seat } from '../api/client';
+import type { ServerClock } from '../lib/clock';
 import { useMedia } from '../lib/useMedia';
 import { useStore } from '../lib/useStore';
 import { isHeard } from '../media/desk';
 import type { Studio } from '../media/studio';
-import { count } from '../messages';
+import { count, t } from '../messages';
 import '../styles/room.css';
-import type { Link } from '../visit/state';
-import { Alone } from './Alone';
+import '../styles/sheets.css';
+import type { Acts } from '../visit/acts';
+import type { Link, Word } from '../visit/state';
+import { Alone, Apart } from './Alone';
+import { useAllowed, useLetGo } from './allowed';
 import { Announcer } from './Announcer';
 import { AudioStage } from './AudioStage';
 import { Banners } from './Banners';
+import type { Sent } from './breakout/whereabouts';
 import { Controls } from './Controls';
-import { MoreSheet } from './MoreSheet';
-import { PeopleSheet } from './PeopleSheet';
+import { useInfo } from './info';
+import { useWarning } from './limit';
+import { RoomHead } from './RoomHead';
+import { RoomSheets, type OpenSheet } from './RoomSheets';
 import { Sound } from './Sound';
 import { usePeople } from './usePeople';
 import { VideoStage } from './VideoStage';
@@ -24,72 +31,105 @@ interface Props {
   room: Room;
   seat: Seat;
   link: Link;
+  word: Word | null;
+  clock: ServerClock;
+  acts: Acts;
   studio: Studio;
   invitation: string;
+  onHeard: () => void;
   onLeave: () => void;
 }
 
-type OpenSheet = 'people' | 'more' | null;
-
 /** The room: people first, controls below, everything else in sheets. */
-export function RoomScreen({ room, seat, link, studio, invitation, onLeave }: Props): ReactElement {
+export function RoomScreen({ room, seat, link, word, clock, acts, studio, invitation, onHeard, onLeave }: Props): ReactElement {
   const desk = useStore(studio.desk);
   const narrow = useMedia('(max-width: 599px), (max-height: 479px)');
   const [sheet, setSheet] = useState<OpenSheet>(null);
+  const [sent, setSent] = useState<ReadonlyMap<string, Sent>>(new Map());
   const heading = useRef<HTMLHeadingElement>(null);
-  const people = usePeople(room, seat, !isHeard(desk), link.is === 'up');
+  const info = useInfo(room);
+  const allowed = useAllowed(room);
+  const here = seat.breakout?.number ?? 0;
+  const people = usePeople(room, seat, !allowed.mic || !isHeard(desk), link.is === 'up');
   const [everMet, setEverMet] = useState(false);
   const alone = people.length === 1;
+  const warning = useWarning(info.endsAt, clock);
+  const [dismissed, setDismissed] = useState(0);
+  const notice = warning && dismissed !== warning.level ? count('limit.ends', warning.minutes) : null;
+  const place = here > 0 || info.breakouts.length > 0 ? (seat.breakout?.name ?? t('rooms.main')) : null;
 
   useEffect(() => heading.current?.focus(), []);
   useEffect(() => {
     if (!alone) setEverMet(true);
   }, [alone]);
   useSpeaker(room, desk.chosen.speaker);
+  useLetGo(studio, desk, allowed);
 
   const openPeople = (): void => setSheet('people');
-  const close = (): void => setSheet(null);
+  const openRooms = (): void => setSheet('rooms');
   return (
     <RoomContext value={room}>
       <main className={seat.room_type === 'video' ? 'room video' : 'room audio'}>
-        <header className="room-head">
-          <h1 ref={heading} tabIndex={-1}>
-            {seat.title}
-          </h1>
-          <p className="quiet small">{count('room.people', people.length)}</p>
-        </header>
+        <RoomHead
+          heading={heading}
+          title={seat.title}
+          people={people.length}
+          place={place}
+          onRooms={openRooms}
+          endsAt={warning && info.endsAt}
+          clock={clock}
+        />
         <div className="room-middle" data-alone={alone || undefined}>
           {seat.room_type === 'video' ? (
             <VideoStage room={room} people={people} desk={desk} onPeople={openPeople} />
           ) : (
             <AudioStage room={room} people={people} onPeople={openPeople} />
           )}
-          {alone && link.is === 'up' && <Alone link={invitation} everMet={everMet} />}
-          <Banners room={room} link={link} desk={desk} studio={studio} />
+          {alone &&
+            link.is === 'up' &&
+            (place === null ? (
+              <Alone link={invitation} everMet={everMet} />
+            ) : (
+              <Apart inBreakout={here > 0} onRooms={openRooms} />
+            ))}
+          <Banners
+            room={room}
+            link={link}
+            desk={desk}
+            studio={studio}
+            notice={notice}
+            onNoticed={() => setDismissed(warning?.level ?? 0)}
+            word={word}
+            onHeard={onHeard}
+          />
         </div>
         <Controls
           desk={desk}
           studio={studio}
+          allowed={allowed}
           narrow={narrow}
           people={people.length}
           onPeople={openPeople}
           onMore={() => setSheet('more')}
           onLeave={onLeave}
         />
-        <Announcer people={people} desk={desk} connected={link.is === 'up'} />
+        <Announcer people={people} desk={desk} connected={link.is === 'up'} here={here} place={place} notice={notice} word={word} />
       </main>
       <Sound room={room} />
-      {sheet === 'people' && <PeopleSheet people={people} onClose={close} />}
-      {sheet === 'more' && (
-        <MoreSheet
-          desk={desk}
-          studio={studio}
-          link={invitation}
-          people={narrow ? people.length : null}
-          onPeople={openPeople}
-          onClose={close}
-        />
-      )}
+      <RoomSheets
+        open={sheet}
+        onOpen={setSheet}
+        desk={desk}
+        studio={studio}
+        seat={seat}
+        info={info}
+        people={people}
+        narrow={narrow}
+        acts={acts}
+        invitation={invitation}
+        sent={sent}
+        onSent={(more) => setSent((before) => new Map([...before, ...more]))}
+      />
     </RoomContext>
   );
 }

@@ -13,5 +13,5 @@ export interface Person {
 /** The role stands in an attribute that only the server can write. */
 export function roleOf(participant: Participant, otherwise: Role): Role {
   const { role } = participant.attributes;
-  return role === 'host' || role === 'guest' ? role : otherwise;
+  return role === 'host' || role === 'cohost' || role === 'guest' ? role : otherwise;
 }

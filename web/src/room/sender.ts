@@ -1,6 +1,7 @@
 import { LocalAudioTrack, LocalVideoTrack, Track, type LocalTrack, type Room } from 'livekit-client';
 import type { Desk, ScreenCapture } from '../media/desk';
 import type { Studio } from '../media/studio';
+import { readAllowed } from './allowed';
 
 /**
  * Sends what lies on the studio's desk: published once, muted and replaced as
@@ -22,9 +23,12 @@ export class Sender {
   }
 
   start(): void {
-    this.#unwatch ??= this.#studio.desk.watch(() => void this.#follow());
-    void this.#follow();
+    this.#unwatch ??= this.#studio.desk.watch(this.follow);
+    this.follow();
   }
+
+  /** Looks again: the desk has changed, or what may be sent. */
+  readonly follow = (): void => void this.#follow();
 
   stop(): void {
     this.#unwatch?.();
@@ -39,7 +43,12 @@ export class Sender {
       this.#again = false;
       const desk = this.#studio.desk.get();
       // Each on its own: a camera that cannot be sent must not silence anybody.
-      await Promise.allSettled([this.#followMic(desk), this.#followCamera(desk), this.#followScreen(desk.screen)]);
+      const allowed = readAllowed(this.#room.localParticipant.permissions);
+      await Promise.allSettled([
+        allowed.mic ? this.#followMic(desk) : this.#withdrawMic(),
+        allowed.camera ? this.#followCamera(desk) : this.#withdrawCamera(),
+        this.#followScreen(allowed.screen ? desk.screen : { is: 'off' }),
+      ]);
     }
     this.#busy = false;
   }
@@ -72,6 +81,19 @@ export class Sender {
     }
     if (live && this.#camera.mediaStreamTrack !== live) await this.#camera.replaceTrack(live);
     await (live ? this.#camera.unmute() : this.#camera.mute());
+  }
+
+  /** The server has ended it already; given leave again, it is published anew. */
+  async #withdrawMic(): Promise<void> {
+    const track = this.#mic;
+    this.#mic = null;
+    if (track) await this.#room.localParticipant.unpublishTrack(track);
+  }
+
+  async #withdrawCamera(): Promise<void> {
+    const track = this.#camera;
+    this.#camera = null;
+    if (track) await this.#room.localParticipant.unpublishTrack(track);
   }
 
   async #followScreen(screen: ScreenCapture): Promise<void> {

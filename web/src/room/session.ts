@@ -1,14 +1,16 @@
 import { Room, RoomEvent, type DisconnectReason } from 'livekit-client';
 import type { RoomType, Seat } from '../api/client';
 import type { Studio } from '../media/studio';
-import type { Loss } from '../visit/state';
+import type { Loss, Word } from '../visit/state';
 import { lossOf } from './loss';
+import { readMessage } from './message';
 import { quickRetries } from './patience';
 import { Sender } from './sender';
 
 export interface SessionWatch {
   dropped: (loss: Loss) => void;
   shaky: (shaky: boolean) => void;
+  told: (word: Word) => void;
 }
 
 const connectPatience = 8_000;
@@ -39,12 +41,23 @@ export class Session {
     this.#sender = new Sender(this.room, studio);
     this.room
       .on(RoomEvent.SignalConnected, () => this.#sender.start())
+      .on(RoomEvent.ParticipantPermissionsChanged, this.#sender.follow)
       .on(RoomEvent.SignalReconnecting, this.#mend)
       .on(RoomEvent.Reconnected, this.#mended)
       // LiveKit would now build everything anew with its old pass, and wait
       // seconds to be sure; a new seat is quicker and works after a restart.
       .on(RoomEvent.Reconnecting, () => (navigator.onLine ? this.#giveUp() : this.#mend()))
+      .on(RoomEvent.DataReceived, (payload, sender, _kind, topic, _encryption, identity) => {
+        const message = readMessage(topic, payload, sender?.identity || identity);
+        if (message?.kind === 'move') this.#watch.dropped('moved');
+        else if (message) this.#watch.told(message);
+      })
       .on(RoomEvent.Disconnected, this.#end);
+  }
+
+  /** Nobody and nothing has ended it so far. */
+  get live(): boolean {
+    return !this.#over;
   }
 
   /** False when the connection for sound and pictures could not be made. */

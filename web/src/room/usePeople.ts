@@ -1,6 +1,6 @@
 import { useRemoteParticipants } from '@livekit/components-react';
 import { RoomEvent, type RemoteParticipant, type Room } from 'livekit-client';
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Seat } from '../api/client';
 import { roleOf, type Person } from './person';
 import { callRoll, type Entry } from './roll';
@@ -26,8 +26,12 @@ const byArrival = (a: RemoteParticipant, b: RemoteParticipant): number =>
 /** Everybody in the room, you first, then in the order of their coming. */
 export function usePeople(room: Room, seat: Seat, muted: boolean, steady: boolean): Entry<Person>[] {
   const told = useRemoteParticipants({ room, updateOnlyOn: changes });
-  // The hook is a moment late; nobody who is there may seem to come, and nobody to be alone.
-  const others = useMemo(() => (told.length > 0 ? told : [...room.remoteParticipants.values()]), [told, room]);
+  // The hook is a moment late, and then tells of nobody or of those in the room
+  // before; nobody who is there may seem to come, and nobody to be alone.
+  const others = useMemo(() => {
+    const current = told.length > 0 && told.every((one) => room.remoteParticipants.get(one.identity) === one);
+    return current ? told : [...room.remoteParticipants.values()];
+  }, [told, room]);
   const present = useMemo((): Person[] => {
     const you: Person = {
       identity: seat.identity,
@@ -54,7 +58,14 @@ export function usePeople(room: Room, seat: Seat, muted: boolean, steady: boolea
   useEffect(() => setSteadySince((since) => (steady ? (since ?? Date.now()) : null)), [steady]);
 
   const [roll, setRoll] = useState(() => callRoll<Person>([], present, Date.now(), () => Infinity));
+  // Who was in another place of the room is not missing here.
+  const here = seat.breakout?.number ?? 0;
+  const place = useRef(here);
   useEffect(() => {
+    if (place.current !== here) {
+      place.current = here;
+      setRoll([]);
+    }
     const keepUntil = (goneAt: number): number =>
       steadySince === null ? Infinity : Math.max(goneAt + blink, steadySince === 0 ? 0 : steadySince + gathering);
     const call = (): void => setRoll((before) => callRoll(before, present, Date.now(), keepUntil));
@@ -68,6 +79,6 @@ export function usePeople(room: Room, seat: Seat, muted: boolean, steady: boolea
       );
     }, 500);
     return () => clearInterval(timer);
-  }, [present, steadySince]);
+  }, [present, steadySince, here]);
   return roll;
 }

@@ -3,6 +3,7 @@ import { span } from '../lib/span';
 import { t } from '../messages';
 import { Notice } from '../ui/Notice';
 import type { Visit } from '../visit/state';
+import { Onward } from './Onward';
 import { TroubleText } from './TroubleText';
 
 interface Props {
@@ -13,6 +14,7 @@ interface Props {
 /** Out of the room, with one way back. */
 export function Away({ away, onBack }: Props): ReactElement {
   const left = away.why === 'left';
+  const onward = away.seat.logout_url;
   const coming = away.arrival !== null;
   return (
     <Notice
@@ -25,7 +27,8 @@ export function Away({ away, onBack }: Props): ReactElement {
       }
     >
       {left ? <p>{t('span.that', { span: span(away.stayMs) })}</p> : <p>{t('elsewhere.text')}</p>}
-      {left && !away.trouble && <p className="quiet">{t('left.close')}</p>}
+      {left && !away.trouble && !onward && <p className="quiet">{t('left.close')}</p>}
+      {left && onward && <Onward url={onward} held={coming || away.trouble !== null} />}
       <TroubleText trouble={away.trouble} />
     </Notice>
   );

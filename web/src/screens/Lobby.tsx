@@ -1,19 +1,34 @@
 import { useEffect, useId, useRef, useState, type FormEvent, type ReactElement } from 'react';
+import type { ServerClock } from '../lib/clock';
 import { useStore } from '../lib/useStore';
+import { useTime } from '../lib/useTime';
 import { choices } from '../media/choices';
 import type { Studio } from '../media/studio';
+import type { Role } from '../api/client';
 import { count, t } from '../messages';
+import { Icon } from '../ui/Icon';
 import { Switch } from '../ui/Switch';
+import { entryOf, startOf } from '../visit/schedule';
 import type { LobbyNotice, Visit } from '../visit/state';
 import { CameraField } from './CameraField';
 import { MicField } from './MicField';
+import { Schedule } from './Schedule';
 import { TroubleText } from './TroubleText';
 
 interface Props {
   lobby: Extract<Visit, { at: 'lobby' }>;
   studio: Studio;
+  clock: ServerClock;
   onJoin: (name: string) => void;
+  /** To come in by itself when the room opens, under that name; null: not. */
+  onWait: (name: string | null) => void;
 }
+
+const roles: Record<Role, string> = {
+  host: t('lobby.host'),
+  cohost: t('lobby.cohost'),
+  guest: t('lobby.guest'),
+};
 
 const notices: Record<LobbyNotice, string> = {
   linkTaken: t('lobby.linkTaken'),
@@ -22,8 +37,8 @@ const notices: Record<LobbyNotice, string> = {
 };
 
 /** This is you, this is the room, join. */
-export function Lobby({ lobby, studio, onJoin }: Props): ReactElement {
-  const { preview, arrival, trouble, notice } = lobby;
+export function Lobby({ lobby, studio, clock, onJoin, onWait }: Props): ReactElement {
+  const { preview, arrival, trouble, notice, eager } = lobby;
   const { you } = preview;
   const video = preview.room_type === 'video';
   const desk = useStore(studio.desk);
@@ -31,6 +46,12 @@ export function Lobby({ lobby, studio, onJoin }: Props): ReactElement {
   const [nameless, setNameless] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const id = useId();
+
+  const start = startOf(preview);
+  const entry = entryOf(preview);
+  const now = useTime(clock, start !== null);
+  const early = start !== null && now < start;
+  const closed = entry !== null && now < entry;
 
   useEffect(() => {
     void studio.warmUp(video);
@@ -47,10 +68,18 @@ export function Lobby({ lobby, studio, onJoin }: Props): ReactElement {
     setNameless(spoken === '');
     if (spoken === '') return field.current?.focus();
     if (arrival) return;
+    if (closed && eager) return onWait(null);
     if (you.role === 'guest') choices.setName(spoken);
     // Asking for devices takes as long as the visitor takes: joining does not wait for it.
     void studio.prepare();
-    onJoin(spoken);
+    if (closed) onWait(spoken);
+    else onJoin(spoken);
+  }
+
+  function write(text: string): void {
+    setName(text);
+    setNameless(false);
+    if (eager) onWait(text.trim() || null);
   }
 
   const wrong = nameless ? t('lobby.name.missing') : null;
@@ -58,9 +87,13 @@ export function Lobby({ lobby, studio, onJoin }: Props): ReactElement {
     <main className={video ? 'lobby with-camera' : 'lobby'}>
       <header className="lobby-room">
         <h1>{preview.title}</h1>
-        <p className="quiet">
-          {preview.participants === 0 ? t('lobby.nobody') : count('lobby.people', preview.participants)}
-        </p>
+        {start === null ? (
+          <p className="quiet">
+            {preview.participants === 0 ? t('lobby.nobody') : count('lobby.people', preview.participants)}
+          </p>
+        ) : (
+          <Schedule preview={preview} start={start} now={now} />
+        )}
         {preview.welcome_message && (
           // Long ones scroll, so it can be reached with the keyboard.
           <section className="welcome" aria-label={t('lobby.welcome')} tabIndex={0}>
@@ -79,10 +112,7 @@ export function Lobby({ lobby, studio, onJoin }: Props): ReactElement {
             ref={field}
             id={id}
             value={name}
-            onChange={(event) => {
-              setName(event.target.value);
-              setNameless(false);
-            }}
+            onChange={(event) => write(event.target.value)}
             maxLength={255}
             autoComplete="name"
             autoCapitalize="words"
@@ -92,16 +122,28 @@ export function Lobby({ lobby, studio, onJoin }: Props): ReactElement {
             aria-describedby={`${id}-hint`}
           />
           <p id={`${id}-hint`} className={wrong ? 'small wrong' : 'small quiet'}>
-            {wrong ?? t(you.role === 'host' ? 'lobby.host' : 'lobby.guest')}
+            {wrong ?? roles[you.role]}
           </p>
         </div>
         <MicField desk={desk} studio={studio} />
         <Switch label={t('lobby.muted')} on={!desk.micOn} onChange={(muted) => studio.wishMicOn(!muted)} />
         <div className="lobby-join">
           <TroubleText trouble={trouble} />
-          <button type="submit" className="primary" aria-disabled={arrival !== null}>
-            {t(arrival ? 'lobby.joining' : 'lobby.join')}
-          </button>
+          {closed && !arrival ? (
+            <button type="submit" className={eager ? 'primary pressed' : 'primary'} aria-pressed={eager}>
+              {eager && <Icon name="check" />}
+              {t('lobby.wait')}
+            </button>
+          ) : (
+            <button type="submit" className="primary" aria-disabled={arrival !== null}>
+              {t(arrival ? 'lobby.joining' : early ? 'lobby.openNow' : 'lobby.join')}
+            </button>
+          )}
+          {start !== null && (
+            <p className="small quiet lobby-hint" role="status">
+              {closed ? t(eager ? 'lobby.waits' : you.role === 'host' ? 'lobby.hostEarly' : 'lobby.early') : early && t('lobby.openNow.text')}
+            </p>
+          )}
         </div>
       </form>
     </main>

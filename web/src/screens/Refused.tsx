@@ -5,6 +5,7 @@ import { AgainButton } from '../ui/AgainButton';
 import { Notice } from '../ui/Notice';
 import type { Visit } from '../visit/state';
 import { Countdown } from './Countdown';
+import { Onward } from './Onward';
 import { wordsFor } from './refusal';
 
 interface Props {
@@ -37,6 +38,7 @@ export function Refused({ refused, busy, onAgain }: Props): ReactElement {
       {text.map((sentence) => (
         <p key={sentence}>{sentence}</p>
       ))}
+      {refused.onward && <Onward url={refused.onward} held={false} />}
       {refusal.code === 'too_many_attempts' && <Countdown key={refused.polls} ms={refusal.waitMs} />}
     </Notice>
   );

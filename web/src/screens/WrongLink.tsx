@@ -1,19 +1,22 @@
 import type { ReactElement } from 'react';
+import type { Preview } from '../api/client';
 import { t } from '../messages';
 import { Notice } from '../ui/Notice';
 
-export function WrongLink({ title, onGuest }: { title: string; onGuest: () => void }): ReactElement {
+/** The link does not grant what it should; a guest may come in all the same. */
+export function WrongLink({ preview, onGuest }: { preview: Preview; onGuest: () => void }): ReactElement {
+  const expired = preview.you.link === 'expired';
   return (
     <Notice
-      room={title}
-      title={t('refused.wrongLink.title')}
+      room={preview.title}
+      title={t(expired ? 'refused.expiredLink.title' : 'refused.wrongLink.title')}
       actions={
         <button type="button" className="primary" onClick={onGuest}>
           {t('refused.wrongLink.guest')}
         </button>
       }
     >
-      <p>{t('refused.wrongLink.text')}</p>
+      <p>{t(expired ? 'refused.expiredLink.text' : 'refused.wrongLink.text')}</p>
     </Notice>
   );
 }

@@ -13,6 +13,7 @@ const codes: RefusalCode[] = [
   'project_inactive',
   'project_suspended',
   'link_taken',
+  'invitation_required',
   'too_many_attempts',
   'unavailable',
   'internal',

@@ -1,50 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Preview, Refusal, RefusalCode, Seat } from '../api/client';
+import type { Seat } from '../api/client';
 import { reduce } from './reduce';
-import { opening, type Event, type Visit } from './state';
+import { after, host, inside, lobby, minute, preview, refusal, returning, seat, waitOf } from './sample';
+import { opening } from './state';
 import { taskOf } from './task';
-
-const minute = 60_000;
-
-function preview(part: Partial<Preview> = {}): Preview {
-  return {
-    room_id: '01a1fd50-e127-70bb-989c-e1b3e2c83cd9',
-    room_type: 'audio',
-    title: 'Standup',
-    welcome_message: '',
-    state: 'open',
-    participants: 1,
-    max_participants: 10,
-    server_time: '2026-01-01T00:00:00Z',
-    you: { role: 'guest', name: '', returning: false },
-    ...part,
-  };
-}
-
-const host = preview({ you: { role: 'host', name: 'Amina', returning: false, link: 'ok' } });
-
-const seat: Seat = {
-  identity: 'seat-1',
-  name: 'Ben',
-  role: 'guest',
-  session_id: 'room.1',
-  media_token: 'first',
-  room_type: 'audio',
-  title: 'Standup',
-};
-
-function refusal(code: RefusalCode, part: Partial<Refusal> = {}): Event {
-  return { type: 'refused', refusal: { code, reason: null, waitMs: 0, ...part } };
-}
-
-/** What becomes of a visit when these things happen, a minute apart. */
-function after(start: Visit, ...events: Event[]): Visit {
-  return events.reduce((visit, event, i) => reduce(visit, event, (i + 1) * minute), start);
-}
-
-const lobby = after(opening, { type: 'previewed', preview: preview() });
-const inside = after(lobby, { type: 'join', name: 'Ben' }, { type: 'seated', seat }, { type: 'connected' });
-const returning = after(inside, { type: 'dropped', loss: 'lost' });
 
 describe('before joining', () => {
   test('a preview leads to the first view', () => {
@@ -55,9 +14,9 @@ describe('before joining', () => {
   test('no answer is asked for again, ever more slowly', () => {
     const away = after(opening, { type: 'unreachable', waitMs: 0 }, { type: 'unreachable', waitMs: 0 });
     expect(away).toMatchObject({ at: 'opening', attempt: 2 });
-    expect(taskOf(opening)?.waitMs(() => 1)).toBe(0);
-    expect(taskOf(away)?.waitMs(() => 1)).toBe(800);
-    expect(taskOf(after(opening, { type: 'unreachable', waitMs: 7000 }))?.waitMs(() => 1)).toBe(7000);
+    expect(waitOf(taskOf(opening), 1)).toBe(0);
+    expect(waitOf(taskOf(away), 1)).toBe(800);
+    expect(waitOf(taskOf(after(opening, { type: 'unreachable', waitMs: 7000 })), 1)).toBe(7000);
   });
 
   test('a link of another room is said, and a guest may come in', () => {
@@ -74,13 +33,10 @@ describe('before joining', () => {
     expect(after(opening, { type: 'previewed', preview: taken })).toMatchObject({ at: 'lobby', notice: 'linkTaken' });
   });
 
-  test('a guest waits for a scheduled room, its host does not', () => {
-    const early = after(opening, { type: 'previewed', preview: preview({ state: 'scheduled' }) });
-    expect(early).toMatchObject({ at: 'refused', refusal: { code: 'room_not_open' }, title: 'Standup' });
-    expect(taskOf(early)?.do).toBe('preview');
-    expect(after(early, { type: 'previewed', preview: preview({ state: 'scheduled' }) })).toMatchObject({ at: 'refused', polls: 1 });
-    expect(after(early, { type: 'previewed', preview: preview() })).toMatchObject({ at: 'lobby', notice: 'open' });
-    expect(after(opening, { type: 'previewed', preview: { ...host, state: 'scheduled' } }).at).toBe('lobby');
+  test('a link whose time is over is said, but not to somebody who was here before', () => {
+    const you = { role: 'guest', name: '', returning: false, link: 'expired' } as const;
+    expect(after(opening, { type: 'previewed', preview: preview({ you }) }).at).toBe('wrongLink');
+    expect(after(opening, { type: 'previewed', preview: preview({ you: { ...you, returning: true } }) }).at).toBe('lobby');
   });
 });
 
@@ -91,7 +47,7 @@ describe('joining', () => {
     expect(after(joining, { type: 'join', name: 'Twice' })).toBe(joining);
     const seated = after(joining, { type: 'seated', seat });
     expect(taskOf(seated)).toMatchObject({ do: 'connect', seat });
-    expect(reduce(seated, { type: 'connected' }, 42)).toEqual({ at: 'room', seat, since: 42, link: { is: 'up' } });
+    expect(reduce(seated, { type: 'connected' }, 42)).toEqual({ at: 'room', seat, since: 42, link: { is: 'up' }, word: null });
     expect(taskOf(inside)).toBeNull();
   });
 
@@ -134,9 +90,9 @@ describe('joining', () => {
 
   test('what nothing can change is not asked about again', () => {
     expect(taskOf(after(opening, refusal('room_ended')))).toBeNull();
-    expect(taskOf(after(opening, refusal('room_not_found')))?.waitMs(() => 0)).toBe(Infinity);
+    expect(waitOf(taskOf(after(opening, refusal('room_not_found'))), 0)).toBe(Infinity);
     const waiting = taskOf(after(opening, refusal('too_many_attempts', { waitMs: 40_000 })));
-    expect(waiting?.waitMs(() => 0)).toBe(40_000);
+    expect(waitOf(waiting, 0)).toBe(40_000);
     expect(waiting?.firm).toBe(true);
   });
 });
@@ -151,11 +107,11 @@ describe('inside', () => {
 
   test('a lost connection is taken up again with the same seat, however long it takes', () => {
     expect(taskOf(returning)).toMatchObject({ do: 'takeSeat', arrival: { name: 'Ben', role: 'guest', attempt: 0 } });
-    expect(taskOf(returning)?.waitMs(() => 1)).toBe(0);
+    expect(waitOf(taskOf(returning), 1)).toBe(0);
     let visit = returning;
     for (let i = 0; i < 100; i++) visit = after(visit, { type: 'unreachable', waitMs: 0 });
     expect(visit).toMatchObject({ at: 'room', link: { is: 'returning', arrival: { attempt: 100 } } });
-    expect(taskOf(visit)?.waitMs(() => 1)).toBe(5_000);
+    expect(waitOf(taskOf(visit), 1)).toBe(5_000);
     const again = { ...seat, media_token: 'second' };
     const back = after(visit, { type: 'seated', seat: again }, { type: 'connected' });
     expect(back).toMatchObject({ at: 'room', link: { is: 'up' }, seat: again });
@@ -171,7 +127,7 @@ describe('inside', () => {
   test('too many attempts from one network are waited out, not shown', () => {
     const busy = after(returning, refusal('too_many_attempts', { waitMs: 9_000 }));
     expect(busy).toMatchObject({ at: 'room', link: { is: 'returning' } });
-    expect(taskOf(busy)?.waitMs(() => 0)).toBe(9_000);
+    expect(waitOf(taskOf(busy), 0)).toBe(9_000);
   });
 
   test('a refusal on the way back ends in its page, with how long it was', () => {
@@ -215,6 +171,14 @@ describe('afterwards', () => {
   test('a room that ended meanwhile says so, and how long it was', () => {
     expect(after(left, { type: 'comeBack' }, refusal('room_ended'))).toMatchObject({ at: 'refused', stayMs: minute });
   });
+});
+
+test('the end of the room leads on for those who were in it, and for nobody else', () => {
+  const leading: Seat = { ...seat, logout_url: 'https://example.org/bye' };
+  const was = after(lobby, { type: 'join', name: 'Ben' }, { type: 'seated', seat: leading }, { type: 'connected' }, { type: 'dropped', loss: 'deleted' });
+  expect(after(was, refusal('room_ended'))).toMatchObject({ onward: 'https://example.org/bye' });
+  expect(after(was, refusal('project_suspended'))).toMatchObject({ onward: null });
+  expect(after(lobby, { type: 'join', name: 'Ben' }, refusal('room_ended'))).toMatchObject({ onward: null });
 });
 
 test('what comes too late changes nothing', () => {

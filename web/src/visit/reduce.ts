@@ -1,6 +1,12 @@
 import type { Preview, Refusal, Role, Seat } from '../api/client';
-import type { Arrival, Event, LobbyNotice, Loss, Trouble, Visit } from './state';
+import { hasOpened, startOf } from './schedule';
+import type { Arrival, Event, Link, LobbyNotice, Loss, Trouble, Visit } from './state';
 
+type InLobby = Extract<Visit, { at: 'lobby' }>;
+type InRoom = Extract<Visit, { at: 'room' }>;
+
+/** A server that does not answer is given that much time before a waiting page asks again. */
+const doorPause = 2_000;
 /** Somebody who waits at the door is told after this many attempts; somebody who was inside never gives up. */
 const doorAttempts = 6;
 const mediaAttempts = 2;
@@ -28,12 +34,17 @@ export function reduce(visit: Visit, event: Event, now: number): Visit {
       return visit.at === 'room' && visit.link.is === 'shaky' ? { ...visit, link: { is: 'up' } } : visit;
     case 'dropped':
       return visit.at === 'room' ? dropped(visit, event.loss, now) : visit;
+    case 'told':
+      return visit.at === 'room' ? { ...visit, word: event.word } : visit;
+    case 'heard':
+      return visit.at === 'room' ? { ...visit, word: null } : visit;
     case 'join':
-      return visit.at === 'lobby' && !visit.arrival
-        ? { ...visit, typed: event.name, trouble: null, arrival: arriving(event.name, visit.preview.you.role) }
-        : visit;
+      return visit.at === 'lobby' && !visit.arrival ? joining(visit, event.name) : visit;
+    case 'wait':
+      if (visit.at !== 'lobby' || visit.arrival) return visit;
+      return { ...visit, typed: event.name ?? visit.typed, eager: event.name !== null };
     case 'asGuest':
-      return visit.at === 'wrongLink' ? lobby(visit.preview, null, null) : visit;
+      return visit.at === 'wrongLink' ? lobby(withoutLink(visit.preview), null, null) : visit;
     case 'leave':
       return visit.at === 'room' ? away(visit.seat, 'left', now - visit.since) : visit;
     case 'comeBack':
@@ -44,15 +55,16 @@ export function reduce(visit: Visit, event: Event, now: number): Visit {
 }
 
 function previewed(visit: Visit, preview: Preview): Visit {
-  if (visit.at === 'opening') return admitted(preview, null, null, 0);
+  if (visit.at === 'opening') return admitted(preview, null, null);
+  if (visit.at === 'lobby') return waited(visit, preview);
   if (visit.at === 'refused') {
-    const notice = visit.refusal.code === 'room_full' ? 'free' : visit.refusal.code === 'room_not_open' ? 'open' : null;
+    const notice = visit.refusal.code === 'room_full' ? 'free' : null;
     // At first sight a full room still shows its first view: only taking a seat
     // says for sure. Here the visitor was told, and waits for a place.
     if (notice === 'free' && preview.participants >= preview.max_participants && !preview.you.returning) {
       return { ...visit, polls: visit.polls + 1 };
     }
-    return admitted(preview, visit.typed, notice, visit.polls + 1);
+    return admitted(preview, visit.typed, notice);
   }
   // The media server dropped the room, yet the room goes on: take the seat again.
   if (visit.at === 'room' && visit.link.is === 'asking') return returning(visit, visit.link.attempt + 1);
@@ -60,49 +72,69 @@ function previewed(visit: Visit, preview: Preview): Visit {
 }
 
 /** What a preview leads to, for somebody who is not inside. */
-function admitted(preview: Preview, typed: string | null, notice: LobbyNotice | null, polls: number): Visit {
-  const { you } = preview;
-  if (you.link === 'unknown' && you.role !== 'host') return { at: 'wrongLink', preview };
-  // The host may open a scheduled room early; a guest waits.
-  if (preview.state === 'scheduled' && you.role !== 'host') {
-    const refusal: Refusal = { code: 'room_not_open', reason: null, waitMs: 0 };
-    return { at: 'refused', refusal, title: preview.title, stayMs: null, typed, polls };
-  }
-  return lobby(preview, typed, you.link === 'taken' ? 'linkTaken' : notice);
+function admitted(preview: Preview, typed: string | null, notice: LobbyNotice | null): Visit {
+  const { role, link, returning } = preview.you;
+  if ((link === 'unknown' || link === 'expired') && role === 'guest' && !returning) return { at: 'wrongLink', preview };
+  return lobby(preview, typed, link === 'taken' ? 'linkTaken' : notice);
+}
+
+/** Somebody waits for a scheduled room and has asked how it stands. */
+function waited(visit: InLobby, preview: Preview): Visit {
+  if (visit.arrival) return visit;
+  // Somebody else came in with the host's link: that is another visit.
+  if (preview.you.role !== visit.preview.you.role) return admitted(preview, null, null);
+  const asked: InLobby = { ...visit, preview, polls: visit.polls + 1, pauseMs: 0 };
+  if (!hasOpened(preview)) return asked;
+  return visit.eager && visit.typed ? joining(asked, visit.typed) : { ...asked, notice: 'open' };
+}
+
+function joining(visit: InLobby, name: string): Visit {
+  return { ...visit, typed: name, eager: false, trouble: null, arrival: arriving(name, visit.preview.you.role) };
 }
 
 function lobby(preview: Preview, typed: string | null, notice: LobbyNotice | null): Visit {
-  return { at: 'lobby', preview, typed, notice, trouble: null, arrival: null };
+  return { at: 'lobby', preview, typed, notice, trouble: null, arrival: null, eager: false, polls: 0, pauseMs: 0 };
 }
 
 function refused(visit: Visit, refusal: Refusal, now: number): Visit {
-  const page = (title: string | null, stayMs: number | null, typed: string | null, polls: number): Visit => ({
+  const page = (title: string | null, stayMs: number | null, typed: string | null, polls: number, onward: string | null = null): Visit => ({
     at: 'refused',
     refusal,
     title,
     stayMs,
     typed,
+    onward,
     polls,
   });
   switch (visit.at) {
     case 'lobby':
       if (refusal.code === 'link_taken') return lobby(asGuest(visit.preview), null, 'linkTaken');
-      if (refusal.code === 'invalid_request') return { ...visit, trouble: 'name', arrival: null };
+      if (visit.arrival && refusal.code === 'invalid_request') return { ...visit, trouble: 'name', arrival: null };
+      // Two clocks a moment apart: whoever pressed comes in when it opens.
+      if (refusal.code === 'room_not_open' && startOf(visit.preview) !== null) {
+        return { ...visit, arrival: null, eager: true, polls: visit.polls + 1, pauseMs: refusal.waitMs };
+      }
+      if (!visit.arrival && refusal.code === 'too_many_attempts') return unreachable(visit, refusal.waitMs);
       return page(visit.preview.title, null, visit.typed, 0);
     case 'room':
       // A whole office comes back through one address after a restart: that is no reason to be sent away.
       if (refusal.code === 'too_many_attempts') return unreachable(visit, refusal.waitMs);
-      return page(visit.seat.title, now - visit.since, visit.seat.name, 0);
+      return page(visit.seat.title, now - visit.since, visit.seat.name, 0, refusal.code === 'room_ended' ? (visit.seat.logout_url ?? null) : null);
     case 'away':
       return page(visit.seat.title, refusal.code === 'room_ended' ? visit.stayMs : null, visit.seat.name, 0);
     case 'refused':
-      return page(visit.title, visit.stayMs, visit.typed, visit.polls + 1);
+      return page(visit.title, visit.stayMs, visit.typed, visit.polls + 1, visit.onward);
     case 'opening':
       return page(null, null, null, 0);
     case 'wrongLink':
     case 'removed':
       return visit;
   }
+}
+
+function withoutLink(preview: Preview): Preview {
+  const { role, name, returning } = preview.you;
+  return { ...preview, you: { role, name, returning } };
 }
 
 /** The host's link is somebody else's now: the visitor is asked for a name of their own. */
@@ -117,10 +149,12 @@ function unreachable(visit: Visit, pauseMs: number): Visit {
     case 'refused':
       return { ...visit, polls: visit.polls + 1 };
     case 'lobby':
+      if (!visit.arrival) return { ...visit, polls: visit.polls + 1, pauseMs: Math.max(pauseMs, doorPause) };
+      return atDoor(visit, 'unreachable', pauseMs, doorAttempts, 'gaveUp');
     case 'away':
       return atDoor(visit, 'unreachable', pauseMs, doorAttempts, 'gaveUp');
     case 'room':
-      if (visit.link.is === 'returning') return returning(visit, visit.link.arrival.attempt + 1, pauseMs);
+      if (visit.link.is === 'returning') return again(visit, visit.link, pauseMs);
       if (visit.link.is === 'asking') return { ...visit, link: { is: 'asking', attempt: visit.link.attempt + 1, pauseMs } };
       return visit;
     case 'wrongLink':
@@ -130,7 +164,7 @@ function unreachable(visit: Visit, pauseMs: number): Visit {
 }
 
 function notConnected(visit: Visit): Visit {
-  if (visit.at === 'room' && visit.link.is === 'returning') return returning(visit, visit.link.arrival.attempt + 1);
+  if (visit.at === 'room' && visit.link.is === 'returning') return again(visit, visit.link, 0);
   if (visit.at === 'lobby' || visit.at === 'away') return atDoor(visit, visit.trouble, 0, mediaAttempts, 'noMedia');
   return visit;
 }
@@ -157,17 +191,23 @@ function connected(visit: Visit, now: number): Visit {
   }
   if (visit.at === 'lobby' || visit.at === 'away') {
     const seat = visit.arrival?.seat;
-    return seat ? { at: 'room', seat, since: now, link: { is: 'up' } } : visit;
+    return seat ? { at: 'room', seat, since: now, link: { is: 'up' }, word: null } : visit;
   }
   return visit;
 }
 
-function dropped(visit: Extract<Visit, { at: 'room' }>, loss: Loss, now: number): Visit {
+function dropped(visit: InRoom, loss: Loss, now: number): Visit {
+  const underWay = visit.link.is === 'returning';
   switch (loss) {
     case 'lost':
-      return returning(visit, 0);
+      return underWay ? visit : returning(visit, 0);
     case 'deleted':
+      if (underWay) return visit;
+      // A breakout room was closed: its people belong in the room again.
+      if (visit.seat.breakout) return returning(visit, 0, 0, true);
       return { ...visit, link: { is: 'asking', attempt: 0, pauseMs: 0 } };
+    case 'moved':
+      return underWay ? visit : returning(visit, 0, 0, true);
     case 'elsewhere':
       return away(visit.seat, 'elsewhere', now - visit.since);
     case 'removed':
@@ -175,8 +215,14 @@ function dropped(visit: Extract<Visit, { at: 'room' }>, loss: Loss, now: number)
   }
 }
 
-function returning(visit: Extract<Visit, { at: 'room' }>, attempt: number, pauseMs = 0): Visit {
-  return { ...visit, link: { is: 'returning', arrival: { ...arriving(visit.seat.name, visit.seat.role), attempt, pauseMs } } };
+function returning(visit: InRoom, attempt: number, pauseMs = 0, moving = false): Visit {
+  const arrival = { ...arriving(visit.seat.name, visit.seat.role), attempt, pauseMs };
+  return { ...visit, link: { is: 'returning', arrival, moving } };
+}
+
+/** The next attempt on the same way. */
+function again(visit: InRoom, { arrival, moving }: Extract<Link, { is: 'returning' }>, pauseMs: number): Visit {
+  return returning(visit, arrival.attempt + 1, pauseMs, moving);
 }
 
 function arriving(name: string, role: Role): Arrival {
@@ -190,7 +236,7 @@ function away(seat: Seat, why: 'left' | 'elsewhere', stayMs: number): Visit {
 function withArrival(visit: Visit, change: (arrival: Arrival) => Arrival): Visit {
   if ((visit.at === 'lobby' || visit.at === 'away') && visit.arrival) return { ...visit, arrival: change(visit.arrival) };
   if (visit.at === 'room' && visit.link.is === 'returning') {
-    return { ...visit, link: { is: 'returning', arrival: change(visit.link.arrival) } };
+    return { ...visit, link: { ...visit.link, arrival: change(visit.link.arrival) } };
   }
   return visit;
 }

@@ -1,4 +1,5 @@
 import type { JoinApi } from '../api/client';
+import { ServerClock } from '../lib/clock';
 import { Store } from '../lib/store';
 import type { Studio } from '../media/studio';
 import type { RoomModule, Session } from '../room';
@@ -7,10 +8,15 @@ import { reduce } from './reduce';
 import { opening, type Arrival, type Event, type Visit } from './state';
 import { taskOf, type Task } from './task';
 
+export interface Inside {
+  module: RoomModule;
+  session: Session;
+}
+
 export interface Snapshot {
   visit: Visit;
   /** The media connection that is shown; kept while the page comes back, so that nobody vanishes. */
-  inside: { module: RoomModule; session: Session } | null;
+  inside: Inside | null;
   /** A question to the server is on its way, not merely planned. */
   asking: boolean;
 }
@@ -23,14 +29,24 @@ export interface Means {
   loadRoom: () => Promise<RoomModule>;
 }
 
+/** What came of a task; `inside` is a connection that was made. */
+interface Outcome {
+  event: Event;
+  inside?: Inside;
+}
+
 /** Carries out what the state asks for, and tells the state what came of it. */
 export class Runner {
   readonly store = new Store<Snapshot>({ visit: opening, inside: null, asking: false });
+  readonly clock = new ServerClock();
   readonly #means: Means;
+  /** The link's token, until the visitor comes in as a guest without it. */
+  #link: string | null;
   #task: { key: string; abort: AbortController; hurry: () => void } | null = null;
 
   constructor(means: Means) {
     this.#means = means;
+    this.#link = means.route.link;
     window.addEventListener('online', this.hurry);
     // Timers of a hidden tab sleep long; somebody who looks should not wait for them.
     document.addEventListener('visibilitychange', () => {
@@ -42,14 +58,19 @@ export class Runner {
     this.#follow();
   }
 
-  readonly dispatch = (event: Event): void => {
-    const { visit } = this.store.get();
-    const next = reduce(visit, event, Date.now());
-    if (next === visit) return;
-    this.#patch({ visit: next });
+  readonly dispatch = (event: Event): void => this.#apply({ event });
+
+  #apply({ event, inside }: Outcome): void {
+    const before = this.store.get();
+    const next = reduce(before.visit, event, Date.now());
+    if (next === before.visit) return;
+    if (event.type === 'asGuest') this.#link = null;
+    this.#patch({ visit: next, ...(inside && { inside }) });
+    // Who moves stays in the old place until they are in the new one.
+    if (inside) before.inside?.session.leave();
     this.#tidy(next);
     this.#follow();
-  };
+  }
 
   /** Does now what was planned for later. */
   readonly hurry = (): void => this.#task?.hurry();
@@ -84,7 +105,7 @@ export class Runner {
     const { signal } = abort;
     await new Promise<void>((go) => {
       this.#task = { key: task.key, abort, hurry: task.firm ? () => undefined : go };
-      const wait = task.waitMs(Math.random);
+      const wait = task.waitMs(Math.random, this.clock.now());
       if (wait <= 0) return go();
       const timer = wait === Infinity ? undefined : setTimeout(go, wait);
       signal.addEventListener('abort', () => {
@@ -94,31 +115,37 @@ export class Runner {
     });
     if (signal.aborted) return;
     this.#patch({ asking: true });
-    const event = await this.#do(task, signal);
+    const outcome = await this.#do(task, signal);
     // What was overtaken has nothing to say any more.
-    if (signal.aborted) return;
+    if (signal.aborted) {
+      outcome?.inside?.session.leave();
+      return;
+    }
     // The state may answer with the very same task: it has to run again.
     this.#task = null;
     this.#patch({ asking: false });
-    if (event) this.dispatch(event);
+    if (outcome) this.#apply(outcome);
   }
 
-  #do(task: Task, signal: AbortSignal): Promise<Event | null> {
+  async #do(task: Task, signal: AbortSignal): Promise<Outcome | null> {
     switch (task.do) {
       case 'preview':
-        return this.#preview(signal);
+        return { event: await this.#preview(signal) };
       case 'takeSeat':
-        return this.#takeSeat(task.arrival, signal);
+        return { event: await this.#takeSeat(task.arrival, signal) };
       case 'connect':
         return this.#connect(task, signal);
     }
   }
 
   async #preview(signal: AbortSignal): Promise<Event> {
-    const { api, route, seatKey } = this.#means;
-    const answer = await api.preview({ seat_key: await seatKey, ...(route.link && { link: route.link }) }, signal);
+    const { api, seatKey } = this.#means;
+    const body = { seat_key: await seatKey, ...(this.#link && { link: this.#link }) };
+    const asked = Date.now();
+    const answer = await api.preview(body, signal);
     switch (answer.is) {
       case 'ok':
+        this.clock.set(answer.value.server_time, asked, Date.now());
         return { type: 'previewed', preview: answer.value };
       case 'refused':
         return { type: 'refused', refusal: answer.refusal };
@@ -128,8 +155,8 @@ export class Runner {
   }
 
   async #takeSeat({ name, role }: Arrival, signal: AbortSignal): Promise<Event> {
-    const { api, route, seatKey } = this.#means;
-    const answer = await api.takeSeat({ name, role, seat_key: await seatKey, ...(route.link && { link: route.link }) }, signal);
+    const { api, seatKey } = this.#means;
+    const answer = await api.takeSeat({ name, role, seat_key: await seatKey, ...(this.#link && { link: this.#link }) }, signal);
     switch (answer.is) {
       case 'ok':
         return { type: 'seated', seat: answer.value };
@@ -140,29 +167,38 @@ export class Runner {
     }
   }
 
-  async #connect({ seat }: Extract<Task, { do: 'connect' }>, signal: AbortSignal): Promise<Event | null> {
+  async #connect({ seat }: Extract<Task, { do: 'connect' }>, signal: AbortSignal): Promise<Outcome | null> {
+    const { visit, inside } = this.store.get();
+    const from = visit.at === 'room' ? visit.seat : null;
+    // Told to move to where one is already.
+    if (from?.session_id === seat.session_id && inside?.session.live) return { event: { type: 'connected' } };
     let module: RoomModule;
     try {
       module = await this.#means.loadRoom();
     } catch {
-      return { type: 'stale' };
+      return { event: { type: 'stale' } };
     }
     if (signal.aborted) return null;
+    const { studio } = this.#means;
     const shown = (): boolean => this.store.get().inside?.session === session;
-    const session: Session = new module.Session(seat.room_type, this.#means.studio, {
+    const session: Session = new module.Session(seat.room_type, studio, {
       dropped: (loss) => {
         if (shown()) this.dispatch({ type: 'dropped', loss });
       },
       shaky: (shaky) => {
         if (shown()) this.dispatch({ type: shaky ? 'shaky' : 'steady' });
       },
+      told: (word) => {
+        if (shown()) this.dispatch({ type: 'told', word });
+      },
     });
+    // A screen is shared with those who are there, not with those elsewhere.
+    if (from && from.breakout?.number !== seat.breakout?.number) studio.stopSharing();
     const cancel = (): void => session.leave();
     signal.addEventListener('abort', cancel);
     const connected = await session.connect(seat);
     signal.removeEventListener('abort', cancel);
-    if (!connected || signal.aborted) return { type: 'notConnected' };
-    this.#patch({ inside: { module, session } });
-    return { type: 'connected' };
+    if (!connected || signal.aborted) return { event: { type: 'notConnected' } };
+    return { event: { type: 'connected' }, inside: { module, session } };
   }
 }

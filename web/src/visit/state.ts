@@ -16,13 +16,19 @@ export type Link =
   | { is: 'up' }
   /** LiveKit mends it, and mostly can. */
   | { is: 'shaky' }
-  /** It could not: the page takes its seat again. */
-  | { is: 'returning'; arrival: Arrival }
+  /** It could not, or the seat is in another breakout room now: the page takes its seat again. */
+  | { is: 'returning'; arrival: Arrival; moving: boolean }
   /** The room is gone from the media server: the page asks why. */
   | { is: 'asking'; attempt: number; pauseMs: number };
 
 export type LobbyNotice = 'linkTaken' | 'free' | 'open';
 export type Trouble = 'unreachable' | 'gaveUp' | 'noMedia' | 'name' | 'stale';
+
+/** What a host says to everybody. */
+export interface Word {
+  text: string;
+  from: string;
+}
 
 /** The whole visit, from opening the address to the last page. */
 export type Visit =
@@ -36,8 +42,13 @@ export type Visit =
       notice: LobbyNotice | null;
       trouble: Trouble | null;
       arrival: Arrival | null;
+      /** Comes in by itself when the room opens. */
+      eager: boolean;
+      /** Quiet questions whether a scheduled room has opened. */
+      polls: number;
+      pauseMs: number;
     }
-  | { at: 'room'; seat: Seat; since: number; link: Link }
+  | { at: 'room'; seat: Seat; since: number; link: Link; word: Word | null }
   | { at: 'away'; why: 'left' | 'elsewhere'; seat: Seat; stayMs: number; trouble: Trouble | null; arrival: Arrival | null }
   | { at: 'removed'; title: string; stayMs: number }
   | {
@@ -47,12 +58,14 @@ export type Visit =
       /** How long the visitor had been in the room before; null when never. */
       stayMs: number | null;
       typed: string | null;
+      /** Where somebody goes who was in the room. */
+      onward: string | null;
       /** Quiet questions whether it has changed. */
       polls: number;
     };
 
 /** Why the media connection ended, as far as the page cares. */
-export type Loss = 'lost' | 'elsewhere' | 'removed' | 'deleted';
+export type Loss = 'lost' | 'elsewhere' | 'removed' | 'deleted' | 'moved';
 
 export type Event =
   | { type: 'previewed'; preview: Preview }
@@ -65,7 +78,11 @@ export type Event =
   | { type: 'shaky' }
   | { type: 'steady' }
   | { type: 'dropped'; loss: Loss }
+  | { type: 'told'; word: Word }
+  | { type: 'heard' }
   | { type: 'join'; name: string }
+  /** Join when it opens, under that name; null: not by itself. */
+  | { type: 'wait'; name: string | null }
   | { type: 'asGuest' }
   | { type: 'leave' }
   | { type: 'comeBack' };

@@ -1,11 +1,13 @@
 import type { Refusal, Seat } from '../api/client';
 import { backoff } from '../lib/backoff';
+import { startOf, waitAtDoor } from './schedule';
 import type { Arrival, Visit } from './state';
 
 /** What the page has to do in this state, and how long it waits before. */
 export type Task = {
   key: string;
-  waitMs: (random: () => number) => number;
+  /** By the server's clock. */
+  waitMs: (random: () => number, now: number) => number;
   /** The server named the time: nothing may shorten it. */
   firm: boolean;
 } & (
@@ -23,9 +25,15 @@ export function taskOf(visit: Visit): Task | null {
       const quiet = quietPoll(visit.refusal);
       return quiet && preview(`refused ${visit.refusal.code} ${visit.polls}`, quiet, visit.refusal.code === 'too_many_attempts');
     }
-    case 'lobby':
+    case 'lobby': {
+      if (visit.arrival) return arrivalTask('lobby', visit.arrival);
+      const { polls, pauseMs } = visit;
+      const start = startOf(visit.preview);
+      if (start === null) return null;
+      return preview(`waiting ${polls}`, (random, now) => Math.max(pauseMs, waitAtDoor(start, now, random)), pauseMs > 0);
+    }
     case 'away':
-      return visit.arrival && arrivalTask(visit.at, visit.arrival);
+      return visit.arrival && arrivalTask('away', visit.arrival);
     case 'room':
       if (visit.link.is === 'returning') return arrivalTask('returning', visit.link.arrival);
       if (visit.link.is === 'asking') return preview(`asking ${visit.link.attempt}`, patience(visit.link), visit.link.pauseMs > 0);
@@ -64,6 +72,7 @@ function quietPoll(refusal: Refusal): Task['waitMs'] | null {
     case 'project_inactive':
     case 'project_suspended':
     case 'room_not_found':
+    case 'invitation_required':
       return () => Infinity;
     default:
       return null;

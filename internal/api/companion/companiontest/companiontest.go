@@ -16,7 +16,7 @@ import (
 	"parley/internal/api/companion"
 	"parley/internal/api/contract"
 	"parley/internal/api/legacy"
-	. "parley/internal/api/legacy/legacytest"
+	"parley/internal/api/legacy/legacytest"
 	"parley/internal/key"
 	"parley/internal/room"
 	"parley/internal/store/storetest"
@@ -49,7 +49,7 @@ var Options = companion.Options{Skew: 5 * time.Minute}
 
 // House is a version on a real database, with rooms in which people can be.
 type House struct {
-	*Bundle
+	*legacytest.Bundle
 	Version
 	Checker *contract.Checker
 	Meeting *room.Service // whose clock is Now
@@ -57,11 +57,11 @@ type House struct {
 }
 
 // NewHouse returns a House. The checker collects what it meets.
-func NewHouse(t testing.TB, b *Bundle, v Version, description []byte) *House {
+func NewHouse(t testing.TB, b *legacytest.Bundle, v Version, description []byte) *House {
 	h := &House{Bundle: b, Version: v, Now: time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)}
 	h.Meeting = room.NewService(b.DB, engine{}, func() string { return "https://meet.example.org" },
 		func() time.Time { return h.Now }, storetest.NewID, slog.New(slog.DiscardHandler))
-	h.Checker = contract.New(t, description, Wrap(v.Serve(h.Meeting, legacy.Limits{}, Options)))
+	h.Checker = contract.New(t, description, legacytest.Wrap(v.Serve(h.Meeting, legacy.Limits{}, Options)))
 	return h
 }
 
@@ -104,7 +104,7 @@ func (h *House) Call(t testing.TB, route string, fields map[string]any) *http.Re
 	t.Helper()
 	method, body := http.MethodGet, []byte(nil)
 	if fields != nil {
-		method, body = http.MethodPost, Encode(t, fields)
+		method, body = http.MethodPost, legacytest.Encode(t, fields)
 	}
 	return h.Checker.Do(t, method, h.Prefix+route, Timed(h.Issued, method, h.Prefix+route, "", body), body)
 }
@@ -113,7 +113,7 @@ func (h *House) Call(t testing.TB, route string, fields map[string]any) *http.Re
 func (h *House) Good(t testing.TB, route string, fields map[string]any) map[string]any {
 	t.Helper()
 	answer := h.Call(t, route, fields)
-	out := Fields(t, answer)
+	out := legacytest.Fields(t, answer)
 	if answer.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %d %v", route, answer.StatusCode, out)
 	}
@@ -124,7 +124,7 @@ func (h *House) Good(t testing.TB, route string, fields map[string]any) map[stri
 func (h *House) Scheduled(t testing.TB) string {
 	t.Helper()
 	created, err := h.Meeting.Schedule(t.Context(), h.Project, h.request(h.Now.Add(time.Hour)))
-	Must(t, err)
+	legacytest.Must(t, err)
 	return created.ID
 }
 
@@ -132,7 +132,7 @@ func (h *House) Scheduled(t testing.TB) string {
 func (h *House) Quick(t testing.TB) string {
 	t.Helper()
 	created, err := h.Meeting.CreateQuick(t.Context(), h.Project, h.request(time.Time{}))
-	Must(t, err)
+	legacytest.Must(t, err)
 	return created.ID
 }
 
@@ -147,7 +147,7 @@ func (h *House) Enter(t testing.TB, link, name string, browser int) room.Admissi
 	place, token, _ := strings.Cut(link, "#t=")
 	a, err := h.Meeting.TakeSeat(t.Context(), place[strings.LastIndexByte(place, '/')+1:],
 		room.Visit{Link: token, SeatKey: fmt.Sprintf("seat-key-of-browser-%06d", browser), Name: name})
-	Must(t, err)
+	legacytest.Must(t, err)
 	h.Meeting.ParticipantJoined(a.SessionID, a.Seat.ID, fmt.Sprint("PA_", browser), h.Now)
 	return a
 }

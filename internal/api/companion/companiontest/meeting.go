@@ -16,7 +16,7 @@ import (
 	"parley/client/sign"
 	"parley/internal/api/companion"
 	"parley/internal/api/legacy"
-	. "parley/internal/api/legacy/legacytest"
+	"parley/internal/api/legacy/legacytest"
 	"parley/internal/api/v5"
 	"parley/internal/live"
 	"parley/internal/project"
@@ -27,7 +27,7 @@ import (
 // Run goes through a meeting as a backend runs it: opened early, people let in
 // by links, looked at, ended, and looked back on.
 func (h *House) Run(t *testing.T) {
-	Must(t, h.Projects.Configure(t.Context(), h.Project.ID, project.Settings{HiddenParticipants: true}))
+	legacytest.Must(t, h.Projects.Configure(t.Context(), h.Project.ID, project.Settings{HiddenParticipants: true}))
 	id := h.Scheduled(t)
 	is := func(open bool, message string) {
 		t.Helper()
@@ -36,7 +36,7 @@ func (h *House) Run(t *testing.T) {
 		}
 	}
 	is(false, "the room is scheduled")
-	Says(t, h.Call(t, "/rooms/get_active_room_info?room_id="+id, nil), 404, noRoom)
+	legacytest.Says(t, h.Call(t, "/rooms/get_active_room_info?room_id="+id, nil), 404, noRoom)
 
 	opened := h.Good(t, "/rooms/start_schedule_room", map[string]any{"room_id": id, "name": "Amina", "external_user_id": "4711"})
 	if opened["status"] != true || opened["room_id"] != id || len(opened) != 3 {
@@ -100,7 +100,7 @@ func (h *House) Run(t *testing.T) {
 	}
 	h.Now = h.Now.Add(time.Hour)
 	is(false, "the room is ended")
-	Says(t, h.Call(t, "/rooms/join_room", map[string]any{"room_id": id, "user_info": map[string]any{"name": "Late"}}), 409, "the room is over already: its state is ended")
+	legacytest.Says(t, h.Call(t, "/rooms/join_room", map[string]any{"room_id": id, "user_info": map[string]any{"name": "Late"}}), 409, "the room is over already: its state is ended")
 	h.analytics(t, id, 25)
 	h.export(t, id)
 	h.past(t, id)
@@ -113,7 +113,7 @@ func (h *House) active(t *testing.T, id string) {
 	result := one["result"].(map[string]any)
 	info := result["room_info"].(map[string]any)
 	var inside map[string]any
-	Must(t, json.Unmarshal([]byte(info["metadata"].(string)), &inside))
+	legacytest.Must(t, json.Unmarshal([]byte(info["metadata"].(string)), &inside))
 	if info["room_id"] != id || info["room_title"] != "Standup" || info["sid"] != id+".1" || info["joined_participants"] != "6" || info["is_running"] != 1.0 ||
 		info["creation_time"] != fmt.Sprint(time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC).Unix()) || info["webhook_url"] != "https://example.org/hook" || inside["welcome_message"] != "Hello" {
 		t.Errorf("room_info: %v", info)
@@ -171,12 +171,12 @@ func (h *House) analytics(t *testing.T, id string, last float64) {
 func (h *House) usage(t *testing.T) float64 {
 	now := func() time.Time { return h.Now }
 	reads, err := v5.NewHandler(h.Keys, usage.NewService(h.DB, usage.None{}, now), live.NewTally(h.DB, time.Now), time.Now, v5.Options{Skew: Options.Skew})
-	Must(t, err)
+	legacytest.Must(t, err)
 	const target = "/api/v5/usage"
 	r := httptest.NewRequest(http.MethodGet, target, nil)
 	r.Header = Timed(h.Issued, http.MethodGet, target, "", nil)
 	w := httptest.NewRecorder()
-	Wrap(reads).ServeHTTP(w, r)
+	legacytest.Wrap(reads).ServeHTTP(w, r)
 	var out struct {
 		Data struct {
 			Totals struct {
@@ -184,14 +184,14 @@ func (h *House) usage(t *testing.T) float64 {
 			} `json:"totals"`
 		} `json:"data"`
 	}
-	Must(t, json.Unmarshal(w.Body.Bytes(), &out))
+	legacytest.Must(t, json.Unmarshal(w.Body.Bytes(), &out))
 	return out.Data.Totals.Minutes
 }
 
 func (h *House) export(t *testing.T, id string) {
 	answer := h.Call(t, "/analytics/export_attendance?room_id="+id, nil)
 	raw, err := io.ReadAll(answer.Body)
-	Must(t, err)
+	legacytest.Must(t, err)
 	lines := strings.Split(string(raw), "\r\n")
 	if answer.Header.Get("Content-Disposition") != `attachment; filename="attendance-`+id+`.csv"` || !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/csv") ||
 		lines[0] != "room_id,session,identity,name,role,joined_at,left_at,seconds,reason" || len(lines) != 10 {
@@ -250,20 +250,20 @@ func (h *House) past(t *testing.T, id string) {
 // Reschedule moves a room, and sees it open when it should.
 func (h *House) Reschedule(t *testing.T) {
 	created, err := h.Meeting.Schedule(t.Context(), h.Project, h.request(h.Now.Add(time.Hour)))
-	Must(t, err)
+	legacytest.Must(t, err)
 	before := h.events(t, created.ID)
 	at := h.Now.Add(3 * time.Hour).Truncate(time.Minute)
 	fields := map[string]any{"room_id": created.ID, "start_at": h.StartAt(at), "max_participants": 3, "client_room_id": "x",
 		"metadata": map[string]any{"room_title": "Later", "welcome_message": ""}}
 	answer := h.Call(t, "/rooms/reschedule_room", fields)
-	out := Fields(t, answer)
+	out := legacytest.Fields(t, answer)
 	link, _ := out["final_link"].(string)
 	if answer.StatusCode != 200 || out["status"] != true || out["message"] != "the room is scheduled" || out["room_type"] != "video" ||
 		out["start_time"] != at.Format(time.RFC3339) || out["room_id"] != created.ID || (link != "") != h.OwnLink || answer.Header.Get("X-Ignored-Fields") != "client_room_id" {
 		t.Errorf("reschedule_room: %d %v %v", answer.StatusCode, out, answer.Header)
 	}
 	r, err := h.Meeting.Get(t.Context(), created.ID)
-	Must(t, err)
+	legacytest.Must(t, err)
 	if !r.StartAt.Equal(at) || !r.DueAt.Equal(at) || r.State != room.Scheduled || r.MaxParticipants != 3 || r.Title != "Later" || r.WelcomeMessage != "Hello" ||
 		r.EmptyTimeout != 300*time.Second || r.CreatorName != "Amina" || r.ExternalUserID != "4711" {
 		t.Errorf("stored: %+v", r)
@@ -276,14 +276,14 @@ func (h *House) Reschedule(t *testing.T) {
 		t.Errorf("by the first link one is %s", host.Seat.Role)
 	}
 	h.Now = h.Now.Add(2 * time.Minute)
-	Says(t, h.Call(t, "/rooms/reschedule_room", fields), 400, "start_at must be in the future, and "+at.Format(time.RFC3339)+" is past")
+	legacytest.Says(t, h.Call(t, "/rooms/reschedule_room", fields), 400, "start_at must be in the future, and "+at.Format(time.RFC3339)+" is past")
 	delete(fields, "start_at")
-	Says(t, h.Call(t, "/rooms/reschedule_room", fields), 409, "only a scheduled room can be rescheduled, and this one is active")
+	legacytest.Says(t, h.Call(t, "/rooms/reschedule_room", fields), 409, "only a scheduled room can be rescheduled, and this one is active")
 }
 
 func (h *House) events(t *testing.T, id string) []string {
 	all, err := h.DB.Events(t.Context(), id, 0)
-	Must(t, err)
+	legacytest.Must(t, err)
 	var kinds []string
 	for _, e := range all {
 		kinds = append(kinds, string(e.Type))
@@ -295,9 +295,9 @@ func (h *House) events(t *testing.T, id string) []string {
 func (h *House) BodySignatures(t *testing.T) {
 	other, _ := h.Another(t)
 	elsewhere, err := h.Meeting.CreateQuick(t.Context(), other, h.request(time.Time{}))
-	Must(t, err)
+	legacytest.Must(t, err)
 	id := h.Quick(t)
-	post, get := Encode(t, map[string]any{"room_id": id, "role": "viewer"}), h.Prefix+"/rooms/room_status?room_id="+id
+	post, get := legacytest.Encode(t, map[string]any{"room_id": id, "role": "viewer"}), h.Prefix+"/rooms/room_status?room_id="+id
 	call := func(method, target string, body []byte, signer, message string, keys map[string]string) int {
 		header := http.Header{"Content-Type": {"application/json"}, "Hash-Signature": {sign.Legacy(signer, []byte(message))}}
 		for name, k := range keys {
@@ -330,21 +330,21 @@ func (h *House) BodySignatures(t *testing.T) {
 		{"a room of another project", http.MethodGet, h.Prefix + "/rooms/room_status?room_id=" + elsewhere.ID, secret,
 			h.Prefix + "/rooms/room_status?room_id=" + elsewhere.ID, nil, own, 404},
 	} {
-		h.Checker.With(Wrap(h.Serve(h.Meeting, legacy.Limits{}, options)), func() {
+		h.Checker.With(legacytest.Wrap(h.Serve(h.Meeting, legacy.Limits{}, options)), func() {
 			if status := call(tc.method, tc.target, tc.body, tc.signer, tc.signed, tc.keys); status != tc.status {
 				t.Errorf("%s: %d, want %d", tc.name, status, tc.status)
 			}
 		})
-		h.Checker.With(Wrap(h.Serve(h.Meeting, legacy.Limits{}, companion.Options{Skew: Options.Skew})), func() {
+		h.Checker.With(legacytest.Wrap(h.Serve(h.Meeting, legacy.Limits{}, companion.Options{Skew: Options.Skew})), func() {
 			if status := call(tc.method, tc.target, tc.body, tc.signer, tc.signed, tc.keys); status != 401 {
 				t.Errorf("%s, where they are not let through: %d", tc.name, status)
 			}
 		})
 	}
-	h.Checker.With(Wrap(h.Serve(h.Meeting, legacy.Limits{}, options)), func() {
+	h.Checker.With(legacytest.Wrap(h.Serve(h.Meeting, legacy.Limits{}, options)), func() {
 		h.Good(t, "/rooms/room_status?room_id="+id, nil) // signed with its time, as ever
 		stale := Timed(h.Issued, http.MethodGet, get, "", nil)
 		stale.Set("Timestamp", "1700000000")
-		Says(t, h.Checker.Do(t, http.MethodGet, get, stale, nil), 401, "invalid signature")
+		legacytest.Says(t, h.Checker.Do(t, http.MethodGet, get, stale, nil), 401, "invalid signature")
 	})
 }

@@ -1,0 +1,94 @@
+package app
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/client"
+	"parley/internal/media/mediatest"
+	"parley/internal/room"
+)
+
+// A backend runs a meeting with real participants, on the whole product: what
+// it reads of who was there is what it is asked to pay for.
+func TestABackendRunsAMeeting(t *testing.T) {
+	s := start(t, nil)
+	raw, err := os.ReadFile(filepath.Join(s.cfg.DataDir, QuickstartFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var credentials client.Credentials
+	if err := json.Unmarshal(raw, &credentials); err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(s.BaseURL, credentials, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	later := time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04")
+	scheduled, err := c.CreateScheduledVideoRoom(ctx, client.ScheduledRoomRequest{StartAt: later, MaxParticipants: 3,
+		Metadata: client.ScheduledRoomMetadata{Metadata: client.Metadata{RoomTitle: "Standup"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := scheduled.RoomID
+	opened, err := c.StartScheduledRoom(ctx, client.StartRoomRequest{RoomID: id, Name: "Amina"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	personal, err := c.JoinRoom(ctx, client.JoinRoomRequest{RoomID: id, Person: client.Person{Name: "Bela", ClientUserID: "4712"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	enter := func(name, link, seatKey string) *mediatest.Participant {
+		t.Helper()
+		_, token, _ := strings.Cut(link, "#t=")
+		a, err := s.app.rooms.TakeSeat(ctx, id, room.Visit{Link: token, SeatKey: seatKey, Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := mediatest.Join(ctx, s.BaseURL, a.Token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(p.Leave)
+		return p
+	}
+	enter("Amina", opened.FinalLink, hostKey)
+	bela := enter("Bela", personal, guestKey)
+	eventually(t, "both are in", func() bool {
+		active, err := c.ActiveRoom(ctx, id)
+		return err == nil && active.Info.JoinedParticipants == 2 && active.Participants[1].Identity == "4712" &&
+			active.Participants[0].Metadata.IsAdmin && active.Participants[1].SID == bela.SID()
+	})
+	bela.Leave()
+	eventually(t, "one has left", func() bool {
+		active, err := c.ActiveRoom(ctx, id)
+		return err == nil && active.Info.JoinedParticipants == 1
+	})
+	if err := c.EndRoom(ctx, id); err != nil {
+		t.Fatal(err)
+	}
+	found, err := c.Analytics(ctx, id)
+	if err != nil || len(found.Durations) != 2 || found.Durations["4712"] <= 0 {
+		t.Fatalf("analytics: %+v, %v", found, err)
+	}
+	used, err := c.Usage(ctx)
+	if sum := math.Round(found.TotalDuration/60*100) / 100; err != nil || math.Abs(used.Totals.ParticipantMinutes-sum) > 0.001 {
+		t.Errorf("usage says %v minutes, analytics %v: %v", used.Totals.ParticipantMinutes, sum, err)
+	}
+	csv, err := c.ExportAttendance(ctx, id)
+	if lines := strings.Count(string(csv), "\r\n"); err != nil || lines != 3 {
+		t.Errorf("%d lines, %v:\n%s", lines, err, csv)
+	}
+	past, err := c.PastRooms(ctx, client.PastRoomsRequest{})
+	if err != nil || past.Total != 1 || past.Rooms[0].JoinedParticipants != 2 {
+		t.Errorf("past rooms: %+v, %v", past, err)
+	}
+}

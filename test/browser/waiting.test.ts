@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Browser } from 'playwright-core';
+import { desktop, launch, Person, phone } from './browser';
+import { Server } from './server';
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  server = await Server.start();
+  browser = await launch();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+const looks = [
+  { name: 'phone-light', viewport: phone, dark: false },
+  { name: 'phone-dark', viewport: phone, dark: true },
+  { name: 'desktop-light', viewport: desktop, dark: false },
+  { name: 'desktop-dark', viewport: desktop, dark: true },
+];
+
+test('who is early sees the countdown and comes in by itself within two seconds of the opening', async () => {
+  const start = new Date(Date.now() + 12_000);
+  const room = await server.schedule(start);
+  const guest = await Person.arrive(browser, { viewport: phone });
+  const idle = await Person.arrive(browser);
+  for (const person of [guest, idle]) {
+    await person.open(room.guest_link);
+    await person.page.getByRole('timer').getByText('second').waitFor();
+    await person.page.getByLabel('Your name').fill(person === guest ? 'Ben' : 'Chen');
+  }
+  await guest.button('Join when it opens').click();
+  await guest.page.getByText('You come in by yourself as soon as it opens.', { exact: false }).waitFor();
+  // The devices are ready before.
+  await guest.page.getByText('Your microphone works.').waitFor();
+
+  await guest.button('Leave').first().waitFor();
+  expect(Date.now()).toBeGreaterThanOrEqual(start.getTime());
+  expect(Date.now() - start.getTime()).toBeLessThan(2_500);
+
+  // Who did not ask for it is not taken in, but can come in now.
+  await idle.button('Join').click();
+  await idle.button('Leave').first().waitFor();
+  await Promise.all([guest.untilHeard(), idle.untilHeard()]);
+  for (const person of [guest, idle]) {
+    person.wellBehaved(server.url);
+    await person.close();
+  }
+});
+
+describe.each(looks)('$name', (look) => {
+  test('the countdown is a page like any other', async () => {
+    const room = await server.createMeeting({}, { start: new Date(Date.now() + 2 * 86_400_000 + 3 * 3_600_000) });
+    const guest = await Person.arrive(browser, { ...look, timeZone: 'Asia/Kolkata' });
+    await guest.open(room.guest_link);
+    await guest.page.getByText('India Standard Time').waitFor();
+    await guest.page.getByRole('timer').getByText('days').waitFor();
+    await guest.page.getByLabel('Your name').fill('Ben');
+    await guest.seen(`${look.name}-early`);
+    await guest.button('Join when it opens').click();
+    await guest.page.getByText('You come in by yourself', { exact: false }).waitFor();
+    await guest.seen(`${look.name}-waiting`);
+    guest.wellBehaved(server.url);
+    await guest.close();
+  });
+});
+
+test('the calendar file has the start and this very link', async () => {
+  const start = new Date(Math.ceil(Date.now() / 60_000 + 90) * 60_000);
+  const room = await server.createMeeting({}, { start });
+  const host = await Person.arrive(browser);
+  await host.open(room.final_link);
+  const [download] = await Promise.all([host.page.waitForEvent('download'), host.button('Save to calendar').click()]);
+  expect(download.suggestedFilename()).toBe('Workshop.ics');
+  const file = readFileSync(await download.path(), 'utf8').replaceAll('\r\n ', '');
+  expect(file).toContain(`DTSTART:${start.toISOString().replace(/[-:]|\.\d+/g, '')}\r\n`);
+  expect(file).toContain(`UID:${room.room_id}@127.0.0.1\r\n`);
+  expect(file).toContain(`URL:${room.final_link}\r\n`);
+  host.wellBehaved(server.url);
+  await host.close();
+});
+
+test('a host opens the room ten minutes before, and who waits comes in, whatever their clock says', async () => {
+  const room = await server.createMeeting({}, { start: new Date(Date.now() + 9 * 60_000) });
+  const guest = await Person.arrive(browser);
+  // An hour fast: the room would be open by this clock.
+  await guest.page.clock.install({ time: new Date(Date.now() + 3_600_000) });
+  await guest.open(room.guest_link);
+  await guest.page.getByLabel('Your name').fill('Ben');
+  await guest.button('Join when it opens').click();
+
+  const host = await Person.arrive(browser, { viewport: phone });
+  await host.open(room.final_link);
+  await host.button('Open the room now').waitFor();
+  await host.seen('phone-light-open-now');
+  await host.button('Open the room now').click();
+  await host.button('Leave').first().waitFor();
+  await guest.button('Leave').first().waitFor({ timeout: 20_000 });
+  await guest.close();
+  await host.close();
+});

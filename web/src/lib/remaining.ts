@@ -1,0 +1,30 @@
+const units = [
+  ['days', 86_400],
+  ['hours', 3_600],
+  ['minutes', 60],
+  ['seconds', 1],
+] as const;
+
+export type Unit = (typeof units)[number][0];
+
+/**
+ * How long it still takes, in the units that fit, three at most: seconds matter
+ * to nobody who waits for days.
+ */
+export function remaining(ms: number): { unit: Unit; n: number }[] {
+  let rest = Math.max(0, Math.ceil(ms / 1000));
+  const parts = units.map(([unit, seconds]) => {
+    const n = Math.floor(rest / seconds);
+    rest -= n * seconds;
+    return { unit, n };
+  });
+  const first = parts.findIndex(({ n }) => n > 0);
+  if (first < 0) return parts.slice(-1);
+  return parts.slice(first, first + 3);
+}
+
+/** Minutes and seconds as a clock shows them. */
+export function minutesAndSeconds(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}

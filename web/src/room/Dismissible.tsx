@@ -1,0 +1,15 @@
+import type { ReactElement, ReactNode } from 'react';
+import { t } from '../messages';
+import { Icon } from '../ui/Icon';
+
+/** Something said that stays until it is read. */
+export function Dismissible({ children, onDismiss }: { children: ReactNode; onDismiss: () => void }): ReactElement {
+  return (
+    <div className="banner dismissible">
+      <div className="banner-words">{children}</div>
+      <button type="button" className="round" aria-label={t('banner.dismiss')} onClick={onDismiss}>
+        <Icon name="close" />
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import { readAllowed } from './allowed';
+import { evenly, whereabouts } from './breakout/whereabouts';
+import { readInfo } from './info';
+import { warningAt } from './limit';
+import { readMessage } from './message';
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+describe('what the server lets a session read', () => {
+  test('is the end, the place and the open breakout rooms', () => {
+    const info = readInfo('{"room_type":"video","ends_at":"2026-01-01T10:00:00Z","breakout":2,"breakouts":[{"number":2,"name":"Room 2"}],"locks":{}}');
+    expect(info).toEqual({ endsAt: Date.UTC(2026, 0, 1, 10), breakout: 2, breakouts: [{ number: 2, name: 'Room 2' }] });
+  });
+
+  test.each([undefined, '', 'video', 'null', '[]', '{"ends_at":7,"breakout":"x","breakouts":[{"number":"1"},null]}'])('is nothing in %j', (metadata) =>
+    expect(readInfo(metadata)).toEqual({ endsAt: null, breakout: 0, breakouts: [] }),
+  );
+});
+
+describe('what the server says', () => {
+  test('is heard under its topic only', () => {
+    expect(readMessage('parley', bytes('{"kind":"move"}'), undefined)).toEqual({ kind: 'move' });
+    expect(readMessage('chat', bytes('{"kind":"move"}'), '')).toBeNull();
+    expect(readMessage(undefined, bytes('{"kind":"move"}'), '')).toBeNull();
+  });
+
+  test('cannot be said by anybody else', () => {
+    expect(readMessage('parley', bytes('{"kind":"move"}'), 'seat-2')).toBeNull();
+    expect(readMessage('parley', bytes('{"kind":"broadcast","text":"Go away","from":"Amina"}'), 'seat-2')).toBeNull();
+  });
+
+  test('to everybody is a text and who says it', () => {
+    expect(readMessage('parley', bytes('{"kind":"broadcast","text":"Five minutes","from":"Amina"}'), '')).toEqual({
+      kind: 'broadcast',
+      text: 'Five minutes',
+      from: 'Amina',
+    });
+  });
+
+  test.each(['', 'x', 'null', '7', '{"kind":"new"}', '{"kind":"broadcast"}'])('may be something this page does not know: %j', (text) =>
+    expect(readMessage('parley', bytes(text), '')).toBeNull(),
+  );
+});
+
+describe('what may be sent', () => {
+  type Permissions = NonNullable<Parameters<typeof readAllowed>[0]>;
+  const permissions = (canPublish: boolean, canPublishSources: number[]): Permissions => ({ canPublish, canPublishSources }) as unknown as Permissions;
+
+  test('is what the server allows', () => {
+    expect(readAllowed(permissions(true, [2]))).toEqual({ mic: true, camera: false, screen: false });
+    expect(readAllowed(permissions(true, [1, 3, 4]))).toEqual({ mic: false, camera: true, screen: true });
+    expect(readAllowed(permissions(true, []))).toEqual({ mic: true, camera: true, screen: true });
+    expect(readAllowed(permissions(false, []))).toEqual({ mic: false, camera: false, screen: false });
+  });
+});
+
+describe('the end of the room', () => {
+  test('is warned of at five minutes and at one', () => {
+    expect(warningAt(300_001, null)).toBeNull();
+    const five = warningAt(300_000, null);
+    expect(five).toEqual({ level: 5, minutes: 5 });
+    expect(warningAt(200_000, five)).toBe(five);
+    expect(warningAt(60_000, five)).toEqual({ level: 1, minutes: 1 });
+  });
+
+  test('is told to who comes late as it is', () => {
+    expect(warningAt(170_000, null)).toEqual({ level: 5, minutes: 3 });
+    expect(warningAt(-5_000, null)).toEqual({ level: 1, minutes: 1 });
+  });
+
+  test('is taken back when there is more time', () => {
+    expect(warningAt(900_000, { level: 1, minutes: 1 })).toBeNull();
+  });
+});
+
+describe('who is where', () => {
+  const [ana, ben, chen] = ['Ana', 'Ben', 'Chen'].map((name) => ({ identity: name.toLowerCase(), name })) as [Named, Named, Named];
+  type Named = { identity: string; name: string };
+  const open = [1, 2].map((number) => ({ number, name: `Room ${number}` }));
+
+  test('those who are seen are here, those who were sent are there', () => {
+    const sent = new Map([
+      ['ben', { name: 'Ben', to: 2 }],
+      ['ana', { name: 'Ana', to: 1 }],
+    ]);
+    expect(whereabouts(0, [chen, ana], sent, open)).toEqual([
+      { ...ana, place: 0 },
+      { ...ben, place: 2 },
+      { ...chen, place: 0 },
+    ]);
+  });
+
+  test('nobody is in a room that is closed, or here without being seen', () => {
+    const sent = new Map([
+      ['ben', { name: 'Ben', to: 3 }],
+      ['ana', { name: 'Ana', to: 0 }],
+    ]);
+    expect(whereabouts(0, [chen], sent, open)).toEqual([{ ...chen, place: 0 }]);
+  });
+
+  test('people are dealt out in turn', () => {
+    expect([...evenly([ana, ben, chen], 2)]).toEqual([
+      ['ana', 0],
+      ['ben', 1],
+      ['chen', 0],
+    ]);
+  });
+});

@@ -1,0 +1,46 @@
+import { useState } from 'react';
+import type { Answer } from '../api/client';
+import { t } from '../messages';
+
+/** What went wrong, with the next step. */
+function wordsFor(answer: Answer<unknown>): string | null {
+  if (answer.is === 'ok') return null;
+  if (answer.is === 'unreachable') return t('act.unreachable');
+  switch (answer.refusal.code) {
+    case 'too_many_breakouts':
+      return t('act.tooMany');
+    case 'breakout_not_found':
+      return t('act.closed');
+    case 'seat_not_found':
+      return t('act.gone');
+    case 'not_host':
+      return t('act.notHost');
+    default:
+      return t('act.refused');
+  }
+}
+
+interface Act {
+  busy: boolean;
+  trouble: string | null;
+  /** Asks the server once at a time; the value is null when it did not do it. */
+  run: <T>(ask: () => Promise<Answer<T>>) => Promise<{ value: T } | null>;
+}
+
+/** Something that somebody presses a button for and the server does. */
+export function useAct(): Act {
+  const [busy, setBusy] = useState(false);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  return {
+    busy,
+    trouble,
+    async run(ask) {
+      if (busy) return null;
+      setBusy(true);
+      const answer = await ask();
+      setBusy(false);
+      setTrouble(wordsFor(answer));
+      return answer.is === 'ok' ? { value: answer.value } : null;
+    },
+  };
+}

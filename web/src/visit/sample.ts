@@ -1,0 +1,51 @@
+/** Test support: visits as they are after certain events. */
+import type { Preview, Refusal, RefusalCode, Seat } from '../api/client';
+import { reduce } from './reduce';
+import { opening, type Event, type Visit } from './state';
+import type { Task } from './task';
+
+export const minute = 60_000;
+
+export function preview(part: Partial<Preview> = {}): Preview {
+  return {
+    room_id: '01a1fd50-e127-70bb-989c-e1b3e2c83cd9',
+    room_type: 'audio',
+    title: 'Standup',
+    welcome_message: '',
+    state: 'open',
+    participants: 1,
+    max_participants: 10,
+    server_time: '2026-01-01T00:00:00Z',
+    you: { role: 'guest', name: '', returning: false },
+    ...part,
+  };
+}
+
+export const host = preview({ you: { role: 'host', name: 'Amina', returning: false, link: 'ok' } });
+
+export const seat: Seat = {
+  identity: 'seat-1',
+  name: 'Ben',
+  role: 'guest',
+  session_id: 'room.1',
+  media_token: 'first',
+  room_type: 'audio',
+  title: 'Standup',
+  max_breakouts: 0,
+  features: { camera: false, screen_share: false, chat: true },
+};
+
+export const waitOf = (task: Task | null, random: number, now = 0): number | undefined => task?.waitMs(() => random, now);
+
+export function refusal(code: RefusalCode, part: Partial<Refusal> = {}): Event {
+  return { type: 'refused', refusal: { code, reason: null, waitMs: 0, ...part } };
+}
+
+/** What becomes of a visit when these things happen, a minute apart. */
+export function after(start: Visit, ...events: Event[]): Visit {
+  return events.reduce((visit, event, i) => reduce(visit, event, (i + 1) * minute), start);
+}
+
+export const lobby = after(opening, { type: 'previewed', preview: preview() });
+export const inside = after(lobby, { type: 'join', name: 'Ben' }, { type: 'seated', seat }, { type: 'connected' });
+export const returning = after(inside, { type: 'dropped', loss: 'lost' });

@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import type { Preview } from '../api/client';
+import { entryOf, hasOpened, startOf, waitAtDoor } from './schedule';
+
+const start = Date.parse('2026-01-01T10:00:00Z');
+const room: Preview = {
+  room_id: '01a1fd50-e127-70bb-989c-e1b3e2c83cd9',
+  room_type: 'video',
+  title: 'Lesson',
+  welcome_message: '',
+  state: 'scheduled',
+  start_time: '2026-01-01T10:00:00Z',
+  opens_at: '2026-01-01T09:50:00Z',
+  participants: 0,
+  max_participants: 10,
+  server_time: '2026-01-01T09:55:00Z',
+  you: { role: 'host', name: 'Amina', returning: false },
+};
+
+test('a host may come in before the start, and it has not opened for everybody', () => {
+  expect(startOf(room)).toBe(start);
+  expect(entryOf(room)).toBe(start - 10 * 60_000);
+  expect(hasOpened(room)).toBe(false);
+  expect(hasOpened({ ...room, server_time: '2026-01-01T10:00:00Z' })).toBe(true);
+});
+
+test('an open room has nothing to wait for', () => {
+  for (const state of ['open', 'active'] as const) {
+    expect(entryOf({ ...room, state })).toBeNull();
+    expect(hasOpened({ ...room, state })).toBe(true);
+  }
+});
+
+describe('a page that waits', () => {
+  const randoms = [0, 0.25, 0.5, 0.75, 0.999];
+
+  test.each([
+    [24 * 3_600_000, 24_000, 36_000],
+    [10 * 60_000, 8_000, 12_000],
+    [30_000, 4_000, 6_000],
+  ])('%i ms before the start asks again in %i to %i ms', (left, least, most) => {
+    for (const random of randoms) {
+      const wait = waitAtDoor(start, start - left, () => random);
+      expect(wait).toBeGreaterThanOrEqual(least);
+      expect(wait).toBeLessThanOrEqual(most);
+    }
+  });
+
+  test('asks within two seconds of the opening, and not all at once', () => {
+    for (const left of [3_000, 1_000, 1]) {
+      const asked = randoms.map((random) => waitAtDoor(start, start - left, () => random) - left);
+      expect(Math.min(...asked)).toBeGreaterThan(0);
+      expect(Math.max(...asked)).toBeLessThan(1_500);
+      expect(new Set(asked).size).toBe(randoms.length);
+    }
+  });
+
+  test('never asks without a pause when the start has passed', () => {
+    for (const random of randoms) expect(waitAtDoor(start, start + 5_000, () => random)).toBeGreaterThanOrEqual(400);
+  });
+});
