@@ -79,7 +79,11 @@ func laneOf(projectID, target string) string {
 // makes it, and reports whether there was any. It asks the database nothing,
 // and does nothing where nobody listens.
 func (s *Service) RoomCreated(ctx context.Context, settings project.Settings, webhookURL string, events []event.Event) (bool, error) {
-	return s.enqueue(ctx, settings, targets(settings, webhookURL), nil, bodies(events, ofRoom), placeOf(events))
+	urls := targets(settings, webhookURL)
+	if len(urls) == 0 {
+		return false, nil
+	}
+	return s.enqueue(ctx, settings, urls, nil, bodies(events, ofRoom), placeOf(events))
 }
 
 // RoomChanged enqueues events of a room that was there before, in the
@@ -186,5 +190,5 @@ func (s *Service) enqueue(ctx context.Context, settings project.Settings, urls [
 			}
 		}
 	}
-	return len(urls) > 0, nil
+	return true, nil
 }

@@ -370,6 +370,10 @@ type ProjectChanges struct {
 	// Name 1 to 255 characters, not blank.
 	Name                    *Name `json:"name,omitempty"`
 	RequireSecretSignatures *bool `json:"require_secret_signatures,omitempty"`
+
+	// WebhookEvents Kinds of events, such as room.ended; each is kept once. An empty
+	// list is all of them. webhook.test is always delivered.
+	WebhookEvents *[]string `json:"webhook_events,omitempty"`
 }
 
 // ProjectFeatures What its rooms may do, below what the plan allows. A room takes them over when it is created.
@@ -441,6 +445,9 @@ type ProjectSettings struct {
 
 	// RequireSecretSignatures Refuse version 3 and 4 calls that are signed with an API key. Default false.
 	RequireSecretSignatures bool `json:"require_secret_signatures"`
+
+	// WebhookEvents Kinds of events that are delivered to webhooks; all of them without any.
+	WebhookEvents []string `json:"webhook_events"`
 }
 
 // ProjectStatus The client's own switch.
