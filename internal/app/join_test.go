@@ -167,7 +167,6 @@ func TestJoinAPI(t *testing.T) {
 			}
 		}
 	})
-	t.Run("hosts", func(t *testing.T) { testHosts(t, s, c) })
 	t.Run("guessing is bounded", func(t *testing.T) {
 		for _, path := range []string{"/preview", "/seats"} {
 			limited := false
@@ -190,13 +189,7 @@ func TestJoinAPI(t *testing.T) {
 				t.Errorf("%s: %d %+v", path, status, a)
 			}
 		}
-		for _, o := range hostOperations {
-			if status := postJSON(t, c, id, o.name, "application/json", `{"seat_key":"`+hostKey+`"`+o.fields+`}`); status != 503 {
-				t.Errorf("%s: %d", o.name, status)
-			}
-		}
 	})
-	c.Covered()
 
 	t.Run("no token in the log", func(t *testing.T) {
 		log := s.log.String()

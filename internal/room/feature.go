@@ -1,6 +1,9 @@
 package room
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Features is what people may do in a room: what plan, project and request
 // together allow. It never changes.
@@ -47,26 +50,33 @@ func ParseLocks(text string) Locks {
 }
 
 func names(microphone, camera, screenShare, chat bool) string {
-	var list [4]string
-	out := list[:0]
-	for i, name := range [...]string{nameMicrophone, nameCamera, nameScreenShare, nameChat} {
-		if [...]bool{microphone, camera, screenShare, chat}[i] {
-			out = append(out, name)
+	list := 0
+	for i, there := range [...]bool{microphone, camera, screenShare, chat} {
+		if there {
+			list |= 1 << i
 		}
 	}
-	return strings.Join(out, " ")
+	return lists[list]
 }
+
+// lists has every list of names there can be, ready-made: one is written with
+// each room. Bit n stands for the n-th name.
+var lists = func() (all [16]string) {
+	for list := range all {
+		var names []string
+		for i, name := range [...]string{nameMicrophone, nameCamera, nameScreenShare, nameChat} {
+			if list>>i&1 == 1 {
+				names = append(names, name)
+			}
+		}
+		all[list] = strings.Join(names, " ")
+	}
+	return all
+}()
 
 func parseNames(text string) func(name string) bool {
 	list := strings.Fields(text)
-	return func(name string) bool {
-		for _, n := range list {
-			if n == name {
-				return true
-			}
-		}
-		return false
-	}
+	return func(name string) bool { return slices.Contains(list, name) }
 }
 
 // grants is what somebody in that role may send: hosts whatever the room can

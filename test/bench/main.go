@@ -1,7 +1,7 @@
 // Command bench measures what the project has set itself as goals, and prints
 // each figure beside its goal: durable room creation on SQLite and on
 // PostgreSQL beside a bare net/http server and beside LiveKit, a signed read,
-// the time to start, memory, allocations. It starts the real program
+// a refusal for a known and for an unknown key, the time to start, memory, allocations. It starts the real program
 // (bin/parley), loads it over loopback and stops everything it started.
 //
 // A miss is no failure. The exit status is 1 when something could not be
@@ -66,6 +66,7 @@ var experiments = []struct {
 	run  func(*bench, context.Context) ([]figure, error)
 }{
 	{"read", (*bench).read},
+	{"refuse", (*bench).refuse},
 	{"sqlite", (*bench).sqlite},
 	{"postgres", (*bench).postgres},
 	{"livekit", (*bench).livekit},

@@ -14,30 +14,31 @@ import (
 // costs more than most of the servers measured here.
 type conn struct {
 	net.Conn
+	status    string // that every answer has to have
 	out       []byte
 	in        []byte
 	latencies []time.Duration
 }
 
-// StatusError is an answer other than 200.
+// StatusError is an answer with another status than it has to have.
 type StatusError struct{ Status, Answer string }
 
 // Error implements error.
-func (e *StatusError) Error() string { return "not 200 but: " + e.Answer }
+func (e *StatusError) Error() string { return "another status than expected: " + e.Answer }
 
 // Largest answer taken; those measured here are far smaller.
 const answerLimit = 16 << 10
 
-func dial(address string) (*conn, error) {
+func dial(address, status string) (*conn, error) {
 	c, err := net.DialTimeout("tcp", address, 5*time.Second)
 	if err != nil {
 		return nil, err
 	}
-	return &conn{Conn: c, in: make([]byte, answerLimit)}, nil
+	return &conn{Conn: c, status: status, in: make([]byte, answerLimit)}, nil
 }
 
 // exchange sends what stands in c.out and returns the body of the answer,
-// which is valid until the next exchange. Anything but 200 is an error.
+// which is valid until the next exchange.
 func (c *conn) exchange() ([]byte, error) {
 	if _, err := c.Write(c.out); err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func (c *conn) exchange() ([]byte, error) {
 	if have > head+length {
 		return nil, errors.New("more bytes than the answer said it has")
 	}
-	if status := string(c.in[len("HTTP/1.1 "):][:3]); status != "200" {
+	if status := string(c.in[len("HTTP/1.1 "):][:3]); status != c.status {
 		return nil, &StatusError{Status: status, Answer: string(c.in[:have])}
 	}
 	return c.in[head:have], nil

@@ -19,6 +19,8 @@ type Target struct {
 	// Request appends the n-th request, a whole HTTP/1.1 message. No two
 	// calls get the same n.
 	Request func(to []byte, n uint64) []byte
+	// Status is what every answer has to have; empty is 200.
+	Status string
 }
 
 // Load is a number of connections that each send a request, wait for its
@@ -41,7 +43,7 @@ const settle = 20 * time.Millisecond
 func Dial(target Target, connections int) (*Load, error) {
 	l := &Load{target: target}
 	for range connections {
-		c, err := dial(target.Address)
+		c, err := dial(target.Address, cmp.Or(target.Status, "200"))
 		if err != nil {
 			l.Close()
 			return nil, fmt.Errorf("%s: %w", target.Name, err)
@@ -64,7 +66,7 @@ func (l *Load) Close() {
 }
 
 // Sent returns how many requests have been sent; once a slice has ended
-// without an error, that many were answered with 200.
+// without an error, that many were answered as they had to be.
 func (l *Load) Sent() uint64 { return l.sent.Load() }
 
 // Once sends one request and returns its answer's body.
@@ -86,7 +88,7 @@ type Slice struct {
 	Requests int
 	Elapsed  time.Duration
 	CPU      time.Duration
-	P99      time.Duration
+	P50, P99 time.Duration
 }
 
 // PerSecond is the rate of answers.
@@ -96,7 +98,7 @@ func (s Slice) PerSecond() float64 { return float64(s.Requests) / s.Elapsed.Seco
 func (s Slice) CPUPerRequest() time.Duration { return s.CPU / time.Duration(s.Requests) }
 
 // Slice loads the server for the given time and then waits for the answers
-// under way. Anything but 200 is an error.
+// under way. Any other status than the target's is an error.
 func (l *Load) Slice(ctx context.Context, length time.Duration) (Slice, error) {
 	if err := ctx.Err(); err != nil {
 		return Slice{}, err
@@ -134,7 +136,7 @@ func (l *Load) Slice(ctx context.Context, length time.Duration) (Slice, error) {
 	for _, c := range l.conns {
 		all = append(all, c.latencies...)
 	}
-	s.Requests, s.P99 = len(all), percentile(all, 0.99)
+	s.Requests, s.P50, s.P99 = len(all), percentile(all, 0.5), percentile(all, 0.99)
 	return s, nil
 }
 

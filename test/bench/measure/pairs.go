@@ -39,6 +39,12 @@ func (p Pairs) CPU() float64 {
 // Rate is how many times B's requests a second A answers.
 func (p Pairs) Rate() float64 { return p.ratio(Slice.PerSecond) }
 
+// Latency is how many times as long as one of B's answers one of A's takes to
+// come, at the median.
+func (p Pairs) Latency() float64 {
+	return p.ratio(func(s Slice) float64 { return float64(s.P50) })
+}
+
 func (p Pairs) ratio(of func(Slice) float64) float64 {
 	var ratios []float64
 	for i := range p.A {
