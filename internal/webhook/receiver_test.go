@@ -73,7 +73,9 @@ func TestReceivers(t *testing.T) {
 		status int
 		error  string
 	}{
-		"redirects": {func(w http.ResponseWriter, q *http.Request) { http.Redirect(w, q, elsewhere.URL, http.StatusTemporaryRedirect) },
+		"redirects": {func(w http.ResponseWriter, q *http.Request) {
+			http.Redirect(w, q, elsewhere.URL, http.StatusTemporaryRedirect)
+		},
 			webhook.Pending, 307, ""},
 		"is gone": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }, webhook.Gone, 410, ""},
 		"closes early": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
