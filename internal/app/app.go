@@ -168,7 +168,7 @@ func (a *App) wire(ctx context.Context) error {
 		v4:     v4.NewHandler(a.rooms, a.projects, a.keys, now, v4.Options{Zone: zone, Limits: limits.legacy(), Uses: a.gateway.counts, Companion: companions}),
 		v5:     reads,
 		join:   join.NewHandler(a.rooms, limits.join(), now),
-		manage: manage.NewHandler(a.projects, rotating{a.keys, a}, a.rooms, a.tokens, provider),
+		manage: manage.NewHandler(a.projects, rotating{a.keys, a}, a.rooms, a.tokens, provider, a.hooks),
 		rtc:    a.engine.Handler(),
 		docs:   docs,
 		page:   roomPage,

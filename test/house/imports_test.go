@@ -42,7 +42,7 @@ var allowed = map[string][]string{
 	"internal/api/v3":        {"internal/api/companion", "internal/api/legacy", "internal/api/web", "internal/room"},
 	"internal/api/v4":        {"internal/api/companion", "internal/api/legacy", "internal/api/web", "internal/fault", "internal/project", "internal/room"},
 	"internal/api/v5":        {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/diagnostic"},
-	"internal/api/manage":    {"internal/api/web", "internal/event", "internal/fault", "internal/project", "internal/key", "internal/room", "internal/operator", "internal/seal"},
+	"internal/api/manage":    {"internal/webhook", "internal/api/web", "internal/event", "internal/fault", "internal/project", "internal/key", "internal/room", "internal/operator", "internal/seal"},
 	"internal/api/join":      {"internal/api/web", "internal/fault", "internal/room"},
 	"web":                    {},
 }
