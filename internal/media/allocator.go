@@ -27,8 +27,10 @@ type allocator struct {
 	service.RoomAllocator
 	router routing.Router
 	self   livekit.NodeID
-	store  service.ObjectStore
-	codecs func(room.Type) []*livekit.Codec
+	// justStarted reports whether Redis has; nil without Redis.
+	justStarted func(context.Context) bool
+	store       service.ObjectStore
+	codecs      func(room.Type) []*livekit.Codec
 }
 
 const (
@@ -36,18 +38,30 @@ const (
 	speakEvery = time.Second
 	// A node that has not spoken for this long is suspicious, in seconds.
 	silence = 2
+	// A Redis that has run for less, in seconds, may not have been told yet
+	// which sessions there are.
+	settled = 2
 )
 
 // SelectRoomNode sees to it that a living node hosts the session. LiveKit takes
 // a node for alive until five seconds after its last word, and whoever is sent
 // to a dead one waits there in vain. So where the host is silent for longer
-// than it should be, this waits until it speaks again or counts as dead.
+// than it should be, this waits until it speaks again or counts as dead. And
+// where a Redis that has just started knows of no host, it waits for a host to
+// say so.
 func (a *allocator) SelectRoomNode(ctx context.Context, name livekit.RoomName, nodeID livekit.NodeID) error {
 	look := time.NewTicker(speakEvery / 10)
 	defer look.Stop()
 	for {
 		host, err := a.router.GetNodeForRoom(ctx, name)
-		if err != nil || livekit.NodeID(host.Id) == a.self || !suspicious(host, time.Now()) || !selector.IsAvailable(host) {
+		wait := false
+		switch {
+		case errors.Is(err, routing.ErrNotFound):
+			wait = a.justStarted != nil && a.justStarted(ctx)
+		case err == nil:
+			wait = livekit.NodeID(host.Id) != a.self && suspicious(host, time.Now()) && selector.IsAvailable(host)
+		}
+		if !wait {
 			return a.RoomAllocator.SelectRoomNode(ctx, name, nodeID)
 		}
 		select {

@@ -42,6 +42,7 @@ type Engine struct {
 	shut   shutDoors
 	gate   gate
 	lines  lines
+	hosted hosted
 
 	state    atomic.Int32
 	stopIdle chan struct{}
@@ -93,7 +94,7 @@ func New(cfg Config, observer room.MediaObserver) (_ *Engine, err error) {
 	e := &Engine{cfg: cfg, log: cfg.Log, events: newEvents(observer), stopIdle: make(chan struct{})}
 	kinds := &kinds{log: cfg.Log}
 	e.node, err = wire(conf, cfg.RedisURL, func(t telemetry.TelemetryService) telemetry.TelemetryService {
-		return &reports{TelemetryService: t, events: e.events, kinds: kinds}
+		return &reports{TelemetryService: t, events: e.events, hosted: &e.hosted, kinds: kinds}
 	})
 	if err != nil {
 		e.events.stop(context.Background())
@@ -117,6 +118,9 @@ func (e *Engine) Start(context.Context) error {
 		return fmt.Errorf("media: start the engine: %w", err)
 	}
 	go e.closeIdle()
+	if e.node.redis != nil {
+		go e.assert()
+	}
 	e.gate.unlock()
 	return nil
 }

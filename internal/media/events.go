@@ -17,7 +17,20 @@ import (
 type reports struct {
 	telemetry.TelemetryService
 	events *events
+	hosted *hosted
 	kinds  *kinds
+}
+
+// RoomStarted is called when a session begins to live in this process.
+func (r *reports) RoomStarted(ctx context.Context, rm *livekit.Room) {
+	r.TelemetryService.RoomStarted(ctx, rm)
+	r.hosted.add(rm.Name)
+}
+
+// RoomEnded is called when it lives here no more.
+func (r *reports) RoomEnded(ctx context.Context, rm *livekit.Room) {
+	r.TelemetryService.RoomEnded(ctx, rm)
+	r.hosted.remove(rm.Name)
 }
 
 // ParticipantActive is called when media flows; a participant whose browser

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/livekit/livekit-server/pkg/config"
@@ -105,6 +107,18 @@ func connect(url string) (redis.UniversalClient, error) {
 	return client, nil
 }
 
+// uptime is how long Redis has run, in seconds; long, if it does not say.
+func uptime(ctx context.Context, client redis.UniversalClient) int {
+	info, _ := client.Info(ctx, "server").Result()
+	_, after, _ := strings.Cut(info, "uptime_in_seconds:")
+	text, _, _ := strings.Cut(after, "\r\n")
+	seconds, err := strconv.Atoi(text)
+	if err != nil {
+		return math.MaxInt
+	}
+	return seconds
+}
+
 // wire builds the node. It binds the media ports as its last step but one,
 // and leaves none bound when it fails.
 func wire(conf *config.Config, redisURL string, wrap func(telemetry.TelemetryService) telemetry.TelemetryService) (_ *node, err error) {
@@ -162,6 +176,10 @@ func wire(conf *config.Config, redisURL string, wrap func(telemetry.TelemetrySer
 		return nil, err
 	}
 	n.allocator = &allocator{RoomAllocator: standard, router: n.router, self: n.self.NodeID(), store: n.store, codecs: codecsOf}
+
+	if n.redis != nil {
+		n.allocator.justStarted = func(ctx context.Context) bool { return uptime(ctx, n.redis) < settled }
+	}
 
 	roomClient, err := rpc.NewTypedRoomClient(client)
 	if err != nil {

@@ -104,14 +104,18 @@ func (n *node) start() {
 	if n.s.publicURL != "" { // then it is that which is printed
 		n.url = "http://" + n.field("listen")
 	}
-	eventually(n.t, "the node is healthy", func() bool {
-		answer, err := http.Get(n.url + "/healthz")
-		if err != nil {
-			return false
-		}
-		_ = answer.Body.Close()
-		return answer.StatusCode == http.StatusOK
-	})
+	eventually(n.t, "the node is healthy", func() bool { return n.health()["status"] == "ok" })
+}
+
+// health is what the node says of itself; nothing while it does not answer.
+func (n *node) health() (report map[string]string) {
+	answer, err := http.Get(n.url + "/healthz")
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = answer.Body.Close() }()
+	_ = json.NewDecoder(answer.Body).Decode(&report)
+	return report
 }
 
 // field finds what the node said of itself when it was ready.

@@ -19,7 +19,12 @@ import (
 
 func twoNodes(t *testing.T) (s *service, a, b *node) {
 	t.Helper()
-	s = &service{database: storetest.Postgres(t), redis: livetest.NewRedis(t).URL(), master: seal.NewKey()}
+	return nodesWith(t, livetest.NewRedis(t))
+}
+
+func nodesWith(t *testing.T, redis *livetest.Redis) (s *service, a, b *node) {
+	t.Helper()
+	s = &service{database: storetest.Postgres(t), redis: redis.URL(), master: seal.NewKey()}
 	return s, s.node(t), s.node(t)
 }
 
@@ -231,4 +236,44 @@ func TestStoppedNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	back.Vanish()
+}
+
+// A Redis that starts again knows nothing. Who is in a room stays in it, and
+// who comes then through another node finds them.
+func TestRedisStartsEmpty(t *testing.T) {
+	t.Parallel()
+	redis := livetest.NewRedis(t)
+	_, a, b := nodesWith(t, redis)
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	for _, through := range []*node{a, b} { // whoever hosts, one of them comes to the other
+		id, _, err := a.room(5, 60)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, p, err := a.enter(ctx, id, seatKey(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Vanish()
+		if err := p.Publish(ctx, "microphone", mediatest.Microphone); err != nil {
+			t.Fatal(err)
+		}
+		redis.Kill()
+		redis.Start()
+		for _, n := range []*node{a, b} {
+			eventually(t, "the node knows that Redis is back", func() bool { return n.health()["redis"] == "ok" })
+		}
+		var second *mediatest.Participant
+		began := time.Now()
+		eventually(t, "somebody comes through the other node", func() bool { // for a moment it says 503, and pages ask again
+			_, second, err = through.enter(ctx, id, seatKey(2))
+			return err == nil
+		})
+		t.Logf("come in %s after Redis was back", time.Since(began).Round(time.Millisecond))
+		defer second.Vanish()
+		if err := second.AwaitFrom(ctx, first.Identity, mediatest.Microphone); err != nil {
+			t.Fatalf("who was in is not heard: %v", err)
+		}
+	}
 }
