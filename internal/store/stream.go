@@ -67,15 +67,17 @@ func (db *DB) DueLanes(ctx context.Context, now time.Time) ([]string, error) {
 	return lanes, err
 }
 
-// Claim implements webhook.Store. The condition stands twice: the inner one
-// finds the rows, and the outer one is what PostgreSQL checks again once it has
-// waited for another node's lock. Without it two nodes would both claim them.
+// Claim implements webhook.Store. Nodes that claim in the same moment pass over
+// each other's rows and need not wait. The condition stands twice: the inner
+// one finds the rows, and the outer one is what PostgreSQL checks again should
+// it have waited for a lock all the same. Two nodes must not both claim them.
 func (db *DB) Claim(ctx context.Context, lane string, n int, claim string, now, until time.Time) ([]webhook.Stream, error) {
-	if _, ok := txFrom(ctx); !ok {
+	t, ok := txFrom(ctx)
+	if !ok {
 		return nil, errNoTx
 	}
 	return db.streams(ctx, `UPDATE webhook_streams SET claim = $1, due_at = $2
-		WHERE id IN (SELECT id FROM webhook_streams WHERE lane = $3 AND due_at <= $4 ORDER BY due_at LIMIT $5) AND due_at <= $4
+		WHERE id IN (SELECT id FROM webhook_streams WHERE lane = $3 AND due_at <= $4 ORDER BY due_at LIMIT $5`+t.skipping()+`) AND due_at <= $4
 		RETURNING `+streamColumns, claim, until.UnixMilli(), lane, now.UnixMilli(), n)
 }
 
