@@ -77,8 +77,7 @@ type ScheduledRoomRequest struct {
 	// default applies otherwise.
 	LogoutURL string `json:"logout_url,omitempty"`
 	// WebhookURL is the room's own target for events: an absolute http or https
-	// URL without credentials, at most 2,048 characters. Optional; the server
-	// keeps it and delivers nothing to it yet.
+	// URL without credentials, at most 2,048 characters. Optional.
 	WebhookURL string `json:"webhook_url,omitempty"`
 	// ClientRoomID is as in QuickRoomRequest.
 	ClientRoomID string `json:"client_room_id,omitempty"`

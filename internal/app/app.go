@@ -32,6 +32,7 @@ import (
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/store"
+	"parley/internal/webhook"
 	"parley/web"
 )
 
@@ -54,6 +55,7 @@ type App struct {
 	projects *project.Service
 	keys     *key.Service
 	rooms    *room.Service
+	hooks    *webhook.Service
 	tokens   *operator.Service
 	gateway  gateway
 	quick    sync.Mutex // held while the quick start file is brought up to date
@@ -125,6 +127,9 @@ func (a *App) wire(ctx context.Context) error {
 	a.rooms = room.NewService(a.db, a.engine, a.BaseURL, now, newID, a.log)
 	a.tokens = operator.NewService(a.db, now, newID)
 	observer.to = a.rooms
+	if err := a.wireWebhooks(now); err != nil {
+		return err
+	}
 
 	roomPage, err := page.New(web.Assets(), a.rooms)
 	if err != nil {
@@ -163,7 +168,7 @@ func (a *App) wire(ctx context.Context) error {
 		v4:     v4.NewHandler(a.rooms, a.projects, a.keys, now, v4.Options{Zone: zone, Limits: limits.legacy(), Uses: a.gateway.counts, Companion: companions}),
 		v5:     reads,
 		join:   join.NewHandler(a.rooms, limits.join(), now),
-		manage: manage.NewHandler(a.projects, rotating{a.keys, a}, a.rooms, a.tokens, provider),
+		manage: manage.NewHandler(a.projects, rotating{a.keys, a}, a.rooms, a.tokens, provider, a.hooks),
 		rtc:    a.engine.Handler(),
 		docs:   docs,
 		page:   roomPage,
@@ -227,6 +232,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 		work.Go(func() { a.redis.Run(background, a.keys) })
 	}
 	work.Go(func() { a.rooms.Run(background) })
+	work.Go(func() { a.hooks.Run(background) })
 	work.Go(func() { a.gateway.run(background, a.log) })
 	work.Go(func() { a.tend(background) })
 

@@ -48,7 +48,7 @@ func TestDocsAreServedFromHere(t *testing.T) {
 			t.Errorf("%s loads from another host", path)
 		}
 	}
-	for _, path := range []string{"/docs/v3", "/docs/v4", "/docs/v5", "/docs/signing", "/docs/examples", "/docs/meetings", "/docs/errors", "/docs/versions",
+	for _, path := range []string{"/docs/v3", "/docs/v4", "/docs/v5", "/docs/signing", "/docs/examples", "/docs/meetings", "/docs/webhooks", "/docs/errors", "/docs/versions",
 		"/api/v3/openapi.yaml", "/api/v4/openapi.yaml", "/api/v5/openapi.json"} {
 		if !seen[path] {
 			t.Errorf("no page refers to %s", path)

@@ -66,7 +66,7 @@ func TestEveryRouteRefusesWithoutCredentials(t *testing.T) {
 				continue
 			}
 			path := strings.NewReplacer("{project_id}", s.ProjectID, "{room_id}", roomID).Replace(o.Path)
-			path = strings.NewReplacer("{organization_id}", s.OrganizationID, "{token_id}", "x").Replace(path)
+			path = strings.NewReplacer("{organization_id}", s.OrganizationID, "{token_id}", "x", "{delivery_id}", "x").Replace(path)
 			if strings.Contains(path, "{") {
 				t.Fatalf("%s: give its parameter a value here", path)
 			}

@@ -55,11 +55,16 @@ func shape(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// field puts a text of the last standard output, a JSON object, into a
+// field puts a text of the last standard output, a JSON object or the first of
+// a list, into a
 // variable.
 func field(ts *testscript.TestScript, _ bool, args []string) {
 	var o map[string]any
-	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &o))
+	printed := []byte(ts.ReadFile("stdout"))
+	if list := []json.RawMessage{}; json.Unmarshal(printed, &list) == nil && len(list) > 0 {
+		printed = list[0]
+	}
+	ts.Check(json.Unmarshal(printed, &o))
 	text, ok := o[args[1]].(string)
 	if !ok {
 		ts.Fatalf("%s is %v", args[1], o[args[1]])

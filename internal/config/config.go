@@ -69,6 +69,9 @@ type Config struct {
 	LegacyV3KeyHeader             bool `name:"legacy-v3-key-header" setting:"PARLEY_LEGACY_V3_KEY_HEADER" default:"false" negatable:"" help:"Let version 3 calls through with a key and no signature."`
 	LegacyCompanionBodySignatures bool `name:"legacy-companion-body-signatures" setting:"PARLEY_LEGACY_COMPANION_BODY_SIGNATURES" default:"false" negatable:"" help:"Also accept body signatures on the companion routes."`
 	WebhookAllowPrivate           bool `name:"webhook-allow-private" setting:"PARLEY_WEBHOOK_ALLOW_PRIVATE" default:"false" negatable:"" help:"Deliver webhooks to private addresses too."`
+	// WebhookAllow lists ranges and host names that webhooks may go to
+	// although they are private. Read it through WebhookAllowed.
+	WebhookAllow []string `name:"webhook-allow" setting:"PARLEY_WEBHOOK_ALLOW" placeholder:"CIDR|HOST" help:"Private addresses that webhooks may go to all the same: addresses, CIDR ranges or host names, with commas between them. Default: none."`
 
 	// V3DeprecationDate and V3SunsetDate announce the end of version 3; none
 	// unless set.

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 	_ "time/tzdata" // zone data in the binary, so that every machine has the same
@@ -92,6 +93,30 @@ func (c *Config) TrustedPrefixes() ([]netip.Prefix, error) {
 	}
 	return prefixes, nil
 }
+
+// WebhookAllowed returns WebhookAllow as ranges of addresses, and as names in
+// lower case. The error is the sentence that Validate gives.
+func (c *Config) WebhookAllowed() (prefixes []netip.Prefix, hosts []string, err error) {
+	for _, text := range c.WebhookAllow {
+		text = strings.TrimSpace(text)
+		if text == "" {
+			continue
+		}
+		if prefix, ok := parsePrefix(text); ok {
+			prefixes = append(prefixes, prefix)
+			continue
+		}
+		if !hostName.MatchString(text) || len(text) > 253 {
+			return nil, nil, refuse("webhook-allow", "must be IP addresses, CIDR ranges or host names such as hooks.internal, not %q", text)
+		}
+		hosts = append(hosts, strings.ToLower(text))
+	}
+	return prefixes, hosts, nil
+}
+
+// hostName is a name with at least one letter in its last part: what has none
+// is an address that is written wrongly.
+var hostName = regexp.MustCompile(`^([A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?\.)*[A-Za-z0-9-]*[A-Za-z][A-Za-z0-9-]*$`)
 
 func parsePrefix(text string) (netip.Prefix, bool) {
 	prefix, err := netip.ParsePrefix(text)

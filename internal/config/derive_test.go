@@ -114,3 +114,11 @@ func TestRedactURL(t *testing.T) {
 		}
 	}
 }
+
+func TestWebhookAllowed(t *testing.T) {
+	c := Config{WebhookAllow: []string{" 10.1.2.3/8 ", "Hooks.Internal", "", "localhost", "fd00::1"}}
+	prefixes, hosts, err := c.WebhookAllowed()
+	if err != nil || fmt.Sprint(prefixes, hosts) != "[10.0.0.0/8 fd00::1/128] [hooks.internal localhost]" {
+		t.Errorf("%v %v %v", prefixes, hosts, err)
+	}
+}

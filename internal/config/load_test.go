@@ -69,6 +69,7 @@ rate-limits-enabled PARLEY_RATE_LIMITS_ENABLED true
 legacy-v3-key-header PARLEY_LEGACY_V3_KEY_HEADER false
 legacy-companion-body-signatures PARLEY_LEGACY_COMPANION_BODY_SIGNATURES false
 webhook-allow-private PARLEY_WEBHOOK_ALLOW_PRIVATE false
+webhook-allow PARLEY_WEBHOOK_ALLOW
 v3-deprecation-date PARLEY_V3_DEPRECATION_DATE
 v3-sunset-date PARLEY_V3_SUNSET_DATE
 log-level PARLEY_LOG_LEVEL info
@@ -208,6 +209,7 @@ rate_limits_enabled: false
 legacy_v3_key_header: true
 legacy_companion_body_signatures: true
 webhook_allow_private: true
+webhook_allow: [10.1.0.0/16, hooks.internal]
 log_level: debug
 log_format: json
 `))
@@ -220,7 +222,7 @@ log_format: json
 		DatabaseURL: "postgres://u:p@db/parley", RedisURL: "redis://cache", MasterKeyFile: "/etc/parley/master.key",
 		MetricsListen: "127.0.0.1:9100", SchedulingTimezone: "Europe/Berlin", ClockSkew: Duration(90e9),
 		PlanProvider: PlanProviderNone, LegacyV3KeyHeader: true, LegacyCompanionBodySignatures: true,
-		WebhookAllowPrivate: true, LogLevel: "debug", LogFormat: LogFormatJSON, ConfigFile: c.ConfigFile,
+		WebhookAllowPrivate: true, WebhookAllow: []string{"10.1.0.0/16", "hooks.internal"}, LogLevel: "debug", LogFormat: LogFormatJSON, ConfigFile: c.ConfigFile,
 	}
 	if got, want := dump(c), dump(want); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

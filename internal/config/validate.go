@@ -28,6 +28,7 @@ const maxPort = 65535
 func (c *Config) Validate() error {
 	_, timezoneErr := c.Location()
 	_, proxiesErr := c.TrustedPrefixes()
+	_, _, webhookErr := c.WebhookAllowed()
 	_, plansErr := c.Plans()
 	return errors.Join(
 		checkAddress("listen", c.Listen),
@@ -45,6 +46,7 @@ func (c *Config) Validate() error {
 		check(minClockSkew <= c.ClockSkew.Std() && c.ClockSkew.Std() <= maxClockSkew, "clock-skew", "must be between 1s and 1h, not %s", c.ClockSkew),
 		checkChoice("plan-provider", c.PlanProvider, PlanProviderBuiltin, PlanProviderNone),
 		plansErr,
+		webhookErr,
 		c.checkV3Dates(),
 		checkChoice("log-level", c.LogLevel, "debug", "info", "warn", "error"),
 		checkChoice("log-format", c.LogFormat, LogFormatText, LogFormatJSON),

@@ -18,7 +18,25 @@ const (
 	ParticipantJoined Type = "participant.joined"
 	ParticipantLeft   Type = "participant.left"
 	AttendanceMarked  Type = "attendance.marked" // on the word of another system; not delivered
+
+	ParticipantJoinFailed Type = "participant.join_failed" // somebody found no seat
 )
+
+// The kinds of events of a project itself.
+const (
+	ProjectStatusChanged Type = "project.status_changed"
+	KeyRotated           Type = "key.rotated"
+	KeyOverlapEnding     Type = "key.overlap_ending"
+	WebhookTest          Type = "webhook.test"
+)
+
+// Selectable returns the kinds that a receiver may choose among. A test is
+// always delivered, and a mark never.
+func Selectable() []Type {
+	return []Type{RoomScheduled, RoomOpened, RoomStarted, RoomEnded, RoomCancelled, RoomExpired,
+		ParticipantJoined, ParticipantLeft, ParticipantJoinFailed,
+		ProjectStatusChanged, KeyRotated, KeyOverlapEnding}
+}
 
 // Event is one thing that happened to one room.
 type Event struct {
@@ -42,6 +60,7 @@ type Data struct {
 	EndReason    string       `json:"end_reason,omitempty"`
 	Participant  *Participant `json:"participant,omitempty"`
 	Mark         *Mark        `json:"mark,omitempty"`
+	Refusal      *Refusal     `json:"refusal,omitempty"`
 }
 
 // Participant is the person an event is about.
@@ -66,3 +85,35 @@ type Mark struct {
 
 // SourceExternal is the source of marks that clients report.
 const SourceExternal = "external"
+
+// Refusal says why somebody was not let in. There is no identity without a
+// seat.
+type Refusal struct {
+	Name string `json:"name"`
+	Code string `json:"code"` // as the page was told: "room_full"
+}
+
+// OfProject is one thing that happened to a project itself.
+type OfProject struct {
+	ID        string // UUIDv7, the same in every delivery
+	Type      Type
+	ProjectID string
+	Sequence  int64 // counts these events of the project from 1, without gaps
+	At        time.Time
+	Data      ProjectData
+}
+
+// ProjectData is what an event tells about its project.
+type ProjectData struct {
+	Status    string `json:"status,omitempty"`
+	Suspended *bool  `json:"suspended,omitempty"`
+	// Credential is what was rotated: CredentialKey or CredentialSecret.
+	Credential    string     `json:"credential,omitempty"`
+	OverlapEndsAt *time.Time `json:"overlap_ends_at,omitempty"`
+}
+
+// What can be rotated.
+const (
+	CredentialKey    = "api_key"
+	CredentialSecret = "project_secret"
+)

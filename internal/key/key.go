@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"parley/internal/event"
 	"parley/internal/project"
 	"parley/internal/seal"
 )
@@ -86,6 +87,11 @@ type Store interface {
 	// returns the projects whose overlap has ended by now; those credentials
 	// are retired by it.
 	PurgeRetired(ctx context.Context, before, now time.Time) (projectIDs []string, err error)
+	// NoticesDue returns the projects with an overlap whose NoticeAt has come
+	// and that goes on; TakeNotices returns those of a project, and they are
+	// due no more.
+	NoticesDue(ctx context.Context, now time.Time) (projectIDs []string, err error)
+	TakeNotices(ctx context.Context, projectID string, now time.Time) ([]Notice, error)
 }
 
 // Service makes credentials and answers which are live.
@@ -102,16 +108,22 @@ type Service struct {
 	generation atomic.Uint64 // how often something was forgotten
 	distrusted atomic.Bool   // nothing is answered from memory
 	tell       func(projectID string)
+	note       project.Tell
 }
 
 // NewService returns a Service.
 func NewService(store Store, projects *project.Service, now func() time.Time, newID func() string) *Service {
-	return &Service{store: store, projects: projects, now: now, newID: newID, index: newIndex(), tell: func(string) {}}
+	return &Service{store: store, projects: projects, now: now, newID: newID, index: newIndex(), tell: func(string) {},
+		note: func(context.Context, project.Project, event.Type, event.ProjectData) error { return nil }}
 }
 
 // TellOthers has every change told to the other nodes. Call it before the
 // first change.
 func (s *Service) TellOthers(tell func(projectID string)) { s.tell = tell }
+
+// Tell has events of credentials noted. Call it before the first change;
+// without it they are not.
+func (s *Service) Tell(note project.Tell) { s.note = note }
 
 // CreateProject makes a project together with its first API key and project
 // secret, in one transaction.

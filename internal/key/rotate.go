@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/seal"
 )
@@ -56,7 +57,7 @@ var (
 // force, Invalid for an overlap out of bounds.
 func (s *Service) RotateKey(ctx context.Context, projectID string, how Rotation) (RotatedKey, error) {
 	var out RotatedKey
-	err := s.rotate(ctx, projectID, how, func(ctx context.Context, now, ends time.Time) error {
+	err := s.rotate(ctx, projectID, event.CredentialKey, how, func(ctx context.Context, now, ends time.Time) error {
 		out = RotatedKey{APIKey: seal.NewAPIKey(), GatewaySecret: seal.NewGatewaySecret(), OverlapEndsAt: ends}
 		keys, err := s.store.APIKeys(ctx, projectID)
 		if err != nil {
@@ -80,7 +81,7 @@ func (s *Service) RotateKey(ctx context.Context, projectID string, how Rotation)
 // RotateSecret makes a new project secret; otherwise it is as RotateKey.
 func (s *Service) RotateSecret(ctx context.Context, projectID string, how Rotation) (RotatedSecret, error) {
 	var out RotatedSecret
-	err := s.rotate(ctx, projectID, how, func(ctx context.Context, now, ends time.Time) error {
+	err := s.rotate(ctx, projectID, event.CredentialSecret, how, func(ctx context.Context, now, ends time.Time) error {
 		out = RotatedSecret{ProjectSecret: seal.NewProjectSecret(), OverlapEndsAt: ends}
 		secrets, err := s.store.ProjectSecrets(ctx, projectID)
 		if err != nil {
@@ -103,7 +104,7 @@ func (s *Service) RotateSecret(ctx context.Context, projectID string, how Rotati
 
 // rotate runs one rotation with its project's row locked, so that two at once
 // cannot both win.
-func (s *Service) rotate(ctx context.Context, projectID string, how Rotation, work func(ctx context.Context, now, ends time.Time) error) error {
+func (s *Service) rotate(ctx context.Context, projectID, credential string, how Rotation, work func(ctx context.Context, now, ends time.Time) error) error {
 	if err := how.check(); err != nil {
 		return err
 	}
@@ -112,12 +113,78 @@ func (s *Service) rotate(ctx context.Context, projectID string, how Rotation, wo
 			return err
 		}
 		now := s.now()
-		return work(ctx, now, now.Add(how.Overlap))
+		ends := now.Add(how.Overlap)
+		if err := work(ctx, now, ends); err != nil {
+			return err
+		}
+		return s.say(ctx, projectID, event.KeyRotated, credential, ends)
 	})
 	if err == nil {
 		s.Changed(projectID)
 	}
 	return err
+}
+
+// say notes what happened to a credential.
+func (s *Service) say(ctx context.Context, projectID string, kind event.Type, credential string, ends time.Time) error {
+	p, err := s.store.Project(ctx, projectID)
+	if err != nil {
+		return err
+	}
+	ends = ends.UTC().Truncate(time.Millisecond)
+	return s.note(ctx, p, kind, event.ProjectData{Credential: credential, OverlapEndsAt: &ends})
+}
+
+// noticeBefore is how long before the end of an overlap it is told of, unless
+// half of it is shorter.
+const noticeBefore = time.Hour
+
+// Notice is an overlap that is about to end.
+type Notice struct {
+	Credential string // as events name it
+	EndsAt     time.Time
+}
+
+// NoticeAt is when it is told that the overlap ends; zero without one.
+func (k APIKey) NoticeAt() time.Time { return noticeAt(k.RetiringSince, k.OverlapEndsAt) }
+
+// NoticeAt is when it is told that the overlap ends; zero without one.
+func (s ProjectSecret) NoticeAt() time.Time { return noticeAt(s.RetiringSince, s.OverlapEndsAt) }
+
+func noticeAt(since, ends time.Time) time.Time {
+	if since.IsZero() || ends.IsZero() {
+		return time.Time{}
+	}
+	return ends.Add(-min(noticeBefore, ends.Sub(since)/2))
+}
+
+// giveNotice tells of the overlaps that are about to end.
+func (s *Service) giveNotice(ctx context.Context) error {
+	due, err := s.store.NoticesDue(ctx, s.now())
+	if err != nil {
+		return err
+	}
+	for _, projectID := range due {
+		err := s.store.Write(ctx, func(ctx context.Context) error {
+			if err := s.store.LockProject(ctx, projectID); err != nil {
+				return err
+			}
+			notices, err := s.store.TakeNotices(ctx, projectID, s.now())
+			if err != nil {
+				return err
+			}
+			for _, n := range notices {
+				if err := s.say(ctx, projectID, event.KeyOverlapEnding, n.Credential, n.EndsAt); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // next says where a live credential goes when a new one comes.
@@ -193,9 +260,13 @@ func (s *Service) revoke(ctx context.Context, projectID string, work func(ctx co
 	return err
 }
 
-// Sweep retires what has overlapped long enough and forgets what was retired
-// keepRetired ago. Call it now and then; nothing depends on when.
+// Sweep tells of overlaps that are about to end, retires what has overlapped
+// long enough and forgets what was retired keepRetired ago. Call it now and
+// then; nothing but the moment of the notice depends on when.
 func (s *Service) Sweep(ctx context.Context) error {
+	if err := s.giveNotice(ctx); err != nil {
+		return err
+	}
 	var ended []string
 	err := s.store.Write(ctx, func(ctx context.Context) (err error) {
 		now := s.now()

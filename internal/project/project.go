@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"parley/internal/event"
 	"parley/internal/fault"
 )
 
@@ -107,12 +108,22 @@ type Service struct {
 	now     func() time.Time
 	newID   func() string
 	changed func(projectID string)
+	tell    Tell
 }
+
+// Tell notes what happened to a project, in the transaction that holds its
+// lock.
+type Tell func(ctx context.Context, p Project, kind event.Type, data event.ProjectData) error
+
+// Tell has events of projects noted. Call it before the first change; without
+// it they are not.
+func (s *Service) Tell(tell Tell) { s.tell = tell }
 
 // NewService returns a Service. changed is told, after the commit, of each
 // project whose answers from caches are no longer true.
 func NewService(store Store, now func() time.Time, newID func() string, changed func(projectID string)) *Service {
-	return &Service{store: store, now: now, newID: newID, changed: changed}
+	return &Service{store: store, now: now, newID: newID, changed: changed,
+		tell: func(context.Context, Project, event.Type, event.ProjectData) error { return nil }}
 }
 
 // CreateOrganization makes an organization. The name has 1 to 255 characters.
@@ -196,10 +207,18 @@ func (s *Service) update(ctx context.Context, id string, change func(*Project) e
 		if err != nil {
 			return err
 		}
+		before := p
 		if err := change(&p); err != nil {
 			return err
 		}
-		return s.store.UpdateProject(ctx, p)
+		if err := s.store.UpdateProject(ctx, p); err != nil {
+			return err
+		}
+		if p.Status == before.Status && p.Suspended() == before.Suspended() {
+			return nil
+		}
+		suspended := p.Suspended()
+		return s.tell(ctx, p, event.ProjectStatusChanged, event.ProjectData{Status: string(p.Status), Suspended: &suspended})
 	})
 	if err == nil {
 		s.changed(id)

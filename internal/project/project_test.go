@@ -2,6 +2,8 @@ package project_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/project"
 	"parley/internal/store"
@@ -242,5 +245,43 @@ func TestLists(t *testing.T) {
 	}
 	if empty, err := d.Empty(ctx); err != nil || empty {
 		t.Error(empty, err)
+	}
+}
+
+// Each move of a switch is told of, and nothing else is; what cannot be told
+// of does not happen.
+func TestSwitchesAreToldOf(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	d := on(storetest.SQLite(t))
+	p := d.make(t)
+	var got []string
+	var fails error
+	d.Tell(func(_ context.Context, p project.Project, kind event.Type, data event.ProjectData) error {
+		got = append(got, fmt.Sprint(kind, " ", data.Status, " ", *data.Suspended))
+		return fails
+	})
+	for _, move := range []func() error{
+		func() error { return d.SetStatus(ctx, p.ID, project.Active) },
+		func() error { return d.SetStatus(ctx, p.ID, project.Inactive) },
+		func() error { return d.Configure(ctx, p.ID, project.Settings{DefaultEmptyTimeout: 7}) },
+		func() error { return d.Suspend(ctx, p.ID) },
+		func() error { return d.Suspend(ctx, p.ID) },
+		func() error { return d.Resume(ctx, p.ID) },
+	} {
+		if err := move(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{"project.status_changed inactive false", "project.status_changed inactive true", "project.status_changed inactive false"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	fails = errors.New("no")
+	if err := d.SetStatus(ctx, p.ID, project.Active); err != fails {
+		t.Error(err)
+	}
+	if now, err := d.Get(ctx, p.ID); err != nil || now.Status != project.Inactive {
+		t.Errorf("%+v %v", now, err)
 	}
 }

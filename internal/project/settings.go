@@ -3,6 +3,7 @@ package project
 import (
 	"slices"
 
+	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/field"
 )
@@ -32,6 +33,9 @@ type Settings struct {
 	// DefaultWebhookURL is the target of the events of all its rooms, beside
 	// a room's own; may be empty.
 	DefaultWebhookURL string `json:"default_webhook_url,omitempty"`
+	// WebhookEvents are the kinds of events that are delivered; all of them
+	// without any.
+	WebhookEvents []event.Type `json:"webhook_events,omitempty"`
 	// InvitationsRequired lets in only who has a link with a token: the id of
 	// a room is then not enough.
 	InvitationsRequired bool `json:"invitations_required,omitempty"`
@@ -97,5 +101,15 @@ func (s Settings) valid() (Settings, error) {
 		return Settings{}, fault.Invalidf("embed_origins must hold at most %d origins, not %d", maxEmbedOrigins, len(origins))
 	}
 	s.EmbedOrigins = origins
+	var kinds []event.Type
+	for _, kind := range s.WebhookEvents {
+		if !slices.Contains(event.Selectable(), kind) {
+			return Settings{}, fault.Invalidf("webhook_events must name kinds of events such as %s, not %q", event.RoomEnded, kind)
+		}
+		if !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	s.WebhookEvents = kinds
 	return s, nil
 }

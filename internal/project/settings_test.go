@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/project"
 	"parley/internal/store/storetest"
@@ -57,6 +58,7 @@ func drawSettings(t *rapid.T) project.Settings {
 		DefaultWebhookURL:       rapid.SampledFrom([]string{"", "http://10.0.0.1:8080/hook"}).Draw(t, "default_webhook_url"),
 		InvitationsRequired:     flag("invitations_required"),
 		HiddenParticipants:      flag("hidden_participants"),
+		WebhookEvents:           rapid.SampledFrom([][]event.Type{nil, {event.RoomEnded}, {event.ParticipantLeft, event.KeyRotated}}).Draw(t, "webhook_events"),
 		EmbedOrigins:            rapid.SampledFrom([][]string{nil, {"https://a.example"}, {"https://b.example:8443", "http://localhost:3000"}}).Draw(t, "embed_origins"),
 		Features: project.Features{MaxParticipants: number("max_participants", 1000), RoomDuration: number("room_duration", 1440),
 			NoCamera: flag("no_camera"), NoScreenShare: flag("no_screen_share"), NoChat: flag("no_chat")},
@@ -96,6 +98,8 @@ func TestBoundsOfSettings(t *testing.T) {
 		{settings{DefaultWebhookURL: "https://example.org/" + strings.Repeat("x", 2029)}, "default_webhook_url must have at most 2048 characters, not 2049"},
 		{settings{EmbedOrigins: []string{"https://example.org/"}}, `embed_origins must hold origins such as https://example.org or https://example.org:8443, not "https://example.org/"`},
 		{settings{EmbedOrigins: many}, "embed_origins must hold at most 20 origins, not 21"},
+		{settings{WebhookEvents: []event.Type{event.RoomEnded, "room.exploded"}}, `webhook_events must name kinds of events such as room.ended, not "room.exploded"`},
+		{settings{WebhookEvents: []event.Type{event.AttendanceMarked}}, `webhook_events must name kinds of events such as room.ended, not "attendance.marked"`},
 		{settings{Features: features{MaxParticipants: 1001}}, "features.max_participants must be between 0 and 1000, not 1001"},
 		{settings{Features: features{RoomDuration: 1441}}, "features.room_duration must be between 0 and 1440, not 1441"},
 		{settings{Features: features{BreakoutRooms: number(17)}}, "features.breakout_rooms must be between 0 and 16, not 17"},

@@ -116,6 +116,9 @@ func (s *Service) TakeSeat(ctx context.Context, roomID string, v Visit) (Admissi
 		out, err = s.seat(ctx, r, v, now)
 		return err
 	})
+	if fault.From(err).Code == codeRoomFull && !out.Seat.Hidden {
+		s.turnedAway(ctx, roomID, v)
+	}
 	if err != nil {
 		return Admission{}, err
 	}
@@ -212,7 +215,7 @@ func (s *Service) seat(ctx context.Context, r *Room, v Visit, now time.Time) (Ad
 	}
 	if seat.State == Free {
 		if err := s.room(ctx, r, seat); err != nil {
-			return Admission{}, err
+			return Admission{Seat: seat}, err
 		}
 		seat.State = Reserved
 	}
@@ -277,9 +280,9 @@ func (s *Service) room(ctx context.Context, r *Room, seat Seat) error {
 	case err != nil:
 		return err
 	case seat.Hidden && o.Hidden >= maxHidden:
-		return fault.New(fault.Conflict, "room_full", "this room has %d hidden participants already, and no more are allowed", maxHidden)
+		return fault.New(fault.Conflict, codeRoomFull, "this room has %d hidden participants already, and no more are allowed", maxHidden)
 	case !seat.Hidden && o.Taken >= r.MaxParticipants:
-		return fault.New(fault.Conflict, "room_full", "this room is full: all %d seats are taken", r.MaxParticipants)
+		return fault.New(fault.Conflict, codeRoomFull, "this room is full: all %d seats are taken", r.MaxParticipants)
 	}
 	return nil
 }

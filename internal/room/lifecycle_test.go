@@ -641,6 +641,7 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 				rt.Fatalf("a leave without a join: %+v", p)
 			}
 			told[n].to, told[n].reason = e.At, room.LeaveReason(p.Reason)
+		case event.ParticipantJoinFailed: // moves nothing
 		default:
 			states = append(states, e.Type)
 		}

@@ -527,6 +527,7 @@ func (m *meeting) checkEvents(rt *rapid.T, r *room.Room, rows []room.Attendance)
 				rt.Fatalf("left %+v after %+v", p, was)
 			}
 			people[p.Connection] = told{p.Identity, p.Reason}
+		case event.ParticipantJoinFailed: // moves nothing
 		default:
 			states = append(states, string(e.Type))
 		}

@@ -108,6 +108,8 @@ type Service struct {
 	wake      chan struct{} // a session waits to be closed
 	running   sync.Map      // ids of the Once that are under way here
 	plans     Plans         // nil: the technical bounds
+	webhooks  Webhooks
+	refusals  refusals
 
 	node      string               // this process's name among others
 	shared    bool                 // there may be others on the same database
@@ -125,12 +127,33 @@ type Plans interface {
 // port may be known only after listening.
 func NewService(store Store, media Media, publicURL func() string, now func() time.Time, newID func() string, log *slog.Logger) *Service {
 	return &Service{store: store, media: media, publicURL: publicURL, now: now, newID: newID, log: log, wake: make(chan struct{}, 1),
-		node: newID(), sightings: map[string]*sighting{}, doubted: map[string]bool{}}
+		webhooks: nobody{}, refusals: refusals{rooms: map[string]told{}}, node: newID(), sightings: map[string]*sighting{}, doubted: map[string]bool{}}
 }
 
 // UsePlans lets plans decide what rooms may do. Call it before the first room;
 // without it the technical bounds hold.
 func (s *Service) UsePlans(plans Plans) { s.plans = plans }
+
+// Webhooks takes events for delivery, in the transaction of their room, and
+// says whether there is any. Nudge comes after the commit then.
+type Webhooks interface {
+	RoomCreated(ctx context.Context, settings project.Settings, webhookURL string, events []event.Event) (bool, error)
+	RoomChanged(ctx context.Context, webhookURL string, events []event.Event) (bool, error)
+	Nudge()
+}
+
+// UseWebhooks has events delivered. Call it before the first room; without it
+// they are only written down.
+func (s *Service) UseWebhooks(w Webhooks) { s.webhooks = w }
+
+// nobody listens.
+type nobody struct{}
+
+func (nobody) RoomCreated(context.Context, project.Settings, string, []event.Event) (bool, error) {
+	return false, nil
+}
+func (nobody) RoomChanged(context.Context, string, []event.Event) (bool, error) { return false, nil }
+func (nobody) Nudge()                                                           {}
 
 // Created is a new room and the link that makes its first user the host; of a
 // room that was there already, a new link into it.
@@ -186,6 +209,7 @@ func (s *Service) create(ctx context.Context, p project.Project, q Request, now 
 		}
 	}
 	events := r.take(s.newID)
+	waiting := false
 	err = s.store.Write(ctx, func(ctx context.Context) error {
 		if q.Once != nil {
 			if err := s.keep(ctx, q.Once, created.Answer, now); err != nil {
@@ -195,10 +219,17 @@ func (s *Service) create(ctx context.Context, p project.Project, q Request, now 
 		if err := s.store.InsertRoom(ctx, &r); err != nil {
 			return err
 		}
-		return s.store.AppendEvents(ctx, events)
+		if err := s.store.AppendEvents(ctx, events); err != nil {
+			return err
+		}
+		waiting, err = s.webhooks.RoomCreated(ctx, p.Settings, r.WebhookURL, events)
+		return err
 	})
 	if err != nil {
 		return Created{}, err
+	}
+	if waiting {
+		s.webhooks.Nudge()
 	}
 	return created, nil
 }
@@ -227,7 +258,7 @@ func (s *Service) Of(ctx context.Context, p project.Project, id string) (*Room, 
 // start that has come happens first, whatever else is due after, and then the
 // room's schedule is set anew.
 func (s *Service) change(ctx context.Context, id string, work func(ctx context.Context, r *Room, now time.Time) error) error {
-	closing, retold := false, false
+	closing, retold, waiting := false, false, false
 	var happened []event.Event
 	err := s.store.Write(ctx, func(ctx context.Context) error {
 		closing = false
@@ -247,6 +278,9 @@ func (s *Service) change(ctx context.Context, id string, work func(ctx context.C
 		if err := s.store.AppendEvents(ctx, happened); err != nil {
 			return err
 		}
+		if waiting, err = s.webhooks.RoomChanged(ctx, r.WebhookURL, happened); err != nil {
+			return err
+		}
 		return s.store.UpdateRoom(ctx, r)
 	})
 	if err != nil {
@@ -254,6 +288,9 @@ func (s *Service) change(ctx context.Context, id string, work func(ctx context.C
 	}
 	for _, e := range happened {
 		s.tell(e)
+	}
+	if waiting {
+		s.webhooks.Nudge()
 	}
 	if closing {
 		s.nudge()

@@ -187,6 +187,8 @@ func (c *pgConn) locking() string {
 	return " FOR NO KEY UPDATE NOWAIT"
 }
 
+func (c *pgConn) skipping() string { return " FOR NO KEY UPDATE SKIP LOCKED" }
+
 func (c *pgConn) exec(ctx context.Context, missing error, q string, args []any) error {
 	return c.do(ctx, statement{q: q, args: args, missing: missing})
 }

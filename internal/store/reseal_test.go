@@ -24,6 +24,7 @@ import (
 	"parley/internal/seal"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
+	"parley/internal/webhook"
 )
 
 // fill puts something into every text column of every table, through the
@@ -48,6 +49,8 @@ func fill(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 
 	projects := project.NewService(db, time.Now, storetest.NewID, func(string) {})
 	keys := key.NewService(db, projects, time.Now, storetest.NewID)
+	hooks := webhook.NewService(db, keys, nil, time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
+	keys.Tell(hooks.ProjectChanged)
 	o, err := projects.CreateOrganization(ctx, "Example", project.Payg)
 	must(err)
 	text := func(s string) *string { return &s }
@@ -73,6 +76,7 @@ func fill(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 	keep(token)
 
 	rooms := room.NewService(db, silentMedia{}, func() string { return "https://example.com" }, time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
+	rooms.UseWebhooks(hooks)
 	created, err := rooms.CreateQuick(ctx, p, room.Request{Type: room.Video, Name: "Ada", MaxParticipants: 5, ClientRoomID: "mine", Title: "Title", WelcomeMessage: "Welcome",
 		ExternalUserID: "7", LogoutURL: "https://example.com/bye", WebhookURL: "https://example.com/hook",
 		Once: &room.Once{ProjectID: p.ID, Route: "route", Key: "key", Answer: func(c room.Created) ([]byte, error) { return []byte(c.FinalLink), nil }}})
@@ -100,7 +104,29 @@ func fill(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 		ended.State, ended.EndReason = room.Ended, room.EndedEmpty
 		return errors.Join(db.UpdateRoom(ctx, ended), db.Beat(ctx, rooms.Node(), time.Now()))
 	}))
+	must(db.Write(ctx, func(ctx context.Context) error { return deliver(ctx, db, p.ID, created.ID) }))
 	return p.ID, secrets
+}
+
+// deliver leaves behind what deliveries do that fail.
+func deliver(ctx context.Context, db *store.DB, projectID, roomID string) error {
+	streams, err := db.Streams(ctx, projectID, roomID)
+	if err != nil {
+		return err
+	}
+	now, replay := time.Now(), streams[0]
+	d, err := db.Head(ctx, streams[0].ID)
+	if err != nil {
+		return err
+	}
+	t, err := db.TargetFailed(ctx, projectID, d.URL, now)
+	if err != nil {
+		return err
+	}
+	replay.ID, replay.Replay, t.Notice = storetest.NewID(), storetest.NewID(), "it is paused"
+	_, err = db.Claim(ctx, streams[0].Lane, 1, "claim", now.Add(time.Second), now.Add(time.Minute))
+	return errors.Join(err, db.PauseTarget(ctx, t), db.InsertStream(ctx, replay, now),
+		db.RecordAttempt(ctx, d, webhook.Attempt{N: 1, At: now, Error: "no answer"}), db.RecordAttempt(ctx, d, webhook.Attempt{N: 2, At: now, Answer: "no"}))
 }
 
 // silentMedia is a media engine in which nothing happens.

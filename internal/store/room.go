@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"parley/internal/event"
@@ -126,9 +127,14 @@ func (db *DB) AppendEvents(ctx context.Context, events []event.Event) error {
 
 // Events returns the events of a room after a sequence number, in order.
 func (db *DB) Events(ctx context.Context, roomID string, after int64) ([]event.Event, error) {
+	return db.EventsAfter(ctx, roomID, after, math.MaxInt32)
+}
+
+// EventsAfter implements webhook.Store.
+func (db *DB) EventsAfter(ctx context.Context, roomID string, after int64, limit int) ([]event.Event, error) {
 	var events []event.Event
-	err := db.each(ctx, `SELECT id, project_id, sequence, type, at, data FROM events WHERE room_id = $1 AND sequence > $2 ORDER BY sequence`,
-		[]any{roomID, after}, func(scan func(...any) error) error {
+	err := db.each(ctx, `SELECT id, project_id, sequence, type, at, data FROM events WHERE room_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`,
+		[]any{roomID, after, limit}, func(scan func(...any) error) error {
 			e := event.Event{RoomID: roomID}
 			var data string
 			if err := scan(&e.ID, &e.ProjectID, &e.Sequence, &e.Type, moment{&e.At}, &data); err != nil {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"time"
 
+	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/key"
 )
@@ -17,14 +18,14 @@ func (db *DB) LockProject(ctx context.Context, id string) error {
 
 // MoveAPIKey implements key.Store.
 func (db *DB) MoveAPIKey(ctx context.Context, k key.APIKey, now time.Time) error {
-	return db.must(ctx, `UPDATE api_keys SET slot = $2, retiring_since = $3, overlap_ends_at = $4, retired_at = $5 WHERE id = $1`,
-		k.ID, k.Slot, millis(k.RetiringSince), millis(k.OverlapEndsAt), retiredAt(k.Slot, now))
+	return db.must(ctx, `UPDATE api_keys SET slot = $2, retiring_since = $3, overlap_ends_at = $4, retired_at = $5, notice_at = $6 WHERE id = $1`,
+		k.ID, k.Slot, millis(k.RetiringSince), millis(k.OverlapEndsAt), retiredAt(k.Slot, now), millis(k.NoticeAt()))
 }
 
 // MoveProjectSecret implements key.Store.
 func (db *DB) MoveProjectSecret(ctx context.Context, s key.ProjectSecret, now time.Time) error {
-	return db.must(ctx, `UPDATE project_secrets SET slot = $2, retiring_since = $3, overlap_ends_at = $4, retired_at = $5 WHERE id = $1`,
-		s.ID, s.Slot, millis(s.RetiringSince), millis(s.OverlapEndsAt), retiredAt(s.Slot, now))
+	return db.must(ctx, `UPDATE project_secrets SET slot = $2, retiring_since = $3, overlap_ends_at = $4, retired_at = $5, notice_at = $6 WHERE id = $1`,
+		s.ID, s.Slot, millis(s.RetiringSince), millis(s.OverlapEndsAt), retiredAt(s.Slot, now), millis(s.NoticeAt()))
 }
 
 func retiredAt(slot key.Slot, now time.Time) sql.NullInt64 {
@@ -72,4 +73,37 @@ func (db *DB) PurgeRetired(ctx context.Context, before, now time.Time) ([]string
 		}
 	}
 	return projects, nil
+}
+
+// NoticesDue implements key.Store.
+func (db *DB) NoticesDue(ctx context.Context, now time.Time) ([]string, error) {
+	var projects []string
+	err := db.each(ctx, `SELECT project_id FROM api_keys WHERE slot = 'overlap' AND notice_at <= $1 AND overlap_ends_at > $1
+		UNION SELECT project_id FROM project_secrets WHERE slot = 'overlap' AND notice_at <= $1 AND overlap_ends_at > $1`, []any{now.UnixMilli()},
+		func(scan func(...any) error) error {
+			var id string
+			err := scan(&id)
+			projects = append(projects, id)
+			return err
+		})
+	return projects, err
+}
+
+// TakeNotices implements key.Store.
+func (db *DB) TakeNotices(ctx context.Context, projectID string, now time.Time) ([]key.Notice, error) {
+	var notices []key.Notice
+	for _, of := range [][2]string{{"api_keys", event.CredentialKey}, {"project_secrets", event.CredentialSecret}} {
+		err := db.each(ctx, `UPDATE `+of[0]+` SET notice_at = NULL
+			WHERE project_id = $1 AND slot = 'overlap' AND notice_at <= $2 AND overlap_ends_at > $2 RETURNING overlap_ends_at`,
+			[]any{projectID, now.UnixMilli()}, func(scan func(...any) error) error {
+				n := key.Notice{Credential: of[1]}
+				err := scan(moment{&n.EndsAt})
+				notices = append(notices, n)
+				return err
+			})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return notices, nil
 }

@@ -121,7 +121,8 @@ func (c *liteConn) commit(ctx context.Context) error   { return c.run(ctx, "COMM
 func (c *liteConn) rollback(ctx context.Context) error { return c.run(ctx, "ROLLBACK") }
 
 // locking adds nothing: the transaction has the only writer's lock.
-func (c *liteConn) locking() string { return "" }
+func (c *liteConn) locking() string  { return "" }
+func (c *liteConn) skipping() string { return "" }
 
 func (c *liteConn) run(ctx context.Context, statements ...string) error {
 	for _, q := range statements {

@@ -202,6 +202,9 @@ type conn interface {
 	insert(ctx context.Context, into *insertion, row []any) error
 	// locking is what a SELECT ends with to keep others from changing its rows.
 	locking() string
+	// skipping is that for rows of which any will do: those that somebody
+	// else has locked are passed over.
+	skipping() string
 
 	// begin opens a transaction. A careful one has each statement fail at
 	// once, any other may find out at flush.

@@ -75,7 +75,8 @@ func (s *service) node(t testing.TB) *node {
 func (n *node) start() {
 	n.t.Helper()
 	n.log, n.stopped = &buffer{}, false
-	n.cmd = exec.Command(os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data-dir", n.dir, "--rtc-udp-port", fmt.Sprint(n.udp), "--no-rate-limits-enabled")
+	n.cmd = exec.Command(os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data-dir", n.dir, "--rtc-udp-port", fmt.Sprint(n.udp), "--no-rate-limits-enabled",
+		"--webhook-allow-private")
 	n.cmd.Env = append(os.Environ(), asCommand+"=1", "PARLEY_DATABASE_URL="+n.s.database, "PARLEY_REDIS_URL="+n.s.redis,
 		"PARLEY_MASTER_KEY="+n.s.master.Reveal(), "PARLEY_PUBLIC_URL="+n.s.publicURL)
 	n.cmd.Stderr = n.log

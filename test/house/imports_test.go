@@ -30,7 +30,9 @@ var allowed = map[string][]string{
 	"internal/room":          {"internal/fault", "internal/field", "internal/event", "internal/seal", "internal/project", "internal/key"},
 	"internal/usage":         {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room"},
 	"internal/diagnostic":    {"client/sign"},
-	"internal/store":         {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic", "internal/live", "internal/operator"},
+	"internal/webhook":       {"client/sign", "internal/fault", "internal/event", "internal/project", "internal/key", "internal/room"},
+	"internal/webhook/post":  {"internal/webhook"},
+	"internal/store":         {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic", "internal/live", "internal/operator", "internal/webhook"},
 	"internal/media":         {"internal/fault", "internal/room"},
 	"internal/api/web":       {"internal/fault"},
 	"internal/api/page":      {},
@@ -40,7 +42,7 @@ var allowed = map[string][]string{
 	"internal/api/v3":        {"internal/api/companion", "internal/api/legacy", "internal/api/web", "internal/room"},
 	"internal/api/v4":        {"internal/api/companion", "internal/api/legacy", "internal/api/web", "internal/fault", "internal/project", "internal/room"},
 	"internal/api/v5":        {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/diagnostic"},
-	"internal/api/manage":    {"internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room", "internal/operator", "internal/seal"},
+	"internal/api/manage":    {"internal/webhook", "internal/api/web", "internal/event", "internal/fault", "internal/project", "internal/key", "internal/room", "internal/operator", "internal/seal"},
 	"internal/api/join":      {"internal/api/web", "internal/fault", "internal/room"},
 	"web":                    {},
 }
@@ -50,7 +52,7 @@ var allowed = map[string][]string{
 var wiring = []string{"internal/app", "internal/cli", "cmd/parley"}
 
 // domain packages import no module but ours and the standard library.
-var domain = []string{"client/sign", "client", "internal/fault", "internal/field", "internal/seal", "internal/event", "internal/operator", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic"}
+var domain = []string{"client/sign", "client", "internal/fault", "internal/field", "internal/seal", "internal/event", "internal/operator", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic", "internal/webhook"}
 
 // only names modules that one package alone may import.
 var only = map[string]string{

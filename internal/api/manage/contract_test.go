@@ -23,6 +23,7 @@ func TestManagementAPI(t *testing.T) {
 	t.Run("settings", func(t *testing.T) { testSettings(t, b) })
 	t.Run("credentials", func(t *testing.T) { testCredentials(t, b) })
 	t.Run("rooms", func(t *testing.T) { testRooms(t, b) })
+	t.Run("webhooks", func(t *testing.T) { testWebhooks(t, b) })
 	t.Run("tokens", func(t *testing.T) { testTokens(t, b) })
 	t.Run("refusals of every operation", func(t *testing.T) { testEveryOperation(t, b) })
 	b.contract.Covered()
@@ -49,7 +50,7 @@ func testOrganizations(t *testing.T, b *bench) {
 	}
 	b.refused("PATCH", "/organizations/"+id, m{"currency": "euro"}, 400, "invalid_request", "currency must be three capital letters of ISO 4217, such as EUR")
 	b.refused("PATCH", "/organizations/"+id, m{"name": "Other", "plan": "silver"}, 400, "invalid_request", `plan must be one that the configuration knows (default, gold), not "silver"`)
-	b.contract.With(wrap(NewHandler(b.projects, b.keys, b.rooms, b.tokens, known{})), func() {
+	b.contract.With(wrap(NewHandler(b.projects, b.keys, b.rooms, b.tokens, known{}, b.hooks)), func() {
 		b.refused("PATCH", "/organizations/"+id, m{"plan": "gold"}, 400, "invalid_request", "plan must be empty: without a plan provider no plan is known here")
 		if none := b.ok("PATCH", "/organizations/"+id, m{"plan": ""}); none["plan"] != "" {
 			t.Errorf("%v", none)
@@ -281,7 +282,7 @@ func testEveryOperation(t *testing.T, b *bench) {
 	b.t = t
 	gone := &fault.Error{Kind: fault.Unavailable, Code: "unavailable", Message: "the database does not answer, try again in a moment"}
 	for _, o := range b.contract.Operations() {
-		path := strings.TrimPrefix(strings.NewReplacer("{organization_id}", nowhere, "{project_id}", nowhere, "{room_id}", nowhere, "{token_id}", nowhere).Replace(o.Path), "/api/manage")
+		path := strings.TrimPrefix(strings.NewReplacer("{organization_id}", nowhere, "{project_id}", nowhere, "{room_id}", nowhere, "{token_id}", nowhere, "{delivery_id}", nowhere).Replace(o.Path), "/api/manage")
 		for name, header := range map[string]http.Header{
 			"no token":       {},
 			"another":        {"Authorization": {"Bearer pt_other"}},
@@ -316,10 +317,10 @@ func testEveryOperation(t *testing.T, b *bench) {
 				t.Errorf("%s of nothing: %d %v", o.ID, status, out)
 			}
 		}
-		b.contract.With(wrap(NewHandler(b.projects, b.keys, b.rooms, failing{err: errors.New("secret cause")}, known{})), func() {
+		b.contract.With(wrap(NewHandler(b.projects, b.keys, b.rooms, failing{err: errors.New("secret cause")}, known{}, b.hooks)), func() {
 			b.refused(o.Method, path, nil, 500, "internal", "internal error")
 		})
-		b.contract.With(wrap(NewHandler(b.projects, b.keys, b.rooms, failing{err: gone}, known{})), func() {
+		b.contract.With(wrap(NewHandler(b.projects, b.keys, b.rooms, failing{err: gone}, known{}, b.hooks)), func() {
 			b.refused(o.Method, path, nil, 503, "unavailable", gone.Message)
 		})
 	}

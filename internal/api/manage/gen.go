@@ -71,16 +71,20 @@ func (e ProjectStatus) Valid() bool {
 // Defines values for RefusalErrorCode.
 const (
 	RefusalErrorCodeBodyTooLarge         RefusalErrorCode = "body_too_large"
+	RefusalErrorCodeDeliveryNotFound     RefusalErrorCode = "delivery_not_found"
 	RefusalErrorCodeInternal             RefusalErrorCode = "internal"
 	RefusalErrorCodeInvalidRequest       RefusalErrorCode = "invalid_request"
 	RefusalErrorCodeMethodNotAllowed     RefusalErrorCode = "method_not_allowed"
 	RefusalErrorCodeNoOverlap            RefusalErrorCode = "no_overlap"
+	RefusalErrorCodeNoWebhookTarget      RefusalErrorCode = "no_webhook_target"
 	RefusalErrorCodeNotFound             RefusalErrorCode = "not_found"
+	RefusalErrorCodeNothingToReplay      RefusalErrorCode = "nothing_to_replay"
 	RefusalErrorCodeOrganizationNotFound RefusalErrorCode = "organization_not_found"
 	RefusalErrorCodeOverlapInForce       RefusalErrorCode = "overlap_in_force"
 	RefusalErrorCodeProjectNotFound      RefusalErrorCode = "project_not_found"
 	RefusalErrorCodeRoomNotFound         RefusalErrorCode = "room_not_found"
 	RefusalErrorCodeRoomOver             RefusalErrorCode = "room_over"
+	RefusalErrorCodeTargetNotPaused      RefusalErrorCode = "target_not_paused"
 	RefusalErrorCodeTokenNotFound        RefusalErrorCode = "token_not_found"
 	RefusalErrorCodeUnauthorized         RefusalErrorCode = "unauthorized"
 	RefusalErrorCodeUnavailable          RefusalErrorCode = "unavailable"
@@ -92,6 +96,8 @@ func (e RefusalErrorCode) Valid() bool {
 	switch e {
 	case RefusalErrorCodeBodyTooLarge:
 		return true
+	case RefusalErrorCodeDeliveryNotFound:
+		return true
 	case RefusalErrorCodeInternal:
 		return true
 	case RefusalErrorCodeInvalidRequest:
@@ -100,7 +106,11 @@ func (e RefusalErrorCode) Valid() bool {
 		return true
 	case RefusalErrorCodeNoOverlap:
 		return true
+	case RefusalErrorCodeNoWebhookTarget:
+		return true
 	case RefusalErrorCodeNotFound:
+		return true
+	case RefusalErrorCodeNothingToReplay:
 		return true
 	case RefusalErrorCodeOrganizationNotFound:
 		return true
@@ -111,6 +121,8 @@ func (e RefusalErrorCode) Valid() bool {
 	case RefusalErrorCodeRoomNotFound:
 		return true
 	case RefusalErrorCodeRoomOver:
+		return true
+	case RefusalErrorCodeTargetNotPaused:
 		return true
 	case RefusalErrorCodeTokenNotFound:
 		return true
@@ -200,6 +212,30 @@ func (e RoomState) Valid() bool {
 	case RoomStateOpen:
 		return true
 	case RoomStateScheduled:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookState.
+const (
+	Delivered WebhookState = "delivered"
+	Failed    WebhookState = "failed"
+	Gone      WebhookState = "gone"
+	Pending   WebhookState = "pending"
+)
+
+// Valid indicates whether the value is a known member of the WebhookState enum.
+func (e WebhookState) Valid() bool {
+	switch e {
+	case Delivered:
+		return true
+	case Failed:
+		return true
+	case Gone:
+		return true
+	case Pending:
 		return true
 	default:
 		return false
@@ -370,6 +406,10 @@ type ProjectChanges struct {
 	// Name 1 to 255 characters, not blank.
 	Name                    *Name `json:"name,omitempty"`
 	RequireSecretSignatures *bool `json:"require_secret_signatures,omitempty"`
+
+	// WebhookEvents Kinds of events, such as room.ended; each is kept once. An empty
+	// list is all of them. webhook.test is always delivered.
+	WebhookEvents *[]string `json:"webhook_events,omitempty"`
 }
 
 // ProjectFeatures What its rooms may do, below what the plan allows. A room takes them over when it is created.
@@ -441,6 +481,9 @@ type ProjectSettings struct {
 
 	// RequireSecretSignatures Refuse version 3 and 4 calls that are signed with an API key. Default false.
 	RequireSecretSignatures bool `json:"require_secret_signatures"`
+
+	// WebhookEvents Kinds of events that are delivered to webhooks; all of them without any.
+	WebhookEvents []string `json:"webhook_events"`
 }
 
 // ProjectStatus The client's own switch.
@@ -555,8 +598,114 @@ type TokenList struct {
 	Tokens []Token `json:"tokens"`
 }
 
+// Webhook defines model for Webhook.
+type Webhook struct {
+	AttemptCount int `json:"attempt_count"`
+
+	// Attempts Where one delivery is shown.
+	Attempts *[]WebhookAttempt `json:"attempts,omitempty"`
+
+	// Body What is sent; where one delivery is shown.
+	Body       *string    `json:"body,omitempty"`
+	CreatedAt  time.Time  `json:"created_at"`
+	DeliveryId string     `json:"delivery_id"`
+	DoneAt     *time.Time `json:"done_at,omitempty"`
+
+	// EventId The webhook-id.
+	EventId   string `json:"event_id"`
+	Previous  int64  `json:"previous"`
+	ProjectId string `json:"project_id"`
+	Replay    bool   `json:"replay"`
+
+	// RoomId Empty for an event of the project itself.
+	RoomId   string       `json:"room_id"`
+	Sequence int64        `json:"sequence"`
+	State    WebhookState `json:"state"`
+	Type     string       `json:"type"`
+	Url      string       `json:"url"`
+}
+
+// WebhookAttempt defines model for WebhookAttempt.
+type WebhookAttempt struct {
+	// Answer Its first kilobyte.
+	Answer     string    `json:"answer"`
+	At         time.Time `json:"at"`
+	DurationMs int64     `json:"duration_ms"`
+
+	// Error Why there was none.
+	Error string `json:"error"`
+	N     int    `json:"n"`
+
+	// Status 0 without an answer.
+	Status int `json:"status"`
+}
+
+// WebhookList defines model for WebhookList.
+type WebhookList struct {
+	NextCursor *string   `json:"next_cursor,omitempty"`
+	Webhooks   []Webhook `json:"webhooks"`
+}
+
+// WebhookReplay An event, a room, or a time from since to before in RFC 3339.
+type WebhookReplay struct {
+	Before    *string `json:"before,omitempty"`
+	EventId   *string `json:"event_id,omitempty"`
+	ProjectId string  `json:"project_id"`
+	RoomId    *string `json:"room_id,omitempty"`
+	Since     *string `json:"since,omitempty"`
+
+	// Url Only what went there.
+	Url *string `json:"url,omitempty"`
+}
+
+// WebhookReplayed defines model for WebhookReplayed.
+type WebhookReplayed struct {
+	Enqueued int `json:"enqueued"`
+}
+
+// WebhookResumption defines model for WebhookResumption.
+type WebhookResumption struct {
+	// Url The paused target.
+	Url string `json:"url"`
+}
+
+// WebhookState defines model for WebhookState.
+type WebhookState string
+
+// WebhookTarget defines model for WebhookTarget.
+type WebhookTarget struct {
+	FailingSince time.Time `json:"failing_since"`
+
+	// Failures In a row.
+	Failures int        `json:"failures"`
+	Notice   string     `json:"notice"`
+	Paused   bool       `json:"paused"`
+	PausedAt *time.Time `json:"paused_at,omitempty"`
+
+	// ProbeAt When a paused one is tried again by itself.
+	ProbeAt   *time.Time `json:"probe_at,omitempty"`
+	ProjectId string     `json:"project_id"`
+	Url       string     `json:"url"`
+}
+
+// WebhookTargetList defines model for WebhookTargetList.
+type WebhookTargetList struct {
+	Targets []WebhookTarget `json:"targets"`
+}
+
+// WebhookTest defines model for WebhookTest.
+type WebhookTest struct {
+	EventId string `json:"event_id"`
+}
+
 // Cursor defines model for Cursor.
 type Cursor = string
+
+// DeliveryID defines model for DeliveryID.
+type DeliveryID = string
+
+// InDeliveryState defines model for InDeliveryState.
+type InDeliveryState = WebhookState
 
 // InState defines model for InState.
 type InState = RoomState
@@ -564,11 +713,17 @@ type InState = RoomState
 // Limit defines model for Limit.
 type Limit = int
 
+// OfEvent defines model for OfEvent.
+type OfEvent = string
+
 // OfOrganization defines model for OfOrganization.
 type OfOrganization = string
 
 // OfProject defines model for OfProject.
 type OfProject = string
+
+// OfRoom defines model for OfRoom.
+type OfRoom = string
 
 // OrganizationID defines model for OrganizationID.
 type OrganizationID = string
@@ -624,6 +779,23 @@ type ListRoomsParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListWebhookTargetsParams defines parameters for ListWebhookTargets.
+type ListWebhookTargetsParams struct {
+	ProjectId *OfProject `form:"project_id,omitempty" json:"project_id,omitempty"`
+}
+
+// ListWebhooksParams defines parameters for ListWebhooks.
+type ListWebhooksParams struct {
+	ProjectId *OfProject       `form:"project_id,omitempty" json:"project_id,omitempty"`
+	RoomId    *OfRoom          `form:"room_id,omitempty" json:"room_id,omitempty"`
+	EventId   *OfEvent         `form:"event_id,omitempty" json:"event_id,omitempty"`
+	State     *InDeliveryState `form:"state,omitempty" json:"state,omitempty"`
+	Limit     *Limit           `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The next_cursor of the answer before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // CreateOrganizationJSONRequestBody defines body for CreateOrganization for application/json ContentType.
 type CreateOrganizationJSONRequestBody = NewOrganization
 
@@ -645,8 +817,14 @@ type RotateProjectSecretJSONRequestBody = Rotation
 // SuspendProjectJSONRequestBody defines body for SuspendProject for application/json ContentType.
 type SuspendProjectJSONRequestBody = Suspension
 
+// ResumeWebhookTargetJSONRequestBody defines body for ResumeWebhookTarget for application/json ContentType.
+type ResumeWebhookTargetJSONRequestBody = WebhookResumption
+
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = NewToken
+
+// ReplayWebhooksJSONRequestBody defines body for ReplayWebhooks for application/json ContentType.
+type ReplayWebhooksJSONRequestBody = WebhookReplay
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -695,6 +873,12 @@ type ServerInterface interface {
 	// SuspendProject Suspend a project
 	// (POST /projects/{project_id}/suspend)
 	SuspendProject(w http.ResponseWriter, r *http.Request, projectId ProjectID)
+	// ResumeWebhookTarget Try a paused target again
+	// (POST /projects/{project_id}/webhook-resume)
+	ResumeWebhookTarget(w http.ResponseWriter, r *http.Request, projectId ProjectID)
+	// TestWebhook Send a test to the target of a project
+	// (POST /projects/{project_id}/webhook-test)
+	TestWebhook(w http.ResponseWriter, r *http.Request, projectId ProjectID)
 	// ListRooms List rooms
 	// (GET /rooms)
 	ListRooms(w http.ResponseWriter, r *http.Request, params ListRoomsParams)
@@ -713,6 +897,18 @@ type ServerInterface interface {
 	// RevokeToken Revoke a management token
 	// (POST /tokens/{token_id}/revoke)
 	RevokeToken(w http.ResponseWriter, r *http.Request, tokenId TokenID)
+	// ReplayWebhooks Send again what was sent
+	// (POST /webhook-replays)
+	ReplayWebhooks(w http.ResponseWriter, r *http.Request)
+	// ListWebhookTargets List targets that fail or are paused
+	// (GET /webhook-targets)
+	ListWebhookTargets(w http.ResponseWriter, r *http.Request, params ListWebhookTargetsParams)
+	// ListWebhooks List deliveries
+	// (GET /webhooks)
+	ListWebhooks(w http.ResponseWriter, r *http.Request, params ListWebhooksParams)
+	// GetWebhook Show a delivery
+	// (GET /webhooks/{delivery_id})
+	GetWebhook(w http.ResponseWriter, r *http.Request, deliveryId DeliveryID)
 }
 
 // ServerInterfaceWrapper converts contexts to parameters.
@@ -1085,6 +1281,58 @@ func (siw *ServerInterfaceWrapper) SuspendProject(w http.ResponseWriter, r *http
 	handler.ServeHTTP(w, r)
 }
 
+// ResumeWebhookTarget operation middleware
+func (siw *ServerInterfaceWrapper) ResumeWebhookTarget(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project_id" -------------
+	var projectId ProjectID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project_id", r.PathValue("project_id"), &projectId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ResumeWebhookTarget(w, r, projectId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// TestWebhook operation middleware
+func (siw *ServerInterfaceWrapper) TestWebhook(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project_id" -------------
+	var projectId ProjectID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project_id", r.PathValue("project_id"), &projectId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.TestWebhook(w, r, projectId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListRooms operation middleware
 func (siw *ServerInterfaceWrapper) ListRooms(w http.ResponseWriter, r *http.Request) {
 
@@ -1263,6 +1511,177 @@ func (siw *ServerInterfaceWrapper) RevokeToken(w http.ResponseWriter, r *http.Re
 	handler.ServeHTTP(w, r)
 }
 
+// ReplayWebhooks operation middleware
+func (siw *ServerInterfaceWrapper) ReplayWebhooks(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReplayWebhooks(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListWebhookTargets operation middleware
+func (siw *ServerInterfaceWrapper) ListWebhookTargets(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListWebhookTargetsParams
+
+	// ------------- Optional query parameter "project_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "project_id", r.URL.Query(), &params.ProjectId, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "project_id"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project_id", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListWebhookTargets(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListWebhooks operation middleware
+func (siw *ServerInterfaceWrapper) ListWebhooks(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListWebhooksParams
+
+	// ------------- Optional query parameter "project_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "project_id", r.URL.Query(), &params.ProjectId, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "project_id"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project_id", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "room_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room_id", r.URL.Query(), &params.RoomId, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "room_id"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "event_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "event_id", r.URL.Query(), &params.EventId, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "event_id"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "event_id", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListWebhooks(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetWebhook operation middleware
+func (siw *ServerInterfaceWrapper) GetWebhook(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "delivery_id" -------------
+	var deliveryId DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "delivery_id", r.PathValue("delivery_id"), &deliveryId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "delivery_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetWebhook(w, r, deliveryId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 type UnescapedCookieParamError struct {
 	ParamName string
 	Err       error
@@ -1401,6 +1820,12 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/rooms", wrapper.ListRooms)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/rooms/{room_id}", wrapper.GetRoom)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/end", wrapper.EndRoom)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project_id}/webhook-test", wrapper.TestWebhook)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project_id}/webhook-resume", wrapper.ResumeWebhookTarget)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/webhook-targets", wrapper.ListWebhookTargets)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/webhooks", wrapper.ListWebhooks)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/webhook-replays", wrapper.ReplayWebhooks)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/webhooks/{delivery_id}", wrapper.GetWebhook)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/tokens", wrapper.ListTokens)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/tokens", wrapper.CreateToken)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/tokens/{token_id}/revoke", wrapper.RevokeToken)

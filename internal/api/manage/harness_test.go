@@ -21,6 +21,7 @@ import (
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/store"
+	"parley/internal/webhook"
 )
 
 // bench is the management API on a real database.
@@ -31,6 +32,7 @@ type bench struct {
 	keys     *key.Service
 	rooms    *room.Service
 	tokens   *operator.Service
+	hooks    *webhook.Service
 	token    string
 	contract *contract.Checker
 }
@@ -69,10 +71,12 @@ func setup(t *testing.T) *bench {
 	b.keys = key.NewService(db, b.projects, time.Now, newID)
 	b.rooms = room.NewService(db, quiet{}, func() string { return "https://meet.example.org" }, time.Now, newID, slog.New(slog.DiscardHandler))
 	b.tokens = operator.NewService(db, time.Now, newID)
+	b.hooks = webhook.NewService(db, b.keys, nil, time.Now, newID, slog.New(slog.DiscardHandler))
+	b.rooms.UseWebhooks(b.hooks)
 	_, token, err := b.tokens.Create(t.Context(), "test")
 	must(t, err)
 	b.token = token.Reveal()
-	b.contract = contract.New(t, description(t), wrap(NewHandler(b.projects, b.keys, b.rooms, b.tokens, known{"default", "gold"})))
+	b.contract = contract.New(t, description(t), wrap(NewHandler(b.projects, b.keys, b.rooms, b.tokens, known{"default", "gold"}, b.hooks)))
 	return b
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"parley/internal/event"
 	"parley/internal/project"
 )
 
@@ -17,6 +18,7 @@ func settings(s project.Settings) ProjectSettings {
 		InvitationsRequired:     s.InvitationsRequired,
 		HiddenParticipants:      s.HiddenParticipants,
 		EmbedOrigins:            append([]string{}, s.EmbedOrigins...),
+		WebhookEvents:           renamed[string](s.WebhookEvents),
 		Features: ProjectFeatures{MaxParticipants: s.Features.MaxParticipants, RoomDuration: s.Features.RoomDuration, BreakoutRooms: s.Features.BreakoutRooms,
 			Camera: !s.Features.NoCamera, ScreenShare: !s.Features.NoScreenShare, Chat: !s.Features.NoChat},
 		Locks: ProjectLocks{Microphone: s.Locks.Microphone, Camera: s.Locks.Camera, ScreenShare: s.Locks.ScreenShare, Chat: s.Locks.Chat},
@@ -33,10 +35,20 @@ func (s ProjectSettings) domain() project.Settings {
 		InvitationsRequired:     s.InvitationsRequired,
 		HiddenParticipants:      s.HiddenParticipants,
 		EmbedOrigins:            s.EmbedOrigins,
+		WebhookEvents:           renamed[event.Type](s.WebhookEvents),
 		Features: project.Features{MaxParticipants: s.Features.MaxParticipants, RoomDuration: s.Features.RoomDuration, BreakoutRooms: s.Features.BreakoutRooms,
 			NoCamera: !s.Features.Camera, NoScreenShare: !s.Features.ScreenShare, NoChat: !s.Features.Chat},
 		Locks: project.Locks{Microphone: s.Locks.Microphone, Camera: s.Locks.Camera, ScreenShare: s.Locks.ScreenShare, Chat: s.Locks.Chat},
 	}
+}
+
+// renamed are texts in another type; none is an empty list.
+func renamed[To, From ~string](from []From) []To {
+	to := make([]To, len(from))
+	for i, kind := range from {
+		to[i] = To(kind)
+	}
+	return to
 }
 
 // patch changes settings as a JSON merge patch does (RFC 7396): what it does

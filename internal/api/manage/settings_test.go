@@ -12,7 +12,7 @@ import (
 func defaults() m {
 	return m{
 		"require_secret_signatures": false, "default_empty_timeout": 0.0, "default_logout_url": "", "default_webhook_url": "",
-		"invitations_required": false, "hidden_participants": false, "embed_origins": []any{},
+		"invitations_required": false, "hidden_participants": false, "embed_origins": []any{}, "webhook_events": []any{},
 		"features": m{"max_participants": 0.0, "room_duration": 0.0, "camera": true, "screen_share": true, "chat": true},
 		"locks":    m{"microphone": false, "camera": false, "screen_share": false, "chat": false},
 	}
@@ -35,9 +35,10 @@ func testSettings(t *testing.T, b *bench) {
 	each := m{
 		"require_secret_signatures": true, "default_empty_timeout": 86400.0, "default_logout_url": "https://example.org/bye",
 		"default_webhook_url": "https://example.org/hook", "invitations_required": true, "hidden_participants": true,
-		"embed_origins": []any{"https://a.example", "http://localhost:3000"},
-		"features":      m{"max_participants": 7.0, "room_duration": 45.0, "breakout_rooms": 0.0, "camera": false, "screen_share": false, "chat": false},
-		"locks":         m{"microphone": true, "camera": true, "screen_share": true, "chat": true},
+		"embed_origins":  []any{"https://a.example", "http://localhost:3000"},
+		"webhook_events": []any{"room.ended", "key.rotated"},
+		"features":       m{"max_participants": 7.0, "room_duration": 45.0, "breakout_rooms": 0.0, "camera": false, "screen_share": false, "chat": false},
+		"locks":          m{"microphone": true, "camera": true, "screen_share": true, "chat": true},
 	}
 	for name, value := range each {
 		inner, nested := value.(m)

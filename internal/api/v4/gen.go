@@ -111,7 +111,7 @@ type CreateScheduledRoomRequest struct {
 	StartAt string `json:"start_at"`
 
 	// WebhookUrl The room's own target for events: an absolute http(s) URL without
-	// credentials. Checked and kept; nothing is delivered to it yet.
+	// credentials.
 	WebhookUrl *string `json:"webhook_url,omitempty"`
 }
 

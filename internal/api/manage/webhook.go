@@ -1,0 +1,145 @@
+package manage
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/internal/fault"
+	"parley/internal/webhook"
+)
+
+// Webhooks is what this API needs of deliveries.
+type Webhooks interface {
+	List(ctx context.Context, f webhook.Filter) ([]webhook.Delivery, error)
+	Show(ctx context.Context, id string) (webhook.Delivery, []webhook.Attempt, error)
+	Replay(ctx context.Context, q webhook.Replay) (int, error)
+	Test(ctx context.Context, projectID string) (eventID string, err error)
+	Targets(ctx context.Context, projectID string) ([]webhook.Target, error)
+	Resume(ctx context.Context, projectID, url string) error
+}
+
+// ListWebhooks implements ServerInterface.
+func (s *operations) ListWebhooks(w http.ResponseWriter, r *http.Request, params ListWebhooksParams) {
+	f, limit, err := filter(params)
+	if err != nil {
+		refuse(w, r, err)
+		return
+	}
+	all, err := s.webhooks.List(r.Context(), f)
+	out := WebhookList{Webhooks: []Webhook{}}
+	for _, d := range all[:min(limit, len(all))] {
+		out.Webhooks = append(out.Webhooks, delivery(d))
+	}
+	if len(all) > limit {
+		out.NextCursor = &all[limit-1].ID
+	}
+	answer(w, r, out, err)
+}
+
+// filter asks for one more than the limit, which says whether there is more.
+func filter(params ListWebhooksParams) (f webhook.Filter, limit int, err error) {
+	limit = 50
+	set(&limit, params.Limit)
+	if limit < 1 || limit > 100 {
+		return f, 0, fault.Invalidf("limit must be between 1 and 100, not %d", limit)
+	}
+	f = webhook.Filter{ProjectID: text(params.ProjectId), RoomID: text(params.RoomId), EventID: text(params.EventId), Cursor: text(params.Cursor), Limit: limit + 1}
+	if params.State != nil {
+		f.State = webhook.State(*params.State)
+		if !slices.Contains([]webhook.State{webhook.Pending, webhook.Delivered, webhook.Failed, webhook.Gone}, f.State) {
+			return f, 0, fault.Invalidf("state must be pending, delivered, failed or gone, not %q", f.State)
+		}
+	}
+	if f.Cursor != "" && uuid.Validate(f.Cursor) != nil {
+		return f, 0, fault.Invalidf("cursor must be the next_cursor of an earlier answer")
+	}
+	return f, limit, nil
+}
+
+// GetWebhook implements ServerInterface.
+func (s *operations) GetWebhook(w http.ResponseWriter, r *http.Request, id DeliveryID) {
+	d, attempts, err := s.webhooks.Show(r.Context(), id)
+	out := delivery(d)
+	out.Body = &d.Body
+	all := []WebhookAttempt{}
+	for _, a := range attempts {
+		all = append(all, WebhookAttempt{N: a.N, At: a.At, DurationMs: a.Duration.Milliseconds(), Status: a.Status, Error: a.Error, Answer: a.Answer})
+	}
+	out.Attempts = &all
+	answer(w, r, out, err)
+}
+
+// ReplayWebhooks implements ServerInterface.
+func (s *operations) ReplayWebhooks(w http.ResponseWriter, r *http.Request) {
+	q, err := read[WebhookReplay](w, r)
+	order := webhook.Replay{ProjectID: q.ProjectId, EventID: text(q.EventId), RoomID: text(q.RoomId), URL: text(q.Url)}
+	if err == nil && order.ProjectID == "" {
+		err = fault.Invalidf("project_id is missing")
+	}
+	if err == nil {
+		order.Since, err = instant("since", q.Since)
+	}
+	if err == nil {
+		order.Before, err = instant("before", q.Before)
+	}
+	n := 0
+	if err == nil {
+		n, err = s.webhooks.Replay(r.Context(), order)
+	}
+	answer(w, r, WebhookReplayed{Enqueued: n}, err)
+}
+
+func instant(name string, from *string) (time.Time, error) {
+	if from == nil {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, *from)
+	if err != nil {
+		return t, fault.Invalidf("%s must be an RFC 3339 time such as 2027-01-31T09:30:00Z, not %q", name, *from)
+	}
+	return t, nil
+}
+
+// TestWebhook implements ServerInterface.
+func (s *operations) TestWebhook(w http.ResponseWriter, r *http.Request, id ProjectID) {
+	eventID, err := s.webhooks.Test(r.Context(), id)
+	answer(w, r, WebhookTest{EventId: eventID}, err)
+}
+
+// ListWebhookTargets implements ServerInterface.
+func (s *operations) ListWebhookTargets(w http.ResponseWriter, r *http.Request, params ListWebhookTargetsParams) {
+	s.targets(w, r, text(params.ProjectId))
+}
+
+// ResumeWebhookTarget implements ServerInterface.
+func (s *operations) ResumeWebhookTarget(w http.ResponseWriter, r *http.Request, id ProjectID) {
+	q, err := read[WebhookResumption](w, r)
+	if err == nil {
+		err = s.webhooks.Resume(r.Context(), id, q.Url)
+	}
+	if err != nil {
+		refuse(w, r, err)
+		return
+	}
+	s.targets(w, r, id)
+}
+
+func (s *operations) targets(w http.ResponseWriter, r *http.Request, projectID string) {
+	all, err := s.webhooks.Targets(r.Context(), projectID)
+	out := WebhookTargetList{Targets: []WebhookTarget{}}
+	for _, t := range all {
+		out.Targets = append(out.Targets, WebhookTarget{ProjectId: t.ProjectID, Url: t.URL, Failures: t.Failures, FailingSince: t.FailingSince,
+			Paused: t.Paused(), PausedAt: moment(t.PausedAt), ProbeAt: moment(t.ProbeAt), Notice: t.Notice})
+	}
+	answer(w, r, out, err)
+}
+
+func delivery(d webhook.Delivery) Webhook {
+	return Webhook{DeliveryId: d.ID, EventId: d.EventID, ProjectId: d.ProjectID, RoomId: d.RoomID, Url: d.URL, Type: string(d.Type),
+		Sequence: d.Sequence, Previous: d.Previous, State: WebhookState(d.State), Replay: d.Replay, AttemptCount: d.Attempts,
+		CreatedAt: d.CreatedAt, DoneAt: moment(d.DoneAt)}
+}

@@ -1,0 +1,124 @@
+package room_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"parley/internal/event"
+	"parley/internal/fault"
+	"parley/internal/project"
+	"parley/internal/room"
+)
+
+// Who finds a room full is told of once a minute, and so many at most.
+func TestTurnedAway(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	id, link := h.create(t, room.Request{MaxParticipants: 1})
+	h.enter(t, id, room.Visit{SeatKey: browser(0), Link: link, Name: "Ada"}, "PA_0")
+	knock := func(n int) {
+		t.Helper()
+		_, err := h.TakeSeat(context.Background(), id, room.Visit{SeatKey: browser(n), Name: fmt.Sprint("Guest ", n)})
+		refused(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
+	}
+	told := func() (all []event.Refusal) {
+		t.Helper()
+		events, err := h.db.Events(context.Background(), id, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, e := range events {
+			if e.Sequence != int64(i+1) {
+				t.Errorf("event %d is %+v", i+1, e)
+			}
+			if e.Type == event.ParticipantJoinFailed {
+				all = append(all, *e.Data.Refusal)
+			}
+		}
+		return all
+	}
+	for range 3 {
+		knock(1)
+		knock(2)
+	}
+	if got := told(); !slices.Equal(got, []event.Refusal{{Name: "Guest 1", Code: "room_full"}, {Name: "Guest 2", Code: "room_full"}}) {
+		t.Errorf("%+v", got)
+	}
+	h.clock.pass(time.Minute)
+	knock(1)
+	if got := told(); len(got) != 3 {
+		t.Errorf("%+v", got)
+	}
+	for n := range 70 {
+		knock(n + 10)
+	}
+	if got := told(); len(got) != 2+60 {
+		t.Errorf("%d were told of", len(got))
+	}
+}
+
+// listener takes events as a test wants it.
+type listener struct {
+	created, changed func(webhookURL string, events []event.Event) (bool, error)
+	nudges           int
+}
+
+func (l *listener) RoomCreated(_ context.Context, _ project.Settings, url string, events []event.Event) (bool, error) {
+	return l.created(url, events)
+}
+
+func (l *listener) RoomChanged(_ context.Context, url string, events []event.Event) (bool, error) {
+	return l.changed(url, events)
+}
+
+func (l *listener) Nudge() { l.nudges++ }
+
+// Events reach deliveries in the transaction of their cause: where they
+// cannot be enqueued, nothing happened.
+func TestEventsAreEnqueuedWithTheirCause(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	var got []event.Type
+	var fails error
+	take := func(url string, events []event.Event) (bool, error) {
+		if url != "https://example.org/hook" {
+			t.Errorf("to %q", url)
+		}
+		for _, e := range events {
+			if e.ID == "" || e.Sequence == 0 {
+				t.Errorf("%+v", e)
+			}
+			got = append(got, e.Type)
+		}
+		return len(events) > 0, fails
+	}
+	l := &listener{created: take, changed: take}
+	h.UseWebhooks(l)
+	q := room.Request{MaxParticipants: 2, WebhookURL: "https://example.org/hook"}
+	id, _ := h.create(t, q)
+	if _, err := h.End(context.Background(), id, room.EndedAPI); err != nil {
+		t.Fatal(err)
+	}
+	if want := []event.Type{event.RoomOpened, event.RoomEnded}; !slices.Equal(got, want) || l.nudges != 2 {
+		t.Errorf("%v and %d nudges", got, l.nudges)
+	}
+	other, _ := h.create(t, q)
+	fails = fault.New(fault.Unavailable, "unavailable", "away")
+	if _, err := h.End(context.Background(), other, room.EndedAPI); !fault.Is(err, fault.Unavailable) {
+		t.Error(err)
+	}
+	if r := h.room(t, other); r.Over() || r.EventSequence != 1 {
+		t.Errorf("%+v", r)
+	}
+	if _, err := h.CreateQuick(context.Background(), h.project, room.Request{Type: room.Video, Name: "Ada", Title: "Title", MaxParticipants: 2, ClientRoomID: "mine",
+		WebhookURL: "https://example.org/hook"}); !fault.Is(err, fault.Unavailable) {
+		t.Error(err)
+	}
+	fails = nil
+	h.create(t, room.Request{MaxParticipants: 2, ClientRoomID: "mine", WebhookURL: "https://example.org/hook"})
+}
+
+func browser(n int) string { return fmt.Sprintf("seat-key-of-browser-%08d", n) }

@@ -1,0 +1,187 @@
+package webhook
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"parley/client/sign"
+	"parley/internal/fault"
+)
+
+// userAgent names the sender.
+const userAgent = "Parley-Webhooks/1"
+
+// headerReplay marks what is sent again on somebody's word.
+const headerReplay = "webhook-replay"
+
+// deliver makes an attempt, and goes on with what is due in the same lane as
+// long as nobody else waits for the place.
+func (s *Service) deliver(ctx, attempts context.Context, j job) {
+	for {
+		m, err := s.message(attempts, j.delivery)
+		if err != nil {
+			s.note("sign a webhook", err)
+			s.giveBack(j, s.now().Add(schedule[1]))
+			return
+		}
+		began := s.now()
+		limited, cancel := context.WithTimeout(attempts, attemptLimit)
+		clock := time.Now()
+		answer := s.post.Post(limited, m)
+		took := time.Since(clock)
+		cancel()
+		if attempts.Err() != nil && answer.Status == 0 {
+			s.giveBack(j, s.now()) // cut off by our own end, which says nothing of the receiver
+			return
+		}
+		next, more := s.finish(ctx, j, Attempt{At: began, Duration: took, Status: answer.Status, Error: answer.Error, Answer: answer.Text}, answer)
+		if !more {
+			return
+		}
+		j = next
+	}
+}
+
+// message makes what is sent. The body is the same in every attempt, the
+// signature's time is not.
+func (s *Service) message(ctx context.Context, d Delivery) (Message, error) {
+	ring, err := s.rings.Ring(ctx, d.ProjectID)
+	if err != nil {
+		return Message{}, err
+	}
+	now := s.now()
+	at := strconv.FormatInt(now.Unix(), 10)
+	signature, err := sign.Webhook(ring.ProjectSecrets(now), d.EventID, at, []byte(d.Body))
+	if err != nil {
+		return Message{}, err
+	}
+	header := http.Header{}
+	header.Set("Content-Type", "application/json")
+	header.Set("User-Agent", userAgent)
+	header.Set("webhook-id", d.EventID)
+	header.Set("webhook-timestamp", at)
+	header.Set("webhook-signature", signature)
+	if d.Replay {
+		header.Set(headerReplay, "true")
+	}
+	return Message{URL: d.URL, Header: header, Body: []byte(d.Body)}, nil
+}
+
+// giveBack lets go of a stream with nothing done.
+func (s *Service) giveBack(j job, due time.Time) {
+	err := s.store.Write(context.Background(), func(ctx context.Context) error { return s.store.Release(ctx, j.stream, due, s.now()) })
+	if !fault.Is(err, fault.Conflict) {
+		s.note("give back a webhook", err)
+	}
+}
+
+// finish writes down what became of an attempt and takes the next job of the
+// lane in the same transaction. While the database is away it tries again for
+// as long as the claim holds: what is not written down is sent again.
+func (s *Service) finish(ctx context.Context, j job, a Attempt, answer Answer) (next job, more bool) {
+	now := s.now()
+	out := judge(j.delivery, answer, j.probe, now)
+	s.lanes.note(j.stream.Lane, out.state != Delivered)
+	more = ctx.Err() == nil && !s.lanes.full() && !s.lanes.crowded(j.stream.Lane)
+	var paused Target
+	var jobs []job
+	for {
+		err := s.store.Write(context.Background(), func(ctx context.Context) (err error) {
+			paused, jobs = Target{}, nil
+			if paused, err = s.settle(ctx, j, a, out, now); err != nil || !more {
+				return err
+			}
+			jobs, err = s.claim(ctx, j.stream.Lane, 1)
+			return err
+		})
+		if err == nil {
+			break
+		}
+		if fault.Is(err, fault.Conflict) {
+			s.log.Warn("a webhook took longer than its claim, and is sent again", "delivery_id", j.delivery.ID)
+			return job{}, false
+		}
+		s.note("write down what became of a webhook", err)
+		if !s.now().Before(j.until) || !fault.Is(err, fault.Unavailable) {
+			return job{}, false
+		}
+		time.Sleep(gather * 100)
+	}
+	s.tell(j, a, out, paused)
+	if len(jobs) == 0 {
+		return job{}, false
+	}
+	return jobs[0], true
+}
+
+// settle writes down an attempt, what it made of its delivery, stream and
+// target. It returns the target if that is paused by it.
+func (s *Service) settle(ctx context.Context, j job, a Attempt, out outcome, now time.Time) (paused Target, err error) {
+	d := j.delivery
+	d.Attempts++
+	if !j.probe {
+		d.Step++
+	}
+	a.N, d.State = d.Attempts, out.state
+	due := out.due
+	if d.State != Pending {
+		d.DoneAt = now
+		if d.Position < j.stream.Enqueued {
+			due = now
+		}
+	}
+	// The claim is checked first: without it nothing of this holds.
+	if err := s.store.Release(ctx, j.stream, due, now); err != nil {
+		return paused, err
+	}
+	if err := s.store.RecordAttempt(ctx, d, a); err != nil {
+		return paused, err
+	}
+	if d.State == Delivered {
+		if j.target.Failures > 0 {
+			err = s.store.ClearTarget(ctx, d.ProjectID, d.URL, now)
+		}
+		return paused, err
+	}
+	t, err := s.store.TargetFailed(ctx, d.ProjectID, d.URL, now)
+	if err != nil || t.Paused() && d.State != Gone {
+		return paused, err
+	}
+	switch {
+	case d.State == Gone:
+		t.PausedAt, t.Notice = now, "it answered 410: resume it by hand"
+	case t.Failures >= pauseAfter && now.Sub(t.FailingSince) >= pauseAfterFor:
+		t.PausedAt, t.ProbeAt = now, now.Add(probeEvery)
+		t.Notice = strconv.Itoa(t.Failures) + " attempts in a row failed: it is tried every " + probeEvery.String()
+	default:
+		return paused, nil
+	}
+	return t, s.store.PauseTarget(ctx, t)
+}
+
+// tell logs what an operator wants to know. A target's path may say more than
+// a log should.
+func (s *Service) tell(j job, a Attempt, out outcome, paused Target) {
+	host := j.stream.URL
+	if u, err := url.Parse(host); err == nil {
+		host = u.Scheme + "://" + u.Host
+	}
+	fields := []any{"project_id", j.stream.ProjectID, "target", host, "delivery_id", j.delivery.ID, "status", a.Status}
+	if a.Error != "" {
+		fields = append(fields, "error", a.Error)
+	}
+	switch {
+	case out.state == Failed:
+		s.log.Warn("a webhook is given up", fields...)
+	case out.state == Delivered && j.target.Paused():
+		s.log.Info("a webhook target takes webhooks again", fields...)
+	default:
+		s.log.Debug("webhook attempt", append(fields, "state", out.state)...)
+	}
+	if paused.Paused() {
+		s.log.Warn("a webhook target is paused", append(fields, "notice", paused.Notice)...)
+	}
+}

@@ -1,0 +1,194 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"parley/internal/event"
+	"parley/internal/project"
+)
+
+// body is what a receiver reads.
+type body struct {
+	ID        string     `json:"id"`
+	Type      event.Type `json:"type"`
+	Timestamp string     `json:"timestamp"`
+	Sequence  int64      `json:"sequence"`
+	Previous  int64      `json:"previous"`
+	ProjectID string     `json:"project_id"`
+	Data      any        `json:"data"`
+}
+
+func (b body) encode() (string, error) {
+	text, err := json.Marshal(b)
+	return string(text), err
+}
+
+// timestamp writes a moment as RFC 3339 in UTC, to the millisecond.
+func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+func ofRoom(e event.Event) body {
+	data := e.Data
+	if p := data.Participant; p != nil {
+		shown := *p
+		shown.JoinedAt = shown.JoinedAt.UTC().Truncate(time.Millisecond)
+		data.Participant = &shown
+	}
+	return body{ID: e.ID, Type: e.Type, Timestamp: timestamp(e.At), Sequence: e.Sequence, ProjectID: e.ProjectID, Data: data}
+}
+
+func ofProject(e event.OfProject) body {
+	return body{ID: e.ID, Type: e.Type, Timestamp: timestamp(e.At), Sequence: e.Sequence, ProjectID: e.ProjectID, Data: e.Data}
+}
+
+// wanted reports whether a kind of event is delivered at all.
+func wanted(s project.Settings, kind event.Type) bool {
+	switch kind {
+	case event.AttendanceMarked:
+		return false
+	case event.WebhookTest:
+		return true
+	}
+	return len(s.WebhookEvents) == 0 || slices.Contains(s.WebhookEvents, kind)
+}
+
+// targets returns where the events of a room go, each place once.
+func targets(s project.Settings, roomURL string) []string {
+	var urls []string
+	for _, u := range []string{roomURL, s.DefaultWebhookURL} {
+		if u != "" && !slices.Contains(urls, u) {
+			urls = append(urls, u)
+		}
+	}
+	return urls
+}
+
+// laneOf names what shares a bound: what goes to one host, for one project.
+func laneOf(projectID, target string) string {
+	if u, err := url.Parse(target); err == nil {
+		return projectID + " " + strings.ToLower(u.Host)
+	}
+	return projectID + " " + target
+}
+
+// RoomCreated enqueues the first events of a room, in the transaction that
+// makes it, and reports whether there was any. It asks the database nothing,
+// and does nothing where nobody listens.
+func (s *Service) RoomCreated(ctx context.Context, settings project.Settings, webhookURL string, events []event.Event) (bool, error) {
+	urls := targets(settings, webhookURL)
+	if len(urls) == 0 {
+		return false, nil
+	}
+	return s.enqueue(ctx, settings, urls, nil, bodies(events, ofRoom), placeOf(events))
+}
+
+// RoomChanged enqueues events of a room that was there before, in the
+// transaction that holds its lock, and reports whether there was any.
+func (s *Service) RoomChanged(ctx context.Context, webhookURL string, events []event.Event) (bool, error) {
+	if len(events) == 0 {
+		return false, nil
+	}
+	p, err := s.store.Project(ctx, events[0].ProjectID)
+	if err != nil {
+		return false, err
+	}
+	urls := targets(p.Settings, webhookURL)
+	if len(urls) == 0 {
+		return false, nil
+	}
+	known, err := s.store.Streams(ctx, p.ID, events[0].RoomID)
+	if err != nil {
+		return false, err
+	}
+	return s.enqueue(ctx, p.Settings, urls, known, bodies(events, ofRoom), placeOf(events))
+}
+
+// ProjectChanged notes what happened to a project, in the transaction that
+// holds its lock, and enqueues it.
+func (s *Service) ProjectChanged(ctx context.Context, p project.Project, kind event.Type, data event.ProjectData) error {
+	_, err := s.tellProject(ctx, p, kind, data)
+	return err
+}
+
+func (s *Service) tellProject(ctx context.Context, p project.Project, kind event.Type, data event.ProjectData) (event.OfProject, error) {
+	e := event.OfProject{ID: s.newID(), Type: kind, ProjectID: p.ID, At: s.now(), Data: data}
+	last, err := s.store.ProjectSequence(ctx, p.ID)
+	if err != nil {
+		return e, err
+	}
+	e.Sequence = last + 1
+	if err := s.store.AppendProjectEvent(ctx, e); err != nil {
+		return e, err
+	}
+	urls := targets(p.Settings, "")
+	if len(urls) == 0 {
+		return e, nil
+	}
+	known, err := s.store.Streams(ctx, p.ID, "")
+	if err != nil {
+		return e, err
+	}
+	_, err = s.enqueue(ctx, p.Settings, urls, known, bodies([]event.OfProject{e}, ofProject), place{projectID: p.ID})
+	return e, err
+}
+
+// place is whose events they are.
+type place struct{ projectID, roomID string }
+
+func placeOf(events []event.Event) place {
+	if len(events) == 0 {
+		return place{}
+	}
+	return place{events[0].ProjectID, events[0].RoomID}
+}
+
+func bodies[E any](events []E, of func(E) body) []body {
+	all := make([]body, len(events))
+	for i, e := range events {
+		all[i] = of(e)
+	}
+	return all
+}
+
+// enqueue writes a delivery for each event and each URL that wants it.
+func (s *Service) enqueue(ctx context.Context, settings project.Settings, urls []string, known []Stream, events []body, at place) (bool, error) {
+	events = slices.DeleteFunc(events, func(b body) bool { return !wanted(settings, b.Type) })
+	if len(events) == 0 {
+		return false, nil
+	}
+	now := s.now()
+	for _, u := range urls {
+		i := slices.IndexFunc(known, func(k Stream) bool { return k.URL == u })
+		stream := Stream{ID: s.newID(), ProjectID: at.projectID, RoomID: at.roomID, URL: u, Lane: laneOf(at.projectID, u)}
+		put := s.store.InsertStream
+		if i >= 0 {
+			stream, put = known[i], s.store.ExtendStream
+		}
+		waiting := make([]Delivery, 0, len(events))
+		for _, e := range events {
+			e.Previous = stream.LastSequence
+			text, err := e.encode()
+			if err != nil {
+				return false, err
+			}
+			stream.Enqueued++
+			stream.LastSequence = e.Sequence
+			waiting = append(waiting, Delivery{ID: s.newID(), StreamID: stream.ID, Position: stream.Enqueued, EventID: e.ID,
+				ProjectID: at.projectID, RoomID: at.roomID, URL: u, Type: e.Type, Sequence: e.Sequence, Previous: e.Previous,
+				Body: text, State: Pending, CreatedAt: now})
+		}
+		if err := put(ctx, stream, now); err != nil {
+			return false, err
+		}
+		for _, d := range waiting {
+			if err := s.store.InsertDelivery(ctx, d); err != nil {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,198 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"time"
+
+	"parley/internal/event"
+	"parley/internal/fault"
+)
+
+// Filter chooses deliveries. What is empty does not choose.
+type Filter struct {
+	ProjectID string
+	RoomID    string
+	EventID   string
+	URL       string
+	Type      event.Type
+	State     State
+	Since     time.Time // made at it or after
+	Before    time.Time // made before it
+	Cursor    string    // an id: go on after it
+	Limit     int
+
+	OldestFirst bool
+	Sent        bool // no replays, and nothing that is pending
+}
+
+// List returns deliveries, the newest first. The id of the last is the cursor
+// for what follows.
+func (s *Service) List(ctx context.Context, f Filter) ([]Delivery, error) {
+	return s.store.Deliveries(ctx, f)
+}
+
+// Show returns a delivery with its attempts, or NotFound.
+func (s *Service) Show(ctx context.Context, id string) (Delivery, []Attempt, error) {
+	d, err := s.store.Delivery(ctx, id)
+	if err != nil {
+		return Delivery{}, nil, err
+	}
+	attempts, err := s.store.Attempts(ctx, id)
+	return d, attempts, err
+}
+
+// Targets returns URLs that fail or are paused.
+func (s *Service) Targets(ctx context.Context, projectID string) ([]Target, error) {
+	return s.store.Targets(ctx, projectID)
+}
+
+// Resume has a paused target tried again, with all that waits for it.
+func (s *Service) Resume(ctx context.Context, projectID, url string) error {
+	err := s.store.Write(ctx, func(ctx context.Context) error {
+		t, err := s.store.Target(ctx, projectID, url)
+		if err != nil {
+			return err
+		}
+		if !t.Paused() {
+			return fault.New(fault.NotFound, "target_not_paused", "nothing to that target is paused")
+		}
+		return s.store.ClearTarget(ctx, projectID, url, s.now())
+	})
+	if err == nil {
+		s.Nudge()
+	}
+	return err
+}
+
+// Replay says what to send again: an event, or what happened in a room or a
+// time, or both.
+type Replay struct {
+	ProjectID string
+	EventID   string
+	RoomID    string
+	Since     time.Time
+	Before    time.Time
+	URL       string // only what went there; empty for all targets
+}
+
+const replayBatch = 200
+
+// Replay sends again what was sent in the last 30 days, to where it went, in
+// its order and beside what is new. It returns how many deliveries it made.
+func (s *Service) Replay(ctx context.Context, q Replay) (int, error) {
+	if q.EventID == "" && q.RoomID == "" && (q.Since.IsZero() || q.Before.IsZero()) {
+		return 0, fault.Invalidf("a replay needs event_id, room_id, or both since and before")
+	}
+	f := Filter{ProjectID: q.ProjectID, EventID: q.EventID, RoomID: q.RoomID, URL: q.URL, Since: q.Since, Before: q.Before,
+		Limit: replayBatch, OldestFirst: true, Sent: true}
+	id, made := s.newID(), 0
+	streams := map[string]Stream{} // by that of the original
+	for {
+		page, err := s.store.Deliveries(ctx, f)
+		if err != nil {
+			return made, err
+		}
+		if len(page) == 0 {
+			break
+		}
+		var touched map[string]Stream
+		err = s.store.Write(ctx, func(ctx context.Context) (err error) {
+			touched, err = s.again(ctx, id, page, streams)
+			return err
+		})
+		if err != nil {
+			return made, err
+		}
+		maps.Copy(streams, touched)
+		made += len(page)
+		f.Cursor = page[len(page)-1].ID
+	}
+	if made == 0 {
+		return 0, fault.New(fault.NotFound, "nothing_to_replay", "nothing that was sent in the last 30 days fits")
+	}
+	s.Nudge()
+	return made, nil
+}
+
+// again enqueues deliveries once more, in streams of the replay's own, and
+// returns those as they are now.
+func (s *Service) again(ctx context.Context, replay string, page []Delivery, streams map[string]Stream) (touched map[string]Stream, err error) {
+	now := s.now()
+	touched = map[string]Stream{}
+	var waiting []Delivery
+	for _, d := range page {
+		stream, seen := touched[d.StreamID]
+		if !seen {
+			if stream, seen = streams[d.StreamID]; !seen {
+				stream = Stream{ID: s.newID(), ProjectID: d.ProjectID, RoomID: d.RoomID, URL: d.URL, Replay: replay, Lane: laneOf(d.ProjectID, d.URL)}
+			}
+		}
+		stream.Enqueued++
+		stream.LastSequence = d.Sequence
+		touched[d.StreamID] = stream
+		d.ID, d.StreamID, d.Position, d.CreatedAt = s.newID(), stream.ID, stream.Enqueued, now
+		d.Replay, d.State, d.Attempts, d.Step, d.DoneAt = true, Pending, 0, 0, time.Time{}
+		waiting = append(waiting, d)
+	}
+	for original, stream := range touched {
+		put := s.store.InsertStream
+		if _, known := streams[original]; known {
+			put = s.store.ExtendStream
+		}
+		if err := put(ctx, stream, now); err != nil {
+			return nil, err
+		}
+	}
+	for _, d := range waiting {
+		if err := s.store.InsertDelivery(ctx, d); err != nil {
+			return nil, err
+		}
+	}
+	return touched, nil
+}
+
+// Test sends an event that says nothing to a project's target, and returns
+// the event's id. Conflict when the project has no target.
+func (s *Service) Test(ctx context.Context, projectID string) (eventID string, err error) {
+	err = s.store.Write(ctx, func(ctx context.Context) error {
+		if err := s.store.LockProject(ctx, projectID); err != nil {
+			return err
+		}
+		p, err := s.store.Project(ctx, projectID)
+		if err != nil {
+			return err
+		}
+		if p.Settings.DefaultWebhookURL == "" {
+			return fault.New(fault.Conflict, "no_webhook_target", "the project has no default_webhook_url")
+		}
+		e, err := s.tellProject(ctx, p, event.WebhookTest, event.ProjectData{})
+		eventID = e.ID
+		return err
+	})
+	if err == nil {
+		s.Nudge()
+	}
+	return eventID, err
+}
+
+// EventsAfter returns what happened in a room after an event, as receivers of
+// all kinds read it. Marks are among it, so that no number is missing.
+func (s *Service) EventsAfter(ctx context.Context, roomID string, after int64, limit int) ([]json.RawMessage, error) {
+	events, err := s.store.EventsAfter(ctx, roomID, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]json.RawMessage, len(events))
+	for i, e := range events {
+		b := ofRoom(e)
+		b.Previous = e.Sequence - 1
+		text, err := b.encode()
+		if err != nil {
+			return nil, err
+		}
+		all[i] = json.RawMessage(text)
+	}
+	return all, nil
+}

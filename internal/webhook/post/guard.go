@@ -1,0 +1,110 @@
+package post
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Guard says which addresses may be connected to. The zero Guard refuses all
+// but public ones: whoever names a webhook_url must not reach what only this
+// machine can.
+type Guard struct {
+	AllowPrivate bool
+	Prefixes     []netip.Prefix // ranges that are allowed whatever they are
+	Hosts        []string       // names whose addresses are, in lower case
+}
+
+// allowsHost reports whether a name, as the URL has it, is one of Hosts.
+func (g Guard) allowsHost(name string) bool {
+	return slices.Contains(g.Hosts, strings.ToLower(strings.TrimSuffix(name, ".")))
+}
+
+// check returns nil where the address may be connected to, and otherwise a
+// sentence that says why not.
+func (g Guard) check(a netip.Addr) error {
+	plain := a.WithZone("").Unmap()
+	if g.AllowPrivate || slices.ContainsFunc(g.Prefixes, func(p netip.Prefix) bool { return p.Contains(plain) }) {
+		return nil
+	}
+	if what := inward(plain); what != "" {
+		return fmt.Errorf("the address %s is refused: it is %s", plain, what)
+	}
+	return nil
+}
+
+// special are ranges that are not for everybody's traffic, from the registries
+// of special-purpose addresses (RFC 6890 and later).
+var special = []struct {
+	prefix netip.Prefix
+	what   string
+}{
+	{netip.MustParsePrefix("0.0.0.0/8"), "unspecified"},
+	{netip.MustParsePrefix("10.0.0.0/8"), "private"},
+	{netip.MustParsePrefix("100.64.0.0/10"), "shared by a carrier (CGNAT)"},
+	{netip.MustParsePrefix("127.0.0.0/8"), "this machine"},
+	{netip.MustParsePrefix("169.254.0.0/16"), "link-local"},
+	{netip.MustParsePrefix("172.16.0.0/12"), "private"},
+	{netip.MustParsePrefix("192.0.0.0/24"), "reserved"},
+	{netip.MustParsePrefix("192.0.2.0/24"), "for documentation"},
+	{netip.MustParsePrefix("192.88.99.0/24"), "a 6to4 relay"},
+	{netip.MustParsePrefix("192.168.0.0/16"), "private"},
+	{netip.MustParsePrefix("198.18.0.0/15"), "for benchmarks"},
+	{netip.MustParsePrefix("198.51.100.0/24"), "for documentation"},
+	{netip.MustParsePrefix("203.0.113.0/24"), "for documentation"},
+	{netip.MustParsePrefix("224.0.0.0/4"), "multicast"},
+	{netip.MustParsePrefix("240.0.0.0/4"), "reserved"},
+	{netip.MustParsePrefix("::/96"), "unspecified, this machine or IPv4-compatible"},
+	{netip.MustParsePrefix("::ffff:0:0:0/96"), "translated IPv4"},
+	{netip.MustParsePrefix("64:ff9b:1::/48"), "a local NAT64"},
+	{netip.MustParsePrefix("100::/64"), "for discarding"},
+	{netip.MustParsePrefix("2001:db8::/32"), "for documentation"},
+	{netip.MustParsePrefix("3fff::/20"), "for documentation"},
+	{netip.MustParsePrefix("5f00::/16"), "for segment routing"},
+	{netip.MustParsePrefix("fc00::/7"), "private"},
+	{netip.MustParsePrefix("fe80::/10"), "link-local"},
+	{netip.MustParsePrefix("fec0::/10"), "site-local"},
+	{netip.MustParsePrefix("ff00::/8"), "multicast"},
+}
+
+var (
+	nat64  = netip.MustParsePrefix("64:ff9b::/96")
+	sixTo4 = netip.MustParsePrefix("2002::/16")
+	teredo = netip.MustParsePrefix("2001::/32")
+)
+
+// inward says what an address is that does not lead out, and "" of one that
+// does. An IPv6 address that carries an IPv4 one leads where that does.
+func inward(a netip.Addr) string {
+	for _, s := range special {
+		if s.prefix.Contains(a) {
+			return s.what
+		}
+	}
+	for _, inner := range carried(a) {
+		if what := inward(inner); what != "" {
+			return "a way to " + inner.String() + ", which is " + what
+		}
+	}
+	return ""
+}
+
+// carried returns the IPv4 addresses that an IPv6 address is made of.
+func carried(a netip.Addr) []netip.Addr {
+	if !a.Is6() {
+		return nil
+	}
+	b := a.As16()
+	v4 := func(n uint32) netip.Addr { return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, n))) }
+	switch {
+	case nat64.Contains(a):
+		return []netip.Addr{v4(binary.BigEndian.Uint32(b[12:]))}
+	case sixTo4.Contains(a):
+		return []netip.Addr{v4(binary.BigEndian.Uint32(b[2:]))}
+	case teredo.Contains(a): // its server, and the client behind a NAT with all bits turned
+		return []netip.Addr{v4(binary.BigEndian.Uint32(b[4:])), v4(^binary.BigEndian.Uint32(b[12:]))}
+	}
+	return nil
+}

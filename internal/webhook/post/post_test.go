@@ -1,0 +1,140 @@
+package post
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"parley/internal/webhook"
+)
+
+// serve counts connections and answers with a body of some bytes.
+func serve(t *testing.T, size int) (url string, connections *atomic.Int32) {
+	t.Helper()
+	connections = &atomic.Int32{}
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(strings.Repeat("x", size)))
+	}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	return s.URL, connections
+}
+
+// The guard stands where the connection is made: a name that leads to this
+// machine is refused like its address, and not connected to.
+func TestGuardAtConnect(t *testing.T) {
+	t.Parallel()
+	at, connections := serve(t, 1)
+	port := at[strings.LastIndex(at, ":"):]
+	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	for _, tc := range []struct {
+		guard Guard
+		host  string
+		want  bool
+	}{
+		{Guard{}, "127.0.0.1", false},
+		{Guard{}, "localhost", false},
+		{Guard{}, "[::ffff:127.0.0.1]", false},
+		{Guard{}, "0.0.0.0", false},
+		{Guard{Hosts: []string{"hooks.internal"}}, "localhost", false},
+		{Guard{Hosts: []string{"localhost"}}, "127.0.0.1", false},
+		{Guard{Hosts: []string{"localhost"}}, "LOCALHOST", true},
+		{Guard{Prefixes: loopback}, "127.0.0.1", true},
+		{Guard{Prefixes: loopback}, "[::ffff:127.0.0.1]", true},
+		{Guard{AllowPrivate: true}, "127.0.0.1", true},
+	} {
+		connections.Store(0)
+		c := New(tc.guard)
+		t.Cleanup(c.Close)
+		answer := c.Post(t.Context(), webhook.Message{URL: "http://" + tc.host + port, Header: http.Header{}})
+		if (answer.Status == 200) != tc.want || (connections.Load() > 0) != tc.want {
+			t.Errorf("%+v %s: %+v", tc.guard, tc.host, answer)
+		}
+		if !tc.want && !strings.Contains(answer.Error, "is refused: it is ") {
+			t.Errorf("%s: %q", tc.host, answer.Error)
+		}
+	}
+}
+
+// A connection serves again when its answer was read to the end, and is
+// closed when there is more of it.
+func TestConnections(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[int]int32{0: 1, 1024: 1, 1 << 22: 3} {
+		at, connections := serve(t, size)
+		c := New(Guard{AllowPrivate: true})
+		t.Cleanup(c.Close)
+		for range 3 {
+			if a := c.Post(t.Context(), webhook.Message{URL: at, Header: http.Header{}}); a.Status != 200 || len(a.Text) != min(size, 1024) {
+				t.Errorf("%+v", a)
+			}
+		}
+		if n := connections.Load(); n != want {
+			t.Errorf("%d connections for answers of %d bytes, want %d", n, size, want)
+		}
+	}
+}
+
+func TestNoAnswer(t *testing.T) {
+	t.Parallel()
+	hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer hangs.Close()
+	selfSigned := httptest.NewTLSServer(http.NotFoundHandler())
+	defer selfSigned.Close()
+	drips := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			_, _ = w.Write([]byte("."))
+			w.(http.Flusher).Flush()
+			time.Sleep(time.Millisecond)
+		}
+	}))
+	defer drips.Close()
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = closed.Close()
+	c := New(Guard{AllowPrivate: true})
+	defer c.Close()
+	for at, want := range map[string]string{
+		hangs.URL:                          "no answer within 15 seconds",
+		selfSigned.URL:                     "certificate",
+		"http://" + closed.Addr().String(): "the connection was refused",
+		"http://name.invalid/":             "",
+		"http://127.0.0.1:1/%zz":           "the URL cannot be called",
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		answer := c.Post(ctx, webhook.Message{URL: at, Header: http.Header{}})
+		cancel()
+		if answer.Status != 0 || answer.Error == "" || !strings.Contains(answer.Error, want) || strings.Contains(answer.Error, "http://") {
+			t.Errorf("%s: %+v, want %q", at, answer, want)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if a := c.Post(ctx, webhook.Message{URL: drips.URL, Header: http.Header{}}); a.Status != 200 {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
+	for value, want := range map[string]time.Duration{"": 0, "120": 2 * time.Minute, "-1": 0, "soon": 0, "99999999999": 0,
+		"Sun, 22 Nov 2026 00:05:00 GMT": 5 * time.Minute, "Sat, 21 Nov 2026 00:05:00 GMT": 0} {
+		if got := retryAfter(value, now); got != want {
+			t.Errorf("%q: %s, want %s", value, got, want)
+		}
+	}
+}

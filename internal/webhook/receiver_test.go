@@ -1,0 +1,336 @@
+package webhook_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"parley/internal/event"
+	"parley/internal/project"
+	"parley/internal/store/storetest"
+	"parley/internal/webhook"
+)
+
+// What fails is sent again at the times of the schedule, the same to the byte
+// but for the signature's time, and in the end given up; then the next goes.
+func TestSchedule(t *testing.T) {
+	everywhere(t, func(t *testing.T, h *house) {
+		var fails atomic.Bool
+		fails.Store(true)
+		r := receive(t, func(w http.ResponseWriter, _ *http.Request) {
+			if fails.Load() {
+				http.Error(w, "not today", http.StatusInternalServerError)
+			}
+		})
+		h.run(h.Service)
+		room := storetest.NewID()
+		ids := h.happen(room, r.URL, event.RoomOpened, event.RoomEnded)
+		after := []time.Duration{0, 5 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
+			5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour}
+		for i, d := range after {
+			if i > 0 {
+				h.forward(d * 88 / 100) // jitter takes off a tenth at most
+				time.Sleep(20 * time.Millisecond)
+				if n := len(r.messages()); d > time.Minute && n != i {
+					t.Fatalf("attempt %d came before its time", n)
+				}
+				h.forward(d * 24 / 100)
+			}
+			eventually(t, fmt.Sprintf("attempt %d is written down", i+1), func() bool { d, _ := h.delivery(ids[0]); return d.Attempts == i+1 })
+		}
+		d, attempts := h.await(ids[0], webhook.Failed)
+		if len(attempts) != len(after) || attempts[3].Status != 500 || attempts[3].Answer != "not today\n" || d.DoneAt.IsZero() {
+			t.Errorf("%+v %+v", d, attempts)
+		}
+		fails.Store(false)
+		h.forward(time.Minute)
+		h.await(ids[1], webhook.Delivered)
+		first := r.messages()[0]
+		times := map[string]bool{}
+		for _, m := range r.messages()[:len(after)] {
+			if m.ID != ids[0] || m.body != first.body {
+				t.Fatalf("out of order, or changed: %s", m.body)
+			}
+			times[m.header.Get("webhook-timestamp")] = true
+			h.verify(m)
+		}
+		if len(times) != len(after) {
+			t.Errorf("%d attempts have %d times", len(after), len(times))
+		}
+	})
+}
+
+// Receivers that answer badly, and what becomes of what they were sent.
+func TestReceivers(t *testing.T) {
+	elsewhere := receive(t, nil)
+	for name, tc := range map[string]struct {
+		answer http.HandlerFunc
+		state  webhook.State
+		status int
+		error  string
+	}{
+		"redirects": {func(w http.ResponseWriter, q *http.Request) {
+			http.Redirect(w, q, elsewhere.URL, http.StatusTemporaryRedirect)
+		},
+			webhook.Pending, 307, ""},
+		"is gone": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }, webhook.Gone, 410, ""},
+		"closes early": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+			webhook.Pending, 0, "the connection was closed without an answer"},
+		"closes in the answer": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			_, _ = w.Write([]byte("half"))
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}, webhook.Delivered, 200, ""},
+		"sends gigabytes": {func(w http.ResponseWriter, _ *http.Request) {
+			for block := []byte(strings.Repeat("x", 1<<16)); ; {
+				if _, err := w.Write(block); err != nil {
+					return
+				}
+			}
+		}, webhook.Delivered, 200, ""},
+		"sends what is no text": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("a\x00b\xff")) }, webhook.Delivered, 200, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			everywhere(t, func(t *testing.T, h *house) {
+				r := receive(t, tc.answer)
+				h.run(h.Service)
+				id := h.happen(storetest.NewID(), r.URL, event.RoomOpened)[0]
+				eventually(t, "an attempt is written down", func() bool { d, _ := h.delivery(id); return d.Attempts == 1 })
+				d, attempts := h.delivery(id)
+				if d.State != tc.state || attempts[0].Status != tc.status || attempts[0].Error != tc.error || len(attempts[0].Answer) > 1024 {
+					t.Errorf("%+v %+v", d, attempts)
+				}
+			})
+		})
+	}
+	t.Cleanup(func() {
+		if n := len(elsewhere.messages()); n > 0 {
+			t.Errorf("a redirect was followed %d times", n)
+		}
+	})
+}
+
+// A receiver may ask for more time than the schedule has.
+func TestRetryAfter(t *testing.T) {
+	everywhere(t, func(t *testing.T, h *house) {
+		r := receive(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "3600")
+			w.WriteHeader(http.StatusTooManyRequests)
+		})
+		h.run(h.Service)
+		id := h.happen(storetest.NewID(), r.URL, event.RoomOpened)[0]
+		tried := func(n int) {
+			t.Helper()
+			eventually(t, fmt.Sprintf("%d attempts", n), func() bool { d, _ := h.delivery(id); return d.Attempts == n })
+		}
+		tried(1)
+		h.forward(59 * time.Minute)
+		time.Sleep(20 * time.Millisecond)
+		tried(1)
+		h.forward(time.Minute)
+		tried(2)
+	})
+}
+
+// While one target hangs, another gets its own in order.
+func TestDeadTargetHoldsUpNobody(t *testing.T) {
+	everywhere(t, func(t *testing.T, h *house) {
+		dead, alive := receive(t, func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() }), receive(t, nil)
+		stop := h.run(h.Service)
+		var rooms []string
+		for range 20 {
+			room := storetest.NewID()
+			rooms = append(rooms, room)
+			h.happen(room, dead.URL+"/"+room, event.RoomOpened) // one host, whatever the URL
+		}
+		dead.await(t, 4)
+		h.configure(func(s *project.Settings) { s.DefaultWebhookURL = alive.URL })
+		for range 3 {
+			for _, room := range rooms {
+				h.happen(room, "", event.ParticipantJoined, event.ParticipantLeft)
+			}
+		}
+		last := map[string]int64{}
+		for _, m := range alive.await(t, 120) {
+			if room := string(m.Data); m.Sequence != last[room]+1 && last[room] != 0 {
+				t.Errorf("%s: %d after %d", room, m.Sequence, last[room])
+			}
+			last[string(m.Data)] = m.Sequence
+		}
+		if n := len(dead.messages()); n != 4 {
+			t.Errorf("the dead one got %d at once", n)
+		}
+		// The end waits for attempts that take long, but not as long as they
+		// may, and gives back what they were at.
+		began := time.Now()
+		stop()
+		if took := time.Since(began); took > 6*time.Second {
+			t.Errorf("it took %s to stop", took)
+		}
+		lanes, err := h.db.DueLanes(context.Background(), h.now())
+		if err != nil || len(lanes) != 1 {
+			t.Errorf("%v %v: what was cut off is not due", lanes, err)
+		}
+	})
+}
+
+// A target that has failed for long is paused: it is tried now and then, and
+// when it is back, all that waits for it goes out.
+func TestPause(t *testing.T) {
+	everywhere(t, func(t *testing.T, h *house) {
+		var fails atomic.Bool
+		fails.Store(true)
+		r := receive(t, func(w http.ResponseWriter, _ *http.Request) {
+			if fails.Load() {
+				w.WriteHeader(http.StatusBadGateway)
+			}
+		})
+		h.run(h.Service)
+		var ids []string
+		for range 12 {
+			ids = append(ids, h.happen(storetest.NewID(), r.URL, event.RoomOpened)...)
+		}
+		r.await(t, 12)
+		var target webhook.Target
+		eventually(t, "the target is paused", func() bool {
+			h.forward(10 * time.Minute)
+			time.Sleep(50 * time.Millisecond)
+			all, err := h.Targets(t.Context(), h.project.ID)
+			if len(all) == 1 {
+				target = all[0]
+			}
+			return err == nil && target.Paused()
+		})
+		if target.Failures < 20 || target.PausedAt.Sub(target.FailingSince) < time.Hour || !strings.Contains(target.Notice, "attempts in a row failed") {
+			t.Errorf("%+v", target)
+		}
+		// What is new waits, and one at a time is a probe.
+		ids = append(ids, h.happen(storetest.NewID(), r.URL, event.RoomOpened)...)
+		before := len(r.messages())
+		h.forward(11 * time.Minute)
+		r.await(t, before+1)
+		time.Sleep(100 * time.Millisecond)
+		if n := len(r.messages()) - before; n != 1 {
+			t.Errorf("%d attempts for a probe", n)
+		}
+		fails.Store(false)
+		h.forward(11 * time.Minute)
+		for _, id := range ids {
+			h.await(id, webhook.Delivered)
+		}
+		if all, err := h.Targets(t.Context(), h.project.ID); err != nil || len(all) != 0 {
+			t.Errorf("%+v %v", all, err)
+		}
+	})
+}
+
+// One that answered 410 is not tried until somebody says so.
+func TestResume(t *testing.T) {
+	everywhere(t, func(t *testing.T, h *house) {
+		var gone atomic.Bool
+		gone.Store(true)
+		r := receive(t, func(w http.ResponseWriter, _ *http.Request) {
+			if gone.Load() {
+				w.WriteHeader(http.StatusGone)
+			}
+		})
+		h.run(h.Service)
+		room := storetest.NewID()
+		ids := h.happen(room, r.URL, event.RoomOpened, event.RoomEnded)
+		h.await(ids[0], webhook.Gone)
+		gone.Store(false)
+		h.forward(100 * time.Hour)
+		time.Sleep(50 * time.Millisecond)
+		if d, _ := h.delivery(ids[1]); d.State != webhook.Pending {
+			t.Errorf("%+v", d)
+		}
+		if err := h.Resume(t.Context(), h.project.ID, r.URL); err != nil {
+			t.Fatal(err)
+		}
+		h.await(ids[1], webhook.Delivered)
+		if err := h.Resume(t.Context(), h.project.ID, r.URL); err == nil {
+			t.Error("resumed twice")
+		}
+	})
+}
+
+// What was sent can be sent again, by event, room and time, marked and with
+// the same bytes.
+func TestReplay(t *testing.T) {
+	everywhere(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		r := receive(t, nil)
+		h.run(h.Service)
+		room, other := storetest.NewID(), storetest.NewID()
+		h.happen(room, r.URL, event.RoomOpened, event.RoomStarted, event.RoomEnded)
+		h.happen(other, r.URL, event.RoomOpened)
+		sent := r.await(t, 4)
+		eventually(t, "all is written down", func() bool {
+			left, err := h.List(ctx, webhook.Filter{State: webhook.Pending, Limit: 1})
+			return err == nil && len(left) == 0
+		})
+		var ofRoom []message
+		for _, m := range sent {
+			if strings.Contains(string(m.Data), room) {
+				ofRoom = append(ofRoom, m)
+			}
+			if m.header.Get("webhook-replay") != "" {
+				t.Error("marked as a replay")
+			}
+		}
+		replay := func(q webhook.Replay, want []message) {
+			t.Helper()
+			before := len(r.messages())
+			q.ProjectID = h.project.ID
+			n, err := h.Replay(ctx, q)
+			if err != nil || n != len(want) {
+				t.Fatalf("%d %v, want %d", n, err, len(want))
+			}
+			for i, m := range r.await(t, before+n)[before:] {
+				if m.body != want[i].body || m.header.Get("webhook-replay") != "true" {
+					t.Errorf("message %d is %s %v", i, m.body, m.header)
+				}
+				h.verify(m)
+			}
+		}
+		replay(webhook.Replay{EventID: sent[0].ID}, sent[:1])
+		replay(webhook.Replay{RoomID: room}, ofRoom)
+		replay(webhook.Replay{RoomID: room, URL: r.URL}, ofRoom)
+		for _, q := range []webhook.Replay{{}, {ProjectID: h.project.ID, Since: h.now()}, {ProjectID: storetest.NewID(), EventID: sent[0].ID},
+			{ProjectID: h.project.ID, RoomID: room, URL: r.URL + "/other"}, {ProjectID: h.project.ID, Since: h.now(), Before: h.now().Add(time.Hour)}} {
+			if n, err := h.Replay(ctx, q); err == nil || n != 0 {
+				t.Errorf("%+v: %d", q, n)
+			}
+		}
+		if n, err := h.Replay(ctx, webhook.Replay{ProjectID: h.project.ID, Since: h.now().Add(-time.Hour), Before: h.now()}); err != nil || n != 4 {
+			t.Errorf("%d %v", n, err)
+		}
+	})
+}
+
+// What is older than thirty days goes.
+func TestPrune(t *testing.T) {
+	everywhere(t, func(t *testing.T, h *house) {
+		r := receive(t, nil)
+		h.run(h.Service)
+		id := h.happen(storetest.NewID(), r.URL, event.RoomOpened)[0]
+		h.await(id, webhook.Delivered)
+		h.forward(30*24*time.Hour - time.Minute)
+		if err := h.Prune(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		h.delivery(id)
+		h.forward(2 * time.Minute)
+		if err := h.Prune(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if all, err := h.List(t.Context(), webhook.Filter{EventID: id, Limit: 1}); err != nil || len(all) != 0 {
+			t.Errorf("%+v %v", all, err)
+		}
+	})
+}

@@ -1,0 +1,328 @@
+package webhook_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"parley/client/sign"
+	"parley/internal/event"
+	"parley/internal/key"
+	"parley/internal/project"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+	"parley/internal/webhook"
+	"parley/internal/webhook/post"
+)
+
+// house is a service on a database, with a clock that can be put forward.
+type house struct {
+	*webhook.Service
+	t       testing.TB
+	db      *store.DB
+	keys    *key.Service
+	project project.Project
+
+	mu    sync.Mutex
+	ahead time.Duration
+	rooms map[string]int64 // the last number of each
+}
+
+func newHouse(t testing.TB, db *store.DB) *house {
+	t.Helper()
+	h := &house{t: t, db: db, project: storetest.Project(t, db), rooms: map[string]int64{}}
+	h.Service, h.keys = h.node(post.New(post.Guard{AllowPrivate: true}))
+	return h
+}
+
+// node is another process on the same database.
+func (h *house) node(to webhook.Poster) (*webhook.Service, *key.Service) {
+	projects := project.NewService(h.db, h.now, storetest.NewID, func(string) {})
+	keys := key.NewService(h.db, projects, h.now, storetest.NewID)
+	s := webhook.NewService(h.db, keys, to, h.now, storetest.NewID, slog.New(slog.DiscardHandler))
+	keys.Tell(s.ProjectChanged)
+	return s, keys
+}
+
+func (h *house) now() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return time.Now().Add(h.ahead)
+}
+
+func (h *house) forward(d time.Duration) {
+	h.mu.Lock()
+	h.ahead += d
+	h.mu.Unlock()
+	h.Nudge()
+}
+
+// run delivers until the test ends, or the function it returns is called.
+func (h *house) run(s *webhook.Service) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { s.Run(ctx); close(done) }()
+	stop = func() { cancel(); <-done }
+	h.t.Cleanup(stop)
+	return stop
+}
+
+// happen enqueues events of a room for its URL.
+func (h *house) happen(room, url string, kinds ...event.Type) (ids []string) {
+	h.t.Helper()
+	var events []event.Event
+	for _, kind := range kinds {
+		h.rooms[room]++
+		e := event.Event{ID: storetest.NewID(), Type: kind, ProjectID: h.project.ID, RoomID: room, Sequence: h.rooms[room], At: h.now(),
+			Data: event.Data{RoomID: room, RoomType: "audio"}}
+		events, ids = append(events, e), append(ids, e.ID)
+	}
+	err := h.db.Write(context.Background(), func(ctx context.Context) error {
+		_, err := h.RoomChanged(ctx, url, events)
+		return err
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.Nudge()
+	return ids
+}
+
+func (h *house) configure(change func(*project.Settings)) {
+	h.t.Helper()
+	change(&h.project.Settings)
+	err := h.db.Write(context.Background(), func(ctx context.Context) error { return h.db.UpdateProject(ctx, h.project) })
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// delivery returns the only one of an event.
+func (h *house) delivery(eventID string) (webhook.Delivery, []webhook.Attempt) {
+	h.t.Helper()
+	all, err := h.List(context.Background(), webhook.Filter{EventID: eventID, Limit: 2})
+	if err != nil || len(all) != 1 {
+		h.t.Fatalf("%+v %v", all, err)
+	}
+	d, attempts, err := h.Show(context.Background(), all[0].ID)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return d, attempts
+}
+
+func (h *house) await(eventID string, state webhook.State) (webhook.Delivery, []webhook.Attempt) {
+	h.t.Helper()
+	eventually(h.t, "the delivery is "+string(state), func() bool { d, _ := h.delivery(eventID); return d.State == state })
+	return h.delivery(eventID)
+}
+
+// message is what a receiver was sent.
+type message struct {
+	ID        string          `json:"id"`
+	Type      event.Type      `json:"type"`
+	Timestamp string          `json:"timestamp"`
+	Sequence  int64           `json:"sequence"`
+	Previous  int64           `json:"previous"`
+	ProjectID string          `json:"project_id"`
+	Data      json.RawMessage `json:"data"`
+
+	header http.Header
+	body   string
+	path   string
+}
+
+// receiver keeps what it is sent, and answers as it is told to.
+type receiver struct {
+	*httptest.Server
+	mu  sync.Mutex
+	got []message
+}
+
+// receive starts one. answer is nil for 204.
+func receive(t testing.TB, answer http.HandlerFunc) *receiver {
+	r := &receiver{}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		body, err := io.ReadAll(q.Body)
+		m := message{header: q.Header, body: string(body), path: q.URL.Path}
+		if err == nil {
+			err = json.Unmarshal(body, &m)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", body, err)
+		}
+		r.mu.Lock()
+		r.got = append(r.got, m)
+		r.mu.Unlock()
+		if answer == nil {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		answer(w, q)
+	}))
+	t.Cleanup(func() { r.CloseClientConnections(); r.Close() })
+	return r
+}
+
+func (r *receiver) messages() []message {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.got)
+}
+
+func (r *receiver) await(t testing.TB, n int) []message {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%d messages arrive", n), func() bool { return len(r.messages()) >= n })
+	return r.messages()
+}
+
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+// everywhere runs a test on each engine.
+func everywhere(t *testing.T, test func(t *testing.T, h *house)) {
+	t.Parallel()
+	for name, open := range storetest.Engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newHouse(t, open(t)))
+		})
+	}
+}
+
+// What happened arrives at the room's target and at the project's, in order,
+// numbered so that a gap shows, and signed.
+func TestDelivered(t *testing.T) {
+	everywhere(t, func(t *testing.T, h *house) {
+		own, all := receive(t, nil), receive(t, nil)
+		h.run(h.Service)
+		h.configure(func(s *project.Settings) { s.DefaultWebhookURL = all.URL })
+		room := storetest.NewID()
+		ids := h.happen(room, own.URL, event.RoomOpened, event.AttendanceMarked, event.RoomStarted)
+		ids = append(ids, h.happen(room, own.URL, event.RoomEnded)...)
+		for _, r := range []*receiver{own, all} {
+			got := r.await(t, 3)
+			for i, want := range []message{
+				{ID: ids[0], Type: event.RoomOpened, Sequence: 1, Previous: 0},
+				{ID: ids[2], Type: event.RoomStarted, Sequence: 3, Previous: 1},
+				{ID: ids[3], Type: event.RoomEnded, Sequence: 4, Previous: 3},
+			} {
+				m := got[i]
+				if m.ID != want.ID || m.Type != want.Type || m.Sequence != want.Sequence || m.Previous != want.Previous || m.ProjectID != h.project.ID {
+					t.Errorf("message %d is %s", i, m.body)
+				}
+				if string(m.Data) != `{"room_id":"`+room+`","room_type":"audio"}` {
+					t.Errorf("data %s", m.Data)
+				}
+				if at, err := time.Parse("2006-01-02T15:04:05.000Z", m.Timestamp); err != nil || time.Since(at) > time.Minute {
+					t.Errorf("timestamp %q %v", m.Timestamp, err)
+				}
+				h.verify(m)
+			}
+		}
+		eventually(t, "all is delivered", func() bool {
+			left, err := h.List(t.Context(), webhook.Filter{State: webhook.Pending, Limit: 1})
+			return err == nil && len(left) == 0
+		})
+	})
+}
+
+// verify holds a message to its signature.
+func (h *house) verify(m message) {
+	h.t.Helper()
+	ring, err := h.keys.Ring(context.Background(), h.project.ID)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, secret := range ring.ProjectSecrets(h.now()) {
+		err := sign.VerifyWebhook([]string{secret}, m.header.Get("webhook-id"), m.header.Get("webhook-timestamp"), []byte(m.body), m.header.Get("webhook-signature"))
+		if err != nil {
+			h.t.Errorf("%v: %v", err, m.header)
+		}
+	}
+	if m.header.Get("webhook-id") != m.ID || m.header.Get("Content-Type") != "application/json" || m.header.Get("User-Agent") != "Parley-Webhooks/1" {
+		h.t.Errorf("%v", m.header)
+	}
+}
+
+// A URL that is the room's and the project's gets everything once; a filter
+// leaves out what it does, and previous says so.
+func TestTargetsAndFilter(t *testing.T) {
+	everywhere(t, func(t *testing.T, h *house) {
+		r := receive(t, nil)
+		h.run(h.Service)
+		h.configure(func(s *project.Settings) {
+			s.DefaultWebhookURL, s.WebhookEvents = r.URL, []event.Type{event.RoomOpened, event.RoomEnded}
+		})
+		room := storetest.NewID()
+		h.happen(room, r.URL, event.RoomOpened, event.RoomStarted, event.ParticipantJoined)
+		h.happen(room, r.URL, event.ParticipantLeft)
+		last := h.happen(room, r.URL, event.RoomEnded)
+		h.await(last[0], webhook.Delivered)
+		got := r.messages()
+		if len(got) != 2 || got[1].Sequence != 5 || got[1].Previous != 1 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// A project's own events have numbers of their own, and go to its target.
+func TestProjectEvents(t *testing.T) {
+	everywhere(t, func(t *testing.T, h *house) {
+		ctx := context.Background()
+		r := receive(t, nil)
+		h.run(h.Service)
+		if _, err := h.Test(ctx, h.project.ID); err == nil {
+			t.Error("a test without a target")
+		}
+		h.configure(func(s *project.Settings) { s.DefaultWebhookURL = r.URL })
+		id, err := h.Test(ctx, h.project.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.await(id, webhook.Delivered)
+		if _, err := h.keys.RotateSecret(ctx, h.project.ID, key.Rotation{Overlap: time.Hour}); err != nil {
+			t.Fatal(err)
+		}
+		got := r.await(t, 2)
+		if got[0].Type != event.WebhookTest || got[0].Sequence != 1 || string(got[0].Data) != "{}" {
+			t.Errorf("%+v", got[0])
+		}
+		if got[1].Type != event.KeyRotated || got[1].Sequence != 2 || got[1].Previous != 1 {
+			t.Errorf("%+v", got[1])
+		}
+		h.keys.Forget(h.project.ID)
+		id, _ = h.Test(ctx, h.project.ID)
+		h.await(id, webhook.Delivered)
+		h.verify(r.messages()[2]) // with both secrets
+
+		// Half an hour before the overlap's end it is told of, once.
+		h.forward(31 * time.Minute)
+		for range 2 {
+			if err := h.keys.Sweep(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got = r.await(t, 4)
+		if got[3].Type != event.KeyOverlapEnding || got[3].Sequence != 4 {
+			t.Errorf("%+v", got[3])
+		}
+		if all, err := h.db.ProjectEvents(ctx, h.project.ID, 0); err != nil || len(all) != 4 {
+			t.Errorf("%+v %v", all, err)
+		}
+	})
+}

@@ -1,0 +1,219 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"parley/client"
+	"parley/internal/event"
+	"parley/internal/live/livetest"
+	"parley/internal/room"
+	"parley/internal/seal"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+)
+
+// receiver takes webhooks and holds them to their order.
+type receiver struct {
+	*httptest.Server
+	t    *testing.T
+	slow time.Duration
+
+	mu      sync.Mutex
+	times   map[string]int   // how often each event came
+	last    map[string]int64 // the highest number of each room
+	total   int
+	repeats int
+}
+
+func receive(t *testing.T, slow time.Duration) *receiver {
+	r := &receiver{t: t, slow: slow, times: map[string]int{}, last: map[string]int64{}}
+	r.Server = httptest.NewServer(r)
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) ServeHTTP(_ http.ResponseWriter, q *http.Request) {
+	var m struct {
+		ID                 string
+		Sequence, Previous int64
+		Data               event.Data
+	}
+	if err := json.NewDecoder(q.Body).Decode(&m); err != nil {
+		r.t.Error(err)
+		return
+	}
+	time.Sleep(r.slow)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := r.last[m.Data.RoomID]
+	switch {
+	case m.Sequence == last: // again: its answer was not seen
+		r.repeats++
+	case m.Sequence < last || m.Previous != last:
+		r.t.Errorf("room %s: %d, after %d, came after %d", m.Data.RoomID, m.Sequence, m.Previous, last)
+	}
+	r.last[m.Data.RoomID] = m.Sequence
+	r.times[m.ID]++
+	r.total++
+}
+
+func (r *receiver) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.times)
+}
+
+// deliverTo makes a URL the target of everything in the project.
+func (n *node) deliverTo(url string) {
+	n.t.Helper()
+	q, err := http.NewRequest(http.MethodPatch, n.url+"/api/manage/projects/"+n.s.ProjectID, strings.NewReader(`{"default_webhook_url":"`+url+`"}`))
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	q.Header.Set("Authorization", "Bearer "+n.s.AdminToken)
+	q.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(q)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		n.t.Fatal(answer.Status)
+	}
+}
+
+// plan makes rooms with a target of their own and cancels them: two events
+// each, for two targets.
+func plan(rooms int, url string, at func() *client.Client) {
+	var left atomic.Int64
+	left.Store(int64(rooms))
+	var work sync.WaitGroup
+	for range 8 {
+		work.Go(func() {
+			for left.Add(-1) >= 0 {
+				until(func() error { // the server may be away for a while
+					made, err := at().CreateScheduledVideoRoom(context.Background(), client.ScheduledRoomRequest{StartAt: time.Now().UTC().Add(time.Hour).Format("2006-01-02T15:04"),
+						MaxParticipants: 5, EmptyTimeout: 60, Metadata: client.ScheduledRoomMetadata{Metadata: client.Metadata{RoomTitle: "Title", WelcomeMessage: "Welcome"}}, WebhookURL: url})
+					if err != nil {
+						return err
+					}
+					_ = at().EndRoom(context.Background(), made.RoomID) // or it stays, with one event
+					return nil
+				})
+			}
+		})
+	}
+	work.Wait()
+}
+
+func until(done func() error) {
+	for done() != nil {
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// events returns the ids of all that happened to rooms.
+func events(t *testing.T, db *store.DB) []string {
+	t.Helper()
+	rooms, err := db.List(t.Context(), room.Query{Limit: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, r := range rooms {
+		all, err := db.Events(t.Context(), r.ID, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range all {
+			ids = append(ids, e.ID)
+		}
+	}
+	return ids
+}
+
+// complete waits until all that happened has come to each receiver.
+func complete(t *testing.T, db *store.DB, targets ...*receiver) {
+	t.Helper()
+	ids := events(t, db)
+	for _, r := range targets {
+		eventuallyWithin(t, 90*time.Second, fmt.Sprintf("%d events arrive", len(ids)), func() bool { return r.count() >= len(ids) })
+		for _, id := range ids {
+			if r.times[id] == 0 {
+				t.Errorf("event %s is lost", id)
+			}
+		}
+	}
+}
+
+// A server is killed while it makes 10,000 deliveries: nothing is lost, each
+// room's order holds, and only what had no answer comes again.
+func TestKilledWhileDelivering(t *testing.T) {
+	t.Parallel()
+	s := &service{master: seal.NewKey()}
+	n := s.node(t)
+	db := s.read(t, n.dir)
+	own, all := receive(t, time.Millisecond), receive(t, time.Millisecond)
+	n.deliverTo(all.URL)
+	var current atomic.Pointer[client.Client]
+	current.Store(n.client())
+	const rooms, kills = 2600, 4
+	began := time.Now()
+	load := make(chan struct{})
+	go func() { defer close(load); plan(rooms, own.URL, current.Load) }()
+	for i := range kills {
+		eventuallyWithin(t, 60*time.Second, "deliveries are under way", func() bool { return own.count() >= (i+1)*rooms/4 })
+		n.kill()
+		n.start()
+		current.Store(n.client())
+	}
+	<-load
+	complete(t, db, own, all)
+	for _, r := range []*receiver{own, all} {
+		t.Logf("%d events and %d repeats in %s, with %d kills", r.count(), r.repeats, time.Since(began).Round(time.Second), kills)
+		if r.repeats > kills*4 { // as many as can be under way to one host
+			t.Errorf("%d repeats", r.repeats)
+		}
+	}
+	if own.total+all.total < 10_000 {
+		t.Errorf("that were %d deliveries", own.total+all.total)
+	}
+}
+
+// Two nodes share the work: nothing is sent twice. When one is killed, the
+// other takes its work over.
+func TestNodesShareDeliveries(t *testing.T) {
+	t.Parallel()
+	s := &service{database: storetest.Postgres(t), redis: livetest.NewRedis(t).URL(), master: seal.NewKey()}
+	a, b := s.node(t), s.node(t)
+	db := s.read(t, t.TempDir())
+	own, all := receive(t, 2*time.Millisecond), receive(t, 2*time.Millisecond)
+	a.deliverTo(all.URL)
+	var turn atomic.Int64
+	both := []*client.Client{a.client(), b.client()}
+	plan(500, own.URL, func() *client.Client { return both[turn.Add(1)%2] })
+	complete(t, db, own, all)
+	if own.repeats+all.repeats > 0 {
+		t.Errorf("%d and %d were sent twice", own.repeats, all.repeats)
+	}
+	load := make(chan struct{})
+	before := own.count()
+	go func() { defer close(load); plan(500, own.URL, func() *client.Client { return both[0] }) }()
+	eventually(t, "deliveries are under way", func() bool { return own.count() > before+200 })
+	b.kill()
+	<-load
+	complete(t, db, own, all)
+	t.Logf("%d events, %d and %d repeats after a kill", own.count(), own.repeats, all.repeats)
+	if own.repeats > 4 || all.repeats > 4 {
+		t.Errorf("%d and %d repeats", own.repeats, all.repeats)
+	}
+}
