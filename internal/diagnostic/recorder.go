@@ -21,6 +21,8 @@ const (
 	keepFor    = 7 * 24 * time.Hour
 	keepLatest = 100_000
 
+	// lastTries is how often it is tried to write at the end.
+	lastTries = 8
 	flushEvery = 250 * time.Millisecond
 	pruneEvery = time.Hour
 	// A project is cut down to keepLatest less slack whenever slack calls
@@ -131,7 +133,14 @@ func (r *Recorder) Run(ctx context.Context, failed func(error)) {
 			note(r.prune(whole))
 		case <-ctx.Done():
 			work.Wait()
-			note(r.Flush(whole))
+			// What is not written now is lost, so a database that is slow for
+			// a moment gets more than one chance.
+			for range lastTries {
+				if note(r.Flush(whole)); !failing {
+					return
+				}
+				<-flush.C
+			}
 			return
 		}
 	}

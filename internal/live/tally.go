@@ -32,6 +32,8 @@ const (
 	// tallyEvery is how often counts are written. What a killed process had
 	// not written is lost.
 	tallyEvery = time.Second
+	// lastTries is how often it is tried at the end.
+	lastTries = 4
 	// tallyKept is how long a count that nobody adds to stays in memory.
 	tallyKept = 48 * time.Hour
 )
@@ -181,8 +183,14 @@ func (t *Tally) Run(ctx context.Context, failed func(error)) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			flush()
-			return
+			// What is not written now is lost, so a database that is slow for
+			// a moment gets more than one chance.
+			for try := range lastTries {
+				if flush(); !failing || try == lastTries-1 {
+					return
+				}
+				<-tick.C
+			}
 		}
 		flush()
 	}
