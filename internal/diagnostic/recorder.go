@@ -22,7 +22,7 @@ const (
 	keepLatest = 100_000
 
 	// lastTries is how often it is tried to write at the end.
-	lastTries = 8
+	lastTries  = 8
 	flushEvery = 250 * time.Millisecond
 	pruneEvery = time.Hour
 	// A project is cut down to keepLatest less slack whenever slack calls
