@@ -37,6 +37,9 @@ export function launch(media: string[] = fakeDevices): Promise<Browser> {
 
 /** A person: a browser profile of their own, with one page. */
 export class Person {
+  /** Those whose browser is open. */
+  static readonly present = new Set<Person>();
+
   readonly requests: string[] = [];
   readonly complaints: string[] = [];
 
@@ -44,6 +47,7 @@ export class Person {
     readonly context: BrowserContext,
     readonly page: Page,
   ) {
+    Person.present.add(this);
     page.on('request', (r) => this.requests.push(r.url()));
     page.on('console', (m) => {
       if (m.type() === 'error') this.complaints.push(m.text());
@@ -199,6 +203,7 @@ export class Person {
   }
 
   async close(): Promise<void> {
+    Person.present.delete(this);
     await this.context.close();
   }
 }

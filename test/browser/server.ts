@@ -18,6 +18,9 @@ export interface Room {
 
 /** The built server on free ports of 127.0.0.1, with a data directory of its own. */
 export class Server {
+  /** Those that were started and not closed. */
+  static readonly running = new Set<Server>();
+
   #process: ChildProcess | undefined;
   #log = '';
   readonly dataDir = mkdtempSync(join(tmpdir(), 'parley-'));
@@ -25,7 +28,9 @@ export class Server {
   private constructor(
     readonly url: string,
     readonly udpPort: number,
-  ) {}
+  ) {
+    Server.running.add(this);
+  }
 
   static async start(...flags: string[]): Promise<Server> {
     const server = new Server(`http://127.0.0.1:${await freeTCPPort()}`, await freeUDPPort());
@@ -61,6 +66,7 @@ export class Server {
   }
 
   async close(): Promise<void> {
+    Server.running.delete(this);
     await this.down('SIGKILL');
     rmSync(this.dataDir, { recursive: true, force: true });
   }
