@@ -39,6 +39,9 @@ import (
 const (
 	// How long requests in flight get when the service stops.
 	stopRequests = 4 * time.Second
+	// How long a start waits for a slow disk, or one that is still busy with an
+	// earlier process.
+	startPatience = 10 * time.Second
 	// How long the media engine gets to tell participants.
 	stopMedia = 3 * time.Second
 )
@@ -96,6 +99,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *App, err 
 	if err := a.claim(ctx); err != nil {
 		return nil, err
 	}
+	ctx = store.Unhurried(ctx, startPatience)
 	if a.db, err = OpenStore(ctx, cfg); err != nil {
 		return nil, err
 	}
@@ -219,10 +223,11 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	if err := a.engine.Start(ctx); err != nil {
 		return err
 	}
-	if err := a.rooms.Recover(ctx); err != nil {
+	starting := store.Unhurried(ctx, startPatience)
+	if err := a.rooms.Recover(starting); err != nil {
 		return fmt.Errorf("take up the rooms of the last run: %w", err)
 	}
-	if err := a.greet(ctx, demo, out); err != nil {
+	if err := a.greet(starting, demo, out); err != nil {
 		return err
 	}
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))

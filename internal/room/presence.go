@@ -10,17 +10,9 @@ import (
 	"parley/internal/fault"
 )
 
-// What the media engine reports meets the rows here. Each report may come
-// late, twice or never: the rows recognise a connection by its id, and the
-// sweep in run.go reports what was missed.
-
-// ParticipantJoined implements MediaObserver. Somebody whose seat is gone, in
-// a room that is full by now or over, is taken out again.
-func (s *Service) ParticipantJoined(session, identity, connection string, at time.Time) {
-	if err := s.joined(session, identity, connection, at); err != nil {
-		s.log.Error("a join could not be written down; the sweep will try again", "session", session, "identity", identity, "error", err)
-	}
-}
+// What the media engine reports (report.go) meets the rows here. Each report
+// may come late, twice or never: the rows recognise a connection by its id, and
+// the look in run.go reports what was missed.
 
 func (s *Service) joined(session, identity, connection string, at time.Time) error {
 	ctx := context.Background()
@@ -96,13 +88,6 @@ func (s *Service) isLive(ctx context.Context, r *Room, n int) (bool, error) {
 	}
 	all, err := s.store.Breakouts(ctx, r.ID)
 	return slices.ContainsFunc(all, func(b Breakout) bool { return b.Session == n && b.ClosedAt.IsZero() }), err
-}
-
-// ParticipantLeft implements MediaObserver.
-func (s *Service) ParticipantLeft(session, identity, connection string, at time.Time, reason LeaveReason) {
-	if err := s.left(session, identity, connection, at, reason); err != nil {
-		s.log.Error("a leave could not be written down; the sweep will try again", "session", session, "identity", identity, "error", err)
-	}
 }
 
 func (s *Service) left(session, identity, connection string, at time.Time, reason LeaveReason) error {

@@ -31,6 +31,7 @@ func (s *Service) Run(ctx context.Context) {
 	defer tick.Stop()
 	var reconciled, purged time.Time
 	for {
+		s.catchUp()
 		s.sweep(ctx)
 		s.closeSessions(ctx)
 		now := s.now()

@@ -110,6 +110,7 @@ type Service struct {
 	plans     Plans         // nil: the technical bounds
 	webhooks  Webhooks
 	refusals  refusals
+	reports   reports
 
 	node      string               // this process's name among others
 	shared    bool                 // there may be others on the same database

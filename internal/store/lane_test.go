@@ -386,10 +386,27 @@ func TestADiskGetsAllTheTimeItNeeds(t *testing.T) {
 	})
 }
 
+// Who starts or repairs waits for a database that is busy with somebody else,
+// and a request is told to come again.
+func TestUnhurriedWaitsForItsTurn(t *testing.T) {
+	busy := func(_ context.Context, step string) error {
+		if step == "begin" {
+			time.Sleep(5 * time.Second)
+		}
+		return nil
+	}
+	withFake(t, false, busy, func(t *testing.T, db *DB) {
+		if err := db.Write(Unhurried(context.Background(), 10*time.Second), nothing); err != nil {
+			t.Error(err)
+		}
+		refusedAfter(t, 600*time.Millisecond, db, nothing)
+	})
+}
+
 // Reseal may take longer than a request.
 func TestUnhurried(t *testing.T) {
 	withFake(t, true, fails(0, "", nil), func(t *testing.T, db *DB) {
-		err := db.Write(unhurried(context.Background(), time.Hour), func(ctx context.Context) error {
+		err := db.Write(Unhurried(context.Background(), time.Hour), func(ctx context.Context) error {
 			time.Sleep(time.Minute)
 			return ctx.Err()
 		})

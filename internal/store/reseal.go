@@ -22,7 +22,7 @@ var sealed = []struct{ list, update, column string }{
 // and returns how many there are. The server must not be running.
 func (db *DB) Reseal(ctx context.Context, box *seal.Box) (int, error) {
 	count := 0
-	err := db.Write(unhurried(ctx, 10*time.Minute), func(ctx context.Context) error {
+	err := db.Write(Unhurried(ctx, 10*time.Minute), func(ctx context.Context) error {
 		count = 0
 		for _, s := range sealed {
 			type row struct{ id, value string }

@@ -50,7 +50,7 @@ func (db *DB) Write(ctx context.Context, work func(ctx context.Context) error) e
 		return work(ctx)
 	}
 	j := newJob(ctx, work, db.engine.shape().hurry)
-	timer := time.NewTimer(patience - reserve)
+	timer := time.NewTimer(patienceOf(ctx) - reserve)
 	defer timer.Stop()
 	select {
 	case <-db.stop:
@@ -71,8 +71,9 @@ func (db *DB) Write(ctx context.Context, work func(ctx context.Context) error) e
 
 type patienceKey struct{}
 
-// unhurried gives long work the time it needs.
-func unhurried(ctx context.Context, d time.Duration) context.Context {
+// Unhurried has what is written with the context wait that long for a database
+// that does not answer at once, and take that long for its work.
+func Unhurried(ctx context.Context, d time.Duration) context.Context {
 	return context.WithValue(ctx, patienceKey{}, d)
 }
 

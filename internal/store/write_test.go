@@ -510,10 +510,11 @@ func TestFullDisk(t *testing.T) {
 		return g.db.One(ctx, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+20), &pages)
 	}
 	good, bad := ids(6), storetest.NewID()
+	ctx := store.Unhurried(context.Background(), time.Minute) // how soon is no matter here
 	var callers []func()
 	for i, id := range good {
 		callers = append(callers, func() {
-			err := g.db.Write(context.Background(), func(ctx context.Context) error {
+			err := g.db.Write(ctx, func(ctx context.Context) error {
 				if i == 2 { // the bad one is next, and the limit goes with the connection
 					if err := limit(ctx); err != nil {
 						return err
@@ -527,7 +528,7 @@ func TestFullDisk(t *testing.T) {
 		})
 		if i == 2 {
 			callers = append(callers, func() {
-				err := g.db.Write(context.Background(), func(ctx context.Context) error {
+				err := g.db.Write(ctx, func(ctx context.Context) error {
 					r := storetest.Room(g.project)
 					r.ID, r.WelcomeMessage = bad, strings.Repeat("too much ", 100_000)
 					return g.db.InsertRoom(ctx, r)

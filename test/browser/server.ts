@@ -124,14 +124,20 @@ export class Server {
       metadata: { room_title: 'Standup', welcome_message: 'Good morning.\nCoffee is ready.' },
       ...fields,
     });
-    const answer = await fetch(`${this.url}/api/${route}`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'hash-signature': createHmac('sha256', api_key ?? '').update(body).digest('base64'),
-      },
-      body,
-    });
+    const ask = (): Promise<Response> =>
+      fetch(`${this.url}/api/${route}`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'hash-signature': createHmac('sha256', api_key ?? '').update(body).digest('base64'),
+        },
+        body,
+      });
+    let answer = await ask();
+    for (let again = 0; answer.status === 503 && again < 5; again++) {
+      await pause(1000 * Number(answer.headers.get('retry-after') ?? 1)); // a slow disk
+      answer = await ask();
+    }
     if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
     const room = (await answer.json()) as Omit<Room, 'guest_link'>;
     return { ...room, guest_link: `${this.url}/r/${room.room_id}` };

@@ -1,6 +1,14 @@
 import type { Answer, Breakouts, JoinApi, People } from '../api/client';
 
-/** What somebody in the room asks of the server; their seat says who they are. */
+/** How often something is asked again of a server that says when it will be ready, and how soon that must be. */
+const asksAgain = 4;
+const soon = 3_000;
+
+/**
+ * What somebody in the room asks of the server; their seat says who they are.
+ * A server that has no time for it now has done nothing, and is asked again
+ * when it says: a button is pressed once.
+ */
 export class Acts {
   readonly #api: JoinApi;
   readonly #seatKey: Promise<string>;
@@ -14,12 +22,12 @@ export class Acts {
   }
 
   async end(): Promise<Answer<null>> {
-    return this.#api.end({ seat_key: await this.#seatKey });
+    return this.#ask((seat_key) => this.#api.end({ seat_key }));
   }
 
   /** `assign` says by identity whose room is which of the names. */
   async openBreakouts(names: string[], assign: Record<string, number>): Promise<Answer<Breakouts>> {
-    return this.#api.openBreakouts({ seat_key: await this.#seatKey, names, assign });
+    return this.#ask((seat_key) => this.#api.openBreakouts({ seat_key, names, assign }));
   }
 
   async people(): Promise<Answer<People>> {
@@ -27,21 +35,31 @@ export class Acts {
   }
 
   async closeBreakouts(): Promise<Answer<null>> {
-    return this.#api.closeBreakouts({ seat_key: await this.#seatKey });
+    return this.#ask((seat_key) => this.#api.closeBreakouts({ seat_key }));
   }
 
+  /** Not asked again: some may have read it already. */
   async broadcast(text: string): Promise<Answer<null>> {
     return this.#api.broadcast({ seat_key: await this.#seatKey, text });
   }
 
   async move(identity: string, to: number): Promise<Answer<null>> {
-    return this.#api.move({ seat_key: await this.#seatKey, identity, to });
+    return this.#ask((seat_key) => this.#api.move({ seat_key, identity, to }));
   }
 
   async go(to: number): Promise<Answer<null>> {
-    const answer = await this.#api.move({ seat_key: await this.#seatKey, to });
+    const answer = await this.#ask((seat_key) => this.#api.move({ seat_key, to }));
     // The server also says so, but this page knows already.
     if (answer.is === 'ok') this.#moved();
     return answer;
+  }
+
+  async #ask<T>(ask: (seatKey: string) => Promise<Answer<T>>): Promise<Answer<T>> {
+    const seatKey = await this.#seatKey;
+    for (let again = 0; ; again++) {
+      const answer = await ask(seatKey);
+      if (answer.is !== 'unreachable' || answer.waitMs === 0 || answer.waitMs > soon || again === asksAgain) return answer;
+      await new Promise((done) => setTimeout(done, answer.waitMs));
+    }
   }
 }

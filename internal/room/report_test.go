@@ -1,0 +1,86 @@
+package room_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/internal/fault"
+	"parley/internal/room"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+)
+
+// stalled is a database that for a while takes nothing.
+type stalled struct {
+	*store.DB
+	now *atomic.Bool
+}
+
+func (s stalled) Write(ctx context.Context, work func(context.Context) error) error {
+	if s.now.Load() {
+		return fault.New(fault.Unavailable, "unavailable", "the disk is slow")
+	}
+	return s.DB.Write(ctx, work)
+}
+
+// What the engine reports while nothing can be written is written down
+// afterwards, with its moment and its reason.
+func TestReportsOutliveAStall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := storetest.SQLite(t)
+		var stall atomic.Bool
+		h := &house{db: db, project: storetest.Project(t, db), clock: &clock{follow: true}}
+		h.restart()
+		h.Service = room.NewService(stalled{db, &stall}, h.engine, func() string { return "https://meet.example.org" }, h.clock.Now, storetest.NewID, quietly)
+		ctx, stop := context.WithCancel(t.Context())
+		go h.Run(ctx)
+		id, _ := h.create(t, room.Request{MaxParticipants: 3, EmptyTimeout: 3600})
+		stayed := h.enter(t, id, guest(1), "PA_1")
+		came, err := h.TakeSeat(ctx, id, guest(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		removed := h.enter(t, id, guest(3), "PA_3")
+		time.Sleep(time.Second)
+
+		stall.Store(true)
+		began := h.clock.Now()
+		h.leave(stayed, "PA_1", room.LeftByChoice)
+		h.ParticipantLeft(stayed.SessionID, stayed.Seat.ID, "PA_1", h.clock.Now(), room.LeftLost) // what is said twice counts once
+		time.Sleep(2 * time.Second)
+		h.engine.put(came.SessionID, came.Seat.ID, "PA_2", h.clock.Now())
+		h.ParticipantJoined(came.SessionID, came.Seat.ID, "PA_2", h.clock.Now())
+		time.Sleep(3 * time.Second)
+		h.leave(came, "PA_2", room.LeftByChoice)
+		h.leave(removed, "PA_3", room.LeftRemoved)
+		time.Sleep(15 * time.Second) // a look falls into this
+		stall.Store(false)
+		time.Sleep(1100 * time.Millisecond)
+		synctest.Wait()
+
+		want := map[string]struct {
+			joined, left time.Duration
+			reason       room.LeaveReason
+		}{
+			"PA_1": {-time.Second, 0, room.LeftByChoice},
+			"PA_2": {2 * time.Second, 5 * time.Second, room.LeftByChoice},
+			"PA_3": {-time.Second, 5 * time.Second, room.LeftRemoved},
+		}
+		rows, err := db.Attendance(ctx, id)
+		if err != nil || len(rows) != len(want) {
+			t.Errorf("%d rows, %v", len(rows), err)
+		}
+		for _, a := range rows {
+			w := want[a.Connection]
+			if a.JoinedAt.Sub(began) != w.joined || a.LeftAt.Sub(began) != w.left || a.Reason != w.reason {
+				t.Errorf("%s from %s to %s, %q; want %s to %s, %q", a.Connection, a.JoinedAt.Sub(began), a.LeftAt.Sub(began), a.Reason, w.joined, w.left, w.reason)
+			}
+		}
+		stop()
+		synctest.Wait()
+	})
+}
