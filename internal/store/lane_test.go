@@ -79,8 +79,9 @@ func serve(c *fakeConn, hurry bool, n int, work func(caller int) error) (errs []
 	jobs := make([]*job, n)
 	var wg sync.WaitGroup
 	for i := range jobs {
-		jobs[i] = newJob(context.Background(), func(context.Context) error { runs[i]++; return work(i) }, hurry)
-		wg.Go(func() { errs[i] = jobs[i].wait(time.NewTimer(time.Hour), nil) })
+		j := newJob(context.Background(), func(context.Context) error { runs[i]++; return work(i) }, hurry)
+		wg.Go(func() { errs[i] = j.wait(time.NewTimer(time.Hour), nil) })
+		jobs[i] = j
 	}
 	l.serve(jobs)
 	wg.Wait()
@@ -224,8 +225,8 @@ func TestNoTurnForNothing(t *testing.T) {
 		l.conn = c
 		l.serve([]*job{late, cancelled})
 		for _, j := range []*job{late, cancelled} {
-			if n := <-j.news; n.turn != nil || !fault.Is(n.err, fault.Unavailable) {
-				t.Errorf("%+v", n)
+			if err := <-j.done; !fault.Is(err, fault.Unavailable) {
+				t.Error(err)
 			}
 		}
 		if got := strings.Join(c.steps, " "); got != "begin rollback" {

@@ -21,6 +21,7 @@ type DB struct {
 	gate   chan struct{} // taken by the lane that the others let go first
 	stop   chan struct{} // closed when no more writes are accepted
 	idle   chan struct{} // closed when the accepted ones are done
+	lanes  sync.WaitGroup
 	once   sync.Once
 }
 
@@ -68,12 +69,12 @@ func Open(ctx context.Context, url, dataDir string) (*DB, error) {
 // start runs the lanes of an engine that is ready.
 func start(e engine) *DB {
 	db := &DB{engine: e, queue: make(chan *job, queueLength), gate: make(chan struct{}, 1), stop: make(chan struct{}), idle: make(chan struct{})}
-	var lanes sync.WaitGroup
 	for range e.shape().lanes {
-		lanes.Go(newLane(db).run)
+		db.lanes.Add(1)
+		go newLane(db).run()
 	}
 	go func() {
-		lanes.Wait()
+		db.lanes.Wait()
 		close(db.idle)
 	}()
 	return db

@@ -3,7 +3,10 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -84,21 +87,23 @@ func patienceOf(ctx context.Context) time.Duration {
 	return patience
 }
 
-// job is one caller's work on its way through a lane. It runs on the caller's
-// own goroutine when the lane says that it is its turn, so that a panic or
-// runtime.Goexit is the caller's own.
+// job is one caller's work on its way through a lane. The lane runs it on its
+// own goroutine: to wake the caller for it costs more than most work does. How
+// it ends, though, is the caller's own affair, a panic and runtime.Goexit
+// included.
 type job struct {
 	ctx   context.Context
 	work  func(context.Context) error
 	until time.Time // the caller waits no longer; zero: as long as it takes
 	runs  int
-	err   error // what the next commit will have it told
+	err   error  // what the next commit will have it told
+	fate  func() // what the work did instead of returning, for the caller to do
 	state atomic.Int32
-	news  chan news // has room, so that no lane waits for a caller who has left
+	done  chan error // has room, so that no lane waits for a caller who has left
 }
 
 func newJob(ctx context.Context, work func(context.Context) error, hurry bool) *job {
-	j := &job{ctx: ctx, work: work, news: make(chan news, 1)}
+	j := &job{ctx: ctx, work: work, done: make(chan error, 1)}
 	if hurry {
 		j.until = time.Now().Add(patienceOf(ctx))
 	}
@@ -109,42 +114,58 @@ func newJob(ctx context.Context, work func(context.Context) error, hurry bool) *
 const (
 	jobWaits int32 = iota
 	jobRuns
+	jobRan
 	jobLeft
 )
 
-// news is what a lane tells a caller: that it is its turn, or the outcome.
-type news struct {
-	turn context.Context // nil with the outcome
-	ran  chan<- error    // where the caller says what its work returned
-	err  error
+// Panic is what Write panics with when the work did, on another goroutine.
+type Panic struct {
+	Value any    // what the work panicked with
+	Stack []byte // that led to it
 }
 
-// wait takes part in the transaction that a lane runs, until the outcome.
+// Error implements error.
+func (p *Panic) Error() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
+
+// Unwrap returns the error that the work panicked with, if it was one.
+func (p *Panic) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
+}
+
+// wait returns the outcome of the transaction that a lane runs.
 func (j *job) wait(timer *time.Timer, idle <-chan struct{}) error {
-	cancelled, late := j.ctx.Done(), errBusy
+	cancelled := j.ctx.Done()
 	for {
 		select {
-		case n := <-j.news:
-			if n.turn == nil {
-				return n.err
+		case err := <-j.done:
+			if j.fate != nil {
+				j.fate()
 			}
-			j.run(n.turn, n.ran)
-			cancelled, late = nil, errSilent // too late to withdraw
-			timer.Stop()
-			if !j.until.IsZero() {
-				timer.Reset(time.Until(j.until))
-			}
+			return err
 		case <-cancelled:
 			cancelled = nil
-			if j.leave() {
+			if j.leave(jobWaits) {
 				return unavailable(j.ctx.Err())
 			}
 		case <-timer.C:
-			if j.leave() {
-				return unavailable(late)
+			if j.leave(jobWaits) {
+				return unavailable(errBusy)
 			}
+			if j.until.IsZero() {
+				continue
+			}
+			if rest := time.Until(j.until); rest > 0 {
+				timer.Reset(rest)
+				continue
+			}
+			if j.leave(jobRan) {
+				return unavailable(errSilent)
+			}
+			timer.Reset(stepBack) // the work knows that its time is over
 		case <-idle: // queued while the last lane stopped
-			if j.leave() {
+			idle = nil
+			if j.leave(jobWaits) {
 				return unavailable(errClosed)
 			}
 		}
@@ -153,22 +174,36 @@ func (j *job) wait(timer *time.Timer, idle <-chan struct{}) error {
 
 // refuse takes a job out, unless its caller has left.
 func (j *job) refuse(err error) {
-	if j.leave() {
+	if j.leave(jobWaits) || j.leave(jobRan) {
 		j.answer(err)
 	}
 }
 
-func (j *job) answer(err error) { j.news <- news{err: err} }
+func (j *job) answer(err error) { j.done <- err }
 
-func (j *job) leave() bool { return j.state.CompareAndSwap(jobWaits, jobLeft) }
+func (j *job) leave(from int32) bool { return j.state.CompareAndSwap(from, jobLeft) }
 
-func (j *job) run(ctx context.Context, ran chan<- error) {
-	err, next := errUnwound, jobLeft
+// start takes the caller's way out, until the work is done.
+func (j *job) start() bool {
+	return j.state.CompareAndSwap(jobWaits, jobRuns) || j.state.CompareAndSwap(jobRan, jobRuns)
+}
+
+func (j *job) run(ctx context.Context) (err error) {
+	err, j.fate = errUnwound, nil
+	returned := false
 	defer func() {
-		j.state.Store(next)
-		ran <- err
+		if returned {
+			return
+		}
+		j.fate = runtime.Goexit
+		if v := recover(); v != nil {
+			p := &Panic{Value: v, Stack: debug.Stack()}
+			j.fate = func() { panic(p) }
+		}
 	}()
-	err, next = j.work(ctx), jobWaits
+	err = j.work(ctx)
+	returned = true
+	return err
 }
 
 // refusal says why a job gets no turn, or no other one.
@@ -226,14 +261,13 @@ type conn interface {
 type lane struct {
 	db        *DB
 	conn      conn
-	ran       chan error
 	contended bool // somebody else's lock was in the way of the last transaction
 }
 
-func newLane(db *DB) *lane { return &lane{db: db, ran: make(chan error)} }
+func newLane(db *DB) *lane { return &lane{db: db} }
 
+// run serves callers until the store stops.
 func (l *lane) run() {
-	defer l.drop()
 	for {
 		select {
 		case j := <-l.db.queue:
@@ -243,6 +277,8 @@ func (l *lane) run() {
 			case j := <-l.db.queue:
 				l.round(j)
 			default:
+				l.drop()
+				l.db.lanes.Done()
 				return
 			}
 		}
@@ -276,10 +312,21 @@ func (l *lane) gather(first *job) []*job {
 	return jobs
 }
 
-// serve runs jobs until each has its answer.
+// serve runs jobs until each has its answer. Should one of them end the
+// goroutine, as runtime.Goexit does, the others go on in another one.
 func (l *lane) serve(jobs []*job) {
 	careful := false
-	for len(jobs) > 0 {
+	defer func() {
+		if len(jobs) > 0 {
+			l.drop()
+			go l.resume(jobs)
+		}
+	}()
+	for {
+		jobs = slices.DeleteFunc(jobs, func(j *job) bool { return j.state.Load() == jobLeft })
+		if len(jobs) == 0 {
+			return
+		}
 		l.contended = false
 		began := time.Now()
 		jobs, careful = l.transact(jobs, careful)
@@ -291,13 +338,22 @@ func (l *lane) serve(jobs []*job) {
 	}
 }
 
+// resume serves those whose lane has lost its goroutine to one of them.
+func (l *lane) resume(jobs []*job) {
+	jobs = slices.DeleteFunc(jobs, func(j *job) bool {
+		culprit := j.state.Load() == jobRuns
+		if culprit {
+			j.answer(errUnwound)
+		}
+		return culprit
+	})
+	l.serve(jobs)
+	l.run()
+}
+
 // transact runs jobs in one transaction and answers them. It returns those
 // that have to run again, and whether they should carefully.
 func (l *lane) transact(jobs []*job, careful bool) (again []*job, next bool) {
-	jobs = slices.DeleteFunc(jobs, func(j *job) bool { return j.state.Load() == jobLeft })
-	if len(jobs) == 0 {
-		return nil, false
-	}
 	if err := l.begin(careful); err != nil {
 		for _, j := range jobs {
 			j.answer(translate(err))
@@ -310,7 +366,7 @@ func (l *lane) transact(jobs []*job, careful bool) (again []*job, next bool) {
 			j.refuse(err)
 			continue
 		}
-		if !j.state.CompareAndSwap(jobWaits, jobRuns) {
+		if !j.start() {
 			continue
 		}
 		if lost := l.turn(j); lost {
@@ -359,11 +415,11 @@ func (l *lane) turn(j *job) (lost bool) {
 	defer cancel()
 	j.runs++
 	if j.err = l.conn.savepoint(ctx); j.err != nil {
-		j.state.Store(jobWaits)
+		j.state.Store(jobRan)
 		return true
 	}
-	j.news <- news{turn: ctx, ran: l.ran}
-	j.err = <-l.ran
+	j.err = j.run(ctx)
+	j.state.Store(jobRan)
 	if j.err == nil && t.failed {
 		j.err = errCarriedOn
 	}
