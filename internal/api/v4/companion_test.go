@@ -13,9 +13,9 @@ import (
 
 func house(t testing.TB, b *Bundle) *companiontest.House {
 	return companiontest.NewHouse(t, b, companiontest.Version{
-		Prefix: "/api/v4", OwnLink: true,
+		Prefix: "/api/v4", OwnLink: true, Events: true,
 		Serve: func(rooms companiontest.Rooms, limits legacy.Limits, options companion.Options) http.Handler {
-			return NewHandler(rooms, b.Projects, b.Keys, time.Now, Options{Limits: limits, Companion: options})
+			return NewHandler(rooms, b.Projects, b.Keys, hooks(b), time.Now, Options{Limits: limits, Companion: options})
 		},
 		StartAt:    func(at time.Time) string { return at.Format(minute) },
 		WrongStart: "start_at must have the form YYYY-MM-DDTHH:MM, such as 2027-01-31T09:30, without seconds or offset, not ",
