@@ -30,6 +30,20 @@ func listed(id string) string {
 
 const anotherID = "0197c9b4-6d1f-7a22-9c55-0d6a4b8e3f72"
 
+func told(sequence int, kind, more string) string {
+	return fmt.Sprintf(`{"id":"`+anotherID+`","type":"%s","timestamp":"2026-11-21T09:00:00.250Z","sequence":%d,"previous":%d,"project_id":"`+projectID+
+		`","data":{"room_id":"`+roomID+`","session_id":"`+roomID+`.1","room_type":"video"%s}}`, kind, sequence, sequence-1, more)
+}
+
+// events answers in two pages.
+func events(after string) string {
+	if after == "0" {
+		return `{"events":[` + told(1, "room.started", "") + `],"next_after":1,"has_more":true}`
+	}
+	const who = `,"participant":{"identity":"4712","name":"Bela","role":"guest","session_id":"` + roomID + `.1","connection_id":"PA_1","joined_at":"2026-11-21T09:00:00Z"}`
+	return `{"events":[` + told(2, "participant.joined", who) + `],"next_after":2,"has_more":false}`
+}
+
 // companions answers the calls that run a meeting, if they are signed.
 func (s *server) companions(w http.ResponseWriter, r *http.Request, now time.Time, body []byte) {
 	h := r.Header
@@ -52,6 +66,7 @@ func (s *server) companions(w http.ResponseWriter, r *http.Request, now time.Tim
 			`.1","room_title":"Standup","created":"2026-11-21T09:00:00Z","ended":"2026-11-21T10:00:00Z","joined_participants":"3","analytics_file_id":"","webhook_url":""}]}}`,
 		"list_rooms":    `{"rooms":[` + listed(roomID) + `],"next_cursor":"` + roomID + `"}`,
 		"get_analytics": analyticsAnswer,
+		"events":        events(r.URL.Query().Get("after")),
 		"reschedule_room": `{"status":true,"message":"the room is scheduled","room_type":"video","start_time":"2027-01-31T09:30:00+01:00","room_id":"` + roomID +
 			`","final_link":` + link + `}`,
 	}[r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]]
@@ -62,7 +77,7 @@ func (s *server) companions(w http.ResponseWriter, r *http.Request, now time.Tim
 		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 		w.Header().Set("Content-Disposition", `attachment; filename="a.csv"`)
 		answer = "room_id,session\r\n"
-	case r.Method == http.MethodGet && r.URL.Query().Get("room_id") == anotherID:
+	case r.Method == http.MethodGet && strings.Contains(r.URL.String(), anotherID):
 		refuse(404, "there is no such room")(w, r)
 		return
 	}
@@ -98,6 +113,16 @@ func meetingCalls(ctx context.Context, c *client.Client) map[string]func() (any,
 			}
 			return ids, nil
 		},
+		"events": func() (any, error) {
+			var kinds []string
+			for event, err := range c.RoomEvents(ctx, roomID, 0) {
+				if err != nil {
+					return nil, err
+				}
+				kinds = append(kinds, event.Type)
+			}
+			return kinds, nil
+		},
 		"reschedule_room": func() (any, error) {
 			timeout := 0
 			return c.RescheduleRoom(ctx, client.RescheduleRequest{RoomID: roomID, StartAt: "2027-01-31T09:30", EmptyTimeout: &timeout,
@@ -123,7 +148,7 @@ func TestMeetings(t *testing.T) {
 	}
 	const link = "https://meet.example.org/r/" + roomID + "#t=2"
 	for name, want := range map[string]any{
-		"join_room": link, "create_invitation_link": link, "list_rooms": []string{roomID, anotherID}, "export_attendance": "room_id,session\r\n",
+		"join_room": link, "create_invitation_link": link, "list_rooms": []string{roomID, anotherID}, "events": []string{"room.started", "participant.joined"}, "export_attendance": "room_id,session\r\n",
 		"room_status": []any{true, "the room is active"},
 	} {
 		if !reflect.DeepEqual(got[name], want) {
@@ -143,6 +168,17 @@ func TestMeetings(t *testing.T) {
 	if _, err := c.ActiveRoom(t.Context(), anotherID); !client.IsNotFound(err) {
 		t.Errorf("a room of another project: %v", err)
 	}
+	for _, err := range c.RoomEvents(t.Context(), anotherID, 7) {
+		if !client.IsNotFound(err) {
+			t.Errorf("the events of a room of another project: %v", err)
+		}
+	}
+	s.next(reply(200, `{"events":[],"next_after":3,"has_more":true}`))
+	for _, err := range c.RoomEvents(t.Context(), roomID, 3) {
+		if !errors.Is(err, client.ErrUnexpectedAnswer) {
+			t.Errorf("an answer that leads nowhere: %v", err)
+		}
+	}
 	for _, missing := range []client.Credentials{{ProjectID: projectID, ProjectSecret: projectSecret, APIKey: apiKey}, {ProjectSecret: projectSecret, GatewaySecret: gatewaySecret}} {
 		c := start(t, s, missing, client.Options{})
 		if err := c.EndRoom(t.Context(), roomID); !errors.Is(err, client.ErrMissingCredential) {
@@ -154,12 +190,12 @@ func TestMeetings(t *testing.T) {
 // Links are made twice only where the server can tell; ending a room is not
 // done twice, since the second time would be refused.
 func TestMeetingCallsAreRepeatedWhereThatIsSafe(t *testing.T) {
-	for name, want := range map[string]int{"join_room": 2, "create_invitation_link": 1, "end_room": 1, "fetch_past_rooms": 2, "get_analytics": 2} {
+	for name, want := range map[string]int{"join_room": 2, "create_invitation_link": 1, "end_room": 1, "fetch_past_rooms": 2, "get_analytics": 2, "events": 3} {
 		s := newServer()
 		c := start(t, s, credentials, client.Options{})
 		s.next(hangUp)
 		_, err := meetingCalls(t.Context(), c)[name]()
-		if sent := len(s.seen()); sent != want || (err == nil) != (want == 2) {
+		if sent := len(s.seen()); sent != want || (err == nil) != (want > 1) {
 			t.Errorf("%s was sent %d times, want %d: %v", name, sent, want, err)
 		}
 	}
@@ -204,6 +240,34 @@ func Example_meeting() {
 	// for Bela: https://meet.example.org/r/0197c9b4-6d1f-7a22-9c55-0d6a4b8e3f71#t=2
 	// true the room is active
 	// Bela was there for 1m30.007s
+}
+
+// Whoever has no webhooks, or has missed some, reads what happened. The last
+// Sequence is kept for the next time.
+func ExampleClient_RoomEvents() {
+	baseURL, stop := exampleServer(newServer())
+	defer stop()
+	parley, err := client.New(baseURL, credentials, client.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	seen := int64(0)
+	for event, err := range parley.RoomEvents(context.Background(), roomID, seen) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(event.Sequence, event.Type)
+		if who := event.Data.Participant; who != nil {
+			fmt.Println(who.Name, "is", who.Identity)
+		}
+		seen = event.Sequence
+	}
+	fmt.Println("go on after", seen)
+	// Output:
+	// 1 room.started
+	// 2 participant.joined
+	// Bela is 4712
+	// go on after 2
 }
 
 func ExampleClient_Rooms() {

@@ -169,7 +169,7 @@ func (a *App) wire(ctx context.Context) error {
 	a.handler = a.routes(routes{
 		v3: v3.NewHandler(a.rooms, a.keys, now, v3.Options{LegacyKeyHeader: a.cfg.LegacyV3KeyHeader, Zone: zone, Limits: limits.legacy(), Uses: a.gateway.counts, Companion: companions,
 			Retirement: v3.Retirement{Deprecated: a.cfg.V3DeprecationDate.Std(), Sunset: a.cfg.V3SunsetDate.Std()}}),
-		v4:     v4.NewHandler(a.rooms, a.projects, a.keys, now, v4.Options{Zone: zone, Limits: limits.legacy(), Uses: a.gateway.counts, Companion: companions}),
+		v4:     v4.NewHandler(a.rooms, a.projects, a.keys, a.hooks, now, v4.Options{Zone: zone, Limits: limits.legacy(), Uses: a.gateway.counts, Companion: companions}),
 		v5:     reads,
 		join:   join.NewHandler(a.rooms, limits.join(), now),
 		manage: manage.NewHandler(a.projects, rotating{a.keys, a}, a.rooms, a.tokens, provider, a.hooks),

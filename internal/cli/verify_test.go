@@ -141,7 +141,7 @@ func TestTimed(t *testing.T) {
 		"/api/v4/rooms/create_schedule_video_room": false, "/api/v4/rooms/create_quick_video_room": false,
 		"/api/v4/projects/update_project_status": false, "/api/v4/webhook/get_room_events/0190": false,
 		"/api/v4/rooms/join_room": true, "/api/v3/rooms/end_room": true, "/api/v4/rooms/create_invitation_link": true,
-		"/api/v3/rooms/room_status?room_id=x": true, "/healthz": false,
+		"/api/v3/rooms/room_status?room_id=x": true, "/api/v4/rooms/x/events?after=1": true, "/healthz": false,
 	} {
 		if timed(target) != want {
 			t.Errorf("%s: %v", target, !want)

@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"time"
 
 	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/room"
+	"parley/internal/webhook"
 )
 
 var noRoom = fault.New(fault.NotFound, "room_not_found", "there is no such room")
@@ -127,26 +127,41 @@ func (db *DB) AppendEvents(ctx context.Context, events []event.Event) error {
 
 // Events returns the events of a room after a sequence number, in order.
 func (db *DB) Events(ctx context.Context, roomID string, after int64) ([]event.Event, error) {
-	return db.EventsAfter(ctx, roomID, after, math.MaxInt32)
-}
-
-// EventsAfter implements webhook.Store.
-func (db *DB) EventsAfter(ctx context.Context, roomID string, after int64, limit int) ([]event.Event, error) {
 	var events []event.Event
-	err := db.each(ctx, `SELECT id, project_id, sequence, type, at, data FROM events WHERE room_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`,
-		[]any{roomID, after, limit}, func(scan func(...any) error) error {
-			e := event.Event{RoomID: roomID}
-			var data string
-			if err := scan(&e.ID, &e.ProjectID, &e.Sequence, &e.Type, moment{&e.At}, &data); err != nil {
-				return err
-			}
-			if err := json.Unmarshal([]byte(data), &e.Data); err != nil {
-				return fmt.Errorf("event %s: %w", e.ID, err)
-			}
+	err := db.each(ctx, `SELECT id, project_id, sequence, type, at, data FROM events WHERE room_id = $1 AND sequence > $2 ORDER BY sequence`,
+		[]any{roomID, after}, func(scan func(...any) error) error {
+			e, err := scanEvent(roomID, scan)
 			events = append(events, e)
-			return nil
+			return err
 		})
 	return events, err
+}
+
+// Told implements webhook.Store.
+func (db *DB) Told(ctx context.Context, roomID string, after int64, limit int) ([]webhook.Told, error) {
+	var events []webhook.Told
+	err := db.each(ctx, `SELECT id, project_id, sequence, type, at, data, coalesce((SELECT p.sequence FROM events p
+			WHERE p.room_id = e.room_id AND p.sequence < e.sequence AND p.type <> $3 ORDER BY p.sequence DESC LIMIT 1), 0)
+		FROM events e WHERE room_id = $1 AND sequence > $2 AND type <> $3 ORDER BY sequence LIMIT $4`,
+		[]any{roomID, after, event.AttendanceMarked, limit}, func(scan func(...any) error) (err error) {
+			var told webhook.Told
+			told.Event, err = scanEvent(roomID, scan, &told.Previous)
+			events = append(events, told)
+			return err
+		})
+	return events, err
+}
+
+func scanEvent(roomID string, scan func(...any) error, more ...any) (event.Event, error) {
+	e := event.Event{RoomID: roomID}
+	var data string
+	if err := scan(append([]any{&e.ID, &e.ProjectID, &e.Sequence, &e.Type, moment{&e.At}, &data}, more...)...); err != nil {
+		return e, err
+	}
+	if err := json.Unmarshal([]byte(data), &e.Data); err != nil {
+		return e, fmt.Errorf("event %s: %w", e.ID, err)
+	}
+	return e, nil
 }
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }

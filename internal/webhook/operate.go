@@ -177,22 +177,26 @@ func (s *Service) Test(ctx context.Context, projectID string) (eventID string, e
 	return eventID, err
 }
 
-// EventsAfter returns what happened in a room after an event, as receivers of
-// all kinds read it. Marks are among it, so that no number is missing.
-func (s *Service) EventsAfter(ctx context.Context, roomID string, after int64, limit int) ([]json.RawMessage, error) {
-	events, err := s.store.EventsAfter(ctx, roomID, after, limit)
+// EventsAfter returns what happened in a room after a sequence number, in
+// order: the bodies that a receiver of every kind is sent, the number of the
+// last of them, and whether there are more.
+func (s *Service) EventsAfter(ctx context.Context, roomID string, after int64, limit int) (bodies []json.RawMessage, last int64, more bool, err error) {
+	events, err := s.store.Told(ctx, roomID, after, limit+1)
 	if err != nil {
-		return nil, err
+		return nil, 0, false, err
 	}
-	all := make([]json.RawMessage, len(events))
-	for i, e := range events {
-		b := ofRoom(e)
-		b.Previous = e.Sequence - 1
+	if more = len(events) > limit; more {
+		events = events[:limit]
+	}
+	bodies, last = make([]json.RawMessage, 0, len(events)), after
+	for _, e := range events {
+		b := ofRoom(e.Event)
+		b.Previous, last = e.Previous, e.Sequence
 		text, err := b.encode()
 		if err != nil {
-			return nil, err
+			return nil, 0, false, err
 		}
-		all[i] = json.RawMessage(text)
+		bodies = append(bodies, json.RawMessage(text))
 	}
-	return all, nil
+	return bodies, last, more, nil
 }

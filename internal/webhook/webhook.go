@@ -88,6 +88,12 @@ type Target struct {
 // Paused reports whether deliveries to it wait.
 func (t Target) Paused() bool { return !t.PausedAt.IsZero() }
 
+// Told is an event of a room, as it is told to whoever wants every kind.
+type Told struct {
+	event.Event
+	Previous int64 // sequence of the last such event before; 0 for none
+}
+
 // Store keeps deliveries. Methods that write run inside Write; those that read
 // may.
 type Store interface {
@@ -99,8 +105,9 @@ type Store interface {
 	// ProjectSequence returns the number of a project's last event.
 	ProjectSequence(ctx context.Context, projectID string) (int64, error)
 	AppendProjectEvent(ctx context.Context, e event.OfProject) error
-	// EventsAfter returns events of a room, in order.
-	EventsAfter(ctx context.Context, roomID string, after int64, limit int) ([]event.Event, error)
+	// Told returns events of a room after a sequence number, in order, those
+	// aside that are told to nobody.
+	Told(ctx context.Context, roomID string, after int64, limit int) ([]Told, error)
 
 	// Streams returns those of a room, or with "" of the project itself,
 	// replays aside.

@@ -280,6 +280,59 @@ func TestTargetsAndFilter(t *testing.T) {
 	})
 }
 
+// What happened in a room can be read as the bytes that a receiver of every
+// kind was sent, page by page.
+func TestEventsAfter(t *testing.T) {
+	everywhere(t, func(t *testing.T, h *house) {
+		r := receive(t, nil)
+		h.run(h.Service)
+		id := storetest.Room(h.project.ID)
+		start := time.Now().Add(time.Hour)
+		person := &event.Participant{Identity: "4712", Name: "Zoë <b>&\u2028", Role: "guest", Session: id.ID + ".1", Connection: "PA_1", JoinedAt: time.Now()}
+		var events []event.Event
+		for i, kind := range []event.Type{event.RoomOpened, event.AttendanceMarked, event.RoomStarted, event.ParticipantJoined, event.RoomEnded} {
+			e := event.Event{ID: storetest.NewID(), Type: kind, ProjectID: h.project.ID, RoomID: id.ID, Sequence: int64(i + 1), At: h.now(),
+				Data: event.Data{RoomID: id.ID, RoomType: "video", StartAt: &start}}
+			if kind == event.ParticipantJoined {
+				e.Data.Participant = person
+			}
+			events = append(events, e)
+		}
+		err := h.db.Write(t.Context(), func(ctx context.Context) error {
+			if err := h.db.InsertRoom(ctx, id); err != nil {
+				return err
+			}
+			if err := h.db.AppendEvents(ctx, events); err != nil {
+				return err
+			}
+			_, err := h.RoomChanged(ctx, r.URL, events)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Nudge()
+		sent := r.await(t, 4)
+		for _, c := range []struct {
+			after int64
+			limit int
+			want  []message
+			last  int64
+			more  bool
+		}{{0, 50, sent, 5, false}, {0, 4, sent, 5, false}, {0, 2, sent[:2], 3, true}, {1, 1, sent[1:2], 3, true}, {2, 3, sent[1:], 5, false}, {5, 3, nil, 5, false}, {9, 3, nil, 9, false}} {
+			bodies, last, more, err := h.EventsAfter(t.Context(), id.ID, c.after, c.limit)
+			if err != nil || last != c.last || more != c.more || len(bodies) != len(c.want) {
+				t.Fatalf("%d after %d: %d, last %d, more %v, %v", c.limit, c.after, len(bodies), last, more, err)
+			}
+			for i, body := range bodies {
+				if string(body) != c.want[i].body {
+					t.Errorf("read was %s\nsent was %s", body, c.want[i].body)
+				}
+			}
+		}
+	})
+}
+
 // A project's own events have numbers of their own, and go to its target.
 func TestProjectEvents(t *testing.T) {
 	everywhere(t, func(t *testing.T, h *house) {

@@ -4,6 +4,7 @@
 package companion
 
 import (
+	"encoding/json"
 	"time"
 
 	openapi_types "github.com/oapi-codegen/runtime/types"
@@ -347,6 +348,9 @@ type Error struct {
 	Error string `json:"error"`
 }
 
+// EventOfRoom Our addition. What a webhook of the same kind has as its body.
+type EventOfRoom = json.RawMessage
+
 // ExpiresIn Seconds after which the link lets nobody in any more who has not used
 // it; 0 or absent is as long as the room lives.
 type ExpiresIn = int
@@ -529,6 +533,18 @@ type PastRoomsRequestOrderBy string
 type PersonalLink struct {
 	FinalLink string `json:"final_link"`
 	Status    bool   `json:"status"`
+}
+
+// RoomEventsAnswer Our addition.
+type RoomEventsAnswer struct {
+	// Events The oldest first.
+	Events []EventOfRoom `json:"events"`
+
+	// HasMore Whether there are more events already.
+	HasMore bool `json:"has_more"`
+
+	// NextAfter The after of the next call.
+	NextAfter int64 `json:"next_after"`
 }
 
 // RoomInfo Our addition. Numbers are written as existing clients read them.
@@ -716,6 +732,16 @@ type StartScheduleRoomParams struct {
 	// under way, a 409 with `Retry-After`. Only successes are kept. 1 to 255
 	// printable ASCII characters.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// GetRoomEventsParams defines parameters for GetRoomEvents.
+type GetRoomEventsParams struct {
+	// After Digits. Only events with a higher sequence; 0, all of them, without
+	// it. This and the other parameter may be sent once.
+	After *int64 `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit Digits, 1 or more; 50 without it. More than 100 means 100.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // CreateInvitationLinkJSONRequestBody defines body for CreateInvitationLink for application/json ContentType.

@@ -2,6 +2,7 @@ package v4
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,9 +14,9 @@ import (
 
 func house(t testing.TB, b *Bundle) *companiontest.House {
 	return companiontest.NewHouse(t, b, companiontest.Version{
-		Prefix: "/api/v4", OwnLink: true,
+		Prefix: "/api/v4", OwnLink: true, Events: true,
 		Serve: func(rooms companiontest.Rooms, limits legacy.Limits, options companion.Options) http.Handler {
-			return NewHandler(rooms, b.Projects, b.Keys, time.Now, Options{Limits: limits, Companion: options})
+			return NewHandler(rooms, b.Projects, b.Keys, hooks(b), time.Now, Options{Limits: limits, Companion: options})
 		},
 		StartAt:    func(at time.Time) string { return at.Format(minute) },
 		WrongStart: "start_at must have the form YYYY-MM-DDTHH:MM, such as 2027-01-31T09:30, without seconds or offset, not ",
@@ -28,4 +29,21 @@ func TestCompanions(t *testing.T) {
 	t.Run("reschedule", func(t *testing.T) { t.Parallel(); house(t, New(t)).Reschedule(t) })
 	t.Run("order of checks", func(t *testing.T) { t.Parallel(); house(t, New(t)).Order(t) })
 	t.Run("body signatures", func(t *testing.T) { t.Parallel(); house(t, New(t)).BodySignatures(t) })
+}
+
+// What is captured of a call for a room's events serves for that part of that
+// room: neither for another room, nor for what came before.
+func TestCapturedCallForEvents(t *testing.T) {
+	t.Parallel()
+	h := house(t, New(t))
+	one, other := h.Quick(t), h.Quick(t)
+	target := func(id, query string) string { return "/api/v4/rooms/" + id + "/events" + query }
+	captured := companiontest.Timed(h.Issued, http.MethodGet, target(one, "?after=1"), "", nil)
+	for _, elsewhere := range []string{target(other, "?after=1"), target(one, "?after=0"), target(one, ""), target(one, "?after=1&limit=2"), target(strings.ToUpper(one), "?after=1")} {
+		Says(t, h.Checker.Do(t, http.MethodGet, elsewhere, captured, nil), 401, "invalid signature")
+	}
+	Says(t, h.Checker.Do(t, http.MethodGet, target(one, "?after=1"), captured, []byte("{}")), 401, "invalid signature")
+	if answer := h.Checker.Do(t, http.MethodGet, target(one, "?after=1"), captured, nil); answer.StatusCode != http.StatusOK {
+		t.Errorf("as it was captured: %d", answer.StatusCode)
+	}
 }

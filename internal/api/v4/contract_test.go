@@ -3,6 +3,7 @@ package v4
 import (
 	"errors"
 	"io"
+	"log/slog"
 	"maps"
 	"net/http"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"parley/internal/api/legacy"
 	. "parley/internal/api/legacy/legacytest"
 	"parley/internal/project"
+	"parley/internal/store/storetest"
+	"parley/internal/webhook"
 )
 
 const (
@@ -27,7 +30,12 @@ const (
 func setup(t testing.TB, options Options) (*Bundle, http.Handler) {
 	t.Helper()
 	b := New(t)
-	return b, Wrap(NewHandler(b.Rooms, b.Projects, b.Keys, time.Now, options))
+	return b, Wrap(NewHandler(b.Rooms, b.Projects, b.Keys, hooks(b), time.Now, options))
+}
+
+// hooks are webhooks that go nowhere.
+func hooks(b *Bundle) *webhook.Service {
+	return webhook.NewService(b.DB, b.Keys, nil, time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
 }
 
 // route is one operation with a request that is right.
@@ -79,7 +87,7 @@ func TestOperations(t *testing.T) {
 				return c.Do(t, op.method, op.target, Signed("wrong", body), body)
 			}
 			with := func(rooms Rooms, projects Projects, options Options, work func()) {
-				c.With(Wrap(NewHandler(rooms, projects, b.Keys, time.Now, options)), work)
+				c.With(Wrap(NewHandler(rooms, projects, b.Keys, hooks(b), time.Now, options)), work)
 			}
 			for _, tc := range op.refusals {
 				t.Run(tc.Name, func(t *testing.T) {

@@ -1,8 +1,12 @@
 package v4
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
+	"parley/internal/api/companion/companiontest"
 	. "parley/internal/api/legacy/legacytest"
 	"parley/internal/project"
 )
@@ -22,5 +26,37 @@ func FuzzOperations(f *testing.F) {
 		op := routes[int(route)%len(routes)]
 		Fuzzed(t, handler, b, op.method, op.target, b.Issued.ProjectSecret, body)
 		Must(t, b.Projects.SetStatus(t.Context(), b.Project.ID, project.Active)) // the body may have switched it off
+	})
+}
+
+// FuzzEventsQuery reads a room's events with any query: what is not refused in
+// a sentence is answered.
+func FuzzEventsQuery(f *testing.F) {
+	b, handler := setup(f, Options{})
+	path := "/api/v4/rooms/" + schedule(f, b) + "/events"
+	for _, seed := range []string{"", "after=0", "after=1&limit=1", "after=-1", "after=%31", "after=9007199254740992", "limit=0", "limit=101&after=007", "after=1&after=2", "%61fter=1;limit=2", "after=%zz", "&=&"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, query string) {
+		if strings.ContainsFunc(query, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
+			return // stands in no request line
+		}
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.URL.RawQuery, r.RequestURI = query, path+"?"+query
+		r.Header = companiontest.Timed(b.Issued, http.MethodGet, r.RequestURI, "", nil)
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		switch w.Code {
+		case http.StatusOK:
+			if out := Fields(t, w.Result()); len(out) != 3 || out["events"] == nil {
+				t.Fatalf("%q: %v", query, out)
+			}
+		case http.StatusBadRequest:
+			if len(Sentence(t, w.Result())) < 10 {
+				t.Fatalf("%q: %s says too little", query, w.Body)
+			}
+		default:
+			t.Fatalf("%q: %d %s", query, w.Code, w.Body)
+		}
 	})
 }

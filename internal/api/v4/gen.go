@@ -1126,14 +1126,14 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 		ErrorHandlerFunc:   options.ErrorHandlerFunc,
 	}
 
-	m.HandleFunc(http.MethodPut+" "+options.BaseURL+"/projects/update_project_status", wrapper.UpdateProjectStatus)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/create_schedule_video_room", wrapper.CreateScheduleVideoRoom)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/webhook/get_room_events/{room_id}", wrapper.ReceiveRoomEvent)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/create_quick_video_room", wrapper.CreateQuickVideoRoom)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/create_quick_audio_room", wrapper.CreateQuickAudioRoom)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/create_schedule_audio_room", wrapper.CreateScheduleAudioRoom)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/reschedule_room", wrapper.RescheduleRoom)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/openapi.yaml", wrapper.GetDescription)
+	m.HandleFunc(http.MethodPut+" "+options.BaseURL+"/projects/update_project_status", wrapper.UpdateProjectStatus)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/create_quick_audio_room", wrapper.CreateQuickAudioRoom)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/create_quick_video_room", wrapper.CreateQuickVideoRoom)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/create_schedule_audio_room", wrapper.CreateScheduleAudioRoom)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/create_schedule_video_room", wrapper.CreateScheduleVideoRoom)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/reschedule_room", wrapper.RescheduleRoom)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/webhook/get_room_events/{room_id}", wrapper.ReceiveRoomEvent)
 
 	return m
 }

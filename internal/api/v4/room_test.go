@@ -200,7 +200,7 @@ func TestGapsAndOverlapsOfTheSchedulingZone(t *testing.T) {
 			break
 		}
 	}
-	handler := Wrap(NewHandler(b.Rooms, b.Projects, b.Keys, time.Now, Options{Zone: zone}))
+	handler := Wrap(NewHandler(b.Rooms, b.Projects, b.Keys, hooks(b), time.Now, Options{Zone: zone}))
 	f := fields(b)
 	f["start_at"] = gap.Format("2006-01-02T") + "02:30"
 	body := Encode(t, f)

@@ -56,7 +56,7 @@ type Server struct {
 }
 
 // NewHandler returns the handler of everything under /api/v4/.
-func NewHandler(rooms Rooms, projects Projects, keys Keys, now func() time.Time, options Options) http.Handler {
+func NewHandler(rooms Rooms, projects Projects, keys Keys, events companion.Events, now func() time.Time, options Options) http.Handler {
 	zone := options.Zone
 	if zone == nil {
 		zone = time.UTC
@@ -66,6 +66,7 @@ func NewHandler(rooms Rooms, projects Projects, keys Keys, now func() time.Time,
 	s.companions = companion.New(s.api, rooms, keys, options.Companion)
 	mux := web.NewMux(legacy.NotFound, s.api.NotAllowed)
 	s.companions.Register(mux, "/api/v4")
+	s.companions.RegisterEvents(mux, "/api/v4", events)
 	return s.api.Handler(HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/v4", BaseRouter: mux, ErrorHandlerFunc: s.badParameter}))
 }
 

@@ -354,6 +354,35 @@ func (s *suite) TestWebhookPruning(t *testing.T) {
 	}
 }
 
+// Marks are told to nobody, and counted over: what comes before an event is
+// found before the page it is on, too.
+func (s *suite) TestTold(t *testing.T) {
+	ctx := context.Background()
+	r, other := s.insert(t, Room(s.project.ID)), s.insert(t, Room(s.project.ID))
+	var want []webhook.Told
+	previous := int64(0)
+	for i, kind := range []event.Type{event.AttendanceMarked, event.RoomOpened, event.AttendanceMarked, event.AttendanceMarked, event.RoomStarted, event.RoomEnded, event.AttendanceMarked} {
+		e := event.Event{ID: NewID(), Type: kind, ProjectID: s.project.ID, RoomID: r.ID, Sequence: int64(i + 1), At: moment(i), Data: event.Data{RoomID: r.ID, RoomType: "video"}}
+		if kind != event.AttendanceMarked {
+			want = append(want, webhook.Told{Event: e, Previous: previous})
+			previous = e.Sequence
+		}
+		elsewhere := e
+		elsewhere.ID, elsewhere.RoomID = NewID(), other.ID
+		s.write(t, func(ctx context.Context) error { return s.db.AppendEvents(ctx, []event.Event{e, elsewhere}) })
+	}
+	for _, c := range []struct {
+		after int64
+		limit int
+		want  []webhook.Told
+	}{{0, 10, want}, {0, 1, want[:1]}, {1, 2, want[:2]}, {2, 2, want[1:]}, {3, 1, want[1:2]}, {4, 2, want[1:]}, {5, 10, want[2:]}, {6, 10, nil}, {7, 10, nil}, {1 << 52, 10, nil}} {
+		got, err := s.db.Told(ctx, r.ID, c.after, c.limit)
+		same(t, got, err, c.want)
+	}
+	got, err := s.db.Told(ctx, NewID(), 0, 10)
+	same(t, got, err, nil)
+}
+
 func (s *suite) TestProjectEvents(t *testing.T) {
 	ctx := context.Background()
 	db := s.open(t)

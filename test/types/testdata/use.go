@@ -64,6 +64,32 @@ func Schedule(ctx context.Context, client v4.ClientWithResponsesInterface, proje
 	return answer.JSON200.FinalLink, nil
 }
 
+// Happened returns who came into a room, by connection.
+func Happened(ctx context.Context, client v4.ClientWithResponsesInterface, room string) (map[string]string, error) {
+	after := int64(0)
+	answer, err := client.GetRoomEventsWithResponse(ctx, room, &v4.GetRoomEventsParams{After: &after})
+	if err != nil || answer.JSON200 == nil {
+		return nil, fmt.Errorf("no events: %w", err)
+	}
+	came := map[string]string{}
+	for _, event := range answer.JSON200.Events {
+		if kind, err := event.Discriminator(); err != nil || kind != string(v4.KindParticipantJoined) {
+			continue
+		}
+		joined, err := event.AsParticipantJoinedEvent()
+		if err != nil {
+			return nil, err
+		}
+		came[joined.Data.Participant.ConnectionId] = joined.Data.Participant.Name
+	}
+	return came, nil
+}
+
+// Rotated reads a webhook.
+func Rotated(e v4.KeyRotatedJSONRequestBody) bool {
+	return e.Data.Credential == v4.RotatedProjectSecret
+}
+
 // Refused returns the calls of the project that failed, and why.
 func Refused(ctx context.Context, client v5.ClientWithResponsesInterface) (map[string]string, error) {
 	limit := 100

@@ -43,6 +43,23 @@ export const status: Body<v4.operations['updateProjectStatus']> = { status: 'ina
 
 export const sentence = (refusal: Answer<v3.operations['createQuickAudioRoom'], 401>): string => refusal.error;
 
+export function happened(page: Answer<v4.operations['getRoomEvents'], 200>): string[] {
+  return page.events.flatMap((event) => {
+    switch (event.type) {
+      case 'participant.left':
+        return [`${event.data.participant.name} went: ${event.data.participant.reason}`];
+      case 'room.ended':
+        return [event.data.end_reason];
+      default:
+        return [];
+    }
+  });
+}
+
+export function overlapEnds(event: Body<v4.webhooks['key.rotated']['post']>): string {
+  return event.data.overlap_ends_at;
+}
+
 export function explain(refusal: v5.components['schemas']['Error']): string {
   switch (refusal.error.code) {
     case 'SVC_UNAUTHORIZED':
@@ -70,6 +87,8 @@ export function refused(page: Answer<v5.operations['getRequests'], 200>): Map<st
 quick.max_participants = '10';
 // @ts-expect-error suspension is the operator's
 status.status = 'suspended';
+// @ts-expect-error a room that opens has no reason for its end
+export const opened = (event: Body<v4.webhooks['room.opened']['post']>) => event.data.end_reason;
 // @ts-expect-error secrets are never returned
 export const secret = (keys: Answer<v5.operations['getKeys'], 200>) => keys.data.current.gateway_secret;
 // @ts-expect-error there is no overlap outside of a rotation

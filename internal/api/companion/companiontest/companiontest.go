@@ -42,6 +42,8 @@ type Version struct {
 	Ended http.Handler
 	// OwnLink says whether the answer to reschedule_room has a link.
 	OwnLink bool
+	// Events says whether a room's events can be read.
+	Events bool
 }
 
 // Options are those of an ordinary server.

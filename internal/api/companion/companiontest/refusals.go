@@ -24,7 +24,7 @@ const (
 type operation struct {
 	route  string                                      // with its query
 	fields func(t testing.TB, h *House) map[string]any // of the body; nil is a GET
-	room   string                                      // where the room stands: "body", "query" or nowhere
+	room   string                                      // where the room stands: "body", "query", "path" or nowhere
 	admits bool                                        // needs a project that admits
 	once   bool                                        // takes an Idempotency-Key
 	over   string                                      // what is said of a room that is over; "" where it is no matter
@@ -48,7 +48,7 @@ func (h *House) operations() []operation {
 	person := func() map[string]any { return map[string]any{"name": "Bela", "client_user_id": "4712"} }
 	inRoom := map[string]string{"": "room_id is required in the query", "?room_id=a&room_id=b": "room_id must be sent at most once",
 		"?room_id=%zz": "room_id is not written as a query should be"}
-	return []operation{
+	all := []operation{
 		{route: "/rooms/start_schedule_room", fields: withRoom(map[string]any{"name": "Amina", "external_user_id": "4711"}), room: "body", admits: true, once: true, over: over, wrong: []legacytest.Refusal{
 			legacytest.Field("name missing", legacytest.Drop("name"), "name is required"),
 			legacytest.Field("name blank", legacytest.Set("name", " "), "name must have 1 to 255 characters and not be blank"),
@@ -112,6 +112,24 @@ func (h *House) operations() []operation {
 		{route: "/analytics/get_analytics", room: "query", query: inRoom},
 		{route: "/analytics/export_attendance", room: "query", query: inRoom},
 	}
+	if h.Events {
+		const wrongAfter, wrongLimit = "after must be a whole number from 0 to 9007199254740991, in digits", "limit must be a whole number of at least 1, in digits; more than 100 means 100"
+		all = append(all, operation{route: "/rooms/{room_id}/events", room: "path", query: map[string]string{
+			"?after=":                        wrongAfter,
+			"?after=-1":                      wrongAfter,
+			"?after=%2B1":                    wrongAfter,
+			"?after=1.0":                     wrongAfter,
+			"?after=9007199254740992":        wrongAfter,
+			"?after=99999999999999999999999": wrongAfter,
+			"?after=%zz":                     "after is not written as a query should be",
+			"?after=1&after=1":               "after must be sent at most once",
+			"?after=1&limit=0":               wrongLimit,
+			"?limit=":                        wrongLimit,
+			"?limit=1e2":                     wrongLimit,
+			"?limit=1&limit=2":               "limit must be sent at most once",
+		}})
+	}
+	return all
 }
 
 func expiries() []legacytest.Refusal {
@@ -134,18 +152,26 @@ func (o operation) right(t testing.TB, h *House) sent {
 	if o.fields != nil {
 		s.method, s.body = http.MethodPost, legacytest.Encode(t, o.fields(t, h))
 	}
-	if o.room == "query" {
+	switch o.room {
+	case "query":
 		s.target += "?room_id=" + h.Quick(t)
+	case "path":
+		s.target = inPath(s.target, h.Quick(t))
 	}
 	return s
 }
 
+func inPath(route, id string) string { return strings.Replace(route, "{room_id}", id, 1) }
+
 // of is the call about another room.
 func (o operation) of(t testing.TB, h *House, id string) sent {
 	s := o.right(t, h)
-	if o.room == "query" {
+	switch o.room {
+	case "query":
 		s.target = h.Prefix + o.route + "?room_id=" + id
-	} else {
+	case "path":
+		s.target = inPath(h.Prefix+o.route, id)
+	default:
 		f := o.fields(t, h)
 		f["room_id"] = id
 		s.body = legacytest.Encode(t, f)
@@ -182,7 +208,7 @@ func (h *House) Refusals(t *testing.T) {
 				})
 			}
 			for query, sentence := range op.query {
-				legacytest.Says(t, h.send(t, sent{method: http.MethodGet, target: h.Prefix + op.route + query}, nil), 400, sentence)
+				legacytest.Says(t, h.send(t, sent{method: http.MethodGet, target: inPath(h.Prefix+op.route, nobody) + query}, nil), 400, sentence)
 			}
 			if op.room != "" {
 				for _, id := range []string{nobody, "mine", "%00", elsewhere.ID, strings.ToUpper(elsewhere.ID)} {

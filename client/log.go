@@ -1,0 +1,100 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// RoomEvent is something that happened in a room. The body of a webhook is one
+// too, once its signature was verified.
+type RoomEvent struct {
+	// ID is the same in the list of a room's events and in each webhook.
+	ID string `json:"id"`
+	// Type is "room.opened", "participant.joined" and so on.
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	// Sequence counts what happened in the room. It is where to go on after.
+	Sequence int64 `json:"sequence"`
+	// Previous is the Sequence of the event before; 0 for the first.
+	Previous  int64         `json:"previous"`
+	ProjectID string        `json:"project_id"`
+	Data      RoomEventData `json:"data"`
+}
+
+// RoomEventData is what an event tells. What it does not tell is zero or nil.
+type RoomEventData struct {
+	RoomID       string `json:"room_id"`
+	ClientRoomID string `json:"client_room_id"`
+	SessionID    string `json:"session_id"`
+	// RoomType is "video" or "audio".
+	RoomType string     `json:"room_type"`
+	StartAt  *time.Time `json:"start_at"`
+	// EndReason is why the room has ended.
+	EndReason string `json:"end_reason"`
+	// Participant is who joined or left.
+	Participant *EventParticipant `json:"participant"`
+	// Refusal is who found the room full.
+	Refusal *struct {
+		Name string `json:"name"`
+		Code string `json:"code"`
+	} `json:"refusal"`
+}
+
+// EventParticipant is who joined or left.
+type EventParticipant struct {
+	// Identity is your own id for the person, or the server's.
+	Identity string `json:"identity"`
+	Name     string `json:"name"`
+	// Role is "host", "cohost" or "guest".
+	Role      string `json:"role"`
+	SessionID string `json:"session_id"`
+	// ConnectionID pairs each joined with its left.
+	ConnectionID string    `json:"connection_id"`
+	JoinedAt     time.Time `json:"joined_at"`
+	// Reason is why they left.
+	Reason string `json:"reason"`
+}
+
+// RoomEvents returns what happened in a room after the event with that
+// Sequence, 0 for all, the oldest first. It asks for the next page when it is
+// needed, and ends after the last event so far or with the first error. Going
+// on later from the last Sequence that was seen misses nothing.
+func (c *Client) RoomEvents(ctx context.Context, roomID string, after int64) iter.Seq2[RoomEvent, error] {
+	return func(yield func(RoomEvent, error) bool) {
+		for more := true; more; {
+			page, err := c.roomEvents(ctx, roomID, after)
+			if err != nil {
+				yield(RoomEvent{}, err)
+				return
+			}
+			for _, event := range page.Events {
+				if !yield(event, nil) {
+					return
+				}
+			}
+			after, more = page.NextAfter, page.HasMore
+		}
+	}
+}
+
+type eventsPage struct {
+	Events    []RoomEvent `json:"events"`
+	NextAfter int64       `json:"next_after"`
+	HasMore   bool        `json:"has_more"`
+}
+
+func (c *Client) roomEvents(ctx context.Context, roomID string, after int64) (*eventsPage, error) {
+	page := new(eventsPage)
+	query := url.Values{"after": {strconv.FormatInt(after, 10)}, "limit": {"100"}}
+	if _, err := c.look(ctx, "rooms/"+url.PathEscape(roomID)+"/events", query, page); err != nil {
+		return nil, err
+	}
+	if page.HasMore && page.NextAfter <= after {
+		return nil, fmt.Errorf("%w: it does not lead on", ErrUnexpectedAnswer)
+	}
+	return page, nil
+}
