@@ -6,6 +6,7 @@ export GOFLAGS := $(shell go env GOFLAGS) -trimpath
 
 WEB := web/node_modules/.installed
 BROWSER := test/browser/node_modules/.installed
+WEBHOOKS := test/webhooks/node_modules/.installed
 PAGE := web/dist/app/index.html
 PAGE_SOURCES := $(shell find web/src web/docs web/build web/public docs/api client/testdata/vectors.json web/index.html web/*.ts web/package.json -type f 2>/dev/null) internal/api/join/openapi.yaml
 
@@ -29,6 +30,10 @@ $(BROWSER): test/browser/package-lock.json
 	cd test/browser && npm ci --no-audit --no-fund
 	touch $@
 
+$(WEBHOOKS): test/webhooks/package-lock.json
+	cd test/webhooks && npm ci --no-audit --no-fund
+	touch $@
+
 $(PAGE): $(WEB) $(PAGE_SOURCES)
 	cd web && npm run build
 	touch $@
@@ -41,7 +46,7 @@ test-setup: ## Install what the tests need (as root, from Debian)
 test-web: $(PAGE) ## Test the room page's code and its size
 	cd web && npm run typecheck && npm test
 
-test-go: $(PAGE) ## Test the server, with a real PostgreSQL and real participants
+test-go: $(PAGE) $(WEBHOOKS) ## Test the server, with a real PostgreSQL and real participants
 	go test -timeout 10m ./...
 
 test-browser: build $(BROWSER) ## Test the meeting in a real browser
@@ -65,4 +70,4 @@ bench: build ## Measure against a bare handler and the goals, both in this run
 	go run ./test/bench
 
 clean: ## Remove what was built
-	rm -rf bin web/dist/app web/node_modules test/browser/node_modules test/artefacts
+	rm -rf bin web/dist/app web/node_modules test/browser/node_modules test/webhooks/node_modules test/artefacts

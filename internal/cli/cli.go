@@ -32,7 +32,7 @@ type commands struct {
 	Key     keyCommands     `cmd:"" help:"API keys: list, rotate, revoke the overlap."`
 	Room    roomCommands    `cmd:"" help:"Rooms: list, show, end."`
 	Token   tokenCommands   `cmd:"" help:"Management tokens: create, list, revoke."`
-	Webhook webhookCommands `cmd:"" help:"Webhooks: list, show, replay, test; targets, resume."`
+	Webhook webhookCommands `cmd:"" help:"Webhooks: list, show, replay, test; targets, resume; listen."`
 	Request requestCommand  `cmd:"" help:"Sign a request and send it."`
 	Sign    signCommand     `cmd:"" help:"Show what is signed for a request, and its signature."`
 	Verify  verifyCommand   `cmd:"" help:"Check a signature, and show what went wrong."`

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,6 +27,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"field":      field,
 	"quickstart": quickstart,
 	"revoke-all": revokeAll,
+	"free-port":  freePort,
 }
 
 // shape holds the last standard output to the names of a JSON object, or of
@@ -70,6 +72,16 @@ func field(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("%s is %v", args[1], o[args[1]])
 	}
 	ts.Setenv(args[0], text)
+}
+
+// freePort puts a TCP port that was free a moment ago into a variable.
+func freePort(ts *testscript.TestScript, _ bool, args []string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	ts.Check(err)
+	ts.Check(l.Close())
+	ts.Setenv(args[0], port)
 }
 
 // quickstart puts a field of data/quickstart.json into a variable.

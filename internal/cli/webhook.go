@@ -17,6 +17,7 @@ type webhookCommands struct {
 	Test    webhookTest    `cmd:"" help:"Send a test to a project's target."`
 	Targets webhookTargets `cmd:"" help:"List targets that fail or are paused."`
 	Resume  webhookResume  `cmd:"" help:"Try a paused target again."`
+	Listen  webhookListen  `cmd:"" help:"Print and verify what arrives at a local port."`
 }
 
 type webhookList struct {

@@ -26,28 +26,23 @@ func (db *DB) InsertDelivery(ctx context.Context, d webhook.Delivery) error {
 
 var noDelivery = fault.New(fault.NotFound, "delivery_not_found", "there is no such delivery")
 
-// Delivery implements webhook.Store.
-func (db *DB) Delivery(ctx context.Context, id string) (webhook.Delivery, error) {
-	return db.oneDelivery(ctx, `WHERE id = $1`, id)
+// deliveryFields are where deliveryColumns are read to.
+func deliveryFields(d *webhook.Delivery) []any {
+	return []any{&d.ID, &d.StreamID, &d.Position, &d.EventID, &d.ProjectID, &d.RoomID, &d.URL, &d.Type, &d.Sequence, &d.Previous, &d.Body, &d.Replay,
+		&d.State, &d.Attempts, &d.Step, moment{&d.CreatedAt}, moment{&d.DoneAt}}
 }
 
-func (db *DB) oneDelivery(ctx context.Context, which string, args ...any) (webhook.Delivery, error) {
-	all, err := db.deliveries(ctx, which, args...)
-	if err != nil {
-		return webhook.Delivery{}, err
-	}
-	if len(all) == 0 {
-		return webhook.Delivery{}, noDelivery
-	}
-	return all[0], nil
+// Delivery implements webhook.Store.
+func (db *DB) Delivery(ctx context.Context, id string) (d webhook.Delivery, err error) {
+	err = db.one(ctx, noDelivery, `SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE id = $1`, []any{id}, deliveryFields(&d)...)
+	return d, err
 }
 
 func (db *DB) deliveries(ctx context.Context, which string, args ...any) ([]webhook.Delivery, error) {
 	var all []webhook.Delivery
 	err := db.each(ctx, `SELECT `+deliveryColumns+` FROM webhook_deliveries `+which, args, func(scan func(...any) error) error {
 		var d webhook.Delivery
-		err := scan(&d.ID, &d.StreamID, &d.Position, &d.EventID, &d.ProjectID, &d.RoomID, &d.URL, &d.Type, &d.Sequence, &d.Previous, &d.Body, &d.Replay,
-			&d.State, &d.Attempts, &d.Step, moment{&d.CreatedAt}, moment{&d.DoneAt})
+		err := scan(deliveryFields(&d)...)
 		all = append(all, d)
 		return err
 	})

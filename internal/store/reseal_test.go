@@ -115,7 +115,7 @@ func deliver(ctx context.Context, db *store.DB, projectID, roomID string) error 
 		return err
 	}
 	now, replay := time.Now(), streams[0]
-	d, err := db.Head(ctx, streams[0].ID)
+	d, _, err := db.Head(ctx, streams[0].ID)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,9 @@ func (db *DB) ExtendStream(ctx context.Context, st webhook.Stream, now time.Time
 }
 
 // DueLanes implements webhook.Store. It steps from lane to lane on the index,
-// so that many deliveries in one cost no more than one.
+// so that many deliveries in one cost no more than one. The first of a lane is
+// looked up as a value: an EXISTS becomes a join on PostgreSQL, which reads all
+// there are.
 func (db *DB) DueLanes(ctx context.Context, now time.Time) ([]string, error) {
 	var lanes []string
 	err := db.each(ctx, `WITH RECURSIVE lanes (lane) AS (
@@ -57,7 +59,7 @@ func (db *DB) DueLanes(ctx context.Context, now time.Time) ([]string, error) {
 			UNION ALL
 			SELECT (SELECT min(s.lane) FROM webhook_streams s WHERE s.due_at IS NOT NULL AND s.lane > lanes.lane) FROM lanes WHERE lanes.lane IS NOT NULL
 		) SELECT lane FROM lanes WHERE lane IS NOT NULL
-			AND EXISTS (SELECT 1 FROM webhook_streams s WHERE s.lane = lanes.lane AND s.due_at IS NOT NULL AND s.due_at <= $1)`,
+			AND (SELECT s.due_at FROM webhook_streams s WHERE s.lane = lanes.lane AND s.due_at IS NOT NULL ORDER BY s.due_at LIMIT 1) <= $1`,
 		[]any{now.UnixMilli()}, func(scan func(...any) error) error {
 			var lane string
 			err := scan(&lane)
@@ -71,13 +73,15 @@ func (db *DB) DueLanes(ctx context.Context, now time.Time) ([]string, error) {
 // each other's rows and need not wait. The condition stands twice: the inner
 // one finds the rows, and the outer one is what PostgreSQL checks again should
 // it have waited for a lock all the same. Two nodes must not both claim them.
+// The cast keeps SQLite from planning the statement anew each time, as it does
+// where LIMIT is a bare parameter.
 func (db *DB) Claim(ctx context.Context, lane string, n int, claim string, now, until time.Time) ([]webhook.Stream, error) {
 	t, ok := txFrom(ctx)
 	if !ok {
 		return nil, errNoTx
 	}
 	return db.streams(ctx, `UPDATE webhook_streams SET claim = $1, due_at = $2
-		WHERE id IN (SELECT id FROM webhook_streams WHERE lane = $3 AND due_at <= $4 ORDER BY due_at LIMIT $5`+t.skipping()+`) AND due_at <= $4
+		WHERE id IN (SELECT id FROM webhook_streams WHERE lane = $3 AND due_at <= $4 ORDER BY due_at LIMIT CAST($5 AS BIGINT)`+t.skipping()+`) AND due_at <= $4
 		RETURNING `+streamColumns, claim, until.UnixMilli(), lane, now.UnixMilli(), n)
 }
 
@@ -92,9 +96,16 @@ func (db *DB) Release(ctx context.Context, st webhook.Stream, due, now time.Time
 		WHERE id = $1 AND claim = $2`, st.ID, st.Claim, millis(due), st.Enqueued, now.UnixMilli())
 }
 
-// Head implements webhook.Store.
-func (db *DB) Head(ctx context.Context, streamID string) (webhook.Delivery, error) {
-	return db.oneDelivery(ctx, `WHERE stream_id = $1 AND state = 'pending' ORDER BY position LIMIT 1`, streamID)
+// Head implements webhook.Store, in one question.
+func (db *DB) Head(ctx context.Context, streamID string) (d webhook.Delivery, t webhook.Target, err error) {
+	err = db.one(ctx, noDelivery, `SELECT `+deliveryColumns+`, coalesce(failures, 0), failing_since, paused_at, probe_at, coalesce(notice, '')
+		FROM webhook_deliveries LEFT JOIN webhook_targets USING (project_id, url)
+		WHERE stream_id = $1 AND state = 'pending' ORDER BY position LIMIT 1`, []any{streamID},
+		append(deliveryFields(&d), &t.Failures, moment{&t.FailingSince}, moment{&t.PausedAt}, moment{&t.ProbeAt}, &t.Notice)...)
+	if t.Failures > 0 {
+		t.ProjectID, t.URL = d.ProjectID, d.URL
+	}
+	return d, t, err
 }
 
 // PruneStreams implements webhook.Store. The streams of a project itself stay:

@@ -139,7 +139,7 @@ func (s *Service) claim(ctx context.Context, lane string, n int) ([]job, error) 
 	var jobs []job
 	for _, stream := range streams {
 		j := job{stream: stream, until: until}
-		j.delivery, err = s.store.Head(ctx, stream.ID)
+		j.delivery, j.target, err = s.store.Head(ctx, stream.ID)
 		if fault.Is(err, fault.NotFound) {
 			err = s.store.Release(ctx, stream, time.Time{}, now)
 			if err != nil {
@@ -148,9 +148,6 @@ func (s *Service) claim(ctx context.Context, lane string, n int) ([]job, error) 
 			continue
 		}
 		if err != nil {
-			return nil, err
-		}
-		if j.target, err = s.store.Target(ctx, stream.ProjectID, stream.URL); err != nil {
 			return nil, err
 		}
 		if j.target.Paused() {

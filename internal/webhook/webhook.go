@@ -123,9 +123,9 @@ type Store interface {
 	// Claim takes at most n streams of a lane that are due, the longest due
 	// first, until a moment.
 	Claim(ctx context.Context, lane string, n int, claim string, now, until time.Time) ([]Stream, error)
-	// Head returns the first delivery of a stream that is pending; NotFound
-	// with none.
-	Head(ctx context.Context, streamID string) (Delivery, error)
+	// Head returns the first delivery of a stream that is pending, and what is
+	// held against its target; NotFound with none.
+	Head(ctx context.Context, streamID string) (Delivery, Target, error)
 	// Release gives a claimed stream back. It is due at the moment given; with
 	// the zero time at now if deliveries were added since it was claimed, and
 	// not at all otherwise. Conflict when somebody else has claimed it.

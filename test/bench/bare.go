@@ -15,6 +15,7 @@ type hello struct {
 	ProjectID     string `json:"project_id,omitempty"`
 	APIKey        string `json:"api_key,omitempty"`
 	GatewaySecret string `json:"gateway_secret,omitempty"`
+	AdminToken    string `json:"admin_token,omitempty"`
 }
 
 // serveBare is the yardstick: net/http and nothing else. It reads the body and

@@ -22,8 +22,8 @@ type cluster struct {
 	address string
 }
 
-// startCluster makes a fresh cluster in dir and starts it.
-func startCluster(ctx context.Context, dir string) (*cluster, error) {
+// startCluster makes a fresh cluster in a new directory of dir and starts it.
+func startCluster(ctx context.Context, dir, name string) (*cluster, error) {
 	bin, err := postgresBin()
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func startCluster(ctx context.Context, dir string) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := filepath.Join(dir, "postgres")
+	data := filepath.Join(dir, name)
 	if err := os.Mkdir(data, 0o700); err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func startCluster(ctx context.Context, dir string) (*cluster, error) {
 	cmd := command("postgres", "-D", data, "-h", host, "-p", port, "-c", "unix_socket_directories=",
 		// Enough for the server that has a store for each writer.
 		"-c", "max_connections=500")
-	if c.child, err = start(dir, "postgres", cmd); err != nil {
+	if c.child, err = start(dir, name, cmd); err != nil {
 		return nil, err
 	}
 	if err := c.await(ctx, 20*time.Millisecond, func() bool { return c.query(ctx, "SELECT 1") == nil }); err != nil {

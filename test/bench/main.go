@@ -1,8 +1,9 @@
 // Command bench measures what the project has set itself as goals, and prints
 // each figure beside its goal: durable room creation on SQLite and on
 // PostgreSQL beside a bare net/http server and beside LiveKit, a signed read,
-// a refusal for a known and for an unknown key, the time to start, memory, allocations. It starts the real program
-// (bin/parley), loads it over loopback and stops everything it started.
+// a refusal for a known and for an unknown key, webhooks on both databases, the
+// time to start, memory, allocations. It starts the real program (bin/parley),
+// loads it over loopback and stops everything it started.
 //
 // A miss is no failure. The exit status is 1 when something could not be
 // measured.
@@ -70,6 +71,7 @@ var experiments = []struct {
 	{"sqlite", (*bench).sqlite},
 	{"postgres", (*bench).postgres},
 	{"livekit", (*bench).livekit},
+	{"webhooks", (*bench).webhooks},
 	{"start", (*bench).start},
 	{"idle", (*bench).idle},
 	{"allocations", (*bench).allocations},

@@ -24,7 +24,7 @@ type parley struct {
 
 // startParley runs the real program on a data directory and returns when it is
 // healthy. databaseURL is empty for SQLite.
-func (b *bench) startParley(ctx context.Context, dataDir, databaseURL string) (*parley, error) {
+func (b *bench) startParley(ctx context.Context, dataDir, databaseURL string, flags ...string) (*parley, error) {
 	address, err := freeAddress()
 	if err != nil {
 		return nil, err
@@ -37,6 +37,7 @@ func (b *bench) startParley(ctx context.Context, dataDir, databaseURL string) (*
 		// All load comes from one address and with one key, which is what
 		// rate limits are there to slow down.
 		"--no-rate-limits-enabled")
+	cmd.Args = append(cmd.Args, flags...)
 	cmd.Env = environ()
 	if databaseURL != "" {
 		cmd.Env = append(cmd.Env, "PARLEY_DATABASE_URL="+databaseURL)

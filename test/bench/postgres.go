@@ -12,7 +12,7 @@ import (
 // postgres measures durable room creation on PostgreSQL, with the database's
 // processor time, and beside the same with a transaction for each room.
 func (b *bench) postgres(ctx context.Context) ([]figure, error) {
-	c, err := startCluster(ctx, b.dir)
+	c, err := startCluster(ctx, b.dir, "postgres")
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (b *bench) postgres(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer p.quit()
-	a, err := rooms("Parley on PostgreSQL", p.hello, measure.Sum(measure.Process(p.pid()), measure.Family(c.pid())))
+	a, err := rooms("Parley on PostgreSQL", p.hello, measure.Sum(measure.Process(p.pid()), measure.Family(c.pid())), writers)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (b *bench) postgres(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer e.quit()
-	alone, err := rooms("Parley with a transaction each", h, measure.Sum(measure.Process(e.pid()), measure.Family(c.pid())))
+	alone, err := rooms("Parley with a transaction each", h, measure.Sum(measure.Process(e.pid()), measure.Family(c.pid())), writers)
 	if err != nil {
 		return nil, err
 	}

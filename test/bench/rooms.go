@@ -27,7 +27,7 @@ func (b *bench) sqlite(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer p.quit()
-	a, err := rooms("Parley on SQLite", p.hello, measure.Process(p.pid()))
+	a, err := rooms("Parley on SQLite", p.hello, measure.Process(p.pid()), writers)
 	if err != nil {
 		return nil, err
 	}
@@ -43,8 +43,8 @@ func (b *bench) sqlite(ctx context.Context) ([]figure, error) {
 }
 
 // rooms opens a load of room creations and sees that rooms are created.
-func rooms(name string, h hello, cpu measure.CPU) (*measure.Load, error) {
-	l, err := measure.Dial(measure.Target{Name: name, Address: h.Address, CPU: cpu, Request: createRoom(h)}, writers)
+func rooms(name string, h hello, cpu measure.CPU, connections int) (*measure.Load, error) {
+	l, err := measure.Dial(measure.Target{Name: name, Address: h.Address, CPU: cpu, Request: createRoom(h)}, connections)
 	if err != nil {
 		return nil, err
 	}

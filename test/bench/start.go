@@ -22,7 +22,7 @@ func (b *bench) start(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer p.quit()
-	a, err := rooms("Parley", p.hello, measure.Process(p.pid()))
+	a, err := rooms("Parley", p.hello, measure.Process(p.pid()), writers)
 	if err != nil {
 		return nil, err
 	}

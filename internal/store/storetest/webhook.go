@@ -165,7 +165,7 @@ func (s *suite) TestWebhookDeliveries(t *testing.T) {
 		}
 		return s.db.InsertDelivery(ctx, first)
 	})
-	got, err := s.db.Head(ctx, st.ID)
+	got, _, err := s.db.Head(ctx, st.ID)
 	same(t, got, err, first)
 	attempts := []webhook.Attempt{{N: 1, At: moment(5), Duration: 15 * time.Second, Error: texts[2]}, {N: 2, At: moment(9), Duration: time.Millisecond, Status: 204, Answer: texts[3]}}
 	for i, a := range attempts {
@@ -179,9 +179,9 @@ func (s *suite) TestWebhookDeliveries(t *testing.T) {
 	same(t, got, err, first)
 	kept, err := s.db.Attempts(ctx, first.ID)
 	same(t, kept, err, attempts)
-	got, err = s.db.Head(ctx, st.ID)
+	got, _, err = s.db.Head(ctx, st.ID)
 	same(t, got, err, second)
-	_, err = s.db.Head(ctx, NewID())
+	_, _, err = s.db.Head(ctx, NewID())
 	refused(t, err, fault.NotFound, "delivery_not_found")
 	_, err = s.db.Delivery(ctx, NewID())
 	refused(t, err, fault.NotFound, "delivery_not_found")
@@ -266,8 +266,14 @@ func (s *suite) TestWebhookTargets(t *testing.T) {
 		if err := s.db.InsertStream(ctx, waiting, moment(0)); err != nil {
 			return err
 		}
-		return s.db.InsertStream(ctx, busy, moment(0))
+		if err := s.db.InsertStream(ctx, busy, moment(0)); err != nil {
+			return err
+		}
+		return s.db.InsertDelivery(ctx, s.delivery(waiting, 1))
 	})
+	want.ProbeAt = moment(20)
+	_, held, err := s.db.Head(ctx, waiting.ID)
+	same(t, held, err, want)
 	s.claimed(t, busy.Lane, "busy", 1, moment(11), moment(41))
 	s.write(t, func(ctx context.Context) error { return s.db.Postpone(ctx, s.project.ID, url, moment(11), moment(20)) })
 	if s.due(t, waiting.Lane, moment(19)) || !s.due(t, waiting.Lane, moment(20)) || s.due(t, busy.Lane, moment(40)) {
@@ -276,6 +282,8 @@ func (s *suite) TestWebhookTargets(t *testing.T) {
 	s.write(t, func(ctx context.Context) error { return s.db.ClearTarget(ctx, s.project.ID, url, moment(12)) })
 	known, err = s.db.Target(ctx, s.project.ID, url)
 	same(t, known, err, webhook.Target{})
+	_, held, err = s.db.Head(ctx, waiting.ID)
+	same(t, held, err, webhook.Target{})
 	if !s.due(t, waiting.Lane, moment(12)) || s.due(t, busy.Lane, moment(40)) {
 		t.Error("what waits is not due")
 	}

@@ -1,0 +1,268 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/client/sign"
+	"parley/internal/app"
+)
+
+const (
+	oldSecret   = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	otherSecret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+)
+
+// listen runs the command with a secret from the quick start file and returns
+// where it listens, what it prints, and how to end it.
+func listen(t *testing.T, flags ...string) (url string, out *transcript, end func() (status int, errs string)) {
+	t.Helper()
+	dir := t.TempDir()
+	raw, err := json.Marshal(app.Quickstart{ProjectID: "P", ProjectSecret: oldSecret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, app.QuickstartFile), raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	out = &transcript{}
+	var errs transcript
+	ended := make(chan int, 1)
+	go func() {
+		ended <- Main(ctx, append([]string{"webhook", "listen", "--listen", "127.0.0.1:0", "--data-dir", dir}, flags...), nil, out, &errs)
+	}()
+	t.Cleanup(stop)
+	greeting := regexp.MustCompile(`taken at (http://127\.0\.0\.1:\d+/) until`)
+	for deadline := time.Now().Add(20 * time.Second); url == "" && time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		if m := greeting.FindStringSubmatch(errs.String()); m != nil {
+			url = m[1]
+		}
+	}
+	if url == "" {
+		t.Fatalf("it does not listen: %s", errs.String())
+	}
+	return url, out, func() (int, string) {
+		stop()
+		return <-ended, errs.String()
+	}
+}
+
+// webhook is one to be sent.
+type webhook struct {
+	id, body string
+	secrets  []string
+	at       time.Duration     // its timestamp, from now
+	set      map[string]string // headers that are not as they should be; empty ones are left out
+	sent     string            // instead of the body that was signed
+}
+
+func event(id, room string, sequence, previous int) webhook {
+	return webhook{id: id, secrets: []string{oldSecret},
+		body: fmt.Sprintf(`{"id":%q,"type":"room.opened","sequence":%d,"previous":%d,"project_id":"P","data":{"room_id":%q}}`, id, sequence, previous, room)}
+}
+
+func (w webhook) send(t *testing.T, url string) (status int) {
+	t.Helper()
+	timestamp := sign.FormatTimestamp(time.Now().Add(w.at))
+	signature, err := sign.Webhook(w.secrets, w.id, timestamp, []byte(w.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.sent == "" {
+		w.sent = w.body
+	}
+	q, err := http.NewRequest(http.MethodPost, url, strings.NewReader(w.sent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{headerWebhookID: w.id, headerWebhookTimestamp: timestamp, headerWebhookSignature: signature} {
+		q.Header.Set(name, value)
+	}
+	for name, value := range w.set {
+		if q.Header.Set(name, value); value == "" {
+			q.Header.Del(name)
+		}
+	}
+	answer, err := http.DefaultClient.Do(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	return answer.StatusCode
+}
+
+// arrivals reads what was printed as JSON lines.
+func arrivals(t *testing.T, out *transcript) (all []arrival) {
+	t.Helper()
+	for line := range strings.Lines(out.String()) {
+		var a arrival
+		if err := json.Unmarshal([]byte(line), &a); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+// What is wrong with a webhook is said, and it is refused.
+func TestListenSaysWhy(t *testing.T) {
+	t.Parallel()
+	url, out, end := listen(t, "--json")
+	with := func(change func(*webhook)) webhook {
+		w := event("e1", "r", 1, 0)
+		change(&w)
+		return w
+	}
+	tampered := strings.Replace(event("e1", "r", 1, 0).body, "opened", "opener", 1)
+	for i, tc := range []struct {
+		webhook
+		problem string
+	}{
+		{with(func(w *webhook) { w.secrets = []string{otherSecret} }), "other_secret"},
+		{with(func(w *webhook) { w.sent = tampered }), "other_secret"}, // nothing has fitted yet: it can be either
+		{event("e0", "r", 1, 0), ""},
+		{with(func(w *webhook) { w.sent = tampered }), "body_changed"},
+		{with(func(w *webhook) { w.secrets = []string{otherSecret, oldSecret} }), ""},
+		{with(func(w *webhook) { w.sent = tampered }), "body_changed"},
+		{with(func(w *webhook) { w.sent = strings.ReplaceAll(w.body, ",", ", ") + "\n" }), "body_changed"}, // not as the first time
+		{with(func(w *webhook) { *w = event("e2", "r", 2, 1); w.sent = strings.ReplaceAll(w.body, ",", ", ") + "\n" }), "body_reformatted"},
+		{with(func(w *webhook) { *w = event("e2", "r", 2, 1); w.sent = w.body[:20] }), "body_changed"},
+		{with(func(w *webhook) {
+			*w = event("e3", "r", 3, 2)
+			w.body, w.secrets = strings.Replace(w.body, `"P"`, `"Q"`, 1), []string{otherSecret}
+		}), "other_project"},
+		{with(func(w *webhook) { w.set = map[string]string{headerWebhookID: "e4"} }), "body_changed"},
+		{with(func(w *webhook) { w.set = map[string]string{headerWebhookID: ""} }), "header_missing"},
+		{with(func(w *webhook) { w.set = map[string]string{headerWebhookTimestamp: ""} }), "header_missing"},
+		{with(func(w *webhook) { w.set = map[string]string{headerWebhookSignature: ""} }), "header_missing"},
+		{with(func(w *webhook) { w.set = map[string]string{headerWebhookTimestamp: "soon"} }), "header_malformed"},
+		{with(func(w *webhook) { w.at = -time.Hour }), "timestamp_behind"},
+		{with(func(w *webhook) { w.at = time.Hour }), "timestamp_ahead"},
+		{with(func(w *webhook) { w.sent = strings.Repeat("x", maxDelivery+1) }), "body_too_large"},
+	} {
+		want := http.StatusUnauthorized
+		switch tc.problem {
+		case "":
+			want = http.StatusNoContent
+		case "body_too_large":
+			want = http.StatusRequestEntityTooLarge
+		}
+		if status := tc.send(t, url); status != want {
+			t.Errorf("%d: answered %d", i, status)
+		}
+		all := arrivals(t, out)
+		a := all[len(all)-1]
+		code := ""
+		if a.Problem != nil {
+			code = a.Problem.Code
+		}
+		if len(all) != i+1 || code != tc.problem || a.Valid != (code == "") || a.Status != want {
+			t.Errorf("%d: %+v %s, want %q", i, a, code, tc.problem)
+		}
+	}
+	if status, errs := end(); status != exitOK || !strings.Contains(errs, "18 webhooks came, 2 verified, 0 of them again; 0 gaps.") {
+		t.Errorf("%d %s", status, errs)
+	}
+}
+
+// What is missing, comes again, is replayed or comes in the wrong order is
+// marked, for each room and path by itself.
+func TestListenKeepsCount(t *testing.T) {
+	t.Parallel()
+	url, out, end := listen(t, "--status", "500", "--json")
+	replay := map[string]string{headerWebhookReplay: "true"}
+	again := event("a1", "r", 2, 1)
+	again.set = replay
+	unseen := event("a3", "r", 4, 3)
+	unseen.set = replay
+	stranger := event("a9", "r", 90, 6)
+	stranger.secrets = []string{otherSecret}
+	type mark struct {
+		times                 int
+		replay, missing, late bool
+		last                  int64
+	}
+	for i, tc := range []struct {
+		webhook
+		path string
+		want mark
+	}{
+		{event("a1", "r", 2, 1), "", mark{times: 1}}, // what came before is not ours to miss
+		{event("a1", "r", 2, 1), "", mark{times: 2}},
+		{event("b1", "other", 1, 0), "", mark{times: 1}},
+		{event("a2", "r", 3, 2), "", mark{times: 1, last: 2}},
+		{event("a5", "r", 6, 5), "", mark{times: 1, missing: true, last: 3}},
+		{unseen, "", mark{times: 1, replay: true}},
+		{again, "", mark{times: 3, replay: true}},
+		{stranger, "", mark{}},
+		{event("a6", "r", 7, 6), "", mark{times: 1, last: 6}},
+		{event("a4", "r", 5, 4), "", mark{times: 1, late: true, last: 7}},
+		{event("c1", "r", 9, 8), "elsewhere?x=1", mark{times: 1}},
+		{event("p1", "", 3, 2), "", mark{times: 1}},
+	} {
+		status := tc.send(t, url+tc.path)
+		all := arrivals(t, out)
+		a := all[len(all)-1]
+		if got := (mark{a.Times, a.Replay, a.Missing, a.Late, a.Last}); got != tc.want || a.Target != "/"+tc.path || string(a.Payload) != tc.body {
+			t.Errorf("%d: %+v, want %+v; %+v", i, got, tc.want, a)
+		}
+		if want := map[bool]int{true: 500, false: 401}[a.Valid]; status != want || a.Status != want {
+			t.Errorf("%d: answered %d, told %d", i, status, a.Status)
+		}
+	}
+	if status, errs := end(); status != exitOK || !strings.Contains(errs, "Each is answered with 500") ||
+		!strings.Contains(errs, "12 webhooks came, 11 verified, 2 of them again; 1 gap.") {
+		t.Errorf("%d %s", status, errs)
+	}
+}
+
+// For people it says the same in words, and nothing that moves their cursor.
+func TestListenInWords(t *testing.T) {
+	t.Parallel()
+	url, out, end := listen(t)
+	both := event("e1", "r1", 1, 0)
+	both.secrets = []string{otherSecret, oldSecret}
+	both.send(t, url)
+	both.send(t, url)
+	event("e4", "r1", 4, 3).send(t, url)
+	stranger := event("e5", "r1", 5, 4)
+	stranger.secrets = []string{otherSecret}
+	stranger.body = strings.Replace(stranger.body, "room.opened", `\u001b[2J`, 1)
+	stranger.send(t, url)
+	if answer, err := http.Get(url); err != nil || answer.StatusCode != http.StatusMethodNotAllowed {
+		t.Error(answer, err)
+	}
+	status, errs := end()
+	if status != exitOK {
+		t.Error(status)
+	}
+	for _, line := range []string{
+		`(?m)^20\S+Z  room\.opened  sequence 1, after 0  room r1  verified  answered 204$`,
+		`(?m)^    signature 2 of 2 fits: the secret is being rotated, and yours ends with the overlap$`,
+		`(?m)^    the same webhook for the 2\. time`,
+		`(?m)^    MISSING: the last one that came is 1, and there was more up to 3`,
+		`(?m)^20\S+Z  �\[2J  sequence 5, after 4  room r1  NOT VERIFIED  answered 401$`,
+		`(?m)^    no signature fits, .* \(body_changed\)$`,
+	} {
+		if !regexp.MustCompile(line).MatchString(out.String()) {
+			t.Errorf("%s is not in\n%s", line, out.String())
+		}
+	}
+	for _, line := range []string{"parley project set P default_webhook_url=" + url, "parley serve --webhook-allow 127.0.0.1", "4 webhooks came, 3 verified, 1 of them again; 1 gap."} {
+		if !strings.Contains(errs, line) {
+			t.Errorf("%q is not in\n%s", line, errs)
+		}
+	}
+	if strings.Contains(out.String()+errs, oldSecret[:12]) {
+		t.Error("the secret is shown")
+	}
+}

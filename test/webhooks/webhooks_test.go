@@ -1,0 +1,234 @@
+// Package webhooks tests that what a server sends is what public libraries
+// verify: the bytes and headers that came over HTTP go to the npm package
+// standardwebhooks.
+package webhooks
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"parley/internal/app"
+	"parley/internal/cli"
+)
+
+// The server is this test program again, as the command.
+const asCommand = "PARLEY_WEBHOOKS_TEST_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		os.Exit(cli.Run())
+	}
+	os.Exit(m.Run())
+}
+
+// server is a running parley serve.
+type server struct {
+	t   *testing.T
+	dir string
+}
+
+func start(t *testing.T) server {
+	t.Helper()
+	s := server{t, t.TempDir()}
+	var log bytes.Buffer
+	cmd := exec.Command(os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data-dir", s.dir, "--rtc-udp-port", freeUDPPort(t), "--webhook-allow", "127.0.0.1")
+	cmd.Env = append(os.Environ(), asCommand+"=1")
+	cmd.Stderr = &log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the server ended with %v:\n%s", err, log.String())
+		}
+	})
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if q, err := app.ReadQuickstart(s.dir); err == nil {
+			if answer, err := http.Get(q.BaseURL + "/healthz"); err == nil {
+				_ = answer.Body.Close()
+				return s
+			}
+		}
+	}
+	t.Fatal("the server never became healthy")
+	return s
+}
+
+// quickstart is what its project is called with; it follows a rotation.
+func (s server) quickstart() app.Quickstart {
+	s.t.Helper()
+	q, err := app.ReadQuickstart(s.dir)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return q
+}
+
+// run runs a command of parley.
+func (s server) run(words ...string) {
+	s.t.Helper()
+	var errs strings.Builder
+	if status := cli.Main(context.Background(), append(words, "--data-dir", s.dir), nil, io.Discard, &errs); status != 0 {
+		s.t.Fatalf("parley %s: %s", strings.Join(words, " "), errs.String())
+	}
+}
+
+// delivery is a webhook as it came, and the secret to verify it with.
+type delivery struct {
+	Secret  string            `json:"secret"`
+	Headers map[string]string `json:"headers"`
+	Body    []byte            `json:"body"` // Base64 in JSON
+}
+
+// receive starts a receiver; what comes is in the channel.
+func receive(t *testing.T) (url string, came <-chan delivery) {
+	all := make(chan delivery, 16)
+	r := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
+		body, err := io.ReadAll(q.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		d := delivery{Headers: map[string]string{}, Body: body}
+		for name, values := range q.Header {
+			d.Headers[strings.ToLower(name)] = strings.Join(values, ", ") // as Node has them
+		}
+		all <- d
+	}))
+	t.Cleanup(r.Close)
+	return r.URL, all
+}
+
+// verdict is what the library said of a delivery.
+type verdict struct{ ID, Refusal string }
+
+// verify asks the library.
+func verify(t *testing.T, all []delivery) (said []verdict) {
+	t.Helper()
+	in, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("node", "verify.mjs")
+	var errs bytes.Buffer
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(in), &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("node verify.mjs: %v (make test-go installs what it needs)\n%s", err, errs.String())
+	}
+	if err := json.Unmarshal(out, &said); err != nil {
+		t.Fatalf("%s: %v", out, err)
+	}
+	return said
+}
+
+// Before a rotation the secret verifies what comes, during it the old one and
+// the new one do, and after it only the new one. What was changed by a byte
+// never verifies.
+func TestStandardWebhooks(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	url, came := receive(t)
+	next := func(kind string) delivery {
+		t.Helper()
+		select {
+		case d := <-came:
+			if !bytes.Contains(d.Body, []byte(`"type":"`+kind+`"`)) {
+				t.Fatalf("%s came, not %s", d.Body, kind)
+			}
+			return d
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%s did not come", kind)
+			return delivery{}
+		}
+	}
+	project := s.quickstart().ProjectID
+	s.run("project", "set", project, "default_webhook_url="+url)
+	old := s.quickstart().ProjectSecret
+	s.run("webhook", "test", project)
+	before := next("webhook.test")
+	s.run("project", "rotate-secret", project)
+	next("key.rotated")
+	s.run("request", "POST", "/api/v4/rooms/create_quick_video_room",
+		"--body", `{"name":"Amína","max_participants":5,"empty_timeout":60,"metadata":{"room_title":"<Café> & ✓","welcome_message":""}}`)
+	during := next("room.opened")
+	s.run("project", "revoke-secret-overlap", project)
+	s.run("webhook", "test", project)
+	after := next("webhook.test")
+	current := s.quickstart().ProjectSecret
+	if old == current {
+		t.Fatal("the secret was not rotated")
+	}
+	if n := len(strings.Fields(during.Headers["webhook-signature"])); n != 2 {
+		t.Errorf("%d signatures during the rotation", n)
+	}
+
+	const noMatch = "No matching signature found"
+	type question struct {
+		name   string
+		of     delivery
+		secret string
+		change func(*delivery)
+		want   string // the refusal
+	}
+	questions := []question{
+		{"before", before, old, nil, ""},
+		{"before, the new secret", before, current, nil, noMatch},
+		{"during, the old secret", during, old, nil, ""},
+		{"during, the new secret", during, current, nil, ""},
+		{"after, the old secret", after, old, nil, noMatch},
+		{"after, the new secret", after, current, nil, ""},
+		{"another id", after, current, func(d *delivery) { d.Headers["webhook-id"] += "0" }, noMatch},
+		{"another time", after, current, func(d *delivery) { d.Headers["webhook-timestamp"] = "1767225600" }, "Message timestamp too old"},
+	}
+	for _, d := range []question{{of: before, secret: old}, {of: during, secret: old}, {of: during, secret: current}, {of: after, secret: current}} {
+		for _, at := range []int{0, len(d.of.Body) / 2, len(d.of.Body) - 1} {
+			d.name, d.want = "a byte changed", noMatch
+			d.change = func(d *delivery) { d.Body[at] ^= 1 }
+			questions = append(questions, d)
+		}
+	}
+	var asked []delivery
+	for _, q := range questions {
+		d := delivery{Secret: q.secret, Headers: maps.Clone(q.of.Headers), Body: slices.Clone(q.of.Body)}
+		if q.change != nil {
+			q.change(&d)
+		}
+		asked = append(asked, d)
+	}
+	said := verify(t, asked)
+	for i, q := range questions {
+		want := verdict{Refusal: q.want}
+		if q.want == "" {
+			want.ID = q.of.Headers["webhook-id"]
+		}
+		if said[i] != want {
+			t.Errorf("%s: %+v, want %+v", q.name, said[i], want)
+		}
+	}
+}
+
+func freeUDPPort(t *testing.T) string {
+	t.Helper()
+	c, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	return fmt.Sprint(c.LocalAddr().(*net.UDPAddr).Port)
+}
