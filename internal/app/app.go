@@ -63,6 +63,7 @@ type App struct {
 	gateway  gateway
 	quick    sync.Mutex // held while the quick start file is brought up to date
 	listener net.Listener
+	baseURL  string
 	metrics  net.Listener // nil without --metrics-listen
 	handler  http.Handler
 	ready    atomic.Bool
@@ -88,6 +89,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *App, err 
 	if a.listener, err = listen("listen", cfg.Listen); err != nil {
 		return nil, err
 	}
+	a.baseURL = cfg.BaseURL(a.listener.Addr().String())
 	if cfg.MetricsListen != "" {
 		if a.metrics, err = listen("metrics-listen", cfg.MetricsListen); err != nil {
 			return nil, err
@@ -213,7 +215,7 @@ func unlock(ctx context.Context, db *store.DB, cfg config.Config) error {
 }
 
 // BaseURL is where browsers reach the service.
-func (a *App) BaseURL() string { return a.cfg.BaseURL(a.listener.Addr().String()) }
+func (a *App) BaseURL() string { return a.baseURL }
 
 // Run serves until ctx ends, then stops within ten seconds: new work is
 // refused, requests in flight are finished, participants are told, buffers are
