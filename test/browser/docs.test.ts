@@ -36,7 +36,7 @@ describe('the reference', () => {
 });
 
 describe('the guides', () => {
-  const pages = ['', '/signing', '/examples', '/meetings', '/errors', '/versions'];
+  const pages = ['', '/signing', '/examples', '/meetings', '/webhooks', '/errors', '/versions'];
   const looks = [
     { name: 'phone-dark', viewport: phone, dark: true },
     { name: 'desktop-light', viewport: desktop, dark: false },

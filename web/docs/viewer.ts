@@ -23,6 +23,8 @@ function name(viewer: HTMLElement) {
     found?.setAttribute('aria-label', label);
   }
   viewer.querySelector('#servers')?.setAttribute('aria-label', 'Server');
+  // Behind the webhooks, whose heading is of the second level, it would skip one.
+  viewer.querySelector('.models > h4')?.setAttribute('aria-level', '2');
 }
 
 const place = document.getElementById('reference');
