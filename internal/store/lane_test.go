@@ -314,6 +314,45 @@ func TestATransactionBesideAnother(t *testing.T) {
 	}
 }
 
+// Behind a crowd a transaction waits a moment for another one, and no longer
+// when it has found none.
+func TestACrowdIsWaitedFor(t *testing.T) {
+	begins := 0
+	count := func(_ context.Context, step string) error {
+		if step == "begin" {
+			begins++
+		}
+		return nil
+	}
+	withFake(t, false, count, func(t *testing.T, db *DB) {
+		var wg sync.WaitGroup
+		write := func(after, want time.Duration, work func(context.Context) error) {
+			wg.Go(func() {
+				time.Sleep(after)
+				began := time.Now()
+				if err := db.Write(context.Background(), work); err != nil || time.Since(began) != want {
+					t.Errorf("%v after %s, want %s", err, time.Since(began), want)
+				}
+			})
+			synctest.Wait()
+		}
+		write(0, time.Millisecond, func(context.Context) error { time.Sleep(time.Millisecond); return nil })
+		for range crowd {
+			write(0, time.Millisecond, nothing)
+		}
+		wg.Wait()
+		begins = 0
+		write(0, linger, nothing)
+		write(time.Millisecond, linger-time.Millisecond, nothing)
+		wg.Wait()
+		if begins != 1 {
+			t.Errorf("%d transactions", begins)
+		}
+		write(0, 0, nothing)
+		wg.Wait()
+	})
+}
+
 func nothing(context.Context) error { return nil }
 
 func TestABusyStoreRefusesInTime(t *testing.T) {
