@@ -1,4 +1,4 @@
-import { defineConfig } from 'vite';
+import { defineConfig } from 'vitest/config';
 import { compress } from './build/compress.ts';
 
 /** A server that runs beside `npm run dev`. */
@@ -20,4 +20,5 @@ export default defineConfig({
     chunkSizeWarningLimit: 700,
   },
   plugins: [compress()],
+  test: { setupFiles: ['src/messages/setup.ts'] },
 });

@@ -51,7 +51,9 @@ export function Banners({ room, link, desk, studio, notice, onNoticed, word, onH
       {word && (
         <Dismissible onDismiss={onHeard}>
           <p className="small quiet">{t('word.from', { name: word.from })}</p>
-          <p className="word">{word.text}</p>
+          <p className="word" dir="auto">
+            {word.text}
+          </p>
         </Dismissible>
       )}
       <div role="status" className="banner-slot">
