@@ -30,6 +30,9 @@ type Values<K extends PlainKey> = [Slots<English[K]>] extends [never]
   ? []
   : [values: Record<Slots<English[K]>, string | number>];
 
+/** Messages that need nothing filled in. */
+export type SimpleKey = { [K in PlainKey]: [Slots<English[K]>] extends [never] ? K : never }[PlainKey];
+
 interface Speech {
   messages: Messages;
   /** The language as the viewer's region writes it: "de-CH". */
