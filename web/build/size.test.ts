@@ -4,8 +4,8 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 
 // What a visitor's connection has to carry. The goals are for JavaScript,
-// compressed, as the browser gets it, in each of the languages: one of their
-// files is loaded, and with the first view.
+// compressed, as the browser gets it, in each of the languages: the words of
+// one of them are loaded, with the first view and with the room.
 const firstView = 90_000;
 const everything = 300_000;
 
@@ -23,15 +23,25 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
     ? (JSON.parse(readFileSync(manifest, 'utf8')) as Record<string, Chunk>)
     : {};
 
-  const messages = /^src\/messages\/\w+\.ts$/;
-  const languages = (chunks['index.html']?.dynamicImports ?? []).filter((name) => messages.test(name));
+  /** Which language's words a chunk holds, and whose: the first view's or the room's. */
+  function wordsOf(name: string): { language: string; part: string } | null {
+    const [, language, part] = /^src\/messages\/(\w+)\.ts\?(page|room)$/.exec(name) ?? [];
+    return language && part ? { language, part } : null;
+  }
+  const languages = (chunks['index.html']?.dynamicImports ?? []).flatMap((name) => {
+    const words = wordsOf(name);
+    return words?.part === 'page' ? [words.language] : [];
+  });
 
   /** The chunks that loading this one loads for who reads that language; with `later`, also what it may load some time. */
   function loads(name: string, language: string, later: boolean, seen = new Set<string>()): Set<string> {
     const chunk = chunks[name];
     if (!chunk || seen.has(name)) return seen;
     seen.add(name);
-    const may = (chunk.dynamicImports ?? []).filter((other) => (messages.test(other) ? other === language : later));
+    const may = (chunk.dynamicImports ?? []).filter((other) => {
+      const words = wordsOf(other);
+      return words ? words.language === language && (later || words.part === 'page') : later;
+    });
     for (const other of [...(chunk.imports ?? []), ...may]) loads(other, language, later, seen);
     return seen;
   }
@@ -60,7 +70,7 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
   test.each(languages)('keeps the room and the other languages out of the first view: %s', (language) => {
     const first = [...loads('index.html', language, false)];
     expect(first).not.toContain('src/room/index.ts');
-    expect(first.filter((name) => messages.test(name))).toEqual([language]);
+    expect(first.filter(wordsOf)).toEqual([`src/messages/${language}.ts?page`]);
     expect([...loads('index.html', language, true)]).toContain('src/room/index.ts');
   });
 

@@ -3,7 +3,7 @@ import { JoinApi } from './api/client';
 import { App } from './App';
 import { browserMemory, tabMemory } from './lib/memory';
 import { Studio } from './media/studio';
-import { begin } from './messages/language';
+import { addRoom, begin } from './messages/language';
 import { readPreset, readRoute } from './route';
 import { NotALink } from './screens/NotALink';
 import { browserHold } from './seat/hold';
@@ -30,10 +30,13 @@ window.addEventListener('hashchange', () => location.reload());
 if (route) {
   let loading: Promise<RoomModule> | null = null;
   const loadRoom = (): Promise<RoomModule> => {
-    loading ??= import('./room').catch((error: unknown) => {
-      loading = null;
-      throw error;
-    });
+    loading ??= Promise.all([import('./room'), words.then(addRoom)]).then(
+      ([room]) => room,
+      (error: unknown) => {
+        loading = null;
+        throw error;
+      },
+    );
     return loading;
   };
   const studio = new Studio();

@@ -233,7 +233,7 @@ export const ar: Messages = {
   'control.unmute': 'تشغيل الصوت',
   'control.cameraOn': 'تشغيل الكاميرا',
   'control.cameraOff': 'إيقاف الكاميرا',
-  'control.share': 'مشاركة الشاشة',
+  'control.share': 'مشاركة',
   'control.unshare': 'إيقاف المشاركة',
   'control.people': 'الأشخاص',
   'control.more': 'المزيد',

@@ -1,15 +1,27 @@
 import { browserMemory } from '../lib/memory';
-import { languages, speak, spoken, type Language, type Messages } from '.';
+import { languages, locale, speak, spoken, type Language, type Messages } from '.';
 
-/** One small file each; only the one that is spoken is loaded. */
-const files: Record<Language, () => Promise<Messages>> = {
-  ar: () => import('./ar').then(({ ar }) => ar),
-  de: () => import('./de').then(({ de }) => de),
-  en: () => import('./en').then(({ en }) => en),
-  es: () => import('./es').then(({ es }) => es),
-  fr: () => import('./fr').then(({ fr }) => fr),
-  tr: () => import('./tr').then(({ tr }) => tr),
+type Load = () => Promise<{ default: Partial<Messages> }>;
+
+/** Two small files each: the first view's words, and those of the room. Only what is spoken is loaded. */
+const files: Record<Language, { page: Load; room: Load }> = {
+  ar: { page: () => import('./ar.ts?page'), room: () => import('./ar.ts?room') },
+  de: { page: () => import('./de.ts?page'), room: () => import('./de.ts?room') },
+  en: { page: () => import('./en.ts?page'), room: () => import('./en.ts?room') },
+  es: { page: () => import('./es.ts?page'), room: () => import('./es.ts?room') },
+  fr: { page: () => import('./fr.ts?page'), room: () => import('./fr.ts?room') },
+  tr: { page: () => import('./tr.ts?page'), room: () => import('./tr.ts?room') },
 };
+
+/** Whether the room has asked for its words. */
+let withRoom = false;
+
+async function load(language: Language): Promise<Messages> {
+  const { page, room } = files[language];
+  const parts = await Promise.all(withRoom ? [page(), room()] : [page()]);
+  // Without the room nobody asks for what only the room says.
+  return Object.assign({}, ...parts.map((part) => part.default)) as Messages;
+}
 
 const memory = 'parley.lang';
 const again = 2_000;
@@ -45,20 +57,31 @@ function languageOf(tag: string): Language | null {
 
 /** Loads what this visitor reads: what the address asks for, what they chose before, what their browser says. */
 export async function begin(asked: string | null): Promise<void> {
-  const { language, locale } = choiceOf([asked, browserMemory.get(memory), ...navigator.languages]);
+  const { language, locale: regional } = choiceOf([asked, browserMemory.get(memory), ...navigator.languages]);
   for (;;) {
     // A page without a word is worse than one in English.
     for (const candidate of new Set<Language>([language, 'en'])) {
-      const messages = await files[candidate]().catch(() => null);
-      if (messages) return say(candidate, messages, candidate === language ? locale : candidate);
+      const messages = await load(candidate).catch(() => null);
+      if (messages) return say(candidate, messages, candidate === language ? regional : candidate);
     }
     await new Promise((done) => setTimeout(done, again));
   }
 }
 
+/** Loads what only the room says, in the language that is spoken then. */
+export async function addRoom(): Promise<void> {
+  withRoom = true;
+  for (;;) {
+    const language = spoken.get() ?? 'en';
+    const messages = await load(language);
+    if (spoken.get() === language) return speak(language, messages, locale());
+    // Another one was chosen meanwhile.
+  }
+}
+
 /** The visitor's own choice: remembered, and stronger than what the address asks for. */
 export async function choose(language: Language): Promise<void> {
-  const messages = await files[language]().catch(() => null);
+  const messages = await load(language).catch(() => null);
   if (!messages) return;
   browserMemory.set(memory, language);
   history.replaceState(history.state, '', withoutLang(location.href));
@@ -76,8 +99,8 @@ export function withoutLang(address: string): string {
   return url.href;
 }
 
-function say(language: Language, messages: Messages, locale: string): void {
+function say(language: Language, messages: Messages, regional: string): void {
   document.documentElement.lang = language;
   document.documentElement.dir = language === 'ar' ? 'rtl' : 'ltr';
-  if (spoken.get() !== language) speak(language, messages, locale);
+  speak(language, messages, regional);
 }
