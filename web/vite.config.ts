@@ -1,5 +1,7 @@
-import { defineConfig } from 'vite';
+import { defineConfig } from 'vitest/config';
+import { resolve } from 'node:path';
 import { compress } from './build/compress.ts';
+import { messages } from './build/messages.ts';
 
 /** A server that runs beside `npm run dev`. */
 const server = 'http://127.0.0.1:8080';
@@ -19,5 +21,6 @@ export default defineConfig({
     // build/size.test.ts holds the room to its size.
     chunkSizeWarningLimit: 700,
   },
-  plugins: [compress()],
+  plugins: [messages(resolve(import.meta.dirname, 'src')), compress()],
+  test: { setupFiles: ['src/messages/setup.ts'] },
 });

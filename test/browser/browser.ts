@@ -57,11 +57,12 @@ export class Person {
 
   static async arrive(
     browser: Browser,
-    options: { viewport?: { width: number; height: number }; dark?: boolean; microphone?: boolean; timeZone?: string } = {},
+    options: { viewport?: { width: number; height: number }; dark?: boolean; microphone?: boolean; timeZone?: string; locale?: string } = {},
   ): Promise<Person> {
     const context = await browser.newContext({
       viewport: options.viewport ?? desktop,
       colorScheme: options.dark ? 'dark' : 'light',
+      ...(options.locale && { locale: options.locale }),
       ...(options.timeZone && { timezoneId: options.timeZone }),
     });
     if (options.microphone !== false) await context.grantPermissions(['microphone', 'camera']);

@@ -1,9 +1,9 @@
 import { useEffect, type ReactElement } from 'react';
 import { useStore } from './lib/useStore';
 import type { Studio } from './media/studio';
-import { t } from './messages';
+import { spoken, t } from './messages';
 import type { RoomModule } from './room';
-import { guestLink, type Route } from './route';
+import { guestLink, type Preset, type Route } from './route';
 import { Away } from './screens/Away';
 import { Lobby } from './screens/Lobby';
 import { Opening } from './screens/Opening';
@@ -16,14 +16,17 @@ import { titleOf } from './visit/title';
 
 interface Props {
   route: Route;
+  preset: Preset;
   runner: Runner;
   acts: Acts;
   studio: Studio;
   loadRoom: () => Promise<RoomModule>;
 }
 
-export function App({ route, runner, acts, studio, loadRoom }: Props): ReactElement | null {
+export function App({ route, preset, runner, acts, studio, loadRoom }: Props): ReactElement | null {
   const { visit, inside, asking } = useStore(runner.store);
+  // Another language: every word is said anew.
+  useStore(spoken);
   const title = titleOf(visit);
   useEffect(() => {
     document.title = title ?? t('product');
@@ -41,6 +44,7 @@ export function App({ route, runner, acts, studio, loadRoom }: Props): ReactElem
           // Somebody who turns from host to guest on the way is asked for a name anew.
           key={`${visit.preview.you.role} ${visit.preview.you.link ?? ''}`}
           lobby={visit}
+          presetName={preset.name}
           studio={studio}
           clock={runner.clock}
           onJoin={(name) => runner.dispatch({ type: 'join', name })}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { guestLink, readRoute } from './route';
+import { guestLink, readPreset, readRoute } from './route';
 
 test.each([
   ['/r/01a1-x', '', { roomId: '01a1-x', link: null }],
@@ -11,6 +11,17 @@ test.each([
   ['/r/%E0%A4%A', '', null],
   ['/', '', null],
 ])('%s%s', (pathname, hash, route) => expect(readRoute({ pathname, hash })).toEqual(route));
+
+test.each([
+  ['', '', { lang: null, name: null }],
+  ['?lang=de&name=Ana%20M%C3%BCller', '#t=abc', { lang: 'de', name: 'Ana Müller' }],
+  ['?lang=de&name=Ana', '#t=abc&name=Ben+B', { lang: 'de', name: 'Ben B' }],
+  ['?lang=&name=%20', '', { lang: null, name: null }],
+])('%s%s fills in', (search, hash, preset) => expect(readPreset({ search, hash })).toEqual(preset));
+
+test('a name that is too long is cut', () => {
+  expect(readPreset({ search: `?name=${'a'.repeat(300)}`, hash: '' }).name).toHaveLength(255);
+});
 
 test('the guest link carries no token', () => {
   expect(guestLink('https://meet.example', '01a1-x')).toBe('https://meet.example/r/01a1-x');

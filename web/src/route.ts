@@ -4,7 +4,11 @@ export interface Route {
   link: string | null;
 }
 
-export function readRoute(location: Pick<Location, 'pathname' | 'hash'>): Route | null {
+type Address = Pick<Location, 'pathname' | 'search' | 'hash'>;
+
+const fragmentOf = ({ hash }: Pick<Address, 'hash'>): URLSearchParams => new URLSearchParams(hash.replace(/^#/, ''));
+
+export function readRoute(location: Pick<Address, 'pathname' | 'hash'>): Route | null {
   const match = /^\/r\/([^/]+)\/?$/.exec(location.pathname);
   if (!match?.[1]) return null;
   let roomId: string;
@@ -13,8 +17,21 @@ export function readRoute(location: Pick<Location, 'pathname' | 'hash'>): Route 
   } catch {
     return null;
   }
-  const link = new URLSearchParams(location.hash.replace(/^#/, '')).get('t');
-  return { roomId, link: link || null };
+  return { roomId, link: fragmentOf(location).get('t') || null };
+}
+
+/** What whoever made the address wants to be filled in. */
+export interface Preset {
+  lang: string | null;
+  name: string | null;
+}
+
+/** From the query, or from the fragment, which no server sees. */
+export function readPreset(location: Pick<Address, 'search' | 'hash'>): Preset {
+  const query = new URLSearchParams(location.search);
+  const fragment = fragmentOf(location);
+  const read = (key: string): string | null => (fragment.get(key) ?? query.get(key))?.trim() || null;
+  return { lang: read('lang'), name: read('name')?.slice(0, 255) ?? null };
 }
 
 /** What a guest is invited with: no token, so it opens the room for anybody who has it. */

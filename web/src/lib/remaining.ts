@@ -1,3 +1,5 @@
+import { digits } from '../messages';
+
 const units = [
   ['days', 86_400],
   ['hours', 3_600],
@@ -26,5 +28,6 @@ export function remaining(ms: number): { unit: Unit; n: number }[] {
 /** Minutes and seconds as a clock shows them. */
 export function minutesAndSeconds(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+  const rest = seconds % 60;
+  return `${digits(Math.floor(seconds / 60))}:${rest < 10 ? digits(0) : ''}${digits(rest)}`;
 }

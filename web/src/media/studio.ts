@@ -69,6 +69,11 @@ export class Studio {
 
   async setMicOn(on: boolean): Promise<void> {
     choices.setMicOn(on);
+    await this.holdMicOn(on);
+  }
+
+  /** For as long as a key is held: nothing to remember for the next time. */
+  async holdMicOn(on: boolean): Promise<void> {
     this.#patch({ micOn: on });
     const { is } = this.desk.get().mic;
     if (on && (is === 'off' || is === 'failed')) await this.again('mic');

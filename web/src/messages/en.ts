@@ -172,6 +172,20 @@ export const en = {
   'act.notHost': 'Only hosts can do this. Ask the host of this room.',
   'act.refused': 'This is not possible now. Try again in a moment.',
 
+  'language.label': 'Language',
+
+  'keys.title': 'Keyboard shortcuts',
+  'keys.text': 'They work while no sheet is open and you write nothing.',
+  'keys.on': 'Use shortcuts',
+  'keys.mic': 'Mute or unmute',
+  'keys.camera': 'Start or stop camera',
+  'keys.share': 'Start or stop sharing',
+  'keys.help': 'This list',
+  'keys.space': 'Space',
+  'keys.talk': 'Hold to speak while muted',
+
+  'muted.speaking': 'You are muted: nobody hears you.',
+
   'control.mute': 'Mute',
   'control.unmute': 'Unmute',
   'control.cameraOn': 'Start camera',
@@ -194,9 +208,9 @@ export const en = {
   'invite.byHand': 'Your browser does not copy by itself. The link is selected: copy it.',
 
   'say.joined': '{name} joined.',
-  'say.joined.many': '{n} people joined.',
+  'say.joined.many': { one: '1 person joined.', other: '{n} people joined.' },
   'say.left': '{name} left.',
-  'say.left.many': '{n} people left.',
+  'say.left.many': { one: '1 person left.', other: '{n} people left.' },
   'say.muted': 'You are muted.',
   'say.unmuted': 'Your microphone is on.',
   'say.cameraOn': 'Your camera is on.',

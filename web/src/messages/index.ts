@@ -1,33 +1,102 @@
-import { en } from './en';
+import { Store } from '../lib/store';
+import type { en } from './en';
 
-type Messages = typeof en;
-type Key = keyof Messages;
+/** The languages the page speaks, each named in itself. */
+export const languages = {
+  ar: 'العربية',
+  de: 'Deutsch',
+  en: 'English',
+  es: 'Español',
+  fr: 'Français',
+  tr: 'Türkçe',
+} as const;
+
+export type Language = keyof typeof languages;
+
+type English = typeof en;
+type Key = keyof English;
 type Plural = { readonly one: string; readonly other: string };
-type PluralKey = { [K in Key]: Messages[K] extends Plural ? K : never }[Key];
+type PluralKey = { [K in Key]: English[K] extends Plural ? K : never }[Key];
 export type PlainKey = Exclude<Key, PluralKey>;
 
-type Slots<Text> = Text extends `${string}{${infer Slot}}${infer Rest}` ? Slot | Slots<Rest> : never;
-type Values<K extends PlainKey> = [Slots<Messages[K]>] extends [never]
-  ? []
-  : [values: Record<Slots<Messages[K]>, string | number>];
+/** The forms a number asks for in a language; `other` serves where none of its own is given. */
+export type Forms = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
 
-const plural = new Intl.PluralRules('en');
-const number = new Intl.NumberFormat('en');
+/** What a message file holds: a text for every key of the English one. */
+export type Messages = { readonly [K in Key]: English[K] extends Plural ? Forms : string };
+
+type Slots<Text> = Text extends `${string}{${infer Slot}}${infer Rest}` ? Slot | Slots<Rest> : never;
+type Values<K extends PlainKey> = [Slots<English[K]>] extends [never]
+  ? []
+  : [values: Record<Slots<English[K]>, string | number>];
+
+/** Messages that need nothing filled in. */
+export type SimpleKey = { [K in PlainKey]: [Slots<English[K]>] extends [never] ? K : never }[PlainKey];
+
+interface Speech {
+  messages: Messages;
+  /** The language as the viewer's region writes it: "de-CH". */
+  locale: string;
+  plural: Intl.PluralRules;
+  number: Intl.NumberFormat;
+  rightToLeft: boolean;
+}
+
+let speech: Speech | null = null;
+
+/** What is spoken; null until the first messages are there. */
+export const spoken = new Store<Language | null>(null);
+
+/** From now on every message is one of these. */
+export function speak(language: Language, messages: Messages, locale: string = language): void {
+  speech = {
+    messages,
+    locale,
+    plural: new Intl.PluralRules(locale),
+    number: new Intl.NumberFormat(locale),
+    rightToLeft: language === 'ar',
+  };
+  spoken.set(language);
+}
+
+function now(): Speech {
+  if (!speech) throw new Error('words are asked for before a language is there');
+  return speech;
+}
+
+/** The locale that dates and times are written in. */
+export const locale = (): string => now().locale;
+
+/** A number as people write it. */
+export const digits = (n: number): string => now().number.format(n);
+
+/** The way a text runs is that of its first letter that has one. */
+const leftward = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u;
+
+/** A text that runs the other way, or might, keeps its order to itself. */
+function isolated(text: string, rightToLeft: boolean): string {
+  return rightToLeft || leftward.test(text) ? `\u2068${text}\u2069` : text;
+}
 
 function fill(text: string, values: Record<string, string | number>): string {
+  const { rightToLeft } = now();
   return text.replace(/\{(\w+)\}/g, (slot, name: string) => {
     const value = values[name];
-    return value === undefined ? slot : typeof value === 'number' ? number.format(value) : value;
+    if (value === undefined) return slot;
+    return typeof value === 'number' ? digits(value) : isolated(value, rightToLeft);
   });
 }
 
 /** The message under that key; its {slots} must be given, the compiler sees to it. */
 export function t<K extends PlainKey>(key: K, ...values: Values<K>): string {
-  const text: string = en[key];
+  // The compiler does not see that what is not plural is text.
+  const text = now().messages[key] as string;
   return values[0] ? fill(text, values[0]) : text;
 }
 
 /** The message for that many, with other {slots} that it may have. */
 export function count(key: PluralKey, n: number, values: Record<string, string> = {}): string {
-  return fill(en[key][plural.select(n) === 'one' ? 'one' : 'other'], { ...values, n });
+  const { messages, plural } = now();
+  const forms = messages[key];
+  return fill(forms[plural.select(n)] ?? forms.other, { ...values, n });
 }

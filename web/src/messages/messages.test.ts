@@ -1,26 +1,135 @@
-import { expect, test } from 'vitest';
-import { count, t } from '.';
+import { afterEach, describe, expect, test } from 'vitest';
+import ts from 'typescript';
+import { count, digits, languages, speak, t, type Forms, type Language, type Messages } from '.';
+import { ar } from './ar';
+import { de } from './de';
 import { en } from './en';
+import { es } from './es';
+import { fr } from './fr';
+import { choiceOf, withoutLang } from './language';
+import { tr } from './tr';
 
-const sources = import.meta.glob<string>('../**/*.{ts,tsx}', { query: '?raw', import: 'default', eager: true });
+const all: Record<Language, Messages> = { ar, de, en, es, fr, tr };
+const sources = Object.entries(
+  import.meta.glob<string>('../**/*.{ts,tsx}', { query: '?raw', import: 'default', eager: true }),
+).filter(([path]) => !path.endsWith('.test.ts'));
+
+const formsOf = (message: string | Forms): [name: string, text: string][] =>
+  typeof message === 'string' ? [['text', message]] : Object.entries(message);
+const slotsOf = (text: string): string[] => [...text.matchAll(/\{(\w+)\}/g)].map(([, slot]) => slot ?? '').sort();
+const entriesOf = (messages: Messages): [string, string | Forms][] => Object.entries(messages);
+
+afterEach(() => speak('en', en));
 
 test('every message is said somewhere', () => {
-  const code = Object.entries(sources)
-    .filter(([path]) => !path.includes('/messages/') && !path.endsWith('.test.ts'))
+  const code = sources
+    .filter(([path]) => !/\/messages\//.test(path) && !path.startsWith('./'))
     .map(([, text]) => text)
     .join('\n');
   expect(Object.keys(en).filter((key) => !code.includes(`'${key}'`))).toEqual([]);
 });
 
-test('they keep the voice: no exclamation marks, no codes', () => {
-  for (const message of Object.values<string | { one: string; other: string }>(en)) {
-    const text = typeof message === 'string' ? message : `${message.one} ${message.other}`;
-    expect(text).not.toMatch(/!|oops|error|invalid/i);
+// What a module says once, when it is loaded, stays in the language of that moment.
+test('no word is said before somebody reads it', () => {
+  const early: string[] = [];
+  for (const [path, text] of sources) {
+    const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+    const visit = (node: ts.Node): void => {
+      if (ts.isFunctionLike(node)) return;
+      if (ts.isCallExpression(node) && ['t', 'count', 'digits', 'locale'].includes(node.expression.getText())) {
+        early.push(`${path}: ${node.getText()}`);
+      }
+      ts.forEachChild(node, visit);
+    };
+    visit(file);
   }
+  expect(early).toEqual([]);
+});
+
+describe.each(Object.keys(languages) as Language[])('%s', (language) => {
+  const messages = all[language];
+
+  test('says everything, and nothing else', () => {
+    expect(Object.keys(en).filter((key) => !(key in messages)), 'missing').toEqual([]);
+    expect(Object.keys(messages).filter((key) => !(key in en)), 'too many').toEqual([]);
+    expect(entriesOf(messages).filter(([, message]) => formsOf(message).some(([, text]) => text.trim() === '')), 'empty').toEqual([]);
+  });
+
+  test('has the placeholders of the English text', () => {
+    for (const [key, message] of entriesOf(messages)) {
+      const english = en[key as keyof Messages];
+      if (typeof english === 'string' || typeof message === 'string') {
+        expect(typeof message, key).toBe(typeof english);
+        expect(slotsOf(String(message)), key).toEqual(slotsOf(String(english)));
+        continue;
+      }
+      const wanted = slotsOf(english.other);
+      for (const [form, text] of formsOf(message)) {
+        const slots = slotsOf(text);
+        // One, two or none may be a word; every other number has to be written.
+        const numberless = ['zero', 'one', 'two'].includes(form) || !wanted.includes('n');
+        expect(numberless ? slots.filter((slot) => slot !== 'n') : slots, `${key} ${form}`).toEqual(
+          numberless ? wanted.filter((slot) => slot !== 'n') : wanted,
+        );
+      }
+    }
+  });
+
+  test('has a form for every number a meeting may have', () => {
+    const rules = new Intl.PluralRules(language);
+    const needed = [...new Set(Array.from({ length: 10_000 }, (_, n) => rules.select(n)))].sort();
+    for (const [key, message] of entriesOf(messages)) {
+      if (typeof message !== 'string') expect(Object.keys(message).sort(), key).toEqual(needed);
+    }
+  });
+
+  test('keeps the voice: no exclamation marks, no codes', () => {
+    for (const [key, message] of entriesOf(messages)) {
+      for (const [, text] of formsOf(message)) expect(text, key).not.toMatch(/!|¡|oops|error|invalid/i);
+    }
+  });
 });
 
 test('slots are filled, numbers as people write them', () => {
   expect(t('say.joined', { name: 'Ana {n}' })).toBe('Ana {n} joined.');
   expect(count('room.people', 1)).toBe('1 person');
   expect(count('room.people', 1200)).toBe('1,200 people');
+  speak('de', de, 'de-DE');
+  expect(count('room.people', 1200)).toBe('1.200 Personen');
+  speak('ar', ar, 'ar-EG');
+  expect(digits(12)).toBe('١٢');
+});
+
+test('Arabic has a form for none, one, two, a few, many and hundreds', () => {
+  speak('ar', ar);
+  expect([1, 2, 3, 11, 100, 103].map((n) => count('room.people', n))).toEqual([
+    'شخص واحد',
+    'شخصان',
+    '3 أشخاص',
+    '11 شخصًا',
+    '100 شخص',
+    '103 أشخاص',
+  ]);
+});
+
+test('a name that runs the other way does not turn the sentence around', () => {
+  expect(t('say.joined', { name: 'أمينة' })).toBe('\u2068أمينة\u2069 joined.');
+  speak('ar', ar);
+  expect(t('say.joined', { name: 'Ben' })).toBe('انضم \u2068Ben\u2069.');
+});
+
+test.each<[what: string, tags: (string | null)[], language: Language, locale: string]>([
+  ['what the address asks for', ['tr', 'de', 'fr-CA'], 'tr', 'tr'],
+  ['what was chosen before', [null, 'de', 'fr-CA'], 'de', 'de'],
+  ['what the browser says', [null, null, 'pt-BR', 'fr-CA'], 'fr', 'fr-CA'],
+  ['the region that the browser knows', ['de', null, 'en-US', 'de-CH'], 'de', 'de-CH'],
+  ['English at last', ['klingon', '', 'pt'], 'en', 'en'],
+  ['no region of another language', ['es', null, 'en-GB'], 'es', 'es'],
+])('the language is %s', (_, tags, language, locale) => {
+  expect(choiceOf(tags)).toEqual({ language, locale });
+});
+
+test('a choice takes the place of the one in the address, and of nothing else there', () => {
+  expect(withoutLang('https://meet.example/r/x?lang=de&name=Ana#t=abc_-1')).toBe('https://meet.example/r/x?name=Ana#t=abc_-1');
+  expect(withoutLang('https://meet.example/r/x#t=abc_-1&lang=de')).toBe('https://meet.example/r/x#t=abc_-1');
 });

@@ -19,11 +19,13 @@ interface Props {
   onNoticed: () => void;
   /** What a host says to everybody. */
   word: Word | null;
+  /** The visitor speaks although muted. */
+  unheard: boolean;
   onHeard: () => void;
 }
 
 /** What the page has to say while people talk: calm, above the stage, moving nothing. */
-export function Banners({ room, link, desk, studio, notice, onNoticed, word, onHeard }: Props): ReactElement {
+export function Banners({ room, link, desk, studio, notice, onNoticed, word, unheard, onHeard }: Props): ReactElement {
   const moving = link.is === 'returning' && link.moving;
   const gone = link.is === 'asking' || (link.is === 'returning' && !moving);
   // LiveKit mends most things before anybody hears a gap.
@@ -51,10 +53,13 @@ export function Banners({ room, link, desk, studio, notice, onNoticed, word, onH
       {word && (
         <Dismissible onDismiss={onHeard}>
           <p className="small quiet">{t('word.from', { name: word.from })}</p>
-          <p className="word">{word.text}</p>
+          <p className="word" dir="auto">
+            {word.text}
+          </p>
         </Dismissible>
       )}
       <div role="status" className="banner-slot">
+        {unheard && <p className="banner">{t('muted.speaking')}</p>}
         {moving && <p className="banner">{movingWords(link)}</p>}
         {away && <p className="banner">{t(long ? 'room.stillTrying' : 'room.reconnecting')}</p>}
         {!away && weak && <p className="banner">{t('room.weak')}</p>}

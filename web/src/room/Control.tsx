@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react';
+import { digits } from '../messages';
 import { Icon, type IconName } from '../ui/Icon';
 
 interface Props {
@@ -18,13 +19,13 @@ export function Control({ icon, label, count, look = 'plain', onPress }: Props):
         <Icon name={icon} />
         {count !== undefined && (
           <span className="control-count" aria-hidden="true">
-            {count}
+            {digits(count)}
           </span>
         )}
       </span>
       <span className="control-label">
         {label}
-        {count !== undefined && <span className="sr-only"> ({count})</span>}
+        {count !== undefined && <span className="sr-only"> ({digits(count)})</span>}
       </span>
     </button>
   );

@@ -19,7 +19,7 @@ interface Props {
 
 // Typed as always there; pages without TLS have no devices at all, and phones no screens to share.
 const devices: Partial<MediaDevices> | undefined = navigator.mediaDevices;
-const canShare = typeof devices?.getDisplayMedia === 'function';
+export const canShare = typeof devices?.getDisplayMedia === 'function';
 
 /** Always the same controls in the same order; what may not be used here is not offered. */
 export function Controls({ desk, studio, allowed, narrow, people, onPeople, onMore, onLeave }: Props): ReactElement {

@@ -21,7 +21,9 @@ export function Face({ room, entry: { person, goneAt } }: Props): ReactElement {
       <div className="face-circle" aria-hidden="true">
         <span className="initials">{initials(person.name)}</span>
       </div>
-      <p className="face-name">{person.name}</p>
+      <p className="face-name">
+        <bdi>{person.name}</bdi>
+      </p>
       <p className="face-badges">
         <Badges person={person} away={away} />
       </p>

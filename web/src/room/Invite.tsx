@@ -33,7 +33,7 @@ export function Invite({ link }: { link: string }): ReactElement {
         {copied === 'yes' && t('invite.copied')}
         {copied === 'no' && t('invite.byHand')}
       </p>
-      <input ref={text} id={id} className="invite-link" readOnly value={link} onFocus={(event) => event.target.select()} />
+      <input ref={text} id={id} className="invite-link" dir="ltr" readOnly value={link} onFocus={(event) => event.target.select()} />
       <button type="button" className="secondary" onClick={() => void copy()}>
         <Icon name={copied === 'yes' ? 'check' : 'copy'} />
         {t('invite.copy')}

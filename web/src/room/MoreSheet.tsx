@@ -4,6 +4,7 @@ import type { Studio } from '../media/studio';
 import { count, t } from '../messages';
 import { DeviceSelect } from '../ui/DeviceSelect';
 import { Icon } from '../ui/Icon';
+import { LanguageSelect } from '../ui/LanguageSelect';
 import { Sheet } from '../ui/Sheet';
 import { Invite } from './Invite';
 
@@ -16,15 +17,19 @@ interface Props {
   onPeople: () => void;
   /** To the breakout rooms, where there are or can be any. */
   onRooms: (() => void) | null;
+  onKeys: () => void;
   /** To the end for all, for those who may. */
   onEnd: (() => void) | null;
   onClose: () => void;
 }
 
+// A phone has no keys to press one of.
+const hasKeys = matchMedia('(any-pointer: fine)').matches;
+
 const canChooseSpeaker = 'setSinkId' in HTMLMediaElement.prototype;
 
 /** What is needed now and then. */
-export function MoreSheet({ desk, studio, link, people, onPeople, onRooms, onEnd, onClose }: Props): ReactElement {
+export function MoreSheet({ desk, studio, link, people, onPeople, onRooms, onKeys, onEnd, onClose }: Props): ReactElement {
   const { devices, chosen } = desk;
   return (
     <Sheet title={t('more.title')} onClose={onClose}>
@@ -71,6 +76,14 @@ export function MoreSheet({ desk, studio, link, people, onPeople, onRooms, onEnd
       <section className="sheet-part">
         <h3>{t('more.invite')}</h3>
         <Invite link={link} />
+      </section>
+      <section className="sheet-part">
+        <LanguageSelect />
+        {hasKeys && (
+          <button type="button" className="secondary wide" onClick={onKeys}>
+            {t('keys.title')}
+          </button>
+        )}
       </section>
       {onEnd && (
         <button type="button" className="secondary wide wrong" onClick={onEnd}>

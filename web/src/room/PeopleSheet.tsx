@@ -33,7 +33,9 @@ function Row({ entry: { person, goneAt } }: { entry: Entry<Person> }): ReactElem
       <span className="roll-face" aria-hidden="true">
         {initials(person.name)}
       </span>
-      <span className="roll-name">{person.name}</span>
+      <span className="roll-name">
+        <bdi>{person.name}</bdi>
+      </span>
       <span className="roll-badges">
         {speaking && !away && <span className="badge speaking">{t('room.speaking')}</span>}
         <Badges person={person} away={away} />

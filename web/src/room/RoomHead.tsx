@@ -21,7 +21,7 @@ export function RoomHead({ heading, title, people, place, onRooms, endsAt, clock
   return (
     <header className="room-head">
       <h1 ref={heading} tabIndex={-1}>
-        {title}
+        <bdi>{title}</bdi>
       </h1>
       <p className="quiet small">{count('room.people', people)}</p>
       {endsAt !== null && <TimeLeft endsAt={endsAt} clock={clock} />}
@@ -29,7 +29,7 @@ export function RoomHead({ heading, title, people, place, onRooms, endsAt, clock
         <button type="button" className="secondary room-place" onClick={onRooms}>
           <Icon name="rooms" />
           <span className="sr-only">{t('rooms.here')} </span>
-          <span className="room-place-name">{place}</span>
+          <bdi className="room-place-name">{place}</bdi>
         </button>
       )}
     </header>

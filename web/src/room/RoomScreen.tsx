@@ -19,6 +19,9 @@ import { AudioStage } from './AudioStage';
 import { Banners } from './Banners';
 import { Controls } from './Controls';
 import { useInfo } from './info';
+import { shortcutsFor } from './keys/table';
+import { useUnheard } from './keys/unheard';
+import { useKeys, usePushToTalk } from './keys/useKeys';
 import { useWarning } from './limit';
 import { RoomHead } from './RoomHead';
 import { RoomSheets, type OpenSheet } from './RoomSheets';
@@ -62,6 +65,10 @@ export function RoomScreen({ room, seat, link, word, clock, acts, studio, invita
   }, [alone]);
   useSpeaker(room, desk.chosen.speaker);
   useLetGo(studio, desk, allowed);
+  const shortcuts = shortcutsFor({ desk, studio, allowed, onOpen: setSheet });
+  useKeys(shortcuts);
+  usePushToTalk(studio, allowed.mic);
+  const unheard = useUnheard(desk, allowed.mic);
 
   const openPeople = (): void => setSheet('people');
   const openRooms = (): void => setSheet('rooms');
@@ -98,6 +105,7 @@ export function RoomScreen({ room, seat, link, word, clock, acts, studio, invita
             notice={notice}
             onNoticed={() => setDismissed(warning?.level ?? 0)}
             word={word}
+            unheard={unheard}
             onHeard={onHeard}
           />
         </div>
@@ -123,6 +131,8 @@ export function RoomScreen({ room, seat, link, word, clock, acts, studio, invita
         info={info}
         people={people}
         narrow={narrow}
+        shortcuts={shortcuts}
+        talks={allowed.mic}
         acts={acts}
         invitation={invitation}
       />

@@ -34,7 +34,7 @@ export function Tile({ room, entry: { person, goneAt }, camera, own }: Props): R
         </span>
       )}
       <p className="tile-name">
-        <span className="tile-who">{person.name}</span>
+        <bdi className="tile-who">{person.name}</bdi>
         <Badges person={person} away={away} />
       </p>
     </li>

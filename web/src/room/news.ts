@@ -1,4 +1,4 @@
-import { t } from '../messages';
+import { count, t } from '../messages';
 
 interface Named {
   identity: string;
@@ -16,9 +16,9 @@ export function newsOf(before: readonly Named[], after: readonly Named[]): strin
   const sentences: string[] = [];
   const [comer] = joined;
   if (comer) {
-    sentences.push(joined.length > 1 ? t('say.joined.many', { n: joined.length }) : t('say.joined', { name: comer.name }));
+    sentences.push(joined.length > 1 ? count('say.joined.many', joined.length) : t('say.joined', { name: comer.name }));
   }
   const [leaver] = left;
-  if (leaver) sentences.push(left.length > 1 ? t('say.left.many', { n: left.length }) : t('say.left', { name: leaver.name }));
+  if (leaver) sentences.push(left.length > 1 ? count('say.left.many', left.length) : t('say.left', { name: leaver.name }));
   return sentences.length > 0 ? sentences.join(' ') : null;
 }

@@ -5,8 +5,9 @@ import { useTime } from '../lib/useTime';
 import { choices } from '../media/choices';
 import type { Studio } from '../media/studio';
 import type { Preview, Role } from '../api/client';
-import { count, t } from '../messages';
+import { count, t, type PlainKey } from '../messages';
 import { Icon } from '../ui/Icon';
+import { LanguageSelect } from '../ui/LanguageSelect';
 import { Switch } from '../ui/Switch';
 import { entryOf, startOf } from '../visit/schedule';
 import type { LobbyNotice, Visit } from '../visit/state';
@@ -17,6 +18,8 @@ import { TroubleText } from './TroubleText';
 
 interface Props {
   lobby: Extract<Visit, { at: 'lobby' }>;
+  /** The name that the address brings along. */
+  presetName: string | null;
   studio: Studio;
   clock: ServerClock;
   onJoin: (name: string) => void;
@@ -24,17 +27,17 @@ interface Props {
   onWait: (name: string | null) => void;
 }
 
-const roles: Record<Role, string> = {
-  host: t('lobby.host'),
-  cohost: t('lobby.cohost'),
-  guest: t('lobby.guest'),
-};
+const roles = {
+  host: 'lobby.host',
+  cohost: 'lobby.cohost',
+  guest: 'lobby.guest',
+} as const satisfies Record<Role, PlainKey>;
 
-const notices: Record<LobbyNotice, string> = {
-  linkTaken: t('lobby.linkTaken'),
-  free: t('lobby.free'),
-  open: t('lobby.open'),
-};
+const notices = {
+  linkTaken: 'lobby.linkTaken',
+  free: 'lobby.free',
+  open: 'lobby.open',
+} as const satisfies Record<LobbyNotice, PlainKey>;
 
 /** What this visitor has to know of the devices that stay off here. */
 function unusable({ room_type, features, you: { may_send } }: Preview): string | null {
@@ -45,7 +48,7 @@ function unusable({ room_type, features, you: { may_send } }: Preview): string |
 }
 
 /** This is you, this is the room, join. */
-export function Lobby({ lobby, studio, clock, onJoin, onWait }: Props): ReactElement {
+export function Lobby({ lobby, presetName, studio, clock, onJoin, onWait }: Props): ReactElement {
   const { preview, arrival, trouble, notice, eager } = lobby;
   const { you } = preview;
   const video = preview.room_type === 'video';
@@ -53,7 +56,7 @@ export function Lobby({ lobby, studio, clock, onJoin, onWait }: Props): ReactEle
   const withCamera = video && mayCamera;
   const without = unusable(preview);
   const desk = useStore(studio.desk);
-  const [name, setName] = useState(() => lobby.typed ?? (you.name || (you.link === 'taken' ? '' : choices.name())));
+  const [name, setName] = useState(() => lobby.typed ?? (you.name || (you.link === 'taken' ? '' : (presetName ?? choices.name()))));
   const [nameless, setNameless] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const id = useId();
@@ -97,8 +100,11 @@ export function Lobby({ lobby, studio, clock, onJoin, onWait }: Props): ReactEle
   const wrong = nameless ? t('lobby.name.missing') : null;
   return (
     <main className={withCamera ? 'lobby with-camera' : 'lobby'}>
+      <LanguageSelect className="lobby-language" />
       <header className="lobby-room">
-        <h1>{preview.title}</h1>
+        <h1>
+          <bdi>{preview.title}</bdi>
+        </h1>
         {start === null ? (
           <p className="quiet">
             {preview.participants === 0 ? t('lobby.nobody') : count('lobby.people', preview.participants)}
@@ -108,7 +114,7 @@ export function Lobby({ lobby, studio, clock, onJoin, onWait }: Props): ReactEle
         )}
         {preview.welcome_message && (
           // Long ones scroll, so it can be reached with the keyboard.
-          <section className="welcome" aria-label={t('lobby.welcome')} tabIndex={0}>
+          <section className="welcome" dir="auto" aria-label={t('lobby.welcome')} tabIndex={0}>
             {preview.welcome_message}
           </section>
         )}
@@ -116,7 +122,7 @@ export function Lobby({ lobby, studio, clock, onJoin, onWait }: Props): ReactEle
       {withCamera && <CameraField desk={desk} studio={studio} name={name} />}
       <form className="lobby-you" onSubmit={join} noValidate>
         <div role="status" className="lobby-notice">
-          {notice && <p>{notices[notice]}</p>}
+          {notice && <p>{t(notices[notice])}</p>}
         </div>
         <div className="field">
           <label htmlFor={id}>{t('lobby.name')}</label>
@@ -124,6 +130,7 @@ export function Lobby({ lobby, studio, clock, onJoin, onWait }: Props): ReactEle
             ref={field}
             id={id}
             value={name}
+            dir={name ? 'auto' : undefined}
             onChange={(event) => write(event.target.value)}
             maxLength={255}
             autoComplete="name"
@@ -134,7 +141,7 @@ export function Lobby({ lobby, studio, clock, onJoin, onWait }: Props): ReactEle
             aria-describedby={`${id}-hint`}
           />
           <p id={`${id}-hint`} className={wrong ? 'small wrong' : 'small quiet'}>
-            {wrong ?? roles[you.role]}
+            {wrong ?? t(roles[you.role])}
           </p>
         </div>
         {without && <p className="quiet">{without}</p>}

@@ -3,7 +3,7 @@ import type { Preview } from '../api/client';
 import { calendarFile } from '../lib/calendar';
 import { moment } from '../lib/moment';
 import { remaining, type Unit } from '../lib/remaining';
-import { count, t } from '../messages';
+import { count, digits, t } from '../messages';
 import { Icon } from '../ui/Icon';
 
 interface Props {
@@ -28,7 +28,7 @@ export function Schedule({ preview, start, now }: Props): ReactElement {
             <span className="sr-only">{t('schedule.in')} </span>
             {remaining(left).map(({ unit, n }) => (
               <span key={unit} className="countdown-part">
-                <span className="countdown-number">{n}</span> <span className="small quiet">{count(unitNames[unit], n)}</span>
+                <span className="countdown-number">{digits(n)}</span> <span className="small quiet">{count(unitNames[unit], n)}</span>
               </span>
             ))}
           </>

@@ -1,20 +1,20 @@
 import type { ReactElement } from 'react';
-import { t } from '../messages';
+import { t, type PlainKey } from '../messages';
 import type { Trouble } from '../visit/state';
 
-const words: Record<Trouble, string> = {
-  unreachable: t('lobby.unreachable'),
-  gaveUp: t('lobby.gaveUp'),
-  noMedia: t('lobby.noMedia'),
-  name: t('lobby.name.refused'),
-  stale: t('lobby.stale'),
-};
+const words = {
+  unreachable: 'lobby.unreachable',
+  gaveUp: 'lobby.gaveUp',
+  noMedia: 'lobby.noMedia',
+  name: 'lobby.name.refused',
+  stale: 'lobby.stale',
+} as const satisfies Record<Trouble, PlainKey>;
 
 /** Why joining did not work, read out when it appears. */
 export function TroubleText({ trouble }: { trouble: Trouble | null }): ReactElement {
   return (
     <div role="alert" className="trouble">
-      {trouble && <p>{words[trouble]}</p>}
+      {trouble && <p>{t(words[trouble])}</p>}
     </div>
   );
 }

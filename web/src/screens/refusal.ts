@@ -8,7 +8,7 @@ export interface Words {
   way: 'again' | 'reload' | null;
 }
 
-const ends: Record<EndReason, string> = {
+const ends = (): Record<EndReason, string> => ({
   host: t('ended.host'),
   api: t('ended.api'),
   empty_timeout: t('ended.empty_timeout'),
@@ -17,20 +17,20 @@ const ends: Record<EndReason, string> = {
   server: t('ended.server'),
   expired: t('ended.expired'),
   cancelled: t('ended.cancelled'),
-};
+});
 
-const outOfStep: Words = { title: t('refused.page.title'), text: [t('refused.page.text')], way: 'reload' };
-const closed: Words = { title: t('refused.closed.title'), text: [t('refused.closed.text')], way: 'again' };
+const outOfStep = (): Words => ({ title: t('refused.page.title'), text: [t('refused.page.text')], way: 'reload' });
+const closed = (): Words => ({ title: t('refused.closed.title'), text: [t('refused.closed.text')], way: 'again' });
 
-const pages: Record<RefusalCode, Words> = {
-  room_full: { title: t('refused.full.title'), text: [t('refused.full.text')], way: 'again' },
-  room_not_open: { title: t('refused.notOpen.title'), text: [t('refused.notOpen.text')], way: 'again' },
-  room_not_found: { title: t('refused.unknown.title'), text: [t('refused.unknown.text')], way: 'again' },
-  room_ended: { title: t('ended.before'), text: [t('ended.next')], way: null },
+const pages: Record<RefusalCode, () => Words> = {
+  room_full: () => ({ title: t('refused.full.title'), text: [t('refused.full.text')], way: 'again' }),
+  room_not_open: () => ({ title: t('refused.notOpen.title'), text: [t('refused.notOpen.text')], way: 'again' }),
+  room_not_found: () => ({ title: t('refused.unknown.title'), text: [t('refused.unknown.text')], way: 'again' }),
+  room_ended: () => ({ title: t('ended.before'), text: [t('ended.next')], way: null }),
   project_inactive: closed,
   project_suspended: closed,
-  invitation_required: { title: t('refused.invitation.title'), text: [t('refused.invitation.text'), t('refused.invitation.used')], way: 'again' },
-  too_many_attempts: { title: t('refused.attempts.title'), text: [t('refused.attempts.text')], way: null },
+  invitation_required: () => ({ title: t('refused.invitation.title'), text: [t('refused.invitation.text'), t('refused.invitation.used')], way: 'again' }),
+  too_many_attempts: () => ({ title: t('refused.attempts.title'), text: [t('refused.attempts.text')], way: null }),
   link_taken: outOfStep,
   // Answers to what is done in a room, where the sheet says them.
   not_host: outOfStep,
@@ -47,11 +47,12 @@ const pages: Record<RefusalCode, Words> = {
 
 /** What the page says instead of a code. `wasIn`: the visitor was in the room when it ended. */
 export function wordsFor({ code, reason }: Refusal, wasIn: boolean): Words {
-  if (code !== 'room_ended') return pages[code] ?? outOfStep;
+  if (code !== 'room_ended') return (pages[code] ?? outOfStep)();
+  const known = reason && ends()[reason];
   return {
     title: t(wasIn ? 'ended.title' : 'ended.before'),
     // A newer server may know reasons that this page does not.
-    text: [...(reason && reason in ends ? [ends[reason]] : []), t('ended.next')],
+    text: [...(known ? [known] : []), t('ended.next')],
     way: null,
   };
 }

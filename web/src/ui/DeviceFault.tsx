@@ -1,27 +1,27 @@
 import type { ReactElement } from 'react';
 import type { Fault, Kind } from '../media/faults';
-import { t } from '../messages';
+import { t, type PlainKey } from '../messages';
 
-const words: Record<Kind, Record<Fault, string>> = {
+const words = {
   mic: {
-    blocked: t('fault.mic.blocked'),
-    dismissed: t('fault.mic.dismissed'),
-    system: t('fault.mic.system'),
-    missing: t('fault.mic.missing'),
-    busy: t('fault.mic.busy'),
-    insecure: t('fault.mic.insecure'),
-    unknown: t('fault.mic.unknown'),
+    blocked: 'fault.mic.blocked',
+    dismissed: 'fault.mic.dismissed',
+    system: 'fault.mic.system',
+    missing: 'fault.mic.missing',
+    busy: 'fault.mic.busy',
+    insecure: 'fault.mic.insecure',
+    unknown: 'fault.mic.unknown',
   },
   camera: {
-    blocked: t('fault.camera.blocked'),
-    dismissed: t('fault.camera.dismissed'),
-    system: t('fault.camera.system'),
-    missing: t('fault.camera.missing'),
-    busy: t('fault.camera.busy'),
-    insecure: t('fault.camera.insecure'),
-    unknown: t('fault.camera.unknown'),
+    blocked: 'fault.camera.blocked',
+    dismissed: 'fault.camera.dismissed',
+    system: 'fault.camera.system',
+    missing: 'fault.camera.missing',
+    busy: 'fault.camera.busy',
+    insecure: 'fault.camera.insecure',
+    unknown: 'fault.camera.unknown',
   },
-};
+} as const satisfies Record<Kind, Record<Fault, PlainKey>>;
 
 interface Props {
   kind: Kind;
@@ -35,7 +35,7 @@ interface Props {
 export function DeviceFault({ kind, fault, onAgain, onWithout }: Props): ReactElement {
   return (
     <>
-      <p>{words[kind][fault]}</p>
+      <p>{t(words[kind][fault])}</p>
       {fault !== 'insecure' && (
         <button type="button" className="secondary" onClick={onAgain}>
           {t('device.again')}

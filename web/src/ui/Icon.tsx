@@ -19,10 +19,13 @@ const shapes = {
 
 export type IconName = keyof typeof shapes;
 
+/** How some are drawn otherwise: thicker, or towards where the text runs. */
+const manners: Partial<Record<IconName, string>> = { more: 'icon bold', leave: 'icon directed' };
+
 /** A drawing beside words; the words carry the meaning. */
 export function Icon({ name }: { name: IconName }): ReactElement {
   return (
-    <svg className={name === 'more' ? 'icon bold' : 'icon'} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+    <svg className={manners[name] ?? 'icon'} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
       <path d={shapes[name]} />
     </svg>
   );

@@ -16,7 +16,11 @@ export function Notice({ room, title, children, actions }: Props): ReactElement 
     <main className="notice">
       <div className="notice-body">
         <div className="notice-words">
-          {room && <p className="quiet room-name">{room}</p>}
+          {room && (
+            <p className="quiet room-name">
+              <bdi>{room}</bdi>
+            </p>
+          )}
           <h1 ref={heading} tabIndex={-1}>
             {title}
           </h1>

@@ -23,7 +23,9 @@ export function PlaceList({ acts, places, here, onGone }: Props): ReactElement {
       <ul>
         {places.map(({ number, name }) => (
           <li key={number} className="roll-row">
-            <span className="roll-name">{name}</span>
+            <span className="roll-name">
+              <bdi>{name}</bdi>
+            </span>
             {number === here ? (
               <span className="quiet small">{t('rooms.youAreHere')}</span>
             ) : (

@@ -13,7 +13,9 @@ interface Props {
 export function PlaceSelect({ person, places, value, onChoose }: Props): ReactElement {
   return (
     <li className="assign-row">
-      <span className="roll-name">{person}</span>
+      <span className="roll-name">
+        <bdi>{person}</bdi>
+      </span>
       <select
         aria-label={t('rooms.placeOf', { name: person })}
         value={value}

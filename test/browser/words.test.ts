@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Browser } from 'playwright-core';
+import { audible, desktop, launch, Person, phone } from './browser';
+import { Server } from './server';
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  server = await Server.start();
+  browser = await launch();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+/** The same link, with a query before its token. */
+function asking(link: string, query: Record<string, string>): string {
+  const url = new URL(link);
+  for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
+  return url.href;
+}
+
+const looks = [
+  { name: 'phone-light', viewport: phone, dark: false },
+  { name: 'phone-dark', viewport: phone, dark: true },
+  { name: 'phone-across', viewport: { width: 844, height: 390 }, dark: false },
+  { name: 'desktop-light', viewport: desktop, dark: false },
+  { name: 'desktop-dark', viewport: desktop, dark: true },
+];
+
+const words = {
+  ar: { heard: 'الميكروفون يعمل.', join: 'انضمام', alone: 'أنت أول الحاضرين', more: 'المزيد', people: 'الأشخاص', leave: 'مغادرة', left: 'غادرت الغرفة', end: 'إنهاء للجميع', open: 'إنهاء للجميع…', ended: 'انتهت الغرفة', keys: 'اختصارات لوحة المفاتيح' },
+  de: { heard: 'Ihr Mikrofon funktioniert.', join: 'Beitreten', alone: 'Sie sind als Erstes hier', more: 'Mehr', people: 'Personen', leave: 'Verlassen', left: 'Sie sind gegangen', end: 'Für alle beenden', open: 'Für alle beenden…', ended: 'Der Raum ist beendet', keys: 'Tastenkürzel' },
+  tr: { heard: 'Mikrofonunuz çalışıyor.', join: 'Katıl', alone: 'İlk gelen sizsiniz', more: 'Diğer', people: 'Kişiler', leave: 'Ayrıl', left: 'Ayrıldınız', end: 'Herkes için bitir', open: 'Herkes için bitir…', ended: 'Oda kapandı', keys: 'Klavye kısayolları' },
+};
+
+const cases = [
+  ...looks.map((look) => ({ lang: 'ar' as const, look })),
+  ...(['de', 'tr'] as const).flatMap((lang) => [looks[0], looks[3]].map((look) => ({ lang, look: look! }))),
+];
+
+describe.each(cases)('$lang, $look.name', ({ lang, look }) => {
+  const say = words[lang];
+  const view = (name: string): string => `${lang}-${look.name}-${name}`;
+
+  test('every view is right in it, passes axe and fits the screen', async () => {
+    const room = await server.createMeeting({ breakouts: 2 });
+    const host = await Person.arrive(browser, look);
+    const guest = await Person.arrive(browser, look);
+    const { page } = host;
+
+    await host.open(asking(room.final_link, { lang }));
+    await page.getByText(say.heard).waitFor();
+    expect(await page.evaluate(() => [document.documentElement.lang, document.documentElement.dir])).toEqual([lang, lang === 'ar' ? 'rtl' : 'ltr']);
+    await host.seen(view('before'));
+
+    await host.button(say.join).click();
+    await page.getByText(say.alone).waitFor();
+    await host.seen(view('alone'));
+
+    await guest.join(room.guest_link, lang === 'ar' ? 'Benedikta von Hohenstein-Langenfeld' : 'أمينة بنت عبد الرحمن');
+    await page.locator('.tile').nth(1).waitFor();
+    await host.untilHeard();
+    await host.seen(view('together'));
+
+    await host.button(say.more).click();
+    await host.seen(view('more'));
+    await page.keyboard.press('Escape');
+    if (look.viewport === desktop) {
+      await host.button(new RegExp(say.people)).click();
+      await host.seen(view('people'));
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('?');
+      await page.getByRole('heading', { name: say.keys }).waitFor();
+      await host.seen(view('keys'));
+      await page.keyboard.press('Escape');
+    }
+
+    await host.button(say.leave).click();
+    await page.getByRole('heading', { name: say.left }).waitFor();
+    await host.seen(view('left'));
+    await guest.close();
+
+    server.request('end_room', { room_id: room.room_id });
+    await page.reload();
+    await page.locator('h1').waitFor();
+    await host.seen(view('ended'));
+    host.wellBehaved(server.url, [/410/]);
+    await host.close();
+  });
+
+  test('the countdown is, too', async () => {
+    const room = await server.schedule(new Date(Date.now() + 27 * 3_600_000));
+    const person = await Person.arrive(browser, look);
+    await person.open(asking(room.guest_link, { lang }));
+    await person.page.getByText(say.heard).waitFor();
+    await person.seen(view('countdown'));
+    await person.close();
+  });
+});
+
+describe('the language', () => {
+  test('is the browser’s, and no word of another is shown before', async () => {
+    const room = await server.createRoom();
+    const person = await Person.arrive(browser, { locale: 'fr-CA' });
+    await person.page.addInitScript(() => {
+      const seen: string[] = [];
+      Object.assign(globalThis, { seen });
+      new MutationObserver(() => seen.push(document.getElementById('page')?.innerText ?? '')).observe(document, {
+        childList: true,
+        subtree: true,
+        characterData: true,
+      });
+    });
+    await person.open(room.guest_link);
+    await person.button('Participer').waitFor();
+    const seen = await person.page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen.join('\n'));
+    expect(seen).toContain('Votre nom');
+    expect(seen).not.toMatch(/Join|Your name|Opening/);
+    const files = person.requests.flatMap((url) => /\/assets\/(ar|de|en|es|fr|tr)-/.exec(url)?.[1] ?? []);
+    expect([...new Set(files)]).toEqual(['fr']);
+    await person.close();
+  });
+
+  test('is changed at once, remembered, and asked for by an address', async () => {
+    const room = await server.createRoom();
+    const person = await Person.arrive(browser, { locale: 'pt-BR' });
+    const { page } = person;
+    await person.open(asking(room.guest_link, { lang: 'de', name: 'Ana Müller' }));
+    await person.button('Beitreten').waitFor();
+    expect(await page.getByLabel('Ihr Name').inputValue()).toBe('Ana Müller');
+
+    await page.getByLabel('Sprache').selectOption('Español');
+    await person.button('Entrar').waitFor();
+    expect(await page.getByLabel('Tu nombre').inputValue()).toBe('Ana Müller');
+    expect(page.url()).not.toContain('lang=');
+    await page.reload();
+    await person.button('Entrar').waitFor();
+
+    // In the room the words change under people's feet, and nobody is cut off.
+    await person.button('Entrar').click();
+    await person.button('Más').click();
+    await page.getByLabel('Idioma').selectOption('العربية');
+    await page.getByRole('heading', { name: 'المزيد' }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.dir)).toBe('rtl');
+    await page.keyboard.press('Escape');
+    await person.button('مغادرة').waitFor();
+
+    await person.open(asking(room.guest_link, { lang: 'tr' }));
+    await person.button('Katıl').waitFor();
+    await person.open(room.guest_link);
+    await person.button('انضمام').waitFor();
+    person.wellBehaved(server.url);
+    await person.close();
+  });
+
+  test('comes from the fragment, too, which no server sees', async () => {
+    const room = await server.createRoom();
+    const person = await Person.arrive(browser);
+    await person.open(`${room.guest_link}#lang=fr&name=Ana`);
+    await person.button('Participer').waitFor();
+    expect(await person.page.getByLabel('Votre nom').inputValue()).toBe('Ana');
+    expect(person.requests.filter((url) => url.includes('Ana') && !url.includes('#'))).toEqual([]);
+    await person.close();
+  });
+});
+
+describe('keys', () => {
+  test('do what their list says, not while somebody writes, and can be turned off', async () => {
+    const room = await server.createMeeting({ breakouts: 2 });
+    const host = await Person.arrive(browser);
+    const { page } = host;
+    await host.join(room.final_link);
+    await host.button('Mute').waitFor();
+    await page.keyboard.press('m');
+    await host.button('Unmute').waitFor();
+    await page.keyboard.press('Control+m');
+    await page.keyboard.press('v');
+    await host.button('Start camera').waitFor();
+    await host.button('Unmute').waitFor();
+
+    await page.keyboard.press('p');
+    await page.getByRole('heading', { name: 'People', exact: true }).waitFor();
+    // What lies over the room has the keys for itself.
+    await page.keyboard.press('m');
+    await page.keyboard.press('Escape');
+    await host.button('Unmute').waitFor();
+
+    await page.locator('.invite-link').focus();
+    await page.keyboard.press('m');
+    await page.locator('h1').focus();
+    await host.button('Unmute').waitFor();
+
+    await page.keyboard.press('?');
+    await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor();
+    await page.getByLabel('Use shortcuts').uncheck();
+    await page.keyboard.press('Escape');
+    await page.locator('h1').focus();
+    await page.keyboard.press('v');
+    await page.keyboard.press('?');
+    await host.button('Start camera').waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    // The way back is not a key.
+    await host.button('More').click();
+    await host.button('Keyboard shortcuts').click();
+    await page.getByLabel('Use shortcuts').check();
+    await page.keyboard.press('Escape');
+    await page.locator('h1').focus();
+    await page.keyboard.press('m');
+    await host.button('Mute').waitFor();
+    host.wellBehaved(server.url);
+    await host.close();
+  });
+
+  test('who is muted is told when they speak, and is heard while they hold the space bar', async () => {
+    const room = await server.createRoom();
+    const host = await Person.arrive(browser);
+    const guest = await Person.arrive(browser);
+    await host.join(room.final_link);
+    await guest.join(room.guest_link, 'Ben');
+    await guest.untilHeard();
+    await host.page.keyboard.press('m');
+    await host.button('Unmute').waitFor();
+    await guest.untilSilent();
+    await host.page.getByText('You are muted: nobody hears you.').waitFor();
+    await host.seen('desktop-light-unheard');
+    // It is told on this device only.
+    expect(await guest.hears(audible)).toBeLessThan(audible);
+
+    await host.page.keyboard.down('Space');
+    await guest.untilHeard();
+    await host.button('Mute').waitFor();
+    await host.page.keyboard.up('Space');
+    await host.button('Unmute').waitFor();
+    await guest.untilSilent();
+
+    // On a button the space bar presses it.
+    await host.button('More').focus();
+    await host.page.keyboard.press('Space');
+    await host.page.getByRole('heading', { name: 'More' }).waitFor();
+    await host.page.keyboard.press('Escape');
+    await host.button('Unmute').waitFor();
+
+    // Whoever goes to another window does not go on talking there.
+    await host.page.locator('h1').focus();
+    await host.page.keyboard.down('Space');
+    await host.button('Mute').waitFor();
+    await host.page.evaluate(() => window.dispatchEvent(new Event('blur')));
+    await host.button('Unmute').waitFor();
+
+    // Held to speak is not chosen: the next time begins muted.
+    await host.page.reload();
+    await host.button('Join').waitFor();
+    expect(await host.page.getByLabel('Join muted').isChecked()).toBe(true);
+    host.wellBehaved(server.url);
+    await host.close();
+    await guest.close();
+  });
+});

@@ -1,0 +1,5 @@
+/** Test support: tests read English. */
+import { speak } from '.';
+import { en } from './en';
+
+speak('en', en);
