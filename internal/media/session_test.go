@@ -91,6 +91,7 @@ func TestRemove(t *testing.T) {
 	pass := h.pass(t, "r.1", "eve", room.Video)
 	eve := connect(t, h.url, pass)
 	freshToken(t, eve)
+	h.expect(t, seen{"r.1", "eve", eve.SID(), ""})
 	h.door.set(map[string]bool{"r.1 eve": true}, nil)
 	if err := h.engine.Remove(t.Context(), "r.1", "eve"); err != nil {
 		t.Fatal(err)
