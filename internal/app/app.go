@@ -123,7 +123,7 @@ func (a *App) wire(ctx context.Context) error {
 		nodeIP = ip.String()
 	}
 	a.engine, err = media.New(media.Config{SigningKey: "parley", SigningSecret: secret.Reveal(), NodeIP: nodeIP,
-		UDPPort: a.cfg.RTCUDPPort, TCPPort: a.cfg.RTCTCPPort, RedisURL: a.cfg.RedisURL.Reveal(), Log: a.log}, observer)
+		UDPPort: a.cfg.RTCUDPPort, TCPPort: a.cfg.RTCTCPPort, RedisURL: a.cfg.RedisURL.Reveal(), Log: a.log}, observer, observer)
 	if err != nil {
 		return err
 	}
@@ -336,8 +336,9 @@ func (a *App) server(h http.Handler) *http.Server {
 	}
 }
 
-// relay passes what the engine reports on to the rooms, which are made after it.
-type relay struct{ to room.MediaObserver }
+// relay passes what the engine reports and asks on to the rooms, which are made
+// after it.
+type relay struct{ to *room.Service }
 
 func (r *relay) ParticipantJoined(session, identity, sid string, at time.Time) {
 	r.to.ParticipantJoined(session, identity, sid, at)
@@ -345,6 +346,10 @@ func (r *relay) ParticipantJoined(session, identity, sid string, at time.Time) {
 
 func (r *relay) ParticipantLeft(session, identity, sid string, at time.Time, reason room.LeaveReason) {
 	r.to.ParticipantLeft(session, identity, sid, at, reason)
+}
+
+func (r *relay) Welcome(ctx context.Context, session, identity string) (bool, error) {
+	return r.to.Welcome(ctx, session, identity)
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -32,6 +32,12 @@ var seated = map[string]bool{
 	"/api/join/rooms/{room_id}/broadcast":       true,
 	"/api/join/rooms/{room_id}/move":            true,
 	"/api/join/rooms/{room_id}/people":          true,
+	"/api/join/rooms/{room_id}/mute":            true,
+	"/api/join/rooms/{room_id}/unmute":          true,
+	"/api/join/rooms/{room_id}/remove":          true,
+	"/api/join/rooms/{room_id}/readmit":         true,
+	"/api/join/rooms/{room_id}/locks":           true,
+	"/api/join/rooms/{room_id}/role":            true,
 }
 
 // TestEveryRouteRefusesWithoutCredentials goes by the descriptions: each
@@ -53,7 +59,7 @@ func TestEveryRouteRefusesWithoutCredentials(t *testing.T) {
 			operations++
 			_, listed := public[o.Path]
 			if seated[o.Path] {
-				body := `{"seat_key":"` + strings.Repeat("n", 43) + `","names":["A"],"to":0,"text":"x"}`
+				body := `{"seat_key":"` + strings.Repeat("n", 43) + `","names":["A"],"to":0,"text":"x","identity":"x","role":"guest","locks":{}}`
 				if status := s.send(o.Method, strings.Replace(o.Path, "{room_id}", roomID, 1), body); status != http.StatusForbidden {
 					t.Errorf("%s %s with nobody's seat key: %d", o.Method, o.Path, status)
 				}

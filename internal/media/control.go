@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/livekit/protocol/livekit"
 
@@ -106,6 +107,41 @@ func (e *Engine) Allow(ctx context.Context, session, identity string, role room.
 		_, err = e.node.api.UpdateParticipant(e.node.admin(ctx, session), req)
 	}
 	return unavailable("change what a participant may do", unlessGone(err))
+}
+
+// Mute has the server forward no more of participants' microphones, and tells
+// their pages. They may unmute themselves.
+func (e *Engine) Mute(ctx context.Context, session string, identities []string) (muted []string, err error) {
+	at, err := e.find(ctx, session)
+	if err != nil || !at.known {
+		return nil, err
+	}
+	people, err := e.list(ctx, at, session)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range people {
+		heard := false
+		for _, track := range p.Tracks {
+			if track.Source != livekit.TrackSource_MICROPHONE || track.Muted || !slices.Contains(identities, p.Identity) {
+				continue
+			}
+			heard = true
+			req := &livekit.MuteRoomTrackRequest{Room: session, Identity: p.Identity, TrackSid: track.Sid, Muted: true}
+			if at.here {
+				_, err = e.node.rooms.MutePublishedTrack(ctx, req)
+			} else {
+				_, err = e.node.api.MutePublishedTrack(e.node.admin(ctx, session), req)
+			}
+			if err = unlessGone(err); err != nil {
+				return muted, unavailable("mute a participant", err)
+			}
+		}
+		if heard {
+			muted = append(muted, p.Identity)
+		}
+	}
+	return muted, nil
 }
 
 // participant asks the process that hosts the session.

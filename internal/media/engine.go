@@ -39,7 +39,7 @@ type Engine struct {
 	log    *slog.Logger
 	node   *node
 	events *events
-	shut   shutDoors
+	door   room.MediaDoor
 	gate   gate
 	lines  lines
 	hosted hosted
@@ -60,9 +60,10 @@ var _ room.Media = (*Engine)(nil)
 
 // New puts the engine together and binds its ports, but lets nobody in yet.
 // Observer hears of participants from one goroutine, in order, until Stop has
-// returned; a slow observer delays nothing but later events. An Engine that
+// returned; a slow observer delays nothing but later events. Door is asked
+// about everybody who connects, by many goroutines at once. An Engine that
 // is not started has to be stopped too.
-func New(cfg Config, observer room.MediaObserver) (_ *Engine, err error) {
+func New(cfg Config, observer room.MediaObserver, door room.MediaDoor) (_ *Engine, err error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func New(cfg Config, observer room.MediaObserver) (_ *Engine, err error) {
 	}
 	routeLogs(cfg.Log, cfg.SigningSecret)
 
-	e := &Engine{cfg: cfg, log: cfg.Log, events: newEvents(observer), stopIdle: make(chan struct{})}
+	e := &Engine{cfg: cfg, log: cfg.Log, events: newEvents(observer), door: door, stopIdle: make(chan struct{})}
 	kinds := &kinds{log: cfg.Log}
 	e.node, err = wire(conf, cfg.RedisURL, func(t telemetry.TelemetryService) telemetry.TelemetryService {
 		return &reports{TelemetryService: t, events: e.events, hosted: &e.hosted, kinds: kinds}

@@ -37,8 +37,11 @@ func (e *Engine) Handler() http.Handler {
 			return
 		}
 		defer e.gate.leave()
-		admitted, session, kind := e.admit(r)
+		admitted, session, kind, err := e.admit(r)
 		switch {
+		case err != nil:
+			e.log.Warn("whether somebody may come in could not be asked", "session", session, "error", err)
+			http.Error(w, "the server cannot let anybody in now, try again in a moment", http.StatusServiceUnavailable)
 		case admitted == nil:
 			http.Error(w, "the media token is missing, not valid or no longer accepted", http.StatusUnauthorized)
 		case twoConnections(kind) && strings.HasPrefix(r.URL.Path, "/rtc/v1"):
@@ -60,11 +63,12 @@ func (e *Engine) Handler() http.Handler {
 // singlePeerConnection: false.
 func twoConnections(t room.Type) bool { return t == room.Audio }
 
-// admit checks the token and returns the request as LiveKit shall see it, with
-// what the token grants, and the session it opens with its type, or nil.
+// admit checks the token, asks at the door and returns the request as LiveKit shall see it, with
+// what the token grants, and the session it opens with its type, or nil. An
+// error means that nobody knows who may come in.
 // LiveKit's own check is not used: it repeats a bad token in its answer and in
 // its log.
-func (e *Engine) admit(r *http.Request) (admitted *http.Request, session string, kind room.Type) {
+func (e *Engine) admit(r *http.Request) (admitted *http.Request, session string, kind room.Type, err error) {
 	query := r.URL.Query()
 	token := query.Get("access_token")
 	if header := r.Header.Get("Authorization"); header != "" {
@@ -72,14 +76,17 @@ func (e *Engine) admit(r *http.Request) (admitted *http.Request, session string,
 	}
 	v, err := auth.ParseAPIToken(token)
 	if err != nil || v.APIKey() != e.cfg.SigningKey {
-		return nil, "", ""
+		return nil, "", "", nil
 	}
 	claims, grants, err := v.Verify(e.cfg.SigningSecret)
 	if err != nil || grants.Video == nil || claims.ExpiresAt == nil || claims.IssuedAt == nil {
-		return nil, "", ""
+		return nil, "", "", nil
 	}
-	if e.shut.refuses(grants.Video.Room, grants.Identity, claims.IssuedAt.Time) {
-		return nil, "", ""
+	// LiveKit forgets a removed participant at once: their token, or the fresh
+	// one it sent them, would open the door for as long as it is valid.
+	session = grants.Video.Room
+	if welcome, err := e.door.Welcome(r.Context(), session, grants.Identity); !welcome || err != nil {
+		return nil, session, "", err
 	}
 
 	admitted = r.Clone(service.WithGrantsExpiry(r.Context(), grants, v.APIKey(), claims.ExpiresAt.Time))
@@ -91,7 +98,7 @@ func (e *Engine) admit(r *http.Request) (admitted *http.Request, session string,
 	// Compressed messages could grow a thousandfold when they are read.
 	admitted.Header.Del("Sec-Websocket-Extensions")
 	admitted.URL.RawQuery = query.Encode()
-	return admitted, grants.Video.Room, room.Type(grants.Attributes[typeAttribute])
+	return admitted, session, room.Type(grants.Attributes[typeAttribute]), nil
 }
 
 // gate counts the requests that are being served and can be shut.

@@ -26,6 +26,7 @@ var everything = room.Grants{Microphone: true, Camera: true, ScreenShare: true, 
 // house is an engine with a server in front of it and an observer behind.
 type house struct {
 	*observer
+	door   door
 	engine *media.Engine
 	log    *logBuffer
 	url    string
@@ -47,7 +48,7 @@ func newHouse(t *testing.T, change ...func(*media.Config)) *house {
 		f(&cfg)
 	}
 	h.cfg = cfg
-	engine, err := media.New(cfg, h.observer)
+	engine, err := media.New(cfg, h.observer, &h.door)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,6 +234,27 @@ func (o *observer) ParticipantJoined(session, identity, sid string, at time.Time
 
 func (o *observer) ParticipantLeft(session, identity, sid string, at time.Time, reason room.LeaveReason) {
 	o.note(seen{session, identity, sid, reason}, at)
+}
+
+// door lets everybody in but those who are shut out, and nobody while it has
+// an error.
+type door struct {
+	mu   sync.Mutex
+	shut map[string]bool // session and identity
+	err  error
+}
+
+func (d *door) Welcome(_ context.Context, session, identity string) (bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !d.shut[session+" "+identity], d.err
+}
+
+// set changes who is let in.
+func (d *door) set(shut map[string]bool, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.shut, d.err = shut, err
 }
 
 func (o *observer) note(s seen, at time.Time) {

@@ -82,7 +82,7 @@ func TestOneEngineInAProcess(t *testing.T) {
 	h := newHouse(t)
 	cfg := h.cfg
 	cfg.UDPPort = freeUDPPort(t)
-	if _, err := media.New(cfg, &observer{}); err == nil || !strings.Contains(err.Error(), "already running") {
+	if _, err := media.New(cfg, &observer{}, &door{}); err == nil || !strings.Contains(err.Error(), "already running") {
 		t.Errorf("a second engine: %v", err)
 	}
 }
@@ -94,13 +94,13 @@ func TestPortInUse(t *testing.T) {
 	}
 	port := taken.LocalAddr().(*net.UDPAddr).Port
 	cfg := media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1", UDPPort: port}
-	_, err = media.New(cfg, &observer{})
+	_, err = media.New(cfg, &observer{}, &door{})
 	if want := fmt.Sprintf("UDP port %d on 127.0.0.1 is already in use", port); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 	_ = taken.Close()
 
-	engine, err := media.New(cfg, &observer{})
+	engine, err := media.New(cfg, &observer{}, &door{})
 	if err != nil {
 		t.Fatalf("the failure left something behind: %v", err)
 	}
@@ -163,7 +163,7 @@ func TestConfigIsChecked(t *testing.T) {
 	} {
 		cfg := good
 		change(&cfg)
-		engine, err := media.New(cfg, &observer{})
+		engine, err := media.New(cfg, &observer{}, &door{})
 		if err == nil {
 			engine.Stop(context.Background())
 		}

@@ -47,7 +47,7 @@ func runProcess(text string) error {
 	if err := json.Unmarshal([]byte(text), &cfg); err != nil {
 		return err
 	}
-	engine, err := media.New(cfg.Media, &observer{})
+	engine, err := media.New(cfg.Media, &observer{}, &door{})
 	if err != nil {
 		return err
 	}

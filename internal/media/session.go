@@ -3,7 +3,6 @@ package media
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/livekit/livekit-server/pkg/routing"
 	"github.com/livekit/livekit-server/pkg/service"
@@ -46,7 +45,6 @@ func (e *Engine) Close(ctx context.Context, session string) error {
 	if err != nil {
 		return err
 	}
-	e.shut.forget(session)
 	req := &livekit.DeleteRoomRequest{Room: session}
 	switch {
 	case at.here:
@@ -65,34 +63,35 @@ func (e *Engine) Participants(ctx context.Context, session string) ([]room.Prese
 	if err != nil {
 		return nil, err
 	}
+	list, err := e.list(ctx, at, session)
+	var present []room.Present
+	for _, p := range list {
+		if p.State == livekit.ParticipantInfo_ACTIVE {
+			present = append(present, room.Present{Identity: p.Identity, SID: p.Sid, JoinedAt: joinedAt(p)})
+		}
+	}
+	return present, err
+}
+
+func (e *Engine) list(ctx context.Context, at place, session string) ([]*livekit.ParticipantInfo, error) {
 	req := &livekit.ListParticipantsRequest{Room: session}
 	var list *livekit.ListParticipantsResponse
+	var err error
 	switch {
 	case at.here:
 		list, err = e.node.rooms.ListParticipants(ctx, req)
 	case at.known:
 		list, err = e.node.api.ListParticipants(e.node.admin(ctx, session), req)
 	}
-	if err = unlessGone(err); err != nil {
-		return nil, unavailable("list participants", err)
-	}
-	var present []room.Present
-	for _, p := range list.GetParticipants() {
-		if p.State == livekit.ParticipantInfo_ACTIVE {
-			present = append(present, room.Present{Identity: p.Identity, SID: p.Sid, JoinedAt: joinedAt(p)})
-		}
-	}
-	return present, nil
+	return list.GetParticipants(), unavailable("list participants", unlessGone(err))
 }
 
-// Remove takes the participant out. The tokens they hold open the session no
-// more; a new Pass does.
+// Remove takes the participant out.
 func (e *Engine) Remove(ctx context.Context, session, identity string) error {
 	at, err := e.find(ctx, session)
 	if err != nil || !at.known {
 		return err
 	}
-	e.shut.remove(session, identity, time.Now())
 	req := &livekit.RoomParticipantIdentity{Room: session, Identity: identity}
 	if at.here {
 		_, err = e.node.rooms.RemoveParticipant(ctx, req)

@@ -1,6 +1,7 @@
 package media_test
 
 import (
+	"errors"
 	"net/http"
 	"testing"
 	"time"
@@ -90,6 +91,8 @@ func TestRemove(t *testing.T) {
 	pass := h.pass(t, "r.1", "eve", room.Video)
 	eve := connect(t, h.url, pass)
 	freshToken(t, eve)
+	h.expect(t, seen{"r.1", "eve", eve.SID(), ""})
+	h.door.set(map[string]bool{"r.1 eve": true}, nil)
 	if err := h.engine.Remove(t.Context(), "r.1", "eve"); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +104,12 @@ func TestRemove(t *testing.T) {
 			t.Errorf("%s is answered %d", name, status)
 		}
 	}
-	h.enter(t, "r.1", "eve", room.Video) // a new pass is a decision
+	h.door.set(nil, errors.New("the database is away"))
+	if status := refused(t, h.url, pass); status != http.StatusServiceUnavailable {
+		t.Errorf("while nobody knows who may come in: %d", status)
+	}
+	h.door.set(nil, nil)
+	connect(t, h.url, pass)
 	for _, session := range []string{"r.1", "never"} {
 		if err := h.engine.Remove(t.Context(), session, "nobody"); err != nil {
 			t.Errorf("remove nobody from %s: %v", session, err)

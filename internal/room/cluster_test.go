@@ -246,3 +246,6 @@ func (m member) Announce(context.Context, string, room.Info) error { return nil 
 func (m member) Allow(context.Context, string, string, room.Role, room.Grants) error {
 	return nil
 }
+func (m member) Mute(_ context.Context, _ string, identities []string) ([]string, error) {
+	return identities, nil
+}

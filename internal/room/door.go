@@ -106,7 +106,7 @@ func (s *Service) Preview(ctx context.Context, roomID string, v Visit) (Preview,
 // link for one person is claimed here, by the first browser that joins with
 // it. The answer leads to where the seat is: the room, or a breakout room.
 // Refusals: NotFound, Gone (over), Conflict (room_full, room_not_open,
-// link_taken), Forbidden (project, invitation_required), Invalid (name).
+// link_taken), Forbidden (project, invitation_required, removed), Invalid (name).
 func (s *Service) TakeSeat(ctx context.Context, roomID string, v Visit) (Admission, error) {
 	if err := firstError(field.Text("name", v.Name, 1, maxText, false), checkSeatKey(v.SeatKey)); err != nil {
 		return Admission{}, err
@@ -134,7 +134,8 @@ type claim struct {
 }
 
 // claimOf says which seat a visitor has already: the one of this browser or,
-// with a personal link, the person's own, in whatever browser it was taken.
+// with a personal link, the person's own, in whatever browser it was taken. A
+// browser or a person that a host has removed has a right to nothing.
 func (s *Service) claimOf(ctx context.Context, r *Room, keyHash string, link Link) (claim, error) {
 	c := claim{role: cmp.Or(link.Role, Guest)}
 	own, err := s.store.SeatByKey(ctx, r.ID, keyHash)
@@ -154,8 +155,14 @@ func (s *Service) claimOf(ctx context.Context, r *Room, keyHash string, link Lin
 			return c, err
 		}
 	}
+	if !c.seat.RemovedAt.IsZero() || !c.left.RemovedAt.IsZero() {
+		return c, errRemoved
+	}
 	if c.known {
 		c.role = rank(c.role, c.seat.Role)
+	}
+	if c.role == CoHost && c.seat.Demoted {
+		c.role = Guest
 	}
 	return c, nil
 }
@@ -193,8 +200,10 @@ func (s *Service) seat(ctx context.Context, r *Room, v Visit, now time.Time) (Ad
 	if err := invited(project, verdict, mine.known); err != nil {
 		return Admission{}, err
 	}
-	if err := promised(v.Role, mine.role, verdict); err != nil {
-		return Admission{}, err
+	if !mine.seat.Demoted { // otherwise their page promises what was true before
+		if err := promised(v.Role, mine.role, verdict); err != nil {
+			return Admission{}, err
+		}
 	}
 	if mine.left.ID != "" {
 		if err := s.giveUp(ctx, mine.left); err != nil {
@@ -208,7 +217,7 @@ func (s *Service) seat(ctx context.Context, r *Room, v Visit, now time.Time) (Ad
 	seat.KeyHash, seat.Name, seat.Role = keyHash, v.Name, mine.role
 	out := Admission{Room: r, Link: verdict, LogoutURL: logoutURL(r, project)}
 	if verdict == LinkOK && seat.Hidden != link.Hidden {
-		if out.left, err = s.disconnect(ctx, r, &seat, now); err != nil {
+		if out.left, err = s.disconnect(ctx, r, &seat, now, LeftReplaced); err != nil {
 			return Admission{}, err
 		}
 		seat.Hidden = link.Hidden
@@ -250,17 +259,18 @@ func promised(role, granted Role, verdict LinkVerdict) error {
 	return nil
 }
 
-// disconnect ends the connections of somebody who was seen and will be hidden, or
-// the other way round, and returns their sessions: as they are, they would be
-// counted wrongly. The seat is free then, to be taken as what it will be.
-func (s *Service) disconnect(ctx context.Context, r *Room, seat *Seat, now time.Time) (sessions []string, err error) {
+// disconnect writes down that somebody's connections end, and returns their
+// sessions, for the engine to end them. The seat is free then. Who was seen and
+// will be hidden, or the other way round, has to come in anew: as they are, they
+// would be counted wrongly.
+func (s *Service) disconnect(ctx context.Context, r *Room, seat *Seat, now time.Time, reason LeaveReason) (sessions []string, err error) {
 	present, err := s.store.Present(ctx, r.ID)
 	if err != nil {
 		return nil, err
 	}
 	for _, a := range present {
 		if a.SeatID == seat.ID {
-			if err := s.leave(ctx, r, a, now, LeftReplaced); err != nil {
+			if err := s.leave(ctx, r, a, later(now, a.JoinedAt), reason); err != nil {
 				return nil, err
 			}
 			sessions = append(sessions, SessionID(r.ID, a.Session))

@@ -41,7 +41,7 @@ func newHouse(t testing.TB) *house {
 
 // restart is a new process on the same database: its engine has nobody in it.
 func (h *house) restart() {
-	h.engine = &engine{sessions: map[string]map[string]room.Present{}, infos: map[string]room.Info{}}
+	h.engine = &engine{sessions: map[string]map[string]room.Present{}, infos: map[string]room.Info{}, allowed: map[string]may{}}
 	h.Service = room.NewService(h.db, h.engine, func() string { return "https://meet.example.org" }, h.clock.Now, storetest.NewID, quietly)
 }
 
@@ -140,9 +140,17 @@ type engine struct {
 	sessions map[string]map[string]room.Present // by name, then by identity
 	infos    map[string]room.Info               // by name: what the pages read
 	told     []told
+	allowed  map[string]may // by session and identity
+	muted    []string
 	passes   []room.MediaPass
 	removed  []string
 	fail     error // of every call
+}
+
+// may is what somebody was allowed last.
+type may struct {
+	role   room.Role
+	grants room.Grants
 }
 
 // told is what pages were told.
@@ -184,10 +192,22 @@ func (e *engine) Tell(_ context.Context, session string, identities []string, me
 	return e.fail
 }
 
-func (e *engine) Allow(context.Context, string, string, room.Role, room.Grants) error {
+func (e *engine) Allow(_ context.Context, session, identity string, role room.Role, grants room.Grants) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.fail == nil {
+		e.allowed[session+" "+identity] = may{role, grants}
+	}
 	return e.fail
+}
+
+func (e *engine) Mute(_ context.Context, session string, identities []string) (muted []string, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.fail == nil {
+		e.muted = append(e.muted, identities...)
+	}
+	return identities, e.fail
 }
 
 func (e *engine) Close(_ context.Context, session string) error {

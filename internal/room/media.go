@@ -23,7 +23,8 @@ type Media interface {
 	HangUp(session string, before time.Time)
 	// Participants lists who is in the session now. An unknown session has none.
 	Participants(ctx context.Context, session string) ([]Present, error)
-	// Remove takes a participant out. An absent one is not an error.
+	// Remove takes a participant out. An absent one is not an error. It is the
+	// MediaDoor that keeps them from coming again with the pass they have.
 	Remove(ctx context.Context, session, identity string) error
 	// Pass returns a signed media token with which the page connects.
 	Pass(p MediaPass) (string, error)
@@ -33,6 +34,10 @@ type Media interface {
 	// Tell sends a message to the pages of participants, to all in the session
 	// when none is named. Who is absent, or away for a moment, does not get it.
 	Tell(ctx context.Context, session string, identities []string, message Message) error
+	// Mute silences the microphones of participants until they unmute
+	// themselves, and returns who could be heard before. Absent ones are not an
+	// error.
+	Mute(ctx context.Context, session string, identities []string) (muted []string, err error)
 	// Allow changes what somebody who is in may send, and the role that others
 	// read; what they send already and may not any more is taken out. An absent
 	// one is not an error. A pass of before still grants what it said: allow
@@ -73,7 +78,7 @@ type Place struct {
 type Message struct {
 	Kind MessageKind `json:"kind"`
 	Text string      `json:"text,omitempty"` // of a broadcast
-	From string      `json:"from,omitempty"` // who broadcasts: a display name
+	From string      `json:"from,omitempty"` // which host it is from: a display name
 }
 
 // MessageKind says what a message is about.
@@ -85,6 +90,11 @@ const (
 	MessageMove MessageKind = "move"
 	// MessageBroadcast is a host's word to every breakout room.
 	MessageBroadcast MessageKind = "broadcast"
+	// MessageMuted tells a page that a host has muted its microphone.
+	MessageMuted MessageKind = "muted"
+	// MessageUnmute asks for somebody's voice. Their page asks them: it turns
+	// no microphone on by itself.
+	MessageUnmute MessageKind = "unmute"
 )
 
 // Grants is what one participant may send. Everybody may listen and look.
@@ -117,6 +127,12 @@ type Present struct {
 type MediaObserver interface {
 	ParticipantJoined(session, identity, sid string, at time.Time)
 	ParticipantLeft(session, identity, sid string, at time.Time, reason LeaveReason)
+}
+
+// MediaDoor says at every connection whether the holder of a pass may come in
+// with it now. An error is no answer: nobody comes in without one.
+type MediaDoor interface {
+	Welcome(ctx context.Context, session, identity string) (bool, error)
 }
 
 // LeaveReason says why a connection ended.

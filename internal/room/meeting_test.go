@@ -40,6 +40,8 @@ func TestMeeting(t *testing.T) {
 			"move":            m.move,
 			"obey":            m.obey,
 			"close breakouts": m.closeBreakouts,
+			"remove":          m.remove,
+			"readmit":         m.readmit,
 			"tick":            m.tick,
 			"look":            m.look,
 			"time passes":     m.pass,
@@ -68,6 +70,7 @@ type meeting struct {
 	browsers [6]*page
 	roles    map[string]room.Role // by identity
 	users    map[string]string    // identity, by the person in the client's own system
+	removed  map[string]bool      // identities
 	sids     int
 }
 
@@ -93,7 +96,7 @@ type page struct {
 
 func newMeeting(t *testing.T, rt *rapid.T, c *cluster) *meeting {
 	ctx := context.Background()
-	m := &meeting{cluster: c, t: t, max: rapid.IntRange(1, 4).Draw(rt, "max"), roles: map[string]room.Role{}, users: map[string]string{}}
+	m := &meeting{cluster: c, t: t, max: rapid.IntRange(1, 4).Draw(rt, "max"), roles: map[string]room.Role{}, users: map[string]string{}, removed: map[string]bool{}}
 	two := 2
 	created, err := c.nodes[0].CreateQuick(ctx, c.project, room.Request{Type: room.Video, Name: "Ada", Title: "T", MaxParticipants: m.max, EmptyTimeout: 3600, BreakoutRooms: &two, ExternalUserID: "ada"})
 	if err != nil {
@@ -181,7 +184,7 @@ func (m *meeting) take(rt *rapid.T, p *page, l *invitation) bool {
 		v.Link = l.token
 	}
 	a, err := m.node(rt).TakeSeat(context.Background(), m.id, v)
-	if code := fault.From(err).Code; err != nil && (code == "room_full" || code == "room_ended") {
+	if code := fault.From(err).Code; err != nil && (code == "room_full" || code == "room_ended" || code == "removed" && len(m.removed) > 0) {
 		return false
 	}
 	if err != nil {
@@ -189,6 +192,9 @@ func (m *meeting) take(rt *rapid.T, p *page, l *invitation) bool {
 	}
 	if a.Link != want {
 		rt.Fatalf("the link is %q, want %q", a.Link, want)
+	}
+	if m.removed[a.Seat.ID] {
+		rt.Fatalf("%s was removed, and comes back", a.Seat.ID)
 	}
 	role := room.Guest
 	if want == room.LinkOK {
@@ -296,7 +302,7 @@ func (m *meeting) obey(rt *rapid.T) {
 				if m.seatOf(rt, p).ID != identity {
 					continue // taken over in another browser
 				}
-				if !m.take(rt, p, nil) {
+				if !m.take(rt, p, nil) && !m.removed[identity] {
 					rt.Fatalf("%s lost the seat by moving", identity)
 				}
 				m.join(rt, p)
@@ -333,6 +339,32 @@ func (m *meeting) closeBreakouts(rt *rapid.T) {
 		if seat, err := m.db.Seat(context.Background(), m.id, id); err != nil || taken[id] && seat.State == room.Free || seat.Breakout != 0 {
 			rt.Fatalf("after the breakout rooms: %+v %v", seat, err)
 		}
+	}
+}
+
+// remove takes somebody out: no row of theirs is open any more, whatever the
+// engine has yet to say.
+func (m *meeting) remove(rt *rapid.T) {
+	p, who := m.page(rt), m.page(rt)
+	if m.node(rt).Remove(context.Background(), m.id, guest(p.n).SeatKey, who.identity) != nil {
+		return
+	}
+	m.removed[who.identity] = true
+	present, err := m.db.Present(context.Background(), m.id)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	for _, a := range present {
+		if a.SeatID == who.identity {
+			rt.Fatalf("%s was removed, and is in: %+v", who.identity, a)
+		}
+	}
+}
+
+func (m *meeting) readmit(rt *rapid.T) {
+	p, who := m.page(rt), m.page(rt)
+	if m.node(rt).Readmit(context.Background(), m.id, guest(p.n).SeatKey, who.identity) == nil {
+		delete(m.removed, who.identity)
 	}
 }
 
@@ -405,6 +437,11 @@ func (m *meeting) settleDown(rt *rapid.T) {
 		}
 	}
 	slices.Sort(sids)
+	for _, a := range present {
+		if m.removed[a.SeatID] {
+			rt.Fatalf("%s was removed, and is in", a.SeatID)
+		}
+	}
 	if in := m.in(m.id); !slices.Equal(sids, in) {
 		rt.Fatalf("in the engine: %v, in the ledger: %v", in, sids)
 	}

@@ -28,22 +28,9 @@ func (s *Service) joined(session, identity, connection string, at time.Time) err
 		if unwelcome = !live; unwelcome || err != nil {
 			return err
 		}
-		seat, err := s.store.Seat(ctx, r.ID, identity)
-		if fault.Is(err, fault.NotFound) {
-			unwelcome = true
-			return nil
-		}
-		if err != nil {
+		seat, welcome, err := s.welcome(ctx, r, identity)
+		if unwelcome = !welcome; unwelcome || err != nil {
 			return err
-		}
-		if seat.State == Free {
-			err := s.room(ctx, r, seat)
-			if unwelcome = fault.Is(err, fault.Conflict); unwelcome {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
 		}
 		in, grants = seat, r.grants(seat.Role)
 		a := Attendance{ID: s.newID(), RoomID: r.ID, Session: n, SeatID: seat.ID, Connection: connection,
@@ -76,6 +63,46 @@ func (s *Service) joined(session, identity, connection string, at time.Time) err
 		s.log.Warn("what somebody may send could not be set anew", "session", session, "identity", identity, "error", err)
 	}
 	return nil
+}
+
+// Welcome implements MediaDoor: passes outlive what they were made for. Whether
+// the session goes on is the engine's to say.
+func (s *Service) Welcome(ctx context.Context, session, identity string) (bool, error) {
+	roomID, _, ok := ParseSessionID(session)
+	if !ok {
+		return false, nil
+	}
+	r, err := s.store.Room(ctx, roomID)
+	if fault.Is(err, fault.NotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	_, welcome, err := s.welcome(ctx, r, identity)
+	return welcome, err
+}
+
+// welcome returns the seat of somebody who comes with a pass, and whether they
+// may: not without a seat, not after a host took them out, and not into a full
+// room once their seat was given up.
+func (s *Service) welcome(ctx context.Context, r *Room, identity string) (Seat, bool, error) {
+	seat, err := s.store.Seat(ctx, r.ID, identity)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return seat, false, nil
+	case err != nil:
+		return seat, false, err
+	case !seat.RemovedAt.IsZero():
+		return seat, false, nil
+	case seat.State != Free:
+		return seat, true, nil
+	}
+	err = s.room(ctx, r, seat)
+	if fault.Is(err, fault.Conflict) {
+		return seat, false, nil
+	}
+	return seat, err == nil, err
 }
 
 // isLive reports whether session n of a room is, its own or a breakout room's.

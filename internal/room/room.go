@@ -131,6 +131,8 @@ type Seat struct {
 	State      SeatState
 	Connection string    // the engine's id of the latest connection
 	HeldUntil  time.Time // until when a connection is waited for; zero when none is
+	RemovedAt  time.Time // when a host took its holder out, who does not come back; zero for who may
+	Demoted    bool      // a host took back that they are a co-host: no link makes them one again
 	CreatedAt  time.Time
 }
 

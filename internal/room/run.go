@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -178,7 +179,7 @@ func (s *Service) look(ctx context.Context, roomID string, live []int, doubted m
 		return nil
 	}
 	s.callMoved(ctx, roomID)
-	return s.tellPages(ctx, roomID)
+	return errors.Join(s.tellPages(ctx, roomID), s.allowAll(ctx, roomID, s.media.Hosts))
 }
 
 // again parts the engine's id of a connection from what makes a second row for

@@ -68,6 +68,8 @@ type Store interface {
 	SeatByUser(ctx context.Context, roomID, userID string) (Seat, error)
 	// Seats returns the taken seats of a room.
 	Seats(ctx context.Context, roomID string) ([]Seat, error)
+	// RemovedSeats returns the seats of those whom hosts took out.
+	RemovedSeats(ctx context.Context, roomID string) ([]Seat, error)
 	InsertSeat(ctx context.Context, s Seat) error
 	UpdateSeat(ctx context.Context, s Seat) error
 

@@ -67,10 +67,12 @@ const (
 	RefusalErrorCodeInvalidRequest       RefusalErrorCode = "invalid_request"
 	RefusalErrorCodeInvitationRequired   RefusalErrorCode = "invitation_required"
 	RefusalErrorCodeLinkTaken            RefusalErrorCode = "link_taken"
+	RefusalErrorCodeMicrophoneLocked     RefusalErrorCode = "microphone_locked"
 	RefusalErrorCodeNotHost              RefusalErrorCode = "not_host"
 	RefusalErrorCodeNotInRoom            RefusalErrorCode = "not_in_room"
 	RefusalErrorCodeProjectInactive      RefusalErrorCode = "project_inactive"
 	RefusalErrorCodeProjectSuspended     RefusalErrorCode = "project_suspended"
+	RefusalErrorCodeRemoved              RefusalErrorCode = "removed"
 	RefusalErrorCodeRoomEnded            RefusalErrorCode = "room_ended"
 	RefusalErrorCodeRoomFull             RefusalErrorCode = "room_full"
 	RefusalErrorCodeRoomNotFound         RefusalErrorCode = "room_not_found"
@@ -97,6 +99,8 @@ func (e RefusalErrorCode) Valid() bool {
 		return true
 	case RefusalErrorCodeLinkTaken:
 		return true
+	case RefusalErrorCodeMicrophoneLocked:
+		return true
 	case RefusalErrorCodeNotHost:
 		return true
 	case RefusalErrorCodeNotInRoom:
@@ -104,6 +108,8 @@ func (e RefusalErrorCode) Valid() bool {
 	case RefusalErrorCodeProjectInactive:
 		return true
 	case RefusalErrorCodeProjectSuspended:
+		return true
+	case RefusalErrorCodeRemoved:
 		return true
 	case RefusalErrorCodeRoomEnded:
 		return true
@@ -241,6 +247,21 @@ type Features struct {
 	ScreenShare bool `json:"screen_share"`
 }
 
+// LockRequest defines model for LockRequest.
+type LockRequest struct {
+	// Locks What guests may not do. What is absent stays as it is.
+	Locks   Locks  `json:"locks"`
+	SeatKey string `json:"seat_key"`
+}
+
+// Locks What guests may not do. What is absent stays as it is.
+type Locks struct {
+	Camera      *bool `json:"camera,omitempty"`
+	Chat        *bool `json:"chat,omitempty"`
+	Microphone  *bool `json:"microphone,omitempty"`
+	ScreenShare *bool `json:"screen_share,omitempty"`
+}
+
 // MoveRequest defines model for MoveRequest.
 type MoveRequest struct {
 	// Identity Who moves; absent, oneself.
@@ -251,9 +272,19 @@ type MoveRequest struct {
 	To int `json:"to"`
 }
 
+// MuteRequest defines model for MuteRequest.
+type MuteRequest struct {
+	// Identity Who is muted; absent, all guests.
+	Identity *string `json:"identity,omitempty"`
+	SeatKey  string  `json:"seat_key"`
+}
+
 // People defines model for People.
 type People struct {
 	People []Person `json:"people"`
+
+	// Removed Those whom hosts have removed, who may be readmitted.
+	Removed []Person `json:"removed"`
 }
 
 // Person defines model for Person.
@@ -263,6 +294,13 @@ type Person struct {
 	Identity string `json:"identity"`
 	Name     string `json:"name"`
 	Role     Role   `json:"role"`
+}
+
+// PersonRequest defines model for PersonRequest.
+type PersonRequest struct {
+	// Identity Whom it is about.
+	Identity string `json:"identity"`
+	SeatKey  string `json:"seat_key"`
 }
 
 // Preview defines model for Preview.
@@ -350,6 +388,16 @@ type RefusalErrorReason string
 // Role defines model for Role.
 type Role string
 
+// RoleRequest defines model for RoleRequest.
+type RoleRequest struct {
+	// Identity Whom it is about.
+	Identity string `json:"identity"`
+
+	// Role cohost or guest.
+	Role    Role   `json:"role"`
+	SeatKey string `json:"seat_key"`
+}
+
 // RoomType defines model for RoomType.
 type RoomType string
 
@@ -428,8 +476,14 @@ type BroadcastJSONRequestBody = BroadcastRequest
 // EndRoomJSONRequestBody defines body for EndRoom for application/json ContentType.
 type EndRoomJSONRequestBody = SeatKey
 
+// LockJSONRequestBody defines body for Lock for application/json ContentType.
+type LockJSONRequestBody = LockRequest
+
 // MoveJSONRequestBody defines body for Move for application/json ContentType.
 type MoveJSONRequestBody = MoveRequest
+
+// MuteJSONRequestBody defines body for Mute for application/json ContentType.
+type MuteJSONRequestBody = MuteRequest
 
 // ListPeopleJSONRequestBody defines body for ListPeople for application/json ContentType.
 type ListPeopleJSONRequestBody = SeatKey
@@ -437,8 +491,20 @@ type ListPeopleJSONRequestBody = SeatKey
 // PreviewRoomJSONRequestBody defines body for PreviewRoom for application/json ContentType.
 type PreviewRoomJSONRequestBody = PreviewRequest
 
+// ReadmitJSONRequestBody defines body for Readmit for application/json ContentType.
+type ReadmitJSONRequestBody = PersonRequest
+
+// RemovePersonJSONRequestBody defines body for RemovePerson for application/json ContentType.
+type RemovePersonJSONRequestBody = PersonRequest
+
+// AppointJSONRequestBody defines body for Appoint for application/json ContentType.
+type AppointJSONRequestBody = RoleRequest
+
 // TakeSeatJSONRequestBody defines body for TakeSeat for application/json ContentType.
 type TakeSeatJSONRequestBody = SeatRequest
+
+// AskToUnmuteJSONRequestBody defines body for AskToUnmute for application/json ContentType.
+type AskToUnmuteJSONRequestBody = PersonRequest
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -454,18 +520,36 @@ type ServerInterface interface {
 	// EndRoom End the room for all
 	// (POST /rooms/{room_id}/end)
 	EndRoom(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// Lock Change what guests may do
+	// (POST /rooms/{room_id}/locks)
+	Lock(w http.ResponseWriter, r *http.Request, roomId RoomID)
 	// Move Move to a breakout room or back
 	// (POST /rooms/{room_id}/move)
 	Move(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// Mute Mute somebody, or all guests
+	// (POST /rooms/{room_id}/mute)
+	Mute(w http.ResponseWriter, r *http.Request, roomId RoomID)
 	// ListPeople Who is in the room and in its breakout rooms
 	// (POST /rooms/{room_id}/people)
 	ListPeople(w http.ResponseWriter, r *http.Request, roomId RoomID)
 	// PreviewRoom What the visitor sees before joining
 	// (POST /rooms/{room_id}/preview)
 	PreviewRoom(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// Readmit Let somebody come back who was removed
+	// (POST /rooms/{room_id}/readmit)
+	Readmit(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// RemovePerson Take somebody out
+	// (POST /rooms/{room_id}/remove)
+	RemovePerson(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// Appoint Make somebody a co-host, or take that back
+	// (POST /rooms/{room_id}/role)
+	Appoint(w http.ResponseWriter, r *http.Request, roomId RoomID)
 	// TakeSeat Take a seat, or return to one's own
 	// (POST /rooms/{room_id}/seats)
 	TakeSeat(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// AskToUnmute Ask somebody to speak
+	// (POST /rooms/{room_id}/unmute)
+	AskToUnmute(w http.ResponseWriter, r *http.Request, roomId RoomID)
 }
 
 // ServerInterfaceWrapper converts contexts to parameters.
@@ -581,6 +665,32 @@ func (siw *ServerInterfaceWrapper) EndRoom(w http.ResponseWriter, r *http.Reques
 	handler.ServeHTTP(w, r)
 }
 
+// Lock operation middleware
+func (siw *ServerInterfaceWrapper) Lock(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.Lock(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // Move operation middleware
 func (siw *ServerInterfaceWrapper) Move(w http.ResponseWriter, r *http.Request) {
 
@@ -598,6 +708,32 @@ func (siw *ServerInterfaceWrapper) Move(w http.ResponseWriter, r *http.Request) 
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.Move(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// Mute operation middleware
+func (siw *ServerInterfaceWrapper) Mute(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.Mute(w, r, roomId)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -659,6 +795,84 @@ func (siw *ServerInterfaceWrapper) PreviewRoom(w http.ResponseWriter, r *http.Re
 	handler.ServeHTTP(w, r)
 }
 
+// Readmit operation middleware
+func (siw *ServerInterfaceWrapper) Readmit(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.Readmit(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RemovePerson operation middleware
+func (siw *ServerInterfaceWrapper) RemovePerson(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RemovePerson(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// Appoint operation middleware
+func (siw *ServerInterfaceWrapper) Appoint(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.Appoint(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // TakeSeat operation middleware
 func (siw *ServerInterfaceWrapper) TakeSeat(w http.ResponseWriter, r *http.Request) {
 
@@ -676,6 +890,32 @@ func (siw *ServerInterfaceWrapper) TakeSeat(w http.ResponseWriter, r *http.Reque
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.TakeSeat(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// AskToUnmute operation middleware
+func (siw *ServerInterfaceWrapper) AskToUnmute(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AskToUnmute(w, r, roomId)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -813,6 +1053,12 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/move", wrapper.Move)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/people", wrapper.ListPeople)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/broadcast", wrapper.Broadcast)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/mute", wrapper.Mute)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/unmute", wrapper.AskToUnmute)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/remove", wrapper.RemovePerson)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/readmit", wrapper.Readmit)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/locks", wrapper.Lock)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/role", wrapper.Appoint)
 
 	return m
 }

@@ -93,12 +93,16 @@ func (s *Server) listPeople(w http.ResponseWriter, r *http.Request, roomID strin
 	if err := o.Err(); err != nil {
 		return People{}, err
 	}
-	seats, err := s.rooms.People(r.Context(), roomID, seatKey)
-	out := People{People: make([]Person, 0, len(seats))}
+	in, removed, err := s.rooms.People(r.Context(), roomID, seatKey)
+	return People{People: people(in), Removed: people(removed)}, err
+}
+
+func people(seats []room.Seat) []Person {
+	out := make([]Person, 0, len(seats))
 	for _, seat := range seats {
-		out.People = append(out.People, Person{Identity: seat.ID, Name: seat.Name, Role: Role(seat.Role), Breakout: seat.Breakout})
+		out = append(out, Person{Identity: seat.ID, Name: seat.Name, Role: Role(seat.Role), Breakout: seat.Breakout})
 	}
-	return out, err
+	return out
 }
 
 // act reads who asks, has it done and says so.

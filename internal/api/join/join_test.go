@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/netip"
 	"os"
@@ -28,11 +29,17 @@ type engine struct {
 	away bool
 }
 
-func (e *engine) Open(context.Context, room.MediaSession) error              { return e.err() }
-func (e *engine) Close(context.Context, string) error                        { return e.err() }
-func (e *engine) Remove(context.Context, string, string) error               { return e.err() }
-func (e *engine) Pass(room.MediaPass) (string, error)                        { return "media token", e.err() }
-func (e *engine) Announce(context.Context, string, room.Info) error          { return e.err() }
+func (e *engine) Open(context.Context, room.MediaSession) error     { return e.err() }
+func (e *engine) Close(context.Context, string) error               { return e.err() }
+func (e *engine) Remove(context.Context, string, string) error      { return e.err() }
+func (e *engine) Pass(room.MediaPass) (string, error)               { return "media token", e.err() }
+func (e *engine) Announce(context.Context, string, room.Info) error { return e.err() }
+func (e *engine) Allow(context.Context, string, string, room.Role, room.Grants) error {
+	return e.err()
+}
+func (e *engine) Mute(_ context.Context, _ string, identities []string) ([]string, error) {
+	return identities, e.err()
+}
 func (e *engine) Tell(context.Context, string, []string, room.Message) error { return e.err() }
 
 func (e *engine) err() error {
@@ -62,6 +69,7 @@ type place struct {
 	db      *store.DB
 	project project.Project
 	engine  *engine
+	host    string // the identity of the host of the room at hand
 	guesses guesses
 	checker *contract.Checker
 }
@@ -104,6 +112,7 @@ type answer struct {
 	Breakout       m
 	Breakouts      []m
 	People         []m
+	Removed        []m
 	OpensAt        *time.Time `json:"opens_at"`
 	You            struct {
 		Role, Link string
@@ -152,7 +161,8 @@ var (
 )
 
 // acts are the routes of people in a room, with a body that each takes.
-var acts = map[string]m{"/end": {}, "/breakouts": {"names": []string{"One"}}, "/breakouts/close": {}, "/move": {"to": 0}, "/broadcast": {"text": "Hello"}, "/people": {}}
+var acts = map[string]m{"/end": {}, "/breakouts": {"names": []string{"One"}}, "/breakouts/close": {}, "/move": {"to": 0}, "/broadcast": {"text": "Hello"}, "/people": {},
+	"/mute": {}, "/unmute": {"identity": "somebody"}, "/remove": {"identity": "somebody"}, "/readmit": {"identity": "somebody"}, "/locks": {"locks": m{"camera": true}}, "/role": {"identity": "somebody", "role": "cohost"}}
 
 func with(key string, in m) m {
 	out := m{"seat_key": key}
@@ -182,6 +192,7 @@ func TestContract(t *testing.T) {
 	if status != 200 || guest.Role != "guest" {
 		t.Fatalf("%d %+v", status, guest)
 	}
+	p.host = host.Identity
 	p.refused(id, "/seats", m{"name": "Chen", "seat_key": otherKey, "link": link, "role": "host"}, 409, "link_taken")
 	// Before the start.
 	for in, want := range map[string]time.Time{"": start, earlyLink: start.Add(-10 * time.Minute)} {
@@ -211,6 +222,10 @@ func TestContract(t *testing.T) {
 		t.Errorf("%d %v, want %v", status, who.People, want)
 	}
 	p.done(id, "/broadcast", with(hostKey, acts["/broadcast"]))
+	p.ParticipantJoined(guest.SessionID, guest.Identity, "PA_ben", time.Now())
+	for _, path := range []string{"/mute", "/unmute", "/locks", "/role", "/remove", "/readmit"} {
+		p.done(id, path, with(hostKey, m{"identity": guest.Identity, "role": "guest", "locks": m{}}))
+	}
 	p.done(id, "/breakouts/close", with(hostKey, nil))
 	if status, a := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey}); status != 200 || a.Breakout != nil || a.Identity != guest.Identity {
 		t.Errorf("%d %+v", status, a)
@@ -242,8 +257,9 @@ func TestContract(t *testing.T) {
 func (p *place) refusals(id, early string) {
 	p.t.Helper()
 	big := `{"text":"` + strings.Repeat("x", 65<<10) + `"}`
-	acts := map[string]m{"/preview": {}, "/seats": {"name": "Chen"}, "/end": {}, "/breakouts": {"names": []string{"One"}}, "/breakouts/close": {}, "/move": {"to": 0}, "/broadcast": {"text": "Hello"}, "/people": {}}
-	for path, in := range acts {
+	all := map[string]m{"/preview": {}, "/seats": {"name": "Chen"}}
+	maps.Copy(all, acts)
+	for path, in := range all {
 		p.refused(id, path, with("short", in), 400, "invalid_request")
 		p.refused(id, path, big, 413, "body_too_large")
 		res := p.checker.Do(p.t, http.MethodPost, "/api/join/rooms/"+id+path, http.Header{"Content-Type": {"text/plain"}}, []byte(`{}`))
@@ -269,6 +285,8 @@ func (p *place) refusals(id, early string) {
 	}{
 		{"/breakouts", m{"names": []string{}}}, {"/breakouts", m{"names": []string{""}}}, {"/breakouts", m{"names": []string{strings.Repeat("x", 61)}}},
 		{"/breakouts", m{"names": make([]string, 17)}}, {"/breakouts", m{"names": []string{"One"}, "assign": m{"somebody": 1}}}, {"/breakouts", m{"names": "One"}},
+		{"/mute", m{"identity": 1}}, {"/unmute", m{}}, {"/remove", m{}}, {"/readmit", m{}}, {"/locks", m{}}, {"/locks", m{"locks": m{"camera": "yes"}}},
+		{"/role", m{"role": "cohost"}}, {"/role", m{"identity": "somebody", "role": "host"}}, {"/remove", m{"identity": p.host}}, {"/role", m{"identity": p.host, "role": "guest"}},
 		{"/move", m{}}, {"/move", m{"to": "1"}}, {"/broadcast", m{}}, {"/broadcast", m{"text": strings.Repeat("x", 501)}},
 	} {
 		p.refused(id, c.path, with(hostKey, c.in), 400, "invalid_request")
@@ -276,6 +294,9 @@ func (p *place) refusals(id, early string) {
 	p.engine.away = true
 	p.refused(id, "/broadcast", with(hostKey, acts["/broadcast"]), 503, "unavailable")
 	p.engine.away = false
+	for _, path := range []string{"/mute", "/unmute", "/remove", "/readmit", "/role"} {
+		p.refused(id, path, with(hostKey, m{"identity": "nobody", "role": "cohost"}), 404, "seat_not_found")
+	}
 
 	// Where invitations are required.
 	projects := project.NewService(p.db, time.Now, storetest.NewID, func(string) {})

@@ -21,7 +21,13 @@ type Rooms interface {
 	CloseBreakouts(ctx context.Context, roomID, seatKey string) error
 	Move(ctx context.Context, roomID, seatKey, identity string, to int) error
 	Broadcast(ctx context.Context, roomID, seatKey, text string) error
-	People(ctx context.Context, roomID, seatKey string) ([]room.Seat, error)
+	People(ctx context.Context, roomID, seatKey string) (in, removed []room.Seat, err error)
+	Mute(ctx context.Context, roomID, seatKey, identity string) error
+	AskToUnmute(ctx context.Context, roomID, seatKey, identity string) error
+	Remove(ctx context.Context, roomID, seatKey, identity string) error
+	Readmit(ctx context.Context, roomID, seatKey, identity string) error
+	Lock(ctx context.Context, roomID, seatKey string, q room.LockChange) error
+	Appoint(ctx context.Context, roomID, seatKey, identity string, role room.Role) error
 	EndByHost(ctx context.Context, roomID, seatKey string) error
 }
 

@@ -213,6 +213,15 @@ func (p *Participant) TakenOut(name string) bool {
 	return own != nil && own.takenOut
 }
 
+// SetMuted tells the server whether the track of that name is muted, as a page
+// does. Its packets go on.
+func (p *Participant) SetMuted(name string, muted bool) error {
+	p.mu.Lock()
+	sid := p.own[name].sid
+	p.mu.Unlock()
+	return p.say(&livekit.SignalRequest{Message: &livekit.SignalRequest_Mute{Mute: &livekit.MuteTrackRequest{Sid: sid, Muted: muted}}})
+}
+
 // Say sends a message on the reliable channel to the named others, to all when
 // none is named. It claims to have no sender, as only the server has none.
 // The server says nothing to those who may not send.

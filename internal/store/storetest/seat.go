@@ -83,6 +83,15 @@ func (s *suite) TestOccupancy(t *testing.T) {
 		return errors.Join(s.db.UpdateSeat(ctx, joined), s.db.UpdateSeat(ctx, early))
 	})
 	occupied(room.Occupancy{Taken: 2, Joined: 1, NextRelease: joined.HeldUntil})
+
+	early.RemovedAt, early.Demoted = moment(66), true
+	s.write(t, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, early) })
+	got, err = s.db.RemovedSeats(ctx, r.ID)
+	same(t, got, err, []room.Seat{early})
+	early.RemovedAt = time.Time{}
+	s.write(t, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, early) })
+	got, err = s.db.RemovedSeats(ctx, r.ID)
+	same(t, got, err, nil)
 }
 
 func (s *suite) TestAttendance(t *testing.T) {

@@ -12,6 +12,10 @@ export type People = Schemas['People'];
 export type Breakouts = Schemas['Breakouts'];
 export type MoveRequest = Schemas['MoveRequest'];
 export type BroadcastRequest = Schemas['BroadcastRequest'];
+export type MuteRequest = Schemas['MuteRequest'];
+export type PersonRequest = Schemas['PersonRequest'];
+export type LockRequest = Schemas['LockRequest'];
+export type RoleRequest = Schemas['RoleRequest'];
 type SeatKey = Schemas['SeatKey'];
 export type RefusalCode = Schemas['Refusal']['error']['code'];
 export type EndReason = NonNullable<Schemas['Refusal']['error']['reason']>;
@@ -75,6 +79,30 @@ export class JoinApi {
 
   broadcast(body: BroadcastRequest): Promise<Answer<null>> {
     return this.#post<null>('broadcast', body);
+  }
+
+  mute(body: MuteRequest): Promise<Answer<null>> {
+    return this.#post<null>('mute', body);
+  }
+
+  askToUnmute(body: PersonRequest): Promise<Answer<null>> {
+    return this.#post<null>('unmute', body);
+  }
+
+  remove(body: PersonRequest): Promise<Answer<null>> {
+    return this.#post<null>('remove', body);
+  }
+
+  readmit(body: PersonRequest): Promise<Answer<null>> {
+    return this.#post<null>('readmit', body);
+  }
+
+  lock(body: LockRequest): Promise<Answer<null>> {
+    return this.#post<null>('locks', body);
+  }
+
+  appoint(body: RoleRequest): Promise<Answer<null>> {
+    return this.#post<null>('role', body);
   }
 
   async #post<T>(path: string, body: object, signal?: AbortSignal): Promise<Answer<T>> {

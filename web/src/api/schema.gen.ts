@@ -188,6 +188,145 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rooms/{room_id}/mute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mute somebody, or all guests
+         * @description For hosts and co-hosts; a co-host mutes no host. The server forwards no
+         *     more of the microphone, and the page gets the message `muted`. Whoever
+         *     is muted may unmute themselves.
+         */
+        post: operations["mute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rooms/{room_id}/unmute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask somebody to speak
+         * @description For hosts and co-hosts. Their page gets the message `unmute` and asks
+         *     them: nobody's microphone is turned on from afar.
+         */
+        post: operations["askToUnmute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rooms/{room_id}/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take somebody out
+         * @description For hosts and co-hosts; a co-host removes no host. They are disconnected
+         *     and do not come back: not with the same seat key, not with the media
+         *     token they have, and not with a personal link.
+         */
+        post: operations["removePerson"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rooms/{room_id}/readmit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let somebody come back who was removed
+         * @description For hosts and co-hosts.
+         */
+        post: operations["readmit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rooms/{room_id}/locks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change what guests may do
+         * @description For hosts and co-hosts. It holds at once, for those who are in too: what
+         *     they send and may not any more is taken out.
+         */
+        post: operations["lock"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rooms/{room_id}/role": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make somebody a co-host, or take that back
+         * @description For hosts and co-hosts. Who is a host stays one. Whoever was a co-host
+         *     and is a guest again stays a guest, whatever link they come with.
+         */
+        post: operations["appoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -319,6 +458,8 @@ export interface components {
         };
         People: {
             people: components["schemas"]["Person"][];
+            /** @description Those whom hosts have removed, who may be readmitted. */
+            removed: components["schemas"]["Person"][];
         };
         Person: {
             identity: string;
@@ -338,6 +479,34 @@ export interface components {
             seat_key: string;
             text: string;
         };
+        PersonRequest: {
+            seat_key: string;
+            /** @description Whom it is about. */
+            identity: string;
+        };
+        MuteRequest: {
+            seat_key: string;
+            /** @description Who is muted; absent, all guests. */
+            identity?: string;
+        };
+        LockRequest: {
+            seat_key: string;
+            locks: components["schemas"]["Locks"];
+        };
+        /** @description What guests may not do. What is absent stays as it is. */
+        Locks: {
+            microphone?: boolean;
+            camera?: boolean;
+            screen_share?: boolean;
+            chat?: boolean;
+        };
+        RoleRequest: {
+            seat_key: string;
+            /** @description Whom it is about. */
+            identity: string;
+            /** @description cohost or guest. */
+            role: components["schemas"]["Role"];
+        };
         /** @enum {string} */
         RoomType: "video" | "audio";
         /** @enum {string} */
@@ -345,7 +514,7 @@ export interface components {
         Refusal: {
             error: {
                 /** @enum {string} */
-                code: "invalid_request" | "unsupported_media_type" | "body_too_large" | "room_not_found" | "room_ended" | "room_not_open" | "room_full" | "project_inactive" | "project_suspended" | "link_taken" | "invitation_required" | "not_host" | "not_in_room" | "breakout_not_found" | "too_many_breakouts" | "seat_not_found" | "too_many_attempts" | "unavailable" | "internal";
+                code: "invalid_request" | "unsupported_media_type" | "body_too_large" | "room_not_found" | "room_ended" | "room_not_open" | "room_full" | "project_inactive" | "project_suspended" | "link_taken" | "invitation_required" | "removed" | "not_host" | "not_in_room" | "breakout_not_found" | "too_many_breakouts" | "seat_not_found" | "microphone_locked" | "too_many_attempts" | "unavailable" | "internal";
                 /** @description A sentence for the person. */
                 message: string;
                 /**
@@ -626,6 +795,204 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BroadcastRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            410: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
+        };
+    };
+    mute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MuteRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            410: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
+        };
+    };
+    askToUnmute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PersonRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            410: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
+        };
+    };
+    removePerson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PersonRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            410: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
+        };
+    };
+    readmit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PersonRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            410: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
+        };
+    };
+    lock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LockRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            410: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
+        };
+    };
+    appoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RoleRequest"];
             };
         };
         responses: {

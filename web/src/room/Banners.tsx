@@ -1,6 +1,6 @@
 import { useAudioPlayback, useConnectionQualityIndicator } from '@livekit/components-react';
 import { ConnectionQuality, type Room } from 'livekit-client';
-import type { ReactElement } from 'react';
+import type { ReactElement, ReactNode } from 'react';
 import { useLasting } from '../lib/useLasting';
 import type { Desk } from '../media/desk';
 import type { Studio } from '../media/studio';
@@ -22,10 +22,12 @@ interface Props {
   /** The visitor speaks although muted. */
   unheard: boolean;
   onHeard: () => void;
+  /** What else there is to say, first. */
+  children?: ReactNode;
 }
 
 /** What the page has to say while people talk: calm, above the stage, moving nothing. */
-export function Banners({ room, link, desk, studio, notice, onNoticed, word, unheard, onHeard }: Props): ReactElement {
+export function Banners({ room, link, desk, studio, notice, onNoticed, word, unheard, onHeard, children }: Props): ReactElement {
   const moving = link.is === 'returning' && link.moving;
   const gone = link.is === 'asking' || (link.is === 'returning' && !moving);
   // LiveKit mends most things before anybody hears a gap.
@@ -36,6 +38,7 @@ export function Banners({ room, link, desk, studio, notice, onNoticed, word, unh
   const weak = useLasting(quality === ConnectionQuality.Poor && link.is === 'up', 4_000);
   return (
     <div className="banners">
+      {children}
       {!canPlayAudio && link.is === 'up' && (
         <div className="banner strong">
           <p>{t('room.soundOff')}</p>

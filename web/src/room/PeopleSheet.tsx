@@ -6,26 +6,34 @@ import { Sheet } from '../ui/Sheet';
 import { Badges } from './Badges';
 import type { Person } from './person';
 import type { Entry } from './roll';
+import { PeopleTools } from './tools/PeopleTools';
+import { PersonTools } from './tools/PersonTools';
+import { RemovedPeople } from './tools/RemovedPeople';
+import type { Tools } from './tools/tools';
 
 interface Props {
   people: Entry<Person>[];
+  /** For those who run the room. */
+  tools: Tools | null;
   onClose: () => void;
 }
 
 /** Everybody, also those for whom the stage has no place. */
-export function PeopleSheet({ people, onClose }: Props): ReactElement {
+export function PeopleSheet({ people, tools, onClose }: Props): ReactElement {
   return (
     <Sheet title={t('people.title')} onClose={onClose}>
+      {tools && <PeopleTools tools={tools} />}
       <ul className="roll">
         {people.map((entry) => (
-          <Row key={entry.person.identity} entry={entry} />
+          <Row key={entry.person.identity} entry={entry} tools={tools} />
         ))}
       </ul>
+      {tools && <RemovedPeople tools={tools} present={people.length} />}
     </Sheet>
   );
 }
 
-function Row({ entry: { person, goneAt } }: { entry: Entry<Person> }): ReactElement {
+function Row({ entry: { person, goneAt }, tools }: { entry: Entry<Person>; tools: Tools | null }): ReactElement {
   const speaking = useIsSpeaking(person.participant);
   const away = goneAt !== null;
   return (
@@ -40,6 +48,7 @@ function Row({ entry: { person, goneAt } }: { entry: Entry<Person> }): ReactElem
         {speaking && !away && <span className="badge speaking">{t('room.speaking')}</span>}
         <Badges person={person} away={away} />
       </span>
+      {tools && <PersonTools tools={tools} person={person} away={away} />}
     </li>
   );
 }

@@ -26,6 +26,8 @@ import { useWarning } from './limit';
 import { RoomHead } from './RoomHead';
 import { RoomSheets, type OpenSheet } from './RoomSheets';
 import { Sound } from './Sound';
+import { HostNotice } from './tools/HostNotice';
+import { useRole } from './tools/useRole';
 import { usePeople } from './usePeople';
 import { VideoStage } from './VideoStage';
 
@@ -51,6 +53,7 @@ export function RoomScreen({ room, seat, link, word, clock, acts, studio, invita
   const info = useInfo(room);
   const allowed = useAllowed(room);
   const here = seat.breakout?.number ?? 0;
+  const role = useRole(room, seat.role);
   const people = usePeople(room, seat, !allowed.mic || !isHeard(desk), link.is === 'up');
   const [everMet, setEverMet] = useState(false);
   const alone = people.length === 1;
@@ -107,7 +110,9 @@ export function RoomScreen({ room, seat, link, word, clock, acts, studio, invita
             word={word}
             unheard={unheard}
             onHeard={onHeard}
-          />
+          >
+            <HostNotice room={room} role={role} allowed={allowed} heard={isHeard(desk)} studio={studio} />
+          </Banners>
         </div>
         <Controls
           desk={desk}
@@ -128,6 +133,7 @@ export function RoomScreen({ room, seat, link, word, clock, acts, studio, invita
         desk={desk}
         studio={studio}
         seat={seat}
+        role={role}
         info={info}
         people={people}
         narrow={narrow}

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import type { Seat } from '../api/client';
+import type { Role, Seat } from '../api/client';
 import type { Desk } from '../media/desk';
 import type { Studio } from '../media/studio';
 import type { Acts } from '../visit/acts';
@@ -12,8 +12,9 @@ import { MoreSheet } from './MoreSheet';
 import { PeopleSheet } from './PeopleSheet';
 import type { Person } from './person';
 import type { Entry } from './roll';
+import { LocksSheet } from './tools/LocksSheet';
 
-export type OpenSheet = 'people' | 'more' | 'rooms' | 'end' | 'keys' | null;
+export type OpenSheet = 'people' | 'more' | 'rooms' | 'end' | 'keys' | 'locks' | null;
 
 interface Props {
   open: OpenSheet;
@@ -21,6 +22,8 @@ interface Props {
   desk: Desk;
   studio: Studio;
   seat: Seat;
+  /** What the visitor is now; a host may have changed it since the seat was taken. */
+  role: Role;
   info: RoomInfo;
   people: Entry<Person>[];
   narrow: boolean;
@@ -32,15 +35,19 @@ interface Props {
 }
 
 /** What lies over the stage now; one at a time. */
-export function RoomSheets({ open, onOpen, desk, studio, seat, info, people, narrow, shortcuts, talks, acts, invitation }: Props): ReactElement | null {
+export function RoomSheets({ open, onOpen, desk, studio, seat, role, info, people, narrow, shortcuts, talks, acts, invitation }: Props): ReactElement | null {
   const close = (): void => onOpen(null);
   switch (open) {
     case null:
       return null;
     case 'people':
-      return <PeopleSheet people={people} onClose={close} />;
+      return (
+        <PeopleSheet people={people} tools={role === 'guest' ? null : { acts, role, onLocks: () => onOpen('locks') }} onClose={close} />
+      );
+    case 'locks':
+      return <LocksSheet acts={acts} seat={seat} locks={info.locks} onClose={close} />;
     case 'more': {
-      const mayOpenRooms = seat.role !== 'guest' && seat.max_breakouts > 0;
+      const mayOpenRooms = role !== 'guest' && seat.max_breakouts > 0;
       return (
         <MoreSheet
           desk={desk}
@@ -50,14 +57,14 @@ export function RoomSheets({ open, onOpen, desk, studio, seat, info, people, nar
           onPeople={() => onOpen('people')}
           onRooms={mayOpenRooms || info.breakouts.length > 0 ? () => onOpen('rooms') : null}
           onKeys={() => onOpen('keys')}
-          onEnd={seat.role === 'host' ? () => onOpen('end') : null}
+          onEnd={role === 'host' ? () => onOpen('end') : null}
           onClose={close}
         />
       );
     }
     case 'rooms': {
       const others = people.filter(({ person, goneAt }) => !person.you && goneAt === null).map(({ person }) => person);
-      return <RoomsSheet acts={acts} seat={seat} info={info} people={others} onClose={close} />;
+      return <RoomsSheet acts={acts} seat={{ ...seat, role }} info={info} people={others} onClose={close} />;
     }
     case 'keys':
       return <KeysSheet shortcuts={shortcuts} talks={talks} onClose={close} />;

@@ -15,7 +15,12 @@ export interface RoomInfo {
   breakout: number;
   /** The breakout rooms that are open. */
   breakouts: readonly Place[];
+  /** What guests may not do. */
+  locks: Locks;
 }
+
+export type Lock = 'microphone' | 'camera' | 'screen_share' | 'chat';
+export type Locks = Record<Lock, boolean>;
 
 /** Reads the metadata of a session; what is missing or unreadable is as if it was not said. */
 export function readInfo(metadata: string | undefined): RoomInfo {
@@ -26,7 +31,13 @@ export function readInfo(metadata: string | undefined): RoomInfo {
     endsAt: Number.isFinite(endsAt) ? endsAt : null,
     breakout: typeof said['breakout'] === 'number' ? said['breakout'] : 0,
     breakouts: Array.isArray(open) ? open.filter(isPlace) : [],
+    locks: readLocks(said['locks']),
   };
+}
+
+function readLocks(value: unknown): Locks {
+  const { microphone, camera, screen_share, chat } = (value ?? {}) as Partial<Record<Lock, unknown>>;
+  return { microphone: microphone === true, camera: camera === true, screen_share: screen_share === true, chat: chat === true };
 }
 
 function isPlace(value: unknown): value is Place {

@@ -1,4 +1,8 @@
-export type Message = { kind: 'move' } | { kind: 'broadcast'; text: string; from: string };
+export type Message =
+  | { kind: 'move' }
+  | { kind: 'broadcast'; text: string; from: string }
+  /** A host has muted this page, or asks for the visitor's voice. */
+  | { kind: 'muted' | 'unmute'; from: string };
 
 const decoder = new TextDecoder();
 
@@ -11,8 +15,9 @@ export function readMessage(topic: string | undefined, payload: Uint8Array, iden
   const said = parse(decoder.decode(payload));
   if (said['kind'] === 'move') return { kind: 'move' };
   const { kind, text, from } = said;
-  if (kind !== 'broadcast' || typeof text !== 'string') return null;
-  return { kind, text, from: typeof from === 'string' ? from : '' };
+  const sender = typeof from === 'string' ? from : '';
+  if (kind === 'muted' || kind === 'unmute') return { kind, from: sender };
+  return kind === 'broadcast' && typeof text === 'string' ? { kind, text, from: sender } : null;
 }
 
 function parse(json: string): Record<string, unknown> {

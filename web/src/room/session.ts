@@ -50,7 +50,7 @@ export class Session {
       .on(RoomEvent.DataReceived, (payload, sender, _kind, topic, _encryption, identity) => {
         const message = readMessage(topic, payload, sender?.identity || identity);
         if (message?.kind === 'move') this.#watch.dropped('moved');
-        else if (message) this.#watch.told(message);
+        else if (message?.kind === 'broadcast') this.#watch.told(message);
       })
       .on(RoomEvent.Disconnected, this.#end);
   }

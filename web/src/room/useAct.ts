@@ -13,6 +13,8 @@ function wordsFor(answer: Answer<unknown>): string | null {
       return t('act.closed');
     case 'seat_not_found':
       return t('act.gone');
+    case 'microphone_locked':
+      return t('tools.micLocked');
     case 'not_host':
       return t('act.notHost');
     default:

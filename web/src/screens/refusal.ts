@@ -30,6 +30,7 @@ const pages: Record<RefusalCode, () => Words> = {
   project_inactive: closed,
   project_suspended: closed,
   invitation_required: () => ({ title: t('refused.invitation.title'), text: [t('refused.invitation.text'), t('refused.invitation.used')], way: 'again' }),
+  removed: () => ({ title: t('removed.title'), text: [t('removed.text'), t('removed.again')], way: 'again' }),
   too_many_attempts: () => ({ title: t('refused.attempts.title'), text: [t('refused.attempts.text')], way: null }),
   link_taken: outOfStep,
   // Answers to what is done in a room, where the sheet says them.
@@ -38,6 +39,7 @@ const pages: Record<RefusalCode, () => Words> = {
   breakout_not_found: outOfStep,
   too_many_breakouts: outOfStep,
   seat_not_found: outOfStep,
+  microphone_locked: outOfStep,
   invalid_request: outOfStep,
   unsupported_media_type: outOfStep,
   body_too_large: outOfStep,

@@ -1,4 +1,4 @@
-import type { Answer, Breakouts, JoinApi, People } from '../api/client';
+import type { Answer, Breakouts, JoinApi, LockRequest, People, RoleRequest } from '../api/client';
 
 /** How often something is asked again of a server that says when it will be ready, and how soon that must be. */
 const asksAgain = 4;
@@ -52,6 +52,35 @@ export class Acts {
     // The server also says so, but this page knows already.
     if (answer.is === 'ok') this.#moved();
     return answer;
+  }
+
+  async mute(identity: string): Promise<Answer<null>> {
+    return this.#ask((seat_key) => this.#api.mute({ seat_key, identity }));
+  }
+
+  async muteGuests(): Promise<Answer<null>> {
+    return this.#ask((seat_key) => this.#api.mute({ seat_key }));
+  }
+
+  /** Not asked again: they may have been asked already. */
+  async askToUnmute(identity: string): Promise<Answer<null>> {
+    return this.#api.askToUnmute({ seat_key: await this.#seatKey, identity });
+  }
+
+  async remove(identity: string): Promise<Answer<null>> {
+    return this.#ask((seat_key) => this.#api.remove({ seat_key, identity }));
+  }
+
+  async readmit(identity: string): Promise<Answer<null>> {
+    return this.#ask((seat_key) => this.#api.readmit({ seat_key, identity }));
+  }
+
+  async lock(locks: LockRequest['locks']): Promise<Answer<null>> {
+    return this.#ask((seat_key) => this.#api.lock({ seat_key, locks }));
+  }
+
+  async appoint(identity: string, role: RoleRequest['role']): Promise<Answer<null>> {
+    return this.#ask((seat_key) => this.#api.appoint({ seat_key, identity, role }));
   }
 
   async #ask<T>(ask: (seatKey: string) => Promise<Answer<T>>): Promise<Answer<T>> {

@@ -73,6 +73,7 @@ function quietPoll(refusal: Refusal): Task['waitMs'] | null {
     case 'project_suspended':
     case 'room_not_found':
     case 'invitation_required':
+    case 'removed':
       return () => Infinity;
     default:
       return null;

@@ -1,0 +1,81 @@
+package join
+
+import (
+	"context"
+	"net/http"
+
+	"parley/internal/api/web"
+	"parley/internal/room"
+)
+
+// What hosts and co-hosts do with the others.
+
+// Mute implements ServerInterface.
+func (s *Server) Mute(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+	s.act(w, r, func(o *web.Object, seatKey string) error {
+		identity := text(o.Text("identity"))
+		if err := o.Err(); err != nil {
+			return err
+		}
+		return s.rooms.Mute(r.Context(), roomID, seatKey, identity)
+	})
+}
+
+// AskToUnmute implements ServerInterface.
+func (s *Server) AskToUnmute(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+	s.actOn(w, r, roomID, s.rooms.AskToUnmute)
+}
+
+// RemovePerson implements ServerInterface.
+func (s *Server) RemovePerson(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+	s.actOn(w, r, roomID, s.rooms.Remove)
+}
+
+// Readmit implements ServerInterface.
+func (s *Server) Readmit(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+	s.actOn(w, r, roomID, s.rooms.Readmit)
+}
+
+// Lock implements ServerInterface.
+func (s *Server) Lock(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+	s.act(w, r, func(o *web.Object, seatKey string) error {
+		locks := o.RequiredObject("locks")
+		q := room.LockChange{Microphone: flag(locks, "microphone"), Camera: flag(locks, "camera"),
+			ScreenShare: flag(locks, "screen_share"), Chat: flag(locks, "chat")}
+		if err := o.Err(); err != nil {
+			return err
+		}
+		return s.rooms.Lock(r.Context(), roomID, seatKey, q)
+	})
+}
+
+// Appoint implements ServerInterface.
+func (s *Server) Appoint(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+	s.act(w, r, func(o *web.Object, seatKey string) error {
+		identity, role := o.RequiredText("identity"), o.RequiredText("role")
+		if err := o.Err(); err != nil {
+			return err
+		}
+		return s.rooms.Appoint(r.Context(), roomID, seatKey, identity, room.Role(role))
+	})
+}
+
+// actOn is act for what is done to one person.
+func (s *Server) actOn(w http.ResponseWriter, r *http.Request, roomID string, do func(ctx context.Context, roomID, seatKey, identity string) error) {
+	s.act(w, r, func(o *web.Object, seatKey string) error {
+		identity := o.RequiredText("identity")
+		if err := o.Err(); err != nil {
+			return err
+		}
+		return do(r.Context(), roomID, seatKey, identity)
+	})
+}
+
+// flag reads a flag that may be absent.
+func flag(o *web.Object, name string) *bool {
+	if !o.Has(name) {
+		return nil
+	}
+	on := o.Flag(name)
+	return &on
+}

@@ -1,0 +1,298 @@
+package room_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"parley/internal/event"
+	"parley/internal/fault"
+	"parley/internal/project"
+	"parley/internal/room"
+)
+
+const notHost = "only a host or co-host may do this"
+
+// A guest may use no tool, and a co-host none on a host.
+func TestWhoMayUseTools(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ctx := context.Background()
+	h.project.Settings.HiddenParticipants = true
+	id, link := h.create(t, room.Request{MaxParticipants: 6})
+	ada := h.enter(t, id, host(1, link), "PA_1")
+	co := guest(2)
+	co.Link = h.invite(t, id, room.Invitation{Role: room.CoHost})
+	h.enter(t, id, co, "PA_2")
+	ben := h.enter(t, id, guest(3), "PA_3")
+	h.enter(t, id, guest(4), "PA_4")
+	spy := guest(5)
+	spy.Link = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
+	hidden := h.enter(t, id, spy, "PA_5")
+
+	on := true
+	tools := map[string]func(key, identity string) error{
+		"mute":    func(key, identity string) error { return h.Mute(ctx, id, key, identity) },
+		"unmute":  func(key, identity string) error { return h.AskToUnmute(ctx, id, key, identity) },
+		"role":    func(key, identity string) error { return h.Appoint(ctx, id, key, identity, room.CoHost) },
+		"locks":   func(key, _ string) error { return h.Lock(ctx, id, key, room.LockChange{Camera: &on}) },
+		"remove":  func(key, identity string) error { return h.Remove(ctx, id, key, identity) },
+		"readmit": func(key, identity string) error { return h.Readmit(ctx, id, key, identity) },
+	}
+	for name, use := range tools {
+		for _, whom := range []string{ben.Seat.ID, ada.Seat.ID} {
+			refused(t, use(guest(4).SeatKey, whom), fault.Forbidden, "not_host", notHost)
+			refused(t, use(guest(6).SeatKey, whom), fault.Forbidden, "not_in_room", "you are not in this room")
+		}
+		if name == "locks" {
+			continue
+		}
+		refused(t, use(co.SeatKey, ada.Seat.ID), fault.Forbidden, "not_host", "a co-host may not do this to a host")
+		for _, whom := range []string{"nobody", hidden.Seat.ID} { // who is hidden is not given away
+			refused(t, use(guest(1).SeatKey, whom), fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
+		}
+	}
+	for _, name := range []string{"remove", "role"} {
+		refused(t, tools[name](guest(1).SeatKey, ada.Seat.ID), fault.Invalid, "invalid_request", "identity must be somebody else's, not your own")
+	}
+	refused(t, h.Mute(ctx, id, guest(4).SeatKey, ""), fault.Forbidden, "not_host", notHost)
+	refused(t, h.Appoint(ctx, id, guest(1).SeatKey, ben.Seat.ID, room.Host), fault.Invalid, "invalid_request", "role must be cohost or guest")
+	if h.engine.muted != nil || h.engine.tookOut() != nil || len(h.engine.told) > 0 || h.room(t, id).Locks != (room.Locks{}) {
+		t.Error("something was done all the same")
+	}
+	for name, use := range tools {
+		if name != "remove" {
+			if err := use(co.SeatKey, ben.Seat.ID); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if err := tools["remove"](co.SeatKey, ben.Seat.ID); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whoever is removed is gone at once, whatever the engine says, and comes back
+// neither with their browser nor as the person they are, until readmitted.
+func TestRemove(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ctx := context.Background()
+	id, link := h.create(t, room.Request{MaxParticipants: 6})
+	h.enter(t, id, host(1, link), "PA_1")
+	personal := h.invite(t, id, room.Invitation{Role: room.Guest, UserID: "ben"})
+	v := guest(2)
+	v.Link = personal
+	ben := h.enter(t, id, v, "PA_2")
+	chen := h.enter(t, id, guest(3), "PA_3")
+
+	h.engine.breakDown(errors.New("away"))
+	for _, a := range []room.Admission{ben, chen} {
+		if err := h.Remove(ctx, id, guest(1).SeatKey, a.Seat.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.engine.breakDown(nil)
+	h.engine.tookOut()
+	kinds := h.kinds(t, id)
+	if last := kinds[len(kinds)-2:]; !slices.Equal(last, []event.Type{event.ParticipantLeft, event.ParticipantLeft}) {
+		t.Errorf("events end with %v", last)
+	}
+	rows, err := h.db.Attendance(ctx, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range rows {
+		if removed := a.SeatID != rows[0].SeatID; removed != (a.Reason == room.LeftRemoved) || removed == a.LeftAt.IsZero() {
+			t.Errorf("%+v", a)
+		}
+	}
+	// The next look makes up for an engine that was away.
+	for _, a := range []room.Admission{ben, chen} {
+		h.engine.put(a.SessionID, a.Seat.ID, "PA_again_"+a.Seat.ID, h.clock.Now())
+	}
+	h.Reconcile(ctx)
+	if out := h.engine.tookOut(); len(out) != 2 {
+		t.Errorf("the look took out %v", out)
+	}
+
+	comes := func(n int, link string) error {
+		v := guest(n)
+		v.Link = link
+		_, err := h.TakeSeat(ctx, id, v)
+		if _, sees := h.Preview(ctx, id, v); (sees == nil) != (err == nil) {
+			t.Errorf("browser %d: preview %v, seat %v", n, sees, err)
+		}
+		return err
+	}
+	welcome := func(a room.Admission) bool {
+		t.Helper()
+		yes, err := h.Welcome(ctx, a.SessionID, a.Seat.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return yes
+	}
+	another := h.invite(t, id, room.Invitation{Role: room.CoHost, UserID: "dora"})
+	for range 2 {
+		for name, err := range map[string]error{
+			"the same browser":               comes(2, ""),
+			"its link":                       comes(2, personal),
+			"the person in another browser":  comes(4, personal),
+			"the browser as another person":  comes(3, another),
+			"a guest's browser with no link": comes(3, ""),
+		} {
+			if fault.From(err).Code != "removed" {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if welcome(ben) || welcome(chen) {
+			t.Error("an old pass opens the door")
+		}
+		h.restart() // and after a restart
+	}
+	_, removed, err := h.People(ctx, id, guest(1).SeatKey)
+	if err != nil || len(removed) != 2 || removed[0].ID != ben.Seat.ID {
+		t.Errorf("removed are %+v, %v", removed, err)
+	}
+	if err := h.Readmit(ctx, id, guest(1).SeatKey, ben.Seat.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := comes(2, personal); err != nil || !welcome(ben) || welcome(chen) {
+		t.Errorf("readmitted: %v", err)
+	}
+}
+
+// Locks of a running room hold for guests at once, for those who come later,
+// and again at the next look.
+func TestLocksOfARunningRoom(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ctx := context.Background()
+	h.project.Settings.Locks = project.Locks{Chat: true}
+	id, link := h.create(t, room.Request{MaxParticipants: 6})
+	ada := h.enter(t, id, host(1, link), "PA_1")
+	ben := h.enter(t, id, guest(2), "PA_2")
+	may := func(a room.Admission) may { return h.engine.allowed[a.SessionID+" "+a.Seat.ID] }
+
+	on, off := true, false
+	if err := h.Lock(ctx, id, guest(1).SeatKey, room.LockChange{Microphone: &on, ScreenShare: &on, Chat: &off}); err != nil {
+		t.Fatal(err)
+	}
+	want := room.Grants{Camera: true, Chat: true}
+	if got := may(ben); got.grants != want || got.role != room.Guest {
+		t.Errorf("ben may %+v", got)
+	}
+	if got := may(ada).grants; got != (room.Grants{Microphone: true, Camera: true, ScreenShare: true, Chat: true}) {
+		t.Errorf("ada may %+v", got)
+	}
+	locks := room.Locks{Microphone: true, ScreenShare: true}
+	if got := h.engine.infos[ben.SessionID].Locks; got != locks || h.room(t, id).Locks != locks {
+		t.Errorf("pages read %+v", got)
+	}
+	if chen := h.enter(t, id, guest(3), "PA_3"); h.engine.passes[len(h.engine.passes)-1].Grants != want || may(chen).grants != want {
+		t.Errorf("who comes later may %+v", may(chen))
+	}
+	refused(t, h.AskToUnmute(ctx, id, guest(1).SeatKey, ben.Seat.ID), fault.Conflict, "microphone_locked",
+		"guests may not use their microphones in this room: allow that first")
+
+	h.engine.breakDown(errors.New("away"))
+	if err := h.Lock(ctx, id, guest(1).SeatKey, room.LockChange{Camera: &on}); err != nil {
+		t.Fatal(err)
+	}
+	h.engine.breakDown(nil)
+	if got := may(ben).grants; got != want {
+		t.Fatalf("ben may %+v, and the engine was away", got)
+	}
+	h.Reconcile(ctx)
+	if got := may(ben).grants; got != (room.Grants{Chat: true}) {
+		t.Errorf("after a look ben may %+v", got)
+	}
+}
+
+// Muting is for those who are in, and their pages say by whom.
+func TestMute(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ctx := context.Background()
+	id, link := h.create(t, room.Request{MaxParticipants: 6})
+	ada := h.enter(t, id, host(1, link), "PA_1")
+	ben, chen := h.enter(t, id, guest(2), "PA_2"), h.enter(t, id, guest(3), "PA_3")
+	gone := h.enter(t, id, guest(4), "PA_4")
+	h.leave(gone, "PA_4", room.LeftByChoice)
+
+	if err := h.Mute(ctx, id, guest(1).SeatKey, ""); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{ben.Seat.ID, chen.Seat.ID}; !slices.Equal(h.engine.muted, want) {
+		t.Errorf("muted %v, want the guests %v", h.engine.muted, want)
+	}
+	if said := h.engine.told; len(said) != 1 || said[0].message != (room.Message{Kind: room.MessageMuted, From: "Guest 1"}) || len(said[0].identities) != 2 {
+		t.Errorf("%+v", said)
+	}
+	if err := errors.Join(h.Mute(ctx, id, guest(1).SeatKey, ada.Seat.ID), h.Mute(ctx, id, guest(1).SeatKey, gone.Seat.ID)); err != nil {
+		t.Error(err)
+	}
+	if err := h.AskToUnmute(ctx, id, guest(1).SeatKey, ben.Seat.ID); err != nil {
+		t.Error(err)
+	}
+	if said := h.engine.told[len(h.engine.told)-1]; said.message.Kind != room.MessageUnmute || !slices.Equal(said.identities, []string{ben.Seat.ID}) {
+		t.Errorf("%+v", said)
+	}
+	refused(t, h.AskToUnmute(ctx, id, guest(1).SeatKey, gone.Seat.ID), fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
+	h.engine.breakDown(errors.New("away"))
+	for _, err := range []error{h.Mute(ctx, id, guest(1).SeatKey, ""), h.AskToUnmute(ctx, id, guest(1).SeatKey, ben.Seat.ID)} {
+		if !fault.Is(err, fault.Unavailable) {
+			t.Errorf("without an engine: %v", err)
+		}
+	}
+}
+
+// A co-host by a host's word has the tools, without a new connection; taken
+// back, no link gives them again, and a page that still promises it is let in.
+func TestAppoint(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ctx := context.Background()
+	id, link := h.create(t, room.Request{MaxParticipants: 6})
+	ada := h.enter(t, id, host(1, link), "PA_1")
+	ben := h.enter(t, id, guest(2), "PA_2")
+	co := guest(3)
+	co.Link, co.Role = h.invite(t, id, room.Invitation{Role: room.CoHost, ExpiresIn: 60}), room.CoHost
+	chen := h.enter(t, id, co, "PA_3")
+
+	if err := h.Appoint(ctx, id, guest(1).SeatKey, ben.Seat.ID, room.CoHost); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.engine.allowed[ben.SessionID+" "+ben.Seat.ID]; got.role != room.CoHost {
+		t.Errorf("the engine has ben as %+v", got)
+	}
+	if err := h.Appoint(ctx, id, guest(2).SeatKey, chen.Seat.ID, room.Guest); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, h.Appoint(ctx, id, guest(2).SeatKey, ada.Seat.ID, room.Guest), fault.Forbidden, "not_host", "a co-host may not do this to a host")
+	refused(t, h.Mute(ctx, id, co.SeatKey, ""), fault.Forbidden, "not_host", notHost)
+	h.clock.pass(2 * time.Minute) // the link has expired
+	for _, v := range []room.Visit{co, guest(3)} {
+		if a, err := h.TakeSeat(ctx, id, v); err != nil || a.Seat.Role != room.Guest {
+			t.Errorf("chen comes back as %q, %v", a.Seat.Role, err)
+		}
+	}
+	again := guest(3)
+	again.Link = h.invite(t, id, room.Invitation{Role: room.CoHost})
+	if a, err := h.TakeSeat(ctx, id, again); err != nil || a.Seat.Role != room.Guest {
+		t.Errorf("with another link chen is %q, %v", a.Seat.Role, err)
+	}
+	if err := h.Appoint(ctx, id, guest(1).SeatKey, chen.Seat.ID, room.CoHost); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := h.TakeSeat(ctx, id, guest(3)); err != nil || a.Seat.Role != room.CoHost {
+		t.Errorf("appointed again chen is %q, %v", a.Seat.Role, err)
+	}
+	// Nobody has come or gone by any of this.
+	if rows, err := h.db.Attendance(ctx, id); err != nil || len(rows) != 3 || slices.ContainsFunc(rows, func(a room.Attendance) bool { return !a.LeftAt.IsZero() }) {
+		t.Errorf("%+v, %v", rows, err)
+	}
+}

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Browser, Locator } from 'playwright-core';
+import { audible, launch, Person, phone } from './browser';
+import { Server } from './server';
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  server = await Server.start();
+  browser = await launch();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+/** Opens the list of people and what may be done to one of them, and returns a button of it. */
+async function manage(host: Person, name: string): Promise<(action: string) => Locator> {
+  const person = host.button(`Manage ${name}`);
+  if ((await host.page.getByRole('heading', { name: 'People' }).count()) === 0) await host.button(/^People/).click();
+  if ((await person.getAttribute('aria-expanded')) !== 'true') await person.click();
+  return (action) => host.page.locator('.roll-row', { has: person }).getByRole('button', { name: action, exact: true });
+}
+
+/** What is refused of a removed or an ordinary page that asks the server by itself. */
+async function ask(room: { room_id: string }, path: string, body: object): Promise<{ status: number; code: string }> {
+  const answer = await fetch(`${server.url}/api/join/rooms/${room.room_id}/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const said = (answer.status === 204 ? {} : await answer.json()) as { error?: { code: string } };
+  return { status: answer.status, code: said.error?.code ?? '' };
+}
+
+/** The seat key that a page keeps, as somebody reads it who means to use the server without the page. */
+async function seatKey(person: Person): Promise<string> {
+  const request = person.page.waitForRequest(/\/seats$/);
+  await person.page.reload();
+  await person.button('Join').click();
+  return ((await request).postDataJSON() as { seat_key: string }).seat_key;
+}
+
+test('a host mutes, asks, appoints and removes, and those concerned read it', async () => {
+  const room = await server.createMeeting({});
+  const host = await Person.arrive(browser);
+  const ben = await Person.arrive(browser, { viewport: phone });
+  const chen = await Person.arrive(browser, { dark: true });
+  await host.join(room.final_link);
+  await ben.join(room.guest_link, 'Ben');
+  await chen.join(room.guest_link, 'Chen');
+  await chen.button('Mute').click();
+  await host.untilHeard();
+
+  // Muting is done by the server; the page says who did it, and how to speak again.
+  const ofBen = await manage(host, 'Ben');
+  await host.seen('tools-person');
+  await ofBen('Mute').click();
+  await ben.page.getByText('Amina muted you.').waitFor();
+  await ben.button('Unmute').waitFor();
+  await ben.seen('phone-light-muted-by-host');
+  await host.untilSilent();
+
+  // Asked to speak, nobody's microphone goes on by itself.
+  await ofBen('Ask to unmute').click();
+  await host.page.getByText('Ben was asked to unmute.').waitFor();
+  await ben.page.getByText('Amina asks you to unmute.').waitFor();
+  await ben.seen('phone-light-asked-to-unmute');
+  expect(await host.hears()).toBeLessThan(audible);
+  await ben.page.locator('.dismissible').getByRole('button', { name: 'Unmute' }).click();
+  await ben.page.getByText('Amina asks you to unmute.').waitFor({ state: 'detached' });
+  await host.untilHeard();
+
+  // All guests at once.
+  await host.button('Mute all guests').click();
+  await host.page.getByText('All guests are muted.').waitFor();
+  await ben.page.getByText('Amina muted you.').waitFor();
+  await host.untilSilent();
+  expect(await chen.page.getByText('muted you').count()).toBe(0); // was muted before
+
+  // A co-host has the tools at once, but none over the host.
+  const ofChen = await manage(host, 'Chen');
+  await ofChen('Make co-host').click();
+  await chen.page.getByText('You are a co-host now.').waitFor();
+  await chen.seen('dark-cohost');
+  await chen.button('Hide this message').click();
+  const byChen = await manage(chen, 'Ben');
+  expect(await chen.button('Manage Amina').count()).toBe(0);
+  await byChen('Remove…').click();
+  await chen.seen('dark-tools-remove');
+  await chen.button('Remove Ben').click();
+  await ben.page.getByRole('heading', { name: 'You were removed from this room' }).waitFor();
+  await ben.seen('phone-light-removed');
+  await host.button('Manage Ben').waitFor({ state: 'detached' });
+
+  // Loading the page anew does not help, until somebody lets him in again.
+  await ben.page.reload();
+  await ben.page.getByRole('heading', { name: 'You were removed from this room' }).waitFor();
+  await ben.seen('phone-light-removed-again');
+  await chen.page.getByRole('heading', { name: 'Removed from this room' }).waitFor();
+  await chen.seen('dark-tools-removed');
+  await chen.button('Let Ben back in').click();
+  await chen.button('Let Ben back in').waitFor({ state: 'detached' });
+  await ben.button('Try again').click();
+  await ben.button('Join').click();
+  await ben.button('Leave').first().waitFor();
+
+  // Taken back, she is a guest.
+  await ofChen('Take co-host back').click();
+  await chen.page.getByText('You are a guest again.').waitFor();
+  await expect.poll(() => chen.button('Mute all guests').count()).toBe(0);
+  await chen.page.keyboard.press('Escape');
+
+  for (const person of [host, ben, chen]) {
+    person.wellBehaved(server.url, [/status of 403/]);
+    await person.close();
+  }
+});
+
+test('a host locks what guests may do in a running room', async () => {
+  const room = await server.createMeeting({});
+  const host = await Person.arrive(browser);
+  const ben = await Person.arrive(browser, { viewport: phone });
+  await host.join(room.final_link);
+  await ben.join(room.guest_link, 'Ben');
+  await host.untilHeard();
+
+  // By keyboard, from the list of people.
+  await host.button(/^People/).click();
+  await host.button('What guests may do').focus();
+  await host.page.keyboard.press('Enter');
+  const may = (name: string) => host.page.getByRole('switch', { name });
+  await may('Use their microphones').focus();
+  await host.page.keyboard.press('Space');
+  await expect.poll(() => ben.button('Mute').count()).toBe(0);
+  await ben.page.getByText('A host changed what guests may do here.').waitFor();
+  await host.untilSilent();
+  await may('Show their cameras').click();
+  await expect.poll(() => ben.button(/(Start|Stop) camera/).count()).toBe(0);
+  expect(await may('Use their microphones').isChecked()).toBe(false);
+  await host.seen('tools-locks');
+  await ben.seen('phone-light-locked');
+
+  // Who comes in later, or again, finds it so.
+  await ben.page.reload();
+  await ben.page.getByText('You watch and listen in this room').waitFor();
+  await ben.button('Join').click();
+  await ben.button('Leave').first().waitFor();
+
+  // Given back, the microphone stays off until its owner turns it on.
+  await may('Use their microphones').click();
+  await ben.button('Unmute').waitFor();
+  expect(await host.hears()).toBeLessThan(audible);
+  await ben.button('Unmute').click();
+  await host.untilHeard();
+
+  for (const person of [host, ben]) {
+    person.wellBehaved(server.url);
+    await person.close();
+  }
+});
+
+test('a guest has no tool, with the page or without', async () => {
+  const room = await server.createMeeting({});
+  const host = await Person.arrive(browser);
+  const ben = await Person.arrive(browser);
+  await host.join(room.final_link);
+  await ben.join(room.guest_link, 'Ben');
+  await ben.button(/^People/).click();
+  expect(await ben.button(/^Manage/).count()).toBe(0);
+  expect(await ben.button('Mute all guests').count()).toBe(0);
+
+  const seat_key = await seatKey(ben);
+  await ben.button('Leave').first().waitFor();
+  const identity = await ben.page.locator('audio[data-identity]').first().getAttribute('data-identity');
+  for (const [path, body] of Object.entries({
+    mute: {},
+    unmute: { identity },
+    remove: { identity },
+    readmit: { identity },
+    locks: { locks: { microphone: true } },
+    role: { identity, role: 'cohost' },
+  })) {
+    expect(await ask(room, path, { seat_key, ...body }), path).toEqual({ status: 403, code: 'not_host' });
+  }
+
+  // Removed, it is a matter of the server, also of one that was started anew.
+  const ofBen = await manage(host, 'Ben');
+  await ofBen('Remove…').click();
+  await ofBen('Remove Ben').click();
+  await ben.page.getByRole('heading', { name: 'You were removed from this room' }).waitFor();
+  await server.down('SIGKILL');
+  await server.up();
+  expect(await ask(room, 'seats', { seat_key, name: 'Ben' })).toEqual({ status: 403, code: 'removed' });
+  for (const person of [host, ben]) await person.close();
+});

@@ -1,0 +1,99 @@
+import { useId, useState, type ReactElement } from 'react';
+import { t } from '../../messages';
+import { Icon } from '../../ui/Icon';
+import { ActTrouble } from '../ActTrouble';
+import type { Person } from '../person';
+import { useAct } from '../useAct';
+import type { Tools } from './tools';
+
+interface Props {
+  tools: Tools;
+  person: Person;
+  away: boolean;
+}
+
+/** What may be done to one person: nothing to oneself, and to a host only by a host. */
+export function PersonTools({ tools, person, away }: Props): ReactElement | null {
+  const [open, setOpen] = useState(false);
+  const id = useId();
+  if (person.you || (person.role === 'host' && tools.role !== 'host')) return null;
+  return (
+    <>
+      <button
+        type="button"
+        className="round"
+        aria-label={t('tools.of', { name: person.name })}
+        aria-expanded={open}
+        aria-controls={open ? id : undefined}
+        onClick={() => setOpen(!open)}
+      >
+        <Icon name="more" />
+      </button>
+      {open && (
+        <div className="tool-panel" id={id}>
+          <Panel tools={tools} person={person} away={away} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function Panel({ tools: { acts }, person: { identity, name, role, muted }, away }: Props): ReactElement {
+  const { busy, trouble, run } = useAct();
+  const [removing, setRemoving] = useState(false);
+  const [asked, setAsked] = useState(false);
+  async function ask(): Promise<void> {
+    setAsked(false);
+    if (await run(() => acts.askToUnmute(identity))) setAsked(true);
+  }
+  if (removing) {
+    return (
+      <>
+        <p>{t('tools.remove.text', { name })}</p>
+        <div className="tool-row">
+          {/* What was pressed is gone: the focus goes to what changes nothing. */}
+          <button type="button" className="secondary" autoFocus onClick={() => setRemoving(false)}>
+            {t('tools.remove.not')}
+          </button>
+          <button type="button" className="primary final" aria-disabled={busy} onClick={() => void run(() => acts.remove(identity))}>
+            {t('tools.remove.do', { name })}
+          </button>
+        </div>
+        <ActTrouble text={trouble} />
+      </>
+    );
+  }
+  return (
+    <>
+      <div className="tool-row">
+        {!away && !muted && (
+          <button type="button" className="secondary" aria-disabled={busy} onClick={() => void run(() => acts.mute(identity))}>
+            {t('tools.mute')}
+          </button>
+        )}
+        {!away && muted && (
+          <button type="button" className="secondary" aria-disabled={busy} onClick={() => void ask()}>
+            {t('tools.ask')}
+          </button>
+        )}
+        {role !== 'host' && (
+          <button
+            type="button"
+            className="secondary"
+            aria-disabled={busy}
+            onClick={() => void run(() => acts.appoint(identity, role === 'guest' ? 'cohost' : 'guest'))}
+          >
+            {t(role === 'guest' ? 'tools.cohost' : 'tools.guest')}
+          </button>
+        )}
+        <button type="button" className="secondary wrong" onClick={() => setRemoving(true)}>
+          {t('tools.remove')}
+        </button>
+      </div>
+      <p role="status" className="small quiet">
+        {asked && muted && t('tools.asked', { name })}
+      </p>
+      <ActTrouble text={trouble} />
+    </>
+  );
+}

@@ -1,0 +1,53 @@
+import { useEffect, useState, type ReactElement } from 'react';
+import type { People } from '../../api/client';
+import { t } from '../../messages';
+import { ActTrouble } from '../ActTrouble';
+import { useAct } from '../useAct';
+import type { Tools } from './tools';
+
+interface Props {
+  tools: Tools;
+  /** How many are in: somebody may just have been removed. */
+  present: number;
+}
+
+/** Those who were removed, and the way to let them in again. */
+export function RemovedPeople({ tools: { acts }, present }: Props): ReactElement | null {
+  const { busy, trouble, run } = useAct();
+  const [removed, setRemoved] = useState<People['removed']>([]);
+  useEffect(() => {
+    let over = false;
+    void acts.people().then((answer) => {
+      if (!over && answer.is === 'ok') setRemoved(answer.value.removed);
+    });
+    return () => {
+      over = true;
+    };
+  }, [acts, present]);
+  async function readmit(identity: string): Promise<void> {
+    if (await run(() => acts.readmit(identity))) setRemoved((before) => before.filter((person) => person.identity !== identity));
+  }
+  if (removed.length === 0) return null;
+  return (
+    <section className="sheet-part">
+      <h3>{t('tools.removed')}</h3>
+      <ul className="roll">
+        {removed.map(({ identity, name }) => (
+          <li key={identity} className="roll-row">
+            <span className="roll-name">{name}</span>
+            <button
+              type="button"
+              className="secondary"
+              aria-label={t('tools.readmitOf', { name })}
+              aria-disabled={busy}
+              onClick={() => void readmit(identity)}
+            >
+              {t('tools.readmit')}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <ActTrouble text={trouble} />
+    </section>
+  );
+}

@@ -1,0 +1,16 @@
+import { RoomEvent, type Room } from 'livekit-client';
+import { useEffect, useState } from 'react';
+import type { Role } from '../../api/client';
+import { roleOf } from '../person';
+
+/** What the visitor is now: a host may make them a co-host while they are in. */
+export function useRole(room: Room, seated: Role): Role {
+  const [role, setRole] = useState(() => roleOf(room.localParticipant, seated));
+  useEffect(() => {
+    const read = (): void => setRole(roleOf(room.localParticipant, seated));
+    read();
+    room.on(RoomEvent.ParticipantAttributesChanged, read).on(RoomEvent.Reconnected, read);
+    return () => void room.off(RoomEvent.ParticipantAttributesChanged, read).off(RoomEvent.Reconnected, read);
+  }, [room, seated]);
+  return role;
+}
