@@ -6,8 +6,13 @@ import (
 )
 
 // info is what the pages of a room, or of one of its breakout rooms, read.
-func info(r *Room, here Breakout, all []Breakout) Info {
+func info(r *Room, here Breakout, all []Breakout, hands []Seat) Info {
 	i := Info{RoomType: r.Type, Breakout: here.N, Breakouts: places(all), Locks: r.Locks}
+	for _, seat := range hands {
+		if seat.Breakout == here.N {
+			i.Hands = append(i.Hands, seat.ID)
+		}
+	}
 	if ends := r.endOfDuration(); !ends.IsZero() {
 		ends = ends.UTC()
 		i.EndsAt = &ends
@@ -55,12 +60,16 @@ func (s *Service) eachSession(ctx context.Context, roomID string, do func(sessio
 	if err != nil {
 		return err
 	}
-	if err := do(SessionID(roomID, r.Session), r, info(r, Breakout{}, all)); err != nil {
+	hands, err := s.store.Hands(ctx, roomID)
+	if err != nil {
+		return err
+	}
+	if err := do(SessionID(roomID, r.Session), r, info(r, Breakout{}, all, hands)); err != nil {
 		return err
 	}
 	for _, b := range all {
 		if b.ClosedAt.IsZero() {
-			if err := do(SessionID(roomID, b.Session), r, info(r, b, all)); err != nil {
+			if err := do(SessionID(roomID, b.Session), r, info(r, b, all, hands)); err != nil {
 				return err
 			}
 		}

@@ -44,6 +44,7 @@ func (s *Service) joined(session, identity, connection string, at time.Time) err
 			if err != nil {
 				return err
 			}
+			r.lower(&seat)
 		}
 		in, grants = seat, r.grants(seat.Role)
 		a := Attendance{ID: s.newID(), RoomID: r.ID, Session: n, SeatID: seat.ID, Connection: connection,
@@ -142,7 +143,9 @@ func (s *Service) depart(ctx context.Context, r *Room, a Attendance, at, now tim
 		return err
 	}
 	if latest {
-		seat.vacate(reason, now)
+		if seat.vacate(reason, now); seat.State == Free {
+			r.lower(&seat)
+		}
 		if err := s.store.UpdateSeat(ctx, seat); err != nil {
 			return err
 		}

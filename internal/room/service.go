@@ -68,6 +68,8 @@ type Store interface {
 	SeatByUser(ctx context.Context, roomID, userID string) (Seat, error)
 	// Seats returns the taken seats of a room.
 	Seats(ctx context.Context, roomID string) ([]Seat, error)
+	// Hands returns the taken seats whose hand is up, in the order of raising.
+	Hands(ctx context.Context, roomID string) ([]Seat, error)
 	InsertSeat(ctx context.Context, s Seat) error
 	UpdateSeat(ctx context.Context, s Seat) error
 
@@ -111,6 +113,7 @@ type Service struct {
 	webhooks  Webhooks
 	refusals  refusals
 	reports   reports
+	paces     paces
 
 	node      string               // this process's name among others
 	shared    bool                 // there may be others on the same database

@@ -17,11 +17,11 @@ func (db *DB) Occupancy(ctx context.Context, roomID string) (room.Occupancy, err
 	return o, err
 }
 
-const seatColumns = `id, room_id, key_hash, name, user_id, role, hidden, breakout, state, connection, held_until, created_at`
+const seatColumns = `id, room_id, key_hash, name, user_id, role, hidden, breakout, hand, state, connection, held_until, created_at`
 
 func scanSeat(scan func(...any) error) (room.Seat, error) {
 	var s room.Seat
-	err := scan(&s.ID, &s.RoomID, &s.KeyHash, &s.Name, &s.UserID, &s.Role, &s.Hidden, &s.Breakout, &s.State, &s.Connection, moment{&s.HeldUntil}, moment{&s.CreatedAt})
+	err := scan(&s.ID, &s.RoomID, &s.KeyHash, &s.Name, &s.UserID, &s.Role, &s.Hidden, &s.Breakout, &s.Hand, &s.State, &s.Connection, moment{&s.HeldUntil}, moment{&s.CreatedAt})
 	return s, err
 }
 
@@ -50,8 +50,17 @@ func (db *DB) SeatByUser(ctx context.Context, roomID, userID string) (room.Seat,
 
 // Seats implements room.Store.
 func (db *DB) Seats(ctx context.Context, roomID string) ([]room.Seat, error) {
+	return db.seats(ctx, `SELECT `+seatColumns+` FROM seats WHERE room_id = $1 AND state <> 'free' ORDER BY created_at, id`, roomID)
+}
+
+// Hands implements room.Store.
+func (db *DB) Hands(ctx context.Context, roomID string) ([]room.Seat, error) {
+	return db.seats(ctx, `SELECT `+seatColumns+` FROM seats WHERE room_id = $1 AND hand > 0 AND state <> 'free' ORDER BY hand`, roomID)
+}
+
+func (db *DB) seats(ctx context.Context, query, roomID string) ([]room.Seat, error) {
 	var seats []room.Seat
-	err := db.each(ctx, `SELECT `+seatColumns+` FROM seats WHERE room_id = $1 AND state <> 'free' ORDER BY created_at, id`, []any{roomID},
+	err := db.each(ctx, query, []any{roomID},
 		func(scan func(...any) error) error {
 			s, err := scanSeat(scan)
 			if err == nil {
@@ -64,13 +73,13 @@ func (db *DB) Seats(ctx context.Context, roomID string) ([]room.Seat, error) {
 
 // InsertSeat implements room.Store.
 func (db *DB) InsertSeat(ctx context.Context, s room.Seat) error {
-	return db.must(ctx, `INSERT INTO seats (`+seatColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		s.ID, s.RoomID, s.KeyHash, s.Name, s.UserID, s.Role, s.Hidden, s.Breakout, s.State, s.Connection, millis(s.HeldUntil), millis(s.CreatedAt))
+	return db.must(ctx, `INSERT INTO seats (`+seatColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+		s.ID, s.RoomID, s.KeyHash, s.Name, s.UserID, s.Role, s.Hidden, s.Breakout, s.Hand, s.State, s.Connection, millis(s.HeldUntil), millis(s.CreatedAt))
 }
 
 // UpdateSeat implements room.Store.
 func (db *DB) UpdateSeat(ctx context.Context, s room.Seat) error {
 	return db.changed(ctx, noSeat, `UPDATE seats SET name = $2, role = $3, state = $4, connection = $5, held_until = $6,
-			key_hash = $7, user_id = $8, hidden = $9, breakout = $10 WHERE id = $1`,
-		s.ID, s.Name, s.Role, s.State, s.Connection, millis(s.HeldUntil), s.KeyHash, s.UserID, s.Hidden, s.Breakout)
+			key_hash = $7, user_id = $8, hidden = $9, breakout = $10, hand = $11 WHERE id = $1`,
+		s.ID, s.Name, s.Role, s.State, s.Connection, millis(s.HeldUntil), s.KeyHash, s.UserID, s.Hidden, s.Breakout, s.Hand)
 }

@@ -51,6 +51,8 @@ export function App({ route, runner, acts, studio, loadRoom }: Props): ReactElem
       return inside ? (
         <inside.module.RoomScreen
           room={inside.session.room}
+          inbox={inside.session.inbox}
+          reactions={inside.session.reactions}
           seat={visit.seat}
           link={visit.link}
           word={visit.word}

@@ -59,10 +59,38 @@ func (e PreviewYouLink) Valid() bool {
 	}
 }
 
+// Defines values for Reaction.
+const (
+	Clapping  Reaction = "clapping"
+	Heart     Reaction = "heart"
+	Laughing  Reaction = "laughing"
+	Surprised Reaction = "surprised"
+	ThumbsUp  Reaction = "thumbs_up"
+)
+
+// Valid indicates whether the value is a known member of the Reaction enum.
+func (e Reaction) Valid() bool {
+	switch e {
+	case Clapping:
+		return true
+	case Heart:
+		return true
+	case Laughing:
+		return true
+	case Surprised:
+		return true
+	case ThumbsUp:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RefusalErrorCode.
 const (
 	RefusalErrorCodeBodyTooLarge         RefusalErrorCode = "body_too_large"
 	RefusalErrorCodeBreakoutNotFound     RefusalErrorCode = "breakout_not_found"
+	RefusalErrorCodeHidden               RefusalErrorCode = "hidden"
 	RefusalErrorCodeInternal             RefusalErrorCode = "internal"
 	RefusalErrorCodeInvalidRequest       RefusalErrorCode = "invalid_request"
 	RefusalErrorCodeInvitationRequired   RefusalErrorCode = "invitation_required"
@@ -78,6 +106,7 @@ const (
 	RefusalErrorCodeSeatNotFound         RefusalErrorCode = "seat_not_found"
 	RefusalErrorCodeTooManyAttempts      RefusalErrorCode = "too_many_attempts"
 	RefusalErrorCodeTooManyBreakouts     RefusalErrorCode = "too_many_breakouts"
+	RefusalErrorCodeTooOften             RefusalErrorCode = "too_often"
 	RefusalErrorCodeUnavailable          RefusalErrorCode = "unavailable"
 	RefusalErrorCodeUnsupportedMediaType RefusalErrorCode = "unsupported_media_type"
 )
@@ -88,6 +117,8 @@ func (e RefusalErrorCode) Valid() bool {
 	case RefusalErrorCodeBodyTooLarge:
 		return true
 	case RefusalErrorCodeBreakoutNotFound:
+		return true
+	case RefusalErrorCodeHidden:
 		return true
 	case RefusalErrorCodeInternal:
 		return true
@@ -118,6 +149,8 @@ func (e RefusalErrorCode) Valid() bool {
 	case RefusalErrorCodeTooManyAttempts:
 		return true
 	case RefusalErrorCodeTooManyBreakouts:
+		return true
+	case RefusalErrorCodeTooOften:
 		return true
 	case RefusalErrorCodeUnavailable:
 		return true
@@ -241,6 +274,13 @@ type Features struct {
 	ScreenShare bool `json:"screen_share"`
 }
 
+// LowerHandRequest defines model for LowerHandRequest.
+type LowerHandRequest struct {
+	// Identity Whose hand; absent, one's own.
+	Identity *string `json:"identity,omitempty"`
+	SeatKey  string  `json:"seat_key"`
+}
+
 // MoveRequest defines model for MoveRequest.
 type MoveRequest struct {
 	// Identity Who moves; absent, oneself.
@@ -327,6 +367,15 @@ type PreviewRequest struct {
 	// SeatKey The visitor's own seat key, when the browser has one for this room.
 	SeatKey *string `json:"seat_key,omitempty"`
 }
+
+// ReactRequest defines model for ReactRequest.
+type ReactRequest struct {
+	Reaction Reaction `json:"reaction"`
+	SeatKey  string   `json:"seat_key"`
+}
+
+// Reaction defines model for Reaction.
+type Reaction string
 
 // Refusal defines model for Refusal.
 type Refusal struct {
@@ -428,6 +477,15 @@ type BroadcastJSONRequestBody = BroadcastRequest
 // EndRoomJSONRequestBody defines body for EndRoom for application/json ContentType.
 type EndRoomJSONRequestBody = SeatKey
 
+// LowerHandJSONRequestBody defines body for LowerHand for application/json ContentType.
+type LowerHandJSONRequestBody = LowerHandRequest
+
+// RaiseHandJSONRequestBody defines body for RaiseHand for application/json ContentType.
+type RaiseHandJSONRequestBody = SeatKey
+
+// LowerHandsJSONRequestBody defines body for LowerHands for application/json ContentType.
+type LowerHandsJSONRequestBody = SeatKey
+
 // MoveJSONRequestBody defines body for Move for application/json ContentType.
 type MoveJSONRequestBody = MoveRequest
 
@@ -436,6 +494,9 @@ type ListPeopleJSONRequestBody = SeatKey
 
 // PreviewRoomJSONRequestBody defines body for PreviewRoom for application/json ContentType.
 type PreviewRoomJSONRequestBody = PreviewRequest
+
+// ReactJSONRequestBody defines body for React for application/json ContentType.
+type ReactJSONRequestBody = ReactRequest
 
 // TakeSeatJSONRequestBody defines body for TakeSeat for application/json ContentType.
 type TakeSeatJSONRequestBody = SeatRequest
@@ -454,6 +515,15 @@ type ServerInterface interface {
 	// EndRoom End the room for all
 	// (POST /rooms/{room_id}/end)
 	EndRoom(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// LowerHand Lower a hand
+	// (POST /rooms/{room_id}/hand/lower)
+	LowerHand(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// RaiseHand Raise one's own hand
+	// (POST /rooms/{room_id}/hand/raise)
+	RaiseHand(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// LowerHands Lower all hands
+	// (POST /rooms/{room_id}/hands/lower)
+	LowerHands(w http.ResponseWriter, r *http.Request, roomId RoomID)
 	// Move Move to a breakout room or back
 	// (POST /rooms/{room_id}/move)
 	Move(w http.ResponseWriter, r *http.Request, roomId RoomID)
@@ -463,6 +533,9 @@ type ServerInterface interface {
 	// PreviewRoom What the visitor sees before joining
 	// (POST /rooms/{room_id}/preview)
 	PreviewRoom(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// React Show a reaction
+	// (POST /rooms/{room_id}/react)
+	React(w http.ResponseWriter, r *http.Request, roomId RoomID)
 	// TakeSeat Take a seat, or return to one's own
 	// (POST /rooms/{room_id}/seats)
 	TakeSeat(w http.ResponseWriter, r *http.Request, roomId RoomID)
@@ -581,6 +654,84 @@ func (siw *ServerInterfaceWrapper) EndRoom(w http.ResponseWriter, r *http.Reques
 	handler.ServeHTTP(w, r)
 }
 
+// LowerHand operation middleware
+func (siw *ServerInterfaceWrapper) LowerHand(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.LowerHand(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RaiseHand operation middleware
+func (siw *ServerInterfaceWrapper) RaiseHand(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RaiseHand(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// LowerHands operation middleware
+func (siw *ServerInterfaceWrapper) LowerHands(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.LowerHands(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // Move operation middleware
 func (siw *ServerInterfaceWrapper) Move(w http.ResponseWriter, r *http.Request) {
 
@@ -650,6 +801,32 @@ func (siw *ServerInterfaceWrapper) PreviewRoom(w http.ResponseWriter, r *http.Re
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.PreviewRoom(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// React operation middleware
+func (siw *ServerInterfaceWrapper) React(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.React(w, r, roomId)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -813,6 +990,10 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/move", wrapper.Move)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/people", wrapper.ListPeople)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/broadcast", wrapper.Broadcast)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/hand/raise", wrapper.RaiseHand)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/hand/lower", wrapper.LowerHand)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/hands/lower", wrapper.LowerHands)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/react", wrapper.React)
 
 	return m
 }

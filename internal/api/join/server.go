@@ -23,6 +23,10 @@ type Rooms interface {
 	Broadcast(ctx context.Context, roomID, seatKey, text string) error
 	People(ctx context.Context, roomID, seatKey string) ([]room.Seat, error)
 	EndByHost(ctx context.Context, roomID, seatKey string) error
+	RaiseHand(ctx context.Context, roomID, seatKey string) error
+	LowerHand(ctx context.Context, roomID, seatKey, identity string) error
+	LowerHands(ctx context.Context, roomID, seatKey string) error
+	React(ctx context.Context, roomID, seatKey string, reaction room.Reaction) error
 }
 
 // Limiter bounds how often an address may guess wrong.

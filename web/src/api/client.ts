@@ -12,6 +12,8 @@ export type People = Schemas['People'];
 export type Breakouts = Schemas['Breakouts'];
 export type MoveRequest = Schemas['MoveRequest'];
 export type BroadcastRequest = Schemas['BroadcastRequest'];
+export type LowerHandRequest = Schemas['LowerHandRequest'];
+export type ReactRequest = Schemas['ReactRequest'];
 type SeatKey = Schemas['SeatKey'];
 export type RefusalCode = Schemas['Refusal']['error']['code'];
 export type EndReason = NonNullable<Schemas['Refusal']['error']['reason']>;
@@ -75,6 +77,22 @@ export class JoinApi {
 
   broadcast(body: BroadcastRequest): Promise<Answer<null>> {
     return this.#post<null>('broadcast', body);
+  }
+
+  raiseHand(body: SeatKey): Promise<Answer<null>> {
+    return this.#post<null>('hand/raise', body);
+  }
+
+  lowerHand(body: LowerHandRequest): Promise<Answer<null>> {
+    return this.#post<null>('hand/lower', body);
+  }
+
+  lowerHands(body: SeatKey): Promise<Answer<null>> {
+    return this.#post<null>('hands/lower', body);
+  }
+
+  react(body: ReactRequest): Promise<Answer<null>> {
+    return this.#post<null>('react', body);
   }
 
   async #post<T>(path: string, body: object, signal?: AbortSignal): Promise<Answer<T>> {

@@ -6,12 +6,14 @@ interface Props {
   label: string;
   /** A number that belongs to it. */
   count?: number;
+  /** What the number says to those who listen; the bare number otherwise. */
+  counted?: string;
   look?: 'plain' | 'off' | 'danger';
   onPress: () => void;
 }
 
 /** A round button with its name under it: shape and words, never colour alone. */
-export function Control({ icon, label, count, look = 'plain', onPress }: Props): ReactElement {
+export function Control({ icon, label, count, counted, look = 'plain', onPress }: Props): ReactElement {
   return (
     <button type="button" className={`control ${look}`} onClick={onPress}>
       <span className="control-round">
@@ -24,7 +26,7 @@ export function Control({ icon, label, count, look = 'plain', onPress }: Props):
       </span>
       <span className="control-label">
         {label}
-        {count !== undefined && <span className="sr-only"> ({count})</span>}
+        {count !== undefined && <span className="sr-only"> ({counted ?? count})</span>}
       </span>
     </button>
   );

@@ -1,5 +1,5 @@
 import { useIsSpeaking } from '@livekit/components-react';
-import type { ReactElement } from 'react';
+import type { ReactElement, ReactNode } from 'react';
 import { initials } from '../lib/initials';
 import { t } from '../messages';
 import { Sheet } from '../ui/Sheet';
@@ -9,13 +9,16 @@ import type { Entry } from './roll';
 
 interface Props {
   people: Entry<Person>[];
+  /** Whose hand is up. */
+  hands: ReactNode;
   onClose: () => void;
 }
 
 /** Everybody, also those for whom the stage has no place. */
-export function PeopleSheet({ people, onClose }: Props): ReactElement {
+export function PeopleSheet({ people, hands, onClose }: Props): ReactElement {
   return (
     <Sheet title={t('people.title')} onClose={onClose}>
+      {hands}
       <ul className="roll">
         {people.map((entry) => (
           <Row key={entry.person.identity} entry={entry} />

@@ -15,6 +15,8 @@ export interface RoomInfo {
   breakout: number;
   /** The breakout rooms that are open. */
   breakouts: readonly Place[];
+  /** Identities of those whose hand is up, in order. */
+  hands: readonly string[];
 }
 
 /** Reads the metadata of a session; what is missing or unreadable is as if it was not said. */
@@ -22,10 +24,12 @@ export function readInfo(metadata: string | undefined): RoomInfo {
   const said = parse(metadata);
   const endsAt = typeof said['ends_at'] === 'string' ? Date.parse(said['ends_at']) : NaN;
   const open: unknown = said['breakouts'];
+  const hands: unknown = said['hands'];
   return {
     endsAt: Number.isFinite(endsAt) ? endsAt : null,
     breakout: typeof said['breakout'] === 'number' ? said['breakout'] : 0,
     breakouts: Array.isArray(open) ? open.filter(isPlace) : [],
+    hands: Array.isArray(hands) ? hands.filter((one) => typeof one === 'string') : [],
   };
 }
 

@@ -1,4 +1,9 @@
-export type Message = { kind: 'move' } | { kind: 'broadcast'; text: string; from: string };
+import { isReaction, type Reaction } from './together/reactions';
+
+export type Message =
+  | { kind: 'move' }
+  | { kind: 'broadcast'; text: string; from: string }
+  | { kind: 'reaction'; identity: string; reaction: Reaction };
 
 const decoder = new TextDecoder();
 
@@ -10,7 +15,11 @@ export function readMessage(topic: string | undefined, payload: Uint8Array, iden
   if (topic !== 'parley' || identity) return null;
   const said = parse(decoder.decode(payload));
   if (said['kind'] === 'move') return { kind: 'move' };
-  const { kind, text, from } = said;
+  const { kind, text, from, reaction } = said;
+  if (kind === 'reaction') {
+    const who = said['identity'];
+    return typeof who === 'string' && isReaction(reaction) ? { kind, identity: who, reaction } : null;
+  }
   if (kind !== 'broadcast' || typeof text !== 'string') return null;
   return { kind, text, from: typeof from === 'string' ? from : '' };
 }

@@ -38,6 +38,8 @@ const pages: Record<RefusalCode, Words> = {
   breakout_not_found: outOfStep,
   too_many_breakouts: outOfStep,
   seat_not_found: outOfStep,
+  hidden: outOfStep,
+  too_often: outOfStep,
   invalid_request: outOfStep,
   unsupported_media_type: outOfStep,
   body_too_large: outOfStep,
