@@ -39,7 +39,10 @@ func (s *Service) announce(ctx context.Context, roomID string) {
 	s.note(ctx, "tell pages of a room", s.tellPages(ctx, roomID), "room_id", roomID)
 }
 
+// tellPages reads and tells in one turn for each room: what was read first must
+// not arrive last.
 func (s *Service) tellPages(ctx context.Context, roomID string) error {
+	defer s.telling.take(roomID)()
 	return s.eachSession(ctx, roomID, func(session string, _ *Room, i Info) error { return s.media.Announce(ctx, session, i) })
 }
 

@@ -114,6 +114,7 @@ type Service struct {
 	refusals  refusals
 	reports   reports
 	paces     paces
+	telling   turns
 
 	node      string               // this process's name among others
 	shared    bool                 // there may be others on the same database
