@@ -120,7 +120,7 @@ describe.each([
     await chen.button('React').click();
     await chen.seen(`desktop-${look.name}-react`);
     await chen.button('Raise hand').click();
-    await chen.page.getByText('Your hand is up', { exact: true }).waitFor();
+    await chen.button('Your hand is up. Lower it').waitFor();
     await ben.button('More').click();
     await ben.seen(`phone-${look.name}-more-react`);
     await ben.button('Raise hand').click();
@@ -130,16 +130,13 @@ describe.each([
     await ben.seen(`phone-${look.name}-hand`);
     await host.seen(`desktop-${look.name}-hands`);
 
-    // It is up again after the page was loaded anew, and in its place.
-    await chen.page.reload();
-    await chen.button('Join').click();
-    await chen.page.getByText('Your hand is up', { exact: true }).waitFor();
     await host.button('2 hands are up').click();
     const order = host.page.getByRole('list', { name: 'Raised hands' }).getByRole('listitem');
     await expect.poll(() => order.allTextContents()).toEqual(['1Chen Lower', '2Ben Lower']);
     await host.seen(`desktop-${look.name}-hands-list`);
     await host.button('Lower the hand of Chen').click();
-    await chen.page.getByText('Your hand is up', { exact: true }).waitFor({ state: 'detached' });
+    await chen.button('Your hand is up. Lower it').waitFor({ state: 'detached' });
+    await expect.poll(() => readOut(chen)).toContain('Your hand is down.');
     await expect.poll(() => order.count()).toBe(1);
     await host.page.keyboard.press('Escape');
 
@@ -177,15 +174,21 @@ test('what was read stays when the page moves or comes back', async () => {
   expect(await log(ben).getByText('Not in Room 1').count()).toBe(0);
   await ben.seen('desktop-light-chat-breakout');
   await ben.button(/you are in Room 1/).click();
-  await ben.button('Go there (Main room)').click();
+  await ben.button('Go back (Main room)').click();
   await log(ben).getByText('You are in Main room from here on').waitFor();
   await ben.page.keyboard.press('Escape');
 
+  await chen.button('More (2 unread messages)').click();
+  await chen.button('Raise hand').click();
+  await host.button('Chen raised a hand').waitFor();
   await server.down('SIGKILL');
   await field(ben).fill('After the storm');
   await server.up();
   await expect.poll(() => ben.page.getByText(/Reconnecting|You can send this when/).count(), { timeout: 30_000 }).toBe(0);
   for (const person of [host, ben, chen]) await person.untilHeard(30_000);
+  // The hand is still up.
+  await chen.button('Your hand is up. Lower it').waitFor();
+  await host.button('Chen raised a hand').waitFor();
   await ben.button('Send').click();
   await log(host).getByText('After the storm').waitFor();
   for (const text of ['In the main room', 'Only in Room 1', 'After the storm']) expect(await log(ben).getByText(text).count()).toBe(1);

@@ -204,7 +204,7 @@ export const en = {
   'hand.lowerOf': 'Lower the hand of {name}',
   'hand.lowerAll': 'Lower all',
   'hand.title': 'Raised hands',
-  'hand.yours': 'Your hand is up',
+  'hand.yours': 'Your hand is up. Lower it',
   'hand.place': 'Hand raised, number {n}',
   'hand.one': '{name} raised a hand',
   'hand.many': { one: '1 hand is up', other: '{n} hands are up' },

@@ -55,7 +55,7 @@ interface Props {
 export function RoomScreen({ room, inbox, reactions, seat, link, word, clock, acts, studio, invitation, onHeard, onLeave }: Props): ReactElement {
   const desk = useStore(studio.desk);
   const narrow = useMedia('(max-width: 599px), (max-height: 479px)');
-  const cramped = useMedia('(max-width: 899px), (max-height: 479px)');
+  const cramped = useMedia('(max-width: 999px), (max-height: 479px)');
   const [sheet, setSheet] = useState<OpenSheet>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const info = useInfo(room);

@@ -29,13 +29,10 @@ export function HandNotice({ acts, hands, runs, onPeople }: Props): ReactElement
         </button>
       )}
       {own && (
-        <p className="hand-notice">
+        <button type="button" className="secondary hand-notice" aria-disabled={busy || undefined} onClick={() => void run(() => acts.lowerHand())}>
           <Icon name="hand" />
-          <span>{t('hand.yours')}</span>
-          <button type="button" className="secondary" aria-disabled={busy || undefined} onClick={() => void run(() => acts.lowerHand())}>
-            {t('hand.lower')}
-          </button>
-        </p>
+          {t('hand.yours')}
+        </button>
       )}
     </div>
   );

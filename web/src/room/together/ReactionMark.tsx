@@ -1,5 +1,6 @@
 import { useContext, type ReactElement } from 'react';
 import { useStore } from '../../lib/useStore';
+import { Icon } from '../../ui/Icon';
 import { TogetherContext } from './context';
 import { pictures } from './reactions';
 
@@ -9,7 +10,7 @@ export function ReactionMark({ identity }: { identity: string }): ReactElement |
   if (!shown) return null;
   return (
     <span key={shown.key} className="reaction" data-reaction={shown.reaction} aria-hidden="true">
-      {pictures[shown.reaction]}
+      <Icon name={pictures[shown.reaction]} />
     </span>
   );
 }

@@ -25,7 +25,7 @@ export function TogetherPart({ acts, up, onDone }: Props): ReactElement {
       <div className="react-row">
         {kinds.map((kind) => (
           <button key={kind} type="button" className="secondary react-kind" aria-label={reactionName(kind)} onClick={() => void ask(() => acts.react(kind))}>
-            <span aria-hidden="true">{pictures[kind]}</span>
+            <Icon name={pictures[kind]} />
           </button>
         ))}
       </div>
