@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -131,6 +132,40 @@ func control(t *testing.T, h *house, session string, ada, ben *mediatest.Partici
 	}
 	if err := h.engine.Tell(ctx, "never", nil, all); err != nil {
 		t.Error(err)
+	}
+}
+
+// Who came without leave to write is not read, whatever their page sends and
+// under whatever topic; who has it is read under their own name.
+func TestWhoMayNotWriteIsNotRead(t *testing.T) {
+	h := newHouse(t)
+	h.open(t, "r.1", room.Audio)
+	ada := h.enter(t, "r.1", "ada", room.Audio)
+	ben := h.enter(t, "r.1", "ben", room.Audio)
+	eve := connect(t, h.url, h.passFor(t, room.MediaPass{Session: "r.1", Identity: "eve", Type: room.Audio, Grants: room.Grants{Microphone: true}}))
+	for _, topic := range []string{"chat", "parley", ""} {
+		if err := eve.Say(t.Context(), topic, `{"id":"12345678","text":"psst"}`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := ben.Say(t.Context(), "chat", `{"id":"12345678","text":"I am ada","from":"ada"}`); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "ada reads ben", func() bool { return len(ada.Heard()) > 0 })
+	// Given leave, eve is read from then on: what came before is not on its way.
+	if err := h.engine.Allow(t.Context(), "r.1", "eve", room.Guest, everything); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "ada reads eve", func() bool {
+		if err := eve.Say(t.Context(), "chat", "now"); err != nil {
+			t.Fatal(err)
+		}
+		return len(ada.Heard()) > 1
+	})
+	for _, said := range ada.Heard() {
+		if said.From == "eve" && said.Text != "now" || strings.Contains(said.Text, "I am ada") && said.From != "ben" {
+			t.Errorf("ada reads %+v", said)
+		}
 	}
 }
 

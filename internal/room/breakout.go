@@ -103,6 +103,7 @@ func (s *Service) deal(ctx context.Context, r *Room, q Opening, opened []Breakou
 			dealt++
 		}
 		seat.Breakout = opened[i].N
+		r.lower(&seat)
 		if err := s.store.UpdateSeat(ctx, seat); err != nil {
 			return err
 		}
@@ -134,6 +135,9 @@ func (s *Service) Move(ctx context.Context, roomID, seatKey, identity string, to
 		}
 		if place.N != to {
 			return fault.New(fault.NotFound, "breakout_not_found", "there is no open breakout room %d", to)
+		}
+		if seat.Breakout != to {
+			r.lower(&seat)
 		}
 		seat.Breakout = to
 		return s.store.UpdateSeat(ctx, seat)
@@ -167,6 +171,9 @@ func (s *Service) CloseBreakouts(ctx context.Context, roomID, seatKey string) er
 			})
 			if away || seat.Breakout > 0 && seat.State == Reserved {
 				seat.HeldUntil = now.Add(reserveFor)
+			}
+			if seat.Breakout > 0 {
+				r.lower(&seat)
 			}
 			seat.Breakout = 0
 			if err := s.store.UpdateSeat(ctx, seat); err != nil {

@@ -227,6 +227,7 @@ func (s *Service) seat(ctx context.Context, r *Room, v Visit, now time.Time) (Ad
 			return Admission{Seat: seat}, err
 		}
 		seat.State = Reserved
+		r.lower(&seat)
 	}
 	if err := s.claim(ctx, r, link, keyHash); err != nil {
 		return Admission{}, err
@@ -327,15 +328,18 @@ func (s *Service) admit(ctx context.Context, a *Admission) error {
 			return engineAway(err)
 		}
 	}
+	hands, err := s.store.Hands(ctx, a.Room.ID)
+	if err != nil {
+		return err
+	}
 	var all []Breakout
 	if a.Room.LastSession > a.Room.Session { // there are, or were, breakout rooms
-		var err error
 		if all, err = s.store.Breakouts(ctx, a.Room.ID); err != nil {
 			return err
 		}
 	}
 	if err := s.media.Open(ctx, MediaSession{Name: a.SessionID, Type: a.Room.Type, MaxParticipants: a.Room.MaxParticipants + maxHidden,
-		Info: info(a.Room, a.Breakout, all)}); err != nil {
+		Info: info(a.Room, a.Breakout, all, hands)}); err != nil {
 		return engineAway(err)
 	}
 	token, err := s.media.Pass(MediaPass{Session: a.SessionID, Identity: a.Seat.ID, Name: a.Seat.Name, Role: a.Seat.Role,

@@ -6,8 +6,13 @@ import (
 )
 
 // info is what the pages of a room, or of one of its breakout rooms, read.
-func info(r *Room, here Breakout, all []Breakout) Info {
+func info(r *Room, here Breakout, all []Breakout, hands []Seat) Info {
 	i := Info{RoomType: r.Type, Breakout: here.N, Breakouts: places(all), Locks: r.Locks}
+	for _, seat := range hands {
+		if seat.Breakout == here.N {
+			i.Hands = append(i.Hands, seat.ID)
+		}
+	}
 	if ends := r.endOfDuration(); !ends.IsZero() {
 		ends = ends.UTC()
 		i.EndsAt = &ends
@@ -34,7 +39,10 @@ func (s *Service) announce(ctx context.Context, roomID string) {
 	s.note(ctx, "tell pages of a room", s.tellPages(ctx, roomID), "room_id", roomID)
 }
 
+// tellPages reads and tells in one turn for each room: what was read first must
+// not arrive last.
 func (s *Service) tellPages(ctx context.Context, roomID string) error {
+	defer s.telling.take(roomID)()
 	return s.eachSession(ctx, roomID, func(session string, _ *Room, i Info) error { return s.media.Announce(ctx, session, i) })
 }
 
@@ -55,12 +63,16 @@ func (s *Service) eachSession(ctx context.Context, roomID string, do func(sessio
 	if err != nil {
 		return err
 	}
-	if err := do(SessionID(roomID, r.Session), r, info(r, Breakout{}, all)); err != nil {
+	hands, err := s.store.Hands(ctx, roomID)
+	if err != nil {
+		return err
+	}
+	if err := do(SessionID(roomID, r.Session), r, info(r, Breakout{}, all, hands)); err != nil {
 		return err
 	}
 	for _, b := range all {
 		if b.ClosedAt.IsZero() {
-			if err := do(SessionID(roomID, b.Session), r, info(r, b, all)); err != nil {
+			if err := do(SessionID(roomID, b.Session), r, info(r, b, all, hands)); err != nil {
 				return err
 			}
 		}

@@ -62,6 +62,7 @@ type Info struct {
 	Breakout  int        `json:"breakout,omitempty"` // the number of the breakout room this is; 0 for the room itself
 	Breakouts []Place    `json:"breakouts,omitempty"`
 	Locks     Locks      `json:"locks"`
+	Hands     []string   `json:"hands,omitempty"` // identities of those whose hand is up, in the order of raising
 }
 
 // Place is a breakout room that is open.
@@ -79,6 +80,9 @@ type Message struct {
 	Kind MessageKind `json:"kind"`
 	Text string      `json:"text,omitempty"` // of a broadcast
 	From string      `json:"from,omitempty"` // which host it is from: a display name
+
+	Identity string   `json:"identity,omitempty"` // who reacts
+	Reaction Reaction `json:"reaction,omitempty"`
 }
 
 // MessageKind says what a message is about.
@@ -95,6 +99,8 @@ const (
 	// MessageUnmute asks for somebody's voice. Their page asks them: it turns
 	// no microphone on by itself.
 	MessageUnmute MessageKind = "unmute"
+	// MessageReaction shows for a moment what somebody feels.
+	MessageReaction MessageKind = "reaction"
 )
 
 // Grants is what one participant may send. Everybody may listen and look.

@@ -32,6 +32,9 @@ func (s *Service) joined(session, identity, connection string, at time.Time) err
 		if unwelcome = !welcome; unwelcome || err != nil {
 			return err
 		}
+		if seat.State == Free {
+			r.lower(&seat)
+		}
 		in, grants = seat, r.grants(seat.Role)
 		a := Attendance{ID: s.newID(), RoomID: r.ID, Session: n, SeatID: seat.ID, Connection: connection,
 			Hidden: seat.Hidden, Node: s.node, JoinedAt: at}
@@ -169,7 +172,9 @@ func (s *Service) depart(ctx context.Context, r *Room, a Attendance, at, now tim
 		return err
 	}
 	if latest {
-		seat.vacate(reason, now)
+		if seat.vacate(reason, now); seat.State == Free {
+			r.lower(&seat)
+		}
 		if err := s.store.UpdateSeat(ctx, seat); err != nil {
 			return err
 		}

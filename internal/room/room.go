@@ -128,6 +128,7 @@ type Seat struct {
 	Role       Role
 	Hidden     bool // its holder is seen by nobody and counts nowhere
 	Breakout   int  // the breakout room its holder belongs in; 0 for the room itself
+	Hand       int  // its place among the raised hands, counted up through the room's life; 0 while it is down
 	State      SeatState
 	Connection string    // the engine's id of the latest connection
 	HeldUntil  time.Time // until when a connection is waited for; zero when none is

@@ -70,6 +70,8 @@ type Store interface {
 	Seats(ctx context.Context, roomID string) ([]Seat, error)
 	// RemovedSeats returns the seats of those whom hosts took out.
 	RemovedSeats(ctx context.Context, roomID string) ([]Seat, error)
+	// Hands returns the taken seats whose hand is up, in the order of raising.
+	Hands(ctx context.Context, roomID string) ([]Seat, error)
 	InsertSeat(ctx context.Context, s Seat) error
 	UpdateSeat(ctx context.Context, s Seat) error
 
@@ -113,6 +115,8 @@ type Service struct {
 	webhooks  Webhooks
 	refusals  refusals
 	reports   reports
+	paces     paces
+	telling   turns
 
 	node      string               // this process's name among others
 	shared    bool                 // there may be others on the same database

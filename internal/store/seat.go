@@ -17,11 +17,11 @@ func (db *DB) Occupancy(ctx context.Context, roomID string) (room.Occupancy, err
 	return o, err
 }
 
-const seatColumns = `id, room_id, key_hash, name, user_id, role, hidden, breakout, state, connection, held_until, created_at, removed_at, demoted`
+const seatColumns = `id, room_id, key_hash, name, user_id, role, hidden, breakout, hand, state, connection, held_until, created_at, removed_at, demoted`
 
 func scanSeat(scan func(...any) error) (room.Seat, error) {
 	var s room.Seat
-	err := scan(&s.ID, &s.RoomID, &s.KeyHash, &s.Name, &s.UserID, &s.Role, &s.Hidden, &s.Breakout, &s.State, &s.Connection, moment{&s.HeldUntil}, moment{&s.CreatedAt},
+	err := scan(&s.ID, &s.RoomID, &s.KeyHash, &s.Name, &s.UserID, &s.Role, &s.Hidden, &s.Breakout, &s.Hand, &s.State, &s.Connection, moment{&s.HeldUntil}, moment{&s.CreatedAt},
 		moment{&s.RemovedAt}, &s.Demoted)
 	return s, err
 }
@@ -51,17 +51,22 @@ func (db *DB) SeatByUser(ctx context.Context, roomID, userID string) (room.Seat,
 
 // Seats implements room.Store.
 func (db *DB) Seats(ctx context.Context, roomID string) ([]room.Seat, error) {
-	return db.seats(ctx, `state <> 'free'`, roomID)
+	return db.seats(ctx, `state <> 'free' ORDER BY created_at, id`, roomID)
 }
 
 // RemovedSeats implements room.Store.
 func (db *DB) RemovedSeats(ctx context.Context, roomID string) ([]room.Seat, error) {
-	return db.seats(ctx, `removed_at IS NOT NULL`, roomID)
+	return db.seats(ctx, `removed_at IS NOT NULL ORDER BY created_at, id`, roomID)
+}
+
+// Hands implements room.Store.
+func (db *DB) Hands(ctx context.Context, roomID string) ([]room.Seat, error) {
+	return db.seats(ctx, `hand > 0 AND state <> 'free' ORDER BY hand`, roomID)
 }
 
 func (db *DB) seats(ctx context.Context, which, roomID string) ([]room.Seat, error) {
 	var seats []room.Seat
-	err := db.each(ctx, `SELECT `+seatColumns+` FROM seats WHERE room_id = $1 AND `+which+` ORDER BY created_at, id`, []any{roomID},
+	err := db.each(ctx, `SELECT `+seatColumns+` FROM seats WHERE room_id = $1 AND `+which, []any{roomID},
 		func(scan func(...any) error) error {
 			s, err := scanSeat(scan)
 			if err == nil {
@@ -74,14 +79,14 @@ func (db *DB) seats(ctx context.Context, which, roomID string) ([]room.Seat, err
 
 // InsertSeat implements room.Store.
 func (db *DB) InsertSeat(ctx context.Context, s room.Seat) error {
-	return db.must(ctx, `INSERT INTO seats (`+seatColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-		s.ID, s.RoomID, s.KeyHash, s.Name, s.UserID, s.Role, s.Hidden, s.Breakout, s.State, s.Connection, millis(s.HeldUntil), millis(s.CreatedAt),
+	return db.must(ctx, `INSERT INTO seats (`+seatColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+		s.ID, s.RoomID, s.KeyHash, s.Name, s.UserID, s.Role, s.Hidden, s.Breakout, s.Hand, s.State, s.Connection, millis(s.HeldUntil), millis(s.CreatedAt),
 		millis(s.RemovedAt), s.Demoted)
 }
 
 // UpdateSeat implements room.Store.
 func (db *DB) UpdateSeat(ctx context.Context, s room.Seat) error {
 	return db.changed(ctx, noSeat, `UPDATE seats SET name = $2, role = $3, state = $4, connection = $5, held_until = $6,
-			key_hash = $7, user_id = $8, hidden = $9, breakout = $10, removed_at = $11, demoted = $12 WHERE id = $1`,
-		s.ID, s.Name, s.Role, s.State, s.Connection, millis(s.HeldUntil), s.KeyHash, s.UserID, s.Hidden, s.Breakout, millis(s.RemovedAt), s.Demoted)
+			key_hash = $7, user_id = $8, hidden = $9, breakout = $10, hand = $11, removed_at = $12, demoted = $13 WHERE id = $1`,
+		s.ID, s.Name, s.Role, s.State, s.Connection, millis(s.HeldUntil), s.KeyHash, s.UserID, s.Hidden, s.Breakout, s.Hand, millis(s.RemovedAt), s.Demoted)
 }

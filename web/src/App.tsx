@@ -55,6 +55,8 @@ export function App({ route, preset, runner, acts, studio, loadRoom }: Props): R
       return inside ? (
         <inside.module.RoomScreen
           room={inside.session.room}
+          inbox={inside.session.inbox}
+          reactions={inside.session.reactions}
           seat={visit.seat}
           link={visit.link}
           word={visit.word}

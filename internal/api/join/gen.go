@@ -59,10 +59,38 @@ func (e PreviewYouLink) Valid() bool {
 	}
 }
 
+// Defines values for Reaction.
+const (
+	Clapping  Reaction = "clapping"
+	Heart     Reaction = "heart"
+	Laughing  Reaction = "laughing"
+	Surprised Reaction = "surprised"
+	ThumbsUp  Reaction = "thumbs_up"
+)
+
+// Valid indicates whether the value is a known member of the Reaction enum.
+func (e Reaction) Valid() bool {
+	switch e {
+	case Clapping:
+		return true
+	case Heart:
+		return true
+	case Laughing:
+		return true
+	case Surprised:
+		return true
+	case ThumbsUp:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RefusalErrorCode.
 const (
 	RefusalErrorCodeBodyTooLarge         RefusalErrorCode = "body_too_large"
 	RefusalErrorCodeBreakoutNotFound     RefusalErrorCode = "breakout_not_found"
+	RefusalErrorCodeHidden               RefusalErrorCode = "hidden"
 	RefusalErrorCodeInternal             RefusalErrorCode = "internal"
 	RefusalErrorCodeInvalidRequest       RefusalErrorCode = "invalid_request"
 	RefusalErrorCodeInvitationRequired   RefusalErrorCode = "invitation_required"
@@ -80,6 +108,7 @@ const (
 	RefusalErrorCodeSeatNotFound         RefusalErrorCode = "seat_not_found"
 	RefusalErrorCodeTooManyAttempts      RefusalErrorCode = "too_many_attempts"
 	RefusalErrorCodeTooManyBreakouts     RefusalErrorCode = "too_many_breakouts"
+	RefusalErrorCodeTooOften             RefusalErrorCode = "too_often"
 	RefusalErrorCodeUnavailable          RefusalErrorCode = "unavailable"
 	RefusalErrorCodeUnsupportedMediaType RefusalErrorCode = "unsupported_media_type"
 )
@@ -90,6 +119,8 @@ func (e RefusalErrorCode) Valid() bool {
 	case RefusalErrorCodeBodyTooLarge:
 		return true
 	case RefusalErrorCodeBreakoutNotFound:
+		return true
+	case RefusalErrorCodeHidden:
 		return true
 	case RefusalErrorCodeInternal:
 		return true
@@ -124,6 +155,8 @@ func (e RefusalErrorCode) Valid() bool {
 	case RefusalErrorCodeTooManyAttempts:
 		return true
 	case RefusalErrorCodeTooManyBreakouts:
+		return true
+	case RefusalErrorCodeTooOften:
 		return true
 	case RefusalErrorCodeUnavailable:
 		return true
@@ -262,6 +295,13 @@ type Locks struct {
 	ScreenShare *bool `json:"screen_share,omitempty"`
 }
 
+// LowerHandRequest defines model for LowerHandRequest.
+type LowerHandRequest struct {
+	// Identity Whose hand; absent, one's own.
+	Identity *string `json:"identity,omitempty"`
+	SeatKey  string  `json:"seat_key"`
+}
+
 // MoveRequest defines model for MoveRequest.
 type MoveRequest struct {
 	// Identity Who moves; absent, oneself.
@@ -365,6 +405,15 @@ type PreviewRequest struct {
 	// SeatKey The visitor's own seat key, when the browser has one for this room.
 	SeatKey *string `json:"seat_key,omitempty"`
 }
+
+// ReactRequest defines model for ReactRequest.
+type ReactRequest struct {
+	Reaction Reaction `json:"reaction"`
+	SeatKey  string   `json:"seat_key"`
+}
+
+// Reaction defines model for Reaction.
+type Reaction string
 
 // Refusal defines model for Refusal.
 type Refusal struct {
@@ -476,6 +525,15 @@ type BroadcastJSONRequestBody = BroadcastRequest
 // EndRoomJSONRequestBody defines body for EndRoom for application/json ContentType.
 type EndRoomJSONRequestBody = SeatKey
 
+// LowerHandJSONRequestBody defines body for LowerHand for application/json ContentType.
+type LowerHandJSONRequestBody = LowerHandRequest
+
+// RaiseHandJSONRequestBody defines body for RaiseHand for application/json ContentType.
+type RaiseHandJSONRequestBody = SeatKey
+
+// LowerHandsJSONRequestBody defines body for LowerHands for application/json ContentType.
+type LowerHandsJSONRequestBody = SeatKey
+
 // LockJSONRequestBody defines body for Lock for application/json ContentType.
 type LockJSONRequestBody = LockRequest
 
@@ -490,6 +548,9 @@ type ListPeopleJSONRequestBody = SeatKey
 
 // PreviewRoomJSONRequestBody defines body for PreviewRoom for application/json ContentType.
 type PreviewRoomJSONRequestBody = PreviewRequest
+
+// ReactJSONRequestBody defines body for React for application/json ContentType.
+type ReactJSONRequestBody = ReactRequest
 
 // ReadmitJSONRequestBody defines body for Readmit for application/json ContentType.
 type ReadmitJSONRequestBody = PersonRequest
@@ -520,6 +581,15 @@ type ServerInterface interface {
 	// EndRoom End the room for all
 	// (POST /rooms/{room_id}/end)
 	EndRoom(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// LowerHand Lower a hand
+	// (POST /rooms/{room_id}/hand/lower)
+	LowerHand(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// RaiseHand Raise one's own hand
+	// (POST /rooms/{room_id}/hand/raise)
+	RaiseHand(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// LowerHands Lower all hands
+	// (POST /rooms/{room_id}/hands/lower)
+	LowerHands(w http.ResponseWriter, r *http.Request, roomId RoomID)
 	// Lock Change what guests may do
 	// (POST /rooms/{room_id}/locks)
 	Lock(w http.ResponseWriter, r *http.Request, roomId RoomID)
@@ -535,6 +605,9 @@ type ServerInterface interface {
 	// PreviewRoom What the visitor sees before joining
 	// (POST /rooms/{room_id}/preview)
 	PreviewRoom(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// React Show a reaction
+	// (POST /rooms/{room_id}/react)
+	React(w http.ResponseWriter, r *http.Request, roomId RoomID)
 	// Readmit Let somebody come back who was removed
 	// (POST /rooms/{room_id}/readmit)
 	Readmit(w http.ResponseWriter, r *http.Request, roomId RoomID)
@@ -665,6 +738,84 @@ func (siw *ServerInterfaceWrapper) EndRoom(w http.ResponseWriter, r *http.Reques
 	handler.ServeHTTP(w, r)
 }
 
+// LowerHand operation middleware
+func (siw *ServerInterfaceWrapper) LowerHand(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.LowerHand(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RaiseHand operation middleware
+func (siw *ServerInterfaceWrapper) RaiseHand(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RaiseHand(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// LowerHands operation middleware
+func (siw *ServerInterfaceWrapper) LowerHands(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.LowerHands(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // Lock operation middleware
 func (siw *ServerInterfaceWrapper) Lock(w http.ResponseWriter, r *http.Request) {
 
@@ -786,6 +937,32 @@ func (siw *ServerInterfaceWrapper) PreviewRoom(w http.ResponseWriter, r *http.Re
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.PreviewRoom(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// React operation middleware
+func (siw *ServerInterfaceWrapper) React(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.React(w, r, roomId)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -1059,6 +1236,10 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/readmit", wrapper.Readmit)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/locks", wrapper.Lock)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/role", wrapper.Appoint)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/hand/raise", wrapper.RaiseHand)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/hand/lower", wrapper.LowerHand)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/hands/lower", wrapper.LowerHands)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/react", wrapper.React)
 
 	return m
 }

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -162,7 +163,11 @@ var (
 
 // acts are the routes of people in a room, with a body that each takes.
 var acts = map[string]m{"/end": {}, "/breakouts": {"names": []string{"One"}}, "/breakouts/close": {}, "/move": {"to": 0}, "/broadcast": {"text": "Hello"}, "/people": {},
-	"/mute": {}, "/unmute": {"identity": "somebody"}, "/remove": {"identity": "somebody"}, "/readmit": {"identity": "somebody"}, "/locks": {"locks": m{"camera": true}}, "/role": {"identity": "somebody", "role": "cohost"}}
+	"/mute": {}, "/unmute": {"identity": "somebody"}, "/remove": {"identity": "somebody"}, "/readmit": {"identity": "somebody"}, "/locks": {"locks": m{"camera": true}}, "/role": {"identity": "somebody", "role": "cohost"},
+	"/hand/raise": {}, "/hand/lower": {}, "/hands/lower": {}, "/react": {"reaction": "heart"}}
+
+// everybodys are the routes for which one need not be a host.
+var everybodys = []string{"/preview", "/seats", "/move", "/hand/raise", "/hand/lower", "/react"}
 
 func with(key string, in m) m {
 	out := m{"seat_key": key}
@@ -222,6 +227,7 @@ func TestContract(t *testing.T) {
 		t.Errorf("%d %v, want %v", status, who.People, want)
 	}
 	p.done(id, "/broadcast", with(hostKey, acts["/broadcast"]))
+	p.together(id, host.Identity, guest.Identity)
 	p.ParticipantJoined(guest.SessionID, guest.Identity, "PA_ben", time.Now())
 	for _, path := range []string{"/mute", "/unmute", "/locks", "/role", "/remove", "/readmit"} {
 		p.done(id, path, with(hostKey, m{"identity": guest.Identity, "role": "guest", "locks": m{}}))
@@ -253,6 +259,24 @@ func TestContract(t *testing.T) {
 	p.checker.Covered()
 }
 
+// together is what people show each other: everybody their own, hosts more.
+func (p *place) together(id, host, guest string) {
+	p.t.Helper()
+	p.done(id, "/hand/raise", with(guestKey, nil))
+	p.done(id, "/hand/raise", with(hostKey, nil))
+	p.refused(id, "/hand/lower", with(guestKey, m{"identity": host}), 403, "not_host")
+	p.done(id, "/hand/lower", with(hostKey, m{"identity": guest}))
+	p.done(id, "/hand/lower", with(guestKey, nil))
+	p.refused(id, "/hand/lower", with(hostKey, m{"identity": "nobody"}), 404, "seat_not_found")
+	p.done(id, "/hands/lower", with(hostKey, nil))
+	for _, reaction := range []string{"thumbs_up", "heart", "laughing", "clapping"} {
+		p.done(id, "/react", with(guestKey, m{"reaction": reaction}))
+	}
+	for _, path := range []string{"/react", "/hand/raise"} {
+		p.refused(id, path, with(guestKey, acts[path]), 429, "too_often")
+	}
+}
+
 // refusals are what every route may answer while the room goes on.
 func (p *place) refusals(id, early string) {
 	p.t.Helper()
@@ -275,7 +299,7 @@ func (p *place) refusals(id, early string) {
 			p.refused(id, path, with(otherKey, in), 403, "not_in_room")
 			p.refused(early, path, with(hostKey, in), 409, "room_not_open")
 		}
-		if path != "/preview" && path != "/seats" && path != "/move" {
+		if !slices.Contains(everybodys, path) {
 			p.refused(id, path, with(guestKey, in), 403, "not_host")
 		}
 	}
@@ -288,11 +312,13 @@ func (p *place) refusals(id, early string) {
 		{"/mute", m{"identity": 1}}, {"/unmute", m{}}, {"/remove", m{}}, {"/readmit", m{}}, {"/locks", m{}}, {"/locks", m{"locks": m{"camera": "yes"}}},
 		{"/role", m{"role": "cohost"}}, {"/role", m{"identity": "somebody", "role": "host"}}, {"/remove", m{"identity": p.host}}, {"/role", m{"identity": p.host, "role": "guest"}},
 		{"/move", m{}}, {"/move", m{"to": "1"}}, {"/broadcast", m{}}, {"/broadcast", m{"text": strings.Repeat("x", 501)}},
+		{"/react", m{}}, {"/react", m{"reaction": "fireworks"}}, {"/hand/lower", m{"identity": 7}},
 	} {
 		p.refused(id, c.path, with(hostKey, c.in), 400, "invalid_request")
 	}
 	p.engine.away = true
 	p.refused(id, "/broadcast", with(hostKey, acts["/broadcast"]), 503, "unavailable")
+	p.refused(id, "/react", with(hostKey, acts["/react"]), 503, "unavailable")
 	p.engine.away = false
 	for _, path := range []string{"/mute", "/unmute", "/remove", "/readmit", "/role"} {
 		p.refused(id, path, with(hostKey, m{"identity": "nobody", "role": "cohost"}), 404, "seat_not_found")

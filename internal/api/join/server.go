@@ -29,6 +29,10 @@ type Rooms interface {
 	Lock(ctx context.Context, roomID, seatKey string, q room.LockChange) error
 	Appoint(ctx context.Context, roomID, seatKey, identity string, role room.Role) error
 	EndByHost(ctx context.Context, roomID, seatKey string) error
+	RaiseHand(ctx context.Context, roomID, seatKey string) error
+	LowerHand(ctx context.Context, roomID, seatKey, identity string) error
+	LowerHands(ctx context.Context, roomID, seatKey string) error
+	React(ctx context.Context, roomID, seatKey string, reaction room.Reaction) error
 }
 
 // Limiter bounds how often an address may guess wrong.

@@ -41,6 +41,7 @@ func (s *suite) TestSeat(t *testing.T) {
 		same(t, got, err, seat)
 
 		seat.Name, seat.Role, seat.State, seat.Connection, seat.HeldUntil = text+"!", room.Host, room.Joined, "PA_"+text, time.Time{}
+		seat.Hand = i + 1
 		update := seat
 		update.RoomID, update.CreatedAt = elsewhere.ID, moment(99) // never change
 		s.write(t, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, update) })
@@ -58,6 +59,17 @@ func (s *suite) TestSeat(t *testing.T) {
 		s.seats(t, twin)
 	}
 	refused(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, seat(r.ID, room.Free, 1)) }), fault.NotFound, "seat_not_found")
+}
+
+func (s *suite) TestHands(t *testing.T) {
+	ctx := context.Background()
+	r, elsewhere := s.insert(t, Room(s.project.ID)), s.insert(t, Room(s.project.ID))
+	first, second, down := seat(r.ID, room.Joined, 3), seat(r.ID, room.Reserved, 1), seat(r.ID, room.Joined, 2)
+	free, other := seat(r.ID, room.Free, 0), seat(elsewhere.ID, room.Joined, 0)
+	first.Hand, second.Hand, free.Hand, other.Hand = 2, 7, 1, 3
+	s.seats(t, second, free, down, other, first)
+	got, err := s.db.Hands(ctx, r.ID)
+	same(t, got, err, []room.Seat{first, second})
 }
 
 func (s *suite) TestOccupancy(t *testing.T) {

@@ -16,6 +16,8 @@ export type MuteRequest = Schemas['MuteRequest'];
 export type PersonRequest = Schemas['PersonRequest'];
 export type LockRequest = Schemas['LockRequest'];
 export type RoleRequest = Schemas['RoleRequest'];
+export type LowerHandRequest = Schemas['LowerHandRequest'];
+export type ReactRequest = Schemas['ReactRequest'];
 type SeatKey = Schemas['SeatKey'];
 export type RefusalCode = Schemas['Refusal']['error']['code'];
 export type EndReason = NonNullable<Schemas['Refusal']['error']['reason']>;
@@ -103,6 +105,22 @@ export class JoinApi {
 
   appoint(body: RoleRequest): Promise<Answer<null>> {
     return this.#post<null>('role', body);
+  }
+
+  raiseHand(body: SeatKey): Promise<Answer<null>> {
+    return this.#post<null>('hand/raise', body);
+  }
+
+  lowerHand(body: LowerHandRequest): Promise<Answer<null>> {
+    return this.#post<null>('hand/lower', body);
+  }
+
+  lowerHands(body: SeatKey): Promise<Answer<null>> {
+    return this.#post<null>('hands/lower', body);
+  }
+
+  react(body: ReactRequest): Promise<Answer<null>> {
+    return this.#post<null>('react', body);
   }
 
   async #post<T>(path: string, body: object, signal?: AbortSignal): Promise<Answer<T>> {

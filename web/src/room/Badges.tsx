@@ -2,11 +2,13 @@ import type { ReactElement } from 'react';
 import { t } from '../messages';
 import { Icon } from '../ui/Icon';
 import type { Person } from './person';
+import { HandBadge } from './together/HandBadge';
 
 /** What is to be known about somebody beside their name. */
 export function Badges({ person, away }: { person: Person; away: boolean }): ReactElement {
   return (
     <>
+      <HandBadge identity={person.identity} />
       {person.you && <span className="badge">{t('room.you')}</span>}
       {person.role !== 'guest' && <span className="badge">{t(person.role === 'host' ? 'room.host' : 'room.cohost')}</span>}
       {away ? (

@@ -7,12 +7,14 @@ interface Props {
   label: string;
   /** A number that belongs to it. */
   count?: number;
+  /** What the number says to those who listen; the bare number otherwise. */
+  counted?: string;
   look?: 'plain' | 'off' | 'danger';
   onPress: () => void;
 }
 
 /** A round button with its name under it: shape and words, never colour alone. */
-export function Control({ icon, label, count, look = 'plain', onPress }: Props): ReactElement {
+export function Control({ icon, label, count, counted, look = 'plain', onPress }: Props): ReactElement {
   return (
     <button type="button" className={`control ${look}`} onClick={onPress}>
       <span className="control-round">
@@ -25,7 +27,7 @@ export function Control({ icon, label, count, look = 'plain', onPress }: Props):
       </span>
       <span className="control-label">
         {label}
-        {count !== undefined && <span className="sr-only"> ({digits(count)})</span>}
+        {count !== undefined && <span className="sr-only"> ({counted ?? digits(count)})</span>}
       </span>
     </button>
   );

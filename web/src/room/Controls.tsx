@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { isHeard, isSeen, type Desk } from '../media/desk';
 import type { Studio } from '../media/studio';
-import { t } from '../messages';
+import { count, t } from '../messages';
 import type { Allowed } from './allowed';
 import { Control } from './Control';
 
@@ -12,6 +12,10 @@ interface Props {
   /** Room for the first two, leave and more only. */
   narrow: boolean;
   people: number;
+  /** How many messages are unread; null where there is no chat. */
+  unread: number | null;
+  onChat: () => void;
+  onReact: () => void;
   onPeople: () => void;
   onMore: () => void;
   onLeave: () => void;
@@ -22,12 +26,13 @@ const devices: Partial<MediaDevices> | undefined = navigator.mediaDevices;
 export const canShare = typeof devices?.getDisplayMedia === 'function';
 
 /** Always the same controls in the same order; what may not be used here is not offered. */
-export function Controls({ desk, studio, allowed, narrow, people, onPeople, onMore, onLeave }: Props): ReactElement {
+export function Controls({ desk, studio, allowed, narrow, people, unread, onChat, onReact, onPeople, onMore, onLeave }: Props): ReactElement {
   const speaking = isHeard(desk);
   const seen = isSeen(desk);
   const sharing = desk.screen.is === 'live';
   const leave = <Control icon="leave" label={t('control.leave')} look="danger" onPress={onLeave} />;
-  const more = <Control icon="more" label={t('control.more')} onPress={onMore} />;
+  const news = unread ? { count: unread, counted: count('chat.unread', unread) } : {};
+  const more = <Control icon="more" label={t('control.more')} onPress={onMore} {...(narrow && news)} />;
   return (
     <nav className="controls" aria-label={t('room.controls')}>
       {allowed.mic && (
@@ -60,7 +65,9 @@ export function Controls({ desk, studio, allowed, narrow, people, onPeople, onMo
               onPress={() => (sharing ? studio.stopSharing() : void studio.shareScreen())}
             />
           )}
+          {unread !== null && <Control icon="chat" label={t('chat.title')} onPress={onChat} {...news} />}
           <Control icon="people" label={t('control.people')} count={people} onPress={onPeople} />
+          <Control icon="hand" label={t('control.react')} onPress={onReact} />
           {more}
           {leave}
         </>

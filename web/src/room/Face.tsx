@@ -4,6 +4,7 @@ import { initials } from '../lib/initials';
 import { Badges } from './Badges';
 import type { Person } from './person';
 import type { Entry } from './roll';
+import { ReactionMark } from './together/ReactionMark';
 import { useVoice } from './useVoice';
 
 interface Props {
@@ -21,6 +22,7 @@ export function Face({ room, entry: { person, goneAt } }: Props): ReactElement {
       <div className="face-circle" aria-hidden="true">
         <span className="initials">{initials(person.name)}</span>
       </div>
+      <ReactionMark identity={person.identity} />
       <p className="face-name">
         <bdi>{person.name}</bdi>
       </p>

@@ -1,4 +1,4 @@
-import type { ReactElement } from 'react';
+import type { ReactElement, ReactNode } from 'react';
 import type { Desk } from '../media/desk';
 import type { Studio } from '../media/studio';
 import { count, t } from '../messages';
@@ -12,6 +12,11 @@ interface Props {
   desk: Desk;
   studio: Studio;
   link: string;
+  /** The hand and the reactions, when this sheet is the way to them. */
+  together: ReactNode;
+  /** How many messages are unread, when this sheet is the way to the chat. */
+  unread: number | null;
+  onChat: () => void;
   /** How many there are, when this sheet is the way to their list. */
   people: number | null;
   onPeople: () => void;
@@ -29,10 +34,17 @@ const hasKeys = matchMedia('(any-pointer: fine)').matches;
 const canChooseSpeaker = 'setSinkId' in HTMLMediaElement.prototype;
 
 /** What is needed now and then. */
-export function MoreSheet({ desk, studio, link, people, onPeople, onRooms, onKeys, onEnd, onClose }: Props): ReactElement {
+export function MoreSheet({ desk, studio, link, together, unread, onChat, people, onPeople, onRooms, onKeys, onEnd, onClose }: Props): ReactElement {
   const { devices, chosen } = desk;
   return (
     <Sheet title={t('more.title')} onClose={onClose}>
+      {together}
+      {unread !== null && (
+        <button type="button" className="secondary wide" onClick={onChat}>
+          <Icon name="chat" />
+          {unread > 0 ? count('chat.openUnread', unread) : t('chat.title')}
+        </button>
+      )}
       {people !== null && (
         <button type="button" className="secondary wide" onClick={onPeople}>
           <Icon name="people" />

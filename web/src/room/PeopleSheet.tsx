@@ -1,5 +1,5 @@
 import { useIsSpeaking } from '@livekit/components-react';
-import type { ReactElement } from 'react';
+import type { ReactElement, ReactNode } from 'react';
 import { initials } from '../lib/initials';
 import { t } from '../messages';
 import { Sheet } from '../ui/Sheet';
@@ -15,13 +15,16 @@ interface Props {
   people: Entry<Person>[];
   /** For those who run the room. */
   tools: Tools | null;
+  /** Whose hand is up. */
+  hands: ReactNode;
   onClose: () => void;
 }
 
 /** Everybody, also those for whom the stage has no place. */
-export function PeopleSheet({ people, tools, onClose }: Props): ReactElement {
+export function PeopleSheet({ people, hands, tools, onClose }: Props): ReactElement {
   return (
     <Sheet title={t('people.title')} onClose={onClose}>
+      {hands}
       {tools && <PeopleTools tools={tools} />}
       <ul className="roll">
         {people.map((entry) => (

@@ -1,6 +1,6 @@
 import { RoomContext } from '@livekit/components-react';
 import type { Room } from 'livekit-client';
-import { useEffect, useRef, useState, type ReactElement } from 'react';
+import { useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 import type { Seat } from '../api/client';
 import type { ServerClock } from '../lib/clock';
 import { useMedia } from '../lib/useMedia';
@@ -9,6 +9,7 @@ import { isHeard } from '../media/desk';
 import type { Studio } from '../media/studio';
 import { count, t } from '../messages';
 import '../styles/room.css';
+import '../styles/chat.css';
 import '../styles/sheets.css';
 import type { Acts } from '../visit/acts';
 import type { Link, Word } from '../visit/state';
@@ -17,6 +18,10 @@ import { useAllowed, useLetGo } from './allowed';
 import { Announcer } from './Announcer';
 import { AudioStage } from './AudioStage';
 import { Banners } from './Banners';
+import { ChatNews } from './chat/ChatNews';
+import { ChatPanel } from './chat/ChatPanel';
+import type { Inbox } from './chat/inbox';
+import { useChat } from './chat/useChat';
 import { Controls } from './Controls';
 import { useInfo } from './info';
 import { shortcutsFor } from './keys/table';
@@ -26,6 +31,11 @@ import { useWarning } from './limit';
 import { RoomHead } from './RoomHead';
 import { RoomSheets, type OpenSheet } from './RoomSheets';
 import { Sound } from './Sound';
+import { TogetherContext } from './together/context';
+import { HandNotice } from './together/HandNotice';
+import { raised } from './together/hands';
+import type { Reactions } from './together/reactions';
+import { TogetherNews } from './together/TogetherNews';
 import { HostNotice } from './tools/HostNotice';
 import { useRole } from './tools/useRole';
 import { usePeople } from './usePeople';
@@ -33,6 +43,8 @@ import { VideoStage } from './VideoStage';
 
 interface Props {
   room: Room;
+  inbox: Inbox;
+  reactions: Reactions;
   seat: Seat;
   link: Link;
   word: Word | null;
@@ -45,9 +57,10 @@ interface Props {
 }
 
 /** The room: people first, controls below, everything else in sheets. */
-export function RoomScreen({ room, seat, link, word, clock, acts, studio, invitation, onHeard, onLeave }: Props): ReactElement {
+export function RoomScreen({ room, inbox, reactions, seat, link, word, clock, acts, studio, invitation, onHeard, onLeave }: Props): ReactElement {
   const desk = useStore(studio.desk);
   const narrow = useMedia('(max-width: 599px), (max-height: 479px)');
+  const cramped = useMedia('(max-width: 999px), (max-height: 479px)');
   const [sheet, setSheet] = useState<OpenSheet>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const info = useInfo(room);
@@ -61,6 +74,13 @@ export function RoomScreen({ room, seat, link, word, clock, acts, studio, invita
   const [dismissed, setDismissed] = useState(0);
   const notice = warning && dismissed !== warning.level ? count('limit.ends', warning.minutes) : null;
   const place = here > 0 || info.breakouts.length > 0 ? (seat.breakout?.name ?? t('rooms.main')) : null;
+  const chat = useChat(room, inbox, seat, place ?? t('rooms.main'), clock);
+  const [chatting, setChatting] = useState(false);
+  const unread = seat.features.chat ? chat.log.unread : null;
+  const runs = seat.role !== 'guest';
+  const present = useMemo(() => people.map(({ person }) => person), [people]);
+  const hands = useMemo(() => raised(info.hands, present), [info, present]);
+  const together = useMemo(() => ({ hands: hands.map(({ identity }) => identity), reactions }), [hands, reactions]);
 
   useEffect(() => heading.current?.focus(), []);
   useEffect(() => {
@@ -77,6 +97,7 @@ export function RoomScreen({ room, seat, link, word, clock, acts, studio, invita
   const openRooms = (): void => setSheet('rooms');
   return (
     <RoomContext value={room}>
+      <TogetherContext value={together}>
       <main className={seat.room_type === 'video' ? 'room video' : 'room audio'}>
         <RoomHead
           heading={heading}
@@ -113,6 +134,7 @@ export function RoomScreen({ room, seat, link, word, clock, acts, studio, invita
           >
             <HostNotice room={room} role={role} allowed={allowed} heard={isHeard(desk)} studio={studio} />
           </Banners>
+          <HandNotice acts={acts} hands={hands} runs={runs} onPeople={openPeople} />
         </div>
         <Controls
           desk={desk}
@@ -120,10 +142,18 @@ export function RoomScreen({ room, seat, link, word, clock, acts, studio, invita
           allowed={allowed}
           narrow={narrow}
           people={people.length}
+          unread={unread}
+          onChat={() => setChatting((open) => !open)}
+          onReact={() => setSheet('react')}
           onPeople={openPeople}
           onMore={() => setSheet('more')}
           onLeave={onLeave}
         />
+        {chatting && unread !== null && (
+          <ChatPanel chat={chat} connected={link.is === 'up'} narrow={cramped} onClose={() => setChatting(false)} />
+        )}
+        <ChatNews log={chat.log} />
+        <TogetherNews people={present} hands={hands} runs={runs} reactions={reactions} />
         <Announcer people={people} desk={desk} connected={link.is === 'up'} here={here} place={place} notice={notice} word={word} />
       </main>
       <Sound room={room} />
@@ -136,12 +166,19 @@ export function RoomScreen({ room, seat, link, word, clock, acts, studio, invita
         role={role}
         info={info}
         people={people}
+        hands={hands}
+        unread={unread}
+        onChat={() => {
+          setSheet(null);
+          setChatting(true);
+        }}
         narrow={narrow}
         shortcuts={shortcuts}
         talks={allowed.mic}
         acts={acts}
         invitation={invitation}
       />
+      </TogetherContext>
     </RoomContext>
   );
 }

@@ -2,6 +2,8 @@ import type { ReactElement } from 'react';
 import type { Role, Seat } from '../api/client';
 import type { Desk } from '../media/desk';
 import type { Studio } from '../media/studio';
+import { t } from '../messages';
+import { Sheet } from '../ui/Sheet';
 import type { Acts } from '../visit/acts';
 import { RoomsSheet } from './breakout/RoomsSheet';
 import { EndSheet } from './EndSheet';
@@ -12,9 +14,11 @@ import { MoreSheet } from './MoreSheet';
 import { PeopleSheet } from './PeopleSheet';
 import type { Person } from './person';
 import type { Entry } from './roll';
+import { HandsPart } from './together/HandsPart';
+import { TogetherPart } from './together/TogetherPart';
 import { LocksSheet } from './tools/LocksSheet';
 
-export type OpenSheet = 'people' | 'more' | 'rooms' | 'end' | 'keys' | 'locks' | null;
+export type OpenSheet = 'people' | 'react' | 'more' | 'rooms' | 'end' | 'keys' | 'locks' | null;
 
 interface Props {
   open: OpenSheet;
@@ -26,6 +30,10 @@ interface Props {
   role: Role;
   info: RoomInfo;
   people: Entry<Person>[];
+  /** Those whose hand is up, in order. */
+  hands: readonly Person[];
+  unread: number | null;
+  onChat: () => void;
   narrow: boolean;
   shortcuts: readonly Shortcut[];
   /** Whether the visitor may speak. */
@@ -35,17 +43,29 @@ interface Props {
 }
 
 /** What lies over the stage now; one at a time. */
-export function RoomSheets({ open, onOpen, desk, studio, seat, role, info, people, narrow, shortcuts, talks, acts, invitation }: Props): ReactElement | null {
+export function RoomSheets({ open, onOpen, desk, studio, seat, role, info, people, hands, unread, onChat, narrow, shortcuts, talks, acts, invitation }: Props): ReactElement | null {
   const close = (): void => onOpen(null);
+  const together = <TogetherPart acts={acts} up={hands.some(({ you }) => you)} onDone={close} />;
   switch (open) {
     case null:
       return null;
     case 'people':
       return (
-        <PeopleSheet people={people} tools={role === 'guest' ? null : { acts, role, onLocks: () => onOpen('locks') }} onClose={close} />
+        <PeopleSheet
+          people={people}
+          hands={<HandsPart acts={acts} hands={hands} runs={role !== 'guest'} />}
+          tools={role === 'guest' ? null : { acts, role, onLocks: () => onOpen('locks') }}
+          onClose={close}
+        />
       );
     case 'locks':
       return <LocksSheet acts={acts} seat={seat} locks={info.locks} onClose={close} />;
+    case 'react':
+      return (
+        <Sheet title={t('react.title')} onClose={close}>
+          {together}
+        </Sheet>
+      );
     case 'more': {
       const mayOpenRooms = role !== 'guest' && seat.max_breakouts > 0;
       return (
@@ -53,6 +73,9 @@ export function RoomSheets({ open, onOpen, desk, studio, seat, role, info, peopl
           desk={desk}
           studio={studio}
           link={invitation}
+          together={narrow ? together : null}
+          unread={narrow ? unread : null}
+          onChat={onChat}
           people={narrow ? people.length : null}
           onPeople={() => onOpen('people')}
           onRooms={mayOpenRooms || info.breakouts.length > 0 ? () => onOpen('rooms') : null}

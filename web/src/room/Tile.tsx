@@ -6,6 +6,7 @@ import { Picture } from '../ui/Picture';
 import { Badges } from './Badges';
 import type { Person } from './person';
 import type { Entry } from './roll';
+import { ReactionMark } from './together/ReactionMark';
 import { useVoice } from './useVoice';
 
 interface Props {
@@ -33,6 +34,7 @@ export function Tile({ room, entry: { person, goneAt }, camera, own }: Props): R
           {initials(person.name)}
         </span>
       )}
+      <ReactionMark identity={person.identity} />
       <p className="tile-name">
         <bdi className="tile-who">{person.name}</bdi>
         <Badges person={person} away={away} />

@@ -17,6 +17,8 @@ export interface RoomInfo {
   breakouts: readonly Place[];
   /** What guests may not do. */
   locks: Locks;
+  /** Identities of those whose hand is up, in order. */
+  hands: readonly string[];
 }
 
 export type Lock = 'microphone' | 'camera' | 'screen_share' | 'chat';
@@ -27,11 +29,13 @@ export function readInfo(metadata: string | undefined): RoomInfo {
   const said = parse(metadata);
   const endsAt = typeof said['ends_at'] === 'string' ? Date.parse(said['ends_at']) : NaN;
   const open: unknown = said['breakouts'];
+  const hands: unknown = said['hands'];
   return {
     endsAt: Number.isFinite(endsAt) ? endsAt : null,
     breakout: typeof said['breakout'] === 'number' ? said['breakout'] : 0,
     breakouts: Array.isArray(open) ? open.filter(isPlace) : [],
     locks: readLocks(said['locks']),
+    hands: Array.isArray(hands) ? hands.filter((one) => typeof one === 'string') : [],
   };
 }
 

@@ -1,6 +1,9 @@
+import { isReaction, type Reaction } from './together/reactions';
+
 export type Message =
   | { kind: 'move' }
   | { kind: 'broadcast'; text: string; from: string }
+  | { kind: 'reaction'; identity: string; reaction: Reaction }
   /** A host has muted this page, or asks for the visitor's voice. */
   | { kind: 'muted' | 'unmute'; from: string };
 
@@ -14,7 +17,11 @@ export function readMessage(topic: string | undefined, payload: Uint8Array, iden
   if (topic !== 'parley' || identity) return null;
   const said = parse(decoder.decode(payload));
   if (said['kind'] === 'move') return { kind: 'move' };
-  const { kind, text, from } = said;
+  const { kind, text, from, reaction } = said;
+  if (kind === 'reaction') {
+    const who = said['identity'];
+    return typeof who === 'string' && isReaction(reaction) ? { kind, identity: who, reaction } : null;
+  }
   const sender = typeof from === 'string' ? from : '';
   if (kind === 'muted' || kind === 'unmute') return { kind, from: sender };
   return kind === 'broadcast' && typeof text === 'string' ? { kind, text, from: sender } : null;

@@ -9,12 +9,12 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe('what the server lets a session read', () => {
   test('is the end, the place and the open breakout rooms', () => {
-    const info = readInfo('{"room_type":"video","ends_at":"2026-01-01T10:00:00Z","breakout":2,"breakouts":[{"number":2,"name":"Room 2"}],"locks":{}}');
-    expect(info).toEqual({ endsAt: Date.UTC(2026, 0, 1, 10), breakout: 2, breakouts: [{ number: 2, name: 'Room 2' }] });
+    const info = readInfo('{"room_type":"video","ends_at":"2026-01-01T10:00:00Z","breakout":2,"breakouts":[{"number":2,"name":"Room 2"}],"locks":{},"hands":["b",7,"a"]}');
+    expect(info).toEqual({ endsAt: Date.UTC(2026, 0, 1, 10), breakout: 2, breakouts: [{ number: 2, name: 'Room 2' }], hands: ['b', 'a'] });
   });
 
   test.each([undefined, '', 'video', 'null', '[]', '{"ends_at":7,"breakout":"x","breakouts":[{"number":"1"},null]}'])('is nothing in %j', (metadata) =>
-    expect(readInfo(metadata)).toEqual({ endsAt: null, breakout: 0, breakouts: [] }),
+    expect(readInfo(metadata)).toEqual({ endsAt: null, breakout: 0, breakouts: [], hands: [] }),
   );
 });
 
@@ -36,6 +36,13 @@ describe('what the server says', () => {
       text: 'Five minutes',
       from: 'Amina',
     });
+  });
+
+  test('may be a reaction, with who reacts', () => {
+    const reaction = '{"kind":"reaction","identity":"seat-2","reaction":"heart"}';
+    expect(readMessage('parley', bytes(reaction), '')).toEqual({ kind: 'reaction', identity: 'seat-2', reaction: 'heart' });
+    expect(readMessage('parley', bytes(reaction), 'seat-3')).toBeNull();
+    expect(readMessage('parley', bytes(reaction.replace('heart', 'spam')), '')).toBeNull();
   });
 
   test.each(['', 'x', 'null', '7', '{"kind":"new"}', '{"kind":"broadcast"}'])('may be something this page does not know: %j', (text) =>

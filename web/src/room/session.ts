@@ -2,10 +2,12 @@ import { Room, RoomEvent, type DisconnectReason } from 'livekit-client';
 import type { RoomType, Seat } from '../api/client';
 import type { Studio } from '../media/studio';
 import type { Loss, Word } from '../visit/state';
+import { Inbox } from './chat/inbox';
 import { lossOf } from './loss';
 import { readMessage } from './message';
 import { quickRetries } from './patience';
 import { Sender } from './sender';
+import { Reactions } from './together/reactions';
 
 export interface SessionWatch {
   dropped: (loss: Loss) => void;
@@ -19,6 +21,8 @@ const mendPatience = 10_000;
 /** One media connection. Coming back makes a new one. */
 export class Session {
   readonly room: Room;
+  readonly inbox: Inbox;
+  readonly reactions = new Reactions();
   readonly #watch: SessionWatch;
   readonly #sender: Sender;
   #over = false;
@@ -39,6 +43,7 @@ export class Session {
       ...(speaker && { audioOutput: { deviceId: speaker } }),
     });
     this.#sender = new Sender(this.room, studio);
+    this.inbox = new Inbox(this.room);
     this.room
       .on(RoomEvent.SignalConnected, () => this.#sender.start())
       .on(RoomEvent.ParticipantPermissionsChanged, this.#sender.follow)
@@ -50,6 +55,7 @@ export class Session {
       .on(RoomEvent.DataReceived, (payload, sender, _kind, topic, _encryption, identity) => {
         const message = readMessage(topic, payload, sender?.identity || identity);
         if (message?.kind === 'move') this.#watch.dropped('moved');
+        else if (message?.kind === 'reaction') this.reactions.show(message.identity, message.reaction);
         else if (message?.kind === 'broadcast') this.#watch.told(message);
       })
       .on(RoomEvent.Disconnected, this.#end);

@@ -40,6 +40,8 @@ const pages: Record<RefusalCode, () => Words> = {
   too_many_breakouts: outOfStep,
   seat_not_found: outOfStep,
   microphone_locked: outOfStep,
+  hidden: outOfStep,
+  too_often: outOfStep,
   invalid_request: outOfStep,
   unsupported_media_type: outOfStep,
   body_too_large: outOfStep,

@@ -1,4 +1,4 @@
-import type { Answer, Breakouts, JoinApi, LockRequest, People, RoleRequest } from '../api/client';
+import type { Answer, Breakouts, JoinApi, LockRequest, People, ReactRequest, RoleRequest } from '../api/client';
 
 /** How often something is asked again of a server that says when it will be ready, and how soon that must be. */
 const asksAgain = 4;
@@ -81,6 +81,24 @@ export class Acts {
 
   async appoint(identity: string, role: RoleRequest['role']): Promise<Answer<null>> {
     return this.#ask((seat_key) => this.#api.appoint({ seat_key, identity, role }));
+  }
+
+  async raiseHand(): Promise<Answer<null>> {
+    return this.#ask((seat_key) => this.#api.raiseHand({ seat_key }));
+  }
+
+  /** One's own, or as a host somebody's. */
+  async lowerHand(identity?: string): Promise<Answer<null>> {
+    return this.#ask((seat_key) => this.#api.lowerHand({ seat_key, ...(identity !== undefined && { identity }) }));
+  }
+
+  async lowerHands(): Promise<Answer<null>> {
+    return this.#ask((seat_key) => this.#api.lowerHands({ seat_key }));
+  }
+
+  /** Not asked again: its moment is over, and some may have seen it. */
+  async react(reaction: ReactRequest['reaction']): Promise<Answer<null>> {
+    return this.#api.react({ seat_key: await this.#seatKey, reaction });
   }
 
   async #ask<T>(ask: (seatKey: string) => Promise<Answer<T>>): Promise<Answer<T>> {

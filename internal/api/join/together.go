@@ -1,0 +1,42 @@
+package join
+
+import (
+	"net/http"
+
+	"parley/internal/api/web"
+	"parley/internal/room"
+)
+
+// What people who are in a room show each other beside sound and pictures.
+
+// RaiseHand implements ServerInterface.
+func (s *Server) RaiseHand(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+	s.act(w, r, func(o *web.Object, seatKey string) error { return s.rooms.RaiseHand(r.Context(), roomID, seatKey) })
+}
+
+// LowerHand implements ServerInterface.
+func (s *Server) LowerHand(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+	s.act(w, r, func(o *web.Object, seatKey string) error {
+		identity := text(o.Text("identity"))
+		if err := o.Err(); err != nil {
+			return err
+		}
+		return s.rooms.LowerHand(r.Context(), roomID, seatKey, identity)
+	})
+}
+
+// LowerHands implements ServerInterface.
+func (s *Server) LowerHands(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+	s.act(w, r, func(o *web.Object, seatKey string) error { return s.rooms.LowerHands(r.Context(), roomID, seatKey) })
+}
+
+// React implements ServerInterface.
+func (s *Server) React(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+	s.act(w, r, func(o *web.Object, seatKey string) error {
+		reaction := o.RequiredText("reaction")
+		if err := o.Err(); err != nil {
+			return err
+		}
+		return s.rooms.React(r.Context(), roomID, seatKey, room.Reaction(reaction))
+	})
+}

@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Browser, Locator } from 'playwright-core';
+import { desktop, launch, Person, phone } from './browser';
+import { Server } from './server';
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  server = await Server.start();
+  browser = await launch();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+const field = (person: Person): Locator => person.page.getByLabel('Message', { exact: true });
+const log = (person: Person): Locator => person.page.getByRole('log');
+
+async function write(person: Person, text: string): Promise<void> {
+  await field(person).fill(text);
+  await person.button('Send').click();
+  await log(person).getByText(text.split('\n')[0] ?? '').last().waitFor();
+}
+
+/** Opens the chat, on a phone by way of the sheet. */
+async function openChat(person: Person): Promise<void> {
+  const direct = person.button(/^Chat/);
+  if (!(await direct.isVisible())) await person.button(/^More/).click();
+  await direct.click();
+  await log(person).waitFor();
+}
+
+/** Keeps what the page has its visitor's screen reader say. */
+async function noteWhatIsReadOut(person: Person): Promise<void> {
+  await person.page.addInitScript(() => {
+    const said: string[] = [];
+    Object.assign(globalThis, { said });
+    const note = (): void => {
+      for (const region of document.querySelectorAll('[role=status]')) said.push(region.textContent);
+    };
+    new MutationObserver(note).observe(document, { subtree: true, childList: true, characterData: true });
+  });
+}
+
+const readOut = (person: Person): Promise<string> =>
+  person.page.evaluate(() => (globalThis as unknown as { said: string[] }).said.join('\n'));
+
+async function meet(looks: { viewport: { width: number; height: number }; dark?: boolean }[]): Promise<Person[]> {
+  const room = await server.createMeeting({ breakouts: 2 });
+  const people: Person[] = [];
+  for (const [i, look] of looks.entries()) {
+    const person = await Person.arrive(browser, look);
+    await noteWhatIsReadOut(person);
+    await person.join(i === 0 ? room.final_link : room.guest_link, i === 0 ? undefined : ['Ben', 'Chen'][i - 1]);
+    people.push(person);
+  }
+  for (const person of people) await expect.poll(() => person.page.locator('.tile').count()).toBe(looks.length);
+  return people;
+}
+
+async function partings(...people: Person[]): Promise<void> {
+  for (const person of people) {
+    person.wellBehaved(server.url);
+    await person.close();
+  }
+}
+
+describe.each([
+  { name: 'light', dark: false },
+  { name: 'dark', dark: true },
+])('$name', (look) => {
+  test('people write, answer, and see what they have not read', async () => {
+    const [host, ben] = (await meet([{ viewport: desktop, dark: look.dark }, { viewport: phone, dark: look.dark }])) as [Person, Person];
+    await openChat(host);
+    await write(host, 'Read https://example.org/a_(b). <b>Not bold</b>\njavascript:alert(1)');
+    const link = log(host).getByRole('link');
+    expect(await link.count()).toBe(1);
+    expect(await link.evaluate((a: HTMLAnchorElement) => [a.href, a.target, a.rel, a.text])).toEqual([
+      'https://example.org/a_(b)', '_blank', 'noopener noreferrer', 'https://example.org/a_(b)',
+    ]);
+    expect(await log(host).locator('b').count()).toBe(0);
+
+    // Who has it closed sees a number and hears the words.
+    await ben.button('More (1 unread message)').waitFor();
+    await expect.poll(() => readOut(ben)).toContain('Amina writes: Read https://example.org/a_(b).');
+    await ben.seen(`phone-${look.name}-chat-unread`);
+    await openChat(ben);
+    await log(ben).getByText('Not bold').waitFor();
+    await ben.button(/^Reply to Amina/).click();
+    await write(ben, 'Thank you');
+    await log(host).locator('.chat-quote').getByText('You: Read https').waitFor();
+    await log(host).getByText('Ben', { exact: true }).waitFor();
+    await ben.seen(`phone-${look.name}-chat`);
+    await host.seen(`desktop-${look.name}-chat`);
+
+    // Too long is said before it is sent.
+    await field(ben).fill('x'.repeat(2_003));
+    await ben.page.getByText('This message is 3 characters too long.').waitFor();
+    await field(ben).press('Enter');
+    await ben.seen(`phone-${look.name}-chat-long`);
+    expect(await log(ben).getByText('xxx').count()).toBe(0);
+    await field(ben).fill('');
+
+    await ben.page.keyboard.press('Escape');
+    await host.button('Close chat').click();
+    expect(await host.page.evaluate(() => document.activeElement?.textContent)).toContain('Chat');
+    await ben.button('More').waitFor();
+    await partings(host, ben);
+  });
+
+  test('hands are in order, and reactions are seen for a moment', async () => {
+    const [host, ben, chen] = (await meet([
+      { viewport: desktop, dark: look.dark },
+      { viewport: phone, dark: look.dark },
+      { viewport: desktop, dark: look.dark },
+    ])) as [Person, Person, Person];
+    await chen.button('React').click();
+    await chen.seen(`desktop-${look.name}-react`);
+    await chen.button('Raise hand').click();
+    await chen.button('Your hand is up. Lower it').waitFor();
+    await ben.button('More').click();
+    await ben.seen(`phone-${look.name}-more-react`);
+    await ben.button('Raise hand').click();
+    await host.button('2 hands are up').waitFor();
+    await expect.poll(() => readOut(host)).toContain('Chen raised a hand');
+    await expect.poll(() => readOut(ben)).toContain('Your hand is up, number 2.');
+    await ben.seen(`phone-${look.name}-hand`);
+    await host.seen(`desktop-${look.name}-hands`);
+
+    await host.button('2 hands are up').click();
+    const order = host.page.getByRole('list', { name: 'Raised hands' }).getByRole('listitem');
+    await expect.poll(() => order.allTextContents()).toEqual(['1Chen Lower', '2Ben Lower']);
+    await host.seen(`desktop-${look.name}-hands-list`);
+    await host.button('Lower the hand of Chen').click();
+    await chen.button('Your hand is up. Lower it').waitFor({ state: 'detached' });
+    await expect.poll(() => readOut(chen)).toContain('Your hand is down.');
+    await expect.poll(() => order.count()).toBe(1);
+    await host.page.keyboard.press('Escape');
+
+    await chen.button('React').click();
+    await chen.button('Clapping').click();
+    for (const person of [host, ben, chen]) await person.page.locator('.tile', { hasText: 'Chen' }).locator('[data-reaction=clapping]').waitFor();
+    await host.picture(`desktop-${look.name}-reaction`);
+    await expect.poll(() => readOut(host)).toContain('Chen: Clapping');
+    await host.page.locator('[data-reaction]').waitFor({ state: 'detached' });
+
+    // Whoever leaves has no hand up.
+    await ben.button('Leave').first().click();
+    await host.button(/raised a hand/).waitFor({ state: 'detached' });
+    await partings(host, ben, chen);
+  });
+});
+
+test('what was read stays when the page moves or comes back', async () => {
+  const [host, ben, chen] = (await meet([{ viewport: desktop }, { viewport: desktop }, { viewport: phone }])) as [Person, Person, Person];
+  for (const person of [host, ben]) await openChat(person);
+  await write(host, 'In the main room');
+  await log(ben).getByText('In the main room').waitFor();
+  await chen.button('More (1 unread message)').waitFor();
+
+  await host.button('More').click();
+  await host.button('Breakout rooms').click();
+  await host.page.getByLabel('Room of Ben').selectOption('Room 1');
+  await host.button('Open 2 rooms').click();
+  await log(ben).getByText('You are in Room 1 from here on').waitFor();
+  await host.page.keyboard.press('Escape');
+  await write(ben, 'Only in Room 1');
+  await write(host, 'Not in Room 1');
+  await chen.button('More (2 unread messages)').waitFor();
+  await log(ben).getByText('In the main room').waitFor();
+  expect(await log(ben).getByText('Not in Room 1').count()).toBe(0);
+  await ben.seen('desktop-light-chat-breakout');
+  await ben.button(/you are in Room 1/).click();
+  await ben.button('Go back (Main room)').click();
+  await log(ben).getByText('You are in Main room from here on').waitFor();
+  await ben.page.keyboard.press('Escape');
+
+  await chen.button('More (2 unread messages)').click();
+  await chen.button('Raise hand').click();
+  await host.button('Chen raised a hand').waitFor();
+  await server.down('SIGKILL');
+  await field(ben).fill('After the storm');
+  await server.up();
+  await expect.poll(() => ben.page.getByText(/Reconnecting|You can send this when/).count(), { timeout: 30_000 }).toBe(0);
+  for (const person of [host, ben, chen]) await person.untilHeard(30_000);
+  // The hand is still up.
+  await chen.button('Your hand is up. Lower it').waitFor();
+  await host.button('Chen raised a hand').waitFor();
+  await ben.button('Send').click();
+  await log(host).getByText('After the storm').waitFor();
+  for (const text of ['In the main room', 'Only in Room 1', 'After the storm']) expect(await log(ben).getByText(text).count()).toBe(1);
+
+  // Who reads further up stays there, and is told of what comes.
+  for (let i = 1; i <= 15; i++) await write(host, `Line ${i}\n\nof a long talk`);
+  await log(ben).getByText('Line 15').waitFor();
+  await log(ben).evaluate((element) => (element.scrollTop = 0));
+  await write(host, 'Line 16');
+  await ben.button('1 new message').waitFor();
+  expect(await log(ben).evaluate((element) => element.scrollTop)).toBe(0);
+  await ben.button('1 new message').click();
+  await ben.button('1 new message').waitFor({ state: 'detached' });
+  expect(await log(ben).evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight)).toBeLessThan(2);
+  for (const person of [host, ben, chen]) await person.close();
+});

@@ -1,0 +1,51 @@
+/** The topic of what people write. The server's own is another. */
+export const topic = 'chat';
+
+/** The longest message, in characters. */
+export const maxText = 2_000;
+const maxBytes = 12_000;
+
+/** What travels. Who wrote it is not in it: the server says that. */
+export interface Packet {
+  id: string;
+  text: string;
+  /** Which message it answers, by the key under which pages keep it. */
+  replyTo: string | null;
+}
+
+/** How many characters somebody would count. */
+export const lengthOf = (text: string): number => Array.from(text).length;
+
+/** The name of a message on every page: the sender's id for it means nothing without the sender. */
+export const keyOf = (identity: string, id: string): string => `${identity}/${id}`;
+
+export function newId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** A text as it is sent: without blank ends, and with an empty line at most between two. */
+export const tidy = (text: string): string => text.replace(/\r\n?/g, '\n').replace(/\n{3,}/g, '\n\n').trim();
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export function encode({ id, text, replyTo }: Packet): Uint8Array<ArrayBuffer> {
+  return encoder.encode(JSON.stringify({ id, text, ...(replyTo !== null && { reply_to: replyTo }) }));
+}
+
+/** Reads what somebody sent; null for what no page of ours sends. */
+export function decode(payload: Uint8Array): Packet | null {
+  if (payload.length > maxBytes) return null;
+  let said: unknown;
+  try {
+    said = JSON.parse(decoder.decode(payload));
+  } catch {
+    return null;
+  }
+  if (typeof said !== 'object' || said === null) return null;
+  const { id, text, reply_to: replyTo } = said as Record<string, unknown>;
+  if (typeof id !== 'string' || !/^[\w-]{8,64}$/.test(id) || typeof text !== 'string') return null;
+  const clean = tidy(text);
+  if (clean === '' || lengthOf(clean) > maxText) return null;
+  return { id, text: clean, replyTo: typeof replyTo === 'string' && replyTo.length <= 200 ? replyTo : null };
+}

@@ -1,0 +1,16 @@
+import { useContext, type ReactElement } from 'react';
+import { useStore } from '../../lib/useStore';
+import { Icon } from '../../ui/Icon';
+import { TogetherContext } from './context';
+import { pictures } from './reactions';
+
+/** What somebody shows now, at their place; read out elsewhere, a few at a time. */
+export function ReactionMark({ identity }: { identity: string }): ReactElement | null {
+  const shown = useStore(useContext(TogetherContext).reactions).get(identity);
+  if (!shown) return null;
+  return (
+    <span key={shown.key} className="reaction" data-reaction={shown.reaction} aria-hidden="true">
+      <Icon name={pictures[shown.reaction]} />
+    </span>
+  );
+}

@@ -1,0 +1,39 @@
+import { Store } from '../../lib/store';
+import type { IconName } from '../../ui/Icon';
+
+export const kinds = ['thumbs_up', 'heart', 'laughing', 'clapping', 'surprised'] as const;
+export type Reaction = (typeof kinds)[number];
+
+export const isReaction = (value: unknown): value is Reaction => kinds.some((kind) => kind === value);
+
+/** Drawn by the page: not every system has such signs. */
+export const pictures = { thumbs_up: 'thumbsUp', heart: 'heart', laughing: 'laugh', clapping: 'clap', surprised: 'surprise' } as const satisfies Record<Reaction, IconName>;
+
+/** How long a reaction is shown. */
+const lasting = 4_000;
+
+export interface Shown {
+  reaction: Reaction;
+  /** Another one of the same kind is another one. */
+  key: number;
+}
+
+/** What people show each other for a moment, by who shows it. */
+export class Reactions extends Store<ReadonlyMap<string, Shown>> {
+  #key = 0;
+
+  constructor() {
+    super(new Map());
+  }
+
+  show(identity: string, reaction: Reaction): void {
+    const key = ++this.#key;
+    this.set(new Map(this.get()).set(identity, { reaction, key }));
+    setTimeout(() => {
+      if (this.get().get(identity)?.key !== key) return;
+      const left = new Map(this.get());
+      left.delete(identity);
+      this.set(left);
+    }, lasting);
+  }
+}

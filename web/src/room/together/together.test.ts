@@ -1,0 +1,36 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { raised, risen } from './hands';
+import { Reactions } from './reactions';
+
+const [ana, ben, chen] = ['Ana', 'Ben', 'Chen'].map((name) => ({ identity: name.toLowerCase(), name, you: name === 'Ana' })) as [Named, Named, Named];
+type Named = { identity: string; name: string; you: boolean };
+
+describe('raised hands', () => {
+  test('are in the server’s order, of those who are here', () => {
+    expect(raised(['chen', 'gone', 'ana'], [ana, ben, chen])).toEqual([chen, ana]);
+    expect(raised([], [ana])).toEqual([]);
+  });
+
+  test('are news when they are others’', () => {
+    expect(risen([chen], [chen, ben, ana])).toEqual([ben]);
+    expect(risen([chen], [])).toEqual([]);
+  });
+});
+
+describe('a reaction', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test('is shown for some seconds, the latest of each', () => {
+    const reactions = new Reactions();
+    const shown = (): string[] => [...reactions.get()].map(([identity, { reaction }]) => `${identity} ${reaction}`);
+    reactions.show('ana', 'heart');
+    vi.advanceTimersByTime(2_000);
+    reactions.show('ana', 'clapping');
+    reactions.show('ben', 'heart');
+    vi.advanceTimersByTime(3_000);
+    expect(shown()).toEqual(['ana clapping', 'ben heart']);
+    vi.advanceTimersByTime(1_000);
+    expect(shown()).toEqual([]);
+  });
+});
