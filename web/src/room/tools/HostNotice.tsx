@@ -15,6 +15,8 @@ interface Props {
   studio: Studio;
 }
 
+const changes = { cohost: 'host.cohost', guest: 'host.guest', locks: 'host.locks' } as const;
+
 /** What a host has done to the visitor. Nobody but they turn their microphone on. */
 export function HostNotice({ room, role, allowed, heard, studio }: Props): ReactElement {
   const [said, dismiss] = useHostNotice(room, role, allowed, studio);
@@ -45,6 +47,6 @@ function wordsOf(said: HostSaid): string {
     case 'asks':
       return t('host.asks', { name: said.from });
     default:
-      return t(`host.${said.is}`);
+      return t(changes[said.is]);
   }
 }
