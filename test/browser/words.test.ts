@@ -32,9 +32,9 @@ const looks = [
 ];
 
 const words = {
-  ar: { heard: 'الميكروفون يعمل.', join: 'انضمام', alone: 'أنت أول الحاضرين', more: 'المزيد', people: 'الأشخاص', leave: 'مغادرة', left: 'غادرت الغرفة', end: 'إنهاء للجميع', open: 'إنهاء للجميع…', ended: 'انتهت الغرفة', keys: 'اختصارات لوحة المفاتيح' },
-  de: { heard: 'Ihr Mikrofon funktioniert.', join: 'Beitreten', alone: 'Sie sind als Erstes hier', more: 'Mehr', people: 'Personen', leave: 'Verlassen', left: 'Sie sind gegangen', end: 'Für alle beenden', open: 'Für alle beenden…', ended: 'Der Raum ist beendet', keys: 'Tastenkürzel' },
-  tr: { heard: 'Mikrofonunuz çalışıyor.', join: 'Katıl', alone: 'İlk gelen sizsiniz', more: 'Diğer', people: 'Kişiler', leave: 'Ayrıl', left: 'Ayrıldınız', end: 'Herkes için bitir', open: 'Herkes için bitir…', ended: 'Oda kapandı', keys: 'Klavye kısayolları' },
+  ar: { heard: 'الميكروفون يعمل.', join: 'انضمام', alone: 'أنت أول الحاضرين', more: 'المزيد', people: 'الأشخاص', leave: 'مغادرة', left: 'غادرت الغرفة', end: 'إنهاء للجميع…', rooms: 'الغرف الفرعية', keys: 'اختصارات لوحة المفاتيح' },
+  de: { heard: 'Ihr Mikrofon funktioniert.', join: 'Beitreten', alone: 'Sie sind als Erstes hier', more: 'Mehr', people: 'Personen', leave: 'Verlassen', left: 'Sie sind gegangen', end: 'Für alle beenden …', rooms: 'Gruppenräume', keys: 'Tastenkürzel' },
+  tr: { heard: 'Mikrofonunuz çalışıyor.', join: 'Katıl', alone: 'İlk gelen sizsiniz', more: 'Diğer', people: 'Kişiler', leave: 'Ayrıl', left: 'Ayrıldınız', end: 'Herkes için bitir…', rooms: 'Grup odaları', keys: 'Klavye kısayolları' },
 };
 
 const cases = [
@@ -68,6 +68,13 @@ describe.each(cases)('$lang, $look.name', ({ lang, look }) => {
 
     await host.button(say.more).click();
     await host.seen(view('more'));
+    await host.button(say.rooms).click();
+    await page.locator('.assign-row').waitFor();
+    await host.seen(view('rooms'));
+    await page.keyboard.press('Escape');
+    await host.button(say.more).click();
+    await host.button(say.end).click();
+    await host.seen(view('end'));
     await page.keyboard.press('Escape');
     if (look.viewport === desktop) {
       await host.button(new RegExp(say.people)).click();

@@ -7,6 +7,10 @@ import { moment } from './moment';
 import { minutesAndSeconds, remaining } from './remaining';
 import { sha256 } from './sha256';
 import { span } from './span';
+import { speak } from '../messages';
+import { ar } from '../messages/ar';
+import { de } from '../messages/de';
+import { en } from '../messages/en';
 
 describe('waiting longer and longer', () => {
   test('begins at once, then at half a second, and ends at five', () => {
@@ -131,4 +135,14 @@ describe('a calendar file', () => {
       expect(line).not.toMatch(/[\r\n]|[\uD800-\uDBFF]$/);
     }
   });
+});
+
+test('another language writes its own moments and clocks', () => {
+  speak('de', de, 'de-CH');
+  expect(moment(Date.UTC(2027, 0, 31, 8, 30), 'Europe/Berlin')).toMatch(/^Sonntag, 31\. Januar 2027.*Mitteleuropäische Normalzeit$/);
+  speak('ar', ar, 'ar-SA');
+  // Not the calendar of the region, and the digits of it.
+  expect(moment(Date.UTC(2027, 0, 31, 8, 30), 'Europe/Berlin')).toMatch(/٣١ يناير ٢٠٢٧/);
+  expect(minutesAndSeconds(61_000)).toBe('١:٠١');
+  speak('en', en);
 });

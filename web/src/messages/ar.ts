@@ -227,7 +227,7 @@ export const ar: Messages = {
   'keys.space': 'المسافة',
   'keys.talk': 'اضغط مطولًا للتحدث وصوتك مكتوم',
 
-  'muted.speaking': 'صوتك مكتوم: لا أحد يسمعك.',
+  'muted.speaking': 'صوتك مكتوم: لا أحد يسمعك. اضغط «تشغيل الصوت» لتتحدث.',
 
   'tools.of': 'إدارة {name}',
   'tools.mute': 'كتم الصوت',

@@ -190,7 +190,7 @@ export const de: Messages = {
   'keys.space': 'Leertaste',
   'keys.talk': 'Halten, um trotz Stummschaltung zu sprechen',
 
-  'muted.speaking': 'Sie sind stumm: Niemand hört Sie.',
+  'muted.speaking': 'Sie sind stumm: Niemand hört Sie. Drücken Sie „Ton an“, um zu sprechen.',
 
   'tools.of': '{name} verwalten',
   'tools.mute': 'Stummschalten',

@@ -184,7 +184,7 @@ export const en = {
   'keys.space': 'Space',
   'keys.talk': 'Hold to speak while muted',
 
-  'muted.speaking': 'You are muted: nobody hears you.',
+  'muted.speaking': 'You are muted: nobody hears you. Press Unmute to speak.',
 
   'tools.of': 'Manage {name}',
   'tools.mute': 'Mute',

@@ -185,7 +185,7 @@ export const es: Messages = {
   'keys.space': 'Espacio',
   'keys.talk': 'Mantener para hablar en silencio',
 
-  'muted.speaking': 'Estás en silencio: nadie te oye.',
+  'muted.speaking': 'Estás en silencio: nadie te oye. Pulsa Activar micro para hablar.',
 
   'tools.of': 'Gestionar a {name}',
   'tools.mute': 'Silenciar',

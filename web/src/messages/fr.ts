@@ -187,7 +187,7 @@ export const fr: Messages = {
   'keys.space': 'Espace',
   'keys.talk': 'Maintenir pour parler, micro coupé',
 
-  'muted.speaking': 'Votre micro est coupé : personne ne vous entend.',
+  'muted.speaking': 'Votre micro est coupé : personne ne vous entend. Appuyez sur Activer micro pour parler.',
 
   'tools.of': 'Gérer {name}',
   'tools.mute': 'Couper le micro',

@@ -186,7 +186,7 @@ export const tr: Messages = {
   'keys.space': 'Boşluk',
   'keys.talk': 'Sessizken konuşmak için basılı tut',
 
-  'muted.speaking': 'Sesiniz kapalı: sizi kimse duymuyor.',
+  'muted.speaking': 'Sesiniz kapalı: sizi kimse duymuyor. Konuşmak için Sesi aç’a basın.',
 
   'tools.of': '{name} için işlemler',
   'tools.mute': 'Sesini kapat',
