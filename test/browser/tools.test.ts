@@ -101,8 +101,8 @@ test('a host mutes, asks, appoints and removes, and those concerned read it', as
   await ben.seen('phone-light-removed-again');
   await chen.page.getByRole('heading', { name: 'Removed from this room' }).waitFor();
   await chen.seen('dark-tools-removed');
-  await chen.button('Let Ben back in').click();
-  await chen.button('Let Ben back in').waitFor({ state: 'detached' });
+  await chen.button('Let back in (Ben)').click();
+  await chen.button('Let back in (Ben)').waitFor({ state: 'detached' });
   await ben.button('Try again').click();
   await ben.button('Join').click();
   await ben.button('Leave').first().waitFor();

@@ -35,14 +35,8 @@ export function RemovedPeople({ tools: { acts }, present }: Props): ReactElement
         {removed.map(({ identity, name }) => (
           <li key={identity} className="roll-row">
             <span className="roll-name">{name}</span>
-            <button
-              type="button"
-              className="secondary"
-              aria-label={t('tools.readmitOf', { name })}
-              aria-disabled={busy}
-              onClick={() => void readmit(identity)}
-            >
-              {t('tools.readmit')}
+            <button type="button" className="secondary" aria-disabled={busy} onClick={() => void readmit(identity)}>
+              {t('tools.readmit')} <span className="sr-only">({name})</span>
             </button>
           </li>
         ))}
