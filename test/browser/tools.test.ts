@@ -164,7 +164,7 @@ test('a host locks what guests may do in a running room', async () => {
 
 test('a guest has no tool, with the page or without', async () => {
   const room = await server.createMeeting({});
-  const host = await Person.arrive(browser);
+  const host = await Person.arrive(browser, { viewport: phone });
   const ben = await Person.arrive(browser);
   await host.join(room.final_link);
   await ben.join(room.guest_link, 'Ben');
@@ -187,7 +187,10 @@ test('a guest has no tool, with the page or without', async () => {
   }
 
   // Removed, it is a matter of the server, also of one that was started anew.
+  await host.button('More').click();
+  await host.button('2 people').click();
   const ofBen = await manage(host, 'Ben');
+  await host.seen('phone-light-tools');
   await ofBen('Remove…').click();
   await ofBen('Remove Ben').click();
   await ben.page.getByRole('heading', { name: 'You were removed from this room' }).waitFor();
