@@ -8,3 +8,8 @@ export interface Tools {
   /** To what guests may do. */
   onLocks: () => void;
 }
+
+/** Where the focus goes when the button that had it is about to go: to the first one of its sheet. */
+export function keepFocus(button: Element): void {
+  button.closest('dialog')?.querySelector('button')?.focus();
+}
