@@ -4,7 +4,7 @@ import { Icon } from '../../ui/Icon';
 import { ActTrouble } from '../ActTrouble';
 import type { Person } from '../person';
 import { useAct } from '../useAct';
-import { keepFocus, type Tools } from './tools';
+import { firstBeside, type Tools } from './tools';
 
 interface Props {
   tools: Tools;
@@ -44,7 +44,9 @@ function Panel({ tools: { acts }, person: { identity, name, role, muted }, away 
   const [kept, setKept] = useState(false);
   const [asked, setAsked] = useState(false);
   async function remove(button: Element): Promise<void> {
-    if (await run(() => acts.remove(identity))) keepFocus(button);
+    // Asked for now: by the answer the person may be off the list.
+    const next = firstBeside(button);
+    if (await run(() => acts.remove(identity))) next?.focus();
   }
   function keep(): void {
     setKept(true);

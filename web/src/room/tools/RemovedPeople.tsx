@@ -3,7 +3,7 @@ import type { People } from '../../api/client';
 import { t } from '../../messages';
 import { ActTrouble } from '../ActTrouble';
 import { useAct } from '../useAct';
-import { keepFocus, type Tools } from './tools';
+import { firstBeside, type Tools } from './tools';
 
 interface Props {
   tools: Tools;
@@ -26,7 +26,7 @@ export function RemovedPeople({ tools: { acts }, present }: Props): ReactElement
   }, [acts, present]);
   async function readmit(identity: string, button: Element): Promise<void> {
     if (!(await run(() => acts.readmit(identity)))) return;
-    keepFocus(button);
+    firstBeside(button)?.focus();
     setRemoved((before) => before.filter((person) => person.identity !== identity));
   }
   if (removed.length === 0) return null;

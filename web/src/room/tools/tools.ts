@@ -9,7 +9,7 @@ export interface Tools {
   onLocks: () => void;
 }
 
-/** Where the focus goes when the button that had it is about to go: to the first one of its sheet. */
-export function keepFocus(button: Element): void {
-  button.closest('dialog')?.querySelector('button')?.focus();
+/** Where the focus goes when the button that has it goes: to the first one of its sheet. */
+export function firstBeside(button: Element): HTMLElement | null {
+  return button.closest('dialog')?.querySelector('button') ?? null;
 }
