@@ -64,8 +64,16 @@ func control(t *testing.T, h *house, session string, ada, ben *mediatest.Partici
 		t.Errorf("ada was told %v", got)
 	}
 
-	// Sound goes on while the picture is taken out.
 	publish(t, ben, "mic", mediatest.Microphone)
+	await(t, ada, "ben", mediatest.Microphone)
+	if muted, err := h.engine.Mute(ctx, session, []string{"ada", "ben"}); err != nil || !slices.Equal(muted, []string{"ben"}) {
+		t.Errorf("muted %v, %v", muted, err)
+	}
+	if err := ben.SetMuted("mic", false); err != nil {
+		t.Fatal(err)
+	}
+
+	// Sound goes on while the picture is taken out.
 	publish(t, ben, "cam", mediatest.Camera)
 	await(t, ada, "ben", mediatest.Microphone)
 	await(t, ada, "ben", mediatest.Camera)

@@ -206,7 +206,6 @@ export const en = {
   'tools.locks.chat': 'Write in the chat',
   'tools.removed': 'Removed from this room',
   'tools.readmit': 'Let back in',
-  'tools.readmitOf': 'Let {name} back in',
   'tools.micLocked': 'Guests may not use their microphones now. Allow it under What guests may do, then ask again.',
   'host.muted': '{name} muted you. You can unmute yourself when you want to speak.',
   'host.asks': '{name} asks you to unmute.',

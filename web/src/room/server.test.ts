@@ -8,15 +8,15 @@ import { readMessage } from './message';
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe('what the server lets a session read', () => {
-  const open = { microphone: false, camera: false, screen_share: false, chat: false };
+  const unlocked = { microphone: false, camera: false, screen_share: false, chat: false };
 
   test('is the end, the place and the open breakout rooms', () => {
-    const info = readInfo('{"room_type":"video","ends_at":"2026-01-01T10:00:00Z","breakout":2,"breakouts":[{"number":2,"name":"Room 2"}],"locks":{},"hands":["b",7,"a"]}');
-    expect(info).toEqual({ endsAt: Date.UTC(2026, 0, 1, 10), breakout: 2, breakouts: [{ number: 2, name: 'Room 2' }], hands: ['b', 'a'], locks: open });
+    const info = readInfo('{"room_type":"video","ends_at":"2026-01-01T10:00:00Z","breakout":2,"breakouts":[{"number":2,"name":"Room 2"}],"locks":{"camera":true,"chat":"x"},"hands":["b",7,"a"]}');
+    expect(info).toEqual({ endsAt: Date.UTC(2026, 0, 1, 10), breakout: 2, breakouts: [{ number: 2, name: 'Room 2' }], hands: ['b', 'a'], locks: { ...unlocked, camera: true } });
   });
 
-  test.each([undefined, '', 'video', 'null', '[]', '{"ends_at":7,"breakout":"x","breakouts":[{"number":"1"},null]}'])('is nothing in %j', (metadata) =>
-    expect(readInfo(metadata)).toEqual({ endsAt: null, breakout: 0, breakouts: [], hands: [], locks: open }),
+  test.each([undefined, '', 'video', 'null', '[]', '{"ends_at":7,"breakout":"x","breakouts":[{"number":"1"},null]}', '{"locks":null}'])('is nothing in %j', (metadata) =>
+    expect(readInfo(metadata)).toEqual({ endsAt: null, breakout: 0, breakouts: [], hands: [], locks: unlocked }),
   );
 });
 
@@ -30,6 +30,7 @@ describe('what the server says', () => {
   test('cannot be said by anybody else', () => {
     expect(readMessage('parley', bytes('{"kind":"move"}'), 'seat-2')).toBeNull();
     expect(readMessage('parley', bytes('{"kind":"broadcast","text":"Go away","from":"Amina"}'), 'seat-2')).toBeNull();
+    expect(readMessage('parley', bytes('{"kind":"muted","from":"Amina"}'), 'seat-2')).toBeNull();
   });
 
   test('to everybody is a text and who says it', () => {
@@ -45,6 +46,11 @@ describe('what the server says', () => {
     expect(readMessage('parley', bytes(reaction), '')).toEqual({ kind: 'reaction', identity: 'seat-2', reaction: 'heart' });
     expect(readMessage('parley', bytes(reaction), 'seat-3')).toBeNull();
     expect(readMessage('parley', bytes(reaction.replace('heart', 'spam')), '')).toBeNull();
+  });
+
+  test.each(['muted', 'unmute'])('of a host names them: %s', (kind) => {
+    expect(readMessage('parley', bytes(`{"kind":"${kind}","from":"Amina"}`), '')).toEqual({ kind, from: 'Amina' });
+    expect(readMessage('parley', bytes(`{"kind":"${kind}"}`), '')).toEqual({ kind, from: '' });
   });
 
   test.each(['', 'x', 'null', '7', '{"kind":"new"}', '{"kind":"broadcast"}'])('may be something this page does not know: %j', (text) =>

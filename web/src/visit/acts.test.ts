@@ -50,6 +50,12 @@ test.each([
   expect(asked).toHaveLength(1);
 });
 
+test('somebody is asked to speak once', async () => {
+  const { acts, asked } = page(() => notNow('1'));
+  expect(await acts.askToUnmute('b')).toMatchObject({ is: 'unreachable' });
+  expect(asked).toEqual(['unmute']);
+});
+
 test('a word to all is said once: some may have read it', async () => {
   const { acts, asked } = page(() => notNow('1'));
   expect(await acts.broadcast('Five more minutes.')).toMatchObject({ is: 'unreachable' });

@@ -13,7 +13,7 @@ export function PeopleTools({ tools: { acts, onLocks } }: { tools: Tools }): Rea
     if (await run(() => acts.muteGuests())) setDone(true);
   }
   return (
-    <div className="sheet-part">
+    <div className="tool-panel">
       <div className="tool-row">
         <button type="button" className="secondary" aria-disabled={busy} onClick={() => void muteAll()}>
           {t('tools.muteAll')}

@@ -4,7 +4,7 @@ import { Icon } from '../../ui/Icon';
 import { ActTrouble } from '../ActTrouble';
 import type { Person } from '../person';
 import { useAct } from '../useAct';
-import type { Tools } from './tools';
+import { firstBeside, type Tools } from './tools';
 
 interface Props {
   tools: Tools;
@@ -41,7 +41,17 @@ export function PersonTools({ tools, person, away }: Props): ReactElement | null
 function Panel({ tools: { acts }, person: { identity, name, role, muted }, away }: Props): ReactElement {
   const { busy, trouble, run } = useAct();
   const [removing, setRemoving] = useState(false);
+  const [kept, setKept] = useState(false);
   const [asked, setAsked] = useState(false);
+  async function remove(button: Element): Promise<void> {
+    // Asked for now: by the answer the person may be off the list.
+    const next = firstBeside(button);
+    if (await run(() => acts.remove(identity))) next?.focus();
+  }
+  function keep(): void {
+    setKept(true);
+    setRemoving(false);
+  }
   async function ask(): Promise<void> {
     setAsked(false);
     if (await run(() => acts.askToUnmute(identity))) setAsked(true);
@@ -52,10 +62,10 @@ function Panel({ tools: { acts }, person: { identity, name, role, muted }, away 
         <p>{t('tools.remove.text', { name })}</p>
         <div className="tool-row">
           {/* What was pressed is gone: the focus goes to what changes nothing. */}
-          <button type="button" className="secondary" autoFocus onClick={() => setRemoving(false)}>
+          <button type="button" className="secondary" autoFocus onClick={keep}>
             {t('tools.remove.not')}
           </button>
-          <button type="button" className="primary final" aria-disabled={busy} onClick={() => void run(() => acts.remove(identity))}>
+          <button type="button" className="primary final" aria-disabled={busy} onClick={(event) => void remove(event.currentTarget)}>
             {t('tools.remove.do', { name })}
           </button>
         </div>
@@ -86,7 +96,7 @@ function Panel({ tools: { acts }, person: { identity, name, role, muted }, away 
             {t(role === 'guest' ? 'tools.cohost' : 'tools.guest')}
           </button>
         )}
-        <button type="button" className="secondary wrong" onClick={() => setRemoving(true)}>
+        <button type="button" className="secondary wrong" autoFocus={kept} onClick={() => setRemoving(true)}>
           {t('tools.remove')}
         </button>
       </div>

@@ -3,7 +3,7 @@ import type { People } from '../../api/client';
 import { t } from '../../messages';
 import { ActTrouble } from '../ActTrouble';
 import { useAct } from '../useAct';
-import type { Tools } from './tools';
+import { firstBeside, type Tools } from './tools';
 
 interface Props {
   tools: Tools;
@@ -24,8 +24,10 @@ export function RemovedPeople({ tools: { acts }, present }: Props): ReactElement
       over = true;
     };
   }, [acts, present]);
-  async function readmit(identity: string): Promise<void> {
-    if (await run(() => acts.readmit(identity))) setRemoved((before) => before.filter((person) => person.identity !== identity));
+  async function readmit(identity: string, button: Element): Promise<void> {
+    if (!(await run(() => acts.readmit(identity)))) return;
+    firstBeside(button)?.focus();
+    setRemoved((before) => before.filter((person) => person.identity !== identity));
   }
   if (removed.length === 0) return null;
   return (
@@ -35,14 +37,8 @@ export function RemovedPeople({ tools: { acts }, present }: Props): ReactElement
         {removed.map(({ identity, name }) => (
           <li key={identity} className="roll-row">
             <span className="roll-name">{name}</span>
-            <button
-              type="button"
-              className="secondary"
-              aria-label={t('tools.readmitOf', { name })}
-              aria-disabled={busy}
-              onClick={() => void readmit(identity)}
-            >
-              {t('tools.readmit')}
+            <button type="button" className="secondary" aria-disabled={busy} onClick={(event) => void readmit(identity, event.currentTarget)}>
+              {t('tools.readmit')} <span className="sr-only">({name})</span>
             </button>
           </li>
         ))}

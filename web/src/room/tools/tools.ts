@@ -8,3 +8,8 @@ export interface Tools {
   /** To what guests may do. */
   onLocks: () => void;
 }
+
+/** Where the focus goes when the button that has it goes: to the first one of its sheet. */
+export function firstBeside(button: Element): HTMLElement | null {
+  return button.closest('dialog')?.querySelector('button') ?? null;
+}
