@@ -24,3 +24,11 @@ func (s *Service) Watch(ctx context.Context) { s.watch(ctx) }
 
 // LostAfter is how long a node may be silent.
 const LostAfter = lostAfter
+
+// Turns is what lets one at a time tell a room's pages.
+type Turns struct{ turns }
+
+func (t *Turns) Take(roomID string) (give func()) { return t.take(roomID) }
+
+// Kept is of how many rooms something is remembered.
+func (t *Turns) Kept() int { return len(t.rooms) }

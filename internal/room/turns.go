@@ -9,8 +9,8 @@ type turns struct {
 }
 
 type turn struct {
-	mu    sync.Mutex
-	users int // has it or waits for it
+	taken chan struct{} // holds one, while somebody has it
+	users int           // who has it or waits for it
 }
 
 // take waits for the turn of a room, and returns what gives it back.
@@ -18,7 +18,7 @@ func (t *turns) take(roomID string) (give func()) {
 	t.mu.Lock()
 	own := t.rooms[roomID]
 	if own == nil {
-		own = &turn{}
+		own = &turn{taken: make(chan struct{}, 1)}
 		if t.rooms == nil {
 			t.rooms = map[string]*turn{}
 		}
@@ -26,9 +26,9 @@ func (t *turns) take(roomID string) (give func()) {
 	}
 	own.users++
 	t.mu.Unlock()
-	own.mu.Lock()
+	own.taken <- struct{}{}
 	return func() {
-		own.mu.Unlock()
+		<-own.taken
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if own.users--; own.users == 0 {

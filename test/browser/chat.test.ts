@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Browser, Locator } from 'playwright-core';
 import { desktop, launch, Person, phone } from './browser';
@@ -204,4 +206,41 @@ test('what was read stays when the page moves or comes back', async () => {
   await ben.button('1 new message').waitFor({ state: 'detached' });
   expect(await log(ben).evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight)).toBeLessThan(2);
   for (const person of [host, ben, chen]) await person.close();
+});
+
+/** Changes settings of the project, as its operator does. */
+function set(...settings: string[]): void {
+  execFileSync(resolve(import.meta.dirname, '../../bin/parley'), [
+    'project', 'set', server.quickstart.project_id ?? '', ...settings, '--data-dir', server.dataDir,
+  ]);
+}
+
+test('who may not write reads; where there is no chat, there is no button', async () => {
+  set('locks.chat=true');
+  const [host, ben] = (await meet([{ viewport: desktop }, { viewport: { width: 700, height: 900 }, dark: true }])) as [Person, Person];
+  await openChat(host);
+  await write(host, 'مرحبا https://example.org/مرحبا');
+  await ben.button('Chat (1 unread message)').waitFor();
+  await ben.seen('tablet-dark-controls');
+  await openChat(ben);
+  await ben.page.getByText('You can read here, but not write.').waitFor();
+  for (const offer of [field(ben), ben.button('Send'), ben.button(/^Reply to/)]) expect(await offer.count()).toBe(0);
+  await ben.seen('tablet-dark-chat-locked');
+  await ben.button('Close').click();
+  // What is locked leaves a way to be noticed.
+  await ben.button('React').click();
+  await ben.button('Surprised').click();
+  await host.page.locator('[data-reaction=surprised]').waitFor();
+  await host.picture('desktop-light-reaction-and-chat');
+  await partings(host, ben);
+
+  set('features.chat=false', 'locks.chat=false');
+  const [alone, guest] = (await meet([{ viewport: desktop }, { viewport: phone }])) as [Person, Person];
+  set('features.chat=true');
+  await alone.button('React').waitFor();
+  expect(await alone.button(/^Chat/).count()).toBe(0);
+  await guest.button('More').click();
+  await guest.button('Raise hand').waitFor();
+  expect(await guest.button(/^Chat/).count()).toBe(0);
+  await partings(alone, guest);
 });

@@ -17,11 +17,6 @@ const shapes = {
   chat: 'M5 4.5h14A1.5 1.5 0 0 1 20.5 6v9.5A1.5 1.5 0 0 1 19 17h-7l-4.5 4v-4H5a1.5 1.5 0 0 1-1.5-1.5V6A1.5 1.5 0 0 1 5 4.5ZM7.5 9h9M7.5 12.5h6',
   reply: 'M9.5 5.5l-6 6 6 6M3.5 11.5h10a7 7 0 0 1 7 7',
   hand: 'M7.5 12.5V6.25a1.5 1.5 0 0 1 3 0V11M10.5 10.5V4.5a1.5 1.5 0 0 1 3 0v6M13.5 10.5V5.75a1.5 1.5 0 0 1 3 0v6M16.5 11V8.5a1.5 1.5 0 0 1 3 0V15a6.5 6.5 0 0 1-6.5 6.5c-2.6 0-4.2-1-5.5-3L4.3 14a1.5 1.5 0 0 1 2.4-1.8l.8 1',
-  thumbsUp: 'M7 11v9.5H3.5V11ZM7 11l4-7.5a2 2 0 0 1 2.6 2.4L12.8 9.5h5.6a2 2 0 0 1 2 2.4l-1.3 7a2 2 0 0 1-2 1.6H7',
-  heart: 'M12 20.5S3.5 15.4 3.5 9.2A4.6 4.6 0 0 1 12 7a4.6 4.6 0 0 1 8.5 2.2c0 6.2-8.5 11.3-8.5 11.3Z',
-  laugh: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18ZM7 8.5l2.5 1.25L7 11M17 8.5l-2.5 1.25L17 11M7.5 13.5h9a4.5 4.5 0 0 1-9 0Z',
-  clap: 'M5.5 4.5l1.5 2M12 2.5V5M18.5 4.5l-1.5 2M8.5 14.5V9.75a1.25 1.25 0 0 1 2.5 0V13M11 12.5V8.75a1.25 1.25 0 0 1 2.5 0v3.75M13.5 12.5V9.5a1.25 1.25 0 0 1 2.5 0v4M16 13v-1.5a1.25 1.25 0 0 1 2.5 0V16a5.5 5.5 0 0 1-5.5 5.5c-2.2 0-3.6-.9-4.7-2.5L5.8 15.6a1.25 1.25 0 0 1 2-1.5l.7.8',
-  surprise: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18ZM8.75 9.5v.75M15.25 9.5v.75M12 17.75a2.25 2.25 0 1 0 0-4.5 2.25 2.25 0 0 0 0 4.5Z',
   check: 'M4.5 12.5l5 5 10-11',
 } as const;
 
@@ -32,9 +27,14 @@ const manners: Partial<Record<IconName, string>> = { more: 'icon bold', leave: '
 
 /** A drawing beside words; the words carry the meaning. */
 export function Icon({ name }: { name: IconName }): ReactElement {
+  return <Shape lines={shapes[name]} manner={manners[name]} />;
+}
+
+/** A drawing that only one part of the page needs. */
+export function Shape({ lines, manner = 'icon' }: { lines: string; manner?: string | undefined }): ReactElement {
   return (
-    <svg className={manners[name] ?? 'icon'} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
-      <path d={shapes[name]} />
+    <svg className={manner} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+      <path d={lines} />
     </svg>
   );
 }

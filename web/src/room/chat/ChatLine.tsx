@@ -49,7 +49,7 @@ export const ChatLine = memo(function ChatLine({ line, answers, onReply }: Props
           href === undefined ? (
             text
           ) : (
-            <a key={i} href={href} target="_blank" rel="noopener noreferrer">
+            <a key={i} href={href} dir="ltr" target="_blank" rel="noopener noreferrer">
               {text}
             </a>
           ),

@@ -1,8 +1,7 @@
 import { useContext, type ReactElement } from 'react';
 import { useStore } from '../../lib/useStore';
-import { Icon } from '../../ui/Icon';
 import { TogetherContext } from './context';
-import { pictures } from './reactions';
+import { ReactionIcon } from './ReactionIcon';
 
 /** What somebody shows now, at their place; read out elsewhere, a few at a time. */
 export function ReactionMark({ identity }: { identity: string }): ReactElement | null {
@@ -10,7 +9,7 @@ export function ReactionMark({ identity }: { identity: string }): ReactElement |
   if (!shown) return null;
   return (
     <span key={shown.key} className="reaction" data-reaction={shown.reaction} aria-hidden="true">
-      <Icon name={pictures[shown.reaction]} />
+      <ReactionIcon reaction={shown.reaction} />
     </span>
   );
 }

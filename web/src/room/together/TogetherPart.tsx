@@ -4,7 +4,8 @@ import { Icon } from '../../ui/Icon';
 import type { Acts } from '../../visit/acts';
 import { ActTrouble } from '../ActTrouble';
 import { useAct } from '../useAct';
-import { kinds, pictures } from './reactions';
+import { ReactionIcon } from './ReactionIcon';
+import { kinds } from './reactions';
 import { reactionName } from './words';
 
 interface Props {
@@ -25,7 +26,7 @@ export function TogetherPart({ acts, up, onDone }: Props): ReactElement {
       <div className="react-row">
         {kinds.map((kind) => (
           <button key={kind} type="button" className="secondary react-kind" aria-label={reactionName(kind)} onClick={() => void ask(() => acts.react(kind))}>
-            <Icon name={pictures[kind]} />
+            <ReactionIcon reaction={kind} />
           </button>
         ))}
       </div>

@@ -1,13 +1,9 @@
 import { Store } from '../../lib/store';
-import type { IconName } from '../../ui/Icon';
 
 export const kinds = ['thumbs_up', 'heart', 'laughing', 'clapping', 'surprised'] as const;
 export type Reaction = (typeof kinds)[number];
 
 export const isReaction = (value: unknown): value is Reaction => kinds.some((kind) => kind === value);
-
-/** Drawn by the page: not every system has such signs. */
-export const pictures = { thumbs_up: 'thumbsUp', heart: 'heart', laughing: 'laugh', clapping: 'clap', surprised: 'surprise' } as const satisfies Record<Reaction, IconName>;
 
 /** How long a reaction is shown. */
 const lasting = 4_000;

@@ -1,0 +1,41 @@
+package room_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"parley/internal/room"
+)
+
+// One at a time for each room, and none waits for another room's.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var turns room.Turns
+		var mu sync.Mutex
+		var got []string
+		note := func(what string) {
+			mu.Lock()
+			defer mu.Unlock()
+			got = append(got, what)
+		}
+		give := turns.Take("a")
+		go func() {
+			defer turns.Take("a")()
+			note("second")
+		}()
+		go func() {
+			defer turns.Take("b")()
+			note("other")
+		}()
+		synctest.Wait()
+		note("first")
+		give()
+		synctest.Wait()
+		if want := "[other first second]"; fmt.Sprint(got) != want || turns.Kept() != 0 {
+			t.Errorf("%v, want %s; %d kept", got, want, turns.Kept())
+		}
+	})
+}
