@@ -162,7 +162,7 @@ export const tr: Messages = {
 
   'end.open': 'Herkes için bitir…',
   'end.title': 'Oda herkes için bitirilsin mi?',
-  'end.text': 'Siz de içinde, herkesin bağlantısı kesilir. Oda yeniden açılmaz.',
+  'end.text': 'Siz dahil herkesin bağlantısı kesilir. Oda yeniden açılmaz.',
   'end.end': 'Herkes için bitir',
   'end.ending': 'Bitiriliyor…',
   'end.not': 'Toplantıya devam et',
