@@ -1,11 +1,20 @@
 import { locale } from '../messages';
 
+/** Hours, by the viewer's clock: 12 or 24 of them. */
+const hourCycle = (): Intl.DateTimeFormatOptions => {
+  const { hourCycle } = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions();
+  return hourCycle ? { hourCycle } : {};
+};
+
+/** The time of day. */
+export const timeOfDay = (ms: number): string =>
+  new Intl.DateTimeFormat(locale(), { hour: 'numeric', minute: '2-digit', ...hourCycle() }).format(ms);
+
 /**
  * A moment as one says it, in the viewer's own time zone, which is named. The
  * words are the page's, the clock (12 or 24 hours) is the viewer's.
  */
 export function moment(ms: number, timeZone?: string): string {
-  const { hourCycle } = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions();
   return new Intl.DateTimeFormat(locale(), {
     // Invitations and calendars are written in it everywhere.
     calendar: 'gregory',
@@ -16,7 +25,7 @@ export function moment(ms: number, timeZone?: string): string {
     hour: 'numeric',
     minute: '2-digit',
     timeZoneName: 'long',
-    ...(hourCycle && { hourCycle }),
+    ...hourCycle(),
     ...(timeZone && { timeZone }),
   }).format(ms);
 }

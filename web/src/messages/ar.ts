@@ -249,7 +249,6 @@ export const ar: Messages = {
   'tools.locks.chat': 'الكتابة في الدردشة',
   'tools.removed': 'أُخرجوا من هذه الغرفة',
   'tools.readmit': 'السماح بالعودة',
-  'tools.readmitOf': 'السماح بعودة {name}',
   'tools.micLocked': 'لا يُسمح للضيوف الآن باستخدام الميكروفون. اسمح به في «ما يُسمح به للضيوف» ثم اطلب من جديد.',
   'host.muted': 'كتم {name} صوتك. يمكنك تشغيله حين تريد الكلام.',
   'host.asks': 'يطلب منك {name} تشغيل الصوت.',

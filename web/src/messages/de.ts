@@ -212,7 +212,6 @@ export const de: Messages = {
   'tools.locks.chat': 'Im Chat schreiben',
   'tools.removed': 'Aus diesem Raum entfernt',
   'tools.readmit': 'Wieder hereinlassen',
-  'tools.readmitOf': '{name} wieder hereinlassen',
   'tools.micLocked': 'Gäste dürfen ihre Mikrofone gerade nicht verwenden. Erlauben Sie es unter „Was Gäste dürfen“ und bitten Sie dann noch einmal.',
   'host.muted': '{name} hat Sie stummgeschaltet. Schalten Sie den Ton ein, wenn Sie sprechen möchten.',
   'host.asks': '{name} bittet Sie, den Ton einzuschalten.',

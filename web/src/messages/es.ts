@@ -207,7 +207,6 @@ export const es: Messages = {
   'tools.locks.chat': 'Escribir en el chat',
   'tools.removed': 'Fuera de esta sala',
   'tools.readmit': 'Dejar volver',
-  'tools.readmitOf': 'Dejar volver a {name}',
   'tools.micLocked': 'Ahora los invitados no pueden usar el micrófono. Permítelo en «Qué pueden hacer los invitados» y vuelve a pedirlo.',
   'host.muted': '{name} te ha silenciado. Puedes activar el micro cuando quieras hablar.',
   'host.asks': '{name} te pide que actives el micro.',

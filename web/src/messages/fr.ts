@@ -209,7 +209,6 @@ export const fr: Messages = {
   'tools.locks.chat': 'Écrire dans le chat',
   'tools.removed': 'Retirés de cette salle',
   'tools.readmit': 'Laisser revenir',
-  'tools.readmitOf': 'Laisser revenir {name}',
   'tools.micLocked': 'Les invités ne peuvent pas utiliser leur micro pour le moment. Autorisez-le sous « Ce que les invités peuvent faire », puis redemandez.',
   'host.muted': '{name} a coupé votre micro. Vous pouvez le réactiver quand vous voulez parler.',
   'host.asks': '{name} vous demande d’activer votre micro.',

@@ -208,7 +208,6 @@ export const tr: Messages = {
   'tools.locks.chat': 'Sohbette yazmak',
   'tools.removed': 'Bu odadan çıkarılanlar',
   'tools.readmit': 'Geri al',
-  'tools.readmitOf': 'Geri al: {name}',
   'tools.micLocked': 'Konuklar şu anda mikrofonlarını kullanamaz. Önce “Konuklar ne yapabilir” altında izin verin, sonra yeniden isteyin.',
   'host.muted': '{name} sesinizi kapattı. Konuşmak istediğinizde açabilirsiniz.',
   'host.asks': '{name} sesinizi açmanızı istiyor.',

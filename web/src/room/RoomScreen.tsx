@@ -77,9 +77,10 @@ export function RoomScreen({ room, inbox, reactions, seat, link, word, clock, ac
   const chat = useChat(room, inbox, seat, place ?? t('rooms.main'), clock);
   const [chatting, setChatting] = useState(false);
   const unread = seat.features.chat ? chat.log.unread : null;
-  const runs = seat.role !== 'guest';
+  const runs = role !== 'guest';
   const present = useMemo(() => people.map(({ person }) => person), [people]);
   const hands = useMemo(() => raised(info.hands, present), [info, present]);
+  const handUp = hands.some(({ you }) => you);
   const together = useMemo(() => ({ hands: hands.map(({ identity }) => identity), reactions }), [hands, reactions]);
 
   useEffect(() => heading.current?.focus(), []);
@@ -88,7 +89,15 @@ export function RoomScreen({ room, inbox, reactions, seat, link, word, clock, ac
   }, [alone]);
   useSpeaker(room, desk.chosen.speaker);
   useLetGo(studio, desk, allowed);
-  const shortcuts = shortcutsFor({ desk, studio, allowed, onOpen: setSheet });
+  const shortcuts = shortcutsFor({
+    desk,
+    studio,
+    allowed,
+    onOpen: setSheet,
+    handUp,
+    onHand: () => void (handUp ? acts.lowerHand() : acts.raiseHand()),
+    onChat: unread === null ? null : () => setChatting(!chatting),
+  });
   useKeys(shortcuts);
   usePushToTalk(studio, allowed.mic);
   const unheard = useUnheard(desk, allowed.mic);

@@ -1,4 +1,5 @@
 import { memo, type ReactElement } from 'react';
+import { timeOfDay } from '../../lib/moment';
 import { t } from '../../messages';
 import { Icon } from '../../ui/Icon';
 import { linkify } from './linkify';
@@ -12,8 +13,6 @@ interface Props {
   onReply: ((line: Line) => void) | null;
 }
 
-const clockTime = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
-
 /** Who is read: yourself, somebody with a name, or somebody who left before this page knew theirs. */
 const whoOf = (line: Line): string => (line.you ? t('room.you') : line.name || t('chat.somebody'));
 
@@ -24,7 +23,7 @@ export const ChatLine = memo(function ChatLine({ line, answers, onReply }: Props
       <p className="chat-head">
         <bdi className="chat-name">{whoOf(line)}</bdi>
         <time className="small quiet" dateTime={new Date(line.at).toISOString()}>
-          {clockTime.format(line.at)}
+          {timeOfDay(line.at)}
         </time>
         {onReply && (
           <button type="button" className="chat-reply" aria-label={t('chat.replyTo', { name: whoOf(line), text: beginning(line.text, 40) })} onClick={() => onReply(line)}>

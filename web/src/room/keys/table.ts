@@ -19,13 +19,18 @@ interface Room {
   studio: Studio;
   allowed: Allowed;
   onOpen: (sheet: OpenSheet) => void;
+  /** Whether the visitor's hand is up. */
+  handUp: boolean;
+  onHand: () => void;
+  /** Null in a room without chat. */
+  onChat: (() => void) | null;
 }
 
 /**
  * Everything one key does in the room; what may not be done has no key.
  * Nothing here ends anything: a slip of the hand must not throw anybody out.
  */
-export function shortcutsFor({ desk, studio, allowed, onOpen }: Room): Shortcut[] {
+export function shortcutsFor({ desk, studio, allowed, onOpen, handUp, onHand, onChat }: Room): Shortcut[] {
   const sharing = desk.screen.is === 'live';
   return [
     ...(allowed.mic
@@ -37,6 +42,8 @@ export function shortcutsFor({ desk, studio, allowed, onOpen }: Room): Shortcut[
     ...(desk.video && allowed.screen && canShare
       ? [{ key: 's', does: 'keys.share', run: () => (sharing ? studio.stopSharing() : void studio.shareScreen()) } as const]
       : []),
+    { key: 'h', does: handUp ? 'hand.lower' : 'hand.raise', run: onHand },
+    ...(onChat ? [{ key: 'c', does: 'chat.title', run: onChat } as const] : []),
     { key: 'p', does: 'control.people', run: () => onOpen('people') },
     { key: 'o', does: 'control.more', run: () => onOpen('more') },
     { key: '?', does: 'keys.help', run: () => onOpen('keys') },

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { t } from '../../messages';
+import { digits, t } from '../../messages';
 import type { Acts } from '../../visit/acts';
 import { ActTrouble } from '../ActTrouble';
 import type { Person } from '../person';
@@ -31,10 +31,10 @@ export function HandsPart({ acts, hands, runs }: Props): ReactElement | null {
         {hands.map(({ identity, name, you }, i) => (
           <li key={identity} className="hand-row">
             <span className="hand-number" aria-hidden="true">
-              {i + 1}
+              {digits(i + 1)}
             </span>
             <span className="roll-name">
-              {name} {you && <span className="badge">{t('room.you')}</span>}
+              <bdi>{name}</bdi> {you && <span className="badge">{t('room.you')}</span>}
             </span>
             {(runs || you) && (
               <button

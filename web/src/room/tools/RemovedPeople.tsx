@@ -36,7 +36,7 @@ export function RemovedPeople({ tools: { acts }, present }: Props): ReactElement
       <ul className="roll">
         {removed.map(({ identity, name }) => (
           <li key={identity} className="roll-row">
-            <span className="roll-name">{name}</span>
+            <bdi className="roll-name">{name}</bdi>
             <button type="button" className="secondary" aria-disabled={busy} onClick={(event) => void readmit(identity, event.currentTarget)}>
               {t('tools.readmit')} <span className="sr-only">({name})</span>
             </button>
