@@ -38,6 +38,10 @@ var seated = map[string]bool{
 	"/api/join/rooms/{room_id}/readmit":         true,
 	"/api/join/rooms/{room_id}/locks":           true,
 	"/api/join/rooms/{room_id}/role":            true,
+	"/api/join/rooms/{room_id}/hand/raise":      true,
+	"/api/join/rooms/{room_id}/hand/lower":      true,
+	"/api/join/rooms/{room_id}/hands/lower":     true,
+	"/api/join/rooms/{room_id}/react":           true,
 }
 
 // TestEveryRouteRefusesWithoutCredentials goes by the descriptions: each
@@ -59,7 +63,7 @@ func TestEveryRouteRefusesWithoutCredentials(t *testing.T) {
 			operations++
 			_, listed := public[o.Path]
 			if seated[o.Path] {
-				body := `{"seat_key":"` + strings.Repeat("n", 43) + `","names":["A"],"to":0,"text":"x","identity":"x","role":"guest","locks":{}}`
+				body := `{"seat_key":"` + strings.Repeat("n", 43) + `","names":["A"],"to":0,"text":"x","identity":"x","role":"guest","locks":{},"reaction":"heart"}`
 				if status := s.send(o.Method, strings.Replace(o.Path, "{room_id}", roomID, 1), body); status != http.StatusForbidden {
 					t.Errorf("%s %s with nobody's seat key: %d", o.Method, o.Path, status)
 				}
