@@ -330,7 +330,7 @@ func (l *lane) serve(jobs []*job) {
 	careful := false
 	defer func() {
 		if len(jobs) > 0 {
-			l.drop()
+			l.abandon()
 			go l.resume(jobs)
 		}
 	}()
