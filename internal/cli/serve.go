@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
-	"log/slog"
 	"os"
 	"runtime/debug"
 
@@ -22,7 +20,9 @@ func (c serveCommand) Run(ctx context.Context, s *streams) error {
 	if err := c.Validate(); err != nil {
 		return usageError{err}
 	}
-	log := newLogger(c.Config, s.err)
+	lines := &logWriter{to: s.err}
+	defer lines.flush()
+	log := newLogger(c.Config, lines)
 	for _, name := range config.UnknownEnv(s.environ) {
 		log.Warn("this environment variable means nothing to Parley", "name", name)
 	}
@@ -36,14 +36,6 @@ func (c serveCommand) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	return a.Run(ctx, c.Demo, s.out)
-}
-
-func newLogger(c config.Config, w io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: c.Level()}
-	if c.LogFormat == config.LogFormatJSON {
-		return slog.New(slog.NewJSONHandler(w, options))
-	}
-	return slog.New(slog.NewTextHandler(w, options))
 }
 
 type resealCommand struct {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
+	"testing/fstest"
 
 	"github.com/pressly/goose/v3"
 )
@@ -20,7 +22,26 @@ func (db *DB) One(ctx context.Context, q string, dest ...any) error {
 	return db.one(ctx, errors.New("no row"), q, nil, dest...)
 }
 
-// Migrate runs migrations of the test's own.
+// Migrations are the store's own up to a version.
+func Migrations(last int) fs.FS {
+	dir := fstest.MapFS{}
+	files, err := fs.Glob(migrations(), "*.sql")
+	if err != nil {
+		panic(err)
+	}
+	for _, name := range files {
+		if name <= fmt.Sprintf("%05d~", last) {
+			data, err := fs.ReadFile(migrations(), name)
+			if err != nil {
+				panic(err)
+			}
+			dir[name] = &fstest.MapFile{Data: data}
+		}
+	}
+	return dir
+}
+
+// Migrate runs other migrations than all of the store's own.
 func Migrate(ctx context.Context, db *sql.DB, postgres bool, dir fs.FS) error {
 	if postgres {
 		return migrate(ctx, db, goose.DialectPostgres, dir)

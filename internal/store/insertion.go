@@ -17,16 +17,22 @@ type insertion struct {
 
 // newInsertion takes a table's columns and their types, in the same order.
 func newInsertion(rank int, table, columns, types string) *insertion {
-	var values, arrays []string
+	return newInsertionWith(rank, table, columns, types, "", "")
+}
+
+// newInsertionWith takes besides columns that are the same in each new row, as
+// ", a, b", and their values. What is not bound costs next to nothing.
+func newInsertionWith(rank int, table, columns, types, same, values string) *insertion {
+	var each, arrays []string
 	for i, t := range strings.Split(types, ",") {
-		values = append(values, fmt.Sprintf("$%d", i+1))
+		each = append(each, fmt.Sprintf("$%d", i+1))
 		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, strings.TrimSpace(t)))
 	}
-	head := "INSERT INTO " + table + " (" + columns + ") "
+	head := "INSERT INTO " + table + " (" + columns + same + ") "
 	return &insertion{
 		rank:    rank,
-		one:     head + "VALUES (" + strings.Join(values, ", ") + ")",
-		several: head + "SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ")",
+		one:     head + "VALUES (" + strings.Join(each, ", ") + values + ")",
+		several: head + "SELECT *" + values + " FROM unnest(" + strings.Join(arrays, ", ") + ")",
 	}
 }
 

@@ -66,7 +66,7 @@ func TestRowsAmongOtherWork(t *testing.T) {
 			r := storetest.Room(g.project)
 			r.Title, r.MaxParticipants, r.DueAt = fmt.Sprint("Room ", i), i+1, r.DueAt.Add(n*time.Second)
 			if i%2 == 0 {
-				r.ClientRoomID, r.SessionLive, r.OpenedAt, r.StartAt = fmt.Sprint("client ", i), true, time.Time{}, r.CreatedAt.Add(n*time.Minute)
+				r.ClientRoomID, r.OpenedAt, r.StartAt = fmt.Sprint("client ", i), time.Time{}, r.CreatedAt.Add(n*time.Minute)
 			}
 			own, ofKnown := happened(r, 1), happened(known, i+1)
 			rooms, told, toldOfKnown = append(rooms, r), append(told, own), append(toldOfKnown, ofKnown)

@@ -27,7 +27,11 @@ func migrations() fs.FS {
 func migrate(ctx context.Context, db *sql.DB, dialect goose.Dialect, dir fs.FS, opts ...goose.ProviderOption) error {
 	// goose is the migration library because it runs the same plain SQL
 	// files on both engines and locks PostgreSQL while it does.
-	p, err := goose.NewProvider(dialect, db, dir, opts...)
+	others, err := fs.Glob(dir, "*."+other(dialect)+".sql")
+	if err != nil {
+		return fmt.Errorf("list the migrations: %w", err)
+	}
+	p, err := goose.NewProvider(dialect, db, dir, append(opts, goose.WithExcludeNames(others))...)
 	if err != nil {
 		return fmt.Errorf("read the migrations: %w", err)
 	}
@@ -49,6 +53,16 @@ func migrate(ctx context.Context, db *sql.DB, dialect goose.Dialect, dir fs.FS, 
 		return fmt.Errorf("bring the database from version %d to %d: %w", current, newest, err)
 	}
 	return nil
+}
+
+// other is the engine whose own files a database passes over. Where the
+// engines differ there are two of the same version, as 00008_events.sqlite.sql
+// and 00008_events.postgres.sql.
+func other(dialect goose.Dialect) string {
+	if dialect == goose.DialectPostgres {
+		return "sqlite"
+	}
+	return "postgres"
 }
 
 // version reads the version a database stands at without taking a lock; 0 for

@@ -2,11 +2,14 @@ package store_test
 
 import (
 	"context"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
+	"parley/internal/event"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
 )
@@ -100,6 +103,38 @@ func TestHalfAMigration(t *testing.T) {
 		var n int
 		if err := raw.QueryRow(`SELECT count(*) FROM one, two`).Scan(&n); err != nil || n != 1 {
 			t.Error(n, err)
+		}
+	})
+}
+
+// The log of an older database is read after its table was made anew.
+func TestEventsSurviveTheirNewTable(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		ctx := context.Background()
+		raw := p.raw(t)
+		if err := store.Migrate(ctx, raw, p.url != "", store.Migrations(7)); err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range []string{
+			`INSERT INTO organizations (id, name, billing, plan, currency, unit_price, created_at) VALUES ('o', 'Org', 'plan', '', '', '', 1)`,
+			`INSERT INTO projects (id, organization_id, name, status, created_at, settings) VALUES ('p', 'o', 'Project', 'active', 1, '{}')`,
+			`INSERT INTO rooms (id, project_id, type, state, end_reason, title, welcome_message, creator_name, max_participants, empty_timeout,
+				duration, creator_link_hash, creator_link_claim, session, session_live, event_sequence, created_at)
+				VALUES ('r', 'p', 'audio', 'open', '', 'Title', '', '', 2, 300, 0, '', '', 0, FALSE, 2, 1)`,
+			`INSERT INTO events (id, project_id, room_id, sequence, type, at, data) VALUES
+				('e2', 'p', 'r', 2, 'room.started', 2, '{"room_id":"r"}'), ('e1', 'p', 'r', 1, 'room.opened', 1, '{"room_id":"r"}')`,
+		} {
+			if _, err := raw.Exec(q); err != nil {
+				t.Fatal(err)
+			}
+		}
+		db := p.open(t)
+		logged := func(n int64, id string, kind event.Type) event.Event {
+			return event.Event{ID: id, Type: kind, ProjectID: "p", RoomID: "r", Sequence: n, At: time.UnixMilli(n).UTC(), Data: event.Data{RoomID: "r"}}
+		}
+		want := []event.Event{logged(1, "e1", event.RoomOpened), logged(2, "e2", event.RoomStarted)}
+		if got, err := db.Events(ctx, "r", 0); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v, %v", got, err)
 		}
 	})
 }

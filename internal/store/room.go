@@ -19,19 +19,25 @@ const roomColumns = `id, project_id, client_room_id, type, state, end_reason, ti
 	event_sequence, created_at, opened_at, started_at, empty_since, ended_at, due_at,
 	start_at, external_user_id, logout_url, webhook_url, breakout_rooms, features, locks, last_session`
 
-var intoRooms = newInsertion(1, "rooms", roomColumns, `text, text, text, text, text, text, text, text, text,
-	bigint, bigint, bigint, text, text, bigint, boolean,
-	bigint, bigint, bigint, bigint, bigint, bigint, bigint,
-	bigint, text, text, text, bigint, text, text, bigint`)
+// A new room has had nobody in it yet.
+var intoRooms = newInsertionWith(1, "rooms", `id, project_id, client_room_id, type, state, title, welcome_message, creator_name,
+	max_participants, empty_timeout, duration, creator_link_hash, event_sequence, created_at, opened_at, due_at,
+	start_at, external_user_id, logout_url, webhook_url, breakout_rooms, features, locks`,
+	`text, text, text, text, text, text, text, text,
+	bigint, bigint, bigint, text, bigint, bigint, bigint, bigint,
+	bigint, text, text, text, bigint, text, text`,
+	`, end_reason, creator_link_claim, session, session_live, last_session, started_at, empty_since, ended_at`,
+	`, '', '', 0, FALSE, 0, NULL, NULL, NULL`)
 
-// InsertRoom implements room.Store.
+// InsertRoom implements room.Store. What only a life in it brings, from its
+// sessions to its end, is as in a new room, whatever r says.
 func (db *DB) InsertRoom(ctx context.Context, r *room.Room) error {
 	err := db.insert(ctx, intoRooms,
-		r.ID, r.ProjectID, nullable(r.ClientRoomID), r.Type, r.State, r.EndReason, r.Title, r.WelcomeMessage, r.CreatorName,
-		r.MaxParticipants, seconds(r.EmptyTimeout), seconds(r.Duration), r.CreatorLinkHash, r.CreatorLinkClaim, r.Session, r.SessionLive,
-		r.EventSequence, millis(r.CreatedAt), millis(r.OpenedAt), millis(r.StartedAt), millis(r.EmptySince), millis(r.EndedAt), millis(r.DueAt),
+		r.ID, r.ProjectID, nullable(r.ClientRoomID), r.Type, r.State, r.Title, r.WelcomeMessage, r.CreatorName,
+		r.MaxParticipants, seconds(r.EmptyTimeout), seconds(r.Duration), r.CreatorLinkHash,
+		r.EventSequence, millis(r.CreatedAt), millis(r.OpenedAt), millis(r.DueAt),
 		millis(r.StartAt), r.ExternalUserID, r.LogoutURL, r.WebhookURL, r.BreakoutRooms,
-		r.Features.String(), r.Locks.String(), r.LastSession)
+		r.Features.String(), r.Locks.String())
 	if taken(err, "rooms_client_room_id") {
 		return fault.New(fault.Conflict, "client_room_id_taken", "client_room_id is already taken by another room of this project")
 	}

@@ -97,7 +97,7 @@ func (s *suite) TestRoomList(t *testing.T) {
 			if state == room.Ended {
 				r.EndReason, r.ClientRoomID = room.EndedAPI, "mine"
 			}
-			if err := db.InsertRoom(ctx, r); err != nil {
+			if err := lived(ctx, db, r); err != nil {
 				return err
 			}
 			ids = append([]string{r.ID}, ids...)

@@ -26,9 +26,12 @@ func (s *suite) TestRoom(t *testing.T) {
 		got, err := s.db.Room(ctx, full.ID)
 		same(t, got, err, full)
 	}
-	least := s.insert(t, &room.Room{ID: NewID(), ProjectID: s.project.ID, Type: room.Video, State: room.Open, MaxParticipants: 1, CreatedAt: moment(1)})
-	got, err := s.db.Room(ctx, least.ID)
-	same(t, got, err, least)
+	least := &room.Room{ID: NewID(), ProjectID: s.project.ID, Type: room.Video, State: room.Open, MaxParticipants: 1, CreatedAt: moment(1)}
+	for _, fresh := range []*room.Room{least, Room(s.project.ID)} {
+		s.write(t, func(ctx context.Context) error { return s.db.InsertRoom(ctx, fresh) })
+		got, err := s.db.Room(ctx, fresh.ID)
+		same(t, got, err, fresh)
+	}
 }
 
 // What a room was created with never changes, whatever an update says.

@@ -14,7 +14,7 @@ func (s *suite) TestStays(t *testing.T) {
 	p, other := Project(t, db), Project(t, db)
 	put := func(r *room.Room) *room.Room {
 		t.Helper()
-		if err := db.Write(ctx, func(ctx context.Context) error { return db.InsertRoom(ctx, r) }); err != nil {
+		if err := db.Write(ctx, func(ctx context.Context) error { return lived(ctx, db, r) }); err != nil {
 			t.Fatal(err)
 		}
 		return r

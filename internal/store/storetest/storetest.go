@@ -121,8 +121,16 @@ func (s *suite) write(t *testing.T, work func(ctx context.Context) error) {
 // insert puts a room into the database.
 func (s *suite) insert(t *testing.T, r *room.Room) *room.Room {
 	t.Helper()
-	s.write(t, func(ctx context.Context) error { return s.db.InsertRoom(ctx, r) })
+	s.write(t, func(ctx context.Context) error { return lived(ctx, s.db, r) })
 	return r
+}
+
+// lived puts a room into the database that may have had people in it.
+func lived(ctx context.Context, db *store.DB, r *room.Room) error {
+	if err := db.InsertRoom(ctx, r); err != nil {
+		return err
+	}
+	return db.UpdateRoom(ctx, r)
 }
 
 // same fails unless a value was found and is as wanted.
