@@ -34,7 +34,7 @@ func TestSchedule(t *testing.T) {
 		for i, d := range after {
 			if i > 0 {
 				h.forward(d * 88 / 100) // jitter takes off a tenth at most
-				time.Sleep(20 * time.Millisecond)
+				h.settle()
 				if n := len(r.messages()); d > time.Minute && n != i {
 					t.Fatalf("attempt %d came before its time", n)
 				}
@@ -130,7 +130,7 @@ func TestRetryAfter(t *testing.T) {
 		}
 		tried(1)
 		h.forward(59 * time.Minute)
-		time.Sleep(20 * time.Millisecond)
+		h.settle()
 		tried(1)
 		h.forward(time.Minute)
 		tried(2)
@@ -199,7 +199,7 @@ func TestPause(t *testing.T) {
 		var target webhook.Target
 		eventually(t, "the target is paused", func() bool {
 			h.forward(10 * time.Minute)
-			time.Sleep(50 * time.Millisecond)
+			h.settle()
 			all, err := h.Targets(t.Context(), h.project.ID)
 			if len(all) == 1 {
 				target = all[0]
@@ -214,7 +214,7 @@ func TestPause(t *testing.T) {
 		before := len(r.messages())
 		h.forward(11 * time.Minute)
 		r.await(t, before+1)
-		time.Sleep(100 * time.Millisecond)
+		h.settle()
 		if n := len(r.messages()) - before; n != 1 {
 			t.Errorf("%d attempts for a probe", n)
 		}
@@ -245,7 +245,7 @@ func TestResume(t *testing.T) {
 		h.await(ids[0], webhook.Gone)
 		gone.Store(false)
 		h.forward(100 * time.Hour)
-		time.Sleep(50 * time.Millisecond)
+		h.settle()
 		if d, _ := h.delivery(ids[1]); d.State != webhook.Pending {
 			t.Errorf("%+v", d)
 		}

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,6 +35,19 @@ type house struct {
 	mu    sync.Mutex
 	ahead time.Duration
 	rooms map[string]int64 // the last number of each
+	looks atomic.Int64     // for what is due
+}
+
+// watched counts how often a service looks for what is due.
+type watched struct {
+	*store.DB
+	looks *atomic.Int64
+}
+
+// DueLanes implements webhook.Store.
+func (w watched) DueLanes(ctx context.Context, now time.Time) ([]string, error) {
+	w.looks.Add(1)
+	return w.DB.DueLanes(ctx, now)
 }
 
 func newHouse(t testing.TB, db *store.DB) *house {
@@ -47,7 +61,7 @@ func newHouse(t testing.TB, db *store.DB) *house {
 func (h *house) node(to webhook.Poster) (*webhook.Service, *key.Service) {
 	projects := project.NewService(h.db, h.now, storetest.NewID, func(string) {})
 	keys := key.NewService(h.db, projects, h.now, storetest.NewID)
-	s := webhook.NewService(h.db, keys, to, h.now, storetest.NewID, slog.New(slog.DiscardHandler))
+	s := webhook.NewService(watched{h.db, &h.looks}, keys, to, h.now, storetest.NewID, slog.New(slog.DiscardHandler))
 	keys.Tell(s.ProjectChanged)
 	return s, keys
 }
@@ -63,6 +77,13 @@ func (h *house) forward(d time.Duration) {
 	h.ahead += d
 	h.mu.Unlock()
 	h.Nudge()
+}
+
+// settle returns when a sweep at the present time has begun what it found due.
+func (h *house) settle() {
+	h.t.Helper()
+	before := h.looks.Load()
+	eventually(h.t, "a sweep is through", func() bool { h.Nudge(); return h.looks.Load() >= before+2 })
 }
 
 // run delivers until the test ends, or the function it returns is called.
