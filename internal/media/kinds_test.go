@@ -3,7 +3,6 @@ package media_test
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
@@ -87,14 +86,7 @@ func TestPicturesAreTakenOutAtPublication(t *testing.T) {
 				other, there := ear.Sees(identity)
 				return there && len(other.Tracks) == 0
 			})
-			// What was on its way may arrive; then there has to be silence.
-			var last int
-			eventually(t, "no packets any more", func() bool {
-				now := ear.Received(mediatest.Picture)
-				time.Sleep(200 * time.Millisecond)
-				last = ear.Received(mediatest.Picture)
-				return last == now
-			})
+			silentPicture(t, ear)
 			publishAs(t, eve, "cam-again", mediatest.Microphone, kind, mediatest.Picture)
 			awaitEnd(t, eve, "PARTICIPANT_REMOVED")
 		})
