@@ -206,7 +206,8 @@ func TestWhoHasToWait(t *testing.T) {
 		t.Errorf("%q wait", names)
 	}
 	// Who waited and finds a link is in, and waits no more.
-	v := guest(n + 1)
+	n++
+	v := guest(n)
 	h.knocks(t, id, v)
 	v.Link = h.invite(t, id, room.Invitation{Role: room.CoHost})
 	h.enter(t, id, v, "PA_2")

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { JoinApi, retryAfter, type Answer, type Seat } from './client';
+import { JoinApi, retryAfter, type Answer, type Seat, type Wait } from './client';
 
 const request = { name: 'Ben', seat_key: 'k'.repeat(43), link: 'secret' };
 
 /** What the page makes of such an answer, and what it had asked. */
-async function ask(respond: () => Response | Promise<Response>): Promise<{ answer: Answer<Seat>; url: string; body: unknown }> {
+async function ask(respond: () => Response | Promise<Response>): Promise<{ answer: Answer<Seat | Wait>; url: string; body: unknown }> {
   let url = '';
   let body: unknown;
   const api = new JoinApi('a/b', (input, init) => {

@@ -124,6 +124,7 @@ export const de: Messages = {
   'room.alone.title': 'Sie sind als Erstes hier',
   'room.alone.left': 'Sie sind jetzt allein hier',
   'room.alone.text': 'Schicken Sie diesen Link denen, die Sie treffen möchten. Sie brauchen kein Konto und keine App.',
+  'room.alone.make': 'Erstellen Sie einen Link und schicken Sie ihn denen, die Sie treffen möchten. Sie brauchen kein Konto und keine App.',
   'room.alone.wait': 'Die anderen kommen mit eigenen Einladungen. Warten Sie hier auf sie.',
   'room.reconnecting': 'Verbindung wird wiederhergestellt …',
   'room.stillTrying': 'Die Verbindung wird weiter gesucht. Sie sind von selbst wieder da, sobald sie besteht.',

@@ -119,6 +119,7 @@ export const en = {
   'room.alone.title': 'You are the first one here',
   'room.alone.left': 'You are alone here now',
   'room.alone.text': 'Send this link to the people you want to meet. They need no account and no app.',
+  'room.alone.make': 'Make a link and send it to the people you want to meet. They need no account and no app.',
   'room.alone.wait': 'The others come with invitations of their own. Wait for them here.',
   'room.reconnecting': 'Reconnecting…',
   'room.stillTrying': 'Still reconnecting. You come back by yourself as soon as the connection does.',

@@ -119,6 +119,7 @@ export const es: Messages = {
   'room.alone.title': 'No ha llegado nadie más',
   'room.alone.left': 'Ahora no hay nadie más',
   'room.alone.text': 'Envía este enlace a quienes quieras ver. No necesitan cuenta ni aplicación.',
+  'room.alone.make': 'Crea un enlace y envíalo a las personas con las que quieres reunirte. No necesitan cuenta ni aplicación.',
   'room.alone.wait': 'Los demás vienen con sus propias invitaciones. Espéralos aquí.',
   'room.reconnecting': 'Reconectando…',
   'room.stillTrying': 'Todavía reconectando. Volverás automáticamente en cuanto haya conexión.',
@@ -366,7 +367,7 @@ export const es: Messages = {
   'refused.closed.text':
     'De momento no puede entrar nadie más. Pregunta a quien te invitó o vuelve a intentarlo más tarde.',
   'refused.away.title': 'Esta vez no te han dejado entrar',
-  'refused.away.text': 'Si crees que es un error, escribe a la persona que te invitó. Podrás volver a pedirlo pronto.',
+  'refused.away.text': 'Si crees que es una equivocación, escribe a la persona que te invitó. Podrás volver a pedirlo pronto.',
   'refused.crowd.title': 'Mucha gente espera para esta sala',
   'refused.crowd.text': 'Ahora mismo no puede esperar nadie más. Inténtalo de nuevo en un momento.',
   'refused.attempts.title': 'Demasiados intentos',

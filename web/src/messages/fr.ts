@@ -121,6 +121,7 @@ export const fr: Messages = {
   'room.alone.title': 'Personne d’autre n’est encore là',
   'room.alone.left': 'Il n’y a plus que vous ici',
   'room.alone.text': 'Envoyez ce lien aux personnes que vous voulez voir. Il ne leur faut ni compte ni application.',
+  'room.alone.make': 'Créez un lien et envoyez-le aux personnes que vous voulez voir. Il ne leur faut ni compte ni application.',
   'room.alone.wait': 'Les autres viennent avec leurs propres invitations. Attendez-les ici.',
   'room.reconnecting': 'Reconnexion…',
   'room.stillTrying': 'Reconnexion toujours en cours. Vous revenez automatiquement dès que la connexion est rétablie.',

@@ -120,6 +120,7 @@ export const tr: Messages = {
   'room.alone.title': 'İlk gelen sizsiniz',
   'room.alone.left': 'Şimdi burada yalnızsınız',
   'room.alone.text': 'Bu bağlantıyı görüşmek istediğiniz kişilere gönderin. Hesaba ya da uygulamaya gerek yok.',
+  'room.alone.make': 'Bir bağlantı oluşturun ve görüşmek istediğiniz kişilere gönderin. Hesap ya da uygulama gerekmez.',
   'room.alone.wait': 'Diğerleri kendi davetleriyle gelir. Onları burada bekleyin.',
   'room.reconnecting': 'Yeniden bağlanılıyor…',
   'room.stillTrying': 'Yeniden bağlanma sürüyor. Bağlantı gelir gelmez kendiliğinden dönersiniz.',

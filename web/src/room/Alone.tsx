@@ -11,7 +11,7 @@ export function Alone({ guests, everMet }: { guests: GuestLink; everMet: boolean
   return (
     <section className="alone" aria-labelledby="alone-title">
       <h2 id="alone-title">{t(left ? 'room.alone.left' : 'room.alone.title')}</h2>
-      <p className="quiet">{t(guests.link || guests.make ? 'room.alone.text' : 'room.alone.wait')}</p>
+      <p className="quiet">{t(guests.link ? 'room.alone.text' : guests.make ? 'room.alone.make' : 'room.alone.wait')}</p>
       <GuestInvite guests={guests} />
     </section>
   );

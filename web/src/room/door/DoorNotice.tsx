@@ -5,7 +5,7 @@ import type { Door } from './useDoor';
 
 /** Says to those who run the room that somebody waits, the first of them by name. */
 export function DoorNotice({ door }: { door: Door }): ReactElement {
-  const { waiting, trouble, letIn, turnAway } = door;
+  const { waiting, busy, trouble, letIn, turnAway } = door;
   const [first] = waiting;
   return (
     <>
@@ -18,14 +18,14 @@ export function DoorNotice({ door }: { door: Door }): ReactElement {
             {waiting.length > 1 && <span className="small quiet"> {count('door.more', waiting.length - 1)}</span>}
           </p>
           <div className="tool-row">
-            <button type="button" className="primary" onClick={() => void letIn(first.identity)}>
+            <button type="button" className="primary" aria-disabled={busy} onClick={() => void letIn(first.identity)}>
               {t('door.letIn')}
             </button>
-            <button type="button" className="secondary" onClick={() => void turnAway(first.identity)}>
+            <button type="button" className="secondary" aria-disabled={busy} onClick={() => void turnAway(first.identity)}>
               {t('door.turnAway')}
             </button>
             {waiting.length > 1 && (
-              <button type="button" className="secondary" onClick={() => void letIn()}>
+              <button type="button" className="secondary" aria-disabled={busy} onClick={() => void letIn()}>
                 {t('door.letAllIn')}
               </button>
             )}

@@ -6,7 +6,7 @@ import type { Door } from './useDoor';
 
 /** Everybody who waits, in the list of people. */
 export function DoorPart({ door }: { door: Door }): ReactElement | null {
-  const { waiting, trouble, letIn, turnAway } = door;
+  const { waiting, busy, trouble, letIn, turnAway } = door;
   if (waiting.length === 0) return null;
   async function answer(ask: Promise<boolean>, button: Element): Promise<void> {
     const next = firstBeside(button);
@@ -17,7 +17,7 @@ export function DoorPart({ door }: { door: Door }): ReactElement | null {
       <div className="assign-head">
         <h3 id="waiting">{t('door.title')}</h3>
         {waiting.length > 1 && (
-          <button type="button" className="secondary" onClick={(event) => void answer(letIn(), event.currentTarget)}>
+          <button type="button" className="secondary" aria-disabled={busy} onClick={(event) => void answer(letIn(), event.currentTarget)}>
             {t('door.letAllIn')}
           </button>
         )}
@@ -26,10 +26,10 @@ export function DoorPart({ door }: { door: Door }): ReactElement | null {
         {waiting.map(({ identity, name }) => (
           <li key={identity} className="roll-row">
             <bdi className="roll-name">{name}</bdi>
-            <button type="button" className="primary" onClick={(event) => void answer(letIn(identity), event.currentTarget)}>
+            <button type="button" className="primary" aria-disabled={busy} onClick={(event) => void answer(letIn(identity), event.currentTarget)}>
               {t('door.letIn')} <span className="sr-only">({name})</span>
             </button>
-            <button type="button" className="secondary" onClick={(event) => void answer(turnAway(identity), event.currentTarget)}>
+            <button type="button" className="secondary" aria-disabled={busy} onClick={(event) => void answer(turnAway(identity), event.currentTarget)}>
               {t('door.turnAway')} <span className="sr-only">({name})</span>
             </button>
           </li>

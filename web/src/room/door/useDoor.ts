@@ -6,6 +6,8 @@ import { useAct } from '../useAct';
 /** Who waits to be let in, and what those who run the room do about it. */
 export interface Door {
   waiting: readonly Waiting[];
+  /** An answer is under way. */
+  busy: boolean;
   trouble: string | null;
   /** One of them, or all; false when the server did not do it. */
   letIn: (identity?: string) => Promise<boolean>;
@@ -19,7 +21,7 @@ const every = 3_000;
  * the names while anybody waits: one may go as another comes.
  */
 export function useDoor(acts: Acts, runs: boolean, count: number): Door {
-  const { trouble, run } = useAct();
+  const { busy, trouble, run } = useAct();
   const [told, setTold] = useState<readonly Waiting[]>([]);
   // Those whom this page has answered, until the server says so too.
   const [done, setDone] = useState<ReadonlySet<string>>(new Set());
@@ -50,6 +52,7 @@ export function useDoor(acts: Acts, runs: boolean, count: number): Door {
   const waiting = told.filter(({ identity }) => !done.has(identity));
   return {
     waiting,
+    busy,
     trouble,
     letIn: (identity) => answer(identity === undefined ? waiting.map((one) => one.identity) : [identity], () => acts.letIn(identity)),
     turnAway: (identity) => answer([identity], () => acts.turnAway(identity)),
