@@ -75,7 +75,7 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   await knock(chen, room.guest_link, 'Chen');
   await chen.seen('dark-waiting-to-be-let-in');
   await dora.open(room.guest_link);
-  await dora.page.locator('input').first().fill('Dora');
+  await dora.page.locator('input[autocomplete=name]').fill('Dora');
   await dora.page.locator('form button[type=submit]').click();
   await dora.page.locator('.waiting').waitFor();
   await dora.seen('phone-arabic-waiting-to-be-let-in');
