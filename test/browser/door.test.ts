@@ -122,7 +122,7 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   await host.page.keyboard.press('Escape');
   expect(await notice(host).count()).toBe(0);
   for (const person of [host, ben, chen, dora]) {
-    person.wellBehaved(server.url, [/status of 403/, /WebSocket|ERR_CONNECTION|Failed to load resource/]);
+    person.wellBehaved(server.url, [/status of 403/, /WebSocket|ERR_CONNECTION|signal stream|while trying to/]);
     await person.close();
   }
 });

@@ -42,8 +42,8 @@ describe('a no', () => {
     expect(busy.answer).toEqual({ is: 'refused', refusal: { code: 'too_many_attempts', reason: null, waitMs: 40_000 } });
   });
 
-  test('for too many attempts always has a time to wait', async () => {
-    const { answer } = await ask(() => refuse(429, { error: { code: 'too_many_attempts', message: 'x' } }));
+  test.each(['too_many_attempts', 'turned_away'])('for %s always has a time to wait', async (code) => {
+    const { answer } = await ask(() => refuse(429, { error: { code, message: 'x' } }));
     expect(answer).toMatchObject({ refusal: { waitMs: 30_000 } });
   });
 });
