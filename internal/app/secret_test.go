@@ -218,6 +218,7 @@ func (s *secretRun) visitRoom() {
 	s.call("preview", http.MethodPost, path+"preview", visit, s.everywhere(http.Header{}))
 	seat := s.call("seat", http.MethodPost, path+"seats", visit, s.everywhere(http.Header{}), "media_token")
 	s.call("wrong link", http.MethodPost, path+"seats", []byte(`{"name":"B","seat_key":"`+seatKey+`2","link":"`+s.ProjectSecret+`"}`), nil)
+	s.call("invitation", http.MethodPost, path+"invitations", []byte(`{"role":"cohost","seat_key":"`+seatKey+`"}`), nil, "link")
 	mediaToken := seat["media_token"].(string)
 	s.call("media", http.MethodGet, "/rtc/validate?access_token="+mediaToken, nil, nil)
 	s.call("media, no socket", http.MethodGet, "/rtc?access_token="+mediaToken, nil, nil)

@@ -82,7 +82,7 @@ func TestHostsAreObeyed(t *testing.T) {
 	// A guest may nothing of it.
 	locked := map[string]any{"locks": map[string]any{"microphone": true}}
 	for path, in := range map[string]map[string]any{"/mute": nil, "/unmute": of(host), "/remove": of(host), "/readmit": of(host), "/locks": locked,
-		"/role": {"identity": guest.Identity, "role": "cohost"}} {
+		"/role": {"identity": guest.Identity, "role": "cohost"}, "/waiting/admit": nil, "/waiting/turn-away": of(host), "/invitations": {"role": "guest"}} {
 		if status, a := send(path, guestKey, in); status != http.StatusForbidden || a.Error.Code != "not_host" {
 			t.Errorf("%s as a guest: %d %+v", path, status, a.Error)
 		}

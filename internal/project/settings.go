@@ -59,13 +59,14 @@ type Features struct {
 	NoChat          bool `json:"no_chat,omitempty"`
 }
 
-// Locks is what guests may not do in its rooms unless a host lets them. A room
-// takes them over when it is created.
+// Locks is what guests may not do in its rooms unless a host lets them. The
+// last is to come in. A room takes them over when it is created.
 type Locks struct {
 	Microphone  bool `json:"microphone,omitempty"`
 	Camera      bool `json:"camera,omitempty"`
 	ScreenShare bool `json:"screen_share,omitempty"`
 	Chat        bool `json:"chat,omitempty"`
+	WaitingRoom bool `json:"waiting_room,omitempty"`
 }
 
 // valid returns the settings as they are kept, or says which of them breaks

@@ -34,13 +34,16 @@ type Preview struct {
 	Grants    Grants // what this visitor may send
 	Name      string // to be filled in; may be empty
 	Returning bool
+	Waits     bool // a host has to let them in
 	Link      LinkVerdict
 	OpensAt   time.Time // when this visitor may enter a scheduled room; zero once it is open
 	LogoutURL string    // where to go after leaving; may be empty
 }
 
-// Admission is a seat with the token that opens the media connection.
+// Admission is a seat with the token that opens the media connection; or, for
+// somebody who has to wait until a host lets them in, neither.
 type Admission struct {
+	Waiting   time.Duration // after how long to ask again; zero for who is in
 	Seat      Seat
 	Room      *Room
 	SessionID string
@@ -48,6 +51,7 @@ type Admission struct {
 	Token     string
 	Link      LinkVerdict
 	LogoutURL string
+	Invited   bool // the project lets in only who has a link
 
 	left []string // sessions that the seat's holder has to leave first
 }
@@ -98,15 +102,20 @@ func (s *Service) Preview(ctx context.Context, roomID string, v Visit) (Preview,
 	if r.State == Scheduled {
 		p.OpensAt = r.opensFor(p.Role)
 	}
+	if p.Waits = r.mustWait(mine, link); p.Waits {
+		return p, s.notOut(ctx, r, keyHash)
+	}
 	return p, nil
 }
 
 // TakeSeat reserves a seat, or gives a visitor's own back, before any token is
 // made: of N+1 people who ask at once for N seats exactly one is refused. A
 // link for one person is claimed here, by the first browser that joins with
-// it. The answer leads to where the seat is: the room, or a breakout room.
+// it. The answer leads to where the seat is: the room, or a breakout room. Who
+// has to wait is told to ask again, which keeps them waiting.
 // Refusals: NotFound, Gone (over), Conflict (room_full, room_not_open,
-// link_taken), Forbidden (project, invitation_required, removed), Invalid (name).
+// link_taken, waiting_room_full), Forbidden (project, invitation_required,
+// removed, turned_away), Invalid (name).
 func (s *Service) TakeSeat(ctx context.Context, roomID string, v Visit) (Admission, error) {
 	if err := firstError(field.Text("name", v.Name, 1, maxText, false), checkSeatKey(v.SeatKey)); err != nil {
 		return Admission{}, err
@@ -119,8 +128,8 @@ func (s *Service) TakeSeat(ctx context.Context, roomID string, v Visit) (Admissi
 	if fault.From(err).Code == codeRoomFull && !out.Seat.Hidden {
 		s.turnedAway(ctx, roomID, v)
 	}
-	if err != nil {
-		return Admission{}, err
+	if err != nil || out.Waiting > 0 {
+		return out, err
 	}
 	return out, s.admit(ctx, &out)
 }
@@ -205,6 +214,14 @@ func (s *Service) seat(ctx context.Context, r *Room, v Visit, now time.Time) (Ad
 			return Admission{}, err
 		}
 	}
+	if r.mustWait(mine, link) {
+		return Admission{Waiting: knockEvery, Link: verdict}, s.knock(ctx, r, keyHash, v.Name, now)
+	}
+	if mine.seat.KeyHash != keyHash { // who waited may have found a link of their own
+		if err := s.forgetKnocks(ctx, r, func(k Knock) bool { return k.KeyHash == keyHash }); err != nil {
+			return Admission{}, err
+		}
+	}
 	if mine.left.ID != "" {
 		if err := s.giveUp(ctx, mine.left); err != nil {
 			return Admission{}, err
@@ -215,7 +232,7 @@ func (s *Service) seat(ctx context.Context, r *Room, v Visit, now time.Time) (Ad
 		seat = Seat{ID: s.newID(), RoomID: r.ID, UserID: link.UserID, State: Free, CreatedAt: now}
 	}
 	seat.KeyHash, seat.Name, seat.Role = keyHash, v.Name, mine.role
-	out := Admission{Room: r, Link: verdict, LogoutURL: logoutURL(r, project)}
+	out := Admission{Room: r, Link: verdict, LogoutURL: logoutURL(r, project), Invited: project.Settings.InvitationsRequired}
 	if verdict == LinkOK && seat.Hidden != link.Hidden {
 		if out.left, err = s.disconnect(ctx, r, &seat, now, LeftReplaced); err != nil {
 			return Admission{}, err
@@ -332,6 +349,10 @@ func (s *Service) admit(ctx context.Context, a *Admission) error {
 	if err != nil {
 		return err
 	}
+	waiting, err := s.waiting(ctx, a.Room)
+	if err != nil {
+		return err
+	}
 	var all []Breakout
 	if a.Room.LastSession > a.Room.Session { // there are, or were, breakout rooms
 		if all, err = s.store.Breakouts(ctx, a.Room.ID); err != nil {
@@ -339,7 +360,7 @@ func (s *Service) admit(ctx context.Context, a *Admission) error {
 		}
 	}
 	if err := s.media.Open(ctx, MediaSession{Name: a.SessionID, Type: a.Room.Type, MaxParticipants: a.Room.MaxParticipants + maxHidden,
-		Info: info(a.Room, a.Breakout, all, hands)}); err != nil {
+		Info: info(a.Room, a.Breakout, all, hands, len(waiting))}); err != nil {
 		return engineAway(err)
 	}
 	token, err := s.media.Pass(MediaPass{Session: a.SessionID, Identity: a.Seat.ID, Name: a.Seat.Name, Role: a.Seat.Role,

@@ -5,6 +5,7 @@ import "context"
 // Sweep does once what Run does every second.
 func (s *Service) Sweep(ctx context.Context) {
 	s.sweep(ctx)
+	s.forgetStale(ctx)
 	s.closeSessions(ctx)
 }
 
@@ -16,6 +17,9 @@ const (
 	QuickWait    = quickWait
 	ReserveFor   = reserveFor
 	ReturnWithin = returnWithin
+	KnockKept    = knockKept
+	OutFor       = outFor
+	MaxWaiting   = maxWaiting
 )
 
 // Beat and Watch do once what Run does every second where there may be others.

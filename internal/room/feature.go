@@ -11,12 +11,14 @@ type Features struct {
 	Camera, ScreenShare, Chat bool
 }
 
-// Locks is what guests may not do in a room until a host lets them.
+// Locks is what guests may not do in a room until a host lets them. The last
+// is to come in.
 type Locks struct {
 	Microphone  bool `json:"microphone"`
 	Camera      bool `json:"camera"`
 	ScreenShare bool `json:"screen_share"`
 	Chat        bool `json:"chat"`
+	WaitingRoom bool `json:"waiting_room"`
 }
 
 // The names of features and locks.
@@ -25,11 +27,12 @@ const (
 	nameCamera      = "camera"
 	nameScreenShare = "screen_share"
 	nameChat        = "chat"
+	nameWaitingRoom = "waiting_room"
 )
 
 // String returns the names of the features, separated by spaces.
 func (f Features) String() string {
-	return names(false, f.Camera, f.ScreenShare, f.Chat)
+	return names(false, f.Camera, f.ScreenShare, f.Chat, false)
 }
 
 // ParseFeatures reads what String wrote.
@@ -40,18 +43,18 @@ func ParseFeatures(text string) Features {
 
 // String returns the names of what is locked, separated by spaces.
 func (l Locks) String() string {
-	return names(l.Microphone, l.Camera, l.ScreenShare, l.Chat)
+	return names(l.Microphone, l.Camera, l.ScreenShare, l.Chat, l.WaitingRoom)
 }
 
 // ParseLocks reads what String wrote.
 func ParseLocks(text string) Locks {
 	has := parseNames(text)
-	return Locks{Microphone: has(nameMicrophone), Camera: has(nameCamera), ScreenShare: has(nameScreenShare), Chat: has(nameChat)}
+	return Locks{Microphone: has(nameMicrophone), Camera: has(nameCamera), ScreenShare: has(nameScreenShare), Chat: has(nameChat), WaitingRoom: has(nameWaitingRoom)}
 }
 
-func names(microphone, camera, screenShare, chat bool) string {
+func names(microphone, camera, screenShare, chat, waitingRoom bool) string {
 	list := 0
-	for i, there := range [...]bool{microphone, camera, screenShare, chat} {
+	for i, there := range [...]bool{microphone, camera, screenShare, chat, waitingRoom} {
 		if there {
 			list |= 1 << i
 		}
@@ -61,10 +64,10 @@ func names(microphone, camera, screenShare, chat bool) string {
 
 // lists has every list of names there can be, ready-made: one is written with
 // each room. Bit n stands for the n-th name.
-var lists = func() (all [16]string) {
+var lists = func() (all [32]string) {
 	for list := range all {
 		var names []string
-		for i, name := range [...]string{nameMicrophone, nameCamera, nameScreenShare, nameChat} {
+		for i, name := range [...]string{nameMicrophone, nameCamera, nameScreenShare, nameChat, nameWaitingRoom} {
 			if list>>i&1 == 1 {
 				names = append(names, name)
 			}

@@ -6,8 +6,8 @@ import (
 )
 
 // info is what the pages of a room, or of one of its breakout rooms, read.
-func info(r *Room, here Breakout, all []Breakout, hands []Seat) Info {
-	i := Info{RoomType: r.Type, Breakout: here.N, Breakouts: places(all), Locks: r.Locks}
+func info(r *Room, here Breakout, all []Breakout, hands []Seat, waiting int) Info {
+	i := Info{RoomType: r.Type, Breakout: here.N, Breakouts: places(all), Locks: r.Locks, Waiting: waiting}
 	for _, seat := range hands {
 		if seat.Breakout == here.N {
 			i.Hands = append(i.Hands, seat.ID)
@@ -67,12 +67,16 @@ func (s *Service) eachSession(ctx context.Context, roomID string, do func(sessio
 	if err != nil {
 		return err
 	}
-	if err := do(SessionID(roomID, r.Session), r, info(r, Breakout{}, all, hands)); err != nil {
+	waiting, err := s.waiting(ctx, r)
+	if err != nil {
+		return err
+	}
+	if err := do(SessionID(roomID, r.Session), r, info(r, Breakout{}, all, hands, len(waiting))); err != nil {
 		return err
 	}
 	for _, b := range all {
 		if b.ClosedAt.IsZero() {
-			if err := do(SessionID(roomID, b.Session), r, info(r, b, all, hands)); err != nil {
+			if err := do(SessionID(roomID, b.Session), r, info(r, b, all, hands, len(waiting))); err != nil {
 				return err
 			}
 		}

@@ -27,6 +27,9 @@ const (
 // a room may be scheduled.
 const maxLinkSeconds = 366 * 24 * 60 * 60
 
+// maxMadeIn is how many links people in a room may make there.
+const maxMadeIn = 100
+
 // Invitation says what a new link shall be.
 type Invitation struct {
 	Role      Role
@@ -37,6 +40,8 @@ type Invitation struct {
 	Hidden    bool   // needs the project's setting
 	ExpiresIn int    // seconds; 0: with its room
 	Once      *Once
+
+	madeBy string // the seat of who made it in the room
 }
 
 // Invite makes a link into a room that is not over and returns it:
@@ -65,11 +70,41 @@ func (s *Service) Invite(ctx context.Context, p project.Project, roomID string, 
 	return link, err
 }
 
+// InviteFrom makes a link as a host or co-host in the room wishes: one that many
+// may open as guests, or one that makes a single person a co-host. It lives as
+// long as its room, and as whoever made it runs that. Refusals: NotFound, Gone
+// (over), Forbidden (not a host, project), Conflict (not open yet, or too many),
+// Invalid.
+func (s *Service) InviteFrom(ctx context.Context, roomID, seatKey string, role Role) (link string, err error) {
+	if role != Guest && role != CoHost {
+		return "", fault.Invalidf("role must be cohost or guest")
+	}
+	err = s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
+		host, err := s.hostSeat(ctx, r, seatKey)
+		if err != nil {
+			return err
+		}
+		if _, err := s.admittingProject(ctx, r); err != nil {
+			return err
+		}
+		made, err := s.store.CountLinksMadeIn(ctx, r.ID)
+		if err != nil {
+			return err
+		}
+		if made >= maxMadeIn {
+			return fault.New(fault.Conflict, "too_many_invitations", "%d links were made in this room, and no more are allowed: use one of those", maxMadeIn)
+		}
+		link, err = s.invite(ctx, r, Invitation{Role: role, Single: role == CoHost, madeBy: host.ID}, now)
+		return err
+	})
+	return link, err
+}
+
 // invite writes a link inside the transaction that holds its room.
 func (s *Service) invite(ctx context.Context, r *Room, q Invitation, now time.Time) (string, error) {
 	token := seal.NewLinkToken().Reveal()
 	l := Link{ID: s.newID(), RoomID: r.ID, TokenHash: seal.Hash(token), Role: q.Role, Single: q.Single,
-		Name: q.Name, UserID: q.UserID, Hidden: q.Hidden, CreatedAt: now}
+		Name: q.Name, UserID: q.UserID, Hidden: q.Hidden, MadeBy: q.madeBy, CreatedAt: now}
 	if q.ExpiresIn > 0 {
 		l.ExpiresAt = now.Add(time.Duration(q.ExpiresIn) * time.Second)
 	}
@@ -130,8 +165,18 @@ func (s *Service) judge(ctx context.Context, r *Room, token, keyHash string, now
 		return Link{}, LinkTaken, nil
 	case !l.ExpiresAt.IsZero() && !now.Before(l.ExpiresAt) && l.Claim == "":
 		return Link{}, LinkExpired, nil // who has used it in time may come back
+	case l.MadeBy != "" && l.Claim == "":
+		if runs, err := s.runs(ctx, r, l.MadeBy); err != nil || !runs {
+			return Link{}, LinkExpired, err
+		}
 	}
 	return l, LinkOK, nil
+}
+
+// runs reports whether a seat's holder still is a host or co-host of a room.
+func (s *Service) runs(ctx context.Context, r *Room, seatID string) (bool, error) {
+	seat, err := s.store.Seat(ctx, r.ID, seatID)
+	return seat.Role != Guest && seat.RemovedAt.IsZero(), err
 }
 
 func (r *Room) creatorLink() Link {

@@ -62,7 +62,8 @@ type Info struct {
 	Breakout  int        `json:"breakout,omitempty"` // the number of the breakout room this is; 0 for the room itself
 	Breakouts []Place    `json:"breakouts,omitempty"`
 	Locks     Locks      `json:"locks"`
-	Hands     []string   `json:"hands,omitempty"` // identities of those whose hand is up, in the order of raising
+	Hands     []string   `json:"hands,omitempty"`   // identities of those whose hand is up, in the order of raising
+	Waiting   int        `json:"waiting,omitempty"` // how many wait to be let in; hosts ask who
 }
 
 // Place is a breakout room that is open.

@@ -42,6 +42,8 @@ func TestMeeting(t *testing.T) {
 			"close breakouts": m.closeBreakouts,
 			"remove":          m.remove,
 			"readmit":         m.readmit,
+			"waiting room":    m.waitingRoom,
+			"answer a knock":  m.answer,
 			"tick":            m.tick,
 			"look":            m.look,
 			"time passes":     m.pass,
@@ -71,6 +73,7 @@ type meeting struct {
 	roles    map[string]room.Role // by identity
 	users    map[string]string    // identity, by the person in the client's own system
 	removed  map[string]bool      // identities
+	locked   bool                 // the waiting room is on
 	sids     int
 }
 
@@ -183,8 +186,9 @@ func (m *meeting) take(rt *rapid.T, p *page, l *invitation) bool {
 	if l != nil {
 		v.Link = l.token
 	}
+	seats := m.known(rt, p)
 	a, err := m.node(rt).TakeSeat(context.Background(), m.id, v)
-	if code := fault.From(err).Code; err != nil && (code == "room_full" || code == "room_ended" || code == "removed" && len(m.removed) > 0) {
+	if code := fault.From(err).Code; err != nil && (code == "room_full" || code == "room_ended" || code == "removed" && len(m.removed) > 0 || code == "turned_away" && m.locked) {
 		return false
 	}
 	if err != nil {
@@ -192,6 +196,13 @@ func (m *meeting) take(rt *rapid.T, p *page, l *invitation) bool {
 	}
 	if a.Link != want {
 		rt.Fatalf("the link is %q, want %q", a.Link, want)
+	}
+	vouched := want == room.LinkOK && (l.role != room.Guest || l.single || l.user != "" || l.hidden)
+	if waits := a.Waiting > 0; waits != (m.locked && !seats && !vouched) {
+		rt.Fatalf("waits: %v, with the waiting room on: %v, a seat: %v, the link %+v that is %q", waits, m.locked, seats, l, want)
+	}
+	if a.Waiting > 0 {
+		return false
 	}
 	if m.removed[a.Seat.ID] {
 		rt.Fatalf("%s was removed, and comes back", a.Seat.ID)
@@ -485,6 +496,7 @@ func (m *meeting) check(rt *rapid.T) {
 	m.checkSeats(rt, r, open)
 	m.checkSessions(rt, r)
 	m.checkEvents(rt, r, rows)
+	m.checkDoor(rt, r)
 }
 
 func (m *meeting) checkSeats(rt *rapid.T, r *room.Room, open map[string]bool) {

@@ -5,21 +5,30 @@ import (
 	"slices"
 )
 
-// People lists the taken seats of a room, as a host or co-host sees them: each
-// with the breakout room its holder belongs in, and hidden ones left out; and
-// the seats of those who were removed. Refusals: NotFound, Gone (over),
+// People is who there is around a room, as a host or co-host sees it.
+type People struct {
+	In      []Seat  // taken seats, each with the breakout room its holder belongs in; hidden ones left out
+	Removed []Seat  // of those who were removed
+	Waiting []Knock // who waits to be let in, who came first first
+}
+
+// People lists who there is around a room. Refusals: NotFound, Gone (over),
 // Forbidden (not a host), Conflict (not open yet), Invalid.
-func (s *Service) People(ctx context.Context, roomID, seatKey string) (in, removed []Seat, err error) {
+func (s *Service) People(ctx context.Context, roomID, seatKey string) (p People, err error) {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
-		return nil, nil, err
+		return People{}, err
 	}
 	if _, err := s.hostSeat(ctx, r, seatKey); err != nil {
-		return nil, nil, err
+		return People{}, err
 	}
-	if in, err = s.store.Seats(ctx, r.ID); err != nil {
-		return nil, nil, err
+	if p.In, err = s.store.Seats(ctx, r.ID); err != nil {
+		return People{}, err
 	}
-	removed, err = s.store.RemovedSeats(ctx, r.ID)
-	return slices.DeleteFunc(in, func(seat Seat) bool { return seat.Hidden }), removed, err
+	p.In = slices.DeleteFunc(p.In, func(seat Seat) bool { return seat.Hidden })
+	if p.Removed, err = s.store.RemovedSeats(ctx, r.ID); err != nil {
+		return People{}, err
+	}
+	p.Waiting, err = s.waiting(ctx, r)
+	return p, err
 }

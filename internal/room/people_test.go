@@ -30,9 +30,9 @@ func TestWhoIsWhere(t *testing.T) {
 	seen := func(want ...string) {
 		t.Helper()
 		for n := 1; n <= 2; n++ {
-			people, _, err := h.People(ctx, id, guest(n).SeatKey)
+			people, err := h.People(ctx, id, guest(n).SeatKey)
 			var got []string
-			for _, seat := range people {
+			for _, seat := range people.In {
 				got = append(got, fmt.Sprintf("%s %s %d", seat.Name, seat.Role, seat.Breakout))
 			}
 			if slices.Sort(got); err != nil || !slices.Equal(got, want) {
@@ -53,6 +53,6 @@ func TestWhoIsWhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen("Guest 1 host 0", "Guest 2 cohost 0", "Guest 3 guest 0")
-	_, _, err := h.People(ctx, id, guest(3).SeatKey)
+	_, err := h.People(ctx, id, guest(3).SeatKey)
 	refused(t, err, fault.Forbidden, "not_host", "only a host or co-host may do this")
 }

@@ -28,7 +28,7 @@ func TestNeverMoreThanAllowedAndNeverSilently(t *testing.T) {
 		settings := project.Settings{DefaultEmptyTimeout: rapid.IntRange(0, maxEmptyTimeout).Draw(t, "default empty_timeout"),
 			Features: project.Features{MaxParticipants: lowers("participants", Technical.MaxParticipants), RoomDuration: lowers("minutes", maxDuration),
 				NoCamera: flag("no camera"), NoScreenShare: flag("no screen share"), NoChat: flag("no chat")},
-			Locks: project.Locks{Microphone: flag("lock microphone"), Camera: flag("lock camera"), ScreenShare: flag("lock screen share"), Chat: flag("lock chat")}}
+			Locks: project.Locks{Microphone: flag("lock microphone"), Camera: flag("lock camera"), ScreenShare: flag("lock screen share"), Chat: flag("lock chat"), WaitingRoom: flag("waiting room")}}
 		if flag("the project bounds breakout rooms") {
 			n := rapid.IntRange(0, maxBreakoutRooms).Draw(t, "project: breakout rooms")
 			settings.Features.BreakoutRooms = &n
@@ -84,7 +84,7 @@ func TestNeverMoreThanAllowedAndNeverSilently(t *testing.T) {
 		if want := (Features{Camera: q.Type == Video && !f.NoCamera, ScreenShare: q.Type == Video && !f.NoScreenShare, Chat: !f.NoChat}); r.Features != want {
 			t.Fatalf("%+v, want %+v", r.Features, want)
 		}
-		if r.Locks != (Locks{Microphone: l.Microphone, Camera: l.Camera, ScreenShare: l.ScreenShare, Chat: l.Chat}) {
+		if r.Locks != (Locks{Microphone: l.Microphone, Camera: l.Camera, ScreenShare: l.ScreenShare, Chat: l.Chat, WaitingRoom: l.WaitingRoom}) {
 			t.Fatalf("locks %+v of a project's %+v", r.Locks, l)
 		}
 		if ParseFeatures(r.Features.String()) != r.Features || ParseLocks(r.Locks.String()) != r.Locks {

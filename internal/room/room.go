@@ -203,6 +203,7 @@ type Link struct {
 	UserID    string // the person in the client's own system; may be empty
 	Hidden    bool
 	Claim     string // hash of the seat key that used it first; "" until then
+	MadeBy    string // the seat of the host or co-host who made it in the room; empty where it came from elsewhere
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: with its room
 }

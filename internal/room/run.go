@@ -34,6 +34,7 @@ func (s *Service) Run(ctx context.Context) {
 	for {
 		s.catchUp()
 		s.sweep(ctx)
+		s.forgetStale(ctx)
 		s.closeSessions(ctx)
 		now := s.now()
 		if now.Sub(purged) >= purgeEvery {

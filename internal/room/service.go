@@ -60,6 +60,16 @@ type Store interface {
 	// LinkByHash fails with NotFound when the room has no such link.
 	LinkByHash(ctx context.Context, roomID, tokenHash string) (Link, error)
 	ClaimLink(ctx context.Context, id, claim string) error
+	// CountLinksMadeIn says how many links people in a room have made there.
+	CountLinksMadeIn(ctx context.Context, roomID string) (int, error)
+
+	// PutKnock writes a knock, or writes it anew.
+	PutKnock(ctx context.Context, k Knock) error
+	DeleteKnock(ctx context.Context, id string) error
+	// Knocks returns those of a room, the oldest first; some may be over.
+	Knocks(ctx context.Context, roomID string) ([]Knock, error)
+	// StaleKnocks returns the rooms of which knocks are kept no longer by now.
+	StaleKnocks(ctx context.Context, now time.Time) ([]string, error)
 
 	Occupancy(ctx context.Context, roomID string) (Occupancy, error)
 	// Seat, SeatByKey and SeatByUser fail with NotFound.
@@ -350,12 +360,12 @@ func (s *Service) settle(ctx context.Context, r *Room, now time.Time) (closing b
 			return false, err
 		}
 	}
-	if over {
-		r.over(state, reason, now)
-	} else {
+	if !over {
 		r.schedule(o)
+		return closing, nil
 	}
-	return closing, nil
+	r.over(state, reason, now)
+	return closing, s.forgetKnocks(ctx, r, func(Knock) bool { return true })
 }
 
 // occupancy says how full a room is, once the seats are given up that were

@@ -143,20 +143,25 @@ func (s *Service) AskToUnmute(ctx context.Context, roomID, seatKey, identity str
 
 // LockChange says what guests may not do from now on; what is nil stays as it
 // is.
-type LockChange struct{ Microphone, Camera, ScreenShare, Chat *bool }
+type LockChange struct{ Microphone, Camera, ScreenShare, Chat, WaitingRoom *bool }
 
 // Lock changes what guests may do. What they send and may not any more is taken
-// out. Refusals as Remove's.
+// out, and who waits comes in when nobody has to wait. Refusals as Remove's.
 func (s *Service) Lock(ctx context.Context, roomID, seatKey string, q LockChange) error {
-	err := s.change(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
+	err := s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		if _, err := s.hostSeat(ctx, r, seatKey); err != nil {
 			return err
+		}
+		if q.WaitingRoom != nil && !*q.WaitingRoom {
+			if err := s.openDoors(ctx, r, now); err != nil {
+				return err
+			}
 		}
 		before := r.Locks
 		for _, lock := range []struct {
 			of *bool
 			to *bool
-		}{{&r.Locks.Microphone, q.Microphone}, {&r.Locks.Camera, q.Camera}, {&r.Locks.ScreenShare, q.ScreenShare}, {&r.Locks.Chat, q.Chat}} {
+		}{{&r.Locks.Microphone, q.Microphone}, {&r.Locks.Camera, q.Camera}, {&r.Locks.ScreenShare, q.ScreenShare}, {&r.Locks.Chat, q.Chat}, {&r.Locks.WaitingRoom, q.WaitingRoom}} {
 			if lock.to != nil {
 				*lock.of = *lock.to
 			}

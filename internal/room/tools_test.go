@@ -153,9 +153,9 @@ func TestRemove(t *testing.T) {
 		}
 		h.restart() // and after a restart
 	}
-	_, removed, err := h.People(ctx, id, guest(1).SeatKey)
-	if err != nil || len(removed) != 2 || removed[0].ID != ben.Seat.ID {
-		t.Errorf("removed are %+v, %v", removed, err)
+	people, err := h.People(ctx, id, guest(1).SeatKey)
+	if err != nil || len(people.Removed) != 2 || people.Removed[0].ID != ben.Seat.ID {
+		t.Errorf("removed are %+v, %v", people.Removed, err)
 	}
 	if err := h.Readmit(ctx, id, guest(1).SeatKey, ben.Seat.ID); err != nil {
 		t.Fatal(err)

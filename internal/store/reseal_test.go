@@ -95,6 +95,13 @@ func fill(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 	secrets = append(secrets, personal, seatKey+"2")
 	_, err = rooms.TakeSeat(ctx, created.ID, room.Visit{Link: personal, SeatKey: seatKey + "2", Name: "Bob"})
 	must(err)
+	made, err := rooms.InviteFrom(ctx, created.ID, seatKey, room.CoHost)
+	must(err)
+	secrets = append(secrets, made[strings.Index(made, "#t=")+3:], seatKey+"3")
+	on := true
+	must(rooms.Lock(ctx, created.ID, seatKey, room.LockChange{WaitingRoom: &on}))
+	_, err = rooms.TakeSeat(ctx, created.ID, room.Visit{SeatKey: seatKey + "3", Name: "Chen"})
+	must(err)
 	rooms.ParticipantLeft(admission.SessionID, admission.Seat.ID, "PA_1", time.Now(), room.LeftByChoice)
 	must(db.Write(ctx, func(ctx context.Context) error {
 		ended, err := db.LockRoom(ctx, created.ID)

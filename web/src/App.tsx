@@ -49,6 +49,7 @@ export function App({ route, preset, runner, acts, studio, loadRoom }: Props): R
           clock={runner.clock}
           onJoin={(name) => runner.dispatch({ type: 'join', name })}
           onWait={(name) => runner.dispatch({ type: 'wait', name })}
+          onGiveUp={() => runner.dispatch({ type: 'giveUp' })}
         />
       );
     case 'room':
@@ -79,7 +80,7 @@ export function App({ route, preset, runner, acts, studio, loadRoom }: Props): R
         />
       );
     case 'removed':
-      return <Removed title={visit.title} stayMs={visit.stayMs} />;
+      return <Removed removed={visit} busy={asking} onAgain={runner.hurry} />;
     case 'refused':
       return <Refused refused={visit} busy={asking} onAgain={runner.hurry} />;
   }

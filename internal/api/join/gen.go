@@ -108,9 +108,12 @@ const (
 	RefusalErrorCodeSeatNotFound         RefusalErrorCode = "seat_not_found"
 	RefusalErrorCodeTooManyAttempts      RefusalErrorCode = "too_many_attempts"
 	RefusalErrorCodeTooManyBreakouts     RefusalErrorCode = "too_many_breakouts"
+	RefusalErrorCodeTooManyInvitations   RefusalErrorCode = "too_many_invitations"
 	RefusalErrorCodeTooOften             RefusalErrorCode = "too_often"
+	RefusalErrorCodeTurnedAway           RefusalErrorCode = "turned_away"
 	RefusalErrorCodeUnavailable          RefusalErrorCode = "unavailable"
 	RefusalErrorCodeUnsupportedMediaType RefusalErrorCode = "unsupported_media_type"
+	RefusalErrorCodeWaitingRoomFull      RefusalErrorCode = "waiting_room_full"
 )
 
 // Valid indicates whether the value is a known member of the RefusalErrorCode enum.
@@ -156,11 +159,17 @@ func (e RefusalErrorCode) Valid() bool {
 		return true
 	case RefusalErrorCodeTooManyBreakouts:
 		return true
+	case RefusalErrorCodeTooManyInvitations:
+		return true
 	case RefusalErrorCodeTooOften:
+		return true
+	case RefusalErrorCodeTurnedAway:
 		return true
 	case RefusalErrorCodeUnavailable:
 		return true
 	case RefusalErrorCodeUnsupportedMediaType:
+		return true
+	case RefusalErrorCodeWaitingRoomFull:
 		return true
 	default:
 		return false
@@ -280,19 +289,42 @@ type Features struct {
 	ScreenShare bool `json:"screen_share"`
 }
 
+// Invitation defines model for Invitation.
+type Invitation struct {
+	// Link {public_url}/r/{room_id}#t=TOKEN
+	Link string `json:"link"`
+}
+
+// InvitationRequest defines model for InvitationRequest.
+type InvitationRequest struct {
+	// Role cohost or guest.
+	Role    Role   `json:"role"`
+	SeatKey string `json:"seat_key"`
+}
+
+// LetInRequest defines model for LetInRequest.
+type LetInRequest struct {
+	// Identity Who is let in; absent, everybody who waits.
+	Identity *string `json:"identity,omitempty"`
+	SeatKey  string  `json:"seat_key"`
+}
+
 // LockRequest defines model for LockRequest.
 type LockRequest struct {
-	// Locks What guests may not do. What is absent stays as it is.
+	// Locks What guests may not do. What is absent stays as it is. Turning waiting_room off lets in who waits.
 	Locks   Locks  `json:"locks"`
 	SeatKey string `json:"seat_key"`
 }
 
-// Locks What guests may not do. What is absent stays as it is.
+// Locks What guests may not do. What is absent stays as it is. Turning waiting_room off lets in who waits.
 type Locks struct {
 	Camera      *bool `json:"camera,omitempty"`
 	Chat        *bool `json:"chat,omitempty"`
 	Microphone  *bool `json:"microphone,omitempty"`
 	ScreenShare *bool `json:"screen_share,omitempty"`
+
+	// WaitingRoom They wait until somebody lets them in.
+	WaitingRoom *bool `json:"waiting_room,omitempty"`
 }
 
 // LowerHandRequest defines model for LowerHandRequest.
@@ -325,6 +357,9 @@ type People struct {
 
 	// Removed Those whom hosts have removed, who may be readmitted.
 	Removed []Person `json:"removed"`
+
+	// Waiting Those who wait to be let in, who came first first.
+	Waiting []Waiting `json:"waiting"`
 }
 
 // Person defines model for Person.
@@ -385,6 +420,9 @@ type Preview struct {
 		// Returning True when seat_key names a seat of this room.
 		Returning bool `json:"returning"`
 		Role      Role `json:"role"`
+
+		// Waits True when a host has to let this visitor in.
+		Waits bool `json:"waits"`
 	} `json:"you"`
 }
 
@@ -462,6 +500,9 @@ type Seat struct {
 	// Identity The participant's identity in the room; stays the same on return.
 	Identity string `json:"identity"`
 
+	// InvitedOnly The room's address alone lets nobody in; others need a link with a token.
+	InvitedOnly bool `json:"invited_only"`
+
 	// LogoutUrl Where to go after leaving. Absent when there is no such place.
 	LogoutUrl *string `json:"logout_url,omitempty"`
 
@@ -510,6 +551,18 @@ type Sources struct {
 	ScreenShare bool `json:"screen_share"`
 }
 
+// Wait defines model for Wait.
+type Wait struct {
+	// AskAgainIn Seconds until the same request asks again.
+	AskAgainIn int `json:"ask_again_in"`
+}
+
+// Waiting defines model for Waiting.
+type Waiting struct {
+	Identity string `json:"identity"`
+	Name     string `json:"name"`
+}
+
 // RoomID defines model for RoomID.
 type RoomID = string
 
@@ -533,6 +586,9 @@ type RaiseHandJSONRequestBody = SeatKey
 
 // LowerHandsJSONRequestBody defines body for LowerHands for application/json ContentType.
 type LowerHandsJSONRequestBody = SeatKey
+
+// InviteFromJSONRequestBody defines body for InviteFrom for application/json ContentType.
+type InviteFromJSONRequestBody = InvitationRequest
 
 // LockJSONRequestBody defines body for Lock for application/json ContentType.
 type LockJSONRequestBody = LockRequest
@@ -567,6 +623,12 @@ type TakeSeatJSONRequestBody = SeatRequest
 // AskToUnmuteJSONRequestBody defines body for AskToUnmute for application/json ContentType.
 type AskToUnmuteJSONRequestBody = PersonRequest
 
+// LetInJSONRequestBody defines body for LetIn for application/json ContentType.
+type LetInJSONRequestBody = LetInRequest
+
+// TurnAwayJSONRequestBody defines body for TurnAway for application/json ContentType.
+type TurnAwayJSONRequestBody = PersonRequest
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
 	// OpenBreakouts Open breakout rooms
@@ -590,6 +652,9 @@ type ServerInterface interface {
 	// LowerHands Lower all hands
 	// (POST /rooms/{room_id}/hands/lower)
 	LowerHands(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// InviteFrom Make a link to invite others with
+	// (POST /rooms/{room_id}/invitations)
+	InviteFrom(w http.ResponseWriter, r *http.Request, roomId RoomID)
 	// Lock Change what guests may do
 	// (POST /rooms/{room_id}/locks)
 	Lock(w http.ResponseWriter, r *http.Request, roomId RoomID)
@@ -623,6 +688,12 @@ type ServerInterface interface {
 	// AskToUnmute Ask somebody to speak
 	// (POST /rooms/{room_id}/unmute)
 	AskToUnmute(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// LetIn Let in who waits
+	// (POST /rooms/{room_id}/waiting/admit)
+	LetIn(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// TurnAway Turn somebody away who waits
+	// (POST /rooms/{room_id}/waiting/turn-away)
+	TurnAway(w http.ResponseWriter, r *http.Request, roomId RoomID)
 }
 
 // ServerInterfaceWrapper converts contexts to parameters.
@@ -807,6 +878,32 @@ func (siw *ServerInterfaceWrapper) LowerHands(w http.ResponseWriter, r *http.Req
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.LowerHands(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// InviteFrom operation middleware
+func (siw *ServerInterfaceWrapper) InviteFrom(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.InviteFrom(w, r, roomId)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -1102,6 +1199,58 @@ func (siw *ServerInterfaceWrapper) AskToUnmute(w http.ResponseWriter, r *http.Re
 	handler.ServeHTTP(w, r)
 }
 
+// LetIn operation middleware
+func (siw *ServerInterfaceWrapper) LetIn(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.LetIn(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// TurnAway operation middleware
+func (siw *ServerInterfaceWrapper) TurnAway(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.TurnAway(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 type UnescapedCookieParamError struct {
 	ParamName string
 	Err       error
@@ -1240,6 +1389,9 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/hand/lower", wrapper.LowerHand)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/hands/lower", wrapper.LowerHands)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/react", wrapper.React)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/waiting/admit", wrapper.LetIn)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/waiting/turn-away", wrapper.TurnAway)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/invitations", wrapper.InviteFrom)
 
 	return m
 }

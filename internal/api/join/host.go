@@ -93,8 +93,12 @@ func (s *Server) listPeople(w http.ResponseWriter, r *http.Request, roomID strin
 	if err := o.Err(); err != nil {
 		return People{}, err
 	}
-	in, removed, err := s.rooms.People(r.Context(), roomID, seatKey)
-	return People{People: people(in), Removed: people(removed)}, err
+	all, err := s.rooms.People(r.Context(), roomID, seatKey)
+	out := People{People: people(all.In), Removed: people(all.Removed), Waiting: []Waiting{}}
+	for _, k := range all.Waiting {
+		out.Waiting = append(out.Waiting, Waiting{Identity: k.ID, Name: k.Name})
+	}
+	return out, err
 }
 
 func people(seats []room.Seat) []Person {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -114,9 +115,13 @@ type answer struct {
 	Breakouts      []m
 	People         []m
 	Removed        []m
+	Waiting        []m
+	Link           string
+	AskAgainIn     int        `json:"ask_again_in"`
 	OpensAt        *time.Time `json:"opens_at"`
 	You            struct {
 		Role, Link string
+		Waits      bool
 		MaySend    m `json:"may_send"`
 	}
 	Error struct{ Code, Message, Reason string }
@@ -164,7 +169,8 @@ var (
 // acts are the routes of people in a room, with a body that each takes.
 var acts = map[string]m{"/end": {}, "/breakouts": {"names": []string{"One"}}, "/breakouts/close": {}, "/move": {"to": 0}, "/broadcast": {"text": "Hello"}, "/people": {},
 	"/mute": {}, "/unmute": {"identity": "somebody"}, "/remove": {"identity": "somebody"}, "/readmit": {"identity": "somebody"}, "/locks": {"locks": m{"camera": true}}, "/role": {"identity": "somebody", "role": "cohost"},
-	"/hand/raise": {}, "/hand/lower": {}, "/hands/lower": {}, "/react": {"reaction": "heart"}}
+	"/hand/raise": {}, "/hand/lower": {}, "/hands/lower": {}, "/react": {"reaction": "heart"},
+	"/waiting/admit": {}, "/waiting/turn-away": {"identity": "somebody"}, "/invitations": {"role": "guest"}}
 
 // everybodys are the routes for which one need not be a host.
 var everybodys = []string{"/preview", "/seats", "/move", "/hand/raise", "/hand/lower", "/react"}
@@ -232,6 +238,7 @@ func TestContract(t *testing.T) {
 	for _, path := range []string{"/mute", "/unmute", "/locks", "/role", "/remove", "/readmit"} {
 		p.done(id, path, with(hostKey, m{"identity": guest.Identity, "role": "guest", "locks": m{}}))
 	}
+	p.door(id)
 	p.done(id, "/breakouts/close", with(hostKey, nil))
 	if status, a := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey}); status != 200 || a.Breakout != nil || a.Identity != guest.Identity {
 		t.Errorf("%d %+v", status, a)
@@ -277,6 +284,44 @@ func (p *place) together(id, host, guest string) {
 	}
 }
 
+// door is how people come in whom a host lets in.
+func (p *place) door(id string) {
+	p.t.Helper()
+	keys := []string{strings.Repeat("1", 43), strings.Repeat("2", 43), strings.Repeat("3", 43)}
+	p.done(id, "/locks", with(hostKey, m{"locks": m{"waiting_room": true}}))
+	for i, name := range []string{"Dora", "Emil", "Fay"} {
+		if status, a := p.send(id, "/preview", m{"seat_key": keys[i]}); status != 200 || !a.You.Waits {
+			p.t.Errorf("%d %+v", status, a.You)
+		}
+		if status, a := p.send(id, "/seats", m{"name": name, "seat_key": keys[i]}); status != 202 || a.AskAgainIn != 2 {
+			p.t.Errorf("%s: %d %+v", name, status, a)
+		}
+	}
+	status, who := p.send(id, "/people", with(hostKey, nil))
+	if status != 200 || len(who.Waiting) != 3 || who.Waiting[0]["name"] != "Dora" {
+		p.t.Fatalf("%d %+v", status, who.Waiting)
+	}
+	p.done(id, "/waiting/turn-away", with(hostKey, m{"identity": who.Waiting[0]["identity"]}))
+	p.refused(id, "/preview", m{"seat_key": keys[0]}, 403, "turned_away")
+	p.refused(id, "/seats", m{"name": "Dora", "seat_key": keys[0]}, 403, "turned_away")
+	p.refused(id, "/waiting/admit", with(hostKey, m{"identity": who.Waiting[0]["identity"]}), 404, "seat_not_found")
+	p.done(id, "/waiting/admit", with(hostKey, m{"identity": who.Waiting[1]["identity"]}))
+	p.done(id, "/waiting/admit", with(hostKey, nil))
+	for i, name := range []string{"Emil", "Fay"} {
+		if status, a := p.send(id, "/seats", m{"name": name, "seat_key": keys[i+1]}); status != 200 || a.Identity != who.Waiting[i+1]["identity"] {
+			p.t.Errorf("%s: %d %+v", name, status, a)
+		}
+	}
+	for n := range 50 {
+		p.send(id, "/seats", m{"name": "Crowd", "seat_key": strings.Repeat("x", 40) + fmt.Sprint(n)})
+	}
+	p.refused(id, "/seats", m{"name": "Gus", "seat_key": strings.Repeat("y", 43)}, 409, "waiting_room_full")
+	p.done(id, "/locks", with(hostKey, m{"locks": m{"waiting_room": false}}))
+	if status, a := p.send(id, "/invitations", with(hostKey, m{"role": "guest"})); status != 200 || !strings.HasPrefix(a.Link, "https://meet.example.org/r/"+id+"#t=") {
+		p.t.Errorf("%d %q", status, a.Link)
+	}
+}
+
 // refusals are what every route may answer while the room goes on.
 func (p *place) refusals(id, early string) {
 	p.t.Helper()
@@ -312,6 +357,7 @@ func (p *place) refusals(id, early string) {
 		{"/mute", m{"identity": 1}}, {"/unmute", m{}}, {"/remove", m{}}, {"/readmit", m{}}, {"/locks", m{}}, {"/locks", m{"locks": m{"camera": "yes"}}},
 		{"/role", m{"role": "cohost"}}, {"/role", m{"identity": "somebody", "role": "host"}}, {"/remove", m{"identity": p.host}}, {"/role", m{"identity": p.host, "role": "guest"}},
 		{"/move", m{}}, {"/move", m{"to": "1"}}, {"/broadcast", m{}}, {"/broadcast", m{"text": strings.Repeat("x", 501)}},
+		{"/waiting/admit", m{"identity": 7}}, {"/waiting/turn-away", m{}}, {"/invitations", m{}}, {"/invitations", m{"role": "host"}}, {"/locks", m{"locks": m{"waiting_room": 1}}},
 		{"/react", m{}}, {"/react", m{"reaction": "fireworks"}}, {"/hand/lower", m{"identity": 7}},
 	} {
 		p.refused(id, c.path, with(hostKey, c.in), 400, "invalid_request")
@@ -320,7 +366,7 @@ func (p *place) refusals(id, early string) {
 	p.refused(id, "/broadcast", with(hostKey, acts["/broadcast"]), 503, "unavailable")
 	p.refused(id, "/react", with(hostKey, acts["/react"]), 503, "unavailable")
 	p.engine.away = false
-	for _, path := range []string{"/mute", "/unmute", "/remove", "/readmit", "/role"} {
+	for _, path := range []string{"/mute", "/unmute", "/remove", "/readmit", "/role", "/waiting/admit", "/waiting/turn-away"} {
 		p.refused(id, path, with(hostKey, m{"identity": "nobody", "role": "cohost"}), 404, "seat_not_found")
 	}
 

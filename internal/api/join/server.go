@@ -21,7 +21,10 @@ type Rooms interface {
 	CloseBreakouts(ctx context.Context, roomID, seatKey string) error
 	Move(ctx context.Context, roomID, seatKey, identity string, to int) error
 	Broadcast(ctx context.Context, roomID, seatKey, text string) error
-	People(ctx context.Context, roomID, seatKey string) (in, removed []room.Seat, err error)
+	People(ctx context.Context, roomID, seatKey string) (room.People, error)
+	LetIn(ctx context.Context, roomID, seatKey, identity string) error
+	TurnAway(ctx context.Context, roomID, seatKey, identity string) error
+	InviteFrom(ctx context.Context, roomID, seatKey string, role room.Role) (link string, err error)
 	Mute(ctx context.Context, roomID, seatKey, identity string) error
 	AskToUnmute(ctx context.Context, roomID, seatKey, identity string) error
 	Remove(ctx context.Context, roomID, seatKey, identity string) error
@@ -102,6 +105,7 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 	}
 	out.LogoutUrl = optional(p.LogoutURL)
 	out.You.Role, out.You.Name, out.You.Returning = Role(p.Role), p.Name, p.Returning
+	out.You.Waits = p.Waits
 	g := p.Grants
 	out.You.MaySend = Sources{Microphone: g.Microphone, Camera: g.Camera, ScreenShare: g.ScreenShare, Chat: g.Chat}
 	if p.Link != room.NoLink {
@@ -113,39 +117,42 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 
 // TakeSeat implements ServerInterface.
 func (s *Server) TakeSeat(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	seat, err := s.takeSeat(w, r, roomID)
+	a, err := s.takeSeat(w, r, roomID)
 	if err != nil {
 		s.refuse(w, r, err)
 		return
 	}
-	web.JSON(w, http.StatusOK, seat)
+	if a.Waiting > 0 {
+		web.JSON(w, http.StatusAccepted, Wait{AskAgainIn: int(a.Waiting / time.Second)})
+		return
+	}
+	web.JSON(w, http.StatusOK, seat(a))
 }
 
-func (s *Server) takeSeat(w http.ResponseWriter, r *http.Request, roomID string) (Seat, error) {
+func (s *Server) takeSeat(w http.ResponseWriter, r *http.Request, roomID string) (room.Admission, error) {
 	o, err := read(w, r)
 	if err != nil {
-		return Seat{}, err
+		return room.Admission{}, err
 	}
 	v := room.Visit{Name: o.RequiredText("name"), SeatKey: o.RequiredText("seat_key"), Link: text(o.Text("link")), Role: room.Role(text(o.Text("role")))}
 	if err := o.Err(); err != nil {
-		return Seat{}, err
+		return room.Admission{}, err
 	}
 	a, err := s.rooms.TakeSeat(r.Context(), roomID, v)
-	if err != nil {
-		return Seat{}, err
+	if err == nil && a.Link == room.LinkUnknown {
+		err = s.guessed(r)
 	}
-	if a.Link == room.LinkUnknown {
-		if err := s.guessed(r); err != nil {
-			return Seat{}, err
-		}
-	}
+	return a, err
+}
+
+func seat(a room.Admission) Seat {
 	out := Seat{Identity: a.Seat.ID, Name: a.Seat.Name, Role: Role(a.Seat.Role), SessionId: a.SessionID,
 		MediaToken: a.Token, RoomType: RoomType(a.Room.Type), Title: a.Room.Title, MaxBreakouts: a.Room.BreakoutRooms,
-		Features: features(a.Room), LogoutUrl: optional(a.LogoutURL)}
+		Features: features(a.Room), LogoutUrl: optional(a.LogoutURL), InvitedOnly: a.Invited}
 	if b := a.Breakout; b.N > 0 {
 		out.Breakout = &Breakout{Number: b.N, Name: b.Name}
 	}
-	return out, nil
+	return out
 }
 
 func features(r *room.Room) Features {

@@ -41,7 +41,7 @@ func (s *Server) Lock(w http.ResponseWriter, r *http.Request, roomID RoomID) {
 	s.act(w, r, func(o *web.Object, seatKey string) error {
 		locks := o.RequiredObject("locks")
 		q := room.LockChange{Microphone: flag(locks, "microphone"), Camera: flag(locks, "camera"),
-			ScreenShare: flag(locks, "screen_share"), Chat: flag(locks, "chat")}
+			ScreenShare: flag(locks, "screen_share"), Chat: flag(locks, "chat"), WaitingRoom: flag(locks, "waiting_room")}
 		if err := o.Err(); err != nil {
 			return err
 		}

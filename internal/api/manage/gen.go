@@ -401,6 +401,7 @@ type ProjectChanges struct {
 		Chat        *bool `json:"chat,omitempty"`
 		Microphone  *bool `json:"microphone,omitempty"`
 		ScreenShare *bool `json:"screen_share,omitempty"`
+		WaitingRoom *bool `json:"waiting_room,omitempty"`
 	} `json:"locks,omitempty"`
 
 	// Name 1 to 255 characters, not blank.
@@ -451,6 +452,9 @@ type ProjectLocks struct {
 
 	// ScreenShare Default false.
 	ScreenShare bool `json:"screen_share"`
+
+	// WaitingRoom Guests without a personal link wait until a host lets them in. Default false.
+	WaitingRoom bool `json:"waiting_room"`
 }
 
 // ProjectSettings Each is at its default until it is set.

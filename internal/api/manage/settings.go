@@ -21,7 +21,7 @@ func settings(s project.Settings) ProjectSettings {
 		WebhookEvents:           renamed[string](s.WebhookEvents),
 		Features: ProjectFeatures{MaxParticipants: s.Features.MaxParticipants, RoomDuration: s.Features.RoomDuration, BreakoutRooms: s.Features.BreakoutRooms,
 			Camera: !s.Features.NoCamera, ScreenShare: !s.Features.NoScreenShare, Chat: !s.Features.NoChat},
-		Locks: ProjectLocks{Microphone: s.Locks.Microphone, Camera: s.Locks.Camera, ScreenShare: s.Locks.ScreenShare, Chat: s.Locks.Chat},
+		Locks: ProjectLocks{Microphone: s.Locks.Microphone, Camera: s.Locks.Camera, ScreenShare: s.Locks.ScreenShare, Chat: s.Locks.Chat, WaitingRoom: s.Locks.WaitingRoom},
 	}
 }
 
@@ -38,7 +38,7 @@ func (s ProjectSettings) domain() project.Settings {
 		WebhookEvents:           renamed[event.Type](s.WebhookEvents),
 		Features: project.Features{MaxParticipants: s.Features.MaxParticipants, RoomDuration: s.Features.RoomDuration, BreakoutRooms: s.Features.BreakoutRooms,
 			NoCamera: !s.Features.Camera, NoScreenShare: !s.Features.ScreenShare, NoChat: !s.Features.Chat},
-		Locks: project.Locks{Microphone: s.Locks.Microphone, Camera: s.Locks.Camera, ScreenShare: s.Locks.ScreenShare, Chat: s.Locks.Chat},
+		Locks: project.Locks{Microphone: s.Locks.Microphone, Camera: s.Locks.Camera, ScreenShare: s.Locks.ScreenShare, Chat: s.Locks.Chat, WaitingRoom: s.Locks.WaitingRoom},
 	}
 }
 

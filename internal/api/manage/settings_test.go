@@ -14,7 +14,7 @@ func defaults() m {
 		"require_secret_signatures": false, "default_empty_timeout": 0.0, "default_logout_url": "", "default_webhook_url": "",
 		"invitations_required": false, "hidden_participants": false, "embed_origins": []any{}, "webhook_events": []any{},
 		"features": m{"max_participants": 0.0, "room_duration": 0.0, "camera": true, "screen_share": true, "chat": true},
-		"locks":    m{"microphone": false, "camera": false, "screen_share": false, "chat": false},
+		"locks":    m{"microphone": false, "camera": false, "screen_share": false, "chat": false, "waiting_room": false},
 	}
 }
 
@@ -38,7 +38,7 @@ func testSettings(t *testing.T, b *bench) {
 		"embed_origins":  []any{"https://a.example", "http://localhost:3000"},
 		"webhook_events": []any{"room.ended", "key.rotated"},
 		"features":       m{"max_participants": 7.0, "room_duration": 45.0, "breakout_rooms": 0.0, "camera": false, "screen_share": false, "chat": false},
-		"locks":          m{"microphone": true, "camera": true, "screen_share": true, "chat": true},
+		"locks":          m{"microphone": true, "camera": true, "screen_share": true, "chat": true, "waiting_room": true},
 	}
 	for name, value := range each {
 		inner, nested := value.(m)
@@ -69,7 +69,7 @@ func testSettings(t *testing.T, b *bench) {
 	b.ok("PATCH", path, m{"features": nil, "default_logout_url": "", "embed_origins": []any{}, "locks": m{"chat": nil}})
 	want := maps.Clone(each)
 	want["features"], want["default_logout_url"], want["embed_origins"] = defaults()["features"], "", []any{}
-	want["locks"] = m{"microphone": true, "camera": true, "screen_share": true, "chat": false}
+	want["locks"] = m{"microphone": true, "camera": true, "screen_share": true, "chat": false, "waiting_room": true}
 	is("some back", want)
 	b.ok("PATCH", path, m{"embed_origins": []any{"HTTPS://A.example:443", "https://a.example"}})
 	want["embed_origins"] = []any{"https://a.example"}
@@ -80,7 +80,7 @@ func testSettings(t *testing.T, b *bench) {
 		want string
 	}{
 		{m{"features": m{"recording": true}}, `there is no field "features.recording" here, only features.breakout_rooms, features.camera, features.chat, features.max_participants, features.room_duration, features.screen_share`},
-		{m{"locks": m{"Chat": true}}, `there is no field "locks.Chat" here, only locks.camera, locks.chat, locks.microphone, locks.screen_share`},
+		{m{"locks": m{"Chat": true}}, `there is no field "locks.Chat" here, only locks.camera, locks.chat, locks.microphone, locks.screen_share, locks.waiting_room`},
 		{`{"locks":{"chat":true,"chat":false}}`, "the body has a field twice: chat"},
 		{m{"features.camera": false}, `there is no field "features.camera" here, only ` + strings.Join(slices.Sorted(maps.Keys(fieldNames())), ", ")},
 		{m{"features": true}, "features must be an object"},

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { JoinApi, retryAfter, type Answer, type Seat } from './client';
+import { JoinApi, retryAfter, type Answer, type Seat, type Wait } from './client';
 
 const request = { name: 'Ben', seat_key: 'k'.repeat(43), link: 'secret' };
 
 /** What the page makes of such an answer, and what it had asked. */
-async function ask(respond: () => Response | Promise<Response>): Promise<{ answer: Answer<Seat>; url: string; body: unknown }> {
+async function ask(respond: () => Response | Promise<Response>): Promise<{ answer: Answer<Seat | Wait>; url: string; body: unknown }> {
   let url = '';
   let body: unknown;
   const api = new JoinApi('a/b', (input, init) => {
@@ -42,8 +42,8 @@ describe('a no', () => {
     expect(busy.answer).toEqual({ is: 'refused', refusal: { code: 'too_many_attempts', reason: null, waitMs: 40_000 } });
   });
 
-  test('for too many attempts always has a time to wait', async () => {
-    const { answer } = await ask(() => refuse(429, { error: { code: 'too_many_attempts', message: 'x' } }));
+  test.each(['too_many_attempts', 'turned_away'])('for %s always has a time to wait', async (code) => {
+    const { answer } = await ask(() => refuse(429, { error: { code, message: 'x' } }));
     expect(answer).toMatchObject({ refusal: { waitMs: 30_000 } });
   });
 });

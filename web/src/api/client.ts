@@ -4,6 +4,7 @@ type Schemas = components['schemas'];
 export type Preview = Schemas['Preview'];
 export type PreviewRequest = Schemas['PreviewRequest'];
 export type Seat = Schemas['Seat'];
+export type Wait = Schemas['Wait'];
 export type SeatRequest = Schemas['SeatRequest'];
 export type Role = Schemas['Role'];
 export type RoomType = Schemas['RoomType'];
@@ -18,6 +19,10 @@ export type LockRequest = Schemas['LockRequest'];
 export type RoleRequest = Schemas['RoleRequest'];
 export type LowerHandRequest = Schemas['LowerHandRequest'];
 export type ReactRequest = Schemas['ReactRequest'];
+export type Waiting = Schemas['Waiting'];
+export type LetInRequest = Schemas['LetInRequest'];
+export type InvitationRequest = Schemas['InvitationRequest'];
+export type Invitation = Schemas['Invitation'];
 type SeatKey = Schemas['SeatKey'];
 export type RefusalCode = Schemas['Refusal']['error']['code'];
 export type EndReason = NonNullable<Schemas['Refusal']['error']['reason']>;
@@ -36,7 +41,7 @@ export type Answer<T> =
   /** No answer, or one that says: not now. */
   | { is: 'unreachable'; waitMs: number };
 
-/** When too many attempts were made and nobody said how long they count. */
+/** When a refusal holds for a while and nobody said how long. */
 const unnamedWait = 30_000;
 
 /** A server that hangs is a server that is away. */
@@ -55,8 +60,8 @@ export class JoinApi {
     return this.#post<Preview>('preview', body, signal);
   }
 
-  takeSeat(body: SeatRequest, signal: AbortSignal): Promise<Answer<Seat>> {
-    return this.#post<Seat>('seats', body, signal);
+  takeSeat(body: SeatRequest, signal: AbortSignal): Promise<Answer<Seat | Wait>> {
+    return this.#post<Seat | Wait>('seats', body, signal);
   }
 
   end(body: SeatKey): Promise<Answer<null>> {
@@ -105,6 +110,18 @@ export class JoinApi {
 
   appoint(body: RoleRequest): Promise<Answer<null>> {
     return this.#post<null>('role', body);
+  }
+
+  letIn(body: LetInRequest): Promise<Answer<null>> {
+    return this.#post<null>('waiting/admit', body);
+  }
+
+  turnAway(body: PersonRequest): Promise<Answer<null>> {
+    return this.#post<null>('waiting/turn-away', body);
+  }
+
+  invite(body: InvitationRequest): Promise<Answer<Invitation>> {
+    return this.#post<Invitation>('invitations', body);
   }
 
   raiseHand(body: SeatKey): Promise<Answer<null>> {
@@ -164,5 +181,5 @@ function readRefusal(body: unknown, waitMs: number): Refusal | null {
   if (typeof body !== 'object' || body === null || !('error' in body)) return null;
   const { error } = body as { error?: Partial<Schemas['Refusal']['error']> };
   if (typeof error?.code !== 'string') return null;
-  return { code: error.code, reason: error.reason ?? null, waitMs: error.code === 'too_many_attempts' ? waitMs || unnamedWait : waitMs };
+  return { code: error.code, reason: error.reason ?? null, waitMs: error.code === 'too_many_attempts' || error.code === 'turned_away' ? waitMs || unnamedWait : waitMs };
 }

@@ -42,6 +42,10 @@ export interface paths {
          * @description Reserves a seat and answers with a media token. The same seat_key gets
          *     its own seat back, so a page that lost its connection calls this again.
          *     A link with a claim is claimed here, by the seat_key of its first user.
+         *     While the waiting room is on, a guest without a link for one person gets
+         *     no seat: hosts read the name and let them in or turn them away. Asking
+         *     again keeps them waiting; who does not for ten seconds is forgotten.
+         *     Whoever was let in once comes in from then on.
          */
         post: operations["takeSeat"];
         delete?: never;
@@ -418,6 +422,76 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rooms/{room_id}/waiting/admit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let in who waits
+         * @description For hosts and co-hosts: one of those who wait, or all. Their pages come in
+         *     when they ask again, which they do every two seconds.
+         */
+        post: operations["letIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rooms/{room_id}/waiting/turn-away": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Turn somebody away who waits
+         * @description For hosts and co-hosts. Their page says so; they may ask again after a
+         *     minute.
+         */
+        post: operations["turnAway"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rooms/{room_id}/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a link to invite others with
+         * @description For hosts and co-hosts. A guest link lets in as many as open it, a co-host
+         *     link the first browser that joins with it. Both live as long as the room,
+         *     and as whoever made them runs it. At most 100 are made in a room.
+         */
+        post: operations["inviteFrom"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -462,6 +536,8 @@ export interface components {
                 name: string;
                 /** @description True when seat_key names a seat of this room. */
                 returning: boolean;
+                /** @description True when a host has to let this visitor in. */
+                waits: boolean;
                 /**
                  * @description Of the token sent: ok, it grants the role; taken, another
                  *     browser used it first; expired, its time is over; unknown, it is
@@ -488,6 +564,10 @@ export interface components {
              */
             role?: components["schemas"]["Role"];
         };
+        Wait: {
+            /** @description Seconds until the same request asks again. */
+            ask_again_in: number;
+        };
         Seat: {
             /** @description The participant's identity in the room; stays the same on return. */
             identity: string;
@@ -504,6 +584,8 @@ export interface components {
             /** @description How many breakout rooms may be open at once; 0 for none. */
             max_breakouts: number;
             features: components["schemas"]["Features"];
+            /** @description The room's address alone lets nobody in; others need a link with a token. */
+            invited_only: boolean;
             /** @description Where to go after leaving. Absent when there is no such place. */
             logout_url?: string;
         };
@@ -551,6 +633,12 @@ export interface components {
             people: components["schemas"]["Person"][];
             /** @description Those whom hosts have removed, who may be readmitted. */
             removed: components["schemas"]["Person"][];
+            /** @description Those who wait to be let in, who came first first. */
+            waiting: components["schemas"]["Waiting"][];
+        };
+        Waiting: {
+            identity: string;
+            name: string;
         };
         Person: {
             identity: string;
@@ -584,12 +672,28 @@ export interface components {
             seat_key: string;
             locks: components["schemas"]["Locks"];
         };
-        /** @description What guests may not do. What is absent stays as it is. */
+        /** @description What guests may not do. What is absent stays as it is. Turning waiting_room off lets in who waits. */
         Locks: {
             microphone?: boolean;
             camera?: boolean;
             screen_share?: boolean;
             chat?: boolean;
+            /** @description They wait until somebody lets them in. */
+            waiting_room?: boolean;
+        };
+        LetInRequest: {
+            seat_key: string;
+            /** @description Who is let in; absent, everybody who waits. */
+            identity?: string;
+        };
+        InvitationRequest: {
+            seat_key: string;
+            /** @description cohost or guest. */
+            role: components["schemas"]["Role"];
+        };
+        Invitation: {
+            /** @description {public_url}/r/{room_id}#t=TOKEN */
+            link: string;
         };
         RoleRequest: {
             seat_key: string;
@@ -616,7 +720,7 @@ export interface components {
         Refusal: {
             error: {
                 /** @enum {string} */
-                code: "invalid_request" | "unsupported_media_type" | "body_too_large" | "room_not_found" | "room_ended" | "room_not_open" | "room_full" | "project_inactive" | "project_suspended" | "link_taken" | "invitation_required" | "removed" | "not_host" | "not_in_room" | "breakout_not_found" | "too_many_breakouts" | "seat_not_found" | "microphone_locked" | "hidden" | "too_often" | "too_many_attempts" | "unavailable" | "internal";
+                code: "invalid_request" | "unsupported_media_type" | "body_too_large" | "room_not_found" | "room_ended" | "room_not_open" | "room_full" | "project_inactive" | "project_suspended" | "link_taken" | "invitation_required" | "removed" | "turned_away" | "waiting_room_full" | "too_many_invitations" | "not_host" | "not_in_room" | "breakout_not_found" | "too_many_breakouts" | "seat_not_found" | "microphone_locked" | "hidden" | "too_often" | "too_many_attempts" | "unavailable" | "internal";
                 /** @description A sentence for the person. */
                 message: string;
                 /**
@@ -703,6 +807,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Seat"];
+                };
+            };
+            /** @description No seat yet. Somebody has to let this visitor in. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Wait"];
                 };
             };
             400: components["responses"]["Refusal"];
@@ -1236,6 +1349,107 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            410: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
+        };
+    };
+    letIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LetInRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            410: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
+        };
+    };
+    turnAway: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PersonRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            410: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
+        };
+    };
+    inviteFrom: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationRequest"];
+            };
+        };
+        responses: {
+            /** @description The link, which is shown this once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Invitation"];
+                };
             };
             400: components["responses"]["Refusal"];
             403: components["responses"]["Refusal"];

@@ -36,6 +36,11 @@ export const fr: Messages = {
   'lobby.hostEarly': 'Vous pourrez ouvrir la salle ici à partir de 10 minutes avant le début.',
   'lobby.openNow': 'Ouvrir la salle maintenant',
   'lobby.openNow.text': 'Toutes les personnes qui attendent entrent avec vous.',
+  'waiting.ask': 'Demander à entrer',
+  'waiting.button': 'En attente d’admission…',
+  'waiting.title': 'Vous attendez qu’on vous fasse entrer',
+  'waiting.text': 'Les personnes qui animent voient votre nom. Dès qu’on vous fait entrer, vous êtes dans la salle : gardez cette page ouverte.',
+  'waiting.stop': 'Ne plus attendre',
   'lobby.unreachable': 'Le serveur ne répond pas. Nouvelle tentative…',
   'lobby.gaveUp': 'Le serveur n’a pas répondu. Vérifiez votre réseau, puis appuyez de nouveau sur Participer.',
   'lobby.noMedia':
@@ -76,27 +81,27 @@ export const fr: Messages = {
   'device.unnamed': 'Appareil {n}',
 
   'fault.mic.blocked':
-    'Votre navigateur bloque le micro. Cliquez sur le cadenas à côté de l’adresse, autorisez-le, puis appuyez sur Réessayer.',
+    'Votre navigateur bloque le micro. Cliquez sur le cadenas à côté de l’adresse, autorisez-le, puis appuyez sur « Réessayer ».',
   'fault.mic.dismissed':
     'Le micro n’est pas encore autorisé. Appuyez sur Réessayer, puis sur Autoriser quand votre navigateur le demande.',
   'fault.mic.system':
-    'Votre ordinateur ne laisse pas ce navigateur utiliser le micro. Autorisez-le dans les réglages du système, sous confidentialité, puis appuyez sur Réessayer.',
+    'Votre ordinateur ne laisse pas ce navigateur utiliser le micro. Autorisez-le dans les réglages du système, sous confidentialité, puis appuyez sur « Réessayer ».',
   'fault.mic.missing': 'Aucun micro n’a été trouvé. Branchez-en un ; il sera détecté automatiquement.',
-  'fault.mic.busy': 'Un autre programme utilise le micro. Fermez-le, puis appuyez sur Réessayer.',
+  'fault.mic.busy': 'Un autre programme utilise le micro. Fermez-le, puis appuyez sur « Réessayer ».',
   'fault.mic.insecure':
     'Le micro ne fonctionne que sur les pages sécurisées. Demandez un lien qui commence par https et ouvrez-le.',
-  'fault.mic.unknown': 'Le micro n’a pas démarré. Débranchez-le, rebranchez-le, puis appuyez sur Réessayer.',
+  'fault.mic.unknown': 'Le micro n’a pas démarré. Débranchez-le, rebranchez-le, puis appuyez sur « Réessayer ».',
   'fault.camera.blocked':
-    'Votre navigateur bloque la caméra. Cliquez sur le cadenas à côté de l’adresse, autorisez-la, puis appuyez sur Réessayer.',
+    'Votre navigateur bloque la caméra. Cliquez sur le cadenas à côté de l’adresse, autorisez-la, puis appuyez sur « Réessayer ».',
   'fault.camera.dismissed':
     'La caméra n’est pas encore autorisée. Appuyez sur Réessayer, puis sur Autoriser quand votre navigateur le demande.',
   'fault.camera.system':
-    'Votre ordinateur ne laisse pas ce navigateur utiliser la caméra. Autorisez-le dans les réglages du système, sous confidentialité, puis appuyez sur Réessayer.',
+    'Votre ordinateur ne laisse pas ce navigateur utiliser la caméra. Autorisez-le dans les réglages du système, sous confidentialité, puis appuyez sur « Réessayer ».',
   'fault.camera.missing': 'Aucune caméra n’a été trouvée. Branchez-en une ; elle sera détectée automatiquement.',
-  'fault.camera.busy': 'Un autre programme utilise la caméra. Fermez-le, puis appuyez sur Réessayer.',
+  'fault.camera.busy': 'Un autre programme utilise la caméra. Fermez-le, puis appuyez sur « Réessayer ».',
   'fault.camera.insecure':
     'La caméra ne fonctionne que sur les pages sécurisées. Demandez un lien qui commence par https et ouvrez-le.',
-  'fault.camera.unknown': 'La caméra n’a pas démarré. Débranchez-la, rebranchez-la, puis appuyez sur Réessayer.',
+  'fault.camera.unknown': 'La caméra n’a pas démarré. Débranchez-la, rebranchez-la, puis appuyez sur « Réessayer ».',
   'fault.screen':
     'Votre écran n’a pas pu être partagé. Choisissez une fenêtre ou un écran, et autorisez-le si votre système le demande.',
 
@@ -116,6 +121,8 @@ export const fr: Messages = {
   'room.alone.title': 'Personne d’autre n’est encore là',
   'room.alone.left': 'Il n’y a plus que vous ici',
   'room.alone.text': 'Envoyez ce lien aux personnes que vous voulez voir. Il ne leur faut ni compte ni application.',
+  'room.alone.make': 'Créez un lien et envoyez-le aux personnes que vous voulez voir. Il ne leur faut ni compte ni application.',
+  'room.alone.wait': 'Les autres viennent avec leurs propres invitations. Attendez-les ici.',
   'room.reconnecting': 'Reconnexion…',
   'room.stillTrying': 'Reconnexion toujours en cours. Vous revenez automatiquement dès que la connexion est rétablie.',
   'room.soundOff': 'Votre navigateur retient le son.',
@@ -171,6 +178,7 @@ export const fr: Messages = {
   'act.unreachable': 'Le serveur n’a pas répondu. Vérifiez votre réseau, puis réessayez.',
   'act.tooMany': 'On ne peut pas ouvrir plus de salles de groupe ici. Choisissez-en moins.',
   'act.closed': 'Cette salle de groupe est fermée. Choisissez-en une autre.',
+  'act.tooManyLinks': 'On ne peut plus créer de liens dans cette salle. Envoyez-en un que vous avez déjà créé.',
   'act.gone': 'Cette personne est partie.',
   'act.notHost': 'Seules les personnes qui animent peuvent le faire. Demandez-leur.',
   'act.refused': 'Ce n’est pas possible maintenant. Réessayez dans un instant.',
@@ -207,9 +215,20 @@ export const fr: Messages = {
   'tools.locks.camera': 'Montrer leur caméra',
   'tools.locks.screen': 'Partager leur écran',
   'tools.locks.chat': 'Écrire dans le chat',
+  'tools.locks.wait': 'On attend que vous fassiez entrer',
+  'tools.locks.wait.text': 'Qui est déjà venu ou a un lien pour une seule personne entre directement. Désactivez ceci pour faire entrer tous ceux qui attendent.',
   'tools.removed': 'Retirés de cette salle',
   'tools.readmit': 'Laisser revenir',
   'tools.micLocked': 'Les invités ne peuvent pas utiliser leur micro pour le moment. Autorisez-le sous « Ce que les invités peuvent faire », puis redemandez.',
+
+  'door.title': 'En attente d’entrer',
+  'door.waits': '{name} attend pour entrer.',
+  'door.more': { one: '{n} autre attend.', other: '{n} autres attendent.' },
+  'door.many': { one: '{n} personne attend pour entrer', other: '{n} personnes attendent pour entrer' },
+  'door.letIn': 'Faire entrer',
+  'door.letAllIn': 'Faire entrer tout le monde',
+  'door.turnAway': 'Ne pas faire entrer',
+
   'host.muted': '{name} a coupé votre micro. Vous pouvez le réactiver quand vous voulez parler.',
   'host.asks': '{name} vous demande d’activer votre micro.',
   'host.unmute': 'Activer micro',
@@ -285,6 +304,20 @@ export const fr: Messages = {
   'invite.copy': 'Copier le lien',
   'invite.copied': 'Copié',
   'invite.byHand': 'Votre navigateur ne copie pas de lui-même. Le lien est sélectionné : copiez-le.',
+  'invite.share': 'Partager…',
+  'invite.make': 'Créer un lien d’invité',
+  'invite.open': 'Inviter des personnes…',
+  'invite.title': 'Inviter des personnes',
+  'invite.guests': 'Comme invités',
+  'invite.guests.text': 'Qui ouvre ce lien entre comme invité. Il fonctionne jusqu’à la fin de la salle.',
+  'invite.guests.made': 'Qui ouvre ce lien entre comme invité. Il fonctionne tant que vous animez cette salle, et prend fin avec elle.',
+  'invite.guests.wait': 'Les invités attendent que vous les fassiez entrer.',
+  'invite.cohost': 'Pour coanimer',
+  'invite.cohost.text': 'La première personne qui entre avec ce lien coanime la salle. Il ne fonctionne pour personne d’autre, seulement tant que vous animez cette salle, et prend fin avec elle.',
+  'invite.cohost.link': 'Lien de coanimateur',
+  'invite.cohost.copy': 'Copier le lien de coanimateur',
+  'invite.cohost.make': 'Créer un lien de coanimateur',
+  'invite.cohost.another': 'En créer un autre',
 
   'say.joined': '{name} est là.',
   'say.joined.many': { one: '{n} personne est entrée.', other: '{n} personnes sont entrées.' },
@@ -317,6 +350,7 @@ export const fr: Messages = {
   'removed.text':
     'Une personne qui dirige la salle a mis fin à votre visite. Si vous pensez que c’est une erreur, demandez à la personne qui vous a invité.',
   'removed.again': 'Quand on vous aura laissé revenir, appuyez sur « Réessayer ».',
+  'removed.still': 'On ne vous a pas encore laissé revenir. Quand ce sera fait, appuyez sur « Réessayer ».',
 
   'refused.again': 'Réessayer',
   'refused.trying': 'Tentative…',
@@ -335,6 +369,10 @@ export const fr: Messages = {
   'refused.closed.title': 'Cette salle n’est pas disponible',
   'refused.closed.text':
     'Personne de plus ne peut entrer pour le moment. Demandez à la personne qui vous a invité, ou réessayez plus tard.',
+  'refused.away.title': 'On ne vous a pas fait entrer cette fois',
+  'refused.away.text': 'Si vous pensez que c’est une erreur, écrivez à la personne qui vous a invité. Vous pourrez bientôt redemander.',
+  'refused.crowd.title': 'Beaucoup de monde attend cette salle',
+  'refused.crowd.text': 'Personne d’autre ne peut attendre pour le moment. Réessayez dans un instant.',
   'refused.attempts.title': 'Trop de tentatives',
   'refused.attempts.text': 'Votre réseau a demandé des salles très souvent en peu de temps.',
   'refused.attempts.wait': {

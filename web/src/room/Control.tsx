@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { digits } from '../messages';
+import { count as counting, digits } from '../messages';
 import { Icon, type IconName } from '../ui/Icon';
 
 interface Props {
@@ -9,12 +9,14 @@ interface Props {
   count?: number;
   /** What the number says to those who listen; the bare number otherwise. */
   counted?: string;
+  /** How many wait to be let in behind it. */
+  waiting?: number;
   look?: 'plain' | 'off' | 'danger';
   onPress: () => void;
 }
 
 /** A round button with its name under it: shape and words, never colour alone. */
-export function Control({ icon, label, count, counted, look = 'plain', onPress }: Props): ReactElement {
+export function Control({ icon, label, count, counted, waiting = 0, look = 'plain', onPress }: Props): ReactElement {
   return (
     <button type="button" className={`control ${look}`} onClick={onPress}>
       <span className="control-round">
@@ -24,10 +26,16 @@ export function Control({ icon, label, count, counted, look = 'plain', onPress }
             {digits(count)}
           </span>
         )}
+        {waiting > 0 && (
+          <span className="control-count waits" aria-hidden="true">
+            {digits(waiting)}
+          </span>
+        )}
       </span>
       <span className="control-label">
         {label}
         {count !== undefined && <span className="sr-only"> ({counted ?? digits(count)})</span>}
+        {waiting > 0 && <span className="sr-only"> ({counting('door.many', waiting)})</span>}
       </span>
     </button>
   );

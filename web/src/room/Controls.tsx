@@ -12,6 +12,8 @@ interface Props {
   /** Room for the first two, leave and more only. */
   narrow: boolean;
   people: number;
+  /** How many wait to be let in, for those who let them in. */
+  waiting: number;
   /** How many messages are unread; null where there is no chat. */
   unread: number | null;
   onChat: () => void;
@@ -26,13 +28,13 @@ const devices: Partial<MediaDevices> | undefined = navigator.mediaDevices;
 export const canShare = typeof devices?.getDisplayMedia === 'function';
 
 /** Always the same controls in the same order; what may not be used here is not offered. */
-export function Controls({ desk, studio, allowed, narrow, people, unread, onChat, onReact, onPeople, onMore, onLeave }: Props): ReactElement {
+export function Controls({ desk, studio, allowed, narrow, people, waiting, unread, onChat, onReact, onPeople, onMore, onLeave }: Props): ReactElement {
   const speaking = isHeard(desk);
   const seen = isSeen(desk);
   const sharing = desk.screen.is === 'live';
   const leave = <Control icon="leave" label={t('control.leave')} look="danger" onPress={onLeave} />;
   const news = unread ? { count: unread, counted: count('chat.unread', unread) } : {};
-  const more = <Control icon="more" label={t('control.more')} onPress={onMore} {...(narrow && news)} />;
+  const more = <Control icon="more" label={t('control.more')} onPress={onMore} {...(narrow && { ...news, waiting })} />;
   return (
     <nav className="controls" aria-label={t('room.controls')}>
       {allowed.mic && (
@@ -66,7 +68,7 @@ export function Controls({ desk, studio, allowed, narrow, people, unread, onChat
             />
           )}
           {unread !== null && <Control icon="chat" label={t('chat.title')} onPress={onChat} {...news} />}
-          <Control icon="people" label={t('control.people')} count={people} onPress={onPeople} />
+          <Control icon="people" label={t('control.people')} count={people} waiting={waiting} onPress={onPeople} />
           <Control icon="hand" label={t('control.react')} onPress={onReact} />
           {more}
           {leave}

@@ -2,8 +2,18 @@ import { useEffect, useId, useRef, useState, type ReactElement } from 'react';
 import { t } from '../messages';
 import { Icon } from '../ui/Icon';
 
-/** The guest link, to be read and to be copied. */
-export function Invite({ link }: { link: string }): ReactElement {
+interface Props {
+  link: string;
+  label: string;
+  copyLabel: string;
+}
+
+// Typed as always there; many browsers hand nothing on.
+const { share }: { share?: Navigator['share'] } = navigator;
+const canHandOn = typeof share === 'function';
+
+/** A link, to be read, to be copied and to be handed on. */
+export function Invite({ link, label, copyLabel }: Props): ReactElement {
   const [copied, setCopied] = useState<'yes' | 'no' | null>(null);
   const text = useRef<HTMLInputElement>(null);
   const id = useId();
@@ -27,7 +37,7 @@ export function Invite({ link }: { link: string }): ReactElement {
   return (
     <div className="invite">
       <label htmlFor={id} className="small quiet">
-        {t('invite.link')}
+        {label}
       </label>
       <p className={copied === 'no' ? 'small quiet invite-said long' : 'small quiet invite-said'} role="status">
         {copied === 'yes' && t('invite.copied')}
@@ -36,8 +46,13 @@ export function Invite({ link }: { link: string }): ReactElement {
       <input ref={text} id={id} className="invite-link" dir="ltr" readOnly value={link} onFocus={(event) => event.target.select()} />
       <button type="button" className="secondary" onClick={() => void copy()}>
         <Icon name={copied === 'yes' ? 'check' : 'copy'} />
-        {t('invite.copy')}
+        {copyLabel}
       </button>
+      {canHandOn && (
+        <button type="button" className="secondary invite-share" onClick={() => void navigator.share({ url: link }).catch(() => undefined)}>
+          {t('invite.share')}
+        </button>
+      )}
     </div>
   );
 }

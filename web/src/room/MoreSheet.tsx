@@ -6,12 +6,12 @@ import { DeviceSelect } from '../ui/DeviceSelect';
 import { Icon } from '../ui/Icon';
 import { LanguageSelect } from '../ui/LanguageSelect';
 import { Sheet } from '../ui/Sheet';
-import { Invite } from './Invite';
 
 interface Props {
   desk: Desk;
   studio: Studio;
-  link: string;
+  /** How to invite others; null for who cannot. */
+  invite: ReactNode;
   /** The hand and the reactions, when this sheet is the way to them. */
   together: ReactNode;
   /** How many messages are unread, when this sheet is the way to the chat. */
@@ -34,7 +34,7 @@ const hasKeys = matchMedia('(any-pointer: fine)').matches;
 const canChooseSpeaker = 'setSinkId' in HTMLMediaElement.prototype;
 
 /** What is needed now and then. */
-export function MoreSheet({ desk, studio, link, together, unread, onChat, people, onPeople, onRooms, onKeys, onEnd, onClose }: Props): ReactElement {
+export function MoreSheet({ desk, studio, invite, together, unread, onChat, people, onPeople, onRooms, onKeys, onEnd, onClose }: Props): ReactElement {
   const { devices, chosen } = desk;
   return (
     <Sheet title={t('more.title')} onClose={onClose}>
@@ -85,10 +85,12 @@ export function MoreSheet({ desk, studio, link, together, unread, onChat, people
           />
         )}
       </section>
-      <section className="sheet-part">
-        <h3>{t('more.invite')}</h3>
-        <Invite link={link} />
-      </section>
+      {invite && (
+        <section className="sheet-part">
+          <h3>{t('more.invite')}</h3>
+          {invite}
+        </section>
+      )}
       <section className="sheet-part">
         <LanguageSelect />
         {hasKeys && (

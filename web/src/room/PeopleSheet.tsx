@@ -4,6 +4,7 @@ import { initials } from '../lib/initials';
 import { t } from '../messages';
 import { Sheet } from '../ui/Sheet';
 import { Badges } from './Badges';
+import { DoorPart } from './door/DoorPart';
 import type { Person } from './person';
 import type { Entry } from './roll';
 import { PeopleTools } from './tools/PeopleTools';
@@ -24,6 +25,7 @@ interface Props {
 export function PeopleSheet({ people, hands, tools, onClose }: Props): ReactElement {
   return (
     <Sheet title={t('people.title')} onClose={onClose}>
+      {tools && <DoorPart door={tools.door} />}
       {hands}
       {tools && <PeopleTools tools={tools} />}
       <ul className="roll">

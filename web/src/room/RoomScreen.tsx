@@ -23,6 +23,9 @@ import { ChatPanel } from './chat/ChatPanel';
 import type { Inbox } from './chat/inbox';
 import { useChat } from './chat/useChat';
 import { Controls } from './Controls';
+import { DoorNotice } from './door/DoorNotice';
+import { useDoor } from './door/useDoor';
+import { useGuestLink } from './door/useGuestLink';
 import { useInfo } from './info';
 import { shortcutsFor } from './keys/table';
 import { useUnheard } from './keys/unheard';
@@ -78,6 +81,8 @@ export function RoomScreen({ room, inbox, reactions, seat, link, word, clock, ac
   const [chatting, setChatting] = useState(false);
   const unread = seat.features.chat ? chat.log.unread : null;
   const runs = role !== 'guest';
+  const door = useDoor(acts, runs, info.waiting);
+  const guests = useGuestLink(acts, seat, runs, invitation);
   const present = useMemo(() => people.map(({ person }) => person), [people]);
   const hands = useMemo(() => raised(info.hands, present), [info, present]);
   const handUp = hands.some(({ you }) => you);
@@ -126,7 +131,7 @@ export function RoomScreen({ room, inbox, reactions, seat, link, word, clock, ac
           {alone &&
             link.is === 'up' &&
             (place === null ? (
-              <Alone link={invitation} everMet={everMet} />
+              <Alone guests={guests} everMet={everMet} />
             ) : (
               <Apart inBreakout={here > 0} onRooms={openRooms} />
             ))}
@@ -141,6 +146,7 @@ export function RoomScreen({ room, inbox, reactions, seat, link, word, clock, ac
             unheard={unheard}
             onHeard={onHeard}
           >
+            <DoorNotice door={door} />
             <HostNotice room={room} role={role} allowed={allowed} heard={isHeard(desk)} studio={studio} />
           </Banners>
           <HandNotice acts={acts} hands={hands} runs={runs} onPeople={openPeople} />
@@ -151,6 +157,7 @@ export function RoomScreen({ room, inbox, reactions, seat, link, word, clock, ac
           allowed={allowed}
           narrow={narrow}
           people={people.length}
+          waiting={door.waiting.length}
           unread={unread}
           onChat={() => setChatting((open) => !open)}
           onReact={() => setSheet('react')}
@@ -185,7 +192,8 @@ export function RoomScreen({ room, inbox, reactions, seat, link, word, clock, ac
         shortcuts={shortcuts}
         talks={allowed.mic}
         acts={acts}
-        invitation={invitation}
+        guests={guests}
+        door={door}
       />
       </TogetherContext>
     </RoomContext>

@@ -6,6 +6,10 @@ import { t } from '../messages';
 import { Sheet } from '../ui/Sheet';
 import type { Acts } from '../visit/acts';
 import { RoomsSheet } from './breakout/RoomsSheet';
+import { GuestInvite } from './door/GuestInvite';
+import { InviteSheet } from './door/InviteSheet';
+import type { Door } from './door/useDoor';
+import type { GuestLink } from './door/useGuestLink';
 import { EndSheet } from './EndSheet';
 import type { RoomInfo } from './info';
 import { KeysSheet } from './keys/KeysSheet';
@@ -18,7 +22,7 @@ import { HandsPart } from './together/HandsPart';
 import { TogetherPart } from './together/TogetherPart';
 import { LocksSheet } from './tools/LocksSheet';
 
-export type OpenSheet = 'people' | 'react' | 'more' | 'rooms' | 'end' | 'keys' | 'locks' | null;
+export type OpenSheet = 'people' | 'react' | 'more' | 'rooms' | 'end' | 'keys' | 'locks' | 'invite' | null;
 
 interface Props {
   open: OpenSheet;
@@ -39,11 +43,12 @@ interface Props {
   /** Whether the visitor may speak. */
   talks: boolean;
   acts: Acts;
-  invitation: string;
+  guests: GuestLink;
+  door: Door;
 }
 
 /** What lies over the stage now; one at a time. */
-export function RoomSheets({ open, onOpen, desk, studio, seat, role, info, people, hands, unread, onChat, narrow, shortcuts, talks, acts, invitation }: Props): ReactElement | null {
+export function RoomSheets({ open, onOpen, desk, studio, seat, role, info, people, hands, unread, onChat, narrow, shortcuts, talks, acts, guests, door }: Props): ReactElement | null {
   const close = (): void => onOpen(null);
   const together = <TogetherPart acts={acts} up={hands.some(({ you }) => you)} onDone={close} />;
   switch (open) {
@@ -54,7 +59,7 @@ export function RoomSheets({ open, onOpen, desk, studio, seat, role, info, peopl
         <PeopleSheet
           people={people}
           hands={<HandsPart acts={acts} hands={hands} runs={role !== 'guest'} />}
-          tools={role === 'guest' ? null : { acts, role, onLocks: () => onOpen('locks') }}
+          tools={role === 'guest' ? null : { acts, role, door, onLocks: () => onOpen('locks') }}
           onClose={close}
         />
       );
@@ -67,12 +72,20 @@ export function RoomSheets({ open, onOpen, desk, studio, seat, role, info, peopl
         </Sheet>
       );
     case 'more': {
+      const invite =
+        role === 'guest' ? (
+          guests.link && <GuestInvite guests={guests} />
+        ) : (
+          <button type="button" className="secondary wide" onClick={() => onOpen('invite')}>
+            {t('invite.open')}
+          </button>
+        );
       const mayOpenRooms = role !== 'guest' && seat.max_breakouts > 0;
       return (
         <MoreSheet
           desk={desk}
           studio={studio}
-          link={invitation}
+          invite={invite}
           together={narrow ? together : null}
           unread={narrow ? unread : null}
           onChat={onChat}
@@ -89,6 +102,8 @@ export function RoomSheets({ open, onOpen, desk, studio, seat, role, info, peopl
       const others = people.filter(({ person, goneAt }) => !person.you && goneAt === null).map(({ person }) => person);
       return <RoomsSheet acts={acts} seat={{ ...seat, role }} info={info} people={others} onClose={close} />;
     }
+    case 'invite':
+      return <InviteSheet acts={acts} seat={seat} guests={guests} waitingRoom={info.locks.waiting_room} onClose={close} />;
     case 'keys':
       return <KeysSheet shortcuts={shortcuts} talks={talks} onClose={close} />;
     case 'end':

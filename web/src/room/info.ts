@@ -19,9 +19,11 @@ export interface RoomInfo {
   locks: Locks;
   /** Identities of those whose hand is up, in order. */
   hands: readonly string[];
+  /** How many wait to be let in. */
+  waiting: number;
 }
 
-export type Lock = 'microphone' | 'camera' | 'screen_share' | 'chat';
+export type Lock = 'microphone' | 'camera' | 'screen_share' | 'chat' | 'waiting_room';
 export type Locks = Record<Lock, boolean>;
 
 /** Reads the metadata of a session; what is missing or unreadable is as if it was not said. */
@@ -36,12 +38,19 @@ export function readInfo(metadata: string | undefined): RoomInfo {
     breakouts: Array.isArray(open) ? open.filter(isPlace) : [],
     locks: readLocks(said['locks']),
     hands: Array.isArray(hands) ? hands.filter((one) => typeof one === 'string') : [],
+    waiting: typeof said['waiting'] === 'number' ? said['waiting'] : 0,
   };
 }
 
 function readLocks(value: unknown): Locks {
-  const { microphone, camera, screen_share, chat } = (value ?? {}) as Partial<Record<Lock, unknown>>;
-  return { microphone: microphone === true, camera: camera === true, screen_share: screen_share === true, chat: chat === true };
+  const { microphone, camera, screen_share, chat, waiting_room } = (value ?? {}) as Partial<Record<Lock, unknown>>;
+  return {
+    microphone: microphone === true,
+    camera: camera === true,
+    screen_share: screen_share === true,
+    chat: chat === true,
+    waiting_room: waiting_room === true,
+  };
 }
 
 function isPlace(value: unknown): value is Place {

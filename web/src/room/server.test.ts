@@ -8,15 +8,15 @@ import { readMessage } from './message';
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe('what the server lets a session read', () => {
-  const unlocked = { microphone: false, camera: false, screen_share: false, chat: false };
+  const unlocked = { microphone: false, camera: false, screen_share: false, chat: false, waiting_room: false };
 
   test('is the end, the place and the open breakout rooms', () => {
-    const info = readInfo('{"room_type":"video","ends_at":"2026-01-01T10:00:00Z","breakout":2,"breakouts":[{"number":2,"name":"Room 2"}],"locks":{"camera":true,"chat":"x"},"hands":["b",7,"a"]}');
-    expect(info).toEqual({ endsAt: Date.UTC(2026, 0, 1, 10), breakout: 2, breakouts: [{ number: 2, name: 'Room 2' }], hands: ['b', 'a'], locks: { ...unlocked, camera: true } });
+    const info = readInfo('{"room_type":"video","ends_at":"2026-01-01T10:00:00Z","breakout":2,"breakouts":[{"number":2,"name":"Room 2"}],"locks":{"camera":true,"chat":"x"},"hands":["b",7,"a"],"waiting":3}');
+    expect(info).toEqual({ endsAt: Date.UTC(2026, 0, 1, 10), breakout: 2, breakouts: [{ number: 2, name: 'Room 2' }], hands: ['b', 'a'], waiting: 3, locks: { ...unlocked, camera: true } });
   });
 
   test.each([undefined, '', 'video', 'null', '[]', '{"ends_at":7,"breakout":"x","breakouts":[{"number":"1"},null]}', '{"locks":null}'])('is nothing in %j', (metadata) =>
-    expect(readInfo(metadata)).toEqual({ endsAt: null, breakout: 0, breakouts: [], hands: [], locks: unlocked }),
+    expect(readInfo(metadata)).toEqual({ endsAt: null, breakout: 0, breakouts: [], hands: [], waiting: 0, locks: unlocked }),
   );
 });
 

@@ -15,6 +15,8 @@ function wordsFor(answer: Answer<unknown>): string | null {
       return t('act.gone');
     case 'microphone_locked':
       return t('tools.micLocked');
+    case 'too_many_invitations':
+      return t('act.tooManyLinks');
     case 'not_host':
       return t('act.notHost');
     default:

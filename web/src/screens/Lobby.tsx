@@ -15,6 +15,7 @@ import { CameraField } from './CameraField';
 import { MicField } from './MicField';
 import { Schedule } from './Schedule';
 import { TroubleText } from './TroubleText';
+import { Waiting } from './Waiting';
 
 interface Props {
   lobby: Extract<Visit, { at: 'lobby' }>;
@@ -25,6 +26,8 @@ interface Props {
   onJoin: (name: string) => void;
   /** To come in by itself when the room opens, under that name; null: not. */
   onWait: (name: string | null) => void;
+  /** Not to wait any longer until a host lets the visitor in. */
+  onGiveUp: () => void;
 }
 
 const roles = {
@@ -48,9 +51,10 @@ function unusable({ room_type, features, you: { may_send } }: Preview): string |
 }
 
 /** This is you, this is the room, join. */
-export function Lobby({ lobby, presetName, studio, clock, onJoin, onWait }: Props): ReactElement {
+export function Lobby({ lobby, presetName, studio, clock, onJoin, onWait, onGiveUp }: Props): ReactElement {
   const { preview, arrival, trouble, notice, eager } = lobby;
   const { you } = preview;
+  const waiting = arrival !== null && arrival.knocks > 0;
   const video = preview.room_type === 'video';
   const { microphone: mayMic, camera: mayCamera } = you.may_send;
   const withCamera = video && mayCamera;
@@ -122,7 +126,7 @@ export function Lobby({ lobby, presetName, studio, clock, onJoin, onWait }: Prop
       {withCamera && <CameraField desk={desk} studio={studio} name={name} />}
       <form className="lobby-you" onSubmit={join} noValidate>
         <div role="status" className="lobby-notice">
-          {notice && <p>{t(notices[notice])}</p>}
+          {waiting ? <Waiting /> : notice && <p>{t(notices[notice])}</p>}
         </div>
         <div className="field">
           <label htmlFor={id}>{t('lobby.name')}</label>
@@ -132,6 +136,7 @@ export function Lobby({ lobby, presetName, studio, clock, onJoin, onWait }: Prop
             value={name}
             dir={name ? 'auto' : undefined}
             onChange={(event) => write(event.target.value)}
+            readOnly={waiting}
             maxLength={255}
             autoComplete="name"
             autoCapitalize="words"
@@ -160,7 +165,12 @@ export function Lobby({ lobby, presetName, studio, clock, onJoin, onWait }: Prop
             </button>
           ) : (
             <button type="submit" className="primary" aria-disabled={arrival !== null}>
-              {t(arrival ? 'lobby.joining' : early ? 'lobby.openNow' : 'lobby.join')}
+              {t(waiting ? 'waiting.button' : arrival ? 'lobby.joining' : early ? 'lobby.openNow' : you.waits ? 'waiting.ask' : 'lobby.join')}
+            </button>
+          )}
+          {waiting && (
+            <button type="button" className="secondary" onClick={onGiveUp}>
+              {t('waiting.stop')}
             </button>
           )}
           {start !== null && (

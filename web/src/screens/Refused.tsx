@@ -4,6 +4,7 @@ import { t } from '../messages';
 import { AgainButton } from '../ui/AgainButton';
 import { Notice } from '../ui/Notice';
 import type { Visit } from '../visit/state';
+import { isTimed } from '../visit/task';
 import { Countdown } from './Countdown';
 import { Onward } from './Onward';
 import { wordsFor } from './refusal';
@@ -39,7 +40,7 @@ export function Refused({ refused, busy, onAgain }: Props): ReactElement {
         <p key={sentence}>{sentence}</p>
       ))}
       {refused.onward && <Onward url={refused.onward} held={false} />}
-      {refusal.code === 'too_many_attempts' && <Countdown key={refused.polls} ms={refusal.waitMs} />}
+      {isTimed(refusal) && <Countdown key={refused.polls} ms={refusal.waitMs} />}
     </Notice>
   );
 }

@@ -15,6 +15,9 @@ const codes: RefusalCode[] = [
   'link_taken',
   'invitation_required',
   'too_many_attempts',
+  'removed',
+  'turned_away',
+  'waiting_room_full',
   'unavailable',
   'internal',
 ];

@@ -31,6 +31,8 @@ const pages: Record<RefusalCode, () => Words> = {
   project_suspended: closed,
   invitation_required: () => ({ title: t('refused.invitation.title'), text: [t('refused.invitation.text'), t('refused.invitation.used')], way: 'again' }),
   removed: () => ({ title: t('removed.title'), text: [t('removed.text'), t('removed.again')], way: 'again' }),
+  turned_away: () => ({ title: t('refused.away.title'), text: [t('refused.away.text')], way: null }),
+  waiting_room_full: () => ({ title: t('refused.crowd.title'), text: [t('refused.crowd.text')], way: 'again' }),
   too_many_attempts: () => ({ title: t('refused.attempts.title'), text: [t('refused.attempts.text')], way: null }),
   link_taken: outOfStep,
   // Answers to what is done in a room, where the sheet says them.
@@ -42,6 +44,7 @@ const pages: Record<RefusalCode, () => Words> = {
   microphone_locked: outOfStep,
   hidden: outOfStep,
   too_often: outOfStep,
+  too_many_invitations: outOfStep,
   invalid_request: outOfStep,
   unsupported_media_type: outOfStep,
   body_too_large: outOfStep,

@@ -1,4 +1,4 @@
-import type { Answer, Breakouts, JoinApi, LockRequest, People, ReactRequest, RoleRequest } from '../api/client';
+import type { Answer, Breakouts, Invitation, InvitationRequest, JoinApi, LockRequest, People, ReactRequest, RoleRequest } from '../api/client';
 
 /** How often something is asked again of a server that says when it will be ready, and how soon that must be. */
 const asksAgain = 4;
@@ -81,6 +81,19 @@ export class Acts {
 
   async appoint(identity: string, role: RoleRequest['role']): Promise<Answer<null>> {
     return this.#ask((seat_key) => this.#api.appoint({ seat_key, identity, role }));
+  }
+
+  /** One who waits, or all of them. */
+  async letIn(identity?: string): Promise<Answer<null>> {
+    return this.#ask((seat_key) => this.#api.letIn({ seat_key, ...(identity !== undefined && { identity }) }));
+  }
+
+  async turnAway(identity: string): Promise<Answer<null>> {
+    return this.#ask((seat_key) => this.#api.turnAway({ seat_key, identity }));
+  }
+
+  async invite(role: InvitationRequest['role']): Promise<Answer<Invitation>> {
+    return this.#ask((seat_key) => this.#api.invite({ seat_key, role }));
   }
 
   async raiseHand(): Promise<Answer<null>> {

@@ -21,7 +21,9 @@ export function reduce(visit: Visit, event: Event, now: number): Visit {
     case 'unreachable':
       return unreachable(visit, event.waitMs);
     case 'seated':
-      return withArrival(visit, (arrival) => ({ ...arrival, seat: event.seat }));
+      return withArrival(visit, (arrival) => ({ ...arrival, seat: event.seat, knocks: 0 }));
+    case 'toWait':
+      return toWait(visit, event.pauseMs);
     case 'connected':
       return connected(visit, now);
     case 'notConnected':
@@ -43,6 +45,8 @@ export function reduce(visit: Visit, event: Event, now: number): Visit {
     case 'wait':
       if (visit.at !== 'lobby' || visit.arrival) return visit;
       return { ...visit, typed: event.name ?? visit.typed, eager: event.name !== null };
+    case 'giveUp':
+      return visit.at === 'lobby' && visit.arrival?.knocks ? { ...visit, trouble: null, arrival: null } : visit;
     case 'asGuest':
       return visit.at === 'wrongLink' ? lobby(withoutLink(visit.preview), null, null) : visit;
     case 'leave':
@@ -66,6 +70,7 @@ function previewed(visit: Visit, preview: Preview): Visit {
     }
     return admitted(preview, visit.typed, notice);
   }
+  if (visit.at === 'removed') return admitted(preview, visit.typed, null);
   // The media server dropped the room, yet the room goes on: take the seat again.
   if (visit.at === 'room' && visit.link.is === 'asking') return returning(visit, visit.link.attempt + 1);
   return visit;
@@ -114,7 +119,7 @@ function refused(visit: Visit, refusal: Refusal, now: number): Visit {
       if (refusal.code === 'room_not_open' && startOf(visit.preview) !== null) {
         return { ...visit, arrival: null, eager: true, polls: visit.polls + 1, pauseMs: refusal.waitMs };
       }
-      if (!visit.arrival && refusal.code === 'too_many_attempts') return unreachable(visit, refusal.waitMs);
+      if (refusal.code === 'too_many_attempts' && (!visit.arrival || visit.arrival.knocks > 0)) return unreachable(visit, refusal.waitMs);
       return page(visit.preview.title, null, visit.typed, 0);
     case 'room':
       // A whole office comes back through one address after a restart: that is no reason to be sent away.
@@ -124,10 +129,12 @@ function refused(visit: Visit, refusal: Refusal, now: number): Visit {
       return page(visit.seat.title, refusal.code === 'room_ended' ? visit.stayMs : null, visit.seat.name, 0);
     case 'refused':
       return page(visit.title, visit.stayMs, visit.typed, visit.polls + 1, visit.onward);
+    case 'removed':
+      if (refusal.code === 'removed') return { ...visit, polls: visit.polls + 1 };
+      return page(visit.title, visit.stayMs, visit.typed, 0);
     case 'opening':
       return page(null, null, null, 0);
     case 'wrongLink':
-    case 'removed':
       return visit;
   }
 }
@@ -147,6 +154,7 @@ function unreachable(visit: Visit, pauseMs: number): Visit {
     case 'opening':
       return { ...visit, attempt: visit.attempt + 1, pauseMs };
     case 'refused':
+    case 'removed':
       return { ...visit, polls: visit.polls + 1 };
     case 'lobby':
       if (!visit.arrival) return { ...visit, polls: visit.polls + 1, pauseMs: Math.max(pauseMs, doorPause) };
@@ -158,9 +166,16 @@ function unreachable(visit: Visit, pauseMs: number): Visit {
       if (visit.link.is === 'asking') return { ...visit, link: { is: 'asking', attempt: visit.link.attempt + 1, pauseMs } };
       return visit;
     case 'wrongLink':
-    case 'removed':
       return visit;
   }
+}
+
+/** Not yet: the same question again, until somebody has let the visitor in. */
+function toWait(visit: Visit, pauseMs: number): Visit {
+  if (visit.at === 'room' && visit.link.is === 'returning') return again(visit, visit.link, pauseMs);
+  if ((visit.at !== 'lobby' && visit.at !== 'away') || !visit.arrival) return visit;
+  const { arrival } = visit;
+  return { ...visit, trouble: null, arrival: { ...arrival, attempt: 0, pauseMs, knocks: arrival.knocks + 1 } };
 }
 
 function notConnected(visit: Visit): Visit {
@@ -180,7 +195,8 @@ function atDoor(
   const { arrival } = visit;
   if (!arrival) return visit;
   const attempt = arrival.attempt + 1;
-  if (attempt >= attempts) return { ...visit, trouble: afterwards, arrival: null };
+  // Whoever waits to be let in waits for a server, too.
+  if (attempt >= attempts && arrival.knocks === 0) return { ...visit, trouble: afterwards, arrival: null };
   return { ...visit, trouble: meanwhile, arrival: { ...arrival, seat: null, attempt, pauseMs } };
 }
 
@@ -211,7 +227,7 @@ function dropped(visit: InRoom, loss: Loss, now: number): Visit {
     case 'elsewhere':
       return away(visit.seat, 'elsewhere', now - visit.since);
     case 'removed':
-      return { at: 'removed', title: visit.seat.title, stayMs: now - visit.since };
+      return { at: 'removed', title: visit.seat.title, stayMs: now - visit.since, typed: visit.seat.name, polls: 0 };
   }
 }
 
@@ -226,7 +242,7 @@ function again(visit: InRoom, { arrival, moving }: Extract<Link, { is: 'returnin
 }
 
 function arriving(name: string, role: Role): Arrival {
-  return { name, role, attempt: 0, pauseMs: 0, seat: null };
+  return { name, role, attempt: 0, pauseMs: 0, knocks: 0, seat: null };
 }
 
 function away(seat: Seat, why: 'left' | 'elsewhere', stayMs: number): Visit {

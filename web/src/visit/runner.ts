@@ -158,8 +158,10 @@ export class Runner {
     const { api, seatKey } = this.#means;
     const answer = await api.takeSeat({ name, role, seat_key: await seatKey, ...(this.#link && { link: this.#link }) }, signal);
     switch (answer.is) {
-      case 'ok':
-        return { type: 'seated', seat: answer.value };
+      case 'ok': {
+        const { value } = answer;
+        return 'ask_again_in' in value ? { type: 'toWait', pauseMs: value.ask_again_in * 1000 } : { type: 'seated', seat: value };
+      }
       case 'refused':
         return { type: 'refused', refusal: answer.refusal };
       case 'unreachable':

@@ -8,6 +8,8 @@ export interface Arrival {
   attempt: number;
   /** The server asked for that much patience. */
   pauseMs: number;
+  /** How often the server has said to wait until a host lets the visitor in. */
+  knocks: number;
   seat: Seat | null;
 }
 
@@ -50,7 +52,14 @@ export type Visit =
     }
   | { at: 'room'; seat: Seat; since: number; link: Link; word: Word | null }
   | { at: 'away'; why: 'left' | 'elsewhere'; seat: Seat; stayMs: number; trouble: Trouble | null; arrival: Arrival | null }
-  | { at: 'removed'; title: string; stayMs: number }
+  | {
+      at: 'removed';
+      title: string;
+      stayMs: number;
+      typed: string;
+      /** Questions whether a host has let the visitor in again. */
+      polls: number;
+    }
   | {
       at: 'refused';
       refusal: Refusal;
@@ -72,6 +81,8 @@ export type Event =
   | { type: 'refused'; refusal: Refusal }
   | { type: 'unreachable'; waitMs: number }
   | { type: 'seated'; seat: Seat }
+  /** Somebody has to let the visitor in; ask again after that long. */
+  | { type: 'toWait'; pauseMs: number }
   | { type: 'connected' }
   | { type: 'notConnected' }
   | { type: 'stale' }
@@ -83,6 +94,8 @@ export type Event =
   | { type: 'join'; name: string }
   /** Join when it opens, under that name; null: not by itself. */
   | { type: 'wait'; name: string | null }
+  /** Not to wait any longer until a host lets one in. */
+  | { type: 'giveUp' }
   | { type: 'asGuest' }
   | { type: 'leave' }
   | { type: 'comeBack' };

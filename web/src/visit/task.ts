@@ -23,7 +23,7 @@ export function taskOf(visit: Visit): Task | null {
       return preview(`opening ${visit.attempt}`, patience(visit), visit.pauseMs > 0);
     case 'refused': {
       const quiet = quietPoll(visit.refusal);
-      return quiet && preview(`refused ${visit.refusal.code} ${visit.polls}`, quiet, visit.refusal.code === 'too_many_attempts');
+      return quiet && preview(`refused ${visit.refusal.code} ${visit.polls}`, quiet, isTimed(visit.refusal));
     }
     case 'lobby': {
       if (visit.arrival) return arrivalTask('lobby', visit.arrival);
@@ -38,8 +38,9 @@ export function taskOf(visit: Visit): Task | null {
       if (visit.link.is === 'returning') return arrivalTask('returning', visit.link.arrival);
       if (visit.link.is === 'asking') return preview(`asking ${visit.link.attempt}`, patience(visit.link), visit.link.pauseMs > 0);
       return null;
-    case 'wrongLink':
     case 'removed':
+      return preview(`removed ${visit.polls}`, () => Infinity, false);
+    case 'wrongLink':
       return null;
   }
 }
@@ -49,13 +50,18 @@ function preview(key: string, waitMs: Task['waitMs'], firm: boolean): Task {
 }
 
 function arrivalTask(where: string, arrival: Arrival): Task {
-  const key = `${where} ${arrival.attempt}`;
+  const key = `${where} ${arrival.knocks} ${arrival.attempt}`;
   if (arrival.seat) return { do: 'connect', key: `${key} connect`, waitMs: () => 0, firm: false, seat: arrival.seat };
   return { do: 'takeSeat', key: `${key} seat`, waitMs: patience(arrival), firm: arrival.pauseMs > 0, arrival };
 }
 
 function patience(attempt: { attempt: number; pauseMs: number }): Task['waitMs'] {
   return (random) => Math.max(attempt.pauseMs, backoff(attempt.attempt, random));
+}
+
+/** The server said how long this holds, and nothing may shorten it. */
+export function isTimed({ code }: Refusal): boolean {
+  return code === 'too_many_attempts' || code === 'turned_away';
 }
 
 /**
@@ -68,12 +74,14 @@ function quietPoll(refusal: Refusal): Task['waitMs'] | null {
     case 'room_not_open':
       return (random) => Math.max(refusal.waitMs, 8_000 + 4_000 * random());
     case 'too_many_attempts':
+    case 'turned_away':
       return () => refusal.waitMs;
     case 'project_inactive':
     case 'project_suspended':
     case 'room_not_found':
     case 'invitation_required':
     case 'removed':
+    case 'waiting_room_full':
       return () => Infinity;
     default:
       return null;

@@ -43,6 +43,14 @@ export function LocksSheet({ acts, seat, locks, onClose }: Props): ReactElement 
           />
         ))}
       </div>
+      <div className="sheet-part">
+        <Switch
+          label={t('tools.locks.wait')}
+          on={asked?.lock === 'waiting_room' ? asked.to : locks.waiting_room}
+          onChange={(wait) => void change('waiting_room', wait)}
+        />
+        <p className="small quiet">{t('tools.locks.wait.text')}</p>
+      </div>
       <ActTrouble text={trouble} />
     </Sheet>
   );

@@ -1,10 +1,12 @@
 import type { Role } from '../../api/client';
 import type { Acts } from '../../visit/acts';
+import type { Door } from '../door/useDoor';
 
 /** What somebody who runs the room has at hand. */
 export interface Tools {
   acts: Acts;
   role: Role;
+  door: Door;
   /** To what guests may do. */
   onLocks: () => void;
 }

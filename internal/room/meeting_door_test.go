@@ -1,0 +1,65 @@
+package room_test
+
+import (
+	"context"
+
+	"pgregory.net/rapid"
+
+	"parley/internal/fault"
+	"parley/internal/room"
+	"parley/internal/seal"
+)
+
+// known reports whether a visitor was in, or was let in, before.
+func (m *meeting) known(rt *rapid.T, p *page) bool {
+	_, err := m.db.SeatByKey(context.Background(), m.id, seal.Hash(guest(p.n).SeatKey))
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		rt.Fatal(err)
+	}
+	return err == nil
+}
+
+// waitingRoom has somebody turn it on or off.
+func (m *meeting) waitingRoom(rt *rapid.T) {
+	p, on := m.page(rt), rapid.Bool().Draw(rt, "on")
+	seat := m.seatOf(rt, p)
+	err := m.node(rt).Lock(context.Background(), m.id, guest(p.n).SeatKey, room.LockChange{WaitingRoom: &on})
+	if m.allowed(rt, seat, err); err == nil {
+		m.locked = on
+	}
+}
+
+// answer has somebody let in or turn away who knocked first, or let all in.
+func (m *meeting) answer(rt *rapid.T) {
+	ctx := context.Background()
+	p := m.page(rt)
+	seat := m.seatOf(rt, p)
+	knocks, err := m.db.Knocks(ctx, m.id)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	who := ""
+	if len(knocks) > 0 && rapid.Bool().Draw(rt, "one") {
+		who = knocks[0].ID
+	}
+	answer := m.node(rt).LetIn
+	if who != "" && rapid.Bool().Draw(rt, "turn away") {
+		answer = m.node(rt).TurnAway
+	}
+	m.allowed(rt, seat, answer(ctx, m.id, guest(p.n).SeatKey, who), "seat_not_found")
+}
+
+// checkDoor finds nobody at the door of a room without a waiting room, nor
+// anybody who is in.
+func (m *meeting) checkDoor(rt *rapid.T, r *room.Room) {
+	ctx := context.Background()
+	knocks, err := m.db.Knocks(ctx, m.id)
+	if err != nil || len(knocks) > 0 && (r.Over() || !r.Locks.WaitingRoom) || r.Locks.WaitingRoom != m.locked {
+		rt.Fatalf("at the door of a room that is %s, its waiting room on: %v, want %v: %+v, %v", r.State, r.Locks.WaitingRoom, m.locked, knocks, err)
+	}
+	for _, k := range knocks {
+		if seat, err := m.db.SeatByKey(ctx, m.id, k.KeyHash); err == nil {
+			rt.Fatalf("%+v knocks, and has %+v", k, seat)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+
+	"parley/internal/fault"
+	"parley/internal/room"
+)
+
+func (s *suite) TestKnocks(t *testing.T) {
+	ctx := context.Background()
+	r, elsewhere := s.insert(t, Room(s.project.ID)), s.insert(t, Room(s.project.ID))
+	knock := func(roomID string, n int) room.Knock {
+		return room.Knock{ID: NewID(), RoomID: roomID, KeyHash: texts[n], Name: texts[n], CreatedAt: moment(n), KeptUntil: moment(n + 10)}
+	}
+	first, second, other := knock(r.ID, 1), knock(r.ID, 2), knock(elsewhere.ID, 1)
+	s.write(t, func(ctx context.Context) error {
+		for _, k := range []room.Knock{second, first, other} {
+			if err := s.db.PutKnock(ctx, k); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	knocks := func(roomID string, want ...room.Knock) {
+		t.Helper()
+		got, err := s.db.Knocks(ctx, roomID)
+		same(t, got, err, want)
+	}
+	knocks(r.ID, first, second)
+	twin := knock(r.ID, 2)
+	broken(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.PutKnock(ctx, twin) }))
+
+	// Put again it is the same one, changed.
+	first.Name, first.TurnedAway, first.CreatedAt, first.KeptUntil = texts[0], true, moment(3), moment(70)
+	s.write(t, func(ctx context.Context) error { return s.db.PutKnock(ctx, first) })
+	knocks(r.ID, second, first)
+
+	stale := func(at int, want ...string) {
+		t.Helper()
+		rooms, err := s.db.StaleKnocks(ctx, moment(at))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]int{}
+		for _, id := range rooms {
+			found[id]++
+		}
+		for _, id := range want {
+			if found[id] != 1 {
+				t.Fatalf("at %d: %v, want each of %v once", at, rooms, want)
+			}
+		}
+		if len(want) != found[r.ID]+found[elsewhere.ID] {
+			t.Fatalf("at %d: %v, want %v", at, rooms, want)
+		}
+	}
+	stale(10)
+	stale(11, elsewhere.ID)
+	stale(12, r.ID, elsewhere.ID)
+	s.write(t, func(ctx context.Context) error { return s.db.DeleteKnock(ctx, second.ID) })
+	knocks(r.ID, first)
+	stale(12, elsewhere.ID)
+	stale(70, r.ID, elsewhere.ID)
+}
+
+// The links that people in a room have made are counted apart.
+func (s *suite) TestLinksMadeInTheRoom(t *testing.T) {
+	ctx := context.Background()
+	r, elsewhere := s.insert(t, Room(s.project.ID)), s.insert(t, Room(s.project.ID))
+	for i, l := range []room.Link{{RoomID: r.ID, MadeBy: "seat"}, {RoomID: r.ID}, {RoomID: r.ID, MadeBy: "another"}, {RoomID: elsewhere.ID, MadeBy: "seat"}} {
+		l.ID, l.TokenHash, l.Role, l.CreatedAt = NewID(), NewID(), room.Guest, moment(i)
+		s.write(t, func(ctx context.Context) error { return s.db.InsertLink(ctx, l) })
+		got, err := s.db.LinkByHash(ctx, l.RoomID, l.TokenHash)
+		same(t, got, err, l)
+	}
+	n, err := s.db.CountLinksMadeIn(ctx, r.ID)
+	same(t, n, err, 2)
+	_, err = s.db.LinkByHash(ctx, r.ID, "none")
+	refused(t, err, fault.NotFound, "link_not_found")
+}

@@ -1,0 +1,239 @@
+import { execFileSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Browser, Locator } from 'playwright-core';
+import { launch, Person, phone } from './browser';
+import { Server, type Room } from './server';
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  server = await Server.start();
+  browser = await launch();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+/** Changes settings of the project, as its operator does. */
+function set(...settings: string[]): void {
+  execFileSync(resolve(import.meta.dirname, '../../bin/parley'), [
+    'project', 'set', server.quickstart.project_id ?? '', ...settings, '--data-dir', server.dataDir,
+  ]);
+}
+
+/** What the server answers to somebody who asks without the page. */
+async function ask(room: Room, path: string, body: object): Promise<{ status: number; code: string; text: string }> {
+  const answer = await fetch(`${server.url}/api/join/rooms/${room.room_id}/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const text = await answer.text();
+  const said = (text === '' ? {} : JSON.parse(text)) as { error?: { code: string } };
+  return { status: answer.status, code: said.error?.code ?? '', text };
+}
+
+/** Opens a link and asks to join. */
+async function knock(person: Person, link: string, name: string): Promise<void> {
+  await person.open(link);
+  await person.page.getByLabel('Your name').fill(name);
+  await person.button('Ask to join').click();
+  await person.page.getByText('You wait to be let in').waitFor();
+}
+
+const notice = (host: Person): Locator => host.page.locator('.banner.door');
+
+test('guests wait until a host lets them in, or turns them away', async () => {
+  set('locks.waiting_room=true');
+  const room = await server.createMeeting({});
+  const host = await Person.arrive(browser);
+  const ben = await Person.arrive(browser, { viewport: phone });
+  const chen = await Person.arrive(browser, { dark: true });
+  const dora = await Person.arrive(browser, { viewport: phone, locale: 'ar' });
+  await host.join(room.final_link);
+
+  // The preview stays, and nobody in the room has somebody new.
+  const seatAsked = ben.page.waitForRequest(/\/seats$/);
+  await knock(ben, room.guest_link, 'Ben');
+  const { seat_key } = (await seatAsked).postDataJSON() as { seat_key: string };
+  await ben.page.getByText('Your microphone works.').waitFor();
+  expect(await ben.page.locator('video').count()).toBe(1);
+  await ben.seen('phone-light-waiting-to-be-let-in');
+  await notice(host).getByText('Ben waits to be let in.').waitFor();
+  await host.button('People (1) (1 person waits to be let in)').waitFor();
+  await host.page.locator('p[role=status]', { hasText: 'Ben waits to be let in.' }).waitFor({ state: 'attached' });
+  await host.seen('door-one-waits');
+  expect((await ask(room, 'seats', { seat_key, name: 'Ben' })).status).toBe(202);
+  for (const path of ['waiting/admit', 'waiting/turn-away', 'people', 'invitations']) {
+    expect(await ask(room, path, { seat_key, identity: 'x', role: 'guest' }), path).toMatchObject({ status: 403, code: 'not_in_room' });
+  }
+
+  await knock(chen, room.guest_link, 'Chen');
+  await chen.seen('dark-waiting-to-be-let-in');
+  await dora.open(room.guest_link);
+  await dora.page.locator('input[autocomplete=name]').fill('Dora');
+  await dora.page.locator('form button[type=submit]').click();
+  await dora.page.locator('.waiting').waitFor();
+  await dora.seen('phone-arabic-waiting-to-be-let-in');
+  await notice(host).getByText('2 more wait.').waitFor();
+  await host.seen('door-three-wait');
+
+  // Let in, Ben comes in by himself, and soon.
+  const let_in = Date.now();
+  await notice(host).getByRole('button', { name: 'Let in', exact: true }).click();
+  await ben.button('Leave').first().waitFor();
+  expect(Date.now() - let_in).toBeLessThan(4_000);
+  await notice(host).getByText('Chen waits to be let in.').waitFor();
+  await ben.button('More').click();
+  await ben.button('2 people').click();
+  await ben.page.getByRole('heading', { name: 'People' }).waitFor();
+  expect(await ben.page.getByText('Chen').count()).toBe(0); // guests are told no names
+  expect((await ask(room, 'people', { seat_key })).code).toBe('not_host');
+  expect((await ask(room, 'waiting/admit', { seat_key })).code).toBe('not_host');
+  await ben.page.keyboard.press('Escape');
+
+  // In the list of people, by keyboard.
+  await host.button(/^People/).click();
+  await host.seen('door-people');
+  await host.button('Turn away (Chen)').focus();
+  await host.page.keyboard.press('Enter');
+  await chen.page.getByRole('heading', { name: 'You were not let in this time' }).waitFor();
+  await chen.seen('dark-turned-away');
+  await host.button('Turn away (Chen)').waitFor({ state: 'detached' });
+
+  // Who was let in comes straight back, also to a server that was started anew.
+  await server.down('SIGKILL');
+  await server.up();
+  await ben.page.reload();
+  await ben.button('Join').click();
+  await ben.button('Leave').first().waitFor();
+
+  // Off, everybody who waits is in.
+  await host.button('What guests may do').click();
+  const wait = host.page.getByRole('switch', { name: 'People wait until you let them in' });
+  await host.seen('door-switch');
+  await wait.click();
+  await dora.page.locator('.controls').waitFor();
+  await expect.poll(() => wait.isChecked()).toBe(false);
+  await host.page.keyboard.press('Escape');
+  expect(await notice(host).count()).toBe(0);
+  for (const person of [host, ben, chen, dora]) {
+    person.wellBehaved(server.url, [/status of 403/, /WebSocket|ERR_CONNECTION|signal stream|while trying to/]);
+    await person.close();
+  }
+});
+
+test('who stops waiting is forgotten, and a host on a phone lets all others in', async () => {
+  set('locks.waiting_room=true');
+  const room = await server.createMeeting({});
+  const host = await Person.arrive(browser, { viewport: phone, dark: true });
+  const ben = await Person.arrive(browser);
+  const chen = await Person.arrive(browser);
+  await host.join(room.final_link);
+  await knock(ben, room.guest_link, 'Ben');
+  await ben.seen('desktop-light-waiting-to-be-let-in');
+  await notice(host).getByText('Ben waits to be let in.').waitFor();
+  await ben.button('Stop waiting').click();
+  await ben.button('Ask to join').waitFor();
+  await notice(host).waitFor({ state: 'detached', timeout: 20_000 });
+
+  await ben.button('Ask to join').click();
+  await knock(chen, room.guest_link, 'Chen');
+  await notice(host).getByText('1 more waits.').waitFor();
+  await host.seen('phone-dark-door');
+  await notice(host).getByRole('button', { name: 'Let all in' }).click();
+  for (const guest of [ben, chen]) await guest.button('Leave').first().waitFor();
+  await notice(host).waitFor({ state: 'detached' });
+
+  for (const person of [host, ben, chen]) {
+    person.wellBehaved(server.url);
+    await person.close();
+  }
+  set('locks.waiting_room=');
+});
+
+test('hosts make links that work where the address alone does not', async () => {
+  set('invitations_required=true');
+  const room = await server.createMeeting({});
+  const host = await Person.arrive(browser);
+  await host.page.addInitScript(() => {
+    Object.assign(globalThis, { shared: [] });
+    navigator.share = (data) => {
+      (globalThis as unknown as { shared: unknown[] }).shared.push(data?.url);
+      return Promise.resolve();
+    };
+  });
+  await host.join(room.final_link);
+  await host.button('Make a guest link').click();
+  const link = host.page.getByLabel('Guest link');
+  await link.waitFor();
+  await host.seen('alone-made-link');
+  const guests = await link.inputValue();
+  await host.button('Share…').click();
+  expect(await host.page.evaluate(() => (globalThis as unknown as { shared: unknown[] }).shared)).toEqual([guests]);
+  const ben = await Person.arrive(browser, { viewport: phone });
+  const chen = await Person.arrive(browser);
+  await ben.join(guests, 'Ben');
+  await chen.join(guests, 'Chen');
+
+  // The sheet says what each is for; the co-host's is for one.
+  await host.button('More').click();
+  await host.button('Invite people…').click();
+  expect(await link.inputValue()).toBe(guests);
+  await host.button('Make a co-host link').click();
+  const cohosts = await host.page.getByLabel('Co-host link').inputValue();
+  await host.seen('invite-sheet');
+  const dora = await Person.arrive(browser, { viewport: phone });
+  await dora.open(cohosts);
+  await dora.page.getByText('You are a co-host').waitFor();
+  await dora.page.getByLabel('Your name').fill('Dora');
+  await dora.button('Join').click();
+  await dora.button('Leave').first().waitFor();
+  await dora.button('More').click();
+  await dora.button('Invite people…').click();
+  await dora.seen('phone-light-invite-sheet');
+  const late = await Person.arrive(browser);
+  await late.open(cohosts);
+  await late.page.getByRole('heading', { name: 'This room is entered with an invitation' }).waitFor();
+
+  // A guest cannot invite anybody, and is not shown a link that would not work.
+  await ben.button('More').click();
+  await ben.page.getByRole('heading', { name: 'Devices' }).waitFor();
+  expect(await ben.page.getByRole('heading', { name: 'Invite' }).count()).toBe(0);
+  for (const person of [host, ben, chen, dora]) {
+    person.wellBehaved(server.url);
+    await person.close();
+  }
+  await late.close();
+  set('invitations_required=');
+});
+
+test('who was removed asks again, and comes in when a host has readmitted them', async () => {
+  const room = await server.createMeeting({});
+  const host = await Person.arrive(browser);
+  const ben = await Person.arrive(browser, { viewport: phone });
+  await host.join(room.final_link);
+  await ben.join(room.guest_link, 'Ben');
+  await host.button(/^People/).click();
+  await host.button('Manage Ben').click();
+  await host.button('Remove…').click();
+  await host.button('Remove Ben').click();
+  await ben.page.getByRole('heading', { name: 'You were removed from this room' }).waitFor();
+  await ben.button('Try again').click();
+  await ben.page.getByText('You are not let in again so far.').waitFor();
+  await ben.seen('phone-light-still-removed');
+  await host.button('Let back in (Ben)').click();
+  await host.button('Let back in (Ben)').waitFor({ state: 'detached' });
+  await ben.button('Try again').click();
+  expect(await ben.page.getByLabel('Your name').inputValue()).toBe('Ben');
+  await ben.button('Join').click();
+  await ben.button('Leave').first().waitFor();
+  for (const person of [host, ben]) {
+    person.wellBehaved(server.url, [/status of 403/]);
+    await person.close();
+  }
+});
