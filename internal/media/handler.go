@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/livekit/livekit-server/pkg/service"
 	"github.com/livekit/protocol/auth"
@@ -48,7 +49,12 @@ func (e *Engine) Handler() http.Handler {
 			http.Error(w, "a session for sound only is served on /rtc", http.StatusNotFound)
 		default:
 			forget := func() {}
-			mux.ServeHTTP(&limitedWriter{ResponseWriter: w, taken: func(c net.Conn) { forget = e.lines.add(session, c) }}, admitted)
+			taken := func(c net.Conn) {
+				if forget = e.lines.add(session, c); session == checkSession {
+					forget = endCheck(c, forget)
+				}
+			}
+			mux.ServeHTTP(&limitedWriter{ResponseWriter: w, taken: taken}, admitted)
 			forget()
 		}
 	})
@@ -85,7 +91,11 @@ func (e *Engine) admit(r *http.Request) (admitted *http.Request, session string,
 	// LiveKit forgets a removed participant at once: their token, or the fresh
 	// one it sent them, would open the door for as long as it is valid.
 	session = grants.Video.Room
-	if welcome, err := e.door.Welcome(r.Context(), session, grants.Identity); !welcome || err != nil {
+	if session == checkSession {
+		if !mayCheck(grants.Identity, time.Now()) {
+			return nil, session, "", nil
+		}
+	} else if welcome, err := e.door.Welcome(r.Context(), session, grants.Identity); !welcome || err != nil {
 		return nil, session, "", err
 	}
 

@@ -1,3 +1,4 @@
+import { useRoomContext } from '@livekit/components-react';
 import type { ReactElement } from 'react';
 import type { Role, Seat } from '../api/client';
 import type { Desk } from '../media/desk';
@@ -5,6 +6,8 @@ import type { Studio } from '../media/studio';
 import { t } from '../messages';
 import { Sheet } from '../ui/Sheet';
 import type { Acts } from '../visit/acts';
+import { CheckSheet } from './check/CheckSheet';
+import { wayOf } from './check/way';
 import { RoomsSheet } from './breakout/RoomsSheet';
 import { EndSheet } from './EndSheet';
 import type { RoomInfo } from './info';
@@ -18,7 +21,7 @@ import { HandsPart } from './together/HandsPart';
 import { TogetherPart } from './together/TogetherPart';
 import { LocksSheet } from './tools/LocksSheet';
 
-export type OpenSheet = 'people' | 'react' | 'more' | 'rooms' | 'end' | 'keys' | 'locks' | null;
+export type OpenSheet = 'people' | 'react' | 'more' | 'rooms' | 'end' | 'keys' | 'check' | 'locks' | null;
 
 interface Props {
   open: OpenSheet;
@@ -44,6 +47,7 @@ interface Props {
 
 /** What lies over the stage now; one at a time. */
 export function RoomSheets({ open, onOpen, desk, studio, seat, role, info, people, hands, unread, onChat, narrow, shortcuts, talks, acts, invitation }: Props): ReactElement | null {
+  const room = useRoomContext();
   const close = (): void => onOpen(null);
   const together = <TogetherPart acts={acts} up={hands.some(({ you }) => you)} onDone={close} />;
   switch (open) {
@@ -80,6 +84,7 @@ export function RoomSheets({ open, onOpen, desk, studio, seat, role, info, peopl
           onPeople={() => onOpen('people')}
           onRooms={mayOpenRooms || info.breakouts.length > 0 ? () => onOpen('rooms') : null}
           onKeys={() => onOpen('keys')}
+          onCheck={() => onOpen('check')}
           onEnd={role === 'host' ? () => onOpen('end') : null}
           onClose={close}
         />
@@ -91,6 +96,8 @@ export function RoomSheets({ open, onOpen, desk, studio, seat, role, info, peopl
     }
     case 'keys':
       return <KeysSheet shortcuts={shortcuts} talks={talks} onClose={close} />;
+    case 'check':
+      return <CheckSheet studio={studio} findWay={() => wayOf(room)} connected onClose={close} />;
     case 'end':
       return <EndSheet acts={acts} onClose={close} />;
   }

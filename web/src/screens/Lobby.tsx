@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState, type FormEvent, type ReactElement } from 'react';
+import { useEffect, useId, useRef, useState, type FormEvent, type ReactElement, type ReactNode } from 'react';
 import type { ServerClock } from '../lib/clock';
 import { useStore } from '../lib/useStore';
 import { useTime } from '../lib/useTime';
@@ -22,6 +22,8 @@ interface Props {
   presetName: string | null;
   studio: Studio;
   clock: ServerClock;
+  /** The way to the check of network and devices. */
+  check: ReactNode;
   onJoin: (name: string) => void;
   /** To come in by itself when the room opens, under that name; null: not. */
   onWait: (name: string | null) => void;
@@ -48,7 +50,7 @@ function unusable({ room_type, features, you: { may_send } }: Preview): string |
 }
 
 /** This is you, this is the room, join. */
-export function Lobby({ lobby, presetName, studio, clock, onJoin, onWait }: Props): ReactElement {
+export function Lobby({ lobby, presetName, studio, clock, check, onJoin, onWait }: Props): ReactElement {
   const { preview, arrival, trouble, notice, eager } = lobby;
   const { you } = preview;
   const video = preview.room_type === 'video';
@@ -151,6 +153,7 @@ export function Lobby({ lobby, presetName, studio, clock, onJoin, onWait }: Prop
             <Switch label={t('lobby.muted')} on={!desk.micOn} onChange={(muted) => studio.wishMicOn(!muted)} />
           </>
         )}
+        {check}
         <div className="lobby-join">
           <TroubleText trouble={trouble} />
           {closed && !arrival ? (

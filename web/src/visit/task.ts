@@ -39,6 +39,7 @@ export function taskOf(visit: Visit): Task | null {
       if (visit.link.is === 'asking') return preview(`asking ${visit.link.attempt}`, patience(visit.link), visit.link.pauseMs > 0);
       return null;
     case 'wrongLink':
+    case 'twice':
     case 'removed':
       return null;
   }
