@@ -34,6 +34,12 @@ test('without locks, tabs ask each other', async () => {
   expect(await browserHold()('seat', 0)).not.toBeNull();
 });
 
+test('a frame that may not lock is alone', async () => {
+  const denied = Object.assign(new Error('denied'), { name: 'SecurityError' });
+  vi.stubGlobal('navigator', { locks: { request: () => Promise.reject(denied) } });
+  for (const patience of [0, 20, Infinity]) expect(await browserHold()('seat', patience)).not.toBeNull();
+});
+
 test('with locks, one tab holds the name and a reload waits for it a little', async () => {
   const held = new Set<string>();
   const waiting: (() => void)[] = [];

@@ -19,7 +19,8 @@ function lockHold(locks: LockManager): Hold {
           if (lock === null) return resolve(null);
           return new Promise<void>((letGo) => resolve(letGo));
         })
-        .catch(() => resolve(null));
+        // A frame that may not lock is taken to be alone: it stores nothing either.
+        .catch(() => resolve(abort.signal.aborted ? null : () => undefined));
     });
 }
 
