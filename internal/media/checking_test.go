@@ -3,6 +3,7 @@ package media_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
@@ -55,5 +56,26 @@ func TestChecksAreBounded(t *testing.T) {
 	}
 	if status := h.get(t, "/rtc/validate", h.pass(t, "check", "ada.1", "video")); status != http.StatusUnauthorized {
 		t.Errorf("a check that is over: %d", status)
+	}
+}
+
+// Who stays is taken out, and does not come back with the same token.
+func TestChecksEnd(t *testing.T) {
+	h := newHouse(t)
+	h.engine.CheckFor(2 * time.Second)
+	token, err := h.engine.CheckPass(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := connect(t, h.url, token)
+	awaitEnd(t, p, "PARTICIPANT_REMOVED")
+	if list := h.present(t, "check"); len(list) > 0 {
+		t.Errorf("still in: %v", list)
+	}
+	if fresh := p.Token(); fresh != "" {
+		token = fresh
+	}
+	if status := refused(t, h.url, token); status != http.StatusUnauthorized {
+		t.Errorf("again: %d", status)
 	}
 }

@@ -49,12 +49,7 @@ func (e *Engine) Handler() http.Handler {
 			http.Error(w, "a session for sound only is served on /rtc", http.StatusNotFound)
 		default:
 			forget := func() {}
-			taken := func(c net.Conn) {
-				if forget = e.lines.add(session, c); session == checkSession {
-					forget = endCheck(c, forget)
-				}
-			}
-			mux.ServeHTTP(&limitedWriter{ResponseWriter: w, taken: taken}, admitted)
+			mux.ServeHTTP(&limitedWriter{ResponseWriter: w, taken: func(c net.Conn) { forget = e.lines.add(session, c) }}, admitted)
 			forget()
 		}
 	})

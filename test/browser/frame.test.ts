@@ -20,7 +20,8 @@ beforeAll(async () => {
   other = createServer((request, answer) => {
     const shown = decodeURIComponent((request.url ?? '').replace(/^[^?]*\??/, ''));
     answer.setHeader('Content-Type', 'text/html');
-    answer.end(example.replace('LINK', shown));
+    const page = example.replace('LINK', shown);
+    answer.end(request.url?.startsWith('/bare') ? page.replace(/ allow="[^"]*"/, '') : page);
   }).listen(0, '127.0.0.1');
   await once(other, 'listening');
 });
@@ -116,6 +117,19 @@ test('the page around is told joined, left and ended, once each', async () => {
     { ...told, type: 'ended', reason: 'host' },
   ]);
   await host.close();
+  await framed.close();
+});
+
+test('a frame that may not use devices says so, and leads to a tab of its own', async () => {
+  allow(siteAt('localhost'));
+  const room = await server.createRoom();
+  const framed = await Person.arrive(browser);
+  await framed.open(`${siteAt('localhost')}/bare?${encodeURIComponent(room.guest_link)}`);
+  const inside = framed.page.frameLocator('iframe');
+  await inside.getByRole('button', { name: 'Allow microphone' }).click();
+  await inside.getByText('The page around this one may not let it through.').waitFor();
+  await framed.picture('desktop-light-frame-without-devices');
+  expect(await inside.getByRole('link', { name: 'Open in a new tab' }).getAttribute('href')).toBe(room.guest_link);
   await framed.close();
 });
 

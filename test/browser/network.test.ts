@@ -7,7 +7,7 @@ import { audible, fakeDevices, launch, Person, phone } from './browser';
 import { freeTCPPort, Server } from './server';
 
 /** Has the browser send nothing over UDP, as behind a strict firewall. */
-const withoutUDP = '--force-webrtc-ip-handling-policy=disable_non_proxied_udp';
+const withoutUDP = '--webrtc-ip-handling-policy=disable_non_proxied_udp';
 
 /**
  * An address of this machine that is not loopback: on loopback alone the engine
@@ -153,7 +153,7 @@ describe('a network that goes away', () => {
     await guest.context.setOffline(true);
     process.kill(network, 'SIGSTOP');
     try {
-      await guest.page.getByRole('status').getByText(/econnecting/).first().waitFor({ timeout: 20_000 });
+      await guest.page.getByRole('status').getByText(/econnecting/).first().waitFor({ timeout: 30_000 });
       await guest.picture('phone-light-offline');
       await guest.untilSilent();
       await pause(10_000);

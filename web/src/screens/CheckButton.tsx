@@ -16,7 +16,7 @@ export function CheckButton({ api, studio, loadRoom }: Props): ReactElement {
   return (
     <>
       {/* Where it cannot be loaded, joining says so. */}
-      <button type="button" className="secondary" onClick={() => void loadRoom().then(setRoom, () => undefined)}>
+      <button type="button" className="lobby-check" onClick={() => void loadRoom().then(setRoom, () => undefined)}>
         {t('check.open')}
       </button>
       {room && (
