@@ -63,7 +63,7 @@ describe('where UDP is blocked', () => {
     const room = await server.createRoom();
     const guest = await Person.arrive(firewalled, { viewport: phone });
     await guest.open(room.guest_link);
-    await check(guest, 'neither over UDP nor over TCP. Try another network');
+    await check(guest, 'there is no way over TCP. Try another network');
     await guest.seen('phone-light-check-none');
     await guest.page.keyboard.press('Escape');
     await guest.page.getByLabel('Your name').fill('Ben');

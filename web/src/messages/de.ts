@@ -83,7 +83,7 @@ export const de: Messages = {
   'check.way.trying': 'Es wird versucht, wie Ton und Bild durchkommen…',
   'check.way.udp': 'Ton und Bild kommen durch, und zwar auf dem besten Weg (UDP).',
   'check.way.tcp': 'Ihr Netzwerk sperrt UDP: Sie werden über TCP verbunden. Das geht, aber der Ton kann sich verzögern.',
-  'check.way.none': 'Ihr Netzwerk lässt diese Seite durch, aber Ton und Bild weder über UDP noch über TCP. Versuchen Sie ein anderes Netzwerk, etwa das eines Telefons, oder bitten Sie, wer Ihres betreibt, Anrufe zuzulassen.',
+  'check.way.none': 'Ton und Bild kommen nicht durch: Ihr Netzwerk sperrt UDP, und über TCP gibt es keinen Weg. Versuchen Sie ein anderes Netzwerk, etwa das eines Telefons, oder bitten Sie, wer Ihres betreibt, Anrufe zuzulassen.',
   'check.way.unknown': 'Wie Ton und Bild durchkommen, konnte gerade nicht versucht werden. Prüfen Sie gleich noch einmal.',
   'check.in.udp': 'Sie sind auf dem besten Weg verbunden (UDP).',
   'check.in.tcp': 'Ihr Netzwerk sperrt UDP: Sie sind über TCP verbunden. Das geht, aber der Ton kann sich verzögern.',

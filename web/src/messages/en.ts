@@ -86,7 +86,7 @@ export const en = {
   'check.way.trying': 'Trying how sound and pictures get through…',
   'check.way.udp': 'Sound and pictures get through, and by the best way (UDP).',
   'check.way.tcp': 'Your network blocks UDP: you will connect over TCP. That works, but sound may lag.',
-  'check.way.none': 'Your network lets this page through, but not sound and pictures, neither over UDP nor over TCP. Try another network, such as that of a phone, or ask whoever runs yours to allow calls.',
+  'check.way.none': 'Sound and pictures do not get through: your network blocks UDP, and there is no way over TCP. Try another network, such as that of a phone, or ask whoever runs yours to allow calls.',
   'check.way.unknown': 'How sound and pictures get through could not be tried now. Check again in a moment.',
   'check.in.udp': 'You are connected by the best way (UDP).',
   'check.in.tcp': 'Your network blocks UDP: you are connected over TCP. That works, but sound may lag.',

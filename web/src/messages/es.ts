@@ -83,7 +83,7 @@ export const es: Messages = {
   'check.way.trying': 'Probando cómo pasan el sonido y la imagen…',
   'check.way.udp': 'El sonido y la imagen pasan, y por la mejor vía (UDP).',
   'check.way.tcp': 'Tu red bloquea UDP: te conectarás por TCP. Funciona, pero el sonido puede retrasarse.',
-  'check.way.none': 'Tu red deja pasar esta página, pero no el sonido ni la imagen, ni por UDP ni por TCP. Prueba con otra red, como la de un teléfono, o pide a quien gestiona la tuya que permita las llamadas.',
+  'check.way.none': 'El sonido y la imagen no pasan: tu red bloquea UDP y no hay vía por TCP. Prueba con otra red, como la de un teléfono, o pide a quien gestiona la tuya que permita las llamadas.',
   'check.way.unknown': 'Ahora no se ha podido probar cómo pasan el sonido y la imagen. Vuelve a comprobar en un momento.',
   'check.in.udp': 'Estás conectado por la mejor vía (UDP).',
   'check.in.tcp': 'Tu red bloquea UDP: estás conectado por TCP. Funciona, pero el sonido puede retrasarse.',

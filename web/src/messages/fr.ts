@@ -84,7 +84,7 @@ export const fr: Messages = {
   'check.way.trying': 'Essai du passage du son et de l’image…',
   'check.way.udp': 'Le son et l’image passent, et par la meilleure voie (UDP).',
   'check.way.tcp': 'Votre réseau bloque UDP : vous serez connecté en TCP. Cela marche, mais le son peut prendre du retard.',
-  'check.way.none': 'Votre réseau laisse passer cette page, mais ni le son ni l’image, ni en UDP ni en TCP. Essayez un autre réseau, celui d’un téléphone par exemple, ou demandez à qui gère le vôtre d’autoriser les appels.',
+  'check.way.none': 'Le son et l’image ne passent pas : votre réseau bloque UDP, et il n’y a pas de voie en TCP. Essayez un autre réseau, celui d’un téléphone par exemple, ou demandez à qui gère le vôtre d’autoriser les appels.',
   'check.way.unknown': 'Le passage du son et de l’image n’a pas pu être essayé. Vérifiez de nouveau dans un instant.',
   'check.in.udp': 'Vous êtes connecté par la meilleure voie (UDP).',
   'check.in.tcp': 'Votre réseau bloque UDP : vous êtes connecté en TCP. Cela marche, mais le son peut prendre du retard.',

@@ -84,7 +84,7 @@ export const tr: Messages = {
   'check.way.trying': 'Ses ve görüntünün nasıl geçtiği deneniyor…',
   'check.way.udp': 'Ses ve görüntü geçiyor, hem de en iyi yoldan (UDP).',
   'check.way.tcp': 'Ağınız UDP’yi engelliyor: TCP üzerinden bağlanacaksınız. Bu çalışır, ancak ses gecikebilir.',
-  'check.way.none': 'Ağınız bu sayfaya izin veriyor, ancak ses ve görüntüye ne UDP ne de TCP üzerinden izin veriyor. Başka bir ağ, örneğin bir telefonun ağını deneyin ya da ağınızı yönetenden aramalara izin vermesini isteyin.',
+  'check.way.none': 'Ses ve görüntü geçmiyor: ağınız UDP’yi engelliyor ve TCP üzerinden de yol yok. Başka bir ağ, örneğin bir telefonun ağını deneyin ya da ağınızı yönetenden aramalara izin vermesini isteyin.',
   'check.way.unknown': 'Ses ve görüntünün nasıl geçtiği şimdi denenemedi. Birazdan yeniden denetleyin.',
   'check.in.udp': 'En iyi yoldan (UDP) bağlısınız.',
   'check.in.tcp': 'Ağınız UDP’yi engelliyor: TCP üzerinden bağlısınız. Bu çalışır, ancak ses gecikebilir.',
