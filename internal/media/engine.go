@@ -44,6 +44,8 @@ type Engine struct {
 	lines  lines
 	hosted hosted
 
+	checkFor time.Duration
+
 	state    atomic.Int32
 	stopIdle chan struct{}
 	stopOnce sync.Once
@@ -92,7 +94,7 @@ func New(cfg Config, observer room.MediaObserver, door room.MediaDoor) (_ *Engin
 	}
 	routeLogs(cfg.Log, cfg.SigningSecret)
 
-	e := &Engine{cfg: cfg, log: cfg.Log, events: newEvents(observer), door: door, stopIdle: make(chan struct{})}
+	e := &Engine{cfg: cfg, log: cfg.Log, events: newEvents(observer), door: door, checkFor: checkFor, stopIdle: make(chan struct{})}
 	kinds := &kinds{log: cfg.Log}
 	e.node, err = wire(conf, cfg.RedisURL, func(t telemetry.TelemetryService) telemetry.TelemetryService {
 		return &reports{TelemetryService: t, events: e.events, hosted: &e.hosted, kinds: kinds}

@@ -37,7 +37,7 @@ func (r *reports) RoomEnded(ctx context.Context, rm *livekit.Room) {
 // never gets that far was never there.
 func (r *reports) ParticipantActive(ctx context.Context, rm *livekit.Room, p *livekit.ParticipantInfo, meta *livekit.AnalyticsClientMeta, migration bool, guard *telemetry.ReferenceGuard) {
 	r.TelemetryService.ParticipantActive(ctx, rm, p, meta, migration, guard)
-	if !migration {
+	if !migration && rm.Name != checkSession {
 		r.events.add(event{session: rm.Name, identity: p.Identity, sid: p.Sid, at: joinedAt(p)})
 	}
 }
@@ -48,7 +48,9 @@ func (r *reports) ParticipantLeft(ctx context.Context, rm *livekit.Room, p *live
 	r.TelemetryService.ParticipantLeft(ctx, rm, p, tell, guard)
 	if tell {
 		r.kinds.forget(p.Sid)
-		r.events.add(event{session: rm.Name, identity: p.Identity, sid: p.Sid, at: time.Now(), left: leaveReason(p.DisconnectReason)})
+		if rm.Name != checkSession {
+			r.events.add(event{session: rm.Name, identity: p.Identity, sid: p.Sid, at: time.Now(), left: leaveReason(p.DisconnectReason)})
+		}
 	}
 }
 

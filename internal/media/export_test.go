@@ -2,6 +2,7 @@ package media
 
 import (
 	"context"
+	"time"
 
 	"github.com/livekit/protocol/livekit"
 
@@ -26,3 +27,6 @@ func (e *Engine) Published(session, identity string) int {
 	}
 	return len(p.GetPublishedTracks())
 }
+
+// CheckFor has checks end sooner.
+func (e *Engine) CheckFor(d time.Duration) { e.checkFor = d }

@@ -35,6 +35,7 @@ type Preview struct {
 	Name      string // to be filled in; may be empty
 	Returning bool
 	Waits     bool // a host has to let them in
+	Elsewhere bool // the visitor is in the room in another browser; joining here ends it there
 	Link      LinkVerdict
 	OpensAt   time.Time // when this visitor may enter a scheduled room; zero once it is open
 	LogoutURL string    // where to go after leaving; may be empty
@@ -92,6 +93,7 @@ func (s *Service) Preview(ctx context.Context, roomID string, v Visit) (Preview,
 		return Preview{}, err
 	}
 	p.Link, p.Role, p.Returning = verdict, mine.role, mine.known && mine.seat.KeyHash == keyHash
+	p.Elsewhere = mine.known && !p.Returning && mine.seat.State == Joined
 	p.Name = cmp.Or(mine.seat.Name, link.Name)
 	if hidden := mine.seat.Hidden && verdict != LinkOK || link.Hidden; !hidden {
 		p.Grants = r.grants(p.Role)
@@ -106,6 +108,27 @@ func (s *Service) Preview(ctx context.Context, roomID string, v Visit) (Preview,
 		return p, s.notOut(ctx, r, keyHash)
 	}
 	return p, nil
+}
+
+// Check returns a token with which somebody at the door of a room tries the way
+// to the media engine. It takes no seat, and nothing is written down.
+func (s *Service) Check(ctx context.Context, roomID string) (token string, err error) {
+	r, err := s.store.Room(ctx, roomID)
+	if err != nil {
+		return "", err
+	}
+	if r.State != Scheduled { // who is early has the time to check
+		if err := refusal(r); err != nil {
+			return "", err
+		}
+	}
+	if _, err := s.admittingProject(ctx, r); err != nil {
+		return "", err
+	}
+	if token, err = s.media.CheckPass(ctx); err != nil {
+		return "", engineAway(err)
+	}
+	return token, nil
 }
 
 // TakeSeat reserves a seat, or gives a visitor's own back, before any token is

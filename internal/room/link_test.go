@@ -146,8 +146,19 @@ func TestAPersonInAnotherBrowser(t *testing.T) {
 		return v
 	}
 	first, second := person(1), person(2)
+	elsewhere := func(when string, v room.Visit, want bool) {
+		t.Helper()
+		if p, err := h.Preview(ctx, id, v); err != nil || p.Elsewhere != want {
+			t.Errorf("%s: elsewhere %t %v, want %t", when, p.Elsewhere, err, want)
+		}
+	}
+	elsewhere("nobody is in", second, false)
 	a := h.enter(t, id, first, "PA_1")
+	elsewhere("in with this browser", first, false)
+	elsewhere("in with the other browser", second, true)
+	elsewhere("no link", guest(2), false)
 	b := h.enter(t, id, second, "PA_2")
+	elsewhere("in with the second browser", first, true)
 	if b.Seat.ID != a.Seat.ID || b.Seat.Role != room.Host {
 		t.Fatalf("%+v, then %+v", a.Seat, b.Seat)
 	}
@@ -165,6 +176,8 @@ func TestAPersonInAnotherBrowser(t *testing.T) {
 	if c, err := h.TakeSeat(ctx, id, first); err != nil || c.Seat.ID != a.Seat.ID {
 		t.Errorf("%+v %v", c.Seat, err)
 	}
+	h.leave(b, "PA_2", room.LeftReplaced)
+	elsewhere("who only may come back is not in", second, false)
 	if o, err := h.db.Occupancy(ctx, id); err != nil || o.Taken != 1 {
 		t.Errorf("the stranger's seat is still held: %+v %v", o, err)
 	}

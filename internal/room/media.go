@@ -28,6 +28,9 @@ type Media interface {
 	Remove(ctx context.Context, session, identity string) error
 	// Pass returns a signed media token with which the page connects.
 	Pass(p MediaPass) (string, error)
+	// CheckPass returns a token with which a page tries for some seconds whether
+	// media reaches it. It leads into no session of ours and takes no seat.
+	CheckPass(ctx context.Context) (string, error)
 	// Announce replaces what the pages in a session read of it. An unknown
 	// session is not an error.
 	Announce(ctx context.Context, session string, info Info) error

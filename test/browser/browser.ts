@@ -13,7 +13,7 @@ export const audible = 0.01;
 export const phone = { width: 390, height: 844 };
 export const desktop = { width: 1280, height: 800 };
 
-const fakeDevices = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'];
+export const fakeDevices = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'];
 
 /**
  * Chromium with a microphone that beeps once a second and a camera that ticks,
@@ -67,6 +67,11 @@ export class Person {
     });
     if (options.microphone !== false) await context.grantPermissions(['microphone', 'camera']);
     return new Person(context, await context.newPage());
+  }
+
+  /** Another tab of the same browser. */
+  async tab(): Promise<Person> {
+    return new Person(this.context, await this.context.newPage());
   }
 
   /** Opens a link and waits for the first view. */

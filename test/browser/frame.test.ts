@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type Server as WebServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
@@ -15,11 +16,12 @@ let other: WebServer;
 beforeAll(async () => {
   server = await Server.start();
   browser = await launch();
-  // Another site, whose pages show in a frame what follows their "?".
+  // Another site. Its page is the guide's example, with what follows the "?" in the frame.
   other = createServer((request, answer) => {
     const shown = decodeURIComponent((request.url ?? '').replace(/^[^?]*\??/, ''));
     answer.setHeader('Content-Type', 'text/html');
-    answer.end(`<!doctype html><iframe src="${shown}" width="1000" height="700" allow="camera; microphone; display-capture; autoplay"></iframe>`);
+    const page = example.replace('LINK', shown);
+    answer.end(request.url?.startsWith('/bare') ? page.replace(/ allow="[^"]*"/, '') : page);
   }).listen(0, '127.0.0.1');
   await once(other, 'listening');
 });
@@ -30,9 +32,22 @@ afterAll(async () => {
   other.close();
 });
 
+const guide = readFileSync(resolve(import.meta.dirname, '../../docs/api/embedding.md'), 'utf8');
+const [, example = ''] = /^```html\n(.*?)^```$/ms.exec(guide) ?? [];
+
+/** Lets pages of these origins show the rooms of the project. */
+function allow(...origins: string[]): void {
+  execFileSync(resolve(import.meta.dirname, '../../bin/parley'), [
+    'project', 'set', server.quickstart.project_id ?? '', `embed_origins=${origins.join(',')}`, '--data-dir', server.dataDir,
+  ]);
+}
+
+/** The site under one of its two names, which are two origins. */
+const siteAt = (host: string): string => `http://${host}:${(other.address() as AddressInfo).port}`;
+
 test('a room is shown in a frame by whom its project names, and by nobody else', async () => {
   const room = await server.createRoom({ max_participants: 2 });
-  const site = `http://localhost:${(other.address() as AddressInfo).port}`;
+  const site = siteAt('localhost');
   const page = `${site}/?${encodeURIComponent(room.final_link)}`;
 
   const stranger = await Person.arrive(browser);
@@ -40,9 +55,7 @@ test('a room is shown in a frame by whom its project names, and by nobody else',
   await expect.poll(() => stranger.complaints.join()).toContain('frame-ancestors');
   await stranger.close();
 
-  execFileSync(resolve(import.meta.dirname, '../../bin/parley'), [
-    'project', 'set', server.quickstart.project_id ?? '', `embed_origins=${site}`, '--data-dir', server.dataDir,
-  ]);
+  allow(site);
   const framed = await Person.arrive(browser);
   await framed.open(page);
   const inside = framed.page.frameLocator('iframe');
@@ -55,4 +68,82 @@ test('a room is shown in a frame by whom its project names, and by nobody else',
   await guest.untilHeard();
   await guest.close();
   await framed.close();
+});
+
+/** Keeps all messages that a page gets. */
+async function noteMessages(person: Person): Promise<void> {
+  await person.page.addInitScript(() => {
+    if (window !== parent) return;
+    const messages: unknown[] = [];
+    Object.assign(globalThis, { messages });
+    addEventListener('message', ({ data, origin }) => messages.push({ ...data, origin }));
+  });
+}
+
+function messagesTo(person: Person): Promise<unknown> {
+  return person.page.evaluate(() => (globalThis as unknown as { messages: unknown }).messages);
+}
+
+test('the page around is told joined, left and ended, once each', async () => {
+  allow(siteAt('localhost'));
+  const room = await server.createRoom();
+  const host = await Person.arrive(browser);
+  await host.join(room.final_link);
+  const framed = await Person.arrive(browser);
+  await noteMessages(framed);
+  await framed.open(`${siteAt('localhost')}/?${encodeURIComponent(`${room.guest_link}?name=Ana&lang=de`)}`);
+  const inside = framed.page.frameLocator('iframe');
+  expect(await inside.getByLabel('Ihr Name').inputValue()).toBe('Ana');
+  await inside.getByRole('button', { name: 'Beitreten', exact: true }).click();
+  await framed.page.getByText('You are in the room.').waitFor();
+  // A connection that is lost and mended is no news.
+  await server.down('SIGKILL');
+  await server.up();
+  await host.untilHeard(30_000);
+  await inside.getByRole('button', { name: 'Verlassen', exact: true }).first().click();
+  await framed.page.getByText('You left the room.').waitFor();
+  await host.button('More').click();
+  await host.button('End for all…').click();
+  await host.button('End for all').click();
+  await host.page.getByText('The host closed the room.').waitFor();
+  await inside.getByRole('button', { name: 'Zurückkommen' }).click();
+  await framed.page.getByText('The room is over.').waitFor();
+  await framed.picture('desktop-light-framed-ended');
+
+  const told = { source: 'parley', room_id: room.room_id, origin: server.url };
+  expect(await messagesTo(framed)).toEqual([
+    { ...told, type: 'joined' },
+    { ...told, type: 'left', reason: 'left' },
+    { ...told, type: 'ended', reason: 'host' },
+  ]);
+  await host.close();
+  await framed.close();
+});
+
+test('a frame that may not use devices says so, and leads to a tab of its own', async () => {
+  allow(siteAt('localhost'));
+  const room = await server.createRoom();
+  const framed = await Person.arrive(browser);
+  await framed.open(`${siteAt('localhost')}/bare?${encodeURIComponent(room.guest_link)}`);
+  const inside = framed.page.frameLocator('iframe');
+  await inside.getByRole('button', { name: 'Allow microphone' }).click();
+  await inside.getByText('The page around this one may not let it through.').waitFor();
+  await framed.picture('desktop-light-frame-without-devices');
+  expect(await inside.getByRole('link', { name: 'Open in a new tab' }).getAttribute('href')).toBe(room.guest_link);
+  await framed.close();
+});
+
+test('another site cannot show the room, and is told nothing', async () => {
+  allow(siteAt('localhost'));
+  const room = await server.createRoom();
+  const stranger = await Person.arrive(browser);
+  await noteMessages(stranger);
+  await stranger.open(`${siteAt('127.0.0.1')}/?${encodeURIComponent(room.guest_link)}`);
+  await expect.poll(() => stranger.complaints.join()).toContain('frame-ancestors');
+  // Nor as the page around the one that may.
+  const nested = `${siteAt('localhost')}/?${encodeURIComponent(room.guest_link)}`;
+  await stranger.open(`${siteAt('127.0.0.1')}/?${encodeURIComponent(nested)}`);
+  await expect.poll(() => stranger.complaints.filter((text) => text.includes('frame-ancestors')).length).toBe(2);
+  expect(await messagesTo(stranger)).toEqual([]);
+  await stranger.close();
 });

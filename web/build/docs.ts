@@ -11,6 +11,7 @@ const guides = [
   { name: 'signing', title: 'Signing' },
   { name: 'examples', title: 'Examples' },
   { name: 'meetings', title: 'Meetings' },
+  { name: 'embedding', title: 'Embedding' },
   { name: 'webhooks', title: 'Webhooks' },
   { name: 'errors', title: 'Errors' },
   { name: 'versions', title: 'Versions' },

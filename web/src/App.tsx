@@ -1,15 +1,19 @@
 import { useEffect, type ReactElement } from 'react';
+import type { JoinApi } from './api/client';
 import { useStore } from './lib/useStore';
 import type { Studio } from './media/studio';
 import { spoken, t } from './messages';
 import type { RoomModule } from './room';
 import { guestLink, type Preset, type Route } from './route';
 import { Away } from './screens/Away';
+import { CheckButton } from './screens/CheckButton';
 import { Lobby } from './screens/Lobby';
 import { Opening } from './screens/Opening';
 import { Refused } from './screens/Refused';
 import { Removed } from './screens/Removed';
+import { WithRoom } from './screens/WithRoom';
 import { WrongLink } from './screens/WrongLink';
+import type { SeatKeeper } from './seat/keeper';
 import type { Acts } from './visit/acts';
 import type { Runner } from './visit/runner';
 import { titleOf } from './visit/title';
@@ -17,13 +21,15 @@ import { titleOf } from './visit/title';
 interface Props {
   route: Route;
   preset: Preset;
+  api: JoinApi;
   runner: Runner;
+  keeper: SeatKeeper;
   acts: Acts;
   studio: Studio;
   loadRoom: () => Promise<RoomModule>;
 }
 
-export function App({ route, preset, runner, acts, studio, loadRoom }: Props): ReactElement | null {
+export function App({ route, preset, api, runner, keeper, acts, studio, loadRoom }: Props): ReactElement | null {
   const { visit, inside, asking } = useStore(runner.store);
   // Another language: every word is said anew.
   useStore(spoken);
@@ -38,6 +44,31 @@ export function App({ route, preset, runner, acts, studio, loadRoom }: Props): R
       return <Opening away={visit.attempt > 0} busy={asking} onAgain={runner.hurry} />;
     case 'wrongLink':
       return <WrongLink preview={visit.preview} onGuest={() => runner.dispatch({ type: 'asGuest' })} />;
+    case 'twice':
+      return (
+        <WithRoom loadRoom={loadRoom}>
+          {({ Twice }) => (
+            <Twice
+              twice={visit}
+              onHere={() => {
+                const { microphone, camera } = visit.preview.you.may_send;
+                studio.permit({ mic: microphone, camera });
+                void studio.prepare();
+                runner.dispatch({ type: 'joinHere' });
+              }}
+              onStay={() => runner.dispatch({ type: 'stayThere' })}
+              onOther={
+                route.link === null
+                  ? () => {
+                      keeper.beSomebodyElse();
+                      location.reload();
+                    }
+                  : null
+              }
+            />
+          )}
+        </WithRoom>
+      );
     case 'lobby':
       return (
         <Lobby
@@ -47,6 +78,7 @@ export function App({ route, preset, runner, acts, studio, loadRoom }: Props): R
           presetName={preset.name}
           studio={studio}
           clock={runner.clock}
+          check={<CheckButton api={api} studio={studio} loadRoom={loadRoom} />}
           onJoin={(name) => runner.dispatch({ type: 'join', name })}
           onWait={(name) => runner.dispatch({ type: 'wait', name })}
           onGiveUp={() => runner.dispatch({ type: 'giveUp' })}

@@ -7,12 +7,13 @@ import { addRoom, begin } from './messages/language';
 import { readPreset, readRoute } from './route';
 import { NotALink } from './screens/NotALink';
 import { browserHold } from './seat/hold';
-import { seatKeyFor } from './seat/keeper';
+import { SeatKeeper } from './seat/keeper';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/page.css';
 import './styles/lobby.css';
 import { Safety } from './ui/Safety';
+import { wayOutText } from './ui/wayOut';
 import { Acts } from './visit/acts';
 import { Runner } from './visit/runner';
 import type { RoomModule } from './room';
@@ -31,7 +32,10 @@ if (route) {
   let loading: Promise<RoomModule> | null = null;
   const loadRoom = (): Promise<RoomModule> => {
     loading ??= Promise.all([import('./room'), words.then(addRoom)]).then(
-      ([room]) => room,
+      ([room]) => {
+        wayOutText.set(room.WayOutText);
+        return room;
+      },
       (error: unknown) => {
         loading = null;
         throw error;
@@ -41,15 +45,19 @@ if (route) {
   };
   const studio = new Studio();
   const api = new JoinApi(route.roomId);
-  const seatKey = seatKeyFor(route, { browser: browserMemory, tab: tabMemory, hold: browserHold() });
-  const runner = new Runner({ route, api, seatKey, studio, loadRoom });
+  const keeper = new SeatKeeper(route, { browser: browserMemory, tab: tabMemory, hold: browserHold() });
+  const { key: seatKey, rival } = keeper;
+  const runner = new Runner({ route, api, seatKey, rival, studio, loadRoom });
+  runner.store.watch(() => void keeper.follow(runner.store.get().visit));
   const acts = new Acts(api, seatKey, () => runner.dispatch({ type: 'dropped', loss: 'moved' }));
+  // Only whoever is shown in a frame has somebody around to tell.
+  if (parent !== window) void import('./embed').then(({ tellAround }) => tellAround(runner.store, route.roomId));
   // Before the first word: the question travels beside the messages.
   runner.start();
   void words.then(() =>
     root.render(
       <Safety>
-        <App route={route} preset={preset} runner={runner} acts={acts} studio={studio} loadRoom={loadRoom} />
+        <App route={route} preset={preset} api={api} runner={runner} keeper={keeper} acts={acts} studio={studio} loadRoom={loadRoom} />
       </Safety>,
     ),
   );

@@ -281,6 +281,15 @@ type BroadcastRequest struct {
 	Text    string `json:"text"`
 }
 
+// Check defines model for Check.
+type Check struct {
+	// MediaToken Opens the media connection within twenty seconds.
+	MediaToken string `json:"media_token"`
+}
+
+// CheckRequest defines model for CheckRequest.
+type CheckRequest = map[string]interface{}
+
 // Features What people may do in the room. What one of them may send says the
 // preview, and for those who are in the media token.
 type Features struct {
@@ -404,6 +413,10 @@ type Preview struct {
 	Title          string       `json:"title"`
 	WelcomeMessage string       `json:"welcome_message"`
 	You            struct {
+		// Elsewhere True when the visitor, known by a personal link, is in the room
+		// in another browser now. Joining here ends that connection.
+		Elsewhere bool `json:"elsewhere"`
+
 		// Link Of the token sent: ok, it grants the role; taken, another
 		// browser used it first; expired, its time is over; unknown, it is
 		// not a link of this room.
@@ -575,6 +588,9 @@ type CloseBreakoutsJSONRequestBody = SeatKey
 // BroadcastJSONRequestBody defines body for Broadcast for application/json ContentType.
 type BroadcastJSONRequestBody = BroadcastRequest
 
+// CheckConnectionJSONRequestBody defines body for CheckConnection for application/json ContentType.
+type CheckConnectionJSONRequestBody = CheckRequest
+
 // EndRoomJSONRequestBody defines body for EndRoom for application/json ContentType.
 type EndRoomJSONRequestBody = SeatKey
 
@@ -640,6 +656,9 @@ type ServerInterface interface {
 	// Broadcast Say something to everybody
 	// (POST /rooms/{room_id}/broadcast)
 	Broadcast(w http.ResponseWriter, r *http.Request, roomId RoomID)
+	// CheckConnection A token to try the way to the media engine
+	// (POST /rooms/{room_id}/check)
+	CheckConnection(w http.ResponseWriter, r *http.Request, roomId RoomID)
 	// EndRoom End the room for all
 	// (POST /rooms/{room_id}/end)
 	EndRoom(w http.ResponseWriter, r *http.Request, roomId RoomID)
@@ -774,6 +793,32 @@ func (siw *ServerInterfaceWrapper) Broadcast(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.Broadcast(w, r, roomId)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CheckConnection operation middleware
+func (siw *ServerInterfaceWrapper) CheckConnection(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "room_id" -------------
+	var roomId RoomID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CheckConnection(w, r, roomId)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -1373,6 +1418,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/preview", wrapper.PreviewRoom)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/seats", wrapper.TakeSeat)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/check", wrapper.CheckConnection)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/end", wrapper.EndRoom)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/breakouts", wrapper.OpenBreakouts)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/breakouts/close", wrapper.CloseBreakouts)

@@ -35,6 +35,7 @@ func (e *engine) Open(context.Context, room.MediaSession) error     { return e.e
 func (e *engine) Close(context.Context, string) error               { return e.err() }
 func (e *engine) Remove(context.Context, string, string) error      { return e.err() }
 func (e *engine) Pass(room.MediaPass) (string, error)               { return "media token", e.err() }
+func (e *engine) CheckPass(context.Context) (string, error)          { return "a moment", e.err() }
 func (e *engine) Announce(context.Context, string, room.Info) error { return e.err() }
 func (e *engine) Allow(context.Context, string, string, room.Role, room.Grants) error {
 	return e.err()
@@ -108,6 +109,7 @@ func (p *place) create(q room.Request) (id, link string) {
 // answer is all that the test reads of any answer.
 type answer struct {
 	Role, Identity string
+	MediaToken     string `json:"media_token"`
 	SessionID      string `json:"session_id"`
 	MaxBreakouts   int    `json:"max_breakouts"`
 	Features       m
@@ -248,6 +250,7 @@ func TestContract(t *testing.T) {
 	}
 
 	p.refusals(id, early)
+	p.checks(id, early)
 	p.done(id, "/end", with(hostKey, nil))
 	for path, in := range acts {
 		if a := p.refused(id, path, with(hostKey, in), 410, "room_ended"); a.Error.Reason != "host" {
@@ -256,6 +259,7 @@ func TestContract(t *testing.T) {
 	}
 	p.refused(id, "/seats", m{"name": "Ada", "seat_key": hostKey}, 410, "room_ended")
 	p.refused(id, "/preview", m{}, 410, "room_ended")
+	p.refused(id, "/check", m{}, 410, "room_ended")
 
 	_ = p.db.Close()
 	for path, in := range acts {
@@ -319,6 +323,41 @@ func (p *place) door(id string) {
 	p.done(id, "/locks", with(hostKey, m{"locks": m{"waiting_room": false}}))
 	if status, a := p.send(id, "/invitations", with(hostKey, m{"role": "guest"})); status != 200 || !strings.HasPrefix(a.Link, "https://meet.example.org/r/"+id+"#t=") {
 		p.t.Errorf("%d %q", status, a.Link)
+	}
+}
+
+// checks are for whoever may see the first view, as often as anybody may guess.
+func (p *place) checks(id, early string) {
+	p.t.Helper()
+	for _, room := range []string{id, early} {
+		before := p.guesses.failed.Load()
+		if status, a := p.send(room, "/check", m{}); status != 200 || a.MediaToken != "a moment" {
+			p.t.Errorf("%d %+v", status, a)
+		}
+		if n := p.guesses.failed.Load() - before; n != 1 {
+			p.t.Errorf("a check counts as %d attempts", n)
+		}
+	}
+	p.guesses.over.Store(true)
+	p.refused(id, "/check", m{}, 429, "too_many_attempts")
+	p.guesses.over.Store(false)
+	p.engine.away = true
+	p.refused(id, "/check", m{}, 503, "unavailable")
+	p.engine.away = false
+	p.refused(storetest.NewID(), "/check", m{}, 404, "room_not_found")
+	p.refused(id, "/check", "[]", 400, "invalid_request")
+	p.refused(id, "/check", `{"text":"`+strings.Repeat("x", 65<<10)+`"}`, 413, "body_too_large")
+	res := p.checker.Do(p.t, http.MethodPost, "/api/join/rooms/"+id+"/check", http.Header{"Content-Type": {"text/plain"}}, []byte(`{}`))
+	if res.StatusCode != http.StatusUnsupportedMediaType {
+		p.t.Errorf("text/plain: %d", res.StatusCode)
+	}
+	projects := project.NewService(p.db, time.Now, storetest.NewID, func(string) {})
+	if err := projects.SetStatus(p.t.Context(), p.project.ID, project.Inactive); err != nil {
+		p.t.Fatal(err)
+	}
+	p.refused(id, "/check", m{}, 403, "project_inactive")
+	if err := projects.SetStatus(p.t.Context(), p.project.ID, project.Active); err != nil {
+		p.t.Fatal(err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 // Rooms is what the page needs of the rooms.
 type Rooms interface {
 	Preview(ctx context.Context, roomID string, v room.Visit) (room.Preview, error)
+	Check(ctx context.Context, roomID string) (token string, err error)
 	TakeSeat(ctx context.Context, roomID string, v room.Visit) (room.Admission, error)
 	OpenBreakouts(ctx context.Context, roomID, seatKey string, q room.Opening) ([]room.Breakout, error)
 	CloseBreakouts(ctx context.Context, roomID, seatKey string) error
@@ -105,7 +106,7 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 	}
 	out.LogoutUrl = optional(p.LogoutURL)
 	out.You.Role, out.You.Name, out.You.Returning = Role(p.Role), p.Name, p.Returning
-	out.You.Waits = p.Waits
+	out.You.Waits, out.You.Elsewhere = p.Waits, p.Elsewhere
 	g := p.Grants
 	out.You.MaySend = Sources{Microphone: g.Microphone, Camera: g.Camera, ScreenShare: g.ScreenShare, Chat: g.Chat}
 	if p.Link != room.NoLink {
@@ -113,6 +114,27 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 		out.You.Link = &link
 	}
 	return out, nil
+}
+
+// CheckConnection implements ServerInterface.
+func (s *Server) CheckConnection(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+	token, err := s.check(w, r, roomID)
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	web.JSON(w, http.StatusOK, Check{MediaToken: token})
+}
+
+func (s *Server) check(w http.ResponseWriter, r *http.Request, roomID string) (string, error) {
+	if _, err := read(w, r); err != nil {
+		return "", err
+	}
+	// A check costs the engine more than a guess costs us.
+	if err := s.guessed(r); err != nil {
+		return "", err
+	}
+	return s.rooms.Check(r.Context(), roomID)
 }
 
 // TakeSeat implements ServerInterface.

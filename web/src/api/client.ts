@@ -3,6 +3,7 @@ import type { components } from './schema.gen';
 type Schemas = components['schemas'];
 export type Preview = Schemas['Preview'];
 export type PreviewRequest = Schemas['PreviewRequest'];
+type Check = Schemas['Check'];
 export type Seat = Schemas['Seat'];
 export type Wait = Schemas['Wait'];
 export type SeatRequest = Schemas['SeatRequest'];
@@ -58,6 +59,10 @@ export class JoinApi {
 
   preview(body: PreviewRequest, signal: AbortSignal): Promise<Answer<Preview>> {
     return this.#post<Preview>('preview', body, signal);
+  }
+
+  check(): Promise<Answer<Check>> {
+    return this.#post<Check>('check', {});
   }
 
   takeSeat(body: SeatRequest, signal: AbortSignal): Promise<Answer<Seat | Wait>> {

@@ -54,6 +54,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rooms/{room_id}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A token to try the way to the media engine
+         * @description For whoever may see the room's preview. The token opens a place beside
+         *     all rooms, for twenty seconds: nobody is seen or heard there, no seat is
+         *     taken and nothing is counted. Each call counts as an attempt of the
+         *     address it comes from.
+         */
+        post: operations["checkConnection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rooms/{room_id}/end": {
         parameters: {
             query?: never;
@@ -539,6 +564,11 @@ export interface components {
                 /** @description True when a host has to let this visitor in. */
                 waits: boolean;
                 /**
+                 * @description True when the visitor, known by a personal link, is in the room
+                 *     in another browser now. Joining here ends that connection.
+                 */
+                elsewhere: boolean;
+                /**
                  * @description Of the token sent: ok, it grants the role; taken, another
                  *     browser used it first; expired, its time is over; unknown, it is
                  *     not a link of this room.
@@ -547,6 +577,11 @@ export interface components {
                  */
                 link?: "ok" | "taken" | "expired" | "unknown";
             };
+        };
+        CheckRequest: Record<string, never>;
+        Check: {
+            /** @description Opens the media connection within twenty seconds. */
+            media_token: string;
         };
         SeatRequest: {
             /** @description 1 to 255 characters, not blank. */
@@ -822,6 +857,40 @@ export interface operations {
             403: components["responses"]["Refusal"];
             404: components["responses"]["Refusal"];
             409: components["responses"]["Refusal"];
+            410: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
+        };
+    };
+    checkConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckRequest"];
+            };
+        };
+        responses: {
+            /** @description The token. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Check"];
+                };
+            };
+            400: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
             410: components["responses"]["Refusal"];
             413: components["responses"]["Refusal"];
             415: components["responses"]["Refusal"];

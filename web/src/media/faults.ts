@@ -1,5 +1,5 @@
 export type Kind = 'mic' | 'camera';
-export type Fault = 'blocked' | 'dismissed' | 'system' | 'missing' | 'busy' | 'insecure' | 'unknown';
+export type Fault = 'blocked' | 'dismissed' | 'system' | 'missing' | 'busy' | 'insecure' | 'app' | 'unknown';
 
 /**
  * What went wrong, as far as the way out differs. Browsers use one name for a

@@ -164,12 +164,13 @@ export class Studio {
     return wanted;
   }
 
-  /** Browsers hide all devices from pages without TLS. */
+  /** Browsers hide all devices from pages without TLS, and some apps that show links from every page. */
   #secure(): boolean {
     // Typed as always there; on such a page it is not.
     const devices: MediaDevices | undefined = navigator.mediaDevices;
     if (devices) return true;
-    this.#patch({ mic: { is: 'failed', fault: 'insecure' }, camera: { is: 'failed', fault: 'insecure' } });
+    const failed = { is: 'failed', fault: isSecureContext ? 'app' : 'insecure' } as const;
+    this.#patch({ mic: failed, camera: failed });
     return false;
   }
 

@@ -79,12 +79,31 @@ export const de: Messages = {
   'device.camera.without': 'Ohne Kamera',
   'device.unnamed': 'Gerät {n}',
 
-  'fault.mic.blocked':
-    'Ihr Browser blockiert das Mikrofon. Klicken Sie auf das Schloss neben der Adresse, erlauben Sie es und drücken Sie „Noch einmal versuchen“.',
+  'check.open': 'Verbindung und Geräte prüfen',
+  'check.connection': 'Verbindung',
+  'check.server.asking': 'Der Server wird gefragt…',
+  'check.server.answers': 'Der Server antwortet in {ms} ms.',
+  'check.server.slow': 'Der Server antwortet langsam, in {ms} ms. Die anderen hören Sie vielleicht verspätet.',
+  'check.server.away': 'Der Server antwortet nicht. Prüfen Sie Ihr Netzwerk, dann prüfen Sie erneut.',
+  'check.way.trying': 'Es wird versucht, wie Ton und Bild durchkommen…',
+  'check.way.udp': 'Ton und Bild kommen durch, und zwar auf dem besten Weg (UDP).',
+  'check.way.tcp': 'Ihr Netzwerk sperrt UDP: Sie werden über TCP verbunden. Das geht, aber der Ton kann sich verzögern.',
+  'check.way.none': 'Ton und Bild kommen nicht durch: Ihr Netzwerk sperrt UDP, und über TCP gibt es keinen Weg. Versuchen Sie ein anderes Netzwerk, etwa das eines Telefons, oder bitten Sie, wer Ihres betreibt, Anrufe zuzulassen.',
+  'check.way.unknown': 'Wie Ton und Bild durchkommen, konnte gerade nicht versucht werden. Prüfen Sie gleich noch einmal.',
+  'check.in.udp': 'Sie sind auf dem besten Weg verbunden (UDP).',
+  'check.in.tcp': 'Ihr Netzwerk sperrt UDP: Sie sind über TCP verbunden. Das geht, aber der Ton kann sich verzögern.',
+  'check.again': 'Erneut prüfen',
+  'check.mic.silent': 'Ihr Mikrofon ist still. Stellen Sie es lauter, oder wählen Sie ein anderes.',
+  'check.camera.asks': 'Ihre Kamera startet, wenn Sie beitreten, oder mit dem Schalter dafür.',
+  'check.camera.works': 'Ihre Kamera funktioniert.',
+  'check.speaker.play': 'Ton abspielen',
+  'check.speaker.heard': 'Sie sollten zwei Töne gehört haben. Wenn nicht, stellen Sie lauter oder wählen Sie einen anderen Lautsprecher.',
+
+  'fault.mic.blocked': 'Ihr Browser blockiert das Mikrofon.',
   'fault.mic.dismissed':
     'Das Mikrofon ist noch nicht erlaubt. Drücken Sie „Noch einmal versuchen“ und dann „Zulassen“, wenn Ihr Browser fragt.',
   'fault.mic.system':
-    'Ihr Computer lässt diesen Browser das Mikrofon nicht verwenden. Erlauben Sie es in den Systemeinstellungen unter Datenschutz und drücken Sie dann „Noch einmal versuchen“.',
+    'Ihr Gerät lässt diesen Browser das Mikrofon nicht verwenden. Erlauben Sie es in den Systemeinstellungen unter Datenschutz und drücken Sie dann „Noch einmal versuchen“.',
   'fault.mic.missing': 'Kein Mikrofon gefunden. Schließen Sie eines an; es wird von selbst erkannt.',
   'fault.mic.busy':
     'Ein anderes Programm belegt das Mikrofon. Schließen Sie es und drücken Sie dann „Noch einmal versuchen“.',
@@ -92,12 +111,11 @@ export const de: Messages = {
     'Mikrofone funktionieren nur auf sicheren Seiten. Bitten Sie um einen Link, der mit https beginnt, und öffnen Sie diesen.',
   'fault.mic.unknown':
     'Das Mikrofon ist nicht gestartet. Ziehen Sie es ab, schließen Sie es wieder an und drücken Sie dann „Noch einmal versuchen“.',
-  'fault.camera.blocked':
-    'Ihr Browser blockiert die Kamera. Klicken Sie auf das Schloss neben der Adresse, erlauben Sie sie und drücken Sie „Noch einmal versuchen“.',
+  'fault.camera.blocked': 'Ihr Browser blockiert die Kamera.',
   'fault.camera.dismissed':
     'Die Kamera ist noch nicht erlaubt. Drücken Sie „Noch einmal versuchen“ und dann „Zulassen“, wenn Ihr Browser fragt.',
   'fault.camera.system':
-    'Ihr Computer lässt diesen Browser die Kamera nicht verwenden. Erlauben Sie es in den Systemeinstellungen unter Datenschutz und drücken Sie dann „Noch einmal versuchen“.',
+    'Ihr Gerät lässt diesen Browser die Kamera nicht verwenden. Erlauben Sie es in den Systemeinstellungen unter Datenschutz und drücken Sie dann „Noch einmal versuchen“.',
   'fault.camera.missing': 'Keine Kamera gefunden. Schließen Sie eine an; sie wird von selbst erkannt.',
   'fault.camera.busy':
     'Ein anderes Programm belegt die Kamera. Schließen Sie es und drücken Sie dann „Noch einmal versuchen“.',
@@ -105,6 +123,16 @@ export const de: Messages = {
     'Kameras funktionieren nur auf sicheren Seiten. Bitten Sie um einen Link, der mit https beginnt, und öffnen Sie diesen.',
   'fault.camera.unknown':
     'Die Kamera ist nicht gestartet. Ziehen Sie sie ab, schließen Sie sie wieder an und drücken Sie dann „Noch einmal versuchen“.',
+  'fault.way.chrome': 'Klicken Sie auf das Symbol vor der Adresse, erlauben Sie den Zugriff dort, und drücken Sie dann „Noch einmal versuchen“.',
+  'fault.way.android': 'Tippen Sie auf das Symbol vor der Adresse, dann auf „Berechtigungen“, erlauben Sie den Zugriff dort, und drücken Sie dann „Noch einmal versuchen“.',
+  'fault.way.firefox': 'Klicken Sie auf das durchgestrichene Symbol vor der Adresse, heben Sie die Sperre auf, und drücken Sie dann „Noch einmal versuchen“.',
+  'fault.way.safari': 'Wählen Sie im Menü Safari die Einstellungen für diese Website, erlauben Sie den Zugriff dort, und drücken Sie dann „Noch einmal versuchen“.',
+  'fault.way.ios': 'Tippen Sie auf die Taste am Rand der Adresse, dann auf die Website-Einstellungen, erlauben Sie den Zugriff dort, und drücken Sie dann „Noch einmal versuchen“.',
+  'fault.way.iosApp': 'Öffnen Sie die Einstellungen Ihres Telefons, wählen Sie diesen Browser in der Liste der Apps, erlauben Sie den Zugriff dort, und drücken Sie dann „Noch einmal versuchen“.',
+  'fault.way.app': 'Vielleicht lässt die App, die diese Seite zeigt, ihn nicht zu. Öffnen Sie den Link stattdessen in Ihrem Browser, etwa Safari oder Chrome.',
+  'fault.way.frame': 'Vielleicht lässt die Seite, die diese hier umgibt, ihn nicht zu. Öffnen Sie den Raum in einem eigenen Tab.',
+  'fault.way.other': 'Erlauben Sie den Zugriff in den Einstellungen Ihres Browsers, und drücken Sie dann „Noch einmal versuchen“.',
+  'fault.frame.open': 'In neuem Tab öffnen',
   'fault.screen':
     'Ihr Bildschirm konnte nicht geteilt werden. Wählen Sie ein Fenster oder einen Bildschirm und erlauben Sie es, wenn Ihr System fragt.',
 
@@ -346,9 +374,16 @@ export const de: Messages = {
   'onward.soon': { one: 'In 1 Sekunde geht es weiter zu {where}.', other: 'In {n} Sekunden geht es weiter zu {where}.' },
   'onward.stay': 'Hier bleiben',
   'onward.go': 'Weiter zu {where}',
-  'elsewhere.title': 'Sie sind in einem anderen Tab beigetreten',
-  'elsewhere.text': 'Dort sind Sie im Raum. Um stattdessen diesen Tab zu verwenden, machen Sie hier weiter.',
+  'elsewhere.title': 'Sie sind an einem anderen Ort beigetreten',
+  'elsewhere.text': 'Sie sind in einem anderen Tab oder auf einem anderen Gerät im Raum. Um stattdessen hier zu sein, machen Sie hier weiter.',
   'elsewhere.back': 'Hier weitermachen',
+  'twice.title': 'Sie sind schon in diesem Raum',
+  'twice.tab': 'Sie sind in einem anderen Tab oder Fenster dieses Browsers beigetreten. Wenn Sie hier beitreten, verlassen Sie den Raum dort.',
+  'twice.device': 'Sie sind auf einem anderen Gerät oder in einem anderen Browser beigetreten. Wenn Sie hier beitreten, verlassen Sie den Raum dort.',
+  'twice.here': 'Stattdessen hier beitreten',
+  'twice.stay': 'Dort bleiben',
+  'twice.stays': 'Sie bleiben, wo Sie sind',
+  'twice.other': 'Als jemand anderes beitreten',
   'removed.title': 'Sie wurden aus diesem Raum entfernt',
   'removed.text':
     'Jemand von der Leitung hat Ihren Besuch beendet. Halten Sie das für ein Versehen, fragen Sie die Person, die Sie eingeladen hat.',

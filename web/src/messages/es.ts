@@ -79,8 +79,27 @@ export const es: Messages = {
   'device.camera.without': 'Sin cámara',
   'device.unnamed': 'Dispositivo {n}',
 
-  'fault.mic.blocked':
-    'Tu navegador bloquea el micrófono. Haz clic en el candado junto a la dirección, permítelo y pulsa Intentar de nuevo.',
+  'check.open': 'Comprobar conexión y dispositivos',
+  'check.connection': 'Conexión',
+  'check.server.asking': 'Preguntando al servidor…',
+  'check.server.answers': 'El servidor responde en {ms} ms.',
+  'check.server.slow': 'El servidor responde despacio, en {ms} ms. Puede que los demás te oigan tarde.',
+  'check.server.away': 'El servidor no responde. Comprueba tu red y vuelve a comprobar.',
+  'check.way.trying': 'Probando cómo pasan el sonido y la imagen…',
+  'check.way.udp': 'El sonido y la imagen pasan, y por la mejor vía (UDP).',
+  'check.way.tcp': 'Tu red bloquea UDP: te conectarás por TCP. Funciona, pero el sonido puede retrasarse.',
+  'check.way.none': 'El sonido y la imagen no pasan: tu red bloquea UDP y no hay vía por TCP. Prueba con otra red, como la de un teléfono, o pide a quien gestiona la tuya que permita las llamadas.',
+  'check.way.unknown': 'Ahora no se ha podido probar cómo pasan el sonido y la imagen. Vuelve a comprobar en un momento.',
+  'check.in.udp': 'Estás conectado por la mejor vía (UDP).',
+  'check.in.tcp': 'Tu red bloquea UDP: estás conectado por TCP. Funciona, pero el sonido puede retrasarse.',
+  'check.again': 'Volver a comprobar',
+  'check.mic.silent': 'Tu micrófono no da sonido. Súbelo o elige otro.',
+  'check.camera.asks': 'Tu cámara se enciende al entrar, o con su interruptor.',
+  'check.camera.works': 'Tu cámara funciona.',
+  'check.speaker.play': 'Reproducir un sonido',
+  'check.speaker.heard': 'Deberías haber oído dos tonos. Si no, sube el volumen o elige otro altavoz.',
+
+  'fault.mic.blocked': 'Tu navegador bloquea el micrófono.',
   'fault.mic.dismissed':
     'El micrófono aún no está permitido. Pulsa Intentar de nuevo y después Permitir, cuando tu navegador lo pregunte.',
   'fault.mic.system':
@@ -90,8 +109,7 @@ export const es: Messages = {
   'fault.mic.insecure':
     'El micrófono solo funciona en páginas seguras. Pide un enlace que empiece por https y ábrelo.',
   'fault.mic.unknown': 'El micrófono no se inició. Desconéctalo, vuelve a conectarlo y pulsa Intentar de nuevo.',
-  'fault.camera.blocked':
-    'Tu navegador bloquea la cámara. Haz clic en el candado junto a la dirección, permítela y pulsa Intentar de nuevo.',
+  'fault.camera.blocked': 'Tu navegador bloquea la cámara.',
   'fault.camera.dismissed':
     'La cámara aún no está permitida. Pulsa Intentar de nuevo y después Permitir, cuando tu navegador lo pregunte.',
   'fault.camera.system':
@@ -100,6 +118,16 @@ export const es: Messages = {
   'fault.camera.busy': 'Otro programa está usando la cámara. Ciérralo y pulsa Intentar de nuevo.',
   'fault.camera.insecure': 'La cámara solo funciona en páginas seguras. Pide un enlace que empiece por https y ábrelo.',
   'fault.camera.unknown': 'La cámara no se inició. Desconéctala, vuelve a conectarla y pulsa Intentar de nuevo.',
+  'fault.way.chrome': 'Haz clic en el símbolo que precede a la dirección, da permiso allí y pulsa Intentar de nuevo.',
+  'fault.way.android': 'Toca el símbolo que precede a la dirección, luego Permisos, da permiso allí y pulsa Intentar de nuevo.',
+  'fault.way.firefox': 'Haz clic en el símbolo tachado que precede a la dirección, quita el bloqueo y pulsa Intentar de nuevo.',
+  'fault.way.safari': 'En el menú Safari elige los ajustes de este sitio web, da permiso allí y pulsa Intentar de nuevo.',
+  'fault.way.ios': 'Toca el botón al borde de la dirección, luego los ajustes del sitio web, da permiso allí y pulsa Intentar de nuevo.',
+  'fault.way.iosApp': 'Abre los ajustes de tu teléfono, elige este navegador en la lista de apps, da permiso allí y pulsa Intentar de nuevo.',
+  'fault.way.app': 'Puede que la aplicación que muestra esta página no lo permita. Abre el enlace en tu navegador, como Safari o Chrome.',
+  'fault.way.frame': 'Puede que la página que rodea a esta no lo permita. Abre la sala en su propia pestaña.',
+  'fault.way.other': 'Da permiso en los ajustes de tu navegador y pulsa Intentar de nuevo.',
+  'fault.frame.open': 'Abrir en una pestaña nueva',
   'fault.screen':
     'No se pudo compartir tu pantalla. Elige una ventana o una pantalla y permítelo si tu sistema lo pregunta.',
 
@@ -341,9 +369,16 @@ export const es: Messages = {
   'onward.soon': { one: 'Pasas a {where} en 1 segundo.', other: 'Pasas a {where} en {n} segundos.' },
   'onward.stay': 'Quedarme aquí',
   'onward.go': 'Ir a {where}',
-  'elsewhere.title': 'Has entrado en otra pestaña',
-  'elsewhere.text': 'Allí estás en la sala. Para usar esta pestaña en su lugar, continúa aquí.',
+  'elsewhere.title': 'Has entrado desde otro lugar',
+  'elsewhere.text': 'Estás en la sala en otra pestaña o en otro dispositivo. Para estar aquí en su lugar, continúa aquí.',
   'elsewhere.back': 'Continuar aquí',
+  'twice.title': 'Ya estás en esta sala',
+  'twice.tab': 'Has entrado en otra pestaña o ventana de este navegador. Si entras aquí, sales de la sala allí.',
+  'twice.device': 'Has entrado en otro dispositivo o en otro navegador. Si entras aquí, sales de la sala allí.',
+  'twice.here': 'Entrar aquí en su lugar',
+  'twice.stay': 'Quedarme allí',
+  'twice.stays': 'Sigues donde estás',
+  'twice.other': 'Entrar como otra persona',
   'removed.title': 'Te han sacado de esta sala',
   'removed.text':
     'Alguien que dirige la sala terminó tu visita. Si crees que fue una equivocación, pregunta a quien te invitó.',

@@ -23,6 +23,7 @@ interface Props {
   /** To the breakout rooms, where there are or can be any. */
   onRooms: (() => void) | null;
   onKeys: () => void;
+  onCheck: () => void;
   /** To the end for all, for those who may. */
   onEnd: (() => void) | null;
   onClose: () => void;
@@ -34,7 +35,7 @@ const hasKeys = matchMedia('(any-pointer: fine)').matches;
 const canChooseSpeaker = 'setSinkId' in HTMLMediaElement.prototype;
 
 /** What is needed now and then. */
-export function MoreSheet({ desk, studio, invite, together, unread, onChat, people, onPeople, onRooms, onKeys, onEnd, onClose }: Props): ReactElement {
+export function MoreSheet({ desk, studio, invite, together, unread, onChat, people, onPeople, onRooms, onKeys, onCheck, onEnd, onClose }: Props): ReactElement {
   const { devices, chosen } = desk;
   return (
     <Sheet title={t('more.title')} onClose={onClose}>
@@ -93,6 +94,9 @@ export function MoreSheet({ desk, studio, invite, together, unread, onChat, peop
       )}
       <section className="sheet-part">
         <LanguageSelect />
+        <button type="button" className="secondary wide" onClick={onCheck}>
+          {t('check.open')}
+        </button>
         {hasKeys && (
           <button type="button" className="secondary wide" onClick={onKeys}>
             {t('keys.title')}

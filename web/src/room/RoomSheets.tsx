@@ -1,3 +1,4 @@
+import { useRoomContext } from '@livekit/components-react';
 import type { ReactElement } from 'react';
 import type { Role, Seat } from '../api/client';
 import type { Desk } from '../media/desk';
@@ -5,6 +6,8 @@ import type { Studio } from '../media/studio';
 import { t } from '../messages';
 import { Sheet } from '../ui/Sheet';
 import type { Acts } from '../visit/acts';
+import { CheckSheet } from './check/CheckSheet';
+import { wayOf } from './check/way';
 import { RoomsSheet } from './breakout/RoomsSheet';
 import { GuestInvite } from './door/GuestInvite';
 import { InviteSheet } from './door/InviteSheet';
@@ -22,7 +25,7 @@ import { HandsPart } from './together/HandsPart';
 import { TogetherPart } from './together/TogetherPart';
 import { LocksSheet } from './tools/LocksSheet';
 
-export type OpenSheet = 'people' | 'react' | 'more' | 'rooms' | 'end' | 'keys' | 'locks' | 'invite' | null;
+export type OpenSheet = 'people' | 'react' | 'more' | 'rooms' | 'end' | 'keys' | 'check' | 'locks' | 'invite' | null;
 
 interface Props {
   open: OpenSheet;
@@ -49,6 +52,7 @@ interface Props {
 
 /** What lies over the stage now; one at a time. */
 export function RoomSheets({ open, onOpen, desk, studio, seat, role, info, people, hands, unread, onChat, narrow, shortcuts, talks, acts, guests, door }: Props): ReactElement | null {
+  const room = useRoomContext();
   const close = (): void => onOpen(null);
   const together = <TogetherPart acts={acts} up={hands.some(({ you }) => you)} onDone={close} />;
   switch (open) {
@@ -93,6 +97,7 @@ export function RoomSheets({ open, onOpen, desk, studio, seat, role, info, peopl
           onPeople={() => onOpen('people')}
           onRooms={mayOpenRooms || info.breakouts.length > 0 ? () => onOpen('rooms') : null}
           onKeys={() => onOpen('keys')}
+          onCheck={() => onOpen('check')}
           onEnd={role === 'host' ? () => onOpen('end') : null}
           onClose={close}
         />
@@ -106,6 +111,8 @@ export function RoomSheets({ open, onOpen, desk, studio, seat, role, info, peopl
       return <InviteSheet acts={acts} seat={seat} guests={guests} waitingRoom={info.locks.waiting_room} onClose={close} />;
     case 'keys':
       return <KeysSheet shortcuts={shortcuts} talks={talks} onClose={close} />;
+    case 'check':
+      return <CheckSheet studio={studio} findWay={() => wayOf(room)} connected onClose={close} />;
     case 'end':
       return <EndSheet acts={acts} onClose={close} />;
   }

@@ -2,7 +2,11 @@
 import { LogLevel, setLogLevel } from 'livekit-client';
 
 export { Session } from './session';
+export { CheckSheet } from './check/CheckSheet';
+export { tryWay } from './check/way';
 export { RoomScreen } from './RoomScreen';
+export { Twice } from './Twice';
+export { WayOutText } from './faults/WayOutText';
 
 export type RoomModule = typeof import('./index');
 

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState, type FormEvent, type ReactElement } from 'react';
+import { useEffect, useId, useRef, useState, type FormEvent, type ReactElement, type ReactNode } from 'react';
 import type { ServerClock } from '../lib/clock';
 import { useStore } from '../lib/useStore';
 import { useTime } from '../lib/useTime';
@@ -23,6 +23,8 @@ interface Props {
   presetName: string | null;
   studio: Studio;
   clock: ServerClock;
+  /** The way to the check of network and devices. */
+  check: ReactNode;
   onJoin: (name: string) => void;
   /** To come in by itself when the room opens, under that name; null: not. */
   onWait: (name: string | null) => void;
@@ -51,7 +53,7 @@ function unusable({ room_type, features, you: { may_send } }: Preview): string |
 }
 
 /** This is you, this is the room, join. */
-export function Lobby({ lobby, presetName, studio, clock, onJoin, onWait, onGiveUp }: Props): ReactElement {
+export function Lobby({ lobby, presetName, studio, clock, check, onJoin, onWait, onGiveUp }: Props): ReactElement {
   const { preview, arrival, trouble, notice, eager } = lobby;
   const { you } = preview;
   const waiting = arrival !== null && arrival.knocks > 0;
@@ -156,6 +158,7 @@ export function Lobby({ lobby, presetName, studio, clock, onJoin, onWait, onGive
             <Switch label={t('lobby.muted')} on={!desk.micOn} onChange={(muted) => studio.wishMicOn(!muted)} />
           </>
         )}
+        {check}
         <div className="lobby-join">
           <TroubleText trouble={trouble} />
           {closed && !arrival ? (

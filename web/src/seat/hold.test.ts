@@ -26,34 +26,51 @@ function channels(): typeof BroadcastChannel {
 test('without locks, tabs ask each other', async () => {
   vi.stubGlobal('navigator', {});
   vi.stubGlobal('BroadcastChannel', channels());
-  expect(await browserHold()('seat', 0)).toBe(true);
-  expect(await browserHold()('seat', 0)).toBe(false);
-  expect(await browserHold()('other seat', 0)).toBe(true);
+  const letGo = await browserHold()('seat', 0);
+  expect(letGo).not.toBeNull();
+  expect(await browserHold()('seat', 0)).toBeNull();
+  expect(await browserHold()('other seat', 0)).not.toBeNull();
+  letGo?.();
+  expect(await browserHold()('seat', 0)).not.toBeNull();
+});
+
+test('a frame that may not lock is alone', async () => {
+  const denied = Object.assign(new Error('denied'), { name: 'SecurityError' });
+  vi.stubGlobal('navigator', { locks: { request: () => Promise.reject(denied) } });
+  for (const patience of [0, 20, Infinity]) expect(await browserHold()('seat', patience)).not.toBeNull();
 });
 
 test('with locks, one tab holds the name and a reload waits for it a little', async () => {
   const held = new Set<string>();
   const waiting: (() => void)[] = [];
+  const grant = async (name: string, then: (lock: object | null) => unknown): Promise<void> => {
+    held.add(name);
+    await then({ name });
+    held.delete(name);
+    waiting.shift()?.();
+  };
   vi.stubGlobal('navigator', {
     locks: {
       request(name: string, options: LockOptions, then: (lock: object | null) => unknown): Promise<unknown> {
-        if (!held.has(name)) {
-          held.add(name);
-          return Promise.resolve(then({ name }));
-        }
+        if (!held.has(name)) return grant(name, then);
         if (options.ifAvailable) return Promise.resolve(then(null));
         return new Promise((resolve, reject) => {
-          waiting.push(() => resolve(then({ name })));
+          waiting.push(() => resolve(grant(name, then)));
           options.signal?.addEventListener('abort', () => reject(new Error('aborted')));
         });
       },
     },
   });
   const hold = browserHold();
-  expect(await hold('seat', 0)).toBe(true);
-  expect(await hold('seat', 0)).toBe(false);
+  const letGo = await hold('seat', 0);
+  expect(letGo).not.toBeNull();
+  expect(await hold('seat', 0)).toBeNull();
   const reload = hold('seat', 5_000);
-  waiting.pop()?.();
-  expect(await reload).toBe(true);
-  expect(await hold('seat', 20)).toBe(false);
+  const later = hold('seat', Infinity);
+  letGo?.();
+  const mine = await reload;
+  expect(mine).not.toBeNull();
+  mine?.();
+  expect(await later).not.toBeNull();
+  expect(await hold('seat', 20)).toBeNull();
 });

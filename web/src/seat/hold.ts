@@ -1,23 +1,26 @@
 import { newSeatKey } from './key';
 
-/** Says whether this tab is the only one with that name, and keeps it so while the tab lives. */
-export type Hold = (name: string, patienceMs: number) => Promise<boolean>;
+/**
+ * Makes this tab the only one with that name while the tab lives, and returns
+ * the way to let go of it; null when another tab still has it after that time.
+ */
+export type Hold = (name: string, patienceMs: number) => Promise<(() => void) | null>;
 
 /** The browser's own locks: freed however the tab ends, also by a crash. */
 function lockHold(locks: LockManager): Hold {
   return (name, patienceMs) =>
     new Promise((resolve) => {
-      const forever = new Promise<never>(() => undefined);
       const abort = new AbortController();
-      const timer = setTimeout(() => abort.abort(), patienceMs);
+      const timer = patienceMs === Infinity ? undefined : setTimeout(() => abort.abort(), patienceMs);
       const options: LockOptions = patienceMs > 0 ? { signal: abort.signal } : { ifAvailable: true };
       locks
         .request(name, options, (lock) => {
           clearTimeout(timer);
-          resolve(lock !== null);
-          return lock === null ? undefined : forever;
+          if (lock === null) return resolve(null);
+          return new Promise<void>((letGo) => resolve(letGo));
         })
-        .catch(() => resolve(false));
+        // A frame that may not lock is taken to be alone: it stores nothing either.
+        .catch(() => resolve(abort.signal.aborted ? null : () => undefined));
     });
 }
 
@@ -45,14 +48,14 @@ function askingHold(open: (name: string) => BroadcastChannel): Hold {
       if (await free()) break;
       if (Date.now() >= end) {
         channel.close();
-        return false;
+        return null;
       }
       await new Promise((resolve) => setTimeout(resolve, answerTime));
     }
     channel.onmessage = ({ data }: MessageEvent<unknown>) => {
       if (data !== 'held' && data !== me) channel.postMessage('held');
     };
-    return true;
+    return () => channel.close();
   };
 }
 
@@ -60,5 +63,5 @@ function askingHold(open: (name: string) => BroadcastChannel): Hold {
 export function browserHold(): Hold {
   if ('locks' in navigator) return lockHold(navigator.locks);
   if (typeof BroadcastChannel === 'function') return askingHold((name) => new BroadcastChannel(name));
-  return () => Promise.resolve(true);
+  return () => Promise.resolve(() => undefined);
 }

@@ -3,29 +3,56 @@ import type { Memory } from '../lib/memory';
 import type { Route } from '../route';
 import type { Hold } from './hold';
 import { isSeatKey, newSeatKey } from './key';
-import { seatKeyFor } from './keeper';
+import { after, inside } from '../visit/sample';
+import { SeatKeeper } from './keeper';
 
 function memory(): Memory & { values: Map<string, string> } {
   const values = new Map<string, string>();
   return { values, get: (key) => values.get(key) ?? null, set: (key, value) => void values.set(key, value) };
 }
 
-/** One browser with its tabs; `held` are the locks of tabs that are open. */
+interface Tab {
+  key: string;
+  rival: boolean;
+  keeper: SeatKeeper;
+  tab: ReturnType<typeof memory>;
+  close: () => void;
+}
+
+/** One browser with its tabs. */
 class Browser {
   readonly memory = memory();
-  readonly held = new Set<string>();
+  /** Who waits for a name, behind whoever has it. */
+  readonly #names = new Map<string, (() => void)[]>();
 
-  /** A tab, new or (with its memory) reloaded or copied. */
-  async open(route: Route, tab = memory()): Promise<{ key: string; tab: typeof tab; close: () => void }> {
-    const mine: string[] = [];
-    const hold: Hold = (name) => {
-      if (this.held.has(name)) return Promise.resolve(false);
-      this.held.add(name);
-      mine.push(name);
-      return Promise.resolve(true);
-    };
-    const key = await seatKeyFor(route, { browser: this.memory, tab, hold });
-    return { key, tab, close: () => mine.forEach((name) => this.held.delete(name)) };
+  /** A tab, new or (with its memory) reloaded or copied. Patience for a reload is over at once. */
+  async open(route: Route, tab = memory()): Promise<Tab> {
+    const mine = new Set<() => void>();
+    const hold: Hold = (name, patience) =>
+      new Promise((resolve) => {
+        const take = (): void => {
+          const letGo = (): void => {
+            if (mine.delete(letGo)) this.#pass(name);
+          };
+          mine.add(letGo);
+          resolve(letGo);
+        };
+        const queue = this.#names.get(name);
+        if (!queue) {
+          this.#names.set(name, []);
+          take();
+        } else if (patience === Infinity) queue.push(take);
+        else resolve(null);
+      });
+    const keeper = new SeatKeeper(route, { browser: this.memory, tab, hold });
+    const close = (): void => [...mine].forEach((letGo) => letGo());
+    return { key: await keeper.key, rival: await keeper.rival, keeper, tab, close };
+  }
+
+  #pass(name: string): void {
+    const next = this.#names.get(name)?.shift();
+    if (next) next();
+    else this.#names.delete(name);
   }
 }
 
@@ -57,7 +84,7 @@ describe('a guest', () => {
     expect((await browser.open(guest)).key).toBe(first.key);
   });
 
-  test('is another person in a second tab, and stays so on reload', async () => {
+  test('is another person in a second tab that was opened before joining, and stays so on reload', async () => {
     const browser = new Browser();
     const first = await browser.open(guest);
     const second = await browser.open(guest);
@@ -82,8 +109,9 @@ describe('a guest', () => {
 
   test('gets a key of its own where nothing can be stored', async () => {
     const forgetful: Memory = { get: () => null, set: () => undefined };
-    const key = await seatKeyFor(guest, { browser: forgetful, tab: forgetful, hold: () => Promise.resolve(true) });
-    expect(isSeatKey(key)).toBe(true);
+    const hold: Hold = () => Promise.resolve(() => undefined);
+    const keeper = new SeatKeeper(guest, { browser: forgetful, tab: forgetful, hold });
+    expect(isSeatKey(await keeper.key)).toBe(true);
   });
 
   test('never trusts what somebody else has put into storage', async () => {
@@ -112,4 +140,79 @@ describe('a visitor with a link', () => {
     expect(stored).not.toContain('secret-token');
     expect([...browser.memory.values.keys()]).toEqual([expect.stringMatching(/^parley\.seat\.room-1\.[0-9a-f]{16}$/)]);
   });
+});
+
+describe.each([
+  ['a guest', guest],
+  ['a visitor with a link', host],
+])('%s who is in the room', (_, route) => {
+  const aside = after(inside, { type: 'dropped', loss: 'elsewhere' });
+  const left = after(inside, { type: 'leave' });
+
+  test('is told so in a second tab, and not in one that is loaded again', async () => {
+    const browser = new Browser();
+    const first = await browser.open(route);
+    await first.keeper.follow(inside);
+    const second = await browser.open(route);
+    expect(second).toMatchObject({ key: first.key, rival: true });
+    first.close();
+    expect(await browser.open(route, first.tab)).toMatchObject({ key: first.key, rival: false });
+  });
+
+  test('is told so in a copied tab', async () => {
+    const browser = new Browser();
+    const first = await browser.open(route);
+    await first.keeper.follow(inside);
+    expect(await browser.open(route, first.tab)).toMatchObject({ key: first.key, rival: true });
+  });
+
+  test('is not told so after leaving', async () => {
+    const browser = new Browser();
+    const first = await browser.open(route);
+    await first.keeper.follow(inside);
+    await first.keeper.follow(left);
+    expect(await browser.open(route)).toMatchObject({ rival: false });
+  });
+
+  test('keeps the seat that a second tab took over, also when that tab is loaded again', async () => {
+    const browser = new Browser();
+    const first = await browser.open(route);
+    await first.keeper.follow(inside);
+    const second = await browser.open(route);
+    await second.keeper.follow(inside);
+    await first.keeper.follow(aside);
+    await Promise.resolve();
+    expect(await browser.open(route)).toMatchObject({ rival: true });
+    second.close();
+    const reloaded = await browser.open(route, second.tab);
+    expect(reloaded).toMatchObject({ key: first.key, rival: false });
+    await reloaded.keeper.follow(inside);
+    // And the first one, loaded again, asks.
+    expect(await browser.open(route, first.tab)).toMatchObject({ key: first.key, rival: true });
+  });
+
+  test('can take the seat back', async () => {
+    const browser = new Browser();
+    const first = await browser.open(route);
+    await first.keeper.follow(inside);
+    const second = await browser.open(route);
+    await second.keeper.follow(inside);
+    await first.keeper.follow(aside);
+    await first.keeper.follow(inside);
+    await second.keeper.follow(aside);
+    second.close();
+    expect(await browser.open(route, second.tab)).toMatchObject({ key: first.key, rival: true });
+  });
+});
+
+test('a guest may be somebody else in a second tab', async () => {
+  const browser = new Browser();
+  const first = await browser.open(guest);
+  await first.keeper.follow(inside);
+  const second = await browser.open(guest);
+  second.keeper.beSomebodyElse();
+  second.close();
+  const other = await browser.open(guest, second.tab);
+  expect(other.rival).toBe(false);
+  expect(other.key).not.toBe(first.key);
 });

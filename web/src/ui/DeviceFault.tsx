@@ -1,6 +1,8 @@
 import type { ReactElement } from 'react';
+import { useStore } from '../lib/useStore';
 import type { Fault, Kind } from '../media/faults';
 import { t, type PlainKey } from '../messages';
+import { wayOutText } from './wayOut';
 
 const words = {
   mic: {
@@ -10,6 +12,7 @@ const words = {
     missing: 'fault.mic.missing',
     busy: 'fault.mic.busy',
     insecure: 'fault.mic.insecure',
+    app: 'fault.mic.blocked',
     unknown: 'fault.mic.unknown',
   },
   camera: {
@@ -19,6 +22,7 @@ const words = {
     missing: 'fault.camera.missing',
     busy: 'fault.camera.busy',
     insecure: 'fault.camera.insecure',
+    app: 'fault.camera.blocked',
     unknown: 'fault.camera.unknown',
   },
 } as const satisfies Record<Kind, Record<Fault, PlainKey>>;
@@ -33,10 +37,12 @@ interface Props {
 
 /** Why a device is not there, and the way out. */
 export function DeviceFault({ kind, fault, onAgain, onWithout }: Props): ReactElement {
+  const WayOut = useStore(wayOutText);
   return (
     <>
       <p>{t(words[kind][fault])}</p>
-      {fault !== 'insecure' && (
+      {WayOut && <WayOut kind={kind} fault={fault} />}
+      {fault !== 'insecure' && fault !== 'app' && (
         <button type="button" className="secondary" onClick={onAgain}>
           {t('device.again')}
         </button>

@@ -33,6 +33,28 @@ describe('before joining', () => {
     expect(after(opening, { type: 'previewed', preview: taken })).toMatchObject({ at: 'lobby', notice: 'linkTaken' });
   });
 
+  test('who is in the room already chooses where to be', () => {
+    const there = preview({ you: { role: 'guest', name: 'Ben', returning: true } });
+    const tab = after(opening, { type: 'previewed', preview: there, rival: true });
+    expect(tab).toMatchObject({ at: 'twice', other: 'tab', staying: false });
+    const device = preview({ you: { role: 'host', name: 'Ada', returning: false, elsewhere: true, link: 'ok' } });
+    expect(after(opening, { type: 'previewed', preview: device })).toMatchObject({ at: 'twice', other: 'device' });
+
+    const stays = after(tab, { type: 'stayThere' });
+    expect(stays).toMatchObject({ at: 'twice', staying: true });
+    for (const visit of [tab, stays]) {
+      expect(taskOf(visit)).toBeNull();
+      const here = after(visit, { type: 'joinHere' });
+      expect(here).toMatchObject({ at: 'lobby', arrival: { name: 'Ben', role: 'guest' } });
+      expect(taskOf(here)).toMatchObject({ do: 'takeSeat' });
+    }
+    // Nobody to be twice: the ways of the page lead nowhere from elsewhere.
+    for (const visit of [lobby, inside]) {
+      expect(after(visit, { type: 'joinHere' })).toBe(visit);
+      expect(after(visit, { type: 'stayThere' })).toBe(visit);
+    }
+  });
+
   test('a link whose time is over is said, but not to somebody who was here before', () => {
     const you = { role: 'guest', name: '', returning: false, link: 'expired' } as const;
     expect(after(opening, { type: 'previewed', preview: preview({ you }) }).at).toBe('wrongLink');

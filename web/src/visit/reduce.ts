@@ -15,7 +15,7 @@ const mediaAttempts = 2;
 export function reduce(visit: Visit, event: Event, now: number): Visit {
   switch (event.type) {
     case 'previewed':
-      return previewed(visit, event.preview);
+      return previewed(visit, event.preview, event.rival ?? false);
     case 'refused':
       return refused(visit, event.refusal, now);
     case 'unreachable':
@@ -49,6 +49,10 @@ export function reduce(visit: Visit, event: Event, now: number): Visit {
       return visit.at === 'lobby' && visit.arrival?.knocks ? { ...visit, trouble: null, arrival: null } : visit;
     case 'asGuest':
       return visit.at === 'wrongLink' ? lobby(withoutLink(visit.preview), null, null) : visit;
+    case 'joinHere':
+      return visit.at === 'twice' ? here(visit.preview) : visit;
+    case 'stayThere':
+      return visit.at === 'twice' ? { ...visit, staying: true } : visit;
     case 'leave':
       return visit.at === 'room' ? away(visit.seat, 'left', now - visit.since) : visit;
     case 'comeBack':
@@ -58,8 +62,11 @@ export function reduce(visit: Visit, event: Event, now: number): Visit {
   }
 }
 
-function previewed(visit: Visit, preview: Preview): Visit {
-  if (visit.at === 'opening') return admitted(preview, null, null);
+function previewed(visit: Visit, preview: Preview, rival: boolean): Visit {
+  if (visit.at === 'opening') {
+    const other = rival ? 'tab' : preview.you.elsewhere ? 'device' : null;
+    return other ? { at: 'twice', preview, other, staying: false } : admitted(preview, null, null);
+  }
   if (visit.at === 'lobby') return waited(visit, preview);
   if (visit.at === 'refused') {
     const notice = visit.refusal.code === 'room_full' ? 'free' : null;
@@ -97,7 +104,13 @@ function joining(visit: InLobby, name: string): Visit {
   return { ...visit, typed: name, eager: false, trouble: null, arrival: arriving(name, visit.preview.you.role) };
 }
 
-function lobby(preview: Preview, typed: string | null, notice: LobbyNotice | null): Visit {
+/** Their seat has a name, and where it is now they chose their devices: nothing is left to ask. */
+function here(preview: Preview): Visit {
+  const first = lobby(preview, null, null);
+  return preview.you.name ? joining(first, preview.you.name) : first;
+}
+
+function lobby(preview: Preview, typed: string | null, notice: LobbyNotice | null): InLobby {
   return { at: 'lobby', preview, typed, notice, trouble: null, arrival: null, eager: false, polls: 0, pauseMs: 0 };
 }
 
@@ -135,6 +148,7 @@ function refused(visit: Visit, refusal: Refusal, now: number): Visit {
     case 'opening':
       return page(null, null, null, 0);
     case 'wrongLink':
+    case 'twice':
       return visit;
   }
 }
@@ -166,6 +180,7 @@ function unreachable(visit: Visit, pauseMs: number): Visit {
       if (visit.link.is === 'asking') return { ...visit, link: { is: 'asking', attempt: visit.link.attempt + 1, pauseMs } };
       return visit;
     case 'wrongLink':
+    case 'twice':
       return visit;
   }
 }

@@ -25,6 +25,8 @@ export interface Means {
   route: Route;
   api: JoinApi;
   seatKey: Promise<string>;
+  /** Whether another tab of this browser was in the room with that key at first. */
+  rival: Promise<boolean>;
   studio: Studio;
   loadRoom: () => Promise<RoomModule>;
 }
@@ -139,14 +141,14 @@ export class Runner {
   }
 
   async #preview(signal: AbortSignal): Promise<Event> {
-    const { api, seatKey } = this.#means;
+    const { api, seatKey, rival } = this.#means;
     const body = { seat_key: await seatKey, ...(this.#link && { link: this.#link }) };
     const asked = Date.now();
     const answer = await api.preview(body, signal);
     switch (answer.is) {
       case 'ok':
         this.clock.set(answer.value.server_time, asked, Date.now());
-        return { type: 'previewed', preview: answer.value };
+        return { type: 'previewed', preview: answer.value, rival: await rival };
       case 'refused':
         return { type: 'refused', refusal: answer.refusal };
       case 'unreachable':

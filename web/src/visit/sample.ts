@@ -9,7 +9,7 @@ export const minute = 60_000;
 const maySend = { microphone: true, camera: false, screen_share: false, chat: true };
 
 /** As the server would show it; what the visitor may send need not be said. */
-export function preview({ you, ...part }: Partial<Omit<Preview, 'you'>> & { you?: Omit<Preview['you'], 'may_send' | 'waits'> } = {}): Preview {
+export function preview({ you, ...part }: Partial<Omit<Preview, 'you'>> & { you?: Omit<Preview['you'], 'may_send' | 'waits' | 'elsewhere'> & { elsewhere?: boolean } } = {}): Preview {
   return {
     room_id: '01a1fd50-e127-70bb-989c-e1b3e2c83cd9',
     room_type: 'audio',
@@ -21,7 +21,7 @@ export function preview({ you, ...part }: Partial<Omit<Preview, 'you'>> & { you?
     features: { camera: false, screen_share: false, chat: true },
     server_time: '2026-01-01T00:00:00Z',
     ...part,
-    you: { role: 'guest', name: '', returning: false, ...you, waits: false, may_send: maySend },
+    you: { role: 'guest', name: '', returning: false, elsewhere: false, ...you, waits: false, may_send: maySend },
   };
 }
 

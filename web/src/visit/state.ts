@@ -36,6 +36,8 @@ export interface Word {
 export type Visit =
   | { at: 'opening'; attempt: number; pauseMs: number }
   | { at: 'wrongLink'; preview: Preview }
+  /** The visitor is in the room already, and says where they want to be. */
+  | { at: 'twice'; preview: Preview; other: 'tab' | 'device'; staying: boolean }
   | {
       at: 'lobby';
       preview: Preview;
@@ -77,7 +79,8 @@ export type Visit =
 export type Loss = 'lost' | 'elsewhere' | 'removed' | 'deleted' | 'moved';
 
 export type Event =
-  | { type: 'previewed'; preview: Preview }
+  /** `rival`: another tab of this browser is in the room with this seat. */
+  | { type: 'previewed'; preview: Preview; rival?: boolean }
   | { type: 'refused'; refusal: Refusal }
   | { type: 'unreachable'; waitMs: number }
   | { type: 'seated'; seat: Seat }
@@ -97,6 +100,9 @@ export type Event =
   /** Not to wait any longer until a host lets one in. */
   | { type: 'giveUp' }
   | { type: 'asGuest' }
+  /** Here, and not where they are already. */
+  | { type: 'joinHere' }
+  | { type: 'stayThere' }
   | { type: 'leave' }
   | { type: 'comeBack' };
 

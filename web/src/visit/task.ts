@@ -41,6 +41,7 @@ export function taskOf(visit: Visit): Task | null {
     case 'removed':
       return preview(`removed ${visit.polls}`, () => Infinity, false);
     case 'wrongLink':
+    case 'twice':
       return null;
   }
 }

@@ -5,6 +5,7 @@ export function titleOf(visit: Visit): string | null {
   switch (visit.at) {
     case 'lobby':
     case 'wrongLink':
+    case 'twice':
       return visit.preview.title;
     case 'room':
     case 'away':

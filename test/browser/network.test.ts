@@ -1,0 +1,189 @@
+import { networkInterfaces } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Browser } from 'playwright-core';
+import { audible, fakeDevices, launch, Person, phone } from './browser';
+import { freeTCPPort, Server } from './server';
+
+/** Has the browser send nothing over UDP, as behind a strict firewall. */
+const withoutUDP = '--webrtc-ip-handling-policy=disable_non_proxied_udp';
+
+/**
+ * An address of this machine that is not loopback: on loopback alone the engine
+ * opens no port for TCP.
+ */
+function address(): string {
+  const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const found = all.find(({ family, internal }) => family === 'IPv4' && !internal);
+  if (!found) throw new Error('this machine has no address but loopback, and media over TCP needs one');
+  return found.address;
+}
+
+/** What the check in the first view says of a connection. */
+async function check(person: Person, words: string): Promise<void> {
+  await person.button('Check connection and devices').click();
+  await person.page.getByRole('dialog').getByText(words).waitFor({ timeout: 25_000 });
+}
+
+describe('where UDP is blocked', () => {
+  let firewalled: Browser;
+
+  beforeAll(async () => {
+    firewalled = await launch([...fakeDevices, withoutUDP]);
+  });
+
+  afterAll(() => firewalled.close());
+
+  test('people meet over TCP, and read so', async () => {
+    const server = await Server.start('--rtc-node-ip', address(), '--rtc-tcp-port', String(await freeTCPPort()));
+    const room = await server.createMeeting({});
+    const host = await Person.arrive(firewalled);
+    const guest = await Person.arrive(firewalled, { viewport: phone });
+    await guest.open(room.guest_link);
+    await check(guest, 'Your network blocks UDP: you will connect over TCP.');
+    await guest.page.getByText(/The server answers in \d+ ms/).waitFor();
+    await guest.seen('phone-light-check-tcp');
+    await guest.page.keyboard.press('Escape');
+    await guest.page.getByLabel('Your name').fill('Ben');
+    await guest.button('Join').click();
+    await host.join(room.final_link);
+    await Promise.all([host.untilHeard(), guest.untilHeard()]);
+    await Promise.all([host.untilSeen(), guest.untilSeen()]);
+
+    await host.button('More').click();
+    await check(host, 'Your network blocks UDP: you are connected over TCP.');
+    await host.seen('desktop-light-check-connected-tcp');
+    for (const person of [host, guest]) await person.close();
+    await server.close();
+  });
+
+  test('without a TCP port the page says what is wrong and what to do', async () => {
+    const server = await Server.start();
+    const room = await server.createRoom();
+    const guest = await Person.arrive(firewalled, { viewport: phone });
+    await guest.open(room.guest_link);
+    await check(guest, 'there is no way over TCP. Try another network');
+    await guest.seen('phone-light-check-none');
+    await guest.page.keyboard.press('Escape');
+    await guest.page.getByLabel('Your name').fill('Ben');
+    await guest.button('Join').click();
+    await guest.page.getByText('Your network lets this page through, but not the sound.').waitFor({ timeout: 40_000 });
+    await guest.seen('phone-light-no-media');
+    await guest.close();
+    await server.close();
+  });
+});
+
+describe('on an open network', () => {
+  let server: Server;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    server = await Server.start();
+    browser = await launch();
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    await server.close();
+  });
+
+  test('the check says what was found, and takes nobody’s seat', async () => {
+    const room = await server.createMeeting({});
+    const guest = await Person.arrive(browser, { dark: true });
+    await guest.open(room.guest_link);
+    await guest.page.getByText('Nobody is here yet').waitFor();
+    await check(guest, 'Sound and pictures get through, and by the best way (UDP).');
+    const sheet = guest.page.getByRole('dialog');
+    await sheet.getByText(/The server answers in \d+ ms/).waitFor();
+    await sheet.getByText('Your microphone works.').waitFor();
+    await sheet.getByText('Your camera works.').waitFor();
+    await guest.button('Play a sound').click();
+    await sheet.getByText('You should have heard two tones.').waitFor();
+    await guest.seen('desktop-dark-check');
+    await guest.button('Check again').click();
+    await sheet.getByText('Sound and pictures get through').waitFor();
+    await guest.page.keyboard.press('Escape');
+
+    const host = await Person.arrive(browser);
+    await host.open(room.final_link);
+    await host.page.getByText('Nobody is here yet').waitFor();
+    await host.button('Join').click();
+    await host.page.getByText('You are the first one here').waitFor();
+    await host.button('More').click();
+    await check(host, 'You are connected by the best way (UDP).');
+    guest.wellBehaved(server.url);
+    for (const person of [guest, host]) await person.close();
+  });
+});
+
+describe('a network that goes away', () => {
+  let server: Server;
+  let others: Browser;
+  let cut: Browser;
+  let network: number;
+
+  beforeAll(async () => {
+    server = await Server.start();
+    others = await launch();
+    const before = networkProcesses();
+    cut = await launch();
+    const [found] = networkProcesses().filter((pid) => !before.includes(pid));
+    if (found === undefined) throw new Error('the browser has no process for its network');
+    network = found;
+  });
+
+  afterAll(async () => {
+    await cut.close();
+    await others.close();
+    await server.close();
+  });
+
+  test('is said, and who was in is back without a reload', async () => {
+    const room = await server.createRoom();
+    const host = await Person.arrive(others);
+    const guest = await Person.arrive(cut, { viewport: phone });
+    await host.join(room.final_link);
+    await guest.join(room.guest_link, 'Ben');
+    await Promise.all([host.untilHeard(), guest.untilHeard()]);
+    await guest.page.evaluate(() => Object.assign(globalThis, { samePage: true }));
+
+    // The browser hears that it is offline, and nothing comes or goes any more.
+    await guest.context.setOffline(true);
+    process.kill(network, 'SIGSTOP');
+    try {
+      await guest.page.getByRole('status').getByText(/econnecting/).first().waitFor({ timeout: 30_000 });
+      await guest.picture('phone-light-offline');
+      await guest.untilSilent();
+      await pause(10_000);
+    } finally {
+      process.kill(network, 'SIGCONT');
+    }
+    await guest.context.setOffline(false);
+    await Promise.all([guest.untilHeard(30_000), host.untilHeard(30_000)]);
+    await guest.page.getByText(/econnecting/).first().waitFor({ state: 'detached' });
+    expect(await guest.page.evaluate(() => 'samePage' in globalThis)).toBe(true);
+    expect(await host.page.locator('audio[data-identity]').count()).toBe(1);
+    expect(await guest.hears()).toBeGreaterThan(audible);
+    for (const person of [host, guest]) await person.close();
+  });
+});
+
+/** The processes that carry the network of browsers which this one has started. */
+function networkProcesses(): number[] {
+  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const parents = new Map<number, number>();
+  const found: number[] = [];
+  for (const name of processes) {
+    try {
+      const [, parent] = /\) \S (\d+)/.exec(readFileSync(`/proc/${name}/stat`, 'utf8')) ?? [];
+      parents.set(Number(name), Number(parent));
+      if (readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('network.mojom.NetworkService')) found.push(Number(name));
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  const ours = (pid: number): boolean => pid === process.pid || (pid > 1 && ours(parents.get(pid) ?? 0));
+  return found.filter(ours);
+}

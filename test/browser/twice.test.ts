@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Browser } from 'playwright-core';
+import { launch, Person, phone } from './browser';
+import { Server } from './server';
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  server = await Server.start();
+  browser = await launch();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+const title = 'You are in this room already';
+
+/** Opens a link in another tab of the same browser, in which something was shown before. */
+async function openAgain(person: Person, link: string): Promise<Person> {
+  const tab = await person.tab();
+  // A tab that has shown nothing else closes itself on "Stay there".
+  await tab.open(`${server.url}/docs`);
+  await tab.open(link);
+  return tab;
+}
+
+test('a second tab of somebody who is in asks where they want to be', async () => {
+  const room = await server.createRoom();
+  const host = await Person.arrive(browser);
+  const ben = await Person.arrive(browser, { viewport: phone });
+  await host.join(room.final_link);
+  await ben.join(room.guest_link, 'Ben');
+  await ben.untilHeard();
+
+  const second = await openAgain(ben, room.guest_link);
+  await second.page.getByRole('heading', { name: title }).waitFor();
+  await second.seen('phone-light-twice');
+  await second.button('Stay there').click();
+  await second.page.getByRole('heading', { name: 'You stay where you are' }).waitFor();
+  await second.seen('phone-light-twice-stays');
+  await ben.untilHeard();
+
+  // Here instead: the other one steps aside and says so.
+  await second.button('Join here instead').click();
+  await second.button('Leave').first().waitFor();
+  await ben.page.getByRole('heading', { name: 'You joined in another place' }).waitFor();
+  await ben.seen('phone-light-elsewhere');
+  await Promise.all([second.untilHeard(), host.untilHeard()]);
+  expect(await host.page.locator('audio[data-identity]').count()).toBe(1);
+
+  // A tab that is loaded again is not a second one.
+  await second.page.reload();
+  await second.button('Join').click();
+  await second.button('Leave').first().waitFor();
+  await second.untilHeard();
+
+  // And the way back.
+  await ben.button('Continue here').click();
+  await ben.button('Leave').first().waitFor();
+  await second.page.getByRole('heading', { name: 'You joined in another place' }).waitFor();
+  await ben.untilHeard();
+  expect(await host.page.locator('audio[data-identity]').count()).toBe(1);
+
+  for (const person of [ben, second]) person.wellBehaved(server.url);
+  await host.close();
+  await ben.close();
+});
+
+test('two people may share a browser', async () => {
+  const room = await server.createRoom();
+  const host = await Person.arrive(browser);
+  const ben = await Person.arrive(browser);
+  await host.join(room.final_link);
+  await ben.join(room.guest_link, 'Ben');
+  const chen = await openAgain(ben, room.guest_link);
+  await chen.button('Join as somebody else').click();
+  await chen.page.getByLabel('Your name').fill('Chen');
+  await chen.button('Join').click();
+  await chen.button('Leave').first().waitFor();
+  await Promise.all([ben.untilHeard(), chen.untilHeard()]);
+  for (const name of ['Ben', 'Chen']) await host.page.getByText(name).first().waitFor();
+  await host.close();
+  await ben.close();
+});
+
+test('who left, and who only looked in, is not asked', async () => {
+  const room = await server.createRoom();
+  const ben = await Person.arrive(browser);
+  await ben.open(room.guest_link);
+  await ben.page.getByLabel('Your name').waitFor();
+  const looksIn = await openAgain(ben, room.guest_link);
+  await looksIn.page.getByLabel('Your name').waitFor();
+  await looksIn.page.close();
+  await ben.page.getByLabel('Your name').fill('Ben');
+  await ben.button('Join').click();
+  await ben.button('Leave').first().click();
+  await ben.page.getByRole('heading', { name: 'You left' }).waitFor();
+  const again = await openAgain(ben, room.guest_link);
+  await again.page.getByLabel('Your name').waitFor();
+  await ben.close();
+});
+
+test('a person with links of their own is asked on a second device, and moves there', async () => {
+  const room = await server.createRoom();
+  const link = (): string =>
+    server.request<{ final_link: string }>('join_room', { room_id: room.room_id, user_info: { name: 'Ada', client_user_id: 'ada', is_admin: true } }).final_link;
+  const host = await Person.arrive(browser);
+  await host.join(room.final_link);
+  const laptop = await Person.arrive(browser);
+  await laptop.join(link());
+  const mobile = await Person.arrive(browser, { viewport: phone, dark: true });
+  await mobile.open(link());
+  await mobile.page.getByRole('heading', { name: title }).waitFor();
+  await mobile.page.getByText('on another device').waitFor();
+  await mobile.seen('phone-dark-twice-device');
+  await mobile.button('Join here instead').click();
+  await mobile.button('Leave').first().waitFor();
+  await laptop.page.getByRole('heading', { name: 'You joined in another place' }).waitFor();
+  await Promise.all([mobile.untilHeard(), host.untilHeard()]);
+  // A second tab with the same link is the same person, too.
+  const tab = await openAgain(mobile, mobile.page.url());
+  await tab.page.getByRole('heading', { name: title }).waitFor();
+  expect(await tab.button('Join as somebody else').count()).toBe(0);
+  for (const person of [host, laptop, mobile]) await person.close();
+});
+
+test('the question reads well from right to left, too', async () => {
+  const room = await server.createRoom();
+  const ben = await Person.arrive(browser);
+  await ben.join(room.guest_link, 'Ben');
+  const second = await openAgain(ben, `${room.guest_link}?lang=ar`);
+  await second.page.getByRole('heading', { level: 1 }).waitFor();
+  expect(await second.page.locator('html').getAttribute('dir')).toBe('rtl');
+  await second.seen('desktop-light-twice-ar');
+  await ben.close();
+});

@@ -1,0 +1,32 @@
+import { describe, expect, test } from 'vitest';
+import { answerTime } from './server';
+import { protocolOf } from './way';
+
+const pair = { type: 'candidate-pair', id: 'pair', localCandidateId: 'mine' };
+const other = { type: 'candidate-pair', id: 'other', localCandidateId: 'unused' };
+const mine = { type: 'local-candidate', id: 'mine', protocol: 'tcp' };
+const unused = { type: 'local-candidate', id: 'unused', protocol: 'udp' };
+
+/** A report, in the order in which a browser happens to list its parts. */
+const report = (...entries: { id: string; type: string }[]): RTCStatsReport =>
+  new Map(entries.map((entry) => [entry.id, entry])) as unknown as RTCStatsReport;
+
+describe('the protocol of a connection', () => {
+  test.each([
+    ['as Chromium and Safari tell it', [{ type: 'transport', id: 't', selectedCandidatePairId: 'pair' }, other, pair, unused, mine], 'tcp'],
+    ['whatever comes first', [mine, unused, pair, other, { type: 'transport', id: 't', selectedCandidatePairId: 'pair' }], 'tcp'],
+    ['as Firefox tells it', [other, { ...pair, selected: true }, unused, mine], 'tcp'],
+    ['before there is one', [{ type: 'transport', id: 't' }, other, pair, unused, mine], null],
+    ['of nothing', [], null],
+  ])('%s', (_, entries, protocol) => expect(protocolOf(report(...entries))).toBe(protocol));
+});
+
+test('the server is as quick as its best answer', async () => {
+  const times = [0, 300, 300, 340, 340, 600];
+  expect(await answerTime(() => Promise.resolve(true), () => times.shift() ?? 0)).toBe(40);
+});
+
+test('one answer that does not come is no answer', async () => {
+  const answers = [true, false, true];
+  expect(await answerTime(() => Promise.resolve(answers.shift() ?? true))).toBeNull();
+});

@@ -1,0 +1,54 @@
+import { Room, RoomEvent } from 'livekit-client';
+
+/** How sound and pictures get through; `unknown` when that could not be tried. */
+export type Way = 'udp' | 'tcp' | 'none' | 'unknown';
+
+const patience = 8_000;
+
+/** Connects to the media engine for a moment, with a token that leads to nobody. */
+export async function tryWay(token: string): Promise<Way> {
+  const room = new Room({ singlePeerConnection: true });
+  let answered = false;
+  room.once(RoomEvent.SignalConnected, () => (answered = true));
+  try {
+    await room.connect(location.origin.replace(/^http/, 'ws'), token, {
+      maxRetries: 0,
+      websocketTimeout: patience,
+      peerConnectionTimeout: patience,
+    });
+    return await wayOf(room);
+  } catch {
+    return answered ? 'none' : 'unknown';
+  } finally {
+    void room.disconnect();
+  }
+}
+
+/** The way that a connection has found. Where it has two, the worse one counts. */
+export async function wayOf(room: Room): Promise<Way> {
+  const { publisher, subscriber } = room.engine.pcManager ?? {};
+  const reports = await Promise.all([publisher?.getStats(), subscriber?.getStats()]);
+  const protocols = reports.map((report) => report && protocolOf(report));
+  return protocols.includes('tcp') ? 'tcp' : protocols.includes('udp') ? 'udp' : 'unknown';
+}
+
+interface Pair extends RTCIceCandidatePairStats {
+  /** What Firefox says instead of naming the pair in the transport. */
+  selected?: boolean;
+}
+
+interface Candidate extends RTCStats {
+  protocol?: string;
+}
+
+/** The protocol of the pair of addresses in use; null before there is one. */
+export function protocolOf(report: Pick<RTCStatsReport, 'get' | 'forEach'>): string | null {
+  let pair: Pair | undefined;
+  report.forEach((entry: RTCStats) => {
+    const chosen = entry.type === 'transport' && (entry as RTCTransportStats).selectedCandidatePairId;
+    if (chosen) pair = report.get(chosen) as Pair;
+    else if (entry.type === 'candidate-pair' && (entry as Pair).selected) pair = entry as Pair;
+  });
+  const local = pair && (report.get(pair.localCandidateId) as Candidate | undefined);
+  return local?.protocol ?? null;
+}
