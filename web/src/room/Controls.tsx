@@ -32,7 +32,7 @@ export function Controls({ desk, studio, allowed, narrow, people, unread, onChat
   const sharing = desk.screen.is === 'live';
   const leave = <Control icon="leave" label={t('control.leave')} look="danger" onPress={onLeave} />;
   const news = unread ? { count: unread, counted: count('chat.unread', unread) } : {};
-  const more = <Control icon="more" label={t('control.more')} onPress={onMore} {...(narrow && news)} />;
+  const more = <Control icon="more" label={t('control.more')} letter="O" onPress={onMore} {...(narrow && news)} />;
   return (
     <nav className="controls" aria-label={t('room.controls')}>
       {allowed.mic && (
@@ -40,6 +40,7 @@ export function Controls({ desk, studio, allowed, narrow, people, unread, onChat
           icon={speaking ? 'mic' : 'micOff'}
           label={t(speaking ? 'control.mute' : 'control.unmute')}
           look={speaking ? 'plain' : 'off'}
+          letter="M"
           onPress={() => void studio.setMicOn(!speaking)}
         />
       )}
@@ -48,6 +49,7 @@ export function Controls({ desk, studio, allowed, narrow, people, unread, onChat
           icon={seen ? 'camera' : 'cameraOff'}
           label={t(seen ? 'control.cameraOff' : 'control.cameraOn')}
           look={seen ? 'plain' : 'off'}
+          letter="V"
           onPress={() => void studio.setCameraOn(!seen)}
         />
       )}
@@ -62,11 +64,12 @@ export function Controls({ desk, studio, allowed, narrow, people, unread, onChat
             <Control
               icon={sharing ? 'screenOff' : 'screen'}
               label={t(sharing ? 'control.unshare' : 'control.share')}
+              letter="S"
               onPress={() => (sharing ? studio.stopSharing() : void studio.shareScreen())}
             />
           )}
-          {unread !== null && <Control icon="chat" label={t('chat.title')} onPress={onChat} {...news} />}
-          <Control icon="people" label={t('control.people')} count={people} onPress={onPeople} />
+          {unread !== null && <Control icon="chat" label={t('chat.title')} letter="C" onPress={onChat} {...news} />}
+          <Control icon="people" label={t('control.people')} count={people} letter="P" onPress={onPeople} />
           <Control icon="hand" label={t('control.react')} onPress={onReact} />
           {more}
           {leave}

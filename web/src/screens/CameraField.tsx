@@ -3,6 +3,7 @@ import { initials } from '../lib/initials';
 import type { Desk } from '../media/desk';
 import type { Studio } from '../media/studio';
 import { t } from '../messages';
+import { BlurSwitch } from '../ui/BlurSwitch';
 import { DeviceFault } from '../ui/DeviceFault';
 import { DeviceSelect } from '../ui/DeviceSelect';
 import { Icon } from '../ui/Icon';
@@ -53,6 +54,7 @@ export function CameraField({ desk, studio, name }: { desk: Desk; studio: Studio
         />
       )}
       <Switch label={t('lobby.camera')} on={cameraOn} onChange={(on) => void studio.wishCameraOn(on)} />
+      <BlurSwitch desk={desk} studio={studio} />
     </section>
   );
 }
