@@ -141,3 +141,173 @@ test('each can be made quieter, for oneself, also after the connection was lost'
   expect(await amina.page.locator('audio').evaluateAll((all) => all.map((one) => (one as HTMLAudioElement).volume))).toEqual([1]);
   await partings(people, /./);
 });
+
+/** Lets a page's connections be looked into. */
+async function noteConnections(person: Person): Promise<void> {
+  await person.page.addInitScript(() => {
+    const all: RTCPeerConnection[] = [];
+    Object.assign(globalThis, { connections: all });
+    const Usual = RTCPeerConnection;
+    globalThis.RTCPeerConnection = class extends Usual {
+      constructor(configuration?: RTCConfiguration) {
+        super(configuration);
+        all.push(this);
+      }
+    };
+  });
+}
+
+/** How many cameras and screens of others send something to a page within a second. */
+const streams = (person: Person): Promise<number> =>
+  person.page.evaluate(async () => {
+    const { connections } = globalThis as unknown as { connections: RTCPeerConnection[] };
+    const received = async (): Promise<Map<string, number>> => {
+      const bytes = new Map<string, number>();
+      for (const connection of connections) {
+        for (const stat of (await connection.getStats()).values() as Iterable<{ id: string; type: string; kind: string; bytesReceived: number }>) {
+          if (stat.type === 'inbound-rtp' && stat.kind === 'video') bytes.set(stat.id, stat.bytesReceived);
+        }
+      }
+      return bytes;
+    };
+    const before = await received();
+    await new Promise((done) => setTimeout(done, 1_000));
+    const after = await received();
+    return [...after].filter(([id, bytes]) => bytes > (before.get(id) ?? 0)).length;
+  });
+
+/** How wide somebody's picture comes; 0 where there is none. */
+const widthOf = async (person: Person, name: string): Promise<number> => {
+  const [width] = await tile(person, name).locator('video').evaluateAll((all) => all.map((one) => (one as HTMLVideoElement).videoWidth));
+  return width ?? 0;
+};
+const patient = { timeout: 30_000 };
+
+test('who saves data gets no cameras and sends a small one', async () => {
+  const room = await server.createMeeting({});
+  const amina = await Person.arrive(browser);
+  const ben = await Person.arrive(browser, { viewport: phone });
+  await noteConnections(ben);
+  await amina.join(room.final_link);
+  await ben.join(room.guest_link, 'Ben');
+  await Promise.all([amina.untilSeen(), ben.untilSeen()]);
+  await expect.poll(() => widthOf(amina, 'Ben'), patient).toBeGreaterThan(320);
+  await expect.poll(() => streams(ben)).toBe(1);
+
+  await inMore(ben, async () => {
+    await stageSwitch(ben, 'Save data').click();
+    await ben.seen('stage-phone-more');
+  });
+  await ben.page.getByText('You save data: the cameras of the others are off.').waitFor();
+  await expect.poll(() => streams(ben)).toBe(0);
+  expect(await widthOf(ben, 'Amina')).toBe(0);
+  await expect.poll(() => widthOf(amina, 'Ben'), patient).toBeLessThanOrEqual(320);
+  await ben.untilHeard();
+  await ben.seen('stage-phone-saving');
+
+  // It is remembered, and holds for whoever comes.
+  await ben.page.reload();
+  await ben.button('Join').click();
+  await ben.page.getByText('You save data: the cameras of the others are off.').waitFor();
+  const chen = await Person.arrive(browser, { dark: true });
+  await chen.join(room.guest_link, 'Chen');
+  await chen.untilSeen();
+  await tile(ben, 'Chen').waitFor();
+  await ben.untilHeard();
+  expect(await streams(ben)).toBe(0);
+  expect(await widthOf(chen, 'Ben')).toBeLessThanOrEqual(320);
+
+  await ben.button('Show cameras').click();
+  await ben.untilSeen();
+  await expect.poll(() => streams(ben)).toBe(2);
+  await expect.poll(() => widthOf(chen, 'Ben'), patient).toBeGreaterThan(320);
+  await partings([amina, ben, chen]);
+});
+
+test('a browser that is told to save data does so from the first moment', async () => {
+  const room = await server.createMeeting({});
+  const amina = await Person.arrive(browser);
+  await amina.page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'connection', { value: { saveData: true } }));
+  await amina.join(room.final_link);
+  await amina.page.getByText('You save data').waitFor();
+  await amina.button('Show cameras').click();
+  await amina.page.reload();
+  await amina.button('Join').click();
+  await tile(amina, 'Amina').waitFor();
+  expect(await amina.page.getByText('You save data').count()).toBe(0);
+  await partings([amina]);
+});
+
+test('pictures come as large as they are shown, and not while they are not', async () => {
+  const room = await server.createMeeting({});
+  const amina = await Person.arrive(browser);
+  const ben = await Person.arrive(browser);
+  const chen = await Person.arrive(browser);
+  await noteConnections(amina);
+  await amina.join(room.final_link);
+  await ben.join(room.guest_link, 'Ben');
+  await chen.join(room.guest_link, 'Chen');
+  await tile(amina, 'Chen').hover();
+  await amina.button('Pin Chen').click();
+  await expect.poll(() => widthOf(amina, 'Chen'), patient).toBeGreaterThan(640);
+  await expect.poll(() => widthOf(amina, 'Ben'), patient).toBeLessThanOrEqual(320);
+  await expect.poll(() => streams(amina)).toBe(2);
+
+  // Too small for three.
+  await amina.page.setViewportSize({ width: 330, height: 480 });
+  await amina.button('Unpin').or(amina.button('Pin Chen')).click();
+  await amina.page.setViewportSize({ width: 330, height: 330 });
+  await amina.button(/more$/).waitFor();
+  const drawn = (): Promise<number> => amina.page.locator('.tiles video:not(.mirrored)').count();
+  await expect.poll(drawn).toBeLessThan(2);
+  await expect.poll(async () => (await streams(amina)) - (await drawn())).toBe(0);
+  await partings([amina, ben, chen]);
+});
+
+// Chromium's fake devices blur nothing, so what the browser says of its camera
+// is said here; what the page does with it is real.
+test('what is behind one is blurred where the browser can', async () => {
+  const room = await server.createMeeting({});
+  const plain = await Person.arrive(browser);
+  await plain.open(room.final_link);
+  await plain.page.getByText('Your microphone works.').waitFor();
+  expect(await stageSwitch(plain, 'Blur background').count()).toBe(0);
+  await plain.close();
+
+  const amina = await Person.arrive(browser);
+  await amina.page.addInitScript(() => {
+    const blurred = new WeakMap<MediaStreamTrack, boolean>();
+    const { getCapabilities, getSettings, applyConstraints } = MediaStreamTrack.prototype;
+    Object.assign(MediaStreamTrack.prototype, {
+      getCapabilities(this: MediaStreamTrack) {
+        return { ...getCapabilities.call(this), ...(this.kind === 'video' && { backgroundBlur: [false, true] }) };
+      },
+      getSettings(this: MediaStreamTrack) {
+        return { ...getSettings.call(this), backgroundBlur: blurred.get(this) ?? false };
+      },
+      async applyConstraints(this: MediaStreamTrack, { backgroundBlur, ...others }: MediaTrackConstraints & { backgroundBlur?: boolean }) {
+        if (backgroundBlur !== undefined) blurred.set(this, backgroundBlur);
+        await applyConstraints.call(this, others);
+      },
+    });
+  });
+  const isBlurred = (): Promise<boolean | undefined> =>
+    amina.page.evaluate(() => {
+      const stream = document.querySelector('video')?.srcObject;
+      const [track] = stream instanceof MediaStream ? stream.getVideoTracks() : [];
+      return (track?.getSettings() as { backgroundBlur?: boolean } | undefined)?.backgroundBlur;
+    });
+  await amina.open(room.final_link);
+  await stageSwitch(amina, 'Blur background').click();
+  await expect.poll(isBlurred).toBe(true);
+  await amina.seen('stage-lobby-blur');
+  await amina.page.reload();
+  await expect.poll(isBlurred).toBe(true);
+  await amina.button('Join').click();
+  await inMore(amina, async () => {
+    expect(await stageSwitch(amina, 'Blur background').isChecked()).toBe(true);
+    await stageSwitch(amina, 'Blur background').click();
+  });
+  await expect.poll(isBlurred).toBe(false);
+  await partings([amina]);
+});
