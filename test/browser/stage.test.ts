@@ -99,6 +99,7 @@ test('one can do without one’s own tile, and without those who have no picture
   const { people } = await meet(['Ben', 'Chen']);
   const [amina, , chen] = people as [Person, Person, Person];
   await inMore(amina, () => stageSwitch(amina, 'Hide your own tile').click());
+  expect(await amina.button('Mute').getAttribute('aria-keyshortcuts')).toBe('M');
   await expect.poll(() => amina.page.locator('.tile').count()).toBe(2);
   expect(await tile(amina, 'Amina').count()).toBe(0);
   await chen.button('Stop camera').click();
@@ -310,4 +311,114 @@ test('what is behind one is blurred where the browser can', async () => {
   });
   await expect.poll(isBlurred).toBe(false);
   await partings([amina]);
+});
+
+test('a screen is shared with its sound, which has a volume of its own', async () => {
+  // Chromium takes the tab of this title without asking; its sound is what the tab plays.
+  const sharing = await launch([
+    '--use-fake-device-for-media-stream',
+    '--use-fake-ui-for-media-stream',
+    '--auto-select-tab-capture-source-by-title=Film',
+    '--autoplay-policy=no-user-gesture-required',
+  ]);
+  const room = await server.createMeeting({});
+  const amina = await Person.arrive(sharing);
+  const ben = await Person.arrive(browser);
+  const film = await amina.context.newPage();
+  await film.goto(`${server.url}/docs`);
+  await film.evaluate(() => {
+    document.title = 'Film';
+    const context = new AudioContext();
+    const tone = context.createOscillator();
+    tone.connect(context.destination);
+    tone.start();
+  });
+  await amina.page.bringToFront();
+  await amina.join(room.final_link);
+  await ben.join(room.guest_link, 'Ben');
+  await amina.button('Mute').click();
+  await ben.untilSilent();
+  await amina.button('Share screen').click();
+  await expect.poll(() => large(ben).innerText()).toContain('Screen of Amina');
+  await expect.poll(() => large(ben).locator('video').evaluate((video) => (video as HTMLVideoElement).videoWidth)).toBeGreaterThan(0);
+  await tile(amina, 'You share your screen').waitFor();
+  await ben.untilHeard();
+  await ben.seen('stage-share');
+  await amina.seen('stage-share-own');
+
+  // A pin stands above a screen, which stays in the strip.
+  await ben.page.getByRole('button', { name: 'Pin Amina' }).focus();
+  await ben.page.keyboard.press('Enter');
+  await expect.poll(() => large(ben).innerText()).not.toContain('Screen of Amina');
+  await tile(ben, 'Screen of Amina').waitFor();
+  await ben.page.getByRole('button', { name: 'Pin Amina' }).click();
+
+  await ben.button(/^People/).click();
+  await ben.button('Options for Amina').click();
+  await ben.page.getByRole('slider', { name: 'Volume of their screen' }).fill('0');
+  const volume = (source: string): Promise<number> => ben.page.locator(`audio[data-source=${source}]`).evaluate((audio) => (audio as HTMLAudioElement).volume);
+  expect([await volume('screen_share_audio'), await volume('microphone')]).toEqual([0, 1]);
+  await ben.seen('stage-share-volume');
+  await amina.button('Stop sharing').click();
+  await ben.page.locator('audio[data-source=screen_share_audio]').waitFor({ state: 'detached' });
+  await partings([amina, ben]);
+  await sharing.close();
+});
+
+test('a window of its own shows who speaks, and has mute and leave', async () => {
+  const { people } = await meet(['Ben']);
+  const [amina] = people as [Person, Person];
+  await amina.button(/^More/).click();
+  await amina.button('Picture in picture').click();
+  const inside = <T>(read: (inside: Document) => T): Promise<T> =>
+    amina.page.evaluate(`(${read.toString()})(documentPictureInPicture.window.document)`) as Promise<T>;
+  await expect.poll(() => inside((it) => it.querySelector('.tile')?.textContent)).toContain('Ben');
+  await expect.poll(() => inside((it) => it.querySelector('video')?.videoWidth ?? 0)).toBeGreaterThan(0);
+  // It looks as the page does, by the page's own style sheets.
+  await expect.poll(() => inside((it) => getComputedStyle(it.querySelector('.controls') ?? it.body).display)).toBe('flex');
+  await inside((it) => [...it.querySelectorAll('button')].find(({ textContent }) => textContent === 'Mute')?.click());
+  await amina.button('Unmute').waitFor();
+  await inside((it) => [...it.querySelectorAll('button')].find(({ textContent }) => textContent === 'Leave')?.click());
+  await amina.page.getByRole('heading', { name: 'You left' }).waitFor();
+  await expect.poll(() => amina.page.evaluate(() => (window as { documentPictureInPicture?: { window: unknown } }).documentPictureInPicture?.window)).toBeNull();
+  await partings(people);
+});
+
+test('a browser that cannot do it offers no window of its own', async () => {
+  const { people } = await meet(['Ben']);
+  const [amina] = people as [Person, Person];
+  await amina.page.addInitScript(() => {
+    Object.defineProperty(window, 'documentPictureInPicture', { value: undefined });
+  });
+  await amina.page.reload();
+  await amina.button('Join').click();
+  await amina.untilSeen();
+  await inMore(amina, async () => {
+    // The browser's own, for one picture.
+    await amina.button('Picture in picture').click();
+    await expect.poll(() => amina.page.evaluate(() => document.pictureInPictureElement?.closest('.tile')?.textContent)).toContain('Ben');
+    await amina.page.evaluate(() => document.exitPictureInPicture());
+  });
+  await amina.page.evaluate(() => Object.defineProperty(document, 'pictureInPictureEnabled', { value: false }));
+  await inMore(amina, async () => expect(await amina.button('Picture in picture').count()).toBe(0));
+  await partings(people);
+});
+
+test('a bad connection is shown by shape and words, to oneself with what to do', async () => {
+  const { people } = await meet(['Ben']);
+  const [amina, ben] = people as [Person, Person];
+  const network = await ben.context.newCDPSession(ben.page);
+  await network.send('Network.enable');
+  const lose = (packetLoss: number): Promise<unknown> =>
+    network.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1, packetLoss });
+  await lose(35);
+  await tile(amina, 'Ben').getByText('Weak connection').waitFor({ timeout: 60_000 });
+  await amina.seen('stage-weak');
+  await ben.page.getByText('Your connection is weak. Turn off your camera, or save data').waitFor({ timeout: 30_000 });
+  await ben.seen('stage-weak-own');
+  await ben.page.locator('.banner').getByRole('button', { name: 'Save data' }).click();
+  await ben.page.getByText('You save data').waitFor();
+  await lose(0);
+  await tile(amina, 'Ben').getByText('Weak connection').waitFor({ state: 'detached', timeout: 60_000 });
+  await partings(people, /./);
 });

@@ -3,7 +3,8 @@ type Blurring = { backgroundBlur?: boolean };
 
 /** Whether what is behind is blurred now; null where the visitor cannot choose. */
 export function blurOf(track: MediaStreamTrack): boolean | null {
-  const { backgroundBlur } = track.getCapabilities?.() as { backgroundBlur?: boolean[] };
+  // Typed as always there; older browsers tell of no capabilities.
+  const { backgroundBlur } = (track.getCapabilities?.() ?? {}) as { backgroundBlur?: boolean[] };
   return backgroundBlur?.length === 2 ? ((track.getSettings() as Blurring).backgroundBlur ?? false) : null;
 }
 

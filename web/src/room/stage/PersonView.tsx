@@ -8,7 +8,7 @@ import { Volume } from './Volume';
 
 /** How the visitor sees and hears somebody; it changes nothing for anybody else. */
 export function PersonView({ person, video }: { person: Person; video: boolean }): ReactElement {
-  const { identity, name, participant } = person;
+  const { identity, participant } = person;
   const pinned = useStore(pins).includes(identity);
   return (
     <>

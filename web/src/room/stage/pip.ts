@@ -1,5 +1,12 @@
 import { Store } from '../../lib/store';
 
+declare global {
+  interface Window {
+    /** Where the browser has it. */
+    documentPictureInPicture?: { requestWindow(size: { width: number; height: number }): Promise<Window> };
+  }
+}
+
 /** The small window that stays above all others, while there is one. */
 export const pip = new Store<Window | null>(null);
 

@@ -27,6 +27,7 @@ export class Thrift {
   };
 
   readonly #one = (publication: RemoteTrackPublication): void => {
-    if (publication.source === Track.Source.Camera) publication.setSubscribed(!savesData.get());
+    const saves = savesData.get();
+    if (publication.source === Track.Source.Camera && publication.isDesired === saves) publication.setSubscribed(!saves);
   };
 }
