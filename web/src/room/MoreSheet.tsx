@@ -76,6 +76,7 @@ export function MoreSheet({ desk, studio, link, together, unread, onChat, people
           {t('pip.open')}
         </button>
       )}
+      {desk.video && <ViewPart />}
       <section className="sheet-part">
         <h3>{t('more.devices')}</h3>
         <DeviceSelect
@@ -105,7 +106,6 @@ export function MoreSheet({ desk, studio, link, together, unread, onChat, people
         )}
         <BlurSwitch desk={desk} studio={studio} />
       </section>
-      {desk.video && <ViewPart />}
       <section className="sheet-part">
         <h3>{t('more.invite')}</h3>
         <Invite link={link} />

@@ -62,7 +62,7 @@ export function VideoStage({ room, people, desk, onPeople }: Props): ReactElemen
   const places = Math.max(1, (strip ? strip.places : capacity(space, ratio, gap, leastWidth)) - beside.length);
   const starring = cast.filter(({ person }) => large.includes(person.identity)).length;
   const others = cast.length - starring;
-  const fitting = others + (unseen > 0 ? 1 : 0) > places ? places - 1 : others;
+  const fitting = others > places ? places - 1 : others;
   const ordered = useOrder(room, cast, fitting + starring);
   const small: Item[] = [
     ...beside,
@@ -71,7 +71,8 @@ export function VideoStage({ room, people, desk, onPeople }: Props): ReactElemen
       .slice(0, fitting)
       .map((entry) => ({ key: entry.person.identity, entry })),
   ];
-  const more = others - fitting + unseen;
+  // Who is left out by wish needs no place to say so, unless there is one anyway.
+  const more = fitting < others ? others - fitting + unseen : 0;
   const stars = large.flatMap((key): Item[] => {
     const screen = shared.get(key);
     const entry = cast.find(({ person }) => person.identity === key);
