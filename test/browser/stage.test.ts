@@ -97,11 +97,19 @@ test('in speaker view whoever speaks is large, a pin stands above that, and it i
 
 test('one can do without one’s own tile, and without those who have no picture', async () => {
   const { people } = await meet(['Ben', 'Chen']);
-  const [amina, , chen] = people as [Person, Person, Person];
+  const [amina, ben, chen] = people as [Person, Person, Person];
   await inMore(amina, () => stageSwitch(amina, 'Hide your own tile').click());
   expect(await amina.button('Mute').getAttribute('aria-keyshortcuts')).toBe('M');
   await expect.poll(() => amina.page.locator('.tile').count()).toBe(2);
   expect(await tile(amina, 'Amina').count()).toBe(0);
+
+  // From right to left everything lies the other way round.
+  await inMore(ben, async () => void (await ben.page.getByLabel('Language').selectOption('ar')));
+  await tile(ben, 'Chen').hover();
+  await ben.page.getByRole('button', { name: /Chen/ }).click();
+  await expect.poll(() => large(ben).count()).toBe(1);
+  await ben.seen('stage-ar-pinned');
+
   await chen.button('Stop camera').click();
   await inMore(amina, () => stageSwitch(amina, 'Hide people without picture').click());
   await expect.poll(() => amina.page.locator('.tile').count()).toBe(1);

@@ -17,7 +17,11 @@ export function CameraField({ desk, studio, name }: { desk: Desk; studio: Studio
     <section className="camera" aria-label={t('camera.label')}>
       <div className="tile preview">
         {camera.is === 'live' ? (
-          <Picture track={camera.track} />
+          <>
+            <Picture track={camera.track} />
+            {/* Over the picture: which camera offers it is known late, and nothing below may move then. */}
+            <BlurSwitch desk={desk} studio={studio} />
+          </>
         ) : (
           <div className="preview-text">
             {name.trim() ? (
@@ -54,7 +58,6 @@ export function CameraField({ desk, studio, name }: { desk: Desk; studio: Studio
         />
       )}
       <Switch label={t('lobby.camera')} on={cameraOn} onChange={(on) => void studio.wishCameraOn(on)} />
-      <BlurSwitch desk={desk} studio={studio} />
     </section>
   );
 }
