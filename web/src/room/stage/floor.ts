@@ -1,5 +1,5 @@
 /** A pause that belongs to what somebody says. */
-const breath = 1_500;
+const breath = 1_000;
 /** What is shorter may be a cough. */
 const words = 1_200;
 /** As long somebody has the floor at least. */
