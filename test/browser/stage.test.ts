@@ -359,26 +359,10 @@ test('what is behind one is blurred where the browser can', async () => {
 });
 
 test('a screen is shared with its sound, which has a volume of its own', async () => {
-  // Chromium takes the tab of this title without asking; its sound is what the tab plays.
-  const sharing = await launch([
-    '--use-fake-device-for-media-stream',
-    '--use-fake-ui-for-media-stream',
-    '--auto-select-tab-capture-source-by-title=Film',
-    '--autoplay-policy=no-user-gesture-required',
-  ]);
+  // Chromium's fake screen is the fake camera with the fake microphone's beep.
   const room = await server.createMeeting({});
-  const amina = await Person.arrive(sharing);
+  const amina = await Person.arrive(browser);
   const ben = await Person.arrive(browser);
-  const film = await amina.context.newPage();
-  await film.goto(`${server.url}/docs`);
-  await film.evaluate(() => {
-    document.title = 'Film';
-    const context = new AudioContext();
-    const tone = context.createOscillator();
-    tone.connect(context.destination);
-    tone.start();
-  });
-  await amina.page.bringToFront();
   await amina.join(room.final_link);
   await ben.join(room.guest_link, 'Ben');
   await amina.button('Mute').click();
@@ -407,7 +391,6 @@ test('a screen is shared with its sound, which has a volume of its own', async (
   await amina.button('Stop sharing').click();
   await ben.page.locator('audio[data-source=screen_share_audio]').waitFor({ state: 'detached' });
   await partings([amina, ben]);
-  await sharing.close();
 });
 
 test('a window of its own shows who speaks, and has mute and leave', async () => {

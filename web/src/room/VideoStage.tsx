@@ -52,24 +52,26 @@ export function VideoStage({ room, people, desk, onPeople }: Props): ReactElemen
     large,
   });
 
-  // Screens that are not large, and what is said of one's own.
-  const beside: Item[] = [...shared].filter(([key]) => !large.includes(key)).map(([key, screen]) => ({ key, screen }));
-  if (desk.screen.is === 'live') beside.push({ key: 'own', screen: null });
+  const smallScreens: Item[] = [...shared].filter(([key]) => !large.includes(key)).map(([key, screen]) => ({ key, screen }));
+  // One's own is said last: it moves nobody.
+  const ownScreen: Item[] = desk.screen.is === 'live' ? [{ key: 'own', screen: null }] : [];
+  const screensToPlace = smallScreens.length + ownScreen.length;
 
   // Upright spaces hold upright tiles better.
-  const ratio = space.height > space.width * 1.2 && cast.length + beside.length < 3 ? 1 : 4 / 3;
+  const ratio = space.height > space.width * 1.2 && cast.length + screensToPlace < 3 ? 1 : 4 / 3;
   const strip = large.length > 0 ? stripOf(space) : null;
-  const places = Math.max(1, (strip ? strip.places : capacity(space, ratio, gap, leastWidth)) - beside.length);
+  const places = Math.max(1, (strip ? strip.places : capacity(space, ratio, gap, leastWidth)) - screensToPlace);
   const starring = cast.filter(({ person }) => large.includes(person.identity)).length;
   const others = cast.length - starring;
   const fitting = others > places ? places - 1 : others;
   const ordered = useOrder(room, cast, fitting + starring);
   const small: Item[] = [
-    ...beside,
+    ...smallScreens,
     ...ordered
       .filter(({ person }) => !large.includes(person.identity))
       .slice(0, fitting)
       .map((entry) => ({ key: entry.person.identity, entry })),
+    ...ownScreen,
   ];
   // Who is left out by wish needs no place to say so, unless there is one anyway.
   const more = fitting < others ? others - fitting + unseen : 0;
