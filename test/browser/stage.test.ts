@@ -1,8 +1,7 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser, Locator } from 'playwright-core';
 import { desktop, launch, Person, phone } from './browser';
+import { noteConnections, quality, reword, speech, streams } from './media';
 import { Server, type Room } from './server';
 
 let server: Server;
@@ -48,39 +47,11 @@ async function partings(people: Person[], ...allowed: RegExp[]): Promise<void> {
   }
 }
 
-/** A file that sounds like speech: syllables of changing pitch. The usual beep is too short for LiveKit to be speech. */
-function speech(): string {
-  const rate = 16_000;
-  const samples = Int16Array.from({ length: 4 * rate }, (_, i) => {
-    const time = i / rate;
-    const syllable = Math.max(0, Math.sin(2 * Math.PI * 3 * time)) ** 0.3;
-    const pitch = 140 + 60 * Math.sin(2 * Math.PI * 0.7 * time);
-    const voice = [1, 2, 3, 5, 8].reduce((sum, n) => sum + Math.sin(2 * Math.PI * n * pitch * time) / n, 0);
-    return 12_000 * syllable * voice / 2;
-  });
-  const head = Buffer.alloc(44);
-  head.write('RIFF', 0);
-  head.writeUInt32LE(36 + samples.byteLength, 4);
-  head.write('WAVEfmt ', 8);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(rate, 24);
-  head.writeUInt32LE(2 * rate, 28);
-  head.writeUInt16LE(2, 32);
-  head.writeUInt16LE(16, 34);
-  head.write('data', 36);
-  head.writeUInt32LE(samples.byteLength, 40);
-  const path = join(server.dataDir, 'speech.wav');
-  writeFileSync(path, Buffer.concat([head, Buffer.from(samples.buffer)]));
-  return path;
-}
-
 test('in speaker view whoever speaks is large, a pin stands above that, and it is remembered', async () => {
   const speaking = await launch([
     '--use-fake-device-for-media-stream',
     '--use-fake-ui-for-media-stream',
-    `--use-file-for-fake-audio-capture=${speech()}`,
+    `--use-file-for-fake-audio-capture=${speech(server.dataDir)}`,
   ]);
   const { people } = await meet(['Ben', 'Chen'], (name) => ({ viewport: name === 'Ben' ? phone : desktop, dark: name === 'Chen' }), speaking);
   const [amina, ben, chen] = people as [Person, Person, Person];
@@ -188,40 +159,6 @@ test('each can be made quieter, for oneself, also after the connection was lost'
   expect(await amina.page.locator('audio').evaluateAll((all) => all.map((one) => (one as HTMLAudioElement).volume))).toEqual([1]);
   await partings(people, /./);
 });
-
-/** Lets a page's connections be looked into. */
-async function noteConnections(person: Person): Promise<void> {
-  await person.page.addInitScript(() => {
-    const all: RTCPeerConnection[] = [];
-    Object.assign(globalThis, { connections: all });
-    const Usual = RTCPeerConnection;
-    globalThis.RTCPeerConnection = class extends Usual {
-      constructor(configuration?: RTCConfiguration) {
-        super(configuration);
-        all.push(this);
-      }
-    };
-  });
-}
-
-/** How many cameras and screens of others send something to a page within a second. */
-const streams = (person: Person): Promise<number> =>
-  person.page.evaluate(async () => {
-    const { connections } = globalThis as unknown as { connections: RTCPeerConnection[] };
-    const received = async (): Promise<Map<string, number>> => {
-      const bytes = new Map<string, number>();
-      for (const connection of connections) {
-        for (const stat of (await connection.getStats()).values() as Iterable<{ id: string; type: string; kind: string; bytesReceived: number }>) {
-          if (stat.type === 'inbound-rtp' && stat.kind === 'video') bytes.set(stat.id, stat.bytesReceived);
-        }
-      }
-      return bytes;
-    };
-    const before = await received();
-    await new Promise((done) => setTimeout(done, 1_000));
-    const after = await received();
-    return [...after].filter(([id, bytes]) => bytes > (before.get(id) ?? 0)).length;
-  });
 
 /** How wide somebody's picture comes; 0 where there is none. */
 const widthOf = async (person: Person, name: string): Promise<number> => {
@@ -431,25 +368,6 @@ test('a browser that cannot do it offers no window of its own', async () => {
   await inMore(amina, async () => expect(await amina.button('Picture in picture').count()).toBe(0));
   await partings(people);
 });
-
-const quality = { poor: 0, excellent: 2, lost: 3 } as const;
-
-/**
- * Reads LiveKit's word on connections (field 12 of what its server says: for
- * each participant an id and a number) and writes another number in its place;
- * anything else is undefined.
- */
-function reword(said: Buffer, number: number): Buffer | undefined {
-  if (said[0] !== 0x62 || said[1] !== said.length - 2) return undefined;
-  const all: Buffer[] = [];
-  for (let at = 2; at < said.length; at += 2 + (said[at + 1] ?? 0)) {
-    const id = said.subarray(at + 2, at + 4 + (said[at + 3] ?? 0));
-    const one = Buffer.concat([id, Buffer.from([0x10, number])]);
-    all.push(Buffer.from([0x0a, one.length]), one);
-  }
-  const update = Buffer.concat(all);
-  return Buffer.concat([Buffer.from([0x62, update.length]), update]);
-}
 
 // A loopback has no bad moments, so the number is changed on its way to the page.
 test('a bad connection is shown by shape and words, to oneself with what to do', async () => {
