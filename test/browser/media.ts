@@ -4,16 +4,17 @@ import type { Person } from './browser';
 
 /**
  * Writes a file into a folder that sounds like speech: syllables of changing
- * pitch. The usual beep is too short for LiveKit to be speech.
+ * pitch, and a pause for breath in three seconds. The usual beep is too short
+ * for LiveKit to be speech, and it tells of speakers only when they change.
  */
 export function speech(folder: string): string {
   const rate = 16_000;
-  const samples = Int16Array.from({ length: 4 * rate }, (_, i) => {
+  const samples = Int16Array.from({ length: 3 * rate }, (_, i) => {
     const time = i / rate;
     const syllable = Math.max(0, Math.sin(2 * Math.PI * 3 * time)) ** 0.3;
     const pitch = 140 + 60 * Math.sin(2 * Math.PI * 0.7 * time);
     const voice = [1, 2, 3, 5, 8].reduce((sum, n) => sum + Math.sin(2 * Math.PI * n * pitch * time) / n, 0);
-    return 12_000 * syllable * voice / 2;
+    return time < 2.3 ? 6_000 * syllable * voice : 0;
   });
   const head = Buffer.alloc(44);
   head.write('RIFF', 0);
