@@ -6,9 +6,9 @@ import { t } from '../../messages';
 import { Shape } from '../../ui/Icon';
 import type { Person } from '../person';
 
-/** One bar of three stands, or none and a cross. */
-const weak = 'M4.5 15.5v4M12 19.5h.01M19.5 19.5h.01';
-const lost = 'M4.5 19.5h.01M12 19.5h.01M19.5 19.5h.01M8 6l8 8M16 6l-8 8';
+/** Two rising bars, and in the place of the third a call or a cross. */
+const weak = 'M4.5 20v-4M10.5 20v-8M18 4.5v10M18 19.5h.01';
+const lost = 'M4.5 20v-4M10.5 20v-8M15 5.5l6 6M21 5.5l-6 6';
 
 /** Short dips are everywhere and nobody hears them. */
 const lasting = 3_000;
@@ -21,7 +21,7 @@ export function ConnectionMark({ person }: { person: Person }): ReactElement | n
   if (!bad) return null;
   return (
     <span className="badge-icon connection">
-      <Shape lines={isLost ? lost : weak} manner="icon bold" />
+      <Shape lines={isLost ? lost : weak} />
       <span className="connection-words">{t(isLost ? 'connection.lost' : 'connection.weak')}</span>
     </span>
   );
