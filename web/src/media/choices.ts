@@ -10,6 +10,8 @@ export const choices = {
   setMicOn: (on: boolean): void => browserMemory.set('parley.mic', on ? 'on' : 'off'),
   cameraOn: (): boolean => browserMemory.get('parley.camera') !== 'off',
   setCameraOn: (on: boolean): void => browserMemory.set('parley.camera', on ? 'on' : 'off'),
+  blur: (): boolean => browserMemory.get('parley.blur') === 'on',
+  setBlur: (on: boolean): void => browserMemory.set('parley.blur', on ? 'on' : 'off'),
   name: (): string => browserMemory.get('parley.name') ?? '',
   setName: (name: string): void => browserMemory.set('parley.name', name),
 };

@@ -25,6 +25,8 @@ export interface Desk {
   /** What the visitor wants, whether or not the device goes along. */
   micOn: boolean;
   cameraOn: boolean;
+  /** Whether what is behind the visitor is blurred; null where the browser does not do that. */
+  blur: boolean | null;
   devices: Devices;
   /** Chosen devices; empty means the usual one. */
   chosen: Record<Choice, string>;

@@ -1,5 +1,6 @@
 import { Store } from '../lib/store';
 import { acquire } from './acquire';
+import { blur, blurOf } from './blur';
 import { choices, type Choice } from './choices';
 import { runs, type Capture, type Desk } from './desk';
 import { listDevices, noDevices } from './devices';
@@ -22,6 +23,7 @@ export class Studio {
     screen: off,
     micOn: choices.micOn(),
     cameraOn: choices.cameraOn(),
+    blur: null,
     devices: noDevices,
     chosen: { mic: choices.device('mic'), camera: choices.device('camera'), speaker: choices.device('speaker') },
   });
@@ -102,6 +104,14 @@ export class Studio {
       // Really off, so that its light goes out.
       this.#stop('camera');
     }
+  }
+
+  /** Blurs what is behind the visitor, or shows it again. */
+  async setBlur(on: boolean): Promise<void> {
+    choices.setBlur(on);
+    const { camera } = this.desk.get();
+    if (camera.is === 'live') await this.#blur(camera.track, on);
+    else this.#patch({ blur: on });
   }
 
   /** Lets go of devices that may not be used; what the visitor wants stays remembered. */
@@ -213,11 +223,25 @@ export class Studio {
 
   #take(kind: Kind, track: MediaStreamTrack): void {
     this.#set(kind, { is: 'live', track });
+    if (kind === 'camera') this.#followBlur(track);
     // Unplugged, or taken back in the browser's settings: try what is left.
     track.addEventListener('ended', () => {
       const capture = this.desk.get()[kind];
       if (capture.is === 'live' && capture.track === track) void this.#open([kind]);
     });
+  }
+
+  #followBlur(track: MediaStreamTrack): void {
+    const follow = (): void => this.#patch({ blur: blurOf(track) });
+    follow();
+    // The system has a switch of its own.
+    track.addEventListener('configurationchange', follow);
+    if (this.desk.get().blur === false && choices.blur()) void this.#blur(track, true);
+  }
+
+  async #blur(track: MediaStreamTrack, on: boolean): Promise<void> {
+    await blur(track, on);
+    this.#patch({ blur: blurOf(track) });
   }
 
   #watch(): void {

@@ -25,7 +25,7 @@ export function AudioStage({ room, people, onPeople }: Props): ReactElement {
   const stage = useRef<HTMLDivElement>(null);
   const space = useSize(stage);
   const places = capacity(space, ratio, gap, least);
-  const ordered = useOrder(room, people, people.length > places ? places - 1 : places);
+  const ordered = useOrder(room, people, people.length > places ? places - 1 : places, true);
   const shown = ordered.length > places ? ordered.slice(0, places - 1) : ordered;
   const more = ordered.length - shown.length;
   const { columns, width } = fitGrid(shown.length + (more > 0 ? 1 : 0), space, ratio, gap);

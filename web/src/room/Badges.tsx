@@ -2,6 +2,8 @@ import type { ReactElement } from 'react';
 import { t } from '../messages';
 import { Icon } from '../ui/Icon';
 import type { Person } from './person';
+import { ConnectionMark } from './stage/ConnectionMark';
+import { VolumeBadge } from './stage/VolumeBadge';
 import { HandBadge } from './together/HandBadge';
 
 /** What is to be known about somebody beside their name. */
@@ -11,15 +13,19 @@ export function Badges({ person, away }: { person: Person; away: boolean }): Rea
       <HandBadge identity={person.identity} />
       {person.you && <span className="badge">{t('room.you')}</span>}
       {person.role !== 'guest' && <span className="badge">{t(person.role === 'host' ? 'room.host' : 'room.cohost')}</span>}
+      <VolumeBadge identity={person.identity} />
       {away ? (
         <span className="badge">{t('room.coming')}</span>
       ) : (
-        person.muted && (
-          <span className="badge-icon">
-            <Icon name="micOff" />
-            <span className="sr-only">{t('room.muted')}</span>
-          </span>
-        )
+        <>
+          {person.muted && (
+            <span className="badge-icon">
+              <Icon name="micOff" />
+              <span className="sr-only">{t('room.muted')}</span>
+            </span>
+          )}
+          <ConnectionMark person={person} />
+        </>
       )}
     </>
   );

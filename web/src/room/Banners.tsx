@@ -8,6 +8,7 @@ import { t } from '../messages';
 import { DeviceFault } from '../ui/DeviceFault';
 import type { Link, Word } from '../visit/state';
 import { Dismissible } from './Dismissible';
+import { WeakBanner } from './stage/WeakBanner';
 
 interface Props {
   room: Room;
@@ -65,7 +66,7 @@ export function Banners({ room, link, desk, studio, notice, onNoticed, word, unh
         {unheard && <p className="banner">{t('muted.speaking')}</p>}
         {moving && <p className="banner">{movingWords(link)}</p>}
         {away && <p className="banner">{t(long ? 'room.stillTrying' : 'room.reconnecting')}</p>}
-        {!away && weak && <p className="banner">{t('room.weak')}</p>}
+        {!away && weak && <WeakBanner desk={desk} />}
         {desk.mic.is === 'asking' && <p className="banner patient">{t('mic.asking')}</p>}
         {desk.camera.is === 'asking' && <p className="banner patient">{t('camera.asking')}</p>}
         {desk.micOn && desk.mic.is === 'failed' && (

@@ -1,6 +1,8 @@
 import type { ReactElement } from 'react';
+import { useStore } from '../lib/useStore';
 import { count as counting, digits } from '../messages';
 import { Icon, type IconName } from '../ui/Icon';
+import { keysOn } from './keys/choice';
 
 interface Props {
   icon: IconName;
@@ -12,13 +14,16 @@ interface Props {
   /** How many wait to be let in behind it. */
   waiting?: number;
   look?: 'plain' | 'off' | 'danger';
+  /** The letter that does the same. */
+  letter?: string;
   onPress: () => void;
 }
 
 /** A round button with its name under it: shape and words, never colour alone. */
-export function Control({ icon, label, count, counted, waiting = 0, look = 'plain', onPress }: Props): ReactElement {
+export function Control({ icon, label, count, counted, waiting = 0, look = 'plain', letter, onPress }: Props): ReactElement {
+  const keys = useStore(keysOn);
   return (
-    <button type="button" className={`control ${look}`} onClick={onPress}>
+    <button type="button" className={`control ${look}`} aria-keyshortcuts={keys ? letter : undefined} onClick={onPress}>
       <span className="control-round">
         <Icon name={icon} />
         {count !== undefined && (

@@ -34,7 +34,7 @@ export function Controls({ desk, studio, allowed, narrow, people, waiting, unrea
   const sharing = desk.screen.is === 'live';
   const leave = <Control icon="leave" label={t('control.leave')} look="danger" onPress={onLeave} />;
   const news = unread ? { count: unread, counted: count('chat.unread', unread) } : {};
-  const more = <Control icon="more" label={t('control.more')} onPress={onMore} {...(narrow && { ...news, waiting })} />;
+  const more = <Control icon="more" label={t('control.more')} letter="O" onPress={onMore} {...(narrow && { ...news, waiting })} />;
   return (
     <nav className="controls" aria-label={t('room.controls')}>
       {allowed.mic && (
@@ -42,6 +42,7 @@ export function Controls({ desk, studio, allowed, narrow, people, waiting, unrea
           icon={speaking ? 'mic' : 'micOff'}
           label={t(speaking ? 'control.mute' : 'control.unmute')}
           look={speaking ? 'plain' : 'off'}
+          letter="M"
           onPress={() => void studio.setMicOn(!speaking)}
         />
       )}
@@ -50,6 +51,7 @@ export function Controls({ desk, studio, allowed, narrow, people, waiting, unrea
           icon={seen ? 'camera' : 'cameraOff'}
           label={t(seen ? 'control.cameraOff' : 'control.cameraOn')}
           look={seen ? 'plain' : 'off'}
+          letter="V"
           onPress={() => void studio.setCameraOn(!seen)}
         />
       )}
@@ -64,11 +66,12 @@ export function Controls({ desk, studio, allowed, narrow, people, waiting, unrea
             <Control
               icon={sharing ? 'screenOff' : 'screen'}
               label={t(sharing ? 'control.unshare' : 'control.share')}
+              letter="S"
               onPress={() => (sharing ? studio.stopSharing() : void studio.shareScreen())}
             />
           )}
-          {unread !== null && <Control icon="chat" label={t('chat.title')} onPress={onChat} {...news} />}
-          <Control icon="people" label={t('control.people')} count={people} waiting={waiting} onPress={onPeople} />
+          {unread !== null && <Control icon="chat" label={t('chat.title')} letter="C" onPress={onChat} {...news} />}
+          <Control icon="people" label={t('control.people')} letter="P" count={people} waiting={waiting} onPress={onPeople} />
           <Control icon="hand" label={t('control.react')} onPress={onReact} />
           {more}
           {leave}

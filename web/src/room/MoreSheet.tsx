@@ -2,10 +2,13 @@ import type { ReactElement, ReactNode } from 'react';
 import type { Desk } from '../media/desk';
 import type { Studio } from '../media/studio';
 import { count, t } from '../messages';
+import { BlurSwitch } from '../ui/BlurSwitch';
 import { DeviceSelect } from '../ui/DeviceSelect';
-import { Icon } from '../ui/Icon';
+import { Icon, Shape } from '../ui/Icon';
 import { LanguageSelect } from '../ui/LanguageSelect';
 import { Sheet } from '../ui/Sheet';
+import { canPip, openPip } from './stage/pip';
+import { ViewPart } from './stage/ViewPart';
 
 interface Props {
   desk: Desk;
@@ -31,6 +34,9 @@ interface Props {
 
 // A phone has no keys to press one of.
 const hasKeys = matchMedia('(any-pointer: fine)').matches;
+
+/** A small window over a large one. */
+const windows = 'M21.5 11V6A1.5 1.5 0 0 0 20 4.5H4A1.5 1.5 0 0 0 2.5 6v11A1.5 1.5 0 0 0 4 18.5h5.5M13 13.5h8a.5.5 0 0 1 .5.5v5a.5.5 0 0 1-.5.5h-8a.5.5 0 0 1-.5-.5v-5a.5.5 0 0 1 .5-.5Z';
 
 const canChooseSpeaker = 'setSinkId' in HTMLMediaElement.prototype;
 
@@ -58,6 +64,20 @@ export function MoreSheet({ desk, studio, invite, together, unread, onChat, peop
           {t('rooms.title')}
         </button>
       )}
+      {canPip() && (
+        <button
+          type="button"
+          className="secondary wide"
+          onClick={() => {
+            void openPip();
+            onClose();
+          }}
+        >
+          <Shape lines={windows} />
+          {t('pip.open')}
+        </button>
+      )}
+      {desk.video && <ViewPart />}
       <section className="sheet-part">
         <h3>{t('more.devices')}</h3>
         <DeviceSelect
@@ -85,6 +105,7 @@ export function MoreSheet({ desk, studio, invite, together, unread, onChat, peop
             onChoose={(id) => void studio.choose('camera', id)}
           />
         )}
+        <BlurSwitch desk={desk} studio={studio} />
       </section>
       {invite && (
         <section className="sheet-part">

@@ -1,10 +1,19 @@
 import type { ReactElement } from 'react';
 import { count } from '../messages';
+import type { Frame } from './stage/frames';
+import { styleOf } from './stage/place';
+
+interface Props {
+  count: number;
+  /** Where it is, on a stage that says so. */
+  frame?: Frame | undefined;
+  onPress: () => void;
+}
 
 /** Those for whom the stage has no place; the list has. */
-export function MoreTile({ count: n, onPress }: { count: number; onPress: () => void }): ReactElement {
+export function MoreTile({ count: n, frame, onPress }: Props): ReactElement {
   return (
-    <li className="more-tile">
+    <li className="more-tile" style={styleOf(frame)}>
       <button type="button" onClick={onPress}>
         {count('room.more', n)}
       </button>

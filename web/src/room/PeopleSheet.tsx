@@ -6,14 +6,16 @@ import { Sheet } from '../ui/Sheet';
 import { Badges } from './Badges';
 import { DoorPart } from './door/DoorPart';
 import type { Person } from './person';
+import { PersonOptions } from './PersonOptions';
 import type { Entry } from './roll';
 import { PeopleTools } from './tools/PeopleTools';
-import { PersonTools } from './tools/PersonTools';
 import { RemovedPeople } from './tools/RemovedPeople';
 import type { Tools } from './tools/tools';
 
 interface Props {
   people: Entry<Person>[];
+  /** A room with pictures. */
+  video: boolean;
   /** For those who run the room. */
   tools: Tools | null;
   /** Whose hand is up. */
@@ -22,7 +24,7 @@ interface Props {
 }
 
 /** Everybody, also those for whom the stage has no place. */
-export function PeopleSheet({ people, hands, tools, onClose }: Props): ReactElement {
+export function PeopleSheet({ people, video, hands, tools, onClose }: Props): ReactElement {
   return (
     <Sheet title={t('people.title')} onClose={onClose}>
       {tools && <DoorPart door={tools.door} />}
@@ -30,7 +32,7 @@ export function PeopleSheet({ people, hands, tools, onClose }: Props): ReactElem
       {tools && <PeopleTools tools={tools} />}
       <ul className="roll">
         {people.map((entry) => (
-          <Row key={entry.person.identity} entry={entry} tools={tools} />
+          <Row key={entry.person.identity} entry={entry} tools={tools} video={video} />
         ))}
       </ul>
       {tools && <RemovedPeople tools={tools} present={people.length} />}
@@ -38,7 +40,7 @@ export function PeopleSheet({ people, hands, tools, onClose }: Props): ReactElem
   );
 }
 
-function Row({ entry: { person, goneAt }, tools }: { entry: Entry<Person>; tools: Tools | null }): ReactElement {
+function Row({ entry: { person, goneAt }, tools, video }: { entry: Entry<Person>; tools: Tools | null; video: boolean }): ReactElement {
   const speaking = useIsSpeaking(person.participant);
   const away = goneAt !== null;
   return (
@@ -53,7 +55,7 @@ function Row({ entry: { person, goneAt }, tools }: { entry: Entry<Person>; tools
         {speaking && !away && <span className="badge speaking">{t('room.speaking')}</span>}
         <Badges person={person} away={away} />
       </span>
-      {tools && <PersonTools tools={tools} person={person} away={away} />}
+      {!person.you && <PersonOptions tools={tools} person={person} away={away} video={video} />}
     </li>
   );
 }

@@ -9,6 +9,7 @@ import { isHeard } from '../media/desk';
 import type { Studio } from '../media/studio';
 import { count, t } from '../messages';
 import '../styles/room.css';
+import '../styles/stage.css';
 import '../styles/chat.css';
 import '../styles/sheets.css';
 import type { Acts } from '../visit/acts';
@@ -34,6 +35,7 @@ import { useWarning } from './limit';
 import { RoomHead } from './RoomHead';
 import { RoomSheets, type OpenSheet } from './RoomSheets';
 import { Sound } from './Sound';
+import { Pip } from './stage/Pip';
 import { TogetherContext } from './together/context';
 import { HandNotice } from './together/HandNotice';
 import { raised } from './together/hands';
@@ -173,6 +175,7 @@ export function RoomScreen({ room, inbox, reactions, seat, link, word, clock, ac
         <Announcer people={people} desk={desk} connected={link.is === 'up'} here={here} place={place} notice={notice} word={word} />
       </main>
       <Sound room={room} />
+      <Pip room={room} people={people} desk={desk} studio={studio} talks={allowed.mic} onLeave={onLeave} />
       <RoomSheets
         open={sheet}
         onOpen={setSheet}

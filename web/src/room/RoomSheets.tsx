@@ -62,6 +62,7 @@ export function RoomSheets({ open, onOpen, desk, studio, seat, role, info, peopl
       return (
         <PeopleSheet
           people={people}
+          video={desk.video}
           hands={<HandsPart acts={acts} hands={hands} runs={role !== 'guest'} />}
           tools={role === 'guest' ? null : { acts, role, door, onLocks: () => onOpen('locks') }}
           onClose={close}

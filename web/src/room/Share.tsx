@@ -1,21 +1,29 @@
 import { VideoTrack, type TrackReference } from '@livekit/components-react';
 import type { ReactElement } from 'react';
 import { t } from '../messages';
+import { PinButton } from './stage/PinButton';
+import { styleOf, type Place } from './stage/place';
 
-/** A shared screen; your own is only said, for a picture of itself in itself helps nobody. */
-export function Share({ screen, name }: { screen: TrackReference | null; name: string }): ReactElement {
-  if (!screen) {
-    return (
-      <section className="share own" aria-label={t('room.screenOfYou')}>
-        <p>{t('room.screenOfYou')}</p>
-        <p className="quiet">{t('room.screenOfYou.text')}</p>
-      </section>
-    );
-  }
+/** A screen that somebody shares. */
+export function Share({ id, screen, frame, large }: Place & { id: string; screen: TrackReference }): ReactElement {
+  const name = screen.participant.name || screen.participant.identity;
   return (
-    <section className="share" aria-label={t('room.screenOf', { name })}>
+    <li className="tile share" style={styleOf(frame)} data-large={large || undefined}>
       <VideoTrack className="picture whole" trackRef={screen} aria-hidden="true" />
-      <p className="tile-name">{t('room.screenOf', { name })}</p>
-    </section>
+      <PinButton id={id} label={t('pin.screen', { name })} />
+      <p className="tile-name">
+        <span className="tile-who">{t('room.screenOf', { name })}</span>
+      </p>
+    </li>
+  );
+}
+
+/** One's own is only said, for a picture of itself in itself helps nobody. */
+export function OwnShare({ frame, large }: Place): ReactElement {
+  return (
+    <li className="tile share own" style={styleOf(frame)} data-large={large || undefined}>
+      <p>{t('room.screenOfYou')}</p>
+      <p className="small quiet">{t('room.screenOfYou.text')}</p>
+    </li>
   );
 }

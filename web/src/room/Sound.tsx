@@ -1,17 +1,31 @@
 import { AudioTrack, useTracks } from '@livekit/components-react';
 import { Track, type Room } from 'livekit-client';
 import type { ReactElement } from 'react';
+import { useStore } from '../lib/useStore';
+import { screenOf } from './stage/pins';
+import { volumes } from './stage/volumes';
 
 /** What is heard: one element for each voice, so that the browser plays them even when nobody is drawn. */
 export function Sound({ room }: { room: Room }): ReactElement {
   const tracks = useTracks([Track.Source.Microphone, Track.Source.ScreenShareAudio], { room, onlySubscribed: true });
+  const loud = useStore(volumes);
   return (
     <div hidden>
       {tracks
         .filter(({ participant }) => !participant.isLocal)
-        .map((track) => (
-          <AudioTrack key={track.publication.trackSid} trackRef={track} data-identity={track.participant.identity} />
-        ))}
+        .map((track) => {
+          const { identity } = track.participant;
+          const key = track.source === Track.Source.Microphone ? identity : screenOf(identity);
+          return (
+            <AudioTrack
+              key={track.publication.trackSid}
+              trackRef={track}
+              volume={loud.get(key) ?? 1}
+              data-identity={identity}
+              data-source={track.source}
+            />
+          );
+        })}
     </div>
   );
 }

@@ -2,14 +2,17 @@ import { VideoTrack, type TrackReference } from '@livekit/components-react';
 import type { Room } from 'livekit-client';
 import { useRef, type ReactElement } from 'react';
 import { initials } from '../lib/initials';
+import { t } from '../messages';
 import { Picture } from '../ui/Picture';
 import { Badges } from './Badges';
 import type { Person } from './person';
 import type { Entry } from './roll';
+import { PinButton } from './stage/PinButton';
+import { styleOf, type Place } from './stage/place';
 import { ReactionMark } from './together/ReactionMark';
 import { useVoice } from './useVoice';
 
-interface Props {
+interface Props extends Place {
   room: Room;
   entry: Entry<Person>;
   camera: TrackReference | null;
@@ -18,7 +21,7 @@ interface Props {
 }
 
 /** Somebody in a video room. */
-export function Tile({ room, entry: { person, goneAt }, camera, own }: Props): ReactElement {
+export function Tile({ room, entry: { person, goneAt }, camera, own, frame, large }: Props): ReactElement {
   const item = useRef<HTMLLIElement>(null);
   useVoice(room, person.participant, item);
   const away = goneAt !== null;
@@ -28,13 +31,14 @@ export function Tile({ room, entry: { person, goneAt }, camera, own }: Props): R
     <VideoTrack className="picture" trackRef={camera} aria-hidden="true" />
   ) : null;
   return (
-    <li ref={item} className="tile" data-away={away || undefined}>
+    <li ref={item} className="tile" style={styleOf(frame)} data-away={away || undefined} data-large={large || undefined}>
       {picture ?? (
         <span className="initials" aria-hidden="true">
           {initials(person.name)}
         </span>
       )}
       <ReactionMark identity={person.identity} />
+      {!person.you && <PinButton id={person.identity} label={t('pin.person', { name: person.name })} />}
       <p className="tile-name">
         <bdi className="tile-who">{person.name}</bdi>
         <Badges person={person} away={away} />

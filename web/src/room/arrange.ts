@@ -2,7 +2,7 @@
  * The order of people on a stage that shows only the first `room` of them.
  * Everybody keeps their place; only somebody who speaks and is not to be seen
  * takes one, from the visible person who has been silent longest. The first
- * place never changes hands: that is you.
+ * `fixed` places never change hands: yours, where you are on the stage.
  */
 export function arrange(
   before: readonly string[],
@@ -10,6 +10,7 @@ export function arrange(
   room: number,
   spokeAt: ReadonlyMap<string, number>,
   speaking: ReadonlySet<string>,
+  fixed = 1,
 ): readonly string[] {
   const left = new Set(present);
   const order = before.filter((identity) => left.delete(identity));
@@ -18,7 +19,7 @@ export function arrange(
     const speaker = order[i];
     if (speaker === undefined || !speaking.has(speaker)) continue;
     let quietest = -1;
-    for (let j = 1; j < room; j++) {
+    for (let j = fixed; j < room; j++) {
       const candidate = order[j];
       if (candidate === undefined || speaking.has(candidate)) continue;
       const current = order[quietest];
@@ -31,4 +32,10 @@ export function arrange(
     order[i] = displaced;
   }
   return order.length === before.length && order.every((identity, i) => identity === before[i]) ? before : order;
+}
+
+/** The same people in the order of their last words, for a moment when nobody looks. */
+export function byVoice(before: readonly string[], spokeAt: ReadonlyMap<string, number>, fixed = 1): readonly string[] {
+  const heard = (identity: string): number => spokeAt.get(identity) ?? 0;
+  return [...before.slice(0, fixed), ...before.slice(fixed).toSorted((a, b) => heard(b) - heard(a))];
 }

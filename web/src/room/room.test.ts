@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { arrange } from './arrange';
+import { arrange, byVoice } from './arrange';
 import { capacity, fitGrid } from './grid';
 import { newsOf } from './news';
 import { callRoll, type Entry } from './roll';
@@ -68,6 +68,14 @@ describe('the order on the stage', () => {
     expect(arrange(before, before, 2, never, new Set(['b', 'c']))).toBe(before);
     expect(arrange(before, before, 1, never, new Set(['c']))).toBe(before);
   });
+});
+
+test('by their last words people stand behind you, and the silent as they came', () => {
+  const spokeAt = new Map([
+    ['c', 10],
+    ['e', 30],
+  ]);
+  expect(byVoice(['you', 'b', 'c', 'd', 'e'], spokeAt)).toEqual(['you', 'e', 'c', 'b', 'd']);
 });
 
 describe('the grid', () => {

@@ -2,6 +2,8 @@ import { LocalAudioTrack, LocalVideoTrack, Track, type LocalTrack, type Room } f
 import type { Desk, ScreenCapture } from '../media/desk';
 import type { Studio } from '../media/studio';
 import { readAllowed } from './allowed';
+import { CameraTrack } from './stage/camera';
+import { savesData } from './stage/choices';
 
 /**
  * Sends what lies on the studio's desk: published once, muted and replaced as
@@ -11,9 +13,9 @@ export class Sender {
   readonly #room: Room;
   readonly #studio: Studio;
   #mic: LocalAudioTrack | null = null;
-  #camera: LocalVideoTrack | null = null;
+  #camera: CameraTrack | null = null;
   #screen: { video: MediaStreamTrack; tracks: LocalTrack[] } | null = null;
-  #unwatch: (() => void) | null = null;
+  #unwatch: (() => void)[] | null = null;
   #busy = false;
   #again = false;
 
@@ -23,7 +25,7 @@ export class Sender {
   }
 
   start(): void {
-    this.#unwatch ??= this.#studio.desk.watch(this.follow);
+    this.#unwatch ??= [this.#studio.desk.watch(this.follow), savesData.watch(this.follow)];
     this.follow();
   }
 
@@ -31,7 +33,7 @@ export class Sender {
   readonly follow = (): void => void this.#follow();
 
   stop(): void {
-    this.#unwatch?.();
+    this.#unwatch?.forEach((unwatch) => unwatch());
     this.#unwatch = null;
   }
 
@@ -74,13 +76,14 @@ export class Sender {
     const live = camera.is === 'live' ? camera.track : null;
     if (!this.#camera) {
       if (!live) return;
-      const track = new LocalVideoTrack(live);
+      const track = new CameraTrack(live);
       await this.#room.localParticipant.publishTrack(track, { source: Track.Source.Camera });
       this.#camera = track;
-      return;
+    } else {
+      if (live && this.#camera.mediaStreamTrack !== live) await this.#camera.replaceTrack(live);
+      await (live ? this.#camera.unmute() : this.#camera.mute());
     }
-    if (live && this.#camera.mediaStreamTrack !== live) await this.#camera.replaceTrack(live);
-    await (live ? this.#camera.unmute() : this.#camera.mute());
+    await this.#camera.holdLow(savesData.get());
   }
 
   /** The server has ended it already; given leave again, it is published anew. */
@@ -108,8 +111,13 @@ export class Sender {
     if (screen.audio) tracks.push(new LocalAudioTrack(screen.audio));
     this.#screen = { video: screen.video, tracks };
     for (const track of tracks) {
-      const source = track.kind === Track.Kind.Video ? Track.Source.ScreenShare : Track.Source.ScreenShareAudio;
-      await this.#room.localParticipant.publishTrack(track, { source });
+      await this.#room.localParticipant.publishTrack(
+        track,
+        track.kind === Track.Kind.Video
+          ? { source: Track.Source.ScreenShare }
+          : // It may be music, of which nothing between the words may be left out.
+            { source: Track.Source.ScreenShareAudio, dtx: false },
+      );
     }
   }
 }

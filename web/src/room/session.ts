@@ -7,6 +7,7 @@ import { lossOf } from './loss';
 import { readMessage } from './message';
 import { quickRetries } from './patience';
 import { Sender } from './sender';
+import { Thrift } from './stage/thrift';
 import { Reactions } from './together/reactions';
 
 export interface SessionWatch {
@@ -25,6 +26,7 @@ export class Session {
   readonly reactions = new Reactions();
   readonly #watch: SessionWatch;
   readonly #sender: Sender;
+  readonly #thrift: Thrift;
   #over = false;
   #mending: ReturnType<typeof setTimeout> | undefined;
 
@@ -32,6 +34,8 @@ export class Session {
     this.#watch = watch;
     const speaker = studio.desk.get().chosen.speaker;
     this.room = new Room({
+      // Each picture comes as large as it is shown, and not at all while it is
+      // not; a camera sends three sizes, and of them what somebody watches.
       adaptiveStream: true,
       dynacast: true,
       // A room for sound only refuses the empty places for pictures that a
@@ -43,6 +47,7 @@ export class Session {
       ...(speaker && { audioOutput: { deviceId: speaker } }),
     });
     this.#sender = new Sender(this.room, studio);
+    this.#thrift = new Thrift(this.room);
     this.inbox = new Inbox(this.room);
     this.room
       .on(RoomEvent.SignalConnected, () => this.#sender.start())
@@ -117,5 +122,6 @@ export class Session {
     this.#over = true;
     clearTimeout(this.#mending);
     this.#sender.stop();
+    this.#thrift.stop();
   }
 }

@@ -3,6 +3,7 @@ import { initials } from '../lib/initials';
 import type { Desk } from '../media/desk';
 import type { Studio } from '../media/studio';
 import { t } from '../messages';
+import { BlurSwitch } from '../ui/BlurSwitch';
 import { DeviceFault } from '../ui/DeviceFault';
 import { DeviceSelect } from '../ui/DeviceSelect';
 import { Icon } from '../ui/Icon';
@@ -16,7 +17,11 @@ export function CameraField({ desk, studio, name }: { desk: Desk; studio: Studio
     <section className="camera" aria-label={t('camera.label')}>
       <div className="tile preview">
         {camera.is === 'live' ? (
-          <Picture track={camera.track} />
+          <>
+            <Picture track={camera.track} />
+            {/* Over the picture: which camera offers it is known late, and nothing below may move then. */}
+            <BlurSwitch desk={desk} studio={studio} />
+          </>
         ) : (
           <div className="preview-text">
             {name.trim() ? (

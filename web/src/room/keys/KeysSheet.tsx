@@ -3,7 +3,7 @@ import { useStore } from '../../lib/useStore';
 import { t } from '../../messages';
 import { Sheet } from '../../ui/Sheet';
 import { Switch } from '../../ui/Switch';
-import { keysOn, setKeysOn } from './choice';
+import { keysOn } from './choice';
 import type { Shortcut } from './table';
 
 interface Props {
@@ -18,7 +18,7 @@ export function KeysSheet({ shortcuts, talks, onClose }: Props): ReactElement {
   const on = useStore(keysOn);
   return (
     <Sheet title={t('keys.title')} onClose={onClose}>
-      <Switch label={t('keys.on')} on={on} onChange={setKeysOn} />
+      <Switch label={t('keys.on')} on={on} onChange={(use) => keysOn.choose(use)} />
       <p className="quiet">{t('keys.text')}</p>
       <dl className="keys">
         {talks && (

@@ -5,6 +5,7 @@ import type { SimpleKey } from '../../messages';
 import type { Allowed } from '../allowed';
 import { canShare } from '../Controls';
 import type { OpenSheet } from '../RoomSheets';
+import { speakerView } from '../stage/choices';
 
 export interface Shortcut {
   /** The letter on the key. */
@@ -42,6 +43,7 @@ export function shortcutsFor({ desk, studio, allowed, onOpen, handUp, onHand, on
     ...(desk.video && allowed.screen && canShare
       ? [{ key: 's', does: 'keys.share', run: () => (sharing ? studio.stopSharing() : void studio.shareScreen()) } as const]
       : []),
+    ...(desk.video ? [{ key: 'g', does: 'keys.view', run: () => speakerView.choose(!speakerView.get()) } as const] : []),
     { key: 'h', does: handUp ? 'hand.lower' : 'hand.raise', run: onHand },
     ...(onChat ? [{ key: 'c', does: 'chat.title', run: onChat } as const] : []),
     { key: 'p', does: 'control.people', run: () => onOpen('people') },

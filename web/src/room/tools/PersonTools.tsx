@@ -1,6 +1,5 @@
-import { useId, useState, type ReactElement } from 'react';
+import { useState, type ReactElement } from 'react';
 import { t } from '../../messages';
-import { Icon } from '../../ui/Icon';
 import { ActTrouble } from '../ActTrouble';
 import type { Person } from '../person';
 import { useAct } from '../useAct';
@@ -12,33 +11,11 @@ interface Props {
   away: boolean;
 }
 
-/** What may be done to one person: nothing to oneself, and to a host only by a host. */
-export function PersonTools({ tools, person, away }: Props): ReactElement | null {
-  const [open, setOpen] = useState(false);
-  const id = useId();
-  if (person.you || (person.role === 'host' && tools.role !== 'host')) return null;
-  return (
-    <>
-      <button
-        type="button"
-        className="round"
-        aria-label={t('tools.of', { name: person.name })}
-        aria-expanded={open}
-        aria-controls={open ? id : undefined}
-        onClick={() => setOpen(!open)}
-      >
-        <Icon name="more" />
-      </button>
-      {open && (
-        <div className="tool-panel" id={id}>
-          <Panel tools={tools} person={person} away={away} />
-        </div>
-      )}
-    </>
-  );
-}
+/** Nobody manages themselves, and a host is managed only by a host. */
+export const mayManage = ({ role }: Tools, person: Person): boolean => !person.you && (person.role !== 'host' || role === 'host');
 
-function Panel({ tools: { acts }, person: { identity, name, role, muted }, away }: Props): ReactElement {
+/** What those who run the room do with one person. */
+export function PersonTools({ tools: { acts }, person: { identity, name, role, muted }, away }: Props): ReactElement {
   const { busy, trouble, run } = useAct();
   const [removing, setRemoving] = useState(false);
   const [kept, setKept] = useState(false);

@@ -1,0 +1,420 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Browser, Locator } from 'playwright-core';
+import { desktop, launch, Person, phone } from './browser';
+import { noteConnections, quality, reword, speech, streams } from './media';
+import { Server, type Room } from './server';
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  server = await Server.start();
+  browser = await launch();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+const large = (person: Person): Locator => person.page.locator('.tile[data-large]');
+const tile = (person: Person, name: string): Locator => person.page.locator('.tile', { hasText: name });
+const stageSwitch = (person: Person, label: string): Locator => person.page.getByRole('switch', { name: label });
+
+async function inMore(person: Person, act: () => Promise<void>): Promise<void> {
+  await person.button(/^More/).click();
+  await act();
+  await person.page.keyboard.press('Escape');
+}
+
+/** Amina, the host, and guests by these names, in a video room. */
+async function meet(names: string[], look: (name: string) => Parameters<typeof Person.arrive>[1] = () => ({}), among = browser): Promise<{ room: Room; people: Person[] }> {
+  const room = await server.createMeeting({});
+  const people: Person[] = [];
+  for (const name of ['Amina', ...names]) {
+    const person = await Person.arrive(among, look(name));
+    await person.join(name === 'Amina' ? room.final_link : room.guest_link, name === 'Amina' ? undefined : name);
+    people.push(person);
+  }
+  for (const { page } of people) await expect.poll(() => page.locator('.tile').count()).toBe(people.length);
+  return { room, people };
+}
+
+async function partings(people: Person[], ...allowed: RegExp[]): Promise<void> {
+  for (const person of people) {
+    person.wellBehaved(server.url, allowed);
+    await person.close();
+  }
+}
+
+test('in speaker view whoever speaks is large, a pin stands above that, and it is remembered', async () => {
+  const speaking = await launch([
+    '--use-fake-device-for-media-stream',
+    '--use-fake-ui-for-media-stream',
+    `--use-file-for-fake-audio-capture=${speech(server.dataDir)}`,
+  ]);
+  const { people } = await meet(['Ben', 'Chen'], (name) => ({ viewport: name === 'Ben' ? phone : desktop, dark: name === 'Chen' }), speaking);
+  const [amina, ben, chen] = people as [Person, Person, Person];
+  expect(await large(amina).count()).toBe(0);
+  await chen.button('Mute').click();
+  await inMore(amina, async () => {
+    await stageSwitch(amina, 'Show who speaks large').click();
+    await amina.seen('stage-more');
+  });
+  await expect.poll(() => large(amina).innerText()).toContain('Ben');
+  await amina.seen('stage-speaker');
+
+  // The floor passes with the voice, and only to somebody who speaks.
+  await ben.button('Mute').click();
+  await chen.button('Unmute').click();
+  await expect.poll(() => large(amina).innerText()).toContain('Chen');
+  await chen.page.keyboard.press('g');
+  await expect.poll(() => large(chen).innerText()).toContain('Amina');
+  await chen.seen('stage-speaker-dark');
+
+  // A pin, by keyboard alone.
+  const pin = tile(amina, 'Ben').getByRole('button', { name: 'Pin Ben' });
+  await pin.focus();
+  await amina.page.keyboard.press('Enter');
+  await expect.poll(() => large(amina).innerText()).toContain('Ben');
+  expect(await pin.getAttribute('aria-pressed')).toBe('true');
+  await amina.button(/^People/).click();
+  await amina.button('Manage Chen').click();
+  await amina.button('Pin').click();
+  await amina.seen('stage-person');
+  await amina.page.keyboard.press('Escape');
+  await expect.poll(() => large(amina).count()).toBe(2);
+  await amina.seen('stage-pinned');
+
+  // On a phone, from the list.
+  await inMore(ben, () => stageSwitch(ben, 'Show who speaks large').click());
+  await expect.poll(() => large(ben).count()).toBe(1);
+  await ben.seen('stage-phone-speaker');
+  await ben.page.setViewportSize({ width: 844, height: 390 });
+  await ben.seen('stage-phone-side-speaker');
+
+  await amina.page.reload();
+  await amina.button('Join').click();
+  await expect.poll(() => large(amina).innerText()).toContain('Chen');
+  await amina.page.keyboard.press('g');
+  await expect.poll(() => large(amina).count()).toBe(0);
+  await partings(people);
+  await speaking.close();
+});
+
+test('one can do without one’s own tile, and without those who have no picture', async () => {
+  const { people } = await meet(['Ben', 'Chen']);
+  const [amina, ben, chen] = people as [Person, Person, Person];
+  await inMore(amina, () => stageSwitch(amina, 'Hide your own tile').click());
+  expect(await amina.button('Mute').getAttribute('aria-keyshortcuts')).toBe('M');
+  await expect.poll(() => amina.page.locator('.tile').count()).toBe(2);
+  expect(await tile(amina, 'Amina').count()).toBe(0);
+
+  // From right to left everything lies the other way round.
+  await inMore(ben, async () => void (await ben.page.getByLabel('Language').selectOption('ar')));
+  await tile(ben, 'Chen').hover();
+  await ben.page.getByRole('button', { name: /Chen/ }).click();
+  await expect.poll(() => large(ben).count()).toBe(1);
+  await ben.seen('stage-ar-pinned');
+
+  await chen.button('Stop camera').click();
+  await inMore(amina, () => stageSwitch(amina, 'Hide people without picture').click());
+  await expect.poll(() => amina.page.locator('.tile').count()).toBe(1);
+  await amina.seen('stage-faces-only');
+  await chen.button('Start camera').click();
+  await expect.poll(() => amina.page.locator('.tile').count()).toBe(2);
+  await chen.button('Stop camera').click();
+  await amina.page.reload();
+  await amina.button('Join').click();
+  await amina.untilHeard();
+  await expect.poll(() => amina.page.locator('.tile').allInnerTexts()).toEqual(['Ben']);
+  await partings(people);
+});
+
+test('each can be made quieter, for oneself, also after the connection was lost', async () => {
+  const { people } = await meet(['Ben'], (name) => ({ viewport: name === 'Ben' ? phone : desktop }));
+  const [amina, ben] = people as [Person, Person];
+  const volume = (): Promise<number[]> => ben.page.locator('audio').evaluateAll((all) => all.map((one) => (one as HTMLAudioElement).volume));
+  await ben.untilHeard();
+  expect(await volume()).toEqual([1]);
+  await ben.button(/^More/).click();
+  await ben.button('2 people').click();
+  await ben.button('Options for Amina').click();
+  const slider = ben.page.getByRole('slider', { name: 'Volume' });
+  await slider.focus();
+  for (let i = 0; i < 16; i++) await ben.page.keyboard.press('ArrowLeft');
+  await ben.page.locator('.roll-row', { hasText: 'Amina' }).locator('.badge', { hasText: '20%' }).waitFor();
+  await ben.seen('stage-phone-volume');
+  expect(await volume()).toEqual([0.2]);
+  await ben.page.keyboard.press('Escape');
+  await tile(ben, 'Amina').getByText('20%').waitFor();
+
+  // Everybody comes back with a new connection; the sounds are new, too.
+  await ben.page.locator('audio').evaluateAll((all) => all.forEach((one) => one.setAttribute('data-before', '')));
+  await server.down('SIGKILL');
+  await server.up();
+  await ben.page.locator('audio:not([data-before])').waitFor({ state: 'attached', timeout: 30_000 });
+  await ben.untilHeard();
+  expect(await volume()).toEqual([0.2]);
+  expect(await amina.page.locator('audio').evaluateAll((all) => all.map((one) => (one as HTMLAudioElement).volume))).toEqual([1]);
+  await partings(people, /./);
+});
+
+/** How wide somebody's picture comes; 0 where there is none. */
+const widthOf = async (person: Person, name: string): Promise<number> => {
+  const [width] = await tile(person, name).locator('video').evaluateAll((all) => all.map((one) => (one as HTMLVideoElement).videoWidth));
+  return width ?? 0;
+};
+const patient = { timeout: 30_000 };
+
+test('who saves data gets no cameras and sends a small one', async () => {
+  const room = await server.createMeeting({});
+  const amina = await Person.arrive(browser);
+  const ben = await Person.arrive(browser, { viewport: phone });
+  await noteConnections(ben);
+  await amina.join(room.final_link);
+  await ben.join(room.guest_link, 'Ben');
+  await Promise.all([amina.untilSeen(), ben.untilSeen()]);
+  await expect.poll(() => widthOf(amina, 'Ben'), patient).toBeGreaterThan(320);
+  await expect.poll(() => streams(ben)).toBe(1);
+
+  await inMore(ben, async () => {
+    await stageSwitch(ben, 'Save data').click();
+    await ben.seen('stage-phone-more');
+  });
+  await ben.page.getByText('You save data: the cameras of the others are off.').waitFor();
+  await expect.poll(() => streams(ben)).toBe(0);
+  expect(await widthOf(ben, 'Amina')).toBe(0);
+  await expect.poll(() => widthOf(amina, 'Ben'), patient).toBeLessThanOrEqual(320);
+  await ben.untilHeard();
+  await ben.seen('stage-phone-saving');
+
+  // It is remembered, and holds for whoever comes.
+  await ben.page.reload();
+  await ben.button('Join').click();
+  await ben.page.getByText('You save data: the cameras of the others are off.').waitFor();
+  const chen = await Person.arrive(browser, { dark: true });
+  await chen.join(room.guest_link, 'Chen');
+  await chen.untilSeen();
+  await tile(ben, 'Chen').waitFor();
+  await ben.untilHeard();
+  expect(await streams(ben)).toBe(0);
+  expect(await widthOf(chen, 'Ben')).toBeLessThanOrEqual(320);
+
+  await ben.button('Show cameras').click();
+  await ben.untilSeen();
+  await expect.poll(() => streams(ben)).toBe(2);
+  await expect.poll(() => widthOf(chen, 'Ben'), patient).toBeGreaterThan(320);
+  await partings([amina, ben, chen]);
+});
+
+test('a browser that is told to save data does so from the first moment', async () => {
+  const room = await server.createMeeting({});
+  const amina = await Person.arrive(browser);
+  await amina.page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'connection', { value: { saveData: true } }));
+  await amina.join(room.final_link);
+  await amina.page.getByText('You save data').waitFor();
+  await amina.button('Show cameras').click();
+  await amina.page.reload();
+  await amina.button('Join').click();
+  await tile(amina, 'Amina').waitFor();
+  expect(await amina.page.getByText('You save data').count()).toBe(0);
+  await partings([amina]);
+});
+
+test('pictures come as large as they are shown, and not while they are not', async () => {
+  const room = await server.createMeeting({});
+  const amina = await Person.arrive(browser);
+  const ben = await Person.arrive(browser);
+  const chen = await Person.arrive(browser);
+  await noteConnections(amina);
+  await amina.join(room.final_link);
+  await ben.join(room.guest_link, 'Ben');
+  await chen.join(room.guest_link, 'Chen');
+  await tile(amina, 'Chen').hover();
+  await amina.button('Pin Chen').click();
+  await expect.poll(() => widthOf(amina, 'Chen'), patient).toBeGreaterThan(640);
+  await expect.poll(() => widthOf(amina, 'Ben'), patient).toBeLessThanOrEqual(320);
+  await expect.poll(() => streams(amina)).toBe(2);
+
+  // Too small for three.
+  await amina.button('Pin Chen').click();
+  await amina.page.setViewportSize({ width: 330, height: 330 });
+  await amina.button(/more$/).waitFor();
+  const drawn = (): Promise<number> => amina.page.locator('.tiles video:not(.mirrored)').count();
+  await expect.poll(drawn).toBeLessThan(2);
+  await expect.poll(async () => (await streams(amina)) - (await drawn())).toBe(0);
+  await partings([amina, ben, chen]);
+});
+
+// Chromium's fake devices blur nothing, so what the browser says of its camera
+// is said here; what the page does with it is real.
+test('what is behind one is blurred where the browser can', async () => {
+  const room = await server.createMeeting({});
+  const plain = await Person.arrive(browser);
+  await plain.open(room.final_link);
+  await plain.page.getByText('Your microphone works.').waitFor();
+  expect(await stageSwitch(plain, 'Blur background').count()).toBe(0);
+  await plain.close();
+
+  const amina = await Person.arrive(browser);
+  await amina.page.addInitScript(() => {
+    const blurred = new WeakMap<MediaStreamTrack, boolean>();
+    const { getCapabilities, getSettings, applyConstraints } = MediaStreamTrack.prototype;
+    Object.assign(MediaStreamTrack.prototype, {
+      getCapabilities(this: MediaStreamTrack) {
+        return { ...getCapabilities.call(this), ...(this.kind === 'video' && { backgroundBlur: [false, true] }) };
+      },
+      getSettings(this: MediaStreamTrack) {
+        return { ...getSettings.call(this), backgroundBlur: blurred.get(this) ?? false };
+      },
+      async applyConstraints(this: MediaStreamTrack, { backgroundBlur, ...others }: MediaTrackConstraints & { backgroundBlur?: boolean }) {
+        if (backgroundBlur !== undefined) blurred.set(this, backgroundBlur);
+        await applyConstraints.call(this, others);
+      },
+    });
+  });
+  const isBlurred = (): Promise<boolean | undefined> =>
+    amina.page.evaluate(() => {
+      const stream = document.querySelector('video')?.srcObject;
+      const [track] = stream instanceof MediaStream ? stream.getVideoTracks() : [];
+      return (track?.getSettings() as { backgroundBlur?: boolean } | undefined)?.backgroundBlur;
+    });
+  await amina.open(room.final_link);
+  await stageSwitch(amina, 'Blur background').click();
+  await expect.poll(isBlurred).toBe(true);
+  await amina.seen('stage-lobby-blur');
+  await amina.page.reload();
+  await expect.poll(isBlurred).toBe(true);
+  await amina.button('Join').click();
+  await inMore(amina, async () => {
+    expect(await stageSwitch(amina, 'Blur background').isChecked()).toBe(true);
+    await stageSwitch(amina, 'Blur background').click();
+  });
+  await expect.poll(isBlurred).toBe(false);
+  await partings([amina]);
+});
+
+test('a screen is shared with its sound, which has a volume of its own', async () => {
+  // Chromium's fake screen is the fake camera with the fake microphone's beep.
+  const room = await server.createMeeting({});
+  const amina = await Person.arrive(browser);
+  const ben = await Person.arrive(browser);
+  await amina.join(room.final_link);
+  await ben.join(room.guest_link, 'Ben');
+  await amina.button('Mute').click();
+  await ben.untilSilent();
+  await amina.button('Share screen').click();
+  await expect.poll(() => large(ben).innerText()).toContain('Screen of Amina');
+  await expect.poll(() => large(ben).locator('video').evaluate((video) => (video as HTMLVideoElement).videoWidth)).toBeGreaterThan(0);
+  await tile(amina, 'You share your screen').waitFor();
+  await ben.untilHeard();
+  await ben.seen('stage-share');
+  await amina.seen('stage-share-own');
+
+  // A pin stands above a screen, which stays in the strip.
+  await ben.page.getByRole('button', { name: 'Pin Amina' }).focus();
+  await ben.page.keyboard.press('Enter');
+  await expect.poll(() => large(ben).innerText()).not.toContain('Screen of Amina');
+  await tile(ben, 'Screen of Amina').waitFor();
+  await ben.page.getByRole('button', { name: 'Pin Amina' }).click();
+
+  await ben.button(/^People/).click();
+  await ben.button('Options for Amina').click();
+  await ben.page.getByRole('slider', { name: 'Volume of their screen' }).fill('0');
+  const volume = (source: string): Promise<number> => ben.page.locator(`audio[data-source=${source}]`).evaluate((audio) => (audio as HTMLAudioElement).volume);
+  expect([await volume('screen_share_audio'), await volume('microphone')]).toEqual([0, 1]);
+  await ben.seen('stage-share-volume');
+  await amina.button('Stop sharing').click();
+  await ben.page.locator('audio[data-source=screen_share_audio]').waitFor({ state: 'detached' });
+  await partings([amina, ben]);
+});
+
+test('a window of its own shows who speaks, and has mute and leave', async () => {
+  const { people } = await meet(['Ben']);
+  const [amina] = people as [Person, Person];
+  await amina.button(/^More/).click();
+  await amina.button('Picture in picture').click();
+  const inside = <T>(read: (inside: Document) => T): Promise<T> =>
+    amina.page.evaluate(`(${read.toString()})(documentPictureInPicture.window.document)`) as Promise<T>;
+  await expect.poll(() => inside((it) => it.querySelector('.tile')?.textContent)).toContain('Ben');
+  await expect.poll(() => inside((it) => it.querySelector('video')?.videoWidth ?? 0)).toBeGreaterThan(0);
+  // It looks as the page does, by the page's own style sheets.
+  await expect.poll(() => inside((it) => getComputedStyle(it.querySelector('.controls') ?? it.body).display)).toBe('flex');
+  await inside((it) => [...it.querySelectorAll('button')].find(({ textContent }) => textContent === 'Mute')?.click());
+  await amina.button('Unmute').waitFor();
+  await inside((it) => [...it.querySelectorAll('button')].find(({ textContent }) => textContent === 'Leave')?.click());
+  await amina.page.getByRole('heading', { name: 'You left' }).waitFor();
+  await expect.poll(() => amina.page.evaluate(() => (window as { documentPictureInPicture?: { window: unknown } }).documentPictureInPicture?.window)).toBeNull();
+  await partings(people);
+});
+
+test('a browser that cannot do it offers no window of its own', async () => {
+  const { people } = await meet(['Ben']);
+  const [amina] = people as [Person, Person];
+  await amina.page.addInitScript(() => {
+    Object.defineProperty(window, 'documentPictureInPicture', { value: undefined });
+  });
+  await amina.page.reload();
+  await amina.button('Join').click();
+  await amina.untilSeen();
+  await inMore(amina, async () => {
+    // The browser's own, for one picture.
+    await amina.button('Picture in picture').click();
+    await expect.poll(() => amina.page.evaluate(() => document.pictureInPictureElement?.closest('.tile')?.textContent)).toContain('Ben');
+    await amina.page.evaluate(() => document.exitPictureInPicture());
+  });
+  await amina.page.evaluate(() => Object.defineProperty(document, 'pictureInPictureEnabled', { value: false }));
+  await inMore(amina, async () => expect(await amina.button('Picture in picture').count()).toBe(0));
+  await partings(people);
+});
+
+// A loopback has no bad moments, so the number is changed on its way to the page.
+test('a bad connection is shown by shape and words, to oneself with what to do', async () => {
+  const room = await server.createMeeting({});
+  const amina = await Person.arrive(browser);
+  const ben = await Person.arrive(browser, { viewport: phone });
+  let number: number = quality.excellent;
+  let tell = (): void => undefined;
+  for (const { page } of [amina, ben]) {
+    await page.routeWebSocket(/\/rtc/, (socket) => {
+      const upstream = socket.connectToServer();
+      upstream.onMessage((said) => {
+        const reworded = typeof said === 'string' ? undefined : reword(said, number);
+        socket.send(reworded ?? said);
+        if (!reworded) return;
+        const before = tell;
+        tell = () => {
+          before();
+          socket.send(reword(reworded, number) ?? reworded);
+        };
+      });
+    });
+  }
+  await amina.join(room.final_link);
+  await ben.join(room.guest_link, 'Ben');
+  const becomes = (now: keyof typeof quality): void => {
+    number = quality[now];
+    tell();
+  };
+  // It is told of newcomers within five seconds, and of Ben to both.
+  await amina.untilSeen();
+  await expect.poll(() => {
+    becomes('poor');
+    return tile(amina, 'Ben').locator('.connection').count();
+  }, patient).toBe(1);
+  await tile(amina, 'Ben').getByText('Weak connection').waitFor();
+  await amina.page.getByText('Your connection is weak. Turn off your camera, or save data').waitFor();
+  await amina.seen('stage-weak');
+  await expect.poll(() => tile(ben, 'Amina').locator('.connection').count(), patient).toBe(1);
+  await ben.seen('stage-phone-weak');
+  await ben.page.locator('.banner').getByRole('button', { name: 'Save data' }).click();
+  await ben.page.getByText('You save data').waitFor();
+  await ben.page.getByText('Turn off your camera to keep the sound.').waitFor();
+
+  becomes('lost');
+  await tile(amina, 'Ben').getByText('No connection').waitFor();
+  becomes('excellent');
+  await expect.poll(() => amina.page.locator('.connection, .banner').count()).toBe(0);
+  await partings([amina, ben]);
+});

@@ -1,0 +1,27 @@
+import { useId, type ReactElement } from 'react';
+import { useStore } from '../../lib/useStore';
+import { percent } from './percent';
+import { setVolume, volumes } from './volumes';
+
+/** How loud one sound is for the visitor alone. */
+export function Volume({ of, label }: { of: string; label: string }): ReactElement {
+  const id = useId();
+  const volume = useStore(volumes).get(of) ?? 1;
+  const said = percent(volume);
+  return (
+    <div className="volume">
+      <label htmlFor={id}>{label}</label>
+      <input
+        id={id}
+        type="range"
+        min={0}
+        max={100}
+        step={5}
+        value={Math.round(volume * 100)}
+        aria-valuetext={said}
+        onChange={({ target }) => setVolume(of, target.valueAsNumber / 100)}
+      />
+      <output htmlFor={id}>{said}</output>
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+import type { Size } from '../../lib/useSize';
+import { fitGrid } from '../grid';
+
+/** Where something lies on the stage, from the corner where the text begins. */
+export interface Frame {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+export const gap = 8;
+/** What is narrower shows a face too small to know. */
+export const leastWidth = 148;
+const tileRatio = 4 / 3;
+
+/** The strip beside what is large: its thickness, where it lies, and how many it holds. */
+export interface Strip {
+  side: boolean;
+  tile: Size;
+  places: number;
+}
+
+export function stripOf(space: Size): Strip {
+  // A phone on its side has no height to give away.
+  const side = space.width > 2 * space.height;
+  const height = Math.round(side ? Math.min(112, space.height / 3) : Math.min(128, Math.max(84, space.height * 0.18)));
+  const tile = { width: Math.round(height * tileRatio), height };
+  const length = side ? space.height : space.width;
+  const each = side ? tile.height : tile.width;
+  return { side, tile, places: Math.max(1, Math.floor((length + gap) / (each + gap))) };
+}
+
+/** What is left beside the strip. */
+export function besides(space: Size, { side, tile }: Strip): Size {
+  return side
+    ? { width: Math.max(0, space.width - tile.width - gap), height: space.height }
+    : { width: space.width, height: Math.max(0, space.height - tile.height - gap) };
+}
+
+/** So many tiles of one shape, as large as they can be, in the middle of the space. */
+export function gridFrames(count: number, space: Size, ratio: number): Frame[] {
+  const { columns, width, height } = fitGrid(count, space, ratio, gap);
+  const rows = Math.ceil(count / columns);
+  const top = (space.height - rows * height - (rows - 1) * gap) / 2;
+  return Array.from({ length: count }, (_, i) => {
+    const row = Math.floor(i / columns);
+    const inRow = row === rows - 1 ? count - row * columns : columns;
+    const start = (space.width - inRow * width - (inRow - 1) * gap) / 2;
+    return { x: Math.floor(start + (i % columns) * (width + gap)), y: Math.floor(top + row * (height + gap)), width, height };
+  });
+}
+
+/** What is large: alone it takes all there is, as far as a camera's picture can fill it. */
+export function largeFrames(count: number, space: Size, whole: boolean): Frame[] {
+  if (count !== 1) return gridFrames(count, space, whole ? 16 / 9 : tileRatio);
+  const shape = space.height > 0 ? space.width / space.height : 1;
+  return whole ? [{ x: 0, y: 0, ...space }] : gridFrames(1, space, Math.min(16 / 9, Math.max(3 / 4, shape)));
+}
+
+/** The others, in a row in the middle below it, or in a column at its end. */
+export function stripFrames(count: number, space: Size, { side, tile }: Strip): Frame[] {
+  const each = side ? tile.height : tile.width;
+  const start = Math.max(0, Math.floor(((side ? space.height : space.width) - count * each - (count - 1) * gap) / 2));
+  return Array.from({ length: count }, (_, i) => {
+    const along = start + i * (each + gap);
+    return side ? { x: space.width - tile.width, y: along, ...tile } : { x: along, y: space.height - tile.height, ...tile };
+  });
+}
