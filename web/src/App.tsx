@@ -1,29 +1,32 @@
 import { useEffect, type ReactElement } from 'react';
+import type { Lazy } from './lib/lazy';
+import { useLazy } from './lib/useLazy';
 import { useStore } from './lib/useStore';
 import type { Studio } from './media/studio';
 import { spoken, t } from './messages';
 import type { RoomModule } from './room';
 import { guestLink, type Preset, type Route } from './route';
-import { Away } from './screens/Away';
+import type { LaterScreens } from './screens/later';
 import { Lobby } from './screens/Lobby';
 import { Opening } from './screens/Opening';
-import { Refused } from './screens/Refused';
-import { Removed } from './screens/Removed';
-import { WrongLink } from './screens/WrongLink';
 import type { Acts } from './visit/acts';
 import type { Runner } from './visit/runner';
+import { startOf } from './visit/schedule';
+import type { Visit } from './visit/state';
 import { titleOf } from './visit/title';
 
-interface Props {
+export interface AppProps {
   route: Route;
   preset: Preset;
   runner: Runner;
-  acts: Acts;
+  /** What may be asked of the server inside comes with the room. */
+  actsIn: (room: RoomModule) => Acts;
   studio: Studio;
-  loadRoom: () => Promise<RoomModule>;
+  room: Lazy<RoomModule>;
+  later: Lazy<LaterScreens>;
 }
 
-export function App({ route, preset, runner, acts, studio, loadRoom }: Props): ReactElement | null {
+export function App({ route, preset, runner, actsIn, studio, room, later }: AppProps): ReactElement | null {
   const { visit, inside, asking } = useStore(runner.store);
   // Another language: every word is said anew.
   useStore(spoken);
@@ -31,13 +34,15 @@ export function App({ route, preset, runner, acts, studio, loadRoom }: Props): R
   useEffect(() => {
     document.title = title ?? t('product');
   }, [title]);
-  usePrefetch(visit.at === 'lobby', loadRoom);
+  usePrefetch(visit.at === 'lobby' || visit.at === 'room', room, later);
+  const { part: screens, failed } = useLazy(later, beyondFirst(visit));
 
+  if (beyondFirst(visit) && !screens) return <Opening away={failed} busy={false} onAgain={later.prefetch} />;
   switch (visit.at) {
     case 'opening':
       return <Opening away={visit.attempt > 0} busy={asking} onAgain={runner.hurry} />;
     case 'wrongLink':
-      return <WrongLink preview={visit.preview} onGuest={() => runner.dispatch({ type: 'asGuest' })} />;
+      return screens && <screens.WrongLink preview={visit.preview} onGuest={() => runner.dispatch({ type: 'asGuest' })} />;
     case 'lobby':
       return (
         <Lobby
@@ -47,6 +52,7 @@ export function App({ route, preset, runner, acts, studio, loadRoom }: Props): R
           presetName={preset.name}
           studio={studio}
           clock={runner.clock}
+          Schedule={screens?.Schedule}
           onJoin={(name) => runner.dispatch({ type: 'join', name })}
           onWait={(name) => runner.dispatch({ type: 'wait', name })}
         />
@@ -61,7 +67,7 @@ export function App({ route, preset, runner, acts, studio, loadRoom }: Props): R
           link={visit.link}
           word={visit.word}
           clock={runner.clock}
-          acts={acts}
+          acts={actsIn(inside.module)}
           studio={studio}
           invitation={guestLink(location.origin, route.roomId)}
           onHeard={() => runner.dispatch({ type: 'heard' })}
@@ -70,33 +76,49 @@ export function App({ route, preset, runner, acts, studio, loadRoom }: Props): R
       ) : null;
     case 'away':
       return (
-        <Away
-          away={visit}
-          onBack={() => {
-            void studio.prepare();
-            runner.dispatch({ type: 'comeBack' });
-          }}
-        />
+        screens && (
+          <screens.Away
+            away={visit}
+            onBack={() => {
+              void studio.prepare();
+              runner.dispatch({ type: 'comeBack' });
+            }}
+          />
+        )
       );
     case 'removed':
-      return <Removed title={visit.title} stayMs={visit.stayMs} />;
+      return screens && <screens.Removed title={visit.title} stayMs={visit.stayMs} />;
     case 'refused':
-      return <Refused refused={visit} busy={asking} onAgain={runner.hurry} />;
+      return screens && <screens.Refused refused={visit} busy={asking} onAgain={runner.hurry} />;
   }
 }
 
-/** Fetches the room while the visitor looks at the first view, after that view has been painted. */
-function usePrefetch(when: boolean, loadRoom: () => Promise<RoomModule>): void {
+/** An address that is no room's. */
+export function NoRoom({ later }: Pick<AppProps, 'later'>): ReactElement {
+  const { part: screens, failed } = useLazy(later, true);
+  return screens ? <screens.NotALink /> : <Opening away={failed} busy={false} onAgain={later.prefetch} />;
+}
+
+/** Whether this is told by a screen that does not come with the first view. */
+function beyondFirst(visit: Visit): boolean {
+  return visit.at === 'lobby' ? startOf(visit.preview) !== null : visit.at !== 'opening' && visit.at !== 'room';
+}
+
+/**
+ * Fetches the room while the visitor looks at the first view, after that view
+ * has been painted, and then the screens that tell why somebody is not in it:
+ * when they are needed, the server may be away.
+ */
+function usePrefetch(when: boolean, room: Lazy<RoomModule>, later: Lazy<LaterScreens>): void {
   useEffect(() => {
     if (!when) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const frame = requestAnimationFrame(() => {
-      // Not now: joining tries again and says so if it fails.
-      timer = setTimeout(() => void loadRoom().catch(() => undefined));
+      timer = setTimeout(() => void room.prefetch().then(later.prefetch));
     });
     return () => {
       cancelAnimationFrame(frame);
       clearTimeout(timer);
     };
-  }, [when, loadRoom]);
+  }, [when, room, later]);
 }

@@ -13,7 +13,7 @@ import { entryOf, startOf } from '../visit/schedule';
 import type { LobbyNotice, Visit } from '../visit/state';
 import { CameraField } from './CameraField';
 import { MicField } from './MicField';
-import { Schedule } from './Schedule';
+import type { Schedule } from './Schedule';
 import { TroubleText } from './TroubleText';
 
 interface Props {
@@ -22,6 +22,8 @@ interface Props {
   presetName: string | null;
   studio: Studio;
   clock: ServerClock;
+  /** Not there where nothing is scheduled. */
+  Schedule: typeof Schedule | undefined;
   onJoin: (name: string) => void;
   /** To come in by itself when the room opens, under that name; null: not. */
   onWait: (name: string | null) => void;
@@ -48,7 +50,7 @@ function unusable({ room_type, features, you: { may_send } }: Preview): string |
 }
 
 /** This is you, this is the room, join. */
-export function Lobby({ lobby, presetName, studio, clock, onJoin, onWait }: Props): ReactElement {
+export function Lobby({ lobby, presetName, studio, clock, Schedule, onJoin, onWait }: Props): ReactElement {
   const { preview, arrival, trouble, notice, eager } = lobby;
   const { you } = preview;
   const video = preview.room_type === 'video';
@@ -110,7 +112,7 @@ export function Lobby({ lobby, presetName, studio, clock, onJoin, onWait }: Prop
             {preview.participants === 0 ? t('lobby.nobody') : count('lobby.people', preview.participants)}
           </p>
         ) : (
-          <Schedule preview={preview} start={start} now={now} />
+          Schedule && <Schedule preview={preview} start={start} now={now} />
         )}
         {preview.welcome_message && (
           // Long ones scroll, so it can be reached with the keyboard.
