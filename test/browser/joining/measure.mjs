@@ -93,7 +93,7 @@ async function visit(browser, address, { atOnce, network }) {
     });
     const at = await Promise.race([tab.evaluate(() => globalThis.joining), late]);
     const from = atOnce ? 0 : at.press;
-    return { sound: at.sound - from, frame: at.frame - from };
+    return Object.fromEntries(Object.entries(at).map(([what, when]) => [what, when - from]));
   } finally {
     await context.close();
     await pause(between);

@@ -1,5 +1,6 @@
 // Runs in a page before the page does, and notes when a visitor pressed, when
-// another's sound was first heard and when another's picture was first shown.
+// another's sound was first heard and when another's picture was first shown,
+// and some of what lies between, to see where the time goes.
 // The pages know nothing of it.
 (() => {
   const at = {};
@@ -16,7 +17,10 @@
   globalThis.RTCPeerConnection = class extends RTCPeerConnection {
     constructor(...configuration) {
       super(...configuration);
-      this.addEventListener('track', ({ track }) => remote.add(track));
+      this.addEventListener('track', ({ track }) => {
+        remote.add(track);
+        note(`${track.kind} is received`);
+      });
     }
   };
 
@@ -42,6 +46,7 @@
       plain.set.call(this, stream);
       for (const track of stream?.getTracks() ?? []) {
         if (!remote.has(track)) continue;
+        note(`${track.kind} has an element`);
         // Only what an element plays is heard: that is where the browser takes it from.
         if (track.kind === 'audio') listen(track);
         else this.requestVideoFrameCallback(() => note('frame'));
@@ -55,6 +60,7 @@
       const button = document.querySelector('button[type=submit]');
       if (!button) return;
       seen.disconnect();
+      note('button');
       requestAnimationFrame(() => setTimeout(() => button.click()));
     });
     seen.observe(document, { childList: true, subtree: true });

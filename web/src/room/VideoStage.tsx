@@ -1,5 +1,5 @@
-import { useTracks, type TrackReference } from '@livekit/components-react';
-import { RoomEvent, Track, type Room } from 'livekit-client';
+import type { TrackReference } from '@livekit/components-react';
+import { Track, type Room } from 'livekit-client';
 import { useRef, type ReactElement } from 'react';
 import { useSize } from '../lib/useSize';
 import { t } from '../messages';
@@ -11,6 +11,7 @@ import type { Entry } from './roll';
 import { Share } from './Share';
 import { Tile } from './Tile';
 import { useOrder } from './useOrder';
+import { useRemoteTracks } from './useRemoteTracks';
 
 interface Props {
   room: Room;
@@ -21,13 +22,12 @@ interface Props {
 
 const gap = 8;
 const least = 148;
-const changes = [RoomEvent.TrackMuted, RoomEvent.TrackUnmuted, RoomEvent.TrackSubscribed, RoomEvent.TrackUnsubscribed];
+const visible = [Track.Source.Camera, Track.Source.ScreenShare];
 
 export function VideoStage({ room, people, desk, onPeople }: Props): ReactElement {
   const grid = useRef<HTMLUListElement>(null);
   const space = useSize(grid);
-  const tracks = useTracks([Track.Source.Camera, Track.Source.ScreenShare], { room, updateOnlyOn: changes });
-  const seen = tracks.filter(({ participant, publication }) => !participant.isLocal && publication.isSubscribed && !publication.isMuted);
+  const seen = useRemoteTracks(room, visible).filter(({ publication }) => !publication.isMuted);
   const screen = seen.find(({ source }) => source === Track.Source.ScreenShare) ?? null;
   const ownScreen = desk.screen.is === 'live' ? desk.screen.video : null;
   const cameras = new Map<string, TrackReference>(

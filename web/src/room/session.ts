@@ -45,7 +45,7 @@ export class Session {
     this.#sender = new Sender(this.room, studio);
     this.inbox = new Inbox(this.room);
     this.room
-      .on(RoomEvent.SignalConnected, () => this.#sender.start())
+      .on(RoomEvent.SignalConnected, this.#sender.follow)
       .on(RoomEvent.ParticipantPermissionsChanged, this.#sender.follow)
       .on(RoomEvent.SignalReconnecting, this.#mend)
       .on(RoomEvent.Reconnected, this.#mended)
@@ -75,7 +75,10 @@ export class Session {
         websocketTimeout: connectPatience,
         peerConnectionTimeout: connectPatience,
       });
-      return !this.#over;
+      if (this.#over) return false;
+      // Not before: what others send would have to wait for it.
+      this.#sender.start();
+      return true;
     } catch {
       this.leave();
       return false;
