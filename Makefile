@@ -66,7 +66,7 @@ gen: $(WEB) ## Generate code from the openapi.yaml files
 	go generate ./internal/api/...
 	cd web && npm run gen
 
-bench: build ## Measure against a bare handler and the goals, both in this run
+bench: build $(BROWSER) ## Measure against a bare handler, a bare page and the goals, all in this run
 	go run ./test/bench
 
 clean: ## Remove what was built

@@ -1,10 +1,18 @@
 import { defineConfig } from 'vitest/config';
 import { resolve } from 'node:path';
+import { ahead } from './build/ahead.ts';
 import { compress } from './build/compress.ts';
+import { loadedWith } from './build/loaded.ts';
 import { messages } from './build/messages.ts';
 
 /** A server that runs beside `npm run dev`. */
 const server = 'http://127.0.0.1:8080';
+
+const source = (name: string): string => resolve(import.meta.dirname, 'src', name);
+/** What the first view is loaded with. */
+const [main, view] = [source('main.ts'), source('view.tsx')];
+const asking = loadedWith(main);
+const drawing = new Set([...loadedWith(view)].filter((path) => !asking.has(path)));
 
 export default defineConfig({
   server: { proxy: { '/api': server, '/rtc': { target: server, ws: true } } },
@@ -20,7 +28,16 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     // build/size.test.ts holds the room to its size.
     chunkSizeWarningLimit: 700,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          // One file, not one more for each set of those who share something of it.
+          groups: [{ name: 'view', test: (id) => drawing.has(id) || /\/node_modules\/(?:react|react-dom|scheduler)\//.test(id) }],
+        },
+      },
+    },
   },
-  plugins: [messages(resolve(import.meta.dirname, 'src')), compress()],
+  plugins: [messages([main, view]), ahead(view, source('room/index.ts')), compress()],
   test: { setupFiles: ['src/messages/setup.ts'] },
 });

@@ -2,8 +2,9 @@
 // each figure beside its goal: durable room creation on SQLite and on
 // PostgreSQL beside a bare net/http server and beside LiveKit, a signed read,
 // a refusal for a known and for an unknown key, webhooks on both databases, the
-// time to start, memory, allocations. It starts the real program (bin/parley),
-// loads it over loopback and stops everything it started.
+// time to start, memory, allocations, and in a browser how soon somebody who
+// joins hears and sees. It starts the real program (bin/parley), loads it over
+// loopback and stops everything it started.
 //
 // A miss is no failure. The exit status is 1 when something could not be
 // measured.
@@ -75,6 +76,7 @@ var experiments = []struct {
 	{"start", (*bench).start},
 	{"idle", (*bench).idle},
 	{"allocations", (*bench).allocations},
+	{"page", (*bench).page},
 }
 
 func run() error {

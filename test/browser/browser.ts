@@ -35,6 +35,16 @@ export function launch(media: string[] = fakeDevices): Promise<Browser> {
   });
 }
 
+/** How a browser shows pages, and what it lets them use. */
+export interface Look {
+  viewport?: { width: number; height: number };
+  dark?: boolean;
+  reducedMotion?: boolean;
+  microphone?: boolean;
+  timeZone?: string;
+  locale?: string;
+}
+
 /** A person: a browser profile of their own, with one page. */
 export class Person {
   /** Those whose browser is open. */
@@ -55,13 +65,11 @@ export class Person {
     page.on('pageerror', (e) => this.complaints.push(String(e)));
   }
 
-  static async arrive(
-    browser: Browser,
-    options: { viewport?: { width: number; height: number }; dark?: boolean; microphone?: boolean; timeZone?: string; locale?: string } = {},
-  ): Promise<Person> {
+  static async arrive(browser: Browser, options: Look = {}): Promise<Person> {
     const context = await browser.newContext({
       viewport: options.viewport ?? desktop,
       colorScheme: options.dark ? 'dark' : 'light',
+      ...(options.reducedMotion && { reducedMotion: 'reduce' }),
       ...(options.locale && { locale: options.locale }),
       ...(options.timeZone && { timezoneId: options.timeZone }),
     });

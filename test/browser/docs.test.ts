@@ -16,20 +16,23 @@ afterAll(async () => {
   await server.close();
 });
 
-describe('the reference', () => {
+describe.each([
+  { name: 'light', dark: false },
+  { name: 'dark', dark: true },
+])('the reference, $name', ({ name, dark }) => {
   test.each([
     { version: 'v3', operation: '/rooms/create_quick_audio_room', summary: 'Create a quick audio room' },
     { version: 'v4', operation: '/projects/update_project_status', summary: 'Switch the project on or off' },
     { version: 'v5', operation: '/requests', summary: 'Recent version 5 calls of the project' },
   ])('$version shows its operations to everybody, and asks no other host', async ({ version, operation, summary }) => {
-    const reader = await Person.arrive(browser);
+    const reader = await Person.arrive(browser, { dark });
     await reader.open(`${server.url}/docs/${version}`);
     const entry = reader.page.locator('.opblock', { has: reader.page.locator(`[data-path="${operation}"]`) });
     await entry.getByText(summary).waitFor();
     await entry.locator('.opblock-summary-control').click();
     await entry.getByRole('heading', { name: 'Responses' }).waitFor();
     await reader.accessible(`/docs/${version}`);
-    await reader.picture(`docs-${version}`);
+    await reader.picture(`docs-${version}-${name}`);
     reader.wellBehaved(server.url);
     await reader.close();
   });

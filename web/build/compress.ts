@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Plugin } from 'vite';
 
 const text = /\.(?:html|js|css|svg|json|txt|webmanifest)$/;
-const worthwhile = 1024;
+export const worthwhile = 1024;
 
 /**
  * Writes name.br and name.gz beside every text file of 1 kB and more, so that

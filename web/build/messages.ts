@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import ts from 'typescript';
 import type { Plugin } from 'vite';
+import { loadedWith } from './loaded.ts';
 
-const asked = /^(.*\/messages\/(\w+)\.ts)\?(page|room)$/;
+const asked = /^(.*\/messages\/(\w+)\.ts)\?(first|rest)$/;
 
 /**
- * Halves each message file: `de.ts?page` is what the first view says, and
- * `de.ts?room` what only the room says, which is loaded with it. The sources
- * tell which is which: whoever writes a message has nothing to sort.
+ * Halves each message file: `de.ts?first` is what the first view says, and
+ * `de.ts?rest` what is said in the room and in what else is loaded later. The
+ * imports tell which is which: whoever writes a message has nothing to sort.
+ * `firstView` are the modules that the first view is loaded with.
  */
-export function messages(sources: string): Plugin {
-  let said: Promise<string> | null = null;
+export function messages(firstView: string[]): Plugin {
+  let said: string | null = null;
   return {
     name: 'messages',
     enforce: 'pre',
@@ -23,20 +23,12 @@ export function messages(sources: string): Plugin {
       const [, file, language, part] = asked.exec(id) ?? [];
       if (!file || !language) return null;
       this.addWatchFile(file);
-      said ??= firstView(sources);
-      const first = await said;
+      const first = (said ??= [...loadedWith(...firstView)].map((path) => readFileSync(path, 'utf8')).join('\n'));
       const all = await evaluate(file, language);
-      const wanted = Object.entries(all).filter(([key]) => first.includes(`'${key}'`) === (part === 'page'));
+      const wanted = Object.entries(all).filter(([key]) => first.includes(`'${key}'`) === (part === 'first'));
       return { code: `export default ${JSON.stringify(Object.fromEntries(wanted))}`, moduleType: 'js' };
     },
   };
-}
-
-/** Everything that is written outside the room. */
-async function firstView(sources: string): Promise<string> {
-  const paths = await readdir(sources, { recursive: true });
-  const outside = paths.filter((path) => /\.tsx?$/.test(path) && !/^(?:room|messages)\/|\.test\./.test(path));
-  return (await Promise.all(outside.map((path) => readFile(join(sources, path), 'utf8')))).join('\n');
 }
 
 async function evaluate(file: string, language: string): Promise<Record<string, unknown>> {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { worthwhile } from './compress.ts';
 
 // What a visitor's connection has to carry. The goals are for JavaScript,
 // compressed, as the browser gets it, in each of the languages: the words of
@@ -11,6 +12,7 @@ const everything = 300_000;
 
 interface Chunk {
   file: string;
+  name?: string;
   imports?: string[];
   dynamicImports?: string[];
 }
@@ -23,15 +25,17 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
     ? (JSON.parse(readFileSync(manifest, 'utf8')) as Record<string, Chunk>)
     : {};
 
-  /** Which language's words a chunk holds, and whose: the first view's or the room's. */
+  /** Which language's words a chunk holds, and whose: the first view's or those of what is loaded later. */
   function wordsOf(name: string): { language: string; part: string } | null {
-    const [, language, part] = /^src\/messages\/(\w+)\.ts\?(page|room)$/.exec(name) ?? [];
+    const [, language, part] = /^src\/messages\/(\w+)\.ts\?(first|rest)$/.exec(name) ?? [];
     return language && part ? { language, part } : null;
   }
-  const languages = (chunks['index.html']?.dynamicImports ?? []).flatMap((name) => {
+  const languages = Object.keys(chunks).flatMap((name) => {
     const words = wordsOf(name);
-    return words?.part === 'page' ? [words.language] : [];
+    return words?.part === 'first' ? [words.language] : [];
   });
+  /** What draws the first view: the entry asks for it and for the words at once. */
+  const view = Object.keys(chunks).find((name) => chunks[name]?.name === 'view') ?? '';
 
   /** The chunks that loading this one loads for who reads that language; with `later`, also what it may load some time. */
   function loads(name: string, language: string, later: boolean, seen = new Set<string>()): Set<string> {
@@ -40,7 +44,7 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
     seen.add(name);
     const may = (chunk.dynamicImports ?? []).filter((other) => {
       const words = wordsOf(other);
-      return words ? words.language === language && (later || words.part === 'page') : later;
+      return words ? words.language === language && (later || words.part === 'first') : later || other === view;
     });
     for (const other of [...(chunk.imports ?? []), ...may]) loads(other, language, later, seen);
     return seen;
@@ -69,9 +73,20 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
 
   test.each(languages)('keeps the room and the other languages out of the first view: %s', (language) => {
     const first = [...loads('index.html', language, false)];
+    expect(first).toContain(view);
     expect(first).not.toContain('src/room/index.ts');
-    expect(first.filter(wordsOf)).toEqual([`src/messages/${language}.ts?page`]);
+    expect(first).not.toContain('src/screens/later.ts');
+    expect(first.filter(wordsOf)).toEqual([`src/messages/${language}.ts?first`]);
     expect([...loads('index.html', language, true)]).toContain('src/room/index.ts');
+  });
+
+  test('has the browser fetch what draws the first view before its script asks', () => {
+    const html = readFileSync(join(root, 'index.html'), 'utf8');
+    const needed = [...loads(view, 'none', false)].map((name) => chunks[name]);
+    for (const chunk of needed) {
+      expect(html).toContain(chunk === chunks['index.html'] ? `src="/${chunk?.file}"` : `rel="modulepreload" crossorigin href="/${chunk?.file}"`);
+    }
+    expect(html).toContain(`<meta name="room" content="/${chunks['src/room/index.ts']?.file}">`);
   });
 
   test('has nothing inline, and names no other host', () => {
@@ -83,8 +98,7 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
 
   test('has each text file compressed beside it', () => {
     for (const { file } of Object.values(chunks)) {
-      // Below this it does not pay.
-      if (statSync(join(root, file)).size < 1_024) continue;
+      if (statSync(join(root, file)).size < worthwhile) continue;
       for (const form of ['gz', 'br']) expect(existsSync(join(root, `${file}.${form}`)), `${file}.${form}`).toBe(true);
     }
   });

@@ -3,6 +3,7 @@ import { backoff } from './backoff';
 import { calendarFile } from './calendar';
 import { ServerClock } from './clock';
 import { initials } from './initials';
+import { Lazy } from './lazy';
 import { moment } from './moment';
 import { minutesAndSeconds, remaining } from './remaining';
 import { sha256 } from './sha256';
@@ -52,6 +53,26 @@ describe('how long it was', () => {
     [84 * 60_000, '1 hour 24 minutes'],
     [121 * 60_000, '2 hours 1 minute'],
   ])('%i ms', (ms, words) => expect(span(ms)).toBe(words));
+});
+
+describe('a part of the page that is loaded later', () => {
+  test('is loaded once, and kept', async () => {
+    let loads = 0;
+    const part = new Lazy(() => Promise.resolve(++loads));
+    expect(part.loaded.get()).toBeNull();
+    expect(await Promise.all([part.get(), part.get()])).toEqual([1, 1]);
+    await part.prefetch();
+    expect([part.loaded.get(), loads]).toEqual([1, 1]);
+  });
+
+  test('can be asked for again when it did not come', async () => {
+    let loads = 0;
+    const part = new Lazy(() => (++loads < 3 ? Promise.reject(new Error('away')) : Promise.resolve('part')));
+    await part.prefetch();
+    await expect(part.get()).rejects.toThrow('away');
+    expect(await part.get()).toBe('part');
+    expect(part.loaded.get()).toBe('part');
+  });
 });
 
 describe('initials', () => {

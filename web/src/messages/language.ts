@@ -3,23 +3,23 @@ import { languages, locale, speak, spoken, type Language, type Messages } from '
 
 type Load = () => Promise<{ default: Partial<Messages> }>;
 
-/** Two small files each: the first view's words, and those of the room. Only what is spoken is loaded. */
-const files: Record<Language, { page: Load; room: Load }> = {
-  ar: { page: () => import('./ar.ts?page'), room: () => import('./ar.ts?room') },
-  de: { page: () => import('./de.ts?page'), room: () => import('./de.ts?room') },
-  en: { page: () => import('./en.ts?page'), room: () => import('./en.ts?room') },
-  es: { page: () => import('./es.ts?page'), room: () => import('./es.ts?room') },
-  fr: { page: () => import('./fr.ts?page'), room: () => import('./fr.ts?room') },
-  tr: { page: () => import('./tr.ts?page'), room: () => import('./tr.ts?room') },
+/** Two small files each: the first view's words, and the rest. Only what is spoken is loaded. */
+const files: Record<Language, { first: Load; rest: Load }> = {
+  ar: { first: () => import('./ar.ts?first'), rest: () => import('./ar.ts?rest') },
+  de: { first: () => import('./de.ts?first'), rest: () => import('./de.ts?rest') },
+  en: { first: () => import('./en.ts?first'), rest: () => import('./en.ts?rest') },
+  es: { first: () => import('./es.ts?first'), rest: () => import('./es.ts?rest') },
+  fr: { first: () => import('./fr.ts?first'), rest: () => import('./fr.ts?rest') },
+  tr: { first: () => import('./tr.ts?first'), rest: () => import('./tr.ts?rest') },
 };
 
-/** Whether the room has asked for its words. */
-let withRoom = false;
+/** Whether something has asked for the words beyond the first view. */
+let withRest = false;
 
 async function load(language: Language): Promise<Messages> {
-  const { page, room } = files[language];
-  const parts = await Promise.all(withRoom ? [page(), room()] : [page()]);
-  // Without the room nobody asks for what only the room says.
+  const { first, rest } = files[language];
+  const parts = await Promise.all(withRest ? [first(), rest()] : [first()]);
+  // Nobody asks for the rest before what says it is there.
   return Object.assign({}, ...parts.map((part) => part.default)) as Messages;
 }
 
@@ -68,9 +68,9 @@ export async function begin(asked: string | null): Promise<void> {
   }
 }
 
-/** Loads what only the room says, in the language that is spoken then. */
-export async function addRoom(): Promise<void> {
-  withRoom = true;
+/** Loads what the first view does not say, in the language that is spoken then. */
+export async function addRest(): Promise<void> {
+  withRest = true;
   for (;;) {
     const language = spoken.get() ?? 'en';
     const messages = await load(language);

@@ -1,10 +1,10 @@
 // build/messages.ts makes them of the message files.
-declare module '*.ts?page' {
+declare module '*.ts?first' {
   const messages: Partial<import('.').Messages>;
   export default messages;
 }
 
-declare module '*.ts?room' {
+declare module '*.ts?rest' {
   const messages: Partial<import('.').Messages>;
   export default messages;
 }

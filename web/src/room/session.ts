@@ -50,7 +50,7 @@ export class Session {
     this.#thrift = new Thrift(this.room);
     this.inbox = new Inbox(this.room);
     this.room
-      .on(RoomEvent.SignalConnected, () => this.#sender.start())
+      .on(RoomEvent.SignalConnected, this.#sender.follow)
       .on(RoomEvent.ParticipantPermissionsChanged, this.#sender.follow)
       .on(RoomEvent.SignalReconnecting, this.#mend)
       .on(RoomEvent.Reconnected, this.#mended)
@@ -80,7 +80,10 @@ export class Session {
         websocketTimeout: connectPatience,
         peerConnectionTimeout: connectPatience,
       });
-      return !this.#over;
+      if (this.#over) return false;
+      // Not before: what others send would have to wait for it.
+      this.#sender.start();
+      return true;
     } catch {
       this.leave();
       return false;

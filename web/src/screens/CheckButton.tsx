@@ -1,5 +1,6 @@
 import { useState, type ReactElement } from 'react';
 import type { JoinApi } from '../api/client';
+import type { Lazy } from '../lib/lazy';
 import type { Studio } from '../media/studio';
 import { t } from '../messages';
 import type { RoomModule } from '../room';
@@ -7,27 +8,27 @@ import type { RoomModule } from '../room';
 interface Props {
   api: JoinApi;
   studio: Studio;
-  loadRoom: () => Promise<RoomModule>;
+  room: Lazy<RoomModule>;
 }
 
 /** Opens the check, which comes with the room. */
-export function CheckButton({ api, studio, loadRoom }: Props): ReactElement {
-  const [room, setRoom] = useState<RoomModule | null>(null);
+export function CheckButton({ api, studio, room }: Props): ReactElement {
+  const [open, setOpen] = useState<RoomModule | null>(null);
   return (
     <>
       {/* Where it cannot be loaded, joining says so. */}
-      <button type="button" className="lobby-check" onClick={() => void loadRoom().then(setRoom, () => undefined)}>
+      <button type="button" className="lobby-check" onClick={() => void room.get().then(setOpen, () => undefined)}>
         {t('check.open')}
       </button>
-      {room && (
-        <room.CheckSheet
+      {open && (
+        <open.CheckSheet
           studio={studio}
           findWay={async () => {
             const answer = await api.check();
-            return answer.is === 'ok' ? room.tryWay(answer.value.media_token) : 'unknown';
+            return answer.is === 'ok' ? open.tryWay(answer.value.media_token) : 'unknown';
           }}
           connected={false}
-          onClose={() => setRoom(null)}
+          onClose={() => setOpen(null)}
         />
       )}
     </>

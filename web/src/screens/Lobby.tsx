@@ -13,7 +13,7 @@ import { entryOf, startOf } from '../visit/schedule';
 import type { LobbyNotice, Visit } from '../visit/state';
 import { CameraField } from './CameraField';
 import { MicField } from './MicField';
-import { Schedule } from './Schedule';
+import type { Schedule } from './Schedule';
 import { TroubleText } from './TroubleText';
 import { Waiting } from './Waiting';
 
@@ -25,6 +25,8 @@ interface Props {
   clock: ServerClock;
   /** The way to the check of network and devices. */
   check: ReactNode;
+  /** Not there where nothing is scheduled. */
+  Schedule: typeof Schedule | undefined;
   onJoin: (name: string) => void;
   /** To come in by itself when the room opens, under that name; null: not. */
   onWait: (name: string | null) => void;
@@ -53,7 +55,7 @@ function unusable({ room_type, features, you: { may_send } }: Preview): string |
 }
 
 /** This is you, this is the room, join. */
-export function Lobby({ lobby, presetName, studio, clock, check, onJoin, onWait, onGiveUp }: Props): ReactElement {
+export function Lobby({ lobby, presetName, studio, clock, check, Schedule, onJoin, onWait, onGiveUp }: Props): ReactElement {
   const { preview, arrival, trouble, notice, eager } = lobby;
   const { you } = preview;
   const waiting = arrival !== null && arrival.knocks > 0;
@@ -116,7 +118,7 @@ export function Lobby({ lobby, presetName, studio, clock, check, onJoin, onWait,
             {preview.participants === 0 ? t('lobby.nobody') : count('lobby.people', preview.participants)}
           </p>
         ) : (
-          <Schedule preview={preview} start={start} now={now} />
+          Schedule && <Schedule preview={preview} start={start} now={now} />
         )}
         {preview.welcome_message && (
           // Long ones scroll, so it can be reached with the keyboard.

@@ -1,7 +1,8 @@
-import { useTracks, type TrackReference } from '@livekit/components-react';
-import { RoomEvent, Track, type Room } from 'livekit-client';
+import type { TrackReference } from '@livekit/components-react';
+import { Track, type Room } from 'livekit-client';
+import { useRemoteTracks } from '../useRemoteTracks';
 
-const changes = [RoomEvent.TrackMuted, RoomEvent.TrackUnmuted, RoomEvent.TrackSubscribed, RoomEvent.TrackUnsubscribed];
+const visible = [Track.Source.Camera, Track.Source.ScreenShare];
 
 export interface Seen {
   /** The cameras of the others that run, by whose they are. */
@@ -12,8 +13,7 @@ export interface Seen {
 
 /** What there is to see of the others. */
 export function useSeen(room: Room): Seen {
-  const tracks = useTracks([Track.Source.Camera, Track.Source.ScreenShare], { room, updateOnlyOn: changes });
-  const seen = tracks.filter(({ participant, publication }) => !participant.isLocal && publication.isSubscribed && !publication.isMuted);
+  const seen = useRemoteTracks(room, visible).filter(({ publication }) => !publication.isMuted);
   return {
     cameras: new Map(seen.filter(({ source }) => source === Track.Source.Camera).map((track) => [track.participant.identity, track])),
     screens: seen.filter(({ source }) => source === Track.Source.ScreenShare),

@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Browser } from 'playwright-core';
+import { ar } from '../../web/src/messages/ar';
+import { en } from '../../web/src/messages/en';
+import { desktop, launch, Person, phone, type Look } from './browser';
+import { Server } from './server';
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  server = await Server.start();
+  browser = await launch();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+const across = { width: 844, height: 390 };
+
+// Every view is seen in light, in dark and from right to left, and on each kind of screen.
+const looks = [
+  { name: 'phone-light', lang: 'en', viewport: phone, dark: false, words: en },
+  { name: 'across-dark', lang: 'en', viewport: across, dark: true, words: en },
+  { name: 'across-light-ar', lang: 'ar', viewport: across, dark: false, words: ar },
+  { name: 'desktop-dark-ar', lang: 'ar', viewport: desktop, dark: true, words: ar },
+] satisfies (Look & { name: string; lang: string; words: object })[];
+
+type Words = (typeof looks)[number]['words'];
+/** A message that is the same for every number. */
+type Plain = { [K in keyof Words]: (typeof en)[K] extends string ? K : never }[keyof Words];
+
+const refusals = [
+  { view: 'full', status: 409, code: 'room_full' },
+  { view: 'not-open', status: 409, code: 'room_not_open' },
+  { view: 'unknown', status: 404, code: 'room_not_found' },
+  { view: 'closed', status: 403, code: 'project_inactive' },
+  { view: 'invitation', status: 403, code: 'invitation_required' },
+  { view: 'removed', status: 403, code: 'removed' },
+  { view: 'attempts', status: 429, code: 'too_many_attempts' },
+  { view: 'out-of-step', status: 400, code: 'invalid_request' },
+  ...['host', 'api', 'empty_timeout', 'duration', 'project_suspended', 'server', 'expired', 'cancelled'].map((reason) => ({
+    view: `ended-${reason}`,
+    status: 410,
+    code: 'room_ended',
+    reason,
+  })),
+];
+
+describe.each(looks)('$name', (look) => {
+  const view = (name: string): string => `${look.name}-${name}`;
+  const inIt = (link: string): string => {
+    const url = new URL(link);
+    url.searchParams.set('lang', look.lang);
+    return url.href;
+  };
+  const press = (person: Person, key: Plain) => person.button(look.words[key] as string).click();
+
+  /** Opens a link and joins, whatever the button is called. */
+  async function enter(person: Person, link: string, name?: string): Promise<void> {
+    await person.open(inIt(link));
+    if (name !== undefined) await person.page.locator('.lobby-you input[autocomplete=name]').fill(name);
+    await person.page.locator('.lobby-join button').click();
+    await person.page.locator('.controls').waitFor();
+  }
+
+  test('every page that says no is accessible and fits the screen', async () => {
+    const room = await server.createMeeting({});
+    const person = await Person.arrive(browser, look);
+    const { page } = person;
+    const shows = async (name: string): Promise<void> => {
+      await page.locator('h1').waitFor();
+      expect(await page.locator('html').getAttribute('lang')).toBe(look.lang);
+      await person.seen(view(name));
+    };
+
+    await person.open(`${server.url}/?lang=${look.lang}`);
+    await shows('not-a-link');
+    await person.open(inIt(`${room.guest_link}#t=nobody-made-this`));
+    await shows('wrong-link');
+
+    for (const { view: name, status, code, ...more } of refusals) {
+      await page.route('**/preview', (route) =>
+        route.fulfill({ status, headers: { 'retry-after': '42' }, json: { error: { code, message: code, request_id: 'r', ...more } } }),
+      );
+      await person.open('about:blank'); // the same address again would load nothing
+      await person.open(inIt(room.guest_link));
+      await shows(name);
+      await page.unroute('**/preview');
+    }
+
+    await page.route('**/preview', async (route) => {
+      const answer = await route.fetch();
+      const preview = (await answer.json()) as { you: object };
+      await route.fulfill({ response: answer, json: { ...preview, you: { ...preview.you, link: 'expired' } } });
+    });
+    await person.open(inIt(`${room.guest_link}#t=it-was-once`));
+    await shows('expired-link');
+    await page.unroute('**/preview');
+
+    await page.route('**/preview', (route) => route.abort());
+    await person.open('about:blank');
+    await person.open(inIt(room.guest_link));
+    await shows('unreachable');
+    await page.unroute('**/preview');
+    await person.close();
+  });
+
+  test('so is every first view', async () => {
+    const later = await server.createMeeting({}, { start: new Date(Date.now() + 2 * 86_400_000) });
+    const now = await server.createMeeting({});
+    const person = await Person.arrive(browser, look);
+    const { page } = person;
+
+    await person.open(inIt(now.final_link));
+    await page.locator('.preview video').waitFor();
+    await page.locator('.meter').waitFor();
+    await person.seen(view('lobby'));
+
+    await person.open(inIt(later.guest_link));
+    await page.locator('.countdown').waitFor();
+    await page.locator('.lobby-you input[autocomplete=name]').fill('Benedikta von Hohenstein-Langenfeld');
+    await person.seen(view('early'));
+    await page.locator('.lobby-join button').click();
+    await page.locator('.lobby-join .pressed').waitFor();
+    await person.seen(view('waiting'));
+    person.wellBehaved(server.url);
+    await person.close();
+  });
+
+  test('so is the room, and all that opens in it', async () => {
+    const room = await server.createMeeting({ breakouts: 4 }, { logout_url: 'https://example.org/thanks' });
+    const host = await Person.arrive(browser, look);
+    const guest = await Person.arrive(browser, look);
+    const { page } = host;
+    const narrow = look.viewport !== desktop;
+    const seen = (name: string): Promise<void> => host.seen(view(name));
+    const closed = async (): Promise<void> => {
+      await page.keyboard.press('Escape');
+      await page.locator('dialog').waitFor({ state: 'detached' });
+    };
+    const openPeople = async (): Promise<void> => {
+      if (narrow) await press(host, 'control.more');
+      // Below the way to the chat, or the only control with a number.
+      await (narrow ? page.locator('.sheet-body > .wide').nth(1) : page.locator('.control:has(.control-count)')).click();
+      await page.locator('.roll').waitFor();
+    };
+
+    await enter(host, room.final_link);
+    await page.locator('.alone').waitFor();
+    await seen('alone');
+    await enter(guest, room.guest_link, 'Benedikta von Hohenstein-Langenfeld');
+    await page.locator('.tile').nth(1).waitFor();
+    await host.untilSeen();
+    await seen('together');
+
+    if (narrow) await press(host, 'control.more');
+    await press(host, 'chat.title');
+    await page.locator('.chat-write textarea').waitFor();
+    await seen('chat-empty');
+    for (const text of ['Good morning', 'Read https://example.org/agenda first, it is not long, and it says what we talk about.', 'صباح الخير']) {
+      await page.locator('.chat-write textarea').fill(text);
+      await page.keyboard.press('Enter');
+      await page.locator('.chat-line', { hasText: text.slice(0, 12) }).waitFor();
+    }
+    await page.locator('.chat-reply').first().click();
+    await seen('chat');
+    if (narrow) await closed();
+    else await press(host, 'chat.close');
+
+    await press(host, narrow ? 'control.more' : 'control.react');
+    await page.locator('.react-row').waitFor();
+    await seen(narrow ? 'more' : 'react');
+    await press(host, 'hand.raise');
+    await page.locator('.hand-notice').waitFor();
+    await seen('hand');
+    await openPeople();
+    await seen('people');
+    await page.locator('.roll-row .round').click();
+    await seen('person');
+    await page.locator('.roll-row .tool-panel .wrong').click();
+    await seen('remove');
+    await press(host, 'tools.remove.not');
+    await page.locator('.roll-row .tool-panel button').first().click();
+    await guest.page.locator('.dismissible').waitFor();
+    await guest.seen(view('muted-by-host'));
+    await press(host, 'tools.locks');
+    await page.locator('dialog [role=switch]').first().waitFor();
+    await seen('locks');
+    await closed();
+
+    await press(host, 'control.more');
+    if (!narrow) await seen('more');
+    await press(host, 'rooms.title');
+    await page.locator('.assign-row').waitFor();
+    await seen('rooms');
+    await closed();
+    await press(host, 'control.more');
+    await press(host, 'keys.title');
+    await page.locator('kbd').first().waitFor();
+    await seen('keys');
+    await closed();
+    await press(host, 'control.more');
+    await press(host, 'end.open');
+    await seen('end');
+    await closed();
+
+    await openPeople();
+    await page.locator('.roll-row .round').click();
+    await page.locator('.roll-row .tool-panel .wrong').click();
+    await page.locator('.roll-row .tool-panel .final').click();
+    await guest.page.locator('h1', { hasText: look.words['removed.title'] }).waitFor();
+    await guest.seen(view('removed-now'));
+    await closed();
+
+    await press(host, 'control.leave');
+    await page.locator('.onward').waitFor();
+    await seen('left');
+    host.wellBehaved(server.url);
+    await host.close();
+    await guest.close();
+  });
+});

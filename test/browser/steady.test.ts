@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Browser } from 'playwright-core';
+import { desktop, launch, Person, phone } from './browser';
+import { Server } from './server';
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  server = await Server.start();
+  browser = await launch();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+interface Shift {
+  value: number;
+  /** What moved and is still there. */
+  moved: { what: string; person: boolean }[];
+}
+
+/** Has the page note everything that moves by itself, whoever pressed what. */
+async function watchShifts(person: Person): Promise<void> {
+  await person.page.addInitScript(() => {
+    const shifts: Shift[] = [];
+    Object.assign(globalThis, { shifts });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as (PerformanceEntry & { value: number; sources: { node: Node | null }[] })[]) {
+        const nodes = entry.sources.flatMap(({ node }) => (node instanceof Element ? node : (node?.parentElement ?? [])));
+        const moved = nodes.map((node) => ({ what: node.outerHTML.slice(0, 200), person: node.closest('.tiles, .faces') !== null }));
+        shifts.push({ value: entry.value, moved });
+      }
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+}
+
+/** What has moved since the last time this was asked. */
+const shifts = (person: Person): Promise<Shift[]> =>
+  person.page.evaluate(async () => {
+    // Two frames: what has just been drawn is told after it.
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    return (globalThis as unknown as { shifts: Shift[] }).shifts.splice(0);
+  });
+
+const sum = (all: Shift[]): number => all.reduce((total, { value }) => total + value, 0);
+
+describe.each([
+  { name: 'phone', viewport: phone },
+  { name: 'phone across', viewport: { width: 844, height: 390 } },
+  { name: 'desktop', viewport: desktop },
+])('$name', (look) => {
+  test.each(['video', 'audio'])('joining moves nothing, and who joins moves no button: %s', async (type) => {
+    const room = await (type === 'video' ? server.createMeeting({}) : server.createRoom());
+    const host = await Person.arrive(browser, look);
+    const guest = await Person.arrive(browser, look);
+    const people = type === 'video' ? '.tiles .tile' : '.faces .face';
+    for (const person of [host, guest]) await watchShifts(person);
+
+    await host.open(room.final_link);
+    await host.page.getByText('Your microphone works.').waitFor();
+    if (type === 'video') await host.page.locator('.preview video').waitFor();
+    const opening = await shifts(host);
+    expect(sum(opening), JSON.stringify(opening)).toBeLessThan(0.01);
+    await host.button('Join').click();
+    await host.page.locator(people).first().waitFor();
+
+    await guest.open(room.guest_link);
+    await guest.page.getByLabel('Your name').fill('Benedikta von Hohenstein-Langenfeld');
+    await guest.page.getByText('Your microphone works.').waitFor();
+    await shifts(guest);
+    await shifts(host);
+    await guest.button('Join').click();
+    await guest.page.locator(people).nth(1).waitFor();
+    await host.page.locator(people).nth(1).waitFor();
+    for (const person of [guest, host]) {
+      await person.untilHeard();
+      if (type === 'video') await person.untilSeen();
+    }
+    const joining = await shifts(guest);
+    expect(sum(joining), JSON.stringify(joining)).toBeLessThan(0.01);
+    // The places of those who are there change, and nothing else.
+    expect((await shifts(host)).flatMap(({ moved }) => moved.filter(({ person }) => !person))).toEqual([]);
+    for (const person of [host, guest]) await person.close();
+  });
+});
+
+test('with reduced motion nothing moves by itself', async () => {
+  const room = await server.createMeeting({ breakouts: 2 });
+  const host = await Person.arrive(browser, { reducedMotion: true });
+  const { page } = host;
+  await page.addInitScript(() => {
+    const motions: string[] = [];
+    Object.assign(globalThis, { motions });
+    addEventListener('transitionrun', ({ propertyName, target }) => motions.push(`${propertyName} of ${(target as Element).className}`));
+    addEventListener('animationstart', ({ animationName, target }) => {
+      // Words that wait until they are worth reading do not move.
+      const { animationDuration } = getComputedStyle(target as Element);
+      if (animationDuration !== '0s' && animationName !== 'appear') motions.push(`${animationName} of ${(target as Element).className}`);
+    });
+  });
+  await host.join(room.final_link);
+  const guest = await Person.arrive(browser);
+  await guest.join(room.guest_link, 'Ben');
+  await page.locator('.tile[data-speaking]').first().waitFor();
+  await host.button('Mute').click();
+  await host.button('Unmute').hover();
+  await host.button('Chat').click();
+  await host.button('Close chat').click();
+  await host.button('React').click();
+  await host.button('Clapping').click();
+  await page.locator('[data-reaction]').first().waitFor();
+  await host.button(/^People/).click();
+  await host.button('What guests may do').click();
+  await page.getByRole('switch').first().click();
+  await page.keyboard.press('Escape');
+  await host.button('Leave').click();
+  await page.getByRole('heading', { name: 'You left' }).waitFor();
+  expect(await page.evaluate(() => (globalThis as unknown as { motions: string[] }).motions)).toEqual([]);
+  for (const person of [host, guest]) await person.close();
+});
+
+describe('what is not part of the first view', () => {
+  test('is there when the server is not', async () => {
+    const own = await Server.start();
+    const room = await own.createRoom();
+    const person = await Person.arrive(browser);
+    const fetched = person.page.waitForResponse(/\/assets\/later-/).then((response) => response.finished());
+    await person.join(room.guest_link, 'Ben');
+    await fetched;
+    await own.down('SIGKILL');
+    await person.button('Leave').click();
+    await person.page.getByRole('heading', { name: 'You left' }).waitFor();
+    await person.close();
+    await own.close();
+  });
+
+  test('is asked for again when it does not come, in words', async () => {
+    const person = await Person.arrive(browser);
+    const { page } = person;
+    await page.route(/\/assets\/later-/, (route) => route.abort());
+    await person.open(`${server.url}/r/0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10`);
+    await page.getByRole('heading', { name: 'The server does not answer' }).waitFor();
+    await page.unroute(/\/assets\/later-/);
+    await page.getByRole('heading', { name: 'There is no such room' }).waitFor();
+    await person.close();
+  });
+});

@@ -1,0 +1,45 @@
+import type { Plugin, Rolldown } from 'vite';
+
+/**
+ * Saves round trips: the browser fetches what draws the first view beside the
+ * script that asks for it, and the page can read where the room is, to fetch it
+ * as soon as it knows that there is one.
+ */
+export function ahead(view: string, room: string): Plugin {
+  return {
+    name: 'ahead',
+    apply: 'build',
+    transformIndexHtml: {
+      order: 'post',
+      handler(_, { bundle = {}, chunk: entry }) {
+        const needed = withImports(bundle, fileOf(bundle, view));
+        // What the entry imports is in the page already.
+        for (const file of withImports(bundle, entry?.fileName ?? '')) needed.delete(file);
+        return [
+          ...[...needed].map((file) => ({
+            tag: 'link',
+            attrs: { rel: 'modulepreload', crossorigin: true, href: `/${file}` },
+            injectTo: 'head' as const,
+          })),
+          { tag: 'meta', attrs: { name: 'room', content: `/${fileOf(bundle, room)}` }, injectTo: 'head' as const },
+        ];
+      },
+    },
+  };
+}
+
+/** The file that a module is loaded with. */
+function fileOf(bundle: Rolldown.OutputBundle, module: string): string {
+  const chunk = Object.values(bundle).find((file) => file.type === 'chunk' && file.moduleIds.includes(module));
+  if (!chunk) throw new Error(`${module} is in no file`);
+  return chunk.fileName;
+}
+
+/** A file and all that it imports. */
+function withImports(bundle: Rolldown.OutputBundle, file: string, seen = new Set<string>()): Set<string> {
+  const chunk = bundle[file];
+  if (seen.has(file) || chunk?.type !== 'chunk') return seen;
+  seen.add(file);
+  for (const imported of chunk.imports) withImports(bundle, imported, seen);
+  return seen;
+}

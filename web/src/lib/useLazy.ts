@@ -1,0 +1,30 @@
+import { useEffect, useState } from 'react';
+import type { Lazy } from './lazy';
+import { useStore } from './useStore';
+
+const again = 2_000;
+
+/** The part, as soon as it is there; while it is wanted and does not come, it is asked for again and again. */
+export function useLazy<T>(lazy: Lazy<T>, wanted: boolean): { part: T | null; failed: boolean } {
+  const part = useStore(lazy.loaded);
+  const [failed, setFailed] = useState(false);
+  const missing = wanted && part === null;
+  useEffect(() => {
+    if (!missing) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let over = false;
+    const ask = (): void => {
+      lazy.get().catch(() => {
+        if (over) return;
+        setFailed(true);
+        timer = setTimeout(ask, again);
+      });
+    };
+    ask();
+    return () => {
+      over = true;
+      clearTimeout(timer);
+    };
+  }, [lazy, missing]);
+  return { part, failed: missing && failed };
+}

@@ -1,0 +1,70 @@
+import { JoinApi } from './api/client';
+import { Lazy } from './lib/lazy';
+import { browserMemory, tabMemory } from './lib/memory';
+import { Studio } from './media/studio';
+import { addRest, begin } from './messages/language';
+import type { RoomModule } from './room';
+import { readPreset, readRoute } from './route';
+import { browserHold } from './seat/hold';
+import { SeatKeeper } from './seat/keeper';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/page.css';
+import './styles/lobby.css';
+import { wayOutText } from './ui/wayOut';
+import type { Acts } from './visit/acts';
+import { Runner } from './visit/runner';
+
+// What is asked for here travels side by side: what draws the page, its words,
+// and what the server says of the room.
+const view = import('./view');
+const route = readRoute(location);
+const preset = readPreset(location);
+const words = begin(preset.lang);
+
+// Another link pasted over this one changes only the fragment: that is another visit.
+window.addEventListener('hashchange', () => location.reload());
+
+/** What the first view does without, with its words. */
+const withWords = <T>(load: () => Promise<T>): Lazy<T> =>
+  new Lazy(() => Promise.all([load(), words.then(addRest)]).then(([part]) => part));
+const later = withWords(() => import('./screens/later'));
+
+if (route) {
+  const room = withWords(() => import('./room'));
+  room.loaded.watch(() => wayOutText.set(room.loaded.get()?.WayOutText ?? null));
+  const studio = new Studio();
+  const api = new JoinApi(route.roomId);
+  const keeper = new SeatKeeper(route, { browser: browserMemory, tab: tabMemory, hold: browserHold() });
+  const { key: seatKey, rival } = keeper;
+  const runner = new Runner({ route, api, seatKey, rival, studio, loadRoom: room.get });
+  runner.store.watch(() => void keeper.follow(runner.store.get().visit));
+  let acts: Acts | null = null;
+  const actsIn = ({ Acts }: RoomModule): Acts =>
+    (acts ??= new Acts(api, seatKey, () => runner.dispatch({ type: 'dropped', loss: 'moved' })));
+  const unwatch = runner.store.watch(() => {
+    if (runner.store.get().visit.at !== 'lobby') return;
+    unwatch();
+    fetchRoomAhead();
+  });
+  // Only whoever is shown in a frame has somebody around to tell.
+  if (parent !== window) void import('./embed').then(({ tellAround }) => tellAround(runner.store, route.roomId));
+  runner.start();
+  void Promise.all([view, words]).then(([{ show }]) => show({ route, preset, api, runner, keeper, actsIn, studio, room, later }));
+} else {
+  void Promise.all([view, words]).then(([{ showNoRoom }]) => showNoRoom({ later }));
+}
+
+/**
+ * Has the browser fetch the room once it is known that there is one. It runs
+ * only when somebody asks for it, so it does not keep the first view waiting.
+ */
+function fetchRoomAhead(): void {
+  // build/ahead.ts says where it is.
+  const file = document.querySelector<HTMLMetaElement>('meta[name=room]')?.content;
+  if (!file) return;
+  const link = document.createElement('link');
+  link.rel = 'modulepreload';
+  link.href = file;
+  document.head.append(link);
+}
