@@ -35,7 +35,7 @@ func (e *engine) Open(context.Context, room.MediaSession) error     { return e.e
 func (e *engine) Close(context.Context, string) error               { return e.err() }
 func (e *engine) Remove(context.Context, string, string) error      { return e.err() }
 func (e *engine) Pass(room.MediaPass) (string, error)               { return "media token", e.err() }
-func (e *engine) CheckPass(context.Context) (string, error)          { return "a moment", e.err() }
+func (e *engine) CheckPass(context.Context) (string, error)         { return "a moment", e.err() }
 func (e *engine) Announce(context.Context, string, room.Info) error { return e.err() }
 func (e *engine) Allow(context.Context, string, string, room.Role, room.Grants) error {
 	return e.err()
