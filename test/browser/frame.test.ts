@@ -126,7 +126,7 @@ test('a frame that may not use devices says so, and leads to a tab of its own', 
   const framed = await Person.arrive(browser);
   await framed.open(`${siteAt('localhost')}/bare?${encodeURIComponent(room.guest_link)}`);
   const inside = framed.page.frameLocator('iframe');
-  await inside.getByRole('button', { name: 'Allow microphone' }).click();
+  // The site has been allowed the microphone before, so the page tries by itself.
   await inside.getByText('The page around this one may not let it through.').waitFor();
   await framed.picture('desktop-light-frame-without-devices');
   expect(await inside.getByRole('link', { name: 'Open in a new tab' }).getAttribute('href')).toBe(room.guest_link);
@@ -139,11 +139,13 @@ test('another site cannot show the room, and is told nothing', async () => {
   const stranger = await Person.arrive(browser);
   await noteMessages(stranger);
   await stranger.open(`${siteAt('127.0.0.1')}/?${encodeURIComponent(room.guest_link)}`);
-  await expect.poll(() => stranger.complaints.join()).toContain('frame-ancestors');
+  const refusals = (): number => stranger.complaints.filter((text) => text.includes('frame-ancestors')).length;
+  await expect.poll(refusals).toBeGreaterThan(0);
   // Nor as the page around the one that may.
   const nested = `${siteAt('localhost')}/?${encodeURIComponent(room.guest_link)}`;
+  stranger.complaints.length = 0;
   await stranger.open(`${siteAt('127.0.0.1')}/?${encodeURIComponent(nested)}`);
-  await expect.poll(() => stranger.complaints.filter((text) => text.includes('frame-ancestors')).length).toBe(2);
+  await expect.poll(refusals).toBeGreaterThan(0);
   expect(await messagesTo(stranger)).toEqual([]);
   await stranger.close();
 });
