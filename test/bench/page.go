@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -140,7 +142,9 @@ func serveBoth(parley, bare string) (*http.Server, error) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/bare/", http.StripPrefix("/bare", handler))
-	mux.Handle("/", httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: parley}))
+	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: parley})
+	proxy.ErrorLog = log.New(io.Discard, "", 0) // a visitor who goes cuts off what is under way
+	mux.Handle("/", proxy)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ const refusals = [
   { view: 'removed', status: 403, code: 'removed' },
   { view: 'attempts', status: 429, code: 'too_many_attempts' },
   { view: 'out-of-step', status: 400, code: 'invalid_request' },
-  ...['host', 'api', 'empty_timeout', 'duration', 'project_suspended', 'server', 'expired', 'cancelled'].map((reason) => ({
+  ...['host', 'cancelled'].map((reason) => ({
     view: `ended-${reason}`,
     status: 410,
     code: 'room_ended',

@@ -45,6 +45,15 @@ const shifts = (person: Person): Promise<Shift[]> =>
     return (globalThis as unknown as { shifts: Shift[] }).shifts.splice(0);
   });
 
+async function stateOf(roomID: string): Promise<string> {
+  const answer = await fetch(`${server.url}/api/join/rooms/${roomID}/preview`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  });
+  return ((await answer.json()) as { state: string }).state;
+}
+
 const sum = (all: Shift[]): number => all.reduce((total, { value }) => total + value, 0);
 
 describe.each([
@@ -54,6 +63,7 @@ describe.each([
 ])('$name', (look) => {
   test.each(['video', 'audio'])('joining moves nothing, and who joins moves no button: %s', async (type) => {
     const room = await (type === 'video' ? server.createMeeting({}) : server.createRoom());
+    await expect.poll(() => stateOf(room.room_id)).toBe('open'); // not a lobby that turns from early to open
     const host = await Person.arrive(browser, look);
     const guest = await Person.arrive(browser, look);
     const people = type === 'video' ? '.tiles .tile' : '.faces .face';

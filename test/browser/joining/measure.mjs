@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 
-const { page, bare, pairs, only } = JSON.parse(process.argv[2]);
+const { page, bare, pairs } = JSON.parse(process.argv[2]);
 const probe = readFileSync(join(import.meta.dirname, 'probe.js'), 'utf8');
 const patience = 30_000;
 /** For a first view to have fetched ahead what it will, and opened the devices. */
@@ -21,7 +21,7 @@ const ways = [
   { name: 'cold', atOnce: true, network: null },
   // A slow phone network, as page tests have it.
   { name: 'slow', atOnce: true, network: { latency: 150, downloadThroughput: 1.6e6 / 8, uploadThroughput: 1.6e6 / 8 } },
-].filter(({ name }) => !only || name === only);
+];
 
 const launch = (...more) =>
   chromium.launch({
