@@ -18,9 +18,6 @@ afterAll(async () => {
 
 const looks = [
   { name: 'phone-light', viewport: phone, dark: false },
-  { name: 'phone-dark', viewport: phone, dark: true },
-  { name: 'phone-across', viewport: { width: 844, height: 390 }, dark: false },
-  { name: 'desktop-light', viewport: desktop, dark: false },
   { name: 'desktop-dark', viewport: desktop, dark: true },
 ];
 

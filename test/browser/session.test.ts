@@ -137,10 +137,8 @@ test('who is in a breakout room is there again after the server was killed', asy
 });
 
 const looks = [
-  { name: 'phone-light', viewport: phone, dark: false },
   { name: 'phone-dark', viewport: phone, dark: true },
   { name: 'desktop-light', viewport: desktop, dark: false },
-  { name: 'desktop-dark', viewport: desktop, dark: true },
 ];
 
 describe.each(looks)('$name', (look) => {

@@ -19,8 +19,6 @@ afterAll(async () => {
 
 const looks = [
   { name: 'phone-light', viewport: phone, dark: false },
-  { name: 'phone-dark', viewport: phone, dark: true },
-  { name: 'desktop-light', viewport: desktop, dark: false },
   { name: 'desktop-dark', viewport: desktop, dark: true },
 ];
 

@@ -23,23 +23,19 @@ function asking(link: string, query: Record<string, string>): string {
   return url.href;
 }
 
-const looks = [
-  { name: 'phone-light', viewport: phone, dark: false },
-  { name: 'phone-dark', viewport: phone, dark: true },
-  { name: 'phone-across', viewport: { width: 844, height: 390 }, dark: false },
-  { name: 'desktop-light', viewport: desktop, dark: false },
-  { name: 'desktop-dark', viewport: desktop, dark: true },
-];
-
 const words = {
   ar: { heard: 'الميكروفون يعمل.', join: 'انضمام', alone: 'أنت أول الحاضرين', more: 'المزيد', people: 'الأشخاص', leave: 'مغادرة', left: 'غادرت الغرفة', end: 'إنهاء للجميع…', rooms: 'الغرف الفرعية', keys: 'اختصارات لوحة المفاتيح' },
   de: { heard: 'Ihr Mikrofon funktioniert.', join: 'Beitreten', alone: 'Sie sind als Erstes hier', more: 'Mehr', people: 'Personen', leave: 'Verlassen', left: 'Sie sind gegangen', end: 'Für alle beenden …', rooms: 'Gruppenräume', keys: 'Tastenkürzel' },
   tr: { heard: 'Mikrofonunuz çalışıyor.', join: 'Katıl', alone: 'İlk gelen sizsiniz', more: 'Diğer', people: 'Kişiler', leave: 'Ayrıl', left: 'Ayrıldınız', end: 'Herkes için bitir…', rooms: 'Grup odaları', keys: 'Klavye kısayolları' },
 };
 
+// Arabic is seen on every kind of screen (looks.test.ts has it on another one);
+// the others where their words are longest and the screen is small, or dark.
 const cases = [
-  ...looks.map((look) => ({ lang: 'ar' as const, look })),
-  ...(['de', 'tr'] as const).flatMap((lang) => [looks[0], looks[3]].map((look) => ({ lang, look: look! }))),
+  { lang: 'ar' as const, look: { name: 'phone-light', viewport: phone, dark: false } },
+  { lang: 'ar' as const, look: { name: 'phone-across', viewport: { width: 844, height: 390 }, dark: false } },
+  { lang: 'de' as const, look: { name: 'phone-light', viewport: phone, dark: false } },
+  { lang: 'tr' as const, look: { name: 'desktop-dark', viewport: desktop, dark: true } },
 ];
 
 describe.each(cases)('$lang, $look.name', ({ lang, look }) => {

@@ -34,7 +34,6 @@ import { useKeys, usePushToTalk } from './keys/useKeys';
 import { useWarning } from './limit';
 import { RoomHead } from './RoomHead';
 import { RoomSheets, type OpenSheet } from './RoomSheets';
-import { Sound } from './Sound';
 import { Pip } from './stage/Pip';
 import { TogetherContext } from './together/context';
 import { HandNotice } from './together/HandNotice';
@@ -174,7 +173,6 @@ export function RoomScreen({ room, inbox, reactions, seat, link, word, clock, ac
         <TogetherNews people={present} hands={hands} runs={runs} reactions={reactions} />
         <Announcer people={people} desk={desk} connected={link.is === 'up'} here={here} place={place} notice={notice} word={word} />
       </main>
-      <Sound room={room} />
       <Pip room={room} people={people} desk={desk} studio={studio} talks={allowed.mic} onLeave={onLeave} />
       <RoomSheets
         open={sheet}

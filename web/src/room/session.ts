@@ -7,6 +7,7 @@ import { lossOf } from './loss';
 import { readMessage } from './message';
 import { quickRetries } from './patience';
 import { Sender } from './sender';
+import { Speakers } from './speakers';
 import { Thrift } from './stage/thrift';
 import { Reactions } from './together/reactions';
 
@@ -26,6 +27,7 @@ export class Session {
   readonly reactions = new Reactions();
   readonly #watch: SessionWatch;
   readonly #sender: Sender;
+  readonly #speakers: Speakers;
   readonly #thrift: Thrift;
   #over = false;
   #mending: ReturnType<typeof setTimeout> | undefined;
@@ -47,6 +49,7 @@ export class Session {
       ...(speaker && { audioOutput: { deviceId: speaker } }),
     });
     this.#sender = new Sender(this.room, studio);
+    this.#speakers = new Speakers(this.room);
     this.#thrift = new Thrift(this.room);
     this.inbox = new Inbox(this.room);
     this.room
@@ -125,6 +128,7 @@ export class Session {
     this.#over = true;
     clearTimeout(this.#mending);
     this.#sender.stop();
+    this.#speakers.stop();
     this.#thrift.stop();
   }
 }
