@@ -15,6 +15,7 @@ import (
 // operation that is not in this list and yet declares no authentication fails
 // the test, and so does one that declares it and answers all the same.
 var public = map[string]string{
+	"/api/join/rooms/{room_id}/check":   "whoever may look may check their network, a few times a minute",
 	"/api/join/rooms/{room_id}/preview": "the room's id is a guest's right to look",
 	"/api/join/rooms/{room_id}/seats":   "the room's id is a guest's right to come in",
 	"/api/v3/openapi.yaml":              "a description holds nothing that needs guarding",

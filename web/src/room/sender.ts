@@ -1,9 +1,10 @@
-import { LocalAudioTrack, LocalVideoTrack, Track, type LocalTrack, type Room } from 'livekit-client';
+import { LocalVideoTrack, Track, type LocalTrack, type Room } from 'livekit-client';
 import type { Desk, ScreenCapture } from '../media/desk';
 import type { Studio } from '../media/studio';
 import { readAllowed } from './allowed';
 import { CameraTrack } from './stage/camera';
 import { savesData } from './stage/choices';
+import { VoiceTrack } from './voice';
 
 /**
  * Sends what lies on the studio's desk: published once, muted and replaced as
@@ -12,7 +13,7 @@ import { savesData } from './stage/choices';
 export class Sender {
   readonly #room: Room;
   readonly #studio: Studio;
-  #mic: LocalAudioTrack | null = null;
+  #mic: VoiceTrack | null = null;
   #camera: CameraTrack | null = null;
   #screen: { video: MediaStreamTrack; tracks: LocalTrack[] } | null = null;
   #unwatch: (() => void)[] | null = null;
@@ -61,7 +62,7 @@ export class Sender {
     const live = mic.is === 'live' ? mic.track : null;
     if (!this.#mic) {
       if (!live) return;
-      const track = new LocalAudioTrack(live);
+      const track = new VoiceTrack(live);
       if (!micOn) await track.mute();
       await this.#room.localParticipant.publishTrack(track, { source: Track.Source.Microphone });
       this.#mic = track;
@@ -108,7 +109,7 @@ export class Sender {
     }
     if (screen.is !== 'live' || this.#screen) return;
     const tracks: LocalTrack[] = [new LocalVideoTrack(screen.video)];
-    if (screen.audio) tracks.push(new LocalAudioTrack(screen.audio));
+    if (screen.audio) tracks.push(new VoiceTrack(screen.audio));
     this.#screen = { video: screen.video, tracks };
     for (const track of tracks) {
       await this.#room.localParticipant.publishTrack(

@@ -19,6 +19,7 @@ export interface SessionWatch {
 
 const connectPatience = 8_000;
 const mendPatience = 10_000;
+const drawingPatience = 250;
 
 /** One media connection. Coming back makes a new one. */
 export class Session {
@@ -84,14 +85,20 @@ export class Session {
         peerConnectionTimeout: connectPatience,
       });
       if (this.#over) return false;
-      // Not before: what others send would have to wait for it.
-      this.#sender.start();
+      // Not before they are drawn: others would be heard and seen later for it.
+      requestAnimationFrame(() => setTimeout(this.#send));
+      // A page that nobody sees draws nothing.
+      setTimeout(this.#send, drawingPatience);
       return true;
     } catch {
       this.leave();
       return false;
     }
   }
+
+  readonly #send = (): void => {
+    if (!this.#over) this.#sender.start();
+  };
 
   /** Ends it without a word to the visit. */
   leave(): void {
