@@ -8,7 +8,8 @@ import { volumes } from './stage/volumes';
  */
 export class Speakers {
   readonly #elements = document.createElement('div');
-  readonly #playing = new Map<RemoteAudioTrack, string>();
+  /** What plays each, and whose it is among the volumes. */
+  readonly #playing = new Map<RemoteAudioTrack, { element: HTMLMediaElement; key: string }>();
   readonly #unwatch: () => void;
 
   constructor(room: Room) {
@@ -28,20 +29,22 @@ export class Speakers {
 
   readonly #play = (track: RemoteTrack, { source }: RemoteTrackPublication, { identity }: RemoteParticipant): void => {
     if (!(track instanceof RemoteAudioTrack)) return;
-    this.#playing.set(track, source === Track.Source.Microphone ? identity : screenOf(identity));
     const element = track.attach();
+    this.#playing.set(track, { element, key: source === Track.Source.Microphone ? identity : screenOf(identity) });
     Object.assign(element.dataset, { identity, source });
     this.#elements.append(element);
     this.#setVolumes();
   };
 
   readonly #stop = (track: RemoteTrack): void => {
-    if (!(track instanceof RemoteAudioTrack) || !this.#playing.delete(track)) return;
-    for (const element of track.detach()) element.remove();
+    if (!(track instanceof RemoteAudioTrack)) return;
+    track.detach();
+    this.#playing.get(track)?.element.remove();
+    this.#playing.delete(track);
   };
 
   readonly #setVolumes = (): void => {
     const loud = volumes.get();
-    for (const [track, key] of this.#playing) track.setVolume(loud.get(key) ?? 1);
+    for (const [track, { key }] of this.#playing) track.setVolume(loud.get(key) ?? 1);
   };
 }
