@@ -29,7 +29,8 @@ export class Speakers {
 
   readonly #play = (track: RemoteTrack, { source }: RemoteTrackPublication, { identity }: RemoteParticipant): void => {
     if (!(track instanceof RemoteAudioTrack)) return;
-    const element = track.attach();
+    // Of our own: LiveKit's may play somebody else by the time when this one stops.
+    const element = track.attach(document.createElement('audio'));
     this.#playing.set(track, { element, key: source === Track.Source.Microphone ? identity : screenOf(identity) });
     Object.assign(element.dataset, { identity, source });
     this.#elements.append(element);
