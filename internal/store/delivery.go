@@ -15,8 +15,8 @@ import (
 const deliveryColumns = `id, stream_id, position, event_id, project_id, room_id, url, type, sequence, previous, body, replay,
 	state, attempts, step, created_at, done_at`
 
-var intoDeliveries = newInsertion(4, "webhook_deliveries", deliveryColumns,
-	`text, text, bigint, text, text, text, text, text, bigint, bigint, text, boolean, text, bigint, bigint, bigint, bigint`)
+var intoDeliveries = newInsertion(crowded{rank: 4, table: "webhook_deliveries", columns: deliveryColumns,
+	types: `text, text, bigint, text, text, text, text, text, bigint, bigint, text, boolean, text, bigint, bigint, bigint, bigint`})
 
 // InsertDelivery implements webhook.Store.
 func (db *DB) InsertDelivery(ctx context.Context, d webhook.Delivery) error {

@@ -10,29 +10,48 @@ import (
 
 // insertion adds rows to a table that gets many at once.
 type insertion struct {
-	rank    int    // parents come before their children
-	one     string // adds a row: a parameter for each column
-	several string // adds rows: an array for each column, as PostgreSQL has them
+	rank  int    // parents come before their children
+	plain string // adds a row: a parameter for each column
+	// The same for PostgreSQL, and with an array for each column for several
+	// rows. Both look the row's parent up and fail where there is none.
+	one, several string
 }
 
-// newInsertion takes a table's columns and their types, in the same order.
-func newInsertion(rank int, table, columns, types string) *insertion {
-	return newInsertionWith(rank, table, columns, types, "", "")
+// crowded describes a table that gets many rows at once.
+type crowded struct {
+	rank           int
+	table          string
+	columns, types string // with commas between them, in the same order
+	// Columns that are the same in each new row, as ", a, b", and their
+	// values. What is not bound costs next to nothing.
+	same, values string
+	// The column, NOT NULL, that names the row of another table, where
+	// PostgreSQL has no REFERENCES for it: to check them one by one costs it
+	// as much as to write them, and locks a project's row for all its rooms.
+	parent, of string
 }
 
-// newInsertionWith takes besides columns that are the same in each new row, as
-// ", a, b", and their values. What is not bound costs next to nothing.
-func newInsertionWith(rank int, table, columns, types, same, values string) *insertion {
-	var each, arrays []string
-	for i, t := range strings.Split(types, ",") {
-		each = append(each, fmt.Sprintf("$%d", i+1))
-		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, strings.TrimSpace(t)))
+func newInsertion(c crowded) *insertion {
+	var plain, one, several, names, arrays []string
+	types := strings.Split(c.types, ",")
+	for i, column := range strings.Split(c.columns, ",") {
+		column = strings.TrimSpace(column)
+		bound := fmt.Sprintf("$%d", i+1)
+		known, each := bound, column
+		if column == c.parent {
+			known = "(SELECT id FROM " + c.of + " WHERE id = " + bound + ")"
+			each = "(SELECT p.id FROM " + c.of + " p WHERE p.id = r." + column + ")"
+		}
+		plain, one, several, names = append(plain, bound), append(one, known), append(several, each), append(names, column)
+		arrays = append(arrays, fmt.Sprintf("%s::%s[]", bound, strings.TrimSpace(types[i])))
 	}
-	head := "INSERT INTO " + table + " (" + columns + same + ") "
+	list := func(all []string) string { return strings.Join(all, ", ") }
+	head := "INSERT INTO " + c.table + " (" + list(names) + c.same + ") "
 	return &insertion{
-		rank:    rank,
-		one:     head + "VALUES (" + strings.Join(each, ", ") + values + ")",
-		several: head + "SELECT *" + values + " FROM unnest(" + strings.Join(arrays, ", ") + ")",
+		rank:    c.rank,
+		plain:   head + "VALUES (" + list(plain) + c.values + ")",
+		one:     head + "VALUES (" + list(one) + c.values + ")",
+		several: head + "SELECT " + list(several) + c.values + " FROM unnest(" + list(arrays) + ") AS r (" + list(names) + ")",
 	}
 }
 

@@ -20,14 +20,15 @@ const roomColumns = `id, project_id, client_room_id, type, state, end_reason, ti
 	start_at, external_user_id, logout_url, webhook_url, breakout_rooms, features, locks, last_session`
 
 // A new room has had nobody in it yet.
-var intoRooms = newInsertionWith(1, "rooms", `id, project_id, client_room_id, type, state, title, welcome_message, creator_name,
-	max_participants, empty_timeout, duration, creator_link_hash, event_sequence, created_at, opened_at, due_at,
-	start_at, external_user_id, logout_url, webhook_url, breakout_rooms, features, locks`,
-	`text, text, text, text, text, text, text, text,
-	bigint, bigint, bigint, text, bigint, bigint, bigint, bigint,
-	bigint, text, text, text, bigint, text, text`,
-	`, end_reason, creator_link_claim, session, session_live, last_session, started_at, empty_since, ended_at`,
-	`, '', '', 0, FALSE, 0, NULL, NULL, NULL`)
+var intoRooms = newInsertion(crowded{rank: 1, table: "rooms", parent: "project_id", of: "projects",
+	columns: `id, project_id, client_room_id, type, state, title, welcome_message, creator_name,
+		max_participants, empty_timeout, duration, creator_link_hash, event_sequence, created_at, opened_at, due_at,
+		start_at, external_user_id, logout_url, webhook_url, breakout_rooms, features, locks`,
+	types: `text, text, text, text, text, text, text, text,
+		bigint, bigint, bigint, text, bigint, bigint, bigint, bigint,
+		bigint, text, text, text, bigint, text, text`,
+	same:   `, end_reason, creator_link_claim, session, session_live, last_session, started_at, empty_since, ended_at`,
+	values: `, '', '', 0, FALSE, 0, NULL, NULL, NULL`})
 
 // InsertRoom implements room.Store. What only a life in it brings, from its
 // sessions to its end, is as in a new room, whatever r says.
@@ -113,8 +114,9 @@ func (db *DB) DueRooms(ctx context.Context, now time.Time, limit int) ([]string,
 	return ids, err
 }
 
-var intoEvents = newInsertion(2, "events", `id, project_id, room_id, sequence, type, at, data`,
-	`text, text, text, bigint, text, bigint, text`)
+var intoEvents = newInsertion(crowded{rank: 2, table: "events", parent: "room_id", of: "rooms",
+	columns: `id, project_id, room_id, sequence, type, at, data`,
+	types:   `text, text, text, bigint, text, bigint, text`})
 
 // AppendEvents implements room.Store.
 func (db *DB) AppendEvents(ctx context.Context, events []event.Event) error {

@@ -152,7 +152,7 @@ func (c *liteConn) exec(ctx context.Context, missing error, q string, args []any
 }
 
 func (c *liteConn) insert(ctx context.Context, into *insertion, row []any) error {
-	return c.exec(ctx, nil, into.one, row)
+	return c.exec(ctx, nil, into.plain, row)
 }
 
 func (c *liteConn) each(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {

@@ -32,8 +32,8 @@ func (db *DB) Streams(ctx context.Context, projectID, roomID string) ([]webhook.
 		projectID, roomID)
 }
 
-var intoStreams = newInsertion(3, "webhook_streams", streamColumns+`, due_at, updated_at`,
-	`text, text, text, text, text, text, bigint, bigint, text, bigint, bigint`)
+var intoStreams = newInsertion(crowded{rank: 3, table: "webhook_streams", columns: streamColumns + `, due_at, updated_at`,
+	types: `text, text, text, text, text, text, bigint, bigint, text, bigint, bigint`})
 
 // InsertStream implements webhook.Store.
 func (db *DB) InsertStream(ctx context.Context, st webhook.Stream, now time.Time) error {

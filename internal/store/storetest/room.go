@@ -207,7 +207,11 @@ func (s *suite) TestEvents(t *testing.T) {
 	again.ID = NewID()
 	broken(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.AppendEvents(ctx, []event.Event{again}) }))
 	again.RoomID = NewID()
-	broken(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.AppendEvents(ctx, []event.Event{again}) }))
+	more := again
+	more.ID, more.Sequence = NewID(), again.Sequence+1
+	for _, unknown := range [][]event.Event{{again}, {again, more}} {
+		broken(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.AppendEvents(ctx, unknown) }))
+	}
 }
 
 func (s *suite) TestSessions(t *testing.T) {
