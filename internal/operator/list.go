@@ -2,11 +2,6 @@ package operator
 
 import (
 	"context"
-	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"parley/internal/fault"
 )
 
 // List returns every token, revoked ones too, the oldest first.
@@ -35,19 +30,4 @@ func (s *Service) LockedOut(ctx context.Context) (bool, error) {
 		}
 	}
 	return true, err
-}
-
-func checkName(name string) error {
-	if !utf8.ValidString(name) {
-		return fault.Invalidf("name must be UTF-8")
-	}
-	if n := utf8.RuneCountInString(name); strings.TrimSpace(name) == "" || n > 255 {
-		return fault.Invalidf("name must have 1 to 255 characters")
-	}
-	for _, c := range name {
-		if unicode.IsControl(c) {
-			return fault.Invalidf("name must not contain control characters such as U+%04X", c)
-		}
-	}
-	return nil
 }

@@ -1,5 +1,5 @@
 // Package operator holds who may operate the service: management tokens. It
-// imports the standard library, fault and seal only.
+// imports the standard library, fault, field and seal only.
 package operator
 
 import (
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/field"
 	"parley/internal/seal"
 )
 
@@ -47,7 +48,7 @@ func NewService(store Store, now func() time.Time, newID func() string) *Service
 // Create makes a token and returns it in clear, once. The name has 1 to 255
 // characters.
 func (s *Service) Create(ctx context.Context, name string) (Token, seal.Secret, error) {
-	if err := checkName(name); err != nil {
+	if err := field.Text("name", name, 1, 255, false); err != nil {
 		return Token{}, "", err
 	}
 	clear := seal.NewManagementToken()

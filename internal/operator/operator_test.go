@@ -80,9 +80,9 @@ func TestTokenNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"x":                      "",
 		strings.Repeat("é", 255): "",
-		"":                       "name must have 1 to 255 characters",
-		" \t":                    "name must have 1 to 255 characters",
-		strings.Repeat("é", 256): "name must have 1 to 255 characters",
+		"":                       "name must have 1 to 255 characters and not be blank",
+		" \t":                    "name must have 1 to 255 characters and not be blank",
+		strings.Repeat("é", 256): "name must have at most 255 characters, not 256",
 		"a\xff":                  "name must be UTF-8",
 		"a\x00b":                 "name must not contain control characters such as U+0000",
 	} {

@@ -4,13 +4,11 @@ package project
 
 import (
 	"context"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"parley/internal/event"
 	"parley/internal/fault"
+	"parley/internal/field"
 )
 
 // Billing is how an organization pays.
@@ -226,17 +224,4 @@ func (s *Service) update(ctx context.Context, id string, change func(*Project) e
 	return err
 }
 
-func checkName(name string) error {
-	if !utf8.ValidString(name) {
-		return fault.Invalidf("name must be UTF-8")
-	}
-	if n := utf8.RuneCountInString(name); strings.TrimSpace(name) == "" || n > 255 {
-		return fault.Invalidf("name must have 1 to 255 characters")
-	}
-	for _, c := range name {
-		if unicode.IsControl(c) {
-			return fault.Invalidf("name must not contain control characters such as U+%04X", c)
-		}
-	}
-	return nil
-}
+func checkName(name string) error { return field.Text("name", name, 1, 255, false) }

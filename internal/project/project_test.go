@@ -188,13 +188,13 @@ func TestNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const length = "name must have 1 to 255 characters"
+	const blank = "name must have 1 to 255 characters and not be blank"
 	for name, want := range map[string]string{
 		"x":                      "",
 		strings.Repeat("𝄞", 255): "",
-		"":                       length,
-		" \u00a0":                length,
-		strings.Repeat("é", 256): length,
+		"":                       blank,
+		" \u00a0":                blank,
+		strings.Repeat("é", 256): "name must have at most 255 characters, not 256",
 		"a\x00":                  "name must not contain control characters such as U+0000",
 		"a\nb":                   "name must not contain control characters such as U+000A",
 		"a\xff":                  "name must be UTF-8",

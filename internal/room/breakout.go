@@ -194,11 +194,7 @@ func (s *Service) Broadcast(ctx context.Context, roomID, seatKey, text string) e
 	if err := field.Text("text", text, 1, maxBroadcast, true); err != nil {
 		return err
 	}
-	r, err := s.store.Room(ctx, roomID)
-	if err != nil {
-		return err
-	}
-	host, err := s.hostSeat(ctx, r, seatKey)
+	_, host, err := s.asHost(ctx, roomID, seatKey)
 	if err != nil {
 		return err
 	}
@@ -249,6 +245,16 @@ func (s *Service) hostSeat(ctx context.Context, r *Room, seatKey string) (Seat, 
 		return Seat{}, errNotHost
 	}
 	return seat, err
+}
+
+// asHost returns a room and the seat of a host or co-host in it.
+func (s *Service) asHost(ctx context.Context, roomID, seatKey string) (*Room, Seat, error) {
+	r, err := s.store.Room(ctx, roomID)
+	if err != nil {
+		return nil, Seat{}, err
+	}
+	host, err := s.hostSeat(ctx, r, seatKey)
+	return r, host, err
 }
 
 // openBreakout returns the breakout room of that number while it is open, and

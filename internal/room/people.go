@@ -15,11 +15,8 @@ type People struct {
 // People lists who there is around a room. Refusals: NotFound, Gone (over),
 // Forbidden (not a host), Conflict (not open yet), Invalid.
 func (s *Service) People(ctx context.Context, roomID, seatKey string) (p People, err error) {
-	r, err := s.store.Room(ctx, roomID)
+	r, _, err := s.asHost(ctx, roomID, seatKey)
 	if err != nil {
-		return People{}, err
-	}
-	if _, err := s.hostSeat(ctx, r, seatKey); err != nil {
 		return People{}, err
 	}
 	if p.In, err = s.store.Seats(ctx, r.ID); err != nil {

@@ -81,11 +81,7 @@ func (s *Service) Readmit(ctx context.Context, roomID, seatKey, identity string)
 // say by whom; they may unmute themselves. Refusals as Remove's, and
 // Unavailable when the engine does not answer.
 func (s *Service) Mute(ctx context.Context, roomID, seatKey, identity string) error {
-	r, err := s.store.Room(ctx, roomID)
-	if err != nil {
-		return err
-	}
-	host, err := s.hostSeat(ctx, r, seatKey)
+	r, host, err := s.asHost(ctx, roomID, seatKey)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ var allowed = map[string][]string{
 	"internal/event":         {},
 	"internal/config":        {"internal/seal"},
 	"internal/live":          {},
-	"internal/operator":      {"internal/fault", "internal/seal"},
+	"internal/operator":      {"internal/fault", "internal/field", "internal/seal"},
 	"internal/field":         {"internal/fault"},
 	"internal/project":       {"internal/fault", "internal/field", "internal/event", "internal/seal"},
 	"internal/key":           {"internal/fault", "internal/event", "internal/seal", "internal/project"},

@@ -37,7 +37,7 @@ func (s *Server) roomEvents(c *call, events Events) error {
 		}
 	}
 	if text, sent := values["limit"]; sent {
-		if n, err = limit(text); err != nil {
+		if n, err = web.Limit(text, room.MaxListed); err != nil {
 			return err
 		}
 	}

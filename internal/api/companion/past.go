@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"parley/internal/api/web"
 	"parley/internal/fault"
 	"parley/internal/room"
 )
@@ -45,7 +46,7 @@ func listed(c *call) (room.Query, error) {
 	}
 	q.State, q.Before = room.State(values["state"]), values["cursor"]
 	if text, sent := values["limit"]; sent {
-		if q.Limit, err = limit(text); err != nil {
+		if q.Limit, err = web.Limit(text, room.MaxListed); err != nil {
 			return q, err
 		}
 	}

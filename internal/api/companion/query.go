@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"parley/internal/fault"
-	"parley/internal/room"
 )
 
 // query reads the parameters of these names, each sent at most once. Whatever
@@ -40,21 +39,4 @@ func (c *call) roomID() (string, error) {
 		return "", fault.Invalidf("room_id is required in the query")
 	}
 	return known(text)
-}
-
-// limit reads digits; more than is listed at most means that.
-func limit(text string) (int, error) {
-	n := 0
-	for i := range len(text) {
-		digit := text[i] - '0'
-		if digit > 9 {
-			n = 0
-			break
-		}
-		n = min(10*n+int(digit), room.MaxListed)
-	}
-	if n == 0 {
-		return 0, fault.Invalidf("limit must be a whole number of at least 1, in digits; more than %d means %d", room.MaxListed, room.MaxListed)
-	}
-	return n, nil
 }

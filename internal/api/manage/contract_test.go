@@ -63,13 +63,13 @@ func testOrganizations(t *testing.T, b *bench) {
 		t.Errorf("%v", list)
 	}
 	b.refused("POST", "/organizations", m{"name": "A", "billing": "free"}, 400, "invalid_request", `billing must be "plan" or "payg"`)
-	b.refused("POST", "/organizations", m{"billing": "plan"}, 400, "invalid_request", "name must have 1 to 255 characters")
-	b.refused("POST", "/organizations", m{"name": strings.Repeat("é", 256), "billing": "plan"}, 400, "invalid_request", "name must have 1 to 255 characters")
+	b.refused("POST", "/organizations", m{"billing": "plan"}, 400, "invalid_request", "name must have 1 to 255 characters and not be blank")
+	b.refused("POST", "/organizations", m{"name": strings.Repeat("é", 256), "billing": "plan"}, 400, "invalid_request", "name must have at most 255 characters, not 256")
 	b.refused("POST", "/organizations", m{"name": "a\x1b[2J", "billing": "plan"}, 400, "invalid_request", "name must not contain control characters such as U+001B")
 	b.refused("POST", "/organizations", m{"name": 5, "billing": "plan"}, 400, "invalid_request", "name must be a string")
 	b.refused("POST", "/organizations", m{"nam": "A"}, 400, "invalid_request", `there is no field "nam" here, only billing, name`)
 	b.refused("POST", "/organizations", `{"name":"A","name":"B"}`, 400, "invalid_request", "the body has a field twice: name")
-	b.refused("PATCH", "/organizations/"+id, m{"name": " "}, 400, "invalid_request", "name must have 1 to 255 characters")
+	b.refused("PATCH", "/organizations/"+id, m{"name": " "}, 400, "invalid_request", "name must have 1 to 255 characters and not be blank")
 	b.refused("PATCH", "/organizations/"+nowhere, m{"name": "A"}, 404, "organization_not_found", "there is no such organization")
 	b.refused("GET", "/organizations/"+nowhere, nil, 404, "organization_not_found", "there is no such organization")
 }
@@ -273,7 +273,7 @@ func testTokens(t *testing.T, b *bench) {
 	if again := b.ok("POST", path, nil); again["revoked_at"] != once || again["in_use"] != false {
 		t.Errorf("%v, revoked first at %v", again, once)
 	}
-	b.refused("POST", "/tokens", m{"name": ""}, 400, "invalid_request", "name must have 1 to 255 characters")
+	b.refused("POST", "/tokens", m{"name": ""}, 400, "invalid_request", "name must have 1 to 255 characters and not be blank")
 	b.refused("POST", "/tokens/"+nowhere+"/revoke", nil, 404, "token_not_found", "there is no such token")
 }
 

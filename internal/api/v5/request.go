@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"parley/internal/api/web"
 	"parley/internal/diagnostic"
 	"parley/internal/fault"
 )
@@ -80,7 +81,7 @@ func page(query string) (limit int, below int64, err error) {
 			return 0, 0, fault.Invalidf("%s is not written as a query should be", name)
 		}
 		if name == "limit" {
-			limit, err = parseLimit(value)
+			limit, err = web.Limit(value, maxLimit)
 		} else {
 			below, err = parseCursor(value)
 		}
@@ -89,23 +90,6 @@ func page(query string) (limit int, below int64, err error) {
 		}
 	}
 	return limit, below, nil
-}
-
-// parseLimit reads digits; more than maxLimit means maxLimit.
-func parseLimit(text string) (int, error) {
-	n := 0
-	for i := range len(text) {
-		digit := text[i] - '0'
-		if digit > 9 {
-			n = 0
-			break
-		}
-		n = min(10*n+int(digit), maxLimit)
-	}
-	if n == 0 {
-		return 0, fault.Invalidf("limit must be a whole number of at least 1, in digits; more than %d means %d", maxLimit, maxLimit)
-	}
-	return n, nil
 }
 
 // cursor names the place behind a call: what follows has smaller numbers.
