@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Browser } from 'playwright-core';
 import { audible, fakeDevices, launch, Person, phone } from './browser';
 import { freeTCPPort, Server } from './server';
+import { browser, server, setting } from './setting';
 
 /** Has the browser send nothing over UDP, as behind a strict firewall. */
 const withoutUDP = '--webrtc-ip-handling-policy=disable_non_proxied_udp';
@@ -26,7 +27,8 @@ async function check(person: Person, words: string): Promise<void> {
   await person.page.getByRole('dialog').getByText(words).waitFor({ timeout: 25_000 });
 }
 
-describe('where UDP is blocked', () => {
+// The second waits long for what does not come, and the first does not stand in line behind it.
+describe.concurrent('where UDP is blocked', () => {
   let firewalled: Browser;
 
   beforeAll(async () => {
@@ -36,8 +38,8 @@ describe('where UDP is blocked', () => {
   afterAll(() => firewalled.close());
 
   test('people meet over TCP, and read so', async () => {
-    const server = await Server.start('--rtc-node-ip', address(), '--rtc-tcp-port', String(await freeTCPPort()));
-    const room = await server.createMeeting({});
+    const own = await Server.start('--rtc-node-ip', address(), '--rtc-tcp-port', String(await freeTCPPort()));
+    const room = await own.createMeeting({});
     const host = await Person.arrive(firewalled);
     const guest = await Person.arrive(firewalled, { viewport: phone });
     await guest.open(room.guest_link);
@@ -55,12 +57,12 @@ describe('where UDP is blocked', () => {
     await check(host, 'Your network blocks UDP: you are connected over TCP.');
     await host.seen('desktop-light-check-connected-tcp');
     for (const person of [host, guest]) await person.close();
-    await server.close();
+    await own.close();
   });
 
   test('without a TCP port the page says what is wrong and what to do', async () => {
-    const server = await Server.start();
-    const room = await server.createRoom();
+    const own = await Server.start();
+    const room = await own.createRoom();
     const guest = await Person.arrive(firewalled, { viewport: phone });
     await guest.open(room.guest_link);
     await check(guest, 'there is no way over TCP. Try another network');
@@ -71,23 +73,12 @@ describe('where UDP is blocked', () => {
     await guest.page.getByText('Your network lets this page through, but not the sound.').waitFor({ timeout: 40_000 });
     await guest.seen('phone-light-no-media');
     await guest.close();
-    await server.close();
+    await own.close();
   });
 });
 
 describe('on an open network', () => {
-  let server: Server;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    server = await Server.start();
-    browser = await launch();
-  });
-
-  afterAll(async () => {
-    await browser.close();
-    await server.close();
-  });
+  setting();
 
   test('the check says what was found, and takes nobody’s seat', async () => {
     const room = await server.createMeeting({});
@@ -119,14 +110,12 @@ describe('on an open network', () => {
 });
 
 describe('a network that goes away', () => {
-  let server: Server;
-  let others: Browser;
+  setting();
+
   let cut: Browser;
   let network: number;
 
   beforeAll(async () => {
-    server = await Server.start();
-    others = await launch();
     const before = networkProcesses();
     cut = await launch();
     const [found] = networkProcesses().filter((pid) => !before.includes(pid));
@@ -134,15 +123,11 @@ describe('a network that goes away', () => {
     network = found;
   });
 
-  afterAll(async () => {
-    await cut.close();
-    await others.close();
-    await server.close();
-  });
+  afterAll(() => cut.close());
 
   test('is said, and who was in is back without a reload', async () => {
     const room = await server.createRoom();
-    const host = await Person.arrive(others);
+    const host = await Person.arrive(browser);
     const guest = await Person.arrive(cut, { viewport: phone });
     await host.join(room.final_link);
     await guest.join(room.guest_link, 'Ben');

@@ -1,20 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Browser } from 'playwright-core';
-import { audible, desktop, launch, Person, phone } from './browser';
-import { Server } from './server';
+import { describe, expect, test } from 'vitest';
+import { audible, desktop, Person, phone } from './browser';
+import { browser, partings, server, setting } from './setting';
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  server = await Server.start();
-  browser = await launch();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+setting();
 
 /** Opens a sheet of the More button. */
 async function more(person: Person, name: string): Promise<void> {
@@ -102,10 +90,7 @@ test('people go into breakout rooms and come back, by themselves and with their 
   await Promise.all([host, ben, chen].map((person) => person.untilHeard()));
   await expect.poll(() => chen.page.locator('audio[data-identity]').count()).toBe(2);
 
-  for (const person of [host, ben, chen]) {
-    person.wellBehaved(server.url);
-    await person.close();
-  }
+  await partings([host, ben, chen]);
 });
 
 test('who is in a breakout room is there again after the server was killed', async () => {
@@ -141,98 +126,85 @@ const looks = [
   { name: 'desktop-light', viewport: desktop, dark: false },
 ];
 
-describe.each(looks)('$name', (look) => {
-  test('what hosts do has views like any other', async () => {
-    const room = await server.createMeeting({ breakouts: 4, minutes: 5 });
-    const host = await Person.arrive(browser, look);
-    const guest = await Person.arrive(browser);
+// The first has a minute to wait, and the others do not stand in line behind it.
+describe.concurrent('a room ends', () => {
+  test('by its time, after a warning', async ({ expect }) => {
+    const room = await server.createMeeting({ minutes: 1 });
+    const host = await Person.arrive(browser);
+    const guest = await Person.arrive(browser, { viewport: phone, dark: true });
+    for (const person of [host, guest]) await person.noteWhatIsReadOut();
     await host.join(room.final_link);
-    await guest.join(room.guest_link, 'Benedikta von Hohenstein-Langenfeld');
-    await host.page.getByText('Benedikta').first().waitFor();
-    await host.page.getByText('This room ends in 5 minutes.').first().waitFor();
-    await host.seen(`${look.name}-ends`);
-
-    await host.button('More').click();
-    await host.seen(`${look.name}-more-host`);
-    await host.button('Breakout rooms').click();
-    await host.button('Assign evenly').click();
-    await host.seen(`${look.name}-rooms-open`);
-    await host.button('Open 2 rooms').click();
-    await host.button('Close all breakout rooms').waitFor();
-    await guest.button(/you are in Room 1/).waitFor();
-    await host.seen(`${look.name}-rooms-run`);
-    await host.page.keyboard.press('Escape');
-    await host.page.getByText('The others are in breakout rooms').waitFor();
-    await host.seen(`${look.name}-rooms-main`);
-
-    await more(host, 'End for all…');
-    await host.seen(`${look.name}-end`);
-    await host.button('End for all').click();
-    // Also who is in a breakout room reads why.
-    for (const person of [host, guest]) await person.page.getByText('The host closed the room.').waitFor();
-    await host.seen(`${look.name}-ended`);
-    expect(await server.endReason(room.room_id)).toBe('host');
+    await guest.join(room.guest_link, 'Ben');
+    for (const person of [host, guest]) {
+      await person.page.locator('.banner').getByText('This room ends in 1 minute.').waitFor();
+      // Also for those who do not see it.
+      await expect.poll(() => person.readOut()).toContain('This room ends in 1 minute.');
+      await person.page.getByRole('timer').getByText(/^0:\d\d left$/).waitFor();
+    }
+    await guest.button('Hide this message').click();
+    await guest.page.locator('.banner').getByText('This room ends').waitFor({ state: 'detached' });
+    for (const person of [host, guest]) {
+      await person.page.getByText('The time of the room was up.').waitFor({ timeout: 75_000 });
+    }
+    await guest.seen('phone-dark-time-up');
+    expect(await server.endReason(room.room_id)).toBe('duration');
     await host.close();
     await guest.close();
   });
-});
 
-/** Keeps what the page has its visitor's screen reader say. */
-async function noteWhatIsReadOut(person: Person): Promise<void> {
-  await person.page.addInitScript(() => {
-    const said: string[] = [];
-    Object.assign(globalThis, { said });
-    const note = (): void => {
-      for (const region of document.querySelectorAll('[role=status]')) said.push(region.textContent);
-    };
-    new MutationObserver(note).observe(document, { subtree: true, childList: true, characterData: true });
+  describe('meanwhile', () => {
+    test.sequential.each(looks)('what hosts do has views like any other: $name', async (look) => {
+      const room = await server.createMeeting({ breakouts: 4, minutes: 5 });
+      const host = await Person.arrive(browser, look);
+      const guest = await Person.arrive(browser);
+      await host.join(room.final_link);
+      await guest.join(room.guest_link, 'Benedikta von Hohenstein-Langenfeld');
+      await host.page.getByText('Benedikta').first().waitFor();
+      await host.page.getByText('This room ends in 5 minutes.').first().waitFor();
+      await host.seen(`${look.name}-ends`);
+
+      await host.button('More').click();
+      await host.seen(`${look.name}-more-host`);
+      await host.button('Breakout rooms').click();
+      await host.button('Assign evenly').click();
+      await host.seen(`${look.name}-rooms-open`);
+      await host.button('Open 2 rooms').click();
+      await host.button('Close all breakout rooms').waitFor();
+      await guest.button(/you are in Room 1/).waitFor();
+      await host.seen(`${look.name}-rooms-run`);
+      await host.page.keyboard.press('Escape');
+      await host.page.getByText('The others are in breakout rooms').waitFor();
+      await host.seen(`${look.name}-rooms-main`);
+
+      await more(host, 'End for all…');
+      await host.seen(`${look.name}-end`);
+      await host.button('End for all').click();
+      // Also who is in a breakout room reads why.
+      for (const person of [host, guest]) await person.page.getByText('The host closed the room.').waitFor();
+      await host.seen(`${look.name}-ended`);
+      expect(await server.endReason(room.room_id)).toBe('host');
+      await host.close();
+      await guest.close();
+    });
+
+    test.sequential('who leaves goes on to where the organizer wants, unless they stay', async () => {
+      const bye = `${server.url}/docs`;
+      const room = await server.createMeeting({}, { logout_url: bye });
+      const stays = await Person.arrive(browser, { viewport: phone });
+      const goes = await Person.arrive(browser);
+      for (const person of [stays, goes]) {
+        await person.join(room.guest_link, 'Ben');
+        await person.button('Leave').first().click();
+        await person.page.getByText(/You go on to 127\.0\.0\.1:\d+ in/).first().waitFor();
+      }
+      await stays.picture('phone-light-onward');
+      await stays.button('Stay here').click();
+      await stays.seen('phone-light-stays');
+      await goes.page.waitForURL(bye, { timeout: 20_000 });
+      await stays.button('Come back').click();
+      await stays.button('Leave').first().waitFor();
+      await stays.close();
+      await goes.close();
+    });
   });
-}
-
-function readOut(person: Person): Promise<string> {
-  return person.page.evaluate(() => (globalThis as unknown as { said: string[] }).said.join('\n'));
-}
-
-test('the time of a room ends it, after a warning', async () => {
-  const room = await server.createMeeting({ minutes: 1 });
-  const host = await Person.arrive(browser);
-  const guest = await Person.arrive(browser, { viewport: phone, dark: true });
-  for (const person of [host, guest]) await noteWhatIsReadOut(person);
-  await host.join(room.final_link);
-  await guest.join(room.guest_link, 'Ben');
-  for (const person of [host, guest]) {
-    await person.page.locator('.banner').getByText('This room ends in 1 minute.').waitFor();
-    // Also for those who do not see it.
-    await expect.poll(() => readOut(person)).toContain('This room ends in 1 minute.');
-    await person.page.getByRole('timer').getByText(/^0:\d\d left$/).waitFor();
-  }
-  await guest.button('Hide this message').click();
-  await guest.page.locator('.banner').getByText('This room ends').waitFor({ state: 'detached' });
-  for (const person of [host, guest]) {
-    await person.page.getByText('The time of the room was up.').waitFor({ timeout: 75_000 });
-  }
-  await guest.seen('phone-dark-time-up');
-  expect(await server.endReason(room.room_id)).toBe('duration');
-  await host.close();
-  await guest.close();
-});
-
-test('who leaves goes on to where the organizer wants, unless they stay', async () => {
-  const bye = `${server.url}/docs`;
-  const room = await server.createMeeting({}, { logout_url: bye });
-  const stays = await Person.arrive(browser, { viewport: phone });
-  const goes = await Person.arrive(browser);
-  for (const person of [stays, goes]) {
-    await person.join(room.guest_link, 'Ben');
-    await person.button('Leave').first().click();
-    await person.page.getByText(/You go on to 127\.0\.0\.1:\d+ in/).first().waitFor();
-  }
-  await stays.picture('phone-light-onward');
-  await stays.button('Stay here').click();
-  await stays.seen('phone-light-stays');
-  await goes.page.waitForURL(bye, { timeout: 20_000 });
-  await stays.button('Come back').click();
-  await stays.button('Leave').first().waitFor();
-  await stays.close();
-  await goes.close();
 });

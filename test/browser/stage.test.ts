@@ -1,21 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Browser, Locator } from 'playwright-core';
-import { desktop, launch, Person, phone } from './browser';
+import { expect, test } from 'vitest';
+import type { Locator } from 'playwright-core';
+import { desktop, fakeDevices, launch, Person, phone } from './browser';
 import { noteConnections, quality, reword, speech, streams } from './media';
-import { Server, type Room } from './server';
+import { type Room } from './server';
+import { browser, partings, server, setting } from './setting';
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  server = await Server.start();
-  browser = await launch();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+setting();
 
 const large = (person: Person): Locator => person.page.locator('.tile[data-large]');
 const tile = (person: Person, name: string): Locator => person.page.locator('.tile', { hasText: name });
@@ -41,19 +31,8 @@ async function meet(names: string[], look: (name: string) => Parameters<typeof P
   return { room, people };
 }
 
-async function partings(people: Person[], ...allowed: RegExp[]): Promise<void> {
-  for (const person of people) {
-    person.wellBehaved(server.url, allowed);
-    await person.close();
-  }
-}
-
 test('in speaker view whoever speaks is large, a pin stands above that, and it is remembered', async () => {
-  const speaking = await launch([
-    '--use-fake-device-for-media-stream',
-    '--use-fake-ui-for-media-stream',
-    `--use-file-for-fake-audio-capture=${speech(server.dataDir)}`,
-  ]);
+  const speaking = await launch([...fakeDevices, `--use-file-for-fake-audio-capture=${speech(server.dataDir)}`]);
   const { people } = await meet(['Ben', 'Chen'], (name) => ({ viewport: name === 'Ben' ? phone : desktop, dark: name === 'Chen' }), speaking);
   const [amina, ben, chen] = people as [Person, Person, Person];
   expect(await large(amina).count()).toBe(0);

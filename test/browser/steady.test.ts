@@ -1,20 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Browser } from 'playwright-core';
-import { desktop, launch, Person, phone } from './browser';
+import { describe, expect, test } from 'vitest';
+import { desktop, Person, phone } from './browser';
 import { Server } from './server';
+import { browser, server, setting } from './setting';
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  server = await Server.start();
-  browser = await launch();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+setting();
 
 interface Shift {
   value: number;
@@ -45,15 +34,6 @@ const shifts = (person: Person): Promise<Shift[]> =>
     return (globalThis as unknown as { shifts: Shift[] }).shifts.splice(0);
   });
 
-async function stateOf(roomID: string): Promise<string> {
-  const answer = await fetch(`${server.url}/api/join/rooms/${roomID}/preview`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{}',
-  });
-  return ((await answer.json()) as { state: string }).state;
-}
-
 const sum = (all: Shift[]): number => all.reduce((total, { value }) => total + value, 0);
 
 describe.each([
@@ -64,7 +44,7 @@ describe.each([
 ])('$name, $type', ({ type, ...look }) => {
   test('joining moves nothing, and who joins moves no button', async () => {
     const room = await (type === 'video' ? server.createMeeting({}) : server.createRoom());
-    await expect.poll(() => stateOf(room.room_id)).toBe('open'); // not a lobby that turns from early to open
+    await expect.poll(async () => (await server.ask(room.room_id, 'preview', {})).state).toBe('open'); // not a lobby that turns from early to open
     const host = await Person.arrive(browser, look);
     const guest = await Person.arrive(browser, look);
     const people = type === 'video' ? '.tiles .tile' : '.faces .face';
