@@ -13,10 +13,11 @@ export const audible = 0.01;
 export const phone = { width: 390, height: 844 };
 export const desktop = { width: 1280, height: 800 };
 
-/** A camera of few pictures a second: several people's are encoded and drawn on the cores that the tests run on. */
-const fakeCamera = '--use-fake-device-for-media-stream=fps=10';
+/** Their camera has few pictures a second: several people's are encoded and drawn on the cores that the tests run on. */
+export const fakeDevices = ['--use-fake-device-for-media-stream=fps=10', '--use-fake-ui-for-media-stream'];
 
-export const fakeDevices = [fakeCamera, '--use-fake-ui-for-media-stream'];
+/** Their camera is as lively as Chromium's usually is, for what depends on how much is sent. */
+export const livelyDevices = ['--use-fake-device-for-media-stream=fps=20', '--use-fake-ui-for-media-stream'];
 
 /**
  * Chromium with a microphone that beeps once a second and a camera that ticks,

@@ -7,8 +7,29 @@ import { audible, fakeDevices, launch, Person, phone } from './browser';
 import { freeTCPPort, Server } from './server';
 import { browser, server, setting } from './setting';
 
+setting();
+
 /** Has the browser send nothing over UDP, as behind a strict firewall. */
 const withoutUDP = '--webrtc-ip-handling-policy=disable_non_proxied_udp';
+
+let firewalled: Browser;
+/** The browser whose network goes away, and the process that carries it. */
+let cut: Browser;
+let network: number;
+
+beforeAll(async () => {
+  firewalled = await launch([...fakeDevices, withoutUDP]);
+  const before = networkProcesses();
+  cut = await launch();
+  const [found] = networkProcesses().filter((pid) => !before.includes(pid));
+  if (found === undefined) throw new Error('the browser has no process for its network');
+  network = found;
+});
+
+afterAll(async () => {
+  await firewalled.close();
+  await cut.close();
+});
 
 /**
  * An address of this machine that is not loopback: on loopback alone the engine
@@ -24,19 +45,11 @@ function address(): string {
 /** What the check in the first view says of a connection. */
 async function check(person: Person, words: string): Promise<void> {
   await person.button('Check connection and devices').click();
-  await person.page.getByRole('dialog').getByText(words).waitFor({ timeout: 25_000 });
+  await person.page.getByRole('dialog').getByText(words).waitFor({ timeout: 40_000 });
 }
 
-// The second waits long for what does not come, and the first does not stand in line behind it.
+// What does not get through is waited for long, so they wait side by side.
 describe.concurrent('where UDP is blocked', () => {
-  let firewalled: Browser;
-
-  beforeAll(async () => {
-    firewalled = await launch([...fakeDevices, withoutUDP]);
-  });
-
-  afterAll(() => firewalled.close());
-
   test('people meet over TCP, and read so', async () => {
     const own = await Server.start('--rtc-node-ip', address(), '--rtc-tcp-port', String(await freeTCPPort()));
     const room = await own.createMeeting({});
@@ -70,16 +83,14 @@ describe.concurrent('where UDP is blocked', () => {
     await guest.page.keyboard.press('Escape');
     await guest.page.getByLabel('Your name').fill('Ben');
     await guest.button('Join').click();
-    await guest.page.getByText('Your network lets this page through, but not the sound.').waitFor({ timeout: 40_000 });
+    await guest.page.getByText('Your network lets this page through, but not the sound.').waitFor({ timeout: 60_000 });
     await guest.seen('phone-light-no-media');
     await guest.close();
     await own.close();
   });
 });
 
-describe('on an open network', () => {
-  setting();
-
+describe.concurrent('on an open network', () => {
   test('the check says what was found, and takes nobody’s seat', async () => {
     const room = await server.createMeeting({});
     const guest = await Person.arrive(browser, { dark: true });
@@ -109,22 +120,7 @@ describe('on an open network', () => {
   });
 });
 
-describe('a network that goes away', () => {
-  setting();
-
-  let cut: Browser;
-  let network: number;
-
-  beforeAll(async () => {
-    const before = networkProcesses();
-    cut = await launch();
-    const [found] = networkProcesses().filter((pid) => !before.includes(pid));
-    if (found === undefined) throw new Error('the browser has no process for its network');
-    network = found;
-  });
-
-  afterAll(() => cut.close());
-
+describe.concurrent('a network that goes away', () => {
   test('is said, and who was in is back without a reload', async () => {
     const room = await server.createRoom();
     const host = await Person.arrive(browser);

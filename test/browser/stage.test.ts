@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Locator } from 'playwright-core';
-import { desktop, fakeDevices, launch, Person, phone } from './browser';
+import { desktop, fakeDevices, launch, livelyDevices, Person, phone } from './browser';
 import { noteConnections, quality, reword, speech, streams } from './media';
 import { type Room } from './server';
 import { browser, partings, server, setting } from './setting';
@@ -149,8 +149,10 @@ const widthOf = async (person: Person, name: string): Promise<number> => {
 };
 test('who saves data gets no cameras and sends a small one', async () => {
   const room = await server.createMeeting({});
-  const amina = await Person.arrive(browser);
-  const ben = await Person.arrive(browser, { viewport: phone });
+  // The engine gives larger pictures again as soon as what comes shows that the line bears them.
+  const lively = await launch(livelyDevices);
+  const amina = await Person.arrive(lively);
+  const ben = await Person.arrive(lively, { viewport: phone });
   await noteConnections(ben);
   await amina.join(room.final_link);
   await ben.join(room.guest_link, 'Ben');
@@ -173,7 +175,7 @@ test('who saves data gets no cameras and sends a small one', async () => {
   await ben.page.reload();
   await ben.button('Join').click();
   await ben.page.getByText('You save data: the cameras of the others are off.').waitFor();
-  const chen = await Person.arrive(browser, { dark: true });
+  const chen = await Person.arrive(lively, { dark: true });
   await chen.join(room.guest_link, 'Chen');
   await chen.untilSeen();
   await tile(ben, 'Chen').waitFor();
@@ -186,6 +188,7 @@ test('who saves data gets no cameras and sends a small one', async () => {
   await expect.poll(() => streams(ben)).toBe(2);
   await expect.poll(() => widthOf(chen, 'Ben'), patient).toBeGreaterThan(320);
   await partings([amina, ben, chen]);
+  await lively.close();
 });
 
 test('a browser that is told to save data does so from the first moment', async () => {
