@@ -15,84 +15,6 @@ function roomOf(host: Person, name: string): Promise<string> {
   return host.page.getByLabel(`Room of ${name}`).evaluate((list: HTMLSelectElement) => list.selectedOptions[0]?.text ?? '');
 }
 
-test('people go into breakout rooms and come back, by themselves and with their microphones', async () => {
-  const room = await server.createMeeting({ breakouts: 4 });
-  const host = await Person.arrive(browser);
-  const ben = await Person.arrive(browser, { viewport: phone });
-  const chen = await Person.arrive(browser);
-  await host.join(room.final_link);
-  await ben.join(room.guest_link, 'Ben');
-  await chen.join(room.guest_link, 'Chen');
-  await Promise.all([host, ben, chen].map((person) => person.untilHeard()));
-  await chen.button('Mute').click();
-
-  // Nobody is asked for a device again.
-  for (const guest of [ben, chen]) {
-    await guest.page.evaluate(() => {
-      navigator.mediaDevices.getUserMedia = () => Promise.reject(new Error('asked again'));
-    });
-  }
-
-  await more(host, 'Breakout rooms');
-  await host.page.getByLabel('Name of room 1').fill('Red');
-  for (const name of ['Ben', 'Chen']) await host.page.getByLabel(`Room of ${name}`).selectOption('Red');
-  await host.button('Open 2 rooms').click();
-
-  // Both are in the room they were sent to, one muted as before.
-  for (const guest of [ben, chen]) await guest.button(/you are in Red/).waitFor();
-  await chen.untilHeard();
-  await chen.button('Unmute').click();
-  await ben.untilHeard();
-  await expect.poll(() => host.page.locator('audio[data-identity]').count()).toBe(0);
-  expect(await host.hears()).toBeLessThan(audible / 10);
-  await ben.seen('phone-light-breakout');
-
-  // A word of the host reaches them there.
-  await host.page.getByLabel('Message to everybody, in all rooms').fill('Five more minutes.');
-  await host.button('Send').click();
-  await host.page.getByText('Sent to everybody.').waitFor();
-  for (const guest of [ben, chen]) await guest.page.locator('.word').getByText('Five more minutes.').waitFor();
-  await ben.seen('phone-light-word');
-  await ben.button('Hide this message').click();
-  await ben.page.locator('.word').waitFor({ state: 'detached' });
-
-  // One goes to another room alone, and is moved back.
-  await ben.button(/you are in Red/).click();
-  await ben.seen('phone-light-places');
-  await ben.button('Go there (Room 2)').click();
-  await ben.button(/you are in Room 2/).waitFor();
-  // Who stays sees that he left, and not that he was lost.
-  await expect.poll(() => chen.page.locator('audio[data-identity]').count()).toBe(0);
-  expect(await chen.page.getByText('Reconnecting').count()).toBe(0);
-  await expect.poll(() => ben.page.locator('audio[data-identity]').count()).toBe(0);
-  // The host has not sent him there and knows it all the same.
-  await expect.poll(() => roomOf(host, 'Ben'), { timeout: 8_000 }).toBe('Room 2');
-  expect(await roomOf(host, 'Chen')).toBe('Red');
-
-  // There may be more rooms than were opened at first.
-  await host.page.getByLabel('Another room').fill('Blue');
-  await host.button('Open').click();
-  await host.page.getByLabel('Room of Ben').selectOption('Blue');
-  await ben.button(/you are in Blue/).waitFor();
-  await host.button('Open').click();
-  await host.button('Go there (Room 4)').waitFor();
-  // As many as the meeting may have.
-  await host.page.getByLabel('Another room').waitFor({ state: 'detached' });
-  await host.page.getByLabel('Room of Ben').selectOption('Main room');
-  await ben.button(/you are in Main room/).waitFor();
-  await Promise.all([ben.untilHeard(), host.untilHeard()]);
-
-  // The end of all: everybody is back and hears the others.
-  await host.button('Close all breakout rooms').click();
-  await chen.page.getByText('Amina').first().waitFor();
-  for (const guest of [ben, chen]) await expect.poll(() => guest.button(/you are in/).count()).toBe(0);
-  await host.page.keyboard.press('Escape');
-  await Promise.all([host, ben, chen].map((person) => person.untilHeard()));
-  await expect.poll(() => chen.page.locator('audio[data-identity]').count()).toBe(2);
-
-  await partings([host, ben, chen]);
-});
-
 test('who is in a breakout room is there again after the server was killed', async () => {
   const room = await server.createMeeting({ breakouts: 2 });
   const host = await Person.arrive(browser);
@@ -127,8 +49,8 @@ const looks = [
 ];
 
 // The first has a minute to wait, and the others do not stand in line behind it.
-describe.concurrent('a room ends', () => {
-  test('by its time, after a warning', async ({ expect }) => {
+describe.concurrent('in a session', () => {
+  test('the time of a room ends it, after a warning', async ({ expect }) => {
     const room = await server.createMeeting({ minutes: 1 });
     const host = await Person.arrive(browser);
     const guest = await Person.arrive(browser, { viewport: phone, dark: true });
@@ -153,6 +75,84 @@ describe.concurrent('a room ends', () => {
   });
 
   describe('meanwhile', () => {
+    test.sequential('people go into breakout rooms and come back, by themselves and with their microphones', async ({ expect }) => {
+      const room = await server.createMeeting({ breakouts: 4 });
+      const host = await Person.arrive(browser);
+      const ben = await Person.arrive(browser, { viewport: phone });
+      const chen = await Person.arrive(browser);
+      await host.join(room.final_link);
+      await ben.join(room.guest_link, 'Ben');
+      await chen.join(room.guest_link, 'Chen');
+      await Promise.all([host, ben, chen].map((person) => person.untilHeard()));
+      await chen.button('Mute').click();
+
+      // Nobody is asked for a device again.
+      for (const guest of [ben, chen]) {
+        await guest.page.evaluate(() => {
+          navigator.mediaDevices.getUserMedia = () => Promise.reject(new Error('asked again'));
+        });
+      }
+
+      await more(host, 'Breakout rooms');
+      await host.page.getByLabel('Name of room 1').fill('Red');
+      for (const name of ['Ben', 'Chen']) await host.page.getByLabel(`Room of ${name}`).selectOption('Red');
+      await host.button('Open 2 rooms').click();
+
+      // Both are in the room they were sent to, one muted as before.
+      for (const guest of [ben, chen]) await guest.button(/you are in Red/).waitFor();
+      await chen.untilHeard();
+      await chen.button('Unmute').click();
+      await ben.untilHeard();
+      await expect.poll(() => host.page.locator('audio[data-identity]').count()).toBe(0);
+      expect(await host.hears()).toBeLessThan(audible / 10);
+      await ben.seen('phone-light-breakout');
+
+      // A word of the host reaches them there.
+      await host.page.getByLabel('Message to everybody, in all rooms').fill('Five more minutes.');
+      await host.button('Send').click();
+      await host.page.getByText('Sent to everybody.').waitFor();
+      for (const guest of [ben, chen]) await guest.page.locator('.word').getByText('Five more minutes.').waitFor();
+      await ben.seen('phone-light-word');
+      await ben.button('Hide this message').click();
+      await ben.page.locator('.word').waitFor({ state: 'detached' });
+
+      // One goes to another room alone, and is moved back.
+      await ben.button(/you are in Red/).click();
+      await ben.seen('phone-light-places');
+      await ben.button('Go there (Room 2)').click();
+      await ben.button(/you are in Room 2/).waitFor();
+      // Who stays sees that he left, and not that he was lost.
+      await expect.poll(() => chen.page.locator('audio[data-identity]').count()).toBe(0);
+      expect(await chen.page.getByText('Reconnecting').count()).toBe(0);
+      await expect.poll(() => ben.page.locator('audio[data-identity]').count()).toBe(0);
+      // The host has not sent him there and knows it all the same.
+      await expect.poll(() => roomOf(host, 'Ben'), { timeout: 8_000 }).toBe('Room 2');
+      expect(await roomOf(host, 'Chen')).toBe('Red');
+
+      // There may be more rooms than were opened at first.
+      await host.page.getByLabel('Another room').fill('Blue');
+      await host.button('Open').click();
+      await host.page.getByLabel('Room of Ben').selectOption('Blue');
+      await ben.button(/you are in Blue/).waitFor();
+      await host.button('Open').click();
+      await host.button('Go there (Room 4)').waitFor();
+      // As many as the meeting may have.
+      await host.page.getByLabel('Another room').waitFor({ state: 'detached' });
+      await host.page.getByLabel('Room of Ben').selectOption('Main room');
+      await ben.button(/you are in Main room/).waitFor();
+      await Promise.all([ben.untilHeard(), host.untilHeard()]);
+
+      // The end of all: everybody is back and hears the others.
+      await host.button('Close all breakout rooms').click();
+      await chen.page.getByText('Amina').first().waitFor();
+      for (const guest of [ben, chen]) await expect.poll(() => guest.button(/you are in/).count()).toBe(0);
+      await host.page.keyboard.press('Escape');
+      await Promise.all([host, ben, chen].map((person) => person.untilHeard()));
+      await expect.poll(() => chen.page.locator('audio[data-identity]').count()).toBe(2);
+
+      await partings([host, ben, chen]);
+    });
+
     test.sequential.each(looks)('what hosts do has views like any other: $name', async (look) => {
       const room = await server.createMeeting({ breakouts: 4, minutes: 5 });
       const host = await Person.arrive(browser, look);

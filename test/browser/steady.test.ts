@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { desktop, Person, phone } from './browser';
+import { desktop, fakeDevices, launch, Person, phone } from './browser';
+import { speech } from './media';
 import { Server } from './server';
 import { browser, server, setting } from './setting';
 
@@ -93,7 +94,9 @@ test('with reduced motion nothing moves by itself', async () => {
     });
   });
   await host.join(room.final_link);
-  const guest = await Person.arrive(browser);
+  // A beep is no speech, and mostly nobody is taken for a speaker by one.
+  const speaking = await launch([...fakeDevices, `--use-file-for-fake-audio-capture=${speech(server.dataDir)}`]);
+  const guest = await Person.arrive(speaking);
   await guest.join(room.guest_link, 'Ben');
   await page.locator('.tile[data-speaking]').first().waitFor();
   await host.button('Mute').click();
@@ -111,6 +114,7 @@ test('with reduced motion nothing moves by itself', async () => {
   await page.getByRole('heading', { name: 'You left' }).waitFor();
   expect(await page.evaluate(() => (globalThis as unknown as { motions: string[] }).motions)).toEqual([]);
   for (const person of [host, guest]) await person.close();
+  await speaking.close();
 });
 
 describe('what is not part of the first view', () => {
