@@ -13,22 +13,29 @@ import (
 	"parley/internal/key"
 )
 
+// client is our Go client with what the quick start file has.
+func (s *server) client() *client.Client {
+	s.t.Helper()
+	raw, err := os.ReadFile(filepath.Join(s.cfg.DataDir, QuickstartFile))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var credentials client.Credentials
+	if err := json.Unmarshal(raw, &credentials); err != nil {
+		s.t.Fatal(err)
+	}
+	c, err := client.New(s.BaseURL, credentials, client.Options{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return c
+}
+
 // An integrator with our Go client and the quick start file uses every route
 // of the interface, on the whole product.
 func TestTheClientMeetsTheServer(t *testing.T) {
 	s := start(t, func(c *config.Config) { c.SchedulingTimezone = "Europe/Berlin" })
-	raw, err := os.ReadFile(filepath.Join(s.cfg.DataDir, QuickstartFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var credentials client.Credentials
-	if err := json.Unmarshal(raw, &credentials); err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(s.BaseURL, credentials, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := s.client()
 	ctx := t.Context()
 	about := client.Metadata{RoomTitle: "Planning", WelcomeMessage: "Good morning"}
 	berlin, err := time.LoadLocation("Europe/Berlin")

@@ -1,10 +1,7 @@
 package app
 
 import (
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,18 +15,7 @@ import (
 // it reads of who was there is what it is asked to pay for.
 func TestABackendRunsAMeeting(t *testing.T) {
 	s := start(t, nil)
-	raw, err := os.ReadFile(filepath.Join(s.cfg.DataDir, QuickstartFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var credentials client.Credentials
-	if err := json.Unmarshal(raw, &credentials); err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(s.BaseURL, credentials, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := s.client()
 	ctx := t.Context()
 	later := time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04")
 	scheduled, err := c.CreateScheduledVideoRoom(ctx, client.ScheduledRoomRequest{StartAt: later, MaxParticipants: 3,

@@ -21,6 +21,9 @@ var runnable = regexp.MustCompile("(?m)^```(?:sh|go|js|python)$")
 // examples writes the examples of the guides to files of their names. There
 // must be those named and no others, so that none is left unrun.
 func examples(ts *testscript.TestScript, _ bool, names []string) {
+	if _, err := os.Stat(filepath.Join(ts.Getenv("REPO"), "test/webhooks/node_modules/standardwebhooks")); err != nil {
+		ts.Fatalf("the examples that receive webhooks need what test/webhooks/package.json names: run npm ci there, or make test-go")
+	}
 	guides, err := filepath.Glob(filepath.Join(ts.Getenv("REPO"), "docs/api/*.md"))
 	ts.Check(err)
 	var found []string

@@ -20,6 +20,18 @@ func (h *house) seat(t testing.TB, a room.Admission) room.Seat {
 	return seat
 }
 
+// openBreakout has the host open a breakout room for these people, or for all guests.
+func (h *house) openBreakout(t testing.TB, id string, people ...room.Admission) {
+	t.Helper()
+	opening := room.Opening{Names: []string{"One"}, Evenly: len(people) == 0, Assign: map[string]int{}}
+	for _, p := range people {
+		opening.Assign[p.Seat.ID] = 0
+	}
+	if _, err := h.OpenBreakouts(context.Background(), id, guest(1).SeatKey, opening); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Everybody comes back from breakout rooms to their own seats in a room that
 // is full: who went, who was called and had not gone yet, and who was on the
 // way back already.
@@ -114,9 +126,7 @@ func TestLeavingBeforeArriving(t *testing.T) {
 	id, link := h.create(t, room.Request{MaxParticipants: 3, BreakoutRooms: &one})
 	h.enter(t, id, host(1, link), "PA_1")
 	moves, goes := h.enter(t, id, guest(2), "PA_2"), h.enter(t, id, guest(3), "PA_3")
-	if _, err := h.OpenBreakouts(ctx, id, guest(1).SeatKey, room.Opening{Names: []string{"One"}, Evenly: true}); err != nil {
-		t.Fatal(err)
-	}
+	h.openBreakout(t, id)
 	if _, err := h.TakeSeat(ctx, id, guest(2)); err != nil {
 		t.Fatal(err)
 	}
@@ -144,9 +154,7 @@ func TestWhoDoesNotFollow(t *testing.T) {
 	id, link := h.create(t, room.Request{MaxParticipants: 2, BreakoutRooms: &one})
 	h.enter(t, id, host(1, link), "PA_1")
 	a := h.enter(t, id, guest(2), "PA_2")
-	if _, err := h.OpenBreakouts(ctx, id, guest(1).SeatKey, room.Opening{Names: []string{"One"}, Evenly: true}); err != nil {
-		t.Fatal(err)
-	}
+	h.openBreakout(t, id)
 	if _, err := h.TakeSeat(ctx, id, guest(2)); err != nil {
 		t.Fatal(err)
 	}
@@ -174,9 +182,7 @@ func TestALeaveOfAClosedBreakoutRoomIsFound(t *testing.T) {
 	id, link := h.create(t, room.Request{MaxParticipants: 2, BreakoutRooms: &one})
 	h.enter(t, id, host(1, link), "PA_1")
 	old := h.enter(t, id, guest(2), "PA_2")
-	if _, err := h.OpenBreakouts(ctx, id, guest(1).SeatKey, room.Opening{Names: []string{"One"}, Evenly: true}); err != nil {
-		t.Fatal(err)
-	}
+	h.openBreakout(t, id)
 	h.enter(t, id, guest(2), "PA_3")
 	h.leave(old, "PA_2", room.LeftByChoice)
 	if err := h.CloseBreakouts(ctx, id, guest(1).SeatKey); err != nil {

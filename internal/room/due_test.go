@@ -250,9 +250,7 @@ func TestEverybodyIsInBreakoutRooms(t *testing.T) {
 		id, link := h.create(t, room.Request{MaxParticipants: 2, EmptyTimeout: 1})
 		began := time.Now()
 		a, b := h.enter(t, id, host(1, link), "PA_1"), h.enter(t, id, guest(2), "PA_2")
-		if _, err := h.OpenBreakouts(ctx, id, guest(1).SeatKey, room.Opening{Names: []string{"One"}, Assign: map[string]int{a.Seat.ID: 0, b.Seat.ID: 0}}); err != nil {
-			t.Fatal(err)
-		}
+		h.openBreakout(t, id, a, b)
 		for n, old := range map[int]room.Admission{1: a, 2: b} {
 			moved := h.enter(t, id, guest(n), old.Seat.ID)
 			if moved.Breakout.N != 1 || moved.SessionID == old.SessionID {
@@ -352,9 +350,7 @@ func TestTheEndIsAnnounced(t *testing.T) {
 		}
 	}
 	told(a.SessionID)
-	if _, err := h.OpenBreakouts(ctx, id, guest(1).SeatKey, room.Opening{Names: []string{"One"}, Evenly: true}); err != nil {
-		t.Fatal(err)
-	}
+	h.openBreakout(t, id)
 	b := h.enter(t, id, guest(2), "PA_3")
 	told(b.SessionID)
 	h.restart()

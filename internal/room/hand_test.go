@@ -156,9 +156,7 @@ func TestHandsAndBreakoutRooms(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := h.OpenBreakouts(ctx, id, guest(1).SeatKey, room.Opening{Names: []string{"One"}, Assign: map[string]int{ben.Seat.ID: 0}}); err != nil {
-		t.Fatal(err)
-	}
+	h.openBreakout(t, id, ben)
 	if got := h.engine.hands(ada.SessionID); !slices.Equal(got, []string{chen.Seat.ID}) {
 		t.Errorf("in the room after the move: %q", got)
 	}
@@ -211,9 +209,7 @@ func TestReactions(t *testing.T) {
 		t.Fatal(err)
 	}
 	last(ben.SessionID, ben.Seat.ID, room.Clapping)
-	if _, err := h.OpenBreakouts(ctx, id, guest(1).SeatKey, room.Opening{Names: []string{"One"}, Assign: map[string]int{ben.Seat.ID: 0}}); err != nil {
-		t.Fatal(err)
-	}
+	h.openBreakout(t, id, ben)
 	moved := h.enter(t, id, guest(2), "PA_3")
 	if err := react(2, room.Heart); err != nil {
 		t.Fatal(err)

@@ -11,95 +11,9 @@ import (
 	"time"
 
 	"parley/internal/fault"
-	"parley/internal/room"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
 )
-
-// ground is a database with a project, for tests of who shares a transaction.
-type ground struct {
-	place
-	db      *store.DB
-	project string
-}
-
-func prepare(t *testing.T, p place) ground {
-	t.Helper()
-	db := p.open(t)
-	return ground{place: p, db: db, project: storetest.Project(t, db).ID}
-}
-
-// together has callers share a transaction, in their order: the lanes are kept
-// busy until all of them wait.
-func (g ground) together(t *testing.T, callers ...func()) {
-	t.Helper()
-	release := g.occupy(t)
-	var wg sync.WaitGroup
-	for i, c := range callers {
-		wg.Go(c)
-		g.awaitQueued(i + 1)
-	}
-	release()
-	wg.Wait()
-}
-
-// occupy keeps every lane busy until it is told to release them. One takes all
-// who wait by then before another is free to take any.
-func (g ground) occupy(t *testing.T) (release func()) {
-	t.Helper()
-	var busy, done sync.WaitGroup
-	holds := make([]chan struct{}, g.db.Lanes())
-	for i := range holds {
-		hold := make(chan struct{})
-		holds[i] = hold
-		busy.Add(1)
-		var once sync.Once
-		done.Go(func() {
-			err := g.db.Write(context.Background(), func(context.Context) error {
-				once.Do(busy.Done)
-				<-hold
-				return nil
-			})
-			if err != nil {
-				t.Error(err)
-			}
-		})
-		busy.Wait() // one after the other, or a lane would take two of them
-	}
-	return func() {
-		for _, hold := range holds {
-			close(hold)
-			for g.db.Queued() > 0 {
-				runtime.Gosched()
-			}
-		}
-		done.Wait()
-	}
-}
-
-func (g ground) awaitQueued(n int) {
-	for g.db.Queued() < n {
-		runtime.Gosched()
-	}
-}
-
-func (g ground) check(t *testing.T, want bool, ids ...string) {
-	t.Helper()
-	raw := g.raw(t)
-	for i, id := range ids {
-		if exists(t, raw, id) != want {
-			t.Errorf("room %d is there: %v", i, !want)
-		}
-	}
-}
-
-func ids(n int) []string {
-	list := make([]string, n)
-	for i := range list {
-		list[i] = storetest.NewID()
-	}
-	return list
-}
 
 // Callers that wait at the same time see each other's work before anybody else
 // does: they are in one transaction.
@@ -257,28 +171,6 @@ func TestNobodyHarmsOthers(t *testing.T) {
 	})
 }
 
-var (
-	errPanicked = errors.New("panicked")
-	errExited   = errors.New("exited")
-)
-
-// outcome runs f on a goroutine of its own and says how it ended.
-func outcome(f func() error) (err error) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		err = errExited
-		defer func() {
-			if recover() != nil {
-				err = errPanicked
-			}
-		}()
-		err = f()
-	}()
-	<-done
-	return err
-}
-
 // A panic arrives where Write was called, with the stack that led to it.
 func TestPanicReachesItsCaller(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
@@ -394,103 +286,6 @@ func TestCloseFinishesWhatWasAccepted(t *testing.T) {
 		release()
 		wg.Wait()
 		g.check(t, true, rooms...)
-	})
-}
-
-func cancelled() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
-}
-
-// Two callers in two transactions that each hold what the other wants: the
-// knot is undone, and both succeed.
-func TestDeadlockIsUndone(t *testing.T) {
-	t.Parallel()
-	g := prepare(t, place{url: storetest.Postgres(t)})
-	ctx := context.Background()
-	a, b := storetest.Room(g.project), storetest.Room(g.project)
-	for _, r := range []*room.Room{a, b} {
-		if err := g.db.Write(ctx, func(ctx context.Context) error { return g.db.InsertRoom(ctx, r) }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var met, wg sync.WaitGroup
-	met.Add(2)
-	runs := make([]int, 2)
-	for i, order := range [][]*room.Room{{a, b}, {b, a}} {
-		first := sync.OnceFunc(func() { met.Done(); met.Wait() })
-		wg.Go(func() {
-			err := g.db.Write(ctx, func(ctx context.Context) error {
-				runs[i]++
-				for _, r := range order {
-					locked, err := g.db.LockRoom(ctx, r.ID)
-					if err != nil {
-						return err
-					}
-					locked.EventSequence++
-					if err := g.db.UpdateRoom(ctx, locked); err != nil {
-						return err
-					}
-					first() // now each has its first lock
-				}
-				return nil
-			})
-			if err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if runs[0]+runs[1] < 3 {
-		t.Errorf("there was no deadlock: %v runs", runs)
-	}
-	for _, r := range []*room.Room{a, b} {
-		got, err := g.db.Room(ctx, r.ID)
-		if err != nil || got.EventSequence != r.EventSequence+2 {
-			t.Errorf("%+v %v", got, err)
-		}
-	}
-}
-
-// Many rooms, many writers, every order of locks: nothing is lost, nobody is
-// refused, and no time is lost in waiting for a deadlock to be found.
-func TestManyLocksInEveryOrder(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
-		g := prepare(t, p)
-		ctx := context.Background()
-		rooms := ids(8)
-		for _, id := range rooms {
-			if err := g.db.Write(ctx, insert(g.db, g.project, id)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		const writers, rounds = 64, 10
-		began := time.Now()
-		var wg sync.WaitGroup
-		for w := range writers {
-			wg.Go(func() {
-				for i := range rounds {
-					err := g.db.Write(ctx, func(ctx context.Context) error {
-						r, err := g.db.LockRoom(ctx, rooms[(w*(i+1)+i)%len(rooms)])
-						if err != nil {
-							return err
-						}
-						r.EventSequence++
-						return g.db.UpdateRoom(ctx, r)
-					})
-					if err != nil {
-						t.Error(err)
-					}
-				}
-			})
-		}
-		wg.Wait()
-		t.Logf("%d writes in %s", writers*rounds, time.Since(began))
-		total := 0
-		if err := g.db.One(ctx, `SELECT sum(event_sequence) FROM rooms`, &total); err != nil || total != len(rooms)+writers*rounds {
-			t.Errorf("%d changes were kept, %v", total-len(rooms), err)
-		}
 	})
 }
 

@@ -1,20 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Browser } from 'playwright-core';
-import { audible, launch, Person, phone } from './browser';
-import { Server } from './server';
+import { describe, expect, test } from 'vitest';
+import { audible, Person, phone } from './browser';
+import { browser, partings, server, setting } from './setting';
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  server = await Server.start();
-  browser = await launch();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+setting();
 
 describe('two people in a quick audio room', () => {
   test('open the links, type a name and hear each other', async () => {
@@ -63,10 +51,7 @@ describe('two people in a quick audio room', () => {
     await guest.page.getByRole('heading', { name: 'This room has ended' }).waitFor();
     await guest.accessible('the ended room');
 
-    for (const person of [host, guest]) {
-      person.wellBehaved(server.url, [/410|409/]);
-      await person.close();
-    }
+    await partings([host, guest], /410|409/);
   });
 
   test('hear each other again after the server was killed, without touching the page', async () => {

@@ -1,22 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Browser, Locator } from 'playwright-core';
-import { desktop, launch, Person, phone } from './browser';
-import { Server } from './server';
+import { describe, expect, test } from 'vitest';
+import type { Locator } from 'playwright-core';
+import { desktop, Person, phone } from './browser';
+import { browser, partings, server, setting } from './setting';
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  server = await Server.start();
-  browser = await launch();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+setting();
 
 const field = (person: Person): Locator => person.page.getByLabel('Message', { exact: true });
 const log = (person: Person): Locator => person.page.getByRole('log');
@@ -35,39 +22,17 @@ async function openChat(person: Person): Promise<void> {
   await log(person).waitFor();
 }
 
-/** Keeps what the page has its visitor's screen reader say. */
-async function noteWhatIsReadOut(person: Person): Promise<void> {
-  await person.page.addInitScript(() => {
-    const said: string[] = [];
-    Object.assign(globalThis, { said });
-    const note = (): void => {
-      for (const region of document.querySelectorAll('[role=status]')) said.push(region.textContent);
-    };
-    new MutationObserver(note).observe(document, { subtree: true, childList: true, characterData: true });
-  });
-}
-
-const readOut = (person: Person): Promise<string> =>
-  person.page.evaluate(() => (globalThis as unknown as { said: string[] }).said.join('\n'));
-
 async function meet(looks: { viewport: { width: number; height: number }; dark?: boolean }[]): Promise<Person[]> {
   const room = await server.createMeeting({ breakouts: 2 });
   const people: Person[] = [];
   for (const [i, look] of looks.entries()) {
     const person = await Person.arrive(browser, look);
-    await noteWhatIsReadOut(person);
+    await person.noteWhatIsReadOut();
     await person.join(i === 0 ? room.final_link : room.guest_link, i === 0 ? undefined : ['Ben', 'Chen'][i - 1]);
     people.push(person);
   }
   for (const person of people) await expect.poll(() => person.page.locator('.tile').count()).toBe(looks.length);
   return people;
-}
-
-async function partings(...people: Person[]): Promise<void> {
-  for (const person of people) {
-    person.wellBehaved(server.url);
-    await person.close();
-  }
 }
 
 // In the dark: looks.test.ts has the chat in the light.
@@ -86,7 +51,7 @@ describe('in the dark', () => {
 
     // Who has it closed sees a number and hears the words.
     await ben.button('More (1 unread message)').waitFor();
-    await expect.poll(() => readOut(ben)).toContain('Amina writes: Read https://example.org/a_(b).');
+    await expect.poll(() => ben.readOut()).toContain('Amina writes: Read https://example.org/a_(b).');
     await ben.seen(`phone-dark-chat-unread`);
     await openChat(ben);
     await log(ben).getByText('Not bold').waitFor();
@@ -109,7 +74,7 @@ describe('in the dark', () => {
     await host.button('Close chat').click();
     expect(await host.page.evaluate(() => document.activeElement?.textContent)).toContain('Chat');
     await ben.button('More').waitFor();
-    await partings(host, ben);
+    await partings([host, ben]);
   });
 
   test('hands are in order, and reactions are seen for a moment', async () => {
@@ -126,8 +91,8 @@ describe('in the dark', () => {
     await ben.seen(`phone-dark-more-react`);
     await ben.button('Raise hand').click();
     await host.button('2 hands are up').waitFor();
-    await expect.poll(() => readOut(host)).toContain('Chen raised a hand');
-    await expect.poll(() => readOut(ben)).toContain('Your hand is up, number 2.');
+    await expect.poll(() => host.readOut()).toContain('Chen raised a hand');
+    await expect.poll(() => ben.readOut()).toContain('Your hand is up, number 2.');
     await ben.seen(`phone-dark-hand`);
     await host.seen(`desktop-dark-hands`);
 
@@ -137,7 +102,7 @@ describe('in the dark', () => {
     await host.seen(`desktop-dark-hands-list`);
     await host.button('Lower the hand of Chen').click();
     await chen.button('Your hand is up. Lower it').waitFor({ state: 'detached' });
-    await expect.poll(() => readOut(chen)).toContain('Your hand is down.');
+    await expect.poll(() => chen.readOut()).toContain('Your hand is down.');
     await expect.poll(() => order.count()).toBe(1);
     await host.page.keyboard.press('Escape');
 
@@ -145,13 +110,13 @@ describe('in the dark', () => {
     await chen.button('Clapping').click();
     for (const person of [host, ben, chen]) await person.page.locator('.tile', { hasText: 'Chen' }).locator('[data-reaction=clapping]').waitFor();
     await host.picture(`desktop-dark-reaction`);
-    await expect.poll(() => readOut(host)).toContain('Chen: Clapping');
+    await expect.poll(() => host.readOut()).toContain('Chen: Clapping');
     await host.page.locator('[data-reaction]').waitFor({ state: 'detached' });
 
     // Whoever leaves has no hand up.
     await ben.button('Leave').first().click();
     await host.button(/raised a hand/).waitFor({ state: 'detached' });
-    await partings(host, ben, chen);
+    await partings([host, ben, chen]);
   });
 });
 
@@ -207,15 +172,8 @@ test('what was read stays when the page moves or comes back', async () => {
   for (const person of [host, ben, chen]) await person.close();
 });
 
-/** Changes settings of the project, as its operator does. */
-function set(...settings: string[]): void {
-  execFileSync(resolve(import.meta.dirname, '../../bin/parley'), [
-    'project', 'set', server.quickstart.project_id ?? '', ...settings, '--data-dir', server.dataDir,
-  ]);
-}
-
 test('who may not write reads; where there is no chat, there is no button', async () => {
-  set('locks.chat=true');
+  server.set('locks.chat=true');
   const [host, ben] = (await meet([{ viewport: desktop }, { viewport: { width: 700, height: 900 }, dark: true }])) as [Person, Person];
   await openChat(host);
   await write(host, 'مرحبا https://example.org/مرحبا');
@@ -231,15 +189,15 @@ test('who may not write reads; where there is no chat, there is no button', asyn
   await ben.button('Surprised').click();
   await host.page.locator('[data-reaction=surprised]').waitFor();
   await host.picture('desktop-light-reaction-and-chat');
-  await partings(host, ben);
+  await partings([host, ben]);
 
-  set('features.chat=false', 'locks.chat=false');
+  server.set('features.chat=false', 'locks.chat=false');
   const [alone, guest] = (await meet([{ viewport: desktop }, { viewport: phone }])) as [Person, Person];
-  set('features.chat=true');
+  server.set('features.chat=true');
   await alone.button('React').waitFor();
   expect(await alone.button(/^Chat/).count()).toBe(0);
   await guest.button('More').click();
   await guest.button('Raise hand').waitFor();
   expect(await guest.button(/^Chat/).count()).toBe(0);
-  await partings(alone, guest);
+  await partings([alone, guest]);
 });

@@ -1,20 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Browser } from 'playwright-core';
-import { desktop, launch, Person, phone } from './browser';
-import { Server } from './server';
+import { describe, expect, test } from 'vitest';
+import { desktop, Person, phone } from './browser';
+import { browser, partings, server, setting } from './setting';
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  server = await Server.start();
-  browser = await launch();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+setting();
 
 describe.each([
   { name: 'light', dark: false },
@@ -31,10 +19,8 @@ describe.each([
     await entry.getByText(summary).waitFor();
     await entry.locator('.opblock-summary-control').click();
     await entry.getByRole('heading', { name: 'Responses' }).waitFor();
-    await reader.accessible(`/docs/${version}`);
-    await reader.picture(`docs-${version}-${name}`);
-    reader.wellBehaved(server.url);
-    await reader.close();
+    await reader.seen(`docs-${version}-${name}`);
+    await partings([reader]);
   });
 });
 
@@ -49,13 +35,9 @@ describe('the guides', () => {
     const reader = await Person.arrive(browser, look);
     for (const page of pages) {
       await reader.open(`${server.url}/docs${page}`);
-      await reader.accessible(`/docs${page}`);
-      const wide = await reader.page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
-      expect(wide, `/docs${page} scrolls sideways`).toBe(false);
-      await reader.picture(`docs${page.replace('/', '-')}-${name}`);
+      await reader.seen(`docs${page.replace('/', '-')}-${name}`);
     }
-    reader.wellBehaved(server.url);
-    await reader.close();
+    await partings([reader]);
   });
 
   test('lead to the test vectors', async () => {

@@ -1,41 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Browser, Locator } from 'playwright-core';
-import { launch, Person, phone } from './browser';
-import { Server, type Room } from './server';
+import { expect, test } from 'vitest';
+import type { Locator } from 'playwright-core';
+import { Person, phone } from './browser';
+import { browser, partings, server, setting } from './setting';
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  server = await Server.start();
-  browser = await launch();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
-
-/** Changes settings of the project, as its operator does. */
-function set(...settings: string[]): void {
-  execFileSync(resolve(import.meta.dirname, '../../bin/parley'), [
-    'project', 'set', server.quickstart.project_id ?? '', ...settings, '--data-dir', server.dataDir,
-  ]);
-}
-
-/** What the server answers to somebody who asks without the page. */
-async function ask(room: Room, path: string, body: object): Promise<{ status: number; code: string; text: string }> {
-  const answer = await fetch(`${server.url}/api/join/rooms/${room.room_id}/${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  const text = await answer.text();
-  const said = (text === '' ? {} : JSON.parse(text)) as { error?: { code: string } };
-  return { status: answer.status, code: said.error?.code ?? '', text };
-}
+setting();
 
 /** Opens a link and asks to join. */
 async function knock(person: Person, link: string, name: string): Promise<void> {
@@ -48,7 +16,7 @@ async function knock(person: Person, link: string, name: string): Promise<void> 
 const notice = (host: Person): Locator => host.page.locator('.banner.door');
 
 test('guests wait until a host lets them in, or turns them away', async () => {
-  set('locks.waiting_room=true');
+  server.set('locks.waiting_room=true');
   const room = await server.createMeeting({});
   const host = await Person.arrive(browser);
   const ben = await Person.arrive(browser, { viewport: phone });
@@ -67,9 +35,9 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   await host.button('People (1) (1 person waits to be let in)').waitFor();
   await host.page.locator('p[role=status]', { hasText: 'Ben waits to be let in.' }).waitFor({ state: 'attached' });
   await host.seen('door-one-waits');
-  expect((await ask(room, 'seats', { seat_key, name: 'Ben' })).status).toBe(202);
+  expect((await server.ask(room.room_id, 'seats', { seat_key, name: 'Ben' })).status).toBe(202);
   for (const path of ['waiting/admit', 'waiting/turn-away', 'people', 'invitations']) {
-    expect(await ask(room, path, { seat_key, identity: 'x', role: 'guest' }), path).toMatchObject({ status: 403, code: 'not_in_room' });
+    expect(await server.ask(room.room_id, path, { seat_key, identity: 'x', role: 'guest' }), path).toMatchObject({ status: 403, code: 'not_in_room' });
   }
 
   await knock(chen, room.guest_link, 'Chen');
@@ -92,8 +60,8 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   await ben.button('2 people').click();
   await ben.page.getByRole('heading', { name: 'People' }).waitFor();
   expect(await ben.page.getByText('Chen').count()).toBe(0); // guests are told no names
-  expect((await ask(room, 'people', { seat_key })).code).toBe('not_host');
-  expect((await ask(room, 'waiting/admit', { seat_key })).code).toBe('not_host');
+  expect((await server.ask(room.room_id, 'people', { seat_key })).code).toBe('not_host');
+  expect((await server.ask(room.room_id, 'waiting/admit', { seat_key })).code).toBe('not_host');
   await ben.page.keyboard.press('Escape');
 
   // In the list of people, by keyboard.
@@ -121,15 +89,12 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   await expect.poll(() => wait.isChecked()).toBe(false);
   await host.page.keyboard.press('Escape');
   expect(await notice(host).count()).toBe(0);
-  for (const person of [host, ben, chen, dora]) {
-    // A server that is killed has browsers complain in many words; other hosts are never asked.
-    person.wellBehaved(server.url, [/./s]);
-    await person.close();
-  }
+  // A server that is killed has browsers complain in many words; other hosts are never asked.
+  await partings([host, ben, chen, dora], /./s);
 });
 
 test('who stops waiting is forgotten, and a host on a phone lets all others in', async () => {
-  set('locks.waiting_room=true');
+  server.set('locks.waiting_room=true');
   const room = await server.createMeeting({});
   const host = await Person.arrive(browser, { viewport: phone, dark: true });
   const ben = await Person.arrive(browser);
@@ -150,15 +115,12 @@ test('who stops waiting is forgotten, and a host on a phone lets all others in',
   for (const guest of [ben, chen]) await guest.button('Leave').first().waitFor();
   await notice(host).waitFor({ state: 'detached' });
 
-  for (const person of [host, ben, chen]) {
-    person.wellBehaved(server.url);
-    await person.close();
-  }
-  set('locks.waiting_room=');
+  await partings([host, ben, chen]);
+  server.set('locks.waiting_room=');
 });
 
 test('hosts make links that work where the address alone does not', async () => {
-  set('invitations_required=true');
+  server.set('invitations_required=true');
   const room = await server.createMeeting({});
   const host = await Person.arrive(browser);
   await host.page.addInitScript(() => {
@@ -205,12 +167,9 @@ test('hosts make links that work where the address alone does not', async () => 
   await ben.button('More').click();
   await ben.page.getByRole('heading', { name: 'Devices' }).waitFor();
   expect(await ben.page.getByRole('heading', { name: 'Invite' }).count()).toBe(0);
-  for (const person of [host, ben, chen, dora]) {
-    person.wellBehaved(server.url);
-    await person.close();
-  }
+  await partings([host, ben, chen, dora]);
   await late.close();
-  set('invitations_required=');
+  server.set('invitations_required=');
 });
 
 test('who was removed asks again, and comes in when a host has readmitted them', async () => {
@@ -233,8 +192,5 @@ test('who was removed asks again, and comes in when a host has readmitted them',
   expect(await ben.page.getByLabel('Your name').inputValue()).toBe('Ben');
   await ben.button('Join').click();
   await ben.button('Leave').first().waitFor();
-  for (const person of [host, ben]) {
-    person.wellBehaved(server.url, [/status of 403/]);
-    await person.close();
-  }
+  await partings([host, ben], /status of 403/);
 });

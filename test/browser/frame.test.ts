@@ -1,21 +1,17 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server as WebServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Browser } from 'playwright-core';
-import { launch, Person } from './browser';
-import { Server } from './server';
+import { Person } from './browser';
+import { browser, server, setting } from './setting';
 
-let server: Server;
-let browser: Browser;
+setting();
+
 let other: WebServer;
 
 beforeAll(async () => {
-  server = await Server.start();
-  browser = await launch();
   // Another site. Its page is the guide's example, with what follows the "?" in the frame.
   other = createServer((request, answer) => {
     const shown = decodeURIComponent((request.url ?? '').replace(/^[^?]*\??/, ''));
@@ -26,21 +22,13 @@ beforeAll(async () => {
   await once(other, 'listening');
 });
 
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-  other.close();
-});
+afterAll(() => void other.close());
 
 const guide = readFileSync(resolve(import.meta.dirname, '../../docs/api/embedding.md'), 'utf8');
 const [, example = ''] = /^```html\n(.*?)^```$/ms.exec(guide) ?? [];
 
 /** Lets pages of these origins show the rooms of the project. */
-function allow(...origins: string[]): void {
-  execFileSync(resolve(import.meta.dirname, '../../bin/parley'), [
-    'project', 'set', server.quickstart.project_id ?? '', `embed_origins=${origins.join(',')}`, '--data-dir', server.dataDir,
-  ]);
-}
+const allow = (...origins: string[]): void => server.set(`embed_origins=${origins.join(',')}`);
 
 /** The site under one of its two names, which are two origins. */
 const siteAt = (host: string): string => `http://${host}:${(other.address() as AddressInfo).port}`;

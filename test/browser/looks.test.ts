@@ -1,22 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Browser } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { ar } from '../../web/src/messages/ar';
 import { en } from '../../web/src/messages/en';
-import { desktop, launch, Person, phone, type Look } from './browser';
-import { Server } from './server';
+import { desktop, Person, phone, type Look } from './browser';
+import { browser, partings, server, setting } from './setting';
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  server = await Server.start();
-  browser = await launch();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+setting();
 
 const across = { width: 844, height: 390 };
 
@@ -125,8 +113,7 @@ describe.each(looks)('$name', (look) => {
     await page.locator('.lobby-join button').click();
     await page.locator('.lobby-join .pressed').waitFor();
     await person.seen(view('waiting'));
-    person.wellBehaved(server.url);
-    await person.close();
+    await partings([person]);
   });
 
   test('so is the room, and all that opens in it', async () => {
@@ -217,8 +204,7 @@ describe.each(looks)('$name', (look) => {
     await press(host, 'control.leave');
     await page.locator('.onward').waitFor();
     await seen('left');
-    host.wellBehaved(server.url);
-    await host.close();
+    await partings([host]);
     await guest.close();
   });
 });

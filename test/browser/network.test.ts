@@ -5,9 +5,31 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Browser } from 'playwright-core';
 import { audible, fakeDevices, launch, Person, phone } from './browser';
 import { freeTCPPort, Server } from './server';
+import { browser, server, setting } from './setting';
+
+setting();
 
 /** Has the browser send nothing over UDP, as behind a strict firewall. */
 const withoutUDP = '--webrtc-ip-handling-policy=disable_non_proxied_udp';
+
+let firewalled: Browser;
+/** The browser whose network goes away, and the process that carries it. */
+let cut: Browser;
+let network: number;
+
+beforeAll(async () => {
+  firewalled = await launch([...fakeDevices, withoutUDP]);
+  const before = networkProcesses();
+  cut = await launch();
+  const [found] = networkProcesses().filter((pid) => !before.includes(pid));
+  if (found === undefined) throw new Error('the browser has no process for its network');
+  network = found;
+});
+
+afterAll(async () => {
+  await firewalled.close();
+  await cut.close();
+});
 
 /**
  * An address of this machine that is not loopback: on loopback alone the engine
@@ -23,21 +45,14 @@ function address(): string {
 /** What the check in the first view says of a connection. */
 async function check(person: Person, words: string): Promise<void> {
   await person.button('Check connection and devices').click();
-  await person.page.getByRole('dialog').getByText(words).waitFor({ timeout: 25_000 });
+  await person.page.getByRole('dialog').getByText(words).waitFor({ timeout: 40_000 });
 }
 
-describe('where UDP is blocked', () => {
-  let firewalled: Browser;
-
-  beforeAll(async () => {
-    firewalled = await launch([...fakeDevices, withoutUDP]);
-  });
-
-  afterAll(() => firewalled.close());
-
+// What does not get through is waited for long, so they wait side by side.
+describe.concurrent('where UDP is blocked', () => {
   test('people meet over TCP, and read so', async () => {
-    const server = await Server.start('--rtc-node-ip', address(), '--rtc-tcp-port', String(await freeTCPPort()));
-    const room = await server.createMeeting({});
+    const own = await Server.start('--rtc-node-ip', address(), '--rtc-tcp-port', String(await freeTCPPort()));
+    const room = await own.createMeeting({});
     const host = await Person.arrive(firewalled);
     const guest = await Person.arrive(firewalled, { viewport: phone });
     await guest.open(room.guest_link);
@@ -55,12 +70,12 @@ describe('where UDP is blocked', () => {
     await check(host, 'Your network blocks UDP: you are connected over TCP.');
     await host.seen('desktop-light-check-connected-tcp');
     for (const person of [host, guest]) await person.close();
-    await server.close();
+    await own.close();
   });
 
   test('without a TCP port the page says what is wrong and what to do', async () => {
-    const server = await Server.start();
-    const room = await server.createRoom();
+    const own = await Server.start();
+    const room = await own.createRoom();
     const guest = await Person.arrive(firewalled, { viewport: phone });
     await guest.open(room.guest_link);
     await check(guest, 'there is no way over TCP. Try another network');
@@ -68,27 +83,14 @@ describe('where UDP is blocked', () => {
     await guest.page.keyboard.press('Escape');
     await guest.page.getByLabel('Your name').fill('Ben');
     await guest.button('Join').click();
-    await guest.page.getByText('Your network lets this page through, but not the sound.').waitFor({ timeout: 40_000 });
+    await guest.page.getByText('Your network lets this page through, but not the sound.').waitFor({ timeout: 60_000 });
     await guest.seen('phone-light-no-media');
     await guest.close();
-    await server.close();
+    await own.close();
   });
 });
 
-describe('on an open network', () => {
-  let server: Server;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    server = await Server.start();
-    browser = await launch();
-  });
-
-  afterAll(async () => {
-    await browser.close();
-    await server.close();
-  });
-
+describe.concurrent('on an open network', () => {
   test('the check says what was found, and takes nobody’s seat', async () => {
     const room = await server.createMeeting({});
     const guest = await Person.arrive(browser, { dark: true });
@@ -118,31 +120,10 @@ describe('on an open network', () => {
   });
 });
 
-describe('a network that goes away', () => {
-  let server: Server;
-  let others: Browser;
-  let cut: Browser;
-  let network: number;
-
-  beforeAll(async () => {
-    server = await Server.start();
-    others = await launch();
-    const before = networkProcesses();
-    cut = await launch();
-    const [found] = networkProcesses().filter((pid) => !before.includes(pid));
-    if (found === undefined) throw new Error('the browser has no process for its network');
-    network = found;
-  });
-
-  afterAll(async () => {
-    await cut.close();
-    await others.close();
-    await server.close();
-  });
-
+describe.concurrent('a network that goes away', () => {
   test('is said, and who was in is back without a reload', async () => {
     const room = await server.createRoom();
-    const host = await Person.arrive(others);
+    const host = await Person.arrive(browser);
     const guest = await Person.arrive(cut, { viewport: phone });
     await host.join(room.final_link);
     await guest.join(room.guest_link, 'Ben');

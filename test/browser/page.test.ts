@@ -1,20 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Browser } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { desktop, launch, Person, phone } from './browser';
-import { Server } from './server';
+import { browser, partings, server, setting } from './setting';
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  server = await Server.start('--demo');
-  browser = await launch();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+setting({ flags: ['--demo'] });
 
 const looks = [
   { name: 'phone-light', viewport: phone, dark: false },
@@ -48,8 +36,7 @@ describe.each(looks)('$name', (look) => {
     await host.page.getByRole('heading', { name: 'You left' }).waitFor();
     await host.seen(`${look.name}-left`);
 
-    host.wellBehaved(server.url);
-    await host.close();
+    await partings([host]);
     await guest.close();
   });
 

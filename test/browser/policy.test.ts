@@ -1,32 +1,11 @@
-import { execFileSync } from 'node:child_process';
-import { resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Browser } from 'playwright-core';
-import { launch, Person, phone } from './browser';
-import { Server } from './server';
+import { expect, test } from 'vitest';
+import { Person, phone } from './browser';
+import { browser, partings, server, setting } from './setting';
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  server = await Server.start();
-  browser = await launch();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
-
-/** Changes settings of the project, as its operator does. */
-function set(...settings: string[]): void {
-  execFileSync(resolve(import.meta.dirname, '../../bin/parley'), [
-    'project', 'set', server.quickstart.project_id ?? '', ...settings, '--data-dir', server.dataDir,
-  ]);
-}
+setting();
 
 test('what somebody may not use is not offered to them, and no device of theirs runs', async () => {
-  set('features.screen_share=false', 'locks.camera=true');
+  server.set('features.screen_share=false', 'locks.camera=true');
   const room = await server.createMeeting({});
   const host = await Person.arrive(browser);
   const guest = await Person.arrive(browser);
@@ -47,16 +26,13 @@ test('what somebody may not use is not offered to them, and no device of theirs 
   // One picture on either page, and it is the host's.
   for (const person of [host, guest]) await expect.poll(() => person.page.locator('video').count()).toBe(1);
   await guest.seen('desktop-light-locked');
-  for (const person of [host, guest]) {
-    person.wellBehaved(server.url);
-    await person.close();
-  }
+  await partings([host, guest]);
 });
 
 test('who may only listen is asked for no device', async () => {
-  set('locks.microphone=true');
+  server.set('locks.microphone=true');
   const room = await server.createMeeting({});
-  set('locks.microphone=false');
+  server.set('locks.microphone=false');
   const guest = await Person.arrive(browser, { viewport: phone });
   await guest.page.addInitScript(() => {
     navigator.mediaDevices.getUserMedia = () => Promise.reject(new Error('asked'));
@@ -70,12 +46,11 @@ test('who may only listen is asked for no device', async () => {
   await guest.button('Leave').first().waitFor();
   await guest.seen('phone-light-listener');
   for (const name of ['Mute', 'Unmute', /camera/]) expect(await guest.button(name).count()).toBe(0);
-  guest.wellBehaved(server.url);
-  await guest.close();
+  await partings([guest]);
 });
 
 test('a room for invited people says so to others, and what to do', async () => {
-  set('invitations_required=true');
+  server.set('invitations_required=true');
   const room = await server.createMeeting({});
   const stranger = await Person.arrive(browser, { viewport: phone });
   await stranger.open(room.guest_link);
@@ -84,13 +59,12 @@ test('a room for invited people says so to others, and what to do', async () => 
 
   const host = await Person.arrive(browser);
   await host.join(room.final_link);
-  stranger.wellBehaved(server.url, [/403/]);
-  await stranger.close();
+  await partings([stranger], /403/);
   await host.close();
 });
 
 test('a co-host is shown as one and runs breakout rooms, but does not end the room for all', async () => {
-  set('invitations_required=true');
+  server.set('invitations_required=true');
   const room = await server.createMeeting({ breakouts: 2 });
   const { invitation_link } = server.request<{ invitation_link: string }>('create_invitation_link', {
     room_id: room.room_id,
@@ -122,7 +96,7 @@ test('a co-host is shown as one and runs breakout rooms, but does not end the ro
 });
 
 test('who waits for a room that is cancelled reads that it is', async () => {
-  set('invitations_required=false');
+  server.set('invitations_required=false');
   const room = await server.createMeeting({}, { start: new Date(Date.now() + 3 * 60_000) });
   const guest = await Person.arrive(browser, { viewport: phone });
   await guest.open(room.guest_link);
@@ -131,6 +105,5 @@ test('who waits for a room that is cancelled reads that it is', async () => {
   server.request('end_room', { room_id: room.room_id });
   await guest.page.getByText('It was cancelled before it began.').waitFor({ timeout: 20_000 });
   await guest.seen('phone-light-cancelled');
-  guest.wellBehaved(server.url, [/410/]);
-  await guest.close();
+  await partings([guest], /410/);
 });

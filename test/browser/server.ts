@@ -16,6 +16,14 @@ export interface Room {
   guest_link: string;
 }
 
+interface Answer {
+  status: number;
+  /** Of a refusal, or nothing. */
+  code: string;
+  reason: string | undefined;
+  state: string | undefined;
+}
+
 /** The built server on free ports of 127.0.0.1, with a data directory of its own. */
 export class Server {
   /** Those that were started and not closed. */
@@ -86,6 +94,11 @@ export class Server {
     return JSON.parse(readFileSync(join(this.dataDir, 'quickstart.json'), 'utf8')) as Record<string, string>;
   }
 
+  /** Changes settings of the project, as its operator does. */
+  set(...settings: string[]): void {
+    execFileSync(binary, ['project', 'set', this.quickstart.project_id ?? '', ...settings, '--data-dir', this.dataDir]);
+  }
+
   /** Creates a quick audio room as an integrator does. */
   createRoom(fields: { max_participants?: number; empty_timeout?: number } = {}): Promise<Room> {
     return this.#create('v3/rooms/create_quick_audio_room', { name: 'Amina', ...fields });
@@ -151,15 +164,21 @@ export class Server {
     return JSON.parse(answer.toString()) as T;
   }
 
-  /** Why a room is over, or nothing while it is not, as the page reads it. */
-  async endReason(roomID: string): Promise<string | undefined> {
-    const answer = await fetch(`${this.url}/api/join/rooms/${roomID}/preview`, {
+  /** What the server answers to somebody who asks without the page. */
+  async ask(roomID: string, path: string, body: object): Promise<Answer> {
+    const answer = await fetch(`${this.url}/api/join/rooms/${roomID}/${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: '{}',
+      body: JSON.stringify(body),
     });
-    const body = (await answer.json()) as { error?: { reason?: string } };
-    return body.error?.reason;
+    const text = await answer.text();
+    const { error, state } = (text === '' ? {} : JSON.parse(text)) as { error?: { code: string; reason?: string }; state?: string };
+    return { status: answer.status, code: error?.code ?? '', reason: error?.reason, state };
+  }
+
+  /** Why a room is over, or nothing while it is not, as the page reads it. */
+  async endReason(roomID: string): Promise<string | undefined> {
+    return (await this.ask(roomID, 'preview', {})).reason;
   }
 }
 

@@ -1,20 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Browser } from 'playwright-core';
-import { audible, desktop, launch, Person, phone } from './browser';
-import { Server } from './server';
+import { describe, expect, test } from 'vitest';
+import { audible, desktop, Person, phone } from './browser';
+import { browser, partings, server, setting } from './setting';
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  server = await Server.start();
-  browser = await launch();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+setting();
 
 /** Opens a sheet of the More button. */
 async function more(person: Person, name: string): Promise<void> {
@@ -26,87 +14,6 @@ async function more(person: Person, name: string): Promise<void> {
 function roomOf(host: Person, name: string): Promise<string> {
   return host.page.getByLabel(`Room of ${name}`).evaluate((list: HTMLSelectElement) => list.selectedOptions[0]?.text ?? '');
 }
-
-test('people go into breakout rooms and come back, by themselves and with their microphones', async () => {
-  const room = await server.createMeeting({ breakouts: 4 });
-  const host = await Person.arrive(browser);
-  const ben = await Person.arrive(browser, { viewport: phone });
-  const chen = await Person.arrive(browser);
-  await host.join(room.final_link);
-  await ben.join(room.guest_link, 'Ben');
-  await chen.join(room.guest_link, 'Chen');
-  await Promise.all([host, ben, chen].map((person) => person.untilHeard()));
-  await chen.button('Mute').click();
-
-  // Nobody is asked for a device again.
-  for (const guest of [ben, chen]) {
-    await guest.page.evaluate(() => {
-      navigator.mediaDevices.getUserMedia = () => Promise.reject(new Error('asked again'));
-    });
-  }
-
-  await more(host, 'Breakout rooms');
-  await host.page.getByLabel('Name of room 1').fill('Red');
-  for (const name of ['Ben', 'Chen']) await host.page.getByLabel(`Room of ${name}`).selectOption('Red');
-  await host.button('Open 2 rooms').click();
-
-  // Both are in the room they were sent to, one muted as before.
-  for (const guest of [ben, chen]) await guest.button(/you are in Red/).waitFor();
-  await chen.untilHeard();
-  await chen.button('Unmute').click();
-  await ben.untilHeard();
-  await expect.poll(() => host.page.locator('audio[data-identity]').count()).toBe(0);
-  expect(await host.hears()).toBeLessThan(audible / 10);
-  await ben.seen('phone-light-breakout');
-
-  // A word of the host reaches them there.
-  await host.page.getByLabel('Message to everybody, in all rooms').fill('Five more minutes.');
-  await host.button('Send').click();
-  await host.page.getByText('Sent to everybody.').waitFor();
-  for (const guest of [ben, chen]) await guest.page.locator('.word').getByText('Five more minutes.').waitFor();
-  await ben.seen('phone-light-word');
-  await ben.button('Hide this message').click();
-  await ben.page.locator('.word').waitFor({ state: 'detached' });
-
-  // One goes to another room alone, and is moved back.
-  await ben.button(/you are in Red/).click();
-  await ben.seen('phone-light-places');
-  await ben.button('Go there (Room 2)').click();
-  await ben.button(/you are in Room 2/).waitFor();
-  // Who stays sees that he left, and not that he was lost.
-  await expect.poll(() => chen.page.locator('audio[data-identity]').count()).toBe(0);
-  expect(await chen.page.getByText('Reconnecting').count()).toBe(0);
-  await expect.poll(() => ben.page.locator('audio[data-identity]').count()).toBe(0);
-  // The host has not sent him there and knows it all the same.
-  await expect.poll(() => roomOf(host, 'Ben'), { timeout: 8_000 }).toBe('Room 2');
-  expect(await roomOf(host, 'Chen')).toBe('Red');
-
-  // There may be more rooms than were opened at first.
-  await host.page.getByLabel('Another room').fill('Blue');
-  await host.button('Open').click();
-  await host.page.getByLabel('Room of Ben').selectOption('Blue');
-  await ben.button(/you are in Blue/).waitFor();
-  await host.button('Open').click();
-  await host.button('Go there (Room 4)').waitFor();
-  // As many as the meeting may have.
-  await host.page.getByLabel('Another room').waitFor({ state: 'detached' });
-  await host.page.getByLabel('Room of Ben').selectOption('Main room');
-  await ben.button(/you are in Main room/).waitFor();
-  await Promise.all([ben.untilHeard(), host.untilHeard()]);
-
-  // The end of all: everybody is back and hears the others.
-  await host.button('Close all breakout rooms').click();
-  await chen.page.getByText('Amina').first().waitFor();
-  for (const guest of [ben, chen]) await expect.poll(() => guest.button(/you are in/).count()).toBe(0);
-  await host.page.keyboard.press('Escape');
-  await Promise.all([host, ben, chen].map((person) => person.untilHeard()));
-  await expect.poll(() => chen.page.locator('audio[data-identity]').count()).toBe(2);
-
-  for (const person of [host, ben, chen]) {
-    person.wellBehaved(server.url);
-    await person.close();
-  }
-});
 
 test('who is in a breakout room is there again after the server was killed', async () => {
   const room = await server.createMeeting({ breakouts: 2 });
@@ -141,98 +48,163 @@ const looks = [
   { name: 'desktop-light', viewport: desktop, dark: false },
 ];
 
-describe.each(looks)('$name', (look) => {
-  test('what hosts do has views like any other', async () => {
-    const room = await server.createMeeting({ breakouts: 4, minutes: 5 });
-    const host = await Person.arrive(browser, look);
-    const guest = await Person.arrive(browser);
+// The first has a minute to wait, and the others do not stand in line behind it.
+describe.concurrent('in a session', () => {
+  test('the time of a room ends it, after a warning', async ({ expect }) => {
+    const room = await server.createMeeting({ minutes: 1 });
+    const host = await Person.arrive(browser);
+    const guest = await Person.arrive(browser, { viewport: phone, dark: true });
+    for (const person of [host, guest]) await person.noteWhatIsReadOut();
     await host.join(room.final_link);
-    await guest.join(room.guest_link, 'Benedikta von Hohenstein-Langenfeld');
-    await host.page.getByText('Benedikta').first().waitFor();
-    await host.page.getByText('This room ends in 5 minutes.').first().waitFor();
-    await host.seen(`${look.name}-ends`);
-
-    await host.button('More').click();
-    await host.seen(`${look.name}-more-host`);
-    await host.button('Breakout rooms').click();
-    await host.button('Assign evenly').click();
-    await host.seen(`${look.name}-rooms-open`);
-    await host.button('Open 2 rooms').click();
-    await host.button('Close all breakout rooms').waitFor();
-    await guest.button(/you are in Room 1/).waitFor();
-    await host.seen(`${look.name}-rooms-run`);
-    await host.page.keyboard.press('Escape');
-    await host.page.getByText('The others are in breakout rooms').waitFor();
-    await host.seen(`${look.name}-rooms-main`);
-
-    await more(host, 'End for all…');
-    await host.seen(`${look.name}-end`);
-    await host.button('End for all').click();
-    // Also who is in a breakout room reads why.
-    for (const person of [host, guest]) await person.page.getByText('The host closed the room.').waitFor();
-    await host.seen(`${look.name}-ended`);
-    expect(await server.endReason(room.room_id)).toBe('host');
+    await guest.join(room.guest_link, 'Ben');
+    for (const person of [host, guest]) {
+      await person.page.locator('.banner').getByText('This room ends in 1 minute.').waitFor();
+      // Also for those who do not see it.
+      await expect.poll(() => person.readOut()).toContain('This room ends in 1 minute.');
+      await person.page.getByRole('timer').getByText(/^0:\d\d left$/).waitFor();
+    }
+    await guest.button('Hide this message').click();
+    await guest.page.locator('.banner').getByText('This room ends').waitFor({ state: 'detached' });
+    for (const person of [host, guest]) {
+      await person.page.getByText('The time of the room was up.').waitFor({ timeout: 75_000 });
+    }
+    await guest.seen('phone-dark-time-up');
+    expect(await server.endReason(room.room_id)).toBe('duration');
     await host.close();
     await guest.close();
   });
-});
 
-/** Keeps what the page has its visitor's screen reader say. */
-async function noteWhatIsReadOut(person: Person): Promise<void> {
-  await person.page.addInitScript(() => {
-    const said: string[] = [];
-    Object.assign(globalThis, { said });
-    const note = (): void => {
-      for (const region of document.querySelectorAll('[role=status]')) said.push(region.textContent);
-    };
-    new MutationObserver(note).observe(document, { subtree: true, childList: true, characterData: true });
+  describe('meanwhile', () => {
+    test.sequential('people go into breakout rooms and come back, by themselves and with their microphones', async ({ expect }) => {
+      const room = await server.createMeeting({ breakouts: 4 });
+      const host = await Person.arrive(browser);
+      const ben = await Person.arrive(browser, { viewport: phone });
+      const chen = await Person.arrive(browser);
+      await host.join(room.final_link);
+      await ben.join(room.guest_link, 'Ben');
+      await chen.join(room.guest_link, 'Chen');
+      await Promise.all([host, ben, chen].map((person) => person.untilHeard()));
+      await chen.button('Mute').click();
+
+      // Nobody is asked for a device again.
+      for (const guest of [ben, chen]) {
+        await guest.page.evaluate(() => {
+          navigator.mediaDevices.getUserMedia = () => Promise.reject(new Error('asked again'));
+        });
+      }
+
+      await more(host, 'Breakout rooms');
+      await host.page.getByLabel('Name of room 1').fill('Red');
+      for (const name of ['Ben', 'Chen']) await host.page.getByLabel(`Room of ${name}`).selectOption('Red');
+      await host.button('Open 2 rooms').click();
+
+      // Both are in the room they were sent to, one muted as before.
+      for (const guest of [ben, chen]) await guest.button(/you are in Red/).waitFor();
+      await chen.untilHeard();
+      await chen.button('Unmute').click();
+      await ben.untilHeard();
+      await expect.poll(() => host.page.locator('audio[data-identity]').count()).toBe(0);
+      expect(await host.hears()).toBeLessThan(audible / 10);
+      await ben.seen('phone-light-breakout');
+
+      // A word of the host reaches them there.
+      await host.page.getByLabel('Message to everybody, in all rooms').fill('Five more minutes.');
+      await host.button('Send').click();
+      await host.page.getByText('Sent to everybody.').waitFor();
+      for (const guest of [ben, chen]) await guest.page.locator('.word').getByText('Five more minutes.').waitFor();
+      await ben.seen('phone-light-word');
+      await ben.button('Hide this message').click();
+      await ben.page.locator('.word').waitFor({ state: 'detached' });
+
+      // One goes to another room alone, and is moved back.
+      await ben.button(/you are in Red/).click();
+      await ben.seen('phone-light-places');
+      await ben.button('Go there (Room 2)').click();
+      await ben.button(/you are in Room 2/).waitFor();
+      // Who stays sees that he left, and not that he was lost.
+      await expect.poll(() => chen.page.locator('audio[data-identity]').count()).toBe(0);
+      expect(await chen.page.getByText('Reconnecting').count()).toBe(0);
+      await expect.poll(() => ben.page.locator('audio[data-identity]').count()).toBe(0);
+      // The host has not sent him there and knows it all the same.
+      await expect.poll(() => roomOf(host, 'Ben'), { timeout: 8_000 }).toBe('Room 2');
+      expect(await roomOf(host, 'Chen')).toBe('Red');
+
+      // There may be more rooms than were opened at first.
+      await host.page.getByLabel('Another room').fill('Blue');
+      await host.button('Open').click();
+      await host.page.getByLabel('Room of Ben').selectOption('Blue');
+      await ben.button(/you are in Blue/).waitFor();
+      await host.button('Open').click();
+      await host.button('Go there (Room 4)').waitFor();
+      // As many as the meeting may have.
+      await host.page.getByLabel('Another room').waitFor({ state: 'detached' });
+      await host.page.getByLabel('Room of Ben').selectOption('Main room');
+      await ben.button(/you are in Main room/).waitFor();
+      await Promise.all([ben.untilHeard(), host.untilHeard()]);
+
+      // The end of all: everybody is back and hears the others.
+      await host.button('Close all breakout rooms').click();
+      await chen.page.getByText('Amina').first().waitFor();
+      for (const guest of [ben, chen]) await expect.poll(() => guest.button(/you are in/).count()).toBe(0);
+      await host.page.keyboard.press('Escape');
+      await Promise.all([host, ben, chen].map((person) => person.untilHeard()));
+      await expect.poll(() => chen.page.locator('audio[data-identity]').count()).toBe(2);
+
+      await partings([host, ben, chen]);
+    });
+
+    test.sequential.each(looks)('what hosts do has views like any other: $name', async (look) => {
+      const room = await server.createMeeting({ breakouts: 4, minutes: 5 });
+      const host = await Person.arrive(browser, look);
+      const guest = await Person.arrive(browser);
+      await host.join(room.final_link);
+      await guest.join(room.guest_link, 'Benedikta von Hohenstein-Langenfeld');
+      await host.page.getByText('Benedikta').first().waitFor();
+      await host.page.getByText('This room ends in 5 minutes.').first().waitFor();
+      await host.seen(`${look.name}-ends`);
+
+      await host.button('More').click();
+      await host.seen(`${look.name}-more-host`);
+      await host.button('Breakout rooms').click();
+      await host.button('Assign evenly').click();
+      await host.seen(`${look.name}-rooms-open`);
+      await host.button('Open 2 rooms').click();
+      await host.button('Close all breakout rooms').waitFor();
+      await guest.button(/you are in Room 1/).waitFor();
+      await host.seen(`${look.name}-rooms-run`);
+      await host.page.keyboard.press('Escape');
+      await host.page.getByText('The others are in breakout rooms').waitFor();
+      await host.seen(`${look.name}-rooms-main`);
+
+      await more(host, 'End for all…');
+      await host.seen(`${look.name}-end`);
+      await host.button('End for all').click();
+      // Also who is in a breakout room reads why.
+      for (const person of [host, guest]) await person.page.getByText('The host closed the room.').waitFor();
+      await host.seen(`${look.name}-ended`);
+      expect(await server.endReason(room.room_id)).toBe('host');
+      await host.close();
+      await guest.close();
+    });
+
+    test.sequential('who leaves goes on to where the organizer wants, unless they stay', async () => {
+      const bye = `${server.url}/docs`;
+      const room = await server.createMeeting({}, { logout_url: bye });
+      const stays = await Person.arrive(browser, { viewport: phone });
+      const goes = await Person.arrive(browser);
+      for (const person of [stays, goes]) {
+        await person.join(room.guest_link, 'Ben');
+        await person.button('Leave').first().click();
+        await person.page.getByText(/You go on to 127\.0\.0\.1:\d+ in/).first().waitFor();
+      }
+      await stays.picture('phone-light-onward');
+      await stays.button('Stay here').click();
+      await stays.seen('phone-light-stays');
+      await goes.page.waitForURL(bye, { timeout: 20_000 });
+      await stays.button('Come back').click();
+      await stays.button('Leave').first().waitFor();
+      await stays.close();
+      await goes.close();
+    });
   });
-}
-
-function readOut(person: Person): Promise<string> {
-  return person.page.evaluate(() => (globalThis as unknown as { said: string[] }).said.join('\n'));
-}
-
-test('the time of a room ends it, after a warning', async () => {
-  const room = await server.createMeeting({ minutes: 1 });
-  const host = await Person.arrive(browser);
-  const guest = await Person.arrive(browser, { viewport: phone, dark: true });
-  for (const person of [host, guest]) await noteWhatIsReadOut(person);
-  await host.join(room.final_link);
-  await guest.join(room.guest_link, 'Ben');
-  for (const person of [host, guest]) {
-    await person.page.locator('.banner').getByText('This room ends in 1 minute.').waitFor();
-    // Also for those who do not see it.
-    await expect.poll(() => readOut(person)).toContain('This room ends in 1 minute.');
-    await person.page.getByRole('timer').getByText(/^0:\d\d left$/).waitFor();
-  }
-  await guest.button('Hide this message').click();
-  await guest.page.locator('.banner').getByText('This room ends').waitFor({ state: 'detached' });
-  for (const person of [host, guest]) {
-    await person.page.getByText('The time of the room was up.').waitFor({ timeout: 75_000 });
-  }
-  await guest.seen('phone-dark-time-up');
-  expect(await server.endReason(room.room_id)).toBe('duration');
-  await host.close();
-  await guest.close();
-});
-
-test('who leaves goes on to where the organizer wants, unless they stay', async () => {
-  const bye = `${server.url}/docs`;
-  const room = await server.createMeeting({}, { logout_url: bye });
-  const stays = await Person.arrive(browser, { viewport: phone });
-  const goes = await Person.arrive(browser);
-  for (const person of [stays, goes]) {
-    await person.join(room.guest_link, 'Ben');
-    await person.button('Leave').first().click();
-    await person.page.getByText(/You go on to 127\.0\.0\.1:\d+ in/).first().waitFor();
-  }
-  await stays.picture('phone-light-onward');
-  await stays.button('Stay here').click();
-  await stays.seen('phone-light-stays');
-  await goes.page.waitForURL(bye, { timeout: 20_000 });
-  await stays.button('Come back').click();
-  await stays.button('Leave').first().waitFor();
-  await stays.close();
-  await goes.close();
 });

@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Browser } from 'playwright-core';
-import { desktop, launch, Person, phone } from './browser';
+import { describe, expect, test } from 'vitest';
+import { desktop, fakeDevices, launch, Person, phone } from './browser';
+import { speech } from './media';
 import { Server } from './server';
+import { browser, server, setting } from './setting';
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  server = await Server.start();
-  browser = await launch();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+setting();
 
 interface Shift {
   value: number;
@@ -45,15 +35,6 @@ const shifts = (person: Person): Promise<Shift[]> =>
     return (globalThis as unknown as { shifts: Shift[] }).shifts.splice(0);
   });
 
-async function stateOf(roomID: string): Promise<string> {
-  const answer = await fetch(`${server.url}/api/join/rooms/${roomID}/preview`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{}',
-  });
-  return ((await answer.json()) as { state: string }).state;
-}
-
 const sum = (all: Shift[]): number => all.reduce((total, { value }) => total + value, 0);
 
 describe.each([
@@ -64,7 +45,7 @@ describe.each([
 ])('$name, $type', ({ type, ...look }) => {
   test('joining moves nothing, and who joins moves no button', async () => {
     const room = await (type === 'video' ? server.createMeeting({}) : server.createRoom());
-    await expect.poll(() => stateOf(room.room_id)).toBe('open'); // not a lobby that turns from early to open
+    await expect.poll(async () => (await server.ask(room.room_id, 'preview', {})).state).toBe('open'); // not a lobby that turns from early to open
     const host = await Person.arrive(browser, look);
     const guest = await Person.arrive(browser, look);
     const people = type === 'video' ? '.tiles .tile' : '.faces .face';
@@ -113,7 +94,9 @@ test('with reduced motion nothing moves by itself', async () => {
     });
   });
   await host.join(room.final_link);
-  const guest = await Person.arrive(browser);
+  // A beep is no speech, and mostly nobody is taken for a speaker by one.
+  const speaking = await launch([...fakeDevices, `--use-file-for-fake-audio-capture=${speech(server.dataDir)}`]);
+  const guest = await Person.arrive(speaking);
   await guest.join(room.guest_link, 'Ben');
   await page.locator('.tile[data-speaking]').first().waitFor();
   await host.button('Mute').click();
@@ -131,6 +114,7 @@ test('with reduced motion nothing moves by itself', async () => {
   await page.getByRole('heading', { name: 'You left' }).waitFor();
   expect(await page.evaluate(() => (globalThis as unknown as { motions: string[] }).motions)).toEqual([]);
   for (const person of [host, guest]) await person.close();
+  await speaking.close();
 });
 
 describe('what is not part of the first view', () => {

@@ -1,20 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Browser, Locator } from 'playwright-core';
-import { audible, launch, Person, phone } from './browser';
-import { Server } from './server';
+import { expect, test } from 'vitest';
+import type { Locator } from 'playwright-core';
+import { audible, Person, phone } from './browser';
+import { browser, partings, server, setting } from './setting';
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  server = await Server.start();
-  browser = await launch();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+setting();
 
 /** Opens the list of people and what may be done to one of them, and returns a button of it. */
 async function manage(host: Person, name: string): Promise<(action: string) => Locator> {
@@ -22,17 +11,6 @@ async function manage(host: Person, name: string): Promise<(action: string) => L
   if ((await host.page.getByRole('heading', { name: 'People' }).count()) === 0) await host.button(/^People/).click();
   if ((await person.getAttribute('aria-expanded')) !== 'true') await person.click();
   return (action) => host.page.locator('.roll-row', { has: person }).getByRole('button', { name: action, exact: true });
-}
-
-/** What is refused of a removed or an ordinary page that asks the server by itself. */
-async function ask(room: { room_id: string }, path: string, body: object): Promise<{ status: number; code: string }> {
-  const answer = await fetch(`${server.url}/api/join/rooms/${room.room_id}/${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  const said = (answer.status === 204 ? {} : await answer.json()) as { error?: { code: string } };
-  return { status: answer.status, code: said.error?.code ?? '' };
 }
 
 /** The seat key that a page keeps, as somebody reads it who means to use the server without the page. */
@@ -119,10 +97,7 @@ test('a host mutes, asks, appoints and removes, and those concerned read it', as
   await expect.poll(() => chen.button('Mute all guests').count()).toBe(0);
   await chen.page.keyboard.press('Escape');
 
-  for (const person of [host, ben, chen]) {
-    person.wellBehaved(server.url, [/status of 403/]);
-    await person.close();
-  }
+  await partings([host, ben, chen], /status of 403/);
 });
 
 test('a host locks what guests may do in a running room', async () => {
@@ -162,10 +137,7 @@ test('a host locks what guests may do in a running room', async () => {
   await ben.button('Unmute').click();
   await host.untilHeard();
 
-  for (const person of [host, ben]) {
-    person.wellBehaved(server.url);
-    await person.close();
-  }
+  await partings([host, ben]);
 });
 
 test('a guest has no tool, with the page or without', async () => {
@@ -189,7 +161,7 @@ test('a guest has no tool, with the page or without', async () => {
     locks: { locks: { microphone: true } },
     role: { identity, role: 'cohost' },
   })) {
-    expect(await ask(room, path, { seat_key, ...body }), path).toEqual({ status: 403, code: 'not_host' });
+    expect(await server.ask(room.room_id, path, { seat_key, ...body }), path).toMatchObject({ status: 403, code: 'not_host' });
   }
 
   // Removed, it is a matter of the server, also of one that was started anew.
@@ -202,6 +174,6 @@ test('a guest has no tool, with the page or without', async () => {
   await ben.page.getByRole('heading', { name: 'You were removed from this room' }).waitFor();
   await server.down('SIGKILL');
   await server.up();
-  expect(await ask(room, 'seats', { seat_key, name: 'Ben' })).toEqual({ status: 403, code: 'removed' });
+  expect(await server.ask(room.room_id, 'seats', { seat_key, name: 'Ben' })).toMatchObject({ status: 403, code: 'removed' });
   for (const person of [host, ben]) await person.close();
 });

@@ -1,20 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Browser } from 'playwright-core';
-import { launch, Person, phone } from './browser';
-import { Server } from './server';
+import { expect, test } from 'vitest';
+import { Person, phone } from './browser';
+import { browser, server, setting } from './setting';
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  server = await Server.start();
-  browser = await launch();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+setting();
 
 const title = 'You are in this room already';
 

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-// One server and one browser at a time: two cores carry no more.
+// One file at a time: two cores carry no more.
 export default defineConfig({
   test: {
     include: ['*.test.ts'],

@@ -1,21 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Browser } from 'playwright-core';
-import { desktop, launch, Person, phone } from './browser';
-import { Server } from './server';
+import { describe, expect, test } from 'vitest';
+import { desktop, Person, phone } from './browser';
+import { browser, partings, server, setting } from './setting';
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  server = await Server.start();
-  browser = await launch();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+setting();
 
 const looks = [
   { name: 'phone-light', viewport: phone, dark: false },
@@ -45,10 +33,7 @@ test('who is early sees the countdown and comes in by itself within two seconds 
   await idle.button('Join').click();
   await idle.button('Leave').first().waitFor();
   await Promise.all([guest.untilHeard(), idle.untilHeard()]);
-  for (const person of [guest, idle]) {
-    person.wellBehaved(server.url);
-    await person.close();
-  }
+  await partings([guest, idle]);
 });
 
 describe.each(looks)('$name', (look) => {
@@ -63,8 +48,7 @@ describe.each(looks)('$name', (look) => {
     await guest.button('Join when it opens').click();
     await guest.page.getByText('You come in by yourself', { exact: false }).waitFor();
     await guest.seen(`${look.name}-waiting`);
-    guest.wellBehaved(server.url);
-    await guest.close();
+    await partings([guest]);
   });
 });
 
@@ -79,8 +63,7 @@ test('the calendar file has the start and this very link', async () => {
   expect(file).toContain(`DTSTART:${start.toISOString().replace(/[-:]|\.\d+/g, '')}\r\n`);
   expect(file).toContain(`UID:${room.room_id}@127.0.0.1\r\n`);
   expect(file).toContain(`URL:${room.final_link}\r\n`);
-  host.wellBehaved(server.url);
-  await host.close();
+  await partings([host]);
 });
 
 test('a host opens the room ten minutes before, and who waits comes in, whatever their clock says', async () => {

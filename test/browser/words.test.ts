@@ -1,20 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Browser } from 'playwright-core';
-import { audible, desktop, launch, Person, phone } from './browser';
-import { Server } from './server';
+import { describe, expect, test } from 'vitest';
+import { audible, desktop, Person, phone } from './browser';
+import { browser, partings, server, setting } from './setting';
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  server = await Server.start();
-  browser = await launch();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+setting();
 
 /** The same link, with a query before its token. */
 function asking(link: string, query: Record<string, string>): string {
@@ -91,8 +79,7 @@ describe.each(cases)('$lang, $look.name', ({ lang, look }) => {
     await page.reload();
     await page.locator('h1').waitFor();
     await host.seen(view('ended'));
-    host.wellBehaved(server.url, [/410/]);
-    await host.close();
+    await partings([host], /410/);
   });
 
   test('the countdown is, too', async () => {
@@ -156,8 +143,7 @@ describe('the language', () => {
     await person.button('Katıl').waitFor();
     await person.open(room.guest_link);
     await person.button('انضمام').waitFor();
-    person.wellBehaved(server.url);
-    await person.close();
+    await partings([person]);
   });
 
   test('comes from the fragment, too, which no server sees', async () => {
@@ -214,8 +200,7 @@ describe('keys', () => {
     await page.locator('h1').focus();
     await page.keyboard.press('m');
     await host.button('Mute').waitFor();
-    host.wellBehaved(server.url);
-    await host.close();
+    await partings([host]);
   });
 
   test('who is muted is told when they speak, and is heard while they hold the space bar', async () => {
@@ -258,8 +243,7 @@ describe('keys', () => {
     await host.page.reload();
     await host.button('Join').waitFor();
     expect(await host.page.getByLabel('Join muted').isChecked()).toBe(true);
-    host.wellBehaved(server.url);
-    await host.close();
+    await partings([host]);
     await guest.close();
   });
 });

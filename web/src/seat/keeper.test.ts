@@ -56,6 +56,14 @@ class Browser {
   }
 }
 
+/** A tab of a new browser that is in the room. */
+async function entered(route: Route): Promise<{ browser: Browser; first: Tab }> {
+  const browser = new Browser();
+  const first = await browser.open(route);
+  await first.keeper.follow(inside);
+  return { browser, first };
+}
+
 const guest: Route = { roomId: 'room-1', link: null };
 const host: Route = { roomId: 'room-1', link: 'secret-token' };
 
@@ -150,9 +158,7 @@ describe.each([
   const left = after(inside, { type: 'leave' });
 
   test('is told so in a second tab, and not in one that is loaded again', async () => {
-    const browser = new Browser();
-    const first = await browser.open(route);
-    await first.keeper.follow(inside);
+    const { browser, first } = await entered(route);
     const second = await browser.open(route);
     expect(second).toMatchObject({ key: first.key, rival: true });
     first.close();
@@ -160,24 +166,18 @@ describe.each([
   });
 
   test('is told so in a copied tab', async () => {
-    const browser = new Browser();
-    const first = await browser.open(route);
-    await first.keeper.follow(inside);
+    const { browser, first } = await entered(route);
     expect(await browser.open(route, first.tab)).toMatchObject({ key: first.key, rival: true });
   });
 
   test('is not told so after leaving', async () => {
-    const browser = new Browser();
-    const first = await browser.open(route);
-    await first.keeper.follow(inside);
+    const { browser, first } = await entered(route);
     await first.keeper.follow(left);
     expect(await browser.open(route)).toMatchObject({ rival: false });
   });
 
   test('keeps the seat that a second tab took over, also when that tab is loaded again', async () => {
-    const browser = new Browser();
-    const first = await browser.open(route);
-    await first.keeper.follow(inside);
+    const { browser, first } = await entered(route);
     const second = await browser.open(route);
     await second.keeper.follow(inside);
     await first.keeper.follow(aside);
@@ -192,9 +192,7 @@ describe.each([
   });
 
   test('can take the seat back', async () => {
-    const browser = new Browser();
-    const first = await browser.open(route);
-    await first.keeper.follow(inside);
+    const { browser, first } = await entered(route);
     const second = await browser.open(route);
     await second.keeper.follow(inside);
     await first.keeper.follow(aside);
@@ -206,9 +204,7 @@ describe.each([
 });
 
 test('a guest may be somebody else in a second tab', async () => {
-  const browser = new Browser();
-  const first = await browser.open(guest);
-  await first.keeper.follow(inside);
+  const { browser, first } = await entered(guest);
   const second = await browser.open(guest);
   second.keeper.beSomebodyElse();
   second.close();

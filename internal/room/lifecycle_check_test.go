@@ -1,0 +1,130 @@
+package room_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"parley/internal/event"
+	"parley/internal/room"
+)
+
+func (m *model) read(rt *rapid.T) *room.Room {
+	r, err := m.Get(context.Background(), m.id)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	return r
+}
+
+// check holds everything that is written down against the model, and against
+// itself.
+func (m *model) check(rt *rapid.T) {
+	ctx := context.Background()
+	r := m.read(rt)
+	if r.State != m.state || r.EndReason != m.reason || !r.StartedAt.Equal(m.started) || r.SessionLive != m.live || r.Session != m.session || r.OpenedAt.IsZero() == m.opened {
+		rt.Fatalf("\ngot  %+v\nwant %s %q started %s session %d live %v", r, m.state, m.reason, m.started, m.session, m.live)
+	}
+	o, err := m.db.Occupancy(ctx, m.id)
+	if err != nil || o.Taken != m.taken() || o.Joined != m.count(room.Joined) || o.Taken > m.max || m.over() && o.Taken > 0 {
+		rt.Fatalf("%+v %v, want %d taken, %d joined of %d", o, err, m.taken(), m.count(room.Joined), m.max)
+	}
+	if m.state == room.Active && !r.EmptySince.Equal(m.emptySince) {
+		rt.Fatalf("empty since %s, want %s", r.EmptySince, m.emptySince)
+	}
+	live, err := m.db.Sessions(ctx, room.SessionLive)
+	if err != nil || slices.ContainsFunc(live, func(s room.Session) bool { return s.RoomID == m.id }) != m.live {
+		rt.Fatalf("live sessions %v %v", live, err)
+	}
+	m.checkRecords(rt, r)
+}
+
+// checkRecords holds attendance and events against the stays, and each other.
+func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
+	ctx := context.Background()
+	browsers := map[string]int{}
+	for n, s := range m.seats {
+		browsers[s.identity] = n
+	}
+	rows, err := m.db.Attendance(ctx, m.id)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	var got []stay
+	named, times := map[string]string{}, map[string]int{} // as the model names them
+	for _, a := range rows {
+		sid := ofEngine(a.Connection)
+		if named[a.Connection] = sid; a.Connection != sid {
+			named[a.Connection] = fmt.Sprint(sid, again, times[sid])
+		}
+		times[sid]++
+		got = append(got, stay{browsers[a.SeatID], named[a.Connection], a.JoinedAt, a.LeftAt, a.Reason})
+	}
+	events, err := m.db.Events(ctx, m.id, 0)
+	if err != nil || int64(len(events)) != r.EventSequence {
+		rt.Fatalf("%d events, the last is number %d, %v", len(events), r.EventSequence, err)
+	}
+	var told []stay
+	var states []event.Type
+	for i, e := range events {
+		if e.Sequence != int64(i+1) || e.RoomID != m.id || e.ProjectID != m.project.ID {
+			rt.Fatalf("event %d is %+v", i+1, e)
+		}
+		p := e.Data.Participant
+		switch e.Type {
+		case event.ParticipantJoined:
+			told = append(told, stay{browser: browsers[p.Identity], connection: named[p.Connection], from: e.At})
+		case event.ParticipantLeft:
+			n := slices.IndexFunc(told, func(o stay) bool { return o.connection == named[p.Connection] && o.to.IsZero() })
+			if n < 0 {
+				rt.Fatalf("a leave without a join: %+v", p)
+			}
+			told[n].to, told[n].reason = e.At, room.LeaveReason(p.Reason)
+		case event.ParticipantJoinFailed: // moves nothing
+		default:
+			states = append(states, e.Type)
+		}
+	}
+	var want []stay
+	for _, o := range m.stays {
+		want = append(want, *o)
+		if m.over() && present(o) {
+			rt.Fatalf("%+v is still in a room that is over", *o)
+		}
+	}
+	byConnection := func(a, b stay) int { return cmp.Compare(a.connection, b.connection) }
+	for _, list := range [][]stay{got, told, want} {
+		slices.SortFunc(list, byConnection)
+	}
+	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(told, want) {
+		rt.Fatalf("\nattendance %+v\nevents     %+v\nwant       %+v", got, told, want)
+	}
+	var path []event.Type
+	if !m.start.IsZero() {
+		path = append(path, event.RoomScheduled)
+	}
+	if m.opened {
+		path = append(path, event.RoomOpened)
+	}
+	if !m.started.IsZero() {
+		path = append(path, event.RoomStarted)
+	}
+	switch m.state {
+	case room.Ended:
+		path = append(path, event.RoomEnded)
+	case room.Expired:
+		path = append(path, event.RoomExpired)
+	case room.Cancelled:
+		path = append(path, event.RoomCancelled)
+	}
+	if !slices.Equal(states, path) {
+		rt.Fatalf("the room went through %v, want %v", states, path)
+	}
+	if m.over() && events[len(events)-1].Type != path[len(path)-1] {
+		rt.Fatal("something happened after the end")
+	}
+}

@@ -1,0 +1,307 @@
+package room_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"parley/internal/fault"
+	"parley/internal/room"
+	"parley/internal/seal"
+)
+
+// come takes a seat.
+func (m *meeting) come(rt *rapid.T) { m.take(rt, m.page(rt), m.link(rt)) }
+
+// comeIn takes a seat, connects and is heard of, as most people do.
+func (m *meeting) comeIn(rt *rapid.T) {
+	p := m.page(rt)
+	if m.take(rt, p, m.link(rt)) {
+		m.join(rt, p)
+		m.deliver()
+	}
+}
+
+func (m *meeting) take(rt *rapid.T, p *page, l *invitation) bool {
+	v := guest(p.n)
+	want := m.verdict(l, p)
+	if l != nil {
+		v.Link = l.token
+	}
+	seats := m.known(rt, p)
+	a, err := m.node(rt).TakeSeat(context.Background(), m.id, v)
+	if code := fault.From(err).Code; err != nil && (code == "room_full" || code == "room_ended" || code == "removed" && len(m.removed) > 0 || code == "turned_away" && m.locked) {
+		return false
+	}
+	if err != nil {
+		rt.Fatal(err)
+	}
+	if a.Link != want {
+		rt.Fatalf("the link is %q, want %q", a.Link, want)
+	}
+	vouched := want == room.LinkOK && (l.role != room.Guest || l.single || l.user != "" || l.hidden)
+	if waits := a.Waiting > 0; waits != (m.locked && !seats && !vouched) {
+		rt.Fatalf("waits: %v, with the waiting room on: %v, a seat: %v, the link %+v that is %q", waits, m.locked, seats, l, want)
+	}
+	if a.Waiting > 0 {
+		return false
+	}
+	if m.removed[a.Seat.ID] {
+		rt.Fatalf("%s was removed, and comes back", a.Seat.ID)
+	}
+	role := room.Guest
+	if want == room.LinkOK {
+		role = l.role
+		if l.single {
+			l.claim = p.n
+		}
+		if seat, known := m.users[l.user]; l.user != "" && known && seat != a.Seat.ID {
+			rt.Fatalf("%s has two seats", l.user)
+		} else if l.user != "" {
+			m.users[l.user] = a.Seat.ID
+		}
+		if a.Seat.Hidden != l.hidden {
+			rt.Fatalf("hidden: %v, want %v", a.Seat.Hidden, l.hidden)
+		}
+	}
+	before := m.roles[a.Seat.ID]
+	if rank(a.Seat.Role) < max(rank(role), rank(before)) || want != room.LinkOK && before != "" && a.Seat.Role != before || want != room.LinkOK && before == "" && a.Seat.Role != room.Guest {
+		rt.Fatalf("came as %q with a link for %q that is %q, and is %q", before, role, want, a.Seat.Role)
+	}
+	m.roles[a.Seat.ID] = a.Seat.Role
+	p.identity, p.session = a.Seat.ID, a.SessionID
+	return true
+}
+
+func rank(r room.Role) int { return slices.Index([]room.Role{room.Guest, room.CoHost, room.Host}, r) }
+
+func (m *meeting) connect(rt *rapid.T) { m.join(rt, m.page(rt)) }
+
+// join connects with the latest pass. A page is in one place: it leaves the
+// other before or after.
+func (m *meeting) join(rt *rapid.T, p *page) {
+	if p.session == "" {
+		return
+	}
+	m.sids++
+	sid := fmt.Sprintf("PA_%s_%d", m.id, m.sids)
+	first := rapid.Bool().Draw(rt, "leaves the other place first")
+	in, as := p.in, p.as
+	if first {
+		m.disconnect(in, as, room.LeftByChoice)
+	}
+	if m.cluster.connect(p.session, p.identity, sid) {
+		p.in, p.as = p.session, p.identity
+	}
+	if !first && (in != p.in || as != p.as) {
+		m.disconnect(in, as, room.LeftByChoice)
+	}
+}
+
+func (m *meeting) goodbye(rt *rapid.T) {
+	p := m.page(rt)
+	m.disconnect(p.in, p.as, rapid.SampledFrom([]room.LeaveReason{room.LeftByChoice, room.LeftLost}).Draw(rt, "reason"))
+}
+
+func (m *meeting) hear(*rapid.T) {
+	if r, some := m.next(); some {
+		r.tell()
+	}
+}
+
+// unheard is a report that is lost.
+func (m *meeting) unheard(*rapid.T) { m.next() }
+
+func (m *meeting) openBreakouts(rt *rapid.T) {
+	p := m.page(rt)
+	seat := m.seatOf(rt, p)
+	_, err := m.node(rt).OpenBreakouts(context.Background(), m.id, guest(p.n).SeatKey, room.Opening{Names: []string{"A", "B"}[:rapid.IntRange(1, 2).Draw(rt, "rooms")], Evenly: true})
+	m.allowed(rt, seat, err, "too_many_breakouts")
+}
+
+// allowed holds what is refused to the caller's role.
+func (m *meeting) allowed(rt *rapid.T, seat room.Seat, err error, besides ...string) {
+	code := ""
+	if err != nil {
+		code = fault.From(err).Code
+	}
+	switch {
+	case code == "room_ended" || slices.Contains(besides, code):
+	case seat.ID == "":
+		if code != "not_in_room" {
+			rt.Fatalf("somebody who has no seat: %v", err)
+		}
+	case seat.Role == room.Guest != (code == "not_host"):
+		rt.Fatalf("a %s: %v", seat.Role, err)
+	case code != "" && code != "not_host":
+		rt.Fatal(err)
+	}
+}
+
+func (m *meeting) move(rt *rapid.T) {
+	p, who := m.page(rt), m.page(rt)
+	err := m.node(rt).Move(context.Background(), m.id, guest(p.n).SeatKey, who.identity, rapid.IntRange(0, 3).Draw(rt, "to"))
+	if err == nil || fault.Is(err, fault.Forbidden) || fault.Is(err, fault.NotFound) || fault.Is(err, fault.Gone) {
+		return
+	}
+	rt.Fatal(err)
+}
+
+// obey is the pages that were told to move, which do.
+func (m *meeting) obey(rt *rapid.T) {
+	for _, identity := range m.callees() {
+		for _, p := range m.browsers {
+			if p.as == identity && p.identity == identity && m.isIn(p.in, identity) {
+				if m.seatOf(rt, p).ID != identity {
+					continue // taken over in another browser
+				}
+				if !m.take(rt, p, nil) && !m.removed[identity] {
+					rt.Fatalf("%s lost the seat by moving", identity)
+				}
+				m.join(rt, p)
+			}
+		}
+	}
+}
+
+// closeBreakouts takes nobody's seat, whatever the engine says of it.
+func (m *meeting) closeBreakouts(rt *rapid.T) {
+	p := m.page(rt)
+	if rapid.Bool().Draw(rt, "all is heard of") {
+		m.deliver()
+	}
+	taken := map[string]bool{}
+	for _, other := range m.browsers {
+		if seat := m.seatOf(rt, other); seat.ID != "" && m.isIn(other.in, seat.ID) && other.as == seat.ID {
+			taken[seat.ID] = seat.State == room.Joined
+		}
+	}
+	seat := m.seatOf(rt, p)
+	err := m.node(rt).CloseBreakouts(context.Background(), m.id, guest(p.n).SeatKey)
+	m.allowed(rt, seat, err)
+	if err != nil {
+		return
+	}
+	before := len(m.reports)
+	m.nodes[0].Sweep(context.Background())
+	for _, r := range m.reports[before:] {
+		r.tell()
+	}
+	m.reports = m.reports[:before]
+	for id := range taken {
+		if seat, err := m.db.Seat(context.Background(), m.id, id); err != nil || taken[id] && seat.State == room.Free || seat.Breakout != 0 {
+			rt.Fatalf("after the breakout rooms: %+v %v", seat, err)
+		}
+	}
+}
+
+// remove takes somebody out: no row of theirs is open any more, whatever the
+// engine has yet to say.
+func (m *meeting) remove(rt *rapid.T) {
+	p, who := m.page(rt), m.page(rt)
+	if m.node(rt).Remove(context.Background(), m.id, guest(p.n).SeatKey, who.identity) != nil {
+		return
+	}
+	m.removed[who.identity] = true
+	present, err := m.db.Present(context.Background(), m.id)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	for _, a := range present {
+		if a.SeatID == who.identity {
+			rt.Fatalf("%s was removed, and is in: %+v", who.identity, a)
+		}
+	}
+}
+
+func (m *meeting) readmit(rt *rapid.T) {
+	p, who := m.page(rt), m.page(rt)
+	if m.node(rt).Readmit(context.Background(), m.id, guest(p.n).SeatKey, who.identity) == nil {
+		delete(m.removed, who.identity)
+	}
+}
+
+// seatOf returns the seat that a browser has taken; without an id if it has none.
+func (m *meeting) seatOf(rt *rapid.T, p *page) room.Seat {
+	seat, err := m.db.SeatByKey(context.Background(), m.id, seal.Hash(guest(p.n).SeatKey))
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		rt.Fatal(err)
+	}
+	if err != nil || seat.State == room.Free {
+		return room.Seat{}
+	}
+	return seat
+}
+
+func (m *meeting) tick(*rapid.T) { m.cluster.tick(0, 1) }
+
+func (m *meeting) look(rt *rapid.T) { m.node(rt).Reconcile(context.Background()) }
+
+func (m *meeting) pass(rt *rapid.T) {
+	m.clock.pass(rapid.SampledFrom([]time.Duration{time.Second, 31 * time.Second, time.Minute}).Draw(rt, "for"))
+}
+
+// crash is a process that dies; another one takes its place.
+func (m *meeting) crash(rt *rapid.T) { m.boot(m.t, rapid.IntRange(0, 1).Draw(rt, "node")) }
+
+// stall is a node that does nothing for so long that the other takes it for
+// lost. Then it goes on, late reports and all.
+func (m *meeting) stall(rt *rapid.T) {
+	n := rapid.IntRange(0, 1).Draw(rt, "node")
+	for range int(room.LostAfter/time.Second) + 3 {
+		m.cluster.tick(1 - n)
+	}
+}
+
+func (m *meeting) end(rt *rapid.T) {
+	seldom(rt)
+	p := m.page(rt)
+	seat := m.seatOf(rt, p)
+	err := m.node(rt).EndByHost(context.Background(), m.id, guest(p.n).SeatKey)
+	if err == nil && seat.Role != room.Host {
+		rt.Fatalf("the room was ended by %+v", seat)
+	}
+}
+
+// settleDown lets everybody hear and find out everything.
+func (m *meeting) settleDown(rt *rapid.T) {
+	m.deliver()
+	for range int(room.LostAfter/time.Second) + 3 {
+		m.cluster.tick(0, 1)
+	}
+	for range 3 {
+		for _, n := range m.nodes {
+			n.Reconcile(context.Background())
+		}
+		m.deliver()
+		m.cluster.tick(0, 1)
+	}
+	m.check(rt)
+	present, err := m.db.Present(context.Background(), m.id)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	var sids []string
+	visible := map[string]bool{}
+	for _, a := range present {
+		sids = append(sids, ofEngine(a.Connection))
+		if !a.Hidden {
+			visible[a.SeatID] = true
+		}
+	}
+	slices.Sort(sids)
+	for _, a := range present {
+		if m.removed[a.SeatID] {
+			rt.Fatalf("%s was removed, and is in", a.SeatID)
+		}
+	}
+	if in := m.in(m.id); !slices.Equal(sids, in) {
+		rt.Fatalf("in the engine: %v, in the ledger: %v", in, sids)
+	}
+	if len(visible) > m.max {
+		rt.Fatalf("%d people are in a room for %d", len(visible), m.max)
+	}
+}
