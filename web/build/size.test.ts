@@ -98,6 +98,11 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
     expect(told?.toSorted()).toEqual(files.map((file) => `/${file}`).toSorted());
   });
 
+  test.each(['view', 'room'])('has browsers compile it whole: %s', (name) => {
+    const chunk = Object.values(chunks).find((one) => one.name === name);
+    expect(readFileSync(join(root, chunk?.file ?? ''), 'utf8')).toMatch(/^\/\/# allFunctionsCalledOnLoad\n/);
+  });
+
   test('has nothing inline, and names no other host', () => {
     const html = readFileSync(join(root, 'index.html'), 'utf8');
     expect(html).not.toMatch(/<script(?![^>]*\ssrc=)/);
