@@ -14,6 +14,13 @@ const [main, view] = [source('main.ts'), source('view.tsx')];
 const asking = loadedWith(main);
 const drawing = new Set([...loadedWith(view)].filter((path) => !asking.has(path)));
 
+/**
+ * Of these most is needed as soon as they are there: browsers that know the
+ * mark compile them whole, beside the page, instead of one function after the
+ * other while somebody waits.
+ */
+const atOnce = new Set(['view', 'room']);
+
 export default defineConfig({
   server: { proxy: { '/api': server, '/rtc': { target: server, ws: true } } },
   build: {
@@ -30,6 +37,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 700,
     rolldownOptions: {
       output: {
+        postBanner: ({ name }) => (atOnce.has(name) ? '//# allFunctionsCalledOnLoad' : ''),
         codeSplitting: {
           includeDependenciesRecursively: false,
           // One file, not one more for each set of those who share something of it.

@@ -2,8 +2,8 @@ import type { Plugin, Rolldown } from 'vite';
 
 /**
  * Saves round trips: the browser fetches what draws the first view beside the
- * script that asks for it, and the page can read where the room is, to fetch it
- * as soon as it knows that there is one.
+ * script that asks for it, and the page can read what the room consists of, to
+ * fetch it as soon as it knows that there is one.
  */
 export function ahead(view: string, room: string): Plugin {
   return {
@@ -12,16 +12,17 @@ export function ahead(view: string, room: string): Plugin {
     transformIndexHtml: {
       order: 'post',
       handler(_, { bundle = {}, chunk: entry }) {
-        const needed = withImports(bundle, fileOf(bundle, view));
         // What the entry imports is in the page already.
-        for (const file of withImports(bundle, entry?.fileName ?? '')) needed.delete(file);
+        const there = withImports(bundle, entry?.fileName ?? '');
+        const drawing = withImports(bundle, fileOf(bundle, view));
+        const files = without(withImports(bundle, fileOf(bundle, room)), there, drawing).flatMap((file) => [file, ...stylesOf(bundle, file)]);
         return [
-          ...[...needed].map((file) => ({
+          ...without(drawing, there).map((file) => ({
             tag: 'link',
             attrs: { rel: 'modulepreload', crossorigin: true, href: `/${file}` },
             injectTo: 'head' as const,
           })),
-          { tag: 'meta', attrs: { name: 'room', content: `/${fileOf(bundle, room)}` }, injectTo: 'head' as const },
+          { tag: 'meta', attrs: { name: 'room', content: files.map((file) => `/${file}`).join(' ') }, injectTo: 'head' as const },
         ];
       },
     },
@@ -42,4 +43,14 @@ function withImports(bundle: Rolldown.OutputBundle, file: string, seen = new Set
   seen.add(file);
   for (const imported of chunk.imports) withImports(bundle, imported, seen);
   return seen;
+}
+
+function without(files: Set<string>, ...others: Set<string>[]): string[] {
+  return [...files].filter((file) => !others.some((other) => other.has(file)));
+}
+
+/** The style sheets that come with a file. */
+function stylesOf(bundle: Rolldown.OutputBundle, file: string): string[] {
+  const chunk = bundle[file];
+  return chunk?.type === 'chunk' ? [...(chunk.viteMetadata?.importedCss ?? [])] : [];
 }

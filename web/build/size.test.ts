@@ -14,6 +14,7 @@ interface Chunk {
   file: string;
   name?: string;
   imports?: string[];
+  css?: string[];
   dynamicImports?: string[];
 }
 
@@ -86,7 +87,20 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
     for (const chunk of needed) {
       expect(html).toContain(chunk === chunks['index.html'] ? `src="/${chunk?.file}"` : `rel="modulepreload" crossorigin href="/${chunk?.file}"`);
     }
-    expect(html).toContain(`<meta name="room" content="/${chunks['src/room/index.ts']?.file}">`);
+  });
+
+  test('tells the page all that the room needs besides, for it to have that fetched, too', () => {
+    const html = readFileSync(join(root, 'index.html'), 'utf8');
+    const there = new Set([...loads('index.html', 'none', false), ...loads(view, 'none', false)]);
+    const needed = [...loads('src/room/index.ts', 'none', false)].filter((name) => !there.has(name));
+    const files = needed.flatMap((name) => [chunks[name]?.file, ...(chunks[name]?.css ?? [])]);
+    const told = /<meta name="room" content="(.*)">/.exec(html)?.[1]?.split(' ');
+    expect(told?.toSorted()).toEqual(files.map((file) => `/${file}`).toSorted());
+  });
+
+  test.each(['view', 'room'])('has browsers compile it whole: %s', (name) => {
+    const chunk = Object.values(chunks).find((one) => one.name === name);
+    expect(readFileSync(join(root, chunk?.file ?? ''), 'utf8')).toMatch(/^\/\/# allFunctionsCalledOnLoad\n/);
   });
 
   test('has nothing inline, and names no other host', () => {

@@ -37,7 +37,7 @@ if (route) {
   const api = new JoinApi(route.roomId);
   const keeper = new SeatKeeper(route, { browser: browserMemory, tab: tabMemory, hold: browserHold() });
   const { key: seatKey, rival } = keeper;
-  const runner = new Runner({ route, api, seatKey, rival, studio, loadRoom: room.get });
+  const runner = new Runner({ route, api, seatKey, rival, studio, room });
   runner.store.watch(() => void keeper.follow(runner.store.get().visit));
   let acts: Acts | null = null;
   const actsIn = ({ Acts }: RoomModule): Acts =>
@@ -60,11 +60,11 @@ if (route) {
  * only when somebody asks for it, so it does not keep the first view waiting.
  */
 function fetchRoomAhead(): void {
-  // build/ahead.ts says where it is.
-  const file = document.querySelector<HTMLMetaElement>('meta[name=room]')?.content;
-  if (!file) return;
-  const link = document.createElement('link');
-  link.rel = 'modulepreload';
-  link.href = file;
-  document.head.append(link);
+  // build/ahead.ts says what it consists of.
+  const files = document.querySelector<HTMLMetaElement>('meta[name=room]')?.content.split(' ') ?? [];
+  for (const href of files) {
+    const link = document.createElement('link');
+    Object.assign(link, href.endsWith('.css') ? { rel: 'preload', as: 'style', href } : { rel: 'modulepreload', href });
+    document.head.append(link);
+  }
 }

@@ -1,6 +1,7 @@
-import { VideoTrack, type TrackReference } from '@livekit/components-react';
+import type { TrackReference } from '@livekit/components-react';
 import type { ReactElement } from 'react';
 import { t } from '../messages';
+import { RemotePicture } from './RemotePicture';
 import { PinButton } from './stage/PinButton';
 import { styleOf, type Place } from './stage/place';
 
@@ -9,7 +10,7 @@ export function Share({ id, screen, frame, large }: Place & { id: string; screen
   const name = screen.participant.name || screen.participant.identity;
   return (
     <li className="tile share" style={styleOf(frame)} data-large={large || undefined}>
-      <VideoTrack className="picture whole" trackRef={screen} aria-hidden="true" />
+      <RemotePicture of={screen} whole />
       <PinButton id={id} label={t('pin.screen', { name })} />
       <p className="tile-name">
         <span className="tile-who">{t('room.screenOf', { name })}</span>

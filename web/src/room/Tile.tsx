@@ -1,4 +1,4 @@
-import { VideoTrack, type TrackReference } from '@livekit/components-react';
+import type { TrackReference } from '@livekit/components-react';
 import type { Room } from 'livekit-client';
 import { useRef, type ReactElement } from 'react';
 import { initials } from '../lib/initials';
@@ -6,6 +6,7 @@ import { t } from '../messages';
 import { Picture } from '../ui/Picture';
 import { Badges } from './Badges';
 import type { Person } from './person';
+import { RemotePicture } from './RemotePicture';
 import type { Entry } from './roll';
 import { PinButton } from './stage/PinButton';
 import { styleOf, type Place } from './stage/place';
@@ -28,7 +29,7 @@ export function Tile({ room, entry: { person, goneAt }, camera, own, frame, larg
   const picture = own ? (
     <Picture track={own} />
   ) : camera && !away ? (
-    <VideoTrack className="picture" trackRef={camera} aria-hidden="true" />
+    <RemotePicture of={camera} />
   ) : null;
   return (
     <li ref={item} className="tile" style={styleOf(frame)} data-away={away || undefined} data-large={large || undefined}>

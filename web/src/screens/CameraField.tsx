@@ -11,14 +11,14 @@ import { Picture } from '../ui/Picture';
 import { Switch } from '../ui/Switch';
 
 /** The visitor as the others will see them, and the camera to choose. */
-export function CameraField({ desk, studio, name }: { desk: Desk; studio: Studio; name: string }): ReactElement {
+export function CameraField({ desk, studio, name, still }: { desk: Desk; studio: Studio; name: string; still: boolean }): ReactElement {
   const { camera, cameraOn } = desk;
   return (
     <section className="camera" aria-label={t('camera.label')}>
       <div className="tile preview">
         {camera.is === 'live' ? (
           <>
-            <Picture track={camera.track} />
+            <Picture track={camera.track} still={still} />
             {/* Over the picture: which camera offers it is known late, and nothing below may move then. */}
             <BlurSwitch desk={desk} studio={studio} />
           </>

@@ -59,6 +59,8 @@ export function Lobby({ lobby, presetName, studio, clock, check, Schedule, onJoi
   const { preview, arrival, trouble, notice, eager } = lobby;
   const { you } = preview;
   const waiting = arrival !== null && arrival.knocks > 0;
+  // Drawing camera and level takes time from coming in, on a weak device most of all.
+  const still = arrival !== null && !waiting;
   const video = preview.room_type === 'video';
   const { microphone: mayMic, camera: mayCamera } = you.may_send;
   const withCamera = video && mayCamera;
@@ -127,7 +129,7 @@ export function Lobby({ lobby, presetName, studio, clock, check, Schedule, onJoi
           </section>
         )}
       </header>
-      {withCamera && <CameraField desk={desk} studio={studio} name={name} />}
+      {withCamera && <CameraField desk={desk} studio={studio} name={name} still={still} />}
       <form className="lobby-you" onSubmit={join} noValidate>
         <div role="status" className="lobby-notice">
           {waiting ? <Waiting /> : notice && <p>{t(notices[notice])}</p>}
@@ -156,7 +158,7 @@ export function Lobby({ lobby, presetName, studio, clock, check, Schedule, onJoi
         {without && <p className="quiet">{without}</p>}
         {mayMic && (
           <>
-            <MicField desk={desk} studio={studio} />
+            <MicField desk={desk} studio={studio} still={still} />
             <Switch label={t('lobby.muted')} on={!desk.micOn} onChange={(muted) => studio.wishMicOn(!muted)} />
           </>
         )}

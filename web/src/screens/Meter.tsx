@@ -4,11 +4,18 @@ import { t } from '../messages';
 
 const audible = 0.35;
 
+interface Props {
+  track: MediaStreamTrack;
+  /** Listens no more for now. */
+  still?: boolean;
+}
+
 /** How loud the microphone is now, as a bar for the eye and a sentence for everybody. */
-export function Meter({ track }: { track: MediaStreamTrack }): ReactElement {
+export function Meter({ track, still = false }: Props): ReactElement {
   const bar = useRef<HTMLDivElement>(null);
   const [heard, setHeard] = useState(false);
   useEffect(() => {
+    if (still) return;
     setHeard(false);
     let shown = 0;
     return watchLevel(track, (level) => {
@@ -17,7 +24,7 @@ export function Meter({ track }: { track: MediaStreamTrack }): ReactElement {
       bar.current?.style.setProperty('--level', shown.toFixed(3));
       if (level > audible) setHeard(true);
     });
-  }, [track]);
+  }, [track, still]);
   return (
     <div className="meter">
       <div ref={bar} className="meter-bar" aria-hidden="true" />

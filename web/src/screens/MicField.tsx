@@ -7,7 +7,7 @@ import { DeviceSelect } from '../ui/DeviceSelect';
 import { Meter } from './Meter';
 
 /** The microphone before joining: explained, then asked for, then tested. Never in the way of joining. */
-export function MicField({ desk, studio }: { desk: Desk; studio: Studio }): ReactElement {
+export function MicField({ desk, studio, still }: { desk: Desk; studio: Studio; still: boolean }): ReactElement {
   const { mic, camera } = desk;
   const both = desk.video && desk.may.camera && desk.cameraOn && camera.is === 'off';
   switch (mic.is) {
@@ -38,7 +38,7 @@ export function MicField({ desk, studio }: { desk: Desk; studio: Studio }): Reac
             chosen={desk.chosen.mic}
             onChoose={(id) => void studio.choose('mic', id)}
           />
-          <Meter track={mic.track} />
+          <Meter track={mic.track} still={still} />
         </div>
       );
     case 'failed':

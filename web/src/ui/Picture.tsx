@@ -1,7 +1,13 @@
 import { useEffect, useRef, type ReactElement } from 'react';
 
+interface Props {
+  track: MediaStreamTrack;
+  /** Stands still: drawing it takes time that something else needs more. */
+  still?: boolean;
+}
+
 /** The visitor's own camera, as in a mirror; nobody but the visitor sees it so. */
-export function Picture({ track }: { track: MediaStreamTrack }): ReactElement {
+export function Picture({ track, still = false }: Props): ReactElement {
   const video = useRef<HTMLVideoElement>(null);
   useEffect(() => {
     const element = video.current;
@@ -11,5 +17,10 @@ export function Picture({ track }: { track: MediaStreamTrack }): ReactElement {
       element.srcObject = null;
     };
   }, [track]);
+  useEffect(() => {
+    const element = video.current;
+    if (still) element?.pause();
+    else element?.play().catch(() => undefined);
+  }, [still]);
   return <video ref={video} className="picture mirrored" autoPlay muted playsInline aria-hidden="true" />;
 }

@@ -1,5 +1,6 @@
 import type { JoinApi } from '../api/client';
 import { ServerClock } from '../lib/clock';
+import type { Lazy } from '../lib/lazy';
 import { Store } from '../lib/store';
 import type { Studio } from '../media/studio';
 import type { RoomModule, Session } from '../room';
@@ -17,7 +18,7 @@ export interface Snapshot {
   visit: Visit;
   /** The media connection that is shown; kept while the page comes back, so that nobody vanishes. */
   inside: Inside | null;
-  /** A question to the server is on its way, not merely planned. */
+  /** A question to the server how it stands is on its way, not merely planned. */
   asking: boolean;
 }
 
@@ -28,13 +29,19 @@ export interface Means {
   /** Whether another tab of this browser was in the room with that key at first. */
   rival: Promise<boolean>;
   studio: Studio;
-  loadRoom: () => Promise<RoomModule>;
+  room: Lazy<RoomModule>;
 }
 
 /** What came of a task; `inside` is a connection that was made. */
 interface Outcome {
   event: Event;
   inside?: Inside;
+}
+
+interface Running {
+  key: string;
+  abort: AbortController;
+  hurry: () => void;
 }
 
 /** Carries out what the state asks for, and tells the state what came of it. */
@@ -44,7 +51,9 @@ export class Runner {
   readonly #means: Means;
   /** The link's token, until the visitor comes in as a guest without it. */
   #link: string | null;
-  #task: { key: string; abort: AbortController; hurry: () => void } | null = null;
+  /** The seat key, once it has been awaited. */
+  #key: string | null = null;
+  #task: Running | null = null;
 
   constructor(means: Means) {
     this.#means = means;
@@ -81,6 +90,10 @@ export class Runner {
     this.store.set({ ...this.store.get(), ...part });
   }
 
+  #setAsking(asking: boolean): void {
+    if (this.store.get().asking !== asking) this.#patch({ asking });
+  }
+
   /** Somebody who is not in the room sends nothing and hears nothing. */
   #tidy(visit: Visit): void {
     const { inside } = this.store.get();
@@ -98,25 +111,19 @@ export class Runner {
     if (task?.key === this.#task?.key) return;
     this.#task?.abort.abort();
     this.#task = null;
-    this.#patch({ asking: false });
+    this.#setAsking(false);
     if (task) void this.#run(task);
   }
 
   async #run(task: Task): Promise<void> {
     const abort = new AbortController();
     const { signal } = abort;
-    await new Promise<void>((go) => {
-      this.#task = { key: task.key, abort, hurry: task.firm ? () => undefined : go };
-      const wait = task.waitMs(Math.random, this.clock.now());
-      if (wait <= 0) return go();
-      const timer = wait === Infinity ? undefined : setTimeout(go, wait);
-      signal.addEventListener('abort', () => {
-        clearTimeout(timer);
-        go();
-      });
-    });
+    this.#task = { key: task.key, abort, hurry: () => undefined };
+    const wait = task.waitMs(Math.random, this.clock.now());
+    // What is due is on its way before anything is drawn.
+    if (wait > 0) await this.#pause(wait, this.#task, task.firm);
     if (signal.aborted) return;
-    this.#patch({ asking: true });
+    this.#setAsking(task.do === 'preview');
     const outcome = await this.#do(task, signal);
     // What was overtaken has nothing to say any more.
     if (signal.aborted) {
@@ -125,8 +132,20 @@ export class Runner {
     }
     // The state may answer with the very same task: it has to run again.
     this.#task = null;
-    this.#patch({ asking: false });
+    this.#setAsking(false);
     if (outcome) this.#apply(outcome);
+  }
+
+  /** Until then, or until somebody is in a hurry, where that is allowed. */
+  #pause(ms: number, running: Running, firm: boolean): Promise<void> {
+    return new Promise((go) => {
+      if (!firm) running.hurry = go;
+      const timer = ms === Infinity ? undefined : setTimeout(go, ms);
+      running.abort.signal.addEventListener('abort', () => {
+        clearTimeout(timer);
+        go();
+      });
+    });
   }
 
   async #do(task: Task, signal: AbortSignal): Promise<Outcome | null> {
@@ -142,7 +161,8 @@ export class Runner {
 
   async #preview(signal: AbortSignal): Promise<Event> {
     const { api, seatKey, rival } = this.#means;
-    const body = { seat_key: await seatKey, ...(this.#link && { link: this.#link }) };
+    this.#key = await seatKey;
+    const body = { seat_key: this.#key, ...(this.#link && { link: this.#link }) };
     const asked = Date.now();
     const answer = await api.preview(body, signal);
     switch (answer.is) {
@@ -158,7 +178,7 @@ export class Runner {
 
   async #takeSeat({ name, role }: Arrival, signal: AbortSignal): Promise<Event> {
     const { api, seatKey } = this.#means;
-    const answer = await api.takeSeat({ name, role, seat_key: await seatKey, ...(this.#link && { link: this.#link }) }, signal);
+    const answer = await api.takeSeat({ name, role, seat_key: this.#key ?? (await seatKey), ...(this.#link && { link: this.#link }) }, signal);
     switch (answer.is) {
       case 'ok': {
         const { value } = answer;
@@ -176,14 +196,14 @@ export class Runner {
     const from = visit.at === 'room' ? visit.seat : null;
     // Told to move to where one is already.
     if (from?.session_id === seat.session_id && inside?.session.live) return { event: { type: 'connected' } };
+    const { room, studio } = this.#means;
     let module: RoomModule;
     try {
-      module = await this.#means.loadRoom();
+      module = room.loaded.get() ?? (await room.get());
     } catch {
       return { event: { type: 'stale' } };
     }
     if (signal.aborted) return null;
-    const { studio } = this.#means;
     const shown = (): boolean => this.store.get().inside?.session === session;
     const session: Session = new module.Session(seat.room_type, studio, {
       dropped: (loss) => {

@@ -1,4 +1,4 @@
-import { VideoTrack, type TrackReference } from '@livekit/components-react';
+import type { TrackReference } from '@livekit/components-react';
 import type { Room } from 'livekit-client';
 import { useEffect, useRef, type ReactElement } from 'react';
 import { createPortal } from 'react-dom';
@@ -10,6 +10,7 @@ import { t } from '../../messages';
 import { Badges } from '../Badges';
 import { Control } from '../Control';
 import type { Person } from '../person';
+import { RemotePicture } from '../RemotePicture';
 import type { Entry } from '../roll';
 import { useVoice } from '../useVoice';
 import { enlarged } from './enlarged';
@@ -54,7 +55,7 @@ function Inside({ room, people, desk, studio, talks, onLeave }: Props): ReactEle
     <main className="pip">
       {screen ? (
         <div className="tile share">
-          <VideoTrack className="picture whole" trackRef={screen} aria-hidden="true" />
+          <RemotePicture of={screen} whole />
           <p className="tile-name">
             <span className="tile-who">{t('room.screenOf', { name: screen.participant.name || screen.participant.identity })}</span>
           </p>
@@ -84,7 +85,7 @@ function Somebody({ room, entry: { person, goneAt }, camera }: { room: Room; ent
   return (
     <div ref={tile} className="tile" data-away={away || undefined}>
       {camera && !away ? (
-        <VideoTrack key={camera.publication.trackSid} className="picture" trackRef={camera} aria-hidden="true" />
+        <RemotePicture of={camera} />
       ) : (
         <span className="initials" aria-hidden="true">
           {initials(person.name)}
