@@ -42,6 +42,8 @@ func (c *fakeConn) commit(ctx context.Context) error    { return c.do(ctx, "comm
 func (c *fakeConn) rollback(ctx context.Context) error  { return c.do(ctx, "rollback") }
 func (c *fakeConn) close()                              { _ = c.do(context.Background(), "close") }
 
+const linger = 1500 * time.Microsecond
+
 // fakeEngine has one lane and one connection after another.
 type fakeEngine struct {
 	engine
@@ -49,7 +51,7 @@ type fakeEngine struct {
 	hurry bool
 }
 
-func (e *fakeEngine) shape() shape                  { return shape{lanes: 1, batch: 8, hurry: e.hurry} }
+func (e *fakeEngine) shape() shape                  { return shape{lanes: 1, batch: 8, linger: linger, hurry: e.hurry} }
 func (e *fakeEngine) migrate(context.Context) error { return nil }
 func (e *fakeEngine) close()                        {}
 func (e *fakeEngine) connect(ctx context.Context) (conn, error) {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite" // driver "sqlite": pure Go, so that the binary needs no C library
@@ -52,7 +53,9 @@ func openSQLite(path string) (*liteEngine, error) {
 	return &liteEngine{write: write, read: read, prepared: prepared{on: read}}, nil
 }
 
-func (e *liteEngine) shape() shape { return shape{lanes: 1, batch: 128} }
+func (e *liteEngine) shape() shape {
+	return shape{lanes: 1, batch: 128, linger: 1500 * time.Microsecond}
+}
 
 func (e *liteEngine) migrate(ctx context.Context) error {
 	return migrate(ctx, e.write, goose.DialectSQLite3, migrations())

@@ -7,6 +7,7 @@ import (
 	"context"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"parley/internal/seal"
 )
@@ -39,6 +40,9 @@ type engine interface {
 type shape struct {
 	lanes int // transactions under way at once
 	batch int // callers that share one at most
+	// linger is how long one waits for a crowd: for longer where a transaction
+	// takes longer, since those it answered come back while the next runs.
+	linger time.Duration
 	// hurry gives up on a transaction that takes long, because the database
 	// may be gone. One inside this process is not: its disk gets all the time
 	// it needs.

@@ -29,10 +29,9 @@ const (
 	alongside   = 20 * time.Millisecond // after which a transaction has another one beside it
 
 	// A transaction costs about as much for few as for many. Where a crowd
-	// shared the last one, the next waits a little for as many, as PostgreSQL
+	// shared the last one, the next lingers a little for as many, as PostgreSQL
 	// does with commit_delay and commit_siblings.
-	crowd  = 8
-	linger = 1500 * time.Microsecond
+	crowd = 8
 )
 
 var (
@@ -304,7 +303,7 @@ func (l *lane) round(first *job) {
 	case <-wait.C:
 	}
 	if l.shared >= crowd {
-		time.Sleep(linger)
+		time.Sleep(l.db.engine.shape().linger)
 	}
 	jobs := l.gather(first)
 	l.shared = len(jobs)

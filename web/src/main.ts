@@ -22,6 +22,9 @@ const route = readRoute(location);
 const preset = readPreset(location);
 const words = begin(preset.lang);
 
+/** Milliseconds that nobody is told to wait for: what the server says comes sooner, and is drawn once. */
+const unnoticed = 300;
+
 // Another link pasted over this one changes only the fragment: that is another visit.
 window.addEventListener('hashchange', () => location.reload());
 
@@ -49,8 +52,17 @@ if (route) {
   });
   // Only whoever is shown in a frame has somebody around to tell.
   if (parent !== window) void import('./embed').then(({ tellAround }) => tellAround(runner.store, route.roomId));
+  const known = new Promise<void>((go) => {
+    setTimeout(go, unnoticed);
+    const unwatch = runner.store.watch(() => {
+      const { visit } = runner.store.get();
+      if (visit.at === 'opening' && visit.attempt === 0) return;
+      unwatch();
+      go();
+    });
+  });
   runner.start();
-  void Promise.all([view, words]).then(([{ show }]) => show({ route, preset, api, runner, keeper, actsIn, studio, room, later }));
+  void Promise.all([view, words, known]).then(([{ show }]) => show({ route, preset, api, runner, keeper, actsIn, studio, room, later }));
 } else {
   void Promise.all([view, words]).then(([{ showNoRoom }]) => showNoRoom({ later }));
 }
