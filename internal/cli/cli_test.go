@@ -53,15 +53,29 @@ func TestScripts(t *testing.T) {
 // healthy waits until the server of a data directory answers that it is, and
 // sets $URL, $ADDRESS and $TOKEN to how to reach it.
 func healthy(ts *testscript.TestScript, _ bool, args []string) {
+	q, ok := awaitServing(ts.MkAbs(args[0]))
+	if !ok {
+		ts.Fatalf("the server of %s never became healthy", args[0])
+	}
+	ts.Setenv("URL", q.BaseURL)
+	ts.Setenv("ADDRESS", strings.TrimPrefix(q.BaseURL, "http://"))
+	ts.Setenv("TOKEN", q.AdminToken)
+}
+
+// eventually reports whether something comes true within twenty seconds.
+func eventually(ok func() bool) bool {
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if q, ok := serving(ts.MkAbs(args[0])); ok {
-			ts.Setenv("URL", q.BaseURL)
-			ts.Setenv("ADDRESS", strings.TrimPrefix(q.BaseURL, "http://"))
-			ts.Setenv("TOKEN", q.AdminToken)
-			return
+		if ok() {
+			return true
 		}
 	}
-	ts.Fatalf("the server of %s never became healthy", args[0])
+	return false
+}
+
+// awaitServing waits until the server of a data directory answers that it is
+// healthy.
+func awaitServing(dir string) (q app.Quickstart, ok bool) {
+	return q, eventually(func() bool { q, ok = serving(dir); return ok })
 }
 
 // serving reports whether the server of a data directory answers that it is

@@ -28,6 +28,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"quickstart": quickstart,
 	"revoke-all": revokeAll,
 	"free-port":  freePort,
+	"until":      untilItDoes,
 }
 
 // shape holds the last standard output to the names of a JSON object, or of
@@ -82,6 +83,13 @@ func freePort(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	ts.Check(l.Close())
 	ts.Setenv(args[0], port)
+}
+
+// untilItDoes runs a program again and again, until it succeeds.
+func untilItDoes(ts *testscript.TestScript, _ bool, args []string) {
+	if !eventually(func() bool { return ts.Exec(args[0], args[1:]...) == nil }) {
+		ts.Fatalf("%q never succeeded", args)
+	}
 }
 
 // quickstart puts a field of data/quickstart.json into a variable.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"parley/internal/app"
 )
@@ -163,13 +162,11 @@ func TestNoSecretInClear(t *testing.T) {
 
 func awaitQuickstart(t *testing.T, dir string) app.Quickstart {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if q, ok := serving(dir); ok {
-			return q
-		}
+	q, ok := awaitServing(dir)
+	if !ok {
+		t.Fatal("the server never became healthy")
 	}
-	t.Fatal("the server never became healthy")
-	return app.Quickstart{}
+	return q
 }
 
 // transcript is a text that may be read while it is written.

@@ -1,8 +1,6 @@
 package operator
 
-import (
-	"context"
-)
+import "context"
 
 // List returns every token, revoked ones too, the oldest first.
 func (s *Service) List(ctx context.Context) ([]Token, error) { return s.store.Tokens(ctx) }
