@@ -1,6 +1,6 @@
 import type { TrackReference } from '@livekit/components-react';
 import { RoomEvent, type Room, type Track } from 'livekit-client';
-import { useEffect, useReducer } from 'react';
+import { useLayoutEffect, useReducer } from 'react';
 
 const changes = [
   RoomEvent.TrackSubscribed,
@@ -16,7 +16,8 @@ const changes = [
  */
 export function useRemoteTracks(room: Room, sources: readonly Track.Source[]): TrackReference[] {
   const [, tell] = useReducer((times: number) => times + 1, 0);
-  useEffect(() => {
+  // At once: what comes between a drawing and a later effect would be missed.
+  useLayoutEffect(() => {
     for (const change of changes) room.on(change, tell);
     return () => {
       for (const change of changes) room.off(change, tell);
