@@ -1,17 +1,25 @@
-import { afterEach } from 'vitest';
+import { afterEach, beforeEach } from 'vitest';
 import { Person } from './browser';
 import { Server } from './server';
 
+let running = 0;
+
+beforeEach(() => {
+  running++;
+});
+
 // What a failed test leaves behind is what explains it: each page as it stands,
-// and what the server said. Nobody stays for the tests that follow.
+// and what the server said. Nobody stays for the tests that follow, but whom
+// those beside it may need.
 afterEach(async ({ task }) => {
+  running--;
   if (task.result?.state !== 'fail') return;
   for (const [i, person] of [...Person.present].entries()) {
     const name = `failed-${task.name.replaceAll(/\W+/g, '-').slice(0, 60)}-${i + 1}`;
     const text = await person.page.locator('body').innerText().catch(String);
     console.error(`${name}, ${person.page.url()}:\n${text}\n${person.complaints.join('\n')}`);
     await person.picture(name).catch(console.error);
-    await person.close();
+    if (running === 0) await person.close();
   }
   for (const server of Server.running) console.error(`${server.url} said:\n${server.log.slice(-20_000)}`);
 });

@@ -1,5 +1,4 @@
 import { networkInterfaces } from 'node:os';
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Browser } from 'playwright-core';
@@ -13,17 +12,12 @@ setting();
 const withoutUDP = '--webrtc-ip-handling-policy=disable_non_proxied_udp';
 
 let firewalled: Browser;
-/** The browser whose network goes away, and the process that carries it. */
+/** The browser whose network goes away. */
 let cut: Browser;
-let network: number;
 
 beforeAll(async () => {
   firewalled = await launch([...fakeDevices, withoutUDP]);
-  const before = networkProcesses();
   cut = await launch();
-  const [found] = networkProcesses().filter((pid) => !before.includes(pid));
-  if (found === undefined) throw new Error('the browser has no process for its network');
-  network = found;
 });
 
 afterAll(async () => {
@@ -131,6 +125,7 @@ describe.concurrent('a network that goes away', () => {
     await guest.page.evaluate(() => Object.assign(globalThis, { samePage: true }));
 
     // The browser hears that it is offline, and nothing comes or goes any more.
+    const network = await networkProcess(cut);
     await guest.context.setOffline(true);
     process.kill(network, 'SIGSTOP');
     try {
@@ -151,20 +146,12 @@ describe.concurrent('a network that goes away', () => {
   });
 });
 
-/** The processes that carry the network of browsers which this one has started. */
-function networkProcesses(): number[] {
-  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  const parents = new Map<number, number>();
-  const found: number[] = [];
-  for (const name of processes) {
-    try {
-      const [, parent] = /\) \S (\d+)/.exec(readFileSync(`/proc/${name}/stat`, 'utf8')) ?? [];
-      parents.set(Number(name), Number(parent));
-      if (readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('network.mojom.NetworkService')) found.push(Number(name));
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
-  const ours = (pid: number): boolean => pid === process.pid || (pid > 1 && ours(parents.get(pid) ?? 0));
-  return found.filter(ours);
+/** The process that carries the network of a browser in which a page is open. */
+async function networkProcess(browser: Browser): Promise<number> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  await session.detach();
+  const found = processInfo.find(({ type }) => type === 'network.mojom.NetworkService');
+  if (found === undefined) throw new Error('the browser has no process for its network');
+  return found.id;
 }
