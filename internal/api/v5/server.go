@@ -161,8 +161,8 @@ func (s *Server) perform(w http.ResponseWriter, c *caller, answer operation) ([]
 	if err := s.authenticate(w, c); err != nil {
 		return nil, err
 	}
-	day := c.at.UTC().Format(time.DateOnly)
-	used, known := s.counts.Next(c.ring.Organization.ID, day)
+	today := day(c.at)
+	used, known := s.counts.Next(c.ring.Organization.ID, today)
 	s.counts.Add(c.key.ID, string(c.key.Slot))
 	if s.options.Rate != nil {
 		if ok, after := s.options.Rate.Allow(c.key.ID); !ok {
@@ -174,7 +174,7 @@ func (s *Server) perform(w http.ResponseWriter, c *caller, answer operation) ([]
 	}
 	if !known {
 		var err error
-		used, err = s.counts.Number(c.bounded(), c.ring.Organization.ID, day, used)
+		used, err = s.counts.Number(c.bounded(), c.ring.Organization.ID, today, used)
 		known = err == nil
 	}
 	body, err := answer(c)

@@ -6,17 +6,26 @@ import "time"
 // milliseconds.
 type Time time.Time
 
-const timeFormat = "2006-01-02T15:04:05.000Z"
-
 // MarshalJSON implements json.Marshaler.
 func (t Time) MarshalJSON() ([]byte, error) {
-	return t.appendJSON(make([]byte, 0, len(timeFormat)+2)), nil
+	return t.appendJSON(make([]byte, 0, len(`"2006-01-02T15:04:05.000Z"`))), nil
 }
 
+// appendJSON writes most of it in the one layout that package time does not
+// take apart each time.
 func (t Time) appendJSON(b []byte) []byte {
-	b = append(b, '"')
-	b = time.Time(t).UTC().AppendFormat(b, timeFormat)
-	return append(b, '"')
+	b = time.Time(t).UTC().AppendFormat(append(b, '"'), time.RFC3339)
+	ms := time.Time(t).Nanosecond() / 1e6
+	return append(b[:len(b)-len("Z")], '.', digit(ms/100), digit(ms/10), digit(ms), 'Z', '"')
+}
+
+// digit is the last digit of n.
+func digit(n int) byte { return '0' + byte(n%10) }
+
+// day is the day of a moment in UTC, as 2006-01-02.
+func day(at time.Time) string {
+	var b [len(time.RFC3339)]byte
+	return string(at.UTC().AppendFormat(b[:0], time.RFC3339)[:len(time.DateOnly)])
 }
 
 // optional is nil for the zero time.

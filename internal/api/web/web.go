@@ -71,11 +71,12 @@ func Wrap(next http.Handler, trusted []netip.Prefix, log *slog.Logger, fail func
 			}
 			if log.Enabled(r.Context(), level) {
 				// Not by the logger itself, which would look for its caller on the stack.
-				line := slog.NewRecord(time.Now(), level, "request", 0)
+				end := time.Now()
+				line := slog.NewRecord(end, level, "request", 0)
 				line.AddAttrs(info.Note...)
 				line.AddAttrs(slog.String("request_id", info.ID), slog.String("method", r.Method), slog.String("path", r.URL.Path),
 					slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes),
-					slog.Duration("duration", time.Since(start).Round(time.Microsecond)), slog.String("client", info.Client.String()))
+					slog.Duration("duration", end.Sub(start).Round(time.Microsecond)), slog.String("client", info.Client.String()))
 				_ = log.Handler().Handle(r.Context(), line)
 			}
 		}()
