@@ -100,6 +100,13 @@ test('slots are filled, numbers as people write them', () => {
   expect(digits(12)).toBe('١٢');
 });
 
+test.each(['en-GB', 'en-IN', 'de-CH', 'es-MX', 'fr-CA', 'tr-TR', 'ar-EG', 'ar-MA', 'en-u-nu-arab'])('numbers are written as the region does: %s', (locale) => {
+  const format = new Intl.NumberFormat(locale);
+  const language = locale.slice(0, 2) as Language;
+  speak(language, all[language], locale);
+  for (const n of [0, 1, 9, 10, 99, 100, 999, 1000, 12_345]) expect(digits(n)).toBe(format.format(n));
+});
+
 test('Arabic has a form for none, one, two, a few, many and hundreds', () => {
   speak('ar', ar);
   expect([1, 2, 3, 11, 100, 103].map((n) => count('room.people', n))).toEqual([
