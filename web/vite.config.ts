@@ -22,6 +22,15 @@ const drawing = new Set([...loadedWith(view)].filter((path) => !asking.has(path)
 const atOnce = new Set(['view', 'room']);
 
 export default defineConfig({
+  resolve: {
+    // The page is written for React and built with Preact, which does the same
+    // in a tenth of the bytes: whoever joins waits for that much less.
+    alias: [
+      { find: /^react$|^react-dom$/, replacement: 'preact/compat' },
+      { find: 'react-dom/client', replacement: 'preact/compat/client' },
+      { find: 'react/jsx-runtime', replacement: 'preact/jsx-runtime' },
+    ],
+  },
   server: { proxy: { '/api': server, '/rtc': { target: server, ws: true } } },
   build: {
     outDir: 'dist/app',
@@ -41,7 +50,7 @@ export default defineConfig({
         codeSplitting: {
           includeDependenciesRecursively: false,
           // One file, not one more for each set of those who share something of it.
-          groups: [{ name: 'view', test: (id) => drawing.has(id) || /\/node_modules\/(?:react|react-dom|scheduler)\//.test(id) }],
+          groups: [{ name: 'view', test: (id) => drawing.has(id) || /\/node_modules\/preact\//.test(id) }],
         },
       },
     },

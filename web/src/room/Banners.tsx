@@ -1,5 +1,4 @@
-import { useAudioPlayback, useConnectionQualityIndicator } from '@livekit/components-react';
-import { ConnectionQuality, type Room } from 'livekit-client';
+import { ConnectionQuality, RoomEvent, type Room } from 'livekit-client';
 import type { ReactElement, ReactNode } from 'react';
 import { useLasting } from '../lib/useLasting';
 import type { Desk } from '../media/desk';
@@ -9,6 +8,10 @@ import { DeviceFault } from '../ui/DeviceFault';
 import type { Link, Word } from '../visit/state';
 import { Dismissible } from './Dismissible';
 import { WeakBanner } from './stage/WeakBanner';
+import { useEvents } from './useEvents';
+import { useQuality } from './useQuality';
+
+const playback = [RoomEvent.AudioPlaybackStatusChanged];
 
 interface Props {
   room: Room;
@@ -34,16 +37,16 @@ export function Banners({ room, link, desk, studio, notice, onNoticed, word, unh
   // LiveKit mends most things before anybody hears a gap.
   const away = useLasting(link.is === 'shaky', 1_000) || gone;
   const long = useLasting(gone, 15_000);
-  const { canPlayAudio, startAudio } = useAudioPlayback(room);
-  const { quality } = useConnectionQualityIndicator({ participant: room.localParticipant });
+  useEvents(room, playback);
+  const quality = useQuality(room.localParticipant);
   const weak = useLasting(quality === ConnectionQuality.Poor && link.is === 'up', 4_000);
   return (
     <div className="banners">
       {children}
-      {!canPlayAudio && link.is === 'up' && (
+      {!room.canPlaybackAudio && link.is === 'up' && (
         <div className="banner strong">
           <p>{t('room.soundOff')}</p>
-          <button type="button" className="primary" onClick={() => void startAudio()}>
+          <button type="button" className="primary" onClick={() => void room.startAudio()}>
             {t('room.soundOn')}
           </button>
         </div>

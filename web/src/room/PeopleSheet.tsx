@@ -1,4 +1,4 @@
-import { useIsSpeaking } from '@livekit/components-react';
+import { ParticipantEvent } from 'livekit-client';
 import type { ReactElement, ReactNode } from 'react';
 import { initials } from '../lib/initials';
 import { t } from '../messages';
@@ -11,6 +11,9 @@ import type { Entry } from './roll';
 import { PeopleTools } from './tools/PeopleTools';
 import { RemovedPeople } from './tools/RemovedPeople';
 import type { Tools } from './tools/tools';
+import { useEvents } from './useEvents';
+
+const speech = [ParticipantEvent.IsSpeakingChanged];
 
 interface Props {
   people: Entry<Person>[];
@@ -41,7 +44,7 @@ export function PeopleSheet({ people, video, hands, tools, onClose }: Props): Re
 }
 
 function Row({ entry: { person, goneAt }, tools, video }: { entry: Entry<Person>; tools: Tools | null; video: boolean }): ReactElement {
-  const speaking = useIsSpeaking(person.participant);
+  useEvents(person.participant, speech);
   const away = goneAt !== null;
   return (
     <li className="roll-row" data-away={away || undefined}>
@@ -52,7 +55,7 @@ function Row({ entry: { person, goneAt }, tools, video }: { entry: Entry<Person>
         <bdi>{person.name}</bdi>
       </span>
       <span className="roll-badges">
-        {speaking && !away && <span className="badge speaking">{t('room.speaking')}</span>}
+        {person.participant.isSpeaking && !away && <span className="badge speaking">{t('room.speaking')}</span>}
         <Badges person={person} away={away} />
       </span>
       {!person.you && <PersonOptions tools={tools} person={person} away={away} video={video} />}

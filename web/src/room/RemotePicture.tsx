@@ -1,5 +1,5 @@
-import type { TrackReference } from '@livekit/components-react';
 import { useLayoutEffect, useRef, type ReactElement } from 'react';
+import type { TrackReference } from './useRemoteTracks';
 
 /**
  * What somebody sends to be seen. It is attached as soon as it lies in the

@@ -1,4 +1,3 @@
-import { RoomContext } from '@livekit/components-react';
 import type { Room } from 'livekit-client';
 import { useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 import type { Seat } from '../api/client';
@@ -111,8 +110,7 @@ export function RoomScreen({ room, inbox, reactions, seat, link, word, clock, ac
   const openPeople = (): void => setSheet('people');
   const openRooms = (): void => setSheet('rooms');
   return (
-    <RoomContext value={room}>
-      <TogetherContext value={together}>
+    <TogetherContext value={together}>
       <main className={seat.room_type === 'video' ? 'room video' : 'room audio'}>
         <RoomHead
           heading={heading}
@@ -175,6 +173,7 @@ export function RoomScreen({ room, inbox, reactions, seat, link, word, clock, ac
       </main>
       <Pip room={room} people={people} desk={desk} studio={studio} talks={allowed.mic} onLeave={onLeave} />
       <RoomSheets
+        room={room}
         open={sheet}
         onOpen={setSheet}
         desk={desk}
@@ -196,8 +195,7 @@ export function RoomScreen({ room, inbox, reactions, seat, link, word, clock, ac
         guests={guests}
         door={door}
       />
-      </TogetherContext>
-    </RoomContext>
+    </TogetherContext>
   );
 }
 

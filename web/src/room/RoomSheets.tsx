@@ -1,4 +1,4 @@
-import { useRoomContext } from '@livekit/components-react';
+import type { Room } from 'livekit-client';
 import type { ReactElement } from 'react';
 import type { Role, Seat } from '../api/client';
 import type { Desk } from '../media/desk';
@@ -28,6 +28,7 @@ import { LocksSheet } from './tools/LocksSheet';
 export type OpenSheet = 'people' | 'react' | 'more' | 'rooms' | 'end' | 'keys' | 'check' | 'locks' | 'invite' | null;
 
 interface Props {
+  room: Room;
   open: OpenSheet;
   onOpen: (sheet: OpenSheet) => void;
   desk: Desk;
@@ -51,8 +52,7 @@ interface Props {
 }
 
 /** What lies over the stage now; one at a time. */
-export function RoomSheets({ open, onOpen, desk, studio, seat, role, info, people, hands, unread, onChat, narrow, shortcuts, talks, acts, guests, door }: Props): ReactElement | null {
-  const room = useRoomContext();
+export function RoomSheets({ room, open, onOpen, desk, studio, seat, role, info, people, hands, unread, onChat, narrow, shortcuts, talks, acts, guests, door }: Props): ReactElement | null {
   const close = (): void => onOpen(null);
   const together = <TogetherPart acts={acts} up={hands.some(({ you }) => you)} onDone={close} />;
   switch (open) {

@@ -1,9 +1,9 @@
-import type { TrackReference } from '@livekit/components-react';
 import type { ReactElement } from 'react';
 import { t } from '../messages';
 import { RemotePicture } from './RemotePicture';
 import { PinButton } from './stage/PinButton';
 import { styleOf, type Place } from './stage/place';
+import type { TrackReference } from './useRemoteTracks';
 
 /** A screen that somebody shares. */
 export function Share({ id, screen, frame, large }: Place & { id: string; screen: TrackReference }): ReactElement {

@@ -1,4 +1,3 @@
-import type { TrackReference } from '@livekit/components-react';
 import type { Room } from 'livekit-client';
 import { useRef, type ReactElement } from 'react';
 import { initials } from '../lib/initials';
@@ -11,6 +10,7 @@ import type { Entry } from './roll';
 import { PinButton } from './stage/PinButton';
 import { styleOf, type Place } from './stage/place';
 import { ReactionMark } from './together/ReactionMark';
+import type { TrackReference } from './useRemoteTracks';
 import { useVoice } from './useVoice';
 
 interface Props extends Place {

@@ -1,4 +1,3 @@
-import type { TrackReference } from '@livekit/components-react';
 import type { Room } from 'livekit-client';
 import { useRef, type ReactElement } from 'react';
 import { useSize } from '../lib/useSize';
@@ -20,6 +19,7 @@ import { useFloor } from './stage/useFloor';
 import { useSeen } from './stage/useSeen';
 import { Tile } from './Tile';
 import { useOrder } from './useOrder';
+import type { TrackReference } from './useRemoteTracks';
 
 interface Props {
   room: Room;

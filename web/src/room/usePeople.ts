@@ -1,9 +1,9 @@
-import { useRemoteParticipants } from '@livekit/components-react';
 import { DisconnectReason, RoomEvent, type RemoteParticipant, type Room } from 'livekit-client';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Seat } from '../api/client';
 import { roleOf, type Person } from './person';
 import { callRoll, type Entry } from './roll';
+import { useEvents } from './useEvents';
 
 /** Whoever loses the connection for a moment stays where they were. */
 const blink = 2_000;
@@ -12,6 +12,9 @@ const gathering = 8_000;
 
 /** Level changes are not here: they come many times a second and touch one ring each. */
 const changes = [
+  RoomEvent.ConnectionStateChanged,
+  RoomEvent.ParticipantConnected,
+  RoomEvent.ParticipantDisconnected,
   RoomEvent.TrackMuted,
   RoomEvent.TrackUnmuted,
   RoomEvent.TrackPublished,
@@ -25,13 +28,7 @@ const byArrival = (a: RemoteParticipant, b: RemoteParticipant): number =>
 
 /** Everybody in the room, you first, then in the order of their coming. */
 export function usePeople(room: Room, seat: Seat, muted: boolean, steady: boolean): Entry<Person>[] {
-  const told = useRemoteParticipants({ room, updateOnlyOn: changes });
-  // The hook is a moment late, and then tells of nobody or of those in the room
-  // before; nobody who is there may seem to come, and nobody to be alone.
-  const others = useMemo(() => {
-    const current = told.length > 0 && told.every((one) => room.remoteParticipants.get(one.identity) === one);
-    return current ? told : [...room.remoteParticipants.values()];
-  }, [told, room]);
+  const changed = useEvents(room, changes);
   const present = useMemo((): Person[] => {
     const you: Person = {
       identity: seat.identity,
@@ -43,7 +40,7 @@ export function usePeople(room: Room, seat: Seat, muted: boolean, steady: boolea
     };
     return [
       you,
-      ...others.toSorted(byArrival).map((participant) => ({
+      ...[...room.remoteParticipants.values()].sort(byArrival).map((participant) => ({
         identity: participant.identity,
         name: participant.name || participant.identity,
         role: roleOf(participant, 'guest'),
@@ -52,7 +49,7 @@ export function usePeople(room: Room, seat: Seat, muted: boolean, steady: boolea
         participant,
       })),
     ];
-  }, [others, room, seat, muted]);
+  }, [changed, room, seat, muted]);
 
   const goodbyes = useGoodbyes(room);
 

@@ -1,6 +1,12 @@
-import type { TrackReference } from '@livekit/components-react';
-import { RoomEvent, type Room, type Track } from 'livekit-client';
-import { useLayoutEffect, useReducer } from 'react';
+import { RoomEvent, type RemoteParticipant, type Room, type Track, type TrackPublication } from 'livekit-client';
+import { useEvents } from './useEvents';
+
+/** What somebody else sends, and who that is. */
+export interface TrackReference {
+  participant: RemoteParticipant;
+  publication: TrackPublication;
+  source: Track.Source;
+}
 
 const changes = [
   RoomEvent.TrackSubscribed,
@@ -8,21 +14,11 @@ const changes = [
   RoomEvent.TrackMuted,
   RoomEvent.TrackUnmuted,
   RoomEvent.ParticipantDisconnected,
-] as const;
+];
 
-/**
- * What is received from others of these sources, as of this drawing: LiveKit's
- * own hook knows one drawing later.
- */
+/** What is received from others of these sources. */
 export function useRemoteTracks(room: Room, sources: readonly Track.Source[]): TrackReference[] {
-  const [, tell] = useReducer((times: number) => times + 1, 0);
-  // At once: what comes between a drawing and a later effect would be missed.
-  useLayoutEffect(() => {
-    for (const change of changes) room.on(change, tell);
-    return () => {
-      for (const change of changes) room.off(change, tell);
-    };
-  }, [room]);
+  useEvents(room, changes);
   return [...room.remoteParticipants.values()].flatMap((participant) =>
     participant
       .getTrackPublications()

@@ -3,7 +3,7 @@ import { useEffect, type RefObject } from 'react';
 
 /**
  * Lets the element follow how loud somebody is: --level for its ring, and
- * data-speaking. Straight to the element: React need not hear every word.
+ * data-speaking. Straight to the element: nothing else has to be drawn for every word.
  */
 export function useVoice(room: Room, participant: Participant, element: RefObject<HTMLElement | null>): void {
   useEffect(() => {

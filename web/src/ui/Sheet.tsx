@@ -24,7 +24,8 @@ export function Sheet({ title, onClose, children }: Props): ReactElement {
       ref={dialog}
       className="sheet"
       aria-labelledby={id}
-      onClose={onClose}
+      // That it is closed since it leaves the page is told when it has left.
+      onClose={() => dialog.current && onClose()}
       onClick={(event) => {
         // The backdrop belongs to the dialog itself, everything else lies in it.
         if (event.target === dialog.current) onClose();

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
+import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
 import { count, t } from '../../messages';
 import { Icon } from '../../ui/Icon';
 import type { Line } from './log';
@@ -25,7 +25,8 @@ export function Composer({ connected, replyTo, onSend, onNoReply }: Props): Reac
   const length = lengthOf(tidy(text));
   const over = length - maxText;
 
-  useEffect(() => field.current?.focus(), [replyTo]);
+  // At once: phones open their keyboard only within what the finger did.
+  useLayoutEffect(() => field.current?.focus(), [replyTo]);
 
   const send = async (): Promise<void> => {
     if (sending || !connected || length === 0 || over > 0) return;

@@ -1,10 +1,10 @@
-import { useConnectionQualityIndicator } from '@livekit/components-react';
 import { ConnectionQuality } from 'livekit-client';
 import type { ReactElement } from 'react';
 import { useLasting } from '../../lib/useLasting';
 import { t } from '../../messages';
 import { Shape } from '../../ui/Icon';
 import type { Person } from '../person';
+import { useQuality } from '../useQuality';
 
 /** Two rising bars, and in the place of the third a call or a cross. */
 const weak = 'M4.5 20v-4M10.5 20v-8M18 4.5v10M18 19.5h.01';
@@ -15,7 +15,7 @@ const lasting = 3_000;
 
 /** That somebody is hard to hear for their connection, and it is not their fault. */
 export function ConnectionMark({ person }: { person: Person }): ReactElement | null {
-  const { quality } = useConnectionQualityIndicator({ participant: person.participant });
+  const quality = useQuality(person.participant);
   const isLost = quality === ConnectionQuality.Lost;
   const bad = useLasting(isLost || quality === ConnectionQuality.Poor, lasting);
   if (!bad) return null;

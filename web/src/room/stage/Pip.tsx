@@ -1,4 +1,3 @@
-import type { TrackReference } from '@livekit/components-react';
 import type { Room } from 'livekit-client';
 import { useEffect, useRef, type ReactElement } from 'react';
 import { createPortal } from 'react-dom';
@@ -12,6 +11,7 @@ import { Control } from '../Control';
 import type { Person } from '../person';
 import { RemotePicture } from '../RemotePicture';
 import type { Entry } from '../roll';
+import type { TrackReference } from '../useRemoteTracks';
 import { useVoice } from '../useVoice';
 import { enlarged } from './enlarged';
 import { pins, screenOf } from './pins';

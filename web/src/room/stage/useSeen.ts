@@ -1,6 +1,5 @@
-import type { TrackReference } from '@livekit/components-react';
 import { Track, type Room } from 'livekit-client';
-import { useRemoteTracks } from '../useRemoteTracks';
+import { useRemoteTracks, type TrackReference } from '../useRemoteTracks';
 
 const visible = [Track.Source.Camera, Track.Source.ScreenShare];
 

@@ -14,6 +14,9 @@ interface Props {
 /** Nobody manages themselves, and a host is managed only by a host. */
 export const mayManage = ({ role }: Tools, person: Person): boolean => !person.you && (person.role !== 'host' || role === 'host');
 
+/** The attribute works for the first element of a page only. */
+const focusOn = (button: HTMLButtonElement | null): void => button?.focus();
+
 /** What those who run the room do with one person. */
 export function PersonTools({ tools: { acts }, person: { identity, name, role, muted }, away }: Props): ReactElement {
   const { busy, trouble, run } = useAct();
@@ -39,7 +42,7 @@ export function PersonTools({ tools: { acts }, person: { identity, name, role, m
         <p>{t('tools.remove.text', { name })}</p>
         <div className="tool-row">
           {/* What was pressed is gone: the focus goes to what changes nothing. */}
-          <button type="button" className="secondary" autoFocus onClick={keep}>
+          <button type="button" className="secondary" ref={focusOn} onClick={keep}>
             {t('tools.remove.not')}
           </button>
           <button type="button" className="primary final" aria-disabled={busy} onClick={(event) => void remove(event.currentTarget)}>
@@ -73,7 +76,7 @@ export function PersonTools({ tools: { acts }, person: { identity, name, role, m
             {t(role === 'guest' ? 'tools.cohost' : 'tools.guest')}
           </button>
         )}
-        <button type="button" className="secondary wrong" autoFocus={kept} onClick={() => setRemoving(true)}>
+        <button type="button" className="secondary wrong" ref={kept ? focusOn : null} onClick={() => setRemoving(true)}>
           {t('tools.remove')}
         </button>
       </div>

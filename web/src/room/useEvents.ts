@@ -1,0 +1,26 @@
+import type { Participant, ParticipantEvent, Room, RoomEvent } from 'livekit-client';
+import { useLayoutEffect, useReducer } from 'react';
+
+/**
+ * Draws anew whenever one of these happens to a room or to somebody in it, and
+ * returns how often that was: what has changed is read from them. The list has
+ * to be the same each time.
+ */
+export function useEvents(source: Room, events: readonly RoomEvent[]): number;
+export function useEvents(source: Participant, events: readonly ParticipantEvent[]): number;
+export function useEvents(source: Emitter, events: readonly string[]): number {
+  const [times, tell] = useReducer((times: number) => times + 1, 0);
+  // At once: what comes between a drawing and a later effect would be missed.
+  useLayoutEffect(() => {
+    for (const event of events) source.on(event, tell);
+    return () => {
+      for (const event of events) source.off(event, tell);
+    };
+  }, [source, events]);
+  return times;
+}
+
+interface Emitter {
+  on(event: string, listener: () => void): unknown;
+  off(event: string, listener: () => void): unknown;
+}
