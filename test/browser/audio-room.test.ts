@@ -99,7 +99,9 @@ test('a room whose time passed while the server was down has ended after it', as
   const host = await Person.arrive(browser);
   await host.join(room.final_link);
   await host.button('Leave').first().click();
+  // The page says so before the server does.
   await host.page.getByRole('heading', { name: 'You left' }).waitFor();
+  await expect.poll(() => server.participants(room.room_id)).toBe(0);
   await server.down('SIGKILL');
   await new Promise((done) => setTimeout(done, 1200));
   await server.up();

@@ -113,17 +113,18 @@ export class Person {
       const loudest = { value: 0 };
       const context = new AudioContext();
       await context.resume();
-      const meters = [...document.querySelectorAll('audio')].flatMap((element) => {
-        const stream = element.srcObject;
-        if (!(stream instanceof MediaStream) || stream.getAudioTracks().length === 0) return [];
-        const meter = context.createAnalyser();
-        context.createMediaStreamSource(stream).connect(meter);
-        return [meter];
-      });
+      const meters = new Map<MediaStream, AnalyserNode>();
       const end = performance.now() + 2000;
       const samples = new Float32Array(2048);
       while (performance.now() < end && loudest.value < enough) {
-        for (const meter of meters) {
+        // Also those that come meanwhile.
+        for (const { srcObject: stream } of document.querySelectorAll('audio')) {
+          if (!(stream instanceof MediaStream) || stream.getAudioTracks().length === 0 || meters.has(stream)) continue;
+          const meter = context.createAnalyser();
+          context.createMediaStreamSource(stream).connect(meter);
+          meters.set(stream, meter);
+        }
+        for (const meter of meters.values()) {
           meter.getFloatTimeDomainData(samples);
           loudest.value = Math.max(loudest.value, Math.sqrt(samples.reduce((sum, s) => sum + s * s, 0) / samples.length));
         }

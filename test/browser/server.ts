@@ -22,6 +22,8 @@ interface Answer {
   code: string;
   reason: string | undefined;
   state: string | undefined;
+  /** Of a preview: how many are in. */
+  participants: number | undefined;
 }
 
 /** The built server on free ports of 127.0.0.1, with a data directory of its own. */
@@ -172,13 +174,22 @@ export class Server {
       body: JSON.stringify(body),
     });
     const text = await answer.text();
-    const { error, state } = (text === '' ? {} : JSON.parse(text)) as { error?: { code: string; reason?: string }; state?: string };
-    return { status: answer.status, code: error?.code ?? '', reason: error?.reason, state };
+    const { error, state, participants } = (text === '' ? {} : JSON.parse(text)) as {
+      error?: { code: string; reason?: string };
+      state?: string;
+      participants?: number;
+    };
+    return { status: answer.status, code: error?.code ?? '', reason: error?.reason, state, participants };
   }
 
   /** Why a room is over, or nothing while it is not, as the page reads it. */
   async endReason(roomID: string): Promise<string | undefined> {
     return (await this.ask(roomID, 'preview', {})).reason;
+  }
+
+  /** How many are in a room, as the page reads it. */
+  async participants(roomID: string): Promise<number | undefined> {
+    return (await this.ask(roomID, 'preview', {})).participants;
   }
 }
 

@@ -13,6 +13,8 @@ const probe = readFileSync(join(import.meta.dirname, 'probe.js'), 'utf8');
 const patience = 30_000;
 /** For a first view to have fetched ahead what it will, and opened the devices. */
 const settled = 1_500;
+/** For the browser to have done with a new window of its own: whoever follows a link has one. */
+const opened = 1_000;
 /** For the one before to be gone. */
 const between = 400;
 
@@ -82,6 +84,7 @@ async function visit(browser, address, { atOnce, network }) {
       await session.send('Network.enable');
       await session.send('Network.emulateNetworkConditions', { offline: false, ...network });
     }
+    await pause(opened);
     await tab.goto(address, { waitUntil: 'commit' });
     if (!atOnce) {
       await tab.waitForSelector('button[type=submit]');
