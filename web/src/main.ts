@@ -45,11 +45,6 @@ if (route) {
   let acts: Acts | null = null;
   const actsIn = ({ Acts }: RoomModule): Acts =>
     (acts ??= new Acts(api, seatKey, () => runner.dispatch({ type: 'dropped', loss: 'moved' })));
-  const unwatch = runner.store.watch(() => {
-    if (runner.store.get().visit.at !== 'lobby') return;
-    unwatch();
-    fetchRoomAhead();
-  });
   // Only whoever is shown in a frame has somebody around to tell.
   if (parent !== window) void import('./embed').then(({ tellAround }) => tellAround(runner.store, route.roomId));
   const known = new Promise<void>((go) => {
@@ -62,14 +57,15 @@ if (route) {
     });
   });
   runner.start();
+  fetchRoomAhead();
   void Promise.all([view, words, known]).then(([{ show }]) => show({ route, preset, api, runner, keeper, actsIn, studio, room, later }));
 } else {
   void Promise.all([view, words]).then(([{ showNoRoom }]) => showNoRoom({ later }));
 }
 
 /**
- * Has the browser fetch the room once it is known that there is one. It runs
- * only when somebody asks for it, so it does not keep the first view waiting.
+ * Has the browser fetch the room after what the first view needs: to compile it
+ * takes longer than all of that. It runs only when somebody asks for it.
  */
 function fetchRoomAhead(): void {
   // build/ahead.ts says what it consists of.
