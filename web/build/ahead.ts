@@ -3,7 +3,7 @@ import type { Plugin, Rolldown } from 'vite';
 /**
  * Saves round trips: the browser fetches what draws the first view beside the
  * script that asks for it, and the page can read what the room consists of, to
- * fetch it as soon as it knows that there is one.
+ * fetch it where its address is a room's.
  */
 export function ahead(view: string, room: string): Plugin {
   return {
