@@ -46,6 +46,7 @@ func (m *model) take(rt *rapid.T) (browser int, ok bool) {
 	case s.state == room.Free && m.taken() >= m.max:
 		want = "room_full"
 	}
+	events := m.read(rt).EventSequence
 	a, err := m.TakeSeat(context.Background(), m.id, guest(n))
 	if want != "" {
 		if f := fault.From(err); err == nil || f.Code != want || want == "room_ended" && f.Reason != string(cmp.Or(string(reason), string(state))) {
@@ -54,6 +55,9 @@ func (m *model) take(rt *rapid.T) (browser int, ok bool) {
 		*m = before // a refusal changes nothing
 		for i, s := range seats {
 			*m.seats[i] = s
+		}
+		if m.read(rt).EventSequence > events {
+			m.settle() // but to be noted, once in a while, for those who run the room
 		}
 		return n, false
 	}
