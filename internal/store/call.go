@@ -38,8 +38,8 @@ func (db *DB) InsertCalls(ctx context.Context, blocks []diagnostic.Block) error 
 	})
 }
 
-// appendCall writes what encoding/json would write for a call, whose tags name
-// the members, in a sixth of the time: every call of version 5 is written.
+// appendCall writes a call as its tags say, for encoding/json to read, in a
+// sixth of the time that it would take: every call of version 5 is written.
 func appendCall(b []byte, c diagnostic.Numbered) []byte {
 	b = strconv.AppendInt(append(b, `{"n":`...), c.N, 10)
 	b = appendText(append(b, `,"id":`...), c.RequestID)
