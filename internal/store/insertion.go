@@ -32,7 +32,7 @@ type crowded struct {
 }
 
 func newInsertion(c crowded) *insertion {
-	var plain, one, several, names, arrays []string
+	var plain, one, several, names, unnested []string
 	types := strings.Split(c.types, ",")
 	for i, column := range strings.Split(c.columns, ",") {
 		column = strings.TrimSpace(column)
@@ -43,7 +43,9 @@ func newInsertion(c crowded) *insertion {
 			each = "(SELECT p.id FROM " + c.of + " p WHERE p.id = r." + column + ")"
 		}
 		plain, one, several, names = append(plain, bound), append(one, known), append(several, each), append(names, column)
-		arrays = append(arrays, fmt.Sprintf("%s::%s[]", bound, strings.TrimSpace(types[i])))
+		// Side by side in a SELECT the arrays yield row after row; in a FROM
+		// PostgreSQL would store each by itself first (a fifth of its work).
+		unnested = append(unnested, fmt.Sprintf("unnest(%s::%s[]) AS %s", bound, strings.TrimSpace(types[i]), column))
 	}
 	list := func(all []string) string { return strings.Join(all, ", ") }
 	head := "INSERT INTO " + c.table + " (" + list(names) + c.same + ") "
@@ -51,7 +53,7 @@ func newInsertion(c crowded) *insertion {
 		rank:    c.rank,
 		plain:   head + "VALUES (" + list(plain) + c.values + ")",
 		one:     head + "VALUES (" + list(one) + c.values + ")",
-		several: head + "SELECT " + list(several) + c.values + " FROM unnest(" + list(arrays) + ") AS r (" + list(names) + ")",
+		several: head + "SELECT " + list(several) + c.values + " FROM (SELECT " + list(unnested) + ") AS r",
 	}
 }
 

@@ -42,8 +42,6 @@ func (c *fakeConn) commit(ctx context.Context) error    { return c.do(ctx, "comm
 func (c *fakeConn) rollback(ctx context.Context) error  { return c.do(ctx, "rollback") }
 func (c *fakeConn) close()                              { _ = c.do(context.Background(), "close") }
 
-const linger = 1500 * time.Microsecond
-
 // fakeEngine has one lane and one connection after another.
 type fakeEngine struct {
 	engine
@@ -51,7 +49,7 @@ type fakeEngine struct {
 	hurry bool
 }
 
-func (e *fakeEngine) shape() shape                  { return shape{lanes: 1, batch: 8, linger: linger, hurry: e.hurry} }
+func (e *fakeEngine) shape() shape                  { return shape{lanes: 1, batch: 8, hurry: e.hurry} }
 func (e *fakeEngine) migrate(context.Context) error { return nil }
 func (e *fakeEngine) close()                        {}
 func (e *fakeEngine) connect(ctx context.Context) (conn, error) {
@@ -316,8 +314,8 @@ func TestATransactionBesideAnother(t *testing.T) {
 	}
 }
 
-// Behind a crowd a transaction waits a moment for another one, and no longer
-// when it has found none.
+// Behind a crowd a transaction waits until as many are there, for a moment at
+// most, and no longer when it has found few.
 func TestACrowdIsWaitedFor(t *testing.T) {
 	begins := 0
 	count := func(_ context.Context, step string) error {
@@ -343,6 +341,15 @@ func TestACrowdIsWaitedFor(t *testing.T) {
 			write(0, time.Millisecond, nothing)
 		}
 		wg.Wait()
+		begins = 0
+		for i := range crowd {
+			after := min(time.Duration(i)*time.Millisecond/4, time.Millisecond)
+			write(after, time.Millisecond-after, nothing)
+		}
+		wg.Wait()
+		if begins != 1 {
+			t.Errorf("%d transactions for as many as before", begins)
+		}
 		begins = 0
 		write(0, linger, nothing)
 		write(time.Millisecond, linger-time.Millisecond, nothing)

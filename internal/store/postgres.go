@@ -49,7 +49,7 @@ func openPostgres(ctx context.Context, url string) (*pgEngine, error) {
 // More than 64 savepoints in a transaction would make every other one's reads
 // slower (PGPROC_MAX_CACHED_SUBXIDS).
 func (e *pgEngine) shape() shape {
-	return shape{lanes: 2, batch: 64, linger: 3500 * time.Microsecond, hurry: true}
+	return shape{lanes: 2, batch: 64, hurry: true}
 }
 
 func (e *pgEngine) migrate(ctx context.Context) error {

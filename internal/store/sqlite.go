@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite" // driver "sqlite": pure Go, so that the binary needs no C library
@@ -54,7 +53,7 @@ func openSQLite(path string) (*liteEngine, error) {
 }
 
 func (e *liteEngine) shape() shape {
-	return shape{lanes: 1, batch: 128, linger: 1500 * time.Microsecond}
+	return shape{lanes: 1, batch: 128}
 }
 
 func (e *liteEngine) migrate(ctx context.Context) error {

@@ -7,7 +7,7 @@ import (
 	"context"
 	"path/filepath"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"parley/internal/seal"
 )
@@ -24,6 +24,9 @@ type DB struct {
 	idle   chan struct{} // closed when the accepted ones are done
 	lanes  sync.WaitGroup
 	once   sync.Once
+
+	awaited  atomic.Int64  // how many a lane waits for in the queue; 0 while none does
+	gathered chan struct{} // tells it that they are there
 }
 
 // engine is one sort of database.
@@ -40,9 +43,6 @@ type engine interface {
 type shape struct {
 	lanes int // transactions under way at once
 	batch int // callers that share one at most
-	// linger is how long one waits for a crowd: for longer where a transaction
-	// takes longer, since those it answered come back while the next runs.
-	linger time.Duration
 	// hurry gives up on a transaction that takes long, because the database
 	// may be gone. One inside this process is not: its disk gets all the time
 	// it needs.
@@ -72,7 +72,8 @@ func Open(ctx context.Context, url, dataDir string) (*DB, error) {
 
 // start runs the lanes of an engine that is ready.
 func start(e engine) *DB {
-	db := &DB{engine: e, queue: make(chan *job, queueLength), gate: make(chan struct{}, 1), stop: make(chan struct{}), idle: make(chan struct{})}
+	db := &DB{engine: e, queue: make(chan *job, queueLength), gate: make(chan struct{}, 1), stop: make(chan struct{}), idle: make(chan struct{}),
+		gathered: make(chan struct{}, 1)}
 	for range e.shape().lanes {
 		db.lanes.Add(1)
 		go newLane(db).run()

@@ -29,9 +29,10 @@ const (
 	alongside   = 20 * time.Millisecond // after which a transaction has another one beside it
 
 	// A transaction costs about as much for few as for many. Where a crowd
-	// shared the last one, the next lingers a little for as many, as PostgreSQL
-	// does with commit_delay and commit_siblings.
-	crowd = 8
+	// shared the last one, the next lingers a little for as many, much as
+	// PostgreSQL does with commit_delay and commit_siblings.
+	crowd  = 8
+	linger = 5 * time.Millisecond
 )
 
 var (
@@ -67,6 +68,7 @@ func (db *DB) Write(ctx context.Context, work func(ctx context.Context) error) e
 	}
 	select {
 	case db.queue <- j:
+		db.arrived()
 		return j.wait(timer, db.idle)
 	case <-ctx.Done():
 		return unavailable(ctx.Err())
@@ -303,11 +305,42 @@ func (l *lane) round(first *job) {
 	case <-wait.C:
 	}
 	if l.shared >= crowd {
-		time.Sleep(l.db.engine.shape().linger)
+		l.await()
 	}
 	jobs := l.gather(first)
 	l.shared = len(jobs)
 	l.serve(jobs)
+}
+
+// await waits until as many are there as shared the last transaction, but not
+// for long: some may have gone for good.
+func (l *lane) await() {
+	select {
+	case <-l.db.gathered: // too late for an earlier one
+	default:
+	}
+	others := l.shared - 1 // than the one the lane has taken
+	l.db.awaited.Store(int64(others))
+	defer l.db.awaited.Store(0)
+	if len(l.db.queue) >= others {
+		return
+	}
+	timer := time.NewTimer(linger)
+	defer timer.Stop()
+	select {
+	case <-l.db.gathered:
+	case <-timer.C:
+	}
+}
+
+// arrived tells a lane that lingers when all it waits for are in the queue.
+func (db *DB) arrived() {
+	if awaited := db.awaited.Load(); awaited > 0 && int64(len(db.queue)) >= awaited {
+		select {
+		case db.gathered <- struct{}{}:
+		default:
+		}
+	}
 }
 
 func (l *lane) gather(first *job) []*job {
