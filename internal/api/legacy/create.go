@@ -167,7 +167,8 @@ func UUID(text string) (canonical string, ok bool) {
 	for i := range len(text) {
 		c := text[i]
 		dash := i == 8 || i == 13 || i == 18 || i == 23
-		if dash != (c == '-') || !dash && !strings.ContainsRune("0123456789abcdefABCDEF", rune(c)) {
+		hex := '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
+		if dash != (c == '-') || !dash && !hex {
 			return text, false
 		}
 	}
