@@ -111,7 +111,7 @@ test('one can do without one’s own tile, and without those who have no picture
   await partings(people);
 });
 
-test('each can be made quieter, for oneself, also after the connection was lost', async () => {
+test('each can be made quieter, for oneself, also after the connection was lost and after a reload', async () => {
   const { people } = await meet(['Ben'], (name) => ({ viewport: name === 'Ben' ? phone : desktop }));
   const [amina, ben] = people as [Person, Person];
   const volumes = (person: Person): Promise<number[]> =>
@@ -139,6 +139,11 @@ test('each can be made quieter, for oneself, also after the connection was lost'
   expect(await volumes(ben)).toEqual([0.2]);
   // Amina may be back later than he is.
   await expect.poll(() => volumes(amina), patient).toEqual([1]);
+
+  await ben.page.reload();
+  await ben.button('Join').click();
+  await ben.untilHeard();
+  expect(await volumes(ben)).toEqual([0.2]);
   await partings(people, /./);
 });
 

@@ -39,8 +39,8 @@ if (route) {
   const studio = new Studio();
   const api = new JoinApi(route.roomId);
   const keeper = new SeatKeeper(route, { browser: browserMemory, tab: tabMemory, hold: browserHold() });
-  const { key: seatKey, rival } = keeper;
-  const runner = new Runner({ route, api, seatKey, rival, studio, room });
+  const { key: seatKey, likely: likelyKey, rival } = keeper;
+  const runner = new Runner({ route, api, seatKey, likelyKey, rival, studio, room });
   runner.store.watch(() => void keeper.follow(runner.store.get().visit));
   let acts: Acts | null = null;
   const actsIn = ({ Acts }: RoomModule): Acts =>

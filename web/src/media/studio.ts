@@ -29,18 +29,27 @@ export class Studio {
   });
   /** Raised whenever what was asked for is not wanted any more. */
   readonly #turn: Record<Kind, number> = { mic: 0, camera: 0 };
+  /** Asked for before anybody needs them: the browser takes its time. */
+  readonly #permission: Record<Kind, Promise<PermissionStatus | null>> = { mic: permissionFor('mic'), camera: permissionFor('camera') };
   #watching = false;
 
-  /** Opens what the browser already allows; it asks nobody. */
-  async warmUp(video: boolean): Promise<void> {
+  /** What is used in that room. Opens of it what the browser already allows; it asks nobody. */
+  async warmUp(video: boolean, may: Record<Kind, boolean>): Promise<void> {
     this.#patch({ video });
+    this.permit(may);
+    await this.#openAllowed();
+  }
+
+  async #openAllowed(): Promise<void> {
     if (!this.#secure()) return;
+    const allowed = { mic: await this.#allows('mic'), camera: await this.#allows('camera') };
+    const desk = this.desk.get();
+    await this.#open(this.#wanted().filter((kind) => allowed[kind] && desk[kind].is === 'off'));
     this.#watch();
-    const allowed: Kind[] = [];
-    for (const kind of this.#wanted()) {
-      if ((await permissionFor(kind))?.state === 'granted') allowed.push(kind);
-    }
-    await this.#open(allowed.filter((kind) => this.desk.get()[kind].is === 'off'));
+  }
+
+  async #allows(kind: Kind): Promise<boolean> {
+    return (await this.#permission[kind])?.state === 'granted';
   }
 
   /** Asks for what is wanted and not there: after a press that says so. */
@@ -92,7 +101,7 @@ export class Studio {
     if (!on) return this.setCameraOn(false);
     choices.setCameraOn(true);
     this.#patch({ cameraOn: true });
-    await this.warmUp(this.desk.get().video);
+    await this.#openAllowed();
   }
 
   async setCameraOn(on: boolean): Promise<void> {
@@ -217,8 +226,8 @@ export class Studio {
         this.#take(kind, result.track);
       }
     });
-    this.#watch();
-    await this.#refresh();
+    if (this.#watching) await this.#refresh();
+    else this.#watch();
   }
 
   #take(kind: Kind, track: MediaStreamTrack): void {
@@ -252,7 +261,7 @@ export class Studio {
       void this.#retryFailed(['missing', 'busy']);
     });
     for (const kind of ['mic', 'camera'] as const) {
-      void permissionFor(kind).then((status) => {
+      void this.#permission[kind].then((status) => {
         status?.addEventListener('change', () => {
           if (status.state === 'granted') void this.#retryFailed(['blocked', 'dismissed', 'system']);
         });
@@ -268,7 +277,7 @@ export class Studio {
       if (capture.is !== 'failed' || !faults.includes(capture.fault)) continue;
       // Plugging something in must not make the browser ask somebody who only listens.
       const wanted = kind === 'mic' ? micOn : cameraOn;
-      if (wanted || (await permissionFor(kind))?.state === 'granted') await this.#open([kind]);
+      if (wanted || (await this.#allows(kind))) await this.#open([kind]);
     }
   }
 

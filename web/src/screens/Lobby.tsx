@@ -78,11 +78,6 @@ export function Lobby({ lobby, presetName, studio, clock, check, Schedule, onJoi
   const closed = entry !== null && now < entry;
 
   useEffect(() => {
-    studio.permit({ mic: mayMic, camera: mayCamera });
-    void studio.warmUp(video);
-  }, [studio, video, mayMic, mayCamera]);
-
-  useEffect(() => {
     // Not where that would push up a keyboard.
     if (!field.current?.value && matchMedia('(pointer: fine)').matches) field.current?.focus();
   }, []);

@@ -115,11 +115,25 @@ describe('a guest', () => {
     expect(new Set([here.key, elsewhere.key, (await new Browser().open(guest)).key]).size).toBe(3);
   });
 
-  test('gets a key of its own where nothing can be stored', async () => {
+  test('gets a key of its own where nothing can be stored, and no other than the likely one', async () => {
     const forgetful: Memory = { get: () => null, set: () => undefined };
     const hold: Hold = () => Promise.resolve(() => undefined);
     const keeper = new SeatKeeper(guest, { browser: forgetful, tab: forgetful, hold });
     expect(isSeatKey(await keeper.key)).toBe(true);
+    expect(await keeper.key).toBe(keeper.likely);
+  });
+
+  test('most likely has the key that it turns out to have, in every tab but a second one', async () => {
+    const browser = new Browser();
+    const first = await browser.open(guest);
+    expect(first.keeper.likely).toBe(first.key);
+    const second = await browser.open(guest);
+    expect(second.keeper.likely).toBe(first.key);
+    second.close();
+    const again = await browser.open(guest, second.tab);
+    expect(again.keeper.likely).toBe(second.key);
+    expect(again.key).toBe(second.key);
+    expect((await browser.open(host)).keeper.likely).toBe((await browser.open(host)).key);
   });
 
   test('never trusts what somebody else has put into storage', async () => {

@@ -27,6 +27,8 @@ const reloadPatience = 1_000;
  */
 export class SeatKeeper {
   readonly key: Promise<string>;
+  /** What the key will be unless another tab has it: known at once, where the browser takes its time to say. */
+  readonly likely: string;
   /** Whether another tab was in the room with this key when the page was opened. */
   readonly rival: Promise<boolean>;
   readonly #places: Places;
@@ -44,15 +46,17 @@ export class SeatKeeper {
     const slot = `parley.seat.${route.roomId}`;
     if (route.link === null) {
       this.#slot = slot;
+      const own = places.tab.get(slot);
+      this.likely = isSeatKey(own) ? own : remembered(places.browser, slot, fresh);
       const found = this.#guest(slot);
       this.key = found.then(({ key }) => key);
       this.rival = found.then(({ rival }) => rival);
     } else {
       this.#slot = null;
       // Never the token itself: it must not lie about in storage.
-      const key = remembered(places.browser, `${slot}.${sha256(route.link).slice(0, 16)}`, fresh);
-      this.key = Promise.resolve(key);
-      this.rival = this.#isTaken(key);
+      this.likely = remembered(places.browser, `${slot}.${sha256(route.link).slice(0, 16)}`, fresh);
+      this.key = Promise.resolve(this.likely);
+      this.rival = this.#isTaken(this.likely);
     }
   }
 
@@ -87,7 +91,7 @@ export class SeatKeeper {
     const own = tab.get(slot);
     if (isSeatKey(own) && (await this.#keep(own, reloadPatience))) return { key: own, rival: false };
 
-    const shared = remembered(browser, slot, this.#fresh);
+    const shared = isSeatKey(own) ? remembered(browser, slot, this.#fresh) : this.likely;
     if (shared !== own && (await this.#keep(shared, 0))) {
       tab.set(slot, shared);
       return { key: shared, rival: false };

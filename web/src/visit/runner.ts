@@ -1,4 +1,4 @@
-import type { JoinApi } from '../api/client';
+import type { JoinApi, Preview } from '../api/client';
 import { ServerClock } from '../lib/clock';
 import type { Lazy } from '../lib/lazy';
 import { Store } from '../lib/store';
@@ -26,6 +26,8 @@ export interface Means {
   route: Route;
   api: JoinApi;
   seatKey: Promise<string>;
+  /** What the key will most likely be. */
+  likelyKey: string;
   /** Whether another tab of this browser was in the room with that key at first. */
   rival: Promise<boolean>;
   studio: Studio;
@@ -51,12 +53,13 @@ export class Runner {
   readonly #means: Means;
   /** The link's token, until the visitor comes in as a guest without it. */
   #link: string | null;
-  /** The seat key, once it has been awaited. */
-  #key: string | null = null;
+  /** The seat key; before it is certain, what it will most likely be. */
+  #key: string;
   #task: Running | null = null;
 
   constructor(means: Means) {
     this.#means = means;
+    this.#key = means.likelyKey;
     this.#link = means.route.link;
     window.addEventListener('online', this.hurry);
     // Timers of a hidden tab sleep long; somebody who looks should not wait for them.
@@ -80,6 +83,7 @@ export class Runner {
     // Who moves stays in the old place until they are in the new one.
     if (inside) before.inside?.session.leave();
     this.#tidy(next);
+    if (next.at === 'lobby' && !(before.visit.at === 'lobby' && before.visit.preview === next.preview)) this.#warmUp(next.preview);
     this.#follow();
   }
 
@@ -104,6 +108,11 @@ export class Runner {
     if (visit.at === 'refused' || visit.at === 'removed' || (visit.at === 'away' && !visit.arrival)) {
       this.#means.studio.close();
     }
+  }
+
+  /** Before the first view is drawn: devices take as long to open as that takes, and do so beside it. */
+  #warmUp({ room_type, you: { may_send } }: Preview): void {
+    void this.#means.studio.warmUp(room_type === 'video', { mic: may_send.microphone, camera: may_send.camera });
   }
 
   #follow(): void {
@@ -161,10 +170,16 @@ export class Runner {
 
   async #preview(signal: AbortSignal): Promise<Event> {
     const { api, seatKey, rival } = this.#means;
+    let asked = 0;
+    const ask = (seat_key: string): ReturnType<JoinApi['preview']> => {
+      asked = Date.now();
+      return api.preview({ seat_key, ...(this.#link && { link: this.#link }) }, signal);
+    };
+    // The server is asked while the browser looks whether another tab has the key.
+    const key = this.#key;
+    const likely = ask(key);
     this.#key = await seatKey;
-    const body = { seat_key: this.#key, ...(this.#link && { link: this.#link }) };
-    const asked = Date.now();
-    const answer = await api.preview(body, signal);
+    const answer = await (this.#key === key ? likely : ask(this.#key));
     switch (answer.is) {
       case 'ok':
         this.clock.set(answer.value.server_time, asked, Date.now());
@@ -178,7 +193,7 @@ export class Runner {
 
   async #takeSeat({ name, role }: Arrival, signal: AbortSignal): Promise<Event> {
     const { api, seatKey } = this.#means;
-    const answer = await api.takeSeat({ name, role, seat_key: this.#key ?? (await seatKey), ...(this.#link && { link: this.#link }) }, signal);
+    const answer = await api.takeSeat({ name, role, seat_key: await seatKey, ...(this.#link && { link: this.#link }) }, signal);
     switch (answer.is) {
       case 'ok': {
         const { value } = answer;

@@ -31,5 +31,6 @@ export function read(json: string | null): ReadonlyMap<string, number> {
   }
 }
 
-const isVolume = (said: unknown): said is [string, number] =>
-  Array.isArray(said) && typeof said[0] === 'string' && typeof said[1] === 'number' && said[1] >= 0 && said[1] < 1;
+function isVolume(said: unknown): said is [string, number] {
+  return Array.isArray(said) && typeof said[0] === 'string' && typeof said[1] === 'number' && said[1] >= 0 && said[1] < 1;
+}
