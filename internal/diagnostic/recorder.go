@@ -172,6 +172,8 @@ func (r *Recorder) Flush(ctx context.Context) error {
 	if r.spare = nil; cap(calls) <= maxSpare {
 		r.spare = calls
 	}
+	// Calls are noted as their answers end, and listed as they came in.
+	slices.SortStableFunc(calls, func(a, b Call) int { return a.ReceivedAt.Compare(b.ReceivedAt) })
 	for start := 0; start < len(calls); start += chunk {
 		end := min(start+chunk, len(calls))
 		if err := r.store.InsertCalls(ctx, r.blocks(calls[start:end])); err != nil {

@@ -130,6 +130,28 @@ func TestCallsAreListedWithinASecond(t *testing.T) {
 
 // TestListsOfSeveralWriters has two processes write the calls of one project,
 // in blocks whose numbers overlap, and turns the pages.
+func TestCallsAreListedAsTheyCameIn(t *testing.T) {
+	t.Parallel()
+	s := newShelf()
+	r := NewRecorder(s, time.Now)
+	now := time.Now()
+	for i, after := range []int{0, 3, 1, 2, 2} { // milliseconds; as their answers ended
+		c := call(i)
+		c.ReceivedAt = now.Add(time.Duration(after) * time.Millisecond)
+		r.Record(c)
+	}
+	if err := r.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range s.all() {
+		got = append(got, c.RequestID)
+	}
+	if want := []string{"0", "2", "3", "4", "1"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 func TestListsOfSeveralWriters(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
