@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { resolve } from 'node:path';
 import { ahead } from './build/ahead.ts';
 import { compress } from './build/compress.ts';
+import { levels } from './build/levels.ts';
 import { loadedWith } from './build/loaded.ts';
 import { messages } from './build/messages.ts';
 
@@ -55,6 +56,6 @@ export default defineConfig({
       },
     },
   },
-  plugins: [messages([main, view]), ahead(view, source('room/index.ts')), compress()],
+  plugins: [messages([main, view]), levels(), ahead(view, source('room/index.ts')), compress()],
   test: { setupFiles: ['src/messages/setup.ts'] },
 });

@@ -117,4 +117,10 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
       for (const form of ['gz', 'br']) expect(existsSync(join(root, `${file}.${form}`)), `${file}.${form}`).toBe(true);
     }
   });
+
+  test('has nothing read or leave a cookie', () => {
+    const files = Object.values(chunks).map(({ file }) => file).filter((file) => file.endsWith('.js'));
+    expect(files.length).toBeGreaterThan(10);
+    expect(files.filter((file) => readFileSync(join(root, file), 'utf8').includes('document.cookie'))).toEqual([]);
+  });
 });
