@@ -74,6 +74,34 @@ test('the meeting works by keyboard alone', async () => {
   await person.close();
 });
 
+test('whoever is on the way in can still mute and switch the camera off, and comes in so', async () => {
+  const room = await server.createMeeting({});
+  const person = await Person.arrive(browser);
+  const { page } = person;
+  let letIn = (): void => undefined;
+  const asked = new Promise<void>((held) =>
+    page.route('**/seats', async (route) => {
+      const go = new Promise<void>((resolve) => (letIn = resolve));
+      held();
+      await go;
+      await route.continue();
+    }),
+  );
+  await person.open(room.guest_link);
+  await page.getByLabel('Your name').fill('Ben');
+  await page.getByText('Your microphone works.').waitFor();
+  await person.button('Join').click();
+  await asked;
+  await person.button('Joining…').waitFor();
+  await page.getByRole('switch', { name: /muted/i }).click();
+  await page.getByRole('switch', { name: 'Camera on' }).click();
+  await page.getByText('Your camera is off').waitFor();
+  letIn();
+  await person.button('Unmute').first().waitFor();
+  await person.button('Start camera').first().waitFor();
+  await person.close();
+});
+
 /** Presses Tab until the control of that name has the focus. */
 async function tabTo(person: Person, name: string): Promise<void> {
   for (let i = 0; i < 40; i++) {

@@ -106,13 +106,10 @@ export class Studio {
 
   async setCameraOn(on: boolean): Promise<void> {
     choices.setCameraOn(on);
+    // Really off, so that its light goes out.
+    if (!on) this.#stop('camera');
     this.#patch({ cameraOn: on });
-    if (on) {
-      if (this.desk.get().camera.is !== 'live') await this.again('camera');
-    } else {
-      // Really off, so that its light goes out.
-      this.#stop('camera');
-    }
+    if (on && this.desk.get().camera.is !== 'live') await this.again('camera');
   }
 
   /** Blurs what is behind the visitor, or shows it again. */

@@ -1,8 +1,8 @@
-import { useEffect, useId, useRef, useState, type FormEvent, type ReactElement, type ReactNode } from 'react';
+import { useEffect, useId, useRef, useState, useSyncExternalStore, type FormEvent, type ReactElement, type ReactNode } from 'react';
 import type { ServerClock } from '../lib/clock';
-import { useStore } from '../lib/useStore';
 import { useTime } from '../lib/useTime';
 import { choices } from '../media/choices';
+import type { Desk } from '../media/desk';
 import type { Studio } from '../media/studio';
 import type { Preview, Role } from '../api/client';
 import { count, t, type PlainKey } from '../messages';
@@ -59,13 +59,14 @@ export function Lobby({ lobby, presetName, studio, clock, check, Schedule, onJoi
   const { preview, arrival, trouble, notice, eager } = lobby;
   const { you } = preview;
   const waiting = arrival !== null && arrival.knocks > 0;
-  // Drawing camera and level takes time from coming in, on a weak device most of all.
+  // Drawing camera and level takes time from coming in, on a weak device most of
+  // all, and so does telling what comes of devices: the room tells that.
   const still = arrival !== null && !waiting;
   const video = preview.room_type === 'video';
   const { microphone: mayMic, camera: mayCamera } = you.may_send;
   const withCamera = video && mayCamera;
   const without = unusable(preview);
-  const desk = useStore(studio.desk);
+  const desk = useDesk(studio, still);
   const [name, setName] = useState(() => lobby.typed ?? (you.name || (you.link === 'taken' ? '' : (presetName ?? choices.name()))));
   const [nameless, setNameless] = useState(false);
   const field = useRef<HTMLInputElement>(null);
@@ -184,4 +185,15 @@ export function Lobby({ lobby, presetName, studio, clock, check, Schedule, onJoi
       </form>
     </main>
   );
+}
+
+/** The devices; while `still`, no more of them than the visitor has changed. */
+function useDesk({ desk }: Studio, still: boolean): Desk {
+  const shown = useRef(desk.get());
+  return useSyncExternalStore(desk.watch, () => {
+    const { micOn, cameraOn, chosen } = shown.current;
+    const now = desk.get();
+    if (!still || now.micOn !== micOn || now.cameraOn !== cameraOn || now.chosen !== chosen) shown.current = now;
+    return shown.current;
+  });
 }

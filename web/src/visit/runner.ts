@@ -192,8 +192,8 @@ export class Runner {
   }
 
   async #takeSeat({ name, role }: Arrival, signal: AbortSignal): Promise<Event> {
-    const { api, seatKey } = this.#means;
-    const answer = await api.takeSeat({ name, role, seat_key: await seatKey, ...(this.#link && { link: this.#link }) }, signal);
+    // At once, before what the press changes is drawn: the key is known since the room is.
+    const answer = await this.#means.api.takeSeat({ name, role, seat_key: this.#key, ...(this.#link && { link: this.#link }) }, signal);
     switch (answer.is) {
       case 'ok': {
         const { value } = answer;
