@@ -73,7 +73,7 @@ func (b *bench) page(ctx context.Context) ([]figure, error) {
 	argument, err := json.Marshal(map[string]any{
 		"page":  front.Addr + "/r/" + room.RoomID + "#name=Ben",
 		"bare":  front.Addr + "/bare/r/" + room.RoomID,
-		"pairs": 2 * b.pairs, // a visit is one figure, where a slice is thousands of requests
+		"pairs": 2 * b.pairs, // a visit is one figure, where a slice is thousands of requests; some ways take more of them
 	})
 	if err != nil {
 		return nil, err

@@ -18,11 +18,16 @@ const opened = 1_000;
 /** For the one before to be gone. */
 const between = 400;
 
+/**
+ * How somebody joins, and how many visits that takes for each that is asked for:
+ * one visit differs from the next by a seventh where the machine decides, and by
+ * a fiftieth where the network does.
+ */
 const ways = [
-  { name: 'press', atOnce: false, network: null },
-  { name: 'cold', atOnce: true, network: null },
+  { name: 'press', times: 2, atOnce: false, network: null },
+  { name: 'cold', times: 3, atOnce: true, network: null },
   // A slow phone network, as page tests have it.
-  { name: 'slow', atOnce: true, network: { latency: 150, downloadThroughput: 1.6e6 / 8, uploadThroughput: 1.6e6 / 8 } },
+  { name: 'slow', times: 0.5, atOnce: true, network: { latency: 150, downloadThroughput: 1.6e6 / 8, uploadThroughput: 1.6e6 / 8 } },
 ];
 
 const launch = (...more) =>
@@ -116,7 +121,7 @@ try {
     // What is the same for all, such as the browser's own start, comes before.
     for (const address of [page, bare]) await visit(visitor, address, way);
     const besides = { bare: { a: [], b: [] }, control: { a: [], b: [] } };
-    for (let done = 0; done < pairs; done += 2) {
+    for (let done = 0; done < pairs * way.times; done += 2) {
       for (const [beside, other] of [['bare', bare], ['control', page]]) {
         const { a, b } = besides[beside];
         a.push(await visit(visitor, page, way));
