@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useLayoutEffect, useRef } from 'react';
 import { useStore } from '../../lib/useStore';
 import type { Studio } from '../../media/studio';
 import { keysOn } from './choice';
@@ -7,14 +7,14 @@ import type { Shortcut } from './table';
 
 const sheetOpen = (): boolean => document.querySelector('dialog[open]') !== null;
 
-/** Does what single keys are for, unless they are turned off. */
+/** Does what single keys are for, unless they are turned off: as soon as what they act on is drawn. */
 export function useKeys(shortcuts: readonly Shortcut[]): void {
   const on = useStore(keysOn);
   const newest = useRef(shortcuts);
-  useEffect(() => {
+  useLayoutEffect(() => {
     newest.current = shortcuts;
   }, [shortcuts]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!on) return;
     const press = (event: KeyboardEvent): void => {
       if (sheetOpen() || takesLetters(document.activeElement)) return;
@@ -31,7 +31,7 @@ export function useKeys(shortcuts: readonly Shortcut[]): void {
 /** Lets somebody who is muted speak for as long as the space bar is held. */
 export function usePushToTalk(studio: Studio, allowed: boolean): void {
   const on = useStore(keysOn);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!on || !allowed) return;
     let held = false;
     const press = (event: KeyboardEvent): void => {
