@@ -4,8 +4,8 @@ import { permissionFor } from './permission';
 export type Acquired = { track: MediaStreamTrack } | { fault: Fault };
 
 function constraintsFor(kind: Kind, deviceId: string): MediaTrackConstraints {
-  // Only wished for: a device that is gone must not keep somebody out.
-  const device = deviceId ? { deviceId: { ideal: deviceId } } : {};
+  // Merely wished for, Chromium would take its own favourite instead.
+  const device = deviceId ? { deviceId: { exact: deviceId } } : {};
   return kind === 'mic'
     ? { ...device, echoCancellation: true, noiseSuppression: true, autoGainControl: true }
     : {
@@ -30,6 +30,9 @@ export async function acquire(wishes: { kind: Kind; deviceId: string }[]): Promi
       got.set(kind, track ? { track } : { fault: 'unknown' });
     }
   } catch (error) {
+    const [only, ...others] = wishes;
+    // A device that is gone keeps nobody out: the usual one takes its place.
+    if (only?.deviceId && others.length === 0 && isGone(error)) return acquire([{ ...only, deviceId: '' }]);
     for (const wish of wishes) {
       const permission = (await permissionFor(wish.kind))?.state ?? null;
       const fault = faultOf(error, permission);
@@ -42,4 +45,10 @@ export async function acquire(wishes: { kind: Kind; deviceId: string }[]): Promi
     }
   }
   return got;
+}
+
+/** Whether no device has the id that was asked for. Not every browser's OverconstrainedError is an Error. */
+function isGone(error: unknown): boolean {
+  const name = typeof error === 'object' && error !== null && 'name' in error ? error.name : '';
+  return name === 'OverconstrainedError' || name === 'NotFoundError';
 }
