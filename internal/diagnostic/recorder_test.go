@@ -128,8 +128,6 @@ func TestCallsAreListedWithinASecond(t *testing.T) {
 	})
 }
 
-// TestListsOfSeveralWriters has two processes write the calls of one project,
-// in blocks whose numbers overlap, and turns the pages.
 func TestCallsAreListedAsTheyCameIn(t *testing.T) {
 	t.Parallel()
 	s := newShelf()
@@ -152,6 +150,8 @@ func TestCallsAreListedAsTheyCameIn(t *testing.T) {
 	}
 }
 
+// TestListsOfSeveralWriters has two processes write the calls of one project,
+// in blocks whose numbers overlap, and turns the pages.
 func TestListsOfSeveralWriters(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
