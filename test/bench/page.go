@@ -18,6 +18,7 @@ import (
 	"parley/client"
 	"parley/internal/api/page"
 	"parley/test/bench/measure"
+	"parley/web"
 )
 
 // joining is where the programs are that visit pages in a browser. The bench
@@ -41,8 +42,8 @@ type visit struct{ Sound, Frame float64 }
 type visits struct{ A, B []visit }
 
 // page compares how soon somebody who joins hears and sees who is there, on the
-// room page and on a page that is nothing but LiveKit's client. Both are served
-// on one origin, by one handler, and measured from outside.
+// room page and on a page that is nothing but LiveKit's client. The files of both
+// are served on one origin, by one handler, and both are measured from outside.
 func (b *bench) page(ctx context.Context) ([]figure, error) {
 	if err := browserThere(); err != nil {
 		return nil, err
@@ -133,18 +134,26 @@ func (b *bench) node(ctx context.Context, program, argument string) ([]byte, err
 	return out, err
 }
 
-// serveBoth serves a Parley, and under /bare/ the bare page, on one origin,
-// which is the server's Addr.
+// serveBoth serves the room page, and under /bare/ the bare one, on one origin,
+// which is the server's Addr. What either asks of the API or of the media engine
+// goes on to a Parley: only their files may not take different ways.
 func serveBoth(parley, bare string) (*http.Server, error) {
-	handler, err := page.New(os.DirFS(bare), nobodyEmbeds{})
+	ours, err := page.New(web.Assets(), nobodyEmbeds{})
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := page.New(os.DirFS(bare), nobodyEmbeds{})
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/bare/", http.StripPrefix("/bare", handler))
+	mux.Handle("/", ours)
+	mux.Handle("/bare/", http.StripPrefix("/bare", theirs))
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: parley})
 	proxy.ErrorLog = log.New(io.Discard, "", 0) // a visitor who goes cuts off what is under way
-	mux.Handle("/", proxy)
+	for _, path := range []string{"/api/", "/rtc", "/rtc/"} {
+		mux.Handle(path, proxy)
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
