@@ -102,41 +102,6 @@ test('whoever is on the way in can still mute and switch the camera off, and com
   await person.close();
 });
 
-test('the microphone that somebody chose is opened the next time, too, and the usual one when that is gone', async () => {
-  const room = await server.createRoom();
-  const person = await Person.arrive(browser);
-  const { page } = person;
-  await page.addInitScript(() => {
-    const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
-    navigator.mediaDevices.getUserMedia = async (wanted) => {
-      const stream = await ask(wanted);
-      document.documentElement.dataset['opened'] = stream.getAudioTracks()[0]?.label ?? '';
-      return stream;
-    };
-  });
-  const opened = (): Promise<string | null> => page.locator('html').getAttribute('data-opened');
-  await person.open(room.guest_link);
-  await page.getByText('Your microphone works.').waitFor();
-  const other = 'Fake Audio Input 2';
-  expect(await opened()).not.toBe(other);
-  await page.getByLabel('Microphone', { exact: true }).selectOption({ label: other });
-  await expect.poll(opened, { timeout: 10_000 }).toBe(other);
-
-  await page.reload();
-  await page.getByText('Your microphone works.').waitFor();
-  expect(await opened()).toBe(other);
-  expect(await page.getByLabel('Microphone', { exact: true }).evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.label)).toBe(other);
-
-  const chosen = await page.getByLabel('Microphone', { exact: true }).inputValue();
-  await page.evaluate((id) => {
-    for (const [key, value] of Object.entries(localStorage)) localStorage.setItem(key, String(value).replaceAll(id, 'unplugged'));
-  }, chosen);
-  await page.reload();
-  await page.getByText('Your microphone works.').waitFor();
-  expect(await opened()).toBe('Fake Default Audio Input');
-  await person.close();
-});
-
 /** Presses Tab until the control of that name has the focus. */
 async function tabTo(person: Person, name: string): Promise<void> {
   for (let i = 0; i < 40; i++) {

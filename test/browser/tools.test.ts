@@ -160,6 +160,17 @@ test('a guest has no tool, with the page or without', async () => {
     readmit: { identity },
     locks: { locks: { microphone: true } },
     role: { identity, role: 'cohost' },
+    people: {},
+    'waiting/admit': {},
+    'waiting/turn-away': { identity },
+    invitations: { role: 'cohost' },
+    breakouts: { names: ['Red'] },
+    'breakouts/close': {},
+    broadcast: { text: 'Hello' },
+    move: { identity, to: 0 },
+    'hand/lower': { identity },
+    'hands/lower': {},
+    end: {},
   })) {
     expect(await server.ask(room.room_id, path, { seat_key, ...body }), path).toMatchObject({ status: 403, code: 'not_host' });
   }

@@ -82,6 +82,10 @@ test('a host opens the room ten minutes before, and who waits comes in, whatever
   await host.button('Open the room now').click();
   await host.button('Leave').first().waitFor();
   await guest.button('Leave').first().waitFor({ timeout: 20_000 });
+  const later = await Person.arrive(browser);
+  await later.open(room.guest_link);
+  await later.page.getByText(/^Starts \S.* · 2 people are here$/).waitFor();
+  await partings([later]);
   await guest.close();
   await host.close();
 });

@@ -4,7 +4,7 @@ import { calendarFile } from './calendar';
 import { ServerClock } from './clock';
 import { initials } from './initials';
 import { Lazy } from './lazy';
-import { moment } from './moment';
+import { moment, momentNear } from './moment';
 import { minutesAndSeconds, remaining } from './remaining';
 import { sha256 } from './sha256';
 import { span } from './span';
@@ -121,6 +121,12 @@ test('a moment is told in the viewer’s zone, by its name', () => {
   expect(words).toMatch(/Sunday, January 31, 2027/);
   expect(words).toMatch(/9:30/);
   expect(words).toMatch(/Central European Standard Time$/);
+});
+
+test('of a moment today, the time of day is told', () => {
+  const noon = new Date(2027, 0, 31, 12).getTime();
+  expect(momentNear(noon, noon + 3_600_000)).toMatch(/^12:00(\sPM)?$/); // by the clock of who runs it
+  expect(momentNear(noon, noon + 24 * 3_600_000)).toMatch(/^Sunday, January 31, 2027/);
 });
 
 describe('a calendar file', () => {

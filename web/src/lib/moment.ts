@@ -29,3 +29,8 @@ export function moment(ms: number, timeZone?: string): string {
     ...(timeZone && { timeZone }),
   }).format(ms);
 }
+
+/** A moment near to now: of today, the time of day is enough. */
+export function momentNear(ms: number, now: number): string {
+  return new Date(ms).toDateString() === new Date(now).toDateString() ? timeOfDay(ms) : moment(ms);
+}

@@ -35,6 +35,10 @@ export interface Desk {
 /** Whether a device runs, if only for another to take its place. */
 export const runs = (capture: Capture): boolean => capture.is === 'live' || (capture.is === 'asking' && capture.live);
 
+/** Whether there is a device of that kind to take instead, also of one that failed. */
+export const canChoose = (desk: Desk, kind: Kind): boolean =>
+  runs(desk[kind]) || (desk[kind].is !== 'off' && desk.devices[kind].length > 1);
+
 /** Whether others hear the visitor, as far as this page is concerned. */
 export const isHeard = (desk: Desk): boolean => desk.micOn && runs(desk.mic);
 

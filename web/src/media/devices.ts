@@ -1,10 +1,8 @@
-export interface Devices {
-  mics: MediaDeviceInfo[];
-  cameras: MediaDeviceInfo[];
-  speakers: MediaDeviceInfo[];
-}
+import type { Choice } from './choices';
 
-export const noDevices: Devices = { mics: [], cameras: [], speakers: [] };
+export type Devices = Record<Choice, MediaDeviceInfo[]>;
+
+export const noDevices: Devices = { mic: [], camera: [], speaker: [] };
 
 /**
  * What is plugged in. Devices without an id are ones the browser does not name
@@ -14,8 +12,8 @@ export async function listDevices(): Promise<Devices> {
   const all = await navigator.mediaDevices.enumerateDevices().catch(() => []);
   const real = all.filter(({ deviceId }) => !['', 'default', 'communications'].includes(deviceId));
   return {
-    mics: real.filter((device) => device.kind === 'audioinput'),
-    cameras: real.filter((device) => device.kind === 'videoinput'),
-    speakers: real.filter((device) => device.kind === 'audiooutput'),
+    mic: real.filter((device) => device.kind === 'audioinput'),
+    camera: real.filter((device) => device.kind === 'videoinput'),
+    speaker: real.filter((device) => device.kind === 'audiooutput'),
   };
 }

@@ -55,6 +55,7 @@ export const ar: Messages = {
   'lobby.stale': 'تعذّر تحميل جزء من هذه الصفحة. أعد تحميل الصفحة ثم انضم مرة أخرى.',
 
   'schedule.starts': 'تبدأ {when}',
+  'schedule.started': 'بدأت: {when}',
   'schedule.in': 'تُفتح بعد',
   'schedule.now': 'تُفتح الآن…',
   'schedule.soon': {

@@ -48,6 +48,7 @@ export const de: Messages = {
   'lobby.stale': 'Ein Teil dieser Seite konnte nicht geladen werden. Laden Sie die Seite neu und treten Sie dann noch einmal bei.',
 
   'schedule.starts': 'Beginn: {when}',
+  'schedule.started': 'Begonnen: {when}',
   'schedule.in': 'Öffnet in',
   'schedule.now': 'Der Raum öffnet jetzt …',
   'schedule.soon': { one: 'Der Raum öffnet in 1 Minute.', other: 'Der Raum öffnet in {n} Minuten.' },

@@ -51,6 +51,7 @@ export const en = {
   'lobby.stale': 'A part of this page could not be loaded. Reload the page, then join again.',
 
   'schedule.starts': 'Starts {when}',
+  'schedule.started': 'Started {when}',
   'schedule.in': 'Opens in',
   'schedule.now': 'It opens now…',
   'schedule.soon': { one: 'The room opens in 1 minute.', other: 'The room opens in {n} minutes.' },

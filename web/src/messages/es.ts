@@ -48,6 +48,7 @@ export const es: Messages = {
   'lobby.stale': 'No se pudo cargar una parte de esta página. Recárgala y vuelve a entrar.',
 
   'schedule.starts': 'Comienza: {when}',
+  'schedule.started': 'Comenzó: {when}',
   'schedule.in': 'Se abre en',
   'schedule.now': 'Se está abriendo…',
   'schedule.soon': { one: 'La sala se abre en 1 minuto.', other: 'La sala se abre en {n} minutos.' },

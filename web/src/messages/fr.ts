@@ -48,6 +48,7 @@ export const fr: Messages = {
   'lobby.stale': 'Une partie de cette page n’a pas pu être chargée. Rechargez la page, puis entrez de nouveau.',
 
   'schedule.starts': 'Début : {when}',
+  'schedule.started': 'Début : {when}',
   'schedule.in': 'Ouvre dans',
   'schedule.now': 'La salle s’ouvre…',
   'schedule.soon': { one: 'La salle ouvre dans {n} minute.', other: 'La salle ouvre dans {n} minutes.' },

@@ -48,6 +48,7 @@ export const tr: Messages = {
   'lobby.stale': 'Bu sayfanın bir bölümü yüklenemedi. Sayfayı yenileyin, sonra yeniden katılın.',
 
   'schedule.starts': 'Başlangıç: {when}',
+  'schedule.started': 'Başladı: {when}',
   'schedule.in': 'Açılmasına kalan',
   'schedule.now': 'Şimdi açılıyor…',
   'schedule.soon': { one: 'Oda 1 dakika içinde açılıyor.', other: 'Oda {n} dakika içinde açılıyor.' },

@@ -38,11 +38,8 @@ const hasKeys = matchMedia('(any-pointer: fine)').matches;
 /** A small window over a large one. */
 const windows = 'M21.5 11V6A1.5 1.5 0 0 0 20 4.5H4A1.5 1.5 0 0 0 2.5 6v11A1.5 1.5 0 0 0 4 18.5h5.5M13 13.5h8a.5.5 0 0 1 .5.5v5a.5.5 0 0 1-.5.5h-8a.5.5 0 0 1-.5-.5v-5a.5.5 0 0 1 .5-.5Z';
 
-const canChooseSpeaker = 'setSinkId' in HTMLMediaElement.prototype;
-
 /** What is needed now and then. */
 export function MoreSheet({ desk, studio, invite, together, unread, onChat, people, onPeople, onRooms, onKeys, onCheck, onEnd, onClose }: Props): ReactElement {
-  const { devices, chosen } = desk;
   return (
     <Sheet title={t('more.title')} onClose={onClose}>
       {together}
@@ -80,31 +77,9 @@ export function MoreSheet({ desk, studio, invite, together, unread, onChat, peop
       {desk.video && <ViewPart />}
       <section className="sheet-part">
         <h3>{t('more.devices')}</h3>
-        <DeviceSelect
-          label={t('mic.label')}
-          usual={t('mic.default')}
-          devices={devices.mics}
-          chosen={chosen.mic}
-          onChoose={(id) => void studio.choose('mic', id)}
-        />
-        {canChooseSpeaker && (
-          <DeviceSelect
-            label={t('speaker.label')}
-            usual={t('speaker.default')}
-            devices={devices.speakers}
-            chosen={chosen.speaker}
-            onChoose={(id) => void studio.choose('speaker', id)}
-          />
-        )}
-        {desk.video && (
-          <DeviceSelect
-            label={t('camera.label')}
-            usual={t('camera.default')}
-            devices={devices.cameras}
-            chosen={chosen.camera}
-            onChoose={(id) => void studio.choose('camera', id)}
-          />
-        )}
+        <DeviceSelect of="mic" desk={desk} studio={studio} />
+        <DeviceSelect of="speaker" desk={desk} studio={studio} />
+        {desk.video && <DeviceSelect of="camera" desk={desk} studio={studio} />}
         <BlurSwitch desk={desk} studio={studio} />
       </section>
       {invite && (

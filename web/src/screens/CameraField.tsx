@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { initials } from '../lib/initials';
-import type { Desk } from '../media/desk';
+import { canChoose, type Desk } from '../media/desk';
 import type { Studio } from '../media/studio';
 import { t } from '../messages';
 import { BlurSwitch } from '../ui/BlurSwitch';
@@ -48,15 +48,7 @@ export function CameraField({ desk, studio, name, still }: { desk: Desk; studio:
         </div>
       )}
       {/* Also before the camera runs: nothing below may move when it does. */}
-      {camera.is !== 'failed' && (
-        <DeviceSelect
-          label={t('camera.label')}
-          usual={t('camera.default')}
-          devices={desk.devices.cameras}
-          chosen={desk.chosen.camera}
-          onChoose={(id) => void studio.choose('camera', id)}
-        />
-      )}
+      {(camera.is !== 'failed' || canChoose(desk, 'camera')) && <DeviceSelect of="camera" desk={desk} studio={studio} />}
       <Switch label={t('lobby.camera')} on={cameraOn} onChange={(on) => void studio.wishCameraOn(on)} />
     </section>
   );

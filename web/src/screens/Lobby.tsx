@@ -1,5 +1,6 @@
 import { useEffect, useId, useRef, useState, useSyncExternalStore, type FormEvent, type ReactElement, type ReactNode } from 'react';
 import type { ServerClock } from '../lib/clock';
+import { momentNear } from '../lib/moment';
 import { useTime } from '../lib/useTime';
 import { choices } from '../media/choices';
 import type { Desk } from '../media/desk';
@@ -52,6 +53,14 @@ function unusable({ room_type, features, you: { may_send } }: Preview): string |
   if (!may_send.microphone) return t(unseen && features.camera ? 'lobby.neither' : 'lobby.noMic');
   if (!unseen) return null;
   return t(features.camera ? 'lobby.noCamera' : 'lobby.noCameras');
+}
+
+/** Since when an open room has been, if that was planned, and how many are in it. */
+function underWay({ participants, start_time, server_time }: Preview): string {
+  const people = participants === 0 ? t('lobby.nobody') : count('lobby.people', participants);
+  if (!start_time) return people;
+  const [start, now] = [Date.parse(start_time), Date.parse(server_time)];
+  return `${t(start > now ? 'schedule.starts' : 'schedule.started', { when: momentNear(start, now) })} · ${people}`;
 }
 
 /** This is you, this is the room, join. */
@@ -112,9 +121,7 @@ export function Lobby({ lobby, presetName, studio, clock, check, Schedule, onJoi
           <bdi>{preview.title}</bdi>
         </h1>
         {start === null ? (
-          <p className="quiet">
-            {preview.participants === 0 ? t('lobby.nobody') : count('lobby.people', preview.participants)}
-          </p>
+          <p className="quiet">{underWay(preview)}</p>
         ) : (
           Schedule && <Schedule preview={preview} start={start} now={now} />
         )}

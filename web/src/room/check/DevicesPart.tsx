@@ -1,10 +1,11 @@
 import { useEffect, useState, type ReactElement } from 'react';
 import { watchLevel } from '../../media/level';
-import type { Desk } from '../../media/desk';
+import { canChoose, type Desk } from '../../media/desk';
 import type { Studio } from '../../media/studio';
 import { t } from '../../messages';
 import { Meter } from '../../screens/Meter';
 import { DeviceFault } from '../../ui/DeviceFault';
+import { DeviceSelect } from '../../ui/DeviceSelect';
 import { playTones } from './tones';
 
 /** Microphone, camera and speaker, in sentences, with what helps. */
@@ -15,17 +16,20 @@ export function DevicesPart({ desk, studio }: { desk: Desk; studio: Studio }): R
       {desk.may.mic && (
         <section className="sheet-part">
           <h3>{t('mic.label')}</h3>
+          {canChoose(desk, 'mic') && <DeviceSelect of="mic" desk={desk} studio={studio} headed />}
           <MicFinding desk={desk} studio={studio} />
         </section>
       )}
       {desk.video && desk.may.camera && (
         <section className="sheet-part">
           <h3>{t('camera.label')}</h3>
+          {canChoose(desk, 'camera') && <DeviceSelect of="camera" desk={desk} studio={studio} headed />}
           <CameraFinding desk={desk} studio={studio} />
         </section>
       )}
       <section className="sheet-part">
         <h3>{t('speaker.label')}</h3>
+        <DeviceSelect of="speaker" desk={desk} studio={studio} headed />
         <div>
           <button
             type="button"

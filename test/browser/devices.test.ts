@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { Person, phone } from './browser';
+import { browser, partings, server, setting } from './setting';
+
+// Two cameras, and as always two microphones and two speakers beside the usual ones.
+setting({ flags: ['--demo'], media: ['--use-fake-device-for-media-stream=device-count=2,fps=10', '--use-fake-ui-for-media-stream'] });
+
+type Kind = 'Microphone' | 'Camera' | 'Speaker';
+
+/** Somebody whose page notes which devices it opened last, and finds those that are busy so. */
+async function arrive(busy: { usualCamera?: boolean } = {}): Promise<Person> {
+  const person = await Person.arrive(browser);
+  await person.page.addInitScript(({ usualCamera }) => {
+    const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+    navigator.mediaDevices.getUserMedia = async (wanted) => {
+      const video = wanted?.video;
+      if (usualCamera && typeof video === 'object' && !video.deviceId) throw new DOMException('Could not start video source', 'NotReadableError');
+      const stream = await ask(wanted);
+      for (const track of stream.getTracks()) document.documentElement.dataset[track.kind] = track.label;
+      return stream;
+    };
+  }, busy);
+  return person;
+}
+
+const opened = (person: Person, kind: 'audio' | 'video'): Promise<string | null> => person.page.locator('html').getAttribute(`data-${kind}`);
+const list = (person: Person, kind: Kind) => person.page.getByRole('combobox', { name: kind, exact: true });
+const chosen = (person: Person, kind: Kind): Promise<string | undefined> =>
+  list(person, kind).evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.label);
+
+/** The speakers on which the others are heard, by their names. */
+const heardOn = (person: Person): Promise<string[]> =>
+  person.page.evaluate(async () => {
+    const devices = await navigator.mediaDevices.enumerateDevices();
+    return [...document.querySelectorAll('audio')].map(({ sinkId }) => devices.find(({ deviceId, kind }) => kind === 'audiooutput' && deviceId === (sinkId || 'default'))?.label ?? '');
+  });
+
+async function devicesWork(person: Person): Promise<void> {
+  await person.page.getByText('Your microphone works.').first().waitFor();
+  await person.page.locator('.preview video').waitFor();
+}
+
+test('what somebody chose is used the next time, too, and the usual one when that is gone', async () => {
+  const links = server.demo('video');
+  const person = await arrive();
+  const { page } = person;
+  await person.open(links.guest);
+  await devicesWork(person);
+  expect(await opened(person, 'audio')).toBe('Fake Default Audio Input');
+  expect(await opened(person, 'video')).toBe('fake_device_0');
+  await list(person, 'Microphone').selectOption({ label: 'Fake Audio Input 2' });
+  await expect.poll(() => opened(person, 'audio')).toBe('Fake Audio Input 2');
+  await list(person, 'Camera').selectOption({ label: 'fake_device_1' });
+  await expect.poll(() => opened(person, 'video')).toBe('fake_device_1');
+  // Where one hears whether the speaker is the right one, one can choose another.
+  await person.button('Check connection and devices').click();
+  await page.getByRole('dialog').getByRole('combobox', { name: 'Speaker' }).selectOption({ label: 'Fake Audio Output 2' });
+  await person.seen('desktop-light-check-devices');
+  await person.button('Close').click();
+
+  const other = await Person.arrive(browser, { viewport: phone });
+  await other.join(links.guest, 'Ben');
+  await page.reload();
+  await devicesWork(person);
+  expect([await opened(person, 'audio'), await opened(person, 'video')]).toEqual(['Fake Audio Input 2', 'fake_device_1']);
+  expect([await chosen(person, 'Microphone'), await chosen(person, 'Camera')]).toEqual(['Fake Audio Input 2', 'fake_device_1']);
+  await page.getByLabel('Your name').fill('Amina');
+  await person.button('Join').click();
+  await person.untilHeard();
+  expect(await heardOn(person)).toEqual(['Fake Audio Output 2']);
+  await other.untilHeard();
+
+  await page.evaluate(() => {
+    for (const kind of ['mic', 'camera', 'speaker']) localStorage.setItem(`parley.device.${kind}`, 'unplugged');
+  });
+  await page.reload();
+  await devicesWork(person);
+  expect([await opened(person, 'audio'), await opened(person, 'video')]).toEqual(['Fake Default Audio Input', 'fake_device_0']);
+  await person.button('Join').click();
+  await person.untilHeard();
+  expect(await heardOn(person)).toEqual(['Fake Default Audio Output']);
+  await partings([person, other], /Failed to set sink id/); // LiveKit's, of the speaker that is gone
+});
+
+test('who chooses with keys keeps the place, and another device stands in for one that is busy', async () => {
+  const room = await server.createMeeting({});
+  const person = await arrive({ usualCamera: true });
+  const { page } = person;
+  await person.open(room.guest_link);
+  await page.getByText('Your microphone works.').waitFor();
+  await list(person, 'Microphone').focus();
+  for (const label of ['Fake Audio Input 1', 'Fake Audio Input 2']) {
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(() => opened(person, 'audio')).toBe(label);
+    await page.getByText('Your microphone works.').waitFor();
+  }
+  expect(await list(person, 'Microphone').evaluate((select) => select === document.activeElement)).toBe(true);
+
+  await page.getByText('Another program holds the camera.').waitFor();
+  await person.seen('desktop-light-camera-busy');
+  await list(person, 'Camera').selectOption({ label: 'fake_device_1' });
+  await page.locator('.preview video').waitFor();
+  expect(await opened(person, 'video')).toBe('fake_device_1');
+  await partings([person]);
+});
