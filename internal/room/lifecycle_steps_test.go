@@ -134,7 +134,14 @@ func (m *model) departed(o *stay, at time.Time, reason room.LeaveReason) {
 		return
 	}
 	m.end(o, at, reason)
-	if s := m.seats[o.browser]; s.connection == o.connection {
+	s := m.seats[o.browser]
+	latest := s.connection == o.connection
+	for _, other := range m.byJoin() {
+		if latest && other.browser == o.browser && other.to.IsZero() {
+			s.state, s.connection = room.Joined, other.connection
+		}
+	}
+	if latest && s.connection == o.connection {
 		now := m.clock.Now()
 		switch wait := now.Add(room.ReturnWithin); {
 		case reason == room.LeftRemoved:

@@ -172,7 +172,15 @@ func (s *Service) depart(ctx context.Context, r *Room, a Attendance, at, now tim
 		return err
 	}
 	if latest {
-		if seat.vacate(reason, now); seat.State == Free {
+		present, err := s.store.Present(ctx, r.ID)
+		if err != nil {
+			return err
+		}
+		// What came and went may be heard of after what is there now: a look was quicker.
+		if !seat.keep(present) {
+			seat.vacate(reason, now)
+		}
+		if seat.State == Free {
 			r.lower(&seat)
 		}
 		if err := s.store.UpdateSeat(ctx, seat); err != nil {
@@ -187,6 +195,18 @@ func (s *Service) depart(ctx context.Context, r *Room, a Attendance, at, now tim
 		r.emptied(at)
 	}
 	return nil
+}
+
+// keep leaves a seat to the latest of its holder's connections that are there;
+// false when there is none.
+func (seat *Seat) keep(present []Attendance) bool {
+	kept := false
+	for _, a := range present {
+		if a.SeatID == seat.ID {
+			seat.State, seat.Connection, kept = Joined, a.Connection, true
+		}
+	}
+	return kept
 }
 
 // vacate decides what becomes of a seat whose holder's connection has ended.

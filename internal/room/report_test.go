@@ -84,3 +84,28 @@ func TestReportsOutliveAStall(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// A look may be quicker than the reports of what went before. Whoever is in
+// keeps their seat then, and a full room takes nobody in their place.
+func TestReportsAfterALook(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ctx := context.Background()
+	id, _ := h.create(t, room.Request{MaxParticipants: 1})
+	a := h.enter(t, id, guest(1), "PA_1")
+	h.engine.put(a.SessionID, a.Seat.ID, "PA_3", h.clock.Now())
+	h.Reconcile(ctx)
+	h.ParticipantLeft(a.SessionID, a.Seat.ID, "PA_1", h.clock.Now(), room.LeftReplaced)
+	h.ParticipantJoined(a.SessionID, a.Seat.ID, "PA_2", h.clock.Now())
+	h.ParticipantLeft(a.SessionID, a.Seat.ID, "PA_2", h.clock.Now(), room.LeftByChoice)
+	h.ParticipantJoined(a.SessionID, a.Seat.ID, "PA_3", h.clock.Now())
+	if seat, err := h.db.Seat(ctx, id, a.Seat.ID); err != nil || seat.State != room.Joined || seat.Connection != "PA_3" {
+		t.Errorf("the seat of who is in: %+v, %v", seat, err)
+	}
+	_, err := h.TakeSeat(ctx, id, guest(2))
+	refused(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
+	h.leave(a, "PA_3", room.LeftByChoice)
+	if _, err := h.TakeSeat(ctx, id, guest(2)); err != nil {
+		t.Error(err)
+	}
+}

@@ -388,11 +388,9 @@ func (s *Service) occupancy(ctx context.Context, r *Room, now time.Time) (Occupa
 		if seat.HeldUntil.IsZero() || seat.HeldUntil.After(now) {
 			continue
 		}
-		seat.State, seat.HeldUntil = Free, time.Time{}
-		for _, a := range present {
-			if a.SeatID == seat.ID {
-				seat.State, seat.Connection = Joined, a.Connection
-			}
+		seat.HeldUntil = time.Time{}
+		if !seat.keep(present) {
+			seat.State = Free
 		}
 		if err := s.store.UpdateSeat(ctx, seat); err != nil {
 			return o, err
