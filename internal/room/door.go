@@ -57,22 +57,25 @@ type Admission struct {
 	left []string // sessions that the seat's holder has to leave first
 }
 
-// Preview says what a visitor would find and be. It changes nothing.
+// Preview says what a visitor would find and be at this moment: what is due and
+// not written down yet has happened for them. It changes nothing.
 func (s *Service) Preview(ctx context.Context, roomID string, v Visit) (Preview, error) {
+	now := s.now()
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
 		return Preview{}, err
 	}
-	if r.State != Scheduled { // who is early may look
-		if err := refusal(r); err != nil {
-			return Preview{}, err
-		}
-	}
-	project, err := s.admittingProject(ctx, r)
+	o, err := s.store.Occupancy(ctx, r.ID)
 	if err != nil {
 		return Preview{}, err
 	}
-	o, err := s.store.Occupancy(ctx, r.ID)
+	r.openWhenDue(now)
+	var project project.Project
+	if r.State == Scheduled { // who is early may look
+		project, err = s.admittingProject(ctx, r)
+	} else {
+		project, err = s.admits(ctx, r, o, now)
+	}
 	if err != nil {
 		return Preview{}, err
 	}
@@ -84,7 +87,7 @@ func (s *Service) Preview(ctx context.Context, roomID string, v Visit) (Preview,
 		}
 		keyHash = seal.Hash(v.SeatKey)
 	}
-	link, verdict, err := s.judge(ctx, r, v.Link, keyHash, s.now())
+	link, verdict, err := s.judge(ctx, r, v.Link, keyHash, now)
 	if err != nil {
 		return Preview{}, err
 	}

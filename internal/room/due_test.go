@@ -59,8 +59,15 @@ func TestOpeningAroundTheChangesOfTheClocks(t *testing.T) {
 		_, err = h.TakeSeat(t.Context(), visited, guest(1))
 		refused(t, err, fault.Conflict, "room_not_open", "this room is not open yet: it opens at "+c.instant)
 		h.clock.pass(time.Millisecond)
-		if _, err := h.TakeSeat(t.Context(), visited, guest(1)); err != nil { // before any sweep
+		// Before any sweep it is open for who comes in, and for who only looks.
+		if _, err := h.TakeSeat(t.Context(), visited, guest(1)); err != nil {
 			t.Error(err)
+		}
+		if p, err := h.Preview(t.Context(), swept, guest(1)); err != nil || p.Room.State != room.Open || !p.OpensAt.IsZero() {
+			t.Errorf("%s: previewed as %+v, %v", c.local, p, err)
+		}
+		if r := h.room(t, swept); r.State != room.Scheduled {
+			t.Errorf("%s: who looked has opened it: %s", c.local, r.State)
 		}
 		h.Sweep(t.Context())
 		for _, id := range []string{visited, swept} {

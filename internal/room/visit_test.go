@@ -231,17 +231,18 @@ func TestOverIsOverBeforeTheSweep(t *testing.T) {
 				if swept {
 					h.Sweep(ctx)
 				}
-				_, err := h.TakeSeat(ctx, id, guest(1))
-				refused(t, err, fault.Gone, "room_ended", "this room has ended")
-				if f := fault.From(err); f.Reason != c.reason {
-					t.Errorf("reason %q, want %q", f.Reason, c.reason)
+				_, seat := h.TakeSeat(ctx, id, guest(1))
+				_, preview := h.Preview(ctx, id, guest(1))
+				for _, err := range []error{seat, preview} {
+					refused(t, err, fault.Gone, "room_ended", "this room has ended")
+					if f := fault.From(err); f.Reason != c.reason {
+						t.Errorf("reason %q, want %q", f.Reason, c.reason)
+					}
 				}
 				if over := h.room(t, id).Over(); over != swept {
 					t.Errorf("over: %v", over)
 				}
 			}
-			_, err := h.Preview(ctx, id, room.Visit{})
-			refused(t, err, fault.Gone, "room_ended", "this room has ended")
 		})
 	}
 }

@@ -14,12 +14,14 @@ test('who is early sees the countdown and comes in by itself within two seconds 
   const start = new Date(Date.now() + 12_000);
   const room = await server.schedule(start);
   const guest = await Person.arrive(browser, { viewport: phone });
-  const idle = await Person.arrive(browser);
+  const idle = await Person.arrive(browser, { viewport: phone });
+  const place = () => idle.page.locator('.lobby-join button').boundingBox();
   for (const person of [guest, idle]) {
     await person.open(room.guest_link);
     await person.page.getByRole('timer').getByText('second').waitFor();
     await person.page.getByLabel('Your name').fill(person === guest ? 'Ben' : 'Chen');
   }
+  const before = await place();
   await guest.button('Join when it opens').click();
   await guest.page.getByText('You come in by yourself as soon as it opens.', { exact: false }).waitFor();
   // The devices are ready before.
@@ -29,7 +31,9 @@ test('who is early sees the countdown and comes in by itself within two seconds 
   expect(Date.now()).toBeGreaterThanOrEqual(start.getTime());
   expect(Date.now() - start.getTime()).toBeLessThan(2_500);
 
-  // Who did not ask for it is not taken in, but can come in now.
+  // Who did not ask for it is not taken in, but can come in now, and presses where the button was.
+  await idle.button('Join').waitFor();
+  expect(await place()).toEqual(before);
   await idle.button('Join').click();
   await idle.button('Leave').first().waitFor();
   await Promise.all([guest.untilHeard(), idle.untilHeard()]);

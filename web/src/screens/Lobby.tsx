@@ -168,6 +168,12 @@ export function Lobby({ lobby, presetName, studio, clock, check, Schedule, onJoi
         {check}
         <div className="lobby-join">
           <TroubleText trouble={trouble} />
+          {/* Above the button, which stays where it is when this goes: somebody may be about to press it. */}
+          {start !== null && (
+            <p className="small quiet lobby-hint" role="status">
+              {closed ? t(eager ? 'lobby.waits' : you.role === 'host' ? 'lobby.hostEarly' : 'lobby.early') : early && t('lobby.openNow.text')}
+            </p>
+          )}
           {closed && !arrival ? (
             <button type="submit" className={eager ? 'primary pressed' : 'primary'} aria-pressed={eager}>
               {eager && <Icon name="check" />}
@@ -182,11 +188,6 @@ export function Lobby({ lobby, presetName, studio, clock, check, Schedule, onJoi
             <button type="button" className="secondary" onClick={onGiveUp}>
               {t('waiting.stop')}
             </button>
-          )}
-          {start !== null && (
-            <p className="small quiet lobby-hint" role="status">
-              {closed ? t(eager ? 'lobby.waits' : you.role === 'host' ? 'lobby.hostEarly' : 'lobby.early') : early && t('lobby.openNow.text')}
-            </p>
           )}
         </div>
       </form>

@@ -1,5 +1,5 @@
 import type { Preview, Refusal, Role, Seat } from '../api/client';
-import { hasOpened, startOf } from './schedule';
+import { startOf } from './schedule';
 import type { Arrival, Event, Link, LobbyNotice, Loss, Trouble, Visit } from './state';
 
 type InLobby = Extract<Visit, { at: 'lobby' }>;
@@ -96,7 +96,7 @@ function waited(visit: InLobby, preview: Preview): Visit {
   // Somebody else came in with the host's link: that is another visit.
   if (preview.you.role !== visit.preview.you.role) return admitted(preview, null, null);
   const asked: InLobby = { ...visit, preview, polls: visit.polls + 1, pauseMs: 0 };
-  if (!hasOpened(preview)) return asked;
+  if (startOf(preview) !== null) return asked;
   return visit.eager && visit.typed ? joining(asked, visit.typed) : { ...asked, notice: 'open' };
 }
 
@@ -129,8 +129,8 @@ function refused(visit: Visit, refusal: Refusal, now: number): Visit {
       if (refusal.code === 'link_taken') return lobby(asGuest(visit.preview), null, 'linkTaken');
       if (visit.arrival && refusal.code === 'invalid_request') return { ...visit, trouble: 'name', arrival: null };
       // Two clocks a moment apart: whoever pressed comes in when it opens.
-      if (refusal.code === 'room_not_open' && startOf(visit.preview) !== null) {
-        return { ...visit, arrival: null, eager: true, polls: visit.polls + 1, pauseMs: refusal.waitMs };
+      if (refusal.code === 'room_not_open' && visit.preview.start_time) {
+        return { ...visit, preview: { ...visit.preview, state: 'scheduled' }, arrival: null, eager: true, polls: visit.polls + 1, pauseMs: refusal.waitMs };
       }
       if (refusal.code === 'too_many_attempts' && (!visit.arrival || visit.arrival.knocks > 0)) return unreachable(visit, refusal.waitMs);
       return page(visit.preview.title, null, visit.typed, 0);

@@ -11,12 +11,6 @@ export function entryOf(preview: Preview): number | null {
   return start === null || !preview.opens_at ? start : Date.parse(preview.opens_at);
 }
 
-/** Whether the room had opened for everybody when the server wrote this. */
-export function hasOpened(preview: Preview): boolean {
-  const start = startOf(preview);
-  return start === null || Date.parse(preview.server_time) >= start;
-}
-
 const minute = 60_000;
 
 /** How often a page that waits asks whether somebody has opened the room early. */

@@ -8,7 +8,7 @@ describe('a scheduled room', () => {
   const scheduled = preview({ state: 'scheduled', start_time: '2026-01-01T01:00:00Z', opens_at: '2026-01-01T01:00:00Z' });
   const early = after(opening, { type: 'previewed', preview: scheduled });
   const eager = after(early, { type: 'wait', name: 'Ben' });
-  const opened: Event = { type: 'previewed', preview: { ...scheduled, server_time: '2026-01-01T01:00:00Z' } };
+  const opened: Event = { type: 'previewed', preview: { ...scheduled, state: 'open' } };
 
   test('is asked about again and again, and has its first view meanwhile', () => {
     expect(early).toMatchObject({ at: 'lobby', eager: false, arrival: null });
@@ -32,7 +32,9 @@ describe('a scheduled room', () => {
 
   test('that was not open after all goes on waiting', () => {
     const knocking = after(eager, opened);
-    expect(after(knocking, refusal('room_not_open'))).toMatchObject({ at: 'lobby', eager: true, arrival: null });
+    const back = after(knocking, refusal('room_not_open'));
+    expect(back).toMatchObject({ at: 'lobby', eager: true, arrival: null });
+    expect(taskOf(back)?.do).toBe('preview');
   });
 
   test('that is cancelled says so', () => {
