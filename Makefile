@@ -50,7 +50,8 @@ test-go: $(PAGE) $(WEBHOOKS) ## Test the server, with a real PostgreSQL and real
 	go test -timeout 10m ./...
 
 test-browser: build $(BROWSER) ## Test the meeting in a real browser
-	cd test/browser && npm test
+	@rm -f test/artefacts/failed.txt
+	cd test/browser && npm test || { cat ../artefacts/failed.txt 2>/dev/null; exit 1; }
 
 fuzz: ## Fuzz every parser, ten seconds each
 	test/fuzz.sh

@@ -5,7 +5,7 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 import { expect } from 'vitest';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const artefacts = resolve(import.meta.dirname, '../artefacts');
+export const artefacts = resolve(import.meta.dirname, '../artefacts');
 
 /** A level that no silence reaches and every beep does. */
 export const audible = 0.01;

@@ -1,5 +1,7 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
-import { Person } from './browser';
+import { artefacts, Person } from './browser';
 import { Server } from './server';
 
 let running = 0;
@@ -19,6 +21,9 @@ afterEach(async ({ task }) => {
     const text = await person.page.locator('body').innerText().catch(String);
     console.error(`${name}, ${person.page.url()}:\n${text}\n${person.complaints.join('\n')}`);
     await person.picture(name).catch(console.error);
+    // The Makefile says it once more at the very end, where a log is read first.
+    const line = (words: string): string => words.replaceAll(/\s+/g, ' ').slice(0, 500);
+    appendFileSync(join(artefacts, 'failed.txt'), `${name}: ${line(text)} | ${line(person.complaints.join(' '))}\n`);
     if (running === 0) await person.close();
   }
   for (const server of Server.running) console.error(`${server.url} said:\n${server.log.slice(-20_000)}`);
