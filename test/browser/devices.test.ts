@@ -17,13 +17,18 @@ async function arrive(busy: { usualCamera?: boolean } = {}): Promise<Person> {
       if (usualCamera && typeof video === 'object' && !video.deviceId) throw new DOMException('Could not start video source', 'NotReadableError');
       const stream = await ask(wanted);
       for (const track of stream.getTracks()) document.documentElement.dataset[track.kind] = track.label;
+      const [mic] = stream.getAudioTracks();
+      if (mic) {
+        document.documentElement.dataset['quiet'] = String(mic.getSettings().noiseSuppression);
+        Object.assign(globalThis, { mic });
+      }
       return stream;
     };
   }, busy);
   return person;
 }
 
-const opened = (person: Person, kind: 'audio' | 'video'): Promise<string | null> => person.page.locator('html').getAttribute(`data-${kind}`);
+const opened = (person: Person, kind: 'audio' | 'video' | 'quiet'): Promise<string | null> => person.page.locator('html').getAttribute(`data-${kind}`);
 const list = (person: Person, kind: Kind) => person.page.getByRole('combobox', { name: kind, exact: true });
 const chosen = (person: Person, kind: Kind): Promise<string | undefined> =>
   list(person, kind).evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.label);
@@ -101,5 +106,62 @@ test('who chooses with keys keeps the place, and another device stands in for on
   await list(person, 'Camera').selectOption({ label: 'fake_device_1' });
   await page.locator('.preview video').waitFor();
   expect(await opened(person, 'video')).toBe('fake_device_1');
+  await partings([person]);
+});
+
+test('noise is taken out until somebody says otherwise, who is not asked again', async () => {
+  const room = await server.createMeeting({});
+  const other = await Person.arrive(browser, { viewport: phone });
+  await other.join(room.guest_link, 'Ben');
+  const person = await arrive();
+  const noise = person.page.getByRole('dialog').getByRole('switch', { name: 'Suppress background noise' });
+  const quiet = () => opened(person, 'quiet');
+  await person.open(room.final_link);
+  await devicesWork(person);
+  expect(await quiet()).toBe('true');
+  await person.button('Check connection and devices').click();
+  await noise.click();
+  await expect.poll(quiet).toBe('false');
+  await person.seen('desktop-light-check-noise');
+  await person.page.reload();
+  await devicesWork(person);
+  expect(await quiet()).toBe('false');
+
+  await person.button('Join').click();
+  await other.untilHeard();
+  await person.button('More').click();
+  expect(await noise.isChecked()).toBe(false);
+  await noise.click();
+  await expect.poll(quiet).toBe('true');
+  await person.page.keyboard.press('Escape');
+  await other.untilHeard();
+  await partings([person, other]);
+});
+
+// A fake microphone takes no phone calls: the browser's own word for one is said in its place.
+test('who is silenced by their own phone is told so, in the check and in the room', async () => {
+  const room = await server.createMeeting({});
+  const person = await arrive();
+  const says = (muted: boolean): Promise<void> =>
+    person.page.evaluate((muted) => {
+      const { mic } = globalThis as unknown as { mic: MediaStreamTrack };
+      Object.defineProperty(mic, 'muted', { value: muted, configurable: true });
+      mic.dispatchEvent(new Event(muted ? 'mute' : 'unmute'));
+    }, muted);
+  const told = person.page.getByText('Nobody hears you: your device has silenced the microphone.', { exact: false });
+  await person.open(room.final_link);
+  await devicesWork(person);
+  await says(true);
+  await told.waitFor();
+  await says(false);
+  await person.page.getByText('Say something to test it.').or(person.page.getByText('Your microphone works.')).waitFor();
+
+  await person.button('Join').click();
+  await person.button('Leave').first().waitFor();
+  await says(true);
+  await told.waitFor();
+  await person.seen('desktop-light-silenced');
+  await says(false);
+  await told.waitFor({ state: 'detached' });
   await partings([person]);
 });

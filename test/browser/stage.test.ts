@@ -318,6 +318,37 @@ test('a screen is shared with its sound, which has a volume of its own', async (
   await partings([amina, ben]);
 });
 
+test('a screen stays on while somebody watches, and no longer', async () => {
+  const room = await server.createMeeting({});
+  const person = await Person.arrive(browser, { viewport: phone });
+  const { page } = person;
+  await person.context.grantPermissions(['microphone', 'camera', 'screen-wake-lock']);
+  await page.addInitScript(() => {
+    const locks: WakeLockSentinel[] = [];
+    Object.assign(globalThis, { locks });
+    const request = navigator.wakeLock.request.bind(navigator.wakeLock);
+    navigator.wakeLock.request = async (type) => {
+      const lock = await request(type);
+      locks.push(lock);
+      return lock;
+    };
+  });
+  const held = () => page.evaluate(() => (globalThis as unknown as { locks: WakeLockSentinel[] }).locks.filter(({ released }) => !released).length);
+  await person.open(room.final_link);
+  await page.locator('.preview video').waitFor();
+  expect(await held()).toBe(0);
+  await person.button('Join').click();
+  await expect.poll(held).toBe(1);
+  // The browser takes it back from a page that is hidden; here that is done for it.
+  await page.evaluate(() => Promise.all((globalThis as unknown as { locks: WakeLockSentinel[] }).locks.map((lock) => lock.release())));
+  expect(await held()).toBe(0);
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  await expect.poll(held).toBe(1);
+  await person.button('Leave').first().click();
+  await expect.poll(held).toBe(0);
+  await partings([person]);
+});
+
 test('a window of its own shows who speaks, and has mute and leave', async () => {
   const { people } = await meet(['Ben']);
   const [amina] = people as [Person, Person];

@@ -1,13 +1,21 @@
 import { faultOf, type Fault, type Kind } from './faults';
 import { permissionFor } from './permission';
 
+/** A device that is wanted; without an id, the usual one. */
+export interface Wish {
+  kind: Kind;
+  deviceId: string;
+  /** Of a microphone only. */
+  noiseSuppression: boolean;
+}
+
 export type Acquired = { track: MediaStreamTrack } | { fault: Fault };
 
-function constraintsFor(kind: Kind, deviceId: string): MediaTrackConstraints {
+function constraintsFor({ kind, deviceId, noiseSuppression }: Wish): MediaTrackConstraints {
   // Merely wished for, Chromium would take its own favourite instead.
   const device = deviceId ? { deviceId: { exact: deviceId } } : {};
   return kind === 'mic'
-    ? { ...device, echoCancellation: true, noiseSuppression: true, autoGainControl: true }
+    ? { ...device, echoCancellation: true, noiseSuppression, autoGainControl: true }
     : {
         ...(deviceId ? device : { facingMode: 'user' }),
         width: { ideal: 1280 },
@@ -17,12 +25,12 @@ function constraintsFor(kind: Kind, deviceId: string): MediaTrackConstraints {
 }
 
 /** Asks the browser for these devices, for all of them with one question. */
-export async function acquire(wishes: { kind: Kind; deviceId: string }[]): Promise<Map<Kind, Acquired>> {
+export async function acquire(wishes: Wish[]): Promise<Map<Kind, Acquired>> {
   const got = new Map<Kind, Acquired>();
   try {
     const stream = await navigator.mediaDevices.getUserMedia(
       Object.fromEntries(
-        wishes.map(({ kind, deviceId }) => [kind === 'mic' ? 'audio' : 'video', constraintsFor(kind, deviceId)]),
+        wishes.map((wish) => [wish.kind === 'mic' ? 'audio' : 'video', constraintsFor(wish)]),
       ),
     );
     for (const { kind } of wishes) {

@@ -12,6 +12,8 @@ export const choices = {
   setCameraOn: (on: boolean): void => browserMemory.set('parley.camera', on ? 'on' : 'off'),
   blur: (): boolean => browserMemory.get('parley.blur') === 'on',
   setBlur: (on: boolean): void => browserMemory.set('parley.blur', on ? 'on' : 'off'),
+  noiseSuppression: (): boolean => browserMemory.get('parley.noise-suppression') !== 'off',
+  setNoiseSuppression: (on: boolean): void => browserMemory.set('parley.noise-suppression', on ? 'on' : 'off'),
   name: (): string => browserMemory.get('parley.name') ?? '',
   setName: (name: string): void => browserMemory.set('parley.name', name),
 };

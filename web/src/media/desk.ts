@@ -6,7 +6,8 @@ export type Capture =
   | { is: 'off' }
   /** `live` when another device takes the place of one that runs. */
   | { is: 'asking'; live: boolean }
-  | { is: 'live'; track: MediaStreamTrack }
+  /** `withheld`: the system gives nothing of it for now, during a phone call, say. */
+  | { is: 'live'; track: MediaStreamTrack; withheld: boolean }
   | { is: 'failed'; fault: Fault };
 
 export type ScreenCapture =
@@ -27,6 +28,8 @@ export interface Desk {
   cameraOn: boolean;
   /** Whether what is behind the visitor is blurred; null where the browser does not do that. */
   blur: boolean | null;
+  /** Whether the browser takes noise out of what the microphone hears; null where it cannot be asked to. */
+  noiseSuppression: boolean | null;
   devices: Devices;
   /** Chosen devices; empty means the usual one. */
   chosen: Record<Choice, string>;

@@ -9,6 +9,9 @@ import { permissionFor } from './permission';
 
 const off = { is: 'off' } as const;
 
+// Typed as always there; on a page without TLS it is not.
+const canSuppressNoise = (navigator.mediaDevices as MediaDevices | undefined)?.getSupportedConstraints().noiseSuppression === true;
+
 /**
  * The visitor's own devices, from the first view to the end. It outlives media
  * connections: after a restart of the server the same tracks are sent again,
@@ -24,6 +27,7 @@ export class Studio {
     micOn: choices.micOn(),
     cameraOn: choices.cameraOn(),
     blur: null,
+    noiseSuppression: canSuppressNoise ? choices.noiseSuppression() : null,
     devices: noDevices,
     chosen: { mic: choices.device('mic'), camera: choices.device('camera'), speaker: choices.device('speaker') },
   });
@@ -120,6 +124,14 @@ export class Studio {
     else this.#patch({ blur: on });
   }
 
+  /** Has the browser take noise out of what is said, or let everything through, as music needs it. */
+  async setNoiseSuppression(on: boolean): Promise<void> {
+    choices.setNoiseSuppression(on);
+    this.#patch({ noiseSuppression: on });
+    // Not every browser changes it on a microphone that runs.
+    if (this.desk.get().mic.is !== 'off') await this.#open(['mic']);
+  }
+
   /** Lets go of devices that may not be used; what the visitor wants stays remembered. */
   permit(may: Record<Kind, boolean>): void {
     this.#patch({ may });
@@ -204,13 +216,13 @@ export class Studio {
 
   async #open(kinds: Kind[]): Promise<void> {
     if (kinds.length === 0) return;
-    const { chosen } = this.desk.get();
+    const { chosen, noiseSuppression } = this.desk.get();
     const turns = kinds.map((kind) => {
       // Phones and Firefox give one device of a kind at a time: the old one goes first.
       this.#set(kind, { is: 'asking', live: runs(this.#halt(kind)) });
       return this.#turn[kind];
     });
-    const got = await acquire(kinds.map((kind) => ({ kind, deviceId: chosen[kind] })));
+    const got = await acquire(kinds.map((kind) => ({ kind, deviceId: chosen[kind], noiseSuppression: noiseSuppression ?? true })));
     kinds.forEach((kind, i) => {
       const result = got.get(kind);
       const overtaken = this.#turn[kind] !== turns[i];
@@ -228,12 +240,20 @@ export class Studio {
   }
 
   #take(kind: Kind, track: MediaStreamTrack): void {
-    this.#set(kind, { is: 'live', track });
+    const still = (): boolean => {
+      const capture = this.desk.get()[kind];
+      return capture.is === 'live' && capture.track === track;
+    };
+    const follow = (): void => {
+      if (still()) this.#set(kind, { is: 'live', track, withheld: track.muted });
+    };
+    this.#set(kind, { is: 'live', track, withheld: track.muted });
+    track.addEventListener('mute', follow);
+    track.addEventListener('unmute', follow);
     if (kind === 'camera') this.#followBlur(track);
     // Unplugged, or taken back in the browser's settings: try what is left.
     track.addEventListener('ended', () => {
-      const capture = this.desk.get()[kind];
-      if (capture.is === 'live' && capture.track === track) void this.#open([kind]);
+      if (still()) void this.#open([kind]);
     });
   }
 

@@ -39,6 +39,9 @@ export function Banners({ room, link, desk, studio, notice, onNoticed, word, unh
   const long = useLasting(gone, 15_000);
   useEvents(room, playback);
   const quality = useQuality(room.localParticipant);
+  // A phone that comes back to the page has its devices again at once.
+  const unheardOf = useLasting(desk.micOn && desk.mic.is === 'live' && desk.mic.withheld, 1_000);
+  const unseen = useLasting(desk.camera.is === 'live' && desk.camera.withheld, 1_000);
   const weak = useLasting(quality === ConnectionQuality.Poor && link.is === 'up', 4_000);
   return (
     <div className="banners">
@@ -70,6 +73,8 @@ export function Banners({ room, link, desk, studio, notice, onNoticed, word, unh
         {moving && <p className="banner">{movingWords(link)}</p>}
         {away && <p className="banner">{t(long ? 'room.stillTrying' : 'room.reconnecting')}</p>}
         {!away && weak && <WeakBanner desk={desk} />}
+        {unheardOf && <p className="banner">{t('mic.withheld')}</p>}
+        {unseen && <p className="banner">{t('camera.withheld')}</p>}
         {desk.mic.is === 'asking' && <p className="banner patient">{t('mic.asking')}</p>}
         {desk.camera.is === 'asking' && <p className="banner patient">{t('camera.asking')}</p>}
         {desk.micOn && desk.mic.is === 'failed' && (

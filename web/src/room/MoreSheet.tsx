@@ -6,6 +6,7 @@ import { BlurSwitch } from '../ui/BlurSwitch';
 import { DeviceSelect } from '../ui/DeviceSelect';
 import { Icon, Shape } from '../ui/Icon';
 import { LanguageSelect } from '../ui/LanguageSelect';
+import { NoiseSwitch } from '../ui/NoiseSwitch';
 import { Sheet } from '../ui/Sheet';
 import { canPip, openPip } from './stage/pip';
 import { ViewPart } from './stage/ViewPart';
@@ -78,6 +79,7 @@ export function MoreSheet({ desk, studio, invite, together, unread, onChat, peop
       <section className="sheet-part">
         <h3>{t('more.devices')}</h3>
         <DeviceSelect of="mic" desk={desk} studio={studio} />
+        <NoiseSwitch desk={desk} studio={studio} />
         <DeviceSelect of="speaker" desk={desk} studio={studio} />
         {desk.video && <DeviceSelect of="camera" desk={desk} studio={studio} />}
         <BlurSwitch desk={desk} studio={studio} />

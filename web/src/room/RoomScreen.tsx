@@ -41,6 +41,7 @@ import type { Reactions } from './together/reactions';
 import { TogetherNews } from './together/TogetherNews';
 import { HostNotice } from './tools/HostNotice';
 import { useRole } from './tools/useRole';
+import { useAwake } from './useAwake';
 import { usePeople } from './usePeople';
 import { VideoStage } from './VideoStage';
 
@@ -92,6 +93,7 @@ export function RoomScreen({ room, inbox, reactions, seat, link, word, clock, ac
   useEffect(() => {
     if (!alone) setEverMet(true);
   }, [alone]);
+  useAwake(seat.room_type === 'video');
   useSpeaker(room, desk.chosen.speaker);
   useLetGo(studio, desk, allowed);
   const shortcuts = shortcutsFor({

@@ -27,7 +27,7 @@ export function MicField({ desk, studio, still }: { desk: Desk; studio: Studio; 
           {t('mic.asking')}
         </p>
       )}
-      {mic.is === 'live' && <Meter track={mic.track} still={still} />}
+      {mic.is === 'live' && (mic.withheld ? <p role="status">{t('mic.withheld')}</p> : <Meter track={mic.track} still={still} />)}
       {mic.is === 'failed' && (
         <div className="device-fault" role="status">
           <DeviceFault kind="mic" fault={mic.fault} onAgain={() => void studio.again('mic')} />

@@ -6,6 +6,7 @@ import { t } from '../../messages';
 import { Meter } from '../../screens/Meter';
 import { DeviceFault } from '../../ui/DeviceFault';
 import { DeviceSelect } from '../../ui/DeviceSelect';
+import { NoiseSwitch } from '../../ui/NoiseSwitch';
 import { playTones } from './tones';
 
 /** Microphone, camera and speaker, in sentences, with what helps. */
@@ -18,6 +19,7 @@ export function DevicesPart({ desk, studio }: { desk: Desk; studio: Studio }): R
           <h3>{t('mic.label')}</h3>
           {canChoose(desk, 'mic') && <DeviceSelect of="mic" desk={desk} studio={studio} headed />}
           <MicFinding desk={desk} studio={studio} />
+          <NoiseSwitch desk={desk} studio={studio} />
         </section>
       )}
       {desk.video && desk.may.camera && (
@@ -65,7 +67,9 @@ function MicFinding({ desk: { mic }, studio }: { desk: Desk; studio: Studio }): 
     case 'asking':
       return <p role="status">{t('mic.asking')}</p>;
     case 'live':
-      return (
+      return mic.withheld ? (
+        <p role="status">{t('mic.withheld')}</p>
+      ) : (
         <>
           <Meter track={mic.track} />
           <p role="status">{silent && t('check.mic.silent')}</p>
@@ -83,7 +87,7 @@ function CameraFinding({ desk: { camera, cameraOn }, studio }: { desk: Desk; stu
     case 'asking':
       return <p role="status">{t('camera.asking')}</p>;
     case 'live':
-      return <p>{t('check.camera.works')}</p>;
+      return <p role="status">{t(camera.withheld ? 'camera.withheld' : 'check.camera.works')}</p>;
     case 'failed':
       return <DeviceFault kind="camera" fault={camera.fault} onAgain={() => void studio.again('camera')} />;
   }

@@ -1,0 +1,29 @@
+import { useEffect } from 'react';
+
+/**
+ * Keeps the screen of a phone on while somebody watches. The browser lets go of
+ * it whenever the page is hidden (https://w3c.github.io/screen-wake-lock/), and
+ * may refuse it to save the battery.
+ */
+export function useAwake(wanted: boolean): void {
+  useEffect(() => {
+    // Typed as always there; older browsers and pages without TLS have none.
+    const wakeLock = (navigator as Partial<Navigator>).wakeLock;
+    if (!wanted || !wakeLock) return;
+    let lock: Promise<WakeLockSentinel | null> | null = null;
+    const hold = (): void => {
+      if (document.hidden) return;
+      void letGo();
+      lock = wakeLock.request('screen').catch(() => null);
+    };
+    const letGo = async (): Promise<void> => {
+      await (await lock)?.release();
+    };
+    hold();
+    document.addEventListener('visibilitychange', hold);
+    return () => {
+      document.removeEventListener('visibilitychange', hold);
+      void letGo();
+    };
+  }, [wanted]);
+}
