@@ -138,30 +138,45 @@ test('noise is taken out until somebody says otherwise, who is not asked again',
   await partings([person, other]);
 });
 
-// A fake microphone takes no phone calls: the browser's own word for one is said in its place.
-test('who is silenced by their own phone is told so, in the check and in the room', async () => {
+// A fake microphone takes no phone calls: what the browser says of one is said in its place.
+test('who is silenced by their own phone is told so, and has microphone and sound back afterwards', async () => {
   const room = await server.createMeeting({});
+  const other = await Person.arrive(browser, { viewport: phone });
+  await other.join(room.guest_link, 'Ben');
   const person = await arrive();
+  const { page } = person;
   const says = (muted: boolean): Promise<void> =>
-    person.page.evaluate((muted) => {
+    page.evaluate((muted) => {
       const { mic } = globalThis as unknown as { mic: MediaStreamTrack };
       Object.defineProperty(mic, 'muted', { value: muted, configurable: true });
       mic.dispatchEvent(new Event(muted ? 'mute' : 'unmute'));
     }, muted);
-  const told = person.page.getByText('Nobody hears you: your device has silenced the microphone.', { exact: false });
+  const comeBack = (): Promise<unknown> => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  const told = page.getByText('Nobody hears you: your device has silenced the microphone.', { exact: false });
   await person.open(room.final_link);
   await devicesWork(person);
   await says(true);
   await told.waitFor();
   await says(false);
-  await person.page.getByText('Say something to test it.').or(person.page.getByText('Your microphone works.')).waitFor();
+  await told.waitFor({ state: 'detached' });
+  await devicesWork(person);
 
   await person.button('Join').click();
-  await person.button('Leave').first().waitFor();
+  await person.untilHeard();
   await says(true);
   await told.waitFor();
   await person.seen('desktop-light-silenced');
-  await says(false);
+  await person.button('Try again').click();
   await told.waitFor({ state: 'detached' });
-  await partings([person]);
+  await other.untilHeard();
+
+  // The call is over, and nothing comes back by itself.
+  await says(true);
+  await page.evaluate(() => document.querySelectorAll('audio').forEach((element) => element.pause()));
+  await told.waitFor();
+  await comeBack();
+  await told.waitFor({ state: 'detached' });
+  expect(await page.evaluate(() => [...document.querySelectorAll('audio')].filter(({ paused }) => paused).length)).toBe(0);
+  await Promise.all([person.untilHeard(), other.untilHeard()]);
+  await partings([person, other]);
 });

@@ -9,6 +9,9 @@ import { permissionFor } from './permission';
 
 const off = { is: 'off' } as const;
 
+/** Milliseconds in which the system gives devices back by itself to a page that is looked at again. */
+const returnPatience = 1_000;
+
 // Typed as always there; on a page without TLS it is not.
 const canSuppressNoise = (navigator.mediaDevices as MediaDevices | undefined)?.getSupportedConstraints().noiseSuppression === true;
 
@@ -277,6 +280,7 @@ export class Studio {
       void this.#refresh();
       void this.#retryFailed(['missing', 'busy']);
     });
+    document.addEventListener('visibilitychange', () => setTimeout(this.#reclaim, returnPatience));
     for (const kind of ['mic', 'camera'] as const) {
       void this.#permission[kind].then((status) => {
         status?.addEventListener('change', () => {
@@ -286,6 +290,13 @@ export class Studio {
     }
     void this.#refresh();
   }
+
+  /** After a phone call some systems go on withholding a device, until it is opened anew (https://bugs.webkit.org/show_bug.cgi?id=208516). */
+  readonly #reclaim = (): void => {
+    if (document.hidden) return;
+    const desk = this.desk.get();
+    void this.#open((['mic', 'camera'] as const).filter((kind) => desk[kind].is === 'live' && desk[kind].withheld));
+  };
 
   async #retryFailed(faults: Fault[]): Promise<void> {
     const { micOn, cameraOn } = this.desk.get();

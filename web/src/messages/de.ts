@@ -67,13 +67,15 @@ export const de: Messages = {
   'mic.heard': 'Ihr Mikrofon funktioniert.',
   'mic.without': 'Sie können auch ohne beitreten und zuhören.',
   'mic.noise': 'Hintergrundgeräusche unterdrücken',
-  'mic.withheld': 'Niemand hört Sie: Ihr Gerät hat das Mikrofon stumm geschaltet. Beenden Sie das Telefonat, oder schalten Sie es am Gerät ein.',
+  'mic.withheld':
+    'Niemand hört Sie: Ihr Gerät hat das Mikrofon stumm geschaltet. Beenden Sie das Telefonat, oder schalten Sie es am Gerät ein, und drücken Sie dann „Noch einmal versuchen“.',
   'camera.label': 'Kamera',
   'camera.default': 'Die übliche Kamera',
   'camera.allow': 'Kamera starten',
   'camera.asking': 'Ihr Browser fragt jetzt nach der Kamera. Drücken Sie dort „Zulassen“.',
   'camera.without': 'Sie können auch ohne beitreten.',
-  'camera.withheld': 'Niemand sieht Sie: Ihr Gerät hält die Kamera zurück. Schließen Sie andere Apps, die sie benutzen.',
+  'camera.withheld':
+    'Niemand sieht Sie: Ihr Gerät hält die Kamera zurück. Schließen Sie andere Apps, die sie benutzen, und drücken Sie dann „Noch einmal versuchen“.',
   'camera.blur': 'Hintergrund weichzeichnen',
   'both.ask': 'Damit man Sie hört und sieht, lassen Sie diese Seite Mikrofon und Kamera verwenden. Ihr Browser wird Sie fragen.',
   'both.allow': 'Mikrofon und Kamera erlauben',

@@ -67,13 +67,15 @@ export const es: Messages = {
   'mic.heard': 'Tu micrófono funciona.',
   'mic.without': 'Puedes entrar sin él y escuchar.',
   'mic.noise': 'Reducir el ruido de fondo',
-  'mic.withheld': 'Nadie te oye: tu dispositivo ha silenciado el micrófono. Termina la llamada o actívalo en el dispositivo.',
+  'mic.withheld':
+    'Nadie te oye: tu dispositivo ha silenciado el micrófono. Termina la llamada o actívalo en el dispositivo y pulsa Intentar de nuevo.',
   'camera.label': 'Cámara',
   'camera.default': 'La cámara habitual',
   'camera.allow': 'Encender la cámara',
   'camera.asking': 'Tu navegador te pregunta por la cámara. Pulsa Permitir allí.',
   'camera.without': 'Puedes entrar sin ella.',
-  'camera.withheld': 'Nadie te ve: tu dispositivo retiene la cámara. Cierra las otras aplicaciones que la usan.',
+  'camera.withheld':
+    'Nadie te ve: tu dispositivo retiene la cámara. Cierra las otras aplicaciones que la usan y pulsa Intentar de nuevo.',
   'camera.blur': 'Desenfocar el fondo',
   'both.ask': 'Para que te oigan y te vean, deja que esta página use tu micrófono y tu cámara. Tu navegador te lo preguntará.',
   'both.allow': 'Permitir micrófono y cámara',

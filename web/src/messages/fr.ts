@@ -67,13 +67,15 @@ export const fr: Messages = {
   'mic.heard': 'Votre micro fonctionne.',
   'mic.without': 'Vous pouvez entrer sans micro et écouter.',
   'mic.noise': 'Réduire les bruits de fond',
-  'mic.withheld': 'Personne ne vous entend : votre appareil a coupé le micro. Terminez l’appel, ou rallumez-le sur l’appareil.',
+  'mic.withheld':
+    'Personne ne vous entend : votre appareil a coupé le micro. Terminez l’appel, ou rallumez-le sur l’appareil, puis appuyez sur « Réessayer ».',
   'camera.label': 'Caméra',
   'camera.default': 'La caméra habituelle',
   'camera.allow': 'Activer la caméra',
   'camera.asking': 'Votre navigateur vous demande l’accès à la caméra. Appuyez-y sur Autoriser.',
   'camera.without': 'Vous pouvez entrer sans caméra.',
-  'camera.withheld': 'Personne ne vous voit : votre appareil retient la caméra. Fermez les autres applications qui l’utilisent.',
+  'camera.withheld':
+    'Personne ne vous voit : votre appareil retient la caméra. Fermez les autres applications qui l’utilisent, puis appuyez sur « Réessayer ».',
   'camera.blur': 'Flouter l’arrière-plan',
   'both.ask':
     'Pour être entendu et vu, laissez cette page utiliser votre micro et votre caméra. Votre navigateur vous le demandera.',

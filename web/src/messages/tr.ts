@@ -67,13 +67,15 @@ export const tr: Messages = {
   'mic.heard': 'Mikrofonunuz çalışıyor.',
   'mic.without': 'Mikrofonsuz katılıp dinleyebilirsiniz.',
   'mic.noise': 'Arka plan gürültüsünü bastır',
-  'mic.withheld': 'Sizi kimse duymuyor: cihazınız mikrofonu susturdu. Telefon görüşmesini bitirin ya da mikrofonu cihazdan açın.',
+  'mic.withheld':
+    'Sizi kimse duymuyor: aygıtınız mikrofonu susturdu. Telefon görüşmesini bitirin ya da mikrofonu aygıttan açın, sonra Yeniden dene’ye basın.',
   'camera.label': 'Kamera',
   'camera.default': 'Her zamanki kamera',
   'camera.allow': 'Kamerayı aç',
   'camera.asking': 'Tarayıcınız şimdi kamerayı soruyor. Orada İzin ver’e basın.',
   'camera.without': 'Kamerasız katılabilirsiniz.',
-  'camera.withheld': 'Sizi kimse görmüyor: cihazınız kamerayı alıkoyuyor. Kamerayı kullanan diğer uygulamaları kapatın.',
+  'camera.withheld':
+    'Sizi kimse görmüyor: aygıtınız kamerayı alıkoyuyor. Kamerayı kullanan diğer uygulamaları kapatın, sonra Yeniden dene’ye basın.',
   'camera.blur': 'Arka planı bulanıklaştır',
   'both.ask':
     'Duyulmak ve görülmek için bu sayfanın mikrofonunuzu ve kameranızı kullanmasına izin verin. Tarayıcınız size soracak.',

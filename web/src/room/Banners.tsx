@@ -5,6 +5,7 @@ import type { Desk } from '../media/desk';
 import type { Studio } from '../media/studio';
 import { t } from '../messages';
 import { DeviceFault } from '../ui/DeviceFault';
+import { Withheld } from '../ui/Withheld';
 import type { Link, Word } from '../visit/state';
 import { Dismissible } from './Dismissible';
 import { WeakBanner } from './stage/WeakBanner';
@@ -73,8 +74,16 @@ export function Banners({ room, link, desk, studio, notice, onNoticed, word, unh
         {moving && <p className="banner">{movingWords(link)}</p>}
         {away && <p className="banner">{t(long ? 'room.stillTrying' : 'room.reconnecting')}</p>}
         {!away && weak && <WeakBanner desk={desk} />}
-        {unheardOf && <p className="banner">{t('mic.withheld')}</p>}
-        {unseen && <p className="banner">{t('camera.withheld')}</p>}
+        {unheardOf && (
+          <div className="banner">
+            <Withheld kind="mic" onAgain={() => void studio.again('mic')} />
+          </div>
+        )}
+        {unseen && (
+          <div className="banner">
+            <Withheld kind="camera" onAgain={() => void studio.again('camera')} />
+          </div>
+        )}
         {desk.mic.is === 'asking' && <p className="banner patient">{t('mic.asking')}</p>}
         {desk.camera.is === 'asking' && <p className="banner patient">{t('camera.asking')}</p>}
         {desk.micOn && desk.mic.is === 'failed' && (

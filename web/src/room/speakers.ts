@@ -7,21 +7,25 @@ import { volumes } from './stage/volumes';
  * and each screen's sound, which waits for nothing to be drawn.
  */
 export class Speakers {
+  readonly #room: Room;
   readonly #elements = document.createElement('div');
   /** What plays each, and whose it is among the volumes. */
   readonly #playing = new Map<RemoteAudioTrack, { element: HTMLMediaElement; key: string }>();
   readonly #unwatch: () => void;
 
   constructor(room: Room) {
+    this.#room = room;
     this.#elements.hidden = true;
     document.body.append(this.#elements);
     room.on(RoomEvent.TrackSubscribed, this.#play).on(RoomEvent.TrackUnsubscribed, this.#stop);
     this.#unwatch = volumes.watch(this.#setVolumes);
+    document.addEventListener('visibilitychange', this.#resume);
   }
 
   /** Falls silent. */
   stop(): void {
     this.#unwatch();
+    document.removeEventListener('visibilitychange', this.#resume);
     for (const track of this.#playing.keys()) track.detach();
     this.#playing.clear();
     this.#elements.remove();
@@ -42,6 +46,12 @@ export class Speakers {
     track.detach();
     this.#playing.get(track)?.element.remove();
     this.#playing.delete(track);
+  };
+
+  /** A phone call stops what is played, and nothing else starts it again; where that takes a press, the page says so. */
+  readonly #resume = (): void => {
+    if (document.hidden) return;
+    if ([...this.#playing.values()].some(({ element }) => element.paused)) void this.#room.startAudio().catch(() => undefined);
   };
 
   readonly #setVolumes = (): void => {

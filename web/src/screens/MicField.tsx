@@ -4,6 +4,7 @@ import type { Studio } from '../media/studio';
 import { t } from '../messages';
 import { DeviceFault } from '../ui/DeviceFault';
 import { DeviceSelect } from '../ui/DeviceSelect';
+import { Withheld } from '../ui/Withheld';
 import { Meter } from './Meter';
 
 /** The microphone before joining: explained, then asked for, then tested. Never in the way of joining. */
@@ -27,7 +28,12 @@ export function MicField({ desk, studio, still }: { desk: Desk; studio: Studio; 
           {t('mic.asking')}
         </p>
       )}
-      {mic.is === 'live' && (mic.withheld ? <p role="status">{t('mic.withheld')}</p> : <Meter track={mic.track} still={still} />)}
+      {mic.is === 'live' && !mic.withheld && <Meter track={mic.track} still={still} />}
+      {mic.is === 'live' && mic.withheld && (
+        <div className="device-fault" role="status">
+          <Withheld kind="mic" onAgain={() => void studio.again('mic')} />
+        </div>
+      )}
       {mic.is === 'failed' && (
         <div className="device-fault" role="status">
           <DeviceFault kind="mic" fault={mic.fault} onAgain={() => void studio.again('mic')} />

@@ -7,6 +7,7 @@ import { Meter } from '../../screens/Meter';
 import { DeviceFault } from '../../ui/DeviceFault';
 import { DeviceSelect } from '../../ui/DeviceSelect';
 import { NoiseSwitch } from '../../ui/NoiseSwitch';
+import { Withheld } from '../../ui/Withheld';
 import { playTones } from './tones';
 
 /** Microphone, camera and speaker, in sentences, with what helps. */
@@ -68,7 +69,9 @@ function MicFinding({ desk: { mic }, studio }: { desk: Desk; studio: Studio }): 
       return <p role="status">{t('mic.asking')}</p>;
     case 'live':
       return mic.withheld ? (
-        <p role="status">{t('mic.withheld')}</p>
+        <div className="device-fault" role="status">
+          <Withheld kind="mic" onAgain={() => void studio.again('mic')} />
+        </div>
       ) : (
         <>
           <Meter track={mic.track} />
@@ -87,7 +90,13 @@ function CameraFinding({ desk: { camera, cameraOn }, studio }: { desk: Desk; stu
     case 'asking':
       return <p role="status">{t('camera.asking')}</p>;
     case 'live':
-      return <p role="status">{t(camera.withheld ? 'camera.withheld' : 'check.camera.works')}</p>;
+      return camera.withheld ? (
+        <div className="device-fault" role="status">
+          <Withheld kind="camera" onAgain={() => void studio.again('camera')} />
+        </div>
+      ) : (
+        <p>{t('check.camera.works')}</p>
+      );
     case 'failed':
       return <DeviceFault kind="camera" fault={camera.fault} onAgain={() => void studio.again('camera')} />;
   }

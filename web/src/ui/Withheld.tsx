@@ -1,0 +1,15 @@
+import type { ReactElement } from 'react';
+import type { Kind } from '../media/faults';
+import { t } from '../messages';
+
+/** That the system gives nothing of a device for now, which mostly ends by itself, and what to do when it does not. */
+export function Withheld({ kind, onAgain }: { kind: Kind; onAgain: () => void }): ReactElement {
+  return (
+    <>
+      <p>{t(kind === 'mic' ? 'mic.withheld' : 'camera.withheld')}</p>
+      <button type="button" className="secondary" onClick={onAgain}>
+        {t('device.again')}
+      </button>
+    </>
+  );
+}
