@@ -11,6 +11,11 @@ type Kind = 'Microphone' | 'Camera' | 'Speaker';
 async function arrive(busy: { usualCamera?: boolean } = {}): Promise<Person> {
   const person = await Person.arrive(browser);
   await person.page.addInitScript(({ usualCamera }) => {
+    // Fake cameras look nowhere; the second is to be at the back of a phone.
+    const settings = MediaStreamTrack.prototype.getSettings;
+    MediaStreamTrack.prototype.getSettings = function () {
+      return { ...settings.call(this), ...(this.label === 'fake_device_1' && { facingMode: 'environment' }) };
+    };
     const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
     navigator.mediaDevices.getUserMedia = async (wanted) => {
       const video = wanted?.video;
@@ -53,10 +58,12 @@ test('what somebody chose is used the next time, too, and the usual one when tha
   await devicesWork(person);
   expect(await opened(person, 'audio')).toBe('Fake Default Audio Input');
   expect(await opened(person, 'video')).toBe('fake_device_0');
+  expect(await page.locator('.preview video.mirrored').count()).toBe(1);
   await list(person, 'Microphone').selectOption({ label: 'Fake Audio Input 2' });
   await expect.poll(() => opened(person, 'audio')).toBe('Fake Audio Input 2');
   await list(person, 'Camera').selectOption({ label: 'fake_device_1' });
   await expect.poll(() => opened(person, 'video')).toBe('fake_device_1');
+  await page.locator('.preview video:not(.mirrored)').waitFor();
   // Where one hears whether the speaker is the right one, one can choose another.
   await person.button('Check connection and devices').click();
   await page.getByRole('dialog').getByRole('combobox', { name: 'Speaker' }).selectOption({ label: 'Fake Audio Output 2' });

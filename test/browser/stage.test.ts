@@ -229,7 +229,7 @@ test('pictures come as large as they are shown, and not while they are not', asy
   await amina.button('Pin Chen').click();
   await amina.page.setViewportSize({ width: 330, height: 330 });
   await amina.button(/more$/).waitFor();
-  const drawn = (): Promise<number> => amina.page.locator('.tiles video:not(.mirrored)').count();
+  const drawn = (): Promise<number> => amina.page.locator('.tiles video:not([data-own])').count();
   await expect.poll(drawn).toBeLessThan(2);
   await expect.poll(async () => (await streams(amina)) - (await drawn())).toBe(0);
   await partings([amina, ben, chen]);

@@ -6,7 +6,7 @@ interface Props {
   still?: boolean;
 }
 
-/** The visitor's own camera, as in a mirror; nobody but the visitor sees it so. */
+/** The visitor's own camera: one that looks at them as in a mirror, which nobody else sees so. */
 export function Picture({ track, still = false }: Props): ReactElement {
   const video = useRef<HTMLVideoElement>(null);
   useEffect(() => {
@@ -22,5 +22,6 @@ export function Picture({ track, still = false }: Props): ReactElement {
     if (still) element?.pause();
     else element?.play().catch(() => undefined);
   }, [still]);
-  return <video ref={video} className="picture mirrored" autoPlay muted playsInline aria-hidden="true" />;
+  const away = track.getSettings().facingMode === 'environment';
+  return <video ref={video} className={away ? 'picture' : 'picture mirrored'} data-own autoPlay muted playsInline aria-hidden="true" />;
 }

@@ -12,7 +12,7 @@ export const pip = new Store<Window | null>(null);
 
 /** The picture of somebody else that is largest, for browsers that lift only a picture out of the page. */
 const largest = (): HTMLVideoElement | null =>
-  document.querySelector('.tile[data-large] video:not(.mirrored)') ?? document.querySelector('.tiles video:not(.mirrored)');
+  document.querySelector('.tile[data-large] video:not([data-own])') ?? document.querySelector('.tiles video:not([data-own])');
 
 /** Whether something can be lifted out of the page now; only the page itself gets a window, not a frame in another. */
 export const canPip = (): boolean =>
