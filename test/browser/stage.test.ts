@@ -349,6 +349,29 @@ test('a screen stays on while somebody watches, and no longer', async () => {
   await partings([person]);
 });
 
+test('where pictures may not start by themselves, any press starts them', async () => {
+  const room = await server.createMeeting({});
+  const host = await Person.arrive(browser);
+  await host.join(room.final_link);
+  const guest = await Person.arrive(browser, { viewport: phone });
+  // As on an iPhone that saves its battery.
+  await guest.page.addInitScript(() => {
+    let blocked = true;
+    addEventListener('click', ({ target }) => (blocked &&= (target as Element).closest('.lobby') !== null), { capture: true });
+    const play = HTMLVideoElement.prototype.play;
+    HTMLVideoElement.prototype.play = function () {
+      if (!blocked && !('own' in this.dataset)) document.documentElement.dataset['played'] = 'true';
+      return blocked ? Promise.reject(new DOMException('Not yet', 'NotAllowedError')) : play.call(this);
+    };
+  });
+  await guest.join(room.guest_link, 'Ben');
+  await guest.page.locator('.tile').nth(1).waitFor();
+  expect(await guest.page.locator('html').getAttribute('data-played')).toBeNull();
+  await guest.page.locator('h1').click();
+  await guest.page.locator('html[data-played]').waitFor({ state: 'attached' });
+  await partings([host, guest]);
+});
+
 test('a window of its own shows who speaks, and has mute and leave', async () => {
   const { people } = await meet(['Ben']);
   const [amina] = people as [Person, Person];

@@ -20,6 +20,8 @@ export interface SessionWatch {
 const connectPatience = 8_000;
 const mendPatience = 10_000;
 const drawingPatience = 250;
+/** On a phone, a click on what is no button does not come as far as the document. */
+const presses = ['touchend', 'click'] as const;
 
 /** One media connection. Coming back makes a new one. */
 export class Session {
@@ -67,6 +69,12 @@ export class Session {
         else if (message?.kind === 'reaction') this.reactions.show(message.identity, message.reaction);
         else if (message?.kind === 'broadcast') this.#watch.told(message);
       })
+      .on(RoomEvent.VideoPlaybackStatusChanged, (playing) => {
+        for (const press of presses) {
+          if (playing) document.removeEventListener(press, this.#play);
+          else document.addEventListener(press, this.#play);
+        }
+      })
       .on(RoomEvent.Disconnected, this.#end);
   }
 
@@ -107,6 +115,9 @@ export class Session {
     void this.room.disconnect(false);
   }
 
+  /** A phone that saves its battery plays no picture before something is pressed, whatever it is. */
+  readonly #play = (): void => void this.room.startVideo();
+
   readonly #mend = (): void => {
     this.#watch.shaky(true);
     clearTimeout(this.#mending);
@@ -133,6 +144,7 @@ export class Session {
 
   #close(): void {
     this.#over = true;
+    for (const press of presses) document.removeEventListener(press, this.#play);
     clearTimeout(this.#mending);
     this.#sender.stop();
     this.#speakers.stop();
