@@ -41,8 +41,8 @@ export function Banners({ room, link, desk, studio, notice, onNoticed, word, unh
   useEvents(room, playback);
   const quality = useQuality(room.localParticipant);
   // A phone that comes back to the page has its devices again at once.
-  const unheardOf = useLasting(desk.micOn && desk.mic.is === 'live' && desk.mic.withheld, 1_000);
-  const unseen = useLasting(desk.camera.is === 'live' && desk.camera.withheld, 1_000);
+  const micWithheld = useLasting(desk.micOn && desk.mic.is === 'live' && desk.mic.withheld, 1_000);
+  const cameraWithheld = useLasting(desk.camera.is === 'live' && desk.camera.withheld, 1_000);
   const weak = useLasting(quality === ConnectionQuality.Poor && link.is === 'up', 4_000);
   return (
     <div className="banners">
@@ -74,12 +74,12 @@ export function Banners({ room, link, desk, studio, notice, onNoticed, word, unh
         {moving && <p className="banner">{movingWords(link)}</p>}
         {away && <p className="banner">{t(long ? 'room.stillTrying' : 'room.reconnecting')}</p>}
         {!away && weak && <WeakBanner desk={desk} />}
-        {unheardOf && (
+        {micWithheld && (
           <div className="banner">
             <Withheld kind="mic" onAgain={() => void studio.again('mic')} />
           </div>
         )}
-        {unseen && (
+        {cameraWithheld && (
           <div className="banner">
             <Withheld kind="camera" onAgain={() => void studio.again('camera')} />
           </div>
