@@ -28,8 +28,8 @@ export interface Desk {
   cameraOn: boolean;
   /** Whether what is behind the visitor is blurred; null where the browser does not do that. */
   blur: boolean | null;
-  /** Whether the browser takes noise out of what the microphone hears; null where it cannot be asked to. */
-  noiseSuppression: boolean | null;
+  /** Whether the browser is to take noise out of what the microphone hears. */
+  noiseSuppression: boolean;
   devices: Devices;
   /** Chosen devices; empty means the usual one. */
   chosen: Record<Choice, string>;

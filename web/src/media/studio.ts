@@ -12,9 +12,6 @@ const off = { is: 'off' } as const;
 /** Milliseconds in which the system gives devices back by itself to a page that is looked at again. */
 const returnPatience = 1_000;
 
-// Typed as always there; on a page without TLS it is not.
-const canSuppressNoise = (navigator.mediaDevices as MediaDevices | undefined)?.getSupportedConstraints().noiseSuppression === true;
-
 /**
  * The visitor's own devices, from the first view to the end. It outlives media
  * connections: after a restart of the server the same tracks are sent again,
@@ -30,7 +27,7 @@ export class Studio {
     micOn: choices.micOn(),
     cameraOn: choices.cameraOn(),
     blur: null,
-    noiseSuppression: canSuppressNoise ? choices.noiseSuppression() : null,
+    noiseSuppression: choices.noiseSuppression(),
     devices: noDevices,
     chosen: { mic: choices.device('mic'), camera: choices.device('camera'), speaker: choices.device('speaker') },
   });
@@ -225,7 +222,7 @@ export class Studio {
       this.#set(kind, { is: 'asking', live: runs(this.#halt(kind)) });
       return this.#turn[kind];
     });
-    const got = await acquire(kinds.map((kind) => ({ kind, deviceId: chosen[kind], noiseSuppression: noiseSuppression ?? true })));
+    const got = await acquire(kinds.map((kind) => ({ kind, deviceId: chosen[kind], noiseSuppression })));
     kinds.forEach((kind, i) => {
       const result = got.get(kind);
       const overtaken = this.#turn[kind] !== turns[i];

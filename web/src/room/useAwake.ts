@@ -1,5 +1,8 @@
 import { useEffect } from 'react';
 
+/** Milliseconds in which others are heard and seen first; no screen goes dark so soon. */
+const comingIn = 3_000;
+
 /**
  * Keeps the screen of a phone on while somebody watches. The browser lets go of
  * it whenever the page is hidden (https://w3c.github.io/screen-wake-lock/), and
@@ -19,9 +22,10 @@ export function useAwake(wanted: boolean): void {
     const letGo = async (): Promise<void> => {
       await (await lock)?.release();
     };
-    hold();
+    const timer = setTimeout(hold, comingIn);
     document.addEventListener('visibilitychange', hold);
     return () => {
+      clearTimeout(timer);
       document.removeEventListener('visibilitychange', hold);
       void letGo();
     };
