@@ -348,8 +348,8 @@ func (r *relay) ParticipantLeft(session, identity, sid string, at time.Time, rea
 	r.to.ParticipantLeft(session, identity, sid, at, reason)
 }
 
-func (r *relay) Welcome(ctx context.Context, session, identity string) (bool, error) {
-	return r.to.Welcome(ctx, session, identity)
+func (r *relay) Authorize(ctx context.Context, session, identity string) (room.Authorization, error) {
+	return r.to.Authorize(ctx, session, identity)
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }

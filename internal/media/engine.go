@@ -39,12 +39,13 @@ type Engine struct {
 	log    *slog.Logger
 	node   *node
 	events *events
-	door   room.MediaDoor
+	auth   room.MediaAuthorizer
 	gate   gate
 	lines  lines
 	hosted hosted
 
-	checkFor time.Duration
+	admissions *admissions
+	checkFor   time.Duration
 
 	state    atomic.Int32
 	stopIdle chan struct{}
@@ -62,10 +63,11 @@ var _ room.Media = (*Engine)(nil)
 
 // New puts the engine together and binds its ports, but lets nobody in yet.
 // Observer hears of participants from one goroutine, in order, until Stop has
-// returned; a slow observer delays nothing but later events. Door is asked
-// about everybody who connects, by many goroutines at once. An Engine that
-// is not started has to be stopped too.
-func New(cfg Config, observer room.MediaObserver, door room.MediaDoor) (_ *Engine, err error) {
+// returned; a slow observer delays later events, and participants who have
+// just connected: see Admit. The authorizer is asked about everybody who
+// connects, by many goroutines at once. An Engine that is not started has to be
+// stopped too.
+func New(cfg Config, observer room.MediaObserver, authorizer room.MediaAuthorizer) (_ *Engine, err error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
@@ -94,16 +96,17 @@ func New(cfg Config, observer room.MediaObserver, door room.MediaDoor) (_ *Engin
 	}
 	routeLogs(cfg.Log, cfg.SigningSecret)
 
-	e := &Engine{cfg: cfg, log: cfg.Log, events: newEvents(observer), door: door, checkFor: checkFor, stopIdle: make(chan struct{})}
+	e := &Engine{cfg: cfg, log: cfg.Log, events: newEvents(observer), auth: authorizer, checkFor: checkFor, stopIdle: make(chan struct{})}
 	kinds := &kinds{log: cfg.Log}
-	e.node, err = wire(conf, cfg.RedisURL, func(t telemetry.TelemetryService) telemetry.TelemetryService {
-		return &reports{TelemetryService: t, events: e.events, hosted: &e.hosted, kinds: kinds}
+	e.admissions = &admissions{log: cfg.Log, within: connectWithin}
+	e.node, err = wire(conf, cfg.RedisURL, e.admissions, func(t telemetry.TelemetryService) telemetry.TelemetryService {
+		return &reports{TelemetryService: t, events: e.events, hosted: &e.hosted, kinds: kinds, admissions: e.admissions}
 	})
 	if err != nil {
 		e.events.stop(context.Background())
 		return nil, fmt.Errorf("media: set up the engine: %w", err)
 	}
-	kinds.rooms = e.node.rooms
+	kinds.rooms, e.admissions.rooms = e.node.rooms, e.node.rooms
 	cfg.Log.Debug("media engine is set up", "node_ip", conf.RTC.NodeIP.ToStringSlice(),
 		"bound", conf.RTC.IPs.Includes, "udp_port", cfg.UDPPort, "tcp_port", conf.RTC.TCPPort)
 	return e, nil

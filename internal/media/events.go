@@ -19,6 +19,8 @@ type reports struct {
 	events *events
 	hosted *hosted
 	kinds  *kinds
+
+	admissions *admissions
 }
 
 // RoomStarted is called when a session begins to live in this process.
@@ -31,6 +33,17 @@ func (r *reports) RoomStarted(ctx context.Context, rm *livekit.Room) {
 func (r *reports) RoomEnded(ctx context.Context, rm *livekit.Room) {
 	r.TelemetryService.RoomEnded(ctx, rm)
 	r.hosted.remove(rm.Name)
+}
+
+// ParticipantJoined is called when the signalling of a participant is set up,
+// before LiveKit handles any of its requests; and once more (not to be told) by
+// the counter of the signalling's bytes.
+func (r *reports) ParticipantJoined(ctx context.Context, rm *livekit.Room, p *livekit.ParticipantInfo,
+	client *livekit.ClientInfo, meta *livekit.AnalyticsClientMeta, tell bool, guard *telemetry.ReferenceGuard) {
+	r.TelemetryService.ParticipantJoined(ctx, rm, p, client, meta, tell, guard)
+	if tell {
+		r.admissions.hold(livekit.RoomName(rm.Name), livekit.ParticipantID(p.Sid))
+	}
 }
 
 // ParticipantActive is called when media flows; a participant whose browser
@@ -48,6 +61,7 @@ func (r *reports) ParticipantLeft(ctx context.Context, rm *livekit.Room, p *live
 	r.TelemetryService.ParticipantLeft(ctx, rm, p, tell, guard)
 	if tell {
 		r.kinds.forget(p.Sid)
+		r.admissions.forget(livekit.ParticipantID(p.Sid))
 		if rm.Name != checkSession {
 			r.events.add(event{session: rm.Name, identity: p.Identity, sid: p.Sid, at: time.Now(), left: leaveReason(p.DisconnectReason)})
 		}

@@ -41,7 +41,7 @@ func (e *Engine) Handler() http.Handler {
 		admitted, session, kind, err := e.admit(r)
 		switch {
 		case err != nil:
-			e.log.Warn("whether somebody may come in could not be asked", "session", session, "error", err)
+			e.log.Warn("authorize a connection failed", "session", session, "error", err)
 			http.Error(w, "the server cannot let anybody in now, try again in a moment", http.StatusServiceUnavailable)
 		case admitted == nil:
 			http.Error(w, "the media token is missing, not valid or no longer accepted", http.StatusUnauthorized)
@@ -64,11 +64,13 @@ func (e *Engine) Handler() http.Handler {
 // singlePeerConnection: false.
 func twoConnections(t room.Type) bool { return t == room.Audio }
 
-// admit checks the token, asks at the door and returns the request as LiveKit shall see it, with
-// what the token grants, and the session it opens with its type, or nil. An
-// error means that nobody knows who may come in.
-// LiveKit's own check is not used: it repeats a bad token in its answer and in
-// its log.
+// admit checks the token, asks the authorizer and returns the request as
+// LiveKit shall see it, and the session it opens with its type; or nil. An error
+// means that nobody knows who may come in. Of the token, only the session and
+// the identity count: what its holder may do is decided at each connection,
+// because tokens, and the fresh ones that LiveKit sends its participants, last
+// longer than permissions. LiveKit's own check is not used: it repeats a bad
+// token in its answer and in its log.
 func (e *Engine) admit(r *http.Request) (admitted *http.Request, session string, kind room.Type, err error) {
 	query := r.URL.Query()
 	token := query.Get("access_token")
@@ -79,18 +81,17 @@ func (e *Engine) admit(r *http.Request) (admitted *http.Request, session string,
 	if err != nil || v.APIKey() != e.cfg.SigningKey {
 		return nil, "", "", nil
 	}
-	claims, grants, err := v.Verify(e.cfg.SigningSecret)
-	if err != nil || grants.Video == nil || claims.ExpiresAt == nil || claims.IssuedAt == nil {
+	claims, told, err := v.Verify(e.cfg.SigningSecret)
+	if err != nil || told.Video == nil || claims.ExpiresAt == nil || claims.IssuedAt == nil {
 		return nil, "", "", nil
 	}
-	// LiveKit forgets a removed participant at once: their token, or the fresh
-	// one it sent them, would open the door for as long as it is valid.
-	session = grants.Video.Room
-	if session == checkSession {
-		if !mayCheck(grants.Identity, time.Now()) {
-			return nil, session, "", nil
-		}
-	} else if welcome, err := e.door.Welcome(r.Context(), session, grants.Identity); !welcome || err != nil {
+	session = told.Video.Room
+	allowed, err := e.authorize(r.Context(), session, told.Identity)
+	if err != nil || !allowed.Admitted {
+		return nil, session, "", err
+	}
+	grants, err := claimsOf(session, told.Identity, allowed)
+	if err != nil {
 		return nil, session, "", err
 	}
 
@@ -103,7 +104,15 @@ func (e *Engine) admit(r *http.Request) (admitted *http.Request, session string,
 	// Compressed messages could grow a thousandfold when they are read.
 	admitted.Header.Del("Sec-Websocket-Extensions")
 	admitted.URL.RawQuery = query.Encode()
-	return admitted, session, room.Type(grants.Attributes[typeAttribute]), nil
+	return admitted, session, allowed.Type, nil
+}
+
+// authorize says what the holder of a token may do in a session now.
+func (e *Engine) authorize(ctx context.Context, session, identity string) (room.Authorization, error) {
+	if session == checkSession {
+		return room.Authorization{Admitted: mayCheck(identity, time.Now()), Type: room.Video, Role: room.Guest, Hidden: true}, nil
+	}
+	return e.auth.Authorize(ctx, session, identity)
 }
 
 // gate counts the requests that are being served and can be shut.

@@ -1,6 +1,7 @@
 package media_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -53,6 +54,7 @@ func newHouse(t *testing.T, change ...func(*media.Config)) *house {
 		t.Fatal(err)
 	}
 	h.engine = engine
+	h.observer.admit = engine.Admit
 	t.Cleanup(func() { engine.Stop(context.Background()) })
 	if err := engine.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -81,14 +83,14 @@ func (h *house) open(t *testing.T, name string, kind room.Type) {
 
 func (h *house) pass(t *testing.T, session, identity string, kind room.Type) string {
 	t.Helper()
-	return h.passFor(t, room.MediaPass{Session: session, Identity: identity, Type: kind, Grants: everything})
+	return h.passFor(t, session, identity, room.Authorization{Type: kind, Grants: everything})
 }
 
-// passFor completes the pass.
-func (h *house) passFor(t *testing.T, p room.MediaPass) string {
+// passFor returns a pass whose holder is authorized as given.
+func (h *house) passFor(t *testing.T, session, identity string, a room.Authorization) string {
 	t.Helper()
-	p.Name, p.Role, p.TTL = p.Identity+" by name", room.Guest, time.Minute
-	token, err := h.engine.Pass(p)
+	h.door.grant(session, identity, a)
+	token, err := h.engine.Pass(room.MediaPass{Session: session, Identity: identity, TTL: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,30 +226,55 @@ type seen struct {
 }
 
 type observer struct {
+	admit func(connection string) // called as soon as a connection is reported; may be nil
+
 	mu    sync.Mutex
 	calls []seen
 }
 
 func (o *observer) ParticipantJoined(session, identity, sid string, at time.Time) {
 	o.note(seen{session, identity, sid, ""}, at)
+	if o.admit != nil {
+		o.admit(sid)
+	}
 }
 
 func (o *observer) ParticipantLeft(session, identity, sid string, at time.Time, reason room.LeaveReason) {
 	o.note(seen{session, identity, sid, reason}, at)
 }
 
-// door lets everybody in but those who are shut out, and nobody while it has
-// an error.
+// door admits everybody but those who are shut out, and nobody while it has
+// an error. Of whom no grant is known, everything is allowed in a session whose
+// type the door was told.
 type door struct {
-	mu   sync.Mutex
-	shut map[string]bool // session and identity
-	err  error
+	mu      sync.Mutex
+	shut    map[string]bool // session and identity
+	granted map[string]room.Authorization
+	types   map[string]room.Type // by the first part of the session's name
+	err     error
 }
 
-func (d *door) Welcome(_ context.Context, session, identity string) (bool, error) {
+func (d *door) Authorize(_ context.Context, session, identity string) (room.Authorization, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return !d.shut[session+" "+identity], d.err
+	a, known := d.granted[session+" "+identity]
+	if !known {
+		prefix, _, _ := strings.Cut(session, ".")
+		a = room.Authorization{Type: cmp.Or(d.types[prefix], room.Video), Grants: everything}
+	}
+	a.Admitted = !d.shut[session+" "+identity]
+	return a, d.err
+}
+
+// grant changes what somebody is authorized to do.
+func (d *door) grant(session, identity string, a room.Authorization) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.granted == nil {
+		d.granted = map[string]room.Authorization{}
+	}
+	a.Name, a.Role = identity+" by name", cmp.Or(a.Role, room.Guest)
+	d.granted[session+" "+identity] = a
 }
 
 // set changes who is let in.

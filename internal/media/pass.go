@@ -13,12 +13,8 @@ import (
 // the others read it; nobody can write it.
 const RoleAttribute = "role"
 
-// typeAttribute carries the type of the session beside it, for this package:
-// a token has to say which protocol its holder is served with.
-const typeAttribute = "room_type"
-
 // Pass returns a token that opens one session for one identity and grants
-// nothing beyond taking part.
+// nothing by itself.
 func (e *Engine) Pass(p room.MediaPass) (string, error) {
 	if p.Session == "" || p.Identity == "" {
 		return "", fmt.Errorf("media: a pass needs a session and an identity")
@@ -27,18 +23,9 @@ func (e *Engine) Pass(p room.MediaPass) (string, error) {
 		// LiveKit would take this for six hours.
 		return "", fmt.Errorf("media: a pass needs a time to live")
 	}
-	may, err := permission(p.Type, p.Grants, p.Hidden)
-	if err != nil {
-		return "", err
-	}
-	grant := &auth.VideoGrant{RoomJoin: true, Room: p.Session}
-	grant.UpdateFromPermission(may)
-
 	token, err := auth.NewAccessToken(e.cfg.SigningKey, e.cfg.SigningSecret).
 		SetIdentity(p.Identity).
-		SetName(p.Name).
-		SetAttributes(map[string]string{RoleAttribute: string(p.Role), typeAttribute: string(p.Type)}).
-		SetVideoGrant(grant).
+		SetVideoGrant(&auth.VideoGrant{RoomJoin: true, Room: p.Session}).
 		SetValidFor(p.TTL).
 		ToJWT()
 	if err != nil {
@@ -47,8 +34,21 @@ func (e *Engine) Pass(p room.MediaPass) (string, error) {
 	return token, nil
 }
 
-// permission is what one participant may do: in the token they come with, and
-// afterwards whenever it changes. Everybody may look and listen. Who is hidden
+// claimsOf returns the claims with which LiveKit admits a participant: those of
+// the authorization and nothing of the token.
+func claimsOf(session, identity string, a room.Authorization) (*auth.ClaimGrants, error) {
+	may, err := permission(a.Type, a.Grants, a.Hidden)
+	if err != nil {
+		return nil, err
+	}
+	grant := &auth.VideoGrant{RoomJoin: true, Room: session}
+	grant.UpdateFromPermission(may)
+	return &auth.ClaimGrants{Identity: identity, Name: a.Name, Video: grant,
+		Attributes: map[string]string{RoleAttribute: string(a.Role)}}, nil
+}
+
+// permission is what one participant may do: when it connects, and afterwards
+// whenever that changes. Everybody may look and listen. Who is hidden
 // sends nothing at all: their words would arrive without a sender, as the
 // server's do.
 func permission(t room.Type, g room.Grants, hidden bool) (*livekit.ParticipantPermission, error) {

@@ -3,73 +3,85 @@ package media_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/livekit/protocol/livekit"
+	"google.golang.org/protobuf/proto"
 
 	"parley/internal/room"
 )
 
-func TestPassGrantsTakingPartAndNothingElse(t *testing.T) {
+// A pass says who connects to which session. What its holder may do there is
+// decided when they connect.
+func TestPassGrantsNothing(t *testing.T) {
 	h := newHouse(t)
+	token, err := h.engine.Pass(room.MediaPass{Session: "r.1", Identity: "p-1", TTL: 10 * time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(body, &got); err != nil {
+		t.Fatal(err)
+	}
+	iat, exp := int64(got["iat"].(float64)), int64(got["exp"].(float64))
+	if exp-iat != 600 || time.Since(time.Unix(iat, 0)).Abs() > 5*time.Second {
+		t.Errorf("valid from %d to %d", iat, exp)
+	}
+	delete(got, "iat")
+	delete(got, "nbf")
+	delete(got, "exp")
+	want := map[string]any{"iss": "parley", "sub": "p-1", "identity": "p-1", "video": map[string]any{"roomJoin": true, "room": "r.1"}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the pass says\n%v, want\n%v", got, want)
+	}
+}
+
+func TestPermissionsOfAParticipant(t *testing.T) {
+	h := newHouse(t)
+	h.open(t, "sound.1", room.Audio)
+	h.open(t, "picture.1", room.Video)
+	const (
+		camera, microphone = livekit.TrackSource_CAMERA, livekit.TrackSource_MICROPHONE
+		screen, itsSound   = livekit.TrackSource_SCREEN_SHARE, livekit.TrackSource_SCREEN_SHARE_AUDIO
+	)
 	for name, c := range map[string]struct {
-		pass    room.MediaPass
-		sources []any
+		allowed room.Authorization
+		sources []livekit.TrackSource
 		data    bool
 	}{
-		"sound":           {room.MediaPass{Type: room.Audio, Grants: everything}, []any{"microphone"}, true},
-		"everything":      {room.MediaPass{Type: room.Video, Grants: everything}, []any{"camera", "microphone", "screen_share", "screen_share_audio"}, true},
-		"a locked camera": {room.MediaPass{Type: room.Video, Grants: room.Grants{Microphone: true, Chat: true}}, []any{"microphone"}, true},
-		"a shared screen": {room.MediaPass{Type: room.Video, Grants: room.Grants{ScreenShare: true}}, []any{"screen_share", "screen_share_audio"}, false},
-		"words":           {room.MediaPass{Type: room.Audio, Grants: room.Grants{Camera: true, ScreenShare: true, Chat: true}}, nil, true},
-		"nothing":         {room.MediaPass{Type: room.Video}, nil, false},
-		"hidden":          {room.MediaPass{Type: room.Video, Grants: everything, Hidden: true}, nil, false},
+		"sound":           {room.Authorization{Type: room.Audio, Grants: everything}, []livekit.TrackSource{microphone}, true},
+		"everything":      {room.Authorization{Type: room.Video, Grants: everything}, []livekit.TrackSource{camera, microphone, screen, itsSound}, true},
+		"a locked camera": {room.Authorization{Type: room.Video, Grants: room.Grants{Microphone: true, Chat: true}}, []livekit.TrackSource{microphone}, true},
+		"a shared screen": {room.Authorization{Type: room.Video, Grants: room.Grants{ScreenShare: true}}, []livekit.TrackSource{screen, itsSound}, false},
+		"words":           {room.Authorization{Type: room.Audio, Grants: room.Grants{Camera: true, ScreenShare: true, Chat: true}}, nil, true},
+		"nothing":         {room.Authorization{Type: room.Video}, nil, false},
+		"hidden":          {room.Authorization{Type: room.Video, Grants: everything, Hidden: true}, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := c.pass
-			p.Session, p.Identity, p.Name, p.Role, p.TTL = "r.1", "p-1", "Ada", room.Host, 10*time.Minute
-			token, err := h.engine.Pass(p)
-			if err != nil {
-				t.Fatal(err)
+			session := "picture.1"
+			if c.allowed.Type == room.Audio {
+				session = "sound.1"
 			}
-			body, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got map[string]any
-			if err := json.Unmarshal(body, &got); err != nil {
-				t.Fatal(err)
-			}
-			iat, exp := int64(got["iat"].(float64)), int64(got["exp"].(float64))
-			if exp-iat != 600 || time.Since(time.Unix(iat, 0)).Abs() > 5*time.Second {
-				t.Errorf("valid from %d to %d", iat, exp)
-			}
-			delete(got, "iat")
-			delete(got, "nbf")
-			delete(got, "exp")
+			c.allowed.Role = room.CoHost
+			p := connect(t, h.url, h.passFor(t, session, "ada", c.allowed))
+			got := p.Joined().Participant
 			// The whole of it: what is not listed here is not granted.
-			video := map[string]any{
-				"roomJoin": true, "room": "r.1",
-				"canPublish": len(c.sources) > 0, "canPublishData": c.data,
-				"canSubscribe": true, "canUpdateOwnMetadata": false,
-				"canSubscribeMetrics": false, "canManageAgentSession": false,
+			want := &livekit.ParticipantPermission{CanSubscribe: true, CanPublish: len(c.sources) > 0,
+				CanPublishData: c.data, CanPublishSources: c.sources, Hidden: c.allowed.Hidden}
+			if !proto.Equal(got.Permission, want) {
+				t.Errorf("got %v, want %v", got.Permission, want)
 			}
-			if len(c.sources) > 0 {
-				video["canPublishSources"] = c.sources
-			}
-			if p.Hidden {
-				video["hidden"] = true
-			}
-			want := map[string]any{
-				"iss": "parley", "sub": "p-1", "identity": "p-1", "name": "Ada",
-				"attributes": map[string]any{"role": "host", "room_type": string(p.Type)},
-				"video":      video,
-			}
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("the pass says\n%v, want\n%v", got, want)
+			if got.Name != "ada by name" || !maps.Equal(got.Attributes, map[string]string{"role": "cohost"}) || got.Metadata != "" {
+				t.Errorf("got %v", got)
 			}
 		})
 	}
@@ -77,11 +89,10 @@ func TestPassGrantsTakingPartAndNothingElse(t *testing.T) {
 
 func TestPassNeedsToBeComplete(t *testing.T) {
 	h := newHouse(t)
-	good := room.MediaPass{Session: "r.1", Identity: "p-1", Role: room.Guest, Type: room.Audio, TTL: time.Minute}
+	good := room.MediaPass{Session: "r.1", Identity: "p-1", TTL: time.Minute}
 	for name, change := range map[string]func(*room.MediaPass){
 		"session":  func(p *room.MediaPass) { p.Session = "" },
 		"identity": func(p *room.MediaPass) { p.Identity = "" },
-		"type":     func(p *room.MediaPass) { p.Type = "smell" },
 		"time":     func(p *room.MediaPass) { p.TTL = 0 },
 	} {
 		p := good

@@ -47,10 +47,16 @@ func runProcess(text string) error {
 	if err := json.Unmarshal([]byte(text), &cfg); err != nil {
 		return err
 	}
-	engine, err := media.New(cfg.Media, &observer{}, &door{})
+	observer, door := &observer{}, &door{types: map[string]room.Type{"sound": room.Audio}}
+	for _, s := range cfg.Open {
+		prefix, _, _ := strings.Cut(s.Name, ".")
+		door.types[prefix] = s.Type
+	}
+	engine, err := media.New(cfg.Media, observer, door)
 	if err != nil {
 		return err
 	}
+	observer.admit = engine.Admit
 	defer engine.Stop(context.Background())
 	if err := engine.Start(context.Background()); err != nil {
 		return err
@@ -151,8 +157,7 @@ func TestCluster(t *testing.T) {
 	publishAs(t, ada, "cam", mediatest.Microphone, mediatest.Picture, mediatest.Picture)
 	eventually(t, "no place for a picture", ada.Rejected)
 
-	spy := connect(t, here.url, here.passFor(t, room.MediaPass{
-		Session: session, Identity: "spy", Type: room.Audio, Hidden: true}))
+	spy := connect(t, here.url, here.passFor(t, session, "spy", room.Authorization{Type: room.Audio, Hidden: true}))
 	if err := here.engine.Allow(t.Context(), session, "spy", room.Host, everything); err != nil {
 		t.Fatal(err)
 	}

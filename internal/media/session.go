@@ -55,9 +55,9 @@ func (e *Engine) Close(ctx context.Context, session string) error {
 	return unavailable("close a session", unlessGone(err))
 }
 
-// Participants lists whose media is connected, hidden or not, the same as the
-// observer hears of. An error is not an empty session: in a cluster the node that hosts it
-// may be out of reach.
+// Participants lists everybody in the session, hidden or not. Those who are
+// active are the same as the observer hears of. An error is not an empty
+// session: in a cluster the node that hosts it may be out of reach.
 func (e *Engine) Participants(ctx context.Context, session string) ([]room.Present, error) {
 	at, err := e.find(ctx, session)
 	if err != nil {
@@ -66,8 +66,9 @@ func (e *Engine) Participants(ctx context.Context, session string) ([]room.Prese
 	list, err := e.list(ctx, at, session)
 	var present []room.Present
 	for _, p := range list {
-		if p.State == livekit.ParticipantInfo_ACTIVE {
-			present = append(present, room.Present{Identity: p.Identity, SID: p.Sid, JoinedAt: joinedAt(p)})
+		if p.State != livekit.ParticipantInfo_DISCONNECTED {
+			present = append(present, room.Present{Identity: p.Identity, SID: p.Sid, JoinedAt: joinedAt(p),
+				Active: p.State == livekit.ParticipantInfo_ACTIVE})
 		}
 	}
 	return present, err
@@ -85,6 +86,9 @@ func (e *Engine) list(ctx context.Context, at place, session string) ([]*livekit
 	}
 	return list.GetParticipants(), unavailable("list participants", unlessGone(err))
 }
+
+// Admit implements room.Media.
+func (e *Engine) Admit(connection string) { e.admissions.admit(livekit.ParticipantID(connection)) }
 
 // Remove takes the participant out.
 func (e *Engine) Remove(ctx context.Context, session, identity string) error {

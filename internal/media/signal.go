@@ -19,6 +19,8 @@ type sessions struct {
 	self   routing.LocalNode
 	router routing.Router
 	rooms  *service.RoomManager
+
+	admissions *admissions
 }
 
 // Logger is asked for by LiveKit.
@@ -42,7 +44,7 @@ func (s *sessions) HandleSession(
 		return routing.ErrIncorrectRTCNode
 	}
 	requests := filterRequests(source)
-	if err := s.rooms.StartSession(ctx, pi, requests, &responses{MessageSink: sink}, false); err != nil {
+	if err := s.rooms.StartSession(ctx, pi, requests, &responses{MessageSink: sink, identity: pi.Identity, admissions: s.admissions}, false); err != nil {
 		requests.Close()
 		return err
 	}
@@ -99,6 +101,8 @@ func (r *requests) Close() {
 // responses is what the server says to a participant.
 type responses struct {
 	routing.MessageSink
+	identity   livekit.ParticipantIdentity // who is told
+	admissions *admissions
 
 	mu   sync.Mutex
 	room *livekit.Room // as the participant was told last
@@ -106,7 +110,8 @@ type responses struct {
 
 // WriteMessage changes some things. Without TURN of our own LiveKit names
 // public STUN servers of others, and every browser would tell them its
-// address; a server that is reachable needs none. LiveKit's counts of a room
+// address; a server that is reachable needs none. Nothing is told of other
+// participants who are held back. LiveKit's counts of a room
 // include hidden participants and would give them away. And a stopping server
 // says goodbye in a way that makes livekit-client come back by itself, as it
 // does when the process was killed.
@@ -116,8 +121,23 @@ func (r *responses) WriteMessage(msg proto.Message) error {
 		case *livekit.SignalResponse_Join:
 			m.Join.IceServers = nil
 			m.Join.Room, _ = r.news(m.Join.Room)
+			m.Join.OtherParticipants = r.admissions.visible(m.Join.OtherParticipants, r.identity)
 		case *livekit.SignalResponse_Reconnect:
 			m.Reconnect.IceServers = nil
+		case *livekit.SignalResponse_Update:
+			participants := r.admissions.visible(m.Update.Participants, r.identity)
+			if len(participants) == 0 {
+				return nil
+			}
+			msg = &livekit.SignalResponse{Message: &livekit.SignalResponse_Update{
+				Update: &livekit.ParticipantUpdate{Participants: participants}}}
+		case *livekit.SignalResponse_SpeakersChanged:
+			speakers := r.admissions.audible(m.SpeakersChanged.Speakers)
+			if len(speakers) == 0 {
+				return nil
+			}
+			msg = &livekit.SignalResponse{Message: &livekit.SignalResponse_SpeakersChanged{
+				SpeakersChanged: &livekit.SpeakersChanged{Speakers: speakers}}}
 		case *livekit.SignalResponse_RoomUpdate:
 			// The same message goes to others too.
 			told, isNews := r.news(m.RoomUpdate.Room)

@@ -121,7 +121,8 @@ func uptime(ctx context.Context, client redis.UniversalClient) int {
 
 // wire builds the node. It binds the media ports as its last step but one,
 // and leaves none bound when it fails.
-func wire(conf *config.Config, redisURL string, wrap func(telemetry.TelemetryService) telemetry.TelemetryService) (_ *node, err error) {
+func wire(conf *config.Config, redisURL string, admissions *admissions,
+	wrap func(telemetry.TelemetryService) telemetry.TelemetryService) (_ *node, err error) {
 	n := &node{conf: conf}
 	defer func() {
 		if err == nil {
@@ -206,7 +207,7 @@ func wire(conf *config.Config, redisURL string, wrap func(telemetry.TelemetrySer
 		return nil, err
 	}
 	n.signal, err = service.NewSignalServer(n.self.NodeID(), n.self.Region(), bus, conf.SignalRelay,
-		&sessions{self: n.self, router: n.router, rooms: n.rooms})
+		&sessions{self: n.self, router: n.router, rooms: n.rooms, admissions: admissions})
 	if err != nil {
 		return nil, err
 	}

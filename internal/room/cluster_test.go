@@ -99,7 +99,7 @@ func (c *cluster) connect(session, identity, sid string) bool {
 		return false
 	}
 	c.end(session, identity, room.LeftReplaced)
-	p := room.Present{Identity: identity, SID: sid, JoinedAt: c.clock.Now()}
+	p := room.Present{Identity: identity, SID: sid, JoinedAt: c.clock.Now(), Active: true}
 	s.in[identity] = p
 	c.reports = append(c.reports, report{to: c.nodes[s.node], session: session, identity: identity, sid: sid, at: p.JoinedAt})
 	return true
@@ -241,6 +241,7 @@ func (m member) Tell(_ context.Context, session string, identities []string, mes
 	return nil
 }
 
+func (m member) Admit(string)                                      {}
 func (m member) Pass(room.MediaPass) (string, error)               { return "token", nil }
 func (m member) CheckPass(context.Context) (string, error)         { return "token", nil }
 func (m member) Announce(context.Context, string, room.Info) error { return nil }

@@ -389,8 +389,7 @@ func (s *Service) admit(ctx context.Context, a *Admission) error {
 		Info: info(a.Room, a.Breakout, all, hands, len(waiting))}); err != nil {
 		return engineAway(err)
 	}
-	token, err := s.media.Pass(MediaPass{Session: a.SessionID, Identity: a.Seat.ID, Name: a.Seat.Name, Role: a.Seat.Role,
-		Type: a.Room.Type, Grants: a.Room.grants(a.Seat.Role), Hidden: a.Seat.Hidden, TTL: passTTL})
+	token, err := s.media.Pass(MediaPass{Session: a.SessionID, Identity: a.Seat.ID, TTL: passTTL})
 	a.Token = token
 	return err
 }

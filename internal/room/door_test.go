@@ -19,10 +19,12 @@ import (
 // tested here, and what is behind them with real participants elsewhere.
 type quiet struct{ room.Media }
 
-func (quiet) Open(context.Context, room.MediaSession) error { return nil }
-func (quiet) Pass(room.MediaPass) (string, error)           { return "token", nil }
-func (quiet) Remove(context.Context, string, string) error  { return nil }
-func (quiet) Close(_ context.Context, _ string) error       { return nil }
+func (quiet) Open(context.Context, room.MediaSession) error                { return nil }
+func (quiet) Admit(string)                                                 {}
+func (quiet) Participants(context.Context, string) ([]room.Present, error) { return nil, nil }
+func (quiet) Pass(room.MediaPass) (string, error)                          { return "token", nil }
+func (quiet) Remove(context.Context, string, string) error                 { return nil }
+func (quiet) Close(_ context.Context, _ string) error                      { return nil }
 func (quiet) Tell(context.Context, string, []string, room.Message) error {
 	return nil
 }

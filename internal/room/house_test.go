@@ -143,6 +143,7 @@ type engine struct {
 	allowed  map[string]may // by session and identity
 	muted    []string
 	passes   []room.MediaPass
+	admitted []string
 	removed  []string
 	fail     error // of every call
 }
@@ -238,11 +239,17 @@ func (e *engine) Remove(_ context.Context, session, identity string) error {
 	return e.fail
 }
 
+func (e *engine) Admit(connection string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.admitted = append(e.admitted, connection)
+}
+
 func (e *engine) Pass(p room.MediaPass) (string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.passes = append(e.passes, p)
-	return fmt.Sprint("pass for ", p.Identity, " as ", p.Role, " to ", p.Session), e.fail
+	return fmt.Sprint("pass for ", p.Identity, " to ", p.Session), e.fail
 }
 
 func (e *engine) CheckPass(context.Context) (string, error) {
@@ -255,7 +262,7 @@ func (e *engine) put(session, identity, connection string, at time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.sessions[session] != nil {
-		e.sessions[session][identity] = room.Present{Identity: identity, SID: connection, JoinedAt: at}
+		e.sessions[session][identity] = room.Present{Identity: identity, SID: connection, JoinedAt: at, Active: true}
 	}
 }
 

@@ -21,10 +21,16 @@ type Media interface {
 	// to a session whose node was lost: their pages do not know, and connect
 	// anew.
 	HangUp(session string, before time.Time)
-	// Participants lists who is in the session now. An unknown session has none.
+	// Participants lists everybody the engine holds in the session, also those
+	// whose media is not connected yet. An unknown session has none.
 	Participants(ctx context.Context, session string) ([]Present, error)
-	// Remove takes a participant out. An absent one is not an error. It is the
-	// MediaDoor that keeps them from coming again with the pass they have.
+	// Admit forwards to the others what a connection publishes and sends. Until
+	// then the engine holds it back, and tells nobody of the participant: nothing
+	// may reach others before attendance is recorded. Nothing happens where the
+	// connection is admitted already, or its session is not in this process.
+	Admit(connection string)
+	// Remove disconnects a participant. An absent one is not an error. The
+	// MediaAuthorizer keeps them from connecting again with their token.
 	Remove(ctx context.Context, session, identity string) error
 	// Pass returns a signed media token with which the page connects.
 	Pass(p MediaPass) (string, error)
@@ -41,10 +47,11 @@ type Media interface {
 	// themselves, and returns who could be heard before. Absent ones are not an
 	// error.
 	Mute(ctx context.Context, session string, identities []string) (muted []string, err error)
-	// Allow changes what somebody who is in may send, and the role that others
-	// read; what they send already and may not any more is taken out. An absent
-	// one is not an error. A pass of before still grants what it said: allow
-	// again when somebody comes in.
+	// Allow changes what a participant may send, and the role that others read;
+	// tracks that are not allowed any more are removed. An absent participant is
+	// not an error. It holds for participants whose media is not connected yet,
+	// but not for one that connects at the same moment: allow again when its
+	// attendance is recorded.
 	Allow(ctx context.Context, session, identity string, role Role, grants Grants) error
 }
 
@@ -112,17 +119,12 @@ type Grants struct {
 	Microphone, Camera, ScreenShare, Chat bool
 }
 
-// MediaPass is what a media token grants. Roles come from here and from
-// nothing a participant can write.
+// MediaPass is what a media token says: who connects to which session. It says
+// nothing of what they may do there, which is decided at each connection.
 type MediaPass struct {
 	Session  string
 	Identity string
-	Name     string // display name
-	Role     Role
-	Type     Type // decides, before the grants, which sources there are
-	Grants   Grants
-	Hidden   bool          // the others neither see nor hear of them, and they send nothing
-	TTL      time.Duration // how long the token opens the door; a connection outlives it
+	TTL      time.Duration // how long the token can be used to connect; a connection outlives it
 }
 
 // Present is a participant found in a session.
@@ -130,6 +132,7 @@ type Present struct {
 	Identity string
 	SID      string // the engine's id of this connection; a rejoin has a new one
 	JoinedAt time.Time
+	Active   bool // media is connected
 }
 
 // MediaObserver hears what happens in the engine, in order for each session.
@@ -139,10 +142,22 @@ type MediaObserver interface {
 	ParticipantLeft(session, identity, sid string, at time.Time, reason LeaveReason)
 }
 
-// MediaDoor says at every connection whether the holder of a pass may come in
-// with it now. An error is no answer: nobody comes in without one.
-type MediaDoor interface {
-	Welcome(ctx context.Context, session, identity string) (bool, error)
+// MediaAuthorizer decides at every connection whether the holder of a media
+// token may connect now, and with which permissions. After an error nobody is
+// admitted.
+type MediaAuthorizer interface {
+	Authorize(ctx context.Context, session, identity string) (Authorization, error)
+}
+
+// Authorization is what one participant may do in a session at this moment.
+// The zero value admits nobody.
+type Authorization struct {
+	Admitted bool
+	Name     string // display name
+	Role     Role
+	Type     Type // of the session; decides, before the grants, which sources there are
+	Grants   Grants
+	Hidden   bool // the others neither see nor hear of them, and they send nothing
 }
 
 // LeaveReason says why a connection ended.

@@ -21,21 +21,18 @@ func (s *Service) joined(session, identity, connection string, at time.Time) err
 		return fault.Invalidf("%q is no session of ours", session)
 	}
 	unwelcome := false
-	var in Seat
-	var grants Grants
 	err := s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		live, err := s.isLive(ctx, r, n)
 		if unwelcome = !live; unwelcome || err != nil {
 			return err
 		}
-		seat, welcome, err := s.welcome(ctx, r, identity)
-		if unwelcome = !welcome; unwelcome || err != nil {
+		seat, admitted, err := s.seatOf(ctx, r, identity)
+		if unwelcome = !admitted; unwelcome || err != nil {
 			return err
 		}
 		if seat.State == Free {
 			r.lower(&seat)
 		}
-		in, grants = seat, r.grants(seat.Role)
 		a := Attendance{ID: s.newID(), RoomID: r.ID, Session: n, SeatID: seat.ID, Connection: connection,
 			Hidden: seat.Hidden, Node: s.node, JoinedAt: at}
 		fresh, err := s.store.InsertAttendance(ctx, a)
@@ -61,51 +58,56 @@ func (s *Service) joined(session, identity, connection string, at time.Time) err
 	case unwelcome:
 		return s.media.Remove(ctx, session, identity)
 	}
-	// The token may be older than the latest word on what they may do.
-	if err := s.media.Allow(ctx, session, identity, in.Role, grants); err != nil {
-		s.log.Warn("what somebody may send could not be set anew", "session", session, "identity", identity, "error", err)
+	// Permissions may have changed while the participant connected.
+	if err := s.allow(ctx, roomID, session, identity); err != nil {
+		s.log.Warn("set permissions of a participant failed", "session", session, "identity", identity, "error", err)
+		return fault.New(fault.Unavailable, "media_unavailable", "permissions could not be set")
 	}
+	s.media.Admit(ofEngine(connection))
 	return nil
 }
 
-// Welcome implements MediaDoor: passes outlive what they were made for. Whether
-// the session goes on is the engine's to say.
-func (s *Service) Welcome(ctx context.Context, session, identity string) (bool, error) {
+// Authorize implements MediaAuthorizer: tokens outlive what they were made for.
+// Whether the session is live is the engine's to say.
+func (s *Service) Authorize(ctx context.Context, session, identity string) (Authorization, error) {
 	roomID, _, ok := ParseSessionID(session)
 	if !ok {
-		return false, nil
+		return Authorization{}, nil
 	}
 	r, err := s.store.Room(ctx, roomID)
 	if fault.Is(err, fault.NotFound) {
-		return false, nil
+		return Authorization{}, nil
 	}
 	if err != nil {
-		return false, err
+		return Authorization{}, err
 	}
-	_, welcome, err := s.welcome(ctx, r, identity)
-	return welcome, err
+	seat, admitted, err := s.seatOf(ctx, r, identity)
+	if err != nil || !admitted {
+		return Authorization{}, err
+	}
+	return Authorization{Admitted: true, Name: seat.Name, Role: seat.Role, Type: r.Type, Grants: r.grants(seat.Role),
+		Hidden: seat.Hidden}, nil
 }
 
-// welcome returns the seat of somebody who comes with a pass, and whether they
-// may: not without a seat, not after a host took them out, and not into a full
-// room once their seat was given up.
-func (s *Service) welcome(ctx context.Context, r *Room, identity string) (Seat, bool, error) {
-	seat, err := s.store.Seat(ctx, r.ID, identity)
+// seatOf returns the seat of a participant that connects, and whether it is
+// admitted: not without a seat, not after a host removed it, and not into a
+// full room once its seat was released. Where the project admits nobody, only
+// those come back who were in before and kept their seat.
+func (s *Service) seatOf(ctx context.Context, r *Room, identity string) (seat Seat, admitted bool, err error) {
+	seat, err = s.store.Seat(ctx, r.ID, identity)
+	if err == nil && seat.RemovedAt.IsZero() && (seat.State == Free || seat.Connection == "") {
+		_, err = s.admittingProject(ctx, r)
+	}
+	if err == nil && seat.RemovedAt.IsZero() && seat.State == Free {
+		err = s.room(ctx, r, seat)
+	}
 	switch {
-	case fault.Is(err, fault.NotFound):
+	case fault.Is(err, fault.NotFound), fault.Is(err, fault.Conflict), fault.Is(err, fault.Forbidden):
 		return seat, false, nil
 	case err != nil:
 		return seat, false, err
-	case !seat.RemovedAt.IsZero():
-		return seat, false, nil
-	case seat.State != Free:
-		return seat, true, nil
 	}
-	err = s.room(ctx, r, seat)
-	if fault.Is(err, fault.Conflict) {
-		return seat, false, nil
-	}
-	return seat, err == nil, err
+	return seat, seat.RemovedAt.IsZero(), nil
 }
 
 // isLive reports whether session n of a room is, its own or a breakout room's.

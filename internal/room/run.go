@@ -156,6 +156,7 @@ func (s *Service) look(ctx context.Context, roomID string, live []int, doubted m
 			if there, err = s.media.Participants(ctx, name); err != nil {
 				return err
 			}
+			there = slices.DeleteFunc(there, func(p Present) bool { return !p.Active })
 		}
 		for _, a := range rows {
 			in := slices.ContainsFunc(there, func(p Present) bool { return p.SID == ofEngine(a.Connection) })

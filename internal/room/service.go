@@ -113,20 +113,21 @@ type Store interface {
 
 // Service is what may be done with rooms.
 type Service struct {
-	store     Store
-	media     Media
-	publicURL func() string
-	now       func() time.Time
-	newID     func() string
-	log       *slog.Logger
-	wake      chan struct{} // a session waits to be closed
-	running   sync.Map      // ids of the Once that are under way here
-	plans     Plans         // nil: the technical bounds
-	webhooks  Webhooks
-	refusals  refusals
-	reports   reports
-	paces     paces
-	telling   turns
+	store      Store
+	media      Media
+	publicURL  func() string
+	now        func() time.Time
+	newID      func() string
+	log        *slog.Logger
+	wake       chan struct{} // a session waits to be closed
+	running    sync.Map      // ids of the Once that are under way here
+	plans      Plans         // nil: the technical bounds
+	webhooks   Webhooks
+	refusals   refusals
+	reports    reports
+	paces      paces
+	telling    turns
+	permitting turns // one at a time sets permissions in a room
 
 	node      string               // this process's name among others
 	shared    bool                 // there may be others on the same database

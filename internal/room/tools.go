@@ -53,7 +53,12 @@ func (s *Service) Remove(ctx context.Context, roomID, seatKey, identity string) 
 		if err != nil {
 			return err
 		}
-		if from, err = s.disconnect(ctx, r, &seat, now, LeftRemoved); err != nil {
+		if _, err = s.disconnect(ctx, r, &seat, now, LeftRemoved); err != nil {
+			return err
+		}
+		// Also where attendance does not tell of them: the engine may hold a
+		// connection that is not recorded yet.
+		if from, err = s.liveSessions(ctx, r); err != nil {
 			return err
 		}
 		seat.RemovedAt = now
@@ -92,11 +97,21 @@ func (s *Service) Mute(ctx context.Context, roomID, seatKey, identity string) er
 		}
 		meant = func(seat Seat) bool { return seat.ID == identity }
 	}
-	where, err := s.whereAre(ctx, r, meant)
+	seats, err := s.store.Seats(ctx, r.ID)
 	if err != nil {
 		return err
 	}
-	for session, identities := range where {
+	var identities []string
+	for _, seat := range seats {
+		if meant(seat) {
+			identities = append(identities, seat.ID)
+		}
+	}
+	sessions, err := s.liveSessions(ctx, r)
+	if err != nil || len(identities) == 0 {
+		return err
+	}
+	for _, session := range sessions {
 		muted, err := s.media.Mute(ctx, session, identities)
 		if err != nil {
 			return engineAway(err)
@@ -122,19 +137,21 @@ func (s *Service) AskToUnmute(ctx context.Context, roomID, seatKey, identity str
 	if !r.grants(seat.Role).Microphone {
 		return fault.New(fault.Conflict, "microphone_locked", "guests may not use their microphones in this room: allow that first")
 	}
-	where, err := s.whereAre(ctx, r, func(other Seat) bool { return other.ID == seat.ID })
+	present, err := s.store.Present(ctx, r.ID)
 	if err != nil {
 		return err
 	}
-	if len(where) == 0 {
-		return errNobody
-	}
-	for session, identities := range where {
-		if err := s.media.Tell(ctx, session, identities, Message{Kind: MessageUnmute, From: host.Name}); err != nil {
+	err = errNobody
+	for _, a := range present {
+		if a.SeatID != seat.ID {
+			continue
+		}
+		session, message := SessionID(r.ID, a.Session), Message{Kind: MessageUnmute, From: host.Name}
+		if err = s.media.Tell(ctx, session, []string{seat.ID}, message); err != nil {
 			return engineAway(err)
 		}
 	}
-	return nil
+	return err
 }
 
 // LockChange says what guests may not do from now on; what is nil stays as it
@@ -195,40 +212,45 @@ func (s *Service) Appoint(ctx context.Context, roomID, seatKey, identity string,
 	return err
 }
 
-// whereAre returns, by session, who of those who are meant is in.
-func (s *Service) whereAre(ctx context.Context, r *Room, meant func(Seat) bool) (map[string][]string, error) {
-	seats, err := s.store.Seats(ctx, r.ID)
-	if err != nil {
-		return nil, err
+// liveSessions returns the names of the live sessions of a room, its own and
+// those of its open breakout rooms.
+func (s *Service) liveSessions(ctx context.Context, r *Room) ([]string, error) {
+	if !r.SessionLive {
+		return nil, nil
 	}
-	present, err := s.store.Present(ctx, r.ID)
-	if err != nil {
-		return nil, err
+	sessions := []string{SessionID(r.ID, r.Session)}
+	if r.LastSession == r.Session {
+		return sessions, nil // there are no breakout rooms
 	}
-	are := make(map[string]bool, len(seats))
-	for _, seat := range seats {
-		are[seat.ID] = meant(seat)
-	}
-	where := map[string][]string{}
-	for _, a := range present {
-		if are[a.SeatID] {
-			session := SessionID(r.ID, a.Session)
-			where[session] = append(where[session], a.SeatID)
+	all, err := s.store.Breakouts(ctx, r.ID)
+	for _, b := range all {
+		if b.ClosedAt.IsZero() {
+			sessions = append(sessions, SessionID(r.ID, b.Session))
 		}
 	}
-	return where, nil
+	return sessions, err
 }
 
-// enforce has the engine hold everybody in a room to what they may do now.
+// enforce has the engine hold everybody in a room to their present permissions.
+// What fails is tried again by the next look.
 func (s *Service) enforce(ctx context.Context, roomID string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	s.note(ctx, "hold people to what they may do", s.allowAll(ctx, roomID, func(string) bool { return true }), "room_id", roomID)
+	all := func(string) bool { return true }
+	s.note(ctx, "set permissions of participants", s.allowAll(ctx, roomID, all), "room_id", roomID)
 }
 
-// allowAll is enforce in those sessions of a room that are wanted.
+// allowAll is enforce in those sessions of a room that are wanted. The engine
+// says who is there, because attendance does not know of participants whose
+// media is not connected yet. It reads and sets permissions in one turn for each
+// room, so that what was read first does not arrive last.
 func (s *Service) allowAll(ctx context.Context, roomID string, wanted func(session string) bool) error {
+	defer s.permitting.take(roomID)()
 	r, err := s.store.Room(ctx, roomID)
+	if err != nil {
+		return err
+	}
+	sessions, err := s.liveSessions(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -236,19 +258,51 @@ func (s *Service) allowAll(ctx context.Context, roomID string, wanted func(sessi
 	if err != nil {
 		return err
 	}
-	by := make(map[string]Seat, len(seats))
+	taken := make(map[string]Seat, len(seats))
 	for _, seat := range seats {
-		by[seat.ID] = seat
+		taken[seat.ID] = seat
 	}
-	present, err := s.store.Present(ctx, roomID)
-	if err != nil {
-		return err
-	}
-	for _, a := range present {
-		seat, taken := by[a.SeatID]
-		if session := SessionID(roomID, a.Session); taken && wanted(session) {
-			err = errors.Join(err, s.media.Allow(ctx, session, seat.ID, seat.Role, r.grants(seat.Role)))
+	for _, session := range sessions {
+		if !wanted(session) {
+			continue
+		}
+		people, failed := s.media.Participants(ctx, session)
+		err = errors.Join(err, failed)
+		for _, p := range people {
+			if seat, ok := taken[p.Identity]; ok {
+				err = errors.Join(err, s.media.Allow(ctx, session, seat.ID, seat.Role, r.grants(seat.Role)))
+			} else {
+				err = errors.Join(err, s.allowUnseated(ctx, r, session, p.Identity))
+			}
 		}
 	}
 	return err
+}
+
+// allowUnseated sets the permissions of a participant whose seat is not taken:
+// its reservation ran out while it connects. Whoever would not be admitted now
+// is disconnected.
+func (s *Service) allowUnseated(ctx context.Context, r *Room, session, identity string) error {
+	seat, admitted, err := s.seatOf(ctx, r, identity)
+	switch {
+	case err != nil:
+		return err
+	case !admitted:
+		return s.media.Remove(ctx, session, identity)
+	}
+	return s.media.Allow(ctx, session, seat.ID, seat.Role, r.grants(seat.Role))
+}
+
+// allow sets the present permissions of one participant.
+func (s *Service) allow(ctx context.Context, roomID, session, identity string) error {
+	defer s.permitting.take(roomID)()
+	r, err := s.store.Room(ctx, roomID)
+	if err != nil {
+		return err
+	}
+	seat, err := s.store.Seat(ctx, roomID, identity)
+	if err != nil {
+		return err
+	}
+	return s.media.Allow(ctx, session, identity, seat.Role, r.grants(seat.Role))
 }

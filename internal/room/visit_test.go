@@ -262,7 +262,7 @@ func TestEngineAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "pass for " + a.Seat.ID + " as guest to " + a.SessionID; a.Token != want {
+	if want := "pass for " + a.Seat.ID + " to " + a.SessionID; a.Token != want {
 		t.Errorf("got %q, want %q", a.Token, want)
 	}
 }

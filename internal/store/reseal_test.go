@@ -142,6 +142,8 @@ type silentMedia struct{ room.Media }
 func (silentMedia) Open(context.Context, room.MediaSession) error                       { return nil }
 func (silentMedia) Allow(context.Context, string, string, room.Role, room.Grants) error { return nil }
 func (silentMedia) Announce(context.Context, string, room.Info) error                   { return nil }
+func (silentMedia) Admit(string)                                                        {}
+func (silentMedia) Participants(context.Context, string) ([]room.Present, error)        { return nil, nil }
 func (silentMedia) Pass(room.MediaPass) (string, error)                                 { return "token", nil }
 
 // textColumns returns every text column there is, as "table.column", with its

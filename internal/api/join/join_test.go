@@ -31,9 +31,13 @@ type engine struct {
 	away bool
 }
 
-func (e *engine) Open(context.Context, room.MediaSession) error     { return e.err() }
-func (e *engine) Close(context.Context, string) error               { return e.err() }
-func (e *engine) Remove(context.Context, string, string) error      { return e.err() }
+func (e *engine) Open(context.Context, room.MediaSession) error { return e.err() }
+func (e *engine) Close(context.Context, string) error           { return e.err() }
+func (e *engine) Remove(context.Context, string, string) error  { return e.err() }
+func (e *engine) Admit(string)                                  {}
+func (e *engine) Participants(context.Context, string) ([]room.Present, error) {
+	return nil, e.err()
+}
 func (e *engine) Pass(room.MediaPass) (string, error)               { return "media token", e.err() }
 func (e *engine) CheckPass(context.Context) (string, error)         { return "a moment", e.err() }
 func (e *engine) Announce(context.Context, string, room.Info) error { return e.err() }

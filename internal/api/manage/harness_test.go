@@ -49,6 +49,12 @@ func (quiet) Announce(context.Context, string, room.Info) error { return nil }
 // Allow implements room.Media.
 func (quiet) Allow(context.Context, string, string, room.Role, room.Grants) error { return nil }
 
+// Admit implements room.Media.
+func (quiet) Admit(string) {}
+
+// Participants implements room.Media.
+func (quiet) Participants(context.Context, string) ([]room.Present, error) { return nil, nil }
+
 // Pass implements room.Media.
 func (quiet) Pass(room.MediaPass) (string, error) { return "pass", nil }
 

@@ -78,9 +78,11 @@ func (h *House) Met(c *contract.Checker) func(t *testing.T) {
 // engine is a media engine in which nothing happens by itself.
 type engine struct{ room.Media }
 
-func (engine) Open(context.Context, room.MediaSession) error     { return nil }
-func (engine) Pass(room.MediaPass) (string, error)               { return "token", nil }
-func (engine) Announce(context.Context, string, room.Info) error { return nil }
+func (engine) Open(context.Context, room.MediaSession) error                { return nil }
+func (engine) Admit(string)                                                 {}
+func (engine) Participants(context.Context, string) ([]room.Present, error) { return nil, nil }
+func (engine) Pass(room.MediaPass) (string, error)                          { return "token", nil }
+func (engine) Announce(context.Context, string, room.Info) error            { return nil }
 func (engine) Allow(context.Context, string, string, room.Role, room.Grants) error {
 	return nil
 }

@@ -1,0 +1,234 @@
+package media
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/livekit/livekit-server/pkg/rtc"
+	"github.com/livekit/livekit-server/pkg/rtc/types"
+	"github.com/livekit/livekit-server/pkg/service"
+	"github.com/livekit/protocol/livekit"
+	"go.uber.org/atomic" // LiveKit keeps a participant's listener in its Pointer
+)
+
+// connectWithin is how long a participant may take until media is connected.
+// LiveKit itself waits a minute, and only for some of the ways to fail.
+const connectWithin = 15 * time.Second
+
+// admissions hold back what participants send until Admit is called for their
+// connection, and disconnect those that are not fully connected in time.
+//
+// LiveKit forwards tracks and messages of a participant in state JOINED, which
+// lasts for as long as the participant does not answer the server's offer.
+// Such a participant would be heard by everybody without being in the
+// attendance records.
+type admissions struct {
+	log    *slog.Logger
+	rooms  *service.RoomManager // set once, before the first session
+	within time.Duration
+
+	mu   sync.RWMutex
+	held map[livekit.ParticipantID]*heldListener
+}
+
+// hold is called with a participant that has joined a session, before LiveKit
+// handles any of its requests.
+func (a *admissions) hold(name livekit.RoomName, sid livekit.ParticipantID) {
+	rm := a.rooms.GetRoom(context.Background(), name)
+	if rm == nil {
+		return
+	}
+	p := rm.GetParticipantByID(sid)
+	if p == nil {
+		return
+	}
+	l := &heldListener{participant: p}
+	l.timeout = time.AfterFunc(a.within, func() { a.expire(rm, l) })
+	// The map comes first: nobody may be told of the participant from here on.
+	a.mu.Lock()
+	if a.held == nil {
+		a.held = make(map[livekit.ParticipantID]*heldListener)
+	}
+	a.held[sid] = l
+	a.mu.Unlock()
+	if err := l.interpose(); err != nil {
+		a.log.Error("hold back a participant failed, disconnecting",
+			"session", string(name), "identity", string(p.Identity()), "error", err)
+		rm.RemoveParticipant(p.Identity(), sid, types.ParticipantCloseReasonJoinFailed)
+	}
+}
+
+// expire disconnects a participant that is not fully connected by now. One
+// that is stays held back until its attendance is recorded.
+func (a *admissions) expire(rm *rtc.Room, l *heldListener) {
+	p := l.participant
+	switch {
+	case p.IsClosed():
+		a.forget(p.ID()) // it left before its end could be observed
+	case p.State() != livekit.ParticipantInfo_ACTIVE:
+		a.log.Info("disconnected a participant: media did not connect in time",
+			"session", string(rm.Name()), "identity", string(p.Identity()), "limit", a.within)
+		rm.RemoveParticipant(p.Identity(), p.ID(), types.ParticipantCloseReasonJoinTimeout)
+	}
+}
+
+// admit forwards what the connection has published and will send from now on.
+func (a *admissions) admit(sid livekit.ParticipantID) {
+	a.mu.Lock()
+	l := a.held[sid]
+	delete(a.held, sid)
+	a.mu.Unlock()
+	if l != nil {
+		l.admit()
+	}
+}
+
+// forget is called with a participant that has left.
+func (a *admissions) forget(sid livekit.ParticipantID) {
+	a.mu.Lock()
+	l := a.held[sid]
+	delete(a.held, sid)
+	a.mu.Unlock()
+	if l != nil {
+		l.timeout.Stop()
+	}
+}
+
+// isHeld reports whether the others must not hear of the connection yet.
+func (a *admissions) isHeld(sid string) bool {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	return a.held[livekit.ParticipantID(sid)] != nil
+}
+
+// visible returns those of infos that the participant with the given identity
+// may be told of: the participant itself, and whoever is not held back. The
+// end of a connection is told in any case, because it may have replaced one
+// that the others know.
+func (a *admissions) visible(infos []*livekit.ParticipantInfo, identity livekit.ParticipantIdentity) []*livekit.ParticipantInfo {
+	return without(infos, func(p *livekit.ParticipantInfo) bool {
+		return p.Identity != string(identity) && p.State != livekit.ParticipantInfo_DISCONNECTED && a.isHeld(p.Sid)
+	})
+}
+
+// audible returns those of speakers who are not held back.
+func (a *admissions) audible(speakers []*livekit.SpeakerInfo) []*livekit.SpeakerInfo {
+	return without(speakers, func(s *livekit.SpeakerInfo) bool { return a.isHeld(s.Sid) })
+}
+
+// without returns list without the elements that drop reports. The list is not
+// changed, because LiveKit sends the same one to others.
+func without[T any](list []T, drop func(T) bool) []T {
+	if !slices.ContainsFunc(list, drop) {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), drop)
+}
+
+// heldListener stands between a participant and its room and, until admit is
+// called, keeps the participant's tracks from the room and drops its messages.
+type heldListener struct {
+	types.LocalParticipantListener // the room's
+	participant                    types.LocalParticipant
+	timeout                        *time.Timer
+
+	admitted atomic.Bool
+	mu       sync.Mutex
+	tracks   []types.MediaTrack // published while held back
+}
+
+// interpose puts the listener in place. LiveKit sets the listener of a
+// participant in the constructor and has no other way to set it.
+func (l *heldListener) interpose() error {
+	impl, ok := l.participant.(*rtc.ParticipantImpl)
+	if !ok {
+		return errors.New("media: this participant is not LiveKit's own")
+	}
+	at, err := listenerOf(impl)
+	if err != nil {
+		return err
+	}
+	before := at.Load()
+	if before == nil {
+		return errors.New("media: this participant has left already")
+	}
+	l.LocalParticipantListener = *before
+	var after types.LocalParticipantListener = l
+	if !at.CompareAndSwap(before, &after) {
+		return errors.New("media: this participant has left already")
+	}
+	return nil
+}
+
+// listenerOf returns where LiveKit keeps the listener of a participant. It
+// fails when the field is not what it is in LiveKit 1.13.5.
+func listenerOf(p *rtc.ParticipantImpl) (*atomic.Pointer[types.LocalParticipantListener], error) {
+	field := reflect.ValueOf(p).Elem().FieldByName("participantListener")
+	if !field.IsValid() || field.Type() != reflect.TypeFor[atomic.Pointer[types.LocalParticipantListener]]() {
+		return nil, errors.New("media: LiveKit keeps the listener of a participant elsewhere than expected")
+	}
+	return (*atomic.Pointer[types.LocalParticipantListener])(unsafe.Pointer(field.UnsafeAddr())), nil
+}
+
+func (l *heldListener) admit() {
+	l.timeout.Stop()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.admitted.Store(true)
+	l.LocalParticipantListener.OnParticipantUpdate(l.participant)
+	for _, t := range l.tracks {
+		l.LocalParticipantListener.OnTrackPublished(l.participant, t)
+	}
+	l.tracks = nil
+}
+
+// OnTrackPublished implements types.ParticipantListener.
+func (l *heldListener) OnTrackPublished(p types.Participant, t types.MediaTrack) {
+	l.mu.Lock()
+	held := !l.admitted.Load()
+	if held {
+		l.tracks = append(l.tracks, t)
+	}
+	l.mu.Unlock()
+	if !held {
+		l.LocalParticipantListener.OnTrackPublished(p, t)
+	}
+}
+
+// OnTrackUnpublished implements types.ParticipantListener.
+func (l *heldListener) OnTrackUnpublished(p types.Participant, t types.MediaTrack) {
+	l.mu.Lock()
+	held := !l.admitted.Load()
+	l.tracks = slices.DeleteFunc(l.tracks, func(o types.MediaTrack) bool { return o.ID() == t.ID() })
+	l.mu.Unlock()
+	if !held {
+		l.LocalParticipantListener.OnTrackUnpublished(p, t)
+	}
+}
+
+// OnDataMessage implements types.LocalParticipantListener.
+func (l *heldListener) OnDataMessage(p types.LocalParticipant, kind livekit.DataPacket_Kind, packet *livekit.DataPacket) {
+	if l.admitted.Load() {
+		l.LocalParticipantListener.OnDataMessage(p, kind, packet)
+	}
+}
+
+// OnDataMessageUnlabeled implements types.LocalParticipantListener.
+func (l *heldListener) OnDataMessageUnlabeled(p types.LocalParticipant, data []byte) {
+	if l.admitted.Load() {
+		l.LocalParticipantListener.OnDataMessageUnlabeled(p, data)
+	}
+}
+
+// OnMetrics implements types.ParticipantListener.
+func (l *heldListener) OnMetrics(p types.Participant, packet *livekit.DataPacket) {
+	if l.admitted.Load() {
+		l.LocalParticipantListener.OnMetrics(p, packet)
+	}
+}
