@@ -17,6 +17,7 @@ import (
 	"parley/internal/api/web"
 	"parley/internal/fault"
 	"parley/internal/media"
+	"parley/internal/refusal"
 )
 
 // routes are the parts of the one handler.
@@ -146,7 +147,7 @@ var requests = prometheus.NewCounterVec(prometheus.CounterOpts{
 // of the media engine.
 func (a *App) metricsHandler() http.Handler {
 	ours := prometheus.NewRegistry()
-	ours.MustRegister(requests, prometheus.NewCounterFunc(prometheus.CounterOpts{
+	ours.MustRegister(requests, refusal.Collector(), prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "parley_diagnostics_dropped_total", Help: "Records of version 5 calls that were dropped because too many waited to be written.",
 	}, func() float64 { return float64(a.gateway.recorder.Dropped()) }))
 	return promhttp.HandlerFor(prometheus.Gatherers{ours, prometheus.DefaultGatherer}, promhttp.HandlerOpts{})

@@ -23,6 +23,7 @@ var allowed = map[string][]string{
 	"internal/event":         {},
 	"internal/config":        {"internal/seal"},
 	"internal/live":          {},
+	"internal/refusal":       {},
 	"internal/operator":      {"internal/fault", "internal/field", "internal/seal"},
 	"internal/field":         {"internal/fault"},
 	"internal/project":       {"internal/fault", "internal/field", "internal/event", "internal/seal"},
@@ -33,7 +34,7 @@ var allowed = map[string][]string{
 	"internal/webhook":       {"client/sign", "internal/fault", "internal/event", "internal/project", "internal/key", "internal/room"},
 	"internal/webhook/post":  {"internal/webhook"},
 	"internal/store":         {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic", "internal/live", "internal/operator", "internal/webhook"},
-	"internal/media":         {"internal/fault", "internal/room"},
+	"internal/media":         {"internal/fault", "internal/refusal", "internal/room"},
 	"internal/api/web":       {"internal/fault"},
 	"internal/api/page":      {},
 	"internal/api/contract":  {},
@@ -43,7 +44,7 @@ var allowed = map[string][]string{
 	"internal/api/v4":        {"internal/api/companion", "internal/api/legacy", "internal/api/web", "internal/fault", "internal/project", "internal/room"},
 	"internal/api/v5":        {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/diagnostic"},
 	"internal/api/manage":    {"internal/webhook", "internal/api/web", "internal/event", "internal/fault", "internal/project", "internal/key", "internal/room", "internal/operator", "internal/seal"},
-	"internal/api/join":      {"internal/api/web", "internal/fault", "internal/room"},
+	"internal/api/join":      {"internal/api/web", "internal/fault", "internal/refusal", "internal/room"},
 	"web":                    {},
 }
 

@@ -1,0 +1,70 @@
+package refusal
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+)
+
+const (
+	// maxLines is how many lines of one kind are logged in each window.
+	maxLines = 10
+	window   = 10 * time.Second
+)
+
+// Recorder counts refusals and logs them, at most ten lines of a kind in ten
+// seconds. The first line of a later window says how many were left out.
+type Recorder struct {
+	log *slog.Logger
+	now func() time.Time
+
+	mu    sync.Mutex
+	lines [kinds]lines
+}
+
+// lines is what was logged of one kind in the current window.
+type lines struct {
+	since      time.Time
+	logged     int
+	suppressed int
+}
+
+// NewRecorder returns a Recorder that logs to log.
+func NewRecorder(log *slog.Logger, now func() time.Time) *Recorder {
+	return &Recorder{log: log, now: now}
+}
+
+// Record counts one refusal and logs it with its reason and the attributes,
+// unless the kind has used up its lines. The attributes must not hold secrets
+// or names; the caller truncates long values.
+func (r *Recorder) Record(kind Kind, reason string, attributes ...any) {
+	Count(kind)
+	suppressed, ok := r.line(kind)
+	if !ok {
+		return
+	}
+	all := append([]any{"kind", kind.String(), "reason", reason}, attributes...)
+	if suppressed > 0 {
+		all = append(all, "suppressed", suppressed)
+	}
+	r.log.Warn("refused", all...)
+}
+
+// line reports whether one more line of a kind may be logged, and how many
+// were left out before it.
+func (r *Recorder) line(kind Kind) (suppressed int, ok bool) {
+	now := r.now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := &r.lines[kind]
+	if now.Sub(l.since) >= window {
+		suppressed = l.suppressed
+		*l = lines{since: now}
+	}
+	if l.logged == maxLines {
+		l.suppressed++
+		return 0, false
+	}
+	l.logged++
+	return suppressed, true
+}

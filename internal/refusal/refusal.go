@@ -1,0 +1,57 @@
+// Package refusal counts and logs what the service refuses to protect itself.
+// The kinds are a closed set, so that no client can add a label value to the
+// metric, and each kind has a rate limit for its log lines, so that no client
+// can fill the log.
+package refusal
+
+import (
+	"github.com/prometheus/client_golang/prometheus" // the metrics library that LiveKit brings along
+)
+
+// Kind names one rule that refuses something. Its zero value is NewSeats; use
+// the constants only.
+type Kind uint8
+
+// The kinds of refusals.
+const (
+	NewSeats           Kind = iota // too many new seats or knocks from one address
+	Checks                         // the connection check is full, or one address asks for too many
+	Connections                    // the limit of open TCP connections
+	AddressConnections             // the limit of open TCP connections of one address
+	SlowReaders                    // a response that its client did not read in time
+	SignalRequest                  // a signal request that the filter rejects
+	SignalRate                     // too many signal requests on one connection
+	Track                          // an announced track that does not match its room or source
+	Codec                          // a codec or header extension that is not negotiated
+	DataRate                       // too many data messages or bytes of one participant
+	Reconnects                     // too many connections of one seat
+	NotConnected                   // a participant that did not connect fully in time
+	EngineLog                      // a log line of the media engine above its rate
+	Replay                         // a signed request that was answered before
+	kinds
+)
+
+var names = [kinds]string{"new_seats", "checks", "connections", "address_connections", "slow_readers", "signal_request", "signal_rate",
+	"track", "codec", "data_rate", "reconnects", "not_connected", "engine_log", "replay"}
+
+// String returns the kind as logs and metrics show it.
+func (k Kind) String() string { return names[k] }
+
+var counts = prometheus.NewCounterVec(prometheus.CounterOpts{
+	Name: "parley_refusals_total", Help: "What was refused to protect the service, by kind.",
+}, []string{"kind"})
+
+// counters holds the counter of each kind, so that Count takes no lock and
+// every kind is exported before its first refusal.
+var counters = func() (all [kinds]prometheus.Counter) {
+	for k := range kinds {
+		all[k] = counts.WithLabelValues(k.String())
+	}
+	return all
+}()
+
+// Count adds one refusal of a kind to the metric parley_refusals_total.
+func Count(kind Kind) { counters[kind].Inc() }
+
+// Collector returns the counters of all kinds for a metrics registry.
+func Collector() prometheus.Collector { return counts }
