@@ -60,6 +60,11 @@ type Participant struct {
 	rejected bool
 	token    string
 	end      *End
+
+	raw      *RawOptions // nil for a participant who keeps to the protocol
+	offered  *livekit.SessionDescription
+	answered string
+	answers  []*livekit.RequestResponse
 }
 
 // End is what the server said when it ended the connection.
@@ -80,8 +85,32 @@ type Said struct {
 func Join(ctx context.Context, baseURL, token string) (*Participant, error) {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
-	at := strings.Replace(baseURL, "http", "ws", 1) +
-		"/rtc?protocol=16&sdk=go&auto_subscribe=1&access_token=" + url.QueryEscape(token)
+	p, err := open(ctx, baseURL, token, "/rtc", usualQuery(), nil)
+	if err != nil {
+		return nil, err
+	}
+	err = p.Wait(ctx, "media connected", p.receives)
+	if err != nil {
+		p.Vanish()
+		return nil, err
+	}
+	return p, nil
+}
+
+// usualQuery is the query of a participant who keeps to the protocol, without
+// the token.
+func usualQuery() url.Values {
+	return url.Values{"protocol": {"16"}, "sdk": {"go"}, "auto_subscribe": {"1"}}
+}
+
+// open opens the signaling and starts to read it.
+func open(
+	ctx context.Context, baseURL, token, path string, query url.Values, raw *RawOptions,
+) (*Participant, error) {
+	if token != "" {
+		query.Set("access_token", token)
+	}
+	at := strings.Replace(baseURL, "http", "ws", 1) + path + "?" + query.Encode()
 	ws, res, err := websocket.DefaultDialer.DialContext(ctx, at, nil)
 	switch {
 	case err != nil && res != nil && res.StatusCode != http.StatusSwitchingProtocols:
@@ -96,19 +125,18 @@ func Join(ctx context.Context, baseURL, token string) (*Participant, error) {
 		received: make(map[string]int),
 		kinds:    make(map[Kind]int),
 		own:      make(map[string]*publication),
+		raw:      raw,
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.reading.Go(p.read)
-	err = p.Wait(ctx, "media connected", func() bool {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return p.sub != nil && p.sub.ConnectionState() == webrtc.PeerConnectionStateConnected
-	})
-	if err != nil {
-		p.Vanish()
-		return nil, err
-	}
 	return p, nil
+}
+
+// receives reports whether the subscriber connection is up.
+func (p *Participant) receives() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sub != nil && p.sub.ConnectionState() == webrtc.PeerConnectionStateConnected
 }
 
 // Leave says goodbye, as a page does whose user presses the button, and
@@ -152,9 +180,14 @@ func (p *Participant) Wait(ctx context.Context, what string, done func() bool) e
 			return nil
 		}
 		p.mu.Lock()
-		fault := p.fault
+		fault, over := p.fault, p.raw != nil && p.closed
 		p.mu.Unlock()
-		if fault != nil {
+		switch {
+		case over && done():
+			return nil
+		case over:
+			return fmt.Errorf("mediatest: waiting: %s: %w", what, ErrClosed)
+		case fault != nil && p.raw == nil:
 			return fmt.Errorf("mediatest: waiting: %s: %w", what, fault)
 		}
 		select {

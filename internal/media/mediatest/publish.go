@@ -85,13 +85,17 @@ func (p *Participant) PublishAs(ctx context.Context, name string, source Source,
 
 // Announce is the first half of publishing: it asks for permission.
 func (p *Participant) Announce(ctx context.Context, name string, source Source, kind Kind) error {
+	return p.announce(ctx, &livekit.AddTrackRequest{
+		Cid: name, Name: name, Type: kind.announced(), Source: source.proto(), Width: 640, Height: 480})
+}
+
+func (p *Participant) announce(ctx context.Context, req *livekit.AddTrackRequest) error {
+	name := req.Cid
 	p.mu.Lock()
 	own := &publication{}
 	p.own[name] = own
 	p.mu.Unlock()
-	err := p.say(&livekit.SignalRequest{Message: &livekit.SignalRequest_AddTrack{AddTrack: &livekit.AddTrackRequest{
-		Cid: name, Name: name, Type: kind.announced(), Source: source.proto(), Width: 640, Height: 480,
-	}}})
+	err := p.say(&livekit.SignalRequest{Message: &livekit.SignalRequest_AddTrack{AddTrack: req}})
 	if err != nil {
 		return fmt.Errorf("mediatest: announce a track: %w", err)
 	}
@@ -169,6 +173,9 @@ func (p *Participant) negotiate(ctx context.Context, change func(*webrtc.PeerCon
 	}
 	if err := p.pub.SetLocalDescription(offer); err != nil {
 		return err
+	}
+	if p.raw != nil && p.raw.ChangeOffer != nil {
+		offer.SDP = p.raw.ChangeOffer(offer.SDP)
 	}
 	return p.say(&livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{
 		Offer: signalling.ToProtoSessionDescription(offer, 0, nil)}})

@@ -8,6 +8,7 @@ import (
 	"github.com/livekit/protocol/livekit"
 	"github.com/livekit/protocol/signalling"
 	"github.com/pion/ice/v4"
+	"github.com/pion/interceptor"
 	"github.com/pion/webrtc/v4"
 	"google.golang.org/protobuf/proto"
 
@@ -30,8 +31,16 @@ func (p *Participant) handle(res *livekit.SignalResponse) error {
 			p.others[o.Sid] = o
 		}
 	case *livekit.SignalResponse_Offer:
+		p.offered = m.Offer
+		if p.raw != nil && p.raw.HalfConnected {
+			return nil
+		}
 		return p.answer(m.Offer)
 	case *livekit.SignalResponse_Answer:
+		p.answered = m.Answer.Sdp
+		if p.pub == nil { // a raw participant may offer what it has not
+			return nil
+		}
 		desc, _, _ := signalling.FromProtoSessionDescription(m.Answer)
 		if err := p.pub.SetRemoteDescription(desc); errors.Is(err, webrtc.ErrUnsupportedCodec) {
 			p.rejected = true
@@ -65,6 +74,7 @@ func (p *Participant) handle(res *livekit.SignalResponse) error {
 			}
 		}
 	case *livekit.SignalResponse_RequestResponse:
+		p.answers = append(p.answers, m.RequestResponse)
 		if add := m.RequestResponse.GetAddTrack(); add != nil {
 			if own := p.own[add.Cid]; own != nil {
 				own.refusal = m.RequestResponse.Reason.String()
@@ -142,6 +152,10 @@ func (p *Participant) receive(track *webrtc.TrackRemote) {
 }
 
 func (p *Participant) hear(msg webrtc.DataChannelMessage) {
+	if p.raw != nil && p.raw.Stalled {
+		<-p.ctx.Done()
+		return
+	}
 	packet := &livekit.DataPacket{}
 	if proto.Unmarshal(msg.Data, packet) != nil || packet.GetUser() == nil {
 		return
@@ -163,8 +177,15 @@ func (p *Participant) peer(target livekit.SignalTarget) (*webrtc.PeerConnection,
 	if err := me.RegisterDefaultCodecs(); err != nil {
 		return nil, err
 	}
-	pc, err := webrtc.NewAPI(webrtc.WithSettingEngine(se), webrtc.WithMediaEngine(me)).
-		NewPeerConnection(webrtc.Configuration{})
+	options := []func(*webrtc.API){webrtc.WithSettingEngine(se), webrtc.WithMediaEngine(me)}
+	if p.raw != nil && target == livekit.SignalTarget_PUBLISHER {
+		if err := p.raw.register(me); err != nil {
+			return nil, err
+		}
+		// Without interceptors nothing changes the packets on their way.
+		options = append(options, webrtc.WithInterceptorRegistry(&interceptor.Registry{}))
+	}
+	pc, err := webrtc.NewAPI(options...).NewPeerConnection(webrtc.Configuration{})
 	if err != nil {
 		return nil, err
 	}

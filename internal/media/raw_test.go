@@ -1,0 +1,105 @@
+package media_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/livekit/protocol/livekit"
+	"github.com/pion/rtp"
+
+	"parley/internal/media/mediatest"
+	"parley/internal/room"
+)
+
+func dial(t *testing.T, base, token string, options mediatest.RawOptions) *mediatest.Raw {
+	t.Helper()
+	r, err := mediatest.Dial(t.Context(), base, token, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Vanish)
+	return r
+}
+
+func rawTrack(t *testing.T, r *mediatest.Raw, req *livekit.AddTrackRequest, mimeType string) *mediatest.RawTrack {
+	t.Helper()
+	if err := r.AddTrack(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	track, err := r.Track(t.Context(), req.Cid, mimeType)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return track
+}
+
+func TestRaw(t *testing.T) {
+	h := newHouse(t)
+	h.open(t, "video", room.Video)
+	h.open(t, "audio", room.Audio)
+
+	t.Run("publishes with header extensions on both paths", func(t *testing.T) {
+		ada := h.enter(t, "video", "ada", room.Video)
+		for _, path := range []string{"/rtc", "/rtc/v1"} {
+			eve := dial(t, h.url, h.pass(t, "video", "eve", room.Video),
+				mediatest.RawOptions{Path: path, Extensions: mediatest.AllExtensions()})
+			track := rawTrack(t, eve, &livekit.AddTrackRequest{
+				Cid: "cam", Type: livekit.TrackType_VIDEO, Source: livekit.TrackSource_CAMERA}, mediatest.VP8)
+			id := eve.Extension(mediatest.AbsCaptureTime)
+			if id == 0 || !strings.Contains(eve.Answered(), "m=video") {
+				t.Fatalf("extension %d, answer %q", id, eve.Answered())
+			}
+			before, n := ada.Received(mediatest.Picture), uint16(0)
+			eventually(t, "pictures arrive", func() bool {
+				n++
+				header := &rtp.Header{Version: 2, Marker: true, SequenceNumber: n, Timestamp: uint32(n) * 480,
+					SSRC: track.SSRC(), PayloadType: track.PayloadTypes()[0]}
+				if err := header.SetExtension(id, []byte{1, 2, 3}); err != nil {
+					t.Fatal(err)
+				}
+				payload := []byte{0x10, 0x10, 0x02, 0x00, 0x9d, 0x01, 0x2a, 0x80, 0x02, 0xe0, 0x01, 0x00}
+				if err := track.Send(header, payload); err != nil {
+					t.Fatal(err)
+				}
+				return ada.Received(mediatest.Picture) > before
+			})
+			if err := eve.WriteRTCP([]byte{0x80, 201, 0, 1, 0, 0, 0, 1}); err != nil {
+				t.Error(err)
+			}
+			eve.Leave()
+		}
+	})
+
+	t.Run("stays half-connected until it answers", func(t *testing.T) {
+		eve := dial(t, h.url, h.pass(t, "audio", "eve", room.Audio), mediatest.RawOptions{HalfConnected: true})
+		channel, err := eve.Channel(t.Context(), "_lossy", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := channel.Send([]byte("no packet")); err != nil {
+			t.Error(err)
+		}
+		if list := h.present(t, "audio"); len(list) != 0 {
+			t.Errorf("present: got %v, want nobody", list)
+		}
+		if err := eve.AnswerOffer(); err != nil {
+			t.Fatal(err)
+		}
+		if err := eve.Connected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "it is present", func() bool { return len(h.present(t, "audio")) == 1 })
+	})
+
+	t.Run("learns of refusals", func(t *testing.T) {
+		var refused *mediatest.Refused
+		if _, err := mediatest.Dial(t.Context(), h.url, "no token", mediatest.RawOptions{}); !errors.As(err, &refused) {
+			t.Errorf("without a token: got %v, want *Refused", err)
+		}
+		eve := dial(t, h.url, h.pass(t, "audio", "eve", room.Audio), mediatest.RawOptions{})
+		if _, err := eve.Track(t.Context(), "cam", mediatest.VP8); !errors.Is(err, mediatest.ErrRejected) {
+			t.Errorf("a picture in an audio room: got %v, want ErrRejected", err)
+		}
+	})
+}
