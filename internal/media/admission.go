@@ -15,11 +15,25 @@ import (
 	"github.com/livekit/livekit-server/pkg/service"
 	"github.com/livekit/protocol/livekit"
 	"go.uber.org/atomic" // LiveKit keeps a participant's listener in its Pointer
+	"golang.org/x/time/rate"
+	"google.golang.org/protobuf/proto"
+
+	"parley/internal/refusal"
 )
 
 // connectWithin is how long a participant may take until media is connected.
 // LiveKit itself waits a minute, and only for some of the ways to fail.
 const connectWithin = 15 * time.Second
+
+// The limits of what one participant sends in messages: a burst, and what comes
+// back each second. A chat message has some hundred bytes.
+const (
+	messageBurst, messagesPerSecond          = 200, 50
+	messageBytesBurst, messageBytesPerSecond = 1 << 20, 128 << 10
+	// maxDropped is how many messages are dropped before the participant is
+	// disconnected.
+	maxDropped = 200
+)
 
 // admissions hold back what participants send until Admit is called for their
 // connection, and disconnect those that are not fully connected in time.
@@ -29,9 +43,10 @@ const connectWithin = 15 * time.Second
 // Such a participant would be heard by everybody without being in the
 // attendance records.
 type admissions struct {
-	log    *slog.Logger
-	rooms  *service.RoomManager // set once, before the first session
-	within time.Duration
+	log      *slog.Logger
+	refusals *refusal.Recorder
+	rooms    *service.RoomManager // set once, before the first session
+	within   time.Duration
 
 	mu   sync.RWMutex
 	held map[livekit.ParticipantID]*heldListener
@@ -48,7 +63,14 @@ func (a *admissions) hold(name livekit.RoomName, sid livekit.ParticipantID) {
 	if p == nil {
 		return
 	}
-	l := &heldListener{participant: p}
+	l := &heldListener{participant: p, messages: rate.NewLimiter(messagesPerSecond, messageBurst),
+		bytes: rate.NewLimiter(messageBytesPerSecond, messageBytesBurst)}
+	l.refuse = func(reason string, disconnect bool) {
+		a.refusals.Record(refusal.DataRate, reason, "session", string(name), "identity", string(p.Identity()))
+		if disconnect {
+			rm.RemoveParticipant(p.Identity(), sid, types.ParticipantCloseReasonUserRejected)
+		}
+	}
 	l.timeout = time.AfterFunc(a.within, func() { a.expire(rm, l) })
 	// The map comes first: nobody may be told of the participant from here on.
 	a.mu.Lock()
@@ -72,8 +94,8 @@ func (a *admissions) expire(rm *rtc.Room, l *heldListener) {
 	case p.IsClosed():
 		a.forget(p.ID()) // it left before its end could be observed
 	case p.State() != livekit.ParticipantInfo_ACTIVE:
-		a.log.Info("disconnected a participant: media did not connect in time",
-			"session", string(rm.Name()), "identity", string(p.Identity()), "limit", a.within)
+		a.refusals.Record(refusal.NotConnected, "media did not connect in time",
+			"session", string(rm.Name()), "identity", string(p.Identity()))
 		rm.RemoveParticipant(p.Identity(), p.ID(), types.ParticipantCloseReasonJoinTimeout)
 	}
 }
@@ -141,6 +163,10 @@ type heldListener struct {
 	admitted atomic.Bool
 	mu       sync.Mutex
 	tracks   []types.MediaTrack // published while held back
+
+	messages, bytes *rate.Limiter
+	dropped         atomic.Int32
+	refuse          func(reason string, disconnect bool)
 }
 
 // interpose puts the listener in place. LiveKit sets the listener of a
@@ -214,15 +240,35 @@ func (l *heldListener) OnTrackUnpublished(p types.Participant, t types.MediaTrac
 
 // OnDataMessage implements types.LocalParticipantListener.
 func (l *heldListener) OnDataMessage(p types.LocalParticipant, kind livekit.DataPacket_Kind, packet *livekit.DataPacket) {
-	if l.admitted.Load() {
+	if l.admitted.Load() && l.accept(packet.GetUser() != nil, proto.Size(packet)) {
 		l.LocalParticipantListener.OnDataMessage(p, kind, packet)
 	}
+}
+
+// accept holds the messages of a participant to their limits. Pages send user
+// packets alone; the other kinds are for things that are not used here.
+func (l *heldListener) accept(used bool, size int) bool {
+	now := time.Now()
+	var reason string
+	switch {
+	case !used:
+		reason = "a kind of message that is not used here"
+	case !l.messages.AllowN(now, 1):
+		reason = "too many messages of one participant"
+	case !l.bytes.AllowN(now, size):
+		reason = "too many bytes in messages of one participant"
+	default:
+		return true
+	}
+	// Disconnected once: the limit is reached once.
+	l.refuse(reason, l.dropped.Add(1) == maxDropped)
+	return false
 }
 
 // OnDataMessageUnlabeled implements types.LocalParticipantListener.
 func (l *heldListener) OnDataMessageUnlabeled(p types.LocalParticipant, data []byte) {
 	if l.admitted.Load() {
-		l.LocalParticipantListener.OnDataMessageUnlabeled(p, data)
+		l.accept(false, len(data))
 	}
 }
 

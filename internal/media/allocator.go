@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/livekit/livekit-server/pkg/config"
 	"github.com/livekit/livekit-server/pkg/routing"
 	"github.com/livekit/livekit-server/pkg/routing/selector"
 	"github.com/livekit/livekit-server/pkg/service"
@@ -14,6 +13,7 @@ import (
 	"github.com/livekit/protocol/utils"
 	"github.com/livekit/protocol/utils/guid"
 
+	"parley/internal/media/signalfilter"
 	"parley/internal/room"
 )
 
@@ -119,18 +119,18 @@ func (a *allocator) CreateRoom(ctx context.Context, req *livekit.CreateRoomReque
 // of the session description that offers one is rejected, whatever the track
 // in it is called. Unknown types have none.
 func codecsOf(t room.Type) []*livekit.Codec {
+	var all []*livekit.Codec
+	for _, name := range signalfilter.Codecs(livekit.TrackType_AUDIO) {
+		all = append(all, &livekit.Codec{Mime: "audio/" + name})
+	}
 	switch t {
 	case room.Audio:
-		return []*livekit.Codec{
-			{Mime: mime.MimeTypeOpus.String()},
-			{Mime: mime.MimeTypeRED.String()},
-		}
-	case room.Video:
-		var all []*livekit.Codec
-		for _, c := range config.DefaultConfig.Room.EnabledCodecs {
-			all = append(all, &livekit.Codec{Mime: c.Mime, FmtpLine: c.FmtpLine})
-		}
 		return all
+	case room.Video:
+		for _, name := range signalfilter.Codecs(livekit.TrackType_VIDEO) {
+			all = append(all, &livekit.Codec{Mime: "video/" + name})
+		}
+		return append(all, &livekit.Codec{Mime: mime.MimeTypeRTX.String()})
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/livekit/livekit-server/pkg/telemetry"
 
+	"parley/internal/refusal"
 	"parley/internal/room"
 )
 
@@ -45,6 +46,8 @@ type Engine struct {
 	hosted hosted
 
 	admissions *admissions
+	refusals   *refusal.Recorder
+	connects   connects
 	checkFor   time.Duration
 
 	state    atomic.Int32
@@ -97,9 +100,10 @@ func New(cfg Config, observer room.MediaObserver, authorizer room.MediaAuthorize
 	routeLogs(cfg.Log, cfg.SigningSecret)
 
 	e := &Engine{cfg: cfg, log: cfg.Log, events: newEvents(observer), auth: authorizer, checkFor: checkFor, stopIdle: make(chan struct{})}
-	kinds := &kinds{log: cfg.Log}
-	e.admissions = &admissions{log: cfg.Log, within: connectWithin}
-	e.node, err = wire(conf, cfg.RedisURL, e.admissions, func(t telemetry.TelemetryService) telemetry.TelemetryService {
+	e.refusals = refusal.NewRecorder(cfg.Log, time.Now)
+	kinds := &kinds{log: cfg.Log, refusals: e.refusals}
+	e.admissions = &admissions{log: cfg.Log, refusals: e.refusals, within: connectWithin}
+	e.node, err = wire(conf, cfg.RedisURL, e.admissions, e.refusals, func(t telemetry.TelemetryService) telemetry.TelemetryService {
 		return &reports{TelemetryService: t, events: e.events, hosted: &e.hosted, kinds: kinds, admissions: e.admissions}
 	})
 	if err != nil {

@@ -30,3 +30,14 @@ func (e *Engine) Published(session, identity string) int {
 
 // CheckFor has checks end sooner.
 func (e *Engine) CheckFor(d time.Duration) { e.checkFor = d }
+
+// ConnectWithin sets how long a participant may take to connect. Call it before
+// anybody joins.
+func (e *Engine) ConnectWithin(d time.Duration) { e.admissions.within = d }
+
+// Held counts the participants that are held back.
+func (e *Engine) Held() int {
+	e.admissions.mu.RLock()
+	defer e.admissions.mu.RUnlock()
+	return len(e.admissions.held)
+}

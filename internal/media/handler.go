@@ -2,6 +2,7 @@ package media
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"github.com/livekit/livekit-server/pkg/service"
 	"github.com/livekit/protocol/auth"
 
+	"parley/internal/media/signalfilter"
+	"parley/internal/refusal"
 	"parley/internal/room"
 )
 
@@ -38,14 +41,22 @@ func (e *Engine) Handler() http.Handler {
 			return
 		}
 		defer e.gate.leave()
-		admitted, session, kind, err := e.admit(r)
+		admitted, session, identity, kind, err := e.admit(r)
+		var refused *signalfilter.Refusal
 		switch {
+		case errors.As(err, &refused):
+			e.refusals.Record(refused.Kind, refused.Reason, "session", session, "identity", identity)
+			http.Error(w, "the server does not accept "+refused.Reason, http.StatusBadRequest)
 		case err != nil:
 			e.log.Warn("authorize a connection failed", "session", session, "error", err)
 			http.Error(w, "the server cannot let anybody in now, try again in a moment", http.StatusServiceUnavailable)
 		case admitted == nil:
 			http.Error(w, "the media token is missing, not valid or no longer accepted", http.StatusUnauthorized)
-		case twoConnections(kind) && strings.HasPrefix(r.URL.Path, "/rtc/v1"):
+		case e.connects.tooMany(session, identity, time.Now()):
+			e.refusals.Record(refusal.Reconnects, "too many connections of one participant", "session", session, "identity", identity)
+			w.Header().Set("Retry-After", "10")
+			http.Error(w, "too many connections of one participant, try again in ten seconds", http.StatusTooManyRequests)
+		case twoConnections(kind) && (strings.HasPrefix(r.URL.Path, "/rtc/v1") || admitted.URL.Query().Has("join_request")):
 			http.Error(w, "a session for sound only is served on /rtc", http.StatusNotFound)
 		default:
 			forget := func() {}
@@ -71,7 +82,7 @@ func twoConnections(t room.Type) bool { return t == room.Audio }
 // because tokens, and the fresh ones that LiveKit sends its participants, last
 // longer than permissions. LiveKit's own check is not used: it repeats a bad
 // token in its answer and in its log.
-func (e *Engine) admit(r *http.Request) (admitted *http.Request, session string, kind room.Type, err error) {
+func (e *Engine) admit(r *http.Request) (admitted *http.Request, session, identity string, kind room.Type, err error) {
 	query := r.URL.Query()
 	token := query.Get("access_token")
 	if header := r.Header.Get("Authorization"); header != "" {
@@ -79,32 +90,32 @@ func (e *Engine) admit(r *http.Request) (admitted *http.Request, session string,
 	}
 	v, err := auth.ParseAPIToken(token)
 	if err != nil || v.APIKey() != e.cfg.SigningKey {
-		return nil, "", "", nil
+		return nil, "", "", "", nil
 	}
 	claims, told, err := v.Verify(e.cfg.SigningSecret)
 	if err != nil || told.Video == nil || claims.ExpiresAt == nil || claims.IssuedAt == nil {
-		return nil, "", "", nil
+		return nil, "", "", "", nil
 	}
-	session = told.Video.Room
-	allowed, err := e.authorize(r.Context(), session, told.Identity)
+	session, identity = told.Video.Room, told.Identity
+	allowed, err := e.authorize(r.Context(), session, identity)
 	if err != nil || !allowed.Admitted {
-		return nil, session, "", err
+		return nil, session, identity, "", err
 	}
-	grants, err := claimsOf(session, told.Identity, allowed)
+	grants, err := claimsOf(session, identity, allowed)
 	if err != nil {
-		return nil, session, "", err
+		return nil, session, identity, "", err
 	}
-
-	admitted = r.Clone(service.WithGrantsExpiry(r.Context(), grants, v.APIKey(), claims.ExpiresAt.Time))
 	// What follows needs the token no more and cannot tell it to anybody.
-	query.Del("access_token")
+	query, refused := signalfilter.Query(query)
+	if refused != nil {
+		return nil, session, identity, "", refused
+	}
+	admitted = r.Clone(service.WithGrantsExpiry(r.Context(), grants, v.APIKey(), claims.ExpiresAt.Time))
 	admitted.Header.Del("Authorization")
-	// This would join a second time, under an identity nobody issued.
-	query.Del("publish")
 	// Compressed messages could grow a thousandfold when they are read.
 	admitted.Header.Del("Sec-Websocket-Extensions")
 	admitted.URL.RawQuery = query.Encode()
-	return admitted, session, allowed.Type, nil
+	return admitted, session, identity, allowed.Type, nil
 }
 
 // authorize says what the holder of a token may do in a session now.

@@ -9,6 +9,8 @@ import (
 	"github.com/livekit/livekit-server/pkg/service"
 	"github.com/livekit/protocol/codecs/mime"
 	"github.com/livekit/protocol/livekit"
+
+	"parley/internal/refusal"
 )
 
 // kinds holds published tracks to what was granted. LiveKit grants sources,
@@ -17,8 +19,9 @@ import (
 // out what is not what its label says. In a session for sound only it is the
 // second line behind the codecs.
 type kinds struct {
-	log   *slog.Logger
-	rooms *service.RoomManager // set once, before the first room
+	log      *slog.Logger
+	refusals *refusal.Recorder
+	rooms    *service.RoomManager // set once, before the first room
 
 	mu      sync.Mutex
 	offence map[livekit.ParticipantID]bool
@@ -35,16 +38,33 @@ func (k *kinds) published(name livekit.RoomName, sid livekit.ParticipantID, trac
 		return
 	}
 	t := p.GetPublishedTrack(track)
-	if t == nil || isWhatItSays(t) {
+	if t == nil {
 		return
 	}
-	k.log.Info("removed a track that is not what its label says",
+	if isWhatItSays(t) {
+		k.replace(name, p, t)
+		return
+	}
+	k.refusals.Record(refusal.Track, "removed a track that is not what its label says",
 		"session", string(name), "identity", string(p.Identity()), "track", string(track))
 	p.RemovePublishedTrack(t, false)
 	if k.again(sid) {
 		k.log.Info("removed a participant who published under a wrong label again",
 			"session", string(name), "identity", string(p.Identity()))
 		rm.RemoveParticipant(p.Identity(), sid, types.ParticipantCloseReasonServiceRequestRemoveParticipant)
+	}
+}
+
+// replace removes the tracks of the same source that a participant has
+// published before: there is one microphone, one camera and one screen.
+func (k *kinds) replace(name livekit.RoomName, p types.LocalParticipant, latest types.MediaTrack) {
+	for _, t := range p.GetPublishedTracks() {
+		if t.Source() != latest.Source() || t.ID() == latest.ID() {
+			continue
+		}
+		k.refusals.Record(refusal.Track, "a second track of the same source",
+			"session", string(name), "identity", string(p.Identity()))
+		p.RemovePublishedTrack(t, false)
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"github.com/livekit/protocol/logger"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	"parley/internal/refusal"
 )
 
 // logSink is where LiveKit's lines go now. LiveKit has one logger for the
@@ -28,6 +30,7 @@ var (
 type sink struct {
 	handler slog.Handler
 	secret  string
+	limit   lineLimit
 }
 
 // routeLogs sends LiveKit's log lines to log. LiveKit's own set-up functions
@@ -163,7 +166,16 @@ func (l *livekitLogger) write(level slog.Level, msg string, err error, kv []any)
 	if s == nil || !s.wants(l.component, level) {
 		return
 	}
-	record := slog.NewRecord(time.Now(), level, "media engine: "+redact(msg, s.secret), 0)
+	now := time.Now()
+	suppressed, ok := s.limit.take(msg, now)
+	if !ok {
+		refusal.Count(refusal.EngineLog)
+		return
+	}
+	record := slog.NewRecord(now, level, "media engine: "+redact(truncate(msg), s.secret), 0)
+	if suppressed > 0 {
+		record.AddAttrs(slog.Int("suppressed", suppressed))
+	}
 	if l.component != "" {
 		record.AddAttrs(slog.String("component", l.component))
 	}
@@ -191,8 +203,9 @@ func (l *livekitLogger) write(level slog.Level, msg string, err error, kv []any)
 }
 
 // logValue turns whatever LiveKit logs into something slog prints, without
-// the secrets in it. Everything that is not plainly a number becomes text
-// first, so that no secret hides in a nested value.
+// the secrets in it, and no longer than maxLogValue. Everything that is not
+// plainly a number becomes text first, so that no secret hides in a nested
+// value.
 func logValue(v any, secret string) slog.Value {
 	switch v := v.(type) {
 	case nil:
@@ -200,20 +213,24 @@ func logValue(v any, secret string) slog.Value {
 	case bool, int, int32, int64, uint32, uint64, float32, float64, time.Duration, time.Time:
 		return slog.AnyValue(v)
 	case string:
-		return slog.StringValue(redact(v, secret))
+		return text(v, secret)
 	case zapcore.ObjectMarshaler:
 		enc := zapcore.NewMapObjectEncoder()
 		if err := enc.AddObject("v", v); err == nil {
-			return slog.StringValue(redact(asJSON(enc.Fields["v"]), secret))
+			return text(asJSON(enc.Fields["v"]), secret)
 		}
 	case zapcore.ArrayMarshaler:
 		enc := zapcore.NewMapObjectEncoder()
 		if err := enc.AddArray("v", v); err == nil {
-			return slog.StringValue(redact(asJSON(enc.Fields["v"]), secret))
+			return text(asJSON(enc.Fields["v"]), secret)
 		}
 	}
-	return slog.StringValue(redact(fmt.Sprint(v), secret))
+	return text(fmt.Sprint(v), secret)
 }
+
+// text redacts before it truncates: a secret that is cut in two would not be
+// recognized.
+func text(v, secret string) slog.Value { return slog.StringValue(truncate(redact(v, secret))) }
 
 func asJSON(v any) string {
 	text, err := json.Marshal(v)

@@ -154,7 +154,7 @@ func TestCluster(t *testing.T) {
 	ben := connect(t, there, here.pass(t, session, "ben", room.Audio))
 	publish(t, ben, "mic", mediatest.Microphone)
 	eventually(t, "sound arrives", func() bool { return ada.Received(mediatest.Sound) > 0 })
-	publishAs(t, ada, "cam", mediatest.Microphone, mediatest.Picture, mediatest.Picture)
+	publishAs(t, ada, "cam", mediatest.Microphone, mediatest.Sound, mediatest.Picture)
 	eventually(t, "no place for a picture", ada.Rejected)
 
 	spy := connect(t, here.url, here.passFor(t, session, "spy", room.Authorization{Type: room.Audio, Hidden: true}))

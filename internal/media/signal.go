@@ -5,12 +5,17 @@ import (
 	"sync"
 
 	"github.com/livekit/livekit-server/pkg/routing"
+	"github.com/livekit/livekit-server/pkg/rtc/types"
 	"github.com/livekit/livekit-server/pkg/service"
 	"github.com/livekit/livekit-server/pkg/telemetry/prometheus"
 	"github.com/livekit/livekit-server/pkg/utils"
 	"github.com/livekit/protocol/livekit"
 	"github.com/livekit/protocol/logger"
+	"github.com/livekit/psrpc"
 	"google.golang.org/protobuf/proto"
+
+	"parley/internal/media/signalfilter"
+	"parley/internal/refusal"
 )
 
 // sessions starts the session of a participant on the process that hosts the
@@ -21,6 +26,7 @@ type sessions struct {
 	rooms  *service.RoomManager
 
 	admissions *admissions
+	refusals   *refusal.Recorder
 }
 
 // Logger is asked for by LiveKit.
@@ -43,59 +49,36 @@ func (s *sessions) HandleSession(
 	if livekit.NodeID(host.Id) != s.self.NodeID() {
 		return routing.ErrIncorrectRTCNode
 	}
-	requests := filterRequests(source)
+	if refused := checkInit(&pi); refused != nil {
+		s.refusals.Record(refused.Kind, refused.Reason, "session", pi.CreateRoom.Name, "identity", string(pi.Identity))
+		return psrpc.NewError(psrpc.InvalidArgument, refused)
+	}
+	requests := filterRequests(source, sink, s.refusals, "session", pi.CreateRoom.Name, "identity", string(pi.Identity))
 	if err := s.rooms.StartSession(ctx, pi, requests, &responses{MessageSink: sink, identity: pi.Identity, admissions: s.admissions}, false); err != nil {
 		requests.Close()
 		return err
 	}
+	go requests.run(s.disconnector(livekit.RoomName(pi.CreateRoom.Name), pi.Identity))
 	return nil
 }
 
-// requests is what a participant says, without what is meant for tests of
-// LiveKit: it would let anybody fake who is speaking, pretend that the server
-// failed, and leave goroutines behind that sleep for years.
-type requests struct {
-	routing.MessageSource
-	kept   chan proto.Message
-	closed chan struct{}
-	once   sync.Once
-}
-
-func filterRequests(source routing.MessageSource) *requests {
-	r := &requests{MessageSource: source, kept: make(chan proto.Message), closed: make(chan struct{})}
-	go r.run()
-	return r
-}
-
-func (r *requests) run() {
-	defer close(r.kept)
-	for {
-		select {
-		case msg, ok := <-r.MessageSource.ReadChan():
-			if !ok {
-				return
-			}
-			if req, ok := msg.(*livekit.SignalRequest); ok && req.GetSimulate() != nil {
-				continue
-			}
-			select {
-			case r.kept <- msg:
-			case <-r.closed:
-				return
-			}
-		case <-r.closed:
-			return
-		}
+// disconnector returns what disconnects the participant that has just joined.
+func (s *sessions) disconnector(name livekit.RoomName, identity livekit.ParticipantIdentity) func() {
+	rm := s.rooms.GetRoom(context.Background(), name)
+	if rm == nil {
+		return func() {}
 	}
+	p := rm.GetParticipant(identity)
+	if p == nil {
+		return func() {}
+	}
+	return func() { rm.RemoveParticipant(identity, p.ID(), types.ParticipantCloseReasonUserRejected) }
 }
 
-// ReadChan is closed with the source.
-func (r *requests) ReadChan() <-chan proto.Message { return r.kept }
-
-// Close may be called more than once.
-func (r *requests) Close() {
-	r.once.Do(func() { close(r.closed) })
-	r.MessageSource.Close()
+// checkInit holds what came with the connection to the rules for requests.
+func checkInit(pi *routing.ParticipantInit) *signalfilter.Refusal {
+	return signalfilter.JoinRequest(&livekit.JoinRequest{ClientInfo: pi.Client, AddTrackRequests: pi.AddTrackRequests,
+		PublisherOffer: pi.PublisherOffer, SyncState: pi.SyncState, ParticipantSid: string(pi.ID)})
 }
 
 // responses is what the server says to a participant.

@@ -20,12 +20,18 @@ import (
 	"github.com/livekit/protocol/utils"
 	"github.com/livekit/psrpc"
 	"github.com/redis/go-redis/v9"
+
+	"parley/internal/refusal"
 )
 
 // idleFor is when LiveKit may close a session by itself, in seconds. It is
 // far out: the domain decides when a session is over. It is not "never", so
 // that a session everybody forgot does not stay for ever.
 const idleFor = 48 * 60 * 60
+
+// maxBuffered bounds, in bytes, the messages that wait for one receiver. What is
+// beyond it is dropped for that receiver.
+const maxBuffered = 1 << 20
 
 // node is LiveKit taken apart: what its own wire_gen.go builds, without the
 // parts nobody here can reach (the twirp API, egress, ingress, SIP, agents,
@@ -80,6 +86,9 @@ func livekitConfig(cfg Config, where addresses) (*config.Config, error) {
 	// Nothing of ours publishes data tracks, and in a session for sound only
 	// they would be a way around.
 	conf.EnableDataTracks = false
+	// What a receiver does not read is kept for it; LiveKit's own default is
+	// without a bound.
+	conf.RTC.DataChannelMaxBufferedAmount = maxBuffered
 	// The store lags behind what the hosting process knows.
 	conf.API.EnablePsrpcForGetListParticpants = true
 
@@ -121,7 +130,7 @@ func uptime(ctx context.Context, client redis.UniversalClient) int {
 
 // wire builds the node. It binds the media ports as its last step but one,
 // and leaves none bound when it fails.
-func wire(conf *config.Config, redisURL string, admissions *admissions,
+func wire(conf *config.Config, redisURL string, admissions *admissions, refusals *refusal.Recorder,
 	wrap func(telemetry.TelemetryService) telemetry.TelemetryService) (_ *node, err error) {
 	n := &node{conf: conf}
 	defer func() {
@@ -207,7 +216,7 @@ func wire(conf *config.Config, redisURL string, admissions *admissions,
 		return nil, err
 	}
 	n.signal, err = service.NewSignalServer(n.self.NodeID(), n.self.Region(), bus, conf.SignalRelay,
-		&sessions{self: n.self, router: n.router, rooms: n.rooms, admissions: admissions})
+		&sessions{self: n.self, router: n.router, rooms: n.rooms, admissions: admissions, refusals: refusals})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,83 @@
+package signalfilter
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/livekit/protocol/livekit"
+	"github.com/pion/sdp/v3"
+
+	"parley/internal/refusal"
+)
+
+const (
+	// maxSections bounds the media sections of a session description: sound and
+	// picture of every other participant in a full room, and two of one's own.
+	maxSections = 2100
+	// maxAttributes bounds the attributes of one section.
+	maxAttributes = 1000
+)
+
+// extensions are the RTP header extensions that may be negotiated. LiveKit
+// needs these; every other one is taken out of what a participant offers.
+//
+// The dependency descriptor is not among them: two packets that name a temporal
+// layer LiveKit has no place for end the process (pkg/sfu/buffer/fps.go, fixed
+// in 1.13.6, livekit#4739).
+var extensions = []string{
+	sdp.SDESMidURI,
+	sdp.SDESRTPStreamIDURI,
+	"urn:ietf:params:rtp-hdrext:sdes:repaired-rtp-stream-id",
+	sdp.AudioLevelURI,
+	sdp.TransportCCURI,
+	sdp.ABSSendTimeURI,
+	"http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time",
+	"http://www.webrtc.org/experiments/rtp-hdrext/playout-delay",
+}
+
+// description checks a session description and rewrites it without the header
+// extensions that are not negotiated. It reads it with the parser that LiveKit
+// uses and writes what was read, so that LiveKit cannot read anything else.
+func description(d *livekit.SessionDescription, kind string) *Refusal {
+	switch {
+	case d == nil:
+		return refuse(refusal.SignalRequest, "an empty session description")
+	case kind != "offer" && kind != "answer" || d.Type != kind:
+		return refuse(refusal.SignalRequest, "a session description of the wrong type")
+	case len(d.Sdp) > MaxDescription:
+		return refuse(refusal.SignalRequest, "a session description of more than %d bytes", MaxDescription)
+	case len(d.MidToTrackId) > MaxTracks:
+		return refuse(refusal.SignalRequest, "a session description with more than %d track ids", MaxTracks)
+	}
+	var parsed sdp.SessionDescription
+	if parsed.UnmarshalString(d.Sdp) != nil {
+		return refuse(refusal.SignalRequest, "a session description that cannot be parsed")
+	}
+	if len(parsed.MediaDescriptions) > maxSections {
+		return refuse(refusal.SignalRequest, "a session description with more than %d sections", maxSections)
+	}
+	parsed.Attributes = negotiable(parsed.Attributes)
+	for _, m := range parsed.MediaDescriptions {
+		if len(m.Attributes) > maxAttributes {
+			return refuse(refusal.SignalRequest, "a section with more than %d attributes", maxAttributes)
+		}
+		m.Attributes = negotiable(m.Attributes)
+	}
+	text, err := parsed.Marshal()
+	if err != nil {
+		return refuse(refusal.SignalRequest, "a session description that cannot be written")
+	}
+	d.Sdp = string(text)
+	return nil
+}
+
+func negotiable(attributes []sdp.Attribute) []sdp.Attribute {
+	return slices.DeleteFunc(attributes, func(a sdp.Attribute) bool {
+		if !strings.EqualFold(a.Key, sdp.AttrKeyExtMap) {
+			return false
+		}
+		// "1/sendonly URI attributes", RFC 8285, section 8
+		fields := strings.Fields(a.Value)
+		return len(fields) < 2 || !slices.Contains(extensions, fields[1])
+	})
+}
