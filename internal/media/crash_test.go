@@ -1,0 +1,162 @@
+package media_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	dd "github.com/livekit/livekit-server/pkg/sfu/rtpextension/dependencydescriptor"
+	"github.com/livekit/protocol/livekit"
+	"github.com/pion/rtp"
+	"github.com/pion/webrtc/v4"
+
+	"parley/internal/media/mediatest"
+	"parley/internal/room"
+)
+
+// The inputs that ended the process before there was a filter, through every
+// way in and in both types of session. The engine is a process of its own; it
+// survives when two others in it still hear each other afterwards.
+func TestCrashInputs(t *testing.T) {
+	at, _ := startProcess(t, processConfig{Media: processMedia(t), Open: []room.MediaSession{
+		{Name: "sound.1", Type: room.Audio, MaxParticipants: 50},
+		{Name: "picture.1", Type: room.Video, MaxParticipants: 50},
+	}})
+	here := newHouse(t) // signs with the same secret
+	ada := connect(t, at, here.pass(t, "sound.1", "ada", room.Audio))
+	ben := connect(t, at, here.pass(t, "sound.1", "ben", room.Audio))
+	publish(t, ada, "mic", mediatest.Microphone)
+	survives := func(t *testing.T) {
+		t.Helper()
+		if ben.Closed() {
+			t.Fatal("the process is gone")
+		}
+		await(t, ben, "ada", mediatest.Microphone)
+	}
+
+	bad := func(source livekit.TrackSource) *livekit.AddTrackRequest {
+		layers := []*livekit.VideoLayer{{Quality: -1}}
+		return &livekit.AddTrackRequest{Cid: "v0", Name: "v0", Type: livekit.TrackType_VIDEO, Source: source, Layers: layers,
+			SimulcastCodecs: []*livekit.SimulcastCodec{{Codec: "vp8", Cid: "v0", Layers: layers}}}
+	}
+	n := 0
+	enter := func(t *testing.T, session string, options mediatest.RawOptions) (*mediatest.Raw, error) {
+		t.Helper()
+		n++
+		r, err := mediatest.Dial(t.Context(), at, here.pass(t, session, fmt.Sprint("eve-", n), room.Video), options)
+		if err == nil {
+			t.Cleanup(r.Vanish)
+		}
+		return r, err
+	}
+	for _, session := range []string{"sound.1", "picture.1"} {
+		source := livekit.TrackSource_CAMERA
+		if session == "sound.1" {
+			source = livekit.TrackSource_MICROPHONE
+		}
+		// A layer of quality -1.
+		t.Run(session+"/layer in the stream", func(t *testing.T) {
+			eve, err := enter(t, session, mediatest.RawOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := eve.AddTrack(t.Context(), bad(source)); err == nil {
+				t.Error("the announcement was accepted")
+			}
+			_, _ = eve.Track(t.Context(), "v0", webrtc.MimeTypeVP8)
+			survives(t)
+		})
+		for _, path := range []string{"/rtc", "/rtc/v1"} {
+			t.Run(session+"/layer in the join request of "+path, func(t *testing.T) {
+				req := mediatest.UsualJoinRequest()
+				offer, err := mediatest.OfferOf(mediatest.RawOptions{}, webrtc.MimeTypeVP8)
+				if err != nil {
+					t.Fatal(err)
+				}
+				req.AddTrackRequests, req.PublisherOffer = []*livekit.AddTrackRequest{bad(source)}, offer
+				if _, err := enter(t, session, mediatest.RawOptions{Path: path, JoinRequest: req}); err == nil {
+					t.Error("the join request was accepted")
+				}
+				survives(t)
+			})
+		}
+		// VP9, and packets that name a temporal layer there is no place for.
+		for _, path := range []string{"/rtc", "/rtc/v1"} {
+			for _, mime := range []string{webrtc.MimeTypeVP8, webrtc.MimeTypeVP9, webrtc.MimeTypeAV1, webrtc.MimeTypeH265} {
+				t.Run(session+path+"/packets of "+mime, func(t *testing.T) {
+					eve, err := enter(t, session, mediatest.RawOptions{Path: path, Extensions: []string{dd.ExtensionURI}})
+					if err != nil {
+						if session == "sound.1" && path == "/rtc/v1" {
+							return // there is no such path in an audio session
+						}
+						t.Fatal(err)
+					}
+					err = eve.AddTrack(t.Context(), &livekit.AddTrackRequest{Cid: "cam", Name: "cam",
+						Type: livekit.TrackType_VIDEO, Source: livekit.TrackSource_CAMERA, Width: 640, Height: 480})
+					if allowed := err == nil; allowed != (session == "picture.1") {
+						t.Errorf("announcement: %v", err)
+					}
+					track, err := eve.Track(t.Context(), "cam", mime)
+					if err != nil {
+						survives(t)
+						return // there is no place for this codec
+					}
+					if mime != webrtc.MimeTypeVP8 {
+						t.Errorf("%s was negotiated", mime)
+					}
+					if answer := eve.Answered(); !strings.Contains(answer, "VP8/90000") || strings.Contains(answer, dd.ExtensionURI) {
+						t.Errorf("the dependency descriptor was negotiated: %s", answer)
+					}
+					for sequence := range uint16(20) {
+						header := &rtp.Header{Version: 2, Marker: true, SequenceNumber: sequence, Timestamp: uint32(sequence) * 3000}
+						for id := range uint8(14) {
+							_ = header.SetExtension(id+1, temporalLayer4(t, sequence))
+						}
+						_ = track.Send(header, []byte{0x08})
+						time.Sleep(5 * time.Millisecond) // packets are somebody else's clock
+					}
+					survives(t)
+				})
+			}
+		}
+	}
+	t.Run("a single connection in an audio session", func(t *testing.T) {
+		_, err := enter(t, "sound.1", mediatest.RawOptions{JoinRequest: mediatest.UsualJoinRequest()})
+		if err == nil {
+			t.Error("joined")
+		}
+	})
+	t.Run("protocols that do not exist", func(t *testing.T) {
+		for _, protocol := range []string{"1149", "-1", "x"} {
+			if _, err := enter(t, "picture.1", mediatest.RawOptions{Query: url.Values{"protocol": {protocol}}}); err != nil {
+				t.Errorf("%s: %v", protocol, err)
+			}
+		}
+		survives(t)
+	})
+}
+
+// temporalLayer4 returns a dependency descriptor that describes temporal layers
+// 0 to 4.
+func temporalLayer4(t *testing.T, frame uint16) []byte {
+	t.Helper()
+	var templates []*dd.FrameDependencyTemplate
+	for layer := range 5 {
+		first := dd.DecodeTargetNotPresent
+		if layer == 0 {
+			first = dd.DecodeTargetRequired
+		}
+		templates = append(templates, &dd.FrameDependencyTemplate{TemporalId: layer,
+			DecodeTargetIndications: []dd.DecodeTargetIndication{first, dd.DecodeTargetRequired}})
+	}
+	structure, mask := &dd.FrameDependencyStructure{NumDecodeTargets: 2, Templates: templates}, uint32(3)
+	data, err := (&dd.DependencyDescriptorExtension{Structure: structure, Descriptor: &dd.DependencyDescriptor{
+		FirstPacketInFrame: true, LastPacketInFrame: true, FrameNumber: frame, FrameDependencies: templates[0],
+		AttachedStructure: structure, ActiveDecodeTargetsBitmask: &mask}}).Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
