@@ -41,3 +41,6 @@ func (e *Engine) Held() int {
 	defer e.admissions.mu.RUnlock()
 	return len(e.admissions.held)
 }
+
+// Log writes a warning as LiveKit does.
+func (e *Engine) Log(msg string, value any) { (&livekitLogger{}).Warnw(msg, nil, "value", value) }

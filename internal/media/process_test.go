@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -80,13 +81,21 @@ func runProcess(text string) error {
 // startProcess returns where the process serves, and what kills it.
 func startProcess(t *testing.T, cfg processConfig) (url string, kill func()) {
 	t.Helper()
+	url, _, kill = launch(t, cfg, os.Stderr)
+	return url, kill
+}
+
+// launch is startProcess for tests that want to know the process number, and
+// what the process logs.
+func launch(t *testing.T, cfg processConfig, log io.Writer) (url string, pid int, kill func()) {
+	t.Helper()
 	text, err := json.Marshal(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), processVariable+"="+string(text))
-	cmd.Stderr = os.Stderr
+	cmd.Stderr = log
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +123,7 @@ func startProcess(t *testing.T, cfg processConfig) (url string, kill func()) {
 	if err != nil {
 		t.Fatalf("the process did not start: %v", err)
 	}
-	return strings.TrimSpace(line), kill
+	return strings.TrimSpace(line), cmd.Process.Pid, kill
 }
 
 func processMedia(t *testing.T) media.Config {

@@ -1,6 +1,7 @@
 package signalfilter
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -49,6 +50,9 @@ func description(d *livekit.SessionDescription, kind string) *Refusal {
 	case len(d.MidToTrackId) > MaxTracks:
 		return refuse(refusal.SignalRequest, "a session description with more than %d track ids", MaxTracks)
 	}
+	if strings.ContainsFunc(strings.ReplaceAll(d.Sdp, "\r\n", "\n"), func(c rune) bool { return c < ' ' && c != '\n' && c != '\t' }) {
+		return refuse(refusal.SignalRequest, "a session description with control characters")
+	}
 	var parsed sdp.SessionDescription
 	if parsed.UnmarshalString(d.Sdp) != nil {
 		return refuse(refusal.SignalRequest, "a session description that cannot be parsed")
@@ -64,13 +68,26 @@ func description(d *livekit.SessionDescription, kind string) *Refusal {
 		m.Attributes = negotiable(m.Attributes)
 	}
 	text, err := parsed.Marshal()
-	if err != nil {
+	if err != nil || !readsBack(text) {
 		return refuse(refusal.SignalRequest, "a session description that cannot be written")
 	}
 	d.Sdp = string(text)
 	return nil
 }
 
+// readsBack reports whether the parser finds in text what was written there. It
+// accepts some values that it does not find again.
+func readsBack(text []byte) bool {
+	var parsed sdp.SessionDescription
+	if parsed.Unmarshal(text) != nil {
+		return false
+	}
+	again, err := parsed.Marshal()
+	return err == nil && bytes.Equal(again, text)
+}
+
+// negotiable returns the attributes without the header extensions that are not
+// negotiated.
 func negotiable(attributes []sdp.Attribute) []sdp.Attribute {
 	return slices.DeleteFunc(attributes, func(a sdp.Attribute) bool {
 		if !strings.EqualFold(a.Key, sdp.AttrKeyExtMap) {

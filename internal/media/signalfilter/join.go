@@ -130,6 +130,9 @@ func decodeJoinRequest(encoded string) (*livekit.JoinRequest, *Refusal) {
 	if proto.Unmarshal(data, req) != nil {
 		return nil, refuse(refusal.SignalRequest, "a join request that cannot be parsed")
 	}
+	if proto.Size(req) == 0 {
+		return nil, refuse(refusal.SignalRequest, "an empty join request") // LiveKit would take it for none
+	}
 	return req, nil
 }
 

@@ -1,0 +1,144 @@
+package media_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/livekit/protocol/livekit"
+
+	"parley/internal/media/mediatest"
+	"parley/internal/room"
+)
+
+// resident returns the memory of a process, in MB.
+func resident(t *testing.T, pid int) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(status), "VmRSS:")
+	kb, err := strconv.Atoi(strings.Fields(after)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kb / 1024
+}
+
+// flooded starts a process for a flood, with somebody in it who is heard before
+// and afterwards.
+func flooded(t *testing.T) (at string, pid int, log *logBuffer, here *house, unharmed func()) {
+	t.Helper()
+	log = &logBuffer{}
+	at, pid, _ = launch(t, processConfig{Media: processMedia(t),
+		Open: []room.MediaSession{{Name: "sound.1", Type: room.Audio, MaxParticipants: 50}}}, log)
+	here = newHouse(t) // signs with the same secret
+	ada := connect(t, at, here.pass(t, "sound.1", "ada", room.Audio))
+	ben := connect(t, at, here.pass(t, "sound.1", "ben", room.Audio))
+	publish(t, ada, "mic", mediatest.Microphone)
+	await(t, ben, "ada", mediatest.Microphone)
+	return at, pid, log, here, func() {
+		t.Helper()
+		await(t, ben, "ada", mediatest.Microphone)
+	}
+}
+
+// 25 MB of messages to five receivers that do not read: what waits for them is
+// bounded, and whoever sends that much is disconnected.
+func TestMessagesToReceiversThatDoNotRead(t *testing.T) {
+	at, pid, _, here, unharmed := flooded(t)
+	for n := range 5 {
+		slow := dial(t, at, here.pass(t, "sound.1", fmt.Sprint("slow-", n), room.Audio), mediatest.RawOptions{Stalled: true})
+		if err := slow.Connected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := resident(t, pid)
+	text := strings.Repeat("x", 14_000)
+	sent := 0
+	for round := 0; sent < 25<<20 && round < 50; round++ {
+		eve := dial(t, at, here.pass(t, "sound.1", fmt.Sprint("eve-", round), room.Audio), mediatest.RawOptions{})
+		if err := eve.Connected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for eve.Say(t.Context(), "chat", text) == nil && !eve.Closed() && sent < 25<<20 {
+			sent += len(text)
+		}
+		if sent < 25<<20 {
+			awaitEnd(t, eve.Participant, "USER_REJECTED")
+		}
+		eve.Vanish()
+	}
+	if sent < 25<<20 {
+		t.Errorf("sent %d MB only", sent>>20)
+	}
+	if grown := resident(t, pid) - before; grown > 100 {
+		t.Errorf("%d MB of messages took %d MB of memory", sent>>20, grown)
+	}
+	unharmed()
+}
+
+// Ten seconds of signaling that is not valid: the log and the memory stay small.
+func TestInvalidSignaling(t *testing.T) {
+	at, pid, log, here, unharmed := flooded(t)
+	before, logged := resident(t, pid), len(log.String())
+	offers := []*livekit.SignalRequest{
+		{Message: &livekit.SignalRequest_Offer{Offer: &livekit.SessionDescription{Type: "offer", Sdp: strings.Repeat("A", 500_000)}}},
+		{Message: &livekit.SignalRequest_Subscription{Subscription: &livekit.UpdateSubscription{
+			TrackSids: strings.Fields(strings.Repeat("TR_x ", 100_000)), Subscribe: true}}},
+		{},
+	}
+	sent, end := 0, time.Now().Add(10*time.Second)
+	for round := 0; time.Now().Before(end); round++ {
+		eve := dial(t, at, here.pass(t, "sound.1", fmt.Sprint("eve-", round), room.Audio), mediatest.RawOptions{})
+		for eve.Request(offers[sent%len(offers)]) == nil && !eve.Closed() && time.Now().Before(end) {
+			sent++
+		}
+		eve.Vanish()
+	}
+	t.Logf("%d requests", sent)
+	if grown := resident(t, pid) - before; grown > 100 {
+		t.Errorf("the memory grew by %d MB", grown)
+	}
+	if grown := len(log.String()) - logged; grown > 1<<20 {
+		t.Errorf("the log grew by %d kB", grown>>10)
+	}
+	if !log.has("refused", "kind=signal_request") {
+		t.Error("the log does not tell what was refused")
+	}
+	unharmed()
+}
+
+// Who connects again and again has to wait.
+func TestReconnectingWithoutEnd(t *testing.T) {
+	h := newHouse(t)
+	h.open(t, "r.1", room.Video)
+	token := h.pass(t, "r.1", "eve", room.Video)
+	got := map[int]int{}
+	for range 60 {
+		got[h.get(t, "/rtc/validate", token)]++
+	}
+	if got[200] < 20 || got[200] > 35 || got[200]+got[429] != 60 {
+		t.Errorf("answers: %v", got)
+	}
+	if status := h.get(t, "/rtc/validate", h.pass(t, "r.1", "ada", room.Video)); status != 200 {
+		t.Errorf("somebody else is answered %d", status)
+	}
+}
+
+// A line that repeats is logged so often only, and long values are cut.
+func TestEngineLogIsBounded(t *testing.T) {
+	h := newHouse(t)
+	for range 1000 {
+		h.engine.Log("could not parse what a guest sent", bytes.Repeat([]byte("x"), 100_000))
+	}
+	lines := strings.Count(h.log.String(), "could not parse what a guest sent")
+	if lines == 0 || lines > 30 || len(h.log.String()) > 100_000 {
+		t.Errorf("%d lines, %d bytes", lines, len(h.log.String()))
+	}
+}

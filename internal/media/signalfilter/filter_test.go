@@ -1,0 +1,192 @@
+package signalfilter_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/livekit/protocol/livekit"
+	"github.com/pion/sdp/v3"
+	"google.golang.org/protobuf/proto"
+
+	"parley/internal/media/signalfilter"
+)
+
+const offer = "v=0\r\no=- 1 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=group:BUNDLE 0\r\na=extmap-allow-mixed\r\n" +
+	"m=video 9 UDP/TLS/RTP/SAVPF 96\r\nc=IN IP4 0.0.0.0\r\na=mid:0\r\na=rtpmap:96 VP8/90000\r\n" +
+	"a=extmap:1 urn:ietf:params:rtp-hdrext:sdes:mid\r\n" +
+	"a=extmap:2 https://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-rtp-header-extension\r\n" +
+	"a=extmap:3/sendonly HTTPS://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-rtp-header-extension x\r\n" +
+	"a=sendonly\r\n"
+
+func addTrack(change func(*livekit.AddTrackRequest)) *livekit.SignalRequest {
+	add := &livekit.AddTrackRequest{Cid: "cam", Name: "cam", Type: livekit.TrackType_VIDEO, Source: livekit.TrackSource_CAMERA,
+		Width: 1280, Height: 720,
+		Layers:          []*livekit.VideoLayer{{Quality: livekit.VideoQuality_LOW}, {Quality: livekit.VideoQuality_HIGH}},
+		SimulcastCodecs: []*livekit.SimulcastCodec{{Codec: "vp8", Cid: "cam", Layers: []*livekit.VideoLayer{{Quality: livekit.VideoQuality_MEDIUM}}}}}
+	change(add)
+	return &livekit.SignalRequest{Message: &livekit.SignalRequest_AddTrack{AddTrack: add}}
+}
+
+func TestRequest(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 300)
+	sids := strings.Fields(strings.Repeat("TR_x ", 3000))
+	layer := func(l *livekit.VideoLayer) func(*livekit.AddTrackRequest) {
+		return func(a *livekit.AddTrackRequest) { a.Layers = []*livekit.VideoLayer{l} }
+	}
+	describe := func(kind, text string) *livekit.SignalRequest {
+		return &livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{Offer: &livekit.SessionDescription{Type: kind, Sdp: text}}}
+	}
+	for name, c := range map[string]struct {
+		req  *livekit.SignalRequest
+		want string // part of the reason; empty: it passes
+	}{
+		"a camera": {addTrack(func(*livekit.AddTrackRequest) {}), ""},
+		"a microphone": {addTrack(func(a *livekit.AddTrackRequest) {
+			a.Type, a.Source = livekit.TrackType_AUDIO, livekit.TrackSource_MICROPHONE
+			a.SimulcastCodecs = nil
+		}), ""},
+		"a codec chosen by the server": {addTrack(func(a *livekit.AddTrackRequest) { a.SimulcastCodecs[0].Codec = "" }), ""},
+		"a codec by its MIME type":     {addTrack(func(a *livekit.AddTrackRequest) { a.SimulcastCodecs[0].Codec = "video/H264" }), ""},
+		"an offer":                     {describe("offer", offer), ""},
+		"a ping":                       {&livekit.SignalRequest{Message: &livekit.SignalRequest_Ping{Ping: 1}}, ""},
+		"a subscription":               {&livekit.SignalRequest{Message: &livekit.SignalRequest_Subscription{Subscription: &livekit.UpdateSubscription{TrackSids: sids[:2000]}}}, ""},
+
+		"nothing":                   {&livekit.SignalRequest{}, "not used here"},
+		"simulate":                  {&livekit.SignalRequest{Message: &livekit.SignalRequest_Simulate{Simulate: &livekit.SimulateScenario{}}}, "not used here"},
+		"subscription permission":   {&livekit.SignalRequest{Message: &livekit.SignalRequest_SubscriptionPermission{SubscriptionPermission: &livekit.SubscriptionPermission{AllParticipants: true}}}, "not used here"},
+		"an empty announcement":     {&livekit.SignalRequest{Message: &livekit.SignalRequest_AddTrack{}}, "empty announcement"},
+		"quality -1":                {addTrack(layer(&livekit.VideoLayer{Quality: -1})), "quality"},
+		"quality off":               {addTrack(layer(&livekit.VideoLayer{Quality: livekit.VideoQuality_OFF})), "quality"},
+		"quality -1 of a codec":     {addTrack(func(a *livekit.AddTrackRequest) { a.SimulcastCodecs[0].Layers[0].Quality = -1 }), "quality"},
+		"spatial layer -1":          {addTrack(layer(&livekit.VideoLayer{SpatialLayer: -1})), "spatial layer"},
+		"spatial layer 3":           {addTrack(layer(&livekit.VideoLayer{SpatialLayer: 3})), "spatial layer"},
+		"four layers":               {addTrack(func(a *livekit.AddTrackRequest) { a.Layers = make([]*livekit.VideoLayer, 4) }), "more than 3 layers"},
+		"an empty layer":            {addTrack(layer(nil)), "empty layer"},
+		"VP9":                       {addTrack(func(a *livekit.AddTrackRequest) { a.SimulcastCodecs[0].Codec = "VP9" }), "not enabled"},
+		"AV1":                       {addTrack(func(a *livekit.AddTrackRequest) { a.SimulcastCodecs[0].Codec = "video/av1" }), "not enabled"},
+		"sound as a camera":         {addTrack(func(a *livekit.AddTrackRequest) { a.Type = livekit.TrackType_AUDIO }), "does not match its source"},
+		"a picture as a microphone": {addTrack(func(a *livekit.AddTrackRequest) { a.Source = livekit.TrackSource_MICROPHONE }), "does not match its source"},
+		"no source":                 {addTrack(func(a *livekit.AddTrackRequest) { a.Source = 0 }), "does not match its source"},
+		"no id":                     {addTrack(func(a *livekit.AddTrackRequest) { a.Cid = "" }), "without an id"},
+		"a long name":               {addTrack(func(a *livekit.AddTrackRequest) { a.Name = long }), "a text of more"},
+		"a huge picture":            {addTrack(func(a *livekit.AddTrackRequest) { a.Width = 1 << 31 }), "pixels"},
+		"3000 tracks":               {&livekit.SignalRequest{Message: &livekit.SignalRequest_Subscription{Subscription: &livekit.UpdateSubscription{TrackSids: sids}}}, "more than 2500 tracks"},
+		"3000 tracks of one":        {&livekit.SignalRequest{Message: &livekit.SignalRequest_Subscription{Subscription: &livekit.UpdateSubscription{ParticipantTracks: []*livekit.ParticipantTracks{{TrackSids: sids}}}}}, "more than 2500 tracks"},
+		"settings of 3000":          {&livekit.SignalRequest{Message: &livekit.SignalRequest_TrackSetting{TrackSetting: &livekit.UpdateTrackSettings{TrackSids: sids}}}, "more than 2500 tracks"},
+		"an offer of a wrong type":  {describe("pranswer", offer), "wrong type"},
+		"an answer as an offer":     {describe("answer", offer), "wrong type"},
+		"no description":            {describe("offer", strings.Repeat("A", 1000)), "cannot be parsed"},
+		"a huge description":        {describe("offer", strings.Repeat("A", 2<<20)), "more than 1048576 bytes"},
+		"a long candidate":          {&livekit.SignalRequest{Message: &livekit.SignalRequest_Trickle{Trickle: &livekit.TrickleRequest{CandidateInit: strings.Repeat("x", 2000)}}}, "candidate of more"},
+		"a candidate for nobody":    {&livekit.SignalRequest{Message: &livekit.SignalRequest_Trickle{Trickle: &livekit.TrickleRequest{Target: 9}}}, "unknown connection"},
+		"a state with a bad layer":  {&livekit.SignalRequest{Message: &livekit.SignalRequest_SyncState{SyncState: &livekit.SyncState{PublishTracks: []*livekit.TrackPublishedResponse{{Track: &livekit.TrackInfo{Layers: []*livekit.VideoLayer{{Quality: -1}}}}}}}}, "quality"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := signalfilter.Request(c.req)
+			switch {
+			case c.want == "" && r != nil:
+				t.Errorf("refused: %s", r.Reason)
+			case c.want != "" && (r == nil || !strings.Contains(r.Reason, c.want)):
+				t.Errorf("got %v, want %q", r, c.want)
+			}
+		})
+	}
+}
+
+// What is not needed is taken out of a description, and the rest stays.
+func TestDescriptionIsRewritten(t *testing.T) {
+	t.Parallel()
+	d := &livekit.SessionDescription{Type: "offer", Sdp: offer, Id: 7}
+	if r := signalfilter.Request(&livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{Offer: d}}); r != nil {
+		t.Fatal(r)
+	}
+	if strings.Contains(strings.ToLower(d.Sdp), "dependency-descriptor") {
+		t.Errorf("the dependency descriptor is still there:\n%s", d.Sdp)
+	}
+	for _, line := range []string{"a=extmap:1 urn:ietf:params:rtp-hdrext:sdes:mid\r\n", "a=mid:0\r\n", "a=rtpmap:96 VP8/90000\r\n", "a=extmap-allow-mixed\r\n", "a=sendonly\r\n"} {
+		if !strings.Contains(d.Sdp, line) {
+			t.Errorf("%q is missing in:\n%s", line, d.Sdp)
+		}
+	}
+}
+
+func TestQuery(t *testing.T) {
+	t.Parallel()
+	got, r := signalfilter.Query(url.Values{"protocol": {"1149"}, "sdk": {"js"}, "publish": {"x"}, "disable_ice_lite": {"1"}, "other": {"y"}})
+	if r != nil || got.Encode() != "protocol=17&sdk=js" {
+		t.Errorf("got %v, %v", got, r)
+	}
+	if _, r := signalfilter.Query(url.Values{"version": {strings.Repeat("x", 300)}}); r == nil {
+		t.Error("a long version passes")
+	}
+	for name, text := range map[string]string{"no Base64": "%", "no message": "AAAA", "too long": strings.Repeat("A", 40_000)} {
+		if _, r := signalfilter.Query(url.Values{"join_request": {text}}); r == nil {
+			t.Errorf("%s passes", name)
+		}
+	}
+}
+
+// Whatever is sent, nothing panics; what passes once passes again and stays as
+// it is, and no description has an extension that is not negotiated.
+func FuzzRequest(f *testing.F) {
+	for _, req := range []*livekit.SignalRequest{
+		addTrack(func(*livekit.AddTrackRequest) {}),
+		{Message: &livekit.SignalRequest_Offer{Offer: &livekit.SessionDescription{Type: "offer", Sdp: offer}}},
+		{Message: &livekit.SignalRequest_Answer{Answer: &livekit.SessionDescription{Type: "answer", Sdp: offer}}},
+	} {
+		data, err := proto.Marshal(req)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		req := &livekit.SignalRequest{}
+		if proto.Unmarshal(data, req) != nil || signalfilter.Request(req) != nil {
+			return
+		}
+		before := proto.CloneOf(req)
+		if r := signalfilter.Request(req); r != nil {
+			t.Fatalf("passed once, then refused: %s", r.Reason)
+		}
+		if !proto.Equal(before, req) {
+			t.Fatalf("changed again: %v, %v", before, req)
+		}
+		d := req.GetOffer()
+		if d == nil {
+			d = req.GetAnswer()
+		}
+		if d == nil {
+			return
+		}
+		var parsed sdp.SessionDescription
+		if err := parsed.UnmarshalString(d.Sdp); err != nil {
+			t.Fatalf("cannot be parsed any more: %v", err)
+		}
+		for _, m := range parsed.MediaDescriptions {
+			for _, a := range m.Attributes {
+				if a.Key == "extmap" && strings.Contains(strings.ToLower(a.Value), "dependency") {
+					t.Fatalf("%q passed", a.Value)
+				}
+			}
+		}
+	})
+}
+
+// A join request that passes is safe to pass on, whatever was in it.
+func FuzzQuery(f *testing.F) {
+	f.Add("ChAKBggCEAEoAQ==", "16")
+	f.Fuzz(func(t *testing.T, joinRequest, protocol string) {
+		safe, r := signalfilter.Query(url.Values{"join_request": {joinRequest}, "protocol": {protocol}})
+		if r != nil {
+			return
+		}
+		again, r := signalfilter.Query(safe)
+		if r != nil || again.Encode() != safe.Encode() {
+			t.Fatalf("%v became %v, %v", safe, again, r)
+		}
+	})
+}
