@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,6 +31,7 @@ import (
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/store"
+	"parley/internal/supervise"
 	"parley/internal/webhook"
 	"parley/web"
 )
@@ -48,11 +48,12 @@ const (
 
 // App is one running service.
 type App struct {
+	*Exclusive
 	cfg      config.Config
 	log      *slog.Logger
-	lock     *dataLock
-	owned    *store.Claim // nil without PostgreSQL
-	redis    *live.Redis  // nil on one machine
+	service  *supervise.Service // nil without a supervisor
+	owned    *store.Claim       // nil without PostgreSQL
+	redis    *live.Redis        // nil on one machine
 	db       *store.DB
 	engine   *media.Engine
 	projects *project.Service
@@ -62,9 +63,7 @@ type App struct {
 	tokens   *operator.Service
 	gateway  gateway
 	quick    sync.Mutex // held while the quick start file is brought up to date
-	listener net.Listener
 	baseURL  string
-	metrics  net.Listener // nil without --metrics-listen
 	handler  http.Handler
 	ready    atomic.Bool
 }
@@ -73,28 +72,35 @@ type App struct {
 // database open and up to date, the ports taken. What is wrong with a setting
 // or its surroundings comes back as a plain sentence. Close releases
 // everything when Run is not called.
-func New(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *App, err error) {
+func New(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	a := &App{cfg: cfg, log: log}
+	e, err := Reserve(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return newApp(ctx, cfg, log, e, nil)
+}
+
+// NewSupervised is New in the child process of a supervisor, which holds the
+// data directory and the ports.
+func NewSupervised(ctx context.Context, cfg config.Config, log *slog.Logger, s *supervise.Service) (*App, error) {
+	e, err := Inherit(s.Files)
+	if err != nil {
+		return nil, err
+	}
+	return newApp(ctx, cfg, log, e, s)
+}
+
+func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *Exclusive, s *supervise.Service) (_ *App, err error) {
+	a := &App{Exclusive: e, cfg: cfg, log: log, service: s}
 	defer func() {
 		if err != nil {
 			a.Close()
 		}
 	}()
-	if a.lock, err = lockDataDir(cfg.DataDir); err != nil {
-		return nil, err
-	}
-	if a.listener, err = listen("listen", cfg.Listen); err != nil {
-		return nil, err
-	}
 	a.baseURL = cfg.BaseURL(a.listener.Addr().String())
-	if cfg.MetricsListen != "" {
-		if a.metrics, err = listen("metrics-listen", cfg.MetricsListen); err != nil {
-			return nil, err
-		}
-	}
 	if err := a.join(ctx); err != nil {
 		return nil, err
 	}
@@ -257,6 +263,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 		}()
 	}
 	a.ready.Store(true)
+	a.service.Ready()
 	a.log.Info("ready", "url", a.BaseURL(), "listen", a.listener.Addr().String(), "node", a.rooms.Node(), "data_dir", a.cfg.DataDir)
 
 	var err error
@@ -266,6 +273,10 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	case err = <-failed:
 	}
 	a.ready.Store(false)
+	a.Stopping()
+	if a.owned != nil {
+		a.owned.Stopping()
+	}
 	a.shutdown(servers)
 	stopBackground()
 	work.Wait()
@@ -317,12 +328,7 @@ func (a *App) Close() {
 	if a.redis != nil {
 		_ = a.redis.Close()
 	}
-	for _, l := range []net.Listener{a.listener, a.metrics} {
-		if l != nil {
-			_ = l.Close()
-		}
-	}
-	a.lock.release()
+	a.Release()
 }
 
 func (a *App) server(h http.Handler) *http.Server {
@@ -353,17 +359,3 @@ func (r *relay) Authorize(ctx context.Context, session, identity string) (room.A
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
-
-func listen(flag, address string) (net.Listener, error) {
-	l, err := net.Listen("tcp", address)
-	if err == nil {
-		return l, nil
-	}
-	if errors.Is(err, addressInUse) {
-		return nil, fmt.Errorf("--%s: the address %s is already in use, by another Parley or another program", flag, address)
-	}
-	if errors.Is(err, os.ErrPermission) {
-		return nil, fmt.Errorf("--%s: this user may not listen on %s", flag, address)
-	}
-	return nil, fmt.Errorf("--%s: cannot listen on %s: %w", flag, address, err)
-}

@@ -1,22 +1,32 @@
 package app
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
+	"time"
 )
 
 var addressInUse error = syscall.EADDRINUSE
 
-// dataLock keeps a second process out of a data directory. The kernel drops it
-// with the process, however that ends.
-type dataLock struct{ file *os.File }
+// stoppingMark stands in the lock file, behind the number of the process, while
+// that process is stopping.
+const stoppingMark = "stopping"
 
-func lockDataDir(dir string) (*dataLock, error) {
+// dataLock keeps a second process out of a data directory. The kernel drops it
+// when the last process that holds the file has ended, however that ends.
+type dataLock struct {
+	file *os.File
+	own  bool // this process has taken the lock, and did not inherit it
+}
+
+// lockDataDir waits while the lock's holder is stopping.
+func lockDataDir(ctx context.Context, dir string) (*dataLock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("--data-dir: cannot make %s: %w", dir, err)
 	}
@@ -25,11 +35,24 @@ func lockDataDir(dir string) (*dataLock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--data-dir: cannot write in %s: %w", dir, err)
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		holder, _ := io.ReadAll(io.LimitReader(f, 20))
+	holder := ""
+	err = retry(ctx, func() (bool, time.Duration, error) {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return false, 0, err
+		}
+		raw, _ := io.ReadAll(io.NewSectionReader(f, 0, 40))
+		var stopping string
+		holder, stopping, _ = strings.Cut(strings.TrimSpace(string(raw)), " ")
+		if stopping == stoppingMark {
+			return true, stoppingPatience, err
+		}
+		return true, dyingPatience, err
+	})
+	if err != nil {
 		_ = f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("--data-dir: another Parley (process %s) is already running on %s", bytes.TrimSpace(holder), dir)
+			return nil, fmt.Errorf("--data-dir: another Parley (process %s) is already running on %s", holder, dir)
 		}
 		return nil, fmt.Errorf("--data-dir: cannot lock %s: %w", path, err)
 	}
@@ -38,12 +61,20 @@ func lockDataDir(dir string) (*dataLock, error) {
 		_ = f.Close()
 		return nil, fmt.Errorf("--data-dir: cannot write %s: %w", path, err)
 	}
-	return &dataLock{file: f}, nil
+	return &dataLock{file: f, own: true}, nil
 }
 
 func write(f *os.File, text string) error {
 	_, err := f.WriteAt([]byte(text), 0)
 	return err
+}
+
+// stopping marks the lock. A mark that cannot be written, on a full disk say,
+// means that a successor does not wait for long.
+func (l *dataLock) stopping() {
+	if l.own {
+		_ = write(l.file, fmt.Sprintln(os.Getpid(), stoppingMark))
+	}
 }
 
 func (l *dataLock) release() {

@@ -33,7 +33,7 @@ func Reseal(ctx context.Context, cfg config.Config) (Resealed, error) {
 	if err := cfg.Validate(); err != nil {
 		return Resealed{}, err
 	}
-	lock, err := lockDataDir(cfg.DataDir)
+	lock, err := lockDataDir(ctx, cfg.DataDir)
 	if err != nil {
 		return Resealed{}, fmt.Errorf("%w: stop it first", err)
 	}

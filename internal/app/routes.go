@@ -108,6 +108,7 @@ func (a *App) health(w http.ResponseWriter, r *http.Request) {
 			report["redis"] = "unavailable"
 		}
 	}
+	a.reportRestarts(report)
 	if !a.ready.Load() {
 		report["status"], status = "stopping", http.StatusServiceUnavailable
 	}
@@ -147,6 +148,7 @@ var requests = prometheus.NewCounterVec(prometheus.CounterOpts{
 // of the media engine.
 func (a *App) metricsHandler() http.Handler {
 	ours := prometheus.NewRegistry()
+	ours.MustRegister(a.restartMetrics()...)
 	ours.MustRegister(requests, refusal.Collector(), prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "parley_diagnostics_dropped_total", Help: "Records of version 5 calls that were dropped because too many waited to be written.",
 	}, func() float64 { return float64(a.gateway.recorder.Dropped()) }))

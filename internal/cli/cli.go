@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"parley/internal/config"
+	"parley/internal/supervise"
 )
 
 // Exit statuses.
@@ -51,7 +52,9 @@ type streams struct {
 // gets its way.
 func Run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
+	if !supervise.Supervised() {
+		context.AfterFunc(ctx, stop)
+	} // else the supervisor decides, also where a service manager signals both
 	return Main(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
 }
 
@@ -88,6 +91,10 @@ func Main(ctx context.Context, args, environ []string, out, errs io.Writer) int 
 		return exitUsage
 	}
 	if err := parsed.Run(); err != nil {
+		var exit exitStatus
+		if errors.As(err, &exit) {
+			return int(exit)
+		}
 		fmt.Fprintln(errs, "parley:", err)
 		var usage usageError
 		if errors.As(err, &usage) {
@@ -105,6 +112,12 @@ func (s *streams) json(v any, err error) error {
 	}
 	return printJSON(s.out, v)
 }
+
+// exitStatus is that of a child process, which has said why.
+type exitStatus int
+
+// Error implements error.
+func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 // usageError is a call that makes no sense, whatever the server says.
 type usageError struct{ error }

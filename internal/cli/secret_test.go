@@ -27,7 +27,7 @@ func TestNoSecretInClear(t *testing.T) {
 	var log, greeting transcript
 	stopped := make(chan int, 1)
 	go func() {
-		stopped <- Main(ctx, []string{"serve", "--demo", "--data-dir", dir, "--listen", "127.0.0.1:0", "--rtc-udp-port", fmt.Sprint(port), "--log-level", "debug"}, nil, &greeting, &log)
+		stopped <- Main(ctx, []string{"serve", "--no-supervise", "--demo", "--data-dir", dir, "--listen", "127.0.0.1:0", "--rtc-udp-port", fmt.Sprint(port), "--log-level", "debug"}, nil, &greeting, &log)
 	}()
 	t.Cleanup(stop)
 	q := awaitQuickstart(t, dir)

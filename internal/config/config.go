@@ -78,6 +78,10 @@ type Config struct {
 	V3DeprecationDate Date `name:"v3-deprecation-date" setting:"PARLEY_V3_DEPRECATION_DATE" placeholder:"DATE" help:"From when version 3 should not be used any more, such as 2027-01-31. Default: none."`
 	V3SunsetDate      Date `name:"v3-sunset-date" setting:"PARLEY_V3_SUNSET_DATE" placeholder:"DATE" help:"From when version 3 is not served any more; twelve months after its deprecation or later. Default: none."`
 
+	// Supervise is whether serve runs the service as a child process that is
+	// started again after a crash.
+	Supervise bool `name:"supervise" setting:"PARLEY_SUPERVISE" default:"true" negatable:"" help:"Run the service as a child process and restart it after a crash."`
+
 	// LogLevel is debug, info, warn or error. Read it through Level.
 	LogLevel  string `name:"log-level" setting:"PARLEY_LOG_LEVEL" default:"info" help:"What to log: debug, info, warn or error."`
 	LogFormat string `name:"log-format" setting:"PARLEY_LOG_FORMAT" default:"text" help:"How to log: text or json."`

@@ -16,6 +16,10 @@ const (
 	// claimWithin is how long a start waits for a claim: that of a process
 	// which was killed ends a moment after it.
 	claimWithin = 2 * time.Second
+	// stoppingNumber is the lock that a process which is stopping holds beside
+	// its claim, and claimStopping how long a start waits for such a process.
+	stoppingNumber = claimNumber + 1
+	claimStopping  = 15 * time.Second
 	// claimBeat is how often a claim is looked after.
 	claimBeat = time.Second
 )
@@ -32,6 +36,9 @@ type Claim struct {
 	lock   string
 	end    context.CancelFunc
 	done   sync.WaitGroup
+
+	stopping     chan struct{} // closed by Stopping
+	stoppingOnce sync.Once
 }
 
 // ClaimPostgres claims the database at url, or fails with ErrClaimed. The claim
@@ -47,14 +54,18 @@ func ClaimPostgres(ctx context.Context, url string, shared bool, lost func(error
 	for name, value := range map[string]string{"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3", "application_name": "parley claim"} {
 		config.RuntimeParams[name] = value
 	}
-	c := &Claim{config: config, lock: "SELECT pg_try_advisory_lock($1)"}
+	c := &Claim{config: config, stopping: make(chan struct{}), lock: "SELECT pg_try_advisory_lock($1)"}
 	if shared {
 		c.lock = "SELECT pg_try_advisory_lock_shared($1)"
 	}
 	var conn *pgx.Conn
-	for deadline := time.Now().Add(claimWithin); ; {
+	for began := time.Now(); ; {
 		conn, err = c.take(ctx)
-		if err == nil || !errors.Is(err, ErrClaimed) || time.Now().After(deadline) {
+		within := claimWithin
+		if errors.Is(err, errStopping) {
+			within = claimStopping
+		}
+		if err == nil || !errors.Is(err, ErrClaimed) || time.Since(began) > within {
 			break
 		}
 		if wait(ctx, stepBack) != nil {
@@ -69,6 +80,10 @@ func ClaimPostgres(ctx context.Context, url string, shared bool, lost func(error
 	return c, nil
 }
 
+// Stopping tells processes that wait for the claim that this one is stopping,
+// so that they wait longer.
+func (c *Claim) Stopping() { c.stoppingOnce.Do(func() { close(c.stopping) }) }
+
 // Release gives the claim up.
 func (c *Claim) Release() {
 	c.end()
@@ -82,7 +97,7 @@ func (c *Claim) take(ctx context.Context) (*pgx.Conn, error) {
 	}
 	taken := false
 	if err = conn.QueryRow(ctx, c.lock, int64(claimNumber)).Scan(&taken); err == nil && !taken {
-		err = ErrClaimed
+		err = refusal(ctx, conn)
 	}
 	if err != nil {
 		closeSoon(conn)
@@ -91,10 +106,50 @@ func (c *Claim) take(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
+// errStopping is ErrClaimed by a process that is stopping.
+var errStopping = fmt.Errorf("%w", ErrClaimed)
+
+// refusal tells whether a process that has claimed the database is stopping.
+func refusal(ctx context.Context, conn *pgx.Conn) error {
+	running := false
+	if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", int64(stoppingNumber)).Scan(&running); err != nil {
+		return err
+	}
+	if running { // nobody holds it; the connection is closed, and the lock with it
+		return ErrClaimed
+	}
+	return errStopping
+}
+
+// markStopping takes the lock that tells others. Several nodes that stop share
+// it.
+func (c *Claim) markStopping(ctx context.Context, conn *pgx.Conn) {
+	if conn == nil {
+		return
+	}
+	asked, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	// A process that asks whether it is taken holds it for a moment. Without the
+	// mark others do not wait for long, which is all.
+	_, _ = conn.Exec(asked, "SELECT pg_advisory_lock_shared($1)", int64(stoppingNumber))
+}
+
 // keep looks after the connection that holds the claim until ctx ends.
 func (c *Claim) keep(ctx context.Context, conn *pgx.Conn, lost func(error)) {
-	failing := false
-	for wait(ctx, claimBeat) == nil {
+	failing, stopping := false, c.stopping
+	for {
+		select {
+		case <-ctx.Done():
+			if conn != nil {
+				closeSoon(conn)
+			}
+			return
+		case <-stopping:
+			stopping = nil
+			c.markStopping(ctx, conn)
+			continue
+		case <-time.After(claimBeat):
+		}
 		var err error
 		asked, cancel := context.WithTimeout(ctx, patience)
 		if conn != nil {
@@ -111,9 +166,6 @@ func (c *Claim) keep(ctx context.Context, conn *pgx.Conn, lost func(error)) {
 			lost(err)
 		}
 		failing = err != nil
-	}
-	if conn != nil {
-		closeSoon(conn)
 	}
 }
 

@@ -1,0 +1,160 @@
+// Package supervise runs a program as a child process and starts it again
+// after a crash. The supervisor holds what must outlive a crash (listening
+// sockets, a lock file) as open files, and every child inherits them. While no
+// child runs, the kernel queues new connections, so that callers wait instead
+// of being refused.
+//
+// Run is the side of the supervisor, Inherit the side of the child. The
+// package knows nothing about what the program does. It imports the standard
+// library only.
+package supervise
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// stopWithin is how long a child may take to stop before it is killed.
+const stopWithin = 12 * time.Second
+
+// Options describe the program to run.
+type Options struct {
+	// Files are inherited by every child, in this order.
+	Files []*os.File
+	// Log receives one line for each crash.
+	Log *slog.Logger
+	// Stopping is called once, before the child is asked to stop.
+	Stopping func()
+}
+
+// supervisor is the state of Run. Only Run's goroutine uses it.
+type supervisor struct {
+	Options
+	crashes crashes
+	ready   bool // whether any child has been ready
+	signals chan os.Signal
+}
+
+// Run starts this executable again with the same arguments as a child process,
+// and starts another one whenever a child ends unexpectedly. It returns the
+// exit status for this process when ctx is done and the child has stopped, or
+// when the first child ends before it was ready. The error is for a child that
+// could not be started at all.
+//
+// The child writes to the same standard output and standard error.
+func Run(ctx context.Context, o Options) (status int, err error) {
+	// The kernel kills the child when the thread that started it ends.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	s := &supervisor{Options: o, signals: make(chan os.Signal, 8)}
+	signal.Notify(s.signals, passedOn...)
+	defer signal.Stop(s.signals)
+	for {
+		c, err := start(s.Files, s.crashes)
+		if err != nil && !s.ready {
+			return 0, err
+		}
+		began, e := time.Now(), exit{status: "not started: " + errorText(err)}
+		if err == nil {
+			e = s.watch(ctx, c)
+		}
+		s.ready = s.ready || e.ready
+		if e.asked || !s.ready {
+			return e.code, nil
+		}
+		// A child that never became ready has not run at all.
+		ran := time.Duration(0)
+		if e.ready {
+			ran = time.Since(began)
+		}
+		delay := s.crashes.add(time.Now(), ran)
+		s.report(e, ran, delay)
+		if !s.pause(ctx, delay) {
+			return 0, nil
+		}
+	}
+}
+
+// watch waits for the end of a child, and asks it to stop when ctx is done.
+func (s *supervisor) watch(ctx context.Context, c *child) exit {
+	asked, stop := false, ctx.Done()
+	var overdue <-chan time.Time
+	for {
+		select {
+		case <-c.gone:
+			e := c.exit()
+			e.asked = asked
+			if asked && e.signal == syscall.SIGTERM {
+				e.code = 0 // asked to stop before it could listen for the signal
+			}
+			return e
+		case <-stop:
+			stop, asked = nil, true
+			s.Stopping()
+			c.signal(syscall.SIGTERM)
+			overdue = time.After(stopWithin)
+		case <-overdue:
+			s.Log.Error("service process did not stop in time, will be killed", "after", stopWithin.String())
+			c.signal(syscall.SIGKILL)
+		case received := <-s.signals:
+			asked = s.pass(c, received) || asked
+		}
+	}
+}
+
+// pass hands a signal on to the child. It reports whether the child will end
+// from it, as this process would have.
+func (s *supervisor) pass(c *child, received os.Signal) bool {
+	switch received {
+	case syscall.SIGTSTP:
+		c.signal(syscall.SIGSTOP)
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		return false
+	case syscall.SIGCONT:
+		c.signal(syscall.SIGCONT)
+		return false
+	}
+	c.signal(received)
+	return true
+}
+
+// passedOn are the signals that concern the child: it prints its goroutines on
+// SIGQUIT and SIGABRT, and is suspended and resumed together with this process.
+var passedOn = []os.Signal{syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGTSTP, syscall.SIGCONT}
+
+// report logs a crash.
+func (s *supervisor) report(e exit, ran, delay time.Duration) {
+	attrs := []any{"status", e.status, "ran", ran.Round(time.Millisecond).String(), "delay", delay.String(),
+		"restarts", s.crashes.Restarts, "crash_loop", s.crashes.loop()}
+	if e.cause.what != "" {
+		attrs = append(attrs, "panic", e.cause.what, "function", e.cause.function)
+	}
+	s.Log.Error("service process ended unexpectedly, will be restarted", attrs...)
+}
+
+// pause waits before a restart. It reports false when ctx ends first.
+func (s *supervisor) pause(ctx context.Context, delay time.Duration) bool {
+	if ctx.Err() == nil && delay > 0 {
+		select {
+		case <-ctx.Done():
+		case <-time.After(delay):
+		}
+	}
+	if ctx.Err() != nil {
+		s.Stopping()
+		return false
+	}
+	return true
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

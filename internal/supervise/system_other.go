@@ -1,0 +1,14 @@
+//go:build !linux
+
+package supervise
+
+import (
+	"os"
+	"syscall"
+)
+
+// Other systems have no such request to the kernel: there a child ends when the
+// pipe from its supervisor does.
+func killWithParent(*syscall.SysProcAttr) {}
+
+func executable() (string, error) { return os.Executable() }
