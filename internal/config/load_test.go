@@ -72,6 +72,7 @@ webhook-allow-private PARLEY_WEBHOOK_ALLOW_PRIVATE false
 webhook-allow PARLEY_WEBHOOK_ALLOW
 v3-deprecation-date PARLEY_V3_DEPRECATION_DATE
 v3-sunset-date PARLEY_V3_SUNSET_DATE
+supervise PARLEY_SUPERVISE true
 log-level PARLEY_LOG_LEVEL info
 log-format PARLEY_LOG_FORMAT text`)
 	var c command

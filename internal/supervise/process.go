@@ -48,7 +48,6 @@ type child struct {
 	gone chan struct{} // closed when the process has ended
 	read chan struct{} // closed when its reports have been read
 
-	ready  atomic.Bool     // it has reported that it is ready
 	output strings.Builder // of a crash; complete when read is closed
 }
 
@@ -96,7 +95,7 @@ func start(files []*os.File, so crashes) (*child, error) {
 		_, _ = reports.Close(), life.Close()
 		return nil, fmt.Errorf("start the service process: %w", err)
 	}
-	c := &child{cmd: cmd, life: life, gone: make(chan struct{}), read: make(chan struct{})}
+	c := &child{cmd: cmd, life: life, gone: make(chan struct{}), serving: make(chan struct{}), read: make(chan struct{})}
 	go c.readReports(reports)
 	go func() {
 		_ = cmd.Wait() // exit reads how it ended
@@ -113,6 +112,7 @@ func (c *child) readReports(from *os.File) {
 	first, _ := r.Peek(len(readyLine))
 	if string(first) == readyLine {
 		c.ready.Store(true)
+		close(c.serving)
 		_, _ = r.Discard(len(readyLine))
 	}
 	_, _ = io.CopyN(&c.output, r, keptOutput)

@@ -84,8 +84,12 @@ func Run(ctx context.Context, o Options) (status int, err error) {
 func (s *supervisor) watch(ctx context.Context, c *child) exit {
 	asked, stop := false, ctx.Done()
 	var overdue <-chan time.Time
+	serving := c.serving
 	for {
 		select {
+		case <-serving:
+			serving = nil
+			releaseMemory()
 		case <-c.gone:
 			e := c.exit()
 			e.asked = asked

@@ -4,6 +4,7 @@ package supervise
 
 import (
 	"os"
+	"runtime/debug"
 	"syscall"
 )
 
@@ -12,3 +13,8 @@ import (
 func killWithParent(*syscall.SysProcAttr) {}
 
 func executable() (string, error) { return os.Executable() }
+
+func releaseMemory() {
+	debug.SetGCPercent(20)
+	debug.FreeOSMemory()
+}

@@ -1,0 +1,49 @@
+package supervise
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestCrashes_SlowDownAndRecover(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	var c crashes
+	var delays []time.Duration
+	var loops []bool
+	for _, ran := range []time.Duration{time.Hour, time.Second, 0, quiet - 1, 0, 0, 0, 0, quiet, 0} {
+		delays = append(delays, c.add(now, ran))
+		loops = append(loops, c.loop())
+	}
+	const ms = time.Millisecond
+	want := []time.Duration{0, 250 * ms, 500 * ms, 1000 * ms, 2000 * ms, 4000 * ms, 5000 * ms, 5000 * ms, 0, 250 * ms}
+	if !slices.Equal(delays, want) {
+		t.Errorf("delays %v, want %v", delays, want)
+	}
+	if want := []bool{false, false, true, true, true, true, true, true, false, false}; !slices.Equal(loops, want) {
+		t.Errorf("crash loop %v, want %v", loops, want)
+	}
+	if c.Restarts != 10 {
+		t.Errorf("%d restarts, want 10", c.Restarts)
+	}
+}
+
+func TestService_CrashLoopEndsAfterQuietPeriod(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	s := &Service{told: crashes{Restarts: 5, InARow: loopAfter, LastAt: now}}
+	if !s.CrashLoop(now.Add(quiet - 1)) {
+		t.Error("no crash loop before the quiet period is over")
+	}
+	if s.CrashLoop(now.Add(quiet)) {
+		t.Error("a crash loop after the quiet period")
+	}
+	s.told.InARow = loopAfter - 1
+	if s.CrashLoop(now) {
+		t.Error("a crash loop after two crashes")
+	}
+	if s = nil; s.CrashLoop(now) || s.Restarts() != 0 || !s.CrashedAt().IsZero() {
+		t.Error("a process without a supervisor has crashes")
+	}
+}

@@ -1,0 +1,259 @@
+package supervise
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The supervisor and its child are this test program again. The variable holds
+// what the child does; the file of fileVariable gets a line for each child.
+const (
+	roleVariable = "PARLEY_SUPERVISE_TEST_ROLE"
+	fileVariable = "PARLEY_SUPERVISE_TEST_FILE"
+)
+
+func TestMain(m *testing.M) {
+	role := os.Getenv(roleVariable)
+	if role == "" {
+		os.Exit(m.Run())
+	}
+	if Supervised() {
+		beChild(role)
+	}
+	ctx, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	file, err := os.OpenFile(os.Getenv(fileVariable), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		panic(err)
+	}
+	status, err := Run(ctx, Options{Files: []*os.File{file}, Stopping: func() { fmt.Println("stopping") },
+		Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	if err != nil {
+		fmt.Println(err)
+	}
+	os.Exit(status)
+}
+
+func beChild(role string) {
+	ctx, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	s, err := Inherit()
+	if err != nil {
+		panic(err)
+	}
+	if role == "fail" {
+		os.Exit(2)
+	}
+	s.Ready()
+	fmt.Fprintln(s.Files[0], os.Getpid(), s.Restarts())
+	switch {
+	case role == "run then panic" && s.Restarts() == 0:
+		var nothing []int
+		_ = nothing[len(s.Files)]
+	case role == "run then exit" && s.Restarts() == 0, role == "run then exit forever":
+		os.Exit(0)
+	}
+	<-ctx.Done()
+	os.Exit(0)
+}
+
+// run is a supervisor in a process of its own.
+type run struct {
+	t        *testing.T
+	cmd      *exec.Cmd
+	children string // file with a line for each child
+	out      *output
+}
+
+func supervised(t *testing.T, role string) *run {
+	t.Helper()
+	r := &run{t: t, children: t.TempDir() + "/children", out: &output{}}
+	if err := os.WriteFile(r.children, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.cmd = exec.Command(os.Args[0])
+	r.cmd.Env = append(os.Environ(), roleVariable+"="+role, fileVariable+"="+r.children)
+	r.cmd.Stdout, r.cmd.Stderr = r.out, r.out
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = r.cmd.Process.Kill()
+		_ = r.cmd.Wait()
+	})
+	return r
+}
+
+// child waits for the n-th child, from 1, and returns its process.
+func (r *run) child(n int) (pid int) {
+	r.t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		raw, err := os.ReadFile(r.children)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if lines := strings.Split(strings.TrimSpace(string(raw)), "\n"); len(lines) >= n && lines[n-1] != "" {
+			restarts := -1
+			if _, err := fmt.Sscan(lines[n-1], &pid, &restarts); err != nil || restarts != n-1 {
+				r.t.Fatalf("child %d said %q", n, lines[n-1])
+			}
+			return pid
+		}
+	}
+	r.t.Fatalf("child %d was never ready:\n%s", n, r.out)
+	return 0
+}
+
+// end waits for the supervisor and returns its exit status.
+func (r *run) end() int {
+	_ = r.cmd.Wait()
+	return r.cmd.ProcessState.ExitCode()
+}
+
+func (r *run) stop() int {
+	_ = r.cmd.Process.Signal(syscall.SIGTERM)
+	return r.end()
+}
+
+type output struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.String()
+}
+
+func TestRun_RestartsAfterCrash(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		role string
+		kill syscall.Signal
+		want []string
+	}{
+		"killed":         {"run", syscall.SIGKILL, []string{`status="signal: killed"`}},
+		"panic":          {"run then panic", 0, []string{`status="exit status 2"`, `panic="runtime error: index out of range [1] with length 0"`, "function=parley/internal/supervise.beChild", "goroutine 1 ["}},
+		"end in order":   {"run then exit", 0, []string{`status="exit status 0"`}},
+		"stop by others": {"run", syscall.SIGTERM, []string{`status="exit status 0"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := supervised(t, c.role)
+			first := r.child(1)
+			if c.kill != 0 {
+				_ = syscall.Kill(first, c.kill)
+			}
+			r.child(2)
+			if status := r.stop(); status != 0 {
+				t.Errorf("exit status %d, want 0", status)
+			}
+			for _, want := range append(c.want, "restarts=1", "crash_loop=false", "delay=0s", "stopping\n") {
+				if !strings.Contains(r.out.String(), want) {
+					t.Errorf("no %q in:\n%s", want, r.out)
+				}
+			}
+		})
+	}
+}
+
+func TestRun_SlowsDownCrashLoop(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	r := supervised(t, "run then exit forever")
+	r.child(4)
+	if took, least := time.Since(began), 3*firstDelay; took < least {
+		t.Errorf("three restarts took %s, less than %s", took, least)
+	}
+	if status := r.stop(); status != 0 { // most likely during a delay
+		t.Errorf("exit status %d, want 0", status)
+	}
+	if !strings.Contains(r.out.String(), "crash_loop=true") {
+		t.Errorf("no crash loop in:\n%s", r.out)
+	}
+}
+
+func TestRun_EndsWithChildThatNeverServed(t *testing.T) {
+	t.Parallel()
+	r := supervised(t, "fail")
+	if status := r.end(); status != 2 || r.out.String() != "" {
+		t.Errorf("exit status %d and %q, want 2 and nothing", status, r.out)
+	}
+}
+
+func TestRun_PassesSignalsOn(t *testing.T) {
+	t.Parallel()
+	r := supervised(t, "run")
+	r.child(1)
+	_ = r.cmd.Process.Signal(syscall.SIGQUIT)
+	if status := r.end(); status != 2 || !strings.Contains(r.out.String(), "supervise.beChild") {
+		t.Errorf("exit status %d, want 2 and the child's goroutines:\n%s", status, r.out)
+	}
+}
+
+func TestRun_ChildEndsWithSupervisor(t *testing.T) {
+	t.Parallel()
+	r := supervised(t, "run")
+	pid := r.child(1)
+	_ = r.cmd.Process.Kill()
+	r.end() // when the child, too, has closed its standard output
+	for deadline := time.Now().Add(time.Second); running(pid); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the child runs on")
+		}
+	}
+}
+
+// Without the kernel's help the end of a pipe tells the child.
+func TestInherit_EndsWithSupervisor(t *testing.T) {
+	t.Parallel()
+	reports, reportsIn, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lifeOut, life, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), roleVariable+"=run", Variable+`={"files":1}`)
+	cmd.ExtraFiles = []*os.File{reportsIn, lifeOut, file}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = reportsIn.Close(), lifeOut.Close()
+	line := make([]byte, len(readyLine))
+	if _, err := io.ReadFull(reports, line); err != nil || string(line) != readyLine {
+		t.Fatalf("%q, %v", line, err)
+	}
+	_ = life.Close()
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("ended with %v, want exit status 1", err)
+	}
+}
+
+// running reports whether a process exists and is no zombie.
+func running(pid int) bool {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(raw), ") Z ")
+}
