@@ -213,6 +213,7 @@ webhook_allow_private: true
 webhook_allow: [10.1.0.0/16, hooks.internal]
 log_level: debug
 log_format: json
+supervise: false
 `))
 	if err != nil {
 		t.Fatal(err)

@@ -46,9 +46,11 @@ type child struct {
 	cmd  *exec.Cmd
 	life *os.File      // never written; its end tells the child that we are gone
 	gone chan struct{} // closed when the process has ended
-	read chan struct{} // closed when its reports have been read
 
-	output strings.Builder // of a crash; complete when read is closed
+	serving chan struct{}   // closed when it has reported that it is ready
+	ready   atomic.Bool     // the same
+	read    chan struct{}   // closed when all its reports have been read
+	output  strings.Builder // of a crash; complete when read is closed
 }
 
 // exit is how a child ended.

@@ -1,0 +1,334 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"parley/internal/media/mediatest"
+	"parley/internal/room"
+	"parley/internal/seal"
+)
+
+// child returns the process that runs the service, or 0 while there is none.
+func (n *node) child() (pid int) {
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	for _, file := range stats {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			continue // has ended
+		}
+		state, parent := "", 0
+		number, rest, _ := strings.Cut(string(raw), " ")
+		_, _ = fmt.Sscan(rest[strings.LastIndexByte(rest, ')')+1:], &state, &parent)
+		if parent == n.cmd.Process.Pid && state != "Z" {
+			_, _ = fmt.Sscan(number, &pid)
+			return pid
+		}
+	}
+	return 0
+}
+
+// crash kills the process that runs the service.
+func (n *node) crash() {
+	n.t.Helper()
+	pid := n.child()
+	if pid == 0 {
+		n.t.Fatal("there is no service process")
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// get calls a path on a connection of its own and returns the body.
+func (n *node) get(path, token string) (string, error) {
+	r, err := http.NewRequest(http.MethodGet, n.url+path, nil)
+	if err != nil {
+		return "", err
+	}
+	r.Close = true
+	r.Header.Set("Authorization", "Bearer "+token)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("status %d: %s", answer.StatusCode, body)
+	}
+	return string(body), err
+}
+
+// A service process that is killed under load: no connection is refused, and
+// every request on a new connection is answered within a second. A request that
+// the killed process had accepted breaks, and is tried again.
+func TestSupervisor_CallersWaitForRestart(t *testing.T) {
+	t.Parallel()
+	n := (&service{master: seal.NewKey()}).node(t)
+	var mu sync.Mutex
+	var answered, broken int
+	var slowest time.Duration
+	ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
+	defer cancel()
+	var load sync.WaitGroup
+	for range 4 {
+		load.Go(func() {
+			for ctx.Err() == nil {
+				began := time.Now()
+				_, err := n.get("/healthz", "")
+				took := time.Since(began)
+				mu.Lock()
+				switch {
+				case errors.Is(err, syscall.ECONNREFUSED):
+					t.Errorf("refused: %v", err)
+				case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.EPIPE):
+					broken++
+				case err != nil:
+					t.Error(err)
+				default:
+					answered++
+					slowest = max(slowest, took)
+				}
+				mu.Unlock()
+				time.Sleep(2 * time.Millisecond) // bounds the load
+			}
+		})
+	}
+	time.Sleep(500 * time.Millisecond) // any moment under load
+	n.crash()
+	load.Wait()
+	t.Logf("%d answers, the slowest after %s, and %d broken off", answered, slowest.Round(time.Millisecond), broken)
+	if slowest > time.Second || answered < 100 {
+		t.Errorf("%d answers, the slowest after %s, want less than 1s", answered, slowest)
+	}
+	if broken > 4 {
+		t.Errorf("%d requests broke off, more than were under way", broken)
+	}
+	if restarts := n.health()["restarts"]; restarts != "1" {
+		t.Errorf("%s restarts, want 1", restarts)
+	}
+}
+
+// Two participants hear each other again within 2.5 s after the service process
+// was killed, and the ledger has one leave for each join.
+func TestSupervisor_PeopleComeBack(t *testing.T) {
+	t.Parallel()
+	s := &service{master: seal.NewKey()}
+	n := s.node(t)
+	db := s.read(t, n.dir)
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	id, _, err := n.room(5, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var people [2]*mediatest.Participant
+	come := func(i int) error {
+		for ctx.Err() == nil { // as a page does, until it is in
+			_, p, err := n.enter(ctx, id, seatKey(i))
+			if err == nil {
+				people[i] = p
+				return p.Publish(ctx, fmt.Sprintf("microphone %p", p), mediatest.Microphone)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		return ctx.Err()
+	}
+	both := func(do func(i int) error) {
+		t.Helper()
+		var all sync.WaitGroup
+		for i := range people {
+			all.Go(func() {
+				if err := do(i); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		if all.Wait(); t.Failed() {
+			t.FailNow()
+		}
+	}
+	hear := func(i int) error {
+		return people[i].AwaitFrom(ctx, people[1-i].Identity(), mediatest.Microphone)
+	}
+	both(come)
+	both(hear)
+	eventually(t, "both are in the ledger", func() bool {
+		present, err := db.Present(ctx, id)
+		return err == nil && len(present) == 2
+	})
+
+	killed := time.Now()
+	n.crash()
+	both(func(i int) error {
+		if err := people[i].Wait(ctx, "the connection ends", people[i].Closed); err != nil {
+			return err
+		}
+		people[i].Vanish()
+		return come(i)
+	})
+	both(hear)
+	back := time.Since(killed)
+	t.Logf("heard again %s after the kill", back.Round(time.Millisecond))
+	if back > 2500*time.Millisecond {
+		t.Errorf("heard again %s after the kill, want 2.5s at most", back)
+	}
+	for _, p := range people {
+		p.Leave()
+	}
+	eventually(t, "both have left", func() bool {
+		present, err := db.Present(ctx, id)
+		return err == nil && len(present) == 0
+	})
+	if joined := checkLedger(t, db, id); joined != 4 {
+		t.Errorf("%d joins, want 4", joined)
+	}
+	rows, err := db.Attendance(ctx, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := 0
+	for _, row := range rows {
+		if row.Reason == room.LeftServer {
+			lost++
+			if row.LeftAt.After(killed.Add(time.Millisecond)) {
+				t.Errorf("left %s after the kill: %+v", row.LeftAt.Sub(killed), row)
+			}
+		}
+	}
+	if lost != 2 {
+		t.Errorf("%d left because of the server, want 2: %+v", lost, rows)
+	}
+}
+
+// A crash loop slows down, and log, health and metrics tell of it.
+func TestSupervisor_TellsCrashLoop(t *testing.T) {
+	t.Parallel()
+	n := (&service{master: seal.NewKey()}).node(t)
+	for restarts := range 4 {
+		want := "ok"
+		if restarts >= 3 {
+			want = "crash loop"
+		}
+		eventually(t, fmt.Sprintf("healthy after %d restarts", restarts), func() bool {
+			report := n.health()
+			return report["status"] == "ok" && report["restarts"] == fmt.Sprint(restarts) && report["supervisor"] == want
+		})
+		if restarts < 3 {
+			n.crash()
+			eventually(t, "the process has ended", func() bool { return strings.Contains(n.log.String(), fmt.Sprintf(" restarts=%d ", restarts+1)) })
+		}
+	}
+	metrics, err := n.get("/metrics", n.s.AdminToken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\nparley_restarts_total 3\n", "\nparley_crash_loop 1\n"} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("no %q in the metrics", want)
+		}
+	}
+	for _, want := range []string{`status="signal: killed"`, "delay=0s restarts=1 crash_loop=false", "delay=250ms restarts=2 crash_loop=false", "delay=500ms restarts=3 crash_loop=true"} {
+		if !strings.Contains(n.log.String(), want) {
+			t.Errorf("no %q in the log:\n%s", want, n.log)
+		}
+	}
+}
+
+// With the supervisor the service ends, and the next start has its port and its
+// lock.
+func TestSupervisor_KilledWithService(t *testing.T) {
+	t.Parallel()
+	n := (&service{master: seal.NewKey()}).node(t)
+	child := n.child()
+	n.kill()
+	began := time.Now()
+	eventuallyWithin(t, time.Second, "the service process ends", func() bool { return syscall.Kill(child, 0) != nil })
+	l, err := net.Listen("tcp", strings.TrimPrefix(n.url, "http://"))
+	if err != nil {
+		t.Fatalf("the port is still held: %v", err)
+	}
+	_ = l.Close()
+	n.start()
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("the next start took %s", took)
+	}
+}
+
+// Service managers may signal both processes at once.
+func TestSupervisor_StopsWhenBothAreSignalled(t *testing.T) {
+	t.Parallel()
+	n := (&service{master: seal.NewKey()}).node(t)
+	child := n.child()
+	_ = syscall.Kill(child, syscall.SIGTERM)
+	n.stop() // fails unless it ends with status 0
+	if err := syscall.Kill(child, 0); err == nil {
+		t.Error("the service process runs on")
+	}
+}
+
+// Beside a server that runs, a second start is refused soon. Beside one that is
+// stopping it waits, on the same address.
+func TestSupervisor_SecondStart(t *testing.T) {
+	t.Parallel()
+	n := (&service{master: seal.NewKey()}).node(t)
+	address := strings.TrimPrefix(n.url, "http://")
+	second := func() (*exec.Cmd, *bytes.Buffer) {
+		var errs bytes.Buffer
+		cmd := exec.Command(os.Args[0], "serve", "--listen", address, "--data-dir", n.dir, "--rtc-udp-port", fmt.Sprint(n.udp))
+		cmd.Env, cmd.SysProcAttr, cmd.Stderr = n.cmd.Env, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}, &errs
+		return cmd, &errs
+	}
+	began := time.Now()
+	cmd, errs := second()
+	_ = cmd.Run()
+	want := fmt.Sprintf("parley: --data-dir: another Parley (process %d) is already running on %s\n", n.cmd.Process.Pid, n.dir)
+	if took := time.Since(began); cmd.ProcessState.ExitCode() != 1 || errs.String() != want || took > 2*time.Second {
+		t.Errorf("after %s: exit status %d, %q, want 1, %q", took, cmd.ProcessState.ExitCode(), errs, want)
+	}
+
+	// A request that does not end holds the stop up for four seconds.
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_, _ = fmt.Fprint(conn, "POST /api/v3/rooms/create_quick_audio_room HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{")
+	eventually(t, "the request is being read", func() bool {
+		metrics, _ := n.get("/metrics", n.s.AdminToken)
+		return strings.Contains(metrics, `parley_http_requests_total{part="v3"} 1`)
+	})
+	_ = n.cmd.Process.Signal(syscall.SIGTERM)
+	began = time.Now()
+	cmd, errs = second()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = cmd.Process.Kill(), cmd.Wait() }()
+	n.stop()
+	if took := time.Since(began); took < 2*time.Second {
+		t.Errorf("the stop took %s: nobody had to wait", took)
+	}
+	eventually(t, "the second is healthy", func() bool { return n.health()["status"] == "ok" })
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, errs)
+	}
+}
