@@ -111,3 +111,29 @@ func TestClaimIsTakenAgain(t *testing.T) {
 		t.Errorf("told again: %v", <-told)
 	}
 }
+
+// A start waits longer for a process that is stopping than for one that runs.
+func TestClaim_WaitsForStopping(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	lost := func(err error) { t.Error(err) }
+	first, err := claim(t, url, false, lost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if _, err := claim(t, url, false, lost); !errors.Is(err, store.ErrClaimed) {
+		t.Errorf("beside one that runs: %v", err)
+	}
+	refusedAfter := time.Since(began)
+	first.Stopping()
+	first.Stopping() // again changes nothing
+	time.AfterFunc(refusedAfter+time.Second, first.Release)
+	began = time.Now()
+	if _, err := claim(t, url, false, lost); err != nil {
+		t.Errorf("after %s beside one that was stopping: %v", time.Since(began), err)
+	}
+	if took := time.Since(began); took < refusedAfter {
+		t.Errorf("claimed after %s, before the other gave it up", took)
+	}
+}

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"parley/test/bench/measure"
 )
 
 // parley is a running bin/parley serve.
@@ -58,6 +60,9 @@ func (b *bench) startParley(ctx context.Context, dataDir, databaseURL string, fl
 	}
 	return p, nil
 }
+
+// cpu is the processor time of the supervisor and of the service process.
+func (p *parley) cpu() measure.CPU { return measure.Family(p.pid()) }
 
 // end stops it in good order.
 func (p *parley) end() error { return p.stop(syscall.SIGTERM) }

@@ -26,7 +26,7 @@ func (b *bench) postgres(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer p.quit()
-	a, err := rooms("Parley on PostgreSQL", p.hello, measure.Sum(measure.Process(p.pid()), measure.Family(c.pid())), writers)
+	a, err := rooms("Parley on PostgreSQL", p.hello, measure.Sum(p.cpu(), measure.Family(c.pid())), writers)
 	if err != nil {
 		return nil, err
 	}

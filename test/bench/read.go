@@ -22,7 +22,7 @@ func (b *bench) read(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer p.quit()
-	a, err := measure.Dial(measure.Target{Name: "Parley", Address: p.Address, CPU: measure.Process(p.pid()), Request: readKeys(p.hello)}, readers)
+	a, err := measure.Dial(measure.Target{Name: "Parley", Address: p.Address, CPU: p.cpu(), Request: readKeys(p.hello)}, readers)
 	if err != nil {
 		return nil, err
 	}

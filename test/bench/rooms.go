@@ -27,7 +27,7 @@ func (b *bench) sqlite(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer p.quit()
-	a, err := rooms("Parley on SQLite", p.hello, measure.Process(p.pid()), writers)
+	a, err := rooms("Parley on SQLite", p.hello, p.cpu(), writers)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (b *bench) livekit(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer p.quit()
-	a, err := rooms("Parley on SQLite", p.hello, measure.Process(p.pid()), writers)
+	a, err := rooms("Parley on SQLite", p.hello, p.cpu(), writers)
 	if err != nil {
 		return nil, err
 	}

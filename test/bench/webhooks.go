@@ -27,7 +27,7 @@ const (
 // webhooks measures, on both databases, how soon an event's first attempt
 // arrives, and how many deliveries a second one fast receiver gets.
 func (b *bench) webhooks(ctx context.Context) ([]figure, error) {
-	figures, err := b.deliveries(ctx, "SQLite", "", func(p *parley) measure.CPU { return measure.Process(p.pid()) })
+	figures, err := b.deliveries(ctx, "SQLite", "", func(p *parley) measure.CPU { return p.cpu() })
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (b *bench) webhooks(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	more, err := b.deliveries(ctx, "PostgreSQL", database, func(p *parley) measure.CPU {
-		return measure.Sum(measure.Process(p.pid()), measure.Family(c.pid()))
+		return measure.Sum(p.cpu(), measure.Family(c.pid()))
 	})
 	return append(figures, more...), err
 }
@@ -97,7 +97,7 @@ func (p *parley) deliverTo(ctx context.Context, url string) error {
 // which comes when the room and its event are committed, to the arrival of its
 // webhook.
 func (p *parley) firstAttempts(ctx context.Context, database string, r *receiver) ([]figure, error) {
-	l, err := rooms("Parley on "+database, p.hello, measure.Process(p.pid()), 1)
+	l, err := rooms("Parley on "+database, p.hello, p.cpu(), 1)
 	if err != nil {
 		return nil, err
 	}

@@ -41,18 +41,25 @@ func Family(pid int) CPU {
 			return 0, err
 		}
 		total := u.own + u.waited
-		files, err := filepath.Glob("/proc/[0-9]*/stat")
-		if err != nil {
-			return 0, err
-		}
-		for _, file := range files {
-			// A process that ended since is in its parent's books by now.
-			if child, err := readUsage(file); err == nil && child.parent == pid {
-				total += child.own
-			}
-		}
-		return total, nil
+		return total, eachChild(pid, func(_ int, child usage) { total += child.own })
 	}
+}
+
+// eachChild calls do for every living child of a process. One that ended since
+// is in its parent's books by now.
+func eachChild(parent int, do func(pid int, u usage)) error {
+	files, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		child, err := readUsage(file)
+		pid, convErr := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err == nil && convErr == nil && child.parent == parent {
+			do(pid, child)
+		}
+	}
+	return nil
 }
 
 // Sum is the processor time of several together.
@@ -109,4 +116,17 @@ func ResidentBytes(pid int) (int64, error) {
 		}
 	}
 	return 0, fmt.Errorf("process %d has no VmRSS", pid)
+}
+
+// FamilyResidentBytes is ResidentBytes of a process and its living children.
+func FamilyResidentBytes(pid int) (int64, error) {
+	total, err := ResidentBytes(pid)
+	if err != nil {
+		return 0, err
+	}
+	return total, eachChild(pid, func(child int, _ usage) {
+		if own, err := ResidentBytes(child); err == nil {
+			total += own
+		}
+	})
 }
