@@ -16,39 +16,6 @@ import (
 // import. Their order is the order of the house: left of the arrow knows
 // right of it.
 var allowed = map[string][]string{
-<<<<<<< HEAD
-	"client/sign":                 {},
-	"client":                      {"client/sign"},
-	"internal/fault":              {},
-	"internal/seal":               {},
-	"internal/event":              {},
-	"internal/config":             {"internal/seal"},
-	"internal/live":               {},
-	"internal/refusal":            {},
-	"internal/operator":           {"internal/fault", "internal/field", "internal/seal"},
-	"internal/field":              {"internal/fault"},
-	"internal/project":            {"internal/fault", "internal/field", "internal/event", "internal/seal"},
-	"internal/key":                {"internal/fault", "internal/event", "internal/seal", "internal/project"},
-	"internal/room":               {"internal/fault", "internal/field", "internal/event", "internal/seal", "internal/project", "internal/key"},
-	"internal/usage":              {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room"},
-	"internal/diagnostic":         {"client/sign"},
-	"internal/webhook":            {"client/sign", "internal/fault", "internal/event", "internal/project", "internal/key", "internal/room"},
-	"internal/webhook/post":       {"internal/webhook"},
-	"internal/store":              {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic", "internal/live", "internal/operator", "internal/webhook"},
-	"internal/media":              {"internal/fault", "internal/media/signalfilter", "internal/refusal", "internal/room"},
-	"internal/media/signalfilter": {"internal/refusal"},
-	"internal/api/web":            {"internal/fault"},
-	"internal/api/page":           {},
-	"internal/api/contract":       {},
-	"internal/api/legacy":         {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room"},
-	"internal/api/companion":      {"client/sign", "internal/api/legacy", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room"},
-	"internal/api/v3":             {"internal/api/companion", "internal/api/legacy", "internal/api/web", "internal/room"},
-	"internal/api/v4":             {"internal/api/companion", "internal/api/legacy", "internal/api/web", "internal/fault", "internal/project", "internal/room"},
-	"internal/api/v5":             {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/diagnostic"},
-	"internal/api/manage":         {"internal/webhook", "internal/api/web", "internal/event", "internal/fault", "internal/project", "internal/key", "internal/room", "internal/operator", "internal/seal"},
-	"internal/api/join":           {"internal/api/web", "internal/fault", "internal/refusal", "internal/room"},
-	"web":                         {},
-=======
 	"client/sign":            {},
 	"client":                 {"client/sign"},
 	"internal/fault":         {},
@@ -57,6 +24,7 @@ var allowed = map[string][]string{
 	"internal/config":        {"internal/seal"},
 	"internal/live":          {},
 	"internal/supervise":     {},
+	"internal/refusal":       {},
 	"internal/operator":      {"internal/fault", "internal/field", "internal/seal"},
 	"internal/field":         {"internal/fault"},
 	"internal/project":       {"internal/fault", "internal/field", "internal/event", "internal/seal"},
@@ -67,7 +35,7 @@ var allowed = map[string][]string{
 	"internal/webhook":       {"client/sign", "internal/fault", "internal/event", "internal/project", "internal/key", "internal/room"},
 	"internal/webhook/post":  {"internal/webhook"},
 	"internal/store":         {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic", "internal/live", "internal/operator", "internal/webhook"},
-	"internal/media":         {"internal/fault", "internal/room"},
+	"internal/media":         {"internal/fault", "internal/media/signalfilter", "internal/refusal", "internal/room"},
 	"internal/api/web":       {"internal/fault"},
 	"internal/api/page":      {},
 	"internal/api/contract":  {},
@@ -77,9 +45,10 @@ var allowed = map[string][]string{
 	"internal/api/v4":        {"internal/api/companion", "internal/api/legacy", "internal/api/web", "internal/fault", "internal/project", "internal/room"},
 	"internal/api/v5":        {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/diagnostic"},
 	"internal/api/manage":    {"internal/webhook", "internal/api/web", "internal/event", "internal/fault", "internal/project", "internal/key", "internal/room", "internal/operator", "internal/seal"},
-	"internal/api/join":      {"internal/api/web", "internal/fault", "internal/room"},
+	"internal/api/join":      {"internal/api/web", "internal/fault", "internal/refusal", "internal/room"},
 	"web":                    {},
->>>>>>> 7c50d21 (serve: run the service as a child of a small supervisor)
+
+	"internal/media/signalfilter": {"internal/refusal"},
 }
 
 // anything may be imported by those who put the parts together, and by nobody
