@@ -14,20 +14,20 @@ type cause struct {
 // runtimePanics are the beginnings of panics whose text is the Go runtime's
 // own: numbers and names of types. All other texts may hold anything, such as
 // a URL with a password, and stay on standard error.
-var runtimePanics = []string{"runtime error: ", "interface conversion: ", "send on closed channel", "close of closed channel",
-	"close of nil channel", "assignment to entry in nil map"}
+var runtimePanics = []string{"runtime error: ", "interface conversion: ", "send on closed channel",
+	"close of closed channel", "close of nil channel", "assignment to entry in nil map"}
 
 // causeOf reads what the Go runtime printed when a program crashed.
 func causeOf(output string) (c cause) {
 	lines := strings.Split(output, "\n")
 	at := slices.IndexFunc(lines, func(line string) bool {
-		return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") || strings.HasPrefix(line, "SIG")
+		return startsWith(line, "panic: ", "fatal error: ", "SIG")
 	})
 	if at < 0 {
 		return c
 	}
 	c.what = strings.TrimPrefix(lines[at], "panic: ")
-	if c.what != lines[at] && !slices.ContainsFunc(runtimePanics, func(start string) bool { return strings.HasPrefix(c.what, start) }) {
+	if c.what != lines[at] && !startsWith(c.what, runtimePanics...) {
 		c.what = "see standard error"
 	}
 	goroutine := slices.IndexFunc(lines[at:], func(line string) bool { return strings.HasPrefix(line, "goroutine ") })
@@ -45,6 +45,11 @@ func causeOf(output string) (c cause) {
 		}
 	}
 	return c
+}
+
+// startsWith reports whether a line starts with one of several texts.
+func startsWith(line string, starts ...string) bool {
+	return slices.ContainsFunc(starts, func(start string) bool { return strings.HasPrefix(line, start) })
 }
 
 // functionOf returns the name in a line such as "pkg.(*Type).method(0x1, …)".

@@ -98,7 +98,8 @@ func TestSupervisor_CallersWaitForRestart(t *testing.T) {
 				switch {
 				case errors.Is(err, syscall.ECONNREFUSED):
 					t.Errorf("refused: %v", err)
-				case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.EPIPE):
+				case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+					errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 					broken++
 				case err != nil:
 					t.Error(err)
