@@ -249,11 +249,24 @@ func (r *Raw) WriteRTCP(data []byte) error {
 	r.mu.Lock()
 	pub := r.pub
 	r.mu.Unlock()
-	if pub == nil {
-		return errors.New("mediatest: there is no publisher connection")
+	return writeRTCP(pub, data)
+}
+
+// WriteFeedback is WriteRTCP on the subscriber connection, where the server
+// expects reports about what it sends.
+func (r *Raw) WriteFeedback(data []byte) error {
+	r.mu.Lock()
+	sub := r.sub
+	r.mu.Unlock()
+	return writeRTCP(sub, data)
+}
+
+func writeRTCP(pc *webrtc.PeerConnection, data []byte) error {
+	if pc == nil {
+		return errors.New("mediatest: there is no such connection")
 	}
 	packet := rtcp.RawPacket(data)
-	return pub.WriteRTCP([]rtcp.Packet{&packet})
+	return pc.WriteRTCP([]rtcp.Packet{&packet})
 }
 
 // Channel opens a data channel on the publisher connection and returns when it

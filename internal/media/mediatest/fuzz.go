@@ -1,0 +1,159 @@
+package mediatest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"parley/internal/room"
+)
+
+// Fuzzer attacks one session of a server from outside, as guests who may
+// publish. All inputs follow from the seed and the number of the round; their
+// timing does not. Its methods may run at the same time, each in one
+// goroutine.
+type Fuzzer struct {
+	// BaseURL of the server.
+	BaseURL string
+	// Type of the session.
+	Type room.Type
+	// Token returns the media token of a guest who has not been in yet.
+	Token func(context.Context) (string, error)
+	// Seed of all random choices.
+	Seed uint64
+	// RequestsPerSecond is how fast one connection sends signal requests. It
+	// stays below the server's limit so that the requests reach its parsers.
+	RequestsPerSecond int
+	// PacketsPerSecond is how fast one connection sends packets.
+	PacketsPerSecond int
+
+	// Packets counts the RTP, RTCP and SCTP packets and the data messages that
+	// were sent; Requests the signal requests and join requests.
+	Packets, Requests atomic.Int64
+	// Connections counts the rounds whose guest was let in; Refused those whose
+	// guest was refused or disconnected before it had sent everything.
+	Connections, Refused atomic.Int64
+}
+
+// String returns the counts and the seed.
+func (f *Fuzzer) String() string {
+	return fmt.Sprintf("%s room: %d packets, %d requests, %d connections, %d refused or cut off, seed %d", f.Type,
+		f.Packets.Load(), f.Requests.Load(), f.Connections.Load(), f.Refused.Load(), f.Seed)
+}
+
+// The streams of random numbers; each attack has its own.
+const (
+	mediaStream uint64 = iota << 32
+	signalStream
+	sctpStream
+)
+
+func (f *Fuzzer) random(stream uint64, round int) *rand.Rand {
+	return rand.New(rand.NewPCG(f.Seed, stream+uint64(round)))
+}
+
+// ErrUnreachable is the error of an attack when the server no longer answers.
+var ErrUnreachable = errors.New("mediatest: the server does not answer")
+
+// repeat runs rounds until ctx ends. A round that fails is nothing unusual: the
+// server defends itself. It is an error when the server has not let in anybody
+// for a long time.
+func (f *Fuzzer) repeat(ctx context.Context, round func(ctx context.Context, n int) error) error {
+	failures := 0
+	for n := 0; ctx.Err() == nil; n++ {
+		err := round(ctx, n)
+		if err == nil {
+			failures = 0
+			continue
+		}
+		f.Refused.Add(1)
+		var refused *Refused
+		if failures++; failures >= 20 && !errors.As(err, &refused) && ctx.Err() == nil {
+			return fmt.Errorf("%w: round %d, seed %d: %w", ErrUnreachable, n, f.Seed, err)
+		}
+		pause(ctx, 50*time.Millisecond)
+	}
+	return nil
+}
+
+// pause returns after d or when ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// pace lets perSecond steps of a loop pass in a second.
+type pace struct {
+	start     time.Time
+	steps     int
+	perSecond int
+}
+
+func newPace(perSecond int) *pace { return &pace{start: time.Now(), perSecond: max(perSecond, 1)} }
+
+func (p *pace) step(ctx context.Context) {
+	p.steps++
+	due := p.start.Add(time.Duration(p.steps) * time.Second / time.Duration(p.perSecond))
+	if wait := time.Until(due); wait > 5*time.Millisecond {
+		pause(ctx, wait)
+	}
+}
+
+// enter dials with a new token.
+func (f *Fuzzer) enter(ctx context.Context, options RawOptions) (*Raw, error) {
+	token, err := f.Token(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := Dial(ctx, f.BaseURL, token, options)
+	if err == nil {
+		f.Connections.Add(1)
+	}
+	return r, err
+}
+
+func randomBytes(rnd *rand.Rand, n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(rnd.Uint32())
+	}
+	return b
+}
+
+// mutate returns the data with one to four changes.
+func mutate(rnd *rand.Rand, data []byte) []byte {
+	data = slices.Clone(data)
+	for range 1 + rnd.IntN(4) {
+		if len(data) == 0 {
+			return randomBytes(rnd, rnd.IntN(8))
+		}
+		at := rnd.IntN(len(data))
+		switch rnd.IntN(6) {
+		case 0:
+			data[at] ^= 1 << rnd.IntN(8)
+		case 1:
+			data[at] = byte(rnd.Uint32())
+		case 2:
+			data = data[:at]
+		case 3:
+			data = slices.Insert(data, at, randomBytes(rnd, 1+rnd.IntN(4))...)
+		case 4:
+			data = slices.Delete(data, at, min(at+1+rnd.IntN(4), len(data)))
+		case 5:
+			data[at] = pick(rnd, []byte{0, 1, 0x7f, 0x80, 0xff})
+		}
+	}
+	return data
+}
+
+func pick[T any](rnd *rand.Rand, from []T) T { return from[rnd.IntN(len(from))] }
+
+func chance(rnd *rand.Rand, oneIn int) bool { return rnd.IntN(oneIn) == 0 }

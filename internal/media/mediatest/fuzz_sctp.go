@@ -1,0 +1,363 @@
+package mediatest
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/livekit/protocol/livekit"
+	// webrtc hides its DTLS connection, and raw SCTP needs one.
+	"github.com/pion/dtls/v3"
+	"github.com/pion/dtls/v3/pkg/crypto/selfsign"
+	dtlsnet "github.com/pion/dtls/v3/pkg/net"
+	"github.com/pion/ice/v4"
+)
+
+const sctpPerRound = 1500
+
+// SCTP sends random and mutated SCTP packets inside DTLS, and bytes that are
+// neither DTLS nor SRTP, until ctx ends. Each round is a new guest.
+func (f *Fuzzer) SCTP(ctx context.Context) error { return f.repeat(ctx, f.sctpRound) }
+
+func (f *Fuzzer) sctpRound(ctx context.Context, n int) error {
+	rnd := f.random(sctpStream, n)
+	r, err := f.enter(ctx, RawOptions{HalfConnected: true})
+	if err != nil {
+		return err
+	}
+	defer r.Vanish()
+	a, err := openSCTP(ctx, r, rnd)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	pace := newPace(f.PacketsPerSecond / 2)
+	for i := range sctpPerRound {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if r.Closed() {
+			return ErrClosed
+		}
+		if i == 0 || chance(rnd, 400) {
+			a.handshake()
+		}
+		if chance(rnd, 30) {
+			// The first byte decides whose packet it is: STUN, DTLS or SRTP.
+			data := append([]byte{pick(rnd, []byte{0, 1, 20, 21, 22, 23, 25, 63, 64, 128, 144, 200, 255})},
+				randomBytes(rnd, rnd.IntN(100))...)
+			_, err = a.below.Write(data)
+		} else {
+			_, err = a.conn.Write(a.packet())
+		}
+		if err != nil {
+			return err
+		}
+		f.Packets.Add(1)
+		pace.step(ctx)
+	}
+	return nil
+}
+
+// sctpAttack is a publisher connection without anything above DTLS.
+type sctpAttack struct {
+	rnd   *rand.Rand
+	agent *ice.Agent
+	below *ice.Conn
+	conn  *dtls.Conn
+	tsn   uint32
+
+	reading sync.WaitGroup
+	mu      sync.Mutex
+	tag     uint32 // the server's verification tag, once it has said it
+	peerTSN uint32
+}
+
+func openSCTP(ctx context.Context, r *Raw, rnd *rand.Rand) (_ *sctpAttack, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	certificate, err := selfsign.GenerateSelfSigned()
+	if err != nil {
+		return nil, err
+	}
+	a := &sctpAttack{rnd: rnd, tsn: 1}
+	defer func() {
+		if err != nil {
+			a.close()
+		}
+	}()
+	a.agent, err = ice.NewAgentWithOptions(
+		ice.WithNetworkTypes([]ice.NetworkType{ice.NetworkTypeUDP4}),
+		ice.WithIncludeLoopback(),
+		ice.WithIPFilter(func(ip net.IP) bool { return ip.IsLoopback() }),
+		ice.WithMulticastDNSMode(ice.MulticastDNSModeDisabled))
+	if err != nil {
+		return nil, err
+	}
+	var candidates []string
+	gathered := make(chan struct{})
+	err = a.agent.OnCandidate(func(c ice.Candidate) {
+		if c == nil {
+			close(gathered)
+			return
+		}
+		candidates = append(candidates, c.Marshal())
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := a.agent.GatherCandidates(); err != nil {
+		return nil, err
+	}
+	select {
+	case <-gathered:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	ufrag, pwd, err := a.agent.GetLocalUserCredentials()
+	if err != nil {
+		return nil, err
+	}
+	digest := strings.ReplaceAll(fmt.Sprintf("% X", sha256.Sum256(certificate.Certificate[0])), " ", ":")
+	offer := []string{"v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0", "a=fingerprint:sha-256 " + digest,
+		"m=application 9 UDP/DTLS/SCTP webrtc-datachannel", "c=IN IP4 0.0.0.0", "a=setup:active", "a=mid:0", "a=sctp-port:5000",
+		"a=ice-ufrag:" + ufrag, "a=ice-pwd:" + pwd}
+	for _, c := range candidates {
+		offer = append(offer, "a=candidate:"+c)
+	}
+	err = r.Request(&livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{Offer: &livekit.SessionDescription{
+		Type: "offer", Sdp: strings.Join(offer, "\r\n") + "\r\na=end-of-candidates\r\n"}}})
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Wait(ctx, "an answer", func() bool { return r.Answered() != "" }); err != nil {
+		return nil, err
+	}
+	var remoteUfrag, remotePwd string
+	for line := range strings.Lines(r.Answered()) {
+		if text, found := strings.CutPrefix(line, "a=ice-ufrag:"); found {
+			remoteUfrag = strings.TrimSpace(text)
+		}
+		if text, found := strings.CutPrefix(line, "a=ice-pwd:"); found {
+			remotePwd = strings.TrimSpace(text)
+		}
+		if text, found := strings.CutPrefix(line, "a=candidate:"); found {
+			a.remote(strings.TrimSpace(text))
+		}
+	}
+	r.mu.Lock()
+	early := r.early[livekit.SignalTarget_PUBLISHER]
+	r.mu.Unlock()
+	for _, c := range early {
+		a.remote(strings.TrimPrefix(c.Candidate, "candidate:"))
+	}
+	if a.below, err = a.agent.Dial(ctx, remoteUfrag, remotePwd); err != nil {
+		return nil, err
+	}
+	a.conn, err = dtls.Client(dtlsnet.PacketConnFromConn(a.below), a.below.RemoteAddr(), &dtls.Config{
+		Certificates: []tls.Certificate{certificate}, InsecureSkipVerify: true,
+		SRTPProtectionProfiles: []dtls.SRTPProtectionProfile{dtls.SRTP_AES128_CM_HMAC_SHA1_80}})
+	if err != nil {
+		return nil, err
+	}
+	if err := a.conn.HandshakeContext(ctx); err != nil {
+		return nil, err
+	}
+	a.reading.Go(a.read)
+	return a, nil
+}
+
+func (a *sctpAttack) remote(text string) {
+	if c, err := ice.UnmarshalCandidate(text); err == nil {
+		_ = a.agent.AddRemoteCandidate(c)
+	}
+}
+
+func (a *sctpAttack) close() {
+	if a.conn != nil {
+		_ = a.conn.Close()
+	}
+	if a.agent != nil {
+		_ = a.agent.Close()
+	}
+	a.reading.Wait()
+}
+
+// The chunk types of SCTP that pion knows.
+const (
+	chunkData       = 0
+	chunkInit       = 1
+	chunkInitAck    = 2
+	chunkCookieEcho = 10
+	chunkIData      = 64
+	chunkReconfig   = 130
+	chunkForwardTSN = 192
+)
+
+var chunkTypes = []byte{chunkData, chunkData, chunkData, chunkIData, chunkInit, chunkInitAck, 3, 3, 4, 5, 6, 7, 8, 9,
+	chunkCookieEcho, 11, 12, 14, chunkReconfig, chunkReconfig, 0x81, 0x84, chunkForwardTSN, chunkForwardTSN, 0xc1, 194, 255}
+
+// read learns the verification tag of the server, and completes the handshake.
+func (a *sctpAttack) read() {
+	buffer := make([]byte, 1<<16)
+	for {
+		n, err := a.conn.Read(buffer)
+		if err != nil {
+			return
+		}
+		packet := buffer[:n]
+		if n < 32 || packet[12] != chunkInit && packet[12] != chunkInitAck {
+			continue
+		}
+		a.mu.Lock()
+		a.tag, a.peerTSN = binary.BigEndian.Uint32(packet[16:]), binary.BigEndian.Uint32(packet[28:])
+		tag := a.tag
+		a.mu.Unlock()
+		if packet[12] == chunkInit {
+			continue
+		}
+		for params := packet[32:]; len(params) >= 4; {
+			length := int(binary.BigEndian.Uint16(params[2:]))
+			if length < 4 || length > len(params) {
+				break
+			}
+			if binary.BigEndian.Uint16(params) == 7 { // the state cookie
+				_, _ = a.conn.Write(packetOf(tag, chunk(chunkCookieEcho, 0, params[4:length])))
+			}
+			params = params[min((length+3)&^3, len(params)):]
+		}
+	}
+}
+
+// handshake begins an association.
+func (a *sctpAttack) handshake() {
+	body := binary.BigEndian.AppendUint32(nil, 1+a.rnd.Uint32())
+	body = binary.BigEndian.AppendUint32(body, 1<<20)
+	body = binary.BigEndian.AppendUint32(body, 0xffff_ffff) // streams
+	body = binary.BigEndian.AppendUint32(body, a.tsn)
+	if chance(a.rnd, 3) {
+		body = append(body, randomBytes(a.rnd, 4*a.rnd.IntN(10))...)
+	}
+	_, _ = a.conn.Write(packetOf(0, chunk(chunkInit, 0, body)))
+	for range 20 { // the answer takes a moment
+		a.mu.Lock()
+		known := a.tag != 0
+		a.mu.Unlock()
+		if known {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// packet returns a packet of one to four chunks.
+func (a *sctpAttack) packet() []byte {
+	rnd := a.rnd
+	a.mu.Lock()
+	tag := a.tag
+	a.mu.Unlock()
+	if chance(rnd, 50) {
+		tag = rnd.Uint32()
+	}
+	var chunks []byte
+	for range 1 + rnd.IntN(4) {
+		chunks = append(chunks, a.chunk()...)
+	}
+	if chance(rnd, 6) {
+		chunks = mutate(rnd, chunks)
+	}
+	packet := packetOf(tag, chunks)
+	if chance(rnd, 50) {
+		return mutate(rnd, packet)
+	}
+	return packet
+}
+
+func (a *sctpAttack) chunk() []byte {
+	rnd := a.rnd
+	kind := pick(rnd, chunkTypes)
+	// These end the association, and the rest of the round would be ignored.
+	if (kind == 6 || kind == 7 || kind == 8 || kind == 14) && !chance(rnd, 20) {
+		kind = chunkData
+	}
+	switch kind {
+	case chunkData, chunkIData:
+		return a.data(kind)
+	case 3: // an acknowledgment
+		a.mu.Lock()
+		acknowledged := a.peerTSN + uint32(rnd.IntN(6)) - 2
+		a.mu.Unlock()
+		gaps := rnd.IntN(4)
+		body := binary.BigEndian.AppendUint32(nil, acknowledged)
+		body = binary.BigEndian.AppendUint32(body, pick(rnd, []uint32{0, 1, 1500, 1 << 20, 1<<32 - 1}))
+		body = binary.BigEndian.AppendUint16(body, uint16(gaps))
+		body = binary.BigEndian.AppendUint16(body, uint16(rnd.IntN(3)))
+		return chunk(kind, 0, append(body, randomBytes(rnd, 4*rnd.IntN(5))...))
+	case chunkForwardTSN, 194:
+		body := binary.BigEndian.AppendUint32(nil, a.tsn+uint32(rnd.IntN(10))-3)
+		return chunk(kind, 0, append(body, randomBytes(rnd, 4*rnd.IntN(4))...))
+	case chunkReconfig:
+		body := []byte{0, byte(13 + rnd.IntN(6)), 0, byte(12 + rnd.IntN(12))}
+		return chunk(kind, 0, append(body, randomBytes(rnd, 8+2*rnd.IntN(8))...))
+	}
+	return chunk(kind, byte(rnd.Uint32()), randomBytes(rnd, rnd.IntN(40)))
+}
+
+// data returns a part of a message, on one of few streams, most often one that
+// opens a data channel.
+func (a *sctpAttack) data(kind byte) []byte {
+	rnd := a.rnd
+	tsn := a.tsn
+	switch rnd.IntN(10) {
+	case 0:
+		tsn += rnd.Uint32N(2000)
+	case 1:
+		tsn -= rnd.Uint32N(10)
+	case 2:
+		tsn = rnd.Uint32()
+	default:
+		a.tsn++
+	}
+	body := binary.BigEndian.AppendUint32(nil, tsn)
+	body = binary.BigEndian.AppendUint16(body, pick(rnd, []uint16{0, 1, 2, 3, 1023, 65535}))
+	body = binary.BigEndian.AppendUint16(body, uint16(rnd.IntN(4)))
+	if kind == chunkIData {
+		body = binary.BigEndian.AppendUint32(body, uint32(rnd.IntN(4)))
+	}
+	body = binary.BigEndian.AppendUint32(body, pick(rnd, []uint32{50, 50, 51, 53, 56, 57, 0, rnd.Uint32()}))
+	payload := randomBytes(rnd, rnd.IntN(60))
+	if chance(rnd, 2) { // RFC 8832: open a channel
+		label := pick(rnd, []string{"_reliable", "_lossy", "_data_track", "", "x", strings.Repeat("l", 900)})
+		payload = append([]byte{3, pick(rnd, []byte{0, 1, 2, 0x80, 0x81, 0x82, 0xff}), 0, 1, 0, 0, 0, 0,
+			byte(len(label) >> 8), byte(len(label)), 0, 0}, label...)
+	}
+	flags := byte(3)
+	if chance(rnd, 3) {
+		flags = byte(rnd.Uint32())
+	}
+	return chunk(kind, flags, append(body, payload...))
+}
+
+// chunk returns a chunk with its header and its padding.
+func chunk(kind, flags byte, body []byte) []byte {
+	length := 4 + len(body)
+	out := append([]byte{kind, flags, byte(length >> 8), byte(length)}, body...)
+	return append(out, make([]byte, -length&3)...)
+}
+
+// packetOf returns the packet of the chunks with its checksum.
+func packetOf(tag uint32, chunks []byte) []byte {
+	packet := []byte{0x13, 0x88, 0x13, 0x88}
+	packet = binary.BigEndian.AppendUint32(packet, tag)
+	packet = append(append(packet, 0, 0, 0, 0), chunks...)
+	binary.LittleEndian.PutUint32(packet[8:], crc32.Checksum(packet, crc32.MakeTable(crc32.Castagnoli)))
+	return packet
+}

@@ -1,0 +1,276 @@
+package mediatest
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/url"
+	"strings"
+
+	"github.com/livekit/protocol/livekit"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"parley/internal/room"
+)
+
+const requestsPerRound = 150
+
+// Signaling sends random and mutated signal requests, session descriptions and
+// join requests until ctx ends. Each round is a new guest.
+func (f *Fuzzer) Signaling(ctx context.Context) error {
+	offers, err := f.offers()
+	if err != nil {
+		return err
+	}
+	return f.repeat(ctx, func(ctx context.Context, n int) error { return f.signalRound(ctx, n, offers) })
+}
+
+// offers are valid session descriptions to begin with.
+func (f *Fuzzer) offers() (all []string, err error) {
+	sound, pictures := []string{Opus, Opus}, []string{VP8, Opus, H264, VP8, Opus}
+	for _, tracks := range [][]string{sound, pictures} {
+		offer, err := OfferOf(RawOptions{Extensions: AllExtensions()}, tracks...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, offer.Sdp)
+	}
+	if f.Type == room.Audio {
+		return all, nil
+	}
+	simulcast := strings.Replace(all[1], "a=sendrecv\r\n",
+		"a=rid:q send\r\na=rid:h send\r\na=rid:f send\r\na=simulcast:send q;h;f\r\na=sendrecv\r\n", 1)
+	return append(all, simulcast), nil
+}
+
+type signalAttack struct {
+	*Fuzzer
+	rnd     *rand.Rand
+	offers  []string
+	strings []string
+}
+
+func (f *Fuzzer) signalRound(ctx context.Context, n int, offers []string) error {
+	rnd := f.random(signalStream, n)
+	a := &signalAttack{Fuzzer: f, rnd: rnd, offers: offers, strings: []string{
+		"", "t0", "t1", "t2", "track", "TR_x", "PA_x", "video/VP8", "video/VP9", "video/AV1", "video/H264", "audio/opus",
+		"audio/red", "vp8", "vp9", "av1", "h264", "offer", "answer", "rollback", "pranswer", "q", "h", "f", "\x00", "-1",
+		`{"candidate":"candidate:1 1 udp 1 127.0.0.1 9 typ host","sdpMid":"0","sdpMLineIndex":0}`,
+		`{"candidate":"x"}`, `{"candidate":"candidate:1 1 tcp 1 ::1 9 typ host tcptype active"}`,
+		strings.Repeat("A", 5000), pick(rnd, offers)}}
+	options := RawOptions{HalfConnected: chance(rnd, 2)}
+	switch rnd.IntN(4) {
+	case 0:
+		options.Path = "/rtc/v1"
+		options.JoinRequest = a.joinRequest()
+	case 1:
+		options.JoinRequest = a.joinRequest()
+	case 2:
+		options.Query = url.Values{pick(rnd, []string{"protocol", "sdk", "version", "os", "browser", "device_model", "network",
+			"reconnect", "sid", "reconnect_reason", "attributes", "client_protocol", "adaptive_stream", "publish",
+			"auto_subscribe", "join_request"}): {pick(rnd, a.strings)}}
+	}
+	f.Requests.Add(1)
+	r, err := f.enter(ctx, options)
+	if err != nil {
+		var refused *Refused
+		if errors.As(err, &refused) || errors.Is(err, ErrClosed) {
+			return nil // a join request may deserve it
+		}
+		return err
+	}
+	defer r.Vanish()
+	if self := r.Joined().Participant; self != nil {
+		a.strings = append(a.strings, self.Sid, self.Identity)
+	}
+	for _, other := range r.Others() {
+		a.strings = append(a.strings, other.SID, other.Identity)
+	}
+	pace := newPace(f.RequestsPerSecond)
+	for range requestsPerRound {
+		if ctx.Err() != nil {
+			return nil
+		}
+		// The server may hang up at any of them. Who lasts for a while has
+		// reached its parsers.
+		if r.Closed() || r.Write(a.request()) != nil {
+			return nil
+		}
+		f.Requests.Add(1)
+		pace.step(ctx)
+	}
+	return nil
+}
+
+// request returns one encoded signal request.
+func (a *signalAttack) request() []byte {
+	req := &livekit.SignalRequest{}
+	switch a.rnd.IntN(6) {
+	case 0, 1:
+		desc := a.description()
+		req.Message = &livekit.SignalRequest_Offer{Offer: desc}
+		if chance(a.rnd, 4) {
+			req.Message = &livekit.SignalRequest_Answer{Answer: desc}
+		}
+	case 2:
+		// A track announced well enough that a later offer may carry it.
+		req.Message = &livekit.SignalRequest_AddTrack{AddTrack: a.addTrack()}
+	default:
+		a.any(req)
+	}
+	data, err := proto.MarshalOptions{AllowPartial: true}.Marshal(req)
+	if err != nil {
+		return randomBytes(a.rnd, a.rnd.IntN(60))
+	}
+	if chance(a.rnd, 10) {
+		return mutate(a.rnd, data)
+	}
+	return data
+}
+
+// any fills one kind of request at random.
+func (a *signalAttack) any(req *livekit.SignalRequest) {
+	fields := req.ProtoReflect().Descriptor().Oneofs().Get(0).Fields()
+	field := fields.Get(a.rnd.IntN(fields.Len()))
+	if field.Name() == "leave" && !chance(a.rnd, 10) {
+		return
+	}
+	if field.Kind() == protoreflect.MessageKind {
+		fill(a.rnd, req.ProtoReflect().Mutable(field).Message(), 0, a.strings)
+	} else {
+		req.ProtoReflect().Set(field, protoreflect.ValueOfInt64(a.rnd.Int64()))
+	}
+}
+
+func (a *signalAttack) addTrack() *livekit.AddTrackRequest {
+	req := &livekit.AddTrackRequest{}
+	fill(a.rnd, req.ProtoReflect(), 0, a.strings)
+	req.Cid = pick(a.rnd, []string{"t0", "t1", "t2", "t3", "t4"})
+	if chance(a.rnd, 2) {
+		req.Sid = ""
+		req.Type, req.Source = livekit.TrackType_AUDIO, livekit.TrackSource_MICROPHONE
+		if a.Type == room.Video && chance(a.rnd, 2) {
+			req.Type, req.Source = livekit.TrackType_VIDEO, livekit.TrackSource_CAMERA
+		}
+	}
+	return req
+}
+
+func (a *signalAttack) joinRequest() *livekit.JoinRequest {
+	req := UsualJoinRequest()
+	if chance(a.rnd, 2) {
+		fill(a.rnd, req.ProtoReflect(), 0, a.strings)
+	}
+	req.AddTrackRequests = nil
+	for range a.rnd.IntN(4) {
+		req.AddTrackRequests = append(req.AddTrackRequests, a.addTrack())
+	}
+	req.PublisherOffer = nil
+	if chance(a.rnd, 2) {
+		req.PublisherOffer = a.description()
+	}
+	return req
+}
+
+// lines that are inserted into session descriptions.
+var lines = []string{"a=simulcast:send q;h;f", "a=rid:q send", "a=rid: send", "a=ssrc-group:SIM 1 2 3",
+	"a=ssrc-group:FID 1 1", "a=extmap:0 x", "a=extmap:15 urn:x", "a=extmap:255 " + DependencyDescriptor, "a=mid:",
+	"a=fmtp:111 x", "a=rtpmap:300 VP8/90000", "a=rtpmap:96 vp9/90000", "m=video 9 UDP/TLS/RTP/SAVPF", "m=audio 0 X 0",
+	"m=application 9 UDP/DTLS/SCTP webrtc-datachannel", "a=group:BUNDLE", "a=group:BUNDLE 0 0 9", "c=IN", "a=fingerprint:sha-256",
+	"a=fingerprint:x 00", "a=candidate:", "a=candidate:1 1 udp 1 127.0.0.1 9 typ host", "a=msid:", "a=msid:- t0",
+	"a=ssrc:1 msid:x t0", "a=ssrc:0", "a=ssrc:4294967296 cname:x", "a=bundle-only", "a=setup:holdconn", "a=inactive",
+	"a=sctp-port:0", "a=max-message-size:0", "a=ice-ufrag:", "a=ice-pwd:x", "a=rtcp-fb:* nack", "t=0 0 0", "s=", "v=1"}
+
+// description returns a session description with one to six changes, or none.
+func (a *signalAttack) description() *livekit.SessionDescription {
+	rnd := a.rnd
+	all := strings.Split(pick(rnd, a.offers), "\r\n")
+	for range rnd.IntN(7) {
+		if len(all) == 0 {
+			break
+		}
+		at := rnd.IntN(len(all))
+		switch rnd.IntN(7) {
+		case 0:
+			all = append(all[:at], all[at+1:]...)
+		case 1:
+			all = insert(all, at, all[rnd.IntN(len(all))])
+		case 2:
+			all[at] = strings.Map(func(c rune) rune {
+				if c >= '0' && c <= '9' && chance(rnd, 3) {
+					return '0' + rune(rnd.IntN(10))
+				}
+				return c
+			}, all[at])
+		case 3:
+			all[at] = all[at][:rnd.IntN(len(all[at])+1)]
+		case 4:
+			all[at] += strings.Repeat(" 99999", rnd.IntN(5))
+		case 5:
+			all = insert(all, at, pick(rnd, lines))
+		case 6:
+			all[at] = strings.ToValidUTF8(string(mutate(rnd, []byte(all[at]))), "?")
+		}
+	}
+	return &livekit.SessionDescription{Type: pick(rnd, []string{"offer", "offer", "offer", "offer", "answer", "x"}),
+		Sdp: strings.Join(all, "\r\n"), Id: uint32(rnd.IntN(4))}
+}
+
+func insert(all []string, at int, line string) []string {
+	return append(all[:at:at], append([]string{line}, all[at:]...)...)
+}
+
+// fill sets about half of the fields of a message at random.
+func fill(rnd *rand.Rand, m protoreflect.Message, depth int, texts []string) {
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		if chance(rnd, 3) || depth > 4 || f.ContainingOneof() != nil && !chance(rnd, 3) || f.IsMap() {
+			continue
+		}
+		switch {
+		case f.IsList():
+			list := m.Mutable(f).List()
+			for range rnd.IntN(4) {
+				if f.Kind() == protoreflect.MessageKind {
+					element := list.NewElement()
+					fill(rnd, element.Message(), depth+1, texts)
+					list.Append(element)
+				} else {
+					list.Append(value(rnd, f, texts))
+				}
+			}
+		case f.Kind() == protoreflect.MessageKind:
+			fill(rnd, m.Mutable(f).Message(), depth+1, texts)
+		default:
+			m.Set(f, value(rnd, f, texts))
+		}
+	}
+}
+
+// value returns a value of a field that is no message, often at a bound.
+func value(rnd *rand.Rand, f protoreflect.FieldDescriptor, texts []string) protoreflect.Value {
+	switch f.Kind() {
+	case protoreflect.BoolKind:
+		return protoreflect.ValueOfBool(chance(rnd, 2))
+	case protoreflect.StringKind:
+		return protoreflect.ValueOfString(pick(rnd, texts))
+	case protoreflect.BytesKind:
+		return protoreflect.ValueOfBytes(randomBytes(rnd, rnd.IntN(40)))
+	case protoreflect.Int32Kind, protoreflect.Sint32Kind, protoreflect.Sfixed32Kind:
+		return protoreflect.ValueOfInt32(pick(rnd, []int32{0, 1, -1, 5, 1 << 30, -1 << 31}))
+	case protoreflect.Int64Kind, protoreflect.Sint64Kind, protoreflect.Sfixed64Kind:
+		return protoreflect.ValueOfInt64(pick(rnd, []int64{0, 1, -1, 1 << 62, -1 << 63}))
+	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind:
+		return protoreflect.ValueOfUint32(pick(rnd, []uint32{0, 1, 7, 640, 1<<32 - 1}))
+	case protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
+		return protoreflect.ValueOfUint64(pick(rnd, []uint64{0, 1, 1<<64 - 1}))
+	case protoreflect.FloatKind:
+		return protoreflect.ValueOfFloat32(rnd.Float32())
+	case protoreflect.DoubleKind:
+		return protoreflect.ValueOfFloat64(rnd.Float64())
+	default: // an enumeration
+		return protoreflect.ValueOfEnum(protoreflect.EnumNumber(rnd.IntN(8) - 1))
+	}
+}

@@ -1,0 +1,379 @@
+// Package hostile tests what guests with a raw client can do to the whole
+// service: it runs as a process of its own, so that a panic ends that process
+// and not the tests.
+package hostile
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"parley/client"
+	"parley/internal/app"
+	"parley/internal/cli"
+	"parley/internal/media/mediatest"
+	"parley/internal/room"
+	"parley/internal/seal"
+)
+
+// The service is this test program again, as the command.
+const asCommand = "PARLEY_HOSTILE_TEST_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		os.Exit(cli.Run())
+	}
+	os.Exit(m.Run())
+}
+
+// program is a running service.
+type program struct {
+	t   testing.TB
+	dir string
+	url string
+	log *buffer
+	cmd *exec.Cmd
+	app.Quickstart
+
+	ended chan struct{} // closed when the process has ended
+}
+
+// start runs the service until the test ends.
+func start(t testing.TB, environment ...string) *program {
+	t.Helper()
+	p := &program{t: t, dir: t.TempDir(), log: &buffer{}, ended: make(chan struct{})}
+	p.cmd = exec.Command(os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data-dir", p.dir,
+		"--rtc-udp-port", strconv.Itoa(freeUDPPort(t)), "--no-rate-limits-enabled")
+	p.cmd.Env = append(append(os.Environ(), asCommand+"=1"), environment...)
+	p.cmd.Stderr = p.log
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	url := make(chan string, 1)
+	go func() {
+		defer close(p.ended)
+		for lines := bufio.NewScanner(stdout); lines.Scan(); {
+			if at, found := strings.CutPrefix(lines.Text(), "Parley runs at "); found {
+				url <- at
+			}
+		}
+		close(url)
+		_ = p.cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-p.ended:
+		case <-time.After(10 * time.Second):
+			_ = p.cmd.Process.Kill()
+			<-p.ended
+		}
+	})
+	if p.url = <-url; p.url == "" {
+		t.Fatalf("the service did not start:\n%s", p.log)
+	}
+	if p.Quickstart, err = app.ReadQuickstart(p.dir); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// panicked returns the panic that the service logged, or empty. It looks at
+// the log because a supervisor may have restarted the process already.
+func (p *program) panicked() string {
+	text := p.log.String()
+	for _, sign := range []string{"\npanic: ", "\nfatal error: "} {
+		if _, after, found := strings.Cut("\n"+text, sign); found {
+			return sign[1:] + after[:min(len(after), 4000)]
+		}
+	}
+	return ""
+}
+
+// assertAlive fails the test if the service has panicked, has ended, or does
+// not answer.
+func (p *program) assertAlive() {
+	p.t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if text := p.panicked(); text != "" {
+			p.t.Fatalf("the service crashed: %s", text)
+		}
+		select {
+		case <-p.ended:
+			p.t.Fatalf("the service ended:\n%s", p.log)
+		default:
+		}
+		answer, err := http.Get(p.url + "/healthz")
+		if err == nil {
+			_ = answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		if time.Now().After(deadline) {
+			p.t.Fatalf("the service is not healthy: %v\n%s", err, p.log)
+		}
+	}
+}
+
+// staysAlive fails the test if the service crashes within half a second, which
+// is enough for the goroutine that panics.
+func (p *program) staysAlive() {
+	p.t.Helper()
+	for range 10 {
+		p.assertAlive()
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// meeting is a room of the service.
+type meeting struct {
+	*program
+	id   string
+	link string
+	kind room.Type
+}
+
+func (p *program) room(kind room.Type, seats int) *meeting {
+	p.t.Helper()
+	c, err := client.New(p.url, client.Credentials{ProjectID: p.ProjectID, APIKey: p.APIKey,
+		GatewaySecret: p.GatewaySecret, ProjectSecret: p.ProjectSecret}, client.Options{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	create := c.CreateQuickAudioRoom
+	if kind == room.Video {
+		create = c.CreateQuickVideoRoom
+	}
+	made, err := create(context.Background(), client.QuickRoomRequest{Name: "Host", MaxParticipants: seats,
+		EmptyTimeout: 600, Metadata: client.Metadata{RoomTitle: "Title", WelcomeMessage: "Welcome"}})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	_, link, _ := strings.Cut(made.FinalLink, "#t=")
+	return &meeting{program: p, id: made.RoomID, link: link, kind: kind}
+}
+
+// seat is what the page gets for joining.
+type seat struct {
+	Key      string `json:"-"`
+	Identity string `json:"identity"`
+	Session  string `json:"session_id"`
+	Token    string `json:"media_token"`
+	Role     string `json:"role"`
+}
+
+// statusError is an answer of the join API other than success.
+type statusError struct {
+	path   string
+	status int
+	body   string
+}
+
+func (e *statusError) Error() string { return fmt.Sprintf("%s: %d %s", e.path, e.status, e.body) }
+
+// post calls the join API; out may be nil.
+func (m *meeting) post(path string, in map[string]any, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	answer, err := http.Post(m.url+"/api/join/rooms/"+m.id+path, "application/json", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	var raw bytes.Buffer
+	if _, err := raw.ReadFrom(answer.Body); err != nil {
+		return err
+	}
+	if answer.StatusCode/100 != 2 {
+		return &statusError{path, answer.StatusCode, raw.String()}
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(raw.Bytes(), out)
+}
+
+// takeSeat takes a new seat, as a host if there is a link.
+func (m *meeting) takeSeat(name, link string) (seat, error) {
+	s := seat{Key: strings.ReplaceAll(seal.NewKey().Reveal(), "=", "")}
+	in := map[string]any{"name": name, "seat_key": s.Key}
+	if link != "" {
+		in["link"] = link
+	}
+	return s, m.post("/seats", in, &s)
+}
+
+func (m *meeting) guest(name string) seat {
+	m.t.Helper()
+	s, err := m.takeSeat(name, "")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return s
+}
+
+// host takes a seat with the host's link, and joins.
+func (m *meeting) host() (seat, *mediatest.Participant) {
+	m.t.Helper()
+	s, err := m.takeSeat("Host", m.link)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	p, err := mediatest.Join(m.t.Context(), m.url, s.Token)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.t.Cleanup(p.Vanish)
+	return s, p
+}
+
+// does has the host do something in the meeting.
+func (m *meeting) does(host seat, path string, in map[string]any) {
+	m.t.Helper()
+	if in == nil {
+		in = map[string]any{}
+	}
+	in["seat_key"] = host.Key
+	if err := m.post(path, in, nil); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// dial connects a raw client with a seat.
+func (m *meeting) dial(s seat, options mediatest.RawOptions) *mediatest.Raw {
+	m.t.Helper()
+	r, err := mediatest.Dial(m.t.Context(), m.url, s.Token, options)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.t.Cleanup(r.Vanish)
+	return r
+}
+
+// metrics returns the lines of /metrics that are not comments.
+func (p *program) metrics() (all []string) {
+	p.t.Helper()
+	r, err := http.NewRequest(http.MethodGet, p.url+"/metrics", nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+p.AdminToken)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		if line := lines.Text(); line != "" && line[0] != '#' {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+// metric returns the value of one metric without labels.
+func (p *program) metric(name string) float64 {
+	p.t.Helper()
+	for _, line := range p.metrics() {
+		if text, found := strings.CutPrefix(line, name+" "); found {
+			value, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			return value
+		}
+	}
+	p.t.Fatalf("there is no metric %s", name)
+	return 0
+}
+
+// heap returns the bytes of the Go heap that are in use. It waits until the
+// garbage collector has run twice, which it makes sooner by its own requests.
+func (p *program) heap() float64 {
+	p.t.Helper()
+	const collections = "go_gc_duration_seconds_count"
+	before, least := p.metric(collections), p.metric("go_memstats_heap_alloc_bytes")
+	for p.metric(collections) < before+2 {
+		least = p.metric("go_memstats_heap_alloc_bytes")
+	}
+	return min(least, p.metric("go_memstats_heap_alloc_bytes"))
+}
+
+// memory returns the resident memory of the service in bytes.
+func (p *program) memory() float64 { return p.metric("process_resident_memory_bytes") }
+
+const megabyte = 1 << 20
+
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+func freeUDPPort(t testing.TB) int {
+	t.Helper()
+	c, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	return c.LocalAddr().(*net.UDPAddr).Port
+}
+
+func status(err error) int {
+	var refused *statusError
+	if errors.As(err, &refused) {
+		return refused.status
+	}
+	return 0
+}
+
+// buffer is what the service has logged.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+// String returns at most the last megabyte.
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.b.Bytes()
+	return string(all[max(0, len(all)-megabyte):])
+}
+
+func (b *buffer) Len() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Len()
+}
