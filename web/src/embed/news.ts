@@ -6,7 +6,7 @@ export type News =
   /** Is in the room. Coming back from a lost connection and breakout rooms are no news. */
   | { type: 'joined' }
   /** Is not in the room any more, and the room may go on. */
-  | { type: 'left'; reason: 'left' | 'elsewhere' | 'removed' | 'refused' }
+  | { type: 'left'; reason: 'left' | 'elsewhere' | 'limited' | 'removed' | 'refused' }
   /** The room is over, whether or not the visitor was in. */
   | { type: 'ended'; reason: EndReason | null };
 

@@ -410,6 +410,10 @@ export const de: Messages = {
   'elsewhere.title': 'Sie sind an einem anderen Ort beigetreten',
   'elsewhere.text': 'Sie sind in einem anderen Tab oder auf einem anderen Gerät im Raum. Um stattdessen hier zu sein, machen Sie hier weiter.',
   'elsewhere.back': 'Hier weitermachen',
+  'limited.title': 'Der Server hat Ihre Verbindung beendet',
+  'limited.text':
+    'Dieser Browser hat mehr Daten gesendet, als der Server annimmt. Laden Sie die Seite neu oder nehmen Sie einen anderen Browser, und treten Sie erneut bei.',
+  'limited.back': 'Erneut beitreten',
   'twice.title': 'Sie sind schon in diesem Raum',
   'twice.tab': 'Sie sind in einem anderen Tab oder Fenster dieses Browsers beigetreten. Wenn Sie hier beitreten, verlassen Sie den Raum dort.',
   'twice.device': 'Sie sind auf einem anderen Gerät oder in einem anderen Browser beigetreten. Wenn Sie hier beitreten, verlassen Sie den Raum dort.',

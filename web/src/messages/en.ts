@@ -402,6 +402,10 @@ export const en = {
   'elsewhere.title': 'You joined in another place',
   'elsewhere.text': 'You are in the room in another tab or on another device. To be here instead, continue here.',
   'elsewhere.back': 'Continue here',
+  'limited.title': 'The server closed your connection',
+  'limited.text':
+    'This browser sent more data than the server accepts. Reload this page, or use another browser, and join again.',
+  'limited.back': 'Join again',
   'twice.title': 'You are in this room already',
   'twice.tab': 'You joined in another tab or window of this browser. When you join here, you leave the room there.',
   'twice.device': 'You joined on another device or in another browser. When you join here, you leave the room there.',

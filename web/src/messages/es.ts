@@ -403,6 +403,10 @@ export const es: Messages = {
   'elsewhere.title': 'Has entrado desde otro lugar',
   'elsewhere.text': 'Estás en la sala en otra pestaña o en otro dispositivo. Para estar aquí en su lugar, continúa aquí.',
   'elsewhere.back': 'Continuar aquí',
+  'limited.title': 'El servidor cerró tu conexión',
+  'limited.text':
+    'Este navegador envió más datos de los que acepta el servidor. Vuelve a cargar la página o usa otro navegador, y únete de nuevo.',
+  'limited.back': 'Unirse de nuevo',
   'twice.title': 'Ya estás en esta sala',
   'twice.tab': 'Has entrado en otra pestaña o ventana de este navegador. Si entras aquí, sales de la sala allí.',
   'twice.device': 'Has entrado en otro dispositivo o en otro navegador. Si entras aquí, sales de la sala allí.',

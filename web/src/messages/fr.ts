@@ -407,6 +407,10 @@ export const fr: Messages = {
   'elsewhere.title': 'Vous êtes entré ailleurs',
   'elsewhere.text': 'Vous êtes dans la salle dans un autre onglet ou sur un autre appareil. Pour être plutôt ici, continuez ici.',
   'elsewhere.back': 'Continuer ici',
+  'limited.title': 'Le serveur a fermé votre connexion',
+  'limited.text':
+    'Ce navigateur a envoyé plus de données que le serveur n’en accepte. Rechargez la page ou utilisez un autre navigateur, puis rejoignez à nouveau la salle.',
+  'limited.back': 'Rejoindre à nouveau',
   'twice.title': 'Vous êtes déjà dans cette salle',
   'twice.tab': 'Vous êtes entré dans un autre onglet ou une autre fenêtre de ce navigateur. Si vous entrez ici, vous quittez la salle là-bas.',
   'twice.device': 'Vous êtes entré sur un autre appareil ou dans un autre navigateur. Si vous entrez ici, vous quittez la salle là-bas.',

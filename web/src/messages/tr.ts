@@ -408,6 +408,10 @@ export const tr: Messages = {
   'elsewhere.title': 'Başka bir yerden katıldınız',
   'elsewhere.text': 'Başka bir sekmede veya başka bir cihazda odadasınız. Onun yerine burada olmak için buradan devam edin.',
   'elsewhere.back': 'Buradan devam et',
+  'limited.title': 'Sunucu bağlantınızı kapattı',
+  'limited.text':
+    'Bu tarayıcı, sunucunun kabul ettiğinden daha fazla veri gönderdi. Sayfayı yeniden yükleyin veya başka bir tarayıcı kullanın ve yeniden katılın.',
+  'limited.back': 'Yeniden katıl',
   'twice.title': 'Zaten bu odadasınız',
   'twice.tab': 'Bu tarayıcının başka bir sekmesinde veya penceresinde katıldınız. Buradan katılırsanız orada odadan ayrılırsınız.',
   'twice.device': 'Başka bir cihazda veya başka bir tarayıcıda katıldınız. Buradan katılırsanız orada odadan ayrılırsınız.',

@@ -6,6 +6,8 @@ export function lossOf(reason: DisconnectReason | undefined): Loss {
   switch (reason) {
     case DisconnectReason.DUPLICATE_IDENTITY:
       return 'elsewhere';
+    case DisconnectReason.USER_REJECTED:
+      return 'limited';
     case DisconnectReason.PARTICIPANT_REMOVED:
       return 'removed';
     case DisconnectReason.ROOM_DELETED:

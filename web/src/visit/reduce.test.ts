@@ -170,6 +170,7 @@ describe('inside', () => {
 
   test('another tab, a removal and leaving have pages of their own', () => {
     expect(after(inside, { type: 'dropped', loss: 'elsewhere' })).toMatchObject({ at: 'away', why: 'elsewhere' });
+    expect(after(inside, { type: 'dropped', loss: 'limited' })).toMatchObject({ at: 'away', why: 'limited' });
     expect(after(inside, { type: 'dropped', loss: 'removed' })).toMatchObject({ at: 'removed', title: 'Standup', typed: 'Ben' });
     const left = reduce(inside, { type: 'leave' }, 13 * minute);
     expect(left).toMatchObject({ at: 'away', why: 'left', stayMs: 10 * minute });

@@ -240,7 +240,8 @@ function dropped(visit: InRoom, loss: Loss, now: number): Visit {
     case 'moved':
       return underWay ? visit : returning(visit, 0, 0, true);
     case 'elsewhere':
-      return away(visit.seat, 'elsewhere', now - visit.since);
+    case 'limited':
+      return away(visit.seat, loss, now - visit.since);
     case 'removed':
       return { at: 'removed', title: visit.seat.title, stayMs: now - visit.since, typed: visit.seat.name, polls: 0 };
   }
@@ -260,7 +261,7 @@ function arriving(name: string, role: Role): Arrival {
   return { name, role, attempt: 0, pauseMs: 0, knocks: 0, seat: null };
 }
 
-function away(seat: Seat, why: 'left' | 'elsewhere', stayMs: number): Visit {
+function away(seat: Seat, why: Extract<Visit, { at: 'away' }>['why'], stayMs: number): Visit {
   return { at: 'away', why, seat, stayMs, trouble: null, arrival: null };
 }
 

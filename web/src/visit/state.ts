@@ -53,7 +53,7 @@ export type Visit =
       pauseMs: number;
     }
   | { at: 'room'; seat: Seat; since: number; link: Link; word: Word | null }
-  | { at: 'away'; why: 'left' | 'elsewhere'; seat: Seat; stayMs: number; trouble: Trouble | null; arrival: Arrival | null }
+  | { at: 'away'; why: 'left' | 'elsewhere' | 'limited'; seat: Seat; stayMs: number; trouble: Trouble | null; arrival: Arrival | null }
   | {
       at: 'removed';
       title: string;
@@ -75,8 +75,8 @@ export type Visit =
       polls: number;
     };
 
-/** Why the media connection ended, as far as the page cares. */
-export type Loss = 'lost' | 'elsewhere' | 'removed' | 'deleted' | 'moved';
+/** Why the media connection ended, as far as the page cares. `limited`: this browser sent more than the server accepts. */
+export type Loss = 'lost' | 'elsewhere' | 'limited' | 'removed' | 'deleted' | 'moved';
 
 export type Event =
   /** `rival`: another tab of this browser is in the room with this seat. */
