@@ -130,27 +130,34 @@ func (a *admissions) isHeld(sid string) bool {
 }
 
 // visible returns those of infos that the participant with the given identity
-// may be told of: the participant itself, and whoever is not held back. The
-// end of a connection is told in any case, because it may have replaced one
-// that the others know.
+// may be told of: the participant itself, and whoever is not held back. That a
+// connection has ended is told in any case, and nothing else of it, because it
+// may have replaced one that the others know.
 func (a *admissions) visible(infos []*livekit.ParticipantInfo, identity livekit.ParticipantIdentity) []*livekit.ParticipantInfo {
-	return without(infos, func(p *livekit.ParticipantInfo) bool {
-		return p.Identity != string(identity) && p.State != livekit.ParticipantInfo_DISCONNECTED && a.isHeld(p.Sid)
-	})
+	held := func(p *livekit.ParticipantInfo) bool { return p.Identity != string(identity) && a.isHeld(p.Sid) }
+	if !slices.ContainsFunc(infos, held) {
+		return infos
+	}
+	var visible []*livekit.ParticipantInfo
+	for _, p := range infos {
+		switch {
+		case !held(p):
+			visible = append(visible, p)
+		case p.State == livekit.ParticipantInfo_DISCONNECTED:
+			visible = append(visible, &livekit.ParticipantInfo{Sid: p.Sid, Identity: p.Identity, State: p.State,
+				Version: p.Version, DisconnectReason: p.DisconnectReason})
+		}
+	}
+	return visible
 }
 
 // audible returns those of speakers who are not held back.
 func (a *admissions) audible(speakers []*livekit.SpeakerInfo) []*livekit.SpeakerInfo {
-	return without(speakers, func(s *livekit.SpeakerInfo) bool { return a.isHeld(s.Sid) })
-}
-
-// without returns list without the elements that drop reports. The list is not
-// changed, because LiveKit sends the same one to others.
-func without[T any](list []T, drop func(T) bool) []T {
-	if !slices.ContainsFunc(list, drop) {
-		return list
+	held := func(s *livekit.SpeakerInfo) bool { return a.isHeld(s.Sid) }
+	if !slices.ContainsFunc(speakers, held) {
+		return speakers
 	}
-	return slices.DeleteFunc(slices.Clone(list), drop)
+	return slices.DeleteFunc(slices.Clone(speakers), held) // LiveKit sends the same list to others
 }
 
 // heldListener stands between a participant and its room and, until admit is

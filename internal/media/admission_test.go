@@ -64,8 +64,8 @@ func TestHalfConnected(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitEnd(t, dora.Participant, "PARTICIPANT_REMOVED")
-	if ada.EverSaw("dora") {
-		t.Error("ada was told of the second ghost")
+	if dora, there := ada.Sees("dora"); there {
+		t.Errorf("ada was told of the second ghost: %+v", dora)
 	}
 }
 

@@ -3,7 +3,8 @@ package media_test
 import (
 	"bytes"
 	"fmt"
-	"os"
+	"io"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,34 +16,38 @@ import (
 	"parley/internal/room"
 )
 
-// resident returns the memory of a process, in MB.
-func resident(t *testing.T, pid int) int {
+// heap returns how much memory the heap of a process takes, in MB.
+func heap(t *testing.T, at string) int {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	res, err := http.Get(at + "/heap")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, after, _ := strings.Cut(string(status), "VmRSS:")
-	kb, err := strconv.Atoi(strings.Fields(after)[0])
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kb / 1024
+	mb, err := strconv.Atoi(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mb
 }
 
 // flooded starts a process for a flood, with somebody in it who is heard before
 // and afterwards.
-func flooded(t *testing.T) (at string, pid int, log *logBuffer, here *house, unharmed func()) {
+func flooded(t *testing.T) (at string, log *logBuffer, here *house, unharmed func()) {
 	t.Helper()
 	log = &logBuffer{}
-	at, pid, _ = launch(t, processConfig{Media: processMedia(t),
+	at, _ = launch(t, processConfig{Media: processMedia(t),
 		Open: []room.MediaSession{{Name: "sound.1", Type: room.Audio, MaxParticipants: 50}}}, log)
 	here = newHouse(t) // signs with the same secret
 	ada := connect(t, at, here.pass(t, "sound.1", "ada", room.Audio))
 	ben := connect(t, at, here.pass(t, "sound.1", "ben", room.Audio))
 	publish(t, ada, "mic", mediatest.Microphone)
 	await(t, ben, "ada", mediatest.Microphone)
-	return at, pid, log, here, func() {
+	return at, log, here, func() {
 		t.Helper()
 		await(t, ben, "ada", mediatest.Microphone)
 	}
@@ -51,14 +56,14 @@ func flooded(t *testing.T) (at string, pid int, log *logBuffer, here *house, unh
 // 25 MB of messages to five receivers that do not read: what waits for them is
 // bounded, and whoever sends that much is disconnected.
 func TestMessagesToReceiversThatDoNotRead(t *testing.T) {
-	at, pid, _, here, unharmed := flooded(t)
+	at, _, here, unharmed := flooded(t)
 	for n := range 5 {
 		slow := dial(t, at, here.pass(t, "sound.1", fmt.Sprint("slow-", n), room.Audio), mediatest.RawOptions{Stalled: true})
 		if err := slow.Connected(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	before := resident(t, pid)
+	before := heap(t, at)
 	text := strings.Repeat("x", 14_000)
 	sent := 0
 	for round := 0; sent < 25<<20 && round < 50; round++ {
@@ -77,16 +82,16 @@ func TestMessagesToReceiversThatDoNotRead(t *testing.T) {
 	if sent < 25<<20 {
 		t.Errorf("sent %d MB only", sent>>20)
 	}
-	if grown := resident(t, pid) - before; grown > 100 {
-		t.Errorf("%d MB of messages took %d MB of memory", sent>>20, grown)
+	if grown := heap(t, at) - before; grown > 100 {
+		t.Errorf("%d MB of messages took %d MB of the heap", sent>>20, grown)
 	}
 	unharmed()
 }
 
 // Ten seconds of signaling that is not valid: the log and the memory stay small.
 func TestInvalidSignaling(t *testing.T) {
-	at, pid, log, here, unharmed := flooded(t)
-	before, logged := resident(t, pid), len(log.String())
+	at, log, here, unharmed := flooded(t)
+	before, logged := heap(t, at), len(log.String())
 	offers := []*livekit.SignalRequest{
 		{Message: &livekit.SignalRequest_Offer{Offer: &livekit.SessionDescription{Type: "offer", Sdp: strings.Repeat("A", 500_000)}}},
 		{Message: &livekit.SignalRequest_Subscription{Subscription: &livekit.UpdateSubscription{
@@ -102,8 +107,8 @@ func TestInvalidSignaling(t *testing.T) {
 		eve.Vanish()
 	}
 	t.Logf("%d requests", sent)
-	if grown := resident(t, pid) - before; grown > 100 {
-		t.Errorf("the memory grew by %d MB", grown)
+	if grown := heap(t, at) - before; grown > 100 {
+		t.Errorf("the heap grew by %d MB", grown)
 	}
 	if grown := len(log.String()) - logged; grown > 1<<20 {
 		t.Errorf("the log grew by %d kB", grown>>10)

@@ -71,7 +71,14 @@ func runProcess(text string) error {
 	if err != nil {
 		return err
 	}
-	go func() { _ = http.Serve(l, engine.Handler()) }()
+	mux := http.NewServeMux()
+	mux.Handle("/", engine.Handler())
+	mux.HandleFunc("/heap", func(w http.ResponseWriter, _ *http.Request) {
+		var memory runtime.MemStats
+		runtime.ReadMemStats(&memory)
+		_, _ = fmt.Fprint(w, memory.HeapInuse>>20)
+	})
+	go func() { _ = http.Serve(l, mux) }()
 	fmt.Printf("http://%s\n", l.Addr())
 	_, err = bufio.NewReader(os.Stdin).ReadString('\n')
 	_ = err // the end of the input is the end
@@ -81,13 +88,11 @@ func runProcess(text string) error {
 // startProcess returns where the process serves, and what kills it.
 func startProcess(t *testing.T, cfg processConfig) (url string, kill func()) {
 	t.Helper()
-	url, _, kill = launch(t, cfg, os.Stderr)
-	return url, kill
+	return launch(t, cfg, os.Stderr)
 }
 
-// launch is startProcess for tests that want to know the process number, and
-// what the process logs.
-func launch(t *testing.T, cfg processConfig, log io.Writer) (url string, pid int, kill func()) {
+// launch is startProcess for tests that want to know what the process logs.
+func launch(t *testing.T, cfg processConfig, log io.Writer) (url string, kill func()) {
 	t.Helper()
 	text, err := json.Marshal(cfg)
 	if err != nil {
@@ -123,7 +128,7 @@ func launch(t *testing.T, cfg processConfig, log io.Writer) (url string, pid int
 	if err != nil {
 		t.Fatalf("the process did not start: %v", err)
 	}
-	return strings.TrimSpace(line), cmd.Process.Pid, kill
+	return strings.TrimSpace(line), kill
 }
 
 func processMedia(t *testing.T) media.Config {

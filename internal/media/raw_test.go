@@ -2,8 +2,8 @@ package media_test
 
 import (
 	"errors"
-	"strings"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/livekit/protocol/livekit"

@@ -36,19 +36,23 @@ func executable() (string, error) {
 func releaseMemory() {
 	debug.SetGCPercent(20)
 	debug.FreeOSMemory()
-	raw, err := os.ReadFile("/proc/self/maps")
+	raw, err := os.ReadFile("/proc/self/smaps")
 	if err != nil {
 		return
 	}
+	var from, to uintptr
+	unchanged := false // the mapping is of a file, and nobody may write to it
 	for line := range strings.Lines(string(raw)) {
-		var from, to uintptr
 		var access, offset, device string
 		var inode uint64
-		if n, _ := fmt.Sscanf(line, "%x-%x %s %s %s %d", &from, &to, &access, &offset, &device, &inode); n < 6 {
+		if n, _ := fmt.Sscanf(line, "%x-%x %s %s %s %d", &from, &to, &access, &offset, &device, &inode); n == 6 {
+			unchanged = inode != 0 && strings.HasPrefix(access, "r-") && strings.HasSuffix(access, "p")
 			continue
 		}
-		// Pages that may have been written must stay.
-		if inode != 0 && strings.HasPrefix(access, "r-") && strings.HasSuffix(access, "p") {
+		// A loader writes to some read-only mappings before they are that. Such
+		// pages are anonymous; they are not in the file and have to stay.
+		amount, anonymous := strings.CutPrefix(line, "Anonymous:")
+		if unchanged && anonymous && strings.TrimSpace(amount) == "0 kB" {
 			_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, from, to-from, syscall.MADV_DONTNEED)
 		}
 	}
