@@ -148,8 +148,8 @@ func TestRun_RestartsAfterCrash(t *testing.T) {
 		kill syscall.Signal
 		want []string
 	}{
-		"killed":         {"run", syscall.SIGKILL, []string{`status="signal: killed"`}},
-		"panic":          {"run then panic", 0, []string{`status="exit status 2"`, `panic="runtime error: index out of range [1] with length 0"`,
+		"killed": {"run", syscall.SIGKILL, []string{`status="signal: killed"`}},
+		"panic": {"run then panic", 0, []string{`status="exit status 2"`, `panic="runtime error: index out of range [1] with length 0"`,
 			"function=parley/internal/supervise.beChild", "goroutine 1 ["}},
 		"end in order":   {"run then exit", 0, []string{`status="exit status 0"`}},
 		"stop by others": {"run", syscall.SIGTERM, []string{`status="exit status 0"`}},
