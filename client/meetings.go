@@ -10,6 +10,10 @@ import (
 // The routes with which a backend runs a meeting. They are signed with the
 // Gateway secret, time included, and the API key decides the project: rooms of
 // other projects are ErrNotFound.
+//
+// The server carries out each signed request once. Two calls that are equal to
+// the byte within one second have the same signature: without an IdempotencyKey
+// the second one is ErrConflict. Give each of them an IdempotencyKey of its own.
 
 // StartRoomRequest asks for a scheduled room to be open now.
 type StartRoomRequest struct {

@@ -40,6 +40,9 @@ type Invitation struct {
 	Hidden    bool   // needs the project's setting
 	ExpiresIn int    // seconds; 0: with its room
 	Once      *Once
+	// Signed is the body of a call that is signed over its body alone. A body
+	// that was a join event of the room first is refused.
+	Signed []byte
 
 	madeBy string // the seat of who made it in the room
 }
@@ -61,6 +64,11 @@ func (s *Service) Invite(ctx context.Context, p project.Project, roomID string, 
 		}
 		if r.Over() {
 			return errOver(r)
+		}
+		if q.Signed != nil {
+			if err := s.usedAsCall(ctx, r, q.Signed, now); err != nil {
+				return err
+			}
 		}
 		if link, err = s.invite(ctx, r, q, now); err != nil {
 			return err

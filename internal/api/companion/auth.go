@@ -2,12 +2,15 @@ package companion
 
 import (
 	"net/http"
+	"strings"
+	"time"
 
 	"parley/client/sign"
 	"parley/internal/api/legacy"
 	"parley/internal/fault"
 	"parley/internal/key"
 	"parley/internal/project"
+	"parley/internal/room"
 )
 
 // A secret nobody has. Calls with unknown keys are checked against it, so that
@@ -20,7 +23,7 @@ const nobodysSecret = "gs_0000000000000000000000000000000000000000000"
 func (s *Server) authenticate(c *call) (project.Project, string, error) {
 	check := s.timed
 	if s.options.BodySignatures && len(c.r.Header["Timestamp"]) == 0 {
-		check = s.untimed
+		check, c.untimed = s.untimed, true
 	}
 	ring, k, ok, err := check(c)
 	if err != nil {
@@ -32,7 +35,23 @@ func (s *Server) authenticate(c *call) (project.Project, string, error) {
 	if s.api.Uses != nil {
 		s.api.Uses.Add(k.ID, string(k.Slot))
 	}
+	if !c.untimed && c.r.Method == http.MethodPost {
+		c.signed = s.signed(c, ring.Project.ID)
+	}
 	return ring.Project, k.ID, nil
+}
+
+// rememberLonger is added to the time for which a signature is remembered,
+// because the clocks of several nodes may differ.
+const rememberLonger = time.Minute
+
+// signed identifies a rightly signed request by its signature, for as long as a
+// node takes its timestamp.
+func (s *Server) signed(c *call, projectID string) *room.Once {
+	timestamp, now := c.r.Header.Get("Timestamp"), s.api.Now()
+	ahead := time.Duration(sign.CheckTimestamp(timestamp, now, s.options.Skew).SkewSeconds) * time.Second
+	return &room.Once{ProjectID: projectID, Signature: strings.ToLower(c.r.Header.Get("Hash-Signature")),
+		For: s.options.Skew + ahead + rememberLonger}
 }
 
 // timed checks SVC-HMAC-V5-1, with the Gateway secret of the key. The fifth

@@ -34,6 +34,9 @@ func (s *Server) joinRoom(c *call) error {
 		if info.Flag("is_admin") {
 			q.Role = room.Host
 		}
+		if c.untimed {
+			q.Signed = c.body
+		}
 		return q, nil
 	})
 }
@@ -74,7 +77,7 @@ type linking func(ctx context.Context, roomID string, once *room.Once) (link str
 // link answers a call that makes a link. read reads the fields; what is wrong
 // with one of them is noted in the object.
 func (s *Server) link(c *call, answer func(room.Created) any, read func() (linking, error)) error {
-	return s.api.Make(c.w, c.r, c.project, c.body, legacy.Making{Answer: answer, Read: func() (legacy.Make, []string, error) {
+	return s.api.Make(c.w, c.r, c.project, c.body, legacy.Making{Answer: answer, Signed: c.signed, Read: func() (legacy.Make, []string, error) {
 		var make linking
 		roomID, err := c.roomAnd(func() (err error) { make, err = read(); return err })
 		return func(ctx context.Context, once *room.Once) (room.Created, error) {

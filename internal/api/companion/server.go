@@ -8,6 +8,7 @@ import (
 
 	"parley/internal/api/legacy"
 	"parley/internal/api/web"
+	"parley/internal/fault"
 	"parley/internal/key"
 	"parley/internal/project"
 	"parley/internal/room"
@@ -58,6 +59,7 @@ type route struct {
 	method string
 	reads  bool // changes nothing, whatever its method is
 	admits bool // is for projects that admit new rooms and joins
+	person bool // has the field user_info
 	serve  func(c *call) error
 }
 
@@ -65,7 +67,7 @@ type route struct {
 func (s *Server) routes() map[string]route {
 	return map[string]route{
 		"/rooms/start_schedule_room":    {method: http.MethodPost, admits: true, serve: s.startScheduleRoom},
-		"/rooms/join_room":              {method: http.MethodPost, admits: true, serve: s.joinRoom},
+		"/rooms/join_room":              {method: http.MethodPost, admits: true, person: true, serve: s.joinRoom},
 		"/rooms/create_invitation_link": {method: http.MethodPost, admits: true, serve: s.createInvitationLink},
 		"/rooms/end_room":               {method: http.MethodPost, serve: s.endRoom},
 		"/rooms/fetch_past_rooms":       {method: http.MethodPost, reads: true, serve: s.fetchPastRooms},
@@ -90,7 +92,7 @@ func (s *Server) Register(mux *web.Mux, prefix string) {
 // own. read reads the fields that change, and names those without effect.
 func (s *Server) Reschedule(w http.ResponseWriter, r *http.Request, read func(o *web.Object) (q room.Change, ignored []string, err error), answer func(room.Created) any) {
 	s.handle(w, r, route{method: http.MethodPost, admits: true, serve: func(c *call) error {
-		return s.api.Make(c.w, c.r, c.project, c.body, legacy.Making{Answer: answer, Read: func() (legacy.Make, []string, error) {
+		return s.api.Make(c.w, c.r, c.project, c.body, legacy.Making{Answer: answer, Signed: c.signed, Read: func() (legacy.Make, []string, error) {
 			var q room.Change
 			var ignored []string
 			roomID, err := c.roomAnd(func() (err error) { q, ignored, err = read(c.fields); return err })
@@ -109,6 +111,8 @@ type call struct {
 	project project.Project
 	body    []byte
 	fields  *web.Object // of the body; nil on GET
+	signed  *room.Once  // identifies a request that is signed with its time; nil on GET
+	untimed bool        // signed over the body alone, as older clients do
 }
 
 func (s *Server) handle(w http.ResponseWriter, r *http.Request, rt route) {
@@ -116,6 +120,11 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, rt route) {
 		s.api.Refuse(w, r, err)
 	}
 }
+
+// errJoinEvent keeps a signed join event, which has a room_id too, from being
+// carried out as a call.
+var errJoinEvent = fault.Invalidf("user_info is not a field of this route: " +
+	"a body with it is a join event, and its signature over the body is good for that alone")
 
 // perform makes the checks in their order: the body as a whole, signature,
 // rate, project, and last what stands in the request.
@@ -150,6 +159,9 @@ func (s *Server) perform(c *call, rt route) (err error) {
 	if rt.method == http.MethodPost {
 		if c.fields, err = web.Parse(c.body); err != nil {
 			return err
+		}
+		if c.untimed && !rt.person && c.fields.Has("user_info") {
+			return errJoinEvent
 		}
 	}
 	return rt.serve(c)

@@ -81,6 +81,9 @@ type Making struct {
 	Read func() (make Make, ignored []string, err error)
 	// Answer is the body of a success.
 	Answer func(c room.Created) any
+	// Signed identifies the signed request, which takes effect once even without
+	// an Idempotency-Key; nil where the signature carries no time.
+	Signed *room.Once
 }
 
 // Make answers a call that makes something, or tells again what was made.
@@ -103,7 +106,7 @@ func (a *API) Make(w http.ResponseWriter, r *http.Request, p project.Project, bo
 func (a *API) once(r *http.Request, p project.Project, body []byte, m Making) (told, error) {
 	keys, once := r.Header["Idempotency-Key"]
 	if !once {
-		return m.make(r.Context(), nil)
+		return m.make(r.Context(), m.Signed)
 	}
 	key := &room.Once{ProjectID: p.ID, Route: r.URL.Path, Key: keys[0], Body: body}
 	kept, end, err := a.Rooms.Begin(r.Context(), key)

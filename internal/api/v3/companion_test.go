@@ -29,5 +29,6 @@ func TestCompanions(t *testing.T) {
 	t.Run("meeting", func(t *testing.T) { t.Parallel(); house(t, New(t)).Run(t) })
 	t.Run("reschedule", func(t *testing.T) { t.Parallel(); house(t, New(t)).Reschedule(t) })
 	t.Run("order of checks", func(t *testing.T) { t.Parallel(); house(t, New(t)).Order(t) })
+	t.Run("replays", func(t *testing.T) { t.Parallel(); house(t, New(t)).Replays(t) })
 	t.Run("body signatures", func(t *testing.T) { t.Parallel(); house(t, New(t)).BodySignatures(t) })
 }

@@ -28,7 +28,18 @@ func TestCompanions(t *testing.T) {
 	t.Run("meeting", func(t *testing.T) { t.Parallel(); house(t, New(t)).Run(t) })
 	t.Run("reschedule", func(t *testing.T) { t.Parallel(); house(t, New(t)).Reschedule(t) })
 	t.Run("order of checks", func(t *testing.T) { t.Parallel(); house(t, New(t)).Order(t) })
+	t.Run("replays", func(t *testing.T) { t.Parallel(); house(t, New(t)).Replays(t) })
 	t.Run("body signatures", func(t *testing.T) { t.Parallel(); house(t, New(t)).BodySignatures(t) })
+}
+
+// A join event is signed over its body alone, as older calls are, and can be
+// used for no call.
+func TestJoinEventIsNoCall(t *testing.T) {
+	t.Parallel()
+	h := house(t, New(t))
+	h.JoinEvents(t, func(roomID string, body []byte) *http.Response {
+		return h.Checker.Do(t, http.MethodPost, "/api/v4/webhook/get_room_events/"+roomID, Signed(h.Issued.ProjectSecret, body), body)
+	})
 }
 
 // What is captured of a call for a room's events serves for that part of that

@@ -23,7 +23,7 @@ type Rooms interface {
 	legacy.Rooms
 	companion.Rooms
 	Get(ctx context.Context, id string) (*room.Room, error)
-	MarkAttendance(ctx context.Context, roomID, name string, body []byte) error
+	MarkAttendance(ctx context.Context, roomID, name string, body []byte, exclusive bool) error
 }
 
 // Projects is what this version needs of the projects.
@@ -53,6 +53,9 @@ type Server struct {
 	rooms      Rooms
 	projects   Projects
 	companions *companion.Server
+	// bodySignatures says that companion routes take bodies that are signed as
+	// join events are.
+	bodySignatures bool
 }
 
 // NewHandler returns the handler of everything under /api/v4/.
@@ -61,7 +64,7 @@ func NewHandler(rooms Rooms, projects Projects, keys Keys, events companion.Even
 	if zone == nil {
 		zone = time.UTC
 	}
-	s := &Server{rooms: rooms, projects: projects,
+	s := &Server{rooms: rooms, projects: projects, bodySignatures: options.Companion.BodySignatures,
 		api: &legacy.API{Version: "v4", Rooms: rooms, Rings: keys, Limits: options.Limits, Uses: options.Uses, Zone: zone, Now: now}}
 	s.companions = companion.New(s.api, rooms, keys, options.Companion)
 	mux := web.NewMux(legacy.NotFound, s.api.NotAllowed)

@@ -109,7 +109,7 @@ func (k *backend) meet() []string {
 	guests, err := k.Meeting.Invite(ctx, k.Project, main.ID, room.Invitation{Role: room.Guest})
 	Must(t, err)
 	host := k.Enter(t, link, "Amina", 1)
-	Must(t, k.Meeting.MarkAttendance(ctx, main.ID, "Bela", []byte("{}")))
+	Must(t, k.Meeting.MarkAttendance(ctx, main.ID, "Bela", []byte("{}"), false))
 	k.Now = k.Now.Add(1234567 * time.Nanosecond)
 	k.Enter(t, guests, `Zoë <b>"&"</b>`+"\u2028", 2)
 	k.Enter(t, guests, "Dan", 3)

@@ -27,7 +27,7 @@ type Rooms interface {
 	legacy.Rooms
 	companion.Rooms
 	Get(ctx context.Context, id string) (*room.Room, error)
-	MarkAttendance(ctx context.Context, roomID, name string, body []byte) error
+	MarkAttendance(ctx context.Context, roomID, name string, body []byte, exclusive bool) error
 }
 
 // Version is a version under test.

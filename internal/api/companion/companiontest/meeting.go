@@ -92,7 +92,7 @@ func (h *House) Run(t *testing.T) {
 	h.Now = h.Now.Add(90*time.Second + 7*time.Millisecond)
 	h.Leave(bela, 2)
 	h.Now = h.Now.Add(60 * time.Second)
-	h.Enter(t, join("Bela", "4712", nil), "Bela", 9) // from another browser
+	h.Enter(t, join("Bela", "4712", map[string]any{"is_admin": false}), "Bela", 9) // from another browser
 	h.Now = h.Now.Add(25 * time.Second)
 	h.analytics(t, id, 25) // while it goes on
 	if out := h.Good(t, "/rooms/end_room", map[string]any{"room_id": id}); out["status"] != true || out["msg"] != "the room is over" || len(out) != 2 {

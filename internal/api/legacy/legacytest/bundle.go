@@ -161,7 +161,7 @@ func (f Failing) Begin(context.Context, *room.Once) ([]byte, func(), error) { re
 func (f Failing) Get(context.Context, string) (*room.Room, error) { return nil, f.Err }
 
 // MarkAttendance marks nothing.
-func (f Failing) MarkAttendance(context.Context, string, string, []byte) error { return f.Err }
+func (f Failing) MarkAttendance(context.Context, string, string, []byte, bool) error { return f.Err }
 
 // Of finds no room.
 func (f Failing) Of(context.Context, project.Project, string) (*room.Room, error) { return nil, f.Err }
