@@ -59,9 +59,14 @@ func (f *Fuzzer) random(stream uint64, round int) *rand.Rand {
 // ErrUnreachable is the error of an attack when the server no longer answers.
 var ErrUnreachable = errors.New("mediatest: the server does not answer")
 
-// repeat runs rounds until ctx ends. A round that fails is nothing unusual: the
-// server defends itself. It is an error when the server has not let in anybody
-// for a long time.
+// notEntered is the error of a guest who could not even connect.
+type notEntered struct{ error }
+
+func (e notEntered) Unwrap() error { return e.error }
+
+// repeat runs rounds until ctx ends. A round that fails is not unusual, because
+// the server defends itself. It is an error when nobody can connect for a long
+// time.
 func (f *Fuzzer) repeat(ctx context.Context, round func(ctx context.Context, n int) error) error {
 	failures := 0
 	for n := 0; ctx.Err() == nil; n++ {
@@ -71,8 +76,9 @@ func (f *Fuzzer) repeat(ctx context.Context, round func(ctx context.Context, n i
 			continue
 		}
 		f.Refused.Add(1)
-		var refused *Refused
-		if failures++; failures >= 20 && !errors.As(err, &refused) && ctx.Err() == nil {
+		if failed := (notEntered{}); !errors.As(err, &failed) {
+			failures = 0
+		} else if failures++; failures >= 20 && ctx.Err() == nil {
 			return fmt.Errorf("%w: round %d, seed %d: %w", ErrUnreachable, n, f.Seed, err)
 		}
 		pause(ctx, 50*time.Millisecond)
@@ -111,13 +117,14 @@ func (p *pace) step(ctx context.Context) {
 func (f *Fuzzer) enter(ctx context.Context, options RawOptions) (*Raw, error) {
 	token, err := f.Token(ctx)
 	if err != nil {
-		return nil, err
+		return nil, notEntered{err}
 	}
 	r, err := Dial(ctx, f.BaseURL, token, options)
-	if err == nil {
-		f.Connections.Add(1)
+	if err != nil {
+		return nil, notEntered{err}
 	}
-	return r, err
+	f.Connections.Add(1)
+	return r, nil
 }
 
 func randomBytes(rnd *rand.Rand, n int) []byte {

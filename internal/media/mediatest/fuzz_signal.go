@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"parley/internal/media/signalfilter"
 	"parley/internal/room"
 )
 
@@ -103,30 +104,42 @@ func (f *Fuzzer) signalRound(ctx context.Context, n int, offers []string) error 
 	return nil
 }
 
-// request returns one encoded signal request.
+// request returns one encoded signal request. Nine of ten are such that the
+// filter lets them pass, because the others never reach LiveKit.
 func (a *signalAttack) request() []byte {
-	req := &livekit.SignalRequest{}
-	switch a.rnd.IntN(6) {
-	case 0, 1:
-		desc := a.description()
-		req.Message = &livekit.SignalRequest_Offer{Offer: desc}
-		if chance(a.rnd, 4) {
-			req.Message = &livekit.SignalRequest_Answer{Answer: desc}
+	req := a.random()
+	for range 200 {
+		if chance(a.rnd, 10) || signalfilter.Request(proto.CloneOf(req)) == nil {
+			break
 		}
-	case 2:
-		// A track announced well enough that a later offer may carry it.
-		req.Message = &livekit.SignalRequest_AddTrack{AddTrack: a.addTrack()}
-	default:
-		a.any(req)
+		req = a.random()
 	}
 	data, err := proto.MarshalOptions{AllowPartial: true}.Marshal(req)
 	if err != nil {
 		return randomBytes(a.rnd, a.rnd.IntN(60))
 	}
-	if chance(a.rnd, 10) {
+	if chance(a.rnd, 20) {
 		return mutate(a.rnd, data)
 	}
 	return data
+}
+
+func (a *signalAttack) random() *livekit.SignalRequest {
+	req := &livekit.SignalRequest{}
+	switch a.rnd.IntN(10) {
+	case 0, 1, 2:
+		desc := a.description()
+		req.Message = &livekit.SignalRequest_Offer{Offer: desc}
+		if chance(a.rnd, 4) {
+			req.Message = &livekit.SignalRequest_Answer{Answer: desc}
+		}
+	case 3:
+		// A track announced well enough that a later offer may carry it.
+		req.Message = &livekit.SignalRequest_AddTrack{AddTrack: a.addTrack()}
+	default:
+		a.any(req)
+	}
+	return req
 }
 
 // any fills one kind of request at random.

@@ -1,0 +1,241 @@
+package hostile
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/livekit/protocol/livekit"
+	"google.golang.org/protobuf/proto"
+
+	"parley/internal/media/mediatest"
+	"parley/internal/room"
+)
+
+// TestLimits_StalledReceivers sends 25 MB of messages while five receivers do
+// not read.
+func TestLimits_StalledReceivers(t *testing.T) {
+	p := start(t)
+	m := p.room(room.Audio, 20)
+	for range 5 {
+		stalled := m.dial(m.guest("Stalled"), mediatest.RawOptions{Stalled: true})
+		if err := stalled.Connected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := p.memory()
+	most := before
+	const size = 15_000
+	for sent := 0; sent < 25*megabyte; {
+		// The server may disconnect who sends too much. The next one goes on.
+		eve := m.dial(m.guest("Eve"), mediatest.RawOptions{})
+		if err := eve.Connected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		channel, err := eve.Channel(t.Context(), "_reliable", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := proto.Marshal(&livekit.DataPacket{Value: &livekit.DataPacket_User{
+			User: &livekit.UserPacket{Payload: make([]byte, size)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for sent < 25*megabyte && !eve.Closed() {
+			if channel.BufferedAmount() > megabyte {
+				time.Sleep(time.Millisecond)
+				continue
+			}
+			if channel.Send(data) != nil {
+				break
+			}
+			sent += size
+		}
+		most = max(most, p.memory())
+		eve.Vanish()
+	}
+	time.Sleep(time.Second)
+	most = max(most, p.memory())
+	t.Logf("memory %.0f MB before, at most %.0f MB", before/megabyte, most/megabyte)
+	if grown := most - before; grown > 100*megabyte {
+		t.Errorf("memory has grown by %.0f MB, want at most 100 MB", grown/megabyte)
+	}
+	p.assertAlive()
+}
+
+// TestLimits_InvalidSignaling has a guest send session descriptions that are
+// none for ten seconds, and come back whenever it is disconnected.
+func TestLimits_InvalidSignaling(t *testing.T) {
+	p := start(t)
+	m := p.room(room.Audio, 20)
+	witness := m.witness()
+	s := m.guest("Eve")
+	log, before := p.log.Len(), p.metric("go_memstats_heap_alloc_bytes")
+	most, requests := before, 0
+	bad := &livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{
+		Offer: &livekit.SessionDescription{Type: "offer", Sdp: strings.Repeat("x", 500_000)}}}
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+		eve, err := mediatest.Dial(t.Context(), p.url, s.Token, mediatest.RawOptions{HalfConnected: true})
+		if err != nil {
+			time.Sleep(100 * time.Millisecond)
+			continue
+		}
+		for time.Now().Before(end) && !eve.Closed() && eve.Request(bad) == nil {
+			requests++
+		}
+		most = max(most, p.metric("go_memstats_heap_alloc_bytes"))
+		eve.Vanish()
+	}
+	time.Sleep(200 * time.Millisecond)
+	grown, written := max(most, p.metric("go_memstats_heap_alloc_bytes"))-before, p.log.Len()-log
+	t.Logf("%d requests: heap +%.1f MB, log +%d bytes", requests, grown/megabyte, written)
+	if written > megabyte {
+		t.Errorf("log: got %d bytes, want at most 1 MB", written)
+	}
+	if grown > 100*megabyte {
+		t.Errorf("heap: grown by %.0f MB, want at most 100 MB", grown/megabyte)
+	}
+	if requests == 0 {
+		t.Error("no request was sent")
+	}
+	witness.assertHeard(t)
+}
+
+// TestLimits_Subscriptions asks for 300,000 tracks that do not exist.
+func TestLimits_Subscriptions(t *testing.T) {
+	p := start(t)
+	m := p.room(room.Audio, 20)
+	before := p.heap()
+	eve := m.dial(m.guest("Eve"), mediatest.RawOptions{})
+	for batch := range 300 {
+		update := &livekit.UpdateSubscription{Subscribe: true}
+		for i := range 1000 {
+			update.TrackSids = append(update.TrackSids, fmt.Sprintf("TR_%d", batch*1000+i))
+		}
+		if eve.Request(&livekit.SignalRequest{Message: &livekit.SignalRequest_Subscription{Subscription: update}}) != nil {
+			break
+		}
+	}
+	time.Sleep(500 * time.Millisecond)
+	grown := p.heap() - before
+	t.Logf("heap +%.1f MB", grown/megabyte)
+	if grown > 100*megabyte {
+		t.Errorf("300,000 track ids: heap grown by %.0f MB, want at most 100 MB", grown/megabyte)
+	}
+	p.assertAlive()
+}
+
+// TestLimits_Tracks has a guest publish 60 microphones.
+func TestLimits_Tracks(t *testing.T) {
+	p := start(t)
+	m := p.room(room.Audio, 20)
+	_, host := m.host()
+	s := m.guest("Eve")
+	eve := m.dial(s, mediatest.RawOptions{})
+	if err := eve.Connected(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	most := 0
+	watch := func() {
+		if seen, there := host.Sees(s.Identity); there {
+			most = max(most, len(seen.Tracks))
+		}
+	}
+	for n := range 60 {
+		err := eve.Request(&livekit.SignalRequest{Message: &livekit.SignalRequest_AddTrack{AddTrack: &livekit.AddTrackRequest{
+			Cid: fmt.Sprintf("mic%d", n), Type: livekit.TrackType_AUDIO, Source: livekit.TrackSource_MICROPHONE}}})
+		if err != nil {
+			break
+		}
+		_ = eve.Start(t.Context(), fmt.Sprintf("mic%d", n), mediatest.Sound)
+		watch()
+		if eve.Closed() {
+			break
+		}
+	}
+	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		watch()
+	}
+	now := 0
+	if seen, there := host.Sees(s.Identity); there {
+		now = len(seen.Tracks)
+	}
+	t.Logf("at most %d tracks at once, %d in the end", most, now)
+	// A new track replaces the old one, and for a moment there are both.
+	if now > 1 || most > 2 {
+		t.Errorf("microphones of one guest: got %d, at most %d at once, want 1", now, most)
+	}
+}
+
+// TestLimits_MetricLabels connects with 150 made-up protocol numbers.
+func TestLimits_MetricLabels(t *testing.T) {
+	p := start(t)
+	m := p.room(room.Audio, 300)
+	connect := func(protocol int) {
+		s, err := m.takeSeat("Eve", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		eve, err := mediatest.Dial(t.Context(), p.url, s.Token, mediatest.RawOptions{
+			HalfConnected: true, Query: url.Values{"protocol": {fmt.Sprint(protocol)}}})
+		if err == nil {
+			eve.Vanish()
+		}
+	}
+	names := func() map[string]bool {
+		all := map[string]bool{}
+		for _, line := range p.metrics() {
+			all[line[:strings.LastIndexByte(line, ' ')]] = true
+		}
+		return all
+	}
+	connect(16)
+	connect(15)
+	connect(1_000_000) // what an unknown protocol counts as
+	before := names()
+	for n := range 150 {
+		connect(1000 + n)
+	}
+	var fresh []string
+	for name := range names() {
+		if !before[name] && strings.Contains(name, "protocol") {
+			fresh = append(fresh, name)
+		}
+	}
+	if len(fresh) > 0 {
+		t.Errorf("%d new metric lines, such as %s", len(fresh), fresh[0])
+	}
+}
+
+// TestLimits_Reconnections has one seat connect as often as it can for five
+// seconds.
+func TestLimits_Reconnections(t *testing.T) {
+	p := start(t)
+	m := p.room(room.Audio, 20)
+	s := m.guest("Eve")
+	connected, refused := 0, 0
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end) && refused == 0 && connected < 100; {
+		eve, err := mediatest.Dial(t.Context(), p.url, s.Token, mediatest.RawOptions{HalfConnected: true})
+		var no *mediatest.Refused
+		switch {
+		case errors.As(err, &no):
+			refused++
+		case err != nil:
+			t.Fatal(err)
+		default:
+			connected++
+			eve.Vanish()
+		}
+	}
+	t.Logf("%d connections, then refused: %v", connected, refused > 0)
+	if refused == 0 && connected > 40 {
+		t.Errorf("one seat connected %d times in five seconds", connected)
+	}
+	honest := m.dial(m.guest("Ada"), mediatest.RawOptions{})
+	if err := honest.Connected(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
