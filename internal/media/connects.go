@@ -16,20 +16,27 @@ const (
 	connectsForgets = connectBurst * connectEvery
 )
 
-// connects limits how often each participant connects. Each connection costs a
-// row, two events and their webhooks.
+// A participant may send this many bytes of signaling, on all of its connections
+// together: a burst, and what comes back each second. In very full rooms a
+// session description has some hundred kilobytes.
+const signalBurst, signalBytesPerSecond = 4 << 20, 512 << 10
+
+// connects limits how often each participant connects, and how much it sends
+// in the signaling. Each connection costs a row, two events and their webhooks;
+// each message is memory until it is read.
 type connects struct {
 	mu   sync.Mutex
 	seen map[string]*connecting // by session and identity
 }
 
 type connecting struct {
-	limit *rate.Limiter
-	last  time.Time
+	limit, bytes *rate.Limiter
+	last         time.Time
 }
 
-// tooMany notes a connection and reports whether it is one too many.
-func (c *connects) tooMany(session, identity string, now time.Time) bool {
+// note notes a connection. It reports whether it is not one too many, and
+// returns the limit of what the participant sends.
+func (c *connects) note(session, identity string, now time.Time) (bytes *rate.Limiter, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	key := session + " " + identity
@@ -38,14 +45,15 @@ func (c *connects) tooMany(session, identity string, now time.Time) bool {
 		if len(c.seen) >= maxConnects {
 			c.prune(now)
 		}
-		own = &connecting{limit: rate.NewLimiter(rate.Every(connectEvery), connectBurst)}
+		own = &connecting{limit: rate.NewLimiter(rate.Every(connectEvery), connectBurst),
+			bytes: rate.NewLimiter(signalBytesPerSecond, signalBurst)}
 		if c.seen == nil {
 			c.seen = map[string]*connecting{}
 		}
 		c.seen[key] = own
 	}
 	own.last = now
-	return !own.limit.AllowN(now, 1)
+	return own.bytes, own.limit.AllowN(now, 1)
 }
 
 // prune forgets participants that may connect as often as new ones by now, and

@@ -11,6 +11,7 @@ import (
 
 	"github.com/livekit/livekit-server/pkg/service"
 	"github.com/livekit/protocol/auth"
+	"golang.org/x/time/rate"
 
 	"parley/internal/media/signalfilter"
 	"parley/internal/refusal"
@@ -43,6 +44,13 @@ func (e *Engine) Handler() http.Handler {
 		defer e.gate.leave()
 		admitted, session, identity, kind, err := e.admit(r)
 		var refused *signalfilter.Refusal
+		var bytes *rate.Limiter
+		tooMany := false
+		if admitted != nil {
+			var ok bool
+			bytes, ok = e.connects.note(session, identity, time.Now())
+			tooMany = !ok
+		}
 		switch {
 		case errors.As(err, &refused):
 			e.refusals.Record(refused.Kind, refused.Reason, "session", session, "identity", identity)
@@ -52,7 +60,7 @@ func (e *Engine) Handler() http.Handler {
 			http.Error(w, "the server cannot let anybody in now, try again in a moment", http.StatusServiceUnavailable)
 		case admitted == nil:
 			http.Error(w, "the media token is missing, not valid or no longer accepted", http.StatusUnauthorized)
-		case e.connects.tooMany(session, identity, time.Now()):
+		case tooMany:
 			e.refusals.Record(refusal.Reconnects, "too many connections of one participant", "session", session, "identity", identity)
 			w.Header().Set("Retry-After", "10")
 			http.Error(w, "too many connections of one participant, try again in ten seconds", http.StatusTooManyRequests)
@@ -60,7 +68,7 @@ func (e *Engine) Handler() http.Handler {
 			http.Error(w, "a session for sound only is served on /rtc", http.StatusNotFound)
 		default:
 			forget := func() {}
-			mux.ServeHTTP(&limitedWriter{ResponseWriter: w, taken: func(c net.Conn) { forget = e.lines.add(session, c) }}, admitted)
+			mux.ServeHTTP(&limitedWriter{ResponseWriter: w, bytes: bytes, taken: func(c net.Conn) { forget = e.lines.add(session, c) }}, admitted)
 			forget()
 		}
 	})

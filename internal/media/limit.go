@@ -6,6 +6,9 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // maxMessage bounds one message of a participant. The largest that browsers
@@ -13,12 +16,16 @@ import (
 // LiveKit reads a message of any size into memory.
 const maxMessage = 1 << 20
 
-var errMessageTooLong = errors.New("media: a signalling message is too long")
+var (
+	errMessageTooLong = errors.New("media: a signalling message is too long")
+	errTooManyBytes   = errors.New("media: too many bytes of signaling")
+)
 
 // limitedWriter hands out a connection on which messages are bounded, and
 // tells taken of it.
 type limitedWriter struct {
 	http.ResponseWriter
+	bytes *rate.Limiter // nil for no limit
 	taken func(net.Conn)
 }
 
@@ -32,7 +39,7 @@ func (w *limitedWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err
 	}
 	w.taken(conn)
-	limited := &limitedConn{Conn: conn, r: rw.Reader}
+	limited := &limitedConn{Conn: conn, r: rw.Reader, bytes: w.bytes}
 	return limited, bufio.NewReadWriter(bufio.NewReader(limited), rw.Writer), nil
 }
 
@@ -40,7 +47,8 @@ func (w *limitedWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // long, before any of its payload is read.
 type limitedConn struct {
 	net.Conn
-	r *bufio.Reader // may hold what came with the handshake
+	r     *bufio.Reader // may hold what came with the handshake
+	bytes *rate.Limiter // of messages; nil for no limit
 
 	head    []byte // of the frame that is being read, while it is incomplete
 	payload uint64 // still to come of that frame
@@ -65,6 +73,9 @@ func (c *limitedConn) Read(p []byte) (int, error) {
 		}
 		if length > maxMessage {
 			return 0, errMessageTooLong
+		}
+		if c.bytes != nil && !c.bytes.AllowN(time.Now(), int(length)) {
+			return 0, errTooManyBytes
 		}
 		if control := c.head[0]&0x08 != 0; !control {
 			c.message += length

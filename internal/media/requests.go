@@ -16,8 +16,10 @@ import (
 // The limits of one signaling connection: a burst, and what comes back each
 // second. A page in a full room stays below a tenth of them.
 const (
-	requestBurst, requestsPerSecond           = 600, 100
-	signalBurst, signalBytesPerSecond         = 4 << 20, 256 << 10
+	requestBurst, requestsPerSecond = 600, 100
+	// Of the tracks that are named in requests. LiveKit keeps a record for each
+	// that is subscribed to, whether or not it exists.
+	trackBurst, tracksPerSecond               = 5000, 100
 	descriptionBurst, descriptionsPerSecond   = 60, 10
 	announcementBurst, announcementsPerSecond = 16, 1
 	// maxRefused is how many requests of a connection are refused before the
@@ -37,15 +39,15 @@ type requests struct {
 	closed chan struct{}
 	once   sync.Once
 
-	all, bytes, descriptions, announcements *rate.Limiter
-	refused                                 int
+	all, tracks, descriptions, announcements *rate.Limiter
+	refused                                  int
 }
 
 func filterRequests(source routing.MessageSource, answers routing.MessageSink, refusals *refusal.Recorder, attributes ...any) *requests {
 	return &requests{MessageSource: source, answers: answers, refusals: refusals, attributes: attributes,
 		kept: make(chan proto.Message), closed: make(chan struct{}),
 		all:           rate.NewLimiter(requestsPerSecond, requestBurst),
-		bytes:         rate.NewLimiter(signalBytesPerSecond, signalBurst),
+		tracks:        rate.NewLimiter(tracksPerSecond, trackBurst),
 		descriptions:  rate.NewLimiter(descriptionsPerSecond, descriptionBurst),
 		announcements: rate.NewLimiter(announcementsPerSecond, announcementBurst),
 	}
@@ -113,13 +115,14 @@ func (r *requests) accept(msg proto.Message, disconnect func()) bool {
 // limit holds a request to the limits of its connection.
 func (r *requests) limit(req *livekit.SignalRequest) *signalfilter.Refusal {
 	now := time.Now()
-	switch {
-	case !r.all.AllowN(now, 1):
+	if !r.all.AllowN(now, 1) {
 		return tooMany("requests")
-	case !r.bytes.AllowN(now, proto.Size(req)):
-		return tooMany("bytes")
 	}
-	switch req.Message.(type) {
+	switch m := req.Message.(type) {
+	case *livekit.SignalRequest_Subscription:
+		if !r.tracks.AllowN(now, signalfilter.Tracks(m.Subscription)) {
+			return tooMany("tracks")
+		}
 	case *livekit.SignalRequest_Offer, *livekit.SignalRequest_Answer:
 		if !r.descriptions.AllowN(now, 1) {
 			return tooMany("session descriptions")

@@ -233,17 +233,24 @@ func subscription(s *livekit.UpdateSubscription) *Refusal {
 	if s == nil {
 		return refuse(refusal.SignalRequest, "an empty subscription")
 	}
-	n := len(s.TrackSids)
 	for _, p := range s.ParticipantTracks {
-		n += 1 + len(p.GetTrackSids())
 		if r := texts(append(p.GetTrackSids(), p.GetParticipantSid())...); r != nil {
 			return r
 		}
 	}
-	if n > MaxTracks {
+	if Tracks(s) > MaxTracks {
 		return refuse(refusal.SignalRequest, "a subscription to more than %d tracks", MaxTracks)
 	}
 	return texts(s.TrackSids...)
+}
+
+// Tracks returns how many tracks and participants a subscription names.
+func Tracks(s *livekit.UpdateSubscription) int {
+	n := len(s.GetTrackSids())
+	for _, p := range s.GetParticipantTracks() {
+		n += 1 + len(p.GetTrackSids())
+	}
+	return n
 }
 
 func trackSetting(s *livekit.UpdateTrackSettings) *Refusal {
