@@ -143,7 +143,7 @@ func (s *Service) Check(ctx context.Context, roomID string) (token string, err e
 // link_taken, waiting_room_full), Forbidden (project, invitation_required,
 // removed, turned_away), Invalid (name).
 func (s *Service) TakeSeat(ctx context.Context, roomID string, v Visit) (Admission, error) {
-	if err := firstError(field.Text("name", v.Name, 1, maxText, false), checkSeatKey(v.SeatKey)); err != nil {
+	if err := firstError(field.Name("name", v.Name, 1, maxText), checkSeatKey(v.SeatKey)); err != nil {
 		return Admission{}, err
 	}
 	var out Admission

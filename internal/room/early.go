@@ -21,7 +21,7 @@ type Early struct {
 // project must admit joins. Refusals: NotFound, Conflict when the room is over,
 // Forbidden (project), Invalid with the field and the bound.
 func (s *Service) OpenEarly(ctx context.Context, p project.Project, roomID string, q Early) (link string, err error) {
-	if err := field.Text("name", q.Name, 1, maxText, false); err != nil {
+	if err := field.Name("name", q.Name, 1, maxText); err != nil {
 		return "", err
 	}
 	if err := p.Admits(); err != nil {

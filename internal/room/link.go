@@ -127,7 +127,7 @@ func (s *Service) linkTo(roomID, token string) string {
 func (q Invitation) check(settings project.Settings) error {
 	name, user := error(nil), "user_id"
 	if q.Personal {
-		name, user = field.Text("user_info.name", q.Name, 1, maxText, false), "user_info.client_user_id"
+		name, user = field.Name("user_info.name", q.Name, 1, maxText), "user_info.client_user_id"
 	}
 	if err := firstError(name, field.Text(user, q.UserID, 0, maxText, false), field.Range("expires_in", q.ExpiresIn, 0, maxLinkSeconds)); err != nil {
 		return err

@@ -124,7 +124,7 @@ func (q *Request) check(allowed Entitlements) error {
 	}
 	name := error(nil)
 	if q.Name != "" || q.StartAt.IsZero() {
-		name = field.Text("name", q.Name, 1, maxText, false)
+		name = field.Name("name", q.Name, 1, maxText)
 	}
 	breakout := 0
 	if q.BreakoutRooms != nil {
@@ -134,7 +134,7 @@ func (q *Request) check(allowed Entitlements) error {
 		name,
 		field.Range("max_participants", q.MaxParticipants, 1, allowed.MaxParticipants),
 		field.Range("empty_timeout", q.EmptyTimeout, 0, maxEmptyTimeout),
-		field.Text("metadata.room_title", q.Title, 1, maxText, false),
+		field.Name("metadata.room_title", q.Title, 1, maxText),
 		field.Text("metadata.welcome_message", q.WelcomeMessage, 0, maxWelcome, true),
 		field.Text("client_room_id", q.ClientRoomID, 0, maxText, false),
 		field.Text("external_user_id", q.ExternalUserID, 0, maxText, false),

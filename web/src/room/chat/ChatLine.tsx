@@ -44,12 +44,13 @@ export const ChatLine = memo(function ChatLine({ line, answers, onReply }: Props
         </p>
       )}
       <p className="chat-text" dir="auto">
-        {linkify(line.text).map(({ text, href }, i) =>
+        {linkify(line.text).map(({ text, href, host }, i) =>
           href === undefined ? (
             text
           ) : (
             <a key={i} href={href} dir="ltr" target="_blank" rel="noopener noreferrer">
               {text}
+              {host !== undefined && <span className="small quiet"> ({host})</span>}
             </a>
           ),
         )}

@@ -36,6 +36,15 @@ describe('addresses in a text', () => {
     'www.example.org',
   ])('are not seen in %j', (text) => expect(linkify(text)).toEqual([{ text }]));
 
+  test.each([
+    ['https://\u0430\u0440\u0440\u04cf\u0435.com/', 'xn--80ak6aa92e.com'],
+    ['https://m\u00fcnchen.example:8443/x', 'xn--mnchen-3ya.example:8443'],
+    ['http://0x7f.1/', '127.0.0.1'],
+    ['https://\uff45xample.org', 'example.org'],
+    ['https://Example.ORG:443/A?b#c', undefined],
+    ['http://127.0.0.1:8080/r/x', undefined],
+  ])('show the host that %j leads to', (text, host) => expect(linkify(text).map((piece) => piece.host)).toEqual([host]));
+
   test('never hold what would be HTML, or turns the direction of writing', () => {
     expect(links('<a href="https://example.org" onclick=x>')).toEqual(['https://example.org/']);
     expect(links('https://example.org/"><img src=x>')).toEqual(['https://example.org/']);

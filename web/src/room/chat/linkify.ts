@@ -2,6 +2,8 @@
 export interface Piece {
   text: string;
   href?: string;
+  /** The host as browsers call it, where the address was written with letters that may look like others. */
+  host?: string;
 }
 
 // An address ends where a space does, at a quote or bracket that it cannot
@@ -29,7 +31,8 @@ export function linkify(text: string): Piece[] {
     const href = addressOf(written);
     if (href === null) continue;
     words(match.index);
-    pieces.push({ text: written, href });
+    const host = honestHost(written, href);
+    pieces.push(host === undefined ? { text: written, href } : { text: written, href, host });
     end = match.index + written.length;
   }
   words(text.length);
@@ -45,6 +48,15 @@ function trim(address: string): string {
     if (!unopened && !/[.,;:!?*_~…]/.test(last)) return address;
     address = address.slice(0, -1);
   }
+}
+
+/** The host of an address in ASCII, if that is not what was written. */
+function honestHost(written: string, href: string): string | undefined {
+  const { host } = new URL(href);
+  const read = /^https?:\/\/([^/?#]*)/i.exec(written)?.[1] ?? '';
+  const port = /^https:/i.test(written) ? ':443' : ':80';
+  const plain = read.toLowerCase();
+  return plain === host || plain === host + port ? undefined : host;
 }
 
 function addressOf(written: string): string | null {

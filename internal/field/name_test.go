@@ -1,0 +1,74 @@
+package field
+
+import (
+	"testing"
+	"unicode"
+
+	"parley/internal/fault"
+)
+
+func TestName(t *testing.T) {
+	t.Parallel()
+	for _, good := range []string{
+		"Amina", "7", "?", "é", "e\u0301", "李雷", "\u202fA", // letters, numbers, punctuation
+		"علی\u200cرضا", "क्\u200dष", "\u200fשלום\u200e", "\u061cA", "\u0600\u0661", // what scripts need
+		"👩\u200d👩\u200d👧", "❤\ufe0f", "🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F", "\U0001FAE8", // emoji
+	} {
+		if err := Name("name", good, 1, 255); err != nil {
+			t.Errorf("%q: %v", good, err)
+		}
+	}
+	const unseen = "name must contain at least one visible character"
+	hidden := func(code string) string { return "name must not contain the invisible character U+" + code }
+	for bad, want := range map[string]string{
+		"":                 "name must have 1 to 255 characters and not be blank",
+		"\u3164":           unseen,
+		"\u2800":           unseen,
+		"\u115f\u1160":     unseen,
+		"\u200d":           unseen,
+		"\u200e \u200f":    unseen,
+		"\ufe0f":           unseen,
+		"\u034f":           unseen,
+		"\u0301":           unseen,
+		"\u200b":           hidden("200B"),
+		"A\u200b":          hidden("200B"),
+		"\u00ad":           hidden("00AD"),
+		"\u2066":           hidden("2066"),
+		"\u202e\u202dHost": hidden("202E"),
+		"Host\u2069":       hidden("2069"),
+		"A\ufeff":          hidden("FEFF"),
+		"A\u2060":          hidden("2060"),
+		"A\u2028B":         hidden("2028"),
+		"A\U000E0067":      hidden("E0067"),
+	} {
+		if err := Name("name", bad, 1, 255); !fault.Is(err, fault.Invalid) || err.Error() != want {
+			t.Errorf("%q: %v, want %s", bad, err, want)
+		}
+	}
+	if err := Name("title", "", 0, 255); err != nil {
+		t.Errorf("an optional one: %v", err)
+	}
+}
+
+// Whatever passes shows something, and turns nothing around.
+func FuzzName(f *testing.F) {
+	for _, seed := range []string{"Amina", "\u202eevil", "\u3164", "👩\u200d👧", "علی\u200cرضا"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if Name("name", text, 1, 255) != nil {
+			return
+		}
+		shown := false
+		for _, c := range text {
+			if c >= 0x202A && c <= 0x202E || c >= 0x2066 && c <= 0x2069 || unicode.IsControl(c) {
+				t.Errorf("%q holds U+%04X", text, c)
+			}
+			shown = shown || unicode.IsGraphic(c) && !unicode.IsSpace(c) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c) ||
+				unicode.In(c, unicode.Cf, unicode.Co) || !unicode.In(c, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.C)
+		}
+		if !shown {
+			t.Errorf("%q shows nothing", text)
+		}
+	})
+}
