@@ -16,6 +16,8 @@ import (
 // patience is how long a caller waits for the index to be read.
 const patience = 900 * time.Millisecond
 
+var errNoProject = fault.New(fault.NotFound, "project_not_found", "there is no such project")
+
 var errNoKey = fault.New(fault.NotFound, "api_key_not_found", "there is no such API key")
 
 // ByAPIKey returns the key whose text is given, in any slot, with the ring of
@@ -86,9 +88,10 @@ type index struct {
 
 	mu      sync.RWMutex
 	hashes  map[[sha256.Size]byte]string
-	changed map[string]uint64 // projects to be read anew, with the time of their change
-	all     uint64            // when all had to be read anew; 0 when they need not
-	clock   uint64            // counts changes
+	owners  map[string]struct{} // the projects: each has a key
+	changed map[string]uint64   // projects to be read anew, with the time of their change
+	all     uint64              // when all had to be read anew; 0 when they need not
+	clock   uint64              // counts changes
 }
 
 func newIndex() *index {
@@ -99,9 +102,40 @@ func newIndex() *index {
 
 // project returns whose key it is; NotFound when it is nobody's, and
 // Unavailable when that cannot be said.
-func (x *index) project(ctx context.Context, store Store, hash [sha256.Size]byte) (string, error) {
-	if projectID, err := x.look(hash); err != errIncomplete {
-		return projectID, err
+func (x *index) project(ctx context.Context, store Store, hash [sha256.Size]byte) (projectID string, err error) {
+	err = x.complete(ctx, store, func() (err error) { projectID, err = x.look(hash); return err })
+	if err == errIncomplete { // changed again, but not by what the caller waited for
+		err = errNoKey
+	}
+	return projectID, err
+}
+
+// has returns nil for a project that exists, NotFound for one that does not,
+// and Unavailable when that cannot be said.
+func (x *index) has(ctx context.Context, store Store, projectID string) error {
+	err := x.complete(ctx, store, func() error {
+		x.mu.RLock()
+		defer x.mu.RUnlock()
+		_, known := x.owners[projectID]
+		switch {
+		case known:
+			return nil
+		case x.all != 0 || len(x.changed) > 0:
+			return errIncomplete
+		}
+		return errNoProject
+	})
+	if err == errIncomplete { // changed again, but not by what the caller waited for
+		err = errNoProject
+	}
+	return err
+}
+
+// complete looks something up, and reads the index first where it has to. The
+// error of look is errIncomplete when the index changed again meanwhile.
+func (x *index) complete(ctx context.Context, store Store, look func() error) error {
+	if err := look(); err != errIncomplete {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -109,19 +143,15 @@ func (x *index) project(ctx context.Context, store Store, hash [sha256.Size]byte
 	case <-x.reading:
 		defer func() { x.reading <- struct{}{} }()
 	case <-ctx.Done():
-		return "", &fault.Error{Kind: fault.Unavailable, Code: "unavailable", Message: "the database does not answer, try again in a moment", Err: ctx.Err()}
+		return &fault.Error{Kind: fault.Unavailable, Code: "unavailable", Message: "the database does not answer, try again in a moment", Err: ctx.Err()}
 	}
-	if projectID, err := x.look(hash); err != errIncomplete {
-		return projectID, err // somebody else has read it meanwhile
+	if err := look(); err != errIncomplete {
+		return err // somebody else has read it meanwhile
 	}
 	if err := x.read(ctx, store); err != nil {
-		return "", err
+		return err
 	}
-	projectID, err := x.look(hash)
-	if err == errIncomplete { // changed again, but not by what the caller waited for
-		err = errNoKey
-	}
-	return projectID, err
+	return look()
 }
 
 var errIncomplete = errors.New("the index of API keys is not complete")
@@ -145,11 +175,12 @@ func (x *index) read(ctx context.Context, store Store) error {
 	x.mu.RLock()
 	wanted, all := maps.Clone(x.changed), x.all
 	x.mu.RUnlock()
-	found := map[[sha256.Size]byte]string{}
+	found, owners := map[[sha256.Size]byte]string{}, map[string]struct{}{}
 	add := func(hash, projectID string) {
 		var raw [sha256.Size]byte
 		if _, err := hex.Decode(raw[:], []byte(hash)); err == nil {
 			found[raw] = projectID
+			owners[projectID] = struct{}{}
 		}
 	}
 	if all != 0 {
@@ -166,12 +197,13 @@ func (x *index) read(ctx context.Context, store Store) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if all != 0 {
-		x.hashes = found
+		x.hashes, x.owners = found, owners
 		if x.all == all {
 			x.all = 0
 		}
 	} else {
 		maps.Copy(x.hashes, found)
+		maps.Copy(x.owners, owners)
 	}
 	for projectID, at := range wanted {
 		if x.changed[projectID] == at {

@@ -8,13 +8,17 @@ import (
 )
 
 // Ring returns the ring of a project, from memory where it can; NotFound when
-// there is no such project.
+// there is no such project. Whether a project exists is answered from memory, so
+// that a call for an unknown one costs what a call for a known one does.
 func (s *Service) Ring(ctx context.Context, projectID string) (*Ring, error) {
 	if s.distrusted.Load() {
 		return s.readRing(ctx, projectID)
 	}
 	if r, ok := s.rings.Load(projectID); ok {
 		return r.(*Ring), nil
+	}
+	if err := s.index.has(ctx, s.store, projectID); err != nil {
+		return nil, err
 	}
 	generation := s.generation.Load()
 	r, err := s.readRing(ctx, projectID)

@@ -223,3 +223,43 @@ func TestChangesAreToldOnce(t *testing.T) {
 		t.Errorf("an overlap that was swept: %v, told %v", err, told)
 	}
 }
+
+// A call for a project that does not exist asks the database for what a call
+// for one that does asks for: nothing, unless memory is not to be used.
+func TestUnknownProjectsCostTheSame(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := on(storetest.SQLite(t))
+	b.fresh(t)
+	there, db := other(b)
+	cost := func(id string, exists bool) map[string]int {
+		t.Helper()
+		if _, err := there.Ring(ctx, id); (err == nil) != exists || !exists && !fault.Is(err, fault.NotFound) {
+			t.Errorf("%s: %v", id, err)
+		}
+		return db.asked()
+	}
+	cost(b.project, true) // reads the index and the ring, once
+	for range 3 {
+		known, unknown, none := cost(b.project, true), cost(newID(), false), cost("no UUID", false)
+		if len(known)+len(unknown)+len(none) > 0 {
+			t.Errorf("a known project asks for %v, an unknown one for %v, none for %v", known, unknown, none)
+		}
+	}
+	there.Distrust()
+	if known, unknown := cost(b.project, true), cost(newID(), false); len(known) != 4 || !maps.Equal(known, unknown) {
+		t.Errorf("without memory a known project asks for %v, an unknown one for %v", known, unknown)
+	}
+	there.Trust()
+	cost(b.project, true)
+	ring, err := there.Ring(ctx, b.project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, _, err := b.keys.CreateProject(ctx, ring.Organization.ID, "Another")
+	if err != nil {
+		t.Fatal(err)
+	}
+	there.Forget(made.ID)
+	cost(made.ID, true)
+}
