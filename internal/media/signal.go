@@ -2,6 +2,7 @@ package media
 
 import (
 	"context"
+	"strings"
 	"sync"
 
 	"github.com/livekit/livekit-server/pkg/routing"
@@ -94,8 +95,9 @@ type responses struct {
 // WriteMessage changes some things. Without TURN of our own LiveKit names
 // public STUN servers of others, and every browser would tell them its
 // address; a server that is reachable needs none. Nothing is told of other
-// participants who are held back. LiveKit's counts of a room
-// include hidden participants and would give them away. And a stopping server
+// participants who are held back. LiveKit's counts of a room include hidden
+// participants and would give them away; its bound of a room counts them too.
+// Its patch release and node are nobody's business. And a stopping server
 // says goodbye in a way that makes livekit-client come back by itself, as it
 // does when the process was killed.
 func (r *responses) WriteMessage(msg proto.Message) error {
@@ -103,10 +105,13 @@ func (r *responses) WriteMessage(msg proto.Message) error {
 		switch m := res.Message.(type) {
 		case *livekit.SignalResponse_Join:
 			m.Join.IceServers = nil
+			m.Join.ServerInfo = publicInfo(m.Join.ServerInfo)
+			m.Join.ServerVersion, m.Join.ServerRegion = "", ""
 			m.Join.Room, _ = r.news(m.Join.Room)
 			m.Join.OtherParticipants = r.admissions.visible(m.Join.OtherParticipants, r.identity)
 		case *livekit.SignalResponse_Reconnect:
 			m.Reconnect.IceServers = nil
+			m.Reconnect.ServerInfo = publicInfo(m.Reconnect.ServerInfo)
 		case *livekit.SignalResponse_Update:
 			participants := r.admissions.visible(m.Update.Participants, r.identity)
 			if len(participants) == 0 {
@@ -139,12 +144,26 @@ func (r *responses) WriteMessage(msg proto.Message) error {
 	return r.MessageSink.WriteMessage(msg)
 }
 
+// publicInfo is what a participant is told of the server: livekit-client chooses
+// features by the protocol and by the major and minor version, and refuses a server
+// without a version. The patch release, the node and its region are left out.
+func publicInfo(info *livekit.ServerInfo) *livekit.ServerInfo {
+	if info == nil {
+		return nil
+	}
+	version := info.Version
+	if i := strings.LastIndexByte(version, '.'); strings.Count(version, ".") == 2 {
+		version = version[:i] + ".0"
+	}
+	return &livekit.ServerInfo{Edition: info.Edition, Version: version, Protocol: info.Protocol}
+}
+
 // news returns what the participant shall be told of the room, and whether it
 // is anything new: LiveKit tells of a room now and then when somebody, hidden
 // or not, has come or gone.
 func (r *responses) news(rm *livekit.Room) (told *livekit.Room, isNews bool) {
 	told = proto.CloneOf(rm)
-	told.NumParticipants, told.NumPublishers = 0, 0
+	told.NumParticipants, told.NumPublishers, told.MaxParticipants = 0, 0, 0
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	isNews = !proto.Equal(r.room, told)

@@ -61,3 +61,24 @@ func TestCountsStayInside(t *testing.T) {
 		t.Error("what goes to others was changed")
 	}
 }
+
+// A participant learns what livekit-client needs of the server, and no more.
+func TestServerStaysVague(t *testing.T) {
+	info := &livekit.ServerInfo{Version: "1.13.5", Protocol: 17, Region: "here", NodeId: "ND_1", DebugInfo: "x", AgentProtocol: 3}
+	want := &livekit.ServerInfo{Version: "1.13.0", Protocol: 17}
+	join := &livekit.JoinResponse{Room: &livekit.Room{MaxParticipants: 26}, ServerInfo: info, ServerVersion: "1.13.5", ServerRegion: "here"}
+	back := &livekit.ReconnectResponse{ServerInfo: info}
+	r := &responses{MessageSink: &roomSink{}}
+	for _, msg := range []*livekit.SignalResponse{{Message: &livekit.SignalResponse_Join{Join: join}},
+		{Message: &livekit.SignalResponse_Reconnect{Reconnect: back}}} {
+		if err := r.WriteMessage(msg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !proto.Equal(join.ServerInfo, want) || !proto.Equal(back.ServerInfo, want) || join.ServerVersion+join.ServerRegion != "" || join.Room.MaxParticipants != 0 {
+		t.Errorf("told %v, %v", join, back)
+	}
+	if info.Version != "1.13.5" {
+		t.Error("what LiveKit holds was changed")
+	}
+}

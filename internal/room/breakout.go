@@ -3,6 +3,7 @@ package room
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -39,12 +40,20 @@ func (s *Service) OpenBreakouts(ctx context.Context, roomID, seatKey string, q O
 	var opened []Breakout
 	err := s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		opened = nil
-		if _, err := s.hostSeat(ctx, r, seatKey); err != nil {
+		host, err := s.hostSeat(ctx, r, seatKey)
+		if err != nil {
 			return err
 		}
 		all, err := s.store.Breakouts(ctx, r.ID)
 		if err != nil {
 			return err
+		}
+		if err := q.toHosts(ctx, s, r, host); err != nil {
+			return err
+		}
+		if wait := openAgain(all, len(q.Names), now); wait > 0 {
+			return &fault.Error{Kind: fault.Exhausted, Code: "too_many_attempts", RetryAfter: wait,
+				Message: fmt.Sprintf("a room may open %d breakout rooms an hour, try again later", maxOpenedHourly)}
 		}
 		if open := len(places(all)); open+len(q.Names) > r.BreakoutRooms {
 			return fault.New(fault.Conflict, "too_many_breakouts", "this room may have %d breakout rooms, and %d are open", r.BreakoutRooms, open)
@@ -69,12 +78,43 @@ func (s *Service) OpenBreakouts(ctx context.Context, roomID, seatKey string, q O
 	return opened, nil
 }
 
+// maxOpenedHourly bounds the breakout rooms that a room opens in an hour, open or
+// closed since: each is a row that lives as long as its room.
+const maxOpenedHourly = 6 * maxBreakoutRooms
+
+// openAgain returns how long to wait until n more breakout rooms may be opened;
+// 0 for now. all are in the order of their opening.
+func openAgain(all []Breakout, n int, now time.Time) time.Duration {
+	i := len(all) + n - maxOpenedHourly - 1 // has to be an hour old
+	if i < 0 {
+		return 0
+	}
+	return max(0, all[min(i, len(all)-1)].OpenedAt.Add(time.Hour).Sub(now))
+}
+
+// toHosts refuses that a co-host moves a host.
+func (q Opening) toHosts(ctx context.Context, s *Service, r *Room, by Seat) error {
+	if by.Role == Host || len(q.Assign) == 0 {
+		return nil
+	}
+	seats, err := s.store.Seats(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	for _, seat := range seats {
+		if _, named := q.Assign[seat.ID]; named && seat.Role == Host {
+			return errHostSeat
+		}
+	}
+	return nil
+}
+
 func (q Opening) check() error {
 	if len(q.Names) == 0 || len(q.Names) > maxBreakoutRooms {
 		return fault.Invalidf("names must have 1 to %d entries", maxBreakoutRooms)
 	}
 	for _, name := range q.Names {
-		if err := field.Text("names", name, 1, maxBreakoutName, false); err != nil {
+		if err := field.Name("names", name, 1, maxBreakoutName); err != nil {
 			return err
 		}
 	}
@@ -112,8 +152,8 @@ func (s *Service) deal(ctx context.Context, r *Room, q Opening, opened []Breakou
 }
 
 // Move says where somebody belongs from now: in a breakout room that is open,
-// or, with 0, in the room itself. Everybody may move themselves, hosts and
-// co-hosts anybody. An empty identity is the caller's own.
+// or, with 0, in the room itself. Everybody may move themselves, hosts
+// anybody, co-hosts anybody but hosts. An empty identity is the caller's own.
 func (s *Service) Move(ctx context.Context, roomID, seatKey, identity string, to int) error {
 	err := s.change(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
 		own, err := s.ownSeat(ctx, r, seatKey)
@@ -127,6 +167,9 @@ func (s *Service) Move(ctx context.Context, roomID, seatKey, identity string, to
 			}
 			if seat, err = s.store.Seat(ctx, r.ID, identity); err != nil {
 				return err
+			}
+			if seat.Role == Host && own.Role != Host {
+				return errHostSeat
 			}
 		}
 		place, err := s.openBreakout(ctx, r, to)

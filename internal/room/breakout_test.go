@@ -244,3 +244,59 @@ func TestWhoMayDoWhat(t *testing.T) {
 	}
 	refused(t, open(guest(1).SeatKey), fault.Gone, "room_ended", "this room has ended")
 }
+
+// A co-host may not move a host, in neither way.
+func TestCoHostMovesNoHost(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ctx, two := t.Context(), 2
+	id, link := h.create(t, room.Request{MaxParticipants: 5, BreakoutRooms: &two})
+	ada := h.enter(t, id, host(1, link), "PA_1")
+	co := guest(2)
+	co.Link = h.invite(t, id, room.Invitation{Role: room.CoHost})
+	second := h.enter(t, id, co, "PA_2")
+	const sentence = "a co-host may not do this to a host"
+	_, err := h.OpenBreakouts(ctx, id, co.SeatKey, room.Opening{Names: []string{"One"}, Assign: map[string]int{ada.Seat.ID: 0}})
+	refused(t, err, fault.Forbidden, "not_host", sentence)
+	if _, err := h.OpenBreakouts(ctx, id, co.SeatKey, room.Opening{Names: []string{"One"}, Assign: map[string]int{second.Seat.ID: 0}}); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, h.Move(ctx, id, co.SeatKey, ada.Seat.ID, 1), fault.Forbidden, "not_host", sentence)
+	if err := h.Move(ctx, id, guest(1).SeatKey, ada.Seat.ID, 1); err != nil {
+		t.Errorf("a host moves themselves: %v", err)
+	}
+}
+
+// Opening and closing again and again comes to an end, until an hour is over.
+func TestBreakoutsAnHour(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ctx, most := t.Context(), 16
+	id, link := h.create(t, room.Request{MaxParticipants: 5, BreakoutRooms: &most})
+	h.enter(t, id, host(1, link), "PA_1")
+	names := make([]string, most)
+	for i := range names {
+		names[i] = "Room"
+	}
+	open := func() error {
+		_, err := h.OpenBreakouts(ctx, id, guest(1).SeatKey, room.Opening{Names: names})
+		if err == nil {
+			err = h.CloseBreakouts(ctx, id, guest(1).SeatKey)
+		}
+		return err
+	}
+	for range 6 {
+		if err := open(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := open()
+	refused(t, err, fault.Exhausted, "too_many_attempts", "a room may open 96 breakout rooms an hour, try again later")
+	if wait := fault.From(err).RetryAfter; wait <= 59*time.Minute || wait > time.Hour {
+		t.Errorf("again in %s", wait)
+	}
+	h.clock.pass(time.Hour)
+	if err := open(); err != nil {
+		t.Errorf("after an hour: %v", err)
+	}
+}

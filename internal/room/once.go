@@ -118,7 +118,7 @@ func (s *Service) keep(ctx context.Context, o *Once, answer []byte, now time.Tim
 // name, Gone when the room is over. exclusive keeps the body from being used as
 // a call to join_room that is signed over its body alone (see Invitation.Signed).
 func (s *Service) MarkAttendance(ctx context.Context, roomID, name string, body []byte, exclusive bool) error {
-	if err := field.Text("user_info.name", name, 1, maxText, false); err != nil {
+	if err := field.Name("user_info.name", name, 1, maxText); err != nil {
 		return err
 	}
 	return s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {

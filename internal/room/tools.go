@@ -14,8 +14,9 @@ import (
 // asking are of the moment, and written nowhere.
 
 var (
-	errRemoved = fault.New(fault.Forbidden, "removed", "a host removed you from this room")
-	errNobody  = fault.New(fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
+	errRemoved  = fault.New(fault.Forbidden, "removed", "a host removed you from this room")
+	errHostSeat = fault.New(fault.Forbidden, "not_host", "a co-host may not do this to a host")
+	errNobody   = fault.New(fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
 )
 
 // subject returns the seats of a host or co-host and of whom they mean.
@@ -28,7 +29,7 @@ func (s *Service) subject(ctx context.Context, r *Room, seatKey, identity string
 	case fault.Is(err, fault.NotFound), err == nil && seat.Hidden:
 		err = errNobody
 	case err == nil && seat.Role == Host && host.Role != Host:
-		err = fault.New(fault.Forbidden, "not_host", "a co-host may not do this to a host")
+		err = errHostSeat
 	}
 	return host, seat, err
 }
