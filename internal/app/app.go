@@ -65,6 +65,7 @@ type App struct {
 	quick    sync.Mutex // held while the quick start file is brought up to date
 	baseURL  string
 	handler  http.Handler
+	failures manage.Failures // nil without rate limits
 	ready    atomic.Bool
 }
 
@@ -161,6 +162,7 @@ func (a *App) wire(ctx context.Context) error {
 		limits = newBounds(now)
 	}
 	a.shareWithNodes(limits)
+	a.failures = limits.management()
 	trusted, err := a.cfg.TrustedPrefixes()
 	if err != nil {
 		return err
@@ -180,7 +182,7 @@ func (a *App) wire(ctx context.Context) error {
 		v4:     v4.NewHandler(a.rooms, a.projects, a.keys, a.hooks, now, v4.Options{Zone: zone, Limits: limits.legacy(), Uses: a.gateway.counts, Companion: companions}),
 		v5:     reads,
 		join:   join.NewHandler(a.rooms, limits.join(), now),
-		manage: manage.NewHandler(a.projects, rotating{a.keys, a}, a.rooms, a.tokens, provider, a.hooks),
+		manage: manage.NewHandler(a.projects, rotating{a.keys, a}, a.rooms, a.tokens, provider, a.hooks, a.failures),
 		rtc:    a.engine.Handler(),
 		docs:   docs,
 		page:   roomPage,
@@ -252,7 +254,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	servers := []*http.Server{a.server(a.handler)}
 	listeners := []net.Listener{a.listener}
 	if a.metrics != nil {
-		servers, listeners = append(servers, a.server(a.metricsHandler())), append(listeners, a.metrics)
+		servers, listeners = append(servers, a.server(readOnly(a.metricsHandler()))), append(listeners, a.metrics)
 	}
 	failed := make(chan error, len(servers))
 	for i, s := range servers {

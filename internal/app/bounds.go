@@ -6,6 +6,7 @@ import (
 
 	"parley/internal/api/join"
 	"parley/internal/api/legacy"
+	"parley/internal/api/manage"
 	"parley/internal/key"
 	"parley/internal/live"
 	"parley/internal/project"
@@ -54,6 +55,14 @@ func (b bounds) join() join.Limiter {
 		return nil
 	}
 	return b.links
+}
+
+// management is what the management API asks.
+func (b bounds) management() manage.Failures {
+	if b.failures == nil {
+		return nil
+	}
+	return b.failures
 }
 
 // legacy is what versions 3 and 4 ask.

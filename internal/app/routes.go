@@ -6,12 +6,14 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"parley/internal/api/manage"
 	"parley/internal/api/page"
 	"parley/internal/api/v5"
 	"parley/internal/api/web"
@@ -26,7 +28,7 @@ type routes struct{ v3, v4, v5, join, manage, rtc, docs, page http.Handler }
 // routes decides by the path which part answers. It is no http.ServeMux: that
 // one redirects paths that are not clean, and a signature would not survive.
 func (a *App) routes(parts routes, trusted []netip.Prefix) http.Handler {
-	metrics := a.guarded(a.metricsHandler())
+	metrics, health := web.ReadOnly(a.guarded(a.metricsHandler())), web.ReadOnly(http.HandlerFunc(a.health))
 	signalling := media.Paths()
 	choose := func(path string) (string, http.Handler) {
 		switch {
@@ -45,7 +47,7 @@ func (a *App) routes(parts routes, trusted []netip.Prefix) http.Handler {
 		case slices.Contains(signalling, path):
 			return "media", parts.rtc
 		case path == "/healthz":
-			return "other", http.HandlerFunc(a.health)
+			return "other", health
 		case path == "/metrics":
 			return "other", metrics
 		case page.IsDocs(path):
@@ -53,11 +55,15 @@ func (a *App) routes(parts routes, trusted []netip.Prefix) http.Handler {
 		}
 		return "page", parts.page
 	}
-	return web.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	var all http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, part := choose(r.URL.Path)
 		requests.WithLabelValues(name).Inc()
 		part.ServeHTTP(w, r)
-	}), trusted, a.log, func(w http.ResponseWriter, r *http.Request) {
+	})
+	if strings.HasPrefix(a.baseURL, "https://") {
+		all = web.HTTPSOnly(all)
+	}
+	return web.Wrap(all, trusted, a.log, func(w http.ResponseWriter, r *http.Request) {
 		if within(r.URL.Path, "/api/v5") {
 			v5.Fail(w, r)
 			return
@@ -80,8 +86,8 @@ func noSuchAPI(w http.ResponseWriter, _ *http.Request) {
 	web.JSON(w, http.StatusNotFound, plainError{Error: "there is no such version of the API"})
 }
 
-// health answers 200 when the database takes writes, the media engine runs and
-// this very answer goes out. A Redis that is gone does not make it fail, nor
+// health answers 200 when the database answers and no write failed lately for
+// lack of space, the media engine runs and this very answer goes out. A Redis that is gone does not make it fail, nor
 // does what the media engine says meanwhile: it is gone for all nodes, and they
 // go on answering what they can.
 func (a *App) health(w http.ResponseWriter, r *http.Request) {
@@ -97,6 +103,10 @@ func (a *App) health(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
 	note("database", a.db.Ping(ctx))
+	if err := a.db.Writable(); err != nil && report["database"] == "ok" {
+		note("database", err)
+		report["database"] = "read_only"
+	}
 	if a.redis == nil || a.redis.Available() {
 		note("media", a.engine.Healthy())
 	} else if a.engine.Healthy() != nil {
@@ -118,6 +128,9 @@ func (a *App) health(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(report)
 }
 
+// readOnly is web.ReadOnly, for the files in which web is the built page.
+func readOnly(next http.Handler) http.Handler { return web.ReadOnly(next) }
+
 // guarded asks for a management token.
 func (a *App) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -126,12 +139,16 @@ func (a *App) guarded(next http.Handler) http.Handler {
 			token = ""
 		}
 		if _, err := a.tokens.Authenticate(r.Context(), token); err != nil {
-			f := fault.From(err)
+			f := fault.From(manage.TooManyFailures(r, a.failures, err))
 			web.LogError(r, f.Err)
 			status := http.StatusServiceUnavailable
-			if f.Kind == fault.Unauthorized {
+			switch f.Kind {
+			case fault.Unauthorized:
 				status = http.StatusUnauthorized
 				w.Header().Set("WWW-Authenticate", `Bearer realm="management"`)
+			case fault.Exhausted:
+				status = http.StatusTooManyRequests
+				w.Header().Set("Retry-After", strconv.Itoa(max(1, int((f.RetryAfter+time.Second-1)/time.Second))))
 			}
 			web.JSON(w, status, plainError{Error: f.Message})
 			return

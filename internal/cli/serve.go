@@ -45,6 +45,9 @@ func (c serveCommand) Run(ctx context.Context, s *streams) error {
 		// half as often is cheaper, and still far from what a machine has.
 		debug.SetGCPercent(200)
 	}
+	if err := app.PrivateFiles(c.DataDir, log); err != nil {
+		return err
+	}
 	var a *app.App
 	if service != nil {
 		a, err = app.NewSupervised(ctx, c.Config, log, service)
@@ -59,6 +62,12 @@ func (c serveCommand) Run(ctx context.Context, s *streams) error {
 
 // supervise runs the service as a child process until ctx ends.
 func (c serveCommand) supervise(ctx context.Context, s *streams) error {
+	lines := &logWriter{to: s.err}
+	defer lines.flush()
+	log := newLogger(c.Config, lines)
+	if err := app.PrivateFiles(c.DataDir, log); err != nil {
+		return err
+	}
 	held, err := app.Reserve(ctx, c.Config)
 	if err != nil {
 		return err
@@ -69,9 +78,7 @@ func (c serveCommand) supervise(ctx context.Context, s *streams) error {
 		return err
 	}
 	held.CloseListeners() // the copies stay
-	lines := &logWriter{to: s.err}
-	defer lines.flush()
-	status, err := supervise.Run(ctx, supervise.Options{Files: files, Log: newLogger(c.Config, lines), Stopping: func() {
+	status, err := supervise.Run(ctx, supervise.Options{Files: files, Log: log, Stopping: func() {
 		held.Stopping()
 		// Whoever connects from now on is refused, and does not wait for
 		// a service that will not come.
@@ -92,6 +99,9 @@ type resealCommand struct {
 
 // Run implements the command.
 func (c resealCommand) Run(ctx context.Context, s *streams) error {
+	if err := app.PrivateFiles(c.DataDir, nil); err != nil {
+		return err
+	}
 	done, err := app.Reseal(ctx, c.Config)
 	if err != nil {
 		return err

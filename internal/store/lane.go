@@ -215,12 +215,14 @@ func (l *lane) transact(jobs []*job, careful bool) (again []*job, next bool) {
 	ctx, cancel := l.context()
 	defer cancel()
 	if err := l.conn.flush(ctx); err != nil {
+		l.db.noteFailure(err)
 		l.contended = contended(err)
 		l.abandon()
 		return jobs, true
 	}
 	err := l.conn.commit(ctx)
 	if err != nil {
+		l.db.noteFailure(err)
 		l.drop() // what it has done is unknown
 	}
 	for _, j := range ran {
@@ -251,6 +253,7 @@ func (l *lane) turn(j *job) (lost bool) {
 	if j.err == nil {
 		j.err = l.conn.keep(ctx)
 	}
+	l.db.noteFailure(j.err)
 	return j.err != nil && l.conn.undo(ctx) != nil
 }
 

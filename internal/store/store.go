@@ -27,6 +27,8 @@ type DB struct {
 
 	awaited  atomic.Int64  // how many a lane waits for in the queue; 0 while none does
 	gathered chan struct{} // tells it that they are there
+
+	full atomic.Pointer[writeFailure] // the last write that found no room; nil for none
 }
 
 // engine is one sort of database.

@@ -331,9 +331,15 @@ func TestFullDisk(t *testing.T) {
 			})
 		}
 	}
+	if err := g.db.Writable(); err != nil {
+		t.Errorf("before: %v", err)
+	}
 	g.together(t, callers...)
 	g.check(t, true, good...)
 	g.check(t, false, bad)
+	if g.db.Writable() == nil || g.db.Ping(ctx) != nil {
+		t.Error("a full disk is not reported, or counts as a database that is away")
+	}
 }
 
 // While a transaction is under way no other process writes: what was read in

@@ -4,9 +4,12 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
+	"time"
 
 	"parley/internal/api/web"
+	"parley/internal/fault"
 	"parley/internal/operator"
 )
 
@@ -24,11 +27,30 @@ func (s *operations) authenticate(r *http.Request) (*http.Request, error) {
 	}
 	t, err := s.tokens.Authenticate(r.Context(), clear)
 	if err != nil {
-		return r, err
+		return r, TooManyFailures(r, s.failures, err)
 	}
 	info := web.From(r.Context())
 	info.Note = append(info.Note, slog.String("token_id", t.ID), slog.String("token_name", t.Name))
 	return r.WithContext(context.WithValue(r.Context(), tokenKey{}, t)), nil
+}
+
+// Failures bounds how often one address may fail to show who it is.
+type Failures interface {
+	Failed(a netip.Addr) (over bool, retryAfter time.Duration)
+}
+
+// TooManyFailures returns what to answer to a call whose token was refused with err:
+// Exhausted where its address has failed too often. limit may be nil for none.
+func TooManyFailures(r *http.Request, limit Failures, err error) error {
+	if limit == nil || !fault.Is(err, fault.Unauthorized) {
+		return err
+	}
+	over, retryAfter := limit.Failed(web.From(r.Context()).Client)
+	if !over {
+		return err
+	}
+	return &fault.Error{Kind: fault.Exhausted, Code: "too_many_attempts", RetryAfter: retryAfter,
+		Message: "too many failed authentications from your address, try again later"}
 }
 
 // caller is the token of this call.

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/live"
 	"parley/internal/operator"
 	"parley/internal/room"
 )
@@ -50,7 +53,7 @@ func testOrganizations(t *testing.T, b *bench) {
 	}
 	b.refused("PATCH", "/organizations/"+id, m{"currency": "euro"}, 400, "invalid_request", "currency must be three capital letters of ISO 4217, such as EUR")
 	b.refused("PATCH", "/organizations/"+id, m{"name": "Other", "plan": "silver"}, 400, "invalid_request", `plan must be one that the configuration knows (default, gold), not "silver"`)
-	b.contract.With(wrap(NewHandler(b.projects, b.keys, b.rooms, b.tokens, known{}, b.hooks)), func() {
+	b.contract.With(wrap(NewHandler(b.projects, b.keys, b.rooms, b.tokens, known{}, b.hooks, nil)), func() {
 		b.refused("PATCH", "/organizations/"+id, m{"plan": "gold"}, 400, "invalid_request", "plan must be empty: without a plan provider no plan is known here")
 		if none := b.ok("PATCH", "/organizations/"+id, m{"plan": ""}); none["plan"] != "" {
 			t.Errorf("%v", none)
@@ -317,11 +320,19 @@ func testEveryOperation(t *testing.T, b *bench) {
 				t.Errorf("%s of nothing: %d %v", o.ID, status, out)
 			}
 		}
-		b.contract.With(wrap(NewHandler(b.projects, b.keys, b.rooms, failing{err: errors.New("secret cause")}, known{}, b.hooks)), func() {
+		b.contract.With(wrap(NewHandler(b.projects, b.keys, b.rooms, failing{err: errors.New("secret cause")}, known{}, b.hooks, nil)), func() {
 			b.refused(o.Method, path, nil, 500, "internal", "internal error")
 		})
-		b.contract.With(wrap(NewHandler(b.projects, b.keys, b.rooms, failing{err: gone}, known{}, b.hooks)), func() {
+		b.contract.With(wrap(NewHandler(b.projects, b.keys, b.rooms, failing{err: gone}, known{}, b.hooks, nil)), func() {
 			b.refused(o.Method, path, nil, 503, "unavailable", gone.Message)
+		})
+		over := live.NewLimiter(1, time.Now)
+		over.Failed(netip.Addr{})
+		wrong := http.Header{"Authorization": {"Bearer pt_other"}}
+		b.contract.With(wrap(NewHandler(b.projects, b.keys, b.rooms, b.tokens, known{}, b.hooks, everybody{over})), func() {
+			if status, out := b.send(o.Method, path, wrong, nil); status != 429 || out["error"].(m)["code"] != "too_many_attempts" {
+				t.Errorf("%s after too many failures: %d %v", o.ID, status, out)
+			}
 		})
 	}
 	b.refused("GET", "/nothing", nil, 404, "not_found", "there is no such path in the management API")
@@ -329,6 +340,12 @@ func testEveryOperation(t *testing.T, b *bench) {
 		t.Errorf("an unknown path without a token: %d", answer.StatusCode)
 	}
 }
+
+// everybody has one address.
+type everybody struct{ *live.Limiter }
+
+// Failed implements Failures.
+func (e everybody) Failed(netip.Addr) (bool, time.Duration) { return e.Limiter.Failed(netip.Addr{}) }
 
 // failing is a database that is gone, or a mistake of ours.
 type failing struct {
@@ -338,4 +355,30 @@ type failing struct {
 
 func (f failing) Authenticate(context.Context, string) (operator.Token, error) {
 	return operator.Token{}, f.err
+}
+
+// An address that fails too often is told so, and a live token still passes.
+func TestFailuresAreLimited(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	limit := live.NewLimiter(120, func() time.Time { return time.Unix(1_800_000_000, 0) })
+	h := wrap(NewHandler(b.projects, b.keys, b.rooms, b.tokens, known{}, b.hooks, limit))
+	call := func(token string) int {
+		r := httptest.NewRequest(http.MethodGet, "/api/manage/tokens", nil)
+		r.RemoteAddr = "192.0.2.7:1234"
+		r.Header.Set("Authorization", "Bearer "+token)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if over := w.Code == http.StatusTooManyRequests; over != (w.Header().Get("Retry-After") != "") {
+			t.Errorf("%d with Retry-After %q", w.Code, w.Header().Get("Retry-After"))
+		}
+		return w.Code
+	}
+	got := map[int]int{}
+	for range 400 {
+		got[call("wrong")]++
+	}
+	if got[401] != 120 || got[429] != 280 || call(b.token) != 200 {
+		t.Errorf("400 wrong tokens got %v, and the live one %d", got, call(b.token))
+	}
 }

@@ -16,6 +16,7 @@ var statuses = map[fault.Kind]int{
 	fault.Unauthorized: http.StatusUnauthorized,
 	fault.NotFound:     http.StatusNotFound,
 	fault.Conflict:     http.StatusConflict,
+	fault.Exhausted:    http.StatusTooManyRequests,
 	fault.Unavailable:  http.StatusServiceUnavailable,
 }
 
@@ -35,7 +36,7 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	switch status {
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", `Bearer realm="management"`)
-	case http.StatusServiceUnavailable:
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int((f.RetryAfter+time.Second-1)/time.Second))))
 	}
 	tell(w, status, f.Code, f.Message)

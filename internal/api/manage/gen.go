@@ -86,6 +86,7 @@ const (
 	RefusalErrorCodeRoomOver             RefusalErrorCode = "room_over"
 	RefusalErrorCodeTargetNotPaused      RefusalErrorCode = "target_not_paused"
 	RefusalErrorCodeTokenNotFound        RefusalErrorCode = "token_not_found"
+	RefusalErrorCodeTooManyAttempts      RefusalErrorCode = "too_many_attempts"
 	RefusalErrorCodeUnauthorized         RefusalErrorCode = "unauthorized"
 	RefusalErrorCodeUnavailable          RefusalErrorCode = "unavailable"
 	RefusalErrorCodeUnsupportedMediaType RefusalErrorCode = "unsupported_media_type"
@@ -125,6 +126,8 @@ func (e RefusalErrorCode) Valid() bool {
 	case RefusalErrorCodeTargetNotPaused:
 		return true
 	case RefusalErrorCodeTokenNotFound:
+		return true
+	case RefusalErrorCodeTooManyAttempts:
 		return true
 	case RefusalErrorCodeUnauthorized:
 		return true
@@ -761,6 +764,9 @@ type NotJSON = Refusal
 
 // TooLarge defines model for TooLarge.
 type TooLarge = Refusal
+
+// TooManyRequests defines model for TooManyRequests.
+type TooManyRequests = Refusal
 
 // Unauthorized defines model for Unauthorized.
 type Unauthorized = Refusal

@@ -82,7 +82,7 @@ func setup(t *testing.T) *bench {
 	_, token, err := b.tokens.Create(t.Context(), "test")
 	must(t, err)
 	b.token = token.Reveal()
-	b.contract = contract.New(t, description(t), wrap(NewHandler(b.projects, b.keys, b.rooms, b.tokens, known{"default", "gold"}, b.hooks)))
+	b.contract = contract.New(t, description(t), wrap(NewHandler(b.projects, b.keys, b.rooms, b.tokens, known{"default", "gold"}, b.hooks, nil)))
 	return b
 }
 

@@ -48,7 +48,7 @@ func LogError(r *http.Request, err error) {
 	}
 }
 
-// Wrap gives every request an id, recovers from panics and writes the access
+// Wrap gives every request an id, sets the security headers, recovers from panics and writes the access
 // log: method, path, status, size, duration. Addresses are logged without
 // their query, which may hold a token. fail writes the answer to a request
 // whose handler panicked before it wrote anything.
@@ -58,6 +58,7 @@ func Wrap(next http.Handler, trusted []netip.Prefix, log *slog.Logger, fail func
 		info := &Request{ID: newRequestID(), Client: clientAddr(r, trusted)}
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, info))
 		rec := &recorder{ResponseWriter: w}
+		protect(w, r)
 		defer func() {
 			if v := recover(); v != nil && v != http.ErrAbortHandler {
 				log.Error("a handler panicked", "request_id", info.ID, "panic", v, "stack", string(debug.Stack()))

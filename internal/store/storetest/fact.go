@@ -20,6 +20,9 @@ func (s *suite) TestMediaSecret(t *testing.T) {
 }
 
 func (s *suite) TestPing(t *testing.T) {
+	if err := s.db.Writable(); err != nil {
+		t.Error(err)
+	}
 	if err := s.db.Ping(context.Background()); err != nil {
 		t.Fatal(err)
 	}

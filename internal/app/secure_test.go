@@ -1,0 +1,86 @@
+package app
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"parley/internal/config"
+)
+
+// A database that answers but can write nothing is not healthy.
+func TestHealthOnAFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if runtime.GOOS != "linux" || syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m") != nil {
+		t.Skip("a file system of a few megabytes needs Linux and root")
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
+	s := start(t, func(c *config.Config) { c.DataDir = filepath.Join(dir, "data") })
+	health := func() (int, string) {
+		answer, err := http.Get(s.app.BaseURL() + "/healthz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		body, _ := io.ReadAll(answer.Body)
+		return answer.StatusCode, string(body)
+	}
+	if status, body := health(); status != 200 || !strings.Contains(body, `"database":"ok"`) {
+		t.Errorf("before: %d %s", status, body)
+	}
+	f, err := os.Create(filepath.Join(dir, "filler"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	_ = f.Close()
+	eventually(t, "the full disk is noticed", func() bool {
+		status, body := health()
+		return status == 503 && strings.Contains(body, `"database":"read_only"`) && strings.Contains(body, `"status":"unavailable"`)
+	})
+	if err := os.Remove(f.Name()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestHealthAndMetricsAreRead(t *testing.T) {
+	s := start(t, func(c *config.Config) { c.PublicURL = "https://meet.example.org"; c.MetricsListen = "127.0.0.1:0" })
+	local := "http://" + s.app.listener.Addr().String()
+	for _, url := range []string{local + "/healthz", local + "/metrics", "http://" + s.app.metrics.Addr().String() + "/metrics"} {
+		for _, method := range []string{"POST", "DELETE", "PUT", "OPTIONS"} {
+			r, err := http.NewRequest(method, url, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Authorization", "Bearer "+s.AdminToken)
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = answer.Body.Close()
+			if answer.StatusCode != 405 || answer.Header.Get("Allow") != "GET, HEAD" {
+				t.Errorf("%s %s: %d, Allow %q", method, url, answer.StatusCode, answer.Header.Get("Allow"))
+			}
+		}
+	}
+	for path, policy := range map[string]string{"/healthz": "default-src 'none'; frame-ancestors 'none'", "/api/v3/x": "default-src 'none'; frame-ancestors 'none'",
+		"/r/x": "script-src 'self'", "/docs": "script-src 'self'"} {
+		answer, err := http.Get(local + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		h := answer.Header
+		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") != "no-referrer" ||
+			h.Get("Strict-Transport-Security") != "max-age=2592000" || !strings.Contains(h.Get("Content-Security-Policy"), policy) {
+			t.Errorf("%s: %v", path, h)
+		}
+	}
+}

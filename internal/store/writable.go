@@ -1,0 +1,52 @@
+package store
+
+import (
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// readOnlyFor is how long the database counts as read-only after a write that
+// found no room. It is three heartbeats of a node, which write too, so that a
+// disk that stays full is not reported as healthy in between.
+const readOnlyFor = 15 * time.Second
+
+// writeFailure is a write that failed although the database answers.
+type writeFailure struct {
+	err error
+	at  time.Time
+}
+
+// Writable returns why a write failed in the last 15 seconds although the
+// database answers: a full disk, an I/O error, a file system or server that takes
+// no writes. It asks the database nothing.
+func (db *DB) Writable() error {
+	if f := db.full.Load(); f != nil && time.Since(f.at) < readOnlyFor {
+		return f.err
+	}
+	return nil
+}
+
+// noteFailure remembers an error of a write for Writable.
+func (db *DB) noteFailure(err error) {
+	if err != nil && outOfRoom(err) {
+		db.full.Store(&writeFailure{err: err, at: time.Now()})
+	}
+}
+
+// outOfRoom reports an error after which other writes fail too, and reads do not.
+func outOfRoom(err error) bool {
+	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
+		switch lite.Code() & 0xff {
+		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY:
+			return true
+		}
+		return false
+	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	// Disk full, I/O error, read-only transaction (Appendix A).
+	return ok && (pg.Code == "53100" || pg.Code == "58030" || pg.Code == "25006")
+}
