@@ -11,7 +11,7 @@ PAGE := web/dist/app/index.html
 PAGE_SOURCES := $(shell find web/src web/docs web/build web/public docs/api client/testdata/vectors.json web/index.html web/*.ts web/package.json -type f 2>/dev/null) internal/api/join/openapi.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-setup test-go test-web test-browser fuzz lint gen bench clean
+.PHONY: help run build test test-setup test-go test-web test-browser fuzz soak lint gen bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -55,6 +55,9 @@ test-browser: build $(BROWSER) ## Test the meeting in a real browser
 
 fuzz: ## Fuzz every parser, ten seconds each
 	test/fuzz.sh
+
+soak: $(PAGE) ## Attack a running server from outside for DURATION (default 1h)
+	SOAK_DURATION=$(or $(DURATION),1h) go test -v -count 1 -timeout 3h -run '^TestFuzz$$' ./test/hostile
 
 lint: $(PAGE) gen ## Check formatting, vet, staticcheck, go.mod and generated code
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt -w on these'; exit 1; }

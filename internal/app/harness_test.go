@@ -57,7 +57,7 @@ func start(t testing.TB, change func(*config.Config)) *server {
 		}
 	})
 	eventually(t, "healthy", func() bool {
-		answer, err := http.Get(s.app.BaseURL() + "/healthz")
+		answer, err := http.Get("http://" + s.app.listener.Addr().String() + "/healthz")
 		if err != nil {
 			return false
 		}

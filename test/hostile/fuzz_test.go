@@ -15,10 +15,10 @@ import (
 
 // TestFuzz attacks an audio and a video room at the same time with random and
 // mutated packets and signal requests, while two honest participants are in
-// each. PARLEY_SOAK is how long, ten seconds if it is not set; PARLEY_SEED
+// each. SOAK_DURATION is how long, ten seconds if it is not set; SOAK_SEED
 // repeats a run.
 func TestFuzz(t *testing.T) {
-	duration, soak := 10*time.Second, os.Getenv("PARLEY_SOAK")
+	duration, soak := 10*time.Second, os.Getenv("SOAK_DURATION")
 	if soak != "" {
 		var err error
 		if duration, err = time.ParseDuration(soak); err != nil {
@@ -26,7 +26,7 @@ func TestFuzz(t *testing.T) {
 		}
 	}
 	seed := rand.Uint64()
-	if text := os.Getenv("PARLEY_SEED"); text != "" {
+	if text := os.Getenv("SOAK_SEED"); text != "" {
 		var err error
 		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
 			t.Fatal(err)
@@ -46,7 +46,6 @@ func TestFuzz(t *testing.T) {
 			}})
 	}
 	before := p.heap()
-	t.Log("goroutines", p.metric("go_goroutines"))
 
 	ctx, cancel := context.WithTimeout(t.Context(), duration)
 	defer cancel()
