@@ -344,14 +344,6 @@ func freeUDPPort(t testing.TB) int {
 	return c.LocalAddr().(*net.UDPAddr).Port
 }
 
-func status(err error) int {
-	var refused *statusError
-	if errors.As(err, &refused) {
-		return refused.status
-	}
-	return 0
-}
-
 // buffer is what the service has logged.
 type buffer struct {
 	mu sync.Mutex

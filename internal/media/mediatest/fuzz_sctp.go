@@ -162,9 +162,9 @@ func openSCTP(ctx context.Context, r *Raw, rnd *rand.Rand) (_ *sctpAttack, err e
 	if a.below, err = a.agent.Dial(ctx, remoteUfrag, remotePwd); err != nil {
 		return nil, err
 	}
-	a.conn, err = dtls.Client(dtlsnet.PacketConnFromConn(a.below), a.below.RemoteAddr(), &dtls.Config{
-		Certificates: []tls.Certificate{certificate}, InsecureSkipVerify: true,
-		SRTPProtectionProfiles: []dtls.SRTPProtectionProfile{dtls.SRTP_AES128_CM_HMAC_SHA1_80}})
+	a.conn, err = dtls.ClientWithOptions(dtlsnet.PacketConnFromConn(a.below), a.below.RemoteAddr(),
+		dtls.WithCertificates(certificate), dtls.WithInsecureSkipVerify(true),
+		dtls.WithSRTPProtectionProfiles(dtls.SRTP_AES128_CM_HMAC_SHA1_80))
 	if err != nil {
 		return nil, err
 	}

@@ -297,6 +297,7 @@ func SyncState(s *livekit.SyncState) *Refusal {
 		if t == nil {
 			return refuse(refusal.SignalRequest, "a state with an empty track")
 		}
+		//lint:ignore SA1019 LiveKit still reads it
 		if r := layers(t.Layers); r != nil {
 			return r
 		}

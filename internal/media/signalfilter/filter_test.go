@@ -81,7 +81,7 @@ func TestRequest(t *testing.T) {
 		"a huge description":        {describe("offer", strings.Repeat("A", 2<<20)), "more than 1048576 bytes"},
 		"a long candidate":          {&livekit.SignalRequest{Message: &livekit.SignalRequest_Trickle{Trickle: &livekit.TrickleRequest{CandidateInit: strings.Repeat("x", 2000)}}}, "candidate of more"},
 		"a candidate for nobody":    {&livekit.SignalRequest{Message: &livekit.SignalRequest_Trickle{Trickle: &livekit.TrickleRequest{Target: 9}}}, "unknown connection"},
-		"a state with a bad layer":  {&livekit.SignalRequest{Message: &livekit.SignalRequest_SyncState{SyncState: &livekit.SyncState{PublishTracks: []*livekit.TrackPublishedResponse{{Track: &livekit.TrackInfo{Layers: []*livekit.VideoLayer{{Quality: -1}}}}}}}}, "quality"},
+		"a state with a bad layer":  {&livekit.SignalRequest{Message: &livekit.SignalRequest_SyncState{SyncState: &livekit.SyncState{PublishTracks: []*livekit.TrackPublishedResponse{{Track: &livekit.TrackInfo{Codecs: []*livekit.SimulcastCodecInfo{{Layers: []*livekit.VideoLayer{{Quality: -1}}}}}}}}}}, "quality"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
