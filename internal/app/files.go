@@ -13,7 +13,8 @@ import (
 // privateFiles are the files of a data directory that hold secrets or personal
 // data. The master key is not among them: a key file with a wider mode is
 // refused, because it may have been read already.
-var privateFiles = []string{"parley.db", "parley.db-wal", "parley.db-shm", QuickstartFile, QuickstartFile + ".new", "parley.lock"}
+var privateFiles = []string{"parley.db", "parley.db-wal", "parley.db-shm",
+	QuickstartFile, QuickstartFile + ".new", "parley.lock"}
 
 // PrivateFiles makes the process create files and directories for its own user
 // only (umask 077), and takes the access of other users from the files of an

@@ -143,7 +143,8 @@ func (x *index) complete(ctx context.Context, store Store, look func() error) er
 	case <-x.reading:
 		defer func() { x.reading <- struct{}{} }()
 	case <-ctx.Done():
-		return &fault.Error{Kind: fault.Unavailable, Code: "unavailable", Message: "the database does not answer, try again in a moment", Err: ctx.Err()}
+		return &fault.Error{Kind: fault.Unavailable, Code: "unavailable",
+			Message: "the database does not answer, try again in a moment", Err: ctx.Err()}
 	}
 	if err := look(); err != errIncomplete {
 		return err // somebody else has read it meanwhile

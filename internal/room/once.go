@@ -101,7 +101,8 @@ func (s *Service) told(ctx context.Context, o *Once, c Created, now time.Time) e
 // keep stores what is told of a success in the transaction of its room. When
 // another process was first, nothing of this one may stay.
 func (s *Service) keep(ctx context.Context, o *Once, answer []byte, now time.Time) error {
-	a, taken := Answer{ID: o.id(), BodyHash: seal.Hash(string(o.Body)), Text: seal.Secret(answer), ExpiresAt: now.Add(keepAnswers)}, errInFlight
+	taken := errInFlight
+	a := Answer{ID: o.id(), BodyHash: seal.Hash(string(o.Body)), Text: seal.Secret(answer), ExpiresAt: now.Add(keepAnswers)}
 	if o.Signature != "" {
 		a.BodyHash, a.Text, a.ExpiresAt, taken = "", "", now.Add(o.For), errReplayed
 	}

@@ -77,14 +77,15 @@ type linking func(ctx context.Context, roomID string, once *room.Once) (link str
 // link answers a call that makes a link. read reads the fields; what is wrong
 // with one of them is noted in the object.
 func (s *Server) link(c *call, answer func(room.Created) any, read func() (linking, error)) error {
-	return s.api.Make(c.w, c.r, c.project, c.body, legacy.Making{Answer: answer, Signed: c.signed, Read: func() (legacy.Make, []string, error) {
-		var make linking
-		roomID, err := c.roomAnd(func() (err error) { make, err = read(); return err })
-		return func(ctx context.Context, once *room.Once) (room.Created, error) {
-			link, err := make(ctx, roomID, once)
-			return room.Created{ID: roomID, FinalLink: link}, err
-		}, nil, err
-	}})
+	return s.api.Make(c.w, c.r, c.project, c.body, legacy.Making{Answer: answer, Signed: c.signed,
+		Read: func() (legacy.Make, []string, error) {
+			var make linking
+			roomID, err := c.roomAnd(func() (err error) { make, err = read(); return err })
+			return func(ctx context.Context, once *room.Once) (room.Created, error) {
+				link, err := make(ctx, roomID, once)
+				return room.Created{ID: roomID, FinalLink: link}, err
+			}, nil, err
+		}})
 }
 
 func (s *Server) endRoom(c *call) error {

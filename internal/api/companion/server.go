@@ -92,15 +92,16 @@ func (s *Server) Register(mux *web.Mux, prefix string) {
 // own. read reads the fields that change, and names those without effect.
 func (s *Server) Reschedule(w http.ResponseWriter, r *http.Request, read func(o *web.Object) (q room.Change, ignored []string, err error), answer func(room.Created) any) {
 	s.handle(w, r, route{method: http.MethodPost, admits: true, serve: func(c *call) error {
-		return s.api.Make(c.w, c.r, c.project, c.body, legacy.Making{Answer: answer, Signed: c.signed, Read: func() (legacy.Make, []string, error) {
-			var q room.Change
-			var ignored []string
-			roomID, err := c.roomAnd(func() (err error) { q, ignored, err = read(c.fields); return err })
-			return func(ctx context.Context, once *room.Once) (room.Created, error) {
-				q.Once = once
-				return s.rooms.Reschedule(ctx, c.project, roomID, q)
-			}, ignored, err
-		}})
+		return s.api.Make(c.w, c.r, c.project, c.body, legacy.Making{Answer: answer, Signed: c.signed,
+			Read: func() (legacy.Make, []string, error) {
+				var q room.Change
+				var ignored []string
+				roomID, err := c.roomAnd(func() (err error) { q, ignored, err = read(c.fields); return err })
+				return func(ctx context.Context, once *room.Once) (room.Created, error) {
+					q.Once = once
+					return s.rooms.Reschedule(ctx, c.project, roomID, q)
+				}, ignored, err
+			}})
 	}})
 }
 

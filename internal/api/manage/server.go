@@ -72,8 +72,10 @@ type operations struct {
 // NewHandler returns the handler of everything under /api/manage/. Nothing
 // there answers without a live management token, not even that a path is
 // unknown. failures may be nil for no limit.
-func NewHandler(projects Projects, keys Keys, rooms Rooms, tokens Tokens, plans Plans, webhooks Webhooks, failures Failures) http.Handler {
-	s := &operations{projects: projects, keys: keys, rooms: rooms, tokens: tokens, plans: plans, webhooks: webhooks, failures: failures}
+func NewHandler(projects Projects, keys Keys, rooms Rooms, tokens Tokens, plans Plans, webhooks Webhooks,
+	failures Failures) http.Handler {
+	s := &operations{projects: projects, keys: keys, rooms: rooms, tokens: tokens, plans: plans,
+		webhooks: webhooks, failures: failures}
 	h := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/manage", BaseRouter: web.NewMux(notFound, notAllowed), ErrorHandlerFunc: badParameter})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Request-ID", web.From(r.Context()).ID)
