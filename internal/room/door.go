@@ -3,6 +3,7 @@ package room
 import (
 	"cmp"
 	"context"
+	"net/netip"
 	"time"
 
 	"parley/internal/fault"
@@ -23,7 +24,8 @@ type Visit struct {
 	Link    string // token of the link's fragment; may be empty
 	SeatKey string // secret the browser keeps; 22 to 128 printable characters, empty only in a preview
 	Name    string
-	Role    Role // the role the page promised; empty when it promised none
+	Role    Role       // the role the page promised; empty when it promised none
+	Client  netip.Addr // where they come from, for what is limited per address
 }
 
 // Preview is what a visitor sees before joining.
@@ -54,7 +56,8 @@ type Admission struct {
 	LogoutURL string
 	Invited   bool // the project lets in only who has a link
 
-	left []string // sessions that the seat's holder has to leave first
+	displaced displaced // whose seat it was
+	left      []string  // sessions that the seat's holder has to leave first
 }
 
 // Preview says what a visitor would find and be at this moment: what is due and
@@ -141,14 +144,18 @@ func (s *Service) Check(ctx context.Context, roomID string) (token string, err e
 // has to wait is told to ask again, which keeps them waiting.
 // Refusals: NotFound, Gone (over), Conflict (room_full, room_not_open,
 // link_taken, waiting_room_full), Forbidden (project, invitation_required,
-// removed, turned_away), Invalid (name).
+// removed, turned_away), Exhausted (too_many_joins), Invalid (name).
 func (s *Service) TakeSeat(ctx context.Context, roomID string, v Visit) (Admission, error) {
 	if err := firstError(field.Name("name", v.Name, 1, maxText), checkSeatKey(v.SeatKey)); err != nil {
 		return Admission{}, err
 	}
+	if err := s.turnBack(ctx, roomID, v); err != nil {
+		return Admission{}, err
+	}
 	var out Admission
+	request := attempt{Visit: v}
 	err := s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) (err error) {
-		out, err = s.seat(ctx, r, v, now)
+		out, err = s.seat(ctx, r, &request, now)
 		return err
 	})
 	if fault.From(err).Code == codeRoomFull && !out.Seat.Hidden {
@@ -156,6 +163,10 @@ func (s *Service) TakeSeat(ctx context.Context, roomID string, v Visit) (Admissi
 	}
 	if err != nil || out.Waiting > 0 {
 		return out, err
+	}
+	for _, session := range out.displaced.sessions {
+		// What fails here the next look repeats.
+		s.note(ctx, "take out a guest whose seat the host has", s.media.Remove(ctx, session, out.displaced.identity), "room_id", roomID)
 	}
 	return out, s.admit(ctx, &out)
 }
@@ -206,14 +217,14 @@ func (s *Service) claimOf(ctx context.Context, r *Room, keyHash string, link Lin
 // in with it keeps it until they leave.
 func (s *Service) giveUp(ctx context.Context, seat Seat) error {
 	seat.KeyHash = "given up: " + seat.ID
-	if seat.State == Reserved {
-		seat.State, seat.HeldUntil = Free, time.Time{}
+	if seat.State != Joined {
+		return s.release(ctx, seat)
 	}
 	return s.store.UpdateSeat(ctx, seat)
 }
 
 // seat finds or makes the visitor's seat, in the transaction that holds the room.
-func (s *Service) seat(ctx context.Context, r *Room, v Visit, now time.Time) (Admission, error) {
+func (s *Service) seat(ctx context.Context, r *Room, v *attempt, now time.Time) (Admission, error) {
 	keyHash := seal.Hash(v.SeatKey)
 	o, err := s.occupancy(ctx, r, now)
 	if err != nil {
@@ -226,6 +237,15 @@ func (s *Service) seat(ctx context.Context, r *Room, v Visit, now time.Time) (Ad
 	mine, err := s.claimOf(ctx, r, keyHash, link)
 	if err != nil {
 		return Admission{}, err
+	}
+	knocks, err := s.knocks(ctx, r)
+	if err != nil {
+		return Admission{}, err
+	}
+	if r.isNewcomer(mine, link, keyHash, knocks) {
+		if err := s.pay(v); err != nil {
+			return Admission{}, err
+		}
 	}
 	r.openFor(mine.role, now)
 	project, err := s.admits(ctx, r, o, now)
@@ -241,7 +261,7 @@ func (s *Service) seat(ctx context.Context, r *Room, v Visit, now time.Time) (Ad
 		}
 	}
 	if r.mustWait(mine, link) {
-		return Admission{Waiting: knockEvery, Link: verdict}, s.knock(ctx, r, keyHash, v.Name, now)
+		return Admission{Waiting: knockEvery, Link: verdict}, s.knock(ctx, r, knocks, keyHash, v.Visit, now)
 	}
 	if mine.seat.KeyHash != keyHash { // who waited may have found a link of their own
 		if err := s.forgetKnocks(ctx, r, func(k Knock) bool { return k.KeyHash == keyHash }); err != nil {
@@ -258,6 +278,7 @@ func (s *Service) seat(ctx context.Context, r *Room, v Visit, now time.Time) (Ad
 		seat = Seat{ID: s.newID(), RoomID: r.ID, UserID: link.UserID, State: Free, CreatedAt: now}
 	}
 	seat.KeyHash, seat.Name, seat.Role = keyHash, v.Name, mine.role
+	seat.Invited = seat.Invited || link.Single || link.UserID != ""
 	out := Admission{Room: r, Link: verdict, LogoutURL: logoutURL(r, project), Invited: project.Settings.InvitationsRequired}
 	if verdict == LinkOK && seat.Hidden != link.Hidden {
 		if out.left, err = s.disconnect(ctx, r, &seat, now, LeftReplaced); err != nil {
@@ -266,7 +287,7 @@ func (s *Service) seat(ctx context.Context, r *Room, v Visit, now time.Time) (Ad
 		seat.Hidden = link.Hidden
 	}
 	if seat.State == Free {
-		if err := s.room(ctx, r, seat); err != nil {
+		if out.displaced, err = s.makeRoom(ctx, r, seat, now); err != nil {
 			return Admission{Seat: seat}, err
 		}
 		seat.State = Reserved
@@ -280,7 +301,7 @@ func (s *Service) seat(ctx context.Context, r *Room, v Visit, now time.Time) (Ad
 	}
 	// Also whoever is in is waited for: the page connects anew, here or
 	// elsewhere, and its old connection may end first.
-	seat.HeldUntil = now.Add(reserveFor)
+	s.hold(&seat, v, now)
 	out.Seat, out.SessionID = seat, SessionID(r.ID, cmp.Or(out.Breakout.Session, r.Session))
 	if mine.known {
 		return out, s.store.UpdateSeat(ctx, seat)

@@ -186,7 +186,7 @@ func TestCancelledBeforeItOpens(t *testing.T) {
 	})
 }
 
-// A seat nobody came for is given up after sixty seconds, one of somebody who
+// A seat nobody came for is given up after twenty seconds, one of somebody who
 // was lost after thirty. Until then the room does not end, however empty.
 func TestSeatsAreGivenUp(t *testing.T) {
 	night(t, func(t *testing.T, h *house) {
@@ -201,9 +201,9 @@ func TestSeatsAreGivenUp(t *testing.T) {
 		if _, err := h.TakeSeat(ctx, id, guest(1)); err != nil {
 			t.Fatal(err)
 		}
-		until(taken.Add(60*time.Second - time.Millisecond))
+		until(taken.Add(20*time.Second - time.Millisecond))
 		full()
-		until(taken.Add(60 * time.Second))
+		until(taken.Add(20 * time.Second))
 		a := h.enter(t, id, guest(3), "PA_3")
 		lost := time.Now()
 		h.leave(a, "PA_3", room.LeftLost)

@@ -14,12 +14,14 @@ func (s *Service) Reconcile(ctx context.Context) { s.reconcile(ctx) }
 
 // The lengths of a wait, for the model.
 const (
-	QuickWait    = quickWait
-	ReserveFor   = reserveFor
-	ReturnWithin = returnWithin
-	KnockKept    = knockKept
-	OutFor       = outFor
-	MaxWaiting   = maxWaiting
+	QuickWait     = quickWait
+	ReserveFor    = reserveFor
+	ConnectWithin = connectWithin
+	RenewBefore   = renewBefore
+	ReturnWithin  = returnWithin
+	KnockKept     = knockKept
+	OutFor        = outFor
+	MaxWaiting    = maxWaiting
 )
 
 // Beat and Watch do once what Run does every second where there may be others.

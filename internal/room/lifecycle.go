@@ -13,8 +13,8 @@ import (
 const (
 	// quickWait is the least time a quick room waits for its first guest.
 	quickWait = 300 * time.Second
-	// reserveFor is how long a seat waits for the connection its token was
-	// issued for.
+	// reserveFor is how long a seat waits for somebody who has been in before:
+	// they ask for it anew, or the server was lost; see connectWithin for others.
 	reserveFor = 60 * time.Second
 	// returnWithin is how long a seat waits for a connection that was lost.
 	returnWithin = 30 * time.Second
@@ -98,7 +98,8 @@ func (r *Room) emptied(at time.Time) {
 func (r *Room) stop(reason EndReason) { r.stopping = reason }
 
 // verdict says whether the room's time is over at now, and how. A room with a
-// taken seat is not empty: somebody is on the way in.
+// taken seat is not empty: somebody is on the way in. Seats that nobody has ever
+// connected to put the end off for as long as one of them is held, and no longer.
 func (r *Room) verdict(now time.Time, o Occupancy) (State, EndReason, bool) {
 	reached := func(t time.Time) bool { return !t.IsZero() && !now.Before(t) }
 	switch {
@@ -110,12 +111,31 @@ func (r *Room) verdict(now time.Time, o Occupancy) (State, EndReason, bool) {
 		return Ended, r.stopping, true
 	case reached(r.endOfDuration()):
 		return Ended, EndedDuration, true
-	case o.Taken == 0 && reached(r.endOfWait()):
+	case o.unused() && reached(after(r.endOfWait(), o.grace())):
 		return Expired, "", true
-	case o.Taken == 0 && reached(r.endOfEmptiness()):
+	case o.unused() && reached(after(r.endOfEmptiness(), o.grace())):
 		return Ended, EndedEmpty, true
 	}
 	return "", "", false
+}
+
+// unused reports whether nobody is in a room, or was in and is waited for.
+func (o Occupancy) unused() bool { return o.Taken == o.Unused }
+
+// grace is how long the end of a room is put off for those on the way in.
+func (o Occupancy) grace() time.Duration {
+	if o.Unused > 0 {
+		return connectWithin
+	}
+	return 0
+}
+
+// after returns a moment d after t; zero for zero.
+func after(t time.Time, d time.Duration) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.Add(d)
 }
 
 // over ends the room.
@@ -132,10 +152,11 @@ func (r *Room) schedule(o Occupancy) {
 	if r.Over() {
 		return
 	}
-	moments := [...]time.Time{o.NextRelease, r.endOfDuration(), r.startsAt(), r.endOfWait(), r.endOfEmptiness()}
+	moments := [...]time.Time{o.NextRelease, r.endOfDuration(), r.startsAt(),
+		after(r.endOfWait(), o.grace()), after(r.endOfEmptiness(), o.grace())}
 	considered := moments[:]
-	if o.Taken > 0 {
-		considered = moments[:3] // somebody is in, or on the way
+	if !o.unused() {
+		considered = moments[:3] // somebody is in, or expected back
 	}
 	for _, t := range considered {
 		if !t.IsZero() && (r.DueAt.IsZero() || t.Before(r.DueAt)) {

@@ -65,10 +65,16 @@ func (m *model) take(rt *rapid.T) (browser int, ok bool) {
 		rt.Fatal(err)
 	}
 	m.seats[n] = s
+	s.gone = false
 	if s.state != room.Joined {
 		s.state = room.Reserved
 	}
-	s.until = m.clock.Now().Add(room.ReserveFor)
+	switch now := m.clock.Now(); {
+	case !s.unused():
+		s.until = now.Add(room.ReserveFor)
+	case s.until.Sub(now) < room.RenewBefore:
+		s.until = now.Add(room.ConnectWithin)
+	}
 	if !m.live {
 		m.session++
 		m.live = true
@@ -95,7 +101,7 @@ func (m *model) report(rt *rapid.T, browser, number int, connection string) {
 func (m *model) joined(browser, number int, connection string, at time.Time) (welcome bool) {
 	m.open()
 	s := m.seats[browser]
-	welcome = !m.over() && m.live && number == m.session && (s.state != room.Free || m.taken() < m.max)
+	welcome = !m.over() && m.live && !s.gone && number == m.session && (s.state != room.Free || m.taken() < m.max)
 	if welcome && !slices.ContainsFunc(m.stays, func(o *stay) bool { return o.browser == browser && o.connection == connection }) {
 		m.stays = append(m.stays, &stay{browser: browser, connection: connection, from: at})
 		s.state, s.connection, s.until = room.Joined, connection, time.Time{}

@@ -76,7 +76,11 @@ type seat struct {
 	state             room.SeatState
 	until             time.Time
 	connection        string
+	gone              bool // its row was deleted, because nobody ever sat in it
 }
+
+// unused is whether nobody has ever sat in it.
+func (s *seat) unused() bool { return s.connection == "" && s.state != room.Joined }
 
 // holds is whether somebody is waited for.
 func (s *seat) holds(now time.Time) bool { return s.until.After(now) }
@@ -129,17 +133,26 @@ func (m *model) release() {
 				s.state, s.connection = room.Joined, o.connection
 			}
 		}
+		s.gone = s.gone || s.unused()
 	}
 }
 
 // fate is what time demands of the room, given who holds a seat.
 func (m *model) fate() (room.State, room.EndReason) {
-	now := m.clock.Now()
+	now, unused := m.clock.Now(), 0
+	for _, s := range m.seats {
+		if s.state == room.Reserved && s.unused() {
+			unused++
+		}
+	}
+	if unused > 0 {
+		now = now.Add(-room.ConnectWithin)
+	}
 	switch {
 	case m.over():
-	case m.state == room.Active && now.Sub(m.started) >= 24*time.Hour:
+	case m.state == room.Active && m.clock.Now().Sub(m.started) >= 24*time.Hour:
 		return room.Ended, room.EndedDuration
-	case m.taken() > 0:
+	case m.taken() > unused:
 	case m.state == room.Open && m.start.IsZero() && now.Sub(m.created) >= max(m.empty, room.QuickWait):
 		return room.Expired, ""
 	case m.state == room.Open && !m.start.IsZero() && now.Sub(m.start) >= 24*time.Hour:
@@ -175,6 +188,7 @@ func (m *model) afterwards() {
 			m.end(s, m.clock.Now(), room.LeftRoomOver)
 		}
 		for _, s := range m.seats {
+			s.gone = s.gone || s.state == room.Reserved && s.unused()
 			s.state, s.until = room.Free, time.Time{}
 		}
 	}

@@ -51,6 +51,13 @@ func (k *reports) keep(r report) {
 	}
 }
 
+// waits reports whether something that was said of a seat's holder waits.
+func (k *reports) waits(identity string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.ContainsFunc(k.kept, func(r report) bool { return r.identity == identity })
+}
+
 func (k *reports) first() (report, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

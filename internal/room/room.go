@@ -133,6 +133,7 @@ type Seat struct {
 	Connection string    // the engine's id of the latest connection
 	HeldUntil  time.Time // until when a connection is waited for; zero when none is
 	RemovedAt  time.Time // when a host took its holder out, who does not come back; zero for who may
+	Invited    bool      // a host let its holder in, or their link is for one person
 	Demoted    bool      // a host took back that they are a co-host: no link makes them one again
 	CreatedAt  time.Time
 }
@@ -189,6 +190,7 @@ type Occupancy struct {
 	Taken       int       // seats reserved or joined, hidden ones aside
 	Joined      int       // seats whose participant is in, hidden ones aside
 	Hidden      int       // hidden seats reserved or joined
+	Unused      int       // of the taken ones, those that nobody has ever connected to
 	NextRelease time.Time // the earliest HeldUntil; zero when there is none
 }
 

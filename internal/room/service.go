@@ -84,6 +84,9 @@ type Store interface {
 	Hands(ctx context.Context, roomID string) ([]Seat, error)
 	InsertSeat(ctx context.Context, s Seat) error
 	UpdateSeat(ctx context.Context, s Seat) error
+	// DeleteUnusedSeat deletes a seat unless somebody has been in with it, and
+	// reports whether it did.
+	DeleteUnusedSeat(ctx context.Context, id string) (bool, error)
 
 	// InsertAttendance reports whether the connection was new.
 	InsertAttendance(ctx context.Context, a Attendance) (bool, error)
@@ -123,6 +126,7 @@ type Service struct {
 	running    sync.Map      // ids of the Once that are under way here
 	plans      Plans         // nil: the technical bounds
 	webhooks   Webhooks
+	newcomers  Newcomers // nil: no limit
 	refusals   refusals
 	reports    reports
 	paces      paces
@@ -390,10 +394,12 @@ func (s *Service) occupancy(ctx context.Context, r *Room, now time.Time) (Occupa
 			continue
 		}
 		seat.HeldUntil = time.Time{}
-		if !seat.keep(present) {
-			seat.State = Free
+		if seat.keep(present) {
+			err = s.store.UpdateSeat(ctx, seat)
+		} else {
+			err = s.release(ctx, seat)
 		}
-		if err := s.store.UpdateSeat(ctx, seat); err != nil {
+		if err != nil {
 			return o, err
 		}
 	}
@@ -416,8 +422,7 @@ func (s *Service) dismiss(ctx context.Context, r *Room, now time.Time, reason Le
 		return err
 	}
 	for _, seat := range seats {
-		seat.State, seat.HeldUntil = Free, time.Time{}
-		if err := s.store.UpdateSeat(ctx, seat); err != nil {
+		if err := s.release(ctx, seat); err != nil {
 			return err
 		}
 	}

@@ -121,12 +121,15 @@ func TestOneHost(t *testing.T) {
 	}
 }
 
-// A host who finds the room full has not used the link up.
+// A host who finds the room full of people who were invited has not used the
+// link up.
 func TestLinkSurvivesAFullRoom(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	id, link := h.create(t, room.Request{MaxParticipants: 1})
-	in := h.enter(t, id, guest(1), "PA_1")
+	expected := guest(1)
+	expected.Link = h.invite(t, id, room.Invitation{Role: room.Guest, Single: true})
+	in := h.enter(t, id, expected, "PA_1")
 	host := guest(2)
 	host.Link, host.Role = link, room.Host
 	_, err := h.TakeSeat(context.Background(), id, host)

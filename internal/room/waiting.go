@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/network"
 )
 
 // The waiting room: while it is on, whoever comes as a guest without a right
@@ -21,6 +22,8 @@ const (
 	outFor = time.Minute
 	// maxWaiting is how many may wait for a room at once.
 	maxWaiting = 50
+	// maxWaitingFrom is how many of them may come from one network.
+	maxWaitingFrom = 40
 )
 
 // Knock is somebody who waits to be let in, or was turned away a moment ago.
@@ -29,6 +32,7 @@ type Knock struct {
 	RoomID     string
 	KeyHash    string // recognises who asks again
 	Name       string
+	Network    string // which limits count it as
 	TurnedAway bool
 	CreatedAt  time.Time // since when they wait
 	KeptUntil  time.Time // when it is forgotten, unless they ask again
@@ -51,38 +55,44 @@ func (k Knock) out(now time.Time) error {
 // for one person alone, is somebody's word for whoever brings it; and who is
 // hidden is not shown to hosts.
 func (r *Room) mustWait(mine claim, link Link) bool {
-	vouched := mine.role != Guest || link.Single || link.UserID != "" || link.Hidden
-	return r.Locks.WaitingRoom && !mine.known && !vouched
+	return r.Locks.WaitingRoom && !mine.known && !vouched(mine, link)
 }
 
 // knock notes that somebody waits, or still does.
-func (s *Service) knock(ctx context.Context, r *Room, keyHash, name string, now time.Time) error {
-	knocks, err := s.store.Knocks(ctx, r.ID)
-	if err != nil {
-		return err
-	}
-	own := Knock{ID: s.newID(), RoomID: r.ID, KeyHash: keyHash}
-	others := 0
+func (s *Service) knock(ctx context.Context, r *Room, knocks []Knock, keyHash string, v Visit, now time.Time) error {
+	own := Knock{ID: s.newID(), RoomID: r.ID, KeyHash: keyHash, Network: network.Of(v.Client).String()}
+	others, neighbours := 0, 0
 	for _, k := range knocks {
 		if k.KeyHash == keyHash {
 			own = k
 		} else if k.waits(now) {
 			others++
+			if k.Network == own.Network {
+				neighbours++
+			}
 		}
 	}
 	if err := own.out(now); err != nil {
 		return err
 	}
 	if !own.waits(now) {
-		if others >= maxWaiting {
+		if others >= maxWaiting || s.newcomers != nil && neighbours >= maxWaitingFrom {
 			return &fault.Error{Kind: fault.Conflict, Code: "waiting_room_full", RetryAfter: knockKept,
 				Message: "too many people wait for this room already, try again in a moment"}
 		}
 		own.TurnedAway, own.CreatedAt = false, now
 	}
 	r.retold = r.retold || !own.CreatedAt.Before(now)
-	own.Name, own.KeptUntil = name, now.Add(knockKept)
+	own.Name, own.KeptUntil = v.Name, now.Add(knockKept)
 	return s.store.PutKnock(ctx, own)
+}
+
+// knocks returns those at the door of a room that has a waiting room.
+func (s *Service) knocks(ctx context.Context, r *Room) ([]Knock, error) {
+	if !r.Locks.WaitingRoom {
+		return nil, nil // then there are none
+	}
+	return s.store.Knocks(ctx, r.ID)
 }
 
 // notOut refuses a look to somebody who was turned away a moment ago.
@@ -163,7 +173,7 @@ func (s *Service) knocker(ctx context.Context, r *Room, seatKey, identity string
 // letIn gives somebody who waits a seat to come to.
 func (s *Service) letIn(ctx context.Context, r *Room, k Knock, now time.Time) error {
 	r.retold = true
-	seat := Seat{ID: k.ID, RoomID: r.ID, KeyHash: k.KeyHash, Name: k.Name, Role: Guest, State: Free, CreatedAt: now}
+	seat := Seat{ID: k.ID, RoomID: r.ID, KeyHash: k.KeyHash, Name: k.Name, Role: Guest, Invited: true, State: Free, CreatedAt: now}
 	if err := s.store.InsertSeat(ctx, seat); err != nil {
 		return err
 	}

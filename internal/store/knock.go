@@ -9,9 +9,9 @@ import (
 
 // PutKnock implements room.Store.
 func (db *DB) PutKnock(ctx context.Context, k room.Knock) error {
-	return db.must(ctx, `INSERT INTO knocks (id, room_id, key_hash, name, turned_away, created_at, kept_until) VALUES ($1, $2, $3, $4, $5, $6, $7)
-		ON CONFLICT (id) DO UPDATE SET name = excluded.name, turned_away = excluded.turned_away, created_at = excluded.created_at, kept_until = excluded.kept_until`,
-		k.ID, k.RoomID, k.KeyHash, k.Name, k.TurnedAway, millis(k.CreatedAt), millis(k.KeptUntil))
+	return db.must(ctx, `INSERT INTO knocks (id, room_id, key_hash, name, network, turned_away, created_at, kept_until) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		ON CONFLICT (id) DO UPDATE SET name = excluded.name, network = excluded.network, turned_away = excluded.turned_away, created_at = excluded.created_at, kept_until = excluded.kept_until`,
+		k.ID, k.RoomID, k.KeyHash, k.Name, k.Network, k.TurnedAway, millis(k.CreatedAt), millis(k.KeptUntil))
 }
 
 // DeleteKnock implements room.Store.
@@ -22,10 +22,10 @@ func (db *DB) DeleteKnock(ctx context.Context, id string) error {
 // Knocks implements room.Store.
 func (db *DB) Knocks(ctx context.Context, roomID string) ([]room.Knock, error) {
 	var all []room.Knock
-	err := db.each(ctx, `SELECT id, room_id, key_hash, name, turned_away, created_at, kept_until FROM knocks WHERE room_id = $1 ORDER BY created_at, id`, []any{roomID},
+	err := db.each(ctx, `SELECT id, room_id, key_hash, name, network, turned_away, created_at, kept_until FROM knocks WHERE room_id = $1 ORDER BY created_at, id`, []any{roomID},
 		func(scan func(...any) error) error {
 			var k room.Knock
-			err := scan(&k.ID, &k.RoomID, &k.KeyHash, &k.Name, &k.TurnedAway, moment{&k.CreatedAt}, moment{&k.KeptUntil})
+			err := scan(&k.ID, &k.RoomID, &k.KeyHash, &k.Name, &k.Network, &k.TurnedAway, moment{&k.CreatedAt}, moment{&k.KeptUntil})
 			all = append(all, k)
 			return err
 		})

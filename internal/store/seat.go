@@ -11,18 +11,18 @@ import (
 func (db *DB) Occupancy(ctx context.Context, roomID string) (room.Occupancy, error) {
 	var o room.Occupancy
 	err := db.one(ctx, nil, `SELECT count(CASE WHEN NOT hidden THEN 1 END), count(CASE WHEN state = 'joined' AND NOT hidden THEN 1 END),
-			count(CASE WHEN hidden THEN 1 END), min(held_until)
+			count(CASE WHEN hidden THEN 1 END), count(CASE WHEN state = 'reserved' AND connection = '' AND NOT hidden THEN 1 END), min(held_until)
 		FROM seats WHERE room_id = $1 AND state <> 'free'`, []any{roomID},
-		&o.Taken, &o.Joined, &o.Hidden, moment{&o.NextRelease})
+		&o.Taken, &o.Joined, &o.Hidden, &o.Unused, moment{&o.NextRelease})
 	return o, err
 }
 
-const seatColumns = `id, room_id, key_hash, name, user_id, role, hidden, breakout, hand, state, connection, held_until, created_at, removed_at, demoted`
+const seatColumns = `id, room_id, key_hash, name, user_id, role, hidden, breakout, hand, state, connection, held_until, created_at, removed_at, demoted, invited`
 
 func scanSeat(scan func(...any) error) (room.Seat, error) {
 	var s room.Seat
 	err := scan(&s.ID, &s.RoomID, &s.KeyHash, &s.Name, &s.UserID, &s.Role, &s.Hidden, &s.Breakout, &s.Hand, &s.State, &s.Connection, moment{&s.HeldUntil}, moment{&s.CreatedAt},
-		moment{&s.RemovedAt}, &s.Demoted)
+		moment{&s.RemovedAt}, &s.Demoted, &s.Invited)
 	return s, err
 }
 
@@ -79,14 +79,23 @@ func (db *DB) seats(ctx context.Context, which, roomID string) ([]room.Seat, err
 
 // InsertSeat implements room.Store.
 func (db *DB) InsertSeat(ctx context.Context, s room.Seat) error {
-	return db.must(ctx, `INSERT INTO seats (`+seatColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+	return db.must(ctx, `INSERT INTO seats (`+seatColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
 		s.ID, s.RoomID, s.KeyHash, s.Name, s.UserID, s.Role, s.Hidden, s.Breakout, s.Hand, s.State, s.Connection, millis(s.HeldUntil), millis(s.CreatedAt),
-		millis(s.RemovedAt), s.Demoted)
+		millis(s.RemovedAt), s.Demoted, s.Invited)
 }
 
 // UpdateSeat implements room.Store.
 func (db *DB) UpdateSeat(ctx context.Context, s room.Seat) error {
 	return db.changed(ctx, noSeat, `UPDATE seats SET name = $2, role = $3, state = $4, connection = $5, held_until = $6,
-			key_hash = $7, user_id = $8, hidden = $9, breakout = $10, hand = $11, removed_at = $12, demoted = $13 WHERE id = $1`,
-		s.ID, s.Name, s.Role, s.State, s.Connection, millis(s.HeldUntil), s.KeyHash, s.UserID, s.Hidden, s.Breakout, s.Hand, millis(s.RemovedAt), s.Demoted)
+			key_hash = $7, user_id = $8, hidden = $9, breakout = $10, hand = $11, removed_at = $12, demoted = $13, invited = $14 WHERE id = $1`,
+		s.ID, s.Name, s.Role, s.State, s.Connection, millis(s.HeldUntil), s.KeyHash, s.UserID, s.Hidden, s.Breakout, s.Hand, millis(s.RemovedAt), s.Demoted, s.Invited)
+}
+
+// DeleteUnusedSeat implements room.Store.
+func (db *DB) DeleteUnusedSeat(ctx context.Context, id string) (deleted bool, err error) {
+	err = db.changed(ctx, noSeat, `DELETE FROM seats WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM attendance WHERE seat_id = $1)`, id)
+	if fault.Is(err, fault.NotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }

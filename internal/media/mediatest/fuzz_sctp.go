@@ -3,7 +3,6 @@ package mediatest
 import (
 	"context"
 	"crypto/sha256"
-	"crypto/tls"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"

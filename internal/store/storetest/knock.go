@@ -12,7 +12,7 @@ func (s *suite) TestKnocks(t *testing.T) {
 	ctx := context.Background()
 	r, elsewhere := s.insert(t, Room(s.project.ID)), s.insert(t, Room(s.project.ID))
 	knock := func(roomID string, n int) room.Knock {
-		return room.Knock{ID: NewID(), RoomID: roomID, KeyHash: texts[n], Name: texts[n], CreatedAt: moment(n), KeptUntil: moment(n + 10)}
+		return room.Knock{ID: NewID(), RoomID: roomID, KeyHash: texts[n], Name: texts[n], Network: "192.0.2.1/32", CreatedAt: moment(n), KeptUntil: moment(n + 10)}
 	}
 	first, second, other := knock(r.ID, 1), knock(r.ID, 2), knock(elsewhere.ID, 1)
 	s.write(t, func(ctx context.Context) error {

@@ -41,7 +41,7 @@ func (s *suite) TestSeat(t *testing.T) {
 		same(t, got, err, seat)
 
 		seat.Name, seat.Role, seat.State, seat.Connection, seat.HeldUntil = text+"!", room.Host, room.Joined, "PA_"+text, time.Time{}
-		seat.Hand = i + 1
+		seat.Hand, seat.Invited = i+1, true
 		update := seat
 		update.RoomID, update.CreatedAt = elsewhere.ID, moment(99) // never change
 		s.write(t, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, update) })
@@ -85,7 +85,7 @@ func (s *suite) TestOccupancy(t *testing.T) {
 	joined, free := seat(r.ID, room.Joined, 2), seat(r.ID, room.Free, 1)
 	other := seat(elsewhere.ID, room.Reserved, 0)
 	s.seats(t, late, early, joined, free, other)
-	occupied(room.Occupancy{Taken: 3, Joined: 1, NextRelease: early.HeldUntil})
+	occupied(room.Occupancy{Taken: 3, Joined: 1, Unused: 2, NextRelease: early.HeldUntil})
 	got, err := s.db.Seats(ctx, r.ID)
 	same(t, got, err, []room.Seat{joined, early, late})
 
@@ -94,7 +94,7 @@ func (s *suite) TestOccupancy(t *testing.T) {
 	s.write(t, func(ctx context.Context) error {
 		return errors.Join(s.db.UpdateSeat(ctx, joined), s.db.UpdateSeat(ctx, early))
 	})
-	occupied(room.Occupancy{Taken: 2, Joined: 1, NextRelease: joined.HeldUntil})
+	occupied(room.Occupancy{Taken: 2, Joined: 1, Unused: 1, NextRelease: joined.HeldUntil})
 
 	early.RemovedAt, early.Demoted = moment(66), true
 	s.write(t, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, early) })
@@ -152,4 +152,29 @@ func (s *suite) TestAttendance(t *testing.T) {
 	if _, err := s.db.InsertAttendance(ctx, connected(ada, "PA_4", 1)); err == nil {
 		t.Fatal("a write outside a transaction")
 	}
+}
+
+func (s *suite) TestDeleteUnusedSeat(t *testing.T) {
+	ctx := context.Background()
+	r := s.insert(t, Room(s.project.ID))
+	unused, used := seat(r.ID, room.Reserved, 1), seat(r.ID, room.Free, 2)
+	s.seats(t, unused, used)
+	s.write(t, func(ctx context.Context) error {
+		_, err := s.db.InsertAttendance(ctx, room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: used.ID, Connection: "PA_1", JoinedAt: moment(3)})
+		return err
+	})
+	for _, c := range []struct {
+		id   string
+		want bool
+	}{{unused.ID, true}, {used.ID, false}, {unused.ID, false}, {NewID(), false}} {
+		deleted := false
+		s.write(t, func(ctx context.Context) (err error) { deleted, err = s.db.DeleteUnusedSeat(ctx, c.id); return err })
+		if deleted != c.want {
+			t.Errorf("seat %s deleted: %v, want %v", c.id, deleted, c.want)
+		}
+	}
+	_, err := s.db.Seat(ctx, r.ID, unused.ID)
+	refused(t, err, fault.NotFound, "seat_not_found")
+	got, err := s.db.Seat(ctx, r.ID, used.ID)
+	same(t, got, err, used)
 }

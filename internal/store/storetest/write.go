@@ -52,7 +52,7 @@ func (s *suite) TestReadYourWrites(t *testing.T) {
 			return err
 		}
 		o, err := s.db.Occupancy(ctx, r.ID)
-		same(t, o, err, room.Occupancy{Taken: 1, NextRelease: taken.HeldUntil})
+		same(t, o, err, room.Occupancy{Taken: 1, Unused: 1, NextRelease: taken.HeldUntil})
 		return nil
 	})
 }

@@ -1,0 +1,26 @@
+package network_test
+
+import (
+	"net/netip"
+	"testing"
+
+	"parley/internal/network"
+)
+
+func TestOf(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"192.0.2.1":          "192.0.2.1/32",
+		"::ffff:192.0.2.1":   "192.0.2.1/32",
+		"2001:db8:0:1::1":    "2001:db8:0:1::/64",
+		"2001:db8:0:1:2::ff": "2001:db8:0:1::/64",
+		"fe80::1%eth0":       "fe80::/64",
+	} {
+		if got := network.Of(netip.MustParseAddr(address)).String(); got != want {
+			t.Errorf("Of(%s) = %s, want %s", address, got, want)
+		}
+	}
+	if got := network.Of(netip.Addr{}); got != (netip.Prefix{}) {
+		t.Errorf("Of(no address) = %s, want the zero prefix", got)
+	}
+}
