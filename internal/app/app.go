@@ -28,6 +28,7 @@ import (
 	"parley/internal/media"
 	"parley/internal/operator"
 	"parley/internal/project"
+	"parley/internal/refusal"
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/store"
@@ -66,6 +67,7 @@ type App struct {
 	baseURL  string
 	handler  http.Handler
 	failures manage.Failures // nil without rate limits
+	refusals *refusal.Recorder
 	ready    atomic.Bool
 }
 
@@ -95,7 +97,8 @@ func NewSupervised(ctx context.Context, cfg config.Config, log *slog.Logger, s *
 }
 
 func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *Exclusive, s *supervise.Service) (_ *App, err error) {
-	a := &App{Exclusive: e, cfg: cfg, log: log, service: s}
+	a := &App{Exclusive: e, cfg: cfg, log: log, service: s,
+		refusals: refusal.NewRecorder(log, time.Now)}
 	defer func() {
 		if err != nil {
 			a.Close()
@@ -159,7 +162,10 @@ func (a *App) wire(ctx context.Context) error {
 	a.rooms.UsePlans(plans{provider: provider, keys: a.keys})
 	var limits bounds
 	if a.cfg.RateLimitsEnabled {
-		limits = newBounds(now)
+		limits = newBounds(a.cfg.NewSeatsPerMinute, now)
+	}
+	if limits.seats != nil {
+		a.rooms.LimitNewcomers(limits.seats)
 	}
 	a.shareWithNodes(limits)
 	a.failures = limits.management()
@@ -181,7 +187,7 @@ func (a *App) wire(ctx context.Context) error {
 			Retirement: v3.Retirement{Deprecated: a.cfg.V3DeprecationDate.Std(), Sunset: a.cfg.V3SunsetDate.Std()}}),
 		v4:     v4.NewHandler(a.rooms, a.projects, a.keys, a.hooks, now, v4.Options{Zone: zone, Limits: limits.legacy(), Uses: a.gateway.counts, Companion: companions}),
 		v5:     reads,
-		join:   join.NewHandler(a.rooms, limits.join(), now),
+		join:   join.NewHandler(a.rooms, limits.join(), a.refusals, now),
 		manage: manage.NewHandler(a.projects, rotating{a.keys, a}, a.rooms, a.tokens, provider, a.hooks, a.failures),
 		rtc:    a.engine.Handler(),
 		docs:   docs,
@@ -251,8 +257,13 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	work.Go(func() { a.gateway.run(background, a.log) })
 	work.Go(func() { a.tend(background) })
 
+	conns, err := a.boundConnections()
+	if err != nil {
+		return err
+	}
 	servers := []*http.Server{a.server(a.handler)}
-	listeners := []net.Listener{a.listener}
+	servers[0].ConnState = conns.state
+	listeners := []net.Listener{conns}
 	if a.metrics != nil {
 		servers, listeners = append(servers, a.server(readOnly(a.metricsHandler()))), append(listeners, a.metrics)
 	}
@@ -268,7 +279,6 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	a.service.Ready()
 	a.log.Info("ready", "url", a.BaseURL(), "listen", a.listener.Addr().String(), "node", a.rooms.Node(), "data_dir", a.cfg.DataDir)
 
-	var err error
 	select {
 	case <-ctx.Done():
 		a.log.Info("stopping: no new work, finishing what is under way")
@@ -333,9 +343,22 @@ func (a *App) Close() {
 	a.Release()
 }
 
+// boundConnections is the listener with the bounds of the configuration.
+func (a *App) boundConnections() (*connections, error) {
+	trusted, err := a.cfg.TrustedPrefixes()
+	if err != nil {
+		return nil, err
+	}
+	most := allowedConnections(a.cfg.MaxConnections)
+	if most < a.cfg.MaxConnections {
+		a.log.Warn("--max-connections was lowered, because the limit of open files (ulimit -n) is low", "max_connections", most)
+	}
+	return newConnections(a.listener, most, a.cfg.MaxConnectionsPerAddress, trusted, a.refusals), nil
+}
+
 func (a *App) server(h http.Handler) *http.Server {
 	return &http.Server{
-		Handler:           h,
+		Handler:           writeDeadlines(h, writeWithin),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,
 		IdleTimeout:       2 * time.Minute,

@@ -25,17 +25,30 @@ const (
 	// wrongLinks is how many wrong room ids and links a minute one address
 	// may try.
 	wrongLinks = 60
+	// connectionChecks is how many connection checks a minute one address may
+	// make.
+	connectionChecks = 30
+	// newSeatsBurst is the time in which an address earns what it may take of
+	// new seats at once: with 60 a minute 25, a class, and 45 in 20 s.
+	newSeatsBurst = 25 * time.Second
 )
 
 // bounds is how often may be called. The zero value bounds nothing.
 type bounds struct {
 	reads, writes   *live.Rate
 	failures, links *live.Limiter
+	checks          *live.Limiter
+	seats           *live.Limiter // nil for no limit on new seats
 }
 
-func newBounds(now func() time.Time) bounds {
-	return bounds{reads: live.NewRate(readsPerSecond, now), writes: live.NewRate(writesPerSecond, now),
-		failures: live.NewLimiter(failedAuthentications, now), links: live.NewLimiter(wrongLinks, now)}
+func newBounds(newSeatsPerMinute int, now func() time.Time) bounds {
+	b := bounds{reads: live.NewRate(readsPerSecond, now), writes: live.NewRate(writesPerSecond, now),
+		failures: live.NewLimiter(failedAuthentications, now), links: live.NewLimiter(wrongLinks, now),
+		checks: live.NewLimiter(connectionChecks, now)}
+	if newSeatsPerMinute > 0 {
+		b.seats = live.NewBurstLimiter(newSeatsPerMinute, newSeatsBurst, now)
+	}
+	return b
 }
 
 // share has them hold on all nodes together.
@@ -47,14 +60,18 @@ func (b bounds) share(with *live.Redis) {
 	b.writes.Share(with, "writes")
 	b.failures.Share(with, "failures")
 	b.links.Share(with, "links")
+	b.checks.Share(with, "checks")
+	if b.seats != nil {
+		b.seats.Share(with, "seats")
+	}
 }
 
 // join is what the join API asks.
-func (b bounds) join() join.Limiter {
+func (b bounds) join() join.Limits {
 	if b.links == nil {
-		return nil
+		return join.Limits{}
 	}
-	return b.links
+	return join.Limits{Guesses: b.links, Checks: b.checks}
 }
 
 // management is what the management API asks.

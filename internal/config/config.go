@@ -66,6 +66,12 @@ type Config struct {
 	PlansFile         string `name:"plans-file" setting:"PARLEY_PLANS_FILE" placeholder:"FILE" help:"YAML file with the plans that the builtin provider knows. Default: none, the plan named default alone."`
 	RateLimitsEnabled bool   `name:"rate-limits-enabled" setting:"PARLEY_RATE_LIMITS_ENABLED" default:"true" negatable:"" help:"Limit how often keys and addresses may call."`
 
+	// NewSeatsPerMinute is 0 (no limit) to 100000.
+	NewSeatsPerMinute int `name:"new-seats-per-minute" setting:"PARLEY_NEW_SEATS_PER_MINUTE" default:"60" help:"Number of guests a minute who may join from one address for the first time; 0 is no limit."`
+	// MaxConnections and MaxConnectionsPerAddress are 0 (no limit) to 1000000.
+	MaxConnections           int `name:"max-connections" setting:"PARLEY_MAX_CONNECTIONS" default:"10000" help:"Number of open connections at once; lowered to what the limit of open files allows. 0 is no limit."`
+	MaxConnectionsPerAddress int `name:"max-connections-per-address" setting:"PARLEY_MAX_CONNECTIONS_PER_ADDRESS" default:"2000" help:"Number of open connections at once from one address that is no trusted proxy; 0 is no limit."`
+
 	LegacyV3KeyHeader             bool `name:"legacy-v3-key-header" setting:"PARLEY_LEGACY_V3_KEY_HEADER" default:"false" negatable:"" help:"Let version 3 calls through with a key and no signature."`
 	LegacyCompanionBodySignatures bool `name:"legacy-companion-body-signatures" setting:"PARLEY_LEGACY_COMPANION_BODY_SIGNATURES" default:"false" negatable:"" help:"Also accept body signatures on the companion routes."`
 	WebhookAllowPrivate           bool `name:"webhook-allow-private" setting:"PARLEY_WEBHOOK_ALLOW_PRIVATE" default:"false" negatable:"" help:"Deliver webhooks to private addresses too."`

@@ -66,6 +66,9 @@ diagnostics-enabled PARLEY_DIAGNOSTICS_ENABLED true
 plan-provider PARLEY_PLAN_PROVIDER builtin
 plans-file PARLEY_PLANS_FILE
 rate-limits-enabled PARLEY_RATE_LIMITS_ENABLED true
+new-seats-per-minute PARLEY_NEW_SEATS_PER_MINUTE 60
+max-connections PARLEY_MAX_CONNECTIONS 10000
+max-connections-per-address PARLEY_MAX_CONNECTIONS_PER_ADDRESS 2000
 legacy-v3-key-header PARLEY_LEGACY_V3_KEY_HEADER false
 legacy-companion-body-signatures PARLEY_LEGACY_COMPANION_BODY_SIGNATURES false
 webhook-allow-private PARLEY_WEBHOOK_ALLOW_PRIVATE false
@@ -207,6 +210,9 @@ gateway_enabled: false
 diagnostics_enabled: false
 plan_provider: none
 rate_limits_enabled: false
+new_seats_per_minute: 30
+max_connections: 500
+max_connections_per_address: 0
 legacy_v3_key_header: true
 legacy_companion_body_signatures: true
 webhook_allow_private: true
@@ -223,7 +229,7 @@ supervise: false
 		RTCUDPPort: 1, RTCTCPPort: 2, RTCNodeIP: "203.0.113.7", TrustedProxies: []string{"10.0.0.0/8", "::1"},
 		DatabaseURL: "postgres://u:p@db/parley", RedisURL: "redis://cache", MasterKeyFile: "/etc/parley/master.key",
 		MetricsListen: "127.0.0.1:9100", SchedulingTimezone: "Europe/Berlin", ClockSkew: Duration(90e9),
-		PlanProvider: PlanProviderNone, LegacyV3KeyHeader: true, LegacyCompanionBodySignatures: true,
+		PlanProvider: PlanProviderNone, NewSeatsPerMinute: 30, MaxConnections: 500, LegacyV3KeyHeader: true, LegacyCompanionBodySignatures: true,
 		WebhookAllowPrivate: true, WebhookAllow: []string{"10.1.0.0/16", "hooks.internal"}, LogLevel: "debug", LogFormat: LogFormatJSON, ConfigFile: c.ConfigFile,
 	}
 	if got, want := dump(c), dump(want); got != want {

@@ -22,6 +22,12 @@ const (
 
 const maxPort = 65535
 
+// Bounds of the limits per address.
+const (
+	maxNewSeats    = 100_000
+	maxConnections = 1_000_000
+)
+
 // Validate returns an error with one sentence for each setting that cannot
 // be, or nil. Each sentence names the flag, the variable and the bound. None
 // repeats a URL that may hold a password, or the master key.
@@ -48,6 +54,9 @@ func (c *Config) Validate() error {
 		plansErr,
 		webhookErr,
 		c.checkV3Dates(),
+		checkLimit("new-seats-per-minute", c.NewSeatsPerMinute, maxNewSeats),
+		checkLimit("max-connections", c.MaxConnections, maxConnections),
+		checkLimit("max-connections-per-address", c.MaxConnectionsPerAddress, maxConnections),
 		checkChoice("log-level", c.LogLevel, "debug", "info", "warn", "error"),
 		checkChoice("log-format", c.LogFormat, LogFormatText, LogFormatJSON),
 	)
@@ -76,6 +85,10 @@ func checkChoice(flag, value string, choices ...string) error {
 	last := len(choices) - 1
 	all := strings.Join(choices[:last], ", ") + " or " + choices[last]
 	return check(slices.Contains(choices, value), flag, "must be %s, not %q", all, value)
+}
+
+func checkLimit(flag string, value, highest int) error {
+	return check(0 <= value && value <= highest, flag, "must be 0 (no limit) or between 1 and %d, not %d", highest, value)
 }
 
 func checkAddress(flag, value string) error {

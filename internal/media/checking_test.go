@@ -1,10 +1,12 @@
 package media_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
 
+	"parley/internal/fault"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
 )
@@ -15,7 +17,7 @@ func TestACheckReachesTheEngineAndNobodyElse(t *testing.T) {
 	h := newHouse(t)
 	check := func() *mediatest.Participant {
 		t.Helper()
-		token, err := h.engine.CheckPass(t.Context())
+		token, err := h.engine.CheckPass(t.Context(), "192.0.2.1/32")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,24 +40,50 @@ func TestACheckReachesTheEngineAndNobodyElse(t *testing.T) {
 	h.expect(t, seen{"r.1", "ada", ada.SID(), ""}, seen{"r.1", "ada", ada.SID(), room.LeftByChoice})
 }
 
-// No more than so many at once.
+// One network has a share of the places, and all together have a bound.
 func TestChecksAreBounded(t *testing.T) {
 	h := newHouse(t)
-	for n := range 17 {
-		token, err := h.engine.CheckPass(t.Context())
-		if err != nil {
-			t.Fatal(err)
+	refused := func(network string, kind fault.Kind, message string) {
+		t.Helper()
+		_, err := h.engine.CheckPass(t.Context(), network)
+		if f := fault.From(err); err == nil || f.Kind != kind || f.Code != "check_busy" || f.Message != message || f.RetryAfter <= 0 || f.RetryAfter > 21*time.Second {
+			t.Errorf("%s: got %v (%+v), want %q", network, err, f, message)
 		}
-		p, err := mediatest.Join(t.Context(), h.url, token)
-		if (err == nil) != (n < 16) {
+	}
+	for n := range 64 {
+		network := fmt.Sprintf("192.0.2.%d/32", n/8)
+		token, err := h.engine.CheckPass(t.Context(), network)
+		if err != nil {
 			t.Fatalf("number %d: %v", n+1, err)
 		}
-		if err == nil {
+		if n%8 == 7 {
+			refused(network, fault.Exhausted, "too many connections are being checked from your network, try again in a moment")
+			p, err := mediatest.Join(t.Context(), h.url, token)
+			if err != nil {
+				t.Fatalf("number %d: %v", n+1, err)
+			}
 			t.Cleanup(p.Vanish)
 		}
 	}
+	refused("198.51.100.7/32", fault.Unavailable, "too many connections are being checked, try again in a moment")
 	if status := h.get(t, "/rtc/validate", h.pass(t, "check", "ada.1", "video")); status != http.StatusUnauthorized {
 		t.Errorf("a check that is over: %d", status)
+	}
+}
+
+// A place is free again when its token has ended.
+func TestChecks_PlacesAreGivenBack(t *testing.T) {
+	h := newHouse(t)
+	h.engine.CheckFor(50 * time.Millisecond)
+	for n := range 8 {
+		if _, err := h.engine.CheckPass(t.Context(), "192.0.2.1/32"); err != nil {
+			t.Fatalf("number %d: %v", n+1, err)
+		}
+	}
+	_, err := h.engine.CheckPass(t.Context(), "192.0.2.1/32")
+	time.Sleep(fault.From(err).RetryAfter)
+	if _, err := h.engine.CheckPass(t.Context(), "192.0.2.1/32"); err != nil {
+		t.Errorf("after the time that was named: %v", err)
 	}
 }
 
@@ -63,7 +91,7 @@ func TestChecksAreBounded(t *testing.T) {
 func TestChecksEnd(t *testing.T) {
 	h := newHouse(t)
 	h.engine.CheckFor(2 * time.Second)
-	token, err := h.engine.CheckPass(t.Context())
+	token, err := h.engine.CheckPass(t.Context(), "192.0.2.1/32")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,6 +49,7 @@ type Engine struct {
 	refusals   *refusal.Recorder
 	connects   connects
 	checkFor   time.Duration
+	checks     checks
 
 	state    atomic.Int32
 	stopIdle chan struct{}

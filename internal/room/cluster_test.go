@@ -243,7 +243,7 @@ func (m member) Tell(_ context.Context, session string, identities []string, mes
 
 func (m member) Admit(string)                                      {}
 func (m member) Pass(room.MediaPass) (string, error)               { return "token", nil }
-func (m member) CheckPass(context.Context) (string, error)         { return "token", nil }
+func (m member) CheckPass(context.Context, string) (string, error) { return "token", nil }
 func (m member) Announce(context.Context, string, room.Info) error { return nil }
 func (m member) Allow(context.Context, string, string, room.Role, room.Grants) error {
 	return nil

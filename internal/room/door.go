@@ -8,6 +8,7 @@ import (
 
 	"parley/internal/fault"
 	"parley/internal/field"
+	"parley/internal/network"
 	"parley/internal/project"
 	"parley/internal/seal"
 )
@@ -118,7 +119,7 @@ func (s *Service) Preview(ctx context.Context, roomID string, v Visit) (Preview,
 
 // Check returns a token with which somebody at the door of a room tries the way
 // to the media engine. It takes no seat, and nothing is written down.
-func (s *Service) Check(ctx context.Context, roomID string) (token string, err error) {
+func (s *Service) Check(ctx context.Context, roomID string, client netip.Addr) (token string, err error) {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
 		return "", err
@@ -131,10 +132,11 @@ func (s *Service) Check(ctx context.Context, roomID string) (token string, err e
 	if _, err := s.admittingProject(ctx, r); err != nil {
 		return "", err
 	}
-	if token, err = s.media.CheckPass(ctx); err != nil {
-		return "", engineAway(err)
+	token, err = s.media.CheckPass(ctx, network.Of(client).String())
+	if err != nil && fault.From(err).Code != CodeCheckBusy {
+		err = engineAway(err)
 	}
-	return token, nil
+	return token, err
 }
 
 // TakeSeat reserves a seat, or gives a visitor's own back, before any token is

@@ -252,7 +252,7 @@ func (e *engine) Pass(p room.MediaPass) (string, error) {
 	return fmt.Sprint("pass for ", p.Identity, " to ", p.Session), e.fail
 }
 
-func (e *engine) CheckPass(context.Context) (string, error) {
+func (e *engine) CheckPass(context.Context, string) (string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return "pass for a check", e.fail

@@ -35,8 +35,10 @@ type Media interface {
 	// Pass returns a signed media token with which the page connects.
 	Pass(p MediaPass) (string, error)
 	// CheckPass returns a token with which a page tries for some seconds whether
-	// media reaches it. It leads into no session of ours and takes no seat.
-	CheckPass(ctx context.Context) (string, error)
+	// media reaches it. It leads into no session of ours and takes no seat. Each
+	// network has a share of the places: Exhausted without one, Unavailable when
+	// all are taken, both with CodeCheckBusy.
+	CheckPass(ctx context.Context, network string) (string, error)
 	// Announce replaces what the pages in a session read of it. An unknown
 	// session is not an error.
 	Announce(ctx context.Context, session string, info Info) error

@@ -18,6 +18,8 @@ import (
 const (
 	// codeTooManyJoins is what an address is told that takes too many new seats.
 	codeTooManyJoins = "too_many_joins"
+	// CodeCheckBusy is what somebody is told who finds no place in the check.
+	CodeCheckBusy = "check_busy"
 	// connectWithin is how long a seat waits for its first connection.
 	connectWithin = 20 * time.Second
 	// renewBefore is how much of that time is left when asking again renews it.

@@ -159,7 +159,7 @@ func TestHostJoinsARoomFullOfGuestsWhoAreIn(t *testing.T) {
 	refused(t, err, fault.Conflict, "room_full", "this room is full: all 3 seats are taken")
 	_, err = h.TakeSeat(t.Context(), id, guest(3))
 	refused(t, err, fault.Conflict, "room_full", "this room is full: all 3 seats are taken")
-	if in, err := h.Welcome(t.Context(), room.SessionID(id, 1), last[2].SeatID); err != nil || in {
+	if in, err := h.Authorize(t.Context(), room.SessionID(id, 1), last[2].SeatID); err != nil || in.Admitted {
 		t.Errorf("who was displaced comes in with their token: %v %v", in, err)
 	}
 }

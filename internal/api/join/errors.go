@@ -7,6 +7,7 @@ import (
 
 	"parley/internal/api/web"
 	"parley/internal/fault"
+	"parley/internal/refusal"
 )
 
 // statuses says, in this one place, what a kind of refusal is for the page.
@@ -28,6 +29,12 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		}
 	}
 	web.LogError(r, f.Err)
+	switch RefusalErrorCode(f.Code) {
+	case RefusalErrorCodeTooManyJoins:
+		s.refusals.Record(refusal.NewSeats, f.Message, "client", web.From(r.Context()).Client, "room_id", r.PathValue("room_id"))
+	case RefusalErrorCodeCheckBusy:
+		s.refusals.Record(refusal.Checks, f.Message, "client", web.From(r.Context()).Client)
+	}
 	status, known := statuses[f.Kind]
 	if !known {
 		status = http.StatusInternalServerError

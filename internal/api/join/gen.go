@@ -90,6 +90,7 @@ func (e Reaction) Valid() bool {
 const (
 	RefusalErrorCodeBodyTooLarge         RefusalErrorCode = "body_too_large"
 	RefusalErrorCodeBreakoutNotFound     RefusalErrorCode = "breakout_not_found"
+	RefusalErrorCodeCheckBusy            RefusalErrorCode = "check_busy"
 	RefusalErrorCodeHidden               RefusalErrorCode = "hidden"
 	RefusalErrorCodeInternal             RefusalErrorCode = "internal"
 	RefusalErrorCodeInvalidRequest       RefusalErrorCode = "invalid_request"
@@ -109,6 +110,7 @@ const (
 	RefusalErrorCodeTooManyAttempts      RefusalErrorCode = "too_many_attempts"
 	RefusalErrorCodeTooManyBreakouts     RefusalErrorCode = "too_many_breakouts"
 	RefusalErrorCodeTooManyInvitations   RefusalErrorCode = "too_many_invitations"
+	RefusalErrorCodeTooManyJoins         RefusalErrorCode = "too_many_joins"
 	RefusalErrorCodeTooOften             RefusalErrorCode = "too_often"
 	RefusalErrorCodeTurnedAway           RefusalErrorCode = "turned_away"
 	RefusalErrorCodeUnavailable          RefusalErrorCode = "unavailable"
@@ -122,6 +124,8 @@ func (e RefusalErrorCode) Valid() bool {
 	case RefusalErrorCodeBodyTooLarge:
 		return true
 	case RefusalErrorCodeBreakoutNotFound:
+		return true
+	case RefusalErrorCodeCheckBusy:
 		return true
 	case RefusalErrorCodeHidden:
 		return true
@@ -160,6 +164,8 @@ func (e RefusalErrorCode) Valid() bool {
 	case RefusalErrorCodeTooManyBreakouts:
 		return true
 	case RefusalErrorCodeTooManyInvitations:
+		return true
+	case RefusalErrorCodeTooManyJoins:
 		return true
 	case RefusalErrorCodeTooOften:
 		return true

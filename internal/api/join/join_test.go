@@ -19,7 +19,9 @@ import (
 
 	"parley/internal/api/contract"
 	"parley/internal/api/join"
+	"parley/internal/fault"
 	"parley/internal/project"
+	"parley/internal/refusal"
 	"parley/internal/room"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
@@ -28,7 +30,8 @@ import (
 // engine is a media engine in which nobody is.
 type engine struct {
 	room.Media
-	away bool
+	away   bool
+	checks error // of the connection check
 }
 
 func (e *engine) Open(context.Context, room.MediaSession) error { return e.err() }
@@ -38,8 +41,10 @@ func (e *engine) Admit(string)                                  {}
 func (e *engine) Participants(context.Context, string) ([]room.Present, error) {
 	return nil, e.err()
 }
-func (e *engine) Pass(room.MediaPass) (string, error)               { return "media token", e.err() }
-func (e *engine) CheckPass(context.Context) (string, error)         { return "a moment", e.err() }
+func (e *engine) Pass(room.MediaPass) (string, error) { return "media token", e.err() }
+func (e *engine) CheckPass(context.Context, string) (string, error) {
+	return "a moment", errors.Join(e.checks, e.err())
+}
 func (e *engine) Announce(context.Context, string, room.Info) error { return e.err() }
 func (e *engine) Allow(context.Context, string, string, room.Role, room.Grants) error {
 	return e.err()
@@ -67,18 +72,21 @@ func (g *guesses) Failed(netip.Addr) (bool, time.Duration) {
 	return g.over.Load(), 2 * time.Second
 }
 
+func (g *guesses) Exhausted(netip.Addr) (bool, time.Duration) { return g.over.Load(), 2 * time.Second }
+
 type m = map[string]any
 
 // place is the join API on a database of its own.
 type place struct {
 	*room.Service
-	t       *testing.T
-	db      *store.DB
-	project project.Project
-	engine  *engine
-	host    string // the identity of the host of the room at hand
-	guesses guesses
-	checker *contract.Checker
+	t                    *testing.T
+	db                   *store.DB
+	project              project.Project
+	engine               *engine
+	host                 string // the identity of the host of the room at hand
+	guesses              guesses
+	checkLimit, newSeats guesses
+	checker              *contract.Checker
 }
 
 func newPlace(t *testing.T) *place {
@@ -90,7 +98,8 @@ func newPlace(t *testing.T) *place {
 	db := storetest.SQLite(t)
 	p := &place{t: t, db: db, project: storetest.Project(t, db), engine: &engine{}}
 	p.Service = room.NewService(db, p.engine, func() string { return "https://meet.example.org" }, time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
-	p.checker = contract.New(t, description, join.NewHandler(p.Service, &p.guesses, time.Now))
+	p.LimitNewcomers(&p.newSeats)
+	p.checker = contract.New(t, description, join.NewHandler(p.Service, join.Limits{Guesses: &p.guesses, Checks: &p.checkLimit}, refusal.NewRecorder(slog.New(slog.DiscardHandler), time.Now), time.Now))
 	return p
 }
 
@@ -334,17 +343,23 @@ func (p *place) door(id string) {
 func (p *place) checks(id, early string) {
 	p.t.Helper()
 	for _, room := range []string{id, early} {
-		before := p.guesses.failed.Load()
+		before := p.checkLimit.failed.Load()
 		if status, a := p.send(room, "/check", m{}); status != 200 || a.MediaToken != "a moment" {
 			p.t.Errorf("%d %+v", status, a)
 		}
-		if n := p.guesses.failed.Load() - before; n != 1 {
+		if n := p.checkLimit.failed.Load() - before; n != 1 {
 			p.t.Errorf("a check counts as %d attempts", n)
 		}
 	}
-	p.guesses.over.Store(true)
-	p.refused(id, "/check", m{}, 429, "too_many_attempts")
-	p.guesses.over.Store(false)
+	p.checkLimit.over.Store(true)
+	p.refused(id, "/check", m{}, 429, "check_busy")
+	p.checkLimit.over.Store(false)
+	p.engine.checks = &fault.Error{Kind: fault.Unavailable, Code: "check_busy", Message: "too many", RetryAfter: time.Second}
+	p.refused(id, "/check", m{}, 503, "check_busy")
+	p.engine.checks = nil
+	p.newSeats.over.Store(true)
+	p.refused(id, "/seats", m{"name": "Zoe", "seat_key": strings.Repeat("z", 43)}, 429, "too_many_joins")
+	p.newSeats.over.Store(false)
 	p.engine.away = true
 	p.refused(id, "/check", m{}, 503, "unavailable")
 	p.engine.away = false

@@ -10,13 +10,14 @@ import (
 
 	"parley/internal/api/web"
 	"parley/internal/fault"
+	"parley/internal/refusal"
 	"parley/internal/room"
 )
 
 // Rooms is what the page needs of the rooms.
 type Rooms interface {
 	Preview(ctx context.Context, roomID string, v room.Visit) (room.Preview, error)
-	Check(ctx context.Context, roomID string) (token string, err error)
+	Check(ctx context.Context, roomID string, client netip.Addr) (token string, err error)
 	TakeSeat(ctx context.Context, roomID string, v room.Visit) (room.Admission, error)
 	OpenBreakouts(ctx context.Context, roomID, seatKey string, q room.Opening) ([]room.Breakout, error)
 	CloseBreakouts(ctx context.Context, roomID, seatKey string) error
@@ -44,17 +45,24 @@ type Limiter interface {
 	Failed(a netip.Addr) (over bool, retryAfter time.Duration)
 }
 
-// Server answers the room page.
-type Server struct {
-	rooms   Rooms
-	guesses Limiter
-	now     func() time.Time
+// Limits bound how often an address may do something; nil is no limit.
+type Limits struct {
+	Guesses Limiter // wrong rooms and links
+	Checks  Limiter // connection checks
 }
 
-// NewHandler returns the handler of everything under /api/join/. guesses may
-// be nil for no limit.
-func NewHandler(rooms Rooms, guesses Limiter, now func() time.Time) http.Handler {
-	s := &Server{rooms: rooms, guesses: guesses, now: now}
+// Server answers the room page.
+type Server struct {
+	rooms    Rooms
+	limits   Limits
+	refusals *refusal.Recorder
+	now      func() time.Time
+}
+
+// NewHandler returns the handler of everything under /api/join/. refusals
+// counts and logs what the limits refuse.
+func NewHandler(rooms Rooms, limits Limits, refusals *refusal.Recorder, now func() time.Time) http.Handler {
+	s := &Server{rooms: rooms, limits: limits, refusals: refusals, now: now}
 	mux := web.NewMux(notFound, notAllowed)
 	h := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/join", BaseRouter: mux})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -130,11 +138,14 @@ func (s *Server) check(w http.ResponseWriter, r *http.Request, roomID string) (s
 	if _, err := read(w, r); err != nil {
 		return "", err
 	}
-	// A check costs the engine more than a guess costs us.
-	if err := s.guessed(r); err != nil {
-		return "", err
+	client := web.From(r.Context()).Client
+	if s.limits.Checks != nil {
+		if over, retryAfter := s.limits.Checks.Failed(client); over {
+			return "", &fault.Error{Kind: fault.Exhausted, Code: string(RefusalErrorCodeCheckBusy), RetryAfter: retryAfter,
+				Message: "your network has checked its connection too often, try again in a moment"}
+		}
 	}
-	return s.rooms.Check(r.Context(), roomID)
+	return s.rooms.Check(r.Context(), roomID, client)
 }
 
 // TakeSeat implements ServerInterface.
@@ -156,7 +167,8 @@ func (s *Server) takeSeat(w http.ResponseWriter, r *http.Request, roomID string)
 	if err != nil {
 		return room.Admission{}, err
 	}
-	v := room.Visit{Name: o.RequiredText("name"), SeatKey: o.RequiredText("seat_key"), Link: text(o.Text("link")), Role: room.Role(text(o.Text("role")))}
+	v := room.Visit{Name: o.RequiredText("name"), SeatKey: o.RequiredText("seat_key"), Link: text(o.Text("link")), Role: room.Role(text(o.Text("role"))),
+		Client: web.From(r.Context()).Client}
 	if err := o.Err(); err != nil {
 		return room.Admission{}, err
 	}
@@ -192,10 +204,10 @@ func read(w http.ResponseWriter, r *http.Request) (*web.Object, error) {
 // guessed notes a wrong guess of a room or a link: the ids and tokens are
 // random, and this bounds how many can be tried.
 func (s *Server) guessed(r *http.Request) error {
-	if s.guesses == nil {
+	if s.limits.Guesses == nil {
 		return nil
 	}
-	over, retryAfter := s.guesses.Failed(web.From(r.Context()).Client)
+	over, retryAfter := s.limits.Guesses.Failed(web.From(r.Context()).Client)
 	if !over {
 		return nil
 	}

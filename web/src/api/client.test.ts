@@ -42,7 +42,7 @@ describe('a no', () => {
     expect(busy.answer).toEqual({ is: 'refused', refusal: { code: 'too_many_attempts', reason: null, waitMs: 40_000 } });
   });
 
-  test.each(['too_many_attempts', 'turned_away'])('for %s always has a time to wait', async (code) => {
+  test.each(['too_many_attempts', 'too_many_joins', 'turned_away'])('for %s always has a time to wait', async (code) => {
     const { answer } = await ask(() => refuse(429, { error: { code, message: 'x' } }));
     expect(answer).toMatchObject({ refusal: { waitMs: 30_000 } });
   });

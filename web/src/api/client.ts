@@ -42,6 +42,9 @@ export type Answer<T> =
   /** No answer, or one that says: not now. */
   | { is: 'unreachable'; waitMs: number };
 
+/** Refusals that hold for a while and end by themselves. */
+const timed: RefusalCode[] = ['too_many_attempts', 'too_many_joins', 'turned_away'];
+
 /** When a refusal holds for a while and nobody said how long. */
 const unnamedWait = 30_000;
 
@@ -186,5 +189,5 @@ function readRefusal(body: unknown, waitMs: number): Refusal | null {
   if (typeof body !== 'object' || body === null || !('error' in body)) return null;
   const { error } = body as { error?: Partial<Schemas['Refusal']['error']> };
   if (typeof error?.code !== 'string') return null;
-  return { code: error.code, reason: error.reason ?? null, waitMs: error.code === 'too_many_attempts' || error.code === 'turned_away' ? waitMs || unnamedWait : waitMs };
+  return { code: error.code, reason: error.reason ?? null, waitMs: timed.includes(error.code) ? waitMs || unnamedWait : waitMs };
 }

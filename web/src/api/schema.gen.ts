@@ -46,6 +46,12 @@ export interface paths {
          *     no seat: hosts read the name and let them in or turn them away. Asking
          *     again keeps them waiting; who does not for ten seconds is forgotten.
          *     Whoever was let in once comes in from then on.
+         *     Each address has a limit on new seats and on new people who wait, 60 a
+         *     minute unless the operator says otherwise; one more is a 429
+         *     `too_many_joins` with Retry-After. Whoever has a seat or waits already,
+         *     or has a link for one person or for a host, is not counted. In a full
+         *     room without a host, a host is given the seat of a guest who came without
+         *     such a link.
          */
         post: operations["takeSeat"];
         delete?: never;
@@ -69,8 +75,9 @@ export interface paths {
          * A token to try the way to the media engine
          * @description For whoever may see the room's preview. The token opens a place beside
          *     all rooms, for twenty seconds: nobody is seen or heard there, no seat is
-         *     taken and nothing is counted. Each call counts as an attempt of the
-         *     address it comes from.
+         *     taken and nothing is counted. Eight browsers of one address check at once,
+         *     and sixty-four in all; an address checks thirty times a minute. More is
+         *     `check_busy`: a 429 for the address, a 503 for all, with Retry-After.
          */
         post: operations["checkConnection"];
         delete?: never;
@@ -755,7 +762,7 @@ export interface components {
         Refusal: {
             error: {
                 /** @enum {string} */
-                code: "invalid_request" | "unsupported_media_type" | "body_too_large" | "room_not_found" | "room_ended" | "room_not_open" | "room_full" | "project_inactive" | "project_suspended" | "link_taken" | "invitation_required" | "removed" | "turned_away" | "waiting_room_full" | "too_many_invitations" | "not_host" | "not_in_room" | "breakout_not_found" | "too_many_breakouts" | "seat_not_found" | "microphone_locked" | "hidden" | "too_often" | "too_many_attempts" | "unavailable" | "internal";
+                code: "invalid_request" | "unsupported_media_type" | "body_too_large" | "room_not_found" | "room_ended" | "room_not_open" | "room_full" | "project_inactive" | "project_suspended" | "link_taken" | "invitation_required" | "removed" | "turned_away" | "waiting_room_full" | "too_many_joins" | "check_busy" | "too_many_invitations" | "not_host" | "not_in_room" | "breakout_not_found" | "too_many_breakouts" | "seat_not_found" | "microphone_locked" | "hidden" | "too_often" | "too_many_attempts" | "unavailable" | "internal";
                 /** @description A sentence for the person. */
                 message: string;
                 /**

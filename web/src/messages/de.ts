@@ -42,6 +42,7 @@ export const de: Messages = {
   'waiting.text': 'Die Leitung sieht Ihren Namen. Wenn sie Sie einlässt, kommen Sie von selbst hinein: Lassen Sie diese Seite offen.',
   'waiting.stop': 'Nicht mehr warten',
   'lobby.unreachable': 'Der Server antwortet nicht. Neuer Versuch …',
+  'lobby.busyNetwork': 'Gerade treten viele aus Ihrem Netzwerk bei. Sie treten gleich automatisch bei.',
   'lobby.gaveUp': 'Der Server hat nicht geantwortet. Prüfen Sie Ihr Netz und drücken Sie dann noch einmal „Beitreten“.',
   'lobby.noMedia':
     'Ihr Netz lässt diese Seite durch, aber nicht den Ton. Versuchen Sie ein anderes Netz oder bitten Sie die Verantwortlichen, Anrufe zu erlauben, und drücken Sie dann noch einmal „Beitreten“.',
@@ -97,6 +98,7 @@ export const de: Messages = {
   'check.way.tcp': 'Ihr Netzwerk sperrt UDP: Sie werden über TCP verbunden. Das geht, aber der Ton kann sich verzögern.',
   'check.way.none': 'Ton und Bild kommen nicht durch: Ihr Netzwerk sperrt UDP, und über TCP gibt es keinen Weg. Versuchen Sie ein anderes Netzwerk, etwa das eines Telefons, oder bitten Sie, wer Ihres betreibt, Anrufe zuzulassen.',
   'check.way.unknown': 'Wie Ton und Bild durchkommen, konnte gerade nicht versucht werden. Prüfen Sie gleich noch einmal.',
+  'check.way.busy': 'Gerade prüfen viele ihre Verbindung. Prüfen Sie in ein paar Sekunden noch einmal.',
   'check.in.udp': 'Sie sind auf dem besten Weg verbunden (UDP).',
   'check.in.tcp': 'Ihr Netzwerk sperrt UDP: Sie sind über TCP verbunden. Das geht, aber der Ton kann sich verzögern.',
   'check.again': 'Erneut prüfen',

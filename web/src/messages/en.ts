@@ -45,6 +45,7 @@ export const en = {
   'waiting.text': 'The hosts see your name. When one of them lets you in, you come in by yourself: keep this page open.',
   'waiting.stop': 'Stop waiting',
   'lobby.unreachable': 'The server does not answer. Trying again…',
+  'lobby.busyNetwork': "Many people are joining from your network. You'll join automatically in a moment.",
   'lobby.gaveUp': 'The server did not answer. Check your network, then press Join again.',
   'lobby.noMedia':
     'Your network lets this page through, but not the sound. Try another network, or ask whoever runs yours to allow calls, then press Join again.',
@@ -99,6 +100,7 @@ export const en = {
   'check.way.tcp': 'Your network blocks UDP: you will connect over TCP. That works, but sound may lag.',
   'check.way.none': 'Sound and pictures do not get through: your network blocks UDP, and there is no way over TCP. Try another network, such as that of a phone, or ask whoever runs yours to allow calls.',
   'check.way.unknown': 'How sound and pictures get through could not be tried now. Check again in a moment.',
+  'check.way.busy': 'Many people are checking their connection right now. Check again in a few seconds.',
   'check.in.udp': 'You are connected by the best way (UDP).',
   'check.in.tcp': 'Your network blocks UDP: you are connected over TCP. That works, but sound may lag.',
   'check.again': 'Check again',

@@ -42,6 +42,7 @@ export const es: Messages = {
   'waiting.text': 'Quienes organizan ven tu nombre. Cuando te dejen entrar, entrarás sin hacer nada: deja esta página abierta.',
   'waiting.stop': 'Dejar de esperar',
   'lobby.unreachable': 'El servidor no responde. Intentándolo de nuevo…',
+  'lobby.busyNetwork': 'Muchas personas se están uniendo desde tu red. Te unirás automáticamente en un momento.',
   'lobby.gaveUp': 'El servidor no respondió. Comprueba tu red y vuelve a pulsar Entrar.',
   'lobby.noMedia':
     'Tu red deja pasar esta página, pero no el sonido. Prueba con otra red o pide a quien la administra que permita las llamadas y vuelve a pulsar Entrar.',
@@ -97,6 +98,7 @@ export const es: Messages = {
   'check.way.tcp': 'Tu red bloquea UDP: te conectarás por TCP. Funciona, pero el sonido puede retrasarse.',
   'check.way.none': 'El sonido y la imagen no pasan: tu red bloquea UDP y no hay vía por TCP. Prueba con otra red, como la de un teléfono, o pide a quien gestiona la tuya que permita las llamadas.',
   'check.way.unknown': 'Ahora no se ha podido probar cómo pasan el sonido y la imagen. Vuelve a comprobar en un momento.',
+  'check.way.busy': 'Muchas personas están comprobando su conexión ahora mismo. Vuelve a comprobar en unos segundos.',
   'check.in.udp': 'Estás conectado por la mejor vía (UDP).',
   'check.in.tcp': 'Tu red bloquea UDP: estás conectado por TCP. Funciona, pero el sonido puede retrasarse.',
   'check.again': 'Volver a comprobar',

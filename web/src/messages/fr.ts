@@ -42,6 +42,7 @@ export const fr: Messages = {
   'waiting.text': 'Les personnes qui animent voient votre nom. Dès qu’on vous fait entrer, vous êtes dans la salle : gardez cette page ouverte.',
   'waiting.stop': 'Ne plus attendre',
   'lobby.unreachable': 'Le serveur ne répond pas. Nouvelle tentative…',
+  'lobby.busyNetwork': 'Beaucoup de personnes rejoignent la réunion depuis votre réseau. Vous la rejoindrez automatiquement dans un instant.',
   'lobby.gaveUp': 'Le serveur n’a pas répondu. Vérifiez votre réseau, puis appuyez de nouveau sur Participer.',
   'lobby.noMedia':
     'Votre réseau laisse passer cette page, mais pas le son. Essayez un autre réseau, ou demandez à la personne qui gère le vôtre d’autoriser les appels, puis appuyez de nouveau sur Participer.',
@@ -98,6 +99,7 @@ export const fr: Messages = {
   'check.way.tcp': 'Votre réseau bloque UDP : vous serez connecté en TCP. Cela marche, mais le son peut prendre du retard.',
   'check.way.none': 'Le son et l’image ne passent pas : votre réseau bloque UDP, et il n’y a pas de voie en TCP. Essayez un autre réseau, celui d’un téléphone par exemple, ou demandez à qui gère le vôtre d’autoriser les appels.',
   'check.way.unknown': 'Le passage du son et de l’image n’a pas pu être essayé. Vérifiez de nouveau dans un instant.',
+  'check.way.busy': 'Beaucoup de personnes vérifient leur connexion en ce moment. Vérifiez de nouveau dans quelques secondes.',
   'check.in.udp': 'Vous êtes connecté par la meilleure voie (UDP).',
   'check.in.tcp': 'Votre réseau bloque UDP : vous êtes connecté en TCP. Cela marche, mais le son peut prendre du retard.',
   'check.again': 'Vérifier de nouveau',

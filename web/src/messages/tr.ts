@@ -42,6 +42,7 @@ export const tr: Messages = {
   'waiting.text': 'Yöneticiler adınızı görüyor. İçlerinden biri sizi içeri alınca kendiliğinden girersiniz: Bu sayfayı açık tutun.',
   'waiting.stop': 'Beklemeyi bırak',
   'lobby.unreachable': 'Sunucu yanıt vermiyor. Yeniden deneniyor…',
+  'lobby.busyNetwork': 'Ağınızdan şu anda çok sayıda kişi katılıyor. Birazdan otomatik olarak katılacaksınız.',
   'lobby.gaveUp': 'Sunucu yanıt vermedi. Ağınızı denetleyin, sonra yeniden Katıl’a basın.',
   'lobby.noMedia':
     'Ağınız bu sayfayı geçiriyor ama sesi geçirmiyor. Başka bir ağ deneyin ya da ağınızı yönetenlerden aramalara izin vermelerini isteyin, sonra yeniden Katıl’a basın.',
@@ -98,6 +99,7 @@ export const tr: Messages = {
   'check.way.tcp': 'Ağınız UDP’yi engelliyor: TCP üzerinden bağlanacaksınız. Bu çalışır, ancak ses gecikebilir.',
   'check.way.none': 'Ses ve görüntü geçmiyor: ağınız UDP’yi engelliyor ve TCP üzerinden de yol yok. Başka bir ağ, örneğin bir telefonun ağını deneyin ya da ağınızı yönetenden aramalara izin vermesini isteyin.',
   'check.way.unknown': 'Ses ve görüntünün nasıl geçtiği şimdi denenemedi. Birazdan yeniden denetleyin.',
+  'check.way.busy': 'Şu anda çok sayıda kişi bağlantısını denetliyor. Birkaç saniye sonra yeniden denetleyin.',
   'check.in.udp': 'En iyi yoldan (UDP) bağlısınız.',
   'check.in.tcp': 'Ağınız UDP’yi engelliyor: TCP üzerinden bağlısınız. Bu çalışır, ancak ses gecikebilir.',
   'check.again': 'Yeniden denetle',

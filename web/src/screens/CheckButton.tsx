@@ -25,6 +25,7 @@ export function CheckButton({ api, studio, room }: Props): ReactElement {
           studio={studio}
           findWay={async () => {
             const answer = await api.check();
+            if (answer.is === 'refused' && answer.refusal.code === 'check_busy') return 'busy';
             return answer.is === 'ok' ? open.tryWay(answer.value.media_token) : 'unknown';
           }}
           connected={false}

@@ -8,6 +8,7 @@ const words = {
   noMedia: 'lobby.noMedia',
   name: 'lobby.name.refused',
   stale: 'lobby.stale',
+  busyNetwork: 'lobby.busyNetwork',
 } as const satisfies Record<Trouble, PlainKey>;
 
 /** Why joining did not work, read out when it appears. */

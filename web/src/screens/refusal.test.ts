@@ -18,6 +18,7 @@ const codes: RefusalCode[] = [
   'removed',
   'turned_away',
   'waiting_room_full',
+  'too_many_joins',
   'unavailable',
   'internal',
 ];

@@ -34,6 +34,7 @@ const pages: Record<RefusalCode, () => Words> = {
   turned_away: () => ({ title: t('refused.away.title'), text: [t('refused.away.text')], way: null }),
   waiting_room_full: () => ({ title: t('refused.crowd.title'), text: [t('refused.crowd.text')], way: 'again' }),
   too_many_attempts: () => ({ title: t('refused.attempts.title'), text: [t('refused.attempts.text')], way: null }),
+  too_many_joins: () => ({ title: t('refused.crowd.title'), text: [t('lobby.busyNetwork')], way: 'again' }),
   link_taken: outOfStep,
   // Answers to what is done in a room, where the sheet says them.
   not_host: outOfStep,
@@ -44,6 +45,7 @@ const pages: Record<RefusalCode, () => Words> = {
   microphone_locked: outOfStep,
   hidden: outOfStep,
   too_often: outOfStep,
+  check_busy: outOfStep,
   too_many_invitations: outOfStep,
   invalid_request: outOfStep,
   unsupported_media_type: outOfStep,

@@ -53,12 +53,40 @@ describe('somebody who has to be let in', () => {
   });
 });
 
+describe('somebody whose network joins a lot', () => {
+  const joining = after(lobby, { type: 'join', name: 'Ben' });
+
+  test('joins by themselves when it is their turn, however often they have to wait', () => {
+    let visit = joining;
+    for (let i = 0; i < 20; i++) {
+      visit = after(visit, refusal('too_many_joins', { waitMs: 7_000 }));
+      expect(visit).toMatchObject({ at: 'lobby', trouble: 'busyNetwork', arrival: { name: 'Ben' } });
+      expect(taskOf(visit)).toMatchObject({ do: 'takeSeat', firm: true });
+      expect(waitOf(taskOf(visit), 0)).toBe(7_000);
+    }
+    const seated = after(visit, { type: 'seated', seat });
+    expect(seated).toMatchObject({ trouble: null, arrival: { attempt: 0 } });
+    expect(taskOf(seated)).toMatchObject({ do: 'connect', seat });
+  });
+
+  test('who was inside stays while the page waits', () => {
+    expect(after(returning, refusal('too_many_joins', { waitMs: 7_000 }))).toMatchObject({ at: 'room', link: { is: 'returning', arrival: { pauseMs: 7_000 } } });
+  });
+});
+
 describe('somebody whom a host has removed', () => {
   const removed = after(inside, { type: 'dropped', loss: 'removed' });
 
-  test('asks at once when they press, and not by themselves', () => {
+  test('asks once whether it was a host, and then when they press', () => {
     expect(taskOf(removed)).toMatchObject({ do: 'preview', firm: false });
-    expect(waitOf(taskOf(removed), 0)).toBe(Infinity);
+    expect(waitOf(taskOf(removed), 0)).toBe(0);
+    expect(waitOf(taskOf(after(removed, refusal('removed'))), 0)).toBe(Infinity);
+  });
+
+  test('whose place went to the host of a full room waits for another one', () => {
+    const full = preview({ participants: 5, max_participants: 5 });
+    expect(after(removed, { type: 'previewed', preview: full })).toMatchObject({ at: 'refused', refusal: { code: 'room_full' }, typed: 'Ben', polls: 0 });
+    expect(after(removed, refusal('removed'), { type: 'previewed', preview: full })).toMatchObject({ at: 'lobby' });
   });
 
   test('reads that they are still out, and may ask again', () => {

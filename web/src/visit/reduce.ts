@@ -21,7 +21,7 @@ export function reduce(visit: Visit, event: Event, now: number): Visit {
     case 'unreachable':
       return unreachable(visit, event.waitMs);
     case 'seated':
-      return withArrival(visit, (arrival) => ({ ...arrival, seat: event.seat, knocks: 0 }));
+      return seated(visit, event.seat);
     case 'toWait':
       return toWait(visit, event.pauseMs);
     case 'connected':
@@ -77,10 +77,17 @@ function previewed(visit: Visit, preview: Preview, rival: boolean): Visit {
     }
     return admitted(preview, visit.typed, notice);
   }
-  if (visit.at === 'removed') return admitted(preview, visit.typed, null);
+  if (visit.at === 'removed') return letGo(visit, preview);
   // The media server dropped the room, yet the room goes on: take the seat again.
   if (visit.at === 'room' && visit.link.is === 'asking') return returning(visit, visit.link.attempt + 1);
   return visit;
+}
+
+/** Nobody has removed the visitor: in a full room their place went to a host. */
+function letGo(visit: Extract<Visit, { at: 'removed' }>, preview: Preview): Visit {
+  if (visit.polls > 0 || preview.participants < preview.max_participants) return admitted(preview, visit.typed, null);
+  const { title, stayMs, typed } = visit;
+  return { at: 'refused', refusal: { code: 'room_full', reason: null, waitMs: 0 }, title, stayMs, typed, onward: null, polls: 0 };
 }
 
 /** What a preview leads to, for somebody who is not inside. */
@@ -124,6 +131,7 @@ function refused(visit: Visit, refusal: Refusal, now: number): Visit {
     onward,
     polls,
   });
+  if (refusal.code === 'too_many_joins') return queued(visit, refusal.waitMs);
   switch (visit.at) {
     case 'lobby':
       if (refusal.code === 'link_taken') return lobby(asGuest(visit.preview), null, 'linkTaken');
@@ -183,6 +191,24 @@ function unreachable(visit: Visit, pauseMs: number): Visit {
     case 'twice':
       return visit;
   }
+}
+
+function seated(visit: Visit, seat: Seat): Visit {
+  const next = withArrival(visit, (arrival) => ({ ...arrival, seat, knocks: 0, attempt: isQueued(visit) ? 0 : arrival.attempt }));
+  return (next.at === 'lobby' || next.at === 'away') && isQueued(next) ? { ...next, trouble: null } : next;
+}
+
+/** Waiting for a turn is no failed attempt. */
+function isQueued(visit: Visit): boolean {
+  return (visit.at === 'lobby' || visit.at === 'away') && visit.trouble === 'busyNetwork';
+}
+
+/** Many people join from the visitor's network: the page waits for its turn. */
+function queued(visit: Visit, pauseMs: number): Visit {
+  if (visit.at === 'room' && visit.link.is === 'returning') return again(visit, visit.link, pauseMs);
+  if ((visit.at !== 'lobby' && visit.at !== 'away') || !visit.arrival) return visit;
+  const { arrival } = visit;
+  return { ...visit, trouble: 'busyNetwork', arrival: { ...arrival, seat: null, attempt: arrival.attempt + 1, pauseMs } };
 }
 
 /** Not yet: the same question again, until somebody has let the visitor in. */

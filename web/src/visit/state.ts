@@ -24,7 +24,7 @@ export type Link =
   | { is: 'asking'; attempt: number; pauseMs: number };
 
 export type LobbyNotice = 'linkTaken' | 'free' | 'open';
-export type Trouble = 'unreachable' | 'gaveUp' | 'noMedia' | 'name' | 'stale';
+export type Trouble = 'unreachable' | 'gaveUp' | 'noMedia' | 'name' | 'stale' | 'busyNetwork';
 
 /** What a host says to everybody. */
 export interface Word {

@@ -39,7 +39,8 @@ export function taskOf(visit: Visit): Task | null {
       if (visit.link.is === 'asking') return preview(`asking ${visit.link.attempt}`, patience(visit.link), visit.link.pauseMs > 0);
       return null;
     case 'removed':
-      return preview(`removed ${visit.polls}`, () => Infinity, false);
+      // Once at once, whether it was a host or their place was needed; then only by the button.
+      return preview(`removed ${visit.polls}`, () => (visit.polls === 0 ? 0 : Infinity), false);
     case 'wrongLink':
     case 'twice':
       return null;

@@ -12,6 +12,7 @@ const outside = {
   tcp: 'check.way.tcp',
   none: 'check.way.none',
   unknown: 'check.way.unknown',
+  busy: 'check.way.busy',
 } as const satisfies Record<Way, PlainKey>;
 
 const inside = { ...outside, udp: 'check.in.udp', tcp: 'check.in.tcp' } as const satisfies Record<Way, PlainKey>;

@@ -1,7 +1,7 @@
 import { Room, RoomEvent } from 'livekit-client';
 
-/** How sound and pictures get through; `unknown` when that could not be tried. */
-export type Way = 'udp' | 'tcp' | 'none' | 'unknown';
+/** How sound and pictures get through; `unknown` when that could not be tried, `busy` when too many try. */
+export type Way = 'udp' | 'tcp' | 'none' | 'unknown' | 'busy';
 
 const patience = 8_000;
 
