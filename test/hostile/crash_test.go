@@ -37,7 +37,7 @@ func TestCrash_LayerQuality(t *testing.T) {
 				_ = eve.AddTrack(ctx, req)
 				_, _ = eve.Track(ctx, req.Cid, mediatest.VP8)
 			})
-			p.staysAlive()
+			p.staysAlive(t)
 		})
 		for _, path := range []string{"/rtc", "/rtc/v1"} {
 			t.Run(fmt.Sprintf("%s room, join request on %s", kind, path), func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestCrash_LayerQuality(t *testing.T) {
 				if err == nil {
 					defer eve.Vanish()
 				}
-				p.staysAlive()
+				p.staysAlive(t)
 			})
 		}
 	}
@@ -69,7 +69,7 @@ func TestCrash_Packets(t *testing.T) {
 			for _, codec := range []string{mediatest.VP8, mediatest.VP9, mediatest.AV1} {
 				t.Run(fmt.Sprintf("%s room, %s on %s", kind, codec, path), func(t *testing.T) {
 					m.sendCrashPackets(t, m.url, path, codec)
-					p.staysAlive()
+					p.staysAlive(t)
 				})
 			}
 		}
@@ -164,13 +164,13 @@ func TestCrash_Relayed(t *testing.T) {
 				if err == nil {
 					eve.Vanish()
 				}
-				a.assertAlive()
-				b.assertAlive()
+				a.assertAlive(t)
+				b.assertAlive(t)
 			}
 		}
 	}
-	a.staysAlive()
-	b.staysAlive()
+	a.staysAlive(t)
+	b.staysAlive(t)
 }
 
 // briefly bounds an attack whose requests the server may ignore.

@@ -63,7 +63,7 @@ func TestLimits_StalledReceivers(t *testing.T) {
 	if grown := most - before; grown > 100*megabyte {
 		t.Errorf("memory has grown by %.0f MB, want at most 100 MB", grown/megabyte)
 	}
-	p.assertAlive()
+	p.assertAlive(t)
 }
 
 // TestLimits_InvalidSignaling has a guest send session descriptions that are
@@ -125,7 +125,7 @@ func TestLimits_Subscriptions(t *testing.T) {
 	if grown > 100*megabyte {
 		t.Errorf("300,000 track ids: heap grown by %.0f MB, want at most 100 MB", grown/megabyte)
 	}
-	p.assertAlive()
+	p.assertAlive(t)
 }
 
 // TestLimits_Tracks has a guest publish 60 microphones.

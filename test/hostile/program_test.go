@@ -109,15 +109,15 @@ func (p *program) panicked() string {
 
 // assertAlive fails the test if the service has panicked, has ended, or does
 // not answer.
-func (p *program) assertAlive() {
-	p.t.Helper()
+func (p *program) assertAlive(t testing.TB) {
+	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		if text := p.panicked(); text != "" {
-			p.t.Fatalf("the service crashed: %s", text)
+			t.Fatalf("the service crashed: %s", text)
 		}
 		select {
 		case <-p.ended:
-			p.t.Fatalf("the service ended:\n%s", p.log)
+			t.Fatalf("the service ended:\n%s", p.log)
 		default:
 		}
 		answer, err := http.Get(p.url + "/healthz")
@@ -128,17 +128,17 @@ func (p *program) assertAlive() {
 			}
 		}
 		if time.Now().After(deadline) {
-			p.t.Fatalf("the service is not healthy: %v\n%s", err, p.log)
+			t.Fatalf("the service is not healthy: %v\n%s", err, p.log)
 		}
 	}
 }
 
-// staysAlive fails the test if the service crashes within half a second, which
-// is enough for the goroutine that panics.
-func (p *program) staysAlive() {
-	p.t.Helper()
-	for range 10 {
-		p.assertAlive()
+// staysAlive fails the test if the service crashes within a quarter of a
+// second, which is enough for the goroutine that panics.
+func (p *program) staysAlive(t testing.TB) {
+	t.Helper()
+	for range 5 {
+		p.assertAlive(t)
 		time.Sleep(50 * time.Millisecond)
 	}
 }

@@ -49,7 +49,7 @@ func (f *Fuzzer) sctpRound(ctx context.Context, n int) error {
 		if i == 0 || chance(rnd, 400) {
 			a.handshake()
 		}
-		if chance(rnd, 30) {
+		if chance(rnd, 100) {
 			// The first byte decides whose packet it is: STUN, DTLS or SRTP.
 			data := append([]byte{pick(rnd, []byte{0, 1, 20, 21, 22, 23, 25, 63, 64, 128, 144, 200, 255})},
 				randomBytes(rnd, rnd.IntN(100))...)
@@ -73,6 +73,8 @@ type sctpAttack struct {
 	below *ice.Conn
 	conn  *dtls.Conn
 	tsn   uint32
+	// interleaved is whether messages are sent as I-DATA (RFC 8260).
+	interleaved bool
 
 	reading sync.WaitGroup
 	mu      sync.Mutex
@@ -87,7 +89,7 @@ func openSCTP(ctx context.Context, r *Raw, rnd *rand.Rand) (_ *sctpAttack, err e
 	if err != nil {
 		return nil, err
 	}
-	a := &sctpAttack{rnd: rnd, tsn: 1}
+	a := &sctpAttack{rnd: rnd, tsn: 1, interleaved: chance(rnd, 2)}
 	defer func() {
 		if err != nil {
 			a.close()
@@ -199,10 +201,12 @@ const (
 	chunkIData      = 64
 	chunkReconfig   = 130
 	chunkForwardTSN = 192
+	// chunkIForwardTSN is the one of interleaved messages.
+	chunkIForwardTSN = 194
 )
 
-var chunkTypes = []byte{chunkData, chunkData, chunkData, chunkIData, chunkInit, chunkInitAck, 3, 3, 4, 5, 6, 7, 8, 9,
-	chunkCookieEcho, 11, 12, 14, chunkReconfig, chunkReconfig, 0x81, 0x84, chunkForwardTSN, chunkForwardTSN, 0xc1, 194, 255}
+var chunkTypes = []byte{chunkData, chunkData, chunkData, chunkData, chunkInit, chunkInitAck, 3, 3, 3, 4, 5, 6, 7, 8, 9,
+	chunkCookieEcho, 11, 12, 14, chunkReconfig, chunkReconfig, 0x81, 0x84, chunkForwardTSN, chunkForwardTSN, 0xc1, 255}
 
 // read learns the verification tag of the server, and completes the handshake.
 func (a *sctpAttack) read() {
@@ -242,9 +246,13 @@ func (a *sctpAttack) handshake() {
 	body = binary.BigEndian.AppendUint32(body, 1<<20)
 	body = binary.BigEndian.AppendUint32(body, 0xffff_ffff) // streams
 	body = binary.BigEndian.AppendUint32(body, a.tsn)
-	if chance(a.rnd, 3) {
-		body = append(body, randomBytes(a.rnd, 4*a.rnd.IntN(10))...)
+	extensions := []byte{chunkReconfig, chunkForwardTSN}
+	if a.interleaved {
+		extensions = append(extensions, chunkIData, chunkIForwardTSN)
 	}
+	body = append(body, 0x80, 0x08, 0, byte(4+len(extensions)))
+	body = append(body, extensions...)
+	body = append(body, make([]byte, -len(body)&3)...)
 	_, _ = a.conn.Write(packetOf(0, chunk(chunkInit, 0, body)))
 	for range 20 { // the answer takes a moment
 		a.mu.Lock()
@@ -263,18 +271,18 @@ func (a *sctpAttack) packet() []byte {
 	a.mu.Lock()
 	tag := a.tag
 	a.mu.Unlock()
-	if chance(rnd, 50) {
+	if chance(rnd, 100) {
 		tag = rnd.Uint32()
 	}
 	var chunks []byte
 	for range 1 + rnd.IntN(4) {
 		chunks = append(chunks, a.chunk()...)
 	}
-	if chance(rnd, 6) {
+	if chance(rnd, 12) {
 		chunks = mutate(rnd, chunks)
 	}
 	packet := packetOf(tag, chunks)
-	if chance(rnd, 50) {
+	if chance(rnd, 100) {
 		return mutate(rnd, packet)
 	}
 	return packet
@@ -284,8 +292,17 @@ func (a *sctpAttack) chunk() []byte {
 	rnd := a.rnd
 	kind := pick(rnd, chunkTypes)
 	// These end the association, and the rest of the round would be ignored.
-	if (kind == 6 || kind == 7 || kind == 8 || kind == 14) && !chance(rnd, 20) {
+	if (kind == 6 || kind == 7 || kind == 8 || kind == 14) && !chance(rnd, 100) {
 		kind = chunkData
+	}
+	// Chunks of the other kind end it too.
+	if a.interleaved != chance(rnd, 1000) {
+		switch kind {
+		case chunkData:
+			kind = chunkIData
+		case chunkForwardTSN:
+			kind = chunkIForwardTSN
+		}
 	}
 	switch kind {
 	case chunkData, chunkIData:
@@ -300,7 +317,7 @@ func (a *sctpAttack) chunk() []byte {
 		body = binary.BigEndian.AppendUint16(body, uint16(gaps))
 		body = binary.BigEndian.AppendUint16(body, uint16(rnd.IntN(3)))
 		return chunk(kind, 0, append(body, randomBytes(rnd, 4*rnd.IntN(5))...))
-	case chunkForwardTSN, 194:
+	case chunkForwardTSN, chunkIForwardTSN:
 		body := binary.BigEndian.AppendUint32(nil, a.tsn+uint32(rnd.IntN(10))-3)
 		return chunk(kind, 0, append(body, randomBytes(rnd, 4*rnd.IntN(4))...))
 	case chunkReconfig:
@@ -332,7 +349,7 @@ func (a *sctpAttack) data(kind byte) []byte {
 		body = binary.BigEndian.AppendUint32(body, uint32(rnd.IntN(4)))
 	}
 	body = binary.BigEndian.AppendUint32(body, pick(rnd, []uint32{50, 50, 51, 53, 56, 57, 0, rnd.Uint32()}))
-	payload := randomBytes(rnd, rnd.IntN(60))
+	payload := randomBytes(rnd, 1+rnd.IntN(60))
 	if chance(rnd, 2) { // RFC 8832: open a channel
 		label := pick(rnd, []string{"_reliable", "_lossy", "_data_track", "", "x", strings.Repeat("l", 900)})
 		payload = append([]byte{3, pick(rnd, []byte{0, 1, 2, 0x80, 0x81, 0x82, 0xff}), 0, 1, 0, 0, 0, 0,
