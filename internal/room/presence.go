@@ -60,8 +60,9 @@ func (s *Service) joined(session, identity, connection string, at time.Time) err
 	}
 	// Permissions may have changed while the participant connected.
 	if err := s.allow(ctx, roomID, session, identity); err != nil {
+		// The next look tries again, and admits them.
 		s.log.Warn("set permissions of a participant failed", "session", session, "identity", identity, "error", err)
-		return fault.New(fault.Unavailable, "media_unavailable", "permissions could not be set")
+		return nil
 	}
 	s.media.Admit(ofEngine(connection))
 	return nil

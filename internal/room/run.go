@@ -148,6 +148,7 @@ func (s *Service) look(ctx context.Context, roomID string, live []int, doubted m
 	}
 	slices.Sort(live)
 	hosted := false
+	var recorded []string // connections that are in the engine and in the rows
 	for _, n := range slices.Compact(live) {
 		name := SessionID(roomID, n)
 		var there []Present
@@ -166,6 +167,7 @@ func (s *Service) look(ctx context.Context, roomID string, live []int, doubted m
 		}
 		for _, p := range there {
 			if known[p.SID] {
+				recorded = append(recorded, p.SID)
 				continue
 			}
 			connection, at := p.SID, p.JoinedAt
@@ -181,7 +183,13 @@ func (s *Service) look(ctx context.Context, roomID string, live []int, doubted m
 		return nil
 	}
 	s.callMoved(ctx, roomID)
-	return errors.Join(s.tellPages(ctx, roomID), s.allowAll(ctx, roomID, s.media.Hosts))
+	err = errors.Join(s.tellPages(ctx, roomID), s.allowAll(ctx, roomID, s.media.Hosts))
+	if err == nil {
+		for _, connection := range recorded {
+			s.media.Admit(connection)
+		}
+	}
+	return err
 }
 
 // again parts the engine's id of a connection from what makes a second row for

@@ -296,3 +296,26 @@ func TestAppoint(t *testing.T) {
 		t.Errorf("%+v, %v", rows, err)
 	}
 }
+
+// Where the engine does not answer just when somebody's attendance was
+// recorded, the next look sets their permissions and admits them.
+func TestAdmittedByTheNextLook(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	id, _ := h.create(t, room.Request{MaxParticipants: 5})
+	a, err := h.TakeSeat(t.Context(), id, guest(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.engine.put(a.SessionID, a.Seat.ID, "PA_1", h.clock.Now())
+	h.engine.breakDown(errors.New("away"))
+	h.ParticipantJoined(a.SessionID, a.Seat.ID, "PA_1", h.clock.Now())
+	h.engine.breakDown(nil)
+	if len(h.engine.admitted) > 0 {
+		t.Fatalf("admitted %v without permissions", h.engine.admitted)
+	}
+	h.Reconcile(t.Context())
+	if !slices.Equal(h.engine.admitted, []string{"PA_1"}) {
+		t.Errorf("the look admitted %v", h.engine.admitted)
+	}
+}
