@@ -12,8 +12,8 @@ import (
 
 	"parley/client"
 	"parley/internal/event"
-	"parley/internal/media/mediatest"
 	"parley/internal/fault"
+	"parley/internal/media/mediatest"
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/store"
