@@ -46,7 +46,7 @@ var allowed = map[string][]string{
 	"internal/api/v4":        {"internal/api/companion", "internal/api/legacy", "internal/api/web", "internal/fault", "internal/project", "internal/room"},
 	"internal/api/v5":        {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/diagnostic"},
 	"internal/api/manage":    {"internal/webhook", "internal/api/web", "internal/event", "internal/fault", "internal/project", "internal/key", "internal/room", "internal/operator", "internal/seal"},
-	"internal/api/join":      {"internal/api/web", "internal/fault", "internal/network", "internal/refusal", "internal/room"},
+	"internal/api/join":      {"internal/api/web", "internal/fault", "internal/refusal", "internal/room"},
 	"web":                    {},
 
 	"internal/media/signalfilter": {"internal/refusal"},
