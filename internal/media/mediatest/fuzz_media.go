@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	// LiveKit's own writer of dependency descriptors makes those that its reader accepts.
@@ -42,6 +43,10 @@ func (f *Fuzzer) mediaRound(ctx context.Context, n int) error {
 	if chance(rnd, 3) {
 		options.Path = "/rtc/v1"
 	}
+	simulcast := !isAudio(mimeType) && chance(rnd, 3)
+	if simulcast {
+		options.ChangeOffer = toSimulcast
+	}
 	r, err := f.enter(ctx, options)
 	if err != nil {
 		return err
@@ -77,6 +82,9 @@ func (f *Fuzzer) mediaRound(ctx context.Context, n int) error {
 		}
 	}
 	a.descriptor = r.Extension(DependencyDescriptor)
+	if simulcast {
+		a.mid, a.midID, a.streamID = midOf(r.Description(), "m=video"), r.Extension(MID), r.Extension(StreamID)
+	}
 	pace := newPace(f.PacketsPerSecond)
 	for range packetsPerRound {
 		if ctx.Err() != nil {
@@ -94,6 +102,34 @@ func (f *Fuzzer) mediaRound(ctx context.Context, n int) error {
 	return nil
 }
 
+// toSimulcast offers pictures in three layers that are told apart by their
+// stream ids instead of their SSRCs.
+func toSimulcast(sdp string) string {
+	var out strings.Builder
+	picture := false
+	for line := range strings.Lines(sdp) {
+		if strings.HasPrefix(line, "m=") {
+			picture = strings.HasPrefix(line, "m=video")
+		}
+		if picture && strings.HasPrefix(line, "a=ssrc") {
+			continue
+		}
+		out.WriteString(line)
+		if picture && strings.HasPrefix(line, "a=mid:") {
+			out.WriteString("a=rid:q send\r\na=rid:h send\r\na=rid:f send\r\na=simulcast:send q;h;f\r\n")
+		}
+	}
+	return out.String()
+}
+
+// midOf returns the media id of the first section of a kind.
+func midOf(sdp, section string) string {
+	_, after, _ := strings.Cut(sdp, section)
+	_, after, _ = strings.Cut(after, "a=mid:")
+	mid, _, _ := strings.Cut(after, "\r\n")
+	return mid
+}
+
 type mediaAttack struct {
 	*Fuzzer
 	rnd        *rand.Rand
@@ -103,6 +139,9 @@ type mediaAttack struct {
 	mimeType   string
 	ids        []uint8 // of header extensions
 	descriptor uint8   // the one of the dependency descriptor, or 0
+
+	mid             string // of the track, if it is simulcast
+	midID, streamID uint8
 
 	sequence  uint16
 	timestamp uint32
@@ -158,6 +197,12 @@ func (a *mediaAttack) rtp() {
 		case chance(rnd, 4):
 			_ = header.SetExtension(id, randomBytes(rnd, 1+rnd.IntN(16)))
 		}
+	}
+	if a.mid != "" && !chance(rnd, 20) {
+		layer := rnd.IntN(3)
+		header.SSRC = a.track.SSRC() + uint32(1+layer)
+		_ = header.SetExtension(a.midID, []byte(a.mid))
+		_ = header.SetExtension(a.streamID, []byte{"qhf"[layer]})
 	}
 	payload := a.payload()
 	a.Packets.Add(1)
