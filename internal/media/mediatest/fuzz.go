@@ -119,6 +119,10 @@ func (f *Fuzzer) enter(ctx context.Context, options RawOptions) (*Raw, error) {
 	if err != nil {
 		return nil, notEntered{err}
 	}
+	return f.dial(ctx, token, options)
+}
+
+func (f *Fuzzer) dial(ctx context.Context, token string, options RawOptions) (*Raw, error) {
 	r, err := Dial(ctx, f.BaseURL, token, options)
 	if err != nil {
 		return nil, notEntered{err}

@@ -128,9 +128,9 @@ func openSCTP(ctx context.Context, r *Raw, rnd *rand.Rand) (_ *sctpAttack, err e
 		return nil, err
 	}
 	digest := strings.ReplaceAll(fmt.Sprintf("% X", sha256.Sum256(certificate.Certificate[0])), " ", ":")
-	offer := []string{"v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0", "a=fingerprint:sha-256 " + digest,
-		"m=application 9 UDP/DTLS/SCTP webrtc-datachannel", "c=IN IP4 0.0.0.0", "a=setup:active", "a=mid:0", "a=sctp-port:5000",
-		"a=ice-ufrag:" + ufrag, "a=ice-pwd:" + pwd}
+	offer := []string{"v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0",
+		"a=fingerprint:sha-256 " + digest, "m=application 9 UDP/DTLS/SCTP webrtc-datachannel", "c=IN IP4 0.0.0.0",
+		"a=setup:active", "a=mid:0", "a=sctp-port:5000", "a=ice-ufrag:" + ufrag, "a=ice-pwd:" + pwd}
 	for _, c := range candidates {
 		offer = append(offer, "a=candidate:"+c)
 	}

@@ -50,11 +50,14 @@ type signalAttack struct {
 	rnd     *rand.Rand
 	offers  []string
 	strings []string
+	// gentle rounds change few session descriptions. A description that LiveKit
+	// cannot handle ends the connection, and the requests after it are lost.
+	gentle bool
 }
 
 func (f *Fuzzer) signalRound(ctx context.Context, n int, offers []string) error {
 	rnd := f.random(signalStream, n)
-	a := &signalAttack{Fuzzer: f, rnd: rnd, offers: offers, strings: []string{
+	a := &signalAttack{Fuzzer: f, rnd: rnd, offers: offers, gentle: chance(rnd, 2), strings: []string{
 		"", "t0", "t1", "t2", "track", "TR_x", "PA_x", "video/VP8", "video/VP9", "video/AV1", "video/H264", "audio/opus",
 		"audio/red", "vp8", "vp9", "av1", "h264", "offer", "answer", "rollback", "pranswer", "q", "h", "f", "\x00", "-1",
 		`{"candidate":"candidate:1 1 udp 1 127.0.0.1 9 typ host","sdpMid":"0","sdpMLineIndex":0}`,
@@ -68,12 +71,16 @@ func (f *Fuzzer) signalRound(ctx context.Context, n int, offers []string) error 
 	case 1:
 		options.JoinRequest = a.joinRequest()
 	case 2:
-		options.Query = url.Values{pick(rnd, []string{"protocol", "sdk", "version", "os", "browser", "device_model", "network",
-			"reconnect", "sid", "reconnect_reason", "attributes", "client_protocol", "adaptive_stream", "publish",
-			"auto_subscribe", "join_request"}): {pick(rnd, a.strings)}}
+		options.Query = url.Values{pick(rnd, []string{"protocol", "sdk", "version", "os", "browser", "device_model",
+			"network", "reconnect", "sid", "reconnect_reason", "attributes", "client_protocol", "adaptive_stream",
+			"publish", "auto_subscribe", "join_request"}): {pick(rnd, a.strings)}}
 	}
 	f.Requests.Add(1)
-	r, err := f.enter(ctx, options)
+	token, err := f.Token(ctx)
+	if err != nil {
+		return notEntered{err}
+	}
+	r, err := f.dial(ctx, token, options)
 	if err != nil {
 		var refused *Refused
 		if errors.As(err, &refused) || errors.Is(err, ErrClosed) {
@@ -82,26 +89,43 @@ func (f *Fuzzer) signalRound(ctx context.Context, n int, offers []string) error 
 		return err
 	}
 	defer r.Vanish()
-	if self := r.Joined().Participant; self != nil {
-		a.strings = append(a.strings, self.Sid, self.Identity)
-	}
-	for _, other := range r.Others() {
-		a.strings = append(a.strings, other.SID, other.Identity)
-	}
-	pace := newPace(f.RequestsPerSecond)
-	for range requestsPerRound {
-		if ctx.Err() != nil {
-			return nil
+	if joined := r.Joined(); joined != nil && joined.Participant != nil {
+		a.strings = append(a.strings, joined.Participant.Sid, joined.Participant.Identity)
+		for _, other := range r.Others() {
+			a.strings = append(a.strings, other.SID, other.Identity)
 		}
-		// The server may hang up at any of them. Who lasts for a while has
-		// reached its parsers.
-		if r.Closed() || r.Write(a.request()) != nil {
-			return nil
+	}
+	a.talk(ctx, r, requestsPerRound)
+	if joined := r.Joined(); joined == nil || joined.Participant == nil || r.Closed() {
+		return nil
+	}
+	// Some come back to the same connection, as pages do whose network was gone.
+	again := RawOptions{HalfConnected: true, Query: url.Values{"reconnect": {"1"}, "sid": {r.SID()},
+		"reconnect_reason": {pick(rnd, []string{"0", "1", "-1", "99999999999"})}}}
+	if chance(rnd, 2) {
+		again.JoinRequest = a.joinRequest()
+		again.JoinRequest.Reconnect, again.JoinRequest.ParticipantSid = true, r.SID()
+	}
+	f.Requests.Add(1)
+	resumed, err := f.dial(ctx, token, again)
+	if err != nil {
+		return nil // it was disconnected meanwhile, for its requests
+	}
+	defer resumed.Vanish()
+	a.talk(ctx, resumed, requestsPerRound/3)
+	return nil
+}
+
+// talk sends requests until the server hangs up.
+func (a *signalAttack) talk(ctx context.Context, r *Raw, requests int) {
+	pace := newPace(a.RequestsPerSecond)
+	for range requests {
+		if ctx.Err() != nil || r.Closed() || r.Write(a.request()) != nil {
+			return
 		}
-		f.Requests.Add(1)
+		a.Requests.Add(1)
 		pace.step(ctx)
 	}
-	return nil
 }
 
 // request returns one encoded signal request. Nine of ten are such that the
@@ -118,7 +142,7 @@ func (a *signalAttack) request() []byte {
 	if err != nil {
 		return randomBytes(a.rnd, a.rnd.IntN(60))
 	}
-	if chance(a.rnd, 20) {
+	if chance(a.rnd, 150) {
 		return mutate(a.rnd, data)
 	}
 	return data
@@ -130,7 +154,8 @@ func (a *signalAttack) random() *livekit.SignalRequest {
 	case 0, 1, 2:
 		desc := a.description()
 		req.Message = &livekit.SignalRequest_Offer{Offer: desc}
-		if chance(a.rnd, 4) {
+		// Most answers, and bytes that are no request, end the connection.
+		if chance(a.rnd, 30) {
 			req.Message = &livekit.SignalRequest_Answer{Answer: desc}
 		}
 	case 3:
@@ -146,7 +171,7 @@ func (a *signalAttack) random() *livekit.SignalRequest {
 func (a *signalAttack) any(req *livekit.SignalRequest) {
 	fields := req.ProtoReflect().Descriptor().Oneofs().Get(0).Fields()
 	field := fields.Get(a.rnd.IntN(fields.Len()))
-	if field.Name() == "leave" && !chance(a.rnd, 10) {
+	if field.Name() == "leave" && !chance(a.rnd, 60) {
 		return
 	}
 	if field.Kind() == protoreflect.MessageKind {
@@ -170,7 +195,18 @@ func (a *signalAttack) addTrack() *livekit.AddTrackRequest {
 	return req
 }
 
+// joinRequest returns a join request that the filter lets pass, most often.
 func (a *signalAttack) joinRequest() *livekit.JoinRequest {
+	for range 200 {
+		req := a.randomJoin()
+		if chance(a.rnd, 10) || signalfilter.JoinRequest(proto.CloneOf(req)) == nil {
+			return req
+		}
+	}
+	return UsualJoinRequest()
+}
+
+func (a *signalAttack) randomJoin() *livekit.JoinRequest {
 	req := UsualJoinRequest()
 	if chance(a.rnd, 2) {
 		fill(a.rnd, req.ProtoReflect(), 0, a.strings)
@@ -187,19 +223,26 @@ func (a *signalAttack) joinRequest() *livekit.JoinRequest {
 }
 
 // lines that are inserted into session descriptions.
-var lines = []string{"a=simulcast:send q;h;f", "a=rid:q send", "a=rid: send", "a=ssrc-group:SIM 1 2 3",
-	"a=ssrc-group:FID 1 1", "a=extmap:0 x", "a=extmap:15 urn:x", "a=extmap:255 " + DependencyDescriptor, "a=mid:",
-	"a=fmtp:111 x", "a=rtpmap:300 VP8/90000", "a=rtpmap:96 vp9/90000", "m=video 9 UDP/TLS/RTP/SAVPF", "m=audio 0 X 0",
-	"m=application 9 UDP/DTLS/SCTP webrtc-datachannel", "a=group:BUNDLE", "a=group:BUNDLE 0 0 9", "c=IN", "a=fingerprint:sha-256",
-	"a=fingerprint:x 00", "a=candidate:", "a=candidate:1 1 udp 1 127.0.0.1 9 typ host", "a=msid:", "a=msid:- t0",
-	"a=ssrc:1 msid:x t0", "a=ssrc:0", "a=ssrc:4294967296 cname:x", "a=bundle-only", "a=setup:holdconn", "a=inactive",
-	"a=sctp-port:0", "a=max-message-size:0", "a=ice-ufrag:", "a=ice-pwd:x", "a=rtcp-fb:* nack", "t=0 0 0", "s=", "v=1"}
+var lines = []string{
+	"a=simulcast:send q;h;f", "a=rid:q send", "a=rid: send", "a=ssrc-group:SIM 1 2 3", "a=ssrc-group:FID 1 1",
+	"a=extmap:0 x", "a=extmap:15 urn:x", "a=extmap:255 " + DependencyDescriptor, "a=mid:", "a=fmtp:111 x",
+	"a=rtpmap:300 VP8/90000", "a=rtpmap:96 vp9/90000", "m=video 9 UDP/TLS/RTP/SAVPF", "m=audio 0 X 0",
+	"m=application 9 UDP/DTLS/SCTP webrtc-datachannel", "a=group:BUNDLE", "a=group:BUNDLE 0 0 9", "c=IN",
+	"a=fingerprint:sha-256", "a=fingerprint:x 00", "a=candidate:", "a=candidate:1 1 udp 1 127.0.0.1 9 typ host",
+	"a=msid:", "a=msid:- t0", "a=ssrc:1 msid:x t0", "a=ssrc:0", "a=ssrc:4294967296 cname:x", "a=bundle-only",
+	"a=setup:holdconn", "a=inactive", "a=sctp-port:0", "a=max-message-size:0", "a=ice-ufrag:", "a=ice-pwd:x",
+	"a=rtcp-fb:* nack", "t=0 0 0", "s=", "v=1",
+}
 
-// description returns a session description with one to six changes, or none.
+// description returns a session description with up to six changes.
 func (a *signalAttack) description() *livekit.SessionDescription {
 	rnd := a.rnd
 	all := strings.Split(pick(rnd, a.offers), "\r\n")
-	for range rnd.IntN(7) {
+	changes := rnd.IntN(7)
+	if a.gentle && !chance(rnd, 40) {
+		changes = 0
+	}
+	for range changes {
 		if len(all) == 0 {
 			break
 		}
@@ -226,7 +269,11 @@ func (a *signalAttack) description() *livekit.SessionDescription {
 			all[at] = strings.ToValidUTF8(string(mutate(rnd, []byte(all[at]))), "?")
 		}
 	}
-	return &livekit.SessionDescription{Type: pick(rnd, []string{"offer", "offer", "offer", "offer", "answer", "x"}),
+	kind := "offer"
+	if chance(rnd, 20) {
+		kind = pick(rnd, []string{"answer", "pranswer", "rollback", "x"})
+	}
+	return &livekit.SessionDescription{Type: kind,
 		Sdp: strings.Join(all, "\r\n"), Id: uint32(rnd.IntN(4))}
 }
 

@@ -62,6 +62,7 @@ type Participant struct {
 	end      *End
 
 	raw      *RawOptions // nil for a participant who keeps to the protocol
+	resumed  bool        // an earlier connection
 	offered  *livekit.SessionDescription
 	answered string
 	answers  []*livekit.RequestResponse

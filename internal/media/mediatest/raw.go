@@ -110,13 +110,15 @@ func EncodeJoinRequest(req *livekit.JoinRequest) (string, error) {
 	return base64.URLEncoding.EncodeToString(wrapped), err
 }
 
-// Raw is a participant who sends whatever it is told to, and who does not mind
-// what the server answers. It can do everything a Participant can; its Wait
-// returns ErrClosed as soon as the server has closed the connection.
+// Raw is a participant who sends whatever it is told to, and who ignores
+// answers of the server that make no sense. It can do everything a Participant
+// can; its Wait returns ErrClosed as soon as the server has closed the
+// connection.
 type Raw struct{ *Participant }
 
 // Dial opens the signaling with a media token and returns when the server has
-// sent its join response; it does not wait for media. The error is *Refused
+// sent its join response, or has resumed an earlier connection; it does not
+// wait for media. The error is *Refused
 // with the HTTP status if the server refused, and ErrClosed if it hung up.
 func Dial(ctx context.Context, baseURL, token string, options RawOptions) (*Raw, error) {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
@@ -144,7 +146,12 @@ func Dial(ctx context.Context, baseURL, token string, options RawOptions) (*Raw,
 	if err != nil {
 		return nil, err
 	}
-	if err = p.Wait(ctx, "the join response", func() bool { return p.Joined() != nil }); err != nil {
+	err = p.Wait(ctx, "the join response", func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.joined != nil || p.resumed
+	})
+	if err != nil {
 		p.Vanish()
 		return nil, err
 	}

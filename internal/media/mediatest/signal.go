@@ -24,6 +24,8 @@ func (p *Participant) handle(res *livekit.SignalResponse) error {
 			p.others[o.Sid] = o
 		}
 		return p.inform(m.Join.Room)
+	case *livekit.SignalResponse_Reconnect:
+		p.resumed = true
 	case *livekit.SignalResponse_RoomUpdate:
 		return p.inform(m.RoomUpdate.Room)
 	case *livekit.SignalResponse_Update:
@@ -38,7 +40,7 @@ func (p *Participant) handle(res *livekit.SignalResponse) error {
 		return p.answer(m.Offer)
 	case *livekit.SignalResponse_Answer:
 		p.answered = m.Answer.Sdp
-		if p.pub == nil { // a raw participant may offer what it has not
+		if p.pub == nil { // a raw participant may offer without a connection
 			return nil
 		}
 		desc, _, _ := signalling.FromProtoSessionDescription(m.Answer)
