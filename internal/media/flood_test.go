@@ -119,7 +119,7 @@ func TestInvalidSignaling(t *testing.T) {
 	unharmed()
 }
 
-// Who connects again and again has to wait.
+// A participant that connects again and again has to wait.
 func TestReconnectingWithoutEnd(t *testing.T) {
 	h := newHouse(t)
 	h.open(t, "r.1", room.Video)
