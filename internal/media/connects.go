@@ -25,8 +25,9 @@ const signalBurst, signalBytesPerSecond = 4 << 20, 512 << 10
 // in the signaling. Each connection costs a row, two events and their webhooks;
 // each message is memory until it is read.
 type connects struct {
-	mu   sync.Mutex
-	seen map[string]*connecting // by session and identity
+	mu     sync.Mutex
+	seen   map[string]*connecting // by session and identity
+	pruned time.Time
 }
 
 type connecting struct {
@@ -42,7 +43,7 @@ func (c *connects) note(session, identity string, now time.Time) (bytes *rate.Li
 	key := session + " " + identity
 	own := c.seen[key]
 	if own == nil {
-		if len(c.seen) >= maxConnects {
+		if len(c.seen) >= maxConnects || now.Sub(c.pruned) >= connectsForgets {
 			c.prune(now)
 		}
 		own = &connecting{limit: rate.NewLimiter(rate.Every(connectEvery), connectBurst),
@@ -57,8 +58,9 @@ func (c *connects) note(session, identity string, now time.Time) (bytes *rate.Li
 }
 
 // prune forgets participants that may connect as often as new ones by now, and
-// all of them where that frees less than half: it must run rarely.
+// all of them where that frees less than half of a full map: it must run rarely.
 func (c *connects) prune(now time.Time) {
+	c.pruned = now
 	for key, own := range c.seen {
 		if now.Sub(own.last) >= connectsForgets {
 			delete(c.seen, key)

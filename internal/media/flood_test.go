@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -88,7 +90,8 @@ func TestMessagesToReceiversThatDoNotRead(t *testing.T) {
 	unharmed()
 }
 
-// Ten seconds of signaling that is not valid: the log and the memory stay small.
+// Ten seconds of signaling that is not valid, from five seats: the log and the
+// memory stay small.
 func TestInvalidSignaling(t *testing.T) {
 	at, log, here, unharmed := flooded(t)
 	before, logged := heap(t, at), len(log.String())
@@ -100,7 +103,11 @@ func TestInvalidSignaling(t *testing.T) {
 	}
 	sent, end := 0, time.Now().Add(10*time.Second)
 	for round := 0; time.Now().Before(end); round++ {
-		eve := dial(t, at, here.pass(t, "sound.1", fmt.Sprint("eve-", round), room.Audio), mediatest.RawOptions{})
+		eve, err := mediatest.Dial(t.Context(), at, here.pass(t, "sound.1", fmt.Sprint("eve-", round%5), room.Audio), mediatest.RawOptions{})
+		if err != nil { // too many connections of this seat
+			time.Sleep(50 * time.Millisecond)
+			continue
+		}
 		for eve.Request(offers[sent%len(offers)]) == nil && !eve.Closed() && time.Now().Before(end) {
 			sent++
 		}
@@ -117,6 +124,91 @@ func TestInvalidSignaling(t *testing.T) {
 		t.Error("the log does not tell what was refused")
 	}
 	unharmed()
+}
+
+// Messages of many empty parts, which become three hundred times as large when
+// they are parsed, are refused before they are.
+func TestMessagesOfEmptyParts(t *testing.T) {
+	at, log, here, unharmed := flooded(t)
+	watcher := connect(t, at, here.pass(t, "sound.1", "watcher", room.Audio))
+	before, most := heap(t, at), 0
+	state := &livekit.SyncState{PublishTracks: make([]*livekit.TrackPublishedResponse, 250_000)}
+	for i := range state.PublishTracks {
+		state.PublishTracks[i] = &livekit.TrackPublishedResponse{Track: &livekit.TrackInfo{}}
+	}
+	for round := range 5 {
+		eve := dial(t, at, here.pass(t, "sound.1", fmt.Sprint("eve-", round), room.Audio), mediatest.RawOptions{})
+		_ = eve.Request(&livekit.SignalRequest{Message: &livekit.SignalRequest_SyncState{SyncState: state}})
+		eventually(t, "the connection ends", eve.Closed)
+		most = max(most, heap(t, at))
+	}
+	eventually(t, "eve is disconnected", func() bool {
+		return !slices.ContainsFunc(watcher.Others(), func(o mediatest.Other) bool { return strings.HasPrefix(o.Identity, "eve") })
+	})
+	if grown := most - before; grown > 50 {
+		t.Errorf("the heap grew by %d MB", grown)
+	}
+	if !log.has("refused", "kind=signal_request", "fields") {
+		t.Error("the log does not tell what was refused")
+	}
+	unharmed()
+}
+
+// Nothing is kept of tracks that do not exist, on however many connections of
+// one participant they are named.
+func TestTracksThatDoNotExist(t *testing.T) {
+	at, _, here, unharmed := flooded(t)
+	token := here.pass(t, "sound.1", "eve", room.Audio)
+	eve := dial(t, at, token, mediatest.RawOptions{})
+	if err := eve.Connected(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := heap(t, at)
+	resumed := eve
+	for round := range 20 {
+		sids := func(n int) (all []string) {
+			for i := range 2400 {
+				all = append(all, fmt.Sprintf("TR_%d_%d_%d", round, n, i))
+			}
+			return all
+		}
+		if resumed.Request(&livekit.SignalRequest{Message: &livekit.SignalRequest_Subscription{
+			Subscription: &livekit.UpdateSubscription{TrackSids: sids(0), Subscribe: true}}}) != nil ||
+			resumed.Request(&livekit.SignalRequest{Message: &livekit.SignalRequest_TrackSetting{
+				TrackSetting: &livekit.UpdateTrackSettings{TrackSids: sids(1)}}}) != nil {
+			t.Fatal("the connection ended")
+		}
+		resumed = dial(t, at, token, mediatest.RawOptions{Query: url.Values{"reconnect": {"1"}, "sid": {eve.SID()}}})
+	}
+	if grown := heap(t, at) - before; grown > 30 {
+		t.Errorf("the heap grew by %d MB", grown)
+	}
+	unharmed()
+}
+
+// A participant may name the tracks that others send.
+func TestTracksThatExist(t *testing.T) {
+	h := newHouse(t)
+	h.open(t, "sound", room.Audio)
+	ada, ben := h.enter(t, "sound", "ada", room.Audio), h.enter(t, "sound", "ben", room.Audio)
+	publish(t, ada, "mic", mediatest.Microphone)
+	await(t, ben, "ada", mediatest.Microphone)
+	seen, _ := ben.Sees("ada")
+	want := func(subscribe bool) {
+		t.Helper()
+		if err := ben.Request(&livekit.SignalRequest{Message: &livekit.SignalRequest_Subscription{
+			Subscription: &livekit.UpdateSubscription{TrackSids: append([]string{"TR_none"}, seen.TrackSIDs...), Subscribe: subscribe}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want(false)
+	eventually(t, "ben hears nothing", func() bool {
+		before := ben.ReceivedFrom("ada", mediatest.Microphone)
+		time.Sleep(200 * time.Millisecond)
+		return ben.ReceivedFrom("ada", mediatest.Microphone) == before
+	})
+	want(true)
+	await(t, ben, "ada", mediatest.Microphone)
 }
 
 // A participant that connects again and again has to wait.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/livekit/livekit-server/pkg/service"
 	"github.com/livekit/protocol/auth"
+	"github.com/livekit/protocol/livekit"
 	"golang.org/x/time/rate"
 
 	"parley/internal/media/signalfilter"
@@ -23,6 +24,10 @@ import (
 func Paths() []string {
 	return []string{"/rtc", "/rtc/validate", "/rtc/v1", "/rtc/v1/validate"}
 }
+
+// maxUserAgent bounds the name of a browser, in bytes. The names of browsers
+// have less than two hundred.
+const maxUserAgent = 512
 
 // Handler serves the signalling of browsers: the WebSocket a page keeps open
 // while it is in a session, and the question why it could not be opened. It
@@ -68,7 +73,12 @@ func (e *Engine) Handler() http.Handler {
 			http.Error(w, "a session for sound only is served on /rtc", http.StatusNotFound)
 		default:
 			forget := func() {}
-			mux.ServeHTTP(&limitedWriter{ResponseWriter: w, bytes: bytes, taken: func(c net.Conn) { forget = e.lines.add(session, c) }}, admitted)
+			mux.ServeHTTP(&limitedWriter{ResponseWriter: w, bytes: bytes,
+				taken: func(c net.Conn) { forget = e.lines.add(session, c) },
+				refused: func(no *signalfilter.Refusal) {
+					e.refusals.Record(no.Kind, no.Reason, "session", session, "identity", identity)
+					go disconnect(e.node.rooms, livekit.RoomName(session), livekit.ParticipantIdentity(identity))
+				}}, admitted)
 			forget()
 		}
 	})
@@ -120,6 +130,10 @@ func (e *Engine) admit(r *http.Request) (admitted *http.Request, session, identi
 	}
 	admitted = r.Clone(service.WithGrantsExpiry(r.Context(), grants, v.APIKey(), claims.ExpiresAt.Time))
 	admitted.Header.Del("Authorization")
+	// It is matched with hundreds of patterns.
+	if agent := r.UserAgent(); len(agent) > maxUserAgent {
+		admitted.Header.Set("User-Agent", agent[:maxUserAgent])
+	}
 	// Compressed messages could grow a thousandfold when they are read.
 	admitted.Header.Del("Sec-Websocket-Extensions")
 	admitted.URL.RawQuery = query.Encode()

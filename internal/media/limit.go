@@ -3,12 +3,15 @@ package media
 import (
 	"bufio"
 	"encoding/binary"
-	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"parley/internal/media/signalfilter"
+	"parley/internal/refusal"
 )
 
 // maxMessage bounds one message of a participant. The largest that browsers
@@ -16,17 +19,13 @@ import (
 // LiveKit reads a message of any size into memory.
 const maxMessage = 1 << 20
 
-var (
-	errMessageTooLong = errors.New("media: a signalling message is too long")
-	errTooManyBytes   = errors.New("media: too many bytes of signaling")
-)
-
 // limitedWriter hands out a connection on which messages are bounded, and
 // tells taken of it.
 type limitedWriter struct {
 	http.ResponseWriter
-	bytes *rate.Limiter // nil for no limit
-	taken func(net.Conn)
+	bytes   *rate.Limiter
+	taken   func(net.Conn)
+	refused func(*signalfilter.Refusal)
 }
 
 // Unwrap is for http.ResponseController.
@@ -39,57 +38,122 @@ func (w *limitedWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err
 	}
 	w.taken(conn)
-	limited := &limitedConn{Conn: conn, r: rw.Reader, bytes: w.bytes}
+	limited := &limitedConn{Conn: conn, r: rw.Reader, bytes: w.bytes, refused: w.refused}
 	return limited, bufio.NewReadWriter(bufio.NewReader(limited), rw.Writer), nil
 }
 
-// limitedConn reads WebSocket frames past and fails on a message that is too
-// long, before any of its payload is read.
+// limitedConn reads WebSocket frames past and fails on a message that LiveKit
+// must not parse: one that is too long, before any of its payload is read, and
+// one that is not binary or has too many fields, before its end is read.
 type limitedConn struct {
 	net.Conn
-	r     *bufio.Reader // may hold what came with the handshake
-	bytes *rate.Limiter // of messages; nil for no limit
+	r       *bufio.Reader               // may hold what came with the handshake
+	bytes   *rate.Limiter               // of messages
+	refused func(*signalfilter.Refusal) // told, once, why reading fails
 
-	head    []byte // of the frame that is being read, while it is incomplete
-	payload uint64 // still to come of that frame
-	message uint64 // announced so far of a message in several frames
+	head    []byte             // of the frame that is being read, while it is incomplete
+	payload uint64             // still to come of that frame
+	control bool               // that frame is between the frames of a message
+	mask    [4]byte            // of that frame
+	masked  int                // bytes of that frame that were unmasked
+	message uint64             // announced so far of a message in several frames
+	scan    *signalfilter.Scan // of that message
 }
 
-// Read lets through what belongs to acceptable frames.
+// The opcodes of frames (RFC 6455, 5.2); those of control frames have the
+// highest bit of the four.
+const (
+	continued    = 0x0
+	binaryData   = 0x2
+	controlFrame = 0x8
+	opcodes      = 0xf
+	finalFrame   = 0x80
+)
+
+// Read lets through what belongs to acceptable messages.
 func (c *limitedConn) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
-	for b := p[:n]; len(b) > 0; {
+	if no := c.check(p[:n]); no != nil {
+		c.refused(no)
+		return 0, fmt.Errorf("media: refuse signaling: %w", no)
+	}
+	return n, err
+}
+
+func (c *limitedConn) check(b []byte) *signalfilter.Refusal {
+	for len(b) > 0 {
 		if c.payload > 0 {
-			skip := min(c.payload, uint64(len(b)))
-			c.payload -= skip
-			b = b[skip:]
+			n := min(c.payload, uint64(len(b)))
+			if !c.control {
+				if no := c.parts(b[:n]); no != nil {
+					return no
+				}
+			}
+			c.payload -= n
+			b = b[n:]
 			continue
 		}
 		c.head = append(c.head, b[0])
 		b = b[1:]
-		length, complete := frameLength(c.head)
-		if !complete {
-			continue
-		}
-		if length > maxMessage {
-			return 0, errMessageTooLong
-		}
-		if c.bytes != nil && !c.bytes.AllowN(time.Now(), int(length)) {
-			return 0, errTooManyBytes
-		}
-		if control := c.head[0]&0x08 != 0; !control {
-			c.message += length
-			if c.message > maxMessage {
-				return 0, errMessageTooLong
-			}
-			if final := c.head[0]&0x80 != 0; final {
-				c.message = 0
+		if length, complete := frameLength(c.head); complete {
+			if no := c.begin(length); no != nil {
+				return no
 			}
 		}
-		c.payload = length
-		c.head = c.head[:0]
 	}
-	return n, err
+	return nil
+}
+
+// begin begins a frame whose head is complete.
+func (c *limitedConn) begin(length uint64) *signalfilter.Refusal {
+	if length > maxMessage {
+		return tooLong()
+	}
+	if !c.bytes.AllowN(time.Now(), int(length)) {
+		return &signalfilter.Refusal{Kind: refusal.SignalRate, Reason: "too many bytes of signaling", Malformed: true}
+	}
+	opcode := c.head[0] & opcodes
+	c.control = opcode&controlFrame != 0
+	if !c.control {
+		if opcode != continued && opcode != binaryData {
+			return &signalfilter.Refusal{Kind: refusal.SignalRequest, Reason: "a message that is not binary", Malformed: true}
+		}
+		if opcode != continued || c.scan == nil {
+			c.scan = signalfilter.NewScan()
+		}
+		if c.message += length; c.message > maxMessage {
+			return tooLong()
+		}
+		if c.head[0]&finalFrame != 0 {
+			c.message = 0
+		}
+		c.masked = 0
+		copy(c.mask[:], c.head[len(c.head)-len(c.mask):]) // a server accepts no frame without
+	}
+	c.payload = length
+	c.head = c.head[:0]
+	return nil
+}
+
+// parts has the fields of a message counted in a piece of its payload.
+func (c *limitedConn) parts(payload []byte) *signalfilter.Refusal {
+	var plain [512]byte
+	for len(payload) > 0 {
+		n := copy(plain[:], payload)
+		payload = payload[n:]
+		for i := range plain[:n] {
+			plain[i] ^= c.mask[c.masked%len(c.mask)]
+			c.masked++
+		}
+		if no := c.scan.Write(plain[:n]); no != nil {
+			return no
+		}
+	}
+	return nil
+}
+
+func tooLong() *signalfilter.Refusal {
+	return &signalfilter.Refusal{Kind: refusal.SignalRequest, Reason: fmt.Sprintf("a message of more than %d bytes", maxMessage), Malformed: true}
 }
 
 // frameLength reads the payload's length from a frame's head (RFC 6455, 5.2)

@@ -6,18 +6,26 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gorilla/websocket"
+	"github.com/livekit/protocol/livekit"
+	"golang.org/x/time/rate"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"parley/internal/media/signalfilter"
 )
 
 // frame builds a masked frame as a browser sends it.
-func frame(opcode byte, final bool, size int) []byte {
+func frame(opcode byte, final bool, payload []byte) []byte {
 	head := []byte{opcode, 0x80}
 	if final {
 		head[0] |= 0x80
 	}
-	switch {
+	switch size := len(payload); {
 	case size < 126:
 		head[1] |= byte(size)
 	case size < 1<<16:
@@ -27,24 +35,68 @@ func frame(opcode byte, final bool, size int) []byte {
 		head[1] |= 127
 		head = append(head, 0, 0, 0, 0, byte(size>>24), byte(size>>16), byte(size>>8), byte(size))
 	}
-	return append(append(head, 1, 2, 3, 4), make([]byte, size)...)
+	mask := []byte{1, 2, 3, 4}
+	masked := slices.Clone(payload)
+	for i := range masked {
+		masked[i] ^= mask[i%4]
+	}
+	return append(append(head, mask...), masked...)
 }
 
-func TestFramesPassUntilAMessageIsTooLong(t *testing.T) {
+// sized returns an encoded message of a size with one field.
+func sized(size int) []byte {
+	if size == 0 {
+		return nil
+	}
+	for content := size - 2; content >= 0; content-- {
+		if b := protowire.AppendBytes(protowire.AppendTag(nil, 100, protowire.BytesType), make([]byte, content)); len(b) == size {
+			return b
+		}
+	}
+	panic("no message has this size")
+}
+
+// crowded returns an encoded request of a participant who says that they
+// publish n tracks, each of which is empty: two bytes, and one field.
+func crowded(t *testing.T, n int) []byte {
+	t.Helper()
+	state := &livekit.SyncState{PublishTracks: make([]*livekit.TrackPublishedResponse, n)}
+	for i := range state.PublishTracks {
+		state.PublishTracks[i] = &livekit.TrackPublishedResponse{}
+	}
+	b, err := proto.Marshal(&livekit.SignalRequest{Message: &livekit.SignalRequest_SyncState{SyncState: state}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestFramesPassUntilAMessageIsRefused(t *testing.T) {
 	const text, binary, more, ping = websocket.TextMessage, websocket.BinaryMessage, 0, websocket.PingMessage
+	big, many, tooMany := sized(maxMessage), crowded(t, signalfilter.MaxParts-1), crowded(t, signalfilter.MaxParts)
+	half := len(big) / 2
 	for name, c := range map[string]struct {
 		frames [][]byte
-		refuse bool
+		refuse string // part of the reason; empty: all pass
 	}{
-		"small ones":           {[][]byte{frame(binary, true, 0), frame(text, true, 5), frame(ping, true, 125), frame(binary, true, 126), frame(binary, true, 70_000)}, false},
-		"as long as it may be": {[][]byte{frame(binary, true, maxMessage), frame(binary, true, maxMessage)}, false},
-		"too long":             {[][]byte{frame(binary, true, 3), frame(binary, true, maxMessage+1)}, true},
-		"in pieces":            {[][]byte{frame(binary, false, maxMessage/2), frame(ping, true, 9), frame(more, true, maxMessage/2)}, false},
-		"too long in pieces":   {[][]byte{frame(binary, false, maxMessage/2), frame(more, false, maxMessage/2), frame(more, true, 1)}, true},
+		"small ones": {[][]byte{frame(binary, true, nil), frame(ping, true, make([]byte, 125)),
+			frame(binary, true, sized(126)), frame(binary, true, sized(70_000))}, ""},
+		"as long as it may be": {[][]byte{frame(binary, true, big), frame(binary, true, big)}, ""},
+		"too long":             {[][]byte{frame(binary, true, sized(5)), frame(binary, true, sized(maxMessage+1))}, "bytes"},
+		"in pieces":            {[][]byte{frame(binary, false, big[:half]), frame(ping, true, []byte("ping")), frame(more, true, big[half:])}, ""},
+		"too long in pieces":   {[][]byte{frame(binary, false, big[:half]), frame(more, false, big[half:]), frame(more, true, []byte{0})}, "bytes"},
+		"not binary":           {[][]byte{frame(binary, true, sized(5)), frame(text, true, []byte("{}"))}, "not binary"},
+		"of an unknown kind":   {[][]byte{frame(3, true, sized(5))}, "not binary"},
+		"many fields":          {[][]byte{frame(binary, true, many), frame(binary, true, many)}, ""},
+		"too many fields":      {[][]byte{frame(binary, true, many), frame(binary, true, tooMany)}, "fields"},
+		"too many in pieces":   {[][]byte{frame(binary, false, tooMany[:9001]), frame(ping, true, []byte("ping")), frame(more, true, tooMany[9001:])}, "fields"},
+		"not encoded":          {[][]byte{frame(binary, true, bytes.Repeat([]byte{0xff}, 20))}, "not encoded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sent := bytes.Join(c.frames, nil)
-			conn := &limitedConn{r: bufio.NewReader(bytes.NewReader(sent))}
+			var told []string
+			conn := &limitedConn{r: bufio.NewReader(bytes.NewReader(sent)), bytes: rate.NewLimiter(rate.Inf, 0),
+				refused: func(no *signalfilter.Refusal) { told = append(told, no.Reason) }}
 			var got []byte
 			var err error
 			for err == nil {
@@ -53,12 +105,30 @@ func TestFramesPassUntilAMessageIsTooLong(t *testing.T) {
 				n, err = conn.Read(piece)
 				got = append(got, piece[:n]...)
 			}
-			switch {
-			case c.refuse && !errors.Is(err, errMessageTooLong):
-				t.Errorf("not refused: %v", err)
-			case !c.refuse && (!errors.Is(err, io.EOF) || !bytes.Equal(got, sent)):
-				t.Errorf("%d of %d bytes came through: %v", len(got), len(sent), err)
+			var no *signalfilter.Refusal
+			switch refused := errors.As(err, &no); {
+			case c.refuse != "" && (!refused || len(told) != 1 || !strings.Contains(told[0], c.refuse)):
+				t.Errorf("not refused for %q: %v, told %q", c.refuse, err, told)
+			case c.refuse == "" && (!errors.Is(err, io.EOF) || !bytes.Equal(got, sent) || told != nil):
+				t.Errorf("%d of %d bytes came through: %v, told %q", len(got), len(sent), err, told)
 			}
 		})
+	}
+}
+
+// Whoever sends more bytes than the limit of all their connections is refused.
+func TestBytesOfAllConnections(t *testing.T) {
+	limit := rate.NewLimiter(0, 1000)
+	read := func(size int) error {
+		conn := &limitedConn{r: bufio.NewReader(bytes.NewReader(frame(websocket.BinaryMessage, true, sized(size)))), bytes: limit,
+			refused: func(*signalfilter.Refusal) {}}
+		_, err := io.ReadAll(conn)
+		return err
+	}
+	if err := read(800); err != nil {
+		t.Errorf("the first message: %v", err)
+	}
+	if err := read(800); err == nil {
+		t.Error("a second connection has a limit of its own")
 	}
 }

@@ -17,9 +17,9 @@ import (
 // second. A page in a full room stays below a tenth of them.
 const (
 	requestBurst, requestsPerSecond = 600, 100
-	// Of the tracks that are named in requests. LiveKit keeps a record for each
-	// that is subscribed to, whether or not it exists.
+	// Of the tracks that are named in requests: each is looked for.
 	trackBurst, tracksPerSecond               = 5000, 100
+	candidateBurst, candidatesPerSecond       = 300, 2 // ICE candidates
 	descriptionBurst, descriptionsPerSecond   = 60, 10
 	announcementBurst, announcementsPerSecond = 16, 1
 	// maxRefused is how many requests of a connection are refused before the
@@ -32,6 +32,7 @@ const (
 type requests struct {
 	routing.MessageSource
 	answers    routing.MessageSink
+	exists     func(sid string) bool // whether anybody sends a track
 	refusals   *refusal.Recorder
 	attributes []any // of the log lines: who it is
 
@@ -39,15 +40,16 @@ type requests struct {
 	closed chan struct{}
 	once   sync.Once
 
-	all, tracks, descriptions, announcements *rate.Limiter
-	refused                                  int
+	all, tracks, candidates, descriptions, announcements *rate.Limiter
+	refused                                              int
 }
 
-func filterRequests(source routing.MessageSource, answers routing.MessageSink, refusals *refusal.Recorder, attributes ...any) *requests {
-	return &requests{MessageSource: source, answers: answers, refusals: refusals, attributes: attributes,
+func filterRequests(source routing.MessageSource, answers routing.MessageSink, exists func(sid string) bool, refusals *refusal.Recorder, attributes ...any) *requests {
+	return &requests{MessageSource: source, answers: answers, exists: exists, refusals: refusals, attributes: attributes,
 		kept: make(chan proto.Message), closed: make(chan struct{}),
 		all:           rate.NewLimiter(requestsPerSecond, requestBurst),
 		tracks:        rate.NewLimiter(tracksPerSecond, trackBurst),
+		candidates:    rate.NewLimiter(candidatesPerSecond, candidateBurst),
 		descriptions:  rate.NewLimiter(descriptionsPerSecond, descriptionBurst),
 		announcements: rate.NewLimiter(announcementsPerSecond, announcementBurst),
 	}
@@ -89,7 +91,7 @@ func (r *requests) accept(msg proto.Message, disconnect func()) bool {
 		no = signalfilter.Request(req)
 	}
 	if no == nil {
-		return true
+		return signalfilter.KeepTracks(req, r.exists)
 	}
 	r.refusals.Record(no.Kind, no.Reason, r.attributes...)
 	if add := req.GetAddTrack(); add != nil {
@@ -122,6 +124,14 @@ func (r *requests) limit(req *livekit.SignalRequest) *signalfilter.Refusal {
 	case *livekit.SignalRequest_Subscription:
 		if !r.tracks.AllowN(now, signalfilter.Tracks(m.Subscription)) {
 			return tooMany("tracks")
+		}
+	case *livekit.SignalRequest_TrackSetting:
+		if !r.tracks.AllowN(now, len(m.TrackSetting.GetTrackSids())) {
+			return tooMany("tracks")
+		}
+	case *livekit.SignalRequest_Trickle:
+		if !r.candidates.AllowN(now, 1) {
+			return tooMany("candidates")
 		}
 	case *livekit.SignalRequest_Offer, *livekit.SignalRequest_Answer:
 		if !r.descriptions.AllowN(now, 1) {

@@ -2,6 +2,7 @@ package media
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
@@ -50,30 +51,38 @@ func (s *sessions) HandleSession(
 	if livekit.NodeID(host.Id) != s.self.NodeID() {
 		return routing.ErrIncorrectRTCNode
 	}
+	name := livekit.RoomName(pi.CreateRoom.Name)
+	exists := func(sid string) bool { return published(s.rooms, name, sid) }
 	if refused := checkInit(&pi); refused != nil {
-		s.refusals.Record(refused.Kind, refused.Reason, "session", pi.CreateRoom.Name, "identity", string(pi.Identity))
+		s.refusals.Record(refused.Kind, refused.Reason, "session", string(name), "identity", string(pi.Identity))
 		return psrpc.NewError(psrpc.InvalidArgument, refused)
 	}
-	requests := filterRequests(source, sink, s.refusals, "session", pi.CreateRoom.Name, "identity", string(pi.Identity))
+	signalfilter.KeepTracksInState(pi.SyncState, exists)
+	requests := filterRequests(source, sink, exists, s.refusals, "session", string(name), "identity", string(pi.Identity))
 	if err := s.rooms.StartSession(ctx, pi, requests, &responses{MessageSink: sink, identity: pi.Identity, admissions: s.admissions}, false); err != nil {
 		requests.Close()
 		return err
 	}
-	go requests.run(s.disconnector(livekit.RoomName(pi.CreateRoom.Name), pi.Identity))
+	go requests.run(func() { disconnect(s.rooms, name, pi.Identity) })
 	return nil
 }
 
-// disconnector returns what disconnects the participant that has just joined.
-func (s *sessions) disconnector(name livekit.RoomName, identity livekit.ParticipantIdentity) func() {
-	rm := s.rooms.GetRoom(context.Background(), name)
-	if rm == nil {
-		return func() {}
+// disconnect disconnects a participant if this process hosts the session. The
+// reason that its page reads is USER_REJECTED.
+func disconnect(rooms *service.RoomManager, name livekit.RoomName, identity livekit.ParticipantIdentity) {
+	if rm := rooms.GetRoom(context.Background(), name); rm != nil {
+		if p := rm.GetParticipant(identity); p != nil {
+			rm.RemoveParticipant(identity, p.ID(), types.ParticipantCloseReasonUserRejected)
+		}
 	}
-	p := rm.GetParticipant(identity)
-	if p == nil {
-		return func() {}
-	}
-	return func() { rm.RemoveParticipant(identity, p.ID(), types.ParticipantCloseReasonUserRejected) }
+}
+
+// published reports whether anybody in a session sends the track.
+func published(rooms *service.RoomManager, name livekit.RoomName, sid string) bool {
+	rm := rooms.GetRoom(context.Background(), name)
+	return rm != nil && slices.ContainsFunc(rm.GetParticipants(), func(p types.LocalParticipant) bool {
+		return p.GetPublishedTrack(livekit.TrackID(sid)) != nil
+	})
 }
 
 // checkInit holds what came with the connection to the rules for requests.

@@ -317,6 +317,7 @@ type Other struct {
 	Identity, SID, Name string
 	Attributes          map[string]string
 	Tracks              []Source
+	TrackSIDs           []string // in the order of Tracks
 }
 
 // Sees returns what this participant is told of another, and whether it is
@@ -354,6 +355,7 @@ func (p *Participant) Others() []Other {
 		other := Other{Identity: o.Identity, SID: o.Sid, Name: o.Name, Attributes: o.Attributes}
 		for _, t := range o.Tracks {
 			other.Tracks = append(other.Tracks, sourceOf(t.Source))
+			other.TrackSIDs = append(other.TrackSIDs, t.Sid)
 		}
 		all = append(all, other)
 	}

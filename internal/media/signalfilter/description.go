@@ -15,8 +15,16 @@ const (
 	// maxSections bounds the media sections of a session description: sound and
 	// picture of every other participant in a full room, and two of one's own.
 	maxSections = 2100
+	// maxSending bounds the sections in which a participant wants to send.
+	// LiveKit and pion keep a receiver with its buffers for each; a page uses
+	// two for sound and two for pictures, and again as many after each change of
+	// device that the browser could not do in place.
+	maxSending = 64
 	// maxAttributes bounds the attributes of one section.
 	maxAttributes = 1000
+	// maxLines bounds the lines of a description. Each becomes some hundred
+	// bytes when it is parsed.
+	maxLines = 50_000
 )
 
 // extensions are the RTP header extensions that may be negotiated. LiveKit
@@ -50,6 +58,9 @@ func description(d *livekit.SessionDescription, kind string) *Refusal {
 	case len(d.MidToTrackId) > MaxTracks:
 		return refuse(refusal.SignalRequest, "a session description with more than %d track ids", MaxTracks)
 	}
+	if strings.Count(d.Sdp, "\n") > maxLines {
+		return refuse(refusal.SignalRequest, "a session description of more than %d lines", maxLines)
+	}
 	if strings.ContainsFunc(strings.ReplaceAll(d.Sdp, "\r\n", "\n"), func(c rune) bool { return c < ' ' && c != '\n' && c != '\t' }) {
 		return refuse(refusal.SignalRequest, "a session description with control characters")
 	}
@@ -61,7 +72,14 @@ func description(d *livekit.SessionDescription, kind string) *Refusal {
 		return refuse(refusal.SignalRequest, "a session description with more than %d sections", maxSections)
 	}
 	parsed.Attributes = negotiable(parsed.Attributes)
+	sending := 0
 	for _, m := range parsed.MediaDescriptions {
+		if sends(m) {
+			sending++
+		}
+		if sending > maxSending {
+			return refuse(refusal.SignalRequest, "a session description with more than %d sections that send", maxSending)
+		}
 		if len(m.Attributes) > maxAttributes {
 			return refuse(refusal.SignalRequest, "a section with more than %d attributes", maxAttributes)
 		}
@@ -73,6 +91,22 @@ func description(d *livekit.SessionDescription, kind string) *Refusal {
 	}
 	d.Sdp = string(text)
 	return nil
+}
+
+// sends reports whether a participant wants to send in a section, which is also
+// so where nothing is said of it (RFC 8866, section 6.7). A rejected section, and
+// the one for messages, do not count.
+func sends(m *sdp.MediaDescription) bool {
+	if m.MediaName.Port.Value == 0 || m.MediaName.Media == "application" {
+		return false
+	}
+	for _, a := range m.Attributes {
+		switch a.Key {
+		case sdp.AttrKeyRecvOnly, sdp.AttrKeyInactive:
+			return false
+		}
+	}
+	return true
 }
 
 // readsBack reports whether the parser finds in text what was written there. It

@@ -21,9 +21,8 @@ const (
 	// MaxDescription bounds a session description, in bytes. The largest are
 	// those of a full room on a single peer connection.
 	MaxDescription = 1 << 20
-	// MaxTracks bounds the track ids in one request. LiveKit keeps a record for
-	// each, also for tracks that do not exist, until it hangs up: 2.6 MB of
-	// ids became 700 MB of memory. Not bounded in any version of LiveKit.
+	// MaxTracks bounds the track ids in one request. A full room has some
+	// hundred.
 	MaxTracks = 2500
 	// maxText bounds ids, names and other short texts, in bytes.
 	maxText = 256
@@ -55,8 +54,8 @@ func refuse(kind refusal.Kind, format string, args ...any) *Refusal {
 	return &Refusal{Kind: kind, Reason: fmt.Sprintf(format, args...), Malformed: true}
 }
 
-// Request checks one signal request and makes it safe: a session description
-// is rewritten in place. It returns nil when LiveKit may have the request. The
+// Request checks one signal request and makes it safe: it changes session
+// descriptions, announcements and why somebody leaves. It returns nil when LiveKit may have the request. The
 // request must not be used after a refusal.
 func Request(req *livekit.SignalRequest) *Refusal {
 	switch m := req.GetMessage().(type) {
@@ -90,6 +89,9 @@ func Request(req *livekit.SignalRequest) *Refusal {
 		if m.Leave == nil {
 			return refuse(refusal.SignalRequest, "an empty leave request")
 		}
+		// The reason is told to the others and recorded. Who leaves could
+		// claim that the server disconnected them.
+		m.Leave.Reason = livekit.DisconnectReason_CLIENT_INITIATED
 		return nil
 	case *livekit.SignalRequest_Ping:
 		return nil
@@ -135,8 +137,8 @@ func AddTrack(req *livekit.AddTrackRequest) *Refusal {
 		return refuse(refusal.Track, "a picture of more than %d pixels", maxSide)
 	case !valid(livekit.Encryption_Type_name, req.Encryption), !valid(livekit.BackupCodecPolicy_name, req.BackupCodecPolicy):
 		return refuse(refusal.Track, "an unknown encryption or backup codec policy")
-	case len(req.AudioFeatures) > maxText || len(req.PacketTrailerFeatures) > maxText:
-		return refuse(refusal.Track, "too many features")
+	case len(req.AudioFeatures) > maxText:
+		return refuse(refusal.Track, "too many audio features")
 	case len(req.SimulcastCodecs) > maxCodecs:
 		return refuse(refusal.Track, "more than %d codecs", maxCodecs)
 	}
@@ -148,6 +150,7 @@ func AddTrack(req *livekit.AddTrackRequest) *Refusal {
 			return r
 		}
 	}
+	req.PacketTrailerFeatures = nil // nothing here reads packet trailers
 	return nil
 }
 
@@ -251,6 +254,52 @@ func Tracks(s *livekit.UpdateSubscription) int {
 		n += 1 + len(p.GetTrackSids())
 	}
 	return n
+}
+
+// KeepTracks leaves out of a request the ids of other participants' tracks that
+// exists does not report. It reports whether LiveKit has anything to do then.
+//
+// LiveKit keeps a record for each id that is subscribed to or has settings, also
+// for tracks that do not exist, until the participant leaves. Not bounded in any
+// version of LiveKit.
+func KeepTracks(req *livekit.SignalRequest, exists func(sid string) bool) bool {
+	switch m := req.GetMessage().(type) {
+	case *livekit.SignalRequest_Subscription:
+		return keepSubscription(m.Subscription, exists)
+	case *livekit.SignalRequest_TrackSetting:
+		m.TrackSetting.TrackSids = keep(m.TrackSetting.TrackSids, exists)
+		return len(m.TrackSetting.TrackSids) > 0
+	case *livekit.SignalRequest_SyncState:
+		KeepTracksInState(m.SyncState, exists)
+	}
+	return true
+}
+
+// KeepTracksInState is KeepTracks for what a participant who resumes a
+// connection says of it.
+func KeepTracksInState(s *livekit.SyncState, exists func(sid string) bool) {
+	if s != nil {
+		keepSubscription(s.Subscription, exists)
+		s.TrackSidsDisabled = keep(s.TrackSidsDisabled, exists)
+	}
+}
+
+func keepSubscription(s *livekit.UpdateSubscription, exists func(sid string) bool) bool {
+	if s == nil {
+		return false
+	}
+	s.TrackSids = keep(s.TrackSids, exists)
+	for _, p := range s.ParticipantTracks {
+		if p != nil {
+			p.TrackSids = keep(p.TrackSids, exists)
+		}
+	}
+	s.ParticipantTracks = slices.DeleteFunc(s.ParticipantTracks, func(p *livekit.ParticipantTracks) bool { return len(p.GetTrackSids()) == 0 })
+	return len(s.TrackSids) > 0 || len(s.ParticipantTracks) > 0
+}
+
+func keep(sids []string, exists func(sid string) bool) []string {
+	return slices.DeleteFunc(sids, func(sid string) bool { return !exists(sid) })
 }
 
 func trackSetting(s *livekit.UpdateTrackSettings) *Refusal {

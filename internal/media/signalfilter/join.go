@@ -1,12 +1,14 @@
 package signalfilter
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/base64"
+	"io"
 	"net/url"
 	"strconv"
 
 	"github.com/livekit/livekit-server/pkg/rtc/types"
-	"github.com/livekit/livekit-server/pkg/service"
 	"github.com/livekit/protocol/livekit"
 	"google.golang.org/protobuf/proto"
 
@@ -17,8 +19,12 @@ import (
 // requests beside them.
 const joinRequest = "join_request"
 
-// maxJoinRequest bounds a join request in the query, in bytes as it was sent.
-const maxJoinRequest = 32 << 10
+// The bounds of a join request in the query, in bytes as it was sent and as it
+// is when it is decompressed.
+const (
+	maxJoinRequest         = 32 << 10
+	maxUnpackedJoinRequest = 256 << 10
+)
 
 // parameters are those of the query that LiveKit may see. Left out are, among
 // others, "publish", which would join a second time under an identity nobody
@@ -122,11 +128,17 @@ func decodeJoinRequest(encoded string) (*livekit.JoinRequest, *Refusal) {
 	}
 	data = wrapped.JoinRequest
 	if wrapped.Compression == livekit.WrappedJoinRequest_GZIP {
-		if data, err = service.DecompressGzip(data); err != nil { // bounded
+		if data, err = decompress(data); err != nil {
 			return nil, refuse(refusal.SignalRequest, "a join request that cannot be decompressed")
 		}
 	}
+	if len(data) > maxUnpackedJoinRequest {
+		return nil, refuse(refusal.SignalRequest, "a join request of more than %d bytes", maxUnpackedJoinRequest)
+	}
 	req := &livekit.JoinRequest{}
+	if r := newScan(req).Write(data); r != nil {
+		return nil, r
+	}
 	if proto.Unmarshal(data, req) != nil {
 		return nil, refuse(refusal.SignalRequest, "a join request that cannot be parsed")
 	}
@@ -134,6 +146,15 @@ func decodeJoinRequest(encoded string) (*livekit.JoinRequest, *Refusal) {
 		return nil, refuse(refusal.SignalRequest, "an empty join request") // LiveKit would take it for none
 	}
 	return req, nil
+}
+
+// decompress returns at most one byte more than a join request may have.
+func decompress(data []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(r, maxUnpackedJoinRequest+1))
 }
 
 func encodeJoinRequest(req *livekit.JoinRequest) (string, error) {

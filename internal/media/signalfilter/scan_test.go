@@ -1,0 +1,73 @@
+package signalfilter_test
+
+import (
+	"testing"
+
+	"github.com/livekit/protocol/livekit"
+	"google.golang.org/protobuf/proto"
+
+	"parley/internal/media/signalfilter"
+)
+
+// What a scan lets pass and protobuf accepts has no more parts than it may
+// have, in whatever pieces it arrives.
+func FuzzScan(f *testing.F) {
+	for _, req := range []*livekit.SignalRequest{
+		{Message: &livekit.SignalRequest_Offer{Offer: &livekit.SessionDescription{Type: "offer", Sdp: offer, MidToTrackId: map[string]string{"0": "TR_x", "1": ""}}}},
+		{Message: &livekit.SignalRequest_SyncState{SyncState: &livekit.SyncState{Subscription: &livekit.UpdateSubscription{TrackSids: []string{"TR_x", ""}},
+			PublishTracks: []*livekit.TrackPublishedResponse{{}, {Track: &livekit.TrackInfo{Layers: []*livekit.VideoLayer{{}, {Width: 1}}}}}}}},
+		{Message: &livekit.SignalRequest_PingReq{PingReq: &livekit.Ping{Timestamp: -1, Rtt: 5}}},
+		addTrack(func(*livekit.AddTrackRequest) {}),
+	} {
+		b, err := proto.Marshal(req)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b, uint16(3), uint16(3))
+	}
+	one, err := proto.Marshal(&livekit.SignalRequest{Message: &livekit.SignalRequest_SyncState{
+		SyncState: &livekit.SyncState{PublishTracks: []*livekit.TrackPublishedResponse{{}}}}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(one, uint16(0), uint16(4000))
+	f.Add(one, uint16(0), uint16(7000))
+	f.Fuzz(func(t *testing.T, unit []byte, cut, times uint16) {
+		if len(unit) > 200 {
+			return
+		}
+		b := make([]byte, 0, len(unit)*int(times%12_000))
+		for range times % 12_000 {
+			b = append(b, unit...)
+		}
+		whole, pieces := signalfilter.NewScan(), signalfilter.NewScan()
+		at := min(int(cut), len(b))
+		no := whole.Write(b)
+		inPieces := pieces.Write(b[:at])
+		if inPieces == nil {
+			inPieces = pieces.Write(b[at:])
+		}
+		if (no == nil) != (inPieces == nil) {
+			t.Fatalf("%v at once, %v in pieces", no, inPieces)
+		}
+		var req livekit.SignalRequest
+		if no != nil || proto.Unmarshal(b, &req) != nil {
+			return
+		}
+		if n := messages(&req); n > signalfilter.MaxParts {
+			t.Errorf("%d messages pass", n)
+		}
+	})
+}
+
+// messages counts the entries of the repeated fields with which little becomes
+// much.
+func messages(req *livekit.SignalRequest) int {
+	s := req.GetSyncState()
+	n := len(s.GetPublishTracks()) + len(s.GetDataChannels()) + len(s.GetSubscription().GetParticipantTracks())
+	for _, p := range s.GetPublishTracks() {
+		n += len(p.GetTrack().GetLayers()) + len(p.GetTrack().GetCodecs()) //lint:ignore SA1019 LiveKit still reads it
+	}
+	add := req.GetAddTrack()
+	return n + len(add.GetLayers()) + len(add.GetSimulcastCodecs()) + len(req.GetSubscription().GetParticipantTracks())
+}
