@@ -15,7 +15,7 @@ func FuzzScan(f *testing.F) {
 	for _, req := range []*livekit.SignalRequest{
 		{Message: &livekit.SignalRequest_Offer{Offer: &livekit.SessionDescription{Type: "offer", Sdp: offer, MidToTrackId: map[string]string{"0": "TR_x", "1": ""}}}},
 		{Message: &livekit.SignalRequest_SyncState{SyncState: &livekit.SyncState{Subscription: &livekit.UpdateSubscription{TrackSids: []string{"TR_x", ""}},
-			PublishTracks: []*livekit.TrackPublishedResponse{{}, {Track: &livekit.TrackInfo{Layers: []*livekit.VideoLayer{{}, {Width: 1}}}}}}}},
+			PublishTracks: []*livekit.TrackPublishedResponse{{}, {Track: &livekit.TrackInfo{Codecs: []*livekit.SimulcastCodecInfo{{}, {Cid: "c"}}}}}}}},
 		{Message: &livekit.SignalRequest_PingReq{PingReq: &livekit.Ping{Timestamp: -1, Rtt: 5}}},
 		addTrack(func(*livekit.AddTrackRequest) {}),
 	} {
