@@ -76,6 +76,29 @@ describe('two people in a quick audio room', () => {
     await guest.close();
   });
 
+  test('hear each other again after the service alone has crashed, without touching the page', async () => {
+    const room = await server.createRoom({ empty_timeout: 5 });
+    const host = await Person.arrive(browser);
+    const guest = await Person.arrive(browser, { viewport: phone });
+    await host.join(room.final_link);
+    await guest.join(room.guest_link, 'Ben');
+    await Promise.all([host.untilHeard(), guest.untilHeard()]);
+
+    const before = [...(await host.tracks()), ...(await guest.tracks())];
+    expect(before).toHaveLength(2);
+    server.crash();
+    const crashed = Date.now();
+    // The sound is away for less than the pause between two beeps, so only the tracks tell.
+    const isNew = (tracks: string[]): boolean => tracks.length === 1 && tracks.every((track) => !before.includes(track));
+    await Promise.all([host, guest].map((person) => expect.poll(async () => isNew(await person.tracks()), { timeout: 10_000 }).toBe(true)));
+    console.log(`connected again ${Date.now() - crashed} ms after the crash`);
+    await Promise.all([host.untilHeard(), guest.untilHeard()]);
+    await guest.page.getByText('Amina').first().waitFor();
+    expect(await server.endReason(room.room_id)).toBeUndefined();
+    await host.close();
+    await guest.close();
+  });
+
   test('come back after an orderly restart, which exits with 0 within ten seconds', async () => {
     const room = await server.createRoom({ empty_timeout: 5 });
     const host = await Person.arrive(browser);

@@ -144,6 +144,15 @@ export class Person {
     throw new Error(`${this.page.url()}: nobody was heard within ${within} ms`);
   }
 
+  /** The audio tracks of others that the page plays. */
+  tracks(): Promise<string[]> {
+    return this.page.evaluate(() =>
+      [...document.querySelectorAll('audio')].flatMap(({ srcObject: stream }) =>
+        stream instanceof MediaStream ? stream.getAudioTracks().map((track) => track.id) : [],
+      ),
+    );
+  }
+
   /** Waits until nobody else is heard any more. */
   async untilSilent(within = 10_000): Promise<void> {
     const start = Date.now();

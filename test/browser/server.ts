@@ -2,7 +2,7 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -73,6 +73,15 @@ export class Server {
     child.kill(signal);
     await gone;
     return child.exitCode;
+  }
+
+  /** Kills the service alone; its supervisor starts it again. */
+  crash(): void {
+    // Whichever thread of the supervisor has started it.
+    const threads = `/proc/${String(this.#process?.pid)}/task`;
+    const service = readdirSync(threads).flatMap((thread) => readFileSync(join(threads, thread, 'children'), 'utf8').match(/\d+/g) ?? []);
+    if (service.length !== 1) throw new Error(`the supervisor has ${service.length} processes`);
+    process.kill(Number(service[0]), 'SIGKILL');
   }
 
   async close(): Promise<void> {
