@@ -15,7 +15,7 @@ func (c *Client) RoomOpen(ctx context.Context, roomID string) (open bool, messag
 		Status  bool   `json:"status"`
 		Message string `json:"message"`
 	}
-	_, err = c.look(ctx, "rooms/room_status", roomQuery(roomID), &answer)
+	_, err = c.getV4(ctx, "rooms/room_status", roomQuery(roomID), &answer)
 	return answer.Status, answer.Message, err
 }
 
@@ -67,11 +67,11 @@ func (c *Client) ActiveRoom(ctx context.Context, roomID string) (*ActiveRoom, er
 	var answer struct {
 		Result *ActiveRoom `json:"result"`
 	}
-	if _, err := c.look(ctx, "rooms/get_active_room_info", roomQuery(roomID), &answer); err != nil {
+	if _, err := c.getV4(ctx, "rooms/get_active_room_info", roomQuery(roomID), &answer); err != nil {
 		return nil, err
 	}
 	if answer.Result == nil {
-		return nil, incomplete()
+		return nil, incompleteError()
 	}
 	return answer.Result, nil
 }
@@ -84,7 +84,7 @@ func (c *Client) ActiveRooms(ctx context.Context) ([]ActiveRoom, error) {
 			Rooms []ActiveRoom `json:"rooms"`
 		} `json:"response"`
 	}
-	_, err := c.look(ctx, "rooms/get_active_rooms_info", nil, &answer)
+	_, err := c.getV4(ctx, "rooms/get_active_rooms_info", nil, &answer)
 	return answer.Response.Rooms, err
 }
 
@@ -122,7 +122,7 @@ func (c *Client) Rooms(ctx context.Context, state string) iter.Seq2[ListedRoom, 
 				Rooms      []ListedRoom `json:"rooms"`
 				NextCursor string       `json:"next_cursor"`
 			}
-			if _, err := c.look(ctx, "rooms/list_rooms", query, &page); err != nil {
+			if _, err := c.getV4(ctx, "rooms/list_rooms", query, &page); err != nil {
 				yield(ListedRoom{}, err)
 				return
 			}
@@ -175,11 +175,11 @@ func (c *Client) PastRooms(ctx context.Context, choice PastRoomsRequest) (*PastR
 	var answer struct {
 		Rooms *PastRooms `json:"rooms"`
 	}
-	if _, err := c.command(ctx, "fetch_past_rooms", "", choice, &answer); err != nil {
+	if _, err := c.postV4(ctx, "fetch_past_rooms", "", choice, &answer); err != nil {
 		return nil, err
 	}
 	if answer.Rooms == nil {
-		return nil, incomplete()
+		return nil, incompleteError()
 	}
 	return answer.Rooms, nil
 }
@@ -214,11 +214,11 @@ type Attendee struct {
 // Analytics returns who was in a room so far.
 func (c *Client) Analytics(ctx context.Context, roomID string) (*Analytics, error) {
 	found := new(Analytics)
-	if _, err := c.look(ctx, "analytics/get_analytics", roomQuery(roomID), found); err != nil {
+	if _, err := c.getV4(ctx, "analytics/get_analytics", roomQuery(roomID), found); err != nil {
 		return nil, err
 	}
 	if found.RoomID == "" {
-		return nil, incomplete()
+		return nil, incompleteError()
 	}
 	return found, nil
 }
@@ -226,10 +226,10 @@ func (c *Client) Analytics(ctx context.Context, roomID string) (*Analytics, erro
 // ExportAttendance returns the attendance of a room as CSV, a line for each
 // connection.
 func (c *Client) ExportAttendance(ctx context.Context, roomID string) ([]byte, error) {
-	if err := c.credentials.timed(); err != nil {
+	if err := c.credentials.checkGatewayCredentials(); err != nil {
 		return nil, err
 	}
-	a, err := c.do(ctx, &request{method: http.MethodGet, target: "/api/v4/analytics/export_attendance?" + roomQuery(roomID).Encode(), timed: true, repeatable: true})
+	a, err := c.do(ctx, &request{method: http.MethodGet, target: "/api/v4/analytics/export_attendance?" + roomQuery(roomID).Encode(), gatewaySigned: true, repeatable: true})
 	if err != nil {
 		return nil, err
 	}

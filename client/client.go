@@ -97,7 +97,7 @@ func checkBaseURL(text string) (string, error) {
 
 // ClockOffset returns how far the server's clock is ahead of ours, as far as
 // its answers have told; 0 before the first answer.
-func (c *Client) ClockOffset() time.Duration { return c.clock.get() }
+func (c *Client) ClockOffset() time.Duration { return c.clock.currentOffset() }
 
 // String names the server and the project, and no secret.
 func (c *Client) String() string {

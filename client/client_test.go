@@ -14,7 +14,7 @@ import (
 	"parley/client"
 )
 
-func TestBaseURL(t *testing.T) {
+func TestNew_BaseURL(t *testing.T) {
 	for _, good := range []string{"https://meet.example.org", "https://meet.example.org/", "http://127.0.0.1:8080", "http://[::1]:8080"} {
 		if _, err := client.New(good, credentials, client.Options{}); err != nil {
 			t.Errorf("%s: %v", good, err)
@@ -41,7 +41,7 @@ func TestBaseURL(t *testing.T) {
 	}
 }
 
-func TestCredentialsWithALineFeed(t *testing.T) {
+func TestNew_CredentialsWithLineFeed(t *testing.T) {
 	bad := credentials
 	bad.GatewaySecret += "\n"
 	_, err := client.New("https://example.org", bad, client.Options{})
@@ -50,7 +50,7 @@ func TestCredentialsWithALineFeed(t *testing.T) {
 	}
 }
 
-func TestMissingCredentials(t *testing.T) {
+func TestClient_MissingCredentials(t *testing.T) {
 	for _, test := range []struct {
 		name        string
 		credentials client.Credentials
@@ -80,14 +80,14 @@ func TestMissingCredentials(t *testing.T) {
 					failed++
 				}
 			}
-			if len(s.seen()) != 4-failed {
-				t.Errorf("%d requests", len(s.seen()))
+			if len(s.requestsSeen()) != 4-failed {
+				t.Errorf("%d requests", len(s.requestsSeen()))
 			}
 		})
 	}
 }
 
-func TestQuickstartFile(t *testing.T) {
+func TestCredentials_FromQuickstartFile(t *testing.T) {
 	var read client.Credentials
 	file := `{"base_url":"http://127.0.0.1:8080","organization_id":"o","project_id":"` + projectID + `","project_secret":"` + projectSecret +
 		`","api_key":"` + apiKey + `","gateway_secret":"` + gatewaySecret + `","admin_token":"t"}`
@@ -98,12 +98,12 @@ func TestQuickstartFile(t *testing.T) {
 
 // However a Client, its credentials or an error of its own is written, no
 // secret is in it.
-func TestNothingShowsASecret(t *testing.T) {
+func TestClient_NeverPrintsSecrets(t *testing.T) {
 	s := newServer()
 	echo := func(w http.ResponseWriter, r *http.Request) {
-		refuse(400, fmt.Sprint(r.Header, apiKey, gatewaySecret, projectSecret))(w, r)
+		errorResponse(400, fmt.Sprint(r.Header, apiKey, gatewaySecret, projectSecret))(w, r)
 	}
-	s.next(echo, echo)
+	s.respondWith(echo, echo)
 	listening := httptest.NewServer(s)
 	c := connect(t, listening.URL, credentials, client.Options{MaxAttempts: 1})
 	things := []any{c, credentials, &credentials, struct{ Inner any }{credentials}, struct{ C *client.Client }{c}, keys(t.Context(), c), status(t.Context(), c)}

@@ -9,7 +9,7 @@ import (
 // A clock tells the server's time, as far as its answers have told it.
 type clock struct{ offset atomic.Int64 } // nanoseconds that the server is ahead
 
-func (c *clock) get() time.Duration { return time.Duration(c.offset.Load()) }
+func (c *clock) currentOffset() time.Duration { return time.Duration(c.offset.Load()) }
 
 // observe learns from the Date of an answer to a request that was sent and
 // received at these times of our own clock. A Date is cut to the second and
@@ -22,7 +22,7 @@ func (c *clock) observe(sent, received time.Time, header http.Header) {
 	}
 	least := date.Sub(received)
 	most := date.Add(time.Second).Sub(sent)
-	if now := c.get(); now < least || now > most {
+	if now := c.currentOffset(); now < least || now > most {
 		c.offset.Store(int64(least + (most-least)/2))
 	}
 }

@@ -11,17 +11,17 @@ import (
 	"parley/client"
 )
 
-// near reports whether an offset is right, as far as a Date of whole seconds
+// withinOneSecond reports whether an offset is right, as far as a Date of whole seconds
 // can tell.
-func near(got, want time.Duration) bool { return (got - want).Abs() <= time.Second }
+func withinOneSecond(got, want time.Duration) bool { return (got - want).Abs() <= time.Second }
 
-func TestTheClockIsCorrectedBothWays(t *testing.T) {
+func TestClock_CorrectedBothWays(t *testing.T) {
 	for _, ahead := range []time.Duration{0, 10 * time.Minute, -10 * time.Minute, 300 * 24 * time.Hour, -20 * time.Second} {
 		t.Run(ahead.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newServer()
 				s.setAhead(ahead)
-				c := inBubble(t, s, client.Options{MaxAttempts: 1})
+				c := newSynctestClient(t, s, client.Options{MaxAttempts: 1})
 				expected := 1
 				if ahead.Abs() > s.skew {
 					expected = 2 // refused, corrected
@@ -31,10 +31,10 @@ func TestTheClockIsCorrectedBothWays(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if got := len(s.seen()); got != expected+2 {
+				if got := len(s.requestsSeen()); got != expected+2 {
 					t.Errorf("three calls were sent %d times", got)
 				}
-				if !near(c.ClockOffset(), ahead) {
+				if !withinOneSecond(c.ClockOffset(), ahead) {
 					t.Errorf("the offset is %s", c.ClockOffset())
 				}
 			})
@@ -43,16 +43,16 @@ func TestTheClockIsCorrectedBothWays(t *testing.T) {
 }
 
 // The server's clock, or ours, may be set while the client lives, back too.
-func TestTheClockFollows(t *testing.T) {
+func TestClock_FollowsServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		c := inBubble(t, s, client.Options{})
+		c := newSynctestClient(t, s, client.Options{})
 		for _, ahead := range []time.Duration{0, time.Hour, 0, -time.Hour, time.Hour} {
 			s.setAhead(ahead)
 			if err := keys(t.Context(), c); err != nil {
 				t.Fatalf("%s ahead: %v", ahead, err)
 			}
-			if !near(c.ClockOffset(), ahead) {
+			if !withinOneSecond(c.ClockOffset(), ahead) {
 				t.Errorf("%s ahead, but the offset is %s", ahead, c.ClockOffset())
 			}
 		}
@@ -60,24 +60,24 @@ func TestTheClockFollows(t *testing.T) {
 }
 
 // Answers of other versions, and refusals, tell the time as well.
-func TestTheClockIsKeptFresh(t *testing.T) {
+func TestClock_UpdatedByEveryResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		s.setAhead(time.Hour)
-		c := inBubble(t, s, client.Options{})
-		s.next(refuse(403, "the project is suspended"))
+		c := newSynctestClient(t, s, client.Options{})
+		s.respondWith(errorResponse(403, "the project is suspended"))
 		if err := status(t.Context(), c); !client.IsForbidden(err) {
 			t.Fatal(err)
 		}
-		if err := keys(t.Context(), c); err != nil || len(s.seen()) != 2 {
-			t.Errorf("sent %d times: %v", len(s.seen()), err)
+		if err := keys(t.Context(), c); err != nil || len(s.requestsSeen()) != 2 {
+			t.Errorf("sent %d times: %v", len(s.requestsSeen()), err)
 		}
 	})
 }
 
-func TestARightClockDoesNotTremble(t *testing.T) {
+func TestClock_StableWhenCorrect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := inBubble(t, newServer(), client.Options{})
+		c := newSynctestClient(t, newServer(), client.Options{})
 		for range 50 {
 			time.Sleep(370 * time.Millisecond)
 			if err := keys(t.Context(), c); err != nil {
@@ -91,7 +91,7 @@ func TestARightClockDoesNotTremble(t *testing.T) {
 }
 
 // A 401 has other causes: it is not asked again and again.
-func TestAWrongSecretIsRefusedOnce(t *testing.T) {
+func TestClock_NoRetryForWrongSecret(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		ahead time.Duration
@@ -102,27 +102,27 @@ func TestAWrongSecretIsRefusedOnce(t *testing.T) {
 			s.setAhead(test.ahead)
 			wrong := credentials
 			wrong.GatewaySecret = "gs_another"
-			if err := keys(t.Context(), start(t, s, wrong, client.Options{})); !client.IsUnauthorized(err) || len(s.seen()) != test.sent {
-				t.Errorf("sent %d times: %v", len(s.seen()), err)
+			if err := keys(t.Context(), start(t, s, wrong, client.Options{})); !client.IsUnauthorized(err) || len(s.requestsSeen()) != test.sent {
+				t.Errorf("sent %d times: %v", len(s.requestsSeen()), err)
 			}
 		})
 	}
 }
 
 // Nor is it by a server whose clock is somewhere else each time.
-func TestAClockThatJumpsIsFollowedOnce(t *testing.T) {
+func TestClock_JumpingServerRetriedOnce(t *testing.T) {
 	s := newServer()
 	for _, date := range []string{"Thu, 01 Jan 2015 00:00:00 GMT", "Fri, 01 Jan 2016 00:00:00 GMT", "Sun, 01 Jan 2017 00:00:00 GMT"} {
-		s.next(refuseV5(401, client.CodeUnauthorized, "not accepted", "Date", date))
+		s.respondWith(errorResponseV5(401, client.CodeUnauthorized, "not accepted", "Date", date))
 	}
 	err := keys(t.Context(), start(t, s, credentials, client.Options{MaxAttempts: 5}))
 	refusal, ok := errors.AsType[*client.Error](err)
-	if !ok || !client.IsUnauthorized(err) || refusal.Attempts != 2 || len(s.seen()) != 2 {
-		t.Errorf("sent %d times: %+v", len(s.seen()), err)
+	if !ok || !client.IsUnauthorized(err) || refusal.Attempts != 2 || len(s.requestsSeen()) != 2 {
+		t.Errorf("sent %d times: %+v", len(s.requestsSeen()), err)
 	}
 }
 
-func TestDatesThatDoNotCount(t *testing.T) {
+func TestClock_IgnoredDates(t *testing.T) {
 	const old = "Thu, 01 Jan 2015 00:00:00 GMT"
 	const refused = `{"error":{"code":"SVC_UNAUTHORIZED","message":"not accepted","request_id":"r"}}`
 	for _, test := range []struct {
@@ -138,10 +138,10 @@ func TestDatesThatDoNotCount(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newServer()
-			s.next(test.answer)
+			s.respondWith(test.answer)
 			c := start(t, s, credentials, client.Options{})
-			if err := keys(t.Context(), c); !client.IsUnauthorized(err) || len(s.seen()) != 1 || c.ClockOffset() != 0 {
-				t.Errorf("sent %d times, offset %s: %v", len(s.seen()), c.ClockOffset(), err)
+			if err := keys(t.Context(), c); !client.IsUnauthorized(err) || len(s.requestsSeen()) != 1 || c.ClockOffset() != 0 {
+				t.Errorf("sent %d times, offset %s: %v", len(s.requestsSeen()), c.ClockOffset(), err)
 			}
 		})
 	}
@@ -149,7 +149,7 @@ func TestDatesThatDoNotCount(t *testing.T) {
 
 // Calls at the same time are all corrected, also those that find the clock
 // already corrected by another's answer.
-func TestManyCallsAreCorrectedAtOnce(t *testing.T) {
+func TestClock_ConcurrentCorrections(t *testing.T) {
 	s := newServer()
 	s.setAhead(time.Hour)
 	c := start(t, s, credentials, client.Options{})

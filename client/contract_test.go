@@ -13,7 +13,7 @@ import (
 
 // Requests are what the published descriptions allow, and what the tests of
 // this package take for the server's answers are answers that they document.
-func TestRequestsAndAnswersFitTheDescriptions(t *testing.T) {
+func TestClient_MatchesDescriptions(t *testing.T) {
 	s := newServer()
 	s.calls = calls(3)
 	checkers := map[string]*contract.Checker{}
@@ -63,11 +63,11 @@ func TestRequestsAndAnswersFitTheDescriptions(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	s.next(refuse(401, "invalid signature", "WWW-Authenticate", "Signature"))
+	s.respondWith(errorResponse(401, "invalid signature", "WWW-Authenticate", "Signature"))
 	if err := status(t.Context(), c); !client.IsUnauthorized(err) {
 		t.Error(err)
 	}
-	s.next(refuseV5(429, client.CodeRateLimited, "too many calls, try again later", "Retry-After", "1"))
+	s.respondWith(errorResponseV5(429, client.CodeRateLimited, "too many calls, try again later", "Retry-After", "1"))
 	if err := keys(t.Context(), c); !client.IsRateLimited(err) {
 		t.Error(err)
 	}

@@ -72,15 +72,15 @@ func (c Credentials) replacer() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-func missing(field string) error { return fmt.Errorf("%w: %s", ErrMissingCredential, field) }
+func missingCredential(field string) error { return fmt.Errorf("%w: %s", ErrMissingCredential, field) }
 
-// timed reports what is missing to sign with the time.
-func (c Credentials) timed() error {
+// checkGatewayCredentials reports what is missing to sign with the time.
+func (c Credentials) checkGatewayCredentials() error {
 	switch {
 	case c.APIKey == "":
-		return missing("APIKey")
+		return missingCredential("APIKey")
 	case c.GatewaySecret == "":
-		return missing("GatewaySecret")
+		return missingCredential("GatewaySecret")
 	}
 	return nil
 }
@@ -90,11 +90,11 @@ func (c Credentials) timed() error {
 func (c Credentials) bodyKey() (string, error) {
 	switch {
 	case c.ProjectID == "":
-		return "", missing("ProjectID")
+		return "", missingCredential("ProjectID")
 	case c.ProjectSecret != "":
 		return c.ProjectSecret, nil
 	case c.APIKey != "":
 		return c.APIKey, nil
 	}
-	return "", missing("ProjectSecret or APIKey")
+	return "", missingCredential("ProjectSecret or APIKey")
 }

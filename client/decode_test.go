@@ -34,7 +34,7 @@ func FuzzDecodeError(f *testing.F) {
 		if e.Status != status || e.RetryAfter < 0 || e.RetryAfter > 24*time.Hour {
 			t.Errorf("%+v", e)
 		}
-		if e.Is(nil) && e.kind() != nil {
+		if e.Is(nil) && e.sentinel() != nil {
 			t.Error("is nothing and something")
 		}
 	})

@@ -74,7 +74,7 @@ type RequestItem struct {
 // days and listed within a second.
 func (c *Client) Requests(ctx context.Context, query RequestsQuery) (*Requests, error) {
 	page := new(Requests)
-	meta, err := c.read(ctx, query.target(), page)
+	meta, err := c.getV5(ctx, query.target(), page)
 	if err != nil {
 		return nil, err
 	}

@@ -83,9 +83,9 @@ func (e *Error) Error() string {
 }
 
 // Is reports whether the refusal is of the kind that target stands for.
-func (e *Error) Is(target error) bool { return target == e.kind() }
+func (e *Error) Is(target error) bool { return target == e.sentinel() }
 
-func (e *Error) kind() error {
+func (e *Error) sentinel() error {
 	switch e.Status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
 		return ErrInvalid
@@ -153,9 +153,9 @@ func decodeError(status int, header http.Header, body []byte, redact *strings.Re
 			}
 		}
 	}
-	e.Code = clean(redact.Replace(e.Code), maxName)
-	e.Message = clean(redact.Replace(e.Message), maxMessage)
-	e.RequestID = clean(redact.Replace(e.RequestID), maxName)
+	e.Code = printable(redact.Replace(e.Code), maxName)
+	e.Message = printable(redact.Replace(e.Message), maxMessage)
+	e.RequestID = printable(redact.Replace(e.RequestID), maxName)
 	if e.Message == "" {
 		e.Message = http.StatusText(status)
 	}
@@ -170,8 +170,8 @@ func requestID(header http.Header) string {
 	return header.Get("X-Request-ID")
 }
 
-// clean makes a text safe for a log: printable, on one line and bounded.
-func clean(text string, most int) string {
+// printable makes a text safe for a log: printable, on one line and bounded.
+func printable(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r

@@ -12,7 +12,7 @@ import (
 	"parley/client"
 )
 
-func TestRefusals(t *testing.T) {
+func TestError_Decoding(t *testing.T) {
 	kinds := map[string]error{"invalid": client.ErrInvalid, "unauthorized": client.ErrUnauthorized, "forbidden": client.ErrForbidden,
 		"not found": client.ErrNotFound, "conflict": client.ErrConflict, "gone": client.ErrGone, "rate limited": client.ErrRateLimited, "unavailable": client.ErrUnavailable}
 	predicates := map[string]func(error) bool{"unauthorized": client.IsUnauthorized, "forbidden": client.IsForbidden,
@@ -23,31 +23,31 @@ func TestRefusals(t *testing.T) {
 		kind   string
 		text   string
 	}{
-		{refuse(400, "max_participants must be between 1 and 1000, not 0"), "write", "invalid",
+		{errorResponse(400, "max_participants must be between 1 and 1000, not 0"), "write", "invalid",
 			"parley: 400: max_participants must be between 1 and 1000, not 0 (request req_1)"},
-		{refuse(401, "invalid signature"), "write", "unauthorized", "parley: 401: invalid signature (request req_1)"},
-		{refuse(403, "the project is inactive"), "write", "forbidden", "parley: 403: the project is inactive (request req_1)"},
-		{refuse(404, "there is no such room"), "write", "not found", "parley: 404: there is no such room (request req_1)"},
-		{refuse(405, "not allowed"), "write", "", "parley: 405: not allowed (request req_1)"},
-		{refuse(409, "client_room_id is taken"), "write", "conflict", "parley: 409: client_room_id is taken (request req_1)"},
-		{refuse(410, "version 3 has ended"), "write", "gone", "parley: 410: version 3 has ended (request req_1)"},
-		{refuse(413, "the body is too large"), "write", "invalid", "parley: 413: the body is too large (request req_1)"},
-		{refuse(415, "no JSON"), "write", "invalid", "parley: 415: no JSON (request req_1)"},
-		{refuse(422, "used with another body"), "write", "invalid", "parley: 422: used with another body (request req_1)"},
-		{refuse(429, "too many calls", "Retry-After", "60"), "write", "rate limited", "parley: 429: too many calls (request req_1)"},
-		{refuse(500, "our failure"), "write", "", "parley: 500: our failure (request req_1)"},
-		{refuse(503, "try again", "Retry-After", "60"), "write", "unavailable", "parley: 503: try again (request req_1)"},
-		{refuseV5(400, client.CodeInvalidRequest, "limit must be a number"), "read", "invalid",
+		{errorResponse(401, "invalid signature"), "write", "unauthorized", "parley: 401: invalid signature (request req_1)"},
+		{errorResponse(403, "the project is inactive"), "write", "forbidden", "parley: 403: the project is inactive (request req_1)"},
+		{errorResponse(404, "there is no such room"), "write", "not found", "parley: 404: there is no such room (request req_1)"},
+		{errorResponse(405, "not allowed"), "write", "", "parley: 405: not allowed (request req_1)"},
+		{errorResponse(409, "client_room_id is taken"), "write", "conflict", "parley: 409: client_room_id is taken (request req_1)"},
+		{errorResponse(410, "version 3 has ended"), "write", "gone", "parley: 410: version 3 has ended (request req_1)"},
+		{errorResponse(413, "the body is too large"), "write", "invalid", "parley: 413: the body is too large (request req_1)"},
+		{errorResponse(415, "no JSON"), "write", "invalid", "parley: 415: no JSON (request req_1)"},
+		{errorResponse(422, "used with another body"), "write", "invalid", "parley: 422: used with another body (request req_1)"},
+		{errorResponse(429, "too many calls", "Retry-After", "60"), "write", "rate limited", "parley: 429: too many calls (request req_1)"},
+		{errorResponse(500, "our failure"), "write", "", "parley: 500: our failure (request req_1)"},
+		{errorResponse(503, "try again", "Retry-After", "60"), "write", "unavailable", "parley: 503: try again (request req_1)"},
+		{errorResponseV5(400, client.CodeInvalidRequest, "limit must be a number"), "read", "invalid",
 			"parley: 400 SVC_INVALID_REQUEST: limit must be a number (request req_1)"},
-		{refuseV5(401, client.CodeUnauthorized, "not accepted"), "read", "unauthorized", "parley: 401 SVC_UNAUTHORIZED: not accepted (request req_1)"},
-		{refuseV5(403, client.CodeProjectSuspended, "suspended"), "read", "forbidden",
+		{errorResponseV5(401, client.CodeUnauthorized, "not accepted"), "read", "unauthorized", "parley: 401 SVC_UNAUTHORIZED: not accepted (request req_1)"},
+		{errorResponseV5(403, client.CodeProjectSuspended, "suspended"), "read", "forbidden",
 			"parley: 403 SVC_GATEWAY_PROJECT_SUSPENDED: suspended (request req_1)"},
-		{refuseV5(404, client.CodeGatewayDisabled, "disabled"), "read", "not found", "parley: 404 SVC_GATEWAY_DISABLED: disabled (request req_1)"},
-		{refuseV5(404, client.CodeResourceNotFound, "none"), "read", "not found", "parley: 404 SVC_RESOURCE_NOT_FOUND: none (request req_1)"},
-		{refuseV5(413, client.CodeInvalidRequest, "too large"), "read", "invalid", "parley: 413 SVC_INVALID_REQUEST: too large (request req_1)"},
-		{refuseV5(429, client.CodeRateLimited, "too many", "Retry-After", "60"), "read", "rate limited",
+		{errorResponseV5(404, client.CodeGatewayDisabled, "disabled"), "read", "not found", "parley: 404 SVC_GATEWAY_DISABLED: disabled (request req_1)"},
+		{errorResponseV5(404, client.CodeResourceNotFound, "none"), "read", "not found", "parley: 404 SVC_RESOURCE_NOT_FOUND: none (request req_1)"},
+		{errorResponseV5(413, client.CodeInvalidRequest, "too large"), "read", "invalid", "parley: 413 SVC_INVALID_REQUEST: too large (request req_1)"},
+		{errorResponseV5(429, client.CodeRateLimited, "too many", "Retry-After", "60"), "read", "rate limited",
 			"parley: 429 SVC_RATE_LIMITED: too many (request req_1)"},
-		{refuseV5(503, client.CodeGatewayUnavailable, "later", "Retry-After", "60"), "read", "unavailable",
+		{errorResponseV5(503, client.CodeGatewayUnavailable, "later", "Retry-After", "60"), "read", "unavailable",
 			"parley: 503 SVC_GATEWAY_UNAVAILABLE: later (request req_1)"},
 		// What is not the server's: the page of a proxy is not repeated.
 		{reply(502, "<html>secret of the proxy", "X-Request-ID", "", "Retry-After", "60"), "write", "unavailable", "parley: 502: Bad Gateway"},
@@ -57,7 +57,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(test.text, func(t *testing.T) {
 			s := newServer()
-			s.next(test.answer)
+			s.respondWith(test.answer)
 			c := start(t, s, credentials, client.Options{})
 			call := status
 			if test.call == "read" {
@@ -81,7 +81,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestUnexpectedAnswers(t *testing.T) {
+func TestClient_UnexpectedResponses(t *testing.T) {
 	type answers map[string]http.HandlerFunc
 	ok := func(body string) http.HandlerFunc { return reply(200, body) }
 	for _, test := range []struct {
@@ -100,7 +100,7 @@ func TestUnexpectedAnswers(t *testing.T) {
 		for name, answer := range test.answers {
 			t.Run(test.name+"/"+name, func(t *testing.T) {
 				s := newServer()
-				s.next(answer)
+				s.respondWith(answer)
 				c := start(t, s, credentials, client.Options{})
 				var err error
 				switch test.name {
@@ -117,8 +117,8 @@ func TestUnexpectedAnswers(t *testing.T) {
 				case "description":
 					_, err = c.OpenAPI(t.Context())
 				}
-				if !errors.Is(err, client.ErrUnexpectedAnswer) || len(s.seen()) != 1 {
-					t.Errorf("sent %d times: %v", len(s.seen()), err)
+				if !errors.Is(err, client.ErrUnexpectedAnswer) || len(s.requestsSeen()) != 1 {
+					t.Errorf("sent %d times: %v", len(s.requestsSeen()), err)
 				}
 			})
 		}
@@ -126,7 +126,7 @@ func TestUnexpectedAnswers(t *testing.T) {
 }
 
 // An answer without end is not read to its end.
-func TestHugeBodies(t *testing.T) {
+func TestClient_HugeBodies(t *testing.T) {
 	var written atomic.Int64
 	endless := func(status int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -140,7 +140,7 @@ func TestHugeBodies(t *testing.T) {
 		}
 	}
 	s := newServer()
-	s.next(endless(200), endless(403))
+	s.respondWith(endless(200), endless(403))
 	c := start(t, s, credentials, client.Options{})
 	if err := keys(t.Context(), c); !errors.Is(err, client.ErrUnexpectedAnswer) {
 		t.Error(err)
@@ -153,9 +153,9 @@ func TestHugeBodies(t *testing.T) {
 	}
 }
 
-func TestLongMessagesAreCut(t *testing.T) {
+func TestError_LongMessageTruncated(t *testing.T) {
 	s := newServer()
-	s.next(refuse(400, strings.Repeat("é", 5000)))
+	s.respondWith(errorResponse(400, strings.Repeat("é", 5000)))
 	err := status(t.Context(), start(t, s, credentials, client.Options{}))
 	refusal, ok := errors.AsType[*client.Error](err)
 	if !ok || utf8.RuneCountInString(refusal.Message) != 500 || !strings.HasSuffix(refusal.Message, "é…") {

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// joinWindow is for how long a join event may be repeated. The server takes
+// joinRetryWindow is for how long a join event may be repeated. The server takes
 // the same event within a minute for the same join; half of it is left for the
 // last attempt to arrive.
-const joinWindow = 30 * time.Second
+const joinRetryWindow = 30 * time.Second
 
 // JoinEvent tells that somebody joined a room in another system.
 type JoinEvent struct {
@@ -33,7 +33,7 @@ type JoinEventAnswer struct {
 // that is over is ErrConflict, an unknown one ErrNotFound.
 func (c *Client) SendJoinEvent(ctx context.Context, event JoinEvent) (*JoinEventAnswer, error) {
 	if c.credentials.ProjectSecret == "" {
-		return nil, missing("ProjectSecret")
+		return nil, missingCredential("ProjectSecret")
 	}
 	if event.RoomID == "" {
 		return nil, errors.New("parley: a join event needs a RoomID")
@@ -46,12 +46,12 @@ func (c *Client) SendJoinEvent(ctx context.Context, event JoinEvent) (*JoinEvent
 		UserInfo userInfo `json:"user_info"`
 	}{event.RoomID, userInfo{event.Name}}
 	received := new(JoinEventAnswer)
-	header, err := c.write(ctx, &request{
-		method:     http.MethodPost,
-		target:     "/api/v4/webhook/get_room_events/" + url.PathEscape(event.RoomID),
-		bodyKey:    c.credentials.ProjectSecret,
-		repeatable: true,
-		window:     joinWindow,
+	header, err := c.sendJSON(ctx, &request{
+		method:      http.MethodPost,
+		target:      "/api/v4/webhook/get_room_events/" + url.PathEscape(event.RoomID),
+		bodyKey:     c.credentials.ProjectSecret,
+		repeatable:  true,
+		retryWindow: joinRetryWindow,
 	}, body, received)
 	if err != nil {
 		return nil, err

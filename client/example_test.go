@@ -226,9 +226,9 @@ func ExampleClient_RequestPages() {
 // A refusal is tested for its kind, and says what to do about it.
 func ExampleError() {
 	parleyServer := newServer()
-	parleyServer.next(
-		refuse(409, "client_room_id is taken"),
-		refuse(429, "too many calls, try again later", "Retry-After", "60"),
+	parleyServer.respondWith(
+		errorResponse(409, "client_room_id is taken"),
+		errorResponse(429, "too many calls, try again later", "Retry-After", "60"),
 	)
 	baseURL, stop := exampleServer(parleyServer)
 	defer stop()

@@ -75,7 +75,7 @@ type OverlapKey struct {
 // Keys reads the API keys of the project. Secrets are never shown.
 func (c *Client) Keys(ctx context.Context) (*Keys, error) {
 	keys := new(Keys)
-	meta, err := c.read(ctx, "/api/v5/keys", keys)
+	meta, err := c.getV5(ctx, "/api/v5/keys", keys)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ type PayAsYouGo struct {
 // Usage reads what the organization has used.
 func (c *Client) Usage(ctx context.Context) (*Usage, error) {
 	usage := new(Usage)
-	meta, err := c.read(ctx, "/api/v5/usage", usage)
+	meta, err := c.getV5(ctx, "/api/v5/usage", usage)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ type Entitlement struct {
 // Limits reads what the organization is entitled to.
 func (c *Client) Limits(ctx context.Context) (*Limits, error) {
 	limits := new(Limits)
-	meta, err := c.read(ctx, "/api/v5/limits", limits)
+	meta, err := c.getV5(ctx, "/api/v5/limits", limits)
 	if err != nil {
 		return nil, err
 	}
@@ -197,15 +197,15 @@ func (c *Client) OpenAPI(ctx context.Context) (json.RawMessage, error) {
 	return document, err
 }
 
-// read sends a signed request to version 5 and reads the data of its answer.
-func (c *Client) read(ctx context.Context, target string, into any) (GatewayMeta, error) {
-	if err := c.credentials.timed(); err != nil {
+// getV5 sends a signed request to version 5 and reads the data of its answer.
+func (c *Client) getV5(ctx context.Context, target string, into any) (GatewayMeta, error) {
+	if err := c.credentials.checkGatewayCredentials(); err != nil {
 		return GatewayMeta{}, err
 	}
 	var envelope struct {
 		Data json.RawMessage `json:"data"`
 	}
-	header, err := c.call(ctx, &request{method: http.MethodGet, target: target, timed: true, repeatable: true}, &envelope)
+	header, err := c.call(ctx, &request{method: http.MethodGet, target: target, gatewaySigned: true, repeatable: true}, &envelope)
 	if err != nil {
 		return GatewayMeta{}, err
 	}

@@ -20,7 +20,7 @@ func at(text string) time.Time {
 	return t
 }
 
-func TestReads(t *testing.T) {
+func TestGateway_Reads(t *testing.T) {
 	used, minutes, ago := int64(17), 90.25, at("2026-11-20T11:00:00.250Z")
 	meta := client.GatewayMeta{RequestID: "req_1", RequestsUsed: &used}
 	for _, test := range []struct {
@@ -55,7 +55,7 @@ func TestReads(t *testing.T) {
 			if !reflect.DeepEqual(got, test.want) {
 				t.Errorf("answer\n%+v, not\n%+v", got, test.want)
 			}
-			sent := s.seen()[0]
+			sent := s.requestsSeen()[0]
 			if sent.method != "GET" || sent.target != test.target || sent.body != "" || sent.header.Get("User-Agent") != "billing/2" {
 				t.Errorf("sent %+v", sent)
 			}
@@ -68,20 +68,20 @@ func TestReads(t *testing.T) {
 	}
 }
 
-func TestOpenAPINeedsNoCredentials(t *testing.T) {
+func TestOpenAPI_WithoutCredentials(t *testing.T) {
 	s := newServer()
 	document, err := start(t, s, client.Credentials{}, client.Options{}).OpenAPI(t.Context())
 	if err != nil || !strings.HasPrefix(string(document), `{"openapi":"3.1.0"`) {
 		t.Errorf("%s, %v", document, err)
 	}
 	for _, name := range []string{"Api-Key", "Hash-Signature", "Timestamp"} {
-		if s.seen()[0].header.Get(name) != "" {
+		if s.requestsSeen()[0].header.Get(name) != "" {
 			t.Errorf("%s was sent", name)
 		}
 	}
 }
 
-func TestReadsPassRefusalsOn(t *testing.T) {
+func TestGateway_ReturnsServerErrors(t *testing.T) {
 	for name, call := range map[string]func(c *client.Client) (any, error){
 		"keys":     func(c *client.Client) (any, error) { return c.Keys(t.Context()) },
 		"usage":    func(c *client.Client) (any, error) { return c.Usage(t.Context()) },
@@ -90,7 +90,7 @@ func TestReadsPassRefusalsOn(t *testing.T) {
 		"openapi":  func(c *client.Client) (any, error) { return c.OpenAPI(t.Context()) },
 	} {
 		s := newServer()
-		s.next(refuseV5(404, client.CodeGatewayDisabled, "version 5 is disabled"))
+		s.respondWith(errorResponseV5(404, client.CodeGatewayDisabled, "version 5 is disabled"))
 		_, err := call(start(t, s, credentials, client.Options{}))
 		if refusal, ok := errors.AsType[*client.Error](err); !ok || refusal.Code != client.CodeGatewayDisabled {
 			t.Errorf("%s: %v", name, err)
@@ -98,10 +98,10 @@ func TestReadsPassRefusalsOn(t *testing.T) {
 	}
 }
 
-func TestRequestsUsedMayBeUnknown(t *testing.T) {
+func TestRequestsUsed_Unavailable(t *testing.T) {
 	s := newServer()
 	c := start(t, s, credentials, client.Options{})
-	s.next(reply(200, limitsAnswer, "X-Gateway-Requests-Used", "unavailable"))
+	s.respondWith(reply(200, limitsAnswer, "X-Gateway-Requests-Used", "unavailable"))
 	limits, err := c.Limits(t.Context())
 	if err != nil || limits.RequestsUsed != nil {
 		t.Errorf("%+v, %v", limits, err)
@@ -119,7 +119,7 @@ func calls(n int) []map[string]any {
 	return items
 }
 
-func TestRequests(t *testing.T) {
+func TestRequests_FirstPage(t *testing.T) {
 	s := newServer()
 	s.calls = calls(3)
 	c := start(t, s, credentials, client.Options{})
@@ -137,12 +137,12 @@ func TestRequests(t *testing.T) {
 	if _, err := c.Requests(t.Context(), client.RequestsQuery{Limit: 2, Cursor: page.NextCursor}); err != nil {
 		t.Error(err)
 	}
-	if target := s.seen()[1].target; target != "/api/v5/requests?limit=2&cursor=a%2Fb%2Bc%3D%262" {
+	if target := s.requestsSeen()[1].target; target != "/api/v5/requests?limit=2&cursor=a%2Fb%2Bc%3D%262" {
 		t.Errorf("target %s", target)
 	}
 }
 
-func TestRequestPages(t *testing.T) {
+func TestRequestPages_AllPages(t *testing.T) {
 	s := newServer()
 	s.calls = calls(5)
 	c := start(t, s, credentials, client.Options{})
@@ -161,18 +161,18 @@ func TestRequestPages(t *testing.T) {
 			t.Error(got)
 		}
 	}
-	if n := len(s.seen()); n != 6 {
+	if n := len(s.requestsSeen()); n != 6 {
 		t.Errorf("%d requests for twice three pages", n)
 	}
 	for range pages {
 		break
 	}
-	if n := len(s.seen()); n != 7 {
+	if n := len(s.requestsSeen()); n != 7 {
 		t.Errorf("a loop that stops at once has asked for %d pages", n-6)
 	}
 }
 
-func TestRequestPagesEnd(t *testing.T) {
+func TestRequestPages_End(t *testing.T) {
 	const same = `{"data":{"availability":"available","items":[],"next_cursor":"x"}}`
 	for _, test := range []struct {
 		name   string
@@ -181,12 +181,12 @@ func TestRequestPagesEnd(t *testing.T) {
 		want   error
 	}{
 		{"not configured", []http.HandlerFunc{reply(200, `{"data":{"availability":"unavailable","items":[]}}`)}, 1, nil},
-		{"a refusal", []http.HandlerFunc{reply(200, same), refuseV5(403, client.CodeProjectSuspended, "the project is suspended")}, 1, client.ErrForbidden},
+		{"a refusal", []http.HandlerFunc{reply(200, same), errorResponseV5(403, client.CodeProjectSuspended, "the project is suspended")}, 1, client.ErrForbidden},
 		{"a cursor that goes nowhere", []http.HandlerFunc{reply(200, same), reply(200, same)}, 2, client.ErrUnexpectedAnswer},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newServer()
-			s.next(test.script...)
+			s.respondWith(test.script...)
 			pages, last := 0, error(nil)
 			for page, err := range start(t, s, credentials, client.Options{}).RequestPages(t.Context(), client.RequestsQuery{}) {
 				if err == nil && page != nil {

@@ -90,7 +90,7 @@ type eventsPage struct {
 func (c *Client) roomEvents(ctx context.Context, roomID string, after int64) (*eventsPage, error) {
 	page := new(eventsPage)
 	query := url.Values{"after": {strconv.FormatInt(after, 10)}, "limit": {"100"}}
-	if _, err := c.look(ctx, "rooms/"+url.PathEscape(roomID)+"/events", query, page); err != nil {
+	if _, err := c.getV4(ctx, "rooms/"+url.PathEscape(roomID)+"/events", query, page); err != nil {
 		return nil, err
 	}
 	if page.HasMore && page.NextAfter <= after {

@@ -32,12 +32,12 @@ type StartRoomRequest struct {
 // link too.
 func (c *Client) StartScheduledRoom(ctx context.Context, room StartRoomRequest) (*QuickRoom, error) {
 	opened := new(QuickRoom)
-	header, err := c.command(ctx, "start_schedule_room", room.IdempotencyKey, room, opened)
+	header, err := c.postV4(ctx, "start_schedule_room", room.IdempotencyKey, room, opened)
 	if err != nil {
 		return nil, err
 	}
 	if opened.RoomID == "" || opened.FinalLink == "" {
-		return nil, incomplete()
+		return nil, incompleteError()
 	}
 	opened.RequestID = requestID(header)
 	return opened, nil
@@ -74,10 +74,10 @@ func (c *Client) JoinRoom(ctx context.Context, join JoinRoomRequest) (link strin
 	var answer struct {
 		FinalLink string `json:"final_link"`
 	}
-	if _, err = c.command(ctx, "join_room", join.IdempotencyKey, join, &answer); err != nil {
+	if _, err = c.postV4(ctx, "join_room", join.IdempotencyKey, join, &answer); err != nil {
 		return "", err
 	}
-	return present(answer.FinalLink)
+	return requireLink(answer.FinalLink)
 }
 
 // InvitationRole is what an invitation makes of who opens it.
@@ -107,13 +107,13 @@ func (c *Client) CreateInvitationLink(ctx context.Context, invitation Invitation
 	var answer struct {
 		InvitationLink string `json:"invitation_link"`
 	}
-	if _, err = c.command(ctx, "create_invitation_link", invitation.IdempotencyKey, invitation, &answer); err != nil {
+	if _, err = c.postV4(ctx, "create_invitation_link", invitation.IdempotencyKey, invitation, &answer); err != nil {
 		return "", err
 	}
-	return present(answer.InvitationLink)
+	return requireLink(answer.InvitationLink)
 }
 
-func present(link string) (string, error) {
+func requireLink(link string) (string, error) {
 	if link == "" {
 		return "", fmt.Errorf("%w: it has no link", ErrUnexpectedAnswer)
 	}
@@ -123,7 +123,7 @@ func present(link string) (string, error) {
 // EndRoom ends a room for all. One that is not open yet is cancelled, one that
 // is over is ErrConflict.
 func (c *Client) EndRoom(ctx context.Context, roomID string) error {
-	_, err := c.command(ctx, "end_room", "", struct {
+	_, err := c.postV4(ctx, "end_room", "", struct {
 		RoomID string `json:"room_id"`
 	}{roomID}, new(struct{}))
 	return err
@@ -158,41 +158,41 @@ type RescheduleMetadata struct {
 // made before stay good.
 func (c *Client) RescheduleRoom(ctx context.Context, change RescheduleRequest) (*ScheduledRoom, error) {
 	changed := new(ScheduledRoom)
-	header, err := c.command(ctx, "reschedule_room", change.IdempotencyKey, change, changed)
+	header, err := c.postV4(ctx, "reschedule_room", change.IdempotencyKey, change, changed)
 	if err != nil {
 		return nil, err
 	}
-	return changed.described(header)
+	return changed.addHeaders(header)
 }
 
-// command sends a POST to a companion route. Sending one twice does no harm
+// postV4 sends a POST to a companion route. Sending one twice does no harm
 // when the server can tell that it is the same.
-func (c *Client) command(ctx context.Context, route, idempotencyKey string, body, into any) (http.Header, error) {
-	if err := c.credentials.timed(); err != nil {
+func (c *Client) postV4(ctx context.Context, route, idempotencyKey string, body, into any) (http.Header, error) {
+	if err := c.credentials.checkGatewayCredentials(); err != nil {
 		return nil, err
 	}
 	if err := checkIdempotencyKey(idempotencyKey); err != nil {
 		return nil, err
 	}
-	return c.write(ctx, &request{
+	return c.sendJSON(ctx, &request{
 		method:         http.MethodPost,
 		target:         "/api/v4/rooms/" + route,
-		timed:          true,
+		gatewaySigned:  true,
 		idempotencyKey: idempotencyKey,
 		repeatable:     idempotencyKey != "" || route == "fetch_past_rooms",
 	}, body, into)
 }
 
-// look sends a GET to a companion route.
-func (c *Client) look(ctx context.Context, route string, query url.Values, into any) (http.Header, error) {
-	if err := c.credentials.timed(); err != nil {
+// getV4 sends a GET to a companion route.
+func (c *Client) getV4(ctx context.Context, route string, query url.Values, into any) (http.Header, error) {
+	if err := c.credentials.checkGatewayCredentials(); err != nil {
 		return nil, err
 	}
 	target := "/api/v4/" + route
 	if len(query) > 0 {
 		target += "?" + query.Encode()
 	}
-	return c.call(ctx, &request{method: http.MethodGet, target: target, timed: true, repeatable: true}, into)
+	return c.call(ctx, &request{method: http.MethodGet, target: target, gatewaySigned: true, repeatable: true}, into)
 }
 
 func roomQuery(roomID string) url.Values { return url.Values{"room_id": {roomID}} }

@@ -15,7 +15,7 @@ import (
 	"parley/client/sign"
 )
 
-const aRoom = `{"room_info":{"room_id":"` + roomID + `","room_title":"Standup","sid":"` + roomID + `.1","joined_participants":"1","is_running":1,
+const activeRoomJSON = `{"room_info":{"room_id":"` + roomID + `","room_title":"Standup","sid":"` + roomID + `.1","joined_participants":"1","is_running":1,
 	"is_recording":0,"is_active_rtmp":0,"is_breakout_room":0,"parent_room_id":"","creation_time":"1800000000","metadata":"{}","webhook_url":""},
 	"participants_info":[{"identity":"4712","name":"Bela","sid":"PA_1","state":"ACTIVE","joined_at":"1800000060","is_publisher":true,
 	"metadata":{"role":"guest","is_admin":false,"breakout_room":2},
@@ -24,33 +24,33 @@ const aRoom = `{"room_info":{"room_id":"` + roomID + `","room_title":"Standup","
 const analyticsAnswer = `{"status":true,"msg":"success","room_id":"` + roomID + `","as_of":"2026-11-21T10:00:00.5Z","participant_durations":{"4712":90.007},"total_duration":90.007,
 	"participants":[{"identity":"4712","name":"Bela","role":"guest","joined_at":"2026-11-21T09:00:00Z","left_at":"2026-11-21T09:01:30.007Z","duration":90.007,"connections":1}]}`
 
-func listed(id string) string {
+func listedRoomJSON(id string) string {
 	return `{"room_id":"` + id + `","room_type":"video","state":"ended","end_reason":"api","room_title":"Standup","joined_participants":0,"max_participants":10,"created_at":"2026-11-21T09:00:00Z"}`
 }
 
 const anotherID = "0197c9b4-6d1f-7a22-9c55-0d6a4b8e3f72"
 
-func told(sequence int, kind, more string) string {
+func eventJSON(sequence int, kind, more string) string {
 	return fmt.Sprintf(`{"id":"`+anotherID+`","type":"%s","timestamp":"2026-11-21T09:00:00.250Z","sequence":%d,"previous":%d,"project_id":"`+projectID+
 		`","data":{"room_id":"`+roomID+`","session_id":"`+roomID+`.1","room_type":"video"%s}}`, kind, sequence, sequence-1, more)
 }
 
-// events answers in two pages.
-func events(after string) string {
+// eventsJSON answers in two pages.
+func eventsJSON(after string) string {
 	if after == "0" {
-		return `{"events":[` + told(1, "room.started", "") + `],"next_after":1,"has_more":true}`
+		return `{"events":[` + eventJSON(1, "room.started", "") + `],"next_after":1,"has_more":true}`
 	}
 	const who = `,"participant":{"identity":"4712","name":"Bela","role":"guest","session_id":"` + roomID + `.1","connection_id":"PA_1","joined_at":"2026-11-21T09:00:00Z"}`
-	return `{"events":[` + told(2, "participant.joined", who) + `],"next_after":2,"has_more":false}`
+	return `{"events":[` + eventJSON(2, "participant.joined", who) + `],"next_after":2,"has_more":false}`
 }
 
-// companions answers the calls that run a meeting, if they are signed.
-func (s *server) companions(w http.ResponseWriter, r *http.Request, now time.Time, body []byte) {
+// serveMeetings answers the calls that run a meeting, if they are signed.
+func (s *server) serveMeetings(w http.ResponseWriter, r *http.Request, now time.Time, body []byte) {
 	h := r.Header
 	timestamp := h.Get("timestamp")
 	fresh := sign.CheckTimestamp(timestamp, now, s.skew).Freshness == sign.Fresh
 	if h.Get("api-key") != apiKey || !fresh || !sign.VerifyV5(gatewaySecret, r.Method, r.RequestURI, timestamp, h.Get("Idempotency-Key"), body, h.Get("hash-signature")) {
-		refuse(401, "invalid signature")(w, r)
+		errorResponse(401, "invalid signature")(w, r)
 		return
 	}
 	const link = `"https://meet.example.org/r/` + roomID + `#t=2"`
@@ -60,25 +60,25 @@ func (s *server) companions(w http.ResponseWriter, r *http.Request, now time.Tim
 		"create_invitation_link": `{"status":true,"invitation_link":` + link + `,"invitation_url":` + link + `}`,
 		"end_room":               `{"status":true,"msg":"the room is over"}`,
 		"room_status":            `{"status":true,"message":"the room is active"}`,
-		"get_active_room_info":   `{"status":true,"msg":"success","result":` + aRoom + `}`,
-		"get_active_rooms_info":  `{"response":{"status":true,"msg":"success","rooms":[` + aRoom + `]}}`,
+		"get_active_room_info":   `{"status":true,"msg":"success","result":` + activeRoomJSON + `}`,
+		"get_active_rooms_info":  `{"response":{"status":true,"msg":"success","rooms":[` + activeRoomJSON + `]}}`,
 		"fetch_past_rooms": `{"status":true,"rooms":{"from":0,"limit":20,"order_by":"DESC","total_rooms":"1","rooms_list":[{"room_id":"` + roomID + `","room_sid":"` + roomID +
 			`.1","room_title":"Standup","created":"2026-11-21T09:00:00Z","ended":"2026-11-21T10:00:00Z","joined_participants":"3","analytics_file_id":"","webhook_url":""}]}}`,
-		"list_rooms":    `{"rooms":[` + listed(roomID) + `],"next_cursor":"` + roomID + `"}`,
+		"list_rooms":    `{"rooms":[` + listedRoomJSON(roomID) + `],"next_cursor":"` + roomID + `"}`,
 		"get_analytics": analyticsAnswer,
-		"events":        events(r.URL.Query().Get("after")),
+		"events":        eventsJSON(r.URL.Query().Get("after")),
 		"reschedule_room": `{"status":true,"message":"the room is scheduled","room_type":"video","start_time":"2027-01-31T09:30:00+01:00","room_id":"` + roomID +
 			`","final_link":` + link + `}`,
 	}[r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]]
 	switch {
 	case r.URL.Query().Get("cursor") != "":
-		answer = `{"rooms":[` + listed(anotherID) + `]}`
+		answer = `{"rooms":[` + listedRoomJSON(anotherID) + `]}`
 	case strings.HasSuffix(r.URL.Path, "/export_attendance"):
 		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 		w.Header().Set("Content-Disposition", `attachment; filename="a.csv"`)
 		answer = "room_id,session\r\n"
 	case r.Method == http.MethodGet && strings.Contains(r.URL.String(), anotherID):
-		refuse(404, "there is no such room")(w, r)
+		errorResponse(404, "there is no such room")(w, r)
 		return
 	}
 	fmt.Fprint(w, answer)
@@ -135,7 +135,7 @@ func meetingCalls(ctx context.Context, c *client.Client) map[string]func() (any,
 	}
 }
 
-func TestMeetings(t *testing.T) {
+func TestMeetings_AllCalls(t *testing.T) {
 	s := newServer()
 	c := start(t, s, credentials, client.Options{})
 	got := map[string]any{}
@@ -173,7 +173,7 @@ func TestMeetings(t *testing.T) {
 			t.Errorf("the events of a room of another project: %v", err)
 		}
 	}
-	s.next(reply(200, `{"events":[],"next_after":3,"has_more":true}`))
+	s.respondWith(reply(200, `{"events":[],"next_after":3,"has_more":true}`))
 	for _, err := range c.RoomEvents(t.Context(), roomID, 3) {
 		if !errors.Is(err, client.ErrUnexpectedAnswer) {
 			t.Errorf("an answer that leads nowhere: %v", err)
@@ -189,13 +189,13 @@ func TestMeetings(t *testing.T) {
 
 // Links are made twice only where the server can tell; ending a room is not
 // done twice, since the second time would be refused.
-func TestMeetingCallsAreRepeatedWhereThatIsSafe(t *testing.T) {
+func TestMeetings_RetriedWhenSafe(t *testing.T) {
 	for name, want := range map[string]int{"join_room": 2, "create_invitation_link": 1, "end_room": 1, "fetch_past_rooms": 2, "get_analytics": 2, "events": 3} {
 		s := newServer()
 		c := start(t, s, credentials, client.Options{})
-		s.next(hangUp)
+		s.respondWith(dropConnection)
 		_, err := meetingCalls(t.Context(), c)[name]()
-		if sent := len(s.seen()); sent != want || (err == nil) != (want > 1) {
+		if sent := len(s.requestsSeen()); sent != want || (err == nil) != (want > 1) {
 			t.Errorf("%s was sent %d times, want %d: %v", name, sent, want, err)
 		}
 	}

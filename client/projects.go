@@ -35,7 +35,7 @@ func (c *Client) UpdateProjectStatus(ctx context.Context, status ProjectStatus) 
 		Status ProjectStatus `json:"status"`
 	}{status}
 	updated := new(ProjectStatusUpdate)
-	header, err := c.write(ctx, &request{
+	header, err := c.sendJSON(ctx, &request{
 		method:     http.MethodPut,
 		target:     "/api/v4/projects/update_project_status?project_id=" + url.QueryEscape(c.credentials.ProjectID),
 		bodyKey:    key,

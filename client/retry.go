@@ -14,18 +14,18 @@ import (
 const (
 	firstWait = 250 * time.Millisecond
 	maxWait   = 30 * time.Second
-	// oneSecond is the step of the signed timestamp: a smaller correction of
+	// minCorrection is the step of the signed timestamp: a smaller correction of
 	// the clock would send the same again.
-	oneSecond = time.Second
+	minCorrection = time.Second
 )
 
 // do sends a request until it is answered, refused for good, or not to be sent
 // again.
-func (c *Client) do(ctx context.Context, r *request) (*answer, error) {
+func (c *Client) do(ctx context.Context, r *request) (*response, error) {
 	began := time.Now()
 	corrected := false
 	for attempt := 1; ; attempt++ {
-		signedWith := c.clock.get()
+		signedWith := c.clock.currentOffset()
 		a, err := c.exchange(ctx, r, signedWith)
 		if err == nil {
 			return a, nil
@@ -34,18 +34,18 @@ func (c *Client) do(ctx context.Context, r *request) (*answer, error) {
 		if refused {
 			refusal.Attempts = attempt
 		}
-		if IsUnauthorized(err) && r.timed && !corrected && (c.clock.get()-signedWith).Abs() >= oneSecond {
+		if IsUnauthorized(err) && r.gatewaySigned && !corrected && (c.clock.currentOffset()-signedWith).Abs() >= minCorrection {
 			corrected = true
 			continue
 		}
-		if attempt >= c.maxAttempts || !r.repeatable || !transient(ctx, r, err) {
+		if attempt >= c.maxAttempts || !r.repeatable || !isRetryable(ctx, r, err) {
 			return nil, err
 		}
 		wait := backoff(attempt)
 		if refused && refusal.RetryAfter > 0 {
 			wait = max(wait, refusal.RetryAfter+rand.N(firstWait)) // not all at once
 		}
-		if !worthWaiting(ctx, wait) || r.window > 0 && time.Since(began)+wait > r.window {
+		if !shouldWait(ctx, wait) || r.retryWindow > 0 && time.Since(began)+wait > r.retryWindow {
 			return nil, err
 		}
 		if stopped := sleep(ctx, wait); stopped != nil {
@@ -54,8 +54,8 @@ func (c *Client) do(ctx context.Context, r *request) (*answer, error) {
 	}
 }
 
-// transient reports whether the same request may fare better in a moment.
-func transient(ctx context.Context, r *request, err error) bool {
+// isRetryable reports whether the same request may fare better in a moment.
+func isRetryable(ctx context.Context, r *request, err error) bool {
 	if ctx.Err() != nil || errors.Is(err, ErrUnexpectedAnswer) {
 		return false
 	}
@@ -77,9 +77,9 @@ func backoff(attempt int) time.Duration {
 	return span/2 + rand.N(span/2+1)
 }
 
-// worthWaiting reports whether a wait is short enough, and ends before the
+// shouldWait reports whether a wait is short enough, and ends before the
 // context does.
-func worthWaiting(ctx context.Context, wait time.Duration) bool {
+func shouldWait(ctx context.Context, wait time.Duration) bool {
 	deadline, bounded := ctx.Deadline()
 	return wait <= maxWait && (!bounded || time.Until(deadline) > wait)
 }

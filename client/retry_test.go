@@ -24,7 +24,7 @@ func waits(requests []received) []time.Duration {
 }
 
 func unavailable(header ...string) http.HandlerFunc {
-	return refuse(503, "the database does not answer, try again in a moment", header...)
+	return errorResponse(503, "the database does not answer, try again in a moment", header...)
 }
 
 func withClientRoomID(room client.QuickRoomRequest) client.QuickRoomRequest {
@@ -60,9 +60,9 @@ func joinEvent(ctx context.Context, c *client.Client) error {
 }
 
 // What is sent again, and after what.
-func TestWhatIsSentAgain(t *testing.T) {
-	inFlight := refuse(409, "a call with the same Idempotency-Key is under way", "Retry-After", "1")
-	taken := refuse(409, "client_room_id is taken")
+func TestRetry_ByCallAndError(t *testing.T) {
+	inFlight := errorResponse(409, "a call with the same Idempotency-Key is under way", "Retry-After", "1")
+	taken := errorResponse(409, "client_room_id is taken")
 	calls := map[string]func(context.Context, *client.Client) error{
 		"read": keys, "status": status, "event": joinEvent, "bare": create(quickRoom()),
 		"client_room_id": create(withClientRoomID(quickRoom())), "idempotency key": create(withIdempotencyKey(quickRoom())),
@@ -73,22 +73,22 @@ func TestWhatIsSentAgain(t *testing.T) {
 		first http.HandlerFunc
 		again []string // the calls that are then sent a second time
 	}{
-		{"429", refuse(429, "too many calls"), safe},
+		{"429", errorResponse(429, "too many calls"), safe},
 		{"502", reply(502, "<html>"), safe},
 		{"503", unavailable(), safe},
 		{"504", reply(504, ""), safe},
-		{"answer lost", hangUp, safe},
+		{"answer lost", dropConnection, safe},
 		{"answer cut off", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			reply(200, "{")(w, r)
 		}, safe},
 		{"under way", inFlight, []string{"idempotency key"}},
 		{"taken", taken, nil},
-		{"400", refuse(400, "name must not be blank"), nil},
-		{"401", refuse(401, "invalid signature"), nil},
-		{"403", refuse(403, "the project is inactive"), nil},
-		{"404", refuse(404, "there is no such room"), nil},
-		{"500", refuse(500, "our failure"), nil},
+		{"400", errorResponse(400, "name must not be blank"), nil},
+		{"401", errorResponse(401, "invalid signature"), nil},
+		{"403", errorResponse(403, "the project is inactive"), nil},
+		{"404", errorResponse(404, "there is no such room"), nil},
+		{"500", errorResponse(500, "our failure"), nil},
 		{"no JSON", reply(200, "<html>"), nil},
 		{"another success", reply(204, ""), nil},
 		{"redirect", reply(307, "", "Location", "http://parley.test/elsewhere"), nil},
@@ -97,15 +97,15 @@ func TestWhatIsSentAgain(t *testing.T) {
 			t.Run(test.name+"/"+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s := newServer()
-					s.next(test.first)
-					err := call(t.Context(), inBubble(t, s, client.Options{}))
+					s.respondWith(test.first)
+					err := call(t.Context(), newSynctestClient(t, s, client.Options{}))
 					expected := 1
 					for _, again := range test.again {
 						if again == name {
 							expected = 2
 						}
 					}
-					if got := len(s.seen()); got != expected || (err == nil) != (expected == 2) {
+					if got := len(s.requestsSeen()); got != expected || (err == nil) != (expected == 2) {
 						t.Errorf("sent %d times, not %d: %v", got, expected, err)
 					}
 				})
@@ -114,14 +114,14 @@ func TestWhatIsSentAgain(t *testing.T) {
 	}
 }
 
-func TestARepeatIsTheSameRequest(t *testing.T) {
+func TestRetry_SendsSameRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		s.next(hangUp, unavailable())
-		if err := create(withIdempotencyKey(quickRoom()))(t.Context(), inBubble(t, s, client.Options{})); err != nil {
+		s.respondWith(dropConnection, unavailable())
+		if err := create(withIdempotencyKey(quickRoom()))(t.Context(), newSynctestClient(t, s, client.Options{})); err != nil {
 			t.Fatal(err)
 		}
-		all := s.seen()
+		all := s.requestsSeen()
 		for _, again := range all[1:] {
 			if again.body != all[0].body || again.header.Get("Idempotency-Key") != "order-1" || again.target != all[0].target {
 				t.Errorf("first %+v, then %+v", all[0], again)
@@ -133,11 +133,11 @@ func TestARepeatIsTheSameRequest(t *testing.T) {
 	})
 }
 
-func TestAConflictOfItsOwnMakingCanBeTold(t *testing.T) {
+func TestRetry_AttemptsRevealOwnConflict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		s.next(hangUp, refuse(409, "client_room_id is taken"))
-		err := create(withClientRoomID(quickRoom()))(t.Context(), inBubble(t, s, client.Options{}))
+		s.respondWith(dropConnection, errorResponse(409, "client_room_id is taken"))
+		err := create(withClientRoomID(quickRoom()))(t.Context(), newSynctestClient(t, s, client.Options{}))
 		refusal, ok := errors.AsType[*client.Error](err)
 		if !ok || !client.IsConflict(err) || refusal.Attempts != 2 {
 			t.Errorf("%+v", err)
@@ -145,31 +145,31 @@ func TestAConflictOfItsOwnMakingCanBeTold(t *testing.T) {
 	})
 }
 
-func TestWaitsDoubleWithJitter(t *testing.T) {
+func TestBackoff_DoublesWithJitter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		for range 10 {
-			s.next(unavailable())
+			s.respondWith(unavailable())
 		}
-		err := keys(t.Context(), inBubble(t, s, client.Options{MaxAttempts: 10}))
+		err := keys(t.Context(), newSynctestClient(t, s, client.Options{MaxAttempts: 10}))
 		refusal, ok := errors.AsType[*client.Error](err)
 		if !ok || refusal.Attempts != 10 || !client.IsUnavailable(err) {
 			t.Errorf("%+v", err)
 		}
 		span := 250 * time.Millisecond
-		for i, wait := range waits(s.seen()) {
+		for i, wait := range waits(s.requestsSeen()) {
 			if wait < span/2 || wait > span {
 				t.Errorf("wait %d is %s, not within %s and %s", i+1, wait, span/2, span)
 			}
 			span = min(2*span, 30*time.Second)
 		}
-		if len(s.seen()) != 10 {
-			t.Errorf("sent %d times", len(s.seen()))
+		if len(s.requestsSeen()) != 10 {
+			t.Errorf("sent %d times", len(s.requestsSeen()))
 		}
 	})
 }
 
-func TestRetryAfter(t *testing.T) {
+func TestRetryAfter_Respected(t *testing.T) {
 	in20s := func(w http.ResponseWriter, r *http.Request) {
 		date, err := http.ParseTime(w.Header().Get("Date"))
 		if err != nil {
@@ -198,10 +198,10 @@ func TestRetryAfter(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newServer()
 				s.setAhead(time.Hour) // a date is compared with the server's time, not ours
-				s.next(test.first)
-				err := status(t.Context(), inBubble(t, s, client.Options{}))
-				if len(s.seen()) != test.sent {
-					t.Fatalf("sent %d times: %v", len(s.seen()), err)
+				s.respondWith(test.first)
+				err := status(t.Context(), newSynctestClient(t, s, client.Options{}))
+				if len(s.requestsSeen()) != test.sent {
+					t.Fatalf("sent %d times: %v", len(s.requestsSeen()), err)
 				}
 				if test.sent == 1 {
 					refusal, ok := errors.AsType[*client.Error](err)
@@ -210,7 +210,7 @@ func TestRetryAfter(t *testing.T) {
 					}
 					return
 				}
-				if wait := waits(s.seen())[0]; wait < test.least || wait > test.least+250*time.Millisecond {
+				if wait := waits(s.requestsSeen())[0]; wait < test.least || wait > test.least+250*time.Millisecond {
 					t.Errorf("waited %s", wait)
 				}
 			})
@@ -219,97 +219,97 @@ func TestRetryAfter(t *testing.T) {
 }
 
 // Clients that were sent away together do not come back together.
-func TestRetryAfterHasJitter(t *testing.T) {
+func TestRetryAfter_Jitter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		for range 19 {
-			s.next(unavailable("Retry-After", "29"))
+			s.respondWith(unavailable("Retry-After", "29"))
 		}
-		if err := keys(t.Context(), inBubble(t, s, client.Options{MaxAttempts: 20})); err != nil {
+		if err := keys(t.Context(), newSynctestClient(t, s, client.Options{MaxAttempts: 20})); err != nil {
 			t.Fatal(err)
 		}
 		different := map[time.Duration]bool{}
-		for _, wait := range waits(s.seen())[:3] { // before the backoff is longer
+		for _, wait := range waits(s.requestsSeen())[:3] { // before the backoff is longer
 			different[wait] = true
 		}
 		if len(different) != 3 {
-			t.Errorf("waits %v", waits(s.seen()))
+			t.Errorf("waits %v", waits(s.requestsSeen()))
 		}
 	})
 }
 
-func TestMaxAttemptsOfOne(t *testing.T) {
+func TestRetry_MaxAttemptsOne(t *testing.T) {
 	s := newServer()
-	s.next(unavailable())
-	if err := keys(t.Context(), start(t, s, credentials, client.Options{MaxAttempts: 1})); !client.IsUnavailable(err) || len(s.seen()) != 1 {
-		t.Errorf("sent %d times: %v", len(s.seen()), err)
+	s.respondWith(unavailable())
+	if err := keys(t.Context(), start(t, s, credentials, client.Options{MaxAttempts: 1})); !client.IsUnavailable(err) || len(s.requestsSeen()) != 1 {
+		t.Errorf("sent %d times: %v", len(s.requestsSeen()), err)
 	}
 }
 
 // A join event may be repeated only while the server takes it for the same.
-func TestJoinEventsAreNotRepeatedLate(t *testing.T) {
+func TestSendJoinEvent_NoLateRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		s.next(unavailable("Retry-After", "20"), unavailable("Retry-After", "20"))
-		err := joinEvent(t.Context(), inBubble(t, s, client.Options{}))
-		if !client.IsUnavailable(err) || len(s.seen()) != 2 {
-			t.Errorf("sent %d times: %v", len(s.seen()), err)
+		s.respondWith(unavailable("Retry-After", "20"), unavailable("Retry-After", "20"))
+		err := joinEvent(t.Context(), newSynctestClient(t, s, client.Options{}))
+		if !client.IsUnavailable(err) || len(s.requestsSeen()) != 2 {
+			t.Errorf("sent %d times: %v", len(s.requestsSeen()), err)
 		}
 	})
 }
 
-func TestNoWaitPastTheDeadline(t *testing.T) {
+func TestRetry_DeadlineBeforeWaitEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		s.next(unavailable("Retry-After", "10"))
+		s.respondWith(unavailable("Retry-After", "10"))
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		began := time.Now()
-		err := keys(ctx, inBubble(t, s, client.Options{}))
+		err := keys(ctx, newSynctestClient(t, s, client.Options{}))
 		if !client.IsUnavailable(err) || time.Since(began) > time.Second {
 			t.Errorf("after %s: %v", time.Since(began), err)
 		}
 	})
 }
 
-func TestCancelWhileWaiting(t *testing.T) {
+func TestRetry_CanceledWhileWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		s.next(unavailable("Retry-After", "10"))
+		s.respondWith(unavailable("Retry-After", "10"))
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(3*time.Second, cancel)
 		began := time.Now()
-		err := keys(ctx, inBubble(t, s, client.Options{}))
+		err := keys(ctx, newSynctestClient(t, s, client.Options{}))
 		if !errors.Is(err, context.Canceled) || !client.IsUnavailable(err) || time.Since(began) != 3*time.Second {
 			t.Errorf("after %s: %v", time.Since(began), err)
 		}
 	})
 }
 
-func TestCancelWhileTheServerThinks(t *testing.T) {
+func TestClient_DeadlineDuringRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		s.next(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		s.respondWith(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		err := keys(ctx, inBubble(t, s, client.Options{}))
-		if !errors.Is(err, context.DeadlineExceeded) || len(s.seen()) != 1 {
-			t.Errorf("sent %d times: %v", len(s.seen()), err)
+		err := keys(ctx, newSynctestClient(t, s, client.Options{}))
+		if !errors.Is(err, context.DeadlineExceeded) || len(s.requestsSeen()) != 1 {
+			t.Errorf("sent %d times: %v", len(s.requestsSeen()), err)
 		}
 	})
 }
 
-func TestCancelledBefore(t *testing.T) {
+func TestClient_CanceledBeforeRequest(t *testing.T) {
 	s := newServer()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := keys(ctx, start(t, s, credentials, client.Options{})); !errors.Is(err, context.Canceled) || len(s.seen()) != 0 {
-		t.Errorf("sent %d times: %v", len(s.seen()), err)
+	if err := keys(ctx, start(t, s, credentials, client.Options{})); !errors.Is(err, context.Canceled) || len(s.requestsSeen()) != 0 {
+		t.Errorf("sent %d times: %v", len(s.requestsSeen()), err)
 	}
 }
 
 // Each attempt has the injected client's own timeout.
-func TestATimeoutIsTriedAgain(t *testing.T) {
+func TestRetry_AttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempts := 0
 		stuck := &http.Client{Timeout: 5 * time.Second, Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -326,7 +326,7 @@ func TestATimeoutIsTriedAgain(t *testing.T) {
 	})
 }
 
-func TestABadCertificateIsNotTriedAgain(t *testing.T) {
+func TestRetry_BadCertificate(t *testing.T) {
 	attempts := 0
 	bad := &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) {
 		attempts++
@@ -339,17 +339,17 @@ func TestABadCertificateIsNotTriedAgain(t *testing.T) {
 }
 
 // A redirect would take the API key to another host.
-func TestRedirectsAreNotFollowed(t *testing.T) {
+func TestClient_IgnoresRedirects(t *testing.T) {
 	elsewhere := newServer()
 	other := httptest.NewServer(elsewhere)
 	defer other.Close()
 	s := newServer()
-	s.next(reply(302, "", "Location", other.URL+"/api/v5/keys"))
+	s.respondWith(reply(302, "", "Location", other.URL+"/api/v5/keys"))
 	injected := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return nil }}
 	err := keys(t.Context(), start(t, s, credentials, client.Options{HTTPClient: injected}))
 	refusal, ok := errors.AsType[*client.Error](err)
-	if !ok || refusal.Status != 302 || len(elsewhere.seen()) != 0 {
-		t.Errorf("%d requests elsewhere, %v", len(elsewhere.seen()), err)
+	if !ok || refusal.Status != 302 || len(elsewhere.requestsSeen()) != 0 {
+		t.Errorf("%d requests elsewhere, %v", len(elsewhere.requestsSeen()), err)
 	}
 	if injected.CheckRedirect(nil, nil) != nil {
 		t.Error("the injected client was changed")

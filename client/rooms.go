@@ -172,9 +172,9 @@ func (c *Client) quick(ctx context.Context, target string, room QuickRoomRequest
 		return nil, err
 	}
 	if created.RoomID == "" || created.FinalLink == "" {
-		return nil, incomplete()
+		return nil, incompleteError()
 	}
-	created.IgnoredFields = names(header, "X-Ignored-Fields")
+	created.IgnoredFields = splitHeader(header, "X-Ignored-Fields")
 	created.RequestID = requestID(header)
 	return created, nil
 }
@@ -219,16 +219,16 @@ func (c *Client) schedule(ctx context.Context, target, clientRoomID, idempotency
 	if err != nil {
 		return nil, err
 	}
-	return created.described(header)
+	return created.addHeaders(header)
 }
 
-// described completes an answer with what its headers say.
-func (r *ScheduledRoom) described(header http.Header) (*ScheduledRoom, error) {
+// addHeaders completes an answer with what its headers say.
+func (r *ScheduledRoom) addHeaders(header http.Header) (*ScheduledRoom, error) {
 	if r.RoomID == "" || r.StartTime.IsZero() {
-		return nil, incomplete()
+		return nil, incompleteError()
 	}
-	r.FeaturesAdjusted = names(header, "X-Feature-Adjusted")
-	r.IgnoredFields = names(header, "X-Ignored-Fields")
+	r.FeaturesAdjusted = splitHeader(header, "X-Feature-Adjusted")
+	r.IgnoredFields = splitHeader(header, "X-Ignored-Fields")
 	r.RequestID = requestID(header)
 	return r, nil
 }
@@ -243,7 +243,7 @@ func (c *Client) create(ctx context.Context, target, clientRoomID, idempotencyKe
 	if err := checkIdempotencyKey(idempotencyKey); err != nil {
 		return nil, err
 	}
-	return c.write(ctx, &request{
+	return c.sendJSON(ctx, &request{
 		method:         http.MethodPost,
 		target:         target,
 		bodyKey:        key,
@@ -265,6 +265,6 @@ func checkIdempotencyKey(key string) error {
 	return nil
 }
 
-func incomplete() error {
+func incompleteError() error {
 	return fmt.Errorf("%w: it does not describe the room", ErrUnexpectedAnswer)
 }

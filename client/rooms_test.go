@@ -28,7 +28,7 @@ func scheduledRoom() client.ScheduledRoomRequest {
 }
 
 // Every write puts these bytes on the wire, and reads the documented answer.
-func TestWrites(t *testing.T) {
+func TestRooms_Writes(t *testing.T) {
 	start9 := time.Date(2027, 1, 31, 9, 30, 0, 0, zurich)
 	full := scheduledRoom()
 	full.Name, full.ExternalUserID, full.ClientRoomID = "Amina", "4711", "weekly-1"
@@ -131,7 +131,7 @@ func TestWrites(t *testing.T) {
 			if !reflect.DeepEqual(got, test.want) {
 				t.Errorf("answer\n%+v, not\n%+v", got, test.want)
 			}
-			sent := s.seen()[0]
+			sent := s.requestsSeen()[0]
 			if sent.method != test.method || sent.target != test.target || sent.body != test.body {
 				t.Errorf("sent %s %s\n%s, not %s %s\n%s", sent.method, sent.target, sent.body, test.method, test.target, test.body)
 			}
@@ -148,17 +148,17 @@ func TestWrites(t *testing.T) {
 }
 
 // A project can be set to take the project secret only.
-func TestTheProjectSecretSignsWhereItIsKnown(t *testing.T) {
+func TestUpdateProjectStatus_SignedWithProjectSecret(t *testing.T) {
 	s := newServer()
 	if _, err := start(t, s, credentials, client.Options{}).UpdateProjectStatus(t.Context(), client.Active); err != nil {
 		t.Fatal(err)
 	}
-	if sent := s.seen()[0]; !sign.VerifyLegacy(projectSecret, []byte(sent.body), sent.header.Get("hash-signature")) {
+	if sent := s.requestsSeen()[0]; !sign.VerifyLegacy(projectSecret, []byte(sent.body), sent.header.Get("hash-signature")) {
 		t.Error("signed with something else")
 	}
 }
 
-func TestTheAPIKeySignsWhereThereIsNoProjectSecret(t *testing.T) {
+func TestClient_SignsWithAPIKeyWithoutProjectSecret(t *testing.T) {
 	only := client.Credentials{ProjectID: projectID, APIKey: apiKey}
 	c := start(t, newServer(), only, client.Options{})
 	if _, err := c.CreateQuickAudioRoom(t.Context(), quickRoom()); err != nil {
@@ -169,7 +169,7 @@ func TestTheAPIKeySignsWhereThereIsNoProjectSecret(t *testing.T) {
 	}
 }
 
-func TestIdempotencyKeyMustFitAHeader(t *testing.T) {
+func TestIdempotencyKey_Invalid(t *testing.T) {
 	s := newServer()
 	c := start(t, s, credentials, client.Options{})
 	for _, key := range []string{"a\nb", "é", string(make([]byte, 256))} {
@@ -179,22 +179,22 @@ func TestIdempotencyKeyMustFitAHeader(t *testing.T) {
 			t.Errorf("%q was taken", key)
 		}
 	}
-	if len(s.seen()) != 0 {
+	if len(s.requestsSeen()) != 0 {
 		t.Error("something was sent")
 	}
 }
 
-func TestARoomIDCannotLeaveItsPlace(t *testing.T) {
+func TestSendJoinEvent_EscapesRoomID(t *testing.T) {
 	s := newServer()
 	c := start(t, s, credentials, client.Options{})
 	_, err := c.SendJoinEvent(t.Context(), client.JoinEvent{RoomID: "a/../b?c", Name: "Zoë"})
 	if !errors.Is(err, client.ErrNotFound) {
 		t.Error(err)
 	}
-	if target := s.seen()[0].target; target != "/api/v4/webhook/get_room_events/a%2F..%2Fb%3Fc" {
+	if target := s.requestsSeen()[0].target; target != "/api/v4/webhook/get_room_events/a%2F..%2Fb%3Fc" {
 		t.Errorf("target %s", target)
 	}
-	if _, err := c.SendJoinEvent(t.Context(), client.JoinEvent{Name: "Zoë"}); err == nil || len(s.seen()) != 1 {
+	if _, err := c.SendJoinEvent(t.Context(), client.JoinEvent{Name: "Zoë"}); err == nil || len(s.requestsSeen()) != 1 {
 		t.Errorf("an event without a room: %v", err)
 	}
 }
@@ -207,11 +207,11 @@ func TestLocalTime(t *testing.T) {
 }
 
 // A year that RFC 3339 cannot write is refused before anything is sent.
-func TestStartAtThatCannotBeWritten(t *testing.T) {
+func TestCreateScheduledVideoRoomV3_InvalidYear(t *testing.T) {
 	s := newServer()
 	room := scheduledV3Room()
 	room.StartAt = time.Date(12027, 1, 31, 9, 30, 0, 0, time.UTC)
-	if _, err := start(t, s, credentials, client.Options{}).CreateScheduledVideoRoomV3(t.Context(), room); err == nil || len(s.seen()) != 0 {
-		t.Errorf("sent %d times: %v", len(s.seen()), err)
+	if _, err := start(t, s, credentials, client.Options{}).CreateScheduledVideoRoomV3(t.Context(), room); err == nil || len(s.requestsSeen()) != 0 {
+		t.Errorf("sent %d times: %v", len(s.requestsSeen()), err)
 	}
 }

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	maxAnswer  = 4 << 20  // bytes of a success
-	maxRefusal = 64 << 10 // bytes of a refusal
+	maxResponse  = 4 << 20  // bytes of a success
+	maxErrorBody = 64 << 10 // bytes of a refusal
 )
 
 // A request is one call, to be sent once or more often.
@@ -26,20 +26,20 @@ type request struct {
 	body   []byte
 
 	bodyKey        string // signs the body, versions 3 and 4
-	timed          bool   // signed with the Gateway secret and the time
+	gatewaySigned  bool   // signed with the Gateway secret and the time
 	idempotencyKey string
 
-	repeatable bool          // sending it twice does no harm
-	window     time.Duration // for how long that is so; 0 is for ever
+	repeatable  bool          // sending it twice does no harm
+	retryWindow time.Duration // for how long that is so; 0 is for ever
 }
 
-type answer struct {
+type response struct {
 	header http.Header
 	body   []byte
 }
 
 // exchange sends a request once. A refusal is an *Error.
-func (c *Client) exchange(ctx context.Context, r *request, offset time.Duration) (*answer, error) {
+func (c *Client) exchange(ctx context.Context, r *request, offset time.Duration) (*response, error) {
 	out, err := http.NewRequestWithContext(ctx, r.method, c.base+r.target, bytes.NewReader(r.body))
 	if err != nil {
 		return nil, fmt.Errorf("parley: %w", err)
@@ -56,7 +56,7 @@ func (c *Client) exchange(ctx context.Context, r *request, offset time.Duration)
 	if r.bodyKey != "" {
 		out.Header.Set("hash-signature", sign.Legacy(r.bodyKey, r.body))
 	}
-	if r.timed {
+	if r.gatewaySigned {
 		timestamp := sign.FormatTimestamp(sent.Add(offset))
 		out.Header.Set("api-key", c.credentials.APIKey)
 		out.Header.Set("timestamp", timestamp)
@@ -74,17 +74,17 @@ func (c *Client) exchange(ctx context.Context, r *request, offset time.Duration)
 	}
 	if in.StatusCode != http.StatusOK {
 		// What can be read of a refusal is enough: its status counts.
-		body, _ := io.ReadAll(io.LimitReader(in.Body, maxRefusal))
+		body, _ := io.ReadAll(io.LimitReader(in.Body, maxErrorBody))
 		return nil, decodeError(in.StatusCode, in.Header, body, c.redact)
 	}
-	body, err := io.ReadAll(io.LimitReader(in.Body, maxAnswer+1))
+	body, err := io.ReadAll(io.LimitReader(in.Body, maxResponse+1))
 	if err != nil {
 		return nil, fmt.Errorf("parley: read the answer: %w", err)
 	}
-	if len(body) > maxAnswer {
-		return nil, fmt.Errorf("%w: it is larger than %d bytes", ErrUnexpectedAnswer, maxAnswer)
+	if len(body) > maxResponse {
+		return nil, fmt.Errorf("%w: it is larger than %d bytes", ErrUnexpectedAnswer, maxResponse)
 	}
-	return &answer{header: in.Header, body: body}, nil
+	return &response{header: in.Header, body: body}, nil
 }
 
 // call sends a request and reads its answer into into, a pointer to a struct.
@@ -113,8 +113,8 @@ func decode(body []byte, into any) error {
 	return fmt.Errorf("%w: it is not the JSON of the interface%s", ErrUnexpectedAnswer, place)
 }
 
-// write encodes a body and sends the request with it.
-func (c *Client) write(ctx context.Context, r *request, body, into any) (http.Header, error) {
+// sendJSON encodes a body and sends the request with it.
+func (c *Client) sendJSON(ctx context.Context, r *request, body, into any) (http.Header, error) {
 	encoded, err := json.Marshal(body)
 	if err != nil {
 		return nil, fmt.Errorf("parley: %w", err)
@@ -123,8 +123,8 @@ func (c *Client) write(ctx context.Context, r *request, body, into any) (http.He
 	return c.call(ctx, r, into)
 }
 
-// names reads a header that lists names.
-func names(header http.Header, name string) []string {
+// splitHeader reads a header that lists names.
+func splitHeader(header http.Header, name string) []string {
 	var list []string
 	for item := range strings.SplitSeq(strings.Join(header.Values(name), ","), ",") {
 		if item = strings.TrimSpace(item); item != "" {

@@ -51,14 +51,14 @@ type server struct {
 
 func newServer() *server { return &server{skew: sign.DefaultSkew} }
 
-// next says what is done with the next requests.
-func (s *server) next(script ...http.HandlerFunc) {
+// respondWith says what is done with the next requests.
+func (s *server) respondWith(script ...http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.script = append(s.script, script...)
 }
 
-func (s *server) seen() []received {
+func (s *server) requestsSeen() []received {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
@@ -97,15 +97,15 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case scripted != nil:
 		scripted(w, r)
 	case v5:
-		s.gateway(w, r, now, body)
+		s.serveGateway(w, r, now, body)
 	case r.Header.Get("timestamp") != "":
-		s.companions(w, r, now, body)
+		s.serveMeetings(w, r, now, body)
 	default:
-		older(w, r, body)
+		serveLegacy(w, r, body)
 	}
 }
 
-func (s *server) gateway(w http.ResponseWriter, r *http.Request, now time.Time, body []byte) {
+func (s *server) serveGateway(w http.ResponseWriter, r *http.Request, now time.Time, body []byte) {
 	if r.URL.Path == "/api/v5/openapi.json" {
 		fmt.Fprint(w, `{"openapi":"3.1.0","info":{"title":"Parley API, version 5","version":"5"},"paths":{}}`)
 		return
@@ -115,7 +115,7 @@ func (s *server) gateway(w http.ResponseWriter, r *http.Request, now time.Time, 
 	fresh := sign.CheckTimestamp(timestamp, now, s.skew).Freshness == sign.Fresh
 	signed := sign.VerifyV5(gatewaySecret, r.Method, r.RequestURI, timestamp, "", body, h.Get("hash-signature"))
 	if h.Get("api-key") != apiKey || !fresh || !signed {
-		refuseV5(401, "SVC_UNAUTHORIZED", "the API key, signature or timestamp was not accepted")(w, r)
+		errorResponseV5(401, "SVC_UNAUTHORIZED", "the API key, signature or timestamp was not accepted")(w, r)
 		return
 	}
 	w.Header().Set("X-Gateway-Requests-Used", "17")
@@ -127,13 +127,13 @@ func (s *server) gateway(w http.ResponseWriter, r *http.Request, now time.Time, 
 	case "/api/v5/limits":
 		fmt.Fprint(w, limitsAnswer)
 	case "/api/v5/requests":
-		s.list(w, r.URL.Query())
+		s.serveRequests(w, r.URL.Query())
 	}
 }
 
-// list pages through calls; a cursor is the index of the first, with a prefix
+// serveRequests pages through calls; a cursor is the index of the first, with a prefix
 // that a query must encode.
-func (s *server) list(w http.ResponseWriter, query url.Values) {
+func (s *server) serveRequests(w http.ResponseWriter, query url.Values) {
 	limit, from := 50, 0
 	fmt.Sscanf(query.Get("limit"), "%d", &limit)
 	fmt.Sscanf(query.Get("cursor"), "a/b+c=&%d", &from)
@@ -144,21 +144,21 @@ func (s *server) list(w http.ResponseWriter, query url.Values) {
 	json.NewEncoder(w).Encode(map[string]any{"data": data})
 }
 
-func older(w http.ResponseWriter, r *http.Request, body []byte) {
+func serveLegacy(w http.ResponseWriter, r *http.Request, body []byte) {
 	var in struct {
 		ProjectID    string `json:"project_id"`
 		Status       string `json:"status"`
 		ClientRoomID string `json:"client_room_id"`
 	}
 	if r.Header.Get("Content-Type") != "application/json" || json.Unmarshal(body, &in) != nil {
-		refuse(400, "the body must be JSON")(w, r)
+		errorResponse(400, "the body must be JSON")(w, r)
 		return
 	}
 	event := strings.HasPrefix(r.URL.Path, "/api/v4/webhook/")
 	signature := r.Header.Get("hash-signature")
 	signed := sign.VerifyLegacy(projectSecret, body, signature) || !event && sign.VerifyLegacy(apiKey, body, signature)
 	if !signed || !event && in.ProjectID+r.URL.Query().Get("project_id") != projectID {
-		refuse(401, "invalid signature")(w, r)
+		errorResponse(401, "invalid signature")(w, r)
 		return
 	}
 	switch r.Method + " " + r.URL.Path {
@@ -178,7 +178,7 @@ func older(w http.ResponseWriter, r *http.Request, body []byte) {
 	case "POST /api/v4/webhook/get_room_events/" + roomID:
 		fmt.Fprint(w, `{"joined":true}`)
 	default:
-		refuse(404, "there is no such room")(w, r)
+		errorResponse(404, "there is no such room")(w, r)
 	}
 }
 
@@ -186,8 +186,8 @@ func scheduledV3(kind string) string {
 	return fmt.Sprintf(`{"status":true,"message":"the room is scheduled","room_type":%q,"start_time":"2027-01-31T09:30:00+01:00","room_id":%q}`, kind, roomID)
 }
 
-// refuse answers as versions 3 and 4 do, with headers in pairs.
-func refuse(status int, sentence string, header ...string) http.HandlerFunc {
+// errorResponse answers as versions 3 and 4 do, with headers in pairs.
+func errorResponse(status int, sentence string, header ...string) http.HandlerFunc {
 	body, err := json.Marshal(map[string]string{"error": sentence})
 	if err != nil {
 		panic(err)
@@ -195,8 +195,8 @@ func refuse(status int, sentence string, header ...string) http.HandlerFunc {
 	return reply(status, string(body), header...)
 }
 
-// refuseV5 answers as version 5 does.
-func refuseV5(status int, code, sentence string, header ...string) http.HandlerFunc {
+// errorResponseV5 answers as version 5 does.
+func errorResponseV5(status int, code, sentence string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id := w.Header().Get("X-Gateway-Request-ID")
 		body := fmt.Sprintf(`{"error":{"code":%q,"message":%q,"request_id":%q}}`, code, sentence, id)
@@ -214,8 +214,8 @@ func reply(status int, body string, header ...string) http.HandlerFunc {
 	}
 }
 
-// hangUp loses the answer.
-func hangUp(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+// dropConnection loses the answer.
+func dropConnection(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
 const keysAnswer = `{"data":{
 	"current":{"id":"k2","api_key":"pk_0000T…0000","status":"active","signing_profile":"SVC-HMAC-V5-1","created_at":"2026-11-20T10:00:00.000Z","last_used_at":null},
@@ -247,9 +247,9 @@ func connect(t testing.TB, baseURL string, credentials client.Credentials, optio
 	return c
 }
 
-// inBubble serves s over pipes, within a bubble of testing/synctest, where
+// newSynctestClient serves s over pipes, within a bubble of testing/synctest, where
 // time passes at once.
-func inBubble(t *testing.T, s http.Handler, options client.Options) *client.Client {
+func newSynctestClient(t *testing.T, s http.Handler, options client.Options) *client.Client {
 	t.Helper()
 	options.HTTPClient = &http.Client{Transport: serveOnPipes(t, s)}
 	return connect(t, "http://parley.test", credentials, options)

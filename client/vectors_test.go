@@ -51,7 +51,7 @@ func vectors(t *testing.T, profile string) map[string]vector {
 }
 
 // What leaves the client in version 5 is what the vectors say, at their time.
-func TestGatewayRequestsMatchTheVectors(t *testing.T) {
+func TestGateway_RequestsMatchVectors(t *testing.T) {
 	cases := vectors(t, sign.Profile)
 	for name, call := range map[string]func(ctx context.Context, c *client.Client) error{
 		"get-keys":  keys,
@@ -73,13 +73,13 @@ func TestGatewayRequestsMatchTheVectors(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				time.Sleep(time.Until(time.Unix(seconds, 0)))
 				s := newServer()
-				s.next(reply(200, `{"data":{}}`))
+				s.respondWith(reply(200, `{"data":{}}`))
 				options := client.Options{HTTPClient: &http.Client{Transport: serveOnPipes(t, s)}}
 				published := client.Credentials{APIKey: apiKey, GatewaySecret: v.Secrets[0]}
 				if err := call(t.Context(), connect(t, "http://parley.test", published, options)); err != nil {
 					t.Fatal(err)
 				}
-				sent := s.seen()[0]
+				sent := s.requestsSeen()[0]
 				if sent.target != v.Target || sent.header.Get("timestamp") != v.Timestamp || sent.header.Get("hash-signature") != v.Signature || sent.body != v.Body {
 					t.Errorf("sent %+v, not %+v", sent, v)
 				}
@@ -89,7 +89,7 @@ func TestGatewayRequestsMatchTheVectors(t *testing.T) {
 }
 
 // So it is in the older versions, which sign the body.
-func TestOlderRequestsMatchTheVectors(t *testing.T) {
+func TestLegacySignatures_MatchVectors(t *testing.T) {
 	cases := vectors(t, "legacy-body")
 	inactive := func(c *client.Client) error {
 		_, err := c.UpdateProjectStatus(t.Context(), client.Inactive)
@@ -117,11 +117,11 @@ func TestOlderRequestsMatchTheVectors(t *testing.T) {
 				t.Fatal("no such vector")
 			}
 			s := newServer()
-			s.next(reply(200, `{"joined":true,"status":"inactive","message":"m"}`))
+			s.respondWith(reply(200, `{"joined":true,"status":"inactive","message":"m"}`))
 			if err := test.call(start(t, s, test.credentials(v.Secrets[0]), client.Options{})); err != nil {
 				t.Fatal(err)
 			}
-			if sent := s.seen()[0]; sent.body != v.Body || sent.header.Get("hash-signature") != v.Signature {
+			if sent := s.requestsSeen()[0]; sent.body != v.Body || sent.header.Get("hash-signature") != v.Signature {
 				t.Errorf("sent %+v, not %+v", sent, v)
 			}
 		})

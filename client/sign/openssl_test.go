@@ -11,10 +11,10 @@ import (
 	"parley/client/sign"
 )
 
-// TestVectorsWithOpenSSL checks every vector with a program that shares no
+// TestSignatures_MatchOpenSSL checks every vector with a program that shares no
 // code with this package. It needs the command openssl and does not skip
 // itself: vectors that nothing else has checked are not to be published.
-func TestVectorsWithOpenSSL(t *testing.T) {
+func TestSignatures_MatchOpenSSL(t *testing.T) {
 	if _, err := exec.LookPath("openssl"); err != nil {
 		t.Fatalf("this test needs the command openssl: %v", err)
 	}

@@ -39,7 +39,7 @@ func (p v5Parts) verify(signature string) bool {
 
 // Two requests that differ in any part never share a signed text: that is
 // what the line feeds are for.
-func TestV5PartsDoNotRunTogether(t *testing.T) {
+func TestV5_DifferentPartsDifferentSignature(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawV5(t), drawV5(t)
 		b.secret = a.secret
@@ -55,7 +55,7 @@ func TestV5PartsDoNotRunTogether(t *testing.T) {
 
 // Moving text over the border between two parts changes the verdict, also
 // where a line feed moves with it and the signed text stays the same.
-func TestV5BorderCannotBeShifted(t *testing.T) {
+func TestVerifyV5_LineFeedInIdempotencyKey(t *testing.T) {
 	a := v5Parts{secret: "gs_s", method: "POST", target: "/a", timestamp: "1", key: "k", body: []byte("b\nc")}
 	shifted := a
 	shifted.key, shifted.body = "k\nb", []byte("c")
@@ -67,7 +67,7 @@ func TestV5BorderCannotBeShifted(t *testing.T) {
 	}
 }
 
-func TestV5MethodCase(t *testing.T) {
+func TestV5_MethodCase(t *testing.T) {
 	lower := sign.V5("s", "get", "/", "1", "", nil)
 	if lower != sign.V5("s", "GET", "/", "1", "", nil) {
 		t.Error("the method is not put in upper case")
@@ -77,7 +77,7 @@ func TestV5MethodCase(t *testing.T) {
 	}
 }
 
-func TestEmptyKeysVerifyNothing(t *testing.T) {
+func TestVerify_EmptyKeys(t *testing.T) {
 	if sign.VerifyV5("", "GET", "/", "1", "", nil, sign.V5("", "GET", "/", "1", "", nil)) {
 		t.Error("an empty Gateway secret verifies")
 	}
@@ -90,7 +90,7 @@ func TestEmptyKeysVerifyNothing(t *testing.T) {
 }
 
 // Every header made with some secrets verifies with any one of them.
-func TestWebhookRotation(t *testing.T) {
+func TestVerifyWebhook_SecretRotation(t *testing.T) {
 	all := []string{projectSecret, newSecret, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}
 	rapid.Check(t, func(t *rapid.T) {
 		signers := rapid.SliceOfNDistinct(rapid.SampledFrom(all), 1, 3, rapid.ID).Draw(t, "signers")
@@ -112,7 +112,7 @@ func TestWebhookRotation(t *testing.T) {
 	})
 }
 
-func TestWebhookErrors(t *testing.T) {
+func TestWebhook_Errors(t *testing.T) {
 	long := "whsec_" + strings.Repeat("AAAA", 22)
 	for _, c := range []struct {
 		name, secret, id, timestamp string
@@ -143,7 +143,7 @@ func TestWebhookErrors(t *testing.T) {
 	}
 }
 
-func TestMillisecondsAreRecognised(t *testing.T) {
+func TestCheckTimestamp_Milliseconds(t *testing.T) {
 	at := time.UnixMilli(1767225600123)
 	for text, want := range map[string]bool{
 		"1767225600123": true, "1767225300000": true, "1767225299999": false,

@@ -36,7 +36,7 @@ func v5Head(extra int, method, target, timestamp, idempotencyKey string) []byte 
 	head = append(head, Profile...)
 	head = append(head, '\n')
 	for i := range len(method) {
-		head = append(head, upper(method[i]))
+		head = append(head, upperASCII(method[i]))
 	}
 	head = append(head, '\n')
 	head = append(head, target...)
@@ -47,9 +47,9 @@ func v5Head(extra int, method, target, timestamp, idempotencyKey string) []byte 
 	return append(head, '\n')
 }
 
-// upper puts an ASCII letter in upper case. Methods are ASCII (RFC 9110,
+// upperASCII puts an ASCII letter in upper case. Methods are ASCII (RFC 9110,
 // section 9.1), so the rules of other alphabets must not apply.
-func upper(c byte) byte {
+func upperASCII(c byte) byte {
 	if 'a' <= c && c <= 'z' {
 		return c - 'a' + 'A'
 	}

@@ -96,8 +96,8 @@ var timestampsDescription = []string{
 func v5Case(name, why, method, target, timestamp, idempotencyKey string, body []byte) vectorCase {
 	c := vectorCase{Name: name, Why: why, Valid: true, Secrets: []string{gatewaySecret},
 		Method: &method, Target: &target, Timestamp: &timestamp, IdempotencyKey: &idempotencyKey}
-	c.Body, c.BodyBase64 = setRaw(body)
-	c.SignedText, c.SignedTextBase64 = setRaw(sign.V5Text(method, target, timestamp, idempotencyKey, body))
+	c.Body, c.BodyBase64 = encodeRaw(body)
+	c.SignedText, c.SignedTextBase64 = encodeRaw(sign.V5Text(method, target, timestamp, idempotencyKey, body))
 	c.Signature = sign.V5(gatewaySecret, method, target, timestamp, idempotencyKey, body)
 	return c
 }
@@ -179,8 +179,8 @@ func v5Cases() []vectorCase {
 // legacyCase returns a case with the signature that fits it.
 func legacyCase(name, why, key string, body []byte) vectorCase {
 	c := vectorCase{Name: name, Why: why, Valid: true, Secrets: []string{key}}
-	c.Body, c.BodyBase64 = setRaw(body)
-	c.SignedText, c.SignedTextBase64 = setRaw(body)
+	c.Body, c.BodyBase64 = encodeRaw(body)
+	c.SignedText, c.SignedTextBase64 = encodeRaw(body)
 	c.Signature = sign.Legacy(key, body)
 	return c
 }
@@ -218,8 +218,8 @@ func legacyCases() []vectorCase {
 // webhookCase returns a case whose header was made with signedBy.
 func webhookCase(name, why string, valid bool, known, signedBy []string, id, timestamp string, body []byte) vectorCase {
 	c := vectorCase{Name: name, Why: why, Valid: valid, Secrets: known, ID: &id, Timestamp: &timestamp}
-	c.Body, c.BodyBase64 = setRaw(body)
-	c.SignedText, c.SignedTextBase64 = setRaw(sign.WebhookText(id, timestamp, body))
+	c.Body, c.BodyBase64 = encodeRaw(body)
+	c.SignedText, c.SignedTextBase64 = encodeRaw(sign.WebhookText(id, timestamp, body))
 	if !slices.Equal(known, signedBy) {
 		c.SignedWith = signedBy
 	}
@@ -251,7 +251,7 @@ func webhookCases() []vectorCase {
 	dottedID := "msg.1"
 	dotted.ID = &dottedID
 	dottedText := sign.WebhookText(dottedID, now, body)
-	dotted.SignedText, dotted.SignedTextBase64 = setRaw(dottedText)
+	dotted.SignedText, dotted.SignedTextBase64 = encodeRaw(dottedText)
 	dotted.Signature = "v1," + sign.Legacy(string(decodedSecret(projectSecret)), dottedText)
 	return []vectorCase{
 		webhookCase("one-secret", "", true, one, one, id, now, body),

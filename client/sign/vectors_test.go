@@ -85,9 +85,9 @@ func raw(t *testing.T, text *string, encoded string) []byte {
 	return []byte(*text)
 }
 
-// setRaw is the reverse of raw: text where JSON can hold it, Base64 as well
+// encodeRaw is the reverse of raw: text where JSON can hold it, Base64 as well
 // wherever a reader of JSON might get something else than the bytes.
-func setRaw(b []byte) (text *string, encoded string) {
+func encodeRaw(b []byte) (text *string, encoded string) {
 	if utf8.Valid(b) {
 		s := string(b)
 		text = &s
@@ -131,14 +131,14 @@ func eachVector(t *testing.T, run func(t *testing.T, profile string, c vectorCas
 	}
 }
 
-func TestVectors(t *testing.T) {
+func TestSignatures_MatchVectors(t *testing.T) {
 	eachVector(t, func(t *testing.T, profile string, c vectorCase) {
 		body := raw(t, c.Body, c.BodyBase64)
 		text := raw(t, c.SignedText, c.SignedTextBase64)
 		if !c.Valid && c.Why == "" {
 			t.Error("a negative case must say why")
 		}
-		signed, signature, verdict := ours(t, profile, c, body)
+		signed, signature, verdict := signAndVerify(t, profile, c, body)
 		if !bytes.Equal(signed, text) {
 			t.Errorf("signed text is %q, the vector says %q", signed, text)
 		}
@@ -160,9 +160,9 @@ func sameSignature(header, signature string) bool {
 	return header == signature || strings.HasSuffix(header, " "+signature)
 }
 
-// ours returns what this package signs for a case, the signature it makes,
+// signAndVerify returns what this package signs for a case, the signature it makes,
 // and whether it accepts the case's own signature.
-func ours(t *testing.T, profile string, c vectorCase, body []byte) (text []byte, signature string, valid bool) {
+func signAndVerify(t *testing.T, profile string, c vectorCase, body []byte) (text []byte, signature string, valid bool) {
 	t.Helper()
 	switch profile {
 	case sign.Profile:
@@ -186,7 +186,7 @@ func ours(t *testing.T, profile string, c vectorCase, body []byte) (text []byte,
 	return nil, "", false
 }
 
-func TestTimestampVectors(t *testing.T) {
+func TestCheckTimestamp_MatchesVectors(t *testing.T) {
 	for _, c := range loadVectors(t).Timestamps.Cases {
 		t.Run(c.Name, func(t *testing.T) {
 			got := sign.CheckTimestamp(c.Timestamp, time.Unix(c.Now, 0), time.Duration(c.BoundSecs)*time.Second)

@@ -39,36 +39,36 @@ import (
 
 const (
 	// How long requests in flight get when the service stops.
-	stopRequests = 4 * time.Second
+	requestShutdownTimeout = 4 * time.Second
 	// How long a start waits for a slow disk, or one that is still busy with an
 	// earlier process.
-	startPatience = 10 * time.Second
+	startupWriteTimeout = 10 * time.Second
 	// How long the media engine gets to tell participants.
-	stopMedia = 3 * time.Second
+	mediaShutdownTimeout = 3 * time.Second
 )
 
 // App is one running service.
 type App struct {
-	*Exclusive
-	cfg      config.Config
-	log      *slog.Logger
-	service  *supervise.Service // nil without a supervisor
-	owned    *store.Claim       // nil without PostgreSQL
-	redis    *live.Redis        // nil on one machine
-	db       *store.DB
-	engine   *media.Engine
-	projects *project.Service
-	keys     *key.Service
-	rooms    *room.Service
-	hooks    *webhook.Service
-	tokens   *operator.Service
-	gateway  gateway
-	quick    sync.Mutex // held while the quick start file is brought up to date
-	baseURL  string
-	handler  http.Handler
-	failures manage.Failures // nil without rate limits
-	refusals *refusal.Recorder
-	ready    atomic.Bool
+	*ExclusiveResources
+	cfg          config.Config
+	log          *slog.Logger
+	supervisor   *supervise.Service  // nil without a supervisor
+	dbClaim      *store.InstanceLock // nil without PostgreSQL
+	redis        *live.Redis         // nil on one machine
+	db           *store.DB
+	engine       *media.Engine
+	projects     *project.Service
+	keys         *key.Service
+	rooms        *room.Service
+	webhooks     *webhook.Service
+	tokens       *operator.Service
+	gateway      gateway
+	quickstartMu sync.Mutex // held while the quick start file is brought up to date
+	baseURL      string
+	handler      http.Handler
+	failures     manage.FailureLimiter // nil without rate limits
+	refusals     *refusal.Recorder
+	ready        atomic.Bool
 }
 
 // New makes a service that is ready to Run: the data directory is locked, the
@@ -79,7 +79,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error)
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	e, err := Reserve(ctx, cfg)
+	e, err := AcquireExclusive(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -89,15 +89,15 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error)
 // NewSupervised is New in the child process of a supervisor, which holds the
 // data directory and the ports.
 func NewSupervised(ctx context.Context, cfg config.Config, log *slog.Logger, s *supervise.Service) (*App, error) {
-	e, err := Inherit(s.Files)
+	e, err := InheritExclusive(s.Files)
 	if err != nil {
 		return nil, err
 	}
 	return newApp(ctx, cfg, log, e, s)
 }
 
-func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *Exclusive, s *supervise.Service) (_ *App, err error) {
-	a := &App{Exclusive: e, cfg: cfg, log: log, service: s,
+func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *ExclusiveResources, s *supervise.Service) (_ *App, err error) {
+	a := &App{ExclusiveResources: e, cfg: cfg, log: log, supervisor: s,
 		refusals: refusal.NewRecorder(log, time.Now)}
 	defer func() {
 		if err != nil {
@@ -105,13 +105,13 @@ func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *Exclusi
 		}
 	}()
 	a.baseURL = cfg.BaseURL(a.listener.Addr().String())
-	if err := a.join(ctx); err != nil {
+	if err := a.connectRedis(ctx); err != nil {
 		return nil, err
 	}
-	if err := a.claim(ctx); err != nil {
+	if err := a.claimDatabase(ctx); err != nil {
 		return nil, err
 	}
-	ctx = store.Unhurried(ctx, startPatience)
+	ctx = store.WithWriteTimeout(ctx, startupWriteTimeout)
 	if a.db, err = OpenStore(ctx, cfg); err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	observer := &relay{}
+	observer := &mediaObserver{}
 	nodeIP := ""
 	if ip := a.cfg.NodeIP(); ip.IsValid() {
 		nodeIP = ip.String()
@@ -138,11 +138,11 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 	now, newID := time.Now, newID
-	a.projects = project.NewService(a.db, now, newID, func(projectID string) { a.keys.Changed(projectID) })
+	a.projects = project.NewService(a.db, now, newID, func(projectID string) { a.keys.InvalidateAndPublish(projectID) })
 	a.keys = key.NewService(a.db, a.projects, now, newID)
 	a.rooms = room.NewService(a.db, a.engine, a.BaseURL, now, newID, a.log)
 	a.tokens = operator.NewService(a.db, now, newID)
-	observer.to = a.rooms
+	observer.rooms = a.rooms
 	if err := a.wireWebhooks(now); err != nil {
 		return err
 	}
@@ -159,16 +159,16 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.rooms.UsePlans(plans{provider: provider, keys: a.keys})
-	var limits bounds
+	a.rooms.UsePlans(planEntitlements{provider: provider, keys: a.keys})
+	var limits rateLimits
 	if a.cfg.RateLimitsEnabled {
-		limits = newBounds(a.cfg.NewSeatsPerMinute, now)
+		limits = newRateLimits(a.cfg.NewSeatsPerMinute, now)
 	}
 	if limits.seats != nil {
-		a.rooms.LimitNewcomers(limits.seats)
+		a.rooms.SetJoinLimiter(limits.seats)
 	}
-	a.shareWithNodes(limits)
-	a.failures = limits.management()
+	a.enableClustering(limits)
+	a.failures = limits.managementFailures()
 	trusted, err := a.cfg.TrustedPrefixes()
 	if err != nil {
 		return err
@@ -182,13 +182,13 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 	companions := companion.Options{Skew: a.cfg.ClockSkew.Std(), BodySignatures: a.cfg.LegacyCompanionBodySignatures}
-	a.handler = a.routes(routes{
-		v3: v3.NewHandler(a.rooms, a.keys, now, v3.Options{LegacyKeyHeader: a.cfg.LegacyV3KeyHeader, Zone: zone, Limits: limits.legacy(), Uses: a.gateway.counts, Companion: companions,
-			Retirement: v3.Retirement{Deprecated: a.cfg.V3DeprecationDate.Std(), Sunset: a.cfg.V3SunsetDate.Std()}}),
-		v4:     v4.NewHandler(a.rooms, a.projects, a.keys, a.hooks, now, v4.Options{Zone: zone, Limits: limits.legacy(), Uses: a.gateway.counts, Companion: companions}),
+	a.handler = a.routes(routeHandlers{
+		v3: v3.NewHandler(a.rooms, a.keys, now, v3.Options{LegacyKeyHeader: a.cfg.LegacyV3KeyHeader, Zone: zone, Limits: limits.roomAPILimits(), CallCounter: a.gateway.counter, Companion: companions,
+			Deprecation: v3.Deprecation{Deprecated: a.cfg.V3DeprecationDate.Std(), Sunset: a.cfg.V3SunsetDate.Std()}}),
+		v4:     v4.NewHandler(a.rooms, a.projects, a.keys, a.webhooks, now, v4.Options{Zone: zone, Limits: limits.roomAPILimits(), CallCounter: a.gateway.counter, Companion: companions}),
 		v5:     reads,
-		join:   join.NewHandler(a.rooms, limits.join(), a.refusals, now),
-		manage: manage.NewHandler(a.projects, rotating{a.keys, a}, a.rooms, a.tokens, provider, a.hooks, a.failures),
+		join:   join.NewHandler(a.rooms, limits.joinLimits(), a.refusals, now),
+		manage: manage.NewHandler(a.projects, quickstartKeys{a.keys, a}, a.rooms, a.tokens, provider, a.webhooks, a.failures),
 		rtc:    a.engine.Handler(),
 		docs:   docs,
 		page:   roomPage,
@@ -203,7 +203,7 @@ func OpenStore(ctx context.Context, cfg config.Config) (*store.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = unlock(ctx, db, cfg)
+	err = unlockSecrets(ctx, db, cfg)
 	if err != nil {
 		_ = db.Close()
 		return nil, err
@@ -211,7 +211,7 @@ func OpenStore(ctx context.Context, cfg config.Config) (*store.DB, error) {
 	return db, nil
 }
 
-func unlock(ctx context.Context, db *store.DB, cfg config.Config) error {
+func unlockSecrets(ctx context.Context, db *store.DB, cfg config.Config) error {
 	fresh, err := db.Fresh(ctx)
 	if err != nil {
 		return err
@@ -239,11 +239,11 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	if err := a.engine.Start(ctx); err != nil {
 		return err
 	}
-	starting := store.Unhurried(ctx, startPatience)
+	starting := store.WithWriteTimeout(ctx, startupWriteTimeout)
 	if err := a.rooms.Recover(starting); err != nil {
 		return fmt.Errorf("take up the rooms of the last run: %w", err)
 	}
-	if err := a.greet(starting, demo, out); err != nil {
+	if err := a.ensureQuickstart(starting, demo, out); err != nil {
 		return err
 	}
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
@@ -253,16 +253,16 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 		work.Go(func() { a.redis.Run(background, a.keys) })
 	}
 	work.Go(func() { a.rooms.Run(background) })
-	work.Go(func() { a.hooks.Run(background) })
+	work.Go(func() { a.webhooks.Run(background) })
 	work.Go(func() { a.gateway.run(background, a.log) })
-	work.Go(func() { a.tend(background) })
+	work.Go(func() { a.runJanitor(background) })
 
-	conns, err := a.boundConnections()
+	conns, err := a.limitedListener()
 	if err != nil {
 		return err
 	}
 	servers := []*http.Server{a.server(a.handler)}
-	servers[0].ConnState = conns.state
+	servers[0].ConnState = conns.connState
 	listeners := []net.Listener{conns}
 	if a.metrics != nil {
 		servers, listeners = append(servers, a.server(readOnly(a.metricsHandler()))), append(listeners, a.metrics)
@@ -276,8 +276,8 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 		}()
 	}
 	a.ready.Store(true)
-	a.service.Ready()
-	a.log.Info("ready", "url", a.BaseURL(), "listen", a.listener.Addr().String(), "node", a.rooms.Node(), "data_dir", a.cfg.DataDir)
+	a.supervisor.Ready()
+	a.log.Info("ready", "url", a.BaseURL(), "listen", a.listener.Addr().String(), "node", a.rooms.NodeID(), "data_dir", a.cfg.DataDir)
 
 	select {
 	case <-ctx.Done():
@@ -285,23 +285,23 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	case err = <-failed:
 	}
 	a.ready.Store(false)
-	a.Stopping()
-	if a.owned != nil {
-		a.owned.Stopping()
+	a.MarkStopping()
+	if a.dbClaim != nil {
+		a.dbClaim.MarkStopping()
 	}
 	a.shutdown(servers)
 	stopBackground()
 	work.Wait()
-	a.leave()
+	a.deregisterNode()
 	a.log.Info("stopped")
 	return err
 }
 
-// leave tells other nodes that this one has gone, and was not lost.
-func (a *App) leave() {
+// deregisterNode tells other nodes that this one has gone, and was not lost.
+func (a *App) deregisterNode() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if err := a.rooms.Leave(ctx); err != nil {
+	if err := a.rooms.Deregister(ctx); err != nil {
 		a.log.Warn("could not write down that this process has stopped", "error", err)
 	}
 }
@@ -311,14 +311,14 @@ func (a *App) shutdown(servers []*http.Server) {
 	var work sync.WaitGroup
 	for _, s := range servers {
 		work.Go(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), stopRequests)
+			ctx, cancel := context.WithTimeout(context.Background(), requestShutdownTimeout)
 			defer cancel()
 			if err := s.Shutdown(ctx); err != nil {
 				_ = s.Close()
 			}
 		})
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), stopMedia)
+	ctx, cancel := context.WithTimeout(context.Background(), mediaShutdownTimeout)
 	defer cancel()
 	a.engine.Stop(ctx)
 	work.Wait()
@@ -327,15 +327,15 @@ func (a *App) shutdown(servers []*http.Server) {
 // Close releases what New took. It may be called more than once.
 func (a *App) Close() {
 	if a.engine != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), stopMedia)
+		ctx, cancel := context.WithTimeout(context.Background(), mediaShutdownTimeout)
 		defer cancel()
 		a.engine.Stop(ctx)
 	}
 	if a.db != nil {
 		_ = a.db.Close()
 	}
-	if a.owned != nil {
-		a.owned.Release()
+	if a.dbClaim != nil {
+		a.dbClaim.Release()
 	}
 	if a.redis != nil {
 		_ = a.redis.Close()
@@ -343,22 +343,22 @@ func (a *App) Close() {
 	a.Release()
 }
 
-// boundConnections is the listener with the bounds of the configuration.
-func (a *App) boundConnections() (*connections, error) {
+// limitedListener is the listener with the bounds of the configuration.
+func (a *App) limitedListener() (*limitListener, error) {
 	trusted, err := a.cfg.TrustedPrefixes()
 	if err != nil {
 		return nil, err
 	}
-	most := allowedConnections(a.cfg.MaxConnections)
+	most := clampToFileLimit(a.cfg.MaxConnections)
 	if most < a.cfg.MaxConnections {
 		a.log.Warn("--max-connections was lowered, because the limit of open files (ulimit -n) is low", "max_connections", most)
 	}
-	return newConnections(a.listener, most, a.cfg.MaxConnectionsPerAddress, trusted, a.refusals), nil
+	return newLimitListener(a.listener, most, a.cfg.MaxConnectionsPerAddress, trusted, a.refusals), nil
 }
 
 func (a *App) server(h http.Handler) *http.Server {
 	return &http.Server{
-		Handler:           writeDeadlines(h, writeWithin),
+		Handler:           withWriteDeadlines(h, chunkWriteTimeout),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,
 		IdleTimeout:       2 * time.Minute,
@@ -367,20 +367,20 @@ func (a *App) server(h http.Handler) *http.Server {
 	}
 }
 
-// relay passes what the engine reports and asks on to the rooms, which are made
+// mediaObserver passes what the engine reports and asks on to the rooms, which are made
 // after it.
-type relay struct{ to *room.Service }
+type mediaObserver struct{ rooms *room.Service }
 
-func (r *relay) ParticipantJoined(session, identity, sid string, at time.Time) {
-	r.to.ParticipantJoined(session, identity, sid, at)
+func (r *mediaObserver) ParticipantJoined(session, identity, sid string, at time.Time) {
+	r.rooms.ParticipantJoined(session, identity, sid, at)
 }
 
-func (r *relay) ParticipantLeft(session, identity, sid string, at time.Time, reason room.LeaveReason) {
-	r.to.ParticipantLeft(session, identity, sid, at, reason)
+func (r *mediaObserver) ParticipantLeft(session, identity, sid string, at time.Time, reason room.LeaveReason) {
+	r.rooms.ParticipantLeft(session, identity, sid, at, reason)
 }
 
-func (r *relay) Authorize(ctx context.Context, session, identity string) (room.Authorization, error) {
-	return r.to.Authorize(ctx, session, identity)
+func (r *mediaObserver) Authorize(ctx context.Context, session, identity string) (room.Authorization, error) {
+	return r.rooms.Authorize(ctx, session, identity)
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }

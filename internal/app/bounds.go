@@ -19,40 +19,40 @@ const (
 	// call, with bursts of twice that.
 	writesPerSecond = 50
 	readsPerSecond  = 100
-	// failedAuthentications is how many calls a minute one address may fail
+	// failedAuthenticationsPerMinute is how many calls a minute one address may fail
 	// to sign, on all versions together, before they are refused as too many.
-	failedAuthentications = 120
-	// wrongLinks is how many wrong room ids and links a minute one address
+	failedAuthenticationsPerMinute = 120
+	// wrongLinksPerMinute is how many wrong room ids and links a minute one address
 	// may try.
-	wrongLinks = 60
-	// connectionChecks is how many connection checks a minute one address may
+	wrongLinksPerMinute = 60
+	// connectionChecksPerMinute is how many connection checks a minute one address may
 	// make.
-	connectionChecks = 30
+	connectionChecksPerMinute = 30
 	// newSeatsBurst is the time in which an address earns what it may take of
 	// new seats at once: with 60 a minute 25, a class, and 45 in 20 s.
 	newSeatsBurst = 25 * time.Second
 )
 
-// bounds is how often may be called. The zero value bounds nothing.
-type bounds struct {
-	reads, writes   *live.Rate
-	failures, links *live.Limiter
-	checks          *live.Limiter
-	seats           *live.Limiter // nil for no limit on new seats
+// rateLimits is how often may be called. The zero value bounds nothing.
+type rateLimits struct {
+	reads, writes   *live.RateLimiter
+	failures, links *live.AddressLimiter
+	checks          *live.AddressLimiter
+	seats           *live.AddressLimiter // nil for no limit on new seats
 }
 
-func newBounds(newSeatsPerMinute int, now func() time.Time) bounds {
-	b := bounds{reads: live.NewRate(readsPerSecond, now), writes: live.NewRate(writesPerSecond, now),
-		failures: live.NewLimiter(failedAuthentications, now), links: live.NewLimiter(wrongLinks, now),
-		checks: live.NewLimiter(connectionChecks, now)}
+func newRateLimits(newSeatsPerMinute int, now func() time.Time) rateLimits {
+	b := rateLimits{reads: live.NewRateLimiter(readsPerSecond, now), writes: live.NewRateLimiter(writesPerSecond, now),
+		failures: live.NewAddressLimiter(failedAuthenticationsPerMinute, now), links: live.NewAddressLimiter(wrongLinksPerMinute, now),
+		checks: live.NewAddressLimiter(connectionChecksPerMinute, now)}
 	if newSeatsPerMinute > 0 {
-		b.seats = live.NewBurstLimiter(newSeatsPerMinute, newSeatsBurst, now)
+		b.seats = live.NewBurstAddressLimiter(newSeatsPerMinute, newSeatsBurst, now)
 	}
 	return b
 }
 
-// share has them hold on all nodes together.
-func (b bounds) share(with *live.Redis) {
+// shareVia has them hold on all nodes together.
+func (b rateLimits) shareVia(with *live.Redis) {
 	if b.reads == nil {
 		return
 	}
@@ -66,46 +66,46 @@ func (b bounds) share(with *live.Redis) {
 	}
 }
 
-// join is what the join API asks.
-func (b bounds) join() join.Limits {
+// joinLimits is what the join API asks.
+func (b rateLimits) joinLimits() join.Limits {
 	if b.links == nil {
 		return join.Limits{}
 	}
 	return join.Limits{Guesses: b.links, Checks: b.checks}
 }
 
-// management is what the management API asks.
-func (b bounds) management() manage.Failures {
+// managementFailures is what the management API asks.
+func (b rateLimits) managementFailures() manage.FailureLimiter {
 	if b.failures == nil {
 		return nil
 	}
 	return b.failures
 }
 
-// legacy is what versions 3 and 4 ask.
-func (b bounds) legacy() legacy.Limits {
+// roomAPILimits is what versions 3 and 4 ask.
+func (b rateLimits) roomAPILimits() legacy.Limits {
 	if b.writes == nil {
 		return legacy.Limits{}
 	}
-	return legacy.Limits{Rate: b.writes, Reads: b.reads, Failures: b.failures}
+	return legacy.Limits{Writes: b.writes, Reads: b.reads, Failures: b.failures}
 }
 
-// plans tells the rooms what the plan of a project's organization allows. What
+// planEntitlements tells the rooms what the plan of a project's organization allows. What
 // no provider knows has the technical bounds.
-type plans struct {
+type planEntitlements struct {
 	provider usage.Provider
 	keys     *key.Service
 }
 
 // Entitlements implements room.Plans.
-func (p plans) Entitlements(ctx context.Context, of project.Project) (room.Entitlements, error) {
-	ring, err := p.keys.Ring(ctx, of.ID)
+func (p planEntitlements) Entitlements(ctx context.Context, of project.Project) (room.Entitlements, error) {
+	ring, err := p.keys.Keyring(ctx, of.ID)
 	if err != nil {
 		return room.Entitlements{}, err
 	}
 	plan, known := p.provider.Plan(ring.Organization.Plan)
 	if !known {
-		return room.Technical, nil
+		return room.MaxEntitlements, nil
 	}
 	return room.Entitlements{MaxParticipants: plan.MaxParticipants, Duration: time.Duration(plan.RoomDuration) * time.Minute, BreakoutRooms: plan.BreakoutRooms}, nil
 }

@@ -13,8 +13,8 @@ import (
 	"parley/internal/project"
 )
 
-// create asks for a quick audio room, signed with a secret.
-func (s *server) create(secret string, maxParticipants int) (status int, sentence string) {
+// tryCreateRoom asks for a quick audio room, signed with a secret.
+func (s *server) tryCreateRoom(secret string, maxParticipants int) (status int, sentence string) {
 	s.t.Helper()
 	body := fmt.Appendf(nil, `{"project_id":%q,"name":"Amina","max_participants":%d,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}}`, s.ProjectID, maxParticipants)
 	r, err := http.NewRequest(http.MethodPost, s.app.BaseURL()+"/api/v3/rooms/create_quick_audio_room", bytes.NewReader(body))
@@ -28,11 +28,11 @@ func (s *server) create(secret string, maxParticipants int) (status int, sentenc
 	return status, out.Error
 }
 
-func TestWritesAreBounded(t *testing.T) {
-	s := start(t, nil)
+func TestRateLimits_Writes(t *testing.T) {
+	s := startServer(t, nil)
 	limited := 0
 	for range 400 {
-		status, _ := s.create(s.APIKey, 2)
+		status, _ := s.tryCreateRoom(s.APIKey, 2)
 		if status == http.StatusTooManyRequests {
 			limited++
 		} else if status != http.StatusOK {
@@ -43,41 +43,41 @@ func TestWritesAreBounded(t *testing.T) {
 		t.Errorf("400 rooms at once, and none was too many")
 	}
 	// Another credential has a budget of its own.
-	if status, sentence := s.create(s.ProjectSecret, 2); status != http.StatusOK {
+	if status, sentence := s.tryCreateRoom(s.ProjectSecret, 2); status != http.StatusOK {
 		t.Errorf("the project secret after the API key: %d %s", status, sentence)
 	}
 	// Wrong signatures spend the address's budget, and nobody's key.
 	limited = 0
-	for range failedAuthentications + 20 {
-		if status, _ := s.create("wrong", 2); status == http.StatusTooManyRequests {
+	for range failedAuthenticationsPerMinute + 20 {
+		if status, _ := s.tryCreateRoom("wrong", 2); status == http.StatusTooManyRequests {
 			limited++
 		}
 	}
 	if limited == 0 {
-		t.Errorf("%d wrong signatures in a row, and none was too many", failedAuthentications+20)
+		t.Errorf("%d wrong signatures in a row, and none was too many", failedAuthenticationsPerMinute+20)
 	}
-	if status, sentence := s.create(s.ProjectSecret, 2); status != http.StatusOK {
+	if status, sentence := s.tryCreateRoom(s.ProjectSecret, 2); status != http.StatusOK {
 		t.Errorf("a right signature after wrong ones: %d %s", status, sentence)
 	}
 }
 
-func TestPlansBoundRooms(t *testing.T) {
+func TestPlans_LimitRooms(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "plans.yaml")
 	if err := os.WriteFile(file, []byte("small:\n  max_participants: 5\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := start(t, func(c *config.Config) { c.PlansFile = file })
-	if status, _ := s.create(s.APIKey, 1000); status != http.StatusOK {
+	s := startServer(t, func(c *config.Config) { c.PlansFile = file })
+	if status, _ := s.tryCreateRoom(s.APIKey, 1000); status != http.StatusOK {
 		t.Errorf("on the default plan: %d", status)
 	}
 	small := "small"
 	if _, err := s.app.projects.SetOrganization(t.Context(), s.OrganizationID, project.OrganizationChanges{Plan: &small}); err != nil {
 		t.Fatal(err)
 	}
-	if status, sentence := s.create(s.APIKey, 6); status != http.StatusBadRequest || sentence != "max_participants must be between 1 and 5, not 6" {
+	if status, sentence := s.tryCreateRoom(s.APIKey, 6); status != http.StatusBadRequest || sentence != "max_participants must be between 1 and 5, not 6" {
 		t.Errorf("beyond a plan of five: %d %q", status, sentence)
 	}
-	if status, _ := s.create(s.APIKey, 5); status != http.StatusOK {
+	if status, _ := s.tryCreateRoom(s.APIKey, 5); status != http.StatusOK {
 		t.Errorf("within it: %d", status)
 	}
 }

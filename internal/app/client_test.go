@@ -33,8 +33,8 @@ func (s *server) client() *client.Client {
 
 // An integrator with our Go client and the quick start file uses every route
 // of the interface, on the whole product.
-func TestTheClientMeetsTheServer(t *testing.T) {
-	s := start(t, func(c *config.Config) { c.SchedulingTimezone = "Europe/Berlin" })
+func TestClient_EveryRoute(t *testing.T) {
+	s := startServer(t, func(c *config.Config) { c.SchedulingTimezone = "Europe/Berlin" })
 	c := s.client()
 	ctx := t.Context()
 	about := client.Metadata{RoomTitle: "Planning", WelcomeMessage: "Good morning"}

@@ -16,8 +16,8 @@ import (
 	"parley/internal/refusal"
 )
 
-// bound serves a handler on 127.0.0.1 with bounds, and returns its address.
-func bound(t *testing.T, h http.Handler, most, perAddress int, trusted ...string) (address string, log *buffer) {
+// serveLimited serves a handler on 127.0.0.1 with bounds, and returns its address.
+func serveLimited(t *testing.T, h http.Handler, most, perAddress int, trusted ...string) (address string, log *syncBuffer) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -27,9 +27,9 @@ func bound(t *testing.T, h http.Handler, most, perAddress int, trusted ...string
 	for _, p := range trusted {
 		prefixes = append(prefixes, netip.MustParsePrefix(p))
 	}
-	log = &buffer{}
-	c := newConnections(l, most, perAddress, prefixes, refusal.NewRecorder(slog.New(slog.NewTextHandler(log, nil)), time.Now))
-	s := &http.Server{Handler: h, ConnState: c.state}
+	log = &syncBuffer{}
+	c := newLimitListener(l, most, perAddress, prefixes, refusal.NewRecorder(slog.New(slog.NewTextHandler(log, nil)), time.Now))
+	s := &http.Server{Handler: h, ConnState: c.connState}
 	go func() { _ = s.Serve(c) }()
 	t.Cleanup(func() { _ = s.Close() })
 	return l.Addr().String(), log
@@ -45,8 +45,8 @@ func dial(t *testing.T, address string) net.Conn {
 	return c
 }
 
-// ask sends a request on a connection of its own and returns the status.
-func ask(address, path string, within time.Duration) (int, error) {
+// getStatus sends a request on a connection of its own and returns the status.
+func getStatus(address, path string, within time.Duration) (int, error) {
 	client := http.Client{Timeout: within, Transport: &http.Transport{DisableKeepAlives: true}}
 	res, err := client.Get("http://" + address + path)
 	if err != nil {
@@ -57,8 +57,8 @@ func ask(address, path string, within time.Duration) (int, error) {
 	return res.StatusCode, err
 }
 
-// hang answers /hang when it is told to, and everything else at once.
-func hang(until chan struct{}) http.Handler {
+// blockUntil answers /hang when it is told to, and everything else at once.
+func blockUntil(until chan struct{}) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/hang" {
 			<-until
@@ -66,11 +66,11 @@ func hang(until chan struct{}) http.Handler {
 	})
 }
 
-func TestConnections_IdleOnesKeepNobodyOut(t *testing.T) {
+func TestLimitListener_ReplacesIdleConnections(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string][2]int{"in all": {20, 0}, "of one address": {0, 20}} {
 		t.Run(name, func(t *testing.T) {
-			address, log := bound(t, hang(nil), limits[0], limits[1])
+			address, log := serveLimited(t, blockUntil(nil), limits[0], limits[1])
 			for n := range 100 {
 				c := dial(t, address)
 				if n%2 == 0 { // answered once, and kept alive
@@ -78,7 +78,7 @@ func TestConnections_IdleOnesKeepNobodyOut(t *testing.T) {
 					_, _ = http.ReadResponse(bufio.NewReader(c), nil)
 				}
 			}
-			if status, err := ask(address, "/healthz", 5*time.Second); err != nil || status != http.StatusOK {
+			if status, err := getStatus(address, "/healthz", 5*time.Second); err != nil || status != http.StatusOK {
 				t.Errorf("a request beside 100 idle connections: %d %v", status, err)
 			}
 			if log.String() != "" {
@@ -88,40 +88,40 @@ func TestConnections_IdleOnesKeepNobodyOut(t *testing.T) {
 	}
 }
 
-func TestConnections_BusyOnesOfOneAddressAreBounded(t *testing.T) {
+func TestLimitListener_AddressLimit(t *testing.T) {
 	t.Parallel()
 	until := make(chan struct{})
-	address, log := bound(t, hang(until), 0, 5)
-	busy(t, address, 5)
-	if _, err := ask(address, "/", 5*time.Second); err == nil {
+	address, log := serveLimited(t, blockUntil(until), 0, 5)
+	openBusyConnections(t, address, 5)
+	if _, err := getStatus(address, "/", 5*time.Second); err == nil {
 		t.Error("the sixth connection was served")
 	}
 	if !strings.Contains(log.String(), "kind=address_connections") {
 		t.Errorf("the log: %q", log.String())
 	}
 	close(until)
-	eventually(t, "a place is free", func() bool { status, _ := ask(address, "/", time.Second); return status == http.StatusOK })
+	eventually(t, "a place is free", func() bool { status, _ := getStatus(address, "/", time.Second); return status == http.StatusOK })
 }
 
-func TestConnections_TrustedProxiesHaveNoBoundOfTheirOwn(t *testing.T) {
+func TestLimitListener_TrustedProxyExempt(t *testing.T) {
 	t.Parallel()
 	until := make(chan struct{})
 	defer close(until)
-	address, _ := bound(t, hang(until), 0, 5, "127.0.0.0/8")
-	busy(t, address, 10)
-	if status, err := ask(address, "/", 5*time.Second); err != nil || status != http.StatusOK {
+	address, _ := serveLimited(t, blockUntil(until), 0, 5, "127.0.0.0/8")
+	openBusyConnections(t, address, 10)
+	if status, err := getStatus(address, "/", 5*time.Second); err != nil || status != http.StatusOK {
 		t.Errorf("%d %v", status, err)
 	}
 }
 
-func TestConnections_AboveTheBoundInAllTheyWait(t *testing.T) {
+func TestLimitListener_WaitsAtTotalLimit(t *testing.T) {
 	t.Parallel()
 	until := make(chan struct{})
-	address, log := bound(t, hang(until), 5, 0)
-	busy(t, address, 5)
+	address, log := serveLimited(t, blockUntil(until), 5, 0)
+	openBusyConnections(t, address, 5)
 	done := make(chan error, 1)
 	go func() {
-		_, err := ask(address, "/", 10*time.Second)
+		_, err := getStatus(address, "/", 10*time.Second)
 		done <- err
 	}()
 	eventually(t, "the sixth waits", func() bool { return strings.Contains(log.String(), "kind=connections") })
@@ -131,8 +131,8 @@ func TestConnections_AboveTheBoundInAllTheyWait(t *testing.T) {
 	}
 }
 
-// busy opens connections whose requests are not answered yet.
-func busy(t *testing.T, address string, n int) {
+// openBusyConnections opens connections whose requests are not answered yet.
+func openBusyConnections(t *testing.T, address string, n int) {
 	t.Helper()
 	for range n {
 		_, _ = fmt.Fprintf(dial(t, address), "GET /hang HTTP/1.1\r\nHost: h\r\n\r\n")
@@ -141,12 +141,12 @@ func busy(t *testing.T, address string, n int) {
 }
 
 // Who does not read is cut off; who reads slowly, but reads, gets all of it.
-func TestWriteDeadlines(t *testing.T) {
+func TestWithWriteDeadlines(t *testing.T) {
 	t.Parallel()
 	const size = 32 << 20 // more than the kernel takes
 	ended := make(chan error, 1)
 	within := 500 * time.Millisecond
-	address, log := bound(t, writeDeadlines(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	address, log := serveLimited(t, withWriteDeadlines(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, err := w.Write(make([]byte, size))
 		ended <- err
 	}), within), 0, 0)
@@ -183,10 +183,10 @@ func TestWriteDeadlines(t *testing.T) {
 }
 
 // A writer without a connection, as tests have, is written to all the same.
-func TestWriteDeadlines_NoConnection(t *testing.T) {
+func TestWithWriteDeadlines_NoConnection(t *testing.T) {
 	t.Parallel()
 	rec := httptest.NewRecorder()
-	writeDeadlines(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }), time.Second).
+	withWriteDeadlines(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }), time.Second).
 		ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/", nil))
 	if rec.Body.String() != "hello" {
 		t.Errorf("got %q", rec.Body.String())

@@ -19,46 +19,46 @@ import (
 // or the next start brings it up to date, since the server can read what is
 // sealed. The other order could leave a file with a key that never was.
 
-// rotating are the keys, with the quick start file kept current.
-type rotating struct {
+// quickstartKeys are the keys, with the quick start file kept current.
+type quickstartKeys struct {
 	*key.Service
 	app *App
 }
 
 // RotateKey rotates the API key and Gateway secret of a project.
-func (r rotating) RotateKey(ctx context.Context, projectID string, how key.Rotation) (key.RotatedKey, error) {
+func (r quickstartKeys) RotateKey(ctx context.Context, projectID string, how key.Rotation) (key.RotatedKey, error) {
 	out, err := r.Service.RotateKey(ctx, projectID, how)
 	if err == nil {
-		r.app.keepQuickstart(ctx)
+		r.app.updateQuickstart(ctx)
 	}
 	return out, err
 }
 
 // RotateSecret rotates the secret of a project.
-func (r rotating) RotateSecret(ctx context.Context, projectID string, how key.Rotation) (key.RotatedSecret, error) {
+func (r quickstartKeys) RotateSecret(ctx context.Context, projectID string, how key.Rotation) (key.RotatedSecret, error) {
 	out, err := r.Service.RotateSecret(ctx, projectID, how)
 	if err == nil {
-		r.app.keepQuickstart(ctx)
+		r.app.updateQuickstart(ctx)
 	}
 	return out, err
 }
 
-// keepQuickstart brings the quick start file up to date. A failure is logged,
+// updateQuickstart brings the quick start file up to date. A failure is logged,
 // and tried again with the next pass of tend: what was rotated stays rotated.
-func (a *App) keepQuickstart(ctx context.Context) {
+func (a *App) updateQuickstart(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if err := a.freshenQuickstart(ctx); err != nil {
+	if err := a.refreshQuickstart(ctx); err != nil {
 		a.log.Error("could not bring the quick start file up to date; it is tried again within a minute",
 			"file", filepath.Join(a.cfg.DataDir, QuickstartFile), "error", err)
 	}
 }
 
-// freshenQuickstart puts the current credentials of the file's project, and
+// refreshQuickstart puts the current credentials of the file's project, and
 // where the server is, into the file. No file is nothing to keep.
-func (a *App) freshenQuickstart(ctx context.Context) error {
-	a.quick.Lock()
-	defer a.quick.Unlock()
+func (a *App) refreshQuickstart(ctx context.Context) error {
+	a.quickstartMu.Lock()
+	defer a.quickstartMu.Unlock()
 	q, err := ReadQuickstart(a.cfg.DataDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -69,7 +69,7 @@ func (a *App) freshenQuickstart(ctx context.Context) error {
 	now := q
 	now.BaseURL = a.BaseURL()
 	if q.ProjectID != "" {
-		ring, err := a.keys.Ring(ctx, q.ProjectID)
+		ring, err := a.keys.Keyring(ctx, q.ProjectID)
 		switch {
 		case fault.Is(err, fault.NotFound):
 			// A file of another database: its owner knows why it is here.
@@ -81,7 +81,7 @@ func (a *App) freshenQuickstart(ctx context.Context) error {
 					now.APIKey, now.GatewaySecret = k.Key.Reveal(), k.GatewaySecret.Reveal()
 				}
 			}
-			if secrets := ring.ProjectSecrets(time.Now()); len(secrets) > 0 { // the current one first
+			if secrets := ring.LiveProjectSecrets(time.Now()); len(secrets) > 0 { // the current one first
 				now.ProjectSecret = secrets[0]
 			}
 		}
@@ -92,12 +92,12 @@ func (a *App) freshenQuickstart(ctx context.Context) error {
 	return now.write(a.cfg.DataDir)
 }
 
-// takeUpQuickstart makes the file of an earlier run true again. When no
+// restoreQuickstart makes the file of an earlier run true again. When no
 // management token is live any more, so that nobody could operate, it makes
 // one and puts it there: whoever can start the server on this data directory
 // may read everything anyway.
-func (a *App) takeUpQuickstart(ctx context.Context, out io.Writer) (Quickstart, error) {
-	if err := a.freshenQuickstart(ctx); err != nil {
+func (a *App) restoreQuickstart(ctx context.Context, out io.Writer) (Quickstart, error) {
+	if err := a.refreshQuickstart(ctx); err != nil {
 		return Quickstart{}, err
 	}
 	q, err := ReadQuickstart(a.cfg.DataDir)

@@ -15,12 +15,12 @@ import (
 	"parley/internal/project"
 )
 
-// TestQuickstartFollowsRotations, also those whose process died between the
+// TestQuickstart_UpdatedAfterRotation, also those whose process died between the
 // commit and the file.
-func TestQuickstartFollowsRotations(t *testing.T) {
-	s := start(t, nil)
+func TestQuickstart_UpdatedAfterRotation(t *testing.T) {
+	s := startServer(t, nil)
 	ctx := t.Context()
-	keys := rotating{s.app.keys, s.app}
+	keys := quickstartKeys{s.app.keys, s.app}
 	path := filepath.Join(s.cfg.DataDir, QuickstartFile)
 	holds := func(what string, apiKey, gatewaySecret, projectSecret string) {
 		t.Helper()
@@ -67,7 +67,7 @@ func TestQuickstartFollowsRotations(t *testing.T) {
 		if err := os.Remove(path + ".new"); err != nil {
 			t.Fatal(err)
 		}
-		s.app.keepQuickstart(ctx) // as the next pass of tend does
+		s.app.updateQuickstart(ctx) // as the next pass of tend does
 		holds("the next pass", late.APIKey.Reveal(), late.GatewaySecret.Reveal(), secret.ProjectSecret.Reveal())
 	})
 	t.Run("a process that died in between", func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestQuickstartFollowsRotations(t *testing.T) {
 		if err := s.stop(); err != nil {
 			t.Fatal(err)
 		}
-		again := start(t, func(c *config.Config) { c.DataDir = s.cfg.DataDir })
+		again := startServer(t, func(c *config.Config) { c.DataDir = s.cfg.DataDir })
 		if again.APIKey != last.APIKey.Reveal() || again.GatewaySecret != last.GatewaySecret.Reveal() || again.BaseURL != again.app.BaseURL() {
 			t.Error("the start did not bring the file up to date")
 		}
@@ -88,10 +88,10 @@ func TestQuickstartFollowsRotations(t *testing.T) {
 	})
 }
 
-// TestNobodyIsLockedOut: a start without any live token makes one, with the
+// TestQuickstart_NewTokenWhenNoneIsLive: a start without any live token makes one, with the
 // file or without.
-func TestNobodyIsLockedOut(t *testing.T) {
-	s := start(t, nil)
+func TestQuickstart_NewTokenWhenNoneIsLive(t *testing.T) {
+	s := startServer(t, nil)
 	ctx := t.Context()
 	tokens, err := s.app.tokens.List(ctx)
 	if err != nil || len(tokens) != 1 {
@@ -109,7 +109,7 @@ func TestNobodyIsLockedOut(t *testing.T) {
 	if err := os.Remove(filepath.Join(s.cfg.DataDir, QuickstartFile)); err != nil {
 		t.Fatal(err)
 	}
-	again := start(t, func(c *config.Config) { c.DataDir = s.cfg.DataDir })
+	again := startServer(t, func(c *config.Config) { c.DataDir = s.cfg.DataDir })
 	if !strings.Contains(again.out.String(), "No management token was live. A new one is in "+filepath.Join(s.cfg.DataDir, QuickstartFile)) {
 		t.Errorf("printed: %s", again.out.String())
 	}
@@ -118,10 +118,10 @@ func TestNobodyIsLockedOut(t *testing.T) {
 	}
 }
 
-// TestChangesHoldAtOnce: what operators change is in force with the very next
+// TestOperatorChanges_EffectiveImmediately: what operators change is in force with the very next
 // call, caches notwithstanding.
-func TestChangesHoldAtOnce(t *testing.T) {
-	s := start(t, nil)
+func TestOperatorChanges_EffectiveImmediately(t *testing.T) {
+	s := startServer(t, nil)
 	ctx := t.Context()
 	id, _ := s.createRoom(2, 300) // the ring is in memory now
 	if err := s.app.projects.Suspend(ctx, s.ProjectID); err != nil {
@@ -142,28 +142,28 @@ func TestChangesHoldAtOnce(t *testing.T) {
 	if _, err := s.app.projects.Edit(ctx, s.ProjectID, project.Edit{Name: &name}); err != nil {
 		t.Fatal(err)
 	}
-	old, err := s.app.keys.Ring(ctx, s.ProjectID)
+	old, err := s.app.keys.Keyring(ctx, s.ProjectID)
 	if err != nil || old.Project.Name != name {
 		t.Fatalf("%v %v", old, err)
 	}
 	if _, err := s.app.keys.RotateKey(ctx, s.ProjectID, key.Rotation{}); err != nil {
 		t.Fatal(err)
 	}
-	ring, err := s.app.keys.Ring(ctx, s.ProjectID)
-	if err != nil || len(ring.APIKeys(time.Now())) != 1 || ring.APIKeys(time.Now())[0] == s.APIKey {
+	ring, err := s.app.keys.Keyring(ctx, s.ProjectID)
+	if err != nil || len(ring.LiveAPIKeys(time.Now())) != 1 || ring.LiveAPIKeys(time.Now())[0] == s.APIKey {
 		t.Errorf("the old key still works: %v", err)
 	}
 }
 
-// TestTendStops with its context, and does its work before it first waits.
-func TestTendStops(t *testing.T) {
-	s := start(t, nil)
+// TestRunJanitor_StopsWithContext with its context, and does its work before it first waits.
+func TestRunJanitor_StopsWithContext(t *testing.T) {
+	s := startServer(t, nil)
 	if _, err := s.app.keys.RotateKey(t.Context(), s.ProjectID, key.Rotation{}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	go func() { s.app.tend(ctx); close(done) }()
+	go func() { s.app.runJanitor(ctx); close(done) }()
 	eventually(t, "the file is current", func() bool {
 		q, err := ReadQuickstart(s.cfg.DataDir)
 		return err == nil && q.APIKey != s.APIKey

@@ -11,14 +11,14 @@ import (
 )
 
 var (
-	reference = regexp.MustCompile(`(?:href|src|data-description)="([^"]*)"`)
-	elsewhere = regexp.MustCompile(`(?:url\(|@import)[\s"']*(?:https?:)?//`)
+	reference          = regexp.MustCompile(`(?:href|src|data-description)="([^"]*)"`)
+	externalURLPattern = regexp.MustCompile(`(?:url\(|@import)[\s"']*(?:https?:)?//`)
 )
 
-// TestDocsAreServedFromHere follows the documentation through every reference
+// TestDocs_ReferencesAreLocal follows the documentation through every reference
 // its HTML makes: each is on this server, and is there.
-func TestDocsAreServedFromHere(t *testing.T) {
-	s := start(t, nil)
+func TestDocs_ReferencesAreLocal(t *testing.T) {
+	s := startServer(t, nil)
 	seen := map[string]bool{}
 	for next := []string{"/docs"}; len(next) > 0; {
 		path, _, _ := strings.Cut(next[0], "#")
@@ -44,7 +44,7 @@ func TestDocsAreServedFromHere(t *testing.T) {
 			for _, m := range reference.FindAllSubmatch(body, -1) {
 				next = append(next, string(m[1]))
 			}
-		case strings.HasPrefix(kind, "text/css") && elsewhere.Match(body):
+		case strings.HasPrefix(kind, "text/css") && externalURLPattern.Match(body):
 			t.Errorf("%s loads from another host", path)
 		}
 	}

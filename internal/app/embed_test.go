@@ -9,8 +9,8 @@ import (
 )
 
 // The page of a room follows what its project allows, from the next request on.
-func TestWhoMayFrameARoom(t *testing.T) {
-	s := start(t, nil)
+func TestRoomPage_FrameAncestors(t *testing.T) {
+	s := startServer(t, nil)
 	id, _ := s.createRoom(2, 300)
 	is := func(path, ancestors, refused string) {
 		t.Helper()

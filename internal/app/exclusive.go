@@ -12,29 +12,29 @@ import (
 )
 
 const (
-	// dyingPatience is how long a start waits for a lock or an address in use:
+	// killedProcessTimeout is how long a start waits for a lock or an address in use:
 	// a process that was killed leaves them a moment later.
-	dyingPatience = 800 * time.Millisecond
-	// stoppingPatience is the same for a process that says it is stopping.
-	stoppingPatience = 15 * time.Second
-	// retryEvery is how often a start looks again.
-	retryEvery = 20 * time.Millisecond
+	killedProcessTimeout = 800 * time.Millisecond
+	// stoppingProcessTimeout is the same for a process that says it is stopping.
+	stoppingProcessTimeout = 15 * time.Second
+	// retryInterval is how often a start looks again.
+	retryInterval = 20 * time.Millisecond
 )
 
-// Exclusive holds what one process at a time can have: the lock of the data
+// ExclusiveResources holds what one process at a time can have: the lock of the data
 // directory and the listening sockets. A supervisor takes it and hands it to
 // its child, so that it outlives a crash.
-type Exclusive struct {
+type ExclusiveResources struct {
 	lock     *dataLock
 	listener net.Listener
 	metrics  net.Listener // nil without --metrics-listen
 }
 
-// Reserve locks the data directory and opens the listening sockets. It waits
+// AcquireExclusive locks the data directory and opens the listening sockets. It waits
 // for a predecessor that is stopping. What is wrong with a setting or its
 // surroundings comes back as a plain sentence.
-func Reserve(ctx context.Context, cfg config.Config) (_ *Exclusive, err error) {
-	e := &Exclusive{}
+func AcquireExclusive(ctx context.Context, cfg config.Config) (_ *ExclusiveResources, err error) {
+	e := &ExclusiveResources{}
 	defer func() {
 		if err != nil {
 			e.Release()
@@ -56,7 +56,7 @@ func Reserve(ctx context.Context, cfg config.Config) (_ *Exclusive, err error) {
 
 // Files returns copies of what is held, for Inherit in another process: the
 // lock, the socket of --listen and, if there is one, that of --metrics-listen.
-func (e *Exclusive) Files() ([]*os.File, error) {
+func (e *ExclusiveResources) Files() ([]*os.File, error) {
 	files := []*os.File{e.lock.file}
 	for _, l := range []net.Listener{e.listener, e.metrics} {
 		if l == nil {
@@ -71,12 +71,12 @@ func (e *Exclusive) Files() ([]*os.File, error) {
 	return files, nil
 }
 
-// Inherit takes over what Files returned in another process.
-func Inherit(files []*os.File) (_ *Exclusive, err error) {
+// InheritExclusive takes over what Files returned in another process.
+func InheritExclusive(files []*os.File) (_ *ExclusiveResources, err error) {
 	if len(files) < 2 || len(files) > 3 {
 		return nil, fmt.Errorf("inherited %d files from the supervisor, not 2 or 3", len(files))
 	}
-	e := &Exclusive{lock: &dataLock{file: files[0]}}
+	e := &ExclusiveResources{lock: &dataLock{file: files[0]}}
 	for i, to := range []*net.Listener{&e.listener, &e.metrics}[:len(files)-1] {
 		if *to, err = net.FileListener(files[i+1]); err != nil {
 			e.Release()
@@ -87,12 +87,12 @@ func Inherit(files []*os.File) (_ *Exclusive, err error) {
 	return e, nil
 }
 
-// Stopping tells a process that is about to start that this one is stopping, so
+// MarkStopping tells a process that is about to start that this one is stopping, so
 // that it waits.
-func (e *Exclusive) Stopping() { e.lock.stopping() }
+func (e *ExclusiveResources) MarkStopping() { e.lock.markStopping() }
 
 // CloseListeners closes the sockets, but not the copies that Files made.
-func (e *Exclusive) CloseListeners() {
+func (e *ExclusiveResources) CloseListeners() {
 	for _, l := range []net.Listener{e.listener, e.metrics} {
 		if l != nil {
 			_ = l.Close()
@@ -101,7 +101,7 @@ func (e *Exclusive) CloseListeners() {
 }
 
 // Release gives back what is held.
-func (e *Exclusive) Release() {
+func (e *ExclusiveResources) Release() {
 	e.CloseListeners()
 	e.lock.release()
 }
@@ -111,12 +111,12 @@ func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	err := retry(ctx, func() (bool, time.Duration, error) {
 		var err error
 		l, err = net.Listen("tcp", address)
-		return errors.Is(err, addressInUse), dyingPatience, err
+		return errors.Is(err, errAddressInUse), killedProcessTimeout, err
 	})
 	if err == nil {
 		return l, nil
 	}
-	if errors.Is(err, addressInUse) {
+	if errors.Is(err, errAddressInUse) {
 		return nil, fmt.Errorf("--%s: the address %s is already in use, by another Parley or another program", flag, address)
 	}
 	if errors.Is(err, os.ErrPermission) {
@@ -136,7 +136,7 @@ func retry(ctx context.Context, try func() (again bool, patience time.Duration, 
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(retryEvery):
+		case <-time.After(retryInterval):
 		}
 	}
 }

@@ -16,12 +16,12 @@ import (
 var privateFiles = []string{"parley.db", "parley.db-wal", "parley.db-shm",
 	QuickstartFile, QuickstartFile + ".new", "parley.lock"}
 
-// PrivateFiles makes the process create files and directories for its own user
+// MakeFilesPrivate makes the process create files and directories for its own user
 // only (umask 077), and takes the access of other users from the files of an
 // existing data directory. A directory that other users can enter is reported
 // and not changed, because an operator may share it on purpose. An error means
 // that a file could not be corrected. log may be nil.
-func PrivateFiles(dir string, log *slog.Logger) error {
+func MakeFilesPrivate(dir string, log *slog.Logger) error {
 	syscall.Umask(0o077)
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestPrivateFiles(t *testing.T) {
+func TestMakeFilesPrivate(t *testing.T) {
 	before := syscall.Umask(0o022)
 	t.Cleanup(func() { syscall.Umask(before) })
 	dir := filepath.Join(t.TempDir(), "data")
@@ -21,8 +21,8 @@ func TestPrivateFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	log := &buffer{}
-	if err := PrivateFiles(dir, slog.New(slog.NewTextHandler(log, nil))); err != nil {
+	log := &syncBuffer{}
+	if err := MakeFilesPrivate(dir, slog.New(slog.NewTextHandler(log, nil))); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "fresh"), nil, 0o666); err != nil {
@@ -39,7 +39,7 @@ func TestPrivateFiles(t *testing.T) {
 	if strings.Count(said, "changed its mode to 0600") != 2 || !strings.Contains(said, "other users can enter the data directory") {
 		t.Errorf("the log: %s", said)
 	}
-	if err := PrivateFiles(filepath.Join(dir, "missing"), nil); err != nil {
+	if err := MakeFilesPrivate(filepath.Join(dir, "missing"), nil); err != nil {
 		t.Errorf("a directory that is not there yet: %v", err)
 	}
 }

@@ -16,41 +16,41 @@ import (
 
 // gateway is what version 5 keeps in memory and writes now and then.
 type gateway struct {
-	counts   counts
+	counter  callCounter
 	recorder *diagnostic.Recorder
 }
 
-// counts are kept by writing them now and then.
-type counts interface {
-	v5.Counts
+// callCounter are kept by writing them now and then.
+type callCounter interface {
+	v5.CallCounter
 	Run(ctx context.Context, failed func(error))
 }
 
-// newCounts returns counts of this process, or of all nodes.
-func (a *App) newCounts(now func() time.Time) counts {
+// newCallCounter returns counts of this process, or of all nodes.
+func (a *App) newCallCounter(now func() time.Time) callCounter {
 	if a.redis == nil {
-		return live.NewTally(a.db, now)
+		return live.NewCounter(a.db, now)
 	}
-	return live.NewSharedTally(a.db, a.redis, now)
+	return live.NewClusterCounter(a.db, a.redis, now)
 }
 
 // wireGateway builds version 5.
-func (a *App) wireGateway(provider usage.Provider, limits bounds, now func() time.Time) (http.Handler, error) {
-	a.gateway = gateway{counts: a.newCounts(now), recorder: diagnostic.NewRecorder(a.db, now)}
+func (a *App) wireGateway(provider usage.Provider, limits rateLimits, now func() time.Time) (http.Handler, error) {
+	a.gateway = gateway{counter: a.newCallCounter(now), recorder: diagnostic.NewRecorder(a.db, now)}
 	options := v5.Options{Disabled: !a.cfg.GatewayEnabled, Skew: a.cfg.ClockSkew.Std()}
 	if a.cfg.DiagnosticsEnabled {
-		options.Diagnostics = a.gateway.recorder
+		options.RequestLog = a.gateway.recorder
 	}
 	if limits.reads != nil {
 		options.Rate, options.Failures = limits.reads, limits.failures
 	}
-	return v5.NewHandler(a.keys, usage.NewService(a.db, provider, now), a.gateway.counts, now, options)
+	return v5.NewHandler(a.keys, usage.NewService(a.db, provider, now), a.gateway.counter, now, options)
 }
 
 // planProvider returns who knows plans here.
 func planProvider(cfg config.Config) (usage.Provider, error) {
 	if cfg.PlanProvider == config.PlanProviderNone {
-		return usage.None{}, nil
+		return usage.NoProvider{}, nil
 	}
 	configured, err := cfg.Plans()
 	if err != nil {
@@ -59,7 +59,7 @@ func planProvider(cfg config.Config) (usage.Provider, error) {
 	plans := make([]usage.Plan, 0, len(configured))
 	for _, c := range configured {
 		p := usage.Plan{Name: c.Name, MaxParticipants: usage.MaxParticipants, RoomDuration: usage.MaxRoomDuration,
-			BreakoutRooms: usage.MaxBreakout, IncludedMinutes: c.IncludedMinutes}
+			BreakoutRooms: usage.MaxBreakoutRooms, IncludedMinutes: c.IncludedMinutes}
 		for to, from := range map[*int]*int{&p.MaxParticipants: c.MaxParticipants, &p.RoomDuration: c.RoomDuration, &p.BreakoutRooms: c.BreakoutRooms} {
 			if from != nil {
 				*to = *from
@@ -67,14 +67,14 @@ func planProvider(cfg config.Config) (usage.Provider, error) {
 		}
 		plans = append(plans, p)
 	}
-	return usage.Builtin(plans), nil
+	return usage.NewBuiltinProvider(plans), nil
 }
 
 // run writes what memory holds until ctx ends, and a last time then.
 func (g gateway) run(ctx context.Context, log *slog.Logger) {
 	var work sync.WaitGroup
 	work.Go(func() {
-		g.counts.Run(ctx, func(err error) { log.Error("the counts of calls could not be written; they wait", "error", err) })
+		g.counter.Run(ctx, func(err error) { log.Error("the counts of calls could not be written; they wait", "error", err) })
 	})
 	work.Go(func() {
 		g.recorder.Run(ctx, func(err error) {

@@ -18,17 +18,17 @@ import (
 	"parley/internal/config"
 )
 
-// read makes a signed call of version 5 over a connection of its own, with the
+// signedGet makes a signed call of version 5 over a connection of its own, with the
 // target byte for byte as it is given.
-func (s *server) read(target string, more ...string) (*http.Response, string) {
+func (s *server) signedGet(target string, more ...string) (*http.Response, string) {
 	s.t.Helper()
 	timestamp := sign.FormatTimestamp(time.Now())
 	headers := append([]string{"api-key: " + s.APIKey, "timestamp: " + timestamp,
 		"hash-signature: " + sign.V5(s.GatewaySecret, "GET", target, timestamp, "", nil)}, more...)
-	return s.raw("GET", target, headers...)
+	return s.rawRequest("GET", target, headers...)
 }
 
-func (s *server) raw(method, target string, headers ...string) (*http.Response, string) {
+func (s *server) rawRequest(method, target string, headers ...string) (*http.Response, string) {
 	s.t.Helper()
 	conn, err := net.Dial("tcp", s.app.listener.Addr().String())
 	if err != nil {
@@ -50,15 +50,15 @@ func (s *server) raw(method, target string, headers ...string) (*http.Response, 
 }
 
 func TestGateway(t *testing.T) {
-	s := start(t, nil)
+	s := startServer(t, nil)
 	t.Run("the target is what stands in the request line", func(t *testing.T) {
 		for _, target := range []string{"/api/v5/keys", "/api/v5/keys?", "/api/v5/keys?b=2&a=%7e+%2F&a", "/api/v5/k%65ys?x=[]|\"<>", "http://x/api/v5/keys?a=1", "/api/v5/limits?x=\xc3\xa9"} {
-			if answer, body := s.read(target); answer.StatusCode != 200 {
+			if answer, body := s.signedGet(target); answer.StatusCode != 200 {
 				t.Errorf("%s: %d %s", target, answer.StatusCode, body)
 			}
 		}
 		for _, target := range []string{"//api/v5/keys", "/api/v5//keys", "/api/v5/./keys", "/api/v5/x/../keys"} {
-			if answer, _ := s.read(target); answer.StatusCode == 200 || answer.StatusCode/100 == 3 {
+			if answer, _ := s.signedGet(target); answer.StatusCode == 200 || answer.StatusCode/100 == 3 {
 				t.Errorf("%s: %d", target, answer.StatusCode)
 			}
 		}
@@ -75,7 +75,7 @@ func TestGateway(t *testing.T) {
 			"repeated":     {"api-key: " + s.APIKey, "api-key: " + s.APIKey, "timestamp: " + timestamp, "hash-signature: " + right},
 			"older header": {"key: " + s.APIKey, "secret-key: " + s.GatewaySecret, "timestamp: " + timestamp, "hash-signature: " + right},
 		} {
-			answer, body := s.raw("GET", "/api/v5/keys", headers...)
+			answer, body := s.rawRequest("GET", "/api/v5/keys", headers...)
 			id := answer.Header.Get("X-Gateway-Request-ID")
 			answer.Header.Del("Date")
 			var header strings.Builder
@@ -91,16 +91,16 @@ func TestGateway(t *testing.T) {
 	})
 	t.Run("HEAD has the headers and no body", func(t *testing.T) {
 		timestamp := sign.FormatTimestamp(time.Now())
-		answer, body := s.raw("HEAD", "/api/v5/keys", "api-key: "+s.APIKey, "timestamp: "+timestamp,
+		answer, body := s.rawRequest("HEAD", "/api/v5/keys", "api-key: "+s.APIKey, "timestamp: "+timestamp,
 			"hash-signature: "+sign.V5(s.GatewaySecret, "HEAD", "/api/v5/keys", timestamp, "", nil))
 		if answer.StatusCode != 200 || body != "" || answer.ContentLength < 100 || answer.Header.Get("X-Gateway-Requests-Used") == "" {
 			t.Errorf("%d %q %d", answer.StatusCode, body, answer.ContentLength)
 		}
 	})
 	t.Run("listed within a second, and nothing secret", func(t *testing.T) {
-		marked, _ := s.read("/api/v5/usage?secret=" + s.GatewaySecret)
+		marked, _ := s.signedGet("/api/v5/usage?secret=" + s.GatewaySecret)
 		eventually(t, "the call is listed", func() bool {
-			answer, body := s.read("/api/v5/requests?limit=100")
+			answer, body := s.signedGet("/api/v5/requests?limit=100")
 			if strings.Contains(body, s.APIKey) || strings.Contains(body, s.GatewaySecret) {
 				t.Fatal("a secret is listed")
 			}
@@ -112,7 +112,7 @@ func TestGateway(t *testing.T) {
 			t.Errorf("%.400s", got)
 		}
 	})
-	answer, _ := s.read("/api/v5/limits")
+	answer, _ := s.signedGet("/api/v5/limits")
 	used, err := strconv.Atoi(answer.Header.Get("X-Gateway-Requests-Used"))
 	if err != nil || used < 8 {
 		t.Fatalf("%q", answer.Header.Get("X-Gateway-Requests-Used"))
@@ -134,10 +134,10 @@ func TestGateway(t *testing.T) {
 	}
 
 	t.Run("the count and the records are kept over a restart", func(t *testing.T) {
-		s := start(t, func(c *config.Config) { c.DataDir = s.cfg.DataDir })
+		s := startServer(t, func(c *config.Config) { c.DataDir = s.cfg.DataDir })
 		// Two: the call before the last may have been noted behind it, since a
 		// long answer reaches its client before the note is taken.
-		answer, body := s.read("/api/v5/requests?limit=2")
+		answer, body := s.signedGet("/api/v5/requests?limit=2")
 		if got := answer.Header.Get("X-Gateway-Requests-Used"); got != strconv.Itoa(used+1) {
 			t.Errorf("%q, want %d", got, used+1)
 		}
@@ -147,21 +147,21 @@ func TestGateway(t *testing.T) {
 	})
 }
 
-func TestGatewayDisabled(t *testing.T) {
-	s := start(t, func(c *config.Config) { c.GatewayEnabled = false })
+func TestGateway_Disabled(t *testing.T) {
+	s := startServer(t, func(c *config.Config) { c.GatewayEnabled = false })
 	for _, target := range []string{"/api/v5/openapi.json", "/api/v5/keys", "/api/v5/other"} {
-		if answer, body := s.read(target); answer.StatusCode != 404 || !strings.Contains(body, "SVC_GATEWAY_DISABLED") {
+		if answer, body := s.signedGet(target); answer.StatusCode != 404 || !strings.Contains(body, "SVC_GATEWAY_DISABLED") {
 			t.Errorf("%s: %d %s", target, answer.StatusCode, body)
 		}
 	}
 }
 
-func TestGatewaySettings(t *testing.T) {
+func TestGateway_Settings(t *testing.T) {
 	plans := filepath.Join(t.TempDir(), "plans.yaml")
 	if err := os.WriteFile(plans, []byte("default:\n  max_participants: 7\n  included_minutes: 100\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := start(t, func(c *config.Config) {
+	s := startServer(t, func(c *config.Config) {
 		c.PlansFile, c.DiagnosticsEnabled, c.ClockSkew = plans, false, config.Duration(time.Hour)
 	})
 	for target, want := range map[string]string{
@@ -169,22 +169,22 @@ func TestGatewaySettings(t *testing.T) {
 		"/api/v5/limits":   `"key":"max_participants","scope":"room","source":"plan:default","unit":"participants","value":7`,
 		"/api/v5/usage":    `"remaining_minutes":{"availability":"available","value":100}`,
 	} {
-		if answer, body := s.read(target); answer.StatusCode != 200 || !strings.Contains(body, want) {
+		if answer, body := s.signedGet(target); answer.StatusCode != 200 || !strings.Contains(body, want) {
 			t.Errorf("%s: %d %s, want %s", target, answer.StatusCode, body, want)
 		}
 	}
 	old := sign.FormatTimestamp(time.Now().Add(-50 * time.Minute))
-	answer, _ := s.raw("GET", "/api/v5/limits", "api-key: "+s.APIKey, "timestamp: "+old, "hash-signature: "+sign.V5(s.GatewaySecret, "GET", "/api/v5/limits", old, "", nil))
+	answer, _ := s.rawRequest("GET", "/api/v5/limits", "api-key: "+s.APIKey, "timestamp: "+old, "hash-signature: "+sign.V5(s.GatewaySecret, "GET", "/api/v5/limits", old, "", nil))
 	if answer.StatusCode != 200 {
 		t.Errorf("within the bound that was set: %d", answer.StatusCode)
 	}
 }
 
-func TestGatewayRates(t *testing.T) {
-	s := start(t, nil)
+func TestGateway_RateLimits(t *testing.T) {
+	s := startServer(t, nil)
 	statuses := map[int]int{}
 	for range 3 * readsPerSecond {
-		answer, body := s.read("/api/v5/limits")
+		answer, body := s.signedGet("/api/v5/limits")
 		statuses[answer.StatusCode]++
 		if answer.StatusCode == 429 && (answer.Header.Get("Retry-After") == "" || !strings.Contains(body, "SVC_RATE_LIMITED")) {
 			t.Fatalf("%v %s", answer.Header, body)
@@ -194,15 +194,15 @@ func TestGatewayRates(t *testing.T) {
 		t.Errorf("%v", statuses)
 	}
 	statuses = map[int]int{}
-	for range failedAuthentications + 30 {
-		answer, _ := s.raw("GET", "/api/v5/limits", "api-key: "+s.APIKey)
+	for range failedAuthenticationsPerMinute + 30 {
+		answer, _ := s.rawRequest("GET", "/api/v5/limits", "api-key: "+s.APIKey)
 		statuses[answer.StatusCode]++
 	}
-	if statuses[401] < failedAuthentications || statuses[429] < 10 {
+	if statuses[401] < failedAuthenticationsPerMinute || statuses[429] < 10 {
 		t.Errorf("failed: %v", statuses)
 	}
 	eventually(t, "valid calls pass", func() bool {
-		answer, body := s.read("/api/v5/requests")
+		answer, body := s.signedGet("/api/v5/requests")
 		return answer.StatusCode == 200 && json.Valid([]byte(body))
 	})
 }

@@ -11,10 +11,10 @@ import (
 	"parley/internal/api/contract"
 )
 
-// public are the paths that answer without credentials, and why each may. An
+// publicPaths are the paths that answer without credentials, and why each may. An
 // operation that is not in this list and yet declares no authentication fails
 // the test, and so does one that declares it and answers all the same.
-var public = map[string]string{
+var publicPaths = map[string]string{
 	"/api/join/rooms/{room_id}/check":   "whoever may look may check their network, a few times a minute",
 	"/api/join/rooms/{room_id}/preview": "the room's id is a guest's right to look",
 	"/api/join/rooms/{room_id}/seats":   "the room's id is a guest's right to come in",
@@ -23,10 +23,10 @@ var public = map[string]string{
 	"/api/v5/openapi.json":              "the interface says that its description is public",
 }
 
-// seated are the paths that a seat key in the body opens. No OpenAPI scheme
+// seatKeyPaths are the paths that a seat key in the body opens. No OpenAPI scheme
 // says that, so their description calls them public; they must turn away a seat
 // key that nobody has.
-var seated = map[string]bool{
+var seatKeyPaths = map[string]bool{
 	"/api/join/rooms/{room_id}/end":               true,
 	"/api/join/rooms/{room_id}/breakouts":         true,
 	"/api/join/rooms/{room_id}/breakouts/close":   true,
@@ -48,10 +48,10 @@ var seated = map[string]bool{
 	"/api/join/rooms/{room_id}/invitations":       true,
 }
 
-// TestEveryRouteRefusesWithoutCredentials goes by the descriptions: each
+// TestRoutes_RequireCredentials goes by the descriptions: each
 // operation they document exists, and turns away who brings nothing.
-func TestEveryRouteRefusesWithoutCredentials(t *testing.T) {
-	s := start(t, nil)
+func TestRoutes_RequireCredentials(t *testing.T) {
+	s := startServer(t, nil)
 	roomID, _ := s.createRoom(2, 300)
 	descriptions, err := filepath.Glob("../api/*/openapi.yaml")
 	if err != nil || len(descriptions) < 3 {
@@ -65,10 +65,10 @@ func TestEveryRouteRefusesWithoutCredentials(t *testing.T) {
 		}
 		for _, o := range contract.New(t, raw, s.app.handler).Operations() {
 			operations++
-			_, listed := public[o.Path]
-			if seated[o.Path] {
+			_, listed := publicPaths[o.Path]
+			if seatKeyPaths[o.Path] {
 				body := `{"seat_key":"` + strings.Repeat("n", 43) + `","names":["A"],"to":0,"text":"x","identity":"x","role":"guest","locks":{},"reaction":"heart"}`
-				if status := s.send(o.Method, strings.Replace(o.Path, "{room_id}", roomID, 1), body); status != http.StatusForbidden {
+				if status := s.sendUnsigned(o.Method, strings.Replace(o.Path, "{room_id}", roomID, 1), body); status != http.StatusForbidden {
 					t.Errorf("%s %s with nobody's seat key: %d", o.Method, o.Path, status)
 				}
 				continue
@@ -84,7 +84,7 @@ func TestEveryRouteRefusesWithoutCredentials(t *testing.T) {
 			if strings.Contains(path, "{") {
 				t.Fatalf("%s: give its parameter a value here", path)
 			}
-			if status := s.naked(o, path); status != http.StatusUnauthorized {
+			if status := s.callWithoutCredentials(o, path); status != http.StatusUnauthorized {
 				t.Errorf("%s %s without credentials: %d", o.Method, path, status)
 			}
 		}
@@ -94,19 +94,19 @@ func TestEveryRouteRefusesWithoutCredentials(t *testing.T) {
 	}
 }
 
-// naked calls an operation with all it needs but credentials, and returns the
+// callWithoutCredentials calls an operation with all it needs but credentials, and returns the
 // status of the answer.
-func (s *server) naked(o contract.Operation, path string) int {
+func (s *server) callWithoutCredentials(o contract.Operation, path string) int {
 	s.t.Helper()
 	body := ""
-	if o.Body {
+	if o.HasBody {
 		body = fmt.Sprintf(`{"project_id":%q,"room_id":%q}`, s.ProjectID, s.roomOf(path))
 	}
-	return s.send(o.Method, path+"?project_id="+s.ProjectID, body)
+	return s.sendUnsigned(o.Method, path+"?project_id="+s.ProjectID, body)
 }
 
-// send makes a call without any credential in its headers.
-func (s *server) send(method, target, body string) int {
+// sendUnsigned makes a call without any credential in its headers.
+func (s *server) sendUnsigned(method, target, body string) int {
 	s.t.Helper()
 	r, err := http.NewRequest(method, s.app.BaseURL()+target, strings.NewReader(body))
 	if err != nil {

@@ -24,21 +24,21 @@ type server struct {
 	t    testing.TB
 	app  *App
 	cfg  config.Config
-	log  *buffer
-	out  *buffer
+	log  *syncBuffer
+	out  *syncBuffer
 	stop func() error // stops it in good order, once
 	Quickstart
 }
 
-// start runs the product. change may alter its settings.
-func start(t testing.TB, change func(*config.Config)) *server {
+// startServer runs the product. change may alter its settings.
+func startServer(t testing.TB, change func(*config.Config)) *server {
 	t.Helper()
 	cfg := config.Default()
 	cfg.Listen, cfg.DataDir, cfg.RTCUDPPort = "127.0.0.1:0", t.TempDir(), freeUDPPort(t)
 	if change != nil {
 		change(&cfg)
 	}
-	s := &server{t: t, cfg: cfg, log: &buffer{}, out: &buffer{}}
+	s := &server{t: t, cfg: cfg, log: &syncBuffer{}, out: &syncBuffer{}}
 	var err error
 	s.app, err = New(t.Context(), cfg, slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
@@ -111,21 +111,21 @@ func (s *server) do(r *http.Request, out any) int {
 	return answer.StatusCode
 }
 
-// buffer is a log that may be read while it is written.
-type buffer struct {
+// syncBuffer is a log that may be read while it is written.
+type syncBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
 // Write implements io.Writer.
-func (b *buffer) Write(p []byte) (int, error) {
+func (b *syncBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.Write(p)
 }
 
 // String implements fmt.Stringer.
-func (b *buffer) String() string {
+func (b *syncBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.String()

@@ -19,7 +19,7 @@ var (
 	otherKey = strings.Repeat("o", 43)
 )
 
-type answer struct {
+type joinResponse struct {
 	Role       string
 	Name       string
 	Identity   string
@@ -34,20 +34,20 @@ type answer struct {
 }
 
 func TestJoinAPI(t *testing.T) {
-	s := start(t, nil)
+	s := startServer(t, nil)
 	description, err := os.ReadFile("../api/join/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := contract.New(t, description, s.app.handler)
-	send := func(path string, in any) (int, answer) {
+	send := func(path string, in any) (int, joinResponse) {
 		t.Helper()
 		body, _ := json.Marshal(in)
 		if text, ok := in.(string); ok {
 			body = []byte(text)
 		}
 		res := c.Do(t, http.MethodPost, path, http.Header{"Content-Type": {"application/json"}}, body)
-		var out answer
+		var out joinResponse
 		if err := json.NewDecoder(res.Body).Decode(&out); err != nil {
 			t.Fatal(err)
 		}
@@ -170,12 +170,12 @@ func TestJoinAPI(t *testing.T) {
 	t.Run("guessing is bounded", func(t *testing.T) {
 		for _, path := range []string{"/preview", "/seats"} {
 			limited := false
-			for range wrongLinks + 1 {
+			for range wrongLinksPerMinute + 1 {
 				status, a := send("/api/join/rooms/nowhere"+path, m{"name": "Chen", "seat_key": otherKey})
 				limited = limited || status == 429 && a.Error.Code == "too_many_attempts"
 			}
 			if !limited {
-				t.Errorf("%s: %d wrong rooms, and no 429", path, wrongLinks+1)
+				t.Errorf("%s: %d wrong rooms, and no 429", path, wrongLinksPerMinute+1)
 			}
 		}
 		if status, _ := send(preview, m{}); status != 200 {

@@ -16,8 +16,8 @@ import (
 	"parley/internal/config"
 )
 
-func TestStopFinishesWhatIsUnderWay(t *testing.T) {
-	s := start(t, nil)
+func TestApp_StopFinishesRequests(t *testing.T) {
+	s := startServer(t, nil)
 	body := fmt.Sprintf(`{"project_id":%q,"name":"Amina","max_participants":2,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}}`, s.ProjectID)
 	counted := func() string {
 		return regexp.MustCompile(`parley_http_requests_total\{part="v3"\} .*`).FindString(s.metrics())
@@ -81,7 +81,7 @@ func (s *server) metrics() string {
 }
 
 func TestMetrics(t *testing.T) {
-	s := start(t, func(c *config.Config) { c.MetricsListen = "127.0.0.1:0" })
+	s := startServer(t, func(c *config.Config) { c.MetricsListen = "127.0.0.1:0" })
 	if got := s.metrics(); !strings.Contains(got, "parley_http_requests_total") || !strings.Contains(got, "livekit_") {
 		t.Errorf("metrics: %.300s", got)
 	}
@@ -103,8 +103,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-func TestHealthSaysWhatIsWrong(t *testing.T) {
-	s := start(t, nil)
+func TestHealth_ReportsFailures(t *testing.T) {
+	s := startServer(t, nil)
 	get := func() (int, map[string]string) {
 		r, _ := http.NewRequest(http.MethodGet, s.app.BaseURL()+"/healthz", nil)
 		var report map[string]string
@@ -128,7 +128,7 @@ func TestHealthSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestRefusedStarts(t *testing.T) {
+func TestNew_InvalidSettings(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*config.Config)
 		want   string
@@ -151,8 +151,8 @@ func TestRefusedStarts(t *testing.T) {
 	}
 }
 
-func TestPathsOutsideTheAPIs(t *testing.T) {
-	s := start(t, nil)
+func TestRoutes_OutsideAPIs(t *testing.T) {
+	s := startServer(t, nil)
 	for path, want := range map[string]int{"/api/v9/x": 404, "/api/": 404, "/r/x": 200, "/": 404, "/assets/none.js": 404, "/rtc": 401, "/rtc/v1": 401, "/twirp/livekit.RoomService/ListRooms": 404, "/debug/pprof/": 404} {
 		answer, err := http.Get(s.app.BaseURL() + path)
 		if err != nil {

@@ -13,8 +13,8 @@ import (
 	"parley/internal/config"
 )
 
-// take asks for a seat as the page does.
-func (s *server) take(roomID, key, link string) (status int, code, retryAfter string) {
+// requestSeat asks for a seat as the page does.
+func (s *server) requestSeat(roomID, key, link string) (status int, code, retryAfter string) {
 	s.t.Helper()
 	body, _ := json.Marshal(map[string]string{"name": "Guest", "seat_key": key, "link": link})
 	res, err := http.Post(s.app.BaseURL()+"/api/join/rooms/"+roomID+"/seats", "application/json", bytes.NewReader(body))
@@ -31,13 +31,13 @@ func (s *server) take(roomID, key, link string) (status int, code, retryAfter st
 
 // One address floods a room: it gets a class at once and then one seat a
 // second, its refusals are counted and logged, and the host gets in.
-func TestOneAddress_OverHTTP(t *testing.T) {
-	s := start(t, func(c *config.Config) { c.MetricsListen = "127.0.0.1:0" })
+func TestNewSeatsPerMinute_OneAddress(t *testing.T) {
+	s := startServer(t, func(c *config.Config) { c.MetricsListen = "127.0.0.1:0" })
 	id, link := s.createRoom(1000, 300)
 	_, token, _ := strings.Cut(link, "#t=")
 	began, got, refused := time.Now(), 0, 0
 	for n := range 300 {
-		switch status, code, retryAfter := s.take(id, fmt.Sprintf("seat-key-of-browser-%06d", n), ""); {
+		switch status, code, retryAfter := s.requestSeat(id, fmt.Sprintf("seat-key-of-browser-%06d", n), ""); {
 		case status == http.StatusOK:
 			got++
 		case status == http.StatusTooManyRequests && code == "too_many_joins" && retryAfter == "1":
@@ -49,7 +49,7 @@ func TestOneAddress_OverHTTP(t *testing.T) {
 	if most := 26 + int(time.Since(began).Seconds()); got < 25 || got > most {
 		t.Errorf("%d seats in %s, want 25 to %d", got, time.Since(began), most)
 	}
-	if status, code, _ := s.take(id, hostKey, token); status != http.StatusOK {
+	if status, code, _ := s.requestSeat(id, hostKey, token); status != http.StatusOK {
 		t.Errorf("the host: %d %s", status, code)
 	}
 	res, err := http.Get("http://" + s.app.metrics.Addr().String() + "/metrics")
@@ -67,10 +67,10 @@ func TestOneAddress_OverHTTP(t *testing.T) {
 }
 
 func TestNewSeatsPerMinute_ZeroIsNoLimit(t *testing.T) {
-	s := start(t, func(c *config.Config) { c.NewSeatsPerMinute = 0 })
+	s := startServer(t, func(c *config.Config) { c.NewSeatsPerMinute = 0 })
 	id, _ := s.createRoom(100, 300)
 	for n := range 60 {
-		if status, code, _ := s.take(id, fmt.Sprintf("seat-key-of-browser-%06d", n), ""); status != http.StatusOK {
+		if status, code, _ := s.requestSeat(id, fmt.Sprintf("seat-key-of-browser-%06d", n), ""); status != http.StatusOK {
 			t.Fatalf("number %d: %d %s", n+1, status, code)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-var addressInUse error = syscall.EADDRINUSE
+var errAddressInUse error = syscall.EADDRINUSE
 
 // stoppingMark stands in the lock file, behind the number of the process, while
 // that process is stopping.
@@ -21,8 +21,8 @@ const stoppingMark = "stopping"
 // dataLock keeps a second process out of a data directory. The kernel drops it
 // when the last process that holds the file has ended, however that ends.
 type dataLock struct {
-	file *os.File
-	own  bool // this process has taken the lock, and did not inherit it
+	file     *os.File
+	acquired bool // this process has taken the lock, and did not inherit it
 }
 
 // lockDataDir waits while the lock's holder is stopping.
@@ -45,9 +45,9 @@ func lockDataDir(ctx context.Context, dir string) (*dataLock, error) {
 		var stopping string
 		holder, stopping, _ = strings.Cut(strings.TrimSpace(string(raw)), " ")
 		if stopping == stoppingMark {
-			return true, stoppingPatience, err
+			return true, stoppingProcessTimeout, err
 		}
-		return true, dyingPatience, err
+		return true, killedProcessTimeout, err
 	})
 	if err != nil {
 		_ = f.Close()
@@ -57,23 +57,23 @@ func lockDataDir(ctx context.Context, dir string) (*dataLock, error) {
 		return nil, fmt.Errorf("--data-dir: cannot lock %s: %w", path, err)
 	}
 	// The number is for people; what counts is the kernel's lock.
-	if err := errors.Join(f.Truncate(0), write(f, fmt.Sprintln(os.Getpid()))); err != nil {
+	if err := errors.Join(f.Truncate(0), writeLockFile(f, fmt.Sprintln(os.Getpid()))); err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("--data-dir: cannot write %s: %w", path, err)
 	}
-	return &dataLock{file: f, own: true}, nil
+	return &dataLock{file: f, acquired: true}, nil
 }
 
-func write(f *os.File, text string) error {
+func writeLockFile(f *os.File, text string) error {
 	_, err := f.WriteAt([]byte(text), 0)
 	return err
 }
 
-// stopping marks the lock. A mark that cannot be written, on a full disk say,
+// markStopping marks the lock. A mark that cannot be written, on a full disk say,
 // means that a successor does not wait for long.
-func (l *dataLock) stopping() {
-	if l.own {
-		_ = write(l.file, fmt.Sprintln(os.Getpid(), stoppingMark))
+func (l *dataLock) markStopping() {
+	if l.acquired {
+		_ = writeLockFile(l.file, fmt.Sprintln(os.Getpid(), stoppingMark))
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 
 // A backend runs a meeting with real participants, on the whole product: what
 // it reads of who was there is what it is asked to pay for.
-func TestABackendRunsAMeeting(t *testing.T) {
-	s := start(t, nil)
+func TestMeeting_RunByBackend(t *testing.T) {
+	s := startServer(t, nil)
 	c := s.client()
 	ctx := t.Context()
 	later := time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04")
@@ -35,7 +35,7 @@ func TestABackendRunsAMeeting(t *testing.T) {
 	enter := func(name, link, seatKey string) *mediatest.Participant {
 		t.Helper()
 		_, token, _ := strings.Cut(link, "#t=")
-		a, err := s.app.rooms.TakeSeat(ctx, id, room.Visit{Link: token, SeatKey: seatKey, Name: name})
+		a, err := s.app.rooms.ReserveSeat(ctx, id, room.JoinRequest{LinkToken: token, SeatKey: seatKey, Name: name})
 		if err != nil {
 			t.Fatal(err)
 		}

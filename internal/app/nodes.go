@@ -9,8 +9,8 @@ import (
 	"parley/internal/store"
 )
 
-// join finds Redis, if there is one to share with other nodes.
-func (a *App) join(ctx context.Context) (err error) {
+// connectRedis finds Redis, if there is one to share with other nodes.
+func (a *App) connectRedis(ctx context.Context) (err error) {
 	if a.cfg.RedisURL == "" {
 		return nil
 	}
@@ -23,17 +23,17 @@ func (a *App) join(ctx context.Context) (err error) {
 	return nil
 }
 
-// claim makes sure that all processes on a PostgreSQL database know of each
+// claimDatabase makes sure that all processes on a PostgreSQL database know of each
 // other: without Redis there is one.
-func (a *App) claim(ctx context.Context) (err error) {
+func (a *App) claimDatabase(ctx context.Context) (err error) {
 	if a.cfg.DatabaseURL == "" {
 		return nil
 	}
-	a.owned, err = store.ClaimPostgres(ctx, a.cfg.DatabaseURL.Reveal(), a.redis != nil, func(err error) {
+	a.dbClaim, err = store.AcquireInstanceLock(ctx, a.cfg.DatabaseURL.Reveal(), a.redis != nil, func(err error) {
 		a.log.Error("this process has lost its claim to the database; it goes on, and tries to have it again", "error", err)
 	})
 	switch {
-	case !errors.Is(err, store.ErrClaimed):
+	case !errors.Is(err, store.ErrDatabaseInUse):
 		return err
 	case a.redis != nil:
 		return fmt.Errorf("--database-url (PARLEY_DATABASE_URL): %w without --redis-url; several need the same --redis-url each", err)
@@ -41,14 +41,14 @@ func (a *App) claim(ctx context.Context) (err error) {
 	return fmt.Errorf("--database-url (PARLEY_DATABASE_URL): %w; several need the same --redis-url each", err)
 }
 
-// shareWithNodes has memory follow what other nodes change, bounds hold on all
+// enableClustering has memory follow what other nodes change, bounds hold on all
 // of them together, and rooms go on where a node is lost.
-func (a *App) shareWithNodes(limits bounds) {
+func (a *App) enableClustering(limits rateLimits) {
 	if a.redis == nil {
 		return
 	}
-	a.keys.TellOthers(a.redis.Tell)
-	a.keys.Distrust() // until Redis is listened to
-	limits.share(a.redis)
-	a.rooms.Share()
+	a.keys.SetInvalidationPublisher(a.redis.PublishChange)
+	a.keys.BypassCache() // until Redis is listened to
+	limits.shareVia(a.redis)
+	a.rooms.EnableCluster()
 }

@@ -77,7 +77,7 @@ func runProcess(text string) error {
 type process struct {
 	t   *testing.T
 	url string
-	log *buffer
+	log *syncBuffer
 }
 
 func startProcess(t *testing.T, p processConfig) *process {
@@ -86,7 +86,7 @@ func startProcess(t *testing.T, p processConfig) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &process{t: t, log: &buffer{}}
+	n := &process{t: t, log: &syncBuffer{}}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), processVariable+"="+string(text))
 	cmd.Stderr = n.log
@@ -149,8 +149,8 @@ func (n *process) health() (int, map[string]string) {
 	return answer.StatusCode, report
 }
 
-// nodes are two processes, and what a client and an operator know.
-type nodes struct {
+// testCluster are two processes, and what a client and an operator know.
+type testCluster struct {
 	t    *testing.T
 	a, b *process
 	Quickstart
@@ -159,7 +159,7 @@ type nodes struct {
 }
 
 // call makes a signed call of version 5.
-func (n *nodes) call(at *process, apiKey, secret string) (status int, used string) {
+func (n *testCluster) call(at *process, apiKey, secret string) (status int, used string) {
 	n.t.Helper()
 	const target = "/api/v5/keys"
 	timestamp := sign.FormatTimestamp(time.Now())
@@ -173,13 +173,13 @@ func (n *nodes) call(at *process, apiKey, secret string) (status int, used strin
 	return answer.StatusCode, answer.Header.Get("X-Gateway-Requests-Used")
 }
 
-func (n *nodes) current(at *process) (int, string) {
+func (n *testCluster) callWithCurrentKey(at *process) (int, string) {
 	n.t.Helper()
 	return n.call(at, n.APIKey, n.GatewaySecret)
 }
 
 // write makes a room, signed with a credential.
-func (n *nodes) write(at *process, secret string) int {
+func (n *testCluster) write(at *process, secret string) int {
 	n.t.Helper()
 	body := fmt.Appendf(nil, `{"project_id":%q,"name":"Amina","max_participants":2,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}}`, n.ProjectID)
 	answer, _ := at.do("POST", "/api/v3/rooms/create_quick_audio_room",
@@ -188,7 +188,7 @@ func (n *nodes) write(at *process, secret string) int {
 }
 
 // manage makes a call of the management API.
-func (n *nodes) manage(at *process, method, path, body string) map[string]any {
+func (n *testCluster) manage(at *process, method, path, body string) map[string]any {
 	n.t.Helper()
 	answer, raw := at.do(method, "/api/manage/projects/"+n.ProjectID+path,
 		http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + n.AdminToken}}, []byte(body))
@@ -202,7 +202,7 @@ func (n *nodes) manage(at *process, method, path, body string) map[string]any {
 	return out
 }
 
-func (n *nodes) rotate(at *process, overlap time.Duration) (oldKey, oldSecret string) {
+func (n *testCluster) rotate(at *process, overlap time.Duration) (oldKey, oldSecret string) {
 	n.t.Helper()
 	oldKey, oldSecret = n.APIKey, n.GatewaySecret
 	out := n.manage(at, "POST", "/keys/rotate", fmt.Sprintf(`{"overlap":%d}`, int(overlap.Seconds())))
@@ -210,9 +210,9 @@ func (n *nodes) rotate(at *process, overlap time.Duration) (oldKey, oldSecret st
 	return oldKey, oldSecret
 }
 
-// soon waits for a change to hold on another node, and says how long it took.
+// waitFor waits for a change to hold on another node, and says how long it took.
 // What is told takes milliseconds; the bound leaves room for a busy machine.
-func (n *nodes) soon(what string, holds func() bool) {
+func (n *testCluster) waitFor(what string, holds func() bool) {
 	n.t.Helper()
 	began := time.Now()
 	for !holds() {
@@ -224,11 +224,11 @@ func (n *nodes) soon(what string, holds func() bool) {
 	n.t.Logf("%s: %v after the answer", what, time.Since(began).Round(10*time.Microsecond))
 }
 
-func twoNodes(t *testing.T) (*nodes, *livetest.Redis) {
+func startTwoNodes(t *testing.T) (*testCluster, *livetest.Redis) {
 	t.Helper()
 	redis := livetest.NewRedis(t)
 	p := processConfig{DatabaseURL: storetest.Postgres(t), RedisURL: redis.URL(), MasterKey: seal.NewKey().Reveal()}
-	n := &nodes{t: t}
+	n := &testCluster{t: t}
 	for _, at := range []**process{&n.a, &n.b} {
 		p.DataDir, p.UDPPort = t.TempDir(), freeUDPPort(t)
 		*at = startProcess(t, p)
@@ -243,7 +243,7 @@ func twoNodes(t *testing.T) (*nodes, *livetest.Redis) {
 }
 
 // run runs a part, whose failures are its own.
-func (n *nodes) run(name string, part func(t *testing.T)) {
+func (n *testCluster) run(name string, part func(t *testing.T)) {
 	whole := n.t
 	defer func() { n.t, n.a.t, n.b.t = whole, whole, whole }()
 	whole.Run(name, func(t *testing.T) {
@@ -253,8 +253,8 @@ func (n *nodes) run(name string, part func(t *testing.T)) {
 }
 
 // Two processes on one PostgreSQL and one Redis are one service.
-func TestTwoNodes(t *testing.T) {
-	n, redis := twoNodes(t)
+func TestCluster_TwoNodes(t *testing.T) {
+	n, redis := startTwoNodes(t)
 
 	n.run("calls are counted exactly", func(t *testing.T) {
 		var mu sync.Mutex
@@ -264,7 +264,7 @@ func TestTwoNodes(t *testing.T) {
 			for range 3 {
 				work.Go(func() {
 					for range 10 {
-						status, used := n.current(at)
+						status, used := n.callWithCurrentKey(at)
 						number, err := strconv.Atoi(used)
 						if status != 200 || err != nil {
 							t.Errorf("%d %q", status, used)
@@ -286,28 +286,28 @@ func TestTwoNodes(t *testing.T) {
 	})
 	n.run("rotation without an overlap", func(t *testing.T) {
 		oldKey, oldSecret := n.rotate(n.a, 0)
-		n.soon("the old key is refused", func() bool { status, _ := n.call(n.b, oldKey, oldSecret); return status == 401 })
-		if status, _ := n.current(n.b); status != 200 {
+		n.waitFor("the old key is refused", func() bool { status, _ := n.call(n.b, oldKey, oldSecret); return status == 401 })
+		if status, _ := n.callWithCurrentKey(n.b); status != 200 {
 			t.Errorf("the new key: %d", status)
 		}
 	})
 	n.run("revoking an overlap", func(t *testing.T) {
 		oldKey, oldSecret := n.rotate(n.b, time.Hour)
-		n.soon("the new key is known", func() bool { status, _ := n.current(n.a); return status == 200 })
+		n.waitFor("the new key is known", func() bool { status, _ := n.callWithCurrentKey(n.a); return status == 200 })
 		if status, _ := n.call(n.a, oldKey, oldSecret); status != 200 {
 			t.Errorf("the old key in its overlap: %d", status)
 		}
 		n.manage(n.b, "POST", "/keys/revoke-overlap", "")
-		n.soon("the old key is refused", func() bool { status, _ := n.call(n.a, oldKey, oldSecret); return status == 401 })
+		n.waitFor("the old key is refused", func() bool { status, _ := n.call(n.a, oldKey, oldSecret); return status == 401 })
 	})
 	n.run("suspension", func(t *testing.T) {
 		n.manage(n.a, "POST", "/suspend", `{}`)
-		n.soon("suspended", func() bool { status, _ := n.current(n.b); return status == 403 })
+		n.waitFor("suspended", func() bool { status, _ := n.callWithCurrentKey(n.b); return status == 403 })
 		if status := n.write(n.b, n.ProjectSecret); status != 403 {
 			t.Errorf("a write: %d", status)
 		}
 		n.manage(n.a, "POST", "/resume", "")
-		n.soon("resumed", func() bool { status, _ := n.current(n.b); return status == 200 })
+		n.waitFor("resumed", func() bool { status, _ := n.callWithCurrentKey(n.b); return status == 200 })
 	})
 	n.run("rotation of the project secret", func(t *testing.T) {
 		old := n.ProjectSecret
@@ -315,16 +315,16 @@ func TestTwoNodes(t *testing.T) {
 			t.Fatalf("before: %d", status)
 		}
 		n.ProjectSecret = n.manage(n.a, "POST", "/rotate-secret", `{"overlap":0}`)["project_secret"].(string)
-		n.soon("the old secret is refused", func() bool { return n.write(n.b, old) == 401 })
+		n.waitFor("the old secret is refused", func() bool { return n.write(n.b, old) == 401 })
 		if status := n.write(n.b, n.ProjectSecret); status != 200 {
 			t.Errorf("the new secret: %d", status)
 		}
 	})
 	n.run("settings", func(t *testing.T) {
 		n.manage(n.b, "PATCH", "", `{"require_secret_signatures":true}`)
-		n.soon("the API key signs no more", func() bool { return n.write(n.a, n.APIKey) == 401 })
+		n.waitFor("the API key signs no more", func() bool { return n.write(n.a, n.APIKey) == 401 })
 		n.manage(n.b, "PATCH", "", `{"require_secret_signatures":false}`)
-		n.soon("it signs again", func() bool { return n.write(n.a, n.APIKey) == 200 })
+		n.waitFor("it signs again", func() bool { return n.write(n.a, n.APIKey) == 200 })
 	})
 	n.run("without Redis", func(t *testing.T) { n.withoutRedis(t, redis) })
 	for _, at := range []*process{n.a, n.b} {
@@ -336,13 +336,13 @@ func TestTwoNodes(t *testing.T) {
 	}
 }
 
-func (n *nodes) withoutRedis(t *testing.T, redis *livetest.Redis) {
+func (n *testCluster) withoutRedis(t *testing.T, redis *livetest.Redis) {
 	redis.Kill()
 	for _, at := range []*process{n.a, n.b} {
-		n.soon("the counter is unavailable", func() bool { status, used := n.current(at); return status == 200 && used == "unavailable" })
+		n.waitFor("the counter is unavailable", func() bool { status, used := n.callWithCurrentKey(at); return status == 200 && used == "unavailable" })
 		began := time.Now()
 		for range 10 {
-			if status, used := n.current(at); status != 200 || used != "unavailable" {
+			if status, used := n.callWithCurrentKey(at); status != 200 || used != "unavailable" {
 				t.Errorf("%d %q", status, used)
 			}
 		}
@@ -358,14 +358,14 @@ func (n *nodes) withoutRedis(t *testing.T, redis *livetest.Redis) {
 	if status, _ := n.call(n.b, "pk_unknown", oldSecret); status != 401 {
 		t.Errorf("an unknown key without Redis: %d", status)
 	}
-	if status, _ := n.current(n.b); status != 200 {
+	if status, _ := n.callWithCurrentKey(n.b); status != 200 {
 		t.Errorf("the new key without Redis: %d", status)
 	}
 
 	redis.Start()
 	for _, at := range []*process{n.a, n.b} {
-		n.soon("the counter is right again", func() bool {
-			_, used := n.current(at)
+		n.waitFor("the counter is right again", func() bool {
+			_, used := n.callWithCurrentKey(at)
 			return used == strconv.Itoa(n.calls)
 		})
 		if _, report := at.health(); report["redis"] != "ok" {
@@ -376,12 +376,12 @@ func (n *nodes) withoutRedis(t *testing.T, redis *livetest.Redis) {
 		t.Errorf("the old key with Redis back: %d", status)
 	}
 	oldKey, oldSecret = n.rotate(n.b, 0)
-	n.soon("changes are told again", func() bool { status, _ := n.call(n.a, oldKey, oldSecret); return status == 401 })
+	n.waitFor("changes are told again", func() bool { status, _ := n.call(n.a, oldKey, oldSecret); return status == 401 })
 }
 
 // Who may use a PostgreSQL database: one process alone, or several that share
 // a Redis.
-func TestSharedDatabaseNeedsRedis(t *testing.T) {
+func TestCluster_SharedDatabaseNeedsRedis(t *testing.T) {
 	redis := livetest.NewRedis(t)
 	p := processConfig{DatabaseURL: storetest.Postgres(t), MasterKey: seal.NewKey().Reveal()}
 	refused := func(redisURL, want string) {

@@ -13,16 +13,16 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// inTime is the second in which everything is answered, with room for a busy
+// maxResponseTime is the second in which everything is answered, with room for a busy
 // machine.
-const inTime = 1200 * time.Millisecond
+const maxResponseTime = 1200 * time.Millisecond
 
-// TestWithoutItsDatabase stops PostgreSQL under the whole service: what needs
+// TestApp_DatabaseOutage stops PostgreSQL under the whole service: what needs
 // it is refused within a second, what memory holds is answered, and all is well
 // again by itself.
-func TestWithoutItsDatabase(t *testing.T) {
-	cluster := storetest.NewCluster(t)
-	s := start(t, func(c *config.Config) { c.DatabaseURL = seal.Secret(cluster.Database(t)) })
+func TestApp_DatabaseOutage(t *testing.T) {
+	cluster := storetest.NewPostgresServer(t)
+	s := startServer(t, func(c *config.Config) { c.DatabaseURL = seal.Secret(cluster.NewDatabase(t)) })
 	roomID, _ := s.createRoom(2, 300)
 	at := time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04")
 	room := func(more string) string {
@@ -79,7 +79,7 @@ func TestWithoutItsDatabase(t *testing.T) {
 		outage.from(t)
 		for _, c := range calls {
 			answer, took := ask(c.method, c.path, c.body)
-			if answer.StatusCode != c.without || took > inTime {
+			if answer.StatusCode != c.without || took > maxResponseTime {
 				t.Errorf("%s: %s %s: %d after %v, want %d", outage.name, c.method, c.path, answer.StatusCode, took, c.without)
 			}
 			if c.without == 503 && c.path != "/healthz" && answer.Header.Get("Retry-After") == "" {

@@ -61,24 +61,24 @@ func (q Quickstart) write(dir string) error {
 	return os.Rename(temp, path)
 }
 
-// greet makes the first organization, project, key and management token when
+// ensureQuickstart makes the first organization, project, key and management token when
 // there is none, keeps the quick start file true, and says what to do next.
-func (a *App) greet(ctx context.Context, demo bool, out io.Writer) error {
-	empty, err := a.projects.Empty(ctx)
+func (a *App) ensureQuickstart(ctx context.Context, demo bool, out io.Writer) error {
+	empty, err := a.projects.NoOrganizations(ctx)
 	if err != nil {
 		return err
 	}
 	var q Quickstart
 	if empty {
-		if q, err = a.firstProject(ctx); err != nil {
+		if q, err = a.createFirstProject(ctx); err != nil {
 			return fmt.Errorf("make the first project: %w", err)
 		}
-	} else if q, err = a.takeUpQuickstart(ctx, out); err != nil {
+	} else if q, err = a.restoreQuickstart(ctx, out); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "Parley runs at %s\n", a.BaseURL())
 	if q.ProjectID != "" {
-		fmt.Fprintf(out, "\nKeys of the first project: %s\nMake a room with them:\n  %s\n", filepath.Join(a.cfg.DataDir, QuickstartFile), a.firstCommand())
+		fmt.Fprintf(out, "\nKeys of the first project: %s\nMake a room with them:\n  %s\n", filepath.Join(a.cfg.DataDir, QuickstartFile), a.exampleCommand())
 	}
 	if !demo {
 		return nil
@@ -86,10 +86,10 @@ func (a *App) greet(ctx context.Context, demo bool, out io.Writer) error {
 	if q.ProjectID == "" {
 		return fmt.Errorf("--demo needs %s, which names the project to make rooms in", filepath.Join(a.cfg.DataDir, QuickstartFile))
 	}
-	return a.demo(ctx, q.ProjectID, out)
+	return a.createDemoRooms(ctx, q.ProjectID, out)
 }
 
-func (a *App) firstCommand() string {
+func (a *App) exampleCommand() string {
 	flag := ""
 	if a.cfg.DataDir != "./data" {
 		flag = " --data-dir " + a.cfg.DataDir
@@ -97,7 +97,7 @@ func (a *App) firstCommand() string {
 	return `bin/parley request` + flag + ` POST /api/v3/rooms/create_quick_audio_room --body '{"name":"Amina","max_participants":10,"empty_timeout":300,"metadata":{"room_title":"Standup","welcome_message":""}}'`
 }
 
-func (a *App) firstProject(ctx context.Context) (Quickstart, error) {
+func (a *App) createFirstProject(ctx context.Context) (Quickstart, error) {
 	q := Quickstart{BaseURL: a.BaseURL()}
 	err := a.db.Write(ctx, func(ctx context.Context) error {
 		o, err := a.projects.CreateOrganization(ctx, "My organization", project.Plan)
@@ -123,18 +123,18 @@ func (a *App) firstProject(ctx context.Context) (Quickstart, error) {
 	return q, err
 }
 
-// demo makes two rooms to try, through the ordinary service.
-func (a *App) demo(ctx context.Context, projectID string, out io.Writer) error {
+// createDemoRooms makes two rooms to try, through the ordinary service.
+func (a *App) createDemoRooms(ctx context.Context, projectID string, out io.Writer) error {
 	p, err := a.projects.Get(ctx, projectID)
 	if err != nil {
 		return fmt.Errorf("the project of %s: %w", QuickstartFile, err)
 	}
-	if err := p.Admits(); err != nil {
+	if err := p.AllowsJoins(); err != nil {
 		return fmt.Errorf("--demo: %w", err)
 	}
 	fmt.Fprintln(out, "\nTry it: open a room's two links in two browsers.")
 	for _, kind := range []room.Type{room.Audio, room.Video} {
-		created, err := a.rooms.CreateQuick(ctx, p, room.Request{Type: kind, Name: "Host", MaxParticipants: 10, EmptyTimeout: 3600,
+		created, err := a.rooms.CreateQuick(ctx, p, room.CreateRequest{Type: kind, Name: "Host", MaxParticipants: 10, EmptyTimeout: 3600,
 			Title: "Demo " + string(kind) + " room", WelcomeMessage: "Welcome. This room is for trying things out."})
 		if err != nil {
 			return fmt.Errorf("--demo: %w", err)

@@ -14,12 +14,12 @@ import (
 // nextKeySuffix marks the key file that takes over when a reseal is done.
 const nextKeySuffix = ".next"
 
-// Resealed says what a reseal did.
-type Resealed struct {
+// ResealResult says what a reseal did.
+type ResealResult struct {
 	Secrets int    `json:"secrets"` // how many were sealed anew
 	KeyFile string `json:"key_file"`
 	// Switch tells the operator what is left to do; empty when nothing is.
-	Switch string `json:"switch,omitempty"`
+	NextStep string `json:"switch,omitempty"`
 }
 
 // Reseal puts every secret under a new master key. The server must be stopped.
@@ -29,47 +29,47 @@ type Resealed struct {
 // crash before the commit leaves the old key in force; after it, the next
 // start finds the new key waiting and finishes. Where the old key comes from
 // PARLEY_MASTER_KEY, the operator has to put the new one there.
-func Reseal(ctx context.Context, cfg config.Config) (Resealed, error) {
+func Reseal(ctx context.Context, cfg config.Config) (ResealResult, error) {
 	if err := cfg.Validate(); err != nil {
-		return Resealed{}, err
+		return ResealResult{}, err
 	}
 	lock, err := lockDataDir(ctx, cfg.DataDir)
 	if err != nil {
-		return Resealed{}, fmt.Errorf("%w: stop it first", err)
+		return ResealResult{}, fmt.Errorf("%w: stop it first", err)
 	}
 	defer lock.release()
 	if cfg.DatabaseURL != "" {
-		claim, err := store.ClaimPostgres(ctx, cfg.DatabaseURL.Reveal(), false, func(error) {})
-		if errors.Is(err, store.ErrClaimed) {
-			return Resealed{}, fmt.Errorf("--database-url: %w: stop it first", err)
+		claim, err := store.AcquireInstanceLock(ctx, cfg.DatabaseURL.Reveal(), false, func(error) {})
+		if errors.Is(err, store.ErrDatabaseInUse) {
+			return ResealResult{}, fmt.Errorf("--database-url: %w: stop it first", err)
 		}
 		if err != nil {
-			return Resealed{}, err
+			return ResealResult{}, err
 		}
 		defer claim.Release()
 	}
 	db, err := OpenStore(ctx, cfg)
 	if err != nil {
-		return Resealed{}, err
+		return ResealResult{}, err
 	}
 	defer func() { _ = db.Close() }()
 	file := cfg.KeyFile() + nextKeySuffix
 	next, err := seal.LoadOrCreateKeyFile(file, true)
 	if err != nil {
-		return Resealed{}, err
+		return ResealResult{}, err
 	}
 	n, err := db.Reseal(ctx, seal.NewBox(next))
 	if err != nil {
-		return Resealed{}, err
+		return ResealResult{}, err
 	}
 	if cfg.MasterKey != "" {
-		return Resealed{Secrets: n, KeyFile: file,
-			Switch: "put the key in " + file + " into PARLEY_MASTER_KEY, then delete the file"}, nil
+		return ResealResult{Secrets: n, KeyFile: file,
+			NextStep: "put the key in " + file + " into PARLEY_MASTER_KEY, then delete the file"}, nil
 	}
 	if err := os.Rename(file, cfg.KeyFile()); err != nil {
-		return Resealed{}, err
+		return ResealResult{}, err
 	}
-	return Resealed{Secrets: n, KeyFile: cfg.KeyFile()}, nil
+	return ResealResult{Secrets: n, KeyFile: cfg.KeyFile()}, nil
 }
 
 // finishReseal takes up a reseal that was interrupted between the database and

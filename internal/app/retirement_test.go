@@ -7,9 +7,9 @@ import (
 	"parley/internal/config"
 )
 
-// TestTheEndOfVersion3 sets its dates: version 3 ends, the others stay.
-func TestTheEndOfVersion3(t *testing.T) {
-	s := start(t, func(c *config.Config) {
+// TestVersion3_AfterSunset sets its dates: version 3 ends, the others stay.
+func TestVersion3_AfterSunset(t *testing.T) {
+	s := startServer(t, func(c *config.Config) {
 		for text, date := range map[string]*config.Date{"2025-01-31": &c.V3DeprecationDate, "2026-01-31": &c.V3SunsetDate} {
 			if err := date.UnmarshalText([]byte(text)); err != nil {
 				t.Fatal(err)

@@ -22,21 +22,21 @@ import (
 	"parley/internal/refusal"
 )
 
-// routes are the parts of the one handler.
-type routes struct{ v3, v4, v5, join, manage, rtc, docs, page http.Handler }
+// routeHandlers are the parts of the one handler.
+type routeHandlers struct{ v3, v4, v5, join, manage, rtc, docs, page http.Handler }
 
 // routes decides by the path which part answers. It is no http.ServeMux: that
 // one redirects paths that are not clean, and a signature would not survive.
-func (a *App) routes(parts routes, trusted []netip.Prefix) http.Handler {
-	metrics, health := web.ReadOnly(a.guarded(a.metricsHandler())), web.ReadOnly(http.HandlerFunc(a.health))
-	signalling := media.Paths()
+func (a *App) routes(parts routeHandlers, trusted []netip.Prefix) http.Handler {
+	metrics, health := web.ReadOnly(a.requireToken(a.metricsHandler())), web.ReadOnly(http.HandlerFunc(a.health))
+	signalling := media.SignalingPaths()
 	choose := func(path string) (string, http.Handler) {
 		switch {
-		case within(path, "/api/v3"):
+		case hasPathPrefix(path, "/api/v3"):
 			return "v3", parts.v3
-		case within(path, "/api/v4"):
+		case hasPathPrefix(path, "/api/v4"):
 			return "v4", parts.v4
-		case within(path, "/api/v5"):
+		case hasPathPrefix(path, "/api/v5"):
 			return "v5", parts.v5
 		case strings.HasPrefix(path, "/api/join/"):
 			return "join", parts.join
@@ -61,19 +61,19 @@ func (a *App) routes(parts routes, trusted []netip.Prefix) http.Handler {
 		part.ServeHTTP(w, r)
 	})
 	if strings.HasPrefix(a.baseURL, "https://") {
-		all = web.HTTPSOnly(all)
+		all = web.WithHSTS(all)
 	}
-	return web.Wrap(all, trusted, a.log, func(w http.ResponseWriter, r *http.Request) {
-		if within(r.URL.Path, "/api/v5") {
-			v5.Fail(w, r)
+	return web.Middleware(all, trusted, a.log, func(w http.ResponseWriter, r *http.Request) {
+		if hasPathPrefix(r.URL.Path, "/api/v5") {
+			v5.WriteInternalError(w, r)
 			return
 		}
-		web.JSON(w, http.StatusInternalServerError, plainError{Error: "internal error"})
+		web.WriteJSON(w, http.StatusInternalServerError, plainError{Error: "internal error"})
 	})
 }
 
-// within reports whether a path is a folder or lies in it.
-func within(path, folder string) bool {
+// hasPathPrefix reports whether a path is a folder or lies in it.
+func hasPathPrefix(path, folder string) bool {
 	rest, ok := strings.CutPrefix(path, folder)
 	return ok && (rest == "" || rest[0] == '/')
 }
@@ -83,7 +83,7 @@ type plainError struct {
 }
 
 func noSuchAPI(w http.ResponseWriter, _ *http.Request) {
-	web.JSON(w, http.StatusNotFound, plainError{Error: "there is no such version of the API"})
+	web.WriteJSON(w, http.StatusNotFound, plainError{Error: "there is no such version of the API"})
 }
 
 // health answers 200 when the database answers and no write failed lately for
@@ -103,7 +103,7 @@ func (a *App) health(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
 	note("database", a.db.Ping(ctx))
-	if err := a.db.Writable(); err != nil && report["database"] == "ok" {
+	if err := a.db.RecentWriteError(); err != nil && report["database"] == "ok" {
 		note("database", err)
 		report["database"] = "read_only"
 	}
@@ -131,15 +131,15 @@ func (a *App) health(w http.ResponseWriter, r *http.Request) {
 // readOnly is web.ReadOnly, for the files in which web is the built page.
 func readOnly(next http.Handler) http.Handler { return web.ReadOnly(next) }
 
-// guarded asks for a management token.
-func (a *App) guarded(next http.Handler) http.Handler {
+// requireToken asks for a management token.
+func (a *App) requireToken(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if !ok {
 			token = ""
 		}
 		if _, err := a.tokens.Authenticate(r.Context(), token); err != nil {
-			f := fault.From(manage.TooManyFailures(r, a.failures, err))
+			f := fault.From(manage.LimitFailures(r, a.failures, err))
 			web.LogError(r, f.Err)
 			status := http.StatusServiceUnavailable
 			switch f.Kind {
@@ -150,7 +150,7 @@ func (a *App) guarded(next http.Handler) http.Handler {
 				status = http.StatusTooManyRequests
 				w.Header().Set("Retry-After", strconv.Itoa(max(1, int((f.RetryAfter+time.Second-1)/time.Second))))
 			}
-			web.JSON(w, status, plainError{Error: f.Message})
+			web.WriteJSON(w, status, plainError{Error: f.Message})
 			return
 		}
 		next.ServeHTTP(w, r)

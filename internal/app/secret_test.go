@@ -20,20 +20,20 @@ import (
 	"parley/internal/config"
 )
 
-// secretRun calls everything there is, and knows every secret that was made on
+// secretTracker calls everything there is, and knows every secret that was made on
 // the way and the answers that may show it.
-type secretRun struct {
+type secretTracker struct {
 	*server
-	answers map[string]string   // what was answered to which call
-	secrets map[string][]string // a secret → the answers that may show it
+	responses map[string]string   // what was answered to which call
+	secrets   map[string][]string // a secret → the answers that may show it
 }
 
-// TestNoSecretIsTold makes every secret the service has, uses each where it
+// TestSecrets_NotExposed makes every secret the service has, uses each where it
 // belongs and where it does not, and looks for all of them: in every answer but
 // the one that makes it, in the log, the metrics, the diagnostics and every
 // file of the data directory, as they are and in the usual disguises.
-func TestNoSecretIsTold(t *testing.T) {
-	s := &secretRun{server: start(t, func(c *config.Config) { c.LegacyV3KeyHeader = true }), answers: map[string]string{}, secrets: map[string][]string{}}
+func TestSecrets_NotExposed(t *testing.T) {
+	s := &secretTracker{server: startServer(t, func(c *config.Config) { c.LegacyV3KeyHeader = true }), responses: map[string]string{}, secrets: map[string][]string{}}
 	for _, secret := range []string{s.APIKey, s.GatewaySecret, s.ProjectSecret, s.AdminToken} {
 		s.secrets[secret] = nil
 	}
@@ -54,14 +54,14 @@ func TestNoSecretIsTold(t *testing.T) {
 	s.readGateway()
 	s.call("metrics", http.MethodGet, "/metrics", nil, s.bearer())
 	s.call("page", http.MethodGet, "/r/01890000-0000-7000-8000-000000000000", nil, nil)
-	if len(s.secrets) < 16 || len(s.answers) < 40 {
-		t.Errorf("%d secrets and %d answers: are they all collected?", len(s.secrets), len(s.answers))
+	if len(s.secrets) < 16 || len(s.responses) < 40 {
+		t.Errorf("%d secrets and %d answers: are they all collected?", len(s.secrets), len(s.responses))
 	}
 
-	for name, text := range s.answers {
+	for name, text := range s.responses {
 		for secret, makers := range s.secrets {
 			if !slices.Contains(makers, name) {
-				s.absent("the answer to "+name, text, secret)
+				s.assertAbsent("the answer to "+name, text, secret)
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func TestNoSecretIsTold(t *testing.T) {
 }
 
 // scan looks at what the service leaves behind.
-func (s *secretRun) scan(when string) {
+func (s *secretTracker) scan(when string) {
 	s.t.Helper()
 	left := map[string]string{"the log": s.log.String(), "what it greets with": s.out.String()}
 	entries, err := os.ReadDir(s.cfg.DataDir)
@@ -97,14 +97,14 @@ func (s *secretRun) scan(when string) {
 	}
 	for where, text := range left {
 		for secret := range s.secrets {
-			s.absent(where+" "+when, text, secret)
+			s.assertAbsent(where+" "+when, text, secret)
 		}
 	}
 }
 
-// absent looks for a secret as it is, as the bytes it stands for, and written
+// assertAbsent looks for a secret as it is, as the bytes it stands for, and written
 // in hexadecimal or Base64.
-func (s *secretRun) absent(where, text, secret string) {
+func (s *secretTracker) assertAbsent(where, text, secret string) {
 	s.t.Helper()
 	disguises := []string{secret, hex.EncodeToString([]byte(secret)), base64.StdEncoding.EncodeToString([]byte(secret))}
 	if raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_")); err == nil && len(raw) == 32 {
@@ -119,7 +119,7 @@ func (s *secretRun) absent(where, text, secret string) {
 
 // call makes a call and keeps its answer. makes names the fields that the
 // answer may show a new secret in.
-func (s *secretRun) call(name, method, target string, body []byte, header http.Header, makes ...string) map[string]any {
+func (s *secretTracker) call(name, method, target string, body []byte, header http.Header, makes ...string) map[string]any {
 	s.t.Helper()
 	r, err := http.NewRequest(method, s.app.BaseURL()+target, bytes.NewReader(body))
 	if err != nil {
@@ -144,10 +144,10 @@ func (s *secretRun) call(name, method, target string, body []byte, header http.H
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if s.answers[name] != "" {
+	if s.responses[name] != "" {
 		s.t.Fatalf("two calls are named %s", name)
 	}
-	s.answers[name] = string(head) + string(raw)
+	s.responses[name] = string(head) + string(raw)
 	var fields map[string]any
 	_ = json.Unmarshal(raw, &fields)
 	for _, field := range makes {
@@ -163,12 +163,12 @@ func (s *secretRun) call(name, method, target string, body []byte, header http.H
 	return fields
 }
 
-func (s *secretRun) bearer() http.Header {
+func (s *secretTracker) bearer() http.Header {
 	return http.Header{"Authorization": {"Bearer " + s.AdminToken}}
 }
 
-// everywhere are headers that hold each credential where none belongs.
-func (s *secretRun) everywhere(h http.Header) http.Header {
+// misplacedCredentials are headers that hold each credential where none belongs.
+func (s *secretTracker) misplacedCredentials(h http.Header) http.Header {
 	h.Set("Secret-Key", s.GatewaySecret)
 	h.Set("User-Agent", "client "+s.APIKey)
 	h.Set("X-Request-ID", s.ProjectSecret)
@@ -178,9 +178,9 @@ func (s *secretRun) everywhere(h http.Header) http.Header {
 	return h
 }
 
-func (s *secretRun) callOlderVersions() {
+func (s *secretTracker) callOlderVersions() {
 	signed := func(k string, body []byte) http.Header {
-		return s.everywhere(http.Header{"Hash-Signature": {sign.Legacy(k, body)}})
+		return s.misplacedCredentials(http.Header{"Hash-Signature": {sign.Legacy(k, body)}})
 	}
 	room := func(more string) []byte {
 		return fmt.Appendf(nil, `{"project_id":%q,"max_participants":3,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}%s}`, s.ProjectID, more)
@@ -191,8 +191,8 @@ func (s *secretRun) callOlderVersions() {
 	once.Set("Idempotency-Key", "once")
 	s.call("v3 quick", http.MethodPost, quick, body, once, "final_link")
 	s.call("v3 quick again", http.MethodPost, quick, body, once, "final_link")
-	s.call("v3 key alone", http.MethodPost, quick, body, s.everywhere(http.Header{"Key": {s.APIKey}}), "final_link")
-	s.call("v3 refused", http.MethodPost, quick, body, s.everywhere(http.Header{"Key": {s.GatewaySecret}, "Api-Key": {s.ProjectSecret}}))
+	s.call("v3 key alone", http.MethodPost, quick, body, s.misplacedCredentials(http.Header{"Key": {s.APIKey}}), "final_link")
+	s.call("v3 refused", http.MethodPost, quick, body, s.misplacedCredentials(http.Header{"Key": {s.GatewaySecret}, "Api-Key": {s.ProjectSecret}}))
 	bad := room(`,"name":5,"` + s.GatewaySecret + `":1`)
 	s.call("v3 bad fields", http.MethodPost, quick, bad, signed(s.ProjectSecret, bad))
 	s.call("v3 secrets in the query", http.MethodPost, quick+"?key="+s.APIKey+"&secret="+s.GatewaySecret, body, signed("wrong", body))
@@ -207,7 +207,7 @@ func (s *secretRun) callOlderVersions() {
 	s.call("v4 status", http.MethodPut, "/api/v4/projects/update_project_status?project_id="+s.ProjectID, status, signed(s.APIKey, status))
 }
 
-func (s *secretRun) visitRoom() {
+func (s *secretTracker) visitRoom() {
 	body := fmt.Appendf(nil, `{"project_id":%q,"name":"Amina","max_participants":3,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}}`, s.ProjectID)
 	made := s.call("room", http.MethodPost, "/api/v3/rooms/create_quick_audio_room", body, http.Header{"Hash-Signature": {sign.Legacy(s.APIKey, body)}}, "final_link")
 	_, token, _ := strings.Cut(made["final_link"].(string), "#t=")
@@ -215,8 +215,8 @@ func (s *secretRun) visitRoom() {
 	const seatKey = "a-seat-key-that-a-browser-has-made-of-chance"
 	s.secrets[seatKey] = nil
 	visit := fmt.Appendf(nil, `{"name":"Amina","seat_key":%q,"link":%q}`, seatKey, token)
-	s.call("preview", http.MethodPost, path+"preview", visit, s.everywhere(http.Header{}))
-	seat := s.call("seat", http.MethodPost, path+"seats", visit, s.everywhere(http.Header{}), "media_token")
+	s.call("preview", http.MethodPost, path+"preview", visit, s.misplacedCredentials(http.Header{}))
+	seat := s.call("seat", http.MethodPost, path+"seats", visit, s.misplacedCredentials(http.Header{}), "media_token")
 	s.call("wrong link", http.MethodPost, path+"seats", []byte(`{"name":"B","seat_key":"`+seatKey+`2","link":"`+s.ProjectSecret+`"}`), nil)
 	s.call("invitation", http.MethodPost, path+"invitations", []byte(`{"role":"cohost","seat_key":"`+seatKey+`"}`), nil, "link")
 	mediaToken := seat["media_token"].(string)
@@ -227,11 +227,11 @@ func (s *secretRun) visitRoom() {
 	s.call("room, managed", http.MethodGet, fmt.Sprintf("/api/manage/rooms/%s", made["room_id"]), nil, s.bearer())
 }
 
-func (s *secretRun) manageAll() {
+func (s *secretTracker) manageAll() {
 	project := "/api/manage/projects/" + s.ProjectID
 	post := func(name, path, body string, makes ...string) map[string]any {
 		s.t.Helper()
-		return s.call(name, http.MethodPost, path, []byte(body), s.everywhere(s.bearer()), makes...)
+		return s.call(name, http.MethodPost, path, []byte(body), s.misplacedCredentials(s.bearer()), makes...)
 	}
 	post("a project is made", "/api/manage/projects", fmt.Sprintf(`{"organization_id":%q,"name":"Second"}`, s.OrganizationID), "project_secret", "api_key", "gateway_secret")
 	post("a key is rotated", project+"/keys/rotate", `{}`, "api_key", "gateway_secret")
@@ -246,11 +246,11 @@ func (s *secretRun) manageAll() {
 	post("a token is revoked", fmt.Sprintf("/api/manage/tokens/%s/revoke", token["token_id"]), "")
 }
 
-func (s *secretRun) readGateway() {
+func (s *secretTracker) readGateway() {
 	read := func(name, target, secret string) {
 		s.t.Helper()
 		now := sign.FormatTimestamp(time.Now())
-		s.call(name, http.MethodGet, target, nil, s.everywhere(http.Header{"Api-Key": {s.APIKey}, "Timestamp": {now},
+		s.call(name, http.MethodGet, target, nil, s.misplacedCredentials(http.Header{"Api-Key": {s.APIKey}, "Timestamp": {now},
 			"Hash-Signature": {sign.V5(secret, http.MethodGet, target, now, "", nil)}}))
 	}
 	for _, target := range []string{"keys", "usage", "limits", "requests", "requests?limit=0", "keys?key=" + s.GatewaySecret, "nowhere", "openapi.json"} {
@@ -258,12 +258,12 @@ func (s *secretRun) readGateway() {
 	}
 	read("v5, a wrong secret", "/api/v5/keys", s.ProjectSecret)
 	read("v5, a newline in the secret", "/api/v5/keys", s.GatewaySecret+"\n")
-	s.call("v5, unsigned", http.MethodGet, "/api/v5/keys", nil, s.everywhere(http.Header{"Api-Key": {s.APIKey}, "Key": {s.APIKey}}))
+	s.call("v5, unsigned", http.MethodGet, "/api/v5/keys", nil, s.misplacedCredentials(http.Header{"Api-Key": {s.APIKey}, "Key": {s.APIKey}}))
 	n := 0
 	eventually(s.t, "the refused calls are listed", func() bool {
 		n++
 		name := fmt.Sprintf("v5 requests, %d", n)
 		read(name, "/api/v5/requests?limit=100", s.GatewaySecret)
-		return strings.Count(s.answers[name], `"bad_signature"`) >= 2
+		return strings.Count(s.responses[name], `"bad_signature"`) >= 2
 	})
 }

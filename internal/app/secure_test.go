@@ -15,13 +15,13 @@ import (
 )
 
 // A database that answers but can write nothing is not healthy.
-func TestHealthOnAFullDisk(t *testing.T) {
+func TestHealth_FullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if runtime.GOOS != "linux" || syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m") != nil {
 		t.Skip("a file system of a few megabytes needs Linux and root")
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
-	s := start(t, func(c *config.Config) { c.DataDir = filepath.Join(dir, "data") })
+	s := startServer(t, func(c *config.Config) { c.DataDir = filepath.Join(dir, "data") })
 	health := func() (int, string) {
 		answer, err := http.Get(s.app.BaseURL() + "/healthz")
 		if err != nil {
@@ -51,8 +51,8 @@ func TestHealthOnAFullDisk(t *testing.T) {
 	}
 }
 
-func TestHealthAndMetricsAreRead(t *testing.T) {
-	s := start(t, func(c *config.Config) { c.MetricsListen = "127.0.0.1:0" })
+func TestHealthAndMetrics_ReadOnly(t *testing.T) {
+	s := startServer(t, func(c *config.Config) { c.MetricsListen = "127.0.0.1:0" })
 	local := "http://" + s.app.listener.Addr().String()
 	for _, url := range []string{local + "/healthz", local + "/metrics", "http://" + s.app.metrics.Addr().String() + "/metrics"} {
 		for _, method := range []string{"POST", "DELETE", "PUT", "OPTIONS"} {
@@ -87,7 +87,7 @@ func TestHealthAndMetricsAreRead(t *testing.T) {
 	}
 	s.app.baseURL = "https://meet.example.org"
 	w := httptest.NewRecorder()
-	s.app.routes(routes{}, nil).ServeHTTP(w, httptest.NewRequest("GET", "/healthz", nil))
+	s.app.routes(routeHandlers{}, nil).ServeHTTP(w, httptest.NewRequest("GET", "/healthz", nil))
 	if got := w.Header().Get("Strict-Transport-Security"); got != "max-age=2592000" {
 		t.Errorf("with an https address: %q", got)
 	}

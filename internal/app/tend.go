@@ -7,15 +7,15 @@ import (
 	"parley/internal/fault"
 )
 
-// tendEvery is how often the work is done that nobody waits for.
-const tendEvery = time.Minute
+// janitorInterval is how often the work is done that nobody waits for.
+const janitorInterval = time.Minute
 
-// tend does, until ctx ends, what keeps the house in order and no answer
+// runJanitor does, until ctx ends, what keeps the house in order and no answer
 // depends on: credentials whose overlap is over are retired and in the end
 // forgotten, and the quick start file is brought up to date if it could not be
 // before.
-func (a *App) tend(ctx context.Context) {
-	tick := time.NewTicker(tendEvery)
+func (a *App) runJanitor(ctx context.Context) {
+	tick := time.NewTicker(janitorInterval)
 	defer tick.Stop()
 	for {
 		if err := a.keys.Sweep(ctx); err != nil && ctx.Err() == nil {
@@ -25,7 +25,7 @@ func (a *App) tend(ctx context.Context) {
 			}
 			level("could not sweep credentials", "error", err)
 		} else if err == nil {
-			a.keepQuickstart(ctx)
+			a.updateQuickstart(ctx)
 		}
 		select {
 		case <-ctx.Done():

@@ -16,12 +16,12 @@ import (
 
 // What a host decides holds for clients that do not obey: on the whole product,
 // with real participants, through the API of the page.
-func TestHostsAreObeyed(t *testing.T) {
-	s := start(t, nil)
+func TestModeration_EnforcedByServer(t *testing.T) {
+	s := startServer(t, nil)
 	ctx := t.Context()
 	id, link := s.createRoom(5, 300)
 	_, token, _ := strings.Cut(link, "#t=")
-	send := func(path, key string, in map[string]any) (int, answer) {
+	send := func(path, key string, in map[string]any) (int, joinResponse) {
 		t.Helper()
 		if in == nil {
 			in = map[string]any{}
@@ -38,7 +38,7 @@ func TestHostsAreObeyed(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = res.Body.Close() }()
-		var out answer
+		var out joinResponse
 		if res.StatusCode != http.StatusNoContent {
 			if err := json.NewDecoder(res.Body).Decode(&out); err != nil {
 				t.Fatal(err)
@@ -46,7 +46,7 @@ func TestHostsAreObeyed(t *testing.T) {
 		}
 		return res.StatusCode, out
 	}
-	enter := func(name, key, link string) (*mediatest.Participant, answer) {
+	enter := func(name, key, link string) (*mediatest.Participant, joinResponse) {
 		t.Helper()
 		status, a := send("/seats", key, map[string]any{"name": name, "link": link})
 		if status != http.StatusOK {
@@ -64,7 +64,7 @@ func TestHostsAreObeyed(t *testing.T) {
 	if err := ben.Publish(ctx, "mic", mediatest.Microphone); err != nil {
 		t.Fatal(err)
 	}
-	if err := amina.AwaitFrom(ctx, guest.Identity, mediatest.Microphone); err != nil {
+	if err := amina.AwaitPacketsFrom(ctx, guest.Identity, mediatest.Microphone); err != nil {
 		t.Fatal(err)
 	}
 	done := func(path, key string, in map[string]any) {
@@ -73,7 +73,7 @@ func TestHostsAreObeyed(t *testing.T) {
 			t.Fatalf("%s: %d %+v", path, status, a)
 		}
 	}
-	of := func(a answer) map[string]any { return map[string]any{"identity": a.Identity} }
+	of := func(a joinResponse) map[string]any { return map[string]any{"identity": a.Identity} }
 	eventually(t, "both are written down", func() bool {
 		who, err := s.app.rooms.Get(ctx, id)
 		return err == nil && who.State == room.Active
@@ -98,16 +98,16 @@ func TestHostsAreObeyed(t *testing.T) {
 	}
 
 	done("/locks", hostKey, locked)
-	eventually(t, "the microphone is taken out", func() bool { return ben.TakenOut("mic") })
+	eventually(t, "the microphone is taken out", func() bool { return ben.Unpublished("mic") })
 	if err := ben.Publish(ctx, "again", mediatest.Microphone); !errors.Is(err, mediatest.ErrNotAllowed) {
 		t.Errorf("a locked microphone: %v", err)
 	}
-	if _, err := amina.AwaitInfo(ctx, func(i room.Info) bool { return i.Locks.Microphone }); err != nil {
+	if _, err := amina.AwaitInfo(ctx, func(i room.Metadata) bool { return i.Locks.Microphone }); err != nil {
 		t.Error(err)
 	}
 	done("/role", hostKey, map[string]any{"identity": guest.Identity, "role": "cohost"})
 	eventually(t, "ben is a co-host", func() bool {
-		seen, there := amina.Sees(guest.Identity)
+		seen, there := amina.RemoteParticipant(guest.Identity)
 		return there && seen.Attributes["role"] == "cohost"
 	})
 	if err := ben.Publish(ctx, "as a co-host", mediatest.Microphone); err != nil {
@@ -124,7 +124,7 @@ func TestHostsAreObeyed(t *testing.T) {
 	keptOut := func() {
 		t.Helper()
 		for name, token := range map[string]string{"the pass": guest.MediaToken, "what the server sent": ben.Token()} {
-			var refused *mediatest.Refused
+			var refused *mediatest.RefusedError
 			if p, err := mediatest.Join(ctx, s.app.BaseURL(), token); !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
 				t.Errorf("%s: %v", name, err)
 				if p != nil {
@@ -147,7 +147,7 @@ func TestHostsAreObeyed(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := s.cfg
-	s = start(t, func(c *config.Config) { *c = cfg })
+	s = startServer(t, func(c *config.Config) { *c = cfg })
 	keptOut()
 	done("/readmit", hostKey, of(guest))
 	enter("Ben", guestKey, "")

@@ -9,10 +9,10 @@ import (
 	"parley/internal/key"
 )
 
-// TestOldKeyInUseIsSeen rotates a key and goes on with the old one on version
+// TestKeyUsage_OldKeyDuringOverlap rotates a key and goes on with the old one on version
 // 3: version 5 tells of it.
-func TestOldKeyInUseIsSeen(t *testing.T) {
-	s := start(t, nil)
+func TestKeyUsage_OldKeyDuringOverlap(t *testing.T) {
+	s := startServer(t, nil)
 	rotated, err := s.app.keys.RotateKey(t.Context(), s.ProjectID, key.Rotation{Overlap: time.Hour})
 	if err != nil {
 		t.Fatal(err)

@@ -14,9 +14,9 @@ func (a *App) wireWebhooks(now func() time.Time) error {
 		return err
 	}
 	sender := post.New(post.Guard{AllowPrivate: a.cfg.WebhookAllowPrivate, Prefixes: prefixes, Hosts: hosts})
-	a.hooks = webhook.NewService(a.db, a.keys, sender, now, newID, a.log)
-	a.rooms.UseWebhooks(a.hooks)
-	a.projects.Tell(a.hooks.ProjectChanged)
-	a.keys.Tell(a.hooks.ProjectChanged)
+	a.webhooks = webhook.NewService(a.db, a.keys, sender, now, newID, a.log)
+	a.rooms.UseWebhooks(a.webhooks)
+	a.projects.SetEventRecorder(a.webhooks.ProjectChanged)
+	a.keys.SetEventRecorder(a.webhooks.ProjectChanged)
 	return nil
 }

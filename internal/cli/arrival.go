@@ -22,22 +22,22 @@ const (
 	headerWebhookReplay    = "webhook-replay"
 )
 
-// arrivalTime is how the moment of an arrival is written.
-const arrivalTime = "2006-01-02T15:04:05.000Z"
+// timestampLayout is how the moment of an arrival is written.
+const timestampLayout = "2006-01-02T15:04:05.000Z"
 
 // maxRemembered is of how many webhooks the ids are kept.
 const maxRemembered = 10_000
 
-// delivery is a webhook as it came.
-type delivery struct {
+// receivedWebhook is a webhook as it came.
+type receivedWebhook struct {
 	header http.Header
 	target string // path and query it came to
 	body   []byte
 	at     time.Time
 }
 
-// arrival is what there is to say of a delivery.
-type arrival struct {
+// webhookReport is what there is to say of a delivery.
+type webhookReport struct {
 	ReceivedAt string `json:"received_at"`
 	Target     string `json:"target"`
 	WebhookID  string `json:"webhook_id"`
@@ -48,7 +48,7 @@ type arrival struct {
 	RoomID     string `json:"room_id"` // empty for an event of the project itself
 
 	Valid      bool  `json:"valid"`
-	Problem    *slip `json:"problem,omitempty"` // why it is not
+	Problem    *hint `json:"problem,omitempty"` // why it is not
 	Signature  int   `json:"signature"`         // which one fits, counted from 1; 0 for none
 	Signatures int   `json:"signatures"`        // how many came: two while the secret is being rotated
 
@@ -78,30 +78,30 @@ type payload struct {
 	} `json:"data"`
 }
 
-// logbook judges deliveries, and remembers those that were valid.
-type logbook struct {
+// webhookVerifier judges deliveries, and remembers those that were valid.
+type webhookVerifier struct {
 	secret  string
 	project string // whose secret it is; empty if that is not known
 
-	times    map[string]int               // by id
-	bodies   map[string][sha256.Size]byte // by id
-	order    []string                     // ids, the oldest first
-	last     map[string]int64             // the highest sequence, by target and room
-	all      int
-	valid    int
-	repeated int
-	gaps     int
+	countByID    map[string]int               // by id
+	bodyHashes   map[string][sha256.Size]byte // by id
+	order        []string                     // ids, the oldest first
+	lastSequence map[string]int64             // the highest sequence, by target and room
+	received     int
+	valid        int
+	duplicates   int
+	gaps         int
 }
 
-func newLogbook(secret, project string) *logbook {
-	return &logbook{secret: secret, project: project, times: map[string]int{}, bodies: map[string][sha256.Size]byte{}, last: map[string]int64{}}
+func newWebhookVerifier(secret, project string) *webhookVerifier {
+	return &webhookVerifier{secret: secret, project: project, countByID: map[string]int{}, bodyHashes: map[string][sha256.Size]byte{}, lastSequence: map[string]int64{}}
 }
 
-// enter judges a delivery and, if it is valid, remembers it: what somebody else
+// record judges a delivery and, if it is valid, remembers it: what somebody else
 // sent must not hide what is missing.
-func (l *logbook) enter(d delivery) arrival {
-	l.all++
-	a := arrival{ReceivedAt: d.at.UTC().Format(arrivalTime), Target: d.target, WebhookID: d.header.Get(headerWebhookID)}
+func (l *webhookVerifier) record(d receivedWebhook) webhookReport {
+	l.received++
+	a := webhookReport{ReceivedAt: d.at.UTC().Format(timestampLayout), Target: d.target, WebhookID: d.header.Get(headerWebhookID)}
 	var p payload
 	if err := json.Unmarshal(d.body, &p); err == nil {
 		a.Type, a.Sequence, a.Previous, a.ProjectID, a.RoomID = p.Type, p.Sequence, p.Previous, p.ProjectID, p.Data.RoomID
@@ -109,22 +109,22 @@ func (l *logbook) enter(d delivery) arrival {
 	} else {
 		a.Body = string(d.body)
 	}
-	a.Signature, a.Signatures, a.Problem = l.check(d, p)
+	a.Signature, a.Signatures, a.Problem = l.checkSignatures(d, p)
 	if a.Valid = a.Problem == nil; !a.Valid {
 		return a
 	}
 	l.valid++
 	l.remember(a.WebhookID, d.body)
-	a.Times = l.times[a.WebhookID]
+	a.Times = l.countByID[a.WebhookID]
 	a.Replay = d.header.Get(headerWebhookReplay) == "true"
 	if a.Times > 1 {
-		l.repeated++
+		l.duplicates++
 	}
 	if a.Replay || a.Times > 1 {
 		return a
 	}
 	lane := a.Target + " " + a.RoomID
-	last, known := l.last[lane]
+	last, known := l.lastSequence[lane]
 	a.Last = last
 	a.Late = known && a.Sequence < last
 	// What went to a target before we listened there is not missing.
@@ -132,92 +132,92 @@ func (l *logbook) enter(d delivery) arrival {
 	if a.Missing {
 		l.gaps++
 	}
-	l.last[lane] = max(last, a.Sequence)
+	l.lastSequence[lane] = max(last, a.Sequence)
 	return a
 }
 
-func (l *logbook) remember(id string, body []byte) {
-	if l.times[id]++; l.times[id] > 1 {
+func (l *webhookVerifier) remember(id string, body []byte) {
+	if l.countByID[id]++; l.countByID[id] > 1 {
 		return
 	}
-	l.bodies[id] = sha256.Sum256(body)
+	l.bodyHashes[id] = sha256.Sum256(body)
 	if l.order = append(l.order, id); len(l.order) > maxRemembered {
-		delete(l.times, l.order[0])
-		delete(l.bodies, l.order[0])
+		delete(l.countByID, l.order[0])
+		delete(l.bodyHashes, l.order[0])
 		l.order = l.order[1:]
 	}
 }
 
-// check says which of the signatures that came fits, how many came, and what is
+// checkSignatures says which of the signatures that came fits, how many came, and what is
 // wrong.
-func (l *logbook) check(d delivery, p payload) (fits, came int, wrong *slip) {
+func (l *webhookVerifier) checkSignatures(d receivedWebhook, p payload) (fits, came int, wrong *hint) {
 	for _, name := range []string{headerWebhookID, headerWebhookTimestamp, headerWebhookSignature} {
 		if d.header.Get(name) == "" {
-			return 0, 0, &slip{"header_missing", "the header " + name + " is missing"}
+			return 0, 0, &hint{"header_missing", "the header " + name + " is missing"}
 		}
 	}
 	signatures := strings.Fields(d.header.Get(headerWebhookSignature))
 	for i, signature := range signatures {
-		switch err := l.verify(d, d.body, signature); {
+		switch err := l.verifySignature(d, d.body, signature); {
 		case err == nil:
-			return i + 1, len(signatures), l.recent(d)
+			return i + 1, len(signatures), l.checkTimestamp(d)
 		case !errors.Is(err, sign.ErrWebhookSignature):
-			return 0, len(signatures), &slip{"header_malformed", "a header is not as it was sent: " + err.Error()}
+			return 0, len(signatures), &hint{"header_malformed", "a header is not as it was sent: " + err.Error()}
 		}
 	}
-	return 0, len(signatures), l.explain(d, p, signatures)
+	return 0, len(signatures), l.explainMismatch(d, p, signatures)
 }
 
-func (l *logbook) verify(d delivery, body []byte, signature string) error {
+func (l *webhookVerifier) verifySignature(d receivedWebhook, body []byte, signature string) error {
 	return sign.VerifyWebhook([]string{l.secret}, d.header.Get(headerWebhookID), d.header.Get(headerWebhookTimestamp), body, signature)
 }
 
-// recent says what is wrong with the time of a delivery whose signature fits.
-func (l *logbook) recent(d delivery) *slip {
+// checkTimestamp says what is wrong with the time of a delivery whose signature fits.
+func (l *webhookVerifier) checkTimestamp(d receivedWebhook) *hint {
 	bound := int(sign.DefaultSkew.Seconds())
 	check := sign.CheckTimestamp(d.header.Get(headerWebhookTimestamp), d.at, sign.DefaultSkew)
 	switch check.Freshness {
 	case sign.Behind:
-		return &slip{"timestamp_behind", fmt.Sprintf("the signature fits, but webhook-timestamp is %d s behind this clock, and %d s are taken: it was held up or is sent again by somebody, or a clock is wrong", -check.SkewSeconds, bound)}
+		return &hint{"timestamp_behind", fmt.Sprintf("the signature fits, but webhook-timestamp is %d s behind this clock, and %d s are taken: it was held up or is sent again by somebody, or a clock is wrong", -check.SkewSeconds, bound)}
 	case sign.Ahead:
-		return &slip{"timestamp_ahead", fmt.Sprintf("the signature fits, but webhook-timestamp is %d s ahead of this clock, and %d s are taken: a clock is wrong", check.SkewSeconds, bound)}
+		return &hint{"timestamp_ahead", fmt.Sprintf("the signature fits, but webhook-timestamp is %d s ahead of this clock, and %d s are taken: a clock is wrong", check.SkewSeconds, bound)}
 	default:
 		return nil
 	}
 }
 
-// explain looks for the reason why no signature fits. A signature itself tells
+// explainMismatch looks for the reason why no signature fits. A signature itself tells
 // nothing of that.
-func (l *logbook) explain(d delivery, p payload, signatures []string) *slip {
+func (l *webhookVerifier) explainMismatch(d receivedWebhook, p payload, signatures []string) *hint {
 	id := d.header.Get(headerWebhookID)
-	if first, ok := l.bodies[id]; ok && first != sha256.Sum256(d.body) {
-		return &slip{"body_changed", "the body is not that of the first time this webhook came: it was changed on the way"}
+	if first, ok := l.bodyHashes[id]; ok && first != sha256.Sum256(d.body) {
+		return &hint{"body_changed", "the body is not that of the first time this webhook came: it was changed on the way"}
 	}
 	if l.reformatted(d, signatures) {
-		return &slip{"body_reformatted", "the body was written anew on the way: without its white space the signature fits"}
+		return &hint{"body_reformatted", "the body was written anew on the way: without its white space the signature fits"}
 	}
 	switch {
 	case p.ID == "":
-		return &slip{"body_changed", "the body is no event of Parley: it was changed or cut short on the way, or somebody else sends here"}
+		return &hint{"body_changed", "the body is no event of Parley: it was changed or cut short on the way, or somebody else sends here"}
 	case p.ID != id:
-		return &slip{"body_changed", "the header webhook-id and the id in the body differ: one of them was changed on the way"}
+		return &hint{"body_changed", "the header webhook-id and the id in the body differ: one of them was changed on the way"}
 	case l.project != "" && p.ProjectID != l.project:
-		return &slip{"other_project", fmt.Sprintf("it says that it is from project %s, and the secret is that of project %s", plain(p.ProjectID), l.project)}
+		return &hint{"other_project", fmt.Sprintf("it says that it is from project %s, and the secret is that of project %s", sanitizeText(p.ProjectID), l.project)}
 	case l.valid > 0:
-		return &slip{"body_changed", "no signature fits, and the secret has fitted others: the body or a header was changed on the way, unless the secret has been rotated and its overlap has ended"}
+		return &hint{"body_changed", "no signature fits, and the secret has fitted others: the body or a header was changed on the way, unless the secret has been rotated and its overlap has ended"}
 	default:
-		return &slip{"other_secret", "no signature fits: the secret is another project's or not live any more, or the body was changed on the way"}
+		return &hint{"other_secret", "no signature fits: the secret is another project's or not live any more, or the body was changed on the way"}
 	}
 }
 
 // reformatted reports whether white space in the body is all that is wrong.
-func (l *logbook) reformatted(d delivery, signatures []string) bool {
+func (l *webhookVerifier) reformatted(d receivedWebhook, signatures []string) bool {
 	var compact bytes.Buffer
 	if json.Compact(&compact, d.body) != nil {
 		return false
 	}
 	for _, signature := range signatures {
-		if l.verify(d, compact.Bytes(), signature) == nil {
+		if l.verifySignature(d, compact.Bytes(), signature) == nil {
 			return true
 		}
 	}

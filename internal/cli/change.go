@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// changes reads NAME=VALUE texts into the body of a change. One of the
+// parseAssignments reads NAME=VALUE texts into the body of a change. One of the
 // management API's own types says what there is to change and what each value
 // is; a dot leads to what stands inside. Nothing after the = is the default.
-func changes[T any](assignments []string) (map[string]any, error) {
-	known := leaves(reflect.ValueOf(new(T)).Elem())
+func parseAssignments[T any](assignments []string) (map[string]any, error) {
+	known := flattenFields(reflect.ValueOf(new(T)).Elem())
 	out := map[string]any{}
 	for _, a := range assignments {
 		name, text, ok := strings.Cut(a, "=")
@@ -25,7 +25,7 @@ func changes[T any](assignments []string) (map[string]any, error) {
 		if !ok {
 			return nil, usageError{fmt.Errorf("there is no %q to set, only %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))}
 		}
-		value, err := parse(field.Type(), text)
+		value, err := parseValue(field.Type(), text)
 		if err != nil {
 			return nil, usageError{fmt.Errorf("%s must be %w, not %q", name, err, text)}
 		}
@@ -41,8 +41,8 @@ func changes[T any](assignments []string) (map[string]any, error) {
 	return out, nil
 }
 
-// parse reads a value of a type; the error says what the text should have been.
-func parse(t reflect.Type, text string) (any, error) {
+// parseValue reads a value of a type; the error says what the text should have been.
+func parseValue(t reflect.Type, text string) (any, error) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -70,8 +70,8 @@ func parse(t reflect.Type, text string) (any, error) {
 	return n, nil
 }
 
-// shown writes a value as parse reads it; "-" for one that is not set.
-func shown(v reflect.Value) string {
+// formatValue writes a value as parse reads it; "-" for one that is not set.
+func formatValue(v reflect.Value) string {
 	if v.Kind() == reflect.Pointer && !v.IsNil() {
 		v = v.Elem()
 	}
@@ -85,9 +85,9 @@ func shown(v reflect.Value) string {
 	return text
 }
 
-// leaves returns the fields of a generated value by their JSON names, those
+// flattenFields returns the fields of a generated value by their JSON names, those
 // inside others behind a dot.
-func leaves(v reflect.Value) map[string]reflect.Value {
+func flattenFields(v reflect.Value) map[string]reflect.Value {
 	all := map[string]reflect.Value{}
 	for i := range v.NumField() {
 		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
@@ -99,7 +99,7 @@ func leaves(v reflect.Value) map[string]reflect.Value {
 			all[name] = field
 			continue
 		}
-		for inner, value := range leaves(field) {
+		for inner, value := range flattenFields(field) {
 			all[name+"."+inner] = value
 		}
 	}

@@ -105,8 +105,8 @@ func Main(ctx context.Context, args, environ []string, out, errs io.Writer) int 
 	return exitOK
 }
 
-// json prints what a call to the server came to, or passes its error on.
-func (s *streams) json(v any, err error) error {
+// printResult prints what a call to the server came to, or passes its error on.
+func (s *streams) printResult(v any, err error) error {
 	if err != nil {
 		return err
 	}

@@ -93,9 +93,9 @@ func serving(dir string) (app.Quickstart, bool) {
 	return q, answer.StatusCode == http.StatusOK
 }
 
-// readme writes the example of the README that begins with a text to a file,
+// extractReadmeExample writes the example of the README that begins with a text to a file,
 // with the address of the server that runs here.
-func readme(ts *testscript.TestScript, _ bool, args []string) {
+func extractReadmeExample(ts *testscript.TestScript, _ bool, args []string) {
 	raw, err := os.ReadFile(readmePath)
 	ts.Check(err)
 	for _, block := range strings.Split(string(raw), "```sh\n")[1:] {

@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	// maxDelivery is the longest body that is read; those of Parley are far
+	// maxWebhookBody is the longest body that is read; those of Parley are far
 	// shorter.
-	maxDelivery = 1 << 20
+	maxWebhookBody = 1 << 20
 	// maxSecretInput is how much of standard input is read for a secret.
 	maxSecretInput = 4 << 10
 
-	deliveryTime = 15 * time.Second // for a delivery to come in
-	goodbyeTime  = 2 * time.Second  // for those under way when we stop
+	webhookReadTimeout     = 15 * time.Second // for a delivery to come in
+	webhookShutdownTimeout = 2 * time.Second  // for those under way when we stop
 )
 
 type webhookListen struct {
@@ -48,7 +48,7 @@ func (c webhookListen) Run(ctx context.Context, s *streams) error {
 	if c.Status < 200 || c.Status > 599 {
 		return usageError{fmt.Errorf("--status must be 200 to 599, not %d", c.Status)}
 	}
-	secret, q, err := c.secret(os.Stdin)
+	secret, q, err := c.loadSecret(os.Stdin)
 	if err != nil {
 		return err
 	}
@@ -56,9 +56,9 @@ func (c webhookListen) Run(ctx context.Context, s *streams) error {
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)
 	}
-	l := &listening{book: newLogbook(secret, q.ProjectID), command: c, out: s.out}
-	l.greet(s.err, listener.Addr(), q.ProjectID)
-	server := &http.Server{Handler: l, ReadHeaderTimeout: deliveryTime, ReadTimeout: deliveryTime, IdleTimeout: time.Minute,
+	l := &webhookReceiver{verifier: newWebhookVerifier(secret, q.ProjectID), command: c, out: s.out}
+	l.printInstructions(s.err, listener.Addr(), q.ProjectID)
+	server := &http.Server{Handler: l, ReadHeaderTimeout: webhookReadTimeout, ReadTimeout: webhookReadTimeout, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0)}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
@@ -67,17 +67,17 @@ func (c webhookListen) Run(ctx context.Context, s *streams) error {
 		return err
 	case <-ctx.Done():
 	}
-	last, cancel := context.WithTimeout(context.Background(), goodbyeTime)
+	last, cancel := context.WithTimeout(context.Background(), webhookShutdownTimeout)
 	defer cancel()
 	if server.Shutdown(last) != nil {
 		_ = server.Close()
 	}
-	return l.sum(s.err)
+	return l.printSummary(s.err)
 }
 
-// secret returns the project secret. What else is known of its project is in
+// loadSecret returns the project secret. What else is known of its project is in
 // the quick start file, if it comes from there.
-func (c webhookListen) secret(stdin io.Reader) (string, app.Quickstart, error) {
+func (c webhookListen) loadSecret(stdin io.Reader) (string, app.Quickstart, error) {
 	var q app.Quickstart
 	secret := c.ProjectSecret
 	switch secret {
@@ -102,18 +102,18 @@ func (c webhookListen) secret(stdin io.Reader) (string, app.Quickstart, error) {
 	return secret, q, nil
 }
 
-// listening is a receiver at work.
-type listening struct {
+// webhookReceiver is a receiver at work.
+type webhookReceiver struct {
 	command webhookListen
 	out     io.Writer
 
-	mu   sync.Mutex // one delivery after another
-	book *logbook
-	err  error // of printing
+	mu       sync.Mutex // one delivery after another
+	verifier *webhookVerifier
+	err      error // of printing
 }
 
-// greet says what to do next.
-func (l *listening) greet(w io.Writer, where net.Addr, project string) {
+// printInstructions says what to do next.
+func (l *webhookReceiver) printInstructions(w io.Writer, where net.Addr, project string) {
 	address := where.String()
 	if a, err := netip.ParseAddrPort(address); err == nil && a.Addr().IsUnspecified() {
 		address = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), a.Port()).String()
@@ -131,20 +131,20 @@ func (l *listening) greet(w io.Writer, where net.Addr, project string) {
 }
 
 // ServeHTTP implements http.Handler.
-func (l *listening) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (l *webhookReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
 		http.Error(w, "webhooks come with POST", http.StatusMethodNotAllowed)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxDelivery))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxWebhookBody))
 	if err != nil {
-		l.unread(w, r, err)
+		l.rejectUnreadable(w, r, err)
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	a := l.book.enter(delivery{header: r.Header, target: r.URL.RequestURI(), body: body, at: time.Now()})
+	a := l.verifier.record(receivedWebhook{header: r.Header, target: r.URL.RequestURI(), body: body, at: time.Now()})
 	a.Status = l.command.Status
 	if !a.Valid {
 		a.Status = http.StatusUnauthorized
@@ -157,21 +157,21 @@ func (l *listening) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(a.Status)
 }
 
-// unread tells of a body that could not be read.
-func (l *listening) unread(w http.ResponseWriter, r *http.Request, err error) {
-	status, wrong := http.StatusBadRequest, slip{"body_cut", "the connection ended, or was too slow, before the body did"}
+// rejectUnreadable tells of a body that could not be read.
+func (l *webhookReceiver) rejectUnreadable(w http.ResponseWriter, r *http.Request, err error) {
+	status, wrong := http.StatusBadRequest, hint{"body_cut", "the connection ended, or was too slow, before the body did"}
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
-		status, wrong = http.StatusRequestEntityTooLarge, slip{"body_too_large", fmt.Sprintf("the body has more than %d bytes, and Parley's have far fewer", large.Limit)}
+		status, wrong = http.StatusRequestEntityTooLarge, hint{"body_too_large", fmt.Sprintf("the body has more than %d bytes, and Parley's have far fewer", large.Limit)}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.book.all++
-	l.print(arrival{ReceivedAt: time.Now().UTC().Format(arrivalTime), Target: r.URL.RequestURI(), WebhookID: r.Header.Get(headerWebhookID), Problem: &wrong, Status: status})
+	l.verifier.received++
+	l.print(webhookReport{ReceivedAt: time.Now().UTC().Format(timestampLayout), Target: r.URL.RequestURI(), WebhookID: r.Header.Get(headerWebhookID), Problem: &wrong, Status: status})
 	http.Error(w, wrong.Message, status)
 }
 
-func (l *listening) print(a arrival) {
+func (l *webhookReceiver) print(a webhookReport) {
 	write := func() error {
 		_, err := io.WriteString(l.out, a.String())
 		return err
@@ -184,27 +184,27 @@ func (l *listening) print(a arrival) {
 	l.err = errors.Join(l.err, write())
 }
 
-// sum says at the end what there was.
-func (l *listening) sum(w io.Writer) error {
+// printSummary says at the end what there was.
+func (l *webhookReceiver) printSummary(w io.Writer) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b := l.book
-	fmt.Fprintf(w, "%s, %d verified, %d of them again; %s.\n", count(b.all, "webhook came", "webhooks came"), b.valid, b.repeated,
-		count(b.gaps, "gap", "gaps"))
+	b := l.verifier
+	fmt.Fprintf(w, "%s, %d verified, %d of them again; %s.\n", pluralize(b.received, "webhook came", "webhooks came"), b.valid, b.duplicates,
+		pluralize(b.gaps, "gap", "gaps"))
 	return l.err
 }
 
 // String is an arrival for people: a line, and one more for each thing they
 // should know.
-func (a arrival) String() string {
+func (a webhookReport) String() string {
 	var out strings.Builder
 	kind := a.Type
 	if kind == "" {
 		kind = "no event"
 	}
-	fmt.Fprintf(&out, "%s  %s  sequence %d, after %d", a.ReceivedAt, plain(kind), a.Sequence, a.Previous)
+	fmt.Fprintf(&out, "%s  %s  sequence %d, after %d", a.ReceivedAt, sanitizeText(kind), a.Sequence, a.Previous)
 	if a.RoomID != "" {
-		fmt.Fprintf(&out, "  room %s", plain(a.RoomID))
+		fmt.Fprintf(&out, "  room %s", sanitizeText(a.RoomID))
 	}
 	if a.Valid {
 		out.WriteString("  verified")
@@ -224,7 +224,7 @@ func (a arrival) String() string {
 	}
 	switch {
 	case a.Replay:
-		say("a replay; it has come %s here", count(a.Times, "time", "times"))
+		say("a replay; it has come %s here", pluralize(a.Times, "time", "times"))
 	case a.Times > 1:
 		say("the same webhook for the %d. time: an answer was not 2xx, or not seen", a.Times)
 	}

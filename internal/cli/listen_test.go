@@ -21,9 +21,9 @@ const (
 	otherSecret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 )
 
-// listen runs the command with a secret from the quick start file and returns
+// startListen runs the command with a secret from the quick start file and returns
 // where it listens, what it prints, and how to end it.
-func listen(t *testing.T, flags ...string) (url string, out *transcript, end func() (status int, errs string)) {
+func startListen(t *testing.T, flags ...string) (url string, out *syncBuffer, end func() (status int, errs string)) {
 	t.Helper()
 	dir := t.TempDir()
 	raw, err := json.Marshal(app.Quickstart{ProjectID: "P", ProjectSecret: oldSecret})
@@ -34,8 +34,8 @@ func listen(t *testing.T, flags ...string) (url string, out *transcript, end fun
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	out = &transcript{}
-	var errs transcript
+	out = &syncBuffer{}
+	var errs syncBuffer
 	ended := make(chan int, 1)
 	go func() {
 		ended <- Main(ctx, append([]string{"webhook", "listen", "--listen", "127.0.0.1:0", "--data-dir", dir}, flags...), nil, out, &errs)
@@ -56,38 +56,38 @@ func listen(t *testing.T, flags ...string) (url string, out *transcript, end fun
 	}
 }
 
-// webhook is one to be sent.
-type webhook struct {
-	id, body string
-	secrets  []string
-	at       time.Duration     // its timestamp, from now
-	set      map[string]string // headers that are not as they should be; empty ones are left out
-	sent     string            // instead of the body that was signed
+// testWebhook is one to be sent.
+type testWebhook struct {
+	id, body        string
+	secrets         []string
+	timestampOffset time.Duration     // its timestamp, from now
+	headerOverrides map[string]string // headers that are not as they should be; empty ones are left out
+	sentBody        string            // instead of the body that was signed
 }
 
-func event(id, room string, sequence, previous int) webhook {
-	return webhook{id: id, secrets: []string{oldSecret},
+func newEvent(id, room string, sequence, previous int) testWebhook {
+	return testWebhook{id: id, secrets: []string{oldSecret},
 		body: fmt.Sprintf(`{"id":%q,"type":"room.opened","sequence":%d,"previous":%d,"project_id":"P","data":{"room_id":%q}}`, id, sequence, previous, room)}
 }
 
-func (w webhook) send(t *testing.T, url string) (status int) {
+func (w testWebhook) send(t *testing.T, url string) (status int) {
 	t.Helper()
-	timestamp := sign.FormatTimestamp(time.Now().Add(w.at))
+	timestamp := sign.FormatTimestamp(time.Now().Add(w.timestampOffset))
 	signature, err := sign.Webhook(w.secrets, w.id, timestamp, []byte(w.body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.sent == "" {
-		w.sent = w.body
+	if w.sentBody == "" {
+		w.sentBody = w.body
 	}
-	q, err := http.NewRequest(http.MethodPost, url, strings.NewReader(w.sent))
+	q, err := http.NewRequest(http.MethodPost, url, strings.NewReader(w.sentBody))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{headerWebhookID: w.id, headerWebhookTimestamp: timestamp, headerWebhookSignature: signature} {
 		q.Header.Set(name, value)
 	}
-	for name, value := range w.set {
+	for name, value := range w.headerOverrides {
 		if q.Header.Set(name, value); value == "" {
 			q.Header.Del(name)
 		}
@@ -100,11 +100,11 @@ func (w webhook) send(t *testing.T, url string) (status int) {
 	return answer.StatusCode
 }
 
-// arrivals reads what was printed as JSON lines.
-func arrivals(t *testing.T, out *transcript) (all []arrival) {
+// readReports reads what was printed as JSON lines.
+func readReports(t *testing.T, out *syncBuffer) (all []webhookReport) {
 	t.Helper()
 	for line := range strings.Lines(out.String()) {
-		var a arrival
+		var a webhookReport
 		if err := json.Unmarshal([]byte(line), &a); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
@@ -114,40 +114,43 @@ func arrivals(t *testing.T, out *transcript) (all []arrival) {
 }
 
 // What is wrong with a webhook is said, and it is refused.
-func TestListenSaysWhy(t *testing.T) {
+func TestWebhookListen_ReportsProblem(t *testing.T) {
 	t.Parallel()
-	url, out, end := listen(t, "--json")
-	with := func(change func(*webhook)) webhook {
-		w := event("e1", "r", 1, 0)
+	url, out, end := startListen(t, "--json")
+	with := func(change func(*testWebhook)) testWebhook {
+		w := newEvent("e1", "r", 1, 0)
 		change(&w)
 		return w
 	}
-	tampered := strings.Replace(event("e1", "r", 1, 0).body, "opened", "opener", 1)
+	tampered := strings.Replace(newEvent("e1", "r", 1, 0).body, "opened", "opener", 1)
 	for i, tc := range []struct {
-		webhook
+		testWebhook
 		problem string
 	}{
-		{with(func(w *webhook) { w.secrets = []string{otherSecret} }), "other_secret"},
-		{with(func(w *webhook) { w.sent = tampered }), "other_secret"}, // nothing has fitted yet: it can be either
-		{event("e0", "r", 1, 0), ""},
-		{with(func(w *webhook) { w.sent = tampered }), "body_changed"},
-		{with(func(w *webhook) { w.secrets = []string{otherSecret, oldSecret} }), ""},
-		{with(func(w *webhook) { w.sent = tampered }), "body_changed"},
-		{with(func(w *webhook) { w.sent = strings.ReplaceAll(w.body, ",", ", ") + "\n" }), "body_changed"}, // not as the first time
-		{with(func(w *webhook) { *w = event("e2", "r", 2, 1); w.sent = strings.ReplaceAll(w.body, ",", ", ") + "\n" }), "body_reformatted"},
-		{with(func(w *webhook) { *w = event("e2", "r", 2, 1); w.sent = w.body[:20] }), "body_changed"},
-		{with(func(w *webhook) {
-			*w = event("e3", "r", 3, 2)
+		{with(func(w *testWebhook) { w.secrets = []string{otherSecret} }), "other_secret"},
+		{with(func(w *testWebhook) { w.sentBody = tampered }), "other_secret"}, // nothing has fitted yet: it can be either
+		{newEvent("e0", "r", 1, 0), ""},
+		{with(func(w *testWebhook) { w.sentBody = tampered }), "body_changed"},
+		{with(func(w *testWebhook) { w.secrets = []string{otherSecret, oldSecret} }), ""},
+		{with(func(w *testWebhook) { w.sentBody = tampered }), "body_changed"},
+		{with(func(w *testWebhook) { w.sentBody = strings.ReplaceAll(w.body, ",", ", ") + "\n" }), "body_changed"}, // not as the first time
+		{with(func(w *testWebhook) {
+			*w = newEvent("e2", "r", 2, 1)
+			w.sentBody = strings.ReplaceAll(w.body, ",", ", ") + "\n"
+		}), "body_reformatted"},
+		{with(func(w *testWebhook) { *w = newEvent("e2", "r", 2, 1); w.sentBody = w.body[:20] }), "body_changed"},
+		{with(func(w *testWebhook) {
+			*w = newEvent("e3", "r", 3, 2)
 			w.body, w.secrets = strings.Replace(w.body, `"P"`, `"Q"`, 1), []string{otherSecret}
 		}), "other_project"},
-		{with(func(w *webhook) { w.set = map[string]string{headerWebhookID: "e4"} }), "body_changed"},
-		{with(func(w *webhook) { w.set = map[string]string{headerWebhookID: ""} }), "header_missing"},
-		{with(func(w *webhook) { w.set = map[string]string{headerWebhookTimestamp: ""} }), "header_missing"},
-		{with(func(w *webhook) { w.set = map[string]string{headerWebhookSignature: ""} }), "header_missing"},
-		{with(func(w *webhook) { w.set = map[string]string{headerWebhookTimestamp: "soon"} }), "header_malformed"},
-		{with(func(w *webhook) { w.at = -time.Hour }), "timestamp_behind"},
-		{with(func(w *webhook) { w.at = time.Hour }), "timestamp_ahead"},
-		{with(func(w *webhook) { w.sent = strings.Repeat("x", maxDelivery+1) }), "body_too_large"},
+		{with(func(w *testWebhook) { w.headerOverrides = map[string]string{headerWebhookID: "e4"} }), "body_changed"},
+		{with(func(w *testWebhook) { w.headerOverrides = map[string]string{headerWebhookID: ""} }), "header_missing"},
+		{with(func(w *testWebhook) { w.headerOverrides = map[string]string{headerWebhookTimestamp: ""} }), "header_missing"},
+		{with(func(w *testWebhook) { w.headerOverrides = map[string]string{headerWebhookSignature: ""} }), "header_missing"},
+		{with(func(w *testWebhook) { w.headerOverrides = map[string]string{headerWebhookTimestamp: "soon"} }), "header_malformed"},
+		{with(func(w *testWebhook) { w.timestampOffset = -time.Hour }), "timestamp_behind"},
+		{with(func(w *testWebhook) { w.timestampOffset = time.Hour }), "timestamp_ahead"},
+		{with(func(w *testWebhook) { w.sentBody = strings.Repeat("x", maxWebhookBody+1) }), "body_too_large"},
 	} {
 		want := http.StatusUnauthorized
 		switch tc.problem {
@@ -159,7 +162,7 @@ func TestListenSaysWhy(t *testing.T) {
 		if status := tc.send(t, url); status != want {
 			t.Errorf("%d: answered %d", i, status)
 		}
-		all := arrivals(t, out)
+		all := readReports(t, out)
 		a := all[len(all)-1]
 		code := ""
 		if a.Problem != nil {
@@ -176,15 +179,15 @@ func TestListenSaysWhy(t *testing.T) {
 
 // What is missing, comes again, is replayed or comes in the wrong order is
 // marked, for each room and path by itself.
-func TestListenKeepsCount(t *testing.T) {
+func TestWebhookListen_TracksSequence(t *testing.T) {
 	t.Parallel()
-	url, out, end := listen(t, "--status", "500", "--json")
+	url, out, end := startListen(t, "--status", "500", "--json")
 	replay := map[string]string{headerWebhookReplay: "true"}
-	again := event("a1", "r", 2, 1)
-	again.set = replay
-	unseen := event("a3", "r", 4, 3)
-	unseen.set = replay
-	stranger := event("a9", "r", 90, 6)
+	again := newEvent("a1", "r", 2, 1)
+	again.headerOverrides = replay
+	unseen := newEvent("a3", "r", 4, 3)
+	unseen.headerOverrides = replay
+	stranger := newEvent("a9", "r", 90, 6)
 	stranger.secrets = []string{otherSecret}
 	type mark struct {
 		times                 int
@@ -192,25 +195,25 @@ func TestListenKeepsCount(t *testing.T) {
 		last                  int64
 	}
 	for i, tc := range []struct {
-		webhook
+		testWebhook
 		path string
 		want mark
 	}{
-		{event("a1", "r", 2, 1), "", mark{times: 1}}, // what came before is not ours to miss
-		{event("a1", "r", 2, 1), "", mark{times: 2}},
-		{event("b1", "other", 1, 0), "", mark{times: 1}},
-		{event("a2", "r", 3, 2), "", mark{times: 1, last: 2}},
-		{event("a5", "r", 6, 5), "", mark{times: 1, missing: true, last: 3}},
+		{newEvent("a1", "r", 2, 1), "", mark{times: 1}}, // what came before is not ours to miss
+		{newEvent("a1", "r", 2, 1), "", mark{times: 2}},
+		{newEvent("b1", "other", 1, 0), "", mark{times: 1}},
+		{newEvent("a2", "r", 3, 2), "", mark{times: 1, last: 2}},
+		{newEvent("a5", "r", 6, 5), "", mark{times: 1, missing: true, last: 3}},
 		{unseen, "", mark{times: 1, replay: true}},
 		{again, "", mark{times: 3, replay: true}},
 		{stranger, "", mark{}},
-		{event("a6", "r", 7, 6), "", mark{times: 1, last: 6}},
-		{event("a4", "r", 5, 4), "", mark{times: 1, late: true, last: 7}},
-		{event("c1", "r", 9, 8), "elsewhere?x=1", mark{times: 1}},
-		{event("p1", "", 3, 2), "", mark{times: 1}},
+		{newEvent("a6", "r", 7, 6), "", mark{times: 1, last: 6}},
+		{newEvent("a4", "r", 5, 4), "", mark{times: 1, late: true, last: 7}},
+		{newEvent("c1", "r", 9, 8), "elsewhere?x=1", mark{times: 1}},
+		{newEvent("p1", "", 3, 2), "", mark{times: 1}},
 	} {
 		status := tc.send(t, url+tc.path)
-		all := arrivals(t, out)
+		all := readReports(t, out)
 		a := all[len(all)-1]
 		if got := (mark{a.Times, a.Replay, a.Missing, a.Late, a.Last}); got != tc.want || a.Target != "/"+tc.path || string(a.Payload) != tc.body {
 			t.Errorf("%d: %+v, want %+v; %+v", i, got, tc.want, a)
@@ -226,15 +229,15 @@ func TestListenKeepsCount(t *testing.T) {
 }
 
 // For people it says the same in words, and nothing that moves their cursor.
-func TestListenInWords(t *testing.T) {
+func TestWebhookListen_TextOutput(t *testing.T) {
 	t.Parallel()
-	url, out, end := listen(t)
-	both := event("e1", "r1", 1, 0)
+	url, out, end := startListen(t)
+	both := newEvent("e1", "r1", 1, 0)
 	both.secrets = []string{otherSecret, oldSecret}
 	both.send(t, url)
 	both.send(t, url)
-	event("e4", "r1", 4, 3).send(t, url)
-	stranger := event("e5", "r1", 5, 4)
+	newEvent("e4", "r1", 4, 3).send(t, url)
+	stranger := newEvent("e5", "r1", 5, 4)
 	stranger.secrets = []string{otherSecret}
 	stranger.body = strings.Replace(stranger.body, "room.opened", `\u001b[2J`, 1)
 	stranger.send(t, url)

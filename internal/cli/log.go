@@ -13,27 +13,27 @@ import (
 // Log lines of a busy server share a write: one for each costs as much as
 // the line itself. A line waits that long at most.
 const (
-	logPause = 10 * time.Millisecond
-	logFull  = 64 << 10 // bytes that are written at once
+	logFlushInterval = 10 * time.Millisecond
+	logBufferSize    = 64 << 10 // bytes that are written at once
 )
 
 func newLogger(c config.Config, w *logWriter) *slog.Logger {
 	options := &slog.HandlerOptions{Level: c.Level()}
 	if c.LogFormat == config.LogFormatJSON {
-		return slog.New(promptHandler{slog.NewJSONHandler(w, options), w})
+		return slog.New(flushOnWarnHandler{slog.NewJSONHandler(w, options), w})
 	}
-	return slog.New(promptHandler{slog.NewTextHandler(w, options), w})
+	return slog.New(flushOnWarnHandler{slog.NewTextHandler(w, options), w})
 }
 
-// promptHandler writes at once what an operator has to know, and with it all
+// flushOnWarnHandler writes at once what an operator has to know, and with it all
 // that led to it.
-type promptHandler struct {
+type flushOnWarnHandler struct {
 	slog.Handler
 	w *logWriter
 }
 
 // Handle implements slog.Handler.
-func (h promptHandler) Handle(ctx context.Context, r slog.Record) error {
+func (h flushOnWarnHandler) Handle(ctx context.Context, r slog.Record) error {
 	err := h.Handler.Handle(ctx, r)
 	if r.Level >= slog.LevelWarn {
 		h.w.flush()
@@ -42,21 +42,21 @@ func (h promptHandler) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // WithAttrs implements slog.Handler.
-func (h promptHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return promptHandler{h.Handler.WithAttrs(attrs), h.w}
+func (h flushOnWarnHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return flushOnWarnHandler{h.Handler.WithAttrs(attrs), h.w}
 }
 
 // WithGroup implements slog.Handler.
-func (h promptHandler) WithGroup(name string) slog.Handler {
-	return promptHandler{h.Handler.WithGroup(name), h.w}
+func (h flushOnWarnHandler) WithGroup(name string) slog.Handler {
+	return flushOnWarnHandler{h.Handler.WithGroup(name), h.w}
 }
 
 // logWriter gathers what is written and passes it on a moment later.
 type logWriter struct {
-	to io.Writer
+	out io.Writer
 
 	mu      sync.Mutex
-	waiting []byte
+	pending []byte
 	timer   *time.Timer // runs while something waits; nil before the first line
 }
 
@@ -64,16 +64,16 @@ type logWriter struct {
 func (w *logWriter) Write(line []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	first := len(w.waiting) == 0
-	w.waiting = append(w.waiting, line...)
+	first := len(w.pending) == 0
+	w.pending = append(w.pending, line...)
 	switch {
-	case len(w.waiting) >= logFull:
-		w.pass()
+	case len(w.pending) >= logBufferSize:
+		w.flushLocked()
 	case !first: // the timer runs
 	case w.timer == nil:
-		w.timer = time.AfterFunc(logPause, w.flush)
+		w.timer = time.AfterFunc(logFlushInterval, w.flush)
 	default:
-		w.timer.Reset(logPause)
+		w.timer.Reset(logFlushInterval)
 	}
 	return len(line), nil
 }
@@ -82,12 +82,12 @@ func (w *logWriter) Write(line []byte) (int, error) {
 func (w *logWriter) flush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pass()
+	w.flushLocked()
 }
 
-func (w *logWriter) pass() {
-	if len(w.waiting) > 0 {
-		_, _ = w.to.Write(w.waiting)
-		w.waiting = w.waiting[:0]
+func (w *logWriter) flushLocked() {
+	if len(w.pending) > 0 {
+		_, _ = w.out.Write(w.pending)
+		w.pending = w.pending[:0]
 	}
 }

@@ -11,59 +11,59 @@ import (
 	"parley/internal/config"
 )
 
-// writes is what came to a log, one element for each write.
-type writes struct{ each []string }
+// writeRecorder is what came to a log, one element for each write.
+type writeRecorder struct{ calls []string }
 
-func (w *writes) Write(p []byte) (int, error) {
-	w.each = append(w.each, string(p))
+func (w *writeRecorder) Write(p []byte) (int, error) {
+	w.calls = append(w.calls, string(p))
 	return len(p), nil
 }
 
-func TestLogLinesShareAWrite(t *testing.T) {
+func TestLogWriter_BatchesLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var got writes
-		lines := &logWriter{to: &got}
+		var got writeRecorder
+		lines := &logWriter{out: &got}
 		log := newLogger(config.Config{LogFormat: config.LogFormatJSON}, lines).With("a", 1).WithGroup("g")
 		for range 2 {
 			log.Info("one")
 			log.Info("two")
-			if len(got.each) != 0 {
-				t.Fatalf("written at once: %q", got.each)
+			if len(got.calls) != 0 {
+				t.Fatalf("written at once: %q", got.calls)
 			}
-			time.Sleep(logPause)
+			time.Sleep(logFlushInterval)
 			synctest.Wait()
-			if len(got.each) != 1 || strings.Count(got.each[0], "\n") != 2 {
-				t.Fatalf("after a pause: %q", got.each)
+			if len(got.calls) != 1 || strings.Count(got.calls[0], "\n") != 2 {
+				t.Fatalf("after a pause: %q", got.calls)
 			}
-			got.each = nil
+			got.calls = nil
 		}
 		log.Info("before")
 		log.Warn("at once")
-		if len(got.each) != 1 || !strings.Contains(got.each[0], "before") || !strings.Contains(got.each[0], "at once") {
-			t.Fatalf("a warning waited: %q", got.each)
+		if len(got.calls) != 1 || !strings.Contains(got.calls[0], "before") || !strings.Contains(got.calls[0], "at once") {
+			t.Fatalf("a warning waited: %q", got.calls)
 		}
 		log.Info("last")
 		lines.flush()
-		if len(got.each) != 2 || !strings.Contains(got.each[1], "last") {
-			t.Fatalf("flushed: %q", got.each)
+		if len(got.calls) != 2 || !strings.Contains(got.calls[1], "last") {
+			t.Fatalf("flushed: %q", got.calls)
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if len(got.each) != 2 {
-			t.Fatalf("nothing waited: %q", got.each)
+		if len(got.calls) != 2 {
+			t.Fatalf("nothing waited: %q", got.calls)
 		}
 	})
 }
 
 // However much is written in a moment, little of it is held.
-func TestLogHoldsLittle(t *testing.T) {
+func TestLogWriter_BoundedBuffer(t *testing.T) {
 	var out bytes.Buffer
-	lines := &logWriter{to: &out}
+	lines := &logWriter{out: &out}
 	log := slog.New(slog.NewTextHandler(lines, nil))
 	for range 1000 {
 		log.Info(strings.Repeat("x", 1000))
-		if len(lines.waiting) >= logFull {
-			t.Fatalf("%d bytes wait", len(lines.waiting))
+		if len(lines.pending) >= logBufferSize {
+			t.Fatalf("%d bytes wait", len(lines.pending))
 		}
 	}
 	lines.flush()

@@ -25,8 +25,8 @@ type manager struct {
 	JSON    bool   `name:"json" help:"Print JSON."`
 }
 
-// fill takes what was not given from the quick start file, where there is one.
-func (m *manager) fill() error {
+// applyQuickstart takes what was not given from the quick start file, where there is one.
+func (m *manager) applyQuickstart() error {
 	if m.URL != "" && m.Token != "" {
 		return nil
 	}
@@ -48,11 +48,11 @@ func (m *manager) fill() error {
 	return nil
 }
 
-// call asks the management API for one thing. What the server refuses is an
+// callManagement asks the management API for one thing. What the server refuses is an
 // error in its words.
-func call[T any](ctx context.Context, m manager, method, path string, body any) (T, error) {
+func callManagement[T any](ctx context.Context, m manager, method, path string, body any) (T, error) {
 	var out T
-	if err := m.fill(); err != nil {
+	if err := m.applyQuickstart(); err != nil {
 		return out, err
 	}
 	r, err := m.request(ctx, method, path, body)
@@ -72,7 +72,7 @@ func call[T any](ctx context.Context, m manager, method, path string, body any) 
 		return out, fmt.Errorf("the answer from %s broke off: %w", m.URL, err)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return out, refusal(m, answer, raw)
+		return out, responseError(m, answer, raw)
 	}
 	if err := json.Unmarshal(raw, &out); err != nil {
 		return out, fmt.Errorf("what answered at %s is no Parley: %w", m.URL, err)
@@ -107,7 +107,7 @@ func (m manager) request(ctx context.Context, method, path string, body any) (*h
 	return r, nil
 }
 
-func refusal(m manager, answer *http.Response, raw []byte) error {
+func responseError(m manager, answer *http.Response, raw []byte) error {
 	var told manage.Refusal
 	if json.Unmarshal(raw, &told) != nil || told.Error.Message == "" {
 		return fmt.Errorf("what answered at %s is no Parley of this version: %s", m.URL, answer.Status)
@@ -122,8 +122,8 @@ func refusal(m manager, answer *http.Response, raw []byte) error {
 	return fmt.Errorf("%s", message)
 }
 
-// path puts ids into a path of the management API.
-func path(format string, ids ...string) string {
+// apiPath puts ids into a path of the management API.
+func apiPath(format string, ids ...string) string {
 	escaped := make([]any, len(ids))
 	for i, id := range ids {
 		escaped[i] = url.PathEscape(id)

@@ -22,11 +22,11 @@ type orgCreate struct {
 
 // Run implements the command.
 func (c orgCreate) Run(ctx context.Context, s *streams) error {
-	o, err := call[manage.Organization](ctx, c.manager, "POST", "/organizations", manage.NewOrganization{Name: c.Name, Billing: manage.Billing(c.Billing)})
+	o, err := callManagement[manage.Organization](ctx, c.manager, "POST", "/organizations", manage.NewOrganization{Name: c.Name, Billing: manage.Billing(c.Billing)})
 	if err != nil || c.JSON {
-		return s.json(o, err)
+		return s.printResult(o, err)
 	}
-	_, err = fmt.Fprintf(s.out, "Created organization %s %s, billing %s.\n", o.OrganizationId, quoted(o.Name), o.Billing)
+	_, err = fmt.Fprintf(s.out, "Created organization %s %s, billing %s.\n", o.OrganizationId, quoteName(o.Name), o.Billing)
 	return err
 }
 
@@ -34,15 +34,15 @@ type orgList struct{ manager }
 
 // Run implements the command.
 func (c orgList) Run(ctx context.Context, s *streams) error {
-	list, err := call[manage.OrganizationList](ctx, c.manager, "GET", "/organizations", nil)
+	list, err := callManagement[manage.OrganizationList](ctx, c.manager, "GET", "/organizations", nil)
 	if err != nil || c.JSON {
-		return s.json(list.Organizations, err)
+		return s.printResult(list.Organizations, err)
 	}
 	var rows [][]string
 	for _, o := range list.Organizations {
-		rows = append(rows, []string{o.OrganizationId, o.Name, string(o.Billing), o.Plan, strings.TrimSpace(o.UnitPrice + " " + o.Currency), at(&o.CreatedAt)})
+		rows = append(rows, []string{o.OrganizationId, o.Name, string(o.Billing), o.Plan, strings.TrimSpace(o.UnitPrice + " " + o.Currency), formatTime(&o.CreatedAt)})
 	}
-	return table(s.out, []string{"ORGANIZATION", "NAME", "BILLING", "PLAN", "UNIT PRICE", "CREATED"}, rows)
+	return printTable(s.out, []string{"ORGANIZATION", "NAME", "BILLING", "PLAN", "UNIT PRICE", "CREATED"}, rows)
 }
 
 type orgSet struct {
@@ -53,15 +53,15 @@ type orgSet struct {
 
 // Run implements the command.
 func (c orgSet) Run(ctx context.Context, s *streams) error {
-	q, err := changes[manage.OrganizationChanges](c.Changes)
+	q, err := parseAssignments[manage.OrganizationChanges](c.Changes)
 	if err != nil {
 		return err
 	}
-	o, err := call[manage.Organization](ctx, c.manager, "PATCH", path("/organizations/%s", c.ID), q)
+	o, err := callManagement[manage.Organization](ctx, c.manager, "PATCH", apiPath("/organizations/%s", c.ID), q)
 	if err != nil || c.JSON {
-		return s.json(o, err)
+		return s.printResult(o, err)
 	}
 	fmt.Fprintf(s.out, "Changed organization %s. It is now\n", o.OrganizationId)
-	return fields(s.out, "  name", o.Name, "  billing", string(o.Billing),
+	return printFields(s.out, "  name", o.Name, "  billing", string(o.Billing),
 		"  plan", o.Plan, "  currency", o.Currency, "  unit price", o.UnitPrice)
 }

@@ -30,12 +30,12 @@ type projectCreate struct {
 
 // Run implements the command.
 func (c projectCreate) Run(ctx context.Context, s *streams) error {
-	p, err := call[manage.NewProjectWithSecrets](ctx, c.manager, "POST", "/projects", manage.NewProject{OrganizationId: c.Org, Name: c.Name})
+	p, err := callManagement[manage.NewProjectWithSecrets](ctx, c.manager, "POST", "/projects", manage.NewProject{OrganizationId: c.Org, Name: c.Name})
 	if err != nil || c.JSON {
-		return s.json(p, err)
+		return s.printResult(p, err)
 	}
-	fmt.Fprintf(s.out, "Created project %s %s in organization %s.\n\n", p.ProjectId, quoted(p.Name), p.OrganizationId)
-	if err := fields(s.out, "  project secret", p.ProjectSecret, "  API key", p.ApiKey, "  Gateway secret", p.GatewaySecret); err != nil {
+	fmt.Fprintf(s.out, "Created project %s %s in organization %s.\n\n", p.ProjectId, quoteName(p.Name), p.OrganizationId)
+	if err := printFields(s.out, "  project secret", p.ProjectSecret, "  API key", p.ApiKey, "  Gateway secret", p.GatewaySecret); err != nil {
 		return err
 	}
 	_, err = fmt.Fprint(s.out, "\nThey are shown here and never again: keep them now.\n")
@@ -53,18 +53,18 @@ func (c projectList) Run(ctx context.Context, s *streams) error {
 	if c.Org != "" {
 		query = "?" + url.Values{"organization_id": {c.Org}}.Encode()
 	}
-	list, err := call[manage.ProjectList](ctx, c.manager, "GET", "/projects"+query, nil)
+	list, err := callManagement[manage.ProjectList](ctx, c.manager, "GET", "/projects"+query, nil)
 	if err != nil || c.JSON {
-		return s.json(list.Projects, err)
+		return s.printResult(list.Projects, err)
 	}
 	var rows [][]string
 	for _, p := range list.Projects {
-		rows = append(rows, []string{p.ProjectId, p.Name, status(p), p.OrganizationId, at(&p.CreatedAt)})
+		rows = append(rows, []string{p.ProjectId, p.Name, projectStatus(p), p.OrganizationId, formatTime(&p.CreatedAt)})
 	}
-	return table(s.out, []string{"PROJECT", "NAME", "STATUS", "ORGANIZATION", "CREATED"}, rows)
+	return printTable(s.out, []string{"PROJECT", "NAME", "STATUS", "ORGANIZATION", "CREATED"}, rows)
 }
 
-func status(p manage.Project) string {
+func projectStatus(p manage.Project) string {
 	if p.Suspended {
 		return string(p.Status) + ", suspended"
 	}
@@ -78,21 +78,21 @@ type projectShow struct {
 
 // Run implements the command.
 func (c projectShow) Run(ctx context.Context, s *streams) error {
-	p, err := call[manage.Project](ctx, c.manager, "GET", path("/projects/%s", c.ID), nil)
+	p, err := callManagement[manage.Project](ctx, c.manager, "GET", apiPath("/projects/%s", c.ID), nil)
 	if err != nil || c.JSON {
-		return s.json(p, err)
+		return s.printResult(p, err)
 	}
 	return showProject(s, p)
 }
 
 func showProject(s *streams, p manage.Project) error {
-	pairs := []string{"project", p.ProjectId, "name", p.Name, "organization", p.OrganizationId, "status", status(p),
-		"suspended since", at(p.SuspendedAt), "created", at(&p.CreatedAt), "earlier project secret works until", at(p.SecretOverlapEndsAt)}
-	settings := leaves(reflect.ValueOf(p.Settings))
+	pairs := []string{"project", p.ProjectId, "name", p.Name, "organization", p.OrganizationId, "status", projectStatus(p),
+		"suspended since", formatTime(p.SuspendedAt), "created", formatTime(&p.CreatedAt), "earlier project secret works until", formatTime(p.SecretOverlapEndsAt)}
+	settings := flattenFields(reflect.ValueOf(p.Settings))
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		pairs = append(pairs, name, shown(settings[name]))
+		pairs = append(pairs, name, formatValue(settings[name]))
 	}
-	return fields(s.out, pairs...)
+	return printFields(s.out, pairs...)
 }
 
 type projectSet struct {
@@ -103,13 +103,13 @@ type projectSet struct {
 
 // Run implements the command.
 func (c projectSet) Run(ctx context.Context, s *streams) error {
-	q, err := changes[manage.ProjectChanges](c.Changes)
+	q, err := parseAssignments[manage.ProjectChanges](c.Changes)
 	if err != nil {
 		return err
 	}
-	p, err := call[manage.Project](ctx, c.manager, "PATCH", path("/projects/%s", c.ID), q)
+	p, err := callManagement[manage.Project](ctx, c.manager, "PATCH", apiPath("/projects/%s", c.ID), q)
 	if err != nil || c.JSON {
-		return s.json(p, err)
+		return s.printResult(p, err)
 	}
 	fmt.Fprint(s.out, "Changed, and in force now. Rooms that exist keep their empty timeout, features and locks.\n\n")
 	return showProject(s, p)
@@ -123,11 +123,11 @@ type projectSuspend struct {
 
 // Run implements the command.
 func (c projectSuspend) Run(ctx context.Context, s *streams) error {
-	p, err := call[manage.Project](ctx, c.manager, "POST", path("/projects/%s/suspend", c.ID), manage.Suspension{EndRooms: &c.EndRooms})
+	p, err := callManagement[manage.Project](ctx, c.manager, "POST", apiPath("/projects/%s/suspend", c.ID), manage.Suspension{EndRooms: &c.EndRooms})
 	if err != nil || c.JSON {
-		return s.json(p, err)
+		return s.printResult(p, err)
 	}
-	fmt.Fprintf(s.out, "Project %s %s is suspended since %s: its calls and joins are refused.\n", p.ProjectId, quoted(p.Name), at(p.SuspendedAt))
+	fmt.Fprintf(s.out, "Project %s %s is suspended since %s: its calls and joins are refused.\n", p.ProjectId, quoteName(p.Name), formatTime(p.SuspendedAt))
 	if !c.EndRooms {
 		_, err = fmt.Fprintln(s.out, "Running rooms go on to their end; --end-rooms ends them now.")
 		return err
@@ -136,7 +136,7 @@ func (c projectSuspend) Run(ctx context.Context, s *streams) error {
 	if p.RoomsEnded != nil {
 		ended = *p.RoomsEnded
 	}
-	_, err = fmt.Fprintf(s.out, "%s ended.\n", count(ended, "running room was", "running rooms were"))
+	_, err = fmt.Fprintf(s.out, "%s ended.\n", pluralize(ended, "running room was", "running rooms were"))
 	return err
 }
 
@@ -147,10 +147,10 @@ type projectResume struct {
 
 // Run implements the command.
 func (c projectResume) Run(ctx context.Context, s *streams) error {
-	p, err := call[manage.Project](ctx, c.manager, "POST", path("/projects/%s/resume", c.ID), nil)
+	p, err := callManagement[manage.Project](ctx, c.manager, "POST", apiPath("/projects/%s/resume", c.ID), nil)
 	if err != nil || c.JSON {
-		return s.json(p, err)
+		return s.printResult(p, err)
 	}
-	_, err = fmt.Fprintf(s.out, "Project %s %s is not suspended; its status is %s.\n", p.ProjectId, quoted(p.Name), p.Status)
+	_, err = fmt.Fprintf(s.out, "Project %s %s is not suspended; its status is %s.\n", p.ProjectId, quoteName(p.Name), p.Status)
 	return err
 }

@@ -27,8 +27,8 @@ type credentials struct {
 	GatewaySecret string `name:"gateway-secret" env:"PARLEY_GATEWAY_SECRET" placeholder:"SECRET" help:"Signs version 5, and the routes that run a meeting."`
 }
 
-// fill takes what was not given from the quick start file, where there is one.
-func (c *credentials) fill() error {
+// applyQuickstart takes what was not given from the quick start file, where there is one.
+func (c *credentials) applyQuickstart() error {
 	q, err := app.ReadQuickstart(c.DataDir)
 	if os.IsNotExist(err) {
 		err = nil
@@ -51,16 +51,16 @@ func (c *credentials) fill() error {
 
 type requestCommand struct {
 	credentials
-	Method string `arg:"" help:"GET, POST or PUT."`
-	Target string `arg:"" help:"Path and query, such as /api/v5/keys."`
-	Body   string `help:"JSON, or @FILE. Without a project_id in it, the project's own is added."`
-	Once   string `name:"idempotency-key" placeholder:"KEY" help:"Makes a creation happen once."`
-	JSON   bool   `name:"json" help:"Print the answer's status, headers and body as JSON."`
+	Method         string `arg:"" help:"GET, POST or PUT."`
+	Target         string `arg:"" help:"Path and query, such as /api/v5/keys."`
+	Body           string `help:"JSON, or @FILE. Without a project_id in it, the project's own is added."`
+	IdempotencyKey string `name:"idempotency-key" placeholder:"KEY" help:"Makes a creation happen once."`
+	JSON           bool   `name:"json" help:"Print the answer's status, headers and body as JSON."`
 }
 
 // Run implements the command.
 func (c requestCommand) Run(ctx context.Context, s *streams) error {
-	if err := c.fill(); err != nil {
+	if err := c.applyQuickstart(); err != nil {
 		return err
 	}
 	if c.URL == "" {
@@ -69,7 +69,7 @@ func (c requestCommand) Run(ctx context.Context, s *streams) error {
 	if !strings.HasPrefix(c.Target, "/") {
 		return usageError{fmt.Errorf("the target must begin with /, such as /api/v5/keys")}
 	}
-	request, err := c.build(ctx)
+	request, err := c.buildRequest(ctx)
 	if err != nil {
 		return err
 	}
@@ -111,15 +111,15 @@ func (c requestCommand) print(s *streams, answer *http.Response, body []byte) er
 	return printJSON(s.out, out)
 }
 
-// build makes the signed request. The URL is taken apart by hand, so that the
+// buildRequest makes the signed request. The URL is taken apart by hand, so that the
 // target goes out, and is signed, exactly as it was given.
-func (c requestCommand) build(ctx context.Context) (*http.Request, error) {
+func (c requestCommand) buildRequest(ctx context.Context) (*http.Request, error) {
 	body, err := readBody(c.Body)
 	if err != nil {
 		return nil, err
 	}
 	method := strings.ToUpper(c.Method)
-	gateway := timed(c.Target)
+	gateway := usesV5Profile(c.Target)
 	if !gateway {
 		body = addProjectID(body, c.ProjectID)
 	}
@@ -137,14 +137,14 @@ func (c requestCommand) build(ctx context.Context) (*http.Request, error) {
 	if len(body) > 0 {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	if c.Once != "" {
-		r.Header.Set("Idempotency-Key", c.Once)
+	if c.IdempotencyKey != "" {
+		r.Header.Set("Idempotency-Key", c.IdempotencyKey)
 	}
 	if gateway {
 		if c.APIKey == "" || c.GatewaySecret == "" {
 			return nil, usageError{fmt.Errorf("this route needs --api-key and --gateway-secret")}
 		}
-		timestamp, once := sign.FormatTimestamp(time.Now()), c.Once
+		timestamp, once := sign.FormatTimestamp(time.Now()), c.IdempotencyKey
 		if method == http.MethodGet {
 			once = "" // what only reads is signed without
 		}

@@ -32,14 +32,14 @@ func (c roomList) Run(ctx context.Context, s *streams) error {
 	}
 	rooms, err := c.fetch(ctx)
 	if err != nil || c.JSON {
-		return s.json(rooms, err)
+		return s.printResult(rooms, err)
 	}
 	var rows [][]string
 	for _, r := range rooms {
 		rows = append(rows, []string{r.RoomId, string(r.RoomType), string(r.State), string(r.EndReason), r.Title,
-			fmt.Sprintf("%d/%d", r.Participants, r.MaxParticipants), at(&r.CreatedAt), r.ProjectId})
+			fmt.Sprintf("%d/%d", r.Participants, r.MaxParticipants), formatTime(&r.CreatedAt), r.ProjectId})
 	}
-	return table(s.out, []string{"ROOM", "TYPE", "STATE", "END REASON", "TITLE", "IN", "CREATED", "PROJECT"}, rows)
+	return printTable(s.out, []string{"ROOM", "TYPE", "STATE", "END REASON", "TITLE", "IN", "CREATED", "PROJECT"}, rows)
 }
 
 // fetch follows the pages to their end, or to the limit.
@@ -53,7 +53,7 @@ func (c roomList) fetch(ctx context.Context) ([]manage.Room, error) {
 		q.Set("state", c.State)
 	}
 	for {
-		page, err := call[manage.RoomList](ctx, c.manager, "GET", "/rooms?"+q.Encode(), nil)
+		page, err := callManagement[manage.RoomList](ctx, c.manager, "GET", "/rooms?"+q.Encode(), nil)
 		if err != nil {
 			return nil, err
 		}
@@ -75,14 +75,14 @@ type roomShow struct {
 
 // Run implements the command.
 func (c roomShow) Run(ctx context.Context, s *streams) error {
-	r, err := call[manage.Room](ctx, c.manager, "GET", path("/rooms/%s", c.ID), nil)
+	r, err := callManagement[manage.Room](ctx, c.manager, "GET", apiPath("/rooms/%s", c.ID), nil)
 	if err != nil || c.JSON {
-		return s.json(r, err)
+		return s.printResult(r, err)
 	}
-	return fields(s.out, "room", r.RoomId, "title", r.Title, "project", r.ProjectId, "client_room_id", r.ClientRoomId,
+	return printFields(s.out, "room", r.RoomId, "title", r.Title, "project", r.ProjectId, "client_room_id", r.ClientRoomId,
 		"type", string(r.RoomType), "state", string(r.State), "end reason", string(r.EndReason),
 		"participants", fmt.Sprintf("%d of at most %d", r.Participants, r.MaxParticipants),
-		"created", at(&r.CreatedAt), "opens", at(r.StartAt), "opened", at(r.OpenedAt), "started", at(r.StartedAt), "ended", at(r.EndedAt))
+		"created", formatTime(&r.CreatedAt), "opens", formatTime(r.StartAt), "opened", formatTime(r.OpenedAt), "started", formatTime(r.StartedAt), "ended", formatTime(r.EndedAt))
 }
 
 type roomEnd struct {
@@ -92,11 +92,11 @@ type roomEnd struct {
 
 // Run implements the command.
 func (c roomEnd) Run(ctx context.Context, s *streams) error {
-	r, err := call[manage.Room](ctx, c.manager, "POST", path("/rooms/%s/end", c.ID), nil)
+	r, err := callManagement[manage.Room](ctx, c.manager, "POST", apiPath("/rooms/%s/end", c.ID), nil)
 	if err != nil || c.JSON {
-		return s.json(r, err)
+		return s.printResult(r, err)
 	}
-	what := fmt.Sprintf("%s room %s %s of project %s", r.RoomType, r.RoomId, quoted(r.Title), r.ProjectId)
+	what := fmt.Sprintf("%s room %s %s of project %s", r.RoomType, r.RoomId, quoteName(r.Title), r.ProjectId)
 	if r.State == manage.RoomStateCancelled {
 		_, err = fmt.Fprintf(s.out, "Cancelled %s, which had not opened yet.\n", what)
 		return err
@@ -105,6 +105,6 @@ func (c roomEnd) Run(ctx context.Context, s *streams) error {
 	if r.ParticipantsSentOut != nil {
 		out = *r.ParticipantsSentOut
 	}
-	_, err = fmt.Fprintf(s.out, "Ended %s; %s in it.\n", what, count(out, "person was", "people were"))
+	_, err = fmt.Fprintf(s.out, "Ended %s; %s in it.\n", what, pluralize(out, "person was", "people were"))
 	return err
 }

@@ -9,13 +9,13 @@ import (
 	"parley/internal/config"
 )
 
-// rotation is how a credential is rotated.
-type rotation struct {
+// rotationFlags is how a credential is rotated.
+type rotationFlags struct {
 	Overlap config.Duration `default:"24h" help:"How long the old one keeps working, 0 to 7d; 0 ends it at once."`
 	Force   bool            `help:"During an overlap, revoke what overlaps and rotate all the same."`
 }
 
-func (r rotation) wire() (manage.Rotation, error) {
+func (r rotationFlags) toRequest() (manage.Rotation, error) {
 	overlap := r.Overlap.Std()
 	if overlap%time.Second != 0 {
 		return manage.Rotation{}, usageError{fmt.Errorf("--overlap must be whole seconds, not %s", overlap)}
@@ -24,35 +24,35 @@ func (r rotation) wire() (manage.Rotation, error) {
 	return manage.Rotation{Overlap: &seconds, Force: &r.Force}, nil
 }
 
-// old says what becomes of the old one.
-func (r rotation) old(what string, ends time.Time) string {
+// oldCredentialNote says what becomes of the old one.
+func (r rotationFlags) oldCredentialNote(what string, ends time.Time) string {
 	if r.Overlap == 0 {
 		return "The old " + what + " stopped working now.\n"
 	}
-	return "The old " + what + " works until " + until(ends) + ".\n"
+	return "The old " + what + " works until " + formatDeadline(ends) + ".\n"
 }
 
 type projectRotateSecret struct {
 	manager
-	rotation
+	rotationFlags
 	ID string `arg:"" help:"The project."`
 }
 
 // Run implements the command.
 func (c projectRotateSecret) Run(ctx context.Context, s *streams) error {
-	q, err := c.wire()
+	q, err := c.toRequest()
 	if err != nil {
 		return err
 	}
-	made, err := call[manage.RotatedSecret](ctx, c.manager, "POST", path("/projects/%s/rotate-secret", c.ID), q)
+	made, err := callManagement[manage.RotatedSecret](ctx, c.manager, "POST", apiPath("/projects/%s/rotate-secret", c.ID), q)
 	if err != nil || c.JSON {
-		return s.json(made, err)
+		return s.printResult(made, err)
 	}
 	fmt.Fprintf(s.out, "Made a new project secret for project %s.\n\n", made.ProjectId)
-	if err := fields(s.out, "  project secret", made.ProjectSecret); err != nil {
+	if err := printFields(s.out, "  project secret", made.ProjectSecret); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "\nIt is shown here and never again: keep it now.\n%s", c.old("project secret", made.OverlapEndsAt))
+	_, err = fmt.Fprintf(s.out, "\nIt is shown here and never again: keep it now.\n%s", c.oldCredentialNote("project secret", made.OverlapEndsAt))
 	return err
 }
 
@@ -63,11 +63,11 @@ type projectRevoke struct {
 
 // Run implements the command.
 func (c projectRevoke) Run(ctx context.Context, s *streams) error {
-	p, err := call[manage.Project](ctx, c.manager, "POST", path("/projects/%s/revoke-secret-overlap", c.ID), nil)
+	p, err := callManagement[manage.Project](ctx, c.manager, "POST", apiPath("/projects/%s/revoke-secret-overlap", c.ID), nil)
 	if err != nil || c.JSON {
-		return s.json(p, err)
+		return s.printResult(p, err)
 	}
-	_, err = fmt.Fprintf(s.out, "The earlier project secret of project %s %s no longer works; the current one does.\n", p.ProjectId, quoted(p.Name))
+	_, err = fmt.Fprintf(s.out, "The earlier project secret of project %s %s no longer works; the current one does.\n", p.ProjectId, quoteName(p.Name))
 	return err
 }
 
@@ -84,9 +84,9 @@ type keyList struct {
 
 // Run implements the command.
 func (c keyList) Run(ctx context.Context, s *streams) error {
-	list, err := call[manage.KeyList](ctx, c.manager, "GET", path("/projects/%s/keys", c.ID), nil)
+	list, err := callManagement[manage.KeyList](ctx, c.manager, "GET", apiPath("/projects/%s/keys", c.ID), nil)
 	if err != nil || c.JSON {
-		return s.json(list.Keys, err)
+		return s.printResult(list.Keys, err)
 	}
 	return showKeys(s, list.Keys)
 }
@@ -94,32 +94,32 @@ func (c keyList) Run(ctx context.Context, s *streams) error {
 func showKeys(s *streams, keys []manage.Key) error {
 	var rows [][]string
 	for _, k := range keys {
-		rows = append(rows, []string{k.ApiKey, string(k.Status), at(&k.CreatedAt), at(k.OverlapEndsAt)})
+		rows = append(rows, []string{k.ApiKey, string(k.Status), formatTime(&k.CreatedAt), formatTime(k.OverlapEndsAt)})
 	}
-	return table(s.out, []string{"API KEY", "STATUS", "CREATED", "WORKS UNTIL"}, rows)
+	return printTable(s.out, []string{"API KEY", "STATUS", "CREATED", "WORKS UNTIL"}, rows)
 }
 
 type keyRotate struct {
 	manager
-	rotation
+	rotationFlags
 	ID string `arg:"" name:"project_id" help:"The project."`
 }
 
 // Run implements the command.
 func (c keyRotate) Run(ctx context.Context, s *streams) error {
-	q, err := c.wire()
+	q, err := c.toRequest()
 	if err != nil {
 		return err
 	}
-	made, err := call[manage.RotatedKey](ctx, c.manager, "POST", path("/projects/%s/keys/rotate", c.ID), q)
+	made, err := callManagement[manage.RotatedKey](ctx, c.manager, "POST", apiPath("/projects/%s/keys/rotate", c.ID), q)
 	if err != nil || c.JSON {
-		return s.json(made, err)
+		return s.printResult(made, err)
 	}
 	fmt.Fprintf(s.out, "Made a new API key and Gateway secret for project %s.\n\n", made.ProjectId)
-	if err := fields(s.out, "  API key", made.ApiKey, "  Gateway secret", made.GatewaySecret); err != nil {
+	if err := printFields(s.out, "  API key", made.ApiKey, "  Gateway secret", made.GatewaySecret); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "\nThey are shown here and never again: keep them now.\n%s", c.old("pair", made.OverlapEndsAt))
+	_, err = fmt.Fprintf(s.out, "\nThey are shown here and never again: keep them now.\n%s", c.oldCredentialNote("pair", made.OverlapEndsAt))
 	return err
 }
 
@@ -130,9 +130,9 @@ type keyRevoke struct {
 
 // Run implements the command.
 func (c keyRevoke) Run(ctx context.Context, s *streams) error {
-	list, err := call[manage.KeyList](ctx, c.manager, "POST", path("/projects/%s/keys/revoke-overlap", c.ID), nil)
+	list, err := callManagement[manage.KeyList](ctx, c.manager, "POST", apiPath("/projects/%s/keys/revoke-overlap", c.ID), nil)
 	if err != nil || c.JSON {
-		return s.json(list.Keys, err)
+		return s.printResult(list.Keys, err)
 	}
 	fmt.Fprintf(s.out, "The earlier API key of project %s no longer works. Live now:\n\n", c.ID)
 	return showKeys(s, list.Keys)

@@ -21,14 +21,14 @@ import (
 // scriptCommands are what our scripts say besides testscript's own words.
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"healthy":    healthy,
-	"readme":     readme,
+	"readme":     extractReadmeExample,
 	"examples":   examples,
 	"shape":      shape,
 	"field":      field,
 	"quickstart": quickstart,
 	"revoke-all": revokeAll,
 	"free-port":  freePort,
-	"until":      untilItDoes,
+	"until":      retryUntilSuccess,
 }
 
 // shape holds the last standard output to the names of a JSON object, or of
@@ -85,8 +85,8 @@ func freePort(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], port)
 }
 
-// untilItDoes runs a program again and again, until it succeeds.
-func untilItDoes(ts *testscript.TestScript, _ bool, args []string) {
+// retryUntilSuccess runs a program again and again, until it succeeds.
+func retryUntilSuccess(ts *testscript.TestScript, _ bool, args []string) {
 	if !eventually(func() bool { return ts.Exec(args[0], args[1:]...) == nil }) {
 		ts.Fatalf("%q never succeeded", args)
 	}

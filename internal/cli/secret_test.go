@@ -13,18 +13,18 @@ import (
 	"parley/internal/app"
 )
 
-// TestNoSecretInClear runs every command against a server that logs all it
+// TestCommands_NoSecretExposed runs every command against a server that logs all it
 // can, collects each secret that was ever made, and looks for them where they
 // must not be: in the answers of commands that make none, in the log, and in
 // the files of the data directory.
-func TestNoSecretInClear(t *testing.T) {
+func TestCommands_NoSecretExposed(t *testing.T) {
 	dir := t.TempDir()
 	port, err := freeUDPPort()
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	var log, greeting transcript
+	var log, greeting syncBuffer
 	stopped := make(chan int, 1)
 	go func() {
 		stopped <- Main(ctx, []string{"serve", "--no-supervise", "--demo", "--data-dir", dir, "--listen", "127.0.0.1:0", "--rtc-udp-port", fmt.Sprint(port), "--log-level", "debug"}, nil, &greeting, &log)
@@ -169,21 +169,21 @@ func awaitQuickstart(t *testing.T, dir string) app.Quickstart {
 	return q
 }
 
-// transcript is a text that may be read while it is written.
-type transcript struct {
+// syncBuffer is a text that may be read while it is written.
+type syncBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
 // Write implements io.Writer.
-func (b *transcript) Write(p []byte) (int, error) {
+func (b *syncBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.Write(p)
 }
 
 // String implements fmt.Stringer.
-func (b *transcript) String() string {
+func (b *syncBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.String()

@@ -29,14 +29,14 @@ func (c serveCommand) Run(ctx context.Context, s *streams) error {
 	if c.Supervise && service == nil {
 		return c.supervise(ctx, s)
 	}
-	lines := &logWriter{to: s.err}
+	lines := &logWriter{out: s.err}
 	defer lines.flush()
 	log := newLogger(c.Config, lines)
 	if service.Restarts() > 0 {
 		// All this was said, and the rooms made, at the first start.
 		s.out, c.Demo = io.Discard, false
 	} else {
-		for _, name := range config.UnknownEnv(s.environ, supervise.Variable) {
+		for _, name := range config.UnknownEnv(s.environ, supervise.EnvVar) {
 			log.Warn("this environment variable means nothing to Parley", "name", name)
 		}
 	}
@@ -45,7 +45,7 @@ func (c serveCommand) Run(ctx context.Context, s *streams) error {
 		// half as often is cheaper, and still far from what a machine has.
 		debug.SetGCPercent(200)
 	}
-	if err := app.PrivateFiles(c.DataDir, log); err != nil {
+	if err := app.MakeFilesPrivate(c.DataDir, log); err != nil {
 		return err
 	}
 	var a *app.App
@@ -62,13 +62,13 @@ func (c serveCommand) Run(ctx context.Context, s *streams) error {
 
 // supervise runs the service as a child process until ctx ends.
 func (c serveCommand) supervise(ctx context.Context, s *streams) error {
-	lines := &logWriter{to: s.err}
+	lines := &logWriter{out: s.err}
 	defer lines.flush()
 	log := newLogger(c.Config, lines)
-	if err := app.PrivateFiles(c.DataDir, log); err != nil {
+	if err := app.MakeFilesPrivate(c.DataDir, log); err != nil {
 		return err
 	}
-	held, err := app.Reserve(ctx, c.Config)
+	held, err := app.AcquireExclusive(ctx, c.Config)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (c serveCommand) supervise(ctx context.Context, s *streams) error {
 	}
 	held.CloseListeners() // the copies stay
 	status, err := supervise.Run(ctx, supervise.Options{Files: files, Log: log, Stopping: func() {
-		held.Stopping()
+		held.MarkStopping()
 		// Whoever connects from now on is refused, and does not wait for
 		// a service that will not come.
 		for _, f := range files[1:] {
@@ -99,7 +99,7 @@ type resealCommand struct {
 
 // Run implements the command.
 func (c resealCommand) Run(ctx context.Context, s *streams) error {
-	if err := app.PrivateFiles(c.DataDir, nil); err != nil {
+	if err := app.MakeFilesPrivate(c.DataDir, nil); err != nil {
 		return err
 	}
 	done, err := app.Reseal(ctx, c.Config)
@@ -110,8 +110,8 @@ func (c resealCommand) Run(ctx context.Context, s *streams) error {
 		return printJSON(s.out, done)
 	}
 	fmt.Fprintf(s.out, "%d secrets are sealed under the new master key in %s.\n", done.Secrets, done.KeyFile)
-	if done.Switch != "" {
-		fmt.Fprintf(s.out, "Now %s.\n", done.Switch)
+	if done.NextStep != "" {
+		fmt.Fprintf(s.out, "Now %s.\n", done.NextStep)
 	}
 	return nil
 }

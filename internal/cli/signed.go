@@ -14,10 +14,10 @@ import (
 	"parley/internal/seal"
 )
 
-// timed reports whether a target's requests are signed with SVC-HMAC-V5-1,
+// usesV5Profile reports whether a target's requests are signed with SVC-HMAC-V5-1,
 // their time included. The others of versions 3 and 4, the creations, the
 // status update and the join event, are signed over their body alone.
-func timed(target string) bool {
+func usesV5Profile(target string) bool {
 	route, _, _ := strings.Cut(target, "?")
 	name := route[strings.LastIndexByte(route, '/')+1:]
 	switch {
@@ -51,14 +51,14 @@ type signedText struct {
 	KeyName string // what the key is, without the key
 	Parts   []part
 
-	key   string
-	timed bool
+	key    string
+	usesV5 bool
 }
 
 const bodyProfile = "Base64 of HMAC-SHA256 over the body alone"
 
-// text says what is signed for a message with these credentials.
-func (m message) text(c credentials) (signedText, error) {
+// buildSignedText says what is signed for a message with these credentials.
+func (m message) buildSignedText(c credentials) (signedText, error) {
 	body, err := readBody(m.Body)
 	if err != nil {
 		return signedText{}, err
@@ -66,10 +66,10 @@ func (m message) text(c credentials) (signedText, error) {
 	if !strings.HasPrefix(m.Target, "/") {
 		return signedText{}, usageError{fmt.Errorf("the target must begin with /, such as /api/v5/keys")}
 	}
-	if !timed(m.Target) {
+	if !usesV5Profile(m.Target) {
 		t := signedText{Profile: bodyProfile, KeyName: "the project secret", key: c.ProjectSecret, Parts: []part{{"body", string(body)}}}
 		if t.key == "" {
-			t.KeyName, t.key = "the API key "+c.shownKey(), c.APIKey
+			t.KeyName, t.key = "the API key "+c.maskedKey(), c.APIKey
 		}
 		if t.key == "" {
 			return signedText{}, usageError{fmt.Errorf("this route needs --project-secret or --api-key")}
@@ -79,21 +79,21 @@ func (m message) text(c credentials) (signedText, error) {
 	if c.GatewaySecret == "" {
 		return signedText{}, usageError{fmt.Errorf("this route needs --gateway-secret")}
 	}
-	t := signedText{Profile: sign.Profile, KeyName: "the Gateway secret", key: c.GatewaySecret, timed: true}
+	t := signedText{Profile: sign.Profile, KeyName: "the Gateway secret", key: c.GatewaySecret, usesV5: true}
 	if c.APIKey != "" {
-		t.KeyName += " of the API key " + c.shownKey()
+		t.KeyName += " of the API key " + c.maskedKey()
 	}
-	t.Parts = six(m.Method, m.Target, m.Timestamp, m.IdempotencyKey, string(body))
+	t.Parts = v5Parts(m.Method, m.Target, m.Timestamp, m.IdempotencyKey, string(body))
 	return t, nil
 }
 
-func six(method, target, timestamp, idempotencyKey, body string) []part {
+func v5Parts(method, target, timestamp, idempotencyKey, body string) []part {
 	return []part{{"profile", sign.Profile}, {"method", strings.ToUpper(method)}, {"target", target},
 		{"timestamp", timestamp}, {"idempotency key", idempotencyKey}, {"body", body}}
 }
 
-// join is the signed text itself.
-func join(parts []part) string {
+// joinParts is the signed text itself.
+func joinParts(parts []part) string {
 	values := make([]string, len(parts))
 	for i, p := range parts {
 		values[i] = p.Value
@@ -113,18 +113,18 @@ func (t signedText) value(name string) string {
 
 // signature is the right one.
 func (t signedText) signature() string {
-	if !t.timed {
+	if !t.usesV5 {
 		return sign.Legacy(t.key, []byte(t.value("body")))
 	}
 	return sign.V5(t.key, t.value("method"), t.value("target"), t.value("timestamp"), t.value("idempotency key"), []byte(t.value("body")))
 }
 
-// shownKey is the API key as lists show it.
-func (c credentials) shownKey() string { return key.APIKey{Key: seal.Secret(c.APIKey)}.Shown() }
+// maskedKey is the API key as lists show it.
+func (c credentials) maskedKey() string { return key.APIKey{Key: seal.Secret(c.APIKey)}.Masked() }
 
 // print shows the text part by part, with what cannot be seen made visible.
 func (t signedText) print(w io.Writer) {
-	if t.timed {
+	if t.usesV5 {
 		fmt.Fprintf(w, "Signed text of %s: six parts, a line feed (␊) between each two\n\n", t.Profile)
 	} else {
 		fmt.Fprintf(w, "Signed text: the body, byte for byte, and nothing else\n\n")
@@ -134,7 +134,7 @@ func (t signedText) print(w io.Writer) {
 		if i == len(t.Parts)-1 {
 			end = ""
 		}
-		shown := visible(p.Value)
+		shown := escapeInvisible(p.Value)
 		if shown == "" {
 			shown = "(empty)"
 		}
@@ -143,9 +143,9 @@ func (t signedText) print(w io.Writer) {
 	fmt.Fprintln(w)
 }
 
-// visible makes seen what a terminal does not show: control characters, spaces
+// escapeInvisible makes seen what a terminal does not show: control characters, spaces
 // at the end, marks without width, bytes that are no text.
-func visible(text string) string {
+func escapeInvisible(text string) string {
 	var out strings.Builder
 	trimmed := len(strings.TrimRight(text, " "))
 	for i := 0; i < len(text); {
@@ -177,18 +177,18 @@ type signCommand struct {
 
 // Run implements the command.
 func (c signCommand) Run(s *streams) error {
-	if err := c.fill(); err != nil {
+	if err := c.applyQuickstart(); err != nil {
 		return err
 	}
 	if c.Timestamp == "" {
 		c.Timestamp = sign.FormatTimestamp(time.Now())
 	}
-	t, err := c.text(c.credentials)
+	t, err := c.buildSignedText(c.credentials)
 	if err != nil {
 		return err
 	}
 	headers := [][2]string{{"hash-signature", t.signature()}}
-	if t.timed {
+	if t.usesV5 {
 		headers = [][2]string{{"timestamp", c.Timestamp}, {"hash-signature", t.signature()}}
 		if c.IdempotencyKey != "" {
 			headers = append(headers, [2]string{"Idempotency-Key", c.IdempotencyKey})
@@ -208,15 +208,15 @@ func (c signCommand) Run(s *streams) error {
 			Parts   []part            `json:"parts"`
 			Text    string            `json:"text"`
 			Headers map[string]string `json:"headers"`
-		}{t.Profile, t.KeyName, t.Parts, join(t.Parts), named})
+		}{t.Profile, t.KeyName, t.Parts, joinParts(t.Parts), named})
 	}
 	t.print(s.out)
 	fmt.Fprintf(s.out, "Signed with %s. Headers to send\n\n", t.KeyName)
-	if t.timed {
-		fmt.Fprintf(s.out, "  api-key: %s (the whole key, not as shortened here)\n", c.shownKey())
+	if t.usesV5 {
+		fmt.Fprintf(s.out, "  api-key: %s (the whole key, not as shortened here)\n", c.maskedKey())
 	}
 	for _, h := range headers {
-		fmt.Fprintf(s.out, "  %s: %s\n", h[0], visible(h[1]))
+		fmt.Fprintf(s.out, "  %s: %s\n", h[0], escapeInvisible(h[1]))
 	}
 	return nil
 }

@@ -11,13 +11,13 @@ import (
 	"parley/internal/config"
 )
 
-// table prints rows under a heading, aligned.
-func table(w io.Writer, heading []string, rows [][]string) error {
+// printTable prints rows under a heading, aligned.
+func printTable(w io.Writer, heading []string, rows [][]string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range append([][]string{heading}, rows...) {
 		cells := make([]string, len(row))
 		for i, cell := range row {
-			if cells[i] = plain(cell); cells[i] == "" {
+			if cells[i] = sanitizeText(cell); cells[i] == "" {
 				cells[i] = "-"
 			}
 		}
@@ -26,20 +26,20 @@ func table(w io.Writer, heading []string, rows [][]string) error {
 	return t.Flush()
 }
 
-// fields prints names and values below each other, aligned; those without a
+// printFields prints names and values below each other, aligned; those without a
 // value are left out.
-func fields(w io.Writer, pairs ...string) error {
+func printFields(w io.Writer, pairs ...string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
-			fmt.Fprintf(t, "%s\t%s\n", pairs[i], plain(pairs[i+1]))
+			fmt.Fprintf(t, "%s\t%s\n", pairs[i], sanitizeText(pairs[i+1]))
 		}
 	}
 	return t.Flush()
 }
 
-// plain keeps what others wrote from moving the cursor of a terminal.
-func plain(text string) string {
+// sanitizeText keeps what others wrote from moving the cursor of a terminal.
+func sanitizeText(text string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) || unicode.Is(unicode.Cf, c) {
 			return '\ufffd'
@@ -48,21 +48,21 @@ func plain(text string) string {
 	}, text)
 }
 
-func quoted(name string) string { return `"` + plain(name) + `"` }
+func quoteName(name string) string { return `"` + sanitizeText(name) + `"` }
 
-func at(t *time.Time) string {
+func formatTime(t *time.Time) string {
 	if t == nil {
 		return ""
 	}
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// until says when, and how long that is from now.
-func until(t time.Time) string {
-	return fmt.Sprintf("%s, in %s", at(&t), config.Duration(time.Until(t).Round(time.Second)))
+// formatDeadline says when, and how long that is from now.
+func formatDeadline(t time.Time) string {
+	return fmt.Sprintf("%s, in %s", formatTime(&t), config.Duration(time.Until(t).Round(time.Second)))
 }
 
-func count(n int, one, many string) string {
+func pluralize(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

@@ -21,12 +21,12 @@ type tokenCreate struct {
 
 // Run implements the command.
 func (c tokenCreate) Run(ctx context.Context, s *streams) error {
-	t, err := call[manage.NewTokenWithSecret](ctx, c.manager, "POST", "/tokens", manage.NewToken{Name: c.Name})
+	t, err := callManagement[manage.NewTokenWithSecret](ctx, c.manager, "POST", "/tokens", manage.NewToken{Name: c.Name})
 	if err != nil || c.JSON {
-		return s.json(t, err)
+		return s.printResult(t, err)
 	}
-	fmt.Fprintf(s.out, "Created management token %s %s.\n\n", t.TokenId, quoted(t.Name))
-	if err := fields(s.out, "  token", t.Token); err != nil {
+	fmt.Fprintf(s.out, "Created management token %s %s.\n\n", t.TokenId, quoteName(t.Name))
+	if err := printFields(s.out, "  token", t.Token); err != nil {
 		return err
 	}
 	_, err = fmt.Fprint(s.out, "\nIt is shown here and never again: keep it now.\n")
@@ -37,9 +37,9 @@ type tokenList struct{ manager }
 
 // Run implements the command.
 func (c tokenList) Run(ctx context.Context, s *streams) error {
-	list, err := call[manage.TokenList](ctx, c.manager, "GET", "/tokens", nil)
+	list, err := callManagement[manage.TokenList](ctx, c.manager, "GET", "/tokens", nil)
 	if err != nil || c.JSON {
-		return s.json(list.Tokens, err)
+		return s.printResult(list.Tokens, err)
 	}
 	var rows [][]string
 	for _, t := range list.Tokens {
@@ -47,9 +47,9 @@ func (c tokenList) Run(ctx context.Context, s *streams) error {
 		if t.InUse {
 			note = "used for this call"
 		}
-		rows = append(rows, []string{t.TokenId, t.Name, at(&t.CreatedAt), at(t.RevokedAt), note})
+		rows = append(rows, []string{t.TokenId, t.Name, formatTime(&t.CreatedAt), formatTime(t.RevokedAt), note})
 	}
-	return table(s.out, []string{"TOKEN", "NAME", "CREATED", "REVOKED", "NOTE"}, rows)
+	return printTable(s.out, []string{"TOKEN", "NAME", "CREATED", "REVOKED", "NOTE"}, rows)
 }
 
 type tokenRevoke struct {
@@ -59,11 +59,11 @@ type tokenRevoke struct {
 
 // Run implements the command.
 func (c tokenRevoke) Run(ctx context.Context, s *streams) error {
-	t, err := call[manage.Token](ctx, c.manager, "POST", path("/tokens/%s/revoke", c.ID), nil)
+	t, err := callManagement[manage.Token](ctx, c.manager, "POST", apiPath("/tokens/%s/revoke", c.ID), nil)
 	if err != nil || c.JSON {
-		return s.json(t, err)
+		return s.printResult(t, err)
 	}
-	fmt.Fprintf(s.out, "Management token %s %s is revoked since %s.\n", t.TokenId, quoted(t.Name), at(t.RevokedAt))
+	fmt.Fprintf(s.out, "Management token %s %s is revoked since %s.\n", t.TokenId, quoteName(t.Name), formatTime(t.RevokedAt))
 	if t.InUse {
 		fmt.Fprintf(s.out, "It was the token of this very call: the next command needs another one.\nIf it was the last, the server's next start makes a new one in %s.\n", app.QuickstartFile)
 	}

@@ -26,37 +26,37 @@ type difference struct {
 	At       int    `json:"at"` // the first character that differs, counted from 1
 }
 
-// verdict is what became of a signature.
-type verdict struct {
+// verification is what became of a signature.
+type verification struct {
 	Valid       bool         `json:"valid"`
 	Profile     string       `json:"profile"`
 	Key         string       `json:"key"`
 	Parts       []part       `json:"parts"`
 	Expected    string       `json:"expected_signature"`
-	Slips       []slip       `json:"slips"`
+	Hints       []hint       `json:"slips"`
 	Differences []difference `json:"differences"`
 	Timestamp   string       `json:"timestamp,omitempty"` // fresh, behind, ahead or malformed, by this clock
 	SkewSeconds int64        `json:"skew_seconds,omitempty"`
 
-	text    signedText
-	matches bool // the signature is the text's, whatever its timestamp
+	text             signedText
+	signatureMatches bool // the signature is the text's, whatever its timestamp
 }
 
-var errSignature = errors.New("a server would refuse this signature")
+var errInvalidSignature = errors.New("a server would refuse this signature")
 
 // Run implements the command.
 func (c verifyCommand) Run(s *streams) error {
-	if err := c.fill(); err != nil {
+	if err := c.applyQuickstart(); err != nil {
 		return err
 	}
 	given, err := readBody(c.Text)
 	if err != nil {
 		return err
 	}
-	if timed(c.Target) && c.Timestamp == "" {
+	if usesV5Profile(c.Target) && c.Timestamp == "" {
 		return usageError{errors.New("this route needs --timestamp, the header that was sent with the signature")}
 	}
-	v, err := c.judge(string(given), time.Now())
+	v, err := c.verify(string(given), time.Now())
 	if err != nil {
 		return err
 	}
@@ -66,31 +66,31 @@ func (c verifyCommand) Run(s *streams) error {
 		v.print(s)
 	}
 	if err == nil && !v.Valid {
-		return errSignature
+		return errInvalidSignature
 	}
 	return err
 }
 
-func (c verifyCommand) judge(given string, now time.Time) (verdict, error) {
-	t, err := c.text(c.credentials)
+func (c verifyCommand) verify(given string, now time.Time) (verification, error) {
+	t, err := c.buildSignedText(c.credentials)
 	if err != nil {
-		return verdict{}, err
+		return verification{}, err
 	}
-	v := verdict{Profile: t.Profile, Key: t.KeyName, Parts: t.Parts, Expected: t.signature(), Slips: []slip{}, Differences: []difference{}, text: t}
-	if t.timed {
+	v := verification{Profile: t.Profile, Key: t.KeyName, Parts: t.Parts, Expected: t.signature(), Hints: []hint{}, Differences: []difference{}, text: t}
+	if t.usesV5 {
 		v.Valid = sign.VerifyV5(t.key, t.value("method"), t.value("target"), t.value("timestamp"), t.value("idempotency key"), []byte(t.value("body")), c.Signature)
 		check := sign.CheckTimestamp(c.Timestamp, now, sign.DefaultSkew)
 		v.Timestamp, v.SkewSeconds = check.Freshness.String(), check.SkewSeconds
 		if check.Milliseconds {
-			v.Slips = append(v.Slips, slipMilliseconds)
+			v.Hints = append(v.Hints, hintMilliseconds)
 		}
-		v.matches = v.Valid
+		v.signatureMatches = v.Valid
 		v.Valid = v.Valid && check.Freshness != sign.Malformed && !check.Milliseconds
 	} else {
 		v.Valid = sign.VerifyLegacy(t.key, []byte(t.value("body")), c.Signature)
 	}
-	if !v.Valid && !v.matches {
-		v.Slips = append(v.Slips, recognise(t, c.credentials, c.Signature, given)...)
+	if !v.Valid && !v.signatureMatches {
+		v.Hints = append(v.Hints, findHints(t, c.credentials, c.Signature, given)...)
 	}
 	if given != "" {
 		v.Differences = differences(t, given)
@@ -112,7 +112,7 @@ func differences(t signedText, given string) []difference {
 			all = append(all, difference{Part: i + 1, Name: p.Name, Expected: p.Value, Given: line, At: firstDifference(p.Value, line)})
 		}
 	}
-	if right := join(t.Parts); len(all) == 0 && given != right { // empty parts at the end, without their line feeds
+	if right := joinParts(t.Parts); len(all) == 0 && given != right { // empty parts at the end, without their line feeds
 		all = append(all, difference{Part: len(lines) + 1, Name: "the line feeds before it", Expected: strings.TrimPrefix(right, given), At: 1})
 	}
 	return all
@@ -128,21 +128,21 @@ func firstDifference(a, b string) int {
 	return len(x) + 1
 }
 
-func (v verdict) print(s *streams) {
+func (v verification) print(s *streams) {
 	v.text.print(s.out)
 	if v.Valid {
 		fmt.Fprintf(s.out, "The signature is right: %s made it over this text.\n", v.Key)
-	} else if v.matches {
+	} else if v.signatureMatches {
 		fmt.Fprintln(s.out, "The signature is that of this text, but no server takes its timestamp.")
 	} else {
 		fmt.Fprintf(s.out, "The signature is not right. With %s it would be\n  %s\n", v.Key, v.Expected)
 	}
 	for _, d := range v.Differences {
-		fmt.Fprintf(s.out, "\nPart %d, %s, differs from its character %d on:\n  should be  %s\n  was        %s\n", d.Part, d.Name, d.At, visible(d.Expected), visible(d.Given))
+		fmt.Fprintf(s.out, "\nPart %d, %s, differs from its character %d on:\n  should be  %s\n  was        %s\n", d.Part, d.Name, d.At, escapeInvisible(d.Expected), escapeInvisible(d.Given))
 	}
-	if len(v.Slips) > 0 {
+	if len(v.Hints) > 0 {
 		fmt.Fprintln(s.out, "\nThis explains it:")
-		for _, found := range v.Slips {
+		for _, found := range v.Hints {
 			fmt.Fprintf(s.out, "  - %s\n", found.Message)
 		}
 	} else if !v.Valid && len(v.Differences) == 0 {

@@ -12,16 +12,16 @@ import (
 	"parley/client/sign"
 )
 
-var mine = credentials{APIKey: "pk_0123456789abcdef0123456789abcdef", GatewaySecret: "gs_secret", ProjectSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}
+var testCredentials = credentials{APIKey: "pk_0123456789abcdef0123456789abcdef", GatewaySecret: "gs_secret", ProjectSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}
 
-func mac(key, text string) []byte {
+func hmacSHA256(key, text string) []byte {
 	h := hmac.New(sha256.New, []byte(key))
 	h.Write([]byte(text))
 	return h.Sum(nil)
 }
 
-// TestSlips makes every slip that is recognised, and holds verify to its name.
-func TestSlips(t *testing.T) {
+// TestVerify_Hints makes every slip that is recognised, and holds verify to its name.
+func TestVerify_Hints(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_790_000_000, 0)
 	const seconds = "1790000000"
@@ -33,8 +33,8 @@ func TestSlips(t *testing.T) {
 	right := text("GET", get.Target, seconds, "", "")
 	post := message{Method: "POST", Target: "/api/v4/rooms/end_room", Timestamp: seconds, IdempotencyKey: "once", Body: body}
 	older := message{Method: "POST", Target: "/api/v3/rooms/create_quick_audio_room", Body: body}
-	asHex := func(key, text string) string { return hex.EncodeToString(mac(key, text)) }
-	as64 := func(key, text string) string { return base64.StdEncoding.EncodeToString(mac(key, text)) }
+	asHex := func(key, text string) string { return hex.EncodeToString(hmacSHA256(key, text)) }
+	as64 := func(key, text string) string { return base64.StdEncoding.EncodeToString(hmacSHA256(key, text)) }
 	inMilliseconds := get
 	inMilliseconds.Timestamp = seconds + "123"
 	for _, tc := range []struct {
@@ -43,43 +43,43 @@ func TestSlips(t *testing.T) {
 		signature string
 		slips     string
 	}{
-		{"right", get, asHex(mine.GatewaySecret, right), ""},
-		{"right, upper case", get, strings.ToUpper(asHex(mine.GatewaySecret, right)), ""},
-		{"right, with a body", post, asHex(mine.GatewaySecret, text("POST", post.Target, seconds, "once", body)), ""},
-		{"right, older", older, as64(mine.ProjectSecret, body), ""},
-		{"Base64", get, as64(mine.GatewaySecret, right), "base64_for_hex"},
-		{"Base64 for URLs", get, base64.RawURLEncoding.EncodeToString(mac(mine.GatewaySecret, right)), "base64_for_hex"},
-		{"Base64 of hex", get, base64.StdEncoding.EncodeToString([]byte(asHex(mine.GatewaySecret, right))), "base64_of_hex"},
-		{"milliseconds signed", get, asHex(mine.GatewaySecret, text("GET", get.Target, seconds+"456", "", "")), "milliseconds"},
-		{"milliseconds sent and signed", inMilliseconds, asHex(mine.GatewaySecret, text("GET", get.Target, seconds+"123", "", "")), "milliseconds"},
-		{"no query", get, asHex(mine.GatewaySecret, text("GET", "/api/v5/requests", seconds, "", "")), "query_left_out"},
-		{"decoded", get, asHex(mine.GatewaySecret, text("GET", "/api/v5/requests?limit=5&cursor=a b", seconds, "", "")), "target_decoded"},
-		{"newline", get, asHex(mine.GatewaySecret+"\n", right), "newline_in_secret"},
-		{"lower case", get, asHex(mine.GatewaySecret, text("get", get.Target, seconds, "", "")), "method_case"},
-		{"cut short", get, asHex(mine.GatewaySecret, strings.TrimRight(right, "\n")), "text_cut_short"},
-		{"one too many", get, asHex(mine.GatewaySecret, right+"\n"), "newline_at_end"},
-		{"carriage returns", get, asHex(mine.GatewaySecret, strings.ReplaceAll(right, "\n", "\r\n")), "carriage_returns"},
-		{"the API key", get, asHex(mine.APIKey, right), "other_secret"},
-		{"two slips", get, as64(mine.GatewaySecret+"\n", right), "newline_in_secret base64_for_hex"},
-		{"no body", post, asHex(mine.GatewaySecret, text("POST", post.Target, seconds, "once", "")), "body_not_signed"},
-		{"compact body", post, asHex(mine.GatewaySecret, text("POST", post.Target, seconds, "once", `{"a":1}`)), "body_changed"},
-		{"no idempotency key", post, asHex(mine.GatewaySecret, text("POST", post.Target, seconds, "", body)), "idempotency_key_not_signed"},
-		{"older, in hex", older, asHex(mine.ProjectSecret, body), "hex_for_base64"},
-		{"older, unpadded", older, strings.TrimRight(as64(mine.ProjectSecret, body), "="), "base64_form"},
-		{"older, the API key", older, as64(mine.APIKey, body), "other_secret"},
+		{"right", get, asHex(testCredentials.GatewaySecret, right), ""},
+		{"right, upper case", get, strings.ToUpper(asHex(testCredentials.GatewaySecret, right)), ""},
+		{"right, with a body", post, asHex(testCredentials.GatewaySecret, text("POST", post.Target, seconds, "once", body)), ""},
+		{"right, older", older, as64(testCredentials.ProjectSecret, body), ""},
+		{"Base64", get, as64(testCredentials.GatewaySecret, right), "base64_for_hex"},
+		{"Base64 for URLs", get, base64.RawURLEncoding.EncodeToString(hmacSHA256(testCredentials.GatewaySecret, right)), "base64_for_hex"},
+		{"Base64 of hex", get, base64.StdEncoding.EncodeToString([]byte(asHex(testCredentials.GatewaySecret, right))), "base64_of_hex"},
+		{"milliseconds signed", get, asHex(testCredentials.GatewaySecret, text("GET", get.Target, seconds+"456", "", "")), "milliseconds"},
+		{"milliseconds sent and signed", inMilliseconds, asHex(testCredentials.GatewaySecret, text("GET", get.Target, seconds+"123", "", "")), "milliseconds"},
+		{"no query", get, asHex(testCredentials.GatewaySecret, text("GET", "/api/v5/requests", seconds, "", "")), "query_left_out"},
+		{"decoded", get, asHex(testCredentials.GatewaySecret, text("GET", "/api/v5/requests?limit=5&cursor=a b", seconds, "", "")), "target_decoded"},
+		{"newline", get, asHex(testCredentials.GatewaySecret+"\n", right), "newline_in_secret"},
+		{"lower case", get, asHex(testCredentials.GatewaySecret, text("get", get.Target, seconds, "", "")), "method_case"},
+		{"cut short", get, asHex(testCredentials.GatewaySecret, strings.TrimRight(right, "\n")), "text_cut_short"},
+		{"one too many", get, asHex(testCredentials.GatewaySecret, right+"\n"), "newline_at_end"},
+		{"carriage returns", get, asHex(testCredentials.GatewaySecret, strings.ReplaceAll(right, "\n", "\r\n")), "carriage_returns"},
+		{"the API key", get, asHex(testCredentials.APIKey, right), "other_secret"},
+		{"two slips", get, as64(testCredentials.GatewaySecret+"\n", right), "newline_in_secret base64_for_hex"},
+		{"no body", post, asHex(testCredentials.GatewaySecret, text("POST", post.Target, seconds, "once", "")), "body_not_signed"},
+		{"compact body", post, asHex(testCredentials.GatewaySecret, text("POST", post.Target, seconds, "once", `{"a":1}`)), "body_changed"},
+		{"no idempotency key", post, asHex(testCredentials.GatewaySecret, text("POST", post.Target, seconds, "", body)), "idempotency_key_not_signed"},
+		{"older, in hex", older, asHex(testCredentials.ProjectSecret, body), "hex_for_base64"},
+		{"older, unpadded", older, strings.TrimRight(as64(testCredentials.ProjectSecret, body), "="), "base64_form"},
+		{"older, the API key", older, as64(testCredentials.APIKey, body), "other_secret"},
 		{"older, decoded secret", older, as64(mustDecode(t, "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), body), "secret_decoded"},
-		{"older, with a line feed", older, as64(mine.ProjectSecret, body+"\n"), "newline_at_end"},
+		{"older, with a line feed", older, as64(testCredentials.ProjectSecret, body+"\n"), "newline_at_end"},
 		{"nothing known", get, strings.Repeat("ab", 32), ""},
 		{"no signature at all", get, "%%%", ""},
 	} {
-		c := verifyCommand{credentials: mine, message: tc.message, Signature: tc.signature}
-		v, err := c.judge("", now)
+		c := verifyCommand{credentials: testCredentials, message: tc.message, Signature: tc.signature}
+		v, err := c.verify("", now)
 		if err != nil {
 			t.Errorf("%s: %v", tc.name, err)
 			continue
 		}
 		var codes []string
-		for _, s := range v.Slips {
+		for _, s := range v.Hints {
 			codes = append(codes, s.Code)
 		}
 		if got := strings.Join(codes, " "); got != tc.slips || v.Valid != strings.HasPrefix(tc.name, "right") {
@@ -99,12 +99,12 @@ func mustDecode(t *testing.T, text string) string {
 
 func TestDifferences(t *testing.T) {
 	t.Parallel()
-	c := verifyCommand{credentials: mine, message: message{Method: "GET", Target: "/api/v5/keys", Timestamp: "1"}}
-	signed, err := c.text(mine)
+	c := verifyCommand{credentials: testCredentials, message: message{Method: "GET", Target: "/api/v5/keys", Timestamp: "1"}}
+	signed, err := c.buildSignedText(testCredentials)
 	if err != nil {
 		t.Fatal(err)
 	}
-	right := join(signed.Parts)
+	right := joinParts(signed.Parts)
 	for given, want := range map[string]difference{
 		strings.Replace(right, "keys", "kéys", 1): {Part: 3, Name: "target", Expected: "/api/v5/keys", Given: "/api/v5/kéys", At: 10},
 		strings.Replace(right, "GET", "GET ", 1):  {Part: 2, Name: "method", Expected: "GET", Given: "GET ", At: 4},
@@ -120,20 +120,20 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-func TestVisible(t *testing.T) {
+func TestEscapeInvisible(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"plain text": "plain text", "a\nb\r\t": "a␊b␍␉", "end  ": "end␠␠", "\x1b[1m\x7f": "␛[1m␡",
 		"\xff\xfe": `\xff\xfe`, "\ufeffx\u200b": "<U+FEFF>x<U+200B>", "a\u00a0b": "a<U+00A0>b", "é": "é", "\u0085": "<U+0085>",
 	} {
-		if got := visible(text); got != want {
+		if got := escapeInvisible(text); got != want {
 			t.Errorf("%q is shown as %s, want %s", text, got, want)
 		}
 	}
 }
 
-// TestTimed says which routes sign their time.
-func TestTimed(t *testing.T) {
+// TestUsesV5Profile says which routes sign their time.
+func TestUsesV5Profile(t *testing.T) {
 	t.Parallel()
 	for target, want := range map[string]bool{
 		"/api/v5/keys": true, "/api/v5/requests?limit=1": true,
@@ -143,7 +143,7 @@ func TestTimed(t *testing.T) {
 		"/api/v4/rooms/join_room": true, "/api/v3/rooms/end_room": true, "/api/v4/rooms/create_invitation_link": true,
 		"/api/v3/rooms/room_status?room_id=x": true, "/api/v4/rooms/x/events?after=1": true, "/healthz": false,
 	} {
-		if timed(target) != want {
+		if usesV5Profile(target) != want {
 			t.Errorf("%s: %v", target, !want)
 		}
 	}

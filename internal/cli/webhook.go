@@ -36,17 +36,17 @@ func (c webhookList) Run(ctx context.Context, s *streams) error {
 	}
 	all, err := c.fetch(ctx)
 	if err != nil || c.JSON {
-		return s.json(all, err)
+		return s.printResult(all, err)
 	}
 	var rows [][]string
 	for _, d := range all {
-		rows = append(rows, []string{d.DeliveryId, d.Type, strconv.FormatInt(d.Sequence, 10), state(d), strconv.Itoa(d.AttemptCount), at(&d.CreatedAt), d.RoomId, d.Url})
+		rows = append(rows, []string{d.DeliveryId, d.Type, strconv.FormatInt(d.Sequence, 10), deliveryState(d), strconv.Itoa(d.AttemptCount), formatTime(&d.CreatedAt), d.RoomId, d.Url})
 	}
-	return table(s.out, []string{"DELIVERY", "TYPE", "SEQUENCE", "STATE", "ATTEMPTS", "CREATED", "ROOM", "URL"}, rows)
+	return printTable(s.out, []string{"DELIVERY", "TYPE", "SEQUENCE", "STATE", "ATTEMPTS", "CREATED", "ROOM", "URL"}, rows)
 }
 
-// state says of a delivery too that it is a replay.
-func state(d manage.Webhook) string {
+// deliveryState says of a delivery too that it is a replay.
+func deliveryState(d manage.Webhook) string {
 	if d.Replay {
 		return string(d.State) + " (replay)"
 	}
@@ -63,7 +63,7 @@ func (c webhookList) fetch(ctx context.Context) ([]manage.Webhook, error) {
 		}
 	}
 	for {
-		page, err := call[manage.WebhookList](ctx, c.manager, "GET", "/webhooks?"+q.Encode(), nil)
+		page, err := callManagement[manage.WebhookList](ctx, c.manager, "GET", "/webhooks?"+q.Encode(), nil)
 		if err != nil {
 			return nil, err
 		}
@@ -85,12 +85,12 @@ type webhookShow struct {
 
 // Run implements the command.
 func (c webhookShow) Run(ctx context.Context, s *streams) error {
-	d, err := call[manage.Webhook](ctx, c.manager, "GET", path("/webhooks/%s", c.ID), nil)
+	d, err := callManagement[manage.Webhook](ctx, c.manager, "GET", apiPath("/webhooks/%s", c.ID), nil)
 	if err != nil || c.JSON {
-		return s.json(d, err)
+		return s.printResult(d, err)
 	}
-	if err := fields(s.out, "delivery", d.DeliveryId, "event", d.EventId, "type", d.Type, "project", d.ProjectId, "room", d.RoomId, "url", d.Url,
-		"sequence", fmt.Sprintf("%d, after %d", d.Sequence, d.Previous), "state", state(d), "created", at(&d.CreatedAt), "done", at(d.DoneAt),
+	if err := printFields(s.out, "delivery", d.DeliveryId, "event", d.EventId, "type", d.Type, "project", d.ProjectId, "room", d.RoomId, "url", d.Url,
+		"sequence", fmt.Sprintf("%d, after %d", d.Sequence, d.Previous), "state", deliveryState(d), "created", formatTime(&d.CreatedAt), "done", formatTime(d.DoneAt),
 		"body", *d.Body); err != nil {
 		return err
 	}
@@ -100,12 +100,12 @@ func (c webhookShow) Run(ctx context.Context, s *streams) error {
 		if said == "" {
 			said = a.Answer
 		}
-		rows = append(rows, []string{strconv.Itoa(a.N), at(&a.At), (time.Duration(a.DurationMs) * time.Millisecond).String(), strconv.Itoa(a.Status), said})
+		rows = append(rows, []string{strconv.Itoa(a.N), formatTime(&a.At), (time.Duration(a.DurationMs) * time.Millisecond).String(), strconv.Itoa(a.Status), said})
 	}
 	if len(rows) == 0 {
 		return nil
 	}
-	return table(s.out, []string{"ATTEMPT", "AT", "TOOK", "STATUS", "ANSWER"}, rows)
+	return printTable(s.out, []string{"ATTEMPT", "AT", "TOOK", "STATUS", "ANSWER"}, rows)
 }
 
 type webhookReplay struct {
@@ -120,17 +120,17 @@ type webhookReplay struct {
 
 // Run implements the command.
 func (c webhookReplay) Run(ctx context.Context, s *streams) error {
-	q := manage.WebhookReplay{ProjectId: c.Project, EventId: given(c.Event), RoomId: given(c.Room), Since: given(c.Since), Before: given(c.Before), Url: given(c.Target)}
-	done, err := call[manage.WebhookReplayed](ctx, c.manager, "POST", "/webhook-replays", q)
+	q := manage.WebhookReplay{ProjectId: c.Project, EventId: optionalString(c.Event), RoomId: optionalString(c.Room), Since: optionalString(c.Since), Before: optionalString(c.Before), Url: optionalString(c.Target)}
+	done, err := callManagement[manage.WebhookReplayed](ctx, c.manager, "POST", "/webhook-replays", q)
 	if err != nil || c.JSON {
-		return s.json(done, err)
+		return s.printResult(done, err)
 	}
-	_, err = fmt.Fprintf(s.out, "%s on the way again, marked as a replay.\n", count(done.Enqueued, "delivery is", "deliveries are"))
+	_, err = fmt.Fprintf(s.out, "%s on the way again, marked as a replay.\n", pluralize(done.Enqueued, "delivery is", "deliveries are"))
 	return err
 }
 
-// given is nil for what was not given.
-func given(text string) *string {
+// optionalString is nil for what was not given.
+func optionalString(text string) *string {
 	if text == "" {
 		return nil
 	}
@@ -144,9 +144,9 @@ type webhookTest struct {
 
 // Run implements the command.
 func (c webhookTest) Run(ctx context.Context, s *streams) error {
-	sent, err := call[manage.WebhookTest](ctx, c.manager, "POST", path("/projects/%s/webhook-test", c.ID), nil)
+	sent, err := callManagement[manage.WebhookTest](ctx, c.manager, "POST", apiPath("/projects/%s/webhook-test", c.ID), nil)
 	if err != nil || c.JSON {
-		return s.json(sent, err)
+		return s.printResult(sent, err)
 	}
 	_, err = fmt.Fprintf(s.out, "A test is on its way. What became of it:\n  parley webhook list --event %s\n", sent.EventId)
 	return err
@@ -159,15 +159,15 @@ type webhookTargets struct {
 
 // Run implements the command.
 func (c webhookTargets) Run(ctx context.Context, s *streams) error {
-	list, err := call[manage.WebhookTargetList](ctx, c.manager, "GET", "/webhook-targets?"+url.Values{"project_id": {c.Project}}.Encode(), nil)
+	list, err := callManagement[manage.WebhookTargetList](ctx, c.manager, "GET", "/webhook-targets?"+url.Values{"project_id": {c.Project}}.Encode(), nil)
 	if err != nil || c.JSON {
-		return s.json(list.Targets, err)
+		return s.printResult(list.Targets, err)
 	}
 	var rows [][]string
 	for _, t := range list.Targets {
-		rows = append(rows, []string{t.Url, strconv.Itoa(t.Failures), at(&t.FailingSince), at(t.PausedAt), at(t.ProbeAt), t.Notice, t.ProjectId})
+		rows = append(rows, []string{t.Url, strconv.Itoa(t.Failures), formatTime(&t.FailingSince), formatTime(t.PausedAt), formatTime(t.ProbeAt), t.Notice, t.ProjectId})
 	}
-	return table(s.out, []string{"TARGET", "FAILURES", "SINCE", "PAUSED", "TRIED AGAIN", "NOTICE", "PROJECT"}, rows)
+	return printTable(s.out, []string{"TARGET", "FAILURES", "SINCE", "PAUSED", "TRIED AGAIN", "NOTICE", "PROJECT"}, rows)
 }
 
 type webhookResume struct {
@@ -178,9 +178,9 @@ type webhookResume struct {
 
 // Run implements the command.
 func (c webhookResume) Run(ctx context.Context, s *streams) error {
-	list, err := call[manage.WebhookTargetList](ctx, c.manager, "POST", path("/projects/%s/webhook-resume", c.ID), manage.WebhookResumption{Url: c.Target})
+	list, err := callManagement[manage.WebhookTargetList](ctx, c.manager, "POST", apiPath("/projects/%s/webhook-resume", c.ID), manage.WebhookResumption{Url: c.Target})
 	if err != nil || c.JSON {
-		return s.json(list.Targets, err)
+		return s.printResult(list.Targets, err)
 	}
 	_, err = fmt.Fprintln(s.out, "The target is tried again, with all that waits for it.")
 	return err

@@ -87,7 +87,7 @@ func (c *Config) TrustedPrefixes() ([]netip.Prefix, error) {
 		}
 		prefix, ok := parsePrefix(text)
 		if !ok {
-			return nil, refuse("trusted-proxies", "must be IP addresses or CIDR ranges such as 10.0.0.0/8, not %q", text)
+			return nil, settingError("trusted-proxies", "must be IP addresses or CIDR ranges such as 10.0.0.0/8, not %q", text)
 		}
 		prefixes = append(prefixes, prefix)
 	}
@@ -106,17 +106,17 @@ func (c *Config) WebhookAllowed() (prefixes []netip.Prefix, hosts []string, err 
 			prefixes = append(prefixes, prefix)
 			continue
 		}
-		if !hostName.MatchString(text) || len(text) > 253 {
-			return nil, nil, refuse("webhook-allow", "must be IP addresses, CIDR ranges or host names such as hooks.internal, not %q", text)
+		if !hostNamePattern.MatchString(text) || len(text) > 253 {
+			return nil, nil, settingError("webhook-allow", "must be IP addresses, CIDR ranges or host names such as hooks.internal, not %q", text)
 		}
 		hosts = append(hosts, strings.ToLower(text))
 	}
 	return prefixes, hosts, nil
 }
 
-// hostName is a name with at least one letter in its last part: what has none
+// hostNamePattern is a name with at least one letter in its last part: what has none
 // is an address that is written wrongly.
-var hostName = regexp.MustCompile(`^([A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?\.)*[A-Za-z0-9-]*[A-Za-z][A-Za-z0-9-]*$`)
+var hostNamePattern = regexp.MustCompile(`^([A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?\.)*[A-Za-z0-9-]*[A-Za-z][A-Za-z0-9-]*$`)
 
 func parsePrefix(text string) (netip.Prefix, bool) {
 	prefix, err := netip.ParsePrefix(text)
@@ -139,7 +139,7 @@ func (c *Config) Location() (*time.Location, error) {
 	name := c.SchedulingTimezone
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "" || name == "Local" {
-		return nil, refuse("scheduling-timezone", "must be an IANA time zone such as UTC or Europe/Berlin, not %q", name)
+		return nil, settingError("scheduling-timezone", "must be an IANA time zone such as UTC or Europe/Berlin, not %q", name)
 	}
 	return zone, nil
 }

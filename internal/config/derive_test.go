@@ -62,7 +62,7 @@ func TestTrustedPrefixes(t *testing.T) {
 	}
 }
 
-func TestLocationComesWithTheBinary(t *testing.T) {
+func TestLocation_EmbeddedZoneData(t *testing.T) {
 	t.Setenv("ZONEINFO", filepath.Join(t.TempDir(), "none.zip"))
 	c := Config{SchedulingTimezone: "Europe/Berlin"}
 	if zone, err := c.Location(); err != nil || zone.String() != "Europe/Berlin" {
@@ -79,7 +79,7 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-func TestLoadMasterKeyFromItsFile(t *testing.T) {
+func TestLoadMasterKey_FromFile(t *testing.T) {
 	c := Config{DataDir: t.TempDir()}
 	if _, err := c.LoadMasterKey(false); err == nil {
 		t.Error("a key out of nothing")

@@ -28,7 +28,7 @@ func TestParseDuration(t *testing.T) {
 	}
 }
 
-func TestDurationString(t *testing.T) {
+func TestDuration_String(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0s", 5 * time.Minute: "5m", time.Hour: "1h", 90 * time.Minute: "1h30m", 24 * time.Hour: "1d", 36 * time.Hour: "1d12h",
 		time.Second: "1s", 61 * time.Second: "1m1s", 10 * time.Second: "10s", 1500 * time.Millisecond: "1.5s", 20 * time.Hour: "20h",
@@ -40,7 +40,7 @@ func TestDurationString(t *testing.T) {
 	}
 }
 
-func TestDurationSurvivesText(t *testing.T) {
+func TestDuration_TextRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := Duration(rapid.Int64().Draw(t, "nanoseconds"))
 		if back, err := ParseDuration(d.String()); err != nil || back != d {

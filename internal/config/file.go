@@ -11,8 +11,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// fileLimit is the size of the largest configuration file, in bytes.
-const fileLimit = 1 << 20
+// maxFileSize is the size of the largest configuration file, in bytes.
+const maxFileSize = 1 << 20
 
 // readFile reads the settings in a YAML file, by flag. Errors name the file.
 func readFile(path string) (map[string]string, error) {
@@ -21,11 +21,11 @@ func readFile(path string) (map[string]string, error) {
 		return nil, fmt.Errorf("the configuration file cannot be opened: %w", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, fileLimit+1))
+	data, err := io.ReadAll(io.LimitReader(f, maxFileSize+1))
 	if err != nil {
 		return nil, fmt.Errorf("the configuration file cannot be read: %w", err)
 	}
-	if len(data) > fileLimit {
+	if len(data) > maxFileSize {
 		return nil, fmt.Errorf("the configuration file %s is larger than 1 MiB", path)
 	}
 	values, err := parseFile(data)
@@ -79,7 +79,7 @@ func parseMapping(root *yaml.Node) (map[string]string, error) {
 		if _, repeated := values[s.flag]; repeated {
 			return nil, fmt.Errorf("line %d: %s is there twice", key.Line, s.key)
 		}
-		parsed, err := parseNode(s.kind, value)
+		parsed, err := parseNode(s.valueType, value)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %s %w", value.Line, s.key, err)
 		}
@@ -90,19 +90,19 @@ func parseMapping(root *yaml.Node) (map[string]string, error) {
 
 // parseNode returns a value of the file as kong reads it. The error continues
 // a sentence that begins with the key.
-func parseNode(k kind, node *yaml.Node) (string, error) {
+func parseNode(k valueType, node *yaml.Node) (string, error) {
 	tag := node.ShortTag()
 	switch {
-	case k == list && node.Kind == yaml.SequenceNode:
+	case k == typeList && node.Kind == yaml.SequenceNode:
 		return parseList(node)
 	case node.Kind != yaml.ScalarNode:
 		return "", wrongType(k)
-	case k == text && tag == "!!str", k == list && tag == "!!str":
+	case k == typeText && tag == "!!str", k == typeList && tag == "!!str":
 		return node.Value, nil
-	case k == boolean && tag == "!!bool", k == number && tag == "!!int":
-		return k.canonical(node.Value)
-	case k == duration && tag == "!!str", k == date && (tag == "!!str" || tag == "!!timestamp"):
-		return k.canonical(node.Value)
+	case k == typeBoolean && tag == "!!bool", k == typeNumber && tag == "!!int":
+		return k.normalize(node.Value)
+	case k == typeDuration && tag == "!!str", k == typeDate && (tag == "!!str" || tag == "!!timestamp"):
+		return k.normalize(node.Value)
 	}
 	return "", wrongType(k)
 }
@@ -112,24 +112,24 @@ func parseList(node *yaml.Node) (string, error) {
 	var items []string
 	for _, item := range node.Content {
 		if item.Kind != yaml.ScalarNode || item.ShortTag() != "!!str" {
-			return "", wrongType(list)
+			return "", wrongType(typeList)
 		}
 		items = append(items, item.Value)
 	}
 	return strings.Join(items, ","), nil
 }
 
-func wrongType(k kind) error {
+func wrongType(k valueType) error {
 	switch k {
-	case number:
+	case typeNumber:
 		return errors.New("must be a whole number")
-	case boolean:
+	case typeBoolean:
 		return errors.New("must be true or false")
-	case duration:
+	case typeDuration:
 		return errors.New("must be a duration with its unit, such as 90s, 5m or 1d")
-	case date:
+	case typeDate:
 		return errors.New("must be a date such as 2027-01-31, or a time such as 2027-01-31T09:30:00Z")
-	case list:
+	case typeList:
 		return errors.New("must be a list of texts, or one text")
 	default:
 		return errors.New("must be text, in quotes where YAML would read something else")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestFileErrors(t *testing.T) {
+func TestConfigFile_Errors(t *testing.T) {
 	for _, c := range []struct{ name, content, want string }{
 		{"unknown", "listen: 127.0.0.1:1\nlistn: x\n", `line 2: unknown setting "listn"`},
 		{"with hyphens", "rtc-udp-port: 1\n", `line 1: unknown setting "rtc-udp-port"`},
@@ -44,7 +44,7 @@ func TestFileErrors(t *testing.T) {
 	}
 }
 
-func TestFileMayBeEmpty(t *testing.T) {
+func TestConfigFile_Empty(t *testing.T) {
 	for _, content := range []string{"", "\n", "# nothing\n", "---\n", "---\n...\n", "null\n", "{}\n"} {
 		values, err := parseFile([]byte(content))
 		if err != nil || len(values) != 0 {
@@ -53,7 +53,7 @@ func TestFileMayBeEmpty(t *testing.T) {
 	}
 }
 
-func TestFileForms(t *testing.T) {
+func TestConfigFile_ListForms(t *testing.T) {
 	for content, want := range map[string]string{
 		"trusted_proxies: 10.0.0.1,10.0.0.2":     "10.0.0.1,10.0.0.2",
 		"trusted_proxies: []":                    "",
@@ -79,9 +79,9 @@ func FuzzFile(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
-	known := map[string]kind{}
+	known := map[string]valueType{}
 	for _, s := range settings() {
-		known[s.flag] = s.kind
+		known[s.flag] = s.valueType
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		values, err := parseFile(data)
@@ -93,7 +93,7 @@ func FuzzFile(f *testing.F) {
 			if !ok || flag == configFlag {
 				t.Fatalf("%q is no setting", flag)
 			}
-			if _, err := k.canonical(value); err != nil {
+			if _, err := k.normalize(value); err != nil {
 				t.Fatalf("%s: %v", flag, err)
 			}
 		}

@@ -45,7 +45,7 @@ func writeFile(t *testing.T, content string) string {
 
 // The fixed part of the settings: names and defaults that others script
 // against.
-func TestFixedSettings(t *testing.T) {
+func TestSettings_NamesAndDefaults(t *testing.T) {
 	want := strings.TrimSpace(`
 config PARLEY_CONFIG
 listen PARLEY_LISTEN 127.0.0.1:8080
@@ -102,7 +102,7 @@ log-format PARLEY_LOG_FORMAT text`)
 
 // Flags beat the environment, and the environment beats the file, for every
 // kind of value and whatever the value is.
-func TestPrecedence(t *testing.T) {
+func TestSettings_Precedence(t *testing.T) {
 	for _, c := range []struct {
 		name, fromFile, fromEnv, fromFlag string // how each source says it
 		get                               func(Config) any
@@ -162,7 +162,7 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-func TestWhereTheFileIs(t *testing.T) {
+func TestConfigFile_Path(t *testing.T) {
 	one, two := writeFile(t, "rtc_udp_port: 1"), writeFile(t, "rtc_udp_port: 2")
 	c, err := load(t, []string{"PARLEY_CONFIG=" + one})
 	if err != nil || c.RTCUDPPort != 1 || c.ConfigFile != one {
@@ -181,14 +181,14 @@ func TestWhereTheFileIs(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "the configuration file cannot be read: ") {
 		t.Errorf("a directory: %v", err)
 	}
-	_, err = load(t, nil, "--config", writeFile(t, strings.Repeat("#", fileLimit+1)))
+	_, err = load(t, nil, "--config", writeFile(t, strings.Repeat("#", maxFileSize+1)))
 	if err == nil || !strings.HasSuffix(err.Error(), "is larger than 1 MiB") {
 		t.Errorf("a large file: %v", err)
 	}
 }
 
 // Every setting but the file's own path can be said in the file.
-func TestFileKnowsEverySetting(t *testing.T) {
+func TestConfigFile_AllSettings(t *testing.T) {
 	c, err := load(t, nil, "--config", writeFile(t, `
 # Everything at once.
 listen: 0.0.0.0:9000
@@ -237,7 +237,7 @@ supervise: false
 	}
 }
 
-func TestBadVariables(t *testing.T) {
+func TestEnvironment_InvalidValues(t *testing.T) {
 	for variable, want := range map[string]string{
 		"PARLEY_GATEWAY_ENABLED=maybe": `PARLEY_GATEWAY_ENABLED must be true or false, not "maybe"`,
 		"PARLEY_RTC_UDP_PORT=many":     `PARLEY_RTC_UDP_PORT must be a whole number, not "many"`,
@@ -253,7 +253,7 @@ func TestBadVariables(t *testing.T) {
 
 // Only the commands that have settings look at the environment and the file,
 // and only for their own flags.
-func TestOtherCommandsAreLeftAlone(t *testing.T) {
+func TestOptions_OtherCommandsUnaffected(t *testing.T) {
 	var c command
 	parser, err := kong.New(&c, Options([]string{"PARLEY_LISTEN=:1", "PARLEY_RTC_UDP_PORT=x", "PARLEY_CONFIG=/none"})...)
 	if err != nil {
@@ -264,7 +264,7 @@ func TestOtherCommandsAreLeftAlone(t *testing.T) {
 	}
 }
 
-func TestMasterKeyFromTheEnvironment(t *testing.T) {
+func TestMasterKey_FromEnvironment(t *testing.T) {
 	const key = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="
 	c, err := load(t, []string{"PARLEY_MASTER_KEY=" + key})
 	if err != nil || c.MasterKey.Reveal() != key {
@@ -295,7 +295,7 @@ func TestMasterKeyFromTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestHelpShowsNoSecret(t *testing.T) {
+func TestHelp_NoSecrets(t *testing.T) {
 	var c command
 	var out strings.Builder
 	environ := []string{"PARLEY_MASTER_KEY=very-secret", "PARLEY_DATABASE_URL=postgres://u:very-secret@db/x", "PARLEY_REDIS_URL=redis://:very-secret@r"}
@@ -309,7 +309,7 @@ func TestHelpShowsNoSecret(t *testing.T) {
 	}
 }
 
-func TestPrintingShowsNoSecret(t *testing.T) {
+func TestConfig_PrintsNoSecrets(t *testing.T) {
 	c, err := load(t, []string{"PARLEY_MASTER_KEY=AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=", "PARLEY_DATABASE_URL=postgres://u:very-secret@db/x", "PARLEY_REDIS_URL=redis://:very-secret@r"})
 	if err != nil {
 		t.Fatal(err)

@@ -33,19 +33,19 @@ func (c *Config) Plans() ([]Plan, error) {
 	}
 	f, err := os.Open(c.PlansFile)
 	if err != nil {
-		return nil, refuse("plans-file", "cannot be opened: %w", err)
+		return nil, settingError("plans-file", "cannot be opened: %w", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, fileLimit+1))
+	data, err := io.ReadAll(io.LimitReader(f, maxFileSize+1))
 	if err != nil {
-		return nil, refuse("plans-file", "cannot be read: %w", err)
+		return nil, settingError("plans-file", "cannot be read: %w", err)
 	}
-	if len(data) > fileLimit {
-		return nil, refuse("plans-file", "%s is larger than 1 MiB", c.PlansFile)
+	if len(data) > maxFileSize {
+		return nil, settingError("plans-file", "%s is larger than 1 MiB", c.PlansFile)
 	}
 	plans, err := parsePlans(data)
 	if err != nil {
-		return nil, refuse("plans-file", "%s: %w", c.PlansFile, err)
+		return nil, settingError("plans-file", "%s: %w", c.PlansFile, err)
 	}
 	return plans, nil
 }
@@ -65,7 +65,7 @@ func parsePlans(data []byte) ([]Plan, error) {
 	plans := make([]Plan, 0, len(named))
 	for name, p := range named {
 		p.Name = name
-		if err := p.check(); err != nil {
+		if err := p.validate(); err != nil {
 			return nil, fmt.Errorf("plan %q: %w", name, err)
 		}
 		plans = append(plans, p)
@@ -74,7 +74,7 @@ func parsePlans(data []byte) ([]Plan, error) {
 	return plans, nil
 }
 
-func (p Plan) check() error {
+func (p Plan) validate() error {
 	if p.Name == "" || len(p.Name) > 64 || strings.Trim(p.Name, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
 		return errors.New("the name must be 1 to 64 lower-case letters, digits, - and _")
 	}

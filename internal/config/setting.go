@@ -8,24 +8,24 @@ import (
 	"sync"
 )
 
-// kind is what sort of value a setting takes.
-type kind int
+// valueType is what sort of value a setting takes.
+type valueType int
 
 const (
-	text kind = iota
-	number
-	boolean
-	duration
-	date
-	list
+	typeText valueType = iota
+	typeNumber
+	typeBoolean
+	typeDuration
+	typeDate
+	typeList
 )
 
 // setting is one field of Config, as its tags describe it.
 type setting struct {
-	flag string // "rtc-udp-port"
-	env  string // "PARLEY_RTC_UDP_PORT"
-	key  string // in the file, "rtc_udp_port"
-	kind kind
+	flag      string // "rtc-udp-port"
+	env       string // "PARLEY_RTC_UDP_PORT"
+	key       string // in the file, "rtc_udp_port"
+	valueType valueType
 }
 
 // configFlag is the one setting that the file cannot hold: its own path.
@@ -41,45 +41,45 @@ var settings = sync.OnceValue(func() []setting {
 		}
 		flag := field.Tag.Get("name")
 		all = append(all, setting{
-			flag: flag,
-			env:  env,
-			key:  strings.ReplaceAll(flag, "-", "_"),
-			kind: kindOf(field.Type),
+			flag:      flag,
+			env:       env,
+			key:       strings.ReplaceAll(flag, "-", "_"),
+			valueType: valueTypeOf(field.Type),
 		})
 	}
 	return all
 })
 
-func kindOf(t reflect.Type) kind {
+func valueTypeOf(t reflect.Type) valueType {
 	if t == reflect.TypeFor[Duration]() {
-		return duration
+		return typeDuration
 	}
 	if t == reflect.TypeFor[Date]() {
-		return date
+		return typeDate
 	}
 	switch t.Kind() {
 	case reflect.Int:
-		return number
+		return typeNumber
 	case reflect.Bool:
-		return boolean
+		return typeBoolean
 	case reflect.Slice:
-		return list
+		return typeList
 	default:
-		return text
+		return typeText
 	}
 }
 
-// canonical checks a value from the environment or the file and returns it as
+// normalize checks a value from the environment or the file and returns it as
 // kong reads it. The error continues a sentence that begins with a name.
-func (k kind) canonical(value string) (string, error) {
+func (k valueType) normalize(value string) (string, error) {
 	switch k {
-	case number:
+	case typeNumber:
 		n, err := strconv.Atoi(value)
 		if err != nil {
 			return "", fmt.Errorf("must be a whole number, not %q", value)
 		}
 		return strconv.Itoa(n), nil
-	case boolean:
+	case typeBoolean:
 		switch strings.ToLower(value) {
 		case "true", "1", "yes":
 			return "true", nil
@@ -87,10 +87,10 @@ func (k kind) canonical(value string) (string, error) {
 			return "false", nil
 		}
 		return "", fmt.Errorf("must be true or false, not %q", value)
-	case date:
+	case typeDate:
 		d, err := ParseDate(value)
 		return d.String(), err
-	case duration:
+	case typeDuration:
 		if _, err := ParseDuration(value); err != nil {
 			return "", err
 		}

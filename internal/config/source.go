@@ -109,7 +109,7 @@ func addEnvironment(values map[string]string, env environment) error {
 		if !ok {
 			continue
 		}
-		parsed, err := s.kind.canonical(value)
+		parsed, err := s.valueType.normalize(value)
 		if err != nil {
 			return fmt.Errorf("%s %w", s.env, err)
 		}

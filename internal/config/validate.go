@@ -24,8 +24,8 @@ const maxPort = 65535
 
 // Bounds of the limits per address.
 const (
-	maxNewSeats    = 100_000
-	maxConnections = 1_000_000
+	maxNewSeatsPerMinute = 100_000
+	maxConnections       = 1_000_000
 )
 
 // Validate returns an error with one sentence for each setting that cannot
@@ -54,7 +54,7 @@ func (c *Config) Validate() error {
 		plansErr,
 		webhookErr,
 		c.checkV3Dates(),
-		checkLimit("new-seats-per-minute", c.NewSeatsPerMinute, maxNewSeats),
+		checkLimit("new-seats-per-minute", c.NewSeatsPerMinute, maxNewSeatsPerMinute),
 		checkLimit("max-connections", c.MaxConnections, maxConnections),
 		checkLimit("max-connections-per-address", c.MaxConnectionsPerAddress, maxConnections),
 		checkChoice("log-level", c.LogLevel, "debug", "info", "warn", "error"),
@@ -62,8 +62,8 @@ func (c *Config) Validate() error {
 	)
 }
 
-// refuse returns a sentence that begins with the flag and the variable.
-func refuse(flag, format string, args ...any) error {
+// settingError returns a sentence that begins with the flag and the variable.
+func settingError(flag, format string, args ...any) error {
 	env := ""
 	for _, s := range settings() {
 		if s.flag == flag {
@@ -78,7 +78,7 @@ func check(ok bool, flag, format string, args ...any) error {
 	if ok {
 		return nil
 	}
-	return refuse(flag, format, args...)
+	return settingError(flag, format, args...)
 }
 
 func checkChoice(flag, value string, choices ...string) error {
@@ -94,7 +94,7 @@ func checkLimit(flag string, value, highest int) error {
 func checkAddress(flag, value string) error {
 	host, port, err := net.SplitHostPort(value)
 	if err != nil || strings.ContainsAny(host, " /@") || !isPort(port) {
-		return refuse(flag, "must be host:port with a port between 0 and 65535, such as 127.0.0.1:8080 or [::1]:8080, not %q", value)
+		return settingError(flag, "must be host:port with a port between 0 and 65535, such as 127.0.0.1:8080 or [::1]:8080, not %q", value)
 	}
 	return nil
 }
@@ -118,27 +118,27 @@ func (c *Config) checkPublicURL() error {
 	}
 	u, err := url.Parse(c.PublicURL)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-		return refuse("public-url", "must be an absolute URL with http or https, such as https://meet.example.org")
+		return settingError("public-url", "must be an absolute URL with http or https, such as https://meet.example.org")
 	}
 	if u.User != nil {
-		return refuse("public-url", "must not hold a user name or password")
+		return settingError("public-url", "must not hold a user name or password")
 	}
 	if strings.TrimSuffix(u.EscapedPath(), "/") != "" || u.RawQuery != "" || u.ForceQuery || strings.Contains(c.PublicURL, "#") {
-		return refuse("public-url", "must end after the host and port, without a path, query or fragment, not %q", c.PublicURL)
+		return settingError("public-url", "must end after the host and port, without a path, query or fragment, not %q", c.PublicURL)
 	}
 	if port := u.Port(); strings.HasSuffix(u.Host, ":") || port != "" && (!isPort(port) || port == "0") {
-		return refuse("public-url", "must have a port between 1 and 65535 or none, not %q", c.PublicURL)
+		return settingError("public-url", "must have a port between 1 and 65535 or none, not %q", c.PublicURL)
 	}
 	return nil
 }
 
 func (c *Config) checkTCPPort() error {
 	if c.RTCTCPPort < 0 || c.RTCTCPPort > maxPort {
-		return refuse("rtc-tcp-port", "must be 0 (off) or between 1 and 65535, not %d", c.RTCTCPPort)
+		return settingError("rtc-tcp-port", "must be 0 (off) or between 1 and 65535, not %d", c.RTCTCPPort)
 	}
 	_, port, err := net.SplitHostPort(c.Listen)
 	if err == nil && c.RTCTCPPort != 0 && port == strconv.Itoa(c.RTCTCPPort) {
-		return refuse("rtc-tcp-port", "must differ from the port of --listen (%s)", port)
+		return settingError("rtc-tcp-port", "must differ from the port of --listen (%s)", port)
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (c *Config) checkNodeIP() error {
 	}
 	ip, err := netip.ParseAddr(c.RTCNodeIP)
 	if err != nil || ip.IsUnspecified() || ip.IsMulticast() || ip.Zone() != "" {
-		return refuse("rtc-node-ip", "must be the IP address of one machine, such as 203.0.113.7, not %q", c.RTCNodeIP)
+		return settingError("rtc-node-ip", "must be the IP address of one machine, such as 203.0.113.7, not %q", c.RTCNodeIP)
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func checkScheme(flag string, value seal.Secret, schemes ...string) error {
 			return nil
 		}
 	}
-	return refuse(flag, "must be a URL that begins with %s", strings.Join(schemes, ":// or ")+"://")
+	return settingError(flag, "must be a URL that begins with %s", strings.Join(schemes, ":// or ")+"://")
 }
 
 // checkV3Dates holds an operator to the notice that clients are promised.
@@ -175,10 +175,10 @@ func (c *Config) checkV3Dates() error {
 		return nil
 	}
 	if deprecation.IsZero() {
-		return refuse("v3-sunset-date", "needs --v3-deprecation-date, at least twelve months before")
+		return settingError("v3-sunset-date", "needs --v3-deprecation-date, at least twelve months before")
 	}
 	if first := deprecation.AddDate(1, 0, 0); sunset.Before(first) {
-		return refuse("v3-sunset-date", "must be at least twelve months after --v3-deprecation-date: %s or later, not %s", Date(first), c.V3SunsetDate)
+		return settingError("v3-sunset-date", "must be at least twelve months after --v3-deprecation-date: %s or later, not %s", Date(first), c.V3SunsetDate)
 	}
 	return nil
 }

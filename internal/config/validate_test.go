@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestDefaultsAreValid(t *testing.T) {
+func TestDefault_Valid(t *testing.T) {
 	c := Default()
 	if err := c.Validate(); err != nil {
 		t.Error(err)
@@ -17,7 +17,7 @@ func TestDefaultsAreValid(t *testing.T) {
 }
 
 // Every refusal, word for word: operators read these.
-func TestRefusals(t *testing.T) {
+func TestValidate_Errors(t *testing.T) {
 	const publicURLForm = `--public-url (PARLEY_PUBLIC_URL) must be an absolute URL with http or https, such as https://meet.example.org`
 	const publicURLEnd = `--public-url (PARLEY_PUBLIC_URL) must end after the host and port, without a path, query or fragment, not `
 	const listenForm = `--listen (PARLEY_LISTEN) must be host:port with a port between 0 and 65535, such as 127.0.0.1:8080 or [::1]:8080, not `
@@ -93,7 +93,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestMasterKeyRefusal(t *testing.T) {
+func TestValidate_InvalidMasterKey(t *testing.T) {
 	_, err := load(t, []string{"PARLEY_MASTER_KEY=secret"})
 	want := "serve: PARLEY_MASTER_KEY: the master key must be 32 bytes in standard Base64 (44 characters), not 6 characters"
 	if err == nil || err.Error() != want {
@@ -101,7 +101,7 @@ func TestMasterKeyRefusal(t *testing.T) {
 	}
 }
 
-func TestAccepted(t *testing.T) {
+func TestValidate_AcceptedValues(t *testing.T) {
 	for _, args := range []string{
 		"--listen=:8080", "--listen=0.0.0.0:0", "--listen=[::1]:8080", "--listen=localhost:8080", "--listen=[fe80::1%eth0]:80",
 		"--public-url=http://localhost:8080", "--public-url=https://meet.example.org/", "--public-url=HTTPS://[::1]:8443",

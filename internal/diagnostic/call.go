@@ -8,41 +8,41 @@ import (
 	"time"
 )
 
-// Result is what became of a call's signature.
-type Result string
+// AuthResult is what became of a call's signature.
+type AuthResult string
 
 // The results. Of several causes the first of retired, stale, bad counts.
 const (
-	OK             Result = "ok"
-	RetiredKey     Result = "retired_key"
-	StaleTimestamp Result = "stale_timestamp"
-	BadSignature   Result = "bad_signature"
+	OK             AuthResult = "ok"
+	RetiredKey     AuthResult = "retired_key"
+	StaleTimestamp AuthResult = "stale_timestamp"
+	BadSignature   AuthResult = "bad_signature"
 )
 
 // Call is one call that named a key of a project. It holds no secret, and no
 // query string, which may hold one.
 type Call struct {
-	RequestID  string    `json:"id"`
-	ProjectID  string    `json:"-"`
-	ReceivedAt time.Time `json:"at"`
-	Method     string    `json:"method"`
-	Path       string    `json:"path"`
-	Status     int       `json:"status"`
-	Code       string    `json:"code,omitempty"` // of the refusal; empty on success
-	Micros     int64     `json:"us"`             // how long the answer took
-	KeySlot    string    `json:"slot"`           // current, overlap or retired
-	AuthResult Result    `json:"auth"`
-	Hint       string    `json:"hint,omitempty"` // a slip that was recognised
+	RequestID  string     `json:"id"`
+	ProjectID  string     `json:"-"`
+	ReceivedAt time.Time  `json:"at"`
+	Method     string     `json:"method"`
+	Path       string     `json:"path"`
+	Status     int        `json:"status"`
+	Code       string     `json:"code,omitempty"` // of the refusal; empty on success
+	Micros     int64      `json:"us"`             // how long the answer took
+	KeySlot    string     `json:"slot"`           // current, overlap or retired
+	AuthResult AuthResult `json:"auth"`
+	Hint       string     `json:"hint,omitempty"` // a slip that was recognised
 	// ClockSkew is the client's clock minus ours, in seconds. It means
 	// nothing unless Dated, for a timestamp that is a number.
-	ClockSkew int64  `json:"skew,omitempty"`
-	Dated     bool   `json:"dated,omitempty"`
-	UserAgent string `json:"agent,omitempty"`
+	ClockSkew    int64  `json:"skew,omitempty"`
+	HasTimestamp bool   `json:"dated,omitempty"`
+	UserAgent    string `json:"agent,omitempty"`
 }
 
-// Numbered is a call with its place among those of its project. Later calls
+// NumberedCall is a call with its place among those of its project. Later calls
 // have larger numbers.
-type Numbered struct {
+type NumberedCall struct {
 	N int64 `json:"n"`
 	Call
 }
@@ -51,7 +51,7 @@ type Numbered struct {
 // first. The numbers of two blocks may overlap when several processes write.
 type Block struct {
 	ProjectID string
-	Calls     []Numbered // at least one
+	Calls     []NumberedCall // at least one
 }
 
 // First returns the smallest number in the block.
@@ -69,9 +69,9 @@ type Store interface {
 	Calls(ctx context.Context, projectID string, firstBelow, lastBelow int64, limit int) ([]Block, error)
 	// PruneCalls forgets the blocks of every project that end below a number.
 	PruneCalls(ctx context.Context, below int64) error
-	// KeepCalls forgets the earliest blocks of a project until it has no more
+	// TrimCalls forgets the earliest blocks of a project until it has no more
 	// than so many calls.
-	KeepCalls(ctx context.Context, projectID string, latest int) error
+	TrimCalls(ctx context.Context, projectID string, latest int) error
 	// CallProjects returns the projects that have calls.
 	CallProjects(ctx context.Context) ([]string, error)
 }

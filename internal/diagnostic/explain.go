@@ -19,9 +19,9 @@ const (
 	HintBody         = "the body was not signed: its raw bytes are the sixth part of the signed text"
 )
 
-// Refused is a call whose signature was not accepted, with what it takes to
+// RefusedCall is a call whose signature was not accepted, with what it takes to
 // say why. It is worked on after the answer has been sent, and not kept.
-type Refused struct {
+type RefusedCall struct {
 	Secret    string // the Gateway secret of the key that the call named
 	Method    string
 	Target    string
@@ -33,7 +33,7 @@ type Refused struct {
 }
 
 // Hint returns the slip that is recognised, or nothing.
-func (r Refused) Hint() string {
+func (r RefusedCall) Hint() string {
 	switch {
 	case r.Repeated:
 		return HintRepeated
@@ -43,22 +43,22 @@ func (r Refused) Hint() string {
 		return HintTimestamp
 	case isBase64(r.Signature):
 		return HintBase64
-	case r.signed(r.Secret, r.Target, r.Body):
+	case r.signatureMatches(r.Secret, r.Target, r.Body):
 		return "" // the signature is right, so something else was wrong
 	}
-	if path, _, ok := strings.Cut(r.Target, "?"); ok && r.signed(r.Secret, path, r.Body) {
+	if path, _, ok := strings.Cut(r.Target, "?"); ok && r.signatureMatches(r.Secret, path, r.Body) {
 		return HintQuery
 	}
-	if r.signed(r.Secret+"\n", r.Target, r.Body) || r.signed(r.Secret+"\r\n", r.Target, r.Body) {
+	if r.signatureMatches(r.Secret+"\n", r.Target, r.Body) || r.signatureMatches(r.Secret+"\r\n", r.Target, r.Body) {
 		return HintNewline
 	}
-	if len(r.Body) > 0 && r.signed(r.Secret, r.Target, nil) {
+	if len(r.Body) > 0 && r.signatureMatches(r.Secret, r.Target, nil) {
 		return HintBody
 	}
 	return ""
 }
 
-func (r Refused) signed(secret, target string, body []byte) bool {
+func (r RefusedCall) signatureMatches(secret, target string, body []byte) bool {
 	return sign.VerifyV5(secret, r.Method, target, r.Timestamp, "", body, r.Signature)
 }
 

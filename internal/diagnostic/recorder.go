@@ -13,31 +13,31 @@ import (
 )
 
 const (
-	// MaxWaiting is how many calls may wait to be written. Beyond it they are
+	// MaxPending is how many calls may wait to be written. Beyond it they are
 	// dropped and counted.
-	MaxWaiting = 100_000
-	// keepFor and keepLatest are how long calls are kept, and how many for
+	MaxPending = 100_000
+	// retention and maxCallsPerProject are how long calls are kept, and how many for
 	// each project.
-	keepFor    = 7 * 24 * time.Hour
-	keepLatest = 100_000
+	retention          = 7 * 24 * time.Hour
+	maxCallsPerProject = 100_000
 
-	// lastTries is how often it is tried to write at the end.
-	lastTries  = 8
-	flushEvery = 250 * time.Millisecond
-	pruneEvery = time.Hour
-	// A project is cut down to keepLatest less slack whenever slack calls
-	// were added, so that it never has more than keepLatest.
-	slack = keepLatest / 10
-	// chunk is how many calls one transaction writes: others wait for it.
-	chunk = 1000
+	// finalFlushAttempts is how often it is tried to write at the end.
+	finalFlushAttempts = 8
+	flushEvery         = 250 * time.Millisecond
+	pruneEvery         = time.Hour
+	// A project is cut down to maxCallsPerProject less slack whenever slack calls
+	// were added, so that it never has more than maxCallsPerProject.
+	trimSlack = maxCallsPerProject / 10
+	// insertBatch is how many calls one transaction writes: others wait for it.
+	insertBatch = 1000
 	// blockSize is how many calls are kept together at most.
 	blockSize = 100
-	// maxExplaining bounds the refused calls that wait to be explained, each
+	// maxPendingRefusals bounds the refused calls that wait to be explained, each
 	// with its body. Beyond it they are listed without a hint.
-	maxExplaining = 256
+	maxPendingRefusals = 256
 
-	maxUserAgent = 255
-	maxSpare     = 32 << 10 // calls; a larger buffer is given back
+	maxUserAgent  = 255
+	maxSpareCalls = 32 << 10 // calls; a larger buffer is given back
 )
 
 // Recorder takes calls in memory and writes them in batches, off the path.
@@ -46,24 +46,24 @@ type Recorder struct {
 	now   func() time.Time
 
 	mu      sync.Mutex
-	waiting []Call
+	pending []Call
 	dropped atomic.Int64
-	refused chan refused
+	refused chan pendingRefusal
 
-	writing sync.Mutex // one flush at a time
-	spare   []Call     // the buffer that is not in use
-	last    int64      // the largest number given
-	added   map[string]int
+	flushMu        sync.Mutex // one flush at a time
+	spare          []Call     // the buffer that is not in use
+	lastNumber     int64      // the largest number given
+	addedSinceTrim map[string]int
 }
 
-type refused struct {
-	call Call
-	why  Refused
+type pendingRefusal struct {
+	call    Call
+	details RefusedCall
 }
 
 // NewRecorder returns a Recorder. Run writes what it takes.
 func NewRecorder(store Store, now func() time.Time) *Recorder {
-	return &Recorder{store: store, now: now, refused: make(chan refused, maxExplaining), added: map[string]int{}}
+	return &Recorder{store: store, now: now, refused: make(chan pendingRefusal, maxPendingRefusals), addedSinceTrim: map[string]int{}}
 }
 
 // Dropped is how many calls were dropped because too many waited.
@@ -72,9 +72,9 @@ func (r *Recorder) Dropped() int64 { return r.dropped.Load() }
 // Record takes a call.
 func (r *Recorder) Record(c Call) {
 	r.mu.Lock()
-	full := len(r.waiting) >= MaxWaiting
+	full := len(r.pending) >= MaxPending
 	if !full {
-		r.waiting = append(r.waiting, c)
+		r.pending = append(r.pending, c)
 	}
 	r.mu.Unlock()
 	if full {
@@ -84,21 +84,21 @@ func (r *Recorder) Record(c Call) {
 
 // RecordRefused takes a call whose signature was not accepted. Why is worked
 // out elsewhere: the caller does not wait for it.
-func (r *Recorder) RecordRefused(c Call, why Refused) {
+func (r *Recorder) RecordRefused(c Call, why RefusedCall) {
 	select {
-	case r.refused <- refused{c, why}:
+	case r.refused <- pendingRefusal{c, why}:
 	default:
 		r.Record(c)
 	}
 }
 
-// Settle works out what waits to be explained, so that Flush writes all that
+// ExplainPending works out what waits to be explained, so that Flush writes all that
 // was taken.
-func (r *Recorder) Settle() {
+func (r *Recorder) ExplainPending() {
 	for {
 		select {
 		case q := <-r.refused:
-			q.call.Hint = q.why.Hint()
+			q.call.Hint = q.details.Hint()
 			r.Record(q.call)
 		default:
 			return
@@ -112,7 +112,7 @@ func (r *Recorder) Settle() {
 func (r *Recorder) Run(ctx context.Context, failed func(error)) {
 	var work sync.WaitGroup
 	defer work.Wait()
-	work.Go(func() { r.explain(ctx) })
+	work.Go(func() { r.runExplainer(ctx) })
 	whole := context.WithoutCancel(ctx) // what is under way at the end is finished
 	failing := false
 	note := func(err error) {
@@ -135,7 +135,7 @@ func (r *Recorder) Run(ctx context.Context, failed func(error)) {
 			work.Wait()
 			// What is not written now is lost, so a database that is slow for
 			// a moment gets more than one chance.
-			for range lastTries {
+			for range finalFlushAttempts {
 				if note(r.Flush(whole)); !failing {
 					return
 				}
@@ -146,15 +146,15 @@ func (r *Recorder) Run(ctx context.Context, failed func(error)) {
 	}
 }
 
-// explain works refused calls out until ctx ends, and those that wait by then.
-func (r *Recorder) explain(ctx context.Context) {
+// runExplainer works refused calls out until ctx ends, and those that wait by then.
+func (r *Recorder) runExplainer(ctx context.Context) {
 	for {
 		select {
 		case q := <-r.refused:
-			q.call.Hint = q.why.Hint()
+			q.call.Hint = q.details.Hint()
 			r.Record(q.call)
 		case <-ctx.Done():
-			r.Settle()
+			r.ExplainPending()
 			return
 		}
 	}
@@ -163,28 +163,28 @@ func (r *Recorder) explain(ctx context.Context) {
 // Flush writes what waits. What cannot be written waits on, as far as there is
 // room.
 func (r *Recorder) Flush(ctx context.Context) error {
-	r.writing.Lock()
-	defer r.writing.Unlock()
+	r.flushMu.Lock()
+	defer r.flushMu.Unlock()
 	r.mu.Lock()
-	calls := r.waiting
-	r.waiting = r.spare[:0]
+	calls := r.pending
+	r.pending = r.spare[:0]
 	r.mu.Unlock()
-	if r.spare = nil; cap(calls) <= maxSpare {
+	if r.spare = nil; cap(calls) <= maxSpareCalls {
 		r.spare = calls
 	}
 	// Calls are noted as their answers end, and listed as they came in.
 	slices.SortStableFunc(calls, func(a, b Call) int { return a.ReceivedAt.Compare(b.ReceivedAt) })
-	for start := 0; start < len(calls); start += chunk {
-		end := min(start+chunk, len(calls))
+	for start := 0; start < len(calls); start += insertBatch {
+		end := min(start+insertBatch, len(calls))
 		if err := r.store.InsertCalls(ctx, r.blocks(calls[start:end])); err != nil {
-			r.putBack(calls[start:])
+			r.requeue(calls[start:])
 			return err
 		}
 		for _, c := range calls[start:end] {
-			r.added[c.ProjectID]++
+			r.addedSinceTrim[c.ProjectID]++
 		}
-		if err := r.cut(ctx); err != nil {
-			r.putBack(calls[end:])
+		if err := r.trimProjects(ctx); err != nil {
+			r.requeue(calls[end:])
 			return err
 		}
 	}
@@ -197,44 +197,44 @@ func (r *Recorder) blocks(calls []Call) []Block {
 	var blocks []Block
 	open := map[string]int{} // project → its block that has room
 	for _, c := range calls {
-		r.last = max(r.last+1, c.ReceivedAt.UnixNano())
-		c.UserAgent = clean(c.UserAgent)
+		r.lastNumber = max(r.lastNumber+1, c.ReceivedAt.UnixNano())
+		c.UserAgent = sanitizeUserAgent(c.UserAgent)
 		i, ok := open[c.ProjectID]
 		if !ok || len(blocks[i].Calls) == blockSize {
 			i = len(blocks)
 			open[c.ProjectID] = i
 			blocks = append(blocks, Block{ProjectID: c.ProjectID})
 		}
-		blocks[i].Calls = append(blocks[i].Calls, Numbered{N: r.last, Call: c})
+		blocks[i].Calls = append(blocks[i].Calls, NumberedCall{N: r.lastNumber, Call: c})
 	}
 	return blocks
 }
 
-func (r *Recorder) putBack(calls []Call) {
+func (r *Recorder) requeue(calls []Call) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	taken := min(len(calls), MaxWaiting-len(r.waiting))
+	taken := min(len(calls), MaxPending-len(r.pending))
 	r.dropped.Add(int64(len(calls) - taken))
-	r.waiting = append(append(make([]Call, 0, taken+len(r.waiting)), calls[len(calls)-taken:]...), r.waiting...)
+	r.pending = append(append(make([]Call, 0, taken+len(r.pending)), calls[len(calls)-taken:]...), r.pending...)
 }
 
-// cut keeps projects with many calls within their bound.
-func (r *Recorder) cut(ctx context.Context) error {
-	for project, n := range r.added {
-		if n < slack-chunk {
+// trimProjects keeps projects with many calls within their bound.
+func (r *Recorder) trimProjects(ctx context.Context) error {
+	for project, n := range r.addedSinceTrim {
+		if n < trimSlack-insertBatch {
 			continue
 		}
-		if err := r.store.KeepCalls(ctx, project, keepLatest-slack); err != nil {
+		if err := r.store.TrimCalls(ctx, project, maxCallsPerProject-trimSlack); err != nil {
 			return err
 		}
-		delete(r.added, project)
+		delete(r.addedSinceTrim, project)
 	}
 	return nil
 }
 
 // prune forgets what is old, and what another process or run left too much of.
 func (r *Recorder) prune(ctx context.Context) error {
-	if err := r.store.PruneCalls(ctx, r.now().Add(-keepFor).UnixNano()); err != nil {
+	if err := r.store.PruneCalls(ctx, r.now().Add(-retention).UnixNano()); err != nil {
 		return err
 	}
 	projects, err := r.store.CallProjects(ctx)
@@ -242,19 +242,19 @@ func (r *Recorder) prune(ctx context.Context) error {
 		return err
 	}
 	for _, project := range projects {
-		if err := r.store.KeepCalls(ctx, project, keepLatest-slack); err != nil {
+		if err := r.store.TrimCalls(ctx, project, maxCallsPerProject-trimSlack); err != nil {
 			return err
 		}
 	}
-	r.writing.Lock()
-	defer r.writing.Unlock()
-	clear(r.added)
+	r.flushMu.Lock()
+	defer r.flushMu.Unlock()
+	clear(r.addedSinceTrim)
 	return nil
 }
 
 // List returns the calls of a project with numbers below a bound, the latest
 // first, and whether there are more.
-func (r *Recorder) List(ctx context.Context, projectID string, below int64, limit int) (calls []Numbered, more bool, err error) {
+func (r *Recorder) List(ctx context.Context, projectID string, below int64, limit int) (calls []NumberedCall, more bool, err error) {
 	ends := int64(math.MaxInt64)
 	for read := 2; ; read *= 4 { // two full blocks are a page; after a quiet time it takes many
 		blocks, err := r.store.Calls(ctx, projectID, below, ends, read)
@@ -271,7 +271,7 @@ func (r *Recorder) List(ctx context.Context, projectID string, below int64, limi
 					calls = append(calls, c)
 				}
 			}
-			slices.SortFunc(calls, func(a, b Numbered) int { return cmp.Compare(b.N, a.N) })
+			slices.SortFunc(calls, func(a, b NumberedCall) int { return cmp.Compare(b.N, a.N) })
 		}
 		if len(blocks) < read {
 			return calls[:min(limit, len(calls))], len(calls) > limit, nil
@@ -279,9 +279,9 @@ func (r *Recorder) List(ctx context.Context, projectID string, below int64, limi
 	}
 }
 
-// clean makes a header of a client fit to be kept: bounded, valid, and empty
+// sanitizeUserAgent makes a header of a client fit to be kept: bounded, valid, and empty
 // when it looks as if it held a credential.
-func clean(agent string) string {
+func sanitizeUserAgent(agent string) string {
 	if agent == "" {
 		return ""
 	}

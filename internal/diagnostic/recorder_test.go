@@ -16,29 +16,29 @@ import (
 	"pgregory.net/rapid"
 )
 
-// shelf is a database of calls, which may be gone.
-type shelf struct {
-	mu      sync.Mutex
-	blocks  []Block
-	inserts int
-	gone    error
-	below   int64
-	kept    map[string]int
+// fakeStore is a database of calls, which may be gone.
+type fakeStore struct {
+	mu          sync.Mutex
+	blocks      []Block
+	inserts     int
+	err         error
+	prunedBelow int64
+	trimmedTo   map[string]int
 }
 
 // InsertCalls implements Store.
-func (s *shelf) InsertCalls(_ context.Context, blocks []Block) error {
+func (s *fakeStore) InsertCalls(_ context.Context, blocks []Block) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.gone == nil {
+	if s.err == nil {
 		s.inserts++
 		s.blocks = append(s.blocks, blocks...)
 	}
-	return s.gone
+	return s.err
 }
 
 // Calls implements Store.
-func (s *shelf) Calls(_ context.Context, projectID string, firstBelow, lastBelow int64, limit int) ([]Block, error) {
+func (s *fakeStore) Calls(_ context.Context, projectID string, firstBelow, lastBelow int64, limit int) ([]Block, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var found []Block
@@ -48,10 +48,10 @@ func (s *shelf) Calls(_ context.Context, projectID string, firstBelow, lastBelow
 		}
 	}
 	slices.SortFunc(found, func(a, b Block) int { return cmp.Compare(b.Last(), a.Last()) })
-	return found[:min(limit, len(found))], s.gone
+	return found[:min(limit, len(found))], s.err
 }
 
-func (s *shelf) size() (n int) {
+func (s *fakeStore) size() (n int) {
 	for _, b := range s.blocks {
 		n += len(b.Calls)
 	}
@@ -59,7 +59,7 @@ func (s *shelf) size() (n int) {
 }
 
 // all returns every call, the earliest block first.
-func (s *shelf) all() (calls []Numbered) {
+func (s *fakeStore) all() (calls []NumberedCall) {
 	for _, b := range s.blocks {
 		calls = append(calls, b.Calls...)
 	}
@@ -67,31 +67,31 @@ func (s *shelf) all() (calls []Numbered) {
 }
 
 // PruneCalls implements Store.
-func (s *shelf) PruneCalls(_ context.Context, below int64) error {
+func (s *fakeStore) PruneCalls(_ context.Context, below int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.below = below
-	return s.gone
+	s.prunedBelow = below
+	return s.err
 }
 
-// KeepCalls implements Store.
-func (s *shelf) KeepCalls(_ context.Context, projectID string, latest int) error {
+// TrimCalls implements Store.
+func (s *fakeStore) TrimCalls(_ context.Context, projectID string, latest int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.kept[projectID] = latest
+	s.trimmedTo[projectID] = latest
 	for size := s.size(); size > latest; s.blocks = s.blocks[1:] {
 		size -= len(s.blocks[0].Calls)
 	}
-	return s.gone
+	return s.err
 }
 
 // CallProjects implements Store.
-func (s *shelf) CallProjects(context.Context) ([]string, error) { return []string{"p"}, s.gone }
+func (s *fakeStore) CallProjects(context.Context) ([]string, error) { return []string{"p"}, s.err }
 
-func newShelf() *shelf { return &shelf{kept: map[string]int{}} }
+func newFakeStore() *fakeStore { return &fakeStore{trimmedTo: map[string]int{}} }
 
-// start runs a Recorder; stop ends it and waits for its last write.
-func start(t *testing.T, s *shelf) (r *Recorder, stop func()) {
+// startRecorder runs a Recorder; stop ends it and waits for its last write.
+func startRecorder(t *testing.T, s *fakeStore) (r *Recorder, stop func()) {
 	t.Helper()
 	r = NewRecorder(s, time.Now)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -100,18 +100,18 @@ func start(t *testing.T, s *shelf) (r *Recorder, stop func()) {
 	return r, func() { cancel(); <-done }
 }
 
-func call(i int) Call {
+func newCall(i int) Call {
 	return Call{RequestID: strconv.Itoa(i), ProjectID: "p", ReceivedAt: time.Now()}
 }
 
-func TestCallsAreListedWithinASecond(t *testing.T) {
+func TestRecorder_ListsWithinOneSecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
-		r, stop := start(t, s)
+		s := newFakeStore()
+		r, stop := startRecorder(t, s)
 		defer stop()
 		for i := range 2500 { // all at the same moment
-			r.Record(call(i))
+			r.Record(newCall(i))
 		}
 		time.Sleep(999 * time.Millisecond)
 		if s.inserts != 3 {
@@ -128,13 +128,13 @@ func TestCallsAreListedWithinASecond(t *testing.T) {
 	})
 }
 
-func TestCallsAreListedAsTheyCameIn(t *testing.T) {
+func TestRecorder_ListsInOrderOfArrival(t *testing.T) {
 	t.Parallel()
-	s := newShelf()
+	s := newFakeStore()
 	r := NewRecorder(s, time.Now)
 	now := time.Now()
 	for i, after := range []int{0, 3, 1, 2, 2} { // milliseconds; as their answers ended
-		c := call(i)
+		c := newCall(i)
 		c.ReceivedAt = now.Add(time.Duration(after) * time.Millisecond)
 		r.Record(c)
 	}
@@ -150,12 +150,12 @@ func TestCallsAreListedAsTheyCameIn(t *testing.T) {
 	}
 }
 
-// TestListsOfSeveralWriters has two processes write the calls of one project,
+// TestRecorder_ListsSeveralWriters has two processes write the calls of one project,
 // in blocks whose numbers overlap, and turns the pages.
-func TestListsOfSeveralWriters(t *testing.T) {
+func TestRecorder_ListsSeveralWriters(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		s := newShelf()
+		s := newFakeStore()
 		var want []int64
 		n := int64(0)
 		for range rapid.IntRange(0, 30).Draw(t, "rounds") {
@@ -163,7 +163,7 @@ func TestListsOfSeveralWriters(t *testing.T) {
 			for range rapid.IntRange(1, 12).Draw(t, "calls") {
 				n++
 				b := &blocks[rapid.IntRange(0, 1).Draw(t, "writer")]
-				b.Calls = append(b.Calls, Numbered{N: n})
+				b.Calls = append(b.Calls, NumberedCall{N: n})
 				want = append(want, n)
 			}
 			for _, b := range blocks {
@@ -176,7 +176,7 @@ func TestListsOfSeveralWriters(t *testing.T) {
 		limit := rapid.IntRange(1, 40).Draw(t, "limit")
 		var got []int64
 		for below, more := int64(math.MaxInt64), true; more; {
-			var page []Numbered
+			var page []NumberedCall
 			var err error
 			if page, more, err = NewRecorder(s, time.Now).List(context.Background(), "p", below, limit); err != nil || len(page) > limit || more && len(page) < limit {
 				t.Fatalf("%d calls, %v %v", len(page), more, err)
@@ -191,13 +191,13 @@ func TestListsOfSeveralWriters(t *testing.T) {
 	})
 }
 
-func TestStopWritesWhatWaits(t *testing.T) {
+func TestRecorder_FlushesOnStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
-		r, stop := start(t, s)
-		r.Record(call(1))
-		r.RecordRefused(call(2), Refused{Repeated: true})
+		s := newFakeStore()
+		r, stop := startRecorder(t, s)
+		r.Record(newCall(1))
+		r.RecordRefused(newCall(2), RefusedCall{Repeated: true})
 		stop()
 		if calls := s.all(); len(calls) != 2 || calls[0].Hint+calls[1].Hint != HintRepeated {
 			t.Errorf("%+v", calls)
@@ -205,71 +205,71 @@ func TestStopWritesWhatWaits(t *testing.T) {
 	})
 }
 
-func TestWaitingCallsAreBounded(t *testing.T) {
+func TestRecorder_DropsBeyondMaxPending(t *testing.T) {
 	t.Parallel()
-	s := newShelf()
-	s.gone = errors.New("gone")
+	s := newFakeStore()
+	s.err = errors.New("gone")
 	r := NewRecorder(s, time.Now)
-	for i := range MaxWaiting + 10 {
-		r.Record(call(i))
+	for i := range MaxPending + 10 {
+		r.Record(newCall(i))
 	}
-	if err := r.Flush(t.Context()); !errors.Is(err, s.gone) || r.Dropped() != 10 {
+	if err := r.Flush(t.Context()); !errors.Is(err, s.err) || r.Dropped() != 10 {
 		t.Fatalf("%v, %d dropped", err, r.Dropped())
 	}
-	r.Record(call(0))
+	r.Record(newCall(0))
 	if r.Dropped() != 11 {
 		t.Errorf("%d dropped", r.Dropped())
 	}
-	s.gone = nil
-	if err := r.Flush(t.Context()); err != nil || s.inserts != MaxWaiting/chunk || s.size() > keepLatest {
+	s.err = nil
+	if err := r.Flush(t.Context()); err != nil || s.inserts != MaxPending/insertBatch || s.size() > maxCallsPerProject {
 		t.Errorf("%v, %d transactions, %d kept", err, s.inserts, s.size())
 	}
-	if err := r.Flush(t.Context()); err != nil || s.inserts != MaxWaiting/chunk {
+	if err := r.Flush(t.Context()); err != nil || s.inserts != MaxPending/insertBatch {
 		t.Errorf("%v, %d transactions: the same was written again", err, s.inserts)
 	}
 }
 
-func TestAProjectNeverHasTooManyCalls(t *testing.T) {
+func TestRecorder_TrimsProject(t *testing.T) {
 	t.Parallel()
-	s := newShelf()
+	s := newFakeStore()
 	r := NewRecorder(s, time.Now)
 	for round := range 30 {
 		for i := range 7000 {
-			r.Record(call(i))
+			r.Record(newCall(i))
 		}
 		if err := r.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if s.size() > keepLatest {
+		if s.size() > maxCallsPerProject {
 			t.Fatalf("%d after %d rounds", s.size(), round)
 		}
 	}
-	if s.kept["p"] != keepLatest-slack || s.size() < keepLatest-slack {
-		t.Errorf("%d are left, %v", s.size(), s.kept)
+	if s.trimmedTo["p"] != maxCallsPerProject-trimSlack || s.size() < maxCallsPerProject-trimSlack {
+		t.Errorf("%d are left, %v", s.size(), s.trimmedTo)
 	}
 }
 
-func TestOldCallsAreForgotten(t *testing.T) {
+func TestRecorder_PrunesOldCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
-		_, stop := start(t, s)
+		s := newFakeStore()
+		_, stop := startRecorder(t, s)
 		defer stop()
 		time.Sleep(24*time.Hour + time.Minute)
-		if age := time.Since(time.Unix(0, s.below)); age < keepFor || age > keepFor+pruneEvery {
+		if age := time.Since(time.Unix(0, s.prunedBelow)); age < retention || age > retention+pruneEvery {
 			t.Errorf("calls are kept for %v", age)
 		}
 	})
 }
 
-func TestRefusedCallsBeyondTheBoundHaveNoHint(t *testing.T) {
+func TestRecorder_PendingRefusalsBounded(t *testing.T) {
 	t.Parallel()
-	s := newShelf()
+	s := newFakeStore()
 	r := NewRecorder(s, time.Now)
-	for i := range maxExplaining + 5 {
-		r.RecordRefused(call(i), Refused{Repeated: true})
+	for i := range maxPendingRefusals + 5 {
+		r.RecordRefused(newCall(i), RefusedCall{Repeated: true})
 	}
-	r.Settle()
+	r.ExplainPending()
 	if err := r.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -279,32 +279,32 @@ func TestRefusedCallsBeyondTheBoundHaveNoHint(t *testing.T) {
 			without++
 		}
 	}
-	if s.size() != maxExplaining+5 || without != 5 {
+	if s.size() != maxPendingRefusals+5 || without != 5 {
 		t.Errorf("%d calls, %d without a hint", s.size(), without)
 	}
 }
 
-func TestUserAgents(t *testing.T) {
+func TestSanitizeUserAgent(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 200)
 	for agent, want := range map[string]string{
 		"": "", "curl/8": "curl/8", "a\xffb": "a\uFFFDb", long: long[:254],
 		"pk_0123": "[secret]", "x gs_abc": "[secret]", "whsec_x": "[secret]",
 	} {
-		if got := clean(agent); got != want {
+		if got := sanitizeUserAgent(agent); got != want {
 			t.Errorf("%q: %q, want %q", agent, got, want)
 		}
 	}
 }
 
 func BenchmarkRecord(b *testing.B) {
-	s := newShelf()
+	s := newFakeStore()
 	r := NewRecorder(s, time.Now)
-	c := call(1)
+	c := newCall(1)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		r.Record(c)
-		if i%chunk == 0 {
+		if i%insertBatch == 0 {
 			_ = r.Flush(context.Background())
 			s.blocks = nil
 		}

@@ -13,7 +13,7 @@ const (
 	RoomOpened        Type = "room.opened"
 	RoomStarted       Type = "room.started" // the first person came in
 	RoomEnded         Type = "room.ended"
-	RoomCancelled     Type = "room.cancelled" // called off before it opened
+	RoomCanceled      Type = "room.cancelled" // called off before it opened
 	RoomExpired       Type = "room.expired"   // nobody ever came
 	ParticipantJoined Type = "participant.joined"
 	ParticipantLeft   Type = "participant.left"
@@ -33,7 +33,7 @@ const (
 // Selectable returns the kinds that a receiver may choose among. A test is
 // always delivered, and a mark never.
 func Selectable() []Type {
-	return []Type{RoomScheduled, RoomOpened, RoomStarted, RoomEnded, RoomCancelled, RoomExpired,
+	return []Type{RoomScheduled, RoomOpened, RoomStarted, RoomEnded, RoomCanceled, RoomExpired,
 		ParticipantJoined, ParticipantLeft, ParticipantJoinFailed,
 		ProjectStatusChanged, KeyRotated, KeyOverlapEnding}
 }
@@ -52,15 +52,15 @@ type Event struct {
 // Data is what an event tells about its room and, where one is concerned, its
 // participant.
 type Data struct {
-	RoomID       string       `json:"room_id"`
-	ClientRoomID string       `json:"client_room_id,omitempty"`
-	SessionID    string       `json:"session_id,omitempty"`
-	RoomType     string       `json:"room_type"`
-	StartAt      *time.Time   `json:"start_at,omitempty"` // of a scheduled room
-	EndReason    string       `json:"end_reason,omitempty"`
-	Participant  *Participant `json:"participant,omitempty"`
-	Mark         *Mark        `json:"mark,omitempty"`
-	Refusal      *Refusal     `json:"refusal,omitempty"`
+	RoomID       string          `json:"room_id"`
+	ClientRoomID string          `json:"client_room_id,omitempty"`
+	SessionID    string          `json:"session_id,omitempty"`
+	RoomType     string          `json:"room_type"`
+	StartAt      *time.Time      `json:"start_at,omitempty"` // of a scheduled room
+	EndReason    string          `json:"end_reason,omitempty"`
+	Participant  *Participant    `json:"participant,omitempty"`
+	Mark         *AttendanceMark `json:"mark,omitempty"`
+	Refusal      *JoinRefusal    `json:"refusal,omitempty"`
 }
 
 // Participant is the person an event is about.
@@ -76,9 +76,9 @@ type Participant struct {
 	Reason     string    `json:"reason,omitempty"`
 }
 
-// Mark says that somebody attended, as another system tells it. It pairs with
+// AttendanceMark says that somebody attended, as another system tells it. It pairs with
 // no leaving and counts nowhere.
-type Mark struct {
+type AttendanceMark struct {
 	Name   string `json:"name"`
 	Source string `json:"source"`
 }
@@ -86,15 +86,15 @@ type Mark struct {
 // SourceExternal is the source of marks that clients report.
 const SourceExternal = "external"
 
-// Refusal says why somebody was not let in. There is no identity without a
+// JoinRefusal says why somebody was not let in. There is no identity without a
 // seat.
-type Refusal struct {
+type JoinRefusal struct {
 	Name string `json:"name"`
 	Code string `json:"code"` // as the page was told: "room_full"
 }
 
-// OfProject is one thing that happened to a project itself.
-type OfProject struct {
+// ProjectEvent is one thing that happened to a project itself.
+type ProjectEvent struct {
 	ID        string // UUIDv7, the same in every delivery
 	Type      Type
 	ProjectID string

@@ -17,7 +17,7 @@ func Name(name, text string, low, high int) error {
 	}
 	visible, before := false, rune(0)
 	for _, c := range text {
-		if isHidden(c) && !(isTag(c) && (before == blackFlag || isTag(before))) {
+		if isInvisibleFormat(c) && !(isTag(c) && (before == blackFlag || isTag(before))) {
 			return fault.Invalidf("%s must not contain the invisible character U+%04X", name, c)
 		}
 		visible = visible || isVisible(c)
@@ -34,20 +34,20 @@ const blackFlag = '\U0001F3F4'
 
 func isTag(c rune) bool { return c >= 0xE0020 && c <= 0xE007F }
 
-// neededFormats are format characters (Cf) that names are written with: the
+// allowedFormats are format characters (Cf) that names are written with: the
 // joiners, the direction marks, and the Arabic, Syriac and Kaithi signs, which
 // are visible.
-const neededFormats = "\u200c\u200d\u200e\u200f\u061c"
+const allowedFormats = "\u200c\u200d\u200e\u200f\u061c"
 
-// isHidden reports a character that no name needs.
-func isHidden(c rune) bool {
+// isInvisibleFormat reports a character that no name needs.
+func isInvisibleFormat(c rune) bool {
 	switch {
 	case c == '\u2028', c == '\u2029':
 		return true
 	case !unicode.Is(unicode.Cf, c):
 		return false
 	}
-	return !strings.ContainsRune(neededFormats, c) && !unicode.Is(unicode.Prepended_Concatenation_Mark, c)
+	return !strings.ContainsRune(allowedFormats, c) && !unicode.Is(unicode.Prepended_Concatenation_Mark, c)
 }
 
 // isVisible reports a character that can be seen by itself.

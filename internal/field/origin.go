@@ -24,10 +24,10 @@ func Origin(name, text string) (string, error) {
 	lower := strings.ToLower(text)
 	u, err := url.Parse(lower)
 	if err != nil || u.Scheme+"://"+u.Host != lower || !isHost(u.Hostname()) || strings.HasSuffix(u.Host, ":") || !isPort(u.Port()) || strings.HasPrefix(u.Port(), "0") {
-		return "", fault.Invalidf("%s must hold origins such as https://example.org or https://example.org:8443, not %q", name, shortened(text))
+		return "", fault.Invalidf("%s must hold origins such as https://example.org or https://example.org:8443, not %q", name, truncate(text))
 	}
 	if u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())) {
-		return "", fault.Invalidf("%s must hold origins with https, or http for localhost, not %q", name, shortened(text))
+		return "", fault.Invalidf("%s must hold origins with https, or http for localhost, not %q", name, truncate(text))
 	}
 	if u.Port() == map[string]string{"http": "80", "https": "443"}[u.Scheme] {
 		return u.Scheme + "://" + u.Hostname(), nil
@@ -54,8 +54,8 @@ func isLoopback(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && ip.IsLoopback()
 }
 
-// shortened keeps a refusal to a line.
-func shortened(text string) string {
+// truncate keeps a refusal to a line.
+func truncate(text string) string {
 	if runes := []rune(text); len(runes) > 100 {
 		return string(runes[:100]) + "…"
 	}

@@ -52,8 +52,8 @@ type ProjectSecret struct {
 	OverlapEndsAt time.Time
 }
 
-// Issued is what a new project's client needs; shown once, never read back.
-type Issued struct {
+// IssuedCredentials is what a new project's client needs; shown once, never read back.
+type IssuedCredentials struct {
 	ProjectSecret seal.Secret
 	APIKey        seal.Secret
 	GatewaySecret seal.Secret
@@ -64,7 +64,7 @@ type Store interface {
 	Write(ctx context.Context, work func(ctx context.Context) error) error
 	InsertAPIKey(ctx context.Context, k APIKey) error
 	InsertProjectSecret(ctx context.Context, s ProjectSecret) error
-	// APIKeys and ProjectSecrets return those of a project that are not
+	// APIKeys and LiveProjectSecrets return those of a project that are not
 	// retired, the current one first.
 	APIKeys(ctx context.Context, projectID string) ([]APIKey, error)
 	ProjectSecrets(ctx context.Context, projectID string) ([]ProjectSecret, error)
@@ -72,10 +72,10 @@ type Store interface {
 	// LockProject keeps others from changing the project or its credentials
 	// until the transaction ends; NotFound when there is none of that id.
 	LockProject(ctx context.Context, id string) error
-	// MoveAPIKey and MoveProjectSecret write slot, retirement and overlap; a
+	// UpdateAPIKey and UpdateProjectSecret write slot, retirement and overlap; a
 	// credential that is retired is so from now.
-	MoveAPIKey(ctx context.Context, k APIKey, now time.Time) error
-	MoveProjectSecret(ctx context.Context, s ProjectSecret, now time.Time) error
+	UpdateAPIKey(ctx context.Context, k APIKey, now time.Time) error
+	UpdateProjectSecret(ctx context.Context, s ProjectSecret, now time.Time) error
 	// APIKeyByHash returns a key in any slot; NotFound when there is none or
 	// it was forgotten.
 	APIKeyByHash(ctx context.Context, hash string) (APIKey, error)
@@ -87,11 +87,11 @@ type Store interface {
 	// returns the projects whose overlap has ended by now; those credentials
 	// are retired by it.
 	PurgeRetired(ctx context.Context, before, now time.Time) (projectIDs []string, err error)
-	// NoticesDue returns the projects with an overlap whose NoticeAt has come
-	// and that goes on; TakeNotices returns those of a project, and they are
+	// ProjectsWithDueNotices returns the projects with an overlap whose NoticeAt has come
+	// and that goes on; ConsumeNotices returns those of a project, and they are
 	// due no more.
-	NoticesDue(ctx context.Context, now time.Time) (projectIDs []string, err error)
-	TakeNotices(ctx context.Context, projectID string, now time.Time) ([]Notice, error)
+	ProjectsWithDueNotices(ctx context.Context, now time.Time) (projectIDs []string, err error)
+	ConsumeNotices(ctx context.Context, projectID string, now time.Time) ([]Notice, error)
 }
 
 // Service makes credentials and answers which are live.
@@ -101,35 +101,35 @@ type Service struct {
 	now      func() time.Time
 	newID    func() string
 
-	rings      sync.Map // project id → *Ring
-	retired    sync.Map // hash of an API key → APIKey that is not in a ring any more
-	index      *index
-	forgetting sync.Mutex
-	generation atomic.Uint64 // how often something was forgotten
-	distrusted atomic.Bool   // nothing is answered from memory
-	tell       func(projectID string)
-	note       project.Tell
+	keyrings            sync.Map // project id → *Ring
+	retired             sync.Map // hash of an API key → APIKey that is not in a ring any more
+	index               *keyIndex
+	invalidateMu        sync.Mutex
+	generation          atomic.Uint64 // how often something was forgotten
+	cacheBypassed       atomic.Bool   // nothing is answered from memory
+	publishInvalidation func(projectID string)
+	recordEvent         project.EventRecorder
 }
 
 // NewService returns a Service.
 func NewService(store Store, projects *project.Service, now func() time.Time, newID func() string) *Service {
-	return &Service{store: store, projects: projects, now: now, newID: newID, index: newIndex(), tell: func(string) {},
-		note: func(context.Context, project.Project, event.Type, event.ProjectData) error { return nil }}
+	return &Service{store: store, projects: projects, now: now, newID: newID, index: newKeyIndex(), publishInvalidation: func(string) {},
+		recordEvent: func(context.Context, project.Project, event.Type, event.ProjectData) error { return nil }}
 }
 
-// TellOthers has every change told to the other nodes. Call it before the
+// SetInvalidationPublisher has every change told to the other nodes. Call it before the
 // first change.
-func (s *Service) TellOthers(tell func(projectID string)) { s.tell = tell }
+func (s *Service) SetInvalidationPublisher(tell func(projectID string)) { s.publishInvalidation = tell }
 
-// Tell has events of credentials noted. Call it before the first change;
+// SetEventRecorder has events of credentials noted. Call it before the first change;
 // without it they are not.
-func (s *Service) Tell(note project.Tell) { s.note = note }
+func (s *Service) SetEventRecorder(note project.EventRecorder) { s.recordEvent = note }
 
 // CreateProject makes a project together with its first API key and project
 // secret, in one transaction.
-func (s *Service) CreateProject(ctx context.Context, organizationID, name string) (project.Project, Issued, error) {
+func (s *Service) CreateProject(ctx context.Context, organizationID, name string) (project.Project, IssuedCredentials, error) {
 	var p project.Project
-	issued := Issued{ProjectSecret: seal.NewProjectSecret(), APIKey: seal.NewAPIKey(), GatewaySecret: seal.NewGatewaySecret()}
+	issued := IssuedCredentials{ProjectSecret: seal.NewProjectSecret(), APIKey: seal.NewAPIKey(), GatewaySecret: seal.NewGatewaySecret()}
 	err := s.store.Write(ctx, func(ctx context.Context) error {
 		var err error
 		if p, err = s.projects.Create(ctx, organizationID, name); err != nil {
@@ -144,7 +144,7 @@ func (s *Service) CreateProject(ctx context.Context, organizationID, name string
 			Secret: issued.ProjectSecret, CreatedAt: now})
 	})
 	if err == nil {
-		s.Changed(p.ID)
+		s.InvalidateAndPublish(p.ID)
 	}
 	return p, issued, err
 }
@@ -156,11 +156,11 @@ func (k APIKey) Live(now time.Time) bool {
 
 // Keys returns the API keys of the ring, the current one first. Who calls it
 // asks Live of each.
-func (r *Ring) Keys() []APIKey { return r.keys }
+func (r *Keyring) Keys() []APIKey { return r.keys }
 
-// Ring is a project with its live credentials, unsealed: what it takes to
+// Keyring is a project with its live credentials, unsealed: what it takes to
 // check a signature without asking the database.
-type Ring struct {
+type Keyring struct {
 	Project      project.Project
 	Organization project.Organization
 	keys         []APIKey
@@ -169,8 +169,8 @@ type Ring struct {
 	verified atomic.Int32 // index of the credential that verified last
 }
 
-// APIKeys returns the live API keys at now.
-func (r *Ring) APIKeys(now time.Time) []string {
+// LiveAPIKeys returns the live API keys at now.
+func (r *Keyring) LiveAPIKeys(now time.Time) []string {
 	live := make([]string, 0, len(r.keys))
 	for _, k := range r.keys {
 		if k.Live(now) {
@@ -180,8 +180,8 @@ func (r *Ring) APIKeys(now time.Time) []string {
 	return live
 }
 
-// ProjectSecrets returns the live project secrets at now.
-func (r *Ring) ProjectSecrets(now time.Time) []string {
+// LiveProjectSecrets returns the live project secrets at now.
+func (r *Keyring) LiveProjectSecrets(now time.Time) []string {
 	live := make([]string, 0, len(r.secrets))
 	for _, k := range r.secrets {
 		if k.Slot == Current || now.Before(k.OverlapEndsAt) {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Shown returns what lists show of an API key: its first eight characters, an
+// Masked returns what lists show of an API key: its first eight characters, an
 // ellipsis and its last four.
-func (k APIKey) Shown() string {
+func (k APIKey) Masked() string {
 	text := k.Key.Reveal()
 	if len(text) < 16 {
 		return "…" // too short to show a part of it

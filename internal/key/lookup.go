@@ -13,12 +13,12 @@ import (
 	"parley/internal/seal"
 )
 
-// patience is how long a caller waits for the index to be read.
-const patience = 900 * time.Millisecond
+// indexLoadTimeout is how long a caller waits for the index to be read.
+const indexLoadTimeout = 900 * time.Millisecond
 
-var errNoProject = fault.New(fault.NotFound, "project_not_found", "there is no such project")
+var errProjectNotFound = fault.New(fault.NotFound, "project_not_found", "there is no such project")
 
-var errNoKey = fault.New(fault.NotFound, "api_key_not_found", "there is no such API key")
+var errKeyNotFound = fault.New(fault.NotFound, "api_key_not_found", "there is no such API key")
 
 // ByAPIKey returns the key whose text is given, in any slot, with the ring of
 // its project; NotFound when there is no such key. A key that was retired is
@@ -26,8 +26,8 @@ var errNoKey = fault.New(fault.NotFound, "api_key_not_found", "there is no such 
 //
 // Whether there is such a key is answered from memory, so that a call with an
 // unknown key costs what one with a known key does, and needs no database.
-func (s *Service) ByAPIKey(ctx context.Context, text string) (APIKey, *Ring, error) {
-	if s.distrusted.Load() {
+func (s *Service) ByAPIKey(ctx context.Context, text string) (APIKey, *Keyring, error) {
+	if s.cacheBypassed.Load() {
 		return s.readByAPIKey(ctx, text)
 	}
 	hash := sha256.Sum256([]byte(text))
@@ -35,7 +35,7 @@ func (s *Service) ByAPIKey(ctx context.Context, text string) (APIKey, *Ring, err
 	if err != nil {
 		return APIKey{}, nil, err
 	}
-	r, err := s.Ring(ctx, projectID)
+	r, err := s.Keyring(ctx, projectID)
 	if err != nil {
 		return APIKey{}, nil, err
 	}
@@ -59,12 +59,12 @@ func (s *Service) ByAPIKey(ctx context.Context, text string) (APIKey, *Ring, err
 
 // readByAPIKey is ByAPIKey without memory. A key that does not exist costs the
 // readings of one that does: those of a ring, of nobody's.
-func (s *Service) readByAPIKey(ctx context.Context, text string) (APIKey, *Ring, error) {
+func (s *Service) readByAPIKey(ctx context.Context, text string) (APIKey, *Keyring, error) {
 	k, err := s.store.APIKeyByHash(ctx, seal.Hash(text))
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return APIKey{}, nil, err
 	}
-	r, rerr := s.readRing(ctx, k.ProjectID)
+	r, rerr := s.readKeyring(ctx, k.ProjectID)
 	if err != nil && fault.Is(rerr, fault.NotFound) {
 		return APIKey{}, nil, err
 	}
@@ -80,68 +80,68 @@ func (s *Service) readByAPIKey(ctx context.Context, text string) (APIKey, *Ring,
 	return k, r, nil
 }
 
-// index knows the hash of every API key and the project it belongs to: some
+// keyIndex knows the hash of every API key and the project it belongs to: some
 // 100 bytes a key. It is read whole once, and anew for each project that was
 // forgotten.
-type index struct {
-	reading chan struct{} // holds one token while nobody reads
+type keyIndex struct {
+	loadSem chan struct{} // holds one token while nobody reads
 
-	mu      sync.RWMutex
-	hashes  map[[sha256.Size]byte]string
-	owners  map[string]struct{} // the projects: each has a key
-	changed map[string]uint64   // projects to be read anew, with the time of their change
-	all     uint64              // when all had to be read anew; 0 when they need not
-	clock   uint64              // counts changes
+	mu           sync.RWMutex
+	hashes       map[[sha256.Size]byte]string
+	projectIDs   map[string]struct{} // the projects: each has a key
+	changed      map[string]uint64   // projects to be read anew, with the time of their change
+	allChangedAt uint64              // when all had to be read anew; 0 when they need not
+	clock        uint64              // counts changes
 }
 
-func newIndex() *index {
-	x := &index{reading: make(chan struct{}, 1), changed: map[string]uint64{}, all: 1, clock: 1}
-	x.reading <- struct{}{}
+func newKeyIndex() *keyIndex {
+	x := &keyIndex{loadSem: make(chan struct{}, 1), changed: map[string]uint64{}, allChangedAt: 1, clock: 1}
+	x.loadSem <- struct{}{}
 	return x
 }
 
 // project returns whose key it is; NotFound when it is nobody's, and
 // Unavailable when that cannot be said.
-func (x *index) project(ctx context.Context, store Store, hash [sha256.Size]byte) (projectID string, err error) {
-	err = x.complete(ctx, store, func() (err error) { projectID, err = x.look(hash); return err })
+func (x *keyIndex) project(ctx context.Context, store Store, hash [sha256.Size]byte) (projectID string, err error) {
+	err = x.lookupOrLoad(ctx, store, func() (err error) { projectID, err = x.lookup(hash); return err })
 	if err == errIncomplete { // changed again, but not by what the caller waited for
-		err = errNoKey
+		err = errKeyNotFound
 	}
 	return projectID, err
 }
 
-// has returns nil for a project that exists, NotFound for one that does not,
+// checkProjectExists returns nil for a project that exists, NotFound for one that does not,
 // and Unavailable when that cannot be said.
-func (x *index) has(ctx context.Context, store Store, projectID string) error {
-	err := x.complete(ctx, store, func() error {
+func (x *keyIndex) checkProjectExists(ctx context.Context, store Store, projectID string) error {
+	err := x.lookupOrLoad(ctx, store, func() error {
 		x.mu.RLock()
 		defer x.mu.RUnlock()
-		_, known := x.owners[projectID]
+		_, known := x.projectIDs[projectID]
 		switch {
 		case known:
 			return nil
-		case x.all != 0 || len(x.changed) > 0:
+		case x.allChangedAt != 0 || len(x.changed) > 0:
 			return errIncomplete
 		}
-		return errNoProject
+		return errProjectNotFound
 	})
 	if err == errIncomplete { // changed again, but not by what the caller waited for
-		err = errNoProject
+		err = errProjectNotFound
 	}
 	return err
 }
 
-// complete looks something up, and reads the index first where it has to. The
+// lookupOrLoad looks something up, and reads the index first where it has to. The
 // error of look is errIncomplete when the index changed again meanwhile.
-func (x *index) complete(ctx context.Context, store Store, look func() error) error {
+func (x *keyIndex) lookupOrLoad(ctx context.Context, store Store, look func() error) error {
 	if err := look(); err != errIncomplete {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, indexLoadTimeout)
 	defer cancel()
 	select {
-	case <-x.reading:
-		defer func() { x.reading <- struct{}{} }()
+	case <-x.loadSem:
+		defer func() { x.loadSem <- struct{}{} }()
 	case <-ctx.Done():
 		return &fault.Error{Kind: fault.Unavailable, Code: "unavailable",
 			Message: "the database does not answer, try again in a moment", Err: ctx.Err()}
@@ -149,7 +149,7 @@ func (x *index) complete(ctx context.Context, store Store, look func() error) er
 	if err := look(); err != errIncomplete {
 		return err // somebody else has read it meanwhile
 	}
-	if err := x.read(ctx, store); err != nil {
+	if err := x.load(ctx, store); err != nil {
 		return err
 	}
 	return look()
@@ -157,24 +157,24 @@ func (x *index) complete(ctx context.Context, store Store, look func() error) er
 
 var errIncomplete = errors.New("the index of API keys is not complete")
 
-func (x *index) look(hash [sha256.Size]byte) (string, error) {
+func (x *keyIndex) lookup(hash [sha256.Size]byte) (string, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	projectID, known := x.hashes[hash]
 	switch {
 	case known:
 		return projectID, nil
-	case x.all != 0 || len(x.changed) > 0:
+	case x.allChangedAt != 0 || len(x.changed) > 0:
 		return "", errIncomplete
 	}
-	return "", errNoKey
+	return "", errKeyNotFound
 }
 
-// read makes the index complete. A hash that was purged may stay: what it
+// load makes the index complete. A hash that was purged may stay: what it
 // leads to is asked for and not found.
-func (x *index) read(ctx context.Context, store Store) error {
+func (x *keyIndex) load(ctx context.Context, store Store) error {
 	x.mu.RLock()
-	wanted, all := maps.Clone(x.changed), x.all
+	wanted, all := maps.Clone(x.changed), x.allChangedAt
 	x.mu.RUnlock()
 	found, owners := map[[sha256.Size]byte]string{}, map[string]struct{}{}
 	add := func(hash, projectID string) {
@@ -198,13 +198,13 @@ func (x *index) read(ctx context.Context, store Store) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if all != 0 {
-		x.hashes, x.owners = found, owners
-		if x.all == all {
-			x.all = 0
+		x.hashes, x.projectIDs = found, owners
+		if x.allChangedAt == all {
+			x.allChangedAt = 0
 		}
 	} else {
 		maps.Copy(x.hashes, found)
-		maps.Copy(x.owners, owners)
+		maps.Copy(x.projectIDs, owners)
 	}
 	for projectID, at := range wanted {
 		if x.changed[projectID] == at {
@@ -214,19 +214,19 @@ func (x *index) read(ctx context.Context, store Store) error {
 	return nil
 }
 
-// forget has a project's keys read anew before a key is called unknown.
-func (x *index) forget(projectID string) {
+// invalidate has a project's keys read anew before a key is called unknown.
+func (x *keyIndex) invalidate(projectID string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.clock++
 	x.changed[projectID] = x.clock
 }
 
-// forgetAll has the keys of all projects read anew before one is called
+// invalidateAll has the keys of all projects read anew before one is called
 // unknown.
-func (x *index) forgetAll() {
+func (x *keyIndex) invalidateAll() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.clock++
-	x.all = x.clock
+	x.allChangedAt = x.clock
 }

@@ -7,42 +7,42 @@ import (
 	"parley/internal/fault"
 )
 
-// Ring returns the ring of a project, from memory where it can; NotFound when
+// Keyring returns the ring of a project, from memory where it can; NotFound when
 // there is no such project. Whether a project exists is answered from memory, so
 // that a call for an unknown one costs what a call for a known one does.
-func (s *Service) Ring(ctx context.Context, projectID string) (*Ring, error) {
-	if s.distrusted.Load() {
-		return s.readRing(ctx, projectID)
+func (s *Service) Keyring(ctx context.Context, projectID string) (*Keyring, error) {
+	if s.cacheBypassed.Load() {
+		return s.readKeyring(ctx, projectID)
 	}
-	if r, ok := s.rings.Load(projectID); ok {
-		return r.(*Ring), nil
+	if r, ok := s.keyrings.Load(projectID); ok {
+		return r.(*Keyring), nil
 	}
-	if err := s.index.has(ctx, s.store, projectID); err != nil {
+	if err := s.index.checkProjectExists(ctx, s.store, projectID); err != nil {
 		return nil, err
 	}
 	generation := s.generation.Load()
-	r, err := s.readRing(ctx, projectID)
+	r, err := s.readKeyring(ctx, projectID)
 	if err != nil {
 		return nil, err
 	}
-	s.forgetting.Lock()
-	defer s.forgetting.Unlock()
+	s.invalidateMu.Lock()
+	defer s.invalidateMu.Unlock()
 	if s.generation.Load() == generation {
-		s.rings.Store(projectID, r)
+		s.keyrings.Store(projectID, r)
 	} // else something was forgotten while this was read: it may be this
 	return r, nil
 }
 
-// readRing asks the database. For a project that does not exist it asks all
+// readKeyring asks the database. For a project that does not exist it asks all
 // that it asks for one that does: who calls with a key that does not exist must
 // not see it by the time that takes.
-func (s *Service) readRing(ctx context.Context, projectID string) (*Ring, error) {
+func (s *Service) readKeyring(ctx context.Context, projectID string) (*Keyring, error) {
 	p, err := s.store.Project(ctx, projectID)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return nil, err
 	}
 	missing := err
-	r := &Ring{Project: p}
+	r := &Keyring{Project: p}
 	r.Organization, err = s.store.Organization(ctx, p.OrganizationID)
 	if err != nil && (missing == nil || !fault.Is(err, fault.NotFound)) {
 		return nil, err
@@ -62,32 +62,32 @@ func (s *Service) readRing(ctx context.Context, projectID string) (*Ring, error)
 	return r, nil
 }
 
-// Changed drops what any node holds of a project. Whoever changes a project or
+// InvalidateAndPublish drops what any node holds of a project. Whoever changes a project or
 // its credentials calls it after the commit.
-func (s *Service) Changed(projectID string) {
-	s.Forget(projectID)
-	s.tell(projectID)
+func (s *Service) InvalidateAndPublish(projectID string) {
+	s.Invalidate(projectID)
+	s.publishInvalidation(projectID)
 }
 
-// Forget drops what memory holds of a project.
-func (s *Service) Forget(projectID string) {
-	s.forgetting.Lock()
-	defer s.forgetting.Unlock()
+// Invalidate drops what memory holds of a project.
+func (s *Service) Invalidate(projectID string) {
+	s.invalidateMu.Lock()
+	defer s.invalidateMu.Unlock()
 	s.generation.Add(1)
-	s.rings.Delete(projectID)
-	s.index.forget(projectID)
+	s.keyrings.Delete(projectID)
+	s.index.invalidate(projectID)
 }
 
-// Distrust has everything read from the database until Trust: other nodes may
+// BypassCache has everything read from the database until Trust: other nodes may
 // change what memory holds, and this one would not hear of it.
-func (s *Service) Distrust() { s.distrusted.Store(true) }
+func (s *Service) BypassCache() { s.cacheBypassed.Store(true) }
 
-// Trust forgets all that memory holds and begins to use it anew.
-func (s *Service) Trust() {
-	s.forgetting.Lock()
-	defer s.forgetting.Unlock()
+// EnableCache forgets all that memory holds and begins to use it anew.
+func (s *Service) EnableCache() {
+	s.invalidateMu.Lock()
+	defer s.invalidateMu.Unlock()
 	s.generation.Add(1)
-	s.rings.Clear()
-	s.index.forgetAll()
-	s.distrusted.Store(false)
+	s.keyrings.Clear()
+	s.index.invalidateAll()
+	s.cacheBypassed.Store(false)
 }

@@ -14,14 +14,14 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// watched is a store that says when a ring is read, before the last part.
-type watched struct {
+// hookedStore is a store that says when a ring is read, before the last part.
+type hookedStore struct {
 	*store.DB
 	reads   atomic.Int32
 	reading func()
 }
 
-func (w *watched) ProjectSecrets(ctx context.Context, projectID string) ([]key.ProjectSecret, error) {
+func (w *hookedStore) ProjectSecrets(ctx context.Context, projectID string) ([]key.ProjectSecret, error) {
 	w.reads.Add(1)
 	if w.reading != nil {
 		w.reading()
@@ -29,25 +29,25 @@ func (w *watched) ProjectSecrets(ctx context.Context, projectID string) ([]key.P
 	return w.DB.ProjectSecrets(ctx, projectID)
 }
 
-func watch(t *testing.T) (*watched, *key.Service, *project.Service, string) {
+func newHookedService(t *testing.T) (*hookedStore, *key.Service, *project.Service, string) {
 	t.Helper()
-	db := &watched{DB: storetest.SQLite(t)}
+	db := &hookedStore{DB: storetest.SQLite(t)}
 	p := storetest.Project(t, db.DB)
 	var keys *key.Service
-	projects := project.NewService(db, time.Now, newID, func(id string) { keys.Forget(id) })
+	projects := project.NewService(db, time.Now, newID, func(id string) { keys.Invalidate(id) })
 	keys = key.NewService(db, projects, time.Now, newID)
 	return db, keys, projects, p.ID
 }
 
 // A ring is read once, until what it holds is changed.
-func TestRingIsKept(t *testing.T) {
+func TestKeyring_Cached(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	db, keys, projects, id := watch(t)
+	db, keys, projects, id := newHookedService(t)
 	status := func(want project.Status, reads int32) {
 		t.Helper()
 		for range 3 {
-			r, err := keys.Ring(ctx, id)
+			r, err := keys.Keyring(ctx, id)
 			if err != nil || r.Project.Status != want {
 				t.Fatal(r, err)
 			}
@@ -65,79 +65,79 @@ func TestRingIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	status(project.Inactive, 2) // a refusal changes nothing
-	keys.Forget(newID())        // nor does another project
+	keys.Invalidate(newID())    // nor does another project
 	status(project.Inactive, 2)
 }
 
 // What changes while a ring is read must not be hidden by what was read.
-func TestForgottenWhileItIsRead(t *testing.T) {
+func TestKeyring_InvalidatedDuringRead(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	db, keys, projects, id := watch(t)
+	db, keys, projects, id := newHookedService(t)
 	db.reading = func() {
 		db.reading = nil
 		if err := projects.Suspend(ctx, id); err != nil {
 			t.Error(err)
 		}
 	}
-	before, err := keys.Ring(ctx, id)
+	before, err := keys.Keyring(ctx, id)
 	if err != nil || before.Project.Suspended() {
 		t.Fatalf("%+v %v", before, err) // began before the change
 	}
-	after, err := keys.Ring(ctx, id)
+	after, err := keys.Keyring(ctx, id)
 	if err != nil || !after.Project.Suspended() {
 		t.Fatalf("%+v %v", after, err)
 	}
 }
 
 // What could not be read is not remembered.
-func TestRingOfNobody(t *testing.T) {
+func TestKeyring_FailedReadNotCached(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	db, keys, _, id := watch(t)
+	db, keys, _, id := newHookedService(t)
 	for range 2 {
-		if _, err := keys.Ring(ctx, newID()); !fault.Is(err, fault.NotFound) {
+		if _, err := keys.Keyring(ctx, newID()); !fault.Is(err, fault.NotFound) {
 			t.Errorf("an unknown project: %v", err)
 		}
 	}
 	broken := errors.New("broken")
-	keys.Forget(id)
+	keys.Invalidate(id)
 	failing := key.NewService(failingStore{db, broken}, nil, time.Now, newID)
 	for range 2 {
-		if _, err := failing.Ring(ctx, id); !errors.Is(err, broken) {
+		if _, err := failing.Keyring(ctx, id); !errors.Is(err, broken) {
 			t.Errorf("a broken store: %v", err)
 		}
 	}
-	if r, err := keys.Ring(ctx, id); err != nil || r.Project.ID != id {
+	if r, err := keys.Keyring(ctx, id); err != nil || r.Project.ID != id {
 		t.Error(r, err)
 	}
 }
 
 type failingStore struct {
-	*watched
+	*hookedStore
 	err error
 }
 
 func (f failingStore) APIKeys(context.Context, string) ([]key.APIKey, error) { return nil, f.err }
 
 // An overlap ends at its moment, whatever is in memory: nobody has to forget.
-func TestOverlapEndsOnTime(t *testing.T) {
+func TestOverlap_EndsOnTime(t *testing.T) {
 	t.Parallel()
-	b := open(t)
-	issued := b.fresh(t)
+	b := newSQLiteFixture(t)
+	issued := b.createProject(t)
 	if _, err := b.keys.RotateKey(context.Background(), b.project, key.Rotation{Overlap: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.keys.RotateSecret(context.Background(), b.project, key.Rotation{Overlap: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
-	r := b.ring(t)
+	r := b.keyring(t)
 	for _, c := range []struct {
 		after time.Duration
 		live  int
 	}{{0, 2}, {time.Hour - time.Millisecond, 2}, {time.Hour, 1}, {48 * time.Hour, 1}} {
 		at := b.clock().Add(c.after)
-		keys, secrets := r.APIKeys(at), r.ProjectSecrets(at)
+		keys, secrets := r.LiveAPIKeys(at), r.LiveProjectSecrets(at)
 		if len(keys) != c.live || len(secrets) != c.live {
 			t.Errorf("after %s: %d keys and %d secrets", c.after, len(keys), len(secrets))
 		}
@@ -157,8 +157,8 @@ func TestOverlapEndsOnTime(t *testing.T) {
 func TestByAPIKey(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b := open(t)
-	issued := b.fresh(t)
+	b := newSQLiteFixture(t)
+	issued := b.createProject(t)
 	text := issued.APIKey.Reveal()
 	k, r, err := b.keys.ByAPIKey(ctx, text)
 	if err != nil || k.Key.Reveal() != text || k.GatewaySecret != issued.GatewaySecret || r.Project.ID != b.project {

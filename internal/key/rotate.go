@@ -16,9 +16,9 @@ const (
 	DefaultOverlap = 24 * time.Hour
 	// MaxOverlap bounds it.
 	MaxOverlap = 7 * 24 * time.Hour
-	// keepRetired is how long a retired credential is kept, sealed, so that
+	// retiredRetention is how long a retired credential is kept, sealed, so that
 	// its owner can be told why a call with it was refused.
-	keepRetired = 7 * 24 * time.Hour
+	retiredRetention = 7 * 24 * time.Hour
 )
 
 // Rotation says how to rotate.
@@ -27,7 +27,7 @@ type Rotation struct {
 	Force   bool          // during an overlap: revoke what overlaps, and rotate all the same
 }
 
-func (r Rotation) check() error {
+func (r Rotation) validate() error {
 	if r.Overlap < 0 || r.Overlap > MaxOverlap {
 		return fault.Invalidf("overlap must be between 0 and 7d, not %s", r.Overlap)
 	}
@@ -64,11 +64,11 @@ func (s *Service) RotateKey(ctx context.Context, projectID string, how Rotation)
 			return err
 		}
 		for _, k := range slices.Backward(keys) { // the place of the overlap is cleared before the current one takes it
-			if k.Slot, err = how.next(k.Slot, now, k.OverlapEndsAt); err != nil {
+			if k.Slot, err = how.nextSlot(k.Slot, now, k.OverlapEndsAt); err != nil {
 				return err
 			}
-			k.RetiringSince, k.OverlapEndsAt = retiring(k.Slot, now, ends)
-			if err := s.store.MoveAPIKey(ctx, k, now); err != nil {
+			k.RetiringSince, k.OverlapEndsAt = overlapTimes(k.Slot, now, ends)
+			if err := s.store.UpdateAPIKey(ctx, k, now); err != nil {
 				return err
 			}
 		}
@@ -88,11 +88,11 @@ func (s *Service) RotateSecret(ctx context.Context, projectID string, how Rotati
 			return err
 		}
 		for _, p := range slices.Backward(secrets) {
-			if p.Slot, err = how.next(p.Slot, now, p.OverlapEndsAt); err != nil {
+			if p.Slot, err = how.nextSlot(p.Slot, now, p.OverlapEndsAt); err != nil {
 				return err
 			}
-			p.RetiringSince, p.OverlapEndsAt = retiring(p.Slot, now, ends)
-			if err := s.store.MoveProjectSecret(ctx, p, now); err != nil {
+			p.RetiringSince, p.OverlapEndsAt = overlapTimes(p.Slot, now, ends)
+			if err := s.store.UpdateProjectSecret(ctx, p, now); err != nil {
 				return err
 			}
 		}
@@ -105,7 +105,7 @@ func (s *Service) RotateSecret(ctx context.Context, projectID string, how Rotati
 // rotate runs one rotation with its project's row locked, so that two at once
 // cannot both win.
 func (s *Service) rotate(ctx context.Context, projectID, credential string, how Rotation, work func(ctx context.Context, now, ends time.Time) error) error {
-	if err := how.check(); err != nil {
+	if err := how.validate(); err != nil {
 		return err
 	}
 	err := s.store.Write(ctx, func(ctx context.Context) error {
@@ -117,27 +117,27 @@ func (s *Service) rotate(ctx context.Context, projectID, credential string, how 
 		if err := work(ctx, now, ends); err != nil {
 			return err
 		}
-		return s.say(ctx, projectID, event.KeyRotated, credential, ends)
+		return s.recordCredentialEvent(ctx, projectID, event.KeyRotated, credential, ends)
 	})
 	if err == nil {
-		s.Changed(projectID)
+		s.InvalidateAndPublish(projectID)
 	}
 	return err
 }
 
-// say notes what happened to a credential.
-func (s *Service) say(ctx context.Context, projectID string, kind event.Type, credential string, ends time.Time) error {
+// recordCredentialEvent notes what happened to a credential.
+func (s *Service) recordCredentialEvent(ctx context.Context, projectID string, kind event.Type, credential string, ends time.Time) error {
 	p, err := s.store.Project(ctx, projectID)
 	if err != nil {
 		return err
 	}
 	ends = ends.UTC().Truncate(time.Millisecond)
-	return s.note(ctx, p, kind, event.ProjectData{Credential: credential, OverlapEndsAt: &ends})
+	return s.recordEvent(ctx, p, kind, event.ProjectData{Credential: credential, OverlapEndsAt: &ends})
 }
 
-// noticeBefore is how long before the end of an overlap it is told of, unless
+// overlapNoticeLead is how long before the end of an overlap it is told of, unless
 // half of it is shorter.
-const noticeBefore = time.Hour
+const overlapNoticeLead = time.Hour
 
 // Notice is an overlap that is about to end.
 type Notice struct {
@@ -155,12 +155,12 @@ func noticeAt(since, ends time.Time) time.Time {
 	if since.IsZero() || ends.IsZero() {
 		return time.Time{}
 	}
-	return ends.Add(-min(noticeBefore, ends.Sub(since)/2))
+	return ends.Add(-min(overlapNoticeLead, ends.Sub(since)/2))
 }
 
-// giveNotice tells of the overlaps that are about to end.
-func (s *Service) giveNotice(ctx context.Context) error {
-	due, err := s.store.NoticesDue(ctx, s.now())
+// announceEndingOverlaps tells of the overlaps that are about to end.
+func (s *Service) announceEndingOverlaps(ctx context.Context) error {
+	due, err := s.store.ProjectsWithDueNotices(ctx, s.now())
 	if err != nil {
 		return err
 	}
@@ -169,12 +169,12 @@ func (s *Service) giveNotice(ctx context.Context) error {
 			if err := s.store.LockProject(ctx, projectID); err != nil {
 				return err
 			}
-			notices, err := s.store.TakeNotices(ctx, projectID, s.now())
+			notices, err := s.store.ConsumeNotices(ctx, projectID, s.now())
 			if err != nil {
 				return err
 			}
 			for _, n := range notices {
-				if err := s.say(ctx, projectID, event.KeyOverlapEnding, n.Credential, n.EndsAt); err != nil {
+				if err := s.recordCredentialEvent(ctx, projectID, event.KeyOverlapEnding, n.Credential, n.EndsAt); err != nil {
 					return err
 				}
 			}
@@ -187,8 +187,8 @@ func (s *Service) giveNotice(ctx context.Context) error {
 	return nil
 }
 
-// next says where a live credential goes when a new one comes.
-func (r Rotation) next(slot Slot, now, overlapEndsAt time.Time) (Slot, error) {
+// nextSlot says where a live credential goes when a new one comes.
+func (r Rotation) nextSlot(slot Slot, now, overlapEndsAt time.Time) (Slot, error) {
 	switch {
 	case slot == Overlap && now.Before(overlapEndsAt) && !r.Force:
 		return slot, errOverlap
@@ -198,7 +198,7 @@ func (r Rotation) next(slot Slot, now, overlapEndsAt time.Time) (Slot, error) {
 	return Retired, nil
 }
 
-func retiring(slot Slot, now, ends time.Time) (since, until time.Time) {
+func overlapTimes(slot Slot, now, ends time.Time) (since, until time.Time) {
 	if slot == Overlap {
 		return now, ends
 	}
@@ -217,7 +217,7 @@ func (s *Service) RevokeOverlap(ctx context.Context, projectID string) error {
 			if k.Slot == Overlap {
 				live := now.Before(k.OverlapEndsAt)
 				k.Slot = Retired
-				return live, s.store.MoveAPIKey(ctx, k, now)
+				return live, s.store.UpdateAPIKey(ctx, k, now)
 			}
 		}
 		return false, nil
@@ -236,7 +236,7 @@ func (s *Service) RevokeSecretOverlap(ctx context.Context, projectID string) err
 			if p.Slot == Overlap {
 				live := now.Before(p.OverlapEndsAt)
 				p.Slot = Retired
-				return live, s.store.MoveProjectSecret(ctx, p, now)
+				return live, s.store.UpdateProjectSecret(ctx, p, now)
 			}
 		}
 		return false, nil
@@ -255,22 +255,22 @@ func (s *Service) revoke(ctx context.Context, projectID string, work func(ctx co
 		return err
 	})
 	if err == nil {
-		s.Changed(projectID)
+		s.InvalidateAndPublish(projectID)
 	}
 	return err
 }
 
 // Sweep tells of overlaps that are about to end, retires what has overlapped
-// long enough and forgets what was retired keepRetired ago. Call it now and
+// long enough and forgets what was retired retiredRetention ago. Call it now and
 // then; nothing but the moment of the notice depends on when.
 func (s *Service) Sweep(ctx context.Context) error {
-	if err := s.giveNotice(ctx); err != nil {
+	if err := s.announceEndingOverlaps(ctx); err != nil {
 		return err
 	}
 	var ended []string
 	err := s.store.Write(ctx, func(ctx context.Context) (err error) {
 		now := s.now()
-		ended, err = s.store.PurgeRetired(ctx, now.Add(-keepRetired), now)
+		ended, err = s.store.PurgeRetired(ctx, now.Add(-retiredRetention), now)
 		return err
 	})
 	if err != nil {
@@ -278,7 +278,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	}
 	s.retired.Clear()
 	for _, projectID := range ended {
-		s.Changed(projectID)
+		s.InvalidateAndPublish(projectID)
 	}
 	return nil
 }

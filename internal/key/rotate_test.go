@@ -20,8 +20,8 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// bench is the service on a real database, with a clock that the test moves.
-type bench struct {
+// fixture is the service on a real database, with a clock that the test moves.
+type fixture struct {
 	db      *store.DB
 	keys    *key.Service
 	project string
@@ -30,13 +30,13 @@ type bench struct {
 	now time.Time
 }
 
-func (b *bench) clock() time.Time {
+func (b *fixture) clock() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.now
 }
 
-func (b *bench) wait(d time.Duration) {
+func (b *fixture) advance(d time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.now = b.now.Add(d)
@@ -44,18 +44,18 @@ func (b *bench) wait(d time.Duration) {
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// open makes the service on a new SQLite database.
-func open(t testing.TB) *bench { return on(storetest.SQLite(t)) }
+// newSQLiteFixture makes the service on a new SQLite database.
+func newSQLiteFixture(t testing.TB) *fixture { return newFixture(storetest.SQLite(t)) }
 
-func on(db *store.DB) *bench {
-	b := &bench{db: db, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
-	projects := project.NewService(db, b.clock, newID, func(id string) { b.keys.Forget(id) })
+func newFixture(db *store.DB) *fixture {
+	b := &fixture{db: db, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	projects := project.NewService(db, b.clock, newID, func(id string) { b.keys.Invalidate(id) })
 	b.keys = key.NewService(db, projects, b.clock, newID)
 	return b
 }
 
-func (b *bench) fresh(t fatal) key.Issued {
-	o, err := project.NewService(b.db, b.clock, newID, b.keys.Forget).CreateOrganization(context.Background(), "Org", project.Plan)
+func (b *fixture) createProject(t fataler) key.IssuedCredentials {
+	o, err := project.NewService(b.db, b.clock, newID, b.keys.Invalidate).CreateOrganization(context.Background(), "Org", project.Plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,36 +67,36 @@ func (b *bench) fresh(t fatal) key.Issued {
 	return issued
 }
 
-type fatal interface {
+type fataler interface {
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 }
 
-func (b *bench) ring(t fatal) *key.Ring {
-	r, err := b.keys.Ring(context.Background(), b.project)
+func (b *fixture) keyring(t fataler) *key.Keyring {
+	r, err := b.keys.Keyring(context.Background(), b.project)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-// sort is one of the two things that rotate; the rules are the same.
-type sort struct {
+// credentialType is one of the two things that rotate; the rules are the same.
+type credentialType struct {
 	name   string
-	rotate func(b *bench, how key.Rotation) (string, time.Time, error)
-	revoke func(b *bench) error
-	live   func(b *bench, r *key.Ring) []string
-	first  func(key.Issued) string
+	rotate func(b *fixture, how key.Rotation) (string, time.Time, error)
+	revoke func(b *fixture) error
+	live   func(b *fixture, r *key.Keyring) []string
+	first  func(key.IssuedCredentials) string
 }
 
-var sorts = []sort{
+var credentialTypes = []credentialType{
 	{"API key",
-		func(b *bench, how key.Rotation) (string, time.Time, error) {
+		func(b *fixture, how key.Rotation) (string, time.Time, error) {
 			r, err := b.keys.RotateKey(context.Background(), b.project, how)
 			return r.APIKey.Reveal() + " " + r.GatewaySecret.Reveal(), r.OverlapEndsAt, err
 		},
-		func(b *bench) error { return b.keys.RevokeOverlap(context.Background(), b.project) },
-		func(b *bench, r *key.Ring) (pairs []string) {
+		func(b *fixture) error { return b.keys.RevokeOverlap(context.Background(), b.project) },
+		func(b *fixture, r *key.Keyring) (pairs []string) {
 			for _, k := range r.Keys() {
 				if k.Live(b.clock()) {
 					pairs = append(pairs, k.Key.Reveal()+" "+k.GatewaySecret.Reveal())
@@ -104,15 +104,15 @@ var sorts = []sort{
 			}
 			return pairs
 		},
-		func(i key.Issued) string { return i.APIKey.Reveal() + " " + i.GatewaySecret.Reveal() }},
+		func(i key.IssuedCredentials) string { return i.APIKey.Reveal() + " " + i.GatewaySecret.Reveal() }},
 	{"project secret",
-		func(b *bench, how key.Rotation) (string, time.Time, error) {
+		func(b *fixture, how key.Rotation) (string, time.Time, error) {
 			r, err := b.keys.RotateSecret(context.Background(), b.project, how)
 			return r.ProjectSecret.Reveal(), r.OverlapEndsAt, err
 		},
-		func(b *bench) error { return b.keys.RevokeSecretOverlap(context.Background(), b.project) },
-		func(b *bench, r *key.Ring) []string { return r.ProjectSecrets(b.clock()) },
-		func(i key.Issued) string { return i.ProjectSecret.Reveal() }},
+		func(b *fixture) error { return b.keys.RevokeSecretOverlap(context.Background(), b.project) },
+		func(b *fixture, r *key.Keyring) []string { return r.LiveProjectSecrets(b.clock()) },
+		func(i key.IssuedCredentials) string { return i.ProjectSecret.Reveal() }},
 }
 
 // TestRotation holds whole histories of rotations, revocations, waits and
@@ -120,11 +120,11 @@ var sorts = []sort{
 // it until its overlap ends.
 func TestRotation(t *testing.T) {
 	t.Parallel()
-	b := open(t)
-	for _, s := range sorts {
+	b := newSQLiteFixture(t)
+	for _, s := range credentialTypes {
 		t.Run(s.name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				current, overlap, ends := s.first(b.fresh(t)), "", time.Time{}
+				current, overlap, ends := s.first(b.createProject(t)), "", time.Time{}
 				overlapping := func() bool { return overlap != "" && b.clock().Before(ends) }
 				t.Repeat(map[string]func(*rapid.T){
 					"rotate": func(t *rapid.T) {
@@ -161,20 +161,20 @@ func TestRotation(t *testing.T) {
 						overlap = ""
 					},
 					"wait": func(t *rapid.T) {
-						b.wait(time.Duration(rapid.Int64Range(1, int64(8*24*time.Hour/time.Second)).Draw(t, "seconds")) * time.Second)
+						b.advance(time.Duration(rapid.Int64Range(1, int64(8*24*time.Hour/time.Second)).Draw(t, "seconds")) * time.Second)
 					},
 					"sweep": func(t *rapid.T) {
 						if err := b.keys.Sweep(context.Background()); err != nil {
 							t.Fatal(err)
 						}
 					},
-					"restart": func(*rapid.T) { b.keys.Forget(b.project) },
+					"restart": func(*rapid.T) { b.keys.Invalidate(b.project) },
 					"": func(t *rapid.T) {
 						want := []string{current}
 						if overlapping() {
 							want = append(want, overlap)
 						}
-						if got := s.live(b, b.ring(t)); strings.Join(got, ",") != strings.Join(want, ",") {
+						if got := s.live(b, b.keyring(t)); strings.Join(got, ",") != strings.Join(want, ",") {
 							t.Fatalf("%d credentials are live, want %d, or they are others", len(got), len(want))
 						}
 					},
@@ -184,16 +184,16 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-func TestOverlapBounds(t *testing.T) {
+func TestRotation_OverlapBounds(t *testing.T) {
 	t.Parallel()
-	b := open(t)
-	for _, s := range sorts {
+	b := newSQLiteFixture(t)
+	for _, s := range credentialTypes {
 		for overlap, want := range map[time.Duration]string{
 			-time.Second:                 "overlap must be between 0 and 7d, not -1s",
 			key.MaxOverlap + time.Second: "overlap must be between 0 and 7d, not 168h0m1s",
 			0:                            "", key.MaxOverlap: "", key.DefaultOverlap: "",
 		} {
-			b.fresh(t)
+			b.createProject(t)
 			_, _, err := s.rotate(b, key.Rotation{Overlap: overlap})
 			if want == "" && err != nil || want != "" && (!fault.Is(err, fault.Invalid) || err.Error() != want) {
 				t.Errorf("%s, overlap %v: %v, want %q", s.name, overlap, err, want)
@@ -202,11 +202,11 @@ func TestOverlapBounds(t *testing.T) {
 	}
 }
 
-func TestRefusalsOfRotation(t *testing.T) {
+func TestRotation_Errors(t *testing.T) {
 	t.Parallel()
-	b := open(t)
-	for _, s := range sorts {
-		b.fresh(t)
+	b := newSQLiteFixture(t)
+	for _, s := range credentialTypes {
+		b.createProject(t)
 		if _, _, err := s.rotate(b, key.Rotation{Overlap: time.Hour}); err != nil {
 			t.Fatal(err)
 		}
@@ -230,22 +230,22 @@ func TestRefusalsOfRotation(t *testing.T) {
 	}
 }
 
-// TestConcurrentRotations lets several operators rotate at the same moment,
+// TestRotation_Concurrent lets several operators rotate at the same moment,
 // on both databases: one wins, the others read that an overlap is in force.
-func TestConcurrentRotations(t *testing.T) {
+func TestRotation_Concurrent(t *testing.T) {
 	t.Parallel()
 	for engine, open := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			testConcurrentRotations(t, on(open(t)))
+			testConcurrentRotations(t, newFixture(open(t)))
 		})
 	}
 }
 
-func testConcurrentRotations(t *testing.T, b *bench) {
-	for _, s := range sorts {
+func testConcurrentRotations(t *testing.T, b *fixture) {
+	for _, s := range credentialTypes {
 		for range 5 {
-			b.fresh(t)
+			b.createProject(t)
 			outcomes := make(chan error, 8)
 			for range cap(outcomes) {
 				go func() {
@@ -262,19 +262,19 @@ func testConcurrentRotations(t *testing.T, b *bench) {
 					t.Errorf("%s: %v", s.name, err)
 				}
 			}
-			if won != 1 || len(s.live(b, b.ring(t))) != 2 {
-				t.Errorf("%s: %d rotations won, %d credentials are live", s.name, won, len(s.live(b, b.ring(t))))
+			if won != 1 || len(s.live(b, b.keyring(t))) != 2 {
+				t.Errorf("%s: %d rotations won, %d credentials are live", s.name, won, len(s.live(b, b.keyring(t))))
 			}
 		}
 	}
 }
 
-// TestRetiredKeysAreKeptForAWhile, so that their owner can be told, and are
+// TestRetiredKey_FoundUntilPurged, so that their owner can be told, and are
 // forgotten after.
-func TestRetiredKeysAreKeptForAWhile(t *testing.T) {
+func TestRetiredKey_FoundUntilPurged(t *testing.T) {
 	t.Parallel()
-	b := open(t)
-	issued := b.fresh(t)
+	b := newSQLiteFixture(t)
+	issued := b.createProject(t)
 	ctx := context.Background()
 	if _, err := b.keys.RotateKey(ctx, b.project, key.Rotation{}); err != nil {
 		t.Fatal(err)
@@ -289,7 +289,7 @@ func TestRetiredKeysAreKeptForAWhile(t *testing.T) {
 	if k, err := find(); err != nil || k.Slot != key.Retired || k.Live(b.clock()) {
 		t.Errorf("%v %v", k.Slot, err)
 	}
-	b.wait(7*24*time.Hour + time.Second)
+	b.advance(7*24*time.Hour + time.Second)
 	if err := b.keys.Sweep(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -300,18 +300,18 @@ func TestRetiredKeysAreKeptForAWhile(t *testing.T) {
 
 func TestCredentials(t *testing.T) {
 	t.Parallel()
-	b := open(t)
-	issued := b.fresh(t)
+	b := newSQLiteFixture(t)
+	issued := b.createProject(t)
 	ctx := context.Background()
 	c, err := b.keys.Credentials(ctx, b.project)
 	if err != nil || len(c.Keys) != 1 || !c.SecretOverlapEndsAt.IsZero() || !c.SecretCreatedAt.Equal(b.clock()) {
 		t.Fatalf("%+v %v", c, err)
 	}
 	text := issued.APIKey.Reveal()
-	if got, want := c.Keys[0].Shown(), fmt.Sprintf("%s…%s", text[:8], text[len(text)-4:]); got != want {
+	if got, want := c.Keys[0].Masked(), fmt.Sprintf("%s…%s", text[:8], text[len(text)-4:]); got != want {
 		t.Errorf("shown as %s, want %s", got, want)
 	}
-	if got := (key.APIKey{Key: "short"}).Shown(); got != "…" {
+	if got := (key.APIKey{Key: "short"}).Masked(); got != "…" {
 		t.Errorf("a short key is shown as %s", got)
 	}
 	_, err = b.keys.RotateKey(ctx, b.project, key.Rotation{Overlap: time.Hour})
@@ -324,7 +324,7 @@ func TestCredentials(t *testing.T) {
 		!c.SecretOverlapEndsAt.Equal(b.clock().Add(2*time.Hour)) {
 		t.Errorf("%+v %v", c, err)
 	}
-	b.wait(3 * time.Hour)
+	b.advance(3 * time.Hour)
 	if c, err = b.keys.Credentials(ctx, b.project); err != nil || len(c.Keys) != 1 || !c.SecretOverlapEndsAt.IsZero() {
 		t.Errorf("after the overlap: %+v %v", c, err)
 	}

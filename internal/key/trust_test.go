@@ -14,71 +14,71 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// counted is a store that counts what is asked of it.
-type counted struct {
+// countingStore is a store that counts what is asked of it.
+type countingStore struct {
 	*store.DB
-	mu   sync.Mutex
-	asks map[string]int
+	mu     sync.Mutex
+	counts map[string]int
 }
 
-func (c *counted) ask(what string) {
+func (c *countingStore) count(what string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.asks[what]++
+	c.counts[what]++
 }
 
-func (c *counted) asked() map[string]int {
+func (c *countingStore) drainCounts() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	asks := maps.Clone(c.asks)
-	clear(c.asks)
+	asks := maps.Clone(c.counts)
+	clear(c.counts)
 	return asks
 }
 
-func (c *counted) Project(ctx context.Context, id string) (project.Project, error) {
-	c.ask("project")
+func (c *countingStore) Project(ctx context.Context, id string) (project.Project, error) {
+	c.count("project")
 	return c.DB.Project(ctx, id)
 }
 
-func (c *counted) Organization(ctx context.Context, id string) (project.Organization, error) {
-	c.ask("organization")
+func (c *countingStore) Organization(ctx context.Context, id string) (project.Organization, error) {
+	c.count("organization")
 	return c.DB.Organization(ctx, id)
 }
 
-func (c *counted) APIKeys(ctx context.Context, id string) ([]key.APIKey, error) {
-	c.ask("keys")
+func (c *countingStore) APIKeys(ctx context.Context, id string) ([]key.APIKey, error) {
+	c.count("keys")
 	return c.DB.APIKeys(ctx, id)
 }
 
-func (c *counted) ProjectSecrets(ctx context.Context, id string) ([]key.ProjectSecret, error) {
-	c.ask("secrets")
+func (c *countingStore) ProjectSecrets(ctx context.Context, id string) ([]key.ProjectSecret, error) {
+	c.count("secrets")
 	return c.DB.ProjectSecrets(ctx, id)
 }
 
-func (c *counted) APIKeyByHash(ctx context.Context, hash string) (key.APIKey, error) {
-	c.ask("hash")
+func (c *countingStore) APIKeyByHash(ctx context.Context, hash string) (key.APIKey, error) {
+	c.count("hash")
 	return c.DB.APIKeyByHash(ctx, hash)
 }
 
-func (c *counted) APIKeyHashes(ctx context.Context, id string, each func(hash, projectID string)) error {
-	c.ask("index")
+func (c *countingStore) APIKeyHashes(ctx context.Context, id string, each func(hash, projectID string)) error {
+	c.count("index")
 	return c.DB.APIKeyHashes(ctx, id, each)
 }
 
-// other is a node on a database that hears nothing of what b does.
-func other(b *bench) (*key.Service, *counted) {
-	db := &counted{DB: b.db, asks: map[string]int{}}
+// newOtherNode is a node on a database that hears nothing of what b does.
+func newOtherNode(b *fixture) (*key.Service, *countingStore) {
+	db := &countingStore{DB: b.db, counts: map[string]int{}}
 	return key.NewService(db, nil, b.clock, newID), db
 }
 
 // A node that does not hear of changes sees them all the same while it
 // distrusts its memory, and whatever was in it is forgotten afterwards.
-func TestDistrust(t *testing.T) {
+func TestBypassCache_ReadsDatabase(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b := on(storetest.SQLite(t))
-	first := b.fresh(t).APIKey.Reveal()
-	there, db := other(b)
+	b := newFixture(storetest.SQLite(t))
+	first := b.createProject(t).APIKey.Reveal()
+	there, db := newOtherNode(b)
 	slot := func(text string, want key.Slot) {
 		t.Helper()
 		k, r, err := there.ByAPIKey(ctx, text)
@@ -105,43 +105,43 @@ func TestDistrust(t *testing.T) {
 	slot(first, key.Current) // it knows no better
 	slot(second, "")
 
-	there.Distrust()
+	there.BypassCache()
 	slot(first, key.Retired)
 	slot(second, key.Current)
 	third := rotate()
 	slot(second, key.Retired)
 	slot(third, key.Current)
 
-	there.Trust()
+	there.EnableCache()
 	slot(third, key.Current)
 	slot(first, key.Retired)
 	slot("pk_unknown", "")
-	db.asked()
+	db.drainCounts()
 	for range 3 {
 		slot(third, key.Current)
 		slot("pk_unknown", "")
 	}
-	if asks := db.asked(); len(asks) != 0 {
+	if asks := db.drainCounts(); len(asks) != 0 {
 		t.Errorf("memory is not used again: %v", asks)
 	}
 }
 
 // How much is asked of the database must not tell whether a key exists.
-func TestDistrustCostsTheSameForAll(t *testing.T) {
+func TestBypassCache_UnknownKeySameCost(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b := on(storetest.SQLite(t))
-	text := b.fresh(t).APIKey.Reveal()
-	there, db := other(b)
-	there.Distrust()
+	b := newFixture(storetest.SQLite(t))
+	text := b.createProject(t).APIKey.Reveal()
+	there, db := newOtherNode(b)
+	there.BypassCache()
 	if _, _, err := there.ByAPIKey(ctx, text); err != nil {
 		t.Fatal(err)
 	}
-	known := db.asked()
+	known := db.drainCounts()
 	if _, _, err := there.ByAPIKey(ctx, "pk_unknown"); !fault.Is(err, fault.NotFound) {
 		t.Fatal(err)
 	}
-	if unknown := db.asked(); !maps.Equal(known, unknown) || len(known) != 5 {
+	if unknown := db.drainCounts(); !maps.Equal(known, unknown) || len(known) != 5 {
 		t.Errorf("a known key asks %v, an unknown one %v", known, unknown)
 	}
 	_ = db.Close()
@@ -153,41 +153,41 @@ func TestDistrustCostsTheSameForAll(t *testing.T) {
 }
 
 // What is read while memory is not trusted, or across the change, is not kept.
-func TestWhatIsReadInDistrustIsNotKept(t *testing.T) {
+func TestBypassCache_ReadsNotCached(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	db, keys, _, id := watch(t)
-	_, err := keys.Ring(ctx, id)
+	db, keys, _, id := newHookedService(t)
+	_, err := keys.Keyring(ctx, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys.Forget(id)
+	keys.Invalidate(id)
 	db.reading = func() { // the ring is half read when trust is lost and found again
 		db.reading = nil
-		keys.Distrust()
+		keys.BypassCache()
 		unheard := project.NewService(db, time.Now, newID, func(string) {})
 		if err := unheard.Suspend(ctx, id); err != nil {
 			t.Error(err)
 		}
-		keys.Trust()
+		keys.EnableCache()
 	}
-	if r, err := keys.Ring(ctx, id); err != nil || r.Project.Suspended() {
+	if r, err := keys.Keyring(ctx, id); err != nil || r.Project.Suspended() {
 		t.Fatal(r, err) // began before the change
 	}
-	if r, err := keys.Ring(ctx, id); err != nil || !r.Project.Suspended() {
+	if r, err := keys.Keyring(ctx, id); err != nil || !r.Project.Suspended() {
 		t.Errorf("%+v %v", r, err)
 	}
 }
 
 // Every change of credentials is told to the other nodes, and what they tell
 // is not told back.
-func TestChangesAreToldOnce(t *testing.T) {
+func TestInvalidation_PublishedOnce(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b := on(storetest.SQLite(t))
-	b.fresh(t)
+	b := newFixture(storetest.SQLite(t))
+	b.createProject(t)
 	var told []string
-	b.keys.TellOthers(func(id string) { told = append(told, id) })
+	b.keys.SetInvalidationPublisher(func(id string) { told = append(told, id) })
 	for name, change := range map[string]func() error{
 		"rotate a key": func() error { _, err := b.keys.RotateKey(ctx, b.project, key.Rotation{Overlap: time.Hour}); return err },
 		"rotate a secret": func() error {
@@ -210,14 +210,14 @@ func TestChangesAreToldOnce(t *testing.T) {
 			t.Errorf("%s, in vain: told %v", name, told)
 		}
 	}
-	b.keys.Forget(b.project)
+	b.keys.Invalidate(b.project)
 	if len(told) != 0 {
 		t.Errorf("what was told by others is told on: %v", told)
 	}
 	if _, err := b.keys.RotateKey(ctx, b.project, key.Rotation{Overlap: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
-	b.wait(time.Hour)
+	b.advance(time.Hour)
 	told = nil
 	if err := b.keys.Sweep(ctx); err != nil || len(told) != 1 {
 		t.Errorf("an overlap that was swept: %v, told %v", err, told)
@@ -226,18 +226,18 @@ func TestChangesAreToldOnce(t *testing.T) {
 
 // A call for a project that does not exist asks the database for what a call
 // for one that does asks for: nothing, unless memory is not to be used.
-func TestUnknownProjectsCostTheSame(t *testing.T) {
+func TestKeyring_UnknownProjectSameCost(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b := on(storetest.SQLite(t))
-	b.fresh(t)
-	there, db := other(b)
+	b := newFixture(storetest.SQLite(t))
+	b.createProject(t)
+	there, db := newOtherNode(b)
 	cost := func(id string, exists bool) map[string]int {
 		t.Helper()
-		if _, err := there.Ring(ctx, id); (err == nil) != exists || !exists && !fault.Is(err, fault.NotFound) {
+		if _, err := there.Keyring(ctx, id); (err == nil) != exists || !exists && !fault.Is(err, fault.NotFound) {
 			t.Errorf("%s: %v", id, err)
 		}
-		return db.asked()
+		return db.drainCounts()
 	}
 	cost(b.project, true) // reads the index and the ring, once
 	for range 3 {
@@ -246,13 +246,13 @@ func TestUnknownProjectsCostTheSame(t *testing.T) {
 			t.Errorf("a known project asks for %v, an unknown one for %v, none for %v", known, unknown, none)
 		}
 	}
-	there.Distrust()
+	there.BypassCache()
 	if known, unknown := cost(b.project, true), cost(newID(), false); len(known) != 4 || !maps.Equal(known, unknown) {
 		t.Errorf("without memory a known project asks for %v, an unknown one for %v", known, unknown)
 	}
-	there.Trust()
+	there.EnableCache()
 	cost(b.project, true)
-	ring, err := there.Ring(ctx, b.project)
+	ring, err := there.Keyring(ctx, b.project)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,6 +260,6 @@ func TestUnknownProjectsCostTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	there.Forget(made.ID)
+	there.Invalidate(made.ID)
 	cost(made.ID, true)
 }

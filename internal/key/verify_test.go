@@ -10,7 +10,7 @@ import (
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2027, 2, 1, 9, 0, 0, 0, time.UTC)
-	ring := &Ring{
+	ring := &Keyring{
 		keys: []APIKey{{ID: "k1", Slot: Current, Key: "key one"}, {ID: "k2", Slot: Overlap, Key: "key two", OverlapEndsAt: now.Add(time.Minute)}},
 		secrets: []ProjectSecret{{ID: "s1", Slot: Current, Secret: "secret one"},
 			{ID: "s2", Slot: Overlap, Secret: "secret two", OverlapEndsAt: now.Add(time.Minute)}},
@@ -43,7 +43,7 @@ func TestVerify(t *testing.T) {
 			t.Errorf("call %d tried %d credentials, want %d: the last one found comes first", i, tried, want)
 		}
 	}
-	if _, found := (&Ring{}).Verify(now, false, func(string) bool { return true }); found {
+	if _, found := (&Keyring{}).Verify(now, false, func(string) bool { return true }); found {
 		t.Error("an empty ring verifies something")
 	}
 }

@@ -7,46 +7,46 @@ import (
 	"time"
 )
 
-// failures counts how many an address has before it is over its bound.
-func failures(l *Limiter, address string) (n int) {
+// countFailures counts how many an address has before it is over its bound.
+func countFailures(l *AddressLimiter, address string) (n int) {
 	for {
-		if over, _ := l.Failed(netip.MustParseAddr(address)); over {
+		if over, _ := l.RecordAttempt(netip.MustParseAddr(address)); over {
 			return n
 		}
 		n++
 	}
 }
 
-func TestLimiter(t *testing.T) {
+func TestAddressLimiter(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
-	l := NewLimiter(120, func() time.Time { return now })
-	if n := failures(l, "192.0.2.1"); n != 120 {
+	l := NewAddressLimiter(120, func() time.Time { return now })
+	if n := countFailures(l, "192.0.2.1"); n != 120 {
 		t.Errorf("%d failures at once", n)
 	}
-	over, after := l.Failed(netip.MustParseAddr("192.0.2.1"))
+	over, after := l.RecordAttempt(netip.MustParseAddr("192.0.2.1"))
 	if !over || after != 500*time.Millisecond {
 		t.Errorf("%v, again after %s", over, after)
 	}
-	if n := failures(l, "192.0.2.2"); n != 120 {
+	if n := countFailures(l, "192.0.2.2"); n != 120 {
 		t.Errorf("another address has %d", n)
 	}
 	now = now.Add(after)
-	if n := failures(l, "192.0.2.1"); n != 1 {
+	if n := countFailures(l, "192.0.2.1"); n != 1 {
 		t.Errorf("%d after the time that was said", n)
 	}
 	now = now.Add(time.Minute)
-	if n := failures(l, "192.0.2.1"); n != 120 {
+	if n := countFailures(l, "192.0.2.1"); n != 120 {
 		t.Errorf("%d after a minute", n)
 	}
 	now = now.Add(24 * time.Hour)
-	if n := failures(l, "192.0.2.1"); n != 120 {
+	if n := countFailures(l, "192.0.2.1"); n != 120 {
 		t.Errorf("%d after a day: quiet is not saved up", n)
 	}
 }
 
 // One customer is one address, however it is written.
-func TestLimiterNetworks(t *testing.T) {
+func TestAddressLimiter_Networks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		a, b string
@@ -59,45 +59,45 @@ func TestLimiterNetworks(t *testing.T) {
 		{"2001:db8:0:1::1", "2001:db8:0:2::1", false},
 		{"fe80::1%eth0", "fe80::1%eth1", true},
 	} {
-		l := NewLimiter(1, func() time.Time { return time.Unix(0, 0) })
-		failures(l, c.a)
-		if same := failures(l, c.b) == 0; same != c.same {
+		l := NewAddressLimiter(1, func() time.Time { return time.Unix(0, 0) })
+		countFailures(l, c.a)
+		if same := countFailures(l, c.b) == 0; same != c.same {
 			t.Errorf("%s and %s count as one: %v", c.a, c.b, same)
 		}
 	}
-	l := NewLimiter(1, func() time.Time { return time.Unix(0, 0) })
-	if over, _ := l.Failed(netip.Addr{}); over {
+	l := NewAddressLimiter(1, func() time.Time { return time.Unix(0, 0) })
+	if over, _ := l.RecordAttempt(netip.Addr{}); over {
 		t.Error("an address that is not known has a bucket too")
 	}
 }
 
 // However many addresses there are, memory is bounded, and a full house does
 // not make each failure cost a walk through it.
-func TestLimiterIsBounded(t *testing.T) {
+func TestAddressLimiter_BoundedMemory(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
-	l := NewLimiter(120, func() time.Time { return now })
+	l := NewAddressLimiter(120, func() time.Time { return now })
 	fail := func(n int) {
 		var ip [4]byte
 		binary.BigEndian.PutUint32(ip[:], uint32(n))
-		l.Failed(netip.AddrFrom4(ip))
+		l.RecordAttempt(netip.AddrFrom4(ip))
 	}
-	for n := range maxRates - 1 {
+	for n := range maxBuckets - 1 {
 		fail(n)
 	}
 	now = now.Add(2 * time.Minute)
-	fail(maxRates)
-	if len(l.callers) != maxRates {
-		t.Fatalf("%d buckets", len(l.callers))
+	fail(maxBuckets)
+	if len(l.buckets) != maxBuckets {
+		t.Fatalf("%d buckets", len(l.buckets))
 	}
-	fail(maxRates + 1) // those of two minutes ago make room, the last one stays
-	if len(l.callers) != 2 {
-		t.Errorf("%d buckets", len(l.callers))
+	fail(maxBuckets + 1) // those of two minutes ago make room, the last one stays
+	if len(l.buckets) != 2 {
+		t.Errorf("%d buckets", len(l.buckets))
 	}
-	for n := range maxRates { // all at once: nobody is quiet
+	for n := range maxBuckets { // all at once: nobody is quiet
 		fail(n)
 	}
-	if len(l.callers) > maxRates/2 {
-		t.Errorf("%d buckets", len(l.callers))
+	if len(l.buckets) > maxBuckets/2 {
+		t.Errorf("%d buckets", len(l.buckets))
 	}
 }

@@ -10,28 +10,28 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// trustFor bounds how long a node believes its memory although nothing says
+// cacheMaxAge bounds how long a node believes its memory although nothing says
 // that it should not: a change that could not be told, because the node that
 // made it had lost Redis alone and then died, is seen by then.
-const trustFor = time.Minute
+const cacheMaxAge = time.Minute
 
 // Run keeps memory true until ctx ends: it listens for what other nodes
 // change, and has memory distrusted for as long as it cannot.
-func (r *Redis) Run(ctx context.Context, memory Memory) {
+func (r *Redis) Run(ctx context.Context, memory Cache) {
 	var work sync.WaitGroup
-	for _, part := range r.work {
+	for _, part := range r.tasks {
 		work.Go(func() { part(ctx) })
 	}
 	gone := false
 	for {
-		memory.Distrust()
+		memory.BypassCache()
 		err := r.listen(ctx, memory, func() {
 			if gone {
 				r.log.Info("Redis is back")
 			}
 			gone = false
 		})
-		memory.Distrust()
+		memory.BypassCache()
 		r.up.Store(false)
 		if ctx.Err() != nil {
 			break
@@ -40,37 +40,37 @@ func (r *Redis) Run(ctx context.Context, memory Memory) {
 			r.log.Warn("Redis does not answer: credentials are read from the database, counts of calls are unavailable, and limits are those of this node, until it is back", "error", err)
 		}
 		gone = true
-		_ = pause(ctx, beat/2)
+		_ = sleep(ctx, pingInterval/2)
 	}
 	work.Wait()
 }
 
 // listen subscribes and follows what is told until the subscription is lost.
-func (r *Redis) listen(ctx context.Context, memory Memory, subscribed func()) error {
+func (r *Redis) listen(ctx context.Context, memory Cache, subscribed func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	sub := r.client.Subscribe(ctx, changes)
+	sub := r.client.Subscribe(ctx, changesChannel)
 	defer context.AfterFunc(ctx, func() { _ = sub.Close() })() // a reading heeds no context
 	defer func() { _ = sub.Close() }()
-	if m, err := sub.ReceiveTimeout(ctx, silence); err != nil {
+	if m, err := sub.ReceiveTimeout(ctx, subscriptionTimeout); err != nil {
 		return err
 	} else if _, ok := m.(*redis.Subscription); !ok {
-		return errGone
+		return errUnavailable
 	}
 	if err := r.client.Ping(ctx).Err(); err != nil {
 		return err
 	}
 	// From here on no change is missed, so what is read from now on is true
 	// until one is told.
-	memory.Trust()
+	memory.EnableCache()
 	subscribed()
-	r.back()
+	r.markAvailable()
 	var work sync.WaitGroup
 	defer work.Wait()
 	defer cancel()
-	work.Go(func() { r.beat(ctx, sub, memory) })
+	work.Go(func() { r.pingLoop(ctx, sub, memory) })
 	for {
-		m, err := sub.ReceiveTimeout(ctx, silence)
+		m, err := sub.ReceiveTimeout(ctx, subscriptionTimeout)
 		if err != nil {
 			return err
 		}
@@ -78,29 +78,29 @@ func (r *Redis) listen(ctx context.Context, memory Memory, subscribed func()) er
 		case *redis.Subscription:
 			return errors.New("the subscription was renewed: something may have been missed")
 		case *redis.Message:
-			if node, projectID, ok := strings.Cut(m.Payload, " "); ok && node != r.node {
-				memory.Forget(projectID)
+			if node, projectID, ok := strings.Cut(m.Payload, " "); ok && node != r.nodeID {
+				memory.Invalidate(projectID)
 			}
 		}
 	}
 }
 
-// back says that Redis takes commands again.
-func (r *Redis) back() {
+// markAvailable says that Redis takes commands again.
+func (r *Redis) markAvailable() {
 	r.up.Store(true)
-	for _, tell := range r.returned {
+	for _, tell := range r.onAvailable {
 		tell()
 	}
-	r.tellRest()
+	r.publishPending()
 }
 
-// beat asks both sorts of connections for a sign of life. The one that listens
+// pingLoop asks both sorts of connections for a sign of life. The one that listens
 // answers to its reader; when the other fails or is slow, commands are not
 // tried until it answers again.
-func (r *Redis) beat(ctx context.Context, sub *redis.PubSub, memory Memory) {
-	tick := time.NewTicker(beat)
+func (r *Redis) pingLoop(ctx context.Context, sub *redis.PubSub, memory Cache) {
+	tick := time.NewTicker(pingInterval)
 	defer tick.Stop()
-	for trusted := time.Duration(0); ; trusted += beat {
+	for trusted := time.Duration(0); ; trusted += pingInterval {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -110,11 +110,11 @@ func (r *Redis) beat(ctx context.Context, sub *redis.PubSub, memory Memory) {
 			_ = sub.Close() // ends the reading too
 			return
 		}
-		if trusted >= r.trustFor {
+		if trusted >= r.cacheMaxAge {
 			trusted = 0
-			memory.Trust()
+			memory.EnableCache()
 		}
-		answer, cancel := context.WithTimeout(ctx, answerWithin)
+		answer, cancel := context.WithTimeout(ctx, commandTimeout)
 		err := r.client.Ping(answer).Err()
 		cancel()
 		switch {
@@ -123,9 +123,9 @@ func (r *Redis) beat(ctx context.Context, sub *redis.PubSub, memory Memory) {
 		case err != nil:
 			r.up.Store(false)
 		case !r.up.Load():
-			r.back()
+			r.markAvailable()
 		default:
-			r.tellRest()
+			r.publishPending()
 		}
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-func TestRate(t *testing.T) {
+func TestRateLimiter(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
-	r := NewRate(100, func() time.Time { return now })
+	r := NewRateLimiter(100, func() time.Time { return now })
 	spend := func(caller string) (n int) {
 		for {
 			if ok, _ := r.Allow(caller); !ok {
@@ -37,23 +37,23 @@ func TestRate(t *testing.T) {
 	}
 }
 
-func TestRateIsBounded(t *testing.T) {
+func TestRateLimiter_BoundedMemory(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
-	r := NewRate(1, func() time.Time { return now })
-	for i := range maxRates + 10 {
-		if i == maxRates/2 {
+	r := NewRateLimiter(1, func() time.Time { return now })
+	for i := range maxBuckets + 10 {
+		if i == maxBuckets/2 {
 			now = now.Add(time.Minute)
 		}
 		r.Allow(strconv.Itoa(i))
 	}
-	if len(r.callers) > maxRates {
-		t.Errorf("%d callers", len(r.callers))
+	if len(r.buckets) > maxBuckets {
+		t.Errorf("%d callers", len(r.buckets))
 	}
 }
 
-func BenchmarkRate(b *testing.B) {
-	r := NewRate(100, time.Now)
+func BenchmarkRateLimiter(b *testing.B) {
+	r := NewRateLimiter(100, time.Now)
 	b.ReportAllocs()
 	for b.Loop() {
 		r.Allow("0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10")

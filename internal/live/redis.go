@@ -14,55 +14,55 @@ import (
 )
 
 const (
-	// answerWithin is how long one command may take before Redis counts as
+	// commandTimeout is how long one command may take before Redis counts as
 	// gone. Nobody waits for it again until it answers.
-	answerWithin = 250 * time.Millisecond
-	// beat is how often Redis is asked whether it is there, and silence how
+	commandTimeout = 250 * time.Millisecond
+	// pingInterval is how often Redis is asked whether it is there, and silence how
 	// long it may say nothing: a dead subscription is known by then.
-	beat    = 250 * time.Millisecond
-	silence = time.Second
-	// startWithin is how long a start waits for Redis.
-	startWithin = 5 * time.Second
+	pingInterval        = 250 * time.Millisecond
+	subscriptionTimeout = time.Second
+	// connectTimeout is how long a start waits for Redis.
+	connectTimeout = 5 * time.Second
 )
 
-// changes is the channel on which nodes tell each other what has changed.
-const changes = "parley:changes"
+// changesChannel is the channel on which nodes tell each other what has changed.
+const changesChannel = "parley:changes"
 
-var errGone = errors.New("Redis does not answer")
+var errUnavailable = errors.New("Redis does not answer")
 
-func init() { redis.SetLogger(quiet{}) }
+func init() { redis.SetLogger(discardLogger{}) }
 
-// quiet drops what the client would print: its errors come back as errors.
-type quiet struct{}
+// discardLogger drops what the client would print: its errors come back as errors.
+type discardLogger struct{}
 
 // Printf implements the client's logger.
-func (quiet) Printf(context.Context, string, ...any) {}
+func (discardLogger) Printf(context.Context, string, ...any) {}
 
-// Memory is what a node holds that other nodes may change.
-type Memory interface {
+// Cache is what a node holds that other nodes may change.
+type Cache interface {
 	// Forget drops what is held of a project.
-	Forget(projectID string)
+	Invalidate(projectID string)
 	// Distrust has nothing answered from memory any more; Trust forgets all
 	// of it and begins anew.
-	Distrust()
-	Trust()
+	BypassCache()
+	EnableCache()
 }
 
 // Redis is what the nodes of one service share while they run. Nothing in it
 // needs to last: the database has what must be kept.
 type Redis struct {
 	client *redis.Client
-	node   string // tells this process from the others
+	nodeID string // tells this process from the others
 	log    *slog.Logger
 
-	trustFor time.Duration
+	cacheMaxAge time.Duration
 
-	up       atomic.Bool // commands are answered
-	work     []func(ctx context.Context)
-	returned []func() // told when Redis is there, the first time and again
+	up          atomic.Bool // commands are answered
+	tasks       []func(ctx context.Context)
+	onAvailable []func() // told when Redis is there, the first time and again
 
-	mu     sync.Mutex
-	untold map[string]struct{} // projects whose change could not be told yet
+	mu          sync.Mutex
+	unpublished map[string]struct{} // projects whose change could not be told yet
 }
 
 // Connect finds Redis. The error does not repeat the URL, which may hold a
@@ -76,11 +76,11 @@ func Connect(ctx context.Context, url string, log *slog.Logger) (*Redis, error) 
 	// here, and a client that tries again by itself would only hold callers up.
 	options.Protocol = 2
 	options.MaxRetries, options.DialerRetries = -1, 1
-	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = answerWithin, answerWithin, answerWithin
-	options.PoolTimeout, options.ContextTimeoutEnabled = answerWithin, true
+	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = commandTimeout, commandTimeout, commandTimeout
+	options.PoolTimeout, options.ContextTimeoutEnabled = commandTimeout, true
 	options.DisableIdentity = true
-	r := &Redis{client: redis.NewClient(options), node: uuid.NewString(), log: log, trustFor: trustFor, untold: map[string]struct{}{}}
-	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	r := &Redis{client: redis.NewClient(options), nodeID: uuid.NewString(), log: log, cacheMaxAge: cacheMaxAge, unpublished: map[string]struct{}{}}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	for {
 		if err = r.client.Ping(ctx).Err(); err == nil {
@@ -88,7 +88,7 @@ func Connect(ctx context.Context, url string, log *slog.Logger) (*Redis, error) 
 			return r, nil
 		}
 		var refusal redis.Error
-		if pause(ctx, beat) != nil || errors.As(err, &refusal) {
+		if sleep(ctx, pingInterval) != nil || errors.As(err, &refusal) {
 			_ = r.client.Close()
 			return nil, fmt.Errorf("no answer from Redis at %s: %w", options.Addr, err)
 		}
@@ -101,12 +101,12 @@ func (r *Redis) Close() error { return r.client.Close() }
 // Available reports whether Redis answers.
 func (r *Redis) Available() bool { return r.up.Load() }
 
-// try runs commands, and fails at once while Redis is known to be gone.
-func (r *Redis) try(ctx context.Context, commands func(ctx context.Context) error) error {
+// runIfAvailable runs commands, and fails at once while Redis is known to be gone.
+func (r *Redis) runIfAvailable(ctx context.Context, commands func(ctx context.Context) error) error {
 	if !r.up.Load() {
-		return errGone
+		return errUnavailable
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
 	err := commands(ctx)
 	if err != nil {
@@ -115,40 +115,40 @@ func (r *Redis) try(ctx context.Context, commands func(ctx context.Context) erro
 	return err
 }
 
-// Tell lets the other nodes know that a project has changed. Call it after the
+// PublishChange lets the other nodes know that a project has changed. Call it after the
 // commit. While that cannot be told it waits until Redis is back.
-func (r *Redis) Tell(projectID string) {
+func (r *Redis) PublishChange(projectID string) {
 	r.mu.Lock()
-	r.untold[projectID] = struct{}{}
+	r.unpublished[projectID] = struct{}{}
 	r.mu.Unlock()
-	r.tell(projectID)
+	r.publish(projectID)
 }
 
-func (r *Redis) tell(projectID string) {
-	err := r.try(context.Background(), func(ctx context.Context) error {
-		return r.client.Publish(ctx, changes, r.node+" "+projectID).Err()
+func (r *Redis) publish(projectID string) {
+	err := r.runIfAvailable(context.Background(), func(ctx context.Context) error {
+		return r.client.Publish(ctx, changesChannel, r.nodeID+" "+projectID).Err()
 	})
 	if err == nil {
 		r.mu.Lock()
-		delete(r.untold, projectID)
+		delete(r.unpublished, projectID)
 		r.mu.Unlock()
 	}
 }
 
-func (r *Redis) tellRest() {
+func (r *Redis) publishPending() {
 	r.mu.Lock()
-	rest := make([]string, 0, len(r.untold))
-	for projectID := range r.untold {
+	rest := make([]string, 0, len(r.unpublished))
+	for projectID := range r.unpublished {
 		rest = append(rest, projectID)
 	}
 	r.mu.Unlock()
 	for _, projectID := range rest {
-		r.tell(projectID)
+		r.publish(projectID)
 	}
 }
 
-// pause waits, and returns why if ctx ends first.
-func pause(ctx context.Context, d time.Duration) error {
+// sleep waits, and returns why if ctx ends first.
+func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
 		return nil

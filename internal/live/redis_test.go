@@ -14,43 +14,43 @@ import (
 	"parley/internal/live/livetest"
 )
 
-// memory notes what a node is told.
-type memory struct {
-	mu        sync.Mutex
-	forgotten []string
-	trusted   bool
-	trusts    int
+// fakeCache notes what a node is told.
+type fakeCache struct {
+	mu           sync.Mutex
+	invalidated  []string
+	enabled      bool
+	timesEnabled int
 }
 
-func (m *memory) Forget(projectID string) {
+func (m *fakeCache) Invalidate(projectID string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.forgotten = append(m.forgotten, projectID)
+	m.invalidated = append(m.invalidated, projectID)
 }
 
-func (m *memory) Distrust() { m.set(false) }
-func (m *memory) Trust()    { m.set(true) }
+func (m *fakeCache) BypassCache() { m.setEnabled(false) }
+func (m *fakeCache) EnableCache() { m.setEnabled(true) }
 
-func (m *memory) set(trusted bool) {
+func (m *fakeCache) setEnabled(trusted bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.trusted = trusted
+	m.enabled = trusted
 	if trusted {
-		m.trusts++
+		m.timesEnabled++
 	}
 }
 
-func (m *memory) isTrusted() bool {
+func (m *fakeCache) isEnabled() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.trusted
+	return m.enabled
 }
 
-func (m *memory) forgot(projectID string) int {
+func (m *fakeCache) timesInvalidated(projectID string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := 0
-	for _, id := range m.forgotten {
+	for _, id := range m.invalidated {
 		if id == projectID {
 			n++
 		}
@@ -61,30 +61,30 @@ func (m *memory) forgot(projectID string) int {
 // node is a process as far as this package knows one.
 type node struct {
 	*Redis
-	memory *memory
-	tally  *SharedTally
+	cache   *fakeCache
+	counter *ClusterCounter
 }
 
-// join connects a node; setUp may use its Redis before it runs.
-func join(t *testing.T, server *livetest.Redis, store TallyStore, setUp func(*Redis)) *node {
+// connectNode connects a node; setUp may use its Redis before it runs.
+func connectNode(t *testing.T, server *livetest.Redis, store CounterStore, setUp func(*Redis)) *node {
 	t.Helper()
 	r, err := Connect(t.Context(), server.URL(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &node{Redis: r, memory: &memory{}, tally: NewSharedTally(store, r, time.Now)}
+	n := &node{Redis: r, cache: &fakeCache{}, counter: NewClusterCounter(store, r, time.Now)}
 	if setUp != nil {
 		setUp(r)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() { r.Run(ctx, n.memory); close(done) }()
+	go func() { r.Run(ctx, n.cache); close(done) }()
 	t.Cleanup(func() {
 		cancel()
 		<-done
 		_ = r.Close()
 	})
-	eventually(t, "the node listens", func() bool { return n.memory.isTrusted() && n.Available() })
+	eventually(t, "the node listens", func() bool { return n.cache.isEnabled() && n.Available() })
 	return n
 }
 
@@ -97,47 +97,47 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-func TestChangesAreTold(t *testing.T) {
+func TestPublishChange_ReachesOtherNodes(t *testing.T) {
 	t.Parallel()
 	server := livetest.NewRedis(t)
-	a, b := join(t, server, &ledger{}, nil), join(t, server, &ledger{}, nil)
+	a, b := connectNode(t, server, &fakeStore{}, nil), connectNode(t, server, &fakeStore{}, nil)
 	const changes = 20
 	began := time.Now()
 	for i := range changes {
-		a.Tell("p1")
-		eventually(t, "the other node has forgotten", func() bool { return b.memory.forgot("p1") == i+1 })
+		a.PublishChange("p1")
+		eventually(t, "the other node has forgotten", func() bool { return b.cache.timesInvalidated("p1") == i+1 })
 	}
-	if took := time.Since(began) / changes; took > beat/4 {
+	if took := time.Since(began) / changes; took > pingInterval/4 {
 		t.Errorf("a change takes %v: it waited to be told", took)
 	} else {
 		t.Logf("a change takes %v", took)
 	}
-	b.Tell("p2")
-	eventually(t, "the other way round", func() bool { return a.memory.forgot("p2") == 1 })
-	if n := a.memory.forgot("p1"); n != 0 {
+	b.PublishChange("p2")
+	eventually(t, "the other way round", func() bool { return a.cache.timesInvalidated("p2") == 1 })
+	if n := a.cache.timesInvalidated("p1"); n != 0 {
 		t.Errorf("a node was told of its own change %d times", n)
 	}
 }
 
 // While a node cannot hear of changes it trusts nothing that it holds, and what
 // could not be told is told as soon as it can be.
-func TestWithoutRedisNothingIsTrusted(t *testing.T) {
+func TestCache_BypassedWithoutRedis(t *testing.T) {
 	t.Parallel()
 	for name, outage := range map[string]struct {
 		begin, end func(*livetest.Redis)
 		within     time.Duration
 	}{
-		"killed": {(*livetest.Redis).Kill, (*livetest.Redis).Start, silence},
-		"frozen": {(*livetest.Redis).Freeze, (*livetest.Redis).Thaw, 2 * silence},
+		"killed": {(*livetest.Redis).Kill, (*livetest.Redis).Start, subscriptionTimeout},
+		"frozen": {(*livetest.Redis).Freeze, (*livetest.Redis).Thaw, 2 * subscriptionTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := livetest.NewRedis(t)
-			a, b := join(t, server, &ledger{}, nil), join(t, server, &ledger{}, nil)
+			a, b := connectNode(t, server, &fakeStore{}, nil), connectNode(t, server, &fakeStore{}, nil)
 			outage.begin(server)
 			began := time.Now()
 			for _, n := range []*node{a, b} {
-				eventually(t, "it distrusts", func() bool { return !n.memory.isTrusted() && !n.Available() })
+				eventually(t, "it distrusts", func() bool { return !n.cache.isEnabled() && !n.Available() })
 			}
 			if took := time.Since(began); took > outage.within {
 				t.Errorf("noticed after %v", took)
@@ -146,54 +146,54 @@ func TestWithoutRedisNothingIsTrusted(t *testing.T) {
 			}
 			began = time.Now()
 			for range 100 {
-				a.Tell("p")
+				a.PublishChange("p")
 			}
-			if took := time.Since(began); took > answerWithin {
+			if took := time.Since(began); took > commandTimeout {
 				t.Errorf("100 changes waited %v for a Redis that is known to be gone", took)
 			}
 			outage.end(server)
 			for _, n := range []*node{a, b} {
-				eventually(t, "it trusts again", func() bool { return n.memory.isTrusted() && n.Available() })
+				eventually(t, "it trusts again", func() bool { return n.cache.isEnabled() && n.Available() })
 			}
 			eventually(t, "the other node has forgotten everything, or was told", func() bool {
-				if b.memory.forgot("p") > 0 {
+				if b.cache.timesInvalidated("p") > 0 {
 					return true
 				}
-				b.memory.mu.Lock()
-				defer b.memory.mu.Unlock()
-				return b.memory.trusts > 1
+				b.cache.mu.Lock()
+				defer b.cache.mu.Unlock()
+				return b.cache.timesEnabled > 1
 			})
-			eventually(t, "nothing waits", func() bool { a.mu.Lock(); defer a.mu.Unlock(); return len(a.untold) == 0 })
+			eventually(t, "nothing waits", func() bool { a.mu.Lock(); defer a.mu.Unlock(); return len(a.unpublished) == 0 })
 		})
 	}
 }
 
 // A node that alone has lost its commands tells its change when they are back.
-func TestAChangeThatCouldNotBeTold(t *testing.T) {
+func TestPublishChange_RetriedAfterOutage(t *testing.T) {
 	t.Parallel()
 	server := livetest.NewRedis(t)
-	a, b := join(t, server, &ledger{}, nil), join(t, server, &ledger{}, nil)
+	a, b := connectNode(t, server, &fakeStore{}, nil), connectNode(t, server, &fakeStore{}, nil)
 	a.up.Store(false)
 	began := time.Now()
-	a.Tell("p")
-	eventually(t, "it is told", func() bool { return b.memory.forgot("p") == 1 })
-	if took := time.Since(began); took > 4*beat {
+	a.PublishChange("p")
+	eventually(t, "it is told", func() bool { return b.cache.timesInvalidated("p") == 1 })
+	if took := time.Since(began); took > 4*pingInterval {
 		t.Errorf("told after %v", took)
 	}
 }
 
 // No memory is believed for ever: word of a change may be lost with its node.
-func TestMemoryIsRenewed(t *testing.T) {
+func TestCache_RenewedPeriodically(t *testing.T) {
 	t.Parallel()
-	n := join(t, livetest.NewRedis(t), &ledger{}, func(r *Redis) { r.trustFor = 2 * beat })
+	n := connectNode(t, livetest.NewRedis(t), &fakeStore{}, func(r *Redis) { r.cacheMaxAge = 2 * pingInterval })
 	eventually(t, "memory is begun anew", func() bool {
-		n.memory.mu.Lock()
-		defer n.memory.mu.Unlock()
-		return n.memory.trusts >= 3 && n.memory.trusted
+		n.cache.mu.Lock()
+		defer n.cache.mu.Unlock()
+		return n.cache.timesEnabled >= 3 && n.cache.enabled
 	})
 }
 
-func TestConnectRefuses(t *testing.T) {
+func TestConnect_Refused(t *testing.T) {
 	t.Parallel()
 	server := livetest.NewRedis(t)
 	wrong := strings.Replace(server.URL(), livetest.Password, "a-wrong-one", 1)
@@ -210,24 +210,24 @@ func TestConnectRefuses(t *testing.T) {
 	}
 }
 
-// next counts on a node and returns the number.
-func (n *node) next(c Counted) (int64, error) {
-	k, known := n.tally.Next(c.Subject, c.Period)
+// increment counts on a node and returns the number.
+func (n *node) increment(c CounterKey) (int64, error) {
+	k, known := n.counter.Increment(c.Subject, c.Period)
 	if known {
 		return k, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	return n.tally.Number(ctx, c.Subject, c.Period, k)
+	return n.counter.AwaitCount(ctx, c.Subject, c.Period, k)
 }
 
 // Every call has a number of its own, on whatever node it is made.
-func TestSharedTallyIsExact(t *testing.T) {
+func TestClusterCounter_Exact(t *testing.T) {
 	t.Parallel()
 	server := livetest.NewRedis(t)
-	c := Counted{"org", "2026-11-21"}
-	db := &ledger{counts: map[Counted]Count{c: {N: 1000}}}
-	nodes := []*node{join(t, server, db, nil), join(t, server, db, nil), join(t, server, db, nil)}
+	c := CounterKey{"org", "2026-11-21"}
+	db := &fakeStore{counts: map[CounterKey]Count{c: {N: 1000}}}
+	nodes := []*node{connectNode(t, server, db, nil), connectNode(t, server, db, nil), connectNode(t, server, db, nil)}
 	var mu sync.Mutex
 	var numbers []int64
 	var work sync.WaitGroup
@@ -235,13 +235,13 @@ func TestSharedTallyIsExact(t *testing.T) {
 		for range 4 {
 			work.Go(func() {
 				for i := range 100 {
-					number, err := n.next(c)
+					number, err := n.increment(c)
 					if err != nil {
 						t.Error(err)
 						return
 					}
 					if i%20 == 0 {
-						if err := n.tally.Flush(context.Background()); err != nil {
+						if err := n.counter.Flush(context.Background()); err != nil {
 							t.Error(err)
 						}
 					}
@@ -263,14 +263,14 @@ func TestSharedTallyIsExact(t *testing.T) {
 
 // Redis forgets everything, again and again, while calls go on and are
 // written: afterwards the count is right.
-func TestSharedTallyWhenRedisForgets(t *testing.T) {
+func TestClusterCounter_RedisDataLost(t *testing.T) {
 	t.Parallel()
 	server := livetest.NewRedis(t)
-	c := Counted{"org", "2026-11-21"}
-	db := &ledger{counts: map[Counted]Count{}}
-	a, b := join(t, server, db, nil), join(t, server, db, nil)
+	c := CounterKey{"org", "2026-11-21"}
+	db := &fakeStore{counts: map[CounterKey]Count{}}
+	a, b := connectNode(t, server, db, nil), connectNode(t, server, db, nil)
 	total := int64(0)
-	ask := func(n *node) (int64, error) { total++; return n.next(c) }
+	ask := func(n *node) (int64, error) { total++; return n.increment(c) }
 	for round := range 4 {
 		for _, n := range []*node{a, b, a} {
 			if got, err := ask(n); err != nil || got != total {
@@ -278,7 +278,7 @@ func TestSharedTallyWhenRedisForgets(t *testing.T) {
 			}
 		}
 		if round%2 == 0 { // or what is written is behind
-			if err := b.tally.Flush(t.Context()); err != nil {
+			if err := b.counter.Flush(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -290,12 +290,12 @@ func TestSharedTallyWhenRedisForgets(t *testing.T) {
 				if got, err := ask(n); err == nil {
 					t.Errorf("%d without Redis", got)
 				}
-				if took := time.Since(began); took > answerWithin/2 {
+				if took := time.Since(began); took > commandTimeout/2 {
 					t.Errorf("it took %v to say so", took)
 				}
 			}
 		}
-		if err := a.tally.Flush(t.Context()); err != nil {
+		if err := a.counter.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		server.Start()
@@ -304,7 +304,7 @@ func TestSharedTallyWhenRedisForgets(t *testing.T) {
 		}
 		settled := func() bool {
 			for _, n := range []*node{a, b} {
-				s := n.tally.shared(c)
+				s := n.counter.clusterCount(c)
 				s.mu.Lock()
 				running := s.running
 				s.mu.Unlock()
@@ -321,32 +321,32 @@ func TestSharedTallyWhenRedisForgets(t *testing.T) {
 			t.Errorf("%d %v, want %d", got, err, total)
 		}
 	}
-	if err := errors.Join(a.tally.Flush(t.Context()), b.tally.Flush(t.Context())); err != nil || db.counts[c].N != total {
+	if err := errors.Join(a.counter.Flush(t.Context()), b.counter.Flush(t.Context())); err != nil || db.counts[c].N != total {
 		t.Errorf("%v: %d are kept, want %d", err, db.counts[c].N, total)
 	}
 }
 
-// slowLedger holds back the news that counts were written.
-type slowLedger struct {
-	*ledger
+// slowStore holds back the news that counts were written.
+type slowStore struct {
+	*fakeStore
 	hold chan struct{}
 }
 
-// AddTallies implements TallyStore.
-func (l *slowLedger) AddTallies(ctx context.Context, counted []Counted, add []Count) ([]Count, error) {
-	out, err := l.ledger.AddTallies(ctx, counted, add)
+// AddCounts implements CounterStore.
+func (l *slowStore) AddCounts(ctx context.Context, counted []CounterKey, add []Count) ([]Count, error) {
+	out, err := l.fakeStore.AddCounts(ctx, counted, add)
 	<-l.hold
 	return out, err
 }
 
 // A count that begins anew while calls are being written counts none twice.
-func TestSharedTallyWhenRedisForgetsDuringAWriting(t *testing.T) {
+func TestClusterCounter_RedisDataLostDuringFlush(t *testing.T) {
 	t.Parallel()
-	c := Counted{"org", "day"}
-	db := &slowLedger{&ledger{counts: map[Counted]Count{}}, make(chan struct{})}
-	n := join(t, livetest.NewRedis(t), db, nil)
+	c := CounterKey{"org", "day"}
+	db := &slowStore{&fakeStore{counts: map[CounterKey]Count{}}, make(chan struct{})}
+	n := connectNode(t, livetest.NewRedis(t), db, nil)
 	for range 3 {
-		if _, err := n.next(c); err != nil {
+		if _, err := n.increment(c); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -357,7 +357,7 @@ func TestSharedTallyWhenRedisForgetsDuringAWriting(t *testing.T) {
 	}
 	var work sync.WaitGroup
 	work.Go(func() {
-		if err := n.tally.Flush(context.Background()); err != nil {
+		if err := n.counter.Flush(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -366,30 +366,30 @@ func TestSharedTallyWhenRedisForgetsDuringAWriting(t *testing.T) {
 		t.Fatal(err)
 	}
 	work.Go(func() {
-		if got, err := n.next(c); err != nil || got != 4 {
+		if got, err := n.increment(c); err != nil || got != 4 {
 			t.Errorf("%d %v, want 4", got, err)
 		}
 	})
 	eventually(t, "the count begins with what was written", func() bool { _, reads := looks(); return reads == 2 })
-	eventually(t, "Redis has it", func() bool { return n.client.Exists(t.Context(), c.key()).Val() == 1 })
+	eventually(t, "Redis has it", func() bool { return n.client.Exists(t.Context(), c.redisKey()).Val() == 1 })
 	close(db.hold)
 	work.Wait()
 }
 
 // A Redis that keeps its connections and answers nothing holds up the call that
 // finds out, and no other.
-func TestSharedTallyWhenRedisIsSilent(t *testing.T) {
+func TestClusterCounter_RedisFrozen(t *testing.T) {
 	t.Parallel()
 	server := livetest.NewRedis(t)
-	n := join(t, server, &ledger{counts: map[Counted]Count{}}, nil)
-	c := Counted{"org", "day"}
-	if got, err := n.next(c); err != nil || got != 1 {
+	n := connectNode(t, server, &fakeStore{counts: map[CounterKey]Count{}}, nil)
+	c := CounterKey{"org", "day"}
+	if got, err := n.increment(c); err != nil || got != 1 {
 		t.Fatal(got, err)
 	}
 	server.Freeze()
-	for i, bound := range []time.Duration{2 * answerWithin, answerWithin / 2, answerWithin / 2} {
+	for i, bound := range []time.Duration{2 * commandTimeout, commandTimeout / 2, commandTimeout / 2} {
 		began := time.Now()
-		if got, err := n.next(c); err == nil {
+		if got, err := n.increment(c); err == nil {
 			t.Errorf("%d from a silent Redis", got)
 		}
 		if took := time.Since(began); took > bound {
@@ -400,20 +400,20 @@ func TestSharedTallyWhenRedisIsSilent(t *testing.T) {
 	calls := int64(4)
 	eventually(t, "the count goes on", func() bool {
 		calls++
-		got, err := n.next(c)
+		got, err := n.increment(c)
 		return err == nil && got == calls
 	})
 }
 
 // With neither Redis' count nor the database's there is no number, and nobody
 // asks the database again for each call.
-func TestSharedTallyWithoutItsDatabase(t *testing.T) {
+func TestClusterCounter_DatabaseUnavailable(t *testing.T) {
 	t.Parallel()
-	c := Counted{"org", "day"}
-	db := &ledger{counts: map[Counted]Count{c: {N: 7}}, gone: errors.New("gone")}
-	n := join(t, livetest.NewRedis(t), db, nil)
+	c := CounterKey{"org", "day"}
+	db := &fakeStore{counts: map[CounterKey]Count{c: {N: 7}}, err: errors.New("gone")}
+	n := connectNode(t, livetest.NewRedis(t), db, nil)
 	for range 5 {
-		if got, err := n.next(c); err == nil {
+		if got, err := n.increment(c); err == nil {
 			t.Errorf("%d", got)
 		}
 	}
@@ -421,25 +421,25 @@ func TestSharedTallyWithoutItsDatabase(t *testing.T) {
 		t.Errorf("a database that is gone was asked %d times", db.reads)
 	}
 	db.mu.Lock()
-	db.gone = nil
+	db.err = nil
 	db.mu.Unlock()
 	calls := int64(5)
 	eventually(t, "the count goes on, with what was counted meanwhile", func() bool {
 		calls++
-		got, err := n.next(c)
+		got, err := n.increment(c)
 		return err == nil && got == 7+calls
 	})
 }
 
 // Several nodes are one bound, but for what fits between two exchanges.
-func TestSharedRate(t *testing.T) {
+func TestRateLimiter_AcrossNodes(t *testing.T) {
 	t.Parallel()
 	server := livetest.NewRedis(t)
-	var rates []*Rate
+	var rates []*RateLimiter
 	for range 2 {
-		r := NewRate(1, time.Now) // in so slow a bound no time passes: a burst is two calls
+		r := NewRateLimiter(1, time.Now) // in so slow a bound no time passes: a burst is two calls
 		r.burst = 100 * time.Second
-		join(t, server, &ledger{}, func(redis *Redis) { r.Share(redis, "test") })
+		connectNode(t, server, &fakeStore{}, func(redis *Redis) { r.Share(redis, "test") })
 		rates = append(rates, r)
 	}
 	allowed := 0
@@ -477,19 +477,19 @@ func TestSharedRate(t *testing.T) {
 	}
 }
 
-func TestSharedLimiter(t *testing.T) {
+func TestAddressLimiter_AcrossNodes(t *testing.T) {
 	t.Parallel()
 	server := livetest.NewRedis(t)
-	var limiters []*Limiter
+	var limiters []*AddressLimiter
 	for range 2 {
-		l := NewLimiter(60, time.Now)
-		join(t, server, &ledger{}, func(redis *Redis) { l.Share(redis, "test") })
+		l := NewAddressLimiter(60, time.Now)
+		connectNode(t, server, &fakeStore{}, func(redis *Redis) { l.Share(redis, "test") })
 		limiters = append(limiters, l)
 	}
 	address := netip.MustParseAddr("192.0.2.1")
-	failures(limiters[0], "192.0.2.1")
-	eventually(t, "the other node knows", func() bool { over, _ := limiters[1].Failed(address); return over })
-	if n := failures(limiters[1], "192.0.2.2"); n < 59 || n > 61 {
+	countFailures(limiters[0], "192.0.2.1")
+	eventually(t, "the other node knows", func() bool { over, _ := limiters[1].RecordAttempt(address); return over })
+	if n := countFailures(limiters[1], "192.0.2.2"); n < 59 || n > 61 {
 		t.Errorf("another address has %d", n)
 	}
 }

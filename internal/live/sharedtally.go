@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// countKept is how long Redis keeps a count that nobody adds to.
-	countKept = 48 * time.Hour
-	// maxRounds and maxWrites bound what one count takes of memory. Both are
+	// redisTTL is how long Redis keeps a count that nobody adds to.
+	redisTTL = 48 * time.Hour
+	// maxResults and maxWrites bound what one count takes of memory. Both are
 	// far more than can be asked for while Redis answers.
-	maxRounds = 1024
-	maxWrites = 3600
+	maxResults = 1024
+	maxWrites  = 3600
 )
 
-// SharedTally is a Tally whose Next and Number are exact over all nodes. Calls
+// ClusterCounter is a Tally whose Next and Number are exact over all nodes. Calls
 // that come at the same time share a round trip to Redis, which begins while
 // the rest of their answer is made.
 //
@@ -28,33 +28,33 @@ const (
 // Redis does not have begins with what the database holds, its base; and since
 // that only grows, every node can tell by the base alone which of its own calls
 // are in it: those it had written by the time the database held that much.
-type SharedTally struct {
-	*Tally
+type ClusterCounter struct {
+	*Counter
 	redis *Redis
 
 	mu     sync.Mutex
-	counts map[Counted]*sharedCount
+	counts map[CounterKey]*clusterCount
 }
 
-type sharedCount struct {
-	Counted
-	mu      sync.Mutex
-	total   int64         // calls counted by this process
-	asked   int64         // of total, those that a round was about
-	rounds  []round       // the latest, in order
-	running bool          // a round trip is under way
-	again   bool          // there may be something to tell although nothing was counted
-	changed chan struct{} // closed after each round
+type clusterCount struct {
+	CounterKey
+	mu        sync.Mutex
+	total     int64            // calls counted by this process
+	exchanged int64            // of total, those that a round was about
+	results   []exchangeResult // the latest, in order
+	running   bool             // a round trip is under way
+	resend    bool             // there may be something to tell although nothing was counted
+	changed   chan struct{}    // closed after each round
 
-	base     int64     // with what the count began in Redis
-	begun    bool      // base is known
-	earlier  int64     // of total, those written before writes begins
-	writes   []write   // in order
-	askAfter time.Time // the database did not answer, and is left alone until then
+	base          int64     // with what the count began in Redis
+	baseKnown     bool      // base is known
+	writtenBefore int64     // of total, those written before writes begins
+	writes        []write   // in order
+	retryAt       time.Time // the database did not answer, and is left alone until then
 }
 
-// round is one exchange: the sum over all nodes after this one's last call.
-type round struct {
+// exchangeResult is one exchange: the sum over all nodes after this one's last call.
+type exchangeResult struct {
 	last, sum int64
 	err       error
 }
@@ -63,18 +63,18 @@ type round struct {
 // many of this process's calls were in that.
 type write struct{ sum, total int64 }
 
-// NewSharedTally returns a SharedTally. Make it before Redis runs.
-func NewSharedTally(store TallyStore, redis *Redis, now func() time.Time) *SharedTally {
-	t := &SharedTally{Tally: NewTally(store, now), redis: redis, counts: map[Counted]*sharedCount{}}
-	t.follow = t
-	redis.returned = append(redis.returned, t.tellAll)
+// NewClusterCounter returns a ClusterCounter. Make it before Redis runs.
+func NewClusterCounter(store CounterStore, redis *Redis, now func() time.Time) *ClusterCounter {
+	t := &ClusterCounter{Counter: NewCounter(store, now), redis: redis, counts: map[CounterKey]*clusterCount{}}
+	t.observer = t
+	redis.onAvailable = append(redis.onAvailable, t.republishAll)
 	return t
 }
 
-// Next counts once more. Number knows which one it is.
-func (t *SharedTally) Next(subject, period string) (n int64, known bool) {
-	t.Tally.Add(subject, period)
-	c := t.shared(Counted{subject, period})
+// Increment counts once more. Number knows which one it is.
+func (t *ClusterCounter) Increment(subject, period string) (n int64, known bool) {
+	t.Counter.Add(subject, period)
+	c := t.clusterCount(CounterKey{subject, period})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.total++
@@ -82,15 +82,15 @@ func (t *SharedTally) Next(subject, period string) (n int64, known bool) {
 	return c.total, false
 }
 
-// Number returns which one over all nodes the call is that Next counted as n.
+// AwaitCount returns which one over all nodes the call is that Next counted as n.
 // It fails at once while Redis is gone.
-func (t *SharedTally) Number(ctx context.Context, subject, period string, n int64) (int64, error) {
-	c := t.shared(Counted{subject, period})
+func (t *ClusterCounter) AwaitCount(ctx context.Context, subject, period string, n int64) (int64, error) {
+	c := t.clusterCount(CounterKey{subject, period})
 	for {
 		c.mu.Lock()
-		i := sort.Search(len(c.rounds), func(i int) bool { return c.rounds[i].last >= n })
-		if i < len(c.rounds) {
-			r := c.rounds[i]
+		i := sort.Search(len(c.results), func(i int) bool { return c.results[i].last >= n })
+		if i < len(c.results) {
+			r := c.results[i]
 			c.mu.Unlock()
 			return r.sum - (r.last - n), r.err
 		}
@@ -104,31 +104,31 @@ func (t *SharedTally) Number(ctx context.Context, subject, period string, n int6
 	}
 }
 
-func (t *SharedTally) shared(counted Counted) *sharedCount {
+func (t *ClusterCounter) clusterCount(counted CounterKey) *clusterCount {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c, ok := t.counts[counted]
 	if !ok {
-		c = &sharedCount{Counted: counted, changed: make(chan struct{})}
+		c = &clusterCount{CounterKey: counted, changed: make(chan struct{})}
 		t.counts[counted] = c
 	}
 	return c
 }
 
-// tellAll tells Redis, which may have lost them, what this node has counted.
-func (t *SharedTally) tellAll() {
+// republishAll tells Redis, which may have lost them, what this node has counted.
+func (t *ClusterCounter) republishAll() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, c := range t.counts {
 		c.mu.Lock()
-		c.again = true
+		c.resend = true
 		t.start(c)
 		c.mu.Unlock()
 	}
 }
 
 // start sees to it that a round is under way. The caller holds c.mu.
-func (t *SharedTally) start(c *sharedCount) {
+func (t *ClusterCounter) start(c *clusterCount) {
 	if !c.running {
 		c.running = true
 		go t.run(c)
@@ -136,24 +136,24 @@ func (t *SharedTally) start(c *sharedCount) {
 }
 
 // run makes rounds for as long as there is something to tell.
-func (t *SharedTally) run(c *sharedCount) {
+func (t *ClusterCounter) run(c *clusterCount) {
 	for {
 		c.mu.Lock()
-		if c.asked == c.total && !c.again {
+		if c.exchanged == c.total && !c.resend {
 			c.running = false
 			c.mu.Unlock()
 			return
 		}
-		c.asked, c.again = c.total, false
-		r := round{last: c.total}
+		c.exchanged, c.resend = c.total, false
+		r := exchangeResult{last: c.total}
 		c.mu.Unlock()
 		r.sum, r.err = t.exchange(c, r.last)
 		c.mu.Lock()
-		if len(c.rounds) >= maxRounds {
-			c.rounds = append(c.rounds[:0], c.rounds[maxRounds/2:]...)
+		if len(c.results) >= maxResults {
+			c.results = append(c.results[:0], c.results[maxResults/2:]...)
 		}
-		if n := len(c.rounds); n == 0 || c.rounds[n-1].last < r.last { // else it was about nobody's call
-			c.rounds = append(c.rounds, r)
+		if n := len(c.results); n == 0 || c.results[n-1].last < r.last { // else it was about nobody's call
+			c.results = append(c.results, r)
 		}
 		close(c.changed)
 		c.changed = make(chan struct{})
@@ -163,12 +163,12 @@ func (t *SharedTally) run(c *sharedCount) {
 
 // exchange tells how many calls this process has counted up to the last one,
 // and returns the sum over all nodes.
-func (t *SharedTally) exchange(c *sharedCount, last int64) (int64, error) {
+func (t *ClusterCounter) exchange(c *clusterCount, last int64) (int64, error) {
 	for range 3 {
 		c.mu.Lock()
 		base, own := int64(-1), int64(0)
-		if c.begun {
-			base, own = c.base, last-c.covered()
+		if c.baseKnown {
+			base, own = c.base, last-c.countedInBase()
 		}
 		c.mu.Unlock()
 		held, sum, err := t.add(c, base, own)
@@ -182,32 +182,32 @@ func (t *SharedTally) exchange(c *sharedCount, last int64) (int64, error) {
 		case held == base:
 			return sum, nil
 		}
-		t.noteBase(c, held)
+		t.setBase(c, held)
 	}
-	return 0, errGone // it was lost again and again
+	return 0, errUnavailable // it was lost again and again
 }
 
-// noteBase notes with what a count began. A writing that is under way may be in
+// setBase notes with what a count began. A writing that is under way may be in
 // it already, so its end has to be known first.
-func (t *SharedTally) noteBase(c *sharedCount, held int64) {
+func (t *ClusterCounter) setBase(c *clusterCount, held int64) {
 	t.flushing.Lock()
 	defer t.flushing.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.base, c.begun = held, true
+	c.base, c.baseKnown = held, true
 }
 
-// covered returns how many of this process's calls are in the base.
-func (c *sharedCount) covered() int64 {
+// countedInBase returns how many of this process's calls are in the base.
+func (c *clusterCount) countedInBase() int64 {
 	i := sort.Search(len(c.writes), func(i int) bool { return c.writes[i].sum > c.base })
 	if i == 0 {
-		return c.earlier
+		return c.writtenBefore
 	}
 	return c.writes[i-1].total
 }
 
-// written implements follower.
-func (t *SharedTally) written(counted Counted, added, sum int64) {
+// onFlushed implements follower.
+func (t *ClusterCounter) onFlushed(counted CounterKey, added, sum int64) {
 	t.mu.Lock()
 	c, ok := t.counts[counted]
 	t.mu.Unlock()
@@ -216,31 +216,31 @@ func (t *SharedTally) written(counted Counted, added, sum int64) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	before := c.earlier
+	before := c.writtenBefore
 	if n := len(c.writes); n > 0 {
 		before = c.writes[n-1].total
 	}
 	if len(c.writes) >= maxWrites {
-		c.earlier = c.writes[maxWrites/2-1].total
+		c.writtenBefore = c.writes[maxWrites/2-1].total
 		c.writes = append(c.writes[:0], c.writes[maxWrites/2:]...)
 	}
 	c.writes = append(c.writes, write{sum, before + added})
 }
 
-// forgotten implements follower.
-func (t *SharedTally) forgotten(counted Counted) {
+// onEvicted implements follower.
+func (t *ClusterCounter) onEvicted(counted CounterKey) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.counts, counted)
 }
 
-func (c Counted) key() string { return "parley:count:" + c.Subject + ":" + c.Period }
+func (c CounterKey) redisKey() string { return "parley:count:" + c.Subject + ":" + c.Period }
 
 // add returns with what the count began, less than 0 where Redis does not have
 // it, and the sum if that is what this node believed.
-func (t *SharedTally) add(c *sharedCount, base, own int64) (held, sum int64, err error) {
-	err = t.redis.try(context.Background(), func(ctx context.Context) error {
-		answer, err := addOwn.Run(ctx, t.redis.client, []string{c.key()}, base, t.redis.node, own).Int64Slice()
+func (t *ClusterCounter) add(c *clusterCount, base, own int64) (held, sum int64, err error) {
+	err = t.redis.runIfAvailable(context.Background(), func(ctx context.Context) error {
+		answer, err := addOwnScript.Run(ctx, t.redis.client, []string{c.redisKey()}, base, t.redis.nodeID, own).Int64Slice()
 		if err == nil {
 			held, sum = answer[0], answer[1]
 		}
@@ -252,30 +252,30 @@ func (t *SharedTally) add(c *sharedCount, base, own int64) (held, sum int64, err
 // seed begins a count with what the database holds, unless another node was
 // faster, and returns with what it began. A database that does not answer is
 // left alone for a while.
-func (t *SharedTally) seed(c *sharedCount) (held int64, err error) {
+func (t *ClusterCounter) seed(c *clusterCount) (held int64, err error) {
 	c.mu.Lock()
-	wait := t.now().Before(c.askAfter)
+	wait := t.now().Before(c.retryAt)
 	c.mu.Unlock()
 	if wait {
-		return 0, errGone
+		return 0, errUnavailable
 	}
-	before, err := t.store.Tally(context.Background(), c.Counted)
+	before, err := t.store.LoadCount(context.Background(), c.CounterKey)
 	if err != nil {
 		c.mu.Lock()
-		c.askAfter = t.now().Add(tallyEvery)
+		c.retryAt = t.now().Add(flushInterval)
 		c.mu.Unlock()
 		return 0, err
 	}
-	err = t.redis.try(context.Background(), func(ctx context.Context) (err error) {
-		held, err = beginCount.Run(ctx, t.redis.client, []string{c.key()}, before.N, countKept.Milliseconds()).Int64()
+	err = t.redis.runIfAvailable(context.Background(), func(ctx context.Context) (err error) {
+		held, err = seedScript.Run(ctx, t.redis.client, []string{c.redisKey()}, before.N, redisTTL.Milliseconds()).Int64()
 		return err
 	})
 	return held, err
 }
 
 var (
-	// addOwn raises what a node has counted, and with it the sum.
-	addOwn = redis.NewScript(`
+	// addOwnScript raises what a node has counted, and with it the sum.
+	addOwnScript = redis.NewScript(`
 local base = redis.call('HGET', KEYS[1], 'base')
 if not base then return {-1, 0} end
 if base ~= ARGV[1] then return {tonumber(base), 0} end
@@ -284,8 +284,8 @@ if more <= 0 then return {tonumber(base), tonumber(redis.call('HGET', KEYS[1], '
 redis.call('HINCRBY', KEYS[1], ARGV[2], more)
 return {tonumber(base), redis.call('HINCRBY', KEYS[1], 'sum', more)}`)
 
-	// beginCount begins a count where there is none.
-	beginCount = redis.NewScript(`
+	// seedScript begins a count where there is none.
+	seedScript = redis.NewScript(`
 if redis.call('HSETNX', KEYS[1], 'base', ARGV[1]) == 1 then
 	redis.call('HSET', KEYS[1], 'sum', ARGV[1])
 	redis.call('PEXPIRE', KEYS[1], ARGV[2])

@@ -16,99 +16,99 @@ type Count struct {
 	Last time.Time // zero when it never did
 }
 
-// Counted is one thing that is counted: calls of an organization in a day,
+// CounterKey is one thing that is counted: calls of an organization in a day,
 // calls with a key in a slot.
-type Counted struct{ Subject, Period string }
+type CounterKey struct{ Subject, Period string }
 
-// TallyStore keeps counts over a restart.
-type TallyStore interface {
+// CounterStore keeps counts over a restart.
+type CounterStore interface {
 	// Tally returns a count; zero when nothing was counted yet.
-	Tally(ctx context.Context, c Counted) (Count, error)
-	// AddTallies adds to counts and returns what they are then, in order.
-	AddTallies(ctx context.Context, counted []Counted, add []Count) ([]Count, error)
+	LoadCount(ctx context.Context, c CounterKey) (Count, error)
+	// AddCounts adds to counts and returns what they are then, in order.
+	AddCounts(ctx context.Context, counted []CounterKey, add []Count) ([]Count, error)
 }
 
 const (
-	// tallyEvery is how often counts are written. What a killed process had
+	// flushInterval is how often counts are written. What a killed process had
 	// not written is lost.
-	tallyEvery = time.Second
-	// lastTries is how often it is tried at the end.
-	lastTries = 4
-	// tallyKept is how long a count that nobody adds to stays in memory.
-	tallyKept = 48 * time.Hour
+	flushInterval = time.Second
+	// finalFlushAttempts is how often it is tried at the end.
+	finalFlushAttempts = 4
+	// memoryTTL is how long a count that nobody adds to stays in memory.
+	memoryTTL = 48 * time.Hour
 )
 
-// Tally counts in memory and keeps the counts in a database, written in
+// Counter counts in memory and keeps the counts in a database, written in
 // batches off the path. Several processes may share one database: each learns
 // of the others' counts when it writes its own.
-type Tally struct {
-	store  TallyStore
-	now    func() time.Time
-	follow follower // nil without
+type Counter struct {
+	store    CounterStore
+	now      func() time.Time
+	observer flushObserver // nil without
 
 	flushing sync.Mutex // held from before counts are written until that is noted
 	mu       sync.RWMutex
-	entries  map[Counted]*entry
+	entries  map[CounterKey]*entry
 }
 
-// follower is told what became of counts: how many were added to what the
+// flushObserver is told what became of counts: how many were added to what the
 // database holds, and what it holds then; or that memory has let one go.
-type follower interface {
-	written(c Counted, added, sum int64)
-	forgotten(c Counted)
+type flushObserver interface {
+	onFlushed(c CounterKey, added, sum int64)
+	onEvicted(c CounterKey)
 }
 
 type entry struct {
-	mu      sync.Mutex
-	known   bool  // the database has told what it holds
-	err     error // why it has not
-	retry   int64 // Unix milliseconds before which it is not asked again
-	n       int64 // all, those in pending included, once known
-	last    int64 // Unix milliseconds; 0 for never
-	pending int64 // not written yet
-	touched int64 // Unix milliseconds of the last use, to forget by
+	mu       sync.Mutex
+	known    bool  // the database has told what it holds
+	err      error // why it has not
+	retryAt  int64 // Unix milliseconds before which it is not asked again
+	n        int64 // all, those in pending included, once known
+	last     int64 // Unix milliseconds; 0 for never
+	pending  int64 // not written yet
+	lastUsed int64 // Unix milliseconds of the last use, to forget by
 }
 
-// NewTally returns a Tally. Run keeps its counts.
-func NewTally(store TallyStore, now func() time.Time) *Tally {
-	return &Tally{store: store, now: now, entries: map[Counted]*entry{}}
+// NewCounter returns a Tally. Run keeps its counts.
+func NewCounter(store CounterStore, now func() time.Time) *Counter {
+	return &Counter{store: store, now: now, entries: map[CounterKey]*entry{}}
 }
 
 // Add counts once more.
-func (t *Tally) Add(subject, period string) { t.Next(subject, period) }
+func (t *Counter) Add(subject, period string) { t.Increment(subject, period) }
 
-// Next counts once more and returns the count, this one included, if memory
+// Increment counts once more and returns the count, this one included, if memory
 // holds it; Number asks further otherwise.
-func (t *Tally) Next(subject, period string) (n int64, known bool) {
-	e := t.entry(Counted{subject, period})
+func (t *Counter) Increment(subject, period string) (n int64, known bool) {
+	e := t.entry(CounterKey{subject, period})
 	at := t.now().UnixMilli()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.n++
 	e.pending++
-	e.last, e.touched = max(e.last, at), at
+	e.last, e.lastUsed = max(e.last, at), at
 	return e.n, e.known
 }
 
-// Number returns the count as it is after Next has returned n.
-func (t *Tally) Number(ctx context.Context, subject, period string, _ int64) (int64, error) {
-	c, err := t.count(ctx, Counted{subject, period})
+// AwaitCount returns the count as it is after Next has returned n.
+func (t *Counter) AwaitCount(ctx context.Context, subject, period string, _ int64) (int64, error) {
+	c, err := t.count(ctx, CounterKey{subject, period})
 	return c.N, err
 }
 
 // Count returns how often something was counted, and when last: the zero time
 // for never. It fails when memory does not hold it and the database does not
 // answer.
-func (t *Tally) Count(ctx context.Context, subject, period string) (n int64, last time.Time, err error) {
-	c, err := t.count(ctx, Counted{subject, period})
+func (t *Counter) Count(ctx context.Context, subject, period string) (n int64, last time.Time, err error) {
+	c, err := t.count(ctx, CounterKey{subject, period})
 	return c.N, c.Last, err
 }
 
-func (t *Tally) count(ctx context.Context, c Counted) (Count, error) {
+func (t *Counter) count(ctx context.Context, c CounterKey) (Count, error) {
 	e := t.entry(c)
 	e.mu.Lock()
 	count, known := e.count(), e.known
-	e.touched = t.now().UnixMilli()
+	e.lastUsed = t.now().UnixMilli()
 	e.mu.Unlock()
 	if known {
 		return count, nil
@@ -118,18 +118,18 @@ func (t *Tally) count(ctx context.Context, c Counted) (Count, error) {
 
 // read asks the database. When it does not answer, callers are told so for a
 // while without waiting for it each.
-func (t *Tally) read(ctx context.Context, c Counted, e *entry) (Count, error) {
+func (t *Counter) read(ctx context.Context, c CounterKey, e *entry) (Count, error) {
 	e.mu.Lock()
-	err, wait := e.err, t.now().UnixMilli() < e.retry
+	err, wait := e.err, t.now().UnixMilli() < e.retryAt
 	e.mu.Unlock()
 	if err != nil && wait {
 		return Count{}, err
 	}
-	before, err := t.store.Tally(ctx, c)
+	before, err := t.store.LoadCount(ctx, c)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.err = err; err != nil {
-		e.retry = t.now().Add(tallyEvery).UnixMilli()
+		e.retryAt = t.now().Add(flushInterval).UnixMilli()
 		return Count{}, err
 	}
 	if !e.known {
@@ -150,7 +150,7 @@ func (e *entry) count() Count {
 	return c
 }
 
-func (t *Tally) entry(c Counted) *entry {
+func (t *Counter) entry(c CounterKey) *entry {
 	t.mu.RLock()
 	e, ok := t.entries[c]
 	t.mu.RUnlock()
@@ -168,7 +168,7 @@ func (t *Tally) entry(c Counted) *entry {
 
 // Run writes the counts every second, and a last time when ctx ends. failed is
 // told of a failure, and not again before something has worked.
-func (t *Tally) Run(ctx context.Context, failed func(error)) {
+func (t *Counter) Run(ctx context.Context, failed func(error)) {
 	failing := false
 	flush := func() {
 		err := t.Flush(context.WithoutCancel(ctx)) // what is under way at the end is finished
@@ -177,7 +177,7 @@ func (t *Tally) Run(ctx context.Context, failed func(error)) {
 		}
 		failing = err != nil
 	}
-	tick := time.NewTicker(tallyEvery)
+	tick := time.NewTicker(flushInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -185,8 +185,8 @@ func (t *Tally) Run(ctx context.Context, failed func(error)) {
 		case <-ctx.Done():
 			// What is not written now is lost, so a database that is slow for
 			// a moment gets more than one chance.
-			for try := range lastTries {
-				if flush(); !failing || try == lastTries-1 {
+			for try := range finalFlushAttempts {
+				if flush(); !failing || try == finalFlushAttempts-1 {
 					return
 				}
 				<-tick.C
@@ -198,13 +198,13 @@ func (t *Tally) Run(ctx context.Context, failed func(error)) {
 
 // Flush writes what was counted since the last time. What cannot be written
 // stays to be written.
-func (t *Tally) Flush(ctx context.Context) error {
+func (t *Counter) Flush(ctx context.Context) error {
 	t.flushing.Lock()
 	defer t.flushing.Unlock()
-	var counted []Counted
+	var counted []CounterKey
 	var add []Count
 	var entries []*entry
-	oldest := t.now().Add(-tallyKept).UnixMilli()
+	oldest := t.now().Add(-memoryTTL).UnixMilli()
 	t.mu.Lock()
 	for c, e := range t.entries {
 		e.mu.Lock()
@@ -212,10 +212,10 @@ func (t *Tally) Flush(ctx context.Context) error {
 		case e.pending > 0:
 			counted, add, entries = append(counted, c), append(add, Count{N: e.pending, Last: time.UnixMilli(e.last).UTC()}), append(entries, e)
 			e.pending = 0
-		case e.touched < oldest:
+		case e.lastUsed < oldest:
 			delete(t.entries, c)
-			if t.follow != nil {
-				t.follow.forgotten(c)
+			if t.observer != nil {
+				t.observer.onEvicted(c)
 			}
 		}
 		e.mu.Unlock()
@@ -224,7 +224,7 @@ func (t *Tally) Flush(ctx context.Context) error {
 	if len(counted) == 0 {
 		return nil
 	}
-	written, err := t.store.AddTallies(ctx, counted, add)
+	written, err := t.store.AddCounts(ctx, counted, add)
 	for i, e := range entries {
 		e.mu.Lock()
 		if err != nil {
@@ -234,8 +234,8 @@ func (t *Tally) Flush(ctx context.Context) error {
 			e.last = max(e.last, written[i].Last.UnixMilli())
 		}
 		e.mu.Unlock()
-		if err == nil && t.follow != nil {
-			t.follow.written(counted[i], add[i].N, written[i].N)
+		if err == nil && t.observer != nil {
+			t.observer.onFlushed(counted[i], add[i].N, written[i].N)
 		}
 	}
 	return err

@@ -9,29 +9,29 @@ import (
 	"time"
 )
 
-// ledger is a database of counts, which may be gone.
-type ledger struct {
+// fakeStore is a database of counts, which may be gone.
+type fakeStore struct {
 	mu     sync.Mutex
-	counts map[Counted]Count
-	gone   error
+	counts map[CounterKey]Count
+	err    error
 	writes int
 	reads  int
 }
 
-// Tally implements TallyStore.
-func (l *ledger) Tally(_ context.Context, c Counted) (Count, error) {
+// LoadCount implements TallyStore.
+func (l *fakeStore) LoadCount(_ context.Context, c CounterKey) (Count, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.reads++
-	return l.counts[c], l.gone
+	return l.counts[c], l.err
 }
 
-// AddTallies implements TallyStore.
-func (l *ledger) AddTallies(_ context.Context, counted []Counted, add []Count) ([]Count, error) {
+// AddCounts implements TallyStore.
+func (l *fakeStore) AddCounts(_ context.Context, counted []CounterKey, add []Count) ([]Count, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.gone != nil {
-		return nil, l.gone
+	if l.err != nil {
+		return nil, l.err
 	}
 	l.writes++
 	out := make([]Count, len(counted))
@@ -42,27 +42,27 @@ func (l *ledger) AddTallies(_ context.Context, counted []Counted, add []Count) (
 	return out, nil
 }
 
-// count counts once more and returns what it is then.
-func count(t *Tally, c Counted) (int64, error) {
-	n, known := t.Next(c.Subject, c.Period)
+// incrementAndCount counts once more and returns what it is then.
+func incrementAndCount(t *Counter, c CounterKey) (int64, error) {
+	n, known := t.Increment(c.Subject, c.Period)
 	if known {
 		return n, nil
 	}
-	return t.Number(context.Background(), c.Subject, c.Period, n)
+	return t.AwaitCount(context.Background(), c.Subject, c.Period, n)
 }
 
-func TestTallyIsKeptOverARestart(t *testing.T) {
+func TestCounter_SurvivesRestart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		db := &ledger{counts: map[Counted]Count{}}
-		today, other := Counted{"org", "2026-11-21"}, Counted{"org", "2026-11-22"}
+		db := &fakeStore{counts: map[CounterKey]Count{}}
+		today, other := CounterKey{"org", "2026-11-21"}, CounterKey{"org", "2026-11-22"}
 		for run := range 3 {
-			tally := NewTally(db, time.Now)
+			tally := NewCounter(db, time.Now)
 			ctx, stop := context.WithCancel(t.Context())
 			done := make(chan struct{})
 			go func() { tally.Run(ctx, func(err error) { t.Error(err) }); close(done) }()
 			for i := range 5 {
-				if n, err := count(tally, today); err != nil || n != int64(run*5+i+1) {
+				if n, err := incrementAndCount(tally, today); err != nil || n != int64(run*5+i+1) {
 					t.Fatalf("run %d: %d %v", run, n, err)
 				}
 				time.Sleep(300 * time.Millisecond)
@@ -73,21 +73,21 @@ func TestTallyIsKeptOverARestart(t *testing.T) {
 		if db.counts[today].N != 15 || db.writes > 9 {
 			t.Errorf("%d after %d writes", db.counts[today].N, db.writes)
 		}
-		if n, last, err := NewTally(db, time.Now).Count(t.Context(), other.Subject, other.Period); err != nil || n != 0 || !last.IsZero() {
+		if n, last, err := NewCounter(db, time.Now).Count(t.Context(), other.Subject, other.Period); err != nil || n != 0 || !last.IsZero() {
 			t.Errorf("%v %v %v", n, last, err)
 		}
 	})
 }
 
-func TestTallyWithoutItsDatabase(t *testing.T) {
+func TestCounter_DatabaseUnavailable(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("gone")
-	c := Counted{"org", "day"}
-	db := &ledger{counts: map[Counted]Count{c: {N: 7, Last: time.UnixMilli(1)}}, gone: gone}
+	c := CounterKey{"org", "day"}
+	db := &fakeStore{counts: map[CounterKey]Count{c: {N: 7, Last: time.UnixMilli(1)}}, err: gone}
 	now := time.Now()
-	tally := NewTally(db, func() time.Time { return now })
+	tally := NewCounter(db, func() time.Time { return now })
 	for range 2 {
-		if _, err := count(tally, c); !errors.Is(err, gone) {
+		if _, err := incrementAndCount(tally, c); !errors.Is(err, gone) {
 			t.Fatal(err)
 		}
 	}
@@ -97,47 +97,47 @@ func TestTallyWithoutItsDatabase(t *testing.T) {
 	if err := tally.Flush(t.Context()); !errors.Is(err, gone) {
 		t.Fatal(err)
 	}
-	db.gone = nil
-	now = now.Add(tallyEvery)
-	if n, err := count(tally, c); err != nil || n != 10 {
+	db.err = nil
+	now = now.Add(flushInterval)
+	if n, err := incrementAndCount(tally, c); err != nil || n != 10 {
 		t.Errorf("%d %v: the count goes on, with what was counted meanwhile", n, err)
 	}
-	db.gone = gone
-	if n, err := count(tally, c); err != nil || n != 11 {
+	db.err = gone
+	if n, err := incrementAndCount(tally, c); err != nil || n != 11 {
 		t.Errorf("%d %v: what memory holds is still told", n, err)
 	}
-	db.gone = nil
+	db.err = nil
 	if err := tally.Flush(t.Context()); err != nil || db.counts[c].N != 11 {
 		t.Errorf("%v %v", err, db.counts)
 	}
 }
 
-func TestTallyOfSeveralProcesses(t *testing.T) {
+func TestCounter_SeveralProcesses(t *testing.T) {
 	t.Parallel()
-	c := Counted{"org", "day"}
-	db := &ledger{counts: map[Counted]Count{}}
-	one, two := NewTally(db, time.Now), NewTally(db, time.Now)
-	for _, tally := range []*Tally{one, two, one} {
-		if _, err := count(tally, c); err != nil {
+	c := CounterKey{"org", "day"}
+	db := &fakeStore{counts: map[CounterKey]Count{}}
+	one, two := NewCounter(db, time.Now), NewCounter(db, time.Now)
+	for _, tally := range []*Counter{one, two, one} {
+		if _, err := incrementAndCount(tally, c); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := errors.Join(one.Flush(t.Context()), two.Flush(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := count(two, c); err != nil || n != 4 {
+	if n, err := incrementAndCount(two, c); err != nil || n != 4 {
 		t.Errorf("%d %v", n, err)
 	}
 }
 
-func TestTallyForgetsWhatIsOver(t *testing.T) {
+func TestCounter_EvictsIdle(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
-	tally := NewTally(&ledger{counts: map[Counted]Count{}}, func() time.Time { return now })
-	for _, wait := range []time.Duration{0, 0, tallyKept + time.Second} {
+	tally := NewCounter(&fakeStore{counts: map[CounterKey]Count{}}, func() time.Time { return now })
+	for _, wait := range []time.Duration{0, 0, memoryTTL + time.Second} {
 		now = now.Add(wait)
 		if wait == 0 {
-			if _, err := count(tally, Counted{"org", now.String()}); err != nil {
+			if _, err := incrementAndCount(tally, CounterKey{"org", now.String()}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -150,9 +150,9 @@ func TestTallyForgetsWhatIsOver(t *testing.T) {
 	}
 }
 
-func TestTallyAtOnce(t *testing.T) {
+func TestCounter_Concurrent(t *testing.T) {
 	t.Parallel()
-	tally := NewTally(&ledger{counts: map[Counted]Count{}}, time.Now)
+	tally := NewCounter(&fakeStore{counts: map[CounterKey]Count{}}, time.Now)
 	var work sync.WaitGroup
 	for range 8 {
 		work.Go(func() {
@@ -168,8 +168,8 @@ func TestTallyAtOnce(t *testing.T) {
 	}
 }
 
-func BenchmarkTally(b *testing.B) {
-	tally := NewTally(&ledger{counts: map[Counted]Count{}}, time.Now)
+func BenchmarkCounter(b *testing.B) {
+	tally := NewCounter(&fakeStore{counts: map[CounterKey]Count{}}, time.Now)
 	b.ReportAllocs()
 	for b.Loop() {
 		tally.Add("organization", "2026-11-21")

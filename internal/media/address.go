@@ -25,10 +25,10 @@ func (a addresses) loopbackOnly() bool {
 	return true
 }
 
-// findAddresses works out what the configuration leaves open. Every address
+// resolveAddresses works out what the configuration leaves open. Every address
 // is named to LiveKit in the end: left alone it binds all of them, and asks
 // public STUN servers who it is.
-func findAddresses(cfg Config) (addresses, error) {
+func resolveAddresses(cfg Config) (addresses, error) {
 	local, err := localAddresses()
 	if err != nil {
 		return addresses{}, err
@@ -38,7 +38,7 @@ func findAddresses(cfg Config) (addresses, error) {
 		return addresses{}, err
 	}
 	if len(node) == 0 {
-		node = []netip.Addr{mainAddress(local, "udp4")}
+		node = []netip.Addr{outboundAddress(local, "udp4")}
 	}
 	if len(node) > 2 || len(node) == 2 && node[0].Is4() == node[1].Is4() {
 		return addresses{}, fmt.Errorf("media: node IP %q may name one IPv4 and one IPv6 address", cfg.NodeIP)
@@ -59,9 +59,9 @@ func findAddresses(cfg Config) (addresses, error) {
 			case local[ip]:
 				bind = append(bind, ip)
 			case ip.Is4():
-				bind = append(bind, mainAddress(local, "udp4"))
+				bind = append(bind, outboundAddress(local, "udp4"))
 			default:
-				bind = append(bind, mainAddress(local, "udp6"))
+				bind = append(bind, outboundAddress(local, "udp6"))
 			}
 		}
 	}
@@ -100,11 +100,11 @@ func localAddresses() (map[netip.Addr]bool, error) {
 	return local, nil
 }
 
-// mainAddress is the address the system would send from. Connecting a UDP
+// outboundAddress is the address the system would send from. Connecting a UDP
 // socket sends nothing; the two targets are addresses reserved for documents.
 // Without a way to the network it is loopback, so that a laptop on a train
 // can still try things out.
-func mainAddress(local map[netip.Addr]bool, network string) netip.Addr {
+func outboundAddress(local map[netip.Addr]bool, network string) netip.Addr {
 	target, loopback := "192.0.2.1:9", netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	if network == "udp6" {
 		target, loopback = "[2001:db8::1]:9", netip.IPv6Loopback()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-func TestFindAddresses(t *testing.T) {
-	own, err := findAddresses(Config{})
+func TestResolveAddresses(t *testing.T) {
+	own, err := resolveAddresses(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestFindAddresses(t *testing.T) {
 		{Config{NodeIP: "203.0.113.9", BindIPs: []string{"127.0.0.1"}}, "[203.0.113.9] [127.0.0.1]", true},
 		{Config{NodeIP: own.node[0].String()}, fmt.Sprintf("%v %v", own.node, own.bind), own.loopbackOnly()},
 	} {
-		got, err := findAddresses(c.cfg)
+		got, err := resolveAddresses(c.cfg)
 		if err != nil {
 			t.Errorf("%+v: %v", c.cfg, err)
 			continue
@@ -36,7 +36,7 @@ func TestFindAddresses(t *testing.T) {
 	}
 }
 
-func TestATakenTCPPortIsNamed(t *testing.T) {
+func TestCheckPorts_TCPPortInUse(t *testing.T) {
 	l, err := net.Listen("tcp", ":0")
 	if err != nil {
 		t.Fatal(err)

@@ -21,18 +21,18 @@ import (
 	"parley/internal/refusal"
 )
 
-// connectWithin is how long a participant may take until media is connected.
+// connectTimeout is how long a participant may take until media is connected.
 // LiveKit itself waits a minute, and only for some of the ways to fail.
-const connectWithin = 15 * time.Second
+const connectTimeout = 15 * time.Second
 
 // The limits of what one participant sends in messages: a burst, and what comes
 // back each second. A chat message has some hundred bytes.
 const (
 	messageBurst, messagesPerSecond          = 200, 50
 	messageBytesBurst, messageBytesPerSecond = 1 << 20, 128 << 10
-	// maxDropped is how many messages are dropped before the participant is
+	// maxDroppedMessages is how many messages are dropped before the participant is
 	// disconnected.
-	maxDropped = 200
+	maxDroppedMessages = 200
 )
 
 // admissions hold back what participants send until Admit is called for their
@@ -43,10 +43,10 @@ const (
 // Such a participant would be heard by everybody without being in the
 // attendance records.
 type admissions struct {
-	log      *slog.Logger
-	refusals *refusal.Recorder
-	rooms    *service.RoomManager // set once, before the first session
-	within   time.Duration
+	log            *slog.Logger
+	refusals       *refusal.Recorder
+	rooms          *service.RoomManager // set once, before the first session
+	connectTimeout time.Duration
 
 	mu   sync.RWMutex
 	held map[livekit.ParticipantID]*heldListener
@@ -71,7 +71,7 @@ func (a *admissions) hold(name livekit.RoomName, sid livekit.ParticipantID) {
 			rm.RemoveParticipant(p.Identity(), sid, types.ParticipantCloseReasonUserRejected)
 		}
 	}
-	l.timeout = time.AfterFunc(a.within, func() { a.expire(rm, l) })
+	l.timeout = time.AfterFunc(a.connectTimeout, func() { a.expire(rm, l) })
 	// The map comes first: nobody may be told of the participant from here on.
 	a.mu.Lock()
 	if a.held == nil {
@@ -79,7 +79,7 @@ func (a *admissions) hold(name livekit.RoomName, sid livekit.ParticipantID) {
 	}
 	a.held[sid] = l
 	a.mu.Unlock()
-	if err := l.interpose(); err != nil {
+	if err := l.install(); err != nil {
 		a.log.Error("hold back a participant failed, disconnecting",
 			"session", string(name), "identity", string(p.Identity()), "error", err)
 		rm.RemoveParticipant(p.Identity(), sid, types.ParticipantCloseReasonJoinFailed)
@@ -92,7 +92,7 @@ func (a *admissions) expire(rm *rtc.Room, l *heldListener) {
 	p := l.participant
 	switch {
 	case p.IsClosed():
-		a.forget(p.ID()) // it left before its end could be observed
+		a.remove(p.ID()) // it left before its end could be observed
 	case p.State() != livekit.ParticipantInfo_ACTIVE:
 		a.refusals.Record(refusal.NotConnected, "media did not connect in time",
 			"session", string(rm.Name()), "identity", string(p.Identity()))
@@ -111,8 +111,8 @@ func (a *admissions) admit(sid livekit.ParticipantID) {
 	}
 }
 
-// forget is called with a participant that has left.
-func (a *admissions) forget(sid livekit.ParticipantID) {
+// remove is called with a participant that has left.
+func (a *admissions) remove(sid livekit.ParticipantID) {
 	a.mu.Lock()
 	l := a.held[sid]
 	delete(a.held, sid)
@@ -129,11 +129,11 @@ func (a *admissions) isHeld(sid string) bool {
 	return a.held[livekit.ParticipantID(sid)] != nil
 }
 
-// visible returns those of infos that the participant with the given identity
+// visibleParticipants returns those of infos that the participant with the given identity
 // may be told of: the participant itself, and whoever is not held back. That a
 // connection has ended is told in any case, and nothing else of it, because it
 // may have replaced one that the others know.
-func (a *admissions) visible(infos []*livekit.ParticipantInfo, identity livekit.ParticipantIdentity) []*livekit.ParticipantInfo {
+func (a *admissions) visibleParticipants(infos []*livekit.ParticipantInfo, identity livekit.ParticipantIdentity) []*livekit.ParticipantInfo {
 	held := func(p *livekit.ParticipantInfo) bool { return p.Identity != string(identity) && a.isHeld(p.Sid) }
 	if !slices.ContainsFunc(infos, held) {
 		return infos
@@ -151,8 +151,8 @@ func (a *admissions) visible(infos []*livekit.ParticipantInfo, identity livekit.
 	return visible
 }
 
-// audible returns those of speakers who are not held back.
-func (a *admissions) audible(speakers []*livekit.SpeakerInfo) []*livekit.SpeakerInfo {
+// visibleSpeakers returns those of speakers who are not held back.
+func (a *admissions) visibleSpeakers(speakers []*livekit.SpeakerInfo) []*livekit.SpeakerInfo {
 	held := func(s *livekit.SpeakerInfo) bool { return a.isHeld(s.Sid) }
 	if !slices.ContainsFunc(speakers, held) {
 		return speakers
@@ -176,9 +176,9 @@ type heldListener struct {
 	refuse          func(reason string, disconnect bool)
 }
 
-// interpose puts the listener in place. LiveKit sets the listener of a
+// install puts the listener in place. LiveKit sets the listener of a
 // participant in the constructor and has no other way to set it.
-func (l *heldListener) interpose() error {
+func (l *heldListener) install() error {
 	impl, ok := l.participant.(*rtc.ParticipantImpl)
 	if !ok {
 		return errors.New("media: this participant is not LiveKit's own")
@@ -268,7 +268,7 @@ func (l *heldListener) accept(used bool, size int) bool {
 		return true
 	}
 	// Disconnected once: the limit is reached once.
-	l.refuse(reason, l.dropped.Add(1) == maxDropped)
+	l.refuse(reason, l.dropped.Add(1) == maxDroppedMessages)
 	return false
 }
 

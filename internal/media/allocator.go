@@ -27,20 +27,20 @@ type allocator struct {
 	service.RoomAllocator
 	router routing.Router
 	self   livekit.NodeID
-	// justStarted reports whether Redis has; nil without Redis.
-	justStarted func(context.Context) bool
-	store       service.ObjectStore
-	codecs      func(room.Type) []*livekit.Codec
+	// redisJustStarted reports whether Redis has; nil without Redis.
+	redisJustStarted func(context.Context) bool
+	store            service.ObjectStore
+	codecs           func(room.Type) []*livekit.Codec
 }
 
 const (
 	// Nodes of a cluster speak this often.
-	speakEvery = time.Second
+	nodeStatsInterval = time.Second
 	// A node that has not spoken for this long is suspicious, in seconds.
-	silence = 2
+	nodeSilentSeconds = 2
 	// A Redis that has run for less, in seconds, may not have been told yet
 	// which sessions there are.
-	settled = 2
+	redisStartupSeconds = 2
 )
 
 // SelectRoomNode sees to it that a living node hosts the session. LiveKit takes
@@ -50,16 +50,16 @@ const (
 // where a Redis that has just started knows of no host, it waits for a host to
 // say so.
 func (a *allocator) SelectRoomNode(ctx context.Context, name livekit.RoomName, nodeID livekit.NodeID) error {
-	look := time.NewTicker(speakEvery / 10)
+	look := time.NewTicker(nodeStatsInterval / 10)
 	defer look.Stop()
 	for {
 		host, err := a.router.GetNodeForRoom(ctx, name)
 		wait := false
 		switch {
 		case errors.Is(err, routing.ErrNotFound):
-			wait = a.justStarted != nil && a.justStarted(ctx)
+			wait = a.redisJustStarted != nil && a.redisJustStarted(ctx)
 		case err == nil:
-			wait = livekit.NodeID(host.Id) != a.self && suspicious(host, time.Now()) && selector.IsAvailable(host)
+			wait = livekit.NodeID(host.Id) != a.self && missedHeartbeat(host, time.Now()) && selector.IsAvailable(host)
 		}
 		if !wait {
 			return a.RoomAllocator.SelectRoomNode(ctx, name, nodeID)
@@ -72,8 +72,8 @@ func (a *allocator) SelectRoomNode(ctx context.Context, name livekit.RoomName, n
 	}
 }
 
-func suspicious(n *livekit.Node, now time.Time) bool {
-	return n.Stats != nil && now.Unix()-n.Stats.UpdatedAt >= silence
+func missedHeartbeat(n *livekit.Node, now time.Time) bool {
+	return n.Stats != nil && now.Unix()-n.Stats.UpdatedAt >= nodeSilentSeconds
 }
 
 // CreateRoom returns the room of that name. It makes one only for a request
@@ -90,7 +90,7 @@ func (a *allocator) CreateRoom(ctx context.Context, req *livekit.CreateRoomReque
 	if err == nil {
 		return rm, internal, false, nil
 	}
-	codecs := a.codecs(typeIn(req.Metadata))
+	codecs := a.codecs(typeFromMetadata(req.Metadata))
 	if !errors.Is(err, service.ErrRoomNotFound) || len(codecs) == 0 {
 		return nil, nil, false, err
 	}
@@ -114,11 +114,11 @@ func (a *allocator) CreateRoom(ctx context.Context, req *livekit.CreateRoomReque
 	return rm, internal, true, nil
 }
 
-// codecsOf lists what a session of the type can carry. In a session for
+// codecsFor lists what a session of the type can carry. In a session for
 // sound only the server then has no means to receive a picture: the section
 // of the session description that offers one is rejected, whatever the track
 // in it is called. Unknown types have none.
-func codecsOf(t room.Type) []*livekit.Codec {
+func codecsFor(t room.Type) []*livekit.Codec {
 	var all []*livekit.Codec
 	for _, name := range signalfilter.Codecs(livekit.TrackType_AUDIO) {
 		all = append(all, &livekit.Codec{Mime: "audio/" + name})

@@ -7,7 +7,7 @@ import (
 
 // A token for the check session opens it until the moment in its holder's
 // name, whatever fresh token LiveKit gave them meanwhile.
-func TestMayCheck(t *testing.T) {
+func TestPreflightAllowed(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
 	for identity, want := range map[string]bool{
@@ -18,7 +18,7 @@ func TestMayCheck(t *testing.T) {
 		"":                   false,
 		"0197.soon":          false,
 	} {
-		if got := mayCheck(identity, now); got != want {
+		if got := preflightAllowed(identity, now); got != want {
 			t.Errorf("%q: %t", identity, got)
 		}
 	}

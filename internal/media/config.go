@@ -5,8 +5,8 @@ import (
 	"log/slog"
 )
 
-// minSecret is what LiveKit itself asks for, but only in a log line.
-const minSecret = 32
+// minSecretLength is what LiveKit itself asks for, but only in a log line.
+const minSecretLength = 32
 
 // Config is what an Engine needs to know. The key and the secret come from
 // the caller's database: a participant's token, and with it a call that is
@@ -38,12 +38,12 @@ type Config struct {
 	Log *slog.Logger // nil means slog.Default()
 }
 
-func (c Config) check() error {
+func (c Config) validate() error {
 	switch {
 	case c.SigningKey == "":
 		return fmt.Errorf("media: the signing key has no name")
-	case len(c.SigningSecret) < minSecret:
-		return fmt.Errorf("media: the signing secret must have at least %d characters", minSecret)
+	case len(c.SigningSecret) < minSecretLength:
+		return fmt.Errorf("media: the signing secret must have at least %d characters", minSecretLength)
 	case c.UDPPort < 1 || c.UDPPort > 65535:
 		return fmt.Errorf("media: UDP port %d is not between 1 and 65535", c.UDPPort)
 	case c.TCPPort < 0 || c.TCPPort > 65535:

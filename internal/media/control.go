@@ -15,9 +15,9 @@ import (
 // it too: what tells the server's apart is that they name no sender.
 const Topic = "parley"
 
-// metadata is what pages read of a session. The type in it is the one the
+// encodeMetadata is what pages read of a session. The type in it is the one the
 // session was opened with.
-func metadata(t room.Type, info room.Info) (string, error) {
+func encodeMetadata(t room.Type, info room.Metadata) (string, error) {
 	info.RoomType = t
 	text, err := json.Marshal(info)
 	if err != nil {
@@ -26,43 +26,43 @@ func metadata(t room.Type, info room.Info) (string, error) {
 	return string(text), nil
 }
 
-// typeIn reads the type out of a room's metadata. It is empty in what Open
+// typeFromMetadata reads the type out of a room's metadata. It is empty in what Open
 // did not write.
-func typeIn(metadata string) room.Type {
-	var info room.Info
+func typeFromMetadata(metadata string) room.Type {
+	var info room.Metadata
 	if json.Unmarshal([]byte(metadata), &info) != nil {
 		return ""
 	}
 	return info.RoomType
 }
 
-// Announce replaces what pages read of a session. The type stays. A page does
+// UpdateMetadata replaces what pages read of a session. The type stays. A page does
 // not hear of info that it has.
-func (e *Engine) Announce(ctx context.Context, session string, info room.Info) error {
-	at, err := e.find(ctx, session)
-	if err != nil || !at.known {
+func (e *Engine) UpdateMetadata(ctx context.Context, session string, info room.Metadata) error {
+	at, err := e.locate(ctx, session)
+	if err != nil || !at.exists {
 		return err
 	}
-	text, err := metadata(at.kind, info)
+	text, err := encodeMetadata(at.roomType, info)
 	if err != nil {
 		return err
 	}
 	req := &livekit.UpdateRoomMetadataRequest{Room: session, Metadata: text}
-	if at.here {
+	if at.local {
 		_, err = e.node.rooms.UpdateRoomMetadata(ctx, req)
 	} else {
-		_, err = e.node.api.UpdateRoomMetadata(e.node.admin(ctx, session), req)
+		_, err = e.node.api.UpdateRoomMetadata(e.node.withRoomAdmin(ctx, session), req)
 	}
-	return unavailable("announce a change", unlessGone(err))
+	return unavailableError("announce a change", ignoreNotFound(err))
 }
 
-// Tell sends a message on the reliable channel, in order with what else is
+// SendMessage sends a message on the reliable channel, in order with what else is
 // sent there. LiveKit writes the sender's identity into what participants
 // send; a message of the server has none. A page has to look at that identity
 // itself: a sender whom the page does not know yet is not the server.
-func (e *Engine) Tell(ctx context.Context, session string, identities []string, message room.Message) error {
-	at, err := e.find(ctx, session)
-	if err != nil || !at.known {
+func (e *Engine) SendMessage(ctx context.Context, session string, identities []string, message room.Message) error {
+	at, err := e.locate(ctx, session)
+	if err != nil || !at.exists {
 		return err
 	}
 	text, err := json.Marshal(message)
@@ -73,26 +73,26 @@ func (e *Engine) Tell(ctx context.Context, session string, identities []string, 
 	req := &livekit.SendDataRequest{
 		Room: session, Data: text, Kind: livekit.DataPacket_RELIABLE, Topic: &topic, DestinationIdentities: identities,
 	}
-	if at.here {
+	if at.local {
 		_, err = e.node.rooms.SendData(ctx, req)
 	} else {
-		_, err = e.node.api.SendData(e.node.admin(ctx, session), req)
+		_, err = e.node.api.SendData(e.node.withRoomAdmin(ctx, session), req)
 	}
-	return unavailable("send a message", unlessGone(err))
+	return unavailableError("send a message", ignoreNotFound(err))
 }
 
-// Allow changes what a participant may send. What they send already and may
+// UpdatePermissions changes what a participant may send. What they send already and may
 // not any more is taken out. Who is hidden stays hidden and sends nothing.
-func (e *Engine) Allow(ctx context.Context, session, identity string, role room.Role, grants room.Grants) error {
-	at, err := e.find(ctx, session)
-	if err != nil || !at.known {
+func (e *Engine) UpdatePermissions(ctx context.Context, session, identity string, role room.Role, grants room.Grants) error {
+	at, err := e.locate(ctx, session)
+	if err != nil || !at.exists {
 		return err
 	}
-	now, err := e.participant(ctx, at, session, identity)
+	now, err := e.getParticipant(ctx, at, session, identity)
 	if err != nil {
-		return unavailable("look for a participant", unlessGone(err))
+		return unavailableError("look for a participant", ignoreNotFound(err))
 	}
-	may, err := permission(at.kind, grants, now.GetPermission().GetHidden())
+	may, err := participantPermission(at.roomType, grants, now.GetPermission().GetHidden())
 	if err != nil {
 		return err
 	}
@@ -101,22 +101,22 @@ func (e *Engine) Allow(ctx context.Context, session, identity string, role room.
 	if now.Attributes[RoleAttribute] != string(role) {
 		req.Attributes = map[string]string{RoleAttribute: string(role)}
 	}
-	if at.here {
+	if at.local {
 		_, err = e.node.rooms.UpdateParticipant(ctx, req)
 	} else {
-		_, err = e.node.api.UpdateParticipant(e.node.admin(ctx, session), req)
+		_, err = e.node.api.UpdateParticipant(e.node.withRoomAdmin(ctx, session), req)
 	}
-	return unavailable("change what a participant may do", unlessGone(err))
+	return unavailableError("change what a participant may do", ignoreNotFound(err))
 }
 
 // Mute has the server forward no more of participants' microphones, and tells
 // their pages. They may unmute themselves.
 func (e *Engine) Mute(ctx context.Context, session string, identities []string) (muted []string, err error) {
-	at, err := e.find(ctx, session)
-	if err != nil || !at.known {
+	at, err := e.locate(ctx, session)
+	if err != nil || !at.exists {
 		return nil, err
 	}
-	people, err := e.list(ctx, at, session)
+	people, err := e.listParticipants(ctx, at, session)
 	if err != nil {
 		return nil, err
 	}
@@ -128,13 +128,13 @@ func (e *Engine) Mute(ctx context.Context, session string, identities []string) 
 			}
 			heard = true
 			req := &livekit.MuteRoomTrackRequest{Room: session, Identity: p.Identity, TrackSid: track.Sid, Muted: true}
-			if at.here {
+			if at.local {
 				_, err = e.node.rooms.MutePublishedTrack(ctx, req)
 			} else {
-				_, err = e.node.api.MutePublishedTrack(e.node.admin(ctx, session), req)
+				_, err = e.node.api.MutePublishedTrack(e.node.withRoomAdmin(ctx, session), req)
 			}
-			if err = unlessGone(err); err != nil {
-				return muted, unavailable("mute a participant", err)
+			if err = ignoreNotFound(err); err != nil {
+				return muted, unavailableError("mute a participant", err)
 			}
 		}
 		if heard {
@@ -144,11 +144,11 @@ func (e *Engine) Mute(ctx context.Context, session string, identities []string) 
 	return muted, nil
 }
 
-// participant asks the process that hosts the session.
-func (e *Engine) participant(ctx context.Context, at place, session, identity string) (*livekit.ParticipantInfo, error) {
+// getParticipant asks the process that hosts the session.
+func (e *Engine) getParticipant(ctx context.Context, at sessionLocation, session, identity string) (*livekit.ParticipantInfo, error) {
 	req := &livekit.RoomParticipantIdentity{Room: session, Identity: identity}
-	if at.here {
+	if at.local {
 		return e.node.rooms.GetParticipant(ctx, req)
 	}
-	return e.node.api.GetParticipant(e.node.admin(ctx, session), req)
+	return e.node.api.GetParticipant(e.node.withRoomAdmin(ctx, session), req)
 }

@@ -19,21 +19,21 @@ import (
 // The inputs that ended the process before there was a filter, through every
 // way in and in both types of session. The engine is a process of its own; it
 // survives when two others in it still hear each other afterwards.
-func TestCrashInputs(t *testing.T) {
-	at, _ := startProcess(t, processConfig{Media: processMedia(t), Open: []room.MediaSession{
+func TestEngine_SurvivesCrashInputs(t *testing.T) {
+	at, _ := startProcess(t, processConfig{Media: processMediaConfig(t), Sessions: []room.MediaSession{
 		{Name: "sound.1", Type: room.Audio, MaxParticipants: 50},
 		{Name: "picture.1", Type: room.Video, MaxParticipants: 50},
 	}})
-	here := newHouse(t) // signs with the same secret
-	ada := connect(t, at, here.pass(t, "sound.1", "ada", room.Audio))
-	ben := connect(t, at, here.pass(t, "sound.1", "ben", room.Audio))
+	here := newFixture(t) // signs with the same secret
+	ada := connect(t, at, here.accessToken(t, "sound.1", "ada", room.Audio))
+	ben := connect(t, at, here.accessToken(t, "sound.1", "ben", room.Audio))
 	publish(t, ada, "mic", mediatest.Microphone)
 	survives := func(t *testing.T) {
 		t.Helper()
 		if ben.Closed() {
 			t.Fatal("the process is gone")
 		}
-		await(t, ben, "ada", mediatest.Microphone)
+		awaitPackets(t, ben, "ada", mediatest.Microphone)
 	}
 
 	bad := func(source livekit.TrackSource) *livekit.AddTrackRequest {
@@ -45,9 +45,9 @@ func TestCrashInputs(t *testing.T) {
 	enter := func(t *testing.T, session string, options mediatest.RawOptions) (*mediatest.Raw, error) {
 		t.Helper()
 		n++
-		r, err := mediatest.Dial(t.Context(), at, here.pass(t, session, fmt.Sprint("eve-", n), room.Video), options)
+		r, err := mediatest.Dial(t.Context(), at, here.accessToken(t, session, fmt.Sprint("eve-", n), room.Video), options)
 		if err == nil {
-			t.Cleanup(r.Vanish)
+			t.Cleanup(r.Abort)
 		}
 		return r, err
 	}
@@ -65,13 +65,13 @@ func TestCrashInputs(t *testing.T) {
 			if err := eve.AddTrack(t.Context(), bad(source)); err == nil {
 				t.Error("the announcement was accepted")
 			}
-			_, _ = eve.Track(t.Context(), "v0", webrtc.MimeTypeVP8)
+			_, _ = eve.OfferTrack(t.Context(), "v0", webrtc.MimeTypeVP8)
 			survives(t)
 		})
 		for _, path := range []string{"/rtc", "/rtc/v1"} {
 			t.Run(session+"/layer in the join request of "+path, func(t *testing.T) {
-				req := mediatest.UsualJoinRequest()
-				offer, err := mediatest.OfferOf(mediatest.RawOptions{}, webrtc.MimeTypeVP8)
+				req := mediatest.DefaultJoinRequest()
+				offer, err := mediatest.NewOffer(mediatest.RawOptions{}, webrtc.MimeTypeVP8)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -98,7 +98,7 @@ func TestCrashInputs(t *testing.T) {
 					if allowed := err == nil; allowed != (session == "picture.1") {
 						t.Errorf("announcement: %v", err)
 					}
-					track, err := eve.Track(t.Context(), "cam", mime)
+					track, err := eve.OfferTrack(t.Context(), "cam", mime)
 					if err != nil {
 						survives(t)
 						return // there is no place for this codec
@@ -106,13 +106,13 @@ func TestCrashInputs(t *testing.T) {
 					if mime != webrtc.MimeTypeVP8 {
 						t.Errorf("%s was negotiated", mime)
 					}
-					if answer := eve.Answered(); !strings.Contains(answer, "VP8/90000") || strings.Contains(answer, dd.ExtensionURI) {
+					if answer := eve.LastAnswer(); !strings.Contains(answer, "VP8/90000") || strings.Contains(answer, dd.ExtensionURI) {
 						t.Errorf("the dependency descriptor was negotiated: %s", answer)
 					}
 					for sequence := range uint16(20) {
 						header := &rtp.Header{Version: 2, Marker: true, SequenceNumber: sequence, Timestamp: uint32(sequence) * 3000}
 						for id := range uint8(14) {
-							_ = header.SetExtension(id+1, temporalLayer4(t, sequence))
+							_ = header.SetExtension(id+1, fiveTemporalLayers(t, sequence))
 						}
 						_ = track.Send(header, []byte{0x08})
 						time.Sleep(5 * time.Millisecond) // packets are somebody else's clock
@@ -123,7 +123,7 @@ func TestCrashInputs(t *testing.T) {
 		}
 	}
 	t.Run("a single connection in an audio session", func(t *testing.T) {
-		_, err := enter(t, "sound.1", mediatest.RawOptions{JoinRequest: mediatest.UsualJoinRequest()})
+		_, err := enter(t, "sound.1", mediatest.RawOptions{JoinRequest: mediatest.DefaultJoinRequest()})
 		if err == nil {
 			t.Error("joined")
 		}
@@ -138,9 +138,9 @@ func TestCrashInputs(t *testing.T) {
 	})
 }
 
-// temporalLayer4 returns a dependency descriptor that describes temporal layers
+// fiveTemporalLayers returns a dependency descriptor that describes temporal layers
 // 0 to 4.
-func temporalLayer4(t *testing.T, frame uint16) []byte {
+func fiveTemporalLayers(t *testing.T, frame uint16) []byte {
 	t.Helper()
 	var templates []*dd.FrameDependencyTemplate
 	for layer := range 5 {

@@ -21,44 +21,44 @@ import (
 )
 
 const (
-	stopWithin  = 3 * time.Second // what Stop may take
-	leaveWithin = time.Second     // of that, for participants to hear of it
-	idleCheck   = time.Minute     // sessions nobody closed are looked for
-	staleAfter  = 15 * time.Second
+	stopTimeout       = 3 * time.Second // what Stop may take
+	drainTimeout      = time.Second     // of that, for participants to hear of it
+	idleCheckInterval = time.Minute     // sessions nobody closed are looked for
+	statsStaleAfter   = 15 * time.Second
 )
 
-// taken is held by the one Engine of the process: LiveKit's metrics and its
+// engineExists is held by the one Engine of the process: LiveKit's metrics and its
 // logger are global.
-var taken atomic.Bool
+var engineExists atomic.Bool
 
 // Engine is the media engine. New, Start, Stop: each once, in this order. A
 // second Engine can be made in the same process after the first has stopped;
 // LiveKit leaves a few idle goroutines behind then, and its metrics keep the
 // first one's node id.
 type Engine struct {
-	cfg    Config
-	log    *slog.Logger
-	node   *node
-	events *events
-	auth   room.MediaAuthorizer
-	gate   gate
-	lines  lines
-	hosted hosted
+	cfg         Config
+	log         *slog.Logger
+	node        *node
+	events      *eventQueue
+	authorizer  room.MediaAuthorizer
+	gate        requestGate
+	signalConns signalConns
+	localRooms  localRooms
 
-	admissions *admissions
-	refusals   *refusal.Recorder
-	connects   connects
-	checkFor   time.Duration
-	checks     checks
+	admissions        *admissions
+	refusals          *refusal.Recorder
+	connectLimiter    connectLimiter
+	preflightDuration time.Duration
+	preflights        preflights
 
 	state    atomic.Int32
-	stopIdle chan struct{}
+	done     chan struct{}
 	stopOnce sync.Once
 }
 
 // The states of an Engine.
 const (
-	made int32 = iota
+	created int32 = iota
 	started
 	stopped
 )
@@ -72,22 +72,22 @@ var _ room.Media = (*Engine)(nil)
 // connects, by many goroutines at once. An Engine that is not started has to be
 // stopped too.
 func New(cfg Config, observer room.MediaObserver, authorizer room.MediaAuthorizer) (_ *Engine, err error) {
-	if err := cfg.check(); err != nil {
+	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	if !taken.CompareAndSwap(false, true) {
+	if !engineExists.CompareAndSwap(false, true) {
 		return nil, errors.New("media: an engine is already running in this process")
 	}
 	defer func() {
 		if err != nil {
-			taken.Store(false)
+			engineExists.Store(false)
 		}
 	}()
 
-	where, err := findAddresses(cfg)
+	where, err := resolveAddresses(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -100,12 +100,12 @@ func New(cfg Config, observer room.MediaObserver, authorizer room.MediaAuthorize
 	}
 	routeLogs(cfg.Log, cfg.SigningSecret)
 
-	e := &Engine{cfg: cfg, log: cfg.Log, events: newEvents(observer), auth: authorizer, checkFor: checkFor, stopIdle: make(chan struct{})}
+	e := &Engine{cfg: cfg, log: cfg.Log, events: newEventQueue(observer), authorizer: authorizer, preflightDuration: preflightDuration, done: make(chan struct{})}
 	e.refusals = refusal.NewRecorder(cfg.Log, time.Now)
-	kinds := &kinds{log: cfg.Log, refusals: e.refusals}
-	e.admissions = &admissions{log: cfg.Log, refusals: e.refusals, within: connectWithin}
-	e.node, err = wire(conf, cfg.RedisURL, e.admissions, e.refusals, func(t telemetry.TelemetryService) telemetry.TelemetryService {
-		return &reports{TelemetryService: t, events: e.events, hosted: &e.hosted, kinds: kinds, admissions: e.admissions}
+	kinds := &trackTypes{log: cfg.Log, refusals: e.refusals}
+	e.admissions = &admissions{log: cfg.Log, refusals: e.refusals, connectTimeout: connectTimeout}
+	e.node, err = buildNode(conf, cfg.RedisURL, e.admissions, e.refusals, func(t telemetry.TelemetryService) telemetry.TelemetryService {
+		return &telemetryListener{TelemetryService: t, events: e.events, localRooms: &e.localRooms, trackTypes: kinds, admissions: e.admissions}
 	})
 	if err != nil {
 		e.events.stop(context.Background())
@@ -121,29 +121,29 @@ func New(cfg Config, observer room.MediaObserver, authorizer room.MediaAuthorize
 // that were live before a restart next, and only then listen for browsers: a
 // page that finds its session missing gives up.
 func (e *Engine) Start(context.Context) error {
-	if !e.state.CompareAndSwap(made, started) {
+	if !e.state.CompareAndSwap(created, started) {
 		return errors.New("media: the engine was started or stopped before")
 	}
 	if err := e.node.start(); err != nil {
-		e.state.Store(made)
+		e.state.Store(created)
 		return fmt.Errorf("media: start the engine: %w", err)
 	}
-	go e.closeIdle()
+	go e.closeIdleRooms()
 	if e.node.redis != nil {
-		go e.assert()
+		go e.registerLocalRooms()
 	}
-	e.gate.unlock()
+	e.gate.open()
 	return nil
 }
 
-func (e *Engine) closeIdle() {
-	tick := time.NewTicker(idleCheck)
+func (e *Engine) closeIdleRooms() {
+	tick := time.NewTicker(idleCheckInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
 			e.node.rooms.CloseIdleRooms()
-		case <-e.stopIdle:
+		case <-e.done:
 			return
 		}
 	}
@@ -154,7 +154,7 @@ func (e *Engine) Healthy() error {
 	if e.state.Load() != started {
 		return errors.New("media: the engine is not running")
 	}
-	if silent := e.node.self.SecondsSinceNodeStatsUpdate(); silent > staleAfter.Seconds() {
+	if silent := e.node.self.SecondsSinceNodeStatsUpdate(); silent > statsStaleAfter.Seconds() {
 		return fmt.Errorf("media: the engine has not reported for %.0f seconds", silent)
 	}
 	return nil
@@ -166,11 +166,11 @@ func (e *Engine) Healthy() error {
 // goodbye (SERVER_SHUTDOWN, reconnect) as a reason to come back by itself.
 func (e *Engine) Stop(ctx context.Context) {
 	e.stopOnce.Do(func() {
-		ctx, cancel := context.WithTimeout(ctx, stopWithin)
+		ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 		defer cancel()
 		wasStarted := e.state.Swap(stopped) == started
-		e.gate.lock()
-		close(e.stopIdle)
+		e.gate.close()
+		close(e.done)
 		if wasStarted {
 			e.node.router.Drain()
 		}
@@ -179,11 +179,11 @@ func (e *Engine) Stop(ctx context.Context) {
 		go func() {
 			defer close(down)
 			e.node.rooms.Stop()
-			told, cancel := context.WithTimeout(ctx, leaveWithin)
+			told, cancel := context.WithTimeout(ctx, drainTimeout)
 			defer cancel()
 			e.gate.wait(told)
 			e.node.rtc.DrainConnections(time.Millisecond, true)
-			e.node.closeRest()
+			e.node.closeExceptRooms()
 		}()
 		select {
 		case <-down:
@@ -191,6 +191,6 @@ func (e *Engine) Stop(ctx context.Context) {
 			e.log.Warn("the media engine did not stop in time")
 		}
 		e.events.stop(ctx)
-		taken.Store(false)
+		engineExists.Store(false)
 	})
 }

@@ -11,34 +11,34 @@ import (
 	"parley/internal/room"
 )
 
-// reports hears LiveKit's reports about participants and tracks as they
+// telemetryListener hears LiveKit's reports about participants and tracks as they
 // happen, on LiveKit's goroutines: nothing in here may wait. Its metrics go
 // on as they were.
-type reports struct {
+type telemetryListener struct {
 	telemetry.TelemetryService
-	events *events
-	hosted *hosted
-	kinds  *kinds
+	events     *eventQueue
+	localRooms *localRooms
+	trackTypes *trackTypes
 
 	admissions *admissions
 }
 
 // RoomStarted is called when a session begins to live in this process.
-func (r *reports) RoomStarted(ctx context.Context, rm *livekit.Room) {
+func (r *telemetryListener) RoomStarted(ctx context.Context, rm *livekit.Room) {
 	r.TelemetryService.RoomStarted(ctx, rm)
-	r.hosted.add(rm.Name)
+	r.localRooms.add(rm.Name)
 }
 
 // RoomEnded is called when it lives here no more.
-func (r *reports) RoomEnded(ctx context.Context, rm *livekit.Room) {
+func (r *telemetryListener) RoomEnded(ctx context.Context, rm *livekit.Room) {
 	r.TelemetryService.RoomEnded(ctx, rm)
-	r.hosted.remove(rm.Name)
+	r.localRooms.remove(rm.Name)
 }
 
 // ParticipantJoined is called when the signalling of a participant is set up,
 // before LiveKit handles any of its requests; and once more (not to be told) by
 // the counter of the signalling's bytes.
-func (r *reports) ParticipantJoined(ctx context.Context, rm *livekit.Room, p *livekit.ParticipantInfo,
+func (r *telemetryListener) ParticipantJoined(ctx context.Context, rm *livekit.Room, p *livekit.ParticipantInfo,
 	client *livekit.ClientInfo, meta *livekit.AnalyticsClientMeta, tell bool, guard *telemetry.ReferenceGuard) {
 	r.TelemetryService.ParticipantJoined(ctx, rm, p, client, meta, tell, guard)
 	if tell {
@@ -48,30 +48,30 @@ func (r *reports) ParticipantJoined(ctx context.Context, rm *livekit.Room, p *li
 
 // ParticipantActive is called when media flows; a participant whose browser
 // never gets that far was never there.
-func (r *reports) ParticipantActive(ctx context.Context, rm *livekit.Room, p *livekit.ParticipantInfo, meta *livekit.AnalyticsClientMeta, migration bool, guard *telemetry.ReferenceGuard) {
+func (r *telemetryListener) ParticipantActive(ctx context.Context, rm *livekit.Room, p *livekit.ParticipantInfo, meta *livekit.AnalyticsClientMeta, migration bool, guard *telemetry.ReferenceGuard) {
 	r.TelemetryService.ParticipantActive(ctx, rm, p, meta, migration, guard)
-	if !migration && rm.Name != checkSession {
+	if !migration && rm.Name != preflightSession {
 		r.events.add(event{session: rm.Name, identity: p.Identity, sid: p.Sid, at: joinedAt(p)})
 	}
 }
 
 // ParticipantLeft is called once for each connection, and for a second time
 // (not to be told) by the counter of the signalling's bytes.
-func (r *reports) ParticipantLeft(ctx context.Context, rm *livekit.Room, p *livekit.ParticipantInfo, tell bool, guard *telemetry.ReferenceGuard) {
+func (r *telemetryListener) ParticipantLeft(ctx context.Context, rm *livekit.Room, p *livekit.ParticipantInfo, tell bool, guard *telemetry.ReferenceGuard) {
 	r.TelemetryService.ParticipantLeft(ctx, rm, p, tell, guard)
 	if tell {
-		r.kinds.forget(p.Sid)
-		r.admissions.forget(livekit.ParticipantID(p.Sid))
-		if rm.Name != checkSession {
-			r.events.add(event{session: rm.Name, identity: p.Identity, sid: p.Sid, at: time.Now(), left: leaveReason(p.DisconnectReason)})
+		r.trackTypes.remove(p.Sid)
+		r.admissions.remove(livekit.ParticipantID(p.Sid))
+		if rm.Name != preflightSession {
+			r.events.add(event{session: rm.Name, identity: p.Identity, sid: p.Sid, at: time.Now(), reason: leaveReason(p.DisconnectReason)})
 		}
 	}
 }
 
 // TrackPublished is called when a track's first packets can be forwarded.
-func (r *reports) TrackPublished(ctx context.Context, roomID livekit.RoomID, name livekit.RoomName, sid livekit.ParticipantID, identity livekit.ParticipantIdentity, track *livekit.TrackInfo, tell bool) {
+func (r *telemetryListener) TrackPublished(ctx context.Context, roomID livekit.RoomID, name livekit.RoomName, sid livekit.ParticipantID, identity livekit.ParticipantIdentity, track *livekit.TrackInfo, tell bool) {
 	r.TelemetryService.TrackPublished(ctx, roomID, name, sid, identity, track, tell)
-	r.kinds.published(name, sid, livekit.TrackID(track.Sid))
+	r.trackTypes.trackPublished(name, sid, livekit.TrackID(track.Sid))
 }
 
 func joinedAt(p *livekit.ParticipantInfo) time.Time { return time.UnixMilli(p.JoinedAtMs) }
@@ -96,21 +96,21 @@ func leaveReason(r livekit.DisconnectReason) room.LeaveReason {
 type event struct {
 	session, identity, sid string
 	at                     time.Time
-	left                   room.LeaveReason
+	reason                 room.LeaveReason
 }
 
-// abortedFor is how long a connection that ended before it began is
+// abortedTTL is how long a connection that ended before it began is
 // remembered; see deliver.
-const abortedFor = time.Minute
+const abortedTTL = time.Minute
 
-// events hands what happened to the observer, in order, from one goroutine.
+// eventQueue hands what happened to the observer, in order, from one goroutine.
 // The queue has no bound: the alternatives are to hold up media or to lose
 // who was there.
-type events struct {
+type eventQueue struct {
 	observer room.MediaObserver
 
 	mu       sync.Mutex
-	waiting  []event
+	pending  []event
 	stopping bool // take no more, deliver what is there
 	dropping bool // deliver nothing more
 	wake     chan struct{}
@@ -121,8 +121,8 @@ type events struct {
 	aborted map[string]time.Time
 }
 
-func newEvents(observer room.MediaObserver) *events {
-	e := &events{
+func newEventQueue(observer room.MediaObserver) *eventQueue {
+	e := &eventQueue{
 		observer: observer,
 		wake:     make(chan struct{}, 1),
 		done:     make(chan struct{}),
@@ -133,37 +133,37 @@ func newEvents(observer room.MediaObserver) *events {
 	return e
 }
 
-func (e *events) add(ev event) {
+func (e *eventQueue) add(ev event) {
 	e.mu.Lock()
 	if !e.stopping {
-		e.waiting = append(e.waiting, ev)
+		e.pending = append(e.pending, ev)
 	}
 	e.mu.Unlock()
-	e.poke()
+	e.notify()
 }
 
-func (e *events) poke() {
+func (e *eventQueue) notify() {
 	select {
 	case e.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (e *events) run() {
+func (e *eventQueue) run() {
 	defer close(e.done)
 	for {
 		e.mu.Lock()
-		if e.dropping || e.stopping && len(e.waiting) == 0 {
+		if e.dropping || e.stopping && len(e.pending) == 0 {
 			e.mu.Unlock()
 			return
 		}
-		if len(e.waiting) == 0 {
+		if len(e.pending) == 0 {
 			e.mu.Unlock()
 			<-e.wake
 			continue
 		}
-		next := e.waiting[0]
-		e.waiting = e.waiting[1:]
+		next := e.pending[0]
+		e.pending = e.pending[1:]
 		e.mu.Unlock()
 		e.deliver(next)
 	}
@@ -172,9 +172,9 @@ func (e *events) run() {
 // deliver tells the observer, once for each connection and joined before
 // left. LiveKit says "active" from a goroutine of its own and can be overtaken
 // by the end of the same connection; such a one was never there.
-func (e *events) deliver(ev event) {
+func (e *eventQueue) deliver(ev event) {
 	switch {
-	case ev.left == "":
+	case ev.reason == "":
 		if _, over := e.aborted[ev.sid]; over || e.present[ev.sid] {
 			delete(e.aborted, ev.sid)
 			return
@@ -183,10 +183,10 @@ func (e *events) deliver(ev event) {
 		e.observer.ParticipantJoined(ev.session, ev.identity, ev.sid, ev.at)
 	case e.present[ev.sid]:
 		delete(e.present, ev.sid)
-		e.observer.ParticipantLeft(ev.session, ev.identity, ev.sid, ev.at, ev.left)
+		e.observer.ParticipantLeft(ev.session, ev.identity, ev.sid, ev.at, ev.reason)
 	default:
 		for sid, at := range e.aborted {
-			if ev.at.Sub(at) > abortedFor {
+			if ev.at.Sub(at) > abortedTTL {
 				delete(e.aborted, sid)
 			}
 		}
@@ -196,17 +196,17 @@ func (e *events) deliver(ev event) {
 
 // stop delivers what has happened until now and returns when no call to the
 // observer is to come. When ctx ends first, the rest is dropped.
-func (e *events) stop(ctx context.Context) {
+func (e *eventQueue) stop(ctx context.Context) {
 	e.mu.Lock()
 	e.stopping = true
 	e.mu.Unlock()
-	e.poke()
+	e.notify()
 	select {
 	case <-e.done:
 	case <-ctx.Done():
 		e.mu.Lock()
 		e.dropping = true
 		e.mu.Unlock()
-		e.poke()
+		e.notify()
 	}
 }

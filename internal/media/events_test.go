@@ -13,95 +13,95 @@ import (
 	"parley/internal/room"
 )
 
-// notes is an observer that can be made to wait.
-type notes struct {
+// recordingObserver is an observer that can be made to wait.
+type recordingObserver struct {
 	mu    sync.Mutex
-	lines []string
+	calls []string
 	hold  chan struct{} // nil: does not wait
 	begun chan struct{}
 }
 
-func (n *notes) ParticipantJoined(_, _, sid string, _ time.Time) { n.note("+" + sid) }
+func (n *recordingObserver) ParticipantJoined(_, _, sid string, _ time.Time) { n.record("+" + sid) }
 
-func (n *notes) ParticipantLeft(_, _, sid string, _ time.Time, _ room.LeaveReason) {
-	n.note("-" + sid)
+func (n *recordingObserver) ParticipantLeft(_, _, sid string, _ time.Time, _ room.LeaveReason) {
+	n.record("-" + sid)
 }
 
-func (n *notes) note(line string) {
+func (n *recordingObserver) record(line string) {
 	if n.hold != nil {
 		n.begun <- struct{}{}
 		<-n.hold
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.lines = append(n.lines, line)
+	n.calls = append(n.calls, line)
 }
 
-func (n *notes) all() []string {
+func (n *recordingObserver) recorded() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return slices.Clone(n.lines)
+	return slices.Clone(n.calls)
 }
 
-func joined(sid string) event { return event{sid: sid, at: time.Now()} }
+func joinedEvent(sid string) event { return event{sid: sid, at: time.Now()} }
 
-func gone(sid string) event { return event{sid: sid, at: time.Now(), left: room.LeftLost} }
+func leftEvent(sid string) event { return event{sid: sid, at: time.Now(), reason: room.LeftLost} }
 
-func TestEventsComeInOrderAndBeforeStopReturns(t *testing.T) {
-	seen := &notes{}
-	e := newEvents(seen)
+func TestEventQueue_InOrderBeforeStopReturns(t *testing.T) {
+	seen := &recordingObserver{}
+	e := newEventQueue(seen)
 	var want []string
 	for i := range 2000 {
 		sid := fmt.Sprint(i)
-		e.add(joined(sid))
-		e.add(gone(sid))
+		e.add(joinedEvent(sid))
+		e.add(leftEvent(sid))
 		want = append(want, "+"+sid, "-"+sid)
 	}
 	e.stop(context.Background())
-	if got := seen.all(); !slices.Equal(got, want) {
+	if got := seen.recorded(); !slices.Equal(got, want) {
 		t.Errorf("%d events, want %d, or in another order", len(got), len(want))
 	}
-	e.add(joined("late"))
-	if got := seen.all(); len(got) != len(want) {
+	e.add(joinedEvent("late"))
+	if got := seen.recorded(); len(got) != len(want) {
 		t.Error("an event after Stop was told")
 	}
 }
 
-func TestEventsAreToldOnceAndInPairs(t *testing.T) {
-	seen := &notes{}
-	e := newEvents(seen)
-	e.add(gone("overtaken")) // the end overtook the beginning
-	e.add(joined("overtaken"))
-	e.add(gone("never began"))
-	e.add(joined("a"))
-	e.add(joined("a"))
-	e.add(gone("a"))
-	e.add(gone("a"))
+func TestEventQueue_OnceAndPaired(t *testing.T) {
+	seen := &recordingObserver{}
+	e := newEventQueue(seen)
+	e.add(leftEvent("overtaken")) // the end overtook the beginning
+	e.add(joinedEvent("overtaken"))
+	e.add(leftEvent("never began"))
+	e.add(joinedEvent("a"))
+	e.add(joinedEvent("a"))
+	e.add(leftEvent("a"))
+	e.add(leftEvent("a"))
 	e.stop(context.Background())
-	if got := seen.all(); !slices.Equal(got, []string{"+a", "-a"}) {
+	if got := seen.recorded(); !slices.Equal(got, []string{"+a", "-a"}) {
 		t.Errorf("told %v", got)
 	}
 }
 
-func TestASlowObserverHoldsUpNobody(t *testing.T) {
-	seen := &notes{hold: make(chan struct{}), begun: make(chan struct{})}
-	e := newEvents(seen)
-	e.add(joined("1"))
+func TestEventQueue_SlowObserver(t *testing.T) {
+	seen := &recordingObserver{hold: make(chan struct{}), begun: make(chan struct{})}
+	e := newEventQueue(seen)
+	e.add(joinedEvent("1"))
 	<-seen.begun
 	for range 100 {
-		e.add(joined("2")) // returns although nobody listens
+		e.add(joinedEvent("2")) // returns although nobody listens
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	e.stop(ctx) // out of time: the rest is dropped
 	seen.hold <- struct{}{}
 	<-e.done
-	if got := seen.all(); !slices.Equal(got, []string{"+1"}) {
+	if got := seen.recorded(); !slices.Equal(got, []string{"+1"}) {
 		t.Errorf("told %v", got)
 	}
 }
 
-func TestLeaveReasons(t *testing.T) {
+func TestLeaveReason(t *testing.T) {
 	known := map[livekit.DisconnectReason]room.LeaveReason{
 		livekit.DisconnectReason_CLIENT_INITIATED:    room.LeftByChoice,
 		livekit.DisconnectReason_DUPLICATE_IDENTITY:  room.LeftReplaced,

@@ -12,11 +12,11 @@ import (
 // AllowAllCodecs takes the first line away that keeps pictures out of
 // sessions for sound only.
 func (e *Engine) AllowAllCodecs() {
-	e.node.allocator.codecs = func(room.Type) []*livekit.Codec { return codecsOf(room.Video) }
+	e.node.allocator.codecs = func(room.Type) []*livekit.Codec { return codecsFor(room.Video) }
 }
 
-// Published says how many tracks a participant has published.
-func (e *Engine) Published(session, identity string) int {
+// PublishedTrackCount says how many tracks a participant has published.
+func (e *Engine) PublishedTrackCount(session, identity string) int {
 	rm := e.node.rooms.GetRoom(context.Background(), livekit.RoomName(session))
 	if rm == nil {
 		return 0
@@ -28,19 +28,21 @@ func (e *Engine) Published(session, identity string) int {
 	return len(p.GetPublishedTracks())
 }
 
-// CheckFor has checks end sooner.
-func (e *Engine) CheckFor(d time.Duration) { e.checkFor = d }
+// SetPreflightDuration has checks end sooner.
+func (e *Engine) SetPreflightDuration(d time.Duration) { e.preflightDuration = d }
 
-// ConnectWithin sets how long a participant may take to connect. Call it before
+// SetConnectTimeout sets how long a participant may take to connect. Call it before
 // anybody joins.
-func (e *Engine) ConnectWithin(d time.Duration) { e.admissions.within = d }
+func (e *Engine) SetConnectTimeout(d time.Duration) { e.admissions.connectTimeout = d }
 
-// Held counts the participants that are held back.
-func (e *Engine) Held() int {
+// HeldCount counts the participants that are held back.
+func (e *Engine) HeldCount() int {
 	e.admissions.mu.RLock()
 	defer e.admissions.mu.RUnlock()
 	return len(e.admissions.held)
 }
 
-// Log writes a warning as LiveKit does.
-func (e *Engine) Log(msg string, value any) { (&livekitLogger{}).Warnw(msg, nil, "value", value) }
+// LogWarning writes a warning as LiveKit does.
+func (e *Engine) LogWarning(msg string, value any) {
+	(&livekitLogger{}).Warnw(msg, nil, "value", value)
+}

@@ -18,8 +18,8 @@ import (
 	"parley/internal/room"
 )
 
-// heap returns how much memory the heap of a process takes, in MB.
-func heap(t *testing.T, at string) int {
+// heapMB returns how much memory the heap of a process takes, in MB.
+func heapMB(t *testing.T, at string) int {
 	t.Helper()
 	res, err := http.Get(at + "/heap")
 	if err != nil {
@@ -37,54 +37,54 @@ func heap(t *testing.T, at string) int {
 	return mb
 }
 
-// flooded starts a process for a flood, with somebody in it who is heard before
+// startFloodTarget starts a process for a flood, with somebody in it who is heard before
 // and afterwards.
-func flooded(t *testing.T) (at string, log *logBuffer, here *house, unharmed func()) {
+func startFloodTarget(t *testing.T) (at string, log *logBuffer, here *fixture, unharmed func()) {
 	t.Helper()
 	log = &logBuffer{}
-	at, _ = launch(t, processConfig{Media: processMedia(t),
-		Open: []room.MediaSession{{Name: "sound.1", Type: room.Audio, MaxParticipants: 50}}}, log)
-	here = newHouse(t) // signs with the same secret
-	ada := connect(t, at, here.pass(t, "sound.1", "ada", room.Audio))
-	ben := connect(t, at, here.pass(t, "sound.1", "ben", room.Audio))
+	at, _ = startLoggedProcess(t, processConfig{Media: processMediaConfig(t),
+		Sessions: []room.MediaSession{{Name: "sound.1", Type: room.Audio, MaxParticipants: 50}}}, log)
+	here = newFixture(t) // signs with the same secret
+	ada := connect(t, at, here.accessToken(t, "sound.1", "ada", room.Audio))
+	ben := connect(t, at, here.accessToken(t, "sound.1", "ben", room.Audio))
 	publish(t, ada, "mic", mediatest.Microphone)
-	await(t, ben, "ada", mediatest.Microphone)
+	awaitPackets(t, ben, "ada", mediatest.Microphone)
 	return at, log, here, func() {
 		t.Helper()
-		await(t, ben, "ada", mediatest.Microphone)
+		awaitPackets(t, ben, "ada", mediatest.Microphone)
 	}
 }
 
 // 25 MB of messages to five receivers that do not read: what waits for them is
 // bounded, and whoever sends that much is disconnected.
-func TestMessagesToReceiversThatDoNotRead(t *testing.T) {
-	at, _, here, unharmed := flooded(t)
+func TestDataMessages_StalledReceivers(t *testing.T) {
+	at, _, here, unharmed := startFloodTarget(t)
 	for n := range 5 {
-		slow := dial(t, at, here.pass(t, "sound.1", fmt.Sprint("slow-", n), room.Audio), mediatest.RawOptions{Stalled: true})
-		if err := slow.Connected(t.Context()); err != nil {
+		slow := dialRaw(t, at, here.accessToken(t, "sound.1", fmt.Sprint("slow-", n), room.Audio), mediatest.RawOptions{Stalled: true})
+		if err := slow.AwaitConnected(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	before := heap(t, at)
+	before := heapMB(t, at)
 	text := strings.Repeat("x", 14_000)
 	sent := 0
 	for round := 0; sent < 25<<20 && round < 50; round++ {
-		eve := dial(t, at, here.pass(t, "sound.1", fmt.Sprint("eve-", round), room.Audio), mediatest.RawOptions{})
-		if err := eve.Connected(t.Context()); err != nil {
+		eve := dialRaw(t, at, here.accessToken(t, "sound.1", fmt.Sprint("eve-", round), room.Audio), mediatest.RawOptions{})
+		if err := eve.AwaitConnected(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for eve.Say(t.Context(), "chat", text) == nil && !eve.Closed() && sent < 25<<20 {
+		for eve.SendData(t.Context(), "chat", text) == nil && !eve.Closed() && sent < 25<<20 {
 			sent += len(text)
 		}
 		if sent < 25<<20 {
 			awaitEnd(t, eve.Participant, "USER_REJECTED")
 		}
-		eve.Vanish()
+		eve.Abort()
 	}
 	if sent < 25<<20 {
 		t.Errorf("sent %d MB only", sent>>20)
 	}
-	if grown := heap(t, at) - before; grown > 100 {
+	if grown := heapMB(t, at) - before; grown > 100 {
 		t.Errorf("%d MB of messages took %d MB of the heap", sent>>20, grown)
 	}
 	unharmed()
@@ -92,9 +92,9 @@ func TestMessagesToReceiversThatDoNotRead(t *testing.T) {
 
 // Ten seconds of signaling that is not valid, from five seats: the log and the
 // memory stay small.
-func TestInvalidSignaling(t *testing.T) {
-	at, log, here, unharmed := flooded(t)
-	before, logged := heap(t, at), len(log.String())
+func TestSignaling_Invalid(t *testing.T) {
+	at, log, here, unharmed := startFloodTarget(t)
+	before, logged := heapMB(t, at), len(log.String())
 	offers := []*livekit.SignalRequest{
 		{Message: &livekit.SignalRequest_Offer{Offer: &livekit.SessionDescription{Type: "offer", Sdp: strings.Repeat("A", 500_000)}}},
 		{Message: &livekit.SignalRequest_Subscription{Subscription: &livekit.UpdateSubscription{
@@ -103,24 +103,24 @@ func TestInvalidSignaling(t *testing.T) {
 	}
 	sent, end := 0, time.Now().Add(10*time.Second)
 	for round := 0; time.Now().Before(end); round++ {
-		eve, err := mediatest.Dial(t.Context(), at, here.pass(t, "sound.1", fmt.Sprint("eve-", round%5), room.Audio), mediatest.RawOptions{})
+		eve, err := mediatest.Dial(t.Context(), at, here.accessToken(t, "sound.1", fmt.Sprint("eve-", round%5), room.Audio), mediatest.RawOptions{})
 		if err != nil { // too many connections of this seat
 			time.Sleep(50 * time.Millisecond)
 			continue
 		}
-		for eve.Request(offers[sent%len(offers)]) == nil && !eve.Closed() && time.Now().Before(end) {
+		for eve.SendRequest(offers[sent%len(offers)]) == nil && !eve.Closed() && time.Now().Before(end) {
 			sent++
 		}
-		eve.Vanish()
+		eve.Abort()
 	}
 	t.Logf("%d requests", sent)
-	if grown := heap(t, at) - before; grown > 100 {
+	if grown := heapMB(t, at) - before; grown > 100 {
 		t.Errorf("the heap grew by %d MB", grown)
 	}
 	if grown := len(log.String()) - logged; grown > 1<<20 {
 		t.Errorf("the log grew by %d kB", grown>>10)
 	}
-	if !log.has("refused", "kind=signal_request") {
+	if !log.hasLine("refused", "kind=signal_request") {
 		t.Error("the log does not tell what was refused")
 	}
 	unharmed()
@@ -128,27 +128,27 @@ func TestInvalidSignaling(t *testing.T) {
 
 // Messages of many empty parts, which become three hundred times as large when
 // they are parsed, are refused before they are.
-func TestMessagesOfEmptyParts(t *testing.T) {
-	at, log, here, unharmed := flooded(t)
-	watcher := connect(t, at, here.pass(t, "sound.1", "watcher", room.Audio))
-	before, most := heap(t, at), 0
+func TestSignaling_ManyEmptyFields(t *testing.T) {
+	at, log, here, unharmed := startFloodTarget(t)
+	watcher := connect(t, at, here.accessToken(t, "sound.1", "watcher", room.Audio))
+	before, most := heapMB(t, at), 0
 	state := &livekit.SyncState{PublishTracks: make([]*livekit.TrackPublishedResponse, 250_000)}
 	for i := range state.PublishTracks {
 		state.PublishTracks[i] = &livekit.TrackPublishedResponse{Track: &livekit.TrackInfo{}}
 	}
 	for round := range 5 {
-		eve := dial(t, at, here.pass(t, "sound.1", fmt.Sprint("eve-", round), room.Audio), mediatest.RawOptions{})
-		_ = eve.Request(&livekit.SignalRequest{Message: &livekit.SignalRequest_SyncState{SyncState: state}})
+		eve := dialRaw(t, at, here.accessToken(t, "sound.1", fmt.Sprint("eve-", round), room.Audio), mediatest.RawOptions{})
+		_ = eve.SendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_SyncState{SyncState: state}})
 		eventually(t, "the connection ends", eve.Closed)
-		most = max(most, heap(t, at))
+		most = max(most, heapMB(t, at))
 	}
 	eventually(t, "eve is disconnected", func() bool {
-		return !slices.ContainsFunc(watcher.Others(), func(o mediatest.Other) bool { return strings.HasPrefix(o.Identity, "eve") })
+		return !slices.ContainsFunc(watcher.RemoteParticipants(), func(o mediatest.RemoteParticipant) bool { return strings.HasPrefix(o.Identity, "eve") })
 	})
 	if grown := most - before; grown > 50 {
 		t.Errorf("the heap grew by %d MB", grown)
 	}
-	if !log.has("refused", "kind=signal_request", "fields") {
+	if !log.hasLine("refused", "kind=signal_request", "fields") {
 		t.Error("the log does not tell what was refused")
 	}
 	unharmed()
@@ -156,14 +156,14 @@ func TestMessagesOfEmptyParts(t *testing.T) {
 
 // Nothing is kept of tracks that do not exist, on however many connections of
 // one participant they are named.
-func TestTracksThatDoNotExist(t *testing.T) {
-	at, _, here, unharmed := flooded(t)
-	token := here.pass(t, "sound.1", "eve", room.Audio)
-	eve := dial(t, at, token, mediatest.RawOptions{})
-	if err := eve.Connected(t.Context()); err != nil {
+func TestSubscription_UnknownTracks(t *testing.T) {
+	at, _, here, unharmed := startFloodTarget(t)
+	token := here.accessToken(t, "sound.1", "eve", room.Audio)
+	eve := dialRaw(t, at, token, mediatest.RawOptions{})
+	if err := eve.AwaitConnected(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	before := heap(t, at)
+	before := heapMB(t, at)
 	resumed := eve
 	for round := range 20 {
 		sids := func(n int) (all []string) {
@@ -172,31 +172,31 @@ func TestTracksThatDoNotExist(t *testing.T) {
 			}
 			return all
 		}
-		if resumed.Request(&livekit.SignalRequest{Message: &livekit.SignalRequest_Subscription{
+		if resumed.SendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_Subscription{
 			Subscription: &livekit.UpdateSubscription{TrackSids: sids(0), Subscribe: true}}}) != nil ||
-			resumed.Request(&livekit.SignalRequest{Message: &livekit.SignalRequest_TrackSetting{
+			resumed.SendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_TrackSetting{
 				TrackSetting: &livekit.UpdateTrackSettings{TrackSids: sids(1)}}}) != nil {
 			t.Fatal("the connection ended")
 		}
-		resumed = dial(t, at, token, mediatest.RawOptions{Query: url.Values{"reconnect": {"1"}, "sid": {eve.SID()}}})
+		resumed = dialRaw(t, at, token, mediatest.RawOptions{Query: url.Values{"reconnect": {"1"}, "sid": {eve.SID()}}})
 	}
-	if grown := heap(t, at) - before; grown > 30 {
+	if grown := heapMB(t, at) - before; grown > 30 {
 		t.Errorf("the heap grew by %d MB", grown)
 	}
 	unharmed()
 }
 
 // A participant may name the tracks that others send.
-func TestTracksThatExist(t *testing.T) {
-	h := newHouse(t)
-	h.open(t, "sound", room.Audio)
-	ada, ben := h.enter(t, "sound", "ada", room.Audio), h.enter(t, "sound", "ben", room.Audio)
+func TestSubscription_ExistingTracks(t *testing.T) {
+	h := newFixture(t)
+	h.openSession(t, "sound", room.Audio)
+	ada, ben := h.join(t, "sound", "ada", room.Audio), h.join(t, "sound", "ben", room.Audio)
 	publish(t, ada, "mic", mediatest.Microphone)
-	await(t, ben, "ada", mediatest.Microphone)
-	seen, _ := ben.Sees("ada")
+	awaitPackets(t, ben, "ada", mediatest.Microphone)
+	seen, _ := ben.RemoteParticipant("ada")
 	want := func(subscribe bool) {
 		t.Helper()
-		if err := ben.Request(&livekit.SignalRequest{Message: &livekit.SignalRequest_Subscription{
+		if err := ben.SendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_Subscription{
 			Subscription: &livekit.UpdateSubscription{TrackSids: append([]string{"TR_none"}, seen.TrackSIDs...), Subscribe: subscribe}}}); err != nil {
 			t.Fatal(err)
 		}
@@ -208,31 +208,31 @@ func TestTracksThatExist(t *testing.T) {
 		return ben.ReceivedFrom("ada", mediatest.Microphone) == before
 	})
 	want(true)
-	await(t, ben, "ada", mediatest.Microphone)
+	awaitPackets(t, ben, "ada", mediatest.Microphone)
 }
 
 // A participant that connects again and again has to wait.
-func TestReconnectingWithoutEnd(t *testing.T) {
-	h := newHouse(t)
-	h.open(t, "r.1", room.Video)
-	token := h.pass(t, "r.1", "eve", room.Video)
+func TestConnections_RateLimited(t *testing.T) {
+	h := newFixture(t)
+	h.openSession(t, "r.1", room.Video)
+	token := h.accessToken(t, "r.1", "eve", room.Video)
 	got := map[int]int{}
 	for range 60 {
-		got[h.get(t, "/rtc/validate", token)]++
+		got[h.getStatus(t, "/rtc/validate", token)]++
 	}
 	if got[200] < 20 || got[200] > 35 || got[200]+got[429] != 60 {
 		t.Errorf("answers: %v", got)
 	}
-	if status := h.get(t, "/rtc/validate", h.pass(t, "r.1", "ada", room.Video)); status != 200 {
+	if status := h.getStatus(t, "/rtc/validate", h.accessToken(t, "r.1", "ada", room.Video)); status != 200 {
 		t.Errorf("somebody else is answered %d", status)
 	}
 }
 
 // A line that repeats is logged so often only, and long values are cut.
-func TestEngineLogIsBounded(t *testing.T) {
-	h := newHouse(t)
+func TestEngineLog_RateLimited(t *testing.T) {
+	h := newFixture(t)
 	for range 1000 {
-		h.engine.Log("could not parse what a guest sent", bytes.Repeat([]byte("x"), 100_000))
+		h.engine.LogWarning("could not parse what a guest sent", bytes.Repeat([]byte("x"), 100_000))
 	}
 	lines := strings.Count(h.log.String(), "could not parse what a guest sent")
 	if lines == 0 || lines > 30 || len(h.log.String()) > 100_000 {

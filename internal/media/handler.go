@@ -19,15 +19,15 @@ import (
 	"parley/internal/room"
 )
 
-// Paths are the exact paths of the signalling. Mount Handler on each of them,
+// SignalingPaths are the exact paths of the signalling. Mount Handler on each of them,
 // and on nothing beneath them.
-func Paths() []string {
+func SignalingPaths() []string {
 	return []string{"/rtc", "/rtc/validate", "/rtc/v1", "/rtc/v1/validate"}
 }
 
-// maxUserAgent bounds the name of a browser, in bytes. The names of browsers
+// maxUserAgentBytes bounds the name of a browser, in bytes. The names of browsers
 // have less than two hundred.
-const maxUserAgent = 512
+const maxUserAgentBytes = 512
 
 // Handler serves the signalling of browsers: the WebSocket a page keeps open
 // while it is in a session, and the question why it could not be opened. It
@@ -47,13 +47,13 @@ func (e *Engine) Handler() http.Handler {
 			return
 		}
 		defer e.gate.leave()
-		admitted, session, identity, kind, err := e.admit(r)
+		admitted, session, identity, kind, err := e.authorizeRequest(r)
 		var refused *signalfilter.Refusal
 		var bytes *rate.Limiter
 		tooMany := false
 		if admitted != nil {
 			var ok bool
-			bytes, ok = e.connects.note(session, identity, time.Now())
+			bytes, ok = e.connectLimiter.allow(session, identity, time.Now())
 			tooMany = !ok
 		}
 		switch {
@@ -69,13 +69,13 @@ func (e *Engine) Handler() http.Handler {
 			e.refusals.Record(refusal.Reconnects, "too many connections of one participant", "session", session, "identity", identity)
 			w.Header().Set("Retry-After", "10")
 			http.Error(w, "too many connections of one participant, try again in ten seconds", http.StatusTooManyRequests)
-		case twoConnections(kind) && (strings.HasPrefix(r.URL.Path, "/rtc/v1") || admitted.URL.Query().Has("join_request")):
+		case needsDualPeerConnection(kind) && (strings.HasPrefix(r.URL.Path, "/rtc/v1") || admitted.URL.Query().Has("join_request")):
 			http.Error(w, "a session for sound only is served on /rtc", http.StatusNotFound)
 		default:
 			forget := func() {}
-			mux.ServeHTTP(&limitedWriter{ResponseWriter: w, bytes: bytes,
-				taken: func(c net.Conn) { forget = e.lines.add(session, c) },
-				refused: func(no *signalfilter.Refusal) {
+			mux.ServeHTTP(&filteredWriter{ResponseWriter: w, bytes: bytes,
+				onHijack: func(c net.Conn) { forget = e.signalConns.add(session, c) },
+				onRefusal: func(no *signalfilter.Refusal) {
 					e.refusals.Record(no.Kind, no.Reason, "session", session, "identity", identity)
 					go disconnect(e.node.rooms, livekit.RoomName(session), livekit.ParticipantIdentity(identity))
 				}}, admitted)
@@ -84,23 +84,23 @@ func (e *Engine) Handler() http.Handler {
 	})
 }
 
-// twoConnections reports whether whoever is in a session of the type has to receive on another peer
+// needsDualPeerConnection reports whether whoever is in a session of the type has to receive on another peer
 // connection than they send on. In the newer protocol both share one, and its
 // first offer has empty places for pictures. A session for sound only rejects
 // these, and Chromium then now and then loses count of them and has to join
 // again. livekit-client goes on with the older protocol by itself when the
 // newer is not found; a page saves it the detour with the room option
 // singlePeerConnection: false.
-func twoConnections(t room.Type) bool { return t == room.Audio }
+func needsDualPeerConnection(t room.Type) bool { return t == room.Audio }
 
-// admit checks the token, asks the authorizer and returns the request as
+// authorizeRequest checks the token, asks the authorizer and returns the request as
 // LiveKit shall see it, and the session it opens with its type; or nil. An error
 // means that nobody knows who may come in. Of the token, only the session and
 // the identity count: what its holder may do is decided at each connection,
 // because tokens, and the fresh ones that LiveKit sends its participants, last
 // longer than permissions. LiveKit's own check is not used: it repeats a bad
 // token in its answer and in its log.
-func (e *Engine) admit(r *http.Request) (admitted *http.Request, session, identity string, kind room.Type, err error) {
+func (e *Engine) authorizeRequest(r *http.Request) (admitted *http.Request, session, identity string, kind room.Type, err error) {
 	query := r.URL.Query()
 	token := query.Get("access_token")
 	if header := r.Header.Get("Authorization"); header != "" {
@@ -119,20 +119,20 @@ func (e *Engine) admit(r *http.Request) (admitted *http.Request, session, identi
 	if err != nil || !allowed.Admitted {
 		return nil, session, identity, "", err
 	}
-	grants, err := claimsOf(session, identity, allowed)
+	grants, err := participantGrants(session, identity, allowed)
 	if err != nil {
 		return nil, session, identity, "", err
 	}
 	// What follows needs the token no more and cannot tell it to anybody.
-	query, refused := signalfilter.Query(query)
+	query, refused := signalfilter.SanitizeQuery(query)
 	if refused != nil {
 		return nil, session, identity, "", refused
 	}
 	admitted = r.Clone(service.WithGrantsExpiry(r.Context(), grants, v.APIKey(), claims.ExpiresAt.Time))
 	admitted.Header.Del("Authorization")
 	// It is matched with hundreds of patterns.
-	if agent := r.UserAgent(); len(agent) > maxUserAgent {
-		admitted.Header.Set("User-Agent", agent[:maxUserAgent])
+	if agent := r.UserAgent(); len(agent) > maxUserAgentBytes {
+		admitted.Header.Set("User-Agent", agent[:maxUserAgentBytes])
 	}
 	// Compressed messages could grow a thousandfold when they are read.
 	admitted.Header.Del("Sec-Websocket-Extensions")
@@ -142,62 +142,62 @@ func (e *Engine) admit(r *http.Request) (admitted *http.Request, session, identi
 
 // authorize says what the holder of a token may do in a session now.
 func (e *Engine) authorize(ctx context.Context, session, identity string) (room.Authorization, error) {
-	if session == checkSession {
-		return room.Authorization{Admitted: mayCheck(identity, time.Now()), Type: room.Video, Role: room.Guest, Hidden: true}, nil
+	if session == preflightSession {
+		return room.Authorization{Admitted: preflightAllowed(identity, time.Now()), Type: room.Video, Role: room.Guest, Hidden: true}, nil
 	}
-	return e.auth.Authorize(ctx, session, identity)
+	return e.authorizer.Authorize(ctx, session, identity)
 }
 
-// gate counts the requests that are being served and can be shut.
-type gate struct {
-	mu     sync.Mutex
-	open   bool
-	inside int
-	empty  chan struct{} // closed when the last one leaves a shut gate
+// requestGate counts the requests that are being served and can be shut.
+type requestGate struct {
+	mu        sync.Mutex
+	accepting bool
+	inFlight  int
+	drained   chan struct{} // closed when the last one leaves a shut gate
 }
 
-func (g *gate) unlock() {
+func (g *requestGate) open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.open = true
+	g.accepting = true
 }
 
-func (g *gate) enter() bool {
+func (g *requestGate) enter() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.open {
-		g.inside++
+	if g.accepting {
+		g.inFlight++
 	}
-	return g.open
+	return g.accepting
 }
 
-func (g *gate) leave() {
+func (g *requestGate) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.inside--
-	if g.inside == 0 && g.empty != nil {
-		close(g.empty)
-		g.empty = nil
+	g.inFlight--
+	if g.inFlight == 0 && g.drained != nil {
+		close(g.drained)
+		g.drained = nil
 	}
 }
 
-func (g *gate) lock() {
+func (g *requestGate) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.open = false
+	g.accepting = false
 }
 
 // wait returns when nobody is inside or ctx ends.
-func (g *gate) wait(ctx context.Context) {
+func (g *requestGate) wait(ctx context.Context) {
 	g.mu.Lock()
-	if g.inside == 0 {
+	if g.inFlight == 0 {
 		g.mu.Unlock()
 		return
 	}
-	if g.empty == nil {
-		g.empty = make(chan struct{})
+	if g.drained == nil {
+		g.drained = make(chan struct{})
 	}
-	empty := g.empty
+	empty := g.drained
 	g.mu.Unlock()
 	select {
 	case <-empty:

@@ -18,9 +18,9 @@ import (
 	"parley/internal/room"
 )
 
-func TestOnlySignallingIsServed(t *testing.T) {
-	h := newHouse(t)
-	h.open(t, "r.1", room.Video)
+func TestHandler_ServesOnlySignaling(t *testing.T) {
+	h := newFixture(t)
+	h.openSession(t, "r.1", room.Video)
 	// Somebody who holds the signing secret can still do nothing but join.
 	admin, err := auth.NewAccessToken("parley", testSecret).SetIdentity("admin").SetVideoGrant(&auth.VideoGrant{
 		RoomCreate: true, RoomList: true, RoomAdmin: true, RoomJoin: true, Room: "r.1"}).ToJWT()
@@ -51,10 +51,10 @@ func TestOnlySignallingIsServed(t *testing.T) {
 	}
 }
 
-func TestWhoIsNotLetIn(t *testing.T) {
-	h := newHouse(t)
-	h.open(t, "r.1", room.Video)
-	h.open(t, "r.2", room.Audio)
+func TestHandler_ChecksToken(t *testing.T) {
+	h := newFixture(t)
+	h.openSession(t, "r.1", room.Video)
+	h.openSession(t, "r.2", room.Audio)
 	sign := func(key, secret string, valid time.Duration) string {
 		token, err := auth.NewAccessToken(key, secret).SetIdentity("eve").SetValidFor(valid).
 			SetVideoGrant(&auth.VideoGrant{RoomJoin: true, Room: "r.1"}).ToJWT()
@@ -73,12 +73,12 @@ func TestWhoIsNotLetIn(t *testing.T) {
 		"another key":             {"/rtc/validate", sign("other", testSecret, time.Minute), 401},
 		"another secret":          {"/rtc/validate", sign("parley", strings.Repeat("x", 40), time.Minute), 401},
 		"too late":                {"/rtc/validate", expired, 401},
-		"a session that is not":   {"/rtc/validate", h.pass(t, "r.3", "eve", room.Video), 404},
-		"a pass":                  {"/rtc/validate", h.pass(t, "r.1", "ada", room.Video), 200},
-		"a pass for sound":        {"/rtc/validate", h.pass(t, "r.2", "ada", room.Audio), 200},
-		"a pass for sound, newer": {"/rtc/v1/validate", h.pass(t, "r.2", "ada", room.Audio), 404},
+		"a session that is not":   {"/rtc/validate", h.accessToken(t, "r.3", "eve", room.Video), 404},
+		"a pass":                  {"/rtc/validate", h.accessToken(t, "r.1", "ada", room.Video), 200},
+		"a pass for sound":        {"/rtc/validate", h.accessToken(t, "r.2", "ada", room.Audio), 200},
+		"a pass for sound, newer": {"/rtc/v1/validate", h.accessToken(t, "r.2", "ada", room.Audio), 404},
 	} {
-		if got := h.get(t, c.path, c.token); got != c.want {
+		if got := h.getStatus(t, c.path, c.token); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
@@ -95,11 +95,11 @@ func expiredToken(t *testing.T) string {
 
 // An identity is what we issued: LiveKit would add a suffix of the client's
 // choice for the asking.
-func TestNobodyJoinsTwiceAtOnce(t *testing.T) {
-	h := newHouse(t)
-	h.open(t, "r.1", room.Video)
+func TestHandler_IgnoresPublishParameter(t *testing.T) {
+	h := newFixture(t)
+	h.openSession(t, "r.1", room.Video)
 	at := strings.Replace(h.url, "http", "ws", 1) + "/rtc?protocol=16&publish=again&access_token="
-	ws, _, err := websocket.DefaultDialer.Dial(at+h.pass(t, "r.1", "eve", room.Video), nil)
+	ws, _, err := websocket.DefaultDialer.Dial(at+h.accessToken(t, "r.1", "eve", room.Video), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,33 +117,33 @@ func TestNobodyJoinsTwiceAtOnce(t *testing.T) {
 	}
 }
 
-func TestLongMessagesAreRefused(t *testing.T) {
-	h := newHouse(t)
-	h.open(t, "r.1", room.Video)
-	eve := h.enter(t, "r.1", "eve", room.Video)
+func TestHandler_MessageTooLong(t *testing.T) {
+	h := newFixture(t)
+	h.openSession(t, "r.1", room.Video)
+	eve := h.join(t, "r.1", "eve", room.Video)
 	// Its answer is the end of the connection, which may come while we write.
 	_ = eve.Write(make([]byte, 2<<20))
 	eventually(t, "hung up on", eve.Closed)
-	h.enter(t, "r.1", "ada", room.Video)
+	h.join(t, "r.1", "ada", room.Video)
 }
 
 // No secret reaches a log line, at the level at which everything is told.
-func TestLogsHoldNoSecrets(t *testing.T) {
+func TestLogs_NoSecrets(t *testing.T) {
 	var lines logBuffer
-	h := newHouse(t, func(c *media.Config) {
+	h := newFixture(t, func(c *media.Config) {
 		c.Log = slog.New(slog.NewJSONHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
-	h.open(t, "r.1", room.Video)
-	pass := h.pass(t, "r.1", "ada", room.Video)
+	h.openSession(t, "r.1", room.Video)
+	pass := h.accessToken(t, "r.1", "ada", room.Video)
 	ada := connect(t, h.url, pass)
 	publish(t, ada, "mic", mediatest.Microphone)
 	freshToken(t, ada)
 	bad := pass[:len(pass)-4] + "AAAA"
-	refused(t, h.url, bad)
-	absent := h.pass(t, "r.9", "ada", room.Video)
-	refused(t, h.url, absent)
+	refusedStatus(t, h.url, bad)
+	absent := h.accessToken(t, "r.9", "ada", room.Video)
+	refusedStatus(t, h.url, absent)
 	ada.Leave()
-	h.expect(t, seen{"r.1", "ada", ada.SID(), ""}, seen{"r.1", "ada", ada.SID(), room.LeftByChoice})
+	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "ada", ada.SID(), room.LeftByChoice})
 
 	text := lines.String()
 	for name, secret := range map[string]string{

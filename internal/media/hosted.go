@@ -11,17 +11,17 @@ import (
 	"github.com/livekit/protocol/livekit"
 )
 
-// assertEvery is how often a node of a cluster sees to it that Redis knows
+// registerInterval is how often a node of a cluster sees to it that Redis knows
 // which sessions it hosts.
-const assertEvery = 250 * time.Millisecond
+const registerInterval = 250 * time.Millisecond
 
-// hosted are the sessions that live in this process.
-type hosted struct {
+// localRooms are the sessions that live in this process.
+type localRooms struct {
 	mu    sync.Mutex
 	names map[string]struct{}
 }
 
-func (h *hosted) add(session string) {
+func (h *localRooms) add(session string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.names == nil {
@@ -30,40 +30,40 @@ func (h *hosted) add(session string) {
 	h.names[session] = struct{}{}
 }
 
-func (h *hosted) remove(session string) {
+func (h *localRooms) remove(session string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.names, session)
 }
 
-func (h *hosted) list() []string {
+func (h *localRooms) list() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Collect(maps.Keys(h.names))
 }
 
-// assert tells Redis what is hosted here for as long as the engine runs. One
+// registerLocalRooms tells Redis what is hosted here for as long as the engine runs. One
 // that was started again knows nothing, and the next person to come would be
 // given a session of the same name on another node, alone in it.
-func (e *Engine) assert() {
-	tick := time.NewTicker(assertEvery)
+func (e *Engine) registerLocalRooms() {
+	tick := time.NewTicker(registerInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-			if err := e.assertOnce(ctx); err != nil {
+			if err := e.registerMissingRooms(ctx); err != nil {
 				e.log.Debug("Redis could not be told which sessions are hosted here", "error", err)
 			}
 			cancel()
-		case <-e.stopIdle:
+		case <-e.done:
 			return
 		}
 	}
 }
 
-func (e *Engine) assertOnce(ctx context.Context) error {
-	names := e.hosted.list()
+func (e *Engine) registerMissingRooms(ctx context.Context) error {
+	names := e.localRooms.list()
 	if len(names) == 0 {
 		return nil
 	}

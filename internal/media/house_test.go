@@ -22,20 +22,20 @@ import (
 
 const testSecret = "a-signing-secret-of-forty-characters-now"
 
-var everything = room.Grants{Microphone: true, Camera: true, ScreenShare: true, Chat: true}
+var allGrants = room.Grants{Microphone: true, Camera: true, ScreenShare: true, Chat: true}
 
-// house is an engine with a server in front of it and an observer behind.
-type house struct {
+// fixture is an engine with a server in front of it and an observer behind.
+type fixture struct {
 	*observer
-	door   door
-	engine *media.Engine
-	log    *logBuffer
-	url    string
-	cfg    media.Config
+	authorizer fakeAuthorizer
+	engine     *media.Engine
+	log        *logBuffer
+	url        string
+	cfg        media.Config
 }
 
-// newHouse starts an engine on loopback and stops it with the test.
-func newHouse(t *testing.T, change ...func(*media.Config)) *house {
+// newFixture starts an engine on loopback and stops it with the test.
+func newFixture(t *testing.T, change ...func(*media.Config)) *fixture {
 	t.Helper()
 	cfg := media.Config{
 		SigningKey:    "parley",
@@ -43,30 +43,30 @@ func newHouse(t *testing.T, change ...func(*media.Config)) *house {
 		NodeIP:        "127.0.0.1",
 		UDPPort:       freeUDPPort(t),
 	}
-	h := &house{observer: &observer{}, log: &logBuffer{}}
+	h := &fixture{observer: &observer{}, log: &logBuffer{}}
 	cfg.Log = slog.New(slog.NewJSONHandler(h.log, nil))
 	for _, f := range change {
 		f(&cfg)
 	}
 	h.cfg = cfg
-	engine, err := media.New(cfg, h.observer, &h.door)
+	engine, err := media.New(cfg, h.observer, &h.authorizer)
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.engine = engine
-	h.observer.admit = engine.Admit
+	h.observer.onJoined = engine.Admit
 	t.Cleanup(func() { engine.Stop(context.Background()) })
 	if err := engine.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	h.url = serve(t, engine)
+	h.url = serveSignaling(t, engine)
 	return h
 }
 
-func serve(t *testing.T, engine *media.Engine) string {
+func serveSignaling(t *testing.T, engine *media.Engine) string {
 	t.Helper()
 	mux := http.NewServeMux()
-	for _, path := range media.Paths() {
+	for _, path := range media.SignalingPaths() {
 		mux.Handle(path, engine.Handler())
 	}
 	server := httptest.NewServer(mux)
@@ -74,31 +74,31 @@ func serve(t *testing.T, engine *media.Engine) string {
 	return server.URL
 }
 
-func (h *house) open(t *testing.T, name string, kind room.Type) {
+func (h *fixture) openSession(t *testing.T, name string, kind room.Type) {
 	t.Helper()
 	if err := h.engine.Open(t.Context(), room.MediaSession{Name: name, Type: kind, MaxParticipants: 20}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (h *house) pass(t *testing.T, session, identity string, kind room.Type) string {
+func (h *fixture) accessToken(t *testing.T, session, identity string, kind room.Type) string {
 	t.Helper()
-	return h.passFor(t, session, identity, room.Authorization{Type: kind, Grants: everything})
+	return h.accessTokenFor(t, session, identity, room.Authorization{Type: kind, Grants: allGrants})
 }
 
-// passFor returns a pass whose holder is authorized as given.
-func (h *house) passFor(t *testing.T, session, identity string, a room.Authorization) string {
+// accessTokenFor returns a pass whose holder is authorized as given.
+func (h *fixture) accessTokenFor(t *testing.T, session, identity string, a room.Authorization) string {
 	t.Helper()
-	h.door.grant(session, identity, a)
-	token, err := h.engine.Pass(room.MediaPass{Session: session, Identity: identity, TTL: time.Minute})
+	h.authorizer.grant(session, identity, a)
+	token, err := h.engine.AccessToken(room.AccessTokenSpec{Session: session, Identity: identity, TTL: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return token
 }
 
-// get asks a path of the signalling with a token.
-func (h *house) get(t *testing.T, path, token string) int {
+// getStatus asks a path of the signalling with a token.
+func (h *fixture) getStatus(t *testing.T, path, token string) int {
 	t.Helper()
 	res, err := http.Get(h.url + path + "?access_token=" + url.QueryEscape(token))
 	if err != nil {
@@ -108,10 +108,10 @@ func (h *house) get(t *testing.T, path, token string) int {
 	return res.StatusCode
 }
 
-// enter joins an open session.
-func (h *house) enter(t *testing.T, session, identity string, kind room.Type) *mediatest.Participant {
+// join joins an open session.
+func (h *fixture) join(t *testing.T, session, identity string, kind room.Type) *mediatest.Participant {
 	t.Helper()
-	return connect(t, h.url, h.pass(t, session, identity, kind))
+	return connect(t, h.url, h.accessToken(t, session, identity, kind))
 }
 
 // connect joins with a token, and vanishes with the test.
@@ -121,19 +121,19 @@ func connect(t *testing.T, base, token string) *mediatest.Participant {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.Vanish)
+	t.Cleanup(p.Abort)
 	return p
 }
 
-// refused joins in vain and returns the status of the answer.
-func refused(t *testing.T, base, token string) int {
+// refusedStatus joins in vain and returns the status of the answer.
+func refusedStatus(t *testing.T, base, token string) int {
 	t.Helper()
 	p, err := mediatest.Join(t.Context(), base, token)
 	if err == nil {
-		p.Vanish()
+		p.Abort()
 		t.Fatal("let in")
 	}
-	var refusal *mediatest.Refused
+	var refusal *mediatest.RefusedError
 	if !errors.As(err, &refusal) {
 		t.Fatal(err)
 	}
@@ -147,18 +147,18 @@ func publish(t *testing.T, p *mediatest.Participant, name string, source mediate
 	}
 }
 
-// publishAs announces a track as one kind and sends another.
-func publishAs(t *testing.T, p *mediatest.Participant, name string, source mediatest.Source, announced, real mediatest.Kind) {
+// publishMislabeled announces a track as one kind and sends another.
+func publishMislabeled(t *testing.T, p *mediatest.Participant, name string, source mediatest.Source, announced, real mediatest.TrackType) {
 	t.Helper()
-	if err := p.PublishAs(t.Context(), name, source, announced, real); err != nil {
+	if err := p.PublishMislabeled(t.Context(), name, source, announced, real); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// await waits until more packets arrive of another's tracks under a label.
-func await(t *testing.T, p *mediatest.Participant, identity string, source mediatest.Source) {
+// awaitPackets waits until more packets arrive of another's tracks under a label.
+func awaitPackets(t *testing.T, p *mediatest.Participant, identity string, source mediatest.Source) {
 	t.Helper()
-	if err := p.AwaitFrom(t.Context(), identity, source); err != nil {
+	if err := p.AwaitPacketsFrom(t.Context(), identity, source); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -182,7 +182,7 @@ func freshToken(t *testing.T, p *mediatest.Participant) string {
 	return p.Token()
 }
 
-func (h *house) present(t *testing.T, session string) []room.Present {
+func (h *fixture) participants(t *testing.T, session string) []room.Participant {
 	t.Helper()
 	list, err := h.engine.Participants(t.Context(), session)
 	if err != nil {
@@ -209,8 +209,8 @@ func (b *logBuffer) String() string {
 	return b.text.String()
 }
 
-// has reports whether some line contains all the texts.
-func (b *logBuffer) has(texts ...string) bool {
+// hasLine reports whether some line contains all the texts.
+func (b *logBuffer) hasLine(texts ...string) bool {
 	for line := range strings.Lines(b.String()) {
 		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(line, text) }) {
 			return true
@@ -219,72 +219,72 @@ func (b *logBuffer) has(texts ...string) bool {
 	return false
 }
 
-// seen is one call to the observer.
-type seen struct {
+// observerCall is one call to the observer.
+type observerCall struct {
 	session, identity, sid string
 	reason                 room.LeaveReason // empty: joined
 }
 
 type observer struct {
-	admit func(connection string) // called as soon as a connection is reported; may be nil
+	onJoined func(connection string) // called as soon as a connection is reported; may be nil
 
 	mu    sync.Mutex
-	calls []seen
+	calls []observerCall
 }
 
 func (o *observer) ParticipantJoined(session, identity, sid string, at time.Time) {
-	o.note(seen{session, identity, sid, ""}, at)
-	if o.admit != nil {
-		o.admit(sid)
+	o.record(observerCall{session, identity, sid, ""}, at)
+	if o.onJoined != nil {
+		o.onJoined(sid)
 	}
 }
 
 func (o *observer) ParticipantLeft(session, identity, sid string, at time.Time, reason room.LeaveReason) {
-	o.note(seen{session, identity, sid, reason}, at)
+	o.record(observerCall{session, identity, sid, reason}, at)
 }
 
-// door admits everybody but those who are shut out, and nobody while it has
+// fakeAuthorizer admits everybody but those who are shut out, and nobody while it has
 // an error. Of whom no grant is known, everything is allowed in a session whose
 // type the door was told.
-type door struct {
-	mu      sync.Mutex
-	shut    map[string]bool // session and identity
-	granted map[string]room.Authorization
-	types   map[string]room.Type // by the first part of the session's name
-	err     error
+type fakeAuthorizer struct {
+	mu             sync.Mutex
+	denied         map[string]bool // session and identity
+	authorizations map[string]room.Authorization
+	types          map[string]room.Type // by the first part of the session's name
+	err            error
 }
 
-func (d *door) Authorize(_ context.Context, session, identity string) (room.Authorization, error) {
+func (d *fakeAuthorizer) Authorize(_ context.Context, session, identity string) (room.Authorization, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	a, known := d.granted[session+" "+identity]
+	a, known := d.authorizations[session+" "+identity]
 	if !known {
 		prefix, _, _ := strings.Cut(session, ".")
-		a = room.Authorization{Type: cmp.Or(d.types[prefix], room.Video), Grants: everything}
+		a = room.Authorization{Type: cmp.Or(d.types[prefix], room.Video), Grants: allGrants}
 	}
-	a.Admitted = !d.shut[session+" "+identity]
+	a.Admitted = !d.denied[session+" "+identity]
 	return a, d.err
 }
 
 // grant changes what somebody is authorized to do.
-func (d *door) grant(session, identity string, a room.Authorization) {
+func (d *fakeAuthorizer) grant(session, identity string, a room.Authorization) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.granted == nil {
-		d.granted = map[string]room.Authorization{}
+	if d.authorizations == nil {
+		d.authorizations = map[string]room.Authorization{}
 	}
 	a.Name, a.Role = identity+" by name", cmp.Or(a.Role, room.Guest)
-	d.granted[session+" "+identity] = a
+	d.authorizations[session+" "+identity] = a
 }
 
-// set changes who is let in.
-func (d *door) set(shut map[string]bool, err error) {
+// setDenied changes who is let in.
+func (d *fakeAuthorizer) setDenied(shut map[string]bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.shut, d.err = shut, err
+	d.denied, d.err = shut, err
 }
 
-func (o *observer) note(s seen, at time.Time) {
+func (o *observer) record(s observerCall, at time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if time.Since(at).Abs() > time.Minute {
@@ -293,17 +293,17 @@ func (o *observer) note(s seen, at time.Time) {
 	o.calls = append(o.calls, s)
 }
 
-func (o *observer) all() []seen {
+func (o *observer) recorded() []observerCall {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return append([]seen(nil), o.calls...)
+	return append([]observerCall(nil), o.calls...)
 }
 
-// expect waits for exactly these calls in this order.
-func (o *observer) expect(t *testing.T, want ...seen) {
+// expectCalls waits for exactly these calls in this order.
+func (o *observer) expectCalls(t *testing.T, want ...observerCall) {
 	t.Helper()
-	eventually(t, "the observer hears of everything", func() bool { return len(o.all()) >= len(want) })
-	got := o.all()
+	eventually(t, "the observer hears of everything", func() bool { return len(o.recorded()) >= len(want) })
+	got := o.recorded()
 	if len(got) != len(want) {
 		t.Fatalf("observer heard %v, want %v", got, want)
 	}

@@ -13,22 +13,22 @@ import (
 	"parley/internal/refusal"
 )
 
-// kinds holds published tracks to what was granted. LiveKit grants sources,
+// trackTypes holds published tracks to what was granted. LiveKit grants sources,
 // which are labels that a page gives to its tracks and prove nothing: a camera
 // may be called a microphone. So it looks at what a track really is, and takes
 // out what is not what its label says. In a session for sound only it is the
 // second line behind the codecs.
-type kinds struct {
+type trackTypes struct {
 	log      *slog.Logger
 	refusals *refusal.Recorder
 	rooms    *service.RoomManager // set once, before the first room
 
-	mu      sync.Mutex
-	offence map[livekit.ParticipantID]bool
+	mu        sync.Mutex
+	offenders map[livekit.ParticipantID]bool
 }
 
-// published is called with a track that has just been published.
-func (k *kinds) published(name livekit.RoomName, sid livekit.ParticipantID, track livekit.TrackID) {
+// trackPublished is called with a track that has just been published.
+func (k *trackTypes) trackPublished(name livekit.RoomName, sid livekit.ParticipantID, track livekit.TrackID) {
 	rm := k.rooms.GetRoom(context.Background(), name)
 	if rm == nil {
 		return
@@ -41,23 +41,23 @@ func (k *kinds) published(name livekit.RoomName, sid livekit.ParticipantID, trac
 	if t == nil {
 		return
 	}
-	if isWhatItSays(t) {
-		k.replace(name, p, t)
+	if matchesSource(t) {
+		k.removeOlderTracks(name, p, t)
 		return
 	}
 	k.refusals.Record(refusal.Track, "removed a track that is not what its label says",
 		"session", string(name), "identity", string(p.Identity()), "track", string(track))
 	p.RemovePublishedTrack(t, false)
-	if k.again(sid) {
+	if k.repeatedOffense(sid) {
 		k.log.Info("removed a participant who published under a wrong label again",
 			"session", string(name), "identity", string(p.Identity()))
 		rm.RemoveParticipant(p.Identity(), sid, types.ParticipantCloseReasonServiceRequestRemoveParticipant)
 	}
 }
 
-// replace removes the tracks of the same source that a participant has
+// removeOlderTracks removes the tracks of the same source that a participant has
 // published before: there is one microphone, one camera and one screen.
-func (k *kinds) replace(name livekit.RoomName, p types.LocalParticipant, latest types.MediaTrack) {
+func (k *trackTypes) removeOlderTracks(name livekit.RoomName, p types.LocalParticipant, latest types.MediaTrack) {
 	for _, t := range p.GetPublishedTracks() {
 		if t.Source() != latest.Source() || t.ID() == latest.ID() {
 			continue
@@ -68,10 +68,10 @@ func (k *kinds) replace(name livekit.RoomName, p types.LocalParticipant, latest 
 	}
 }
 
-// isWhatItSays asks the receivers, which know the negotiated codec. The kind
+// matchesSource asks the receivers, which know the negotiated codec. The kind
 // is the publisher's own word, but a track that is called a picture is treated
 // as one by everybody, so it has to agree too.
-func isWhatItSays(t types.MediaTrack) bool {
+func matchesSource(t types.MediaTrack) bool {
 	kind, ofKind := livekit.TrackType_VIDEO, mime.IsMimeTypeStringVideo
 	switch t.Source() {
 	case livekit.TrackSource_MICROPHONE, livekit.TrackSource_SCREEN_SHARE_AUDIO:
@@ -88,21 +88,21 @@ func isWhatItSays(t types.MediaTrack) bool {
 	return true
 }
 
-func (k *kinds) again(sid livekit.ParticipantID) bool {
+func (k *trackTypes) repeatedOffense(sid livekit.ParticipantID) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.offence[sid] {
+	if k.offenders[sid] {
 		return true
 	}
-	if k.offence == nil {
-		k.offence = make(map[livekit.ParticipantID]bool)
+	if k.offenders == nil {
+		k.offenders = make(map[livekit.ParticipantID]bool)
 	}
-	k.offence[sid] = true
+	k.offenders[sid] = true
 	return false
 }
 
-func (k *kinds) forget(sid string) {
+func (k *trackTypes) remove(sid string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.offence, livekit.ParticipantID(sid))
+	delete(k.offenders, livekit.ParticipantID(sid))
 }

@@ -18,19 +18,19 @@ import (
 	"parley/internal/room"
 )
 
-func TestStopTellsParticipants(t *testing.T) {
-	h := newHouse(t)
-	h.open(t, "r.1", room.Video)
-	ada := h.enter(t, "r.1", "ada", room.Video)
-	ben := h.enter(t, "r.1", "ben", room.Video)
-	h.expect(t, seen{"r.1", "ada", ada.SID(), ""}, seen{"r.1", "ben", ben.SID(), ""})
+func TestStop_NotifiesParticipants(t *testing.T) {
+	h := newFixture(t)
+	h.openSession(t, "r.1", room.Video)
+	ada := h.join(t, "r.1", "ada", room.Video)
+	ben := h.join(t, "r.1", "ben", room.Video)
+	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "ben", ben.SID(), ""})
 
 	begin := time.Now()
 	h.engine.Stop(context.Background())
 	if took := time.Since(begin); took > 3*time.Second {
 		t.Errorf("Stop took %s", took)
 	}
-	heard := h.all()
+	heard := h.recorded()
 	gone := map[string]room.LeaveReason{}
 	for _, s := range heard[2:] {
 		gone[s.identity] = s.reason
@@ -50,7 +50,7 @@ func TestStopTellsParticipants(t *testing.T) {
 	if err := h.engine.Open(t.Context(), room.MediaSession{Name: "r.2", Type: room.Video}); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("Open after Stop: %v", err)
 	}
-	if status := refused(t, h.url, h.pass(t, "r.1", "ada", room.Video)); status != http.StatusServiceUnavailable {
+	if status := refusedStatus(t, h.url, h.accessToken(t, "r.1", "ada", room.Video)); status != http.StatusServiceUnavailable {
 		t.Errorf("join after Stop: %d", status)
 	}
 	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: h.cfg.UDPPort})
@@ -63,52 +63,52 @@ func TestStopTellsParticipants(t *testing.T) {
 
 // A process that comes back under the same secret takes its sessions up
 // again, and the tokens of before still open them.
-func TestTokensOutliveTheEngine(t *testing.T) {
-	h := newHouse(t)
-	h.open(t, "r.1", room.Video)
-	pass := h.pass(t, "r.1", "ada", room.Video)
+func TestAccessToken_ValidAfterRestart(t *testing.T) {
+	h := newFixture(t)
+	h.openSession(t, "r.1", room.Video)
+	pass := h.accessToken(t, "r.1", "ada", room.Video)
 	ada := connect(t, h.url, pass)
 	freshToken(t, ada)
 	h.engine.Stop(context.Background())
 
-	again := newHouse(t, func(c *media.Config) { c.UDPPort = h.cfg.UDPPort })
-	again.open(t, "r.1", room.Video)
+	again := newFixture(t, func(c *media.Config) { c.UDPPort = h.cfg.UDPPort })
+	again.openSession(t, "r.1", room.Video)
 	first := connect(t, again.url, pass)
-	again.expect(t, seen{"r.1", "ada", first.SID(), ""})
+	again.expectCalls(t, observerCall{"r.1", "ada", first.SID(), ""})
 	connect(t, again.url, ada.Token())
 }
 
-func TestOneEngineInAProcess(t *testing.T) {
-	h := newHouse(t)
+func TestNew_SecondEngine(t *testing.T) {
+	h := newFixture(t)
 	cfg := h.cfg
 	cfg.UDPPort = freeUDPPort(t)
-	if _, err := media.New(cfg, &observer{}, &door{}); err == nil || !strings.Contains(err.Error(), "already running") {
+	if _, err := media.New(cfg, &observer{}, &fakeAuthorizer{}); err == nil || !strings.Contains(err.Error(), "already running") {
 		t.Errorf("a second engine: %v", err)
 	}
 }
 
-func TestPortInUse(t *testing.T) {
+func TestNew_PortInUse(t *testing.T) {
 	taken, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	port := taken.LocalAddr().(*net.UDPAddr).Port
 	cfg := media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1", UDPPort: port}
-	_, err = media.New(cfg, &observer{}, &door{})
+	_, err = media.New(cfg, &observer{}, &fakeAuthorizer{})
 	if want := fmt.Sprintf("UDP port %d on 127.0.0.1 is already in use", port); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 	_ = taken.Close()
 
-	engine, err := media.New(cfg, &observer{}, &door{})
+	engine, err := media.New(cfg, &observer{}, &fakeAuthorizer{})
 	if err != nil {
 		t.Fatalf("the failure left something behind: %v", err)
 	}
 	engine.Stop(context.Background()) // never started
 }
 
-func TestOnlyLoopbackIsBound(t *testing.T) {
-	h := newHouse(t, func(c *media.Config) { c.TCPPort = freeUDPPort(t) })
+func TestNew_LoopbackOnly(t *testing.T) {
+	h := newFixture(t, func(c *media.Config) { c.TCPPort = freeUDPPort(t) })
 	for _, table := range []string{"/proc/self/net/udp", "/proc/self/net/udp6"} {
 		for _, local := range listening(t, table, h.cfg.UDPPort) {
 			if local != "0100007F" {
@@ -148,7 +148,7 @@ func listening(t *testing.T, table string, port int) []string {
 	return found
 }
 
-func TestConfigIsChecked(t *testing.T) {
+func TestNew_InvalidConfig(t *testing.T) {
 	good := media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1", UDPPort: freeUDPPort(t)}
 	for want, change := range map[string]func(*media.Config){
 		"no name":                     func(c *media.Config) { c.SigningKey = "" },
@@ -163,7 +163,7 @@ func TestConfigIsChecked(t *testing.T) {
 	} {
 		cfg := good
 		change(&cfg)
-		engine, err := media.New(cfg, &observer{}, &door{})
+		engine, err := media.New(cfg, &observer{}, &fakeAuthorizer{})
 		if err == nil {
 			engine.Stop(context.Background())
 		}

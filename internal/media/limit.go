@@ -14,89 +14,89 @@ import (
 	"parley/internal/refusal"
 )
 
-// maxMessage bounds one message of a participant. The largest that browsers
+// maxMessageBytes bounds one message of a participant. The largest that browsers
 // send are session descriptions, some hundred kilobytes in very full rooms.
 // LiveKit reads a message of any size into memory.
-const maxMessage = 1 << 20
+const maxMessageBytes = 1 << 20
 
-// limitedWriter hands out a connection on which messages are bounded, and
+// filteredWriter hands out a connection on which messages are bounded, and
 // tells taken of it.
-type limitedWriter struct {
+type filteredWriter struct {
 	http.ResponseWriter
-	bytes   *rate.Limiter
-	taken   func(net.Conn)
-	refused func(*signalfilter.Refusal)
+	bytes     *rate.Limiter
+	onHijack  func(net.Conn)
+	onRefusal func(*signalfilter.Refusal)
 }
 
 // Unwrap is for http.ResponseController.
-func (w *limitedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *filteredWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // Hijack is asked for by the WebSocket upgrade.
-func (w *limitedWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+func (w *filteredWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err != nil {
 		return nil, nil, err
 	}
-	w.taken(conn)
-	limited := &limitedConn{Conn: conn, r: rw.Reader, bytes: w.bytes, refused: w.refused}
+	w.onHijack(conn)
+	limited := &filteredConn{Conn: conn, r: rw.Reader, bytes: w.bytes, onRefusal: w.onRefusal}
 	return limited, bufio.NewReadWriter(bufio.NewReader(limited), rw.Writer), nil
 }
 
-// limitedConn reads WebSocket frames past and fails on a message that LiveKit
+// filteredConn reads WebSocket frames past and fails on a message that LiveKit
 // must not parse: one that is too long, before any of its payload is read, and
 // one that is not binary or has too many fields, before its end is read.
-type limitedConn struct {
+type filteredConn struct {
 	net.Conn
-	r       *bufio.Reader               // may hold what came with the handshake
-	bytes   *rate.Limiter               // of messages
-	refused func(*signalfilter.Refusal) // told, once, why reading fails
+	r         *bufio.Reader               // may hold what came with the handshake
+	bytes     *rate.Limiter               // of messages
+	onRefusal func(*signalfilter.Refusal) // told, once, why reading fails
 
-	head    []byte             // of the frame that is being read, while it is incomplete
-	payload uint64             // still to come of that frame
-	control bool               // that frame is between the frames of a message
-	mask    [4]byte            // of that frame
-	masked  int                // bytes of that frame that were unmasked
-	message uint64             // announced so far of a message in several frames
-	scan    *signalfilter.Scan // of that message
+	frameHead    []byte                // of the frame that is being read, while it is incomplete
+	payloadLeft  uint64                // still to come of that frame
+	isControl    bool                  // that frame is between the frames of a message
+	mask         [4]byte               // of that frame
+	unmasked     int                   // bytes of that frame that were unmasked
+	messageBytes uint64                // announced so far of a message in several frames
+	scanner      *signalfilter.Scanner // of that message
 }
 
 // The opcodes of frames (RFC 6455, 5.2); those of control frames have the
 // highest bit of the four.
 const (
-	continued    = 0x0
-	binaryData   = 0x2
-	controlFrame = 0x8
-	opcodes      = 0xf
-	finalFrame   = 0x80
+	opContinuation = 0x0
+	opBinary       = 0x2
+	opControlBit   = 0x8
+	opcodeMask     = 0xf
+	finBit         = 0x80
 )
 
 // Read lets through what belongs to acceptable messages.
-func (c *limitedConn) Read(p []byte) (int, error) {
+func (c *filteredConn) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
-	if no := c.check(p[:n]); no != nil {
-		c.refused(no)
+	if no := c.inspect(p[:n]); no != nil {
+		c.onRefusal(no)
 		return 0, fmt.Errorf("media: refuse signaling: %w", no)
 	}
 	return n, err
 }
 
-func (c *limitedConn) check(b []byte) *signalfilter.Refusal {
+func (c *filteredConn) inspect(b []byte) *signalfilter.Refusal {
 	for len(b) > 0 {
-		if c.payload > 0 {
-			n := min(c.payload, uint64(len(b)))
-			if !c.control {
-				if no := c.parts(b[:n]); no != nil {
+		if c.payloadLeft > 0 {
+			n := min(c.payloadLeft, uint64(len(b)))
+			if !c.isControl {
+				if no := c.scanPayload(b[:n]); no != nil {
 					return no
 				}
 			}
-			c.payload -= n
+			c.payloadLeft -= n
 			b = b[n:]
 			continue
 		}
-		c.head = append(c.head, b[0])
+		c.frameHead = append(c.frameHead, b[0])
 		b = b[1:]
-		if length, complete := frameLength(c.head); complete {
-			if no := c.begin(length); no != nil {
+		if length, complete := frameLength(c.frameHead); complete {
+			if no := c.beginFrame(length); no != nil {
 				return no
 			}
 		}
@@ -104,56 +104,56 @@ func (c *limitedConn) check(b []byte) *signalfilter.Refusal {
 	return nil
 }
 
-// begin begins a frame whose head is complete.
-func (c *limitedConn) begin(length uint64) *signalfilter.Refusal {
-	if length > maxMessage {
-		return tooLong()
+// beginFrame begins a frame whose head is complete.
+func (c *filteredConn) beginFrame(length uint64) *signalfilter.Refusal {
+	if length > maxMessageBytes {
+		return messageTooLong()
 	}
 	if !c.bytes.AllowN(time.Now(), int(length)) {
 		return &signalfilter.Refusal{Kind: refusal.SignalRate, Reason: "too many bytes of signaling", Malformed: true}
 	}
-	opcode := c.head[0] & opcodes
-	c.control = opcode&controlFrame != 0
-	if !c.control {
-		if opcode != continued && opcode != binaryData {
+	opcode := c.frameHead[0] & opcodeMask
+	c.isControl = opcode&opControlBit != 0
+	if !c.isControl {
+		if opcode != opContinuation && opcode != opBinary {
 			return &signalfilter.Refusal{Kind: refusal.SignalRequest, Reason: "a message that is not binary", Malformed: true}
 		}
-		if opcode != continued || c.scan == nil {
-			c.scan = signalfilter.NewScan()
+		if opcode != opContinuation || c.scanner == nil {
+			c.scanner = signalfilter.NewScanner()
 		}
-		if c.message += length; c.message > maxMessage {
-			return tooLong()
+		if c.messageBytes += length; c.messageBytes > maxMessageBytes {
+			return messageTooLong()
 		}
-		if c.head[0]&finalFrame != 0 {
-			c.message = 0
+		if c.frameHead[0]&finBit != 0 {
+			c.messageBytes = 0
 		}
-		c.masked = 0
-		copy(c.mask[:], c.head[len(c.head)-len(c.mask):]) // a server accepts no frame without
+		c.unmasked = 0
+		copy(c.mask[:], c.frameHead[len(c.frameHead)-len(c.mask):]) // a server accepts no frame without
 	}
-	c.payload = length
-	c.head = c.head[:0]
+	c.payloadLeft = length
+	c.frameHead = c.frameHead[:0]
 	return nil
 }
 
-// parts has the fields of a message counted in a piece of its payload.
-func (c *limitedConn) parts(payload []byte) *signalfilter.Refusal {
+// scanPayload has the fields of a message counted in a piece of its payload.
+func (c *filteredConn) scanPayload(payload []byte) *signalfilter.Refusal {
 	var plain [512]byte
 	for len(payload) > 0 {
 		n := copy(plain[:], payload)
 		payload = payload[n:]
 		for i := range plain[:n] {
-			plain[i] ^= c.mask[c.masked%len(c.mask)]
-			c.masked++
+			plain[i] ^= c.mask[c.unmasked%len(c.mask)]
+			c.unmasked++
 		}
-		if no := c.scan.Write(plain[:n]); no != nil {
+		if no := c.scanner.Write(plain[:n]); no != nil {
 			return no
 		}
 	}
 	return nil
 }
 
-func tooLong() *signalfilter.Refusal {
-	return &signalfilter.Refusal{Kind: refusal.SignalRequest, Reason: fmt.Sprintf("a message of more than %d bytes", maxMessage), Malformed: true}
+func messageTooLong() *signalfilter.Refusal {
+	return &signalfilter.Refusal{Kind: refusal.SignalRequest, Reason: fmt.Sprintf("a message of more than %d bytes", maxMessageBytes), Malformed: true}
 }
 
 // frameLength reads the payload's length from a frame's head (RFC 6455, 5.2)

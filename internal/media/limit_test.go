@@ -19,8 +19,8 @@ import (
 	"parley/internal/media/signalfilter"
 )
 
-// frame builds a masked frame as a browser sends it.
-func frame(opcode byte, final bool, payload []byte) []byte {
+// maskedFrame builds a masked frame as a browser sends it.
+func maskedFrame(opcode byte, final bool, payload []byte) []byte {
 	head := []byte{opcode, 0x80}
 	if final {
 		head[0] |= 0x80
@@ -43,8 +43,8 @@ func frame(opcode byte, final bool, payload []byte) []byte {
 	return append(append(head, mask...), masked...)
 }
 
-// sized returns an encoded message of a size with one field.
-func sized(size int) []byte {
+// messageOfSize returns an encoded message of a size with one field.
+func messageOfSize(size int) []byte {
 	if size == 0 {
 		return nil
 	}
@@ -56,9 +56,9 @@ func sized(size int) []byte {
 	panic("no message has this size")
 }
 
-// crowded returns an encoded request of a participant who says that they
+// syncStateWithTracks returns an encoded request of a participant who says that they
 // publish n tracks, each of which is empty: two bytes, and one field.
-func crowded(t *testing.T, n int) []byte {
+func syncStateWithTracks(t *testing.T, n int) []byte {
 	t.Helper()
 	state := &livekit.SyncState{PublishTracks: make([]*livekit.TrackPublishedResponse, n)}
 	for i := range state.PublishTracks {
@@ -71,32 +71,32 @@ func crowded(t *testing.T, n int) []byte {
 	return b
 }
 
-func TestFramesPassUntilAMessageIsRefused(t *testing.T) {
+func TestFilteredConn_Messages(t *testing.T) {
 	const text, binary, more, ping = websocket.TextMessage, websocket.BinaryMessage, 0, websocket.PingMessage
-	big, many, tooMany := sized(maxMessage), crowded(t, signalfilter.MaxParts-1), crowded(t, signalfilter.MaxParts)
+	big, many, tooMany := messageOfSize(maxMessageBytes), syncStateWithTracks(t, signalfilter.MaxFields-1), syncStateWithTracks(t, signalfilter.MaxFields)
 	half := len(big) / 2
 	for name, c := range map[string]struct {
 		frames [][]byte
 		refuse string // part of the reason; empty: all pass
 	}{
-		"small ones": {[][]byte{frame(binary, true, nil), frame(ping, true, make([]byte, 125)),
-			frame(binary, true, sized(126)), frame(binary, true, sized(70_000))}, ""},
-		"as long as it may be": {[][]byte{frame(binary, true, big), frame(binary, true, big)}, ""},
-		"too long":             {[][]byte{frame(binary, true, sized(5)), frame(binary, true, sized(maxMessage+1))}, "bytes"},
-		"in pieces":            {[][]byte{frame(binary, false, big[:half]), frame(ping, true, []byte("ping")), frame(more, true, big[half:])}, ""},
-		"too long in pieces":   {[][]byte{frame(binary, false, big[:half]), frame(more, false, big[half:]), frame(more, true, []byte{0})}, "bytes"},
-		"not binary":           {[][]byte{frame(binary, true, sized(5)), frame(text, true, []byte("{}"))}, "not binary"},
-		"of an unknown kind":   {[][]byte{frame(3, true, sized(5))}, "not binary"},
-		"many fields":          {[][]byte{frame(binary, true, many), frame(binary, true, many)}, ""},
-		"too many fields":      {[][]byte{frame(binary, true, many), frame(binary, true, tooMany)}, "fields"},
-		"too many in pieces":   {[][]byte{frame(binary, false, tooMany[:9001]), frame(ping, true, []byte("ping")), frame(more, true, tooMany[9001:])}, "fields"},
-		"not encoded":          {[][]byte{frame(binary, true, bytes.Repeat([]byte{0xff}, 20))}, "not encoded"},
+		"small ones": {[][]byte{maskedFrame(binary, true, nil), maskedFrame(ping, true, make([]byte, 125)),
+			maskedFrame(binary, true, messageOfSize(126)), maskedFrame(binary, true, messageOfSize(70_000))}, ""},
+		"as long as it may be": {[][]byte{maskedFrame(binary, true, big), maskedFrame(binary, true, big)}, ""},
+		"too long":             {[][]byte{maskedFrame(binary, true, messageOfSize(5)), maskedFrame(binary, true, messageOfSize(maxMessageBytes+1))}, "bytes"},
+		"in pieces":            {[][]byte{maskedFrame(binary, false, big[:half]), maskedFrame(ping, true, []byte("ping")), maskedFrame(more, true, big[half:])}, ""},
+		"too long in pieces":   {[][]byte{maskedFrame(binary, false, big[:half]), maskedFrame(more, false, big[half:]), maskedFrame(more, true, []byte{0})}, "bytes"},
+		"not binary":           {[][]byte{maskedFrame(binary, true, messageOfSize(5)), maskedFrame(text, true, []byte("{}"))}, "not binary"},
+		"of an unknown kind":   {[][]byte{maskedFrame(3, true, messageOfSize(5))}, "not binary"},
+		"many fields":          {[][]byte{maskedFrame(binary, true, many), maskedFrame(binary, true, many)}, ""},
+		"too many fields":      {[][]byte{maskedFrame(binary, true, many), maskedFrame(binary, true, tooMany)}, "fields"},
+		"too many in pieces":   {[][]byte{maskedFrame(binary, false, tooMany[:9001]), maskedFrame(ping, true, []byte("ping")), maskedFrame(more, true, tooMany[9001:])}, "fields"},
+		"not encoded":          {[][]byte{maskedFrame(binary, true, bytes.Repeat([]byte{0xff}, 20))}, "not encoded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sent := bytes.Join(c.frames, nil)
 			var told []string
-			conn := &limitedConn{r: bufio.NewReader(bytes.NewReader(sent)), bytes: rate.NewLimiter(rate.Inf, 0),
-				refused: func(no *signalfilter.Refusal) { told = append(told, no.Reason) }}
+			conn := &filteredConn{r: bufio.NewReader(bytes.NewReader(sent)), bytes: rate.NewLimiter(rate.Inf, 0),
+				onRefusal: func(no *signalfilter.Refusal) { told = append(told, no.Reason) }}
 			var got []byte
 			var err error
 			for err == nil {
@@ -117,11 +117,11 @@ func TestFramesPassUntilAMessageIsRefused(t *testing.T) {
 }
 
 // Whoever sends more bytes than the limit of all their connections is refused.
-func TestBytesOfAllConnections(t *testing.T) {
+func TestFilteredConn_SharedByteLimit(t *testing.T) {
 	limit := rate.NewLimiter(0, 1000)
 	read := func(size int) error {
-		conn := &limitedConn{r: bufio.NewReader(bytes.NewReader(frame(websocket.BinaryMessage, true, sized(size)))), bytes: limit,
-			refused: func(*signalfilter.Refusal) {}}
+		conn := &filteredConn{r: bufio.NewReader(bytes.NewReader(maskedFrame(websocket.BinaryMessage, true, messageOfSize(size)))), bytes: limit,
+			onRefusal: func(*signalfilter.Refusal) {}}
 		_, err := io.ReadAll(conn)
 		return err
 	}

@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// lines are the signalling connections of this process, by session. Those of
+// signalConns are the signalling connections of this process, by session. Those of
 // a session on another node are relayed, and stay open for long after that
 // node was lost: nothing comes through any more, and their pages do not know.
-type lines struct {
+type signalConns struct {
 	mu   sync.Mutex
-	open map[string]map[*line]struct{}
+	open map[string]map[*signalConn]struct{}
 }
 
-type line struct {
-	conn  net.Conn
-	since time.Time
+type signalConn struct {
+	conn     net.Conn
+	openedAt time.Time
 }
 
 // add notes a line and returns what forgets it.
-func (l *lines) add(session string, conn net.Conn) (forget func()) {
+func (l *signalConns) add(session string, conn net.Conn) (forget func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open == nil {
-		l.open = map[string]map[*line]struct{}{}
+		l.open = map[string]map[*signalConn]struct{}{}
 	}
 	if l.open[session] == nil {
-		l.open[session] = map[*line]struct{}{}
+		l.open[session] = map[*signalConn]struct{}{}
 	}
-	n := &line{conn: conn, since: time.Now()}
+	n := &signalConn{conn: conn, openedAt: time.Now()}
 	l.open[session][n] = struct{}{}
 	return func() {
 		l.mu.Lock()
@@ -41,13 +41,13 @@ func (l *lines) add(session string, conn net.Conn) (forget func()) {
 	}
 }
 
-// HangUp drops the lines to a session that were opened before a moment. Their
+// DropRelayedConnections drops the lines to a session that were opened before a moment. Their
 // pages connect anew, to where the session lives now.
-func (e *Engine) HangUp(session string, before time.Time) {
-	e.lines.mu.Lock()
-	defer e.lines.mu.Unlock()
-	for n := range e.lines.open[session] {
-		if n.since.Before(before) {
+func (e *Engine) DropRelayedConnections(session string, before time.Time) {
+	e.signalConns.mu.Lock()
+	defer e.signalConns.mu.Unlock()
+	for n := range e.signalConns.open[session] {
+		if n.openedAt.Before(before) {
 			_ = n.conn.Close()
 		}
 	}

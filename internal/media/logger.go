@@ -19,25 +19,25 @@ import (
 	"parley/internal/refusal"
 )
 
-// logSink is where LiveKit's lines go now. LiveKit has one logger for the
+// currentLogTarget is where LiveKit's lines go now. LiveKit has one logger for the
 // whole process and copies it into everything it makes, so the logger given
 // to it stays and only the sink behind it changes with the Engine.
 var (
-	logSink atomic.Pointer[sink]
-	logOnce sync.Once
+	currentLogTarget atomic.Pointer[logTarget]
+	logOnce          sync.Once
 )
 
-type sink struct {
+type logTarget struct {
 	handler slog.Handler
 	secret  string
-	limit   lineLimit
+	limiter logLimiter
 }
 
 // routeLogs sends LiveKit's log lines to log. LiveKit's own set-up functions
 // are avoided on purpose: they would take over slog.Default and with it Go's
 // standard log.
 func routeLogs(log *slog.Logger, secret string) {
-	logSink.Store(&sink{handler: log.Handler(), secret: secret})
+	currentLogTarget.Store(&logTarget{handler: log.Handler(), secret: secret})
 	logOnce.Do(func() { logger.SetLogger(&livekitLogger{}, "livekit") })
 }
 
@@ -110,8 +110,8 @@ type componentLeveler struct{}
 
 func (componentLeveler) ComponentLevel(component string) zapcore.LevelEnabler {
 	return zap.LevelEnablerFunc(func(at zapcore.Level) bool {
-		s := logSink.Load()
-		return s != nil && s.wants(component, slogLevel(at))
+		s := currentLogTarget.Load()
+		return s != nil && s.enabled(component, slogLevel(at))
 	})
 }
 
@@ -127,10 +127,10 @@ func slogLevel(at zapcore.Level) slog.Level {
 	return slog.LevelDebug
 }
 
-// wants decides by level and component. Of the WebRTC stack only errors are
+// enabled decides by level and component. Of the WebRTC stack only errors are
 // of use: at every other level it tells of each lost packet and each address
 // that did not answer.
-func (s *sink) wants(component string, level slog.Level) bool {
+func (s *logTarget) enabled(component string, level slog.Level) bool {
 	if level < slog.LevelError && strings.HasPrefix(component, "pion") {
 		return false
 	}
@@ -140,10 +140,10 @@ func (s *sink) wants(component string, level slog.Level) bool {
 	return s.handler.Enabled(context.Background(), level)
 }
 
-// routine are lines LiveKit writes as warnings and errors when nothing is
+// routineMessages are lines LiveKit writes as warnings and errors when nothing is
 // wrong with the server: a browser that was closed while something was on its
 // way to it, somebody who asked for what they may not do.
-var routine = map[string]bool{
+var routineMessages = map[string]bool{
 	"could not match local candidate":       true,
 	"could not update metadata":             true,
 	"error handling request":                true,
@@ -155,19 +155,19 @@ var routine = map[string]bool{
 }
 
 func isRoutine(msg string, err error) bool {
-	return routine[msg] || errors.Is(err, context.Canceled) || errors.Is(err, rtc.ErrMaxParticipantsExceeded)
+	return routineMessages[msg] || errors.Is(err, context.Canceled) || errors.Is(err, rtc.ErrMaxParticipantsExceeded)
 }
 
 func (l *livekitLogger) write(level slog.Level, msg string, err error, kv []any) {
 	if isRoutine(msg, err) {
 		level = slog.LevelDebug
 	}
-	s := logSink.Load()
-	if s == nil || !s.wants(l.component, level) {
+	s := currentLogTarget.Load()
+	if s == nil || !s.enabled(l.component, level) {
 		return
 	}
 	now := time.Now()
-	suppressed, ok := s.limit.take(msg, now)
+	suppressed, ok := s.limiter.allow(msg, now)
 	if !ok {
 		refusal.Count(refusal.EngineLog)
 		return
@@ -213,24 +213,24 @@ func logValue(v any, secret string) slog.Value {
 	case bool, int, int32, int64, uint32, uint64, float32, float64, time.Duration, time.Time:
 		return slog.AnyValue(v)
 	case string:
-		return text(v, secret)
+		return textValue(v, secret)
 	case zapcore.ObjectMarshaler:
 		enc := zapcore.NewMapObjectEncoder()
 		if err := enc.AddObject("v", v); err == nil {
-			return text(asJSON(enc.Fields["v"]), secret)
+			return textValue(asJSON(enc.Fields["v"]), secret)
 		}
 	case zapcore.ArrayMarshaler:
 		enc := zapcore.NewMapObjectEncoder()
 		if err := enc.AddArray("v", v); err == nil {
-			return text(asJSON(enc.Fields["v"]), secret)
+			return textValue(asJSON(enc.Fields["v"]), secret)
 		}
 	}
-	return text(fmt.Sprint(v), secret)
+	return textValue(fmt.Sprint(v), secret)
 }
 
-// text redacts before it truncates: a secret that is cut in two would not be
+// textValue redacts before it truncates: a secret that is cut in two would not be
 // recognized.
-func text(v, secret string) slog.Value { return slog.StringValue(truncate(redact(v, secret))) }
+func textValue(v, secret string) slog.Value { return slog.StringValue(truncate(redact(v, secret))) }
 
 func asJSON(v any) string {
 	text, err := json.Marshal(v)

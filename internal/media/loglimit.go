@@ -10,49 +10,49 @@ const (
 	// maxLogValue bounds one value of a line of the engine, in bytes: LiveKit
 	// logs whole session descriptions and packets of participants.
 	maxLogValue = 1 << 10
-	// maxLines is how many lines with the same text are logged in each window.
-	maxLines   = 20
-	lineWindow = 10 * time.Second
-	// maxTexts bounds the texts that are told apart; the rest count as one.
-	maxTexts = 500
+	// maxLogLines is how many lines with the same text are logged in each window.
+	maxLogLines = 20
+	logWindow   = 10 * time.Second
+	// maxLogMessages bounds the texts that are told apart; the rest count as one.
+	maxLogMessages = 500
 )
 
-// lineLimit bounds how often the engine logs the same text, because most of
+// logLimiter bounds how often the engine logs the same text, because most of
 // these lines are about what a participant sent.
-type lineLimit struct {
-	mu    sync.Mutex
-	texts map[string]*lineCount
+type logLimiter struct {
+	mu       sync.Mutex
+	messages map[string]*logCount
 }
 
-type lineCount struct {
+type logCount struct {
 	since              time.Time
 	logged, suppressed int
 }
 
-// take reports whether a line may be logged, and how many with the same text
+// allow reports whether a line may be logged, and how many with the same text
 // were left out in the window before.
-func (l *lineLimit) take(text string, now time.Time) (suppressed int, ok bool) {
+func (l *logLimiter) allow(text string, now time.Time) (suppressed int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.texts == nil {
-		l.texts = map[string]*lineCount{}
+	if l.messages == nil {
+		l.messages = map[string]*logCount{}
 	}
-	c := l.texts[text]
+	c := l.messages[text]
 	if c == nil {
-		if len(l.texts) >= maxTexts {
+		if len(l.messages) >= maxLogMessages {
 			text = ""
-			c = l.texts[text]
+			c = l.messages[text]
 		}
 		if c == nil {
-			c = &lineCount{since: now}
-			l.texts[text] = c
+			c = &logCount{since: now}
+			l.messages[text] = c
 		}
 	}
-	if now.Sub(c.since) >= lineWindow {
+	if now.Sub(c.since) >= logWindow {
 		suppressed = c.suppressed
-		*c = lineCount{since: now}
+		*c = logCount{since: now}
 	}
-	if c.logged == maxLines {
+	if c.logged == maxLogLines {
 		c.suppressed++
 		return 0, false
 	}

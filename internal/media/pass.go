@@ -13,9 +13,9 @@ import (
 // the others read it; nobody can write it.
 const RoleAttribute = "role"
 
-// Pass returns a token that opens one session for one identity and grants
+// AccessToken returns a token that opens one session for one identity and grants
 // nothing by itself.
-func (e *Engine) Pass(p room.MediaPass) (string, error) {
+func (e *Engine) AccessToken(p room.AccessTokenSpec) (string, error) {
 	if p.Session == "" || p.Identity == "" {
 		return "", fmt.Errorf("media: a pass needs a session and an identity")
 	}
@@ -34,10 +34,10 @@ func (e *Engine) Pass(p room.MediaPass) (string, error) {
 	return token, nil
 }
 
-// claimsOf returns the claims with which LiveKit admits a participant: those of
+// participantGrants returns the claims with which LiveKit admits a participant: those of
 // the authorization and nothing of the token.
-func claimsOf(session, identity string, a room.Authorization) (*auth.ClaimGrants, error) {
-	may, err := permission(a.Type, a.Grants, a.Hidden)
+func participantGrants(session, identity string, a room.Authorization) (*auth.ClaimGrants, error) {
+	may, err := participantPermission(a.Type, a.Grants, a.Hidden)
 	if err != nil {
 		return nil, err
 	}
@@ -47,12 +47,12 @@ func claimsOf(session, identity string, a room.Authorization) (*auth.ClaimGrants
 		Attributes: map[string]string{RoleAttribute: string(a.Role)}}, nil
 }
 
-// permission is what one participant may do: when it connects, and afterwards
+// participantPermission is what one participant may do: when it connects, and afterwards
 // whenever that changes. Everybody may look and listen. Who is hidden
 // sends nothing at all: their words would arrive without a sender, as the
 // server's do.
-func permission(t room.Type, g room.Grants, hidden bool) (*livekit.ParticipantPermission, error) {
-	sources, err := sourcesOf(t, g)
+func participantPermission(t room.Type, g room.Grants, hidden bool) (*livekit.ParticipantPermission, error) {
+	sources, err := allowedSources(t, g)
 	if err != nil {
 		return nil, err
 	}
@@ -68,9 +68,9 @@ func permission(t room.Type, g room.Grants, hidden bool) (*livekit.ParticipantPe
 	}, nil
 }
 
-// sourcesOf lists what may be published, by label. What a track really is
+// allowedSources lists what may be published, by label. What a track really is
 // has to be checked elsewhere: see kinds.go.
-func sourcesOf(t room.Type, g room.Grants) ([]livekit.TrackSource, error) {
+func allowedSources(t room.Type, g room.Grants) ([]livekit.TrackSource, error) {
 	switch t {
 	case room.Audio:
 		g.Camera, g.ScreenShare = false, false

@@ -18,9 +18,9 @@ import (
 
 // A pass says who connects to which session. What its holder may do there is
 // decided when they connect.
-func TestPassGrantsNothing(t *testing.T) {
-	h := newHouse(t)
-	token, err := h.engine.Pass(room.MediaPass{Session: "r.1", Identity: "p-1", TTL: 10 * time.Minute})
+func TestAccessToken_NoGrants(t *testing.T) {
+	h := newFixture(t)
+	token, err := h.engine.AccessToken(room.AccessTokenSpec{Session: "r.1", Identity: "p-1", TTL: 10 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,10 +45,10 @@ func TestPassGrantsNothing(t *testing.T) {
 	}
 }
 
-func TestPermissionsOfAParticipant(t *testing.T) {
-	h := newHouse(t)
-	h.open(t, "sound.1", room.Audio)
-	h.open(t, "picture.1", room.Video)
+func TestPermission_ByAuthorization(t *testing.T) {
+	h := newFixture(t)
+	h.openSession(t, "sound.1", room.Audio)
+	h.openSession(t, "picture.1", room.Video)
 	const (
 		camera, microphone = livekit.TrackSource_CAMERA, livekit.TrackSource_MICROPHONE
 		screen, itsSound   = livekit.TrackSource_SCREEN_SHARE, livekit.TrackSource_SCREEN_SHARE_AUDIO
@@ -58,13 +58,13 @@ func TestPermissionsOfAParticipant(t *testing.T) {
 		sources []livekit.TrackSource
 		data    bool
 	}{
-		"sound":           {room.Authorization{Type: room.Audio, Grants: everything}, []livekit.TrackSource{microphone}, true},
-		"everything":      {room.Authorization{Type: room.Video, Grants: everything}, []livekit.TrackSource{camera, microphone, screen, itsSound}, true},
+		"sound":           {room.Authorization{Type: room.Audio, Grants: allGrants}, []livekit.TrackSource{microphone}, true},
+		"everything":      {room.Authorization{Type: room.Video, Grants: allGrants}, []livekit.TrackSource{camera, microphone, screen, itsSound}, true},
 		"a locked camera": {room.Authorization{Type: room.Video, Grants: room.Grants{Microphone: true, Chat: true}}, []livekit.TrackSource{microphone}, true},
 		"a shared screen": {room.Authorization{Type: room.Video, Grants: room.Grants{ScreenShare: true}}, []livekit.TrackSource{screen, itsSound}, false},
 		"words":           {room.Authorization{Type: room.Audio, Grants: room.Grants{Camera: true, ScreenShare: true, Chat: true}}, nil, true},
 		"nothing":         {room.Authorization{Type: room.Video}, nil, false},
-		"hidden":          {room.Authorization{Type: room.Video, Grants: everything, Hidden: true}, nil, false},
+		"hidden":          {room.Authorization{Type: room.Video, Grants: allGrants, Hidden: true}, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			session := "picture.1"
@@ -72,8 +72,8 @@ func TestPermissionsOfAParticipant(t *testing.T) {
 				session = "sound.1"
 			}
 			c.allowed.Role = room.CoHost
-			p := connect(t, h.url, h.passFor(t, session, "ada", c.allowed))
-			got := p.Joined().Participant
+			p := connect(t, h.url, h.accessTokenFor(t, session, "ada", c.allowed))
+			got := p.JoinResponse().Participant
 			// The whole of it: what is not listed here is not granted.
 			want := &livekit.ParticipantPermission{CanSubscribe: true, CanPublish: len(c.sources) > 0,
 				CanPublishData: c.data, CanPublishSources: c.sources, Hidden: c.allowed.Hidden}
@@ -87,17 +87,17 @@ func TestPermissionsOfAParticipant(t *testing.T) {
 	}
 }
 
-func TestPassNeedsToBeComplete(t *testing.T) {
-	h := newHouse(t)
-	good := room.MediaPass{Session: "r.1", Identity: "p-1", TTL: time.Minute}
-	for name, change := range map[string]func(*room.MediaPass){
-		"session":  func(p *room.MediaPass) { p.Session = "" },
-		"identity": func(p *room.MediaPass) { p.Identity = "" },
-		"time":     func(p *room.MediaPass) { p.TTL = 0 },
+func TestAccessToken_MissingField(t *testing.T) {
+	h := newFixture(t)
+	good := room.AccessTokenSpec{Session: "r.1", Identity: "p-1", TTL: time.Minute}
+	for name, change := range map[string]func(*room.AccessTokenSpec){
+		"session":  func(p *room.AccessTokenSpec) { p.Session = "" },
+		"identity": func(p *room.AccessTokenSpec) { p.Identity = "" },
+		"time":     func(p *room.AccessTokenSpec) { p.TTL = 0 },
 	} {
 		p := good
 		change(&p)
-		if token, err := h.engine.Pass(p); err == nil {
+		if token, err := h.engine.AccessToken(p); err == nil {
 			t.Errorf("a pass without %s: %s", name, token)
 		}
 	}

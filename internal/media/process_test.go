@@ -23,10 +23,10 @@ import (
 
 // One engine to a process: what needs two, or has to be killed, starts this
 // test program again as a process of its own.
-const processVariable = "PARLEY_MEDIA_TEST_PROCESS"
+const processEnv = "PARLEY_MEDIA_TEST_PROCESS"
 
 func TestMain(m *testing.M) {
-	if text := os.Getenv(processVariable); text != "" {
+	if text := os.Getenv(processEnv); text != "" {
 		if err := runProcess(text); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -38,8 +38,8 @@ func TestMain(m *testing.M) {
 
 // processConfig is what a started process is told.
 type processConfig struct {
-	Media media.Config
-	Open  []room.MediaSession
+	Media    media.Config
+	Sessions []room.MediaSession
 }
 
 // runProcess serves until its standard input is closed, or it is killed.
@@ -48,8 +48,8 @@ func runProcess(text string) error {
 	if err := json.Unmarshal([]byte(text), &cfg); err != nil {
 		return err
 	}
-	observer, door := &observer{}, &door{types: map[string]room.Type{"sound": room.Audio}}
-	for _, s := range cfg.Open {
+	observer, door := &observer{}, &fakeAuthorizer{types: map[string]room.Type{"sound": room.Audio}}
+	for _, s := range cfg.Sessions {
 		prefix, _, _ := strings.Cut(s.Name, ".")
 		door.types[prefix] = s.Type
 	}
@@ -57,12 +57,12 @@ func runProcess(text string) error {
 	if err != nil {
 		return err
 	}
-	observer.admit = engine.Admit
+	observer.onJoined = engine.Admit
 	defer engine.Stop(context.Background())
 	if err := engine.Start(context.Background()); err != nil {
 		return err
 	}
-	for _, s := range cfg.Open {
+	for _, s := range cfg.Sessions {
 		if err := engine.Open(context.Background(), s); err != nil {
 			return err
 		}
@@ -88,18 +88,18 @@ func runProcess(text string) error {
 // startProcess returns where the process serves, and what kills it.
 func startProcess(t *testing.T, cfg processConfig) (url string, kill func()) {
 	t.Helper()
-	return launch(t, cfg, os.Stderr)
+	return startLoggedProcess(t, cfg, os.Stderr)
 }
 
-// launch is startProcess for tests that want to know what the process logs.
-func launch(t *testing.T, cfg processConfig, log io.Writer) (url string, kill func()) {
+// startLoggedProcess is startProcess for tests that want to know what the process logs.
+func startLoggedProcess(t *testing.T, cfg processConfig, log io.Writer) (url string, kill func()) {
 	t.Helper()
 	text, err := json.Marshal(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), processVariable+"="+string(text))
+	cmd.Env = append(os.Environ(), processEnv+"="+string(text))
 	cmd.Stderr = log
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -131,54 +131,54 @@ func launch(t *testing.T, cfg processConfig, log io.Writer) (url string, kill fu
 	return strings.TrimSpace(line), kill
 }
 
-func processMedia(t *testing.T) media.Config {
+func processMediaConfig(t *testing.T) media.Config {
 	t.Helper()
 	return media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1", UDPPort: freeUDPPort(t)}
 }
 
-func TestKilledAndStartedAgain(t *testing.T) {
+func TestProcess_Restarted(t *testing.T) {
 	cfg := processConfig{
-		Media: processMedia(t),
-		Open:  []room.MediaSession{{Name: "r.1", Type: room.Audio, MaxParticipants: 5}},
+		Media:    processMediaConfig(t),
+		Sessions: []room.MediaSession{{Name: "r.1", Type: room.Audio, MaxParticipants: 5}},
 	}
 	at, kill := startProcess(t, cfg)
-	here := newHouse(t) // signs with the same secret
-	ada := connect(t, at, here.pass(t, "r.1", "ada", room.Audio))
+	here := newFixture(t) // signs with the same secret
+	ada := connect(t, at, here.accessToken(t, "r.1", "ada", room.Audio))
 	freshToken(t, ada)
 	kill()
 
 	at, _ = startProcess(t, cfg)
 	again := connect(t, at, ada.Token())
-	ben := connect(t, at, here.pass(t, "r.1", "ben", room.Audio))
+	ben := connect(t, at, here.accessToken(t, "r.1", "ben", room.Audio))
 	publish(t, again, "mic", mediatest.Microphone)
-	eventually(t, "sound arrives", func() bool { return ben.Received(mediatest.Sound) > 0 })
+	eventually(t, "sound arrives", func() bool { return ben.Received(mediatest.Audio) > 0 })
 }
 
 // Two processes and a Redis: a session lives on one of them and is served,
 // listed, cleared and closed through either.
-func TestCluster(t *testing.T) {
+func TestCluster_RemoteSession(t *testing.T) {
 	redis := startRedis(t)
-	other := processConfig{Media: processMedia(t)}
+	other := processConfig{Media: processMediaConfig(t)}
 	other.Media.RedisURL = redis
 	there, _ := startProcess(t, other)
-	here := newHouse(t, func(c *media.Config) { c.RedisURL = redis })
+	here := newFixture(t, func(c *media.Config) { c.RedisURL = redis })
 
-	session := elsewhere(t, here, "sound", room.Audio)
-	ada := connect(t, here.url, here.pass(t, session, "ada", room.Audio))
-	ben := connect(t, there, here.pass(t, session, "ben", room.Audio))
+	session := openRemoteSession(t, here, "sound", room.Audio)
+	ada := connect(t, here.url, here.accessToken(t, session, "ada", room.Audio))
+	ben := connect(t, there, here.accessToken(t, session, "ben", room.Audio))
 	publish(t, ben, "mic", mediatest.Microphone)
-	eventually(t, "sound arrives", func() bool { return ada.Received(mediatest.Sound) > 0 })
-	publishAs(t, ada, "cam", mediatest.Microphone, mediatest.Sound, mediatest.Picture)
+	eventually(t, "sound arrives", func() bool { return ada.Received(mediatest.Audio) > 0 })
+	publishMislabeled(t, ada, "cam", mediatest.Microphone, mediatest.Audio, mediatest.Video)
 	eventually(t, "no place for a picture", ada.Rejected)
 
-	spy := connect(t, here.url, here.passFor(t, session, "spy", room.Authorization{Type: room.Audio, Hidden: true}))
-	if err := here.engine.Allow(t.Context(), session, "spy", room.Host, everything); err != nil {
+	spy := connect(t, here.url, here.accessTokenFor(t, session, "spy", room.Authorization{Type: room.Audio, Hidden: true}))
+	if err := here.engine.UpdatePermissions(t.Context(), session, "spy", room.Host, allGrants); err != nil {
 		t.Fatal(err)
 	}
 	if err := spy.Publish(t.Context(), "mic", mediatest.Microphone); !errors.Is(err, mediatest.ErrNotAllowed) {
 		t.Errorf("a hidden microphone: %v", err)
 	}
-	if list := here.present(t, session); len(list) != 3 {
+	if list := here.participants(t, session); len(list) != 3 {
 		t.Errorf("participants are %v", list)
 	}
 	if err := here.engine.Remove(t.Context(), session, "ben"); err != nil {
@@ -195,27 +195,27 @@ func TestCluster(t *testing.T) {
 	if ada.EverSaw("spy") {
 		t.Error("ada was told of the hidden one")
 	}
-	eventually(t, "nobody is there", func() bool { return len(here.present(t, session)) == 0 })
+	eventually(t, "nobody is there", func() bool { return len(here.participants(t, session)) == 0 })
 	if err := here.engine.Close(t.Context(), session); err != nil {
 		t.Error(err)
 	}
-	session = elsewhere(t, here, "picture", room.Video)
-	control(t, here, session,
-		connect(t, here.url, here.pass(t, session, "ada", room.Video)),
-		connect(t, there, here.pass(t, session, "ben", room.Video)))
-	if got := here.all(); len(got) != 0 {
+	session = openRemoteSession(t, here, "picture", room.Video)
+	assertControl(t, here, session,
+		connect(t, here.url, here.accessToken(t, session, "ada", room.Video)),
+		connect(t, there, here.accessToken(t, session, "ben", room.Video)))
+	if got := here.recorded(); len(got) != 0 {
 		t.Errorf("the process that does not host the session told %v", got)
 	}
 }
 
-// elsewhere opens a session that the other process hosts. They are spread by
+// openRemoteSession opens a session that the other process hosts. They are spread by
 // chance: it opens until there is one.
-func elsewhere(t *testing.T, here *house, prefix string, kind room.Type) string {
+func openRemoteSession(t *testing.T, here *fixture, prefix string, kind room.Type) string {
 	t.Helper()
 	for n := range 50 {
 		name := fmt.Sprintf("%s.%d", prefix, n)
-		here.open(t, name, kind)
-		if !here.engine.Hosts(name) {
+		here.openSession(t, name, kind)
+		if !here.engine.IsLocal(name) {
 			return name
 		}
 	}
@@ -224,19 +224,19 @@ func elsewhere(t *testing.T, here *house, prefix string, kind room.Type) string 
 }
 
 // What participants of tests hold, they give back.
-func TestParticipantsLeaveNothingBehind(t *testing.T) {
+func TestParticipants_NoGoroutineLeak(t *testing.T) {
 	there, _ := startProcess(t, processConfig{
-		Media: processMedia(t),
-		Open:  []room.MediaSession{{Name: "r.1", Type: room.Video, MaxParticipants: 9}},
+		Media:    processMediaConfig(t),
+		Sessions: []room.MediaSession{{Name: "r.1", Type: room.Video, MaxParticipants: 9}},
 	})
-	here := newHouse(t) // signs with the same secret
+	here := newFixture(t) // signs with the same secret
 	http.DefaultClient.CloseIdleConnections()
 	before := runtime.NumGoroutine()
-	for _, end := range []func(*mediatest.Participant){(*mediatest.Participant).Leave, (*mediatest.Participant).Vanish} {
-		ada := connect(t, there, here.pass(t, "r.1", "ada", room.Video))
-		ben := connect(t, there, here.pass(t, "r.1", "ben", room.Video))
+	for _, end := range []func(*mediatest.Participant){(*mediatest.Participant).Leave, (*mediatest.Participant).Abort} {
+		ada := connect(t, there, here.accessToken(t, "r.1", "ada", room.Video))
+		ben := connect(t, there, here.accessToken(t, "r.1", "ben", room.Video))
 		publish(t, ada, "cam", mediatest.Camera)
-		await(t, ben, "ada", mediatest.Camera)
+		awaitPackets(t, ben, "ada", mediatest.Camera)
 		end(ada)
 		end(ben)
 	}

@@ -13,22 +13,22 @@ import (
 	"parley/internal/room"
 )
 
-func dial(t *testing.T, base, token string, options mediatest.RawOptions) *mediatest.Raw {
+func dialRaw(t *testing.T, base, token string, options mediatest.RawOptions) *mediatest.Raw {
 	t.Helper()
 	r, err := mediatest.Dial(t.Context(), base, token, options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(r.Vanish)
+	t.Cleanup(r.Abort)
 	return r
 }
 
-func rawTrack(t *testing.T, r *mediatest.Raw, req *livekit.AddTrackRequest, mimeType string) *mediatest.RawTrack {
+func publishRawTrack(t *testing.T, r *mediatest.Raw, req *livekit.AddTrackRequest, mimeType string) *mediatest.RawTrack {
 	t.Helper()
 	if err := r.AddTrack(t.Context(), req); err != nil {
 		t.Fatal(err)
 	}
-	track, err := r.Track(t.Context(), req.Cid, mimeType)
+	track, err := r.OfferTrack(t.Context(), req.Cid, mimeType)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,22 +36,22 @@ func rawTrack(t *testing.T, r *mediatest.Raw, req *livekit.AddTrackRequest, mime
 }
 
 func TestRaw(t *testing.T) {
-	h := newHouse(t)
-	h.open(t, "video", room.Video)
-	h.open(t, "audio", room.Audio)
+	h := newFixture(t)
+	h.openSession(t, "video", room.Video)
+	h.openSession(t, "audio", room.Audio)
 
 	t.Run("publishes with header extensions on both paths", func(t *testing.T) {
-		ada := h.enter(t, "video", "ada", room.Video)
+		ada := h.join(t, "video", "ada", room.Video)
 		for _, path := range []string{"/rtc", "/rtc/v1"} {
-			eve := dial(t, h.url, h.pass(t, "video", "eve", room.Video),
+			eve := dialRaw(t, h.url, h.accessToken(t, "video", "eve", room.Video),
 				mediatest.RawOptions{Path: path, Extensions: mediatest.AllExtensions()})
-			track := rawTrack(t, eve, &livekit.AddTrackRequest{
+			track := publishRawTrack(t, eve, &livekit.AddTrackRequest{
 				Cid: "cam", Type: livekit.TrackType_VIDEO, Source: livekit.TrackSource_CAMERA}, mediatest.VP8)
-			id := eve.Extension(mediatest.AbsCaptureTime)
-			if id == 0 || !strings.Contains(eve.Answered(), "m=video") {
-				t.Fatalf("extension %d, answer %q", id, eve.Answered())
+			id := eve.ExtensionID(mediatest.AbsCaptureTime)
+			if id == 0 || !strings.Contains(eve.LastAnswer(), "m=video") {
+				t.Fatalf("extension %d, answer %q", id, eve.LastAnswer())
 			}
-			before, n := ada.Received(mediatest.Picture), uint16(0)
+			before, n := ada.Received(mediatest.Video), uint16(0)
 			eventually(t, "pictures arrive", func() bool {
 				n++
 				header := &rtp.Header{Version: 2, Marker: true, SequenceNumber: n, Timestamp: uint32(n) * 480,
@@ -63,7 +63,7 @@ func TestRaw(t *testing.T) {
 				if err := track.Send(header, payload); err != nil {
 					t.Fatal(err)
 				}
-				return ada.Received(mediatest.Picture) > before
+				return ada.Received(mediatest.Video) > before
 			})
 			if err := eve.WriteRTCP([]byte{0x80, 201, 0, 1, 0, 0, 0, 1}); err != nil {
 				t.Error(err)
@@ -73,8 +73,8 @@ func TestRaw(t *testing.T) {
 	})
 
 	t.Run("stays half-connected until it answers", func(t *testing.T) {
-		eve := dial(t, h.url, h.pass(t, "audio", "eve", room.Audio), mediatest.RawOptions{HalfConnected: true})
-		channel, err := eve.Channel(t.Context(), "_lossy", nil)
+		eve := dialRaw(t, h.url, h.accessToken(t, "audio", "eve", room.Audio), mediatest.RawOptions{HalfConnected: true})
+		channel, err := eve.OpenDataChannel(t.Context(), "_lossy", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestRaw(t *testing.T) {
 			t.Error(err)
 		}
 		active := func() bool {
-			return slices.ContainsFunc(h.present(t, "audio"), func(p room.Present) bool { return p.Active })
+			return slices.ContainsFunc(h.participants(t, "audio"), func(p room.Participant) bool { return p.Active })
 		}
 		if active() {
 			t.Error("it is active")
@@ -90,19 +90,19 @@ func TestRaw(t *testing.T) {
 		if err := eve.AnswerOffer(); err != nil {
 			t.Fatal(err)
 		}
-		if err := eve.Connected(t.Context()); err != nil {
+		if err := eve.AwaitConnected(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, "it is active", active)
 	})
 
 	t.Run("learns of refusals", func(t *testing.T) {
-		var refused *mediatest.Refused
+		var refused *mediatest.RefusedError
 		if _, err := mediatest.Dial(t.Context(), h.url, "no token", mediatest.RawOptions{}); !errors.As(err, &refused) {
 			t.Errorf("without a token: got %v, want *Refused", err)
 		}
-		eve := dial(t, h.url, h.pass(t, "audio", "eve", room.Audio), mediatest.RawOptions{})
-		if _, err := eve.Track(t.Context(), "cam", mediatest.VP8); !errors.Is(err, mediatest.ErrRejected) {
+		eve := dialRaw(t, h.url, h.accessToken(t, "audio", "eve", room.Audio), mediatest.RawOptions{})
+		if _, err := eve.OfferTrack(t.Context(), "cam", mediatest.VP8); !errors.Is(err, mediatest.ErrRejected) {
 			t.Errorf("a picture in an audio room: got %v, want ErrRejected", err)
 		}
 	})

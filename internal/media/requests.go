@@ -22,31 +22,31 @@ const (
 	candidateBurst, candidatesPerSecond       = 300, 2 // ICE candidates
 	descriptionBurst, descriptionsPerSecond   = 60, 10
 	announcementBurst, announcementsPerSecond = 16, 1
-	// maxRefused is how many requests of a connection are refused before the
+	// maxRefusedRequests is how many requests of a connection are refused before the
 	// participant is disconnected.
-	maxRefused = 20
+	maxRefusedRequests = 20
 )
 
-// requests is what a participant says in the signaling, as far as the filter
+// requestFilter is what a participant says in the signaling, as far as the filter
 // and the limits let it pass.
-type requests struct {
+type requestFilter struct {
 	routing.MessageSource
-	answers    routing.MessageSink
-	exists     func(sid string) bool // whether anybody sends a track
-	refusals   *refusal.Recorder
-	attributes []any // of the log lines: who it is
+	responses   routing.MessageSink
+	trackExists func(sid string) bool // whether anybody sends a track
+	refusals    *refusal.Recorder
+	logAttrs    []any // of the log lines: who it is
 
-	kept   chan proto.Message
-	closed chan struct{}
-	once   sync.Once
+	accepted  chan proto.Message
+	closed    chan struct{}
+	closeOnce sync.Once
 
 	all, tracks, candidates, descriptions, announcements *rate.Limiter
-	refused                                              int
+	refusedCount                                         int
 }
 
-func filterRequests(source routing.MessageSource, answers routing.MessageSink, exists func(sid string) bool, refusals *refusal.Recorder, attributes ...any) *requests {
-	return &requests{MessageSource: source, answers: answers, exists: exists, refusals: refusals, attributes: attributes,
-		kept: make(chan proto.Message), closed: make(chan struct{}),
+func newRequestFilter(source routing.MessageSource, answers routing.MessageSink, exists func(sid string) bool, refusals *refusal.Recorder, attributes ...any) *requestFilter {
+	return &requestFilter{MessageSource: source, responses: answers, trackExists: exists, refusals: refusals, logAttrs: attributes,
+		accepted: make(chan proto.Message), closed: make(chan struct{}),
 		all:           rate.NewLimiter(requestsPerSecond, requestBurst),
 		tracks:        rate.NewLimiter(tracksPerSecond, trackBurst),
 		candidates:    rate.NewLimiter(candidatesPerSecond, candidateBurst),
@@ -58,19 +58,19 @@ func filterRequests(source routing.MessageSource, answers routing.MessageSink, e
 // run passes requests on until the source ends or Close is called. It calls
 // disconnect, once, when too many were refused, and from then on only empties
 // the source.
-func (r *requests) run(disconnect func()) {
-	defer close(r.kept)
+func (r *requestFilter) run(disconnect func()) {
+	defer close(r.accepted)
 	for {
 		select {
 		case msg, ok := <-r.MessageSource.ReadChan():
 			if !ok {
 				return
 			}
-			if r.refused >= maxRefused || !r.accept(msg, disconnect) {
+			if r.refusedCount >= maxRefusedRequests || !r.accept(msg, disconnect) {
 				continue
 			}
 			select {
-			case r.kept <- msg:
+			case r.accepted <- msg:
 			case <-r.closed:
 				return
 			}
@@ -81,79 +81,79 @@ func (r *requests) run(disconnect func()) {
 }
 
 // accept reports whether LiveKit may have a message.
-func (r *requests) accept(msg proto.Message, disconnect func()) bool {
+func (r *requestFilter) accept(msg proto.Message, disconnect func()) bool {
 	req, ok := msg.(*livekit.SignalRequest)
 	if !ok {
 		return false
 	}
-	no := r.limit(req)
+	no := r.checkRate(req)
 	if no == nil {
-		no = signalfilter.Request(req)
+		no = signalfilter.SanitizeRequest(req)
 	}
 	if no == nil {
-		return signalfilter.KeepTracks(req, r.exists)
+		return signalfilter.RemoveUnknownTracks(req, r.trackExists)
 	}
-	r.refusals.Record(no.Kind, no.Reason, r.attributes...)
+	r.refusals.Record(no.Kind, no.Reason, r.logAttrs...)
 	if add := req.GetAddTrack(); add != nil {
 		// The client waits for an answer.
-		_ = r.answers.WriteMessage(&livekit.SignalResponse{Message: &livekit.SignalResponse_RequestResponse{
+		_ = r.responses.WriteMessage(&livekit.SignalResponse{Message: &livekit.SignalResponse_RequestResponse{
 			RequestResponse: &livekit.RequestResponse{Reason: livekit.RequestResponse_NOT_ALLOWED, Message: no.Reason,
 				Request: &livekit.RequestResponse_AddTrack{AddTrack: add}}}})
 	}
 	if !no.Malformed {
 		return false
 	}
-	r.refused++
+	r.refusedCount++
 	// Without a description both ends wait for each other for ever.
 	if req.GetOffer() != nil || req.GetAnswer() != nil {
-		r.refused += maxRefused / 4
+		r.refusedCount += maxRefusedRequests / 4
 	}
-	if r.refused >= maxRefused {
+	if r.refusedCount >= maxRefusedRequests {
 		disconnect()
 	}
 	return false
 }
 
-// limit holds a request to the limits of its connection.
-func (r *requests) limit(req *livekit.SignalRequest) *signalfilter.Refusal {
+// checkRate holds a request to the limits of its connection.
+func (r *requestFilter) checkRate(req *livekit.SignalRequest) *signalfilter.Refusal {
 	now := time.Now()
 	if !r.all.AllowN(now, 1) {
-		return tooMany("requests")
+		return rateRefusal("requests")
 	}
 	switch m := req.Message.(type) {
 	case *livekit.SignalRequest_Subscription:
-		if !r.tracks.AllowN(now, signalfilter.Tracks(m.Subscription)) {
-			return tooMany("tracks")
+		if !r.tracks.AllowN(now, signalfilter.TrackCount(m.Subscription)) {
+			return rateRefusal("tracks")
 		}
 	case *livekit.SignalRequest_TrackSetting:
 		if !r.tracks.AllowN(now, len(m.TrackSetting.GetTrackSids())) {
-			return tooMany("tracks")
+			return rateRefusal("tracks")
 		}
 	case *livekit.SignalRequest_Trickle:
 		if !r.candidates.AllowN(now, 1) {
-			return tooMany("candidates")
+			return rateRefusal("candidates")
 		}
 	case *livekit.SignalRequest_Offer, *livekit.SignalRequest_Answer:
 		if !r.descriptions.AllowN(now, 1) {
-			return tooMany("session descriptions")
+			return rateRefusal("session descriptions")
 		}
 	case *livekit.SignalRequest_AddTrack:
 		if !r.announcements.AllowN(now, 1) {
-			return tooMany("announcements")
+			return rateRefusal("announcements")
 		}
 	}
 	return nil
 }
 
-func tooMany(what string) *signalfilter.Refusal {
+func rateRefusal(what string) *signalfilter.Refusal {
 	return &signalfilter.Refusal{Kind: refusal.SignalRate, Reason: "too many " + what + " on one connection", Malformed: true}
 }
 
 // ReadChan is closed with the source.
-func (r *requests) ReadChan() <-chan proto.Message { return r.kept }
+func (r *requestFilter) ReadChan() <-chan proto.Message { return r.accepted }
 
 // Close may be called more than once.
-func (r *requests) Close() {
-	r.once.Do(func() { close(r.closed) })
+func (r *requestFilter) Close() {
+	r.closeOnce.Do(func() { close(r.closed) })
 	r.MessageSource.Close()
 }

@@ -12,24 +12,24 @@ import (
 	"parley/internal/room"
 )
 
-func TestTwoHearEachOther(t *testing.T) {
-	h := newHouse(t)
-	h.open(t, "r.1", room.Video)
-	h.open(t, "r.1", room.Video) // changes nothing
-	ada := h.enter(t, "r.1", "ada", room.Video)
-	ben := h.enter(t, "r.1", "ben", room.Video)
+func TestSession_TwoParticipants(t *testing.T) {
+	h := newFixture(t)
+	h.openSession(t, "r.1", room.Video)
+	h.openSession(t, "r.1", room.Video) // changes nothing
+	ada := h.join(t, "r.1", "ada", room.Video)
+	ben := h.join(t, "r.1", "ben", room.Video)
 
 	publish(t, ada, "mic-a", mediatest.Microphone)
 	publish(t, ben, "mic-b", mediatest.Microphone)
 	publish(t, ada, "cam-a", mediatest.Camera)
-	eventually(t, "ben hears ada", func() bool { return ben.Received(mediatest.Sound) > 5 })
-	eventually(t, "ada hears ben", func() bool { return ada.Received(mediatest.Sound) > 5 })
-	eventually(t, "ben sees ada", func() bool { return ben.Received(mediatest.Picture) > 0 })
+	eventually(t, "ben hears ada", func() bool { return ben.Received(mediatest.Audio) > 5 })
+	eventually(t, "ada hears ben", func() bool { return ada.Received(mediatest.Audio) > 5 })
+	eventually(t, "ben sees ada", func() bool { return ben.Received(mediatest.Video) > 0 })
 	if err := h.engine.Healthy(); err != nil {
 		t.Error(err)
 	}
 
-	list := h.present(t, "r.1")
+	list := h.participants(t, "r.1")
 	sids := map[string]string{}
 	for _, p := range list {
 		sids[p.Identity] = p.SID
@@ -40,29 +40,29 @@ func TestTwoHearEachOther(t *testing.T) {
 	if len(list) != 2 || sids["ada"] != ada.SID() || sids["ben"] != ben.SID() {
 		t.Fatalf("participants are %v", list)
 	}
-	if got := h.present(t, "r.2"); len(got) != 0 {
+	if got := h.participants(t, "r.2"); len(got) != 0 {
 		t.Fatalf("an unknown session has %v", got)
 	}
 
-	if n := len(ada.Joined().IceServers); n != 0 {
+	if n := len(ada.JoinResponse().IceServers); n != 0 {
 		t.Errorf("browsers are sent to %d servers of others", n)
 	}
-	if ada.Joined().Room.TurnPassword != "" {
+	if ada.JoinResponse().Room.TurnPassword != "" {
 		t.Error("a password goes to browsers")
 	}
 
 	ada.Leave()
-	h.expect(t,
-		seen{"r.1", "ada", ada.SID(), ""},
-		seen{"r.1", "ben", ben.SID(), ""},
-		seen{"r.1", "ada", ada.SID(), room.LeftByChoice})
-	eventually(t, "ada is gone from the list", func() bool { return len(h.present(t, "r.1")) == 1 })
+	h.expectCalls(t,
+		observerCall{"r.1", "ada", ada.SID(), ""},
+		observerCall{"r.1", "ben", ben.SID(), ""},
+		observerCall{"r.1", "ada", ada.SID(), room.LeftByChoice})
+	eventually(t, "ada is gone from the list", func() bool { return len(h.participants(t, "r.1")) == 1 })
 }
 
 func TestClose(t *testing.T) {
-	h := newHouse(t)
-	h.open(t, "r.1", room.Video)
-	pass := h.pass(t, "r.1", "ada", room.Video)
+	h := newFixture(t)
+	h.openSession(t, "r.1", room.Video)
+	pass := h.accessToken(t, "r.1", "ada", room.Video)
 	ada := connect(t, h.url, pass)
 	if err := h.engine.Close(t.Context(), "r.1"); err != nil {
 		t.Fatal(err)
@@ -70,12 +70,12 @@ func TestClose(t *testing.T) {
 	if end := awaitEnd(t, ada, "ROOM_DELETED"); end.Reconnect {
 		t.Error("told to come back")
 	}
-	h.expect(t, seen{"r.1", "ada", ada.SID(), ""}, seen{"r.1", "ada", ada.SID(), room.LeftRoomOver})
-	if got := h.present(t, "r.1"); len(got) != 0 {
+	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "ada", ada.SID(), room.LeftRoomOver})
+	if got := h.participants(t, "r.1"); len(got) != 0 {
 		t.Errorf("still there: %v", got)
 	}
 
-	if status := refused(t, h.url, pass); status != http.StatusNotFound {
+	if status := refusedStatus(t, h.url, pass); status != http.StatusNotFound {
 		t.Errorf("a closed session answers %d", status)
 	}
 	for _, name := range []string{"r.1", "never"} {
@@ -86,29 +86,29 @@ func TestClose(t *testing.T) {
 }
 
 func TestRemove(t *testing.T) {
-	h := newHouse(t)
-	h.open(t, "r.1", room.Video)
-	pass := h.pass(t, "r.1", "eve", room.Video)
+	h := newFixture(t)
+	h.openSession(t, "r.1", room.Video)
+	pass := h.accessToken(t, "r.1", "eve", room.Video)
 	eve := connect(t, h.url, pass)
 	freshToken(t, eve)
-	h.expect(t, seen{"r.1", "eve", eve.SID(), ""})
-	h.door.set(map[string]bool{"r.1 eve": true}, nil)
+	h.expectCalls(t, observerCall{"r.1", "eve", eve.SID(), ""})
+	h.authorizer.setDenied(map[string]bool{"r.1 eve": true}, nil)
 	if err := h.engine.Remove(t.Context(), "r.1", "eve"); err != nil {
 		t.Fatal(err)
 	}
 	awaitEnd(t, eve, "PARTICIPANT_REMOVED")
-	h.expect(t, seen{"r.1", "eve", eve.SID(), ""}, seen{"r.1", "eve", eve.SID(), room.LeftRemoved})
+	h.expectCalls(t, observerCall{"r.1", "eve", eve.SID(), ""}, observerCall{"r.1", "eve", eve.SID(), room.LeftRemoved})
 
 	for name, token := range map[string]string{"the old token": pass, "the token the server sent": eve.Token()} {
-		if status := refused(t, h.url, token); status != http.StatusUnauthorized {
+		if status := refusedStatus(t, h.url, token); status != http.StatusUnauthorized {
 			t.Errorf("%s is answered %d", name, status)
 		}
 	}
-	h.door.set(nil, errors.New("the database is away"))
-	if status := refused(t, h.url, pass); status != http.StatusServiceUnavailable {
+	h.authorizer.setDenied(nil, errors.New("the database is away"))
+	if status := refusedStatus(t, h.url, pass); status != http.StatusServiceUnavailable {
 		t.Errorf("while nobody knows who may come in: %d", status)
 	}
-	h.door.set(nil, nil)
+	h.authorizer.setDenied(nil, nil)
 	connect(t, h.url, pass)
 	for _, session := range []string{"r.1", "never"} {
 		if err := h.engine.Remove(t.Context(), session, "nobody"); err != nil {
@@ -118,72 +118,72 @@ func TestRemove(t *testing.T) {
 }
 
 // A killed browser says nothing: it is there until the server has noticed.
-func TestVanish(t *testing.T) {
-	h := newHouse(t)
-	h.open(t, "r.1", room.Audio)
-	ada := h.enter(t, "r.1", "ada", room.Audio)
-	h.expect(t, seen{"r.1", "ada", ada.SID(), ""})
-	ada.Vanish()
+func TestParticipant_ConnectionLost(t *testing.T) {
+	h := newFixture(t)
+	h.openSession(t, "r.1", room.Audio)
+	ada := h.join(t, "r.1", "ada", room.Audio)
+	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""})
+	ada.Abort()
 	begin := time.Now()
-	for ; len(h.all()) < 2; time.Sleep(50 * time.Millisecond) {
+	for ; len(h.recorded()) < 2; time.Sleep(50 * time.Millisecond) {
 		if time.Since(begin) > time.Minute {
 			t.Fatal("the server does not notice")
 		}
 	}
-	h.expect(t, seen{"r.1", "ada", ada.SID(), ""}, seen{"r.1", "ada", ada.SID(), room.LeftLost})
+	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "ada", ada.SID(), room.LeftLost})
 	if took := time.Since(begin); took < 5*time.Second {
 		t.Errorf("the server noticed after %s: something was said", took)
 	}
 }
 
-func TestSecondConnectionReplacesTheFirst(t *testing.T) {
-	h := newHouse(t)
-	h.open(t, "r.1", room.Video)
-	first := h.enter(t, "r.1", "ada", room.Video)
-	h.expect(t, seen{"r.1", "ada", first.SID(), ""})
-	second := h.enter(t, "r.1", "ada", room.Video)
+func TestSession_DuplicateIdentity(t *testing.T) {
+	h := newFixture(t)
+	h.openSession(t, "r.1", room.Video)
+	first := h.join(t, "r.1", "ada", room.Video)
+	h.expectCalls(t, observerCall{"r.1", "ada", first.SID(), ""})
+	second := h.join(t, "r.1", "ada", room.Video)
 	awaitEnd(t, first, "DUPLICATE_IDENTITY")
-	h.expect(t,
-		seen{"r.1", "ada", first.SID(), ""},
-		seen{"r.1", "ada", first.SID(), room.LeftReplaced},
-		seen{"r.1", "ada", second.SID(), ""})
-	if list := h.present(t, "r.1"); len(list) != 1 || list[0].SID != second.SID() {
+	h.expectCalls(t,
+		observerCall{"r.1", "ada", first.SID(), ""},
+		observerCall{"r.1", "ada", first.SID(), room.LeftReplaced},
+		observerCall{"r.1", "ada", second.SID(), ""})
+	if list := h.participants(t, "r.1"); len(list) != 1 || list[0].SID != second.SID() {
 		t.Errorf("participants are %v", list)
 	}
 }
 
 func TestMaxParticipants(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	if err := h.engine.Open(t.Context(), room.MediaSession{Name: "r.1", Type: room.Video, MaxParticipants: 1}); err != nil {
 		t.Fatal(err)
 	}
-	h.enter(t, "r.1", "ada", room.Video)
-	refused(t, h.url, h.pass(t, "r.1", "ben", room.Video))
-	h.enter(t, "r.1", "ada", room.Video) // the same person again takes no second place
+	h.join(t, "r.1", "ada", room.Video)
+	refusedStatus(t, h.url, h.accessToken(t, "r.1", "ben", room.Video))
+	h.join(t, "r.1", "ada", room.Video) // the same person again takes no second place
 }
 
 // What a participant may say but must not achieve.
-func TestParticipantsCannotTestTheServer(t *testing.T) {
-	h := newHouse(t)
-	h.open(t, "r.1", room.Video)
-	eve := h.enter(t, "r.1", "eve", room.Video)
+func TestSignaling_ForbiddenRequests(t *testing.T) {
+	h := newFixture(t)
+	h.openSession(t, "r.1", room.Video)
+	eve := h.join(t, "r.1", "eve", room.Video)
 	for _, req := range []*livekit.SignalRequest{
 		{Message: &livekit.SignalRequest_Simulate{Simulate: &livekit.SimulateScenario{
 			Scenario: &livekit.SimulateScenario_ServerLeave{ServerLeave: true}}}},
 		{Message: &livekit.SignalRequest_UpdateMetadata{UpdateMetadata: &livekit.UpdateParticipantMetadata{
 			Attributes: map[string]string{"role": "host"}}}},
 	} {
-		if err := eve.Request(req); err != nil {
+		if err := eve.SendRequest(req); err != nil {
 			t.Fatal(err)
 		}
 	}
 	publish(t, eve, "mic", mediatest.Microphone)
-	ben := h.enter(t, "r.1", "ben", room.Video)
-	eventually(t, "sound arrives", func() bool { return ben.Received(mediatest.Sound) > 0 })
+	ben := h.join(t, "r.1", "ben", room.Video)
+	eventually(t, "sound arrives", func() bool { return ben.Received(mediatest.Audio) > 0 })
 	if eve.End() != nil {
 		t.Error("eve made the server look as if it failed")
 	}
-	if seen, _ := ben.Sees("eve"); seen.Attributes["role"] != "guest" {
+	if seen, _ := ben.RemoteParticipant("eve"); seen.Attributes["role"] != "guest" {
 		t.Errorf("eve is seen as %+v", seen)
 	}
 }

@@ -20,9 +20,9 @@ import (
 	"parley/internal/refusal"
 )
 
-// sessions starts the session of a participant on the process that hosts the
+// sessionHandler starts the session of a participant on the process that hosts the
 // room, and stands between the two in both directions.
-type sessions struct {
+type sessionHandler struct {
 	self   routing.LocalNode
 	router routing.Router
 	rooms  *service.RoomManager
@@ -32,11 +32,11 @@ type sessions struct {
 }
 
 // Logger is asked for by LiveKit.
-func (s *sessions) Logger(ctx context.Context) logger.Logger { return utils.GetLogger(ctx) }
+func (s *sessionHandler) Logger(ctx context.Context) logger.Logger { return utils.GetLogger(ctx) }
 
 // HandleSession does what LiveKit's own handler does, with filters on what
 // the participant and the server say to each other.
-func (s *sessions) HandleSession(
+func (s *sessionHandler) HandleSession(
 	ctx context.Context,
 	pi routing.ParticipantInit,
 	_ livekit.ConnectionID,
@@ -52,14 +52,14 @@ func (s *sessions) HandleSession(
 		return routing.ErrIncorrectRTCNode
 	}
 	name := livekit.RoomName(pi.CreateRoom.Name)
-	exists := func(sid string) bool { return published(s.rooms, name, sid) }
-	if refused := checkInit(&pi); refused != nil {
+	exists := func(sid string) bool { return trackExists(s.rooms, name, sid) }
+	if refused := checkParticipantInit(&pi); refused != nil {
 		s.refusals.Record(refused.Kind, refused.Reason, "session", string(name), "identity", string(pi.Identity))
 		return psrpc.NewError(psrpc.InvalidArgument, refused)
 	}
-	signalfilter.KeepTracksInState(pi.SyncState, exists)
-	requests := filterRequests(source, sink, exists, s.refusals, "session", string(name), "identity", string(pi.Identity))
-	if err := s.rooms.StartSession(ctx, pi, requests, &responses{MessageSink: sink, identity: pi.Identity, admissions: s.admissions}, false); err != nil {
+	signalfilter.RemoveUnknownTracksFromState(pi.SyncState, exists)
+	requests := newRequestFilter(source, sink, exists, s.refusals, "session", string(name), "identity", string(pi.Identity))
+	if err := s.rooms.StartSession(ctx, pi, requests, &responseFilter{MessageSink: sink, identity: pi.Identity, admissions: s.admissions}, false); err != nil {
 		requests.Close()
 		return err
 	}
@@ -77,28 +77,28 @@ func disconnect(rooms *service.RoomManager, name livekit.RoomName, identity live
 	}
 }
 
-// published reports whether anybody in a session sends the track.
-func published(rooms *service.RoomManager, name livekit.RoomName, sid string) bool {
+// trackExists reports whether anybody in a session sends the track.
+func trackExists(rooms *service.RoomManager, name livekit.RoomName, sid string) bool {
 	rm := rooms.GetRoom(context.Background(), name)
 	return rm != nil && slices.ContainsFunc(rm.GetParticipants(), func(p types.LocalParticipant) bool {
 		return p.GetPublishedTrack(livekit.TrackID(sid)) != nil
 	})
 }
 
-// checkInit holds what came with the connection to the rules for requests.
-func checkInit(pi *routing.ParticipantInit) *signalfilter.Refusal {
-	return signalfilter.JoinRequest(&livekit.JoinRequest{ClientInfo: pi.Client, AddTrackRequests: pi.AddTrackRequests,
+// checkParticipantInit holds what came with the connection to the rules for requests.
+func checkParticipantInit(pi *routing.ParticipantInit) *signalfilter.Refusal {
+	return signalfilter.SanitizeJoinRequest(&livekit.JoinRequest{ClientInfo: pi.Client, AddTrackRequests: pi.AddTrackRequests,
 		PublisherOffer: pi.PublisherOffer, SyncState: pi.SyncState, ParticipantSid: string(pi.ID)})
 }
 
-// responses is what the server says to a participant.
-type responses struct {
+// responseFilter is what the server says to a participant.
+type responseFilter struct {
 	routing.MessageSink
 	identity   livekit.ParticipantIdentity // who is told
 	admissions *admissions
 
-	mu   sync.Mutex
-	room *livekit.Room // as the participant was told last
+	mu       sync.Mutex
+	lastRoom *livekit.Room // as the participant was told last
 }
 
 // WriteMessage changes some things. Without TURN of our own LiveKit names
@@ -109,27 +109,27 @@ type responses struct {
 // Its patch release and node are nobody's business. And a stopping server
 // says goodbye in a way that makes livekit-client come back by itself, as it
 // does when the process was killed.
-func (r *responses) WriteMessage(msg proto.Message) error {
+func (r *responseFilter) WriteMessage(msg proto.Message) error {
 	if res, ok := msg.(*livekit.SignalResponse); ok {
 		switch m := res.Message.(type) {
 		case *livekit.SignalResponse_Join:
 			m.Join.IceServers = nil
-			m.Join.ServerInfo = publicInfo(m.Join.ServerInfo)
+			m.Join.ServerInfo = publicServerInfo(m.Join.ServerInfo)
 			m.Join.ServerVersion, m.Join.ServerRegion = "", ""
-			m.Join.Room, _ = r.news(m.Join.Room)
-			m.Join.OtherParticipants = r.admissions.visible(m.Join.OtherParticipants, r.identity)
+			m.Join.Room, _ = r.roomUpdate(m.Join.Room)
+			m.Join.OtherParticipants = r.admissions.visibleParticipants(m.Join.OtherParticipants, r.identity)
 		case *livekit.SignalResponse_Reconnect:
 			m.Reconnect.IceServers = nil
-			m.Reconnect.ServerInfo = publicInfo(m.Reconnect.ServerInfo)
+			m.Reconnect.ServerInfo = publicServerInfo(m.Reconnect.ServerInfo)
 		case *livekit.SignalResponse_Update:
-			participants := r.admissions.visible(m.Update.Participants, r.identity)
+			participants := r.admissions.visibleParticipants(m.Update.Participants, r.identity)
 			if len(participants) == 0 {
 				return nil
 			}
 			msg = &livekit.SignalResponse{Message: &livekit.SignalResponse_Update{
 				Update: &livekit.ParticipantUpdate{Participants: participants}}}
 		case *livekit.SignalResponse_SpeakersChanged:
-			speakers := r.admissions.audible(m.SpeakersChanged.Speakers)
+			speakers := r.admissions.visibleSpeakers(m.SpeakersChanged.Speakers)
 			if len(speakers) == 0 {
 				return nil
 			}
@@ -137,7 +137,7 @@ func (r *responses) WriteMessage(msg proto.Message) error {
 				SpeakersChanged: &livekit.SpeakersChanged{Speakers: speakers}}}
 		case *livekit.SignalResponse_RoomUpdate:
 			// The same message goes to others too.
-			told, isNews := r.news(m.RoomUpdate.Room)
+			told, isNews := r.roomUpdate(m.RoomUpdate.Room)
 			if !isNews {
 				return nil
 			}
@@ -153,10 +153,10 @@ func (r *responses) WriteMessage(msg proto.Message) error {
 	return r.MessageSink.WriteMessage(msg)
 }
 
-// publicInfo is what a participant is told of the server: livekit-client chooses
+// publicServerInfo is what a participant is told of the server: livekit-client chooses
 // features by the protocol and by the major and minor version, and refuses a server
 // without a version. The patch release, the node and its region are left out.
-func publicInfo(info *livekit.ServerInfo) *livekit.ServerInfo {
+func publicServerInfo(info *livekit.ServerInfo) *livekit.ServerInfo {
 	if info == nil {
 		return nil
 	}
@@ -167,15 +167,15 @@ func publicInfo(info *livekit.ServerInfo) *livekit.ServerInfo {
 	return &livekit.ServerInfo{Edition: info.Edition, Version: version, Protocol: info.Protocol}
 }
 
-// news returns what the participant shall be told of the room, and whether it
+// roomUpdate returns what the participant shall be told of the room, and whether it
 // is anything new: LiveKit tells of a room now and then when somebody, hidden
 // or not, has come or gone.
-func (r *responses) news(rm *livekit.Room) (told *livekit.Room, isNews bool) {
+func (r *responseFilter) roomUpdate(rm *livekit.Room) (told *livekit.Room, isNews bool) {
 	told = proto.CloneOf(rm)
 	told.NumParticipants, told.NumPublishers, told.MaxParticipants = 0, 0, 0
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	isNews = !proto.Equal(r.room, told)
-	r.room = told
+	isNews = !proto.Equal(r.lastRoom, told)
+	r.lastRoom = told
 	return told, isNews
 }

@@ -25,9 +25,9 @@ func (s *roomSink) WriteMessage(msg proto.Message) error {
 }
 
 // Counts include hidden participants, and so does the news that they changed.
-func TestCountsStayInside(t *testing.T) {
+func TestResponseFilter_HidesCounts(t *testing.T) {
 	out := &roomSink{}
-	r := &responses{MessageSink: out}
+	r := &responseFilter{MessageSink: out}
 	rm := &livekit.Room{Name: "r.1", Metadata: "before", NumParticipants: 1, NumPublishers: 1}
 	if err := r.WriteMessage(&livekit.SignalResponse{Message: &livekit.SignalResponse_Join{
 		Join: &livekit.JoinResponse{Room: rm}}}); err != nil {
@@ -63,12 +63,12 @@ func TestCountsStayInside(t *testing.T) {
 }
 
 // A participant learns what livekit-client needs of the server, and no more.
-func TestServerStaysVague(t *testing.T) {
+func TestResponseFilter_HidesServerDetails(t *testing.T) {
 	info := &livekit.ServerInfo{Version: "1.13.5", Protocol: 17, Region: "here", NodeId: "ND_1", DebugInfo: "x", AgentProtocol: 3}
 	want := &livekit.ServerInfo{Version: "1.13.0", Protocol: 17}
 	join := &livekit.JoinResponse{Room: &livekit.Room{MaxParticipants: 26}, ServerInfo: info, ServerVersion: "1.13.5", ServerRegion: "here"}
 	back := &livekit.ReconnectResponse{ServerInfo: info}
-	r := &responses{MessageSink: &roomSink{}}
+	r := &responseFilter{MessageSink: &roomSink{}}
 	for _, msg := range []*livekit.SignalResponse{{Message: &livekit.SignalResponse_Join{Join: join}},
 		{Message: &livekit.SignalResponse_Reconnect{Reconnect: back}}} {
 		if err := r.WriteMessage(msg); err != nil {

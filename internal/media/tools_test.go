@@ -11,15 +11,15 @@ import (
 // Who is muted and goes on sending all the same is heard by nobody, until they
 // unmute themselves.
 func TestMute(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
-	h.open(t, "r.1", room.Video)
-	ada, ben, chen := h.enter(t, "r.1", "ada", room.Video), h.enter(t, "r.1", "ben", room.Video), h.enter(t, "r.1", "chen", room.Video)
+	h.openSession(t, "r.1", room.Video)
+	ada, ben, chen := h.join(t, "r.1", "ada", room.Video), h.join(t, "r.1", "ben", room.Video), h.join(t, "r.1", "chen", room.Video)
 	publish(t, ben, "mic", mediatest.Microphone)
 	publish(t, ben, "cam", mediatest.Camera)
 	publish(t, chen, "mic", mediatest.Microphone)
-	await(t, ada, "ben", mediatest.Microphone)
-	await(t, ada, "chen", mediatest.Microphone)
+	awaitPackets(t, ada, "ben", mediatest.Microphone)
+	awaitPackets(t, ada, "chen", mediatest.Microphone)
 
 	mute := func(identities ...string) []string {
 		t.Helper()

@@ -24,14 +24,14 @@ import (
 	"parley/internal/refusal"
 )
 
-// idleFor is when LiveKit may close a session by itself, in seconds. It is
+// idleTimeoutSeconds is when LiveKit may close a session by itself, in seconds. It is
 // far out: the domain decides when a session is over. It is not "never", so
 // that a session everybody forgot does not stay for ever.
-const idleFor = 48 * 60 * 60
+const idleTimeoutSeconds = 48 * 60 * 60
 
-// maxBuffered bounds, in bytes, the messages that wait for one receiver. What is
+// maxBufferedBytes bounds, in bytes, the messages that wait for one receiver. What is
 // beyond it is dropped for that receiver.
-const maxBuffered = 1 << 20
+const maxBufferedBytes = 1 << 20
 
 // node is LiveKit taken apart: what its own wire_gen.go builds, without the
 // parts nobody here can reach (the twirp API, egress, ingress, SIP, agents,
@@ -40,16 +40,16 @@ const maxBuffered = 1 << 20
 // Constructor signatures change between LiveKit's releases. They are all
 // called in this file, and the tests of this package join for real.
 type node struct {
-	conf   *config.Config
-	self   *routing.LocalNodeImpl
-	router routing.Router
-	store  service.ObjectStore
-	rooms  *service.RoomManager // sessions hosted by this process
-	api    *service.RoomService // sessions anywhere in the cluster
-	rtc    *service.RTCService  // the signalling of browsers
-	signal *service.SignalServer
-	redis  redis.UniversalClient // nil on one machine
-	close  []func()
+	conf    *config.Config
+	self    *routing.LocalNodeImpl
+	router  routing.Router
+	store   service.ObjectStore
+	rooms   *service.RoomManager // sessions hosted by this process
+	api     *service.RoomService // sessions anywhere in the cluster
+	rtc     *service.RTCService  // the signalling of browsers
+	signal  *service.SignalServer
+	redis   redis.UniversalClient // nil on one machine
+	closers []func()
 
 	allocator *allocator
 }
@@ -81,19 +81,19 @@ func livekitConfig(cfg Config, where addresses) (*config.Config, error) {
 	}
 
 	conf.Room.AutoCreate = false
-	conf.Room.EmptyTimeout = idleFor
-	conf.Room.DepartureTimeout = idleFor
+	conf.Room.EmptyTimeout = idleTimeoutSeconds
+	conf.Room.DepartureTimeout = idleTimeoutSeconds
 	// Nothing of ours publishes data tracks, and in a session for sound only
 	// they would be a way around.
 	conf.EnableDataTracks = false
 	// What a receiver does not read is kept for it; LiveKit's own default is
 	// without a bound.
-	conf.RTC.DataChannelMaxBufferedAmount = maxBuffered
+	conf.RTC.DataChannelMaxBufferedAmount = maxBufferedBytes
 	// The store lags behind what the hosting process knows.
 	conf.API.EnablePsrpcForGetListParticpants = true
 
 	if cfg.RedisURL != "" {
-		conf.NodeStats.StatsUpdateInterval = speakEvery
+		conf.NodeStats.StatsUpdateInterval = nodeStatsInterval
 	} else {
 		// A refused participant is refused at once, not three times.
 		conf.SignalRelay.ConnectAttempts = 1
@@ -116,8 +116,8 @@ func connect(url string) (redis.UniversalClient, error) {
 	return client, nil
 }
 
-// uptime is how long Redis has run, in seconds; long, if it does not say.
-func uptime(ctx context.Context, client redis.UniversalClient) int {
+// redisUptime is how long Redis has run, in seconds; long, if it does not say.
+func redisUptime(ctx context.Context, client redis.UniversalClient) int {
 	info, _ := client.Info(ctx, "server").Result()
 	_, after, _ := strings.Cut(info, "uptime_in_seconds:")
 	text, _, _ := strings.Cut(after, "\r\n")
@@ -128,9 +128,9 @@ func uptime(ctx context.Context, client redis.UniversalClient) int {
 	return seconds
 }
 
-// wire builds the node. It binds the media ports as its last step but one,
+// buildNode builds the node. It binds the media ports as its last step but one,
 // and leaves none bound when it fails.
-func wire(conf *config.Config, redisURL string, admissions *admissions, refusals *refusal.Recorder,
+func buildNode(conf *config.Config, redisURL string, admissions *admissions, refusals *refusal.Recorder,
 	wrap func(telemetry.TelemetryService) telemetry.TelemetryService) (_ *node, err error) {
 	n := &node{conf: conf}
 	defer func() {
@@ -140,7 +140,7 @@ func wire(conf *config.Config, redisURL string, admissions *admissions, refusals
 		if n.rooms != nil {
 			n.rooms.Stop()
 		}
-		n.closeRest()
+		n.closeExceptRooms()
 	}()
 
 	if n.self, err = routing.NewLocalNode(conf); err != nil {
@@ -157,7 +157,7 @@ func wire(conf *config.Config, redisURL string, admissions *admissions, refusals
 		if n.redis, err = connect(redisURL); err != nil {
 			return nil, err
 		}
-		n.close = append(n.close, func() { _ = n.redis.Close() })
+		n.closers = append(n.closers, func() { _ = n.redis.Close() })
 		bus = psrpc.NewRedisMessageBus(n.redis)
 		n.store = service.NewRedisStore(n.redis)
 	} else {
@@ -174,7 +174,7 @@ func wire(conf *config.Config, redisURL string, admissions *admissions, refusals
 	if err != nil {
 		return nil, err
 	}
-	n.close = append(n.close, managerClient.Close)
+	n.closers = append(n.closers, managerClient.Close)
 	keepalive, err := rpc.NewKeepalivePubSub(client)
 	if err != nil {
 		return nil, err
@@ -185,22 +185,22 @@ func wire(conf *config.Config, redisURL string, admissions *admissions, refusals
 	if err != nil {
 		return nil, err
 	}
-	n.allocator = &allocator{RoomAllocator: standard, router: n.router, self: n.self.NodeID(), store: n.store, codecs: codecsOf}
+	n.allocator = &allocator{RoomAllocator: standard, router: n.router, self: n.self.NodeID(), store: n.store, codecs: codecsFor}
 
 	if n.redis != nil {
-		n.allocator.justStarted = func(ctx context.Context) bool { return uptime(ctx, n.redis) < settled }
+		n.allocator.redisJustStarted = func(ctx context.Context) bool { return redisUptime(ctx, n.redis) < redisStartupSeconds }
 	}
 
 	roomClient, err := rpc.NewTypedRoomClient(client)
 	if err != nil {
 		return nil, err
 	}
-	n.close = append(n.close, roomClient.Close)
+	n.closers = append(n.closers, roomClient.Close)
 	participantClient, err := rpc.NewTypedParticipantClient(client)
 	if err != nil {
 		return nil, err
 	}
-	n.close = append(n.close, participantClient.Close)
+	n.closers = append(n.closers, participantClient.Close)
 	n.api, err = service.NewRoomService(conf.Limit, conf.API, n.router, n.allocator, n.store, nil,
 		rpc.NewTopicFormatter(), roomClient, participantClient)
 	if err != nil {
@@ -216,7 +216,7 @@ func wire(conf *config.Config, redisURL string, admissions *admissions, refusals
 		return nil, err
 	}
 	n.signal, err = service.NewSignalServer(n.self.NodeID(), n.self.Region(), bus, conf.SignalRelay,
-		&sessions{self: n.self, router: n.router, rooms: n.rooms, admissions: admissions, refusals: refusals})
+		&sessionHandler{self: n.self, router: n.router, rooms: n.rooms, admissions: admissions, refusals: refusals})
 	if err != nil {
 		return nil, err
 	}
@@ -237,26 +237,26 @@ func (n *node) start() error {
 	return n.signal.Start()
 }
 
-// closeRest frees everything beside the rooms, however far wire came. LiveKit
+// closeExceptRooms frees everything beside the rooms, however far wire came. LiveKit
 // offers no way to end a handful of its goroutines; they hold no socket.
-func (n *node) closeRest() {
+func (n *node) closeExceptRooms() {
 	if n.signal != nil {
 		n.signal.Stop()
 	}
 	if n.router != nil {
 		n.router.Stop()
 	}
-	for _, f := range n.close {
+	for _, f := range n.closers {
 		f()
 	}
 }
 
-// admin returns a context in which LiveKit's API allows to manage one session.
-func (n *node) admin(ctx context.Context, session string) context.Context {
-	return n.as(ctx, &auth.VideoGrant{RoomAdmin: true, Room: session})
+// withRoomAdmin returns a context in which LiveKit's API allows to manage one session.
+func (n *node) withRoomAdmin(ctx context.Context, session string) context.Context {
+	return n.withGrant(ctx, &auth.VideoGrant{RoomAdmin: true, Room: session})
 }
 
-// as returns a context in which LiveKit's API allows what grant says.
-func (n *node) as(ctx context.Context, grant *auth.VideoGrant) context.Context {
+// withGrant returns a context in which LiveKit's API allows what grant says.
+func (n *node) withGrant(ctx context.Context, grant *auth.VideoGrant) context.Context {
 	return service.WithGrants(ctx, &auth.ClaimGrants{Video: grant}, "")
 }

@@ -4,10 +4,10 @@ package network
 
 import "net/netip"
 
-// Of returns the network that an address is limited as: an IPv4 address alone,
+// ClientPrefix returns the network that an address is limited as: an IPv4 address alone,
 // an IPv6 address with its /64, because one customer commonly has all of it.
-// IPv4 in IPv6 form is IPv4. Of an invalid address it returns the zero prefix.
-func Of(a netip.Addr) netip.Prefix {
+// IPv4 in IPv6 form is IPv4. ClientPrefix an invalid address it returns the zero prefix.
+func ClientPrefix(a netip.Addr) netip.Prefix {
 	a = a.Unmap()
 	bits := a.BitLen()
 	if a.Is6() {

@@ -7,7 +7,7 @@ import (
 	"parley/internal/network"
 )
 
-func TestOf(t *testing.T) {
+func TestClientPrefix(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"192.0.2.1":          "192.0.2.1/32",
@@ -16,11 +16,11 @@ func TestOf(t *testing.T) {
 		"2001:db8:0:1:2::ff": "2001:db8:0:1::/64",
 		"fe80::1%eth0":       "fe80::/64",
 	} {
-		if got := network.Of(netip.MustParseAddr(address)).String(); got != want {
+		if got := network.ClientPrefix(netip.MustParseAddr(address)).String(); got != want {
 			t.Errorf("Of(%s) = %s, want %s", address, got, want)
 		}
 	}
-	if got := network.Of(netip.Addr{}); got != (netip.Prefix{}) {
+	if got := network.ClientPrefix(netip.Addr{}); got != (netip.Prefix{}) {
 		t.Errorf("Of(no address) = %s, want the zero prefix", got)
 	}
 }

@@ -74,7 +74,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-func TestTokenNames(t *testing.T) {
+func TestCreate_NameValidation(t *testing.T) {
 	t.Parallel()
 	tokens := operator.NewService(storetest.SQLite(t), time.Now, storetest.NewID)
 	for name, want := range map[string]string{
@@ -94,7 +94,7 @@ func TestTokenNames(t *testing.T) {
 }
 
 // When the database is away nobody is told that a token is wrong.
-func TestAuthenticateWithoutADatabase(t *testing.T) {
+func TestAuthenticate_DatabaseUnavailable(t *testing.T) {
 	t.Parallel()
 	db := storetest.SQLite(t)
 	tokens := operator.NewService(db, time.Now, storetest.NewID)

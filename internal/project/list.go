@@ -43,7 +43,7 @@ func (s *Service) Edit(ctx context.Context, id string, e Edit) (Project, error) 
 			if err := e.Settings(&p.Settings); err != nil {
 				return err
 			}
-			p.Settings, err = p.Settings.valid()
+			p.Settings, err = p.Settings.validated()
 		}
 		out = *p
 		return err

@@ -33,7 +33,7 @@ func (s *Service) SetOrganization(ctx context.Context, id string, changes Organi
 		if err := changes.apply(&o); err != nil {
 			return err
 		}
-		if projects, err = s.store.ProjectsOf(ctx, id); err != nil {
+		if projects, err = s.store.ProjectIDs(ctx, id); err != nil {
 			return err
 		}
 		return s.store.UpdateOrganization(ctx, o)
@@ -42,7 +42,7 @@ func (s *Service) SetOrganization(ctx context.Context, id string, changes Organi
 		return Organization{}, err
 	}
 	for _, project := range projects {
-		s.changed(project)
+		s.invalidateCache(project)
 	}
 	return o, nil
 }
@@ -91,12 +91,12 @@ func checkCurrency(code string) error {
 
 func checkPrice(price string) error {
 	whole, fraction, point := strings.Cut(price, ".")
-	if price != "" && (!digits(whole) || point && !digits(fraction)) {
+	if price != "" && (!isDigits(whole) || point && !isDigits(fraction)) {
 		return fault.Invalidf("unit_price must be a decimal such as 0.004, with at most %d digits on either side of the point", maxPriceDigits)
 	}
 	return nil
 }
 
-func digits(s string) bool {
+func isDigits(s string) bool {
 	return s != "" && len(s) <= maxPriceDigits && strings.Trim(s, "0123456789") == ""
 }

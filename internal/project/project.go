@@ -55,17 +55,17 @@ type Project struct {
 // Suspended reports the operator's switch.
 func (p Project) Suspended() bool { return !p.SuspendedAt.IsZero() }
 
-// Changeable says whether its client may write at all, and if not, why.
-func (p Project) Changeable() error {
+// Writable says whether its client may write at all, and if not, why.
+func (p Project) Writable() error {
 	if p.Suspended() {
 		return fault.New(fault.Forbidden, "project_suspended", "the project is suspended")
 	}
 	return nil
 }
 
-// Admits says whether new rooms and new joins are allowed, and if not, why.
-func (p Project) Admits() error {
-	if err := p.Changeable(); err != nil {
+// AllowsJoins says whether new rooms and new joins are allowed, and if not, why.
+func (p Project) AllowsJoins() error {
+	if err := p.Writable(); err != nil {
 		return err
 	}
 	if p.Status != Active {
@@ -87,8 +87,8 @@ type Store interface {
 	LockProject(ctx context.Context, id string) error
 	// UpdateOrganization writes name, plan, currency and unit price.
 	UpdateOrganization(ctx context.Context, o Organization) error
-	// ProjectsOf returns the ids of an organization's projects.
-	ProjectsOf(ctx context.Context, organizationID string) ([]string, error)
+	// ProjectIDs returns the ids of an organization's projects.
+	ProjectIDs(ctx context.Context, organizationID string) ([]string, error)
 	// Organizations and Projects return all there are, the oldest first;
 	// Projects those of one organization, or of all when it is "".
 	Organizations(ctx context.Context) ([]Organization, error)
@@ -102,26 +102,26 @@ type Store interface {
 
 // Service is what may be done with organizations and projects.
 type Service struct {
-	store   Store
-	now     func() time.Time
-	newID   func() string
-	changed func(projectID string)
-	tell    Tell
+	store           Store
+	now             func() time.Time
+	newID           func() string
+	invalidateCache func(projectID string)
+	recordEvent     EventRecorder
 }
 
-// Tell notes what happened to a project, in the transaction that holds its
+// EventRecorder notes what happened to a project, in the transaction that holds its
 // lock.
-type Tell func(ctx context.Context, p Project, kind event.Type, data event.ProjectData) error
+type EventRecorder func(ctx context.Context, p Project, kind event.Type, data event.ProjectData) error
 
-// Tell has events of projects noted. Call it before the first change; without
+// SetEventRecorder has events of projects noted. Call it before the first change; without
 // it they are not.
-func (s *Service) Tell(tell Tell) { s.tell = tell }
+func (s *Service) SetEventRecorder(tell EventRecorder) { s.recordEvent = tell }
 
 // NewService returns a Service. changed is told, after the commit, of each
 // project whose answers from caches are no longer true.
 func NewService(store Store, now func() time.Time, newID func() string, changed func(projectID string)) *Service {
-	return &Service{store: store, now: now, newID: newID, changed: changed,
-		tell: func(context.Context, Project, event.Type, event.ProjectData) error { return nil }}
+	return &Service{store: store, now: now, newID: newID, invalidateCache: changed,
+		recordEvent: func(context.Context, Project, event.Type, event.ProjectData) error { return nil }}
 }
 
 // CreateOrganization makes an organization. The name has 1 to 255 characters.
@@ -136,8 +136,8 @@ func (s *Service) CreateOrganization(ctx context.Context, name string, billing B
 	return o, s.store.Write(ctx, func(ctx context.Context) error { return s.store.InsertOrganization(ctx, o) })
 }
 
-// Empty reports whether there is no organization yet.
-func (s *Service) Empty(ctx context.Context) (bool, error) {
+// NoOrganizations reports whether there is no organization yet.
+func (s *Service) NoOrganizations(ctx context.Context) (bool, error) {
 	n, err := s.store.CountOrganizations(ctx)
 	return n == 0, err
 }
@@ -167,7 +167,7 @@ func (s *Service) SetStatus(ctx context.Context, id string, status Status) error
 		return fault.Invalidf("status must be %q or %q", Active, Inactive)
 	}
 	return s.update(ctx, id, func(p *Project) error {
-		if err := p.Changeable(); err != nil {
+		if err := p.Writable(); err != nil {
 			return err
 		}
 		p.Status = status
@@ -216,10 +216,10 @@ func (s *Service) update(ctx context.Context, id string, change func(*Project) e
 			return nil
 		}
 		suspended := p.Suspended()
-		return s.tell(ctx, p, event.ProjectStatusChanged, event.ProjectData{Status: string(p.Status), Suspended: &suspended})
+		return s.recordEvent(ctx, p, event.ProjectStatusChanged, event.ProjectData{Status: string(p.Status), Suspended: &suspended})
 	})
 	if err == nil {
-		s.changed(id)
+		s.invalidateCache(id)
 	}
 	return err
 }

@@ -18,8 +18,8 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// desk is the service on a real database, and what it says has changed.
-type desk struct {
+// fixture is the service on a real database, and what it says has changed.
+type fixture struct {
 	*project.Service
 	now time.Time
 
@@ -27,8 +27,8 @@ type desk struct {
 	changed []string
 }
 
-func on(db *store.DB) *desk {
-	d := &desk{now: time.UnixMilli(1_780_000_000_000).UTC()}
+func newFixture(db *store.DB) *fixture {
+	d := &fixture{now: time.UnixMilli(1_780_000_000_000).UTC()}
 	d.Service = project.NewService(db, func() time.Time { return d.now }, storetest.NewID, func(id string) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -37,7 +37,7 @@ func on(db *store.DB) *desk {
 	return d
 }
 
-func (d *desk) make(t testing.TB) project.Project {
+func (d *fixture) createProject(t testing.TB) project.Project {
 	t.Helper()
 	o, err := d.CreateOrganization(context.Background(), "Org", project.Plan)
 	if err != nil {
@@ -50,8 +50,8 @@ func (d *desk) make(t testing.TB) project.Project {
 	return p
 }
 
-// told returns which projects are said to have changed since the last call.
-func (d *desk) told() []string {
+// drainChanged returns which projects are said to have changed since the last call.
+func (d *fixture) drainChanged() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer func() { d.changed = nil }()
@@ -60,24 +60,24 @@ func (d *desk) told() []string {
 
 // The client's switch and the operator's are two: a suspension refuses the
 // first one's moves, and ends with the status that was before.
-func TestSwitches(t *testing.T) {
+func TestProject_StatusAndSuspension(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	d := on(storetest.SQLite(t))
-	p := d.make(t)
+	d := newFixture(storetest.SQLite(t))
+	p := d.createProject(t)
 	is := func(status project.Status, suspended time.Time, admits string) {
 		t.Helper()
 		got, err := d.Get(ctx, p.ID)
 		if err != nil || got.Status != status || got.SuspendedAt != suspended {
 			t.Errorf("%+v %v", got, err)
 		}
-		if err := got.Admits(); (admits == "") != (err == nil) || err != nil && fault.From(err).Code != admits {
+		if err := got.AllowsJoins(); (admits == "") != (err == nil) || err != nil && fault.From(err).Code != admits {
 			t.Errorf("admits: %v", err)
 		}
 	}
 	do := func(err error) {
 		t.Helper()
-		if told := d.told(); err != nil || !slices.Equal(told, []string{p.ID}) {
+		if told := d.drainChanged(); err != nil || !slices.Equal(told, []string{p.ID}) {
 			t.Errorf("%v, told %v", err, told)
 		}
 	}
@@ -112,23 +112,23 @@ func TestSwitches(t *testing.T) {
 			t.Error(refused.err)
 		}
 	}
-	if told := d.told(); told != nil {
+	if told := d.drainChanged(); told != nil {
 		t.Errorf("told of %v, and nothing has changed", told)
 	}
 }
 
 // Operators and clients who change a project or an organization at once do not
 // undo each other's work: above all, no client's call lifts a suspension.
-func TestChangesAtOnce(t *testing.T) {
+func TestService_ConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	for name, open := range storetest.Engines {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx := context.Background()
-			d := on(open(t))
+			d := newFixture(open(t))
 			text := func(s string) *string { return &s }
 			for range 30 {
-				p := d.make(t)
+				p := d.createProject(t)
 				var wg sync.WaitGroup
 				for _, change := range []func() error{
 					func() error { return d.Suspend(ctx, p.ID) },
@@ -180,10 +180,10 @@ func TestChangesAtOnce(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestNames_Validation(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	d := on(storetest.SQLite(t))
+	d := newFixture(storetest.SQLite(t))
 	o, err := d.CreateOrganization(ctx, "Org", project.Payg)
 	if err != nil {
 		t.Fatal(err)
@@ -201,7 +201,7 @@ func TestNames(t *testing.T) {
 	} {
 		_, errO := d.CreateOrganization(ctx, name, project.Plan)
 		_, errP := d.Create(ctx, o.ID, name)
-		_, errE := d.Edit(ctx, d.make(t).ID, project.Edit{Name: &name})
+		_, errE := d.Edit(ctx, d.createProject(t).ID, project.Edit{Name: &name})
 		for _, err := range []error{errO, errP, errE} {
 			if want == "" && err != nil || want != "" && (!fault.Is(err, fault.Invalid) || err.Error() != want) {
 				t.Errorf("%q: %v", name, err)
@@ -216,14 +216,14 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestLists(t *testing.T) {
+func TestService_Lists(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	d := on(storetest.SQLite(t))
-	if empty, err := d.Empty(ctx); err != nil || !empty {
+	d := newFixture(storetest.SQLite(t))
+	if empty, err := d.NoOrganizations(ctx); err != nil || !empty {
 		t.Error(empty, err)
 	}
-	first, second := d.make(t), d.make(t)
+	first, second := d.createProject(t), d.createProject(t)
 	third, err := d.Create(ctx, first.OrganizationID, "Third")
 	if err != nil {
 		t.Fatal(err)
@@ -243,21 +243,21 @@ func TestLists(t *testing.T) {
 	if all, err := d.Organizations(ctx); err != nil || len(all) != 2 || all[0].ID != first.OrganizationID {
 		t.Errorf("%+v %v", all, err)
 	}
-	if empty, err := d.Empty(ctx); err != nil || empty {
+	if empty, err := d.NoOrganizations(ctx); err != nil || empty {
 		t.Error(empty, err)
 	}
 }
 
 // Each move of a switch is told of, and nothing else is; what cannot be told
 // of does not happen.
-func TestSwitchesAreToldOf(t *testing.T) {
+func TestService_RecordsStatusEvents(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	d := on(storetest.SQLite(t))
-	p := d.make(t)
+	d := newFixture(storetest.SQLite(t))
+	p := d.createProject(t)
 	var got []string
 	var fails error
-	d.Tell(func(_ context.Context, p project.Project, kind event.Type, data event.ProjectData) error {
+	d.SetEventRecorder(func(_ context.Context, p project.Project, kind event.Type, data event.ProjectData) error {
 		got = append(got, fmt.Sprint(kind, " ", data.Status, " ", *data.Suspended))
 		return fails
 	})

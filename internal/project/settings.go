@@ -69,9 +69,9 @@ type Locks struct {
 	WaitingRoom bool `json:"waiting_room,omitempty"`
 }
 
-// valid returns the settings as they are kept, or says which of them breaks
+// validated returns the settings as they are kept, or says which of them breaks
 // which bound.
-func (s Settings) valid() (Settings, error) {
+func (s Settings) validated() (Settings, error) {
 	breakoutRooms := 0
 	if s.Features.BreakoutRooms != nil {
 		breakoutRooms = *s.Features.BreakoutRooms

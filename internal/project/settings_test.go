@@ -16,14 +16,14 @@ import (
 
 // A setting that is set and then read is equal, and what an edit does not
 // name stays, on both databases.
-func TestSettingsAreKept(t *testing.T) {
+func TestSettings_RoundTrip(t *testing.T) {
 	t.Parallel()
 	for name, open := range storetest.Engines {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx := context.Background()
-			d := on(open(t))
-			p := d.make(t)
+			d := newFixture(open(t))
+			p := d.createProject(t)
 			rapid.Check(t, func(t *rapid.T) {
 				want := drawSettings(t)
 				if err := d.Configure(ctx, p.ID, want); err != nil {
@@ -71,11 +71,11 @@ func drawSettings(t *rapid.T) project.Settings {
 	return s
 }
 
-func TestBoundsOfSettings(t *testing.T) {
+func TestSettings_Bounds(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	d := on(storetest.SQLite(t))
-	p := d.make(t)
+	d := newFixture(storetest.SQLite(t))
+	p := d.createProject(t)
 	type (
 		settings = project.Settings
 		features = project.Features

@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// maxLines is how many lines of one kind are logged in each window.
-	maxLines = 10
-	window   = 10 * time.Second
+	// maxLogLines is how many lines of one kind are logged in each window.
+	maxLogLines = 10
+	window      = 10 * time.Second
 )
 
 // Recorder counts refusals and logs them, at most ten lines of a kind in ten
@@ -18,12 +18,12 @@ type Recorder struct {
 	log *slog.Logger
 	now func() time.Time
 
-	mu    sync.Mutex
-	lines [kinds]lines
+	mu      sync.Mutex
+	windows [kindCount]logWindow
 }
 
-// lines is what was logged of one kind in the current window.
-type lines struct {
+// logWindow is what was logged of one kind in the current window.
+type logWindow struct {
 	since      time.Time
 	logged     int
 	suppressed int
@@ -39,7 +39,7 @@ func NewRecorder(log *slog.Logger, now func() time.Time) *Recorder {
 // or names; the caller truncates long values.
 func (r *Recorder) Record(kind Kind, reason string, attributes ...any) {
 	Count(kind)
-	suppressed, ok := r.line(kind)
+	suppressed, ok := r.allowLine(kind)
 	if !ok {
 		return
 	}
@@ -50,18 +50,18 @@ func (r *Recorder) Record(kind Kind, reason string, attributes ...any) {
 	r.log.Warn("refused", all...)
 }
 
-// line reports whether one more line of a kind may be logged, and how many
+// allowLine reports whether one more line of a kind may be logged, and how many
 // were left out before it.
-func (r *Recorder) line(kind Kind) (suppressed int, ok bool) {
+func (r *Recorder) allowLine(kind Kind) (suppressed int, ok bool) {
 	now := r.now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	l := &r.lines[kind]
+	l := &r.windows[kind]
 	if now.Sub(l.since) >= window {
 		suppressed = l.suppressed
-		*l = lines{since: now}
+		*l = logWindow{since: now}
 	}
-	if l.logged == maxLines {
+	if l.logged == maxLogLines {
 		l.suppressed++
 		return 0, false
 	}

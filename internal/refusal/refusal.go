@@ -28,24 +28,24 @@ const (
 	NotConnected                   // a participant that did not connect fully in time
 	EngineLog                      // a log line of the media engine above its rate
 	Replay                         // a signed request that was answered before
-	kinds
+	kindCount
 )
 
-var names = [kinds]string{"new_seats", "checks", "connections", "address_connections", "slow_readers", "signal_request", "signal_rate",
+var kindNames = [kindCount]string{"new_seats", "checks", "connections", "address_connections", "slow_readers", "signal_request", "signal_rate",
 	"track", "codec", "data_rate", "reconnects", "not_connected", "engine_log", "replay"}
 
 // String returns the kind as logs and metrics show it.
-func (k Kind) String() string { return names[k] }
+func (k Kind) String() string { return kindNames[k] }
 
-var counts = prometheus.NewCounterVec(prometheus.CounterOpts{
+var counterVec = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Name: "parley_refusals_total", Help: "What was refused to protect the service, by kind.",
 }, []string{"kind"})
 
 // counters holds the counter of each kind, so that Count takes no lock and
 // every kind is exported before its first refusal.
-var counters = func() (all [kinds]prometheus.Counter) {
-	for k := range kinds {
-		all[k] = counts.WithLabelValues(k.String())
+var counters = func() (all [kindCount]prometheus.Counter) {
+	for k := range kindCount {
+		all[k] = counterVec.WithLabelValues(k.String())
 	}
 	return all
 }()
@@ -54,4 +54,4 @@ var counters = func() (all [kinds]prometheus.Counter) {
 func Count(kind Kind) { counters[kind].Inc() }
 
 // Collector returns the counters of all kinds for a metrics registry.
-func Collector() prometheus.Collector { return counts }
+func Collector() prometheus.Collector { return counterVec }

@@ -12,8 +12,8 @@ import (
 	"parley/internal/refusal"
 )
 
-// values gathers the counters as a scrape sees them.
-func values(t *testing.T) map[string]float64 {
+// gatherCounters gathers the counters as a scrape sees them.
+func gatherCounters(t *testing.T) map[string]float64 {
 	t.Helper()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(refusal.Collector())
@@ -31,12 +31,12 @@ func values(t *testing.T) map[string]float64 {
 }
 
 func TestCount_RaisesTheCounterOfItsKind(t *testing.T) {
-	before := values(t)
+	before := gatherCounters(t)
 	if len(before) < 14 {
 		t.Fatalf("%d kinds are exported before their first refusal, want all 14 or more", len(before))
 	}
 	refusal.Count(refusal.NewSeats)
-	for kind, n := range values(t) {
+	for kind, n := range gatherCounters(t) {
 		want := before[kind]
 		if kind == "parley_refusals_total/new_seats" {
 			want++
@@ -51,7 +51,7 @@ func TestRecorder_LogsTenLinesOfAKindInTenSeconds(t *testing.T) {
 	var out bytes.Buffer
 	now := time.Unix(1_800_000_000, 0)
 	r := refusal.NewRecorder(slog.New(slog.NewTextHandler(&out, nil)), func() time.Time { return now })
-	before := values(t)
+	before := gatherCounters(t)
 	for range 1000 {
 		r.Record(refusal.Checks, "the check is full", "client", "192.0.2.1")
 	}
@@ -71,7 +71,7 @@ func TestRecorder_LogsTenLinesOfAKindInTenSeconds(t *testing.T) {
 	if !strings.Contains(out.String(), "suppressed=990") {
 		t.Errorf("got %q, want it to say that 990 lines were left out", out.String())
 	}
-	if n := values(t)["parley_refusals_total/checks"] - before["parley_refusals_total/checks"]; n != 1001 {
+	if n := gatherCounters(t)["parley_refusals_total/checks"] - before["parley_refusals_total/checks"]; n != 1001 {
 		t.Errorf("%v refusals were counted, want 1001", n)
 	}
 }

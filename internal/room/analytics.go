@@ -10,11 +10,11 @@ import (
 // Analytics is who was in a room, and for how long: the same rows that usage
 // is summed from. Hidden participants are left out of both.
 type Analytics struct {
-	Room   *Room
-	AsOf   time.Time // until when who is still in is counted
-	People []Attendee
-	Stays  []Stay // each connection, in order
-	Total  time.Duration
+	Room    *Room
+	AsOf    time.Time // until when who is still in is counted
+	People  []Attendee
+	Records []AttendanceRecord // each connection, in order
+	Total   time.Duration
 }
 
 // Attendee is one person, over all of their connections.
@@ -24,25 +24,25 @@ type Attendee struct {
 	Role        Role
 	JoinedAt    time.Time // the first time
 	LeftAt      time.Time // the last time; zero while they are in
-	Stayed      time.Duration
+	Duration    time.Duration
 	Connections int
 }
 
 // Analytics returns who was in a room of the project, or NotFound.
 func (s *Service) Analytics(ctx context.Context, p project.Project, roomID string) (Analytics, error) {
-	r, err := s.Of(ctx, p, roomID)
+	r, err := s.GetInProject(ctx, p, roomID)
 	if err != nil {
 		return Analytics{}, err
 	}
-	stays, err := s.store.Stays(ctx, roomID)
+	stays, err := s.store.AttendanceRecords(ctx, roomID)
 	if err != nil {
 		return Analytics{}, err
 	}
-	return analyse(r, stays, s.now()), nil
+	return analyze(r, stays, s.now()), nil
 }
 
-func analyse(r *Room, stays []Stay, asOf time.Time) Analytics {
-	out := Analytics{Room: r, AsOf: asOf, Stays: stays}
+func analyze(r *Room, stays []AttendanceRecord, asOf time.Time) Analytics {
+	out := Analytics{Room: r, AsOf: asOf, Records: stays}
 	at := map[string]int{}
 	for _, stay := range stays {
 		i, known := at[stay.PublicID()]
@@ -51,8 +51,8 @@ func analyse(r *Room, stays []Stay, asOf time.Time) Analytics {
 			at[stay.PublicID()] = i
 			out.People = append(out.People, Attendee{Identity: stay.PublicID(), Name: stay.Name, Role: stay.Role, JoinedAt: stay.JoinedAt, LeftAt: stay.LeftAt})
 		}
-		person, lasted := &out.People[i], stay.Lasted(asOf)
-		person.Stayed += lasted
+		person, lasted := &out.People[i], stay.Duration(asOf)
+		person.Duration += lasted
 		person.Connections++
 		out.Total += lasted
 		if stay.LeftAt.IsZero() || !person.LeftAt.IsZero() && stay.LeftAt.After(person.LeftAt) {
@@ -62,8 +62,8 @@ func analyse(r *Room, stays []Stay, asOf time.Time) Analytics {
 	return out
 }
 
-// Lasted is how long a connection has gone on by then.
-func (s Stay) Lasted(asOf time.Time) time.Duration {
+// Duration is how long a connection has gone on by then.
+func (s AttendanceRecord) Duration(asOf time.Time) time.Duration {
 	end := s.LeftAt
 	if end.IsZero() {
 		end = asOf.Truncate(time.Millisecond) // as moments are kept

@@ -23,22 +23,22 @@ const (
 	maxBroadcast    = 500
 )
 
-// Opening says which breakout rooms to open, and who goes where.
-type Opening struct {
-	Names  []string       // one for each room, 1 to 60 characters
-	Evenly bool           // deal out the guests who are in
-	Assign map[string]int // by identity: the place of their room in Names, from 0
+// OpenBreakoutsRequest says which breakout rooms to open, and who goes where.
+type OpenBreakoutsRequest struct {
+	Names            []string       // one for each room, 1 to 60 characters
+	DistributeEvenly bool           // deal out the guests who are in
+	Assign           map[string]int // by identity: the place of their room in Names, from 0
 }
 
 // OpenBreakouts opens breakout rooms, as a host or co-host wishes. As many may
 // be open at once as the room allows. Refusals: NotFound, Gone (over), Forbidden
 // (not a host), Conflict (not open yet, or too many), Invalid.
-func (s *Service) OpenBreakouts(ctx context.Context, roomID, seatKey string, q Opening) ([]Breakout, error) {
-	if err := q.check(); err != nil {
+func (s *Service) OpenBreakouts(ctx context.Context, roomID, seatKey string, q OpenBreakoutsRequest) ([]Breakout, error) {
+	if err := q.validate(); err != nil {
 		return nil, err
 	}
 	var opened []Breakout
-	err := s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
+	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		opened = nil
 		host, err := s.hostSeat(ctx, r, seatKey)
 		if err != nil {
@@ -48,19 +48,19 @@ func (s *Service) OpenBreakouts(ctx context.Context, roomID, seatKey string, q O
 		if err != nil {
 			return err
 		}
-		if err := q.toHosts(ctx, s, r, host); err != nil {
+		if err := q.checkTargets(ctx, s, r, host); err != nil {
 			return err
 		}
-		if wait := openAgain(all, len(q.Names), now); wait > 0 {
+		if wait := openBreakoutsRetryAfter(all, len(q.Names), now); wait > 0 {
 			return &fault.Error{Kind: fault.Exhausted, Code: "too_many_attempts", RetryAfter: wait,
-				Message: fmt.Sprintf("a room may open %d breakout rooms an hour, try again later", maxOpenedHourly)}
+				Message: fmt.Sprintf("a room may open %d breakout rooms an hour, try again later", maxBreakoutsPerHour)}
 		}
-		if open := len(places(all)); open+len(q.Names) > r.BreakoutRooms {
+		if open := len(listOpenBreakouts(all)); open+len(q.Names) > r.BreakoutRooms {
 			return fault.New(fault.Conflict, "too_many_breakouts", "this room may have %d breakout rooms, and %d are open", r.BreakoutRooms, open)
 		}
 		for i, name := range q.Names {
 			b := Breakout{RoomID: r.ID, N: len(all) + i + 1, Name: name, OpenedAt: now}
-			if b.Session, err = s.beginSession(ctx, r, b.N, now); err != nil {
+			if b.Session, err = s.startSession(ctx, r, b.N, now); err != nil {
 				return err
 			}
 			if err := s.store.InsertBreakout(ctx, b); err != nil {
@@ -68,32 +68,32 @@ func (s *Service) OpenBreakouts(ctx context.Context, roomID, seatKey string, q O
 			}
 			opened = append(opened, b)
 		}
-		r.retold = true
-		return s.deal(ctx, r, q, opened)
+		r.metadataChanged = true
+		return s.assignSeats(ctx, r, q, opened)
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.callMoved(ctx, roomID)
+	s.requestMoves(ctx, roomID)
 	return opened, nil
 }
 
-// maxOpenedHourly bounds the breakout rooms that a room opens in an hour, open or
+// maxBreakoutsPerHour bounds the breakout rooms that a room opens in an hour, open or
 // closed since: each is a row that lives as long as its room.
-const maxOpenedHourly = 6 * maxBreakoutRooms
+const maxBreakoutsPerHour = 6 * maxBreakoutRooms
 
-// openAgain returns how long to wait until n more breakout rooms may be opened;
+// openBreakoutsRetryAfter returns how long to wait until n more breakout rooms may be opened;
 // 0 for now. all are in the order of their opening.
-func openAgain(all []Breakout, n int, now time.Time) time.Duration {
-	i := len(all) + n - maxOpenedHourly - 1 // has to be an hour old
+func openBreakoutsRetryAfter(all []Breakout, n int, now time.Time) time.Duration {
+	i := len(all) + n - maxBreakoutsPerHour - 1 // has to be an hour old
 	if i < 0 {
 		return 0
 	}
 	return max(0, all[min(i, len(all)-1)].OpenedAt.Add(time.Hour).Sub(now))
 }
 
-// toHosts refuses that a co-host moves a host.
-func (q Opening) toHosts(ctx context.Context, s *Service, r *Room, by Seat) error {
+// checkTargets refuses that a co-host moves a host.
+func (q OpenBreakoutsRequest) checkTargets(ctx context.Context, s *Service, r *Room, by Seat) error {
 	if by.Role == Host || len(q.Assign) == 0 {
 		return nil
 	}
@@ -103,13 +103,13 @@ func (q Opening) toHosts(ctx context.Context, s *Service, r *Room, by Seat) erro
 	}
 	for _, seat := range seats {
 		if _, named := q.Assign[seat.ID]; named && seat.Role == Host {
-			return errHostSeat
+			return errTargetIsHost
 		}
 	}
 	return nil
 }
 
-func (q Opening) check() error {
+func (q OpenBreakoutsRequest) validate() error {
 	if len(q.Names) == 0 || len(q.Names) > maxBreakoutRooms {
 		return fault.Invalidf("names must have 1 to %d entries", maxBreakoutRooms)
 	}
@@ -126,8 +126,8 @@ func (q Opening) check() error {
 	return nil
 }
 
-// deal writes on the seats who belongs where.
-func (s *Service) deal(ctx context.Context, r *Room, q Opening, opened []Breakout) error {
+// assignSeats writes on the seats who belongs where.
+func (s *Service) assignSeats(ctx context.Context, r *Room, q OpenBreakoutsRequest, opened []Breakout) error {
 	seats, err := s.store.Seats(ctx, r.ID)
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (s *Service) deal(ctx context.Context, r *Room, q Opening, opened []Breakou
 	dealt := 0
 	for _, seat := range seats {
 		i, named := q.Assign[seat.ID]
-		if !named && (!q.Evenly || seat.Hidden || seat.Role != Guest || seat.Breakout != 0) {
+		if !named && (!q.DistributeEvenly || seat.Hidden || seat.Role != Guest || seat.Breakout != 0) {
 			continue
 		}
 		if !named {
@@ -143,7 +143,7 @@ func (s *Service) deal(ctx context.Context, r *Room, q Opening, opened []Breakou
 			dealt++
 		}
 		seat.Breakout = opened[i].N
-		r.lower(&seat)
+		r.lowerHand(&seat)
 		if err := s.store.UpdateSeat(ctx, seat); err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func (s *Service) deal(ctx context.Context, r *Room, q Opening, opened []Breakou
 // or, with 0, in the room itself. Everybody may move themselves, hosts
 // anybody, co-hosts anybody but hosts. An empty identity is the caller's own.
 func (s *Service) Move(ctx context.Context, roomID, seatKey, identity string, to int) error {
-	err := s.change(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
+	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
 		own, err := s.ownSeat(ctx, r, seatKey)
 		if err != nil {
 			return err
@@ -169,7 +169,7 @@ func (s *Service) Move(ctx context.Context, roomID, seatKey, identity string, to
 				return err
 			}
 			if seat.Role == Host && own.Role != Host {
-				return errHostSeat
+				return errTargetIsHost
 			}
 		}
 		place, err := s.openBreakout(ctx, r, to)
@@ -180,13 +180,13 @@ func (s *Service) Move(ctx context.Context, roomID, seatKey, identity string, to
 			return fault.New(fault.NotFound, "breakout_not_found", "there is no open breakout room %d", to)
 		}
 		if seat.Breakout != to {
-			r.lower(&seat)
+			r.lowerHand(&seat)
 		}
 		seat.Breakout = to
 		return s.store.UpdateSeat(ctx, seat)
 	})
 	if err == nil {
-		s.callMoved(ctx, roomID)
+		s.requestMoves(ctx, roomID)
 	}
 	return err
 }
@@ -194,7 +194,7 @@ func (s *Service) Move(ctx context.Context, roomID, seatKey, identity string, to
 // CloseBreakouts ends all breakout rooms of a room; who is in them belongs in
 // the room again. Closing none is not an error.
 func (s *Service) CloseBreakouts(ctx context.Context, roomID, seatKey string) error {
-	err := s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
+	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		if _, err := s.hostSeat(ctx, r, seatKey); err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ func (s *Service) CloseBreakouts(ctx context.Context, roomID, seatKey string) er
 		if err != nil {
 			return err
 		}
-		present, err := s.store.Present(ctx, r.ID)
+		present, err := s.store.CurrentAttendance(ctx, r.ID)
 		if err != nil {
 			return err
 		}
@@ -213,21 +213,21 @@ func (s *Service) CloseBreakouts(ctx context.Context, roomID, seatKey string) er
 				return a.SeatID == seat.ID && a.Connection == seat.Connection && a.Session != r.Session
 			})
 			if away || seat.Breakout > 0 && seat.State == Reserved {
-				seat.HeldUntil = now.Add(reserveFor)
+				seat.HeldUntil = now.Add(rejoinTimeout)
 			}
 			if seat.Breakout > 0 {
-				r.lower(&seat)
+				r.lowerHand(&seat)
 			}
 			seat.Breakout = 0
 			if err := s.store.UpdateSeat(ctx, seat); err != nil {
 				return err
 			}
 		}
-		r.retold = true
+		r.metadataChanged = true
 		return s.store.CloseSessions(ctx, r.ID, true, now)
 	})
 	if err == nil {
-		s.nudge() // the engine closes them, and the pages ask for their seats
+		s.wakeRun() // the engine closes them, and the pages ask for their seats
 	}
 	return err
 }
@@ -237,14 +237,14 @@ func (s *Service) Broadcast(ctx context.Context, roomID, seatKey, text string) e
 	if err := field.Text("text", text, 1, maxBroadcast, true); err != nil {
 		return err
 	}
-	_, host, err := s.asHost(ctx, roomID, seatKey)
+	_, host, err := s.roomAsHost(ctx, roomID, seatKey)
 	if err != nil {
 		return err
 	}
 	message := Message{Kind: MessageBroadcast, Text: strings.TrimSpace(text), From: host.Name}
-	return s.eachSession(ctx, roomID, func(session string, _ *Room, _ Info) error {
-		if err := s.media.Tell(ctx, session, nil, message); err != nil {
-			return engineAway(err)
+	return s.eachSession(ctx, roomID, func(session string, _ *Room, _ Metadata) error {
+		if err := s.media.SendMessage(ctx, session, nil, message); err != nil {
+			return mediaUnavailable(err)
 		}
 		return nil
 	})
@@ -252,7 +252,7 @@ func (s *Service) Broadcast(ctx context.Context, roomID, seatKey, text string) e
 
 // EndByHost ends the room for all. Only a host may, not a co-host.
 func (s *Service) EndByHost(ctx context.Context, roomID, seatKey string) error {
-	return s.change(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
+	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
 		seat, err := s.ownSeat(ctx, r, seatKey)
 		if err != nil {
 			return err
@@ -260,7 +260,7 @@ func (s *Service) EndByHost(ctx context.Context, roomID, seatKey string) error {
 		if seat.Role != Host {
 			return fault.New(fault.Forbidden, "not_host", "only a host may end the room for all")
 		}
-		r.stop(EndedHost)
+		r.requestEnd(EndedHost)
 		return nil
 	})
 }
@@ -272,7 +272,7 @@ func (s *Service) ownSeat(ctx context.Context, r *Room, seatKey string) (Seat, e
 	if err := checkSeatKey(seatKey); err != nil {
 		return Seat{}, err
 	}
-	if err := refusal(r); err != nil {
+	if err := checkOpen(r); err != nil {
 		return Seat{}, err
 	}
 	seat, err := s.store.SeatByKey(ctx, r.ID, seal.Hash(seatKey))
@@ -290,8 +290,8 @@ func (s *Service) hostSeat(ctx context.Context, r *Room, seatKey string) (Seat, 
 	return seat, err
 }
 
-// asHost returns a room and the seat of a host or co-host in it.
-func (s *Service) asHost(ctx context.Context, roomID, seatKey string) (*Room, Seat, error) {
+// roomAsHost returns a room and the seat of a host or co-host in it.
+func (s *Service) roomAsHost(ctx context.Context, roomID, seatKey string) (*Room, Seat, error) {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
 		return nil, Seat{}, err
@@ -318,13 +318,13 @@ func (s *Service) openBreakout(ctx context.Context, r *Room, n int) (Breakout, e
 	return Breakout{}, nil
 }
 
-// callMoved tells the pages of those who belong elsewhere than they are. What
+// requestMoves tells the pages of those who belong elsewhere than they are. What
 // fails here is made up for by the next look.
-func (s *Service) callMoved(ctx context.Context, roomID string) {
-	s.note(ctx, "tell people to move", s.tellMoved(ctx, roomID), "room_id", roomID)
+func (s *Service) requestMoves(ctx context.Context, roomID string) {
+	s.logFailure(ctx, "tell people to move", s.sendMoveRequests(ctx, roomID), "room_id", roomID)
 }
 
-func (s *Service) tellMoved(ctx context.Context, roomID string) error {
+func (s *Service) sendMoveRequests(ctx context.Context, roomID string) error {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
 		return err
@@ -333,7 +333,7 @@ func (s *Service) tellMoved(ctx context.Context, roomID string) error {
 	if err != nil {
 		return err
 	}
-	present, err := s.store.Present(ctx, roomID)
+	present, err := s.store.CurrentAttendance(ctx, roomID)
 	if err != nil {
 		return err
 	}
@@ -355,7 +355,7 @@ func (s *Service) tellMoved(ctx context.Context, roomID string) error {
 		}
 	}
 	for n, identities := range astray {
-		err = errors.Join(err, s.media.Tell(ctx, SessionID(roomID, n), identities, Message{Kind: MessageMove}))
+		err = errors.Join(err, s.media.SendMessage(ctx, SessionID(roomID, n), identities, Message{Kind: MessageMove}))
 	}
 	return err
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // seat returns a participant's seat.
-func (h *house) seat(t testing.TB, a room.Admission) room.Seat {
+func (h *fixture) seat(t testing.TB, a room.Admission) room.Seat {
 	t.Helper()
 	seat, err := h.db.Seat(context.Background(), a.Seat.RoomID, a.Seat.ID)
 	if err != nil {
@@ -21,9 +21,9 @@ func (h *house) seat(t testing.TB, a room.Admission) room.Seat {
 }
 
 // openBreakout has the host open a breakout room for these people, or for all guests.
-func (h *house) openBreakout(t testing.TB, id string, people ...room.Admission) {
+func (h *fixture) openBreakout(t testing.TB, id string, people ...room.Admission) {
 	t.Helper()
-	opening := room.Opening{Names: []string{"One"}, Evenly: len(people) == 0, Assign: map[string]int{}}
+	opening := room.OpenBreakoutsRequest{Names: []string{"One"}, DistributeEvenly: len(people) == 0, Assign: map[string]int{}}
 	for _, p := range people {
 		opening.Assign[p.Seat.ID] = 0
 	}
@@ -35,23 +35,23 @@ func (h *house) openBreakout(t testing.TB, id string, people ...room.Admission) 
 // Everybody comes back from breakout rooms to their own seats in a room that
 // is full: who went, who was called and had not gone yet, and who was on the
 // way back already.
-func TestEverybodyComesBack(t *testing.T) {
+func TestCloseBreakouts_ReturnsEveryoneToOwnSeat(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
 	two := 2
-	id, link := h.create(t, room.Request{MaxParticipants: 4, BreakoutRooms: &two})
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 4, BreakoutRooms: &two})
 	key := guest(1).SeatKey
 	boss := h.enter(t, id, host(1, link), "PA_1")
 	went, called, back := h.enter(t, id, guest(2), "PA_2"), h.enter(t, id, guest(3), "PA_3"), h.enter(t, id, guest(4), "PA_4")
-	opened, err := h.OpenBreakouts(ctx, id, key, room.Opening{Names: []string{"One", "Two"}, Evenly: true})
+	opened, err := h.OpenBreakouts(ctx, id, key, room.OpenBreakoutsRequest{Names: []string{"One", "Two"}, DistributeEvenly: true})
 	if err != nil || len(opened) != 2 || opened[0].N != 1 || opened[1].Name != "Two" {
 		t.Fatalf("%+v %v", opened, err)
 	}
 	if places := []int{h.seat(t, boss).Breakout, h.seat(t, went).Breakout, h.seat(t, called).Breakout, h.seat(t, back).Breakout}; !slices.Equal(places, []int{0, 1, 2, 1}) {
 		t.Errorf("dealt out to %v", places)
 	}
-	tell := h.engine.told[len(h.engine.told)-1]
+	tell := h.engine.messages[len(h.engine.messages)-1]
 	if slices.Sort(tell.identities); tell.session != boss.SessionID || len(tell.identities) != 3 || tell.message.Kind != room.MessageMove {
 		t.Errorf("told %+v", tell)
 	}
@@ -60,7 +60,7 @@ func TestEverybodyComesBack(t *testing.T) {
 		*a = h.enter(t, id, guest(n), old.Seat.ID)
 		h.leave(old, map[int]string{2: "PA_2", 4: "PA_4"}[n], room.LeftByChoice)
 	}
-	if i := h.engine.infos[went.SessionID]; i.Breakout != 1 || len(i.Breakouts) != 2 {
+	if i := h.engine.metadata[went.SessionID]; i.Breakout != 1 || len(i.Breakouts) != 2 {
 		t.Errorf("pages read %+v", i)
 	}
 	if err := h.Move(ctx, id, guest(4).SeatKey, "", 0); err != nil { // and has not gone yet
@@ -73,16 +73,16 @@ func TestEverybodyComesBack(t *testing.T) {
 	for _, a := range []room.Admission{went, back} {
 		h.leave(a, a.Seat.ID, room.LeftRoomOver)
 	}
-	h.clock.pass(59 * time.Second)
-	_, err = h.TakeSeat(ctx, id, guest(5))
-	refused(t, err, fault.Conflict, "room_full", "this room is full: all 4 seats are taken")
+	h.clock.advance(59 * time.Second)
+	_, err = h.ReserveSeat(ctx, id, guest(5))
+	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 4 seats are taken")
 	for n, a := range map[int]room.Admission{2: went, 4: back} {
 		if again := h.enter(t, id, guest(n), "PA_again_"+a.Seat.ID); again.Seat.ID != a.Seat.ID || again.SessionID != boss.SessionID || again.Breakout.N != 0 {
 			t.Errorf("%+v", again)
 		}
 	}
 	// Who never went keeps the seat without having to ask for it.
-	h.clock.pass(time.Hour)
+	h.clock.advance(time.Hour)
 	h.Sweep(ctx)
 	if s := h.seat(t, called); s.State != room.Joined || s.Breakout != 0 || !s.HeldUntil.IsZero() {
 		t.Errorf("%+v", s)
@@ -102,32 +102,32 @@ func TestEverybodyComesBack(t *testing.T) {
 
 // Who asks for the seat anew while in, as a page that is loaded again does,
 // keeps it even if the old connection's goodbye comes late.
-func TestAGoodbyeThatComesLate(t *testing.T) {
+func TestParticipantLeft_LateGoodbyeKeepsRequestedSeat(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	id, _ := h.create(t, room.Request{MaxParticipants: 1})
+	h := newFixture(t)
+	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1})
 	a := h.enter(t, id, guest(1), "PA_1")
-	if _, err := h.TakeSeat(t.Context(), id, guest(1)); err != nil {
+	if _, err := h.ReserveSeat(t.Context(), id, guest(1)); err != nil {
 		t.Fatal(err)
 	}
 	h.leave(a, "PA_1", room.LeftByChoice)
-	_, err := h.TakeSeat(t.Context(), id, guest(2))
-	refused(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
+	_, err := h.ReserveSeat(t.Context(), id, guest(2))
+	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
 	h.leave(h.enter(t, id, guest(1), "PA_2"), "PA_2", room.LeftByChoice)
 	h.enter(t, id, guest(2), "PA_3") // that was a goodbye
 }
 
 // Who leaves one place before arriving in the other has moved all the same.
-func TestLeavingBeforeArriving(t *testing.T) {
+func TestParticipantLeft_BeforeJoiningBreakoutIsMove(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
 	one := 1
-	id, link := h.create(t, room.Request{MaxParticipants: 3, BreakoutRooms: &one})
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 3, BreakoutRooms: &one})
 	h.enter(t, id, host(1, link), "PA_1")
 	moves, goes := h.enter(t, id, guest(2), "PA_2"), h.enter(t, id, guest(3), "PA_3")
 	h.openBreakout(t, id)
-	if _, err := h.TakeSeat(ctx, id, guest(2)); err != nil {
+	if _, err := h.ReserveSeat(ctx, id, guest(2)); err != nil {
 		t.Fatal(err)
 	}
 	h.leave(moves, "PA_2", room.LeftByChoice)
@@ -146,40 +146,40 @@ func TestLeavingBeforeArriving(t *testing.T) {
 
 // Somebody who asks for the seat elsewhere and stays where they are keeps it:
 // whoever is in has a seat.
-func TestWhoDoesNotFollow(t *testing.T) {
+func TestMove_ParticipantWhoStaysKeepsSeat(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
 	one := 1
-	id, link := h.create(t, room.Request{MaxParticipants: 2, BreakoutRooms: &one})
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 2, BreakoutRooms: &one})
 	h.enter(t, id, host(1, link), "PA_1")
 	a := h.enter(t, id, guest(2), "PA_2")
 	h.openBreakout(t, id)
-	if _, err := h.TakeSeat(ctx, id, guest(2)); err != nil {
+	if _, err := h.ReserveSeat(ctx, id, guest(2)); err != nil {
 		t.Fatal(err)
 	}
-	h.clock.pass(time.Hour)
-	_, err := h.TakeSeat(ctx, id, guest(3))
-	refused(t, err, fault.Conflict, "room_full", "this room is full: all 2 seats are taken")
+	h.clock.advance(time.Hour)
+	_, err := h.ReserveSeat(ctx, id, guest(3))
+	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 2 seats are taken")
 	h.Sweep(ctx)
 	if s := h.seat(t, a); s.State != room.Joined || s.Connection != "PA_2" {
 		t.Errorf("%+v", s)
 	}
 	// Each look tells them again.
-	before := len(h.engine.told)
+	before := len(h.engine.messages)
 	h.Reconcile(ctx)
-	if told := h.engine.told[before:]; len(told) != 1 || !slices.Equal(told[0].identities, []string{a.Seat.ID}) {
+	if told := h.engine.messages[before:]; len(told) != 1 || !slices.Equal(told[0].identities, []string{a.Seat.ID}) {
 		t.Errorf("%+v", told)
 	}
 }
 
 // A leave of a breakout room that is closed, and was never told of, is found.
-func TestALeaveOfAClosedBreakoutRoomIsFound(t *testing.T) {
+func TestReconcile_FindsLeaveOfClosedBreakout(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
 	one := 1
-	id, link := h.create(t, room.Request{MaxParticipants: 2, BreakoutRooms: &one})
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 2, BreakoutRooms: &one})
 	h.enter(t, id, host(1, link), "PA_1")
 	old := h.enter(t, id, guest(2), "PA_2")
 	h.openBreakout(t, id)
@@ -190,27 +190,27 @@ func TestALeaveOfAClosedBreakoutRoomIsFound(t *testing.T) {
 	}
 	h.Sweep(ctx)
 	h.Reconcile(ctx)
-	present, err := h.db.Present(ctx, id)
+	present, err := h.db.CurrentAttendance(ctx, id)
 	if err != nil || len(present) != 1 || present[0].Connection != "PA_1" {
 		t.Errorf("%+v %v", present, err)
 	}
 }
 
 // What only some may do.
-func TestWhoMayDoWhat(t *testing.T) {
+func TestBreakouts_Permissions(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
 	two := 2
-	id, link := h.create(t, room.Request{MaxParticipants: 5, BreakoutRooms: &two})
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 5, BreakoutRooms: &two})
 	h.enter(t, id, host(1, link), "PA_1")
 	co := guest(2)
-	co.Link = h.invite(t, id, room.Invitation{Role: room.CoHost})
+	co.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
 	h.enter(t, id, co, "PA_2")
 	other := h.enter(t, id, guest(3), "PA_3")
 	h.leave(h.enter(t, id, guest(4), "PA_4"), "PA_4", room.LeftByChoice)
 	open := func(key string) error {
-		_, err := h.OpenBreakouts(ctx, id, key, room.Opening{Names: []string{"One"}})
+		_, err := h.OpenBreakouts(ctx, id, key, room.OpenBreakoutsRequest{Names: []string{"One"}})
 		return err
 	}
 	acts := map[string]func(key string) error{
@@ -220,66 +220,66 @@ func TestWhoMayDoWhat(t *testing.T) {
 		"close":     func(key string) error { return h.CloseBreakouts(ctx, id, key) },
 	}
 	for _, act := range []string{"open", "broadcast", "close"} {
-		refused(t, acts[act](guest(3).SeatKey), fault.Forbidden, "not_host", "only a host or co-host may do this")
+		assertError(t, acts[act](guest(3).SeatKey), fault.Forbidden, "not_host", "only a host or co-host may do this")
 	}
 	for _, act := range []string{"open", "move", "broadcast", "close"} {
 		for _, n := range []int{4, 5} { // has left, never came
-			refused(t, acts[act](guest(n).SeatKey), fault.Forbidden, "not_in_room", "you are not in this room")
+			assertError(t, acts[act](guest(n).SeatKey), fault.Forbidden, "not_in_room", "you are not in this room")
 		}
 		if err := acts[act](guest(2).SeatKey); err != nil {
 			t.Errorf("%s: %v", act, err)
 		}
 	}
-	if last := h.engine.told[len(h.engine.told)-1]; last.message != (room.Message{Kind: room.MessageBroadcast, Text: "Five minutes left.", From: "Guest 2"}) {
+	if last := h.engine.messages[len(h.engine.messages)-1]; last.message != (room.Message{Kind: room.MessageBroadcast, Text: "Five minutes left.", From: "Guest 2"}) {
 		t.Errorf("%+v", last)
 	}
-	refused(t, h.Move(ctx, id, guest(3).SeatKey, "", 1), fault.NotFound, "breakout_not_found", "there is no open breakout room 1")
-	refused(t, h.Move(ctx, id, guest(3).SeatKey, co.SeatKey, 0), fault.Forbidden, "not_host", "only a host or co-host may do this")
-	refused(t, h.EndByHost(ctx, id, guest(2).SeatKey), fault.Forbidden, "not_host", "only a host may end the room for all")
+	assertError(t, h.Move(ctx, id, guest(3).SeatKey, "", 1), fault.NotFound, "breakout_not_found", "there is no open breakout room 1")
+	assertError(t, h.Move(ctx, id, guest(3).SeatKey, co.SeatKey, 0), fault.Forbidden, "not_host", "only a host or co-host may do this")
+	assertError(t, h.EndByHost(ctx, id, guest(2).SeatKey), fault.Forbidden, "not_host", "only a host may end the room for all")
 	if err := h.EndByHost(ctx, id, guest(1).SeatKey); err != nil {
 		t.Fatal(err)
 	}
 	if r := h.room(t, id); r.State != room.Ended || r.EndReason != room.EndedHost {
 		t.Errorf("%+v", r)
 	}
-	refused(t, open(guest(1).SeatKey), fault.Gone, "room_ended", "this room has ended")
+	assertError(t, open(guest(1).SeatKey), fault.Gone, "room_ended", "this room has ended")
 }
 
 // A co-host may not move a host, in neither way.
-func TestCoHostMovesNoHost(t *testing.T) {
+func TestMove_CoHostCannotMoveHost(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx, two := t.Context(), 2
-	id, link := h.create(t, room.Request{MaxParticipants: 5, BreakoutRooms: &two})
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 5, BreakoutRooms: &two})
 	ada := h.enter(t, id, host(1, link), "PA_1")
 	co := guest(2)
-	co.Link = h.invite(t, id, room.Invitation{Role: room.CoHost})
+	co.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
 	second := h.enter(t, id, co, "PA_2")
 	const sentence = "a co-host may not do this to a host"
-	_, err := h.OpenBreakouts(ctx, id, co.SeatKey, room.Opening{Names: []string{"One"}, Assign: map[string]int{ada.Seat.ID: 0}})
-	refused(t, err, fault.Forbidden, "not_host", sentence)
-	if _, err := h.OpenBreakouts(ctx, id, co.SeatKey, room.Opening{Names: []string{"One"}, Assign: map[string]int{second.Seat.ID: 0}}); err != nil {
+	_, err := h.OpenBreakouts(ctx, id, co.SeatKey, room.OpenBreakoutsRequest{Names: []string{"One"}, Assign: map[string]int{ada.Seat.ID: 0}})
+	assertError(t, err, fault.Forbidden, "not_host", sentence)
+	if _, err := h.OpenBreakouts(ctx, id, co.SeatKey, room.OpenBreakoutsRequest{Names: []string{"One"}, Assign: map[string]int{second.Seat.ID: 0}}); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, h.Move(ctx, id, co.SeatKey, ada.Seat.ID, 1), fault.Forbidden, "not_host", sentence)
+	assertError(t, h.Move(ctx, id, co.SeatKey, ada.Seat.ID, 1), fault.Forbidden, "not_host", sentence)
 	if err := h.Move(ctx, id, guest(1).SeatKey, ada.Seat.ID, 1); err != nil {
 		t.Errorf("a host moves themselves: %v", err)
 	}
 }
 
 // Opening and closing again and again comes to an end, until an hour is over.
-func TestBreakoutsAnHour(t *testing.T) {
+func TestOpenBreakouts_HourlyLimit(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx, most := t.Context(), 16
-	id, link := h.create(t, room.Request{MaxParticipants: 5, BreakoutRooms: &most})
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 5, BreakoutRooms: &most})
 	h.enter(t, id, host(1, link), "PA_1")
 	names := make([]string, most)
 	for i := range names {
 		names[i] = "Room"
 	}
 	open := func() error {
-		_, err := h.OpenBreakouts(ctx, id, guest(1).SeatKey, room.Opening{Names: names})
+		_, err := h.OpenBreakouts(ctx, id, guest(1).SeatKey, room.OpenBreakoutsRequest{Names: names})
 		if err == nil {
 			err = h.CloseBreakouts(ctx, id, guest(1).SeatKey)
 		}
@@ -291,11 +291,11 @@ func TestBreakoutsAnHour(t *testing.T) {
 		}
 	}
 	err := open()
-	refused(t, err, fault.Exhausted, "too_many_attempts", "a room may open 96 breakout rooms an hour, try again later")
+	assertError(t, err, fault.Exhausted, "too_many_attempts", "a room may open 96 breakout rooms an hour, try again later")
 	if wait := fault.From(err).RetryAfter; wait <= 59*time.Minute || wait > time.Hour {
 		t.Errorf("again in %s", wait)
 	}
-	h.clock.pass(time.Hour)
+	h.clock.advance(time.Hour)
 	if err := open(); err != nil {
 		t.Errorf("after an hour: %v", err)
 	}

@@ -21,16 +21,16 @@ type cluster struct {
 	clock   *clock
 	nodes   [2]*room.Service
 
-	mu       sync.Mutex
-	sessions map[string]*hosted
-	reports  []report // of the engine, which nobody has heard of yet
-	called   []string // identities that were told to move
+	mu           sync.Mutex
+	sessions     map[string]*hostedSession
+	reports      []report // of the engine, which nobody has heard of yet
+	moveRequests []string // identities that were told to move
 }
 
-// hosted is a session in the engine.
-type hosted struct {
-	node int
-	in   map[string]room.Present // by identity
+// hostedSession is a session in the engine.
+type hostedSession struct {
+	node         int
+	participants map[string]room.Participant // by identity
 }
 
 // report is what the engine says of a participant.
@@ -45,27 +45,27 @@ type report struct {
 
 func newCluster(t testing.TB, db *store.DB) *cluster {
 	t.Helper()
-	c := &cluster{db: db, project: storetest.Project(t, db), clock: &clock{now: time.UnixMilli(1_780_000_000_000).UTC()}, sessions: map[string]*hosted{}}
+	c := &cluster{db: db, project: storetest.Project(t, db), clock: &clock{now: time.UnixMilli(1_780_000_000_000).UTC()}, sessions: map[string]*hostedSession{}}
 	for n := range c.nodes {
-		c.boot(t, n)
+		c.startNode(t, n)
 	}
 	return c
 }
 
-// boot is a new process in the place of a node. What the earlier one hosted is
+// startNode is a new process in the place of a node. What the earlier one hosted is
 // gone, and so is what it had to say.
-func (c *cluster) boot(t testing.TB, n int) {
+func (c *cluster) startNode(t testing.TB, n int) {
 	t.Helper()
-	c.kill(n)
-	s := room.NewService(c.db, member{c, n}, func() string { return "https://meet.example.org" }, c.clock.Now, storetest.NewID, quietly)
-	s.Share()
+	c.stopNode(n)
+	s := room.NewService(c.db, nodeMedia{c, n}, func() string { return "https://meet.example.org" }, c.clock.Now, storetest.NewID, discardLogger)
+	s.EnableCluster()
 	c.nodes[n] = s
 	if err := s.Recover(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (c *cluster) kill(n int) {
+func (c *cluster) stopNode(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for name, s := range c.sessions {
@@ -79,12 +79,12 @@ func (c *cluster) kill(n int) {
 // tick is a second in which these nodes run.
 func (c *cluster) tick(nodes ...int) {
 	ctx := context.Background()
-	c.clock.pass(time.Second)
+	c.clock.advance(time.Second)
 	for _, n := range nodes {
-		c.nodes[n].Beat(ctx)
+		c.nodes[n].Heartbeat(ctx)
 	}
 	for _, n := range nodes {
-		c.nodes[n].Watch(ctx)
+		c.nodes[n].WatchNodes(ctx)
 		c.nodes[n].Sweep(ctx)
 	}
 }
@@ -98,9 +98,9 @@ func (c *cluster) connect(session, identity, sid string) bool {
 	if s == nil {
 		return false
 	}
-	c.end(session, identity, room.LeftReplaced)
-	p := room.Present{Identity: identity, SID: sid, JoinedAt: c.clock.Now(), Active: true}
-	s.in[identity] = p
+	c.endConnection(session, identity, room.LeftReplaced)
+	p := room.Participant{Identity: identity, SID: sid, JoinedAt: c.clock.Now(), Active: true}
+	s.participants[identity] = p
 	c.reports = append(c.reports, report{to: c.nodes[s.node], session: session, identity: identity, sid: sid, at: p.JoinedAt})
 	return true
 }
@@ -109,22 +109,22 @@ func (c *cluster) connect(session, identity, sid string) bool {
 func (c *cluster) disconnect(session, identity string, reason room.LeaveReason) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.end(session, identity, reason)
+	c.endConnection(session, identity, reason)
 }
 
-func (c *cluster) end(session, identity string, reason room.LeaveReason) {
+func (c *cluster) endConnection(session, identity string, reason room.LeaveReason) {
 	s := c.sessions[session]
 	if s == nil {
 		return
 	}
-	if p, in := s.in[identity]; in {
-		delete(s.in, identity)
+	if p, in := s.participants[identity]; in {
+		delete(s.participants, identity)
 		c.reports = append(c.reports, report{c.nodes[s.node], session, identity, p.SID, c.clock.Now(), reason})
 	}
 }
 
-// next takes the oldest report off the list.
-func (c *cluster) next() (report, bool) {
+// nextReport takes the oldest report off the list.
+func (c *cluster) nextReport() (report, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.reports) == 0 {
@@ -137,12 +137,12 @@ func (c *cluster) next() (report, bool) {
 
 // deliver tells the nodes all there is to tell.
 func (c *cluster) deliver() {
-	for r, some := c.next(); some; r, some = c.next() {
-		r.tell()
+	for r, some := c.nextReport(); some; r, some = c.nextReport() {
+		r.deliver()
 	}
 }
 
-func (r report) tell() {
+func (r report) deliver() {
 	if r.reason == "" {
 		r.to.ParticipantJoined(r.session, r.identity, r.sid, r.at)
 	} else {
@@ -150,13 +150,13 @@ func (r report) tell() {
 	}
 }
 
-// in returns the engine's ids of all connections of a room.
-func (c *cluster) in(roomID string) (sids []string) {
+// connectionIDs returns the engine's ids of all connections of a room.
+func (c *cluster) connectionIDs(roomID string) (sids []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for name, s := range c.sessions {
 		if id, _, _ := room.ParseSessionID(name); id == roomID {
-			for _, p := range s.in {
+			for _, p := range s.participants {
 				sids = append(sids, p.SID)
 			}
 		}
@@ -165,89 +165,89 @@ func (c *cluster) in(roomID string) (sids []string) {
 	return sids
 }
 
-func (c *cluster) isIn(session, identity string) bool {
+func (c *cluster) isConnected(session, identity string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.sessions[session]
-	return s != nil && s.in[identity].Identity != ""
+	return s != nil && s.participants[identity].Identity != ""
 }
 
-// callees returns who has been told to move since the last call.
-func (c *cluster) callees() []string {
+// drainMoveRequests returns who has been told to move since the last call.
+func (c *cluster) drainMoveRequests() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	defer func() { c.called = nil }()
-	return c.called
+	defer func() { c.moveRequests = nil }()
+	return c.moveRequests
 }
 
-// member is the engine as one node sees it.
-type member struct {
+// nodeMedia is the engine as one node sees it.
+type nodeMedia struct {
 	*cluster
 	n int
 }
 
-func (m member) Open(_ context.Context, s room.MediaSession) error {
+func (m nodeMedia) Open(_ context.Context, s room.MediaSession) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.sessions[s.Name] == nil {
-		m.sessions[s.Name] = &hosted{m.n, map[string]room.Present{}}
+		m.sessions[s.Name] = &hostedSession{m.n, map[string]room.Participant{}}
 	}
 	return nil
 }
 
-func (m member) Close(_ context.Context, session string) error {
+func (m nodeMedia) Close(_ context.Context, session string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s := m.sessions[session]; s != nil {
-		for identity := range s.in {
-			m.end(session, identity, room.LeftRoomOver)
+		for identity := range s.participants {
+			m.endConnection(session, identity, room.LeftRoomOver)
 		}
 		delete(m.sessions, session)
 	}
 	return nil
 }
 
-func (m member) HangUp(string, time.Time) {}
+func (m nodeMedia) DropRelayedConnections(string, time.Time) {}
 
-func (m member) Hosts(session string) bool {
+func (m nodeMedia) IsLocal(session string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.sessions[session]
 	return s != nil && s.node == m.n
 }
 
-func (m member) Participants(_ context.Context, session string) (list []room.Present, _ error) {
+func (m nodeMedia) Participants(_ context.Context, session string) (list []room.Participant, _ error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s := m.sessions[session]; s != nil {
-		for _, p := range s.in {
+		for _, p := range s.participants {
 			list = append(list, p)
 		}
 	}
 	return list, nil
 }
 
-func (m member) Remove(_ context.Context, session, identity string) error {
+func (m nodeMedia) Remove(_ context.Context, session, identity string) error {
 	m.disconnect(session, identity, room.LeftRemoved)
 	return nil
 }
 
-func (m member) Tell(_ context.Context, session string, identities []string, message room.Message) error {
+func (m nodeMedia) SendMessage(_ context.Context, session string, identities []string, message room.Message) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if message.Kind == room.MessageMove {
-		m.called = append(m.called, identities...)
+		m.moveRequests = append(m.moveRequests, identities...)
 	}
 	return nil
 }
 
-func (m member) Admit(string)                                      {}
-func (m member) Pass(room.MediaPass) (string, error)               { return "token", nil }
-func (m member) CheckPass(context.Context, string) (string, error) { return "token", nil }
-func (m member) Announce(context.Context, string, room.Info) error { return nil }
-func (m member) Allow(context.Context, string, string, room.Role, room.Grants) error {
+func (m nodeMedia) Admit(string)                                                {}
+func (m nodeMedia) AccessToken(room.AccessTokenSpec) (string, error)            { return "token", nil }
+func (m nodeMedia) PreflightToken(context.Context, string) (string, error)      { return "token", nil }
+func (m nodeMedia) UpdateMetadata(context.Context, string, room.Metadata) error { return nil }
+func (m nodeMedia) UpdatePermissions(context.Context, string, string, room.Role, room.Grants) error {
 	return nil
 }
-func (m member) Mute(_ context.Context, _ string, identities []string) ([]string, error) {
+func (m nodeMedia) Mute(_ context.Context, _ string, identities []string) ([]string, error) {
 	return identities, nil
 }

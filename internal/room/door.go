@@ -14,56 +14,56 @@ import (
 )
 
 const (
-	// passTTL is how long a media token opens the door; connections outlive it.
-	passTTL = 10 * time.Minute
-	// maxHidden is how many hidden participants a room bears beside its seats.
-	maxHidden = 16
+	// accessTokenTTL is how long a media token opens the door; connections outlive it.
+	accessTokenTTL = 10 * time.Minute
+	// maxHiddenParticipants is how many hidden participants a room bears beside its seats.
+	maxHiddenParticipants = 16
 )
 
-// Visit is what somebody at the door brings.
-type Visit struct {
-	Link    string // token of the link's fragment; may be empty
-	SeatKey string // secret the browser keeps; 22 to 128 printable characters, empty only in a preview
-	Name    string
-	Role    Role       // the role the page promised; empty when it promised none
-	Client  netip.Addr // where they come from, for what is limited per address
+// JoinRequest is what somebody at the door brings.
+type JoinRequest struct {
+	LinkToken    string // token of the link's fragment; may be empty
+	SeatKey      string // secret the browser keeps; 22 to 128 printable characters, empty only in a preview
+	Name         string
+	ExpectedRole Role       // the role the page promised; empty when it promised none
+	ClientAddr   netip.Addr // where they come from, for what is limited per address
 }
 
 // Preview is what a visitor sees before joining.
 type Preview struct {
-	Room      *Room
-	Taken     int // seats taken now
-	Role      Role
-	Grants    Grants // what this visitor may send
-	Name      string // to be filled in; may be empty
-	Returning bool
-	Waits     bool // a host has to let them in
-	Elsewhere bool // the visitor is in the room in another browser; joining here ends it there
-	Link      LinkVerdict
-	OpensAt   time.Time // when this visitor may enter a scheduled room; zero once it is open
-	LogoutURL string    // where to go after leaving; may be empty
+	Room            *Room
+	TakenSeats      int // seats taken now
+	Role            Role
+	Grants          Grants // what this visitor may send
+	Name            string // to be filled in; may be empty
+	Returning       bool
+	MustWait        bool // a host has to let them in
+	JoinedElsewhere bool // the visitor is in the room in another browser; joining here ends it there
+	LinkStatus      LinkStatus
+	OpensAt         time.Time // when this visitor may enter a scheduled room; zero once it is open
+	LogoutURL       string    // where to go after leaving; may be empty
 }
 
 // Admission is a seat with the token that opens the media connection; or, for
 // somebody who has to wait until a host lets them in, neither.
 type Admission struct {
-	Waiting   time.Duration // after how long to ask again; zero for who is in
-	Seat      Seat
-	Room      *Room
-	SessionID string
-	Breakout  Breakout // where the seat is; zero in the room itself
-	Token     string
-	Link      LinkVerdict
-	LogoutURL string
-	Invited   bool // the project lets in only who has a link
+	RetryAfter          time.Duration // after how long to ask again; zero for who is in
+	Seat                Seat
+	Room                *Room
+	SessionID           string
+	Breakout            Breakout // where the seat is; zero in the room itself
+	Token               string
+	LinkStatus          LinkStatus
+	LogoutURL           string
+	InvitationsRequired bool // the project lets in only who has a link
 
-	displaced displaced // whose seat it was
-	left      []string  // sessions that the seat's holder has to leave first
+	displaced       displacedGuest // whose seat it was
+	sessionsToLeave []string       // sessions that the seat's holder has to leave first
 }
 
 // Preview says what a visitor would find and be at this moment: what is due and
 // not written down yet has happened for them. It changes nothing.
-func (s *Service) Preview(ctx context.Context, roomID string, v Visit) (Preview, error) {
+func (s *Service) Preview(ctx context.Context, roomID string, v JoinRequest) (Preview, error) {
 	now := s.now()
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
@@ -76,14 +76,14 @@ func (s *Service) Preview(ctx context.Context, roomID string, v Visit) (Preview,
 	r.openWhenDue(now)
 	var project project.Project
 	if r.State == Scheduled { // who is early may look
-		project, err = s.admittingProject(ctx, r)
+		project, err = s.checkProject(ctx, r)
 	} else {
-		project, err = s.admits(ctx, r, o, now)
+		project, err = s.checkJoinable(ctx, r, o, now)
 	}
 	if err != nil {
 		return Preview{}, err
 	}
-	p := Preview{Room: r, Taken: o.Taken, LogoutURL: logoutURL(r, project)}
+	p := Preview{Room: r, TakenSeats: o.Taken, LogoutURL: logoutURL(r, project)}
 	keyHash := ""
 	if v.SeatKey != "" {
 		if err := checkSeatKey(v.SeatKey); err != nil {
@@ -91,55 +91,55 @@ func (s *Service) Preview(ctx context.Context, roomID string, v Visit) (Preview,
 		}
 		keyHash = seal.Hash(v.SeatKey)
 	}
-	link, verdict, err := s.judge(ctx, r, v.Link, keyHash, now)
+	link, verdict, err := s.resolveLink(ctx, r, v.LinkToken, keyHash, now)
 	if err != nil {
 		return Preview{}, err
 	}
-	mine, err := s.claimOf(ctx, r, keyHash, link)
+	mine, err := s.resolveIdentity(ctx, r, keyHash, link)
 	if err != nil {
 		return Preview{}, err
 	}
-	p.Link, p.Role, p.Returning = verdict, mine.role, mine.known && mine.seat.KeyHash == keyHash
-	p.Elsewhere = mine.known && !p.Returning && mine.seat.State == Joined
+	p.LinkStatus, p.Role, p.Returning = verdict, mine.role, mine.known && mine.seat.KeyHash == keyHash
+	p.JoinedElsewhere = mine.known && !p.Returning && mine.seat.State == Joined
 	p.Name = cmp.Or(mine.seat.Name, link.Name)
 	if hidden := mine.seat.Hidden && verdict != LinkOK || link.Hidden; !hidden {
 		p.Grants = r.grants(p.Role)
 	}
-	if err := invited(project, verdict, p.Returning); err != nil {
+	if err := checkInvitation(project, verdict, p.Returning); err != nil {
 		return Preview{}, err
 	}
 	if r.State == Scheduled {
-		p.OpensAt = r.opensFor(p.Role)
+		p.OpensAt = r.opensAtForRole(p.Role)
 	}
-	if p.Waits = r.mustWait(mine, link); p.Waits {
-		return p, s.notOut(ctx, r, keyHash)
+	if p.MustWait = r.mustWait(mine, link); p.MustWait {
+		return p, s.checkNotDenied(ctx, r, keyHash)
 	}
 	return p, nil
 }
 
-// Check returns a token with which somebody at the door of a room tries the way
+// Preflight returns a token with which somebody at the door of a room tries the way
 // to the media engine. It takes no seat, and nothing is written down.
-func (s *Service) Check(ctx context.Context, roomID string, client netip.Addr) (token string, err error) {
+func (s *Service) Preflight(ctx context.Context, roomID string, client netip.Addr) (token string, err error) {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
 		return "", err
 	}
 	if r.State != Scheduled { // who is early has the time to check
-		if err := refusal(r); err != nil {
+		if err := checkOpen(r); err != nil {
 			return "", err
 		}
 	}
-	if _, err := s.admittingProject(ctx, r); err != nil {
+	if _, err := s.checkProject(ctx, r); err != nil {
 		return "", err
 	}
-	token, err = s.media.CheckPass(ctx, network.Of(client).String())
-	if err != nil && fault.From(err).Code != CodeCheckBusy {
-		err = engineAway(err)
+	token, err = s.media.PreflightToken(ctx, network.ClientPrefix(client).String())
+	if err != nil && fault.From(err).Code != CodePreflightBusy {
+		err = mediaUnavailable(err)
 	}
 	return token, err
 }
 
-// TakeSeat reserves a seat, or gives a visitor's own back, before any token is
+// ReserveSeat reserves a seat, or gives a visitor's own back, before any token is
 // made: of N+1 people who ask at once for N seats exactly one is refused. A
 // link for one person is claimed here, by the first browser that joins with
 // it. The answer leads to where the seat is: the room, or a breakout room. Who
@@ -147,45 +147,45 @@ func (s *Service) Check(ctx context.Context, roomID string, client netip.Addr) (
 // Refusals: NotFound, Gone (over), Conflict (room_full, room_not_open,
 // link_taken, waiting_room_full), Forbidden (project, invitation_required,
 // removed, turned_away), Exhausted (too_many_joins), Invalid (name).
-func (s *Service) TakeSeat(ctx context.Context, roomID string, v Visit) (Admission, error) {
+func (s *Service) ReserveSeat(ctx context.Context, roomID string, v JoinRequest) (Admission, error) {
 	if err := firstError(field.Name("name", v.Name, 1, maxText), checkSeatKey(v.SeatKey)); err != nil {
 		return Admission{}, err
 	}
-	if err := s.turnBack(ctx, roomID, v); err != nil {
+	if err := s.checkJoinLimit(ctx, roomID, v); err != nil {
 		return Admission{}, err
 	}
 	var out Admission
-	request := attempt{Visit: v}
-	err := s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) (err error) {
-		out, err = s.seat(ctx, r, &request, now)
+	request := joinAttempt{JoinRequest: v}
+	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) (err error) {
+		out, err = s.reserveSeat(ctx, r, &request, now)
 		return err
 	})
 	if fault.From(err).Code == codeRoomFull && !out.Seat.Hidden {
-		s.turnedAway(ctx, roomID, v)
+		s.logRoomFull(ctx, roomID, v)
 	}
-	if err != nil || out.Waiting > 0 {
+	if err != nil || out.RetryAfter > 0 {
 		return out, err
 	}
 	for _, session := range out.displaced.sessions {
 		// What fails here the next look repeats.
-		s.note(ctx, "take out a guest whose seat the host has", s.media.Remove(ctx, session, out.displaced.identity), "room_id", roomID)
+		s.logFailure(ctx, "take out a guest whose seat the host has", s.media.Remove(ctx, session, out.displaced.identity), "room_id", roomID)
 	}
-	return out, s.admit(ctx, &out)
+	return out, s.completeAdmission(ctx, &out)
 }
 
-// claim is what somebody at the door has a right to.
-type claim struct {
-	seat  Seat // theirs already, where known
-	known bool
-	role  Role
-	left  Seat // the browser's seat as somebody else, which it gives up; without an id where there is none
+// resolvedIdentity is what somebody at the door has a right to.
+type resolvedIdentity struct {
+	seat         Seat // theirs already, where known
+	known        bool
+	role         Role
+	previousSeat Seat // the browser's seat as somebody else, which it gives up; without an id where there is none
 }
 
-// claimOf says which seat a visitor has already: the one of this browser or,
+// resolveIdentity says which seat a visitor has already: the one of this browser or,
 // with a personal link, the person's own, in whatever browser it was taken. A
 // browser or a person that a host has removed has a right to nothing.
-func (s *Service) claimOf(ctx context.Context, r *Room, keyHash string, link Link) (claim, error) {
-	c := claim{role: cmp.Or(link.Role, Guest)}
+func (s *Service) resolveIdentity(ctx context.Context, r *Room, keyHash string, link Link) (resolvedIdentity, error) {
+	c := resolvedIdentity{role: cmp.Or(link.Role, Guest)}
 	own, err := s.store.SeatByKey(ctx, r.ID, keyHash)
 	known := err == nil
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -197,13 +197,13 @@ func (s *Service) claimOf(ctx context.Context, r *Room, keyHash string, link Lin
 		if own.UserID == "" && known {
 			c.role = rank(c.role, own.Role) // the same person, who is named only now
 		}
-		c.left = own
+		c.previousSeat = own
 		c.seat, err = s.store.SeatByUser(ctx, r.ID, link.UserID)
 		if c.known = err == nil; err != nil && !fault.Is(err, fault.NotFound) {
 			return c, err
 		}
 	}
-	if !c.seat.RemovedAt.IsZero() || !c.left.RemovedAt.IsZero() {
+	if !c.seat.RemovedAt.IsZero() || !c.previousSeat.RemovedAt.IsZero() {
 		return c, errRemoved
 	}
 	if c.known {
@@ -215,63 +215,63 @@ func (s *Service) claimOf(ctx context.Context, r *Room, keyHash string, link Lin
 	return c, nil
 }
 
-// giveUp leaves a seat to nobody: its key opens nothing any more. Whoever is
+// revokeSeat leaves a seat to nobody: its key opens nothing any more. Whoever is
 // in with it keeps it until they leave.
-func (s *Service) giveUp(ctx context.Context, seat Seat) error {
+func (s *Service) revokeSeat(ctx context.Context, seat Seat) error {
 	seat.KeyHash = "given up: " + seat.ID
 	if seat.State != Joined {
-		return s.release(ctx, seat)
+		return s.releaseSeat(ctx, seat)
 	}
 	return s.store.UpdateSeat(ctx, seat)
 }
 
-// seat finds or makes the visitor's seat, in the transaction that holds the room.
-func (s *Service) seat(ctx context.Context, r *Room, v *attempt, now time.Time) (Admission, error) {
+// reserveSeat finds or makes the visitor's seat, in the transaction that holds the room.
+func (s *Service) reserveSeat(ctx context.Context, r *Room, v *joinAttempt, now time.Time) (Admission, error) {
 	keyHash := seal.Hash(v.SeatKey)
 	o, err := s.occupancy(ctx, r, now)
 	if err != nil {
 		return Admission{}, err
 	}
-	link, verdict, err := s.judge(ctx, r, v.Link, keyHash, now)
+	link, verdict, err := s.resolveLink(ctx, r, v.LinkToken, keyHash, now)
 	if err != nil {
 		return Admission{}, err
 	}
-	mine, err := s.claimOf(ctx, r, keyHash, link)
+	mine, err := s.resolveIdentity(ctx, r, keyHash, link)
 	if err != nil {
 		return Admission{}, err
 	}
-	knocks, err := s.knocks(ctx, r)
+	knocks, err := s.listKnocks(ctx, r)
 	if err != nil {
 		return Admission{}, err
 	}
 	if r.isNewcomer(mine, link, keyHash, knocks) {
-		if err := s.pay(v); err != nil {
+		if err := s.countJoin(v); err != nil {
 			return Admission{}, err
 		}
 	}
-	r.openFor(mine.role, now)
-	project, err := s.admits(ctx, r, o, now)
+	r.openForRole(mine.role, now)
+	project, err := s.checkJoinable(ctx, r, o, now)
 	if err != nil {
 		return Admission{}, err
 	}
-	if err := invited(project, verdict, mine.known); err != nil {
+	if err := checkInvitation(project, verdict, mine.known); err != nil {
 		return Admission{}, err
 	}
 	if !mine.seat.Demoted { // otherwise their page promises what was true before
-		if err := promised(v.Role, mine.role, verdict); err != nil {
+		if err := checkExpectedRole(v.ExpectedRole, mine.role, verdict); err != nil {
 			return Admission{}, err
 		}
 	}
 	if r.mustWait(mine, link) {
-		return Admission{Waiting: knockEvery, Link: verdict}, s.knock(ctx, r, knocks, keyHash, v.Visit, now)
+		return Admission{RetryAfter: knockRetryInterval, LinkStatus: verdict}, s.recordKnock(ctx, r, knocks, keyHash, v.JoinRequest, now)
 	}
 	if mine.seat.KeyHash != keyHash { // who waited may have found a link of their own
-		if err := s.forgetKnocks(ctx, r, func(k Knock) bool { return k.KeyHash == keyHash }); err != nil {
+		if err := s.deleteKnocks(ctx, r, func(k Knock) bool { return k.KeyHash == keyHash }); err != nil {
 			return Admission{}, err
 		}
 	}
-	if mine.left.ID != "" {
-		if err := s.giveUp(ctx, mine.left); err != nil {
+	if mine.previousSeat.ID != "" {
+		if err := s.revokeSeat(ctx, mine.previousSeat); err != nil {
 			return Admission{}, err
 		}
 	}
@@ -280,30 +280,30 @@ func (s *Service) seat(ctx context.Context, r *Room, v *attempt, now time.Time) 
 		seat = Seat{ID: s.newID(), RoomID: r.ID, UserID: link.UserID, State: Free, CreatedAt: now}
 	}
 	seat.KeyHash, seat.Name, seat.Role = keyHash, v.Name, mine.role
-	seat.Invited = seat.Invited || link.Single || link.UserID != ""
-	out := Admission{Room: r, Link: verdict, LogoutURL: logoutURL(r, project), Invited: project.Settings.InvitationsRequired}
+	seat.Invited = seat.Invited || link.SingleUse || link.UserID != ""
+	out := Admission{Room: r, LinkStatus: verdict, LogoutURL: logoutURL(r, project), InvitationsRequired: project.Settings.InvitationsRequired}
 	if verdict == LinkOK && seat.Hidden != link.Hidden {
-		if out.left, err = s.disconnect(ctx, r, &seat, now, LeftReplaced); err != nil {
+		if out.sessionsToLeave, err = s.disconnect(ctx, r, &seat, now, LeftReplaced); err != nil {
 			return Admission{}, err
 		}
 		seat.Hidden = link.Hidden
 	}
 	if seat.State == Free {
-		if out.displaced, err = s.makeRoom(ctx, r, seat, now); err != nil {
+		if out.displaced, err = s.ensureCapacity(ctx, r, seat, now); err != nil {
 			return Admission{Seat: seat}, err
 		}
 		seat.State = Reserved
-		r.lower(&seat)
+		r.lowerHand(&seat)
 	}
-	if err := s.claim(ctx, r, link, keyHash); err != nil {
+	if err := s.redeemLink(ctx, r, link, keyHash); err != nil {
 		return Admission{}, err
 	}
-	if out.Breakout, err = s.place(ctx, r, &seat, now); err != nil {
+	if out.Breakout, err = s.assignBreakout(ctx, r, &seat, now); err != nil {
 		return Admission{}, err
 	}
 	// Also whoever is in is waited for: the page connects anew, here or
 	// elsewhere, and its old connection may end first.
-	s.hold(&seat, v, now)
+	s.extendReservation(&seat, v, now)
 	out.Seat, out.SessionID = seat, SessionID(r.ID, cmp.Or(out.Breakout.Session, r.Session))
 	if mine.known {
 		return out, s.store.UpdateSeat(ctx, seat)
@@ -311,9 +311,9 @@ func (s *Service) seat(ctx context.Context, r *Room, v *attempt, now time.Time) 
 	return out, s.store.InsertSeat(ctx, seat)
 }
 
-// promised refuses a visitor whose page promised more than a guest's seat,
+// checkExpectedRole refuses a visitor whose page promised more than a guest's seat,
 // when the link does not grant it after all.
-func promised(role, granted Role, verdict LinkVerdict) error {
+func checkExpectedRole(role, granted Role, verdict LinkStatus) error {
 	if role == "" || role == Guest || granted != Guest {
 		return nil
 	}
@@ -331,13 +331,13 @@ func promised(role, granted Role, verdict LinkVerdict) error {
 // will be hidden, or the other way round, has to come in anew: as they are, they
 // would be counted wrongly.
 func (s *Service) disconnect(ctx context.Context, r *Room, seat *Seat, now time.Time, reason LeaveReason) (sessions []string, err error) {
-	present, err := s.store.Present(ctx, r.ID)
+	present, err := s.store.CurrentAttendance(ctx, r.ID)
 	if err != nil {
 		return nil, err
 	}
 	for _, a := range present {
 		if a.SeatID == seat.ID {
-			if err := s.leave(ctx, r, a, later(now, a.JoinedAt), reason); err != nil {
+			if err := s.endAttendance(ctx, r, a, later(now, a.JoinedAt), reason); err != nil {
 				return nil, err
 			}
 			sessions = append(sessions, SessionID(r.ID, a.Session))
@@ -350,30 +350,30 @@ func (s *Service) disconnect(ctx context.Context, r *Room, seat *Seat, now time.
 	return sessions, err
 }
 
-// room fails when there is none left for one more.
-func (s *Service) room(ctx context.Context, r *Room, seat Seat) error {
+// checkCapacity fails when there is none left for one more.
+func (s *Service) checkCapacity(ctx context.Context, r *Room, seat Seat) error {
 	o, err := s.store.Occupancy(ctx, r.ID)
 	switch {
 	case err != nil:
 		return err
-	case seat.Hidden && o.Hidden >= maxHidden:
-		return fault.New(fault.Conflict, codeRoomFull, "this room has %d hidden participants already, and no more are allowed", maxHidden)
+	case seat.Hidden && o.Hidden >= maxHiddenParticipants:
+		return fault.New(fault.Conflict, codeRoomFull, "this room has %d hidden participants already, and no more are allowed", maxHiddenParticipants)
 	case !seat.Hidden && o.Taken >= r.MaxParticipants:
 		return fault.New(fault.Conflict, codeRoomFull, "this room is full: all %d seats are taken", r.MaxParticipants)
 	}
 	return nil
 }
 
-// place returns the breakout room the seat is in, zero for the room itself,
+// assignBreakout returns the breakout room the seat is in, zero for the room itself,
 // and begins a session where none is live.
-func (s *Service) place(ctx context.Context, r *Room, seat *Seat, now time.Time) (Breakout, error) {
+func (s *Service) assignBreakout(ctx context.Context, r *Room, seat *Seat, now time.Time) (Breakout, error) {
 	place, err := s.openBreakout(ctx, r, seat.Breakout)
 	if err != nil {
 		return Breakout{}, err
 	}
 	seat.Breakout = place.N
 	if !r.SessionLive {
-		if r.Session, err = s.beginSession(ctx, r, 0, now); err != nil {
+		if r.Session, err = s.startSession(ctx, r, 0, now); err != nil {
 			return Breakout{}, err
 		}
 		r.SessionLive = true
@@ -381,24 +381,24 @@ func (s *Service) place(ctx context.Context, r *Room, seat *Seat, now time.Time)
 	return place, nil
 }
 
-// beginSession gives a room, or one of its breakout rooms, a live period.
-func (s *Service) beginSession(ctx context.Context, r *Room, breakout int, now time.Time) (n int, err error) {
+// startSession gives a room, or one of its breakout rooms, a live period.
+func (s *Service) startSession(ctx context.Context, r *Room, breakout int, now time.Time) (n int, err error) {
 	r.LastSession++
 	return r.LastSession, s.store.InsertSession(ctx, Session{RoomID: r.ID, N: r.LastSession, Breakout: breakout, State: SessionLive}, now)
 }
 
-// admit opens the session an admission leads to and makes its token.
-func (s *Service) admit(ctx context.Context, a *Admission) error {
-	for _, session := range a.left {
+// completeAdmission opens the session an admission leads to and makes its token.
+func (s *Service) completeAdmission(ctx context.Context, a *Admission) error {
+	for _, session := range a.sessionsToLeave {
 		if err := s.media.Remove(ctx, session, a.Seat.ID); err != nil {
-			return engineAway(err)
+			return mediaUnavailable(err)
 		}
 	}
-	hands, err := s.store.Hands(ctx, a.Room.ID)
+	hands, err := s.store.RaisedHands(ctx, a.Room.ID)
 	if err != nil {
 		return err
 	}
-	waiting, err := s.waiting(ctx, a.Room)
+	waiting, err := s.waitingKnocks(ctx, a.Room)
 	if err != nil {
 		return err
 	}
@@ -408,47 +408,47 @@ func (s *Service) admit(ctx context.Context, a *Admission) error {
 			return err
 		}
 	}
-	if err := s.media.Open(ctx, MediaSession{Name: a.SessionID, Type: a.Room.Type, MaxParticipants: a.Room.MaxParticipants + maxHidden,
-		Info: info(a.Room, a.Breakout, all, hands, len(waiting))}); err != nil {
-		return engineAway(err)
+	if err := s.media.Open(ctx, MediaSession{Name: a.SessionID, Type: a.Room.Type, MaxParticipants: a.Room.MaxParticipants + maxHiddenParticipants,
+		Metadata: newMetadata(a.Room, a.Breakout, all, hands, len(waiting))}); err != nil {
+		return mediaUnavailable(err)
 	}
-	token, err := s.media.Pass(MediaPass{Session: a.SessionID, Identity: a.Seat.ID, TTL: passTTL})
+	token, err := s.media.AccessToken(AccessTokenSpec{Session: a.SessionID, Identity: a.Seat.ID, TTL: accessTokenTTL})
 	a.Token = token
 	return err
 }
 
-func engineAway(err error) error {
+func mediaUnavailable(err error) error {
 	return &fault.Error{Kind: fault.Unavailable, Code: "unavailable",
 		Message: "the media engine does not answer, try again in a moment", RetryAfter: time.Second, Err: err}
 }
 
-// admits says whether anybody may come in at all at now.
-func (s *Service) admits(ctx context.Context, r *Room, o Occupancy, now time.Time) (project.Project, error) {
-	if err := refusal(r); err != nil {
+// checkJoinable says whether anybody may come in at all at now.
+func (s *Service) checkJoinable(ctx context.Context, r *Room, o Occupancy, now time.Time) (project.Project, error) {
+	if err := checkOpen(r); err != nil {
 		return project.Project{}, err
 	}
-	p, err := s.admittingProject(ctx, r)
+	p, err := s.checkProject(ctx, r)
 	if err != nil {
 		return p, err
 	}
-	if state, reason, over := r.verdict(now, o); over {
+	if state, reason, over := r.finalState(now, o); over {
 		ended := *r
 		ended.State, ended.EndReason = state, reason
-		return p, refusal(&ended)
+		return p, checkOpen(&ended)
 	}
 	return p, nil
 }
 
-func (s *Service) admittingProject(ctx context.Context, r *Room) (project.Project, error) {
+func (s *Service) checkProject(ctx context.Context, r *Room) (project.Project, error) {
 	p, err := s.store.Project(ctx, r.ProjectID)
 	if err != nil {
 		return p, err
 	}
-	return p, p.Admits()
+	return p, p.AllowsJoins()
 }
 
-// invited holds visitors to have a link where the project demands one.
-func invited(p project.Project, verdict LinkVerdict, returning bool) error {
+// checkInvitation holds visitors to have a link where the project demands one.
+func checkInvitation(p project.Project, verdict LinkStatus, returning bool) error {
 	if p.Settings.InvitationsRequired && verdict != LinkOK && !returning {
 		message := "this room is entered with an invitation: open the link you were sent"
 		switch verdict {

@@ -15,41 +15,41 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// quiet is a media engine in which nothing happens by itself: the doors are
+// stubMedia is a media engine in which nothing happens by itself: the doors are
 // tested here, and what is behind them with real participants elsewhere.
-type quiet struct{ room.Media }
+type stubMedia struct{ room.Media }
 
-func (quiet) Open(context.Context, room.MediaSession) error                { return nil }
-func (quiet) Admit(string)                                                 {}
-func (quiet) Participants(context.Context, string) ([]room.Present, error) { return nil, nil }
-func (quiet) Pass(room.MediaPass) (string, error)                          { return "token", nil }
-func (quiet) Remove(context.Context, string, string) error                 { return nil }
-func (quiet) Close(_ context.Context, _ string) error                      { return nil }
-func (quiet) Tell(context.Context, string, []string, room.Message) error {
+func (stubMedia) Open(context.Context, room.MediaSession) error                    { return nil }
+func (stubMedia) Admit(string)                                                     {}
+func (stubMedia) Participants(context.Context, string) ([]room.Participant, error) { return nil, nil }
+func (stubMedia) AccessToken(room.AccessTokenSpec) (string, error)                 { return "token", nil }
+func (stubMedia) Remove(context.Context, string, string) error                     { return nil }
+func (stubMedia) Close(_ context.Context, _ string) error                          { return nil }
+func (stubMedia) SendMessage(context.Context, string, []string, room.Message) error {
 	return nil
 }
-func (quiet) Allow(context.Context, string, string, room.Role, room.Grants) error {
+func (stubMedia) UpdatePermissions(context.Context, string, string, room.Role, room.Grants) error {
 	return nil
 }
-func (quiet) Announce(context.Context, string, room.Info) error { return nil }
+func (stubMedia) UpdateMetadata(context.Context, string, room.Metadata) error { return nil }
 
-// token returns the token of a link.
-func token(link string) string {
+// linkToken returns the token of a link.
+func linkToken(link string) string {
 	_, token, _ := strings.Cut(link, "#t=")
 	return token
 }
 
-// rooms returns a service on a database, with a project to make rooms in.
-func rooms(t testing.TB, url string) (*room.Service, project.Project) {
+// newServiceWithProject returns a service on a database, with a project to make rooms in.
+func newServiceWithProject(t testing.TB, url string) (*room.Service, project.Project) {
 	t.Helper()
 	db := storetest.Open(t, url, t.TempDir())
 	p := storetest.Project(t, db)
-	return room.NewService(db, quiet{}, func() string { return "https://meet.example.org" }, time.Now, storetest.NewID, slog.New(slog.DiscardHandler)), p
+	return room.NewService(db, stubMedia{}, func() string { return "https://meet.example.org" }, time.Now, storetest.NewID, slog.New(slog.DiscardHandler)), p
 }
 
 // Fifty people ask at once for ten seats, and each time exactly ten get one;
 // everybody else reads why not.
-func TestSeatsAreExact(t *testing.T) {
+func TestReserveSeat_ConcurrentFillsExactly(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name, url string
@@ -57,9 +57,9 @@ func TestSeatsAreExact(t *testing.T) {
 	}{{"SQLite", "", 40}, {"PostgreSQL", storetest.Postgres(t), 40}} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			s, p := rooms(t, tc.url)
+			s, p := newServiceWithProject(t, tc.url)
 			for round := range tc.rounds {
-				created, err := s.CreateQuick(t.Context(), p, room.Request{Type: room.Audio, Name: "Host", Title: "Full", MaxParticipants: 10})
+				created, err := s.CreateQuick(t.Context(), p, room.CreateRequest{Type: room.Audio, Name: "Host", Title: "Full", MaxParticipants: 10})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -67,16 +67,16 @@ func TestSeatsAreExact(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				links := []string{"", token(created.FinalLink), token(cohosts)}
+				links := []string{"", linkToken(created.FinalLink), linkToken(cohosts)}
 				var mu sync.Mutex
 				var people sync.WaitGroup
 				admitted, refused, hosts := map[string]bool{}, 0, 0
 				for n := range 50 {
 					people.Go(func() {
-						visit := room.Visit{Name: "Guest", SeatKey: strings.Repeat("k", 30) + fmt.Sprint(n), Link: links[n%3]}
-						a, err := s.TakeSeat(t.Context(), created.ID, visit)
+						visit := room.JoinRequest{Name: "Guest", SeatKey: strings.Repeat("k", 30) + fmt.Sprint(n), LinkToken: links[n%3]}
+						a, err := s.ReserveSeat(t.Context(), created.ID, visit)
 						for fault.Is(err, fault.Unavailable) { // a slow disk: ask again, as the page does
-							a, err = s.TakeSeat(t.Context(), created.ID, visit)
+							a, err = s.ReserveSeat(t.Context(), created.ID, visit)
 						}
 						mu.Lock()
 						defer mu.Unlock()
@@ -104,12 +104,12 @@ func TestSeatsAreExact(t *testing.T) {
 
 // Two hosts who open breakout rooms at once never get more than the room may
 // have, and nobody who moves while they are closed loses the seat.
-func TestBreakoutsAtOnce(t *testing.T) {
+func TestOpenBreakouts_ConcurrentWithinLimit(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, url string }{{"SQLite", ""}, {"PostgreSQL", storetest.Postgres(t)}} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			s, p := rooms(t, tc.url)
+			s, p := newServiceWithProject(t, tc.url)
 			patiently := func(do func() error) error {
 				err := do()
 				for fault.Is(err, fault.Unavailable) {
@@ -119,7 +119,7 @@ func TestBreakoutsAtOnce(t *testing.T) {
 			}
 			for round := range 10 {
 				two := 2
-				created, err := s.CreateQuick(t.Context(), p, room.Request{Type: room.Video, Name: "Host", Title: "T", MaxParticipants: 4, BreakoutRooms: &two})
+				created, err := s.CreateQuick(t.Context(), p, room.CreateRequest{Type: room.Video, Name: "Host", Title: "T", MaxParticipants: 4, BreakoutRooms: &two})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -130,7 +130,7 @@ func TestBreakoutsAtOnce(t *testing.T) {
 				key := func(n int) string { return strings.Repeat("k", 30) + fmt.Sprint(n) }
 				var seats []room.Seat
 				for n := range 4 {
-					a, err := s.TakeSeat(t.Context(), created.ID, room.Visit{Name: "A", SeatKey: key(n), Link: token(cohosts)})
+					a, err := s.ReserveSeat(t.Context(), created.ID, room.JoinRequest{Name: "A", SeatKey: key(n), LinkToken: linkToken(cohosts)})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -144,7 +144,7 @@ func TestBreakoutsAtOnce(t *testing.T) {
 					all.Go(func() {
 						var got []room.Breakout
 						err := patiently(func() (err error) {
-							got, err = s.OpenBreakouts(t.Context(), created.ID, key(n), room.Opening{Names: []string{"One", "Two"}[:1+n%2]})
+							got, err = s.OpenBreakouts(t.Context(), created.ID, key(n), room.OpenBreakoutsRequest{Names: []string{"One", "Two"}[:1+n%2]})
 							return err
 						})
 						if err != nil && fault.From(err).Code != "too_many_breakouts" {
@@ -175,7 +175,7 @@ func TestBreakoutsAtOnce(t *testing.T) {
 				}
 				all.Wait()
 				for n, seat := range seats {
-					a, err := s.TakeSeat(t.Context(), created.ID, room.Visit{Name: "A", SeatKey: key(n)})
+					a, err := s.ReserveSeat(t.Context(), created.ID, room.JoinRequest{Name: "A", SeatKey: key(n)})
 					if err != nil || a.Seat.ID != seat.ID || a.Breakout.N != 0 || a.Seat.Breakout != 0 {
 						t.Errorf("round %d: %+v %v", round, a, err)
 					}

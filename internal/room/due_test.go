@@ -16,27 +16,27 @@ import (
 // those of quick rooms.
 
 // host is a visitor with the creator's link.
-func host(n int, link string) room.Visit {
+func host(n int, link string) room.JoinRequest {
 	v := guest(n)
-	v.Link, v.Role = link, room.Host
+	v.LinkToken, v.ExpectedRole = link, room.Host
 	return v
 }
 
-// until sleeps to a moment and lets everything happen that it brings.
-func until(at time.Time) {
+// sleepUntil sleeps to a moment and lets everything happen that it brings.
+func sleepUntil(at time.Time) {
 	time.Sleep(time.Until(at))
 	synctest.Wait()
 }
 
 // A start at a local time opens the room at that instant, on either side of
 // both changes of the clocks.
-func TestOpeningAroundTheChangesOfTheClocks(t *testing.T) {
+func TestScheduledRoom_OpensAroundDSTChange(t *testing.T) {
 	t.Parallel()
 	zone, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := newHouse(t)
+	h := newFixture(t)
 	for _, c := range []struct{ local, instant string }{
 		{"2027-03-28T01:59", "2027-03-28T00:59:00Z"}, // the last minute of winter
 		{"2027-03-28T03:00", "2027-03-28T01:00:00Z"}, // the first of summer
@@ -47,20 +47,20 @@ func TestOpeningAroundTheChangesOfTheClocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.clock.pass(want.Add(-time.Hour).Sub(h.clock.Now()))
+		h.clock.advance(want.Add(-time.Hour).Sub(h.clock.Now()))
 		start, err := room.ParseLocalStart(c.local, zone)
 		if err != nil {
 			t.Fatal(err)
 		}
-		visited, _ := h.create(t, room.Request{MaxParticipants: 2, StartAt: start})
-		swept, _ := h.create(t, room.Request{MaxParticipants: 2, StartAt: start})
-		h.clock.pass(time.Hour - time.Millisecond)
+		visited, _ := h.create(t, room.CreateRequest{MaxParticipants: 2, StartAt: start})
+		swept, _ := h.create(t, room.CreateRequest{MaxParticipants: 2, StartAt: start})
+		h.clock.advance(time.Hour - time.Millisecond)
 		h.Sweep(t.Context())
-		_, err = h.TakeSeat(t.Context(), visited, guest(1))
-		refused(t, err, fault.Conflict, "room_not_open", "this room is not open yet: it opens at "+c.instant)
-		h.clock.pass(time.Millisecond)
+		_, err = h.ReserveSeat(t.Context(), visited, guest(1))
+		assertError(t, err, fault.Conflict, "room_not_open", "this room is not open yet: it opens at "+c.instant)
+		h.clock.advance(time.Millisecond)
 		// Before any sweep it is open for who comes in, and for who only looks.
-		if _, err := h.TakeSeat(t.Context(), visited, guest(1)); err != nil {
+		if _, err := h.ReserveSeat(t.Context(), visited, guest(1)); err != nil {
 			t.Error(err)
 		}
 		if p, err := h.Preview(t.Context(), swept, guest(1)); err != nil || p.Room.State != room.Open || !p.OpensAt.IsZero() {
@@ -80,19 +80,19 @@ func TestOpeningAroundTheChangesOfTheClocks(t *testing.T) {
 
 // Ten minutes before the start, to the second, a host opens the room by coming
 // in. Guests and co-hosts wait for the start, or for a host.
-func TestEarlyEntry(t *testing.T) {
-	night(t, func(t *testing.T, h *house) {
+func TestScheduledRoom_HostOpensTenMinutesEarly(t *testing.T) {
+	runInBubble(t, func(t *testing.T, h *fixture) {
 		ctx := t.Context()
 		start := time.Now().Add(12 * time.Minute).Truncate(time.Second)
-		id, link := h.create(t, room.Request{MaxParticipants: 5, StartAt: start})
+		id, link := h.create(t, room.CreateRequest{MaxParticipants: 5, StartAt: start})
 		cohost := guest(2)
-		cohost.Link = h.invite(t, id, room.Invitation{Role: room.CoHost})
-		early := func(v room.Visit) {
+		cohost.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
+		early := func(v room.JoinRequest) {
 			t.Helper()
-			_, err := h.TakeSeat(ctx, id, v)
-			refused(t, err, fault.Conflict, "room_not_open", "this room is not open yet: it opens at "+start.UTC().Format(time.RFC3339))
+			_, err := h.ReserveSeat(ctx, id, v)
+			assertError(t, err, fault.Conflict, "room_not_open", "this room is not open yet: it opens at "+start.UTC().Format(time.RFC3339))
 		}
-		opensAt := func(v room.Visit, want time.Time) {
+		opensAt := func(v room.JoinRequest, want time.Time) {
 			t.Helper()
 			if p, err := h.Preview(ctx, id, v); err != nil || !p.OpensAt.Equal(want) {
 				t.Errorf("opens at %s, %v, want %s", p.OpensAt, err, want)
@@ -101,26 +101,26 @@ func TestEarlyEntry(t *testing.T) {
 		opensAt(host(1, link), start.Add(-10*time.Minute))
 		opensAt(cohost, start)
 		opensAt(guest(3), start)
-		until(start.Add(-10*time.Minute - time.Millisecond))
+		sleepUntil(start.Add(-10*time.Minute - time.Millisecond))
 		early(host(1, link))
-		until(start.Add(-10 * time.Minute))
+		sleepUntil(start.Add(-10 * time.Minute))
 		early(cohost)
 		early(guest(3))
 		if r := h.room(t, id); r.State != room.Scheduled {
 			t.Errorf("refused visitors opened the room: %s", r.State)
 		}
-		if _, err := h.TakeSeat(ctx, id, host(1, link)); err != nil {
+		if _, err := h.ReserveSeat(ctx, id, host(1, link)); err != nil {
 			t.Fatal(err)
 		}
 		opensAt(guest(3), time.Time{})
-		for _, v := range []room.Visit{cohost, guest(3)} { // it is open for everybody now
-			if _, err := h.TakeSeat(ctx, id, v); err != nil {
+		for _, v := range []room.JoinRequest{cohost, guest(3)} { // it is open for everybody now
+			if _, err := h.ReserveSeat(ctx, id, v); err != nil {
 				t.Error(err)
 			}
 		}
 		// The start itself opens nothing anew.
-		until(start.Add(2 * time.Second))
-		if got := h.kinds(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomOpened}) {
+		sleepUntil(start.Add(2 * time.Second))
+		if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomOpened}) {
 			t.Errorf("%v", got)
 		}
 	})
@@ -128,18 +128,18 @@ func TestEarlyEntry(t *testing.T) {
 
 // A host who looks in before the start and goes again has ended nothing: the
 // room may be empty for its time from the start on.
-func TestEarlyEntryAndGone(t *testing.T) {
-	night(t, func(t *testing.T, h *house) {
+func TestScheduledRoom_EarlyHostLeavingDoesNotEndIt(t *testing.T) {
+	runInBubble(t, func(t *testing.T, h *fixture) {
 		start := time.Now().Add(8 * time.Minute).Truncate(time.Second)
-		id, link := h.create(t, room.Request{MaxParticipants: 5, StartAt: start, EmptyTimeout: 60})
+		id, link := h.create(t, room.CreateRequest{MaxParticipants: 5, StartAt: start, EmptyTimeout: 60})
 		a := h.enter(t, id, host(1, link), "PA_1")
 		time.Sleep(time.Second)
 		h.leave(a, "PA_1", room.LeftByChoice)
-		until(start.Add(60*time.Second - time.Millisecond))
+		sleepUntil(start.Add(60*time.Second - time.Millisecond))
 		if r := h.room(t, id); r.State != room.Active {
 			t.Fatalf("a minute after the start it is %s", r.State)
 		}
-		until(start.Add(62 * time.Second))
+		sleepUntil(start.Add(62 * time.Second))
 		if r := h.room(t, id); r.State != room.Ended || r.EndReason != room.EndedEmpty {
 			t.Errorf("then it is %s %s", r.State, r.EndReason)
 		}
@@ -147,40 +147,40 @@ func TestEarlyEntryAndGone(t *testing.T) {
 }
 
 // A scheduled room to which nobody comes waits for a day from its start.
-func TestAScheduledRoomExpires(t *testing.T) {
+func TestScheduledRoom_ExpiresOneDayAfterStart(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	id, _ := h.create(t, room.Request{MaxParticipants: 2, EmptyTimeout: 20, StartAt: h.clock.Now().Add(time.Hour)})
+	h := newFixture(t)
+	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2, EmptyTimeout: 20, StartAt: h.clock.Now().Add(time.Hour)})
 	for _, c := range []struct {
 		wait  time.Duration
 		state room.State
 	}{{time.Hour, room.Open}, {24*time.Hour - time.Millisecond, room.Open}, {time.Millisecond, room.Expired}} {
-		h.clock.pass(c.wait)
+		h.clock.advance(c.wait)
 		h.Sweep(t.Context())
 		if r := h.room(t, id); r.State != c.state {
 			t.Errorf("%s after %s more, want %s", r.State, c.wait, c.state)
 		}
 	}
-	if got := h.kinds(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomOpened, event.RoomExpired}) {
+	if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomOpened, event.RoomExpired}) {
 		t.Errorf("%v", got)
 	}
 }
 
-func TestCancelledBeforeItOpens(t *testing.T) {
-	night(t, func(t *testing.T, h *house) {
+func TestEnd_BeforeOpeningCancels(t *testing.T) {
+	runInBubble(t, func(t *testing.T, h *fixture) {
 		start := time.Now().Add(time.Minute)
-		id, link := h.create(t, room.Request{MaxParticipants: 2, StartAt: start})
-		until(start.Add(-time.Second))
+		id, link := h.create(t, room.CreateRequest{MaxParticipants: 2, StartAt: start})
+		sleepUntil(start.Add(-time.Second))
 		if _, err := h.End(t.Context(), id, room.EndedAPI); err != nil {
 			t.Fatal(err)
 		}
-		until(start.Add(time.Minute))
+		sleepUntil(start.Add(time.Minute))
 		if r := h.room(t, id); r.State != room.Cancelled || !r.OpenedAt.IsZero() || r.EndReason != "" {
 			t.Errorf("%+v", r)
 		}
-		_, err := h.TakeSeat(t.Context(), id, host(1, link))
-		refused(t, err, fault.Gone, "room_ended", "this room has ended")
-		if got := h.kinds(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomCancelled}) {
+		_, err := h.ReserveSeat(t.Context(), id, host(1, link))
+		assertError(t, err, fault.Gone, "room_ended", "this room has ended")
+		if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomCanceled}) {
 			t.Errorf("%v", got)
 		}
 	})
@@ -188,31 +188,31 @@ func TestCancelledBeforeItOpens(t *testing.T) {
 
 // A seat nobody came for is given up after twenty seconds, one of somebody who
 // was lost after thirty. Until then the room does not end, however empty.
-func TestSeatsAreGivenUp(t *testing.T) {
-	night(t, func(t *testing.T, h *house) {
+func TestSeat_ReleasedAfterTimeout(t *testing.T) {
+	runInBubble(t, func(t *testing.T, h *fixture) {
 		ctx := t.Context()
-		id, _ := h.create(t, room.Request{MaxParticipants: 1, EmptyTimeout: 1})
+		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1, EmptyTimeout: 1})
 		full := func() {
 			t.Helper()
-			_, err := h.TakeSeat(ctx, id, guest(2))
-			refused(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
+			_, err := h.ReserveSeat(ctx, id, guest(2))
+			assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
 		}
 		taken := time.Now()
-		if _, err := h.TakeSeat(ctx, id, guest(1)); err != nil {
+		if _, err := h.ReserveSeat(ctx, id, guest(1)); err != nil {
 			t.Fatal(err)
 		}
-		until(taken.Add(20*time.Second - time.Millisecond))
+		sleepUntil(taken.Add(20*time.Second - time.Millisecond))
 		full()
-		until(taken.Add(20 * time.Second))
+		sleepUntil(taken.Add(20 * time.Second))
 		a := h.enter(t, id, guest(3), "PA_3")
 		lost := time.Now()
 		h.leave(a, "PA_3", room.LeftLost)
-		until(lost.Add(30*time.Second - time.Millisecond))
+		sleepUntil(lost.Add(30*time.Second - time.Millisecond))
 		full()
 		if r := h.room(t, id); r.State != room.Active {
 			t.Errorf("%s while a seat is held", r.State)
 		}
-		until(lost.Add(31 * time.Second))
+		sleepUntil(lost.Add(31 * time.Second))
 		if r := h.room(t, id); r.State != room.Ended || r.EndReason != room.EndedEmpty || !r.EmptySince.Equal(lost.Truncate(time.Millisecond)) {
 			t.Errorf("%+v", r)
 		}
@@ -220,13 +220,13 @@ func TestSeatsAreGivenUp(t *testing.T) {
 }
 
 // Somebody whom nobody sees keeps no room alive.
-func TestHiddenParticipantsKeepNoRoom(t *testing.T) {
-	night(t, func(t *testing.T, h *house) {
+func TestEmptyTimeout_IgnoresHiddenParticipants(t *testing.T) {
+	runInBubble(t, func(t *testing.T, h *fixture) {
 		h.project.Settings.HiddenParticipants = true
 		for name, visited := range map[string]bool{"nobody else ever came": false, "everybody else left": true} {
-			id, _ := h.create(t, room.Request{MaxParticipants: 1, EmptyTimeout: 300})
+			id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1, EmptyTimeout: 300})
 			watcher := guest(1)
-			watcher.Link = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
+			watcher.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
 			a := h.enter(t, id, watcher, "PA_"+name)
 			if r := h.room(t, id); r.State != room.Open {
 				t.Errorf("%s: %s", name, r.State)
@@ -236,12 +236,12 @@ func TestHiddenParticipantsKeepNoRoom(t *testing.T) {
 				h.leave(h.enter(t, id, guest(2), "PA_2 "+name), "PA_2 "+name, room.LeftByChoice)
 				want, kinds = room.Ended, []event.Type{event.RoomOpened, event.RoomStarted, event.ParticipantJoined, event.ParticipantLeft, event.RoomEnded}
 			}
-			stateAfter(t, h, id, 300*time.Second, want)
+			assertStateAfter(t, h, id, 300*time.Second, want)
 			rows, err := h.db.Attendance(t.Context(), id)
-			if err != nil || rows[0].LeftAt.IsZero() || rows[0].Reason != room.LeftRoomOver || h.engine.open(a.SessionID) {
+			if err != nil || rows[0].LeftAt.IsZero() || rows[0].Reason != room.LeftRoomOver || h.engine.isOpen(a.SessionID) {
 				t.Errorf("%s: %+v %v", name, rows, err)
 			}
-			if got := h.kinds(t, id); !slices.Equal(got, kinds) {
+			if got := h.eventTypes(t, id); !slices.Equal(got, kinds) {
 				t.Errorf("%s: %v", name, got)
 			}
 		}
@@ -250,11 +250,11 @@ func TestHiddenParticipantsKeepNoRoom(t *testing.T) {
 
 // A room whose people are all in breakout rooms is not empty, and its time is
 // theirs.
-func TestEverybodyIsInBreakoutRooms(t *testing.T) {
-	night(t, func(t *testing.T, h *house) {
+func TestEmptyTimeout_CountsBreakoutParticipants(t *testing.T) {
+	runInBubble(t, func(t *testing.T, h *fixture) {
 		ctx := t.Context()
 		h.UsePlans(plan{MaxParticipants: 2, Duration: 20 * time.Minute, BreakoutRooms: 2})
-		id, link := h.create(t, room.Request{MaxParticipants: 2, EmptyTimeout: 1})
+		id, link := h.create(t, room.CreateRequest{MaxParticipants: 2, EmptyTimeout: 1})
 		began := time.Now()
 		a, b := h.enter(t, id, host(1, link), "PA_1"), h.enter(t, id, guest(2), "PA_2")
 		h.openBreakout(t, id, a, b)
@@ -265,11 +265,11 @@ func TestEverybodyIsInBreakoutRooms(t *testing.T) {
 			}
 			h.leave(old, map[int]string{1: "PA_1", 2: "PA_2"}[n], room.LeftByChoice)
 		}
-		until(began.Add(10 * time.Minute))
+		sleepUntil(began.Add(10 * time.Minute))
 		if r := h.room(t, id); r.State != room.Active || !r.EmptySince.IsZero() {
 			t.Errorf("%+v", r)
 		}
-		stateAfter(t, h, id, 10*time.Minute, room.Ended)
+		assertStateAfter(t, h, id, 10*time.Minute, room.Ended)
 		rows, err := h.db.Attendance(ctx, id)
 		if err != nil || len(rows) != 4 || rows[0].Reason != room.LeftMoved || rows[1].Reason != room.LeftMoved || rows[2].Reason != room.LeftRoomOver || rows[3].Reason != room.LeftRoomOver {
 			t.Errorf("%+v %v", rows, err)
@@ -282,7 +282,7 @@ func TestEverybodyIsInBreakoutRooms(t *testing.T) {
 
 // What came due while no process ran happens when the next one does: late, and
 // once.
-func TestDueWhileNothingRan(t *testing.T) {
+func TestRecover_AppliesOverdueTransitions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		start   time.Duration
@@ -300,8 +300,8 @@ func TestDueWhileNothingRan(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
-			q := room.Request{MaxParticipants: 2, EmptyTimeout: 60}
+			h := newFixture(t)
+			q := room.CreateRequest{MaxParticipants: 2, EmptyTimeout: 60}
 			if c.start > 0 {
 				q.StartAt = h.clock.Now().Add(c.start)
 			}
@@ -312,14 +312,14 @@ func TestDueWhileNothingRan(t *testing.T) {
 			for range 2 { // the second time there is nothing to do
 				h.restart()
 				if c.down > 0 {
-					h.clock.pass(c.down)
+					h.clock.advance(c.down)
 				}
 				c.down = 0
 				if err := h.Recover(context.Background()); err != nil {
 					t.Fatal(err)
 				}
 				h.Sweep(context.Background())
-				if got := h.kinds(t, id); !slices.Equal(got, c.want) {
+				if got := h.eventTypes(t, id); !slices.Equal(got, c.want) {
 					t.Errorf("%v, want %v", got, c.want)
 				}
 			}
@@ -332,27 +332,27 @@ func TestDueWhileNothingRan(t *testing.T) {
 
 // Pages read when their room's time is over from the first join on, in every
 // breakout room, and after a restart.
-func TestTheEndIsAnnounced(t *testing.T) {
+func TestMetadata_EndsAtFromFirstJoin(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
 	h.UsePlans(plan{MaxParticipants: 5, Duration: time.Hour, BreakoutRooms: 1})
-	id, link := h.create(t, room.Request{MaxParticipants: 5})
-	a, err := h.TakeSeat(ctx, id, host(1, link))
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 5})
+	a, err := h.ReserveSeat(ctx, id, host(1, link))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i := h.engine.infos[a.SessionID]; i.EndsAt != nil {
+	if i := h.engine.metadata[a.SessionID]; i.EndsAt != nil {
 		t.Errorf("before anybody came: %s", i.EndsAt)
 	}
-	h.clock.pass(10 * time.Second)
+	h.clock.advance(10 * time.Second)
 	h.enter(t, id, host(1, link), "PA_1")
 	ends := h.clock.Now().Add(time.Hour)
-	h.clock.pass(10 * time.Second)
+	h.clock.advance(10 * time.Second)
 	h.enter(t, id, guest(2), "PA_2") // moves no end
 	told := func(session string) {
 		t.Helper()
-		if i := h.engine.infos[session]; i.EndsAt == nil || !i.EndsAt.Equal(ends) {
+		if i := h.engine.metadata[session]; i.EndsAt == nil || !i.EndsAt.Equal(ends) {
 			t.Errorf("%s ends at %v, want %s", session, i.EndsAt, ends)
 		}
 	}

@@ -8,14 +8,14 @@ import (
 	"parley/internal/fault"
 )
 
-// embedPatience is how long a page waits to hear who may show it.
-const embedPatience = time.Second
+// embedTimeout is how long a page waits to hear who may show it.
+const embedTimeout = time.Second
 
 // EmbedOrigins returns the origins whose pages may show a room in a frame, as
 // its project has them now; none when there is no such room, or the database
 // does not say.
 func (s *Service) EmbedOrigins(ctx context.Context, roomID string) []string {
-	ctx, cancel := context.WithTimeout(ctx, embedPatience)
+	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
 	defer cancel()
 	origins, err := s.embedOrigins(ctx, roomID)
 	if err != nil && !fault.Is(err, fault.NotFound) && !errors.Is(err, context.Canceled) {

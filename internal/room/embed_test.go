@@ -15,8 +15,8 @@ import (
 func TestEmbedOrigins(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	id, _ := h.create(t, room.Request{MaxParticipants: 2})
+	h := newFixture(t)
+	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2})
 	is := func(what, id string, want ...string) {
 		t.Helper()
 		if got := h.EmbedOrigins(ctx, id); !slices.Equal(got, want) {

@@ -5,7 +5,7 @@ import "context"
 // Sweep does once what Run does every second.
 func (s *Service) Sweep(ctx context.Context) {
 	s.sweep(ctx)
-	s.forgetStale(ctx)
+	s.deleteStaleKnocks(ctx)
 	s.closeSessions(ctx)
 }
 
@@ -14,27 +14,27 @@ func (s *Service) Reconcile(ctx context.Context) { s.reconcile(ctx) }
 
 // The lengths of a wait, for the model.
 const (
-	QuickWait     = quickWait
-	ReserveFor    = reserveFor
-	ConnectWithin = connectWithin
-	RenewBefore   = renewBefore
-	ReturnWithin  = returnWithin
-	KnockKept     = knockKept
-	OutFor        = outFor
-	MaxWaiting    = maxWaiting
+	QuickRoomMinWait = quickRoomMinWait
+	RejoinTimeout    = rejoinTimeout
+	ConnectTimeout   = connectTimeout
+	RenewalWindow    = renewalWindow
+	ReconnectTimeout = reconnectTimeout
+	KnockTTL         = knockTTL
+	KnockDenialTTL   = knockDenialTTL
+	MaxWaiting       = maxWaiting
 )
 
-// Beat and Watch do once what Run does every second where there may be others.
-func (s *Service) Beat(ctx context.Context)  { s.beat(ctx) }
-func (s *Service) Watch(ctx context.Context) { s.watch(ctx) }
+// Heartbeat and Watch do once what Run does every second where there may be others.
+func (s *Service) Heartbeat(ctx context.Context)  { s.heartbeat(ctx) }
+func (s *Service) WatchNodes(ctx context.Context) { s.watchNodes(ctx) }
 
-// LostAfter is how long a node may be silent.
-const LostAfter = lostAfter
+// NodeTimeout is how long a node may be silent.
+const NodeTimeout = nodeTimeout
 
-// Turns is what lets one at a time tell a room's pages.
-type Turns struct{ turns }
+// KeyedMutex is what lets one at a time tell a room's pages.
+type KeyedMutex struct{ keyedMutex }
 
-func (t *Turns) Take(roomID string) (give func()) { return t.take(roomID) }
+func (t *KeyedMutex) Lock(roomID string) (give func()) { return t.lock(roomID) }
 
-// Kept is of how many rooms something is remembered.
-func (t *Turns) Kept() int { return len(t.rooms) }
+// Len is of how many rooms something is remembered.
+func (t *KeyedMutex) Len() int { return len(t.entries) }

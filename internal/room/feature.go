@@ -32,7 +32,7 @@ const (
 
 // String returns the names of the features, separated by spaces.
 func (f Features) String() string {
-	return names(false, f.Camera, f.ScreenShare, f.Chat, false)
+	return joinNames(false, f.Camera, f.ScreenShare, f.Chat, false)
 }
 
 // ParseFeatures reads what String wrote.
@@ -43,7 +43,7 @@ func ParseFeatures(text string) Features {
 
 // String returns the names of what is locked, separated by spaces.
 func (l Locks) String() string {
-	return names(l.Microphone, l.Camera, l.ScreenShare, l.Chat, l.WaitingRoom)
+	return joinNames(l.Microphone, l.Camera, l.ScreenShare, l.Chat, l.WaitingRoom)
 }
 
 // ParseLocks reads what String wrote.
@@ -52,19 +52,19 @@ func ParseLocks(text string) Locks {
 	return Locks{Microphone: has(nameMicrophone), Camera: has(nameCamera), ScreenShare: has(nameScreenShare), Chat: has(nameChat), WaitingRoom: has(nameWaitingRoom)}
 }
 
-func names(microphone, camera, screenShare, chat, waitingRoom bool) string {
+func joinNames(microphone, camera, screenShare, chat, waitingRoom bool) string {
 	list := 0
 	for i, there := range [...]bool{microphone, camera, screenShare, chat, waitingRoom} {
 		if there {
 			list |= 1 << i
 		}
 	}
-	return lists[list]
+	return joinedNames[list]
 }
 
-// lists has every list of names there can be, ready-made: one is written with
+// joinedNames has every list of names there can be, ready-made: one is written with
 // each room. Bit n stands for the n-th name.
-var lists = func() (all [32]string) {
+var joinedNames = func() (all [32]string) {
 	for list := range all {
 		var names []string
 		for i, name := range [...]string{nameMicrophone, nameCamera, nameScreenShare, nameChat, nameWaitingRoom} {

@@ -16,20 +16,20 @@ import (
 // Refusals: NotFound, Gone (over), Forbidden (not in the room, or hidden),
 // Conflict (not open yet), Exhausted (too often), Invalid.
 func (s *Service) RaiseHand(ctx context.Context, roomID, seatKey string) error {
-	return s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
-		seat, err := s.seenSeat(ctx, r, seatKey, now)
-		if err != nil || seat.Hand > 0 {
+	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
+		seat, err := s.visibleSeat(ctx, r, seatKey, now)
+		if err != nil || seat.HandOrder > 0 {
 			return err
 		}
-		hands, err := s.store.Hands(ctx, r.ID)
+		hands, err := s.store.RaisedHands(ctx, r.ID)
 		if err != nil {
 			return err
 		}
-		seat.Hand = 1
+		seat.HandOrder = 1
 		if n := len(hands); n > 0 {
-			seat.Hand = hands[n-1].Hand + 1
+			seat.HandOrder = hands[n-1].HandOrder + 1
 		}
-		r.retold = true
+		r.metadataChanged = true
 		return s.store.UpdateSeat(ctx, seat)
 	})
 }
@@ -37,7 +37,7 @@ func (s *Service) RaiseHand(ctx context.Context, roomID, seatKey string) error {
 // LowerHand puts a hand down: one's own, or, as a host or co-host, anybody's.
 // An empty identity is the caller's own. One that is down already stays down.
 func (s *Service) LowerHand(ctx context.Context, roomID, seatKey, identity string) error {
-	return s.change(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
+	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
 		seat, err := s.ownSeat(ctx, r, seatKey)
 		if err != nil {
 			return err
@@ -50,10 +50,10 @@ func (s *Service) LowerHand(ctx context.Context, roomID, seatKey, identity strin
 				return err
 			}
 		}
-		if seat.Hand == 0 {
+		if seat.HandOrder == 0 {
 			return nil
 		}
-		r.lower(&seat)
+		r.lowerHand(&seat)
 		return s.store.UpdateSeat(ctx, seat)
 	})
 }
@@ -61,12 +61,12 @@ func (s *Service) LowerHand(ctx context.Context, roomID, seatKey, identity strin
 // LowerHands puts all hands down where the caller is, in the room or in one
 // of its breakout rooms, as a host or co-host wishes.
 func (s *Service) LowerHands(ctx context.Context, roomID, seatKey string) error {
-	return s.change(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
+	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
 		host, err := s.hostSeat(ctx, r, seatKey)
 		if err != nil {
 			return err
 		}
-		hands, err := s.store.Hands(ctx, r.ID)
+		hands, err := s.store.RaisedHands(ctx, r.ID)
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (s *Service) LowerHands(ctx context.Context, roomID, seatKey string) error 
 			if seat.Breakout != host.Breakout {
 				continue
 			}
-			r.lower(&seat)
+			r.lowerHand(&seat)
 			if err := s.store.UpdateSeat(ctx, seat); err != nil {
 				return err
 			}
@@ -83,16 +83,16 @@ func (s *Service) LowerHands(ctx context.Context, roomID, seatKey string) error 
 	})
 }
 
-// lower puts a hand down, and has the pages read it.
-func (r *Room) lower(seat *Seat) {
-	if seat.Hand > 0 {
-		seat.Hand, r.retold = 0, true
+// lowerHand puts a hand down, and has the pages read it.
+func (r *Room) lowerHand(seat *Seat) {
+	if seat.HandOrder > 0 {
+		seat.HandOrder, r.metadataChanged = 0, true
 	}
 }
 
-// seenSeat returns the caller's seat for something that others are shown: who
+// visibleSeat returns the caller's seat for something that others are shown: who
 // is hidden shows nothing, and nobody shows too much at once.
-func (s *Service) seenSeat(ctx context.Context, r *Room, seatKey string, now time.Time) (Seat, error) {
+func (s *Service) visibleSeat(ctx context.Context, r *Room, seatKey string, now time.Time) (Seat, error) {
 	seat, err := s.ownSeat(ctx, r, seatKey)
 	if err != nil {
 		return Seat{}, err
@@ -100,7 +100,7 @@ func (s *Service) seenSeat(ctx context.Context, r *Room, seatKey string, now tim
 	if seat.Hidden {
 		return Seat{}, fault.New(fault.Forbidden, "hidden", "who watches hidden shows nothing to the others")
 	}
-	if wait := s.paces.wait(r.ID, seat.ID, now); wait > 0 {
+	if wait := s.reactionLimiter.acquire(r.ID, seat.ID, now); wait > 0 {
 		return Seat{}, &fault.Error{Kind: fault.Exhausted, Code: "too_often", Message: "this was too often, try again in a moment", RetryAfter: wait}
 	}
 	return seat, nil

@@ -11,20 +11,20 @@ import (
 	"parley/internal/room"
 )
 
-// hands are the raised hands as the pages of a session read them.
-func (e *engine) hands(session string) []string {
+// raisedHands are the raised hands as the pages of a session read them.
+func (e *fakeMedia) raisedHands(session string) []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.infos[session].Hands
+	return e.metadata[session].Hands
 }
 
 // The order of hands is the server's, and pages read it: one that goes up again
 // is the last, one that is up already keeps its place.
-func TestHandsAreInOrder(t *testing.T) {
+func TestRaiseHand_Order(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
-	id, link := h.create(t, room.Request{MaxParticipants: 40})
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 40})
 	ada := h.enter(t, id, host(1, link), "PA_1")
 	var people []room.Admission
 	for n := 2; n <= 4; n++ {
@@ -33,7 +33,7 @@ func TestHandsAreInOrder(t *testing.T) {
 	ben, chen, dora := people[0].Seat.ID, people[1].Seat.ID, people[2].Seat.ID
 	up := func(want ...string) {
 		t.Helper()
-		if got := h.engine.hands(ada.SessionID); !slices.Equal(got, want) {
+		if got := h.engine.raisedHands(ada.SessionID); !slices.Equal(got, want) {
 			t.Errorf("hands of %q, want %q", got, want)
 		}
 	}
@@ -54,10 +54,10 @@ func TestHandsAreInOrder(t *testing.T) {
 	up(ben, chen, dora)
 
 	// Others' are for hosts.
-	refused(t, h.LowerHand(ctx, id, guest(2).SeatKey, chen), fault.Forbidden, "not_host", "only a host or co-host may do this")
-	refused(t, h.LowerHands(ctx, id, guest(2).SeatKey), fault.Forbidden, "not_host", "only a host or co-host may do this")
-	refused(t, h.LowerHand(ctx, id, guest(1).SeatKey, "nobody"), fault.NotFound, "seat_not_found", "there is no such seat")
-	refused(t, h.RaiseHand(ctx, id, guest(9).SeatKey), fault.Forbidden, "not_in_room", "you are not in this room")
+	assertError(t, h.LowerHand(ctx, id, guest(2).SeatKey, chen), fault.Forbidden, "not_host", "only a host or co-host may do this")
+	assertError(t, h.LowerHands(ctx, id, guest(2).SeatKey), fault.Forbidden, "not_host", "only a host or co-host may do this")
+	assertError(t, h.LowerHand(ctx, id, guest(1).SeatKey, "nobody"), fault.NotFound, "seat_not_found", "there is no such seat")
+	assertError(t, h.RaiseHand(ctx, id, guest(9).SeatKey), fault.Forbidden, "not_in_room", "you are not in this room")
 	up(ben, chen, dora)
 	do(h.LowerHand(ctx, id, guest(1).SeatKey, chen))
 	up(ben, dora)
@@ -77,14 +77,14 @@ func TestHandsAreInOrder(t *testing.T) {
 		})
 	}
 	raising.Wait()
-	seats, err := h.db.Hands(ctx, id)
+	seats, err := h.db.RaisedHands(ctx, id)
 	if err != nil || len(seats) != 30 {
 		t.Fatalf("%d hands, %v", len(seats), err)
 	}
 	var want []string
 	for i, seat := range seats {
-		if want = append(want, seat.ID); seat.Hand != i+1 {
-			t.Errorf("hand %d has number %d", i, seat.Hand)
+		if want = append(want, seat.ID); seat.HandOrder != i+1 {
+			t.Errorf("hand %d has number %d", i, seat.HandOrder)
 		}
 	}
 	up(want...)
@@ -92,16 +92,16 @@ func TestHandsAreInOrder(t *testing.T) {
 
 // A hand stays up while its holder comes back, also to another engine, and is
 // down when they have left.
-func TestAHandAndItsSeat(t *testing.T) {
+func TestRaiseHand_LoweredWithSeat(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
-	id, link := h.create(t, room.Request{MaxParticipants: 9})
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 9})
 	ada := h.enter(t, id, host(1, link), "PA_1")
 	ben := h.enter(t, id, guest(2), "PA_2")
 	up := func(when string, want ...string) {
 		t.Helper()
-		if got := h.engine.hands(ada.SessionID); !slices.Equal(got, want) {
+		if got := h.engine.raisedHands(ada.SessionID); !slices.Equal(got, want) {
 			t.Errorf("%s: hands of %q, want %q", when, got, want)
 		}
 	}
@@ -114,7 +114,7 @@ func TestAHandAndItsSeat(t *testing.T) {
 	raise()
 	h.leave(ben, "PA_2", room.LeftLost)
 	up("lost", ben.Seat.ID)
-	h.clock.pass(20 * time.Second)
+	h.clock.advance(20 * time.Second)
 	h.enter(t, id, guest(2), "PA_3")
 	up("back", ben.Seat.ID)
 	h.restart()
@@ -133,7 +133,7 @@ func TestAHandAndItsSeat(t *testing.T) {
 	// A seat that nobody came back to was given up with its hand.
 	raise()
 	h.leave(ben, "PA_6", room.LeftLost)
-	h.clock.pass(31 * time.Second)
+	h.clock.advance(31 * time.Second)
 	h.enter(t, id, guest(2), "PA_7")
 	up("too late")
 	raise()
@@ -142,12 +142,12 @@ func TestAHandAndItsSeat(t *testing.T) {
 }
 
 // Hands are raised among those who see them.
-func TestHandsAndBreakoutRooms(t *testing.T) {
+func TestRaiseHand_PerBreakoutRoom(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	two := 2
-	id, link := h.create(t, room.Request{MaxParticipants: 9, BreakoutRooms: &two})
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 9, BreakoutRooms: &two})
 	ada := h.enter(t, id, host(1, link), "PA_1")
 	ben := h.enter(t, id, guest(2), "PA_2")
 	chen := h.enter(t, id, guest(3), "PA_3")
@@ -157,7 +157,7 @@ func TestHandsAndBreakoutRooms(t *testing.T) {
 		}
 	}
 	h.openBreakout(t, id, ben)
-	if got := h.engine.hands(ada.SessionID); !slices.Equal(got, []string{chen.Seat.ID}) {
+	if got := h.engine.raisedHands(ada.SessionID); !slices.Equal(got, []string{chen.Seat.ID}) {
 		t.Errorf("in the room after the move: %q", got)
 	}
 	ben = h.enter(t, id, guest(2), "PA_4")
@@ -168,31 +168,31 @@ func TestHandsAndBreakoutRooms(t *testing.T) {
 	if err := h.LowerHands(ctx, id, guest(1).SeatKey); err != nil {
 		t.Fatal(err)
 	}
-	if got := h.engine.hands(ada.SessionID); len(got) > 0 {
+	if got := h.engine.raisedHands(ada.SessionID); len(got) > 0 {
 		t.Errorf("in the room: %q", got)
 	}
-	if got := h.engine.hands(ben.SessionID); !slices.Equal(got, []string{ben.Seat.ID}) {
+	if got := h.engine.raisedHands(ben.SessionID); !slices.Equal(got, []string{ben.Seat.ID}) {
 		t.Errorf("in the breakout room: %q", got)
 	}
 	if err := h.CloseBreakouts(ctx, id, guest(1).SeatKey); err != nil {
 		t.Fatal(err)
 	}
 	h.enter(t, id, guest(2), "PA_5")
-	if got := h.engine.hands(ada.SessionID); len(got) > 0 {
+	if got := h.engine.raisedHands(ada.SessionID); len(got) > 0 {
 		t.Errorf("after the way back: %q", got)
 	}
 }
 
 // A reaction reaches those in the same place, under the name of whoever reacts.
-func TestReactions(t *testing.T) {
+func TestReact(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
-	h.demand(t, project.Settings{HiddenParticipants: true, Locks: project.Locks{Microphone: true, Camera: true, ScreenShare: true, Chat: true}})
+	h.configureProject(t, project.Settings{HiddenParticipants: true, Locks: project.Locks{Microphone: true, Camera: true, ScreenShare: true, Chat: true}})
 	one := 1
-	id, link := h.create(t, room.Request{MaxParticipants: 9, BreakoutRooms: &one})
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 9, BreakoutRooms: &one})
 	watcher := guest(5)
-	watcher.Link = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
+	watcher.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
 	h.enter(t, id, host(1, link), "PA_1")
 	ben := h.enter(t, id, guest(2), "PA_2")
 	h.enter(t, id, watcher, "PA_5")
@@ -200,7 +200,7 @@ func TestReactions(t *testing.T) {
 	last := func(session string, identity string, reaction room.Reaction) {
 		t.Helper()
 		want := room.Message{Kind: room.MessageReaction, Identity: identity, Reaction: reaction}
-		if tell := h.engine.told[len(h.engine.told)-1]; tell.session != session || tell.identities != nil || tell.message != want {
+		if tell := h.engine.messages[len(h.engine.messages)-1]; tell.session != session || tell.identities != nil || tell.message != want {
 			t.Errorf("told %+v", tell)
 		}
 	}
@@ -216,40 +216,40 @@ func TestReactions(t *testing.T) {
 	}
 	last(moved.SessionID, ben.Seat.ID, room.Heart)
 
-	refused(t, react(2, "fireworks"), fault.Invalid, "invalid_request", "reaction must be thumbs_up, heart, laughing, clapping or surprised")
-	refused(t, react(9, room.Heart), fault.Forbidden, "not_in_room", "you are not in this room")
+	assertError(t, react(2, "fireworks"), fault.Invalid, "invalid_request", "reaction must be thumbs_up, heart, laughing, clapping or surprised")
+	assertError(t, react(9, room.Heart), fault.Forbidden, "not_in_room", "you are not in this room")
 	// Who is hidden is not shown by what they do.
-	refused(t, react(5, room.Heart), fault.Forbidden, "hidden", "who watches hidden shows nothing to the others")
-	refused(t, h.RaiseHand(ctx, id, guest(5).SeatKey), fault.Forbidden, "hidden", "who watches hidden shows nothing to the others")
+	assertError(t, react(5, room.Heart), fault.Forbidden, "hidden", "who watches hidden shows nothing to the others")
+	assertError(t, h.RaiseHand(ctx, id, guest(5).SeatKey), fault.Forbidden, "hidden", "who watches hidden shows nothing to the others")
 
 	// Five at once, and then one a second; others have their own.
-	h.clock.pass(time.Minute)
+	h.clock.advance(time.Minute)
 	for range 5 {
 		if err := react(2, room.ThumbsUp); err != nil {
 			t.Fatal(err)
 		}
 	}
-	h.clock.pass(400 * time.Millisecond)
+	h.clock.advance(400 * time.Millisecond)
 	err := react(2, room.ThumbsUp)
-	refused(t, err, fault.Exhausted, "too_often", "this was too often, try again in a moment")
+	assertError(t, err, fault.Exhausted, "too_often", "this was too often, try again in a moment")
 	if wait := fault.From(err).RetryAfter; wait != 600*time.Millisecond {
 		t.Errorf("wait %s", wait)
 	}
-	refused(t, h.RaiseHand(ctx, id, guest(2).SeatKey), fault.Exhausted, "too_often", "this was too often, try again in a moment")
+	assertError(t, h.RaiseHand(ctx, id, guest(2).SeatKey), fault.Exhausted, "too_often", "this was too often, try again in a moment")
 	if err := react(1, room.Laughing); err != nil {
 		t.Error(err)
 	}
-	h.clock.pass(600 * time.Millisecond)
+	h.clock.advance(600 * time.Millisecond)
 	if err := react(2, room.Surprised); err != nil {
 		t.Error(err)
 	}
 }
 
 // All people of a room together are held to what pages can bear.
-func TestReactionsOfMany(t *testing.T) {
+func TestReact_RoomRateLimit(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	id, link := h.create(t, room.Request{MaxParticipants: 40})
+	h := newFixture(t)
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 40})
 	h.enter(t, id, host(1, link), "PA_1")
 	shown, refusals := 0, 0
 	for n := 2; n <= 20; n++ {

@@ -18,20 +18,20 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// house is a service on a real database, with a clock that the test moves and
+// fixture is a service on a real database, with a clock that the test moves and
 // a media engine that does what the test says.
-type house struct {
+type fixture struct {
 	*room.Service
 	db      *store.DB
 	project project.Project
 	clock   *clock
-	engine  *engine
+	engine  *fakeMedia
 }
 
-func newHouse(t testing.TB) *house {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	db := storetest.SQLite(t)
-	h := &house{db: db, project: storetest.Project(t, db), clock: &clock{now: time.UnixMilli(1_780_000_000_000).UTC()}}
+	h := &fixture{db: db, project: storetest.Project(t, db), clock: &clock{now: time.UnixMilli(1_780_000_000_000).UTC()}}
 	h.restart()
 	if err := h.Recover(context.Background()); err != nil {
 		t.Fatal(err)
@@ -40,14 +40,14 @@ func newHouse(t testing.TB) *house {
 }
 
 // restart is a new process on the same database: its engine has nobody in it.
-func (h *house) restart() {
-	h.engine = &engine{sessions: map[string]map[string]room.Present{}, infos: map[string]room.Info{}, allowed: map[string]may{}}
-	h.Service = room.NewService(h.db, h.engine, func() string { return "https://meet.example.org" }, h.clock.Now, storetest.NewID, quietly)
+func (h *fixture) restart() {
+	h.engine = &fakeMedia{sessions: map[string]map[string]room.Participant{}, metadata: map[string]room.Metadata{}, permissions: map[string]grantedPermissions{}}
+	h.Service = room.NewService(h.db, h.engine, func() string { return "https://meet.example.org" }, h.clock.Now, storetest.NewID, discardLogger)
 }
 
 // create makes a room, a quick one unless the request has a start, and returns
 // its id and the token of the creator's link.
-func (h *house) create(t testing.TB, q room.Request) (id, link string) {
+func (h *fixture) create(t testing.TB, q room.CreateRequest) (id, link string) {
 	t.Helper()
 	q.Type, q.Name, q.Title = room.Video, "Ada", "Title"
 	make := h.CreateQuick
@@ -66,23 +66,23 @@ func (h *house) create(t testing.TB, q room.Request) (id, link string) {
 }
 
 // enter takes a seat and connects.
-func (h *house) enter(t testing.TB, roomID string, v room.Visit, connection string) room.Admission {
+func (h *fixture) enter(t testing.TB, roomID string, v room.JoinRequest, connection string) room.Admission {
 	t.Helper()
-	a, err := h.TakeSeat(context.Background(), roomID, v)
+	a, err := h.ReserveSeat(context.Background(), roomID, v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.engine.put(a.SessionID, a.Seat.ID, connection, h.clock.Now())
+	h.engine.connect(a.SessionID, a.Seat.ID, connection, h.clock.Now())
 	h.ParticipantJoined(a.SessionID, a.Seat.ID, connection, h.clock.Now())
 	return a
 }
 
-func (h *house) leave(a room.Admission, connection string, reason room.LeaveReason) {
-	h.engine.drop(a.SessionID, a.Seat.ID)
+func (h *fixture) leave(a room.Admission, connection string, reason room.LeaveReason) {
+	h.engine.disconnect(a.SessionID, a.Seat.ID)
 	h.ParticipantLeft(a.SessionID, a.Seat.ID, connection, h.clock.Now(), reason)
 }
 
-func (h *house) room(t testing.TB, id string) *room.Room {
+func (h *fixture) room(t testing.TB, id string) *room.Room {
 	t.Helper()
 	r, err := h.Get(context.Background(), id)
 	if err != nil {
@@ -91,8 +91,8 @@ func (h *house) room(t testing.TB, id string) *room.Room {
 	return r
 }
 
-// kinds returns what happened in a room, in order.
-func (h *house) kinds(t testing.TB, id string) []event.Type {
+// eventTypes returns what happened in a room, in order.
+func (h *fixture) eventTypes(t testing.TB, id string) []event.Type {
 	t.Helper()
 	events, err := h.db.Events(context.Background(), id, 0)
 	if err != nil {
@@ -105,12 +105,12 @@ func (h *house) kinds(t testing.TB, id string) []event.Type {
 	return kinds
 }
 
-// quietly is a log that nobody reads.
-var quietly = slog.New(slog.DiscardHandler)
+// discardLogger is a log that nobody reads.
+var discardLogger = slog.New(slog.DiscardHandler)
 
 // guest is a visitor with a browser of that number.
-func guest(n int) room.Visit {
-	return room.Visit{SeatKey: fmt.Sprintf("seat-key-of-browser-%06d", n), Name: fmt.Sprint("Guest ", n)}
+func guest(n int) room.JoinRequest {
+	return room.JoinRequest{SeatKey: fmt.Sprintf("seat-key-of-browser-%06d", n), Name: fmt.Sprint("Guest ", n)}
 }
 
 type clock struct {
@@ -128,165 +128,165 @@ func (c *clock) Now() time.Time {
 	return c.now
 }
 
-func (c *clock) pass(d time.Duration) {
+func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 }
 
-// engine is a media engine whose participants the test moves.
-type engine struct {
-	mu       sync.Mutex
-	sessions map[string]map[string]room.Present // by name, then by identity
-	infos    map[string]room.Info               // by name: what the pages read
-	told     []told
-	allowed  map[string]may // by session and identity
-	muted    []string
-	passes   []room.MediaPass
-	admitted []string
-	removed  []string
-	fail     error // of every call
+// fakeMedia is a media engine whose participants the test moves.
+type fakeMedia struct {
+	mu          sync.Mutex
+	sessions    map[string]map[string]room.Participant // by name, then by identity
+	metadata    map[string]room.Metadata               // by name: what the pages read
+	messages    []logged
+	permissions map[string]grantedPermissions // by session and identity
+	muted       []string
+	tokenSpecs  []room.AccessTokenSpec
+	admitted    []string
+	removed     []string
+	err         error // of every call
 }
 
-// may is what somebody was allowed last.
-type may struct {
+// grantedPermissions is what somebody was allowed last.
+type grantedPermissions struct {
 	role   room.Role
 	grants room.Grants
 }
 
-// told is what pages were told.
-type told struct {
+// logged is what pages were told.
+type logged struct {
 	session    string
 	identities []string
 	message    room.Message
 }
 
-func (e *engine) Open(_ context.Context, s room.MediaSession) error {
+func (e *fakeMedia) Open(_ context.Context, s room.MediaSession) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.fail == nil && e.sessions[s.Name] == nil {
-		e.sessions[s.Name] = map[string]room.Present{}
-		e.infos[s.Name] = s.Info
+	if e.err == nil && e.sessions[s.Name] == nil {
+		e.sessions[s.Name] = map[string]room.Participant{}
+		e.metadata[s.Name] = s.Metadata
 	}
-	return e.fail
+	return e.err
 }
 
-func (e *engine) Hosts(session string) bool { return e.open(session) }
+func (e *fakeMedia) IsLocal(session string) bool { return e.isOpen(session) }
 
-func (e *engine) HangUp(string, time.Time) {}
+func (e *fakeMedia) DropRelayedConnections(string, time.Time) {}
 
-func (e *engine) Announce(_ context.Context, session string, info room.Info) error {
+func (e *fakeMedia) UpdateMetadata(_ context.Context, session string, info room.Metadata) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.fail == nil && e.sessions[session] != nil {
-		e.infos[session] = info
+	if e.err == nil && e.sessions[session] != nil {
+		e.metadata[session] = info
 	}
-	return e.fail
+	return e.err
 }
 
-func (e *engine) Tell(_ context.Context, session string, identities []string, message room.Message) error {
+func (e *fakeMedia) SendMessage(_ context.Context, session string, identities []string, message room.Message) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.fail == nil {
-		e.told = append(e.told, told{session, identities, message})
+	if e.err == nil {
+		e.messages = append(e.messages, logged{session, identities, message})
 	}
-	return e.fail
+	return e.err
 }
 
-func (e *engine) Allow(_ context.Context, session, identity string, role room.Role, grants room.Grants) error {
+func (e *fakeMedia) UpdatePermissions(_ context.Context, session, identity string, role room.Role, grants room.Grants) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.fail == nil {
-		e.allowed[session+" "+identity] = may{role, grants}
+	if e.err == nil {
+		e.permissions[session+" "+identity] = grantedPermissions{role, grants}
 	}
-	return e.fail
+	return e.err
 }
 
-func (e *engine) Mute(_ context.Context, session string, identities []string) (muted []string, err error) {
+func (e *fakeMedia) Mute(_ context.Context, session string, identities []string) (muted []string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.fail == nil {
+	if e.err == nil {
 		e.muted = append(e.muted, identities...)
 	}
-	return identities, e.fail
+	return identities, e.err
 }
 
-func (e *engine) Close(_ context.Context, session string) error {
+func (e *fakeMedia) Close(_ context.Context, session string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.fail == nil {
+	if e.err == nil {
 		delete(e.sessions, session)
 	}
-	return e.fail
+	return e.err
 }
 
-func (e *engine) Participants(_ context.Context, session string) ([]room.Present, error) {
+func (e *fakeMedia) Participants(_ context.Context, session string) ([]room.Participant, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	there := e.sessions[session]
-	var list []room.Present
+	var list []room.Participant
 	for _, identity := range slices.Sorted(maps.Keys(there)) {
 		list = append(list, there[identity])
 	}
-	return list, e.fail
+	return list, e.err
 }
 
-func (e *engine) Remove(_ context.Context, session, identity string) error {
+func (e *fakeMedia) Remove(_ context.Context, session, identity string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.sessions[session], identity)
 	e.removed = append(e.removed, identity)
-	return e.fail
+	return e.err
 }
 
-func (e *engine) Admit(connection string) {
+func (e *fakeMedia) Admit(connection string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.admitted = append(e.admitted, connection)
 }
 
-func (e *engine) Pass(p room.MediaPass) (string, error) {
+func (e *fakeMedia) AccessToken(p room.AccessTokenSpec) (string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.passes = append(e.passes, p)
-	return fmt.Sprint("pass for ", p.Identity, " to ", p.Session), e.fail
+	e.tokenSpecs = append(e.tokenSpecs, p)
+	return fmt.Sprint("pass for ", p.Identity, " to ", p.Session), e.err
 }
 
-func (e *engine) CheckPass(context.Context, string) (string, error) {
+func (e *fakeMedia) PreflightToken(context.Context, string) (string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return "pass for a check", e.fail
+	return "pass for a check", e.err
 }
 
-func (e *engine) put(session, identity, connection string, at time.Time) {
+func (e *fakeMedia) connect(session, identity, connection string, at time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.sessions[session] != nil {
-		e.sessions[session][identity] = room.Present{Identity: identity, SID: connection, JoinedAt: at, Active: true}
+		e.sessions[session][identity] = room.Participant{Identity: identity, SID: connection, JoinedAt: at, Active: true}
 	}
 }
 
-func (e *engine) drop(session, identity string) {
+func (e *fakeMedia) disconnect(session, identity string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.sessions[session], identity)
 }
 
-// breakDown has every call fail from now on; nil ends it.
-func (e *engine) breakDown(err error) {
+// setError has every call fail from now on; nil ends it.
+func (e *fakeMedia) setError(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.fail = err
+	e.err = err
 }
 
-func (e *engine) open(session string) bool {
+func (e *fakeMedia) isOpen(session string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.sessions[session] != nil
 }
 
-// tookOut returns whom the service has removed since the last call.
-func (e *engine) tookOut() []string {
+// drainRemoved returns whom the service has removed since the last call.
+func (e *fakeMedia) drainRemoved() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	defer func() { e.removed = nil }()
@@ -294,7 +294,7 @@ func (e *engine) tookOut() []string {
 }
 
 // invite makes a link and returns its token.
-func (h *house) invite(t testing.TB, roomID string, q room.Invitation) string {
+func (h *fixture) invite(t testing.TB, roomID string, q room.Invitation) string {
 	t.Helper()
 	link, err := h.Invite(context.Background(), h.project, roomID, q)
 	if err != nil {

@@ -11,24 +11,24 @@ import (
 // collected as events for the transaction that stores the room.
 
 const (
-	// quickWait is the least time a quick room waits for its first guest.
-	quickWait = 300 * time.Second
-	// reserveFor is how long a seat waits for somebody who has been in before:
-	// they ask for it anew, or the server was lost; see connectWithin for others.
-	reserveFor = 60 * time.Second
-	// returnWithin is how long a seat waits for a connection that was lost.
-	returnWithin = 30 * time.Second
-	// scheduledWait is how long after its start a scheduled room waits for
+	// quickRoomMinWait is the least time a quick room waits for its first guest.
+	quickRoomMinWait = 300 * time.Second
+	// rejoinTimeout is how long a seat waits for somebody who has been in before:
+	// they ask for it anew, or the server was lost; see connectTimeout for others.
+	rejoinTimeout = 60 * time.Second
+	// reconnectTimeout is how long a seat waits for a connection that was lost.
+	reconnectTimeout = 30 * time.Second
+	// scheduledRoomWait is how long after its start a scheduled room waits for
 	// its first guest.
-	scheduledWait = 24 * time.Hour
-	// earlyEntry is how long before its start a host may open a scheduled
+	scheduledRoomWait = 24 * time.Hour
+	// hostEarlyEntry is how long before its start a host may open a scheduled
 	// room by entering.
-	earlyEntry = 10 * time.Minute
+	hostEarlyEntry = 10 * time.Minute
 )
 
-// born gives a new room its first state: a scheduled one waits for its start,
+// initialize gives a new room its first state: a scheduled one waits for its start,
 // a quick one is open.
-func (r *Room) born(at time.Time) {
+func (r *Room) initialize(at time.Time) {
 	r.CreatedAt = at
 	if r.StartAt.IsZero() {
 		r.open(at)
@@ -36,7 +36,7 @@ func (r *Room) born(at time.Time) {
 		r.State = Scheduled
 		r.emit(event.RoomScheduled, at, nil)
 	}
-	r.schedule(Occupancy{})
+	r.updateDueAt(Occupancy{})
 }
 
 // open lets people in.
@@ -46,19 +46,19 @@ func (r *Room) open(at time.Time) {
 }
 
 // openWhenDue opens a scheduled room whose start has come.
-func (r *Room) openWhenDue(now time.Time) { r.openFor(Guest, now) }
+func (r *Room) openWhenDue(now time.Time) { r.openForRole(Guest, now) }
 
-// opensFor returns when somebody in that role may enter a scheduled room.
-func (r *Room) opensFor(role Role) time.Time {
+// opensAtForRole returns when somebody in that role may enter a scheduled room.
+func (r *Room) opensAtForRole(role Role) time.Time {
 	if role == Host {
-		return r.StartAt.Add(-earlyEntry)
+		return r.StartAt.Add(-hostEarlyEntry)
 	}
 	return r.StartAt
 }
 
-// openFor opens a scheduled room for somebody at the door who may enter early.
-func (r *Room) openFor(role Role, now time.Time) {
-	if r.State == Scheduled && !now.Before(r.opensFor(role)) {
+// openForRole opens a scheduled room for somebody at the door who may enter early.
+func (r *Room) openForRole(role Role, now time.Time) {
+	if r.State == Scheduled && !now.Before(r.opensAtForRole(role)) {
 		r.open(now)
 	}
 }
@@ -77,85 +77,85 @@ func (r *Room) reschedule(startAt, now time.Time) {
 	r.emit(event.RoomScheduled, now, nil)
 }
 
-// started notes a participant in the room; the first one makes it active.
-func (r *Room) started(at time.Time) {
+// markStarted notes a participant in the room; the first one makes it active.
+func (r *Room) markStarted(at time.Time) {
 	r.EmptySince = time.Time{}
 	if r.State == Open {
-		r.State, r.StartedAt, r.retold = Active, at, true // it has an end now
+		r.State, r.StartedAt, r.metadataChanged = Active, at, true // it has an end now
 		r.emit(event.RoomStarted, at, nil)
 	}
 }
 
-// emptied starts the clock of the empty timeout.
-func (r *Room) emptied(at time.Time) {
+// markEmpty starts the clock of the empty timeout.
+func (r *Room) markEmpty(at time.Time) {
 	if r.State == Active && r.EmptySince.IsZero() {
 		r.EmptySince = at
 	}
 }
 
-// stop asks for the room's end: one that is not open yet is cancelled. The
+// requestEnd asks for the room's end: one that is not open yet is cancelled. The
 // verdict carries it out.
-func (r *Room) stop(reason EndReason) { r.stopping = reason }
+func (r *Room) requestEnd(reason EndReason) { r.requestedEnd = reason }
 
-// verdict says whether the room's time is over at now, and how. A room with a
+// finalState says whether the room's time is over at now, and how. A room with a
 // taken seat is not empty: somebody is on the way in. Seats that nobody has ever
 // connected to put the end off for as long as one of them is held, and no longer.
-func (r *Room) verdict(now time.Time, o Occupancy) (State, EndReason, bool) {
+func (r *Room) finalState(now time.Time, o Occupancy) (State, EndReason, bool) {
 	reached := func(t time.Time) bool { return !t.IsZero() && !now.Before(t) }
 	switch {
 	case r.Over():
 		return "", "", false
-	case r.stopping != "" && r.State == Scheduled:
+	case r.requestedEnd != "" && r.State == Scheduled:
 		return Cancelled, "", true
-	case r.stopping != "":
-		return Ended, r.stopping, true
-	case reached(r.endOfDuration()):
+	case r.requestedEnd != "":
+		return Ended, r.requestedEnd, true
+	case reached(r.durationDeadline()):
 		return Ended, EndedDuration, true
-	case o.unused() && reached(after(r.endOfWait(), o.grace())):
+	case o.allUnused() && reached(addUnlessZero(r.waitDeadline(), o.grace())):
 		return Expired, "", true
-	case o.unused() && reached(after(r.endOfEmptiness(), o.grace())):
+	case o.allUnused() && reached(addUnlessZero(r.emptyDeadline(), o.grace())):
 		return Ended, EndedEmpty, true
 	}
 	return "", "", false
 }
 
-// unused reports whether nobody is in a room, or was in and is waited for.
-func (o Occupancy) unused() bool { return o.Taken == o.Unused }
+// allUnused reports whether nobody is in a room, or was in and is waited for.
+func (o Occupancy) allUnused() bool { return o.Taken == o.Unused }
 
 // grace is how long the end of a room is put off for those on the way in.
 func (o Occupancy) grace() time.Duration {
 	if o.Unused > 0 {
-		return connectWithin
+		return connectTimeout
 	}
 	return 0
 }
 
-// after returns a moment d after t; zero for zero.
-func after(t time.Time, d time.Duration) time.Time {
+// addUnlessZero returns a moment d after t; zero for zero.
+func addUnlessZero(t time.Time, d time.Duration) time.Time {
 	if t.IsZero() {
 		return t
 	}
 	return t.Add(d)
 }
 
-// over ends the room.
-func (r *Room) over(state State, reason EndReason, at time.Time) {
+// finish ends the room.
+func (r *Room) finish(state State, reason EndReason, at time.Time) {
 	r.State, r.EndReason, r.EndedAt = state, reason, at
-	kind := map[State]event.Type{Ended: event.RoomEnded, Cancelled: event.RoomCancelled, Expired: event.RoomExpired}[state]
+	kind := map[State]event.Type{Ended: event.RoomEnded, Cancelled: event.RoomCanceled, Expired: event.RoomExpired}[state]
 	r.emit(kind, at, nil)
-	r.schedule(Occupancy{})
+	r.updateDueAt(Occupancy{})
 }
 
-// schedule sets when the room must be looked at again.
-func (r *Room) schedule(o Occupancy) {
+// updateDueAt sets when the room must be looked at again.
+func (r *Room) updateDueAt(o Occupancy) {
 	r.DueAt = time.Time{}
 	if r.Over() {
 		return
 	}
-	moments := [...]time.Time{o.NextRelease, r.endOfDuration(), r.startsAt(),
-		after(r.endOfWait(), o.grace()), after(r.endOfEmptiness(), o.grace())}
+	moments := [...]time.Time{o.NextRelease, r.durationDeadline(), r.startsAt(),
+		addUnlessZero(r.waitDeadline(), o.grace()), addUnlessZero(r.emptyDeadline(), o.grace())}
 	considered := moments[:]
-	if !o.unused() {
+	if !o.allUnused() {
 		considered = moments[:3] // somebody is in, or expected back
 	}
 	for _, t := range considered {
@@ -165,7 +165,7 @@ func (r *Room) schedule(o Occupancy) {
 	}
 }
 
-func (r *Room) endOfDuration() time.Time {
+func (r *Room) durationDeadline() time.Time {
 	if r.State != Active {
 		return time.Time{}
 	}
@@ -179,17 +179,17 @@ func (r *Room) startsAt() time.Time {
 	return r.StartAt
 }
 
-func (r *Room) endOfWait() time.Time {
+func (r *Room) waitDeadline() time.Time {
 	if r.State != Open {
 		return time.Time{}
 	}
 	if !r.StartAt.IsZero() {
-		return r.StartAt.Add(scheduledWait)
+		return r.StartAt.Add(scheduledRoomWait)
 	}
-	return r.CreatedAt.Add(max(r.EmptyTimeout, quickWait))
+	return r.CreatedAt.Add(max(r.EmptyTimeout, quickRoomMinWait))
 }
 
-func (r *Room) endOfEmptiness() time.Time {
+func (r *Room) emptyDeadline() time.Time {
 	if r.State != Active || r.EmptySince.IsZero() {
 		return time.Time{}
 	}
@@ -202,20 +202,20 @@ func (r *Room) endOfEmptiness() time.Time {
 
 // emit notes an event; take hands it on.
 func (r *Room) emit(kind event.Type, at time.Time, p *event.Participant) {
-	data := r.data()
+	data := r.eventData()
 	data.Participant = p
-	r.note(kind, at, data)
+	r.appendEvent(kind, at, data)
 }
 
-// marked notes that somebody attended, as another system tells it. It moves
+// emitAttendanceMark notes that somebody attended, as another system tells it. It moves
 // nothing.
-func (r *Room) marked(name string, at time.Time) {
-	data := r.data()
-	data.Mark = &event.Mark{Name: name, Source: event.SourceExternal}
-	r.note(event.AttendanceMarked, at, data)
+func (r *Room) emitAttendanceMark(name string, at time.Time) {
+	data := r.eventData()
+	data.Mark = &event.AttendanceMark{Name: name, Source: event.SourceExternal}
+	r.appendEvent(event.AttendanceMarked, at, data)
 }
 
-func (r *Room) data() event.Data {
+func (r *Room) eventData() event.Data {
 	data := event.Data{RoomID: r.ID, ClientRoomID: r.ClientRoomID, RoomType: string(r.Type), EndReason: string(r.EndReason)}
 	if r.Session > 0 {
 		data.SessionID = SessionID(r.ID, r.Session)
@@ -227,13 +227,13 @@ func (r *Room) data() event.Data {
 	return data
 }
 
-func (r *Room) note(kind event.Type, at time.Time, data event.Data) {
+func (r *Room) appendEvent(kind event.Type, at time.Time, data event.Data) {
 	r.EventSequence++
 	r.events = append(r.events, event.Event{Type: kind, ProjectID: r.ProjectID, RoomID: r.ID, Sequence: r.EventSequence, At: at, Data: data})
 }
 
-// take returns the events that were noted, and forgets them.
-func (r *Room) take(newID func() string) []event.Event {
+// drainEvents returns the events that were noted, and forgets them.
+func (r *Room) drainEvents(newID func() string) []event.Event {
 	out := r.events
 	r.events = nil
 	for i := range out {

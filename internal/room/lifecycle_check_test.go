@@ -54,21 +54,21 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 	if err != nil {
 		rt.Fatal(err)
 	}
-	var got []stay
+	var got []modelAttendance
 	named, times := map[string]string{}, map[string]int{} // as the model names them
 	for _, a := range rows {
-		sid := ofEngine(a.Connection)
+		sid := engineConnectionID(a.Connection)
 		if named[a.Connection] = sid; a.Connection != sid {
-			named[a.Connection] = fmt.Sprint(sid, again, times[sid])
+			named[a.Connection] = fmt.Sprint(sid, rejoinSeparator, times[sid])
 		}
 		times[sid]++
-		got = append(got, stay{browsers[a.SeatID], named[a.Connection], a.JoinedAt, a.LeftAt, a.Reason})
+		got = append(got, modelAttendance{browsers[a.SeatID], named[a.Connection], a.JoinedAt, a.LeftAt, a.Reason})
 	}
 	events, err := m.db.Events(ctx, m.id, 0)
 	if err != nil || int64(len(events)) != r.EventSequence {
 		rt.Fatalf("%d events, the last is number %d, %v", len(events), r.EventSequence, err)
 	}
-	var told []stay
+	var told []modelAttendance
 	var states []event.Type
 	for i, e := range events {
 		if e.Sequence != int64(i+1) || e.RoomID != m.id || e.ProjectID != m.project.ID {
@@ -77,9 +77,9 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 		p := e.Data.Participant
 		switch e.Type {
 		case event.ParticipantJoined:
-			told = append(told, stay{browser: browsers[p.Identity], connection: named[p.Connection], from: e.At})
+			told = append(told, modelAttendance{browser: browsers[p.Identity], connection: named[p.Connection], from: e.At})
 		case event.ParticipantLeft:
-			n := slices.IndexFunc(told, func(o stay) bool { return o.connection == named[p.Connection] && o.to.IsZero() })
+			n := slices.IndexFunc(told, func(o modelAttendance) bool { return o.connection == named[p.Connection] && o.to.IsZero() })
 			if n < 0 {
 				rt.Fatalf("a leave without a join: %+v", p)
 			}
@@ -89,15 +89,15 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 			states = append(states, e.Type)
 		}
 	}
-	var want []stay
-	for _, o := range m.stays {
+	var want []modelAttendance
+	for _, o := range m.attendance {
 		want = append(want, *o)
-		if m.over() && present(o) {
+		if m.over() && isPresent(o) {
 			rt.Fatalf("%+v is still in a room that is over", *o)
 		}
 	}
-	byConnection := func(a, b stay) int { return cmp.Compare(a.connection, b.connection) }
-	for _, list := range [][]stay{got, told, want} {
+	byConnection := func(a, b modelAttendance) int { return cmp.Compare(a.connection, b.connection) }
+	for _, list := range [][]modelAttendance{got, told, want} {
 		slices.SortFunc(list, byConnection)
 	}
 	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(told, want) {
@@ -119,7 +119,7 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 	case room.Expired:
 		path = append(path, event.RoomExpired)
 	case room.Cancelled:
-		path = append(path, event.RoomCancelled)
+		path = append(path, event.RoomCanceled)
 	}
 	if !slices.Equal(states, path) {
 		rt.Fatalf("the room went through %v, want %v", states, path)

@@ -15,28 +15,28 @@ import (
 	"parley/internal/room"
 )
 
-func (m *model) takeSeat(rt *rapid.T) { m.take(rt) }
+func (m *model) reserveSeat(rt *rapid.T) { m.reserve(rt) }
 
 // enter takes a seat and joins at once, as most people do.
 func (m *model) enter(rt *rapid.T) {
-	if n, ok := m.take(rt); ok {
+	if n, ok := m.reserve(rt); ok {
 		m.connect(rt, n)
 	}
 }
 
-func (m *model) take(rt *rapid.T) (browser int, ok bool) {
+func (m *model) reserve(rt *rapid.T) (browser int, ok bool) {
 	n := rapid.IntRange(0, 5).Draw(rt, "browser")
-	before, seats := *m, map[int]seat{}
+	before, seats := *m, map[int]modelSeat{}
 	for i, s := range m.seats {
 		seats[i] = *s
 	}
-	m.open()
-	m.release()
+	m.expectOpen()
+	m.expectRelease()
 	s, known := m.seats[n]
 	if !known {
-		s = &seat{state: room.Free}
+		s = &modelSeat{state: room.Free}
 	}
-	state, reason := m.fate()
+	state, reason := m.expectedState()
 	want := ""
 	switch {
 	case m.state == room.Scheduled:
@@ -47,7 +47,7 @@ func (m *model) take(rt *rapid.T) (browser int, ok bool) {
 		want = "room_full"
 	}
 	events := m.read(rt).EventSequence
-	a, err := m.TakeSeat(context.Background(), m.id, guest(n))
+	a, err := m.ReserveSeat(context.Background(), m.id, guest(n))
 	if want != "" {
 		if f := fault.From(err); err == nil || f.Code != want || want == "room_ended" && f.Reason != string(cmp.Or(string(reason), string(state))) {
 			rt.Fatalf("got %v (%s), want %s", err, fault.From(err).Reason, want)
@@ -57,7 +57,7 @@ func (m *model) take(rt *rapid.T) (browser int, ok bool) {
 			*m.seats[i] = s
 		}
 		if m.read(rt).EventSequence > events {
-			m.settle() // but to be noted, once in a while, for those who run the room
+			m.expectTransitions() // but to be noted, once in a while, for those who run the room
 		}
 		return n, false
 	}
@@ -71,75 +71,75 @@ func (m *model) take(rt *rapid.T) (browser int, ok bool) {
 	}
 	switch now := m.clock.Now(); {
 	case !s.unused():
-		s.until = now.Add(room.ReserveFor)
-	case s.until.Sub(now) < room.RenewBefore:
-		s.until = now.Add(room.ConnectWithin)
+		s.until = now.Add(room.RejoinTimeout)
+	case s.until.Sub(now) < room.RenewalWindow:
+		s.until = now.Add(room.ConnectTimeout)
 	}
 	if !m.live {
 		m.session++
 		m.live = true
 	}
 	s.identity, s.session, s.number = a.Seat.ID, a.SessionID, m.session
-	if a.SessionID != room.SessionID(m.id, m.session) || !m.engine.open(a.SessionID) || a.Seat.State != s.state {
+	if a.SessionID != room.SessionID(m.id, m.session) || !m.engine.isOpen(a.SessionID) || a.Seat.State != s.state {
 		rt.Fatalf("admitted to %s as %s", a.SessionID, a.Seat.State)
 	}
-	m.settle()
+	m.expectTransitions()
 	return n, true
 }
 
-// report has the engine tell of a join.
-func (m *model) report(rt *rapid.T, browser, number int, connection string) {
+// reportJoin has the engine tell of a join.
+func (m *model) reportJoin(rt *rapid.T, browser, number int, connection string) {
 	now, identity := m.clock.Now(), m.seats[browser].identity
-	welcome := m.joined(browser, number, connection, now)
+	welcome := m.expectJoin(browser, number, connection, now)
 	m.ParticipantJoined(room.SessionID(m.id, number), identity, connection, now)
-	if out := m.engine.tookOut(); welcome == slices.Contains(out, identity) || len(out) > 1 {
+	if out := m.engine.drainRemoved(); welcome == slices.Contains(out, identity) || len(out) > 1 {
 		rt.Fatalf("welcome %v, taken out %v", welcome, out)
 	}
 }
 
-// joined works out what comes of a join.
-func (m *model) joined(browser, number int, connection string, at time.Time) (welcome bool) {
-	m.open()
+// expectJoin works out what comes of a join.
+func (m *model) expectJoin(browser, number int, connection string, at time.Time) (welcome bool) {
+	m.expectOpen()
 	s := m.seats[browser]
 	welcome = !m.over() && m.live && !s.gone && number == m.session && (s.state != room.Free || m.taken() < m.max)
-	if welcome && !slices.ContainsFunc(m.stays, func(o *stay) bool { return o.browser == browser && o.connection == connection }) {
-		m.stays = append(m.stays, &stay{browser: browser, connection: connection, from: at})
+	if welcome && !slices.ContainsFunc(m.attendance, func(o *modelAttendance) bool { return o.browser == browser && o.connection == connection }) {
+		m.attendance = append(m.attendance, &modelAttendance{browser: browser, connection: connection, from: at})
 		s.state, s.connection, s.until = room.Joined, connection, time.Time{}
 		m.emptySince = time.Time{}
 		if m.state == room.Open {
 			m.state, m.started = room.Active, at
 		}
 	}
-	m.settle()
+	m.expectTransitions()
 	return welcome
 }
 
-// depart has the engine tell of a leave.
-func (m *model) depart(o *stay, at time.Time, reason room.LeaveReason) {
+// reportLeave has the engine tell of a leave.
+func (m *model) reportLeave(o *modelAttendance, at time.Time, reason room.LeaveReason) {
 	s := m.seats[o.browser]
-	m.ParticipantLeft(room.SessionID(m.id, max(s.number, 1)), s.identity, ofEngine(o.connection), at, reason)
-	for _, other := range m.stays { // it may have been taken for lost, and noted again
-		if other.browser == o.browser && ofEngine(other.connection) == ofEngine(o.connection) {
-			m.departed(other, at, reason)
+	m.ParticipantLeft(room.SessionID(m.id, max(s.number, 1)), s.identity, engineConnectionID(o.connection), at, reason)
+	for _, other := range m.attendance { // it may have been taken for lost, and noted again
+		if other.browser == o.browser && engineConnectionID(other.connection) == engineConnectionID(o.connection) {
+			m.expectLeave(other, at, reason)
 		}
 	}
-	m.settle()
+	m.expectTransitions()
 }
 
-// again is the mark of a connection that was found after its end was noted.
-const again = "/"
+// rejoinSeparator is the mark of a connection that was found after its end was noted.
+const rejoinSeparator = "/"
 
-// ofEngine is how the engine knows a connection.
-func ofEngine(connection string) string {
-	sid, _, _ := strings.Cut(connection, again)
+// engineConnectionID is how the engine knows a connection.
+func engineConnectionID(connection string) string {
+	sid, _, _ := strings.Cut(connection, rejoinSeparator)
 	return sid
 }
 
-func (m *model) departed(o *stay, at time.Time, reason room.LeaveReason) {
+func (m *model) expectLeave(o *modelAttendance, at time.Time, reason room.LeaveReason) {
 	if !o.to.IsZero() {
 		return
 	}
-	m.end(o, at, reason)
+	m.endAttendance(o, at, reason)
 	s := m.seats[o.browser]
 	latest := s.connection == o.connection
 	for _, other := range m.byJoin() {
@@ -149,15 +149,15 @@ func (m *model) departed(o *stay, at time.Time, reason room.LeaveReason) {
 	}
 	if latest && s.connection == o.connection {
 		now := m.clock.Now()
-		switch wait := now.Add(room.ReturnWithin); {
+		switch wait := now.Add(room.ReconnectTimeout); {
 		case reason == room.LeftRemoved:
 			s.until = time.Time{}
 		case reason == room.LeftServer:
-			s.until = now.Add(room.ReserveFor)
+			s.until = now.Add(room.RejoinTimeout)
 		case reason != room.LeftByChoice && !s.until.After(wait):
 			s.until = wait
 		}
-		if s.state = room.Reserved; !s.holds(now) {
+		if s.state = room.Reserved; !s.isHeld(now) {
 			s.state, s.until = room.Free, time.Time{}
 		}
 	}
@@ -167,13 +167,13 @@ func (m *model) departed(o *stay, at time.Time, reason room.LeaveReason) {
 }
 
 // byJoin is the order in which the service goes through those who are in.
-func (m *model) byJoin() []*stay {
-	return slices.SortedStableFunc(slices.Values(m.stays), func(a, b *stay) int { return a.from.Compare(b.from) })
+func (m *model) byJoin() []*modelAttendance {
+	return slices.SortedStableFunc(slices.Values(m.attendance), func(a, b *modelAttendance) int { return a.from.Compare(b.from) })
 }
 
-func (m *model) draw(rt *rapid.T, among func(*stay) bool) *stay {
-	var fit []*stay
-	for _, o := range m.stays {
+func (m *model) draw(rt *rapid.T, among func(*modelAttendance) bool) *modelAttendance {
+	var fit []*modelAttendance
+	for _, o := range m.attendance {
 		if among(o) {
 			fit = append(fit, o)
 		}
@@ -184,10 +184,10 @@ func (m *model) draw(rt *rapid.T, among func(*stay) bool) *stay {
 	return rapid.SampledFrom(fit).Draw(rt, "stay")
 }
 
-func present(o *stay) bool { return o.to.IsZero() }
-func gone(o *stay) bool    { return !o.to.IsZero() }
+func isPresent(o *modelAttendance) bool { return o.to.IsZero() }
+func isGone(o *modelAttendance) bool    { return !o.to.IsZero() }
 
-func (m *model) browser(rt *rapid.T) (int, *seat) {
+func (m *model) browser(rt *rapid.T) (int, *modelSeat) {
 	if len(m.seats) == 0 {
 		rt.Skip("nobody has a seat")
 	}
@@ -195,7 +195,7 @@ func (m *model) browser(rt *rapid.T) (int, *seat) {
 	return n, m.seats[n]
 }
 
-func (m *model) connection() string { return fmt.Sprint("PA_", len(m.stays)) }
+func (m *model) connection() string { return fmt.Sprint("PA_", len(m.attendance)) }
 
 // join connects with the latest pass; its session may be over by now.
 func (m *model) join(rt *rapid.T) {
@@ -206,79 +206,79 @@ func (m *model) join(rt *rapid.T) {
 func (m *model) connect(rt *rapid.T, n int) {
 	s := m.seats[n]
 	connection := m.connection()
-	m.engine.put(s.session, s.identity, connection, m.clock.Now())
-	m.report(rt, n, s.number, connection)
+	m.engine.connect(s.session, s.identity, connection, m.clock.Now())
+	m.reportJoin(rt, n, s.number, connection)
 }
 
 // joinElsewhere is a report from a session that is mostly not the latest.
 func (m *model) joinElsewhere(rt *rapid.T) {
 	n, _ := m.browser(rt)
-	m.report(rt, n, rapid.IntRange(1, m.session+1).Draw(rt, "session"), m.connection())
+	m.reportJoin(rt, n, rapid.IntRange(1, m.session+1).Draw(rt, "session"), m.connection())
 }
 
-// joinAgain is a report that comes twice.
-func (m *model) joinAgain(rt *rapid.T) {
-	o := m.draw(rt, func(*stay) bool { return true })
-	m.report(rt, o.browser, m.session, ofEngine(o.connection))
+// joinTwice is a report that comes twice.
+func (m *model) joinTwice(rt *rapid.T) {
+	o := m.draw(rt, func(*modelAttendance) bool { return true })
+	m.reportJoin(rt, o.browser, m.session, engineConnectionID(o.connection))
 }
 
 // reconnect is a second connection of somebody who is in, which ends the first;
 // the engine may tell of either first.
 func (m *model) reconnect(rt *rapid.T) {
-	o := m.draw(rt, present)
+	o := m.draw(rt, isPresent)
 	s := m.seats[o.browser]
 	connection := m.connection()
-	m.engine.put(s.session, s.identity, connection, m.clock.Now())
+	m.engine.connect(s.session, s.identity, connection, m.clock.Now())
 	if rapid.Bool().Draw(rt, "the old one first") {
-		m.depart(o, m.clock.Now(), room.LeftReplaced)
-		m.report(rt, o.browser, s.number, connection)
+		m.reportLeave(o, m.clock.Now(), room.LeftReplaced)
+		m.reportJoin(rt, o.browser, s.number, connection)
 	} else {
-		m.report(rt, o.browser, s.number, connection)
-		m.depart(o, m.clock.Now(), room.LeftReplaced)
+		m.reportJoin(rt, o.browser, s.number, connection)
+		m.reportLeave(o, m.clock.Now(), room.LeftReplaced)
 	}
 }
 
 func (m *model) leaveOne(rt *rapid.T) {
-	o := m.draw(rt, present)
+	o := m.draw(rt, isPresent)
 	reason := rapid.SampledFrom([]room.LeaveReason{room.LeftByChoice, room.LeftLost, room.LeftReplaced, room.LeftRemoved, room.LeftRoomOver, room.LeftServer}).Draw(rt, "reason")
-	m.forget(o)
-	m.depart(o, m.clock.Now(), reason)
+	m.disconnectSilently(o)
+	m.reportLeave(o, m.clock.Now(), reason)
 }
 
-// leaveAgain tells once more of somebody who has left.
-func (m *model) leaveAgain(rt *rapid.T) {
-	m.depart(m.draw(rt, gone), m.clock.Now(), room.LeftByChoice)
+// leaveTwice tells once more of somebody who has left.
+func (m *model) leaveTwice(rt *rapid.T) {
+	m.reportLeave(m.draw(rt, isGone), m.clock.Now(), room.LeftByChoice)
 }
 
-// vanish is a leave that the engine never tells of.
-func (m *model) vanish(rt *rapid.T) { m.forget(m.draw(rt, present)) }
+// leaveUnreported is a leave that the engine never tells of.
+func (m *model) leaveUnreported(rt *rapid.T) { m.disconnectSilently(m.draw(rt, isPresent)) }
 
-// appear is a join that the engine does not tell of by itself.
-func (m *model) appear(rt *rapid.T) {
+// joinUnreported is a join that the engine does not tell of by itself.
+func (m *model) joinUnreported(rt *rapid.T) {
 	_, s := m.browser(rt)
-	m.unheard++
-	m.engine.put(s.session, s.identity, fmt.Sprintf("PA_%s_%d", m.id, m.unheard), m.clock.Now())
+	m.unreported++
+	m.engine.connect(s.session, s.identity, fmt.Sprintf("PA_%s_%d", m.id, m.unreported), m.clock.Now())
 }
 
-func (m *model) forget(o *stay) {
+func (m *model) disconnectSilently(o *modelAttendance) {
 	s := m.seats[o.browser]
 	there, err := m.engine.Participants(context.Background(), s.session)
-	if err == nil && slices.ContainsFunc(there, func(p room.Present) bool { return p.SID == ofEngine(o.connection) }) {
-		m.engine.drop(s.session, s.identity)
+	if err == nil && slices.ContainsFunc(there, func(p room.Participant) bool { return p.SID == engineConnectionID(o.connection) }) {
+		m.engine.disconnect(s.session, s.identity)
 	}
 }
 
 func (m *model) wait(rt *rapid.T) {
-	m.clock.pass(rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, 29 * time.Second, 30 * time.Second, 31 * time.Second, time.Minute}).Draw(rt, "for"))
+	m.clock.advance(rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, 29 * time.Second, 30 * time.Second, 31 * time.Second, time.Minute}).Draw(rt, "for"))
 }
 
 func (m *model) waitLong(rt *rapid.T) {
-	seldom(rt)
-	m.clock.pass(rapid.SampledFrom([]time.Duration{299 * time.Second, 300 * time.Second, time.Hour, 12 * time.Hour}).Draw(rt, "for"))
+	skipMostly(rt)
+	m.clock.advance(rapid.SampledFrom([]time.Duration{299 * time.Second, 300 * time.Second, time.Hour, 12 * time.Hour}).Draw(rt, "for"))
 }
 
-// seldom skips what would end most rooms before anything has happened.
-func seldom(rt *rapid.T) {
+// skipMostly skips what would end most rooms before anything has happened.
+func skipMostly(rt *rapid.T) {
 	if rapid.IntRange(0, 4).Draw(rt, "not now") > 0 {
 		rt.Skip("seldom")
 	}
@@ -286,7 +286,7 @@ func seldom(rt *rapid.T) {
 
 func (m *model) sweep(rt *rapid.T) {
 	m.Sweep(context.Background())
-	m.settle()
+	m.expectTransitions()
 	if r := m.read(rt); r.Over() != r.DueAt.IsZero() || !r.DueAt.IsZero() && !r.DueAt.After(m.clock.Now()) {
 		rt.Fatalf("%s, and due at %s, now is %s", r.State, r.DueAt, m.clock.Now())
 	}
@@ -294,15 +294,15 @@ func (m *model) sweep(rt *rapid.T) {
 	if err != nil || len(closing) > 0 {
 		rt.Fatalf("after a sweep sessions wait to be closed: %v %v", closing, err)
 	}
-	if open := m.engine.open(room.SessionID(m.id, m.session)); open != m.live {
+	if open := m.engine.isOpen(room.SessionID(m.id, m.session)); open != m.live {
 		rt.Fatalf("the session is open: %v, should be: %v", open, m.live)
 	}
 }
 
-// compare finds who has vanished, or come, without a word.
-func (m *model) compare(rt *rapid.T) {
+// reconcile finds who has vanished, or come, without a word.
+func (m *model) reconcile(rt *rapid.T) {
 	ctx := context.Background()
-	var there []room.Present
+	var there []room.Participant
 	if m.live {
 		var err error
 		if there, err = m.engine.Participants(ctx, room.SessionID(m.id, m.session)); err != nil {
@@ -310,22 +310,22 @@ func (m *model) compare(rt *rapid.T) {
 		}
 	}
 	in := func(connection string) bool {
-		return slices.ContainsFunc(there, func(p room.Present) bool { return p.SID == ofEngine(connection) })
+		return slices.ContainsFunc(there, func(p room.Participant) bool { return p.SID == engineConnectionID(connection) })
 	}
-	known, doubted := map[string]bool{}, m.doubted
-	for _, o := range m.stays {
-		known[ofEngine(o.connection)] = known[ofEngine(o.connection)] || present(o)
+	known, doubted := map[string]bool{}, m.unrecorded
+	for _, o := range m.attendance {
+		known[engineConnectionID(o.connection)] = known[engineConnectionID(o.connection)] || isPresent(o)
 	}
-	m.doubted = map[string]bool{}
+	m.unrecorded = map[string]bool{}
 	live := m.live
 	m.Reconcile(ctx)
 	if !live {
 		return
 	}
 	for _, o := range m.byJoin() {
-		if present(o) && !in(o.connection) {
-			m.departed(o, m.clock.Now(), room.LeftLost)
-			m.settle()
+		if isPresent(o) && !in(o.connection) {
+			m.expectLeave(o, m.clock.Now(), room.LeftLost)
+			m.expectTransitions()
 		}
 	}
 	for _, p := range there {
@@ -333,26 +333,26 @@ func (m *model) compare(rt *rapid.T) {
 			if s.identity != p.Identity || known[p.SID] {
 				continue
 			}
-			m.doubted[p.SID] = true
+			m.unrecorded[p.SID] = true
 			if doubted[p.SID] {
-				m.joinedAgain(n, p.SID)
+				m.expectRejoin(n, p.SID)
 			} else {
-				m.joined(n, m.session, p.SID, p.JoinedAt)
+				m.expectJoin(n, m.session, p.SID, p.JoinedAt)
 			}
 		}
 	}
-	m.engine.tookOut()
+	m.engine.drainRemoved()
 }
 
-// joinedAgain is the ledger's second row for one connection.
-func (m *model) joinedAgain(browser int, sid string) {
+// expectRejoin is the ledger's second row for one connection.
+func (m *model) expectRejoin(browser int, sid string) {
 	number := 0
-	for _, o := range m.stays {
-		if ofEngine(o.connection) == sid {
+	for _, o := range m.attendance {
+		if engineConnectionID(o.connection) == sid {
 			number++
 		}
 	}
-	m.joined(browser, m.session, fmt.Sprint(sid, again, number), m.clock.Now())
+	m.expectJoin(browser, m.session, fmt.Sprint(sid, rejoinSeparator, number), m.clock.Now())
 }
 
 // restart is a crash, some seconds after the service was last known to run,
@@ -360,26 +360,26 @@ func (m *model) joinedAgain(browser int, sid string) {
 func (m *model) restart(rt *rapid.T) {
 	ctx := context.Background()
 	alive := m.clock.Now().Add(-rapid.SampledFrom([]time.Duration{0, 3 * time.Second}).Draw(rt, "last alive"))
-	if err := m.db.Write(ctx, func(ctx context.Context) error { return m.db.Beat(ctx, m.Node(), alive) }); err != nil {
+	if err := m.db.Write(ctx, func(ctx context.Context) error { return m.db.RecordHeartbeat(ctx, m.NodeID(), alive) }); err != nil {
 		rt.Fatal(err)
 	}
-	m.clock.pass(rapid.SampledFrom([]time.Duration{0, 4 * time.Second, time.Hour}).Draw(rt, "down for"))
-	m.house.restart()
-	m.doubted = nil
+	m.clock.advance(rapid.SampledFrom([]time.Duration{0, 4 * time.Second, time.Hour}).Draw(rt, "down for"))
+	m.fixture.restart()
+	m.unrecorded = nil
 	if err := m.Recover(ctx); err != nil {
 		rt.Fatal(err)
 	}
 	if m.live {
 		for _, o := range m.byJoin() {
-			m.departed(o, alive, room.LeftServer)
+			m.expectLeave(o, alive, room.LeftServer)
 		}
-		m.settle()
+		m.expectTransitions()
 	}
 }
 
 // stop ends the room by hand; one that has not opened is cancelled.
 func (m *model) stop(rt *rapid.T) {
-	seldom(rt)
+	skipMostly(rt)
 	reason := rapid.SampledFrom([]room.EndReason{"api", "host"}).Draw(rt, "by")
 	out, err := m.End(context.Background(), m.id, reason)
 	if m.over() {
@@ -391,11 +391,11 @@ func (m *model) stop(rt *rapid.T) {
 	if err != nil || out != m.count(room.Joined) {
 		rt.Fatalf("%d sent out of %d, %v", out, m.count(room.Joined), err)
 	}
-	m.open()
+	m.expectOpen()
 	if m.state == room.Scheduled {
 		m.state = room.Cancelled
 	} else {
 		m.state, m.reason = room.Ended, reason
 	}
-	m.afterwards()
+	m.expectEnd()
 }

@@ -15,32 +15,32 @@ import (
 // a room lives as its model says, and what is written down adds up.
 func TestLifecycle(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newModel(t, rt, h)
 		for range 3 {
 			rt.Repeat(map[string]func(*rapid.T){
 				"enter":          m.enter,
-				"take a seat":    m.takeSeat,
+				"take a seat":    m.reserveSeat,
 				"join":           m.join,
 				"join elsewhere": m.joinElsewhere,
-				"join again":     m.joinAgain,
+				"join again":     m.joinTwice,
 				"reconnect":      m.reconnect,
 				"leave":          m.leaveOne,
-				"leave again":    m.leaveAgain,
-				"vanish":         m.vanish,
+				"leave again":    m.leaveTwice,
+				"vanish":         m.leaveUnreported,
 				"wait":           m.wait,
 				"wait long":      m.waitLong,
 				"sweep":          m.sweep,
-				"appear":         m.appear,
-				"compare":        m.compare,
+				"appear":         m.joinUnreported,
+				"compare":        m.reconcile,
 				"restart":        m.restart,
 				"end":            m.stop,
 				"":               m.check,
 			})
 		}
 		for !m.over() {
-			h.clock.pass(25 * time.Hour)
+			h.clock.advance(25 * time.Hour)
 			m.sweep(rt)
 			m.check(rt)
 		}
@@ -50,7 +50,7 @@ func TestLifecycle(t *testing.T) {
 // model is what a room should be. Its methods do something to the real room
 // and work out what should have come of it.
 type model struct {
-	*house
+	*fixture
 	id string
 
 	state      room.State
@@ -64,13 +64,13 @@ type model struct {
 	emptySince time.Time
 	session    int
 	live       bool
-	seats      map[int]*seat // by browser
-	stays      []*stay
-	doubted    map[string]bool // found by the last comparison, and not in the rows
-	unheard    int
+	seats      map[int]*modelSeat // by browser
+	attendance []*modelAttendance
+	unrecorded map[string]bool // found by the last comparison, and not in the rows
+	unreported int
 }
 
-type seat struct {
+type modelSeat struct {
 	identity, session string // from the latest admission
 	number            int    // of that session
 	state             room.SeatState
@@ -80,22 +80,22 @@ type seat struct {
 }
 
 // unused is whether nobody has ever sat in it.
-func (s *seat) unused() bool { return s.connection == "" && s.state != room.Joined }
+func (s *modelSeat) unused() bool { return s.connection == "" && s.state != room.Joined }
 
-// holds is whether somebody is waited for.
-func (s *seat) holds(now time.Time) bool { return s.until.After(now) }
+// isHeld is whether somebody is waited for.
+func (s *modelSeat) isHeld(now time.Time) bool { return s.until.After(now) }
 
-// stay is one connection from join to leave.
-type stay struct {
+// modelAttendance is one connection from join to leave.
+type modelAttendance struct {
 	browser    int
 	connection string
 	from, to   time.Time
 	reason     room.LeaveReason
 }
 
-func newModel(t *testing.T, rt *rapid.T, h *house) *model {
-	q := room.Request{MaxParticipants: rapid.IntRange(1, 4).Draw(rt, "max"), EmptyTimeout: rapid.SampledFrom([]int{0, 1, 20, 299, 300, 301, 3600, 86400}).Draw(rt, "empty timeout")}
-	m := &model{house: h, state: room.Open, opened: true, max: q.MaxParticipants, created: h.clock.Now(), seats: map[int]*seat{}}
+func newModel(t *testing.T, rt *rapid.T, h *fixture) *model {
+	q := room.CreateRequest{MaxParticipants: rapid.IntRange(1, 4).Draw(rt, "max"), EmptyTimeout: rapid.SampledFrom([]int{0, 1, 20, 299, 300, 301, 3600, 86400}).Draw(rt, "empty timeout")}
+	m := &model{fixture: h, state: room.Open, opened: true, max: q.MaxParticipants, created: h.clock.Now(), seats: map[int]*modelSeat{}}
 	if ahead := rapid.SampledFrom([]time.Duration{0, 0, 0, time.Minute, 2 * time.Hour}).Draw(rt, "starts in"); ahead > 0 {
 		m.start, m.state, m.opened = m.created.Add(ahead), room.Scheduled, false
 		q.StartAt = m.start
@@ -120,16 +120,16 @@ func (m *model) count(states ...room.SeatState) (n int) {
 
 func (m *model) taken() int { return m.count(room.Reserved, room.Joined) }
 
-// release gives up the seats that were held for long enough, unless somebody
+// expectRelease gives up the seats that were held for long enough, unless somebody
 // is in after all.
-func (m *model) release() {
+func (m *model) expectRelease() {
 	for n, s := range m.seats {
-		if s.until.IsZero() || s.holds(m.clock.Now()) {
+		if s.until.IsZero() || s.isHeld(m.clock.Now()) {
 			continue
 		}
 		s.state, s.until = room.Free, time.Time{}
 		for _, o := range m.byJoin() {
-			if o.browser == n && present(o) {
+			if o.browser == n && isPresent(o) {
 				s.state, s.connection = room.Joined, o.connection
 			}
 		}
@@ -137,8 +137,8 @@ func (m *model) release() {
 	}
 }
 
-// fate is what time demands of the room, given who holds a seat.
-func (m *model) fate() (room.State, room.EndReason) {
+// expectedState is what time demands of the room, given who holds a seat.
+func (m *model) expectedState() (room.State, room.EndReason) {
 	now, unused := m.clock.Now(), 0
 	for _, s := range m.seats {
 		if s.state == room.Reserved && s.unused() {
@@ -146,14 +146,14 @@ func (m *model) fate() (room.State, room.EndReason) {
 		}
 	}
 	if unused > 0 {
-		now = now.Add(-room.ConnectWithin)
+		now = now.Add(-room.ConnectTimeout)
 	}
 	switch {
 	case m.over():
 	case m.state == room.Active && m.clock.Now().Sub(m.started) >= 24*time.Hour:
 		return room.Ended, room.EndedDuration
 	case m.taken() > unused:
-	case m.state == room.Open && m.start.IsZero() && now.Sub(m.created) >= max(m.empty, room.QuickWait):
+	case m.state == room.Open && m.start.IsZero() && now.Sub(m.created) >= max(m.empty, room.QuickRoomMinWait):
 		return room.Expired, ""
 	case m.state == room.Open && !m.start.IsZero() && now.Sub(m.start) >= 24*time.Hour:
 		return room.Expired, ""
@@ -163,29 +163,29 @@ func (m *model) fate() (room.State, room.EndReason) {
 	return m.state, m.reason
 }
 
-// open is what comes before every change of a room.
-func (m *model) open() {
+// expectOpen is what comes before every change of a room.
+func (m *model) expectOpen() {
 	if m.state == room.Scheduled && !m.clock.Now().Before(m.start) {
 		m.state, m.opened = room.Open, true
 	}
 }
 
-// settle is what follows every change of a room.
-func (m *model) settle() {
+// expectTransitions is what follows every change of a room.
+func (m *model) expectTransitions() {
 	if m.over() {
 		return
 	}
-	m.open()
-	m.release()
-	m.state, m.reason = m.fate()
-	m.afterwards()
+	m.expectOpen()
+	m.expectRelease()
+	m.state, m.reason = m.expectedState()
+	m.expectEnd()
 }
 
-// afterwards is what an end means for those who are in.
-func (m *model) afterwards() {
+// expectEnd is what an end means for those who are in.
+func (m *model) expectEnd() {
 	if m.over() {
-		for _, s := range m.stays {
-			m.end(s, m.clock.Now(), room.LeftRoomOver)
+		for _, s := range m.attendance {
+			m.endAttendance(s, m.clock.Now(), room.LeftRoomOver)
 		}
 		for _, s := range m.seats {
 			s.gone = s.gone || s.state == room.Reserved && s.unused()
@@ -193,14 +193,14 @@ func (m *model) afterwards() {
 		}
 	}
 	if m.taken() == 0 {
-		for _, s := range m.stays {
-			m.end(s, m.clock.Now(), room.LeftLost)
+		for _, s := range m.attendance {
+			m.endAttendance(s, m.clock.Now(), room.LeftLost)
 		}
 		m.live = false
 	}
 }
 
-func (m *model) end(s *stay, at time.Time, reason room.LeaveReason) {
+func (m *model) endAttendance(s *modelAttendance, at time.Time, reason room.LeaveReason) {
 	if s.to.IsZero() {
 		s.to, s.reason = at, reason
 		if at.Before(s.from) {

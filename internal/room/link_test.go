@@ -12,8 +12,8 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// demand sets what the house's project demands.
-func (h *house) demand(t testing.TB, settings project.Settings) {
+// configureProject sets what the house's project demands.
+func (h *fixture) configureProject(t testing.TB, settings project.Settings) {
 	t.Helper()
 	projects := project.NewService(h.db, h.clock.Now, storetest.NewID, func(string) {})
 	if err := projects.Configure(context.Background(), h.project.ID, settings); err != nil {
@@ -24,59 +24,59 @@ func (h *house) demand(t testing.TB, settings project.Settings) {
 
 // What each link is worth, to whom, and what it gets where invitations are
 // required.
-func TestVerdicts(t *testing.T) {
+func TestLinkStatus_ByLinkAndBrowser(t *testing.T) {
 	t.Parallel()
 	for _, invitations := range []bool{false, true} {
 		for _, returning := range []bool{false, true} {
 			t.Run(fmt.Sprintf("invitations required %v, returning %v", invitations, returning), func(t *testing.T) {
 				t.Parallel()
-				h := newHouse(t)
+				h := newFixture(t)
 				ctx := context.Background()
-				id, creator := h.create(t, room.Request{MaxParticipants: 20})
-				elsewhere, _ := h.create(t, room.Request{MaxParticipants: 5})
-				claimed := h.invite(t, id, room.Invitation{Role: room.CoHost, Single: true})
-				late := h.invite(t, id, inAMinute(room.Invitation{Role: room.CoHost}))
+				id, creator := h.create(t, room.CreateRequest{MaxParticipants: 20})
+				elsewhere, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
+				claimed := h.invite(t, id, room.Invitation{Role: room.CoHost, SingleUse: true})
+				late := h.invite(t, id, expiringInAMinute(room.Invitation{Role: room.CoHost}))
 				foreign := h.invite(t, elsewhere, room.Invitation{Role: room.Host})
 				first := guest(99)
-				first.Link = claimed
+				first.LinkToken = claimed
 				h.enter(t, id, first, "PA_99")
-				h.clock.pass(time.Minute)
+				h.clock.advance(time.Minute)
 				const asked = "this room is entered with an invitation"
 				for n, c := range []struct {
 					link    string
-					verdict room.LinkVerdict
+					verdict room.LinkStatus
 					role    room.Role
 					refusal string
 				}{
 					{creator, room.LinkOK, room.Host, ""},
 					{h.invite(t, id, room.Invitation{Role: room.Guest}), room.LinkOK, room.Guest, ""},
-					{h.invite(t, id, room.Invitation{Role: room.CoHost, Single: true}), room.LinkOK, room.CoHost, ""},
+					{h.invite(t, id, room.Invitation{Role: room.CoHost, SingleUse: true}), room.LinkOK, room.CoHost, ""},
 					{claimed, room.LinkTaken, room.Guest, asked + ", and yours was already used in another browser: ask for a new one"},
 					{late, room.LinkExpired, room.Guest, asked + ", and yours has expired: ask for a new one"},
 					{foreign, room.LinkUnknown, room.Guest, asked + ": open the link you were sent"},
 					{"", room.NoLink, room.Guest, asked + ": open the link you were sent"}, // a stolen id
 				} {
-					h.demand(t, project.Settings{})
+					h.configureProject(t, project.Settings{})
 					v := guest(n)
 					if returning {
-						if _, err := h.TakeSeat(ctx, id, v); err != nil {
+						if _, err := h.ReserveSeat(ctx, id, v); err != nil {
 							t.Fatal(err)
 						}
 					}
-					h.demand(t, project.Settings{InvitationsRequired: invitations})
-					v.Link = c.link
+					h.configureProject(t, project.Settings{InvitationsRequired: invitations})
+					v.LinkToken = c.link
 					p, perr := h.Preview(ctx, id, v)
-					a, err := h.TakeSeat(ctx, id, v)
+					a, err := h.ReserveSeat(ctx, id, v)
 					if invitations && !returning && c.refusal != "" {
-						refused(t, perr, fault.Forbidden, "invitation_required", c.refusal)
-						refused(t, err, fault.Forbidden, "invitation_required", c.refusal)
+						assertError(t, perr, fault.Forbidden, "invitation_required", c.refusal)
+						assertError(t, err, fault.Forbidden, "invitation_required", c.refusal)
 						continue
 					}
-					if perr != nil || p.Link != c.verdict || p.Role != c.role || p.Returning != returning {
+					if perr != nil || p.LinkStatus != c.verdict || p.Role != c.role || p.Returning != returning {
 						t.Errorf("preview of %s: %+v %v", c.verdict, p, perr)
 					}
-					if err != nil || a.Link != c.verdict || a.Seat.Role != c.role {
-						t.Errorf("%s: %s as %s, %v", c.verdict, a.Link, a.Seat.Role, err)
+					if err != nil || a.LinkStatus != c.verdict || a.Seat.Role != c.role {
+						t.Errorf("%s: %s as %s, %v", c.verdict, a.LinkStatus, a.Seat.Role, err)
 					}
 				}
 			})
@@ -85,30 +85,30 @@ func TestVerdicts(t *testing.T) {
 }
 
 // Who has used a link in time comes back with it when its time is over.
-func TestAnExpiredLinkOfItsUser(t *testing.T) {
+func TestLink_ExpiredStillAdmitsItsUser(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.create(t, room.Request{MaxParticipants: 5})
+	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
 	v, other := guest(1), guest(2)
-	v.Link = h.invite(t, id, inAMinute(room.Invitation{Role: room.CoHost, Single: true}))
-	other.Link, other.Role = h.invite(t, id, inAMinute(room.Invitation{Role: room.CoHost})), room.CoHost
-	h.clock.pass(time.Minute - time.Millisecond)
+	v.LinkToken = h.invite(t, id, expiringInAMinute(room.Invitation{Role: room.CoHost, SingleUse: true}))
+	other.LinkToken, other.ExpectedRole = h.invite(t, id, expiringInAMinute(room.Invitation{Role: room.CoHost})), room.CoHost
+	h.clock.advance(time.Minute - time.Millisecond)
 	h.enter(t, id, v, "PA_1")
-	h.clock.pass(time.Millisecond)
-	if a, err := h.TakeSeat(ctx, id, v); err != nil || a.Link != room.LinkOK || a.Seat.Role != room.CoHost {
+	h.clock.advance(time.Millisecond)
+	if a, err := h.ReserveSeat(ctx, id, v); err != nil || a.LinkStatus != room.LinkOK || a.Seat.Role != room.CoHost {
 		t.Errorf("%+v %v", a, err)
 	}
-	_, err := h.TakeSeat(ctx, id, other)
-	refused(t, err, fault.Conflict, "link_taken", "this link has expired")
+	_, err := h.ReserveSeat(ctx, id, other)
+	assertError(t, err, fault.Conflict, "link_taken", "this link has expired")
 }
 
 // A link never takes a role away, and a room that is over opens to none.
-func TestRolesOnlyGrow(t *testing.T) {
+func TestLink_NeverLowersRole(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
-	id, creator := h.create(t, room.Request{MaxParticipants: 5})
+	id, creator := h.create(t, room.CreateRequest{MaxParticipants: 5})
 	v := guest(1)
 	for _, c := range []struct {
 		link string
@@ -118,38 +118,38 @@ func TestRolesOnlyGrow(t *testing.T) {
 		{creator, room.Host}, {h.invite(t, id, room.Invitation{Role: room.CoHost}), room.Host},
 		{h.invite(t, id, room.Invitation{Role: room.Guest, UserID: "ada"}), room.Host}, {"", room.Host},
 	} {
-		v.Link = c.link
-		if a, err := h.TakeSeat(ctx, id, v); err != nil || a.Seat.Role != c.want {
+		v.LinkToken = c.link
+		if a, err := h.ReserveSeat(ctx, id, v); err != nil || a.Seat.Role != c.want {
 			t.Errorf("%s %v, want %s", a.Seat.Role, err, c.want)
 		}
 	}
 	if _, err := h.End(ctx, id, room.EndedAPI); err != nil {
 		t.Fatal(err)
 	}
-	v.Link = creator
-	_, err := h.TakeSeat(ctx, id, v)
-	refused(t, err, fault.Gone, "room_ended", "this room has ended")
+	v.LinkToken = creator
+	_, err := h.ReserveSeat(ctx, id, v)
+	assertError(t, err, fault.Gone, "room_ended", "this room has ended")
 	_, err = h.Invite(ctx, h.project, id, room.Invitation{Role: room.Guest})
-	refused(t, err, fault.Conflict, "room_over", "the room is over already: its state is ended")
+	assertError(t, err, fault.Conflict, "room_over", "the room is over already: its state is ended")
 }
 
 // A person's seat goes with them into another browser: the first one's key
 // opens it no longer, until its own link takes it back.
-func TestAPersonInAnotherBrowser(t *testing.T) {
+func TestPersonalLink_MovesSeatToOtherBrowser(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.create(t, room.Request{MaxParticipants: 2})
-	person := func(n int) room.Visit {
+	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2})
+	person := func(n int) room.JoinRequest {
 		v := guest(n)
-		v.Link = h.invite(t, id, room.Invitation{Role: room.Host, Single: true, UserID: "ada"})
+		v.LinkToken = h.invite(t, id, room.Invitation{Role: room.Host, SingleUse: true, UserID: "ada"})
 		return v
 	}
 	first, second := person(1), person(2)
-	elsewhere := func(when string, v room.Visit, want bool) {
+	elsewhere := func(when string, v room.JoinRequest, want bool) {
 		t.Helper()
-		if p, err := h.Preview(ctx, id, v); err != nil || p.Elsewhere != want {
-			t.Errorf("%s: elsewhere %t %v, want %t", when, p.Elsewhere, err, want)
+		if p, err := h.Preview(ctx, id, v); err != nil || p.JoinedElsewhere != want {
+			t.Errorf("%s: elsewhere %t %v, want %t", when, p.JoinedElsewhere, err, want)
 		}
 	}
 	elsewhere("nobody is in", second, false)
@@ -163,17 +163,17 @@ func TestAPersonInAnotherBrowser(t *testing.T) {
 		t.Fatalf("%+v, then %+v", a.Seat, b.Seat)
 	}
 	h.leave(a, "PA_1", room.LeftReplaced)
-	_, err := h.OpenBreakouts(ctx, id, first.SeatKey, room.Opening{Names: []string{"One"}})
-	refused(t, err, fault.Forbidden, "not_in_room", "you are not in this room")
+	_, err := h.OpenBreakouts(ctx, id, first.SeatKey, room.OpenBreakoutsRequest{Names: []string{"One"}})
+	assertError(t, err, fault.Forbidden, "not_in_room", "you are not in this room")
 	if seat, err := h.db.Seat(ctx, id, a.Seat.ID); err != nil || seat.State != room.Joined {
 		t.Errorf("%+v %v", seat, err)
 	}
 	// Without its link the first browser is anybody's; with it, the person's.
 	stranger := guest(1)
-	if c, err := h.TakeSeat(ctx, id, stranger); err != nil || c.Seat.ID == a.Seat.ID || c.Seat.Role != room.Guest {
+	if c, err := h.ReserveSeat(ctx, id, stranger); err != nil || c.Seat.ID == a.Seat.ID || c.Seat.Role != room.Guest {
 		t.Errorf("%+v %v", c.Seat, err)
 	}
-	if c, err := h.TakeSeat(ctx, id, first); err != nil || c.Seat.ID != a.Seat.ID {
+	if c, err := h.ReserveSeat(ctx, id, first); err != nil || c.Seat.ID != a.Seat.ID {
 		t.Errorf("%+v %v", c.Seat, err)
 	}
 	h.leave(b, "PA_2", room.LeftReplaced)
@@ -185,16 +185,16 @@ func TestAPersonInAnotherBrowser(t *testing.T) {
 
 // Two people who share a browser are two people: neither gets the other's seat
 // or role.
-func TestTwoPeopleInOneBrowser(t *testing.T) {
+func TestPersonalLink_TwoPeopleInOneBrowser(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.create(t, room.Request{MaxParticipants: 5})
+	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
 	v := guest(1)
 	take := func(q room.Invitation) room.Seat {
 		t.Helper()
-		v.Link = h.invite(t, id, q)
-		a, err := h.TakeSeat(ctx, id, v)
+		v.LinkToken = h.invite(t, id, q)
+		a, err := h.ReserveSeat(ctx, id, v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,16 +212,16 @@ func TestTwoPeopleInOneBrowser(t *testing.T) {
 
 // Who turns from hidden to seen takes a seat like anybody, and the other way
 // round gives it up; the connection they had ends at once.
-func TestHiddenAndSeen(t *testing.T) {
+func TestSeat_HiddenChangeReconnects(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
-	h.demand(t, project.Settings{HiddenParticipants: true})
-	id, _ := h.create(t, room.Request{MaxParticipants: 1})
+	h.configureProject(t, project.Settings{HiddenParticipants: true})
+	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1})
 	hidden, seen := guest(1), guest(1)
-	hidden.Link = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
-	seen.Link = h.invite(t, id, room.Invitation{Role: room.Guest})
-	for v, want := range map[room.Visit]bool{hidden: false, seen: true} {
+	hidden.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
+	seen.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest})
+	for v, want := range map[room.JoinRequest]bool{hidden: false, seen: true} {
 		if p, err := h.Preview(ctx, id, v); err != nil || p.Grants.Microphone != want || p.Grants.Chat != want {
 			t.Errorf("may send %+v %v, want %v", p.Grants, err, want)
 		}
@@ -231,23 +231,23 @@ func TestHiddenAndSeen(t *testing.T) {
 		t.Errorf("who comes back hidden may send %+v %v", p.Grants, err)
 	}
 	b := h.enter(t, id, guest(2), "PA_2")
-	_, err := h.TakeSeat(ctx, id, seen)
-	refused(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
-	if out := h.engine.tookOut(); len(out) > 0 {
+	_, err := h.ReserveSeat(ctx, id, seen)
+	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
+	if out := h.engine.drainRemoved(); len(out) > 0 {
 		t.Errorf("taken out although refused: %v", out)
 	}
 	h.leave(b, "PA_2", room.LeftByChoice)
-	if c, err := h.TakeSeat(ctx, id, seen); err != nil || c.Seat.ID != a.Seat.ID || c.Seat.Hidden {
+	if c, err := h.ReserveSeat(ctx, id, seen); err != nil || c.Seat.ID != a.Seat.ID || c.Seat.Hidden {
 		t.Errorf("%+v %v", c.Seat, err)
 	}
-	if out := h.engine.tookOut(); len(out) != 1 || out[0] != a.Seat.ID {
+	if out := h.engine.drainRemoved(); len(out) != 1 || out[0] != a.Seat.ID {
 		t.Errorf("taken out: %v", out)
 	}
-	if present, err := h.db.Present(ctx, id); err != nil || len(present) > 0 {
+	if present, err := h.db.CurrentAttendance(ctx, id); err != nil || len(present) > 0 {
 		t.Errorf("%+v %v", present, err)
 	}
 	h.enter(t, id, seen, "PA_3")
-	if _, err := h.TakeSeat(ctx, id, hidden); err != nil {
+	if _, err := h.ReserveSeat(ctx, id, hidden); err != nil {
 		t.Error(err)
 	}
 	h.enter(t, id, guest(2), "PA_4") // there is a seat again

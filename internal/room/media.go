@@ -16,14 +16,14 @@ type Media interface {
 	// Closing one that is unknown is not an error.
 	Close(ctx context.Context, session string) error
 	// Hosts reports whether the session lives in this process.
-	Hosts(session string) bool
-	// HangUp drops the connections this process relays, since before a moment,
+	IsLocal(session string) bool
+	// DropRelayedConnections drops the connections this process relays, since before a moment,
 	// to a session whose node was lost: their pages do not know, and connect
 	// anew.
-	HangUp(session string, before time.Time)
+	DropRelayedConnections(session string, before time.Time)
 	// Participants lists everybody the engine holds in the session, also those
 	// whose media is not connected yet. An unknown session has none.
-	Participants(ctx context.Context, session string) ([]Present, error)
+	Participants(ctx context.Context, session string) ([]Participant, error)
 	// Admit forwards to the others what a connection publishes and sends. Until
 	// then the engine holds it back, and tells nobody of the participant: nothing
 	// may reach others before attendance is recorded. Nothing happens where the
@@ -33,18 +33,18 @@ type Media interface {
 	// MediaAuthorizer keeps them from connecting again with their token.
 	Remove(ctx context.Context, session, identity string) error
 	// Pass returns a signed media token with which the page connects.
-	Pass(p MediaPass) (string, error)
-	// CheckPass returns a token with which a page tries for some seconds whether
+	AccessToken(p AccessTokenSpec) (string, error)
+	// PreflightToken returns a token with which a page tries for some seconds whether
 	// media reaches it. It leads into no session of ours and takes no seat. Each
 	// network has a share of the places: Exhausted without one, Unavailable when
 	// all are taken, both with CodeCheckBusy.
-	CheckPass(ctx context.Context, network string) (string, error)
+	PreflightToken(ctx context.Context, network string) (string, error)
 	// Announce replaces what the pages in a session read of it. An unknown
 	// session is not an error.
-	Announce(ctx context.Context, session string, info Info) error
+	UpdateMetadata(ctx context.Context, session string, info Metadata) error
 	// Tell sends a message to the pages of participants, to all in the session
 	// when none is named. Who is absent, or away for a moment, does not get it.
-	Tell(ctx context.Context, session string, identities []string, message Message) error
+	SendMessage(ctx context.Context, session string, identities []string, message Message) error
 	// Mute silences the microphones of participants until they unmute
 	// themselves, and returns who could be heard before. Absent ones are not an
 	// error.
@@ -54,7 +54,7 @@ type Media interface {
 	// not an error. It holds for participants whose media is not connected yet,
 	// but not for one that connects at the same moment: allow again when its
 	// attendance is recorded.
-	Allow(ctx context.Context, session, identity string, role Role, grants Grants) error
+	UpdatePermissions(ctx context.Context, session, identity string, role Role, grants Grants) error
 }
 
 // MediaSession is one live period of a room, or of a breakout room, as the
@@ -63,23 +63,23 @@ type MediaSession struct {
 	Name            string // internal name, "<room_id>.<n>", fresh for each live period
 	Type            Type   // an audio session carries sound only, enforced by the engine
 	MaxParticipants int    // a second bound behind the seats; hidden participants count here
-	Info            Info
+	Metadata        Metadata
 }
 
-// Info is what everybody in a session may read of it. Pages get it when they
+// Metadata is what everybody in a session may read of it. Pages get it when they
 // connect and whenever it changes.
-type Info struct {
-	RoomType  Type       `json:"room_type"`
-	EndsAt    *time.Time `json:"ends_at,omitempty"`  // when the room's time is over; nil before the first join
-	Breakout  int        `json:"breakout,omitempty"` // the number of the breakout room this is; 0 for the room itself
-	Breakouts []Place    `json:"breakouts,omitempty"`
-	Locks     Locks      `json:"locks"`
-	Hands     []string   `json:"hands,omitempty"`   // identities of those whose hand is up, in the order of raising
-	Waiting   int        `json:"waiting,omitempty"` // how many wait to be let in; hosts ask who
+type Metadata struct {
+	RoomType  Type           `json:"room_type"`
+	EndsAt    *time.Time     `json:"ends_at,omitempty"`  // when the room's time is over; nil before the first join
+	Breakout  int            `json:"breakout,omitempty"` // the number of the breakout room this is; 0 for the room itself
+	Breakouts []BreakoutInfo `json:"breakouts,omitempty"`
+	Locks     Locks          `json:"locks"`
+	Hands     []string       `json:"hands,omitempty"`   // identities of those whose hand is up, in the order of raising
+	Waiting   int            `json:"waiting,omitempty"` // how many wait to be let in; hosts ask who
 }
 
-// Place is a breakout room that is open.
-type Place struct {
+// BreakoutInfo is a breakout room that is open.
+type BreakoutInfo struct {
 	Number int    `json:"number"`
 	Name   string `json:"name"`
 }
@@ -121,16 +121,16 @@ type Grants struct {
 	Microphone, Camera, ScreenShare, Chat bool
 }
 
-// MediaPass is what a media token says: who connects to which session. It says
+// AccessTokenSpec is what a media token says: who connects to which session. It says
 // nothing of what they may do there, which is decided at each connection.
-type MediaPass struct {
+type AccessTokenSpec struct {
 	Session  string
 	Identity string
 	TTL      time.Duration // how long the token can be used to connect; a connection outlives it
 }
 
-// Present is a participant found in a session.
-type Present struct {
+// Participant is a participant found in a session.
+type Participant struct {
 	Identity string
 	SID      string // the engine's id of this connection; a rejoin has a new one
 	JoinedAt time.Time

@@ -39,7 +39,7 @@ func (m *meeting) check(rt *rapid.T) {
 			rt.Fatalf("gone before they came: %+v", a)
 		}
 		for _, b := range rows[:i] { // in order
-			if ofEngine(a.Connection) == ofEngine(b.Connection) && (b.LeftAt.IsZero() || b.LeftAt.After(a.JoinedAt)) {
+			if engineConnectionID(a.Connection) == engineConnectionID(b.Connection) && (b.LeftAt.IsZero() || b.LeftAt.After(a.JoinedAt)) {
 				rt.Fatalf("one connection twice at once: %+v and %+v", b, a)
 			}
 		}
@@ -47,7 +47,7 @@ func (m *meeting) check(rt *rapid.T) {
 	m.checkSeats(rt, r, open)
 	m.checkSessions(rt, r)
 	m.checkEvents(rt, r, rows)
-	m.checkDoor(rt, r)
+	m.checkKnocks(rt, r)
 }
 
 func (m *meeting) checkSeats(rt *rapid.T, r *room.Room, open map[string]bool) {
@@ -99,7 +99,7 @@ func (m *meeting) checkSessions(rt *rapid.T, r *room.Room) {
 	}
 }
 
-var life = regexp.MustCompile(`^room.opened( room.started)?( room.ended| room.expired)?$`)
+var lifePattern = regexp.MustCompile(`^room.opened( room.started)?( room.ended| room.expired)?$`)
 
 // checkEvents finds each join and leave of the ledger among the events, and
 // nothing besides.
@@ -132,7 +132,7 @@ func (m *meeting) checkEvents(rt *rapid.T, r *room.Room, rows []room.Attendance)
 			states = append(states, string(e.Type))
 		}
 	}
-	if path := strings.Join(states, " "); !life.MatchString(path) || !strings.HasSuffix(path, map[room.State]string{
+	if path := strings.Join(states, " "); !lifePattern.MatchString(path) || !strings.HasSuffix(path, map[room.State]string{
 		room.Open: "opened", room.Active: "started", room.Ended: "ended", room.Expired: "expired"}[r.State]) {
 		rt.Fatalf("the room went through %s and is %s", path, r.State)
 	}

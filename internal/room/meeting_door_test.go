@@ -10,8 +10,8 @@ import (
 	"parley/internal/seal"
 )
 
-// known reports whether a visitor was in, or was let in, before.
-func (m *meeting) known(rt *rapid.T, p *page) bool {
+// isKnown reports whether a visitor was in, or was let in, before.
+func (m *meeting) isKnown(rt *rapid.T, p *page) bool {
 	_, err := m.db.SeatByKey(context.Background(), m.id, seal.Hash(guest(p.n).SeatKey))
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		rt.Fatal(err)
@@ -23,14 +23,14 @@ func (m *meeting) known(rt *rapid.T, p *page) bool {
 func (m *meeting) waitingRoom(rt *rapid.T) {
 	p, on := m.page(rt), rapid.Bool().Draw(rt, "on")
 	seat := m.seatOf(rt, p)
-	err := m.node(rt).Lock(context.Background(), m.id, guest(p.n).SeatKey, room.LockChange{WaitingRoom: &on})
-	if m.allowed(rt, seat, err); err == nil {
+	err := m.node(rt).UpdateLocks(context.Background(), m.id, guest(p.n).SeatKey, room.LockChange{WaitingRoom: &on})
+	if m.assertAllowed(rt, seat, err); err == nil {
 		m.locked = on
 	}
 }
 
-// answer has somebody let in or turn away who knocked first, or let all in.
-func (m *meeting) answer(rt *rapid.T) {
+// answerKnock has somebody let in or turn away who knocked first, or let all in.
+func (m *meeting) answerKnock(rt *rapid.T) {
 	ctx := context.Background()
 	p := m.page(rt)
 	seat := m.seatOf(rt, p)
@@ -42,16 +42,16 @@ func (m *meeting) answer(rt *rapid.T) {
 	if len(knocks) > 0 && rapid.Bool().Draw(rt, "one") {
 		who = knocks[0].ID
 	}
-	answer := m.node(rt).LetIn
+	answer := m.node(rt).AcceptKnock
 	if who != "" && rapid.Bool().Draw(rt, "turn away") {
-		answer = m.node(rt).TurnAway
+		answer = m.node(rt).DenyKnock
 	}
-	m.allowed(rt, seat, answer(ctx, m.id, guest(p.n).SeatKey, who), "seat_not_found")
+	m.assertAllowed(rt, seat, answer(ctx, m.id, guest(p.n).SeatKey, who), "seat_not_found")
 }
 
-// checkDoor finds nobody at the door of a room without a waiting room, nor
+// checkKnocks finds nobody at the door of a room without a waiting room, nor
 // anybody who is in.
-func (m *meeting) checkDoor(rt *rapid.T, r *room.Room) {
+func (m *meeting) checkKnocks(rt *rapid.T, r *room.Room) {
 	ctx := context.Background()
 	knocks, err := m.db.Knocks(ctx, m.id)
 	if err != nil || len(knocks) > 0 && (r.Over() || !r.Locks.WaitingRoom) || r.Locks.WaitingRoom != m.locked {

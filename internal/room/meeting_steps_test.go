@@ -13,40 +13,40 @@ import (
 	"parley/internal/seal"
 )
 
-// come takes a seat.
-func (m *meeting) come(rt *rapid.T) { m.take(rt, m.page(rt), m.link(rt)) }
+// reserveSeat takes a seat.
+func (m *meeting) reserveSeat(rt *rapid.T) { m.reserve(rt, m.page(rt), m.link(rt)) }
 
-// comeIn takes a seat, connects and is heard of, as most people do.
-func (m *meeting) comeIn(rt *rapid.T) {
+// joinAndDeliver takes a seat, connects and is heard of, as most people do.
+func (m *meeting) joinAndDeliver(rt *rapid.T) {
 	p := m.page(rt)
-	if m.take(rt, p, m.link(rt)) {
+	if m.reserve(rt, p, m.link(rt)) {
 		m.join(rt, p)
 		m.deliver()
 	}
 }
 
-func (m *meeting) take(rt *rapid.T, p *page, l *invitation) bool {
+func (m *meeting) reserve(rt *rapid.T, p *page, l *invitation) bool {
 	v := guest(p.n)
-	want := m.verdict(l, p)
+	want := m.expectedLinkStatus(l, p)
 	if l != nil {
-		v.Link = l.token
+		v.LinkToken = l.token
 	}
-	seats := m.known(rt, p)
-	a, err := m.node(rt).TakeSeat(context.Background(), m.id, v)
+	seats := m.isKnown(rt, p)
+	a, err := m.node(rt).ReserveSeat(context.Background(), m.id, v)
 	if code := fault.From(err).Code; err != nil && (code == "room_full" || code == "room_ended" || code == "removed" && len(m.removed) > 0 || code == "turned_away" && m.locked) {
 		return false
 	}
 	if err != nil {
 		rt.Fatal(err)
 	}
-	if a.Link != want {
-		rt.Fatalf("the link is %q, want %q", a.Link, want)
+	if a.LinkStatus != want {
+		rt.Fatalf("the link is %q, want %q", a.LinkStatus, want)
 	}
 	vouched := want == room.LinkOK && (l.role != room.Guest || l.single || l.user != "" || l.hidden)
-	if waits := a.Waiting > 0; waits != (m.locked && !seats && !vouched) {
+	if waits := a.RetryAfter > 0; waits != (m.locked && !seats && !vouched) {
 		rt.Fatalf("waits: %v, with the waiting room on: %v, a seat: %v, the link %+v that is %q", waits, m.locked, seats, l, want)
 	}
-	if a.Waiting > 0 {
+	if a.RetryAfter > 0 {
 		return false
 	}
 	if m.removed[a.Seat.ID] {
@@ -56,7 +56,7 @@ func (m *meeting) take(rt *rapid.T, p *page, l *invitation) bool {
 	if want == room.LinkOK {
 		role = l.role
 		if l.single {
-			l.claim = p.n
+			l.redeemedBy = p.n
 		}
 		if seat, known := m.users[l.user]; l.user != "" && known && seat != a.Seat.ID {
 			rt.Fatalf("%s has two seats", l.user)
@@ -89,41 +89,41 @@ func (m *meeting) join(rt *rapid.T, p *page) {
 	m.sids++
 	sid := fmt.Sprintf("PA_%s_%d", m.id, m.sids)
 	first := rapid.Bool().Draw(rt, "leaves the other place first")
-	in, as := p.in, p.as
+	in, as := p.joinedSession, p.joinedIdentity
 	if first {
 		m.disconnect(in, as, room.LeftByChoice)
 	}
 	if m.cluster.connect(p.session, p.identity, sid) {
-		p.in, p.as = p.session, p.identity
+		p.joinedSession, p.joinedIdentity = p.session, p.identity
 	}
-	if !first && (in != p.in || as != p.as) {
+	if !first && (in != p.joinedSession || as != p.joinedIdentity) {
 		m.disconnect(in, as, room.LeftByChoice)
 	}
 }
 
-func (m *meeting) goodbye(rt *rapid.T) {
+func (m *meeting) leave(rt *rapid.T) {
 	p := m.page(rt)
-	m.disconnect(p.in, p.as, rapid.SampledFrom([]room.LeaveReason{room.LeftByChoice, room.LeftLost}).Draw(rt, "reason"))
+	m.disconnect(p.joinedSession, p.joinedIdentity, rapid.SampledFrom([]room.LeaveReason{room.LeftByChoice, room.LeftLost}).Draw(rt, "reason"))
 }
 
-func (m *meeting) hear(*rapid.T) {
-	if r, some := m.next(); some {
-		r.tell()
+func (m *meeting) deliverOne(*rapid.T) {
+	if r, some := m.nextReport(); some {
+		r.deliver()
 	}
 }
 
-// unheard is a report that is lost.
-func (m *meeting) unheard(*rapid.T) { m.next() }
+// dropReport is a report that is lost.
+func (m *meeting) dropReport(*rapid.T) { m.nextReport() }
 
 func (m *meeting) openBreakouts(rt *rapid.T) {
 	p := m.page(rt)
 	seat := m.seatOf(rt, p)
-	_, err := m.node(rt).OpenBreakouts(context.Background(), m.id, guest(p.n).SeatKey, room.Opening{Names: []string{"A", "B"}[:rapid.IntRange(1, 2).Draw(rt, "rooms")], Evenly: true})
-	m.allowed(rt, seat, err, "too_many_breakouts")
+	_, err := m.node(rt).OpenBreakouts(context.Background(), m.id, guest(p.n).SeatKey, room.OpenBreakoutsRequest{Names: []string{"A", "B"}[:rapid.IntRange(1, 2).Draw(rt, "rooms")], DistributeEvenly: true})
+	m.assertAllowed(rt, seat, err, "too_many_breakouts")
 }
 
-// allowed holds what is refused to the caller's role.
-func (m *meeting) allowed(rt *rapid.T, seat room.Seat, err error, besides ...string) {
+// assertAllowed holds what is refused to the caller's role.
+func (m *meeting) assertAllowed(rt *rapid.T, seat room.Seat, err error, besides ...string) {
 	code := ""
 	if err != nil {
 		code = fault.From(err).Code
@@ -150,15 +150,15 @@ func (m *meeting) move(rt *rapid.T) {
 	rt.Fatal(err)
 }
 
-// obey is the pages that were told to move, which do.
-func (m *meeting) obey(rt *rapid.T) {
-	for _, identity := range m.callees() {
+// followMoves is the pages that were told to move, which do.
+func (m *meeting) followMoves(rt *rapid.T) {
+	for _, identity := range m.drainMoveRequests() {
 		for _, p := range m.browsers {
-			if p.as == identity && p.identity == identity && m.isIn(p.in, identity) {
+			if p.joinedIdentity == identity && p.identity == identity && m.isConnected(p.joinedSession, identity) {
 				if m.seatOf(rt, p).ID != identity {
 					continue // taken over in another browser
 				}
-				if !m.take(rt, p, nil) && !m.removed[identity] {
+				if !m.reserve(rt, p, nil) && !m.removed[identity] {
 					rt.Fatalf("%s lost the seat by moving", identity)
 				}
 				m.join(rt, p)
@@ -175,20 +175,20 @@ func (m *meeting) closeBreakouts(rt *rapid.T) {
 	}
 	taken := map[string]bool{}
 	for _, other := range m.browsers {
-		if seat := m.seatOf(rt, other); seat.ID != "" && m.isIn(other.in, seat.ID) && other.as == seat.ID {
+		if seat := m.seatOf(rt, other); seat.ID != "" && m.isConnected(other.joinedSession, seat.ID) && other.joinedIdentity == seat.ID {
 			taken[seat.ID] = seat.State == room.Joined
 		}
 	}
 	seat := m.seatOf(rt, p)
 	err := m.node(rt).CloseBreakouts(context.Background(), m.id, guest(p.n).SeatKey)
-	m.allowed(rt, seat, err)
+	m.assertAllowed(rt, seat, err)
 	if err != nil {
 		return
 	}
 	before := len(m.reports)
 	m.nodes[0].Sweep(context.Background())
 	for _, r := range m.reports[before:] {
-		r.tell()
+		r.deliver()
 	}
 	m.reports = m.reports[:before]
 	for id := range taken {
@@ -206,7 +206,7 @@ func (m *meeting) remove(rt *rapid.T) {
 		return
 	}
 	m.removed[who.identity] = true
-	present, err := m.db.Present(context.Background(), m.id)
+	present, err := m.db.CurrentAttendance(context.Background(), m.id)
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -238,26 +238,26 @@ func (m *meeting) seatOf(rt *rapid.T, p *page) room.Seat {
 
 func (m *meeting) tick(*rapid.T) { m.cluster.tick(0, 1) }
 
-func (m *meeting) look(rt *rapid.T) { m.node(rt).Reconcile(context.Background()) }
+func (m *meeting) reconcile(rt *rapid.T) { m.node(rt).Reconcile(context.Background()) }
 
-func (m *meeting) pass(rt *rapid.T) {
-	m.clock.pass(rapid.SampledFrom([]time.Duration{time.Second, 31 * time.Second, time.Minute}).Draw(rt, "for"))
+func (m *meeting) advanceClock(rt *rapid.T) {
+	m.clock.advance(rapid.SampledFrom([]time.Duration{time.Second, 31 * time.Second, time.Minute}).Draw(rt, "for"))
 }
 
 // crash is a process that dies; another one takes its place.
-func (m *meeting) crash(rt *rapid.T) { m.boot(m.t, rapid.IntRange(0, 1).Draw(rt, "node")) }
+func (m *meeting) crash(rt *rapid.T) { m.startNode(m.t, rapid.IntRange(0, 1).Draw(rt, "node")) }
 
 // stall is a node that does nothing for so long that the other takes it for
 // lost. Then it goes on, late reports and all.
 func (m *meeting) stall(rt *rapid.T) {
 	n := rapid.IntRange(0, 1).Draw(rt, "node")
-	for range int(room.LostAfter/time.Second) + 3 {
+	for range int(room.NodeTimeout/time.Second) + 3 {
 		m.cluster.tick(1 - n)
 	}
 }
 
 func (m *meeting) end(rt *rapid.T) {
-	seldom(rt)
+	skipMostly(rt)
 	p := m.page(rt)
 	seat := m.seatOf(rt, p)
 	err := m.node(rt).EndByHost(context.Background(), m.id, guest(p.n).SeatKey)
@@ -266,10 +266,10 @@ func (m *meeting) end(rt *rapid.T) {
 	}
 }
 
-// settleDown lets everybody hear and find out everything.
-func (m *meeting) settleDown(rt *rapid.T) {
+// converge lets everybody hear and find out everything.
+func (m *meeting) converge(rt *rapid.T) {
 	m.deliver()
-	for range int(room.LostAfter/time.Second) + 3 {
+	for range int(room.NodeTimeout/time.Second) + 3 {
 		m.cluster.tick(0, 1)
 	}
 	for range 3 {
@@ -280,14 +280,14 @@ func (m *meeting) settleDown(rt *rapid.T) {
 		m.cluster.tick(0, 1)
 	}
 	m.check(rt)
-	present, err := m.db.Present(context.Background(), m.id)
+	present, err := m.db.CurrentAttendance(context.Background(), m.id)
 	if err != nil {
 		rt.Fatal(err)
 	}
 	var sids []string
 	visible := map[string]bool{}
 	for _, a := range present {
-		sids = append(sids, ofEngine(a.Connection))
+		sids = append(sids, engineConnectionID(a.Connection))
 		if !a.Hidden {
 			visible[a.SeatID] = true
 		}
@@ -298,7 +298,7 @@ func (m *meeting) settleDown(rt *rapid.T) {
 			rt.Fatalf("%s was removed, and is in", a.SeatID)
 		}
 	}
-	if in := m.in(m.id); !slices.Equal(sids, in) {
+	if in := m.connectionIDs(m.id); !slices.Equal(sids, in) {
 		rt.Fatalf("in the engine: %v, in the ledger: %v", in, sids)
 	}
 	if len(visible) > m.max {

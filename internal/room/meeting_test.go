@@ -22,32 +22,32 @@ func TestMeeting(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newMeeting(t, rt, c)
 		rt.Repeat(map[string]func(*rapid.T){
-			"come":            m.come,
-			"come in":         m.comeIn,
-			"come in, too":    m.comeIn,
+			"come":            m.reserveSeat,
+			"come in":         m.joinAndDeliver,
+			"come in, too":    m.joinAndDeliver,
 			"connect":         m.connect,
-			"say goodbye":     m.goodbye,
-			"hear":            m.hear,
+			"say goodbye":     m.leave,
+			"hear":            m.deliverOne,
 			"hear all":        func(*rapid.T) { c.deliver() },
-			"hear nothing of": m.unheard,
+			"hear nothing of": m.dropReport,
 			"open breakouts":  m.openBreakouts,
 			"move":            m.move,
-			"obey":            m.obey,
+			"obey":            m.followMoves,
 			"close breakouts": m.closeBreakouts,
 			"remove":          m.remove,
 			"readmit":         m.readmit,
 			"waiting room":    m.waitingRoom,
-			"answer a knock":  m.answer,
+			"answer a knock":  m.answerKnock,
 			"tick":            m.tick,
-			"look":            m.look,
-			"time passes":     m.pass,
+			"look":            m.reconcile,
+			"time passes":     m.advanceClock,
 			"crash":           m.crash,
 			"stall":           m.stall,
 			"end":             m.end,
 			"":                m.check,
 		})
-		m.settleDown(rt)
-		c.clock.pass(25 * time.Hour)
+		m.converge(rt)
+		c.clock.advance(25 * time.Hour)
 		m.tick(rt)
 		m.check(rt)
 		if r := m.room(rt); !r.Over() {
@@ -73,29 +73,29 @@ type meeting struct {
 
 // invitation is a link as its maker knows it.
 type invitation struct {
-	token   string
-	role    room.Role
-	single  bool
-	user    string
-	hidden  bool
-	expires time.Time
-	claim   int // the browser that used it first; 0 before
+	token      string
+	role       room.Role
+	single     bool
+	user       string
+	hidden     bool
+	expires    time.Time
+	redeemedBy int // the browser that used it first; 0 before
 }
 
 // page is what a browser knows.
 type page struct {
-	n        int
-	identity string // of the latest admission
-	session  string
-	in       string // the session it is connected to
-	as       string // and the identity it has there
+	n              int
+	identity       string // of the latest admission
+	session        string
+	joinedSession  string // the session it is connected to
+	joinedIdentity string // and the identity it has there
 }
 
 func newMeeting(t *testing.T, rt *rapid.T, c *cluster) *meeting {
 	ctx := context.Background()
 	m := &meeting{cluster: c, t: t, max: rapid.IntRange(1, 4).Draw(rt, "max"), roles: map[string]room.Role{}, users: map[string]string{}, removed: map[string]bool{}}
 	two := 2
-	created, err := c.nodes[0].CreateQuick(ctx, c.project, room.Request{Type: room.Video, Name: "Ada", Title: "T", MaxParticipants: m.max, EmptyTimeout: 3600, BreakoutRooms: &two, ExternalUserID: "ada"})
+	created, err := c.nodes[0].CreateQuick(ctx, c.project, room.CreateRequest{Type: room.Video, Name: "Ada", Title: "T", MaxParticipants: m.max, EmptyTimeout: 3600, BreakoutRooms: &two, ExternalUserID: "ada"})
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -105,21 +105,21 @@ func newMeeting(t *testing.T, rt *rapid.T, c *cluster) *meeting {
 	for _, q := range []room.Invitation{
 		{Role: room.Guest},
 		{Role: room.CoHost},
-		{Role: room.Host, Single: true},
+		{Role: room.Host, SingleUse: true},
 		{Role: room.Guest, UserID: "ben"},
-		{Role: room.CoHost, UserID: "ben", Single: true},
+		{Role: room.CoHost, UserID: "ben", SingleUse: true},
 		{Role: room.Guest, UserID: "ada"},
 		{Role: room.Guest, Hidden: true},
 		{Role: room.Guest, Hidden: true, UserID: "ben"},
-		inAMinute(room.Invitation{Role: room.CoHost}),
-		inAMinute(room.Invitation{Role: room.CoHost, Single: true}),
+		expiringInAMinute(room.Invitation{Role: room.CoHost}),
+		expiringInAMinute(room.Invitation{Role: room.CoHost, SingleUse: true}),
 	} {
 		link, err := c.nodes[1].Invite(ctx, c.project, m.id, q)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		_, token, _ := strings.Cut(link, "#t=")
-		l := &invitation{token: token, role: q.Role, single: q.Single, user: q.UserID, hidden: q.Hidden}
+		l := &invitation{token: token, role: q.Role, single: q.SingleUse, user: q.UserID, hidden: q.Hidden}
 		if q.ExpiresIn > 0 {
 			l.expires = c.clock.Now().Add(time.Minute)
 		}
@@ -131,8 +131,8 @@ func newMeeting(t *testing.T, rt *rapid.T, c *cluster) *meeting {
 	return m
 }
 
-// inAMinute has an invitation expire after sixty seconds.
-func inAMinute(q room.Invitation) room.Invitation {
+// expiringInAMinute has an invitation expire after sixty seconds.
+func expiringInAMinute(q room.Invitation) room.Invitation {
 	q.ExpiresIn = 60
 	return q
 }
@@ -149,14 +149,14 @@ func (m *meeting) link(rt *rapid.T) *invitation {
 	return m.links[rapid.IntRange(0, len(m.links)-1).Draw(rt, "link")]
 }
 
-// verdict is what a link should be worth.
-func (m *meeting) verdict(l *invitation, p *page) room.LinkVerdict {
+// expectedLinkStatus is what a link should be worth.
+func (m *meeting) expectedLinkStatus(l *invitation, p *page) room.LinkStatus {
 	switch {
 	case l == nil:
 		return room.NoLink
-	case l.single && l.claim != 0 && l.claim != p.n:
+	case l.single && l.redeemedBy != 0 && l.redeemedBy != p.n:
 		return room.LinkTaken
-	case l.claim == 0 && !l.expires.IsZero() && !m.clock.Now().Before(l.expires):
+	case l.redeemedBy == 0 && !l.expires.IsZero() && !m.clock.Now().Before(l.expires):
 		return room.LinkExpired
 	}
 	return room.LinkOK

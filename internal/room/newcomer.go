@@ -18,43 +18,43 @@ import (
 const (
 	// codeTooManyJoins is what an address is told that takes too many new seats.
 	codeTooManyJoins = "too_many_joins"
-	// CodeCheckBusy is what somebody is told who finds no place in the check.
-	CodeCheckBusy = "check_busy"
-	// connectWithin is how long a seat waits for its first connection.
-	connectWithin = 20 * time.Second
-	// renewBefore is how much of that time is left when asking again renews it.
-	renewBefore = connectWithin / 2
+	// CodePreflightBusy is what somebody is told who finds no place in the check.
+	CodePreflightBusy = "check_busy"
+	// connectTimeout is how long a seat waits for its first connection.
+	connectTimeout = 20 * time.Second
+	// renewalWindow is how much of that time is left when asking again renews it.
+	renewalWindow = connectTimeout / 2
 )
 
-// Newcomers limits how many new seats and knocks each address takes.
-type Newcomers interface {
+// JoinLimiter limits how many new seats and knocks each address takes.
+type JoinLimiter interface {
 	// Failed takes one, or reports that the address has none left, and when
 	// the next is earned.
-	Failed(a netip.Addr) (over bool, retryAfter time.Duration)
+	RecordAttempt(a netip.Addr) (over bool, retryAfter time.Duration)
 	// Exhausted reports the same and takes none.
 	Exhausted(a netip.Addr) (over bool, retryAfter time.Duration)
 }
 
-// LimitNewcomers sets the limit on new seats and knocks. Call it before the
+// SetJoinLimiter sets the limit on new seats and knocks. Call it before the
 // first visitor; without it there is none.
-func (s *Service) LimitNewcomers(n Newcomers) { s.newcomers = n }
+func (s *Service) SetJoinLimiter(n JoinLimiter) { s.joinLimiter = n }
 
-// attempt is one request for a seat. Its transaction may run more than once;
+// joinAttempt is one request for a seat. Its transaction may run more than once;
 // what it takes of the limit is taken once.
-type attempt struct {
-	Visit
-	paid bool
+type joinAttempt struct {
+	JoinRequest
+	counted bool
 }
 
-// pay takes one newcomer off the limit of the visitor's address.
-func (s *Service) pay(a *attempt) error {
-	if s.newcomers == nil || a.paid {
+// countJoin takes one newcomer off the limit of the visitor's address.
+func (s *Service) countJoin(a *joinAttempt) error {
+	if s.joinLimiter == nil || a.counted {
 		return nil
 	}
-	if over, retryAfter := s.newcomers.Failed(a.Client); over {
+	if over, retryAfter := s.joinLimiter.RecordAttempt(a.ClientAddr); over {
 		return tooManyJoins(retryAfter)
 	}
-	a.paid = true
+	a.counted = true
 	return nil
 }
 
@@ -66,23 +66,23 @@ func tooManyJoins(retryAfter time.Duration) error {
 // isNewcomer reports whether a visitor counts against the limit of their
 // address: they have no seat here, do not wait already, and nobody stands for
 // them.
-func (r *Room) isNewcomer(mine claim, link Link, keyHash string, knocks []Knock) bool {
-	return !mine.known && !vouched(mine, link) && !slices.ContainsFunc(knocks, func(k Knock) bool { return k.KeyHash == keyHash })
+func (r *Room) isNewcomer(mine resolvedIdentity, link Link, keyHash string, knocks []Knock) bool {
+	return !mine.known && !isTrusted(mine, link) && !slices.ContainsFunc(knocks, func(k Knock) bool { return k.KeyHash == keyHash })
 }
 
-// vouched reports whether somebody stands for a visitor: their link makes them
+// isTrusted reports whether somebody stands for a visitor: their link makes them
 // more than a guest, is for one person or hides them.
-func vouched(mine claim, link Link) bool {
-	return mine.role != Guest || link.Single || link.UserID != "" || link.Hidden
+func isTrusted(mine resolvedIdentity, link Link) bool {
+	return mine.role != Guest || link.SingleUse || link.UserID != "" || link.Hidden
 }
 
-// turnBack refuses a newcomer whose address is over its limit before the room
+// checkJoinLimit refuses a newcomer whose address is over its limit before the room
 // is locked: a flood of them must not hold up those who write.
-func (s *Service) turnBack(ctx context.Context, roomID string, v Visit) error {
-	if s.newcomers == nil {
+func (s *Service) checkJoinLimit(ctx context.Context, roomID string, v JoinRequest) error {
+	if s.joinLimiter == nil {
 		return nil
 	}
-	over, retryAfter := s.newcomers.Exhausted(v.Client)
+	over, retryAfter := s.joinLimiter.Exhausted(v.ClientAddr)
 	if !over {
 		return nil
 	}
@@ -91,32 +91,32 @@ func (s *Service) turnBack(ctx context.Context, roomID string, v Visit) error {
 		return err
 	}
 	keyHash := seal.Hash(v.SeatKey)
-	link, _, err := s.judge(ctx, r, v.Link, keyHash, s.now())
+	link, _, err := s.resolveLink(ctx, r, v.LinkToken, keyHash, s.now())
 	if err != nil {
 		return err
 	}
-	mine, err := s.claimOf(ctx, r, keyHash, link)
+	mine, err := s.resolveIdentity(ctx, r, keyHash, link)
 	if err != nil {
 		return err
 	}
-	knocks, err := s.knocks(ctx, r)
+	knocks, err := s.listKnocks(ctx, r)
 	if err == nil && r.isNewcomer(mine, link, keyHash, knocks) {
 		err = tooManyJoins(retryAfter)
 	}
 	return err
 }
 
-// hold reserves a seat for the connection that its holder is about to make.
+// extendReservation reserves a seat for the connection that its holder is about to make.
 // Nobody who has never connected holds a seat for ever by asking again: that
 // renews the reservation only in its last ten seconds, and costs a newcomer.
-func (s *Service) hold(seat *Seat, a *attempt, now time.Time) {
+func (s *Service) extendReservation(seat *Seat, a *joinAttempt, now time.Time) {
 	if !seat.unused() {
-		seat.HeldUntil = now.Add(reserveFor)
+		seat.HeldUntil = now.Add(rejoinTimeout)
 		return
 	}
 	fresh := !seat.HeldUntil.After(now)
-	if fresh || seat.HeldUntil.Sub(now) < renewBefore && s.pay(a) == nil {
-		seat.HeldUntil = now.Add(connectWithin)
+	if fresh || seat.HeldUntil.Sub(now) < renewalWindow && s.countJoin(a) == nil {
+		seat.HeldUntil = now.Add(connectTimeout)
 	}
 }
 
@@ -128,10 +128,10 @@ func (seat *Seat) anonymous() bool {
 	return seat.Role == Guest && !seat.Invited && seat.UserID == "" && !seat.Demoted && seat.RemovedAt.IsZero()
 }
 
-// release leaves a seat to whoever asks next. The row of an anonymous guest
+// releaseSeat leaves a seat to whoever asks next. The row of an anonymous guest
 // who never came is deleted, so that strangers do not fill the database.
-func (s *Service) release(ctx context.Context, seat Seat) error {
-	if seat.unused() && seat.anonymous() && !s.reports.waits(seat.ID) {
+func (s *Service) releaseSeat(ctx context.Context, seat Seat) error {
+	if seat.unused() && seat.anonymous() && !s.reportQueue.hasPending(seat.ID) {
 		deleted, err := s.store.DeleteUnusedSeat(ctx, seat.ID)
 		if err != nil || deleted {
 			return err
@@ -141,58 +141,58 @@ func (s *Service) release(ctx context.Context, seat Seat) error {
 	return s.store.UpdateSeat(ctx, seat)
 }
 
-// displaced is a guest whose seat a host was given.
-type displaced struct {
+// displacedGuest is a guest whose seat a host was given.
+type displacedGuest struct {
 	identity string
 	sessions []string // where the engine may have them
 }
 
-// makeRoom fails when there is no seat left for one more. In a full room
+// ensureCapacity fails when there is no seat left for one more. In a full room
 // without a host, a host is given the seat of an anonymous guest: of the one
 // who has kept a seat without connecting for longest, or else of the guest who
 // came last. Somebody with a link for one person is given the former only, and
 // only in a room without a host or anybody like themselves.
-func (s *Service) makeRoom(ctx context.Context, r *Room, seat Seat, now time.Time) (displaced, error) {
-	full := s.room(ctx, r, seat)
+func (s *Service) ensureCapacity(ctx context.Context, r *Room, seat Seat, now time.Time) (displacedGuest, error) {
+	full := s.checkCapacity(ctx, r, seat)
 	if fault.From(full).Code != codeRoomFull || full == nil || seat.Hidden || seat.anonymous() {
-		return displaced{}, full
+		return displacedGuest{}, full
 	}
 	seats, err := s.store.Seats(ctx, r.ID)
 	if err != nil {
-		return displaced{}, err
+		return displacedGuest{}, err
 	}
-	guest, found := seat.displaces(seats)
+	guest, found := seat.chooseDisplaced(seats)
 	if !found {
-		return displaced{}, full
+		return displacedGuest{}, full
 	}
-	out := displaced{identity: guest.ID}
-	r.lower(&guest)
+	out := displacedGuest{identity: guest.ID}
+	r.lowerHand(&guest)
 	if guest.unused() {
 		out.sessions = []string{SessionID(r.ID, r.Session)}
-		return out, s.release(ctx, guest)
+		return out, s.releaseSeat(ctx, guest)
 	}
 	out.sessions, err = s.disconnect(ctx, r, &guest, now, LeftRemoved)
 	return out, err
 }
 
-// displaces returns whose seat makes way for a visitor in a full room.
-func (seat Seat) displaces(taken []Seat) (guest Seat, found bool) {
+// chooseDisplaced returns whose seat makes way for a visitor in a full room.
+func (seat Seat) chooseDisplaced(taken []Seat) (guest Seat, found bool) {
 	isHost := seat.Role != Guest
 	for _, other := range taken {
 		switch {
 		case other.Hidden:
 		case other.Role != Guest, !isHost && !other.anonymous():
 			return Seat{}, false
-		case other.anonymous() && (isHost || other.unused()) && (!found || other.before(guest)):
+		case other.anonymous() && (isHost || other.unused()) && (!found || other.displacedBefore(guest)):
 			guest, found = other, true
 		}
 	}
 	return guest, found
 }
 
-// before reports whether a seat makes way before another: the unused ones
+// displacedBefore reports whether a seat makes way before another: the unused ones
 // first, of these the oldest, of the others the newest.
-func (seat Seat) before(other Seat) bool {
+func (seat Seat) displacedBefore(other Seat) bool {
 	if seat.unused() != other.unused() {
 		return seat.unused()
 	}

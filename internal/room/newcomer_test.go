@@ -14,30 +14,30 @@ import (
 
 var attacker, elsewhere = netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("198.51.100.7")
 
-// limited is a house whose addresses may take 60 new seats a minute, 25 at once.
-func limited(t *testing.T) *house {
-	h := newHouse(t)
-	h.LimitNewcomers(live.NewBurstLimiter(60, 25*time.Second, h.clock.Now))
+// newLimitedFixture is a house whose addresses may take 60 new seats a minute, 25 at once.
+func newLimitedFixture(t *testing.T) *fixture {
+	h := newFixture(t)
+	h.SetJoinLimiter(live.NewBurstAddressLimiter(60, 25*time.Second, h.clock.Now))
 	return h
 }
 
-func from(client netip.Addr, v room.Visit) room.Visit {
-	v.Client = client
+func withClientAddr(client netip.Addr, v room.JoinRequest) room.JoinRequest {
+	v.ClientAddr = client
 	return v
 }
 
-func hostOf(n int, link string) room.Visit {
+func hostOf(n int, link string) room.JoinRequest {
 	v := guest(n)
-	v.Link, v.Role = link, room.Host
+	v.LinkToken, v.ExpectedRole = link, room.Host
 	return v
 }
 
 // flood takes seats under fresh keys for 20 seconds, ten times a second, and
 // returns how many it got.
-func (h *house) flood(t *testing.T, id string) (got int) {
+func (h *fixture) flood(t *testing.T, id string) (got int) {
 	t.Helper()
 	for n := range 201 {
-		_, err := h.TakeSeat(t.Context(), id, from(attacker, guest(1000+n)))
+		_, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(1000+n)))
 		switch f := fault.From(err); {
 		case err == nil:
 			got++
@@ -45,14 +45,14 @@ func (h *house) flood(t *testing.T, id string) (got int) {
 			t.Fatal(err)
 		}
 		if n < 200 {
-			h.clock.pass(100 * time.Millisecond)
+			h.clock.advance(100 * time.Millisecond)
 		}
 	}
 	return got
 }
 
-// rows counts the seats of a room, whoever sits in them.
-func (h *house) rows(t *testing.T, id string, visitors int) (n int) {
+// countSeats counts the seats of a room, whoever sits in them.
+func (h *fixture) countSeats(t *testing.T, id string, visitors int) (n int) {
 	t.Helper()
 	for v := range visitors {
 		p, err := h.Preview(t.Context(), id, guest(v))
@@ -66,22 +66,22 @@ func (h *house) rows(t *testing.T, id string, visitors int) (n int) {
 	return n
 }
 
-func TestOneAddress_TakesFewSeatsAndTheHostJoins(t *testing.T) {
+func TestJoinLimiter_FloodLeavesSeatForHost(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{1, 2, 5, 1000} {
-		h := limited(t)
-		id, link := h.create(t, room.Request{MaxParticipants: size})
+		h := newLimitedFixture(t)
+		id, link := h.create(t, room.CreateRequest{MaxParticipants: size})
 		if got := h.flood(t, id); got > 50 || size == 1000 && got < 40 {
 			t.Errorf("a room of %d: one address took %d seats in 20 s, want at most 50", size, got)
 		}
-		if a, err := h.TakeSeat(t.Context(), id, from(attacker, hostOf(1, link))); err != nil || a.Seat.Role != room.Host {
+		if a, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, hostOf(1, link))); err != nil || a.Seat.Role != room.Host {
 			t.Errorf("a room of %d: the host, from the same address: %v", size, err)
 		}
 		if o, err := h.db.Occupancy(t.Context(), id); err != nil || o.Taken > size {
 			t.Errorf("%d of %d seats are taken, %v", o.Taken, size, err)
 		}
 		if size == 1000 {
-			if _, err := h.TakeSeat(t.Context(), id, from(elsewhere, guest(2))); err != nil {
+			if _, err := h.ReserveSeat(t.Context(), id, withClientAddr(elsewhere, guest(2))); err != nil {
 				t.Errorf("a guest from another address: %v", err)
 			}
 		}
@@ -90,75 +90,75 @@ func TestOneAddress_TakesFewSeatsAndTheHostJoins(t *testing.T) {
 
 // The limit is for new seats: whoever has one, or a link for one person, gets
 // in from an address that is over it, and asking again costs nothing.
-func TestOneAddress_OverItsLimitLetsInWhoIsExpected(t *testing.T) {
+func TestJoinLimiter_AllowsReturningAndInvited(t *testing.T) {
 	t.Parallel()
-	h := limited(t)
-	id, _ := h.create(t, room.Request{MaxParticipants: 1000})
-	known := h.enter(t, id, from(attacker, guest(1)), "PA_1")
+	h := newLimitedFixture(t)
+	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1000})
+	known := h.enter(t, id, withClientAddr(attacker, guest(1)), "PA_1")
 	for range 100 {
-		if _, err := h.TakeSeat(t.Context(), id, from(attacker, guest(1))); err != nil {
+		if _, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(1))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	h.flood(t, id)
 	newcomer := func() error {
-		_, err := h.TakeSeat(t.Context(), id, from(attacker, guest(2)))
+		_, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(2)))
 		return err
 	}
-	refused(t, newcomer(), fault.Exhausted, "too_many_joins", "too many people are joining from your network at once, try again in a moment")
-	if a, err := h.TakeSeat(t.Context(), id, from(attacker, guest(1))); err != nil || a.Seat.ID != known.Seat.ID {
+	assertError(t, newcomer(), fault.Exhausted, "too_many_joins", "too many people are joining from your network at once, try again in a moment")
+	if a, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(1))); err != nil || a.Seat.ID != known.Seat.ID {
 		t.Errorf("who is in and asks again: %v", err)
 	}
-	for n, q := range []room.Invitation{{Role: room.Guest, Single: true}, {Role: room.Guest, UserID: "ben"}, {Role: room.CoHost}} {
-		v := from(attacker, guest(10+n))
-		v.Link = h.invite(t, id, q)
-		if _, err := h.TakeSeat(t.Context(), id, v); err != nil {
+	for n, q := range []room.Invitation{{Role: room.Guest, SingleUse: true}, {Role: room.Guest, UserID: "ben"}, {Role: room.CoHost}} {
+		v := withClientAddr(attacker, guest(10+n))
+		v.LinkToken = h.invite(t, id, q)
+		if _, err := h.ReserveSeat(t.Context(), id, v); err != nil {
 			t.Errorf("%+v: %v", q, err)
 		}
 	}
-	v := from(attacker, guest(20))
-	v.Link = h.invite(t, id, room.Invitation{Role: room.Guest})
-	_, err := h.TakeSeat(t.Context(), id, v)
-	refused(t, err, fault.Exhausted, "too_many_joins", "too many people are joining from your network at once, try again in a moment")
+	v := withClientAddr(attacker, guest(20))
+	v.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest})
+	_, err := h.ReserveSeat(t.Context(), id, v)
+	assertError(t, err, fault.Exhausted, "too_many_joins", "too many people are joining from your network at once, try again in a moment")
 }
 
 // Clients that connect keep their seats, and the host gets the seat of the one
 // who came last, but only as long as no host is in.
-func TestHostJoinsARoomFullOfGuestsWhoAreIn(t *testing.T) {
+func TestFullRoom_HostDisplacesNewestGuest(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	id, link := h.create(t, room.Request{MaxParticipants: 3})
+	h := newFixture(t)
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 3})
 	for n := 1; n <= 3; n++ {
 		h.enter(t, id, guest(n), []string{"", "PA_1", "PA_2", "PA_3"}[n])
-		h.clock.pass(time.Second)
+		h.clock.advance(time.Second)
 	}
-	last, err := h.db.Present(t.Context(), id)
+	last, err := h.db.CurrentAttendance(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cohost := h.invite(t, id, room.Invitation{Role: room.CoHost})
 	personal := guest(5)
-	personal.Link = h.invite(t, id, room.Invitation{Role: room.Guest, Single: true})
-	_, err = h.TakeSeat(t.Context(), id, personal)
-	refused(t, err, fault.Conflict, "room_full", "this room is full: all 3 seats are taken")
+	personal.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, SingleUse: true})
+	_, err = h.ReserveSeat(t.Context(), id, personal)
+	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 3 seats are taken")
 	h.enter(t, id, hostOf(4, link), "PA_4")
-	if out := h.engine.tookOut(); len(out) != 1 || out[0] != last[2].SeatID {
+	if out := h.engine.drainRemoved(); len(out) != 1 || out[0] != last[2].SeatID {
 		t.Errorf("taken out: %v, want %s, who came last", out, last[2].SeatID)
 	}
 	rows, err := h.db.Attendance(t.Context(), id)
 	if err != nil || rows[2].LeftAt.IsZero() || rows[2].Reason != room.LeftRemoved {
 		t.Errorf("%+v %v", rows, err)
 	}
-	kinds := h.kinds(t, id)
+	kinds := h.eventTypes(t, id)
 	if n := len(kinds); kinds[n-2] != event.ParticipantLeft || kinds[n-1] != event.ParticipantJoined {
 		t.Errorf("%v", kinds)
 	}
 	second := guest(6)
-	second.Link = cohost
-	_, err = h.TakeSeat(t.Context(), id, second)
-	refused(t, err, fault.Conflict, "room_full", "this room is full: all 3 seats are taken")
-	_, err = h.TakeSeat(t.Context(), id, guest(3))
-	refused(t, err, fault.Conflict, "room_full", "this room is full: all 3 seats are taken")
+	second.LinkToken = cohost
+	_, err = h.ReserveSeat(t.Context(), id, second)
+	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 3 seats are taken")
+	_, err = h.ReserveSeat(t.Context(), id, guest(3))
+	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 3 seats are taken")
 	if in, err := h.Authorize(t.Context(), room.SessionID(id, 1), last[2].SeatID); err != nil || in.Admitted {
 		t.Errorf("who was displaced comes in with their token: %v %v", in, err)
 	}
@@ -166,23 +166,23 @@ func TestHostJoinsARoomFullOfGuestsWhoAreIn(t *testing.T) {
 
 // A seat that nobody connects to makes way before anybody who is in, also for
 // somebody with a link for one person.
-func TestUnusedSeatsMakeWay(t *testing.T) {
+func TestFullRoom_UnusedSeatDisplacedFirst(t *testing.T) {
 	t.Parallel()
-	for name, q := range map[string]room.Invitation{"personal": {Role: room.Guest, Single: true}, "co-host": {Role: room.CoHost}} {
-		h := newHouse(t)
-		id, _ := h.create(t, room.Request{MaxParticipants: 3})
+	for name, q := range map[string]room.Invitation{"personal": {Role: room.Guest, SingleUse: true}, "co-host": {Role: room.CoHost}} {
+		h := newFixture(t)
+		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 3})
 		h.enter(t, id, guest(1), "PA_1")
-		oldest, err := h.TakeSeat(t.Context(), id, guest(2))
+		oldest, err := h.ReserveSeat(t.Context(), id, guest(2))
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.clock.pass(time.Second)
-		if _, err := h.TakeSeat(t.Context(), id, guest(3)); err != nil {
+		h.clock.advance(time.Second)
+		if _, err := h.ReserveSeat(t.Context(), id, guest(3)); err != nil {
 			t.Fatal(err)
 		}
 		v := guest(4)
-		v.Link = h.invite(t, id, q)
-		if _, err := h.TakeSeat(t.Context(), id, v); err != nil {
+		v.LinkToken = h.invite(t, id, q)
+		if _, err := h.ReserveSeat(t.Context(), id, v); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := h.db.Seat(t.Context(), id, oldest.Seat.ID); !fault.Is(err, fault.NotFound) {
@@ -193,61 +193,61 @@ func TestUnusedSeatsMakeWay(t *testing.T) {
 
 // Rows of seats that were never taken go with their reservation; those of
 // people who were in, were let in or were invited stay.
-func TestUnusedSeatsAreDeleted(t *testing.T) {
+func TestUnusedSeat_DeletedAfterReservation(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	id, link := h.create(t, room.Request{MaxParticipants: 10, EmptyTimeout: 3600})
+	h := newFixture(t)
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 10, EmptyTimeout: 3600})
 	h.leave(h.enter(t, id, guest(0), "PA_0"), "PA_0", room.LeftByChoice)
 	for n := 1; n <= 5; n++ {
 		v := guest(n)
 		switch n {
 		case 1:
-			v.Link = link
+			v.LinkToken = link
 		case 2:
-			v.Link = h.invite(t, id, room.Invitation{Role: room.Guest, Single: true})
+			v.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, SingleUse: true})
 		}
-		if _, err := h.TakeSeat(t.Context(), id, v); err != nil {
+		if _, err := h.ReserveSeat(t.Context(), id, v); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := h.rows(t, id, 6); n != 6 {
+	if n := h.countSeats(t, id, 6); n != 6 {
 		t.Fatalf("%d rows, want 6", n)
 	}
-	h.clock.pass(20 * time.Second)
+	h.clock.advance(20 * time.Second)
 	h.Sweep(t.Context())
-	if n := h.rows(t, id, 6); n != 3 {
+	if n := h.countSeats(t, id, 6); n != 3 {
 		t.Errorf("%d rows, want 3: who was in, the host and who was invited", n)
 	}
 }
 
 // Who asks again and again for a seat without connecting pays for it, and does
 // not keep it once the address has nothing left.
-func TestAReservationIsNotRenewedForNothing(t *testing.T) {
+func TestReservation_RenewalCountsAgainstLimit(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.LimitNewcomers(live.NewBurstLimiter(1, time.Second, h.clock.Now))
-	id, _ := h.create(t, room.Request{MaxParticipants: 1, EmptyTimeout: 3600})
-	first, err := h.TakeSeat(t.Context(), id, from(attacker, guest(1)))
+	h := newFixture(t)
+	h.SetJoinLimiter(live.NewBurstAddressLimiter(1, time.Second, h.clock.Now))
+	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1, EmptyTimeout: 3600})
+	first, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(1)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.clock.pass(19 * time.Second)
-	if a, err := h.TakeSeat(t.Context(), id, from(attacker, guest(1))); err != nil || a.Seat.ID != first.Seat.ID {
+	h.clock.advance(19 * time.Second)
+	if a, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(1))); err != nil || a.Seat.ID != first.Seat.ID {
 		t.Fatalf("asking again is refused: %v", err)
 	}
-	h.clock.pass(time.Second)
-	if _, err := h.TakeSeat(t.Context(), id, from(elsewhere, guest(2))); err != nil {
+	h.clock.advance(time.Second)
+	if _, err := h.ReserveSeat(t.Context(), id, withClientAddr(elsewhere, guest(2))); err != nil {
 		t.Errorf("the seat is still held: %v", err)
 	}
 }
 
 // A held seat that nobody ever connected to does not keep an empty room open.
-func TestUnusedSeatsKeepNoRoomOpen(t *testing.T) {
-	night(t, func(t *testing.T, h *house) {
-		id, _ := h.create(t, room.Request{MaxParticipants: 5, EmptyTimeout: 1})
+func TestUnusedSeat_DoesNotKeepRoomOpen(t *testing.T) {
+	runInBubble(t, func(t *testing.T, h *fixture) {
+		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5, EmptyTimeout: 1})
 		created := time.Now()
 		for n := 0; time.Since(created) < 400*time.Second && h.room(t, id).State == room.Open; n++ {
-			_, _ = h.TakeSeat(context.Background(), id, guest(n))
+			_, _ = h.ReserveSeat(context.Background(), id, guest(n))
 			time.Sleep(5 * time.Second)
 		}
 		if r := h.room(t, id); r.State != room.Expired || r.EndedAt.Sub(created) > 326*time.Second {
@@ -257,25 +257,25 @@ func TestUnusedSeatsKeepNoRoomOpen(t *testing.T) {
 }
 
 // One address takes at most 40 of the 50 places of a waiting room.
-func TestOneAddress_LeavesPlacesInTheWaitingRoom(t *testing.T) {
+func TestWaitingRoom_LimitPerNetwork(t *testing.T) {
 	t.Parallel()
-	h := limited(t)
-	id, link := h.create(t, room.Request{MaxParticipants: 5})
+	h := newLimitedFixture(t)
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 5})
 	h.enter(t, id, hostOf(1, link), "PA_1")
 	on := true
-	if err := h.Lock(t.Context(), id, guest(1).SeatKey, room.LockChange{WaitingRoom: &on}); err != nil {
+	if err := h.UpdateLocks(t.Context(), id, guest(1).SeatKey, room.LockChange{WaitingRoom: &on}); err != nil {
 		t.Fatal(err)
 	}
 	waits := map[int]bool{}
 	for second := range 60 { // each second everybody asks again, and two more come
 		for n := range 2 * (second + 1) {
-			a, err := h.TakeSeat(t.Context(), id, from(attacker, guest(100+n)))
-			waits[n] = err == nil && a.Waiting > 0
+			a, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(100+n)))
+			waits[n] = err == nil && a.RetryAfter > 0
 			if f := fault.From(err); err != nil && f.Code != "too_many_joins" && f.Code != "waiting_room_full" {
 				t.Fatal(err)
 			}
 		}
-		h.clock.pass(time.Second)
+		h.clock.advance(time.Second)
 	}
 	n := 0
 	for _, in := range waits {
@@ -286,7 +286,7 @@ func TestOneAddress_LeavesPlacesInTheWaitingRoom(t *testing.T) {
 	if n != 40 {
 		t.Errorf("%d wait from one address, want 40", n)
 	}
-	if a, err := h.TakeSeat(t.Context(), id, from(elsewhere, guest(2))); err != nil || a.Waiting == 0 {
+	if a, err := h.ReserveSeat(t.Context(), id, withClientAddr(elsewhere, guest(2))); err != nil || a.RetryAfter == 0 {
 		t.Errorf("a guest from another address does not wait: %v", err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // create makes a room through the first node.
-func (c *cluster) create(t testing.TB, q room.Request) (id string) {
+func (c *cluster) create(t testing.TB, q room.CreateRequest) (id string) {
 	t.Helper()
 	q.Type, q.Name, q.Title = room.Video, "Ada", "Title"
 	created, err := c.nodes[0].CreateQuick(context.Background(), c.project, q)
@@ -26,11 +26,11 @@ func (c *cluster) create(t testing.TB, q room.Request) (id string) {
 }
 
 // enter takes a seat through a node, connects and is heard of.
-func (c *cluster) enter(t testing.TB, node int, id string, v room.Visit, sid string) room.Admission {
+func (c *cluster) enter(t testing.TB, node int, id string, v room.JoinRequest, sid string) room.Admission {
 	t.Helper()
-	a, err := c.nodes[node].TakeSeat(context.Background(), id, v)
+	a, err := c.nodes[node].ReserveSeat(context.Background(), id, v)
 	for fault.Is(err, fault.Unavailable) { // a slow disk: ask again, as the page does
-		a, err = c.nodes[node].TakeSeat(context.Background(), id, v)
+		a, err = c.nodes[node].ReserveSeat(context.Background(), id, v)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func (c *cluster) attendance(t testing.TB, id string) []room.Attendance {
 	return rows
 }
 
-func (c *cluster) names(t testing.TB) (ids []string) {
+func (c *cluster) nodeIDs(t testing.TB) (ids []string) {
 	t.Helper()
 	nodes, err := c.db.Nodes(context.Background())
 	if err != nil {
@@ -66,15 +66,15 @@ func (c *cluster) names(t testing.TB) (ids []string) {
 
 // A node that falls silent is replaced after four seconds: whoever was in with
 // it has left when it was last known to run, and comes back to their seat.
-func TestALostNode(t *testing.T) {
+func TestFailover_LostNode(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
-	id := c.create(t, room.Request{MaxParticipants: 1, EmptyTimeout: 10})
+	id := c.create(t, room.CreateRequest{MaxParticipants: 1, EmptyTimeout: 10})
 	a := c.enter(t, 0, id, guest(1), "PA_1")
 	c.tick(0, 1)
 	alive := c.clock.Now()
-	c.kill(0)
-	for range int(room.LostAfter / time.Second) {
+	c.stopNode(0)
+	for range int(room.NodeTimeout / time.Second) {
 		if rows := c.attendance(t, id); !rows[0].LeftAt.IsZero() {
 			t.Errorf("taken for lost after %s", c.clock.Now().Sub(alive))
 		}
@@ -83,7 +83,7 @@ func TestALostNode(t *testing.T) {
 	if rows := c.attendance(t, id); len(rows) != 1 || !rows[0].LeftAt.Equal(alive) || rows[0].Reason != room.LeftServer {
 		t.Errorf("%+v, last alive %s", rows, alive)
 	}
-	if !(member{c, 1}).Hosts(a.SessionID) {
+	if !(nodeMedia{c, 1}).IsLocal(a.SessionID) {
 		t.Error("the session does not live on the other node")
 	}
 	c.tick(1)
@@ -94,25 +94,25 @@ func TestALostNode(t *testing.T) {
 	for range 61 {
 		c.tick(1)
 	}
-	if got := c.names(t); !slices.Equal(got, []string{c.nodes[1].Node()}) {
+	if got := c.nodeIDs(t); !slices.Equal(got, []string{c.nodes[1].NodeID()}) {
 		t.Errorf("nodes %v", got)
 	}
 }
 
 // A lost node takes nobody along whom another one hosts, in the same room.
-func TestOnlyTheLostNodesPeople(t *testing.T) {
+func TestFailover_KeepsParticipantsOfOtherNodes(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
 	ctx := context.Background()
-	id := c.create(t, room.Request{MaxParticipants: 2})
+	id := c.create(t, room.CreateRequest{MaxParticipants: 2})
 	cohost := guest(1)
 	link, err := c.nodes[0].Invite(ctx, c.project, id, room.Invitation{Role: room.CoHost})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cohost.Link = token(link)
+	cohost.LinkToken = linkToken(link)
 	c.enter(t, 0, id, cohost, "PA_1")
-	if _, err := c.nodes[0].OpenBreakouts(ctx, id, cohost.SeatKey, room.Opening{Names: []string{"One"}}); err != nil {
+	if _, err := c.nodes[0].OpenBreakouts(ctx, id, cohost.SeatKey, room.OpenBreakoutsRequest{Names: []string{"One"}}); err != nil {
 		t.Fatal(err)
 	}
 	old := c.enter(t, 0, id, guest(2), "PA_2")
@@ -122,11 +122,11 @@ func TestOnlyTheLostNodesPeople(t *testing.T) {
 	c.enter(t, 1, id, guest(2), "PA_3")
 	c.disconnect(old.SessionID, old.Seat.ID, room.LeftByChoice)
 	c.deliver()
-	c.kill(0)
+	c.stopNode(0)
 	for range 6 {
 		c.tick(1)
 	}
-	present, err := c.db.Present(ctx, id)
+	present, err := c.db.CurrentAttendance(ctx, id)
 	if err != nil || len(present) != 1 || present[0].Connection != "PA_3" {
 		t.Errorf("%+v %v", present, err)
 	}
@@ -134,11 +134,11 @@ func TestOnlyTheLostNodesPeople(t *testing.T) {
 
 // A node that was only slow finds its people gone from the ledger, and brings
 // them back: one open row for each, and one event for each row.
-func TestANodeWronglyTakenForLost(t *testing.T) {
+func TestFailover_SlowNodeRecovers(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
 	ctx := context.Background()
-	id := c.create(t, room.Request{MaxParticipants: 2})
+	id := c.create(t, room.CreateRequest{MaxParticipants: 2})
 	stays, goes := c.enter(t, 0, id, guest(1), "PA_1"), c.enter(t, 0, id, guest(2), "PA_2")
 	for range 6 {
 		c.tick(1)
@@ -153,19 +153,19 @@ func TestANodeWronglyTakenForLost(t *testing.T) {
 	if rows := c.attendance(t, id); len(rows) != 2 {
 		t.Errorf("at the first look: %+v", rows)
 	}
-	c.clock.pass(10 * time.Second)
+	c.clock.advance(10 * time.Second)
 	for range 3 {
 		c.nodes[0].Reconcile(ctx)
 		c.nodes[1].Reconcile(ctx)
 	}
-	present, err := c.db.Present(ctx, id)
+	present, err := c.db.CurrentAttendance(ctx, id)
 	if err != nil || len(present) != 2 {
 		t.Fatalf("%+v %v", present, err)
 	}
 	// The engine knows nothing of that.
 	c.disconnect(goes.SessionID, goes.Seat.ID, room.LeftByChoice)
 	c.deliver()
-	present, err = c.db.Present(ctx, id)
+	present, err = c.db.CurrentAttendance(ctx, id)
 	if err != nil || len(present) != 1 || present[0].SeatID != stays.Seat.ID {
 		t.Errorf("%+v %v", present, err)
 	}
@@ -184,14 +184,14 @@ func TestANodeWronglyTakenForLost(t *testing.T) {
 
 // While the database is away nobody can say that they run, and nobody is lost
 // for it.
-func TestSilenceOfTheDatabaseIsNobodysLoss(t *testing.T) {
+func TestFailover_NotAfterDatabaseOutage(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
-	id := c.create(t, room.Request{MaxParticipants: 2})
+	id := c.create(t, room.CreateRequest{MaxParticipants: 2})
 	c.enter(t, 0, id, guest(1), "PA_1")
 	c.tick(0, 1)
-	c.clock.pass(time.Minute) // nothing could be read or written
-	c.tick(1)                 // this one is the first to get through
+	c.clock.advance(time.Minute) // nothing could be read or written
+	c.tick(1)                    // this one is the first to get through
 	c.tick(0, 1)
 	if rows := c.attendance(t, id); !rows[0].LeftAt.IsZero() {
 		t.Errorf("%+v", rows)
@@ -200,41 +200,41 @@ func TestSilenceOfTheDatabaseIsNobodysLoss(t *testing.T) {
 
 // A node that stops in good order leaves nothing to find out; one that stops
 // with people in it does.
-func TestANodeLeaves(t *testing.T) {
+func TestDeregister(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
 	ctx := context.Background()
-	id := c.create(t, room.Request{MaxParticipants: 2})
+	id := c.create(t, room.CreateRequest{MaxParticipants: 2})
 	a := c.enter(t, 0, id, guest(1), "PA_1")
-	both := slices.Sorted(slices.Values([]string{c.nodes[0].Node(), c.nodes[1].Node()}))
-	if err := c.nodes[0].Leave(ctx); err != nil {
+	both := slices.Sorted(slices.Values([]string{c.nodes[0].NodeID(), c.nodes[1].NodeID()}))
+	if err := c.nodes[0].Deregister(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.names(t); !slices.Equal(got, both) {
+	if got := c.nodeIDs(t); !slices.Equal(got, both) {
 		t.Errorf("somebody is in, and the node has gone from %v", got)
 	}
 	c.disconnect(a.SessionID, a.Seat.ID, room.LeftServer)
 	c.deliver()
-	if err := c.nodes[0].Leave(ctx); err != nil {
+	if err := c.nodes[0].Deregister(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.names(t); !slices.Equal(got, []string{c.nodes[1].Node()}) {
+	if got := c.nodeIDs(t); !slices.Equal(got, []string{c.nodes[1].NodeID()}) {
 		t.Errorf("nodes %v", got)
 	}
 }
 
 // A room that cannot be taken over stays to be, and holds up no other.
-func TestARoomThatCannotBeTakenOverHoldsUpNoOther(t *testing.T) {
+func TestFailover_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
 	var ids []string
 	for range 3 {
-		id := c.create(t, room.Request{MaxParticipants: 2})
+		id := c.create(t, room.CreateRequest{MaxParticipants: 2})
 		c.enter(t, 0, id, guest(1), "PA_"+id)
 		ids = append(ids, id)
 	}
-	survivor := room.NewService(faulty{c.db, ids[0]}, member{c, 1}, func() string { return "" }, c.clock.Now, storetest.NewID, quietly)
-	survivor.Share()
+	survivor := room.NewService(brokenRoomStore{c.db, ids[0]}, nodeMedia{c, 1}, func() string { return "" }, c.clock.Now, storetest.NewID, discardLogger)
+	survivor.EnableCluster()
 	c.nodes[1] = survivor
 	for range 6 {
 		c.tick(1)
@@ -244,32 +244,32 @@ func TestARoomThatCannotBeTakenOverHoldsUpNoOther(t *testing.T) {
 			t.Errorf("room %d was taken over: %v", i, left)
 		}
 	}
-	if got := c.names(t); len(got) != 3 {
+	if got := c.nodeIDs(t); len(got) != 3 {
 		t.Errorf("forgotten too early: %v", got)
 	}
 }
 
 // Of two nodes that take over at once, on PostgreSQL, each row and each event
 // comes from one.
-func TestTwoTakeOverAtOnce(t *testing.T) {
+func TestFailover_ConcurrentOnTwoNodes(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	c := newCluster(t, storetest.Open(t, url, ""))
 	var ids []string
 	for n := range 10 {
-		id := c.create(t, room.Request{MaxParticipants: 2})
+		id := c.create(t, room.CreateRequest{MaxParticipants: 2})
 		c.enter(t, 0, id, guest(n), "PA_"+id)
 		ids = append(ids, id)
 	}
-	third := room.NewService(second(t, url), member{c, 1}, func() string { return "" }, c.clock.Now, storetest.NewID, quietly)
-	third.Share()
+	third := room.NewService(reopenDB(t, url), nodeMedia{c, 1}, func() string { return "" }, c.clock.Now, storetest.NewID, discardLogger)
+	third.EnableCluster()
 	for range 6 {
-		c.clock.pass(time.Second)
+		c.clock.advance(time.Second)
 		var both sync.WaitGroup
 		for _, n := range []*room.Service{c.nodes[1], third} {
 			both.Go(func() {
-				n.Beat(t.Context())
-				n.Watch(t.Context())
+				n.Heartbeat(t.Context())
+				n.WatchNodes(t.Context())
 			})
 		}
 		both.Wait()
@@ -283,8 +283,8 @@ func TestTwoTakeOverAtOnce(t *testing.T) {
 	}
 }
 
-// second opens a database once more, as another process does.
-func second(t testing.TB, url string) *store.DB {
+// reopenDB opens a database once more, as another process does.
+func reopenDB(t testing.TB, url string) *store.DB {
 	t.Helper()
 	return storetest.Open(t, url, "")
 }

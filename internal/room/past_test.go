@@ -18,10 +18,10 @@ import (
 func TestOpenEarly(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
+	h := newFixture(t)
 	start := h.clock.Now().Add(time.Hour)
-	id, _ := h.create(t, room.Request{StartAt: start, MaxParticipants: 5, ExternalUserID: "7"})
-	link, err := h.OpenEarly(ctx, h.project, id, room.Early{Name: "Ada"})
+	id, _ := h.create(t, room.CreateRequest{StartAt: start, MaxParticipants: 5, ExternalUserID: "7"})
+	link, err := h.OpenEarly(ctx, h.project, id, room.OpenEarlyRequest{Name: "Ada"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,27 +29,27 @@ func TestOpenEarly(t *testing.T) {
 	if r.State != room.Open || !r.OpenedAt.Equal(h.clock.Now()) || !r.DueAt.Equal(start.Add(24*time.Hour)) {
 		t.Fatalf("opened early: %+v", r)
 	}
-	if _, err := h.OpenEarly(ctx, h.project, id, room.Early{Name: "Ada", ExternalUserID: "7"}); err != nil {
+	if _, err := h.OpenEarly(ctx, h.project, id, room.OpenEarlyRequest{Name: "Ada", ExternalUserID: "7"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := h.kinds(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomOpened}) {
+	if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomOpened}) {
 		t.Errorf("events: %v", got)
 	}
 	visit := guest(1)
-	_, visit.Link, _ = strings.Cut(link, "#t=")
+	_, visit.LinkToken, _ = strings.Cut(link, "#t=")
 	if a := h.enter(t, id, visit, "PA_1"); a.Seat.Role != room.Host {
 		t.Errorf("by the link one is %s", a.Seat.Role)
 	}
 
-	id, _ = h.create(t, room.Request{StartAt: h.clock.Now().Add(time.Hour), MaxParticipants: 5})
-	if _, err := h.OpenEarly(ctx, h.project, id, room.Early{Name: "Ada", ExternalUserID: "7"}); !fault.Is(err, fault.Invalid) {
+	id, _ = h.create(t, room.CreateRequest{StartAt: h.clock.Now().Add(time.Hour), MaxParticipants: 5})
+	if _, err := h.OpenEarly(ctx, h.project, id, room.OpenEarlyRequest{Name: "Ada", ExternalUserID: "7"}); !fault.Is(err, fault.Invalid) {
 		t.Errorf("an external_user_id that the room does not have: %v", err)
 	}
-	if got := h.kinds(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled}) {
+	if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled}) {
 		t.Errorf("events: %v", got)
 	}
 	other := storetest.Project(t, h.db)
-	if _, err := h.OpenEarly(ctx, other, id, room.Early{Name: "Ada"}); !fault.Is(err, fault.NotFound) {
+	if _, err := h.OpenEarly(ctx, other, id, room.OpenEarlyRequest{Name: "Ada"}); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a room of another project: %v", err)
 	}
 }
@@ -62,26 +62,26 @@ func TestReschedule(t *testing.T) {
 	for name, by := range map[string]time.Duration{"later": time.Hour, "sooner": -30 * time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newFixture(t)
 			start := h.clock.Now().Add(time.Hour)
-			id, _ := h.create(t, room.Request{StartAt: start, MaxParticipants: 5})
-			if _, err := h.Reschedule(ctx, h.project, id, room.Change{StartAt: start.Add(by)}); err != nil {
+			id, _ := h.create(t, room.CreateRequest{StartAt: start, MaxParticipants: 5})
+			if _, err := h.Reschedule(ctx, h.project, id, room.RescheduleRequest{StartAt: start.Add(by)}); err != nil {
 				t.Fatal(err)
 			}
-			if got := h.kinds(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomScheduled}) {
+			if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomScheduled}) {
 				t.Errorf("events: %v", got)
 			}
-			h.clock.pass(start.Add(by - time.Millisecond).Sub(h.clock.Now()))
+			h.clock.advance(start.Add(by - time.Millisecond).Sub(h.clock.Now()))
 			h.Sweep(ctx)
 			if r := h.room(t, id); r.State != room.Scheduled {
 				t.Fatalf("before its start it is %s", r.State)
 			}
-			h.clock.pass(time.Millisecond)
+			h.clock.advance(time.Millisecond)
 			h.Sweep(ctx)
 			if r := h.room(t, id); r.State != room.Open {
 				t.Fatalf("at its start it is %s", r.State)
 			}
-			if _, err := h.Reschedule(ctx, h.project, id, room.Change{}); !fault.Is(err, fault.Conflict) {
+			if _, err := h.Reschedule(ctx, h.project, id, room.RescheduleRequest{}); !fault.Is(err, fault.Conflict) {
 				t.Errorf("an open room: %v", err)
 			}
 		})
@@ -90,52 +90,52 @@ func TestReschedule(t *testing.T) {
 
 // What is not changed is not judged anew, and what is changed is judged by the
 // plan of now.
-func TestRescheduleUnderASmallerPlan(t *testing.T) {
+func TestReschedule_SmallerPlan(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	id, _ := h.create(t, room.Request{StartAt: h.clock.Now().Add(time.Hour), MaxParticipants: 50, Duration: 90})
+	h := newFixture(t)
+	id, _ := h.create(t, room.CreateRequest{StartAt: h.clock.Now().Add(time.Hour), MaxParticipants: 50, Duration: 90})
 	h.UsePlans(plan{MaxParticipants: 5, Duration: 30 * time.Minute, BreakoutRooms: 1})
 	title, many, long := "New", 6, 45
-	if _, err := h.Reschedule(ctx, h.project, id, room.Change{Title: &title}); err != nil {
+	if _, err := h.Reschedule(ctx, h.project, id, room.RescheduleRequest{Title: &title}); err != nil {
 		t.Fatal(err)
 	}
 	if r := h.room(t, id); r.Title != "New" || r.MaxParticipants != 50 || r.Duration != 90*time.Minute || r.BreakoutRooms != 16 {
 		t.Errorf("more than the title has changed: %+v", r)
 	}
-	if _, err := h.Reschedule(ctx, h.project, id, room.Change{MaxParticipants: &many}); err == nil || err.Error() != "max_participants must be between 1 and 5, not 6" {
+	if _, err := h.Reschedule(ctx, h.project, id, room.RescheduleRequest{MaxParticipants: &many}); err == nil || err.Error() != "max_participants must be between 1 and 5, not 6" {
 		t.Errorf("beyond the plan: %v", err)
 	}
-	out, err := h.Reschedule(ctx, h.project, id, room.Change{Duration: &long})
+	out, err := h.Reschedule(ctx, h.project, id, room.RescheduleRequest{Duration: &long})
 	if err != nil || len(out.Adjusted) != 1 || h.room(t, id).Duration != 30*time.Minute {
 		t.Errorf("a longer time: %v, %v", out.Adjusted, err)
 	}
 }
 
 // Who reconnects is one person, counted once for each connection's time.
-func TestAnalyticsWhileSomebodyReconnects(t *testing.T) {
+func TestAnalytics_DuringReconnect(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	id, _ := h.create(t, room.Request{MaxParticipants: 5})
+	h := newFixture(t)
+	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
 	a := h.enter(t, id, guest(1), "PA_1")
-	h.clock.pass(10 * time.Second)
+	h.clock.advance(10 * time.Second)
 	h.leave(a, "PA_1", room.LeftLost)
-	h.clock.pass(5 * time.Second)
+	h.clock.advance(5 * time.Second)
 	a = h.enter(t, id, guest(1), "PA_2")
-	h.clock.pass(1500 * time.Millisecond)
+	h.clock.advance(1500 * time.Millisecond)
 	found, err := h.Analytics(ctx, h.project, id)
-	if err != nil || len(found.People) != 1 || found.Total != 11500*time.Millisecond || found.People[0].Stayed != found.Total ||
+	if err != nil || len(found.People) != 1 || found.Total != 11500*time.Millisecond || found.People[0].Duration != found.Total ||
 		found.People[0].Connections != 2 || !found.People[0].LeftAt.IsZero() {
 		t.Fatalf("%+v, %v", found, err)
 	}
-	running, err := h.RunningOne(ctx, h.project, id)
+	running, err := h.RunningRoom(ctx, h.project, id)
 	if err != nil || len(running.People) != 1 || running.People[0].Connection != "PA_2" {
 		t.Errorf("in the room are %+v, %v", running.People, err)
 	}
 	h.leave(a, "PA_2", room.LeftByChoice)
 	left := h.clock.Now()
-	h.clock.pass(time.Minute)
+	h.clock.advance(time.Minute)
 	if found, err = h.Analytics(ctx, h.project, id); err != nil || !found.People[0].LeftAt.Equal(left) || found.Total != 11500*time.Millisecond {
 		t.Errorf("after the goodbye: %+v, %v", found, err)
 	}
@@ -143,23 +143,23 @@ func TestAnalyticsWhileSomebodyReconnects(t *testing.T) {
 
 // A link that is made with an Idempotency-Key is made once, and its answer
 // stays with it.
-func TestOneLinkForOneKey(t *testing.T) {
+func TestInvite_IdempotencyKey(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newHouse(t)
-	id, _ := h.create(t, room.Request{MaxParticipants: 5})
-	once := &room.Once{ProjectID: h.project.ID, Route: "/join", Key: "k", Body: []byte("{}"),
-		Answer: func(c room.Created) ([]byte, error) { return []byte(c.FinalLink), nil }}
-	link, err := h.Invite(ctx, h.project, id, room.Invitation{Role: room.Guest, Once: once})
+	h := newFixture(t)
+	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
+	once := &room.IdempotencyKey{ProjectID: h.project.ID, Route: "/join", Key: "k", Body: []byte("{}"),
+		Render: func(c room.Created) ([]byte, error) { return []byte(c.FinalLink), nil }}
+	link, err := h.Invite(ctx, h.project, id, room.Invitation{Role: room.Guest, IdempotencyKey: once})
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, end, err := h.Begin(ctx, once)
+	kept, end, err := h.BeginIdempotent(ctx, once)
 	if err != nil || string(kept) != link {
 		t.Fatalf("kept %q, %v; made %q", kept, err, link)
 	}
 	end()
-	if _, err := h.Invite(ctx, h.project, id, room.Invitation{Role: room.Guest, Once: once}); !fault.Is(err, fault.Conflict) {
+	if _, err := h.Invite(ctx, h.project, id, room.Invitation{Role: room.Guest, IdempotencyKey: once}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("another process with the same key: %v", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 // People is who there is around a room, as a host or co-host sees it.
 type People struct {
-	In      []Seat  // taken seats, each with the breakout room its holder belongs in; hidden ones left out
+	Seats   []Seat  // taken seats, each with the breakout room its holder belongs in; hidden ones left out
 	Removed []Seat  // of those who were removed
 	Waiting []Knock // who waits to be let in, who came first first
 }
@@ -15,17 +15,17 @@ type People struct {
 // People lists who there is around a room. Refusals: NotFound, Gone (over),
 // Forbidden (not a host), Conflict (not open yet), Invalid.
 func (s *Service) People(ctx context.Context, roomID, seatKey string) (p People, err error) {
-	r, _, err := s.asHost(ctx, roomID, seatKey)
+	r, _, err := s.roomAsHost(ctx, roomID, seatKey)
 	if err != nil {
 		return People{}, err
 	}
-	if p.In, err = s.store.Seats(ctx, r.ID); err != nil {
+	if p.Seats, err = s.store.Seats(ctx, r.ID); err != nil {
 		return People{}, err
 	}
-	p.In = slices.DeleteFunc(p.In, func(seat Seat) bool { return seat.Hidden })
+	p.Seats = slices.DeleteFunc(p.Seats, func(seat Seat) bool { return seat.Hidden })
 	if p.Removed, err = s.store.RemovedSeats(ctx, r.ID); err != nil {
 		return People{}, err
 	}
-	p.Waiting, err = s.waiting(ctx, r)
+	p.Waiting, err = s.waitingKnocks(ctx, r)
 	return p, err
 }

@@ -12,16 +12,16 @@ import (
 
 // Hosts and co-hosts know who is where, also of people whom somebody else moved
 // or who moved by themselves. Nobody knows of hidden participants.
-func TestWhoIsWhere(t *testing.T) {
+func TestPeople_BreakoutOfEachSeat(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
-	h.demand(t, project.Settings{HiddenParticipants: true})
+	h.configureProject(t, project.Settings{HiddenParticipants: true})
 	two := 2
-	id, link := h.create(t, room.Request{MaxParticipants: 9, BreakoutRooms: &two})
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 9, BreakoutRooms: &two})
 	cohost, watcher := guest(2), guest(5)
-	cohost.Link = h.invite(t, id, room.Invitation{Role: room.CoHost})
-	watcher.Link = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
+	cohost.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
+	watcher.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
 	h.enter(t, id, host(1, link), "PA_1")
 	h.enter(t, id, cohost, "PA_2")
 	moves := h.enter(t, id, guest(3), "PA_3")
@@ -32,7 +32,7 @@ func TestWhoIsWhere(t *testing.T) {
 		for n := 1; n <= 2; n++ {
 			people, err := h.People(ctx, id, guest(n).SeatKey)
 			var got []string
-			for _, seat := range people.In {
+			for _, seat := range people.Seats {
 				got = append(got, fmt.Sprintf("%s %s %d", seat.Name, seat.Role, seat.Breakout))
 			}
 			if slices.Sort(got); err != nil || !slices.Equal(got, want) {
@@ -41,7 +41,7 @@ func TestWhoIsWhere(t *testing.T) {
 		}
 	}
 	seen("Guest 1 host 0", "Guest 2 cohost 0", "Guest 3 guest 0", "Guest 4 guest 0")
-	if _, err := h.OpenBreakouts(ctx, id, cohost.SeatKey, room.Opening{Names: []string{"One", "Two"}, Assign: map[string]int{moves.Seat.ID: 0}}); err != nil {
+	if _, err := h.OpenBreakouts(ctx, id, cohost.SeatKey, room.OpenBreakoutsRequest{Names: []string{"One", "Two"}, Assign: map[string]int{moves.Seat.ID: 0}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.Move(ctx, id, guest(3).SeatKey, "", 2); err != nil {
@@ -54,5 +54,5 @@ func TestWhoIsWhere(t *testing.T) {
 	}
 	seen("Guest 1 host 0", "Guest 2 cohost 0", "Guest 3 guest 0")
 	_, err := h.People(ctx, id, guest(3).SeatKey)
-	refused(t, err, fault.Forbidden, "not_host", "only a host or co-host may do this")
+	assertError(t, err, fault.Forbidden, "not_host", "only a host or co-host may do this")
 }

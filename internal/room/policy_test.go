@@ -11,13 +11,13 @@ import (
 	"parley/internal/project"
 )
 
-// TestNeverMoreThanAllowedAndNeverSilently is what the policy promises, for
+// TestApplyPolicy_NeverExceedsPlan is what the policy promises, for
 // every plan, project and request.
-func TestNeverMoreThanAllowedAndNeverSilently(t *testing.T) {
+func TestApplyPolicy_NeverExceedsPlan(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		allowed := Entitlements{
-			MaxParticipants: rapid.IntRange(1, Technical.MaxParticipants).Draw(t, "plan: participants"),
+			MaxParticipants: rapid.IntRange(1, MaxEntitlements.MaxParticipants).Draw(t, "plan: participants"),
 			Duration:        time.Duration(rapid.IntRange(1, maxDuration).Draw(t, "plan: minutes")) * time.Minute,
 			BreakoutRooms:   rapid.IntRange(0, maxBreakoutRooms).Draw(t, "plan: breakout rooms"),
 		}
@@ -26,7 +26,7 @@ func TestNeverMoreThanAllowedAndNeverSilently(t *testing.T) {
 		}
 		flag := func(name string) bool { return rapid.Bool().Draw(t, name) }
 		settings := project.Settings{DefaultEmptyTimeout: rapid.IntRange(0, maxEmptyTimeout).Draw(t, "default empty_timeout"),
-			Features: project.Features{MaxParticipants: lowers("participants", Technical.MaxParticipants), RoomDuration: lowers("minutes", maxDuration),
+			Features: project.Features{MaxParticipants: lowers("participants", MaxEntitlements.MaxParticipants), RoomDuration: lowers("minutes", maxDuration),
 				NoCamera: flag("no camera"), NoScreenShare: flag("no screen share"), NoChat: flag("no chat")},
 			Locks: project.Locks{Microphone: flag("lock microphone"), Camera: flag("lock camera"), ScreenShare: flag("lock screen share"), Chat: flag("lock chat"), WaitingRoom: flag("waiting room")}}
 		if flag("the project bounds breakout rooms") {
@@ -43,7 +43,7 @@ func TestNeverMoreThanAllowedAndNeverSilently(t *testing.T) {
 		if n := settings.Features.BreakoutRooms; n != nil {
 			allowed.BreakoutRooms = min(*n, allowed.BreakoutRooms)
 		}
-		q := Request{
+		q := CreateRequest{
 			Type: rapid.SampledFrom([]Type{Video, Audio}).Draw(t, "type"), Title: "T", Name: "A",
 			MaxParticipants: rapid.IntRange(-1, 1002).Draw(t, "max_participants"),
 			EmptyTimeout:    rapid.IntRange(-1, maxEmptyTimeout+1).Draw(t, "empty_timeout"),
@@ -53,7 +53,7 @@ func TestNeverMoreThanAllowedAndNeverSilently(t *testing.T) {
 			n := rapid.IntRange(-1, maxBreakoutRooms+1).Draw(t, "allowed_number_rooms")
 			q.BreakoutRooms = &n
 		}
-		r, adjusted, err := decide(plan, settings, q)
+		r, adjusted, err := applyPolicy(plan, settings, q)
 
 		inBounds := q.MaxParticipants >= 1 && q.MaxParticipants <= allowed.MaxParticipants && q.EmptyTimeout >= 0 && q.EmptyTimeout <= maxEmptyTimeout &&
 			q.Duration >= 0 && q.Duration <= maxDuration && (q.BreakoutRooms == nil || *q.BreakoutRooms >= 0 && *q.BreakoutRooms <= maxBreakoutRooms)

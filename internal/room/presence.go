@@ -14,27 +14,27 @@ import (
 // may come late, twice or never: the rows recognise a connection by its id, and
 // the look in run.go reports what was missed.
 
-func (s *Service) joined(session, identity, connection string, at time.Time) error {
+func (s *Service) recordJoin(session, identity, connection string, at time.Time) error {
 	ctx := context.Background()
 	roomID, n, ok := ParseSessionID(session)
 	if !ok {
 		return fault.Invalidf("%q is no session of ours", session)
 	}
 	unwelcome := false
-	err := s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
+	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		live, err := s.isLive(ctx, r, n)
 		if unwelcome = !live; unwelcome || err != nil {
 			return err
 		}
-		seat, admitted, err := s.seatOf(ctx, r, identity)
+		seat, admitted, err := s.connectingSeat(ctx, r, identity)
 		if unwelcome = !admitted; unwelcome || err != nil {
 			return err
 		}
 		if seat.State == Free {
-			r.lower(&seat)
+			r.lowerHand(&seat)
 		}
 		a := Attendance{ID: s.newID(), RoomID: r.ID, Session: n, SeatID: seat.ID, Connection: connection,
-			Hidden: seat.Hidden, Node: s.node, JoinedAt: at}
+			Hidden: seat.Hidden, Node: s.nodeID, JoinedAt: at}
 		fresh, err := s.store.InsertAttendance(ctx, a)
 		if err != nil || !fresh {
 			return err
@@ -44,7 +44,7 @@ func (s *Service) joined(session, identity, connection string, at time.Time) err
 			return err
 		}
 		if !seat.Hidden {
-			r.started(at)
+			r.markStarted(at)
 			r.emit(event.ParticipantJoined, at, participant(seat, a, ""))
 		}
 		return nil
@@ -59,12 +59,12 @@ func (s *Service) joined(session, identity, connection string, at time.Time) err
 		return s.media.Remove(ctx, session, identity)
 	}
 	// Permissions may have changed while the participant connected.
-	if err := s.allow(ctx, roomID, session, identity); err != nil {
+	if err := s.updatePermissions(ctx, roomID, session, identity); err != nil {
 		// The next look tries again, and admits them.
 		s.log.Warn("set permissions of a participant failed", "session", session, "identity", identity, "error", err)
 		return nil
 	}
-	s.media.Admit(ofEngine(connection))
+	s.media.Admit(engineConnectionID(connection))
 	return nil
 }
 
@@ -82,7 +82,7 @@ func (s *Service) Authorize(ctx context.Context, session, identity string) (Auth
 	if err != nil {
 		return Authorization{}, err
 	}
-	seat, admitted, err := s.seatOf(ctx, r, identity)
+	seat, admitted, err := s.connectingSeat(ctx, r, identity)
 	if err != nil || !admitted {
 		return Authorization{}, err
 	}
@@ -90,17 +90,17 @@ func (s *Service) Authorize(ctx context.Context, session, identity string) (Auth
 		Hidden: seat.Hidden}, nil
 }
 
-// seatOf returns the seat of a participant that connects, and whether it is
+// connectingSeat returns the seat of a participant that connects, and whether it is
 // admitted: not without a seat, not after a host removed it, and not into a
 // full room once its seat was released. Where the project admits nobody, only
 // those come back who were in before and kept their seat.
-func (s *Service) seatOf(ctx context.Context, r *Room, identity string) (seat Seat, admitted bool, err error) {
+func (s *Service) connectingSeat(ctx context.Context, r *Room, identity string) (seat Seat, admitted bool, err error) {
 	seat, err = s.store.Seat(ctx, r.ID, identity)
 	if err == nil && seat.RemovedAt.IsZero() && (seat.State == Free || seat.Connection == "") {
-		_, err = s.admittingProject(ctx, r)
+		_, err = s.checkProject(ctx, r)
 	}
 	if err == nil && seat.RemovedAt.IsZero() && seat.State == Free {
-		err = s.room(ctx, r, seat)
+		err = s.checkCapacity(ctx, r, seat)
 	}
 	switch {
 	case fault.Is(err, fault.NotFound), fault.Is(err, fault.Conflict), fault.Is(err, fault.Forbidden):
@@ -123,19 +123,19 @@ func (s *Service) isLive(ctx context.Context, r *Room, n int) (bool, error) {
 	return slices.ContainsFunc(all, func(b Breakout) bool { return b.Session == n && b.ClosedAt.IsZero() }), err
 }
 
-func (s *Service) left(session, identity, connection string, at time.Time, reason LeaveReason) error {
+func (s *Service) recordLeave(session, identity, connection string, at time.Time, reason LeaveReason) error {
 	roomID, _, ok := ParseSessionID(session)
 	if !ok {
 		return fault.Invalidf("%q is no session of ours", session)
 	}
-	err := s.change(context.Background(), roomID, func(ctx context.Context, r *Room, now time.Time) error {
-		present, err := s.store.Present(ctx, r.ID)
+	err := s.updateRoom(context.Background(), roomID, func(ctx context.Context, r *Room, now time.Time) error {
+		present, err := s.store.CurrentAttendance(ctx, r.ID)
 		if err != nil {
 			return err
 		}
 		for _, a := range present {
-			if a.SeatID == identity && (a.Connection == connection || ofEngine(a.Connection) == connection) {
-				return s.depart(ctx, r, a, at, now, reason)
+			if a.SeatID == identity && (a.Connection == connection || engineConnectionID(a.Connection) == connection) {
+				return s.endConnection(ctx, r, a, at, now, reason)
 			}
 		}
 		return nil
@@ -146,23 +146,23 @@ func (s *Service) left(session, identity, connection string, at time.Time, reaso
 	return err
 }
 
-// elsewhere reports whether a seat is in another place of its room than the
+// hasMoved reports whether a seat is in another place of its room than the
 // one where somebody was.
-func (s *Service) elsewhere(ctx context.Context, r *Room, seat Seat, from Attendance) (bool, error) {
+func (s *Service) hasMoved(ctx context.Context, r *Room, seat Seat, from Attendance) (bool, error) {
 	place, err := s.openBreakout(ctx, r, seat.Breakout)
 	return seat.State != Free && cmp.Or(place.Session, r.Session) != from.Session, err
 }
 
-// depart ends an attendance and decides what becomes of its seat: who said
+// endConnection ends an attendance and decides what becomes of its seat: who said
 // goodbye gives it up, who was lost may return to it for a while.
-func (s *Service) depart(ctx context.Context, r *Room, a Attendance, at, now time.Time, reason LeaveReason) error {
+func (s *Service) endConnection(ctx context.Context, r *Room, a Attendance, at, now time.Time, reason LeaveReason) error {
 	seat, err := s.store.Seat(ctx, r.ID, a.SeatID)
 	if err != nil {
 		return err
 	}
 	latest := seat.Connection == a.Connection
 	if goodbye := latest && !seat.HeldUntil.After(now); reason == LeftRoomOver || reason == LeftByChoice && !goodbye {
-		moved, err := s.elsewhere(ctx, r, seat, a)
+		moved, err := s.hasMoved(ctx, r, seat, a)
 		if err != nil {
 			return err
 		}
@@ -171,20 +171,20 @@ func (s *Service) depart(ctx context.Context, r *Room, a Attendance, at, now tim
 		}
 	}
 	at = later(at, a.JoinedAt) // nobody leaves before coming
-	if err := s.leave(ctx, r, a, at, reason); err != nil {
+	if err := s.endAttendance(ctx, r, a, at, reason); err != nil {
 		return err
 	}
 	if latest {
-		present, err := s.store.Present(ctx, r.ID)
+		present, err := s.store.CurrentAttendance(ctx, r.ID)
 		if err != nil {
 			return err
 		}
 		// What came and went may be heard of after what is there now: a look was quicker.
-		if !seat.keep(present) {
+		if !seat.attachLatest(present) {
 			seat.vacate(reason, now)
 		}
 		if seat.State == Free {
-			r.lower(&seat)
+			r.lowerHand(&seat)
 		}
 		if err := s.store.UpdateSeat(ctx, seat); err != nil {
 			return err
@@ -195,14 +195,14 @@ func (s *Service) depart(ctx context.Context, r *Room, a Attendance, at, now tim
 		return err
 	}
 	if o.Joined == 0 {
-		r.emptied(at)
+		r.markEmpty(at)
 	}
 	return nil
 }
 
-// keep leaves a seat to the latest of its holder's connections that are there;
+// attachLatest leaves a seat to the latest of its holder's connections that are there;
 // false when there is none.
-func (seat *Seat) keep(present []Attendance) bool {
+func (seat *Seat) attachLatest(present []Attendance) bool {
 	kept := false
 	for _, a := range present {
 		if a.SeatID == seat.ID {
@@ -222,9 +222,9 @@ func (seat *Seat) vacate(reason LeaveReason, now time.Time) {
 		until = time.Time{}
 	case LeftByChoice:
 	case LeftServer:
-		until = now.Add(reserveFor)
+		until = now.Add(rejoinTimeout)
 	default:
-		until = later(until, now.Add(returnWithin))
+		until = later(until, now.Add(reconnectTimeout))
 	}
 	seat.State, seat.HeldUntil = Reserved, until
 	if !until.After(now) {

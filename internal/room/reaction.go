@@ -32,7 +32,7 @@ func (s *Service) React(ctx context.Context, roomID, seatKey string, reaction Re
 	if err != nil {
 		return err
 	}
-	seat, err := s.seenSeat(ctx, r, seatKey, s.now())
+	seat, err := s.visibleSeat(ctx, r, seatKey, s.now())
 	if err != nil {
 		return err
 	}
@@ -41,8 +41,8 @@ func (s *Service) React(ctx context.Context, roomID, seatKey string, reaction Re
 		return err
 	}
 	session := SessionID(r.ID, cmp.Or(place.Session, r.Session))
-	if err := s.media.Tell(ctx, session, nil, Message{Kind: MessageReaction, Identity: seat.ID, Reaction: reaction}); err != nil {
-		return engineAway(err)
+	if err := s.media.SendMessage(ctx, session, nil, Message{Kind: MessageReaction, Identity: seat.ID, Reaction: reaction}); err != nil {
+		return mediaUnavailable(err)
 	}
 	return nil
 }

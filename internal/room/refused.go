@@ -14,62 +14,62 @@ import (
 const codeRoomFull = "room_full"
 
 const (
-	// tellAgain is how long a browser that keeps asking is told of once.
-	tellAgain = time.Minute
-	// tellAtMost bounds what strangers can add to a room's log in that time.
-	tellAtMost = 60
+	// refusalLogInterval is how long a browser that keeps asking is told of once.
+	refusalLogInterval = time.Minute
+	// maxLoggedRefusals bounds what strangers can add to a room's log in that time.
+	maxLoggedRefusals = 60
 )
 
-// refusals remembers who was told of, so that a page that asks again and again
+// refusalLog remembers who was told of, so that a page that asks again and again
 // does not fill the log.
-type refusals struct {
-	mu    sync.Mutex
-	rooms map[string]told
+type refusalLog struct {
+	mu     sync.Mutex
+	byRoom map[string]logged
 }
 
-// told is when each browser was told of, by the hash of its key.
-type told map[string]time.Time
+// logged is when each browser was told of, by the hash of its key.
+type logged map[string]time.Time
 
-// news reports whether a refusal is worth telling of.
-func (f *refusals) news(roomID, keyHash string, now time.Time) bool {
+// shouldLog reports whether a refusal is worth telling of.
+func (f *refusalLog) shouldLog(roomID, keyHash string, now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for id, t := range f.rooms {
-		maps.DeleteFunc(t, func(_ string, at time.Time) bool { return now.Sub(at) >= tellAgain })
+	for id, t := range f.byRoom {
+		maps.DeleteFunc(t, func(_ string, at time.Time) bool { return now.Sub(at) >= refusalLogInterval })
 		if len(t) == 0 {
-			delete(f.rooms, id)
+			delete(f.byRoom, id)
 		}
 	}
-	t := f.rooms[roomID]
+	t := f.byRoom[roomID]
 	if t == nil {
-		t = told{}
-		f.rooms[roomID] = t
+		t = logged{}
+		f.byRoom[roomID] = t
 	}
-	if _, before := t[keyHash]; before || len(t) >= tellAtMost {
+	if _, before := t[keyHash]; before || len(t) >= maxLoggedRefusals {
 		return false
 	}
 	t[keyHash] = now
 	return true
 }
 
-// turnedAway notes that somebody found no seat. What they are told does not
+// emitJoinFailed notes that somebody found no seat. What they are told does not
 // wait for its success.
-func (s *Service) turnedAway(ctx context.Context, roomID string, v Visit) {
-	if !s.refusals.news(roomID, seal.Hash(v.SeatKey), s.now()) {
+func (s *Service) logRoomFull(ctx context.Context, roomID string, v JoinRequest) {
+	if !s.refusalLog.shouldLog(roomID, seal.Hash(v.SeatKey), s.now()) {
 		return
 	}
-	err := s.change(ctx, roomID, func(_ context.Context, r *Room, now time.Time) error {
+	err := s.updateRoom(ctx, roomID, func(_ context.Context, r *Room, now time.Time) error {
 		if !r.Over() {
-			r.turnedAway(v.Name, now)
+			r.emitJoinFailed(v.Name, now)
 		}
 		return nil
 	})
-	s.note(ctx, "note who found no seat", err, "room_id", roomID)
+	s.logFailure(ctx, "note who found no seat", err, "room_id", roomID)
 }
 
-// turnedAway notes that somebody found no seat. It moves nothing.
-func (r *Room) turnedAway(name string, at time.Time) {
-	data := r.data()
-	data.Refusal = &event.Refusal{Name: name, Code: codeRoomFull}
-	r.note(event.ParticipantJoinFailed, at, data)
+// emitJoinFailed notes that somebody found no seat. It moves nothing.
+func (r *Room) emitJoinFailed(name string, at time.Time) {
+	data := r.eventData()
+	data.Refusal = &event.JoinRefusal{Name: name, Code: codeRoomFull}
+	r.appendEvent(event.ParticipantJoinFailed, at, data)
 }

@@ -14,17 +14,17 @@ import (
 )
 
 // Who finds a room full is told of once a minute, and so many at most.
-func TestTurnedAway(t *testing.T) {
+func TestRoomFull_LoggedOncePerMinute(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	id, link := h.create(t, room.Request{MaxParticipants: 1})
-	h.enter(t, id, room.Visit{SeatKey: browser(0), Link: link, Name: "Ada"}, "PA_0")
+	h := newFixture(t)
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 1})
+	h.enter(t, id, room.JoinRequest{SeatKey: browserSeatKey(0), LinkToken: link, Name: "Ada"}, "PA_0")
 	knock := func(n int) {
 		t.Helper()
-		_, err := h.TakeSeat(context.Background(), id, room.Visit{SeatKey: browser(n), Name: fmt.Sprint("Guest ", n)})
-		refused(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
+		_, err := h.ReserveSeat(context.Background(), id, room.JoinRequest{SeatKey: browserSeatKey(n), Name: fmt.Sprint("Guest ", n)})
+		assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
 	}
-	told := func() (all []event.Refusal) {
+	told := func() (all []event.JoinRefusal) {
 		t.Helper()
 		events, err := h.db.Events(context.Background(), id, 0)
 		if err != nil {
@@ -44,10 +44,10 @@ func TestTurnedAway(t *testing.T) {
 		knock(1)
 		knock(2)
 	}
-	if got := told(); !slices.Equal(got, []event.Refusal{{Name: "Guest 1", Code: "room_full"}, {Name: "Guest 2", Code: "room_full"}}) {
+	if got := told(); !slices.Equal(got, []event.JoinRefusal{{Name: "Guest 1", Code: "room_full"}, {Name: "Guest 2", Code: "room_full"}}) {
 		t.Errorf("%+v", got)
 	}
-	h.clock.pass(time.Minute)
+	h.clock.advance(time.Minute)
 	knock(1)
 	if got := told(); len(got) != 3 {
 		t.Errorf("%+v", got)
@@ -60,27 +60,27 @@ func TestTurnedAway(t *testing.T) {
 	}
 }
 
-// listener takes events as a test wants it.
-type listener struct {
+// fakeWebhooks takes events as a test wants it.
+type fakeWebhooks struct {
 	created, changed func(webhookURL string, events []event.Event) (bool, error)
 	nudges           int
 }
 
-func (l *listener) RoomCreated(_ context.Context, _ project.Settings, url string, events []event.Event) (bool, error) {
+func (l *fakeWebhooks) RoomCreated(_ context.Context, _ project.Settings, url string, events []event.Event) (bool, error) {
 	return l.created(url, events)
 }
 
-func (l *listener) RoomChanged(_ context.Context, url string, events []event.Event) (bool, error) {
+func (l *fakeWebhooks) RoomChanged(_ context.Context, url string, events []event.Event) (bool, error) {
 	return l.changed(url, events)
 }
 
-func (l *listener) Nudge() { l.nudges++ }
+func (l *fakeWebhooks) Wake() { l.nudges++ }
 
 // Events reach deliveries in the transaction of their cause: where they
 // cannot be enqueued, nothing happened.
-func TestEventsAreEnqueuedWithTheirCause(t *testing.T) {
+func TestWebhooks_EnqueuedInSameTransaction(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	var got []event.Type
 	var fails error
 	take := func(url string, events []event.Event) (bool, error) {
@@ -95,9 +95,9 @@ func TestEventsAreEnqueuedWithTheirCause(t *testing.T) {
 		}
 		return len(events) > 0, fails
 	}
-	l := &listener{created: take, changed: take}
+	l := &fakeWebhooks{created: take, changed: take}
 	h.UseWebhooks(l)
-	q := room.Request{MaxParticipants: 2, WebhookURL: "https://example.org/hook"}
+	q := room.CreateRequest{MaxParticipants: 2, WebhookURL: "https://example.org/hook"}
 	id, _ := h.create(t, q)
 	if _, err := h.End(context.Background(), id, room.EndedAPI); err != nil {
 		t.Fatal(err)
@@ -113,12 +113,12 @@ func TestEventsAreEnqueuedWithTheirCause(t *testing.T) {
 	if r := h.room(t, other); r.Over() || r.EventSequence != 1 {
 		t.Errorf("%+v", r)
 	}
-	if _, err := h.CreateQuick(context.Background(), h.project, room.Request{Type: room.Video, Name: "Ada", Title: "Title", MaxParticipants: 2, ClientRoomID: "mine",
+	if _, err := h.CreateQuick(context.Background(), h.project, room.CreateRequest{Type: room.Video, Name: "Ada", Title: "Title", MaxParticipants: 2, ClientRoomID: "mine",
 		WebhookURL: "https://example.org/hook"}); !fault.Is(err, fault.Unavailable) {
 		t.Error(err)
 	}
 	fails = nil
-	h.create(t, room.Request{MaxParticipants: 2, ClientRoomID: "mine", WebhookURL: "https://example.org/hook"})
+	h.create(t, room.CreateRequest{MaxParticipants: 2, ClientRoomID: "mine", WebhookURL: "https://example.org/hook"})
 }
 
-func browser(n int) string { return fmt.Sprintf("seat-key-of-browser-%08d", n) }
+func browserSeatKey(n int) string { return fmt.Sprintf("seat-key-of-browser-%08d", n) }

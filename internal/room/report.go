@@ -8,9 +8,9 @@ import (
 	"parley/internal/fault"
 )
 
-// keepAtMost bounds the reports that wait for a database that does not answer.
+// maxPendingReports bounds the reports that wait for a database that does not answer.
 // What is beyond it is found by the next look.
-const keepAtMost = 10_000
+const maxPendingReports = 10_000
 
 // report is what the media engine says of a connection: that somebody joined,
 // or, with a reason, that they left.
@@ -21,99 +21,99 @@ type report struct {
 	reason LeaveReason
 }
 
-// reports are those that could not be written down yet, in order. Without them
+// reportQueue are those that could not be written down yet, in order. Without them
 // the next look would still find who came and went, but not when and why.
-type reports struct {
-	mu   sync.Mutex
-	kept []report
+type reportQueue struct {
+	mu    sync.Mutex
+	queue []report
 }
 
-// behind keeps a report if an earlier one of the same connection still waits.
+// appendIfPending keeps a report if an earlier one of the same connection still waits.
 // What a look makes of the same silence is known already, and better.
-func (k *reports) behind(r report) bool {
+func (k *reportQueue) appendIfPending(r report) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	same := func(other report) bool { return other.session == r.session && other.connection == r.connection }
-	if !slices.ContainsFunc(k.kept, same) {
+	if !slices.ContainsFunc(k.queue, same) {
 		return false
 	}
-	if !slices.ContainsFunc(k.kept, func(other report) bool { return same(other) && (other.reason == "") == (r.reason == "") }) {
-		k.kept = append(k.kept, r)
+	if !slices.ContainsFunc(k.queue, func(other report) bool { return same(other) && (other.reason == "") == (r.reason == "") }) {
+		k.queue = append(k.queue, r)
 	}
 	return true
 }
 
-func (k *reports) keep(r report) {
+func (k *reportQueue) push(r report) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(k.kept) < keepAtMost {
-		k.kept = append(k.kept, r)
+	if len(k.queue) < maxPendingReports {
+		k.queue = append(k.queue, r)
 	}
 }
 
-// waits reports whether something that was said of a seat's holder waits.
-func (k *reports) waits(identity string) bool {
+// hasPending reports whether something that was said of a seat's holder waits.
+func (k *reportQueue) hasPending(identity string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return slices.ContainsFunc(k.kept, func(r report) bool { return r.identity == identity })
+	return slices.ContainsFunc(k.queue, func(r report) bool { return r.identity == identity })
 }
 
-func (k *reports) first() (report, bool) {
+func (k *reportQueue) peek() (report, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(k.kept) == 0 {
+	if len(k.queue) == 0 {
 		return report{}, false
 	}
-	return k.kept[0], true
+	return k.queue[0], true
 }
 
-// written takes the first one off.
-func (k *reports) written() {
+// pop takes the first one off.
+func (k *reportQueue) pop() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.kept = slices.Delete(k.kept, 0, 1)
+	k.queue = slices.Delete(k.queue, 0, 1)
 }
 
 // ParticipantJoined implements MediaObserver. Somebody whose seat is gone, in
 // a room that is full by now or over, is taken out again.
 func (s *Service) ParticipantJoined(session, identity, connection string, at time.Time) {
-	s.hear(report{session: session, identity: identity, connection: connection, at: at})
+	s.receive(report{session: session, identity: identity, connection: connection, at: at})
 }
 
 // ParticipantLeft implements MediaObserver.
 func (s *Service) ParticipantLeft(session, identity, connection string, at time.Time, reason LeaveReason) {
-	s.hear(report{session: session, identity: identity, connection: connection, at: at, reason: reason})
+	s.receive(report{session: session, identity: identity, connection: connection, at: at, reason: reason})
 }
 
-func (s *Service) hear(r report) {
-	if s.reports.behind(r) {
+func (s *Service) receive(r report) {
+	if s.reportQueue.appendIfPending(r) {
 		return
 	}
-	if err := s.writeDown(r); fault.Is(err, fault.Unavailable) {
-		s.reports.keep(r)
+	if err := s.writeReport(r); fault.Is(err, fault.Unavailable) {
+		s.reportQueue.push(r)
 	}
 }
 
-// catchUp writes down what was kept, until that fails again.
-func (s *Service) catchUp() {
+// flushReports writes down what was kept, until that fails again.
+func (s *Service) flushReports() {
 	for {
-		r, ok := s.reports.first()
+		r, ok := s.reportQueue.peek()
 		if !ok {
 			return
 		}
-		if err := s.writeDown(r); fault.Is(err, fault.Unavailable) {
+		if err := s.writeReport(r); fault.Is(err, fault.Unavailable) {
 			return
 		}
-		s.reports.written()
+		s.reportQueue.pop()
 	}
 }
 
-func (s *Service) writeDown(r report) error {
+func (s *Service) writeReport(r report) error {
 	err, what := error(nil), "a join"
 	if r.reason == "" {
-		err = s.joined(r.session, r.identity, r.connection, r.at)
+		err = s.recordJoin(r.session, r.identity, r.connection, r.at)
 	} else {
-		err, what = s.left(r.session, r.identity, r.connection, r.at, r.reason), "a leave"
+		err, what = s.recordLeave(r.session, r.identity, r.connection, r.at, r.reason), "a leave"
 	}
 	switch {
 	case fault.Is(err, fault.Unavailable):

@@ -13,14 +13,14 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// stalled is a database that for a while takes nothing.
-type stalled struct {
+// stallingStore is a database that for a while takes nothing.
+type stallingStore struct {
 	*store.DB
-	now *atomic.Bool
+	active *atomic.Bool
 }
 
-func (s stalled) Write(ctx context.Context, work func(context.Context) error) error {
-	if s.now.Load() {
+func (s stallingStore) Write(ctx context.Context, work func(context.Context) error) error {
+	if s.active.Load() {
 		return fault.New(fault.Unavailable, "unavailable", "the disk is slow")
 	}
 	return s.DB.Write(ctx, work)
@@ -28,19 +28,19 @@ func (s stalled) Write(ctx context.Context, work func(context.Context) error) er
 
 // What the engine reports while nothing can be written is written down
 // afterwards, with its moment and its reason.
-func TestReportsOutliveAStall(t *testing.T) {
+func TestReportQueue_WrittenAfterStall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		db := storetest.SQLite(t)
 		var stall atomic.Bool
-		h := &house{db: db, project: storetest.Project(t, db), clock: &clock{follow: true}}
+		h := &fixture{db: db, project: storetest.Project(t, db), clock: &clock{follow: true}}
 		h.restart()
-		h.Service = room.NewService(stalled{db, &stall}, h.engine, func() string { return "https://meet.example.org" }, h.clock.Now, storetest.NewID, quietly)
+		h.Service = room.NewService(stallingStore{db, &stall}, h.engine, func() string { return "https://meet.example.org" }, h.clock.Now, storetest.NewID, discardLogger)
 		ctx, stop := context.WithCancel(t.Context())
 		go h.Run(ctx)
-		id, _ := h.create(t, room.Request{MaxParticipants: 3, EmptyTimeout: 3600})
+		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 3, EmptyTimeout: 3600})
 		stayed := h.enter(t, id, guest(1), "PA_1")
-		came, err := h.TakeSeat(ctx, id, guest(2))
+		came, err := h.ReserveSeat(ctx, id, guest(2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestReportsOutliveAStall(t *testing.T) {
 		h.leave(stayed, "PA_1", room.LeftByChoice)
 		h.ParticipantLeft(stayed.SessionID, stayed.Seat.ID, "PA_1", h.clock.Now(), room.LeftLost) // what is said twice counts once
 		time.Sleep(2 * time.Second)
-		h.engine.put(came.SessionID, came.Seat.ID, "PA_2", h.clock.Now())
+		h.engine.connect(came.SessionID, came.Seat.ID, "PA_2", h.clock.Now())
 		h.ParticipantJoined(came.SessionID, came.Seat.ID, "PA_2", h.clock.Now())
 		time.Sleep(3 * time.Second)
 		h.leave(came, "PA_2", room.LeftByChoice)
@@ -87,13 +87,13 @@ func TestReportsOutliveAStall(t *testing.T) {
 
 // A look may be quicker than the reports of what went before. Whoever is in
 // keeps their seat then, and a full room takes nobody in their place.
-func TestReportsAfterALook(t *testing.T) {
+func TestReportQueue_ReportsAfterReconcile(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.create(t, room.Request{MaxParticipants: 1})
+	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1})
 	a := h.enter(t, id, guest(1), "PA_1")
-	h.engine.put(a.SessionID, a.Seat.ID, "PA_3", h.clock.Now())
+	h.engine.connect(a.SessionID, a.Seat.ID, "PA_3", h.clock.Now())
 	h.Reconcile(ctx)
 	h.ParticipantLeft(a.SessionID, a.Seat.ID, "PA_1", h.clock.Now(), room.LeftReplaced)
 	h.ParticipantJoined(a.SessionID, a.Seat.ID, "PA_2", h.clock.Now())
@@ -102,10 +102,10 @@ func TestReportsAfterALook(t *testing.T) {
 	if seat, err := h.db.Seat(ctx, id, a.Seat.ID); err != nil || seat.State != room.Joined || seat.Connection != "PA_3" {
 		t.Errorf("the seat of who is in: %+v, %v", seat, err)
 	}
-	_, err := h.TakeSeat(ctx, id, guest(2))
-	refused(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
+	_, err := h.ReserveSeat(ctx, id, guest(2))
+	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
 	h.leave(a, "PA_3", room.LeftByChoice)
-	if _, err := h.TakeSeat(ctx, id, guest(2)); err != nil {
+	if _, err := h.ReserveSeat(ctx, id, guest(2)); err != nil {
 		t.Error(err)
 	}
 }

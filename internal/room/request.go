@@ -9,9 +9,9 @@ import (
 	"parley/internal/project"
 )
 
-// Request is what a client asks for when it creates a room. Fields that it
+// CreateRequest is what a client asks for when it creates a room. Fields that it
 // left out are zero; the transport has checked that required ones are there.
-type Request struct {
+type CreateRequest struct {
 	Type            Type
 	StartAt         time.Time // scheduled rooms only
 	Name            string    // the creator's display name
@@ -25,7 +25,7 @@ type Request struct {
 	WelcomeMessage  string
 	Duration        int  // minutes; 0 is the plan's own limit
 	BreakoutRooms   *int // nil is the plan's own limit
-	Once            *Once
+	IdempotencyKey  *IdempotencyKey
 }
 
 // Entitlements is what a plan allows a room.
@@ -35,8 +35,8 @@ type Entitlements struct {
 	BreakoutRooms   int
 }
 
-// Technical is what the service itself can bear, whatever a plan says.
-var Technical = Entitlements{MaxParticipants: 1000, Duration: maxDuration * time.Minute, BreakoutRooms: 16}
+// MaxEntitlements is what the service itself can bear, whatever a plan says.
+var MaxEntitlements = Entitlements{MaxParticipants: 1000, Duration: maxDuration * time.Minute, BreakoutRooms: 16}
 
 const (
 	maxText             = 255
@@ -54,13 +54,13 @@ const (
 	featureBreakoutRooms = "breakout_room_features.allowed_number_rooms"
 )
 
-// decide is the policy: from what the plan allows, what the project sets and
+// applyPolicy is the policy: from what the plan allows, what the project sets and
 // what the request asks it makes the room's rules, or says which field breaks
 // which bound. A feature asked for beyond the plan is lowered to it and named
 // in adjusted. It is pure.
-func decide(allowed Entitlements, settings project.Settings, q Request) (r Room, adjusted []string, err error) {
-	allowed = allowed.within(settings.Features)
-	if err := q.check(allowed); err != nil {
+func applyPolicy(allowed Entitlements, settings project.Settings, q CreateRequest) (r Room, adjusted []string, err error) {
+	allowed = allowed.restrictTo(settings.Features)
+	if err := q.validate(allowed); err != nil {
 		return Room{}, nil, err
 	}
 	r = Room{
@@ -77,7 +77,7 @@ func decide(allowed Entitlements, settings project.Settings, q Request) (r Room,
 		EmptyTimeout:    time.Duration(cmp.Or(q.EmptyTimeout, settings.DefaultEmptyTimeout, defaultEmptyTimeout)) * time.Second,
 		Duration:        allowed.Duration,
 		BreakoutRooms:   allowed.BreakoutRooms,
-		Features:        features(q.Type, settings.Features),
+		Features:        roomFeatures(q.Type, settings.Features),
 		Locks:           Locks(settings.Locks),
 	}
 	if asked := time.Duration(q.Duration) * time.Minute; asked > allowed.Duration {
@@ -94,8 +94,8 @@ func decide(allowed Entitlements, settings project.Settings, q Request) (r Room,
 	return r, adjusted, nil
 }
 
-// within returns what a project leaves of what the plan allows.
-func (e Entitlements) within(f project.Features) Entitlements {
+// restrictTo returns what a project leaves of what the plan allows.
+func (e Entitlements) restrictTo(f project.Features) Entitlements {
 	if f.MaxParticipants > 0 {
 		e.MaxParticipants = min(e.MaxParticipants, f.MaxParticipants)
 	}
@@ -108,8 +108,8 @@ func (e Entitlements) within(f project.Features) Entitlements {
 	return e
 }
 
-// features returns what people may do in a room of the type.
-func features(t Type, f project.Features) Features {
+// roomFeatures returns what people may do in a room of the type.
+func roomFeatures(t Type, f project.Features) Features {
 	return Features{
 		Camera:      t == Video && !f.NoCamera,
 		ScreenShare: t == Video && !f.NoScreenShare,
@@ -117,8 +117,8 @@ func features(t Type, f project.Features) Features {
 	}
 }
 
-// check holds every field to its bounds.
-func (q *Request) check(allowed Entitlements) error {
+// validate holds every field to its bounds.
+func (q *CreateRequest) validate(allowed Entitlements) error {
 	if q.ExternalUserID != "" && q.Name == "" {
 		return fault.Invalidf("name is required when external_user_id is given")
 	}

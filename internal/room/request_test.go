@@ -11,57 +11,57 @@ import (
 	"parley/internal/project"
 )
 
-// fine is a request that nothing is wrong with.
-func fine() Request {
-	return Request{Type: Video, Name: "Ada", MaxParticipants: 10, Title: "Title"}
+// validRequest is a request that nothing is wrong with.
+func validRequest() CreateRequest {
+	return CreateRequest{Type: Video, Name: "Ada", MaxParticipants: 10, Title: "Title"}
 }
 
-func TestEveryBoundHasItsSentence(t *testing.T) {
+func TestCreateRequest_Bounds(t *testing.T) {
 	t.Parallel()
 	long := func(n int) string { return strings.Repeat("𝄞", n) }
 	for _, c := range []struct {
-		change func(q *Request)
+		change func(q *CreateRequest)
 		want   string // empty: nothing is wrong
 	}{
-		{func(q *Request) {}, ""},
+		{func(q *CreateRequest) {}, ""},
 
-		{func(q *Request) { q.Name = "" }, "name must have 1 to 255 characters and not be blank"},
-		{func(q *Request) { q.Name = " \u00a0\t" }, "name must have 1 to 255 characters and not be blank"},
-		{func(q *Request) { q.Name = long(255) }, ""},
-		{func(q *Request) { q.Name = long(256) }, "name must have at most 255 characters, not 256"},
-		{func(q *Request) { q.Name = "A\x00" }, "name must not contain control characters such as U+0000"},
-		{func(q *Request) { q.Name = "A\nB" }, "name must not contain control characters such as U+000A"},
-		{func(q *Request) { q.Name = "A\u009f" }, "name must not contain control characters such as U+009F"},
-		{func(q *Request) { q.Name = "A\xff" }, "name must be UTF-8"},
+		{func(q *CreateRequest) { q.Name = "" }, "name must have 1 to 255 characters and not be blank"},
+		{func(q *CreateRequest) { q.Name = " \u00a0\t" }, "name must have 1 to 255 characters and not be blank"},
+		{func(q *CreateRequest) { q.Name = long(255) }, ""},
+		{func(q *CreateRequest) { q.Name = long(256) }, "name must have at most 255 characters, not 256"},
+		{func(q *CreateRequest) { q.Name = "A\x00" }, "name must not contain control characters such as U+0000"},
+		{func(q *CreateRequest) { q.Name = "A\nB" }, "name must not contain control characters such as U+000A"},
+		{func(q *CreateRequest) { q.Name = "A\u009f" }, "name must not contain control characters such as U+009F"},
+		{func(q *CreateRequest) { q.Name = "A\xff" }, "name must be UTF-8"},
 
-		{func(q *Request) { q.MaxParticipants = 0 }, "max_participants must be between 1 and 1000, not 0"},
-		{func(q *Request) { q.MaxParticipants = -1 }, "max_participants must be between 1 and 1000, not -1"},
-		{func(q *Request) { q.MaxParticipants = 1 }, ""},
-		{func(q *Request) { q.MaxParticipants = 1000 }, ""},
-		{func(q *Request) { q.MaxParticipants = 1001 }, "max_participants must be between 1 and 1000, not 1001"},
+		{func(q *CreateRequest) { q.MaxParticipants = 0 }, "max_participants must be between 1 and 1000, not 0"},
+		{func(q *CreateRequest) { q.MaxParticipants = -1 }, "max_participants must be between 1 and 1000, not -1"},
+		{func(q *CreateRequest) { q.MaxParticipants = 1 }, ""},
+		{func(q *CreateRequest) { q.MaxParticipants = 1000 }, ""},
+		{func(q *CreateRequest) { q.MaxParticipants = 1001 }, "max_participants must be between 1 and 1000, not 1001"},
 
-		{func(q *Request) { q.EmptyTimeout = -1 }, "empty_timeout must be between 0 and 86400, not -1"},
-		{func(q *Request) { q.EmptyTimeout = 1 }, ""},
-		{func(q *Request) { q.EmptyTimeout = 86400 }, ""},
-		{func(q *Request) { q.EmptyTimeout = 86401 }, "empty_timeout must be between 0 and 86400, not 86401"},
+		{func(q *CreateRequest) { q.EmptyTimeout = -1 }, "empty_timeout must be between 0 and 86400, not -1"},
+		{func(q *CreateRequest) { q.EmptyTimeout = 1 }, ""},
+		{func(q *CreateRequest) { q.EmptyTimeout = 86400 }, ""},
+		{func(q *CreateRequest) { q.EmptyTimeout = 86401 }, "empty_timeout must be between 0 and 86400, not 86401"},
 
-		{func(q *Request) { q.Title = "" }, "metadata.room_title must have 1 to 255 characters and not be blank"},
-		{func(q *Request) { q.Title = long(255) }, ""},
-		{func(q *Request) { q.Title = long(256) }, "metadata.room_title must have at most 255 characters, not 256"},
-		{func(q *Request) { q.Title = "\u007f" }, "metadata.room_title must not contain control characters such as U+007F"},
+		{func(q *CreateRequest) { q.Title = "" }, "metadata.room_title must have 1 to 255 characters and not be blank"},
+		{func(q *CreateRequest) { q.Title = long(255) }, ""},
+		{func(q *CreateRequest) { q.Title = long(256) }, "metadata.room_title must have at most 255 characters, not 256"},
+		{func(q *CreateRequest) { q.Title = "\u007f" }, "metadata.room_title must not contain control characters such as U+007F"},
 
-		{func(q *Request) { q.WelcomeMessage = long(2000) }, ""},
-		{func(q *Request) { q.WelcomeMessage = long(2001) }, "metadata.welcome_message must have at most 2000 characters, not 2001"},
-		{func(q *Request) { q.WelcomeMessage = " \n\r\n" }, ""},
-		{func(q *Request) { q.WelcomeMessage = "a\tb" }, "metadata.welcome_message must not contain control characters such as U+0009"},
+		{func(q *CreateRequest) { q.WelcomeMessage = long(2000) }, ""},
+		{func(q *CreateRequest) { q.WelcomeMessage = long(2001) }, "metadata.welcome_message must have at most 2000 characters, not 2001"},
+		{func(q *CreateRequest) { q.WelcomeMessage = " \n\r\n" }, ""},
+		{func(q *CreateRequest) { q.WelcomeMessage = "a\tb" }, "metadata.welcome_message must not contain control characters such as U+0009"},
 
-		{func(q *Request) { q.ClientRoomID = long(255) }, ""},
-		{func(q *Request) { q.ClientRoomID = long(256) }, "client_room_id must have at most 255 characters, not 256"},
-		{func(q *Request) { q.ClientRoomID = "a\r" }, "client_room_id must not contain control characters such as U+000D"},
+		{func(q *CreateRequest) { q.ClientRoomID = long(255) }, ""},
+		{func(q *CreateRequest) { q.ClientRoomID = long(256) }, "client_room_id must have at most 255 characters, not 256"},
+		{func(q *CreateRequest) { q.ClientRoomID = "a\r" }, "client_room_id must not contain control characters such as U+000D"},
 	} {
-		q := fine()
+		q := validRequest()
 		c.change(&q)
-		_, _, err := decide(Technical, project.Settings{}, q)
+		_, _, err := applyPolicy(MaxEntitlements, project.Settings{}, q)
 		if c.want == "" {
 			if err != nil {
 				t.Errorf("refused: %v", err)
@@ -75,23 +75,23 @@ func TestEveryBoundHasItsSentence(t *testing.T) {
 }
 
 // A plan's bound is named, not the service's own.
-func TestBoundsOfAPlan(t *testing.T) {
+func TestCreateRequest_PlanBounds(t *testing.T) {
 	t.Parallel()
 	plan := Entitlements{MaxParticipants: 25, Duration: 40 * time.Minute}
-	q := fine()
+	q := validRequest()
 	q.MaxParticipants = 25
-	r, _, err := decide(plan, project.Settings{}, q)
+	r, _, err := applyPolicy(plan, project.Settings{}, q)
 	if err != nil || r.Duration != plan.Duration {
 		t.Errorf("%+v %v", r, err)
 	}
 	q.MaxParticipants = 26
 	const want = "max_participants must be between 1 and 25, not 26"
-	if _, _, err := decide(plan, project.Settings{}, q); err == nil || err.Error() != want {
+	if _, _, err := applyPolicy(plan, project.Settings{}, q); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
-func TestEmptyTimeoutDefaults(t *testing.T) {
+func TestCreateRequest_EmptyTimeoutDefault(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		asked, project int
@@ -102,9 +102,9 @@ func TestEmptyTimeoutDefaults(t *testing.T) {
 		{10, 20, 10 * time.Second},
 		{86400, 0, 24 * time.Hour},
 	} {
-		q := fine()
+		q := validRequest()
 		q.EmptyTimeout = c.asked
-		r, _, err := decide(Technical, project.Settings{DefaultEmptyTimeout: c.project}, q)
+		r, _, err := applyPolicy(MaxEntitlements, project.Settings{DefaultEmptyTimeout: c.project}, q)
 		if err != nil || r.EmptyTimeout != c.want {
 			t.Errorf("asked %d, project %d: %s %v", c.asked, c.project, r.EmptyTimeout, err)
 		}
@@ -113,14 +113,14 @@ func TestEmptyTimeoutDefaults(t *testing.T) {
 
 // Whatever is asked, the answer is a room that keeps every bound and can be
 // stored, or one clear refusal.
-func FuzzDecide(f *testing.F) {
+func FuzzApplyPolicy(f *testing.F) {
 	f.Add("Ada", 10, 0, "id", "Title", "Welcome\nall", 1000, 0)
 	f.Add("", -1, 86401, "\x00", " ", "\xff", 1, 86400)
 	f.Add(strings.Repeat("é", 256), 1<<40, -1, "\u2028", "\u0085", strings.Repeat("x", 2001), 0, -5)
 	f.Fuzz(func(t *testing.T, name string, participants, empty int, id, title, welcome string, allowed, projectDefault int) {
-		q := Request{Type: Audio, Name: name, MaxParticipants: participants, EmptyTimeout: empty, ClientRoomID: id, Title: title, WelcomeMessage: welcome}
+		q := CreateRequest{Type: Audio, Name: name, MaxParticipants: participants, EmptyTimeout: empty, ClientRoomID: id, Title: title, WelcomeMessage: welcome}
 		plan := Entitlements{MaxParticipants: allowed, Duration: time.Hour}
-		r, _, err := decide(plan, project.Settings{DefaultEmptyTimeout: projectDefault}, q)
+		r, _, err := applyPolicy(plan, project.Settings{DefaultEmptyTimeout: projectDefault}, q)
 		if err != nil {
 			sentence := err.Error()
 			if !fault.Is(err, fault.Invalid) || strings.ContainsFunc(sentence, unicode.IsControl) || len(sentence) > 120 {

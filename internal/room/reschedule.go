@@ -9,9 +9,9 @@ import (
 	"parley/internal/project"
 )
 
-// Change is what is asked to be other than at a room's creation. What is nil,
+// RescheduleRequest is what is asked to be other than at a room's creation. What is nil,
 // and a zero start, stays.
-type Change struct {
+type RescheduleRequest struct {
 	StartAt         time.Time
 	MaxParticipants *int
 	EmptyTimeout    *int // seconds; 0 is the project's default
@@ -23,7 +23,7 @@ type Change struct {
 	WebhookURL      *string
 	Duration        *int // minutes; 0 is the plan's own limit
 	BreakoutRooms   *int
-	Once            *Once
+	IdempotencyKey  *IdempotencyKey
 }
 
 // Reschedule changes a scheduled room, within the same bounds and policy as at
@@ -31,8 +31,8 @@ type Change struct {
 // stays good. The project must admit rooms. Refusals: NotFound, Conflict when
 // the room is not scheduled any more, Forbidden (project), Invalid with the
 // field and the bound.
-func (s *Service) Reschedule(ctx context.Context, p project.Project, roomID string, q Change) (Created, error) {
-	if err := p.Admits(); err != nil {
+func (s *Service) Reschedule(ctx context.Context, p project.Project, roomID string, q RescheduleRequest) (Created, error) {
+	if err := p.AllowsJoins(); err != nil {
 		return Created{}, err
 	}
 	allowed, err := s.entitlements(ctx, p)
@@ -40,8 +40,8 @@ func (s *Service) Reschedule(ctx context.Context, p project.Project, roomID stri
 		return Created{}, err
 	}
 	var out Created
-	err = s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
-		if err := r.belongsTo(p); err != nil {
+	err = s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
+		if err := r.checkOwner(p); err != nil {
 			return err
 		}
 		adjusted, err := q.apply(r, allowed, p.Settings, now)
@@ -52,16 +52,16 @@ func (s *Service) Reschedule(ctx context.Context, p project.Project, roomID stri
 			return fault.New(fault.Conflict, "room_not_scheduled", "only a scheduled room can be rescheduled, and this one is %s", r.State)
 		}
 		r.reschedule(cmp.Or(q.StartAt, r.StartAt), now)
-		if err := s.store.Reschedule(ctx, r); err != nil {
+		if err := s.store.UpdateRoomSpec(ctx, r); err != nil {
 			return err
 		}
-		link, err := s.invite(ctx, r, Invitation{Role: Host, Single: true, Name: r.CreatorName, UserID: r.ExternalUserID}, now)
+		link, err := s.createLink(ctx, r, Invitation{Role: Host, SingleUse: true, Name: r.CreatorName, UserID: r.ExternalUserID}, now)
 		if err != nil {
 			return err
 		}
 		out = Created{ID: r.ID, ClientRoomID: r.ClientRoomID, Type: r.Type, StartAt: r.StartAt, FinalLink: link,
 			GuestLink: s.publicURL() + "/r/" + r.ID, Adjusted: adjusted}
-		return s.told(ctx, q.Once, out, now)
+		return s.saveResult(ctx, q.IdempotencyKey, out, now)
 	})
 	if err != nil {
 		return Created{}, err
@@ -72,26 +72,26 @@ func (s *Service) Reschedule(ctx context.Context, p project.Project, roomID stri
 // apply makes the change to the room, its start aside, as the policy allows it,
 // and names what was lowered. What stays is not judged anew: a plan may have
 // changed since.
-func (q Change) apply(r *Room, allowed Entitlements, settings project.Settings, now time.Time) (adjusted []string, err error) {
-	asked := Request{Type: r.Type, StartAt: r.StartAt, Name: r.CreatorName, MaxParticipants: 1, Title: r.Title,
+func (q RescheduleRequest) apply(r *Room, allowed Entitlements, settings project.Settings, now time.Time) (adjusted []string, err error) {
+	asked := CreateRequest{Type: r.Type, StartAt: r.StartAt, Name: r.CreatorName, MaxParticipants: 1, Title: r.Title,
 		WelcomeMessage: r.WelcomeMessage, ExternalUserID: r.ExternalUserID, LogoutURL: r.LogoutURL, WebhookURL: r.WebhookURL,
 		BreakoutRooms: q.BreakoutRooms}
-	set(&asked.MaxParticipants, q.MaxParticipants)
-	set(&asked.EmptyTimeout, q.EmptyTimeout)
-	set(&asked.Title, q.Title)
-	set(&asked.WelcomeMessage, q.WelcomeMessage)
-	set(&asked.Name, q.Name)
-	set(&asked.ExternalUserID, q.ExternalUserID)
-	set(&asked.LogoutURL, q.LogoutURL)
-	set(&asked.WebhookURL, q.WebhookURL)
-	set(&asked.Duration, q.Duration)
+	setIfGiven(&asked.MaxParticipants, q.MaxParticipants)
+	setIfGiven(&asked.EmptyTimeout, q.EmptyTimeout)
+	setIfGiven(&asked.Title, q.Title)
+	setIfGiven(&asked.WelcomeMessage, q.WelcomeMessage)
+	setIfGiven(&asked.Name, q.Name)
+	setIfGiven(&asked.ExternalUserID, q.ExternalUserID)
+	setIfGiven(&asked.LogoutURL, q.LogoutURL)
+	setIfGiven(&asked.WebhookURL, q.WebhookURL)
+	setIfGiven(&asked.Duration, q.Duration)
 	if !q.StartAt.IsZero() {
 		if err := checkStart(q.StartAt, now); err != nil {
 			return nil, err
 		}
 		asked.StartAt = q.StartAt
 	}
-	decided, adjusted, err := decide(allowed, settings, asked)
+	decided, adjusted, err := applyPolicy(allowed, settings, asked)
 	if err != nil {
 		return nil, err
 	}
@@ -112,8 +112,8 @@ func (q Change) apply(r *Room, allowed Entitlements, settings project.Settings, 
 	return adjusted, nil
 }
 
-// set puts a value that was given where it belongs.
-func set[T any](to *T, given *T) {
+// setIfGiven puts a value that was given where it belongs.
+func setIfGiven[T any](to *T, given *T) {
 	if given != nil {
 		*to = *given
 	}

@@ -82,8 +82,8 @@ type Room struct {
 	Locks           Locks
 	StartAt         time.Time // when it opens; zero for a quick room
 
-	CreatorLinkHash  string // of the token in the creator's link
-	CreatorLinkClaim string // hash of the seat key that used it first; "" until then
+	CreatorLinkHash       string // of the token in the creator's link
+	CreatorLinkRedeemedBy string // hash of the seat key that used it first; "" until then
 
 	Session     int  // number of the latest live period; 0 before the first
 	SessionLive bool // whether that period is still going on
@@ -97,9 +97,9 @@ type Room struct {
 	EndedAt       time.Time
 	DueAt         time.Time // when it must be looked at again; zero when over
 
-	events   []event.Event // what happened since it was read
-	stopping EndReason     // why somebody wants it to end now; "" when nobody does
-	retold   bool          // what its pages were told of it is no longer true
+	events          []event.Event // what happened since it was read
+	requestedEnd    EndReason     // why somebody wants it to end now; "" when nobody does
+	metadataChanged bool          // what its pages were told of it is no longer true
 }
 
 // Over reports that the room is in a final state.
@@ -128,7 +128,7 @@ type Seat struct {
 	Role       Role
 	Hidden     bool // its holder is seen by nobody and counts nowhere
 	Breakout   int  // the breakout room its holder belongs in; 0 for the room itself
-	Hand       int  // its place among the raised hands, counted up through the room's life; 0 while it is down
+	HandOrder  int  // its place among the raised hands, counted up through the room's life; 0 while it is down
 	State      SeatState
 	Connection string    // the engine's id of the latest connection
 	HeldUntil  time.Time // until when a connection is waited for; zero when none is
@@ -196,18 +196,18 @@ type Occupancy struct {
 
 // Link lets somebody in, in a role. The creator's is part of the room.
 type Link struct {
-	ID        string // empty for the creator's
-	RoomID    string
-	TokenHash string
-	Role      Role
-	Single    bool   // the first browser that joins with it keeps it
-	Name      string // to be filled in; may be empty
-	UserID    string // the person in the client's own system; may be empty
-	Hidden    bool
-	Claim     string // hash of the seat key that used it first; "" until then
-	MadeBy    string // the seat of the host or co-host who made it in the room; empty where it came from elsewhere
-	CreatedAt time.Time
-	ExpiresAt time.Time // zero: with its room
+	ID         string // empty for the creator's
+	RoomID     string
+	TokenHash  string
+	Role       Role
+	SingleUse  bool   // the first browser that joins with it keeps it
+	Name       string // to be filled in; may be empty
+	UserID     string // the person in the client's own system; may be empty
+	Hidden     bool
+	RedeemedBy string // hash of the seat key that used it first; "" until then
+	CreatedBy  string // the seat of the host or co-host who made it in the room; empty where it came from elsewhere
+	CreatedAt  time.Time
+	ExpiresAt  time.Time // zero: with its room
 }
 
 // Breakout is a room beside a room, for some of its people for a while.

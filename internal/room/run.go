@@ -24,22 +24,22 @@ func (s *Service) Run(ctx context.Context) {
 	var others sync.WaitGroup
 	defer others.Wait()
 	// Whatever else takes its time, the other nodes hear of this one.
-	others.Go(func() { s.each(ctx, s.beatEvery(), s.beat) })
-	if s.shared {
-		others.Go(func() { s.each(ctx, beatShared, s.watch) })
+	others.Go(func() { s.runEvery(ctx, s.heartbeatInterval(), s.heartbeat) })
+	if s.clustered {
+		others.Go(func() { s.runEvery(ctx, clusterHeartbeat, s.watchNodes) })
 	}
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	var reconciled, purged time.Time
 	for {
-		s.catchUp()
+		s.flushReports()
 		s.sweep(ctx)
-		s.forgetStale(ctx)
+		s.deleteStaleKnocks(ctx)
 		s.closeSessions(ctx)
 		now := s.now()
-		if now.Sub(purged) >= purgeEvery {
+		if now.Sub(purged) >= purgeInterval {
 			purged = now
-			s.note(ctx, "forget old answers", s.Purge(ctx))
+			s.logFailure(ctx, "forget old answers", s.Purge(ctx))
 		}
 		if now.Sub(reconciled) >= reconcileEvery {
 			reconciled = now
@@ -54,8 +54,8 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-// each does something at once and then at every tick, until ctx ends.
-func (s *Service) each(ctx context.Context, every time.Duration, do func(ctx context.Context)) {
+// runEvery does something at once and then at every tick, until ctx ends.
+func (s *Service) runEvery(ctx context.Context, every time.Duration, do func(ctx context.Context)) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -70,22 +70,22 @@ func (s *Service) each(ctx context.Context, every time.Duration, do func(ctx con
 
 // Purge deletes the answers that are kept no longer.
 func (s *Service) Purge(ctx context.Context) error {
-	return s.store.Write(ctx, func(ctx context.Context) error { return s.store.PurgeAnswers(ctx, s.now()) })
+	return s.store.Write(ctx, func(ctx context.Context) error { return s.store.DeleteExpiredIdempotencyRecords(ctx, s.now()) })
 }
 
-// nothing leaves a room to what is due.
-func nothing(context.Context, *Room, time.Time) error { return nil }
+// noChange leaves a room to what is due.
+func noChange(context.Context, *Room, time.Time) error { return nil }
 
 func (s *Service) sweep(ctx context.Context) {
 	for {
 		due, err := s.store.DueRooms(ctx, s.now(), sweepBatch)
-		if s.note(ctx, "look for due rooms", err) {
+		if s.logFailure(ctx, "look for due rooms", err) {
 			return
 		}
 		settled := 0
 		for _, id := range due {
-			err := s.change(ctx, id, nothing)
-			if !s.note(ctx, "settle a due room", err, "room_id", id) {
+			err := s.updateRoom(ctx, id, noChange)
+			if !s.logFailure(ctx, "settle a due room", err, "room_id", id) {
 				settled++
 			} else if fault.Is(err, fault.Unavailable) {
 				return
@@ -102,16 +102,16 @@ func (s *Service) sweep(ctx context.Context) {
 // closeSessions tells the media engine which sessions are over.
 func (s *Service) closeSessions(ctx context.Context) {
 	sessions, err := s.store.Sessions(ctx, SessionClosing)
-	if s.note(ctx, "look for sessions to close", err) {
+	if s.logFailure(ctx, "look for sessions to close", err) {
 		return
 	}
 	for _, session := range sessions {
 		err := s.media.Close(ctx, SessionID(session.RoomID, session.N))
-		if s.note(ctx, "close a session", err, "room_id", session.RoomID) {
+		if s.logFailure(ctx, "close a session", err, "room_id", session.RoomID) {
 			continue
 		}
-		err = s.store.Write(ctx, func(ctx context.Context) error { return s.store.SessionClosed(ctx, session) })
-		s.note(ctx, "write down that a session is closed", err, "room_id", session.RoomID)
+		err = s.store.Write(ctx, func(ctx context.Context) error { return s.store.MarkSessionClosed(ctx, session) })
+		s.logFailure(ctx, "write down that a session is closed", err, "room_id", session.RoomID)
 	}
 }
 
@@ -120,7 +120,7 @@ func (s *Service) closeSessions(ctx context.Context) {
 // what it hosts, and after what it has said itself.
 func (s *Service) reconcile(ctx context.Context) {
 	sessions, err := s.store.Sessions(ctx, SessionLive)
-	if s.note(ctx, "look for live sessions", err) {
+	if s.logFailure(ctx, "look for live sessions", err) {
 		return
 	}
 	rooms := map[string][]int{}
@@ -129,21 +129,21 @@ func (s *Service) reconcile(ctx context.Context) {
 	}
 	doubted := map[string]bool{}
 	for id, live := range rooms {
-		s.note(ctx, "look who is in", s.look(ctx, id, live, doubted), "room_id", id)
+		s.logFailure(ctx, "look who is in", s.reconcileRoom(ctx, id, live, doubted), "room_id", id)
 	}
-	s.doubted = doubted
+	s.unrecorded = doubted
 }
 
-func (s *Service) look(ctx context.Context, roomID string, live []int, doubted map[string]bool) error {
+func (s *Service) reconcileRoom(ctx context.Context, roomID string, live []int, doubted map[string]bool) error {
 	// The rows are read first: whoever is in them was in the engine before, so
 	// missing there now means having left.
-	rows, err := s.store.Present(ctx, roomID)
+	rows, err := s.store.CurrentAttendance(ctx, roomID)
 	if err != nil {
 		return err
 	}
 	known := map[string]bool{}
 	for _, a := range rows {
-		known[ofEngine(a.Connection)] = true
+		known[engineConnectionID(a.Connection)] = true
 		live = append(live, a.Session) // a session that is over may have left rows behind
 	}
 	slices.Sort(live)
@@ -151,17 +151,17 @@ func (s *Service) look(ctx context.Context, roomID string, live []int, doubted m
 	var recorded []string // connections that are in the engine and in the rows
 	for _, n := range slices.Compact(live) {
 		name := SessionID(roomID, n)
-		var there []Present
-		if s.media.Hosts(name) {
+		var there []Participant
+		if s.media.IsLocal(name) {
 			hosted = true
 			if there, err = s.media.Participants(ctx, name); err != nil {
 				return err
 			}
-			there = slices.DeleteFunc(there, func(p Present) bool { return !p.Active })
+			there = slices.DeleteFunc(there, func(p Participant) bool { return !p.Active })
 		}
 		for _, a := range rows {
-			in := slices.ContainsFunc(there, func(p Present) bool { return p.SID == ofEngine(a.Connection) })
-			if a.Session == n && a.Node == s.node && !in {
+			in := slices.ContainsFunc(there, func(p Participant) bool { return p.SID == engineConnectionID(a.Connection) })
+			if a.Session == n && a.Node == s.nodeID && !in {
 				s.ParticipantLeft(name, a.SeatID, a.Connection, s.now(), LeftLost)
 			}
 		}
@@ -171,10 +171,10 @@ func (s *Service) look(ctx context.Context, roomID string, live []int, doubted m
 				continue
 			}
 			connection, at := p.SID, p.JoinedAt
-			if doubted[p.SID] = true; s.doubted[p.SID] {
+			if doubted[p.SID] = true; s.unrecorded[p.SID] {
 				// Their leaving is written down, and yet they are in: the node was
 				// taken for lost, say. The ledger has them come again.
-				connection, at = connection+again+s.newID(), s.now()
+				connection, at = connection+rejoinSeparator+s.newID(), s.now()
 			}
 			s.ParticipantJoined(name, p.Identity, connection, at)
 		}
@@ -182,8 +182,8 @@ func (s *Service) look(ctx context.Context, roomID string, live []int, doubted m
 	if !hosted {
 		return nil
 	}
-	s.callMoved(ctx, roomID)
-	err = errors.Join(s.tellPages(ctx, roomID), s.allowAll(ctx, roomID, s.media.Hosts))
+	s.requestMoves(ctx, roomID)
+	err = errors.Join(s.sendMetadata(ctx, roomID), s.updateSessionPermissions(ctx, roomID, s.media.IsLocal))
 	if err == nil {
 		for _, connection := range recorded {
 			s.media.Admit(connection)
@@ -192,19 +192,19 @@ func (s *Service) look(ctx context.Context, roomID string, live []int, doubted m
 	return err
 }
 
-// again parts the engine's id of a connection from what makes a second row for
+// rejoinSeparator parts the engine's id of a connection from what makes a second row for
 // it another one.
-const again = "/"
+const rejoinSeparator = "/"
 
-// ofEngine returns the engine's own id of a connection.
-func ofEngine(connection string) string {
-	sid, _, _ := strings.Cut(connection, again)
+// engineConnectionID returns the engine's own id of a connection.
+func engineConnectionID(connection string) string {
+	sid, _, _ := strings.Cut(connection, rejoinSeparator)
 	return sid
 }
 
-// note logs a failure of the background and reports whether there was one. A
+// logFailure logs a failure of the background and reports whether there was one. A
 // database that is away is said once a second at most, by the sweep's pace.
-func (s *Service) note(ctx context.Context, what string, err error, args ...any) bool {
+func (s *Service) logFailure(ctx context.Context, what string, err error, args ...any) bool {
 	if err == nil {
 		return false
 	}

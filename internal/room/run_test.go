@@ -17,12 +17,12 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// night is a house in a bubble, where Run keeps watch and hours pass in no time.
-func night(t *testing.T, test func(t *testing.T, h *house)) {
+// runInBubble is a house in a bubble, where Run keeps watch and hours pass in no time.
+func runInBubble(t *testing.T, test func(t *testing.T, h *fixture)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		db := storetest.SQLite(t)
-		h := &house{db: db, project: storetest.Project(t, db), clock: &clock{follow: true}}
+		h := &fixture{db: db, project: storetest.Project(t, db), clock: &clock{follow: true}}
 		h.restart()
 		ctx, stop := context.WithCancel(t.Context())
 		go h.Run(ctx)
@@ -32,9 +32,9 @@ func night(t *testing.T, test func(t *testing.T, h *house)) {
 	})
 }
 
-// stateAfter fails unless a room is in that state from that moment on, give or
+// assertStateAfter fails unless a room is in that state from that moment on, give or
 // take the second that a sweep may be late, and not before.
-func stateAfter(t *testing.T, h *house, id string, wait time.Duration, want room.State) {
+func assertStateAfter(t *testing.T, h *fixture, id string, wait time.Duration, want room.State) {
 	t.Helper()
 	time.Sleep(wait - time.Second)
 	synctest.Wait()
@@ -48,16 +48,16 @@ func stateAfter(t *testing.T, h *house, id string, wait time.Duration, want room
 	}
 }
 
-func TestNobodyComes(t *testing.T) {
+func TestRun_ExpiresUnusedRoom(t *testing.T) {
 	for name, c := range map[string]struct {
 		empty int
 		wait  time.Duration
 	}{"a short timeout": {20, 300 * time.Second}, "a long one": {3600, time.Hour}} {
 		t.Run(name, func(t *testing.T) {
-			night(t, func(t *testing.T, h *house) {
-				id, _ := h.create(t, room.Request{MaxParticipants: 2, EmptyTimeout: c.empty})
-				stateAfter(t, h, id, c.wait, room.Expired)
-				if got := h.kinds(t, id); !slices.Equal(got, []event.Type{event.RoomOpened, event.RoomExpired}) {
+			runInBubble(t, func(t *testing.T, h *fixture) {
+				id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2, EmptyTimeout: c.empty})
+				assertStateAfter(t, h, id, c.wait, room.Expired)
+				if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomOpened, event.RoomExpired}) {
 					t.Errorf("%v", got)
 				}
 			})
@@ -65,9 +65,9 @@ func TestNobodyComes(t *testing.T) {
 	}
 }
 
-func TestEverybodyLeaves(t *testing.T) {
-	night(t, func(t *testing.T, h *house) {
-		id, _ := h.create(t, room.Request{MaxParticipants: 2, EmptyTimeout: 20})
+func TestRun_EndsEmptyRoom(t *testing.T) {
+	runInBubble(t, func(t *testing.T, h *fixture) {
+		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2, EmptyTimeout: 20})
 		first := h.enter(t, id, guest(1), "PA_1")
 		time.Sleep(time.Hour) // longer than any timeout, with somebody in
 		second := h.enter(t, id, guest(2), "PA_2")
@@ -75,14 +75,14 @@ func TestEverybodyLeaves(t *testing.T) {
 		time.Sleep(time.Hour)
 		h.leave(second, "PA_2", room.LeftByChoice)
 		left := time.Now().UTC()
-		stateAfter(t, h, id, 20*time.Second, room.Ended)
+		assertStateAfter(t, h, id, 20*time.Second, room.Ended)
 		r := h.room(t, id)
-		if r.EndReason != room.EndedEmpty || !r.EmptySince.Equal(left.Truncate(time.Millisecond)) || h.engine.open(second.SessionID) {
+		if r.EndReason != room.EndedEmpty || !r.EmptySince.Equal(left.Truncate(time.Millisecond)) || h.engine.isOpen(second.SessionID) {
 			t.Errorf("%+v", r)
 		}
 		want := []event.Type{event.RoomOpened, event.RoomStarted, event.ParticipantJoined, event.ParticipantJoined,
 			event.ParticipantLeft, event.ParticipantLeft, event.RoomEnded}
-		if got := h.kinds(t, id); !slices.Equal(got, want) {
+		if got := h.eventTypes(t, id); !slices.Equal(got, want) {
 			t.Errorf("%v", got)
 		}
 	})
@@ -90,32 +90,32 @@ func TestEverybodyLeaves(t *testing.T) {
 
 // A lost connection keeps its seat for a while, and the timeout counts from
 // the loss all the same.
-func TestALostConnectionIsWaitedFor(t *testing.T) {
-	night(t, func(t *testing.T, h *house) {
-		id, _ := h.create(t, room.Request{MaxParticipants: 1, EmptyTimeout: 10})
+func TestRun_HoldsSeatOfLostConnection(t *testing.T) {
+	runInBubble(t, func(t *testing.T, h *fixture) {
+		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1, EmptyTimeout: 10})
 		a := h.enter(t, id, guest(1), "PA_1")
 		h.leave(a, "PA_1", room.LeftLost)
 		time.Sleep(29 * time.Second)
-		_, err := h.TakeSeat(t.Context(), id, guest(2))
-		refused(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
+		_, err := h.ReserveSeat(t.Context(), id, guest(2))
+		assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
 		if back := h.enter(t, id, guest(1), "PA_2"); back.Seat.ID != a.Seat.ID {
 			t.Error("another seat")
 		}
 		h.leave(a, "PA_2", room.LeftLost)
-		stateAfter(t, h, id, room.ReturnWithin, room.Ended)
+		assertStateAfter(t, h, id, room.ReconnectTimeout, room.Ended)
 	})
 }
 
 // The length that the plan allows counts from the first join, whoever is in
 // when it ends.
-func TestTheEndOfTheDuration(t *testing.T) {
-	night(t, func(t *testing.T, h *house) {
+func TestRun_EndsRoomAfterDuration(t *testing.T) {
+	runInBubble(t, func(t *testing.T, h *fixture) {
 		h.UsePlans(plan{MaxParticipants: 2, Duration: 40 * time.Minute})
-		id, _ := h.create(t, room.Request{MaxParticipants: 2, EmptyTimeout: 86400})
+		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2, EmptyTimeout: 86400})
 		time.Sleep(3 * time.Minute)
 		a := h.enter(t, id, guest(1), "PA_1")
-		stateAfter(t, h, id, 40*time.Minute, room.Ended)
-		if r := h.room(t, id); r.EndReason != room.EndedDuration || h.engine.open(a.SessionID) {
+		assertStateAfter(t, h, id, 40*time.Minute, room.Ended)
+		if r := h.room(t, id); r.EndReason != room.EndedDuration || h.engine.isOpen(a.SessionID) {
 			t.Errorf("%+v", r)
 		}
 		rows, err := h.db.Attendance(t.Context(), id)
@@ -132,19 +132,19 @@ func (p plan) Entitlements(context.Context, project.Project) (room.Entitlements,
 	return room.Entitlements(p), nil
 }
 
-func TestAScheduledRoomOpensByItself(t *testing.T) {
-	night(t, func(t *testing.T, h *house) {
-		id, _ := h.create(t, room.Request{MaxParticipants: 2, StartAt: time.Now().Add(time.Hour)})
-		_, err := h.TakeSeat(t.Context(), id, guest(1))
-		refused(t, err, fault.Conflict, "room_not_open", "this room is not open yet: it opens at 2000-01-01T01:00:00Z")
-		stateAfter(t, h, id, time.Hour, room.Open)
+func TestRun_OpensScheduledRoom(t *testing.T) {
+	runInBubble(t, func(t *testing.T, h *fixture) {
+		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2, StartAt: time.Now().Add(time.Hour)})
+		_, err := h.ReserveSeat(t.Context(), id, guest(1))
+		assertError(t, err, fault.Conflict, "room_not_open", "this room is not open yet: it opens at 2000-01-01T01:00:00Z")
+		assertStateAfter(t, h, id, time.Hour, room.Open)
 	})
 }
 
 // A session that is over is closed at once, not at the next sweep.
-func TestAnEndIsNotWaitedFor(t *testing.T) {
-	night(t, func(t *testing.T, h *house) {
-		id, _ := h.create(t, room.Request{MaxParticipants: 2})
+func TestEnd_ClosesSessionAtOnce(t *testing.T) {
+	runInBubble(t, func(t *testing.T, h *fixture) {
+		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2})
 		a := h.enter(t, id, guest(1), "PA_1")
 		synctest.Wait()
 		before := time.Now()
@@ -152,28 +152,28 @@ func TestAnEndIsNotWaitedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if h.engine.open(a.SessionID) || time.Since(before) > 0 {
-			t.Errorf("open: %v, after %s", h.engine.open(a.SessionID), time.Since(before))
+		if h.engine.isOpen(a.SessionID) || time.Since(before) > 0 {
+			t.Errorf("open: %v, after %s", h.engine.isOpen(a.SessionID), time.Since(before))
 		}
 	})
 }
 
 // What the engine tells of too late, or never, is found within ten seconds.
-func TestWhatTheEngineForgets(t *testing.T) {
-	night(t, func(t *testing.T, h *house) {
-		id, _ := h.create(t, room.Request{MaxParticipants: 2})
+func TestRun_FindsMissedReports(t *testing.T) {
+	runInBubble(t, func(t *testing.T, h *fixture) {
+		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2})
 		stays, goes := h.enter(t, id, guest(1), "PA_1"), h.enter(t, id, guest(2), "PA_2")
-		h.engine.drop(goes.SessionID, goes.Seat.ID)
-		h.engine.put(stays.SessionID, stays.Seat.ID, "PA_3", time.Now())
+		h.engine.disconnect(goes.SessionID, goes.Seat.ID)
+		h.engine.connect(stays.SessionID, stays.Seat.ID, "PA_3", time.Now())
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
-		present, err := h.db.Present(t.Context(), id)
+		present, err := h.db.CurrentAttendance(t.Context(), id)
 		if err != nil || len(present) != 1 || present[0].Connection != "PA_3" {
 			t.Errorf("%+v %v", present, err)
 		}
 		// It is known when the service was last alive, to a few seconds.
 		nodes, err := h.db.Nodes(t.Context())
-		if err != nil || len(nodes) != 1 || nodes[0].ID != h.Node() || time.Since(nodes[0].LastAlive) > 6*time.Second {
+		if err != nil || len(nodes) != 1 || nodes[0].ID != h.NodeID() || time.Since(nodes[0].LastAlive) > 6*time.Second {
 			t.Errorf("nodes %v, %v", nodes, err)
 		}
 	})
@@ -181,34 +181,34 @@ func TestWhatTheEngineForgets(t *testing.T) {
 
 // When the engine is away a session that is over waits, and is closed when the
 // engine is back.
-func TestClosingWaitsForTheEngine(t *testing.T) {
-	night(t, func(t *testing.T, h *house) {
-		id, _ := h.create(t, room.Request{MaxParticipants: 2})
+func TestRun_RetriesCloseUntilMediaReturns(t *testing.T) {
+	runInBubble(t, func(t *testing.T, h *fixture) {
+		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2})
 		a := h.enter(t, id, guest(1), "PA_1")
-		h.engine.breakDown(errors.New("away"))
+		h.engine.setError(errors.New("away"))
 		if _, err := h.End(t.Context(), id, "api"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
-		h.engine.breakDown(nil)
-		if !h.engine.open(a.SessionID) {
+		h.engine.setError(nil)
+		if !h.engine.isOpen(a.SessionID) {
 			t.Error("closed while away")
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if h.engine.open(a.SessionID) {
+		if h.engine.isOpen(a.SessionID) {
 			t.Error("never closed")
 		}
 	})
 }
 
-// faulty is a store in which one room cannot be changed.
-type faulty struct {
+// brokenRoomStore is a store in which one room cannot be changed.
+type brokenRoomStore struct {
 	*store.DB
 	id string
 }
 
-func (f faulty) LockRoom(ctx context.Context, id string) (*room.Room, error) {
+func (f brokenRoomStore) LockRoom(ctx context.Context, id string) (*room.Room, error) {
 	if id == f.id {
 		return nil, errors.New("this room is broken")
 	}
@@ -216,16 +216,16 @@ func (f faulty) LockRoom(ctx context.Context, id string) (*room.Room, error) {
 }
 
 // A room that cannot be settled keeps no other from it, however many are due.
-func TestOneBrokenRoomHoldsUpNoOther(t *testing.T) {
+func TestSweep_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	var ids []string
 	for range 150 { // more than a sweep looks at in one go
-		id, _ := h.create(t, room.Request{MaxParticipants: 2})
+		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2})
 		ids = append(ids, id)
 	}
-	h.clock.pass(time.Hour)
-	s := room.NewService(faulty{h.db, ids[0]}, h.engine, func() string { return "" }, h.clock.Now, storetest.NewID, slog.New(slog.DiscardHandler))
+	h.clock.advance(time.Hour)
+	s := room.NewService(brokenRoomStore{h.db, ids[0]}, h.engine, func() string { return "" }, h.clock.Now, storetest.NewID, slog.New(slog.DiscardHandler))
 	s.Sweep(t.Context())
 	for i, id := range ids {
 		if r := h.room(t, id); (r.State == room.Expired) != (i > 0) {
@@ -238,32 +238,32 @@ func TestOneBrokenRoomHoldsUpNoOther(t *testing.T) {
 // was in has left when the service was last alive, and has time to come back.
 func TestRecover(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
-	id, link := h.create(t, room.Request{MaxParticipants: 1, EmptyTimeout: 3600})
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 1, EmptyTimeout: 3600})
 	host := guest(1)
-	host.Link = link
+	host.LinkToken = link
 	a := h.enter(t, id, host, "PA_1")
 	alive := h.clock.Now()
 	if err := h.Recover(ctx); err != nil { // the same process: writes down that it is alive
 		t.Fatal(err)
 	}
 	h.enter(t, id, host, "PA_2")
-	h.clock.pass(10 * time.Second)
+	h.clock.advance(10 * time.Second)
 	h.restart()
 	if err := h.Recover(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if !h.engine.open(a.SessionID) {
+	if !h.engine.isOpen(a.SessionID) {
 		t.Error("the session is not live again")
 	}
 	rows, err := h.db.Attendance(ctx, id)
 	if err != nil || len(rows) != 2 || rows[0].LeftAt != alive || rows[1].LeftAt != alive || rows[1].Reason != room.LeftServer {
 		t.Errorf("%+v %v", rows, err)
 	}
-	h.clock.pass(room.ReserveFor - time.Second)
-	_, err = h.TakeSeat(ctx, id, guest(2))
-	refused(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
+	h.clock.advance(room.RejoinTimeout - time.Second)
+	_, err = h.ReserveSeat(ctx, id, guest(2))
+	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
 	if back := h.enter(t, id, host, "PA_3"); back.SessionID != a.SessionID || back.Seat.ID != a.Seat.ID || back.Seat.Role != room.Host {
 		t.Errorf("%+v", back)
 	}
@@ -271,19 +271,19 @@ func TestRecover(t *testing.T) {
 
 // A seat whose time is up goes to the next who asks, swept or not; its late
 // owner finds the room full and is taken out again.
-func TestALateOwnerFindsTheSeatTaken(t *testing.T) {
+func TestParticipantJoined_SeatReassigned(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	id, _ := h.create(t, room.Request{MaxParticipants: 1})
-	late, err := h.TakeSeat(t.Context(), id, guest(1))
+	h := newFixture(t)
+	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1})
+	late, err := h.ReserveSeat(t.Context(), id, guest(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.clock.pass(room.ReserveFor)
+	h.clock.advance(room.RejoinTimeout)
 	h.enter(t, id, guest(2), "PA_2")
-	h.engine.put(late.SessionID, late.Seat.ID, "PA_1", h.clock.Now())
+	h.engine.connect(late.SessionID, late.Seat.ID, "PA_1", h.clock.Now())
 	h.ParticipantJoined(late.SessionID, late.Seat.ID, "PA_1", h.clock.Now())
-	if out := h.engine.tookOut(); !slices.Equal(out, []string{late.Seat.ID}) {
+	if out := h.engine.drainRemoved(); !slices.Equal(out, []string{late.Seat.ID}) {
 		t.Errorf("taken out: %v", out)
 	}
 	if rows, err := h.db.Attendance(t.Context(), id); err != nil || len(rows) != 1 {
@@ -292,17 +292,17 @@ func TestALateOwnerFindsTheSeatTaken(t *testing.T) {
 }
 
 // Reports about rooms that there never were change nothing and harm nobody.
-func TestUnknownRooms(t *testing.T) {
+func TestReports_UnknownRoom(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.ParticipantJoined(room.SessionID(storetest.NewID(), 1), "somebody", "PA_1", h.clock.Now())
-	if out := h.engine.tookOut(); !slices.Equal(out, []string{"somebody"}) {
+	if out := h.engine.drainRemoved(); !slices.Equal(out, []string{"somebody"}) {
 		t.Errorf("taken out: %v", out)
 	}
 	h.ParticipantLeft(room.SessionID(storetest.NewID(), 1), "somebody", "PA_1", h.clock.Now(), room.LeftByChoice)
 	h.ParticipantJoined("no session of ours", "somebody", "PA_1", h.clock.Now())
 	h.ParticipantLeft("no session of ours", "somebody", "PA_1", h.clock.Now(), room.LeftByChoice)
-	if out := h.engine.tookOut(); len(out) > 0 {
+	if out := h.engine.drainRemoved(); len(out) > 0 {
 		t.Errorf("taken out: %v", out)
 	}
 }

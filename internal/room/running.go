@@ -7,8 +7,8 @@ import (
 	"parley/internal/project"
 )
 
-// Stay is one connection of somebody, and who that is.
-type Stay struct {
+// AttendanceRecord is one connection of somebody, and who that is.
+type AttendanceRecord struct {
 	Attendance
 	Name     string
 	UserID   string
@@ -17,63 +17,63 @@ type Stay struct {
 }
 
 // PublicID is how clients know who stayed, as Seat has it.
-func (s Stay) PublicID() string { return cmp.Or(s.UserID, s.SeatID) }
+func (s AttendanceRecord) PublicID() string { return cmp.Or(s.UserID, s.SeatID) }
 
-// Running is a room that is open or active, and who is in it.
-type Running struct {
+// RunningRoom is a room that is open or active, and who is in it.
+type RunningRoom struct {
 	Room   *Room
 	People []Occupant
 }
 
 // Occupant is somebody who is in a room now.
 type Occupant struct {
-	Stay
+	AttendanceRecord
 	Grants Grants // what a room gives to somebody in that role
 }
 
-// RunningOne returns a room of the project that is open or active; NotFound
+// RunningRoom returns a room of the project that is open or active; NotFound
 // when there is none of that id.
-func (s *Service) RunningOne(ctx context.Context, p project.Project, roomID string) (Running, error) {
-	r, err := s.Of(ctx, p, roomID)
+func (s *Service) RunningRoom(ctx context.Context, p project.Project, roomID string) (RunningRoom, error) {
+	r, err := s.GetInProject(ctx, p, roomID)
 	if err != nil {
-		return Running{}, err
+		return RunningRoom{}, err
 	}
 	if r.State != Open && r.State != Active {
-		return Running{}, errNoRoom
+		return RunningRoom{}, errRoomNotFound
 	}
-	stays, err := s.store.StaysNow(ctx, p.ID, roomID)
-	return running(r, stays), err
+	stays, err := s.store.CurrentAttendanceRecords(ctx, p.ID, roomID)
+	return newRunningRoom(r, stays), err
 }
 
-// RunningAll returns every room of the project that is open or active, the
+// RunningRooms returns every room of the project that is open or active, the
 // oldest first.
-func (s *Service) RunningAll(ctx context.Context, p project.Project) ([]Running, error) {
+func (s *Service) RunningRooms(ctx context.Context, p project.Project) ([]RunningRoom, error) {
 	rooms, err := s.store.RunningRooms(ctx, p.ID)
 	if err != nil {
 		return nil, err
 	}
-	stays, err := s.store.StaysNow(ctx, p.ID, "")
+	stays, err := s.store.CurrentAttendanceRecords(ctx, p.ID, "")
 	if err != nil {
 		return nil, err
 	}
-	of := map[string][]Stay{}
+	of := map[string][]AttendanceRecord{}
 	for _, stay := range stays {
 		of[stay.RoomID] = append(of[stay.RoomID], stay)
 	}
-	all := make([]Running, 0, len(rooms))
+	all := make([]RunningRoom, 0, len(rooms))
 	for _, r := range rooms {
-		all = append(all, running(r, of[r.ID]))
+		all = append(all, newRunningRoom(r, of[r.ID]))
 	}
 	return all, nil
 }
 
-// running gathers who is in a room: who has just connected again is there
+// newRunningRoom gathers who is in a room: who has just connected again is there
 // once, with the latest connection.
-func running(r *Room, stays []Stay) Running {
-	out := Running{Room: r}
+func newRunningRoom(r *Room, stays []AttendanceRecord) RunningRoom {
+	out := RunningRoom{Room: r}
 	at := map[string]int{}
 	for _, stay := range stays {
-		person := Occupant{Stay: stay, Grants: r.grants(stay.Role)}
+		person := Occupant{AttendanceRecord: stay, Grants: r.grants(stay.Role)}
 		if i, known := at[stay.SeatID]; known {
 			out.People[i] = person
 			continue

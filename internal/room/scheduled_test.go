@@ -13,33 +13,33 @@ func TestScheduledRoom(t *testing.T) {
 	t.Parallel()
 	start := monday.Add(time.Hour)
 	r := &Room{ID: "r", StartAt: start, EmptyTimeout: time.Minute, Duration: time.Hour}
-	r.born(monday)
+	r.initialize(monday)
 	if r.State != Scheduled || !r.DueAt.Equal(start) || !r.OpenedAt.IsZero() {
 		t.Fatalf("born: %+v", r)
 	}
 	r.openWhenDue(start.Add(-time.Millisecond))
-	if _, _, over := r.verdict(start.Add(-time.Millisecond), Occupancy{}); r.State != Scheduled || over {
+	if _, _, over := r.finalState(start.Add(-time.Millisecond), Occupancy{}); r.State != Scheduled || over {
 		t.Fatalf("before its start: %+v", r)
 	}
 	r.openWhenDue(start)
-	r.schedule(Occupancy{})
+	r.updateDueAt(Occupancy{})
 	if r.State != Open || !r.OpenedAt.Equal(start) || !r.DueAt.Equal(start.Add(24*time.Hour)) {
 		t.Fatalf("at its start: %+v", r)
 	}
 	r.openWhenDue(start.Add(time.Hour))
-	if _, _, over := r.verdict(start.Add(24*time.Hour-time.Millisecond), Occupancy{}); over {
+	if _, _, over := r.finalState(start.Add(24*time.Hour-time.Millisecond), Occupancy{}); over {
 		t.Fatal("over before a day passed")
 	}
-	state, _, over := r.verdict(start.Add(24*time.Hour), Occupancy{})
+	state, _, over := r.finalState(start.Add(24*time.Hour), Occupancy{})
 	if !over || state != Expired {
 		t.Fatalf("a day later: %s", state)
 	}
-	if _, _, over := r.verdict(start.Add(24*time.Hour), Occupancy{Taken: 1}); over {
+	if _, _, over := r.finalState(start.Add(24*time.Hour), Occupancy{Taken: 1}); over {
 		t.Error("over although somebody is on the way in")
 	}
-	r.over(state, "", start.Add(24*time.Hour))
+	r.finish(state, "", start.Add(24*time.Hour))
 	want := []event.Type{event.RoomScheduled, event.RoomOpened, event.RoomExpired}
-	for i, e := range r.take(func() string { return "id" }) {
+	for i, e := range r.drainEvents(func() string { return "id" }) {
 		if e.Type != want[i] || e.Sequence != int64(i+1) || !e.Data.StartAt.Equal(start) {
 			t.Errorf("event %d: %+v", i, e)
 		}
@@ -49,11 +49,11 @@ func TestScheduledRoom(t *testing.T) {
 	}
 }
 
-func TestQuickRoomWaitsForItsFirstGuest(t *testing.T) {
+func TestQuickRoom_WaitsForFirstGuest(t *testing.T) {
 	t.Parallel()
 	for empty, wait := range map[time.Duration]time.Duration{time.Minute: 300 * time.Second, time.Hour: time.Hour} {
 		r := &Room{ID: "r", EmptyTimeout: empty, Duration: time.Hour}
-		r.born(monday)
+		r.initialize(monday)
 		if r.State != Open || !r.OpenedAt.Equal(monday) || !r.DueAt.Equal(monday.Add(wait)) {
 			t.Errorf("%s: %+v", empty, r)
 		}

@@ -29,26 +29,26 @@ type Store interface {
 	// UpdateRoom writes what moves while a room lives, Reschedule what was
 	// asked for at its creation.
 	UpdateRoom(ctx context.Context, r *Room) error
-	Reschedule(ctx context.Context, r *Room) error
+	UpdateRoomSpec(ctx context.Context, r *Room) error
 	// DueRooms returns ids of rooms whose DueAt has come, the longest due first.
 	DueRooms(ctx context.Context, now time.Time, limit int) ([]string, error)
 	// List returns rooms, the newest first.
-	List(ctx context.Context, q Query) ([]Listed, error)
+	List(ctx context.Context, q ListQuery) ([]Summary, error)
 	AppendEvents(ctx context.Context, events []event.Event) error
 
-	// KeepAnswer stores an answer unless one of that id is there that has not
+	// InsertIdempotencyRecord stores an answer unless one of that id is there that has not
 	// expired by now; it reports whether it did.
-	KeepAnswer(ctx context.Context, a Answer, now time.Time) (bool, error)
+	InsertIdempotencyRecord(ctx context.Context, a IdempotencyRecord, now time.Time) (bool, error)
 	// Answer fails with NotFound when there is none that is good at now.
-	Answer(ctx context.Context, id string, now time.Time) (Answer, error)
-	// PurgeAnswers deletes what has expired by now.
-	PurgeAnswers(ctx context.Context, now time.Time) error
+	IdempotencyRecord(ctx context.Context, id string, now time.Time) (IdempotencyRecord, error)
+	// DeleteExpiredIdempotencyRecords deletes what has expired by now.
+	DeleteExpiredIdempotencyRecords(ctx context.Context, now time.Time) error
 
 	InsertSession(ctx context.Context, s Session, at time.Time) error
 	// CloseSessions has the live sessions of a room closed, its breakout rooms
 	// with them, or these alone.
 	CloseSessions(ctx context.Context, roomID string, breakoutsOnly bool, at time.Time) error
-	SessionClosed(ctx context.Context, s Session) error
+	MarkSessionClosed(ctx context.Context, s Session) error
 	// Sessions returns the sessions in a state.
 	Sessions(ctx context.Context, state SessionState) ([]Session, error)
 
@@ -59,17 +59,17 @@ type Store interface {
 	InsertLink(ctx context.Context, l Link) error
 	// LinkByHash fails with NotFound when the room has no such link.
 	LinkByHash(ctx context.Context, roomID, tokenHash string) (Link, error)
-	ClaimLink(ctx context.Context, id, claim string) error
-	// CountLinksMadeIn says how many links people in a room have made there.
-	CountLinksMadeIn(ctx context.Context, roomID string) (int, error)
+	RedeemLink(ctx context.Context, id, claim string) error
+	// CountLinksCreatedInRoom says how many links people in a room have made there.
+	CountLinksCreatedInRoom(ctx context.Context, roomID string) (int, error)
 
-	// PutKnock writes a knock, or writes it anew.
-	PutKnock(ctx context.Context, k Knock) error
+	// UpsertKnock writes a knock, or writes it anew.
+	UpsertKnock(ctx context.Context, k Knock) error
 	DeleteKnock(ctx context.Context, id string) error
 	// Knocks returns those of a room, the oldest first; some may be over.
 	Knocks(ctx context.Context, roomID string) ([]Knock, error)
-	// StaleKnocks returns the rooms of which knocks are kept no longer by now.
-	StaleKnocks(ctx context.Context, now time.Time) ([]string, error)
+	// RoomsWithStaleKnocks returns the rooms of which knocks are kept no longer by now.
+	RoomsWithStaleKnocks(ctx context.Context, now time.Time) ([]string, error)
 
 	Occupancy(ctx context.Context, roomID string) (Occupancy, error)
 	// Seat, SeatByKey and SeatByUser fail with NotFound.
@@ -81,7 +81,7 @@ type Store interface {
 	// RemovedSeats returns the seats of those whom hosts took out.
 	RemovedSeats(ctx context.Context, roomID string) ([]Seat, error)
 	// Hands returns the taken seats whose hand is up, in the order of raising.
-	Hands(ctx context.Context, roomID string) ([]Seat, error)
+	RaisedHands(ctx context.Context, roomID string) ([]Seat, error)
 	InsertSeat(ctx context.Context, s Seat) error
 	UpdateSeat(ctx context.Context, s Seat) error
 	// DeleteUnusedSeat deletes a seat unless somebody has been in with it, and
@@ -91,21 +91,21 @@ type Store interface {
 	// InsertAttendance reports whether the connection was new.
 	InsertAttendance(ctx context.Context, a Attendance) (bool, error)
 	// Present returns who is in a room: attendance without an end.
-	Present(ctx context.Context, roomID string) ([]Attendance, error)
+	CurrentAttendance(ctx context.Context, roomID string) ([]Attendance, error)
 	EndAttendance(ctx context.Context, id string, at time.Time, reason LeaveReason) error
 	// Stays returns all connections there were in a room, in order, hidden
 	// ones aside.
-	Stays(ctx context.Context, roomID string) ([]Stay, error)
-	// StaysNow returns those that go on in a project's rooms, or in one.
-	StaysNow(ctx context.Context, projectID, roomID string) ([]Stay, error)
+	AttendanceRecords(ctx context.Context, roomID string) ([]AttendanceRecord, error)
+	// CurrentAttendanceRecords returns those that go on in a project's rooms, or in one.
+	CurrentAttendanceRecords(ctx context.Context, projectID, roomID string) ([]AttendanceRecord, error)
 	// RunningRooms returns the rooms of a project that are open or active, the
 	// oldest first.
 	RunningRooms(ctx context.Context, projectID string) ([]*Room, error)
 	// PastRooms returns rooms that are over, and how many there are in all.
-	PastRooms(ctx context.Context, projectID string, q PastQuery) ([]Past, int, error)
+	PastRooms(ctx context.Context, projectID string, q PastQuery) ([]PastRoom, int, error)
 
 	// Beat notes that a node runs.
-	Beat(ctx context.Context, node string, at time.Time) error
+	RecordHeartbeat(ctx context.Context, node string, at time.Time) error
 	// Nodes returns the nodes that run, and those that were lost.
 	Nodes(ctx context.Context) ([]Node, error)
 	// RoomsOfNode returns the rooms in which a node says somebody is.
@@ -116,28 +116,28 @@ type Store interface {
 
 // Service is what may be done with rooms.
 type Service struct {
-	store      Store
-	media      Media
-	publicURL  func() string
-	now        func() time.Time
-	newID      func() string
-	log        *slog.Logger
-	wake       chan struct{} // a session waits to be closed
-	running    sync.Map      // ids of the Once that are under way here
-	plans      Plans         // nil: the technical bounds
-	webhooks   Webhooks
-	newcomers  Newcomers // nil: no limit
-	refusals   refusals
-	reports    reports
-	paces      paces
-	telling    turns
-	permitting turns // one at a time sets permissions in a room
+	store           Store
+	media           Media
+	publicURL       func() string
+	now             func() time.Time
+	newID           func() string
+	log             *slog.Logger
+	wake            chan struct{} // a session waits to be closed
+	inFlight        sync.Map      // ids of the Once that are under way here
+	plans           Plans         // nil: the technical bounds
+	webhooks        Webhooks
+	joinLimiter     JoinLimiter // nil: no limit
+	refusalLog      refusalLog
+	reportQueue     reportQueue
+	reactionLimiter reactionLimiter
+	metadataLocks   keyedMutex
+	permissionLocks keyedMutex // one at a time sets permissions in a room
 
-	node      string               // this process's name among others
-	shared    bool                 // there may be others on the same database
-	watched   time.Time            // when this node last saw how the others are
-	sightings map[string]*sighting // of the others, by id; watch's alone, as is watched
-	doubted   map[string]bool      // connections the engine knows and the rows do not, at the last look
+	nodeID     string               // this process's name among others
+	clustered  bool                 // there may be others on the same database
+	lastWatch  time.Time            // when this node last saw how the others are
+	lastSeen   map[string]*lastSeen // of the others, by id; watch's alone, as is watched
+	unrecorded map[string]bool      // connections the engine knows and the rows do not, at the last look
 }
 
 // Plans knows what the plan of a project's organization allows a room.
@@ -149,7 +149,7 @@ type Plans interface {
 // port may be known only after listening.
 func NewService(store Store, media Media, publicURL func() string, now func() time.Time, newID func() string, log *slog.Logger) *Service {
 	return &Service{store: store, media: media, publicURL: publicURL, now: now, newID: newID, log: log, wake: make(chan struct{}, 1),
-		webhooks: nobody{}, refusals: refusals{rooms: map[string]told{}}, node: newID(), sightings: map[string]*sighting{}, doubted: map[string]bool{}}
+		webhooks: noWebhooks{}, refusalLog: refusalLog{byRoom: map[string]logged{}}, nodeID: newID(), lastSeen: map[string]*lastSeen{}, unrecorded: map[string]bool{}}
 }
 
 // UsePlans lets plans decide what rooms may do. Call it before the first room;
@@ -161,21 +161,23 @@ func (s *Service) UsePlans(plans Plans) { s.plans = plans }
 type Webhooks interface {
 	RoomCreated(ctx context.Context, settings project.Settings, webhookURL string, events []event.Event) (bool, error)
 	RoomChanged(ctx context.Context, webhookURL string, events []event.Event) (bool, error)
-	Nudge()
+	Wake()
 }
 
 // UseWebhooks has events delivered. Call it before the first room; without it
 // they are only written down.
 func (s *Service) UseWebhooks(w Webhooks) { s.webhooks = w }
 
-// nobody listens.
-type nobody struct{}
+// noWebhooks listens.
+type noWebhooks struct{}
 
-func (nobody) RoomCreated(context.Context, project.Settings, string, []event.Event) (bool, error) {
+func (noWebhooks) RoomCreated(context.Context, project.Settings, string, []event.Event) (bool, error) {
 	return false, nil
 }
-func (nobody) RoomChanged(context.Context, string, []event.Event) (bool, error) { return false, nil }
-func (nobody) Nudge()                                                           {}
+func (noWebhooks) RoomChanged(context.Context, string, []event.Event) (bool, error) {
+	return false, nil
+}
+func (noWebhooks) Wake() {}
 
 // Created is a new room and the link that makes its first user the host; of a
 // room that was there already, a new link into it.
@@ -187,20 +189,20 @@ type Created struct {
 	FinalLink    string    // {public_url}/r/{room_id}#t=TOKEN; the token rides in the fragment
 	GuestLink    string    // {public_url}/r/{room_id}
 	Adjusted     []string  // features that were lowered to what the plan allows
-	Answer       []byte    // what Once.Answer made, where there is a Once
+	Response     []byte    // what Once.Answer made, where there is a Once
 }
 
 // CreateQuick makes a room that is open at once. The project must admit new
 // rooms. Refusals: Invalid with the field and the bound, Conflict when the
 // client_room_id is taken or the Once is under way elsewhere.
-func (s *Service) CreateQuick(ctx context.Context, p project.Project, q Request) (Created, error) {
+func (s *Service) CreateQuick(ctx context.Context, p project.Project, q CreateRequest) (Created, error) {
 	q.StartAt = time.Time{}
 	return s.create(ctx, p, q, s.now())
 }
 
 // Schedule makes a room that opens at its start time; otherwise it is as
 // CreateQuick.
-func (s *Service) Schedule(ctx context.Context, p project.Project, q Request) (Created, error) {
+func (s *Service) Schedule(ctx context.Context, p project.Project, q CreateRequest) (Created, error) {
 	now := s.now()
 	if err := checkStart(q.StartAt, now); err != nil {
 		return Created{}, err
@@ -208,12 +210,12 @@ func (s *Service) Schedule(ctx context.Context, p project.Project, q Request) (C
 	return s.create(ctx, p, q, now)
 }
 
-func (s *Service) create(ctx context.Context, p project.Project, q Request, now time.Time) (Created, error) {
+func (s *Service) create(ctx context.Context, p project.Project, q CreateRequest, now time.Time) (Created, error) {
 	allowed, err := s.entitlements(ctx, p)
 	if err != nil {
 		return Created{}, err
 	}
-	r, adjusted, err := decide(allowed, p.Settings, q)
+	r, adjusted, err := applyPolicy(allowed, p.Settings, q)
 	if err != nil {
 		return Created{}, err
 	}
@@ -221,20 +223,20 @@ func (s *Service) create(ctx context.Context, p project.Project, q Request, now 
 	r.ID = s.newID()
 	r.ProjectID = p.ID
 	r.CreatorLinkHash = seal.Hash(token)
-	r.born(now)
+	r.initialize(now)
 	guest := s.publicURL() + "/r/" + r.ID
 	created := Created{ID: r.ID, ClientRoomID: r.ClientRoomID, Type: r.Type, StartAt: r.StartAt,
 		FinalLink: guest + "#t=" + token, GuestLink: guest, Adjusted: adjusted}
-	if q.Once != nil {
-		if created.Answer, err = q.Once.Answer(created); err != nil {
+	if q.IdempotencyKey != nil {
+		if created.Response, err = q.IdempotencyKey.Render(created); err != nil {
 			return Created{}, err
 		}
 	}
-	events := r.take(s.newID)
+	events := r.drainEvents(s.newID)
 	waiting := false
 	err = s.store.Write(ctx, func(ctx context.Context) error {
-		if q.Once != nil {
-			if err := s.keep(ctx, q.Once, created.Answer, now); err != nil {
+		if q.IdempotencyKey != nil {
+			if err := s.saveIdempotencyRecord(ctx, q.IdempotencyKey, created.Response, now); err != nil {
 				return err
 			}
 		}
@@ -251,7 +253,7 @@ func (s *Service) create(ctx context.Context, p project.Project, q Request, now 
 		return Created{}, err
 	}
 	if waiting {
-		s.webhooks.Nudge()
+		s.webhooks.Wake()
 	}
 	return created, nil
 }
@@ -259,7 +261,7 @@ func (s *Service) create(ctx context.Context, p project.Project, q Request, now 
 // entitlements returns what the plan of a project allows its rooms.
 func (s *Service) entitlements(ctx context.Context, p project.Project) (Entitlements, error) {
 	if s.plans == nil {
-		return Technical, nil
+		return MaxEntitlements, nil
 	}
 	return s.plans.Entitlements(ctx, p)
 }
@@ -267,19 +269,19 @@ func (s *Service) entitlements(ctx context.Context, p project.Project) (Entitlem
 // Get returns a room, or NotFound.
 func (s *Service) Get(ctx context.Context, id string) (*Room, error) { return s.store.Room(ctx, id) }
 
-// Of returns a room of the project, or NotFound.
-func (s *Service) Of(ctx context.Context, p project.Project, id string) (*Room, error) {
+// GetInProject returns a room of the project, or NotFound.
+func (s *Service) GetInProject(ctx context.Context, p project.Project, id string) (*Room, error) {
 	r, err := s.store.Room(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return r, r.belongsTo(p)
+	return r, r.checkOwner(p)
 }
 
-// change locks a room, lets work change it and stores it with its events. A
+// updateRoom locks a room, lets work change it and stores it with its events. A
 // start that has come happens first, whatever else is due after, and then the
 // room's schedule is set anew.
-func (s *Service) change(ctx context.Context, id string, work func(ctx context.Context, r *Room, now time.Time) error) error {
+func (s *Service) updateRoom(ctx context.Context, id string, work func(ctx context.Context, r *Room, now time.Time) error) error {
 	closing, retold, waiting := false, false, false
 	var happened []event.Event
 	err := s.store.Write(ctx, func(ctx context.Context) error {
@@ -293,10 +295,10 @@ func (s *Service) change(ctx context.Context, id string, work func(ctx context.C
 		if err := work(ctx, r, now); err != nil {
 			return err
 		}
-		if closing, err = s.settle(ctx, r, now); err != nil {
+		if closing, err = s.applyTransitions(ctx, r, now); err != nil {
 			return err
 		}
-		happened, retold = r.take(s.newID), r.retold && !r.Over()
+		happened, retold = r.drainEvents(s.newID), r.metadataChanged && !r.Over()
 		if err := s.store.AppendEvents(ctx, happened); err != nil {
 			return err
 		}
@@ -309,22 +311,22 @@ func (s *Service) change(ctx context.Context, id string, work func(ctx context.C
 		return err
 	}
 	for _, e := range happened {
-		s.tell(e)
+		s.logEvent(e)
 	}
 	if waiting {
-		s.webhooks.Nudge()
+		s.webhooks.Wake()
 	}
 	if closing {
-		s.nudge()
+		s.wakeRun()
 	}
 	if retold {
-		s.announce(ctx, id)
+		s.publishMetadata(ctx, id)
 	}
 	return nil
 }
 
-// tell logs what happened, for the operator.
-func (s *Service) tell(e event.Event) {
+// logEvent logs what happened, for the operator.
+func (s *Service) logEvent(e event.Event) {
 	fields := []any{"room_id", e.RoomID}
 	if e.Data.EndReason != "" {
 		fields = append(fields, "reason", e.Data.EndReason)
@@ -338,9 +340,9 @@ func (s *Service) tell(e event.Event) {
 	s.log.Info(string(e.Type), fields...)
 }
 
-// settle makes true what time and occupancy demand of a room, and reports
+// applyTransitions makes true what time and occupancy demand of a room, and reports
 // whether a session now waits to be closed.
-func (s *Service) settle(ctx context.Context, r *Room, now time.Time) (closing bool, err error) {
+func (s *Service) applyTransitions(ctx context.Context, r *Room, now time.Time) (closing bool, err error) {
 	if r.Over() {
 		return false, nil
 	}
@@ -349,15 +351,15 @@ func (s *Service) settle(ctx context.Context, r *Room, now time.Time) (closing b
 		return false, err
 	}
 	if o.Joined == 0 {
-		r.emptied(now)
+		r.markEmpty(now)
 	}
-	state, reason, over := r.verdict(now, o)
+	state, reason, over := r.finalState(now, o)
 	if closing = r.SessionLive && (over || o.Taken+o.Hidden == 0); closing {
 		reason := LeftLost // their leaving was never told of
 		if over {
 			reason = LeftRoomOver
 		}
-		if err := s.dismiss(ctx, r, now, reason); err != nil {
+		if err := s.endAllAttendance(ctx, r, now, reason); err != nil {
 			return false, err
 		}
 		r.SessionLive = false
@@ -366,11 +368,11 @@ func (s *Service) settle(ctx context.Context, r *Room, now time.Time) (closing b
 		}
 	}
 	if !over {
-		r.schedule(o)
+		r.updateDueAt(o)
 		return closing, nil
 	}
-	r.over(state, reason, now)
-	return closing, s.forgetKnocks(ctx, r, func(Knock) bool { return true })
+	r.finish(state, reason, now)
+	return closing, s.deleteKnocks(ctx, r, func(Knock) bool { return true })
 }
 
 // occupancy says how full a room is, once the seats are given up that were
@@ -385,7 +387,7 @@ func (s *Service) occupancy(ctx context.Context, r *Room, now time.Time) (Occupa
 	if err != nil {
 		return o, err
 	}
-	present, err := s.store.Present(ctx, r.ID)
+	present, err := s.store.CurrentAttendance(ctx, r.ID)
 	if err != nil {
 		return o, err
 	}
@@ -394,10 +396,10 @@ func (s *Service) occupancy(ctx context.Context, r *Room, now time.Time) (Occupa
 			continue
 		}
 		seat.HeldUntil = time.Time{}
-		if seat.keep(present) {
+		if seat.attachLatest(present) {
 			err = s.store.UpdateSeat(ctx, seat)
 		} else {
-			err = s.release(ctx, seat)
+			err = s.releaseSeat(ctx, seat)
 		}
 		if err != nil {
 			return o, err
@@ -406,14 +408,14 @@ func (s *Service) occupancy(ctx context.Context, r *Room, now time.Time) (Occupa
 	return s.store.Occupancy(ctx, r.ID)
 }
 
-// dismiss writes down that whoever is in a room whose session ends has left it.
-func (s *Service) dismiss(ctx context.Context, r *Room, now time.Time, reason LeaveReason) error {
-	present, err := s.store.Present(ctx, r.ID)
+// endAllAttendance writes down that whoever is in a room whose session ends has left it.
+func (s *Service) endAllAttendance(ctx context.Context, r *Room, now time.Time, reason LeaveReason) error {
+	present, err := s.store.CurrentAttendance(ctx, r.ID)
 	if err != nil {
 		return err
 	}
 	for _, a := range present {
-		if err := s.leave(ctx, r, a, later(now, a.JoinedAt), reason); err != nil {
+		if err := s.endAttendance(ctx, r, a, later(now, a.JoinedAt), reason); err != nil {
 			return err
 		}
 	}
@@ -422,15 +424,15 @@ func (s *Service) dismiss(ctx context.Context, r *Room, now time.Time, reason Le
 		return err
 	}
 	for _, seat := range seats {
-		if err := s.release(ctx, seat); err != nil {
+		if err := s.releaseSeat(ctx, seat); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// leave ends one attendance, with its event.
-func (s *Service) leave(ctx context.Context, r *Room, a Attendance, at time.Time, reason LeaveReason) error {
+// endAttendance ends one attendance, with its event.
+func (s *Service) endAttendance(ctx context.Context, r *Room, a Attendance, at time.Time, reason LeaveReason) error {
 	seat, err := s.store.Seat(ctx, r.ID, a.SeatID)
 	if err != nil {
 		return err
@@ -449,15 +451,15 @@ func participant(seat Seat, a Attendance, reason LeaveReason) *event.Participant
 		Session: SessionID(a.RoomID, a.Session), Connection: a.Connection, JoinedAt: a.JoinedAt, Reason: string(reason)}
 }
 
-func (s *Service) nudge() {
+func (s *Service) wakeRun() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
-// refusal tells somebody at the door why a room cannot be entered.
-func refusal(r *Room) error {
+// checkOpen tells somebody at the door why a room cannot be entered.
+func checkOpen(r *Room) error {
 	switch r.State {
 	case Open, Active:
 		return nil

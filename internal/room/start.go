@@ -18,7 +18,7 @@ const (
 // form. With Z or an offset it is that instant; without one it is a local time
 // of zone. Either way the answer is in zone.
 func ParseStart(text string, zone *time.Location) (time.Time, error) {
-	wrong := fault.Invalidf("start_at must be an ISO 8601 date and time such as 2027-01-31T09:30:00Z, not %q", clip(text))
+	wrong := fault.Invalidf("start_at must be an ISO 8601 date and time such as 2027-01-31T09:30:00Z, not %q", truncate(text))
 	c := cursor{rest: text}
 	year := c.digits(4)
 	extended := c.skip("-")
@@ -50,7 +50,7 @@ func ParseStart(text string, zone *time.Location) (time.Time, error) {
 	if absolute {
 		return local.Add(fraction - offset).In(zone), nil
 	}
-	at, err := instant(local, zone)
+	at, err := resolveLocalTime(local, zone)
 	return at.Add(fraction), err
 }
 
@@ -59,15 +59,15 @@ func ParseStart(text string, zone *time.Location) (time.Time, error) {
 func ParseLocalStart(text string, zone *time.Location) (time.Time, error) {
 	local, err := time.Parse(localMinute, text)
 	if err != nil || len(text) != len(localMinute) {
-		return time.Time{}, fault.Invalidf("start_at must have the form YYYY-MM-DDTHH:MM, such as 2027-01-31T09:30, without seconds or offset, not %q", clip(text))
+		return time.Time{}, fault.Invalidf("start_at must have the form YYYY-MM-DDTHH:MM, such as 2027-01-31T09:30, without seconds or offset, not %q", truncate(text))
 	}
-	return instant(local, zone)
+	return resolveLocalTime(local, zone)
 }
 
-// instant returns when it is the given local time in zone; local's own zone is
+// resolveLocalTime returns when it is the given local time in zone; local's own zone is
 // UTC and means nothing. A local time that exists twice means the first. One
 // that a jump of the clocks leaves out is refused with both sides of the jump.
-func instant(local time.Time, zone *time.Location) (time.Time, error) {
+func resolveLocalTime(local time.Time, zone *time.Location) (time.Time, error) {
 	// No zone is further from UTC than this, and none jumps further.
 	const reach = 26 * time.Hour
 	var before time.Time // the end of the period looked at last, by its own clock
@@ -177,7 +177,7 @@ func (c *cursor) offset(extended bool) (offset time.Duration, present bool) {
 	return sign * (time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute), true
 }
 
-func clip(text string) string {
+func truncate(text string) string {
 	const most = 40
 	for i := range text {
 		if i >= most {

@@ -10,7 +10,7 @@ import (
 	"parley/internal/fault"
 )
 
-func zoneOf(t testing.TB, name string) *time.Location {
+func loadLocation(t testing.TB, name string) *time.Location {
 	t.Helper()
 	zone, err := time.LoadLocation(name)
 	if err != nil {
@@ -21,7 +21,7 @@ func zoneOf(t testing.TB, name string) *time.Location {
 
 func TestParseStart(t *testing.T) {
 	t.Parallel()
-	berlin := zoneOf(t, "Europe/Berlin")
+	berlin := loadLocation(t, "Europe/Berlin")
 	for text, want := range map[string]string{
 		"2027-01-31T09:30Z":                "2027-01-31T10:30:00+01:00",
 		"2027-01-31T09:30:15Z":             "2027-01-31T10:30:15+01:00",
@@ -63,7 +63,7 @@ func TestParseStart(t *testing.T) {
 	}
 }
 
-func TestLocalTimesThatDoNotExist(t *testing.T) {
+func TestParseLocalStart_NonexistentTime(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ zone, text, want string }{
 		{"Europe/Berlin", "2027-03-28T02:00", "start_at 2027-03-28T02:00 does not exist in Europe/Berlin: the clocks go from 2027-03-28T01:59 straight to 2027-03-28T03:00"},
@@ -72,7 +72,7 @@ func TestLocalTimesThatDoNotExist(t *testing.T) {
 		{"America/Santiago", "2027-09-05T00:30", "start_at 2027-09-05T00:30 does not exist in America/Santiago: the clocks go from 2027-09-04T23:59 straight to 2027-09-05T01:00"},
 		{"Pacific/Apia", "2011-12-30T12:00", "start_at 2011-12-30T12:00 does not exist in Pacific/Apia: the clocks go from 2011-12-29T23:59 straight to 2011-12-31T00:00"},
 	} {
-		if _, err := ParseLocalStart(tc.text, zoneOf(t, tc.zone)); err == nil || err.Error() != tc.want {
+		if _, err := ParseLocalStart(tc.text, loadLocation(t, tc.zone)); err == nil || err.Error() != tc.want {
 			t.Errorf("got  %v\nwant %s", err, tc.want)
 		}
 	}
@@ -84,14 +84,14 @@ func TestLocalTimesThatDoNotExist(t *testing.T) {
 		{"America/St_Johns", "2027-11-07T01:30", "2027-11-07T01:30:00-02:30"},    // twice
 		{"Pacific/Kiritimati", "2027-01-01T00:00", "2027-01-01T00:00:00+14:00"},
 	} {
-		if at, err := ParseLocalStart(tc.text, zoneOf(t, tc.zone)); err != nil || FormatStart(at) != tc.want {
+		if at, err := ParseLocalStart(tc.text, loadLocation(t, tc.zone)); err != nil || FormatStart(at) != tc.want {
 			t.Errorf("%s in %s: %s %v", tc.text, tc.zone, FormatStart(at), err)
 		}
 	}
 }
 
-// TestInstantIsTheFirst compares with a search through every minute around.
-func TestInstantIsTheFirst(t *testing.T) {
+// TestResolveLocalTime_AmbiguousIsFirst compares with a search through every minute around.
+func TestResolveLocalTime_AmbiguousIsFirst(t *testing.T) {
 	t.Parallel()
 	zones := []string{"UTC", "Europe/Berlin", "America/New_York", "America/St_Johns", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Tehran", "Pacific/Apia", "America/Asuncion"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -133,9 +133,9 @@ func TestCheckStart(t *testing.T) {
 	}
 }
 
-// FuzzStart looks for start times that panic, that are taken although they are
+// FuzzParseStart looks for start times that panic, that are taken although they are
 // not read again as the same, or that are refused in other than our words.
-func FuzzStart(f *testing.F) {
+func FuzzParseStart(f *testing.F) {
 	for _, seed := range []string{"2027-01-31T09:30Z", "20270131T093015.5-0330", "2027-03-28T02:30", "2027-10-31T02:30", "2027-01-31T09:30:15,25+14", "9999-12-31T23:59", "0000-01-01T00:00", "T"} {
 		f.Add(seed, "Europe/Berlin")
 		f.Add(seed, "Pacific/Apia")

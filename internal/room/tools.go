@@ -14,29 +14,29 @@ import (
 // asking are of the moment, and written nowhere.
 
 var (
-	errRemoved  = fault.New(fault.Forbidden, "removed", "a host removed you from this room")
-	errHostSeat = fault.New(fault.Forbidden, "not_host", "a co-host may not do this to a host")
-	errNobody   = fault.New(fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
+	errRemoved      = fault.New(fault.Forbidden, "removed", "a host removed you from this room")
+	errTargetIsHost = fault.New(fault.Forbidden, "not_host", "a co-host may not do this to a host")
+	errSeatNotFound = fault.New(fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
 )
 
-// subject returns the seats of a host or co-host and of whom they mean.
-func (s *Service) subject(ctx context.Context, r *Room, seatKey, identity string) (host, seat Seat, err error) {
+// targetSeat returns the seats of a host or co-host and of whom they mean.
+func (s *Service) targetSeat(ctx context.Context, r *Room, seatKey, identity string) (host, seat Seat, err error) {
 	if host, err = s.hostSeat(ctx, r, seatKey); err != nil {
 		return host, seat, err
 	}
 	seat, err = s.store.Seat(ctx, r.ID, identity)
 	switch {
 	case fault.Is(err, fault.NotFound), err == nil && seat.Hidden:
-		err = errNobody
+		err = errSeatNotFound
 	case err == nil && seat.Role == Host && host.Role != Host:
-		err = errHostSeat
+		err = errTargetIsHost
 	}
 	return host, seat, err
 }
 
-// another is subject for what nobody does to themselves.
-func (s *Service) another(ctx context.Context, r *Room, seatKey, identity string) (Seat, error) {
-	host, seat, err := s.subject(ctx, r, seatKey, identity)
+// otherSeat is subject for what nobody does to themselves.
+func (s *Service) otherSeat(ctx context.Context, r *Room, seatKey, identity string) (Seat, error) {
+	host, seat, err := s.targetSeat(ctx, r, seatKey, identity)
 	if err == nil && host.ID == seat.ID {
 		err = fault.Invalidf("identity must be somebody else's, not your own")
 	}
@@ -49,8 +49,8 @@ func (s *Service) another(ctx context.Context, r *Room, seatKey, identity string
 // Invalid.
 func (s *Service) Remove(ctx context.Context, roomID, seatKey, identity string) error {
 	var from []string
-	err := s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
-		seat, err := s.another(ctx, r, seatKey, identity)
+	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
+		seat, err := s.otherSeat(ctx, r, seatKey, identity)
 		if err != nil {
 			return err
 		}
@@ -66,15 +66,15 @@ func (s *Service) Remove(ctx context.Context, roomID, seatKey, identity string) 
 		return s.store.UpdateSeat(ctx, seat)
 	})
 	for _, session := range from {
-		s.note(ctx, "take out somebody who was removed", s.media.Remove(ctx, session, identity), "room_id", roomID)
+		s.logFailure(ctx, "take out somebody who was removed", s.media.Remove(ctx, session, identity), "room_id", roomID)
 	}
 	return err
 }
 
 // Readmit lets somebody come in again who was removed. Refusals as Remove's.
 func (s *Service) Readmit(ctx context.Context, roomID, seatKey, identity string) error {
-	return s.change(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
-		seat, err := s.another(ctx, r, seatKey, identity)
+	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
+		seat, err := s.otherSeat(ctx, r, seatKey, identity)
 		if err != nil {
 			return err
 		}
@@ -87,13 +87,13 @@ func (s *Service) Readmit(ctx context.Context, roomID, seatKey, identity string)
 // say by whom; they may unmute themselves. Refusals as Remove's, and
 // Unavailable when the engine does not answer.
 func (s *Service) Mute(ctx context.Context, roomID, seatKey, identity string) error {
-	r, host, err := s.asHost(ctx, roomID, seatKey)
+	r, host, err := s.roomAsHost(ctx, roomID, seatKey)
 	if err != nil {
 		return err
 	}
 	meant := func(seat Seat) bool { return seat.Role == Guest && !seat.Hidden }
 	if identity != "" {
-		if _, _, err := s.subject(ctx, r, seatKey, identity); err != nil {
+		if _, _, err := s.targetSeat(ctx, r, seatKey, identity); err != nil {
 			return err
 		}
 		meant = func(seat Seat) bool { return seat.ID == identity }
@@ -115,10 +115,10 @@ func (s *Service) Mute(ctx context.Context, roomID, seatKey, identity string) er
 	for _, session := range sessions {
 		muted, err := s.media.Mute(ctx, session, identities)
 		if err != nil {
-			return engineAway(err)
+			return mediaUnavailable(err)
 		}
 		if len(muted) > 0 {
-			s.note(ctx, "say who muted", s.media.Tell(ctx, session, muted, Message{Kind: MessageMuted, From: host.Name}), "room_id", roomID)
+			s.logFailure(ctx, "say who muted", s.media.SendMessage(ctx, session, muted, Message{Kind: MessageMuted, From: host.Name}), "room_id", roomID)
 		}
 	}
 	return nil
@@ -131,25 +131,25 @@ func (s *Service) AskToUnmute(ctx context.Context, roomID, seatKey, identity str
 	if err != nil {
 		return err
 	}
-	host, seat, err := s.subject(ctx, r, seatKey, identity)
+	host, seat, err := s.targetSeat(ctx, r, seatKey, identity)
 	if err != nil {
 		return err
 	}
 	if !r.grants(seat.Role).Microphone {
 		return fault.New(fault.Conflict, "microphone_locked", "guests may not use their microphones in this room: allow that first")
 	}
-	present, err := s.store.Present(ctx, r.ID)
+	present, err := s.store.CurrentAttendance(ctx, r.ID)
 	if err != nil {
 		return err
 	}
-	err = errNobody
+	err = errSeatNotFound
 	for _, a := range present {
 		if a.SeatID != seat.ID {
 			continue
 		}
 		session, message := SessionID(r.ID, a.Session), Message{Kind: MessageUnmute, From: host.Name}
-		if err = s.media.Tell(ctx, session, []string{seat.ID}, message); err != nil {
-			return engineAway(err)
+		if err = s.media.SendMessage(ctx, session, []string{seat.ID}, message); err != nil {
+			return mediaUnavailable(err)
 		}
 	}
 	return err
@@ -159,15 +159,15 @@ func (s *Service) AskToUnmute(ctx context.Context, roomID, seatKey, identity str
 // is.
 type LockChange struct{ Microphone, Camera, ScreenShare, Chat, WaitingRoom *bool }
 
-// Lock changes what guests may do. What they send and may not any more is taken
+// UpdateLocks changes what guests may do. What they send and may not any more is taken
 // out, and who waits comes in when nobody has to wait. Refusals as Remove's.
-func (s *Service) Lock(ctx context.Context, roomID, seatKey string, q LockChange) error {
-	err := s.change(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
+func (s *Service) UpdateLocks(ctx context.Context, roomID, seatKey string, q LockChange) error {
+	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		if _, err := s.hostSeat(ctx, r, seatKey); err != nil {
 			return err
 		}
 		if q.WaitingRoom != nil && !*q.WaitingRoom {
-			if err := s.openDoors(ctx, r, now); err != nil {
+			if err := s.clearWaitingRoom(ctx, r, now); err != nil {
 				return err
 			}
 		}
@@ -180,23 +180,23 @@ func (s *Service) Lock(ctx context.Context, roomID, seatKey string, q LockChange
 				*lock.of = *lock.to
 			}
 		}
-		r.retold = r.retold || r.Locks != before
+		r.metadataChanged = r.metadataChanged || r.Locks != before
 		return nil
 	})
 	if err == nil {
-		s.enforce(ctx, roomID)
+		s.pushPermissions(ctx, roomID)
 	}
 	return err
 }
 
-// Appoint makes a guest a co-host, or takes that back; then no link makes them
+// SetRole makes a guest a co-host, or takes that back; then no link makes them
 // one again. Who is a host stays one. Refusals as Remove's.
-func (s *Service) Appoint(ctx context.Context, roomID, seatKey, identity string, role Role) error {
+func (s *Service) SetRole(ctx context.Context, roomID, seatKey, identity string, role Role) error {
 	if role != Guest && role != CoHost {
 		return fault.Invalidf("role must be cohost or guest")
 	}
-	err := s.change(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
-		seat, err := s.another(ctx, r, seatKey, identity)
+	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
+		seat, err := s.otherSeat(ctx, r, seatKey, identity)
 		if err != nil {
 			return err
 		}
@@ -208,7 +208,7 @@ func (s *Service) Appoint(ctx context.Context, roomID, seatKey, identity string,
 		return s.store.UpdateSeat(ctx, seat)
 	})
 	if err == nil {
-		s.enforce(ctx, roomID)
+		s.pushPermissions(ctx, roomID)
 	}
 	return err
 }
@@ -232,21 +232,21 @@ func (s *Service) liveSessions(ctx context.Context, r *Room) ([]string, error) {
 	return sessions, err
 }
 
-// enforce has the engine hold everybody in a room to their present permissions.
+// pushPermissions has the engine hold everybody in a room to their present permissions.
 // What fails is tried again by the next look.
-func (s *Service) enforce(ctx context.Context, roomID string) {
+func (s *Service) pushPermissions(ctx context.Context, roomID string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	all := func(string) bool { return true }
-	s.note(ctx, "set permissions of participants", s.allowAll(ctx, roomID, all), "room_id", roomID)
+	s.logFailure(ctx, "set permissions of participants", s.updateSessionPermissions(ctx, roomID, all), "room_id", roomID)
 }
 
-// allowAll is enforce in those sessions of a room that are wanted. The engine
+// updateSessionPermissions is enforce in those sessions of a room that are wanted. The engine
 // says who is there, because attendance does not know of participants whose
 // media is not connected yet. It reads and sets permissions in one turn for each
 // room, so that what was read first does not arrive last.
-func (s *Service) allowAll(ctx context.Context, roomID string, wanted func(session string) bool) error {
-	defer s.permitting.take(roomID)()
+func (s *Service) updateSessionPermissions(ctx context.Context, roomID string, wanted func(session string) bool) error {
+	defer s.permissionLocks.lock(roomID)()
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
 		return err
@@ -271,32 +271,32 @@ func (s *Service) allowAll(ctx context.Context, roomID string, wanted func(sessi
 		err = errors.Join(err, failed)
 		for _, p := range people {
 			if seat, ok := taken[p.Identity]; ok {
-				err = errors.Join(err, s.media.Allow(ctx, session, seat.ID, seat.Role, r.grants(seat.Role)))
+				err = errors.Join(err, s.media.UpdatePermissions(ctx, session, seat.ID, seat.Role, r.grants(seat.Role)))
 			} else {
-				err = errors.Join(err, s.allowUnseated(ctx, r, session, p.Identity))
+				err = errors.Join(err, s.updateUnseatedPermissions(ctx, r, session, p.Identity))
 			}
 		}
 	}
 	return err
 }
 
-// allowUnseated sets the permissions of a participant whose seat is not taken:
+// updateUnseatedPermissions sets the permissions of a participant whose seat is not taken:
 // its reservation ran out while it connects. Whoever would not be admitted now
 // is disconnected.
-func (s *Service) allowUnseated(ctx context.Context, r *Room, session, identity string) error {
-	seat, admitted, err := s.seatOf(ctx, r, identity)
+func (s *Service) updateUnseatedPermissions(ctx context.Context, r *Room, session, identity string) error {
+	seat, admitted, err := s.connectingSeat(ctx, r, identity)
 	switch {
 	case err != nil:
 		return err
 	case !admitted:
 		return s.media.Remove(ctx, session, identity)
 	}
-	return s.media.Allow(ctx, session, seat.ID, seat.Role, r.grants(seat.Role))
+	return s.media.UpdatePermissions(ctx, session, seat.ID, seat.Role, r.grants(seat.Role))
 }
 
-// allow sets the present permissions of one participant.
-func (s *Service) allow(ctx context.Context, roomID, session, identity string) error {
-	defer s.permitting.take(roomID)()
+// updatePermissions sets the present permissions of one participant.
+func (s *Service) updatePermissions(ctx context.Context, roomID, session, identity string) error {
+	defer s.permissionLocks.lock(roomID)()
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
 		return err
@@ -305,5 +305,5 @@ func (s *Service) allow(ctx context.Context, roomID, session, identity string) e
 	if err != nil {
 		return err
 	}
-	return s.media.Allow(ctx, session, identity, seat.Role, r.grants(seat.Role))
+	return s.media.UpdatePermissions(ctx, session, identity, seat.Role, r.grants(seat.Role))
 }

@@ -16,50 +16,50 @@ import (
 const notHost = "only a host or co-host may do this"
 
 // A guest may use no tool, and a co-host none on a host.
-func TestWhoMayUseTools(t *testing.T) {
+func TestModeration_Permissions(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
 	h.project.Settings.HiddenParticipants = true
-	id, link := h.create(t, room.Request{MaxParticipants: 6})
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 6})
 	ada := h.enter(t, id, host(1, link), "PA_1")
 	co := guest(2)
-	co.Link = h.invite(t, id, room.Invitation{Role: room.CoHost})
+	co.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
 	h.enter(t, id, co, "PA_2")
 	ben := h.enter(t, id, guest(3), "PA_3")
 	h.enter(t, id, guest(4), "PA_4")
 	spy := guest(5)
-	spy.Link = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
+	spy.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
 	hidden := h.enter(t, id, spy, "PA_5")
 
 	on := true
 	tools := map[string]func(key, identity string) error{
 		"mute":    func(key, identity string) error { return h.Mute(ctx, id, key, identity) },
 		"unmute":  func(key, identity string) error { return h.AskToUnmute(ctx, id, key, identity) },
-		"role":    func(key, identity string) error { return h.Appoint(ctx, id, key, identity, room.CoHost) },
-		"locks":   func(key, _ string) error { return h.Lock(ctx, id, key, room.LockChange{Camera: &on}) },
+		"role":    func(key, identity string) error { return h.SetRole(ctx, id, key, identity, room.CoHost) },
+		"locks":   func(key, _ string) error { return h.UpdateLocks(ctx, id, key, room.LockChange{Camera: &on}) },
 		"remove":  func(key, identity string) error { return h.Remove(ctx, id, key, identity) },
 		"readmit": func(key, identity string) error { return h.Readmit(ctx, id, key, identity) },
 	}
 	for name, use := range tools {
 		for _, whom := range []string{ben.Seat.ID, ada.Seat.ID} {
-			refused(t, use(guest(4).SeatKey, whom), fault.Forbidden, "not_host", notHost)
-			refused(t, use(guest(6).SeatKey, whom), fault.Forbidden, "not_in_room", "you are not in this room")
+			assertError(t, use(guest(4).SeatKey, whom), fault.Forbidden, "not_host", notHost)
+			assertError(t, use(guest(6).SeatKey, whom), fault.Forbidden, "not_in_room", "you are not in this room")
 		}
 		if name == "locks" {
 			continue
 		}
-		refused(t, use(co.SeatKey, ada.Seat.ID), fault.Forbidden, "not_host", "a co-host may not do this to a host")
+		assertError(t, use(co.SeatKey, ada.Seat.ID), fault.Forbidden, "not_host", "a co-host may not do this to a host")
 		for _, whom := range []string{"nobody", hidden.Seat.ID} { // who is hidden is not given away
-			refused(t, use(guest(1).SeatKey, whom), fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
+			assertError(t, use(guest(1).SeatKey, whom), fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
 		}
 	}
 	for _, name := range []string{"remove", "role"} {
-		refused(t, tools[name](guest(1).SeatKey, ada.Seat.ID), fault.Invalid, "invalid_request", "identity must be somebody else's, not your own")
+		assertError(t, tools[name](guest(1).SeatKey, ada.Seat.ID), fault.Invalid, "invalid_request", "identity must be somebody else's, not your own")
 	}
-	refused(t, h.Mute(ctx, id, guest(4).SeatKey, ""), fault.Forbidden, "not_host", notHost)
-	refused(t, h.Appoint(ctx, id, guest(1).SeatKey, ben.Seat.ID, room.Host), fault.Invalid, "invalid_request", "role must be cohost or guest")
-	if h.engine.muted != nil || h.engine.tookOut() != nil || len(h.engine.told) > 0 || h.room(t, id).Locks != (room.Locks{}) {
+	assertError(t, h.Mute(ctx, id, guest(4).SeatKey, ""), fault.Forbidden, "not_host", notHost)
+	assertError(t, h.SetRole(ctx, id, guest(1).SeatKey, ben.Seat.ID, room.Host), fault.Invalid, "invalid_request", "role must be cohost or guest")
+	if h.engine.muted != nil || h.engine.drainRemoved() != nil || len(h.engine.messages) > 0 || h.room(t, id).Locks != (room.Locks{}) {
 		t.Error("something was done all the same")
 	}
 	for name, use := range tools {
@@ -78,25 +78,25 @@ func TestWhoMayUseTools(t *testing.T) {
 // neither with their browser nor as the person they are, until readmitted.
 func TestRemove(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
-	id, link := h.create(t, room.Request{MaxParticipants: 6})
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 6})
 	h.enter(t, id, host(1, link), "PA_1")
 	personal := h.invite(t, id, room.Invitation{Role: room.Guest, UserID: "ben"})
 	v := guest(2)
-	v.Link = personal
+	v.LinkToken = personal
 	ben := h.enter(t, id, v, "PA_2")
 	chen := h.enter(t, id, guest(3), "PA_3")
 
-	h.engine.breakDown(errors.New("away"))
+	h.engine.setError(errors.New("away"))
 	for _, a := range []room.Admission{ben, chen} {
 		if err := h.Remove(ctx, id, guest(1).SeatKey, a.Seat.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
-	h.engine.breakDown(nil)
-	h.engine.tookOut()
-	kinds := h.kinds(t, id)
+	h.engine.setError(nil)
+	h.engine.drainRemoved()
+	kinds := h.eventTypes(t, id)
 	if last := kinds[len(kinds)-2:]; !slices.Equal(last, []event.Type{event.ParticipantLeft, event.ParticipantLeft}) {
 		t.Errorf("events end with %v", last)
 	}
@@ -111,17 +111,17 @@ func TestRemove(t *testing.T) {
 	}
 	// The next look makes up for an engine that was away.
 	for _, a := range []room.Admission{ben, chen} {
-		h.engine.put(a.SessionID, a.Seat.ID, "PA_again_"+a.Seat.ID, h.clock.Now())
+		h.engine.connect(a.SessionID, a.Seat.ID, "PA_again_"+a.Seat.ID, h.clock.Now())
 	}
 	h.Reconcile(ctx)
-	if out := h.engine.tookOut(); len(out) != 2 {
+	if out := h.engine.drainRemoved(); len(out) != 2 {
 		t.Errorf("the look took out %v", out)
 	}
 
 	comes := func(n int, link string) error {
 		v := guest(n)
-		v.Link = link
-		_, err := h.TakeSeat(ctx, id, v)
+		v.LinkToken = link
+		_, err := h.ReserveSeat(ctx, id, v)
 		if _, sees := h.Preview(ctx, id, v); (sees == nil) != (err == nil) {
 			t.Errorf("browser %d: preview %v, seat %v", n, sees, err)
 		}
@@ -167,18 +167,18 @@ func TestRemove(t *testing.T) {
 
 // Locks of a running room hold for guests at once, for those who come later,
 // and again at the next look.
-func TestLocksOfARunningRoom(t *testing.T) {
+func TestUpdateLocks_RunningRoom(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
 	h.project.Settings.Locks = project.Locks{Chat: true}
-	id, link := h.create(t, room.Request{MaxParticipants: 6})
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 6})
 	ada := h.enter(t, id, host(1, link), "PA_1")
 	ben := h.enter(t, id, guest(2), "PA_2")
-	may := func(a room.Admission) may { return h.engine.allowed[a.SessionID+" "+a.Seat.ID] }
+	may := func(a room.Admission) grantedPermissions { return h.engine.permissions[a.SessionID+" "+a.Seat.ID] }
 
 	on, off := true, false
-	if err := h.Lock(ctx, id, guest(1).SeatKey, room.LockChange{Microphone: &on, ScreenShare: &on, Chat: &off}); err != nil {
+	if err := h.UpdateLocks(ctx, id, guest(1).SeatKey, room.LockChange{Microphone: &on, ScreenShare: &on, Chat: &off}); err != nil {
 		t.Fatal(err)
 	}
 	want := room.Grants{Camera: true, Chat: true}
@@ -189,20 +189,20 @@ func TestLocksOfARunningRoom(t *testing.T) {
 		t.Errorf("ada may %+v", got)
 	}
 	locks := room.Locks{Microphone: true, ScreenShare: true}
-	if got := h.engine.infos[ben.SessionID].Locks; got != locks || h.room(t, id).Locks != locks {
+	if got := h.engine.metadata[ben.SessionID].Locks; got != locks || h.room(t, id).Locks != locks {
 		t.Errorf("pages read %+v", got)
 	}
 	if chen := h.enter(t, id, guest(3), "PA_3"); may(chen).grants != want {
 		t.Errorf("who comes later may %+v", may(chen))
 	}
-	refused(t, h.AskToUnmute(ctx, id, guest(1).SeatKey, ben.Seat.ID), fault.Conflict, "microphone_locked",
+	assertError(t, h.AskToUnmute(ctx, id, guest(1).SeatKey, ben.Seat.ID), fault.Conflict, "microphone_locked",
 		"guests may not use their microphones in this room: allow that first")
 
-	h.engine.breakDown(errors.New("away"))
-	if err := h.Lock(ctx, id, guest(1).SeatKey, room.LockChange{Camera: &on}); err != nil {
+	h.engine.setError(errors.New("away"))
+	if err := h.UpdateLocks(ctx, id, guest(1).SeatKey, room.LockChange{Camera: &on}); err != nil {
 		t.Fatal(err)
 	}
-	h.engine.breakDown(nil)
+	h.engine.setError(nil)
 	if got := may(ben).grants; got != want {
 		t.Fatalf("ben may %+v, and the engine was away", got)
 	}
@@ -215,9 +215,9 @@ func TestLocksOfARunningRoom(t *testing.T) {
 // Muting is for those who are in, and their pages say by whom.
 func TestMute(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
-	id, link := h.create(t, room.Request{MaxParticipants: 6})
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 6})
 	ada := h.enter(t, id, host(1, link), "PA_1")
 	ben, chen := h.enter(t, id, guest(2), "PA_2"), h.enter(t, id, guest(3), "PA_3")
 	gone := h.enter(t, id, guest(4), "PA_4")
@@ -229,7 +229,7 @@ func TestMute(t *testing.T) {
 	if want := []string{ben.Seat.ID, chen.Seat.ID}; !slices.Equal(h.engine.muted, want) {
 		t.Errorf("muted %v, want the guests %v", h.engine.muted, want)
 	}
-	if said := h.engine.told; len(said) != 1 || said[0].message != (room.Message{Kind: room.MessageMuted, From: "Guest 1"}) || len(said[0].identities) != 2 {
+	if said := h.engine.messages; len(said) != 1 || said[0].message != (room.Message{Kind: room.MessageMuted, From: "Guest 1"}) || len(said[0].identities) != 2 {
 		t.Errorf("%+v", said)
 	}
 	if err := errors.Join(h.Mute(ctx, id, guest(1).SeatKey, ada.Seat.ID), h.Mute(ctx, id, guest(1).SeatKey, gone.Seat.ID)); err != nil {
@@ -238,11 +238,11 @@ func TestMute(t *testing.T) {
 	if err := h.AskToUnmute(ctx, id, guest(1).SeatKey, ben.Seat.ID); err != nil {
 		t.Error(err)
 	}
-	if said := h.engine.told[len(h.engine.told)-1]; said.message.Kind != room.MessageUnmute || !slices.Equal(said.identities, []string{ben.Seat.ID}) {
+	if said := h.engine.messages[len(h.engine.messages)-1]; said.message.Kind != room.MessageUnmute || !slices.Equal(said.identities, []string{ben.Seat.ID}) {
 		t.Errorf("%+v", said)
 	}
-	refused(t, h.AskToUnmute(ctx, id, guest(1).SeatKey, gone.Seat.ID), fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
-	h.engine.breakDown(errors.New("away"))
+	assertError(t, h.AskToUnmute(ctx, id, guest(1).SeatKey, gone.Seat.ID), fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
+	h.engine.setError(errors.New("away"))
 	for _, err := range []error{h.Mute(ctx, id, guest(1).SeatKey, ""), h.AskToUnmute(ctx, id, guest(1).SeatKey, ben.Seat.ID)} {
 		if !fault.Is(err, fault.Unavailable) {
 			t.Errorf("without an engine: %v", err)
@@ -252,43 +252,43 @@ func TestMute(t *testing.T) {
 
 // A co-host by a host's word has the tools, without a new connection; taken
 // back, no link gives them again, and a page that still promises it is let in.
-func TestAppoint(t *testing.T) {
+func TestSetRole(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
-	id, link := h.create(t, room.Request{MaxParticipants: 6})
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 6})
 	ada := h.enter(t, id, host(1, link), "PA_1")
 	ben := h.enter(t, id, guest(2), "PA_2")
 	co := guest(3)
-	co.Link, co.Role = h.invite(t, id, room.Invitation{Role: room.CoHost, ExpiresIn: 60}), room.CoHost
+	co.LinkToken, co.ExpectedRole = h.invite(t, id, room.Invitation{Role: room.CoHost, ExpiresIn: 60}), room.CoHost
 	chen := h.enter(t, id, co, "PA_3")
 
-	if err := h.Appoint(ctx, id, guest(1).SeatKey, ben.Seat.ID, room.CoHost); err != nil {
+	if err := h.SetRole(ctx, id, guest(1).SeatKey, ben.Seat.ID, room.CoHost); err != nil {
 		t.Fatal(err)
 	}
-	if got := h.engine.allowed[ben.SessionID+" "+ben.Seat.ID]; got.role != room.CoHost {
+	if got := h.engine.permissions[ben.SessionID+" "+ben.Seat.ID]; got.role != room.CoHost {
 		t.Errorf("the engine has ben as %+v", got)
 	}
-	if err := h.Appoint(ctx, id, guest(2).SeatKey, chen.Seat.ID, room.Guest); err != nil {
+	if err := h.SetRole(ctx, id, guest(2).SeatKey, chen.Seat.ID, room.Guest); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, h.Appoint(ctx, id, guest(2).SeatKey, ada.Seat.ID, room.Guest), fault.Forbidden, "not_host", "a co-host may not do this to a host")
-	refused(t, h.Mute(ctx, id, co.SeatKey, ""), fault.Forbidden, "not_host", notHost)
-	h.clock.pass(2 * time.Minute) // the link has expired
-	for _, v := range []room.Visit{co, guest(3)} {
-		if a, err := h.TakeSeat(ctx, id, v); err != nil || a.Seat.Role != room.Guest {
+	assertError(t, h.SetRole(ctx, id, guest(2).SeatKey, ada.Seat.ID, room.Guest), fault.Forbidden, "not_host", "a co-host may not do this to a host")
+	assertError(t, h.Mute(ctx, id, co.SeatKey, ""), fault.Forbidden, "not_host", notHost)
+	h.clock.advance(2 * time.Minute) // the link has expired
+	for _, v := range []room.JoinRequest{co, guest(3)} {
+		if a, err := h.ReserveSeat(ctx, id, v); err != nil || a.Seat.Role != room.Guest {
 			t.Errorf("chen comes back as %q, %v", a.Seat.Role, err)
 		}
 	}
 	again := guest(3)
-	again.Link = h.invite(t, id, room.Invitation{Role: room.CoHost})
-	if a, err := h.TakeSeat(ctx, id, again); err != nil || a.Seat.Role != room.Guest {
+	again.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
+	if a, err := h.ReserveSeat(ctx, id, again); err != nil || a.Seat.Role != room.Guest {
 		t.Errorf("with another link chen is %q, %v", a.Seat.Role, err)
 	}
-	if err := h.Appoint(ctx, id, guest(1).SeatKey, chen.Seat.ID, room.CoHost); err != nil {
+	if err := h.SetRole(ctx, id, guest(1).SeatKey, chen.Seat.ID, room.CoHost); err != nil {
 		t.Fatal(err)
 	}
-	if a, err := h.TakeSeat(ctx, id, guest(3)); err != nil || a.Seat.Role != room.CoHost {
+	if a, err := h.ReserveSeat(ctx, id, guest(3)); err != nil || a.Seat.Role != room.CoHost {
 		t.Errorf("appointed again chen is %q, %v", a.Seat.Role, err)
 	}
 	// Nobody has come or gone by any of this.
@@ -299,18 +299,18 @@ func TestAppoint(t *testing.T) {
 
 // Where the engine does not answer just when somebody's attendance was
 // recorded, the next look sets their permissions and admits them.
-func TestAdmittedByTheNextLook(t *testing.T) {
+func TestReconcile_AdmitsAfterMediaOutage(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	id, _ := h.create(t, room.Request{MaxParticipants: 5})
-	a, err := h.TakeSeat(t.Context(), id, guest(1))
+	h := newFixture(t)
+	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
+	a, err := h.ReserveSeat(t.Context(), id, guest(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.engine.put(a.SessionID, a.Seat.ID, "PA_1", h.clock.Now())
-	h.engine.breakDown(errors.New("away"))
+	h.engine.connect(a.SessionID, a.Seat.ID, "PA_1", h.clock.Now())
+	h.engine.setError(errors.New("away"))
 	h.ParticipantJoined(a.SessionID, a.Seat.ID, "PA_1", h.clock.Now())
-	h.engine.breakDown(nil)
+	h.engine.setError(nil)
 	if len(h.engine.admitted) > 0 {
 		t.Fatalf("admitted %v without permissions", h.engine.admitted)
 	}

@@ -2,37 +2,37 @@ package room
 
 import "sync"
 
-// turns lets one at a time do something about a room.
-type turns struct {
-	mu    sync.Mutex
-	rooms map[string]*turn
+// keyedMutex lets one at a time do something about a room.
+type keyedMutex struct {
+	mu      sync.Mutex
+	entries map[string]*keyedMutexEntry
 }
 
-type turn struct {
-	taken chan struct{} // holds one, while somebody has it
-	users int           // who has it or waits for it
+type keyedMutexEntry struct {
+	held chan struct{} // holds one, while somebody has it
+	refs int           // who has it or waits for it
 }
 
-// take waits for the turn of a room, and returns what gives it back.
-func (t *turns) take(roomID string) (give func()) {
+// lock waits for the turn of a room, and returns what gives it back.
+func (t *keyedMutex) lock(roomID string) (give func()) {
 	t.mu.Lock()
-	own := t.rooms[roomID]
+	own := t.entries[roomID]
 	if own == nil {
-		own = &turn{taken: make(chan struct{}, 1)}
-		if t.rooms == nil {
-			t.rooms = map[string]*turn{}
+		own = &keyedMutexEntry{held: make(chan struct{}, 1)}
+		if t.entries == nil {
+			t.entries = map[string]*keyedMutexEntry{}
 		}
-		t.rooms[roomID] = own
+		t.entries[roomID] = own
 	}
-	own.users++
+	own.refs++
 	t.mu.Unlock()
-	own.taken <- struct{}{}
+	own.held <- struct{}{}
 	return func() {
-		<-own.taken
+		<-own.held
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		if own.users--; own.users == 0 {
-			delete(t.rooms, roomID)
+		if own.refs--; own.refs == 0 {
+			delete(t.entries, roomID)
 		}
 	}
 }

@@ -10,10 +10,10 @@ import (
 )
 
 // One at a time for each room, and none waits for another room's.
-func TestTurns(t *testing.T) {
+func TestKeyedMutex(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var turns room.Turns
+		var turns room.KeyedMutex
 		var mu sync.Mutex
 		var got []string
 		note := func(what string) {
@@ -21,21 +21,21 @@ func TestTurns(t *testing.T) {
 			defer mu.Unlock()
 			got = append(got, what)
 		}
-		give := turns.Take("a")
+		give := turns.Lock("a")
 		go func() {
-			defer turns.Take("a")()
+			defer turns.Lock("a")()
 			note("second")
 		}()
 		go func() {
-			defer turns.Take("b")()
+			defer turns.Lock("b")()
 			note("other")
 		}()
 		synctest.Wait()
 		note("first")
 		give()
 		synctest.Wait()
-		if want := "[other first second]"; fmt.Sprint(got) != want || turns.Kept() != 0 {
-			t.Errorf("%v, want %s; %d kept", got, want, turns.Kept())
+		if want := "[other first second]"; fmt.Sprint(got) != want || turns.Len() != 0 {
+			t.Errorf("%v, want %s; %d kept", got, want, turns.Len())
 		}
 	})
 }

@@ -14,8 +14,8 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// refused fails unless err is a refusal with that code and sentence.
-func refused(t testing.TB, err error, kind fault.Kind, code, message string) {
+// assertError fails unless err is a refusal with that code and sentence.
+func assertError(t testing.TB, err error, kind fault.Kind, code, message string) {
 	t.Helper()
 	if f := fault.From(err); err == nil || f.Kind != kind || f.Code != code || f.Message != message {
 		t.Errorf("got  %v (%s)\nwant %s (%s)", err, fault.From(err).Code, message, code)
@@ -26,15 +26,15 @@ func refused(t testing.TB, err error, kind fault.Kind, code, message string) {
 // so; any other comes in as a guest, and is told when it was promised more.
 func TestCreatorLink(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
-	id, link := h.create(t, room.Request{MaxParticipants: 5})
-	with := func(n int, link string, role room.Role) room.Visit {
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 5})
+	with := func(n int, link string, role room.Role) room.JoinRequest {
 		v := guest(n)
-		v.Link, v.Role = link, role
+		v.LinkToken, v.ExpectedRole = link, role
 		return v
 	}
-	preview := func(v room.Visit, want room.Preview) {
+	preview := func(v room.JoinRequest, want room.Preview) {
 		t.Helper()
 		got, err := h.Preview(ctx, id, v)
 		if err != nil {
@@ -46,30 +46,30 @@ func TestCreatorLink(t *testing.T) {
 			t.Errorf("got  %+v\nwant %+v", got, want)
 		}
 	}
-	take := func(v room.Visit, role room.Role, link room.LinkVerdict) room.Admission {
+	take := func(v room.JoinRequest, role room.Role, link room.LinkStatus) room.Admission {
 		t.Helper()
-		a, err := h.TakeSeat(ctx, id, v)
-		if err != nil || a.Seat.Role != role || a.Link != link {
-			t.Errorf("%s %s %v, want %s %s", a.Seat.Role, a.Link, err, role, link)
+		a, err := h.ReserveSeat(ctx, id, v)
+		if err != nil || a.Seat.Role != role || a.LinkStatus != link {
+			t.Errorf("%s %s %v, want %s %s", a.Seat.Role, a.LinkStatus, err, role, link)
 		}
 		return a
 	}
 	// To look uses nothing up, whoever looks.
 	for n := range 3 {
-		preview(with(n, link, ""), room.Preview{Role: room.Host, Name: "Ada", Link: room.LinkOK})
+		preview(with(n, link, ""), room.Preview{Role: room.Host, Name: "Ada", LinkStatus: room.LinkOK})
 	}
-	preview(room.Visit{Link: link}, room.Preview{Role: room.Host, Name: "Ada", Link: room.LinkOK})
-	preview(room.Visit{}, room.Preview{Role: room.Guest})
-	preview(room.Visit{Link: link + "x"}, room.Preview{Role: room.Guest, Link: room.LinkUnknown})
+	preview(room.JoinRequest{LinkToken: link}, room.Preview{Role: room.Host, Name: "Ada", LinkStatus: room.LinkOK})
+	preview(room.JoinRequest{}, room.Preview{Role: room.Guest})
+	preview(room.JoinRequest{LinkToken: link + "x"}, room.Preview{Role: room.Guest, LinkStatus: room.LinkUnknown})
 
 	first := take(with(1, link, room.Host), room.Host, room.LinkOK)
-	preview(with(1, link, ""), room.Preview{Taken: 1, Role: room.Host, Name: "Guest 1", Returning: true, Link: room.LinkOK})
-	preview(with(1, "", ""), room.Preview{Taken: 1, Role: room.Host, Name: "Guest 1", Returning: true})
-	preview(with(2, link, ""), room.Preview{Taken: 1, Role: room.Guest, Link: room.LinkTaken})
+	preview(with(1, link, ""), room.Preview{TakenSeats: 1, Role: room.Host, Name: "Guest 1", Returning: true, LinkStatus: room.LinkOK})
+	preview(with(1, "", ""), room.Preview{TakenSeats: 1, Role: room.Host, Name: "Guest 1", Returning: true})
+	preview(with(2, link, ""), room.Preview{TakenSeats: 1, Role: room.Guest, LinkStatus: room.LinkTaken})
 
 	// The same browser again, with the link and without: the same seat.
 	for _, l := range []string{link, "", link + "x"} {
-		verdict := map[string]room.LinkVerdict{link: room.LinkOK, "": room.NoLink, link + "x": room.LinkUnknown}[l]
+		verdict := map[string]room.LinkStatus{link: room.LinkOK, "": room.NoLink, link + "x": room.LinkUnknown}[l]
 		if again := take(with(1, l, room.Host), room.Host, verdict); again.Seat.ID != first.Seat.ID {
 			t.Error("another seat for the same browser")
 		}
@@ -78,15 +78,15 @@ func TestCreatorLink(t *testing.T) {
 	// Another browser that was promised the host's seat is told; one that
 	// was not is a guest.
 	for _, l := range []string{link, "unknown"} {
-		_, err := h.TakeSeat(ctx, id, with(2, l, room.Host))
-		refused(t, err, fault.Conflict, "link_taken", "this link was already used in another browser")
+		_, err := h.ReserveSeat(ctx, id, with(2, l, room.Host))
+		assertError(t, err, fault.Conflict, "link_taken", "this link was already used in another browser")
 	}
 	take(with(2, link, room.Guest), room.Guest, room.LinkTaken)
 	take(with(3, "unknown", ""), room.Guest, room.LinkUnknown)
 	take(with(4, "", room.Host), room.Guest, room.NoLink)
 
 	// A host who has left and comes back is the host still.
-	h.engine.put(first.SessionID, first.Seat.ID, "PA_1", h.clock.Now())
+	h.engine.connect(first.SessionID, first.Seat.ID, "PA_1", h.clock.Now())
 	h.ParticipantJoined(first.SessionID, first.Seat.ID, "PA_1", h.clock.Now())
 	h.leave(first, "PA_1", room.LeftByChoice)
 	if again := take(with(1, "", room.Host), room.Host, room.NoLink); again.Seat.ID != first.Seat.ID {
@@ -95,18 +95,18 @@ func TestCreatorLink(t *testing.T) {
 }
 
 // Of many browsers that open the creator's link at once, one becomes the host.
-func TestOneHost(t *testing.T) {
+func TestCreatorLink_ConcurrentOneHost(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	id, link := h.create(t, room.Request{MaxParticipants: 50})
+	h := newFixture(t)
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 50})
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	roles := map[room.Role]int{}
 	for n := range 30 {
 		wg.Go(func() {
 			v := guest(n)
-			v.Link = link
-			a, err := h.TakeSeat(context.Background(), id, v)
+			v.LinkToken = link
+			a, err := h.ReserveSeat(context.Background(), id, v)
 			if err != nil {
 				t.Error(err)
 			}
@@ -123,68 +123,68 @@ func TestOneHost(t *testing.T) {
 
 // A host who finds the room full of people who were invited has not used the
 // link up.
-func TestLinkSurvivesAFullRoom(t *testing.T) {
+func TestCreatorLink_NotRedeemedInFullRoom(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	id, link := h.create(t, room.Request{MaxParticipants: 1})
+	h := newFixture(t)
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 1})
 	expected := guest(1)
-	expected.Link = h.invite(t, id, room.Invitation{Role: room.Guest, Single: true})
+	expected.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, SingleUse: true})
 	in := h.enter(t, id, expected, "PA_1")
 	host := guest(2)
-	host.Link, host.Role = link, room.Host
-	_, err := h.TakeSeat(context.Background(), id, host)
-	refused(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
+	host.LinkToken, host.ExpectedRole = link, room.Host
+	_, err := h.ReserveSeat(context.Background(), id, host)
+	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
 	h.leave(in, "PA_1", room.LeftByChoice)
 	host.SeatKey += "-another"
-	if a, err := h.TakeSeat(context.Background(), id, host); err != nil || a.Seat.Role != room.Host {
+	if a, err := h.ReserveSeat(context.Background(), id, host); err != nil || a.Seat.Role != room.Host {
 		t.Error(a.Seat.Role, err)
 	}
 }
 
-func TestVisitsThatAreRefused(t *testing.T) {
+func TestReserveSeat_Refusals(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.create(t, room.Request{MaxParticipants: 5})
+	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
 	for _, c := range []struct {
-		change  func(v *room.Visit)
+		change  func(v *room.JoinRequest)
 		message string
 	}{
-		{func(v *room.Visit) { v.Name = "" }, "name must have 1 to 255 characters and not be blank"},
-		{func(v *room.Visit) { v.Name = strings.Repeat("é", 256) }, "name must have at most 255 characters, not 256"},
-		{func(v *room.Visit) { v.Name = "A\x1b[2J" }, "name must not contain control characters such as U+001B"},
-		{func(v *room.Visit) { v.SeatKey = "" }, "seat_key must have 22 to 128 characters"},
-		{func(v *room.Visit) { v.SeatKey = strings.Repeat("k", 21) }, "seat_key must have 22 to 128 characters"},
-		{func(v *room.Visit) { v.SeatKey = strings.Repeat("k", 129) }, "seat_key must have 22 to 128 characters"},
+		{func(v *room.JoinRequest) { v.Name = "" }, "name must have 1 to 255 characters and not be blank"},
+		{func(v *room.JoinRequest) { v.Name = strings.Repeat("é", 256) }, "name must have at most 255 characters, not 256"},
+		{func(v *room.JoinRequest) { v.Name = "A\x1b[2J" }, "name must not contain control characters such as U+001B"},
+		{func(v *room.JoinRequest) { v.SeatKey = "" }, "seat_key must have 22 to 128 characters"},
+		{func(v *room.JoinRequest) { v.SeatKey = strings.Repeat("k", 21) }, "seat_key must have 22 to 128 characters"},
+		{func(v *room.JoinRequest) { v.SeatKey = strings.Repeat("k", 129) }, "seat_key must have 22 to 128 characters"},
 	} {
 		v := guest(1)
 		c.change(&v)
-		_, err := h.TakeSeat(ctx, id, v)
-		refused(t, err, fault.Invalid, "invalid_request", c.message)
+		_, err := h.ReserveSeat(ctx, id, v)
+		assertError(t, err, fault.Invalid, "invalid_request", c.message)
 	}
-	short := room.Visit{SeatKey: "short"}
+	short := room.JoinRequest{SeatKey: "short"}
 	_, err := h.Preview(ctx, id, short)
-	refused(t, err, fault.Invalid, "invalid_request", "seat_key must have 22 to 128 characters")
+	assertError(t, err, fault.Invalid, "invalid_request", "seat_key must have 22 to 128 characters")
 	for _, length := range []int{22, 128} {
 		v := guest(1)
 		v.SeatKey = strings.Repeat("k", length)
-		if _, err := h.TakeSeat(ctx, id, v); err != nil {
+		if _, err := h.ReserveSeat(ctx, id, v); err != nil {
 			t.Error(err)
 		}
 	}
-	_, err = h.TakeSeat(ctx, storetest.NewID(), guest(1))
-	refused(t, err, fault.NotFound, "room_not_found", "there is no such room")
-	_, err = h.Preview(ctx, storetest.NewID(), room.Visit{})
-	refused(t, err, fault.NotFound, "room_not_found", "there is no such room")
+	_, err = h.ReserveSeat(ctx, storetest.NewID(), guest(1))
+	assertError(t, err, fault.NotFound, "room_not_found", "there is no such room")
+	_, err = h.Preview(ctx, storetest.NewID(), room.JoinRequest{})
+	assertError(t, err, fault.NotFound, "room_not_found", "there is no such room")
 }
 
 // What a project's switches say holds at the door at once.
-func TestTheProjectDecidesToo(t *testing.T) {
+func TestReserveSeat_ProjectStatus(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
 	projects := project.NewService(h.db, h.clock.Now, storetest.NewID, func(string) {})
-	id, _ := h.create(t, room.Request{MaxParticipants: 5})
+	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
 	h.enter(t, id, guest(1), "PA_1")
 	for _, c := range []struct {
 		off, on       func() error
@@ -198,24 +198,24 @@ func TestTheProjectDecidesToo(t *testing.T) {
 		if err := c.off(); err != nil {
 			t.Fatal(err)
 		}
-		_, err := h.TakeSeat(ctx, id, guest(2))
-		refused(t, err, fault.Forbidden, c.code, c.message)
-		_, err = h.Preview(ctx, id, room.Visit{})
-		refused(t, err, fault.Forbidden, c.code, c.message)
+		_, err := h.ReserveSeat(ctx, id, guest(2))
+		assertError(t, err, fault.Forbidden, c.code, c.message)
+		_, err = h.Preview(ctx, id, room.JoinRequest{})
+		assertError(t, err, fault.Forbidden, c.code, c.message)
 		if r := h.room(t, id); r.State != room.Active {
 			t.Errorf("a running room is %s", r.State)
 		}
 		if err := c.on(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.TakeSeat(ctx, id, guest(2)); err != nil {
+		if _, err := h.ReserveSeat(ctx, id, guest(2)); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
 // A room whose time has come is closed to visitors before anybody has swept.
-func TestOverIsOverBeforeTheSweep(t *testing.T) {
+func TestReserveSeat_RefusedBeforeSweep(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		visited bool
@@ -223,21 +223,21 @@ func TestOverIsOverBeforeTheSweep(t *testing.T) {
 	}{"nobody came": {false, "expired"}, "everybody left": {true, "empty_timeout"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newFixture(t)
 			ctx := context.Background()
-			id, _ := h.create(t, room.Request{MaxParticipants: 5})
+			id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
 			if c.visited {
 				h.leave(h.enter(t, id, guest(1), "PA_1"), "PA_1", room.LeftByChoice)
 			}
 			for _, swept := range []bool{false, true} {
-				h.clock.pass(300 * time.Second)
+				h.clock.advance(300 * time.Second)
 				if swept {
 					h.Sweep(ctx)
 				}
-				_, seat := h.TakeSeat(ctx, id, guest(1))
+				_, seat := h.ReserveSeat(ctx, id, guest(1))
 				_, preview := h.Preview(ctx, id, guest(1))
 				for _, err := range []error{seat, preview} {
-					refused(t, err, fault.Gone, "room_ended", "this room has ended")
+					assertError(t, err, fault.Gone, "room_ended", "this room has ended")
 					if f := fault.From(err); f.Reason != c.reason {
 						t.Errorf("reason %q, want %q", f.Reason, c.reason)
 					}
@@ -252,16 +252,16 @@ func TestOverIsOverBeforeTheSweep(t *testing.T) {
 
 // Without a media engine there is no way in, and the seat is not lost for
 // good: it is held like any other.
-func TestEngineAway(t *testing.T) {
+func TestReserveSeat_MediaUnavailable(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.create(t, room.Request{MaxParticipants: 1})
-	h.engine.breakDown(errors.New("away"))
-	_, err := h.TakeSeat(ctx, id, guest(1))
-	refused(t, err, fault.Unavailable, "unavailable", "the media engine does not answer, try again in a moment")
-	h.engine.breakDown(nil)
-	a, err := h.TakeSeat(ctx, id, guest(1))
+	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1})
+	h.engine.setError(errors.New("away"))
+	_, err := h.ReserveSeat(ctx, id, guest(1))
+	assertError(t, err, fault.Unavailable, "unavailable", "the media engine does not answer, try again in a moment")
+	h.engine.setError(nil)
+	a, err := h.ReserveSeat(ctx, id, guest(1))
 	if err != nil {
 		t.Fatal(err)
 	}

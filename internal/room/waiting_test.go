@@ -12,30 +12,30 @@ import (
 	"parley/internal/room"
 )
 
-// knocks has a visitor ask for a seat, who has to wait.
-func (h *house) knocks(t testing.TB, id string, v room.Visit) {
+// assertKnocks has a visitor ask for a seat, who has to wait.
+func (h *fixture) assertKnocks(t testing.TB, id string, v room.JoinRequest) {
 	t.Helper()
-	a, err := h.TakeSeat(context.Background(), id, v)
-	if err != nil || a.Waiting != 2*time.Second || a.Token != "" || a.Seat.ID != "" {
+	a, err := h.ReserveSeat(context.Background(), id, v)
+	if err != nil || a.RetryAfter != 2*time.Second || a.Token != "" || a.Seat.ID != "" {
 		t.Errorf("%s does not wait: %+v, %v", v.Name, a, err)
 	}
-	if p, err := h.Preview(context.Background(), id, v); err != nil || !p.Waits {
+	if p, err := h.Preview(context.Background(), id, v); err != nil || !p.MustWait {
 		t.Errorf("%s does not read that they wait: %+v, %v", v.Name, p, err)
 	}
 }
 
-// door is a room in which the host is, with the waiting room on.
-func (h *house) door(t testing.TB, max int) (id, link string, host room.Admission) {
+// createWithWaitingRoom is a room in which the host is, with the waiting room on.
+func (h *fixture) createWithWaitingRoom(t testing.TB, max int) (id, link string, host room.Admission) {
 	t.Helper()
-	h.demand(t, project.Settings{HiddenParticipants: true, Locks: project.Locks{WaitingRoom: true}})
-	id, link = h.create(t, room.Request{MaxParticipants: max})
+	h.configureProject(t, project.Settings{HiddenParticipants: true, Locks: project.Locks{WaitingRoom: true}})
+	id, link = h.create(t, room.CreateRequest{MaxParticipants: max})
 	v := guest(1)
-	v.Link = link
+	v.LinkToken = link
 	return id, link, h.enter(t, id, v, "PA_1")
 }
 
-// waiting returns the names of who waits, as the host sees them, and their ids.
-func (h *house) waiting(t testing.TB, id string) (names, ids []string) {
+// waitingKnocks returns the names of who waits, as the host sees them, and their ids.
+func (h *fixture) waitingKnocks(t testing.TB, id string) (names, ids []string) {
 	t.Helper()
 	p, err := h.People(context.Background(), id, guest(1).SeatKey)
 	if err != nil {
@@ -51,93 +51,93 @@ func (h *house) waiting(t testing.TB, id string) (names, ids []string) {
 // back, also to another process.
 func TestWaitingRoom(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
-	id, _, ada := h.door(t, 5)
+	id, _, ada := h.createWithWaitingRoom(t, 5)
 	told := func(want int) {
 		t.Helper()
-		if got := h.engine.infos[ada.SessionID].Waiting; got != want {
+		if got := h.engine.metadata[ada.SessionID].Waiting; got != want {
 			t.Errorf("pages read that %d wait, want %d", got, want)
 		}
 	}
-	before, passes := h.kinds(t, id), len(h.engine.passes)
+	before, passes := h.eventTypes(t, id), len(h.engine.tokenSpecs)
 	for n := 2; n <= 4; n++ {
-		h.knocks(t, id, guest(n))
-		h.clock.pass(time.Millisecond)
+		h.assertKnocks(t, id, guest(n))
+		h.clock.advance(time.Millisecond)
 		told(n - 1)
 	}
-	names, ids := h.waiting(t, id)
+	names, ids := h.waitingKnocks(t, id)
 	if !slices.Equal(names, []string{"Guest 2", "Guest 3", "Guest 4"}) {
 		t.Errorf("the host reads that %q wait", names)
 	}
-	if o, err := h.db.Occupancy(ctx, id); err != nil || o.Taken != 1 || len(h.engine.passes) != passes || len(h.kinds(t, id)) != len(before) {
+	if o, err := h.db.Occupancy(ctx, id); err != nil || o.Taken != 1 || len(h.engine.tokenSpecs) != passes || len(h.eventTypes(t, id)) != len(before) {
 		t.Errorf("who waits is in somehow: %+v %v", o, err)
 	}
 
 	// A guest may do nothing about it, and nothing is learned by trying.
 	for _, key := range []string{guest(2).SeatKey, guest(9).SeatKey} {
-		refused(t, h.LetIn(ctx, id, key, ids[0]), fault.Forbidden, "not_in_room", "you are not in this room")
-		refused(t, h.LetIn(ctx, id, key, ""), fault.Forbidden, "not_in_room", "you are not in this room")
-		refused(t, h.TurnAway(ctx, id, key, ids[0]), fault.Forbidden, "not_in_room", "you are not in this room")
+		assertError(t, h.AcceptKnock(ctx, id, key, ids[0]), fault.Forbidden, "not_in_room", "you are not in this room")
+		assertError(t, h.AcceptKnock(ctx, id, key, ""), fault.Forbidden, "not_in_room", "you are not in this room")
+		assertError(t, h.DenyKnock(ctx, id, key, ids[0]), fault.Forbidden, "not_in_room", "you are not in this room")
 	}
-	refused(t, h.LetIn(ctx, id, guest(1).SeatKey, ada.Seat.ID), fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
+	assertError(t, h.AcceptKnock(ctx, id, guest(1).SeatKey, ada.Seat.ID), fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
 
-	if err := h.LetIn(ctx, id, guest(1).SeatKey, ids[0]); err != nil {
+	if err := h.AcceptKnock(ctx, id, guest(1).SeatKey, ids[0]); err != nil {
 		t.Fatal(err)
 	}
 	told(2)
-	if err := h.TurnAway(ctx, id, guest(1).SeatKey, ids[1]); err != nil {
+	if err := h.DenyKnock(ctx, id, guest(1).SeatKey, ids[1]); err != nil {
 		t.Fatal(err)
 	}
 	told(1)
 	h.restart()
 	ada = h.enter(t, id, guest(1), "PA_2")
-	if p, err := h.Preview(ctx, id, guest(2)); err != nil || p.Waits || !p.Returning {
+	if p, err := h.Preview(ctx, id, guest(2)); err != nil || p.MustWait || !p.Returning {
 		t.Errorf("let in: %+v %v", p, err)
 	}
 	ben := h.enter(t, id, guest(2), "PA_3")
 	if ben.Seat.ID != ids[0] || ben.Seat.Role != room.Guest {
 		t.Errorf("came in as %+v", ben.Seat)
 	}
-	refused(t, h.LetIn(ctx, id, guest(2).SeatKey, ids[2]), fault.Forbidden, "not_host", notHost)
-	refused(t, h.TurnAway(ctx, id, guest(2).SeatKey, ids[2]), fault.Forbidden, "not_host", notHost)
+	assertError(t, h.AcceptKnock(ctx, id, guest(2).SeatKey, ids[2]), fault.Forbidden, "not_host", notHost)
+	assertError(t, h.DenyKnock(ctx, id, guest(2).SeatKey, ids[2]), fault.Forbidden, "not_host", notHost)
 	h.leave(ben, "PA_3", room.LeftByChoice)
-	if again, err := h.TakeSeat(ctx, id, guest(2)); err != nil || again.Seat.ID != ben.Seat.ID {
+	if again, err := h.ReserveSeat(ctx, id, guest(2)); err != nil || again.Seat.ID != ben.Seat.ID {
 		t.Errorf("comes back: %+v %v", again, err)
 	}
 
 	// Turned away they read so, and may ask again after a minute.
 	out := func(err error) {
 		t.Helper()
-		refused(t, err, fault.Forbidden, "turned_away", "you were not let in, ask again in a minute")
-		if wait := fault.From(err).RetryAfter; wait != room.OutFor {
+		assertError(t, err, fault.Forbidden, "turned_away", "you were not let in, ask again in a minute")
+		if wait := fault.From(err).RetryAfter; wait != room.KnockDenialTTL {
 			t.Errorf("ask again in %s", wait)
 		}
 	}
-	_, err := h.TakeSeat(ctx, id, guest(3))
+	_, err := h.ReserveSeat(ctx, id, guest(3))
 	out(err)
 	_, err = h.Preview(ctx, id, guest(3))
 	out(err)
-	refused(t, h.LetIn(ctx, id, guest(1).SeatKey, ids[1]), fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
+	assertError(t, h.AcceptKnock(ctx, id, guest(1).SeatKey, ids[1]), fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
 	for range 6 { // the fourth goes on asking
-		h.clock.pass(room.KnockKept - time.Millisecond)
-		h.knocks(t, id, guest(4))
+		h.clock.advance(room.KnockTTL - time.Millisecond)
+		h.assertKnocks(t, id, guest(4))
 		h.Sweep(ctx)
 	}
-	h.clock.pass(time.Second)
-	h.knocks(t, id, guest(3))
-	if names, _ := h.waiting(t, id); !slices.Equal(names, []string{"Guest 4", "Guest 3"}) {
+	h.clock.advance(time.Second)
+	h.assertKnocks(t, id, guest(3))
+	if names, _ := h.waitingKnocks(t, id); !slices.Equal(names, []string{"Guest 4", "Guest 3"}) {
 		t.Errorf("%q wait", names)
 	}
 
 	// Who stops asking is forgotten, and who asks under another name is that.
-	h.clock.pass(room.KnockKept - 2*time.Second)
+	h.clock.advance(room.KnockTTL - 2*time.Second)
 	renamed := guest(3)
 	renamed.Name = "Chen"
-	h.knocks(t, id, renamed)
-	h.clock.pass(2 * time.Second)
+	h.assertKnocks(t, id, renamed)
+	h.clock.advance(2 * time.Second)
 	h.Sweep(ctx)
-	if names, _ := h.waiting(t, id); !slices.Equal(names, []string{"Chen"}) {
+	if names, _ := h.waitingKnocks(t, id); !slices.Equal(names, []string{"Chen"}) {
 		t.Errorf("%q wait", names)
 	}
 	told(1)
@@ -148,13 +148,13 @@ func TestWaitingRoom(t *testing.T) {
 	// Off, they are all in, and stay so.
 	off, on := false, true
 	for _, to := range []*bool{&off, &on} {
-		if err := h.Lock(ctx, id, guest(1).SeatKey, room.LockChange{WaitingRoom: to}); err != nil {
+		if err := h.UpdateLocks(ctx, id, guest(1).SeatKey, room.LockChange{WaitingRoom: to}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	told(0)
 	h.enter(t, id, guest(3), "PA_4")
-	h.knocks(t, id, guest(5))
+	h.assertKnocks(t, id, guest(5))
 	if err := h.EndByHost(ctx, id, guest(1).SeatKey); err != nil {
 		t.Fatal(err)
 	}
@@ -165,19 +165,19 @@ func TestWaitingRoom(t *testing.T) {
 
 // A link that is somebody's word for one person opens the door, one for many
 // does not, and where invitations are required it is needed to knock.
-func TestWhoHasToWait(t *testing.T) {
+func TestWaitingRoom_PersonalLinkBypasses(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
-	id, link, _ := h.door(t, 20)
+	id, link, _ := h.createWithWaitingRoom(t, 20)
 	n := 10
 	comes := func(link string) (room.Admission, error) {
 		n++
 		v := guest(n)
-		v.Link = link
+		v.LinkToken = link
 		p, perr := h.Preview(ctx, id, v)
-		a, err := h.TakeSeat(ctx, id, v)
-		if (perr == nil) != (err == nil) || err == nil && p.Waits != (a.Waiting > 0) {
+		a, err := h.ReserveSeat(ctx, id, v)
+		if (perr == nil) != (err == nil) || err == nil && p.MustWait != (a.RetryAfter > 0) {
 			t.Errorf("preview %+v, %v; seat %+v, %v", p, perr, a, err)
 		}
 		return a, err
@@ -191,90 +191,90 @@ func TestWhoHasToWait(t *testing.T) {
 		"a guessed link":    {"guessed", true},
 		"for many":          {many, true},
 		"used by another":   {link, true},
-		"for one":           {h.invite(t, id, room.Invitation{Role: room.Guest, Single: true}), false},
+		"for one":           {h.invite(t, id, room.Invitation{Role: room.Guest, SingleUse: true}), false},
 		"for a person":      {h.invite(t, id, room.Invitation{Role: room.Guest, UserID: "ben"}), false},
 		"hidden":            {h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true}), false},
 		"a co-host's":       {h.invite(t, id, room.Invitation{Role: room.CoHost}), false},
-		"another host's":    {h.invite(t, id, room.Invitation{Role: room.Host, Single: true}), false},
+		"another host's":    {h.invite(t, id, room.Invitation{Role: room.Host, SingleUse: true}), false},
 		"the host's person": {h.invite(t, id, room.Invitation{Role: room.Guest, UserID: "ada"}), false},
 	} {
-		if a, err := comes(c.link); err != nil || (a.Waiting > 0) != c.waits {
+		if a, err := comes(c.link); err != nil || (a.RetryAfter > 0) != c.waits {
 			t.Errorf("%s: %+v %v", what, a, err)
 		}
 	}
-	if names, _ := h.waiting(t, id); len(names) != 4 {
+	if names, _ := h.waitingKnocks(t, id); len(names) != 4 {
 		t.Errorf("%q wait", names)
 	}
 	// Who waited and finds a link is in, and waits no more.
 	n++
 	v := guest(n)
-	h.knocks(t, id, v)
-	v.Link = h.invite(t, id, room.Invitation{Role: room.CoHost})
+	h.assertKnocks(t, id, v)
+	v.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
 	h.enter(t, id, v, "PA_2")
-	if names, _ := h.waiting(t, id); len(names) != 4 {
+	if names, _ := h.waitingKnocks(t, id); len(names) != 4 {
 		t.Errorf("%q wait", names)
 	}
-	h.demand(t, project.Settings{InvitationsRequired: true})
+	h.configureProject(t, project.Settings{InvitationsRequired: true})
 	if _, err := comes(""); fault.From(err).Code != "invitation_required" {
 		t.Errorf("without an invitation: %v", err)
 	}
-	if a, err := comes(many); err != nil || a.Waiting == 0 {
+	if a, err := comes(many); err != nil || a.RetryAfter == 0 {
 		t.Errorf("with one for many: %+v %v", a, err)
 	}
-	if _, err := h.TakeSeat(ctx, id, guest(1)); err != nil {
+	if _, err := h.ReserveSeat(ctx, id, guest(1)); err != nil {
 		t.Error(err)
 	}
 }
 
 // A stranger cannot fill the list, nor push anybody off it, and a seat is not
 // promised: a room that is full says so to who was let in.
-func TestTheDoorIsBounded(t *testing.T) {
+func TestWaitingRoom_Limits(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
-	id, _, _ := h.door(t, 2)
+	id, _, _ := h.createWithWaitingRoom(t, 2)
 	for n := range room.MaxWaiting {
-		h.knocks(t, id, guest(100+n))
+		h.assertKnocks(t, id, guest(100+n))
 	}
-	_, err := h.TakeSeat(ctx, id, guest(99))
-	refused(t, err, fault.Conflict, "waiting_room_full", "too many people wait for this room already, try again in a moment")
-	h.clock.pass(room.KnockKept - time.Millisecond)
-	h.knocks(t, id, guest(100))
-	h.clock.pass(time.Millisecond)
-	h.knocks(t, id, guest(99))
-	if names, _ := h.waiting(t, id); !slices.Equal(names, []string{"Guest 100", "Guest 99"}) {
+	_, err := h.ReserveSeat(ctx, id, guest(99))
+	assertError(t, err, fault.Conflict, "waiting_room_full", "too many people wait for this room already, try again in a moment")
+	h.clock.advance(room.KnockTTL - time.Millisecond)
+	h.assertKnocks(t, id, guest(100))
+	h.clock.advance(time.Millisecond)
+	h.assertKnocks(t, id, guest(99))
+	if names, _ := h.waitingKnocks(t, id); !slices.Equal(names, []string{"Guest 100", "Guest 99"}) {
 		t.Errorf("%q wait", names)
 	}
-	if err := h.LetIn(ctx, id, guest(1).SeatKey, ""); err != nil {
+	if err := h.AcceptKnock(ctx, id, guest(1).SeatKey, ""); err != nil {
 		t.Fatal(err)
 	}
 	h.enter(t, id, guest(99), "PA_2")
-	_, err = h.TakeSeat(ctx, id, guest(100))
-	refused(t, err, fault.Conflict, "room_full", "this room is full: all 2 seats are taken")
+	_, err = h.ReserveSeat(ctx, id, guest(100))
+	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 2 seats are taken")
 }
 
 // Hosts and co-hosts make links in the room, which are good for as long as
 // they run it.
-func TestLinksMadeInTheRoom(t *testing.T) {
+func TestInviteAsHost(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
-	id, link := h.create(t, room.Request{MaxParticipants: 200})
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 200})
 	h.enter(t, id, host(1, link), "PA_1")
 	h.enter(t, id, guest(2), "PA_2")
-	h.demand(t, project.Settings{InvitationsRequired: true})
+	h.configureProject(t, project.Settings{InvitationsRequired: true})
 	made := func(key string, role room.Role) string {
 		t.Helper()
-		link, err := h.InviteFrom(ctx, id, key, role)
+		link, err := h.InviteAsHost(ctx, id, key, role)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return token(link)
+		return linkToken(link)
 	}
 	comes := func(n int, link string) (room.Role, string) {
 		v := guest(n)
-		v.Link = link
-		a, err := h.TakeSeat(ctx, id, v)
+		v.LinkToken = link
+		a, err := h.ReserveSeat(ctx, id, v)
 		if err != nil {
 			return "", fault.From(err).Code
 		}
@@ -286,12 +286,12 @@ func TestLinksMadeInTheRoom(t *testing.T) {
 			t.Errorf("browser %d comes as %q (%s), want %q (%s)", n, got, refusal, want, code)
 		}
 	}
-	_, err := h.InviteFrom(ctx, id, guest(2).SeatKey, room.Guest)
-	refused(t, err, fault.Forbidden, "not_host", notHost)
-	_, err = h.InviteFrom(ctx, id, guest(9).SeatKey, room.Guest)
-	refused(t, err, fault.Forbidden, "not_in_room", "you are not in this room")
-	_, err = h.InviteFrom(ctx, id, guest(1).SeatKey, room.Host)
-	refused(t, err, fault.Invalid, "invalid_request", "role must be cohost or guest")
+	_, err := h.InviteAsHost(ctx, id, guest(2).SeatKey, room.Guest)
+	assertError(t, err, fault.Forbidden, "not_host", notHost)
+	_, err = h.InviteAsHost(ctx, id, guest(9).SeatKey, room.Guest)
+	assertError(t, err, fault.Forbidden, "not_in_room", "you are not in this room")
+	_, err = h.InviteAsHost(ctx, id, guest(1).SeatKey, room.Host)
+	assertError(t, err, fault.Invalid, "invalid_request", "role must be cohost or guest")
 
 	guests, one := made(guest(1).SeatKey, room.Guest), made(guest(1).SeatKey, room.CoHost)
 	is(3, guests, room.Guest, "")
@@ -305,11 +305,11 @@ func TestLinksMadeInTheRoom(t *testing.T) {
 	taken := made(guest(5).SeatKey, room.CoHost)
 	is(8, guests, room.Guest, "")
 	is(9, taken, room.CoHost, "")
-	seat, err := h.TakeSeat(ctx, id, guest(5))
+	seat, err := h.ReserveSeat(ctx, id, guest(5))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Appoint(ctx, id, guest(1).SeatKey, seat.Seat.ID, room.Guest); err != nil {
+	if err := h.SetRole(ctx, id, guest(1).SeatKey, seat.Seat.ID, room.Guest); err != nil {
 		t.Fatal(err)
 	}
 	is(10, guests, "", "invitation_required")
@@ -320,7 +320,7 @@ func TestLinksMadeInTheRoom(t *testing.T) {
 	for range 100 - 5 {
 		made(guest(1).SeatKey, room.Guest)
 	}
-	_, err = h.InviteFrom(ctx, id, guest(1).SeatKey, room.Guest)
-	refused(t, err, fault.Conflict, "too_many_invitations", fmt.Sprintf("%d links were made in this room, and no more are allowed: use one of those", 100))
+	_, err = h.InviteAsHost(ctx, id, guest(1).SeatKey, room.Guest)
+	assertError(t, err, fault.Conflict, "too_many_invitations", fmt.Sprintf("%d links were made in this room, and no more are allowed: use one of those", 100))
 	h.invite(t, id, room.Invitation{Role: room.Guest}) // the integrator's are not counted
 }

@@ -19,7 +19,7 @@ func testKey(b byte) Key {
 	return k
 }
 
-func TestSealedOpensForItsRowOnly(t *testing.T) {
+func TestBox_OpensForOwnRowOnly(t *testing.T) {
 	box := NewBox(testKey(1))
 	rapid.Check(t, func(t *rapid.T) {
 		row, other := rapid.String().Draw(t, "row"), rapid.String().Draw(t, "other")
@@ -35,7 +35,7 @@ func TestSealedOpensForItsRowOnly(t *testing.T) {
 	})
 }
 
-func TestSealedForm(t *testing.T) {
+func TestSeal_Form(t *testing.T) {
 	box := NewBox(testKey(1))
 	secret := "gs_a-very-secret-value"
 	sealed := box.Seal("row", []byte(secret))
@@ -54,7 +54,7 @@ func TestSealedForm(t *testing.T) {
 }
 
 // A value that an earlier version sealed must open for ever.
-func TestOpenKnownValue(t *testing.T) {
+func TestOpen_KnownValue(t *testing.T) {
 	const sealed = "v1.1c10a951.VwATm-eGYjFrbTkCDsKUtkPt0mhB1WeST188A8tE4g8U8dWzFQBuMLA"
 	got, err := NewBox(testKey(7)).Open("0198c0de-0000-7000-8000-000000000001", sealed)
 	if err != nil || string(got) != "whsec_example" {
@@ -62,7 +62,7 @@ func TestOpenKnownValue(t *testing.T) {
 	}
 }
 
-func TestEveryChangedByteIsNoticed(t *testing.T) {
+func TestOpen_ChangedByteRefused(t *testing.T) {
 	box := NewBox(testKey(1))
 	sealed := box.Seal("row", []byte("secret"))
 	for i := range sealed {
@@ -86,7 +86,7 @@ func TestEveryChangedByteIsNoticed(t *testing.T) {
 	}
 }
 
-func TestWrongKeyIsSaid(t *testing.T) {
+func TestOpen_WrongKey(t *testing.T) {
 	old, wrong := NewBox(testKey(1)), NewBox(testKey(2))
 	_, err := wrong.Open("row", old.Seal("row", []byte("secret")))
 	var e *WrongKeyError
@@ -102,7 +102,7 @@ func TestWrongKeyIsSaid(t *testing.T) {
 	}
 }
 
-func TestOpenRefusals(t *testing.T) {
+func TestOpen_Refused(t *testing.T) {
 	box := NewBox(testKey(1))
 	for _, sealed := range []string{"", "v1", "v1.", "v1." + box.KeyID(), "v1." + box.KeyID() + ".", "v1.XYZ.AAAA", "v1.0372FEDA.AAAA"} {
 		if _, err := box.Open("row", sealed); !errors.Is(err, ErrTampered) {
@@ -119,7 +119,7 @@ func TestOpenRefusals(t *testing.T) {
 	}
 }
 
-func TestNewBoxRefusesTheZeroKey(t *testing.T) {
+func TestNewBox_ZeroKeyPanics(t *testing.T) {
 	defer func() {
 		if recover() == nil {
 			t.Error("NewBox takes a key that is none")

@@ -17,11 +17,11 @@ const (
 )
 
 // NewAPIKey returns a new API key, "pk_" and 32 letters and digits.
-func NewAPIKey() Secret { return Secret("pk_" + randomText(apiKeyLength)) }
+func NewAPIKey() Secret { return Secret("pk_" + randomString(apiKeyLength)) }
 
 // NewGatewaySecret returns a new Gateway secret, "gs_" and 43 letters and
 // digits (256 random bits).
-func NewGatewaySecret() Secret { return Secret("gs_" + randomText(secretLength)) }
+func NewGatewaySecret() Secret { return Secret("gs_" + randomString(secretLength)) }
 
 // NewProjectSecret returns a new project secret: "whsec_" and the standard
 // Base64 of 32 random bytes, the form that Standard Webhooks 1.0 gives its
@@ -34,15 +34,15 @@ func NewProjectSecret() Secret {
 
 // NewManagementToken returns a new token for the management API, "pt_" and 43
 // letters and digits (256 random bits).
-func NewManagementToken() Secret { return Secret("pt_" + randomText(secretLength)) }
+func NewManagementToken() Secret { return Secret("pt_" + randomString(secretLength)) }
 
 // NewSessionToken returns a new token for a browser session: 43 letters and
 // digits (256 random bits).
-func NewSessionToken() Secret { return Secret(randomText(secretLength)) }
+func NewSessionToken() Secret { return Secret(randomString(secretLength)) }
 
 // NewLinkToken returns a new token for a link into a room: 27 letters and
 // digits (160 random bits), safe anywhere in a URL.
-func NewLinkToken() Secret { return Secret(randomText(linkLength)) }
+func NewLinkToken() Secret { return Secret(randomString(linkLength)) }
 
 // Hash returns what is stored instead of a token, or to find a key by: the
 // SHA-256 of its bytes, 64 hexadecimal digits in lower case. It is meant for
@@ -52,9 +52,9 @@ func Hash(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// randomText returns n characters drawn evenly from base62: bytes that would
+// randomString returns n characters drawn evenly from base62: bytes that would
 // favour some characters are drawn again.
-func randomText(n int) string {
+func randomString(n int) string {
 	const even = 256 - 256%len(base62)
 	out := make([]byte, 0, n)
 	var buf [64]byte

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestCredentialForms(t *testing.T) {
+func TestCredential_Forms(t *testing.T) {
 	for name, c := range map[string]struct {
 		make func() Secret
 		form string
@@ -38,7 +38,7 @@ func TestCredentialForms(t *testing.T) {
 	}
 }
 
-func TestProjectSecretForm(t *testing.T) {
+func TestNewProjectSecret_Form(t *testing.T) {
 	s := NewProjectSecret().Reveal()
 	raw, err := base64.StdEncoding.Strict().DecodeString(strings.TrimPrefix(s, "whsec_"))
 	if err != nil || len(raw) != 32 || !strings.HasPrefix(s, "whsec_") || s == NewProjectSecret().Reveal() {
@@ -48,7 +48,7 @@ func TestProjectSecretForm(t *testing.T) {
 
 // What lists show of an API key, its first eight characters and its last
 // four, leaves at least 128 bits to guess.
-func TestAPIKeyKeepsItsStrengthWhenShownInPart(t *testing.T) {
+func TestNewAPIKey_StrengthWhenMasked(t *testing.T) {
 	hidden := len(NewAPIKey().Reveal()) - 8 - 4
 	if bits := float64(hidden) * math.Log2(62); bits < 128 {
 		t.Errorf("%.1f bits", bits)
@@ -56,10 +56,10 @@ func TestAPIKeyKeepsItsStrengthWhenShownInPart(t *testing.T) {
 }
 
 // Every character is as likely as every other one.
-func TestRandomTextIsEven(t *testing.T) {
+func TestRandomString_Uniform(t *testing.T) {
 	const n = 62 * 4000
 	counts := map[rune]int{}
-	for _, c := range randomText(n) {
+	for _, c := range randomString(n) {
 		counts[c]++
 	}
 	if len(counts) != 62 {

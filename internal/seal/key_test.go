@@ -22,7 +22,7 @@ func TestParseKey(t *testing.T) {
 	}
 }
 
-func TestParseKeyRefusals(t *testing.T) {
+func TestParseKey_Refused(t *testing.T) {
 	good := strings.Repeat("A", 43) + "="
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", " \n", "the master key is empty: it must be 32 bytes in standard Base64 (44 characters)"},
@@ -47,7 +47,7 @@ func TestParseKeyRefusals(t *testing.T) {
 }
 
 // Nothing that prints, logs or encodes may show a key or a secret.
-func TestNothingReveals(t *testing.T) {
+func TestSecret_NeverPrinted(t *testing.T) {
 	k := testKey(0x5a)
 	s := Secret("gs_very-secret")
 	holder := struct {
@@ -89,7 +89,7 @@ func TestNothingReveals(t *testing.T) {
 	}
 }
 
-func TestEmptyValuesSaySo(t *testing.T) {
+func TestString_EmptyValues(t *testing.T) {
 	if got := fmt.Sprint(Key{}); got != "[no master key]" {
 		t.Errorf("zero key: %q", got)
 	}
@@ -98,14 +98,14 @@ func TestEmptyValuesSaySo(t *testing.T) {
 	}
 }
 
-func TestSecretIsNotStored(t *testing.T) {
+func TestSecretValue_Refused(t *testing.T) {
 	if v, err := Secret("x").Value(); err == nil || v != nil {
 		t.Errorf("a driver gets %v", v)
 	}
 }
 
 // The id is in databases: it must not change.
-func TestKeyIDIsStable(t *testing.T) {
+func TestKeyID_Stable(t *testing.T) {
 	if got := testKey(1).ID(); got != "0372feda" {
 		t.Errorf("%s", got)
 	}

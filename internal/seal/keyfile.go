@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// keyFileLimit is how much of a key file is read, in bytes. A key has 44.
-const keyFileLimit = 1024
+// keyFileMaxBytes is how much of a key file is read, in bytes. A key has 44.
+const keyFileMaxBytes = 1024
 
 // LoadKeyFile reads the master key from a file. It refuses a file that the
 // group or others may touch (any of mode 0077) and says which command mends
@@ -35,7 +35,7 @@ func LoadKeyFile(path string) (Key, error) {
 	if perm := info.Mode().Perm(); perm&0o077 != 0 {
 		return Key{}, fmt.Errorf("the master key file %s is open to other users (mode %04o): run chmod 600 '%s'", path, perm, path)
 	}
-	text, err := io.ReadAll(io.LimitReader(f, keyFileLimit))
+	text, err := io.ReadAll(io.LimitReader(f, keyFileMaxBytes))
 	if err != nil {
 		return Key{}, fmt.Errorf("the master key file cannot be read: %w", err)
 	}

@@ -42,7 +42,7 @@ func TestKeyFile(t *testing.T) {
 	}
 }
 
-func TestKeyFileOpenToOthersIsRefused(t *testing.T) {
+func TestKeyFile_OpenToOthersRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "master.key")
 	if err := CreateKeyFile(path, NewKey()); err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestKeyFileOpenToOthersIsRefused(t *testing.T) {
 	}
 }
 
-func TestKeyFileRefusals(t *testing.T) {
+func TestKeyFile_Refused(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "broken.key")
 	secret := strings.Repeat("x", 40)
@@ -93,7 +93,7 @@ func TestKeyFileRefusals(t *testing.T) {
 }
 
 // Several servers that start at once on one data directory agree on one key.
-func TestKeyFileRace(t *testing.T) {
+func TestKeyFile_ConcurrentCreate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "master.key")
 	keys := make([]Key, 16)
 	var wg sync.WaitGroup

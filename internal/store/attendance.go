@@ -13,30 +13,30 @@ func (db *DB) InsertAttendance(ctx context.Context, a room.Attendance) (bool, er
 		return false, errNoTx
 	}
 	fresh := false
-	err := db.each(ctx, `INSERT INTO attendance (`+attendanceColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+	err := db.query(ctx, `INSERT INTO attendance (`+attendanceColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT (seat_id, connection) DO NOTHING RETURNING id`,
-		[]any{a.ID, a.RoomID, a.Session, a.SeatID, a.Connection, a.Hidden, a.Node, millis(a.JoinedAt), millis(a.LeftAt), a.Reason},
+		[]any{a.ID, a.RoomID, a.Session, a.SeatID, a.Connection, a.Hidden, a.Node, nullMillis(a.JoinedAt), nullMillis(a.LeftAt), a.Reason},
 		func(func(...any) error) error { fresh = true; return nil })
 	return fresh, err
 }
 
 const attendanceColumns = `id, room_id, session, seat_id, connection, hidden, node, joined_at, left_at, reason`
 
-// Present implements room.Store.
-func (db *DB) Present(ctx context.Context, roomID string) ([]room.Attendance, error) {
-	return db.attendance(ctx, `SELECT `+attendanceColumns+` FROM attendance WHERE room_id = $1 AND left_at IS NULL ORDER BY joined_at, id`, roomID)
+// CurrentAttendance implements room.Store.
+func (db *DB) CurrentAttendance(ctx context.Context, roomID string) ([]room.Attendance, error) {
+	return db.queryAttendance(ctx, `SELECT `+attendanceColumns+` FROM attendance WHERE room_id = $1 AND left_at IS NULL ORDER BY joined_at, id`, roomID)
 }
 
 // Attendance returns every connection there was in a room, in order.
 func (db *DB) Attendance(ctx context.Context, roomID string) ([]room.Attendance, error) {
-	return db.attendance(ctx, `SELECT `+attendanceColumns+` FROM attendance WHERE room_id = $1 ORDER BY joined_at, id`, roomID)
+	return db.queryAttendance(ctx, `SELECT `+attendanceColumns+` FROM attendance WHERE room_id = $1 ORDER BY joined_at, id`, roomID)
 }
 
-func (db *DB) attendance(ctx context.Context, q, roomID string) ([]room.Attendance, error) {
+func (db *DB) queryAttendance(ctx context.Context, q, roomID string) ([]room.Attendance, error) {
 	var list []room.Attendance
-	err := db.each(ctx, q, []any{roomID}, func(scan func(...any) error) error {
+	err := db.query(ctx, q, []any{roomID}, func(scan func(...any) error) error {
 		var a room.Attendance
-		if err := scan(&a.ID, &a.RoomID, &a.Session, &a.SeatID, &a.Connection, &a.Hidden, &a.Node, moment{&a.JoinedAt}, moment{&a.LeftAt}, &a.Reason); err != nil {
+		if err := scan(&a.ID, &a.RoomID, &a.Session, &a.SeatID, &a.Connection, &a.Hidden, &a.Node, nullTime{&a.JoinedAt}, nullTime{&a.LeftAt}, &a.Reason); err != nil {
 			return err
 		}
 		list = append(list, a)
@@ -47,13 +47,13 @@ func (db *DB) attendance(ctx context.Context, q, roomID string) ([]room.Attendan
 
 // EndAttendance implements room.Store. An end that is written stays.
 func (db *DB) EndAttendance(ctx context.Context, id string, at time.Time, reason room.LeaveReason) error {
-	return db.must(ctx, `UPDATE attendance SET left_at = $2, reason = $3 WHERE id = $1 AND left_at IS NULL`, id, millis(at), reason)
+	return db.exec(ctx, `UPDATE attendance SET left_at = $2, reason = $3 WHERE id = $1 AND left_at IS NULL`, id, nullMillis(at), reason)
 }
 
 // RoomsOfNode implements room.Store.
 func (db *DB) RoomsOfNode(ctx context.Context, node string) ([]string, error) {
 	var ids []string
-	err := db.each(ctx, `SELECT DISTINCT room_id FROM attendance WHERE node = $1 AND left_at IS NULL`, []any{node}, func(scan func(...any) error) error {
+	err := db.query(ctx, `SELECT DISTINCT room_id FROM attendance WHERE node = $1 AND left_at IS NULL`, []any{node}, func(scan func(...any) error) error {
 		var id string
 		err := scan(&id)
 		ids = append(ids, id)

@@ -22,9 +22,9 @@ func BenchmarkCreateRoom(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		for _, how := range []string{"shared", "alone"} {
 			b.Run(engine+"/"+how, func(b *testing.B) {
-				at, connections := place{dir: b.TempDir()}, 1
+				at, connections := testDatabase{dir: b.TempDir()}, 1
 				if engine == "postgres" {
-					at, connections = place{url: storetest.Postgres(b)}, 16
+					at, connections = testDatabase{url: storetest.Postgres(b)}, 16
 				}
 				db := at.open(b)
 				p := storetest.Project(b, db)
@@ -37,28 +37,28 @@ func BenchmarkCreateRoom(b *testing.B) {
 					b.Fatal(err)
 				}
 				defer func() { _ = other.Close() }()
-				createRooms(b, alone{other, other.Alone(connections)}, p)
+				createRooms(b, unbatchedDB{other, other.Unbatched(connections)}, p)
 			})
 		}
 	}
 }
 
-type alone struct {
+type unbatchedDB struct {
 	*store.DB
-	write func(context.Context, func(context.Context) error) error
+	writeUnbatched func(context.Context, func(context.Context) error) error
 }
 
-func (a alone) Write(ctx context.Context, work func(context.Context) error) error {
-	return a.write(ctx, work)
+func (a unbatchedDB) Write(ctx context.Context, work func(context.Context) error) error {
+	return a.writeUnbatched(ctx, work)
 }
 
 func createRooms(b *testing.B, db room.Store, p project.Project) {
 	ctx := context.Background()
 	rooms := room.NewService(db, nil, func() string { return "https://example.com" }, time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
-	q := room.Request{Type: room.Audio, Name: "Ada", MaxParticipants: 10, Title: "Title", WelcomeMessage: "Welcome"}
+	q := room.CreateRequest{Type: room.Audio, Name: "Ada", MaxParticipants: 10, Title: "Title", WelcomeMessage: "Welcome"}
 	b.SetParallelism(callers / runtime.GOMAXPROCS(0))
 	b.ReportAllocs()
-	before := storetest.CPU(b)
+	before := storetest.CPUTime(b)
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
@@ -69,5 +69,5 @@ func createRooms(b *testing.B, db room.Store, p project.Project) {
 	})
 	b.StopTimer()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rooms/s")
-	b.ReportMetric(float64((storetest.CPU(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
+	b.ReportMetric(float64((storetest.CPUTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
 }

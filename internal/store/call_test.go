@@ -10,19 +10,19 @@ import (
 	"parley/internal/diagnostic"
 )
 
-// TestCallsAreWrittenAsTheirTagsSay holds what is written by hand to what
+// TestAppendCallJSON_MatchesTags holds what is written by hand to what
 // encoding/json reads.
-func TestCallsAreWrittenAsTheirTagsSay(t *testing.T) {
+func TestAppendCallJSON_MatchesTags(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := func(name string) string { return rapid.String().Draw(t, name) }
-		want := diagnostic.Numbered{N: rapid.Int64().Draw(t, "N"), Call: diagnostic.Call{
+		want := diagnostic.NumberedCall{N: rapid.Int64().Draw(t, "N"), Call: diagnostic.Call{
 			RequestID: text("RequestID"), ReceivedAt: time.Unix(rapid.Int64Range(0, 1<<37).Draw(t, "ReceivedAt"), rapid.Int64Range(0, 1e9-1).Draw(t, "nanoseconds")).UTC(),
 			Method: text("Method"), Path: text("Path"), Status: rapid.Int().Draw(t, "Status"), Code: text("Code"),
-			Micros: rapid.Int64().Draw(t, "Micros"), KeySlot: text("KeySlot"), AuthResult: diagnostic.Result(text("AuthResult")), Hint: text("Hint"),
-			ClockSkew: rapid.Int64().Draw(t, "ClockSkew"), Dated: rapid.Bool().Draw(t, "Dated"), UserAgent: text("UserAgent")}}
-		var got diagnostic.Numbered
-		written := appendCall(nil, want)
+			Micros: rapid.Int64().Draw(t, "Micros"), KeySlot: text("KeySlot"), AuthResult: diagnostic.AuthResult(text("AuthResult")), Hint: text("Hint"),
+			ClockSkew: rapid.Int64().Draw(t, "ClockSkew"), HasTimestamp: rapid.Bool().Draw(t, "Dated"), UserAgent: text("UserAgent")}}
+		var got diagnostic.NumberedCall
+		written := appendCallJSON(nil, want)
 		if err := json.Unmarshal(written, &got); err != nil || got != want {
 			t.Errorf("%+v was written as %s and read as %+v: %v", want, written, got, err)
 		}

@@ -12,49 +12,49 @@ import (
 	"parley/internal/store/storetest"
 )
 
-func claim(t *testing.T, url string, shared bool, lost func(error)) (*store.Claim, error) {
+func acquireLock(t *testing.T, url string, shared bool, lost func(error)) (*store.InstanceLock, error) {
 	t.Helper()
-	c, err := store.ClaimPostgres(context.Background(), url, shared, lost)
+	c, err := store.AcquireInstanceLock(context.Background(), url, shared, lost)
 	if err == nil {
 		t.Cleanup(c.Release)
 	}
 	return c, err
 }
 
-func TestClaims(t *testing.T) {
+func TestInstanceLock_Conflicts(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	lost := func(err error) { t.Error(err) }
-	alone, err := claim(t, url, false, lost)
+	alone, err := acquireLock(t, url, false, lost)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, shared := range []bool{false, true} {
-		if _, err := claim(t, url, shared, lost); !errors.Is(err, store.ErrClaimed) {
+		if _, err := acquireLock(t, url, shared, lost); !errors.Is(err, store.ErrDatabaseInUse) {
 			t.Errorf("beside one that is alone (shared: %v): %v", shared, err)
 		}
 	}
 	alone.Release()
 	for range 2 {
-		if _, err := claim(t, url, true, lost); err != nil {
+		if _, err := acquireLock(t, url, true, lost); err != nil {
 			t.Errorf("those that share: %v", err)
 		}
 	}
-	if _, err := claim(t, url, false, lost); !errors.Is(err, store.ErrClaimed) {
+	if _, err := acquireLock(t, url, false, lost); !errors.Is(err, store.ErrDatabaseInUse) {
 		t.Errorf("alone beside those that share: %v", err)
 	}
-	if _, err := claim(t, storetest.Postgres(t), false, lost); err != nil {
+	if _, err := acquireLock(t, storetest.Postgres(t), false, lost); err != nil {
 		t.Errorf("another database: %v", err)
 	}
 }
 
 // A claim whose connection has died is taken again by itself, and where
 // somebody else was faster, that is told once.
-func TestClaimIsTakenAgain(t *testing.T) {
+func TestInstanceLock_Reacquired(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	told := make(chan error, 10)
-	if _, err := claim(t, url, false, func(err error) { told <- err }); err != nil {
+	if _, err := acquireLock(t, url, false, func(err error) { told <- err }); err != nil {
 		t.Fatal(err)
 	}
 	conn, err := pgx.Connect(t.Context(), url)
@@ -97,7 +97,7 @@ func TestClaimIsTakenAgain(t *testing.T) {
 	})
 	select {
 	case err := <-told:
-		if !errors.Is(err, store.ErrClaimed) {
+		if !errors.Is(err, store.ErrDatabaseInUse) {
 			t.Error(err)
 		}
 	case <-time.After(10 * time.Second):
@@ -113,24 +113,24 @@ func TestClaimIsTakenAgain(t *testing.T) {
 }
 
 // A start waits longer for a process that is stopping than for one that runs.
-func TestClaim_WaitsForStopping(t *testing.T) {
+func TestInstanceLock_WaitsForStopping(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	lost := func(err error) { t.Error(err) }
-	first, err := claim(t, url, false, lost)
+	first, err := acquireLock(t, url, false, lost)
 	if err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	if _, err := claim(t, url, false, lost); !errors.Is(err, store.ErrClaimed) {
+	if _, err := acquireLock(t, url, false, lost); !errors.Is(err, store.ErrDatabaseInUse) {
 		t.Errorf("beside one that runs: %v", err)
 	}
 	refusedAfter := time.Since(began)
-	first.Stopping()
-	first.Stopping() // again changes nothing
+	first.MarkStopping()
+	first.MarkStopping() // again changes nothing
 	time.AfterFunc(refusedAfter+time.Second, first.Release)
 	began = time.Now()
-	if _, err := claim(t, url, false, lost); err != nil {
+	if _, err := acquireLock(t, url, false, lost); err != nil {
 		t.Errorf("after %s beside one that was stopping: %v", time.Since(began), err)
 	}
 	if took := time.Since(began); took < refusedAfter {

@@ -34,7 +34,7 @@ func writeUntilKilled(url, dir, project string) {
 		go func() {
 			for {
 				id := storetest.NewID()
-				if err := db.Write(ctx, insert(db, project, id)); err != nil {
+				if err := db.Write(ctx, insertRoomWork(db, project, id)); err != nil {
 					fmt.Fprintln(os.Stderr, err)
 					os.Exit(1)
 				}
@@ -46,8 +46,8 @@ func writeUntilKilled(url, dir, project string) {
 }
 
 // What was acknowledged is there, whenever the process dies.
-func TestNothingAcknowledgedIsLost(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
+func TestWrite_SurvivesProcessCrash(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		db := p.open(t)
 		project := storetest.Project(t, db)
 		if err := db.Close(); err != nil {
@@ -58,7 +58,7 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 			db := p.open(t)
 			raw := p.raw(t)
 			for _, id := range acknowledged {
-				if !exists(t, raw, id) {
+				if !roomExists(t, raw, id) {
 					t.Fatalf("room %s was acknowledged and is gone", id)
 				}
 			}
@@ -77,7 +77,7 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 
 // killUnderLoad kills a child after some acknowledgements and returns all that
 // it gave.
-func killUnderLoad(t *testing.T, p place, project string, after int) (acknowledged []string) {
+func killUnderLoad(t *testing.T, p testDatabase, project string, after int) (acknowledged []string) {
 	t.Helper()
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), crashEnv+"URL="+p.url, crashEnv+"DIR="+p.dir, crashEnv+"PROJECT="+project)

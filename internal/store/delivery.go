@@ -15,34 +15,34 @@ import (
 const deliveryColumns = `id, stream_id, position, event_id, project_id, room_id, url, type, sequence, previous, body, replay,
 	state, attempts, step, created_at, done_at`
 
-var intoDeliveries = newInsertion(crowded{rank: 4, table: "webhook_deliveries", columns: deliveryColumns,
+var insertDeliveryStmt = newInsertStmt(bulkTable{tableOrder: 4, table: "webhook_deliveries", columns: deliveryColumns,
 	types: `text, text, bigint, text, text, text, text, text, bigint, bigint, text, boolean, text, bigint, bigint, bigint, bigint`})
 
 // InsertDelivery implements webhook.Store.
 func (db *DB) InsertDelivery(ctx context.Context, d webhook.Delivery) error {
-	return db.insert(ctx, intoDeliveries, d.ID, d.StreamID, d.Position, d.EventID, d.ProjectID, d.RoomID, d.URL, d.Type, d.Sequence, d.Previous,
-		d.Body, d.Replay, d.State, d.Attempts, d.Step, millis(d.CreatedAt), millis(d.DoneAt))
+	return db.insert(ctx, insertDeliveryStmt, d.ID, d.StreamID, d.Position, d.EventID, d.ProjectID, d.RoomID, d.URL, d.Type, d.Sequence, d.Previous,
+		d.Body, d.Replay, d.State, d.Attempts, d.Step, nullMillis(d.CreatedAt), nullMillis(d.DoneAt))
 }
 
-var noDelivery = fault.New(fault.NotFound, "delivery_not_found", "there is no such delivery")
+var errDeliveryNotFound = fault.New(fault.NotFound, "delivery_not_found", "there is no such delivery")
 
-// deliveryFields are where deliveryColumns are read to.
-func deliveryFields(d *webhook.Delivery) []any {
+// deliveryScanTargets are where deliveryColumns are read to.
+func deliveryScanTargets(d *webhook.Delivery) []any {
 	return []any{&d.ID, &d.StreamID, &d.Position, &d.EventID, &d.ProjectID, &d.RoomID, &d.URL, &d.Type, &d.Sequence, &d.Previous, &d.Body, &d.Replay,
-		&d.State, &d.Attempts, &d.Step, moment{&d.CreatedAt}, moment{&d.DoneAt}}
+		&d.State, &d.Attempts, &d.Step, nullTime{&d.CreatedAt}, nullTime{&d.DoneAt}}
 }
 
 // Delivery implements webhook.Store.
 func (db *DB) Delivery(ctx context.Context, id string) (d webhook.Delivery, err error) {
-	err = db.one(ctx, noDelivery, `SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE id = $1`, []any{id}, deliveryFields(&d)...)
+	err = db.queryRow(ctx, errDeliveryNotFound, `SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE id = $1`, []any{id}, deliveryScanTargets(&d)...)
 	return d, err
 }
 
-func (db *DB) deliveries(ctx context.Context, which string, args ...any) ([]webhook.Delivery, error) {
+func (db *DB) queryDeliveries(ctx context.Context, which string, args ...any) ([]webhook.Delivery, error) {
 	var all []webhook.Delivery
-	err := db.each(ctx, `SELECT `+deliveryColumns+` FROM webhook_deliveries `+which, args, func(scan func(...any) error) error {
+	err := db.query(ctx, `SELECT `+deliveryColumns+` FROM webhook_deliveries `+which, args, func(scan func(...any) error) error {
 		var d webhook.Delivery
-		err := scan(deliveryFields(&d)...)
+		err := scan(deliveryScanTargets(&d)...)
 		all = append(all, d)
 		return err
 	})
@@ -84,27 +84,27 @@ func (db *DB) Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Deliv
 		which = "WHERE " + strings.Join(where, " AND ")
 	}
 	args = append(args, f.Limit)
-	return db.deliveries(ctx, fmt.Sprintf("%s ORDER BY id %s LIMIT $%d", which, order, len(args)), args...)
+	return db.queryDeliveries(ctx, fmt.Sprintf("%s ORDER BY id %s LIMIT $%d", which, order, len(args)), args...)
 }
 
 // RecordAttempt implements webhook.Store.
 func (db *DB) RecordAttempt(ctx context.Context, d webhook.Delivery, a webhook.Attempt) error {
-	if err := db.must(ctx, `INSERT INTO webhook_attempts (delivery_id, n, at, duration, status, error, answer) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		d.ID, a.N, millis(a.At), a.Duration.Milliseconds(), a.Status, a.Error, a.Answer); err != nil {
+	if err := db.exec(ctx, `INSERT INTO webhook_attempts (delivery_id, n, at, duration, status, error, answer) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		d.ID, a.N, nullMillis(a.At), a.Duration.Milliseconds(), a.Status, a.Error, a.ResponseBody); err != nil {
 		return err
 	}
-	return db.must(ctx, `UPDATE webhook_deliveries SET state = $2, attempts = $3, step = $4, done_at = $5 WHERE id = $1`,
-		d.ID, d.State, d.Attempts, d.Step, millis(d.DoneAt))
+	return db.exec(ctx, `UPDATE webhook_deliveries SET state = $2, attempts = $3, step = $4, done_at = $5 WHERE id = $1`,
+		d.ID, d.State, d.Attempts, d.Step, nullMillis(d.DoneAt))
 }
 
 // Attempts implements webhook.Store.
 func (db *DB) Attempts(ctx context.Context, deliveryID string) ([]webhook.Attempt, error) {
 	var all []webhook.Attempt
-	err := db.each(ctx, `SELECT n, at, duration, status, error, answer FROM webhook_attempts WHERE delivery_id = $1 ORDER BY n`, []any{deliveryID},
+	err := db.query(ctx, `SELECT n, at, duration, status, error, answer FROM webhook_attempts WHERE delivery_id = $1 ORDER BY n`, []any{deliveryID},
 		func(scan func(...any) error) error {
 			var a webhook.Attempt
 			var duration int64
-			err := scan(&a.N, moment{&a.At}, &duration, &a.Status, &a.Error, &a.Answer)
+			err := scan(&a.N, nullTime{&a.At}, &duration, &a.Status, &a.Error, &a.ResponseBody)
 			a.Duration = time.Duration(duration) * time.Millisecond
 			all = append(all, a)
 			return err
@@ -119,7 +119,7 @@ func (db *DB) PruneDeliveries(ctx context.Context, before time.Time, limit int) 
 		return 0, errNoTx
 	}
 	n := 0
-	err := db.each(ctx, `DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries ORDER BY id LIMIT $2) AND created_at < $1 RETURNING id`,
+	err := db.query(ctx, `DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries ORDER BY id LIMIT $2) AND created_at < $1 RETURNING id`,
 		[]any{before.UnixMilli(), limit}, func(func(...any) error) error { n++; return nil })
 	return n, err
 }
@@ -127,29 +127,29 @@ func (db *DB) PruneDeliveries(ctx context.Context, before time.Time, limit int) 
 // ProjectSequence implements webhook.Store.
 func (db *DB) ProjectSequence(ctx context.Context, projectID string) (int64, error) {
 	var n int64
-	err := db.one(ctx, nil, `SELECT coalesce(max(sequence), 0) FROM project_events WHERE project_id = $1`, []any{projectID}, &n)
+	err := db.queryRow(ctx, nil, `SELECT coalesce(max(sequence), 0) FROM project_events WHERE project_id = $1`, []any{projectID}, &n)
 	return n, err
 }
 
 // AppendProjectEvent implements webhook.Store.
-func (db *DB) AppendProjectEvent(ctx context.Context, e event.OfProject) error {
+func (db *DB) AppendProjectEvent(ctx context.Context, e event.ProjectEvent) error {
 	data, err := json.Marshal(e.Data)
 	if err != nil {
 		return fmt.Errorf("event %s: %w", e.Type, err)
 	}
-	return db.must(ctx, `INSERT INTO project_events (id, project_id, sequence, type, at, data) VALUES ($1, $2, $3, $4, $5, $6)`,
-		e.ID, e.ProjectID, e.Sequence, e.Type, millis(e.At), string(data))
+	return db.exec(ctx, `INSERT INTO project_events (id, project_id, sequence, type, at, data) VALUES ($1, $2, $3, $4, $5, $6)`,
+		e.ID, e.ProjectID, e.Sequence, e.Type, nullMillis(e.At), string(data))
 }
 
 // ProjectEvents returns the events of a project itself after a sequence
 // number, in order.
-func (db *DB) ProjectEvents(ctx context.Context, projectID string, after int64) ([]event.OfProject, error) {
-	var events []event.OfProject
-	err := db.each(ctx, `SELECT id, sequence, type, at, data FROM project_events WHERE project_id = $1 AND sequence > $2 ORDER BY sequence`,
+func (db *DB) ProjectEvents(ctx context.Context, projectID string, after int64) ([]event.ProjectEvent, error) {
+	var events []event.ProjectEvent
+	err := db.query(ctx, `SELECT id, sequence, type, at, data FROM project_events WHERE project_id = $1 AND sequence > $2 ORDER BY sequence`,
 		[]any{projectID, after}, func(scan func(...any) error) error {
-			e := event.OfProject{ProjectID: projectID}
+			e := event.ProjectEvent{ProjectID: projectID}
 			var data string
-			if err := scan(&e.ID, &e.Sequence, &e.Type, moment{&e.At}, &data); err != nil {
+			if err := scan(&e.ID, &e.Sequence, &e.Type, nullTime{&e.At}, &data); err != nil {
 				return err
 			}
 			events = append(events, e)

@@ -27,13 +27,13 @@ func translate(err error) error {
 	if errors.As(err, &f) {
 		return err
 	}
-	if gone(err) {
+	if isUnavailable(err) {
 		return unavailable(err)
 	}
 	return err
 }
 
-func gone(err error) bool {
+func isUnavailable(err error) bool {
 	var refused *pgconn.ConnectError
 	if errors.As(err, &refused) {
 		return true
@@ -66,15 +66,15 @@ func gone(err error) bool {
 		strings.Contains(err.Error(), "database is closed") || strings.Contains(err.Error(), "closed pool")
 }
 
-// contended reports that somebody else's lock was in the way of the work, so
+// isLockConflict reports that somebody else's lock was in the way of the work, so
 // that it may simply run again: serialization, deadlock, lock not available.
-func contended(err error) bool {
+func isLockConflict(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01" || pg.Code == "55P03")
 }
 
-// taken reports that err is a violation of the named unique index.
-func taken(err error, index string) bool {
+// isUniqueViolation reports that err is a violation of the named unique index.
+func isUniqueViolation(err error, index string) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
 		return pg.Code == "23505" && pg.ConstraintName == index

@@ -11,15 +11,15 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// Lanes is how many transactions run at once.
-func (db *DB) Lanes() int { return db.engine.shape().lanes }
+// Writers is how many transactions run at once.
+func (db *DB) Writers() int { return db.engine.writeOptions().writers }
 
 // Queued is how many callers wait for a lane.
 func (db *DB) Queued() int { return len(db.queue) }
 
-// One reads a row with SQL of the test's own.
-func (db *DB) One(ctx context.Context, q string, dest ...any) error {
-	return db.one(ctx, errors.New("no row"), q, nil, dest...)
+// QueryRow reads a row with SQL of the test's own.
+func (db *DB) QueryRow(ctx context.Context, q string, dest ...any) error {
+	return db.queryRow(ctx, errors.New("no row"), q, nil, dest...)
 }
 
 // Migrations are the store's own up to a version.
@@ -52,9 +52,9 @@ func Migrate(ctx context.Context, db *sql.DB, postgres bool, dir fs.FS) error {
 // ErrClosed is the cause of a refusal by a store that is closed.
 var ErrClosed = errClosed
 
-// Alone is Write for callers that share nothing: each has a transaction of its
+// Unbatched is Write for callers that share nothing: each has a transaction of its
 // own, on one of some connections.
-func (db *DB) Alone(connections int) func(context.Context, func(context.Context) error) error {
+func (db *DB) Unbatched(connections int) func(context.Context, func(context.Context) error) error {
 	pool := make(chan conn, connections)
 	for range connections {
 		c, err := db.engine.connect(context.Background())

@@ -8,13 +8,13 @@ import (
 	"parley/internal/seal"
 )
 
-const factMediaSecret = "media_signing_secret"
+const metadataMediaSecret = "media_signing_secret"
 
 // Fresh reports whether nothing has been sealed in this database yet, so that
 // any master key will do.
 func (db *DB) Fresh(ctx context.Context) (bool, error) {
-	_, err := db.fact(ctx, factMediaSecret)
-	if errors.Is(err, noFact) {
+	_, err := db.metadata(ctx, metadataMediaSecret)
+	if errors.Is(err, errMetadataNotFound) {
 		return true, nil
 	}
 	return false, err
@@ -29,16 +29,16 @@ func (db *DB) Unlock(ctx context.Context, box *seal.Box) error {
 	return err
 }
 
-var noFact = fault.New(fault.NotFound, "fact_not_found", "nothing is known of that yet")
+var errMetadataNotFound = fault.New(fault.NotFound, "fact_not_found", "nothing is known of that yet")
 
-func (db *DB) fact(ctx context.Context, name string) (string, error) {
+func (db *DB) metadata(ctx context.Context, name string) (string, error) {
 	var v string
-	err := db.one(ctx, noFact, `SELECT value FROM facts WHERE name = $1`, []any{name}, &v)
+	err := db.queryRow(ctx, errMetadataNotFound, `SELECT value FROM facts WHERE name = $1`, []any{name}, &v)
 	return v, err
 }
 
-func (db *DB) setFact(ctx context.Context, name, value string) error {
-	return db.must(ctx, `INSERT INTO facts (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
+func (db *DB) setMetadata(ctx context.Context, name, value string) error {
+	return db.exec(ctx, `INSERT INTO facts (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
 }
 
 // MediaSecret returns the secret that signs media tokens and makes it on the
@@ -48,15 +48,15 @@ func (db *DB) setFact(ctx context.Context, name, value string) error {
 func (db *DB) MediaSecret(ctx context.Context) (seal.Secret, error) {
 	var secret seal.Secret
 	err := db.Write(ctx, func(ctx context.Context) error {
-		v, err := db.fact(ctx, factMediaSecret)
-		if errors.Is(err, noFact) {
+		v, err := db.metadata(ctx, metadataMediaSecret)
+		if errors.Is(err, errMetadataNotFound) {
 			secret = seal.NewGatewaySecret()
-			return db.setFact(ctx, factMediaSecret, db.seal(factMediaSecret+columnFact, secret))
+			return db.setMetadata(ctx, metadataMediaSecret, db.sealSecret(metadataMediaSecret+columnMetadata, secret))
 		}
 		if err != nil {
 			return err
 		}
-		secret, err = db.open(factMediaSecret+columnFact, v)
+		secret, err = db.openSecret(metadataMediaSecret+columnMetadata, v)
 		return err
 	})
 	return secret, err

@@ -11,24 +11,24 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// ground is a database with a project, for tests of who shares a transaction.
-type ground struct {
-	place
+// fixture is a database with a project, for tests of who shares a transaction.
+type fixture struct {
+	testDatabase
 	db      *store.DB
 	project string
 }
 
-func prepare(t *testing.T, p place) ground {
+func newFixture(t *testing.T, p testDatabase) fixture {
 	t.Helper()
 	db := p.open(t)
-	return ground{place: p, db: db, project: storetest.Project(t, db).ID}
+	return fixture{testDatabase: p, db: db, project: storetest.Project(t, db).ID}
 }
 
-// together has callers share a transaction, in their order: the lanes are kept
+// runInOneTransaction has callers share a transaction, in their order: the lanes are kept
 // busy until all of them wait.
-func (g ground) together(t *testing.T, callers ...func()) {
+func (g fixture) runInOneTransaction(t *testing.T, callers ...func()) {
 	t.Helper()
-	release := g.occupy(t)
+	release := g.blockWriters(t)
 	var wg sync.WaitGroup
 	for i, c := range callers {
 		wg.Go(c)
@@ -38,12 +38,12 @@ func (g ground) together(t *testing.T, callers ...func()) {
 	wg.Wait()
 }
 
-// occupy keeps every lane busy until it is told to release them. One takes all
+// blockWriters keeps every lane busy until it is told to release them. One takes all
 // who wait by then before another is free to take any.
-func (g ground) occupy(t *testing.T) (release func()) {
+func (g fixture) blockWriters(t *testing.T) (release func()) {
 	t.Helper()
 	var busy, done sync.WaitGroup
-	holds := make([]chan struct{}, g.db.Lanes())
+	holds := make([]chan struct{}, g.db.Writers())
 	for i := range holds {
 		hold := make(chan struct{})
 		holds[i] = hold
@@ -72,23 +72,23 @@ func (g ground) occupy(t *testing.T) (release func()) {
 	}
 }
 
-func (g ground) awaitQueued(n int) {
+func (g fixture) awaitQueued(n int) {
 	for g.db.Queued() < n {
 		runtime.Gosched()
 	}
 }
 
-func (g ground) check(t *testing.T, want bool, ids ...string) {
+func (g fixture) checkRooms(t *testing.T, want bool, ids ...string) {
 	t.Helper()
 	raw := g.raw(t)
 	for i, id := range ids {
-		if exists(t, raw, id) != want {
+		if roomExists(t, raw, id) != want {
 			t.Errorf("room %d is there: %v", i, !want)
 		}
 	}
 }
 
-func ids(n int) []string {
+func newRoomIDs(n int) []string {
 	list := make([]string, n)
 	for i := range list {
 		list[i] = storetest.NewID()
@@ -101,8 +101,8 @@ var (
 	errExited   = errors.New("exited")
 )
 
-// outcome runs f on a goroutine of its own and says how it ended.
-func outcome(f func() error) (err error) {
+// recoverError runs f on a goroutine of its own and says how it ended.
+func recoverError(f func() error) (err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -118,7 +118,7 @@ func outcome(f func() error) (err error) {
 	return err
 }
 
-func cancelled() context.Context {
+func canceledContext() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx

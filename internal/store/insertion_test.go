@@ -13,15 +13,15 @@ import (
 	"parley/internal/store/storetest"
 )
 
-func happened(r *room.Room, sequence int) event.Event {
+func newRoomEvent(r *room.Room, sequence int) event.Event {
 	return event.Event{ID: storetest.NewID(), Type: event.RoomOpened, ProjectID: r.ProjectID, RoomID: r.ID, Sequence: int64(sequence),
 		At: r.CreatedAt, Data: event.Data{RoomID: r.ID, RoomType: string(r.Type), EndReason: fmt.Sprint("sequence ", sequence)}}
 }
 
 // Rows of callers that share a transaction become one statement for each table.
-func TestRowsOfOneTableShareAStatement(t *testing.T) {
+func TestInsert_MergesRowsOfOneTable(t *testing.T) {
 	t.Parallel()
-	g := prepare(t, place{url: storetest.Postgres(t)})
+	g := newFixture(t, testDatabase{url: storetest.Postgres(t)})
 	callers := make([]func(), 20)
 	for i := range callers {
 		callers[i] = func() {
@@ -30,19 +30,19 @@ func TestRowsOfOneTableShareAStatement(t *testing.T) {
 				if err := g.db.InsertRoom(ctx, r); err != nil {
 					return err
 				}
-				return g.db.AppendEvents(ctx, []event.Event{happened(r, 1), happened(r, 2)})
+				return g.db.AppendEvents(ctx, []event.Event{newRoomEvent(r, 1), newRoomEvent(r, 2)})
 			})
 			if err != nil {
 				t.Error(err)
 			}
 		}
 	}
-	g.together(t, callers...)
+	g.runInOneTransaction(t, callers...)
 	for table, want := range map[string]int{"rooms": len(callers), "events": 2 * len(callers)} {
 		var rows, transactions, statements int
-		err := g.db.One(context.Background(), `SELECT count(*), count(DISTINCT xmin::text), count(DISTINCT (xmin::text, cmin::text)) FROM `+table,
+		err := g.db.QueryRow(context.Background(), `SELECT count(*), count(DISTINCT xmin::text), count(DISTINCT (xmin::text, cmin::text)) FROM `+table,
 			&rows, &transactions, &statements)
-		if err != nil || rows != want || transactions > g.db.Lanes() || statements != transactions {
+		if err != nil || rows != want || transactions > g.db.Writers() || statements != transactions {
 			t.Errorf("%s: %d rows of %d transactions and %d statements, %v", table, rows, transactions, statements, err)
 		}
 	}
@@ -50,9 +50,9 @@ func TestRowsOfOneTableShareAStatement(t *testing.T) {
 
 // In whatever order callers add rows, change and read: all of it is done, as
 // it was meant, and the first time.
-func TestRowsAmongOtherWork(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
-		g := prepare(t, p)
+func TestInsert_MixedWithOtherStatements(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p testDatabase) {
+		g := newFixture(t, p)
 		ctx := context.Background()
 		known := storetest.Room(g.project)
 		if err := g.db.Write(ctx, func(ctx context.Context) error { return g.db.InsertRoom(ctx, known) }); err != nil {
@@ -68,7 +68,7 @@ func TestRowsAmongOtherWork(t *testing.T) {
 			if i%2 == 0 {
 				r.ClientRoomID, r.OpenedAt, r.StartAt = fmt.Sprint("client ", i), time.Time{}, r.CreatedAt.Add(n*time.Minute)
 			}
-			own, ofKnown := happened(r, 1), happened(known, i+1)
+			own, ofKnown := newRoomEvent(r, 1), newRoomEvent(known, i+1)
 			rooms, told, toldOfKnown = append(rooms, r), append(told, own), append(toldOfKnown, ofKnown)
 			steps := []func(ctx context.Context) error{
 				func(ctx context.Context) error { return g.db.InsertRoom(ctx, r) },
@@ -102,7 +102,7 @@ func TestRowsAmongOtherWork(t *testing.T) {
 				}
 			})
 		}
-		g.together(t, callers...)
+		g.runInOneTransaction(t, callers...)
 		for i, r := range rooms {
 			if got, err := g.db.Room(ctx, r.ID); err != nil || !reflect.DeepEqual(got, r) {
 				t.Errorf("room %d: %+v, %v, want %+v", i, got, err, r)

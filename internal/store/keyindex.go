@@ -8,7 +8,7 @@ func (db *DB) APIKeyHashes(ctx context.Context, projectID string, each func(hash
 	if projectID != "" {
 		q, args = q+` WHERE project_id = $1`, []any{projectID}
 	}
-	return db.each(ctx, q, args, func(scan func(...any) error) error {
+	return db.query(ctx, q, args, func(scan func(...any) error) error {
 		var hash, owner string
 		if err := scan(&hash, &owner); err != nil {
 			return err

@@ -23,43 +23,45 @@ type fakeConn struct {
 	fail  func(ctx context.Context, step string) error
 }
 
-func (c *fakeConn) do(ctx context.Context, step string) error {
+func (c *fakeConn) record(ctx context.Context, step string) error {
 	c.steps = append(c.steps, step)
 	return c.fail(ctx, step)
 }
 
 func (c *fakeConn) begin(ctx context.Context, careful bool) error {
 	if careful {
-		return c.do(ctx, "begin carefully")
+		return c.record(ctx, "begin carefully")
 	}
-	return c.do(ctx, "begin")
+	return c.record(ctx, "begin")
 }
-func (c *fakeConn) savepoint(ctx context.Context) error { return c.do(ctx, "savepoint") }
-func (c *fakeConn) keep(ctx context.Context) error      { return c.do(ctx, "keep") }
-func (c *fakeConn) undo(ctx context.Context) error      { return c.do(ctx, "undo") }
-func (c *fakeConn) flush(ctx context.Context) error     { return c.do(ctx, "flush") }
-func (c *fakeConn) commit(ctx context.Context) error    { return c.do(ctx, "commit") }
-func (c *fakeConn) rollback(ctx context.Context) error  { return c.do(ctx, "rollback") }
-func (c *fakeConn) close()                              { _ = c.do(context.Background(), "close") }
+func (c *fakeConn) savepoint(ctx context.Context) error           { return c.record(ctx, "savepoint") }
+func (c *fakeConn) releaseSavepoint(ctx context.Context) error    { return c.record(ctx, "keep") }
+func (c *fakeConn) rollbackToSavepoint(ctx context.Context) error { return c.record(ctx, "undo") }
+func (c *fakeConn) flush(ctx context.Context) error               { return c.record(ctx, "flush") }
+func (c *fakeConn) commit(ctx context.Context) error              { return c.record(ctx, "commit") }
+func (c *fakeConn) rollback(ctx context.Context) error            { return c.record(ctx, "rollback") }
+func (c *fakeConn) close()                                        { _ = c.record(context.Background(), "close") }
 
 // fakeEngine has one lane and one connection after another.
 type fakeEngine struct {
 	engine
-	conn  *fakeConn
-	hurry bool
+	conn           *fakeConn
+	enforceTimeout bool
 }
 
-func (e *fakeEngine) shape() shape                  { return shape{lanes: 1, batch: 8, hurry: e.hurry} }
+func (e *fakeEngine) writeOptions() writeOptions {
+	return writeOptions{writers: 1, maxBatch: 8, enforceTimeout: e.enforceTimeout}
+}
 func (e *fakeEngine) migrate(context.Context) error { return nil }
 func (e *fakeEngine) close()                        {}
 func (e *fakeEngine) connect(ctx context.Context) (conn, error) {
-	return e.conn, e.conn.do(ctx, "connect")
+	return e.conn, e.conn.record(ctx, "connect")
 }
 
 var errStep = errors.New("step")
 
-// fails has the n-th time that a step is done fail.
-func fails(n int, step string, err error) func(context.Context, string) error {
+// failNth has the n-th time that a step is done fail.
+func failNth(n int, step string, err error) func(context.Context, string) error {
 	return func(_ context.Context, s string) error {
 		if s == step {
 			if n--; n == 0 {
@@ -70,10 +72,10 @@ func fails(n int, step string, err error) func(context.Context, string) error {
 	}
 }
 
-// serve has callers share a transaction on an open connection. It returns what
+// runFakeJobs has callers share a transaction on an open connection. It returns what
 // each was told and how often it ran.
-func serve(c *fakeConn, hurry bool, n int, work func(caller int) error) (errs []error, runs []int) {
-	l := newLane(&DB{engine: &fakeEngine{conn: c, hurry: hurry}})
+func runFakeJobs(c *fakeConn, hurry bool, n int, work func(caller int) error) (errs []error, runs []int) {
+	l := newWriter(&DB{engine: &fakeEngine{conn: c, enforceTimeout: hurry}})
 	l.conn = c
 	errs, runs = make([]error, n), make([]int, n)
 	jobs := make([]*job, n)
@@ -83,13 +85,13 @@ func serve(c *fakeConn, hurry bool, n int, work func(caller int) error) (errs []
 		wg.Go(func() { errs[i] = j.wait(time.NewTimer(time.Hour), nil) })
 		jobs[i] = j
 	}
-	l.serve(jobs)
+	l.runJobs(jobs)
 	wg.Wait()
 	return errs, runs
 }
 
 // Each way in which a transaction can go, step by step.
-func TestTransactions(t *testing.T) {
+func TestWriter_Transactions(t *testing.T) {
 	t.Parallel()
 	mine, deadlock := errors.New("mine"), &pgconn.PgError{Code: "40P01"}
 	fine := func(int) error { return nil }
@@ -101,16 +103,16 @@ func TestTransactions(t *testing.T) {
 		steps string
 	}{
 		"all is well": {
-			fail: fails(0, "", nil), work: fine, errs: []error{nil, nil}, runs: []int{1, 1},
+			fail: failNth(0, "", nil), work: fine, errs: []error{nil, nil}, runs: []int{1, 1},
 			steps: "begin savepoint keep savepoint keep flush commit",
 		},
 		"one caller fails": {
-			fail: fails(0, "", nil), work: func(i int) error { return []error{nil, mine, nil}[i] },
+			fail: failNth(0, "", nil), work: func(i int) error { return []error{nil, mine, nil}[i] },
 			errs: []error{nil, mine, nil}, runs: []int{1, 1, 1},
 			steps: "begin savepoint keep savepoint undo savepoint keep flush commit",
 		},
 		"the connection died while it idled": {
-			fail: fails(1, "begin", errStep), work: fine, errs: []error{nil}, runs: []int{1},
+			fail: failNth(1, "begin", errStep), work: fine, errs: []error{nil}, runs: []int{1},
 			steps: "begin close connect begin savepoint keep flush commit",
 		},
 		"nobody can connect": {
@@ -132,18 +134,18 @@ func TestTransactions(t *testing.T) {
 			steps: "begin close connect begin close",
 		},
 		"the commit fails": {
-			fail: fails(1, "commit", context.DeadlineExceeded), work: func(i int) error { return []error{nil, mine}[i] },
+			fail: failNth(1, "commit", context.DeadlineExceeded), work: func(i int) error { return []error{nil, mine}[i] },
 			errs: []error{errStep, errStep}, runs: []int{1, 1}, // what mine was said of may not have happened
 			steps: "begin savepoint keep savepoint undo flush commit close",
 		},
 		"lost at the flush": {
-			fail: fails(1, "flush", errStep), work: func(i int) error { return []error{nil, mine}[i] },
+			fail: failNth(1, "flush", errStep), work: func(i int) error { return []error{nil, mine}[i] },
 			errs: []error{nil, mine}, runs: []int{2, 2},
 			steps: "begin savepoint keep savepoint undo flush rollback begin carefully savepoint keep savepoint undo flush commit",
 		},
 		"lost, and the connection with it": {
 			fail: func(_ context.Context, step string) func(context.Context, string) error {
-				lost, gone := fails(1, "undo", errStep), fails(1, "rollback", errStep)
+				lost, gone := failNth(1, "undo", errStep), failNth(1, "rollback", errStep)
 				return func(ctx context.Context, s string) error { return errors.Join(lost(ctx, s), gone(ctx, s)) }
 			}(nil, ""), work: func(i int) error { return []error{nil, mine, nil}[i] },
 			errs: []error{nil, mine, nil}, runs: []int{2, 2, 1},
@@ -161,15 +163,15 @@ func TestTransactions(t *testing.T) {
 				"begin carefully savepoint keep savepoint keep flush commit",
 		},
 		"lost before a turn": {
-			fail: fails(2, "savepoint", errStep), work: fine, errs: []error{nil, nil}, runs: []int{2, 1},
+			fail: failNth(2, "savepoint", errStep), work: fine, errs: []error{nil, nil}, runs: []int{2, 1},
 			steps: "begin savepoint keep savepoint rollback begin carefully savepoint keep savepoint keep flush commit",
 		},
 		"work that does not stay": {
-			fail: fails(1, "keep", errStep), work: fine, errs: []error{errStep, nil}, runs: []int{1, 1},
+			fail: failNth(1, "keep", errStep), work: fine, errs: []error{errStep, nil}, runs: []int{1, 1},
 			steps: "begin savepoint keep undo savepoint keep flush commit",
 		},
 		"a lock in the way for a while": {
-			fail: fails(0, "", nil), work: func() func(int) error {
+			fail: failNth(0, "", nil), work: func() func(int) error {
 				n := 0
 				return func(i int) error {
 					if n++; i == 0 && n < 4 {
@@ -181,14 +183,14 @@ func TestTransactions(t *testing.T) {
 			steps: "begin savepoint undo savepoint keep flush commit begin savepoint undo rollback begin savepoint keep flush commit",
 		},
 		"a lock in the way for ever": {
-			fail: fails(0, "", nil), work: func(int) error { return deadlock }, errs: []error{errStep}, runs: []int{maxRuns},
-			steps: strings.Repeat("begin savepoint undo rollback ", maxRuns) + "begin rollback",
+			fail: failNth(0, "", nil), work: func(int) error { return deadlock }, errs: []error{errStep}, runs: []int{maxAttempts},
+			steps: strings.Repeat("begin savepoint undo rollback ", maxAttempts) + "begin rollback",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				conn := &fakeConn{fail: c.fail}
-				errs, runs := serve(conn, false, len(c.errs), c.work)
+				errs, runs := runFakeJobs(conn, false, len(c.errs), c.work)
 				for i, want := range c.errs {
 					ok := errs[i] == want
 					if want == errStep {
@@ -211,19 +213,19 @@ func TestTransactions(t *testing.T) {
 
 // A caller who was late, or has cancelled, is refused before its turn, however
 // slow it is to notice.
-func TestNoTurnForNothing(t *testing.T) {
+func TestWriter_SkipsLateAndCanceled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		work := func(context.Context) error { t.Error("it ran"); return nil }
 		gone, cancel := context.WithCancel(context.Background())
 		late := newJob(context.Background(), work, true)
-		time.Sleep(patience - reserve + time.Millisecond)
+		time.Sleep(writeTimeout - commitHeadroom + time.Millisecond)
 		cancelled := newJob(gone, work, false)
 		cancel()
-		c := &fakeConn{fail: fails(0, "", nil)}
-		l := newLane(&DB{engine: &fakeEngine{conn: c, hurry: true}})
+		c := &fakeConn{fail: failNth(0, "", nil)}
+		l := newWriter(&DB{engine: &fakeEngine{conn: c, enforceTimeout: true}})
 		l.conn = c
-		l.serve([]*job{late, cancelled})
+		l.runJobs([]*job{late, cancelled})
 		for _, j := range []*job{late, cancelled} {
 			if err := <-j.done; !fault.Is(err, fault.Unavailable) {
 				t.Error(err)
@@ -235,19 +237,19 @@ func TestNoTurnForNothing(t *testing.T) {
 	})
 }
 
-// withFake runs a test in a bubble, where time is exact, on a store whose steps
+// withFakeEngine runs a test in a bubble, where time is exact, on a store whose steps
 // may fail or hang.
-func withFake(t *testing.T, hurry bool, fail func(ctx context.Context, step string) error, test func(t *testing.T, db *DB)) {
+func withFakeEngine(t *testing.T, hurry bool, fail func(ctx context.Context, step string) error, test func(t *testing.T, db *DB)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		db := start(&fakeEngine{conn: &fakeConn{fail: fail}, hurry: hurry})
+		db := newDB(&fakeEngine{conn: &fakeConn{fail: fail}, enforceTimeout: hurry})
 		test(t, db)
 		_ = db.Close()
 	})
 }
 
-// hang does a step until its caller has no more patience.
-func hang(step string) func(context.Context, string) error {
+// hangAt does a step until its caller has no more patience.
+func hangAt(step string) func(context.Context, string) error {
 	return func(ctx context.Context, s string) error {
 		if s == step {
 			<-ctx.Done()
@@ -257,8 +259,8 @@ func hang(step string) func(context.Context, string) error {
 	}
 }
 
-// refusedAfter fails unless a write is refused as Unavailable, after that time.
-func refusedAfter(t *testing.T, want time.Duration, db *DB, work func(context.Context) error) {
+// assertRefusedAfter fails unless a write is refused as Unavailable, after that time.
+func assertRefusedAfter(t *testing.T, want time.Duration, db *DB, work func(context.Context) error) {
 	t.Helper()
 	began := time.Now()
 	err := db.Write(context.Background(), work)
@@ -267,22 +269,22 @@ func refusedAfter(t *testing.T, want time.Duration, db *DB, work func(context.Co
 	}
 }
 
-// twoLanes has a connection for each of them.
-type twoLanes struct{ fakeEngine }
+// twoWriters has a connection for each of them.
+type twoWriters struct{ fakeEngine }
 
-func (e *twoLanes) shape() shape { return shape{lanes: 2, batch: 8} }
-func (e *twoLanes) connect(context.Context) (conn, error) {
-	return &fakeConn{fail: fails(0, "", nil)}, nil
+func (e *twoWriters) writeOptions() writeOptions { return writeOptions{writers: 2, maxBatch: 8} }
+func (e *twoWriters) connect(context.Context) (conn, error) {
+	return &fakeConn{fail: failNth(0, "", nil)}, nil
 }
 
 // Who comes while a transaction is under way shares the next one, which waits
 // for the first, but not for long.
-func TestATransactionBesideAnother(t *testing.T) {
+func TestWriter_ConcurrentTransactions(t *testing.T) {
 	t.Parallel()
-	for name, hangs := range map[string]time.Duration{"short": alongside / 2, "long": time.Minute} {
+	for name, hangs := range map[string]time.Duration{"short": writeSlotWait / 2, "long": time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				db := start(&twoLanes{})
+				db := newDB(&twoWriters{})
 				var wg sync.WaitGroup
 				wg.Go(func() {
 					_ = db.Write(context.Background(), func(context.Context) error { time.Sleep(hangs); return nil })
@@ -297,7 +299,7 @@ func TestATransactionBesideAnother(t *testing.T) {
 							shared = append(shared, own.conn)
 							return nil
 						})
-						if took := time.Since(began); err != nil || took != min(hangs, alongside) {
+						if took := time.Since(began); err != nil || took != min(hangs, writeSlotWait) {
 							t.Errorf("%v after %s", err, took)
 						}
 					})
@@ -316,7 +318,7 @@ func TestATransactionBesideAnother(t *testing.T) {
 
 // Behind a crowd a transaction waits until as many are there, for a moment at
 // most, and no longer when it has found few.
-func TestACrowdIsWaitedFor(t *testing.T) {
+func TestWriter_WaitsForCommitSiblings(t *testing.T) {
 	begins := 0
 	count := func(_ context.Context, step string) error {
 		if step == "begin" {
@@ -324,7 +326,7 @@ func TestACrowdIsWaitedFor(t *testing.T) {
 		}
 		return nil
 	}
-	withFake(t, false, count, func(t *testing.T, db *DB) {
+	withFakeEngine(t, false, count, func(t *testing.T, db *DB) {
 		var wg sync.WaitGroup
 		write := func(after, want time.Duration, work func(context.Context) error) {
 			wg.Go(func() {
@@ -337,53 +339,53 @@ func TestACrowdIsWaitedFor(t *testing.T) {
 			synctest.Wait()
 		}
 		write(0, time.Millisecond, func(context.Context) error { time.Sleep(time.Millisecond); return nil })
-		for range crowd {
-			write(0, time.Millisecond, nothing)
+		for range commitSiblings {
+			write(0, time.Millisecond, noWork)
 		}
 		wg.Wait()
 		begins = 0
-		for i := range crowd {
+		for i := range commitSiblings {
 			after := min(time.Duration(i)*time.Millisecond/4, time.Millisecond)
-			write(after, time.Millisecond-after, nothing)
+			write(after, time.Millisecond-after, noWork)
 		}
 		wg.Wait()
 		if begins != 1 {
 			t.Errorf("%d transactions for as many as before", begins)
 		}
 		begins = 0
-		write(0, linger, nothing)
-		write(time.Millisecond, linger-time.Millisecond, nothing)
+		write(0, commitDelay, noWork)
+		write(time.Millisecond, commitDelay-time.Millisecond, noWork)
 		wg.Wait()
 		if begins != 1 {
 			t.Errorf("%d transactions", begins)
 		}
-		write(0, 0, nothing)
+		write(0, 0, noWork)
 		wg.Wait()
 	})
 }
 
-func nothing(context.Context) error { return nil }
+func noWork(context.Context) error { return nil }
 
-func TestABusyStoreRefusesInTime(t *testing.T) {
+func TestWrite_BusyRefusedInTime(t *testing.T) {
 	for _, hurry := range []bool{true, false} {
 		t.Run(fmt.Sprint(hurry), func(t *testing.T) {
-			withFake(t, hurry, fails(0, "", nil), func(t *testing.T, db *DB) {
+			withFakeEngine(t, hurry, failNth(0, "", nil), func(t *testing.T, db *DB) {
 				hold := make(chan struct{})
 				go func() { _ = db.Write(context.Background(), func(context.Context) error { <-hold; return nil }) }()
 				synctest.Wait()
 				var ran bool
-				refusedAfter(t, 600*time.Millisecond, db, func(context.Context) error { ran = true; return nil })
+				assertRefusedAfter(t, 600*time.Millisecond, db, func(context.Context) error { ran = true; return nil })
 				for range queueLength { // more than the lanes ever took
-					go func() { _ = db.Write(context.Background(), nothing) }()
+					go func() { _ = db.Write(context.Background(), noWork) }()
 				}
 				synctest.Wait()
-				refusedAfter(t, 600*time.Millisecond, db, func(context.Context) error { ran = true; return nil })
+				assertRefusedAfter(t, 600*time.Millisecond, db, func(context.Context) error { ran = true; return nil })
 				close(hold)
 				synctest.Wait()
 				if ran {
 					t.Error("work ran whose caller had left")
 				}
-				if err := db.Write(context.Background(), nothing); err != nil {
+				if err := db.Write(context.Background(), noWork); err != nil {
 					t.Error(err)
 				}
 			})
@@ -392,7 +394,7 @@ func TestABusyStoreRefusesInTime(t *testing.T) {
 }
 
 // A database that has gone holds nobody up for a second, wherever it went.
-func TestAGoneDatabaseRefusesInTime(t *testing.T) {
+func TestWrite_UnavailableRefusedInTime(t *testing.T) {
 	for step, want := range map[string]time.Duration{
 		"connect": 600 * time.Millisecond, // nothing has begun: no need to wait longer
 		"begin":   600 * time.Millisecond,
@@ -400,9 +402,9 @@ func TestAGoneDatabaseRefusesInTime(t *testing.T) {
 		"flush":   900 * time.Millisecond,
 	} {
 		t.Run(step, func(t *testing.T) {
-			withFake(t, true, hang(step), func(t *testing.T, db *DB) {
+			withFakeEngine(t, true, hangAt(step), func(t *testing.T, db *DB) {
 				for range 3 {
-					refusedAfter(t, want, db, nothing)
+					assertRefusedAfter(t, want, db, noWork)
 				}
 			})
 		})
@@ -410,9 +412,9 @@ func TestAGoneDatabaseRefusesInTime(t *testing.T) {
 }
 
 // The work itself is told when its caller's patience ends.
-func TestWorkHasADeadline(t *testing.T) {
-	withFake(t, true, fails(0, "", nil), func(t *testing.T, db *DB) {
-		refusedAfter(t, 900*time.Millisecond, db, func(ctx context.Context) error {
+func TestWrite_WorkHasDeadline(t *testing.T) {
+	withFakeEngine(t, true, failNth(0, "", nil), func(t *testing.T, db *DB) {
+		assertRefusedAfter(t, 900*time.Millisecond, db, func(ctx context.Context) error {
 			<-ctx.Done()
 			return translate(ctx.Err())
 		})
@@ -420,16 +422,16 @@ func TestWorkHasADeadline(t *testing.T) {
 }
 
 // A disk that is slow is waited for: there is nobody else to ask.
-func TestADiskGetsAllTheTimeItNeeds(t *testing.T) {
+func TestWrite_SlowDiskNotTimedOut(t *testing.T) {
 	slow := func(_ context.Context, step string) error {
 		if step == "commit" {
 			time.Sleep(time.Minute)
 		}
 		return nil
 	}
-	withFake(t, false, slow, func(t *testing.T, db *DB) {
+	withFakeEngine(t, false, slow, func(t *testing.T, db *DB) {
 		began := time.Now()
-		if err := db.Write(context.Background(), nothing); err != nil || time.Since(began) != time.Minute {
+		if err := db.Write(context.Background(), noWork); err != nil || time.Since(began) != time.Minute {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 	})
@@ -437,25 +439,25 @@ func TestADiskGetsAllTheTimeItNeeds(t *testing.T) {
 
 // Who starts or repairs waits for a database that is busy with somebody else,
 // and a request is told to come again.
-func TestUnhurriedWaitsForItsTurn(t *testing.T) {
+func TestWithWriteTimeout_BusyDatabase(t *testing.T) {
 	busy := func(_ context.Context, step string) error {
 		if step == "begin" {
 			time.Sleep(5 * time.Second)
 		}
 		return nil
 	}
-	withFake(t, false, busy, func(t *testing.T, db *DB) {
-		if err := db.Write(Unhurried(context.Background(), 10*time.Second), nothing); err != nil {
+	withFakeEngine(t, false, busy, func(t *testing.T, db *DB) {
+		if err := db.Write(WithWriteTimeout(context.Background(), 10*time.Second), noWork); err != nil {
 			t.Error(err)
 		}
-		refusedAfter(t, 600*time.Millisecond, db, nothing)
+		assertRefusedAfter(t, 600*time.Millisecond, db, noWork)
 	})
 }
 
 // Reseal may take longer than a request.
-func TestUnhurried(t *testing.T) {
-	withFake(t, true, fails(0, "", nil), func(t *testing.T, db *DB) {
-		err := db.Write(Unhurried(context.Background(), time.Hour), func(ctx context.Context) error {
+func TestWithWriteTimeout_LongWork(t *testing.T) {
+	withFakeEngine(t, true, failNth(0, "", nil), func(t *testing.T, db *DB) {
+		err := db.Write(WithWriteTimeout(context.Background(), time.Hour), func(ctx context.Context) error {
 			time.Sleep(time.Minute)
 			return ctx.Err()
 		})
@@ -466,14 +468,14 @@ func TestUnhurried(t *testing.T) {
 }
 
 // Who was queued in the moment when the last lane stopped is told so.
-func TestQueuedTooLate(t *testing.T) {
+func TestWrite_QueuedDuringClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		db := &DB{engine: &fakeEngine{}, queue: make(chan *job, 1), stop: make(chan struct{}), idle: make(chan struct{})}
+		db := &DB{engine: &fakeEngine{}, queue: make(chan *job, 1), stop: make(chan struct{}), drained: make(chan struct{})}
 		go func() {
 			synctest.Wait()
-			close(db.idle)
+			close(db.drained)
 		}()
-		refusedAfter(t, 0, db, nothing)
+		assertRefusedAfter(t, 0, db, noWork)
 	})
 }

@@ -18,9 +18,9 @@ import (
 // Organizations implements project.Store.
 func (db *DB) Organizations(ctx context.Context) ([]project.Organization, error) {
 	var all []project.Organization
-	err := db.each(ctx, `SELECT id, name, billing, created_at, plan, currency, unit_price FROM organizations ORDER BY id`, nil, func(scan func(...any) error) error {
+	err := db.query(ctx, `SELECT id, name, billing, created_at, plan, currency, unit_price FROM organizations ORDER BY id`, nil, func(scan func(...any) error) error {
 		var o project.Organization
-		err := scan(&o.ID, &o.Name, &o.Billing, moment{&o.CreatedAt}, &o.Plan, &o.Currency, &o.UnitPrice)
+		err := scan(&o.ID, &o.Name, &o.Billing, nullTime{&o.CreatedAt}, &o.Plan, &o.Currency, &o.UnitPrice)
 		all = append(all, o)
 		return err
 	})
@@ -30,11 +30,11 @@ func (db *DB) Organizations(ctx context.Context) ([]project.Organization, error)
 // Projects implements project.Store.
 func (db *DB) Projects(ctx context.Context, organizationID string) ([]project.Project, error) {
 	var all []project.Project
-	err := db.each(ctx, `SELECT id, organization_id, name, status, suspended_at, settings, created_at FROM projects
+	err := db.query(ctx, `SELECT id, organization_id, name, status, suspended_at, settings, created_at FROM projects
 		WHERE organization_id = $1 OR $1 = '' ORDER BY id`, []any{organizationID}, func(scan func(...any) error) error {
 		var p project.Project
 		var settings string
-		if err := scan(&p.ID, &p.OrganizationID, &p.Name, &p.Status, moment{&p.SuspendedAt}, &settings, moment{&p.CreatedAt}); err != nil {
+		if err := scan(&p.ID, &p.OrganizationID, &p.Name, &p.Status, nullTime{&p.SuspendedAt}, &settings, nullTime{&p.CreatedAt}); err != nil {
 			return err
 		}
 		if err := json.Unmarshal([]byte(settings), &p.Settings); err != nil {
@@ -49,19 +49,19 @@ func (db *DB) Projects(ctx context.Context, organizationID string) ([]project.Pr
 // Token implements operator.Store.
 func (db *DB) Token(ctx context.Context, id string) (operator.Token, error) {
 	t := operator.Token{ID: id}
-	err := db.one(ctx, noToken, `SELECT name, token_hash, created_at, revoked_at FROM management_tokens WHERE id = $1`, []any{id},
-		&t.Name, &t.Hash, moment{&t.CreatedAt}, moment{&t.RevokedAt})
+	err := db.queryRow(ctx, errTokenNotFound, `SELECT name, token_hash, created_at, revoked_at FROM management_tokens WHERE id = $1`, []any{id},
+		&t.Name, &t.Hash, nullTime{&t.CreatedAt}, nullTime{&t.RevokedAt})
 	return t, err
 }
 
-var noToken = fault.New(fault.NotFound, "token_not_found", "there is no such token")
+var errTokenNotFound = fault.New(fault.NotFound, "token_not_found", "there is no such token")
 
 // Tokens implements operator.Store.
 func (db *DB) Tokens(ctx context.Context) ([]operator.Token, error) {
 	var all []operator.Token
-	err := db.each(ctx, `SELECT id, name, token_hash, created_at, revoked_at FROM management_tokens ORDER BY id`, nil, func(scan func(...any) error) error {
+	err := db.query(ctx, `SELECT id, name, token_hash, created_at, revoked_at FROM management_tokens ORDER BY id`, nil, func(scan func(...any) error) error {
 		var t operator.Token
-		err := scan(&t.ID, &t.Name, &t.Hash, moment{&t.CreatedAt}, moment{&t.RevokedAt})
+		err := scan(&t.ID, &t.Name, &t.Hash, nullTime{&t.CreatedAt}, nullTime{&t.RevokedAt})
 		all = append(all, t)
 		return err
 	})
@@ -70,11 +70,11 @@ func (db *DB) Tokens(ctx context.Context) ([]operator.Token, error) {
 
 // RevokeToken implements operator.Store.
 func (db *DB) RevokeToken(ctx context.Context, id string, at time.Time) error {
-	return db.changed(ctx, noToken, `UPDATE management_tokens SET revoked_at = $2 WHERE id = $1`, id, millis(at))
+	return db.execOne(ctx, errTokenNotFound, `UPDATE management_tokens SET revoked_at = $2 WHERE id = $1`, id, nullMillis(at))
 }
 
 // List implements room.Store.
-func (db *DB) List(ctx context.Context, q room.Query) ([]room.Listed, error) {
+func (db *DB) List(ctx context.Context, q room.ListQuery) ([]room.Summary, error) {
 	var where []string
 	var args []any
 	only := func(condition string, value string) {
@@ -87,7 +87,7 @@ func (db *DB) List(ctx context.Context, q room.Query) ([]room.Listed, error) {
 	only(`project_id = $%d`, q.ProjectID)
 	only(`state = $%d`, string(q.State))
 	only(`id < $%d`, q.Before)
-	if running(q.State) {
+	if isUnfinished(q.State) {
 		// All rooms that are not over are due one day, and few among many:
 		// the index of due rooms finds them, where the list's own order would
 		// read every room there ever was.
@@ -98,20 +98,20 @@ func (db *DB) List(ctx context.Context, q room.Query) ([]room.Listed, error) {
 		condition = ` WHERE ` + strings.Join(where, ` AND `)
 	}
 	args = append(args, q.Limit)
-	var all []room.Listed
-	err := db.each(ctx, `SELECT id, project_id, coalesce(client_room_id, ''), type, state, end_reason, title,
+	var all []room.Summary
+	err := db.query(ctx, `SELECT id, project_id, coalesce(client_room_id, ''), type, state, end_reason, title,
 		(SELECT count(*) FROM seats WHERE seats.room_id = rooms.id AND seats.state = 'joined' AND NOT seats.hidden),
 		max_participants, created_at, start_at, opened_at, started_at, ended_at
 		FROM rooms`+condition+fmt.Sprintf(` ORDER BY id DESC LIMIT $%d`, len(args)), args, func(scan func(...any) error) error {
-		var r room.Listed
+		var r room.Summary
 		err := scan(&r.ID, &r.ProjectID, &r.ClientRoomID, &r.Type, &r.State, &r.EndReason, &r.Title,
-			&r.Participants, &r.MaxParticipants, moment{&r.CreatedAt}, moment{&r.StartAt}, moment{&r.OpenedAt}, moment{&r.StartedAt}, moment{&r.EndedAt})
+			&r.Participants, &r.MaxParticipants, nullTime{&r.CreatedAt}, nullTime{&r.StartAt}, nullTime{&r.OpenedAt}, nullTime{&r.StartedAt}, nullTime{&r.EndedAt})
 		all = append(all, r)
 		return err
 	})
 	return all, err
 }
 
-func running(s room.State) bool {
+func isUnfinished(s room.State) bool {
 	return s == room.Scheduled || s == room.Open || s == room.Active
 }

@@ -11,11 +11,11 @@ import (
 )
 
 //go:embed migrations/*.sql
-var embedded embed.FS
+var migrationFiles embed.FS
 
 // migrations is the directory of the files that make the tables.
 func migrations() fs.FS {
-	dir, err := fs.Sub(embedded, "migrations")
+	dir, err := fs.Sub(migrationFiles, "migrations")
 	if err != nil {
 		panic(err) // only for a name that is no path
 	}
@@ -27,7 +27,7 @@ func migrations() fs.FS {
 func migrate(ctx context.Context, db *sql.DB, dialect goose.Dialect, dir fs.FS, opts ...goose.ProviderOption) error {
 	// goose is the migration library because it runs the same plain SQL
 	// files on both engines and locks PostgreSQL while it does.
-	others, err := fs.Glob(dir, "*."+other(dialect)+".sql")
+	others, err := fs.Glob(dir, "*."+otherDialect(dialect)+".sql")
 	if err != nil {
 		return fmt.Errorf("list the migrations: %w", err)
 	}
@@ -39,7 +39,7 @@ func migrate(ctx context.Context, db *sql.DB, dialect goose.Dialect, dir fs.FS, 
 	for _, s := range p.ListSources() {
 		newest = max(newest, s.Version)
 	}
-	current, err := version(ctx, db, dialect)
+	current, err := schemaVersion(ctx, db, dialect)
 	if err != nil {
 		return fmt.Errorf("read the database's version: %w", err)
 	}
@@ -55,19 +55,19 @@ func migrate(ctx context.Context, db *sql.DB, dialect goose.Dialect, dir fs.FS, 
 	return nil
 }
 
-// other is the engine whose own files a database passes over. Where the
+// otherDialect is the engine whose own files a database passes over. Where the
 // engines differ there are two of the same version, as 00008_events.sqlite.sql
 // and 00008_events.postgres.sql.
-func other(dialect goose.Dialect) string {
+func otherDialect(dialect goose.Dialect) string {
 	if dialect == goose.DialectPostgres {
 		return "sqlite"
 	}
 	return "postgres"
 }
 
-// version reads the version a database stands at without taking a lock; 0 for
+// schemaVersion reads the version a database stands at without taking a lock; 0 for
 // a new one.
-func version(ctx context.Context, db *sql.DB, dialect goose.Dialect) (int64, error) {
+func schemaVersion(ctx context.Context, db *sql.DB, dialect goose.Dialect) (int64, error) {
 	exists := `SELECT count(*) FROM sqlite_master WHERE name = 'goose_db_version'`
 	if dialect == goose.DialectPostgres {
 		exists = `SELECT count(*) FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = 'goose_db_version'`

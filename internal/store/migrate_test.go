@@ -14,8 +14,8 @@ import (
 	"parley/internal/store/storetest"
 )
 
-func TestOpenAgain(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
+func TestOpen_ExistingDatabase(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		var project string
 		for i := range 3 {
 			db := p.open(t)
@@ -33,7 +33,7 @@ func TestOpenAgain(t *testing.T) {
 }
 
 // Nodes that start at once on a new database take turns.
-func TestOpenAtOnce(t *testing.T) {
+func TestOpen_Concurrent(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	var wg sync.WaitGroup
@@ -53,8 +53,8 @@ func TestOpenAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-func TestNewerDatabaseIsRefused(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
+func TestOpen_NewerSchemaRefused(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		if err := p.open(t).Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -77,8 +77,8 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 
 // A migration that fails half-way leaves nothing behind and says where it
 // stands; its mended version runs from there.
-func TestHalfAMigration(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
+func TestMigrate_ResumesAfterFailure(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		ctx := context.Background()
 		raw := p.raw(t)
 		files := func(second string) fstest.MapFS {
@@ -108,8 +108,8 @@ func TestHalfAMigration(t *testing.T) {
 }
 
 // The log of an older database is read after its table was made anew.
-func TestEventsSurviveTheirNewTable(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
+func TestMigrate_KeepsEvents(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		ctx := context.Background()
 		raw := p.raw(t)
 		if err := store.Migrate(ctx, raw, p.url != "", store.Migrations(7)); err != nil {
@@ -142,7 +142,7 @@ func TestEventsSurviveTheirNewTable(t *testing.T) {
 // BenchmarkOpen is an open of a database that exists, as at every start but
 // the first.
 func BenchmarkOpen(b *testing.B) {
-	for name, p := range map[string]place{"sqlite": {dir: b.TempDir()}, "postgres": {url: storetest.Postgres(b)}} {
+	for name, p := range map[string]testDatabase{"sqlite": {dir: b.TempDir()}, "postgres": {url: storetest.Postgres(b)}} {
 		b.Run(name, func(b *testing.B) {
 			storetest.Project(b, p.open(b))
 			for b.Loop() {

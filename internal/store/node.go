@@ -7,17 +7,17 @@ import (
 	"parley/internal/room"
 )
 
-// Beat implements room.Store.
-func (db *DB) Beat(ctx context.Context, node string, at time.Time) error {
-	return db.must(ctx, `INSERT INTO nodes (id, last_alive) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET last_alive = excluded.last_alive`, node, millis(at))
+// RecordHeartbeat implements room.Store.
+func (db *DB) RecordHeartbeat(ctx context.Context, node string, at time.Time) error {
+	return db.exec(ctx, `INSERT INTO nodes (id, last_alive) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET last_alive = excluded.last_alive`, node, nullMillis(at))
 }
 
 // Nodes implements room.Store.
 func (db *DB) Nodes(ctx context.Context) ([]room.Node, error) {
 	var nodes []room.Node
-	err := db.each(ctx, `SELECT id, last_alive FROM nodes`, nil, func(scan func(...any) error) error {
+	err := db.query(ctx, `SELECT id, last_alive FROM nodes`, nil, func(scan func(...any) error) error {
 		var n room.Node
-		err := scan(&n.ID, moment{&n.LastAlive})
+		err := scan(&n.ID, nullTime{&n.LastAlive})
 		nodes = append(nodes, n)
 		return err
 	})
@@ -26,5 +26,5 @@ func (db *DB) Nodes(ctx context.Context) ([]room.Node, error) {
 
 // RemoveNode implements room.Store.
 func (db *DB) RemoveNode(ctx context.Context, node string) error {
-	return db.must(ctx, `DELETE FROM nodes WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM attendance WHERE node = $1 AND left_at IS NULL)`, node)
+	return db.exec(ctx, `DELETE FROM nodes WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM attendance WHERE node = $1 AND left_at IS NULL)`, node)
 }

@@ -8,19 +8,19 @@ import (
 
 // LockOrganization implements project.Store.
 func (db *DB) LockOrganization(ctx context.Context, id string) error {
-	return db.lock(ctx, noOrganization, "organizations", id)
+	return db.lockRow(ctx, errOrganizationNotFound, "organizations", id)
 }
 
 // UpdateOrganization implements project.Store.
 func (db *DB) UpdateOrganization(ctx context.Context, o project.Organization) error {
-	return db.changed(ctx, noOrganization, `UPDATE organizations SET name = $2, plan = $3, currency = $4, unit_price = $5 WHERE id = $1`,
+	return db.execOne(ctx, errOrganizationNotFound, `UPDATE organizations SET name = $2, plan = $3, currency = $4, unit_price = $5 WHERE id = $1`,
 		o.ID, o.Name, o.Plan, o.Currency, o.UnitPrice)
 }
 
-// ProjectsOf implements project.Store.
-func (db *DB) ProjectsOf(ctx context.Context, organizationID string) ([]string, error) {
+// ProjectIDs implements project.Store.
+func (db *DB) ProjectIDs(ctx context.Context, organizationID string) ([]string, error) {
 	var ids []string
-	err := db.each(ctx, `SELECT id FROM projects WHERE organization_id = $1 ORDER BY id`, []any{organizationID},
+	err := db.query(ctx, `SELECT id FROM projects WHERE organization_id = $1 ORDER BY id`, []any{organizationID},
 		func(scan func(...any) error) error {
 			var id string
 			err := scan(&id)

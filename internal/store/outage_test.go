@@ -10,23 +10,23 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// inTime bounds what the store promises to answer within a second, with room
+// maxAnswerTime bounds what the store promises to answer within a second, with room
 // for a busy machine. (lane_test.go is exact about the promise.)
-const inTime = 1500 * time.Millisecond
+const maxAnswerTime = 1500 * time.Millisecond
 
 // While the server is away every call is refused in time, and afterwards they
 // work again by themselves.
-func TestOutage(t *testing.T) {
+func TestDB_ServerOutage(t *testing.T) {
 	t.Parallel()
-	cluster := storetest.NewCluster(t)
-	g := prepare(t, place{url: cluster.Database(t)})
+	cluster := storetest.NewPostgresServer(t)
+	g := newFixture(t, testDatabase{url: cluster.NewDatabase(t)})
 	ctx := context.Background()
 	known := storetest.NewID()
-	if err := g.db.Write(ctx, insert(g.db, g.project, known)); err != nil {
+	if err := g.db.Write(ctx, insertRoomWork(g.db, g.project, known)); err != nil {
 		t.Fatal(err)
 	}
 	calls := map[string]func() error{
-		"write": func() error { return g.db.Write(ctx, insert(g.db, g.project, storetest.NewID())) },
+		"write": func() error { return g.db.Write(ctx, insertRoomWork(g.db, g.project, storetest.NewID())) },
 		"read":  func() error { _, err := g.db.Room(ctx, known); return err },
 		"list":  func() error { _, err := g.db.Events(ctx, known, 0); return err },
 		"ping":  func() error { return g.db.Ping(ctx) },
@@ -49,7 +49,7 @@ func TestOutage(t *testing.T) {
 		}
 	}
 	refused := func(name string, err error, took time.Duration) {
-		if !fault.Is(err, fault.Unavailable) || took > inTime {
+		if !fault.Is(err, fault.Unavailable) || took > maxAnswerTime {
 			t.Errorf("%s: %v after %s", name, err, took)
 		}
 	}
@@ -68,7 +68,7 @@ func TestOutage(t *testing.T) {
 			outage.to(t)
 			// The first call after the outage may still meet a refusal
 			// that was under way; a second later there is none.
-			deadline := time.Now().Add(inTime)
+			deadline := time.Now().Add(maxAnswerTime)
 			for name, call := range calls {
 				for err := call(); err != nil; err = call() {
 					if time.Now().After(deadline) {
@@ -83,17 +83,17 @@ func TestOutage(t *testing.T) {
 
 // What was acknowledged before the server lost its power is there when it is
 // back.
-func TestServerCrashLosesNothing(t *testing.T) {
+func TestWrite_SurvivesServerCrash(t *testing.T) {
 	t.Parallel()
-	cluster := storetest.NewCluster(t)
-	g := prepare(t, place{url: cluster.Database(t)})
+	cluster := storetest.NewPostgresServer(t)
+	g := newFixture(t, testDatabase{url: cluster.NewDatabase(t)})
 	var wg sync.WaitGroup
 	acknowledged := make(chan string, 1<<20)
 	for range 32 {
 		wg.Go(func() {
 			for {
 				id := storetest.NewID()
-				if g.db.Write(context.Background(), insert(g.db, g.project, id)) != nil {
+				if g.db.Write(context.Background(), insertRoomWork(g.db, g.project, id)) != nil {
 					return
 				}
 				acknowledged <- id
@@ -111,5 +111,5 @@ func TestServerCrashLosesNothing(t *testing.T) {
 	for id := range acknowledged {
 		all = append(all, id)
 	}
-	g.check(t, true, all...)
+	g.checkRooms(t, true, all...)
 }

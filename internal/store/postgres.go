@@ -15,12 +15,12 @@ import (
 
 // A wait for somebody's lock ends long before a caller's patience does, so that
 // there is time to undo a deadlock and try again.
-const lockWait = 200 * time.Millisecond
+const lockTimeout = 200 * time.Millisecond
 
 // pgEngine is a server that several nodes may share.
 type pgEngine struct {
-	pool   *pgxpool.Pool   // for reading
-	config *pgx.ConnConfig // for writing
+	readPool     *pgxpool.Pool   // for reading
+	writerConfig *pgx.ConnConfig // for writing
 }
 
 func openPostgres(ctx context.Context, url string) (*pgEngine, error) {
@@ -28,10 +28,10 @@ func openPostgres(ctx context.Context, url string) (*pgEngine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open PostgreSQL: %w", err)
 	}
-	config.ConnConfig.ConnectTimeout = patience
+	config.ConnConfig.ConnectTimeout = writeTimeout
 	config.MaxConns = 16
 	writing := config.ConnConfig.Copy()
-	writing.RuntimeParams["lock_timeout"] = lockWait.String()
+	writing.RuntimeParams["lock_timeout"] = lockTimeout.String()
 	// A node that is cut off in the middle of a transaction must not keep the
 	// others from its rooms.
 	writing.RuntimeParams["idle_in_transaction_session_timeout"] = "5s"
@@ -43,17 +43,17 @@ func openPostgres(ctx context.Context, url string) (*pgEngine, error) {
 		pool.Close()
 		return nil, fmt.Errorf("reach PostgreSQL: %w", err)
 	}
-	return &pgEngine{pool: pool, config: writing}, nil
+	return &pgEngine{readPool: pool, writerConfig: writing}, nil
 }
 
 // More than 64 savepoints in a transaction would make every other one's reads
 // slower (PGPROC_MAX_CACHED_SUBXIDS).
-func (e *pgEngine) shape() shape {
-	return shape{lanes: 2, batch: 64, hurry: true}
+func (e *pgEngine) writeOptions() writeOptions {
+	return writeOptions{writers: 2, maxBatch: 64, enforceTimeout: true}
 }
 
 func (e *pgEngine) migrate(ctx context.Context) error {
-	db := stdlib.OpenDBFromPool(e.pool)
+	db := stdlib.OpenDBFromPool(e.readPool)
 	defer func() { _ = db.Close() }()
 	// Nodes that start at once take turns.
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 60))
@@ -63,24 +63,24 @@ func (e *pgEngine) migrate(ctx context.Context) error {
 	return migrate(ctx, db, goose.DialectPostgres, migrations(), goose.WithSessionLocker(locker))
 }
 
-func (e *pgEngine) close() { e.pool.Close() }
+func (e *pgEngine) close() { e.readPool.Close() }
 
-// each implements reader. After a restart of the server every connection of
+// query implements reader. After a restart of the server every connection of
 // the pool is dead, so a read that met one starts again on fresh ones.
-func (e *pgEngine) each(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func (e *pgEngine) query(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	began := false
 	read := func() error {
-		rows, err := e.pool.Query(ctx, q, args...)
+		rows, err := e.readPool.Query(ctx, q, args...)
 		if err != nil {
 			return err
 		}
 		return readRows(rows, func(scan func(...any) error) error { began = true; return row(scan) })
 	}
 	err := read()
-	if err != nil && !began && ctx.Err() == nil && gone(err) {
-		e.pool.Reset()
+	if err != nil && !began && ctx.Err() == nil && isUnavailable(err) {
+		e.readPool.Reset()
 		err = read()
 	}
 	return err
@@ -97,7 +97,7 @@ func readRows(rows pgx.Rows, row func(scan func(...any) error) error) error {
 }
 
 func (e *pgEngine) connect(ctx context.Context) (conn, error) {
-	c, err := pgx.ConnectConfig(ctx, e.config)
+	c, err := pgx.ConnectConfig(ctx, e.writerConfig)
 	if err != nil {
 		return nil, err
 	}
@@ -113,117 +113,117 @@ func (e *pgEngine) connect(ctx context.Context) (conn, error) {
 // found out in the same way. Rows for the same table become one statement.
 type pgConn struct {
 	*pgx.Conn
-	careful bool
-	queue   []statement
-	mark    int   // where the caller's savepoint stands in queue; -1 when it was sent
-	kept    int   // callers before this one whose work stays
-	lost    error // why the transaction cannot go on
+	careful            bool
+	queue              []statement
+	savepointIndex     int   // where the caller's savepoint stands in queue; -1 when it was sent
+	releasedSavepoints int   // callers before this one whose work stays
+	abortErr           error // why the transaction cannot go on
 }
 
 type statement struct {
 	q       string
 	args    []any
-	missing error      // the failure that it is to meet no row; nil if it is none
-	into    *insertion // where it adds a row that may go out with others; nil if it is none
+	missing error       // the failure that it is to meet no row; nil if it is none
+	into    *insertStmt // where it adds a row that may go out with others; nil if it is none
 }
 
 func (c *pgConn) begin(ctx context.Context, careful bool) error {
-	c.careful, c.queue, c.kept, c.lost = careful, c.queue[:0], 0, nil
+	c.careful, c.queue, c.releasedSavepoints, c.abortErr = careful, c.queue[:0], 0, nil
 	return c.exec(ctx, nil, "BEGIN ISOLATION LEVEL READ COMMITTED", nil)
 }
 
 func (c *pgConn) savepoint(ctx context.Context) error {
-	c.mark = len(c.queue)
+	c.savepointIndex = len(c.queue)
 	return c.exec(ctx, nil, "SAVEPOINT caller", nil)
 }
 
-func (c *pgConn) keep(ctx context.Context) error {
-	c.kept++
-	if c.mark >= 0 && !c.careful {
+func (c *pgConn) releaseSavepoint(ctx context.Context) error {
+	c.releasedSavepoints++
+	if c.savepointIndex >= 0 && !c.careful {
 		// Nobody has asked for anything since, so nothing was sent: should
 		// one of these statements fail, all run again carefully.
-		c.queue = slices.Delete(c.queue, c.mark, c.mark+1)
+		c.queue = slices.Delete(c.queue, c.savepointIndex, c.savepointIndex+1)
 		return nil
 	}
 	return c.exec(ctx, nil, "RELEASE SAVEPOINT caller", nil)
 }
 
-func (c *pgConn) undo(ctx context.Context) error {
-	if c.lost != nil {
-		return c.lost
+func (c *pgConn) rollbackToSavepoint(ctx context.Context) error {
+	if c.abortErr != nil {
+		return c.abortErr
 	}
-	if c.mark >= 0 {
-		c.queue = c.queue[:c.mark]
+	if c.savepointIndex >= 0 {
+		c.queue = c.queue[:c.savepointIndex]
 		return nil
 	}
 	c.queue = c.queue[:0]
-	return c.simple(ctx, "ROLLBACK TO SAVEPOINT caller; RELEASE SAVEPOINT caller")
+	return c.execSimple(ctx, "ROLLBACK TO SAVEPOINT caller; RELEASE SAVEPOINT caller")
 }
 
 // flush sends what is queued, before a commit that must not happen if any of
 // it fails.
 func (c *pgConn) flush(ctx context.Context) error {
-	if c.lost != nil || len(c.queue) == 0 {
-		return c.lost
+	if c.abortErr != nil || len(c.queue) == 0 {
+		return c.abortErr
 	}
-	return c.send(ctx, nil)
+	return c.sendQueue(ctx, nil)
 }
 
 func (c *pgConn) commit(ctx context.Context) error {
 	tag, err := c.Exec(ctx, "COMMIT")
 	if err == nil && tag.String() != "COMMIT" { // PostgreSQL's answer to the commit of a failed transaction
-		err = errCarriedOn
+		err = errFailureIgnored
 	}
 	return err
 }
 
-func (c *pgConn) rollback(ctx context.Context) error { return c.simple(ctx, "ROLLBACK") }
+func (c *pgConn) rollback(ctx context.Context) error { return c.execSimple(ctx, "ROLLBACK") }
 
-// locking waits for the lock only where nobody can be waiting for this
+// forUpdate waits for the lock only where nobody can be waiting for this
 // transaction meanwhile, so that lanes and nodes cannot come to wait for each
 // other. Elsewhere a row that is locked counts as contended.
-func (c *pgConn) locking() string {
-	if c.kept == 0 {
+func (c *pgConn) forUpdate() string {
+	if c.releasedSavepoints == 0 {
 		return " FOR NO KEY UPDATE"
 	}
 	return " FOR NO KEY UPDATE NOWAIT"
 }
 
-func (c *pgConn) skipping() string { return " FOR NO KEY UPDATE SKIP LOCKED" }
+func (c *pgConn) forUpdateSkipLocked() string { return " FOR NO KEY UPDATE SKIP LOCKED" }
 
 func (c *pgConn) exec(ctx context.Context, missing error, q string, args []any) error {
-	return c.do(ctx, statement{q: q, args: args, missing: missing})
+	return c.enqueue(ctx, statement{q: q, args: args, missing: missing})
 }
 
-func (c *pgConn) insert(ctx context.Context, into *insertion, row []any) error {
-	return c.do(ctx, statement{q: into.one, args: row, into: into})
+func (c *pgConn) insert(ctx context.Context, into *insertStmt, row []any) error {
+	return c.enqueue(ctx, statement{q: into.postgresRow, args: row, into: into})
 }
 
-func (c *pgConn) do(ctx context.Context, s statement) error {
-	if c.lost != nil {
-		return c.lost
+func (c *pgConn) enqueue(ctx context.Context, s statement) error {
+	if c.abortErr != nil {
+		return c.abortErr
 	}
 	c.queue = append(c.queue, s)
 	if !c.careful {
 		return nil
 	}
-	return c.send(ctx, nil)
+	return c.sendQueue(ctx, nil)
 }
 
-// each implements reader.
-func (c *pgConn) each(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
-	if c.lost != nil {
-		return c.lost
+// query implements reader.
+func (c *pgConn) query(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
+	if c.abortErr != nil {
+		return c.abortErr
 	}
 	c.queue = append(c.queue, statement{q: q, args: args})
-	return c.send(ctx, row)
+	return c.sendQueue(ctx, row)
 }
 
-// send sends what is queued and reads the answers, the last one with row
+// sendQueue sends what is queued and reads the answers, the last one with row
 // unless that is nil. A failure of the last statement is returned; one of
 // those before it, which nobody is there to hear of, loses the transaction.
-func (c *pgConn) send(ctx context.Context, row func(scan func(...any) error) error) (err error) {
-	statements := merge(c.queue)
+func (c *pgConn) sendQueue(ctx context.Context, row func(scan func(...any) error) error) (err error) {
+	statements := mergeInserts(c.queue)
 	var batch pgx.Batch
 	for _, s := range statements {
 		batch.Queue(s.q, s.args...)
@@ -235,10 +235,10 @@ func (c *pgConn) send(ctx context.Context, row func(scan func(...any) error) err
 			rows, _ := answers.Query() // rows carry its error
 			err = readRows(rows, row)
 		} else {
-			err = s.read(answers)
+			err = s.readResult(answers)
 		}
 		if err != nil && i < last {
-			c.lost = err
+			c.abortErr = err
 		}
 		if err != nil {
 			break
@@ -247,11 +247,11 @@ func (c *pgConn) send(ctx context.Context, row func(scan func(...any) error) err
 	if cerr := answers.Close(); err == nil {
 		err = cerr
 	}
-	c.queue, c.mark = c.queue[:0], -1
+	c.queue, c.savepointIndex = c.queue[:0], -1
 	return err
 }
 
-func (s statement) read(answers pgx.BatchResults) error {
+func (s statement) readResult(answers pgx.BatchResults) error {
 	tag, err := answers.Exec()
 	if err == nil && s.missing != nil && tag.RowsAffected() == 0 {
 		return s.missing
@@ -259,18 +259,18 @@ func (s statement) read(answers pgx.BatchResults) error {
 	return err
 }
 
-// simple runs statements of ours in one round trip and unprepared: in a
+// execSimple runs statements of ours in one round trip and unprepared: in a
 // transaction that has failed nothing can be prepared.
-func (c *pgConn) simple(ctx context.Context, q string) error {
+func (c *pgConn) execSimple(ctx context.Context, q string) error {
 	err := c.PgConn().Exec(ctx, q).Close()
 	if err != nil {
-		c.lost = err
+		c.abortErr = err
 	}
 	return err
 }
 
 func (c *pgConn) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 	_ = c.Close(ctx)
 }

@@ -8,26 +8,26 @@ import (
 	"parley/internal/seal"
 )
 
-// sealed lists every column that holds sealed values. A test looks for sealed
+// sealedColumns lists every column that holds sealed values. A test looks for sealed
 // values elsewhere.
-var sealed = []struct{ list, update, column string }{
+var sealedColumns = []struct{ list, update, column string }{
 	{`SELECT id, sealed_key FROM api_keys`, `UPDATE api_keys SET sealed_key = $2 WHERE id = $1`, columnAPIKey},
 	{`SELECT id, sealed_gateway_secret FROM api_keys`, `UPDATE api_keys SET sealed_gateway_secret = $2 WHERE id = $1`, columnGatewaySecret},
 	{`SELECT id, sealed_secret FROM project_secrets`, `UPDATE project_secrets SET sealed_secret = $2 WHERE id = $1`, columnProjectSecret},
-	{`SELECT name, value FROM facts WHERE name = '` + factMediaSecret + `'`, `UPDATE facts SET value = $2 WHERE name = $1`, columnFact},
-	{`SELECT id, sealed_text FROM answers WHERE sealed_text <> ''`, `UPDATE answers SET sealed_text = $2 WHERE id = $1`, columnAnswer},
+	{`SELECT name, value FROM facts WHERE name = '` + metadataMediaSecret + `'`, `UPDATE facts SET value = $2 WHERE name = $1`, columnMetadata},
+	{`SELECT id, sealed_text FROM answers WHERE sealed_text <> ''`, `UPDATE answers SET sealed_text = $2 WHERE id = $1`, columnIdempotencyRecord},
 }
 
 // Reseal puts every secret under another master key, all in one transaction,
 // and returns how many there are. The server must not be running.
 func (db *DB) Reseal(ctx context.Context, box *seal.Box) (int, error) {
 	count := 0
-	err := db.Write(Unhurried(ctx, 10*time.Minute), func(ctx context.Context) error {
+	err := db.Write(WithWriteTimeout(ctx, 10*time.Minute), func(ctx context.Context) error {
 		count = 0
-		for _, s := range sealed {
+		for _, s := range sealedColumns {
 			type row struct{ id, value string }
 			var rows []row
-			err := db.each(ctx, s.list, nil, func(scan func(...any) error) error {
+			err := db.query(ctx, s.list, nil, func(scan func(...any) error) error {
 				var r row
 				err := scan(&r.id, &r.value)
 				rows = append(rows, r)
@@ -41,7 +41,7 @@ func (db *DB) Reseal(ctx context.Context, box *seal.Box) (int, error) {
 				if err != nil {
 					return fmt.Errorf("open %s: %w", r.id+s.column, err)
 				}
-				if err := db.must(ctx, s.update, r.id, box.Seal(r.id+s.column, clear)); err != nil {
+				if err := db.exec(ctx, s.update, r.id, box.Seal(r.id+s.column, clear)); err != nil {
 					return err
 				}
 				count++

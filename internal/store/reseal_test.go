@@ -27,9 +27,9 @@ import (
 	"parley/internal/webhook"
 )
 
-// fill puts something into every text column of every table, through the
+// fillDatabase puts something into every text column of every table, through the
 // services, and returns every secret that any of them gave out or was given.
-func fill(t *testing.T, db *store.DB) (projectID string, secrets []string) {
+func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 	t.Helper()
 	ctx := context.Background()
 	must := func(err error) {
@@ -50,7 +50,7 @@ func fill(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 	projects := project.NewService(db, time.Now, storetest.NewID, func(string) {})
 	keys := key.NewService(db, projects, time.Now, storetest.NewID)
 	hooks := webhook.NewService(db, keys, nil, time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
-	keys.Tell(hooks.ProjectChanged)
+	keys.SetEventRecorder(hooks.ProjectChanged)
 	o, err := projects.CreateOrganization(ctx, "Example", project.Payg)
 	must(err)
 	text := func(s string) *string { return &s }
@@ -60,8 +60,8 @@ func fill(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 	must(err)
 	p.Settings.Locks.Camera = true
 	must(db.Write(ctx, func(ctx context.Context) error {
-		_, err := db.AddTallies(ctx, []live.Counted{{Subject: o.ID, Period: "2026-11-21"}}, []live.Count{{N: 1}})
-		return errors.Join(err, db.InsertCalls(ctx, []diagnostic.Block{{ProjectID: p.ID, Calls: []diagnostic.Numbered{{N: 1, Call: diagnostic.Call{Method: "GET", Path: "/api/v5/keys"}}}}}))
+		_, err := db.AddCounts(ctx, []live.CounterKey{{Subject: o.ID, Period: "2026-11-21"}}, []live.Count{{N: 1}})
+		return errors.Join(err, db.InsertCalls(ctx, []diagnostic.Block{{ProjectID: p.ID, Calls: []diagnostic.NumberedCall{{N: 1, Call: diagnostic.Call{Method: "GET", Path: "/api/v5/keys"}}}}}))
 	}))
 	keep(issued.APIKey, issued.GatewaySecret, issued.ProjectSecret)
 	rotated, err := keys.RotateKey(ctx, p.ID, key.Rotation{Overlap: time.Hour})
@@ -75,32 +75,32 @@ func fill(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 	must(err)
 	keep(token)
 
-	rooms := room.NewService(db, silentMedia{}, func() string { return "https://example.com" }, time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
+	rooms := room.NewService(db, fakeMedia{}, func() string { return "https://example.com" }, time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
 	rooms.UseWebhooks(hooks)
-	created, err := rooms.CreateQuick(ctx, p, room.Request{Type: room.Video, Name: "Ada", MaxParticipants: 5, ClientRoomID: "mine", Title: "Title", WelcomeMessage: "Welcome",
+	created, err := rooms.CreateQuick(ctx, p, room.CreateRequest{Type: room.Video, Name: "Ada", MaxParticipants: 5, ClientRoomID: "mine", Title: "Title", WelcomeMessage: "Welcome",
 		ExternalUserID: "7", LogoutURL: "https://example.com/bye", WebhookURL: "https://example.com/hook",
-		Once: &room.Once{ProjectID: p.ID, Route: "route", Key: "key", Answer: func(c room.Created) ([]byte, error) { return []byte(c.FinalLink), nil }}})
+		IdempotencyKey: &room.IdempotencyKey{ProjectID: p.ID, Route: "route", Key: "key", Render: func(c room.Created) ([]byte, error) { return []byte(c.FinalLink), nil }}})
 	must(err)
 	link := created.FinalLink[strings.Index(created.FinalLink, "#t=")+3:]
 	seatKey := strings.Repeat("seat-key", 4)
 	secrets = append(secrets, link, seatKey)
-	admission, err := rooms.TakeSeat(ctx, created.ID, room.Visit{Link: link, SeatKey: seatKey, Name: "Ada", Role: room.Host})
+	admission, err := rooms.ReserveSeat(ctx, created.ID, room.JoinRequest{LinkToken: link, SeatKey: seatKey, Name: "Ada", ExpectedRole: room.Host})
 	must(err)
 	rooms.ParticipantJoined(admission.SessionID, admission.Seat.ID, "PA_1", time.Now())
-	_, err = rooms.OpenBreakouts(ctx, created.ID, seatKey, room.Opening{Names: []string{"One"}})
+	_, err = rooms.OpenBreakouts(ctx, created.ID, seatKey, room.OpenBreakoutsRequest{Names: []string{"One"}})
 	must(err)
-	personal, err := rooms.Invite(ctx, p, created.ID, room.Invitation{Role: room.Guest, Single: true, Name: "Bob", UserID: "8"})
+	personal, err := rooms.Invite(ctx, p, created.ID, room.Invitation{Role: room.Guest, SingleUse: true, Name: "Bob", UserID: "8"})
 	must(err)
 	personal = personal[strings.Index(personal, "#t=")+3:]
 	secrets = append(secrets, personal, seatKey+"2")
-	_, err = rooms.TakeSeat(ctx, created.ID, room.Visit{Link: personal, SeatKey: seatKey + "2", Name: "Bob"})
+	_, err = rooms.ReserveSeat(ctx, created.ID, room.JoinRequest{LinkToken: personal, SeatKey: seatKey + "2", Name: "Bob"})
 	must(err)
-	made, err := rooms.InviteFrom(ctx, created.ID, seatKey, room.CoHost)
+	made, err := rooms.InviteAsHost(ctx, created.ID, seatKey, room.CoHost)
 	must(err)
 	secrets = append(secrets, made[strings.Index(made, "#t=")+3:], seatKey+"3")
 	on := true
-	must(rooms.Lock(ctx, created.ID, seatKey, room.LockChange{WaitingRoom: &on}))
-	_, err = rooms.TakeSeat(ctx, created.ID, room.Visit{SeatKey: seatKey + "3", Name: "Chen"})
+	must(rooms.UpdateLocks(ctx, created.ID, seatKey, room.LockChange{WaitingRoom: &on}))
+	_, err = rooms.ReserveSeat(ctx, created.ID, room.JoinRequest{SeatKey: seatKey + "3", Name: "Chen"})
 	must(err)
 	rooms.ParticipantLeft(admission.SessionID, admission.Seat.ID, "PA_1", time.Now(), room.LeftByChoice)
 	must(db.Write(ctx, func(ctx context.Context) error {
@@ -109,46 +109,48 @@ func fill(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 			return err
 		}
 		ended.State, ended.EndReason = room.Ended, room.EndedEmpty
-		return errors.Join(db.UpdateRoom(ctx, ended), db.Beat(ctx, rooms.Node(), time.Now()))
+		return errors.Join(db.UpdateRoom(ctx, ended), db.RecordHeartbeat(ctx, rooms.NodeID(), time.Now()))
 	}))
-	must(db.Write(ctx, func(ctx context.Context) error { return deliver(ctx, db, p.ID, created.ID) }))
+	must(db.Write(ctx, func(ctx context.Context) error { return insertFailedDelivery(ctx, db, p.ID, created.ID) }))
 	return p.ID, secrets
 }
 
-// deliver leaves behind what deliveries do that fail.
-func deliver(ctx context.Context, db *store.DB, projectID, roomID string) error {
+// insertFailedDelivery leaves behind what deliveries do that fail.
+func insertFailedDelivery(ctx context.Context, db *store.DB, projectID, roomID string) error {
 	streams, err := db.Streams(ctx, projectID, roomID)
 	if err != nil {
 		return err
 	}
 	now, replay := time.Now(), streams[0]
-	d, _, err := db.Head(ctx, streams[0].ID)
+	d, _, err := db.NextDelivery(ctx, streams[0].ID)
 	if err != nil {
 		return err
 	}
-	t, err := db.TargetFailed(ctx, projectID, d.URL, now)
+	t, err := db.RecordTargetFailure(ctx, projectID, d.URL, now)
 	if err != nil {
 		return err
 	}
 	replay.ID, replay.Replay, t.Notice = storetest.NewID(), storetest.NewID(), "it is paused"
-	_, err = db.Claim(ctx, streams[0].Lane, 1, "claim", now.Add(time.Second), now.Add(time.Minute))
+	_, err = db.LeaseStreams(ctx, streams[0].Bucket, 1, "claim", now.Add(time.Second), now.Add(time.Minute))
 	return errors.Join(err, db.PauseTarget(ctx, t), db.InsertStream(ctx, replay, now),
-		db.RecordAttempt(ctx, d, webhook.Attempt{N: 1, At: now, Error: "no answer"}), db.RecordAttempt(ctx, d, webhook.Attempt{N: 2, At: now, Answer: "no"}))
+		db.RecordAttempt(ctx, d, webhook.Attempt{N: 1, At: now, Error: "no answer"}), db.RecordAttempt(ctx, d, webhook.Attempt{N: 2, At: now, ResponseBody: "no"}))
 }
 
-// silentMedia is a media engine in which nothing happens.
-type silentMedia struct{ room.Media }
+// fakeMedia is a media engine in which nothing happens.
+type fakeMedia struct{ room.Media }
 
-func (silentMedia) Open(context.Context, room.MediaSession) error                       { return nil }
-func (silentMedia) Allow(context.Context, string, string, room.Role, room.Grants) error { return nil }
-func (silentMedia) Announce(context.Context, string, room.Info) error                   { return nil }
-func (silentMedia) Admit(string)                                                        {}
-func (silentMedia) Participants(context.Context, string) ([]room.Present, error)        { return nil, nil }
-func (silentMedia) Pass(room.MediaPass) (string, error)                                 { return "token", nil }
+func (fakeMedia) Open(context.Context, room.MediaSession) error { return nil }
+func (fakeMedia) UpdatePermissions(context.Context, string, string, room.Role, room.Grants) error {
+	return nil
+}
+func (fakeMedia) UpdateMetadata(context.Context, string, room.Metadata) error      { return nil }
+func (fakeMedia) Admit(string)                                                     {}
+func (fakeMedia) Participants(context.Context, string) ([]room.Participant, error) { return nil, nil }
+func (fakeMedia) AccessToken(room.AccessTokenSpec) (string, error)                 { return "token", nil }
 
 // textColumns returns every text column there is, as "table.column", with its
 // values.
-func textColumns(t *testing.T, p place) map[string][]string {
+func textColumns(t *testing.T, p testDatabase) map[string][]string {
 	t.Helper()
 	q := `SELECT t.name, c.name FROM sqlite_master t, pragma_table_info(t.name) c
 		WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND c.type = 'TEXT'`
@@ -158,10 +160,10 @@ func textColumns(t *testing.T, p place) map[string][]string {
 	}
 	raw := p.raw(t)
 	columns := map[string][]string{}
-	for _, row := range list(t, raw, q, 2) {
+	for _, row := range queryStrings(t, raw, q, 2) {
 		table, column := row[0], row[1]
 		columns[table+"."+column] = nil
-		for _, value := range list(t, raw, fmt.Sprintf(`SELECT coalesce(%s, '') FROM %s`, column, table), 1) {
+		for _, value := range queryStrings(t, raw, fmt.Sprintf(`SELECT coalesce(%s, '') FROM %s`, column, table), 1) {
 			if value[0] != "" {
 				columns[table+"."+column] = append(columns[table+"."+column], value[0])
 			}
@@ -170,7 +172,7 @@ func textColumns(t *testing.T, p place) map[string][]string {
 	return columns
 }
 
-func list(t *testing.T, db *sql.DB, q string, width int) (table [][]string) {
+func queryStrings(t *testing.T, db *sql.DB, q string, width int) (table [][]string) {
 	t.Helper()
 	rows, err := db.Query(q)
 	if err != nil {
@@ -193,16 +195,16 @@ func list(t *testing.T, db *sql.DB, q string, width int) (table [][]string) {
 	return table
 }
 
-var sealedForm = regexp.MustCompile(`v\d+\.[0-9a-f]{8}\.`)
+var sealedPattern = regexp.MustCompile(`v\d+\.[0-9a-f]{8}\.`)
 
 // After a reseal everything opens with the new key and nothing with the old
 // one. A sealed column that Reseal does not know of would be found here: the
 // test fills every text column, and fails for one that it leaves empty.
 func TestReseal(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
+	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		ctx := context.Background()
 		db := p.open(t)
-		projectID, _ := fill(t, db)
+		projectID, _ := fillDatabase(t, db)
 		read := func(db *store.DB) [3]any {
 			t.Helper()
 			keys, err1 := db.APIKeys(ctx, projectID)
@@ -224,7 +226,7 @@ func TestReseal(t *testing.T) {
 				t.Errorf("fill leaves %s empty: nobody would notice if it held a secret", column)
 			}
 			for _, v := range values {
-				if !sealedForm.MatchString(v) {
+				if !sealedPattern.MatchString(v) {
 					continue
 				}
 				found++
@@ -264,11 +266,11 @@ func TestReseal(t *testing.T) {
 }
 
 // A reseal that meets a damaged value changes nothing at all.
-func TestResealIsAllOrNothing(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
+func TestReseal_DamagedValueChangesNothing(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		ctx := context.Background()
 		db := p.open(t)
-		projectID, _ := fill(t, db)
+		projectID, _ := fillDatabase(t, db)
 		if _, err := p.raw(t).Exec(`UPDATE facts SET value = substr(value, 1, 30) WHERE name = 'media_signing_secret'`); err != nil {
 			t.Fatal(err)
 		}
@@ -282,15 +284,15 @@ func TestResealIsAllOrNothing(t *testing.T) {
 }
 
 // A sealed value opens where it was put, and nowhere else.
-func TestSealedValuesCannotBeMoved(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
+func TestSealedValue_MovedRefused(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		ctx := context.Background()
 		for _, move := range []string{
 			`UPDATE api_keys SET sealed_key = sealed_gateway_secret`,
 			`UPDATE api_keys SET sealed_key = (SELECT k.sealed_key FROM api_keys k WHERE k.id <> api_keys.id)`,
 		} {
 			db := p.open(t)
-			projectID, _ := fill(t, db)
+			projectID, _ := fillDatabase(t, db)
 			if _, err := p.raw(t).Exec(move + ` WHERE project_id = '` + projectID + `'`); err != nil {
 				t.Fatal(err)
 			}
@@ -308,7 +310,7 @@ func TestSealedValuesCannotBeMoved(t *testing.T) {
 }
 
 func TestFresh(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
+	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		ctx := context.Background()
 		db, err := store.Open(ctx, p.url, p.dir)
 		if err != nil {
@@ -329,10 +331,10 @@ func TestFresh(t *testing.T) {
 
 // No secret is in clear in any value, and on SQLite in no byte of any file,
 // before a checkpoint and after.
-func TestNoSecretInClear(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
+func TestStore_NoPlaintextSecrets(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		db := p.open(t)
-		_, secrets := fill(t, db)
+		_, secrets := fillDatabase(t, db)
 		for column, values := range textColumns(t, p) {
 			for _, v := range values {
 				for _, s := range secrets {

@@ -12,7 +12,7 @@ import (
 	"parley/internal/webhook"
 )
 
-var noRoom = fault.New(fault.NotFound, "room_not_found", "there is no such room")
+var errRoomNotFound = fault.New(fault.NotFound, "room_not_found", "there is no such room")
 
 const roomColumns = `id, project_id, client_room_id, type, state, end_reason, title, welcome_message, creator_name,
 	max_participants, empty_timeout, duration, creator_link_hash, creator_link_claim, session, session_live,
@@ -20,26 +20,26 @@ const roomColumns = `id, project_id, client_room_id, type, state, end_reason, ti
 	start_at, external_user_id, logout_url, webhook_url, breakout_rooms, features, locks, last_session`
 
 // A new room has had nobody in it yet.
-var intoRooms = newInsertion(crowded{rank: 1, table: "rooms", parent: "project_id", of: "projects",
+var insertRoomStmt = newInsertStmt(bulkTable{tableOrder: 1, table: "rooms", parentColumn: "project_id", parentTable: "projects",
 	columns: `id, project_id, client_room_id, type, state, title, welcome_message, creator_name,
 		max_participants, empty_timeout, duration, creator_link_hash, event_sequence, created_at, opened_at, due_at,
 		start_at, external_user_id, logout_url, webhook_url, breakout_rooms, features, locks`,
 	types: `text, text, text, text, text, text, text, text,
 		bigint, bigint, bigint, text, bigint, bigint, bigint, bigint,
 		bigint, text, text, text, bigint, text, text`,
-	same:   `, end_reason, creator_link_claim, session, session_live, last_session, started_at, empty_since, ended_at`,
-	values: `, '', '', 0, FALSE, 0, NULL, NULL, NULL`})
+	constantColumns: `, end_reason, creator_link_claim, session, session_live, last_session, started_at, empty_since, ended_at`,
+	constantValues:  `, '', '', 0, FALSE, 0, NULL, NULL, NULL`})
 
 // InsertRoom implements room.Store. What only a life in it brings, from its
 // sessions to its end, is as in a new room, whatever r says.
 func (db *DB) InsertRoom(ctx context.Context, r *room.Room) error {
-	err := db.insert(ctx, intoRooms,
-		r.ID, r.ProjectID, nullable(r.ClientRoomID), r.Type, r.State, r.Title, r.WelcomeMessage, r.CreatorName,
+	err := db.insert(ctx, insertRoomStmt,
+		r.ID, r.ProjectID, nullString(r.ClientRoomID), r.Type, r.State, r.Title, r.WelcomeMessage, r.CreatorName,
 		r.MaxParticipants, seconds(r.EmptyTimeout), seconds(r.Duration), r.CreatorLinkHash,
-		r.EventSequence, millis(r.CreatedAt), millis(r.OpenedAt), millis(r.DueAt),
-		millis(r.StartAt), r.ExternalUserID, r.LogoutURL, r.WebhookURL, r.BreakoutRooms,
+		r.EventSequence, nullMillis(r.CreatedAt), nullMillis(r.OpenedAt), nullMillis(r.DueAt),
+		nullMillis(r.StartAt), r.ExternalUserID, r.LogoutURL, r.WebhookURL, r.BreakoutRooms,
 		r.Features.String(), r.Locks.String())
-	if taken(err, "rooms_client_room_id") {
+	if isUniqueViolation(err, "rooms_client_room_id") {
 		return fault.New(fault.Conflict, "client_room_id_taken", "client_room_id is already taken by another room of this project")
 	}
 	return err
@@ -47,7 +47,7 @@ func (db *DB) InsertRoom(ctx context.Context, r *room.Room) error {
 
 // Room implements room.Store.
 func (db *DB) Room(ctx context.Context, id string) (*room.Room, error) {
-	return db.oneRoom(ctx, `SELECT `+roomColumns+` FROM rooms WHERE id = $1`, id)
+	return db.queryRoom(ctx, `SELECT `+roomColumns+` FROM rooms WHERE id = $1`, id)
 }
 
 // LockRoom implements room.Store.
@@ -56,11 +56,11 @@ func (db *DB) LockRoom(ctx context.Context, id string) (*room.Room, error) {
 	if !ok {
 		return nil, errNoTx
 	}
-	return db.oneRoom(ctx, `SELECT `+roomColumns+` FROM rooms WHERE id = $1`+t.locking(), id)
+	return db.queryRoom(ctx, `SELECT `+roomColumns+` FROM rooms WHERE id = $1`+t.forUpdate(), id)
 }
 
-func (db *DB) oneRoom(ctx context.Context, q, id string) (*room.Room, error) {
-	return scanRoom(func(dest ...any) error { return db.one(ctx, noRoom, q, []any{id}, dest...) })
+func (db *DB) queryRoom(ctx context.Context, q, id string) (*room.Room, error) {
+	return scanRoom(func(dest ...any) error { return db.queryRow(ctx, errRoomNotFound, q, []any{id}, dest...) })
 }
 
 func scanRoom(scan func(...any) error) (*room.Room, error) {
@@ -69,9 +69,9 @@ func scanRoom(scan func(...any) error) (*room.Room, error) {
 	var emptyTimeout, duration int64
 	var features, locks string
 	err := scan(&r.ID, &r.ProjectID, &clientRoomID, &r.Type, &r.State, &r.EndReason, &r.Title, &r.WelcomeMessage, &r.CreatorName,
-		&r.MaxParticipants, &emptyTimeout, &duration, &r.CreatorLinkHash, &r.CreatorLinkClaim, &r.Session, &r.SessionLive,
-		&r.EventSequence, moment{&r.CreatedAt}, moment{&r.OpenedAt}, moment{&r.StartedAt}, moment{&r.EmptySince}, moment{&r.EndedAt}, moment{&r.DueAt},
-		moment{&r.StartAt}, &r.ExternalUserID, &r.LogoutURL, &r.WebhookURL, &r.BreakoutRooms, &features, &locks, &r.LastSession)
+		&r.MaxParticipants, &emptyTimeout, &duration, &r.CreatorLinkHash, &r.CreatorLinkRedeemedBy, &r.Session, &r.SessionLive,
+		&r.EventSequence, nullTime{&r.CreatedAt}, nullTime{&r.OpenedAt}, nullTime{&r.StartedAt}, nullTime{&r.EmptySince}, nullTime{&r.EndedAt}, nullTime{&r.DueAt},
+		nullTime{&r.StartAt}, &r.ExternalUserID, &r.LogoutURL, &r.WebhookURL, &r.BreakoutRooms, &features, &locks, &r.LastSession)
 	if err != nil {
 		return nil, err
 	}
@@ -85,24 +85,24 @@ func scanRoom(scan func(...any) error) (*room.Room, error) {
 
 // UpdateRoom implements room.Store. What a room was created with never changes.
 func (db *DB) UpdateRoom(ctx context.Context, r *room.Room) error {
-	return db.changed(ctx, noRoom, `UPDATE rooms SET state = $2, end_reason = $3, creator_link_claim = $4, session = $5, session_live = $6,
+	return db.execOne(ctx, errRoomNotFound, `UPDATE rooms SET state = $2, end_reason = $3, creator_link_claim = $4, session = $5, session_live = $6,
 		event_sequence = $7, opened_at = $8, started_at = $9, empty_since = $10, ended_at = $11, due_at = $12, locks = $13, last_session = $14 WHERE id = $1`,
-		r.ID, r.State, r.EndReason, r.CreatorLinkClaim, r.Session, r.SessionLive,
-		r.EventSequence, millis(r.OpenedAt), millis(r.StartedAt), millis(r.EmptySince), millis(r.EndedAt), millis(r.DueAt), r.Locks.String(), r.LastSession)
+		r.ID, r.State, r.EndReason, r.CreatorLinkRedeemedBy, r.Session, r.SessionLive,
+		r.EventSequence, nullMillis(r.OpenedAt), nullMillis(r.StartedAt), nullMillis(r.EmptySince), nullMillis(r.EndedAt), nullMillis(r.DueAt), r.Locks.String(), r.LastSession)
 }
 
-// Reschedule implements room.Store.
-func (db *DB) Reschedule(ctx context.Context, r *room.Room) error {
-	return db.changed(ctx, noRoom, `UPDATE rooms SET title = $2, welcome_message = $3, creator_name = $4, max_participants = $5, empty_timeout = $6,
+// UpdateRoomSpec implements room.Store.
+func (db *DB) UpdateRoomSpec(ctx context.Context, r *room.Room) error {
+	return db.execOne(ctx, errRoomNotFound, `UPDATE rooms SET title = $2, welcome_message = $3, creator_name = $4, max_participants = $5, empty_timeout = $6,
 		duration = $7, start_at = $8, external_user_id = $9, logout_url = $10, webhook_url = $11, breakout_rooms = $12 WHERE id = $1`,
-		r.ID, r.Title, r.WelcomeMessage, r.CreatorName, r.MaxParticipants, seconds(r.EmptyTimeout), seconds(r.Duration), millis(r.StartAt),
+		r.ID, r.Title, r.WelcomeMessage, r.CreatorName, r.MaxParticipants, seconds(r.EmptyTimeout), seconds(r.Duration), nullMillis(r.StartAt),
 		r.ExternalUserID, r.LogoutURL, r.WebhookURL, r.BreakoutRooms)
 }
 
 // DueRooms implements room.Store.
 func (db *DB) DueRooms(ctx context.Context, now time.Time, limit int) ([]string, error) {
 	var ids []string
-	err := db.each(ctx, `SELECT id FROM rooms WHERE due_at <= $1 ORDER BY due_at LIMIT $2`, []any{now.UnixMilli(), limit},
+	err := db.query(ctx, `SELECT id FROM rooms WHERE due_at <= $1 ORDER BY due_at LIMIT $2`, []any{now.UnixMilli(), limit},
 		func(scan func(...any) error) error {
 			var id string
 			if err := scan(&id); err != nil {
@@ -114,7 +114,7 @@ func (db *DB) DueRooms(ctx context.Context, now time.Time, limit int) ([]string,
 	return ids, err
 }
 
-var intoEvents = newInsertion(crowded{rank: 2, table: "events", parent: "room_id", of: "rooms",
+var insertEventStmt = newInsertStmt(bulkTable{tableOrder: 2, table: "events", parentColumn: "room_id", parentTable: "rooms",
 	columns: `id, project_id, room_id, sequence, type, at, data`,
 	types:   `text, text, text, bigint, text, bigint, text`})
 
@@ -125,8 +125,8 @@ func (db *DB) AppendEvents(ctx context.Context, events []event.Event) error {
 		if err != nil {
 			return fmt.Errorf("event %s: %w", e.Type, err)
 		}
-		if err := db.insert(ctx, intoEvents,
-			e.ID, e.ProjectID, e.RoomID, e.Sequence, e.Type, millis(e.At), string(data)); err != nil {
+		if err := db.insert(ctx, insertEventStmt,
+			e.ID, e.ProjectID, e.RoomID, e.Sequence, e.Type, nullMillis(e.At), string(data)); err != nil {
 			return err
 		}
 	}
@@ -136,7 +136,7 @@ func (db *DB) AppendEvents(ctx context.Context, events []event.Event) error {
 // Events returns the events of a room after a sequence number, in order.
 func (db *DB) Events(ctx context.Context, roomID string, after int64) ([]event.Event, error) {
 	var events []event.Event
-	err := db.each(ctx, `SELECT id, project_id, sequence, type, at, data FROM events WHERE room_id = $1 AND sequence > $2 ORDER BY sequence`,
+	err := db.query(ctx, `SELECT id, project_id, sequence, type, at, data FROM events WHERE room_id = $1 AND sequence > $2 ORDER BY sequence`,
 		[]any{roomID, after}, func(scan func(...any) error) error {
 			e, err := scanEvent(roomID, scan)
 			events = append(events, e)
@@ -145,14 +145,14 @@ func (db *DB) Events(ctx context.Context, roomID string, after int64) ([]event.E
 	return events, err
 }
 
-// Told implements webhook.Store.
-func (db *DB) Told(ctx context.Context, roomID string, after int64, limit int) ([]webhook.Told, error) {
-	var events []webhook.Told
-	err := db.each(ctx, `SELECT id, project_id, sequence, type, at, data, coalesce((SELECT p.sequence FROM events p
+// DeliveredEvents implements webhook.Store.
+func (db *DB) DeliveredEvents(ctx context.Context, roomID string, after int64, limit int) ([]webhook.DeliveredEvent, error) {
+	var events []webhook.DeliveredEvent
+	err := db.query(ctx, `SELECT id, project_id, sequence, type, at, data, coalesce((SELECT p.sequence FROM events p
 			WHERE p.room_id = e.room_id AND p.sequence < e.sequence AND p.type <> $3 ORDER BY p.sequence DESC LIMIT 1), 0)
 		FROM events e WHERE room_id = $1 AND sequence > $2 AND type <> $3 ORDER BY sequence LIMIT $4`,
 		[]any{roomID, after, event.AttendanceMarked, limit}, func(scan func(...any) error) (err error) {
-			var told webhook.Told
+			var told webhook.DeliveredEvent
 			told.Event, err = scanEvent(roomID, scan, &told.Previous)
 			events = append(events, told)
 			return err
@@ -163,7 +163,7 @@ func (db *DB) Told(ctx context.Context, roomID string, after int64, limit int) (
 func scanEvent(roomID string, scan func(...any) error, more ...any) (event.Event, error) {
 	e := event.Event{RoomID: roomID}
 	var data string
-	if err := scan(append([]any{&e.ID, &e.ProjectID, &e.Sequence, &e.Type, moment{&e.At}, &data}, more...)...); err != nil {
+	if err := scan(append([]any{&e.ID, &e.ProjectID, &e.Sequence, &e.Type, nullTime{&e.At}, &data}, more...)...); err != nil {
 		return e, err
 	}
 	if err := json.Unmarshal([]byte(data), &e.Data); err != nil {

@@ -13,43 +13,43 @@ import (
 // LockProject implements key.Store and project.Store: nobody else rotates or
 // changes the project until the transaction ends.
 func (db *DB) LockProject(ctx context.Context, id string) error {
-	return db.lock(ctx, noProject, "projects", id)
+	return db.lockRow(ctx, errProjectNotFound, "projects", id)
 }
 
-// MoveAPIKey implements key.Store.
-func (db *DB) MoveAPIKey(ctx context.Context, k key.APIKey, now time.Time) error {
-	return db.must(ctx, `UPDATE api_keys SET slot = $2, retiring_since = $3, overlap_ends_at = $4, retired_at = $5, notice_at = $6 WHERE id = $1`,
-		k.ID, k.Slot, millis(k.RetiringSince), millis(k.OverlapEndsAt), retiredAt(k.Slot, now), millis(k.NoticeAt()))
+// UpdateAPIKey implements key.Store.
+func (db *DB) UpdateAPIKey(ctx context.Context, k key.APIKey, now time.Time) error {
+	return db.exec(ctx, `UPDATE api_keys SET slot = $2, retiring_since = $3, overlap_ends_at = $4, retired_at = $5, notice_at = $6 WHERE id = $1`,
+		k.ID, k.Slot, nullMillis(k.RetiringSince), nullMillis(k.OverlapEndsAt), retiredAt(k.Slot, now), nullMillis(k.NoticeAt()))
 }
 
-// MoveProjectSecret implements key.Store.
-func (db *DB) MoveProjectSecret(ctx context.Context, s key.ProjectSecret, now time.Time) error {
-	return db.must(ctx, `UPDATE project_secrets SET slot = $2, retiring_since = $3, overlap_ends_at = $4, retired_at = $5, notice_at = $6 WHERE id = $1`,
-		s.ID, s.Slot, millis(s.RetiringSince), millis(s.OverlapEndsAt), retiredAt(s.Slot, now), millis(s.NoticeAt()))
+// UpdateProjectSecret implements key.Store.
+func (db *DB) UpdateProjectSecret(ctx context.Context, s key.ProjectSecret, now time.Time) error {
+	return db.exec(ctx, `UPDATE project_secrets SET slot = $2, retiring_since = $3, overlap_ends_at = $4, retired_at = $5, notice_at = $6 WHERE id = $1`,
+		s.ID, s.Slot, nullMillis(s.RetiringSince), nullMillis(s.OverlapEndsAt), retiredAt(s.Slot, now), nullMillis(s.NoticeAt()))
 }
 
 func retiredAt(slot key.Slot, now time.Time) sql.NullInt64 {
 	if slot != key.Retired {
 		return sql.NullInt64{}
 	}
-	return millis(now)
+	return nullMillis(now)
 }
 
 // APIKeyByHash implements key.Store.
 func (db *DB) APIKeyByHash(ctx context.Context, hash string) (key.APIKey, error) {
 	var k key.APIKey
 	var sealedKey, sealedSecret string
-	err := db.one(ctx, fault.New(fault.NotFound, "api_key_not_found", "there is no such API key"),
+	err := db.queryRow(ctx, fault.New(fault.NotFound, "api_key_not_found", "there is no such API key"),
 		`SELECT id, project_id, slot, sealed_key, sealed_gateway_secret, created_at, retiring_since, overlap_ends_at
 		FROM api_keys WHERE key_hash = $1`, []any{hash},
-		&k.ID, &k.ProjectID, &k.Slot, &sealedKey, &sealedSecret, moment{&k.CreatedAt}, moment{&k.RetiringSince}, moment{&k.OverlapEndsAt})
+		&k.ID, &k.ProjectID, &k.Slot, &sealedKey, &sealedSecret, nullTime{&k.CreatedAt}, nullTime{&k.RetiringSince}, nullTime{&k.OverlapEndsAt})
 	if err != nil {
 		return key.APIKey{}, err
 	}
-	if k.Key, err = db.open(k.ID+columnAPIKey, sealedKey); err != nil {
+	if k.Key, err = db.openSecret(k.ID+columnAPIKey, sealedKey); err != nil {
 		return key.APIKey{}, err
 	}
-	k.GatewaySecret, err = db.open(k.ID+columnGatewaySecret, sealedSecret)
+	k.GatewaySecret, err = db.openSecret(k.ID+columnGatewaySecret, sealedSecret)
 	return k, err
 }
 
@@ -57,7 +57,7 @@ func (db *DB) APIKeyByHash(ctx context.Context, hash string) (key.APIKey, error)
 func (db *DB) PurgeRetired(ctx context.Context, before, now time.Time) ([]string, error) {
 	var projects []string
 	for _, table := range []string{"api_keys", "project_secrets"} {
-		err := db.each(ctx, `UPDATE `+table+` SET slot = 'retired', retired_at = overlap_ends_at
+		err := db.query(ctx, `UPDATE `+table+` SET slot = 'retired', retired_at = overlap_ends_at
 			WHERE slot = 'overlap' AND overlap_ends_at <= $1 RETURNING project_id`, []any{now.UnixMilli()},
 			func(scan func(...any) error) error {
 				var id string
@@ -68,17 +68,17 @@ func (db *DB) PurgeRetired(ctx context.Context, before, now time.Time) ([]string
 		if err != nil {
 			return nil, err
 		}
-		if err := db.must(ctx, `DELETE FROM `+table+` WHERE slot = 'retired' AND retired_at < $1`, before.UnixMilli()); err != nil {
+		if err := db.exec(ctx, `DELETE FROM `+table+` WHERE slot = 'retired' AND retired_at < $1`, before.UnixMilli()); err != nil {
 			return nil, err
 		}
 	}
 	return projects, nil
 }
 
-// NoticesDue implements key.Store.
-func (db *DB) NoticesDue(ctx context.Context, now time.Time) ([]string, error) {
+// ProjectsWithDueNotices implements key.Store.
+func (db *DB) ProjectsWithDueNotices(ctx context.Context, now time.Time) ([]string, error) {
 	var projects []string
-	err := db.each(ctx, `SELECT project_id FROM api_keys WHERE slot = 'overlap' AND notice_at <= $1 AND overlap_ends_at > $1
+	err := db.query(ctx, `SELECT project_id FROM api_keys WHERE slot = 'overlap' AND notice_at <= $1 AND overlap_ends_at > $1
 		UNION SELECT project_id FROM project_secrets WHERE slot = 'overlap' AND notice_at <= $1 AND overlap_ends_at > $1`, []any{now.UnixMilli()},
 		func(scan func(...any) error) error {
 			var id string
@@ -89,15 +89,15 @@ func (db *DB) NoticesDue(ctx context.Context, now time.Time) ([]string, error) {
 	return projects, err
 }
 
-// TakeNotices implements key.Store.
-func (db *DB) TakeNotices(ctx context.Context, projectID string, now time.Time) ([]key.Notice, error) {
+// ConsumeNotices implements key.Store.
+func (db *DB) ConsumeNotices(ctx context.Context, projectID string, now time.Time) ([]key.Notice, error) {
 	var notices []key.Notice
 	for _, of := range [][2]string{{"api_keys", event.CredentialKey}, {"project_secrets", event.CredentialSecret}} {
-		err := db.each(ctx, `UPDATE `+of[0]+` SET notice_at = NULL
+		err := db.query(ctx, `UPDATE `+of[0]+` SET notice_at = NULL
 			WHERE project_id = $1 AND slot = 'overlap' AND notice_at <= $2 AND overlap_ends_at > $2 RETURNING overlap_ends_at`,
 			[]any{projectID, now.UnixMilli()}, func(scan func(...any) error) error {
 				n := key.Notice{Credential: of[1]}
-				err := scan(moment{&n.EndsAt})
+				err := scan(nullTime{&n.EndsAt})
 				notices = append(notices, n)
 				return err
 			})

@@ -9,7 +9,7 @@ import (
 
 // InsertSession implements room.Store.
 func (db *DB) InsertSession(ctx context.Context, s room.Session, at time.Time) error {
-	return db.must(ctx, `INSERT INTO sessions (room_id, n, breakout, state, started_at) VALUES ($1, $2, $3, $4, $5)`, s.RoomID, s.N, s.Breakout, s.State, millis(at))
+	return db.exec(ctx, `INSERT INTO sessions (room_id, n, breakout, state, started_at) VALUES ($1, $2, $3, $4, $5)`, s.RoomID, s.N, s.Breakout, s.State, nullMillis(at))
 }
 
 // CloseSessions implements room.Store. The first moment after live stays a
@@ -19,22 +19,22 @@ func (db *DB) CloseSessions(ctx context.Context, roomID string, breakoutsOnly bo
 	if breakoutsOnly {
 		only = ` AND breakout > 0`
 	}
-	if err := db.must(ctx, `UPDATE sessions SET state = 'closing', ended_at = $2 WHERE room_id = $1 AND state = 'live'`+only, roomID, millis(at)); err != nil {
+	if err := db.exec(ctx, `UPDATE sessions SET state = 'closing', ended_at = $2 WHERE room_id = $1 AND state = 'live'`+only, roomID, nullMillis(at)); err != nil {
 		return err
 	}
-	return db.must(ctx, `UPDATE breakouts SET closed_at = $2 WHERE room_id = $1 AND closed_at IS NULL`, roomID, millis(at))
+	return db.exec(ctx, `UPDATE breakouts SET closed_at = $2 WHERE room_id = $1 AND closed_at IS NULL`, roomID, nullMillis(at))
 }
 
-// SessionClosed implements room.Store.
-func (db *DB) SessionClosed(ctx context.Context, s room.Session) error {
-	return db.must(ctx, `UPDATE sessions SET state = 'closed' WHERE room_id = $1 AND n = $2`, s.RoomID, s.N)
+// MarkSessionClosed implements room.Store.
+func (db *DB) MarkSessionClosed(ctx context.Context, s room.Session) error {
+	return db.exec(ctx, `UPDATE sessions SET state = 'closed' WHERE room_id = $1 AND n = $2`, s.RoomID, s.N)
 }
 
 // Sessions implements room.Store.
 func (db *DB) Sessions(ctx context.Context, state room.SessionState) ([]room.Session, error) {
 	var sessions []room.Session
 	// The second condition is the partial index's own, so that both engines use it.
-	err := db.each(ctx, `SELECT room_id, n, breakout FROM sessions WHERE state = $1 AND state <> 'closed'`, []any{state}, func(scan func(...any) error) error {
+	err := db.query(ctx, `SELECT room_id, n, breakout FROM sessions WHERE state = $1 AND state <> 'closed'`, []any{state}, func(scan func(...any) error) error {
 		s := room.Session{State: state}
 		if err := scan(&s.RoomID, &s.N, &s.Breakout); err != nil {
 			return err
@@ -47,17 +47,17 @@ func (db *DB) Sessions(ctx context.Context, state room.SessionState) ([]room.Ses
 
 // InsertBreakout implements room.Store.
 func (db *DB) InsertBreakout(ctx context.Context, b room.Breakout) error {
-	return db.must(ctx, `INSERT INTO breakouts (room_id, n, name, session, opened_at, closed_at) VALUES ($1, $2, $3, $4, $5, $6)`,
-		b.RoomID, b.N, b.Name, b.Session, millis(b.OpenedAt), millis(b.ClosedAt))
+	return db.exec(ctx, `INSERT INTO breakouts (room_id, n, name, session, opened_at, closed_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+		b.RoomID, b.N, b.Name, b.Session, nullMillis(b.OpenedAt), nullMillis(b.ClosedAt))
 }
 
 // Breakouts implements room.Store.
 func (db *DB) Breakouts(ctx context.Context, roomID string) ([]room.Breakout, error) {
 	var all []room.Breakout
-	err := db.each(ctx, `SELECT room_id, n, name, session, opened_at, closed_at FROM breakouts WHERE room_id = $1 ORDER BY n`, []any{roomID},
+	err := db.query(ctx, `SELECT room_id, n, name, session, opened_at, closed_at FROM breakouts WHERE room_id = $1 ORDER BY n`, []any{roomID},
 		func(scan func(...any) error) error {
 			var b room.Breakout
-			err := scan(&b.RoomID, &b.N, &b.Name, &b.Session, moment{&b.OpenedAt}, moment{&b.ClosedAt})
+			err := scan(&b.RoomID, &b.N, &b.Name, &b.Session, nullTime{&b.OpenedAt}, nullTime{&b.ClosedAt})
 			all = append(all, b)
 			return err
 		})

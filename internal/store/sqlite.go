@@ -17,15 +17,15 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// liteEngine is a file in the data directory. It has one writer at a time, and
+// sqliteEngine is a file in the data directory. It has one writer at a time, and
 // readers that do not wait for it.
-type liteEngine struct {
-	write *sql.DB
-	read  *sql.DB
-	prepared
+type sqliteEngine struct {
+	writePool *sql.DB
+	readPool  *sql.DB
+	stmtCache
 }
 
-func openSQLite(path string) (*liteEngine, error) {
+func openSQLite(path string) (*sqliteEngine, error) {
 	// busy_timeout comes first, so that the pragmas after it already wait
 	// for a lock instead of failing.
 	dsn := func(extra string) string {
@@ -49,84 +49,84 @@ func openSQLite(path string) (*liteEngine, error) {
 	readers := max(4, runtime.GOMAXPROCS(0))
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
-	return &liteEngine{write: write, read: read, prepared: prepared{on: read}}, nil
+	return &sqliteEngine{writePool: write, readPool: read, stmtCache: stmtCache{preparer: read}}, nil
 }
 
-func (e *liteEngine) shape() shape {
-	return shape{lanes: 1, batch: 128}
+func (e *sqliteEngine) writeOptions() writeOptions {
+	return writeOptions{writers: 1, maxBatch: 128}
 }
 
-func (e *liteEngine) migrate(ctx context.Context) error {
-	return migrate(ctx, e.write, goose.DialectSQLite3, migrations())
+func (e *sqliteEngine) migrate(ctx context.Context) error {
+	return migrate(ctx, e.writePool, goose.DialectSQLite3, migrations())
 }
 
-func (e *liteEngine) close() {
-	_ = e.read.Close()
-	_ = e.write.Close()
+func (e *sqliteEngine) close() {
+	_ = e.readPool.Close()
+	_ = e.writePool.Close()
 }
 
-func (e *liteEngine) connect(ctx context.Context) (conn, error) {
-	c, err := e.write.Conn(ctx)
+func (e *sqliteEngine) connect(ctx context.Context) (conn, error) {
+	c, err := e.writePool.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &liteConn{conn: c, prepared: prepared{on: c}}, nil
+	return &sqliteConn{conn: c, stmtCache: stmtCache{preparer: c}}, nil
 }
 
-// liteConn is the one writer. It spares the savepoints, which make SQLite copy
+// sqliteConn is the one writer. It spares the savepoints, which make SQLite copy
 // every page that it changes: a caller that fails has mostly changed nothing.
 // When one has, the whole transaction is lost, and everybody runs again,
 // carefully: under a savepoint each.
-type liteConn struct {
+type sqliteConn struct {
 	conn *sql.Conn
-	prepared
-	careful bool
-	touched bool // the caller has changed something, or SQLite may have rolled back by itself
+	stmtCache
+	careful  bool
+	modified bool // the caller has changed something, or SQLite may have rolled back by itself
 }
 
-var errTouched = errors.New("store: without a savepoint there is no undoing one caller's work")
+var errNoSavepoint = errors.New("store: without a savepoint there is no undoing one caller's work")
 
 // begin takes the writer's lock at once: a transaction that begins by reading
 // may not get it later, when somebody else has written meanwhile.
-func (c *liteConn) begin(ctx context.Context, careful bool) error {
+func (c *sqliteConn) begin(ctx context.Context, careful bool) error {
 	c.careful = careful
-	return c.run(ctx, "BEGIN IMMEDIATE")
+	return c.execAll(ctx, "BEGIN IMMEDIATE")
 }
 
-func (c *liteConn) savepoint(ctx context.Context) error {
+func (c *sqliteConn) savepoint(ctx context.Context) error {
 	if c.careful {
-		return c.run(ctx, "SAVEPOINT caller")
+		return c.execAll(ctx, "SAVEPOINT caller")
 	}
-	c.touched = false
+	c.modified = false
 	return nil
 }
 
-func (c *liteConn) keep(ctx context.Context) error {
+func (c *sqliteConn) releaseSavepoint(ctx context.Context) error {
 	if c.careful {
-		return c.run(ctx, "RELEASE SAVEPOINT caller")
+		return c.execAll(ctx, "RELEASE SAVEPOINT caller")
 	}
 	return nil
 }
 
-func (c *liteConn) undo(ctx context.Context) error {
+func (c *sqliteConn) rollbackToSavepoint(ctx context.Context) error {
 	switch {
 	case c.careful: // fails when SQLite has rolled back by itself, as it does when the disk is full
-		return c.run(ctx, "ROLLBACK TO SAVEPOINT caller", "RELEASE SAVEPOINT caller")
-	case c.touched:
-		return errTouched
+		return c.execAll(ctx, "ROLLBACK TO SAVEPOINT caller", "RELEASE SAVEPOINT caller")
+	case c.modified:
+		return errNoSavepoint
 	}
 	return nil
 }
 
-func (c *liteConn) flush(context.Context) error        { return nil }
-func (c *liteConn) commit(ctx context.Context) error   { return c.run(ctx, "COMMIT") }
-func (c *liteConn) rollback(ctx context.Context) error { return c.run(ctx, "ROLLBACK") }
+func (c *sqliteConn) flush(context.Context) error        { return nil }
+func (c *sqliteConn) commit(ctx context.Context) error   { return c.execAll(ctx, "COMMIT") }
+func (c *sqliteConn) rollback(ctx context.Context) error { return c.execAll(ctx, "ROLLBACK") }
 
-// locking adds nothing: the transaction has the only writer's lock.
-func (c *liteConn) locking() string  { return "" }
-func (c *liteConn) skipping() string { return "" }
+// forUpdate adds nothing: the transaction has the only writer's lock.
+func (c *sqliteConn) forUpdate() string           { return "" }
+func (c *sqliteConn) forUpdateSkipLocked() string { return "" }
 
-func (c *liteConn) run(ctx context.Context, statements ...string) error {
+func (c *sqliteConn) execAll(ctx context.Context, statements ...string) error {
 	for _, q := range statements {
 		if err := c.exec(ctx, nil, q, nil); err != nil {
 			return err
@@ -135,40 +135,40 @@ func (c *liteConn) run(ctx context.Context, statements ...string) error {
 	return nil
 }
 
-func (c *liteConn) exec(ctx context.Context, missing error, q string, args []any) error {
-	s, err := c.stmt(ctx, q)
+func (c *sqliteConn) exec(ctx context.Context, missing error, q string, args []any) error {
+	s, err := c.prepare(ctx, q)
 	if err != nil {
 		return err
 	}
 	res, err := s.ExecContext(ctx, args...)
 	if err != nil {
-		c.touched = c.touched || !refused(err)
+		c.modified = c.modified || !isConstraintViolation(err)
 		return err
 	}
 	n, err := res.RowsAffected()
 	if err == nil && n == 0 {
 		err = missing
 	}
-	c.touched = c.touched || n > 0
+	c.modified = c.modified || n > 0
 	return err
 }
 
-func (c *liteConn) insert(ctx context.Context, into *insertion, row []any) error {
-	return c.exec(ctx, nil, into.plain, row)
+func (c *sqliteConn) insert(ctx context.Context, into *insertStmt, row []any) error {
+	return c.exec(ctx, nil, into.sqliteRow, row)
 }
 
-func (c *liteConn) each(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
-	c.touched = c.touched || !strings.HasPrefix(q, "SELECT")
-	return c.prepared.each(ctx, q, args, row)
+func (c *sqliteConn) query(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
+	c.modified = c.modified || !strings.HasPrefix(q, "SELECT")
+	return c.stmtCache.query(ctx, q, args, row)
 }
 
-// refused reports a statement that broke a constraint, and nothing besides.
-func refused(err error) bool {
+// isConstraintViolation reports a statement that broke a constraint, and nothing besides.
+func isConstraintViolation(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT
 }
 
-func (c *liteConn) close() {
+func (c *sqliteConn) close() {
 	for _, s := range c.stmts {
 		_ = s.Close()
 	}
@@ -177,17 +177,17 @@ func (c *liteConn) close() {
 	_ = c.conn.Close()
 }
 
-// prepared keeps statements by their text: to parse one costs more than to run
+// stmtCache keeps statements by their text: to parse one costs more than to run
 // it.
-type prepared struct {
-	on interface {
+type stmtCache struct {
+	preparer interface {
 		PrepareContext(ctx context.Context, q string) (*sql.Stmt, error)
 	}
 	mu    sync.RWMutex
 	stmts map[string]*sql.Stmt
 }
 
-func (p *prepared) stmt(ctx context.Context, q string) (*sql.Stmt, error) {
+func (p *stmtCache) prepare(ctx context.Context, q string) (*sql.Stmt, error) {
 	p.mu.RLock()
 	s, ok := p.stmts[q]
 	p.mu.RUnlock()
@@ -199,7 +199,7 @@ func (p *prepared) stmt(ctx context.Context, q string) (*sql.Stmt, error) {
 	if s, ok := p.stmts[q]; ok {
 		return s, nil
 	}
-	s, err := p.on.PrepareContext(ctx, positional(q))
+	s, err := p.preparer.PrepareContext(ctx, positionalParams(q))
 	if err != nil {
 		return nil, err
 	}
@@ -210,11 +210,11 @@ func (p *prepared) stmt(ctx context.Context, q string) (*sql.Stmt, error) {
 	return s, nil
 }
 
-// each implements reader. A reader's cancellation does not reach SQLite: it
+// query implements reader. A reader's cancellation does not reach SQLite: it
 // would cost a goroutine for each statement, which is sooner done than that.
-func (p *prepared) each(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
+func (p *stmtCache) query(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
 	ctx = context.WithoutCancel(ctx)
-	s, err := p.stmt(ctx, q)
+	s, err := p.prepare(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -231,14 +231,14 @@ func (p *prepared) each(ctx context.Context, q string, args []any, row func(scan
 	return rows.Err()
 }
 
-var numbered = regexp.MustCompile(`\$\d+`)
+var numberedParam = regexp.MustCompile(`\$\d+`)
 
-// positional writes $1, $2 … as ? where they stand in this order, each once:
+// positionalParams writes $1, $2 … as ? where they stand in this order, each once:
 // the driver compares the names of all parameters with each other at every
 // run, and has nothing to compare where there are none.
-func positional(q string) string {
+func positionalParams(q string) string {
 	n, inOrder := 0, true
-	plain := numbered.ReplaceAllStringFunc(q, func(name string) string {
+	plain := numberedParam.ReplaceAllStringFunc(q, func(name string) string {
 		n++
 		inOrder = inOrder && name == "$"+strconv.Itoa(n)
 		return "?"

@@ -16,39 +16,39 @@ import (
 // write must run inside Write, which hands the transaction on in the context;
 // methods that only read run inside it too when the context carries one.
 type DB struct {
-	engine engine
-	box    *seal.Box // set by Unlock
-	queue  chan *job
-	gate   chan struct{} // taken by the lane that the others let go first
-	stop   chan struct{} // closed when no more writes are accepted
-	idle   chan struct{} // closed when the accepted ones are done
-	lanes  sync.WaitGroup
-	once   sync.Once
+	engine    engine
+	box       *seal.Box // set by Unlock
+	queue     chan *job
+	writeSlot chan struct{} // taken by the lane that the others let go first
+	stop      chan struct{} // closed when no more writes are accepted
+	drained   chan struct{} // closed when the accepted ones are done
+	writers   sync.WaitGroup
+	closeOnce sync.Once
 
-	awaited  atomic.Int64  // how many a lane waits for in the queue; 0 while none does
-	gathered chan struct{} // tells it that they are there
+	awaitedSiblings atomic.Int64  // how many a lane waits for in the queue; 0 while none does
+	siblingsArrived chan struct{} // tells it that they are there
 
-	full atomic.Pointer[writeFailure] // the last write that found no room; nil for none
+	lastWriteFailure atomic.Pointer[writeFailure] // the last write that found no room; nil for none
 }
 
 // engine is one sort of database.
 type engine interface {
-	reader
+	querier
 	// connect opens a connection for a lane.
 	connect(ctx context.Context) (conn, error)
 	migrate(ctx context.Context) error
-	shape() shape
+	writeOptions() writeOptions
 	close()
 }
 
-// shape is how a sort of database is best written to.
-type shape struct {
-	lanes int // transactions under way at once
-	batch int // callers that share one at most
+// writeOptions is how a sort of database is best written to.
+type writeOptions struct {
+	writers  int // transactions under way at once
+	maxBatch int // callers that share one at most
 	// hurry gives up on a transaction that takes long, because the database
 	// may be gone. One inside this process is not: its disk gets all the time
 	// it needs.
-	hurry bool
+	enforceTimeout bool
 }
 
 // Open opens the database and brings its tables up to date. url is empty for
@@ -69,38 +69,38 @@ func Open(ctx context.Context, url, dataDir string) (*DB, error) {
 		e.close()
 		return nil, err
 	}
-	return start(e), nil
+	return newDB(e), nil
 }
 
-// start runs the lanes of an engine that is ready.
-func start(e engine) *DB {
-	db := &DB{engine: e, queue: make(chan *job, queueLength), gate: make(chan struct{}, 1), stop: make(chan struct{}), idle: make(chan struct{}),
-		gathered: make(chan struct{}, 1)}
-	for range e.shape().lanes {
-		db.lanes.Add(1)
-		go newLane(db).run()
+// newDB runs the lanes of an engine that is ready.
+func newDB(e engine) *DB {
+	db := &DB{engine: e, queue: make(chan *job, queueLength), writeSlot: make(chan struct{}, 1), stop: make(chan struct{}), drained: make(chan struct{}),
+		siblingsArrived: make(chan struct{}, 1)}
+	for range e.writeOptions().writers {
+		db.writers.Add(1)
+		go newWriter(db).run()
 	}
 	go func() {
-		db.lanes.Wait()
-		close(db.idle)
+		db.writers.Wait()
+		close(db.drained)
 	}()
 	return db
 }
 
 // Ping reports whether the database can be read and written to right now.
 func (db *DB) Ping(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	return db.Write(ctx, func(ctx context.Context) error {
-		return db.must(ctx, `UPDATE facts SET value = value WHERE name = 'ping'`)
+		return db.exec(ctx, `UPDATE facts SET value = value WHERE name = 'ping'`)
 	})
 }
 
 // Close finishes the writes that were accepted and closes the database.
 func (db *DB) Close() error {
-	db.once.Do(func() {
+	db.closeOnce.Do(func() {
 		close(db.stop)
-		<-db.idle
+		<-db.drained
 		db.engine.close()
 	})
 	return nil

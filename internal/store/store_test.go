@@ -33,16 +33,16 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// place is where a database is: what store.Open takes.
-type place struct{ url, dir string }
+// testDatabase is where a database is: what store.Open takes.
+type testDatabase struct{ url, dir string }
 
-func (p place) open(t testing.TB) *store.DB {
+func (p testDatabase) open(t testing.TB) *store.DB {
 	t.Helper()
 	return storetest.Open(t, p.url, p.dir)
 }
 
 // raw is a connection past the store, as another process has it.
-func (p place) raw(t testing.TB) *sql.DB {
+func (p testDatabase) raw(t testing.TB) *sql.DB {
 	t.Helper()
 	driver, name := "pgx", p.url
 	if p.url == "" {
@@ -56,23 +56,23 @@ func (p place) raw(t testing.TB) *sql.DB {
 	return db
 }
 
-func (p place) file() string { return filepath.Join(p.dir, "parley.db") }
+func (p testDatabase) file() string { return filepath.Join(p.dir, "parley.db") }
 
-// everywhere runs a test on each engine, with a new database.
-func everywhere(t *testing.T, test func(t *testing.T, p place)) {
+// onEachEngine runs a test on each engine, with a new database.
+func onEachEngine(t *testing.T, test func(t *testing.T, p testDatabase)) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		test(t, place{dir: t.TempDir()})
+		test(t, testDatabase{dir: t.TempDir()})
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		test(t, place{url: storetest.Postgres(t)})
+		test(t, testDatabase{url: storetest.Postgres(t)})
 	})
 }
 
-// insert returns work that makes a room.
-func insert(db *store.DB, projectID, id string) func(ctx context.Context) error {
+// insertRoomWork returns work that makes a room.
+func insertRoomWork(db *store.DB, projectID, id string) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		r := storetest.Room(projectID)
 		r.ID = id
@@ -80,8 +80,8 @@ func insert(db *store.DB, projectID, id string) func(ctx context.Context) error 
 	}
 }
 
-// exists reports whether a room is there.
-func exists(t testing.TB, db *sql.DB, id string) bool {
+// roomExists reports whether a room is there.
+func roomExists(t testing.TB, db *sql.DB, id string) bool {
 	t.Helper()
 	var n int
 	if err := db.QueryRow(`SELECT count(*) FROM rooms WHERE id = $1`, id).Scan(&n); err != nil {
@@ -91,13 +91,13 @@ func exists(t testing.TB, db *sql.DB, id string) bool {
 }
 
 // Durability stands and falls with these, and a driver may change its mind.
-func TestSQLiteIsSetUpForDurability(t *testing.T) {
+func TestSQLite_DurableSettings(t *testing.T) {
 	t.Parallel()
 	db := storetest.SQLite(t)
 	check := func(ctx context.Context, pragma, want string) {
 		t.Helper()
 		var got string
-		if err := db.One(ctx, "PRAGMA "+pragma, &got); err != nil || got != want {
+		if err := db.QueryRow(ctx, "PRAGMA "+pragma, &got); err != nil || got != want {
 			t.Errorf("%s is %q, %v; want %q", pragma, got, err, want)
 		}
 	}
@@ -117,12 +117,12 @@ func TestSQLiteIsSetUpForDurability(t *testing.T) {
 }
 
 // A bubble ends when all of its goroutines have.
-func TestCloseLeavesNothingRunning(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
+func TestClose_LeavesNoGoroutines(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		synctest.Test(t, func(t *testing.T) {
 			db := p.open(t)
 			project := storetest.Project(t, db)
-			if err := db.Write(t.Context(), insert(db, project.ID, storetest.NewID())); err != nil {
+			if err := db.Write(t.Context(), insertRoomWork(db, project.ID, storetest.NewID())); err != nil {
 				t.Fatal(err)
 			}
 			for range 2 {
@@ -141,14 +141,14 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 }
 
 // A data directory may be called anything.
-func TestSQLitePath(t *testing.T) {
+func TestSQLite_UnusualPaths(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"with blanks", "100%41?mode=memory#x", "Übung", "file:x&y"} {
 		dir := filepath.Join(t.TempDir(), name)
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		p := place{dir: dir}
+		p := testDatabase{dir: dir}
 		p.open(t)
 		if _, err := os.Stat(p.file()); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -156,7 +156,7 @@ func TestSQLitePath(t *testing.T) {
 	}
 }
 
-func TestOpenRefusals(t *testing.T) {
+func TestOpen_Refused(t *testing.T) {
 	t.Parallel()
 	secret := "very-secret"
 	for _, url := range []string{
@@ -183,7 +183,7 @@ func TestOpenRefusals(t *testing.T) {
 
 // A method that the suite does not call is one that nobody has tried on both
 // engines.
-func TestTheSuiteCallsEveryMethod(t *testing.T) {
+func TestSuite_CallsEveryMethod(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("storetest/*.go")
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 const streamColumns = `id, project_id, room_id, url, replay, lane, enqueued, last_sequence, claim`
 
 func scanStream(scan func(...any) error) (st webhook.Stream, err error) {
-	err = scan(&st.ID, &st.ProjectID, &st.RoomID, &st.URL, &st.Replay, &st.Lane, &st.Enqueued, &st.LastSequence, &st.Claim)
+	err = scan(&st.ID, &st.ProjectID, &st.RoomID, &st.URL, &st.Replay, &st.Bucket, &st.Enqueued, &st.LastSequence, &st.LeaseID)
 	return st, err
 }
 
-func (db *DB) streams(ctx context.Context, q string, args ...any) ([]webhook.Stream, error) {
+func (db *DB) queryStreams(ctx context.Context, q string, args ...any) ([]webhook.Stream, error) {
 	var all []webhook.Stream
-	err := db.each(ctx, q, args, func(scan func(...any) error) error {
+	err := db.query(ctx, q, args, func(scan func(...any) error) error {
 		st, err := scanStream(scan)
 		all = append(all, st)
 		return err
@@ -28,33 +28,33 @@ func (db *DB) streams(ctx context.Context, q string, args ...any) ([]webhook.Str
 
 // Streams implements webhook.Store.
 func (db *DB) Streams(ctx context.Context, projectID, roomID string) ([]webhook.Stream, error) {
-	return db.streams(ctx, `SELECT `+streamColumns+` FROM webhook_streams WHERE project_id = $1 AND room_id = $2 AND replay = '' ORDER BY id`,
+	return db.queryStreams(ctx, `SELECT `+streamColumns+` FROM webhook_streams WHERE project_id = $1 AND room_id = $2 AND replay = '' ORDER BY id`,
 		projectID, roomID)
 }
 
-var intoStreams = newInsertion(crowded{rank: 3, table: "webhook_streams", columns: streamColumns + `, due_at, updated_at`,
+var insertStreamStmt = newInsertStmt(bulkTable{tableOrder: 3, table: "webhook_streams", columns: streamColumns + `, due_at, updated_at`,
 	types: `text, text, text, text, text, text, bigint, bigint, text, bigint, bigint`})
 
 // InsertStream implements webhook.Store.
 func (db *DB) InsertStream(ctx context.Context, st webhook.Stream, now time.Time) error {
-	return db.insert(ctx, intoStreams, st.ID, st.ProjectID, st.RoomID, st.URL, st.Replay, st.Lane, st.Enqueued, st.LastSequence, "",
-		millis(now), millis(now))
+	return db.insert(ctx, insertStreamStmt, st.ID, st.ProjectID, st.RoomID, st.URL, st.Replay, st.Bucket, st.Enqueued, st.LastSequence, "",
+		nullMillis(now), nullMillis(now))
 }
 
 // ExtendStream implements webhook.Store. What waits, or is claimed, stays due
 // when it was.
 func (db *DB) ExtendStream(ctx context.Context, st webhook.Stream, now time.Time) error {
-	return db.must(ctx, `UPDATE webhook_streams SET enqueued = $2, last_sequence = $3, due_at = coalesce(due_at, $4), updated_at = $4 WHERE id = $1`,
+	return db.exec(ctx, `UPDATE webhook_streams SET enqueued = $2, last_sequence = $3, due_at = coalesce(due_at, $4), updated_at = $4 WHERE id = $1`,
 		st.ID, st.Enqueued, st.LastSequence, now.UnixMilli())
 }
 
-// DueLanes implements webhook.Store. It steps from lane to lane on the index,
+// DueBuckets implements webhook.Store. It steps from lane to lane on the index,
 // so that many deliveries in one cost no more than one. The first of a lane is
 // looked up as a value: an EXISTS becomes a join on PostgreSQL, which reads all
 // there are.
-func (db *DB) DueLanes(ctx context.Context, now time.Time) ([]string, error) {
+func (db *DB) DueBuckets(ctx context.Context, now time.Time) ([]string, error) {
 	var lanes []string
-	err := db.each(ctx, `WITH RECURSIVE lanes (lane) AS (
+	err := db.query(ctx, `WITH RECURSIVE lanes (lane) AS (
 			SELECT min(lane) FROM webhook_streams WHERE due_at IS NOT NULL
 			UNION ALL
 			SELECT (SELECT min(s.lane) FROM webhook_streams s WHERE s.due_at IS NOT NULL AND s.lane > lanes.lane) FROM lanes WHERE lanes.lane IS NOT NULL
@@ -69,39 +69,39 @@ func (db *DB) DueLanes(ctx context.Context, now time.Time) ([]string, error) {
 	return lanes, err
 }
 
-// Claim implements webhook.Store. Nodes that claim in the same moment pass over
+// LeaseStreams implements webhook.Store. Nodes that claim in the same moment pass over
 // each other's rows and need not wait. The condition stands twice: the inner
 // one finds the rows, and the outer one is what PostgreSQL checks again should
 // it have waited for a lock all the same. Two nodes must not both claim them.
 // The cast keeps SQLite from planning the statement anew each time, as it does
 // where LIMIT is a bare parameter.
-func (db *DB) Claim(ctx context.Context, lane string, n int, claim string, now, until time.Time) ([]webhook.Stream, error) {
+func (db *DB) LeaseStreams(ctx context.Context, lane string, n int, claim string, now, until time.Time) ([]webhook.Stream, error) {
 	t, ok := txFrom(ctx)
 	if !ok {
 		return nil, errNoTx
 	}
-	return db.streams(ctx, `UPDATE webhook_streams SET claim = $1, due_at = $2
-		WHERE id IN (SELECT id FROM webhook_streams WHERE lane = $3 AND due_at <= $4 ORDER BY due_at LIMIT CAST($5 AS BIGINT)`+t.skipping()+`) AND due_at <= $4
+	return db.queryStreams(ctx, `UPDATE webhook_streams SET claim = $1, due_at = $2
+		WHERE id IN (SELECT id FROM webhook_streams WHERE lane = $3 AND due_at <= $4 ORDER BY due_at LIMIT CAST($5 AS BIGINT)`+t.forUpdateSkipLocked()+`) AND due_at <= $4
 		RETURNING `+streamColumns, claim, until.UnixMilli(), lane, now.UnixMilli(), n)
 }
 
-var errClaimLost = fault.New(fault.Conflict, "claim_lost", "somebody else has claimed it")
+var errLeaseLost = fault.New(fault.Conflict, "claim_lost", "somebody else has claimed it")
 
-// Release implements webhook.Store. Whether deliveries were added is asked of
+// ReleaseStream implements webhook.Store. Whether deliveries were added is asked of
 // the row itself: PostgreSQL reads it again after a wait for its lock, and
 // other tables it does not.
-func (db *DB) Release(ctx context.Context, st webhook.Stream, due, now time.Time) error {
-	return db.changed(ctx, errClaimLost, `UPDATE webhook_streams SET claim = '',
+func (db *DB) ReleaseStream(ctx context.Context, st webhook.Stream, due, now time.Time) error {
+	return db.execOne(ctx, errLeaseLost, `UPDATE webhook_streams SET claim = '',
 		due_at = CASE WHEN CAST($3 AS BIGINT) IS NOT NULL THEN CAST($3 AS BIGINT) WHEN enqueued > $4 THEN CAST($5 AS BIGINT) END
-		WHERE id = $1 AND claim = $2`, st.ID, st.Claim, millis(due), st.Enqueued, now.UnixMilli())
+		WHERE id = $1 AND claim = $2`, st.ID, st.LeaseID, nullMillis(due), st.Enqueued, now.UnixMilli())
 }
 
-// Head implements webhook.Store, in one question.
-func (db *DB) Head(ctx context.Context, streamID string) (d webhook.Delivery, t webhook.Target, err error) {
-	err = db.one(ctx, noDelivery, `SELECT `+deliveryColumns+`, coalesce(failures, 0), failing_since, paused_at, probe_at, coalesce(notice, '')
+// NextDelivery implements webhook.Store, in one question.
+func (db *DB) NextDelivery(ctx context.Context, streamID string) (d webhook.Delivery, t webhook.Target, err error) {
+	err = db.queryRow(ctx, errDeliveryNotFound, `SELECT `+deliveryColumns+`, coalesce(failures, 0), failing_since, paused_at, probe_at, coalesce(notice, '')
 		FROM webhook_deliveries LEFT JOIN webhook_targets USING (project_id, url)
 		WHERE stream_id = $1 AND state = 'pending' ORDER BY position LIMIT 1`, []any{streamID},
-		append(deliveryFields(&d), &t.Failures, moment{&t.FailingSince}, moment{&t.PausedAt}, moment{&t.ProbeAt}, &t.Notice)...)
+		append(deliveryScanTargets(&d), &t.Failures, nullTime{&t.FailingSince}, nullTime{&t.PausedAt}, nullTime{&t.ProbeAt}, &t.Notice)...)
 	if t.Failures > 0 {
 		t.ProjectID, t.URL = d.ProjectID, d.URL
 	}
@@ -111,7 +111,7 @@ func (db *DB) Head(ctx context.Context, streamID string) (d webhook.Delivery, t 
 // PruneStreams implements webhook.Store. The streams of a project itself stay:
 // they know the number before the next.
 func (db *DB) PruneStreams(ctx context.Context, before time.Time, limit int) error {
-	return db.must(ctx, `DELETE FROM webhook_streams WHERE id IN (SELECT s.id FROM webhook_streams s
+	return db.exec(ctx, `DELETE FROM webhook_streams WHERE id IN (SELECT s.id FROM webhook_streams s
 			WHERE s.updated_at < $1 AND s.due_at IS NULL AND (s.replay <> ''
 				OR EXISTS (SELECT 1 FROM rooms r WHERE r.id = s.room_id AND r.ended_at IS NOT NULL)) LIMIT $2)
 		AND due_at IS NULL`, before.UnixMilli(), limit)
@@ -119,7 +119,7 @@ func (db *DB) PruneStreams(ctx context.Context, before time.Time, limit int) err
 
 // Target implements webhook.Store.
 func (db *DB) Target(ctx context.Context, projectID, url string) (webhook.Target, error) {
-	all, err := db.targets(ctx, `WHERE project_id = $1 AND url = $2`, projectID, url)
+	all, err := db.queryTargets(ctx, `WHERE project_id = $1 AND url = $2`, projectID, url)
 	if err != nil || len(all) == 0 {
 		return webhook.Target{}, err
 	}
@@ -129,63 +129,63 @@ func (db *DB) Target(ctx context.Context, projectID, url string) (webhook.Target
 // Targets implements webhook.Store.
 func (db *DB) Targets(ctx context.Context, projectID string) ([]webhook.Target, error) {
 	if projectID == "" {
-		return db.targets(ctx, `ORDER BY project_id, url`)
+		return db.queryTargets(ctx, `ORDER BY project_id, url`)
 	}
-	return db.targets(ctx, `WHERE project_id = $1 ORDER BY url`, projectID)
+	return db.queryTargets(ctx, `WHERE project_id = $1 ORDER BY url`, projectID)
 }
 
-func (db *DB) targets(ctx context.Context, which string, args ...any) ([]webhook.Target, error) {
+func (db *DB) queryTargets(ctx context.Context, which string, args ...any) ([]webhook.Target, error) {
 	var all []webhook.Target
-	err := db.each(ctx, `SELECT project_id, url, failures, failing_since, paused_at, probe_at, notice FROM webhook_targets `+which, args,
+	err := db.query(ctx, `SELECT project_id, url, failures, failing_since, paused_at, probe_at, notice FROM webhook_targets `+which, args,
 		func(scan func(...any) error) error {
 			var t webhook.Target
-			err := scan(&t.ProjectID, &t.URL, &t.Failures, moment{&t.FailingSince}, moment{&t.PausedAt}, moment{&t.ProbeAt}, &t.Notice)
+			err := scan(&t.ProjectID, &t.URL, &t.Failures, nullTime{&t.FailingSince}, nullTime{&t.PausedAt}, nullTime{&t.ProbeAt}, &t.Notice)
 			all = append(all, t)
 			return err
 		})
 	return all, err
 }
 
-// TargetFailed implements webhook.Store.
-func (db *DB) TargetFailed(ctx context.Context, projectID, url string, now time.Time) (webhook.Target, error) {
+// RecordTargetFailure implements webhook.Store.
+func (db *DB) RecordTargetFailure(ctx context.Context, projectID, url string, now time.Time) (webhook.Target, error) {
 	if _, ok := txFrom(ctx); !ok {
 		return webhook.Target{}, errNoTx
 	}
 	t := webhook.Target{ProjectID: projectID, URL: url}
-	err := db.one(ctx, sql.ErrNoRows, `INSERT INTO webhook_targets (project_id, url, failures, failing_since, notice) VALUES ($1, $2, 1, $3, '')
+	err := db.queryRow(ctx, sql.ErrNoRows, `INSERT INTO webhook_targets (project_id, url, failures, failing_since, notice) VALUES ($1, $2, 1, $3, '')
 		ON CONFLICT (project_id, url) DO UPDATE SET failures = webhook_targets.failures + 1
 		RETURNING failures, failing_since, paused_at, probe_at, notice`, []any{projectID, url, now.UnixMilli()},
-		&t.Failures, moment{&t.FailingSince}, moment{&t.PausedAt}, moment{&t.ProbeAt}, &t.Notice)
+		&t.Failures, nullTime{&t.FailingSince}, nullTime{&t.PausedAt}, nullTime{&t.ProbeAt}, &t.Notice)
 	return t, err
 }
 
 // PauseTarget implements webhook.Store.
 func (db *DB) PauseTarget(ctx context.Context, t webhook.Target) error {
-	return db.must(ctx, `UPDATE webhook_targets SET paused_at = $3, probe_at = $4, notice = $5 WHERE project_id = $1 AND url = $2`,
-		t.ProjectID, t.URL, millis(t.PausedAt), millis(t.ProbeAt), t.Notice)
+	return db.exec(ctx, `UPDATE webhook_targets SET paused_at = $3, probe_at = $4, notice = $5 WHERE project_id = $1 AND url = $2`,
+		t.ProjectID, t.URL, nullMillis(t.PausedAt), nullMillis(t.ProbeAt), t.Notice)
 }
 
-// Probe implements webhook.Store.
-func (db *DB) Probe(ctx context.Context, projectID, url string, now, next time.Time) (turn bool, err error) {
+// AcquireProbe implements webhook.Store.
+func (db *DB) AcquireProbe(ctx context.Context, projectID, url string, now, next time.Time) (turn bool, err error) {
 	if _, ok := txFrom(ctx); !ok {
 		return false, errNoTx
 	}
-	err = db.each(ctx, `UPDATE webhook_targets SET probe_at = $4 WHERE project_id = $1 AND url = $2 AND probe_at <= $3 RETURNING url`,
+	err = db.query(ctx, `UPDATE webhook_targets SET probe_at = $4 WHERE project_id = $1 AND url = $2 AND probe_at <= $3 RETURNING url`,
 		[]any{projectID, url, now.UnixMilli(), next.UnixMilli()}, func(func(...any) error) error { turn = true; return nil })
 	return turn, err
 }
 
 // Postpone implements webhook.Store. What is claimed is somebody's.
 func (db *DB) Postpone(ctx context.Context, projectID, url string, now, until time.Time) error {
-	return db.must(ctx, `UPDATE webhook_streams SET due_at = $4, claim = '' WHERE project_id = $1 AND url = $2 AND due_at <= $3`,
+	return db.exec(ctx, `UPDATE webhook_streams SET due_at = $4, claim = '' WHERE project_id = $1 AND url = $2 AND due_at <= $3`,
 		projectID, url, now.UnixMilli(), until.UnixMilli())
 }
 
 // ClearTarget implements webhook.Store.
 func (db *DB) ClearTarget(ctx context.Context, projectID, url string, now time.Time) error {
-	if err := db.must(ctx, `DELETE FROM webhook_targets WHERE project_id = $1 AND url = $2`, projectID, url); err != nil {
+	if err := db.exec(ctx, `DELETE FROM webhook_targets WHERE project_id = $1 AND url = $2`, projectID, url); err != nil {
 		return err
 	}
-	return db.must(ctx, `UPDATE webhook_streams SET due_at = $3 WHERE project_id = $1 AND url = $2 AND due_at > $3 AND claim = ''`,
+	return db.exec(ctx, `UPDATE webhook_streams SET due_at = $3 WHERE project_id = $1 AND url = $2 AND due_at > $3 AND claim = ''`,
 		projectID, url, now.UnixMilli())
 }

@@ -6,24 +6,24 @@ import (
 	"parley/internal/live"
 )
 
-// Tally implements live.TallyStore.
-func (db *DB) Tally(ctx context.Context, c live.Counted) (live.Count, error) {
+// LoadCount implements live.TallyStore.
+func (db *DB) LoadCount(ctx context.Context, c live.CounterKey) (live.Count, error) {
 	var count live.Count
-	err := db.each(ctx, `SELECT n, last_at FROM tallies WHERE subject = $1 AND period = $2`, []any{c.Subject, c.Period},
-		func(scan func(...any) error) error { return scan(&count.N, moment{&count.Last}) })
+	err := db.query(ctx, `SELECT n, last_at FROM tallies WHERE subject = $1 AND period = $2`, []any{c.Subject, c.Period},
+		func(scan func(...any) error) error { return scan(&count.N, nullTime{&count.Last}) })
 	return count, err
 }
 
-// AddTallies implements live.TallyStore.
-func (db *DB) AddTallies(ctx context.Context, counted []live.Counted, add []live.Count) ([]live.Count, error) {
+// AddCounts implements live.TallyStore.
+func (db *DB) AddCounts(ctx context.Context, counted []live.CounterKey, add []live.Count) ([]live.Count, error) {
 	counts := make([]live.Count, len(counted))
 	err := db.Write(ctx, func(ctx context.Context) error {
 		for i, c := range counted {
-			err := db.one(ctx, nil, `INSERT INTO tallies (subject, period, n, last_at) VALUES ($1, $2, $3, $4)
+			err := db.queryRow(ctx, nil, `INSERT INTO tallies (subject, period, n, last_at) VALUES ($1, $2, $3, $4)
 				ON CONFLICT (subject, period) DO UPDATE SET n = tallies.n + excluded.n,
 					last_at = CASE WHEN tallies.last_at > excluded.last_at THEN tallies.last_at ELSE excluded.last_at END
 				RETURNING n, last_at`,
-				[]any{c.Subject, c.Period, add[i].N, add[i].Last.UnixMilli()}, &counts[i].N, moment{&counts[i].Last})
+				[]any{c.Subject, c.Period, add[i].N, add[i].Last.UnixMilli()}, &counts[i].N, nullTime{&counts[i].Last})
 			if err != nil {
 				return err
 			}

@@ -25,19 +25,19 @@ func txFrom(ctx context.Context) (*tx, bool) {
 	return t, ok
 }
 
-// reader reads rows one after another.
-type reader interface {
-	each(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error
+// querier reads rows one after another.
+type querier interface {
+	query(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error
 }
 
-// must writes inside the transaction of ctx and returns the driver's error
+// exec writes inside the transaction of ctx and returns the driver's error
 // translated.
-func (db *DB) must(ctx context.Context, q string, args ...any) error {
-	return db.changed(ctx, nil, q, args...)
+func (db *DB) exec(ctx context.Context, q string, args ...any) error {
+	return db.execOne(ctx, nil, q, args...)
 }
 
-// changed is must for a statement that has to meet a row; a miss is missing.
-func (db *DB) changed(ctx context.Context, missing error, q string, args ...any) error {
+// execOne is must for a statement that has to meet a row; a miss is missing.
+func (db *DB) execOne(ctx context.Context, missing error, q string, args ...any) error {
 	t, ok := txFrom(ctx)
 	if !ok {
 		return errNoTx
@@ -50,7 +50,7 @@ func (db *DB) changed(ctx context.Context, missing error, q string, args ...any)
 }
 
 // insert is must for a table that gets many rows at once.
-func (db *DB) insert(ctx context.Context, into *insertion, row ...any) error {
+func (db *DB) insert(ctx context.Context, into *insertStmt, row ...any) error {
 	t, ok := txFrom(ctx)
 	if !ok {
 		return errNoTx
@@ -60,23 +60,23 @@ func (db *DB) insert(ctx context.Context, into *insertion, row ...any) error {
 	return translate(err)
 }
 
-// each reads rows, in the transaction of ctx if it carries one.
-func (db *DB) each(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
+// query reads rows, in the transaction of ctx if it carries one.
+func (db *DB) query(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
 	t, ok := txFrom(ctx)
 	if !ok {
-		return translate(db.engine.each(ctx, q, args, row))
+		return translate(db.engine.query(ctx, q, args, row))
 	}
-	err := t.each(ctx, q, args, row)
+	err := t.query(ctx, q, args, row)
 	if err != nil {
 		t.failed = true
 	}
 	return translate(err)
 }
 
-// one reads a single row into dest; no row is missing.
-func (db *DB) one(ctx context.Context, missing error, q string, args []any, dest ...any) error {
+// queryRow reads a single row into dest; no row is missing.
+func (db *DB) queryRow(ctx context.Context, missing error, q string, args []any, dest ...any) error {
 	none := true
-	err := db.each(ctx, q, args, func(scan func(...any) error) error {
+	err := db.query(ctx, q, args, func(scan func(...any) error) error {
 		none = false
 		return scan(dest...)
 	})
@@ -86,38 +86,38 @@ func (db *DB) one(ctx context.Context, missing error, q string, args []any, dest
 	return err
 }
 
-// lock keeps others from changing a row until the transaction ends.
-func (db *DB) lock(ctx context.Context, missing error, table, id string) error {
+// lockRow keeps others from changing a row until the transaction ends.
+func (db *DB) lockRow(ctx context.Context, missing error, table, id string) error {
 	t, ok := txFrom(ctx)
 	if !ok {
 		return errNoTx
 	}
-	return db.one(ctx, missing, `SELECT id FROM `+table+` WHERE id = $1`+t.locking(), []any{id}, &id)
+	return db.queryRow(ctx, missing, `SELECT id FROM `+table+` WHERE id = $1`+t.forUpdate(), []any{id}, &id)
 }
 
-// millis turns a moment into its stored form; the zero time is NULL.
-func millis(t time.Time) sql.NullInt64 {
+// nullMillis turns a moment into its stored form; the zero time is NULL.
+func nullMillis(t time.Time) sql.NullInt64 {
 	if t.IsZero() {
 		return sql.NullInt64{}
 	}
 	return sql.NullInt64{Int64: t.UnixMilli(), Valid: true}
 }
 
-// moment scans a stored moment; NULL is the zero time.
-type moment struct{ to *time.Time }
+// nullTime scans a stored moment; NULL is the zero time.
+type nullTime struct{ dest *time.Time }
 
 // Scan implements sql.Scanner.
-func (m moment) Scan(v any) error {
+func (m nullTime) Scan(v any) error {
 	var n sql.NullInt64
 	if err := n.Scan(v); err != nil {
 		return err
 	}
-	*m.to = time.Time{}
+	*m.dest = time.Time{}
 	if n.Valid {
-		*m.to = time.UnixMilli(n.Int64).UTC()
+		*m.dest = time.UnixMilli(n.Int64).UTC()
 	}
 	return nil
 }
 
-// nullable stores an empty string as NULL.
-func nullable(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
+// nullString stores an empty string as NULL.
+func nullString(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }

@@ -9,10 +9,10 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// readOnlyFor is how long the database counts as read-only after a write that
+// writeFailureTTL is how long the database counts as read-only after a write that
 // found no room. It is three heartbeats of a node, which write too, so that a
 // disk that stays full is not reported as healthy in between.
-const readOnlyFor = 15 * time.Second
+const writeFailureTTL = 15 * time.Second
 
 // writeFailure is a write that failed although the database answers.
 type writeFailure struct {
@@ -20,25 +20,25 @@ type writeFailure struct {
 	at  time.Time
 }
 
-// Writable returns why a write failed in the last 15 seconds although the
+// RecentWriteError returns why a write failed in the last 15 seconds although the
 // database answers: a full disk, an I/O error, a file system or server that takes
 // no writes. It asks the database nothing.
-func (db *DB) Writable() error {
-	if f := db.full.Load(); f != nil && time.Since(f.at) < readOnlyFor {
+func (db *DB) RecentWriteError() error {
+	if f := db.lastWriteFailure.Load(); f != nil && time.Since(f.at) < writeFailureTTL {
 		return f.err
 	}
 	return nil
 }
 
-// noteFailure remembers an error of a write for Writable.
-func (db *DB) noteFailure(err error) {
-	if err != nil && outOfRoom(err) {
-		db.full.Store(&writeFailure{err: err, at: time.Now()})
+// recordWriteFailure remembers an error of a write for Writable.
+func (db *DB) recordWriteFailure(err error) {
+	if err != nil && blocksWrites(err) {
+		db.lastWriteFailure.Store(&writeFailure{err: err, at: time.Now()})
 	}
 }
 
-// outOfRoom reports an error after which other writes fail too, and reads do not.
-func outOfRoom(err error) bool {
+// blocksWrites reports an error after which other writes fail too, and reads do not.
+func blocksWrites(err error) bool {
 	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
 		switch lite.Code() & 0xff {
 		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY:

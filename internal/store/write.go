@@ -16,22 +16,22 @@ import (
 // waited for two thirds of it is refused; the rest is kept for the work and
 // the commit.
 const (
-	patience = 900 * time.Millisecond
-	reserve  = patience / 3
+	writeTimeout   = 900 * time.Millisecond
+	commitHeadroom = writeTimeout / 3
 )
 
 const (
-	queueLength = 1024
-	maxRuns     = 5 // how often a caller runs when others get in its way
-	stepBack    = 50 * time.Millisecond
+	queueLength  = 1024
+	maxAttempts  = 5 // how often a caller runs when others get in its way
+	retryBackoff = 50 * time.Millisecond
 )
 
 var (
-	errClosed    = errors.New("the store is closed")
-	errBusy      = errors.New("no writer became free in time")
-	errSilent    = errors.New("the commit was not confirmed in time")
-	errUnwound   = errors.New("the work panicked")
-	errCarriedOn = errors.New("store: a statement failed and the work went on")
+	errClosed         = errors.New("the store is closed")
+	errNoFreeWriter   = errors.New("no writer became free in time")
+	errCommitTimeout  = errors.New("the commit was not confirmed in time")
+	errWorkPanicked   = errors.New("the work panicked")
+	errFailureIgnored = errors.New("store: a statement failed and the work went on")
 )
 
 // Write runs work in a transaction and returns after the commit that holds it,
@@ -49,8 +49,8 @@ func (db *DB) Write(ctx context.Context, work func(ctx context.Context) error) e
 	if _, ok := txFrom(ctx); ok {
 		return work(ctx)
 	}
-	j := newJob(ctx, work, db.engine.shape().hurry)
-	timer := time.NewTimer(patienceOf(ctx) - reserve)
+	j := newJob(ctx, work, db.engine.writeOptions().enforceTimeout)
+	timer := time.NewTimer(writeTimeoutFrom(ctx) - commitHeadroom)
 	defer timer.Stop()
 	select {
 	case <-db.stop:
@@ -59,30 +59,30 @@ func (db *DB) Write(ctx context.Context, work func(ctx context.Context) error) e
 	}
 	select {
 	case db.queue <- j:
-		db.arrived()
-		return j.wait(timer, db.idle)
+		db.signalArrival()
+		return j.wait(timer, db.drained)
 	case <-ctx.Done():
 		return unavailable(ctx.Err())
 	case <-timer.C:
-		return unavailable(errBusy)
+		return unavailable(errNoFreeWriter)
 	case <-db.stop:
 		return unavailable(errClosed)
 	}
 }
 
-type patienceKey struct{}
+type writeTimeoutKey struct{}
 
-// Unhurried has what is written with the context wait that long for a database
+// WithWriteTimeout has what is written with the context wait that long for a database
 // that does not answer at once, and take that long for its work.
-func Unhurried(ctx context.Context, d time.Duration) context.Context {
-	return context.WithValue(ctx, patienceKey{}, d)
+func WithWriteTimeout(ctx context.Context, d time.Duration) context.Context {
+	return context.WithValue(ctx, writeTimeoutKey{}, d)
 }
 
-func patienceOf(ctx context.Context) time.Duration {
-	if d, ok := ctx.Value(patienceKey{}).(time.Duration); ok {
+func writeTimeoutFrom(ctx context.Context) time.Duration {
+	if d, ok := ctx.Value(writeTimeoutKey{}).(time.Duration); ok {
 		return d
 	}
-	return patience
+	return writeTimeout
 }
 
 // job is one caller's work on its way through a lane. The lane runs it on its
@@ -90,30 +90,30 @@ func patienceOf(ctx context.Context) time.Duration {
 // it ends, though, is the caller's own affair, a panic and runtime.Goexit
 // included.
 type job struct {
-	ctx   context.Context
-	work  func(context.Context) error
-	until time.Time // the caller waits no longer; zero: as long as it takes
-	runs  int
-	err   error  // what the next commit will have it told
-	fate  func() // what the work did instead of returning, for the caller to do
-	state atomic.Int32
-	done  chan error // has room, so that no lane waits for a caller who has left
+	ctx      context.Context
+	work     func(context.Context) error
+	deadline time.Time // the caller waits no longer; zero: as long as it takes
+	attempts int
+	err      error  // what the next commit will have it told
+	unwind   func() // what the work did instead of returning, for the caller to do
+	state    atomic.Int32
+	done     chan error // has room, so that no lane waits for a caller who has left
 }
 
 func newJob(ctx context.Context, work func(context.Context) error, hurry bool) *job {
 	j := &job{ctx: ctx, work: work, done: make(chan error, 1)}
 	if hurry {
-		j.until = time.Now().Add(patienceOf(ctx))
+		j.deadline = time.Now().Add(writeTimeoutFrom(ctx))
 	}
 	return j
 }
 
 // A caller may leave while its job waits, for a turn or for the commit.
 const (
-	jobWaits int32 = iota
-	jobRuns
-	jobRan
-	jobLeft
+	jobQueued int32 = iota
+	jobRunning
+	jobFinished
+	jobAbandoned
 )
 
 // Panic is what Write panics with when the work did, on another goroutine.
@@ -137,66 +137,66 @@ func (j *job) wait(timer *time.Timer, idle <-chan struct{}) error {
 	for {
 		select {
 		case err := <-j.done:
-			if j.fate != nil {
-				j.fate()
+			if j.unwind != nil {
+				j.unwind()
 			}
 			return err
 		case <-cancelled:
 			cancelled = nil
-			if j.leave(jobWaits) {
+			if j.abandon(jobQueued) {
 				return unavailable(j.ctx.Err())
 			}
 		case <-timer.C:
-			if j.leave(jobWaits) {
-				return unavailable(errBusy)
+			if j.abandon(jobQueued) {
+				return unavailable(errNoFreeWriter)
 			}
-			if j.until.IsZero() {
+			if j.deadline.IsZero() {
 				continue
 			}
-			if rest := time.Until(j.until); rest > 0 {
+			if rest := time.Until(j.deadline); rest > 0 {
 				timer.Reset(rest)
 				continue
 			}
-			if j.leave(jobRan) {
-				return unavailable(errSilent)
+			if j.abandon(jobFinished) {
+				return unavailable(errCommitTimeout)
 			}
-			timer.Reset(stepBack) // the work knows that its time is over
+			timer.Reset(retryBackoff) // the work knows that its time is over
 		case <-idle: // queued while the last lane stopped
 			idle = nil
-			if j.leave(jobWaits) {
+			if j.abandon(jobQueued) {
 				return unavailable(errClosed)
 			}
 		}
 	}
 }
 
-// refuse takes a job out, unless its caller has left.
-func (j *job) refuse(err error) {
-	if j.leave(jobWaits) || j.leave(jobRan) {
-		j.answer(err)
+// reject takes a job out, unless its caller has left.
+func (j *job) reject(err error) {
+	if j.abandon(jobQueued) || j.abandon(jobFinished) {
+		j.complete(err)
 	}
 }
 
-func (j *job) answer(err error) { j.done <- err }
+func (j *job) complete(err error) { j.done <- err }
 
-func (j *job) leave(from int32) bool { return j.state.CompareAndSwap(from, jobLeft) }
+func (j *job) abandon(from int32) bool { return j.state.CompareAndSwap(from, jobAbandoned) }
 
-// start takes the caller's way out, until the work is done.
-func (j *job) start() bool {
-	return j.state.CompareAndSwap(jobWaits, jobRuns) || j.state.CompareAndSwap(jobRan, jobRuns)
+// markRunning takes the caller's way out, until the work is done.
+func (j *job) markRunning() bool {
+	return j.state.CompareAndSwap(jobQueued, jobRunning) || j.state.CompareAndSwap(jobFinished, jobRunning)
 }
 
 func (j *job) run(ctx context.Context) (err error) {
-	err, j.fate = errUnwound, nil
+	err, j.unwind = errWorkPanicked, nil
 	returned := false
 	defer func() {
 		if returned {
 			return
 		}
-		j.fate = runtime.Goexit
+		j.unwind = runtime.Goexit
 		if v := recover(); v != nil {
 			p := &Panic{Value: v, Stack: debug.Stack()}
-			j.fate = func() { panic(p) }
+			j.unwind = func() { panic(p) }
 		}
 	}()
 	err = j.work(ctx)
@@ -204,27 +204,27 @@ func (j *job) run(ctx context.Context) (err error) {
 	return err
 }
 
-// refusal says why a job gets no turn, or no other one.
-func (j *job) refusal() error {
+// rejectReason says why a job gets no turn, or no other one.
+func (j *job) rejectReason() error {
 	switch {
 	case j.ctx.Err() != nil:
 		return unavailable(j.ctx.Err())
-	case !j.until.IsZero() && time.Until(j.until) < reserve:
-		return unavailable(errBusy)
-	case j.runs == maxRuns:
+	case !j.deadline.IsZero() && time.Until(j.deadline) < commitHeadroom:
+		return unavailable(errNoFreeWriter)
+	case j.attempts == maxAttempts:
 		return unavailable(j.err)
 	}
 	return nil
 }
 
-// context is what the work runs in. A caller that gives up must not tear the
+// workContext is what the work runs in. A caller that gives up must not tear the
 // shared transaction down, so its cancellation does not reach the database.
-func (j *job) context(t *tx) (context.Context, context.CancelFunc) {
+func (j *job) workContext(t *tx) (context.Context, context.CancelFunc) {
 	ctx := context.WithValue(context.WithoutCancel(j.ctx), txKey{}, t)
-	if j.until.IsZero() {
+	if j.deadline.IsZero() {
 		return ctx, func() {}
 	}
-	return context.WithDeadline(ctx, j.until)
+	return context.WithDeadline(ctx, j.deadline)
 }
 
 func unavailable(cause error) error {

@@ -12,9 +12,9 @@ import (
 
 // Two callers in two transactions that each hold what the other wants: the
 // knot is undone, and both succeed.
-func TestDeadlockIsUndone(t *testing.T) {
+func TestWrite_DeadlockRetried(t *testing.T) {
 	t.Parallel()
-	g := prepare(t, place{url: storetest.Postgres(t)})
+	g := newFixture(t, testDatabase{url: storetest.Postgres(t)})
 	ctx := context.Background()
 	a, b := storetest.Room(g.project), storetest.Room(g.project)
 	for _, r := range []*room.Room{a, b} {
@@ -62,13 +62,13 @@ func TestDeadlockIsUndone(t *testing.T) {
 
 // Many rooms, many writers, every order of locks: nothing is lost, nobody is
 // refused, and no time is lost in waiting for a deadlock to be found.
-func TestManyLocksInEveryOrder(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
-		g := prepare(t, p)
+func TestWrite_LocksInAnyOrder(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p testDatabase) {
+		g := newFixture(t, p)
 		ctx := context.Background()
-		rooms := ids(8)
+		rooms := newRoomIDs(8)
 		for _, id := range rooms {
-			if err := g.db.Write(ctx, insert(g.db, g.project, id)); err != nil {
+			if err := g.db.Write(ctx, insertRoomWork(g.db, g.project, id)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -95,7 +95,7 @@ func TestManyLocksInEveryOrder(t *testing.T) {
 		wg.Wait()
 		t.Logf("%d writes in %s", writers*rounds, time.Since(began))
 		total := 0
-		if err := g.db.One(ctx, `SELECT sum(event_sequence) FROM rooms`, &total); err != nil || total != len(rooms)+writers*rounds {
+		if err := g.db.QueryRow(ctx, `SELECT sum(event_sequence) FROM rooms`, &total); err != nil || total != len(rooms)+writers*rounds {
 			t.Errorf("%d changes were kept, %v", total-len(rooms), err)
 		}
 	})

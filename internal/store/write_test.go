@@ -17,24 +17,24 @@ import (
 
 // Callers that wait at the same time see each other's work before anybody else
 // does: they are in one transaction.
-func TestWaitingCallersShareATransaction(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
-		g := prepare(t, p)
-		rooms := ids(20)
+func TestWrite_GroupCommit(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p testDatabase) {
+		g := newFixture(t, p)
+		rooms := newRoomIDs(20)
 		callers := make([]func(), len(rooms))
 		lanes := make(chan int, len(rooms))
 		for i, id := range rooms {
 			callers[i] = func() {
 				var seen int
 				err := g.db.Write(context.Background(), func(ctx context.Context) error {
-					if err := g.db.One(ctx, `SELECT count(*) FROM rooms`, &seen); err != nil {
+					if err := g.db.QueryRow(ctx, `SELECT count(*) FROM rooms`, &seen); err != nil {
 						return err
 					}
 					var outside int
-					if err := g.db.One(context.Background(), `SELECT count(*) FROM rooms`, &outside); err != nil || outside > 0 {
+					if err := g.db.QueryRow(context.Background(), `SELECT count(*) FROM rooms`, &outside); err != nil || outside > 0 {
 						t.Error("seen from outside:", outside, err)
 					}
-					return insert(g.db, g.project, id)(ctx)
+					return insertRoomWork(g.db, g.project, id)(ctx)
 				})
 				if err != nil {
 					t.Error(err)
@@ -42,7 +42,7 @@ func TestWaitingCallersShareATransaction(t *testing.T) {
 				lanes <- seen
 			}
 		}
-		g.together(t, callers...)
+		g.runInOneTransaction(t, callers...)
 		close(lanes)
 		seen := make([]bool, len(rooms))
 		for n := range lanes {
@@ -53,89 +53,89 @@ func TestWaitingCallersShareATransaction(t *testing.T) {
 				t.Errorf("nobody saw %d rooms: the callers were not in one transaction", n)
 			}
 		}
-		g.check(t, true, rooms...)
+		g.checkRooms(t, true, rooms...)
 	})
 }
 
 // Whatever becomes of one caller, those before and after it in the same
 // transaction are committed, and it leaves nothing behind.
-func TestNobodyHarmsOthers(t *testing.T) {
+func TestWrite_FailureIsolated(t *testing.T) {
 	mine := errors.New("mine")
 	faults := map[string]struct {
-		work func(ctx context.Context, g ground) error
+		work func(ctx context.Context, g fixture) error
 		want func(err error) bool
 	}{
 		"error": {
-			work: func(context.Context, ground) error { return mine },
+			work: func(context.Context, fixture) error { return mine },
 			want: func(err error) bool { return err == mine },
 		},
 		"constraint": {
-			work: func(ctx context.Context, g ground) error {
-				return insert(g.db, storetest.NewID(), storetest.NewID())(ctx) // there is no such project
+			work: func(ctx context.Context, g fixture) error {
+				return insertRoomWork(g.db, storetest.NewID(), storetest.NewID())(ctx) // there is no such project
 			},
 			want: func(err error) bool { return err != nil && fault.From(err).Kind == fault.Internal },
 		},
 		"constraint after a read": {
-			work: func(ctx context.Context, g ground) error {
-				if err := g.db.One(ctx, `SELECT 1`, new(int)); err != nil {
+			work: func(ctx context.Context, g fixture) error {
+				if err := g.db.QueryRow(ctx, `SELECT 1`, new(int)); err != nil {
 					return err
 				}
-				return insert(g.db, storetest.NewID(), storetest.NewID())(ctx)
+				return insertRoomWork(g.db, storetest.NewID(), storetest.NewID())(ctx)
 			},
 			want: func(err error) bool { return err != nil && fault.From(err).Kind == fault.Internal },
 		},
 		"constraint ignored": {
-			work: func(ctx context.Context, g ground) error {
-				_ = insert(g.db, storetest.NewID(), storetest.NewID())(ctx)
+			work: func(ctx context.Context, g fixture) error {
+				_ = insertRoomWork(g.db, storetest.NewID(), storetest.NewID())(ctx)
 				return nil
 			},
 			want: func(err error) bool { return err != nil },
 		},
 		"bad statement": {
-			work: func(ctx context.Context, g ground) error { return g.db.One(ctx, `SELECT nonsense`) },
+			work: func(ctx context.Context, g fixture) error { return g.db.QueryRow(ctx, `SELECT nonsense`) },
 			want: func(err error) bool { return err != nil },
 		},
 		"bad statement ignored": {
-			work: func(ctx context.Context, g ground) error { _ = g.db.One(ctx, `SELECT nonsense`); return nil },
+			work: func(ctx context.Context, g fixture) error { _ = g.db.QueryRow(ctx, `SELECT nonsense`); return nil },
 			want: func(err error) bool { return err != nil },
 		},
 		"not found": {
-			work: func(ctx context.Context, g ground) error { return g.db.UpdateRoom(ctx, storetest.Room(g.project)) },
+			work: func(ctx context.Context, g fixture) error { return g.db.UpdateRoom(ctx, storetest.Room(g.project)) },
 			want: func(err error) bool { return fault.Is(err, fault.NotFound) },
 		},
 		"panic": {
-			work: func(context.Context, ground) error { panic(mine) },
+			work: func(context.Context, fixture) error { panic(mine) },
 			want: func(err error) bool { return err == errPanicked },
 		},
 		"exit": {
-			work: func(context.Context, ground) error { runtime.Goexit(); return nil },
+			work: func(context.Context, fixture) error { runtime.Goexit(); return nil },
 			want: func(err error) bool { return err == errExited },
 		},
 		"torn connection": {
-			work: func(ctx context.Context, g ground) error {
+			work: func(ctx context.Context, g fixture) error {
 				if g.url != "" {
-					_ = g.db.One(ctx, `SELECT pg_terminate_backend(pg_backend_pid())`, new(bool))
+					_ = g.db.QueryRow(ctx, `SELECT pg_terminate_backend(pg_backend_pid())`, new(bool))
 				}
 				return mine
 			},
 			want: func(err error) bool { return err == mine || fault.Is(err, fault.Unavailable) },
 		},
 	}
-	everywhere(t, func(t *testing.T, p place) {
-		g := prepare(t, p)
+	onEachEngine(t, func(t *testing.T, p testDatabase) {
+		g := newFixture(t, p)
 		for name, f := range faults {
 			t.Run(name, func(t *testing.T) {
-				good, bad := ids(9), ids(3)
+				good, bad := newRoomIDs(9), newRoomIDs(3)
 				var callers []func()
 				for i, id := range good {
 					callers = append(callers, func() {
 						err := g.db.Write(context.Background(), func(ctx context.Context) error {
 							if i%2 == 0 { // some read, some only write
-								if err := g.db.One(ctx, `SELECT 1`, new(int)); err != nil {
+								if err := g.db.QueryRow(ctx, `SELECT 1`, new(int)); err != nil {
 									return err
 								}
 							}
-							return insert(g.db, g.project, id)(ctx)
+							return insertRoomWork(g.db, g.project, id)(ctx)
 						})
 						if err != nil {
 							t.Errorf("caller %d: %v", i, err)
@@ -146,9 +146,9 @@ func TestNobodyHarmsOthers(t *testing.T) {
 					}
 					id := bad[i/3]
 					callers = append(callers, func() {
-						err := outcome(func() error {
+						err := recoverError(func() error {
 							return g.db.Write(context.Background(), func(ctx context.Context) error {
-								if err := insert(g.db, g.project, id)(ctx); err != nil {
+								if err := insertRoomWork(g.db, g.project, id)(ctx); err != nil {
 									return err
 								}
 								return f.work(ctx, g)
@@ -157,11 +157,11 @@ func TestNobodyHarmsOthers(t *testing.T) {
 						if !f.want(err) {
 							t.Errorf("the bad caller got %v", err)
 						}
-						g.check(t, false, id)
+						g.checkRooms(t, false, id)
 					})
 				}
-				g.together(t, callers...)
-				g.check(t, true, good...)
+				g.runInOneTransaction(t, callers...)
+				g.checkRooms(t, true, good...)
 			})
 		}
 		// The lanes live on.
@@ -172,9 +172,9 @@ func TestNobodyHarmsOthers(t *testing.T) {
 }
 
 // A panic arrives where Write was called, with the stack that led to it.
-func TestPanicReachesItsCaller(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
-		g := prepare(t, p)
+func TestWrite_PanicReachesCaller(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p testDatabase) {
+		g := newFixture(t, p)
 		cause := errors.New("cause")
 		defer func() {
 			p, ok := recover().(*store.Panic)
@@ -193,14 +193,14 @@ func TestPanicReachesItsCaller(t *testing.T) {
 func panicWithCause(cause error) { panic(cause) }
 
 // Who gives up while it waits has changed nothing, and is told at once.
-func TestCancelledWhileQueued(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
-		g := prepare(t, p)
+func TestWrite_CanceledWhileQueued(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p testDatabase) {
+		g := newFixture(t, p)
 		id := storetest.NewID()
-		release := g.occupy(t)
+		release := g.blockWriters(t)
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error)
-		go func() { done <- g.db.Write(ctx, insert(g.db, g.project, id)) }()
+		go func() { done <- g.db.Write(ctx, insertRoomWork(g.db, g.project, id)) }()
 		g.awaitQueued(1)
 		cancel()
 		if err := <-done; !fault.Is(err, fault.Unavailable) || !errors.Is(err, context.Canceled) {
@@ -210,16 +210,16 @@ func TestCancelledWhileQueued(t *testing.T) {
 		if err := g.db.Ping(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		g.check(t, false, id)
+		g.checkRooms(t, false, id)
 	})
 }
 
 // Once its work has begun, a caller's cancellation reaches neither the others
 // nor itself: it is told what happened.
-func TestCancelledDuringItsWork(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
-		g := prepare(t, p)
-		rooms := ids(9)
+func TestWrite_CanceledDuringWork(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p testDatabase) {
+		g := newFixture(t, p)
+		rooms := newRoomIDs(9)
 		var callers []func()
 		for i, id := range rooms {
 			callers = append(callers, func() {
@@ -229,32 +229,32 @@ func TestCancelledDuringItsWork(t *testing.T) {
 					if i == 4 {
 						cancel()
 					}
-					return insert(g.db, g.project, id)(ctx)
+					return insertRoomWork(g.db, g.project, id)(ctx)
 				})
 				if err != nil {
 					t.Errorf("caller %d: %v", i, err)
 				}
 			})
 		}
-		g.together(t, callers...)
-		g.check(t, true, rooms...)
+		g.runInOneTransaction(t, callers...)
+		g.checkRooms(t, true, rooms...)
 	})
 }
 
 // An answer means that the commit is done: somebody else finds the row.
-func TestAnsweredAfterTheCommit(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
-		g := prepare(t, p)
+func TestWrite_ReturnsAfterCommit(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p testDatabase) {
+		g := newFixture(t, p)
 		raw := g.raw(t)
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {
-				for _, id := range ids(25) {
-					if err := g.db.Write(context.Background(), insert(g.db, g.project, id)); err != nil {
+				for _, id := range newRoomIDs(25) {
+					if err := g.db.Write(context.Background(), insertRoomWork(g.db, g.project, id)); err != nil {
 						t.Error(err)
 						return
 					}
-					if !exists(t, raw, id) {
+					if !roomExists(t, raw, id) {
 						t.Errorf("room %s was acknowledged and is not there", id)
 					}
 				}
@@ -265,44 +265,44 @@ func TestAnsweredAfterTheCommit(t *testing.T) {
 }
 
 // Close finishes what was accepted.
-func TestCloseFinishesWhatWasAccepted(t *testing.T) {
-	everywhere(t, func(t *testing.T, p place) {
-		g := prepare(t, p)
-		rooms := ids(150)
-		release := g.occupy(t)
+func TestClose_FinishesAcceptedWrites(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p testDatabase) {
+		g := newFixture(t, p)
+		rooms := newRoomIDs(150)
+		release := g.blockWriters(t)
 		var wg sync.WaitGroup
 		for i, id := range rooms {
 			wg.Go(func() {
-				if err := g.db.Write(context.Background(), insert(g.db, g.project, id)); err != nil {
+				if err := g.db.Write(context.Background(), insertRoomWork(g.db, g.project, id)); err != nil {
 					t.Error(err)
 				}
 			})
 			g.awaitQueued(i + 1)
 		}
 		wg.Go(func() { _ = g.db.Close() })
-		for !errors.Is(g.db.Write(cancelled(), func(context.Context) error { return nil }), store.ErrClosed) {
+		for !errors.Is(g.db.Write(canceledContext(), func(context.Context) error { return nil }), store.ErrClosed) {
 			runtime.Gosched()
 		}
 		release()
 		wg.Wait()
-		g.check(t, true, rooms...)
+		g.checkRooms(t, true, rooms...)
 	})
 }
 
 // A caller that fills the disk up is refused; SQLite undoes everybody's work
 // over it, and those who find room run again.
-func TestFullDisk(t *testing.T) {
+func TestWrite_FullDisk(t *testing.T) {
 	t.Parallel()
-	g := prepare(t, place{dir: t.TempDir()})
+	g := newFixture(t, testDatabase{dir: t.TempDir()})
 	limit := func(ctx context.Context) error {
 		var pages int
-		if err := g.db.One(ctx, `PRAGMA page_count`, &pages); err != nil {
+		if err := g.db.QueryRow(ctx, `PRAGMA page_count`, &pages); err != nil {
 			return err
 		}
-		return g.db.One(ctx, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+20), &pages)
+		return g.db.QueryRow(ctx, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+20), &pages)
 	}
-	good, bad := ids(6), storetest.NewID()
-	ctx := store.Unhurried(context.Background(), time.Minute) // how soon is no matter here
+	good, bad := newRoomIDs(6), storetest.NewID()
+	ctx := store.WithWriteTimeout(context.Background(), time.Minute) // how soon is no matter here
 	var callers []func()
 	for i, id := range good {
 		callers = append(callers, func() {
@@ -312,7 +312,7 @@ func TestFullDisk(t *testing.T) {
 						return err
 					}
 				}
-				return insert(g.db, g.project, id)(ctx)
+				return insertRoomWork(g.db, g.project, id)(ctx)
 			})
 			if err != nil {
 				t.Errorf("caller %d: %v", i, err)
@@ -331,22 +331,22 @@ func TestFullDisk(t *testing.T) {
 			})
 		}
 	}
-	if err := g.db.Writable(); err != nil {
+	if err := g.db.RecentWriteError(); err != nil {
 		t.Errorf("before: %v", err)
 	}
-	g.together(t, callers...)
-	g.check(t, true, good...)
-	g.check(t, false, bad)
-	if g.db.Writable() == nil || g.db.Ping(ctx) != nil {
+	g.runInOneTransaction(t, callers...)
+	g.checkRooms(t, true, good...)
+	g.checkRooms(t, false, bad)
+	if g.db.RecentWriteError() == nil || g.db.Ping(ctx) != nil {
 		t.Error("a full disk is not reported, or counts as a database that is away")
 	}
 }
 
 // While a transaction is under way no other process writes: what was read in
 // it stays true until its commit.
-func TestOneWriter(t *testing.T) {
+func TestSQLite_OneWriter(t *testing.T) {
 	t.Parallel()
-	g := prepare(t, place{dir: t.TempDir()})
+	g := newFixture(t, testDatabase{dir: t.TempDir()})
 	raw := g.raw(t)
 	rename := func() error {
 		_, err := raw.Exec(`UPDATE projects SET name = 'changed'`)

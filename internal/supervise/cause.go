@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// cause is why a Go program crashed, without anything that may be secret.
-type cause struct {
-	what     string // first line of the panic, or what may be said of it
+// crashCause is why a Go program crashed, without anything that may be secret.
+type crashCause struct {
+	message  string // first line of the panic, or what may be said of it
 	function string // in which it happened; empty if unknown
 }
 
@@ -17,18 +17,18 @@ type cause struct {
 var runtimePanics = []string{"runtime error: ", "interface conversion: ", "send on closed channel",
 	"close of closed channel", "close of nil channel", "assignment to entry in nil map"}
 
-// causeOf reads what the Go runtime printed when a program crashed.
-func causeOf(output string) (c cause) {
+// parseCrashOutput reads what the Go runtime printed when a program crashed.
+func parseCrashOutput(output string) (c crashCause) {
 	lines := strings.Split(output, "\n")
 	at := slices.IndexFunc(lines, func(line string) bool {
-		return startsWith(line, "panic: ", "fatal error: ", "SIG")
+		return hasAnyPrefix(line, "panic: ", "fatal error: ", "SIG")
 	})
 	if at < 0 {
 		return c
 	}
-	c.what = strings.TrimPrefix(lines[at], "panic: ")
-	if c.what != lines[at] && !startsWith(c.what, runtimePanics...) {
-		c.what = "see standard error"
+	c.message = strings.TrimPrefix(lines[at], "panic: ")
+	if c.message != lines[at] && !hasAnyPrefix(c.message, runtimePanics...) {
+		c.message = "see standard error"
 	}
 	goroutine := slices.IndexFunc(lines[at:], func(line string) bool { return strings.HasPrefix(line, "goroutine ") })
 	if goroutine < 0 {
@@ -38,7 +38,7 @@ func causeOf(output string) (c cause) {
 		if line == "" {
 			break
 		}
-		name, ok := functionOf(line)
+		name, ok := functionName(line)
 		if ok && name != "panic" && !strings.HasPrefix(name, "runtime.") {
 			c.function = name
 			break
@@ -47,13 +47,13 @@ func causeOf(output string) (c cause) {
 	return c
 }
 
-// startsWith reports whether a line starts with one of several texts.
-func startsWith(line string, starts ...string) bool {
+// hasAnyPrefix reports whether a line starts with one of several texts.
+func hasAnyPrefix(line string, starts ...string) bool {
 	return slices.ContainsFunc(starts, func(start string) bool { return strings.HasPrefix(line, start) })
 }
 
-// functionOf returns the name in a line such as "pkg.(*Type).method(0x1, …)".
-func functionOf(line string) (string, bool) {
+// functionName returns the name in a line such as "pkg.(*Type).method(0x1, …)".
+func functionName(line string) (string, bool) {
 	end := strings.LastIndexByte(line, '(')
 	if strings.HasPrefix(line, "\t") || end <= 0 {
 		return "", false

@@ -2,7 +2,7 @@ package supervise
 
 import "testing"
 
-func TestCauseOf(t *testing.T) {
+func TestParseCrashOutput(t *testing.T) {
 	t.Parallel()
 	const trace = "\n\ngoroutine 51 [running]:\npanic({0x1, 0x2})\n\truntime/panic.go:783 +0x132\n" +
 		"runtime.goPanicIndex(0x1)\n\truntime/panic.go:115 +0x74\n" +
@@ -11,19 +11,19 @@ func TestCauseOf(t *testing.T) {
 	const function = "example.org/sfu/buffer.(*Layers).Presence"
 	for name, c := range map[string]struct {
 		output string
-		want   cause
+		want   crashCause
 	}{
-		"nothing, as after SIGKILL": {"", cause{}},
-		"runtime error":             {"panic: runtime error: index out of range [-1]" + trace, cause{"runtime error: index out of range [-1]", function}},
-		"type assertion":            {"panic: interface conversion: any is string, not int" + trace, cause{"interface conversion: any is string, not int", function}},
-		"text of a program":         {"panic: dial redis://:password@cache" + trace, cause{"see standard error", function}},
-		"fatal error":               {"fatal error: concurrent map writes" + trace, cause{"fatal error: concurrent map writes", function}},
-		"stack overflow":            {"runtime: goroutine stack exceeds 1000000000-byte limit\nfatal error: stack overflow\n", cause{"fatal error: stack overflow", ""}},
-		"signal":                    {"SIGABRT: abort\nPC=0x47 m=0 sigcode=0\n", cause{"SIGABRT: abort", ""}},
-		"no trace":                  {"panic: send on closed channel", cause{"send on closed channel", ""}},
-		"cut off":                   {"panic: runtime error: x\n\ngoroutine 1 [running]:\npan", cause{"runtime error: x", ""}},
+		"nothing, as after SIGKILL": {"", crashCause{}},
+		"runtime error":             {"panic: runtime error: index out of range [-1]" + trace, crashCause{"runtime error: index out of range [-1]", function}},
+		"type assertion":            {"panic: interface conversion: any is string, not int" + trace, crashCause{"interface conversion: any is string, not int", function}},
+		"text of a program":         {"panic: dial redis://:password@cache" + trace, crashCause{"see standard error", function}},
+		"fatal error":               {"fatal error: concurrent map writes" + trace, crashCause{"fatal error: concurrent map writes", function}},
+		"stack overflow":            {"runtime: goroutine stack exceeds 1000000000-byte limit\nfatal error: stack overflow\n", crashCause{"fatal error: stack overflow", ""}},
+		"signal":                    {"SIGABRT: abort\nPC=0x47 m=0 sigcode=0\n", crashCause{"SIGABRT: abort", ""}},
+		"no trace":                  {"panic: send on closed channel", crashCause{"send on closed channel", ""}},
+		"cut off":                   {"panic: runtime error: x\n\ngoroutine 1 [running]:\npan", crashCause{"runtime error: x", ""}},
 	} {
-		if got := causeOf(c.output); got != c.want {
+		if got := parseCrashOutput(c.output); got != c.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
 		}
 	}

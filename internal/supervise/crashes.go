@@ -9,10 +9,10 @@ const (
 	// maxDelay limits the delay, because a guest who can crash the service
 	// should not be able to keep it away for longer than the restart needs.
 	maxDelay = 5 * time.Second
-	// quiet is how long a child has to run for its crash to count as the first.
-	quiet = 30 * time.Second
-	// loopAfter is how many crashes in a row are a crash loop.
-	loopAfter = 3
+	// quietPeriod is how long a child has to run for its crash to count as the first.
+	quietPeriod = 30 * time.Second
+	// crashLoopThreshold is how many crashes in a row are a crash loop.
+	crashLoopThreshold = 3
 )
 
 // crashes is what is known about the crashes so far. A child gets it in the
@@ -23,10 +23,10 @@ type crashes struct {
 	LastAt   time.Time `json:"last_at"`
 }
 
-// add notes a crash of a child that ran for some time after it was ready, and
+// record notes a crash of a child that ran for some time after it was ready, and
 // returns the delay before the next start.
-func (c *crashes) add(now time.Time, ran time.Duration) (delay time.Duration) {
-	if ran >= quiet {
+func (c *crashes) record(now time.Time, ran time.Duration) (delay time.Duration) {
+	if ran >= quietPeriod {
 		c.InARow = 0
 	}
 	c.Restarts, c.InARow, c.LastAt = c.Restarts+1, c.InARow+1, now
@@ -40,5 +40,5 @@ func (c *crashes) add(now time.Time, ran time.Duration) (delay time.Duration) {
 	return min(delay, maxDelay)
 }
 
-// loop reports whether the last crashes were a crash loop.
-func (c *crashes) loop() bool { return c.InARow >= loopAfter }
+// isLoop reports whether the last crashes were a crash loop.
+func (c *crashes) isLoop() bool { return c.InARow >= crashLoopThreshold }

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-func TestCrashes_SlowDownAndRecover(t *testing.T) {
+func TestCrashes_BackoffAndReset(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	var c crashes
 	var delays []time.Duration
 	var loops []bool
-	for _, ran := range []time.Duration{time.Hour, time.Second, 0, quiet - 1, 0, 0, 0, 0, quiet, 0} {
-		delays = append(delays, c.add(now, ran))
-		loops = append(loops, c.loop())
+	for _, ran := range []time.Duration{time.Hour, time.Second, 0, quietPeriod - 1, 0, 0, 0, 0, quietPeriod, 0} {
+		delays = append(delays, c.record(now, ran))
+		loops = append(loops, c.isLoop())
 	}
 	const ms = time.Millisecond
 	want := []time.Duration{0, 250 * ms, 500 * ms, 1000 * ms, 2000 * ms, 4000 * ms, 5000 * ms, 5000 * ms, 0, 250 * ms}
@@ -32,14 +32,14 @@ func TestCrashes_SlowDownAndRecover(t *testing.T) {
 func TestService_CrashLoopEndsAfterQuietPeriod(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-	s := &Service{told: crashes{Restarts: 5, InARow: loopAfter, LastAt: now}}
-	if !s.CrashLoop(now.Add(quiet - 1)) {
+	s := &Service{crashes: crashes{Restarts: 5, InARow: crashLoopThreshold, LastAt: now}}
+	if !s.CrashLoop(now.Add(quietPeriod - 1)) {
 		t.Error("no crash loop before the quiet period is over")
 	}
-	if s.CrashLoop(now.Add(quiet)) {
+	if s.CrashLoop(now.Add(quietPeriod)) {
 		t.Error("a crash loop after the quiet period")
 	}
-	s.told.InARow = loopAfter - 1
+	s.crashes.InARow = crashLoopThreshold - 1
 	if s.CrashLoop(now) {
 		t.Error("a crash loop after two crashes")
 	}

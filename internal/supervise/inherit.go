@@ -16,13 +16,13 @@ import (
 type Service struct {
 	// Files are those of Options.
 	Files   []*os.File
-	told    crashes
+	crashes crashes
 	reports *os.File
 	ready   sync.Once
 }
 
 // Supervised reports whether a supervisor has started this process.
-func Supervised() bool { return os.Getenv(Variable) != "" }
+func Supervised() bool { return os.Getenv(EnvVar) != "" }
 
 // Inherit returns what the supervisor has left to this process, or nil if
 // there is none. Call it once. From then on this process ends when its
@@ -32,13 +32,13 @@ func Inherit() (*Service, error) {
 	if !Supervised() {
 		return nil, nil
 	}
-	var told message
-	err := json.Unmarshal([]byte(os.Getenv(Variable)), &told)
+	var told childConfig
+	err := json.Unmarshal([]byte(os.Getenv(EnvVar)), &told)
 	if err != nil || told.Files < 0 {
-		return nil, fmt.Errorf("%s is set for processes that Parley starts itself: remove it", Variable)
+		return nil, fmt.Errorf("%s is set for processes that Parley starts itself: remove it", EnvVar)
 	}
-	_ = os.Unsetenv(Variable)
-	s := &Service{told: told.crashes, reports: inherited(reportsFD, "reports")}
+	_ = os.Unsetenv(EnvVar)
+	s := &Service{crashes: told.crashes, reports: inherited(reportsFD, "reports")}
 	life := inherited(lifeFD, "life")
 	for i := range told.Files {
 		s.Files = append(s.Files, inherited(filesFD+i, "inherited"))
@@ -78,7 +78,7 @@ func (s *Service) Restarts() int {
 	if s == nil {
 		return 0
 	}
-	return s.told.Restarts
+	return s.crashes.Restarts
 }
 
 // CrashedAt returns when the service last crashed; the zero time if never.
@@ -86,11 +86,11 @@ func (s *Service) CrashedAt() time.Time {
 	if s == nil {
 		return time.Time{}
 	}
-	return s.told.LastAt
+	return s.crashes.LastAt
 }
 
 // CrashLoop reports whether the service has crashed several times in a row and
 // has not yet run quietly since.
 func (s *Service) CrashLoop(now time.Time) bool {
-	return s != nil && s.told.loop() && now.Sub(s.told.LastAt) < quiet
+	return s != nil && s.crashes.isLoop() && now.Sub(s.crashes.LastAt) < quietPeriod
 }

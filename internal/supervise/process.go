@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// Variable is the environment variable that makes a process a child. Its value
+// EnvVar is the environment variable that makes a process a child. Its value
 // is a message.
-const Variable = "PARLEY_SUPERVISED"
+const EnvVar = "PARLEY_SUPERVISED"
 
 // Files of a child from descriptor 3 on: the reports it writes, the pipe whose
 // end tells it that the supervisor is gone, and then those of Options.
@@ -29,43 +29,43 @@ const (
 	// readyLine is a child's report that it serves. All that it writes after
 	// that is what the Go runtime prints at a crash.
 	readyLine = "ready\n"
-	// keptOutput is how much of that is kept, in bytes.
-	keptOutput = 16 << 10
-	// outputPatience is how long the supervisor waits for it after the end.
-	outputPatience = 100 * time.Millisecond
+	// maxCrashOutput is how much of that is kept, in bytes.
+	maxCrashOutput = 16 << 10
+	// crashOutputTimeout is how long the supervisor waits for it after the end.
+	crashOutputTimeout = 100 * time.Millisecond
 )
 
-// message is what a child is told.
-type message struct {
+// childConfig is what a child is told.
+type childConfig struct {
 	Files int `json:"files"` // how many of Options it inherits
 	crashes
 }
 
 // child is a running child process.
 type child struct {
-	cmd  *exec.Cmd
-	life *os.File      // never written; its end tells the child that we are gone
-	gone chan struct{} // closed when the process has ended
+	cmd    *exec.Cmd
+	life   *os.File      // never written; its end tells the child that we are gone
+	exited chan struct{} // closed when the process has ended
 
-	serving chan struct{}   // closed when it has reported that it is ready
-	ready   atomic.Bool     // the same
-	read    chan struct{}   // closed when all its reports have been read
-	output  strings.Builder // of a crash; complete when read is closed
+	serving     chan struct{}   // closed when it has reported that it is ready
+	ready       atomic.Bool     // the same
+	reportsRead chan struct{}   // closed when all its reports have been read
+	output      strings.Builder // of a crash; complete when read is closed
 }
 
-// exit is how a child ended.
-type exit struct {
-	ready  bool // it had reported that it was ready
-	asked  bool // it had been asked to end
-	code   int
-	signal syscall.Signal // which killed it, or 0
-	status string
-	cause  cause
+// exitInfo is how a child ended.
+type exitInfo struct {
+	wasReady      bool // it had reported that it was ready
+	stopRequested bool // it had been asked to end
+	code          int
+	signal        syscall.Signal // which killed it, or 0
+	status        string
+	cause         crashCause
 }
 
 // start starts a child.
 func start(files []*os.File, so crashes) (*child, error) {
-	told, err := json.Marshal(message{Files: len(files), crashes: so})
+	told, err := json.Marshal(childConfig{Files: len(files), crashes: so})
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func start(files []*os.File, so crashes) (*child, error) {
 	defer func() { _ = lifeOut.Close() }()
 	cmd := exec.Command(path, os.Args[1:]...)
 	cmd.Args[0] = os.Args[0]
-	cmd.Env = append(os.Environ(), Variable+"="+string(told))
+	cmd.Env = append(os.Environ(), EnvVar+"="+string(told))
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.ExtraFiles = append([]*os.File{reportsIn, lifeOut}, files...)
 	// The terminal sends Ctrl-C to its foreground process group. The child gets
@@ -97,18 +97,18 @@ func start(files []*os.File, so crashes) (*child, error) {
 		_, _ = reports.Close(), life.Close()
 		return nil, fmt.Errorf("start the service process: %w", err)
 	}
-	c := &child{cmd: cmd, life: life, gone: make(chan struct{}), serving: make(chan struct{}), read: make(chan struct{})}
+	c := &child{cmd: cmd, life: life, exited: make(chan struct{}), serving: make(chan struct{}), reportsRead: make(chan struct{})}
 	go c.readReports(reports)
 	go func() {
 		_ = cmd.Wait() // exit reads how it ended
-		close(c.gone)
+		close(c.exited)
 	}()
 	return c, nil
 }
 
 // readReports reads until every copy of the pipe's other end is closed.
 func (c *child) readReports(from *os.File) {
-	defer close(c.read)
+	defer close(c.reportsRead)
 	defer func() { _ = from.Close() }()
 	r := bufio.NewReaderSize(from, len(readyLine))
 	first, _ := r.Peek(len(readyLine))
@@ -117,28 +117,28 @@ func (c *child) readReports(from *os.File) {
 		close(c.serving)
 		_, _ = r.Discard(len(readyLine))
 	}
-	_, _ = io.CopyN(&c.output, r, keptOutput)
+	_, _ = io.CopyN(&c.output, r, maxCrashOutput)
 	_, _ = io.Copy(io.Discard, r) // a crash must not wait for us
 }
 
 // signal sends a signal; to a child that has ended, nothing.
 func (c *child) signal(s os.Signal) { _ = c.cmd.Process.Signal(s) }
 
-// exit says how the child ended. Call it when it is gone.
-func (c *child) exit() exit {
+// exitInfo says how the child ended. Call it when it is gone.
+func (c *child) exitInfo() exitInfo {
 	_ = c.life.Close()
 	state := c.cmd.ProcessState
-	e := exit{code: state.ExitCode(), status: state.String()}
+	e := exitInfo{code: state.ExitCode(), status: state.String()}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		e.signal = status.Signal()
 		e.code = 128 + int(e.signal) // as shells say it
 	}
 	select {
-	case <-c.read:
-		e.cause = causeOf(c.output.String())
-	case <-time.After(outputPatience):
+	case <-c.reportsRead:
+		e.cause = parseCrashOutput(c.output.String())
+	case <-time.After(crashOutputTimeout):
 		// A process that the child has started holds the pipe open.
 	}
-	e.ready = c.ready.Load()
+	e.wasReady = c.ready.Load()
 	return e
 }

@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// stopWithin is how long a child may take to stop before it is killed.
-const stopWithin = 12 * time.Second
+// stopTimeout is how long a child may take to stop before it is killed.
+const stopTimeout = 12 * time.Second
 
 // Options describe the program to run.
 type Options struct {
@@ -35,9 +35,9 @@ type Options struct {
 // supervisor is the state of Run. Only Run's goroutine uses it.
 type supervisor struct {
 	Options
-	crashes crashes
-	ready   bool // whether any child has been ready
-	signals chan os.Signal
+	crashes  crashes
+	anyReady bool // whether any child has been ready
+	signals  chan os.Signal
 }
 
 // Run starts this executable again with the same arguments as a child process,
@@ -52,36 +52,36 @@ func Run(ctx context.Context, o Options) (status int, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	s := &supervisor{Options: o, signals: make(chan os.Signal, 8)}
-	signal.Notify(s.signals, passedOn...)
+	signal.Notify(s.signals, forwardedSignals...)
 	defer signal.Stop(s.signals)
 	for {
 		c, err := start(s.Files, s.crashes)
-		if err != nil && !s.ready {
+		if err != nil && !s.anyReady {
 			return 0, err
 		}
-		began, e := time.Now(), exit{status: "not started: " + errorText(err)}
+		began, e := time.Now(), exitInfo{status: "not started: " + errorText(err)}
 		if err == nil {
 			e = s.watch(ctx, c)
 		}
-		s.ready = s.ready || e.ready
-		if e.asked || !s.ready {
+		s.anyReady = s.anyReady || e.wasReady
+		if e.stopRequested || !s.anyReady {
 			return e.code, nil
 		}
 		// A child that never became ready has not run at all.
 		ran := time.Duration(0)
-		if e.ready {
+		if e.wasReady {
 			ran = time.Since(began)
 		}
-		delay := s.crashes.add(time.Now(), ran)
-		s.report(e, ran, delay)
-		if !s.pause(ctx, delay) {
+		delay := s.crashes.record(time.Now(), ran)
+		s.logCrash(e, ran, delay)
+		if !s.waitBeforeRestart(ctx, delay) {
 			return 0, nil
 		}
 	}
 }
 
 // watch waits for the end of a child, and asks it to stop when ctx is done.
-func (s *supervisor) watch(ctx context.Context, c *child) exit {
+func (s *supervisor) watch(ctx context.Context, c *child) exitInfo {
 	asked, stop := false, ctx.Done()
 	var overdue <-chan time.Time
 	serving := c.serving
@@ -90,9 +90,9 @@ func (s *supervisor) watch(ctx context.Context, c *child) exit {
 		case <-serving:
 			serving = nil
 			releaseMemory()
-		case <-c.gone:
-			e := c.exit()
-			e.asked = asked
+		case <-c.exited:
+			e := c.exitInfo()
+			e.stopRequested = asked
 			if asked && e.signal == syscall.SIGTERM {
 				e.code = 0 // asked to stop before it could listen for the signal
 			}
@@ -101,19 +101,19 @@ func (s *supervisor) watch(ctx context.Context, c *child) exit {
 			stop, asked = nil, true
 			s.Stopping()
 			c.signal(syscall.SIGTERM)
-			overdue = time.After(stopWithin)
+			overdue = time.After(stopTimeout)
 		case <-overdue:
-			s.Log.Error("service process did not stop in time, will be killed", "after", stopWithin.String())
+			s.Log.Error("service process did not stop in time, will be killed", "after", stopTimeout.String())
 			c.signal(syscall.SIGKILL)
 		case received := <-s.signals:
-			asked = s.pass(c, received) || asked
+			asked = s.forwardSignal(c, received) || asked
 		}
 	}
 }
 
-// pass hands a signal on to the child. It reports whether the child will end
+// forwardSignal hands a signal on to the child. It reports whether the child will end
 // from it, as this process would have.
-func (s *supervisor) pass(c *child, received os.Signal) bool {
+func (s *supervisor) forwardSignal(c *child, received os.Signal) bool {
 	switch received {
 	case syscall.SIGTSTP:
 		c.signal(syscall.SIGSTOP)
@@ -127,22 +127,22 @@ func (s *supervisor) pass(c *child, received os.Signal) bool {
 	return true
 }
 
-// passedOn are the signals that concern the child: it prints its goroutines on
+// forwardedSignals are the signals that concern the child: it prints its goroutines on
 // SIGQUIT and SIGABRT, and is suspended and resumed together with this process.
-var passedOn = []os.Signal{syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGTSTP, syscall.SIGCONT}
+var forwardedSignals = []os.Signal{syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGTSTP, syscall.SIGCONT}
 
-// report logs a crash.
-func (s *supervisor) report(e exit, ran, delay time.Duration) {
+// logCrash logs a crash.
+func (s *supervisor) logCrash(e exitInfo, ran, delay time.Duration) {
 	attrs := []any{"status", e.status, "ran", ran.Round(time.Millisecond).String(), "delay", delay.String(),
-		"restarts", s.crashes.Restarts, "crash_loop", s.crashes.loop()}
-	if e.cause.what != "" {
-		attrs = append(attrs, "panic", e.cause.what, "function", e.cause.function)
+		"restarts", s.crashes.Restarts, "crash_loop", s.crashes.isLoop()}
+	if e.cause.message != "" {
+		attrs = append(attrs, "panic", e.cause.message, "function", e.cause.function)
 	}
 	s.Log.Error("service process ended unexpectedly, will be restarted", attrs...)
 }
 
-// pause waits before a restart. It reports false when ctx ends first.
-func (s *supervisor) pause(ctx context.Context, delay time.Duration) bool {
+// waitBeforeRestart waits before a restart. It reports false when ctx ends first.
+func (s *supervisor) waitBeforeRestart(ctx context.Context, delay time.Duration) bool {
 	if ctx.Err() == nil && delay > 0 {
 		select {
 		case <-ctx.Done():

@@ -66,17 +66,17 @@ func beChild(role string) {
 	os.Exit(0)
 }
 
-// run is a supervisor in a process of its own.
-type run struct {
+// supervisorProcess is a supervisor in a process of its own.
+type supervisorProcess struct {
 	t        *testing.T
 	cmd      *exec.Cmd
 	children string // file with a line for each child
 	out      *output
 }
 
-func supervised(t *testing.T, role string) *run {
+func startSupervisor(t *testing.T, role string) *supervisorProcess {
 	t.Helper()
-	r := &run{t: t, children: t.TempDir() + "/children", out: &output{}}
+	r := &supervisorProcess{t: t, children: t.TempDir() + "/children", out: &output{}}
 	if err := os.WriteFile(r.children, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func supervised(t *testing.T, role string) *run {
 }
 
 // child waits for the n-th child, from 1, and returns its process.
-func (r *run) child(n int) (pid int) {
+func (r *supervisorProcess) child(n int) (pid int) {
 	r.t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		raw, err := os.ReadFile(r.children)
@@ -113,15 +113,15 @@ func (r *run) child(n int) (pid int) {
 	return 0
 }
 
-// end waits for the supervisor and returns its exit status.
-func (r *run) end() int {
+// wait waits for the supervisor and returns its exit status.
+func (r *supervisorProcess) wait() int {
 	_ = r.cmd.Wait()
 	return r.cmd.ProcessState.ExitCode()
 }
 
-func (r *run) stop() int {
+func (r *supervisorProcess) stop() int {
 	_ = r.cmd.Process.Signal(syscall.SIGTERM)
-	return r.end()
+	return r.wait()
 }
 
 type output struct {
@@ -156,7 +156,7 @@ func TestRun_RestartsAfterCrash(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := supervised(t, c.role)
+			r := startSupervisor(t, c.role)
 			first := r.child(1)
 			if c.kill != 0 {
 				_ = syscall.Kill(first, c.kill)
@@ -174,10 +174,10 @@ func TestRun_RestartsAfterCrash(t *testing.T) {
 	}
 }
 
-func TestRun_SlowsDownCrashLoop(t *testing.T) {
+func TestRun_CrashLoopBackoff(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
-	r := supervised(t, "run then exit forever")
+	r := startSupervisor(t, "run then exit forever")
 	r.child(4)
 	if took, least := time.Since(began), 3*firstDelay; took < least {
 		t.Errorf("three restarts took %s, less than %s", took, least)
@@ -192,28 +192,28 @@ func TestRun_SlowsDownCrashLoop(t *testing.T) {
 
 func TestRun_EndsWithChildThatNeverServed(t *testing.T) {
 	t.Parallel()
-	r := supervised(t, "fail")
-	if status := r.end(); status != 2 || r.out.String() != "" {
+	r := startSupervisor(t, "fail")
+	if status := r.wait(); status != 2 || r.out.String() != "" {
 		t.Errorf("exit status %d and %q, want 2 and nothing", status, r.out)
 	}
 }
 
-func TestRun_PassesSignalsOn(t *testing.T) {
+func TestRun_ForwardsSignals(t *testing.T) {
 	t.Parallel()
-	r := supervised(t, "run")
+	r := startSupervisor(t, "run")
 	r.child(1)
 	_ = r.cmd.Process.Signal(syscall.SIGQUIT)
-	if status := r.end(); status != 2 || !strings.Contains(r.out.String(), "supervise.beChild") {
+	if status := r.wait(); status != 2 || !strings.Contains(r.out.String(), "supervise.beChild") {
 		t.Errorf("exit status %d, want 2 and the child's goroutines:\n%s", status, r.out)
 	}
 }
 
 func TestRun_ChildEndsWithSupervisor(t *testing.T) {
 	t.Parallel()
-	r := supervised(t, "run")
+	r := startSupervisor(t, "run")
 	pid := r.child(1)
 	_ = r.cmd.Process.Kill()
-	r.end() // when the child, too, has closed its standard output
+	r.wait() // when the child, too, has closed its standard output
 	for deadline := time.Now().Add(time.Second); running(pid); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the child runs on")
@@ -237,7 +237,7 @@ func TestInherit_EndsWithSupervisor(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), roleVariable+"=run", Variable+`={"files":1}`)
+	cmd.Env = append(os.Environ(), roleVariable+"=run", EnvVar+`={"files":1}`)
 	cmd.ExtraFiles = []*os.File{reportsIn, lifeOut, file}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

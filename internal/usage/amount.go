@@ -8,9 +8,9 @@ import (
 // Minutes are hundredths of a minute.
 type Minutes int64
 
-// minutes turns milliseconds into minutes, rounded to the nearest hundredth,
+// minutesFromMillis turns milliseconds into minutes, rounded to the nearest hundredth,
 // a half upwards.
-func minutes(ms int64) Minutes { return Minutes((ms + 300) / 600) }
+func minutesFromMillis(ms int64) Minutes { return Minutes((ms + 300) / 600) }
 
 // Float returns m as a number, whose shortest decimal form has at most two
 // digits behind the point.

@@ -13,9 +13,9 @@ const DefaultPlan = "default"
 
 // The technical bounds of a room, which no plan can exceed.
 const (
-	MaxParticipants = 1000
-	MaxRoomDuration = 1440 // minutes
-	MaxBreakout     = 16
+	MaxParticipants  = 1000
+	MaxRoomDuration  = 1440 // minutes
+	MaxBreakoutRooms = 16
 )
 
 // Plan is what an organization is entitled to.
@@ -38,13 +38,13 @@ type Provider interface {
 	Names() []string
 }
 
-type builtin map[string]Plan
+type builtinProvider map[string]Plan
 
-// Builtin returns a Provider of the plans that the operator has configured. A
+// NewBuiltinProvider returns a Provider of the plans that the operator has configured. A
 // plan named default that is not among them has the technical bounds, and says
 // nothing of minutes.
-func Builtin(plans []Plan) Provider {
-	b := builtin{DefaultPlan: {Name: DefaultPlan, MaxParticipants: MaxParticipants, RoomDuration: MaxRoomDuration, BreakoutRooms: MaxBreakout}}
+func NewBuiltinProvider(plans []Plan) Provider {
+	b := builtinProvider{DefaultPlan: {Name: DefaultPlan, MaxParticipants: MaxParticipants, RoomDuration: MaxRoomDuration, BreakoutRooms: MaxBreakoutRooms}}
 	for _, p := range plans {
 		b[p.Name] = p
 	}
@@ -52,7 +52,7 @@ func Builtin(plans []Plan) Provider {
 }
 
 // Plan implements Provider.
-func (b builtin) Plan(name string) (Plan, bool) {
+func (b builtinProvider) Plan(name string) (Plan, bool) {
 	if name == "" {
 		name = DefaultPlan
 	}
@@ -61,13 +61,13 @@ func (b builtin) Plan(name string) (Plan, bool) {
 }
 
 // Names implements Provider.
-func (b builtin) Names() []string { return slices.Sorted(maps.Keys(b)) }
+func (b builtinProvider) Names() []string { return slices.Sorted(maps.Keys(b)) }
 
-// None is the missing Provider: it knows nothing.
-type None struct{}
+// NoProvider is the missing Provider: it knows nothing.
+type NoProvider struct{}
 
 // Plan implements Provider.
-func (None) Plan(string) (Plan, bool) { return Plan{}, false }
+func (NoProvider) Plan(string) (Plan, bool) { return Plan{}, false }
 
 // Names implements Provider.
-func (None) Names() []string { return nil }
+func (NoProvider) Names() []string { return nil }

@@ -27,26 +27,26 @@ type Ledger interface {
 
 // Usage is what an organization has used in a period.
 type Usage struct {
-	Organization project.Organization
-	Start, End   time.Time
-	AsOf         time.Time
-	Participant  Minutes // audio and video
-	Audio        Minutes
-	Video        Minutes
-	RoomsCreated int64
-	Sessions     int64
-	Peak         int64
-	Plan         PlanUsage
-	PayAsYouGo   *PayAsYouGo // nil for organizations that do not
+	Organization       project.Organization
+	Start, End         time.Time
+	AsOf               time.Time
+	ParticipantMinutes Minutes // audio and video
+	AudioMinutes       Minutes
+	VideoMinutes       Minutes
+	RoomsCreated       int64
+	Sessions           int64
+	Peak               int64
+	Plan               PlanUsage
+	PayAsYouGo         *PayAsYouGo // nil for organizations that do not
 }
 
 // PlanUsage is the use of a plan. Nothing but Known is to be read unless it is
 // true.
 type PlanUsage struct {
-	Known    bool
-	Name     string
-	Included *Minutes // nil when the plan says nothing of minutes
-	Left     *Minutes // of those included, at least 0
+	Known     bool
+	Name      string
+	Included  *Minutes // nil when the plan says nothing of minutes
+	Remaining *Minutes // of those included, at least 0
 }
 
 // PayAsYouGo is what an organization owes.
@@ -78,13 +78,13 @@ func (s *Service) Usage(ctx context.Context, o project.Organization) (Usage, err
 	if err != nil {
 		return Usage{}, err
 	}
-	u.Participant, u.Audio, u.Video = minutes(t.AudioMillis+t.VideoMillis), minutes(t.AudioMillis), minutes(t.VideoMillis)
+	u.ParticipantMinutes, u.AudioMinutes, u.VideoMinutes = minutesFromMillis(t.AudioMillis+t.VideoMillis), minutesFromMillis(t.AudioMillis), minutesFromMillis(t.VideoMillis)
 	u.RoomsCreated, u.Sessions, u.Peak = t.RoomsCreated, t.Sessions, t.Peak
-	u.Plan = s.planUsage(o, u.Participant)
+	u.Plan = s.planUsage(o, u.ParticipantMinutes)
 	if o.Billing == project.Payg {
 		u.PayAsYouGo = &PayAsYouGo{}
 		if o.UnitPrice != "" {
-			*u.PayAsYouGo = PayAsYouGo{Priced: true, Currency: o.Currency, UnitPrice: o.UnitPrice, AmountDue: Amount(o.UnitPrice, u.Participant)}
+			*u.PayAsYouGo = PayAsYouGo{Priced: true, Currency: o.Currency, UnitPrice: o.UnitPrice, AmountDue: Amount(o.UnitPrice, u.ParticipantMinutes)}
 		}
 	}
 	return u, nil
@@ -99,10 +99,10 @@ func (s *Service) planUsage(o project.Organization, used Minutes) PlanUsage {
 	if p.IncludedMinutes != nil {
 		included := Minutes(*p.IncludedMinutes * 100)
 		left := max(0, included-used)
-		u.Included, u.Left = &included, &left
+		u.Included, u.Remaining = &included, &left
 	}
 	return u
 }
 
-// Limits returns the plan of an organization; false when it is not known.
-func (s *Service) Limits(o project.Organization) (Plan, bool) { return s.provider.Plan(o.Plan) }
+// PlanOf returns the plan of an organization; false when it is not known.
+func (s *Service) PlanOf(o project.Organization) (Plan, bool) { return s.provider.Plan(o.Plan) }

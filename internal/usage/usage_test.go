@@ -25,7 +25,7 @@ func (s *sums) Totals(_ context.Context, _ string, start, end, _ time.Time) (Tot
 	return s.totals, s.err
 }
 
-func TestThePeriodIsTheCalendarMonthInUTC(t *testing.T) {
+func TestUsage_PeriodIsCalendarMonthUTC(t *testing.T) {
 	t.Parallel()
 	for now, want := range map[string][2]string{
 		"2026-11-21T09:00:00Z":      {"2026-11-01T00:00:00Z", "2026-12-01T00:00:00Z"},
@@ -38,17 +38,17 @@ func TestThePeriodIsTheCalendarMonthInUTC(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := &sums{}
-		u, err := NewService(l, None{}, func() time.Time { return at }).Usage(t.Context(), project.Organization{})
+		u, err := NewService(l, NoProvider{}, func() time.Time { return at }).Usage(t.Context(), project.Organization{})
 		if err != nil || u.Start.Format(time.RFC3339) != want[0] || u.End.Format(time.RFC3339) != want[1] || l.start != u.Start || l.end != u.End || !u.AsOf.Equal(at) {
 			t.Errorf("%s: %+v %v", now, u, err)
 		}
 	}
 }
 
-func TestUsageOfPlans(t *testing.T) {
+func TestUsage_Plans(t *testing.T) {
 	t.Parallel()
 	included := int64(100)
-	provider := Builtin([]Plan{{Name: "gold", IncludedMinutes: &included}})
+	provider := NewBuiltinProvider([]Plan{{Name: "gold", IncludedMinutes: &included}})
 	usage := func(p Provider, o project.Organization, ms int64) Usage {
 		t.Helper()
 		u, err := NewService(&sums{totals: Totals{AudioMillis: ms}}, p, time.Now).Usage(t.Context(), o)
@@ -57,19 +57,19 @@ func TestUsageOfPlans(t *testing.T) {
 		}
 		return u
 	}
-	if u := usage(None{}, project.Organization{Billing: project.Plan}, 1); u.Plan != (PlanUsage{}) || u.PayAsYouGo != nil {
+	if u := usage(NoProvider{}, project.Organization{Billing: project.Plan}, 1); u.Plan != (PlanUsage{}) || u.PayAsYouGo != nil {
 		t.Errorf("without a provider nothing is known: %+v", u)
 	}
 	if u := usage(provider, project.Organization{Plan: "silver"}, 1); u.Plan != (PlanUsage{}) {
 		t.Errorf("a plan that is not known: %+v", u)
 	}
-	if u := usage(provider, project.Organization{}, 1); !u.Plan.Known || u.Plan.Name != DefaultPlan || u.Plan.Included != nil || u.Plan.Left != nil {
+	if u := usage(provider, project.Organization{}, 1); !u.Plan.Known || u.Plan.Name != DefaultPlan || u.Plan.Included != nil || u.Plan.Remaining != nil {
 		t.Errorf("the default plan says nothing of minutes: %+v", u.Plan)
 	}
-	if u := usage(provider, project.Organization{Plan: "gold"}, 90_000); *u.Plan.Included != 10000 || *u.Plan.Left != 9850 || u.Participant != 150 {
+	if u := usage(provider, project.Organization{Plan: "gold"}, 90_000); *u.Plan.Included != 10000 || *u.Plan.Remaining != 9850 || u.ParticipantMinutes != 150 {
 		t.Errorf("%+v", u)
 	}
-	if u := usage(provider, project.Organization{Plan: "gold"}, 101*60_000); *u.Plan.Left != 0 {
+	if u := usage(provider, project.Organization{Plan: "gold"}, 101*60_000); *u.Plan.Remaining != 0 {
 		t.Errorf("%+v", u)
 	}
 	payg := project.Organization{Billing: project.Payg, Currency: "EUR", UnitPrice: "0.004"}
@@ -89,7 +89,7 @@ func TestUsageOfPlans(t *testing.T) {
 func TestMinutes(t *testing.T) {
 	t.Parallel()
 	for ms, want := range map[int64]float64{0: 0, 299: 0, 300: 0.01, 600: 0.01, 60_000: 1, 90_000: 1.5, 100_000: 1.67, 3_600_000: 60} {
-		if got := minutes(ms).Float(); got != want {
+		if got := minutesFromMillis(ms).Float(); got != want {
 			t.Errorf("%d ms: %v, want %v", ms, got, want)
 		}
 	}
@@ -111,7 +111,7 @@ func TestAmount(t *testing.T) {
 	}
 }
 
-func TestAmountIsExact(t *testing.T) {
+func TestAmount_Exact(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		price := rapid.StringMatching(`[0-9]{1,12}(\.[0-9]{1,12})?`).Draw(t, "price")

@@ -21,23 +21,23 @@ const headerReplay = "webhook-replay"
 // long as nobody else waits for the place.
 func (s *Service) deliver(ctx, attempts context.Context, j job) {
 	for {
-		m, err := s.message(attempts, j.delivery)
+		m, err := s.buildMessage(attempts, j.delivery)
 		if err != nil {
-			s.note("sign a webhook", err)
-			s.giveBack(j, s.now().Add(schedule[1]))
+			s.logFailure("sign a webhook", err)
+			s.release(j, s.now().Add(retrySchedule[1]))
 			return
 		}
 		began := s.now()
-		limited, cancel := context.WithTimeout(attempts, attemptLimit)
+		limited, cancel := context.WithTimeout(attempts, attemptTimeout)
 		clock := time.Now()
-		answer := s.post.Post(limited, m)
+		answer := s.poster.Post(limited, m)
 		took := time.Since(clock)
 		cancel()
 		if attempts.Err() != nil && answer.Status == 0 {
-			s.giveBack(j, s.now()) // cut off by our own end, which says nothing of the receiver
+			s.release(j, s.now()) // cut off by our own end, which says nothing of the receiver
 			return
 		}
-		next, more := s.finish(ctx, j, Attempt{At: began, Duration: took, Status: answer.Status, Error: answer.Error, Answer: answer.Text}, answer)
+		next, more := s.finish(ctx, j, Attempt{At: began, Duration: took, Status: answer.Status, Error: answer.Error, ResponseBody: answer.Body}, answer)
 		if !more {
 			return
 		}
@@ -45,16 +45,16 @@ func (s *Service) deliver(ctx, attempts context.Context, j job) {
 	}
 }
 
-// message makes what is sent. The body is the same in every attempt, the
+// buildMessage makes what is sent. The body is the same in every attempt, the
 // signature's time is not.
-func (s *Service) message(ctx context.Context, d Delivery) (Message, error) {
-	ring, err := s.rings.Ring(ctx, d.ProjectID)
+func (s *Service) buildMessage(ctx context.Context, d Delivery) (Message, error) {
+	ring, err := s.keyrings.Keyring(ctx, d.ProjectID)
 	if err != nil {
 		return Message{}, err
 	}
 	now := s.now()
 	at := strconv.FormatInt(now.Unix(), 10)
-	signature, err := sign.Webhook(ring.ProjectSecrets(now), d.EventID, at, []byte(d.Body))
+	signature, err := sign.Webhook(ring.LiveProjectSecrets(now), d.EventID, at, []byte(d.Body))
 	if err != nil {
 		return Message{}, err
 	}
@@ -70,31 +70,31 @@ func (s *Service) message(ctx context.Context, d Delivery) (Message, error) {
 	return Message{URL: d.URL, Header: header, Body: []byte(d.Body)}, nil
 }
 
-// giveBack lets go of a stream with nothing done.
-func (s *Service) giveBack(j job, due time.Time) {
-	err := s.store.Write(context.Background(), func(ctx context.Context) error { return s.store.Release(ctx, j.stream, due, s.now()) })
+// release lets go of a stream with nothing done.
+func (s *Service) release(j job, due time.Time) {
+	err := s.store.Write(context.Background(), func(ctx context.Context) error { return s.store.ReleaseStream(ctx, j.stream, due, s.now()) })
 	if !fault.Is(err, fault.Conflict) {
-		s.note("give back a webhook", err)
+		s.logFailure("give back a webhook", err)
 	}
 }
 
 // finish writes down what became of an attempt and takes the next job of the
 // lane in the same transaction. While the database is away it tries again for
 // as long as the claim holds: what is not written down is sent again.
-func (s *Service) finish(ctx context.Context, j job, a Attempt, answer Answer) (next job, more bool) {
+func (s *Service) finish(ctx context.Context, j job, a Attempt, answer Response) (next job, more bool) {
 	now := s.now()
-	out := judge(j.delivery, answer, j.probe, now)
-	s.lanes.note(j.stream.Lane, out.state != Delivered)
-	more = ctx.Err() == nil && !s.lanes.full() && !s.lanes.crowded(j.stream.Lane)
+	out := decideOutcome(j.delivery, answer, j.probe, now)
+	s.buckets.recordResult(j.stream.Bucket, out.state != Delivered)
+	more = ctx.Err() == nil && !s.buckets.full() && !s.buckets.overLimit(j.stream.Bucket)
 	var paused Target
 	var jobs []job
 	for {
 		err := s.store.Write(context.Background(), func(ctx context.Context) (err error) {
 			paused, jobs = Target{}, nil
-			if paused, err = s.settle(ctx, j, a, out, now); err != nil || !more {
+			if paused, err = s.recordOutcome(ctx, j, a, out, now); err != nil || !more {
 				return err
 			}
-			jobs, err = s.claim(ctx, j.stream.Lane, 1)
+			jobs, err = s.lease(ctx, j.stream.Bucket, 1)
 			return err
 		})
 		if err == nil {
@@ -104,29 +104,29 @@ func (s *Service) finish(ctx context.Context, j job, a Attempt, answer Answer) (
 			s.log.Warn("a webhook took longer than its claim, and is sent again", "delivery_id", j.delivery.ID)
 			return job{}, false
 		}
-		s.note("write down what became of a webhook", err)
-		if !s.now().Before(j.until) || !fault.Is(err, fault.Unavailable) {
+		s.logFailure("write down what became of a webhook", err)
+		if !s.now().Before(j.leaseEndsAt) || !fault.Is(err, fault.Unavailable) {
 			return job{}, false
 		}
-		time.Sleep(gather * 100)
+		time.Sleep(batchDelay * 100)
 	}
-	s.tell(j, a, out, paused)
+	s.logAttempt(j, a, out, paused)
 	if len(jobs) == 0 {
 		return job{}, false
 	}
 	return jobs[0], true
 }
 
-// settle writes down an attempt, what it made of its delivery, stream and
+// recordOutcome writes down an attempt, what it made of its delivery, stream and
 // target. It returns the target if that is paused by it.
-func (s *Service) settle(ctx context.Context, j job, a Attempt, out outcome, now time.Time) (paused Target, err error) {
+func (s *Service) recordOutcome(ctx context.Context, j job, a Attempt, out outcome, now time.Time) (paused Target, err error) {
 	d := j.delivery
 	d.Attempts++
 	if !j.probe {
 		d.Step++
 	}
 	a.N, d.State = d.Attempts, out.state
-	due := out.due
+	due := out.retryAt
 	if d.State != Pending {
 		d.DoneAt = now
 		if d.Position < j.stream.Enqueued {
@@ -134,7 +134,7 @@ func (s *Service) settle(ctx context.Context, j job, a Attempt, out outcome, now
 		}
 	}
 	// The claim is checked first: without it nothing of this holds.
-	if err := s.store.Release(ctx, j.stream, due, now); err != nil {
+	if err := s.store.ReleaseStream(ctx, j.stream, due, now); err != nil {
 		return paused, err
 	}
 	if err := s.store.RecordAttempt(ctx, d, a); err != nil {
@@ -146,25 +146,25 @@ func (s *Service) settle(ctx context.Context, j job, a Attempt, out outcome, now
 		}
 		return paused, err
 	}
-	t, err := s.store.TargetFailed(ctx, d.ProjectID, d.URL, now)
+	t, err := s.store.RecordTargetFailure(ctx, d.ProjectID, d.URL, now)
 	if err != nil || t.Paused() && d.State != Gone {
 		return paused, err
 	}
 	switch {
 	case d.State == Gone:
 		t.PausedAt, t.Notice = now, "it answered 410: resume it by hand"
-	case t.Failures >= pauseAfter && now.Sub(t.FailingSince) >= pauseAfterFor:
-		t.PausedAt, t.ProbeAt = now, now.Add(probeEvery)
-		t.Notice = strconv.Itoa(t.Failures) + " attempts in a row failed: it is tried every " + probeEvery.String()
+	case t.Failures >= pauseAfterFailures && now.Sub(t.FailingSince) >= pauseAfterDuration:
+		t.PausedAt, t.ProbeAt = now, now.Add(probeInterval)
+		t.Notice = strconv.Itoa(t.Failures) + " attempts in a row failed: it is tried every " + probeInterval.String()
 	default:
 		return paused, nil
 	}
 	return t, s.store.PauseTarget(ctx, t)
 }
 
-// tell logs what an operator wants to know. A target's path may say more than
+// logAttempt logs what an operator wants to know. A target's path may say more than
 // a log should.
-func (s *Service) tell(j job, a Attempt, out outcome, paused Target) {
+func (s *Service) logAttempt(j job, a Attempt, out outcome, paused Target) {
 	host := j.stream.URL
 	if u, err := url.Parse(host); err == nil {
 		host = u.Scheme + "://" + u.Host

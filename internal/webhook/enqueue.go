@@ -12,8 +12,8 @@ import (
 	"parley/internal/project"
 )
 
-// body is what a receiver reads.
-type body struct {
+// eventBody is what a receiver reads.
+type eventBody struct {
 	ID        string     `json:"id"`
 	Type      event.Type `json:"type"`
 	Timestamp string     `json:"timestamp"`
@@ -23,30 +23,30 @@ type body struct {
 	Data      any        `json:"data"`
 }
 
-func (b body) encode() (string, error) {
+func (b eventBody) encode() (string, error) {
 	text, err := json.Marshal(b)
 	return string(text), err
 }
 
-// timestamp writes a moment as RFC 3339 in UTC, to the millisecond.
-func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+// formatTimestamp writes a moment as RFC 3339 in UTC, to the millisecond.
+func formatTimestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-func ofRoom(e event.Event) body {
+func roomEventBody(e event.Event) eventBody {
 	data := e.Data
 	if p := data.Participant; p != nil {
 		shown := *p
 		shown.JoinedAt = shown.JoinedAt.UTC().Truncate(time.Millisecond)
 		data.Participant = &shown
 	}
-	return body{ID: e.ID, Type: e.Type, Timestamp: timestamp(e.At), Sequence: e.Sequence, ProjectID: e.ProjectID, Data: data}
+	return eventBody{ID: e.ID, Type: e.Type, Timestamp: formatTimestamp(e.At), Sequence: e.Sequence, ProjectID: e.ProjectID, Data: data}
 }
 
-func ofProject(e event.OfProject) body {
-	return body{ID: e.ID, Type: e.Type, Timestamp: timestamp(e.At), Sequence: e.Sequence, ProjectID: e.ProjectID, Data: e.Data}
+func projectEventBody(e event.ProjectEvent) eventBody {
+	return eventBody{ID: e.ID, Type: e.Type, Timestamp: formatTimestamp(e.At), Sequence: e.Sequence, ProjectID: e.ProjectID, Data: e.Data}
 }
 
-// wanted reports whether a kind of event is delivered at all.
-func wanted(s project.Settings, kind event.Type) bool {
+// isSubscribed reports whether a kind of event is delivered at all.
+func isSubscribed(s project.Settings, kind event.Type) bool {
 	switch kind {
 	case event.AttendanceMarked:
 		return false
@@ -67,8 +67,8 @@ func targets(s project.Settings, roomURL string) []string {
 	return urls
 }
 
-// laneOf names what shares a bound: what goes to one host, for one project.
-func laneOf(projectID, target string) string {
+// bucketName names what shares a bound: what goes to one host, for one project.
+func bucketName(projectID, target string) string {
 	if u, err := url.Parse(target); err == nil {
 		return projectID + " " + strings.ToLower(u.Host)
 	}
@@ -83,7 +83,7 @@ func (s *Service) RoomCreated(ctx context.Context, settings project.Settings, we
 	if len(urls) == 0 {
 		return false, nil
 	}
-	return s.enqueue(ctx, settings, urls, nil, bodies(events, ofRoom), placeOf(events))
+	return s.enqueue(ctx, settings, urls, nil, eventBodies(events, roomEventBody), scopeOf(events))
 }
 
 // RoomChanged enqueues events of a room that was there before, in the
@@ -104,18 +104,18 @@ func (s *Service) RoomChanged(ctx context.Context, webhookURL string, events []e
 	if err != nil {
 		return false, err
 	}
-	return s.enqueue(ctx, p.Settings, urls, known, bodies(events, ofRoom), placeOf(events))
+	return s.enqueue(ctx, p.Settings, urls, known, eventBodies(events, roomEventBody), scopeOf(events))
 }
 
 // ProjectChanged notes what happened to a project, in the transaction that
 // holds its lock, and enqueues it.
 func (s *Service) ProjectChanged(ctx context.Context, p project.Project, kind event.Type, data event.ProjectData) error {
-	_, err := s.tellProject(ctx, p, kind, data)
+	_, err := s.recordProjectEvent(ctx, p, kind, data)
 	return err
 }
 
-func (s *Service) tellProject(ctx context.Context, p project.Project, kind event.Type, data event.ProjectData) (event.OfProject, error) {
-	e := event.OfProject{ID: s.newID(), Type: kind, ProjectID: p.ID, At: s.now(), Data: data}
+func (s *Service) recordProjectEvent(ctx context.Context, p project.Project, kind event.Type, data event.ProjectData) (event.ProjectEvent, error) {
+	e := event.ProjectEvent{ID: s.newID(), Type: kind, ProjectID: p.ID, At: s.now(), Data: data}
 	last, err := s.store.ProjectSequence(ctx, p.ID)
 	if err != nil {
 		return e, err
@@ -132,22 +132,22 @@ func (s *Service) tellProject(ctx context.Context, p project.Project, kind event
 	if err != nil {
 		return e, err
 	}
-	_, err = s.enqueue(ctx, p.Settings, urls, known, bodies([]event.OfProject{e}, ofProject), place{projectID: p.ID})
+	_, err = s.enqueue(ctx, p.Settings, urls, known, eventBodies([]event.ProjectEvent{e}, projectEventBody), eventScope{projectID: p.ID})
 	return e, err
 }
 
-// place is whose events they are.
-type place struct{ projectID, roomID string }
+// eventScope is whose events they are.
+type eventScope struct{ projectID, roomID string }
 
-func placeOf(events []event.Event) place {
+func scopeOf(events []event.Event) eventScope {
 	if len(events) == 0 {
-		return place{}
+		return eventScope{}
 	}
-	return place{events[0].ProjectID, events[0].RoomID}
+	return eventScope{events[0].ProjectID, events[0].RoomID}
 }
 
-func bodies[E any](events []E, of func(E) body) []body {
-	all := make([]body, len(events))
+func eventBodies[E any](events []E, of func(E) eventBody) []eventBody {
+	all := make([]eventBody, len(events))
 	for i, e := range events {
 		all[i] = of(e)
 	}
@@ -155,15 +155,15 @@ func bodies[E any](events []E, of func(E) body) []body {
 }
 
 // enqueue writes a delivery for each event and each URL that wants it.
-func (s *Service) enqueue(ctx context.Context, settings project.Settings, urls []string, known []Stream, events []body, at place) (bool, error) {
-	events = slices.DeleteFunc(events, func(b body) bool { return !wanted(settings, b.Type) })
+func (s *Service) enqueue(ctx context.Context, settings project.Settings, urls []string, known []Stream, events []eventBody, at eventScope) (bool, error) {
+	events = slices.DeleteFunc(events, func(b eventBody) bool { return !isSubscribed(settings, b.Type) })
 	if len(events) == 0 {
 		return false, nil
 	}
 	now := s.now()
 	for _, u := range urls {
 		i := slices.IndexFunc(known, func(k Stream) bool { return k.URL == u })
-		stream := Stream{ID: s.newID(), ProjectID: at.projectID, RoomID: at.roomID, URL: u, Lane: laneOf(at.projectID, u)}
+		stream := Stream{ID: s.newID(), ProjectID: at.projectID, RoomID: at.roomID, URL: u, Bucket: bucketName(at.projectID, u)}
 		put := s.store.InsertStream
 		if i >= 0 {
 			stream, put = known[i], s.store.ExtendStream

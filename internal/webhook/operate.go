@@ -61,7 +61,7 @@ func (s *Service) Resume(ctx context.Context, projectID, url string) error {
 		return s.store.ClearTarget(ctx, projectID, url, s.now())
 	})
 	if err == nil {
-		s.Nudge()
+		s.Wake()
 	}
 	return err
 }
@@ -99,7 +99,7 @@ func (s *Service) Replay(ctx context.Context, q Replay) (int, error) {
 		}
 		var touched map[string]Stream
 		err = s.store.Write(ctx, func(ctx context.Context) (err error) {
-			touched, err = s.again(ctx, id, page, streams)
+			touched, err = s.enqueueReplay(ctx, id, page, streams)
 			return err
 		})
 		if err != nil {
@@ -112,13 +112,13 @@ func (s *Service) Replay(ctx context.Context, q Replay) (int, error) {
 	if made == 0 {
 		return 0, fault.New(fault.NotFound, "nothing_to_replay", "nothing that was sent in the last 30 days fits")
 	}
-	s.Nudge()
+	s.Wake()
 	return made, nil
 }
 
-// again enqueues deliveries once more, in streams of the replay's own, and
+// enqueueReplay enqueues deliveries once more, in streams of the replay's own, and
 // returns those as they are now.
-func (s *Service) again(ctx context.Context, replay string, page []Delivery, streams map[string]Stream) (touched map[string]Stream, err error) {
+func (s *Service) enqueueReplay(ctx context.Context, replay string, page []Delivery, streams map[string]Stream) (touched map[string]Stream, err error) {
 	now := s.now()
 	touched = map[string]Stream{}
 	var waiting []Delivery
@@ -126,7 +126,7 @@ func (s *Service) again(ctx context.Context, replay string, page []Delivery, str
 		stream, seen := touched[d.StreamID]
 		if !seen {
 			if stream, seen = streams[d.StreamID]; !seen {
-				stream = Stream{ID: s.newID(), ProjectID: d.ProjectID, RoomID: d.RoomID, URL: d.URL, Replay: replay, Lane: laneOf(d.ProjectID, d.URL)}
+				stream = Stream{ID: s.newID(), ProjectID: d.ProjectID, RoomID: d.RoomID, URL: d.URL, Replay: replay, Bucket: bucketName(d.ProjectID, d.URL)}
 			}
 		}
 		stream.Enqueued++
@@ -167,12 +167,12 @@ func (s *Service) Test(ctx context.Context, projectID string) (eventID string, e
 		if p.Settings.DefaultWebhookURL == "" {
 			return fault.New(fault.Conflict, "no_webhook_target", "the project has no default_webhook_url")
 		}
-		e, err := s.tellProject(ctx, p, event.WebhookTest, event.ProjectData{})
+		e, err := s.recordProjectEvent(ctx, p, event.WebhookTest, event.ProjectData{})
 		eventID = e.ID
 		return err
 	})
 	if err == nil {
-		s.Nudge()
+		s.Wake()
 	}
 	return eventID, err
 }
@@ -181,7 +181,7 @@ func (s *Service) Test(ctx context.Context, projectID string) (eventID string, e
 // order: the bodies that a receiver of every kind is sent, the number of the
 // last of them, and whether there are more.
 func (s *Service) EventsAfter(ctx context.Context, roomID string, after int64, limit int) (bodies []json.RawMessage, last int64, more bool, err error) {
-	events, err := s.store.Told(ctx, roomID, after, limit+1)
+	events, err := s.store.DeliveredEvents(ctx, roomID, after, limit+1)
 	if err != nil {
 		return nil, 0, false, err
 	}
@@ -190,7 +190,7 @@ func (s *Service) EventsAfter(ctx context.Context, roomID string, after int64, l
 	}
 	bodies, last = make([]json.RawMessage, 0, len(events)), after
 	for _, e := range events {
-		b := ofRoom(e.Event)
+		b := roomEventBody(e.Event)
 		b.Previous, last = e.Previous, e.Sequence
 		text, err := b.encode()
 		if err != nil {

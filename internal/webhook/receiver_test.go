@@ -17,38 +17,38 @@ import (
 
 // What fails is sent again at the times of the schedule, the same to the byte
 // but for the signature's time, and in the end given up; then the next goes.
-func TestSchedule(t *testing.T) {
-	everywhere(t, func(t *testing.T, h *house) {
+func TestDelivery_RetrySchedule(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, h *fixture) {
 		var fails atomic.Bool
 		fails.Store(true)
-		r := receive(t, func(w http.ResponseWriter, _ *http.Request) {
+		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 			if fails.Load() {
 				http.Error(w, "not today", http.StatusInternalServerError)
 			}
 		})
 		h.run(h.Service)
 		room := storetest.NewID()
-		ids := h.happen(room, r.URL, event.RoomOpened, event.RoomEnded)
+		ids := h.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomEnded)
 		after := []time.Duration{0, 5 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
 			5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour}
 		for i, d := range after {
 			if i > 0 {
-				h.forward(d * 88 / 100) // jitter takes off a tenth at most
-				h.settle()
+				h.advance(d * 88 / 100) // jitter takes off a tenth at most
+				h.waitForSweep()
 				if n := len(r.messages()); d > time.Minute && n != i {
 					t.Fatalf("attempt %d came before its time", n)
 				}
-				h.forward(d * 24 / 100)
+				h.advance(d * 24 / 100)
 			}
 			eventually(t, fmt.Sprintf("attempt %d is written down", i+1), func() bool { d, _ := h.delivery(ids[0]); return d.Attempts == i+1 })
 		}
-		d, attempts := h.await(ids[0], webhook.Failed)
-		if len(attempts) != len(after) || attempts[3].Status != 500 || attempts[3].Answer != "not today\n" || d.DoneAt.IsZero() {
+		d, attempts := h.waitForState(ids[0], webhook.Failed)
+		if len(attempts) != len(after) || attempts[3].Status != 500 || attempts[3].ResponseBody != "not today\n" || d.DoneAt.IsZero() {
 			t.Errorf("%+v %+v", d, attempts)
 		}
 		fails.Store(false)
-		h.forward(time.Minute)
-		h.await(ids[1], webhook.Delivered)
+		h.advance(time.Minute)
+		h.waitForState(ids[1], webhook.Delivered)
 		first := r.messages()[0]
 		times := map[string]bool{}
 		for _, m := range r.messages()[:len(after)] {
@@ -56,7 +56,7 @@ func TestSchedule(t *testing.T) {
 				t.Fatalf("out of order, or changed: %s", m.body)
 			}
 			times[m.header.Get("webhook-timestamp")] = true
-			h.verify(m)
+			h.verifySignature(m)
 		}
 		if len(times) != len(after) {
 			t.Errorf("%d attempts have %d times", len(after), len(times))
@@ -65,8 +65,8 @@ func TestSchedule(t *testing.T) {
 }
 
 // Receivers that answer badly, and what becomes of what they were sent.
-func TestReceivers(t *testing.T) {
-	elsewhere := receive(t, nil)
+func TestDelivery_FaultyReceivers(t *testing.T) {
+	elsewhere := newReceiver(t, nil)
 	for name, tc := range map[string]struct {
 		answer http.HandlerFunc
 		state  webhook.State
@@ -96,13 +96,13 @@ func TestReceivers(t *testing.T) {
 		"sends what is no text": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("a\x00b\xff")) }, webhook.Delivered, 200, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			everywhere(t, func(t *testing.T, h *house) {
-				r := receive(t, tc.answer)
+			forEachEngine(t, func(t *testing.T, h *fixture) {
+				r := newReceiver(t, tc.answer)
 				h.run(h.Service)
-				id := h.happen(storetest.NewID(), r.URL, event.RoomOpened)[0]
+				id := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
 				eventually(t, "an attempt is written down", func() bool { d, _ := h.delivery(id); return d.Attempts == 1 })
 				d, attempts := h.delivery(id)
-				if d.State != tc.state || attempts[0].Status != tc.status || attempts[0].Error != tc.error || len(attempts[0].Answer) > 1024 {
+				if d.State != tc.state || attempts[0].Status != tc.status || attempts[0].Error != tc.error || len(attempts[0].ResponseBody) > 1024 {
 					t.Errorf("%+v %+v", d, attempts)
 				}
 			})
@@ -116,47 +116,47 @@ func TestReceivers(t *testing.T) {
 }
 
 // A receiver may ask for more time than the schedule has.
-func TestRetryAfter(t *testing.T) {
-	everywhere(t, func(t *testing.T, h *house) {
-		r := receive(t, func(w http.ResponseWriter, _ *http.Request) {
+func TestDelivery_RetryAfter(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, h *fixture) {
+		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "3600")
 			w.WriteHeader(http.StatusTooManyRequests)
 		})
 		h.run(h.Service)
-		id := h.happen(storetest.NewID(), r.URL, event.RoomOpened)[0]
+		id := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
 		tried := func(n int) {
 			t.Helper()
 			eventually(t, fmt.Sprintf("%d attempts", n), func() bool { d, _ := h.delivery(id); return d.Attempts == n })
 		}
 		tried(1)
-		h.forward(59 * time.Minute)
-		h.settle()
+		h.advance(59 * time.Minute)
+		h.waitForSweep()
 		tried(1)
-		h.forward(time.Minute)
+		h.advance(time.Minute)
 		tried(2)
 	})
 }
 
 // While one target hangs, another gets its own in order.
-func TestDeadTargetHoldsUpNobody(t *testing.T) {
-	everywhere(t, func(t *testing.T, h *house) {
-		dead, alive := receive(t, func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() }), receive(t, nil)
+func TestDelivery_DeadTargetDoesNotBlockOthers(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, h *fixture) {
+		dead, alive := newReceiver(t, func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() }), newReceiver(t, nil)
 		stop := h.run(h.Service)
 		var rooms []string
 		for range 20 {
 			room := storetest.NewID()
 			rooms = append(rooms, room)
-			h.happen(room, dead.URL+"/"+room, event.RoomOpened) // one host, whatever the URL
+			h.enqueueEvents(room, dead.URL+"/"+room, event.RoomOpened) // one host, whatever the URL
 		}
-		dead.await(t, 4)
-		h.configure(func(s *project.Settings) { s.DefaultWebhookURL = alive.URL })
+		dead.waitForMessages(t, 4)
+		h.updateSettings(func(s *project.Settings) { s.DefaultWebhookURL = alive.URL })
 		for range 3 {
 			for _, room := range rooms {
-				h.happen(room, "", event.ParticipantJoined, event.ParticipantLeft)
+				h.enqueueEvents(room, "", event.ParticipantJoined, event.ParticipantLeft)
 			}
 		}
 		last := map[string]int64{}
-		for _, m := range alive.await(t, 120) {
+		for _, m := range alive.waitForMessages(t, 120) {
 			if room := string(m.Data); m.Sequence != last[room]+1 && last[room] != 0 {
 				t.Errorf("%s: %d after %d", room, m.Sequence, last[room])
 			}
@@ -172,7 +172,7 @@ func TestDeadTargetHoldsUpNobody(t *testing.T) {
 		if took := time.Since(began); took > 6*time.Second {
 			t.Errorf("it took %s to stop", took)
 		}
-		lanes, err := h.db.DueLanes(context.Background(), h.now())
+		lanes, err := h.db.DueBuckets(context.Background(), h.now())
 		if err != nil || len(lanes) != 1 {
 			t.Errorf("%v %v: what was cut off is not due", lanes, err)
 		}
@@ -181,11 +181,11 @@ func TestDeadTargetHoldsUpNobody(t *testing.T) {
 
 // A target that has failed for long is paused: it is tried now and then, and
 // when it is back, all that waits for it goes out.
-func TestPause(t *testing.T) {
-	everywhere(t, func(t *testing.T, h *house) {
+func TestTarget_PausedAfterFailures(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, h *fixture) {
 		var fails atomic.Bool
 		fails.Store(true)
-		r := receive(t, func(w http.ResponseWriter, _ *http.Request) {
+		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 			if fails.Load() {
 				w.WriteHeader(http.StatusBadGateway)
 			}
@@ -193,13 +193,13 @@ func TestPause(t *testing.T) {
 		h.run(h.Service)
 		var ids []string
 		for range 12 {
-			ids = append(ids, h.happen(storetest.NewID(), r.URL, event.RoomOpened)...)
+			ids = append(ids, h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)...)
 		}
-		r.await(t, 12)
+		r.waitForMessages(t, 12)
 		var target webhook.Target
 		eventually(t, "the target is paused", func() bool {
-			h.forward(10 * time.Minute)
-			h.settle()
+			h.advance(10 * time.Minute)
+			h.waitForSweep()
 			all, err := h.Targets(t.Context(), h.project.ID)
 			if len(all) == 1 {
 				target = all[0]
@@ -210,18 +210,18 @@ func TestPause(t *testing.T) {
 			t.Errorf("%+v", target)
 		}
 		// What is new waits, and one at a time is a probe.
-		ids = append(ids, h.happen(storetest.NewID(), r.URL, event.RoomOpened)...)
+		ids = append(ids, h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)...)
 		before := len(r.messages())
-		h.forward(11 * time.Minute)
-		r.await(t, before+1)
-		h.settle()
+		h.advance(11 * time.Minute)
+		r.waitForMessages(t, before+1)
+		h.waitForSweep()
 		if n := len(r.messages()) - before; n != 1 {
 			t.Errorf("%d attempts for a probe", n)
 		}
 		fails.Store(false)
-		h.forward(11 * time.Minute)
+		h.advance(11 * time.Minute)
 		for _, id := range ids {
-			h.await(id, webhook.Delivered)
+			h.waitForState(id, webhook.Delivered)
 		}
 		if all, err := h.Targets(t.Context(), h.project.ID); err != nil || len(all) != 0 {
 			t.Errorf("%+v %v", all, err)
@@ -230,29 +230,29 @@ func TestPause(t *testing.T) {
 }
 
 // One that answered 410 is not tried until somebody says so.
-func TestResume(t *testing.T) {
-	everywhere(t, func(t *testing.T, h *house) {
+func TestTarget_Resume(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, h *fixture) {
 		var gone atomic.Bool
 		gone.Store(true)
-		r := receive(t, func(w http.ResponseWriter, _ *http.Request) {
+		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 			if gone.Load() {
 				w.WriteHeader(http.StatusGone)
 			}
 		})
 		h.run(h.Service)
 		room := storetest.NewID()
-		ids := h.happen(room, r.URL, event.RoomOpened, event.RoomEnded)
-		h.await(ids[0], webhook.Gone)
+		ids := h.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomEnded)
+		h.waitForState(ids[0], webhook.Gone)
 		gone.Store(false)
-		h.forward(100 * time.Hour)
-		h.settle()
+		h.advance(100 * time.Hour)
+		h.waitForSweep()
 		if d, _ := h.delivery(ids[1]); d.State != webhook.Pending {
 			t.Errorf("%+v", d)
 		}
 		if err := h.Resume(t.Context(), h.project.ID, r.URL); err != nil {
 			t.Fatal(err)
 		}
-		h.await(ids[1], webhook.Delivered)
+		h.waitForState(ids[1], webhook.Delivered)
 		if err := h.Resume(t.Context(), h.project.ID, r.URL); err == nil {
 			t.Error("resumed twice")
 		}
@@ -262,14 +262,14 @@ func TestResume(t *testing.T) {
 // What was sent can be sent again, by event, room and time, marked and with
 // the same bytes.
 func TestReplay(t *testing.T) {
-	everywhere(t, func(t *testing.T, h *house) {
+	forEachEngine(t, func(t *testing.T, h *fixture) {
 		ctx := t.Context()
-		r := receive(t, nil)
+		r := newReceiver(t, nil)
 		h.run(h.Service)
 		room, other := storetest.NewID(), storetest.NewID()
-		h.happen(room, r.URL, event.RoomOpened, event.RoomStarted, event.RoomEnded)
-		h.happen(other, r.URL, event.RoomOpened)
-		sent := r.await(t, 4)
+		h.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomStarted, event.RoomEnded)
+		h.enqueueEvents(other, r.URL, event.RoomOpened)
+		sent := r.waitForMessages(t, 4)
 		eventually(t, "all is written down", func() bool {
 			left, err := h.List(ctx, webhook.Filter{State: webhook.Pending, Limit: 1})
 			return err == nil && len(left) == 0
@@ -291,11 +291,11 @@ func TestReplay(t *testing.T) {
 			if err != nil || n != len(want) {
 				t.Fatalf("%d %v, want %d", n, err, len(want))
 			}
-			for i, m := range r.await(t, before+n)[before:] {
+			for i, m := range r.waitForMessages(t, before+n)[before:] {
 				if m.body != want[i].body || m.header.Get("webhook-replay") != "true" {
 					t.Errorf("message %d is %s %v", i, m.body, m.header)
 				}
-				h.verify(m)
+				h.verifySignature(m)
 			}
 		}
 		replay(webhook.Replay{EventID: sent[0].ID}, sent[:1])
@@ -315,17 +315,17 @@ func TestReplay(t *testing.T) {
 
 // What is older than thirty days goes.
 func TestPrune(t *testing.T) {
-	everywhere(t, func(t *testing.T, h *house) {
-		r := receive(t, nil)
+	forEachEngine(t, func(t *testing.T, h *fixture) {
+		r := newReceiver(t, nil)
 		h.run(h.Service)
-		id := h.happen(storetest.NewID(), r.URL, event.RoomOpened)[0]
-		h.await(id, webhook.Delivered)
-		h.forward(30*24*time.Hour - time.Minute)
+		id := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
+		h.waitForState(id, webhook.Delivered)
+		h.advance(30*24*time.Hour - time.Minute)
 		if err := h.Prune(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		h.delivery(id)
-		h.forward(2 * time.Minute)
+		h.advance(2 * time.Minute)
 		if err := h.Prune(t.Context()); err != nil {
 			t.Fatal(err)
 		}

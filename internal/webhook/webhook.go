@@ -58,20 +58,20 @@ type Stream struct {
 	RoomID       string
 	URL          string
 	Replay       string // the replay's id; empty for what is new
-	Lane         string // what shares a bound: the streams to a host, of a project
+	Bucket       string // what shares a bound: the streams to a host, of a project
 	Enqueued     int64  // deliveries there ever were
 	LastSequence int64
-	Claim        string // who delivers it
+	LeaseID      string // who delivers it
 }
 
 // Attempt is one try to deliver.
 type Attempt struct {
-	N        int
-	At       time.Time
-	Duration time.Duration
-	Status   int    // 0 without an answer
-	Error    string // why there was none; empty with one
-	Answer   string // its first kilobyte
+	N            int
+	At           time.Time
+	Duration     time.Duration
+	Status       int    // 0 without an answer
+	Error        string // why there was none; empty with one
+	ResponseBody string // its first kilobyte
 }
 
 // Target is a URL that does not take what it is sent. The zero Target does.
@@ -88,8 +88,8 @@ type Target struct {
 // Paused reports whether deliveries to it wait.
 func (t Target) Paused() bool { return !t.PausedAt.IsZero() }
 
-// Told is an event of a room, as it is told to whoever wants every kind.
-type Told struct {
+// DeliveredEvent is an event of a room, as it is told to whoever wants every kind.
+type DeliveredEvent struct {
 	event.Event
 	Previous int64 // sequence of the last such event before; 0 for none
 }
@@ -104,10 +104,10 @@ type Store interface {
 
 	// ProjectSequence returns the number of a project's last event.
 	ProjectSequence(ctx context.Context, projectID string) (int64, error)
-	AppendProjectEvent(ctx context.Context, e event.OfProject) error
+	AppendProjectEvent(ctx context.Context, e event.ProjectEvent) error
 	// Told returns events of a room after a sequence number, in order, those
 	// aside that are told to nobody.
-	Told(ctx context.Context, roomID string, after int64, limit int) ([]Told, error)
+	DeliveredEvents(ctx context.Context, roomID string, after int64, limit int) ([]DeliveredEvent, error)
 
 	// Streams returns those of a room, or with "" of the project itself,
 	// replays aside.
@@ -118,29 +118,29 @@ type Store interface {
 	ExtendStream(ctx context.Context, s Stream, now time.Time) error
 	InsertDelivery(ctx context.Context, d Delivery) error
 
-	// DueLanes returns the lanes in which something is due.
-	DueLanes(ctx context.Context, now time.Time) ([]string, error)
+	// DueBuckets returns the lanes in which something is due.
+	DueBuckets(ctx context.Context, now time.Time) ([]string, error)
 	// Claim takes at most n streams of a lane that are due, the longest due
 	// first, until a moment.
-	Claim(ctx context.Context, lane string, n int, claim string, now, until time.Time) ([]Stream, error)
+	LeaseStreams(ctx context.Context, lane string, n int, claim string, now, until time.Time) ([]Stream, error)
 	// Head returns the first delivery of a stream that is pending, and what is
 	// held against its target; NotFound with none.
-	Head(ctx context.Context, streamID string) (Delivery, Target, error)
+	NextDelivery(ctx context.Context, streamID string) (Delivery, Target, error)
 	// Release gives a claimed stream back. It is due at the moment given; with
 	// the zero time at now if deliveries were added since it was claimed, and
 	// not at all otherwise. Conflict when somebody else has claimed it.
-	Release(ctx context.Context, s Stream, due, now time.Time) error
+	ReleaseStream(ctx context.Context, s Stream, due, now time.Time) error
 	// RecordAttempt writes an attempt, and what it made of its delivery.
 	RecordAttempt(ctx context.Context, d Delivery, a Attempt) error
 
 	// Target returns the zero Target of a URL that nothing is held against.
 	Target(ctx context.Context, projectID, url string) (Target, error)
-	// TargetFailed counts a failure.
-	TargetFailed(ctx context.Context, projectID, url string, now time.Time) (Target, error)
+	// RecordTargetFailure counts a failure.
+	RecordTargetFailure(ctx context.Context, projectID, url string, now time.Time) (Target, error)
 	PauseTarget(ctx context.Context, t Target) error
 	// Probe takes the turn to try a paused target that is due for it, and sets
 	// when it is due next; it reports whether it was had.
-	Probe(ctx context.Context, projectID, url string, now, next time.Time) (bool, error)
+	AcquireProbe(ctx context.Context, projectID, url string, now, next time.Time) (bool, error)
 	// Postpone has what is due to a URL wait.
 	Postpone(ctx context.Context, projectID, url string, now, until time.Time) error
 	// ClearTarget forgets what is held against a URL, and makes due what
@@ -171,46 +171,46 @@ type Message struct {
 	Body   []byte
 }
 
-// Answer is what came back.
-type Answer struct {
+// Response is what came back.
+type Response struct {
 	Status     int
 	Error      string // one sentence, where there was no answer
-	Text       string // its first kilobyte
+	Body       string // its first kilobyte
 	RetryAfter time.Duration
 }
 
 // Poster sends messages. It follows no redirects and ends with ctx.
 type Poster interface {
-	Post(ctx context.Context, m Message) Answer
+	Post(ctx context.Context, m Message) Response
 }
 
-// Rings knows the secrets of projects.
-type Rings interface {
-	Ring(ctx context.Context, projectID string) (*key.Ring, error)
+// Keyrings knows the secrets of projects.
+type Keyrings interface {
+	Keyring(ctx context.Context, projectID string) (*key.Keyring, error)
 }
 
 // Service is what may be done with webhooks.
 type Service struct {
-	store Store
-	rings Rings
-	post  Poster
-	now   func() time.Time
-	newID func() string
-	log   *slog.Logger
+	store    Store
+	keyrings Keyrings
+	poster   Poster
+	now      func() time.Time
+	newID    func() string
+	log      *slog.Logger
 
-	node  string
-	wake  chan struct{}
-	lanes lanes
+	node    string
+	wake    chan struct{}
+	buckets buckets
 }
 
 // NewService returns a Service.
-func NewService(store Store, rings Rings, post Poster, now func() time.Time, newID func() string, log *slog.Logger) *Service {
-	return &Service{store: store, rings: rings, post: post, now: now, newID: newID, log: log,
-		node: newID(), wake: make(chan struct{}, 1), lanes: lanes{of: map[string]*lane{}}}
+func NewService(store Store, rings Keyrings, post Poster, now func() time.Time, newID func() string, log *slog.Logger) *Service {
+	return &Service{store: store, keyrings: rings, poster: post, now: now, newID: newID, log: log,
+		node: newID(), wake: make(chan struct{}, 1), buckets: buckets{byName: map[string]*bucket{}}}
 }
 
-// Nudge has what was just committed sent without waiting for the next sweep.
-func (s *Service) Nudge() {
+// Wake has what was just committed sent without waiting for the next sweep.
+func (s *Service) Wake() {
 	select {
 	case s.wake <- struct{}{}:
 	default:

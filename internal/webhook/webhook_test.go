@@ -24,70 +24,70 @@ import (
 	"parley/internal/webhook/post"
 )
 
-// house is a service on a database, with a clock that can be put forward.
-type house struct {
+// fixture is a service on a database, with a clock that can be put forward.
+type fixture struct {
 	*webhook.Service
 	t       testing.TB
 	db      *store.DB
 	keys    *key.Service
 	project project.Project
 
-	mu    sync.Mutex
-	ahead time.Duration
-	rooms map[string]int64 // the last number of each
-	looks atomic.Int64     // for what is due
+	mu           sync.Mutex
+	clockOffset  time.Duration
+	lastSequence map[string]int64 // the last number of each
+	dueReads     atomic.Int64     // for what is due
 }
 
-// watched counts how often a service looks for what is due.
-type watched struct {
+// countingStore counts how often a service looks for what is due.
+type countingStore struct {
 	*store.DB
-	looks *atomic.Int64
+	dueReads *atomic.Int64
 }
 
-// DueLanes implements webhook.Store.
-func (w watched) DueLanes(ctx context.Context, now time.Time) ([]string, error) {
-	w.looks.Add(1)
-	return w.DB.DueLanes(ctx, now)
+// DueBuckets implements webhook.Store.
+func (w countingStore) DueBuckets(ctx context.Context, now time.Time) ([]string, error) {
+	w.dueReads.Add(1)
+	return w.DB.DueBuckets(ctx, now)
 }
 
-func newHouse(t testing.TB, db *store.DB) *house {
+func newFixture(t testing.TB, db *store.DB) *fixture {
 	t.Helper()
-	h := &house{t: t, db: db, project: storetest.Project(t, db), rooms: map[string]int64{}}
-	h.Service, h.keys = h.node(post.New(post.Guard{AllowPrivate: true}))
+	h := &fixture{t: t, db: db, project: storetest.Project(t, db), lastSequence: map[string]int64{}}
+	h.Service, h.keys = h.newNode(post.New(post.Guard{AllowPrivate: true}))
 	return h
 }
 
-// node is another process on the same database.
-func (h *house) node(to webhook.Poster) (*webhook.Service, *key.Service) {
+// newNode is another process on the same database.
+func (h *fixture) newNode(to webhook.Poster) (*webhook.Service, *key.Service) {
 	projects := project.NewService(h.db, h.now, storetest.NewID, func(string) {})
 	keys := key.NewService(h.db, projects, h.now, storetest.NewID)
-	s := webhook.NewService(watched{h.db, &h.looks}, keys, to, h.now, storetest.NewID, slog.New(slog.DiscardHandler))
-	keys.Tell(s.ProjectChanged)
+	s := webhook.NewService(countingStore{h.db, &h.dueReads}, keys, to, h.now, storetest.NewID, slog.New(slog.DiscardHandler))
+	keys.SetEventRecorder(s.ProjectChanged)
 	return s, keys
 }
 
-func (h *house) now() time.Time {
+func (h *fixture) now() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return time.Now().Add(h.ahead)
+	return time.Now().Add(h.clockOffset)
 }
 
-func (h *house) forward(d time.Duration) {
+func (h *fixture) advance(d time.Duration) {
 	h.mu.Lock()
-	h.ahead += d
+	h.clockOffset += d
 	h.mu.Unlock()
-	h.Nudge()
+	h.Wake()
 }
 
-// settle returns when a sweep at the present time has begun what it found due.
-func (h *house) settle() {
+// waitForSweep returns when a sweep at the present time has begun what it found due.
+func (h *fixture) waitForSweep() {
 	h.t.Helper()
-	before := h.looks.Load()
-	eventually(h.t, "a sweep is through", func() bool { h.Nudge(); return h.looks.Load() >= before+2 })
+	before := h.dueReads.Load()
+	eventually(h.t, "a sweep is through", func() bool { h.Wake(); return h.dueReads.Load() >= before+2 })
 }
 
 // run delivers until the test ends, or the function it returns is called.
-func (h *house) run(s *webhook.Service) (stop func()) {
+func (h *fixture) run(s *webhook.Service) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { s.Run(ctx); close(done) }()
@@ -96,13 +96,13 @@ func (h *house) run(s *webhook.Service) (stop func()) {
 	return stop
 }
 
-// happen enqueues events of a room for its URL.
-func (h *house) happen(room, url string, kinds ...event.Type) (ids []string) {
+// enqueueEvents enqueues events of a room for its URL.
+func (h *fixture) enqueueEvents(room, url string, kinds ...event.Type) (ids []string) {
 	h.t.Helper()
 	var events []event.Event
 	for _, kind := range kinds {
-		h.rooms[room]++
-		e := event.Event{ID: storetest.NewID(), Type: kind, ProjectID: h.project.ID, RoomID: room, Sequence: h.rooms[room], At: h.now(),
+		h.lastSequence[room]++
+		e := event.Event{ID: storetest.NewID(), Type: kind, ProjectID: h.project.ID, RoomID: room, Sequence: h.lastSequence[room], At: h.now(),
 			Data: event.Data{RoomID: room, RoomType: "audio"}}
 		events, ids = append(events, e), append(ids, e.ID)
 	}
@@ -113,11 +113,11 @@ func (h *house) happen(room, url string, kinds ...event.Type) (ids []string) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.Nudge()
+	h.Wake()
 	return ids
 }
 
-func (h *house) configure(change func(*project.Settings)) {
+func (h *fixture) updateSettings(change func(*project.Settings)) {
 	h.t.Helper()
 	change(&h.project.Settings)
 	err := h.db.Write(context.Background(), func(ctx context.Context) error { return h.db.UpdateProject(ctx, h.project) })
@@ -127,7 +127,7 @@ func (h *house) configure(change func(*project.Settings)) {
 }
 
 // delivery returns the only one of an event.
-func (h *house) delivery(eventID string) (webhook.Delivery, []webhook.Attempt) {
+func (h *fixture) delivery(eventID string) (webhook.Delivery, []webhook.Attempt) {
 	h.t.Helper()
 	all, err := h.List(context.Background(), webhook.Filter{EventID: eventID, Limit: 2})
 	if err != nil || len(all) != 1 {
@@ -140,7 +140,7 @@ func (h *house) delivery(eventID string) (webhook.Delivery, []webhook.Attempt) {
 	return d, attempts
 }
 
-func (h *house) await(eventID string, state webhook.State) (webhook.Delivery, []webhook.Attempt) {
+func (h *fixture) waitForState(eventID string, state webhook.State) (webhook.Delivery, []webhook.Attempt) {
 	h.t.Helper()
 	eventually(h.t, "the delivery is "+string(state), func() bool { d, _ := h.delivery(eventID); return d.State == state })
 	return h.delivery(eventID)
@@ -164,12 +164,12 @@ type message struct {
 // receiver keeps what it is sent, and answers as it is told to.
 type receiver struct {
 	*httptest.Server
-	mu  sync.Mutex
-	got []message
+	mu       sync.Mutex
+	received []message
 }
 
-// receive starts one. answer is nil for 204.
-func receive(t testing.TB, answer http.HandlerFunc) *receiver {
+// newReceiver starts one. answer is nil for 204.
+func newReceiver(t testing.TB, answer http.HandlerFunc) *receiver {
 	r := &receiver{}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		body, err := io.ReadAll(q.Body)
@@ -181,7 +181,7 @@ func receive(t testing.TB, answer http.HandlerFunc) *receiver {
 			t.Errorf("%s: %v", body, err)
 		}
 		r.mu.Lock()
-		r.got = append(r.got, m)
+		r.received = append(r.received, m)
 		r.mu.Unlock()
 		if answer == nil {
 			w.WriteHeader(http.StatusNoContent)
@@ -196,10 +196,10 @@ func receive(t testing.TB, answer http.HandlerFunc) *receiver {
 func (r *receiver) messages() []message {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Clone(r.got)
+	return slices.Clone(r.received)
 }
 
-func (r *receiver) await(t testing.TB, n int) []message {
+func (r *receiver) waitForMessages(t testing.TB, n int) []message {
 	t.Helper()
 	eventually(t, fmt.Sprintf("%d messages arrive", n), func() bool { return len(r.messages()) >= n })
 	return r.messages()
@@ -214,29 +214,29 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// everywhere runs a test on each engine.
-func everywhere(t *testing.T, test func(t *testing.T, h *house)) {
+// forEachEngine runs a test on each engine.
+func forEachEngine(t *testing.T, test func(t *testing.T, h *fixture)) {
 	t.Parallel()
 	for name, open := range storetest.Engines {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, newHouse(t, open(t)))
+			test(t, newFixture(t, open(t)))
 		})
 	}
 }
 
 // What happened arrives at the room's target and at the project's, in order,
 // numbered so that a gap shows, and signed.
-func TestDelivered(t *testing.T) {
-	everywhere(t, func(t *testing.T, h *house) {
-		own, all := receive(t, nil), receive(t, nil)
+func TestDelivery_OrderedAndSigned(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, h *fixture) {
+		own, all := newReceiver(t, nil), newReceiver(t, nil)
 		h.run(h.Service)
-		h.configure(func(s *project.Settings) { s.DefaultWebhookURL = all.URL })
+		h.updateSettings(func(s *project.Settings) { s.DefaultWebhookURL = all.URL })
 		room := storetest.NewID()
-		ids := h.happen(room, own.URL, event.RoomOpened, event.AttendanceMarked, event.RoomStarted)
-		ids = append(ids, h.happen(room, own.URL, event.RoomEnded)...)
+		ids := h.enqueueEvents(room, own.URL, event.RoomOpened, event.AttendanceMarked, event.RoomStarted)
+		ids = append(ids, h.enqueueEvents(room, own.URL, event.RoomEnded)...)
 		for _, r := range []*receiver{own, all} {
-			got := r.await(t, 3)
+			got := r.waitForMessages(t, 3)
 			for i, want := range []message{
 				{ID: ids[0], Type: event.RoomOpened, Sequence: 1, Previous: 0},
 				{ID: ids[2], Type: event.RoomStarted, Sequence: 3, Previous: 1},
@@ -252,7 +252,7 @@ func TestDelivered(t *testing.T) {
 				if at, err := time.Parse("2006-01-02T15:04:05.000Z", m.Timestamp); err != nil || time.Since(at) > time.Minute {
 					t.Errorf("timestamp %q %v", m.Timestamp, err)
 				}
-				h.verify(m)
+				h.verifySignature(m)
 			}
 		}
 		eventually(t, "all is delivered", func() bool {
@@ -262,14 +262,14 @@ func TestDelivered(t *testing.T) {
 	})
 }
 
-// verify holds a message to its signature.
-func (h *house) verify(m message) {
+// verifySignature holds a message to its signature.
+func (h *fixture) verifySignature(m message) {
 	h.t.Helper()
-	ring, err := h.keys.Ring(context.Background(), h.project.ID)
+	ring, err := h.keys.Keyring(context.Background(), h.project.ID)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	for _, secret := range ring.ProjectSecrets(h.now()) {
+	for _, secret := range ring.LiveProjectSecrets(h.now()) {
 		err := sign.VerifyWebhook([]string{secret}, m.header.Get("webhook-id"), m.header.Get("webhook-timestamp"), []byte(m.body), m.header.Get("webhook-signature"))
 		if err != nil {
 			h.t.Errorf("%v: %v", err, m.header)
@@ -282,18 +282,18 @@ func (h *house) verify(m message) {
 
 // A URL that is the room's and the project's gets everything once; a filter
 // leaves out what it does, and previous says so.
-func TestTargetsAndFilter(t *testing.T) {
-	everywhere(t, func(t *testing.T, h *house) {
-		r := receive(t, nil)
+func TestDelivery_TargetsAndFilter(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, h *fixture) {
+		r := newReceiver(t, nil)
 		h.run(h.Service)
-		h.configure(func(s *project.Settings) {
+		h.updateSettings(func(s *project.Settings) {
 			s.DefaultWebhookURL, s.WebhookEvents = r.URL, []event.Type{event.RoomOpened, event.RoomEnded}
 		})
 		room := storetest.NewID()
-		h.happen(room, r.URL, event.RoomOpened, event.RoomStarted, event.ParticipantJoined)
-		h.happen(room, r.URL, event.ParticipantLeft)
-		last := h.happen(room, r.URL, event.RoomEnded)
-		h.await(last[0], webhook.Delivered)
+		h.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomStarted, event.ParticipantJoined)
+		h.enqueueEvents(room, r.URL, event.ParticipantLeft)
+		last := h.enqueueEvents(room, r.URL, event.RoomEnded)
+		h.waitForState(last[0], webhook.Delivered)
 		got := r.messages()
 		if len(got) != 2 || got[1].Sequence != 5 || got[1].Previous != 1 {
 			t.Errorf("%+v", got)
@@ -304,8 +304,8 @@ func TestTargetsAndFilter(t *testing.T) {
 // What happened in a room can be read as the bytes that a receiver of every
 // kind was sent, page by page.
 func TestEventsAfter(t *testing.T) {
-	everywhere(t, func(t *testing.T, h *house) {
-		r := receive(t, nil)
+	forEachEngine(t, func(t *testing.T, h *fixture) {
+		r := newReceiver(t, nil)
 		h.run(h.Service)
 		id := storetest.Room(h.project.ID)
 		start := time.Now().Add(time.Hour)
@@ -332,8 +332,8 @@ func TestEventsAfter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.Nudge()
-		sent := r.await(t, 4)
+		h.Wake()
+		sent := r.waitForMessages(t, 4)
 		for _, c := range []struct {
 			after int64
 			limit int
@@ -356,42 +356,42 @@ func TestEventsAfter(t *testing.T) {
 
 // A project's own events have numbers of their own, and go to its target.
 func TestProjectEvents(t *testing.T) {
-	everywhere(t, func(t *testing.T, h *house) {
+	forEachEngine(t, func(t *testing.T, h *fixture) {
 		ctx := context.Background()
-		r := receive(t, nil)
+		r := newReceiver(t, nil)
 		h.run(h.Service)
 		if _, err := h.Test(ctx, h.project.ID); err == nil {
 			t.Error("a test without a target")
 		}
-		h.configure(func(s *project.Settings) { s.DefaultWebhookURL = r.URL })
+		h.updateSettings(func(s *project.Settings) { s.DefaultWebhookURL = r.URL })
 		id, err := h.Test(ctx, h.project.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.await(id, webhook.Delivered)
+		h.waitForState(id, webhook.Delivered)
 		if _, err := h.keys.RotateSecret(ctx, h.project.ID, key.Rotation{Overlap: time.Hour}); err != nil {
 			t.Fatal(err)
 		}
-		got := r.await(t, 2)
+		got := r.waitForMessages(t, 2)
 		if got[0].Type != event.WebhookTest || got[0].Sequence != 1 || string(got[0].Data) != "{}" {
 			t.Errorf("%+v", got[0])
 		}
 		if got[1].Type != event.KeyRotated || got[1].Sequence != 2 || got[1].Previous != 1 {
 			t.Errorf("%+v", got[1])
 		}
-		h.keys.Forget(h.project.ID)
+		h.keys.Invalidate(h.project.ID)
 		id, _ = h.Test(ctx, h.project.ID)
-		h.await(id, webhook.Delivered)
-		h.verify(r.messages()[2]) // with both secrets
+		h.waitForState(id, webhook.Delivered)
+		h.verifySignature(r.messages()[2]) // with both secrets
 
 		// Half an hour before the overlap's end it is told of, once.
-		h.forward(31 * time.Minute)
+		h.advance(31 * time.Minute)
 		for range 2 {
 			if err := h.keys.Sweep(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
-		got = r.await(t, 4)
+		got = r.waitForMessages(t, 4)
 		if got[3].Type != event.KeyOverlapEnding || got[3].Sequence != 4 {
 			t.Errorf("%+v", got[3])
 		}

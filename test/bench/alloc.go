@@ -23,9 +23,9 @@ import (
 // make: what it makes today, and some more where batches and pools have a say.
 // Who brings a count down brings its bound down with it.
 type operation struct {
-	name string
-	most float64
-	run  func() error
+	name      string
+	maxAllocs float64
+	run       func() error
 }
 
 // allocations counts what one operation allocates. The machine and its load
@@ -49,9 +49,9 @@ func (b *bench) allocations(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	operations := append([]operation{
-		{"create a room, above the domain", 80, d.calls(noRooms{})},
-		{"create a room, SQLite, one caller", 170, d.calls(d.rooms)},
-	}, verifications()...)
+		{"create a room, above the domain", 80, d.createRoomCall(stubRooms{})},
+		{"create a room, SQLite, one caller", 170, d.createRoomCall(d.rooms)},
+	}, verifyOperations()...)
 	var figures []figure
 	for _, o := range operations {
 		if err := ctx.Err(); err != nil {
@@ -76,10 +76,10 @@ func (o operation) count() (figure, error) {
 		}
 	})
 	return figure{Of: "allocations for each operation", Name: o.name, Value: float64(r.AllocsPerOp()),
-		Note: number(float64(r.AllocedBytesPerOp()), "bytes")}.atMost(o.most), failed
+		Comment: number(float64(r.AllocedBytesPerOp()), "bytes")}.atMost(o.maxAllocs), failed
 }
 
-func verifications() []operation {
+func verifyOperations() []operation {
 	body := bytes.Repeat([]byte("x"), 1<<10)
 	const target, timestamp = "/api/v5/keys", "1767225600"
 	legacy, v5 := sign.Legacy("key", body), sign.V5("key", "GET", target, timestamp, "", nil)
@@ -95,21 +95,21 @@ func verifications() []operation {
 	}
 }
 
-// noRooms answers at once, so that what remains is the cost above the domain:
+// stubRooms answers at once, so that what remains is the cost above the domain:
 // transport, parsing, signature, answer, access log.
-type noRooms struct{ v3.Rooms }
+type stubRooms struct{ v3.Rooms }
 
 // CreateQuick implements v3.Rooms.
-func (noRooms) CreateQuick(context.Context, project.Project, room.Request) (room.Created, error) {
+func (stubRooms) CreateQuick(context.Context, project.Project, room.CreateRequest) (room.Created, error) {
 	return room.Created{ID: "019a0000-0000-7000-8000-000000000000", FinalLink: "http://127.0.0.1:8080/r/x#t=y"}, nil
 }
 
-// calls makes the same call again and again.
-func (d *domain) calls(rooms v3.Rooms) func() error {
+// createRoomCall makes the same call again and again.
+func (d *domain) createRoomCall(rooms v3.Rooms) func() error {
 	handler := d.handler(rooms, io.Discard)
-	wire := createRoom(d.hello())(nil, 1)
+	wire := createRoom(d.serverInfo())(nil, 1)
 	body := wire[bytes.Index(wire, []byte("\r\n\r\n"))+4:]
-	in := &rewound{Reader: bytes.NewReader(body)}
+	in := &reusableBody{Reader: bytes.NewReader(body)}
 	r, err := http.NewRequest(http.MethodPost, "http://127.0.0.1:8080/api/v3/rooms/create_quick_audio_room", in)
 	if err != nil {
 		return func() error { return err }
@@ -117,7 +117,7 @@ func (d *domain) calls(rooms v3.Rooms) func() error {
 	r.RemoteAddr, r.ContentLength = "127.0.0.1:4000", int64(len(body))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("hash-signature", sign.Legacy(d.issued.APIKey.Reveal(), body))
-	out := &nowhere{header: http.Header{}}
+	out := &discardResponse{header: http.Header{}}
 	return func() error {
 		in.Reset(body)
 		clear(out.header)
@@ -130,23 +130,23 @@ func (d *domain) calls(rooms v3.Rooms) func() error {
 	}
 }
 
-// rewound is a body that is read many times.
-type rewound struct{ *bytes.Reader }
+// reusableBody is a body that is read many times.
+type reusableBody struct{ *bytes.Reader }
 
 // Close implements io.Closer.
-func (rewound) Close() error { return nil }
+func (reusableBody) Close() error { return nil }
 
-// nowhere is an answer nobody reads.
-type nowhere struct {
+// discardResponse is an answer nobody reads.
+type discardResponse struct {
 	header http.Header
 	status int
 }
 
 // Header implements http.ResponseWriter.
-func (n *nowhere) Header() http.Header { return n.header }
+func (n *discardResponse) Header() http.Header { return n.header }
 
 // Write implements http.ResponseWriter.
-func (n *nowhere) Write(b []byte) (int, error) {
+func (n *discardResponse) Write(b []byte) (int, error) {
 	if n.status == 0 {
 		n.status = http.StatusOK
 	}
@@ -154,4 +154,4 @@ func (n *nowhere) Write(b []byte) (int, error) {
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (n *nowhere) WriteHeader(status int) { n.status = status }
+func (n *discardResponse) WriteHeader(status int) { n.status = status }

@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// hello is what a server of ours says once it listens.
-type hello struct {
+// serverInfo is what a server of ours says once it listens.
+type serverInfo struct {
 	Address string `json:"address"`
 	// The credentials of a Parley, where it is one.
 	ProjectID     string `json:"project_id,omitempty"`
@@ -24,7 +24,7 @@ func serveBare(string) error {
 	const answer = `{"final_link":"http://127.0.0.1:8080/r/019a0000-0000-7000-8000-000000000000#t=` +
 		`AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","room_id":"019a0000-0000-7000-8000-000000000000","status":true}` + "\n"
 	body := []byte(answer)
-	return announce(hello{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return announce(serverInfo{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(body)
@@ -32,7 +32,7 @@ func serveBare(string) error {
 }
 
 // announce serves on a free loopback port and says where.
-func announce(h hello, handler http.Handler) error {
+func announce(h serverInfo, handler http.Handler) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err

@@ -22,11 +22,11 @@ const (
 
 // child is a server that runs beside us.
 type child struct {
-	name string
-	cmd  *exec.Cmd
-	log  string // file with what it wrote
-	gone chan struct{}
-	err  error // how it went; read it after gone
+	name   string
+	cmd    *exec.Cmd
+	log    string // file with what it wrote
+	exited chan struct{}
+	err    error // how it went; read it after gone
 }
 
 // start runs a server. Its output goes to a file in dir, as a supervisor would
@@ -45,10 +45,10 @@ func start(dir, name string, cmd *exec.Cmd) (*child, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
-	c := &child{name: name, cmd: cmd, log: log.Name(), gone: make(chan struct{})}
+	c := &child{name: name, cmd: cmd, log: log.Name(), exited: make(chan struct{})}
 	go func() {
 		c.err = cmd.Wait()
-		close(c.gone)
+		close(c.exited)
 	}()
 	return c, nil
 }
@@ -60,14 +60,14 @@ func (c *child) pid() int { return c.cmd.Process.Pid }
 func (c *child) stop(ask os.Signal) error {
 	_ = c.cmd.Process.Signal(ask)
 	select {
-	case <-c.gone:
+	case <-c.exited:
 	case <-time.After(stopTime):
 		_ = c.cmd.Process.Kill()
-		<-c.gone
+		<-c.exited
 		return fmt.Errorf("%s did not stop within %s", c.name, stopTime)
 	}
 	if c.err != nil {
-		return fmt.Errorf("%s: %w: %s", c.name, c.err, c.lastWords())
+		return fmt.Errorf("%s: %w: %s", c.name, c.err, c.lastLogLines())
 	}
 	return nil
 }
@@ -81,18 +81,18 @@ func (c *child) await(ctx context.Context, every time.Duration, ready func() boo
 	defer cancel()
 	for !ready() {
 		select {
-		case <-c.gone:
-			return fmt.Errorf("%s did not start: %s", c.name, c.lastWords())
+		case <-c.exited:
+			return fmt.Errorf("%s did not start: %s", c.name, c.lastLogLines())
 		case <-ctx.Done():
-			return fmt.Errorf("%s is not ready: %w: %s", c.name, ctx.Err(), c.lastWords())
+			return fmt.Errorf("%s is not ready: %w: %s", c.name, ctx.Err(), c.lastLogLines())
 		case <-time.After(every):
 		}
 	}
 	return nil
 }
 
-// lastWords is the end of what it wrote.
-func (c *child) lastWords() string {
+// lastLogLines is the end of what it wrote.
+func (c *child) lastLogLines() string {
 	raw, err := os.ReadFile(c.log)
 	if err != nil {
 		return err.Error()
@@ -109,7 +109,7 @@ func startSelf(dir, role, argument string, hello any) (*child, error) {
 		return nil, err
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(environ(), roleVariable+"="+role, argumentVariable+"="+argument)
+	cmd.Env = append(cleanEnviron(), roleVariable+"="+role, argumentVariable+"="+argument)
 	in, out, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -126,16 +126,16 @@ func startSelf(dir, role, argument string, hello any) (*child, error) {
 	}
 	if err != nil {
 		if errors.Is(err, io.EOF) {
-			<-c.gone
+			<-c.exited
 		}
 		c.quit()
-		return nil, fmt.Errorf("%s did not start: %w: %s", role, err, c.lastWords())
+		return nil, fmt.Errorf("%s did not start: %w: %s", role, err, c.lastLogLines())
 	}
 	return c, nil
 }
 
-// environ is our environment without anybody's settings of Parley in it.
-func environ() []string {
+// cleanEnviron is our environment without anybody's settings of Parley in it.
+func cleanEnviron() []string {
 	var keep []string
 	for _, e := range os.Environ() {
 		if !strings.HasPrefix(e, "PARLEY_") {

@@ -22,7 +22,7 @@ type domain struct {
 	keys    *key.Service
 	rooms   *room.Service
 	project project.Project
-	issued  key.Issued
+	issued  key.IssuedCredentials
 }
 
 // storage is what the domain asks of a store.
@@ -51,10 +51,10 @@ func newDomain(ctx context.Context, s storage) (*domain, error) {
 
 // handler is version 3 with the transport around it, access log included.
 func (d *domain) handler(rooms v3.Rooms, log io.Writer) http.Handler {
-	return web.Wrap(v3.NewHandler(rooms, d.keys, time.Now, v3.Options{}), nil, slog.New(slog.NewTextHandler(log, nil)),
+	return web.Middleware(v3.NewHandler(rooms, d.keys, time.Now, v3.Options{}), nil, slog.New(slog.NewTextHandler(log, nil)),
 		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 }
 
-func (d *domain) hello() hello {
-	return hello{ProjectID: d.project.ID, APIKey: d.issued.APIKey.Reveal()}
+func (d *domain) serverInfo() serverInfo {
+	return serverInfo{ProjectID: d.project.ID, APIKey: d.issued.APIKey.Reveal()}
 }

@@ -9,36 +9,36 @@ import (
 	"parley/internal/store"
 )
 
-// each is Parley's store with a transaction of its own for every write: what
+// unsharedStore is Parley's store with a transaction of its own for every write: what
 // sharing them is compared with. It is the very same store, opened once for
 // each writer, so that none ever has a second write to take along. What remains
 // of the sharing is the savepoint around the one write.
-type each struct {
+type unsharedStore struct {
 	*store.DB
 	free chan *store.DB
 }
 
 // Write implements the stores' interfaces. The transaction travels in the
 // context, so that reads and writes of any of the stores find it there.
-func (e each) Write(ctx context.Context, work func(context.Context) error) error {
+func (e unsharedStore) Write(ctx context.Context, work func(context.Context) error) error {
 	db := <-e.free
 	defer func() { e.free <- db }()
 	return db.Write(ctx, work)
 }
 
-// eachArgument says where the databases are.
-type eachArgument struct{ DatabaseURL, DataDir string }
+// unsharedArgument says where the databases are.
+type unsharedArgument struct{ DatabaseURL, DataDir string }
 
-// serveEach serves version 3 as app does, on such a store.
-func serveEach(argument string) error {
-	var where eachArgument
+// serveUnshared serves version 3 as app does, on such a store.
+func serveUnshared(argument string) error {
+	var where unsharedArgument
 	if err := json.Unmarshal([]byte(argument), &where); err != nil {
 		return err
 	}
 	ctx := context.Background()
 	master := seal.NewKey()
-	e := each{free: make(chan *store.DB, writers)}
-	for range writers {
+	e := unsharedStore{free: make(chan *store.DB, writeConnections)}
+	for range writeConnections {
 		db, err := store.Open(ctx, where.DatabaseURL, where.DataDir)
 		if err != nil {
 			return err
@@ -53,5 +53,5 @@ func serveEach(argument string) error {
 	if err != nil {
 		return err
 	}
-	return announce(d.hello(), d.handler(d.rooms, os.Stderr))
+	return announce(d.serverInfo(), d.handler(d.rooms, os.Stderr))
 }

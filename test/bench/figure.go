@@ -14,62 +14,62 @@ type figure struct {
 	Value   float64 `json:"value"`
 	Unit    string  `json:"unit"`
 	Goal    string  `json:"goal,omitempty"`
-	Verdict string  `json:"verdict,omitempty"`
-	Note    string  `json:"note,omitempty"`
+	Outcome string  `json:"verdict,omitempty"`
+	Comment string  `json:"note,omitempty"`
 }
 
 // The verdicts on a figure that has a goal.
 const (
-	verdictOK      = "ok"
-	verdictMiss    = "miss"
-	verdictNothing = "says nothing" // the control was off
+	outcomeOK           = "ok"
+	outcomeMiss         = "miss"
+	outcomeInconclusive = "says nothing" // the control was off
 )
 
 // atMost and atLeast hold a figure to its goal.
 func (f figure) atMost(goal float64) figure {
-	return f.judged(fmt.Sprintf("≤ %g", goal), f.Value <= goal)
+	return f.withOutcome(fmt.Sprintf("≤ %g", goal), f.Value <= goal)
 }
 
 func (f figure) atLeast(goal float64) figure {
-	return f.judged(fmt.Sprintf("≥ %g", goal), f.Value >= goal)
+	return f.withOutcome(fmt.Sprintf("≥ %g", goal), f.Value >= goal)
 }
 
-func (f figure) judged(goal string, met bool) figure {
-	f.Goal, f.Verdict = goal, verdictMiss
+func (f figure) withOutcome(goal string, met bool) figure {
+	f.Goal, f.Outcome = goal, outcomeMiss
 	if met {
-		f.Verdict = verdictOK
+		f.Outcome = outcomeOK
 	}
 	return f
 }
 
-// doubted takes the verdict back when a server compared with itself by the same
+// withControl takes the verdict back when a server compared with itself by the same
 // procedure did not come out the same: then so little else would.
-func (f figure) doubted(control float64) figure {
-	if !believable(control) {
-		f.Verdict = verdictNothing
-		f.Note = strings.TrimPrefix(f.Note+fmt.Sprintf("; this run says nothing: A against A came to %.3f, not 0.95 to 1.05", control), "; ")
+func (f figure) withControl(control float64) figure {
+	if !isControlValid(control) {
+		f.Outcome = outcomeInconclusive
+		f.Comment = strings.TrimPrefix(f.Comment+fmt.Sprintf("; this run says nothing: A against A came to %.3f, not 0.95 to 1.05", control), "; ")
 	}
 	return f
 }
 
-func believable(control float64) bool { return control >= 0.95 && control <= 1.05 }
+func isControlValid(control float64) bool { return control >= 0.95 && control <= 1.05 }
 
-// besideBare are the figures of a server compared with the bare one. A rateGoal
+// bareFigures are the figures of a server compared with the bare one. A rateGoal
 // of zero is none.
-func besideBare(of string, pairs, control measure.Pairs, cpuGoal, rateGoal float64) []figure {
-	a, b := measure.Typically(pairs.A), measure.Typically(pairs.B)
+func bareFigures(of string, pairs, control measure.Pairs, cpuGoal, rateGoal float64) []figure {
+	a, b := measure.MediansOf(pairs.A), measure.MediansOf(pairs.B)
 	cpu, rate := control.CPU(), control.Rate()
 	rps := figure{Of: of, Name: "rps×", Value: pairs.Rate()}
 	if rateGoal > 0 {
 		rps = rps.atLeast(rateGoal)
 	}
 	return []figure{
-		figure{Of: of, Name: "cpu×", Value: pairs.CPU(), Note: fmt.Sprintf("%.1f µs a request, bare %.1f µs", micros(a.CPUPerRequest), micros(b.CPUPerRequest))}.
-			atMost(cpuGoal).doubted(cpu),
-		rps.doubted(rate),
-		{Of: of, Name: "requests", Value: a.PerSecond, Unit: "/s", Note: fmt.Sprintf("bare %.0f /s", b.PerSecond)},
-		{Of: of, Name: "p99", Value: millis(a.P99), Unit: "ms", Note: fmt.Sprintf("bare %.1f ms", millis(b.P99))},
-		{Of: of, Name: "control, cpu×", Value: cpu, Note: "A against A, to be believed within 0.95 to 1.05"},
+		figure{Of: of, Name: "cpu×", Value: pairs.CPU(), Comment: fmt.Sprintf("%.1f µs a request, bare %.1f µs", micros(a.CPUPerRequest), micros(b.CPUPerRequest))}.
+			atMost(cpuGoal).withControl(cpu),
+		rps.withControl(rate),
+		{Of: of, Name: "requests", Value: a.PerSecond, Unit: "/s", Comment: fmt.Sprintf("bare %.0f /s", b.PerSecond)},
+		{Of: of, Name: "p99", Value: millis(a.P99), Unit: "ms", Comment: fmt.Sprintf("bare %.1f ms", millis(b.P99))},
+		{Of: of, Name: "control, cpu×", Value: cpu, Comment: "A against A, to be believed within 0.95 to 1.05"},
 		{Of: of, Name: "control, rps×", Value: rate},
 	}
 }

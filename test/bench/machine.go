@@ -29,8 +29,8 @@ func (m machine) String() string {
 	return text
 }
 
-// look describes the machine.
-func look(dir string) (machine, error) {
+// describeMachine describes the machine.
+func describeMachine(dir string) (machine, error) {
 	m := machine{Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), Directory: filepath.Dir(dir)}
 	if raw, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		for line := range strings.Lines(string(raw)) {
@@ -44,13 +44,13 @@ func look(dir string) (machine, error) {
 		m.Busy, _, _ = strings.Cut(string(raw), " ")
 	}
 	var err error
-	m.Appends, err = appends(dir, 300*time.Millisecond)
+	m.Appends, err = appendsPerSecond(dir, 300*time.Millisecond)
 	return m, err
 }
 
-// appends counts how often a page can be appended and made durable in a
+// appendsPerSecond counts how often a page can be appended and made durable in a
 // second: what a commit cannot beat.
-func appends(dir string, length time.Duration) (float64, error) {
+func appendsPerSecond(dir string, length time.Duration) (float64, error) {
 	f, err := os.Create(filepath.Join(dir, "appends"))
 	if err != nil {
 		return 0, err

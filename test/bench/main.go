@@ -30,23 +30,23 @@ const (
 	roleVariable     = "BENCH_ROLE"
 	argumentVariable = "BENCH_ARGUMENT"
 
-	roleBare    = "bare"
-	roleLiveKit = "livekit"
-	roleEach    = "each"
+	roleBare     = "bare"
+	roleLiveKit  = "livekit"
+	roleUnshared = "each"
 )
 
 var roles = map[string]func(argument string) error{
-	roleBare: serveBare, roleLiveKit: serveLiveKit, roleEach: serveEach,
+	roleBare: serveBare, roleLiveKit: serveLiveKit, roleUnshared: serveUnshared,
 }
 
 func main() {
 	if serve, ok := roles[os.Getenv(roleVariable)]; ok {
-		fail(serve(os.Getenv(argumentVariable)))
+		exitWith(serve(os.Getenv(argumentVariable)))
 	}
-	fail(run())
+	exitWith(run())
 }
 
-func fail(err error) {
+func exitWith(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -113,7 +113,7 @@ func run() error {
 		return fmt.Errorf("%s is in memory, where a durable write costs nothing: set TMPDIR to a directory on a disk", os.TempDir())
 	}
 	r := report{Pairs: b.pairs, Slice: b.slice.String()}
-	if r.Machine, err = look(b.dir); err != nil {
+	if r.Machine, err = describeMachine(b.dir); err != nil {
 		return err
 	}
 	failed := false
@@ -128,7 +128,7 @@ func run() error {
 		}
 		if err != nil {
 			r.Unmeasured = append(r.Unmeasured, fmt.Sprintf("%s: %v", e.name, err))
-			failed = failed || !errors.Is(err, errAbsent)
+			failed = failed || !errors.Is(err, errUnavailable)
 			continue
 		}
 		r.Figures = append(r.Figures, figures...)

@@ -21,12 +21,12 @@ import (
 	"parley/web"
 )
 
-// joining is where the programs are that visit pages in a browser. The bench
+// joiningDir is where the programs are that visit pages in a browser. The bench
 // runs at the top of the repository.
-const joining = "test/browser/joining"
+const joiningDir = "test/browser/joining"
 
-// ways are how somebody joins, with the goal of each.
-var ways = []struct {
+// joinScenarios are how somebody joins, with the goal of each.
+var joinScenarios = []struct {
 	name, of string
 	goal     float64
 }{
@@ -45,7 +45,7 @@ type visits struct{ A, B []visit }
 // room page and on a page that is nothing but LiveKit's client. The files of both
 // are served on one origin, by one handler, and both are measured from outside.
 func (b *bench) page(ctx context.Context) ([]figure, error) {
-	if err := browserThere(); err != nil {
+	if err := checkBrowser(); err != nil {
 		return nil, err
 	}
 	bare := filepath.Join(b.dir, "bare-page")
@@ -88,7 +88,7 @@ func (b *bench) page(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	var figures []figure
-	for _, w := range ways {
+	for _, w := range joinScenarios {
 		r := results[w.name]
 		for _, f := range []struct {
 			name string
@@ -98,25 +98,25 @@ func (b *bench) page(ctx context.Context) ([]figure, error) {
 			{"first frame, bare page's = 1", func(v visit) float64 { return v.Frame }},
 		} {
 			figures = append(figures, figure{Of: w.of, Name: f.name, Value: r.Bare.ratio(f.of),
-				Note: fmt.Sprintf("%.0f ms, bare page %.0f ms; A against A %.2f", median(r.Bare.A, f.of), median(r.Bare.B, f.of), r.Control.ratio(f.of))}.
-				atMost(w.goal).doubted(r.Control.ratio(f.of)))
+				Comment: fmt.Sprintf("%.0f ms, bare page %.0f ms; A against A %.2f", median(r.Bare.A, f.of), median(r.Bare.B, f.of), r.Control.ratio(f.of))}.
+				atMost(w.goal).withControl(r.Control.ratio(f.of)))
 		}
 	}
 	return figures, p.end()
 }
 
-// browserThere says what is missing for a page to be measured.
-func browserThere() error {
+// checkBrowser says what is missing for a page to be measured.
+func checkBrowser() error {
 	chromium := os.Getenv("CHROMIUM")
 	if chromium == "" {
 		chromium = "/usr/bin/chromium"
 	}
 	if _, err := os.Stat(chromium); err != nil {
-		return fmt.Errorf("%w: no Chromium at %s; install it, or name it in CHROMIUM", errAbsent, chromium)
+		return fmt.Errorf("%w: no Chromium at %s; install it, or name it in CHROMIUM", errUnavailable, chromium)
 	}
 	for _, modules := range []string{"web/node_modules", "test/browser/node_modules"} {
 		if _, err := os.Stat(modules); err != nil {
-			return fmt.Errorf("%w: no %s; make bench installs it", errAbsent, modules)
+			return fmt.Errorf("%w: no %s; make bench installs it", errUnavailable, modules)
 		}
 	}
 	return nil
@@ -124,7 +124,7 @@ func browserThere() error {
 
 // node runs a program of joining and returns what it printed.
 func (b *bench) node(ctx context.Context, program, argument string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "node", filepath.Join(joining, program), argument)
+	cmd := exec.CommandContext(ctx, "node", filepath.Join(joiningDir, program), argument)
 	detach(cmd)
 	out, err := cmd.Output()
 	var failed *exec.ExitError
@@ -138,11 +138,11 @@ func (b *bench) node(ctx context.Context, program, argument string) ([]byte, err
 // which is the server's Addr. What either asks of the API or of the media engine
 // goes on to a Parley: only their files may not take different ways.
 func serveBoth(parley, bare string) (*http.Server, error) {
-	ours, err := page.New(web.Assets(), nobodyEmbeds{})
+	ours, err := page.New(web.Assets(), noEmbedOrigins{})
 	if err != nil {
 		return nil, err
 	}
-	theirs, err := page.New(os.DirFS(bare), nobodyEmbeds{})
+	theirs, err := page.New(os.DirFS(bare), noEmbedOrigins{})
 	if err != nil {
 		return nil, err
 	}
@@ -163,10 +163,10 @@ func serveBoth(parley, bare string) (*http.Server, error) {
 	return s, nil
 }
 
-// nobodyEmbeds implements page.Rooms.
-type nobodyEmbeds struct{}
+// noEmbedOrigins implements page.Rooms.
+type noEmbedOrigins struct{}
 
-func (nobodyEmbeds) EmbedOrigins(context.Context, string) []string { return nil }
+func (noEmbedOrigins) EmbedOrigins(context.Context, string) []string { return nil }
 
 // ratio is how many times as long as one of B's visits one of A's took, pair by
 // pair.

@@ -19,9 +19,9 @@ import (
 // parley is a running bin/parley serve.
 type parley struct {
 	*child
-	hello
-	dataDir string
-	healthy time.Duration // from exec to the first 200 of /healthz
+	serverInfo
+	dataDir     string
+	startupTime time.Duration // from exec to the first 200 of /healthz
 }
 
 // startParley runs the real program on a data directory and returns when it is
@@ -40,17 +40,17 @@ func (b *bench) startParley(ctx context.Context, dataDir, databaseURL string, fl
 		// rate limits are there to slow down.
 		"--no-rate-limits-enabled")
 	cmd.Args = append(cmd.Args, flags...)
-	cmd.Env = environ()
+	cmd.Env = cleanEnviron()
 	if databaseURL != "" {
 		cmd.Env = append(cmd.Env, "PARLEY_DATABASE_URL="+databaseURL)
 	}
-	p := &parley{dataDir: dataDir, hello: hello{Address: address}}
+	p := &parley{dataDir: dataDir, serverInfo: serverInfo{Address: address}}
 	before := time.Now()
 	if p.child, err = start(b.dir, "parley", cmd); err != nil {
 		return nil, err
 	}
-	err = p.await(ctx, time.Millisecond, func() bool { return healthy(address) })
-	p.healthy = time.Since(before)
+	err = p.await(ctx, time.Millisecond, func() bool { return isHealthy(address) })
+	p.startupTime = time.Since(before)
 	if err == nil {
 		err = p.readCredentials()
 	}
@@ -62,7 +62,7 @@ func (b *bench) startParley(ctx context.Context, dataDir, databaseURL string, fl
 }
 
 // cpu is the processor time of the supervisor and of the service process.
-func (p *parley) cpu() measure.CPU { return measure.Family(p.pid()) }
+func (p *parley) cpu() measure.CPU { return measure.ProcessTreeCPU(p.pid()) }
 
 // end stops it in good order.
 func (p *parley) end() error { return p.stop(syscall.SIGTERM) }
@@ -75,14 +75,14 @@ func (p *parley) readCredentials() error {
 		return err
 	}
 	address := p.Address
-	err = json.Unmarshal(raw, &p.hello)
+	err = json.Unmarshal(raw, &p.serverInfo)
 	p.Address = address
 	return err
 }
 
 var healthClient = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
-func healthy(address string) bool {
+func isHealthy(address string) bool {
 	answer, err := healthClient.Get("http://" + address + "/healthz")
 	if err != nil {
 		return false

@@ -26,7 +26,7 @@ func (b *bench) postgres(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer p.quit()
-	a, err := rooms("Parley on PostgreSQL", p.hello, measure.Sum(p.cpu(), measure.Family(c.pid())), writers)
+	a, err := newRoomLoad("Parley on PostgreSQL", p.serverInfo, measure.SumCPU(p.cpu(), measure.ProcessTreeCPU(c.pid())), writeConnections)
 	if err != nil {
 		return nil, err
 	}
@@ -36,24 +36,24 @@ func (b *bench) postgres(ctx context.Context) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	argument, err := json.Marshal(eachArgument{DatabaseURL: own, DataDir: b.dir})
+	argument, err := json.Marshal(unsharedArgument{DatabaseURL: own, DataDir: b.dir})
 	if err != nil {
 		return nil, err
 	}
-	var h hello
-	e, err := startSelf(b.dir, roleEach, string(argument), &h)
+	var h serverInfo
+	e, err := startSelf(b.dir, roleUnshared, string(argument), &h)
 	if err != nil {
 		return nil, err
 	}
 	defer e.quit()
-	alone, err := rooms("Parley with a transaction each", h, measure.Sum(measure.Process(e.pid()), measure.Family(c.pid())), writers)
+	alone, err := newRoomLoad("Parley with a transaction each", h, measure.SumCPU(measure.ProcessCPU(e.pid()), measure.ProcessTreeCPU(c.pid())), writeConnections)
 	if err != nil {
 		return nil, err
 	}
 	defer alone.Close()
 
 	const of = "room creation, PostgreSQL, 64 connections"
-	figures, results, err := b.besideBare(ctx, of, a, 6, 0, alone)
+	figures, results, err := b.compareWithBare(ctx, of, a, 6, 0, alone)
 	if err != nil {
 		return nil, err
 	}
@@ -61,10 +61,10 @@ func (b *bench) postgres(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	control, beside := results[0], results[1]
-	other := measure.Typically(beside.B)
+	other := measure.MediansOf(beside.B)
 	figures = append(figures,
 		figure{Of: of, Name: "rps, a transaction each = 1", Value: beside.Rate(),
-			Note: fmt.Sprintf("a transaction each, savepoint included: %.0f /s, %.1f µs a request", other.PerSecond, micros(other.CPUPerRequest))}.
-			atLeast(2).doubted(control.Rate()))
-	return figures, counted(ctx, "pgx", shared, a.Sent())
+			Comment: fmt.Sprintf("a transaction each, savepoint included: %.0f /s, %.1f µs a request", other.PerSecond, micros(other.CPUPerRequest))}.
+			atLeast(2).withControl(control.Rate()))
+	return figures, checkRoomCount(ctx, "pgx", shared, a.Sent())
 }

@@ -9,10 +9,10 @@ import (
 	"parley/test/bench/measure"
 )
 
-const readers = 16 // connections that read
+const readConnections = 16 // connections that read
 
-// errAbsent says that there is nothing to measure yet, which is no failure.
-var errAbsent = errors.New("not there yet")
+// errUnavailable says that there is nothing to measure yet, which is no failure.
+var errUnavailable = errors.New("not there yet")
 
 // read measures a signed read of version 5, with its row of diagnostics and
 // its counter.
@@ -22,18 +22,18 @@ func (b *bench) read(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer p.quit()
-	a, err := measure.Dial(measure.Target{Name: "Parley", Address: p.Address, CPU: p.cpu(), Request: readKeys(p.hello)}, readers)
+	a, err := measure.Dial(measure.Target{Name: "Parley", Address: p.Address, CPU: p.cpu(), Request: readKeys(p.serverInfo)}, readConnections)
 	if err != nil {
 		return nil, err
 	}
 	defer a.Close()
 	var refused *measure.StatusError
-	if _, err := a.Once(); errors.As(err, &refused) && refused.Status == "404" {
-		return nil, fmt.Errorf("%w: the server has no GET %s", errAbsent, readTarget)
+	if _, err := a.SendOne(); errors.As(err, &refused) && refused.Status == "404" {
+		return nil, fmt.Errorf("%w: the server has no GET %s", errUnavailable, readTarget)
 	} else if err != nil {
 		return nil, err
 	}
-	figures, _, err := b.besideBare(ctx, "signed read, 16 connections", a, 1.9, 0.60)
+	figures, _, err := b.compareWithBare(ctx, "signed read, 16 connections", a, 1.9, 0.60)
 	if err != nil {
 		return nil, err
 	}

@@ -17,19 +17,19 @@ type receiver struct {
 	url    string
 	server *http.Server
 
-	mu      sync.Mutex
-	arrived map[string]time.Time
-	held    chan struct{} // closed while nobody is kept waiting
-	failed  error
+	mu        sync.Mutex
+	arrived   map[string]time.Time
+	unblocked chan struct{} // closed while nobody is kept waiting
+	failed    error
 }
 
-func receive() (*receiver, error) {
+func startReceiver() (*receiver, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	r := &receiver{url: "http://" + listener.Addr().String() + "/", arrived: map[string]time.Time{}, held: make(chan struct{})}
-	close(r.held)
+	r := &receiver{url: "http://" + listener.Addr().String() + "/", arrived: map[string]time.Time{}, unblocked: make(chan struct{})}
+	close(r.unblocked)
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: startTime}
 	go func() { _ = r.server.Serve(listener) }()
 	return r, nil
@@ -50,7 +50,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		err = json.Unmarshal(body, &event)
 	}
 	r.mu.Lock()
-	held := r.held
+	held := r.unblocked
 	if _, again := r.arrived[event.Data.RoomID]; again && err == nil {
 		err = errors.New("a webhook came twice")
 	}
@@ -63,11 +63,11 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// hold keeps whoever comes waiting until the function it returns is called.
-func (r *receiver) hold() (goOn func()) {
+// blockResponses keeps whoever comes waiting until the function it returns is called.
+func (r *receiver) blockResponses() (goOn func()) {
 	held := make(chan struct{})
 	r.mu.Lock()
-	r.held = held
+	r.unblocked = held
 	r.mu.Unlock()
 	return sync.OnceFunc(func() { close(held) })
 }
@@ -94,8 +94,8 @@ func (r *receiver) await(ctx context.Context, rooms int, atMost time.Duration) e
 	}
 }
 
-// take returns what came, and forgets it.
-func (r *receiver) take() map[string]time.Time {
+// collect returns what came, and forgets it.
+func (r *receiver) collect() map[string]time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	came := r.arrived

@@ -17,11 +17,11 @@ func (b *bench) refuse(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer p.quit()
-	known, unknown := p.hello, p.hello
+	known, unknown := p.serverInfo, p.serverInfo
 	known.GatewaySecret = "gs_" + strings.Repeat("0", 43)
 	unknown.GatewaySecret = known.GatewaySecret
 	unknown.APIKey = p.APIKey[:3] + strings.Repeat("0", len(p.APIKey)-3)
-	dial := func(name string, h hello) (*measure.Load, error) {
+	dial := func(name string, h serverInfo) (*measure.Load, error) {
 		return measure.Dial(measure.Target{Name: name, Address: p.Address, CPU: p.cpu(), Request: readKeys(h), Status: "401"}, 1)
 	}
 	a, err := dial("a known key", known)
@@ -46,8 +46,8 @@ func (b *bench) refuse(ctx context.Context) ([]figure, error) {
 	const of = "refused read, a known key beside an unknown one, 1 connection"
 	ratio, control := results[0].Latency(), results[1].Latency()
 	return []figure{
-		figure{Of: of, Name: "time to the answer, the unknown's = 1", Value: ratio, Note: "median"}.
-			judged("0.95 to 1.05", believable(ratio)).doubted(control),
-		{Of: of, Name: "control, time", Value: control, Note: "A against A, to be believed within 0.95 to 1.05"},
+		figure{Of: of, Name: "time to the answer, the unknown's = 1", Value: ratio, Comment: "median"}.
+			withOutcome("0.95 to 1.05", isControlValid(ratio)).withControl(control),
+		{Of: of, Name: "control, time", Value: control, Comment: "A against A, to be believed within 0.95 to 1.05"},
 	}, p.end()
 }

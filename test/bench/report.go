@@ -35,7 +35,7 @@ func (r report) text(out io.Writer) error {
 			of = f.Of
 			fmt.Fprintf(w, "\n%s\n", of)
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", f.Name, number(f.Value, f.Unit), f.Goal, f.Verdict, f.Note)
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", f.Name, number(f.Value, f.Unit), f.Goal, f.Outcome, f.Comment)
 	}
 	if err := w.Flush(); err != nil {
 		return err

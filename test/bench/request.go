@@ -9,7 +9,7 @@ import (
 
 // createRoom makes signed requests for quick audio rooms. No two bodies are
 // the same.
-func createRoom(h hello) func([]byte, uint64) []byte {
+func createRoom(h serverInfo) func([]byte, uint64) []byte {
 	before := `{"project_id":"` + h.ProjectID + `","name":"Amina","max_participants":10,"empty_timeout":300,` +
 		`"metadata":{"room_title":"Standup `
 	const behind = `","welcome_message":"Good morning, and welcome to everybody"}}`
@@ -29,7 +29,7 @@ func createRoom(h hello) func([]byte, uint64) []byte {
 const readTarget = "/api/v5/keys"
 
 // readKeys makes the signed read of version 5.
-func readKeys(h hello) func([]byte, uint64) []byte {
+func readKeys(h serverInfo) func([]byte, uint64) []byte {
 	return func(to []byte, _ uint64) []byte {
 		timestamp := sign.FormatTimestamp(time.Now())
 		to = append(to, "GET "+readTarget+" HTTP/1.1\r\nHost: "...)

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	writers = 64 // connections that create rooms
-	warmUp  = 2 * time.Second
+	writeConnections = 64 // connections that create rooms
+	warmUp           = 2 * time.Second
 )
 
 // sqlite measures durable room creation on SQLite as it is delivered, which is
@@ -27,28 +27,28 @@ func (b *bench) sqlite(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer p.quit()
-	a, err := rooms("Parley on SQLite", p.hello, p.cpu(), writers)
+	a, err := newRoomLoad("Parley on SQLite", p.serverInfo, p.cpu(), writeConnections)
 	if err != nil {
 		return nil, err
 	}
 	defer a.Close()
-	figures, _, err := b.besideBare(ctx, "room creation, SQLite, 64 connections", a, 5, 0.20)
+	figures, _, err := b.compareWithBare(ctx, "room creation, SQLite, 64 connections", a, 5, 0.20)
 	if err != nil {
 		return nil, err
 	}
 	if err := p.end(); err != nil {
 		return nil, err
 	}
-	return figures, counted(ctx, "sqlite", filepath.Join(p.dataDir, "parley.db"), a.Sent())
+	return figures, checkRoomCount(ctx, "sqlite", filepath.Join(p.dataDir, "parley.db"), a.Sent())
 }
 
-// rooms opens a load of room creations and sees that rooms are created.
-func rooms(name string, h hello, cpu measure.CPU, connections int) (*measure.Load, error) {
+// newRoomLoad opens a load of room creations and sees that rooms are created.
+func newRoomLoad(name string, h serverInfo, cpu measure.CPU, connections int) (*measure.Load, error) {
 	l, err := measure.Dial(measure.Target{Name: name, Address: h.Address, CPU: cpu, Request: createRoom(h)}, connections)
 	if err != nil {
 		return nil, err
 	}
-	body, err := l.Once()
+	body, err := l.SendOne()
 	if err == nil {
 		var answer struct {
 			Status    bool   `json:"status"`
@@ -67,16 +67,16 @@ func rooms(name string, h hello, cpu measure.CPU, connections int) (*measure.Loa
 	return l, nil
 }
 
-// besideBare compares a with a bare server and, by the same procedure, with
+// bareFigures compares a with a bare server and, by the same procedure, with
 // itself and each of the others, whose pairs it returns, the control first.
-func (b *bench) besideBare(ctx context.Context, of string, a *measure.Load, cpuGoal, rateGoal float64, others ...*measure.Load) ([]figure, []measure.Pairs, error) {
-	var h hello
+func (b *bench) compareWithBare(ctx context.Context, of string, a *measure.Load, cpuGoal, rateGoal float64, others ...*measure.Load) ([]figure, []measure.Pairs, error) {
+	var h serverInfo
 	c, err := startSelf(b.dir, roleBare, "", &h)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer c.quit()
-	bare, err := a.Beside("the bare server", h.Address, measure.Process(c.pid()))
+	bare, err := a.DialServer("the bare server", h.Address, measure.ProcessCPU(c.pid()))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -91,11 +91,11 @@ func (b *bench) besideBare(ctx context.Context, of string, a *measure.Load, cpuG
 	if err != nil {
 		return nil, nil, err
 	}
-	return besideBare(of, pairs[0], pairs[1], cpuGoal, rateGoal), pairs[1:], nil
+	return bareFigures(of, pairs[0], pairs[1], cpuGoal, rateGoal), pairs[1:], nil
 }
 
-// counted sees that every room that was answered for is in the database.
-func counted(ctx context.Context, driver, name string, answered uint64) error {
+// checkRoomCount sees that every room that was answered for is in the database.
+func checkRoomCount(ctx context.Context, driver, name string, answered uint64) error {
 	db, err := sql.Open(driver, name)
 	if err != nil {
 		return err

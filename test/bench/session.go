@@ -33,13 +33,13 @@ func (b *bench) livekit(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer p.quit()
-	a, err := rooms("Parley on SQLite", p.hello, p.cpu(), writers)
+	a, err := newRoomLoad("Parley on SQLite", p.serverInfo, p.cpu(), writeConnections)
 	if err != nil {
 		return nil, err
 	}
 	defer a.Close()
 
-	var h hello
+	var h serverInfo
 	c, err := startSelf(b.dir, roleLiveKit, "", &h)
 	if err != nil {
 		return nil, err
@@ -53,8 +53,8 @@ func (b *bench) livekit(ctx context.Context) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := measure.Dial(measure.Target{Name: "LiveKit", Address: h.Address, CPU: measure.Process(c.pid()),
-		Request: createSession(h.Address, token)}, writers)
+	l, err := measure.Dial(measure.Target{Name: "LiveKit", Address: h.Address, CPU: measure.ProcessCPU(c.pid()),
+		Request: createSession(h.Address, token)}, writeConnections)
 	if err != nil {
 		return nil, err
 	}
@@ -73,13 +73,13 @@ func (b *bench) livekit(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	const of = "room creation, SQLite, beside LiveKit's CreateRoom, 64 connections"
-	ours, theirs := measure.Typically(results[0].A), measure.Typically(results[0].B)
+	ours, theirs := measure.MediansOf(results[0].A), measure.MediansOf(results[0].B)
 	return []figure{
 		figure{Of: of, Name: "rps, LiveKit's = 1", Value: results[0].Rate(),
-			Note: fmt.Sprintf("%.0f /s, LiveKit %.0f /s", ours.PerSecond, theirs.PerSecond)}.atLeast(8).doubted(results[1].Rate()),
+			Comment: fmt.Sprintf("%.0f /s, LiveKit %.0f /s", ours.PerSecond, theirs.PerSecond)}.atLeast(8).withControl(results[1].Rate()),
 		{Of: of, Name: "cpu, LiveKit's = 1", Value: results[0].CPU(),
-			Note: fmt.Sprintf("%.1f µs a request, LiveKit %.1f µs", micros(ours.CPUPerRequest), micros(theirs.CPUPerRequest))},
-		{Of: of, Name: "p99", Value: millis(ours.P99), Unit: "ms", Note: fmt.Sprintf("LiveKit %.1f ms", millis(theirs.P99))},
+			Comment: fmt.Sprintf("%.1f µs a request, LiveKit %.1f µs", micros(ours.CPUPerRequest), micros(theirs.CPUPerRequest))},
+		{Of: of, Name: "p99", Value: millis(ours.P99), Unit: "ms", Comment: fmt.Sprintf("LiveKit %.1f ms", millis(theirs.P99))},
 	}, nil
 }
 
@@ -119,7 +119,7 @@ rtc: {udp_port: %d, node_ip: "127.0.0.1", enable_loopback_candidate: true, ips: 
 	if err != nil {
 		return err
 	}
-	if err := json.NewEncoder(os.Stdout).Encode(hello{Address: net.JoinHostPort("127.0.0.1", strconv.Itoa(server.HTTPPort()))}); err != nil {
+	if err := json.NewEncoder(os.Stdout).Encode(serverInfo{Address: net.JoinHostPort("127.0.0.1", strconv.Itoa(server.HTTPPort()))}); err != nil {
 		return err
 	}
 	return server.Start()

@@ -22,7 +22,7 @@ func (b *bench) start(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer p.quit()
-	a, err := rooms("Parley", p.hello, p.cpu(), writers)
+	a, err := newRoomLoad("Parley", p.serverInfo, p.cpu(), writeConnections)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (b *bench) start(ctx context.Context) ([]figure, error) {
 		if err := p.end(); err != nil {
 			return nil, err
 		}
-		took = append(took, p.healthy)
+		took = append(took, p.startupTime)
 	}
 	const of = "start to healthy on an existing database, 10 starts"
 	return []figure{
@@ -64,7 +64,7 @@ func (b *bench) idle(ctx context.Context) ([]figure, error) {
 		return nil, ctx.Err()
 	case <-time.After(idleTime):
 	}
-	bytes, err := measure.FamilyResidentBytes(p.pid())
+	bytes, err := measure.ProcessTreeResidentBytes(p.pid())
 	if err != nil {
 		return nil, err
 	}

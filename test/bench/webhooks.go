@@ -41,7 +41,7 @@ func (b *bench) webhooks(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	more, err := b.deliveries(ctx, "PostgreSQL", database, func(p *parley) measure.CPU {
-		return measure.Sum(p.cpu(), measure.Family(c.pid()))
+		return measure.SumCPU(p.cpu(), measure.ProcessTreeCPU(c.pid()))
 	})
 	return append(figures, more...), err
 }
@@ -49,7 +49,7 @@ func (b *bench) webhooks(ctx context.Context) ([]figure, error) {
 // deliveries measures on one database. The receiver is this program, so that
 // both ends of a time are read from one clock.
 func (b *bench) deliveries(ctx context.Context, database, url string, cpu func(*parley) measure.CPU) ([]figure, error) {
-	r, err := receive()
+	r, err := startReceiver()
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (b *bench) deliveries(ctx context.Context, database, url string, cpu func(*
 		return nil, err
 	}
 	defer p.quit()
-	if err := p.deliverTo(ctx, r.url); err != nil {
+	if err := p.setWebhookURL(ctx, r.url); err != nil {
 		return nil, err
 	}
 	soon, err := p.firstAttempts(ctx, database, r)
@@ -73,8 +73,8 @@ func (b *bench) deliveries(ctx context.Context, database, url string, cpu func(*
 	return append(soon, many...), p.end()
 }
 
-// deliverTo makes a URL the target of everything in the project.
-func (p *parley) deliverTo(ctx context.Context, url string) error {
+// setWebhookURL makes a URL the target of everything in the project.
+func (p *parley) setWebhookURL(ctx context.Context, url string) error {
 	q, err := http.NewRequestWithContext(ctx, http.MethodPatch, "http://"+p.Address+"/api/manage/projects/"+p.ProjectID,
 		strings.NewReader(`{"default_webhook_url":"`+url+`"}`))
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *parley) deliverTo(ctx context.Context, url string) error {
 // which comes when the room and its event are committed, to the arrival of its
 // webhook.
 func (p *parley) firstAttempts(ctx context.Context, database string, r *receiver) ([]figure, error) {
-	l, err := rooms("Parley on "+database, p.hello, p.cpu(), 1)
+	l, err := newRoomLoad("Parley on "+database, p.serverInfo, p.cpu(), 1)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (p *parley) firstAttempts(ctx context.Context, database string, r *receiver
 			return nil, ctx.Err()
 		case <-tick.C:
 		}
-		body, err := l.Once()
+		body, err := l.SendOne()
 		now := time.Now()
 		if err != nil {
 			return nil, err
@@ -130,7 +130,7 @@ func (p *parley) firstAttempts(ctx context.Context, database string, r *receiver
 	if err := r.await(ctx, 1+events, drainTime); err != nil {
 		return nil, err
 	}
-	arrived := r.take()
+	arrived := r.collect()
 	var waits []time.Duration
 	for room, at := range answered {
 		waits = append(waits, arrived[room].Sub(at))
@@ -146,7 +146,7 @@ func (p *parley) firstAttempts(ctx context.Context, database string, r *receiver
 // drain has rooms made while the receiver keeps its callers waiting, and then
 // takes the time until all of their webhooks have come.
 func (p *parley) drain(ctx context.Context, database string, r *receiver, cpu measure.CPU) ([]figure, error) {
-	l, err := rooms("Parley on "+database, p.hello, cpu, writers)
+	l, err := newRoomLoad("Parley on "+database, p.serverInfo, cpu, writeConnections)
 	if err != nil {
 		return nil, err
 	}
@@ -154,8 +154,8 @@ func (p *parley) drain(ctx context.Context, database string, r *receiver, cpu me
 	if err := r.await(ctx, 1, drainTime); err != nil {
 		return nil, err
 	}
-	r.take()
-	goOn := r.hold()
+	r.collect()
+	goOn := r.blockResponses()
 	defer goOn()
 	for until := time.Now().Add(gatherTime - time.Second); l.Sent() < backlog && time.Now().Before(until); {
 		if _, err := l.Slice(ctx, time.Second/4); err != nil {
@@ -177,8 +177,8 @@ func (p *parley) drain(ctx context.Context, database string, r *receiver, cpu me
 	if err != nil {
 		return nil, err
 	}
-	came := len(r.take())
+	came := len(r.collect())
 	of := fmt.Sprintf("webhooks, %s, a backlog of one event in each of many rooms, one receiver, 4 at once", database)
 	return []figure{{Of: of, Name: "deliveries", Value: float64(came) / took.Seconds(), Unit: "/s",
-		Note: fmt.Sprintf("%d of %d in %.1f s, %.0f µs of processor time each", came, waiting, took.Seconds(), micros((after-before)/time.Duration(came)))}}, nil
+		Comment: fmt.Sprintf("%d of %d in %.1f s, %.0f µs of processor time each", came, waiting, took.Seconds(), micros((after-before)/time.Duration(came)))}}, nil
 }

@@ -19,7 +19,7 @@ import (
 	"parley/internal/store"
 )
 
-const crashes = 50
+const crashCount = 50
 
 // acknowledged is what the service has said it did.
 type acknowledged struct {
@@ -30,21 +30,21 @@ type acknowledged struct {
 
 // A server killed at any moment under load: after its restart everybody who
 // joined has left once, no room is stuck, and nothing acknowledged is missing.
-func TestKilledUnderLoad(t *testing.T) {
+func TestNode_KilledUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := &service{master: seal.NewKey()}
-	n := s.node(t)
-	db := s.read(t, n.dir)
+	n := s.startNode(t)
+	db := s.openDatabase(t, n.dir)
 	known := &acknowledged{seats: map[string]string{}}
-	for round := range crashes {
+	for round := range crashCount {
 		if round > 0 {
 			n.start()
 		}
-		checkNobodyIn(t, db)
+		assertNobodyPresent(t, db)
 		killed, kill := context.WithCancel(t.Context())
 		var load sync.WaitGroup
 		for worker := range 3 {
-			load.Go(func() { meet(killed, t, n, known, fmt.Sprintf("%d-%d", round, worker)) })
+			load.Go(func() { generateLoad(killed, t, n, known, fmt.Sprintf("%d-%d", round, worker)) })
 		}
 		time.Sleep(rand.N(700 * time.Millisecond)) // any moment is the test's own
 		n.kill()
@@ -52,32 +52,32 @@ func TestKilledUnderLoad(t *testing.T) {
 		load.Wait()
 	}
 	n.start()
-	checkNobodyIn(t, db)
-	known.check(t, db)
+	assertNobodyPresent(t, db)
+	known.assertPersisted(t, db)
 }
 
-// meet makes rooms and has people come and go in them until the server dies.
-func meet(ctx context.Context, t *testing.T, n *node, known *acknowledged, name string) {
+// generateLoad makes rooms and has people come and go in them until the server dies.
+func generateLoad(ctx context.Context, t *testing.T, n *node, known *acknowledged, name string) {
 	var people []*mediatest.Participant
 	defer func() {
 		for _, p := range people {
-			p.Vanish()
+			p.Abort()
 		}
 	}()
 	for i := 0; ctx.Err() == nil; i++ {
-		id, _, err := n.room(3, 1)
+		id, _, err := n.createRoom(3, 1)
 		if err != nil {
-			mustBeGone(ctx, t, n, err)
+			assertKilled(ctx, t, n, err)
 			return
 		}
-		known.room(id)
+		known.addRoom(id)
 		for j := range 2 {
-			s, p, err := n.enter(ctx, id, fmt.Sprintf("seat-key-of-a-browser-%s-%d-%d", name, i, j))
+			s, p, err := n.join(ctx, id, fmt.Sprintf("seat-key-of-a-browser-%s-%d-%d", name, i, j))
 			if s.Status == http.StatusOK {
-				known.seat(s.Identity, id)
+				known.addSeat(s.Identity, id)
 			}
 			if err != nil {
-				mustBeGone(ctx, t, n, err)
+				assertKilled(ctx, t, n, err)
 				return
 			}
 			people = append(people, p)
@@ -86,8 +86,8 @@ func meet(ctx context.Context, t *testing.T, n *node, known *acknowledged, name 
 	}
 }
 
-// mustBeGone accepts a failure of a server that was killed, and no refusal.
-func mustBeGone(ctx context.Context, t *testing.T, n *node, err error) {
+// assertKilled accepts a failure of a server that was killed, and no refusal.
+func assertKilled(ctx context.Context, t *testing.T, n *node, err error) {
 	var refused *client.Error
 	if errors.As(err, &refused) {
 		t.Errorf("refused: %v\n%s", err, n.log)
@@ -99,39 +99,39 @@ func mustBeGone(ctx context.Context, t *testing.T, n *node, err error) {
 	}
 }
 
-func (a *acknowledged) room(id string) {
+func (a *acknowledged) addRoom(id string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.rooms = append(a.rooms, id)
 }
 
-func (a *acknowledged) seat(identity, roomID string) {
+func (a *acknowledged) addSeat(identity, roomID string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.seats[identity] = roomID
 }
 
-// checkNobodyIn holds a server that has just started to know that nobody can
+// assertNobodyPresent holds a server that has just started to know that nobody can
 // be in any room.
-func checkNobodyIn(t *testing.T, db *store.DB) {
+func assertNobodyPresent(t *testing.T, db *store.DB) {
 	t.Helper()
 	for _, state := range []room.State{room.Open, room.Active} {
-		rooms, err := db.List(t.Context(), room.Query{State: state, Limit: 1 << 20})
+		rooms, err := db.List(t.Context(), room.ListQuery{State: state, Limit: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range rooms {
-			if present, err := db.Present(t.Context(), r.ID); err != nil || len(present) > 0 {
+			if present, err := db.CurrentAttendance(t.Context(), r.ID); err != nil || len(present) > 0 {
 				t.Errorf("room %s has somebody in after a restart: %+v %v", r.ID, present, err)
 			}
 		}
 	}
 }
 
-func (a *acknowledged) check(t *testing.T, db *store.DB) {
+func (a *acknowledged) assertPersisted(t *testing.T, db *store.DB) {
 	t.Helper()
-	t.Logf("%d rooms and %d seats in %d runs", len(a.rooms), len(a.seats), crashes)
-	if len(a.rooms) < crashes || len(a.seats) < crashes {
+	t.Logf("%d rooms and %d seats in %d runs", len(a.rooms), len(a.seats), crashCount)
+	if len(a.rooms) < crashCount || len(a.seats) < crashCount {
 		t.Errorf("that is next to nothing")
 	}
 	ctx := t.Context()
@@ -152,7 +152,7 @@ func (a *acknowledged) check(t *testing.T, db *store.DB) {
 		if !r.Over() && (r.DueAt.IsZero() || time.Until(r.DueAt) > 24*time.Hour) {
 			t.Errorf("room %s is stuck: %+v", id, r)
 		}
-		joins += checkLedger(t, db, id)
+		joins += assertAttendance(t, db, id)
 	}
 	if joins == 0 {
 		t.Error("nobody ever joined")
@@ -161,7 +161,7 @@ func (a *acknowledged) check(t *testing.T, db *store.DB) {
 	// All of them end by themselves, once the seats held for those who were
 	// cut off are given up.
 	eventuallyWithin(t, 75*time.Second, "every room that somebody was in ends", func() bool {
-		active, err := db.List(ctx, room.Query{State: room.Active, Limit: 10})
+		active, err := db.List(ctx, room.ListQuery{State: room.Active, Limit: 10})
 		return err == nil && len(active) == 0
 	})
 	for _, state := range []room.SessionState{room.SessionLive, room.SessionClosing} {
@@ -172,9 +172,9 @@ func (a *acknowledged) check(t *testing.T, db *store.DB) {
 	}
 }
 
-// checkLedger holds the rows of a room to its events, and returns how many
+// assertAttendance holds the rows of a room to its events, and returns how many
 // joined.
-func checkLedger(t *testing.T, db *store.DB, id string) int {
+func assertAttendance(t *testing.T, db *store.DB, id string) int {
 	t.Helper()
 	rows, err := db.Attendance(t.Context(), id)
 	if err != nil {

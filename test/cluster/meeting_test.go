@@ -18,8 +18,8 @@ import (
 	"parley/internal/seal"
 )
 
-// person is somebody in the meeting.
-type person struct {
+// attendee is somebody in the meeting.
+type attendee struct {
 	key  string
 	seat seat
 	*mediatest.Participant
@@ -36,38 +36,38 @@ type meeting struct {
 // A meeting of a minute, with real people: more come at once than there are
 // seats, they are sent to breakout rooms and come back, one is cut off and
 // returns, and the time is up for all of them.
-func TestMeetingOfAMinute(t *testing.T) {
+func TestMeeting_OneMinute(t *testing.T) {
 	t.Parallel()
 	s := &service{master: seal.NewKey()}
-	n := s.node(t)
-	db := s.read(t, n.dir)
+	n := s.startNode(t)
+	db := s.openDatabase(t, n.dir)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 	defer cancel()
 
 	const seats = 8
 	m := &meeting{t: t, n: n, host: seatKey(0)}
 	m.create(ctx, seats)
-	people := m.comeAtOnce(ctx, seats+2)
+	people := m.joinAtOnce(ctx, seats+2)
 	if len(people) != seats {
 		t.Fatalf("%d came in on %d seats", len(people), seats)
 	}
 	host, guests := people[0], people[1:]
-	info, err := host.AwaitInfo(ctx, func(i room.Info) bool { return i.EndsAt != nil })
+	info, err := host.AwaitInfo(ctx, func(i room.Metadata) bool { return i.EndsAt != nil })
 	if err != nil {
 		t.Fatal(err)
 	}
 	ends := *info.EndsAt
-	m.hear(ctx, guests[0], guests[1])
+	m.assertHears(ctx, guests[0], guests[1])
 
 	// A host opens two breakout rooms; the others are called and follow.
-	m.asHost(http.StatusOK, "breakouts", map[string]any{"names": []string{"Left", "Right"}, "evenly": true})
-	m.each(guests, func(p *person) error {
+	m.hostAction(http.StatusOK, "breakouts", map[string]any{"names": []string{"Left", "Right"}, "evenly": true})
+	m.forEach(guests, func(p *attendee) error {
 		if _, err := p.AwaitMessage(ctx, room.MessageMove); err != nil {
 			return err
 		}
-		return m.follow(ctx, p)
+		return m.rejoin(ctx, p)
 	})
-	in := map[string][]*person{}
+	in := map[string][]*attendee{}
 	for _, p := range guests {
 		in[p.seat.Session] = append(in[p.seat.Session], p)
 	}
@@ -78,10 +78,10 @@ func TestMeetingOfAMinute(t *testing.T) {
 		if len(some) < 3 {
 			t.Errorf("%d are in %s", len(some), session)
 		}
-		m.hear(ctx, some[0], some[1])
+		m.assertHears(ctx, some[0], some[1])
 	}
-	m.asHost(http.StatusNoContent, "broadcast", map[string]any{"text": "Two more minutes"})
-	m.each(guests, func(p *person) error {
+	m.hostAction(http.StatusNoContent, "broadcast", map[string]any{"text": "Two more minutes"})
+	m.forEach(guests, func(p *attendee) error {
 		said, err := p.AwaitMessage(ctx, room.MessageBroadcast)
 		if err == nil && said.Text != "Two more minutes" {
 			err = fmt.Errorf("was told %+v", said)
@@ -90,25 +90,25 @@ func TestMeetingOfAMinute(t *testing.T) {
 	})
 
 	// They are closed, and everybody is back in the room.
-	m.asHost(http.StatusNoContent, "breakouts/close", nil)
-	m.each(guests, func(p *person) error {
+	m.hostAction(http.StatusNoContent, "breakouts/close", nil)
+	m.forEach(guests, func(p *attendee) error {
 		if _, err := p.AwaitEnd(ctx); err != nil {
 			return err
 		}
-		return m.follow(ctx, p)
+		return m.rejoin(ctx, p)
 	})
 	for _, p := range guests {
 		if p.seat.Session != host.seat.Session {
 			t.Errorf("%s came back to %s, not %s", p.key, p.seat.Session, host.seat.Session)
 		}
 	}
-	m.hear(ctx, guests[0], guests[3])
+	m.assertHears(ctx, guests[0], guests[3])
 
 	// One is cut off and comes back to the same seat, though all are taken.
 	cut := guests[2]
-	cut.Vanish()
+	cut.Abort()
 	before := cut.seat.Identity
-	m.each([]*person{cut}, func(p *person) error { return m.follow(ctx, p) })
+	m.forEach([]*attendee{cut}, func(p *attendee) error { return m.rejoin(ctx, p) })
 	if cut.seat.Identity != before {
 		t.Errorf("it came back as somebody else")
 	}
@@ -127,7 +127,7 @@ func TestMeetingOfAMinute(t *testing.T) {
 	if err != nil || r.State != room.Ended || r.EndReason != room.EndedDuration || r.EndedAt.Sub(r.StartedAt) < time.Minute {
 		t.Errorf("%+v %v", r, err)
 	}
-	if joins := checkLedger(t, db, m.id); joins < seats+2*len(guests)+1 {
+	if joins := assertAttendance(t, db, m.id); joins < seats+2*len(guests)+1 {
 		t.Errorf("%d joins are known", joins)
 	}
 }
@@ -148,21 +148,21 @@ func (m *meeting) create(ctx context.Context, seats int) {
 	}
 }
 
-// comeAtOnce returns those who got in, the host first.
-func (m *meeting) comeAtOnce(ctx context.Context, many int) (people []*person) {
+// joinAtOnce returns those who got in, the host first.
+func (m *meeting) joinAtOnce(ctx context.Context, many int) (people []*attendee) {
 	m.t.Helper()
-	all := make([]*person, many)
+	all := make([]*attendee, many)
 	var work sync.WaitGroup
 	for i := range all {
 		work.Go(func() {
-			s, p, err := m.n.enter(ctx, m.id, seatKey(i))
+			s, p, err := m.n.join(ctx, m.id, seatKey(i))
 			switch {
 			case s.Error.Code == "room_full":
 			case err != nil:
 				m.t.Errorf("%d: %v", i, err)
 			default:
-				all[i] = &person{key: seatKey(i), seat: s, Participant: p}
-				m.t.Cleanup(p.Vanish)
+				all[i] = &attendee{key: seatKey(i), seat: s, Participant: p}
+				m.t.Cleanup(p.Abort)
 			}
 		})
 	}
@@ -175,20 +175,20 @@ func (m *meeting) comeAtOnce(ctx context.Context, many int) (people []*person) {
 	return people
 }
 
-// follow takes the seat again and connects where that leads, as a page does.
-func (m *meeting) follow(ctx context.Context, p *person) error {
-	s, in, err := m.n.enter(ctx, m.id, p.key)
+// rejoin takes the seat again and connects where that leads, as a page does.
+func (m *meeting) rejoin(ctx context.Context, p *attendee) error {
+	s, in, err := m.n.join(ctx, m.id, p.key)
 	if err != nil {
 		return err
 	}
 	p.Leave()
 	p.seat, p.Participant = s, in
-	m.t.Cleanup(in.Vanish)
+	m.t.Cleanup(in.Abort)
 	return nil
 }
 
-// each has everybody do something at once.
-func (m *meeting) each(people []*person, do func(*person) error) {
+// forEach has everybody do something at once.
+func (m *meeting) forEach(people []*attendee, do func(*attendee) error) {
 	m.t.Helper()
 	var work sync.WaitGroup
 	for _, p := range people {
@@ -204,18 +204,18 @@ func (m *meeting) each(people []*person, do func(*person) error) {
 	}
 }
 
-func (m *meeting) hear(ctx context.Context, a, b *person) {
+func (m *meeting) assertHears(ctx context.Context, a, b *attendee) {
 	m.t.Helper()
 	if err := a.Publish(ctx, fmt.Sprint("microphone ", time.Now().UnixNano()), mediatest.Microphone); err != nil {
 		m.t.Fatal(err)
 	}
-	if err := b.AwaitFrom(ctx, a.seat.Identity, mediatest.Microphone); err != nil {
+	if err := b.AwaitPacketsFrom(ctx, a.seat.Identity, mediatest.Microphone); err != nil {
 		m.t.Fatalf("%s does not hear %s: %v", b.key, a.key, err)
 	}
 }
 
-// asHost does what hosts may.
-func (m *meeting) asHost(status int, what string, fields map[string]any) {
+// hostAction does what hosts may.
+func (m *meeting) hostAction(status int, what string, fields map[string]any) {
 	m.t.Helper()
 	body := map[string]any{"seat_key": m.host}
 	for name, value := range fields {

@@ -28,10 +28,10 @@ import (
 
 // There is one media engine in a process: a node is this test program again,
 // as the command.
-const asCommand = "PARLEY_CLUSTER_TEST_COMMAND"
+const commandEnv = "PARLEY_CLUSTER_TEST_COMMAND"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asCommand) != "" {
+	if os.Getenv(commandEnv) != "" {
 		os.Exit(cli.Run())
 	}
 	os.Exit(m.Run())
@@ -57,7 +57,7 @@ type node struct {
 	stopped bool
 }
 
-func (s *service) node(t testing.TB) *node {
+func (s *service) startNode(t testing.TB) *node {
 	t.Helper()
 	n := &node{t: t, s: s, dir: t.TempDir(), udp: freePort(t, "udp")}
 	t.Cleanup(func() { n.kill() })
@@ -77,7 +77,7 @@ func (n *node) start() {
 	n.log, n.stopped = &buffer{}, false
 	n.cmd = exec.Command(os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data-dir", n.dir, "--rtc-udp-port", fmt.Sprint(n.udp), "--no-rate-limits-enabled",
 		"--webhook-allow-private")
-	n.cmd.Env = append(os.Environ(), asCommand+"=1", "PARLEY_DATABASE_URL="+n.s.database, "PARLEY_REDIS_URL="+n.s.redis,
+	n.cmd.Env = append(os.Environ(), commandEnv+"=1", "PARLEY_DATABASE_URL="+n.s.database, "PARLEY_REDIS_URL="+n.s.redis,
 		"PARLEY_MASTER_KEY="+n.s.master.Reveal(), "PARLEY_PUBLIC_URL="+n.s.publicURL)
 	n.cmd.Stderr = n.log
 	n.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -102,7 +102,7 @@ func (n *node) start() {
 		n.t.Fatalf("the node did not start:\n%s", n.log)
 	}
 	if n.s.publicURL != "" { // then it is that which is printed
-		n.url = "http://" + n.field("listen")
+		n.url = "http://" + n.logField("listen")
 	}
 	eventually(n.t, "the node is healthy", func() bool { return n.health()["status"] == "ok" })
 }
@@ -118,8 +118,8 @@ func (n *node) health() (report map[string]string) {
 	return report
 }
 
-// field finds what the node said of itself when it was ready.
-func (n *node) field(name string) (value string) {
+// logField finds what the node said of itself when it was ready.
+func (n *node) logField(name string) (value string) {
 	n.t.Helper()
 	eventually(n.t, "the node says its "+name, func() bool {
 		_, after, found := strings.Cut(n.log.String(), "msg=ready")
@@ -160,8 +160,8 @@ func (n *node) client() *client.Client {
 	return c
 }
 
-// room makes a quick room and returns its id and the token of the host's link.
-func (n *node) room(seats, emptyTimeout int) (id, link string, err error) {
+// createRoom makes a quick room and returns its id and the token of the host's link.
+func (n *node) createRoom(seats, emptyTimeout int) (id, link string, err error) {
 	made, err := n.client().CreateQuickAudioRoom(context.Background(), client.QuickRoomRequest{Name: "Ada", MaxParticipants: seats,
 		EmptyTimeout: emptyTimeout, Metadata: client.Metadata{RoomTitle: "Title", WelcomeMessage: "Welcome"}})
 	if err != nil {
@@ -195,8 +195,8 @@ func (n *node) takeSeat(roomID, seatKey, link string) (seat, error) {
 	return s, json.NewDecoder(answer.Body).Decode(&s)
 }
 
-// enter takes a seat and connects.
-func (n *node) enter(ctx context.Context, roomID, seatKey string) (seat, *mediatest.Participant, error) {
+// join takes a seat and connects.
+func (n *node) join(ctx context.Context, roomID, seatKey string) (seat, *mediatest.Participant, error) {
 	s, err := n.takeSeat(roomID, seatKey, "")
 	if err == nil && s.Status != http.StatusOK {
 		err = fmt.Errorf("%d %s", s.Status, s.Error.Code)
@@ -208,8 +208,8 @@ func (n *node) enter(ctx context.Context, roomID, seatKey string) (seat, *mediat
 	return s, p, err
 }
 
-// read opens the service's database beside its nodes.
-func (s *service) read(t testing.TB, dir string) *store.DB {
+// openDatabase opens the service's database beside its nodes.
+func (s *service) openDatabase(t testing.TB, dir string) *store.DB {
 	t.Helper()
 	db, err := store.Open(context.Background(), s.database, dir)
 	if err != nil {

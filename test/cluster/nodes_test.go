@@ -17,25 +17,25 @@ import (
 	"parley/internal/store/storetest"
 )
 
-func twoNodes(t *testing.T) (s *service, a, b *node) {
+func startTwoNodes(t *testing.T) (s *service, a, b *node) {
 	t.Helper()
-	return nodesWith(t, livetest.NewRedis(t))
+	return startTwoNodesWith(t, livetest.NewRedis(t))
 }
 
-func nodesWith(t *testing.T, redis *livetest.Redis) (s *service, a, b *node) {
+func startTwoNodesWith(t *testing.T, redis *livetest.Redis) (s *service, a, b *node) {
 	t.Helper()
 	s = &service{database: storetest.Postgres(t), redis: redis.URL(), master: seal.NewKey()}
-	return s, s.node(t), s.node(t)
+	return s, s.startNode(t), s.startNode(t)
 }
 
 // Of N+1 who ask for N seats through both nodes at once, exactly one is
 // refused, a hundred times.
-func TestSeatsAcrossNodes(t *testing.T) {
+func TestSeats_AcrossNodes(t *testing.T) {
 	t.Parallel()
-	_, a, b := twoNodes(t)
+	_, a, b := startTwoNodes(t)
 	const seats = 3
 	for round := range 100 {
-		id, _, err := a.room(seats, 60)
+		id, _, err := a.createRoom(seats, 60)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,10 +68,10 @@ func TestSeatsAcrossNodes(t *testing.T) {
 }
 
 // What is due happens once, whoever of two does it.
-func TestDueOnceAcrossNodes(t *testing.T) {
+func TestSchedule_OnceAcrossNodes(t *testing.T) {
 	t.Parallel()
-	s, a, b := twoNodes(t)
-	db := s.read(t, t.TempDir())
+	s, a, b := startTwoNodes(t)
+	db := s.openDatabase(t, t.TempDir())
 	const rooms = 30
 	start := time.Now().Add(3 * time.Second)
 	var ids []string
@@ -100,11 +100,11 @@ func TestDueOnceAcrossNodes(t *testing.T) {
 
 // One room with people through both nodes; the node that hosts it is killed,
 // and they meet again on the other.
-func TestLostNode(t *testing.T) {
+func TestNode_Lost(t *testing.T) {
 	t.Parallel()
-	s, a, b := twoNodes(t)
-	db := s.read(t, t.TempDir())
-	id, _, err := a.room(5, 60)
+	s, a, b := startTwoNodes(t)
+	db := s.openDatabase(t, t.TempDir())
+	id, _, err := a.createRoom(5, 60)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,11 +113,11 @@ func TestLostNode(t *testing.T) {
 	people := map[*node]*mediatest.Participant{}
 	identities := map[*node]string{}
 	for i, n := range []*node{a, b} {
-		seat, p, err := n.enter(ctx, id, seatKey(i))
+		seat, p, err := n.join(ctx, id, seatKey(i))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer p.Vanish()
+		defer p.Abort()
 		if err := p.Publish(ctx, "microphone", mediatest.Microphone); err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestLostNode(t *testing.T) {
 	}
 	hear := func(n, other *node) {
 		t.Helper()
-		if err := people[n].AwaitFrom(ctx, identities[other], mediatest.Microphone); err != nil {
+		if err := people[n].AwaitPacketsFrom(ctx, identities[other], mediatest.Microphone); err != nil {
 			t.Fatalf("nothing is heard through %s: %v", n.url, err)
 		}
 	}
@@ -134,25 +134,25 @@ func TestLostNode(t *testing.T) {
 
 	var present []room.Attendance
 	eventually(t, "both are in the ledger", func() bool {
-		present, err = db.Present(ctx, id)
+		present, err = db.CurrentAttendance(ctx, id)
 		return err == nil && len(present) == 2
 	})
 	if present[0].Node != present[1].Node {
 		t.Fatalf("one session is hosted by %s and %s", present[0].Node, present[1].Node)
 	}
 	host, other := a, b
-	if present[0].Node != a.field("node") {
+	if present[0].Node != a.logField("node") {
 		host, other = b, a
 	}
 	killed := time.Now()
 	host.kill()
 	for i, n := range []*node{a, b} {
-		people[n].Vanish()
+		people[n].Abort()
 		for { // as a page does, until it is in again
-			_, p, err := other.enter(ctx, id, seatKey(i))
+			_, p, err := other.join(ctx, id, seatKey(i))
 			if err == nil {
 				people[n] = p
-				defer p.Vanish()
+				defer p.Abort()
 				break
 			}
 			if ctx.Err() != nil {
@@ -194,31 +194,31 @@ func TestLostNode(t *testing.T) {
 func seatKey(i int) string { return fmt.Sprintf("seat-key-of-browser-%06d", i) }
 
 // A node that is stopped says goodbye: nobody has to find out that it is gone.
-func TestStoppedNode(t *testing.T) {
+func TestNode_Stopped(t *testing.T) {
 	t.Parallel()
-	s, a, b := twoNodes(t)
-	db := s.read(t, t.TempDir())
-	id, _, err := a.room(5, 60)
+	s, a, b := startTwoNodes(t)
+	db := s.openDatabase(t, t.TempDir())
+	id, _, err := a.createRoom(5, 60)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
-	_, p, err := a.enter(ctx, id, seatKey(1))
+	_, p, err := a.join(ctx, id, seatKey(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.Vanish()
+	defer p.Abort()
 	var present []room.Attendance
 	eventually(t, "somebody is in the ledger", func() bool {
-		present, err = db.Present(ctx, id)
+		present, err = db.CurrentAttendance(ctx, id)
 		return err == nil && len(present) == 1
 	})
 	host, other := a, b
-	if present[0].Node != a.field("node") {
+	if present[0].Node != a.logField("node") {
 		host, other = b, a
 	}
-	gone := host.field("node")
+	gone := host.logField("node")
 	host.stop()
 	nodes, err := db.Nodes(ctx)
 	if err != nil || len(nodes) != 1 || nodes[0].ID == gone {
@@ -231,31 +231,31 @@ func TestStoppedNode(t *testing.T) {
 	if end, err := p.AwaitEnd(ctx); err != nil || !end.Reconnect {
 		t.Errorf("the page was told %+v, %v", end, err)
 	}
-	_, back, err := other.enter(ctx, id, seatKey(1))
+	_, back, err := other.join(ctx, id, seatKey(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	back.Vanish()
+	back.Abort()
 }
 
 // A Redis that starts again knows nothing. Who is in a room stays in it, and
 // who comes then through another node finds them.
-func TestRedisStartsEmpty(t *testing.T) {
+func TestRedis_StartsEmpty(t *testing.T) {
 	t.Parallel()
 	redis := livetest.NewRedis(t)
-	_, a, b := nodesWith(t, redis)
+	_, a, b := startTwoNodesWith(t, redis)
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	for _, through := range []*node{a, b} { // whoever hosts, one of them comes to the other
-		id, _, err := a.room(5, 60)
+		id, _, err := a.createRoom(5, 60)
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, p, err := a.enter(ctx, id, seatKey(1))
+		first, p, err := a.join(ctx, id, seatKey(1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer p.Vanish()
+		defer p.Abort()
 		if err := p.Publish(ctx, "microphone", mediatest.Microphone); err != nil {
 			t.Fatal(err)
 		}
@@ -267,12 +267,12 @@ func TestRedisStartsEmpty(t *testing.T) {
 		var second *mediatest.Participant
 		began := time.Now()
 		eventually(t, "somebody comes through the other node", func() bool { // for a moment it says 503, and pages ask again
-			_, second, err = through.enter(ctx, id, seatKey(2))
+			_, second, err = through.join(ctx, id, seatKey(2))
 			return err == nil
 		})
 		t.Logf("come in %s after Redis was back", time.Since(began).Round(time.Millisecond))
-		defer second.Vanish()
-		if err := second.AwaitFrom(ctx, first.Identity, mediatest.Microphone); err != nil {
+		defer second.Abort()
+		if err := second.AwaitPacketsFrom(ctx, first.Identity, mediatest.Microphone); err != nil {
 			t.Fatalf("who was in is not heard: %v", err)
 		}
 	}

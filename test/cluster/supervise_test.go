@@ -81,7 +81,7 @@ func (n *node) get(path, token string) (string, error) {
 // the killed process had accepted breaks, and is tried again.
 func TestSupervisor_CallersWaitForRestart(t *testing.T) {
 	t.Parallel()
-	n := (&service{master: seal.NewKey()}).node(t)
+	n := (&service{master: seal.NewKey()}).startNode(t)
 	var mu sync.Mutex
 	var answered, broken int
 	var slowest time.Duration
@@ -129,21 +129,21 @@ func TestSupervisor_CallersWaitForRestart(t *testing.T) {
 
 // Two participants hear each other again within 2.5 s after the service process
 // was killed, and the ledger has one leave for each join.
-func TestSupervisor_PeopleComeBack(t *testing.T) {
+func TestSupervisor_ParticipantsReconnect(t *testing.T) {
 	t.Parallel()
 	s := &service{master: seal.NewKey()}
-	n := s.node(t)
-	db := s.read(t, n.dir)
+	n := s.startNode(t)
+	db := s.openDatabase(t, n.dir)
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
-	id, _, err := n.room(5, 60)
+	id, _, err := n.createRoom(5, 60)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var people [2]*mediatest.Participant
 	come := func(i int) error {
 		for ctx.Err() == nil { // as a page does, until it is in
-			_, p, err := n.enter(ctx, id, seatKey(i))
+			_, p, err := n.join(ctx, id, seatKey(i))
 			if err == nil {
 				people[i] = p
 				return p.Publish(ctx, fmt.Sprintf("microphone %p", p), mediatest.Microphone)
@@ -167,12 +167,12 @@ func TestSupervisor_PeopleComeBack(t *testing.T) {
 		}
 	}
 	hear := func(i int) error {
-		return people[i].AwaitFrom(ctx, people[1-i].Identity(), mediatest.Microphone)
+		return people[i].AwaitPacketsFrom(ctx, people[1-i].Identity(), mediatest.Microphone)
 	}
 	both(come)
 	both(hear)
 	eventually(t, "both are in the ledger", func() bool {
-		present, err := db.Present(ctx, id)
+		present, err := db.CurrentAttendance(ctx, id)
 		return err == nil && len(present) == 2
 	})
 
@@ -182,7 +182,7 @@ func TestSupervisor_PeopleComeBack(t *testing.T) {
 		if err := people[i].Wait(ctx, "the connection ends", people[i].Closed); err != nil {
 			return err
 		}
-		people[i].Vanish()
+		people[i].Abort()
 		return come(i)
 	})
 	both(hear)
@@ -195,10 +195,10 @@ func TestSupervisor_PeopleComeBack(t *testing.T) {
 		p.Leave()
 	}
 	eventually(t, "both have left", func() bool {
-		present, err := db.Present(ctx, id)
+		present, err := db.CurrentAttendance(ctx, id)
 		return err == nil && len(present) == 0
 	})
-	if joined := checkLedger(t, db, id); joined != 4 {
+	if joined := assertAttendance(t, db, id); joined != 4 {
 		t.Errorf("%d joins, want 4", joined)
 	}
 	rows, err := db.Attendance(ctx, id)
@@ -220,9 +220,9 @@ func TestSupervisor_PeopleComeBack(t *testing.T) {
 }
 
 // A crash loop slows down, and log, health and metrics tell of it.
-func TestSupervisor_TellsCrashLoop(t *testing.T) {
+func TestSupervisor_ReportsCrashLoop(t *testing.T) {
 	t.Parallel()
-	n := (&service{master: seal.NewKey()}).node(t)
+	n := (&service{master: seal.NewKey()}).startNode(t)
 	for restarts := range 4 {
 		want := "ok"
 		if restarts >= 3 {
@@ -257,11 +257,11 @@ func TestSupervisor_TellsCrashLoop(t *testing.T) {
 // lock.
 func TestSupervisor_KilledWithService(t *testing.T) {
 	t.Parallel()
-	n := (&service{master: seal.NewKey()}).node(t)
+	n := (&service{master: seal.NewKey()}).startNode(t)
 	child := n.child()
 	n.kill()
 	began := time.Now()
-	eventuallyWithin(t, time.Second, "the service process ends", func() bool { return !running(child) })
+	eventuallyWithin(t, time.Second, "the service process ends", func() bool { return !isRunning(child) })
 	l, err := net.Listen("tcp", strings.TrimPrefix(n.url, "http://"))
 	if err != nil {
 		t.Fatalf("the port is still held: %v", err)
@@ -274,19 +274,19 @@ func TestSupervisor_KilledWithService(t *testing.T) {
 }
 
 // Service managers may signal both processes at once.
-func TestSupervisor_StopsWhenBothAreSignalled(t *testing.T) {
+func TestSupervisor_StopsWhenBothAreSignaled(t *testing.T) {
 	t.Parallel()
-	n := (&service{master: seal.NewKey()}).node(t)
+	n := (&service{master: seal.NewKey()}).startNode(t)
 	child := n.child()
 	_ = syscall.Kill(child, syscall.SIGTERM)
 	n.stop() // fails unless it ends with status 0
-	if running(child) {
+	if isRunning(child) {
 		t.Error("the service process runs on")
 	}
 }
 
-// running reports whether a process exists and is no zombie.
-func running(pid int) bool {
+// isRunning reports whether a process exists and is no zombie.
+func isRunning(pid int) bool {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(raw), ") Z ")
 }
@@ -295,7 +295,7 @@ func running(pid int) bool {
 // stopping it waits, on the same address.
 func TestSupervisor_SecondStart(t *testing.T) {
 	t.Parallel()
-	n := (&service{master: seal.NewKey()}).node(t)
+	n := (&service{master: seal.NewKey()}).startNode(t)
 	address := strings.TrimPrefix(n.url, "http://")
 	second := func() (*exec.Cmd, *bytes.Buffer) {
 		var errs bytes.Buffer

@@ -24,18 +24,18 @@ import (
 // receiver takes webhooks and holds them to their order.
 type receiver struct {
 	*httptest.Server
-	t    *testing.T
-	slow time.Duration
+	t     *testing.T
+	delay time.Duration
 
-	mu      sync.Mutex
-	times   map[string]int   // how often each event came
-	last    map[string]int64 // the highest number of each room
-	total   int
-	repeats int
+	mu           sync.Mutex
+	deliveries   map[string]int   // how often each event came
+	lastSequence map[string]int64 // the highest number of each room
+	total        int
+	repeats      int
 }
 
-func receive(t *testing.T, slow time.Duration) *receiver {
-	r := &receiver{t: t, slow: slow, times: map[string]int{}, last: map[string]int64{}}
+func newReceiver(t *testing.T, slow time.Duration) *receiver {
+	r := &receiver{t: t, delay: slow, deliveries: map[string]int{}, lastSequence: map[string]int64{}}
 	r.Server = httptest.NewServer(r)
 	t.Cleanup(r.Close)
 	return r
@@ -51,29 +51,29 @@ func (r *receiver) ServeHTTP(_ http.ResponseWriter, q *http.Request) {
 		r.t.Error(err)
 		return
 	}
-	time.Sleep(r.slow)
+	time.Sleep(r.delay)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	last := r.last[m.Data.RoomID]
+	last := r.lastSequence[m.Data.RoomID]
 	switch {
 	case m.Sequence == last: // again: its answer was not seen
 		r.repeats++
 	case m.Sequence < last || m.Previous != last:
 		r.t.Errorf("room %s: %d, after %d, came after %d", m.Data.RoomID, m.Sequence, m.Previous, last)
 	}
-	r.last[m.Data.RoomID] = m.Sequence
-	r.times[m.ID]++
+	r.lastSequence[m.Data.RoomID] = m.Sequence
+	r.deliveries[m.ID]++
 	r.total++
 }
 
-func (r *receiver) count() int {
+func (r *receiver) eventCount() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.times)
+	return len(r.deliveries)
 }
 
-// deliverTo makes a URL the target of everything in the project.
-func (n *node) deliverTo(url string) {
+// setWebhookURL makes a URL the target of everything in the project.
+func (n *node) setWebhookURL(url string) {
 	n.t.Helper()
 	q, err := http.NewRequest(http.MethodPatch, n.url+"/api/manage/projects/"+n.s.ProjectID, strings.NewReader(`{"default_webhook_url":"`+url+`"}`))
 	if err != nil {
@@ -91,16 +91,16 @@ func (n *node) deliverTo(url string) {
 	}
 }
 
-// plan makes rooms with a target of their own and cancels them: two events
+// createAndCancelRooms makes rooms with a target of their own and cancels them: two events
 // each, for two targets.
-func plan(rooms int, url string, at func() *client.Client) {
+func createAndCancelRooms(rooms int, url string, at func() *client.Client) {
 	var left atomic.Int64
 	left.Store(int64(rooms))
 	var work sync.WaitGroup
 	for range 8 {
 		work.Go(func() {
 			for left.Add(-1) >= 0 {
-				until(func() error { // the server may be away for a while
+				retryUntilNil(func() error { // the server may be away for a while
 					made, err := at().CreateScheduledVideoRoom(context.Background(), client.ScheduledRoomRequest{StartAt: time.Now().UTC().Add(time.Hour).Format("2006-01-02T15:04"),
 						MaxParticipants: 5, EmptyTimeout: 60, Metadata: client.ScheduledRoomMetadata{Metadata: client.Metadata{RoomTitle: "Title", WelcomeMessage: "Welcome"}}, WebhookURL: url})
 					if err != nil {
@@ -115,16 +115,16 @@ func plan(rooms int, url string, at func() *client.Client) {
 	work.Wait()
 }
 
-func until(done func() error) {
+func retryUntilNil(done func() error) {
 	for done() != nil {
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-// events returns the ids of all that happened to rooms.
-func events(t *testing.T, db *store.DB) []string {
+// eventIDs returns the ids of all that happened to rooms.
+func eventIDs(t *testing.T, db *store.DB) []string {
 	t.Helper()
-	rooms, err := db.List(t.Context(), room.Query{Limit: 1 << 20})
+	rooms, err := db.List(t.Context(), room.ListQuery{Limit: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,14 +141,14 @@ func events(t *testing.T, db *store.DB) []string {
 	return ids
 }
 
-// complete waits until all that happened has come to each receiver.
-func complete(t *testing.T, db *store.DB, targets ...*receiver) {
+// assertAllDelivered waits until all that happened has come to each receiver.
+func assertAllDelivered(t *testing.T, db *store.DB, targets ...*receiver) {
 	t.Helper()
-	ids := events(t, db)
+	ids := eventIDs(t, db)
 	for _, r := range targets {
-		eventuallyWithin(t, 90*time.Second, fmt.Sprintf("%d events arrive", len(ids)), func() bool { return r.count() >= len(ids) })
+		eventuallyWithin(t, 90*time.Second, fmt.Sprintf("%d events arrive", len(ids)), func() bool { return r.eventCount() >= len(ids) })
 		for _, id := range ids {
-			if r.times[id] == 0 {
+			if r.deliveries[id] == 0 {
 				t.Errorf("event %s is lost", id)
 			}
 		}
@@ -157,29 +157,29 @@ func complete(t *testing.T, db *store.DB, targets ...*receiver) {
 
 // A server is killed while it makes 10,000 deliveries: nothing is lost, each
 // room's order holds, and only what had no answer comes again.
-func TestKilledWhileDelivering(t *testing.T) {
+func TestWebhooks_NodeKilled(t *testing.T) {
 	t.Parallel()
 	s := &service{master: seal.NewKey()}
-	n := s.node(t)
-	db := s.read(t, n.dir)
-	own, all := receive(t, time.Millisecond), receive(t, time.Millisecond)
-	n.deliverTo(all.URL)
+	n := s.startNode(t)
+	db := s.openDatabase(t, n.dir)
+	own, all := newReceiver(t, time.Millisecond), newReceiver(t, time.Millisecond)
+	n.setWebhookURL(all.URL)
 	var current atomic.Pointer[client.Client]
 	current.Store(n.client())
 	const rooms, kills = 2600, 4
 	began := time.Now()
 	load := make(chan struct{})
-	go func() { defer close(load); plan(rooms, own.URL, current.Load) }()
+	go func() { defer close(load); createAndCancelRooms(rooms, own.URL, current.Load) }()
 	for i := range kills {
-		eventuallyWithin(t, 60*time.Second, "deliveries are under way", func() bool { return own.count() >= (i+1)*rooms/4 })
+		eventuallyWithin(t, 60*time.Second, "deliveries are under way", func() bool { return own.eventCount() >= (i+1)*rooms/4 })
 		n.kill()
 		n.start()
 		current.Store(n.client())
 	}
 	<-load
-	complete(t, db, own, all)
+	assertAllDelivered(t, db, own, all)
 	for _, r := range []*receiver{own, all} {
-		t.Logf("%d events and %d repeats in %s, with %d kills", r.count(), r.repeats, time.Since(began).Round(time.Second), kills)
+		t.Logf("%d events and %d repeats in %s, with %d kills", r.eventCount(), r.repeats, time.Since(began).Round(time.Second), kills)
 		if r.repeats > kills*4 { // as many as can be under way to one host
 			t.Errorf("%d repeats", r.repeats)
 		}
@@ -191,28 +191,31 @@ func TestKilledWhileDelivering(t *testing.T) {
 
 // Two nodes share the work: nothing is sent twice. When one is killed, the
 // other takes its work over.
-func TestNodesShareDeliveries(t *testing.T) {
+func TestWebhooks_SharedByNodes(t *testing.T) {
 	t.Parallel()
 	s := &service{database: storetest.Postgres(t), redis: livetest.NewRedis(t).URL(), master: seal.NewKey()}
-	a, b := s.node(t), s.node(t)
-	db := s.read(t, t.TempDir())
-	own, all := receive(t, 2*time.Millisecond), receive(t, 2*time.Millisecond)
-	a.deliverTo(all.URL)
+	a, b := s.startNode(t), s.startNode(t)
+	db := s.openDatabase(t, t.TempDir())
+	own, all := newReceiver(t, 2*time.Millisecond), newReceiver(t, 2*time.Millisecond)
+	a.setWebhookURL(all.URL)
 	var turn atomic.Int64
 	both := []*client.Client{a.client(), b.client()}
-	plan(500, own.URL, func() *client.Client { return both[turn.Add(1)%2] })
-	complete(t, db, own, all)
+	createAndCancelRooms(500, own.URL, func() *client.Client { return both[turn.Add(1)%2] })
+	assertAllDelivered(t, db, own, all)
 	if own.repeats+all.repeats > 0 {
 		t.Errorf("%d and %d were sent twice", own.repeats, all.repeats)
 	}
 	load := make(chan struct{})
-	before := own.count()
-	go func() { defer close(load); plan(500, own.URL, func() *client.Client { return both[0] }) }()
-	eventually(t, "deliveries are under way", func() bool { return own.count() > before+200 })
+	before := own.eventCount()
+	go func() {
+		defer close(load)
+		createAndCancelRooms(500, own.URL, func() *client.Client { return both[0] })
+	}()
+	eventually(t, "deliveries are under way", func() bool { return own.eventCount() > before+200 })
 	b.kill()
 	<-load
-	complete(t, db, own, all)
-	t.Logf("%d events, %d and %d repeats after a kill", own.count(), own.repeats, all.repeats)
+	assertAllDelivered(t, db, own, all)
+	t.Logf("%d events, %d and %d repeats after a kill", own.eventCount(), own.repeats, all.repeats)
 	if own.repeats > 4 || all.repeats > 4 {
 		t.Errorf("%d and %d repeats", own.repeats, all.repeats)
 	}

@@ -22,9 +22,9 @@ var bothTypes = []room.Type{room.Audio, room.Video}
 // TestCrash_LayerQuality announces a track with a layer whose quality LiveKit
 // uses as an index without a check, and offers the track.
 func TestCrash_LayerQuality(t *testing.T) {
-	p := start(t)
+	p := startServer(t)
 	for _, kind := range bothTypes {
-		m := p.room(kind, 100)
+		m := p.createRoom(kind, 100)
 		req := &livekit.AddTrackRequest{Cid: "t0", Type: livekit.TrackType_VIDEO, Source: livekit.TrackSource_CAMERA,
 			Layers:          []*livekit.VideoLayer{{Quality: -1}},
 			SimulcastCodecs: []*livekit.SimulcastCodec{{Codec: "vp8", Cid: "t0", Layers: []*livekit.VideoLayer{{Quality: -1}}}}}
@@ -32,27 +32,27 @@ func TestCrash_LayerQuality(t *testing.T) {
 			req.Source = livekit.TrackSource_MICROPHONE
 		}
 		t.Run(fmt.Sprintf("%s room, signal request", kind), func(t *testing.T) {
-			eve := m.dial(m.guest("Eve"), mediatest.RawOptions{HalfConnected: true})
-			briefly(t, func(ctx context.Context) {
+			eve := m.dial(m.newGuestSeat("Eve"), mediatest.RawOptions{HalfConnected: true})
+			withAttackTimeout(t, func(ctx context.Context) {
 				_ = eve.AddTrack(ctx, req)
-				_, _ = eve.Track(ctx, req.Cid, mediatest.VP8)
+				_, _ = eve.OfferTrack(ctx, req.Cid, mediatest.VP8)
 			})
-			p.staysAlive(t)
+			p.assertStaysAlive(t)
 		})
 		for _, path := range []string{"/rtc", "/rtc/v1"} {
 			t.Run(fmt.Sprintf("%s room, join request on %s", kind, path), func(t *testing.T) {
-				offer, err := mediatest.OfferOf(mediatest.RawOptions{}, mediatest.VP8)
+				offer, err := mediatest.NewOffer(mediatest.RawOptions{}, mediatest.VP8)
 				if err != nil {
 					t.Fatal(err)
 				}
-				join := mediatest.UsualJoinRequest()
+				join := mediatest.DefaultJoinRequest()
 				join.AddTrackRequests, join.PublisherOffer = []*livekit.AddTrackRequest{req}, offer
-				eve, err := mediatest.Dial(t.Context(), p.url, m.guest("Eve").Token,
+				eve, err := mediatest.Dial(t.Context(), p.url, m.newGuestSeat("Eve").Token,
 					mediatest.RawOptions{Path: path, JoinRequest: join, HalfConnected: true})
 				if err == nil {
-					defer eve.Vanish()
+					defer eve.Abort()
 				}
-				p.staysAlive(t)
+				p.assertStaysAlive(t)
 			})
 		}
 	}
@@ -62,14 +62,14 @@ func TestCrash_LayerQuality(t *testing.T) {
 // VP9 payload that ends where a frame should begin, and dependency descriptors
 // that name a temporal layer LiveKit has no room for.
 func TestCrash_Packets(t *testing.T) {
-	p := start(t)
+	p := startServer(t)
 	for _, kind := range bothTypes {
-		m := p.room(kind, 100)
+		m := p.createRoom(kind, 100)
 		for _, path := range []string{"/rtc", "/rtc/v1"} {
 			for _, codec := range []string{mediatest.VP8, mediatest.VP9, mediatest.AV1} {
 				t.Run(fmt.Sprintf("%s room, %s on %s", kind, codec, path), func(t *testing.T) {
 					m.sendCrashPackets(t, m.url, path, codec)
-					p.staysAlive(t)
+					p.assertStaysAlive(t)
 				})
 			}
 		}
@@ -80,19 +80,19 @@ func TestCrash_Packets(t *testing.T) {
 // the guest, the announcement or the codec has defended itself.
 func (m *meeting) sendCrashPackets(t *testing.T, url, path, codec string) {
 	t.Helper()
-	eve, err := mediatest.Dial(t.Context(), url, m.guest("Eve").Token,
+	eve, err := mediatest.Dial(t.Context(), url, m.newGuestSeat("Eve").Token,
 		mediatest.RawOptions{Path: path, Extensions: []string{mediatest.DependencyDescriptor}})
 	if err != nil {
 		return
 	}
-	defer eve.Vanish()
-	briefly(t, func(ctx context.Context) {
+	defer eve.Abort()
+	withAttackTimeout(t, func(ctx context.Context) {
 		req := &livekit.AddTrackRequest{Cid: "t0", Type: livekit.TrackType_VIDEO, Source: livekit.TrackSource_CAMERA}
-		if m.kind == room.Audio {
+		if m.roomType == room.Audio {
 			req.Source = livekit.TrackSource_MICROPHONE
 		}
 		_ = eve.AddTrack(ctx, req)
-		track, err := eve.Track(ctx, req.Cid, codec)
+		track, err := eve.OfferTrack(ctx, req.Cid, codec)
 		if err != nil {
 			return
 		}
@@ -102,7 +102,7 @@ func (m *meeting) sendCrashPackets(t *testing.T, url, path, codec string) {
 			payload := []byte{0x08}
 			if n > 10 || codec != mediatest.VP9 {
 				payload = []byte{0x90, 0x80, byte(n), 0x82, 0x49, 0x83, 0x42, 0x00, 0x01, 0xf0, 0x00}
-				if err := header.SetExtension(eve.Extension(mediatest.DependencyDescriptor), fifthLayer(t, n)); err != nil {
+				if err := header.SetExtension(eve.ExtensionID(mediatest.DependencyDescriptor), fiveTemporalLayers(t, n)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -112,9 +112,9 @@ func (m *meeting) sendCrashPackets(t *testing.T, url, path, codec string) {
 	})
 }
 
-// fifthLayer returns a dependency descriptor with temporal layers 0 to 4.
+// fiveTemporalLayers returns a dependency descriptor with temporal layers 0 to 4.
 // LiveKit has room for four.
-func fifthLayer(t *testing.T, frame uint16) []byte {
+func fiveTemporalLayers(t *testing.T, frame uint16) []byte {
 	t.Helper()
 	var templates []*dd.FrameDependencyTemplate
 	for layer := range 5 {
@@ -140,17 +140,17 @@ func fifthLayer(t *testing.T, frame uint16) []byte {
 func TestCrash_Relayed(t *testing.T) {
 	shared := []string{"PARLEY_DATABASE_URL=" + storetest.Postgres(t), "PARLEY_REDIS_URL=" + livetest.NewRedis(t).URL(),
 		"PARLEY_MASTER_KEY=" + seal.NewKey().Reveal()}
-	a, b := start(t, shared...), start(t, shared...)
+	a, b := startServer(t, shared...), startServer(t, shared...)
 	for _, kind := range bothTypes {
 		// Rooms are spread over the nodes by chance, so each of several is
 		// attacked through both: at least one way is relayed.
 		for range 2 {
-			m := a.room(kind, 100)
-			for _, via := range []*program{a, b} {
+			m := a.createRoom(kind, 100)
+			for _, via := range []*server{a, b} {
 				m.sendCrashPackets(t, via.url, "/rtc", mediatest.VP9)
 				m.sendCrashPackets(t, via.url, "/rtc", mediatest.VP8)
-				join := mediatest.UsualJoinRequest()
-				offer, err := mediatest.OfferOf(mediatest.RawOptions{}, mediatest.VP8)
+				join := mediatest.DefaultJoinRequest()
+				offer, err := mediatest.NewOffer(mediatest.RawOptions{}, mediatest.VP8)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -159,22 +159,22 @@ func TestCrash_Relayed(t *testing.T) {
 					Source: livekit.TrackSource_CAMERA, Layers: []*livekit.VideoLayer{{Quality: -1}},
 					SimulcastCodecs: []*livekit.SimulcastCodec{{Codec: "vp8", Cid: "t0",
 						Layers: []*livekit.VideoLayer{{Quality: -1}}}}}}
-				eve, err := mediatest.Dial(t.Context(), via.url, m.guest("Eve").Token,
+				eve, err := mediatest.Dial(t.Context(), via.url, m.newGuestSeat("Eve").Token,
 					mediatest.RawOptions{JoinRequest: join, HalfConnected: true})
 				if err == nil {
-					eve.Vanish()
+					eve.Abort()
 				}
 				a.assertAlive(t)
 				b.assertAlive(t)
 			}
 		}
 	}
-	a.staysAlive(t)
-	b.staysAlive(t)
+	a.assertStaysAlive(t)
+	b.assertStaysAlive(t)
 }
 
-// briefly bounds an attack whose requests the server may ignore.
-func briefly(t *testing.T, attack func(context.Context)) {
+// withAttackTimeout bounds an attack whose requests the server may ignore.
+func withAttackTimeout(t *testing.T, attack func(context.Context)) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()

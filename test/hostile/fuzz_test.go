@@ -33,12 +33,12 @@ func TestFuzz(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p := start(t)
+	p := startServer(t)
 	var fuzzers []*mediatest.Fuzzer
 	var witnesses []*witness
 	for i, kind := range []room.Type{room.Audio, room.Video} {
-		m := p.room(kind, 1000)
-		witnesses = append(witnesses, m.witness())
+		m := p.createRoom(kind, 1000)
+		witnesses = append(witnesses, m.startWitness())
 		fuzzers = append(fuzzers, &mediatest.Fuzzer{BaseURL: p.url, Type: kind, Seed: seed + uint64(i),
 			RequestsPerSecond: 40, PacketsPerSecond: 1500,
 			Token: func(context.Context) (string, error) {
@@ -81,7 +81,7 @@ func TestFuzz(t *testing.T) {
 	if hours := duration.Hours(); float64(packets) < 1e6*hours || float64(requests) < 1e5*hours {
 		t.Errorf("sent %d packets and %d requests in %s, want 1,000,000 and 100,000 an hour", packets, requests, duration)
 	}
-	after := p.heapWithin(6*time.Minute, before*1.2)
+	after := p.awaitHeap(6*time.Minute, before*1.2)
 	t.Logf("%d packets, %d requests in %s, no panic; heap %.1f MB before and %.1f MB afterwards",
 		packets, requests, duration, before/megabyte, after/megabyte)
 	if after > before*1.2 {
@@ -91,19 +91,19 @@ func TestFuzz(t *testing.T) {
 
 // warmUp has somebody connect as a browser does: LiveKit then compiles, once,
 // what it recognizes browsers by, and keeps some 17 MB of it.
-func (p *program) warmUp(t *testing.T, m *meeting) {
+func (p *server) warmUp(t *testing.T, m *meeting) {
 	t.Helper()
-	browser := m.dial(m.guest("Browser"), mediatest.RawOptions{Query: url.Values{"sdk": {"js"}}})
-	if err := browser.Connected(t.Context()); err != nil {
+	browser := m.dial(m.newGuestSeat("Browser"), mediatest.RawOptions{Query: url.Values{"sdk": {"js"}}})
+	if err := browser.AwaitConnected(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	browser.Leave()
 }
 
-// heapWithin returns the heap as soon as it is at most as large as wanted, or
+// awaitHeap returns the heap as soon as it is at most as large as wanted, or
 // after the patience, because the server keeps participants that vanished for
 // a while.
-func (p *program) heapWithin(patience time.Duration, most float64) float64 {
+func (p *server) awaitHeap(patience time.Duration, most float64) float64 {
 	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Second) {
 		heap := p.heap()
 		p.t.Logf("heap %.1f MB, %g goroutines", heap/megabyte, p.metric("go_goroutines"))
@@ -115,31 +115,31 @@ func (p *program) heapWithin(patience time.Duration, most float64) float64 {
 
 // witness is two honest participants of a room.
 type witness struct {
-	meeting       *meeting
-	speaks, hears *mediatest.Participant
-	identity      string
+	meeting           *meeting
+	speaker, listener *mediatest.Participant
+	identity          string
 }
 
-func (m *meeting) witness() *witness {
+func (m *meeting) startWitness() *witness {
 	m.t.Helper()
-	_, host := m.host()
-	s := m.guest("Witness")
+	_, host := m.joinAsHost()
+	s := m.newGuestSeat("Witness")
 	speaks, err := mediatest.Join(m.t.Context(), m.url, s.Token)
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	m.t.Cleanup(speaks.Vanish)
+	m.t.Cleanup(speaks.Abort)
 	if err := speaks.Publish(m.t.Context(), "mic", mediatest.Microphone); err != nil {
 		m.t.Fatal(err)
 	}
-	w := &witness{meeting: m, speaks: speaks, hears: host, identity: s.Identity}
+	w := &witness{meeting: m, speaker: speaks, listener: host, identity: s.Identity}
 	w.assertHeard(m.t)
 	return w
 }
 
 func (w *witness) assertHeard(t testing.TB) {
 	t.Helper()
-	if err := w.hears.AwaitFrom(t.Context(), w.identity, mediatest.Microphone); err != nil {
+	if err := w.listener.AwaitPacketsFrom(t.Context(), w.identity, mediatest.Microphone); err != nil {
 		t.Error(err)
 	}
 }

@@ -12,76 +12,76 @@ import (
 	"parley/internal/store"
 )
 
-// ghost connects half: it publishes and never answers the subscriber offer.
-func (m *meeting) ghost(s seat) *mediatest.Raw {
+// dialHalfConnected connects half: it publishes and never answers the subscriber offer.
+func (m *meeting) dialHalfConnected(s seat) *mediatest.Raw {
 	m.t.Helper()
 	return m.dial(s, mediatest.RawOptions{HalfConnected: true})
 }
 
-// haunt publishes whatever the room allows, and one message; a server that
+// publishAllowed publishes whatever the room allows, and one message; a server that
 // refuses it has defended itself.
-func haunt(t *testing.T, g *mediatest.Raw, kind room.Type) {
+func publishAllowed(t *testing.T, g *mediatest.Raw, kind room.Type) {
 	t.Helper()
 	_ = g.Publish(t.Context(), "mic", mediatest.Microphone)
 	if kind == room.Video {
 		_ = g.Publish(t.Context(), "cam", mediatest.Camera)
 	}
-	_ = g.Say(t.Context(), "chat", "from a ghost")
+	_ = g.SendData(t.Context(), "chat", "from a ghost")
 }
 
-func heard(p *mediatest.Participant) int {
-	return p.Received(mediatest.Sound) + p.Received(mediatest.Picture)
+func packetsReceived(p *mediatest.Participant) int {
+	return p.Received(mediatest.Audio) + p.Received(mediatest.Video)
 }
 
 // assertSilenced holds the host to hear at most ten packets of a ghost in the
 // second after a moderation, and none after two seconds.
 func assertSilenced(t *testing.T, host *mediatest.Participant) {
 	t.Helper()
-	before := heard(host)
+	before := packetsReceived(host)
 	time.Sleep(time.Second)
-	if n := heard(host) - before; n > 10 {
+	if n := packetsReceived(host) - before; n > 10 {
 		t.Errorf("packets in the first second: got %d, want at most 10", n)
 	}
 	time.Sleep(time.Second)
-	before = heard(host)
+	before = packetsReceived(host)
 	time.Sleep(time.Second)
-	if n := heard(host) - before; n > 0 {
+	if n := packetsReceived(host) - before; n > 0 {
 		t.Errorf("packets after two seconds: got %d, want 0", n)
 	}
 }
 
-// TestGhost_Moderated locks and removes ghosts, with what a host has.
-func TestGhost_Moderated(t *testing.T) {
-	p := start(t)
+// TestHalfConnected_Moderated locks and removes ghosts, with what a host has.
+func TestHalfConnected_Moderated(t *testing.T) {
+	p := startServer(t)
 	everything := map[string]any{"microphone": true, "camera": true, "screen_share": true, "chat": true}
 	for _, kind := range bothTypes {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel() // the rooms have nothing to do with each other
-			m := p.room(kind, 20)
-			hostSeat, host := m.host()
-			s := m.guest("Ghost")
-			haunting := m.ghost(s)
-			haunt(t, haunting, kind)
-			m.does(hostSeat, "/locks", map[string]any{"locks": everything})
+			m := p.createRoom(kind, 20)
+			hostSeat, host := m.joinAsHost()
+			s := m.newGuestSeat("Ghost")
+			haunting := m.dialHalfConnected(s)
+			publishAllowed(t, haunting, kind)
+			m.hostAction(hostSeat, "/locks", map[string]any{"locks": everything})
 			assertSilenced(t, host)
 			// The token is from before the lock.
-			haunting.Vanish()
-			again := m.ghost(s)
-			haunt(t, again, kind)
+			haunting.Abort()
+			again := m.dialHalfConnected(s)
+			publishAllowed(t, again, kind)
 			assertSilenced(t, host)
 
-			m.does(hostSeat, "/locks", map[string]any{"locks": map[string]any{
+			m.hostAction(hostSeat, "/locks", map[string]any{"locks": map[string]any{
 				"microphone": false, "camera": false, "screen_share": false, "chat": false}})
-			removed := m.guest("Removed")
-			gone := m.ghost(removed)
-			haunt(t, gone, kind)
-			m.does(hostSeat, "/remove", map[string]any{"identity": removed.Identity})
+			removed := m.newGuestSeat("Removed")
+			gone := m.dialHalfConnected(removed)
+			publishAllowed(t, gone, kind)
+			m.hostAction(hostSeat, "/remove", map[string]any{"identity": removed.Identity})
 			assertSilenced(t, host)
 			eventually(t, "the removed ghost is disconnected", gone.Closed)
 			if _, err := mediatest.Dial(t.Context(), p.url, removed.Token, mediatest.RawOptions{}); err == nil {
 				t.Error("a removed participant came back with its token")
 			}
-			for _, said := range host.Heard() {
+			for _, said := range host.DataMessages() {
 				if said.From != "" {
 					t.Errorf("the host was sent %q by a ghost", said.Text)
 				}
@@ -90,18 +90,18 @@ func TestGhost_Moderated(t *testing.T) {
 	}
 }
 
-// TestGhost_Attendance lets a ghost stay until it is disconnected: it was never
+// TestHalfConnected_Attendance lets a ghost stay until it is disconnected: it was never
 // heard, or its time is recorded. Fresh tokens of the server do not bring back
 // what was revoked.
-func TestGhost_Attendance(t *testing.T) {
-	p := start(t)
-	m := p.room(room.Audio, 20)
-	hostSeat, host := m.host()
-	s := m.guest("Ghost")
-	g := m.ghost(s)
-	haunt(t, g, room.Audio)
+func TestHalfConnected_Attendance(t *testing.T) {
+	p := startServer(t)
+	m := p.createRoom(room.Audio, 20)
+	hostSeat, host := m.joinAsHost()
+	s := m.newGuestSeat("Ghost")
+	g := m.dialHalfConnected(s)
+	publishAllowed(t, g, room.Audio)
 	for _, label := range []string{"_reliable", "_lossy", "other"} {
-		channel, err := g.Channel(t.Context(), label, nil)
+		channel, err := g.OpenDataChannel(t.Context(), label, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,16 +115,16 @@ func TestGhost_Attendance(t *testing.T) {
 		}
 	}
 	eventually(t, "a fresh token", func() bool { return g.Token() != "" })
-	m.does(hostSeat, "/locks", map[string]any{"locks": map[string]any{"microphone": true, "chat": true}})
+	m.hostAction(hostSeat, "/locks", map[string]any{"locks": map[string]any{"microphone": true, "chat": true}})
 	token := g.Token()
 	for range 3 { // a chain of connections with old grants
-		g.Vanish()
+		g.Abort()
 		var err error
 		g, err = mediatest.Dial(t.Context(), p.url, token, mediatest.RawOptions{HalfConnected: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(g.Vanish)
+		t.Cleanup(g.Abort)
 		if err := g.Publish(t.Context(), "mic", mediatest.Microphone); err == nil {
 			t.Error("a locked microphone was accepted with an old token")
 		}
@@ -146,7 +146,7 @@ func TestGhost_Attendance(t *testing.T) {
 	for _, row := range rows {
 		recorded = recorded || row.SeatID == s.Identity
 	}
-	if n := heard(host) + len(host.Heard()); n > 0 && !recorded {
+	if n := packetsReceived(host) + len(host.DataMessages()); n > 0 && !recorded {
 		t.Errorf("the host received %d packets and messages of a ghost without attendance: %+v", n, rows)
 	}
 }

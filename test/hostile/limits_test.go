@@ -18,11 +18,11 @@ import (
 // TestLimits_StalledReceivers sends 25 MB of messages while five receivers do
 // not read.
 func TestLimits_StalledReceivers(t *testing.T) {
-	p := start(t)
-	m := p.room(room.Audio, 20)
+	p := startServer(t)
+	m := p.createRoom(room.Audio, 20)
 	for range 5 {
-		stalled := m.dial(m.guest("Stalled"), mediatest.RawOptions{Stalled: true})
-		if err := stalled.Connected(t.Context()); err != nil {
+		stalled := m.dial(m.newGuestSeat("Stalled"), mediatest.RawOptions{Stalled: true})
+		if err := stalled.AwaitConnected(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -31,11 +31,11 @@ func TestLimits_StalledReceivers(t *testing.T) {
 	const size = 15_000
 	for sent := 0; sent < 25*megabyte; {
 		// The server may disconnect who sends too much. The next one goes on.
-		eve := m.dial(m.guest("Eve"), mediatest.RawOptions{})
-		if err := eve.Connected(t.Context()); err != nil {
+		eve := m.dial(m.newGuestSeat("Eve"), mediatest.RawOptions{})
+		if err := eve.AwaitConnected(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		channel, err := eve.Channel(t.Context(), "_reliable", nil)
+		channel, err := eve.OpenDataChannel(t.Context(), "_reliable", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestLimits_StalledReceivers(t *testing.T) {
 			sent += size
 		}
 		most = max(most, p.memory())
-		eve.Vanish()
+		eve.Abort()
 	}
 	time.Sleep(time.Second)
 	most = max(most, p.memory())
@@ -69,10 +69,10 @@ func TestLimits_StalledReceivers(t *testing.T) {
 // TestLimits_InvalidSignaling has a guest send session descriptions that are
 // none for ten seconds, and come back whenever it is disconnected.
 func TestLimits_InvalidSignaling(t *testing.T) {
-	p := start(t)
-	m := p.room(room.Audio, 20)
-	witness := m.witness()
-	s := m.guest("Eve")
+	p := startServer(t)
+	m := p.createRoom(room.Audio, 20)
+	witness := m.startWitness()
+	s := m.newGuestSeat("Eve")
 	log, before := p.log.Len(), p.metric("go_memstats_heap_alloc_bytes")
 	most, requests := before, 0
 	bad := &livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{
@@ -83,11 +83,11 @@ func TestLimits_InvalidSignaling(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 			continue
 		}
-		for time.Now().Before(end) && !eve.Closed() && eve.Request(bad) == nil {
+		for time.Now().Before(end) && !eve.Closed() && eve.SendRequest(bad) == nil {
 			requests++
 		}
 		most = max(most, p.metric("go_memstats_heap_alloc_bytes"))
-		eve.Vanish()
+		eve.Abort()
 	}
 	time.Sleep(200 * time.Millisecond)
 	grown, written := max(most, p.metric("go_memstats_heap_alloc_bytes"))-before, p.log.Len()-log
@@ -106,16 +106,16 @@ func TestLimits_InvalidSignaling(t *testing.T) {
 
 // TestLimits_Subscriptions asks for 300,000 tracks that do not exist.
 func TestLimits_Subscriptions(t *testing.T) {
-	p := start(t)
-	m := p.room(room.Audio, 20)
+	p := startServer(t)
+	m := p.createRoom(room.Audio, 20)
 	before := p.heap()
-	eve := m.dial(m.guest("Eve"), mediatest.RawOptions{})
+	eve := m.dial(m.newGuestSeat("Eve"), mediatest.RawOptions{})
 	for batch := range 300 {
 		update := &livekit.UpdateSubscription{Subscribe: true}
 		for i := range 1000 {
 			update.TrackSids = append(update.TrackSids, fmt.Sprintf("TR_%d", batch*1000+i))
 		}
-		if eve.Request(&livekit.SignalRequest{Message: &livekit.SignalRequest_Subscription{Subscription: update}}) != nil {
+		if eve.SendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_Subscription{Subscription: update}}) != nil {
 			break
 		}
 	}
@@ -130,27 +130,27 @@ func TestLimits_Subscriptions(t *testing.T) {
 
 // TestLimits_Tracks has a guest publish 60 microphones.
 func TestLimits_Tracks(t *testing.T) {
-	p := start(t)
-	m := p.room(room.Audio, 20)
-	_, host := m.host()
-	s := m.guest("Eve")
+	p := startServer(t)
+	m := p.createRoom(room.Audio, 20)
+	_, host := m.joinAsHost()
+	s := m.newGuestSeat("Eve")
 	eve := m.dial(s, mediatest.RawOptions{})
-	if err := eve.Connected(t.Context()); err != nil {
+	if err := eve.AwaitConnected(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	most := 0
 	watch := func() {
-		if seen, there := host.Sees(s.Identity); there {
+		if seen, there := host.RemoteParticipant(s.Identity); there {
 			most = max(most, len(seen.Tracks))
 		}
 	}
 	for n := range 60 {
-		err := eve.Request(&livekit.SignalRequest{Message: &livekit.SignalRequest_AddTrack{AddTrack: &livekit.AddTrackRequest{
+		err := eve.SendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_AddTrack{AddTrack: &livekit.AddTrackRequest{
 			Cid: fmt.Sprintf("mic%d", n), Type: livekit.TrackType_AUDIO, Source: livekit.TrackSource_MICROPHONE}}})
 		if err != nil {
 			break
 		}
-		_ = eve.Start(t.Context(), fmt.Sprintf("mic%d", n), mediatest.Sound)
+		_ = eve.StartTrack(t.Context(), fmt.Sprintf("mic%d", n), mediatest.Audio)
 		watch()
 		if eve.Closed() {
 			break
@@ -160,7 +160,7 @@ func TestLimits_Tracks(t *testing.T) {
 		watch()
 	}
 	now := 0
-	if seen, there := host.Sees(s.Identity); there {
+	if seen, there := host.RemoteParticipant(s.Identity); there {
 		now = len(seen.Tracks)
 	}
 	t.Logf("at most %d tracks at once, %d in the end", most, now)
@@ -172,8 +172,8 @@ func TestLimits_Tracks(t *testing.T) {
 
 // TestLimits_MetricLabels connects with 150 made-up protocol numbers.
 func TestLimits_MetricLabels(t *testing.T) {
-	p := start(t)
-	m := p.room(room.Audio, 300)
+	p := startServer(t)
+	m := p.createRoom(room.Audio, 300)
 	connect := func(protocol int) {
 		s, err := m.takeSeat("Eve", "")
 		if err != nil {
@@ -182,7 +182,7 @@ func TestLimits_MetricLabels(t *testing.T) {
 		eve, err := mediatest.Dial(t.Context(), p.url, s.Token, mediatest.RawOptions{
 			HalfConnected: true, Query: url.Values{"protocol": {fmt.Sprint(protocol)}}})
 		if err == nil {
-			eve.Vanish()
+			eve.Abort()
 		}
 	}
 	names := func() map[string]bool {
@@ -213,13 +213,13 @@ func TestLimits_MetricLabels(t *testing.T) {
 // TestLimits_Reconnections has one seat connect as often as it can for five
 // seconds.
 func TestLimits_Reconnections(t *testing.T) {
-	p := start(t)
-	m := p.room(room.Audio, 20)
-	s := m.guest("Eve")
+	p := startServer(t)
+	m := p.createRoom(room.Audio, 20)
+	s := m.newGuestSeat("Eve")
 	connected, refused := 0, 0
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end) && refused == 0 && connected < 100; {
 		eve, err := mediatest.Dial(t.Context(), p.url, s.Token, mediatest.RawOptions{HalfConnected: true})
-		var no *mediatest.Refused
+		var no *mediatest.RefusedError
 		switch {
 		case errors.As(err, &no):
 			refused++
@@ -227,15 +227,15 @@ func TestLimits_Reconnections(t *testing.T) {
 			t.Fatal(err)
 		default:
 			connected++
-			eve.Vanish()
+			eve.Abort()
 		}
 	}
 	t.Logf("%d connections, then refused: %v", connected, refused > 0)
 	if refused == 0 && connected > 40 {
 		t.Errorf("one seat connected %d times in five seconds", connected)
 	}
-	honest := m.dial(m.guest("Ada"), mediatest.RawOptions{})
-	if err := honest.Connected(t.Context()); err != nil {
+	honest := m.dial(m.newGuestSeat("Ada"), mediatest.RawOptions{})
+	if err := honest.AwaitConnected(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

@@ -29,17 +29,17 @@ import (
 )
 
 // The service is this test program again, as the command.
-const asCommand = "PARLEY_HOSTILE_TEST_COMMAND"
+const commandEnv = "PARLEY_HOSTILE_TEST_COMMAND"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asCommand) != "" {
+	if os.Getenv(commandEnv) != "" {
 		os.Exit(cli.Run())
 	}
 	os.Exit(m.Run())
 }
 
-// program is a running service.
-type program struct {
+// server is a running service.
+type server struct {
 	t   testing.TB
 	dir string
 	url string
@@ -50,13 +50,13 @@ type program struct {
 	ended chan struct{} // closed when the process has ended
 }
 
-// start runs the service until the test ends.
-func start(t testing.TB, environment ...string) *program {
+// startServer runs the service until the test ends.
+func startServer(t testing.TB, environment ...string) *server {
 	t.Helper()
-	p := &program{t: t, dir: t.TempDir(), log: &buffer{}, ended: make(chan struct{})}
+	p := &server{t: t, dir: t.TempDir(), log: &buffer{}, ended: make(chan struct{})}
 	p.cmd = exec.Command(os.Args[0], "serve", "--no-supervise", "--listen", "127.0.0.1:0", "--data-dir", p.dir,
 		"--rtc-udp-port", strconv.Itoa(freeUDPPort(t)), "--no-rate-limits-enabled")
-	p.cmd.Env = append(append(os.Environ(), asCommand+"=1", "GOGC=100"), environment...)
+	p.cmd.Env = append(append(os.Environ(), commandEnv+"=1", "GOGC=100"), environment...)
 	p.cmd.Stderr = p.log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stdout, err := p.cmd.StdoutPipe()
@@ -96,8 +96,8 @@ func start(t testing.TB, environment ...string) *program {
 	return p
 }
 
-// panicked returns the panic that the service logged, or empty.
-func (p *program) panicked() string {
+// panicText returns the panic that the service logged, or empty.
+func (p *server) panicText() string {
 	text := p.log.String()
 	for _, sign := range []string{"\npanic: ", "\nfatal error: "} {
 		if _, after, found := strings.Cut("\n"+text, sign); found {
@@ -109,10 +109,10 @@ func (p *program) panicked() string {
 
 // assertAlive fails the test if the service has panicked, has ended, or does
 // not answer.
-func (p *program) assertAlive(t testing.TB) {
+func (p *server) assertAlive(t testing.TB) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		if text := p.panicked(); text != "" {
+		if text := p.panicText(); text != "" {
 			t.Fatalf("the service crashed: %s", text)
 		}
 		select {
@@ -133,9 +133,9 @@ func (p *program) assertAlive(t testing.TB) {
 	}
 }
 
-// staysAlive fails the test if the service crashes within a quarter of a
+// assertStaysAlive fails the test if the service crashes within a quarter of a
 // second, which is enough for the goroutine that panics.
-func (p *program) staysAlive(t testing.TB) {
+func (p *server) assertStaysAlive(t testing.TB) {
 	t.Helper()
 	for range 5 {
 		p.assertAlive(t)
@@ -145,13 +145,13 @@ func (p *program) staysAlive(t testing.TB) {
 
 // meeting is a room of the service.
 type meeting struct {
-	*program
-	id   string
-	link string
-	kind room.Type
+	*server
+	id       string
+	link     string
+	roomType room.Type
 }
 
-func (p *program) room(kind room.Type, seats int) *meeting {
+func (p *server) createRoom(kind room.Type, seats int) *meeting {
 	p.t.Helper()
 	c, err := client.New(p.url, client.Credentials{ProjectID: p.ProjectID, APIKey: p.APIKey,
 		GatewaySecret: p.GatewaySecret, ProjectSecret: p.ProjectSecret}, client.Options{})
@@ -168,7 +168,7 @@ func (p *program) room(kind room.Type, seats int) *meeting {
 		p.t.Fatal(err)
 	}
 	_, link, _ := strings.Cut(made.FinalLink, "#t=")
-	return &meeting{program: p, id: made.RoomID, link: link, kind: kind}
+	return &meeting{server: p, id: made.RoomID, link: link, roomType: kind}
 }
 
 // seat is what the page gets for joining.
@@ -223,7 +223,7 @@ func (m *meeting) takeSeat(name, link string) (seat, error) {
 	return s, m.post("/seats", in, &s)
 }
 
-func (m *meeting) guest(name string) seat {
+func (m *meeting) newGuestSeat(name string) seat {
 	m.t.Helper()
 	s, err := m.takeSeat(name, "")
 	if err != nil {
@@ -232,8 +232,8 @@ func (m *meeting) guest(name string) seat {
 	return s
 }
 
-// host takes a seat with the host's link, and joins.
-func (m *meeting) host() (seat, *mediatest.Participant) {
+// joinAsHost takes a seat with the host's link, and joins.
+func (m *meeting) joinAsHost() (seat, *mediatest.Participant) {
 	m.t.Helper()
 	s, err := m.takeSeat("Host", m.link)
 	if err != nil {
@@ -243,12 +243,12 @@ func (m *meeting) host() (seat, *mediatest.Participant) {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	m.t.Cleanup(p.Vanish)
+	m.t.Cleanup(p.Abort)
 	return s, p
 }
 
-// does has the host do something in the meeting.
-func (m *meeting) does(host seat, path string, in map[string]any) {
+// hostAction has the host do something in the meeting.
+func (m *meeting) hostAction(host seat, path string, in map[string]any) {
 	m.t.Helper()
 	if in == nil {
 		in = map[string]any{}
@@ -266,12 +266,12 @@ func (m *meeting) dial(s seat, options mediatest.RawOptions) *mediatest.Raw {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	m.t.Cleanup(r.Vanish)
+	m.t.Cleanup(r.Abort)
 	return r
 }
 
 // metrics returns the lines of /metrics that are not comments.
-func (p *program) metrics() (all []string) {
+func (p *server) metrics() (all []string) {
 	p.t.Helper()
 	r, err := http.NewRequest(http.MethodGet, p.url+"/metrics", nil)
 	if err != nil {
@@ -292,7 +292,7 @@ func (p *program) metrics() (all []string) {
 }
 
 // metric returns the value of one metric without labels.
-func (p *program) metric(name string) float64 {
+func (p *server) metric(name string) float64 {
 	p.t.Helper()
 	for _, line := range p.metrics() {
 		if text, found := strings.CutPrefix(line, name+" "); found {
@@ -309,7 +309,7 @@ func (p *program) metric(name string) float64 {
 
 // heap returns the bytes of the Go heap that are reachable. It waits until the
 // garbage collector has run twice, which it makes sooner by its own requests.
-func (p *program) heap() float64 {
+func (p *server) heap() float64 {
 	p.t.Helper()
 	const collections = "go_gc_duration_seconds_count"
 	for before := p.metric(collections); p.metric(collections) < before+2; {
@@ -320,7 +320,7 @@ func (p *program) heap() float64 {
 }
 
 // memory returns the resident memory of the service in bytes.
-func (p *program) memory() float64 { return p.metric("process_resident_memory_bytes") }
+func (p *server) memory() float64 { return p.metric("process_resident_memory_bytes") }
 
 const megabyte = 1 << 20
 

@@ -12,8 +12,8 @@ import (
 	"parley/internal/cli"
 )
 
-// documents are all texts for people.
-func documents(t *testing.T) map[string]string {
+// readDocuments are all texts for people.
+func readDocuments(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
 	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../docs/api/*.md"} {
@@ -35,11 +35,11 @@ func documents(t *testing.T) map[string]string {
 	return texts
 }
 
-// TestEveryRefusalIsExplained goes by the descriptions: each status and each
+// TestErrorGuide_CoversEveryError goes by the descriptions: each status and each
 // code that they name has a row in the guide.
-func TestEveryRefusalIsExplained(t *testing.T) {
+func TestErrorGuide_CoversEveryError(t *testing.T) {
 	t.Parallel()
-	older, gateway, ok := strings.Cut(documents(t)["docs/api/errors.md"], "## Version 5")
+	older, gateway, ok := strings.Cut(readDocuments(t)["docs/api/errors.md"], "## Version 5")
 	if !ok {
 		t.Fatal("docs/api/errors.md has no part for version 5")
 	}
@@ -70,9 +70,9 @@ var (
 	command    = regexp.MustCompile(`(?m)(?:^|[\s` + "`" + `])(?:bin/)?parley ([a-z-]+(?: [a-z-]+)?)((?: +--[a-z0-9-]+)*)`)
 )
 
-func TestPathsInTheDocumentsExist(t *testing.T) {
+func TestDocuments_PathsExist(t *testing.T) {
 	t.Parallel()
-	for name, text := range documents(t) {
+	for name, text := range readDocuments(t) {
 		dir := filepath.Dir(filepath.Join("../..", name))
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
 			if _, err := os.Stat(filepath.Join(dir, m[1])); err != nil {
@@ -87,14 +87,14 @@ func TestPathsInTheDocumentsExist(t *testing.T) {
 	}
 }
 
-func TestCommandsInTheDocumentsExist(t *testing.T) {
+func TestDocuments_CommandsExist(t *testing.T) {
 	t.Parallel()
 	makefile, err := os.ReadFile("../../Makefile")
 	if err != nil {
 		t.Fatal(err)
 	}
 	commands := 0
-	for name, text := range documents(t) {
+	for name, text := range readDocuments(t) {
 		for _, m := range makeTarget.FindAllStringSubmatch(text, -1) {
 			commands++
 			if target := m[1] + m[2]; !strings.Contains(string(makefile), "\n"+target+":") {
@@ -104,7 +104,7 @@ func TestCommandsInTheDocumentsExist(t *testing.T) {
 		for _, m := range command.FindAllStringSubmatch(text, -1) {
 			commands++
 			words, flags := strings.Fields(m[1]), strings.Fields(m[2])
-			help, ok := helpOf(words)
+			help, ok := commandHelp(words)
 			if !ok {
 				t.Errorf("%s names parley %s, which does not exist", name, m[1])
 				continue
@@ -121,8 +121,8 @@ func TestCommandsInTheDocumentsExist(t *testing.T) {
 	}
 }
 
-// helpOf asks the command line itself. The second word may be an argument.
-func helpOf(words []string) (string, bool) {
+// commandHelp asks the command line itself. The second word may be an argument.
+func commandHelp(words []string) (string, bool) {
 	for n := len(words); n > 0; n-- {
 		var out strings.Builder
 		if cli.Main(context.Background(), append(words[:n:n], "--help"), nil, &out, io.Discard) == 0 {
@@ -132,9 +132,9 @@ func helpOf(words []string) (string, bool) {
 	return "", false
 }
 
-func TestEverySettingIsDocumented(t *testing.T) {
+func TestDocuments_CoverEverySetting(t *testing.T) {
 	t.Parallel()
-	text := documents(t)["docs/configuration.md"]
+	text := readDocuments(t)["docs/configuration.md"]
 	var help strings.Builder
 	if status := cli.Main(context.Background(), []string{"serve", "--help"}, nil, &help, io.Discard); status != 0 {
 		t.Fatalf("parley serve --help: %d", status)

@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// allowed lists, for every package of ours, which others of ours it may
+// allowedImports lists, for every package of ours, which others of ours it may
 // import. Their order is the order of the house: left of the arrow knows
 // right of it.
-var allowed = map[string][]string{
+var allowedImports = map[string][]string{
 	"client/sign":            {},
 	"client":                 {"client/sign"},
 	"internal/fault":         {},
@@ -54,13 +54,13 @@ var allowed = map[string][]string{
 
 // anything may be imported by those who put the parts together, and by nobody
 // else but them.
-var wiring = []string{"internal/app", "internal/cli", "cmd/parley"}
+var wiringPackages = []string{"internal/app", "internal/cli", "cmd/parley"}
 
-// domain packages import no module but ours and the standard library.
-var domain = []string{"client/sign", "client", "internal/fault", "internal/field", "internal/seal", "internal/event", "internal/operator", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic", "internal/webhook"}
+// domainPackages packages import no module but ours and the standard library.
+var domainPackages = []string{"client/sign", "client", "internal/fault", "internal/field", "internal/seal", "internal/event", "internal/operator", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic", "internal/webhook"}
 
-// only names modules that one package alone may import.
-var only = map[string]string{
+// restrictedModules names modules that one package alone may import.
+var restrictedModules = map[string]string{
 	"github.com/livekit/":      "internal/media internal/media/signalfilter",
 	"github.com/redis/":        "internal/live internal/media",
 	"database/sql":             "internal/store",
@@ -96,15 +96,15 @@ func packages(t *testing.T) []pkg {
 	}
 }
 
-func TestImportsGoOneWay(t *testing.T) {
+func TestImports_FollowTable(t *testing.T) {
 	t.Parallel()
 	seen := 0
 	for _, p := range packages(t) {
 		name := strings.TrimPrefix(p.ImportPath, "parley/")
-		if strings.HasPrefix(name, "test/") || strings.HasSuffix(name, "test") || slices.Contains(wiring, name) {
+		if strings.HasPrefix(name, "test/") || strings.HasSuffix(name, "test") || slices.Contains(wiringPackages, name) {
 			continue
 		}
-		rules, known := allowed[name]
+		rules, known := allowedImports[name]
 		if !known {
 			t.Errorf("%s has no place in the house: add it to the table, with what it may import", name)
 			continue
@@ -115,10 +115,10 @@ func TestImportsGoOneWay(t *testing.T) {
 			switch {
 			case isOurs && !slices.Contains(rules, ours):
 				t.Errorf("%s must not import %s", name, ours)
-			case !isOurs && slices.Contains(domain, name) && strings.Contains(strings.Split(imported, "/")[0], "."):
+			case !isOurs && slices.Contains(domainPackages, name) && strings.Contains(strings.Split(imported, "/")[0], "."):
 				t.Errorf("%s must import the standard library only, not %s", name, imported)
 			}
-			for module, owners := range only {
+			for module, owners := range restrictedModules {
 				exempt := module == "database/sql" && imported == "database/sql/driver"
 				if strings.HasPrefix(imported, module) && !exempt && !slices.Contains(strings.Fields(owners), name) {
 					t.Errorf("%s must not import %s: that is for %s alone", name, imported, owners)
@@ -126,7 +126,7 @@ func TestImportsGoOneWay(t *testing.T) {
 			}
 		}
 	}
-	if seen != len(allowed) {
-		t.Errorf("the table names %d packages, %d exist", len(allowed), seen)
+	if seen != len(allowedImports) {
+		t.Errorf("the table names %d packages, %d exist", len(allowedImports), seen)
 	}
 }

@@ -26,7 +26,7 @@ func TestGo(t *testing.T) {
 	files := map[string]string{filepath.Join(root, "test/types/use/use.go"): filepath.Join(root, "test/types/testdata/use.go")}
 	for _, version := range versions {
 		generated := filepath.Join(dir, version+".go")
-		run(t, root, "go", "tool", "oapi-codegen", "-generate", "types,client", "-package", version, "-o", generated, description(root, version))
+		runTool(t, root, "go", "tool", "oapi-codegen", "-generate", "types,client", "-package", version, "-o", generated, openAPIFile(root, version))
 		files[filepath.Join(root, "test/types", version, "client.go")] = generated
 	}
 	text, err := json.Marshal(map[string]any{"Replace": files})
@@ -37,7 +37,7 @@ func TestGo(t *testing.T) {
 	if err := os.WriteFile(overlay, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run(t, root, "go", "build", "-overlay", overlay, "./test/types/use")
+	runTool(t, root, "go", "build", "-overlay", overlay, "./test/types/use")
 }
 
 // TestTypeScript generates types with openapi-typescript and compiles them,
@@ -51,7 +51,7 @@ func TestTypeScript(t *testing.T) {
 	dir := t.TempDir()
 	tool := func(name string) string { return filepath.Join(root, "web/node_modules/.bin", name) }
 	for _, version := range versions {
-		run(t, root, tool("openapi-typescript"), description(root, version), "-o", filepath.Join(dir, version+".ts"))
+		runTool(t, root, tool("openapi-typescript"), openAPIFile(root, version), "-o", filepath.Join(dir, version+".ts"))
 	}
 	use, err := os.ReadFile("testdata/use.ts")
 	if err != nil {
@@ -60,16 +60,16 @@ func TestTypeScript(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "use.ts"), use, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run(t, dir, tool("tsc"), "--noEmit", "--strict", "--noUnusedLocals", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess",
+	runTool(t, dir, tool("tsc"), "--noEmit", "--strict", "--noUnusedLocals", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess",
 		"--target", "es2022", "--module", "esnext", "--moduleResolution", "bundler", "use.ts")
 }
 
-func description(root, version string) string {
+func openAPIFile(root, version string) string {
 	return filepath.Join(root, "internal/api", version, "openapi.yaml")
 }
 
-// run runs a tool, which must have nothing to say.
-func run(t *testing.T, dir, name string, args ...string) {
+// runTool runs a tool, which must have nothing to say.
+func runTool(t *testing.T, dir, name string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir

@@ -26,10 +26,10 @@ import (
 )
 
 // The server is this test program again, as the command.
-const asCommand = "PARLEY_WEBHOOKS_TEST_COMMAND"
+const commandEnv = "PARLEY_WEBHOOKS_TEST_COMMAND"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asCommand) != "" {
+	if os.Getenv(commandEnv) != "" {
 		os.Exit(cli.Run())
 	}
 	os.Exit(m.Run())
@@ -41,12 +41,12 @@ type server struct {
 	dir string
 }
 
-func start(t *testing.T) server {
+func startServer(t *testing.T) server {
 	t.Helper()
 	s := server{t, t.TempDir()}
 	var log bytes.Buffer
 	cmd := exec.Command(os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data-dir", s.dir, "--rtc-udp-port", freeUDPPort(t), "--webhook-allow", "127.0.0.1")
-	cmd.Env = append(os.Environ(), asCommand+"=1")
+	cmd.Env = append(os.Environ(), commandEnv+"=1")
 	cmd.Stderr = &log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
@@ -96,8 +96,8 @@ type delivery struct {
 	Body    []byte            `json:"body"` // Base64 in JSON
 }
 
-// receive starts a receiver; what comes is in the channel.
-func receive(t *testing.T) (url string, came <-chan delivery) {
+// startReceiver starts a receiver; what comes is in the channel.
+func startReceiver(t *testing.T) (url string, came <-chan delivery) {
 	all := make(chan delivery, 16)
 	r := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
 		body, err := io.ReadAll(q.Body)
@@ -114,11 +114,11 @@ func receive(t *testing.T) (url string, came <-chan delivery) {
 	return r.URL, all
 }
 
-// verdict is what the library said of a delivery.
-type verdict struct{ ID, Refusal string }
+// verification is what the library said of a delivery.
+type verification struct{ ID, Refusal string }
 
 // verify asks the library.
-func verify(t *testing.T, all []delivery) (said []verdict) {
+func verify(t *testing.T, all []delivery) (said []verification) {
 	t.Helper()
 	in, err := json.Marshal(all)
 	if err != nil {
@@ -142,8 +142,8 @@ func verify(t *testing.T, all []delivery) (said []verdict) {
 // never verifies.
 func TestStandardWebhooks(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	url, came := receive(t)
+	s := startServer(t)
+	url, came := startReceiver(t)
 	next := func(kind string) delivery {
 		t.Helper()
 		select {
@@ -213,7 +213,7 @@ func TestStandardWebhooks(t *testing.T) {
 	}
 	said := verify(t, asked)
 	for i, q := range questions {
-		want := verdict{Refusal: q.want}
+		want := verification{Refusal: q.want}
 		if q.want == "" {
 			want.ID = q.of.Headers["webhook-id"]
 		}

@@ -15,50 +15,50 @@ import (
 
 // A secret nobody has. Calls with unknown keys are checked against it, so that
 // they cost what calls with known ones cost.
-const nobodysSecret = "gs_0000000000000000000000000000000000000000000"
+const dummySecret = "gs_0000000000000000000000000000000000000000000"
 
 // authenticate holds a call to its signature and returns whose it is. The API
 // key in the header decides the project. All that can be wrong is one answer
 // after the same work; it fails closed.
 func (s *Server) authenticate(c *call) (project.Project, string, error) {
-	check := s.timed
+	check := s.verifyTimestamped
 	if s.options.BodySignatures && len(c.r.Header["Timestamp"]) == 0 {
-		check, c.untimed = s.untimed, true
+		check, c.bodySigned = s.verifyBodySigned, true
 	}
 	ring, k, ok, err := check(c)
 	if err != nil {
 		return project.Project{}, "", err
 	}
 	if !ok {
-		return project.Project{}, "", s.api.Failed(c.r)
+		return project.Project{}, "", s.api.AuthenticationError(c.r)
 	}
-	if s.api.Uses != nil {
-		s.api.Uses.Add(k.ID, string(k.Slot))
+	if s.api.CallCounter != nil {
+		s.api.CallCounter.Add(k.ID, string(k.Slot))
 	}
-	if !c.untimed && c.r.Method == http.MethodPost {
-		c.signed = s.signed(c, ring.Project.ID)
+	if !c.bodySigned && c.r.Method == http.MethodPost {
+		c.replayKey = s.newReplayKey(c, ring.Project.ID)
 	}
 	return ring.Project, k.ID, nil
 }
 
-// rememberLonger is added to the time for which a signature is remembered,
+// clockSkewMargin is added to the time for which a signature is remembered,
 // because the clocks of several nodes may differ.
-const rememberLonger = time.Minute
+const clockSkewMargin = time.Minute
 
-// signed identifies a rightly signed request by its signature, for as long as a
+// newReplayKey identifies a rightly signed request by its signature, for as long as a
 // node takes its timestamp.
-func (s *Server) signed(c *call, projectID string) *room.Once {
+func (s *Server) newReplayKey(c *call, projectID string) *room.IdempotencyKey {
 	timestamp, now := c.r.Header.Get("Timestamp"), s.api.Now()
 	ahead := time.Duration(sign.CheckTimestamp(timestamp, now, s.options.Skew).SkewSeconds) * time.Second
-	return &room.Once{ProjectID: projectID, Signature: strings.ToLower(c.r.Header.Get("Hash-Signature")),
-		For: s.options.Skew + ahead + rememberLonger}
+	return &room.IdempotencyKey{ProjectID: projectID, Signature: strings.ToLower(c.r.Header.Get("Hash-Signature")),
+		ValidFor: s.options.Skew + ahead + clockSkewMargin}
 }
 
-// timed checks SVC-HMAC-V5-1, with the Gateway secret of the key. The fifth
+// verifyTimestamped checks SVC-HMAC-V5-1, with the Gateway secret of the key. The fifth
 // part is the Idempotency-Key of a write, and empty where nothing is written.
-func (s *Server) timed(c *call) (ring *key.Ring, k key.APIKey, ok bool, err error) {
+func (s *Server) verifyTimestamped(c *call) (ring *key.Keyring, k key.APIKey, ok bool, err error) {
 	h := c.r.Header
-	secret, idempotencyKey := nobodysSecret, ""
+	secret, idempotencyKey := dummySecret, ""
 	if c.r.Method == http.MethodPost {
 		idempotencyKey = h.Get("Idempotency-Key")
 	}
@@ -76,10 +76,10 @@ func (s *Server) timed(c *call) (ring *key.Ring, k key.APIKey, ok bool, err erro
 	return ring, k, right && fresh && once && ring != nil && k.Live(now), nil
 }
 
-// untimed checks what older clients send: the project secret's signature over
+// verifyBodySigned checks what older clients send: the project secret's signature over
 // the body, or over path and query for GET. The header key is the older name
 // of api-key; where both are sent both must be live.
-func (s *Server) untimed(c *call) (ring *key.Ring, k key.APIKey, ok bool, err error) {
+func (s *Server) verifyBodySigned(c *call) (ring *key.Keyring, k key.APIKey, ok bool, err error) {
 	message := c.body
 	if c.r.Method != http.MethodPost {
 		message = []byte(c.r.RequestURI)
@@ -90,18 +90,18 @@ func (s *Server) untimed(c *call) (ring *key.Ring, k key.APIKey, ok bool, err er
 	}
 	k, ring, err = s.keys.ByAPIKey(c.r.Context(), named)
 	if fault.Is(err, fault.NotFound) || err == nil && !k.Live(now) {
-		legacy.Vain(c.r, message)
+		legacy.VerifyDummy(c.r, message)
 		return nil, k, false, nil
 	}
 	if err != nil {
 		return nil, k, false, err
 	}
 	if older := c.r.Header.Get("Key"); older != "" {
-		if _, ok := legacy.Live(ring, now, older); !ok {
-			legacy.Vain(c.r, message)
+		if _, ok := legacy.FindLiveKey(ring, now, older); !ok {
+			legacy.VerifyDummy(c.r, message)
 			return nil, k, false, nil
 		}
 	}
-	_, ok = legacy.Signed(c.r, ring, true, now, message)
+	_, ok = legacy.VerifySignature(c.r, ring, true, now, message)
 	return ring, k, ok, nil
 }

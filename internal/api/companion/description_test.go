@@ -8,7 +8,7 @@ import (
 
 // The types here are generated from version 4's description: version 3 must
 // say the same of them, word for word.
-func TestBothVersionsDescribeTheSame(t *testing.T) {
+func TestDescription_SameInBothVersions(t *testing.T) {
 	t.Parallel()
 	part := func(version string) string {
 		raw, err := os.ReadFile("../" + version + "/openapi.yaml")

@@ -21,45 +21,45 @@ type Events interface {
 // RegisterEvents registers the route with which a backend catches up on the
 // events of a room. It is for the version that describes them.
 func (s *Server) RegisterEvents(mux *web.Mux, prefix string, events Events) {
-	rt := route{method: http.MethodGet, reads: true, serve: func(c *call) error { return s.roomEvents(c, events) }}
+	rt := route{method: http.MethodGet, readOnly: true, handle: func(c *call) error { return s.roomEvents(c, events) }}
 	mux.HandleFunc(rt.method+" "+prefix+"/rooms/{room_id}/events", func(w http.ResponseWriter, r *http.Request) { s.handle(w, r, rt) })
 }
 
 func (s *Server) roomEvents(c *call, events Events) error {
-	values, err := c.query("after", "limit")
+	values, err := c.queryValues("after", "limit")
 	if err != nil {
 		return err
 	}
-	after, n := int64(0), room.DefaultListed
+	after, n := int64(0), room.DefaultListLimit
 	if text, sent := values["after"]; sent {
-		if after, err = sequence(text); err != nil {
+		if after, err = parseSequence(text); err != nil {
 			return err
 		}
 	}
 	if text, sent := values["limit"]; sent {
-		if n, err = web.Limit(text, room.MaxListed); err != nil {
+		if n, err = web.ParseLimit(text, room.MaxListLimit); err != nil {
 			return err
 		}
 	}
-	id, err := known(c.r.PathValue("room_id"))
+	id, err := parseRoomID(c.r.PathValue("room_id"))
 	if err != nil {
 		return err
 	}
-	if _, err := s.rooms.Of(c.r.Context(), c.project, id); err != nil {
+	if _, err := s.rooms.GetInProject(c.r.Context(), c.project, id); err != nil {
 		return err
 	}
 	bodies, last, more, err := events.EventsAfter(c.r.Context(), id, after, n)
 	if err != nil {
 		return err
 	}
-	return c.answer(RoomEventsAnswer{Events: bodies, NextAfter: last, HasMore: more})
+	return c.writeJSON(RoomEventsAnswer{Events: bodies, NextAfter: last, HasMore: more})
 }
 
 // maxSequence is the highest number that every reader of JSON holds exactly.
 const maxSequence = 1<<53 - 1
 
-// sequence reads the number of an event, in digits.
-func sequence(text string) (int64, error) {
+// parseSequence reads the number of an event, in digits.
+func parseSequence(text string) (int64, error) {
 	n, err := strconv.ParseUint(text, 10, 64) // takes no sign, and no space
 	if err != nil || n > maxSequence {
 		return 0, fault.Invalidf("after must be a whole number from 0 to %d, in digits", int64(maxSequence))

@@ -16,10 +16,10 @@ func (s *Server) startScheduleRoom(c *call) error {
 	answer := func(created room.Created) any {
 		return RoomStarted{Status: true, FinalLink: created.FinalLink, RoomId: uuid.MustParse(created.ID)}
 	}
-	return s.link(c, answer, func() (linking, error) {
-		q := room.Early{Name: c.fields.RequiredText("name"), ExternalUserID: legacy.Text(c.fields, "external_user_id")}
-		return func(ctx context.Context, roomID string, once *room.Once) (string, error) {
-			q.Once = once
+	return s.serveLink(c, answer, func() (linkFunc, error) {
+		q := room.OpenEarlyRequest{Name: c.fields.RequiredText("name"), ExternalUserID: legacy.OptionalText(c.fields, "external_user_id")}
+		return func(ctx context.Context, roomID string, once *room.IdempotencyKey) (string, error) {
+			q.IdempotencyKey = once
 			return s.rooms.OpenEarly(ctx, c.project, roomID, q)
 		}, nil
 	})
@@ -27,15 +27,15 @@ func (s *Server) startScheduleRoom(c *call) error {
 
 func (s *Server) joinRoom(c *call) error {
 	answer := func(created room.Created) any { return PersonalLink{Status: true, FinalLink: created.FinalLink} }
-	return s.invite(c, answer, func() (room.Invitation, error) {
+	return s.serveInvitation(c, answer, func() (room.Invitation, error) {
 		info := c.fields.RequiredObject("user_info")
-		q := room.Invitation{Role: room.Guest, Single: true, Personal: true, Name: info.RequiredText("name"),
-			UserID: legacy.Text(info, "client_user_id"), Hidden: info.Flag("is_hidden")}
+		q := room.Invitation{Role: room.Guest, SingleUse: true, Personal: true, Name: info.RequiredText("name"),
+			UserID: legacy.OptionalText(info, "client_user_id"), Hidden: info.Flag("is_hidden")}
 		if info.Flag("is_admin") {
 			q.Role = room.Host
 		}
-		if c.untimed {
-			q.Signed = c.body
+		if c.bodySigned {
+			q.SignedBody = c.body
 		}
 		return q, nil
 	})
@@ -45,11 +45,11 @@ func (s *Server) createInvitationLink(c *call) error {
 	answer := func(created room.Created) any {
 		return InvitationLink{Status: true, InvitationLink: created.FinalLink, InvitationUrl: created.FinalLink}
 	}
-	return s.invite(c, answer, func() (room.Invitation, error) {
-		user := legacy.Text(c.fields, "user_id")
+	return s.serveInvitation(c, answer, func() (room.Invitation, error) {
+		user := legacy.OptionalText(c.fields, "user_id")
 		switch InvitationLinkRequestRole(c.fields.RequiredText("role")) {
 		case Admin:
-			return room.Invitation{Role: room.CoHost, Single: true, UserID: user}, nil
+			return room.Invitation{Role: room.CoHost, SingleUse: true, UserID: user}, nil
 		case Viewer:
 			return room.Invitation{Role: room.Guest, UserID: user}, nil
 		}
@@ -57,31 +57,31 @@ func (s *Server) createInvitationLink(c *call) error {
 	})
 }
 
-// invite answers a call that makes a link for whom read says.
-func (s *Server) invite(c *call, answer func(room.Created) any, read func() (room.Invitation, error)) error {
-	return s.link(c, answer, func() (linking, error) {
+// serveInvitation answers a call that makes a link for whom read says.
+func (s *Server) serveInvitation(c *call, answer func(room.Created) any, read func() (room.Invitation, error)) error {
+	return s.serveLink(c, answer, func() (linkFunc, error) {
 		q, err := read()
 		if seconds := c.fields.Integer("expires_in"); seconds != nil {
 			q.ExpiresIn = *seconds
 		}
-		return func(ctx context.Context, roomID string, once *room.Once) (string, error) {
-			q.Once = once
+		return func(ctx context.Context, roomID string, once *room.IdempotencyKey) (string, error) {
+			q.IdempotencyKey = once
 			return s.rooms.Invite(ctx, c.project, roomID, q)
 		}, err
 	})
 }
 
-// linking makes a link into a room.
-type linking func(ctx context.Context, roomID string, once *room.Once) (link string, err error)
+// linkFunc makes a link into a room.
+type linkFunc func(ctx context.Context, roomID string, once *room.IdempotencyKey) (link string, err error)
 
-// link answers a call that makes a link. read reads the fields; what is wrong
+// serveLink answers a call that makes a link. read reads the fields; what is wrong
 // with one of them is noted in the object.
-func (s *Server) link(c *call, answer func(room.Created) any, read func() (linking, error)) error {
-	return s.api.Make(c.w, c.r, c.project, c.body, legacy.Making{Answer: answer, Signed: c.signed,
-		Read: func() (legacy.Make, []string, error) {
-			var make linking
-			roomID, err := c.roomAnd(func() (err error) { make, err = read(); return err })
-			return func(ctx context.Context, once *room.Once) (room.Created, error) {
+func (s *Server) serveLink(c *call, answer func(room.Created) any, read func() (linkFunc, error)) error {
+	return s.api.ServeIdempotent(c.w, c.r, c.project, c.body, legacy.IdempotentCall{Response: answer, ReplayKey: c.replayKey,
+		Read: func() (legacy.CreateFunc, []string, error) {
+			var make linkFunc
+			roomID, err := c.readRoomIDAnd(func() (err error) { make, err = read(); return err })
+			return func(ctx context.Context, once *room.IdempotencyKey) (room.Created, error) {
 				link, err := make(ctx, roomID, once)
 				return room.Created{ID: roomID, FinalLink: link}, err
 			}, nil, err
@@ -89,18 +89,18 @@ func (s *Server) link(c *call, answer func(room.Created) any, read func() (linki
 }
 
 func (s *Server) endRoom(c *call) error {
-	roomID, err := c.roomAnd(func() error { return nil })
+	roomID, err := c.readRoomIDAnd(func() error { return nil })
 	if err == nil {
-		err = s.rooms.EndOf(c.r.Context(), c.project, roomID)
+		err = s.rooms.EndByAPI(c.r.Context(), c.project, roomID)
 	}
 	if err != nil {
 		return err
 	}
-	return c.answer(Done{Status: true, Msg: "the room is over"})
+	return c.writeJSON(Done{Status: true, Msg: "the room is over"})
 }
 
-// roomAnd reads the room that a body names, and what read reads besides.
-func (c *call) roomAnd(read func() error) (roomID string, err error) {
+// readRoomIDAnd reads the room that a body names, and what read reads besides.
+func (c *call) readRoomIDAnd(read func() error) (roomID string, err error) {
 	text := c.fields.RequiredText("room_id")
 	err = read()
 	if noted := c.fields.Err(); noted != nil {
@@ -109,13 +109,13 @@ func (c *call) roomAnd(read func() error) (roomID string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return known(text)
+	return parseRoomID(text)
 }
 
-// known returns the canonical form of a room's id. What is no UUID names no
+// parseRoomID returns the canonical form of a room's id. What is no UUID names no
 // room, and no database is asked for it.
-func known(text string) (string, error) {
-	id, ok := legacy.UUID(text)
+func parseRoomID(text string) (string, error) {
+	id, ok := legacy.ParseUUID(text)
 	if !ok {
 		return "", fault.New(fault.NotFound, "room_not_found", "there is no such room")
 	}

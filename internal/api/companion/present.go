@@ -13,50 +13,50 @@ import (
 // What is going on now.
 
 func (s *Server) roomStatus(c *call) error {
-	id, err := c.roomID()
+	id, err := c.queryRoomID()
 	if err != nil {
 		return err
 	}
-	r, err := s.rooms.Of(c.r.Context(), c.project, id)
+	r, err := s.rooms.GetInProject(c.r.Context(), c.project, id)
 	if err != nil {
 		return err
 	}
-	return c.answer(RoomStatus{Status: r.State == room.Open || r.State == room.Active, Message: "the room is " + string(r.State)})
+	return c.writeJSON(RoomStatus{Status: r.State == room.Open || r.State == room.Active, Message: "the room is " + string(r.State)})
 }
 
 func (s *Server) activeRoom(c *call) error {
-	id, err := c.roomID()
+	id, err := c.queryRoomID()
 	if err != nil {
 		return err
 	}
-	found, err := s.rooms.RunningOne(c.r.Context(), c.project, id)
+	found, err := s.rooms.RunningRoom(c.r.Context(), c.project, id)
 	if err != nil {
 		return err
 	}
-	return c.answer(ActiveRoomAnswer{Status: true, Msg: success, Result: active(found)})
+	return c.writeJSON(ActiveRoomAnswer{Status: true, Msg: successMessage, Result: newActiveRoom(found)})
 }
 
 func (s *Server) activeRooms(c *call) error {
-	all, err := s.rooms.RunningAll(c.r.Context(), c.project)
+	all, err := s.rooms.RunningRooms(c.r.Context(), c.project)
 	if err != nil {
 		return err
 	}
-	out := ActiveRooms{Status: true, Msg: success, Rooms: make([]ActiveRoom, 0, len(all))}
+	out := ActiveRooms{Status: true, Msg: successMessage, Rooms: make([]ActiveRoom, 0, len(all))}
 	for _, found := range all {
-		out.Rooms = append(out.Rooms, active(found))
+		out.Rooms = append(out.Rooms, newActiveRoom(found))
 	}
-	return c.answer(ActiveRoomsAnswer{Response: out})
+	return c.writeJSON(ActiveRoomsAnswer{Response: out})
 }
 
-const success = "success"
+const successMessage = "success"
 
-func active(found room.Running) ActiveRoom {
+func newActiveRoom(found room.RunningRoom) ActiveRoom {
 	r := found.Room
 	out := ActiveRoom{ParticipantsInfo: make([]ParticipantInfo, 0, len(found.People)), RoomInfo: RoomInfo{
 		RoomId: uuid.MustParse(r.ID), RoomTitle: r.Title, Sid: sessionID(r.ID, r.Session), JoinedParticipants: strconv.Itoa(len(found.People)),
-		IsRunning: 1, CreationTime: unix(r.CreatedAt), Metadata: metadata(r), WebhookUrl: r.WebhookURL}}
+		IsRunning: 1, CreationTime: unixSeconds(r.CreatedAt), Metadata: metadataJSON(r), WebhookUrl: r.WebhookURL}}
 	for _, person := range found.People {
-		info := ParticipantInfo{Identity: person.PublicID(), Name: person.Name, Sid: person.Connection, State: ACTIVE, JoinedAt: unix(person.JoinedAt)}
+		info := ParticipantInfo{Identity: person.PublicID(), Name: person.Name, Sid: person.Connection, State: ACTIVE, JoinedAt: unixSeconds(person.JoinedAt)}
 		may := person.Grants
 		info.IsPublisher = may.Microphone || may.Camera || may.ScreenShare
 		info.Metadata.Role, info.Metadata.IsAdmin, info.Metadata.BreakoutRoom = ParticipantRole(person.Role), person.Role == room.Host, person.Breakout
@@ -75,11 +75,11 @@ func sessionID(roomID string, n int) string {
 	return room.SessionID(roomID, n)
 }
 
-// unix is a moment as existing clients read it.
-func unix(at time.Time) string { return strconv.FormatInt(at.Unix(), 10) }
+// unixSeconds is a moment as existing clients read it.
+func unixSeconds(at time.Time) string { return strconv.FormatInt(at.Unix(), 10) }
 
-// metadata is what a room was created with, as the text of a JSON object.
-func metadata(r *room.Room) string {
+// metadataJSON is what a room was created with, as the text of a JSON object.
+func metadataJSON(r *room.Room) string {
 	type breakout struct {
 		Allowed int `json:"allowed_number_rooms"`
 	}

@@ -8,9 +8,9 @@ import (
 	"parley/internal/fault"
 )
 
-// query reads the parameters of these names, each sent at most once. Whatever
+// queryValues reads the parameters of these names, each sent at most once. Whatever
 // else stands in a query is ignored, even if it is malformed.
-func (c *call) query(names ...string) (map[string]string, error) {
+func (c *call) queryValues(names ...string) (map[string]string, error) {
 	values := map[string]string{}
 	for pair := range strings.SplitSeq(c.r.URL.RawQuery, "&") {
 		rawName, rawValue, _ := strings.Cut(pair, "=")
@@ -28,9 +28,9 @@ func (c *call) query(names ...string) (map[string]string, error) {
 	return values, nil
 }
 
-// roomID reads the room that a query names.
-func (c *call) roomID() (string, error) {
-	values, err := c.query("room_id")
+// queryRoomID reads the room that a query names.
+func (c *call) queryRoomID() (string, error) {
+	values, err := c.queryValues("room_id")
 	if err != nil {
 		return "", err
 	}
@@ -38,5 +38,5 @@ func (c *call) roomID() (string, error) {
 	if !sent {
 		return "", fault.Invalidf("room_id is required in the query")
 	}
-	return known(text)
+	return parseRoomID(text)
 }

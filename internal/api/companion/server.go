@@ -16,21 +16,21 @@ import (
 
 // Rooms is what these routes need of the rooms.
 type Rooms interface {
-	Of(ctx context.Context, p project.Project, id string) (*room.Room, error)
-	OpenEarly(ctx context.Context, p project.Project, roomID string, q room.Early) (link string, err error)
+	GetInProject(ctx context.Context, p project.Project, id string) (*room.Room, error)
+	OpenEarly(ctx context.Context, p project.Project, roomID string, q room.OpenEarlyRequest) (link string, err error)
 	Invite(ctx context.Context, p project.Project, roomID string, q room.Invitation) (link string, err error)
-	Reschedule(ctx context.Context, p project.Project, roomID string, q room.Change) (room.Created, error)
-	EndOf(ctx context.Context, p project.Project, id string) error
-	RunningOne(ctx context.Context, p project.Project, roomID string) (room.Running, error)
-	RunningAll(ctx context.Context, p project.Project) ([]room.Running, error)
-	PastRooms(ctx context.Context, p project.Project, q room.PastQuery) (rooms []room.Past, total int, err error)
-	List(ctx context.Context, q room.Query) (rooms []room.Listed, more bool, err error)
+	Reschedule(ctx context.Context, p project.Project, roomID string, q room.RescheduleRequest) (room.Created, error)
+	EndByAPI(ctx context.Context, p project.Project, id string) error
+	RunningRoom(ctx context.Context, p project.Project, roomID string) (room.RunningRoom, error)
+	RunningRooms(ctx context.Context, p project.Project) ([]room.RunningRoom, error)
+	PastRooms(ctx context.Context, p project.Project, q room.PastQuery) (rooms []room.PastRoom, total int, err error)
+	List(ctx context.Context, q room.ListQuery) (rooms []room.Summary, more bool, err error)
 	Analytics(ctx context.Context, p project.Project, roomID string) (room.Analytics, error)
 }
 
 // Keys finds who calls.
 type Keys interface {
-	ByAPIKey(ctx context.Context, text string) (key.APIKey, *key.Ring, error)
+	ByAPIKey(ctx context.Context, text string) (key.APIKey, *key.Keyring, error)
 }
 
 // Options is how these routes behave here.
@@ -56,27 +56,27 @@ func New(api *legacy.API, rooms Rooms, keys Keys, options Options) *Server {
 
 // route is one of the routes.
 type route struct {
-	method string
-	reads  bool // changes nothing, whatever its method is
-	admits bool // is for projects that admit new rooms and joins
-	person bool // has the field user_info
-	serve  func(c *call) error
+	method             string
+	readOnly           bool // changes nothing, whatever its method is
+	needsActiveProject bool // is for projects that admit new rooms and joins
+	hasUserInfo        bool // has the field user_info
+	handle             func(c *call) error
 }
 
 // routes are those that are alike in both versions.
 func (s *Server) routes() map[string]route {
 	return map[string]route{
-		"/rooms/start_schedule_room":    {method: http.MethodPost, admits: true, serve: s.startScheduleRoom},
-		"/rooms/join_room":              {method: http.MethodPost, admits: true, person: true, serve: s.joinRoom},
-		"/rooms/create_invitation_link": {method: http.MethodPost, admits: true, serve: s.createInvitationLink},
-		"/rooms/end_room":               {method: http.MethodPost, serve: s.endRoom},
-		"/rooms/fetch_past_rooms":       {method: http.MethodPost, reads: true, serve: s.fetchPastRooms},
-		"/rooms/room_status":            {method: http.MethodGet, reads: true, serve: s.roomStatus},
-		"/rooms/get_active_room_info":   {method: http.MethodGet, reads: true, serve: s.activeRoom},
-		"/rooms/get_active_rooms_info":  {method: http.MethodGet, reads: true, serve: s.activeRooms},
-		"/rooms/list_rooms":             {method: http.MethodGet, reads: true, serve: s.listRooms},
-		"/analytics/get_analytics":      {method: http.MethodGet, reads: true, serve: s.analytics},
-		"/analytics/export_attendance":  {method: http.MethodGet, reads: true, serve: s.exportAttendance},
+		"/rooms/start_schedule_room":    {method: http.MethodPost, needsActiveProject: true, handle: s.startScheduleRoom},
+		"/rooms/join_room":              {method: http.MethodPost, needsActiveProject: true, hasUserInfo: true, handle: s.joinRoom},
+		"/rooms/create_invitation_link": {method: http.MethodPost, needsActiveProject: true, handle: s.createInvitationLink},
+		"/rooms/end_room":               {method: http.MethodPost, handle: s.endRoom},
+		"/rooms/fetch_past_rooms":       {method: http.MethodPost, readOnly: true, handle: s.fetchPastRooms},
+		"/rooms/room_status":            {method: http.MethodGet, readOnly: true, handle: s.roomStatus},
+		"/rooms/get_active_room_info":   {method: http.MethodGet, readOnly: true, handle: s.activeRoom},
+		"/rooms/get_active_rooms_info":  {method: http.MethodGet, readOnly: true, handle: s.activeRooms},
+		"/rooms/list_rooms":             {method: http.MethodGet, readOnly: true, handle: s.listRooms},
+		"/analytics/get_analytics":      {method: http.MethodGet, readOnly: true, handle: s.analytics},
+		"/analytics/export_attendance":  {method: http.MethodGet, readOnly: true, handle: s.exportAttendance},
 	}
 }
 
@@ -90,15 +90,15 @@ func (s *Server) Register(mux *web.Mux, prefix string) {
 
 // Reschedule answers the one route whose fields and answer are the version's
 // own. read reads the fields that change, and names those without effect.
-func (s *Server) Reschedule(w http.ResponseWriter, r *http.Request, read func(o *web.Object) (q room.Change, ignored []string, err error), answer func(room.Created) any) {
-	s.handle(w, r, route{method: http.MethodPost, admits: true, serve: func(c *call) error {
-		return s.api.Make(c.w, c.r, c.project, c.body, legacy.Making{Answer: answer, Signed: c.signed,
-			Read: func() (legacy.Make, []string, error) {
-				var q room.Change
+func (s *Server) Reschedule(w http.ResponseWriter, r *http.Request, read func(o *web.Object) (q room.RescheduleRequest, ignored []string, err error), answer func(room.Created) any) {
+	s.handle(w, r, route{method: http.MethodPost, needsActiveProject: true, handle: func(c *call) error {
+		return s.api.ServeIdempotent(c.w, c.r, c.project, c.body, legacy.IdempotentCall{Response: answer, ReplayKey: c.replayKey,
+			Read: func() (legacy.CreateFunc, []string, error) {
+				var q room.RescheduleRequest
 				var ignored []string
-				roomID, err := c.roomAnd(func() (err error) { q, ignored, err = read(c.fields); return err })
-				return func(ctx context.Context, once *room.Once) (room.Created, error) {
-					q.Once = once
+				roomID, err := c.readRoomIDAnd(func() (err error) { q, ignored, err = read(c.fields); return err })
+				return func(ctx context.Context, once *room.IdempotencyKey) (room.Created, error) {
+					q.IdempotencyKey = once
 					return s.rooms.Reschedule(ctx, c.project, roomID, q)
 				}, ignored, err
 			}})
@@ -107,18 +107,18 @@ func (s *Server) Reschedule(w http.ResponseWriter, r *http.Request, read func(o 
 
 // call is a call on its way.
 type call struct {
-	w       http.ResponseWriter
-	r       *http.Request
-	project project.Project
-	body    []byte
-	fields  *web.Object // of the body; nil on GET
-	signed  *room.Once  // identifies a request that is signed with its time; nil on GET
-	untimed bool        // signed over the body alone, as older clients do
+	w          http.ResponseWriter
+	r          *http.Request
+	project    project.Project
+	body       []byte
+	fields     *web.Object          // of the body; nil on GET
+	replayKey  *room.IdempotencyKey // identifies a request that is signed with its time; nil on GET
+	bodySigned bool                 // signed over the body alone, as older clients do
 }
 
 func (s *Server) handle(w http.ResponseWriter, r *http.Request, rt route) {
 	if err := s.perform(&call{w: w, r: r}, rt); err != nil {
-		s.api.Refuse(w, r, err)
+		s.api.WriteError(w, r, err)
 	}
 }
 
@@ -131,9 +131,9 @@ var errJoinEvent = fault.Invalidf("user_info is not a field of this route: " +
 // rate, project, and last what stands in the request.
 func (s *Server) perform(c *call, rt route) (err error) {
 	if rt.method == http.MethodPost {
-		c.body, err = web.Body(c.w, c.r)
+		c.body, err = web.ReadJSONBody(c.w, c.r)
 	} else {
-		c.body, err = web.RawBody(c.w, c.r)
+		c.body, err = web.ReadOptionalBody(c.w, c.r)
 	}
 	if err != nil {
 		return err
@@ -142,43 +142,43 @@ func (s *Server) perform(c *call, rt route) (err error) {
 	if c.project, credential, err = s.authenticate(c); err != nil {
 		return err
 	}
-	rate := s.api.Limits.Rate
-	if rt.reads {
+	rate := s.api.Limits.Writes
+	if rt.readOnly {
 		rate = s.api.Limits.Reads
 	}
-	if err := legacy.Spend(rate, credential); err != nil {
+	if err := legacy.TakeToken(rate, credential); err != nil {
 		return err
 	}
-	if err := c.project.Changeable(); err != nil {
+	if err := c.project.Writable(); err != nil {
 		return err
 	}
-	if rt.admits {
-		if err := c.project.Admits(); err != nil {
+	if rt.needsActiveProject {
+		if err := c.project.AllowsJoins(); err != nil {
 			return err
 		}
 	}
 	if rt.method == http.MethodPost {
-		if c.fields, err = web.Parse(c.body); err != nil {
+		if c.fields, err = web.ParseObject(c.body); err != nil {
 			return err
 		}
-		if c.untimed && !rt.person && c.fields.Has("user_info") {
+		if c.bodySigned && !rt.hasUserInfo && c.fields.Has("user_info") {
 			return errJoinEvent
 		}
 	}
-	return rt.serve(c)
+	return rt.handle(c)
 }
 
-// answer answers with a success.
-func (c *call) answer(v any) error {
+// writeJSON answers with a success.
+func (c *call) writeJSON(v any) error {
 	c.w.Header().Set("Cache-Control", "no-store")
-	web.JSON(c.w, http.StatusOK, v)
+	web.WriteJSON(c.w, http.StatusOK, v)
 	return nil
 }
 
-// Has reports whether a path under a version's prefix is a companion route, so
+// HasRoute reports whether a path under a version's prefix is a companion route, so
 // that its refusals can be those of one whatever refuses. The routes of the
 // interface's own are named, since all others are companions.
-func Has(path string) bool {
+func HasRoute(path string) bool {
 	name, isRoom := strings.CutPrefix(path, "/rooms/")
 	switch name {
 	case "create_quick_audio_room", "create_schedule_video_room", "create_schedule_audio_room":

@@ -29,9 +29,9 @@ type Checker struct {
 	router  routers.Router
 	handler http.Handler
 
-	mu      sync.Mutex
-	seen    map[string]bool // "operationId status"
-	refused told
+	mu     sync.Mutex
+	seen   map[string]bool // "operationId status"
+	errors errorLog
 }
 
 // New loads a description and checks that it is one.
@@ -48,7 +48,7 @@ func New(t testing.TB, description []byte, handler http.Handler) *Checker {
 	if err != nil {
 		t.Fatalf("route the description: %v", err)
 	}
-	return &Checker{t: t, doc: doc, router: router, handler: handler, seen: map[string]bool{}, refused: told{}}
+	return &Checker{t: t, doc: doc, router: router, handler: handler, seen: map[string]bool{}, errors: errorLog{}}
 }
 
 // Do sends a request. The answer must be documented for its operation: status,
@@ -66,14 +66,14 @@ func (c *Checker) Do(t testing.TB, method, target string, header http.Header, bo
 	answer.Body = io.NopCloser(bytes.NewReader(w.Body.Bytes()))
 	if answer.StatusCode >= http.StatusBadRequest {
 		c.mu.Lock()
-		c.refused.add(t, method, target, answer, w.Body.Bytes())
+		c.errors.add(t, method, target, answer, w.Body.Bytes())
 		c.mu.Unlock()
 	}
 
 	r = httptest.NewRequest(method, target, bytes.NewReader(body))
 	r.Header = header.Clone()
 	if answer.StatusCode == http.StatusMethodNotAllowed {
-		c.otherMethod(t, r, answer)
+		c.checkAllow(t, r, answer)
 		return answer
 	}
 	route, params, err := c.router.FindRoute(r)
@@ -99,9 +99,9 @@ func (c *Checker) Do(t testing.TB, method, target string, header http.Header, bo
 	return answer
 }
 
-// otherMethod holds a 405 to its Allow header: it must name the methods that
+// checkAllow holds a 405 to its Allow header: it must name the methods that
 // the description has for the path, and each of them then documents the 405.
-func (c *Checker) otherMethod(t testing.TB, r *http.Request, answer *http.Response) {
+func (c *Checker) checkAllow(t testing.TB, r *http.Request, answer *http.Response) {
 	t.Helper()
 	var documented []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch} {
@@ -123,18 +123,18 @@ func (c *Checker) otherMethod(t testing.TB, r *http.Request, answer *http.Respon
 	}
 }
 
-// With sends what work sends to another handler of the same description, such
+// WithHandler sends what work sends to another handler of the same description, such
 // as one whose database is gone.
-func (c *Checker) With(handler http.Handler, work func()) {
+func (c *Checker) WithHandler(handler http.Handler, work func()) {
 	usual := c.handler
 	defer func() { c.handler = usual }()
 	c.handler = handler
 	work()
 }
 
-// Covered fails the test for each documented status of each operation that no
+// AssertCovered fails the test for each documented status of each operation that no
 // request has met.
-func (c *Checker) Covered() {
+func (c *Checker) AssertCovered() {
 	c.t.Helper()
 	var missing []string
 	for _, item := range c.doc.Paths.Map() {

@@ -16,23 +16,23 @@ import (
 
 var update = flag.Bool("update", false, "write the golden answers anew")
 
-// told collects refusals, byte for byte, and what each was the answer to.
-type told map[string]map[string]bool
+// errorLog collects refusals, byte for byte, and what each was the answer to.
+type errorLog map[string]map[string]bool
 
 var (
-	requestID = regexp.MustCompile(`req_[0-9a-hjkmnp-tv-z]{16}`)
-	uuids     = regexp.MustCompile(`(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}`)
+	requestIDPattern = regexp.MustCompile(`req_[0-9a-hjkmnp-tv-z]{16}`)
+	uuidPattern      = regexp.MustCompile(`(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}`)
 )
 
 // add notes a refusal: its status, headers and body, with neutral ids.
-func (d told) add(t testing.TB, method, target string, answer *http.Response, body []byte) {
+func (d errorLog) add(t testing.TB, method, target string, answer *http.Response, body []byte) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%d %s\n", answer.StatusCode, http.StatusText(answer.StatusCode))
 	_ = answer.Header.Write(&text)
 	text.WriteString("\r\n")
 	text.Write(body)
-	refusal := strings.ReplaceAll(requestID.ReplaceAllString(text.String(), "req_ID"), "\r", "")
-	target = uuids.ReplaceAllString(target, "UUID")
+	refusal := strings.ReplaceAll(requestIDPattern.ReplaceAllString(text.String(), "req_ID"), "\r", "")
+	target = uuidPattern.ReplaceAllString(target, "UUID")
 	name := t.Name()[strings.LastIndexByte(t.Name(), '/')+1:]
 	if d[refusal] == nil {
 		d[refusal] = map[string]bool{}
@@ -44,13 +44,13 @@ func (d told) add(t testing.TB, method, target string, answer *http.Response, bo
 	d[refusal][cause] = true
 }
 
-// Golden holds every refusal that was met to a file: each distinct answer with
+// AssertGolden holds every refusal that was met to a file: each distinct answer with
 // all that it was the answer to. The flag -update writes the file.
-func (c *Checker) Golden(name string) {
+func (c *Checker) AssertGolden(name string) {
 	c.t.Helper()
 	var out bytes.Buffer
-	for _, refusal := range slices.Sorted(maps.Keys(c.refused)) {
-		for _, cause := range slices.Sorted(maps.Keys(c.refused[refusal])) {
+	for _, refusal := range slices.Sorted(maps.Keys(c.errors)) {
+		for _, cause := range slices.Sorted(maps.Keys(c.errors[refusal])) {
 			fmt.Fprintf(&out, "# %s\n", cause)
 		}
 		fmt.Fprintf(&out, "%s\n\n", strings.TrimSuffix(refusal, "\n"))

@@ -7,11 +7,11 @@ import (
 
 // Operation is one operation of a description.
 type Operation struct {
-	ID     string
-	Method string
-	Path   string // with the server's prefix, and its parameters in braces
-	Body   bool   // whether it takes one
-	Public bool   // whether it is documented to need no authentication
+	ID      string
+	Method  string
+	Path    string // with the server's prefix, and its parameters in braces
+	HasBody bool   // whether it takes one
+	Public  bool   // whether it is documented to need no authentication
 }
 
 // Operations returns every operation of the description.
@@ -27,7 +27,7 @@ func (c *Checker) Operations() []Operation {
 			if o.Security != nil {
 				security = *o.Security
 			}
-			all = append(all, Operation{ID: o.OperationID, Method: method, Path: prefix + path, Body: o.RequestBody != nil, Public: len(security) == 0})
+			all = append(all, Operation{ID: o.OperationID, Method: method, Path: prefix + path, HasBody: o.RequestBody != nil, Public: len(security) == 0})
 		}
 	}
 	slices.SortFunc(all, func(a, b Operation) int {

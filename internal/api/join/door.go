@@ -9,34 +9,34 @@ import (
 
 // What hosts and co-hosts decide about who comes in.
 
-// LetIn implements ServerInterface.
+// AcceptKnock implements ServerInterface.
 func (s *Server) LetIn(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.act(w, r, func(o *web.Object, seatKey string) error {
-		identity := text(o.Text("identity"))
+	s.serveAction(w, r, func(o *web.Object, seatKey string) error {
+		identity := valueOrEmpty(o.Text("identity"))
 		if err := o.Err(); err != nil {
 			return err
 		}
-		return s.rooms.LetIn(r.Context(), roomID, seatKey, identity)
+		return s.rooms.AcceptKnock(r.Context(), roomID, seatKey, identity)
 	})
 }
 
-// TurnAway implements ServerInterface.
+// DenyKnock implements ServerInterface.
 func (s *Server) TurnAway(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.actOn(w, r, roomID, s.rooms.TurnAway)
+	s.serveActionOn(w, r, roomID, s.rooms.DenyKnock)
 }
 
-// InviteFrom implements ServerInterface.
+// InviteAsHost implements ServerInterface.
 func (s *Server) InviteFrom(w http.ResponseWriter, r *http.Request, roomID RoomID) {
 	link, err := s.inviteFrom(w, r, roomID)
 	if err != nil {
-		s.refuse(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	web.JSON(w, http.StatusOK, Invitation{Link: link})
+	web.WriteJSON(w, http.StatusOK, Invitation{Link: link})
 }
 
 func (s *Server) inviteFrom(w http.ResponseWriter, r *http.Request, roomID string) (link string, err error) {
-	o, err := read(w, r)
+	o, err := readObject(w, r)
 	if err != nil {
 		return "", err
 	}
@@ -44,5 +44,5 @@ func (s *Server) inviteFrom(w http.ResponseWriter, r *http.Request, roomID strin
 	if err := o.Err(); err != nil {
 		return "", err
 	}
-	return s.rooms.InviteFrom(r.Context(), roomID, seatKey, room.Role(role))
+	return s.rooms.InviteAsHost(r.Context(), roomID, seatKey, room.Role(role))
 }

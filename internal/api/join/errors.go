@@ -10,8 +10,8 @@ import (
 	"parley/internal/refusal"
 )
 
-// statuses says, in this one place, what a kind of refusal is for the page.
-var statuses = map[fault.Kind]int{
+// statusByKind says, in this one place, what a kind of refusal is for the page.
+var statusByKind = map[fault.Kind]int{
 	fault.Invalid:     http.StatusBadRequest,
 	fault.Forbidden:   http.StatusForbidden,
 	fault.NotFound:    http.StatusNotFound,
@@ -21,50 +21,50 @@ var statuses = map[fault.Kind]int{
 	fault.Unavailable: http.StatusServiceUnavailable,
 }
 
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
 	if f.Code == string(RefusalErrorCodeRoomNotFound) {
-		if over := s.guessed(r); over != nil {
+		if over := s.recordGuess(r); over != nil {
 			f = fault.From(over)
 		}
 	}
 	web.LogError(r, f.Err)
 	switch RefusalErrorCode(f.Code) {
 	case RefusalErrorCodeTooManyJoins:
-		s.refusals.Record(refusal.NewSeats, f.Message, "client", web.From(r.Context()).Client, "room_id", r.PathValue("room_id"))
+		s.refusals.Record(refusal.NewSeats, f.Message, "client", web.FromContext(r.Context()).Client, "room_id", r.PathValue("room_id"))
 	case RefusalErrorCodeCheckBusy:
-		s.refusals.Record(refusal.Checks, f.Message, "client", web.From(r.Context()).Client)
+		s.refusals.Record(refusal.Checks, f.Message, "client", web.FromContext(r.Context()).Client)
 	}
-	status, known := statuses[f.Kind]
+	status, known := statusByKind[f.Kind]
 	if !known {
 		status = http.StatusInternalServerError
 	}
 	switch f.Code {
-	case web.CodeNotJSON:
+	case web.CodeUnsupportedMediaType:
 		status = http.StatusUnsupportedMediaType
-	case web.CodeTooLarge:
+	case web.CodeBodyTooLarge:
 		status = http.StatusRequestEntityTooLarge
 	}
 	if f.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int((f.RetryAfter+time.Second-1)/time.Second))))
 	}
-	tell(w, status, RefusalErrorCode(f.Code), f.Message, f.Reason)
+	writeErrorBody(w, status, RefusalErrorCode(f.Code), f.Message, f.Reason)
 }
 
-func tell(w http.ResponseWriter, status int, code RefusalErrorCode, message, reason string) {
+func writeErrorBody(w http.ResponseWriter, status int, code RefusalErrorCode, message, reason string) {
 	var out Refusal
 	out.Error.Code, out.Error.Message = code, message
 	if reason != "" {
 		why := RefusalErrorReason(reason)
 		out.Error.Reason = &why
 	}
-	web.JSON(w, status, out)
+	web.WriteJSON(w, status, out)
 }
 
 func notFound(w http.ResponseWriter, _ *http.Request) {
-	tell(w, http.StatusNotFound, RefusalErrorCodeRoomNotFound, "there is no such path", "")
+	writeErrorBody(w, http.StatusNotFound, RefusalErrorCodeRoomNotFound, "there is no such path", "")
 }
 
 func notAllowed(w http.ResponseWriter, r *http.Request) {
-	tell(w, http.StatusMethodNotAllowed, RefusalErrorCodeInvalidRequest, "this path takes "+w.Header().Get("Allow")+", not "+r.Method, "")
+	writeErrorBody(w, http.StatusMethodNotAllowed, RefusalErrorCodeInvalidRequest, "this path takes "+w.Header().Get("Allow")+", not "+r.Method, "")
 }

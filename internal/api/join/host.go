@@ -12,18 +12,18 @@ import (
 
 // EndRoom implements ServerInterface.
 func (s *Server) EndRoom(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.act(w, r, func(o *web.Object, seatKey string) error { return s.rooms.EndByHost(r.Context(), roomID, seatKey) })
+	s.serveAction(w, r, func(o *web.Object, seatKey string) error { return s.rooms.EndByHost(r.Context(), roomID, seatKey) })
 }
 
 // CloseBreakouts implements ServerInterface.
 func (s *Server) CloseBreakouts(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.act(w, r, func(o *web.Object, seatKey string) error { return s.rooms.CloseBreakouts(r.Context(), roomID, seatKey) })
+	s.serveAction(w, r, func(o *web.Object, seatKey string) error { return s.rooms.CloseBreakouts(r.Context(), roomID, seatKey) })
 }
 
 // Move implements ServerInterface.
 func (s *Server) Move(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.act(w, r, func(o *web.Object, seatKey string) error {
-		identity, to := text(o.Text("identity")), o.RequiredInteger("to")
+	s.serveAction(w, r, func(o *web.Object, seatKey string) error {
+		identity, to := valueOrEmpty(o.Text("identity")), o.RequiredInteger("to")
 		if err := o.Err(); err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ func (s *Server) Move(w http.ResponseWriter, r *http.Request, roomID RoomID) {
 
 // Broadcast implements ServerInterface.
 func (s *Server) Broadcast(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.act(w, r, func(o *web.Object, seatKey string) error {
+	s.serveAction(w, r, func(o *web.Object, seatKey string) error {
 		text := o.RequiredText("text")
 		if err := o.Err(); err != nil {
 			return err
@@ -46,19 +46,19 @@ func (s *Server) Broadcast(w http.ResponseWriter, r *http.Request, roomID RoomID
 func (s *Server) OpenBreakouts(w http.ResponseWriter, r *http.Request, roomID RoomID) {
 	opened, err := s.openBreakouts(w, r, roomID)
 	if err != nil {
-		s.refuse(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	web.JSON(w, http.StatusOK, opened)
+	web.WriteJSON(w, http.StatusOK, opened)
 }
 
 func (s *Server) openBreakouts(w http.ResponseWriter, r *http.Request, roomID string) (Breakouts, error) {
-	o, err := read(w, r)
+	o, err := readObject(w, r)
 	if err != nil {
 		return Breakouts{}, err
 	}
 	seatKey := o.RequiredText("seat_key")
-	q := room.Opening{Names: o.Texts("names"), Evenly: o.Flag("evenly"), Assign: map[string]int{}}
+	q := room.OpenBreakoutsRequest{Names: o.Texts("names"), DistributeEvenly: o.Flag("evenly"), Assign: map[string]int{}}
 	assign := o.Object("assign")
 	for _, identity := range assign.Names() {
 		q.Assign[identity] = assign.RequiredInteger(identity)
@@ -78,14 +78,14 @@ func (s *Server) openBreakouts(w http.ResponseWriter, r *http.Request, roomID st
 func (s *Server) ListPeople(w http.ResponseWriter, r *http.Request, roomID RoomID) {
 	people, err := s.listPeople(w, r, roomID)
 	if err != nil {
-		s.refuse(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	web.JSON(w, http.StatusOK, people)
+	web.WriteJSON(w, http.StatusOK, people)
 }
 
 func (s *Server) listPeople(w http.ResponseWriter, r *http.Request, roomID string) (People, error) {
-	o, err := read(w, r)
+	o, err := readObject(w, r)
 	if err != nil {
 		return People{}, err
 	}
@@ -94,7 +94,7 @@ func (s *Server) listPeople(w http.ResponseWriter, r *http.Request, roomID strin
 		return People{}, err
 	}
 	all, err := s.rooms.People(r.Context(), roomID, seatKey)
-	out := People{People: people(all.In), Removed: people(all.Removed), Waiting: []Waiting{}}
+	out := People{People: people(all.Seats), Removed: people(all.Removed), Waiting: []Waiting{}}
 	for _, k := range all.Waiting {
 		out.Waiting = append(out.Waiting, Waiting{Identity: k.ID, Name: k.Name})
 	}
@@ -109,9 +109,9 @@ func people(seats []room.Seat) []Person {
 	return out
 }
 
-// act reads who asks, has it done and says so.
-func (s *Server) act(w http.ResponseWriter, r *http.Request, do func(o *web.Object, seatKey string) error) {
-	o, err := read(w, r)
+// serveAction reads who asks, has it done and says so.
+func (s *Server) serveAction(w http.ResponseWriter, r *http.Request, do func(o *web.Object, seatKey string) error) {
+	o, err := readObject(w, r)
 	if err == nil {
 		seatKey := o.RequiredText("seat_key")
 		if err = o.Err(); err == nil {
@@ -119,7 +119,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, do func(o *web.Obje
 		}
 	}
 	if err != nil {
-		s.refuse(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -30,81 +30,83 @@ import (
 // engine is a media engine in which nobody is.
 type engine struct {
 	room.Media
-	away   bool
-	checks error // of the connection check
+	unavailable bool
+	checkErr    error // of the connection check
 }
 
 func (e *engine) Open(context.Context, room.MediaSession) error { return e.err() }
 func (e *engine) Close(context.Context, string) error           { return e.err() }
 func (e *engine) Remove(context.Context, string, string) error  { return e.err() }
 func (e *engine) Admit(string)                                  {}
-func (e *engine) Participants(context.Context, string) ([]room.Present, error) {
+func (e *engine) Participants(context.Context, string) ([]room.Participant, error) {
 	return nil, e.err()
 }
-func (e *engine) Pass(room.MediaPass) (string, error) { return "media token", e.err() }
-func (e *engine) CheckPass(context.Context, string) (string, error) {
-	return "a moment", errors.Join(e.checks, e.err())
+func (e *engine) AccessToken(room.AccessTokenSpec) (string, error) { return "media token", e.err() }
+func (e *engine) PreflightToken(context.Context, string) (string, error) {
+	return "a moment", errors.Join(e.checkErr, e.err())
 }
-func (e *engine) Announce(context.Context, string, room.Info) error { return e.err() }
-func (e *engine) Allow(context.Context, string, string, room.Role, room.Grants) error {
+func (e *engine) UpdateMetadata(context.Context, string, room.Metadata) error { return e.err() }
+func (e *engine) UpdatePermissions(context.Context, string, string, room.Role, room.Grants) error {
 	return e.err()
 }
 func (e *engine) Mute(_ context.Context, _ string, identities []string) ([]string, error) {
 	return identities, e.err()
 }
-func (e *engine) Tell(context.Context, string, []string, room.Message) error { return e.err() }
+func (e *engine) SendMessage(context.Context, string, []string, room.Message) error { return e.err() }
 
 func (e *engine) err() error {
-	if e.away {
+	if e.unavailable {
 		return errors.New("away")
 	}
 	return nil
 }
 
-// guesses is a limit that is over when the test says so.
-type guesses struct {
+// stubLimiter is a limit that is over when the test says so.
+type stubLimiter struct {
 	over   atomic.Bool
 	failed atomic.Int32
 }
 
-func (g *guesses) Failed(netip.Addr) (bool, time.Duration) {
+func (g *stubLimiter) RecordAttempt(netip.Addr) (bool, time.Duration) {
 	g.failed.Add(1)
 	return g.over.Load(), 2 * time.Second
 }
 
-func (g *guesses) Exhausted(netip.Addr) (bool, time.Duration) { return g.over.Load(), 2 * time.Second }
+func (g *stubLimiter) Exhausted(netip.Addr) (bool, time.Duration) {
+	return g.over.Load(), 2 * time.Second
+}
 
 type m = map[string]any
 
-// place is the join API on a database of its own.
-type place struct {
+// fixture is the join API on a database of its own.
+type fixture struct {
 	*room.Service
 	t                    *testing.T
 	db                   *store.DB
 	project              project.Project
 	engine               *engine
 	host                 string // the identity of the host of the room at hand
-	guesses              guesses
-	checkLimit, newSeats guesses
+	guesses              stubLimiter
+	checkLimit, newSeats stubLimiter
 	checker              *contract.Checker
 }
 
-func newPlace(t *testing.T) *place {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	description, err := os.ReadFile("openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	db := storetest.SQLite(t)
-	p := &place{t: t, db: db, project: storetest.Project(t, db), engine: &engine{}}
+	p := &fixture{t: t, db: db, project: storetest.Project(t, db), engine: &engine{}}
 	p.Service = room.NewService(db, p.engine, func() string { return "https://meet.example.org" }, time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
-	p.LimitNewcomers(&p.newSeats)
+	p.SetJoinLimiter(&p.newSeats)
 	p.checker = contract.New(t, description, join.NewHandler(p.Service, join.Limits{Guesses: &p.guesses, Checks: &p.checkLimit}, refusal.NewRecorder(slog.New(slog.DiscardHandler), time.Now), time.Now))
 	return p
 }
 
 // create makes a room and returns its id and the token of the creator's link.
-func (p *place) create(q room.Request) (id, link string) {
+func (p *fixture) create(q room.CreateRequest) (id, link string) {
 	p.t.Helper()
 	q.Type, q.Name, q.Title, q.MaxParticipants = room.Video, "Ada", "Title", 10
 	make := p.CreateQuick
@@ -119,8 +121,8 @@ func (p *place) create(q room.Request) (id, link string) {
 	return created.ID, link
 }
 
-// answer is all that the test reads of any answer.
-type answer struct {
+// response is all that the test reads of any answer.
+type response struct {
 	Role, Identity string
 	MediaToken     string `json:"media_token"`
 	SessionID      string `json:"session_id"`
@@ -142,14 +144,14 @@ type answer struct {
 	Error struct{ Code, Message, Reason string }
 }
 
-func (p *place) send(id, path string, in any) (int, answer) {
+func (p *fixture) send(id, path string, in any) (int, response) {
 	p.t.Helper()
 	body, _ := json.Marshal(in)
 	if text, ok := in.(string); ok {
 		body = []byte(text)
 	}
 	res := p.checker.Do(p.t, http.MethodPost, "/api/join/rooms/"+id+path, http.Header{"Content-Type": {"application/json"}}, body)
-	var out answer
+	var out response
 	if res.StatusCode != http.StatusNoContent {
 		if err := json.NewDecoder(res.Body).Decode(&out); err != nil {
 			p.t.Fatal(err)
@@ -158,8 +160,8 @@ func (p *place) send(id, path string, in any) (int, answer) {
 	return res.StatusCode, out
 }
 
-// refused fails unless the answer is that refusal.
-func (p *place) refused(id, path string, in any, status int, code string) answer {
+// assertError fails unless the answer is that refusal.
+func (p *fixture) assertError(id, path string, in any, status int, code string) response {
 	p.t.Helper()
 	got, a := p.send(id, path, in)
 	if got != status || a.Error.Code != code || a.Error.Message == "" {
@@ -168,7 +170,7 @@ func (p *place) refused(id, path string, in any, status int, code string) answer
 	return a
 }
 
-func (p *place) done(id, path string, in m) {
+func (p *fixture) assertNoContent(id, path string, in m) {
 	p.t.Helper()
 	if status, a := p.send(id, path, in); status != http.StatusNoContent {
 		p.t.Errorf("%s: %d %+v", path, status, a)
@@ -181,16 +183,16 @@ var (
 	otherKey = strings.Repeat("o", 43)
 )
 
-// acts are the routes of people in a room, with a body that each takes.
-var acts = map[string]m{"/end": {}, "/breakouts": {"names": []string{"One"}}, "/breakouts/close": {}, "/move": {"to": 0}, "/broadcast": {"text": "Hello"}, "/people": {},
+// roomRoutes are the routes of people in a room, with a body that each takes.
+var roomRoutes = map[string]m{"/end": {}, "/breakouts": {"names": []string{"One"}}, "/breakouts/close": {}, "/move": {"to": 0}, "/broadcast": {"text": "Hello"}, "/people": {},
 	"/mute": {}, "/unmute": {"identity": "somebody"}, "/remove": {"identity": "somebody"}, "/readmit": {"identity": "somebody"}, "/locks": {"locks": m{"camera": true}}, "/role": {"identity": "somebody", "role": "cohost"},
 	"/hand/raise": {}, "/hand/lower": {}, "/hands/lower": {}, "/react": {"reaction": "heart"},
 	"/waiting/admit": {}, "/waiting/turn-away": {"identity": "somebody"}, "/invitations": {"role": "guest"}}
 
-// everybodys are the routes for which one need not be a host.
-var everybodys = []string{"/preview", "/seats", "/move", "/hand/raise", "/hand/lower", "/react"}
+// guestRoutes are the routes for which one need not be a host.
+var guestRoutes = []string{"/preview", "/seats", "/move", "/hand/raise", "/hand/lower", "/react"}
 
-func with(key string, in m) m {
+func withSeatKey(key string, in m) m {
 	out := m{"seat_key": key}
 	for name, value := range in {
 		out[name] = value
@@ -200,11 +202,11 @@ func with(key string, in m) m {
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newFixture(t)
 	two := 2
-	id, link := p.create(room.Request{BreakoutRooms: &two})
+	id, link := p.create(room.CreateRequest{BreakoutRooms: &two})
 	start := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
-	early, earlyLink := p.create(room.Request{StartAt: start})
+	early, earlyLink := p.create(room.CreateRequest{StartAt: start})
 
 	// Coming in.
 	if status, a := p.send(id, "/preview", m{"link": link}); status != 200 || a.You.Role != "host" || a.You.Link != "ok" || a.OpensAt != nil || a.Features["camera"] != true {
@@ -219,42 +221,42 @@ func TestContract(t *testing.T) {
 		t.Fatalf("%d %+v", status, guest)
 	}
 	p.host = host.Identity
-	p.refused(id, "/seats", m{"name": "Chen", "seat_key": otherKey, "link": link, "role": "host"}, 409, "link_taken")
+	p.assertError(id, "/seats", m{"name": "Chen", "seat_key": otherKey, "link": link, "role": "host"}, 409, "link_taken")
 	// Before the start.
 	for in, want := range map[string]time.Time{"": start, earlyLink: start.Add(-10 * time.Minute)} {
 		if status, a := p.send(early, "/preview", m{"link": in}); status != 200 || a.OpensAt == nil || !a.OpensAt.Equal(want) {
 			t.Errorf("%d opens at %v, want %s", status, a.OpensAt, want)
 		}
 	}
-	p.refused(early, "/seats", m{"name": "Ada", "seat_key": hostKey, "link": earlyLink}, 409, "room_not_open")
+	p.assertError(early, "/seats", m{"name": "Ada", "seat_key": hostKey, "link": earlyLink}, 409, "room_not_open")
 
 	// What people do who are in.
-	status, opened := p.send(id, "/breakouts", with(hostKey, m{"names": []string{"One", "Two"}, "assign": m{guest.Identity: 1}}))
+	status, opened := p.send(id, "/breakouts", withSeatKey(hostKey, m{"names": []string{"One", "Two"}, "assign": m{guest.Identity: 1}}))
 	if status != 200 || len(opened.Breakouts) != 2 || opened.Breakouts[1]["number"] != 2. || opened.Breakouts[1]["name"] != "Two" {
 		t.Errorf("%d %+v", status, opened)
 	}
 	if status, a := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey}); status != 200 || a.Breakout["name"] != "Two" || a.SessionID == guest.SessionID {
 		t.Errorf("%d %+v", status, a)
 	}
-	p.refused(id, "/breakouts", with(hostKey, acts["/breakouts"]), 409, "too_many_breakouts")
-	p.done(id, "/move", with(guestKey, m{"to": 1}))
-	p.done(id, "/move", with(hostKey, m{"identity": guest.Identity, "to": 2}))
-	p.refused(id, "/move", with(guestKey, m{"to": 3}), 404, "breakout_not_found")
-	p.refused(id, "/move", with(hostKey, m{"identity": "nobody", "to": 1}), 404, "seat_not_found")
-	p.refused(id, "/move", with(guestKey, m{"identity": host.Identity, "to": 1}), 403, "not_host")
-	status, who := p.send(id, "/people", with(hostKey, nil))
+	p.assertError(id, "/breakouts", withSeatKey(hostKey, roomRoutes["/breakouts"]), 409, "too_many_breakouts")
+	p.assertNoContent(id, "/move", withSeatKey(guestKey, m{"to": 1}))
+	p.assertNoContent(id, "/move", withSeatKey(hostKey, m{"identity": guest.Identity, "to": 2}))
+	p.assertError(id, "/move", withSeatKey(guestKey, m{"to": 3}), 404, "breakout_not_found")
+	p.assertError(id, "/move", withSeatKey(hostKey, m{"identity": "nobody", "to": 1}), 404, "seat_not_found")
+	p.assertError(id, "/move", withSeatKey(guestKey, m{"identity": host.Identity, "to": 1}), 403, "not_host")
+	status, who := p.send(id, "/people", withSeatKey(hostKey, nil))
 	want := []m{{"identity": host.Identity, "name": "Ada", "role": "host", "breakout": 0.}, {"identity": guest.Identity, "name": "Ben", "role": "guest", "breakout": 2.}}
 	if status != 200 || !reflect.DeepEqual(who.People, want) {
 		t.Errorf("%d %v, want %v", status, who.People, want)
 	}
-	p.done(id, "/broadcast", with(hostKey, acts["/broadcast"]))
-	p.together(id, host.Identity, guest.Identity)
+	p.assertNoContent(id, "/broadcast", withSeatKey(hostKey, roomRoutes["/broadcast"]))
+	p.testReactions(id, host.Identity, guest.Identity)
 	p.ParticipantJoined(guest.SessionID, guest.Identity, "PA_ben", time.Now())
 	for _, path := range []string{"/mute", "/unmute", "/locks", "/role", "/remove", "/readmit"} {
-		p.done(id, path, with(hostKey, m{"identity": guest.Identity, "role": "guest", "locks": m{}}))
+		p.assertNoContent(id, path, withSeatKey(hostKey, m{"identity": guest.Identity, "role": "guest", "locks": m{}}))
 	}
-	p.door(id)
-	p.done(id, "/breakouts/close", with(hostKey, nil))
+	p.testWaitingRoom(id)
+	p.assertNoContent(id, "/breakouts/close", withSeatKey(hostKey, nil))
 	if status, a := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey}); status != 200 || a.Breakout != nil || a.Identity != guest.Identity {
 		t.Errorf("%d %+v", status, a)
 	}
@@ -262,50 +264,50 @@ func TestContract(t *testing.T) {
 		t.Errorf("%d slips of people who are in count as guesses", n)
 	}
 
-	p.refusals(id, early)
-	p.checks(id, early)
-	p.done(id, "/end", with(hostKey, nil))
-	for path, in := range acts {
-		if a := p.refused(id, path, with(hostKey, in), 410, "room_ended"); a.Error.Reason != "host" {
+	p.testErrors(id, early)
+	p.testConnectionCheck(id, early)
+	p.assertNoContent(id, "/end", withSeatKey(hostKey, nil))
+	for path, in := range roomRoutes {
+		if a := p.assertError(id, path, withSeatKey(hostKey, in), 410, "room_ended"); a.Error.Reason != "host" {
 			t.Errorf("%s: reason %q", path, a.Error.Reason)
 		}
 	}
-	p.refused(id, "/seats", m{"name": "Ada", "seat_key": hostKey}, 410, "room_ended")
-	p.refused(id, "/preview", m{}, 410, "room_ended")
-	p.refused(id, "/check", m{}, 410, "room_ended")
+	p.assertError(id, "/seats", m{"name": "Ada", "seat_key": hostKey}, 410, "room_ended")
+	p.assertError(id, "/preview", m{}, 410, "room_ended")
+	p.assertError(id, "/check", m{}, 410, "room_ended")
 
 	_ = p.db.Close()
-	for path, in := range acts {
-		p.refused(id, path, with(hostKey, in), 503, "unavailable")
+	for path, in := range roomRoutes {
+		p.assertError(id, path, withSeatKey(hostKey, in), 503, "unavailable")
 	}
-	p.refused(id, "/preview", m{}, 503, "unavailable")
-	p.refused(id, "/seats", m{"name": "Ada", "seat_key": hostKey}, 503, "unavailable")
-	p.checker.Covered()
+	p.assertError(id, "/preview", m{}, 503, "unavailable")
+	p.assertError(id, "/seats", m{"name": "Ada", "seat_key": hostKey}, 503, "unavailable")
+	p.checker.AssertCovered()
 }
 
-// together is what people show each other: everybody their own, hosts more.
-func (p *place) together(id, host, guest string) {
+// testReactions is what people show each other: everybody their own, hosts more.
+func (p *fixture) testReactions(id, host, guest string) {
 	p.t.Helper()
-	p.done(id, "/hand/raise", with(guestKey, nil))
-	p.done(id, "/hand/raise", with(hostKey, nil))
-	p.refused(id, "/hand/lower", with(guestKey, m{"identity": host}), 403, "not_host")
-	p.done(id, "/hand/lower", with(hostKey, m{"identity": guest}))
-	p.done(id, "/hand/lower", with(guestKey, nil))
-	p.refused(id, "/hand/lower", with(hostKey, m{"identity": "nobody"}), 404, "seat_not_found")
-	p.done(id, "/hands/lower", with(hostKey, nil))
+	p.assertNoContent(id, "/hand/raise", withSeatKey(guestKey, nil))
+	p.assertNoContent(id, "/hand/raise", withSeatKey(hostKey, nil))
+	p.assertError(id, "/hand/lower", withSeatKey(guestKey, m{"identity": host}), 403, "not_host")
+	p.assertNoContent(id, "/hand/lower", withSeatKey(hostKey, m{"identity": guest}))
+	p.assertNoContent(id, "/hand/lower", withSeatKey(guestKey, nil))
+	p.assertError(id, "/hand/lower", withSeatKey(hostKey, m{"identity": "nobody"}), 404, "seat_not_found")
+	p.assertNoContent(id, "/hands/lower", withSeatKey(hostKey, nil))
 	for _, reaction := range []string{"thumbs_up", "heart", "laughing", "clapping"} {
-		p.done(id, "/react", with(guestKey, m{"reaction": reaction}))
+		p.assertNoContent(id, "/react", withSeatKey(guestKey, m{"reaction": reaction}))
 	}
 	for _, path := range []string{"/react", "/hand/raise"} {
-		p.refused(id, path, with(guestKey, acts[path]), 429, "too_often")
+		p.assertError(id, path, withSeatKey(guestKey, roomRoutes[path]), 429, "too_often")
 	}
 }
 
-// door is how people come in whom a host lets in.
-func (p *place) door(id string) {
+// testWaitingRoom is how people come in whom a host lets in.
+func (p *fixture) testWaitingRoom(id string) {
 	p.t.Helper()
 	keys := []string{strings.Repeat("1", 43), strings.Repeat("2", 43), strings.Repeat("3", 43)}
-	p.done(id, "/locks", with(hostKey, m{"locks": m{"waiting_room": true}}))
+	p.assertNoContent(id, "/locks", withSeatKey(hostKey, m{"locks": m{"waiting_room": true}}))
 	for i, name := range []string{"Dora", "Emil", "Fay"} {
 		if status, a := p.send(id, "/preview", m{"seat_key": keys[i]}); status != 200 || !a.You.Waits {
 			p.t.Errorf("%d %+v", status, a.You)
@@ -314,16 +316,16 @@ func (p *place) door(id string) {
 			p.t.Errorf("%s: %d %+v", name, status, a)
 		}
 	}
-	status, who := p.send(id, "/people", with(hostKey, nil))
+	status, who := p.send(id, "/people", withSeatKey(hostKey, nil))
 	if status != 200 || len(who.Waiting) != 3 || who.Waiting[0]["name"] != "Dora" {
 		p.t.Fatalf("%d %+v", status, who.Waiting)
 	}
-	p.done(id, "/waiting/turn-away", with(hostKey, m{"identity": who.Waiting[0]["identity"]}))
-	p.refused(id, "/preview", m{"seat_key": keys[0]}, 403, "turned_away")
-	p.refused(id, "/seats", m{"name": "Dora", "seat_key": keys[0]}, 403, "turned_away")
-	p.refused(id, "/waiting/admit", with(hostKey, m{"identity": who.Waiting[0]["identity"]}), 404, "seat_not_found")
-	p.done(id, "/waiting/admit", with(hostKey, m{"identity": who.Waiting[1]["identity"]}))
-	p.done(id, "/waiting/admit", with(hostKey, nil))
+	p.assertNoContent(id, "/waiting/turn-away", withSeatKey(hostKey, m{"identity": who.Waiting[0]["identity"]}))
+	p.assertError(id, "/preview", m{"seat_key": keys[0]}, 403, "turned_away")
+	p.assertError(id, "/seats", m{"name": "Dora", "seat_key": keys[0]}, 403, "turned_away")
+	p.assertError(id, "/waiting/admit", withSeatKey(hostKey, m{"identity": who.Waiting[0]["identity"]}), 404, "seat_not_found")
+	p.assertNoContent(id, "/waiting/admit", withSeatKey(hostKey, m{"identity": who.Waiting[1]["identity"]}))
+	p.assertNoContent(id, "/waiting/admit", withSeatKey(hostKey, nil))
 	for i, name := range []string{"Emil", "Fay"} {
 		if status, a := p.send(id, "/seats", m{"name": name, "seat_key": keys[i+1]}); status != 200 || a.Identity != who.Waiting[i+1]["identity"] {
 			p.t.Errorf("%s: %d %+v", name, status, a)
@@ -332,15 +334,15 @@ func (p *place) door(id string) {
 	for n := range 50 {
 		p.send(id, "/seats", m{"name": "Crowd", "seat_key": strings.Repeat("x", 40) + fmt.Sprint(n)})
 	}
-	p.refused(id, "/seats", m{"name": "Gus", "seat_key": strings.Repeat("y", 43)}, 409, "waiting_room_full")
-	p.done(id, "/locks", with(hostKey, m{"locks": m{"waiting_room": false}}))
-	if status, a := p.send(id, "/invitations", with(hostKey, m{"role": "guest"})); status != 200 || !strings.HasPrefix(a.Link, "https://meet.example.org/r/"+id+"#t=") {
+	p.assertError(id, "/seats", m{"name": "Gus", "seat_key": strings.Repeat("y", 43)}, 409, "waiting_room_full")
+	p.assertNoContent(id, "/locks", withSeatKey(hostKey, m{"locks": m{"waiting_room": false}}))
+	if status, a := p.send(id, "/invitations", withSeatKey(hostKey, m{"role": "guest"})); status != 200 || !strings.HasPrefix(a.Link, "https://meet.example.org/r/"+id+"#t=") {
 		p.t.Errorf("%d %q", status, a.Link)
 	}
 }
 
-// checks are for whoever may see the first view, as often as anybody may guess.
-func (p *place) checks(id, early string) {
+// testConnectionCheck are for whoever may see the first view, as often as anybody may guess.
+func (p *fixture) testConnectionCheck(id, early string) {
 	p.t.Helper()
 	for _, room := range []string{id, early} {
 		before := p.checkLimit.failed.Load()
@@ -352,20 +354,20 @@ func (p *place) checks(id, early string) {
 		}
 	}
 	p.checkLimit.over.Store(true)
-	p.refused(id, "/check", m{}, 429, "check_busy")
+	p.assertError(id, "/check", m{}, 429, "check_busy")
 	p.checkLimit.over.Store(false)
-	p.engine.checks = &fault.Error{Kind: fault.Unavailable, Code: "check_busy", Message: "too many", RetryAfter: time.Second}
-	p.refused(id, "/check", m{}, 503, "check_busy")
-	p.engine.checks = nil
+	p.engine.checkErr = &fault.Error{Kind: fault.Unavailable, Code: "check_busy", Message: "too many", RetryAfter: time.Second}
+	p.assertError(id, "/check", m{}, 503, "check_busy")
+	p.engine.checkErr = nil
 	p.newSeats.over.Store(true)
-	p.refused(id, "/seats", m{"name": "Zoe", "seat_key": strings.Repeat("z", 43)}, 429, "too_many_joins")
+	p.assertError(id, "/seats", m{"name": "Zoe", "seat_key": strings.Repeat("z", 43)}, 429, "too_many_joins")
 	p.newSeats.over.Store(false)
-	p.engine.away = true
-	p.refused(id, "/check", m{}, 503, "unavailable")
-	p.engine.away = false
-	p.refused(storetest.NewID(), "/check", m{}, 404, "room_not_found")
-	p.refused(id, "/check", "[]", 400, "invalid_request")
-	p.refused(id, "/check", `{"text":"`+strings.Repeat("x", 65<<10)+`"}`, 413, "body_too_large")
+	p.engine.unavailable = true
+	p.assertError(id, "/check", m{}, 503, "unavailable")
+	p.engine.unavailable = false
+	p.assertError(storetest.NewID(), "/check", m{}, 404, "room_not_found")
+	p.assertError(id, "/check", "[]", 400, "invalid_request")
+	p.assertError(id, "/check", `{"text":"`+strings.Repeat("x", 65<<10)+`"}`, 413, "body_too_large")
 	res := p.checker.Do(p.t, http.MethodPost, "/api/join/rooms/"+id+"/check", http.Header{"Content-Type": {"text/plain"}}, []byte(`{}`))
 	if res.StatusCode != http.StatusUnsupportedMediaType {
 		p.t.Errorf("text/plain: %d", res.StatusCode)
@@ -374,36 +376,36 @@ func (p *place) checks(id, early string) {
 	if err := projects.SetStatus(p.t.Context(), p.project.ID, project.Inactive); err != nil {
 		p.t.Fatal(err)
 	}
-	p.refused(id, "/check", m{}, 403, "project_inactive")
+	p.assertError(id, "/check", m{}, 403, "project_inactive")
 	if err := projects.SetStatus(p.t.Context(), p.project.ID, project.Active); err != nil {
 		p.t.Fatal(err)
 	}
 }
 
-// refusals are what every route may answer while the room goes on.
-func (p *place) refusals(id, early string) {
+// testErrors are what every route may answer while the room goes on.
+func (p *fixture) testErrors(id, early string) {
 	p.t.Helper()
 	big := `{"text":"` + strings.Repeat("x", 65<<10) + `"}`
 	all := map[string]m{"/preview": {}, "/seats": {"name": "Chen"}}
-	maps.Copy(all, acts)
+	maps.Copy(all, roomRoutes)
 	for path, in := range all {
-		p.refused(id, path, with("short", in), 400, "invalid_request")
-		p.refused(id, path, big, 413, "body_too_large")
+		p.assertError(id, path, withSeatKey("short", in), 400, "invalid_request")
+		p.assertError(id, path, big, 413, "body_too_large")
 		res := p.checker.Do(p.t, http.MethodPost, "/api/join/rooms/"+id+path, http.Header{"Content-Type": {"text/plain"}}, []byte(`{}`))
 		if res.StatusCode != http.StatusUnsupportedMediaType {
 			p.t.Errorf("text/plain: %d", res.StatusCode)
 		}
-		p.refused(storetest.NewID(), path, with(otherKey, in), 404, "room_not_found")
+		p.assertError(storetest.NewID(), path, withSeatKey(otherKey, in), 404, "room_not_found")
 		p.guesses.over.Store(true)
-		p.refused(storetest.NewID(), path, with(otherKey, in), 429, "too_many_attempts")
+		p.assertError(storetest.NewID(), path, withSeatKey(otherKey, in), 429, "too_many_attempts")
 		p.guesses.over.Store(false)
 		if path != "/preview" && path != "/seats" {
-			p.refused(id, path, in, 400, "invalid_request")
-			p.refused(id, path, with(otherKey, in), 403, "not_in_room")
-			p.refused(early, path, with(hostKey, in), 409, "room_not_open")
+			p.assertError(id, path, in, 400, "invalid_request")
+			p.assertError(id, path, withSeatKey(otherKey, in), 403, "not_in_room")
+			p.assertError(early, path, withSeatKey(hostKey, in), 409, "room_not_open")
 		}
-		if !slices.Contains(everybodys, path) {
-			p.refused(id, path, with(guestKey, in), 403, "not_host")
+		if !slices.Contains(guestRoutes, path) {
+			p.assertError(id, path, withSeatKey(guestKey, in), 403, "not_host")
 		}
 	}
 	for _, c := range []struct {
@@ -418,14 +420,14 @@ func (p *place) refusals(id, early string) {
 		{"/waiting/admit", m{"identity": 7}}, {"/waiting/turn-away", m{}}, {"/invitations", m{}}, {"/invitations", m{"role": "host"}}, {"/locks", m{"locks": m{"waiting_room": 1}}},
 		{"/react", m{}}, {"/react", m{"reaction": "fireworks"}}, {"/hand/lower", m{"identity": 7}},
 	} {
-		p.refused(id, c.path, with(hostKey, c.in), 400, "invalid_request")
+		p.assertError(id, c.path, withSeatKey(hostKey, c.in), 400, "invalid_request")
 	}
-	p.engine.away = true
-	p.refused(id, "/broadcast", with(hostKey, acts["/broadcast"]), 503, "unavailable")
-	p.refused(id, "/react", with(hostKey, acts["/react"]), 503, "unavailable")
-	p.engine.away = false
+	p.engine.unavailable = true
+	p.assertError(id, "/broadcast", withSeatKey(hostKey, roomRoutes["/broadcast"]), 503, "unavailable")
+	p.assertError(id, "/react", withSeatKey(hostKey, roomRoutes["/react"]), 503, "unavailable")
+	p.engine.unavailable = false
 	for _, path := range []string{"/mute", "/unmute", "/remove", "/readmit", "/role", "/waiting/admit", "/waiting/turn-away"} {
-		p.refused(id, path, with(hostKey, m{"identity": "nobody", "role": "cohost"}), 404, "seat_not_found")
+		p.assertError(id, path, withSeatKey(hostKey, m{"identity": "nobody", "role": "cohost"}), 404, "seat_not_found")
 	}
 
 	// Where invitations are required.
@@ -433,8 +435,8 @@ func (p *place) refusals(id, early string) {
 	if err := projects.Configure(p.t.Context(), p.project.ID, project.Settings{InvitationsRequired: true}); err != nil {
 		p.t.Fatal(err)
 	}
-	p.refused(id, "/preview", m{"seat_key": otherKey}, 403, "invitation_required")
-	p.refused(id, "/seats", m{"name": "Chen", "seat_key": otherKey}, 403, "invitation_required")
+	p.assertError(id, "/preview", m{"seat_key": otherKey}, 403, "invitation_required")
+	p.assertError(id, "/seats", m{"name": "Chen", "seat_key": otherKey}, 403, "invitation_required")
 	if status, a := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey}); status != 200 {
 		p.t.Errorf("who is in already: %d %+v", status, a)
 	}
@@ -444,10 +446,10 @@ func (p *place) refusals(id, early string) {
 }
 
 // A link whose time is over makes nobody more than a guest, and says so.
-func TestAnExpiredLink(t *testing.T) {
+func TestTakeSeat_ExpiredLink(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	id, _ := p.create(room.Request{})
+	p := newFixture(t)
+	id, _ := p.create(room.CreateRequest{})
 	q := room.Invitation{Role: room.CoHost}
 	q.ExpiresIn = 1
 	link, err := p.Invite(t.Context(), p.project, id, q)
@@ -463,18 +465,18 @@ func TestAnExpiredLink(t *testing.T) {
 	if status != 200 || a.You.Link != "expired" || a.You.Role != "guest" {
 		t.Errorf("%d %+v", status, a.You)
 	}
-	if a := p.refused(id, "/seats", m{"name": "Ben", "seat_key": guestKey, "link": token, "role": "cohost"}, 409, "link_taken"); a.Error.Message != "this link has expired" {
+	if a := p.assertError(id, "/seats", m{"name": "Ben", "seat_key": guestKey, "link": token, "role": "cohost"}, 409, "link_taken"); a.Error.Message != "this link has expired" {
 		t.Errorf("%+v", a.Error)
 	}
 }
 
 // A visitor reads before coming in what they may send, by the role they would
 // have.
-func TestAPreviewOfLocks(t *testing.T) {
+func TestPreview_MaySendByRole(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newFixture(t)
 	p.project.Settings.Features.NoScreenShare, p.project.Settings.Locks = true, project.Locks{Microphone: true, Camera: true, Chat: true}
-	id, link := p.create(room.Request{})
+	id, link := p.create(room.CreateRequest{})
 	can := m{"camera": true, "screen_share": false, "chat": true}
 	for in, want := range map[string]m{
 		"":   {"microphone": false, "camera": false, "screen_share": false, "chat": false},

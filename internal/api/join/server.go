@@ -16,23 +16,23 @@ import (
 
 // Rooms is what the page needs of the rooms.
 type Rooms interface {
-	Preview(ctx context.Context, roomID string, v room.Visit) (room.Preview, error)
-	Check(ctx context.Context, roomID string, client netip.Addr) (token string, err error)
-	TakeSeat(ctx context.Context, roomID string, v room.Visit) (room.Admission, error)
-	OpenBreakouts(ctx context.Context, roomID, seatKey string, q room.Opening) ([]room.Breakout, error)
+	Preview(ctx context.Context, roomID string, v room.JoinRequest) (room.Preview, error)
+	Preflight(ctx context.Context, roomID string, client netip.Addr) (token string, err error)
+	ReserveSeat(ctx context.Context, roomID string, v room.JoinRequest) (room.Admission, error)
+	OpenBreakouts(ctx context.Context, roomID, seatKey string, q room.OpenBreakoutsRequest) ([]room.Breakout, error)
 	CloseBreakouts(ctx context.Context, roomID, seatKey string) error
 	Move(ctx context.Context, roomID, seatKey, identity string, to int) error
 	Broadcast(ctx context.Context, roomID, seatKey, text string) error
 	People(ctx context.Context, roomID, seatKey string) (room.People, error)
-	LetIn(ctx context.Context, roomID, seatKey, identity string) error
-	TurnAway(ctx context.Context, roomID, seatKey, identity string) error
-	InviteFrom(ctx context.Context, roomID, seatKey string, role room.Role) (link string, err error)
+	AcceptKnock(ctx context.Context, roomID, seatKey, identity string) error
+	DenyKnock(ctx context.Context, roomID, seatKey, identity string) error
+	InviteAsHost(ctx context.Context, roomID, seatKey string, role room.Role) (link string, err error)
 	Mute(ctx context.Context, roomID, seatKey, identity string) error
 	AskToUnmute(ctx context.Context, roomID, seatKey, identity string) error
 	Remove(ctx context.Context, roomID, seatKey, identity string) error
 	Readmit(ctx context.Context, roomID, seatKey, identity string) error
-	Lock(ctx context.Context, roomID, seatKey string, q room.LockChange) error
-	Appoint(ctx context.Context, roomID, seatKey, identity string, role room.Role) error
+	UpdateLocks(ctx context.Context, roomID, seatKey string, q room.LockChange) error
+	SetRole(ctx context.Context, roomID, seatKey, identity string, role room.Role) error
 	EndByHost(ctx context.Context, roomID, seatKey string) error
 	RaiseHand(ctx context.Context, roomID, seatKey string) error
 	LowerHand(ctx context.Context, roomID, seatKey, identity string) error
@@ -42,7 +42,7 @@ type Rooms interface {
 
 // Limiter bounds how often an address may guess wrong.
 type Limiter interface {
-	Failed(a netip.Addr) (over bool, retryAfter time.Duration)
+	RecordAttempt(a netip.Addr) (over bool, retryAfter time.Duration)
 }
 
 // Limits bound how often an address may do something; nil is no limit.
@@ -66,7 +66,7 @@ func NewHandler(rooms Rooms, limits Limits, refusals *refusal.Recorder, now func
 	mux := web.NewMux(notFound, notAllowed)
 	h := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/join", BaseRouter: mux})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Request-ID", web.From(r.Context()).ID)
+		w.Header().Set("X-Request-ID", web.FromContext(r.Context()).ID)
 		w.Header().Set("Cache-Control", "no-store")
 		h.ServeHTTP(w, r)
 	})
@@ -76,18 +76,18 @@ func NewHandler(rooms Rooms, limits Limits, refusals *refusal.Recorder, now func
 func (s *Server) PreviewRoom(w http.ResponseWriter, r *http.Request, roomID RoomID) {
 	p, err := s.preview(w, r, roomID)
 	if err != nil {
-		s.refuse(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	web.JSON(w, http.StatusOK, p)
+	web.WriteJSON(w, http.StatusOK, p)
 }
 
 func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) (Preview, error) {
-	o, err := read(w, r)
+	o, err := readObject(w, r)
 	if err != nil {
 		return Preview{}, err
 	}
-	v := room.Visit{Link: text(o.Text("link")), SeatKey: text(o.Text("seat_key"))}
+	v := room.JoinRequest{LinkToken: valueOrEmpty(o.Text("link")), SeatKey: valueOrEmpty(o.Text("seat_key"))}
 	if err := o.Err(); err != nil {
 		return Preview{}, err
 	}
@@ -95,8 +95,8 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 	if err != nil {
 		return Preview{}, err
 	}
-	if p.Link == room.LinkUnknown {
-		if err := s.guessed(r); err != nil {
+	if p.LinkStatus == room.LinkUnknown {
+		if err := s.recordGuess(r); err != nil {
 			return Preview{}, err
 		}
 	}
@@ -105,20 +105,20 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 		return Preview{}, err
 	}
 	out := Preview{RoomId: id, RoomType: RoomType(p.Room.Type), Title: p.Room.Title, WelcomeMessage: p.Room.WelcomeMessage,
-		State: PreviewState(p.Room.State), Participants: p.Taken, MaxParticipants: p.Room.MaxParticipants, Features: features(p.Room), ServerTime: s.now().UTC()}
+		State: PreviewState(p.Room.State), Participants: p.TakenSeats, MaxParticipants: p.Room.MaxParticipants, Features: features(p.Room), ServerTime: s.now().UTC()}
 	if at := p.Room.StartAt; !at.IsZero() {
 		out.StartTime = &at
 	}
 	if at := p.OpensAt; !at.IsZero() {
 		out.OpensAt = &at
 	}
-	out.LogoutUrl = optional(p.LogoutURL)
+	out.LogoutUrl = stringOrNil(p.LogoutURL)
 	out.You.Role, out.You.Name, out.You.Returning = Role(p.Role), p.Name, p.Returning
-	out.You.Waits, out.You.Elsewhere = p.Waits, p.Elsewhere
+	out.You.Waits, out.You.Elsewhere = p.MustWait, p.JoinedElsewhere
 	g := p.Grants
 	out.You.MaySend = Sources{Microphone: g.Microphone, Camera: g.Camera, ScreenShare: g.ScreenShare, Chat: g.Chat}
-	if p.Link != room.NoLink {
-		link := PreviewYouLink(p.Link)
+	if p.LinkStatus != room.NoLink {
+		link := PreviewYouLink(p.LinkStatus)
 		out.You.Link = &link
 	}
 	return out, nil
@@ -128,53 +128,53 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 func (s *Server) CheckConnection(w http.ResponseWriter, r *http.Request, roomID RoomID) {
 	token, err := s.check(w, r, roomID)
 	if err != nil {
-		s.refuse(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	web.JSON(w, http.StatusOK, Check{MediaToken: token})
+	web.WriteJSON(w, http.StatusOK, Check{MediaToken: token})
 }
 
 func (s *Server) check(w http.ResponseWriter, r *http.Request, roomID string) (string, error) {
-	if _, err := read(w, r); err != nil {
+	if _, err := readObject(w, r); err != nil {
 		return "", err
 	}
-	client := web.From(r.Context()).Client
+	client := web.FromContext(r.Context()).Client
 	if s.limits.Checks != nil {
-		if over, retryAfter := s.limits.Checks.Failed(client); over {
+		if over, retryAfter := s.limits.Checks.RecordAttempt(client); over {
 			return "", &fault.Error{Kind: fault.Exhausted, Code: string(RefusalErrorCodeCheckBusy), RetryAfter: retryAfter,
 				Message: "your network has checked its connection too often, try again in a moment"}
 		}
 	}
-	return s.rooms.Check(r.Context(), roomID, client)
+	return s.rooms.Preflight(r.Context(), roomID, client)
 }
 
-// TakeSeat implements ServerInterface.
+// ReserveSeat implements ServerInterface.
 func (s *Server) TakeSeat(w http.ResponseWriter, r *http.Request, roomID RoomID) {
 	a, err := s.takeSeat(w, r, roomID)
 	if err != nil {
-		s.refuse(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	if a.Waiting > 0 {
-		web.JSON(w, http.StatusAccepted, Wait{AskAgainIn: int(a.Waiting / time.Second)})
+	if a.RetryAfter > 0 {
+		web.WriteJSON(w, http.StatusAccepted, Wait{AskAgainIn: int(a.RetryAfter / time.Second)})
 		return
 	}
-	web.JSON(w, http.StatusOK, seat(a))
+	web.WriteJSON(w, http.StatusOK, seat(a))
 }
 
 func (s *Server) takeSeat(w http.ResponseWriter, r *http.Request, roomID string) (room.Admission, error) {
-	o, err := read(w, r)
+	o, err := readObject(w, r)
 	if err != nil {
 		return room.Admission{}, err
 	}
-	v := room.Visit{Name: o.RequiredText("name"), SeatKey: o.RequiredText("seat_key"), Link: text(o.Text("link")), Role: room.Role(text(o.Text("role"))),
-		Client: web.From(r.Context()).Client}
+	v := room.JoinRequest{Name: o.RequiredText("name"), SeatKey: o.RequiredText("seat_key"), LinkToken: valueOrEmpty(o.Text("link")), ExpectedRole: room.Role(valueOrEmpty(o.Text("role"))),
+		ClientAddr: web.FromContext(r.Context()).Client}
 	if err := o.Err(); err != nil {
 		return room.Admission{}, err
 	}
-	a, err := s.rooms.TakeSeat(r.Context(), roomID, v)
-	if err == nil && a.Link == room.LinkUnknown {
-		err = s.guessed(r)
+	a, err := s.rooms.ReserveSeat(r.Context(), roomID, v)
+	if err == nil && a.LinkStatus == room.LinkUnknown {
+		err = s.recordGuess(r)
 	}
 	return a, err
 }
@@ -182,7 +182,7 @@ func (s *Server) takeSeat(w http.ResponseWriter, r *http.Request, roomID string)
 func seat(a room.Admission) Seat {
 	out := Seat{Identity: a.Seat.ID, Name: a.Seat.Name, Role: Role(a.Seat.Role), SessionId: a.SessionID,
 		MediaToken: a.Token, RoomType: RoomType(a.Room.Type), Title: a.Room.Title, MaxBreakouts: a.Room.BreakoutRooms,
-		Features: features(a.Room), LogoutUrl: optional(a.LogoutURL), InvitedOnly: a.Invited}
+		Features: features(a.Room), LogoutUrl: stringOrNil(a.LogoutURL), InvitedOnly: a.InvitationsRequired}
 	if b := a.Breakout; b.N > 0 {
 		out.Breakout = &Breakout{Number: b.N, Name: b.Name}
 	}
@@ -193,21 +193,21 @@ func features(r *room.Room) Features {
 	return Features{Camera: r.Features.Camera, ScreenShare: r.Features.ScreenShare, Chat: r.Features.Chat}
 }
 
-func read(w http.ResponseWriter, r *http.Request) (*web.Object, error) {
-	body, err := web.Body(w, r)
+func readObject(w http.ResponseWriter, r *http.Request) (*web.Object, error) {
+	body, err := web.ReadJSONBody(w, r)
 	if err != nil {
 		return nil, err
 	}
-	return web.Parse(body)
+	return web.ParseObject(body)
 }
 
-// guessed notes a wrong guess of a room or a link: the ids and tokens are
+// recordGuess notes a wrong guess of a room or a link: the ids and tokens are
 // random, and this bounds how many can be tried.
-func (s *Server) guessed(r *http.Request) error {
+func (s *Server) recordGuess(r *http.Request) error {
 	if s.limits.Guesses == nil {
 		return nil
 	}
-	over, retryAfter := s.limits.Guesses.Failed(web.From(r.Context()).Client)
+	over, retryAfter := s.limits.Guesses.RecordAttempt(web.FromContext(r.Context()).Client)
 	if !over {
 		return nil
 	}
@@ -215,14 +215,14 @@ func (s *Server) guessed(r *http.Request) error {
 		Message: "too many wrong links from your address, try again in a moment", RetryAfter: retryAfter}
 }
 
-func optional(text string) *string {
+func stringOrNil(text string) *string {
 	if text == "" {
 		return nil
 	}
 	return &text
 }
 
-func text(s *string) string {
+func valueOrEmpty(s *string) string {
 	if s == nil {
 		return ""
 	}

@@ -12,8 +12,8 @@ import (
 
 // Mute implements ServerInterface.
 func (s *Server) Mute(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.act(w, r, func(o *web.Object, seatKey string) error {
-		identity := text(o.Text("identity"))
+	s.serveAction(w, r, func(o *web.Object, seatKey string) error {
+		identity := valueOrEmpty(o.Text("identity"))
 		if err := o.Err(); err != nil {
 			return err
 		}
@@ -23,46 +23,46 @@ func (s *Server) Mute(w http.ResponseWriter, r *http.Request, roomID RoomID) {
 
 // AskToUnmute implements ServerInterface.
 func (s *Server) AskToUnmute(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.actOn(w, r, roomID, s.rooms.AskToUnmute)
+	s.serveActionOn(w, r, roomID, s.rooms.AskToUnmute)
 }
 
 // RemovePerson implements ServerInterface.
 func (s *Server) RemovePerson(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.actOn(w, r, roomID, s.rooms.Remove)
+	s.serveActionOn(w, r, roomID, s.rooms.Remove)
 }
 
 // Readmit implements ServerInterface.
 func (s *Server) Readmit(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.actOn(w, r, roomID, s.rooms.Readmit)
+	s.serveActionOn(w, r, roomID, s.rooms.Readmit)
 }
 
 // Lock implements ServerInterface.
 func (s *Server) Lock(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.act(w, r, func(o *web.Object, seatKey string) error {
+	s.serveAction(w, r, func(o *web.Object, seatKey string) error {
 		locks := o.RequiredObject("locks")
-		q := room.LockChange{Microphone: flag(locks, "microphone"), Camera: flag(locks, "camera"),
-			ScreenShare: flag(locks, "screen_share"), Chat: flag(locks, "chat"), WaitingRoom: flag(locks, "waiting_room")}
+		q := room.LockChange{Microphone: optionalFlag(locks, "microphone"), Camera: optionalFlag(locks, "camera"),
+			ScreenShare: optionalFlag(locks, "screen_share"), Chat: optionalFlag(locks, "chat"), WaitingRoom: optionalFlag(locks, "waiting_room")}
 		if err := o.Err(); err != nil {
 			return err
 		}
-		return s.rooms.Lock(r.Context(), roomID, seatKey, q)
+		return s.rooms.UpdateLocks(r.Context(), roomID, seatKey, q)
 	})
 }
 
 // Appoint implements ServerInterface.
 func (s *Server) Appoint(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.act(w, r, func(o *web.Object, seatKey string) error {
+	s.serveAction(w, r, func(o *web.Object, seatKey string) error {
 		identity, role := o.RequiredText("identity"), o.RequiredText("role")
 		if err := o.Err(); err != nil {
 			return err
 		}
-		return s.rooms.Appoint(r.Context(), roomID, seatKey, identity, room.Role(role))
+		return s.rooms.SetRole(r.Context(), roomID, seatKey, identity, room.Role(role))
 	})
 }
 
-// actOn is act for what is done to one person.
-func (s *Server) actOn(w http.ResponseWriter, r *http.Request, roomID string, do func(ctx context.Context, roomID, seatKey, identity string) error) {
-	s.act(w, r, func(o *web.Object, seatKey string) error {
+// serveActionOn is act for what is done to one person.
+func (s *Server) serveActionOn(w http.ResponseWriter, r *http.Request, roomID string, do func(ctx context.Context, roomID, seatKey, identity string) error) {
+	s.serveAction(w, r, func(o *web.Object, seatKey string) error {
 		identity := o.RequiredText("identity")
 		if err := o.Err(); err != nil {
 			return err
@@ -71,8 +71,8 @@ func (s *Server) actOn(w http.ResponseWriter, r *http.Request, roomID string, do
 	})
 }
 
-// flag reads a flag that may be absent.
-func flag(o *web.Object, name string) *bool {
+// optionalFlag reads a flag that may be absent.
+func optionalFlag(o *web.Object, name string) *bool {
 	if !o.Has(name) {
 		return nil
 	}

@@ -9,11 +9,11 @@ import (
 )
 
 // What hosts do with the others, and what becomes of those.
-func TestTools(t *testing.T) {
+func TestModeration_HostsAndCoHosts(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	id, link := p.create(room.Request{})
-	enter := func(name, key string, in m) answer {
+	p := newFixture(t)
+	id, link := p.create(room.CreateRequest{})
+	enter := func(name, key string, in m) response {
 		t.Helper()
 		in["name"], in["seat_key"] = name, key
 		status, a := p.send(id, "/seats", in)
@@ -25,7 +25,7 @@ func TestTools(t *testing.T) {
 	}
 	coKey := strings.Repeat("c", 43)
 	host, guest, co := enter("Ada", hostKey, m{"link": link}), enter("Ben", guestKey, m{}), enter("Chen", coKey, m{})
-	on := func(a answer, more m) m {
+	on := func(a response, more m) m {
 		in := m{"identity": a.Identity}
 		for name, value := range more {
 			in[name] = value
@@ -33,35 +33,35 @@ func TestTools(t *testing.T) {
 		return in
 	}
 
-	p.done(id, "/role", with(hostKey, on(co, m{"role": "cohost"})))
+	p.assertNoContent(id, "/role", withSeatKey(hostKey, on(co, m{"role": "cohost"})))
 	for path, in := range map[string]m{"/mute": on(host, nil), "/unmute": on(host, nil), "/remove": on(host, nil), "/readmit": on(host, nil), "/role": on(host, m{"role": "guest"})} {
-		p.refused(id, path, with(coKey, in), 403, "not_host")
+		p.assertError(id, path, withSeatKey(coKey, in), 403, "not_host")
 	}
-	p.refused(id, "/role", with(hostKey, m{"identity": guest.Identity, "role": "host"}), 400, "invalid_request")
+	p.assertError(id, "/role", withSeatKey(hostKey, m{"identity": guest.Identity, "role": "host"}), 400, "invalid_request")
 
-	p.done(id, "/mute", with(coKey, nil))
-	p.done(id, "/mute", with(coKey, on(guest, nil)))
-	p.done(id, "/unmute", with(coKey, on(guest, nil)))
-	p.done(id, "/locks", with(coKey, m{"locks": m{"microphone": true, "chat": true}}))
-	p.refused(id, "/unmute", with(coKey, on(guest, nil)), 409, "microphone_locked")
+	p.assertNoContent(id, "/mute", withSeatKey(coKey, nil))
+	p.assertNoContent(id, "/mute", withSeatKey(coKey, on(guest, nil)))
+	p.assertNoContent(id, "/unmute", withSeatKey(coKey, on(guest, nil)))
+	p.assertNoContent(id, "/locks", withSeatKey(coKey, m{"locks": m{"microphone": true, "chat": true}}))
+	p.assertError(id, "/unmute", withSeatKey(coKey, on(guest, nil)), 409, "microphone_locked")
 	if status, a := p.send(id, "/preview", m{"seat_key": guestKey}); status != 200 || a.You.MaySend["microphone"] != false || a.You.MaySend["camera"] != true {
 		t.Errorf("%d %+v", status, a.You)
 	}
-	p.engine.away = true
-	p.refused(id, "/mute", with(coKey, on(guest, nil)), 503, "unavailable")
-	p.engine.away = false
+	p.engine.unavailable = true
+	p.assertError(id, "/mute", withSeatKey(coKey, on(guest, nil)), 503, "unavailable")
+	p.engine.unavailable = false
 
-	p.done(id, "/remove", with(coKey, on(guest, nil)))
-	p.refused(id, "/preview", m{"seat_key": guestKey}, 403, "removed")
-	p.refused(id, "/seats", m{"name": "Ben", "seat_key": guestKey}, 403, "removed")
-	p.refused(id, "/move", with(guestKey, m{"to": 0}), 403, "not_in_room")
-	status, who := p.send(id, "/people", with(hostKey, nil))
+	p.assertNoContent(id, "/remove", withSeatKey(coKey, on(guest, nil)))
+	p.assertError(id, "/preview", m{"seat_key": guestKey}, 403, "removed")
+	p.assertError(id, "/seats", m{"name": "Ben", "seat_key": guestKey}, 403, "removed")
+	p.assertError(id, "/move", withSeatKey(guestKey, m{"to": 0}), 403, "not_in_room")
+	status, who := p.send(id, "/people", withSeatKey(hostKey, nil))
 	if status != 200 || len(who.People) != 2 || len(who.Removed) != 1 || who.Removed[0]["name"] != "Ben" {
 		t.Errorf("%d %+v", status, who)
 	}
-	p.done(id, "/readmit", with(hostKey, on(guest, nil)))
-	p.done(id, "/role", with(hostKey, on(co, m{"role": "guest"})))
-	p.refused(id, "/mute", with(coKey, nil), 403, "not_host")
+	p.assertNoContent(id, "/readmit", withSeatKey(hostKey, on(guest, nil)))
+	p.assertNoContent(id, "/role", withSeatKey(hostKey, on(co, m{"role": "guest"})))
+	p.assertError(id, "/mute", withSeatKey(coKey, nil), 403, "not_host")
 	if a := enter("Ben", guestKey, m{}); a.Identity != guest.Identity {
 		t.Errorf("%+v", a)
 	}

@@ -12,44 +12,44 @@ import (
 	"parley/internal/room"
 )
 
-// Creation is a route that makes rooms.
-type Creation struct {
-	// AnyProjectID takes every text for a project_id, and answers 401 to one
+// CreateRoute is a route that makes rooms.
+type CreateRoute struct {
+	// AcceptAnyProjectID takes every text for a project_id, and answers 401 to one
 	// that is no UUID; otherwise that is a 400.
-	AnyProjectID bool
+	AcceptAnyProjectID bool
 	// Read reads the fields, and names those that were sent and have no
 	// effect. What is wrong with a field is noted in the object.
-	Read func(o *web.Object) (q room.Request, ignored []string, err error)
+	Read func(o *web.Object) (q room.CreateRequest, ignored []string, err error)
 	// Make makes the room.
-	Make func(ctx context.Context, p project.Project, q room.Request) (room.Created, error)
+	Create func(ctx context.Context, p project.Project, q room.CreateRequest) (room.Created, error)
 	// Answer is the body of a success.
-	Answer func(c room.Created) any
+	Response func(c room.Created) any
 }
 
-// told is the answer to a creation, as it is kept for one with a key.
-type told struct {
+// savedResponse is the answer to a creation, as it is kept for one with a key.
+type savedResponse struct {
 	Adjusted string          `json:"adjusted,omitempty"`
 	Ignored  string          `json:"ignored,omitempty"`
 	Body     json.RawMessage `json:"body"`
 }
 
 // Create answers a call that makes a room.
-func (a *API) Create(w http.ResponseWriter, r *http.Request, c Creation) {
+func (a *API) Create(w http.ResponseWriter, r *http.Request, c CreateRoute) {
 	if err := a.create(w, r, c); err != nil {
-		a.Refuse(w, r, err)
+		a.WriteError(w, r, err)
 	}
 }
 
-func (a *API) create(w http.ResponseWriter, r *http.Request, c Creation) error {
-	body, err := web.Body(w, r)
+func (a *API) create(w http.ResponseWriter, r *http.Request, c CreateRoute) error {
+	body, err := web.ReadJSONBody(w, r)
 	if err != nil {
 		return err
 	}
-	o, err := web.Parse(body)
+	o, err := web.ParseObject(body)
 	if err != nil {
 		return err
 	}
-	projectID, err := readProjectID(o, c.AnyProjectID)
+	projectID, err := readProjectID(o, c.AcceptAnyProjectID)
 	if err != nil {
 		return err
 	}
@@ -57,38 +57,38 @@ func (a *API) create(w http.ResponseWriter, r *http.Request, c Creation) error {
 	if err != nil {
 		return err
 	}
-	if err := p.Admits(); err != nil {
+	if err := p.AllowsJoins(); err != nil {
 		return err
 	}
-	return a.Make(w, r, p, body, Making{Answer: c.Answer, Read: func() (Make, []string, error) {
+	return a.ServeIdempotent(w, r, p, body, IdempotentCall{Response: c.Response, Read: func() (CreateFunc, []string, error) {
 		q, ignored, err := c.Read(o)
 		if err == nil {
 			err = o.Err()
 		}
-		return func(ctx context.Context, once *room.Once) (room.Created, error) {
-			q.Once = once
-			return c.Make(ctx, p, q)
+		return func(ctx context.Context, once *room.IdempotencyKey) (room.Created, error) {
+			q.IdempotencyKey = once
+			return c.Create(ctx, p, q)
 		}, ignored, err
 	}})
 }
 
-// Make makes what was read; once is nil unless the call has an Idempotency-Key.
-type Make func(ctx context.Context, once *room.Once) (room.Created, error)
+// CreateFunc makes what was read; once is nil unless the call has an Idempotency-Key.
+type CreateFunc func(ctx context.Context, once *room.IdempotencyKey) (room.Created, error)
 
-// Making is what a call makes, when it is known who makes it.
-type Making struct {
+// IdempotentCall is what a call makes, when it is known who makes it.
+type IdempotentCall struct {
 	// Read reads the fields, and names those that were sent and have no effect.
-	Read func() (make Make, ignored []string, err error)
+	Read func() (make CreateFunc, ignored []string, err error)
 	// Answer is the body of a success.
-	Answer func(c room.Created) any
+	Response func(c room.Created) any
 	// Signed identifies the signed request, which takes effect once even without
 	// an Idempotency-Key; nil where the signature carries no time.
-	Signed *room.Once
+	ReplayKey *room.IdempotencyKey
 }
 
-// Make answers a call that makes something, or tells again what was made.
-func (a *API) Make(w http.ResponseWriter, r *http.Request, p project.Project, body []byte, m Making) error {
-	t, err := a.once(r, p, body, m)
+// ServeIdempotent answers a call that makes something, or tells again what was made.
+func (a *API) ServeIdempotent(w http.ResponseWriter, r *http.Request, p project.Project, body []byte, m IdempotentCall) error {
+	t, err := a.runOnce(r, p, body, m)
 	if err != nil {
 		return err
 	}
@@ -103,39 +103,39 @@ func (a *API) Make(w http.ResponseWriter, r *http.Request, p project.Project, bo
 	return nil
 }
 
-func (a *API) once(r *http.Request, p project.Project, body []byte, m Making) (told, error) {
+func (a *API) runOnce(r *http.Request, p project.Project, body []byte, m IdempotentCall) (savedResponse, error) {
 	keys, once := r.Header["Idempotency-Key"]
 	if !once {
-		return m.make(r.Context(), m.Signed)
+		return m.run(r.Context(), m.ReplayKey)
 	}
-	key := &room.Once{ProjectID: p.ID, Route: r.URL.Path, Key: keys[0], Body: body}
-	kept, end, err := a.Rooms.Begin(r.Context(), key)
+	key := &room.IdempotencyKey{ProjectID: p.ID, Route: r.URL.Path, Key: keys[0], Body: body}
+	kept, end, err := a.Rooms.BeginIdempotent(r.Context(), key)
 	if err != nil {
-		return told{}, err
+		return savedResponse{}, err
 	}
 	defer end()
 	if kept != nil {
-		var t told
+		var t savedResponse
 		return t, json.Unmarshal(kept, &t)
 	}
-	return m.make(r.Context(), key)
+	return m.run(r.Context(), key)
 }
 
-// make reads the fields and makes what they say. The answer of a creation with
+// run reads the fields and makes what they say. The answer of a creation with
 // a key is made before the commit, to be kept in it.
-func (m Making) make(ctx context.Context, once *room.Once) (told, error) {
+func (m IdempotentCall) run(ctx context.Context, once *room.IdempotencyKey) (savedResponse, error) {
 	work, ignored, err := m.Read()
 	if err != nil {
-		return told{}, err
+		return savedResponse{}, err
 	}
-	var t told
+	var t savedResponse
 	answer := func(created room.Created) (err error) {
-		t = told{Adjusted: strings.Join(created.Adjusted, ", "), Ignored: strings.Join(ignored, ", ")}
-		t.Body, err = json.Marshal(m.Answer(created))
+		t = savedResponse{Adjusted: strings.Join(created.Adjusted, ", "), Ignored: strings.Join(ignored, ", ")}
+		t.Body, err = json.Marshal(m.Response(created))
 		return err
 	}
 	if once != nil {
-		once.Answer = func(created room.Created) ([]byte, error) {
+		once.Render = func(created room.Created) ([]byte, error) {
 			if err := answer(created); err != nil {
 				return nil, err
 			}
@@ -155,15 +155,15 @@ func readProjectID(o *web.Object, anyText bool) (string, error) {
 	if err := o.Err(); err != nil {
 		return "", err
 	}
-	id, ok := UUID(text)
+	id, ok := ParseUUID(text)
 	if !ok && !anyText {
 		return "", fault.Invalidf("project_id must be a UUID")
 	}
 	return id, nil
 }
 
-// UUID returns the canonical form of a UUID, and any other text as it is.
-func UUID(text string) (canonical string, ok bool) {
+// ParseUUID returns the canonical form of a ParseUUID, and any other text as it is.
+func ParseUUID(text string) (canonical string, ok bool) {
 	if len(text) != 36 {
 		return text, false
 	}

@@ -9,24 +9,24 @@ import (
 	"parley/internal/fault"
 )
 
-// refusal is the body of every refusal.
-type refusal struct {
+// errorBody is the body of every refusal.
+type errorBody struct {
 	Error   string `json:"error"`
 	Message string `json:"message,omitempty"`
 }
 
-// Say answers with a refusal's sentence.
-func (a *API) Say(w http.ResponseWriter, r *http.Request, status int, sentence string) {
-	body := refusal{Error: sentence}
-	if a.TellsTwice != nil && a.TellsTwice(r.URL.Path) {
+// WriteErrorMessage answers with a refusal's sentence.
+func (a *API) WriteErrorMessage(w http.ResponseWriter, r *http.Request, status int, sentence string) {
+	body := errorBody{Error: sentence}
+	if a.DuplicateMessageField != nil && a.DuplicateMessageField(r.URL.Path) {
 		body.Message = sentence
 	}
-	web.JSON(w, status, body)
+	web.WriteJSON(w, status, body)
 }
 
-// statuses says, in this one place, what a kind of refusal is for versions 3
+// statusByKind says, in this one place, what a kind of refusal is for versions 3
 // and 4.
-var statuses = map[fault.Kind]int{
+var statusByKind = map[fault.Kind]int{
 	fault.Invalid:      http.StatusBadRequest,
 	fault.Unauthorized: http.StatusUnauthorized,
 	fault.Forbidden:    http.StatusForbidden,
@@ -38,18 +38,18 @@ var statuses = map[fault.Kind]int{
 	fault.Unavailable:  http.StatusServiceUnavailable,
 }
 
-// Refuse answers with the status and the sentence of a refusal.
-func (a *API) Refuse(w http.ResponseWriter, r *http.Request, err error) {
+// WriteError answers with the status and the sentence of a refusal.
+func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
 	web.LogError(r, f.Err)
-	status, known := statuses[f.Kind]
+	status, known := statusByKind[f.Kind]
 	if !known {
 		status = http.StatusInternalServerError
 	}
 	switch {
-	case f.Code == web.CodeNotJSON:
+	case f.Code == web.CodeUnsupportedMediaType:
 		status = http.StatusUnsupportedMediaType
-	case f.Code == web.CodeTooLarge:
+	case f.Code == web.CodeBodyTooLarge:
 		status = http.StatusRequestEntityTooLarge
 	case f.Kind == fault.Unauthorized:
 		w.Header().Set("WWW-Authenticate", `Parley-HMAC realm="`+a.Version+`"`)
@@ -57,15 +57,15 @@ func (a *API) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if f.Kind == fault.Exhausted || f.Kind == fault.Unavailable || f.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int((f.RetryAfter+time.Second-1)/time.Second))))
 	}
-	a.Say(w, r, status, f.Message)
+	a.WriteErrorMessage(w, r, status, f.Message)
 }
 
 // NotFound answers for a path that the version does not have.
 func NotFound(w http.ResponseWriter, _ *http.Request) {
-	web.JSON(w, http.StatusNotFound, refusal{Error: "there is no such path in this version of the API"})
+	web.WriteJSON(w, http.StatusNotFound, errorBody{Error: "there is no such path in this version of the API"})
 }
 
 // NotAllowed answers for a method that the path does not have; Allow is set.
 func (a *API) NotAllowed(w http.ResponseWriter, r *http.Request) {
-	a.Say(w, r, http.StatusMethodNotAllowed, "this path takes "+w.Header().Get("Allow")+", not "+r.Method)
+	a.WriteErrorMessage(w, r, http.StatusMethodNotAllowed, "this path takes "+w.Header().Get("Allow")+", not "+r.Method)
 }

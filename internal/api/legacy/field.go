@@ -7,22 +7,22 @@ import (
 	"parley/internal/room"
 )
 
-// Common reads the fields that every creation has. number reads one that
+// ReadCommonFields reads the fields that every creation has. number reads one that
 // version 4 also takes as a string.
-func Common(o *web.Object, kind room.Type, number func(o *web.Object, name string) int) room.Request {
+func ReadCommonFields(o *web.Object, kind room.Type, number func(o *web.Object, name string) int) room.CreateRequest {
 	metadata := o.RequiredObject("metadata")
-	return room.Request{
+	return room.CreateRequest{
 		Type:            kind,
 		MaxParticipants: number(o, "max_participants"),
 		EmptyTimeout:    number(o, "empty_timeout"),
 		Title:           metadata.RequiredText("room_title"),
 		WelcomeMessage:  metadata.RequiredText("welcome_message"),
-		ClientRoomID:    Text(o, "client_room_id"),
+		ClientRoomID:    OptionalText(o, "client_room_id"),
 	}
 }
 
-// Text reads an optional text; "" when it is absent.
-func Text(o *web.Object, name string) string {
+// OptionalText reads an optional text; "" when it is absent.
+func OptionalText(o *web.Object, name string) string {
 	if text := o.Text(name); text != nil {
 		return *text
 	}
@@ -30,25 +30,25 @@ func Text(o *web.Object, name string) string {
 }
 
 const (
-	mostIgnored = 20 // names in a header
-	longestName = 64
+	maxIgnoredNames = 20 // names in a header
+	maxNameLength   = 64
 )
 
-// Ignored collects the names of fields that were sent and have no effect, for
+// IgnoredFields collects the names of fields that were sent and have no effect, for
 // a header: at most 20 of them, each of letters, digits, "_", "-" and ".".
-type Ignored []string
+type IgnoredFields []string
 
 // Add names fields of an object that stands at prefix.
-func (i *Ignored) Add(o *web.Object, prefix string, names ...string) {
+func (i *IgnoredFields) Add(o *web.Object, prefix string, names ...string) {
 	for _, name := range names {
-		if len(*i) < mostIgnored && o.Has(name) {
-			*i = append(*i, safe(prefix+name))
+		if len(*i) < maxIgnoredNames && o.Has(name) {
+			*i = append(*i, headerSafe(prefix+name))
 		}
 	}
 }
 
-// AddOthers names all fields of an object but the known ones.
-func (i *Ignored) AddOthers(o *web.Object, prefix string, known ...string) {
+// AddAllExcept names all fields of an object but the known ones.
+func (i *IgnoredFields) AddAllExcept(o *web.Object, prefix string, known ...string) {
 next:
 	for _, name := range o.Names() {
 		for _, k := range known {
@@ -60,13 +60,13 @@ next:
 	}
 }
 
-// safe makes a name fit for a header, whatever a client has put in it.
-func safe(name string) string {
+// headerSafe makes a name fit for a header, whatever a client has put in it.
+func headerSafe(name string) string {
 	name = strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' {
 			return c
 		}
 		return '_'
 	}, name)
-	return name[:min(len(name), longestName)]
+	return name[:min(len(name), maxNameLength)]
 }

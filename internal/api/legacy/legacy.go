@@ -19,71 +19,71 @@ import (
 
 // Rooms is what these versions need of the rooms.
 type Rooms interface {
-	CreateQuick(ctx context.Context, p project.Project, q room.Request) (room.Created, error)
-	Schedule(ctx context.Context, p project.Project, q room.Request) (room.Created, error)
+	CreateQuick(ctx context.Context, p project.Project, q room.CreateRequest) (room.Created, error)
+	Schedule(ctx context.Context, p project.Project, q room.CreateRequest) (room.Created, error)
 	// Begin takes up a creation that may have been sent before.
-	Begin(ctx context.Context, o *room.Once) (answer []byte, end func(), err error)
+	BeginIdempotent(ctx context.Context, o *room.IdempotencyKey) (answer []byte, end func(), err error)
 }
 
-// Rings finds the live credentials of a project.
-type Rings interface {
-	Ring(ctx context.Context, projectID string) (*key.Ring, error)
+// Keyrings finds the live credentials of a project.
+type Keyrings interface {
+	Keyring(ctx context.Context, projectID string) (*key.Keyring, error)
 }
 
-// Rate bounds how often one credential may call.
-type Rate interface {
+// RateLimiter bounds how often one credential may call.
+type RateLimiter interface {
 	Allow(credentialID string) (ok bool, retryAfter time.Duration)
 }
 
-// Failures bounds how often one address may fail to show who it is.
-type Failures interface {
-	Failed(a netip.Addr) (over bool, retryAfter time.Duration)
+// FailureLimiter bounds how often one address may fail to show who it is.
+type FailureLimiter interface {
+	RecordAttempt(a netip.Addr) (over bool, retryAfter time.Duration)
 }
 
 // Limits are the bounds on calls; each may be nil for none.
 type Limits struct {
-	Rate     Rate // of writes
-	Reads    Rate
-	Failures Failures
+	Writes   RateLimiter // of writes
+	Reads    RateLimiter
+	Failures FailureLimiter
 }
 
-// Uses counts calls with an API key, in the slot it has, without waiting for
+// CallCounter counts calls with an API key, in the slot it has, without waiting for
 // anything. Version 5 shows the counts, so that an integrator who has rotated
 // learns whether anything still uses the old key.
-type Uses interface {
+type CallCounter interface {
 	Add(keyID, slot string)
 }
 
 // API is one version, as far as it is like the other.
 type API struct {
-	Version string // "v3" or "v4"
-	Rooms   Rooms
-	Rings   Rings
-	Limits  Limits
-	Uses    Uses           // nil counts nothing
-	Zone    *time.Location // the scheduling zone
-	Now     func() time.Time
-	// KeyHeaderAlone lets calls through with a live API key in the header key
+	Version     string // "v3" or "v4"
+	Rooms       Rooms
+	Keyrings    Keyrings
+	Limits      Limits
+	CallCounter CallCounter    // nil counts nothing
+	Zone        *time.Location // the scheduling zone
+	Now         func() time.Time
+	// AllowKeyHeaderOnly lets calls through with a live API key in the header key
 	// or api-key and no signature, as older clients send them.
-	KeyHeaderAlone bool
-	// TellsTwice says on which paths a refusal's sentence also stands in
+	AllowKeyHeaderOnly bool
+	// DuplicateMessageField says on which paths a refusal's sentence also stands in
 	// message, where older clients read it; nil is on none.
-	TellsTwice func(path string) bool
+	DuplicateMessageField func(path string) bool
 }
 
-// Handler names every request in its answer, and makes one of headers that
+// WithRequestID names every request in its answer, and makes one of headers that
 // were sent more than once.
-func (a *API) Handler(next http.Handler) http.Handler {
+func (a *API) WithRequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Request-ID", web.From(r.Context()).ID)
-		next.ServeHTTP(w, combined(r))
+		w.Header().Set("X-Request-ID", web.FromContext(r.Context()).ID)
+		next.ServeHTTP(w, joinRepeatedHeaders(r))
 	})
 }
 
-// combined joins the values of a repeated header by a comma, as RFC 9110
+// joinRepeatedHeaders joins the values of a repeated header by a comma, as RFC 9110
 // (section 5.3) has it. Two keys become one that nobody has: the call fails
 // when it is authenticated and not before.
-func combined(r *http.Request) *http.Request {
+func joinRepeatedHeaders(r *http.Request) *http.Request {
 	for _, name := range [...]string{"Api-Key", "Key", "Idempotency-Key"} {
 		if values := r.Header[name]; len(values) > 1 {
 			r = r.Clone(r.Context())

@@ -18,7 +18,7 @@ type tokenKey struct{}
 // authenticate holds a call to its bearer token and remembers whose it is, for
 // the answer and for the log. It fails closed: no token, and none that can be
 // read, is looked up as the empty one, which nobody has.
-func (s *operations) authenticate(r *http.Request) (*http.Request, error) {
+func (s *server) authenticate(r *http.Request) (*http.Request, error) {
 	clear := ""
 	if values := r.Header.Values("Authorization"); len(values) == 1 {
 		if scheme, text, ok := strings.Cut(values[0], " "); ok && strings.EqualFold(scheme, "Bearer") {
@@ -27,25 +27,25 @@ func (s *operations) authenticate(r *http.Request) (*http.Request, error) {
 	}
 	t, err := s.tokens.Authenticate(r.Context(), clear)
 	if err != nil {
-		return r, TooManyFailures(r, s.failures, err)
+		return r, LimitFailures(r, s.failures, err)
 	}
-	info := web.From(r.Context())
-	info.Note = append(info.Note, slog.String("token_id", t.ID), slog.String("token_name", t.Name))
+	info := web.FromContext(r.Context())
+	info.LogAttrs = append(info.LogAttrs, slog.String("token_id", t.ID), slog.String("token_name", t.Name))
 	return r.WithContext(context.WithValue(r.Context(), tokenKey{}, t)), nil
 }
 
-// Failures bounds how often one address may fail to show who it is.
-type Failures interface {
-	Failed(a netip.Addr) (over bool, retryAfter time.Duration)
+// FailureLimiter bounds how often one address may fail to show who it is.
+type FailureLimiter interface {
+	RecordAttempt(a netip.Addr) (over bool, retryAfter time.Duration)
 }
 
-// TooManyFailures returns what to answer to a call whose token was refused with err:
+// LimitFailures returns what to answer to a call whose token was refused with err:
 // Exhausted where its address has failed too often. limit may be nil for none.
-func TooManyFailures(r *http.Request, limit Failures, err error) error {
+func LimitFailures(r *http.Request, limit FailureLimiter, err error) error {
 	if limit == nil || !fault.Is(err, fault.Unauthorized) {
 		return err
 	}
-	over, retryAfter := limit.Failed(web.From(r.Context()).Client)
+	over, retryAfter := limit.RecordAttempt(web.FromContext(r.Context()).Client)
 	if !over {
 		return err
 	}
@@ -53,8 +53,8 @@ func TooManyFailures(r *http.Request, limit Failures, err error) error {
 		Message: "too many failed authentications from your address, try again later"}
 }
 
-// caller is the token of this call.
-func caller(r *http.Request) operator.Token {
+// callerToken is the token of this call.
+func callerToken(r *http.Request) operator.Token {
 	t, _ := r.Context().Value(tokenKey{}).(operator.Token)
 	return t
 }

@@ -17,15 +17,15 @@ import (
 // end_rooms must not be told that all went well.
 func read[T any](w http.ResponseWriter, r *http.Request) (T, error) {
 	var into T
-	body, err := web.Body(w, r)
+	body, err := web.ReadJSONBody(w, r)
 	if err != nil {
 		return into, err
 	}
 	return into, decode(body, &into)
 }
 
-// readIfAny is read for a body that may be left out.
-func readIfAny[T any](w http.ResponseWriter, r *http.Request) (T, error) {
+// readOptional is read for a body that may be left out.
+func readOptional[T any](w http.ResponseWriter, r *http.Request) (T, error) {
 	if r.ContentLength == 0 && r.Header.Get("Content-Type") == "" {
 		var none T
 		return none, nil
@@ -34,7 +34,7 @@ func readIfAny[T any](w http.ResponseWriter, r *http.Request) (T, error) {
 }
 
 func decode(body []byte, into any) error {
-	if _, err := web.Parse(body); err != nil { // repeated fields, what follows the object
+	if _, err := web.ParseObject(body); err != nil { // repeated fields, what follows the object
 		return err
 	}
 	t := reflect.TypeOf(into).Elem()
@@ -44,12 +44,12 @@ func decode(body []byte, into any) error {
 	err := json.Unmarshal(body, into)
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
-		return fault.Invalidf("%s must be %s", wrong.Field, kinds[typeAt(t, wrong.Field).Kind()])
+		return fault.Invalidf("%s must be %s", wrong.Field, typeNames[typeAt(t, wrong.Field).Kind()])
 	}
 	return err
 }
 
-var kinds = map[reflect.Kind]string{reflect.String: "a string", reflect.Bool: "true or false", reflect.Int: "an integer",
+var typeNames = map[reflect.Kind]string{reflect.String: "a string", reflect.Bool: "true or false", reflect.Int: "an integer",
 	reflect.Slice: "a list of strings", reflect.Struct: "an object"}
 
 // checkNames refuses a field that a generated type does not have, at any depth.

@@ -10,8 +10,8 @@ import (
 	"parley/internal/fault"
 )
 
-// statuses says, in this one place, what a kind of refusal is here.
-var statuses = map[fault.Kind]int{
+// statusByKind says, in this one place, what a kind of refusal is here.
+var statusByKind = map[fault.Kind]int{
 	fault.Invalid:      http.StatusBadRequest,
 	fault.Unauthorized: http.StatusUnauthorized,
 	fault.NotFound:     http.StatusNotFound,
@@ -20,17 +20,17 @@ var statuses = map[fault.Kind]int{
 	fault.Unavailable:  http.StatusServiceUnavailable,
 }
 
-func refuse(w http.ResponseWriter, r *http.Request, err error) {
+func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
 	web.LogError(r, f.Err)
-	status, known := statuses[f.Kind]
+	status, known := statusByKind[f.Kind]
 	if !known {
 		status = http.StatusInternalServerError
 	}
 	switch f.Code {
-	case web.CodeNotJSON:
+	case web.CodeUnsupportedMediaType:
 		status = http.StatusUnsupportedMediaType
-	case web.CodeTooLarge:
+	case web.CodeBodyTooLarge:
 		status = http.StatusRequestEntityTooLarge
 	}
 	switch status {
@@ -39,25 +39,25 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int((f.RetryAfter+time.Second-1)/time.Second))))
 	}
-	tell(w, status, f.Code, f.Message)
+	writeErrorBody(w, status, f.Code, f.Message)
 }
 
-func tell(w http.ResponseWriter, status int, code, message string) {
+func writeErrorBody(w http.ResponseWriter, status int, code, message string) {
 	var out Refusal
 	out.Error.Code, out.Error.Message = RefusalErrorCode(code), message
-	web.JSON(w, status, out)
+	web.WriteJSON(w, status, out)
 }
 
 func notFound(w http.ResponseWriter, _ *http.Request) {
-	tell(w, http.StatusNotFound, "not_found", "there is no such path in the management API")
+	writeErrorBody(w, http.StatusNotFound, "not_found", "there is no such path in the management API")
 }
 
 func notAllowed(w http.ResponseWriter, r *http.Request) {
-	tell(w, http.StatusMethodNotAllowed, "method_not_allowed", "this path takes "+w.Header().Get("Allow")+", not "+r.Method)
+	writeErrorBody(w, http.StatusMethodNotAllowed, "method_not_allowed", "this path takes "+w.Header().Get("Allow")+", not "+r.Method)
 }
 
-// badParameter answers for a parameter that the generated code could not read.
-func badParameter(w http.ResponseWriter, r *http.Request, err error) {
+// writeParameterError answers for a parameter that the generated code could not read.
+func writeParameterError(w http.ResponseWriter, r *http.Request, err error) {
 	name := "a parameter"
 	var format *InvalidParamFormatError
 	var repeated *TooManyValuesForParamError
@@ -69,5 +69,5 @@ func badParameter(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	f := fault.Invalidf("%s is malformed, or was sent twice", name)
 	f.Err = err
-	refuse(w, r, f)
+	writeError(w, r, f)
 }

@@ -24,8 +24,8 @@ import (
 	"parley/internal/webhook"
 )
 
-// bench is the management API on a real database.
-type bench struct {
+// fixture is the management API on a real database.
+type fixture struct {
 	t        *testing.T
 	db       *store.DB
 	projects *project.Service
@@ -37,57 +37,59 @@ type bench struct {
 	contract *contract.Checker
 }
 
-// quiet is a media engine that does nothing and hands out passes to it.
-type quiet struct{ room.Media }
+// noopMedia is a media engine that does nothing and hands out passes to it.
+type noopMedia struct{ room.Media }
 
 // Open implements room.Media.
-func (quiet) Open(context.Context, room.MediaSession) error { return nil }
+func (noopMedia) Open(context.Context, room.MediaSession) error { return nil }
 
-// Announce implements room.Media.
-func (quiet) Announce(context.Context, string, room.Info) error { return nil }
+// UpdateMetadata implements room.Media.
+func (noopMedia) UpdateMetadata(context.Context, string, room.Metadata) error { return nil }
 
-// Allow implements room.Media.
-func (quiet) Allow(context.Context, string, string, room.Role, room.Grants) error { return nil }
+// UpdatePermissions implements room.Media.
+func (noopMedia) UpdatePermissions(context.Context, string, string, room.Role, room.Grants) error {
+	return nil
+}
 
 // Admit implements room.Media.
-func (quiet) Admit(string) {}
+func (noopMedia) Admit(string) {}
 
 // Participants implements room.Media.
-func (quiet) Participants(context.Context, string) ([]room.Present, error) { return nil, nil }
+func (noopMedia) Participants(context.Context, string) ([]room.Participant, error) { return nil, nil }
 
-// Pass implements room.Media.
-func (quiet) Pass(room.MediaPass) (string, error) { return "pass", nil }
+// AccessToken implements room.Media.
+func (noopMedia) AccessToken(room.AccessTokenSpec) (string, error) { return "pass", nil }
 
-// known are plans.
-type known []string
+// fakePlans are plans.
+type fakePlans []string
 
 // Names implements Plans.
-func (k known) Names() []string { return k }
+func (k fakePlans) Names() []string { return k }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-func setup(t *testing.T) *bench {
+func setup(t *testing.T) *fixture {
 	t.Helper()
 	db, err := store.Open(t.Context(), "", t.TempDir())
 	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	must(t, db.Unlock(t.Context(), seal.NewBox(seal.NewKey())))
-	b := &bench{t: t, db: db}
-	b.projects = project.NewService(db, time.Now, newID, func(id string) { b.keys.Forget(id) })
+	b := &fixture{t: t, db: db}
+	b.projects = project.NewService(db, time.Now, newID, func(id string) { b.keys.Invalidate(id) })
 	b.keys = key.NewService(db, b.projects, time.Now, newID)
-	b.rooms = room.NewService(db, quiet{}, func() string { return "https://meet.example.org" }, time.Now, newID, slog.New(slog.DiscardHandler))
+	b.rooms = room.NewService(db, noopMedia{}, func() string { return "https://meet.example.org" }, time.Now, newID, slog.New(slog.DiscardHandler))
 	b.tokens = operator.NewService(db, time.Now, newID)
 	b.hooks = webhook.NewService(db, b.keys, nil, time.Now, newID, slog.New(slog.DiscardHandler))
 	b.rooms.UseWebhooks(b.hooks)
 	_, token, err := b.tokens.Create(t.Context(), "test")
 	must(t, err)
 	b.token = token.Reveal()
-	b.contract = contract.New(t, description(t), wrap(NewHandler(b.projects, b.keys, b.rooms, b.tokens, known{"default", "gold"}, b.hooks, nil)))
+	b.contract = contract.New(t, description(t), withMiddleware(NewHandler(b.projects, b.keys, b.rooms, b.tokens, fakePlans{"default", "gold"}, b.hooks, nil)))
 	return b
 }
 
-func wrap(h http.Handler) http.Handler {
-	return web.Wrap(h, nil, slog.New(slog.DiscardHandler), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
+func withMiddleware(h http.Handler) http.Handler {
+	return web.Middleware(h, nil, slog.New(slog.DiscardHandler), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
 }
 
 func description(t testing.TB) []byte {
@@ -108,7 +110,7 @@ type m = map[string]any
 
 // call sends one request with the token, and a body when there is one: a text
 // as it is, anything else as JSON.
-func (b *bench) call(method, path string, body any) (int, m) {
+func (b *fixture) call(method, path string, body any) (int, m) {
 	b.t.Helper()
 	header := http.Header{"Authorization": {"Bearer " + b.token}}
 	var raw []byte
@@ -125,7 +127,7 @@ func (b *bench) call(method, path string, body any) (int, m) {
 	return b.send(method, path, header, raw)
 }
 
-func (b *bench) send(method, path string, header http.Header, body []byte) (int, m) {
+func (b *fixture) send(method, path string, header http.Header, body []byte) (int, m) {
 	b.t.Helper()
 	answer := b.contract.Do(b.t, method, "/api/manage"+path, header, body)
 	if answer.Header.Get("Cache-Control") != "no-store" || answer.Header.Get("X-Request-ID") == "" {
@@ -140,8 +142,8 @@ func (b *bench) send(method, path string, header http.Header, body []byte) (int,
 	return answer.StatusCode, out
 }
 
-// ok is call for what must succeed.
-func (b *bench) ok(method, path string, body any) m {
+// mustCall is call for what must succeed.
+func (b *fixture) mustCall(method, path string, body any) m {
 	b.t.Helper()
 	status, out := b.call(method, path, body)
 	if status != http.StatusOK {
@@ -150,8 +152,8 @@ func (b *bench) ok(method, path string, body any) m {
 	return out
 }
 
-// refused is call for what must fail, with the exact words.
-func (b *bench) refused(method, path string, body any, status int, code, message string) {
+// assertError is call for what must fail, with the exact words.
+func (b *fixture) assertError(method, path string, body any, status int, code, message string) {
 	b.t.Helper()
 	got, out := b.call(method, path, body)
 	told, _ := out["error"].(m)
@@ -160,36 +162,36 @@ func (b *bench) refused(method, path string, body any, status int, code, message
 	}
 }
 
-// room makes a quick room in a project.
-func (b *bench) room(projectID string) string {
+// createRoom makes a quick room in a project.
+func (b *fixture) createRoom(projectID string) string {
 	b.t.Helper()
 	p, err := b.projects.Get(b.t.Context(), projectID)
 	must(b.t, err)
-	created, err := b.rooms.CreateQuick(b.t.Context(), p, room.Request{Type: room.Audio, Name: "Amina", MaxParticipants: 5, Title: "Standup"})
+	created, err := b.rooms.CreateQuick(b.t.Context(), p, room.CreateRequest{Type: room.Audio, Name: "Amina", MaxParticipants: 5, Title: "Standup"})
 	must(b.t, err)
 	return created.ID
 }
 
 // join brings somebody into a room.
-func (b *bench) join(id, name string) {
+func (b *fixture) join(id, name string) {
 	b.t.Helper()
-	a, err := b.rooms.TakeSeat(b.t.Context(), id, room.Visit{Name: name, SeatKey: strings.Repeat(name, 30)[:30]})
+	a, err := b.rooms.ReserveSeat(b.t.Context(), id, room.JoinRequest{Name: name, SeatKey: strings.Repeat(name, 30)[:30]})
 	must(b.t, err)
 	b.rooms.ParticipantJoined(a.SessionID, a.Seat.ID, "connection of "+name, time.Now())
 }
 
-// scheduled makes a room that opens in an hour.
-func (b *bench) scheduled(projectID string) string {
+// createScheduled makes a room that opens in an hour.
+func (b *fixture) createScheduled(projectID string) string {
 	b.t.Helper()
 	p, err := b.projects.Get(b.t.Context(), projectID)
 	must(b.t, err)
-	created, err := b.rooms.Schedule(b.t.Context(), p, room.Request{Type: room.Video, MaxParticipants: 5, Title: "Lesson", StartAt: time.Now().Add(time.Hour)})
+	created, err := b.rooms.Schedule(b.t.Context(), p, room.CreateRequest{Type: room.Video, MaxParticipants: 5, Title: "Lesson", StartAt: time.Now().Add(time.Hour)})
 	must(b.t, err)
 	return created.ID
 }
 
-// state moves a room to a state that it takes time, or people, to come to.
-func (b *bench) state(id string, state room.State) {
+// setState moves a room to a state that it takes time, or people, to come to.
+func (b *fixture) setState(id string, state room.State) {
 	b.t.Helper()
 	must(b.t, b.db.Write(b.t.Context(), func(ctx context.Context) error {
 		r, err := b.db.LockRoom(ctx, id)

@@ -9,7 +9,7 @@ import (
 )
 
 // ListKeys implements ServerInterface.
-func (s *operations) ListKeys(w http.ResponseWriter, r *http.Request, id ProjectID) {
+func (s *server) ListKeys(w http.ResponseWriter, r *http.Request, id ProjectID) {
 	c, err := s.keys.Credentials(r.Context(), id)
 	out := KeyList{Keys: []Key{}}
 	for _, k := range c.Keys {
@@ -17,48 +17,48 @@ func (s *operations) ListKeys(w http.ResponseWriter, r *http.Request, id Project
 		if k.Slot == key.Overlap {
 			status = KeyStatusRetiring
 		}
-		out.Keys = append(out.Keys, Key{Id: k.ID, ApiKey: k.Shown(), Status: status, CreatedAt: k.CreatedAt,
-			RetiringSince: moment(k.RetiringSince), OverlapEndsAt: moment(k.OverlapEndsAt)})
+		out.Keys = append(out.Keys, Key{Id: k.ID, ApiKey: k.Masked(), Status: status, CreatedAt: k.CreatedAt,
+			RetiringSince: timeOrNil(k.RetiringSince), OverlapEndsAt: timeOrNil(k.OverlapEndsAt)})
 	}
-	answer(w, r, out, err)
+	writeResult(w, r, out, err)
 }
 
 // RotateKey implements ServerInterface.
-func (s *operations) RotateKey(w http.ResponseWriter, r *http.Request, id ProjectID) {
-	q, err := readIfAny[Rotation](w, r)
+func (s *server) RotateKey(w http.ResponseWriter, r *http.Request, id ProjectID) {
+	q, err := readOptional[Rotation](w, r)
 	if err != nil {
-		refuse(w, r, err)
+		writeError(w, r, err)
 		return
 	}
 	made, err := s.keys.RotateKey(r.Context(), id, rotation(q))
-	answer(w, r, RotatedKey{ProjectId: id, ApiKey: made.APIKey.Reveal(), GatewaySecret: made.GatewaySecret.Reveal(),
+	writeResult(w, r, RotatedKey{ProjectId: id, ApiKey: made.APIKey.Reveal(), GatewaySecret: made.GatewaySecret.Reveal(),
 		OverlapEndsAt: made.OverlapEndsAt.UTC()}, err)
 }
 
 // RevokeKeyOverlap implements ServerInterface.
-func (s *operations) RevokeKeyOverlap(w http.ResponseWriter, r *http.Request, id ProjectID) {
+func (s *server) RevokeKeyOverlap(w http.ResponseWriter, r *http.Request, id ProjectID) {
 	if err := s.keys.RevokeOverlap(r.Context(), id); err != nil {
-		refuse(w, r, err)
+		writeError(w, r, err)
 		return
 	}
 	s.ListKeys(w, r, id)
 }
 
 // RotateProjectSecret implements ServerInterface.
-func (s *operations) RotateProjectSecret(w http.ResponseWriter, r *http.Request, id ProjectID) {
-	q, err := readIfAny[Rotation](w, r)
+func (s *server) RotateProjectSecret(w http.ResponseWriter, r *http.Request, id ProjectID) {
+	q, err := readOptional[Rotation](w, r)
 	if err != nil {
-		refuse(w, r, err)
+		writeError(w, r, err)
 		return
 	}
 	made, err := s.keys.RotateSecret(r.Context(), id, rotation(q))
-	answer(w, r, RotatedSecret{ProjectId: id, ProjectSecret: made.ProjectSecret.Reveal(), OverlapEndsAt: made.OverlapEndsAt.UTC()}, err)
+	writeResult(w, r, RotatedSecret{ProjectId: id, ProjectSecret: made.ProjectSecret.Reveal(), OverlapEndsAt: made.OverlapEndsAt.UTC()}, err)
 }
 
 // RevokeProjectSecretOverlap implements ServerInterface.
-func (s *operations) RevokeProjectSecretOverlap(w http.ResponseWriter, r *http.Request, id ProjectID) {
+func (s *server) RevokeProjectSecretOverlap(w http.ResponseWriter, r *http.Request, id ProjectID) {
 	if err := s.keys.RevokeSecretOverlap(r.Context(), id); err != nil {
-		refuse(w, r, err)
+		writeError(w, r, err)
 		return
 	}
 	s.GetProject(w, r, id)
@@ -67,15 +67,15 @@ func (s *operations) RevokeProjectSecretOverlap(w http.ResponseWriter, r *http.R
 func rotation(q Rotation) key.Rotation {
 	how := key.Rotation{Overlap: key.DefaultOverlap}
 	if q.Overlap != nil {
-		how.Overlap = seconds(*q.Overlap)
+		how.Overlap = clampSeconds(*q.Overlap)
 	}
-	set(&how.Force, q.Force)
+	setIfPresent(&how.Force, q.Force)
 	return how
 }
 
-// seconds keeps what no time.Duration can hold out of bounds, where it will be
+// clampSeconds keeps what no time.Duration can hold out of bounds, where it will be
 // refused, and not wrapped around into them.
-func seconds(n int) time.Duration {
+func clampSeconds(n int) time.Duration {
 	const most = int(math.MaxInt64 / time.Second)
 	return time.Duration(min(max(n, -most), most)) * time.Second
 }

@@ -10,49 +10,49 @@ import (
 )
 
 // ListOrganizations implements ServerInterface.
-func (s *operations) ListOrganizations(w http.ResponseWriter, r *http.Request) {
+func (s *server) ListOrganizations(w http.ResponseWriter, r *http.Request) {
 	all, err := s.projects.Organizations(r.Context())
 	out := OrganizationList{Organizations: []Organization{}}
 	for _, o := range all {
 		out.Organizations = append(out.Organizations, organization(o))
 	}
-	answer(w, r, out, err)
+	writeResult(w, r, out, err)
 }
 
 // CreateOrganization implements ServerInterface.
-func (s *operations) CreateOrganization(w http.ResponseWriter, r *http.Request) {
+func (s *server) CreateOrganization(w http.ResponseWriter, r *http.Request) {
 	q, err := read[NewOrganization](w, r)
 	if err != nil {
-		refuse(w, r, err)
+		writeError(w, r, err)
 		return
 	}
 	o, err := s.projects.CreateOrganization(r.Context(), q.Name, project.Billing(q.Billing))
-	answer(w, r, organization(o), err)
+	writeResult(w, r, organization(o), err)
 }
 
 // GetOrganization implements ServerInterface.
-func (s *operations) GetOrganization(w http.ResponseWriter, r *http.Request, id OrganizationID) {
+func (s *server) GetOrganization(w http.ResponseWriter, r *http.Request, id OrganizationID) {
 	o, err := s.projects.Organization(r.Context(), id)
-	answer(w, r, organization(o), err)
+	writeResult(w, r, organization(o), err)
 }
 
 // ChangeOrganization implements ServerInterface.
-func (s *operations) ChangeOrganization(w http.ResponseWriter, r *http.Request, id OrganizationID) {
+func (s *server) ChangeOrganization(w http.ResponseWriter, r *http.Request, id OrganizationID) {
 	q, err := read[OrganizationChanges](w, r)
 	if err == nil {
-		err = s.checkPlan(text(q.Plan))
+		err = s.checkPlan(valueOrEmpty(q.Plan))
 	}
 	if err != nil {
-		refuse(w, r, err)
+		writeError(w, r, err)
 		return
 	}
 	o, err := s.projects.SetOrganization(r.Context(), id, project.OrganizationChanges{Name: q.Name, Plan: q.Plan, Currency: q.Currency, UnitPrice: q.UnitPrice})
-	answer(w, r, organization(o), err)
+	writeResult(w, r, organization(o), err)
 }
 
 // checkPlan refuses a plan that the configuration does not know: rooms would
 // have the technical bounds, and not what its name promises.
-func (s *operations) checkPlan(name string) error {
+func (s *server) checkPlan(name string) error {
 	known := s.plans.Names()
 	switch {
 	case name == "" || slices.Contains(known, name):

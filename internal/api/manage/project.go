@@ -10,34 +10,34 @@ import (
 )
 
 // ListProjects implements ServerInterface.
-func (s *operations) ListProjects(w http.ResponseWriter, r *http.Request, params ListProjectsParams) {
-	all, err := s.projects.Projects(r.Context(), text(params.OrganizationId))
+func (s *server) ListProjects(w http.ResponseWriter, r *http.Request, params ListProjectsParams) {
+	all, err := s.projects.Projects(r.Context(), valueOrEmpty(params.OrganizationId))
 	out := ProjectList{Projects: []Project{}}
 	for _, p := range all {
-		out.Projects = append(out.Projects, wire(p))
+		out.Projects = append(out.Projects, newProject(p))
 	}
-	answer(w, r, out, err)
+	writeResult(w, r, out, err)
 }
 
 // CreateProject implements ServerInterface.
-func (s *operations) CreateProject(w http.ResponseWriter, r *http.Request) {
+func (s *server) CreateProject(w http.ResponseWriter, r *http.Request) {
 	q, err := read[NewProject](w, r)
 	if err != nil {
-		refuse(w, r, err)
+		writeError(w, r, err)
 		return
 	}
 	p, issued, err := s.keys.CreateProject(r.Context(), q.OrganizationId, q.Name)
-	answer(w, r, NewProjectWithSecrets{ProjectId: p.ID, OrganizationId: p.OrganizationID, Name: p.Name, Status: ProjectStatus(p.Status),
+	writeResult(w, r, NewProjectWithSecrets{ProjectId: p.ID, OrganizationId: p.OrganizationID, Name: p.Name, Status: ProjectStatus(p.Status),
 		ProjectSecret: issued.ProjectSecret.Reveal(), ApiKey: issued.APIKey.Reveal(), GatewaySecret: issued.GatewaySecret.Reveal()}, err)
 }
 
 // GetProject implements ServerInterface.
-func (s *operations) GetProject(w http.ResponseWriter, r *http.Request, id ProjectID) {
-	p, err := s.show(r, id)
-	answer(w, r, p, err)
+func (s *server) GetProject(w http.ResponseWriter, r *http.Request, id ProjectID) {
+	p, err := s.loadProject(r, id)
+	writeResult(w, r, p, err)
 }
 
-func (s *operations) show(r *http.Request, id string) (Project, error) {
+func (s *server) loadProject(r *http.Request, id string) (Project, error) {
 	p, err := s.projects.Get(r.Context(), id)
 	if err != nil {
 		return Project{}, err
@@ -46,77 +46,77 @@ func (s *operations) show(r *http.Request, id string) (Project, error) {
 	if err != nil {
 		return Project{}, err
 	}
-	out := wire(p)
-	out.SecretOverlapEndsAt = moment(c.SecretOverlapEndsAt)
+	out := newProject(p)
+	out.SecretOverlapEndsAt = timeOrNil(c.SecretOverlapEndsAt)
 	return out, nil
 }
 
 // ChangeProject implements ServerInterface.
-func (s *operations) ChangeProject(w http.ResponseWriter, r *http.Request, id ProjectID) {
-	body, err := web.Body(w, r)
+func (s *server) ChangeProject(w http.ResponseWriter, r *http.Request, id ProjectID) {
+	body, err := web.ReadJSONBody(w, r)
 	var q ProjectChanges
 	if err == nil {
 		err = decode(body, &q)
 	}
 	if err == nil {
-		_, err = s.projects.Edit(r.Context(), id, project.Edit{Name: q.Name, Settings: func(to *project.Settings) error { return patch(to, body) }})
+		_, err = s.projects.Edit(r.Context(), id, project.Edit{Name: q.Name, Settings: func(to *project.Settings) error { return patchSettings(to, body) }})
 	}
 	if err != nil {
-		refuse(w, r, err)
+		writeError(w, r, err)
 		return
 	}
 	s.GetProject(w, r, id)
 }
 
 // SuspendProject implements ServerInterface.
-func (s *operations) SuspendProject(w http.ResponseWriter, r *http.Request, id ProjectID) {
-	q, err := readIfAny[Suspension](w, r)
+func (s *server) SuspendProject(w http.ResponseWriter, r *http.Request, id ProjectID) {
+	q, err := readOptional[Suspension](w, r)
 	if err == nil {
 		err = s.projects.Suspend(r.Context(), id)
 	}
 	ended := 0
 	if err == nil && q.EndRooms != nil && *q.EndRooms {
-		ended, err = s.rooms.EndRunning(r.Context(), id, room.EndedSuspended)
+		ended, err = s.rooms.EndRunningRooms(r.Context(), id, room.EndedSuspended)
 	}
 	if err != nil {
-		refuse(w, r, err)
+		writeError(w, r, err)
 		return
 	}
-	p, err := s.show(r, id)
+	p, err := s.loadProject(r, id)
 	p.RoomsEnded = &ended
-	answer(w, r, p, err)
+	writeResult(w, r, p, err)
 }
 
 // ResumeProject implements ServerInterface.
-func (s *operations) ResumeProject(w http.ResponseWriter, r *http.Request, id ProjectID) {
+func (s *server) ResumeProject(w http.ResponseWriter, r *http.Request, id ProjectID) {
 	if err := s.projects.Resume(r.Context(), id); err != nil {
-		refuse(w, r, err)
+		writeError(w, r, err)
 		return
 	}
 	s.GetProject(w, r, id)
 }
 
-func wire(p project.Project) Project {
+func newProject(p project.Project) Project {
 	return Project{ProjectId: p.ID, OrganizationId: p.OrganizationID, Name: p.Name, Status: ProjectStatus(p.Status),
-		Suspended: p.Suspended(), SuspendedAt: moment(p.SuspendedAt), CreatedAt: p.CreatedAt,
-		Settings: settings(p.Settings)}
+		Suspended: p.Suspended(), SuspendedAt: timeOrNil(p.SuspendedAt), CreatedAt: p.CreatedAt,
+		Settings: newProjectSettings(p.Settings)}
 }
 
-func set[T any](to, from *T) {
+func setIfPresent[T any](to, from *T) {
 	if from != nil {
 		*to = *from
 	}
 }
 
-func text(s *string) string {
+func valueOrEmpty(s *string) string {
 	if s == nil {
 		return ""
 	}
 	return *s
 }
 
-// moment is nil for a moment that has not come.
-func moment(t time.Time) *time.Time {
+// timeOrNil is nil for a moment that has not come.
+func timeOrNil(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}

@@ -10,56 +10,56 @@ import (
 )
 
 // ListRooms implements ServerInterface.
-func (s *operations) ListRooms(w http.ResponseWriter, r *http.Request, params ListRoomsParams) {
-	q, err := query(params)
+func (s *server) ListRooms(w http.ResponseWriter, r *http.Request, params ListRoomsParams) {
+	q, err := roomQuery(params)
 	if err != nil {
-		refuse(w, r, err)
+		writeError(w, r, err)
 		return
 	}
 	all, more, err := s.rooms.List(r.Context(), q)
 	out := RoomList{Rooms: []Room{}}
 	for _, l := range all {
-		out.Rooms = append(out.Rooms, listed(l))
+		out.Rooms = append(out.Rooms, newRoom(l))
 	}
 	if more {
 		out.NextCursor = &all[len(all)-1].ID
 	}
-	answer(w, r, out, err)
+	writeResult(w, r, out, err)
 }
 
-func query(params ListRoomsParams) (room.Query, error) {
-	q := room.Query{ProjectID: text(params.ProjectId), Before: text(params.Cursor), Limit: room.DefaultListed}
+func roomQuery(params ListRoomsParams) (room.ListQuery, error) {
+	q := room.ListQuery{ProjectID: valueOrEmpty(params.ProjectId), Before: valueOrEmpty(params.Cursor), Limit: room.DefaultListLimit}
 	if params.State != nil {
 		q.State = room.State(*params.State)
 	}
-	set(&q.Limit, params.Limit)
+	setIfPresent(&q.Limit, params.Limit)
 	if q.Before != "" && uuid.Validate(q.Before) != nil {
-		return room.Query{}, fault.Invalidf("cursor must be the next_cursor of an earlier answer")
+		return room.ListQuery{}, fault.Invalidf("cursor must be the next_cursor of an earlier answer")
 	}
 	return q, nil
 }
 
 // GetRoom implements ServerInterface.
-func (s *operations) GetRoom(w http.ResponseWriter, r *http.Request, id RoomID) {
-	l, err := s.rooms.Look(r.Context(), id)
-	answer(w, r, listed(l), err)
+func (s *server) GetRoom(w http.ResponseWriter, r *http.Request, id RoomID) {
+	l, err := s.rooms.GetSummary(r.Context(), id)
+	writeResult(w, r, newRoom(l), err)
 }
 
 // EndRoom implements ServerInterface.
-func (s *operations) EndRoom(w http.ResponseWriter, r *http.Request, id RoomID) {
+func (s *server) EndRoom(w http.ResponseWriter, r *http.Request, id RoomID) {
 	sentOut, err := s.rooms.End(r.Context(), id, room.EndedAPI)
 	if err != nil {
-		refuse(w, r, err)
+		writeError(w, r, err)
 		return
 	}
-	l, err := s.rooms.Look(r.Context(), id)
-	out := listed(l)
+	l, err := s.rooms.GetSummary(r.Context(), id)
+	out := newRoom(l)
 	out.ParticipantsSentOut = &sentOut
-	answer(w, r, out, err)
+	writeResult(w, r, out, err)
 }
 
-func listed(l room.Listed) Room {
+func newRoom(l room.Summary) Room {
 	return Room{RoomId: l.ID, ProjectId: l.ProjectID, ClientRoomId: l.ClientRoomID, RoomType: RoomRoomType(l.Type), State: RoomState(l.State),
 		EndReason: RoomEndReason(l.EndReason), Title: l.Title, Participants: l.Participants, MaxParticipants: l.MaxParticipants,
-		CreatedAt: l.CreatedAt, StartAt: moment(l.StartAt), OpenedAt: moment(l.OpenedAt), StartedAt: moment(l.StartedAt), EndedAt: moment(l.EndedAt)}
+		CreatedAt: l.CreatedAt, StartAt: timeOrNil(l.StartAt), OpenedAt: timeOrNil(l.OpenedAt), StartedAt: timeOrNil(l.StartedAt), EndedAt: timeOrNil(l.EndedAt)}
 }

@@ -27,7 +27,7 @@ type Projects interface {
 
 // Keys is what this API needs of the credentials of projects.
 type Keys interface {
-	CreateProject(ctx context.Context, organizationID, name string) (project.Project, key.Issued, error)
+	CreateProject(ctx context.Context, organizationID, name string) (project.Project, key.IssuedCredentials, error)
 	Credentials(ctx context.Context, projectID string) (key.Credentials, error)
 	RotateKey(ctx context.Context, projectID string, how key.Rotation) (key.RotatedKey, error)
 	RotateSecret(ctx context.Context, projectID string, how key.Rotation) (key.RotatedSecret, error)
@@ -37,10 +37,10 @@ type Keys interface {
 
 // Rooms is what this API needs of the rooms.
 type Rooms interface {
-	List(ctx context.Context, q room.Query) (rooms []room.Listed, more bool, err error)
-	Look(ctx context.Context, id string) (room.Listed, error)
+	List(ctx context.Context, q room.ListQuery) (rooms []room.Summary, more bool, err error)
+	GetSummary(ctx context.Context, id string) (room.Summary, error)
 	End(ctx context.Context, id string, reason room.EndReason) (sentOut int, err error)
-	EndRunning(ctx context.Context, projectID string, reason room.EndReason) (ended int, err error)
+	EndRunningRooms(ctx context.Context, projectID string, reason room.EndReason) (ended int, err error)
 }
 
 // Tokens is what this API needs of management tokens.
@@ -58,42 +58,42 @@ type Plans interface {
 	Names() []string
 }
 
-// operations are those of the management API.
-type operations struct {
+// server are those of the management API.
+type server struct {
 	projects Projects
 	keys     Keys
 	rooms    Rooms
 	tokens   Tokens
 	plans    Plans
 	webhooks Webhooks
-	failures Failures
+	failures FailureLimiter
 }
 
 // NewHandler returns the handler of everything under /api/manage/. Nothing
 // there answers without a live management token, not even that a path is
 // unknown. failures may be nil for no limit.
 func NewHandler(projects Projects, keys Keys, rooms Rooms, tokens Tokens, plans Plans, webhooks Webhooks,
-	failures Failures) http.Handler {
-	s := &operations{projects: projects, keys: keys, rooms: rooms, tokens: tokens, plans: plans,
+	failures FailureLimiter) http.Handler {
+	s := &server{projects: projects, keys: keys, rooms: rooms, tokens: tokens, plans: plans,
 		webhooks: webhooks, failures: failures}
-	h := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/manage", BaseRouter: web.NewMux(notFound, notAllowed), ErrorHandlerFunc: badParameter})
+	h := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/manage", BaseRouter: web.NewMux(notFound, notAllowed), ErrorHandlerFunc: writeParameterError})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Request-ID", web.From(r.Context()).ID)
+		w.Header().Set("X-Request-ID", web.FromContext(r.Context()).ID)
 		w.Header().Set("Cache-Control", "no-store")
 		r, err := s.authenticate(r)
 		if err != nil {
-			refuse(w, r, err)
+			writeError(w, r, err)
 			return
 		}
 		h.ServeHTTP(w, r)
 	})
 }
 
-// answer tells what an operation came to.
-func answer[T any](w http.ResponseWriter, r *http.Request, v T, err error) {
+// writeResult tells what an operation came to.
+func writeResult[T any](w http.ResponseWriter, r *http.Request, v T, err error) {
 	if err != nil {
-		refuse(w, r, err)
+		writeError(w, r, err)
 		return
 	}
-	web.JSON(w, http.StatusOK, v)
+	web.WriteJSON(w, http.StatusOK, v)
 }

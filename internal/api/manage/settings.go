@@ -8,8 +8,8 @@ import (
 	"parley/internal/project"
 )
 
-// settings are a project's settings as this API writes them.
-func settings(s project.Settings) ProjectSettings {
+// newProjectSettings are a project's settings as this API writes them.
+func newProjectSettings(s project.Settings) ProjectSettings {
 	return ProjectSettings{
 		RequireSecretSignatures: s.RequireSecretSignatures,
 		DefaultEmptyTimeout:     s.DefaultEmptyTimeout,
@@ -18,15 +18,15 @@ func settings(s project.Settings) ProjectSettings {
 		InvitationsRequired:     s.InvitationsRequired,
 		HiddenParticipants:      s.HiddenParticipants,
 		EmbedOrigins:            append([]string{}, s.EmbedOrigins...),
-		WebhookEvents:           renamed[string](s.WebhookEvents),
+		WebhookEvents:           convertStrings[string](s.WebhookEvents),
 		Features: ProjectFeatures{MaxParticipants: s.Features.MaxParticipants, RoomDuration: s.Features.RoomDuration, BreakoutRooms: s.Features.BreakoutRooms,
 			Camera: !s.Features.NoCamera, ScreenShare: !s.Features.NoScreenShare, Chat: !s.Features.NoChat},
 		Locks: ProjectLocks{Microphone: s.Locks.Microphone, Camera: s.Locks.Camera, ScreenShare: s.Locks.ScreenShare, Chat: s.Locks.Chat, WaitingRoom: s.Locks.WaitingRoom},
 	}
 }
 
-// domain is the way back from settings.
-func (s ProjectSettings) domain() project.Settings {
+// toDomain is the way back from settings.
+func (s ProjectSettings) toDomain() project.Settings {
 	return project.Settings{
 		RequireSecretSignatures: s.RequireSecretSignatures,
 		DefaultEmptyTimeout:     s.DefaultEmptyTimeout,
@@ -35,15 +35,15 @@ func (s ProjectSettings) domain() project.Settings {
 		InvitationsRequired:     s.InvitationsRequired,
 		HiddenParticipants:      s.HiddenParticipants,
 		EmbedOrigins:            s.EmbedOrigins,
-		WebhookEvents:           renamed[event.Type](s.WebhookEvents),
+		WebhookEvents:           convertStrings[event.Type](s.WebhookEvents),
 		Features: project.Features{MaxParticipants: s.Features.MaxParticipants, RoomDuration: s.Features.RoomDuration, BreakoutRooms: s.Features.BreakoutRooms,
 			NoCamera: !s.Features.Camera, NoScreenShare: !s.Features.ScreenShare, NoChat: !s.Features.Chat},
 		Locks: project.Locks{Microphone: s.Locks.Microphone, Camera: s.Locks.Camera, ScreenShare: s.Locks.ScreenShare, Chat: s.Locks.Chat, WaitingRoom: s.Locks.WaitingRoom},
 	}
 }
 
-// renamed are texts in another type; none is an empty list.
-func renamed[To, From ~string](from []From) []To {
+// convertStrings are texts in another type; none is an empty list.
+func convertStrings[To, From ~string](from []From) []To {
 	to := make([]To, len(from))
 	for i, kind := range from {
 		to[i] = To(kind)
@@ -51,19 +51,19 @@ func renamed[To, From ~string](from []From) []To {
 	return to
 }
 
-// patch changes settings as a JSON merge patch does (RFC 7396): what it does
+// patchSettings changes settings as a JSON merge patch does (RFC 7396): what it does
 // not name stays, and null takes back what was set. The body was held to
 // ProjectChanges before.
-func patch(to *project.Settings, body []byte) error {
-	now, err := document(settings(*to))
+func patchSettings(to *project.Settings, body []byte) error {
+	now, err := toJSONObject(newProjectSettings(*to))
 	if err != nil {
 		return err
 	}
-	defaults, err := document(settings(project.Settings{}))
+	defaults, err := toJSONObject(newProjectSettings(project.Settings{}))
 	if err != nil {
 		return err
 	}
-	changes, err := document(json.RawMessage(body))
+	changes, err := toJSONObject(json.RawMessage(body))
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func patch(to *project.Settings, body []byte) error {
 	if err := json.Unmarshal(merged, &out); err != nil {
 		return err
 	}
-	*to = out.domain()
+	*to = out.toDomain()
 	return nil
 }
 
@@ -94,8 +94,8 @@ func merge(to, changes, defaults map[string]any) {
 	}
 }
 
-// document is a value as the JSON object that it is written as.
-func document(v any) (map[string]any, error) {
+// toJSONObject is a value as the JSON object that it is written as.
+func toJSONObject(v any) (map[string]any, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return nil, err

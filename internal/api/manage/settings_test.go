@@ -18,10 +18,10 @@ func defaults() m {
 	}
 }
 
-func testSettings(t *testing.T, b *bench) {
+func testSettings(t *testing.T, b *fixture) {
 	b.t = t
-	path := "/projects/" + b.project()["project_id"].(string)
-	shown := func() m { return b.ok("GET", path, nil)["settings"].(m) }
+	path := "/projects/" + b.createProject()["project_id"].(string)
+	shown := func() m { return b.mustCall("GET", path, nil)["settings"].(m) }
 	is := func(what string, want m) {
 		t.Helper()
 		if got := shown(); !reflect.DeepEqual(got, want) {
@@ -45,33 +45,33 @@ func testSettings(t *testing.T, b *bench) {
 		if !nested {
 			want := defaults()
 			want[name] = value
-			b.ok("PATCH", path, m{name: value})
+			b.mustCall("PATCH", path, m{name: value})
 			is(name, want)
-			b.ok("PATCH", path, m{name: nil})
+			b.mustCall("PATCH", path, m{name: nil})
 			is(name+" null", defaults())
 			continue
 		}
 		for field, value := range inner {
 			want := defaults()
 			want[name].(m)[field] = value
-			b.ok("PATCH", path, m{name: m{field: value}})
+			b.mustCall("PATCH", path, m{name: m{field: value}})
 			is(name+"."+field, want)
-			b.ok("PATCH", path, m{name: m{field: nil}})
+			b.mustCall("PATCH", path, m{name: m{field: nil}})
 			is(name+"."+field+" null", defaults())
 		}
 	}
 
 	// All of them, and then parts of them.
-	b.ok("PATCH", path, each)
+	b.mustCall("PATCH", path, each)
 	is("all", each)
-	b.ok("PATCH", path, m{"features": m{}, "locks": m{}})
+	b.mustCall("PATCH", path, m{"features": m{}, "locks": m{}})
 	is("nothing named", each)
-	b.ok("PATCH", path, m{"features": nil, "default_logout_url": "", "embed_origins": []any{}, "locks": m{"chat": nil}})
+	b.mustCall("PATCH", path, m{"features": nil, "default_logout_url": "", "embed_origins": []any{}, "locks": m{"chat": nil}})
 	want := maps.Clone(each)
 	want["features"], want["default_logout_url"], want["embed_origins"] = defaults()["features"], "", []any{}
 	want["locks"] = m{"microphone": true, "camera": true, "screen_share": true, "chat": false, "waiting_room": true}
 	is("some back", want)
-	b.ok("PATCH", path, m{"embed_origins": []any{"HTTPS://A.example:443", "https://a.example"}})
+	b.mustCall("PATCH", path, m{"embed_origins": []any{"HTTPS://A.example:443", "https://a.example"}})
 	want["embed_origins"] = []any{"https://a.example"}
 	is("origins as browsers write them", want)
 
@@ -100,7 +100,7 @@ func testSettings(t *testing.T, b *bench) {
 		{m{"default_logout_url": 5}, "default_logout_url must be a string"},
 		{m{"default_webhook_url": "https://a:b@example.org"}, "default_webhook_url must not contain a user name or password"},
 	} {
-		b.refused("PATCH", path, c.body, 400, "invalid_request", c.want)
+		b.assertError("PATCH", path, c.body, 400, "invalid_request", c.want)
 	}
 	is("what was refused left nothing", want)
 }

@@ -23,10 +23,10 @@ type Webhooks interface {
 }
 
 // ListWebhooks implements ServerInterface.
-func (s *operations) ListWebhooks(w http.ResponseWriter, r *http.Request, params ListWebhooksParams) {
-	f, limit, err := filter(params)
+func (s *server) ListWebhooks(w http.ResponseWriter, r *http.Request, params ListWebhooksParams) {
+	f, limit, err := webhookFilter(params)
 	if err != nil {
-		refuse(w, r, err)
+		writeError(w, r, err)
 		return
 	}
 	all, err := s.webhooks.List(r.Context(), f)
@@ -37,17 +37,17 @@ func (s *operations) ListWebhooks(w http.ResponseWriter, r *http.Request, params
 	if len(all) > limit {
 		out.NextCursor = &all[limit-1].ID
 	}
-	answer(w, r, out, err)
+	writeResult(w, r, out, err)
 }
 
-// filter asks for one more than the limit, which says whether there is more.
-func filter(params ListWebhooksParams) (f webhook.Filter, limit int, err error) {
+// webhookFilter asks for one more than the limit, which says whether there is more.
+func webhookFilter(params ListWebhooksParams) (f webhook.Filter, limit int, err error) {
 	limit = 50
-	set(&limit, params.Limit)
+	setIfPresent(&limit, params.Limit)
 	if limit < 1 || limit > 100 {
 		return f, 0, fault.Invalidf("limit must be between 1 and 100, not %d", limit)
 	}
-	f = webhook.Filter{ProjectID: text(params.ProjectId), RoomID: text(params.RoomId), EventID: text(params.EventId), Cursor: text(params.Cursor), Limit: limit + 1}
+	f = webhook.Filter{ProjectID: valueOrEmpty(params.ProjectId), RoomID: valueOrEmpty(params.RoomId), EventID: valueOrEmpty(params.EventId), Cursor: valueOrEmpty(params.Cursor), Limit: limit + 1}
 	if params.State != nil {
 		f.State = webhook.State(*params.State)
 		if !slices.Contains([]webhook.State{webhook.Pending, webhook.Delivered, webhook.Failed, webhook.Gone}, f.State) {
@@ -61,39 +61,39 @@ func filter(params ListWebhooksParams) (f webhook.Filter, limit int, err error) 
 }
 
 // GetWebhook implements ServerInterface.
-func (s *operations) GetWebhook(w http.ResponseWriter, r *http.Request, id DeliveryID) {
+func (s *server) GetWebhook(w http.ResponseWriter, r *http.Request, id DeliveryID) {
 	d, attempts, err := s.webhooks.Show(r.Context(), id)
 	out := delivery(d)
 	out.Body = &d.Body
 	all := []WebhookAttempt{}
 	for _, a := range attempts {
-		all = append(all, WebhookAttempt{N: a.N, At: a.At, DurationMs: a.Duration.Milliseconds(), Status: a.Status, Error: a.Error, Answer: a.Answer})
+		all = append(all, WebhookAttempt{N: a.N, At: a.At, DurationMs: a.Duration.Milliseconds(), Status: a.Status, Error: a.Error, Answer: a.ResponseBody})
 	}
 	out.Attempts = &all
-	answer(w, r, out, err)
+	writeResult(w, r, out, err)
 }
 
 // ReplayWebhooks implements ServerInterface.
-func (s *operations) ReplayWebhooks(w http.ResponseWriter, r *http.Request) {
+func (s *server) ReplayWebhooks(w http.ResponseWriter, r *http.Request) {
 	q, err := read[WebhookReplay](w, r)
-	order := webhook.Replay{ProjectID: q.ProjectId, EventID: text(q.EventId), RoomID: text(q.RoomId), URL: text(q.Url)}
+	order := webhook.Replay{ProjectID: q.ProjectId, EventID: valueOrEmpty(q.EventId), RoomID: valueOrEmpty(q.RoomId), URL: valueOrEmpty(q.Url)}
 	if err == nil && order.ProjectID == "" {
 		err = fault.Invalidf("project_id is missing")
 	}
 	if err == nil {
-		order.Since, err = instant("since", q.Since)
+		order.Since, err = parseTime("since", q.Since)
 	}
 	if err == nil {
-		order.Before, err = instant("before", q.Before)
+		order.Before, err = parseTime("before", q.Before)
 	}
 	n := 0
 	if err == nil {
 		n, err = s.webhooks.Replay(r.Context(), order)
 	}
-	answer(w, r, WebhookReplayed{Enqueued: n}, err)
+	writeResult(w, r, WebhookReplayed{Enqueued: n}, err)
 }
 
-func instant(name string, from *string) (time.Time, error) {
+func parseTime(name string, from *string) (time.Time, error) {
 	if from == nil {
 		return time.Time{}, nil
 	}
@@ -105,41 +105,41 @@ func instant(name string, from *string) (time.Time, error) {
 }
 
 // TestWebhook implements ServerInterface.
-func (s *operations) TestWebhook(w http.ResponseWriter, r *http.Request, id ProjectID) {
+func (s *server) TestWebhook(w http.ResponseWriter, r *http.Request, id ProjectID) {
 	eventID, err := s.webhooks.Test(r.Context(), id)
-	answer(w, r, WebhookTest{EventId: eventID}, err)
+	writeResult(w, r, WebhookTest{EventId: eventID}, err)
 }
 
 // ListWebhookTargets implements ServerInterface.
-func (s *operations) ListWebhookTargets(w http.ResponseWriter, r *http.Request, params ListWebhookTargetsParams) {
-	s.targets(w, r, text(params.ProjectId))
+func (s *server) ListWebhookTargets(w http.ResponseWriter, r *http.Request, params ListWebhookTargetsParams) {
+	s.writeTargets(w, r, valueOrEmpty(params.ProjectId))
 }
 
 // ResumeWebhookTarget implements ServerInterface.
-func (s *operations) ResumeWebhookTarget(w http.ResponseWriter, r *http.Request, id ProjectID) {
+func (s *server) ResumeWebhookTarget(w http.ResponseWriter, r *http.Request, id ProjectID) {
 	q, err := read[WebhookResumption](w, r)
 	if err == nil {
 		err = s.webhooks.Resume(r.Context(), id, q.Url)
 	}
 	if err != nil {
-		refuse(w, r, err)
+		writeError(w, r, err)
 		return
 	}
-	s.targets(w, r, id)
+	s.writeTargets(w, r, id)
 }
 
-func (s *operations) targets(w http.ResponseWriter, r *http.Request, projectID string) {
+func (s *server) writeTargets(w http.ResponseWriter, r *http.Request, projectID string) {
 	all, err := s.webhooks.Targets(r.Context(), projectID)
 	out := WebhookTargetList{Targets: []WebhookTarget{}}
 	for _, t := range all {
 		out.Targets = append(out.Targets, WebhookTarget{ProjectId: t.ProjectID, Url: t.URL, Failures: t.Failures, FailingSince: t.FailingSince,
-			Paused: t.Paused(), PausedAt: moment(t.PausedAt), ProbeAt: moment(t.ProbeAt), Notice: t.Notice})
+			Paused: t.Paused(), PausedAt: timeOrNil(t.PausedAt), ProbeAt: timeOrNil(t.ProbeAt), Notice: t.Notice})
 	}
-	answer(w, r, out, err)
+	writeResult(w, r, out, err)
 }
 
 func delivery(d webhook.Delivery) Webhook {
 	return Webhook{DeliveryId: d.ID, EventId: d.EventID, ProjectId: d.ProjectID, RoomId: d.RoomID, Url: d.URL, Type: string(d.Type),
 		Sequence: d.Sequence, Previous: d.Previous, State: WebhookState(d.State), Replay: d.Replay, AttemptCount: d.Attempts,
-		CreatedAt: d.CreatedAt, DoneAt: moment(d.DoneAt)}
+		CreatedAt: d.CreatedAt, DoneAt: timeOrNil(d.DoneAt)}
 }

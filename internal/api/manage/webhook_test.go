@@ -9,18 +9,18 @@ import (
 	"parley/internal/webhook"
 )
 
-func testWebhooks(t *testing.T, b *bench) {
+func testWebhooks(t *testing.T, b *fixture) {
 	b.t = t
-	id := b.project()["project_id"].(string)
-	b.refused("POST", "/projects/"+id+"/webhook-test", nil, 409, "no_webhook_target", "the project has no default_webhook_url")
+	id := b.createProject()["project_id"].(string)
+	b.assertError("POST", "/projects/"+id+"/webhook-test", nil, 409, "no_webhook_target", "the project has no default_webhook_url")
 	const url = "https://example.org/hook"
-	b.ok("PATCH", "/projects/"+id, m{"default_webhook_url": url})
-	event := b.ok("POST", "/projects/"+id+"/webhook-test", nil)["event_id"].(string)
-	room := b.room(id)
-	b.ok("POST", "/rooms/"+room+"/end", nil)
+	b.mustCall("PATCH", "/projects/"+id, m{"default_webhook_url": url})
+	event := b.mustCall("POST", "/projects/"+id+"/webhook-test", nil)["event_id"].(string)
+	room := b.createRoom(id)
+	b.mustCall("POST", "/rooms/"+room+"/end", nil)
 
 	list := func(query string) []any {
-		return b.ok("GET", "/webhooks?project_id="+id+query, nil)["webhooks"].([]any)
+		return b.mustCall("GET", "/webhooks?project_id="+id+query, nil)["webhooks"].([]any)
 	}
 	all := list("")
 	if len(all) != 3 {
@@ -38,16 +38,16 @@ func testWebhooks(t *testing.T, b *bench) {
 			t.Errorf("%s: %v", query, got)
 		}
 	}
-	page := b.ok("GET", "/webhooks?limit=2&project_id="+id, nil)
+	page := b.mustCall("GET", "/webhooks?limit=2&project_id="+id, nil)
 	if len(page["webhooks"].([]any)) != 2 || page["next_cursor"] != all[1].(m)["delivery_id"] {
 		t.Errorf("%v", page)
 	}
 	if rest := list("&cursor=" + page["next_cursor"].(string)); len(rest) != 1 {
 		t.Errorf("%v", rest)
 	}
-	b.refused("GET", "/webhooks?state=lost", nil, 400, "invalid_request", `state must be pending, delivered, failed or gone, not "lost"`)
-	b.refused("GET", "/webhooks?limit=101", nil, 400, "invalid_request", "limit must be between 1 and 100, not 101")
-	b.refused("GET", "/webhooks?cursor=x", nil, 400, "invalid_request", "cursor must be the next_cursor of an earlier answer")
+	b.assertError("GET", "/webhooks?state=lost", nil, 400, "invalid_request", `state must be pending, delivered, failed or gone, not "lost"`)
+	b.assertError("GET", "/webhooks?limit=101", nil, 400, "invalid_request", "limit must be between 1 and 100, not 101")
+	b.assertError("GET", "/webhooks?cursor=x", nil, 400, "invalid_request", "cursor must be the next_cursor of an earlier answer")
 
 	// One was tried, in vain, and its target is paused.
 	tried := newest["delivery_id"].(string)
@@ -57,43 +57,43 @@ func testWebhooks(t *testing.T, b *bench) {
 			return err
 		}
 		d.State, d.Attempts, d.DoneAt = webhook.Gone, 1, time.Now()
-		if err := b.db.RecordAttempt(ctx, d, webhook.Attempt{N: 1, At: time.Now(), Duration: time.Second, Status: 410, Answer: "no more"}); err != nil {
+		if err := b.db.RecordAttempt(ctx, d, webhook.Attempt{N: 1, At: time.Now(), Duration: time.Second, Status: 410, ResponseBody: "no more"}); err != nil {
 			return err
 		}
-		target, err := b.db.TargetFailed(ctx, id, url, time.Now())
+		target, err := b.db.RecordTargetFailure(ctx, id, url, time.Now())
 		if err != nil {
 			return err
 		}
 		target.PausedAt, target.Notice = time.Now(), "it answered 410"
 		return b.db.PauseTarget(ctx, target)
 	}))
-	shown := b.ok("GET", "/webhooks/"+tried, nil)
+	shown := b.mustCall("GET", "/webhooks/"+tried, nil)
 	attempts := shown["attempts"].([]any)
 	if len(attempts) != 1 || attempts[0].(m)["status"] != 410.0 || attempts[0].(m)["answer"] != "no more" || attempts[0].(m)["duration_ms"] != 1000.0 ||
 		shown["state"] != "gone" || shown["done_at"] == nil || !strings.Contains(shown["body"].(string), `"type":"room.ended"`) {
 		t.Errorf("%v", shown)
 	}
-	targets := b.ok("GET", "/webhook-targets?project_id="+id, nil)["targets"].([]any)
+	targets := b.mustCall("GET", "/webhook-targets?project_id="+id, nil)["targets"].([]any)
 	if len(targets) != 1 || targets[0].(m)["paused"] != true || targets[0].(m)["notice"] != "it answered 410" || targets[0].(m)["failures"] != 1.0 {
 		t.Errorf("%v", targets)
 	}
-	if left := b.ok("POST", "/projects/"+id+"/webhook-resume", m{"url": url})["targets"].([]any); len(left) != 0 {
+	if left := b.mustCall("POST", "/projects/"+id+"/webhook-resume", m{"url": url})["targets"].([]any); len(left) != 0 {
 		t.Errorf("%v", left)
 	}
-	b.refused("POST", "/projects/"+id+"/webhook-resume", m{"url": url}, 404, "target_not_paused", "nothing to that target is paused")
+	b.assertError("POST", "/projects/"+id+"/webhook-resume", m{"url": url}, 404, "target_not_paused", "nothing to that target is paused")
 
-	if again := b.ok("POST", "/webhook-replays", m{"project_id": id, "room_id": room}); again["enqueued"] != 1.0 {
+	if again := b.mustCall("POST", "/webhook-replays", m{"project_id": id, "room_id": room}); again["enqueued"] != 1.0 {
 		t.Errorf("%v", again)
 	}
 	if got := list("&event_id=" + newest["event_id"].(string)); len(got) != 2 || got[0].(m)["replay"] != true || got[1].(m)["replay"] != false {
 		t.Errorf("%v", got)
 	}
 	hour := m{"project_id": id, "since": time.Now().Add(-time.Hour).Format(time.RFC3339), "before": time.Now().Add(time.Hour).Format(time.RFC3339)}
-	if again := b.ok("POST", "/webhook-replays", hour); again["enqueued"] != 1.0 {
+	if again := b.mustCall("POST", "/webhook-replays", hour); again["enqueued"] != 1.0 {
 		t.Errorf("%v", again)
 	}
-	b.refused("POST", "/webhook-replays", m{"project_id": id, "event_id": nowhere}, 404, "nothing_to_replay", "nothing that was sent in the last 30 days fits")
-	b.refused("POST", "/webhook-replays", m{"project_id": id}, 400, "invalid_request", "a replay needs event_id, room_id, or both since and before")
-	b.refused("POST", "/webhook-replays", m{"room_id": room}, 400, "invalid_request", "project_id is missing")
-	b.refused("POST", "/webhook-replays", m{"project_id": id, "since": "today"}, 400, "invalid_request", `since must be an RFC 3339 time such as 2027-01-31T09:30:00Z, not "today"`)
+	b.assertError("POST", "/webhook-replays", m{"project_id": id, "event_id": unknownID}, 404, "nothing_to_replay", "nothing that was sent in the last 30 days fits")
+	b.assertError("POST", "/webhook-replays", m{"project_id": id}, 400, "invalid_request", "a replay needs event_id, room_id, or both since and before")
+	b.assertError("POST", "/webhook-replays", m{"room_id": room}, 400, "invalid_request", "project_id is missing")
+	b.assertError("POST", "/webhook-replays", m{"project_id": id, "since": "today"}, 400, "invalid_request", `since must be an RFC 3339 time such as 2027-01-31T09:30:00Z, not "today"`)
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// docsFolder is where the build puts the documentation.
-const docsFolder = "docs"
+// docsDir is where the build puts the documentation.
+const docsDir = "docs"
 
 // docsPolicy is the policy of the documentation. The viewer's styles carry its
 // pictures as data.
@@ -24,11 +24,11 @@ type Docs struct {
 
 // NewDocs reads the built documentation. It fails when it was not built.
 func NewDocs(assets fs.FS) (*Docs, error) {
-	folder, err := fs.Sub(assets, docsFolder)
+	folder, err := fs.Sub(assets, docsDir)
 	if err != nil {
 		return nil, fmt.Errorf("find the documentation: %w", err)
 	}
-	files, err := read(folder, "")
+	files, err := readFiles(folder, "")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the documentation: %w", err)
 	}
@@ -43,25 +43,25 @@ func IsDocs(path string) bool { return path == "/docs" || strings.HasPrefix(path
 
 // ServeHTTP implements http.Handler.
 func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !readOnly(w, r) {
+	if !requireGetOrHead(w, r) {
 		return
 	}
 	name := strings.Trim(strings.TrimPrefix(r.URL.Path, "/docs"), "/")
 	if name == "" {
 		name = "index"
 	}
-	cache := cacheCheck
+	cache := cacheRevalidate
 	f, known := d.files[name]
 	if strings.HasPrefix(name, "assets/") {
-		cache = cacheForEver
+		cache = cacheImmutable
 	} else if !known {
 		f, known = d.files[name+".html"]
 	}
-	protect(w.Header(), docsPolicy, nil)
+	setSecurityHeaders(w.Header(), docsPolicy, nil)
 	if !known {
 		http.Error(w, "there is no such page in the documentation; it begins at /docs", http.StatusNotFound)
 		return
 	}
 	w.Header().Set("Cache-Control", cache)
-	f.send(w, r, http.StatusOK)
+	f.serve(w, r, http.StatusOK)
 }

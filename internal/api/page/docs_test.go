@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 )
 
-func TestDocs(t *testing.T) {
+func TestDocs_ServesBuiltFiles(t *testing.T) {
 	t.Parallel()
 	built := fstest.MapFS{
 		"index.html":             {Data: []byte("the room")},
@@ -55,7 +55,7 @@ func TestDocs(t *testing.T) {
 	}
 
 	// The room page keeps its own policy and knows nothing of these files.
-	room, err := New(built, embeds{})
+	room, err := New(built, fakeRooms{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-func TestDocsThatWereNotBuilt(t *testing.T) {
+func TestNewDocs_NotBuilt(t *testing.T) {
 	t.Parallel()
 	if _, err := NewDocs(fstest.MapFS{}); err == nil || !strings.Contains(err.Error(), "make build") {
 		t.Errorf("%v", err)

@@ -11,13 +11,13 @@ import (
 
 // file is a built file with the forms it can be sent in.
 type file struct {
-	kind         string
-	plain        []byte
+	contentType  string
+	uncompressed []byte
 	brotli, gzip []byte // nil when the build made none
 }
 
-// read returns the files of a folder by their names, without those below skip.
-func read(built fs.FS, skip string) (map[string]file, error) {
+// readFiles returns the files of a folder by their names, without those below skip.
+func readFiles(built fs.FS, skip string) (map[string]file, error) {
 	files := map[string]file{}
 	err := fs.WalkDir(built, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -43,8 +43,8 @@ func read(built fs.FS, skip string) (map[string]file, error) {
 		case ".gz":
 			f.gzip = body
 		default:
-			f.plain = body
-			f.kind = mime.TypeByExtension(path.Ext(name))
+			f.uncompressed = body
+			f.contentType = mime.TypeByExtension(path.Ext(name))
 		}
 		files[base] = f
 		return nil
@@ -52,8 +52,8 @@ func read(built fs.FS, skip string) (map[string]file, error) {
 	return files, err
 }
 
-// readOnly answers for methods that change something.
-func readOnly(w http.ResponseWriter, r *http.Request) (ok bool) {
+// requireGetOrHead answers for methods that change something.
+func requireGetOrHead(w http.ResponseWriter, r *http.Request) (ok bool) {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return true
 	}
@@ -62,9 +62,9 @@ func readOnly(w http.ResponseWriter, r *http.Request) (ok bool) {
 	return false
 }
 
-// protect sets the headers that all we serve has, with a policy of what it may
+// setSecurityHeaders sets the headers that all we serve has, with a policy of what it may
 // load and the origins whose pages may show it in a frame; nobody's without any.
-func protect(header http.Header, policy string, ancestors []string) {
+func setSecurityHeaders(header http.Header, policy string, ancestors []string) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer") // a link's room must not travel on
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
@@ -75,11 +75,11 @@ func protect(header http.Header, policy string, ancestors []string) {
 	header.Set("Content-Security-Policy", policy+"; frame-ancestors "+strings.Join(ancestors, " "))
 }
 
-// send answers with the smallest form of a file that the caller takes.
-func (f file) send(w http.ResponseWriter, r *http.Request, status int) {
+// serve answers with the smallest form of a file that the caller takes.
+func (f file) serve(w http.ResponseWriter, r *http.Request, status int) {
 	header := w.Header()
-	header.Set("Content-Type", f.kind)
-	body := f.plain
+	header.Set("Content-Type", f.contentType)
+	body := f.uncompressed
 	header.Add("Vary", "Accept-Encoding")
 	accepted := r.Header.Get("Accept-Encoding")
 	switch {
@@ -98,7 +98,7 @@ func (f file) send(w http.ResponseWriter, r *http.Request, status int) {
 }
 
 const (
-	cacheCheck   = "no-cache"
-	cacheHour    = "public, max-age=3600"
-	cacheForEver = "public, max-age=31536000, immutable" // for names that carry a hash
+	cacheRevalidate = "no-cache"
+	cacheOneHour    = "public, max-age=3600"
+	cacheImmutable  = "public, max-age=31536000, immutable" // for names that carry a hash
 )

@@ -13,12 +13,12 @@ import (
 	"strings"
 )
 
-// policy lets the page load from its own host and from nowhere else.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; " +
+// pagePolicy lets the page load from its own host and from nowhere else.
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; " +
 	"media-src 'self' blob:; font-src 'self'; worker-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'none'"
 
-// roomPath is where the page of a room is, before its id.
-const roomPath = "r/"
+// roomPrefix is where the page of a room is, before its id.
+const roomPrefix = "r/"
 
 // Rooms says whose pages may show a room.
 type Rooms interface {
@@ -36,7 +36,7 @@ type Handler struct {
 
 // New reads the built page. It fails when the page was not built.
 func New(assets fs.FS, rooms Rooms) (*Handler, error) {
-	files, err := read(assets, docsFolder)
+	files, err := readFiles(assets, docsDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the room page: %w", err)
 	}
@@ -48,7 +48,7 @@ func New(assets fs.FS, rooms Rooms) (*Handler, error) {
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !readOnly(w, r) {
+	if !requireGetOrHead(w, r) {
 		return
 	}
 	name := strings.TrimPrefix(r.URL.Path, "/")
@@ -59,21 +59,21 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if isPage {
 		// The page itself says which addresses are no rooms.
 		f = h.files["index.html"]
-		if id, isRoom := strings.CutPrefix(name, roomPath); isRoom {
+		if id, isRoom := strings.CutPrefix(name, roomPrefix); isRoom {
 			ancestors = h.rooms.EmbedOrigins(r.Context(), id)
 		} else {
 			status = http.StatusNotFound
 		}
 	}
-	cache := cacheHour
+	cache := cacheOneHour
 	switch {
 	case isPage:
-		cache = cacheCheck
+		cache = cacheRevalidate
 		w.Header().Set("Permissions-Policy", "camera=(self), microphone=(self), display-capture=(self), autoplay=(self)")
 	case strings.HasPrefix(name, "assets/"):
-		cache = cacheForEver
+		cache = cacheImmutable
 	}
 	w.Header().Set("Cache-Control", cache)
-	protect(w.Header(), policy, ancestors)
-	f.send(w, r, status)
+	setSecurityHeaders(w.Header(), pagePolicy, ancestors)
+	f.serve(w, r, status)
 }

@@ -9,7 +9,7 @@ import (
 	"testing/fstest"
 )
 
-func TestPage(t *testing.T) {
+func TestHandler_ServesBuiltFiles(t *testing.T) {
 	t.Parallel()
 	h, err := New(fstest.MapFS{
 		"index.html":          {Data: []byte("<!doctype html>")},
@@ -17,7 +17,7 @@ func TestPage(t *testing.T) {
 		"assets/main-1.js.br": {Data: []byte("br")},
 		"assets/main-1.js.gz": {Data: []byte("gz")},
 		"favicon.svg":         {Data: []byte("<svg/>")},
-	}, embeds{})
+	}, fakeRooms{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,18 +58,18 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// embeds are the origins that may show a room, by its id.
-type embeds map[string][]string
+// fakeRooms are the origins that may show a room, by its id.
+type fakeRooms map[string][]string
 
 // EmbedOrigins implements Rooms.
-func (e embeds) EmbedOrigins(_ context.Context, roomID string) []string { return e[roomID] }
+func (e fakeRooms) EmbedOrigins(_ context.Context, roomID string) []string { return e[roomID] }
 
 // Only the page of a room follows what its project allows; everything else is
 // shown in a frame by nobody.
-func TestFrames(t *testing.T) {
+func TestHandler_FrameAncestors(t *testing.T) {
 	t.Parallel()
 	h, err := New(fstest.MapFS{"index.html": {Data: []byte("page")}, "assets/a.js": {Data: []byte("js")}},
-		embeds{"0197": {"https://a.example", "https://b.example:8443"}, "": {"https://c.example"}, "assets/a.js": {"https://c.example"}})
+		fakeRooms{"0197": {"https://a.example", "https://b.example:8443"}, "": {"https://c.example"}, "assets/a.js": {"https://c.example"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,9 +97,9 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-func TestPageThatWasNotBuilt(t *testing.T) {
+func TestNew_NotBuilt(t *testing.T) {
 	t.Parallel()
-	if _, err := New(fstest.MapFS{}, embeds{}); err == nil || !strings.Contains(err.Error(), "make build") {
+	if _, err := New(fstest.MapFS{}, fakeRooms{}); err == nil || !strings.Contains(err.Error(), "make build") {
 		t.Errorf("%v", err)
 	}
 }

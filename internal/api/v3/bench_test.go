@@ -13,10 +13,10 @@ import (
 	"parley/internal/room"
 )
 
-// made is rooms that cost nothing: what is left is the transport's share.
-type made struct{ Failing }
+// fakeRooms is rooms that cost nothing: what is left is the transport's share.
+type fakeRooms struct{ FailingService }
 
-func (made) CreateQuick(context.Context, project.Project, room.Request) (room.Created, error) {
+func (fakeRooms) CreateQuick(context.Context, project.Project, room.CreateRequest) (room.Created, error) {
 	return room.Created{ID: "0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10", FinalLink: "https://meet.example.org/r/0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10#t=token"}, nil
 }
 
@@ -24,9 +24,9 @@ func (made) CreateQuick(context.Context, project.Project, room.Request) (room.Cr
 // room itself. The project secret signs, as most clients do.
 func BenchmarkCreateQuickAudioRoom(b *testing.B) {
 	bundle, whole := setup(b, Options{})
-	transport := Wrap(NewHandler(made{}, bundle.Keys, time.Now, Options{}))
-	body := Encode(b, fields(bundle, quickAudio))
-	header := Signed(bundle.Issued.ProjectSecret, body)
+	transport := WithMiddleware(NewHandler(fakeRooms{}, bundle.Keys, time.Now, Options{}))
+	body := EncodeJSON(b, validFields(bundle, quickAudio))
+	header := SignedHeaders(bundle.Issued.ProjectSecret, body)
 	for name, handler := range map[string]http.Handler{"whole": whole, "transport": transport} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

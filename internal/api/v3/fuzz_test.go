@@ -11,12 +11,12 @@ import (
 func FuzzCreations(f *testing.F) {
 	b, handler := setup(f, Options{})
 	for i, route := range routes {
-		f.Add(byte(i), Encode(f, fields(b, route)))
-		for _, tc := range refusals(route) {
-			f.Add(byte(i), tc.Build(f, b, fields(b, route)))
+		f.Add(byte(i), EncodeJSON(f, validFields(b, route)))
+		for _, tc := range errorCases(route) {
+			f.Add(byte(i), tc.BuildBody(f, b, validFields(b, route)))
 		}
 	}
 	f.Fuzz(func(t *testing.T, route byte, body []byte) {
-		Fuzzed(t, handler, b, "POST", routes[int(route)%len(routes)], b.Issued.APIKey, body)
+		CheckFuzzedBody(t, handler, b, "POST", routes[int(route)%len(routes)], b.Issued.APIKey, body)
 	})
 }

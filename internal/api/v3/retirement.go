@@ -8,25 +8,25 @@ import (
 	"parley/internal/api/legacy"
 )
 
-// Retirement is how this version ends, where the operator has set dates. A
+// Deprecation is how this version ends, where the operator has set dates. A
 // zero time is not set.
-type Retirement struct {
+type Deprecation struct {
 	// Deprecated is from when on the version should not be used any more.
 	Deprecated time.Time
 	// Sunset is from when on it is not served any more.
 	Sunset time.Time
 }
 
-// successor is where those who call this version may go, and the policy.
-const successor = `</api/v4/openapi.yaml>; rel="successor-version"; type="application/yaml", </docs/versions>; rel="deprecation"; type="text/html"`
+// successorLinks is where those who call this version may go, and the policy.
+const successorLinks = `</api/v4/openapi.yaml>; rel="successor-version"; type="application/yaml", </docs/versions>; rel="deprecation"; type="text/html"`
 
-// announced adds to every answer when this version ends (RFC 9745 and RFC
+// middleware adds to every answer when this version ends (RFC 9745 and RFC
 // 8594). After that only its description is served, for those who leave it.
-func (e Retirement) announced(now func() time.Time, api *legacy.API, next http.Handler) http.Handler {
+func (e Deprecation) middleware(now func() time.Time, api *legacy.API, next http.Handler) http.Handler {
 	if e.Deprecated.IsZero() && e.Sunset.IsZero() {
 		return next
 	}
-	headers := http.Header{"Link": {successor}}
+	headers := http.Header{"Link": {successorLinks}}
 	if !e.Deprecated.IsZero() {
 		headers.Set("Deprecation", "@"+strconv.FormatInt(e.Deprecated.Unix(), 10))
 	}
@@ -42,6 +42,6 @@ func (e Retirement) announced(now func() time.Time, api *legacy.API, next http.H
 			next.ServeHTTP(w, r)
 			return
 		}
-		api.Say(w, r, http.StatusGone, over)
+		api.WriteErrorMessage(w, r, http.StatusGone, over)
 	})
 }

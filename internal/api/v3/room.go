@@ -12,55 +12,55 @@ import (
 
 // CreateQuickAudioRoom implements ServerInterface.
 func (s *Server) CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request, _ CreateQuickAudioRoomParams) {
-	s.quick(w, r, room.Audio)
+	s.createQuick(w, r, room.Audio)
 }
 
 // CreateQuickVideoRoom implements ServerInterface.
 func (s *Server) CreateQuickVideoRoom(w http.ResponseWriter, r *http.Request, _ CreateQuickVideoRoomParams) {
-	s.quick(w, r, room.Video)
+	s.createQuick(w, r, room.Video)
 }
 
-func (s *Server) quick(w http.ResponseWriter, r *http.Request, kind room.Type) {
-	s.api.Create(w, r, legacy.Creation{AnyProjectID: true, Make: s.rooms.CreateQuick, Answer: quickCreated,
-		Read: func(o *web.Object) (room.Request, []string, error) {
-			q := legacy.Common(o, kind, (*web.Object).RequiredInteger)
+func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.Type) {
+	s.api.Create(w, r, legacy.CreateRoute{AcceptAnyProjectID: true, Create: s.rooms.CreateQuick, Response: quickCreated,
+		Read: func(o *web.Object) (room.CreateRequest, []string, error) {
+			q := legacy.ReadCommonFields(o, kind, (*web.Object).RequiredInteger)
 			q.Name = o.RequiredText("name")
-			return q, ignored(o, "start_at"), nil
+			return q, ignoredFields(o, "start_at"), nil
 		}})
 }
 
 // CreateScheduleVideoRoom implements ServerInterface.
 func (s *Server) CreateScheduleVideoRoom(w http.ResponseWriter, r *http.Request, _ CreateScheduleVideoRoomParams) {
-	s.schedule(w, r, room.Video)
+	s.createScheduled(w, r, room.Video)
 }
 
 // CreateScheduleAudioRoom implements ServerInterface.
 func (s *Server) CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request, _ CreateScheduleAudioRoomParams) {
-	s.schedule(w, r, room.Audio)
+	s.createScheduled(w, r, room.Audio)
 }
 
-func (s *Server) schedule(w http.ResponseWriter, r *http.Request, kind room.Type) {
-	s.api.Create(w, r, legacy.Creation{Make: s.rooms.Schedule, Answer: scheduledCreated,
-		Read: func(o *web.Object) (q room.Request, _ []string, err error) {
+func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind room.Type) {
+	s.api.Create(w, r, legacy.CreateRoute{Create: s.rooms.Schedule, Response: scheduledCreated,
+		Read: func(o *web.Object) (q room.CreateRequest, _ []string, err error) {
 			startAt := o.RequiredText("start_at")
-			q = legacy.Common(o, kind, (*web.Object).RequiredInteger)
+			q = legacy.ReadCommonFields(o, kind, (*web.Object).RequiredInteger)
 			if o.Err() == nil {
 				q.StartAt, err = room.ParseStart(startAt, s.api.Zone)
 			}
-			return q, ignored(o, "name"), err
+			return q, ignoredFields(o, "name"), err
 		}})
 }
 
 // RescheduleRoom implements ServerInterface.
 func (s *Server) RescheduleRoom(w http.ResponseWriter, r *http.Request, _ RescheduleRoomParams) {
-	s.companions.Reschedule(w, r, func(o *web.Object) (q room.Change, _ []string, err error) {
+	s.companions.Reschedule(w, r, func(o *web.Object) (q room.RescheduleRequest, _ []string, err error) {
 		metadata := o.Object("metadata")
-		q = room.Change{MaxParticipants: o.Integer("max_participants"), EmptyTimeout: o.Integer("empty_timeout"),
+		q = room.RescheduleRequest{MaxParticipants: o.Integer("max_participants"), EmptyTimeout: o.Integer("empty_timeout"),
 			Title: metadata.Text("room_title"), WelcomeMessage: metadata.Text("welcome_message")}
 		if startAt := o.Text("start_at"); startAt != nil {
 			q.StartAt, err = room.ParseStart(*startAt, s.api.Zone)
 		}
-		names := legacy.Ignored(ignored(o, "name"))
+		names := legacy.IgnoredFields(ignoredFields(o, "name"))
 		names.Add(o, "", "client_room_id")
 		return q, names, err
 	}, s.rescheduled)
@@ -80,10 +80,10 @@ func scheduledCreated(c room.Created) any {
 		StartTime: c.StartAt, RoomId: uuid.MustParse(c.ID)}
 }
 
-// ignored names the fields of version 4 that came along and say nothing here,
+// ignoredFields names the fields of version 4 that came along and say nothing here,
 // so that a client learns why they had no effect.
-func ignored(o *web.Object, also string) []string {
-	var names legacy.Ignored
+func ignoredFields(o *web.Object, also string) []string {
+	var names legacy.IgnoredFields
 	names.Add(o, "", also, "external_user_id", "logout_url", "webhook_url")
 	names.Add(o.Object("metadata"), "metadata.", "room_features", "default_lock_settings", "logout_url")
 	return names

@@ -20,9 +20,9 @@ type Options struct {
 	// key or api-key and no signature, as older clients send them.
 	LegacyKeyHeader bool
 	Limits          legacy.Limits
-	Uses            legacy.Uses // nil counts nothing
+	CallCounter     legacy.CallCounter // nil counts nothing
 	// Retirement is how this version ends.
-	Retirement Retirement
+	Deprecation Deprecation
 	// Zone is the scheduling zone; nil is UTC.
 	Zone *time.Location
 	// Companion is how the companion routes behave.
@@ -37,7 +37,7 @@ type Rooms interface {
 
 // Keys finds who calls.
 type Keys interface {
-	legacy.Rings
+	legacy.Keyrings
 	companion.Keys
 }
 
@@ -55,14 +55,14 @@ func NewHandler(rooms Rooms, keys Keys, now func() time.Time, options Options) h
 		zone = time.UTC
 	}
 	const prefix = "/api/v3"
-	s := &Server{rooms: rooms, api: &legacy.API{Version: "v3", Rooms: rooms, Rings: keys, Limits: options.Limits, Uses: options.Uses,
-		Zone: zone, Now: now, KeyHeaderAlone: options.LegacyKeyHeader,
-		TellsTwice: func(path string) bool { return companion.Has(strings.TrimPrefix(path, prefix)) }}}
+	s := &Server{rooms: rooms, api: &legacy.API{Version: "v3", Rooms: rooms, Keyrings: keys, Limits: options.Limits, CallCounter: options.CallCounter,
+		Zone: zone, Now: now, AllowKeyHeaderOnly: options.LegacyKeyHeader,
+		DuplicateMessageField: func(path string) bool { return companion.HasRoute(strings.TrimPrefix(path, prefix)) }}}
 	s.companions = companion.New(s.api, rooms, keys, options.Companion)
 	mux := web.NewMux(legacy.NotFound, s.api.NotAllowed)
 	s.companions.Register(mux, prefix)
-	operations := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: prefix, BaseRouter: mux, ErrorHandlerFunc: s.api.Refuse})
-	return s.api.Handler(options.Retirement.announced(now, s.api, operations))
+	operations := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: prefix, BaseRouter: mux, ErrorHandlerFunc: s.api.WriteError})
+	return s.api.WithRequestID(options.Deprecation.middleware(now, s.api, operations))
 }
 
 // GetDescription implements ServerInterface.

@@ -14,24 +14,24 @@ import (
 	"parley/internal/seal"
 )
 
-// TestUsesOfKeys counts calls for the API keys they were made with, and for no
+// TestCallCounter_CountsPerKey counts calls for the API keys they were made with, and for no
 // other: a key that is not counted any more may be given up.
-func TestUsesOfKeys(t *testing.T) {
+func TestCallCounter_CountsPerKey(t *testing.T) {
 	t.Parallel()
-	uses := Uses{}
-	b, handler := setup(t, Options{Uses: uses, LegacyKeyHeader: true})
+	uses := CallCounts{}
+	b, handler := setup(t, Options{CallCounter: uses, LegacyKeyHeader: true})
 	rotated, err := b.Keys.RotateKey(t.Context(), b.Project.ID, key.Rotation{Overlap: time.Hour})
 	Must(t, err)
-	ring, err := b.Keys.Ring(t.Context(), b.Project.ID)
+	ring, err := b.Keys.Keyring(t.Context(), b.Project.ID)
 	Must(t, err)
 	current, overlap := ring.Keys()[0].ID+" current", ring.Keys()[1].ID+" overlap"
 	const none = seal.Secret("")
 	call := func(signer, apiKey, olderKey seal.Secret) int {
-		body := Encode(t, fields(b, quickAudio))
+		body := EncodeJSON(t, validFields(b, quickAudio))
 		r := httptest.NewRequest(http.MethodPost, quickAudio, bytes.NewReader(body))
 		r.Header = http.Header{"Content-Type": {"application/json"}}
 		if signer != none {
-			r.Header = Signed(signer, body)
+			r.Header = SignedHeaders(signer, body)
 		}
 		for name, k := range map[string]seal.Secret{"Api-Key": apiKey, "Key": olderKey} {
 			if k != none {
@@ -46,16 +46,16 @@ func TestUsesOfKeys(t *testing.T) {
 		name                     string
 		signer, apiKey, olderKey seal.Secret
 		status                   int
-		want                     Uses
+		want                     CallCounts
 	}{
-		{"signed with the new key", rotated.APIKey, none, none, 200, Uses{current: 1}},
-		{"signed with the old key", b.Issued.APIKey, none, none, 200, Uses{overlap: 1}},
-		{"signed with the key it names", b.Issued.APIKey, b.Issued.APIKey, b.Issued.APIKey, 200, Uses{overlap: 1}},
-		{"one signs, the other is named", rotated.APIKey, b.Issued.APIKey, none, 200, Uses{current: 1, overlap: 1}},
-		{"signed with the project secret", b.Issued.ProjectSecret, none, none, 200, Uses{}},
-		{"the project secret signs, a key is named", b.Issued.ProjectSecret, none, b.Issued.APIKey, 200, Uses{overlap: 1}},
-		{"a key and no signature", none, none, b.Issued.APIKey, 200, Uses{overlap: 1}},
-		{"a wrong signature", "wrong", b.Issued.APIKey, none, 401, Uses{}},
+		{"signed with the new key", rotated.APIKey, none, none, 200, CallCounts{current: 1}},
+		{"signed with the old key", b.Issued.APIKey, none, none, 200, CallCounts{overlap: 1}},
+		{"signed with the key it names", b.Issued.APIKey, b.Issued.APIKey, b.Issued.APIKey, 200, CallCounts{overlap: 1}},
+		{"one signs, the other is named", rotated.APIKey, b.Issued.APIKey, none, 200, CallCounts{current: 1, overlap: 1}},
+		{"signed with the project secret", b.Issued.ProjectSecret, none, none, 200, CallCounts{}},
+		{"the project secret signs, a key is named", b.Issued.ProjectSecret, none, b.Issued.APIKey, 200, CallCounts{overlap: 1}},
+		{"a key and no signature", none, none, b.Issued.APIKey, 200, CallCounts{overlap: 1}},
+		{"a wrong signature", "wrong", b.Issued.APIKey, none, 401, CallCounts{}},
 	} {
 		clear(uses)
 		if status := call(tc.signer, tc.apiKey, tc.olderKey); status != tc.status || !maps.Equal(uses, tc.want) {

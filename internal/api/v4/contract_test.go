@@ -19,22 +19,22 @@ import (
 )
 
 const (
-	status        = "/api/v4/projects/update_project_status"
-	scheduleVideo = "/api/v4/rooms/create_schedule_video_room"
-	scheduleAudio = "/api/v4/rooms/create_schedule_audio_room"
-	quickVideo    = "/api/v4/rooms/create_quick_video_room"
-	quickAudio    = "/api/v4/rooms/create_quick_audio_room"
-	events        = "/api/v4/webhook/get_room_events/"
+	updateStatusPath = "/api/v4/projects/update_project_status"
+	scheduleVideo    = "/api/v4/rooms/create_schedule_video_room"
+	scheduleAudio    = "/api/v4/rooms/create_schedule_audio_room"
+	quickVideo       = "/api/v4/rooms/create_quick_video_room"
+	quickAudio       = "/api/v4/rooms/create_quick_audio_room"
+	joinEventPath    = "/api/v4/webhook/get_room_events/"
 )
 
-func setup(t testing.TB, options Options) (*Bundle, http.Handler) {
+func setup(t testing.TB, options Options) (*Fixture, http.Handler) {
 	t.Helper()
-	b := New(t)
-	return b, Wrap(NewHandler(b.Rooms, b.Projects, b.Keys, hooks(b), time.Now, options))
+	b := NewFixture(t)
+	return b, WithMiddleware(NewHandler(b.Rooms, b.Projects, b.Keys, newWebhooks(b), time.Now, options))
 }
 
-// hooks are webhooks that go nowhere.
-func hooks(b *Bundle) *webhook.Service {
+// newWebhooks are webhooks that go nowhere.
+func newWebhooks(b *Fixture) *webhook.Service {
 	return webhook.NewService(b.DB, b.Keys, nil, time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
 }
 
@@ -42,29 +42,29 @@ func hooks(b *Bundle) *webhook.Service {
 type route struct {
 	name, method, target string
 	fields               func() map[string]any
-	refusals             []Refusal
-	project              string // what an inactive project is told; "" when it is served
+	errorCases           []ErrorCase
+	inactiveMessage      string // what an inactive project is told; "" when it is served
 }
 
 // operations are the routes that carry a signature, on one room.
-func operations(t testing.TB, b *Bundle) []route {
+func operations(t testing.TB, b *Fixture) []route {
 	t.Helper()
-	id := schedule(t, b)
+	id := scheduleRoom(t, b)
 	return []route{
-		{"update_project_status", http.MethodPut, status + "?project_id=" + b.Project.ID,
-			func() map[string]any { return map[string]any{"status": "active"} }, statusRefusals(), ""},
+		{"update_project_status", http.MethodPut, updateStatusPath + "?project_id=" + b.Project.ID,
+			func() map[string]any { return map[string]any{"status": "active"} }, statusCases(), ""},
 		{"create_schedule_video_room", http.MethodPost, scheduleVideo,
-			func() map[string]any { return fields(b) }, append(roomRefusals(), startRefusals()...), "the project is inactive"},
+			func() map[string]any { return validFields(b) }, append(roomCases(), startAtCases()...), "the project is inactive"},
 		{"create_schedule_audio_room", http.MethodPost, scheduleAudio,
-			func() map[string]any { return fields(b) }, append(roomRefusals(), startRefusals()...), "the project is inactive"},
+			func() map[string]any { return validFields(b) }, append(roomCases(), startAtCases()...), "the project is inactive"},
 		{"create_quick_video_room", http.MethodPost, quickVideo,
-			func() map[string]any { return quickFields(b) }, append(roomRefusals(), quickRefusals()...), "the project is inactive"},
+			func() map[string]any { return validQuickFields(b) }, append(roomCases(), quickCases()...), "the project is inactive"},
 		{"create_quick_audio_room", http.MethodPost, quickAudio,
-			func() map[string]any { return quickFields(b) }, append(roomRefusals(), quickRefusals()...), "the project is inactive"},
-		{"get_room_events", http.MethodPost, events + id,
+			func() map[string]any { return validQuickFields(b) }, append(roomCases(), quickCases()...), "the project is inactive"},
+		{"get_room_events", http.MethodPost, joinEventPath + id,
 			func() map[string]any {
 				return map[string]any{"room_id": id, "user_info": map[string]any{"name": "Amina"}}
-			}, eventRefusals(), ""},
+			}, joinEventCases(), ""},
 	}
 }
 
@@ -78,86 +78,86 @@ func TestOperations(t *testing.T) {
 			// The project secret signs every operation.
 			post := func(t testing.TB) *http.Response {
 				t.Helper()
-				body := Encode(t, op.fields())
-				return c.Do(t, op.method, op.target, Signed(b.Issued.ProjectSecret, body), body)
+				body := EncodeJSON(t, op.fields())
+				return c.Do(t, op.method, op.target, SignedHeaders(b.Issued.ProjectSecret, body), body)
 			}
 			unsigned := func(t testing.TB) *http.Response {
 				t.Helper()
-				body := Encode(t, op.fields())
-				return c.Do(t, op.method, op.target, Signed("wrong", body), body)
+				body := EncodeJSON(t, op.fields())
+				return c.Do(t, op.method, op.target, SignedHeaders("wrong", body), body)
 			}
 			with := func(rooms Rooms, projects Projects, options Options, work func()) {
-				c.With(Wrap(NewHandler(rooms, projects, b.Keys, hooks(b), time.Now, options)), work)
+				c.WithHandler(WithMiddleware(NewHandler(rooms, projects, b.Keys, newWebhooks(b), time.Now, options)), work)
 			}
-			for _, tc := range op.refusals {
+			for _, tc := range op.errorCases {
 				t.Run(tc.Name, func(t *testing.T) {
-					body := tc.Build(t, b, op.fields())
-					header := Signed(b.Issued.ProjectSecret, body)
+					body := tc.BuildBody(t, b, op.fields())
+					header := SignedHeaders(b.Issued.ProjectSecret, body)
 					if tc.Header != nil {
 						tc.Header(b, header, body)
 					}
-					Says(t, c.Do(t, op.method, op.target, header, body), tc.Status, tc.Sentence)
+					AssertError(t, c.Do(t, op.method, op.target, header, body), tc.Status, tc.Message)
 				})
 			}
 			t.Run("another method", func(t *testing.T) {
-				Says(t, c.Do(t, http.MethodDelete, op.target, nil, nil), 405, "this path takes "+op.method+", not DELETE")
+				AssertError(t, c.Do(t, http.MethodDelete, op.target, nil, nil), 405, "this path takes "+op.method+", not DELETE")
 			})
 			t.Run("an inactive project", func(t *testing.T) {
 				Must(t, b.Projects.SetStatus(t.Context(), b.Project.ID, project.Inactive))
-				if answer := post(t); op.project != "" {
-					Says(t, answer, 403, op.project)
+				if answer := post(t); op.inactiveMessage != "" {
+					AssertError(t, answer, 403, op.inactiveMessage)
 				} else if answer.StatusCode != 200 {
-					t.Errorf("%d %s", answer.StatusCode, Sentence(t, answer))
+					t.Errorf("%d %s", answer.StatusCode, ErrorMessage(t, answer))
 				}
 				Must(t, b.Projects.SetStatus(t.Context(), b.Project.ID, project.Active))
 			})
 			t.Run("a suspended project", func(t *testing.T) {
 				Must(t, b.Projects.Suspend(t.Context(), b.Project.ID))
-				Says(t, post(t), 403, "the project is suspended")
-				Says(t, unsigned(t), 401, "invalid signature")
+				AssertError(t, post(t), 403, "the project is suspended")
+				AssertError(t, unsigned(t), 401, "invalid signature")
 				Must(t, b.Projects.Resume(t.Context(), b.Project.ID))
 				if answer := post(t); answer.StatusCode != 200 {
 					t.Errorf("resumed: %d", answer.StatusCode)
 				}
 			})
 			t.Run("limits", func(t *testing.T) {
-				with(b.Rooms, b.Projects, Options{Limits: legacy.Limits{Rate: Spent{}}}, func() {
-					Says(t, post(t), 429, "too many calls with this key, try again later")
+				with(b.Rooms, b.Projects, Options{Limits: legacy.Limits{Writes: ExhaustedLimiter{}}}, func() {
+					AssertError(t, post(t), 429, "too many calls with this key, try again later")
 				})
-				with(b.Rooms, b.Projects, Options{Limits: legacy.Limits{Failures: Spent{}}}, func() {
-					Says(t, unsigned(t), 429, "too many failed authentications from your address, try again later")
+				with(b.Rooms, b.Projects, Options{Limits: legacy.Limits{Failures: ExhaustedLimiter{}}}, func() {
+					AssertError(t, unsigned(t), 429, "too many failed authentications from your address, try again later")
 				})
 			})
 			t.Run("our failures", func(t *testing.T) {
-				broken, gone := Failing{Err: errors.New("secret cause")}, Failing{Err: Gone}
-				with(broken, broken, Options{}, func() { Says(t, post(t), 500, "internal error") })
-				with(gone, gone, Options{}, func() { Says(t, post(t), 503, Gone.Message) })
+				broken, gone := FailingService{Err: errors.New("secret cause")}, FailingService{Err: ErrDatabaseDown}
+				with(broken, broken, Options{}, func() { AssertError(t, post(t), 500, "internal error") })
+				with(gone, gone, Options{}, func() { AssertError(t, post(t), 503, ErrDatabaseDown.Message) })
 			})
 		})
 	}
 	t.Run("a room of another project", func(t *testing.T) {
-		body := Encode(t, map[string]any{"room_id": "01890000-0000-7000-8000-000000000000", "user_info": map[string]any{"name": "A"}})
+		body := EncodeJSON(t, map[string]any{"room_id": "01890000-0000-7000-8000-000000000000", "user_info": map[string]any{"name": "A"}})
 		for _, id := range []string{"01890000-0000-7000-8000-000000000000", "mine", "%25zz", "%00"} {
-			Says(t, c.Do(t, http.MethodPost, events+id, Signed("wrong", body), body), 404, "there is no such room")
+			AssertError(t, c.Do(t, http.MethodPost, joinEventPath+id, SignedHeaders("wrong", body), body), 404, "there is no such room")
 		}
 	})
-	t.Run("queries of nobody", func(t *testing.T) { queriesOfNobody(t, c, b) })
-	t.Run("a room that is over", func(t *testing.T) { eventsOfOver(t, c, b) })
-	for route, fields := range map[string]map[string]any{scheduleVideo: fields(b), scheduleAudio: fields(b), quickVideo: quickFields(b), quickAudio: quickFields(b)} {
+	t.Run("queries of nobody", func(t *testing.T) { checkInvalidProjectIDs(t, c, b) })
+	t.Run("a room that is over", func(t *testing.T) { checkEndedRoom(t, c, b) })
+	for route, fields := range map[string]map[string]any{scheduleVideo: validFields(b), scheduleAudio: validFields(b), quickVideo: validQuickFields(b), quickAudio: validQuickFields(b)} {
 		t.Run("client_room_id is taken once on "+route, func(t *testing.T) {
 			f := maps.Clone(fields)
 			f["client_room_id"] = "mine" + route
-			body := Encode(t, f)
-			if answer := c.Do(t, http.MethodPost, route, Signed(b.Issued.APIKey, body), body); answer.StatusCode != 200 {
+			body := EncodeJSON(t, f)
+			if answer := c.Do(t, http.MethodPost, route, SignedHeaders(b.Issued.APIKey, body), body); answer.StatusCode != 200 {
 				t.Fatalf("first: %d", answer.StatusCode)
 			}
-			Says(t, c.Do(t, http.MethodPost, route, Signed(b.Issued.APIKey, body), body), 409, "client_room_id is already taken by another room of this project")
+			AssertError(t, c.Do(t, http.MethodPost, route, SignedHeaders(b.Issued.APIKey, body), body), 409, "client_room_id is already taken by another room of this project")
 		})
-		t.Run("Idempotency-Key on "+route, func(t *testing.T) { OnceEach(t, c, b, route, fields) })
+		t.Run("Idempotency-Key on "+route, func(t *testing.T) { CheckIdempotencyKey(t, c, b, route, fields) })
 	}
 	t.Run("another path", func(t *testing.T) {
-		for _, path := range []string{"/api/v4/", "/api/v4/rooms", scheduleVideo + "/", "/api/v4/webhook/get_room_events", events + "a/b"} {
-			Says(t, c.Do(t, http.MethodPost, path, nil, nil), 404, "there is no such path in this version of the API")
+		for _, path := range []string{"/api/v4/", "/api/v4/rooms", scheduleVideo + "/", "/api/v4/webhook/get_room_events", joinEventPath + "a/b"} {
+			AssertError(t, c.Do(t, http.MethodPost, path, nil, nil), 404, "there is no such path in this version of the API")
 		}
 	})
 	t.Run("the description", func(t *testing.T) {
@@ -166,16 +166,16 @@ func TestOperations(t *testing.T) {
 		if err != nil || answer.StatusCode != 200 || string(served) != string(Description(t)) {
 			t.Errorf("%d, not as it is written: %v", answer.StatusCode, err)
 		}
-		Says(t, c.Do(t, http.MethodPost, "/api/v4/openapi.yaml", nil, nil), 405, "this path takes GET, HEAD, not POST")
+		AssertError(t, c.Do(t, http.MethodPost, "/api/v4/openapi.yaml", nil, nil), 405, "this path takes GET, HEAD, not POST")
 	})
-	t.Run("companions", house(t, b).Met(c))
-	c.Covered()
-	c.Golden("testdata/refusals.golden")
+	t.Run("companions", newMeetingFixture(t, b).ErrorTests(c))
+	c.AssertCovered()
+	c.AssertGolden("testdata/refusals.golden")
 }
 
-// TestAuthenticationIsDeclared is the guard: every operation is signed but the
+// TestDescription_DeclaresAuthentication is the guard: every operation is signed but the
 // description itself.
-func TestAuthenticationIsDeclared(t *testing.T) {
+func TestDescription_DeclaresAuthentication(t *testing.T) {
 	t.Parallel()
 	text := string(Description(t))
 	if strings.Count(text, "security: []") != 1 || !strings.Contains(text, "\nsecurity:\n  - signature: []\n") {

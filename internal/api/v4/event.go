@@ -11,32 +11,32 @@ import (
 // ReceiveRoomEvent implements ServerInterface.
 func (s *Server) ReceiveRoomEvent(w http.ResponseWriter, r *http.Request, roomID string) {
 	if err := s.receiveEvent(w, r, roomID); err != nil {
-		s.api.Refuse(w, r, err)
+		s.api.WriteError(w, r, err)
 		return
 	}
-	web.JSON(w, http.StatusOK, RoomEventReceived{Joined: true})
+	web.WriteJSON(w, http.StatusOK, RoomEventReceived{Joined: true})
 }
 
 // receiveEvent notes a join event. The room says which project's secret signs
 // it, so an unknown room is the one refusal before the signature.
 func (s *Server) receiveEvent(w http.ResponseWriter, r *http.Request, inPath string) error {
-	body, err := web.Body(w, r)
+	body, err := web.ReadJSONBody(w, r)
 	if err != nil {
 		return err
 	}
-	roomID, _ := legacy.UUID(inPath)
+	roomID, _ := legacy.ParseUUID(inPath)
 	found, err := s.rooms.Get(r.Context(), roomID)
 	if err != nil {
 		return err
 	}
-	p, err := s.api.AuthenticateEvent(r, found.ProjectID, body)
+	p, err := s.api.AuthenticateJoinEvent(r, found.ProjectID, body)
 	if err != nil {
 		return err
 	}
-	if err := p.Changeable(); err != nil {
+	if err := p.Writable(); err != nil {
 		return err
 	}
-	o, err := web.Parse(body)
+	o, err := web.ParseObject(body)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (s *Server) receiveEvent(w http.ResponseWriter, r *http.Request, inPath str
 	if err := o.Err(); err != nil {
 		return err
 	}
-	if id, _ := legacy.UUID(inBody); id != roomID {
+	if id, _ := legacy.ParseUUID(inBody); id != roomID {
 		return fault.Invalidf("room_id must be that of the path")
 	}
 	return s.rooms.MarkAttendance(r.Context(), roomID, name, body, s.bodySignatures)

@@ -14,39 +14,39 @@ import (
 	"parley/internal/room"
 )
 
-func eventRefusals() []Refusal {
-	unauthorized := Unsigned()
+func joinEventCases() []ErrorCase {
+	unauthorized := SignatureCases()
 	for i, r := range unauthorized {
 		if strings.Contains(r.Name, "api-key") { // keys in headers say nothing here
-			unauthorized[i] = Refusal{Name: "signed with the API key", Status: 401, Sentence: "invalid signature",
-				Header: func(b *Bundle, h http.Header, body []byte) {
-					h["Hash-Signature"] = Signed(b.Issued.APIKey, body)["Hash-Signature"]
+			unauthorized[i] = ErrorCase{Name: "signed with the API key", Status: 401, Message: "invalid signature",
+				Header: func(b *Fixture, h http.Header, body []byte) {
+					h["Hash-Signature"] = SignedHeaders(b.Issued.APIKey, body)["Hash-Signature"]
 				}}
 		}
 	}
-	return append(append(unauthorized, WrongBodies()...),
-		Refusal{Name: "bad fields after a bad signature stay unsaid", Body: Raw(`{`), Status: 401, Sentence: "invalid signature",
-			Header: func(_ *Bundle, h http.Header, _ []byte) { h.Set("hash-signature", "AAAA") }},
-		Whole("empty body", ``, "the body ends before its JSON does"),
-		Whole("an array", `[]`, "the body must be a JSON object"),
-		Whole("a field twice", `{"room_id":"a","room_id":"b"}`, "the body has a field twice: room_id"),
-		Field("room_id missing", Drop("room_id"), "room_id is required"),
-		Field("room_id a number", Set("room_id", 1), "room_id must be a string"),
-		Field("room_id another", Set("room_id", "01890000-0000-7000-8000-000000000000"), "room_id must be that of the path"),
-		Field("user_info missing", Drop("user_info"), "user_info is required"),
-		Field("user_info a string", Set("user_info", "A"), "user_info must be an object"),
-		Field("name missing", Set("user_info", map[string]any{}), "user_info.name is required"),
-		Field("name a number", Set("user_info.name", 1), "user_info.name must be a string"),
-		Field("name empty", Set("user_info.name", ""), "user_info.name must have 1 to 255 characters and not be blank"),
-		Field("name too long", Set("user_info.name", strings.Repeat("é", 256)), "user_info.name must have at most 255 characters, not 256"),
-		Field("name with a line break", Set("user_info.name", "a\nb"), "user_info.name must not contain control characters such as U+000A"),
+	return append(append(unauthorized, TransportCases()...),
+		ErrorCase{Name: "bad fields after a bad signature stay unsaid", Body: RawBody(`{`), Status: 401, Message: "invalid signature",
+			Header: func(_ *Fixture, h http.Header, _ []byte) { h.Set("hash-signature", "AAAA") }},
+		BodyCase("empty body", ``, "the body ends before its JSON does"),
+		BodyCase("an array", `[]`, "the body must be a JSON object"),
+		BodyCase("a field twice", `{"room_id":"a","room_id":"b"}`, "the body has a field twice: room_id"),
+		FieldCase("room_id missing", RemoveField("room_id"), "room_id is required"),
+		FieldCase("room_id a number", SetField("room_id", 1), "room_id must be a string"),
+		FieldCase("room_id another", SetField("room_id", "01890000-0000-7000-8000-000000000000"), "room_id must be that of the path"),
+		FieldCase("user_info missing", RemoveField("user_info"), "user_info is required"),
+		FieldCase("user_info a string", SetField("user_info", "A"), "user_info must be an object"),
+		FieldCase("name missing", SetField("user_info", map[string]any{}), "user_info.name is required"),
+		FieldCase("name a number", SetField("user_info.name", 1), "user_info.name must be a string"),
+		FieldCase("name empty", SetField("user_info.name", ""), "user_info.name must have 1 to 255 characters and not be blank"),
+		FieldCase("name too long", SetField("user_info.name", strings.Repeat("é", 256)), "user_info.name must have at most 255 characters, not 256"),
+		FieldCase("name with a line break", SetField("user_info.name", "a\nb"), "user_info.name must not contain control characters such as U+000A"),
 	)
 }
 
-// expired makes a room that is over: nobody came to it.
-func expired(t testing.TB, b *Bundle) string {
+// createExpired makes a room that is over: nobody came to it.
+func createExpired(t testing.TB, b *Fixture) string {
 	t.Helper()
-	id := schedule(t, b)
+	id := scheduleRoom(t, b)
 	r, err := b.Rooms.Get(t.Context(), id)
 	Must(t, err)
 	r.State, r.EndedAt, r.DueAt = room.Expired, time.Now(), time.Time{}
@@ -54,20 +54,20 @@ func expired(t testing.TB, b *Bundle) string {
 	return id
 }
 
-func eventsOfOver(t *testing.T, c *contract.Checker, b *Bundle) {
-	id := expired(t, b)
-	body := Encode(t, map[string]any{"room_id": id, "user_info": map[string]any{"name": "Amina"}})
+func checkEndedRoom(t *testing.T, c *contract.Checker, b *Fixture) {
+	id := createExpired(t, b)
+	body := EncodeJSON(t, map[string]any{"room_id": id, "user_info": map[string]any{"name": "Amina"}})
 	for range 2 { // a refusal leaves nothing that would let the second one through
-		Says(t, c.Do(t, http.MethodPost, events+id, Signed(b.Issued.ProjectSecret, body), body), 409, "this room has ended")
+		AssertError(t, c.Do(t, http.MethodPost, joinEventPath+id, SignedHeaders(b.Issued.ProjectSecret, body), body), 409, "this room has ended")
 	}
-	Says(t, c.Do(t, http.MethodPost, events+id, Signed("wrong", body), body), 401, "invalid signature")
+	AssertError(t, c.Do(t, http.MethodPost, joinEventPath+id, SignedHeaders("wrong", body), body), 401, "invalid signature")
 }
 
-func TestReceiveRoomEvent(t *testing.T) {
+func TestReceiveRoomEvent_MarksAttendance(t *testing.T) {
 	t.Parallel()
 	b, handler := setup(t, Options{})
 	c := contract.New(t, Description(t), handler)
-	id := schedule(t, b)
+	id := scheduleRoom(t, b)
 	before, err := b.Rooms.Get(t.Context(), id)
 	Must(t, err)
 	marks := func() (names []string) {
@@ -85,9 +85,9 @@ func TestReceiveRoomEvent(t *testing.T) {
 	}
 	send := func(target, name string) {
 		t.Helper()
-		body := Encode(t, map[string]any{"room_id": id, "user_info": map[string]any{"name": name}})
-		answer := c.Do(t, http.MethodPost, events+target, Signed(b.Issued.ProjectSecret, body), body)
-		if out := Fields(t, answer); answer.StatusCode != 200 || len(out) != 1 || out["joined"] != true {
+		body := EncodeJSON(t, map[string]any{"room_id": id, "user_info": map[string]any{"name": name}})
+		answer := c.Do(t, http.MethodPost, joinEventPath+target, SignedHeaders(b.Issued.ProjectSecret, body), body)
+		if out := DecodeFields(t, answer); answer.StatusCode != 200 || len(out) != 1 || out["joined"] != true {
 			t.Errorf("%d %v", answer.StatusCode, out)
 		}
 	}

@@ -17,14 +17,14 @@ func FuzzOperations(f *testing.F) {
 	b, handler := setup(f, Options{})
 	routes := operations(f, b)
 	for i, op := range routes {
-		f.Add(byte(i), Encode(f, op.fields()))
-		for _, tc := range op.refusals {
-			f.Add(byte(i), tc.Build(f, b, op.fields()))
+		f.Add(byte(i), EncodeJSON(f, op.fields()))
+		for _, tc := range op.errorCases {
+			f.Add(byte(i), tc.BuildBody(f, b, op.fields()))
 		}
 	}
 	f.Fuzz(func(t *testing.T, route byte, body []byte) {
 		op := routes[int(route)%len(routes)]
-		Fuzzed(t, handler, b, op.method, op.target, b.Issued.ProjectSecret, body)
+		CheckFuzzedBody(t, handler, b, op.method, op.target, b.Issued.ProjectSecret, body)
 		Must(t, b.Projects.SetStatus(t.Context(), b.Project.ID, project.Active)) // the body may have switched it off
 	})
 }
@@ -33,7 +33,7 @@ func FuzzOperations(f *testing.F) {
 // a sentence is answered.
 func FuzzEventsQuery(f *testing.F) {
 	b, handler := setup(f, Options{})
-	path := "/api/v4/rooms/" + schedule(f, b) + "/events"
+	path := "/api/v4/rooms/" + scheduleRoom(f, b) + "/events"
 	for _, seed := range []string{"", "after=0", "after=1&limit=1", "after=-1", "after=%31", "after=9007199254740992", "limit=0", "limit=101&after=007", "after=1&after=2", "%61fter=1;limit=2", "after=%zz", "&=&"} {
 		f.Add(seed)
 	}
@@ -43,16 +43,16 @@ func FuzzEventsQuery(f *testing.F) {
 		}
 		r := httptest.NewRequest(http.MethodGet, path, nil)
 		r.URL.RawQuery, r.RequestURI = query, path+"?"+query
-		r.Header = companiontest.Timed(b.Issued, http.MethodGet, r.RequestURI, "", nil)
+		r.Header = companiontest.V5SignedHeaders(b.Issued, http.MethodGet, r.RequestURI, "", nil)
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
 		switch w.Code {
 		case http.StatusOK:
-			if out := Fields(t, w.Result()); len(out) != 3 || out["events"] == nil {
+			if out := DecodeFields(t, w.Result()); len(out) != 3 || out["events"] == nil {
 				t.Fatalf("%q: %v", query, out)
 			}
 		case http.StatusBadRequest:
-			if len(Sentence(t, w.Result())) < 10 {
+			if len(ErrorMessage(t, w.Result())) < 10 {
 				t.Fatalf("%q: %s says too little", query, w.Body)
 			}
 		default:

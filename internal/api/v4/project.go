@@ -9,38 +9,38 @@ import (
 	"parley/internal/project"
 )
 
-var errQueryProjectID = fault.Invalidf("project_id in the query must be one UUID")
+var errInvalidProjectIDQuery = fault.Invalidf("project_id in the query must be one UUID")
 
 // UpdateProjectStatus implements ServerInterface.
 func (s *Server) UpdateProjectStatus(w http.ResponseWriter, r *http.Request, _ UpdateProjectStatusParams) {
 	updated, err := s.updateStatus(w, r)
 	if err != nil {
-		s.api.Refuse(w, r, err)
+		s.api.WriteError(w, r, err)
 		return
 	}
-	web.JSON(w, http.StatusOK, updated)
+	web.WriteJSON(w, http.StatusOK, updated)
 }
 
 func (s *Server) updateStatus(w http.ResponseWriter, r *http.Request) (ProjectStatusUpdated, error) {
-	body, err := web.Body(w, r)
+	body, err := web.ReadJSONBody(w, r)
 	if err != nil {
 		return ProjectStatusUpdated{}, err
 	}
 	// The generated code takes UUIDs in braces and without dashes too, which
 	// bodies do not.
 	sent := r.URL.Query()["project_id"]
-	projectID, ok := legacy.UUID(sent[0])
+	projectID, ok := legacy.ParseUUID(sent[0])
 	if !ok || len(sent) > 1 {
-		return ProjectStatusUpdated{}, errQueryProjectID
+		return ProjectStatusUpdated{}, errInvalidProjectIDQuery
 	}
 	p, err := s.api.Authenticate(r, projectID, body)
 	if err != nil {
 		return ProjectStatusUpdated{}, err
 	}
-	if err := p.Changeable(); err != nil {
+	if err := p.Writable(); err != nil {
 		return ProjectStatusUpdated{}, err
 	}
-	o, err := web.Parse(body)
+	o, err := web.ParseObject(body)
 	if err != nil {
 		return ProjectStatusUpdated{}, err
 	}

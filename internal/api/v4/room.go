@@ -12,30 +12,30 @@ import (
 
 // CreateScheduleVideoRoom implements ServerInterface.
 func (s *Server) CreateScheduleVideoRoom(w http.ResponseWriter, r *http.Request, _ CreateScheduleVideoRoomParams) {
-	s.schedule(w, r, room.Video)
+	s.createScheduled(w, r, room.Video)
 }
 
 // CreateScheduleAudioRoom implements ServerInterface.
 func (s *Server) CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request, _ CreateScheduleAudioRoomParams) {
-	s.schedule(w, r, room.Audio)
+	s.createScheduled(w, r, room.Audio)
 }
 
 // CreateQuickVideoRoom implements ServerInterface.
 func (s *Server) CreateQuickVideoRoom(w http.ResponseWriter, r *http.Request, _ CreateQuickVideoRoomParams) {
-	s.quick(w, r, room.Video)
+	s.createQuick(w, r, room.Video)
 }
 
 // CreateQuickAudioRoom implements ServerInterface.
 func (s *Server) CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request, _ CreateQuickAudioRoomParams) {
-	s.quick(w, r, room.Audio)
+	s.createQuick(w, r, room.Audio)
 }
 
-func (s *Server) schedule(w http.ResponseWriter, r *http.Request, kind room.Type) {
-	s.api.Create(w, r, legacy.Creation{Make: s.rooms.Schedule, Answer: scheduledCreated,
-		Read: func(o *web.Object) (room.Request, []string, error) {
+func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind room.Type) {
+	s.api.Create(w, r, legacy.CreateRoute{Create: s.rooms.Schedule, Response: scheduledCreated,
+		Read: func(o *web.Object) (room.CreateRequest, []string, error) {
 			startAt := o.RequiredText("start_at")
-			q, ignored := read(o, kind)
-			q.Name = legacy.Text(o, "name")
+			q, ignored := readRoomRequest(o, kind)
+			q.Name = legacy.OptionalText(o, "name")
 			if err := o.Err(); err != nil {
 				return q, nil, err
 			}
@@ -45,29 +45,29 @@ func (s *Server) schedule(w http.ResponseWriter, r *http.Request, kind room.Type
 		}})
 }
 
-func (s *Server) quick(w http.ResponseWriter, r *http.Request, kind room.Type) {
-	s.api.Create(w, r, legacy.Creation{Make: s.rooms.CreateQuick, Answer: quickCreated,
-		Read: func(o *web.Object) (room.Request, []string, error) {
-			q, ignored := read(o, kind)
+func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.Type) {
+	s.api.Create(w, r, legacy.CreateRoute{Create: s.rooms.CreateQuick, Response: quickCreated,
+		Read: func(o *web.Object) (room.CreateRequest, []string, error) {
+			q, ignored := readRoomRequest(o, kind)
 			q.Name = o.RequiredText("name")
 			ignored.Add(o, "", "start_at")
 			return q, ignored, nil
 		}})
 }
 
-// read reads what every creation of this version has.
-func read(o *web.Object, kind room.Type) (room.Request, legacy.Ignored) {
-	q := legacy.Common(o, kind, (*web.Object).RequiredNumber)
-	q.ExternalUserID = legacy.Text(o, "external_user_id")
-	q.LogoutURL = legacy.Text(o, "logout_url")
-	q.WebhookURL = legacy.Text(o, "webhook_url")
+// readRoomRequest reads what every creation of this version has.
+func readRoomRequest(o *web.Object, kind room.Type) (room.CreateRequest, legacy.IgnoredFields) {
+	q := legacy.ReadCommonFields(o, kind, (*web.Object).RequiredIntegerOrDigits)
+	q.ExternalUserID = legacy.OptionalText(o, "external_user_id")
+	q.LogoutURL = legacy.OptionalText(o, "logout_url")
+	q.WebhookURL = legacy.OptionalText(o, "webhook_url")
 	metadata := o.Object("metadata")
 	features := metadata.Object("room_features")
 	if minutes := features.Integer("room_duration"); minutes != nil {
 		q.Duration = *minutes
 	}
 	q.BreakoutRooms = features.Object("breakout_room_features").Integer("allowed_number_rooms")
-	return q, ignored(metadata, features)
+	return q, ignoredFields(metadata, features)
 }
 
 // RescheduleRoom implements ServerInterface.
@@ -78,37 +78,37 @@ func (s *Server) RescheduleRoom(w http.ResponseWriter, r *http.Request, _ Resche
 	})
 }
 
-func (s *Server) readChange(o *web.Object) (q room.Change, _ []string, err error) {
+func (s *Server) readChange(o *web.Object) (q room.RescheduleRequest, _ []string, err error) {
 	metadata := o.Object("metadata")
 	features := metadata.Object("room_features")
-	q = room.Change{MaxParticipants: number(o, "max_participants"), EmptyTimeout: number(o, "empty_timeout"), Name: o.Text("name"),
+	q = room.RescheduleRequest{MaxParticipants: optionalNumber(o, "max_participants"), EmptyTimeout: optionalNumber(o, "empty_timeout"), Name: o.Text("name"),
 		ExternalUserID: o.Text("external_user_id"), LogoutURL: o.Text("logout_url"), WebhookURL: o.Text("webhook_url"),
 		Title: metadata.Text("room_title"), WelcomeMessage: metadata.Text("welcome_message"), Duration: features.Integer("room_duration"),
 		BreakoutRooms: features.Object("breakout_room_features").Integer("allowed_number_rooms")}
 	if startAt := o.Text("start_at"); startAt != nil {
 		q.StartAt, err = room.ParseLocalStart(*startAt, s.api.Zone)
 	}
-	names := ignored(metadata, features)
+	names := ignoredFields(metadata, features)
 	names.Add(o, "", "client_room_id")
 	return q, names, err
 }
 
-// number reads an optional number, which may be a string of digits.
-func number(o *web.Object, name string) *int {
+// optionalNumber reads an optional number, which may be a string of digits.
+func optionalNumber(o *web.Object, name string) *int {
 	if !o.Has(name) {
 		return nil
 	}
-	n := o.RequiredNumber(name)
+	n := o.RequiredIntegerOrDigits(name)
 	return &n
 }
 
-// ignored names what was asked for in vain: features that project and plan
+// ignoredFields names what was asked for in vain: features that project and plan
 // decide, and what a room takes from its project.
-func ignored(metadata, features *web.Object) legacy.Ignored {
-	var names legacy.Ignored
+func ignoredFields(metadata, features *web.Object) legacy.IgnoredFields {
+	var names legacy.IgnoredFields
 	names.Add(metadata, "metadata.", "default_lock_settings", "logout_url")
-	names.AddOthers(features, "metadata.room_features.", "room_duration", "breakout_room_features")
-	names.AddOthers(features.Object("breakout_room_features"), "metadata.room_features.breakout_room_features.", "allowed_number_rooms")
+	names.AddAllExcept(features, "metadata.room_features.", "room_duration", "breakout_room_features")
+	names.AddAllExcept(features.Object("breakout_room_features"), "metadata.room_features.breakout_room_features.", "allowed_number_rooms")
 	return names
 }
 

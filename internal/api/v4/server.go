@@ -33,14 +33,14 @@ type Projects interface {
 
 // Keys finds who calls.
 type Keys interface {
-	legacy.Rings
+	legacy.Keyrings
 	companion.Keys
 }
 
 // Options is how this version behaves here.
 type Options struct {
-	Limits legacy.Limits
-	Uses   legacy.Uses // nil counts nothing
+	Limits      legacy.Limits
+	CallCounter legacy.CallCounter // nil counts nothing
 	// Zone is the scheduling zone; nil is UTC.
 	Zone *time.Location
 	// Companion is how the companion routes behave.
@@ -65,12 +65,12 @@ func NewHandler(rooms Rooms, projects Projects, keys Keys, events companion.Even
 		zone = time.UTC
 	}
 	s := &Server{rooms: rooms, projects: projects, bodySignatures: options.Companion.BodySignatures,
-		api: &legacy.API{Version: "v4", Rooms: rooms, Rings: keys, Limits: options.Limits, Uses: options.Uses, Zone: zone, Now: now}}
+		api: &legacy.API{Version: "v4", Rooms: rooms, Keyrings: keys, Limits: options.Limits, CallCounter: options.CallCounter, Zone: zone, Now: now}}
 	s.companions = companion.New(s.api, rooms, keys, options.Companion)
 	mux := web.NewMux(legacy.NotFound, s.api.NotAllowed)
 	s.companions.Register(mux, "/api/v4")
 	s.companions.RegisterEvents(mux, "/api/v4", events)
-	return s.api.Handler(HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/v4", BaseRouter: mux, ErrorHandlerFunc: s.badParameter}))
+	return s.api.WithRequestID(HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/v4", BaseRouter: mux, ErrorHandlerFunc: s.writeParameterError}))
 }
 
 // GetDescription implements ServerInterface.
@@ -79,11 +79,11 @@ func (s *Server) GetDescription(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(openAPI)
 }
 
-// badParameter answers for a project_id in the query or a room_id in the path
+// writeParameterError answers for a project_id in the query or a room_id in the path
 // that the generated code could not bind. What is wrong with the body as a
 // whole is said first.
-func (s *Server) badParameter(w http.ResponseWriter, r *http.Request, cause error) {
-	err := errQueryProjectID
+func (s *Server) writeParameterError(w http.ResponseWriter, r *http.Request, cause error) {
+	err := errInvalidProjectIDQuery
 	var missing *RequiredParamError
 	var malformed *InvalidParamFormatError
 	switch {
@@ -92,9 +92,9 @@ func (s *Server) badParameter(w http.ResponseWriter, r *http.Request, cause erro
 	case errors.As(cause, &malformed) && malformed.ParamName == "room_id":
 		err = fault.New(fault.NotFound, "room_not_found", "there is no such room")
 	}
-	if _, bodyErr := web.Body(w, r); bodyErr != nil {
-		s.api.Refuse(w, r, bodyErr)
+	if _, bodyErr := web.ReadJSONBody(w, r); bodyErr != nil {
+		s.api.WriteError(w, r, bodyErr)
 		return
 	}
-	s.api.Refuse(w, r, err)
+	s.api.WriteError(w, r, err)
 }

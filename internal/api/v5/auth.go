@@ -15,35 +15,35 @@ import (
 
 // A secret nobody has. Calls with unknown keys are checked against it, so that
 // they cost what calls with known ones cost.
-const nobodysSecret = "gs_0000000000000000000000000000000000000000000"
+const dummySecret = "gs_0000000000000000000000000000000000000000000"
 
-// caller is one call on its way, and what is known of who makes it.
-type caller struct {
-	request *http.Request
-	at      time.Time
+// call is one call on its way, and what is known of who makes it.
+type call struct {
+	request    *http.Request
+	receivedAt time.Time
 
-	ring *key.Ring // nil unless the key that was named is or was a project's
-	key  key.APIKey
-	live bool               // the key may be used
-	why  diagnostic.Refused // what was checked
-	ok   bool               // and found right
+	keyring       *key.Keyring // nil unless the key that was named is or was a project's
+	key           key.APIKey
+	keyLive       bool                   // the key may be used
+	authDetails   diagnostic.RefusedCall // what was checked
+	authenticated bool                   // and found right
 
 	ctx    context.Context
 	cancel context.CancelFunc
 }
 
-// authentic reports whether the caller has shown who they are.
-func (c *caller) authentic() bool { return c.ok }
+// isAuthenticated reports whether the caller has shown who they are.
+func (c *call) isAuthenticated() bool { return c.authenticated }
 
-// bounded returns the context of whatever has to be waited for.
-func (c *caller) bounded() context.Context {
+// timeoutContext returns the context of whatever has to be waited for.
+func (c *call) timeoutContext() context.Context {
 	if c.ctx == nil {
-		c.ctx, c.cancel = context.WithTimeout(c.request.Context(), patience)
+		c.ctx, c.cancel = context.WithTimeout(c.request.Context(), callTimeout)
 	}
 	return c.ctx
 }
 
-func (c *caller) release() {
+func (c *call) release() {
 	if c.cancel != nil {
 		c.cancel()
 	}
@@ -51,41 +51,41 @@ func (c *caller) release() {
 
 // authenticate holds a call to its signature. All that can be wrong is one
 // answer after the same work; it fails closed.
-func (s *Server) authenticate(w http.ResponseWriter, c *caller) error {
+func (s *Server) authenticate(w http.ResponseWriter, c *call) error {
 	r := c.request
-	body, err := web.RawBody(w, r)
+	body, err := web.ReadOptionalBody(w, r)
 	if err != nil {
 		return err
 	}
-	apiKey, one := single(r.Header["Api-Key"])
-	timestamp, two := single(r.Header["Timestamp"])
-	signature, three := single(r.Header["Hash-Signature"])
-	secret := nobodysSecret
+	apiKey, one := singleValue(r.Header["Api-Key"])
+	timestamp, two := singleValue(r.Header["Timestamp"])
+	signature, three := singleValue(r.Header["Hash-Signature"])
+	secret := dummySecret
 	k, ring, err := s.keys.ByAPIKey(r.Context(), apiKey)
 	switch {
 	case err == nil:
-		c.ring, c.key, c.live = ring, k, k.Live(c.at)
+		c.keyring, c.key, c.keyLive = ring, k, k.Live(c.receivedAt)
 		secret = k.GatewaySecret.Reveal()
 	case !fault.Is(err, fault.NotFound):
 		return err
 	}
-	c.why = diagnostic.Refused{Secret: secret, Method: r.Method, Target: r.RequestURI, Timestamp: timestamp, Signature: signature,
-		Body: body, Check: sign.CheckTimestamp(timestamp, c.at, s.options.Skew), Repeated: !(one && two && three)}
+	c.authDetails = diagnostic.RefusedCall{Secret: secret, Method: r.Method, Target: r.RequestURI, Timestamp: timestamp, Signature: signature,
+		Body: body, Check: sign.CheckTimestamp(timestamp, c.receivedAt, s.options.Skew), Repeated: !(one && two && three)}
 	right := sign.VerifyV5(secret, r.Method, r.RequestURI, timestamp, "", body, signature)
-	c.ok = right && c.ring != nil && c.live && c.why.Check.Freshness == sign.Fresh && !c.why.Repeated
-	if c.ok {
+	c.authenticated = right && c.keyring != nil && c.keyLive && c.authDetails.Check.Freshness == sign.Fresh && !c.authDetails.Repeated
+	if c.authenticated {
 		return nil
 	}
 	if s.options.Failures != nil {
-		if over, after := s.options.Failures.Failed(web.From(r.Context()).Client); over {
+		if over, after := s.options.Failures.RecordAttempt(web.FromContext(r.Context()).Client); over {
 			return &fault.Error{Kind: fault.Exhausted, Code: "rate_limited", Message: "too many calls from this address failed to authenticate, try again later", RetryAfter: after}
 		}
 	}
 	return errUnauthorized
 }
 
-// single returns the value of a header that was sent exactly once.
-func single(values []string) (string, bool) {
+// singleValue returns the value of a header that was sent exactly once.
+func singleValue(values []string) (string, bool) {
 	if len(values) != 1 {
 		return "", false
 	}
@@ -96,36 +96,36 @@ func single(values []string) (string, bool) {
 // be written.
 const maxUserAgent = 255
 
-// note takes note of a call that named a key of a project.
-func (s *Server) note(c *caller, status int, code ErrorErrorCode) {
-	if s.options.Diagnostics == nil || c.ring == nil {
+// recordCall takes note of a call that named a key of a project.
+func (s *Server) recordCall(c *call, status int, code ErrorErrorCode) {
+	if s.options.RequestLog == nil || c.keyring == nil {
 		return
 	}
 	r := c.request
-	call := diagnostic.Call{RequestID: web.From(r.Context()).ID, ProjectID: c.key.ProjectID, ReceivedAt: c.at,
-		Method: r.Method, Path: r.URL.Path, Status: status, Code: string(code), Micros: s.now().Sub(c.at).Microseconds(),
+	call := diagnostic.Call{RequestID: web.FromContext(r.Context()).ID, ProjectID: c.key.ProjectID, ReceivedAt: c.receivedAt,
+		Method: r.Method, Path: r.URL.Path, Status: status, Code: string(code), Micros: s.now().Sub(c.receivedAt).Microseconds(),
 		KeySlot: string(c.key.Slot), AuthResult: diagnostic.OK, UserAgent: r.UserAgent()}
 	if len(call.UserAgent) > maxUserAgent {
 		call.UserAgent = strings.Clone(call.UserAgent[:maxUserAgent])
 	}
-	if c.why.Check.Freshness != sign.Malformed {
-		call.ClockSkew = c.why.Check.SkewSeconds
-		call.Dated = true
+	if c.authDetails.Check.Freshness != sign.Malformed {
+		call.ClockSkew = c.authDetails.Check.SkewSeconds
+		call.HasTimestamp = true
 	}
-	if !c.live {
+	if !c.keyLive {
 		call.KeySlot = string(key.Retired)
 	}
-	if c.ok {
-		s.options.Diagnostics.Record(call)
+	if c.authenticated {
+		s.options.RequestLog.Record(call)
 		return
 	}
 	switch {
-	case !c.live:
+	case !c.keyLive:
 		call.AuthResult = diagnostic.RetiredKey
-	case c.why.Check.Freshness != sign.Fresh:
+	case c.authDetails.Check.Freshness != sign.Fresh:
 		call.AuthResult = diagnostic.StaleTimestamp
 	default:
 		call.AuthResult = diagnostic.BadSignature
 	}
-	s.options.Diagnostics.RecordRefused(call, c.why)
+	s.options.RequestLog.RecordRefused(call, c.authDetails)
 }

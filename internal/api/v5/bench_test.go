@@ -16,34 +16,34 @@ import (
 	"parley/internal/usage"
 )
 
-// nowhere is an answer that nobody reads.
-type nowhere struct {
+// discardWriter is an answer that nobody reads.
+type discardWriter struct {
 	header http.Header
 	status int
 }
 
-func (n *nowhere) Header() http.Header         { return n.header }
-func (n *nowhere) WriteHeader(status int)      { n.status = status }
-func (n *nowhere) Write(b []byte) (int, error) { return len(b), nil }
-func (n *nowhere) FlushError() error           { return nil }
+func (n *discardWriter) Header() http.Header         { return n.header }
+func (n *discardWriter) WriteHeader(status int)      { n.status = status }
+func (n *discardWriter) Write(b []byte) (int, error) { return len(b), nil }
+func (n *discardWriter) FlushError() error           { return nil }
 
-// run measures one call, made again and again, with everything that is written
+// benchmarkCall measures one call, made again and again, with everything that is written
 // behind it.
-func run(b *testing.B, header func(*bundle) http.Header, status int) {
-	set := setup(b, func(s *bundle) {
+func benchmarkCall(b *testing.B, header func(*fixture) http.Header, status int) {
+	set := setup(b, func(s *fixture) {
 		s.now = time.Now()
-		s.counts = live.NewTally(s.db, time.Now)
+		s.counter = live.NewCounter(s.db, time.Now)
 		s.recorder = diagnostic.NewRecorder(s.db, time.Now)
-		s.options.Diagnostics = s.recorder
+		s.options.RequestLog = s.recorder
 	})
-	api, err := NewHandler(set.keys, usage.NewService(set.db, usage.Builtin(nil), time.Now), set.counts, time.Now, set.options)
+	api, err := NewHandler(set.keys, usage.NewService(set.db, usage.NewBuiltinProvider(nil), time.Now), set.counter, time.Now, set.options)
 	must(b, err)
 	// The log is written as it is by default, to nowhere.
-	handler := web.Wrap(api, nil, slog.New(slog.NewTextHandler(io.Discard, nil)), Fail)
+	handler := web.Middleware(api, nil, slog.New(slog.NewTextHandler(io.Discard, nil)), WriteInternalError)
 	r, err := http.NewRequest(http.MethodGet, prefix+"keys", nil)
 	must(b, err)
 	r.RequestURI, r.RemoteAddr, r.Header = prefix+"keys", "127.0.0.1:4000", header(set)
-	out := &nowhere{header: http.Header{}}
+	out := &discardWriter{header: http.Header{}}
 	handler.ServeHTTP(out, r)
 	if out.status != status {
 		b.Fatalf("%d", out.status)
@@ -65,21 +65,21 @@ func run(b *testing.B, header func(*bundle) http.Header, status int) {
 
 // BenchmarkKeys is a signed read with its count and its record.
 func BenchmarkKeys(b *testing.B) {
-	run(b, func(s *bundle) http.Header { return s.signed("GET", prefix+"keys", nil) }, http.StatusOK)
+	benchmarkCall(b, func(s *fixture) http.Header { return s.signedHeaders("GET", prefix+"keys", nil) }, http.StatusOK)
 }
 
 // BenchmarkRefused compares calls that are refused: their costs before the
 // answer must not tell whether there is such a key.
 func BenchmarkRefused(b *testing.B) {
-	for name, header := range map[string]func(*bundle) http.Header{
-		"known": func(s *bundle) http.Header {
-			return signedWith(s.issued.APIKey, "gs_other", "GET", prefix+"keys", sign.FormatTimestamp(s.now), nil)
+	for name, header := range map[string]func(*fixture) http.Header{
+		"known": func(s *fixture) http.Header {
+			return signHeaders(s.issued.APIKey, "gs_other", "GET", prefix+"keys", sign.FormatTimestamp(s.now), nil)
 		},
-		"unknown": func(s *bundle) http.Header {
-			return signedWith(seal.NewAPIKey(), "gs_other", "GET", prefix+"keys", sign.FormatTimestamp(s.now), nil)
+		"unknown": func(s *fixture) http.Header {
+			return signHeaders(seal.NewAPIKey(), "gs_other", "GET", prefix+"keys", sign.FormatTimestamp(s.now), nil)
 		},
 	} {
-		b.Run(name, func(b *testing.B) { run(b, header, http.StatusUnauthorized) })
+		b.Run(name, func(b *testing.B) { benchmarkCall(b, header, http.StatusUnauthorized) })
 	}
 }
 
@@ -94,14 +94,14 @@ func BenchmarkAuthenticate(b *testing.B) {
 				apiKey = seal.NewAPIKey()
 			}
 			if name == "retired" {
-				retire(b, set)
+				retireKey(b, set)
 			}
 			r, err := http.NewRequest(http.MethodGet, prefix+"keys", nil)
 			must(b, err)
-			r.RequestURI, r.Header = prefix+"keys", signedWith(apiKey, "gs_other", "GET", prefix+"keys", sign.FormatTimestamp(set.now), nil)
+			r.RequestURI, r.Header = prefix+"keys", signHeaders(apiKey, "gs_other", "GET", prefix+"keys", sign.FormatTimestamp(set.now), nil)
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := s.authenticate(nil, &caller{request: r, at: set.now}); err != errUnauthorized {
+				if err := s.authenticate(nil, &call{request: r, receivedAt: set.now}); err != errUnauthorized {
 					b.Fatal(err)
 				}
 			}

@@ -29,16 +29,16 @@ import (
 	"parley/internal/usage"
 )
 
-// bundle is version 5 on a real database.
-type bundle struct {
+// fixture is version 5 on a real database.
+type fixture struct {
 	db           *store.DB
 	projects     *project.Service
 	keys         *key.Service
-	counts       *live.Tally
+	counter      *live.Counter
 	recorder     *diagnostic.Recorder
 	organization project.Organization
 	project      project.Project
-	issued       key.Issued
+	issued       key.IssuedCredentials
 	options      Options
 	handler      http.Handler
 	now          time.Time
@@ -46,20 +46,20 @@ type bundle struct {
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-func setup(t testing.TB, change func(*bundle)) *bundle {
+func setup(t testing.TB, change func(*fixture)) *fixture {
 	t.Helper()
 	return setupOn(t, "", change)
 }
 
-// engines are the databases that what stores is tested on.
-var engines = map[string]func(t testing.TB) string{
+// databases are the databases that what stores is tested on.
+var databases = map[string]func(t testing.TB) string{
 	"SQLite":     func(testing.TB) string { return "" },
 	"PostgreSQL": storetest.Postgres,
 }
 
-// onEngines runs a test on both databases.
-func onEngines(t *testing.T, test func(t *testing.T, url string)) {
-	for name, open := range engines {
+// onDatabases runs a test on both databases.
+func onDatabases(t *testing.T, test func(t *testing.T, url string)) {
+	for name, open := range databases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, open(t))
@@ -67,41 +67,41 @@ func onEngines(t *testing.T, test func(t *testing.T, url string)) {
 	}
 }
 
-func setupOn(t testing.TB, url string, change func(*bundle)) *bundle {
+func setupOn(t testing.TB, url string, change func(*fixture)) *fixture {
 	t.Helper()
 	db, err := store.Open(t.Context(), url, t.TempDir())
 	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	must(t, db.Unlock(t.Context(), seal.NewBox(seal.NewKey())))
-	b := &bundle{db: db, now: time.Date(2026, 11, 21, 9, 30, 0, 250e6, time.UTC)}
+	b := &fixture{db: db, now: time.Date(2026, 11, 21, 9, 30, 0, 250e6, time.UTC)}
 	clock := func() time.Time { return b.now }
-	b.projects = project.NewService(db, clock, newID, func(id string) { b.keys.Forget(id) })
+	b.projects = project.NewService(db, clock, newID, func(id string) { b.keys.Invalidate(id) })
 	b.keys = key.NewService(db, b.projects, clock, newID)
 	b.organization, err = b.projects.CreateOrganization(t.Context(), "Org", project.Plan)
 	must(t, err)
 	b.project, b.issued, err = b.keys.CreateProject(t.Context(), b.organization.ID, "Project")
 	must(t, err)
-	b.counts = live.NewTally(db, clock)
+	b.counter = live.NewCounter(db, clock)
 	b.recorder = diagnostic.NewRecorder(db, clock)
-	b.options = Options{Skew: 5 * time.Minute, Diagnostics: b.recorder}
+	b.options = Options{Skew: 5 * time.Minute, RequestLog: b.recorder}
 	if change != nil {
 		change(b)
 	}
-	b.handler = b.serve(t, usage.Builtin(nil), b.options)
+	b.handler = b.serve(t, usage.NewBuiltinProvider(nil), b.options)
 	return b
 }
 
 // serve returns the handler with other options.
-func (b *bundle) serve(t testing.TB, plans usage.Provider, options Options) http.Handler {
+func (b *fixture) serve(t testing.TB, plans usage.Provider, options Options) http.Handler {
 	t.Helper()
 	clock := func() time.Time { return b.now }
-	h, err := NewHandler(b.keys, usage.NewService(b.db, plans, clock), b.counts, clock, options)
+	h, err := NewHandler(b.keys, usage.NewService(b.db, plans, clock), b.counter, clock, options)
 	must(t, err)
-	return wrap(h)
+	return withMiddleware(h)
 }
 
-func wrap(h http.Handler) http.Handler {
-	return web.Wrap(h, nil, slog.New(slog.DiscardHandler), Fail)
+func withMiddleware(h http.Handler) http.Handler {
+	return web.Middleware(h, nil, slog.New(slog.DiscardHandler), WriteInternalError)
 }
 
 func must(t testing.TB, err error) {
@@ -111,18 +111,18 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// signed returns the headers of a call that is signed rightly.
-func (b *bundle) signed(method, target string, body []byte) http.Header {
-	return signedWith(b.issued.APIKey, b.issued.GatewaySecret, method, target, sign.FormatTimestamp(b.now), body)
+// signedHeaders returns the headers of a call that is signed rightly.
+func (b *fixture) signedHeaders(method, target string, body []byte) http.Header {
+	return signHeaders(b.issued.APIKey, b.issued.GatewaySecret, method, target, sign.FormatTimestamp(b.now), body)
 }
 
-func signedWith(apiKey, secret seal.Secret, method, target, timestamp string, body []byte) http.Header {
+func signHeaders(apiKey, secret seal.Secret, method, target, timestamp string, body []byte) http.Header {
 	return http.Header{"Api-Key": {apiKey.Reveal()}, "Timestamp": {timestamp},
 		"Hash-Signature": {sign.V5(secret.Reveal(), method, target, timestamp, "", body)}}
 }
 
-// refusal reads the error of an answer, and nothing else.
-func refusal(t testing.TB, answer *http.Response) (code, message string) {
+// decodeError reads the error of an answer, and nothing else.
+func decodeError(t testing.TB, answer *http.Response) (code, message string) {
 	t.Helper()
 	raw, err := io.ReadAll(answer.Body)
 	must(t, err)
@@ -139,8 +139,8 @@ func refusal(t testing.TB, answer *http.Response) (code, message string) {
 	return body["error"]["code"], body["error"]["message"]
 }
 
-// data reads what stands in the envelope.
-func data[T any](t testing.TB, answer *http.Response) (out T) {
+// decodeData reads what stands in the envelope.
+func decodeData[T any](t testing.TB, answer *http.Response) (out T) {
 	t.Helper()
 	raw, err := io.ReadAll(answer.Body)
 	must(t, err)
@@ -182,23 +182,23 @@ func TestContract(t *testing.T) {
 		must(t, b.projects.Resume(t.Context(), b.project.ID))
 	}
 	full := b.options
-	full.Rate, full.Failures = always{}, always{}
+	full.Rate, full.Failures = alwaysLimited{}, alwaysLimited{}
 	for i, route := range signedRoutes {
 		t.Run(route, func(t *testing.T) {
 			target := prefix + route
-			header := b.signed("GET", target, nil)
+			header := b.signedHeaders("GET", target, nil)
 			expect := func(answer *http.Response, status int, code, message string) {
 				t.Helper()
-				if gotCode, got := refusal(t, answer); answer.StatusCode != status || gotCode != code || got != message {
+				if gotCode, got := decodeError(t, answer); answer.StatusCode != status || gotCode != code || got != message {
 					t.Errorf("got %d %s %q\nwant %d %s %q", answer.StatusCode, gotCode, got, status, code, message)
 				}
 			}
 			answer := get(t, target, header, nil)
-			data[map[string]any](t, answer)
+			decodeData[map[string]any](t, answer)
 			if used := answer.Header.Get("X-Gateway-Requests-Used"); answer.StatusCode == 200 && used == "" || i == 0 && used != "1" {
 				t.Errorf("used: %q", used)
 			}
-			if answer := c.Do(t, http.MethodHead, target, b.signed("HEAD", target, nil), nil); answer.StatusCode != 200 {
+			if answer := c.Do(t, http.MethodHead, target, b.signedHeaders("HEAD", target, nil), nil); answer.StatusCode != 200 {
 				t.Errorf("HEAD: %d", answer.StatusCode)
 			}
 			expect(get(t, target, nil, nil), 401, "SVC_UNAUTHORIZED", "the API key, signature or timestamp was not accepted")
@@ -207,21 +207,21 @@ func TestContract(t *testing.T) {
 				expect(get(t, target, nil, nil), 401, "SVC_UNAUTHORIZED", "the API key, signature or timestamp was not accepted")
 			})
 			must(t, b.projects.SetStatus(t.Context(), b.project.ID, project.Inactive))
-			data[map[string]any](t, get(t, target, header, nil)) // the client's own switch does not concern this version
+			decodeData[map[string]any](t, get(t, target, header, nil)) // the client's own switch does not concern this version
 			must(t, b.projects.SetStatus(t.Context(), b.project.ID, project.Active))
 
-			large := make([]byte, web.BodyLimit+1)
-			expect(get(t, target, b.signed("GET", target, large), large), 413, "SVC_INVALID_REQUEST", "the body must not be larger than 65536 bytes")
+			large := make([]byte, web.MaxBodySize+1)
+			expect(get(t, target, b.signedHeaders("GET", target, large), large), 413, "SVC_INVALID_REQUEST", "the body must not be larger than 65536 bytes")
 			post := c.Do(t, http.MethodPost, target, header, nil)
 			expect(post, 404, "SVC_RESOURCE_NOT_FOUND", "this resource is read with GET or HEAD")
 			if post.Header.Get("Allow") != "GET, HEAD" {
 				t.Errorf("Allow: %q", post.Header.Get("Allow"))
 			}
-			c.With(b.serve(t, usage.None{}, Options{Disabled: true}), func() {
+			c.WithHandler(b.serve(t, usage.NoProvider{}, Options{Disabled: true}), func() {
 				expect(get(t, target, header, nil), 404, "SVC_GATEWAY_DISABLED", "version 5 is disabled in this environment")
 				expect(get(t, prefix+"openapi.json", nil, nil), 404, "SVC_GATEWAY_DISABLED", "version 5 is disabled in this environment")
 			})
-			c.With(b.serve(t, usage.None{}, full), func() {
+			c.WithHandler(b.serve(t, usage.NoProvider{}, full), func() {
 				answer := get(t, target, header, nil)
 				expect(answer, 429, "SVC_RATE_LIMITED", "too many calls with this API key, try again later")
 				if answer.Header.Get("Retry-After") != "2" {
@@ -230,14 +230,14 @@ func TestContract(t *testing.T) {
 				expect(get(t, target, nil, nil), 429, "SVC_RATE_LIMITED", "too many calls from this address failed to authenticate, try again later")
 			})
 			gone := &fault.Error{Kind: fault.Unavailable, Message: "the database does not answer, try again in a moment", Err: errors.New("secret cause")}
-			c.With(b.failing(t, gone), func() {
+			c.WithHandler(b.failingHandler(t, gone), func() {
 				answer := get(t, target, header, nil)
 				expect(answer, 503, "SVC_GATEWAY_UNAVAILABLE", gone.Message)
 				if answer.Header.Get("Retry-After") != "1" {
 					t.Errorf("Retry-After: %q", answer.Header.Get("Retry-After"))
 				}
 			})
-			c.With(b.failing(t, errors.New("secret cause")), func() {
+			c.WithHandler(b.failingHandler(t, errors.New("secret cause")), func() {
 				expect(get(t, target, header, nil), 503, "SVC_GATEWAY_UNAVAILABLE", "the gateway is unavailable, try again in a moment")
 			})
 		})
@@ -260,10 +260,10 @@ func TestContract(t *testing.T) {
 			"cursor=AAAAAAAAAAA&cursor=AAAAAAAAAAA": "cursor must be sent at most once",
 		} {
 			target := prefix + "requests?" + query
-			for _, h := range []http.Handler{b.handler, b.serve(t, usage.None{}, Options{Skew: time.Minute})} {
-				c.With(h, func() {
-					answer := get(t, target, b.signed("GET", target, nil), nil)
-					if code, got := refusal(t, answer); answer.StatusCode != 400 || code != "SVC_INVALID_REQUEST" || got != message {
+			for _, h := range []http.Handler{b.handler, b.serve(t, usage.NoProvider{}, Options{Skew: time.Minute})} {
+				c.WithHandler(h, func() {
+					answer := get(t, target, b.signedHeaders("GET", target, nil), nil)
+					if code, got := decodeError(t, answer); answer.StatusCode != 400 || code != "SVC_INVALID_REQUEST" || got != message {
 						t.Errorf("%s: %d %s %q, want %q", query, answer.StatusCode, code, got, message)
 					}
 				})
@@ -271,14 +271,14 @@ func TestContract(t *testing.T) {
 		}
 		for _, query := range []string{"limit=1", "limit=007", "limit=100", "limit=101", "limit=999999999999", "x=%zz&limit=2", "limit=%31", "project_id=other&limit=3", "cursor=AAAAAAAAAAA"} {
 			target := prefix + "requests?" + query
-			data[Requests](t, get(t, target, b.signed("GET", target, nil), nil))
+			decodeData[Requests](t, get(t, target, b.signedHeaders("GET", target, nil), nil))
 		}
 	})
 	t.Run("an unreadable body", func(t *testing.T) {
 		for _, route := range signedRoutes {
-			c.With(cutOff(b.handler), func() {
+			c.WithHandler(truncateBody(b.handler), func() {
 				answer := get(t, prefix+route, nil, []byte("x"))
-				if code, _ := refusal(t, answer); answer.StatusCode != 400 || code != "SVC_INVALID_REQUEST" {
+				if code, _ := decodeError(t, answer); answer.StatusCode != 400 || code != "SVC_INVALID_REQUEST" {
 					t.Errorf("%d %s", answer.StatusCode, code)
 				}
 			})
@@ -286,19 +286,19 @@ func TestContract(t *testing.T) {
 	})
 	t.Run("other paths", func(t *testing.T) {
 		for _, path := range []string{"", "nothing", "keys/", "keys/x", "/keys", "Keys", "openapi.yaml"} {
-			answer := get(t, prefix+path, b.signed("GET", prefix+path, nil), nil)
-			if code, _ := refusal(t, answer); answer.StatusCode != 404 || code != "SVC_RESOURCE_NOT_FOUND" || answer.Header.Get("Allow") != "" {
+			answer := get(t, prefix+path, b.signedHeaders("GET", prefix+path, nil), nil)
+			if code, _ := decodeError(t, answer); answer.StatusCode != 404 || code != "SVC_RESOURCE_NOT_FOUND" || answer.Header.Get("Allow") != "" {
 				t.Errorf("%q: %d %s", path, answer.StatusCode, code)
 			}
 		}
 	})
-	c.Covered()
-	c.Golden("testdata/refusals.golden")
+	c.AssertCovered()
+	c.AssertGolden("testdata/refusals.golden")
 }
 
-// TestEveryRouteDeclaresItsAuthentication guards the description: what is not
+// TestDescription_DeclaresAuthentication guards the description: what is not
 // meant to be public is signed.
-func TestEveryRouteDeclaresItsAuthentication(t *testing.T) {
+func TestDescription_DeclaresAuthentication(t *testing.T) {
 	t.Parallel()
 	text, err := descriptionJSON()
 	must(t, err)
@@ -322,28 +322,30 @@ func TestEveryRouteDeclaresItsAuthentication(t *testing.T) {
 	}
 }
 
-// always refuses.
-type always struct{}
+// alwaysLimited refuses.
+type alwaysLimited struct{}
 
-func (always) Allow(string) (bool, time.Duration)      { return false, 1500 * time.Millisecond }
-func (always) Failed(netip.Addr) (bool, time.Duration) { return true, 500 * time.Millisecond }
-
-// failing serves everything by what fails with err.
-func (b *bundle) failing(t testing.TB, err error) http.Handler {
-	t.Helper()
-	h, herr := NewHandler(lookupFails{err}, usage.NewService(b.db, usage.None{}, time.Now), b.counts, time.Now, Options{})
-	must(t, herr)
-	return wrap(h)
+func (alwaysLimited) Allow(string) (bool, time.Duration) { return false, 1500 * time.Millisecond }
+func (alwaysLimited) RecordAttempt(netip.Addr) (bool, time.Duration) {
+	return true, 500 * time.Millisecond
 }
 
-type lookupFails struct{ err error }
+// failingHandler serves everything by what fails with err.
+func (b *fixture) failingHandler(t testing.TB, err error) http.Handler {
+	t.Helper()
+	h, herr := NewHandler(failingLookup{err}, usage.NewService(b.db, usage.NoProvider{}, time.Now), b.counter, time.Now, Options{})
+	must(t, herr)
+	return withMiddleware(h)
+}
 
-func (l lookupFails) ByAPIKey(context.Context, string) (key.APIKey, *key.Ring, error) {
+type failingLookup struct{ err error }
+
+func (l failingLookup) ByAPIKey(context.Context, string) (key.APIKey, *key.Keyring, error) {
 	return key.APIKey{}, nil, l.err
 }
 
-// cutOff ends every body before its end.
-func cutOff(h http.Handler) http.Handler {
+// truncateBody ends every body before its end.
+func truncateBody(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = io.NopCloser(io.MultiReader(r.Body, strings.NewReader("x"), brokenPipe{}))
 		h.ServeHTTP(w, r)
@@ -354,12 +356,12 @@ type brokenPipe struct{}
 
 func (brokenPipe) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-func TestRequestsUsed(t *testing.T) {
+func TestRequestsUsed_CountsPerOrganizationAndDay(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
-	call := func(c contractCaller) string {
+	call := func(c requestSender) string {
 		target := prefix + "limits"
-		return c.Do(t, http.MethodGet, target, b.signed("GET", target, nil), nil).Header.Get("X-Gateway-Requests-Used")
+		return c.Do(t, http.MethodGet, target, b.signedHeaders("GET", target, nil), nil).Header.Get("X-Gateway-Requests-Used")
 	}
 	c := contract.New(t, Description(), b.handler)
 	for n := 1; n <= 3; n++ {
@@ -378,14 +380,14 @@ func TestRequestsUsed(t *testing.T) {
 	// Another project of the organization has the same count.
 	p, issued, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Other")
 	must(t, err)
-	answer := c.Do(t, http.MethodGet, prefix+"limits", signedWith(issued.APIKey, issued.GatewaySecret, "GET", prefix+"limits", sign.FormatTimestamp(b.now), nil), nil)
+	answer := c.Do(t, http.MethodGet, prefix+"limits", signHeaders(issued.APIKey, issued.GatewaySecret, "GET", prefix+"limits", sign.FormatTimestamp(b.now), nil), nil)
 	if got := answer.Header.Get("X-Gateway-Requests-Used"); got != "6" || p.ID == b.project.ID {
 		t.Errorf("%q, want 6", got)
 	}
 	// It is kept over a restart.
-	must(t, b.counts.Flush(t.Context()))
-	b.counts = live.NewTally(b.db, func() time.Time { return b.now })
-	c = contract.New(t, Description(), b.serve(t, usage.None{}, b.options))
+	must(t, b.counter.Flush(t.Context()))
+	b.counter = live.NewCounter(b.db, func() time.Time { return b.now })
+	c = contract.New(t, Description(), b.serve(t, usage.NoProvider{}, b.options))
 	if got := call(c); got != "7" {
 		t.Errorf("%q, want 7", got)
 	}
@@ -395,24 +397,24 @@ func TestRequestsUsed(t *testing.T) {
 		t.Errorf("%q, want 1", got)
 	}
 	// Without what keeps it the answer is the same, and the count unavailable.
-	h, err := NewHandler(b.keys, usage.NewService(b.db, usage.None{}, time.Now), countsFail{}, func() time.Time { return b.now }, b.options)
+	h, err := NewHandler(b.keys, usage.NewService(b.db, usage.NoProvider{}, time.Now), failingCounter{}, func() time.Time { return b.now }, b.options)
 	must(t, err)
-	if got := call(contract.New(t, Description(), wrap(h))); got != "unavailable" {
+	if got := call(contract.New(t, Description(), withMiddleware(h))); got != "unavailable" {
 		t.Errorf("%q", got)
 	}
 }
 
-type contractCaller interface {
+type requestSender interface {
 	Do(t testing.TB, method, target string, header http.Header, body []byte) *http.Response
 }
 
-type countsFail struct{}
+type failingCounter struct{}
 
-func (countsFail) Add(string, string)                {}
-func (countsFail) Next(string, string) (int64, bool) { return 0, false }
-func (countsFail) Number(context.Context, string, string, int64) (int64, error) {
+func (failingCounter) Add(string, string)                     {}
+func (failingCounter) Increment(string, string) (int64, bool) { return 0, false }
+func (failingCounter) AwaitCount(context.Context, string, string, int64) (int64, error) {
 	return 0, errors.New("gone")
 }
-func (countsFail) Count(context.Context, string, string) (int64, time.Time, error) {
+func (failingCounter) Count(context.Context, string, string) (int64, time.Time, error) {
 	return 0, time.Time{}, errors.New("gone")
 }

@@ -13,19 +13,19 @@ import (
 const codeDisabled = "gateway_disabled"
 
 var (
-	errDisabled     = fault.New(fault.NotFound, codeDisabled, "version 5 is disabled in this environment")
-	errNoResource   = fault.New(fault.NotFound, "resource_not_found", "there is no such resource")
-	errOtherMethod  = fault.New(fault.NotFound, "resource_not_found", "this resource is read with GET or HEAD")
-	errUnauthorized = fault.New(fault.Unauthorized, "unauthorized", "the API key, signature or timestamp was not accepted")
-	errSuspended    = fault.New(fault.Forbidden, "project_suspended", "the project is suspended")
+	errDisabled         = fault.New(fault.NotFound, codeDisabled, "version 5 is disabled in this environment")
+	errResourceNotFound = fault.New(fault.NotFound, "resource_not_found", "there is no such resource")
+	errMethodNotAllowed = fault.New(fault.NotFound, "resource_not_found", "this resource is read with GET or HEAD")
+	errUnauthorized     = fault.New(fault.Unauthorized, "unauthorized", "the API key, signature or timestamp was not accepted")
+	errSuspended        = fault.New(fault.Forbidden, "project_suspended", "the project is suspended")
 )
 
-// verdict is what version 5 says to a refusal; this is the one place where a
+// mapError is what version 5 says to a refusal; this is the one place where a
 // kind of refusal gets its status and code.
-func verdict(f *fault.Error) (status int, code ErrorErrorCode, message string) {
+func mapError(f *fault.Error) (status int, code ErrorErrorCode, message string) {
 	switch f.Kind {
 	case fault.Invalid:
-		if f.Code == web.CodeTooLarge {
+		if f.Code == web.CodeBodyTooLarge {
 			return http.StatusRequestEntityTooLarge, SVCINVALIDREQUEST, f.Message
 		}
 		return http.StatusBadRequest, SVCINVALIDREQUEST, f.Message
@@ -47,11 +47,11 @@ func verdict(f *fault.Error) (status int, code ErrorErrorCode, message string) {
 	return http.StatusServiceUnavailable, SVCGATEWAYUNAVAILABLE, "the gateway is unavailable, try again in a moment"
 }
 
-// refuse answers with a refusal and returns its status and code.
-func refuse(w http.ResponseWriter, r *http.Request, err error) (int, ErrorErrorCode) {
+// writeError answers with a refusal and returns its status and code.
+func writeError(w http.ResponseWriter, r *http.Request, err error) (int, ErrorErrorCode) {
 	f := fault.From(err)
 	web.LogError(r, f.Err)
-	status, code, message := verdict(f)
+	status, code, message := mapError(f)
 	h := w.Header()
 	switch status {
 	case http.StatusUnauthorized:
@@ -60,17 +60,17 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) (int, ErrorErrorC
 		h["Retry-After"] = []string{strconv.Itoa(max(1, int((f.RetryAfter+time.Second-1)/time.Second)))}
 	}
 	var body Error
-	body.Error.Code, body.Error.Message, body.Error.RequestId = code, message, web.From(r.Context()).ID
+	body.Error.Code, body.Error.Message, body.Error.RequestId = code, message, web.FromContext(r.Context()).ID
 	text, err := json.Marshal(body)
 	if err != nil {
 		panic(err) // only texts of our own
 	}
-	write(w, status, text)
+	writeResponse(w, status, text)
 	return status, code
 }
 
-// Fail answers for a handler of this version that panicked.
-func Fail(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set(headerRequestID, web.From(r.Context()).ID)
-	refuse(w, r, fault.New(fault.Internal, "internal", "internal error"))
+// WriteInternalError answers for a handler of this version that panicked.
+func WriteInternalError(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set(headerRequestID, web.FromContext(r.Context()).ID)
+	writeError(w, r, fault.New(fault.Internal, "internal", "internal error"))
 }

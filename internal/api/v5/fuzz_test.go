@@ -14,7 +14,7 @@ import (
 // signed rightly is let in, and nothing is a failure of ours.
 func FuzzHeaders(f *testing.F) {
 	b := setup(f, nil)
-	for _, tc := range unacceptable() {
+	for _, tc := range rejectedCalls() {
 		h := tc.header(b)
 		f.Add(strings.ReplaceAll(h.Get("api-key"), b.issued.APIKey.Reveal(), "KEY"), h.Get("timestamp"), h.Get("hash-signature"), listTarget, tc.body)
 	}
@@ -22,7 +22,7 @@ func FuzzHeaders(f *testing.F) {
 	f.Fuzz(func(t *testing.T, apiKey, timestamp, signature, target, body string) {
 		// What is random in each process is named by seeds.
 		apiKey = strings.ReplaceAll(apiKey, "KEY", b.issued.APIKey.Reveal())
-		timestamp = strings.ReplaceAll(timestamp, "NOW", b.at(0))
+		timestamp = strings.ReplaceAll(timestamp, "NOW", b.timestamp(0))
 		right := sign.V5(b.issued.GatewaySecret.Reveal(), "GET", target, timestamp, "", []byte(body))
 		signature = strings.ReplaceAll(signature, "RIGHT", right)
 		r := httptest.NewRequest(http.MethodGet, prefix+"requests", strings.NewReader(body))
@@ -41,7 +41,7 @@ func FuzzHeaders(f *testing.F) {
 		default:
 			t.Fatalf("%d %s", w.Code, w.Body)
 		}
-		b.recorder.Settle()
+		b.recorder.ExplainPending()
 		if err := b.recorder.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -55,14 +55,14 @@ func FuzzPage(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, query string) {
-		limit, below, err := page(query)
+		limit, below, err := parsePageQuery(query)
 		if err == nil && (limit < 1 || limit > 100 || below < 0) {
 			t.Fatalf("%q: %d %d", query, limit, below)
 		}
 		target := prefix + "requests?" + query
 		r := httptest.NewRequest(http.MethodGet, prefix+"requests", nil)
 		r.RequestURI, r.URL = target, &url.URL{Path: prefix + "requests", RawQuery: query}
-		r.Header = b.signed("GET", target, nil)
+		r.Header = b.signedHeaders("GET", target, nil)
 		w := httptest.NewRecorder()
 		b.handler.ServeHTTP(w, r)
 		want := 200
@@ -81,9 +81,9 @@ func FuzzPage(f *testing.F) {
 // FuzzCursor reads cursors of any content; those it takes are its own.
 func FuzzCursor(f *testing.F) {
 	f.Add("AAAAAAAAAAA")
-	f.Add(cursor(1_800_000_000_000_000_000))
+	f.Add(encodeCursor(1_800_000_000_000_000_000))
 	f.Fuzz(func(t *testing.T, text string) {
-		if n, err := parseCursor(text); err == nil && (n < 0 || cursor(n) != text) {
+		if n, err := parseCursor(text); err == nil && (n < 0 || encodeCursor(n) != text) {
 			t.Fatalf("%q is taken for %d", text, n)
 		}
 	})

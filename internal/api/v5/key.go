@@ -11,44 +11,44 @@ import (
 
 // getKeys answers with the live keys of the project. It is what callers ask
 // most, so it is answered from memory and written by hand.
-func (s *Server) getKeys(c *caller) ([]byte, error) {
+func (s *Server) getKeys(c *call) ([]byte, error) {
 	var keys Keys
-	for _, k := range c.ring.Keys() {
+	for _, k := range c.keyring.Keys() {
 		switch {
 		case k.Slot == key.Current:
-			_, last, err := s.used(c, k)
+			_, last, err := s.keyUsage(c, k)
 			if err != nil {
 				return nil, err
 			}
-			keys.Current = CurrentKey{Id: k.ID, ApiKey: mask(k.Key.Reveal()), Status: Active, SigningProfile: sign.Profile,
-				CreatedAt: Time(k.CreatedAt), LastUsedAt: optional(last)}
-		case k.Live(c.at):
-			n, last, err := s.used(c, k)
+			keys.Current = CurrentKey{Id: k.ID, ApiKey: maskKey(k.Key.Reveal()), Status: Active, SigningProfile: sign.Profile,
+				CreatedAt: Time(k.CreatedAt), LastUsedAt: timeOrNil(last)}
+		case k.Live(c.receivedAt):
+			n, last, err := s.keyUsage(c, k)
 			if err != nil {
 				return nil, err
 			}
-			keys.Overlap = &OverlapKey{Id: k.ID, ApiKey: mask(k.Key.Reveal()), Status: Retiring, RetiringSince: Time(k.RetiringSince),
-				OverlapEndsAt: Time(k.OverlapEndsAt), LastUsedAt: optional(last), RequestsSinceRotation: n}
+			keys.Overlap = &OverlapKey{Id: k.ID, ApiKey: maskKey(k.Key.Reveal()), Status: Retiring, RetiringSince: Time(k.RetiringSince),
+				OverlapEndsAt: Time(k.OverlapEndsAt), LastUsedAt: timeOrNil(last), RequestsSinceRotation: n}
 		}
 	}
 	return appendKeys(make([]byte, 0, 640), keys), nil
 }
 
-// used returns how often a key was used in its slot, and when last in any.
-func (s *Server) used(c *caller, k key.APIKey) (int64, time.Time, error) {
+// keyUsage returns how often a key was used in its slot, and when last in any.
+func (s *Server) keyUsage(c *call, k key.APIKey) (int64, time.Time, error) {
 	if k.ID == c.key.ID && k.Slot == key.Current {
-		return 0, c.at, nil // by this very call
+		return 0, c.receivedAt, nil // by this very call
 	}
-	n, last, err := s.counts.Count(c.bounded(), k.ID, string(k.Slot))
+	n, last, err := s.counts.Count(c.timeoutContext(), k.ID, string(k.Slot))
 	if err != nil || k.Slot == key.Current || !last.IsZero() {
 		return n, last, err
 	}
-	_, last, err = s.counts.Count(c.bounded(), k.ID, string(key.Current))
+	_, last, err = s.counts.Count(c.timeoutContext(), k.ID, string(key.Current))
 	return n, last, err
 }
 
-// mask shows the first eight characters of a key and its last four.
-func mask(k string) string {
+// maskKey shows the first eight characters of a key and its last four.
+func maskKey(k string) string {
 	if len(k) < 16 {
 		return "…"
 	}

@@ -14,20 +14,20 @@ import (
 	"parley/internal/usage"
 )
 
-func TestKeys(t *testing.T) {
+func TestKeys_DuringRotation(t *testing.T) {
 	t.Parallel()
-	onEngines(t, testKeys)
+	onDatabases(t, testKeyRotation)
 }
 
-func testKeys(t *testing.T, url string) {
+func testKeyRotation(t *testing.T, url string) {
 	b := setupOn(t, url, nil)
 	c := contract.New(t, Description(), b.handler)
 	target := prefix + "keys"
 	get := func() Keys {
 		t.Helper()
-		answer := c.Do(t, http.MethodGet, target, b.signed("GET", target, nil), nil)
+		answer := c.Do(t, http.MethodGet, target, b.signedHeaders("GET", target, nil), nil)
 		var wire map[string]map[string]any
-		keys := data[json.RawMessage](t, answer)
+		keys := decodeData[json.RawMessage](t, answer)
 		must(t, json.Unmarshal(keys, &wire))
 		shown, whole := wire["current"]["api_key"], b.issued.APIKey.Reveal()
 		if shown != whole[:8]+"…"+whole[len(whole)-4:] {
@@ -52,12 +52,12 @@ func testKeys(t *testing.T, url string) {
 		t.Fatalf("%+v", keys.Overlap)
 	}
 	for range 2 {
-		c.Do(t, http.MethodGet, target, signedWith(old.APIKey, old.GatewaySecret, "GET", target, b.at(0), nil), nil)
+		c.Do(t, http.MethodGet, target, signHeaders(old.APIKey, old.GatewaySecret, "GET", target, b.timestamp(0), nil), nil)
 	}
 	// What is counted is kept over a restart.
-	must(t, b.counts.Flush(t.Context()))
-	b.counts = live.NewTally(b.db, func() time.Time { return b.now })
-	c = contract.New(t, Description(), b.serve(t, usage.None{}, b.options))
+	must(t, b.counter.Flush(t.Context()))
+	b.counter = live.NewCounter(b.db, func() time.Time { return b.now })
+	c = contract.New(t, Description(), b.serve(t, usage.NoProvider{}, b.options))
 	if keys = get(); keys.Overlap.RequestsSinceRotation != 2 || !time.Time(*keys.Overlap.LastUsedAt).Equal(b.now) {
 		t.Errorf("%+v", keys.Overlap)
 	}
@@ -67,8 +67,8 @@ func testKeys(t *testing.T, url string) {
 	}
 }
 
-// TestAppendKeys holds what is written by hand to what encoding/json writes.
-func TestAppendKeys(t *testing.T) {
+// TestAppendKeys_MatchesEncodingJSON holds what is written by hand to what encoding/json writes.
+func TestAppendKeys_MatchesEncodingJSON(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := func(name string) string {

@@ -3,8 +3,8 @@ package v5
 import "encoding/json"
 
 // getLimits answers with what the organization's plan entitles it to.
-func (s *Server) getLimits(c *caller) ([]byte, error) {
-	plan, known := s.usage.Limits(c.ring.Organization)
+func (s *Server) getLimits(c *call) ([]byte, error) {
+	plan, known := s.usage.PlanOf(c.keyring.Organization)
 	out := Limits{Availability: availability(known), Entitlements: []Entitlement{}}
 	if known {
 		entitled := func(key EntitlementKey, value int, unit EntitlementUnit) {

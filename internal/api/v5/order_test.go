@@ -13,13 +13,13 @@ import (
 	"parley/internal/usage"
 )
 
-// TestOrderOfChecks sends a request with every fault there is to a service that
+// TestServeHTTP_OrderOfChecks sends a request with every fault there is to a service that
 // has its own, and mends what it is refused for, one after the other.
-func TestOrderOfChecks(t *testing.T) {
+func TestServeHTTP_OrderOfChecks(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	must(t, b.projects.Suspend(t.Context(), b.project.ID))
-	options := Options{Skew: time.Minute, Disabled: true, Rate: always{}, Diagnostics: listFails{b.recorder}}
+	options := Options{Skew: time.Minute, Disabled: true, Rate: alwaysLimited{}, RequestLog: failingList{b.recorder}}
 	method, target, body := http.MethodPost, prefix+"request?limit=0", strings.Repeat("x", 1<<17)
 	secret := b.issued.APIKey
 	for _, fault := range []struct {
@@ -35,16 +35,16 @@ func TestOrderOfChecks(t *testing.T) {
 		{429, "SVC_RATE_LIMITED", func() { options.Rate = nil }},
 		{403, "SVC_GATEWAY_PROJECT_SUSPENDED", func() { must(t, b.projects.Resume(t.Context(), b.project.ID)) }},
 		{400, "SVC_INVALID_REQUEST", func() { target = prefix + "requests?limit=1" }},
-		{503, "SVC_GATEWAY_UNAVAILABLE", func() { options.Diagnostics = b.recorder }},
+		{503, "SVC_GATEWAY_UNAVAILABLE", func() { options.RequestLog = b.recorder }},
 		{200, "", nil},
 	} {
 		r := httptest.NewRequest(method, target, strings.NewReader(body))
-		r.Header = signedWith(b.issued.APIKey, secret, method, target, b.at(0), []byte(body))
+		r.Header = signHeaders(b.issued.APIKey, secret, method, target, b.timestamp(0), []byte(body))
 		w := httptest.NewRecorder()
-		b.serve(t, usage.None{}, options).ServeHTTP(w, r)
+		b.serve(t, usage.NoProvider{}, options).ServeHTTP(w, r)
 		answer, code := w.Result(), ""
 		if answer.StatusCode != http.StatusOK {
-			code, _ = refusal(t, answer)
+			code, _ = decodeError(t, answer)
 		}
 		if answer.StatusCode != fault.status || code != fault.code {
 			t.Fatalf("%d %s, want %d %s", answer.StatusCode, code, fault.status, fault.code)
@@ -55,9 +55,9 @@ func TestOrderOfChecks(t *testing.T) {
 	}
 }
 
-// listFails takes records and gives none.
-type listFails struct{ Diagnostics }
+// failingList takes records and gives none.
+type failingList struct{ RequestLog }
 
-func (listFails) List(context.Context, string, int64, int) ([]diagnostic.Numbered, bool, error) {
+func (failingList) List(context.Context, string, int64, int) ([]diagnostic.NumberedCall, bool, error) {
 	return nil, false, errors.New("gone")
 }

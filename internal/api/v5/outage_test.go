@@ -13,34 +13,34 @@ import (
 	"parley/internal/usage"
 )
 
-// TestTheDatabaseIsGone stops the server below us, and holds it still:
+// TestGateway_DatabaseDown stops the server below us, and holds it still:
 // connections stay open then and nothing answers, which is the slowest way to
 // be gone.
-func TestTheDatabaseIsGone(t *testing.T) {
+func TestGateway_DatabaseDown(t *testing.T) {
 	t.Parallel()
 	for name, outage := range map[string]struct {
-		from, to func(*storetest.Cluster, testing.TB)
+		from, to func(*storetest.PostgresServer, testing.TB)
 	}{
-		"stopped": {(*storetest.Cluster).Stop, (*storetest.Cluster).Start},
-		"frozen":  {(*storetest.Cluster).Freeze, (*storetest.Cluster).Thaw},
+		"stopped": {(*storetest.PostgresServer).Stop, (*storetest.PostgresServer).Start},
+		"frozen":  {(*storetest.PostgresServer).Freeze, (*storetest.PostgresServer).Thaw},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cluster := storetest.NewCluster(t)
+			cluster := storetest.NewPostgresServer(t)
 			testOutage(t, cluster, func() { outage.from(cluster, t) }, func() { outage.to(cluster, t) })
 		})
 	}
 }
 
-func testOutage(t *testing.T, cluster *storetest.Cluster, from, to func()) {
-	b := setupOn(t, cluster.Database(t), nil)
+func testOutage(t *testing.T, cluster *storetest.PostgresServer, from, to func()) {
+	b := setupOn(t, cluster.NewDatabase(t), nil)
 	_, unseen, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Not asked for yet")
 	must(t, err)
 	c := contract.New(t, Description(), b.handler)
 	ask := func(route string, apiKey, secret seal.Secret) *http.Response {
 		t.Helper()
 		began := time.Now()
-		answer := c.Do(t, http.MethodGet, prefix+route, signedWith(apiKey, secret, "GET", prefix+route, sign.FormatTimestamp(b.now), nil), nil)
+		answer := c.Do(t, http.MethodGet, prefix+route, signHeaders(apiKey, secret, "GET", prefix+route, sign.FormatTimestamp(b.now), nil), nil)
 		if took := time.Since(began); took > time.Second {
 			t.Errorf("%s took %v", route, took)
 		}
@@ -52,14 +52,14 @@ func testOutage(t *testing.T, cluster *storetest.Cluster, from, to func()) {
 	}
 	unavailable := func(answer *http.Response, what string) {
 		t.Helper()
-		if code, _ := refusal(t, answer); answer.StatusCode != 503 || code != "SVC_GATEWAY_UNAVAILABLE" || answer.Header.Get("Retry-After") == "" {
+		if code, _ := decodeError(t, answer); answer.StatusCode != 503 || code != "SVC_GATEWAY_UNAVAILABLE" || answer.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: %d %s", what, answer.StatusCode, code)
 		}
 	}
 	call("keys")
 	from()
 
-	data[Keys](t, call("keys"))
+	decodeData[Keys](t, call("keys"))
 	if answer := call("limits"); answer.Header.Get("X-Gateway-Requests-Used") != "3" {
 		t.Errorf("used: %q", answer.Header.Get("X-Gateway-Requests-Used"))
 	}
@@ -70,8 +70,8 @@ func testOutage(t *testing.T, cluster *storetest.Cluster, from, to func()) {
 		t.Errorf("a key that is ruled out: %d", answer.StatusCode)
 	}
 	// A counter that cannot say the count so far.
-	b.counts = live.NewTally(b.db, func() time.Time { return b.now })
-	c.With(b.serve(t, usage.None{}, b.options), func() {
+	b.counter = live.NewCounter(b.db, func() time.Time { return b.now })
+	c.WithHandler(b.serve(t, usage.NoProvider{}, b.options), func() {
 		if answer := call("limits"); answer.StatusCode != 200 || answer.Header.Get("X-Gateway-Requests-Used") != "unavailable" {
 			t.Errorf("%d %q", answer.StatusCode, answer.Header.Get("X-Gateway-Requests-Used"))
 		}
@@ -86,6 +86,6 @@ func testOutage(t *testing.T, cluster *storetest.Cluster, from, to func()) {
 			t.Fatal("it never came back")
 		}
 	}
-	data[Requests](t, call("requests"))
-	data[Usage](t, call("usage"))
+	decodeData[Requests](t, call("requests"))
+	decodeData[Usage](t, call("usage"))
 }

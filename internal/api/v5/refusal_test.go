@@ -17,62 +17,64 @@ import (
 	"parley/internal/seal"
 )
 
-// retire rotates the key away without an overlap.
-func retire(t testing.TB, b *bundle) {
+// retireKey rotates the key away without an overlap.
+func retireKey(t testing.TB, b *fixture) {
 	t.Helper()
 	_, err := b.keys.RotateKey(t.Context(), b.project.ID, key.Rotation{})
 	must(t, err)
 }
 
-// unaccepted is a call whose signature is not accepted, and what is noted of it.
-type unaccepted struct {
+// rejectedCall is a call whose signature is not accepted, and what is noted of it.
+type rejectedCall struct {
 	name   string
-	header func(b *bundle) http.Header
+	header func(b *fixture) http.Header
 	body   string
-	result diagnostic.Result // empty: the call named no key of ours
+	result diagnostic.AuthResult // empty: the call named no key of ours
 	hint   string
 }
 
 const listTarget = prefix + "requests?limit=2"
 
-func (b *bundle) at(offset time.Duration) string { return sign.FormatTimestamp(b.now.Add(offset)) }
+func (b *fixture) timestamp(offset time.Duration) string {
+	return sign.FormatTimestamp(b.now.Add(offset))
+}
 
-func unacceptable() []unaccepted {
-	with := func(change func(b *bundle, h http.Header)) func(*bundle) http.Header {
-		return func(b *bundle) http.Header {
-			h := b.signed("GET", listTarget, nil)
+func rejectedCalls() []rejectedCall {
+	with := func(change func(b *fixture, h http.Header)) func(*fixture) http.Header {
+		return func(b *fixture) http.Header {
+			h := b.signedHeaders("GET", listTarget, nil)
 			change(b, h)
 			return h
 		}
 	}
-	timed := func(offset time.Duration) func(*bundle) http.Header {
-		return func(b *bundle) http.Header {
-			return signedWith(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget, b.at(offset), nil)
+	timed := func(offset time.Duration) func(*fixture) http.Header {
+		return func(b *fixture) http.Header {
+			return signHeaders(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget, b.timestamp(offset), nil)
 		}
 	}
-	text := func(timestamp func(b *bundle) string) func(*bundle) http.Header {
-		return func(b *bundle) http.Header {
-			return signedWith(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget, timestamp(b), nil)
+	text := func(timestamp func(b *fixture) string) func(*fixture) http.Header {
+		return func(b *fixture) http.Header {
+			return signHeaders(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget, timestamp(b), nil)
 		}
 	}
-	secret := func(change func(seal.Secret) seal.Secret) func(*bundle) http.Header {
-		return func(b *bundle) http.Header {
-			return signedWith(b.issued.APIKey, change(b.issued.GatewaySecret), "GET", listTarget, b.at(0), nil)
+	secret := func(change func(seal.Secret) seal.Secret) func(*fixture) http.Header {
+		return func(b *fixture) http.Header {
+			return signHeaders(b.issued.APIKey, change(b.issued.GatewaySecret), "GET", listTarget, b.timestamp(0), nil)
 		}
 	}
-	target := func(method, target string) func(*bundle) http.Header {
-		return func(b *bundle) http.Header { return b.signed(method, target, nil) }
+	target := func(method, target string) func(*fixture) http.Header {
+		return func(b *fixture) http.Header { return b.signedHeaders(method, target, nil) }
 	}
-	twice := func(name string) func(*bundle) http.Header {
-		return with(func(_ *bundle, h http.Header) { h[name] = append(h[name], h[name]...) })
+	twice := func(name string) func(*fixture) http.Header {
+		return with(func(_ *fixture, h http.Header) { h[name] = append(h[name], h[name]...) })
 	}
-	without := func(name string) func(*bundle) http.Header {
-		return with(func(_ *bundle, h http.Header) { h.Del(name) })
+	without := func(name string) func(*fixture) http.Header {
+		return with(func(_ *fixture, h http.Header) { h.Del(name) })
 	}
-	return []unaccepted{
-		{name: "no headers", header: func(*bundle) http.Header { return http.Header{} }},
-		{name: "unknown key", header: with(func(_ *bundle, h http.Header) { h.Set("api-key", seal.NewAPIKey().Reveal()) })},
-		{name: "key in its older header", header: with(func(_ *bundle, h http.Header) { h["Key"] = h["Api-Key"]; h.Del("api-key") })},
+	return []rejectedCall{
+		{name: "no headers", header: func(*fixture) http.Header { return http.Header{} }},
+		{name: "unknown key", header: with(func(_ *fixture, h http.Header) { h.Set("api-key", seal.NewAPIKey().Reveal()) })},
+		{name: "key in its older header", header: with(func(_ *fixture, h http.Header) { h["Key"] = h["Api-Key"]; h.Del("api-key") })},
 		{name: "key twice", header: twice("Api-Key")},
 		{name: "no key", header: without("api-key")},
 		{name: "no timestamp", header: without("timestamp"), result: diagnostic.StaleTimestamp, hint: diagnostic.HintRepeated},
@@ -80,52 +82,52 @@ func unacceptable() []unaccepted {
 		{name: "no signature", header: without("hash-signature"), result: diagnostic.BadSignature, hint: diagnostic.HintRepeated},
 		{name: "signature twice", header: twice("Hash-Signature"), result: diagnostic.BadSignature, hint: diagnostic.HintRepeated},
 		{name: "wrong secret", header: secret(func(seal.Secret) seal.Secret { return "gs_other" }), result: diagnostic.BadSignature},
-		{name: "the key as the secret", header: func(b *bundle) http.Header {
-			return signedWith(b.issued.APIKey, b.issued.APIKey, "GET", listTarget, b.at(0), nil)
+		{name: "the key as the secret", header: func(b *fixture) http.Header {
+			return signHeaders(b.issued.APIKey, b.issued.APIKey, "GET", listTarget, b.timestamp(0), nil)
 		}, result: diagnostic.BadSignature},
 		{name: "newline in the secret", header: secret(func(s seal.Secret) seal.Secret { return s + "\n" }), result: diagnostic.BadSignature, hint: diagnostic.HintNewline},
 		{name: "Windows newline in the secret", header: secret(func(s seal.Secret) seal.Secret { return s + "\r\n" }), result: diagnostic.BadSignature, hint: diagnostic.HintNewline},
 		{name: "just too old", header: timed(-301 * time.Second), result: diagnostic.StaleTimestamp},
 		{name: "just too new", header: timed(301 * time.Second), result: diagnostic.StaleTimestamp},
-		{name: "milliseconds", header: text(func(b *bundle) string { return strconv.FormatInt(b.now.UnixMilli(), 10) }), result: diagnostic.StaleTimestamp, hint: diagnostic.HintMilliseconds},
-		{name: "a date", header: text(func(*bundle) string { return "2026-11-21T09:30:00Z" }), result: diagnostic.StaleTimestamp, hint: diagnostic.HintTimestamp},
-		{name: "a sign", header: text(func(b *bundle) string { return "+" + b.at(0) }), result: diagnostic.StaleTimestamp, hint: diagnostic.HintTimestamp},
-		{name: "other digits", header: text(func(b *bundle) string { return strings.ReplaceAll(b.at(0), "1", "１") }), result: diagnostic.StaleTimestamp, hint: diagnostic.HintTimestamp},
-		{name: "stale and wrong", header: func(b *bundle) http.Header {
-			return signedWith(b.issued.APIKey, "gs_other", "GET", listTarget, b.at(-time.Hour), nil)
+		{name: "milliseconds", header: text(func(b *fixture) string { return strconv.FormatInt(b.now.UnixMilli(), 10) }), result: diagnostic.StaleTimestamp, hint: diagnostic.HintMilliseconds},
+		{name: "a date", header: text(func(*fixture) string { return "2026-11-21T09:30:00Z" }), result: diagnostic.StaleTimestamp, hint: diagnostic.HintTimestamp},
+		{name: "a sign", header: text(func(b *fixture) string { return "+" + b.timestamp(0) }), result: diagnostic.StaleTimestamp, hint: diagnostic.HintTimestamp},
+		{name: "other digits", header: text(func(b *fixture) string { return strings.ReplaceAll(b.timestamp(0), "1", "１") }), result: diagnostic.StaleTimestamp, hint: diagnostic.HintTimestamp},
+		{name: "stale and wrong", header: func(b *fixture) http.Header {
+			return signHeaders(b.issued.APIKey, "gs_other", "GET", listTarget, b.timestamp(-time.Hour), nil)
 		}, result: diagnostic.StaleTimestamp},
-		{name: "Base64 for hex", header: with(func(_ *bundle, h http.Header) {
+		{name: "Base64 for hex", header: with(func(_ *fixture, h http.Header) {
 			raw, _ := hex.DecodeString(h.Get("hash-signature"))
 			h.Set("hash-signature", base64.StdEncoding.EncodeToString(raw))
 		}), result: diagnostic.BadSignature, hint: diagnostic.HintBase64},
-		{name: "URL-safe Base64 for hex", header: with(func(_ *bundle, h http.Header) {
+		{name: "URL-safe Base64 for hex", header: with(func(_ *fixture, h http.Header) {
 			raw, _ := hex.DecodeString(h.Get("hash-signature"))
 			h.Set("hash-signature", base64.RawURLEncoding.EncodeToString(raw))
 		}), result: diagnostic.BadSignature, hint: diagnostic.HintBase64},
-		{name: "cut off", header: with(func(_ *bundle, h http.Header) { h.Set("hash-signature", h.Get("hash-signature")[:62]) }), result: diagnostic.BadSignature},
+		{name: "cut off", header: with(func(_ *fixture, h http.Header) { h.Set("hash-signature", h.Get("hash-signature")[:62]) }), result: diagnostic.BadSignature},
 		{name: "query left out", header: target("GET", prefix+"requests"), result: diagnostic.BadSignature, hint: diagnostic.HintQuery},
 		{name: "query altered", header: target("GET", prefix+"requests?limit=3"), result: diagnostic.BadSignature},
 		{name: "query encoded otherwise", header: target("GET", prefix+"requests?limit=%32"), result: diagnostic.BadSignature},
 		{name: "another method", header: target("HEAD", listTarget), result: diagnostic.BadSignature},
 		{name: "with the host", header: target("GET", "http://example.com"+listTarget), result: diagnostic.BadSignature},
-		{name: "an idempotency key signed", header: func(b *bundle) http.Header {
-			h := b.signed("GET", listTarget, nil)
+		{name: "an idempotency key signed", header: func(b *fixture) http.Header {
+			h := b.signedHeaders("GET", listTarget, nil)
 			h.Set("Idempotency-Key", "once")
-			h.Set("hash-signature", sign.V5(b.issued.GatewaySecret.Reveal(), "GET", listTarget, b.at(0), "once", nil))
+			h.Set("hash-signature", sign.V5(b.issued.GatewaySecret.Reveal(), "GET", listTarget, b.timestamp(0), "once", nil))
 			return h
 		}, result: diagnostic.BadSignature},
 		{name: "body not signed", header: target("GET", listTarget), body: `{"project_id":"x"}`, result: diagnostic.BadSignature, hint: diagnostic.HintBody},
 	}
 }
 
-// TestEveryCauseIsOneAnswer holds the 401s to each other, byte for byte, apart
+// TestAuthenticate_SameResponseForEveryCause holds the 401s to each other, byte for byte, apart
 // from the request id, and what is listed to the true cause.
-func TestEveryCauseIsOneAnswer(t *testing.T) {
+func TestAuthenticate_SameResponseForEveryCause(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	first := ""
-	var wanted []unaccepted
-	for _, tc := range unacceptable() {
+	var wanted []rejectedCall
+	for _, tc := range rejectedCalls() {
 		r := httptest.NewRequest(http.MethodGet, listTarget, strings.NewReader(tc.body))
 		r.Header = tc.header(b)
 		r.Header.Set("User-Agent", tc.name)
@@ -152,7 +154,7 @@ func TestEveryCauseIsOneAnswer(t *testing.T) {
 		}
 		b.now = b.now.Add(time.Millisecond)
 	}
-	items := b.list(t, 100)
+	items := b.listCalls(t, 100)
 	if len(items) != len(wanted) {
 		t.Fatalf("%d calls are listed, want %d", len(items), len(wanted))
 	}
@@ -169,20 +171,20 @@ func TestEveryCauseIsOneAnswer(t *testing.T) {
 	}
 }
 
-// list flushes and lists the calls of the project without making one.
-func (b *bundle) list(t testing.TB, limit int) []RequestItem {
+// listCalls flushes and lists the calls of the project without making one.
+func (b *fixture) listCalls(t testing.TB, limit int) []RequestItem {
 	t.Helper()
-	b.settle(t)
+	b.flushRequestLog(t)
 	calls, _, err := b.recorder.List(t.Context(), b.project.ID, 1<<62, limit)
 	must(t, err)
 	items := make([]RequestItem, 0, len(calls))
 	for _, c := range calls {
-		items = append(items, item(c.Call))
+		items = append(items, newRequestItem(c.Call))
 	}
 	return items
 }
 
-func TestWhatIsAccepted(t *testing.T) {
+func TestAuthenticate_AcceptedRequests(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	for _, target := range []string{
@@ -191,7 +193,7 @@ func TestWhatIsAccepted(t *testing.T) {
 	} {
 		r := httptest.NewRequest(http.MethodGet, prefix+"keys", nil)
 		r.RequestURI = target // as the server reads it from the request line
-		r.Header = b.signed("GET", target, nil)
+		r.Header = b.signedHeaders("GET", target, nil)
 		r.Header.Set("key", "other")
 		r.Header.Set("secret-key", "other")
 		r.Header.Set("Idempotency-Key", "ignored")
@@ -202,10 +204,10 @@ func TestWhatIsAccepted(t *testing.T) {
 		}
 	}
 	for name, header := range map[string]http.Header{
-		"just old enough": signedWith(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget, b.at(-300*time.Second), nil),
-		"just new enough": signedWith(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget, b.at(300*time.Second), nil),
+		"just old enough": signHeaders(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget, b.timestamp(-300*time.Second), nil),
+		"just new enough": signHeaders(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget, b.timestamp(300*time.Second), nil),
 		"capitals in hex": func() http.Header {
-			h := b.signed("GET", listTarget, nil)
+			h := b.signedHeaders("GET", listTarget, nil)
 			h.Set("hash-signature", strings.ToUpper(h.Get("hash-signature")))
 			return h
 		}(),
@@ -220,7 +222,7 @@ func TestWhatIsAccepted(t *testing.T) {
 	}
 	body := []byte("any bytes\x00\xff")
 	r := httptest.NewRequest(http.MethodGet, listTarget, strings.NewReader(string(body)))
-	r.Header = b.signed("GET", listTarget, body)
+	r.Header = b.signedHeaders("GET", listTarget, body)
 	w := httptest.NewRecorder()
 	b.handler.ServeHTTP(w, r)
 	if w.Code != 200 {

@@ -19,49 +19,49 @@ const (
 )
 
 // getRequests answers with a page of recent calls.
-func (s *Server) getRequests(c *caller) ([]byte, error) {
-	limit, below, err := page(c.request.URL.RawQuery)
+func (s *Server) getRequests(c *call) ([]byte, error) {
+	limit, below, err := parsePageQuery(c.request.URL.RawQuery)
 	if err != nil {
 		return nil, err
 	}
-	if s.options.Diagnostics == nil {
+	if s.options.RequestLog == nil {
 		return json.Marshal(RequestsAnswer{Data: Requests{Availability: AvailabilityUnavailable, Items: []RequestItem{}}})
 	}
-	calls, more, err := s.options.Diagnostics.List(c.bounded(), c.key.ProjectID, below, limit)
+	calls, more, err := s.options.RequestLog.List(c.timeoutContext(), c.key.ProjectID, below, limit)
 	if err != nil {
 		return nil, err
 	}
 	out := Requests{Availability: AvailabilityAvailable, Items: make([]RequestItem, 0, len(calls))}
 	for _, call := range calls {
-		out.Items = append(out.Items, item(call.Call))
+		out.Items = append(out.Items, newRequestItem(call.Call))
 	}
 	if more {
-		next := cursor(calls[len(calls)-1].N)
+		next := encodeCursor(calls[len(calls)-1].N)
 		out.NextCursor = &next
 	}
 	return json.Marshal(RequestsAnswer{Data: out})
 }
 
-func item(c diagnostic.Call) RequestItem {
+func newRequestItem(c diagnostic.Call) RequestItem {
 	i := RequestItem{RequestId: c.RequestID, ReceivedAt: Time(c.ReceivedAt), Method: c.Method, Path: c.Path, Status: c.Status,
-		Code: nullable(c.Code), DurationMs: float64(c.Micros) / 1000, KeySlot: RequestItemKeySlot(c.KeySlot),
-		AuthResult: RequestItemAuthResult(c.AuthResult), Hint: nullable(c.Hint), UserAgent: nullable(c.UserAgent)}
-	if c.Dated {
+		Code: stringOrNil(c.Code), DurationMs: float64(c.Micros) / 1000, KeySlot: RequestItemKeySlot(c.KeySlot),
+		AuthResult: RequestItemAuthResult(c.AuthResult), Hint: stringOrNil(c.Hint), UserAgent: stringOrNil(c.UserAgent)}
+	if c.HasTimestamp {
 		i.ClockSkewSeconds = &c.ClockSkew
 	}
 	return i
 }
 
-func nullable(text string) *string {
+func stringOrNil(text string) *string {
 	if text == "" {
 		return nil
 	}
 	return &text
 }
 
-// page reads limit and cursor from a query. Whatever else stands in it is
+// parsePageQuery reads limit and cursor from a query. Whatever else stands in it is
 // ignored, even if it is malformed.
-func page(query string) (limit int, below int64, err error) {
+func parsePageQuery(query string) (limit int, below int64, err error) {
 	limit, below = defaultLimit, math.MaxInt64
 	seen := map[string]bool{}
 	for query != "" {
@@ -81,7 +81,7 @@ func page(query string) (limit int, below int64, err error) {
 			return 0, 0, fault.Invalidf("%s is not written as a query should be", name)
 		}
 		if name == "limit" {
-			limit, err = web.Limit(value, maxLimit)
+			limit, err = web.ParseLimit(value, maxLimit)
 		} else {
 			below, err = parseCursor(value)
 		}
@@ -92,8 +92,8 @@ func page(query string) (limit int, below int64, err error) {
 	return limit, below, nil
 }
 
-// cursor names the place behind a call: what follows has smaller numbers.
-func cursor(n int64) string {
+// encodeCursor names the place behind a call: what follows has smaller numbers.
+func encodeCursor(n int64) string {
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(n)))
 }
 

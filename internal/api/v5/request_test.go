@@ -12,24 +12,24 @@ import (
 	"parley/internal/usage"
 )
 
-// settle waits until what was noted is written.
-func (b *bundle) settle(t testing.TB) {
+// flushRequestLog waits until what was noted is written.
+func (b *fixture) flushRequestLog(t testing.TB) {
 	t.Helper()
-	b.recorder.Settle()
+	b.recorder.ExplainPending()
 	must(t, b.recorder.Flush(t.Context()))
 }
 
-func TestRequestsAreListed(t *testing.T) {
+func TestRequests_ListsCalls(t *testing.T) {
 	t.Parallel()
-	onEngines(t, testListed)
+	onDatabases(t, testListRequests)
 }
 
-func testListed(t *testing.T, url string) {
+func testListRequests(t *testing.T, url string) {
 	b := setupOn(t, url, nil)
 	c := contract.New(t, Description(), b.handler)
 	call := func(route string) *http.Response {
 		target := prefix + route
-		header := b.signed("GET", target, nil)
+		header := b.signedHeaders("GET", target, nil)
 		header.Set("User-Agent", "test/1")
 		return c.Do(t, http.MethodGet, target, header, nil)
 	}
@@ -40,9 +40,9 @@ func testListed(t *testing.T, url string) {
 	must(t, b.projects.Suspend(t.Context(), b.project.ID))
 	suspended := call("limits?secret=1")
 	must(t, b.projects.Resume(t.Context(), b.project.ID))
-	b.settle(t)
+	b.flushRequestLog(t)
 
-	page := data[Requests](t, call("requests?limit=2"))
+	page := decodeData[Requests](t, call("requests?limit=2"))
 	if page.Availability != AvailabilityAvailable || len(page.Items) != 2 || page.NextCursor == nil {
 		t.Fatalf("%+v", page)
 	}
@@ -57,7 +57,7 @@ func testListed(t *testing.T, url string) {
 	}
 	seen := len(page.Items)
 	for page.NextCursor != nil {
-		page = data[Requests](t, call("requests?limit=3&cursor="+*page.NextCursor))
+		page = decodeData[Requests](t, call("requests?limit=3&cursor="+*page.NextCursor))
 		for _, item := range page.Items {
 			if seen++; item.Path != prefix+"keys" {
 				t.Errorf("%+v", item)
@@ -71,54 +71,54 @@ func testListed(t *testing.T, url string) {
 	t.Run("of this project only", func(t *testing.T) {
 		_, issued, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Other")
 		must(t, err)
-		b.settle(t)
-		header := signedWith(issued.APIKey, issued.GatewaySecret, "GET", prefix+"requests", sign.FormatTimestamp(b.now), nil)
-		if page := data[Requests](t, c.Do(t, http.MethodGet, prefix+"requests", header, nil)); len(page.Items) != 0 || page.NextCursor != nil {
+		b.flushRequestLog(t)
+		header := signHeaders(issued.APIKey, issued.GatewaySecret, "GET", prefix+"requests", sign.FormatTimestamp(b.now), nil)
+		if page := decodeData[Requests](t, c.Do(t, http.MethodGet, prefix+"requests", header, nil)); len(page.Items) != 0 || page.NextCursor != nil {
 			t.Errorf("%+v", page)
 		}
 	})
 	t.Run("not configured", func(t *testing.T) {
-		c.With(b.serve(t, usage.None{}, Options{Skew: time.Minute}), func() {
+		c.WithHandler(b.serve(t, usage.NoProvider{}, Options{Skew: time.Minute}), func() {
 			answer := call("requests")
 			var body strings.Builder
 			must(t, answer.Header.Write(&body))
-			if page := data[map[string]any](t, answer); len(page) != 2 || page["availability"] != "unavailable" || len(page["items"].([]any)) != 0 {
+			if page := decodeData[map[string]any](t, answer); len(page) != 2 || page["availability"] != "unavailable" || len(page["items"].([]any)) != 0 {
 				t.Errorf("%v", page)
 			}
 		})
 	})
 }
 
-func TestRequestsTellOfRetiredKeys(t *testing.T) {
+func TestRequests_RetiredKeys(t *testing.T) {
 	t.Parallel()
-	onEngines(t, testRetired)
+	onDatabases(t, testRetiredKeys)
 }
 
-func testRetired(t *testing.T, url string) {
+func testRetiredKeys(t *testing.T, url string) {
 	b := setupOn(t, url, nil)
 	c := contract.New(t, Description(), b.handler)
 	old, target := b.issued, prefix+"keys"
-	call := func(issued key.Issued, timestamp string) int {
-		return c.Do(t, http.MethodGet, target, signedWith(issued.APIKey, issued.GatewaySecret, "GET", target, timestamp, nil), nil).StatusCode
+	call := func(issued key.IssuedCredentials, timestamp string) int {
+		return c.Do(t, http.MethodGet, target, signHeaders(issued.APIKey, issued.GatewaySecret, "GET", target, timestamp, nil), nil).StatusCode
 	}
 	rotated, err := b.keys.RotateKey(t.Context(), b.project.ID, key.Rotation{Overlap: time.Hour})
 	must(t, err)
 	b.issued.APIKey, b.issued.GatewaySecret = rotated.APIKey, rotated.GatewaySecret
-	if call(old, b.at(0)) != 200 || call(b.issued, b.at(0)) != 200 {
+	if call(old, b.timestamp(0)) != 200 || call(b.issued, b.timestamp(0)) != 200 {
 		t.Error("both pairs work during the overlap")
 	}
 	b.now = b.now.Add(time.Hour)
-	if call(old, b.at(0)) != 401 || call(old, b.at(-time.Hour)) != 401 {
+	if call(old, b.timestamp(0)) != 401 || call(old, b.timestamp(-time.Hour)) != 401 {
 		t.Error("the old pair works after the overlap")
 	}
 	must(t, b.keys.Sweep(t.Context()))
 	b.now = b.now.Add(time.Second)
 	for range 2 { // found in the database, then in memory
-		if call(old, b.at(0)) != 401 {
+		if call(old, b.timestamp(0)) != 401 {
 			t.Error("the old pair works after the sweep")
 		}
 	}
-	items := b.list(t, 100)
+	items := b.listCalls(t, 100)
 	if len(items) != 6 {
 		t.Fatalf("%d items", len(items))
 	}
@@ -136,7 +136,7 @@ func testRetired(t *testing.T, url string) {
 	}
 	b.now = b.now.Add(8 * 24 * time.Hour)
 	must(t, b.keys.Sweep(t.Context()))
-	if call(old, b.at(0)) != 401 || len(b.list(t, 100)) != 6 {
+	if call(old, b.timestamp(0)) != 401 || len(b.listCalls(t, 100)) != 6 {
 		t.Error("a key that was forgotten is still known")
 	}
 }

@@ -24,69 +24,69 @@ const (
 
 const prefix = "/api/v5/"
 
-// patience is how long one call waits for what it needs, all in all.
-const patience = 900 * time.Millisecond
+// callTimeout is how long one call waits for what it needs, all in all.
+const callTimeout = 900 * time.Millisecond
 
-// Lookup finds who calls.
-type Lookup interface {
-	ByAPIKey(ctx context.Context, text string) (key.APIKey, *key.Ring, error)
+// KeyLookup finds who calls.
+type KeyLookup interface {
+	ByAPIKey(ctx context.Context, text string) (key.APIKey, *key.Keyring, error)
 }
 
-// Ledger says what an organization has used and may use.
-type Ledger interface {
+// UsageReader says what an organization has used and may use.
+type UsageReader interface {
 	Usage(ctx context.Context, o project.Organization) (usage.Usage, error)
-	Limits(o project.Organization) (usage.Plan, bool)
+	PlanOf(o project.Organization) (usage.Plan, bool)
 }
 
-// Counts counts calls.
-type Counts interface {
+// CallCounter counts calls.
+type CallCounter interface {
 	// Add counts a call with a key, and Count says how many there were.
 	Add(subject, period string)
 	Count(ctx context.Context, subject, period string) (n int64, last time.Time, err error)
 	// Next counts a call of an organization. It says which one it is if that
 	// is known at once; Number asks further, with what Next returned.
-	Next(subject, period string) (n int64, known bool)
-	Number(ctx context.Context, subject, period string, n int64) (int64, error)
+	Increment(subject, period string) (n int64, known bool)
+	AwaitCount(ctx context.Context, subject, period string, n int64) (int64, error)
 }
 
-// Diagnostics remembers calls, without holding them up.
-type Diagnostics interface {
+// RequestLog remembers calls, without holding them up.
+type RequestLog interface {
 	Record(diagnostic.Call)
-	RecordRefused(diagnostic.Call, diagnostic.Refused)
-	List(ctx context.Context, projectID string, below int64, limit int) (calls []diagnostic.Numbered, more bool, err error)
+	RecordRefused(diagnostic.Call, diagnostic.RefusedCall)
+	List(ctx context.Context, projectID string, below int64, limit int) (calls []diagnostic.NumberedCall, more bool, err error)
 }
 
-// Rate bounds how often one key may call.
-type Rate interface {
+// RateLimiter bounds how often one key may call.
+type RateLimiter interface {
 	Allow(caller string) (ok bool, retryAfter time.Duration)
 }
 
-// Failures bounds how often one address may fail to show who it is.
-type Failures interface {
-	Failed(a netip.Addr) (over bool, retryAfter time.Duration)
+// FailureLimiter bounds how often one address may fail to show who it is.
+type FailureLimiter interface {
+	RecordAttempt(a netip.Addr) (over bool, retryAfter time.Duration)
 }
 
 // Options is how this version behaves here, and what it may do without.
 type Options struct {
-	Disabled    bool // everything is 404
-	Skew        time.Duration
-	Diagnostics Diagnostics // nil where calls are not remembered
-	Rate        Rate        // nil without a limit
-	Failures    Failures    // nil without a limit
+	Disabled   bool // everything is 404
+	Skew       time.Duration
+	RequestLog RequestLog     // nil where calls are not remembered
+	Rate       RateLimiter    // nil without a limit
+	Failures   FailureLimiter // nil without a limit
 }
 
 // Server answers the operations of version 5.
 type Server struct {
-	keys        Lookup
-	usage       Ledger
-	counts      Counts
+	keys        KeyLookup
+	usage       UsageReader
+	counts      CallCounter
 	now         func() time.Time
 	options     Options
 	description []byte
 }
 
 // NewHandler returns the handler of everything under /api/v5/.
-func NewHandler(keys Lookup, ledger Ledger, counts Counts, now func() time.Time, options Options) (http.Handler, error) {
+func NewHandler(keys KeyLookup, ledger UsageReader, counts CallCounter, now func() time.Time, options Options) (http.Handler, error) {
 	text, err := descriptionJSON()
 	if err != nil {
 		return nil, err
@@ -98,23 +98,23 @@ func NewHandler(keys Lookup, ledger Ledger, counts Counts, now func() time.Time,
 // interface: version, route, signature, rate, suspension, and last what the
 // answer needs.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header()[headerRequestID] = []string{web.From(r.Context()).ID}
+	w.Header()[headerRequestID] = []string{web.FromContext(r.Context()).ID}
 	if s.options.Disabled {
-		refuse(w, r, errDisabled)
+		writeError(w, r, errDisabled)
 		return
 	}
 	name := strings.TrimPrefix(r.URL.Path, prefix)
 	answer := s.operation(name)
 	switch {
 	case answer == nil && name != "openapi.json":
-		refuse(w, r, errNoResource)
+		writeError(w, r, errResourceNotFound)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header()["Allow"] = []string{"GET, HEAD"}
-		refuse(w, r, errOtherMethod)
+		writeError(w, r, errMethodNotAllowed)
 	case answer == nil:
-		write(w, http.StatusOK, s.description)
+		writeResponse(w, http.StatusOK, s.description)
 	default:
-		s.signed(w, r, answer)
+		s.serveSigned(w, r, answer)
 	}
 }
 
@@ -135,46 +135,46 @@ func (s *Server) operation(name string) operation {
 }
 
 // operation answers a caller with the body of a 200.
-type operation func(c *caller) ([]byte, error)
+type operation func(c *call) ([]byte, error)
 
-// signed answers a route that needs a signature, and takes note of the call
+// serveSigned answers a route that needs a signature, and takes note of the call
 // once the answer is on its way.
-func (s *Server) signed(w http.ResponseWriter, r *http.Request, answer operation) {
-	c := caller{request: r, at: s.now()}
+func (s *Server) serveSigned(w http.ResponseWriter, r *http.Request, answer operation) {
+	c := call{request: r, receivedAt: s.now()}
 	defer c.release()
 	body, err := s.perform(w, &c, answer)
 	status, code := http.StatusOK, ErrorErrorCode("")
 	if err == nil {
-		write(w, status, body)
+		writeResponse(w, status, body)
 	} else {
-		status, code = refuse(w, r, err)
+		status, code = writeError(w, r, err)
 	}
-	if !c.authentic() {
+	if !c.isAuthenticated() {
 		// What follows depends on whether there is such a key: nobody can
 		// measure it behind an answer that is already sent.
 		_ = http.NewResponseController(w).Flush()
 	}
-	s.note(&c, status, code)
+	s.recordCall(&c, status, code)
 }
 
-func (s *Server) perform(w http.ResponseWriter, c *caller, answer operation) ([]byte, error) {
+func (s *Server) perform(w http.ResponseWriter, c *call, answer operation) ([]byte, error) {
 	if err := s.authenticate(w, c); err != nil {
 		return nil, err
 	}
-	today := day(c.at)
-	used, known := s.counts.Next(c.ring.Organization.ID, today)
+	today := utcDay(c.receivedAt)
+	used, known := s.counts.Increment(c.keyring.Organization.ID, today)
 	s.counts.Add(c.key.ID, string(c.key.Slot))
 	if s.options.Rate != nil {
 		if ok, after := s.options.Rate.Allow(c.key.ID); !ok {
 			return nil, &fault.Error{Kind: fault.Exhausted, Code: "rate_limited", Message: "too many calls with this API key, try again later", RetryAfter: after}
 		}
 	}
-	if c.ring.Project.Suspended() {
+	if c.keyring.Project.Suspended() {
 		return nil, errSuspended
 	}
 	if !known {
 		var err error
-		used, err = s.counts.Number(c.bounded(), c.ring.Organization.ID, today, used)
+		used, err = s.counts.AwaitCount(c.timeoutContext(), c.keyring.Organization.ID, today, used)
 		known = err == nil
 	}
 	body, err := answer(c)
@@ -194,7 +194,7 @@ var (
 	noStore  = []string{"no-store"}
 )
 
-func write(w http.ResponseWriter, status int, body []byte) {
+func writeResponse(w http.ResponseWriter, status int, body []byte) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	h["Cache-Control"] = noStore

@@ -16,20 +16,20 @@ func (t Time) MarshalJSON() ([]byte, error) {
 func (t Time) appendJSON(b []byte) []byte {
 	b = time.Time(t).UTC().AppendFormat(append(b, '"'), time.RFC3339)
 	ms := time.Time(t).Nanosecond() / 1e6
-	return append(b[:len(b)-len("Z")], '.', digit(ms/100), digit(ms/10), digit(ms), 'Z', '"')
+	return append(b[:len(b)-len("Z")], '.', lastDigit(ms/100), lastDigit(ms/10), lastDigit(ms), 'Z', '"')
 }
 
-// digit is the last digit of n.
-func digit(n int) byte { return '0' + byte(n%10) }
+// lastDigit is the last digit of n.
+func lastDigit(n int) byte { return '0' + byte(n%10) }
 
-// day is the day of a moment in UTC, as 2006-01-02.
-func day(at time.Time) string {
+// utcDay is the day of a moment in UTC, as 2006-01-02.
+func utcDay(at time.Time) string {
 	var b [len(time.RFC3339)]byte
 	return string(at.UTC().AppendFormat(b[:0], time.RFC3339)[:len(time.DateOnly)])
 }
 
-// optional is nil for the zero time.
-func optional(t time.Time) *Time {
+// timeOrNil is nil for the zero time.
+func timeOrNil(t time.Time) *Time {
 	if t.IsZero() {
 		return nil
 	}

@@ -7,13 +7,13 @@ import (
 )
 
 // getUsage answers with what the organization has used this month.
-func (s *Server) getUsage(c *caller) ([]byte, error) {
-	u, err := s.usage.Usage(c.bounded(), c.ring.Organization)
+func (s *Server) getUsage(c *call) ([]byte, error) {
+	u, err := s.usage.Usage(c.timeoutContext(), c.keyring.Organization)
 	if err != nil {
 		return nil, err
 	}
 	out := Usage{OrganizationId: u.Organization.ID, BillingModel: UsageBillingModel(u.Organization.Billing), AsOf: Time(u.AsOf),
-		Totals: Totals{ParticipantMinutes: u.Participant.Float(), AudioParticipantMinutes: u.Audio.Float(), VideoParticipantMinutes: u.Video.Float(),
+		Totals: Totals{ParticipantMinutes: u.ParticipantMinutes.Float(), AudioParticipantMinutes: u.AudioMinutes.Float(), VideoParticipantMinutes: u.VideoMinutes.Float(),
 			RoomsCreated: u.RoomsCreated, Sessions: u.Sessions, PeakConcurrentParticipants: u.Peak},
 		Plan: planUsage(u)}
 	out.Period.Start, out.Period.End = Time(u.Start), Time(u.End)
@@ -31,11 +31,11 @@ func planUsage(u usage.Usage) PlanUsage {
 	if !u.Plan.Known {
 		return PlanUsage{Availability: AvailabilityUnavailable}
 	}
-	return PlanUsage{Availability: AvailabilityAvailable, Name: &u.Plan.Name, IncludedMinutes: figure(u.Plan.Included),
-		UsedMinutes: figure(&u.Participant), RemainingMinutes: figure(u.Plan.Left)}
+	return PlanUsage{Availability: AvailabilityAvailable, Name: &u.Plan.Name, IncludedMinutes: newFigure(u.Plan.Included),
+		UsedMinutes: newFigure(&u.ParticipantMinutes), RemainingMinutes: newFigure(u.Plan.Remaining)}
 }
 
-func figure(m *usage.Minutes) *Figure {
+func newFigure(m *usage.Minutes) *Figure {
 	if m == nil {
 		return &Figure{Availability: AvailabilityUnavailable}
 	}

@@ -16,14 +16,14 @@ import (
 	"parley/internal/usage"
 )
 
-// presence is one row of the ledger.
-type presence struct {
+// attendanceRow is one row of the ledger.
+type attendanceRow struct {
 	kind         room.Type
 	joined, left time.Time // left is zero for who is still there
 }
 
-// attend writes a room with its sessions and attendance.
-func (b *bundle) attend(t testing.TB, projectID string, kind room.Type, created time.Time, people []presence) {
+// insertAttendance writes a room with its sessions and attendance.
+func (b *fixture) insertAttendance(t testing.TB, projectID string, kind room.Type, created time.Time, people []attendanceRow) {
 	t.Helper()
 	r := &room.Room{ID: newID(), ProjectID: projectID, Type: kind, State: room.Active, Title: "T", CreatorName: "A", MaxParticipants: 1000,
 		EmptyTimeout: time.Minute, Duration: time.Hour, CreatorLinkHash: "h", CreatedAt: created, OpenedAt: created}
@@ -48,13 +48,13 @@ func (b *bundle) attend(t testing.TB, projectID string, kind room.Type, created 
 	}))
 }
 
-// TestUsageIsTheSumOfAttendance adds the ledger up by itself.
-func TestUsageIsTheSumOfAttendance(t *testing.T) {
+// TestUsage_SumOfAttendance adds the ledger up by itself.
+func TestUsage_SumOfAttendance(t *testing.T) {
 	t.Parallel()
-	onEngines(t, testLedger)
+	onDatabases(t, testUsageTotals)
 }
 
-func testLedger(t *testing.T, url string) {
+func testUsageTotals(t *testing.T, url string) {
 	b := setupOn(t, url, nil)
 	second, _, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Second")
 	must(t, err)
@@ -65,21 +65,21 @@ func testLedger(t *testing.T, url string) {
 
 	start := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	random := rand.New(rand.NewPCG(1, 2))
-	var ledger []presence
+	var ledger []attendanceRow
 	rooms := 0
 	for i := range 30 {
 		kind := []room.Type{room.Audio, room.Video}[i%2]
 		created := start.Add(-12*time.Hour + time.Duration(random.Int64N(int64(21*24*time.Hour))))
-		var people []presence
+		var people []attendanceRow
 		for range random.IntN(8) {
-			p := presence{kind: kind, joined: created.Add(time.Duration(random.Int64N(int64(20 * time.Hour)))).Truncate(time.Millisecond)}
+			p := attendanceRow{kind: kind, joined: created.Add(time.Duration(random.Int64N(int64(20 * time.Hour)))).Truncate(time.Millisecond)}
 			if random.IntN(5) > 0 {
 				p.left = p.joined.Add(time.Duration(random.Int64N(int64(5*time.Hour))) - time.Minute).Truncate(time.Millisecond)
 			}
 			people = append(people, p)
 		}
-		b.attend(t, []string{b.project.ID, second.ID}[i%3/2], kind, created, people)
-		b.attend(t, foreign.ID, kind, created, people)
+		b.insertAttendance(t, []string{b.project.ID, second.ID}[i%3/2], kind, created, people)
+		b.insertAttendance(t, foreign.ID, kind, created, people)
 		ledger = append(ledger, people...)
 		if !created.Before(start) {
 			rooms++
@@ -120,7 +120,7 @@ func testLedger(t *testing.T, url string) {
 	c := contract.New(t, Description(), b.handler)
 	get := func() Usage {
 		t.Helper()
-		return data[Usage](t, c.Do(t, http.MethodGet, prefix+"usage", b.signed("GET", prefix+"usage", nil), nil))
+		return decodeData[Usage](t, c.Do(t, http.MethodGet, prefix+"usage", b.signedHeaders("GET", prefix+"usage", nil), nil))
 	}
 	minutes := func(ms int64) float64 { return math.Floor(float64(ms)/600+0.5) / 100 }
 	u := get()
@@ -136,18 +136,18 @@ func testLedger(t *testing.T, url string) {
 	}
 }
 
-func TestUsageOfAnEmptyMonth(t *testing.T) {
+func TestUsage_EmptyMonth(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	c := contract.New(t, Description(), b.handler)
-	if u := data[Usage](t, c.Do(t, http.MethodGet, prefix+"usage", b.signed("GET", prefix+"usage", nil), nil)); u.Totals != (Totals{}) {
+	if u := decodeData[Usage](t, c.Do(t, http.MethodGet, prefix+"usage", b.signedHeaders("GET", prefix+"usage", nil), nil)); u.Totals != (Totals{}) {
 		t.Errorf("%+v", u)
 	}
 }
 
-func TestPayAsYouGo(t *testing.T) {
+func TestUsage_PayAsYouGo(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(b *bundle) {
+	b := setup(t, func(b *fixture) {
 		var err error
 		b.organization, err = b.projects.CreateOrganization(t.Context(), "Payer", project.Payg)
 		must(t, err)
@@ -157,9 +157,9 @@ func TestPayAsYouGo(t *testing.T) {
 	c := contract.New(t, Description(), b.handler)
 	get := func() Usage {
 		t.Helper()
-		return data[Usage](t, c.Do(t, http.MethodGet, prefix+"usage", b.signed("GET", prefix+"usage", nil), nil))
+		return decodeData[Usage](t, c.Do(t, http.MethodGet, prefix+"usage", b.signedHeaders("GET", prefix+"usage", nil), nil))
 	}
-	b.attend(t, b.project.ID, room.Audio, b.now.Add(-time.Hour), []presence{{joined: b.now.Add(-time.Hour), left: b.now.Add(-time.Hour + 90*time.Second)}})
+	b.insertAttendance(t, b.project.ID, room.Audio, b.now.Add(-time.Hour), []attendanceRow{{joined: b.now.Add(-time.Hour), left: b.now.Add(-time.Hour + 90*time.Second)}})
 	if u := get(); u.BillingModel != Payg || *u.PayAsYouGo != (PayAsYouGo{Availability: AvailabilityUnavailable}) {
 		t.Errorf("without a price: %+v", u.PayAsYouGo)
 	}
@@ -172,13 +172,13 @@ func TestPayAsYouGo(t *testing.T) {
 	}
 }
 
-func TestLimits(t *testing.T) {
+func TestLimits_ByPlan(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	c := contract.New(t, Description(), b.handler)
 	get := func() Limits {
 		t.Helper()
-		return data[Limits](t, c.Do(t, http.MethodGet, prefix+"limits", b.signed("GET", prefix+"limits", nil), nil))
+		return decodeData[Limits](t, c.Do(t, http.MethodGet, prefix+"limits", b.signedHeaders("GET", prefix+"limits", nil), nil))
 	}
 	check := func(name, source string, values ...int) {
 		t.Helper()
@@ -199,12 +199,12 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	check("the default plan", "plan:default", 1000, 1440, 16)
-	c.With(b.serve(t, usage.None{}, b.options), func() { check("no provider", "") })
+	c.WithHandler(b.serve(t, usage.NoProvider{}, b.options), func() { check("no provider", "") })
 	gold := "gold"
 	_, err := b.projects.SetOrganization(t.Context(), b.organization.ID, project.OrganizationChanges{Plan: &gold})
 	must(t, err)
 	check("a plan nobody knows", "")
-	c.With(b.serve(t, usage.Builtin([]usage.Plan{{Name: "gold", MaxParticipants: 5, RoomDuration: 60, BreakoutRooms: 0}}), b.options), func() {
+	c.WithHandler(b.serve(t, usage.NewBuiltinProvider([]usage.Plan{{Name: "gold", MaxParticipants: 5, RoomDuration: 60, BreakoutRooms: 0}}), b.options), func() {
 		check("a plan", "plan:gold", 5, 60, 0)
 	})
 }

@@ -13,27 +13,27 @@ import (
 // The codes of refusals that concern the body as a whole. Each API maps them
 // to its statuses.
 const (
-	CodeNotJSON  = "unsupported_media_type"
-	CodeTooLarge = "body_too_large"
+	CodeUnsupportedMediaType = "unsupported_media_type"
+	CodeBodyTooLarge         = "body_too_large"
 )
 
-var errTooLarge = fault.New(fault.Invalid, CodeTooLarge, "the body must not be larger than %d bytes", BodyLimit)
+var errBodyTooLarge = fault.New(fault.Invalid, CodeBodyTooLarge, "the body must not be larger than %d bytes", MaxBodySize)
 
-// Body reads the body of a request, once: it must say that it is JSON and stay
-// within BodyLimit. Whether it is JSON is for Parse to say.
-func Body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+// ReadJSONBody reads the body of a request, once: it must say that it is JSON and stay
+// within MaxBodySize. Whether it is JSON is for Parse to say.
+func ReadJSONBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if err := checkJSON(r.Header.Values("Content-Type")); err != nil {
 		return nil, err
 	}
-	if r.ContentLength > BodyLimit {
-		return nil, errTooLarge
+	if r.ContentLength > MaxBodySize {
+		return nil, errBodyTooLarge
 	}
-	return bounded(readAll(w, r))
+	return checkBodyRead(readAll(w, r))
 }
 
 func readAll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength < 0 {
-		return io.ReadAll(http.MaxBytesReader(w, r.Body, BodyLimit))
+		return io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBodySize))
 	}
 	body := make([]byte, r.ContentLength)
 	_, err := io.ReadFull(r.Body, body)
@@ -51,24 +51,24 @@ func checkJSON(values []string) error {
 			}
 		}
 	}
-	return fault.New(fault.Invalid, CodeNotJSON, "the header Content-Type must be application/json (UTF-8)")
+	return fault.New(fault.Invalid, CodeUnsupportedMediaType, "the header Content-Type must be application/json (UTF-8)")
 }
 
-// RawBody reads the body of a request that needs none, where it is part of
+// ReadOptionalBody reads the body of a request that needs none, where it is part of
 // what is signed: nil when none was sent.
-func RawBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func ReadOptionalBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
 	}
-	return bounded(io.ReadAll(http.MaxBytesReader(w, r.Body, BodyLimit)))
+	return checkBodyRead(io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBodySize)))
 }
 
-// bounded says what went wrong with the reading of a body.
-func bounded(body []byte, err error) ([]byte, error) {
+// checkBodyRead says what went wrong with the reading of a body.
+func checkBodyRead(body []byte, err error) ([]byte, error) {
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
-		return nil, errTooLarge
+		return nil, errBodyTooLarge
 	case err != nil:
 		return nil, &fault.Error{Kind: fault.Invalid, Code: "invalid_request", Message: "the body could not be read to its end", Err: err}
 	}

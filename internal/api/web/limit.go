@@ -2,9 +2,9 @@ package web
 
 import "parley/internal/fault"
 
-// Limit reads how many of a list a page may hold, in digits; more than most
+// ParseLimit reads how many of a list a page may hold, in digits; more than most
 // means most.
-func Limit(text string, most int) (int, error) {
+func ParseLimit(text string, most int) (int, error) {
 	n := 0
 	for i := range len(text) {
 		digit := text[i] - '0'

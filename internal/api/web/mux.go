@@ -11,16 +11,16 @@ import (
 // does not have in that API's own words. It satisfies the interface that
 // generated code registers its operations with.
 type Mux struct {
-	mux     *http.ServeMux
-	methods map[string][]string // path → methods
-	missing http.HandlerFunc
-	allowed http.HandlerFunc
+	mux        *http.ServeMux
+	methods    map[string][]string // path → methods
+	notFound   http.HandlerFunc
+	notAllowed http.HandlerFunc
 }
 
 // NewMux returns an empty Mux. notFound answers for unknown paths, notAllowed
 // for known ones asked with another method; Allow is set by then.
 func NewMux(notFound, notAllowed http.HandlerFunc) *Mux {
-	m := &Mux{mux: http.NewServeMux(), methods: map[string][]string{}, missing: notFound, allowed: notAllowed}
+	m := &Mux{mux: http.NewServeMux(), methods: map[string][]string{}, notFound: notFound, notAllowed: notAllowed}
 	m.mux.HandleFunc("/", notFound)
 	return m
 }
@@ -32,7 +32,7 @@ func (m *Mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http
 		m.mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
 			allow := slices.Sorted(slices.Values(m.methods[route]))
 			w.Header().Set("Allow", strings.Join(allow, ", "))
-			m.allowed(w, r)
+			m.notAllowed(w, r)
 		})
 	}
 	m.methods[route] = append(m.methods[route], method)
@@ -45,7 +45,7 @@ func (m *Mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http
 // ServeHTTP implements http.Handler.
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if path.Clean(r.URL.Path) != r.URL.Path {
-		m.missing(w, r) // http.ServeMux would redirect, and a signature would not survive that
+		m.notFound(w, r) // http.ServeMux would redirect, and a signature would not survive that
 		return
 	}
 	m.mux.ServeHTTP(w, r)

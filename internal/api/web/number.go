@@ -29,9 +29,9 @@ func (o *Object) Integer(name string) *int {
 	return &n
 }
 
-// RequiredNumber reads a number that must be there: an integer as
+// RequiredIntegerOrDigits reads a number that must be there: an integer as
 // RequiredInteger takes it, or a string of ASCII digits.
-func (o *Object) RequiredNumber(name string) int {
+func (o *Object) RequiredIntegerOrDigits(name string) int {
 	const otherwise = "must be an integer, or a string of the digits 0 to 9"
 	v := o.raw(name)
 	switch {
@@ -49,7 +49,7 @@ func (o *Object) RequiredNumber(name string) int {
 		o.fail(name, otherwise)
 		return 0
 	}
-	return o.parse(name, text)
+	return o.parseInteger(name, text)
 }
 
 func (o *Object) integer(name string, v jsontext.Value, otherwise string) int {
@@ -57,14 +57,14 @@ func (o *Object) integer(name string, v jsontext.Value, otherwise string) int {
 		o.fail(name, "%s", otherwise)
 		return 0
 	}
-	return o.parse(name, string(v))
+	return o.parseInteger(name, string(v))
 }
 
-func (o *Object) parse(name, text string) int {
+func (o *Object) parseInteger(name, text string) int {
 	n, err := strconv.Atoi(text)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
-		o.fail(name, "is out of range: %s", clip(text))
+		o.fail(name, "is out of range: %s", truncate(text))
 		return 0
 	case err != nil:
 		o.fail(name, "must be an integer written without fraction or exponent")
@@ -72,7 +72,7 @@ func (o *Object) parse(name, text string) int {
 	return n
 }
 
-func clip(s string) string {
+func truncate(s string) string {
 	if len(s) > 24 {
 		return s[:24] + "…"
 	}

@@ -26,13 +26,13 @@ type Object struct {
 }
 
 type member struct {
-	name   string
-	value  jsontext.Value // a part of the body, which must not be changed
-	inside *Object        // the value read as an object, once somebody asked
+	name  string
+	value jsontext.Value // a part of the body, which must not be changed
+	inner *Object        // the value read as an object, once somebody asked
 }
 
-// Parse reads a body that must be one JSON object.
-func Parse(body []byte) (*Object, error) {
+// ParseObject reads a body that must be one JSON object.
+func ParseObject(body []byte) (*Object, error) {
 	// jsontext is the tokenizer of Go's next encoding/json; unlike the
 	// present one it refuses repeated names and invalid UTF-8.
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))
@@ -42,7 +42,7 @@ func Parse(body []byte) (*Object, error) {
 		}
 		return nil, fault.Invalidf("the body must be a JSON object")
 	}
-	o, err := read(d, body, "")
+	o, err := readObject(d, body, "")
 	if err != nil {
 		return nil, malformed(err)
 	}
@@ -55,9 +55,9 @@ func Parse(body []byte) (*Object, error) {
 	return o, nil
 }
 
-// read takes the object at d, which decodes text, apart. Its values are parts
+// readObject takes the object at d, which decodes text, apart. Its values are parts
 // of text and not copies.
-func read(d *jsontext.Decoder, text []byte, prefix string) (*Object, error) {
+func readObject(d *jsontext.Decoder, text []byte, prefix string) (*Object, error) {
 	o := &Object{prefix: prefix, members: make([]member, 0, 8)}
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
@@ -173,22 +173,22 @@ func (o *Object) Object(name string) *Object {
 	if m == nil {
 		return o.empty(name)
 	}
-	if m.inside == nil {
-		m.inside = o.empty(name)
+	if m.inner == nil {
+		m.inner = o.empty(name)
 		if m.value.Kind() != '{' {
 			o.fail(name, "must be an object")
-			return m.inside
+			return m.inner
 		}
 		// The whole text was checked before, for repeated names too.
-		inside, err := read(jsontext.NewDecoder(bytes.NewBuffer(m.value), jsontext.AllowDuplicateNames(true)), m.value, m.inside.prefix)
+		inside, err := readObject(jsontext.NewDecoder(bytes.NewBuffer(m.value), jsontext.AllowDuplicateNames(true)), m.value, m.inner.prefix)
 		if err != nil {
 			o.fail(name, "must be an object")
-			return m.inside
+			return m.inner
 		}
 		inside.err = o.err
-		m.inside = inside
+		m.inner = inside
 	}
-	return m.inside
+	return m.inner
 }
 
 // Names returns the names of the members that are there and not null, in order.

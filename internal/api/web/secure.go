@@ -8,35 +8,35 @@ var (
 	noSniff    = []string{"nosniff"}
 	noReferrer = []string{"no-referrer"}
 	sameOrigin = []string{"same-origin"}
-	// nothingLoads is the policy of a response that is data: a browser that is
+	// denyAllPolicy is the policy of a response that is data: a browser that is
 	// led to show it loads nothing, and no page shows it in a frame.
-	nothingLoads = []string{"default-src 'none'; frame-ancestors 'none'"}
-	closing      = []string{"close"}
-	// httpsOnly is for 30 days, for this host name alone: the operator may serve
+	denyAllPolicy   = []string{"default-src 'none'; frame-ancestors 'none'"}
+	connectionClose = []string{"close"}
+	// hstsMaxAge is for 30 days, for this host name alone: the operator may serve
 	// other things below it, and can go back within a month.
-	httpsOnly = []string{"max-age=2592000"}
+	hstsMaxAge = []string{"max-age=2592000"}
 )
 
-// protect sets the headers of every response.
-func protect(w http.ResponseWriter, r *http.Request) {
+// setSecurityHeaders sets the headers of every response.
+func setSecurityHeaders(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h["X-Content-Type-Options"] = noSniff
 	h["Referrer-Policy"] = noReferrer
-	h["Content-Security-Policy"] = nothingLoads
+	h["Content-Security-Policy"] = denyAllPolicy
 	h["Cross-Origin-Resource-Policy"] = sameOrigin
 	if len(r.TransferEncoding) > 0 {
 		// net/http removes a Content-Length beside chunked encoding, so nobody can
 		// see whether there was one. Bytes behind such a body may be a smuggled
 		// request (RFC 9112, section 6.1): they are not read.
-		h["Connection"] = closing
+		h["Connection"] = connectionClose
 	}
 }
 
-// HTTPSOnly has browsers use HTTPS alone from the first response on
+// WithHSTS has browsers use HTTPS alone from the first response on
 // (Strict-Transport-Security). It is for servers whose public URL is https.
-func HTTPSOnly(next http.Handler) http.Handler {
+func WithHSTS(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header()["Strict-Transport-Security"] = httpsOnly
+		w.Header()["Strict-Transport-Security"] = hstsMaxAge
 		next.ServeHTTP(w, r)
 	})
 }
@@ -46,7 +46,7 @@ func ReadOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			JSON(w, http.StatusMethodNotAllowed, struct {
+			WriteJSON(w, http.StatusMethodNotAllowed, struct {
 				Error string `json:"error"`
 			}{"this path takes GET, HEAD, not " + r.Method})
 			return

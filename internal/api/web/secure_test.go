@@ -10,24 +10,24 @@ import (
 	"testing"
 )
 
-func TestHeadersOfEveryResponse(t *testing.T) {
+func TestMiddleware_SecurityHeaders(t *testing.T) {
 	t.Parallel()
-	fail := func(w http.ResponseWriter, _ *http.Request) { JSON(w, 500, nil) }
+	fail := func(w http.ResponseWriter, _ *http.Request) { WriteJSON(w, 500, nil) }
 	for name, tc := range map[string]struct {
 		handler http.HandlerFunc
 		policy  string
 	}{
-		"JSON":      {func(w http.ResponseWriter, _ *http.Request) { JSON(w, 200, "x") }, "default-src 'none'; frame-ancestors 'none'"},
+		"JSON":      {func(w http.ResponseWriter, _ *http.Request) { WriteJSON(w, 200, "x") }, "default-src 'none'; frame-ancestors 'none'"},
 		"a failure": {func(http.ResponseWriter, *http.Request) { panic("x") }, "default-src 'none'; frame-ancestors 'none'"},
 		"a page": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Security-Policy", "default-src 'self'")
 		}, "default-src 'self'"},
 	} {
 		for https := range 2 {
-			h := Wrap(tc.handler, nil, slog.New(slog.DiscardHandler), fail)
+			h := Middleware(tc.handler, nil, slog.New(slog.DiscardHandler), fail)
 			strict := ""
 			if https == 1 {
-				h, strict = HTTPSOnly(h), "max-age=2592000"
+				h, strict = WithHSTS(h), "max-age=2592000"
 			}
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
@@ -43,13 +43,13 @@ func TestHeadersOfEveryResponse(t *testing.T) {
 
 // A request with both Content-Length and chunked encoding ends its connection,
 // so that what stands behind it is no request.
-func TestConnectionEndsAfterChunkedRequest(t *testing.T) {
+func TestMiddleware_ClosesConnectionAfterChunkedRequest(t *testing.T) {
 	t.Parallel()
 	served := 0
-	s := httptest.NewServer(Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := httptest.NewServer(Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		served++
 		_, _ = io.Copy(io.Discard, r.Body)
-		JSON(w, 200, "x")
+		WriteJSON(w, 200, "x")
 	}), nil, slog.New(slog.DiscardHandler), nil))
 	defer s.Close()
 	conn, err := net.Dial("tcp", s.Listener.Addr().String())
@@ -73,7 +73,7 @@ func TestConnectionEndsAfterChunkedRequest(t *testing.T) {
 	}
 }
 
-func TestReadOnly(t *testing.T) {
+func TestReadOnly_RejectsOtherMethods(t *testing.T) {
 	t.Parallel()
 	h := ReadOnly(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200) }))
 	for method, want := range map[string]int{"GET": 200, "HEAD": 200, "POST": 405, "DELETE": 405, "OPTIONS": 405, "BREW": 405} {

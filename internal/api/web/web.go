@@ -19,46 +19,46 @@ import (
 	"time"
 )
 
-// BodyLimit is the largest body that any API takes, in bytes.
-const BodyLimit = 64 << 10
+// MaxBodySize is the largest body that any API takes, in bytes.
+const MaxBodySize = 64 << 10
 
-// Request is what the transport knows of a request besides the request.
-type Request struct {
-	ID     string      // names the request in answers and logs; holds no secret
-	Client netip.Addr  // who is calling, forwarding headers of trusted proxies considered
-	Note   []slog.Attr // further log fields, such as the cause of a refusal
+// RequestInfo is what the transport knows of a request besides the request.
+type RequestInfo struct {
+	ID       string      // names the request in answers and logs; holds no secret
+	Client   netip.Addr  // who is calling, forwarding headers of trusted proxies considered
+	LogAttrs []slog.Attr // further log fields, such as the cause of a refusal
 }
 
-type requestKey struct{}
+type requestInfoKey struct{}
 
-// From returns what the transport knows of a request that came through Wrap.
-func From(ctx context.Context) *Request {
-	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
+// FromContext returns what the transport knows of a request that came through Wrap.
+func FromContext(ctx context.Context) *RequestInfo {
+	if r, ok := ctx.Value(requestInfoKey{}).(*RequestInfo); ok {
 		return r
 	}
-	return &Request{}
+	return &RequestInfo{}
 }
 
 // LogError adds the cause of a refusal to the request's line in the access
 // log. The caller of the API never reads it.
 func LogError(r *http.Request, err error) {
 	if err != nil {
-		q := From(r.Context())
-		q.Note = append(q.Note, slog.String("error", err.Error()))
+		q := FromContext(r.Context())
+		q.LogAttrs = append(q.LogAttrs, slog.String("error", err.Error()))
 	}
 }
 
-// Wrap gives every request an id, sets the security headers, recovers from panics and writes the access
+// Middleware gives every request an id, sets the security headers, recovers from panics and writes the access
 // log: method, path, status, size, duration. Addresses are logged without
 // their query, which may hold a token. fail writes the answer to a request
 // whose handler panicked before it wrote anything.
-func Wrap(next http.Handler, trusted []netip.Prefix, log *slog.Logger, fail func(w http.ResponseWriter, r *http.Request)) http.Handler {
+func Middleware(next http.Handler, trusted []netip.Prefix, log *slog.Logger, fail func(w http.ResponseWriter, r *http.Request)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		info := &Request{ID: newRequestID(), Client: clientAddr(r, trusted)}
-		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, info))
-		rec := &recorder{ResponseWriter: w}
-		protect(w, r)
+		info := &RequestInfo{ID: newRequestID(), Client: clientAddr(r, trusted)}
+		r = r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, info))
+		rec := &statusRecorder{ResponseWriter: w}
+		setSecurityHeaders(w, r)
 		defer func() {
 			if v := recover(); v != nil && v != http.ErrAbortHandler {
 				log.Error("a handler panicked", "request_id", info.ID, "panic", v, "stack", string(debug.Stack()))
@@ -74,7 +74,7 @@ func Wrap(next http.Handler, trusted []netip.Prefix, log *slog.Logger, fail func
 				// Not by the logger itself, which would look for its caller on the stack.
 				end := time.Now()
 				line := slog.NewRecord(end, level, "request", 0)
-				line.AddAttrs(info.Note...)
+				line.AddAttrs(info.LogAttrs...)
 				line.AddAttrs(slog.String("request_id", info.ID), slog.String("method", r.Method), slog.String("path", r.URL.Path),
 					slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes),
 					slog.Duration("duration", end.Sub(start).Round(time.Microsecond)), slog.String("client", info.Client.String()))
@@ -85,15 +85,15 @@ func Wrap(next http.Handler, trusted []netip.Prefix, log *slog.Logger, fail func
 	})
 }
 
-// recorder remembers what was answered.
-type recorder struct {
+// statusRecorder remembers what was answered.
+type statusRecorder struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (r *recorder) WriteHeader(status int) {
+func (r *statusRecorder) WriteHeader(status int) {
 	if r.status == 0 {
 		r.status = status
 	}
@@ -101,7 +101,7 @@ func (r *recorder) WriteHeader(status int) {
 }
 
 // Write implements http.ResponseWriter.
-func (r *recorder) Write(b []byte) (int, error) {
+func (r *statusRecorder) Write(b []byte) (int, error) {
 	if r.status == 0 {
 		r.status = http.StatusOK
 	}
@@ -111,7 +111,7 @@ func (r *recorder) Write(b []byte) (int, error) {
 }
 
 // Hijack implements http.Hijacker: a WebSocket takes the connection over.
-func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+func (r *statusRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffered, err := http.NewResponseController(r.ResponseWriter).Hijack()
 	if err == nil && r.status == 0 {
 		r.status = http.StatusSwitchingProtocols
@@ -120,16 +120,16 @@ func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+func (r *statusRecorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-var requestIDs = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+var requestIDEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
 func newRequestID() string {
 	var raw [10]byte
 	_, _ = rand.Read(raw[:]) // never fails, see crypto/rand
 	var out [20]byte
 	copy(out[:], "req_")
-	requestIDs.Encode(out[4:], raw[:])
+	requestIDEncoding.Encode(out[4:], raw[:])
 	return string(out[:])
 }
 
@@ -141,7 +141,7 @@ func clientAddr(r *http.Request, trusted []netip.Prefix) netip.Addr {
 		return netip.Addr{}
 	}
 	addr := peer.Addr().Unmap()
-	if len(trusted) == 0 || !within(addr, trusted) {
+	if len(trusted) == 0 || !inPrefixes(addr, trusted) {
 		return addr
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
@@ -155,14 +155,14 @@ func clientAddr(r *http.Request, trusted []netip.Prefix) netip.Addr {
 			return addr
 		}
 		addr = a.Unmap()
-		if !within(addr, trusted) {
+		if !inPrefixes(addr, trusted) {
 			return addr
 		}
 	}
 	return addr
 }
 
-func within(a netip.Addr, prefixes []netip.Prefix) bool {
+func inPrefixes(a netip.Addr, prefixes []netip.Prefix) bool {
 	for _, p := range prefixes {
 		if p.Contains(a) {
 			return true
@@ -171,8 +171,8 @@ func within(a netip.Addr, prefixes []netip.Prefix) bool {
 	return false
 }
 
-// JSON answers with a JSON value.
-func JSON(w http.ResponseWriter, status int, v any) {
+// WriteJSON answers with a WriteJSON value.
+func WriteJSON(w http.ResponseWriter, status int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // only values of our own types come here

@@ -44,10 +44,10 @@ func TestClientAddr(t *testing.T) {
 	}
 }
 
-func TestWrapLogsOneLineWithoutTheQuery(t *testing.T) {
+func TestMiddleware_LogsPathWithoutQuery(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	h := Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	h := Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		LogError(r, fault.New(fault.Internal, "", "the cause"))
 		w.WriteHeader(http.StatusTeapot)
 		_, _ = io.WriteString(w, "short")
@@ -66,10 +66,10 @@ func TestWrapLogsOneLineWithoutTheQuery(t *testing.T) {
 	}
 }
 
-func TestWrapRecovers(t *testing.T) {
+func TestMiddleware_RecoversFromPanic(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	h := Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") }), nil,
+	h := Middleware(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") }), nil,
 		slog.New(slog.NewTextHandler(&log, nil)), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
@@ -78,7 +78,7 @@ func TestWrapRecovers(t *testing.T) {
 	}
 }
 
-func TestBody(t *testing.T) {
+func TestReadJSONBody(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name, kind, body string
@@ -87,18 +87,18 @@ func TestBody(t *testing.T) {
 	}{
 		{"plain", "application/json", "{}", false, ""},
 		{"with a charset", "Application/JSON; charset=UTF-8", "{}", false, ""},
-		{"at the limit", "application/json", strings.Repeat("x", BodyLimit), false, ""},
-		{"over the limit", "application/json", strings.Repeat("x", BodyLimit+1), false, CodeTooLarge},
-		{"over the limit, length unsaid", "application/json", strings.Repeat("x", BodyLimit+1), true, CodeTooLarge},
-		{"a form", "application/x-www-form-urlencoded", "{}", false, CodeNotJSON},
-		{"nothing", "", "{}", false, CodeNotJSON},
+		{"at the limit", "application/json", strings.Repeat("x", MaxBodySize), false, ""},
+		{"over the limit", "application/json", strings.Repeat("x", MaxBodySize+1), false, CodeBodyTooLarge},
+		{"over the limit, length unsaid", "application/json", strings.Repeat("x", MaxBodySize+1), true, CodeBodyTooLarge},
+		{"a form", "application/x-www-form-urlencoded", "{}", false, CodeUnsupportedMediaType},
+		{"nothing", "", "{}", false, CodeUnsupportedMediaType},
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(tc.body))
 		r.Header.Set("Content-Type", tc.kind)
 		if tc.chunked {
 			r.ContentLength = -1
 		}
-		body, err := Body(httptest.NewRecorder(), r)
+		body, err := ReadJSONBody(httptest.NewRecorder(), r)
 		code := ""
 		if err != nil {
 			code = fault.From(err).Code
@@ -109,9 +109,9 @@ func TestBody(t *testing.T) {
 	}
 }
 
-func TestObject(t *testing.T) {
+func TestObject_ReadsMembers(t *testing.T) {
 	t.Parallel()
-	o, err := Parse([]byte(` {"a":"x","n":-5,"none":null,"empty":"","in":{"b":"\u00e9"},"more":[{"x":{"y":1}}]} `))
+	o, err := ParseObject([]byte(` {"a":"x","n":-5,"none":null,"empty":"","in":{"b":"\u00e9"},"more":[{"x":{"y":1}}]} `))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestObject(t *testing.T) {
 	}
 }
 
-func TestNumbers(t *testing.T) {
+func TestObject_RequiredIntegerOrDigits(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`5`: "5", `"5"`: "5", `"007"`: "7", `-5`: "-5", `0`: "0", `"0"`: "0",
@@ -135,11 +135,11 @@ func TestNumbers(t *testing.T) {
 		`5.0`: "fraction", `5e0`: "fraction", `null`: "required",
 		`99999999999999999999`: "range", `"99999999999999999999"`: "range",
 	} {
-		o, err := Parse([]byte(`{"n":` + text + `}`))
+		o, err := ParseObject([]byte(`{"n":` + text + `}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := o.RequiredNumber("n")
+		n := o.RequiredIntegerOrDigits("n")
 		got := strconv.Itoa(n)
 		if o.Err() != nil {
 			got = o.Err().Error()
@@ -157,7 +157,7 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		o, err := Parse(body)
+		o, err := ParseObject(body)
 		if err != nil {
 			if !fault.Is(err, fault.Invalid) {
 				t.Fatalf("%q: %v", body, err)
@@ -176,7 +176,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%q: %s is %q here, %q there", body, name, raw, value)
 			}
 			_, _ = o.Text(name), o.Has(name)
-			_, _, _ = o.RequiredInteger(name), o.Integer(name), o.RequiredNumber(name)
+			_, _, _ = o.RequiredInteger(name), o.Integer(name), o.RequiredIntegerOrDigits(name)
 			_, _ = o.RequiredObject(name).RequiredText(name), o.Object(name).Names()
 		}
 	})
@@ -193,11 +193,11 @@ func FuzzNumber(f *testing.F) {
 		if err != nil {
 			return
 		}
-		o, err := Parse(body)
+		o, err := ParseObject(body)
 		if err != nil {
 			t.Fatalf("%q: %v", body, err)
 		}
-		n := o.RequiredNumber("n")
+		n := o.RequiredIntegerOrDigits("n")
 		digits := text != "" && strings.Trim(text, "0123456789") == ""
 		want, rangeErr := strconv.Atoi(text)
 		switch err := o.Err(); {

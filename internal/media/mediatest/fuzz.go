@@ -52,22 +52,22 @@ const (
 	sctpStream
 )
 
-func (f *Fuzzer) random(stream uint64, round int) *rand.Rand {
+func (f *Fuzzer) newRand(stream uint64, round int) *rand.Rand {
 	return rand.New(rand.NewPCG(f.Seed, stream+uint64(round)))
 }
 
 // ErrUnreachable is the error of an attack when the server no longer answers.
 var ErrUnreachable = errors.New("mediatest: the server does not answer")
 
-// notEntered is the error of a guest who could not even connect.
-type notEntered struct{ error }
+// connectError is the error of a guest who could not even connect.
+type connectError struct{ error }
 
-func (e notEntered) Unwrap() error { return e.error }
+func (e connectError) Unwrap() error { return e.error }
 
-// repeat runs rounds until ctx ends. A round that fails is not unusual, because
+// runRounds runs rounds until ctx ends. A round that fails is not unusual, because
 // the server defends itself. It is an error when nobody can connect for a long
 // time.
-func (f *Fuzzer) repeat(ctx context.Context, round func(ctx context.Context, n int) error) error {
+func (f *Fuzzer) runRounds(ctx context.Context, round func(ctx context.Context, n int) error) error {
 	failures := 0
 	for n := 0; ctx.Err() == nil; n++ {
 		err := round(ctx, n)
@@ -76,18 +76,18 @@ func (f *Fuzzer) repeat(ctx context.Context, round func(ctx context.Context, n i
 			continue
 		}
 		f.Refused.Add(1)
-		if failed := (notEntered{}); !errors.As(err, &failed) {
+		if failed := (connectError{}); !errors.As(err, &failed) {
 			failures = 0
 		} else if failures++; failures >= 20 && ctx.Err() == nil {
 			return fmt.Errorf("%w: round %d, seed %d: %w", ErrUnreachable, n, f.Seed, err)
 		}
-		pause(ctx, 50*time.Millisecond)
+		sleepContext(ctx, 50*time.Millisecond)
 	}
 	return nil
 }
 
-// pause returns after d or when ctx ends.
-func pause(ctx context.Context, d time.Duration) {
+// sleepContext returns after d or when ctx ends.
+func sleepContext(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -96,28 +96,28 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// pace lets perSecond steps of a loop pass in a second.
-type pace struct {
+// pacer lets perSecond steps of a loop pass in a second.
+type pacer struct {
 	start     time.Time
 	steps     int
 	perSecond int
 }
 
-func newPace(perSecond int) *pace { return &pace{start: time.Now(), perSecond: max(perSecond, 1)} }
+func newPacer(perSecond int) *pacer { return &pacer{start: time.Now(), perSecond: max(perSecond, 1)} }
 
-func (p *pace) step(ctx context.Context) {
+func (p *pacer) wait(ctx context.Context) {
 	p.steps++
 	due := p.start.Add(time.Duration(p.steps) * time.Second / time.Duration(p.perSecond))
 	if wait := time.Until(due); wait > 5*time.Millisecond {
-		pause(ctx, wait)
+		sleepContext(ctx, wait)
 	}
 }
 
-// enter dials with a new token.
-func (f *Fuzzer) enter(ctx context.Context, options RawOptions) (*Raw, error) {
+// dialNewGuest dials with a new token.
+func (f *Fuzzer) dialNewGuest(ctx context.Context, options RawOptions) (*Raw, error) {
 	token, err := f.Token(ctx)
 	if err != nil {
-		return nil, notEntered{err}
+		return nil, connectError{err}
 	}
 	return f.dial(ctx, token, options)
 }
@@ -125,7 +125,7 @@ func (f *Fuzzer) enter(ctx context.Context, options RawOptions) (*Raw, error) {
 func (f *Fuzzer) dial(ctx context.Context, token string, options RawOptions) (*Raw, error) {
 	r, err := Dial(ctx, f.BaseURL, token, options)
 	if err != nil {
-		return nil, notEntered{err}
+		return nil, connectError{err}
 	}
 	f.Connections.Add(1)
 	return r, nil
@@ -167,4 +167,4 @@ func mutate(rnd *rand.Rand, data []byte) []byte {
 
 func pick[T any](rnd *rand.Rand, from []T) T { return from[rnd.IntN(len(from))] }
 
-func chance(rnd *rand.Rand, oneIn int) bool { return rnd.IntN(oneIn) == 0 }
+func oneChanceIn(rnd *rand.Rand, oneIn int) bool { return rnd.IntN(oneIn) == 0 }

@@ -23,7 +23,7 @@ const packetsPerRound = 3000
 // Media sends random and mutated RTP, RTCP and data messages until ctx ends.
 // Each round is a new guest with another codec.
 func (f *Fuzzer) Media(ctx context.Context) error {
-	return f.repeat(ctx, f.mediaRound)
+	return f.runRounds(ctx, f.mediaRound)
 }
 
 func (f *Fuzzer) codec(round int) string {
@@ -37,21 +37,21 @@ func (f *Fuzzer) codec(round int) string {
 func isAudio(mimeType string) bool { return mimeType == Opus || mimeType == RED }
 
 func (f *Fuzzer) mediaRound(ctx context.Context, n int) error {
-	rnd := f.random(mediaStream, n)
+	rnd := f.newRand(mediaStream, n)
 	mimeType := f.codec(n)
-	options := RawOptions{Extensions: AllExtensions(), HalfConnected: chance(rnd, 4)}
-	if chance(rnd, 3) {
+	options := RawOptions{Extensions: AllExtensions(), HalfConnected: oneChanceIn(rnd, 4)}
+	if oneChanceIn(rnd, 3) {
 		options.Path = "/rtc/v1"
 	}
-	simulcast := !isAudio(mimeType) && chance(rnd, 3)
+	simulcast := !isAudio(mimeType) && oneChanceIn(rnd, 3)
 	if simulcast {
 		options.ChangeOffer = toSimulcast
 	}
-	r, err := f.enter(ctx, options)
+	r, err := f.dialNewGuest(ctx, options)
 	if err != nil {
 		return err
 	}
-	defer r.Vanish()
+	defer r.Abort()
 	step, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	req := &livekit.AddTrackRequest{Cid: "track", Name: "track",
@@ -62,30 +62,30 @@ func (f *Fuzzer) mediaRound(ctx context.Context, n int) error {
 	if err := r.AddTrack(step, req); err != nil {
 		return err
 	}
-	track, err := r.Track(step, req.Cid, mimeType)
+	track, err := r.OfferTrack(step, req.Cid, mimeType)
 	if err != nil {
 		return err
 	}
-	reliable, err := r.Channel(step, "_reliable", nil)
+	reliable, err := r.OpenDataChannel(step, "_reliable", nil)
 	if err != nil {
 		return err
 	}
 	if !options.HalfConnected && options.Path == "" {
-		if err := r.Connected(step); err != nil {
+		if err := r.AwaitConnected(step); err != nil {
 			return err
 		}
 	}
 	a := &mediaAttack{Fuzzer: f, rnd: rnd, raw: r, track: track, reliable: reliable, mimeType: mimeType}
 	for _, uri := range AllExtensions() {
-		if id := r.Extension(uri); id != 0 {
+		if id := r.ExtensionID(uri); id != 0 {
 			a.ids = append(a.ids, id)
 		}
 	}
-	a.descriptor = r.Extension(DependencyDescriptor)
+	a.descriptor = r.ExtensionID(DependencyDescriptor)
 	if simulcast {
-		a.mid, a.midID, a.streamID = midOf(r.Description(), "m=video"), r.Extension(MID), r.Extension(StreamID)
+		a.mid, a.midID, a.streamID = midOf(r.Description(), "m=video"), r.ExtensionID(MID), r.ExtensionID(StreamID)
 	}
-	pace := newPace(f.PacketsPerSecond)
+	pace := newPacer(f.PacketsPerSecond)
 	for range packetsPerRound {
 		if ctx.Err() != nil {
 			return nil
@@ -93,10 +93,10 @@ func (f *Fuzzer) mediaRound(ctx context.Context, n int) error {
 		if r.Closed() {
 			return ErrClosed
 		}
-		a.send()
-		pace.step(ctx)
+		a.sendRound()
+		pace.wait(ctx)
 	}
-	if chance(rnd, 2) {
+	if oneChanceIn(rnd, 2) {
 		r.Leave()
 	}
 	return nil
@@ -148,25 +148,25 @@ type mediaAttack struct {
 	structure *dd.FrameDependencyStructure
 }
 
-// send sends one packet, and some others now and then.
-func (a *mediaAttack) send() {
-	a.rtp()
-	if chance(a.rnd, 8) {
+// sendRound sends one packet, and some others now and then.
+func (a *mediaAttack) sendRound() {
+	a.sendRTP()
+	if oneChanceIn(a.rnd, 8) {
 		_ = a.raw.WriteRTCP(a.rtcp())
 		a.Packets.Add(1)
 	}
-	if chance(a.rnd, 8) {
+	if oneChanceIn(a.rnd, 8) {
 		_ = a.raw.WriteFeedback(a.rtcp())
 		a.Packets.Add(1)
 	}
 	// What is not sent yet stays in memory, so it is kept small.
-	if chance(a.rnd, 40) && a.reliable.BufferedAmount() < 1<<16 {
+	if oneChanceIn(a.rnd, 40) && a.reliable.BufferedAmount() < 1<<16 {
 		_ = a.reliable.Send(a.message())
 		a.Packets.Add(1)
 	}
 }
 
-func (a *mediaAttack) rtp() {
+func (a *mediaAttack) sendRTP() {
 	rnd := a.rnd
 	switch rnd.IntN(20) {
 	case 0:
@@ -176,29 +176,29 @@ func (a *mediaAttack) rtp() {
 	default:
 		a.sequence++
 	}
-	if chance(rnd, 3) {
+	if oneChanceIn(rnd, 3) {
 		a.timestamp += rnd.Uint32N(1 << 20)
 	}
-	header := &rtp.Header{Version: 2, Marker: chance(rnd, 2), SequenceNumber: a.sequence, Timestamp: a.timestamp,
+	header := &rtp.Header{Version: 2, Marker: oneChanceIn(rnd, 2), SequenceNumber: a.sequence, Timestamp: a.timestamp,
 		SSRC: a.track.SSRC(), PayloadType: a.track.PayloadTypes()[0]}
-	if chance(rnd, 30) {
+	if oneChanceIn(rnd, 30) {
 		header.PayloadType = uint8(rnd.IntN(128))
 	}
-	if chance(rnd, 100) {
+	if oneChanceIn(rnd, 100) {
 		header.SSRC = a.track.SSRC() + uint32(1+rnd.IntN(3))
 	}
-	if chance(rnd, 10) {
+	if oneChanceIn(rnd, 10) {
 		header.Padding, header.PaddingSize = true, uint8(1+rnd.IntN(255))
 	}
 	for _, id := range a.ids {
 		switch {
-		case id == a.descriptor && !chance(rnd, 4):
-			_ = header.SetExtension(id, a.dependencies())
-		case chance(rnd, 4):
+		case id == a.descriptor && !oneChanceIn(rnd, 4):
+			_ = header.SetExtension(id, a.dependencyDescriptor())
+		case oneChanceIn(rnd, 4):
 			_ = header.SetExtension(id, randomBytes(rnd, 1+rnd.IntN(16)))
 		}
 	}
-	if a.mid != "" && !chance(rnd, 20) {
+	if a.mid != "" && !oneChanceIn(rnd, 20) {
 		layer := rnd.IntN(3)
 		header.SSRC = a.track.SSRC() + uint32(1+layer)
 		_ = header.SetExtension(a.midID, []byte(a.mid))
@@ -206,7 +206,7 @@ func (a *mediaAttack) rtp() {
 	}
 	payload := a.payload()
 	a.Packets.Add(1)
-	if !chance(rnd, 20) {
+	if !oneChanceIn(rnd, 20) {
 		_ = a.track.Send(header, payload)
 		return
 	}
@@ -218,8 +218,8 @@ func (a *mediaAttack) rtp() {
 	}
 }
 
-// starts are beginnings of payloads that the parser of a codec follows far.
-var starts = map[string][][]byte{
+// payloadPrefixes are beginnings of payloads that the parser of a codec follows far.
+var payloadPrefixes = map[string][][]byte{
 	VP8: {
 		{0x10, 0x10, 0x02, 0x00, 0x9d, 0x01, 0x2a, 0x80, 0x02, 0xe0, 0x01, 0x00},
 		{0x90, 0x80, 0x01, 0x10, 0x02, 0x00, 0x9d, 0x01, 0x2a, 0x80, 0x02, 0xe0, 0x01},
@@ -251,7 +251,7 @@ var starts = map[string][][]byte{
 
 func (a *mediaAttack) payload() []byte {
 	rnd := a.rnd
-	start := pick(rnd, starts[a.mimeType])
+	start := pick(rnd, payloadPrefixes[a.mimeType])
 	switch rnd.IntN(4) {
 	case 0:
 		return randomBytes(rnd, pick(rnd, []int{0, 1, 2, 3, 4, 5, 7, 10, 30, 200, 1100}))
@@ -264,27 +264,27 @@ func (a *mediaAttack) payload() []byte {
 	}
 }
 
-// dependencies returns a dependency descriptor. Most are well-formed and name
+// dependencyDescriptor returns a dependency descriptor. Most are well-formed and name
 // layers, chains and targets at random.
-func (a *mediaAttack) dependencies() (out []byte) {
+func (a *mediaAttack) dependencyDescriptor() (out []byte) {
 	rnd := a.rnd
 	defer func() {
 		// The writer panics at structures that cannot be written.
 		if recover() != nil || len(out) == 0 || len(out) > 255 {
 			out = append([]byte{0x80 | byte(rnd.Uint32())}, randomBytes(rnd, 2+rnd.IntN(20))...)
 		}
-		if chance(rnd, 5) {
+		if oneChanceIn(rnd, 5) {
 			if out = mutate(rnd, out); len(out) == 0 {
 				out = []byte{0}
 			}
 		}
 	}()
 	number := a.sequence + uint16(rnd.IntN(4))
-	attach := a.structure == nil || chance(rnd, 4)
+	attach := a.structure == nil || oneChanceIn(rnd, 4)
 	if attach {
 		a.structure = randomStructure(rnd)
 	}
-	descriptor := &dd.DependencyDescriptor{FirstPacketInFrame: !chance(rnd, 4), LastPacketInFrame: chance(rnd, 2),
+	descriptor := &dd.DependencyDescriptor{FirstPacketInFrame: !oneChanceIn(rnd, 4), LastPacketInFrame: oneChanceIn(rnd, 2),
 		FrameNumber: number, FrameDependencies: pick(rnd, a.structure.Templates)}
 	if attach {
 		descriptor.AttachedStructure = a.structure
@@ -330,7 +330,7 @@ func randomStructure(rnd *rand.Rand) *dd.FrameDependencyStructure {
 			s.DecodeTargetProtectedByChain = append(s.DecodeTargetProtectedByChain, rnd.IntN(s.NumChains))
 		}
 	}
-	if chance(rnd, 2) {
+	if oneChanceIn(rnd, 2) {
 		for range spatial + 1 {
 			s.Resolutions = append(s.Resolutions, dd.RenderResolution{Width: 1 + rnd.IntN(1<<16), Height: 1 + rnd.IntN(1<<16)})
 		}
@@ -344,17 +344,17 @@ func (a *mediaAttack) rtcp() (all []byte) {
 	for range 1 + rnd.IntN(3) {
 		words := 1 + rnd.IntN(20)
 		body := randomBytes(rnd, 4*words)
-		if chance(rnd, 2) {
+		if oneChanceIn(rnd, 2) {
 			binary.BigEndian.PutUint32(body, a.track.SSRC())
 		}
-		if words > 1 && chance(rnd, 2) {
+		if words > 1 && oneChanceIn(rnd, 2) {
 			binary.BigEndian.PutUint32(body[4:], a.track.SSRC())
 		}
-		if words > 2 && chance(rnd, 4) {
+		if words > 2 && oneChanceIn(rnd, 4) {
 			copy(body[8:], "REMB")
 		}
 		length := uint16(words)
-		if chance(rnd, 10) {
+		if oneChanceIn(rnd, 10) {
 			length = uint16(rnd.Uint32())
 		}
 		all = append(all, 0x80|byte(rnd.IntN(64)), 200+byte(rnd.IntN(8)), byte(length>>8), byte(length))
@@ -366,16 +366,16 @@ func (a *mediaAttack) rtcp() (all []byte) {
 // message returns a data message.
 func (a *mediaAttack) message() []byte {
 	rnd := a.rnd
-	if chance(rnd, 3) {
+	if oneChanceIn(rnd, 3) {
 		return randomBytes(rnd, rnd.IntN(300))
 	}
 	packet := &livekit.DataPacket{}
-	fill(rnd, packet.ProtoReflect(), 0, []string{"", "chat", "parley", "\x00", "lk.file-chunk"})
+	fillRandom(rnd, packet.ProtoReflect(), 0, []string{"", "chat", "parley", "\x00", "lk.file-chunk"})
 	data, err := proto.MarshalOptions{AllowPartial: true}.Marshal(packet)
 	if err != nil || len(data) > 10_000 {
 		return randomBytes(rnd, 20)
 	}
-	if chance(rnd, 3) {
+	if oneChanceIn(rnd, 3) {
 		return mutate(rnd, data)
 	}
 	return data

@@ -24,21 +24,21 @@ const sctpPerRound = 1500
 
 // SCTP sends random and mutated SCTP packets inside DTLS, and bytes that are
 // neither DTLS nor SRTP, until ctx ends. Each round is a new guest.
-func (f *Fuzzer) SCTP(ctx context.Context) error { return f.repeat(ctx, f.sctpRound) }
+func (f *Fuzzer) SCTP(ctx context.Context) error { return f.runRounds(ctx, f.sctpRound) }
 
 func (f *Fuzzer) sctpRound(ctx context.Context, n int) error {
-	rnd := f.random(sctpStream, n)
-	r, err := f.enter(ctx, RawOptions{HalfConnected: true})
+	rnd := f.newRand(sctpStream, n)
+	r, err := f.dialNewGuest(ctx, RawOptions{HalfConnected: true})
 	if err != nil {
 		return err
 	}
-	defer r.Vanish()
+	defer r.Abort()
 	a, err := openSCTP(ctx, r, rnd)
 	if err != nil {
 		return err
 	}
 	defer a.close()
-	pace := newPace(f.PacketsPerSecond / 2)
+	pace := newPacer(f.PacketsPerSecond / 2)
 	for i := range sctpPerRound {
 		if ctx.Err() != nil {
 			return nil
@@ -46,40 +46,40 @@ func (f *Fuzzer) sctpRound(ctx context.Context, n int) error {
 		if r.Closed() {
 			return ErrClosed
 		}
-		if i == 0 || chance(rnd, 400) {
+		if i == 0 || oneChanceIn(rnd, 400) {
 			a.handshake()
 		}
-		if chance(rnd, 100) {
+		if oneChanceIn(rnd, 100) {
 			// The first byte decides whose packet it is: STUN, DTLS or SRTP.
 			data := append([]byte{pick(rnd, []byte{0, 1, 20, 21, 22, 23, 25, 63, 64, 128, 144, 200, 255})},
 				randomBytes(rnd, rnd.IntN(100))...)
-			_, err = a.below.Write(data)
+			_, err = a.iceConn.Write(data)
 		} else {
-			_, err = a.conn.Write(a.packet())
+			_, err = a.dtlsConn.Write(a.packet())
 		}
 		if err != nil {
 			return err
 		}
 		f.Packets.Add(1)
-		pace.step(ctx)
+		pace.wait(ctx)
 	}
 	return nil
 }
 
 // sctpAttack is a publisher connection without anything above DTLS.
 type sctpAttack struct {
-	rnd   *rand.Rand
-	agent *ice.Agent
-	below *ice.Conn
-	conn  *dtls.Conn
-	tsn   uint32
+	rnd      *rand.Rand
+	agent    *ice.Agent
+	iceConn  *ice.Conn
+	dtlsConn *dtls.Conn
+	tsn      uint32
 	// interleaved is whether messages are sent as I-DATA (RFC 8260).
 	interleaved bool
 
-	reading sync.WaitGroup
-	mu      sync.Mutex
-	tag     uint32 // the server's verification tag, once it has said it
-	peerTSN uint32
+	reading         sync.WaitGroup
+	mu              sync.Mutex
+	verificationTag uint32 // the server's verification tag, once it has said it
+	peerTSN         uint32
 }
 
 func openSCTP(ctx context.Context, r *Raw, rnd *rand.Rand) (_ *sctpAttack, err error) {
@@ -89,7 +89,7 @@ func openSCTP(ctx context.Context, r *Raw, rnd *rand.Rand) (_ *sctpAttack, err e
 	if err != nil {
 		return nil, err
 	}
-	a := &sctpAttack{rnd: rnd, tsn: 1, interleaved: chance(rnd, 2)}
+	a := &sctpAttack{rnd: rnd, tsn: 1, interleaved: oneChanceIn(rnd, 2)}
 	defer func() {
 		if err != nil {
 			a.close()
@@ -134,16 +134,16 @@ func openSCTP(ctx context.Context, r *Raw, rnd *rand.Rand) (_ *sctpAttack, err e
 	for _, c := range candidates {
 		offer = append(offer, "a=candidate:"+c)
 	}
-	err = r.Request(&livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{Offer: &livekit.SessionDescription{
+	err = r.SendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{Offer: &livekit.SessionDescription{
 		Type: "offer", Sdp: strings.Join(offer, "\r\n") + "\r\na=end-of-candidates\r\n"}}})
 	if err != nil {
 		return nil, err
 	}
-	if err := r.Wait(ctx, "an answer", func() bool { return r.Answered() != "" }); err != nil {
+	if err := r.Wait(ctx, "an answer", func() bool { return r.LastAnswer() != "" }); err != nil {
 		return nil, err
 	}
 	var remoteUfrag, remotePwd string
-	for line := range strings.Lines(r.Answered()) {
+	for line := range strings.Lines(r.LastAnswer()) {
 		if text, found := strings.CutPrefix(line, "a=ice-ufrag:"); found {
 			remoteUfrag = strings.TrimSpace(text)
 		}
@@ -151,40 +151,40 @@ func openSCTP(ctx context.Context, r *Raw, rnd *rand.Rand) (_ *sctpAttack, err e
 			remotePwd = strings.TrimSpace(text)
 		}
 		if text, found := strings.CutPrefix(line, "a=candidate:"); found {
-			a.remote(strings.TrimSpace(text))
+			a.addRemoteCandidate(strings.TrimSpace(text))
 		}
 	}
 	r.mu.Lock()
-	early := r.early[livekit.SignalTarget_PUBLISHER]
+	early := r.pendingCandidates[livekit.SignalTarget_PUBLISHER]
 	r.mu.Unlock()
 	for _, c := range early {
-		a.remote(strings.TrimPrefix(c.Candidate, "candidate:"))
+		a.addRemoteCandidate(strings.TrimPrefix(c.Candidate, "candidate:"))
 	}
-	if a.below, err = a.agent.Dial(ctx, remoteUfrag, remotePwd); err != nil {
+	if a.iceConn, err = a.agent.Dial(ctx, remoteUfrag, remotePwd); err != nil {
 		return nil, err
 	}
-	a.conn, err = dtls.ClientWithOptions(dtlsnet.PacketConnFromConn(a.below), a.below.RemoteAddr(),
+	a.dtlsConn, err = dtls.ClientWithOptions(dtlsnet.PacketConnFromConn(a.iceConn), a.iceConn.RemoteAddr(),
 		dtls.WithCertificates(certificate), dtls.WithInsecureSkipVerify(true),
 		dtls.WithSRTPProtectionProfiles(dtls.SRTP_AES128_CM_HMAC_SHA1_80))
 	if err != nil {
 		return nil, err
 	}
-	if err := a.conn.HandshakeContext(ctx); err != nil {
+	if err := a.dtlsConn.HandshakeContext(ctx); err != nil {
 		return nil, err
 	}
 	a.reading.Go(a.read)
 	return a, nil
 }
 
-func (a *sctpAttack) remote(text string) {
+func (a *sctpAttack) addRemoteCandidate(text string) {
 	if c, err := ice.UnmarshalCandidate(text); err == nil {
 		_ = a.agent.AddRemoteCandidate(c)
 	}
 }
 
 func (a *sctpAttack) close() {
-	if a.conn != nil {
-		_ = a.conn.Close()
+	if a.dtlsConn != nil {
+		_ = a.dtlsConn.Close()
 	}
 	if a.agent != nil {
 		_ = a.agent.Close()
@@ -212,7 +212,7 @@ var chunkTypes = []byte{chunkData, chunkData, chunkData, chunkData, chunkInit, c
 func (a *sctpAttack) read() {
 	buffer := make([]byte, 1<<16)
 	for {
-		n, err := a.conn.Read(buffer)
+		n, err := a.dtlsConn.Read(buffer)
 		if err != nil {
 			return
 		}
@@ -221,8 +221,8 @@ func (a *sctpAttack) read() {
 			continue
 		}
 		a.mu.Lock()
-		a.tag, a.peerTSN = binary.BigEndian.Uint32(packet[16:]), binary.BigEndian.Uint32(packet[28:])
-		tag := a.tag
+		a.verificationTag, a.peerTSN = binary.BigEndian.Uint32(packet[16:]), binary.BigEndian.Uint32(packet[28:])
+		tag := a.verificationTag
 		a.mu.Unlock()
 		if packet[12] == chunkInit {
 			continue
@@ -233,7 +233,7 @@ func (a *sctpAttack) read() {
 				break
 			}
 			if binary.BigEndian.Uint16(params) == 7 { // the state cookie
-				_, _ = a.conn.Write(packetOf(tag, chunk(chunkCookieEcho, 0, params[4:length])))
+				_, _ = a.dtlsConn.Write(sctpPacket(tag, chunk(chunkCookieEcho, 0, params[4:length])))
 			}
 			params = params[min((length+3)&^3, len(params)):]
 		}
@@ -253,10 +253,10 @@ func (a *sctpAttack) handshake() {
 	body = append(body, 0x80, 0x08, 0, byte(4+len(extensions)))
 	body = append(body, extensions...)
 	body = append(body, make([]byte, -len(body)&3)...)
-	_, _ = a.conn.Write(packetOf(0, chunk(chunkInit, 0, body)))
+	_, _ = a.dtlsConn.Write(sctpPacket(0, chunk(chunkInit, 0, body)))
 	for range 20 { // the answer takes a moment
 		a.mu.Lock()
-		known := a.tag != 0
+		known := a.verificationTag != 0
 		a.mu.Unlock()
 		if known {
 			return
@@ -269,34 +269,34 @@ func (a *sctpAttack) handshake() {
 func (a *sctpAttack) packet() []byte {
 	rnd := a.rnd
 	a.mu.Lock()
-	tag := a.tag
+	tag := a.verificationTag
 	a.mu.Unlock()
-	if chance(rnd, 100) {
+	if oneChanceIn(rnd, 100) {
 		tag = rnd.Uint32()
 	}
 	var chunks []byte
 	for range 1 + rnd.IntN(4) {
-		chunks = append(chunks, a.chunk()...)
+		chunks = append(chunks, a.randomChunk()...)
 	}
-	if chance(rnd, 12) {
+	if oneChanceIn(rnd, 12) {
 		chunks = mutate(rnd, chunks)
 	}
-	packet := packetOf(tag, chunks)
-	if chance(rnd, 100) {
+	packet := sctpPacket(tag, chunks)
+	if oneChanceIn(rnd, 100) {
 		return mutate(rnd, packet)
 	}
 	return packet
 }
 
-func (a *sctpAttack) chunk() []byte {
+func (a *sctpAttack) randomChunk() []byte {
 	rnd := a.rnd
 	kind := pick(rnd, chunkTypes)
 	// These end the association, and the rest of the round would be ignored.
-	if (kind == 6 || kind == 7 || kind == 8 || kind == 14) && !chance(rnd, 100) {
+	if (kind == 6 || kind == 7 || kind == 8 || kind == 14) && !oneChanceIn(rnd, 100) {
 		kind = chunkData
 	}
 	// Chunks of the other kind end it too.
-	if a.interleaved != chance(rnd, 1000) {
+	if a.interleaved != oneChanceIn(rnd, 1000) {
 		switch kind {
 		case chunkData:
 			kind = chunkIData
@@ -350,13 +350,13 @@ func (a *sctpAttack) data(kind byte) []byte {
 	}
 	body = binary.BigEndian.AppendUint32(body, pick(rnd, []uint32{50, 50, 51, 53, 56, 57, 0, rnd.Uint32()}))
 	payload := randomBytes(rnd, 1+rnd.IntN(60))
-	if chance(rnd, 2) { // RFC 8832: open a channel
+	if oneChanceIn(rnd, 2) { // RFC 8832: open a channel
 		label := pick(rnd, []string{"_reliable", "_lossy", "_data_track", "", "x", strings.Repeat("l", 900)})
 		payload = append([]byte{3, pick(rnd, []byte{0, 1, 2, 0x80, 0x81, 0x82, 0xff}), 0, 1, 0, 0, 0, 0,
 			byte(len(label) >> 8), byte(len(label)), 0, 0}, label...)
 	}
 	flags := byte(3)
-	if chance(rnd, 3) {
+	if oneChanceIn(rnd, 3) {
 		flags = byte(rnd.Uint32())
 	}
 	return chunk(kind, flags, append(body, payload...))
@@ -369,8 +369,8 @@ func chunk(kind, flags byte, body []byte) []byte {
 	return append(out, make([]byte, -length&3)...)
 }
 
-// packetOf returns the packet of the chunks with its checksum.
-func packetOf(tag uint32, chunks []byte) []byte {
+// sctpPacket returns the packet of the chunks with its checksum.
+func sctpPacket(tag uint32, chunks []byte) []byte {
 	packet := []byte{0x13, 0x88, 0x13, 0x88}
 	packet = binary.BigEndian.AppendUint32(packet, tag)
 	packet = append(append(packet, 0, 0, 0, 0), chunks...)

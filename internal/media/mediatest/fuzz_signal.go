@@ -24,14 +24,14 @@ func (f *Fuzzer) Signaling(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return f.repeat(ctx, func(ctx context.Context, n int) error { return f.signalRound(ctx, n, offers) })
+	return f.runRounds(ctx, func(ctx context.Context, n int) error { return f.signalRound(ctx, n, offers) })
 }
 
 // offers are valid session descriptions to begin with.
 func (f *Fuzzer) offers() (all []string, err error) {
 	sound, pictures := []string{Opus, Opus}, []string{VP8, Opus, H264, VP8, Opus}
 	for _, tracks := range [][]string{sound, pictures} {
-		offer, err := OfferOf(RawOptions{Extensions: AllExtensions()}, tracks...)
+		offer, err := NewOffer(RawOptions{Extensions: AllExtensions()}, tracks...)
 		if err != nil {
 			return nil, err
 		}
@@ -47,23 +47,23 @@ func (f *Fuzzer) offers() (all []string, err error) {
 
 type signalAttack struct {
 	*Fuzzer
-	rnd     *rand.Rand
-	offers  []string
-	strings []string
+	rnd    *rand.Rand
+	offers []string
+	texts  []string
 	// gentle rounds change few session descriptions. A description that LiveKit
 	// cannot handle ends the connection, and the requests after it are lost.
 	gentle bool
 }
 
 func (f *Fuzzer) signalRound(ctx context.Context, n int, offers []string) error {
-	rnd := f.random(signalStream, n)
-	a := &signalAttack{Fuzzer: f, rnd: rnd, offers: offers, gentle: chance(rnd, 2), strings: []string{
+	rnd := f.newRand(signalStream, n)
+	a := &signalAttack{Fuzzer: f, rnd: rnd, offers: offers, gentle: oneChanceIn(rnd, 2), texts: []string{
 		"", "t0", "t1", "t2", "track", "TR_x", "PA_x", "video/VP8", "video/VP9", "video/AV1", "video/H264", "audio/opus",
 		"audio/red", "vp8", "vp9", "av1", "h264", "offer", "answer", "rollback", "pranswer", "q", "h", "f", "\x00", "-1",
 		`{"candidate":"candidate:1 1 udp 1 127.0.0.1 9 typ host","sdpMid":"0","sdpMLineIndex":0}`,
 		`{"candidate":"x"}`, `{"candidate":"candidate:1 1 tcp 1 ::1 9 typ host tcptype active"}`,
 		strings.Repeat("A", 5000), pick(rnd, offers)}}
-	options := RawOptions{HalfConnected: chance(rnd, 2)}
+	options := RawOptions{HalfConnected: oneChanceIn(rnd, 2)}
 	switch rnd.IntN(4) {
 	case 0:
 		options.Path = "/rtc/v1"
@@ -73,36 +73,36 @@ func (f *Fuzzer) signalRound(ctx context.Context, n int, offers []string) error 
 	case 2:
 		options.Query = url.Values{pick(rnd, []string{"protocol", "sdk", "version", "os", "browser", "device_model",
 			"network", "reconnect", "sid", "reconnect_reason", "attributes", "client_protocol", "adaptive_stream",
-			"publish", "auto_subscribe", "join_request"}): {pick(rnd, a.strings)}}
+			"publish", "auto_subscribe", "join_request"}): {pick(rnd, a.texts)}}
 	}
 	f.Requests.Add(1)
 	token, err := f.Token(ctx)
 	if err != nil {
-		return notEntered{err}
+		return connectError{err}
 	}
 	r, err := f.dial(ctx, token, options)
 	if err != nil {
-		var refused *Refused
+		var refused *RefusedError
 		if errors.As(err, &refused) || errors.Is(err, ErrClosed) {
 			return nil // a join request may deserve it
 		}
 		return err
 	}
-	defer r.Vanish()
-	if joined := r.Joined(); joined != nil && joined.Participant != nil {
-		a.strings = append(a.strings, joined.Participant.Sid, joined.Participant.Identity)
-		for _, other := range r.Others() {
-			a.strings = append(a.strings, other.SID, other.Identity)
+	defer r.Abort()
+	if joined := r.JoinResponse(); joined != nil && joined.Participant != nil {
+		a.texts = append(a.texts, joined.Participant.Sid, joined.Participant.Identity)
+		for _, other := range r.RemoteParticipants() {
+			a.texts = append(a.texts, other.SID, other.Identity)
 		}
 	}
-	a.talk(ctx, r, requestsPerRound)
-	if joined := r.Joined(); joined == nil || joined.Participant == nil || r.Closed() {
+	a.sendRequests(ctx, r, requestsPerRound)
+	if joined := r.JoinResponse(); joined == nil || joined.Participant == nil || r.Closed() {
 		return nil
 	}
 	// Some come back to the same connection, as pages do whose network was gone.
 	again := RawOptions{HalfConnected: true, Query: url.Values{"reconnect": {"1"}, "sid": {r.SID()},
 		"reconnect_reason": {pick(rnd, []string{"0", "1", "-1", "99999999999"})}}}
-	if chance(rnd, 2) {
+	if oneChanceIn(rnd, 2) {
 		again.JoinRequest = a.joinRequest()
 		again.JoinRequest.Reconnect, again.JoinRequest.ParticipantSid = true, r.SID()
 	}
@@ -111,20 +111,20 @@ func (f *Fuzzer) signalRound(ctx context.Context, n int, offers []string) error 
 	if err != nil {
 		return nil // it was disconnected meanwhile, for its requests
 	}
-	defer resumed.Vanish()
-	a.talk(ctx, resumed, requestsPerRound/3)
+	defer resumed.Abort()
+	a.sendRequests(ctx, resumed, requestsPerRound/3)
 	return nil
 }
 
-// talk sends requests until the server hangs up.
-func (a *signalAttack) talk(ctx context.Context, r *Raw, requests int) {
-	pace := newPace(a.RequestsPerSecond)
+// sendRequests sends requests until the server hangs up.
+func (a *signalAttack) sendRequests(ctx context.Context, r *Raw, requests int) {
+	pace := newPacer(a.RequestsPerSecond)
 	for range requests {
 		if ctx.Err() != nil || r.Closed() || r.Write(a.request()) != nil {
 			return
 		}
 		a.Requests.Add(1)
-		pace.step(ctx)
+		pace.wait(ctx)
 	}
 }
 
@@ -133,7 +133,7 @@ func (a *signalAttack) talk(ctx context.Context, r *Raw, requests int) {
 func (a *signalAttack) request() []byte {
 	req := a.random()
 	for range 200 {
-		if chance(a.rnd, 10) || signalfilter.Request(proto.CloneOf(req)) == nil {
+		if oneChanceIn(a.rnd, 10) || signalfilter.SanitizeRequest(proto.CloneOf(req)) == nil {
 			break
 		}
 		req = a.random()
@@ -142,7 +142,7 @@ func (a *signalAttack) request() []byte {
 	if err != nil {
 		return randomBytes(a.rnd, a.rnd.IntN(60))
 	}
-	if chance(a.rnd, 150) {
+	if oneChanceIn(a.rnd, 150) {
 		return mutate(a.rnd, data)
 	}
 	return data
@@ -155,27 +155,27 @@ func (a *signalAttack) random() *livekit.SignalRequest {
 		desc := a.description()
 		req.Message = &livekit.SignalRequest_Offer{Offer: desc}
 		// Most answers, and bytes that are no request, end the connection.
-		if chance(a.rnd, 30) {
+		if oneChanceIn(a.rnd, 30) {
 			req.Message = &livekit.SignalRequest_Answer{Answer: desc}
 		}
 	case 3:
 		// A track announced well enough that a later offer may carry it.
 		req.Message = &livekit.SignalRequest_AddTrack{AddTrack: a.addTrack()}
 	default:
-		a.any(req)
+		a.fillRandomRequest(req)
 	}
 	return req
 }
 
-// any fills one kind of request at random.
-func (a *signalAttack) any(req *livekit.SignalRequest) {
+// fillRandomRequest fills one kind of request at random.
+func (a *signalAttack) fillRandomRequest(req *livekit.SignalRequest) {
 	fields := req.ProtoReflect().Descriptor().Oneofs().Get(0).Fields()
 	field := fields.Get(a.rnd.IntN(fields.Len()))
-	if field.Name() == "leave" && !chance(a.rnd, 60) {
+	if field.Name() == "leave" && !oneChanceIn(a.rnd, 60) {
 		return
 	}
 	if field.Kind() == protoreflect.MessageKind {
-		fill(a.rnd, req.ProtoReflect().Mutable(field).Message(), 0, a.strings)
+		fillRandom(a.rnd, req.ProtoReflect().Mutable(field).Message(), 0, a.texts)
 	} else {
 		req.ProtoReflect().Set(field, protoreflect.ValueOfInt64(a.rnd.Int64()))
 	}
@@ -183,12 +183,12 @@ func (a *signalAttack) any(req *livekit.SignalRequest) {
 
 func (a *signalAttack) addTrack() *livekit.AddTrackRequest {
 	req := &livekit.AddTrackRequest{}
-	fill(a.rnd, req.ProtoReflect(), 0, a.strings)
+	fillRandom(a.rnd, req.ProtoReflect(), 0, a.texts)
 	req.Cid = pick(a.rnd, []string{"t0", "t1", "t2", "t3", "t4"})
-	if chance(a.rnd, 2) {
+	if oneChanceIn(a.rnd, 2) {
 		req.Sid = ""
 		req.Type, req.Source = livekit.TrackType_AUDIO, livekit.TrackSource_MICROPHONE
-		if a.Type == room.Video && chance(a.rnd, 2) {
+		if a.Type == room.Video && oneChanceIn(a.rnd, 2) {
 			req.Type, req.Source = livekit.TrackType_VIDEO, livekit.TrackSource_CAMERA
 		}
 	}
@@ -199,31 +199,31 @@ func (a *signalAttack) addTrack() *livekit.AddTrackRequest {
 func (a *signalAttack) joinRequest() *livekit.JoinRequest {
 	for range 200 {
 		req := a.randomJoin()
-		if chance(a.rnd, 10) || signalfilter.JoinRequest(proto.CloneOf(req)) == nil {
+		if oneChanceIn(a.rnd, 10) || signalfilter.SanitizeJoinRequest(proto.CloneOf(req)) == nil {
 			return req
 		}
 	}
-	return UsualJoinRequest()
+	return DefaultJoinRequest()
 }
 
 func (a *signalAttack) randomJoin() *livekit.JoinRequest {
-	req := UsualJoinRequest()
-	if chance(a.rnd, 2) {
-		fill(a.rnd, req.ProtoReflect(), 0, a.strings)
+	req := DefaultJoinRequest()
+	if oneChanceIn(a.rnd, 2) {
+		fillRandom(a.rnd, req.ProtoReflect(), 0, a.texts)
 	}
 	req.AddTrackRequests = nil
 	for range a.rnd.IntN(4) {
 		req.AddTrackRequests = append(req.AddTrackRequests, a.addTrack())
 	}
 	req.PublisherOffer = nil
-	if chance(a.rnd, 2) {
+	if oneChanceIn(a.rnd, 2) {
 		req.PublisherOffer = a.description()
 	}
 	return req
 }
 
-// lines that are inserted into session descriptions.
-var lines = []string{
+// sdpLines that are inserted into session descriptions.
+var sdpLines = []string{
 	"a=simulcast:send q;h;f", "a=rid:q send", "a=rid: send", "a=ssrc-group:SIM 1 2 3", "a=ssrc-group:FID 1 1",
 	"a=extmap:0 x", "a=extmap:15 urn:x", "a=extmap:255 " + DependencyDescriptor, "a=mid:", "a=fmtp:111 x",
 	"a=rtpmap:300 VP8/90000", "a=rtpmap:96 vp9/90000", "m=video 9 UDP/TLS/RTP/SAVPF", "m=audio 0 X 0",
@@ -239,7 +239,7 @@ func (a *signalAttack) description() *livekit.SessionDescription {
 	rnd := a.rnd
 	all := strings.Split(pick(rnd, a.offers), "\r\n")
 	changes := rnd.IntN(7)
-	if a.gentle && !chance(rnd, 40) {
+	if a.gentle && !oneChanceIn(rnd, 40) {
 		changes = 0
 	}
 	for range changes {
@@ -251,10 +251,10 @@ func (a *signalAttack) description() *livekit.SessionDescription {
 		case 0:
 			all = append(all[:at], all[at+1:]...)
 		case 1:
-			all = insert(all, at, all[rnd.IntN(len(all))])
+			all = insertLine(all, at, all[rnd.IntN(len(all))])
 		case 2:
 			all[at] = strings.Map(func(c rune) rune {
-				if c >= '0' && c <= '9' && chance(rnd, 3) {
+				if c >= '0' && c <= '9' && oneChanceIn(rnd, 3) {
 					return '0' + rune(rnd.IntN(10))
 				}
 				return c
@@ -264,29 +264,29 @@ func (a *signalAttack) description() *livekit.SessionDescription {
 		case 4:
 			all[at] += strings.Repeat(" 99999", rnd.IntN(5))
 		case 5:
-			all = insert(all, at, pick(rnd, lines))
+			all = insertLine(all, at, pick(rnd, sdpLines))
 		case 6:
 			all[at] = strings.ToValidUTF8(string(mutate(rnd, []byte(all[at]))), "?")
 		}
 	}
 	kind := "offer"
-	if chance(rnd, 20) {
+	if oneChanceIn(rnd, 20) {
 		kind = pick(rnd, []string{"answer", "pranswer", "rollback", "x"})
 	}
 	return &livekit.SessionDescription{Type: kind,
 		Sdp: strings.Join(all, "\r\n"), Id: uint32(rnd.IntN(4))}
 }
 
-func insert(all []string, at int, line string) []string {
+func insertLine(all []string, at int, line string) []string {
 	return append(all[:at:at], append([]string{line}, all[at:]...)...)
 }
 
-// fill sets about half of the fields of a message at random.
-func fill(rnd *rand.Rand, m protoreflect.Message, depth int, texts []string) {
+// fillRandom sets about half of the fields of a message at random.
+func fillRandom(rnd *rand.Rand, m protoreflect.Message, depth int, texts []string) {
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
 		f := fields.Get(i)
-		if chance(rnd, 3) || depth > 4 || f.ContainingOneof() != nil && !chance(rnd, 3) || f.IsMap() {
+		if oneChanceIn(rnd, 3) || depth > 4 || f.ContainingOneof() != nil && !oneChanceIn(rnd, 3) || f.IsMap() {
 			continue
 		}
 		switch {
@@ -295,25 +295,25 @@ func fill(rnd *rand.Rand, m protoreflect.Message, depth int, texts []string) {
 			for range rnd.IntN(4) {
 				if f.Kind() == protoreflect.MessageKind {
 					element := list.NewElement()
-					fill(rnd, element.Message(), depth+1, texts)
+					fillRandom(rnd, element.Message(), depth+1, texts)
 					list.Append(element)
 				} else {
-					list.Append(value(rnd, f, texts))
+					list.Append(randomValue(rnd, f, texts))
 				}
 			}
 		case f.Kind() == protoreflect.MessageKind:
-			fill(rnd, m.Mutable(f).Message(), depth+1, texts)
+			fillRandom(rnd, m.Mutable(f).Message(), depth+1, texts)
 		default:
-			m.Set(f, value(rnd, f, texts))
+			m.Set(f, randomValue(rnd, f, texts))
 		}
 	}
 }
 
-// value returns a value of a field that is no message, often at a bound.
-func value(rnd *rand.Rand, f protoreflect.FieldDescriptor, texts []string) protoreflect.Value {
+// randomValue returns a value of a field that is no message, often at a bound.
+func randomValue(rnd *rand.Rand, f protoreflect.FieldDescriptor, texts []string) protoreflect.Value {
 	switch f.Kind() {
 	case protoreflect.BoolKind:
-		return protoreflect.ValueOfBool(chance(rnd, 2))
+		return protoreflect.ValueOfBool(oneChanceIn(rnd, 2))
 	case protoreflect.StringKind:
 		return protoreflect.ValueOfString(pick(rnd, texts))
 	case protoreflect.BytesKind:

@@ -24,48 +24,50 @@ import (
 	"parley/internal/room"
 )
 
-// Patience is what Join and the methods that wait take at most when their
+// WaitTimeout is what Join and the methods that wait take at most when their
 // context has no earlier end.
-const Patience = 15 * time.Second
+const WaitTimeout = 15 * time.Second
 
-// Refused is the error of Join when the server answered that it will not.
-type Refused struct{ Status int }
+// RefusedError is the error of Join when the server answered that it will not.
+type RefusedError struct{ Status int }
 
-func (r *Refused) Error() string { return fmt.Sprintf("mediatest: refused with status %d", r.Status) }
+func (r *RefusedError) Error() string {
+	return fmt.Sprintf("mediatest: refused with status %d", r.Status)
+}
 
 // Participant is somebody in a session. It has to Leave or Vanish in the end.
 // Its methods may be called from any goroutine.
 type Participant struct {
-	ws   *websocket.Conn
-	send sync.Mutex
-	ctx  context.Context // ends with Leave or Vanish
-	stop context.CancelFunc
+	ws     *websocket.Conn
+	sendMu sync.Mutex
+	ctx    context.Context // ends with Leave or Vanish
+	stop   context.CancelFunc
 
 	reading sync.WaitGroup // the signalling
 	tasks   sync.WaitGroup // media
 
-	mu       sync.Mutex
-	closed   bool // the signalling is over
-	fault    error
-	joined   *livekit.JoinResponse
-	pub, sub *webrtc.PeerConnection
-	early    map[livekit.SignalTarget][]webrtc.ICECandidateInit
-	reliable *webrtc.DataChannel
-	others   map[string]*livekit.ParticipantInfo // by sid
-	received map[string]int                      // packets, by the track's sid
-	kinds    map[Kind]int                        // packets
-	own      map[string]*publication             // by name
-	infos    []room.Info
-	said     []Said
-	rejected bool
-	token    string
-	end      *End
+	mu                 sync.Mutex
+	closed             bool // the signalling is over
+	err                error
+	joinResponse       *livekit.JoinResponse
+	pub, sub           *webrtc.PeerConnection
+	pendingCandidates  map[livekit.SignalTarget][]webrtc.ICECandidateInit
+	reliable           *webrtc.DataChannel
+	remoteParticipants map[string]*livekit.ParticipantInfo // by sid
+	packetsByTrack     map[string]int                      // packets, by the track's sid
+	packetsByType      map[TrackType]int                   // packets
+	publications       map[string]*publication             // by name
+	infos              []room.Metadata
+	dataMessages       []DataMessage
+	rejected           bool
+	token              string
+	end                *End
 
-	raw      *RawOptions // nil for a participant who keeps to the protocol
-	resumed  bool        // an earlier connection
-	offered  *livekit.SessionDescription
-	answered string
-	answers  []*livekit.RequestResponse
+	raw              *RawOptions // nil for a participant who keeps to the protocol
+	resumed          bool        // an earlier connection
+	lastOffer        *livekit.SessionDescription
+	lastAnswer       string
+	requestResponses []*livekit.RequestResponse
 }
 
 // End is what the server said when it ended the connection.
@@ -74,8 +76,8 @@ type End struct {
 	Reconnect bool   // the page is to come back by itself
 }
 
-// Said is one message among participants, or one of the server.
-type Said struct {
+// DataMessage is one message among participants, or one of the server.
+type DataMessage struct {
 	Topic string
 	From  string // the sender's identity; empty is the server
 	Text  string
@@ -84,28 +86,28 @@ type Said struct {
 // Join opens the signalling at baseURL+"/rtc" with a media token, and returns
 // when media is connected. The participant outlives ctx.
 func Join(ctx context.Context, baseURL, token string) (*Participant, error) {
-	ctx, cancel := context.WithTimeout(ctx, Patience)
+	ctx, cancel := context.WithTimeout(ctx, WaitTimeout)
 	defer cancel()
-	p, err := open(ctx, baseURL, token, "/rtc", usualQuery(), nil)
+	p, err := openSignaling(ctx, baseURL, token, "/rtc", defaultQuery(), nil)
 	if err != nil {
 		return nil, err
 	}
-	err = p.Wait(ctx, "media connected", p.receives)
+	err = p.Wait(ctx, "media connected", p.subscriberConnected)
 	if err != nil {
-		p.Vanish()
+		p.Abort()
 		return nil, err
 	}
 	return p, nil
 }
 
-// usualQuery is the query of a participant who keeps to the protocol, without
+// defaultQuery is the query of a participant who keeps to the protocol, without
 // the token.
-func usualQuery() url.Values {
+func defaultQuery() url.Values {
 	return url.Values{"protocol": {"16"}, "sdk": {"go"}, "auto_subscribe": {"1"}}
 }
 
-// open opens the signaling and starts to read it.
-func open(
+// openSignaling opens the signaling and starts to read it.
+func openSignaling(
 	ctx context.Context, baseURL, token, path string, query url.Values, raw *RawOptions,
 ) (*Participant, error) {
 	if token != "" {
@@ -115,26 +117,26 @@ func open(
 	ws, res, err := websocket.DefaultDialer.DialContext(ctx, at, nil)
 	switch {
 	case err != nil && res != nil && res.StatusCode != http.StatusSwitchingProtocols:
-		return nil, &Refused{Status: res.StatusCode}
+		return nil, &RefusedError{Status: res.StatusCode}
 	case err != nil:
 		return nil, fmt.Errorf("mediatest: join: %w", err)
 	}
 	p := &Participant{
-		ws:       ws,
-		early:    make(map[livekit.SignalTarget][]webrtc.ICECandidateInit),
-		others:   make(map[string]*livekit.ParticipantInfo),
-		received: make(map[string]int),
-		kinds:    make(map[Kind]int),
-		own:      make(map[string]*publication),
-		raw:      raw,
+		ws:                 ws,
+		pendingCandidates:  make(map[livekit.SignalTarget][]webrtc.ICECandidateInit),
+		remoteParticipants: make(map[string]*livekit.ParticipantInfo),
+		packetsByTrack:     make(map[string]int),
+		packetsByType:      make(map[TrackType]int),
+		publications:       make(map[string]*publication),
+		raw:                raw,
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.reading.Go(p.read)
 	return p, nil
 }
 
-// receives reports whether the subscriber connection is up.
-func (p *Participant) receives() bool {
+// subscriberConnected reports whether the subscriber connection is up.
+func (p *Participant) subscriberConnected() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.sub != nil && p.sub.ConnectionState() == webrtc.PeerConnectionStateConnected
@@ -143,17 +145,17 @@ func (p *Participant) receives() bool {
 // Leave says goodbye, as a page does whose user presses the button, and
 // returns when the server has hung up.
 func (p *Participant) Leave() {
-	err := p.say(&livekit.SignalRequest{Message: &livekit.SignalRequest_Leave{Leave: &livekit.LeaveRequest{
+	err := p.sendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_Leave{Leave: &livekit.LeaveRequest{
 		Reason: livekit.DisconnectReason_CLIENT_INITIATED}}})
 	if err == nil {
 		_ = p.Wait(context.Background(), "the server hangs up", p.Closed)
 	}
-	p.Vanish()
+	p.Abort()
 }
 
-// Vanish closes the sockets without a word, as a killed browser does. It takes
+// Abort closes the sockets without a word, as a killed browser does. It takes
 // the server some twenty seconds to notice.
-func (p *Participant) Vanish() {
+func (p *Participant) Abort() {
 	p.stop()
 	_ = p.ws.Close()
 	p.reading.Wait() // it makes connections
@@ -172,7 +174,7 @@ func (p *Participant) Vanish() {
 // error when ctx or the patience ends first, or the participant has met
 // something that should not happen.
 func (p *Participant) Wait(ctx context.Context, what string, done func() bool) error {
-	ctx, cancel := context.WithTimeout(ctx, Patience)
+	ctx, cancel := context.WithTimeout(ctx, WaitTimeout)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -181,7 +183,7 @@ func (p *Participant) Wait(ctx context.Context, what string, done func() bool) e
 			return nil
 		}
 		p.mu.Lock()
-		fault, over := p.fault, p.raw != nil && p.closed
+		fault, over := p.err, p.raw != nil && p.closed
 		p.mu.Unlock()
 		switch {
 		case over && done():
@@ -200,18 +202,20 @@ func (p *Participant) Wait(ctx context.Context, what string, done func() bool) e
 }
 
 // Identity is who the participant is in the session.
-func (p *Participant) Identity() string { return p.self().Identity }
+func (p *Participant) Identity() string { return p.localParticipant().Identity }
 
 // SID is the server's id of this connection.
-func (p *Participant) SID() string { return p.self().Sid }
+func (p *Participant) SID() string { return p.localParticipant().Sid }
 
-func (p *Participant) self() *livekit.ParticipantInfo { return p.Joined().Participant }
+func (p *Participant) localParticipant() *livekit.ParticipantInfo {
+	return p.JoinResponse().Participant
+}
 
-// Joined is what the server said first.
-func (p *Participant) Joined() *livekit.JoinResponse {
+// JoinResponse is what the server said first.
+func (p *Participant) JoinResponse() *livekit.JoinResponse {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.joined
+	return p.joinResponse
 }
 
 // Description is the session description of the connection that sends, with
@@ -255,33 +259,33 @@ func (p *Participant) Closed() bool {
 }
 
 // Info is what pages read of the session, as told last.
-func (p *Participant) Info() room.Info {
+func (p *Participant) Info() room.Metadata {
 	all := p.Infos()
 	if len(all) == 0 {
-		return room.Info{}
+		return room.Metadata{}
 	}
 	return all[len(all)-1]
 }
 
 // Infos is everything the participant was told of the session, in order; the
 // first came with the answer to joining.
-func (p *Participant) Infos() []room.Info {
+func (p *Participant) Infos() []room.Metadata {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]room.Info(nil), p.infos...)
+	return append([]room.Metadata(nil), p.infos...)
 }
 
 // AwaitInfo waits until the session is as wanted.
-func (p *Participant) AwaitInfo(ctx context.Context, wanted func(room.Info) bool) (room.Info, error) {
+func (p *Participant) AwaitInfo(ctx context.Context, wanted func(room.Metadata) bool) (room.Metadata, error) {
 	err := p.Wait(ctx, "info of the session", func() bool { return wanted(p.Info()) })
 	return p.Info(), err
 }
 
-// Messages are those of the server, as a page takes them: nothing that a
+// ServerMessages are those of the server, as a page takes them: nothing that a
 // participant sent is among them.
-func (p *Participant) Messages() []room.Message {
+func (p *Participant) ServerMessages() []room.Message {
 	var all []room.Message
-	for _, s := range p.Heard() {
+	for _, s := range p.DataMessages() {
 		var m room.Message
 		if s.Topic == "parley" && s.From == "" && json.Unmarshal([]byte(s.Text), &m) == nil {
 			all = append(all, m)
@@ -294,7 +298,7 @@ func (p *Participant) Messages() []room.Message {
 func (p *Participant) AwaitMessage(ctx context.Context, kind room.MessageKind) (room.Message, error) {
 	var found room.Message
 	err := p.Wait(ctx, fmt.Sprintf("a message %q", kind), func() bool {
-		for _, m := range p.Messages() {
+		for _, m := range p.ServerMessages() {
 			if m.Kind == kind {
 				found = m
 				return true
@@ -305,37 +309,37 @@ func (p *Participant) AwaitMessage(ctx context.Context, kind room.MessageKind) (
 	return found, err
 }
 
-// Heard is every message that arrived, in order.
-func (p *Participant) Heard() []Said {
+// DataMessages is every message that arrived, in order.
+func (p *Participant) DataMessages() []DataMessage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]Said(nil), p.said...)
+	return append([]DataMessage(nil), p.dataMessages...)
 }
 
-// Other is somebody else in the session, as this participant is told.
-type Other struct {
+// RemoteParticipant is somebody else in the session, as this participant is told.
+type RemoteParticipant struct {
 	Identity, SID, Name string
 	Attributes          map[string]string
 	Tracks              []Source
 	TrackSIDs           []string // in the order of Tracks
 }
 
-// Sees returns what this participant is told of another, and whether it is
+// RemoteParticipant returns what this participant is told of another, and whether it is
 // told of them at all.
-func (p *Participant) Sees(identity string) (Other, bool) {
-	for _, o := range p.Others() {
+func (p *Participant) RemoteParticipant(identity string) (RemoteParticipant, bool) {
+	for _, o := range p.RemoteParticipants() {
 		if o.Identity == identity {
 			return o, true
 		}
 	}
-	return Other{}, false
+	return RemoteParticipant{}, false
 }
 
 // EverSaw reports whether this participant was ever told of another.
 func (p *Participant) EverSaw(identity string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, o := range p.others {
+	for _, o := range p.remoteParticipants {
 		if o.Identity == identity {
 			return true
 		}
@@ -343,18 +347,18 @@ func (p *Participant) EverSaw(identity string) bool {
 	return false
 }
 
-// Others are those this participant is told of; it is not among them.
-func (p *Participant) Others() []Other {
+// RemoteParticipants are those this participant is told of; it is not among them.
+func (p *Participant) RemoteParticipants() []RemoteParticipant {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var all []Other
-	for sid, o := range p.others {
-		if sid == p.joined.Participant.Sid || o.State == livekit.ParticipantInfo_DISCONNECTED {
+	var all []RemoteParticipant
+	for sid, o := range p.remoteParticipants {
+		if sid == p.joinResponse.Participant.Sid || o.State == livekit.ParticipantInfo_DISCONNECTED {
 			continue
 		}
-		other := Other{Identity: o.Identity, SID: o.Sid, Name: o.Name, Attributes: o.Attributes}
+		other := RemoteParticipant{Identity: o.Identity, SID: o.Sid, Name: o.Name, Attributes: o.Attributes}
 		for _, t := range o.Tracks {
-			other.Tracks = append(other.Tracks, sourceOf(t.Source))
+			other.Tracks = append(other.Tracks, sourceFromProto(t.Source))
 			other.TrackSIDs = append(other.TrackSIDs, t.Sid)
 		}
 		all = append(all, other)
@@ -363,10 +367,10 @@ func (p *Participant) Others() []Other {
 }
 
 // Received counts the packets of a kind that have arrived, whoever sent them.
-func (p *Participant) Received(kind Kind) int {
+func (p *Participant) Received(kind TrackType) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.kinds[kind]
+	return p.packetsByType[kind]
 }
 
 // ReceivedFrom counts the packets that have arrived of the tracks another
@@ -375,31 +379,31 @@ func (p *Participant) ReceivedFrom(identity string, source Source) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := 0
-	for _, o := range p.others {
+	for _, o := range p.remoteParticipants {
 		if o.Identity != identity {
 			continue
 		}
 		for _, t := range o.Tracks {
-			if sourceOf(t.Source) == source {
-				n += p.received[t.Sid]
+			if sourceFromProto(t.Source) == source {
+				n += p.packetsByTrack[t.Sid]
 			}
 		}
 	}
 	return n
 }
 
-// AwaitFrom waits until more packets arrive of another's tracks under a label.
-func (p *Participant) AwaitFrom(ctx context.Context, identity string, source Source) error {
+// AwaitPacketsFrom waits until more packets arrive of another's tracks under a label.
+func (p *Participant) AwaitPacketsFrom(ctx context.Context, identity string, source Source) error {
 	before := p.ReceivedFrom(identity, source)
 	return p.Wait(ctx, fmt.Sprintf("%s arrives from %s", source, identity), func() bool {
 		return p.ReceivedFrom(identity, source) > before
 	})
 }
 
-// Request sends a raw request of LiveKit's signalling.
-func (p *Participant) Request(req *livekit.SignalRequest) error { return p.say(req) }
+// SendRequest sends a raw request of LiveKit's signalling.
+func (p *Participant) SendRequest(req *livekit.SignalRequest) error { return p.sendRequest(req) }
 
-func (p *Participant) say(req *livekit.SignalRequest) error {
+func (p *Participant) sendRequest(req *livekit.SignalRequest) error {
 	data, err := proto.Marshal(req)
 	if err != nil {
 		return err
@@ -409,8 +413,8 @@ func (p *Participant) say(req *livekit.SignalRequest) error {
 
 // Write sends any bytes as one message of the signalling.
 func (p *Participant) Write(data []byte) error {
-	p.send.Lock()
-	defer p.send.Unlock()
+	p.sendMu.Lock()
+	defer p.sendMu.Unlock()
 	return p.ws.WriteMessage(websocket.BinaryMessage, data)
 }
 
@@ -427,7 +431,7 @@ func (p *Participant) read() {
 		res := &livekit.SignalResponse{}
 		if err = proto.Unmarshal(data, res); err == nil {
 			p.mu.Lock()
-			err = p.handle(res)
+			err = p.handleResponse(res)
 			// Whoever is told to leave finds the connections closed under them.
 			if p.end != nil || p.ctx.Err() != nil || errors.Is(err, webrtc.ErrConnectionClosed) {
 				err = nil
@@ -436,7 +440,7 @@ func (p *Participant) read() {
 		}
 		if err != nil {
 			p.mu.Lock()
-			p.fault = err
+			p.err = err
 			p.mu.Unlock()
 		}
 	}

@@ -23,36 +23,36 @@ const (
 	Microphone       Source = "microphone"
 	ScreenShare      Source = "screen_share"
 	ScreenShareAudio Source = "screen_share_audio"
-	Unlabelled       Source = "unknown"
+	UnknownSource    Source = "unknown"
 )
 
-func sourceOf(s livekit.TrackSource) Source { return Source(strings.ToLower(s.String())) }
+func sourceFromProto(s livekit.TrackSource) Source { return Source(strings.ToLower(s.String())) }
 
 func (s Source) proto() livekit.TrackSource {
 	return livekit.TrackSource(livekit.TrackSource_value[strings.ToUpper(string(s))])
 }
 
-// Kind is what a track is.
-type Kind string
+// TrackType is what a track is.
+type TrackType string
 
-// The kinds of tracks. Sound is sent as Opus, a picture as VP8.
+// The kinds of tracks. Audio is sent as Opus, a picture as VP8.
 const (
-	Sound   Kind = "sound"
-	Picture Kind = "picture"
+	Audio TrackType = "sound"
+	Video TrackType = "picture"
 )
 
-func (k Kind) announced() livekit.TrackType {
-	if k == Picture {
+func (k TrackType) proto() livekit.TrackType {
+	if k == Video {
 		return livekit.TrackType_VIDEO
 	}
 	return livekit.TrackType_AUDIO
 }
 
-func (s Source) kind() Kind {
+func (s Source) trackType() TrackType {
 	if s == Microphone || s == ScreenShareAudio {
-		return Sound
+		return Audio
 	}
-	return Picture
+	return Video
 }
 
 // ErrNotAllowed is what Publish returns when the server refuses a track for
@@ -61,9 +61,9 @@ var ErrNotAllowed = errors.New("mediatest: the server does not allow this track"
 
 // publication is a track of one's own.
 type publication struct {
-	sid      string // the server's id, once it has accepted the announcement
-	refusal  string
-	takenOut bool
+	sid         string // the server's id, once it has accepted the announcement
+	refusal     string
+	unpublished bool
 }
 
 // Publish sends a track of the kind that its label names. It returns when the
@@ -71,31 +71,31 @@ type publication struct {
 // participant leaves. The name is the participant's own for the track, new for
 // each.
 func (p *Participant) Publish(ctx context.Context, name string, source Source) error {
-	return p.PublishAs(ctx, name, source, source.kind(), source.kind())
+	return p.PublishMislabeled(ctx, name, source, source.trackType(), source.trackType())
 }
 
-// PublishAs is Publish for liars: the track is announced as one kind and is of
+// PublishMislabeled is Publish for liars: the track is announced as one kind and is of
 // another, whatever its label.
-func (p *Participant) PublishAs(ctx context.Context, name string, source Source, announced, real Kind) error {
+func (p *Participant) PublishMislabeled(ctx context.Context, name string, source Source, announced, real TrackType) error {
 	if err := p.Announce(ctx, name, source, announced); err != nil {
 		return err
 	}
-	return p.Start(ctx, name, real)
+	return p.StartTrack(ctx, name, real)
 }
 
 // Announce is the first half of publishing: it asks for permission.
-func (p *Participant) Announce(ctx context.Context, name string, source Source, kind Kind) error {
+func (p *Participant) Announce(ctx context.Context, name string, source Source, kind TrackType) error {
 	return p.announce(ctx, &livekit.AddTrackRequest{
-		Cid: name, Name: name, Type: kind.announced(), Source: source.proto(), Width: 640, Height: 480})
+		Cid: name, Name: name, Type: kind.proto(), Source: source.proto(), Width: 640, Height: 480})
 }
 
 func (p *Participant) announce(ctx context.Context, req *livekit.AddTrackRequest) error {
 	name := req.Cid
 	p.mu.Lock()
 	own := &publication{}
-	p.own[name] = own
+	p.publications[name] = own
 	p.mu.Unlock()
-	err := p.say(&livekit.SignalRequest{Message: &livekit.SignalRequest_AddTrack{AddTrack: req}})
+	err := p.sendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_AddTrack{AddTrack: req}})
 	if err != nil {
 		return fmt.Errorf("mediatest: announce a track: %w", err)
 	}
@@ -117,11 +117,11 @@ func (p *Participant) announce(ctx context.Context, req *livekit.AddTrackRequest
 	return nil
 }
 
-// Start is the second half: it sends packets of the kind under the name of a
+// StartTrack is the second half: it sends packets of the kind under the name of a
 // track that was announced.
-func (p *Participant) Start(ctx context.Context, name string, kind Kind) error {
+func (p *Participant) StartTrack(ctx context.Context, name string, kind TrackType) error {
 	mime := webrtc.MimeTypeOpus
-	if kind == Picture {
+	if kind == Video {
 		mime = webrtc.MimeTypeVP8
 	}
 	track, err := webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: mime}, name, "stream")
@@ -135,7 +135,7 @@ func (p *Participant) Start(ctx context.Context, name string, kind Kind) error {
 	if err != nil {
 		return fmt.Errorf("mediatest: publish %s: %w", name, err)
 	}
-	p.tasks.Go(func() { p.write(track, kind == Picture) })
+	p.tasks.Go(func() { p.writePackets(track, kind == Video) })
 	return nil
 }
 
@@ -144,7 +144,7 @@ func (p *Participant) negotiate(ctx context.Context, change func(*webrtc.PeerCon
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.pub == nil {
-		pc, err := p.peer(livekit.SignalTarget_PUBLISHER)
+		pc, err := p.newPeerConnection(livekit.SignalTarget_PUBLISHER)
 		if err != nil {
 			return err
 		}
@@ -177,13 +177,13 @@ func (p *Participant) negotiate(ctx context.Context, change func(*webrtc.PeerCon
 	if p.raw != nil && p.raw.ChangeOffer != nil {
 		offer.SDP = p.raw.ChangeOffer(offer.SDP)
 	}
-	return p.say(&livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{
+	return p.sendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{
 		Offer: signalling.ToProtoSessionDescription(offer, 0, nil)}})
 }
 
-// write sends packets until the participant is gone. For a picture each is the
+// writePackets sends packets until the participant is gone. For a picture each is the
 // start of a VP8 key frame, so that a server can forward from any of them.
-func (p *Participant) write(track *webrtc.TrackLocalStaticRTP, picture bool) {
+func (p *Participant) writePackets(track *webrtc.TrackLocalStaticRTP, picture bool) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	payload := []byte{0xf8, 0xff, 0xfe}
@@ -211,28 +211,28 @@ func (p *Participant) Rejected() bool {
 	return p.rejected
 }
 
-// TakenOut reports whether the server said that it took out the track of that
+// Unpublished reports whether the server said that it took out the track of that
 // name.
-func (p *Participant) TakenOut(name string) bool {
+func (p *Participant) Unpublished(name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	own := p.own[name]
-	return own != nil && own.takenOut
+	own := p.publications[name]
+	return own != nil && own.unpublished
 }
 
 // SetMuted tells the server whether the track of that name is muted, as a page
 // does. Its packets go on.
 func (p *Participant) SetMuted(name string, muted bool) error {
 	p.mu.Lock()
-	sid := p.own[name].sid
+	sid := p.publications[name].sid
 	p.mu.Unlock()
-	return p.say(&livekit.SignalRequest{Message: &livekit.SignalRequest_Mute{Mute: &livekit.MuteTrackRequest{Sid: sid, Muted: muted}}})
+	return p.sendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_Mute{Mute: &livekit.MuteTrackRequest{Sid: sid, Muted: muted}}})
 }
 
-// Say sends a message on the reliable channel to the named others, to all when
+// SendData sends a message on the reliable channel to the named others, to all when
 // none is named. It claims to have no sender, as only the server has none.
 // The server says nothing to those who may not send.
-func (p *Participant) Say(ctx context.Context, topic, text string, to ...string) error {
+func (p *Participant) SendData(ctx context.Context, topic, text string, to ...string) error {
 	p.mu.Lock()
 	fresh := p.reliable == nil
 	p.mu.Unlock()

@@ -62,7 +62,7 @@ type RawOptions struct {
 	// key with no value removes the parameter.
 	Query url.Values
 	// JoinRequest is sent in the query, if it is not nil. On /rtc/v1 a nil
-	// request stands for UsualJoinRequest.
+	// request stands for DefaultJoinRequest.
 	JoinRequest *livekit.JoinRequest
 	// HalfConnected leaves the subscriber offer unanswered: the participant
 	// may publish, and LiveKit does not report it as active.
@@ -91,9 +91,9 @@ func (o *RawOptions) register(me *webrtc.MediaEngine) error {
 	return nil
 }
 
-// UsualJoinRequest returns the join request of a client that keeps to the
+// DefaultJoinRequest returns the join request of a client that keeps to the
 // protocol.
-func UsualJoinRequest() *livekit.JoinRequest {
+func DefaultJoinRequest() *livekit.JoinRequest {
 	return &livekit.JoinRequest{
 		ClientInfo:         &livekit.ClientInfo{Protocol: 16, Sdk: livekit.ClientInfo_GO},
 		ConnectionSettings: &livekit.ConnectionSettings{AutoSubscribe: true},
@@ -121,16 +121,16 @@ type Raw struct{ *Participant }
 // wait for media. The error is *Refused
 // with the HTTP status if the server refused, and ErrClosed if it hung up.
 func Dial(ctx context.Context, baseURL, token string, options RawOptions) (*Raw, error) {
-	ctx, cancel := context.WithTimeout(ctx, Patience)
+	ctx, cancel := context.WithTimeout(ctx, WaitTimeout)
 	defer cancel()
-	query := usualQuery()
+	query := defaultQuery()
 	path := options.Path
 	if path == "" {
 		path = "/rtc"
 	}
 	req := options.JoinRequest
 	if req == nil && strings.HasPrefix(path, "/rtc/v1") {
-		req = UsualJoinRequest()
+		req = DefaultJoinRequest()
 	}
 	if req != nil {
 		encoded, err := EncodeJoinRequest(req)
@@ -142,49 +142,51 @@ func Dial(ctx context.Context, baseURL, token string, options RawOptions) (*Raw,
 	for key, values := range options.Query {
 		query[key] = values
 	}
-	p, err := open(ctx, baseURL, token, path, query, &options)
+	p, err := openSignaling(ctx, baseURL, token, path, query, &options)
 	if err != nil {
 		return nil, err
 	}
 	err = p.Wait(ctx, "the join response", func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		return p.joined != nil || p.resumed
+		return p.joinResponse != nil || p.resumed
 	})
 	if err != nil {
-		p.Vanish()
+		p.Abort()
 		return nil, err
 	}
 	return &Raw{Participant: p}, nil
 }
 
-// Connected waits until the subscriber connection is up.
-func (r *Raw) Connected(ctx context.Context) error { return r.Wait(ctx, "media connected", r.receives) }
+// AwaitConnected waits until the subscriber connection is up.
+func (r *Raw) AwaitConnected(ctx context.Context) error {
+	return r.Wait(ctx, "media connected", r.subscriberConnected)
+}
 
 // AnswerOffer answers the last subscriber offer, which a half-connected
 // participant left unanswered, and answers all later ones.
 func (r *Raw) AnswerOffer() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.offered == nil {
+	if r.lastOffer == nil {
 		return errors.New("mediatest: there is no offer to answer")
 	}
 	r.raw.HalfConnected = false
-	return r.answer(r.offered)
+	return r.answer(r.lastOffer)
 }
 
 // Responses returns the server's answers to requests, in order.
 func (r *Raw) Responses() []*livekit.RequestResponse {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]*livekit.RequestResponse(nil), r.answers...)
+	return append([]*livekit.RequestResponse(nil), r.requestResponses...)
 }
 
-// Answered returns the session description of the server's last answer.
-func (r *Raw) Answered() string {
+// LastAnswer returns the session description of the server's last answer.
+func (r *Raw) LastAnswer() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.answered
+	return r.lastAnswer
 }
 
 // AddTrack sends the request as it is and returns when the server has accepted
@@ -198,10 +200,10 @@ func (r *Raw) Offer(ctx context.Context) error {
 	return r.negotiate(ctx, func(*webrtc.PeerConnection) error { return nil })
 }
 
-// Track offers a track of a codec under a name that was announced, or was not.
+// OfferTrack offers a track of a codec under a name that was announced, or was not.
 // It returns when the publisher connection is up. Nothing is sent by itself.
 // The error is ErrRejected if the answer has no place for the track.
-func (r *Raw) Track(ctx context.Context, name, mimeType string) (*RawTrack, error) {
+func (r *Raw) OfferTrack(ctx context.Context, name, mimeType string) (*RawTrack, error) {
 	capability := webrtc.RTPCodecCapability{MimeType: mimeType}
 	if mimeType == RED {
 		capability.ClockRate, capability.Channels, capability.SDPFmtpLine = 48000, 2, "111/111"
@@ -219,7 +221,7 @@ func (r *Raw) Track(ctx context.Context, name, mimeType string) (*RawTrack, erro
 		return nil, fmt.Errorf("mediatest: offer %s: %w", name, err)
 	}
 	err = r.Wait(ctx, "the publisher connection is up", func() bool {
-		return r.Rejected() || track.context() != nil && r.publishes()
+		return r.Rejected() || track.trackContext() != nil && r.publisherConnected()
 	})
 	if err == nil && r.Rejected() {
 		err = ErrRejected
@@ -231,15 +233,15 @@ func (r *Raw) Track(ctx context.Context, name, mimeType string) (*RawTrack, erro
 // the track.
 var ErrRejected = errors.New("mediatest: the server rejected this track")
 
-func (r *Raw) publishes() bool {
+func (r *Raw) publisherConnected() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.pub.ConnectionState() == webrtc.PeerConnectionStateConnected
 }
 
-// Extension returns the id under which this participant offered a header
+// ExtensionID returns the id under which this participant offered a header
 // extension, whether or not the server accepted it; 0 if it did not offer it.
-func (r *Raw) Extension(uri string) (id uint8) {
+func (r *Raw) ExtensionID(uri string) (id uint8) {
 	for line := range strings.Lines(r.Description()) {
 		if strings.HasSuffix(strings.TrimSpace(line), " "+uri) {
 			if _, err := fmt.Sscanf(line, "a=extmap:%d", &id); err == nil {
@@ -276,10 +278,10 @@ func writeRTCP(pc *webrtc.PeerConnection, data []byte) error {
 	return pc.WriteRTCP([]rtcp.Packet{&packet})
 }
 
-// Channel opens a data channel on the publisher connection and returns when it
+// OpenDataChannel opens a data channel on the publisher connection and returns when it
 // is open. The server knows the labels _reliable and _lossy. The init may be
 // nil.
-func (r *Raw) Channel(
+func (r *Raw) OpenDataChannel(
 	ctx context.Context, label string, init *webrtc.DataChannelInit,
 ) (channel *webrtc.DataChannel, err error) {
 	err = r.negotiate(ctx, func(pc *webrtc.PeerConnection) error {
@@ -302,8 +304,8 @@ func (r *Raw) Channel(
 type RawTrack struct {
 	*webrtc.TrackLocalStaticRTP
 
-	mu    sync.Mutex
-	bound webrtc.TrackLocalContext
+	mu      sync.Mutex
+	binding webrtc.TrackLocalContext
 }
 
 // Bind is called by the connection when the server has accepted the track.
@@ -311,25 +313,25 @@ func (t *RawTrack) Bind(bound webrtc.TrackLocalContext) (webrtc.RTPCodecParamete
 	codec, err := t.TrackLocalStaticRTP.Bind(bound)
 	if err == nil {
 		t.mu.Lock()
-		t.bound = bound
+		t.binding = bound
 		t.mu.Unlock()
 	}
 	return codec, err
 }
 
-func (t *RawTrack) context() webrtc.TrackLocalContext {
+func (t *RawTrack) trackContext() webrtc.TrackLocalContext {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.bound
+	return t.binding
 }
 
 // SSRC returns the negotiated SSRC.
-func (t *RawTrack) SSRC() uint32 { return uint32(t.context().SSRC()) }
+func (t *RawTrack) SSRC() uint32 { return uint32(t.trackContext().SSRC()) }
 
 // PayloadTypes returns the payload types that were negotiated for the kind of
 // the track, its own first.
 func (t *RawTrack) PayloadTypes() (all []uint8) {
-	for _, codec := range t.context().CodecParameters() {
+	for _, codec := range t.trackContext().CodecParameters() {
 		all = append(all, uint8(codec.PayloadType))
 	}
 	return all
@@ -337,21 +339,21 @@ func (t *RawTrack) PayloadTypes() (all []uint8) {
 
 // Send sends a packet with the header as it is, whatever was negotiated.
 func (t *RawTrack) Send(header *rtp.Header, payload []byte) error {
-	_, err := t.context().WriteStream().WriteRTP(header, payload)
+	_, err := t.trackContext().WriteStream().WriteRTP(header, payload)
 	return err
 }
 
 // SendBytes sends bytes as one RTP packet. They have to begin with a header
 // that SRTP can read, because it is not encrypted.
 func (t *RawTrack) SendBytes(data []byte) error {
-	_, err := t.context().WriteStream().Write(data)
+	_, err := t.trackContext().WriteStream().Write(data)
 	return err
 }
 
-// OfferOf returns a publisher offer with a data channel and a track of each
+// NewOffer returns a publisher offer with a data channel and a track of each
 // MIME type, named t0, t1 and so on. It belongs to no connection: whoever
 // sends it does not mean to keep it.
-func OfferOf(options RawOptions, mimeTypes ...string) (*livekit.SessionDescription, error) {
+func NewOffer(options RawOptions, mimeTypes ...string) (*livekit.SessionDescription, error) {
 	me := &webrtc.MediaEngine{}
 	if err := errors.Join(me.RegisterDefaultCodecs(), options.register(me)); err != nil {
 		return nil, err

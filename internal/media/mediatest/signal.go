@@ -15,31 +15,31 @@ import (
 	"parley/internal/room"
 )
 
-// handle is called with the lock held.
-func (p *Participant) handle(res *livekit.SignalResponse) error {
+// handleResponse is called with the lock held.
+func (p *Participant) handleResponse(res *livekit.SignalResponse) error {
 	switch m := res.Message.(type) {
 	case *livekit.SignalResponse_Join:
-		p.joined = m.Join
+		p.joinResponse = m.Join
 		for _, o := range m.Join.OtherParticipants {
-			p.others[o.Sid] = o
+			p.remoteParticipants[o.Sid] = o
 		}
-		return p.inform(m.Join.Room)
+		return p.updateInfo(m.Join.Room)
 	case *livekit.SignalResponse_Reconnect:
 		p.resumed = true
 	case *livekit.SignalResponse_RoomUpdate:
-		return p.inform(m.RoomUpdate.Room)
+		return p.updateInfo(m.RoomUpdate.Room)
 	case *livekit.SignalResponse_Update:
 		for _, o := range m.Update.Participants {
-			p.others[o.Sid] = o
+			p.remoteParticipants[o.Sid] = o
 		}
 	case *livekit.SignalResponse_Offer:
-		p.offered = m.Offer
+		p.lastOffer = m.Offer
 		if p.raw != nil && p.raw.HalfConnected {
 			return nil
 		}
 		return p.answer(m.Offer)
 	case *livekit.SignalResponse_Answer:
-		p.answered = m.Answer.Sdp
+		p.lastAnswer = m.Answer.Sdp
 		if p.pub == nil { // a raw participant may offer without a connection
 			return nil
 		}
@@ -50,7 +50,7 @@ func (p *Participant) handle(res *livekit.SignalResponse) error {
 		} else if err != nil {
 			return err
 		}
-		return p.addEarly(p.pub, livekit.SignalTarget_PUBLISHER)
+		return p.addPendingCandidates(p.pub, livekit.SignalTarget_PUBLISHER)
 	case *livekit.SignalResponse_Trickle:
 		candidate, err := signalling.FromProtoTrickle(m.Trickle)
 		if err != nil {
@@ -61,24 +61,24 @@ func (p *Participant) handle(res *livekit.SignalResponse) error {
 			pc = p.pub
 		}
 		if pc == nil || pc.RemoteDescription() == nil {
-			p.early[m.Trickle.Target] = append(p.early[m.Trickle.Target], candidate)
+			p.pendingCandidates[m.Trickle.Target] = append(p.pendingCandidates[m.Trickle.Target], candidate)
 			return nil
 		}
 		return pc.AddICECandidate(candidate)
 	case *livekit.SignalResponse_TrackPublished:
-		if own := p.own[m.TrackPublished.Cid]; own != nil {
+		if own := p.publications[m.TrackPublished.Cid]; own != nil {
 			own.sid = m.TrackPublished.Track.Sid
 		}
 	case *livekit.SignalResponse_TrackUnpublished:
-		for _, own := range p.own {
+		for _, own := range p.publications {
 			if own.sid == m.TrackUnpublished.TrackSid {
-				own.takenOut = true
+				own.unpublished = true
 			}
 		}
 	case *livekit.SignalResponse_RequestResponse:
-		p.answers = append(p.answers, m.RequestResponse)
+		p.requestResponses = append(p.requestResponses, m.RequestResponse)
 		if add := m.RequestResponse.GetAddTrack(); add != nil {
-			if own := p.own[add.Cid]; own != nil {
+			if own := p.publications[add.Cid]; own != nil {
 				own.refusal = m.RequestResponse.Reason.String()
 			}
 		}
@@ -90,8 +90,8 @@ func (p *Participant) handle(res *livekit.SignalResponse) error {
 	return nil
 }
 
-func (p *Participant) inform(rm *livekit.Room) error {
-	var info room.Info
+func (p *Participant) updateInfo(rm *livekit.Room) error {
+	var info room.Metadata
 	if err := json.Unmarshal([]byte(rm.Metadata), &info); err != nil {
 		return err
 	}
@@ -102,17 +102,17 @@ func (p *Participant) inform(rm *livekit.Room) error {
 func (p *Participant) answer(offer *livekit.SessionDescription) error {
 	if p.sub == nil {
 		var err error
-		if p.sub, err = p.peer(livekit.SignalTarget_SUBSCRIBER); err != nil {
+		if p.sub, err = p.newPeerConnection(livekit.SignalTarget_SUBSCRIBER); err != nil {
 			return err
 		}
 		p.sub.OnTrack(func(track *webrtc.TrackRemote, _ *webrtc.RTPReceiver) { p.tasks.Go(func() { p.receive(track) }) })
-		p.sub.OnDataChannel(func(channel *webrtc.DataChannel) { channel.OnMessage(p.hear) })
+		p.sub.OnDataChannel(func(channel *webrtc.DataChannel) { channel.OnMessage(p.onDataMessage) })
 	}
 	desc, id, _ := signalling.FromProtoSessionDescription(offer)
 	if err := p.sub.SetRemoteDescription(desc); err != nil {
 		return err
 	}
-	if err := p.addEarly(p.sub, livekit.SignalTarget_SUBSCRIBER); err != nil {
+	if err := p.addPendingCandidates(p.sub, livekit.SignalTarget_SUBSCRIBER); err != nil {
 		return err
 	}
 	answer, err := p.sub.CreateAnswer(nil)
@@ -122,38 +122,38 @@ func (p *Participant) answer(offer *livekit.SessionDescription) error {
 	if err := p.sub.SetLocalDescription(answer); err != nil {
 		return err
 	}
-	return p.say(&livekit.SignalRequest{Message: &livekit.SignalRequest_Answer{
+	return p.sendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_Answer{
 		Answer: signalling.ToProtoSessionDescription(answer, id, nil)}})
 }
 
-func (p *Participant) addEarly(pc *webrtc.PeerConnection, target livekit.SignalTarget) error {
-	for _, candidate := range p.early[target] {
+func (p *Participant) addPendingCandidates(pc *webrtc.PeerConnection, target livekit.SignalTarget) error {
+	for _, candidate := range p.pendingCandidates[target] {
 		if err := pc.AddICECandidate(candidate); err != nil {
 			return err
 		}
 	}
-	delete(p.early, target)
+	delete(p.pendingCandidates, target)
 	return nil
 }
 
 // receive counts what arrives until the connection is closed.
 func (p *Participant) receive(track *webrtc.TrackRemote) {
-	kind := Sound
+	kind := Audio
 	if track.Kind() == webrtc.RTPCodecTypeVideo {
-		kind = Picture
+		kind = Video
 	}
 	for {
 		if _, _, err := track.ReadRTP(); err != nil {
 			return
 		}
 		p.mu.Lock()
-		p.received[track.ID()]++
-		p.kinds[kind]++
+		p.packetsByTrack[track.ID()]++
+		p.packetsByType[kind]++
 		p.mu.Unlock()
 	}
 }
 
-func (p *Participant) hear(msg webrtc.DataChannelMessage) {
+func (p *Participant) onDataMessage(msg webrtc.DataChannelMessage) {
 	if p.raw != nil && p.raw.Stalled {
 		<-p.ctx.Done()
 		return
@@ -164,12 +164,12 @@ func (p *Participant) hear(msg webrtc.DataChannelMessage) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.said = append(p.said, Said{
+	p.dataMessages = append(p.dataMessages, DataMessage{
 		Topic: packet.GetUser().GetTopic(), From: packet.ParticipantIdentity, Text: string(packet.GetUser().Payload)})
 }
 
-// peer makes a peer connection that knows loopback and nobody else.
-func (p *Participant) peer(target livekit.SignalTarget) (*webrtc.PeerConnection, error) {
+// newPeerConnection makes a peer connection that knows loopback and nobody else.
+func (p *Participant) newPeerConnection(target livekit.SignalTarget) (*webrtc.PeerConnection, error) {
 	var se webrtc.SettingEngine
 	se.SetIncludeLoopbackCandidate(true)
 	se.SetIPFilter(func(ip net.IP) bool { return ip.IsLoopback() })
@@ -195,7 +195,7 @@ func (p *Participant) peer(target livekit.SignalTarget) (*webrtc.PeerConnection,
 		if candidate == nil {
 			return
 		}
-		_ = p.say(&livekit.SignalRequest{Message: &livekit.SignalRequest_Trickle{
+		_ = p.sendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_Trickle{
 			Trickle: signalling.ToProtoTrickle(candidate.ToJSON(), target, false)}})
 	})
 	return pc, nil

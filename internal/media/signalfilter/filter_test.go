@@ -31,7 +31,7 @@ func addTrack(change func(*livekit.AddTrackRequest)) *livekit.SignalRequest {
 	return &livekit.SignalRequest{Message: &livekit.SignalRequest_AddTrack{AddTrack: add}}
 }
 
-func TestRequest(t *testing.T) {
+func TestSanitizeRequest(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 300)
 	sids := strings.Fields(strings.Repeat("TR_x ", 3000))
@@ -93,7 +93,7 @@ func TestRequest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := signalfilter.Request(c.req)
+			r := signalfilter.SanitizeRequest(c.req)
 			switch {
 			case c.want == "" && r != nil:
 				t.Errorf("refused: %s", r.Reason)
@@ -105,10 +105,10 @@ func TestRequest(t *testing.T) {
 }
 
 // What is not needed is taken out of a description, and the rest stays.
-func TestDescriptionIsRewritten(t *testing.T) {
+func TestSanitizeRequest_RewritesDescription(t *testing.T) {
 	t.Parallel()
 	d := &livekit.SessionDescription{Type: "offer", Sdp: offer, Id: 7}
-	if r := signalfilter.Request(&livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{Offer: d}}); r != nil {
+	if r := signalfilter.SanitizeRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{Offer: d}}); r != nil {
 		t.Fatal(r)
 	}
 	if strings.Contains(strings.ToLower(d.Sdp), "dependency-descriptor") {
@@ -122,7 +122,7 @@ func TestDescriptionIsRewritten(t *testing.T) {
 }
 
 // What LiveKit would believe or keep is taken out.
-func TestRequestsAreChanged(t *testing.T) {
+func TestSanitizeRequest_RemovesUntrusted(t *testing.T) {
 	t.Parallel()
 	exists := func(sid string) bool { return sid == "TR_here" }
 	sids := func() []string { return []string{"TR_none", "TR_here", "TR_gone"} }
@@ -159,10 +159,10 @@ func TestRequestsAreChanged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if r := signalfilter.Request(c.req); r != nil {
+			if r := signalfilter.SanitizeRequest(c.req); r != nil {
 				t.Fatal(r)
 			}
-			passes := signalfilter.KeepTracks(c.req, exists)
+			passes := signalfilter.RemoveUnknownTracks(c.req, exists)
 			if passes != (c.want != nil) || passes && !proto.Equal(c.req, c.want) {
 				t.Errorf("passes: %t, %v", passes, c.req)
 			}
@@ -170,13 +170,13 @@ func TestRequestsAreChanged(t *testing.T) {
 	}
 }
 
-func TestQuery(t *testing.T) {
+func TestSanitizeQuery(t *testing.T) {
 	t.Parallel()
-	got, r := signalfilter.Query(url.Values{"protocol": {"1149"}, "sdk": {"js"}, "publish": {"x"}, "disable_ice_lite": {"1"}, "other": {"y"}})
+	got, r := signalfilter.SanitizeQuery(url.Values{"protocol": {"1149"}, "sdk": {"js"}, "publish": {"x"}, "disable_ice_lite": {"1"}, "other": {"y"}})
 	if r != nil || got.Encode() != "protocol=17&sdk=js" {
 		t.Errorf("got %v, %v", got, r)
 	}
-	if _, r := signalfilter.Query(url.Values{"version": {strings.Repeat("x", 300)}}); r == nil {
+	if _, r := signalfilter.SanitizeQuery(url.Values{"version": {strings.Repeat("x", 300)}}); r == nil {
 		t.Error("a long version passes")
 	}
 	var packed bytes.Buffer
@@ -187,11 +187,11 @@ func TestQuery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, r := signalfilter.Query(url.Values{"join_request": {base64.URLEncoding.EncodeToString(bomb)}}); r == nil || !strings.Contains(r.Reason, "bytes") {
+	if _, r := signalfilter.SanitizeQuery(url.Values{"join_request": {base64.URLEncoding.EncodeToString(bomb)}}); r == nil || !strings.Contains(r.Reason, "bytes") {
 		t.Errorf("a join request of 300,000 bytes: %v", r)
 	}
 	for name, text := range map[string]string{"no Base64": "%", "no message": "AAAA", "too long": strings.Repeat("A", 40_000)} {
-		if _, r := signalfilter.Query(url.Values{"join_request": {text}}); r == nil {
+		if _, r := signalfilter.SanitizeQuery(url.Values{"join_request": {text}}); r == nil {
 			t.Errorf("%s passes", name)
 		}
 	}
@@ -213,11 +213,11 @@ func FuzzRequest(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		req := &livekit.SignalRequest{}
-		if proto.Unmarshal(data, req) != nil || signalfilter.Request(req) != nil {
+		if proto.Unmarshal(data, req) != nil || signalfilter.SanitizeRequest(req) != nil {
 			return
 		}
 		before := proto.CloneOf(req)
-		if r := signalfilter.Request(req); r != nil {
+		if r := signalfilter.SanitizeRequest(req); r != nil {
 			t.Fatalf("passed once, then refused: %s", r.Reason)
 		}
 		if !proto.Equal(before, req) {
@@ -248,14 +248,14 @@ func FuzzRequest(f *testing.F) {
 func FuzzQuery(f *testing.F) {
 	f.Add("ChAKBggCEAEoAQ==", "16")
 	f.Fuzz(func(t *testing.T, joinRequest, protocol string) {
-		safe, r := signalfilter.Query(url.Values{"join_request": {joinRequest}, "protocol": {protocol}})
+		safe, r := signalfilter.SanitizeQuery(url.Values{"join_request": {joinRequest}, "protocol": {protocol}})
 		if r != nil {
 			return
 		}
 		if len(safe.Encode()) > 30_000 {
 			return // it was compressed, and as a query it would be too long
 		}
-		again, r := signalfilter.Query(safe)
+		again, r := signalfilter.SanitizeQuery(safe)
 		if r != nil || again.Encode() != safe.Encode() {
 			t.Fatalf("%v became %v, %v", safe, again, r)
 		}

@@ -9,21 +9,21 @@ import (
 	"parley/internal/refusal"
 )
 
-// MaxParts bounds the fields of one encoded message, counted in all the
+// MaxFields bounds the fields of one encoded message, counted in all the
 // messages inside it. LiveKit parses a message before it can be checked, and an
 // empty message of two bytes becomes a structure of some hundred: 1 MB of them
 // became 295 MB of memory. Not bounded in any version of LiveKit. A subscription
 // to MaxTracks tracks is the largest request of livekit-client.
-const MaxParts = 10_000
+const MaxFields = 10_000
 
-// Scan counts the fields of an encoded message while its bytes arrive, so that
+// Scanner counts the fields of an encoded message while its bytes arrive, so that
 // a message with too many of them is refused before anybody parses it. It keeps
 // no bytes.
-type Scan struct {
+type Scanner struct {
 	message   protoreflect.MessageDescriptor
 	enclosing []enclosing
 	position  int // in bytes
-	parts     int
+	fields    int
 
 	expect expectation
 	number uint64 // the varint that is being read
@@ -46,14 +46,14 @@ const (
 	expectLength
 )
 
-// NewScan returns a scan of one encoded livekit.SignalRequest.
-func NewScan() *Scan { return newScan(&livekit.SignalRequest{}) }
+// NewScanner returns a scan of one encoded livekit.SignalRequest.
+func NewScanner() *Scanner { return newScanner(&livekit.SignalRequest{}) }
 
-func newScan(m proto.Message) *Scan { return &Scan{message: m.ProtoReflect().Descriptor()} }
+func newScanner(m proto.Message) *Scanner { return &Scanner{message: m.ProtoReflect().Descriptor()} }
 
 // Write reads the next bytes of the message. The scan must not be used after a
 // refusal.
-func (s *Scan) Write(b []byte) *Refusal {
+func (s *Scanner) Write(b []byte) *Refusal {
 	for len(b) > 0 {
 		if s.skip > 0 {
 			n := min(s.skip, len(b))
@@ -66,7 +66,7 @@ func (s *Scan) Write(b []byte) *Refusal {
 		b = b[1:]
 		s.position++
 		if s.shift > 63 {
-			return notEncoded()
+			return malformedMessage()
 		}
 		s.number |= uint64(next&0x7f) << s.shift
 		s.shift += 7
@@ -75,24 +75,24 @@ func (s *Scan) Write(b []byte) *Refusal {
 		}
 		number := s.number
 		s.number, s.shift = 0, 0
-		if r := s.read(number); r != nil {
+		if r := s.readVarint(number); r != nil {
 			return r
 		}
 	}
 	return nil
 }
 
-// read takes a varint that is complete.
-func (s *Scan) read(number uint64) *Refusal {
+// readVarint takes a varint that is complete.
+func (s *Scanner) readVarint(number uint64) *Refusal {
 	switch s.expect {
 	case expectTag:
-		return s.tag(number)
+		return s.beginField(number)
 	case expectVarint:
 		s.expect = expectTag
 	case expectLength:
 		s.expect = expectTag
-		if number > MaxDescription {
-			return notEncoded()
+		if number > MaxDescriptionBytes {
+			return malformedMessage()
 		}
 		if s.field == nil || s.field.Message() == nil {
 			s.skip = int(number)
@@ -103,10 +103,10 @@ func (s *Scan) read(number uint64) *Refusal {
 	return nil
 }
 
-// tag begins a field.
-func (s *Scan) tag(number uint64) *Refusal {
-	if s.parts++; s.parts > MaxParts {
-		return refuse(refusal.SignalRequest, "a message of more than %d fields", MaxParts)
+// beginField begins a field.
+func (s *Scanner) beginField(number uint64) *Refusal {
+	if s.fields++; s.fields > MaxFields {
+		return refuse(refusal.SignalRequest, "a message of more than %d fields", MaxFields)
 	}
 	// The tag itself is inside the message that it belongs to.
 	for len(s.enclosing) > 0 && s.position > s.enclosing[len(s.enclosing)-1].end {
@@ -131,7 +131,7 @@ func (s *Scan) tag(number uint64) *Refusal {
 		s.field = in.Fields().ByNumber(field)
 		s.expect = expectLength
 	default: // groups, which no message of LiveKit has
-		return notEncoded()
+		return malformedMessage()
 	}
 	return nil
 }
@@ -140,6 +140,6 @@ func (s *Scan) tag(number uint64) *Refusal {
 // than ten deep.
 const maxDepth = 50
 
-func notEncoded() *Refusal {
+func malformedMessage() *Refusal {
 	return refuse(refusal.SignalRequest, "a message that is not encoded as it should be")
 }

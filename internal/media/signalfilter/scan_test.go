@@ -40,7 +40,7 @@ func FuzzScan(f *testing.F) {
 		for range times % 12_000 {
 			b = append(b, unit...)
 		}
-		whole, pieces := signalfilter.NewScan(), signalfilter.NewScan()
+		whole, pieces := signalfilter.NewScanner(), signalfilter.NewScanner()
 		at := min(int(cut), len(b))
 		no := whole.Write(b)
 		inPieces := pieces.Write(b[:at])
@@ -54,15 +54,15 @@ func FuzzScan(f *testing.F) {
 		if no != nil || proto.Unmarshal(b, &req) != nil {
 			return
 		}
-		if n := messages(&req); n > signalfilter.MaxParts {
+		if n := repeatedEntries(&req); n > signalfilter.MaxFields {
 			t.Errorf("%d messages pass", n)
 		}
 	})
 }
 
-// messages counts the entries of the repeated fields with which little becomes
+// repeatedEntries counts the entries of the repeated fields with which little becomes
 // much.
-func messages(req *livekit.SignalRequest) int {
+func repeatedEntries(req *livekit.SignalRequest) int {
 	s := req.GetSyncState()
 	n := len(s.GetPublishTracks()) + len(s.GetDataChannels()) + len(s.GetSubscription().GetParticipantTracks())
 	for _, p := range s.GetPublishTracks() {

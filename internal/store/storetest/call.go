@@ -12,13 +12,13 @@ import (
 	"parley/internal/live"
 )
 
-// block returns calls of a project with these numbers.
-func block(projectID string, numbers ...int64) diagnostic.Block {
+// newBlock returns calls of a project with these numbers.
+func newBlock(projectID string, numbers ...int64) diagnostic.Block {
 	b := diagnostic.Block{ProjectID: projectID}
 	for _, n := range numbers {
-		b.Calls = append(b.Calls, diagnostic.Numbered{N: n, Call: diagnostic.Call{RequestID: "req", ProjectID: projectID, ReceivedAt: moment(int(n)),
+		b.Calls = append(b.Calls, diagnostic.NumberedCall{N: n, Call: diagnostic.Call{RequestID: "req", ProjectID: projectID, ReceivedAt: testTime(int(n)),
 			Method: "GET", Path: "/api/v5/keys", Status: 401, Code: "SVC_UNAUTHORIZED", Micros: 40, KeySlot: "current",
-			AuthResult: diagnostic.BadSignature, Hint: diagnostic.HintQuery, ClockSkew: -n, Dated: true, UserAgent: texts[2]}})
+			AuthResult: diagnostic.BadSignature, Hint: diagnostic.HintQuery, ClockSkew: -n, HasTimestamp: true, UserAgent: trickyTexts[2]}})
 	}
 	return b
 }
@@ -27,7 +27,7 @@ func block(projectID string, numbers ...int64) diagnostic.Block {
 func (s *suite) TestCalls(t *testing.T) {
 	ctx := context.Background()
 	one, two := Project(t, s.db).ID, Project(t, s.db).ID
-	early, middle, late, other := block(one, 1, 3), block(one, 2, 4, 5), block(one, 6), block(two, 2)
+	early, middle, late, other := newBlock(one, 1, 3), newBlock(one, 2, 4, 5), newBlock(one, 6), newBlock(two, 2)
 	// Twice: the same block again changes nothing.
 	for range 2 {
 		if err := s.db.InsertCalls(ctx, []diagnostic.Block{early, middle, late, other}); err != nil {
@@ -37,7 +37,7 @@ func (s *suite) TestCalls(t *testing.T) {
 	list := func(project string, firstBelow, lastBelow int64, limit int, want ...diagnostic.Block) {
 		t.Helper()
 		got, err := s.db.Calls(ctx, project, firstBelow, lastBelow, limit)
-		same(t, got, err, want)
+		requireEqual(t, got, err, want)
 	}
 	list(one, math.MaxInt64, math.MaxInt64, 10, late, middle, early)
 	list(one, math.MaxInt64, math.MaxInt64, 2, late, middle)
@@ -52,7 +52,7 @@ func (s *suite) TestCalls(t *testing.T) {
 		latest int
 		left   []diagnostic.Block
 	}{{100, []diagnostic.Block{late, middle, early}}, {6, []diagnostic.Block{late, middle, early}}, {5, []diagnostic.Block{late, middle}}, {3, []diagnostic.Block{late}}} {
-		if err := s.db.KeepCalls(ctx, one, keep.latest); err != nil {
+		if err := s.db.TrimCalls(ctx, one, keep.latest); err != nil {
 			t.Fatal(err)
 		}
 		list(one, math.MaxInt64, math.MaxInt64, 10, keep.left...)
@@ -64,44 +64,44 @@ func (s *suite) TestCalls(t *testing.T) {
 	list(two, math.MaxInt64, math.MaxInt64, 10)
 }
 
-// TestTallies adds to counts.
-func (s *suite) TestTallies(t *testing.T) {
+// TestCounters adds to counts.
+func (s *suite) TestCounters(t *testing.T) {
 	ctx := context.Background()
-	a, b := live.Counted{Subject: NewID(), Period: "2026-11-21"}, live.Counted{Subject: NewID(), Period: ""}
-	if got, err := s.db.Tally(ctx, a); err != nil || got != (live.Count{}) {
+	a, b := live.CounterKey{Subject: NewID(), Period: "2026-11-21"}, live.CounterKey{Subject: NewID(), Period: ""}
+	if got, err := s.db.LoadCount(ctx, a); err != nil || got != (live.Count{}) {
 		t.Errorf("before anything was counted: %v %v", got, err)
 	}
 	add := func(n int64, at time.Time, want ...live.Count) {
 		t.Helper()
-		got, err := s.db.AddTallies(ctx, []live.Counted{a, b}, []live.Count{{N: n, Last: at}, {N: 1, Last: moment(9)}})
-		same(t, got, err, want)
+		got, err := s.db.AddCounts(ctx, []live.CounterKey{a, b}, []live.Count{{N: n, Last: at}, {N: 1, Last: testTime(9)}})
+		requireEqual(t, got, err, want)
 	}
-	add(2, moment(5), live.Count{N: 2, Last: moment(5)}, live.Count{N: 1, Last: moment(9)})
-	add(3, moment(4), live.Count{N: 5, Last: moment(5)}, live.Count{N: 2, Last: moment(9)}) // the later moment stays
-	add(1, moment(6), live.Count{N: 6, Last: moment(6)}, live.Count{N: 3, Last: moment(9)})
-	got, err := s.db.Tally(ctx, a)
-	same(t, got, err, live.Count{N: 6, Last: moment(6)})
+	add(2, testTime(5), live.Count{N: 2, Last: testTime(5)}, live.Count{N: 1, Last: testTime(9)})
+	add(3, testTime(4), live.Count{N: 5, Last: testTime(5)}, live.Count{N: 2, Last: testTime(9)}) // the later moment stays
+	add(1, testTime(6), live.Count{N: 6, Last: testTime(6)}, live.Count{N: 3, Last: testTime(9)})
+	got, err := s.db.LoadCount(ctx, a)
+	requireEqual(t, got, err, live.Count{N: 6, Last: testTime(6)})
 }
 
 // Several nodes count the same things at once, in whatever order.
-func (s *suite) TestTalliesAtOnce(t *testing.T) {
+func (s *suite) TestCounters_Concurrent(t *testing.T) {
 	ctx := context.Background()
-	a, b := live.Counted{Subject: NewID()}, live.Counted{Subject: NewID()}
-	one := []live.Count{{N: 1, Last: moment(1)}, {N: 1, Last: moment(1)}}
+	a, b := live.CounterKey{Subject: NewID()}, live.CounterKey{Subject: NewID()}
+	one := []live.Count{{N: 1, Last: testTime(1)}, {N: 1, Last: testTime(1)}}
 	var wg sync.WaitGroup
 	const each = 50
 	for range each {
-		for _, order := range [][]live.Counted{{a, b}, {b, a}} {
+		for _, order := range [][]live.CounterKey{{a, b}, {b, a}} {
 			wg.Go(func() {
-				if _, err := s.db.AddTallies(ctx, order, one); err != nil {
+				if _, err := s.db.AddCounts(ctx, order, one); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 	}
 	wg.Wait()
-	for _, c := range []live.Counted{a, b} {
-		got, err := s.db.Tally(ctx, c)
-		same(t, got, err, live.Count{N: 2 * each, Last: moment(1)})
+	for _, c := range []live.CounterKey{a, b} {
+		got, err := s.db.LoadCount(ctx, c)
+		requireEqual(t, got, err, live.Count{N: 2 * each, Last: testTime(1)})
 	}
 }

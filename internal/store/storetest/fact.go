@@ -12,7 +12,7 @@ func (s *suite) TestMediaSecret(t *testing.T) {
 		t.Fatal(first, err)
 	}
 	again, err := s.db.MediaSecret(ctx)
-	same(t, again, err, first)
+	requireEqual(t, again, err, first)
 	other, err := s.open(t).MediaSecret(ctx)
 	if err != nil || other == first {
 		t.Fatal("two installations share a secret", err)
@@ -20,7 +20,7 @@ func (s *suite) TestMediaSecret(t *testing.T) {
 }
 
 func (s *suite) TestPing(t *testing.T) {
-	if err := s.db.Writable(); err != nil {
+	if err := s.db.RecentWriteError(); err != nil {
 		t.Error(err)
 	}
 	if err := s.db.Ping(context.Background()); err != nil {

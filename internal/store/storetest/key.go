@@ -13,39 +13,39 @@ import (
 	"parley/internal/seal"
 )
 
-// bare makes a project without credentials.
-func (s *suite) bare(t *testing.T) string {
+// insertBareProject makes a project without credentials.
+func (s *suite) insertBareProject(t *testing.T) string {
 	t.Helper()
-	p := project.Project{ID: NewID(), OrganizationID: s.project.OrganizationID, Name: "bare", Status: project.Active, CreatedAt: moment(0)}
+	p := project.Project{ID: NewID(), OrganizationID: s.project.OrganizationID, Name: "bare", Status: project.Active, CreatedAt: testTime(0)}
 	s.write(t, func(ctx context.Context) error { return s.db.InsertProject(ctx, p) })
 	return p.ID
 }
 
-func apiKey(projectID string, slot key.Slot) key.APIKey {
-	k := key.APIKey{ID: NewID(), ProjectID: projectID, Slot: slot, Key: seal.NewAPIKey(), GatewaySecret: seal.NewGatewaySecret(), CreatedAt: moment(1)}
+func newAPIKey(projectID string, slot key.Slot) key.APIKey {
+	k := key.APIKey{ID: NewID(), ProjectID: projectID, Slot: slot, Key: seal.NewAPIKey(), GatewaySecret: seal.NewGatewaySecret(), CreatedAt: testTime(1)}
 	if slot != key.Current {
-		k.RetiringSince, k.OverlapEndsAt = moment(2), moment(3)
+		k.RetiringSince, k.OverlapEndsAt = testTime(2), testTime(3)
 	}
 	return k
 }
 
-func projectSecret(projectID string, slot key.Slot) key.ProjectSecret {
-	p := key.ProjectSecret{ID: NewID(), ProjectID: projectID, Slot: slot, Secret: seal.NewProjectSecret(), CreatedAt: moment(1)}
+func newProjectSecret(projectID string, slot key.Slot) key.ProjectSecret {
+	p := key.ProjectSecret{ID: NewID(), ProjectID: projectID, Slot: slot, Secret: seal.NewProjectSecret(), CreatedAt: testTime(1)}
 	if slot != key.Current {
-		p.RetiringSince, p.OverlapEndsAt = moment(2), moment(3)
+		p.RetiringSince, p.OverlapEndsAt = testTime(2), testTime(3)
 	}
 	return p
 }
 
 func (s *suite) TestAPIKeys(t *testing.T) {
 	ctx := context.Background()
-	id := s.bare(t)
+	id := s.insertBareProject(t)
 	got, err := s.db.APIKeys(ctx, id)
-	same(t, got, err, nil)
+	requireEqual(t, got, err, nil)
 
-	overlap, current := apiKey(id, key.Overlap), apiKey(id, key.Current)
+	overlap, current := newAPIKey(id, key.Overlap), newAPIKey(id, key.Current)
 	s.write(t, func(ctx context.Context) error {
-		for _, k := range []key.APIKey{apiKey(id, key.Retired), overlap, current, apiKey(id, key.Retired)} {
+		for _, k := range []key.APIKey{newAPIKey(id, key.Retired), overlap, current, newAPIKey(id, key.Retired)} {
 			if err := s.db.InsertAPIKey(ctx, k); err != nil {
 				return err
 			}
@@ -53,25 +53,25 @@ func (s *suite) TestAPIKeys(t *testing.T) {
 		return nil
 	})
 	got, err = s.db.APIKeys(ctx, id)
-	same(t, got, err, []key.APIKey{current, overlap})
+	requireEqual(t, got, err, []key.APIKey{current, overlap})
 
 	for _, slot := range []key.Slot{key.Current, key.Overlap} {
-		broken(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertAPIKey(ctx, apiKey(id, slot)) }))
+		requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertAPIKey(ctx, newAPIKey(id, slot)) }))
 	}
-	twice := apiKey(s.bare(t), key.Current)
+	twice := newAPIKey(s.insertBareProject(t), key.Current)
 	twice.Key = current.Key
-	broken(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertAPIKey(ctx, twice) }))
-	broken(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertAPIKey(ctx, apiKey(NewID(), key.Current)) }))
+	requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertAPIKey(ctx, twice) }))
+	requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertAPIKey(ctx, newAPIKey(NewID(), key.Current)) }))
 	got, err = s.db.APIKeys(ctx, id)
-	same(t, got, err, []key.APIKey{current, overlap})
+	requireEqual(t, got, err, []key.APIKey{current, overlap})
 }
 
 func (s *suite) TestProjectSecrets(t *testing.T) {
 	ctx := context.Background()
-	id := s.bare(t)
-	overlap, current := projectSecret(id, key.Overlap), projectSecret(id, key.Current)
+	id := s.insertBareProject(t)
+	overlap, current := newProjectSecret(id, key.Overlap), newProjectSecret(id, key.Current)
 	s.write(t, func(ctx context.Context) error {
-		for _, p := range []key.ProjectSecret{projectSecret(id, key.Retired), overlap, current} {
+		for _, p := range []key.ProjectSecret{newProjectSecret(id, key.Retired), overlap, current} {
 			if err := s.db.InsertProjectSecret(ctx, p); err != nil {
 				return err
 			}
@@ -79,18 +79,18 @@ func (s *suite) TestProjectSecrets(t *testing.T) {
 		return nil
 	})
 	got, err := s.db.ProjectSecrets(ctx, id)
-	same(t, got, err, []key.ProjectSecret{current, overlap})
+	requireEqual(t, got, err, []key.ProjectSecret{current, overlap})
 	for _, slot := range []key.Slot{key.Current, key.Overlap} {
-		broken(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertProjectSecret(ctx, projectSecret(id, slot)) }))
+		requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertProjectSecret(ctx, newProjectSecret(id, slot)) }))
 	}
-	got, err = s.db.ProjectSecrets(ctx, s.bare(t))
-	same(t, got, err, nil)
+	got, err = s.db.ProjectSecrets(ctx, s.insertBareProject(t))
+	requireEqual(t, got, err, nil)
 }
 
 // A secret opens in the transaction that has just sealed it.
-func (s *suite) TestSecretsInTheirOwnTransaction(t *testing.T) {
-	id := s.bare(t)
-	k := apiKey(id, key.Current)
+func (s *suite) TestSecrets_ReadInOwnTransaction(t *testing.T) {
+	id := s.insertBareProject(t)
+	k := newAPIKey(id, key.Current)
 	k.CreatedAt = k.CreatedAt.Add(999 * time.Microsecond) // stored times end at the millisecond
 	s.write(t, func(ctx context.Context) error {
 		if err := s.db.InsertAPIKey(ctx, k); err != nil {
@@ -98,16 +98,16 @@ func (s *suite) TestSecretsInTheirOwnTransaction(t *testing.T) {
 		}
 		got, err := s.db.APIKeys(ctx, id)
 		want := k
-		want.CreatedAt = moment(1)
-		same(t, got, err, []key.APIKey{want})
+		want.CreatedAt = testTime(1)
+		requireEqual(t, got, err, []key.APIKey{want})
 		return nil
 	})
 }
 
 func (s *suite) TestMoveCredentials(t *testing.T) {
 	ctx := context.Background()
-	id := s.bare(t)
-	k, p := apiKey(id, key.Current), projectSecret(id, key.Current)
+	id := s.insertBareProject(t)
+	k, p := newAPIKey(id, key.Current), newProjectSecret(id, key.Current)
 	s.write(t, func(ctx context.Context) error {
 		return errors.Join(s.db.InsertAPIKey(ctx, k), s.db.InsertProjectSecret(ctx, p))
 	})
@@ -116,32 +116,32 @@ func (s *suite) TestMoveCredentials(t *testing.T) {
 		k.Slot, k.RetiringSince, k.OverlapEndsAt = slot, since, ends
 		p.Slot, p.RetiringSince, p.OverlapEndsAt = slot, since, ends
 		s.write(t, func(ctx context.Context) error {
-			return errors.Join(s.db.MoveAPIKey(ctx, k, moment(9)), s.db.MoveProjectSecret(ctx, p, moment(9)))
+			return errors.Join(s.db.UpdateAPIKey(ctx, k, testTime(9)), s.db.UpdateProjectSecret(ctx, p, testTime(9)))
 		})
 	}
 	has := func(keys []key.APIKey, secrets []key.ProjectSecret) {
 		t.Helper()
 		gotKeys, err := s.db.APIKeys(ctx, id)
-		same(t, gotKeys, err, keys)
+		requireEqual(t, gotKeys, err, keys)
 		gotSecrets, err := s.db.ProjectSecrets(ctx, id)
-		same(t, gotSecrets, err, secrets)
+		requireEqual(t, gotSecrets, err, secrets)
 		byHash, err := s.db.APIKeyByHash(ctx, seal.Hash(k.Key.Reveal())) // in any slot
-		same(t, byHash, err, k)
+		requireEqual(t, byHash, err, k)
 	}
 	has([]key.APIKey{k}, []key.ProjectSecret{p})
-	move(key.Overlap, moment(2), moment(3))
+	move(key.Overlap, testTime(2), testTime(3))
 	has([]key.APIKey{k}, []key.ProjectSecret{p})
 	move(key.Retired, time.Time{}, time.Time{})
 	has(nil, nil)
 	_, err := s.db.APIKeyByHash(ctx, seal.Hash("unknown"))
-	refused(t, err, fault.NotFound, "api_key_not_found")
+	requireFault(t, err, fault.NotFound, "api_key_not_found")
 }
 
 func (s *suite) TestAPIKeyHashes(t *testing.T) {
 	ctx := context.Background()
 	db := s.open(t)
 	p, other := Project(t, db).ID, Project(t, db).ID
-	retired := apiKey(p, key.Retired)
+	retired := newAPIKey(p, key.Retired)
 	if err := db.Write(ctx, func(ctx context.Context) error { return db.InsertAPIKey(ctx, retired) }); err != nil {
 		t.Fatal(err)
 	}
@@ -161,23 +161,23 @@ func (s *suite) TestAPIKeyHashes(t *testing.T) {
 		}
 		want[seal.Hash(keys[0].Key.Reveal())] = id
 	}
-	same(t, hashes(""), nil, want)
+	requireEqual(t, hashes(""), nil, want)
 	maps.DeleteFunc(want, func(_, owner string) bool { return owner != p })
-	same(t, hashes(p), nil, want)
-	same(t, hashes(NewID()), nil, map[string]string{})
+	requireEqual(t, hashes(p), nil, want)
+	requireEqual(t, hashes(NewID()), nil, map[string]string{})
 }
 
 func (s *suite) TestPurgeRetired(t *testing.T) {
 	ctx := context.Background()
 	db := s.open(t)
 	p := Project(t, db).ID
-	overlap, secret := apiKey(p, key.Overlap), projectSecret(p, key.Overlap)
-	retired := apiKey(p, key.Current)
+	overlap, secret := newAPIKey(p, key.Overlap), newProjectSecret(p, key.Overlap)
+	retired := newAPIKey(p, key.Current)
 	purge := func(before, now int) []string {
 		t.Helper()
 		var projects []string
 		err := db.Write(ctx, func(ctx context.Context) (err error) {
-			projects, err = db.PurgeRetired(ctx, moment(before), moment(now))
+			projects, err = db.PurgeRetired(ctx, testTime(before), testTime(now))
 			return err
 		})
 		if err != nil {
@@ -197,20 +197,20 @@ func (s *suite) TestPurgeRetired(t *testing.T) {
 	}
 	err = db.Write(ctx, func(ctx context.Context) error {
 		retired.Slot = key.Retired
-		return errors.Join(db.InsertAPIKey(ctx, overlap), db.InsertProjectSecret(ctx, secret), db.InsertAPIKey(ctx, retired), db.MoveAPIKey(ctx, retired, moment(1)))
+		return errors.Join(db.InsertAPIKey(ctx, overlap), db.InsertProjectSecret(ctx, secret), db.InsertAPIKey(ctx, retired), db.UpdateAPIKey(ctx, retired, testTime(1)))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, purge(1, 2), nil, nil) // the overlap ends at 3, what was retired at 1 is kept
+	requireEqual(t, purge(1, 2), nil, nil) // the overlap ends at 3, what was retired at 1 is kept
 	found(retired, true)
-	same(t, purge(2, 3), nil, []string{p, p}) // for the key and for the secret
+	requireEqual(t, purge(2, 3), nil, []string{p, p}) // for the key and for the secret
 	found(retired, false)
 	found(overlap, true)
-	same(t, purge(3, 9), nil, nil)
+	requireEqual(t, purge(3, 9), nil, nil)
 	found(overlap, true) // retired at 3, when its overlap ended
-	same(t, purge(4, 9), nil, nil)
+	requireEqual(t, purge(4, 9), nil, nil)
 	found(overlap, false)
 	left, err := db.APIKeys(ctx, p)
-	same(t, left, err, current)
+	requireEqual(t, left, err, current)
 }

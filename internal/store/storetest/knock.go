@@ -10,14 +10,14 @@ import (
 
 func (s *suite) TestKnocks(t *testing.T) {
 	ctx := context.Background()
-	r, elsewhere := s.insert(t, Room(s.project.ID)), s.insert(t, Room(s.project.ID))
+	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	knock := func(roomID string, n int) room.Knock {
-		return room.Knock{ID: NewID(), RoomID: roomID, KeyHash: texts[n], Name: texts[n], Network: "192.0.2.1/32", CreatedAt: moment(n), KeptUntil: moment(n + 10)}
+		return room.Knock{ID: NewID(), RoomID: roomID, KeyHash: trickyTexts[n], Name: trickyTexts[n], Network: "192.0.2.1/32", CreatedAt: testTime(n), ExpiresAt: testTime(n + 10)}
 	}
 	first, second, other := knock(r.ID, 1), knock(r.ID, 2), knock(elsewhere.ID, 1)
 	s.write(t, func(ctx context.Context) error {
 		for _, k := range []room.Knock{second, first, other} {
-			if err := s.db.PutKnock(ctx, k); err != nil {
+			if err := s.db.UpsertKnock(ctx, k); err != nil {
 				return err
 			}
 		}
@@ -26,20 +26,20 @@ func (s *suite) TestKnocks(t *testing.T) {
 	knocks := func(roomID string, want ...room.Knock) {
 		t.Helper()
 		got, err := s.db.Knocks(ctx, roomID)
-		same(t, got, err, want)
+		requireEqual(t, got, err, want)
 	}
 	knocks(r.ID, first, second)
 	twin := knock(r.ID, 2)
-	broken(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.PutKnock(ctx, twin) }))
+	requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.UpsertKnock(ctx, twin) }))
 
 	// Put again it is the same one, changed.
-	first.Name, first.TurnedAway, first.CreatedAt, first.KeptUntil = texts[0], true, moment(3), moment(70)
-	s.write(t, func(ctx context.Context) error { return s.db.PutKnock(ctx, first) })
+	first.Name, first.Denied, first.CreatedAt, first.ExpiresAt = trickyTexts[0], true, testTime(3), testTime(70)
+	s.write(t, func(ctx context.Context) error { return s.db.UpsertKnock(ctx, first) })
 	knocks(r.ID, second, first)
 
 	stale := func(at int, want ...string) {
 		t.Helper()
-		rooms, err := s.db.StaleKnocks(ctx, moment(at))
+		rooms, err := s.db.RoomsWithStaleKnocks(ctx, testTime(at))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,17 +66,17 @@ func (s *suite) TestKnocks(t *testing.T) {
 }
 
 // The links that people in a room have made are counted apart.
-func (s *suite) TestLinksMadeInTheRoom(t *testing.T) {
+func (s *suite) TestLinks_MadeInRoom(t *testing.T) {
 	ctx := context.Background()
-	r, elsewhere := s.insert(t, Room(s.project.ID)), s.insert(t, Room(s.project.ID))
-	for i, l := range []room.Link{{RoomID: r.ID, MadeBy: "seat"}, {RoomID: r.ID}, {RoomID: r.ID, MadeBy: "another"}, {RoomID: elsewhere.ID, MadeBy: "seat"}} {
-		l.ID, l.TokenHash, l.Role, l.CreatedAt = NewID(), NewID(), room.Guest, moment(i)
+	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
+	for i, l := range []room.Link{{RoomID: r.ID, CreatedBy: "seat"}, {RoomID: r.ID}, {RoomID: r.ID, CreatedBy: "another"}, {RoomID: elsewhere.ID, CreatedBy: "seat"}} {
+		l.ID, l.TokenHash, l.Role, l.CreatedAt = NewID(), NewID(), room.Guest, testTime(i)
 		s.write(t, func(ctx context.Context) error { return s.db.InsertLink(ctx, l) })
 		got, err := s.db.LinkByHash(ctx, l.RoomID, l.TokenHash)
-		same(t, got, err, l)
+		requireEqual(t, got, err, l)
 	}
-	n, err := s.db.CountLinksMadeIn(ctx, r.ID)
-	same(t, n, err, 2)
+	n, err := s.db.CountLinksCreatedInRoom(ctx, r.ID)
+	requireEqual(t, n, err, 2)
 	_, err = s.db.LinkByHash(ctx, r.ID, "none")
-	refused(t, err, fault.NotFound, "link_not_found")
+	requireFault(t, err, fault.NotFound, "link_not_found")
 }

@@ -11,37 +11,37 @@ import (
 
 func (s *suite) TestLinks(t *testing.T) {
 	ctx := context.Background()
-	r, elsewhere := s.insert(t, Room(s.project.ID)), s.insert(t, Room(s.project.ID))
-	for i, text := range texts {
-		l := room.Link{ID: NewID(), RoomID: r.ID, TokenHash: NewID(), Role: room.CoHost, Single: i%2 == 0, Name: text, UserID: text,
-			Hidden: i%2 == 1, CreatedAt: moment(i)}
+	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
+	for i, text := range trickyTexts {
+		l := room.Link{ID: NewID(), RoomID: r.ID, TokenHash: NewID(), Role: room.CoHost, SingleUse: i%2 == 0, Name: text, UserID: text,
+			Hidden: i%2 == 1, CreatedAt: testTime(i)}
 		if i > 2 {
-			l.ExpiresAt = moment(i + 60)
+			l.ExpiresAt = testTime(i + 60)
 		}
 		s.write(t, func(ctx context.Context) error { return s.db.InsertLink(ctx, l) })
 		got, err := s.db.LinkByHash(ctx, r.ID, l.TokenHash)
-		same(t, got, err, l)
+		requireEqual(t, got, err, l)
 		_, err = s.db.LinkByHash(ctx, elsewhere.ID, l.TokenHash)
-		refused(t, err, fault.NotFound, "link_not_found")
+		requireFault(t, err, fault.NotFound, "link_not_found")
 
-		l.Claim = "first"
-		s.write(t, func(ctx context.Context) error { return s.db.ClaimLink(ctx, l.ID, l.Claim) })
+		l.RedeemedBy = "first"
+		s.write(t, func(ctx context.Context) error { return s.db.RedeemLink(ctx, l.ID, l.RedeemedBy) })
 		got, err = s.db.LinkByHash(ctx, r.ID, l.TokenHash)
-		same(t, got, err, l)
+		requireEqual(t, got, err, l)
 		// A claim that is made stays.
-		refused(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.ClaimLink(ctx, l.ID, "second") }), fault.NotFound, "link_not_found")
+		requireFault(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.RedeemLink(ctx, l.ID, "second") }), fault.NotFound, "link_not_found")
 
 		twin := l
 		twin.ID = NewID()
-		broken(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertLink(ctx, twin) }))
+		requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertLink(ctx, twin) }))
 	}
 }
 
 func (s *suite) TestBreakouts(t *testing.T) {
 	ctx := context.Background()
-	r, elsewhere := s.insert(t, Room(s.project.ID)), s.insert(t, Room(s.project.ID))
+	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	breakout := func(roomID string, n int) room.Breakout {
-		return room.Breakout{RoomID: roomID, N: n, Name: texts[n], Session: n + 1, OpenedAt: moment(n)}
+		return room.Breakout{RoomID: roomID, N: n, Name: trickyTexts[n], Session: n + 1, OpenedAt: testTime(n)}
 	}
 	first, second, other := breakout(r.ID, 1), breakout(r.ID, 2), breakout(elsewhere.ID, 1)
 	s.write(t, func(ctx context.Context) error {
@@ -53,15 +53,15 @@ func (s *suite) TestBreakouts(t *testing.T) {
 				return err
 			}
 		}
-		return s.db.InsertSession(ctx, room.Session{RoomID: r.ID, N: 1, State: room.SessionLive}, moment(1))
+		return s.db.InsertSession(ctx, room.Session{RoomID: r.ID, N: 1, State: room.SessionLive}, testTime(1))
 	})
 	breakouts := func(roomID string, want ...room.Breakout) {
 		t.Helper()
 		got, err := s.db.Breakouts(ctx, roomID)
-		same(t, got, err, want)
+		requireEqual(t, got, err, want)
 	}
 	breakouts(r.ID, first, second)
-	broken(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertBreakout(ctx, first) }))
+	requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertBreakout(ctx, first) }))
 
 	live := func(want ...room.Session) {
 		t.Helper()
@@ -74,53 +74,53 @@ func (s *suite) TestBreakouts(t *testing.T) {
 				}
 			}
 		}
-		same(t, got, err, want)
+		requireEqual(t, got, err, want)
 	}
 	own := room.Session{RoomID: r.ID, N: 1, State: room.SessionLive}
 	live(own, room.Session{RoomID: r.ID, N: 2, Breakout: 1, State: room.SessionLive}, room.Session{RoomID: r.ID, N: 3, Breakout: 2, State: room.SessionLive})
-	s.write(t, func(ctx context.Context) error { return s.db.CloseSessions(ctx, r.ID, true, moment(7)) })
+	s.write(t, func(ctx context.Context) error { return s.db.CloseSessions(ctx, r.ID, true, testTime(7)) })
 	live(own)
-	s.write(t, func(ctx context.Context) error { return s.db.CloseSessions(ctx, r.ID, false, moment(8)) })
+	s.write(t, func(ctx context.Context) error { return s.db.CloseSessions(ctx, r.ID, false, testTime(8)) })
 	live()
-	first.ClosedAt, second.ClosedAt = moment(7), moment(7)
+	first.ClosedAt, second.ClosedAt = testTime(7), testTime(7)
 	breakouts(r.ID, first, second)
 	breakouts(elsewhere.ID, other)
 }
 
 func (s *suite) TestSeatByUser(t *testing.T) {
 	ctx := context.Background()
-	r, elsewhere := s.insert(t, Room(s.project.ID)), s.insert(t, Room(s.project.ID))
-	ada, nobody, second := seat(r.ID, room.Joined, 1), seat(r.ID, room.Joined, 2), seat(r.ID, room.Free, 3)
+	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
+	ada, nobody, second := newSeat(r.ID, room.Joined, 1), newSeat(r.ID, room.Joined, 2), newSeat(r.ID, room.Free, 3)
 	ada.UserID, ada.Hidden, ada.Breakout = "7", true, 3
-	s.seats(t, ada, nobody, second)
+	s.insertSeats(t, ada, nobody, second)
 	got, err := s.db.SeatByUser(ctx, r.ID, "7")
-	same(t, got, err, ada)
+	requireEqual(t, got, err, ada)
 	for roomID, user := range map[string]string{r.ID: "8", elsewhere.ID: "7"} {
 		_, err = s.db.SeatByUser(ctx, roomID, user)
-		refused(t, err, fault.NotFound, "seat_not_found")
+		requireFault(t, err, fault.NotFound, "seat_not_found")
 	}
 	_, err = s.db.SeatByUser(ctx, r.ID, "")
-	refused(t, err, fault.NotFound, "seat_not_found")
-	twin := seat(r.ID, room.Free, 4)
+	requireFault(t, err, fault.NotFound, "seat_not_found")
+	twin := newSeat(r.ID, room.Free, 4)
 	twin.UserID = "7"
-	broken(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertSeat(ctx, twin) }))
+	requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertSeat(ctx, twin) }))
 
 	// Hidden seats are held, and count nowhere.
 	o, err := s.db.Occupancy(ctx, r.ID)
-	same(t, o, err, room.Occupancy{Taken: 1, Joined: 1, Hidden: 1})
+	requireEqual(t, o, err, room.Occupancy{Taken: 1, Joined: 1, Hidden: 1})
 	ada.KeyHash, ada.UserID, ada.Hidden, ada.Breakout = NewID(), "9", false, 0
 	s.write(t, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, ada) })
 	got, err = s.db.SeatByUser(ctx, r.ID, "9")
-	same(t, got, err, ada)
+	requireEqual(t, got, err, ada)
 }
 
 func (s *suite) TestReschedule(t *testing.T) {
 	r := Room(s.project.ID)
-	r.State, r.StartAt = room.Scheduled, moment(100)
-	s.insert(t, r)
+	r.State, r.StartAt = room.Scheduled, testTime(100)
+	s.insertRoom(t, r)
 	r.Title, r.WelcomeMessage, r.CreatorName, r.MaxParticipants, r.EmptyTimeout, r.Duration = "New", "Hello", "Bob", 3, 20*time.Second, 2*time.Hour
-	r.StartAt, r.ExternalUserID, r.LogoutURL, r.WebhookURL, r.BreakoutRooms = moment(200), "8", "https://example.org", "https://example.org/hook", 4
-	s.write(t, func(ctx context.Context) error { return s.db.Reschedule(ctx, r) })
+	r.StartAt, r.ExternalUserID, r.LogoutURL, r.WebhookURL, r.BreakoutRooms = testTime(200), "8", "https://example.org", "https://example.org/hook", 4
+	s.write(t, func(ctx context.Context) error { return s.db.UpdateRoomSpec(ctx, r) })
 	got, err := s.db.Room(context.Background(), r.ID)
-	same(t, got, err, r)
+	requireEqual(t, got, err, r)
 }

@@ -11,7 +11,7 @@ import (
 	"parley/internal/room"
 )
 
-func (s *suite) TestLists(t *testing.T) {
+func (s *suite) TestProjects_List(t *testing.T) {
 	ctx := context.Background()
 	db := s.open(t)
 	first, second := Project(t, db), Project(t, db)
@@ -25,10 +25,10 @@ func (s *suite) TestLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	organizations, err = db.Organizations(ctx)
-	same(t, organizations[1], err, o)
+	requireEqual(t, organizations[1], err, o)
 
 	first.Settings = project.Settings{DefaultEmptyTimeout: 7}
-	first.SuspendedAt = moment(3)
+	first.SuspendedAt = testTime(3)
 	if err := db.Write(ctx, func(ctx context.Context) error { return db.UpdateProject(ctx, first) }); err != nil {
 		t.Fatal(err)
 	}
@@ -41,12 +41,12 @@ func (s *suite) TestLists(t *testing.T) {
 		if err != nil || len(projects) != number {
 			t.Fatalf("of %q: %+v %v", organization, projects, err)
 		}
-		ids, err := db.ProjectsOf(ctx, organization)
+		ids, err := db.ProjectIDs(ctx, organization)
 		if organization != "" && (err != nil || len(ids) != number || number > 0 && ids[0] != projects[0].ID) {
 			t.Fatalf("of %q: %v %v", organization, ids, err)
 		}
 		if number > 0 {
-			same(t, projects[0], nil, want)
+			requireEqual(t, projects[0], nil, want)
 		}
 	}
 	if all, err := db.Projects(ctx, ""); err != nil || all[1].ID != second.ID {
@@ -60,29 +60,29 @@ func (s *suite) TestTokens(t *testing.T) {
 	if none, err := db.Tokens(ctx); err != nil || len(none) != 0 {
 		t.Fatalf("%+v %v", none, err)
 	}
-	tokens := []operator.Token{{ID: NewID(), Name: "a", Hash: "1", CreatedAt: moment(0)}, {ID: NewID(), Name: "b", Hash: "2", CreatedAt: moment(1)}}
+	tokens := []operator.Token{{ID: NewID(), Name: "a", Hash: "1", CreatedAt: testTime(0)}, {ID: NewID(), Name: "b", Hash: "2", CreatedAt: testTime(1)}}
 	err := db.Write(ctx, func(ctx context.Context) error {
 		for _, token := range tokens {
 			if err := db.InsertToken(ctx, token); err != nil {
 				return err
 			}
 		}
-		return db.RevokeToken(ctx, tokens[1].ID, moment(2))
+		return db.RevokeToken(ctx, tokens[1].ID, testTime(2))
 	})
-	tokens[1].RevokedAt = moment(2)
+	tokens[1].RevokedAt = testTime(2)
 	all, listErr := db.Tokens(ctx)
-	same(t, all, listErr, tokens)
+	requireEqual(t, all, listErr, tokens)
 	one, oneErr := db.Token(ctx, tokens[1].ID)
-	same(t, one, oneErr, tokens[1])
+	requireEqual(t, one, oneErr, tokens[1])
 	if err != nil {
 		t.Error(err)
 	}
 	_, err = db.Token(ctx, NewID())
-	refused(t, err, fault.NotFound, "token_not_found")
-	refused(t, db.Write(ctx, func(ctx context.Context) error { return db.RevokeToken(ctx, NewID(), moment(2)) }), fault.NotFound, "token_not_found")
+	requireFault(t, err, fault.NotFound, "token_not_found")
+	requireFault(t, db.Write(ctx, func(ctx context.Context) error { return db.RevokeToken(ctx, NewID(), testTime(2)) }), fault.NotFound, "token_not_found")
 }
 
-func (s *suite) TestRoomList(t *testing.T) {
+func (s *suite) TestRooms_List(t *testing.T) {
 	ctx := context.Background()
 	db := s.open(t)
 	p, other := Project(t, db), Project(t, db)
@@ -90,14 +90,14 @@ func (s *suite) TestRoomList(t *testing.T) {
 	err := db.Write(ctx, func(ctx context.Context) error {
 		for i, state := range []room.State{room.Scheduled, room.Open, room.Active, room.Ended, room.Cancelled, room.Expired} {
 			r := Room(p.ID)
-			r.State, r.Title = state, texts[i]
+			r.State, r.Title = state, trickyTexts[i]
 			if r.Over() {
-				r.DueAt, r.EndedAt = time.Time{}, moment(9)
+				r.DueAt, r.EndedAt = time.Time{}, testTime(9)
 			}
 			if state == room.Ended {
 				r.EndReason, r.ClientRoomID = room.EndedAPI, "mine"
 			}
-			if err := lived(ctx, db, r); err != nil {
+			if err := insertFullRoom(ctx, db, r); err != nil {
 				return err
 			}
 			ids = append([]string{r.ID}, ids...)
@@ -107,7 +107,7 @@ func (s *suite) TestRoomList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := func(q room.Query) []string {
+	list := func(q room.ListQuery) []string {
 		t.Helper()
 		rooms, err := db.List(ctx, q)
 		if err != nil {
@@ -119,19 +119,19 @@ func (s *suite) TestRoomList(t *testing.T) {
 		}
 		return found
 	}
-	same(t, list(room.Query{ProjectID: p.ID, Limit: 10}), nil, ids)
-	same(t, list(room.Query{ProjectID: p.ID, Limit: 2}), nil, ids[:2])
-	same(t, list(room.Query{ProjectID: p.ID, Limit: 10, Before: ids[1]}), nil, ids[2:])
+	requireEqual(t, list(room.ListQuery{ProjectID: p.ID, Limit: 10}), nil, ids)
+	requireEqual(t, list(room.ListQuery{ProjectID: p.ID, Limit: 2}), nil, ids[:2])
+	requireEqual(t, list(room.ListQuery{ProjectID: p.ID, Limit: 10, Before: ids[1]}), nil, ids[2:])
 	for i, state := range []room.State{room.Expired, room.Cancelled, room.Ended, room.Active, room.Open, room.Scheduled} {
-		same(t, list(room.Query{ProjectID: p.ID, State: state, Limit: 10}), nil, ids[i:i+1])
+		requireEqual(t, list(room.ListQuery{ProjectID: p.ID, State: state, Limit: 10}), nil, ids[i:i+1])
 	}
-	if open := list(room.Query{State: room.Open, Limit: 10}); len(open) != 2 {
+	if open := list(room.ListQuery{State: room.Open, Limit: 10}); len(open) != 2 {
 		t.Errorf("open in all projects: %v", open)
 	}
-	if none := list(room.Query{ID: NewID(), Limit: 1}); len(none) != 0 {
+	if none := list(room.ListQuery{ID: NewID(), Limit: 1}); len(none) != 0 {
 		t.Errorf("of no such id: %v", none)
 	}
-	taken, reserved := seat(ids[3], room.Joined, 0), seat(ids[3], room.Reserved, 1)
+	taken, reserved := newSeat(ids[3], room.Joined, 0), newSeat(ids[3], room.Reserved, 1)
 	if err := db.Write(ctx, func(ctx context.Context) error {
 		if err := db.InsertSeat(ctx, taken); err != nil {
 			return err
@@ -140,34 +140,34 @@ func (s *suite) TestRoomList(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	active, err := db.List(ctx, room.Query{ID: ids[3], Limit: 1})
-	same(t, active, err, []room.Listed{{ID: ids[3], ProjectID: p.ID, Type: room.Video, State: room.Active, Title: texts[2], Participants: 1,
-		MaxParticipants: 10, CreatedAt: moment(0), OpenedAt: moment(0)}})
-	ended, err := db.List(ctx, room.Query{ID: ids[2], Limit: 1})
-	same(t, ended, err, []room.Listed{{ID: ids[2], ProjectID: p.ID, ClientRoomID: "mine", Type: room.Video, State: room.Ended, EndReason: room.EndedAPI,
-		Title: texts[3], MaxParticipants: 10, CreatedAt: moment(0), OpenedAt: moment(0), EndedAt: moment(9)}})
+	active, err := db.List(ctx, room.ListQuery{ID: ids[3], Limit: 1})
+	requireEqual(t, active, err, []room.Summary{{ID: ids[3], ProjectID: p.ID, Type: room.Video, State: room.Active, Title: trickyTexts[2], Participants: 1,
+		MaxParticipants: 10, CreatedAt: testTime(0), OpenedAt: testTime(0)}})
+	ended, err := db.List(ctx, room.ListQuery{ID: ids[2], Limit: 1})
+	requireEqual(t, ended, err, []room.Summary{{ID: ids[2], ProjectID: p.ID, ClientRoomID: "mine", Type: room.Video, State: room.Ended, EndReason: room.EndedAPI,
+		Title: trickyTexts[3], MaxParticipants: 10, CreatedAt: testTime(0), OpenedAt: testTime(0), EndedAt: testTime(9)}})
 }
 
 func (s *suite) TestUpdateOrganization(t *testing.T) {
 	ctx := context.Background()
-	o := project.Organization{ID: NewID(), Name: "Org", Billing: project.Payg, CreatedAt: moment(1)}
+	o := project.Organization{ID: NewID(), Name: "Org", Billing: project.Payg, CreatedAt: testTime(1)}
 	s.write(t, func(ctx context.Context) error { return s.db.InsertOrganization(ctx, o) })
-	for _, text := range texts {
+	for _, text := range trickyTexts {
 		o.Name, o.Plan, o.Currency, o.UnitPrice = text, text, text, text
 		update := o
-		update.Billing, update.CreatedAt = project.Plan, moment(9) // never change
+		update.Billing, update.CreatedAt = project.Plan, testTime(9) // never change
 		s.write(t, func(ctx context.Context) error { return s.db.UpdateOrganization(ctx, update) })
 		got, err := s.db.Organization(ctx, o.ID)
-		same(t, got, err, o)
+		requireEqual(t, got, err, o)
 	}
 	o.ID = NewID()
-	refused(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.UpdateOrganization(ctx, o) }), fault.NotFound, "organization_not_found")
+	requireFault(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.UpdateOrganization(ctx, o) }), fault.NotFound, "organization_not_found")
 }
 
 // One who holds the lock of a project or an organization is the only one.
 func (s *suite) TestLockProjectAndOrganization(t *testing.T) {
 	ctx := context.Background()
-	p := s.bare(t)
+	p := s.insertBareProject(t)
 	const writers = 50
 	done := make(chan error, 2*writers)
 	for range writers {
@@ -204,12 +204,12 @@ func (s *suite) TestLockProjectAndOrganization(t *testing.T) {
 		}
 	}
 	got, err := s.db.Project(ctx, p)
-	same(t, got.Settings.DefaultEmptyTimeout, err, writers)
+	requireEqual(t, got.Settings.DefaultEmptyTimeout, err, writers)
 	o, err := s.db.Organization(ctx, s.project.OrganizationID)
-	same(t, len(o.Name), err, len("Example")+writers)
+	requireEqual(t, len(o.Name), err, len("Example")+writers)
 
-	refused(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.LockProject(ctx, NewID()) }), fault.NotFound, "project_not_found")
-	refused(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.LockOrganization(ctx, NewID()) }), fault.NotFound, "organization_not_found")
+	requireFault(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.LockProject(ctx, NewID()) }), fault.NotFound, "project_not_found")
+	requireFault(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.LockOrganization(ctx, NewID()) }), fault.NotFound, "organization_not_found")
 	if s.db.LockProject(ctx, p) == nil || s.db.LockOrganization(ctx, s.project.OrganizationID) == nil {
 		t.Error("a lock outside a transaction would be no lock")
 	}

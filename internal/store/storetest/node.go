@@ -16,7 +16,7 @@ func (s *suite) TestNodes(t *testing.T) {
 		t.Helper()
 		got, err := db.Nodes(ctx)
 		slices.SortFunc(got, func(a, b room.Node) int { return cmp.Compare(a.ID, b.ID) })
-		same(t, got, err, want)
+		requireEqual(t, got, err, want)
 	}
 	write := func(work func(ctx context.Context) error) {
 		t.Helper()
@@ -26,17 +26,17 @@ func (s *suite) TestNodes(t *testing.T) {
 	}
 	beat := func(node string, at int) {
 		t.Helper()
-		write(func(ctx context.Context) error { return db.Beat(ctx, node, moment(at)) })
+		write(func(ctx context.Context) error { return db.RecordHeartbeat(ctx, node, testTime(at)) })
 	}
 	nodes()
 	beat("a", 5)
 	beat("b", 6)
 	beat("a", 9)
-	nodes(room.Node{ID: "a", LastAlive: moment(9)}, room.Node{ID: "b", LastAlive: moment(6)})
+	nodes(room.Node{ID: "a", LastAlive: testTime(9)}, room.Node{ID: "b", LastAlive: testTime(6)})
 
 	r := Room(Project(t, db).ID)
-	seat := seat(r.ID, room.Joined, 1)
-	in := room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "PA_1", Node: "a", JoinedAt: moment(1)}
+	seat := newSeat(r.ID, room.Joined, 1)
+	in := room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "PA_1", Node: "a", JoinedAt: testTime(1)}
 	write(func(ctx context.Context) error {
 		if err := db.InsertRoom(ctx, r); err != nil {
 			return err
@@ -49,11 +49,11 @@ func (s *suite) TestNodes(t *testing.T) {
 	})
 	for node, want := range map[string][]string{"a": {r.ID}, "b": nil} {
 		got, err := db.RoomsOfNode(ctx, node)
-		same(t, got, err, want)
+		requireEqual(t, got, err, want)
 		write(func(ctx context.Context) error { return db.RemoveNode(ctx, node) })
 	}
-	nodes(room.Node{ID: "a", LastAlive: moment(9)}) // it says that somebody is in
-	write(func(ctx context.Context) error { return db.EndAttendance(ctx, in.ID, moment(9), room.LeftServer) })
+	nodes(room.Node{ID: "a", LastAlive: testTime(9)}) // it says that somebody is in
+	write(func(ctx context.Context) error { return db.EndAttendance(ctx, in.ID, testTime(9), room.LeftServer) })
 	write(func(ctx context.Context) error { return db.RemoveNode(ctx, "a") })
 	nodes()
 }

@@ -34,32 +34,32 @@ var errNotInstalled = errors.New("PostgreSQL is not installed, and the tests tha
 // when the process ends, however it ends.
 func Postgres(t testing.TB) string {
 	t.Helper()
-	c, err := shared()
+	c, err := sharedServer()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.Database(t)
+	return c.NewDatabase(t)
 }
 
-var shared = sync.OnceValues(startCluster)
+var sharedServer = sync.OnceValues(startPostgresServer)
 
-// Cluster is a PostgreSQL server with its own data directory. Disk writes are
+// PostgresServer is a PostgreSQL server with its own data directory. Disk writes are
 // as durable as in earnest.
-type Cluster struct {
-	bin      string
-	dir      string
-	login    *syscall.SysProcAttr // whom the server runs as
-	password string
-	port     int
-	count    atomic.Int64
-	leash    io.Closer // held open for as long as the server may live
+type PostgresServer struct {
+	bin        string
+	dir        string
+	procAttr   *syscall.SysProcAttr // whom the server runs as
+	password   string
+	port       int
+	databases  atomic.Int64
+	guardStdin io.Closer // held open for as long as the server may live
 }
 
-// NewCluster starts a server of the test's own, to be stopped and frozen. It
+// NewPostgresServer starts a server of the test's own, to be stopped and frozen. It
 // ends with the test.
-func NewCluster(t testing.TB) *Cluster {
+func NewPostgresServer(t testing.TB) *PostgresServer {
 	t.Helper()
-	c, err := startCluster()
+	c, err := startPostgresServer()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,39 +67,39 @@ func NewCluster(t testing.TB) *Cluster {
 	return c
 }
 
-// Database makes a database and returns its URL. It is dropped with the test.
-func (c *Cluster) Database(t testing.TB) string {
+// NewDatabase makes a database and returns its URL. It is dropped with the test.
+func (c *PostgresServer) NewDatabase(t testing.TB) string {
 	t.Helper()
-	name := fmt.Sprintf("test_%d", c.count.Add(1))
-	c.admin(t, "CREATE DATABASE "+name)
-	t.Cleanup(func() { c.admin(t, "DROP DATABASE "+name+" WITH (FORCE)") })
+	name := fmt.Sprintf("test_%d", c.databases.Add(1))
+	c.execAsAdmin(t, "CREATE DATABASE "+name)
+	t.Cleanup(func() { c.execAsAdmin(t, "DROP DATABASE "+name+" WITH (FORCE)") })
 	return c.url(name)
 }
 
 // Stop takes the server away as a power cut would, and Start brings it back.
-func (c *Cluster) Stop(t testing.TB) { t.Helper(); c.pgctl(t, "stop", "-m", "immediate") }
+func (c *PostgresServer) Stop(t testing.TB) { t.Helper(); c.pgctl(t, "stop", "-m", "immediate") }
 
 // Start brings a stopped server back and waits until it answers.
-func (c *Cluster) Start(t testing.TB) { t.Helper(); c.pgctl(t, "start") }
+func (c *PostgresServer) Start(t testing.TB) { t.Helper(); c.pgctl(t, "start") }
 
 // Freeze makes the server hold still: connections stay open and nothing
 // answers. Thaw ends it, at the latest at the end of the test.
-func (c *Cluster) Freeze(t testing.TB) {
+func (c *PostgresServer) Freeze(t testing.TB) {
 	t.Helper()
 	c.signal(t, syscall.SIGSTOP)
 	t.Cleanup(func() { c.signal(t, syscall.SIGCONT) })
 }
 
 // Thaw lets a frozen server go on.
-func (c *Cluster) Thaw(t testing.TB) { t.Helper(); c.signal(t, syscall.SIGCONT) }
+func (c *PostgresServer) Thaw(t testing.TB) { t.Helper(); c.signal(t, syscall.SIGCONT) }
 
-func (c *Cluster) url(database string) string {
+func (c *PostgresServer) url(database string) string {
 	u := url.URL{Scheme: "postgres", User: url.UserPassword("parley", c.password),
 		Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)), Path: database}
 	return u.String()
 }
 
-func (c *Cluster) admin(t testing.TB, statement string) {
+func (c *PostgresServer) execAsAdmin(t testing.TB, statement string) {
 	t.Helper()
 	db, err := sql.Open("pgx", c.url("postgres"))
 	if err != nil {
@@ -111,15 +111,15 @@ func (c *Cluster) admin(t testing.TB, statement string) {
 	}
 }
 
-func (c *Cluster) pgctl(t testing.TB, args ...string) {
+func (c *PostgresServer) pgctl(t testing.TB, args ...string) {
 	t.Helper()
-	if err := c.run("pg_ctl", append(args, "-D", c.data(), "-l", c.log(), "-w", "-t", "60", "-s")...); err != nil {
+	if err := c.run("pg_ctl", append(args, "-D", c.dataDir(), "-l", c.logFile(), "-w", "-t", "60", "-s")...); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // signal reaches the server and each of its processes.
-func (c *Cluster) signal(t testing.TB, sig syscall.Signal) {
+func (c *PostgresServer) signal(t testing.TB, sig syscall.Signal) {
 	t.Helper()
 	pids, err := c.processes()
 	if err != nil {
@@ -132,8 +132,8 @@ func (c *Cluster) signal(t testing.TB, sig syscall.Signal) {
 
 // processes returns the server's first process and its children, which are all
 // of the others.
-func (c *Cluster) processes() ([]int, error) {
-	pidFile, err := os.ReadFile(filepath.Join(c.data(), "postmaster.pid"))
+func (c *PostgresServer) processes() ([]int, error) {
+	pidFile, err := os.ReadFile(filepath.Join(c.dataDir(), "postmaster.pid"))
 	if err != nil {
 		return nil, err
 	}
@@ -153,17 +153,17 @@ func (c *Cluster) processes() ([]int, error) {
 	return pids, nil
 }
 
-// CPU returns the processor time that this process and its private server have
+// CPUTime returns the processor time that this process and its private server have
 // used so far, for benchmarks: unlike speed it hardly depends on what else the
 // machine does.
-func CPU(t testing.TB) time.Duration {
+func CPUTime(t testing.TB) time.Duration {
 	t.Helper()
 	var own syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
 		t.Fatal(err)
 	}
 	sum := time.Duration(own.Utime.Nano() + own.Stime.Nano())
-	c, err := shared()
+	c, err := sharedServer()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,54 +188,54 @@ func CPU(t testing.TB) time.Duration {
 	return sum
 }
 
-func (c *Cluster) data() string { return filepath.Join(c.dir, "data") }
-func (c *Cluster) log() string  { return filepath.Join(c.dir, "log") }
+func (c *PostgresServer) dataDir() string { return filepath.Join(c.dir, "data") }
+func (c *PostgresServer) logFile() string { return filepath.Join(c.dir, "log") }
 
-func startCluster() (*Cluster, error) {
+func startPostgresServer() (*PostgresServer, error) {
 	bin, err := findPostgres()
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{bin: bin, password: rand.Text()}
+	c := &PostgresServer{bin: bin, password: rand.Text()}
 	if c.dir, err = os.MkdirTemp("", "parley-postgres-"); err != nil {
 		return nil, err
 	}
-	if c.login, err = login(); err != nil {
+	if c.procAttr, err = serverProcAttr(); err != nil {
 		return nil, err
 	}
-	if who := c.login.Credential; who != nil {
+	if who := c.procAttr.Credential; who != nil {
 		if err := os.Chown(c.dir, int(who.Uid), int(who.Gid)); err != nil {
 			return nil, err
 		}
 	}
-	if err := c.guard(); err != nil {
+	if err := c.startGuard(); err != nil {
 		return nil, fmt.Errorf("guard PostgreSQL: %w", err)
 	}
 	return c, c.initialize()
 }
 
-// guard starts a process that takes the server and its files away when this
+// startGuard starts a process that takes the server and its files away when this
 // one is gone: its standard input ends with us, even if we are killed.
-func (c *Cluster) guard() error {
+func (c *PostgresServer) startGuard() error {
 	const script = `cat
 pid=$(head -n 1 "$2/data/postmaster.pid") && { pkill -CONT -P $pid; kill -CONT $pid; "$1/pg_ctl" stop -D "$2/data" -m immediate; }
 rm -rf "$2"`
 	cmd := exec.Command("sh", "-c", script, "guard", c.bin, c.dir)
 	cmd.Dir = c.dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.login.Credential, Setsid: true} // Ctrl-C is not for it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.procAttr.Credential, Setsid: true} // Ctrl-C is not for it
 	var err error
-	if c.leash, err = cmd.StdinPipe(); err != nil {
+	if c.guardStdin, err = cmd.StdinPipe(); err != nil {
 		return err
 	}
 	return cmd.Start()
 }
 
-func (c *Cluster) initialize() error {
+func (c *PostgresServer) initialize() error {
 	pwfile := filepath.Join(c.dir, "password")
 	if err := os.WriteFile(pwfile, []byte(c.password), 0o644); err != nil { // the directory is closed to others
 		return err
 	}
-	if err := c.run("initdb", "-D", c.data(), "-U", "parley", "-A", "scram-sha-256", "--pwfile", pwfile,
+	if err := c.run("initdb", "-D", c.dataDir(), "-U", "parley", "-A", "scram-sha-256", "--pwfile", pwfile,
 		"-E", "UTF8", "--no-locale", "--no-sync"); err != nil {
 		return err
 	}
@@ -246,19 +246,19 @@ func (c *Cluster) initialize() error {
 	c.port = l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
 	settings := fmt.Sprintf("listen_addresses = '127.0.0.1'\nport = %d\nunix_socket_directories = ''\nfsync = on\nmax_connections = 300\n", c.port)
-	if err := os.WriteFile(filepath.Join(c.data(), "postgresql.auto.conf"), []byte(settings), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(c.dataDir(), "postgresql.auto.conf"), []byte(settings), 0o644); err != nil {
 		return err
 	}
-	return c.run("pg_ctl", "start", "-D", c.data(), "-l", c.log(), "-w", "-t", "60", "-s")
+	return c.run("pg_ctl", "start", "-D", c.dataDir(), "-l", c.logFile(), "-w", "-t", "60", "-s")
 }
 
-func (c *Cluster) run(program string, args ...string) error {
+func (c *PostgresServer) run(program string, args ...string) error {
 	cmd := exec.Command(filepath.Join(c.bin, program), args...)
 	cmd.Dir = c.dir
-	cmd.SysProcAttr = c.login
+	cmd.SysProcAttr = c.procAttr
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		log, _ := os.ReadFile(c.log())
+		log, _ := os.ReadFile(c.logFile())
 		return fmt.Errorf("%s %s: %w\n%s%s", program, strings.Join(args, " "), err, out, log)
 	}
 	return nil
@@ -282,8 +282,8 @@ func findPostgres() (string, error) {
 	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) })), nil
 }
 
-// login says whom the server runs as: PostgreSQL refuses root.
-func login() (*syscall.SysProcAttr, error) {
+// serverProcAttr says whom the server runs as: PostgreSQL refuses root.
+func serverProcAttr() (*syscall.SysProcAttr, error) {
 	if os.Getuid() != 0 {
 		return &syscall.SysProcAttr{}, nil
 	}

@@ -15,51 +15,51 @@ import (
 
 func (s *suite) TestRoom(t *testing.T) {
 	ctx := context.Background()
-	for i, text := range texts {
+	for i, text := range trickyTexts {
 		full := &room.Room{ID: NewID(), ProjectID: s.project.ID, ClientRoomID: NewID(), Type: room.Audio, State: room.Active,
 			EndReason: room.EndedDuration, Title: text, WelcomeMessage: text + "\n\r\n" + text, CreatorName: text, MaxParticipants: 1000,
-			EmptyTimeout: 86400 * time.Second, Duration: 1440 * time.Minute, CreatorLinkHash: "hash", CreatorLinkClaim: "claim",
-			Session: i + 1, SessionLive: true, EventSequence: 1 << 40, CreatedAt: moment(1), OpenedAt: moment(2), StartedAt: moment(3),
-			EmptySince: moment(4), EndedAt: moment(5), DueAt: moment(1e9 + i),
-			StartAt: moment(6), ExternalUserID: text, LogoutURL: text, WebhookURL: text, BreakoutRooms: 16}
-		s.insert(t, full)
+			EmptyTimeout: 86400 * time.Second, Duration: 1440 * time.Minute, CreatorLinkHash: "hash", CreatorLinkRedeemedBy: "claim",
+			Session: i + 1, SessionLive: true, EventSequence: 1 << 40, CreatedAt: testTime(1), OpenedAt: testTime(2), StartedAt: testTime(3),
+			EmptySince: testTime(4), EndedAt: testTime(5), DueAt: testTime(1e9 + i),
+			StartAt: testTime(6), ExternalUserID: text, LogoutURL: text, WebhookURL: text, BreakoutRooms: 16}
+		s.insertRoom(t, full)
 		got, err := s.db.Room(ctx, full.ID)
-		same(t, got, err, full)
+		requireEqual(t, got, err, full)
 	}
-	least := &room.Room{ID: NewID(), ProjectID: s.project.ID, Type: room.Video, State: room.Open, MaxParticipants: 1, CreatedAt: moment(1)}
+	least := &room.Room{ID: NewID(), ProjectID: s.project.ID, Type: room.Video, State: room.Open, MaxParticipants: 1, CreatedAt: testTime(1)}
 	for _, fresh := range []*room.Room{least, Room(s.project.ID)} {
 		s.write(t, func(ctx context.Context) error { return s.db.InsertRoom(ctx, fresh) })
 		got, err := s.db.Room(ctx, fresh.ID)
-		same(t, got, err, fresh)
+		requireEqual(t, got, err, fresh)
 	}
 }
 
 // What a room was created with never changes, whatever an update says.
 func (s *suite) TestUpdateRoom(t *testing.T) {
 	ctx := context.Background()
-	r := s.insert(t, Room(s.project.ID))
+	r := s.insertRoom(t, Room(s.project.ID))
 	want := *r
-	want.State, want.EndReason, want.CreatorLinkClaim, want.Session, want.SessionLive = room.Ended, room.EndedEmpty, "claim", 7, true
-	want.EventSequence, want.OpenedAt, want.StartedAt, want.EmptySince = 9, moment(11), moment(12), moment(13)
-	want.EndedAt, want.DueAt = moment(14), time.Time{}
+	want.State, want.EndReason, want.CreatorLinkRedeemedBy, want.Session, want.SessionLive = room.Ended, room.EndedEmpty, "claim", 7, true
+	want.EventSequence, want.OpenedAt, want.StartedAt, want.EmptySince = 9, testTime(11), testTime(12), testTime(13)
+	want.EndedAt, want.DueAt = testTime(14), time.Time{}
 	update := want
 	update.ClientRoomID, update.Type, update.Title, update.WelcomeMessage, update.CreatorName = "c", room.Audio, "t", "w", "n"
-	update.MaxParticipants, update.EmptyTimeout, update.Duration, update.CreatorLinkHash, update.CreatedAt = 1, 1, 1, "h", moment(15)
-	update.StartAt, update.ExternalUserID, update.LogoutURL, update.WebhookURL, update.BreakoutRooms = moment(16), "e", "l", "w", 3
+	update.MaxParticipants, update.EmptyTimeout, update.Duration, update.CreatorLinkHash, update.CreatedAt = 1, 1, 1, "h", testTime(15)
+	update.StartAt, update.ExternalUserID, update.LogoutURL, update.WebhookURL, update.BreakoutRooms = testTime(16), "e", "l", "w", 3
 	s.write(t, func(ctx context.Context) error { return s.db.UpdateRoom(ctx, &update) })
 	got, err := s.db.Room(ctx, r.ID)
-	same(t, got, err, &want)
+	requireEqual(t, got, err, &want)
 }
 
-func (s *suite) TestRoomRefusals(t *testing.T) {
+func (s *suite) TestRoom_Refused(t *testing.T) {
 	ctx := context.Background()
 	_, err := s.db.Room(ctx, NewID())
-	refused(t, err, fault.NotFound, "room_not_found")
+	requireFault(t, err, fault.NotFound, "room_not_found")
 	for _, work := range []func(ctx context.Context) error{
 		func(ctx context.Context) error { _, err := s.db.LockRoom(ctx, NewID()); return err },
 		func(ctx context.Context) error { return s.db.UpdateRoom(ctx, Room(s.project.ID)) },
 	} {
-		refused(t, s.db.Write(ctx, work), fault.NotFound, "room_not_found")
+		requireFault(t, s.db.Write(ctx, work), fault.NotFound, "room_not_found")
 	}
 	for _, change := range []func(r *room.Room){
 		func(r *room.Room) { r.ProjectID = NewID() },
@@ -69,9 +69,9 @@ func (s *suite) TestRoomRefusals(t *testing.T) {
 	} {
 		r := Room(s.project.ID)
 		change(r)
-		broken(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertRoom(ctx, r) }))
+		requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertRoom(ctx, r) }))
 		_, err := s.db.Room(ctx, r.ID)
-		refused(t, err, fault.NotFound, "room_not_found")
+		requireFault(t, err, fault.NotFound, "room_not_found")
 	}
 }
 
@@ -86,12 +86,12 @@ func (s *suite) TestClientRoomID(t *testing.T) {
 	insert := func(r *room.Room) error {
 		return s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertRoom(ctx, r) })
 	}
-	s.insert(t, named(s.project.ID, id))
-	refused(t, insert(named(s.project.ID, id)), fault.Conflict, "client_room_id_taken")
-	s.insert(t, named(s.bare(t), id))        // another project's
-	s.insert(t, named(s.project.ID, id+"x")) // another id
-	s.insert(t, named(s.project.ID, ""))
-	s.insert(t, named(s.project.ID, "")) // none is not an id
+	s.insertRoom(t, named(s.project.ID, id))
+	requireFault(t, insert(named(s.project.ID, id)), fault.Conflict, "client_room_id_taken")
+	s.insertRoom(t, named(s.insertBareProject(t), id)) // another project's
+	s.insertRoom(t, named(s.project.ID, id+"x"))       // another id
+	s.insertRoom(t, named(s.project.ID, ""))
+	s.insertRoom(t, named(s.project.ID, "")) // none is not an id
 
 	// At once: one gets it, and who shares a transaction with the others
 	// is not harmed.
@@ -114,10 +114,10 @@ func (s *suite) TestClientRoomID(t *testing.T) {
 		if err == nil {
 			won++
 		} else {
-			refused(t, err, fault.Conflict, "client_room_id_taken")
+			requireFault(t, err, fault.Conflict, "client_room_id_taken")
 		}
 		got, err := s.db.Room(ctx, bystanders[i].ID)
-		same(t, got, err, bystanders[i])
+		requireEqual(t, got, err, bystanders[i])
 	}
 	if won != 1 {
 		t.Fatalf("%d rooms have the same client_room_id", won)
@@ -128,7 +128,7 @@ func (s *suite) TestClientRoomID(t *testing.T) {
 // undo what the other did.
 func (s *suite) TestLockRoom(t *testing.T) {
 	ctx := context.Background()
-	rooms := []*room.Room{s.insert(t, Room(s.project.ID)), s.insert(t, Room(s.project.ID)), s.insert(t, Room(s.project.ID))}
+	rooms := []*room.Room{s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))}
 	const each = 100
 	var wg sync.WaitGroup
 	for i := range each * len(rooms) {
@@ -151,7 +151,7 @@ func (s *suite) TestLockRoom(t *testing.T) {
 		got, err := s.db.Room(ctx, r.ID)
 		want := *r
 		want.EventSequence += each
-		same(t, got, err, &want)
+		requireEqual(t, got, err, &want)
 	}
 	if _, err := s.db.LockRoom(ctx, rooms[0].ID); err == nil {
 		t.Fatal("a lock outside a transaction would be no lock")
@@ -170,26 +170,26 @@ func (s *suite) TestDueRooms(t *testing.T) {
 		}
 		return r.ID
 	}
-	third, first, second := due(moment(3)), due(moment(1)), due(moment(2))
-	due(moment(4))
+	third, first, second := due(testTime(3)), due(testTime(1)), due(testTime(2))
+	due(testTime(4))
 	due(time.Time{})
 	for limit, want := range [][]string{nil, {first}, {first, second}, {first, second, third}, {first, second, third}} {
-		got, err := db.DueRooms(ctx, moment(3), limit)
-		same(t, got, err, want)
+		got, err := db.DueRooms(ctx, testTime(3), limit)
+		requireEqual(t, got, err, want)
 	}
-	got, err := db.DueRooms(ctx, moment(3).Add(-time.Millisecond), 10)
-	same(t, got, err, []string{first, second})
+	got, err := db.DueRooms(ctx, testTime(3).Add(-time.Millisecond), 10)
+	requireEqual(t, got, err, []string{first, second})
 }
 
 func (s *suite) TestEvents(t *testing.T) {
 	ctx := context.Background()
-	r := s.insert(t, Room(s.project.ID))
+	r := s.insertRoom(t, Room(s.project.ID))
 	var events []event.Event
-	for i, text := range texts {
-		e := event.Event{ID: NewID(), Type: event.ParticipantLeft, ProjectID: s.project.ID, RoomID: r.ID, Sequence: int64(i + 1), At: moment(i),
+	for i, text := range trickyTexts {
+		e := event.Event{ID: NewID(), Type: event.ParticipantLeft, ProjectID: s.project.ID, RoomID: r.ID, Sequence: int64(i + 1), At: testTime(i),
 			Data: event.Data{RoomID: r.ID, ClientRoomID: text, SessionID: room.SessionID(r.ID, i), RoomType: "video", EndReason: "duration"}}
 		if i > 0 {
-			e.Data.Participant = &event.Participant{Identity: NewID(), Name: text, Role: "host", Connection: "PA_1", JoinedAt: moment(i), Reason: "left"}
+			e.Data.Participant = &event.Participant{Identity: NewID(), Name: text, Role: "host", Connection: "PA_1", JoinedAt: testTime(i), Reason: "left"}
 		}
 		events = append(events, e)
 	}
@@ -198,19 +198,19 @@ func (s *suite) TestEvents(t *testing.T) {
 	s.write(t, func(ctx context.Context) error { return s.db.AppendEvents(ctx, reversed) })
 	for after := range len(events) {
 		got, err := s.db.Events(ctx, r.ID, int64(after))
-		same(t, got, err, events[after:])
+		requireEqual(t, got, err, events[after:])
 	}
 	got, err := s.db.Events(ctx, r.ID, int64(len(events)))
-	same(t, got, err, nil)
+	requireEqual(t, got, err, nil)
 
 	again := events[0]
 	again.ID = NewID()
-	broken(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.AppendEvents(ctx, []event.Event{again}) }))
+	requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.AppendEvents(ctx, []event.Event{again}) }))
 	again.RoomID = NewID()
 	more := again
 	more.ID, more.Sequence = NewID(), again.Sequence+1
 	for _, unknown := range [][]event.Event{{again}, {again, more}} {
-		broken(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.AppendEvents(ctx, unknown) }))
+		requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.AppendEvents(ctx, unknown) }))
 	}
 }
 
@@ -234,14 +234,14 @@ func (s *suite) TestSessions(t *testing.T) {
 		}
 		byNumber := func(a, b room.Session) int { return a.N - b.N }
 		slices.SortFunc(found, byNumber)
-		same(t, fmt.Sprint(found), nil, fmt.Sprint(want))
+		requireEqual(t, fmt.Sprint(found), nil, fmt.Sprint(want))
 	}
 	err := db.Write(ctx, func(ctx context.Context) error {
 		if err := db.InsertRoom(ctx, r); err != nil {
 			return err
 		}
 		for n := 1; n <= 3; n++ {
-			if err := db.InsertSession(ctx, session(n, room.SessionLive), moment(n)); err != nil {
+			if err := db.InsertSession(ctx, session(n, room.SessionLive), testTime(n)); err != nil {
 				return err
 			}
 		}
@@ -257,9 +257,11 @@ func (s *suite) TestSessions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(func(ctx context.Context) error { return db.CloseSessions(ctx, r.ID, false, moment(4)) })
+	write(func(ctx context.Context) error { return db.CloseSessions(ctx, r.ID, false, testTime(4)) })
 	find(session(1, room.SessionClosing), session(2, room.SessionClosing), session(3, room.SessionClosing))
-	write(func(ctx context.Context) error { return db.SessionClosed(ctx, session(1, "")) })
+	write(func(ctx context.Context) error { return db.MarkSessionClosed(ctx, session(1, "")) })
 	find(session(2, room.SessionClosing), session(3, room.SessionClosing))
-	broken(t, db.Write(ctx, func(ctx context.Context) error { return db.InsertSession(ctx, session(3, room.SessionLive), moment(9)) }))
+	requireConstraintError(t, db.Write(ctx, func(ctx context.Context) error {
+		return db.InsertSession(ctx, session(3, room.SessionLive), testTime(9))
+	}))
 }

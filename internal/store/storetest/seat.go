@@ -10,15 +10,15 @@ import (
 	"parley/internal/room"
 )
 
-func seat(roomID string, state room.SeatState, at int) room.Seat {
-	s := room.Seat{ID: NewID(), RoomID: roomID, KeyHash: NewID(), Name: "Ada", Role: room.Guest, State: state, CreatedAt: moment(at)}
+func newSeat(roomID string, state room.SeatState, at int) room.Seat {
+	s := room.Seat{ID: NewID(), RoomID: roomID, KeyHash: NewID(), Name: "Ada", Role: room.Guest, State: state, CreatedAt: testTime(at)}
 	if state == room.Reserved {
-		s.HeldUntil = moment(at + 60)
+		s.HeldUntil = testTime(at + 60)
 	}
 	return s
 }
 
-func (s *suite) seats(t *testing.T, seats ...room.Seat) {
+func (s *suite) insertSeats(t *testing.T, seats ...room.Seat) {
 	t.Helper()
 	s.write(t, func(ctx context.Context) error {
 		for _, seat := range seats {
@@ -32,87 +32,87 @@ func (s *suite) seats(t *testing.T, seats ...room.Seat) {
 
 func (s *suite) TestSeat(t *testing.T) {
 	ctx := context.Background()
-	r, elsewhere := s.insert(t, Room(s.project.ID)), s.insert(t, Room(s.project.ID))
-	for i, text := range texts {
-		seat := seat(r.ID, room.Reserved, i)
+	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
+	for i, text := range trickyTexts {
+		seat := newSeat(r.ID, room.Reserved, i)
 		seat.Name = text
-		s.seats(t, seat)
+		s.insertSeats(t, seat)
 		got, err := s.db.Seat(ctx, r.ID, seat.ID)
-		same(t, got, err, seat)
+		requireEqual(t, got, err, seat)
 
 		seat.Name, seat.Role, seat.State, seat.Connection, seat.HeldUntil = text+"!", room.Host, room.Joined, "PA_"+text, time.Time{}
-		seat.Hand, seat.Invited = i+1, true
+		seat.HandOrder, seat.Invited = i+1, true
 		update := seat
-		update.RoomID, update.CreatedAt = elsewhere.ID, moment(99) // never change
+		update.RoomID, update.CreatedAt = elsewhere.ID, testTime(99) // never change
 		s.write(t, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, update) })
 		got, err = s.db.SeatByKey(ctx, r.ID, seat.KeyHash)
-		same(t, got, err, seat)
+		requireEqual(t, got, err, seat)
 
 		_, err = s.db.Seat(ctx, elsewhere.ID, seat.ID)
-		refused(t, err, fault.NotFound, "seat_not_found")
+		requireFault(t, err, fault.NotFound, "seat_not_found")
 		_, err = s.db.SeatByKey(ctx, elsewhere.ID, seat.KeyHash)
-		refused(t, err, fault.NotFound, "seat_not_found")
+		requireFault(t, err, fault.NotFound, "seat_not_found")
 
-		twin := room.Seat{ID: NewID(), RoomID: r.ID, KeyHash: seat.KeyHash, State: room.Free, CreatedAt: moment(1)}
-		broken(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertSeat(ctx, twin) }))
+		twin := room.Seat{ID: NewID(), RoomID: r.ID, KeyHash: seat.KeyHash, State: room.Free, CreatedAt: testTime(1)}
+		requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertSeat(ctx, twin) }))
 		twin.RoomID = elsewhere.ID // the same browser in another room
-		s.seats(t, twin)
+		s.insertSeats(t, twin)
 	}
-	refused(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, seat(r.ID, room.Free, 1)) }), fault.NotFound, "seat_not_found")
+	requireFault(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, newSeat(r.ID, room.Free, 1)) }), fault.NotFound, "seat_not_found")
 }
 
 func (s *suite) TestHands(t *testing.T) {
 	ctx := context.Background()
-	r, elsewhere := s.insert(t, Room(s.project.ID)), s.insert(t, Room(s.project.ID))
-	first, second, down := seat(r.ID, room.Joined, 3), seat(r.ID, room.Reserved, 1), seat(r.ID, room.Joined, 2)
-	free, other := seat(r.ID, room.Free, 0), seat(elsewhere.ID, room.Joined, 0)
-	first.Hand, second.Hand, free.Hand, other.Hand = 2, 7, 1, 3
-	s.seats(t, second, free, down, other, first)
-	got, err := s.db.Hands(ctx, r.ID)
-	same(t, got, err, []room.Seat{first, second})
+	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
+	first, second, down := newSeat(r.ID, room.Joined, 3), newSeat(r.ID, room.Reserved, 1), newSeat(r.ID, room.Joined, 2)
+	free, other := newSeat(r.ID, room.Free, 0), newSeat(elsewhere.ID, room.Joined, 0)
+	first.HandOrder, second.HandOrder, free.HandOrder, other.HandOrder = 2, 7, 1, 3
+	s.insertSeats(t, second, free, down, other, first)
+	got, err := s.db.RaisedHands(ctx, r.ID)
+	requireEqual(t, got, err, []room.Seat{first, second})
 }
 
 func (s *suite) TestOccupancy(t *testing.T) {
 	ctx := context.Background()
-	r, elsewhere := s.insert(t, Room(s.project.ID)), s.insert(t, Room(s.project.ID))
+	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	occupied := func(want room.Occupancy) {
 		t.Helper()
 		got, err := s.db.Occupancy(ctx, r.ID)
-		same(t, got, err, want)
+		requireEqual(t, got, err, want)
 	}
 	occupied(room.Occupancy{})
-	late, early := seat(r.ID, room.Reserved, 20), seat(r.ID, room.Reserved, 10)
-	joined, free := seat(r.ID, room.Joined, 2), seat(r.ID, room.Free, 1)
-	other := seat(elsewhere.ID, room.Reserved, 0)
-	s.seats(t, late, early, joined, free, other)
+	late, early := newSeat(r.ID, room.Reserved, 20), newSeat(r.ID, room.Reserved, 10)
+	joined, free := newSeat(r.ID, room.Joined, 2), newSeat(r.ID, room.Free, 1)
+	other := newSeat(elsewhere.ID, room.Reserved, 0)
+	s.insertSeats(t, late, early, joined, free, other)
 	occupied(room.Occupancy{Taken: 3, Joined: 1, Unused: 2, NextRelease: early.HeldUntil})
 	got, err := s.db.Seats(ctx, r.ID)
-	same(t, got, err, []room.Seat{joined, early, late})
+	requireEqual(t, got, err, []room.Seat{joined, early, late})
 
 	// Who is in and asked for the seat anew is waited for too.
-	joined.HeldUntil, early.State, early.HeldUntil = moment(65), room.Free, time.Time{}
+	joined.HeldUntil, early.State, early.HeldUntil = testTime(65), room.Free, time.Time{}
 	s.write(t, func(ctx context.Context) error {
 		return errors.Join(s.db.UpdateSeat(ctx, joined), s.db.UpdateSeat(ctx, early))
 	})
 	occupied(room.Occupancy{Taken: 2, Joined: 1, Unused: 1, NextRelease: joined.HeldUntil})
 
-	early.RemovedAt, early.Demoted = moment(66), true
+	early.RemovedAt, early.Demoted = testTime(66), true
 	s.write(t, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, early) })
 	got, err = s.db.RemovedSeats(ctx, r.ID)
-	same(t, got, err, []room.Seat{early})
+	requireEqual(t, got, err, []room.Seat{early})
 	early.RemovedAt = time.Time{}
 	s.write(t, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, early) })
 	got, err = s.db.RemovedSeats(ctx, r.ID)
-	same(t, got, err, nil)
+	requireEqual(t, got, err, nil)
 }
 
 func (s *suite) TestAttendance(t *testing.T) {
 	ctx := context.Background()
-	r := s.insert(t, Room(s.project.ID))
-	ada, bob := seat(r.ID, room.Joined, 1), seat(r.ID, room.Joined, 2)
-	s.seats(t, ada, bob)
+	r := s.insertRoom(t, Room(s.project.ID))
+	ada, bob := newSeat(r.ID, room.Joined, 1), newSeat(r.ID, room.Joined, 2)
+	s.insertSeats(t, ada, bob)
 	connected := func(seat room.Seat, connection string, at int) room.Attendance {
-		return room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: connection, JoinedAt: moment(at)}
+		return room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: connection, JoinedAt: testTime(at)}
 	}
 	insert := func(a room.Attendance) (fresh bool) {
 		t.Helper()
@@ -121,7 +121,7 @@ func (s *suite) TestAttendance(t *testing.T) {
 	}
 	end := func(a room.Attendance, at int, reason room.LeaveReason) {
 		t.Helper()
-		s.write(t, func(ctx context.Context) error { return s.db.EndAttendance(ctx, a.ID, moment(at), reason) })
+		s.write(t, func(ctx context.Context) error { return s.db.EndAttendance(ctx, a.ID, testTime(at), reason) })
 	}
 	second, first, third := connected(bob, "PA_1", 20), connected(ada, "PA_1", 10), connected(ada, "PA_2", 30)
 	for _, a := range []room.Attendance{second, first, third} {
@@ -129,24 +129,24 @@ func (s *suite) TestAttendance(t *testing.T) {
 			t.Fatal("a new connection counts as known")
 		}
 		again := a
-		again.ID, again.JoinedAt = NewID(), moment(40)
+		again.ID, again.JoinedAt = NewID(), testTime(40)
 		if insert(again) {
 			t.Fatal("a known connection counts as new")
 		}
 	}
-	got, err := s.db.Present(ctx, r.ID)
-	same(t, got, err, []room.Attendance{first, second, third})
+	got, err := s.db.CurrentAttendance(ctx, r.ID)
+	requireEqual(t, got, err, []room.Attendance{first, second, third})
 
 	end(first, 50, room.LeftByChoice)
 	end(first, 60, room.LeftLost) // an end that is written stays
-	first.LeftAt, first.Reason = moment(50), room.LeftByChoice
-	got, err = s.db.Present(ctx, r.ID)
-	same(t, got, err, []room.Attendance{second, third})
+	first.LeftAt, first.Reason = testTime(50), room.LeftByChoice
+	got, err = s.db.CurrentAttendance(ctx, r.ID)
+	requireEqual(t, got, err, []room.Attendance{second, third})
 	got, err = s.db.Attendance(ctx, r.ID)
-	same(t, got, err, []room.Attendance{first, second, third})
+	requireEqual(t, got, err, []room.Attendance{first, second, third})
 
-	broken(t, s.db.Write(ctx, func(ctx context.Context) error {
-		_, err := s.db.InsertAttendance(ctx, connected(seat(r.ID, room.Free, 1), "PA_3", 1))
+	requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error {
+		_, err := s.db.InsertAttendance(ctx, connected(newSeat(r.ID, room.Free, 1), "PA_3", 1))
 		return err
 	}))
 	if _, err := s.db.InsertAttendance(ctx, connected(ada, "PA_4", 1)); err == nil {
@@ -156,11 +156,11 @@ func (s *suite) TestAttendance(t *testing.T) {
 
 func (s *suite) TestDeleteUnusedSeat(t *testing.T) {
 	ctx := context.Background()
-	r := s.insert(t, Room(s.project.ID))
-	unused, used := seat(r.ID, room.Reserved, 1), seat(r.ID, room.Free, 2)
-	s.seats(t, unused, used)
+	r := s.insertRoom(t, Room(s.project.ID))
+	unused, used := newSeat(r.ID, room.Reserved, 1), newSeat(r.ID, room.Free, 2)
+	s.insertSeats(t, unused, used)
 	s.write(t, func(ctx context.Context) error {
-		_, err := s.db.InsertAttendance(ctx, room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: used.ID, Connection: "PA_1", JoinedAt: moment(3)})
+		_, err := s.db.InsertAttendance(ctx, room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: used.ID, Connection: "PA_1", JoinedAt: testTime(3)})
 		return err
 	})
 	for _, c := range []struct {
@@ -174,7 +174,7 @@ func (s *suite) TestDeleteUnusedSeat(t *testing.T) {
 		}
 	}
 	_, err := s.db.Seat(ctx, r.ID, unused.ID)
-	refused(t, err, fault.NotFound, "seat_not_found")
+	requireFault(t, err, fault.NotFound, "seat_not_found")
 	got, err := s.db.Seat(ctx, r.ID, used.ID)
-	same(t, got, err, used)
+	requireEqual(t, got, err, used)
 }

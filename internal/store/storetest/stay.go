@@ -8,13 +8,13 @@ import (
 	"parley/internal/room"
 )
 
-func (s *suite) TestStays(t *testing.T) {
+func (s *suite) TestAttendanceRecords(t *testing.T) {
 	ctx := context.Background()
 	db := s.open(t)
 	p, other := Project(t, db), Project(t, db)
 	put := func(r *room.Room) *room.Room {
 		t.Helper()
-		if err := db.Write(ctx, func(ctx context.Context) error { return lived(ctx, db, r) }); err != nil {
+		if err := db.Write(ctx, func(ctx context.Context) error { return insertFullRoom(ctx, db, r) }); err != nil {
 			t.Fatal(err)
 		}
 		return r
@@ -25,14 +25,14 @@ func (s *suite) TestStays(t *testing.T) {
 		return put(r)
 	}
 	open, active, theirs := running(p.ID, room.Open), running(p.ID, room.Active), running(other.ID, room.Active)
-	stay := func(r *room.Room, n, joined, left int, hidden bool) room.Stay {
+	stay := func(r *room.Room, n, joined, left int, hidden bool) room.AttendanceRecord {
 		t.Helper()
-		who := seat(r.ID, room.Joined, n)
-		who.UserID, who.Breakout, who.Hidden = texts[n%len(texts)], n, hidden
-		out := room.Stay{Attendance: room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: who.ID, Connection: "PA_1", Hidden: hidden,
-			Node: "node", JoinedAt: moment(joined)}, Name: who.Name, UserID: who.UserID, Role: who.Role, Breakout: n}
+		who := newSeat(r.ID, room.Joined, n)
+		who.UserID, who.Breakout, who.Hidden = trickyTexts[n%len(trickyTexts)], n, hidden
+		out := room.AttendanceRecord{Attendance: room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: who.ID, Connection: "PA_1", Hidden: hidden,
+			Node: "node", JoinedAt: testTime(joined)}, Name: who.Name, UserID: who.UserID, Role: who.Role, Breakout: n}
 		if left > 0 {
-			out.LeftAt, out.Reason = moment(left), room.LeftByChoice
+			out.LeftAt, out.Reason = testTime(left), room.LeftByChoice
 		}
 		err := db.Write(ctx, func(ctx context.Context) error {
 			if err := db.InsertSeat(ctx, who); err != nil {
@@ -53,23 +53,23 @@ func (s *suite) TestStays(t *testing.T) {
 	alone := stay(open, 4, 50, 0, false)
 	foreign := stay(theirs, 5, 5, 0, false)
 
-	all, err := db.Stays(ctx, active.ID)
-	same(t, all, err, []room.Stay{gone, first, second})
-	now, err := db.StaysNow(ctx, p.ID, active.ID)
-	same(t, now, err, []room.Stay{first, second})
-	now, err = db.StaysNow(ctx, p.ID, "")
-	same(t, now, err, []room.Stay{first, second, alone})
-	now, err = db.StaysNow(ctx, other.ID, "")
-	same(t, now, err, []room.Stay{foreign})
-	now, err = db.StaysNow(ctx, other.ID, active.ID)
-	same(t, now, err, nil)
+	all, err := db.AttendanceRecords(ctx, active.ID)
+	requireEqual(t, all, err, []room.AttendanceRecord{gone, first, second})
+	now, err := db.CurrentAttendanceRecords(ctx, p.ID, active.ID)
+	requireEqual(t, now, err, []room.AttendanceRecord{first, second})
+	now, err = db.CurrentAttendanceRecords(ctx, p.ID, "")
+	requireEqual(t, now, err, []room.AttendanceRecord{first, second, alone})
+	now, err = db.CurrentAttendanceRecords(ctx, other.ID, "")
+	requireEqual(t, now, err, []room.AttendanceRecord{foreign})
+	now, err = db.CurrentAttendanceRecords(ctx, other.ID, active.ID)
+	requireEqual(t, now, err, nil)
 
 	over := func(title string, ended int, state room.State) *room.Room {
 		r := Room(p.ID)
-		r.State, r.Title, r.EndedAt, r.DueAt, r.WebhookURL, r.Session = state, title, moment(ended), time.Time{}, texts[2], 2
+		r.State, r.Title, r.EndedAt, r.DueAt, r.WebhookURL, r.Session = state, title, testTime(ended), time.Time{}, trickyTexts[2], 2
 		return put(r)
 	}
-	two, one := over(texts[0], 200, room.Ended), over(texts[1], 100, room.Cancelled)
+	two, one := over(trickyTexts[0], 200, room.Ended), over(trickyTexts[1], 100, room.Cancelled)
 	stay(two, 6, 60, 70, false)
 	stay(two, 7, 60, 70, false)
 	stay(two, 8, 60, 70, true)
@@ -78,28 +78,28 @@ func (s *suite) TestStays(t *testing.T) {
 	if len(rooms) != 3 || rooms[0].ID != open.ID || rooms[1].ID != active.ID || err != nil {
 		t.Fatalf("%d running rooms, %v", len(rooms), err)
 	}
-	same(t, *rooms[1], nil, *active)
+	requireEqual(t, *rooms[1], nil, *active)
 
-	past := func(r *room.Room, joined int) room.Past {
-		return room.Past{ID: r.ID, Session: 2, Title: r.Title, WebhookURL: r.WebhookURL, CreatedAt: r.CreatedAt, EndedAt: r.EndedAt, Joined: joined}
+	past := func(r *room.Room, joined int) room.PastRoom {
+		return room.PastRoom{ID: r.ID, Session: 2, Title: r.Title, WebhookURL: r.WebhookURL, CreatedAt: r.CreatedAt, EndedAt: r.EndedAt, ParticipantCount: joined}
 	}
 	for _, tc := range []struct {
 		q     room.PastQuery
 		total int
-		want  []room.Past
+		want  []room.PastRoom
 	}{
-		{room.PastQuery{Limit: 9}, 2, []room.Past{past(two, 2), past(one, 0)}},
-		{room.PastQuery{Limit: 9, Ascending: true}, 2, []room.Past{past(one, 0), past(two, 2)}},
-		{room.PastQuery{Limit: 1, From: 1}, 2, []room.Past{past(one, 0)}},
-		{room.PastQuery{Limit: 9, From: 2}, 2, nil},
-		{room.PastQuery{Limit: 9, IDs: []string{two.ID, active.ID, NewID()}}, 1, []room.Past{past(two, 2)}},
+		{room.PastQuery{Limit: 9}, 2, []room.PastRoom{past(two, 2), past(one, 0)}},
+		{room.PastQuery{Limit: 9, Ascending: true}, 2, []room.PastRoom{past(one, 0), past(two, 2)}},
+		{room.PastQuery{Limit: 1, Offset: 1}, 2, []room.PastRoom{past(one, 0)}},
+		{room.PastQuery{Limit: 9, Offset: 2}, 2, nil},
+		{room.PastQuery{Limit: 9, IDs: []string{two.ID, active.ID, NewID()}}, 1, []room.PastRoom{past(two, 2)}},
 		{room.PastQuery{Limit: 9, IDs: []string{}}, 0, nil},
 	} {
 		got, total, err := db.PastRooms(ctx, p.ID, tc.q)
-		same(t, got, err, tc.want)
-		same(t, total, nil, tc.total)
+		requireEqual(t, got, err, tc.want)
+		requireEqual(t, total, nil, tc.total)
 	}
 	got, total, err := db.PastRooms(ctx, other.ID, room.PastQuery{Limit: 9, IDs: []string{two.ID}})
-	same(t, got, err, nil)
-	same(t, total, nil, 0)
+	requireEqual(t, got, err, nil)
+	requireEqual(t, total, nil, 0)
 }

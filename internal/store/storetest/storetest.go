@@ -80,11 +80,11 @@ func Project(t testing.TB, db *store.DB) project.Project {
 func Room(projectID string) *room.Room {
 	return &room.Room{ID: NewID(), ProjectID: projectID, Type: room.Video, State: room.Open, Title: "Title",
 		CreatorName: "Ada", MaxParticipants: 10, EmptyTimeout: 300 * time.Second, Duration: time.Hour,
-		CreatorLinkHash: "hash", EventSequence: 1, CreatedAt: moment(0), OpenedAt: moment(0), DueAt: moment(300)}
+		CreatorLinkHash: "hash", EventSequence: 1, CreatedAt: testTime(0), OpenedAt: testTime(0), DueAt: testTime(300)}
 }
 
-// moment is some seconds after the suite's epoch, and some milliseconds.
-func moment(seconds int) time.Time {
+// testTime is some seconds after the suite's epoch, and some milliseconds.
+func testTime(seconds int) time.Time {
 	return time.UnixMilli(1_780_000_000_123 + int64(seconds)*1000).UTC()
 }
 
@@ -118,23 +118,23 @@ func (s *suite) write(t *testing.T, work func(ctx context.Context) error) {
 	}
 }
 
-// insert puts a room into the database.
-func (s *suite) insert(t *testing.T, r *room.Room) *room.Room {
+// insertRoom puts a room into the database.
+func (s *suite) insertRoom(t *testing.T, r *room.Room) *room.Room {
 	t.Helper()
-	s.write(t, func(ctx context.Context) error { return lived(ctx, s.db, r) })
+	s.write(t, func(ctx context.Context) error { return insertFullRoom(ctx, s.db, r) })
 	return r
 }
 
-// lived puts a room into the database that may have had people in it.
-func lived(ctx context.Context, db *store.DB, r *room.Room) error {
+// insertFullRoom puts a room into the database that may have had people in it.
+func insertFullRoom(ctx context.Context, db *store.DB, r *room.Room) error {
 	if err := db.InsertRoom(ctx, r); err != nil {
 		return err
 	}
 	return db.UpdateRoom(ctx, r)
 }
 
-// same fails unless a value was found and is as wanted.
-func same[T any](t *testing.T, got T, err error, want T) {
+// requireEqual fails unless a value was found and is as wanted.
+func requireEqual[T any](t *testing.T, got T, err error, want T) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -144,25 +144,25 @@ func same[T any](t *testing.T, got T, err error, want T) {
 	}
 }
 
-// refused fails unless err is a refusal of that kind and code.
-func refused(t *testing.T, err error, kind fault.Kind, code string) {
+// requireFault fails unless err is a refusal of that kind and code.
+func requireFault(t *testing.T, err error, kind fault.Kind, code string) {
 	t.Helper()
 	if f := fault.From(err); err == nil || f.Kind != kind || f.Code != code {
 		t.Fatalf("got %v, want a refusal with the code %s", err, code)
 	}
 }
 
-// broken fails unless err tells of a broken constraint: an error, and none
+// requireConstraintError fails unless err tells of a broken constraint: an error, and none
 // that says something to a stranger.
-func broken(t *testing.T, err error) {
+func requireConstraintError(t *testing.T, err error) {
 	t.Helper()
 	if err == nil || fault.From(err).Kind != fault.Internal {
 		t.Fatalf("got %v, want the failure of a constraint", err)
 	}
 }
 
-// texts are values that a database may change if it is set up wrongly.
-var texts = []string{
+// trickyTexts are values that a database may change if it is set up wrongly.
+var trickyTexts = []string{
 	"O'Brien \"quoted\" \\ back % _ $1 ?",
 	"  blanks around  ",
 	"Ünïcödé ﷽ 𝄞 👩‍👩‍👧 שלום e\u0301",

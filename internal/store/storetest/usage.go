@@ -9,10 +9,10 @@ import (
 	"parley/internal/usage"
 )
 
-// stay is one connection of somebody, in seconds of the suite's time; a left
+// connection is one connection of somebody, in seconds of the suite's time; a left
 // of 0 is still in.
-type stay struct {
-	kind         room.Type
+type connection struct {
+	roomType     room.Type
 	joined, left int
 }
 
@@ -20,25 +20,25 @@ func (s *suite) TestTotals(t *testing.T) {
 	ctx := context.Background()
 	db := s.open(t)
 	p, other := Project(t, db), Project(t, db)
-	put := func(projectID string, created int, stays ...stay) {
+	put := func(projectID string, created int, stays ...connection) {
 		t.Helper()
 		err := db.Write(ctx, func(ctx context.Context) error {
 			for i, st := range stays {
 				r := Room(projectID)
-				r.Type, r.CreatedAt = st.kind, moment(created)
+				r.Type, r.CreatedAt = st.roomType, testTime(created)
 				if err := db.InsertRoom(ctx, r); err != nil {
 					return err
 				}
-				if err := db.InsertSession(ctx, room.Session{RoomID: r.ID, N: 1, State: room.SessionLive}, moment(created)); err != nil {
+				if err := db.InsertSession(ctx, room.Session{RoomID: r.ID, N: 1, State: room.SessionLive}, testTime(created)); err != nil {
 					return err
 				}
-				who := seat(r.ID, room.Joined, i)
+				who := newSeat(r.ID, room.Joined, i)
 				if err := db.InsertSeat(ctx, who); err != nil {
 					return err
 				}
-				a := room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: who.ID, Connection: "PA_1", JoinedAt: moment(st.joined)}
+				a := room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: who.ID, Connection: "PA_1", JoinedAt: testTime(st.joined)}
 				if st.left > 0 {
-					a.LeftAt = moment(st.left)
+					a.LeftAt = testTime(st.left)
 				}
 				if _, err := db.InsertAttendance(ctx, a); err != nil {
 					return err
@@ -52,18 +52,18 @@ func (s *suite) TestTotals(t *testing.T) {
 	}
 	is := func(start, end, asOf int, want usage.Totals) {
 		t.Helper()
-		got, err := db.Totals(ctx, p.OrganizationID, moment(start), moment(end), moment(asOf))
-		same(t, got, err, want)
+		got, err := db.Totals(ctx, p.OrganizationID, testTime(start), testTime(end), testTime(asOf))
+		requireEqual(t, got, err, want)
 	}
 	is(0, 1000, 500, usage.Totals{})
-	put(other.ID, 100, stay{room.Video, 100, 200})
+	put(other.ID, 100, connection{room.Video, 100, 200})
 	is(0, 1000, 500, usage.Totals{})
 	put(p.ID, 100,
-		stay{room.Video, 100, 200},
-		stay{room.Video, 200, 260}, // comes in the moment the first leaves
-		stay{room.Audio, 150, 250},
-		stay{room.Audio, 220, 220}, // no time at all
-		stay{room.Audio, 240, 0},   // still in
+		connection{room.Video, 100, 200},
+		connection{room.Video, 200, 260}, // comes in the moment the first leaves
+		connection{room.Audio, 150, 250},
+		connection{room.Audio, 220, 220}, // no time at all
+		connection{room.Audio, 240, 0},   // still in
 	)
 	is(0, 1000, 300, usage.Totals{VideoMillis: 160_000, AudioMillis: 160_000, RoomsCreated: 5, Sessions: 5, Peak: 3})
 	is(0, 1000, 400, usage.Totals{VideoMillis: 160_000, AudioMillis: 260_000, RoomsCreated: 5, Sessions: 5, Peak: 3})
@@ -71,7 +71,7 @@ func (s *suite) TestTotals(t *testing.T) {
 	is(0, 100, 100, usage.Totals{})
 	is(100, 101, 101, usage.Totals{VideoMillis: 1_000, RoomsCreated: 5, Sessions: 5, Peak: 1})
 	is(300, 1000, 310, usage.Totals{AudioMillis: 10_000, Peak: 1})
-	put(p.ID, 2000, stay{room.Video, 2000, 2000 + 31*24*3600})
+	put(p.ID, 2000, connection{room.Video, 2000, 2000 + 31*24*3600})
 	is(2000, 2000+31*24*3600, 2000+31*24*3600, usage.Totals{VideoMillis: 31 * 24 * time.Hour.Milliseconds(),
 		AudioMillis: 31 * 24 * time.Hour.Milliseconds(), RoomsCreated: 1, Sessions: 1, Peak: 2})
 }

@@ -14,31 +14,31 @@ import (
 	"parley/internal/webhook"
 )
 
-const hook = "https://example.org/hook"
+const hookURL = "https://example.org/hook"
 
-// stream is one that is in nobody else's way: its lane is its own.
-func (s *suite) stream(roomID string) webhook.Stream {
-	return webhook.Stream{ID: NewID(), ProjectID: s.project.ID, RoomID: roomID, URL: hook, Lane: "lane of " + NewID(), Enqueued: 1, LastSequence: 1}
+// newStream is one that is in nobody else's way: its lane is its own.
+func (s *suite) newStream(roomID string) webhook.Stream {
+	return webhook.Stream{ID: NewID(), ProjectID: s.project.ID, RoomID: roomID, URL: hookURL, Bucket: "lane of " + NewID(), Enqueued: 1, LastSequence: 1}
 }
 
-func (s *suite) delivery(st webhook.Stream, position int64) webhook.Delivery {
+func (s *suite) newDelivery(st webhook.Stream, position int64) webhook.Delivery {
 	return webhook.Delivery{ID: NewID(), StreamID: st.ID, Position: position, EventID: NewID(), ProjectID: st.ProjectID, RoomID: st.RoomID, URL: st.URL,
-		Type: event.RoomOpened, Sequence: position + 1, Previous: position, Body: texts[0], State: webhook.Pending, CreatedAt: moment(int(position))}
+		Type: event.RoomOpened, Sequence: position + 1, Previous: position, Body: trickyTexts[0], State: webhook.Pending, CreatedAt: testTime(int(position))}
 }
 
-// claimed claims what is due in a lane, as one does who says so.
-func (s *suite) claimed(t *testing.T, lane, claim string, n int, now, until time.Time) (got []webhook.Stream) {
+// leaseStreams claims what is due in a lane, as one does who says so.
+func (s *suite) leaseStreams(t *testing.T, lane, claim string, n int, now, until time.Time) (got []webhook.Stream) {
 	t.Helper()
 	s.write(t, func(ctx context.Context) (err error) {
-		got, err = s.db.Claim(ctx, lane, n, claim, now, until)
+		got, err = s.db.LeaseStreams(ctx, lane, n, claim, now, until)
 		return err
 	})
 	return got
 }
 
-func (s *suite) due(t *testing.T, lane string, now time.Time) bool {
+func (s *suite) isDue(t *testing.T, lane string, now time.Time) bool {
 	t.Helper()
-	lanes, err := s.db.DueLanes(context.Background(), now)
+	lanes, err := s.db.DueBuckets(context.Background(), now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,99 +47,99 @@ func (s *suite) due(t *testing.T, lane string, now time.Time) bool {
 
 // What is due is claimed once, until the claim ends; a release makes it due
 // again when there is more, and only for who has the claim.
-func (s *suite) TestWebhookClaims(t *testing.T) {
+func (s *suite) TestDueStreams(t *testing.T) {
 	ctx := context.Background()
-	st := s.stream(NewID())
-	s.write(t, func(ctx context.Context) error { return s.db.InsertStream(ctx, st, moment(10)) })
+	st := s.newStream(NewID())
+	s.write(t, func(ctx context.Context) error { return s.db.InsertStream(ctx, st, testTime(10)) })
 	known, err := s.db.Streams(ctx, s.project.ID, st.RoomID)
-	same(t, known, err, []webhook.Stream{st})
-	if s.due(t, st.Lane, moment(9)) || len(s.claimed(t, st.Lane, "early", 5, moment(9), moment(40))) > 0 {
+	requireEqual(t, known, err, []webhook.Stream{st})
+	if s.isDue(t, st.Bucket, testTime(9)) || len(s.leaseStreams(t, st.Bucket, "early", 5, testTime(9), testTime(40))) > 0 {
 		t.Error("due before its time")
 	}
-	if !s.due(t, st.Lane, moment(10)) {
+	if !s.isDue(t, st.Bucket, testTime(10)) {
 		t.Error("not due at its time")
 	}
 	want := st
-	want.Claim = "first"
-	same(t, s.claimed(t, st.Lane, "first", 5, moment(10), moment(40)), nil, []webhook.Stream{want})
-	if s.due(t, st.Lane, moment(39)) || len(s.claimed(t, st.Lane, "second", 5, moment(39), moment(70))) > 0 {
+	want.LeaseID = "first"
+	requireEqual(t, s.leaseStreams(t, st.Bucket, "first", 5, testTime(10), testTime(40)), nil, []webhook.Stream{want})
+	if s.isDue(t, st.Bucket, testTime(39)) || len(s.leaseStreams(t, st.Bucket, "second", 5, testTime(39), testTime(70))) > 0 {
 		t.Error("claimed twice")
 	}
-	want.Claim = "second"
-	same(t, s.claimed(t, st.Lane, "second", 5, moment(40), moment(70)), nil, []webhook.Stream{want})
+	want.LeaseID = "second"
+	requireEqual(t, s.leaseStreams(t, st.Bucket, "second", 5, testTime(40), testTime(70)), nil, []webhook.Stream{want})
 	lost := st
-	lost.Claim = "first"
-	refused(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.Release(ctx, lost, moment(50), moment(41)) }), fault.Conflict, "claim_lost")
+	lost.LeaseID = "first"
+	requireFault(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.ReleaseStream(ctx, lost, testTime(50), testTime(41)) }), fault.Conflict, "claim_lost")
 
 	// Nothing was added since it was claimed.
 	release := func(claimed webhook.Stream, due time.Time, now int) {
 		t.Helper()
-		s.write(t, func(ctx context.Context) error { return s.db.Release(ctx, claimed, due, moment(now)) })
+		s.write(t, func(ctx context.Context) error { return s.db.ReleaseStream(ctx, claimed, due, testTime(now)) })
 	}
 	release(want, time.Time{}, 42)
-	if s.due(t, st.Lane, moment(1000)) {
+	if s.isDue(t, st.Bucket, testTime(1000)) {
 		t.Error("due with nothing to do")
 	}
 	extend := func(n int64, now int) {
 		st.Enqueued, st.LastSequence = n, n+1
-		s.write(t, func(ctx context.Context) error { return s.db.ExtendStream(ctx, st, moment(now)) })
+		s.write(t, func(ctx context.Context) error { return s.db.ExtendStream(ctx, st, testTime(now)) })
 	}
 	extend(2, 50)
-	if s.due(t, st.Lane, moment(49)) || !s.due(t, st.Lane, moment(50)) {
+	if s.isDue(t, st.Bucket, testTime(49)) || !s.isDue(t, st.Bucket, testTime(50)) {
 		t.Error("not due when something was added")
 	}
 	// Something is added while it is claimed.
-	third := s.claimed(t, st.Lane, "third", 5, moment(50), moment(80))
+	third := s.leaseStreams(t, st.Bucket, "third", 5, testTime(50), testTime(80))
 	if len(third) != 1 || third[0].Enqueued != 2 || third[0].LastSequence != 3 {
 		t.Fatal(third)
 	}
 	extend(3, 51)
-	if s.due(t, st.Lane, moment(79)) {
+	if s.isDue(t, st.Bucket, testTime(79)) {
 		t.Error("what is added breaks a claim")
 	}
 	release(third[0], time.Time{}, 55)
-	if s.due(t, st.Lane, moment(54)) || !s.due(t, st.Lane, moment(55)) {
+	if s.isDue(t, st.Bucket, testTime(54)) || !s.isDue(t, st.Bucket, testTime(55)) {
 		t.Error("what was added meanwhile is forgotten")
 	}
-	fourth := s.claimed(t, st.Lane, "fourth", 5, moment(55), moment(85))
-	release(fourth[0], moment(60), 56)
-	if s.due(t, st.Lane, moment(59)) || !s.due(t, st.Lane, moment(60)) {
+	fourth := s.leaseStreams(t, st.Bucket, "fourth", 5, testTime(55), testTime(85))
+	release(fourth[0], testTime(60), 56)
+	if s.isDue(t, st.Bucket, testTime(59)) || !s.isDue(t, st.Bucket, testTime(60)) {
 		t.Error("not due when it was to be")
 	}
 }
 
 // The longest due of a lane come first, and no more than asked for.
-func (s *suite) TestWebhookClaimOrder(t *testing.T) {
+func (s *suite) TestDueStreams_OldestFirst(t *testing.T) {
 	lane := "lane of " + NewID()
 	var ids []string
 	for i := range 3 {
-		st := s.stream(NewID())
-		st.Lane = lane
+		st := s.newStream(NewID())
+		st.Bucket = lane
 		ids = append(ids, st.ID)
-		s.write(t, func(ctx context.Context) error { return s.db.InsertStream(ctx, st, moment(3-i)) })
+		s.write(t, func(ctx context.Context) error { return s.db.InsertStream(ctx, st, testTime(3-i)) })
 	}
 	var got []string
-	for _, st := range s.claimed(t, lane, "claim", 2, moment(5), moment(40)) {
+	for _, st := range s.leaseStreams(t, lane, "claim", 2, testTime(5), testTime(40)) {
 		got = append(got, st.ID)
 	}
 	slices.Sort(got)
-	same(t, got, nil, []string{ids[1], ids[2]})
+	requireEqual(t, got, nil, []string{ids[1], ids[2]})
 }
 
 // Of many who claim at once, each stream has one.
-func (s *suite) TestWebhookClaimsAtOnce(t *testing.T) {
+func (s *suite) TestDueStreams_Concurrent(t *testing.T) {
 	lane := "lane of " + NewID()
 	for range 20 {
-		st := s.stream(NewID())
-		st.Lane = lane
-		s.write(t, func(ctx context.Context) error { return s.db.InsertStream(ctx, st, moment(0)) })
+		st := s.newStream(NewID())
+		st.Bucket = lane
+		s.write(t, func(ctx context.Context) error { return s.db.InsertStream(ctx, st, testTime(0)) })
 	}
 	var mu sync.Mutex
 	seen := map[string]int{}
 	var work sync.WaitGroup
 	for i := range 16 {
 		work.Go(func() {
-			for _, st := range s.claimed(t, lane, fmt.Sprint(i), 3, moment(1), moment(40)) {
+			for _, st := range s.leaseStreams(t, lane, fmt.Sprint(i), 3, testTime(1), testTime(40)) {
 				mu.Lock()
 				seen[st.ID]++
 				mu.Unlock()
@@ -156,8 +156,8 @@ func (s *suite) TestWebhookClaimsAtOnce(t *testing.T) {
 
 func (s *suite) TestWebhookDeliveries(t *testing.T) {
 	ctx := context.Background()
-	st := s.stream(NewID())
-	first, second := s.delivery(st, 1), s.delivery(st, 2)
+	st := s.newStream(NewID())
+	first, second := s.newDelivery(st, 1), s.newDelivery(st, 2)
 	second.Type, second.Replay = event.RoomEnded, true
 	s.write(t, func(ctx context.Context) error {
 		if err := s.db.InsertDelivery(ctx, second); err != nil {
@@ -165,26 +165,26 @@ func (s *suite) TestWebhookDeliveries(t *testing.T) {
 		}
 		return s.db.InsertDelivery(ctx, first)
 	})
-	got, _, err := s.db.Head(ctx, st.ID)
-	same(t, got, err, first)
-	attempts := []webhook.Attempt{{N: 1, At: moment(5), Duration: 15 * time.Second, Error: texts[2]}, {N: 2, At: moment(9), Duration: time.Millisecond, Status: 204, Answer: texts[3]}}
+	got, _, err := s.db.NextDelivery(ctx, st.ID)
+	requireEqual(t, got, err, first)
+	attempts := []webhook.Attempt{{N: 1, At: testTime(5), Duration: 15 * time.Second, Error: trickyTexts[2]}, {N: 2, At: testTime(9), Duration: time.Millisecond, Status: 204, ResponseBody: trickyTexts[3]}}
 	for i, a := range attempts {
 		first.Attempts, first.Step = i+1, i+1
 		if i == 1 {
-			first.State, first.DoneAt = webhook.Delivered, moment(9)
+			first.State, first.DoneAt = webhook.Delivered, testTime(9)
 		}
 		s.write(t, func(ctx context.Context) error { return s.db.RecordAttempt(ctx, first, a) })
 	}
 	got, err = s.db.Delivery(ctx, first.ID)
-	same(t, got, err, first)
+	requireEqual(t, got, err, first)
 	kept, err := s.db.Attempts(ctx, first.ID)
-	same(t, kept, err, attempts)
-	got, _, err = s.db.Head(ctx, st.ID)
-	same(t, got, err, second)
-	_, _, err = s.db.Head(ctx, NewID())
-	refused(t, err, fault.NotFound, "delivery_not_found")
+	requireEqual(t, kept, err, attempts)
+	got, _, err = s.db.NextDelivery(ctx, st.ID)
+	requireEqual(t, got, err, second)
+	_, _, err = s.db.NextDelivery(ctx, NewID())
+	requireFault(t, err, fault.NotFound, "delivery_not_found")
 	_, err = s.db.Delivery(ctx, NewID())
-	refused(t, err, fault.NotFound, "delivery_not_found")
+	requireFault(t, err, fault.NotFound, "delivery_not_found")
 
 	room := webhook.Filter{RoomID: st.RoomID, Limit: 10}
 	for what, tc := range map[string]struct {
@@ -195,11 +195,11 @@ func (s *suite) TestWebhookDeliveries(t *testing.T) {
 		"oldest":    {func(f *webhook.Filter) { f.OldestFirst = true }, []webhook.Delivery{first, second}},
 		"project":   {func(f *webhook.Filter) { f.ProjectID = NewID() }, nil},
 		"event":     {func(f *webhook.Filter) { f.EventID = first.EventID }, []webhook.Delivery{first}},
-		"url":       {func(f *webhook.Filter) { f.URL = hook + "/other" }, nil},
+		"url":       {func(f *webhook.Filter) { f.URL = hookURL + "/other" }, nil},
 		"type":      {func(f *webhook.Filter) { f.Type = event.RoomEnded }, []webhook.Delivery{second}},
 		"state":     {func(f *webhook.Filter) { f.State = webhook.Delivered }, []webhook.Delivery{first}},
-		"since":     {func(f *webhook.Filter) { f.Since = moment(2) }, []webhook.Delivery{second}},
-		"before":    {func(f *webhook.Filter) { f.Before = moment(2) }, []webhook.Delivery{first}},
+		"since":     {func(f *webhook.Filter) { f.Since = testTime(2) }, []webhook.Delivery{second}},
+		"before":    {func(f *webhook.Filter) { f.Before = testTime(2) }, []webhook.Delivery{first}},
 		"cursor":    {func(f *webhook.Filter) { f.Cursor = second.ID }, []webhook.Delivery{first}},
 		"limit":     {func(f *webhook.Filter) { f.Limit = 1 }, []webhook.Delivery{second}},
 		"sent":      {func(f *webhook.Filter) { f.Sent = true }, []webhook.Delivery{first}},
@@ -212,44 +212,44 @@ func (s *suite) TestWebhookDeliveries(t *testing.T) {
 			t.Errorf("%s: %+v %v", what, got, err)
 			continue
 		}
-		same(t, got, err, tc.want)
+		requireEqual(t, got, err, tc.want)
 	}
 }
 
 func (s *suite) TestWebhookTargets(t *testing.T) {
 	ctx := context.Background()
-	url := hook + "/" + NewID()
+	url := hookURL + "/" + NewID()
 	known, err := s.db.Target(ctx, s.project.ID, url)
-	same(t, known, err, webhook.Target{})
+	requireEqual(t, known, err, webhook.Target{})
 	fail := func(at int) (got webhook.Target) {
 		t.Helper()
 		s.write(t, func(ctx context.Context) (err error) {
-			got, err = s.db.TargetFailed(ctx, s.project.ID, url, moment(at))
+			got, err = s.db.RecordTargetFailure(ctx, s.project.ID, url, testTime(at))
 			return err
 		})
 		return got
 	}
-	want := webhook.Target{ProjectID: s.project.ID, URL: url, Failures: 1, FailingSince: moment(1)}
-	same(t, fail(1), nil, want)
+	want := webhook.Target{ProjectID: s.project.ID, URL: url, Failures: 1, FailingSince: testTime(1)}
+	requireEqual(t, fail(1), nil, want)
 	want.Failures = 2
-	same(t, fail(2), nil, want)
-	want.PausedAt, want.ProbeAt, want.Notice = moment(3), moment(10), texts[0]
+	requireEqual(t, fail(2), nil, want)
+	want.PausedAt, want.ProbeAt, want.Notice = testTime(3), testTime(10), trickyTexts[0]
 	s.write(t, func(ctx context.Context) error { return s.db.PauseTarget(ctx, want) })
 	known, err = s.db.Target(ctx, s.project.ID, url)
-	same(t, known, err, want)
+	requireEqual(t, known, err, want)
 	for _, of := range []string{s.project.ID, ""} {
 		all, err := s.db.Targets(ctx, of)
 		if i := slices.IndexFunc(all, func(t webhook.Target) bool { return t.URL == url }); err != nil || i < 0 {
 			t.Errorf("%v %v", all, err)
 		} else {
-			same(t, all[i], nil, want)
+			requireEqual(t, all[i], nil, want)
 		}
 	}
 
 	probe := func(now, next int) (turn bool) {
 		t.Helper()
 		s.write(t, func(ctx context.Context) (err error) {
-			turn, err = s.db.Probe(ctx, s.project.ID, url, moment(now), moment(next))
+			turn, err = s.db.AcquireProbe(ctx, s.project.ID, url, testTime(now), testTime(next))
 			return err
 		})
 		return turn
@@ -260,41 +260,43 @@ func (s *suite) TestWebhookTargets(t *testing.T) {
 
 	// What is due waits; what is claimed, or was postponed, does not move
 	// until the target takes webhooks again.
-	waiting, busy := s.stream(NewID()), s.stream(NewID())
+	waiting, busy := s.newStream(NewID()), s.newStream(NewID())
 	waiting.URL, busy.URL = url, url
 	s.write(t, func(ctx context.Context) error {
-		if err := s.db.InsertStream(ctx, waiting, moment(0)); err != nil {
+		if err := s.db.InsertStream(ctx, waiting, testTime(0)); err != nil {
 			return err
 		}
-		if err := s.db.InsertStream(ctx, busy, moment(0)); err != nil {
+		if err := s.db.InsertStream(ctx, busy, testTime(0)); err != nil {
 			return err
 		}
-		return s.db.InsertDelivery(ctx, s.delivery(waiting, 1))
+		return s.db.InsertDelivery(ctx, s.newDelivery(waiting, 1))
 	})
-	want.ProbeAt = moment(20)
-	_, held, err := s.db.Head(ctx, waiting.ID)
-	same(t, held, err, want)
-	s.claimed(t, busy.Lane, "busy", 1, moment(11), moment(41))
-	s.write(t, func(ctx context.Context) error { return s.db.Postpone(ctx, s.project.ID, url, moment(11), moment(20)) })
-	if s.due(t, waiting.Lane, moment(19)) || !s.due(t, waiting.Lane, moment(20)) || s.due(t, busy.Lane, moment(40)) {
+	want.ProbeAt = testTime(20)
+	_, held, err := s.db.NextDelivery(ctx, waiting.ID)
+	requireEqual(t, held, err, want)
+	s.leaseStreams(t, busy.Bucket, "busy", 1, testTime(11), testTime(41))
+	s.write(t, func(ctx context.Context) error {
+		return s.db.Postpone(ctx, s.project.ID, url, testTime(11), testTime(20))
+	})
+	if s.isDue(t, waiting.Bucket, testTime(19)) || !s.isDue(t, waiting.Bucket, testTime(20)) || s.isDue(t, busy.Bucket, testTime(40)) {
 		t.Error("not postponed")
 	}
-	s.write(t, func(ctx context.Context) error { return s.db.ClearTarget(ctx, s.project.ID, url, moment(12)) })
+	s.write(t, func(ctx context.Context) error { return s.db.ClearTarget(ctx, s.project.ID, url, testTime(12)) })
 	known, err = s.db.Target(ctx, s.project.ID, url)
-	same(t, known, err, webhook.Target{})
-	_, held, err = s.db.Head(ctx, waiting.ID)
-	same(t, held, err, webhook.Target{})
-	if !s.due(t, waiting.Lane, moment(12)) || s.due(t, busy.Lane, moment(40)) {
+	requireEqual(t, known, err, webhook.Target{})
+	_, held, err = s.db.NextDelivery(ctx, waiting.ID)
+	requireEqual(t, held, err, webhook.Target{})
+	if !s.isDue(t, waiting.Bucket, testTime(12)) || s.isDue(t, busy.Bucket, testTime(40)) {
 		t.Error("what waits is not due")
 	}
 }
 
-func (s *suite) TestWebhookPruning(t *testing.T) {
+func (s *suite) TestWebhooks_Prune(t *testing.T) {
 	ctx := context.Background()
 	db := s.open(t)
 	own := suite{open: s.open, db: db, project: Project(t, db)}
-	over, going := own.insert(t, Room(own.project.ID)), own.insert(t, Room(own.project.ID))
-	over.EndedAt = moment(1)
+	over, going := own.insertRoom(t, Room(own.project.ID)), own.insertRoom(t, Room(own.project.ID))
+	over.EndedAt = testTime(1)
 	var streams []webhook.Stream
 	var deliveries []webhook.Delivery
 	own.write(t, func(ctx context.Context) error {
@@ -303,16 +305,16 @@ func (s *suite) TestWebhookPruning(t *testing.T) {
 			return err
 		}
 		for i, roomID := range []string{over.ID, going.ID, ""} {
-			st := own.stream(roomID)
-			d := own.delivery(st, int64(i))
+			st := own.newStream(roomID)
+			d := own.newDelivery(st, int64(i))
 			streams, deliveries = append(streams, st), append(deliveries, d)
-			if err := db.InsertStream(ctx, st, moment(1)); err != nil {
+			if err := db.InsertStream(ctx, st, testTime(1)); err != nil {
 				return err
 			}
 			if err := db.InsertDelivery(ctx, d); err != nil {
 				return err
 			}
-			if err := db.RecordAttempt(ctx, d, webhook.Attempt{N: 1, At: moment(0)}); err != nil {
+			if err := db.RecordAttempt(ctx, d, webhook.Attempt{N: 1, At: testTime(0)}); err != nil {
 				return err
 			}
 		}
@@ -321,10 +323,10 @@ func (s *suite) TestWebhookPruning(t *testing.T) {
 	prune := func(before, limit int) (n int) {
 		t.Helper()
 		own.write(t, func(ctx context.Context) (err error) {
-			if n, err = db.PruneDeliveries(ctx, moment(before), limit); err != nil {
+			if n, err = db.PruneDeliveries(ctx, testTime(before), limit); err != nil {
 				return err
 			}
-			return db.PruneStreams(ctx, moment(before), limit)
+			return db.PruneStreams(ctx, testTime(before), limit)
 		})
 		return n
 	}
@@ -338,7 +340,7 @@ func (s *suite) TestWebhookPruning(t *testing.T) {
 		t.Errorf("%d pruned with a limit of 1", n)
 	}
 	left, err := db.Deliveries(ctx, webhook.Filter{Limit: 10})
-	same(t, left, err, deliveries[2:])
+	requireEqual(t, left, err, deliveries[2:])
 	has := func(roomID string) bool {
 		all, err := db.Streams(ctx, own.project.ID, roomID)
 		if err != nil {
@@ -350,8 +352,8 @@ func (s *suite) TestWebhookPruning(t *testing.T) {
 		t.Error("a stream that is due was pruned")
 	}
 	for _, st := range streams {
-		for _, claimed := range own.claimed(t, st.Lane, "claim", 1, moment(2), moment(30)) {
-			own.write(t, func(ctx context.Context) error { return db.Release(ctx, claimed, time.Time{}, moment(2)) })
+		for _, claimed := range own.leaseStreams(t, st.Bucket, "claim", 1, testTime(2), testTime(30)) {
+			own.write(t, func(ctx context.Context) error { return db.ReleaseStream(ctx, claimed, time.Time{}, testTime(2)) })
 		}
 	}
 	if prune(1, 10); !has(over.ID) {
@@ -364,15 +366,15 @@ func (s *suite) TestWebhookPruning(t *testing.T) {
 
 // Marks are told to nobody, and counted over: what comes before an event is
 // found before the page it is on, too.
-func (s *suite) TestTold(t *testing.T) {
+func (s *suite) TestDeliveredEvents(t *testing.T) {
 	ctx := context.Background()
-	r, other := s.insert(t, Room(s.project.ID)), s.insert(t, Room(s.project.ID))
-	var want []webhook.Told
+	r, other := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
+	var want []webhook.DeliveredEvent
 	previous := int64(0)
 	for i, kind := range []event.Type{event.AttendanceMarked, event.RoomOpened, event.AttendanceMarked, event.AttendanceMarked, event.RoomStarted, event.RoomEnded, event.AttendanceMarked} {
-		e := event.Event{ID: NewID(), Type: kind, ProjectID: s.project.ID, RoomID: r.ID, Sequence: int64(i + 1), At: moment(i), Data: event.Data{RoomID: r.ID, RoomType: "video"}}
+		e := event.Event{ID: NewID(), Type: kind, ProjectID: s.project.ID, RoomID: r.ID, Sequence: int64(i + 1), At: testTime(i), Data: event.Data{RoomID: r.ID, RoomType: "video"}}
 		if kind != event.AttendanceMarked {
-			want = append(want, webhook.Told{Event: e, Previous: previous})
+			want = append(want, webhook.DeliveredEvent{Event: e, Previous: previous})
 			previous = e.Sequence
 		}
 		elsewhere := e
@@ -382,13 +384,13 @@ func (s *suite) TestTold(t *testing.T) {
 	for _, c := range []struct {
 		after int64
 		limit int
-		want  []webhook.Told
+		want  []webhook.DeliveredEvent
 	}{{0, 10, want}, {0, 1, want[:1]}, {1, 2, want[:2]}, {2, 2, want[1:]}, {3, 1, want[1:2]}, {4, 2, want[1:]}, {5, 10, want[2:]}, {6, 10, nil}, {7, 10, nil}, {1 << 52, 10, nil}} {
-		got, err := s.db.Told(ctx, r.ID, c.after, c.limit)
-		same(t, got, err, c.want)
+		got, err := s.db.DeliveredEvents(ctx, r.ID, c.after, c.limit)
+		requireEqual(t, got, err, c.want)
 	}
-	got, err := s.db.Told(ctx, NewID(), 0, 10)
-	same(t, got, err, nil)
+	got, err := s.db.DeliveredEvents(ctx, NewID(), 0, 10)
+	requireEqual(t, got, err, nil)
 }
 
 func (s *suite) TestProjectEvents(t *testing.T) {
@@ -396,11 +398,11 @@ func (s *suite) TestProjectEvents(t *testing.T) {
 	db := s.open(t)
 	p := Project(t, db)
 	n, err := db.ProjectSequence(ctx, p.ID)
-	same(t, n, err, 0)
-	yes, ends := true, moment(60)
-	want := []event.OfProject{
-		{ID: NewID(), Type: event.ProjectStatusChanged, ProjectID: p.ID, Sequence: 1, At: moment(1), Data: event.ProjectData{Status: "active", Suspended: &yes}},
-		{ID: NewID(), Type: event.KeyRotated, ProjectID: p.ID, Sequence: 2, At: moment(2), Data: event.ProjectData{Credential: event.CredentialKey, OverlapEndsAt: &ends}},
+	requireEqual(t, n, err, 0)
+	yes, ends := true, testTime(60)
+	want := []event.ProjectEvent{
+		{ID: NewID(), Type: event.ProjectStatusChanged, ProjectID: p.ID, Sequence: 1, At: testTime(1), Data: event.ProjectData{Status: "active", Suspended: &yes}},
+		{ID: NewID(), Type: event.KeyRotated, ProjectID: p.ID, Sequence: 2, At: testTime(2), Data: event.ProjectData{Credential: event.CredentialKey, OverlapEndsAt: &ends}},
 	}
 	for _, e := range want {
 		if err := db.Write(ctx, func(ctx context.Context) error { return db.AppendProjectEvent(ctx, e) }); err != nil {
@@ -408,14 +410,14 @@ func (s *suite) TestProjectEvents(t *testing.T) {
 		}
 	}
 	n, err = db.ProjectSequence(ctx, p.ID)
-	same(t, n, err, 2)
+	requireEqual(t, n, err, 2)
 	got, err := db.ProjectEvents(ctx, p.ID, 0)
-	same(t, got, err, want)
+	requireEqual(t, got, err, want)
 	got, err = db.ProjectEvents(ctx, p.ID, 1)
-	same(t, got, err, want[1:])
+	requireEqual(t, got, err, want[1:])
 	twice := want[0]
 	twice.ID = NewID()
-	broken(t, db.Write(ctx, func(ctx context.Context) error { return db.AppendProjectEvent(ctx, twice) }))
+	requireConstraintError(t, db.Write(ctx, func(ctx context.Context) error { return db.AppendProjectEvent(ctx, twice) }))
 }
 
 // An overlap is told of once, while it goes on.
@@ -428,37 +430,37 @@ func (s *suite) TestNotices(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := keys[0]
-	k.Slot, k.RetiringSince, k.OverlapEndsAt = key.Overlap, moment(0), moment(7200)
+	k.Slot, k.RetiringSince, k.OverlapEndsAt = key.Overlap, testTime(0), testTime(7200)
 	secrets, err := db.ProjectSecrets(ctx, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	secret := secrets[0]
-	secret.Slot, secret.RetiringSince, secret.OverlapEndsAt = key.Overlap, moment(0), moment(100)
+	secret.Slot, secret.RetiringSince, secret.OverlapEndsAt = key.Overlap, testTime(0), testTime(100)
 	s2 := suite{db: db}
 	s2.write(t, func(ctx context.Context) error {
-		if err := db.MoveAPIKey(ctx, k, moment(0)); err != nil {
+		if err := db.UpdateAPIKey(ctx, k, testTime(0)); err != nil {
 			return err
 		}
-		return db.MoveProjectSecret(ctx, secret, moment(0))
+		return db.UpdateProjectSecret(ctx, secret, testTime(0))
 	})
 	take := func(at int) (got []key.Notice) {
 		t.Helper()
 		s2.write(t, func(ctx context.Context) (err error) {
-			got, err = db.TakeNotices(ctx, p.ID, moment(at))
+			got, err = db.ConsumeNotices(ctx, p.ID, testTime(at))
 			return err
 		})
 		return got
 	}
-	none, err := db.NoticesDue(ctx, moment(49))
-	same(t, none, err, nil)
-	due, err := db.NoticesDue(ctx, moment(50))
-	same(t, due, err, []string{p.ID})
-	same(t, take(50), nil, []key.Notice{{Credential: event.CredentialSecret, EndsAt: moment(100)}})
-	same(t, take(50), nil, nil)
-	due, err = db.NoticesDue(ctx, moment(3600))
-	same(t, due, err, []string{p.ID})
-	none, err = db.NoticesDue(ctx, moment(7200)) // it is over
-	same(t, none, err, nil)
-	same(t, take(3600), nil, []key.Notice{{Credential: event.CredentialKey, EndsAt: moment(7200)}})
+	none, err := db.ProjectsWithDueNotices(ctx, testTime(49))
+	requireEqual(t, none, err, nil)
+	due, err := db.ProjectsWithDueNotices(ctx, testTime(50))
+	requireEqual(t, due, err, []string{p.ID})
+	requireEqual(t, take(50), nil, []key.Notice{{Credential: event.CredentialSecret, EndsAt: testTime(100)}})
+	requireEqual(t, take(50), nil, nil)
+	due, err = db.ProjectsWithDueNotices(ctx, testTime(3600))
+	requireEqual(t, due, err, []string{p.ID})
+	none, err = db.ProjectsWithDueNotices(ctx, testTime(7200)) // it is over
+	requireEqual(t, none, err, nil)
+	requireEqual(t, take(3600), nil, []key.Notice{{Credential: event.CredentialKey, EndsAt: testTime(7200)}})
 }

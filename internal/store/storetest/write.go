@@ -9,7 +9,7 @@ import (
 	"parley/internal/room"
 )
 
-func (s *suite) TestAnErrorUndoesEverything(t *testing.T) {
+func (s *suite) TestWrite_ErrorRollsBack(t *testing.T) {
 	ctx := context.Background()
 	r := Room(s.project.ID)
 	mine := errors.New("mine")
@@ -23,21 +23,21 @@ func (s *suite) TestAnErrorUndoesEverything(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	_, err = s.db.Room(ctx, r.ID)
-	refused(t, err, fault.NotFound, "room_not_found")
+	requireFault(t, err, fault.NotFound, "room_not_found")
 }
 
 // Inside a transaction everything that was written is there, whatever the
 // engine keeps back; outside nothing is until the commit.
-func (s *suite) TestReadYourWrites(t *testing.T) {
+func (s *suite) TestWrite_ReadsOwnWrites(t *testing.T) {
 	r := Room(s.project.ID)
 	s.write(t, func(ctx context.Context) error {
 		if err := s.db.InsertRoom(ctx, r); err != nil {
 			return err
 		}
 		got, err := s.db.LockRoom(ctx, r.ID)
-		same(t, got, err, r)
+		requireEqual(t, got, err, r)
 		_, err = s.db.Room(context.Background(), r.ID)
-		refused(t, err, fault.NotFound, "room_not_found")
+		requireFault(t, err, fault.NotFound, "room_not_found")
 
 		changed := *r
 		changed.State, changed.EventSequence = room.Active, 2
@@ -45,19 +45,19 @@ func (s *suite) TestReadYourWrites(t *testing.T) {
 			return err
 		}
 		got, err = s.db.Room(ctx, r.ID)
-		same(t, got, err, &changed)
+		requireEqual(t, got, err, &changed)
 
-		taken := seat(r.ID, room.Reserved, 1)
+		taken := newSeat(r.ID, room.Reserved, 1)
 		if err := s.db.InsertSeat(ctx, taken); err != nil {
 			return err
 		}
 		o, err := s.db.Occupancy(ctx, r.ID)
-		same(t, o, err, room.Occupancy{Taken: 1, Unused: 1, NextRelease: taken.HeldUntil})
+		requireEqual(t, o, err, room.Occupancy{Taken: 1, Unused: 1, NextRelease: taken.HeldUntil})
 		return nil
 	})
 }
 
-func (s *suite) TestNestedWriteJoins(t *testing.T) {
+func (s *suite) TestWrite_NestedJoins(t *testing.T) {
 	ctx := context.Background()
 	outer, inner := Room(s.project.ID), Room(s.project.ID)
 	mine := errors.New("mine")
@@ -75,11 +75,11 @@ func (s *suite) TestNestedWriteJoins(t *testing.T) {
 	}
 	for _, r := range []*room.Room{outer, inner} {
 		_, err := s.db.Room(ctx, r.ID)
-		refused(t, err, fault.NotFound, "room_not_found")
+		requireFault(t, err, fault.NotFound, "room_not_found")
 	}
 }
 
-func (s *suite) TestWriteOutsideWrite(t *testing.T) {
+func (s *suite) TestInsert_OutsideWrite(t *testing.T) {
 	if err := s.db.InsertRoom(context.Background(), Room(s.project.ID)); err == nil {
 		t.Fatal("a write outside a transaction")
 	}
@@ -87,7 +87,7 @@ func (s *suite) TestWriteOutsideWrite(t *testing.T) {
 
 // PostgreSQL takes no statement after one that failed, so on no engine may
 // work go on as if nothing had happened.
-func (s *suite) TestFailuresMustBeReturned(t *testing.T) {
+func (s *suite) TestWrite_IgnoredFailureRollsBack(t *testing.T) {
 	ctx := context.Background()
 	before, after := Room(s.project.ID), Room(s.project.ID)
 	err := s.db.Write(ctx, func(ctx context.Context) error {
@@ -103,16 +103,16 @@ func (s *suite) TestFailuresMustBeReturned(t *testing.T) {
 	}
 	for _, r := range []*room.Room{before, after} {
 		_, err := s.db.Room(ctx, r.ID)
-		refused(t, err, fault.NotFound, "room_not_found")
+		requireFault(t, err, fault.NotFound, "room_not_found")
 	}
 }
 
 // To find nothing is not a failure.
-func (s *suite) TestMissesMayBeIgnored(t *testing.T) {
+func (s *suite) TestWrite_IgnoredMissCommits(t *testing.T) {
 	r := Room(s.project.ID)
 	s.write(t, func(ctx context.Context) error {
 		_, err := s.db.Room(ctx, r.ID)
-		refused(t, err, fault.NotFound, "room_not_found")
+		requireFault(t, err, fault.NotFound, "room_not_found")
 		return s.db.InsertRoom(ctx, r)
 	})
 }

@@ -29,15 +29,15 @@ func (g Guard) check(a netip.Addr) error {
 	if g.AllowPrivate || slices.ContainsFunc(g.Prefixes, func(p netip.Prefix) bool { return p.Contains(plain) }) {
 		return nil
 	}
-	if what := inward(plain); what != "" {
+	if what := nonPublicReason(plain); what != "" {
 		return fmt.Errorf("the address %s is refused: it is %s", plain, what)
 	}
 	return nil
 }
 
-// special are ranges that are not for everybody's traffic, from the registries
+// nonPublicRanges are ranges that are not for everybody's traffic, from the registries
 // of special-purpose addresses (RFC 6890 and later).
-var special = []struct {
+var nonPublicRanges = []struct {
 	prefix netip.Prefix
 	what   string
 }{
@@ -75,24 +75,24 @@ var (
 	teredo = netip.MustParsePrefix("2001::/32")
 )
 
-// inward says what an address is that does not lead out, and "" of one that
+// nonPublicReason says what an address is that does not lead out, and "" of one that
 // does. An IPv6 address that carries an IPv4 one leads where that does.
-func inward(a netip.Addr) string {
-	for _, s := range special {
+func nonPublicReason(a netip.Addr) string {
+	for _, s := range nonPublicRanges {
 		if s.prefix.Contains(a) {
 			return s.what
 		}
 	}
-	for _, inner := range carried(a) {
-		if what := inward(inner); what != "" {
+	for _, inner := range embeddedIPv4(a) {
+		if what := nonPublicReason(inner); what != "" {
 			return "a way to " + inner.String() + ", which is " + what
 		}
 	}
 	return ""
 }
 
-// carried returns the IPv4 addresses that an IPv6 address is made of.
-func carried(a netip.Addr) []netip.Addr {
+// embeddedIPv4 returns the IPv4 addresses that an IPv6 address is made of.
+func embeddedIPv4(a netip.Addr) []netip.Addr {
 	if !a.Is6() {
 		return nil
 	}

@@ -23,11 +23,11 @@ import (
 )
 
 const (
-	maxAnswer = 1 << 10  // how much of an answer is read
-	maxHeader = 16 << 10 // and of its header
-	maxError  = 300      // bytes of a sentence that is kept
-	// idle is how long a connection waits for the next message.
-	idle = 30 * time.Second
+	maxResponseBody   = 1 << 10  // how much of an answer is read
+	maxResponseHeader = 16 << 10 // and of its header
+	maxError          = 300      // bytes of a sentence that is kept
+	// idleConnTimeout is how long a connection waits for the next message.
+	idleConnTimeout = 30 * time.Second
 )
 
 // Client implements webhook.Poster.
@@ -44,7 +44,7 @@ func New(guard Guard) *Client {
 			return err
 		}
 		if err := guard.check(a.Addr()); err != nil {
-			return &refusedError{err.Error()}
+			return &blockedAddressError{err.Error()}
 		}
 		return nil
 	}}
@@ -63,44 +63,44 @@ func New(guard Guard) *Client {
 			DisableCompression:     true, // a kilobyte is a kilobyte
 			MaxIdleConns:           256,
 			MaxIdleConnsPerHost:    4,
-			IdleConnTimeout:        idle,
-			MaxResponseHeaderBytes: maxHeader,
+			IdleConnTimeout:        idleConnTimeout,
+			MaxResponseHeaderBytes: maxResponseHeader,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-type refusedError struct{ sentence string }
+type blockedAddressError struct{ sentence string }
 
-func (e *refusedError) Error() string { return e.sentence }
+func (e *blockedAddressError) Error() string { return e.sentence }
 
 // Post implements webhook.Poster.
-func (c *Client) Post(ctx context.Context, m webhook.Message) webhook.Answer {
+func (c *Client) Post(ctx context.Context, m webhook.Message) webhook.Response {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))
 	if err != nil {
-		return webhook.Answer{Error: "the URL cannot be called"}
+		return webhook.Response{Error: "the URL cannot be called"}
 	}
 	request.Header = m.Header
 	response, err := c.http.Do(request)
 	if err != nil {
-		return webhook.Answer{Error: sentence(err)}
+		return webhook.Response{Error: errorText(err)}
 	}
 	// A body that goes on is not drained: to close it closes the connection.
 	defer func() { _ = response.Body.Close() }()
-	text, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswer)) // what there is of it: the status has said what counts
-	if len(text) == maxAnswer {
+	text, _ := io.ReadAll(io.LimitReader(response.Body, maxResponseBody)) // what there is of it: the status has said what counts
+	if len(text) == maxResponseBody {
 		_, _ = response.Body.Read(make([]byte, 1)) // the end, if this was all, so that the connection can be kept
 	}
-	return webhook.Answer{Status: response.StatusCode, Text: clean(string(text)), RetryAfter: retryAfter(response.Header.Get("Retry-After"), time.Now())}
+	return webhook.Response{Status: response.StatusCode, Body: sanitize(string(text)), RetryAfter: retryAfter(response.Header.Get("Retry-After"), time.Now())}
 }
 
 // Close lets go of the connections that wait.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// sentence says in a few words why there was no answer.
-func sentence(err error) string {
+// errorText says in a few words why there was no answer.
+func errorText(err error) string {
 	var (
-		refused *refusedError
+		refused *blockedAddressError
 		dns     *net.DNSError
 		badTLS  *tls.CertificateVerificationError
 		around  *url.Error // repeats the URL
@@ -121,15 +121,15 @@ func sentence(err error) string {
 	case errors.As(err, &around):
 		err = around.Err
 	}
-	text := clean(err.Error())
+	text := sanitize(err.Error())
 	if len(text) > maxError {
 		text = strings.ToValidUTF8(text[:maxError], "")
 	}
 	return text
 }
 
-// clean makes text that every database takes.
-func clean(text string) string {
+// sanitize makes text that every database takes.
+func sanitize(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
 

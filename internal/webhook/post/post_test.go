@@ -33,7 +33,7 @@ func serve(t *testing.T, size int) (url string, connections *atomic.Int32) {
 
 // The guard stands where the connection is made: a name that leads to this
 // machine is refused like its address, and not connected to.
-func TestGuardAtConnect(t *testing.T) {
+func TestGuard_CheckedAtConnect(t *testing.T) {
 	t.Parallel()
 	at, connections := serve(t, 1)
 	port := at[strings.LastIndex(at, ":"):]
@@ -69,14 +69,14 @@ func TestGuardAtConnect(t *testing.T) {
 
 // A connection serves again when its answer was read to the end, and is
 // closed when there is more of it.
-func TestConnections(t *testing.T) {
+func TestClient_ConnectionReuse(t *testing.T) {
 	t.Parallel()
 	for size, want := range map[int]int32{0: 1, 1024: 1, 1 << 22: 3} {
 		at, connections := serve(t, size)
 		c := New(Guard{AllowPrivate: true})
 		t.Cleanup(c.Close)
 		for range 3 {
-			if a := c.Post(t.Context(), webhook.Message{URL: at, Header: http.Header{}}); a.Status != 200 || len(a.Text) != min(size, 1024) {
+			if a := c.Post(t.Context(), webhook.Message{URL: at, Header: http.Header{}}); a.Status != 200 || len(a.Body) != min(size, 1024) {
 				t.Errorf("%+v", a)
 			}
 		}
@@ -86,7 +86,7 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-func TestNoAnswer(t *testing.T) {
+func TestPost_NoResponse(t *testing.T) {
 	t.Parallel()
 	hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	defer hangs.Close()

@@ -21,20 +21,20 @@ type conn struct {
 }
 
 // StatusError is an answer with another status than it has to have.
-type StatusError struct{ Status, Answer string }
+type StatusError struct{ Status, Response string }
 
 // Error implements error.
-func (e *StatusError) Error() string { return "another status than expected: " + e.Answer }
+func (e *StatusError) Error() string { return "another status than expected: " + e.Response }
 
 // Largest answer taken; those measured here are far smaller.
-const answerLimit = 16 << 10
+const maxResponseBytes = 16 << 10
 
 func dial(address, status string) (*conn, error) {
 	c, err := net.DialTimeout("tcp", address, 5*time.Second)
 	if err != nil {
 		return nil, err
 	}
-	return &conn{Conn: c, status: status, in: make([]byte, answerLimit)}, nil
+	return &conn{Conn: c, status: status, in: make([]byte, maxResponseBytes)}, nil
 }
 
 // exchange sends what stands in c.out and returns the body of the answer,
@@ -69,7 +69,7 @@ func (c *conn) exchange() ([]byte, error) {
 		return nil, errors.New("more bytes than the answer said it has")
 	}
 	if status := string(c.in[len("HTTP/1.1 "):][:3]); status != c.status {
-		return nil, &StatusError{Status: status, Answer: string(c.in[:have])}
+		return nil, &StatusError{Status: status, Response: string(c.in[:have])}
 	}
 	return c.in[head:have], nil
 }

@@ -33,11 +33,11 @@ type Load struct {
 
 // What is left of a slice when its time is over: the answers under way have to
 // arrive within this.
-const grace = 10 * time.Second
+const responseTimeout = 10 * time.Second
 
 // A pause behind each slice, so that what a server does after its last answer
 // counts for that slice.
-const settle = 20 * time.Millisecond
+const pauseAfterSlice = 20 * time.Millisecond
 
 // Dial opens the connections. They stay open from slice to slice.
 func Dial(target Target, connections int) (*Load, error) {
@@ -53,8 +53,8 @@ func Dial(target Target, connections int) (*Load, error) {
 	return l, nil
 }
 
-// Beside opens as many connections for the same requests to another server.
-func (l *Load) Beside(name, address string, cpu CPU) (*Load, error) {
+// DialServer opens as many connections for the same requests to another server.
+func (l *Load) DialServer(name, address string, cpu CPU) (*Load, error) {
 	return Dial(Target{Name: name, Address: address, CPU: cpu, Request: l.target.Request}, len(l.conns))
 }
 
@@ -69,10 +69,10 @@ func (l *Load) Close() {
 // without an error, that many were answered as they had to be.
 func (l *Load) Sent() uint64 { return l.sent.Load() }
 
-// Once sends one request and returns its answer's body.
-func (l *Load) Once() ([]byte, error) {
+// SendOne sends one request and returns its answer's body.
+func (l *Load) SendOne() ([]byte, error) {
 	c := l.conns[0]
-	if err := c.SetDeadline(time.Now().Add(grace)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(responseTimeout)); err != nil {
 		return nil, err
 	}
 	c.out = l.target.Request(c.out[:0], l.sent.Add(1))
@@ -126,7 +126,7 @@ func (l *Load) Slice(ctx context.Context, length time.Duration) (Slice, error) {
 			return Slice{}, fmt.Errorf("%s: %w", l.target.Name, cmp.Or(ctx.Err(), err))
 		}
 	}
-	time.Sleep(settle)
+	time.Sleep(pauseAfterSlice)
 	after, err := l.target.CPU()
 	if err != nil {
 		return Slice{}, err
@@ -142,7 +142,7 @@ func (l *Load) Slice(ctx context.Context, length time.Duration) (Slice, error) {
 
 func (l *Load) drive(c *conn, start, end time.Time) error {
 	c.latencies = c.latencies[:0]
-	if err := c.SetDeadline(end.Add(grace)); err != nil {
+	if err := c.SetDeadline(end.Add(responseTimeout)); err != nil {
 		return err
 	}
 	for now := start; now.Before(end); {

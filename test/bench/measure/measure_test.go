@@ -24,7 +24,7 @@ func TestMedian(t *testing.T) {
 
 // The ratio is the median over pairs of neighbours: one pair that something
 // else got in the way of changes nothing.
-func TestRatioByPairs(t *testing.T) {
+func TestPairs_MedianRatio(t *testing.T) {
 	second := func(requests int, cpu time.Duration) Slice {
 		return Slice{Requests: requests, Elapsed: time.Second, CPU: cpu}
 	}
@@ -40,7 +40,7 @@ func TestRatioByPairs(t *testing.T) {
 func TestParseUsage(t *testing.T) {
 	const stat = "17 (a ) b) S 4 17 17 0 -1 4194560 1 2 3 4 250 50 30 20 20 0 12 0 99 1000 10"
 	u, err := parseUsage(stat)
-	if err != nil || u.parent != 4 || u.own != 3*time.Second || u.waited != 500*time.Millisecond {
+	if err != nil || u.parent != 4 || u.selfTime != 3*time.Second || u.childrenTime != 500*time.Millisecond {
 		t.Errorf("%+v %v", u, err)
 	}
 	if _, err := parseUsage("17 (a) S 4"); err == nil {

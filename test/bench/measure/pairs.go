@@ -53,19 +53,19 @@ func (p Pairs) ratio(of func(Slice) float64) float64 {
 	return Median(ratios)
 }
 
-// Typical is the median of each figure over some slices.
-type Typical struct {
+// Medians is the median of each figure over some slices.
+type Medians struct {
 	PerSecond     float64
 	CPUPerRequest time.Duration
 	P99           time.Duration
 }
 
-// Typically returns the medians over slices.
-func Typically(slices []Slice) Typical {
+// MediansOf returns the medians over slices.
+func MediansOf(slices []Slice) Medians {
 	var rates []float64
 	var cpu, p99 []time.Duration
 	for _, s := range slices {
 		rates, cpu, p99 = append(rates, s.PerSecond()), append(cpu, s.CPUPerRequest()), append(p99, s.P99)
 	}
-	return Typical{PerSecond: Median(rates), CPUPerRequest: Median(cpu), P99: Median(p99)}
+	return Medians{PerSecond: Median(rates), CPUPerRequest: Median(cpu), P99: Median(p99)}
 }

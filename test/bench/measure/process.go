@@ -16,38 +16,38 @@ const tick = time.Second / 100
 
 // usage is what /proc/PID/stat says of a process.
 type usage struct {
-	parent int
-	own    time.Duration // utime + stime
-	waited time.Duration // the same of its children that have ended
+	parent       int
+	selfTime     time.Duration // utime + stime
+	childrenTime time.Duration // the same of its children that have ended
 }
 
 // CPU tells the processor time used so far, in user and in kernel mode.
 type CPU func() (time.Duration, error)
 
-// Process is the processor time of one process.
-func Process(pid int) CPU {
+// ProcessCPU is the processor time of one process.
+func ProcessCPU(pid int) CPU {
 	return func() (time.Duration, error) {
 		u, err := readUsage(statFile(pid))
-		return u.own, err
+		return u.selfTime, err
 	}
 }
 
-// Family is the processor time of a process and its children, living and ended
+// ProcessTreeCPU is the processor time of a process and its children, living and ended
 // ones: a PostgreSQL server with its backends.
-func Family(pid int) CPU {
+func ProcessTreeCPU(pid int) CPU {
 	return func() (time.Duration, error) {
 		u, err := readUsage(statFile(pid))
 		if err != nil {
 			return 0, err
 		}
-		total := u.own + u.waited
-		return total, eachChild(pid, func(_ int, child usage) { total += child.own })
+		total := u.selfTime + u.childrenTime
+		return total, forEachChild(pid, func(_ int, child usage) { total += child.selfTime })
 	}
 }
 
-// eachChild calls do for every living child of a process. One that ended since
+// forEachChild calls do for every living child of a process. One that ended since
 // is in its parent's books by now.
-func eachChild(parent int, do func(pid int, u usage)) error {
+func forEachChild(parent int, do func(pid int, u usage)) error {
 	files, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		return err
@@ -62,8 +62,8 @@ func eachChild(parent int, do func(pid int, u usage)) error {
 	return nil
 }
 
-// Sum is the processor time of several together.
-func Sum(of ...CPU) CPU {
+// SumCPU is the processor time of several together.
+func SumCPU(of ...CPU) CPU {
 	return func() (time.Duration, error) {
 		var total time.Duration
 		for _, cpu := range of {
@@ -100,7 +100,7 @@ func parseUsage(stat string) (usage, error) {
 			return usage{}, fmt.Errorf("not the text of /proc/PID/stat: %w", err)
 		}
 	}
-	return usage{parent: int(n[0]), own: time.Duration(n[1]+n[2]) * tick, waited: time.Duration(n[3]+n[4]) * tick}, nil
+	return usage{parent: int(n[0]), selfTime: time.Duration(n[1]+n[2]) * tick, childrenTime: time.Duration(n[3]+n[4]) * tick}, nil
 }
 
 // ResidentBytes returns the memory of a process that is in use right now.
@@ -118,13 +118,13 @@ func ResidentBytes(pid int) (int64, error) {
 	return 0, fmt.Errorf("process %d has no VmRSS", pid)
 }
 
-// FamilyResidentBytes is ResidentBytes of a process and its living children.
-func FamilyResidentBytes(pid int) (int64, error) {
+// ProcessTreeResidentBytes is ResidentBytes of a process and its living children.
+func ProcessTreeResidentBytes(pid int) (int64, error) {
 	total, err := ResidentBytes(pid)
 	if err != nil {
 		return 0, err
 	}
-	return total, eachChild(pid, func(child int, _ usage) {
+	return total, forEachChild(pid, func(child int, _ usage) {
 		if own, err := ResidentBytes(child); err == nil {
 			total += own
 		}

@@ -24,26 +24,26 @@ import (
 	"parley/internal/usage"
 )
 
-// Run goes through a meeting as a backend runs it: opened early, people let in
+// CheckMeeting goes through a meeting as a backend runs it: opened early, people let in
 // by links, looked at, ended, and looked back on.
-func (h *House) Run(t *testing.T) {
+func (h *MeetingFixture) CheckMeeting(t *testing.T) {
 	legacytest.Must(t, h.Projects.Configure(t.Context(), h.Project.ID, project.Settings{HiddenParticipants: true}))
-	id := h.Scheduled(t)
+	id := h.CreateScheduled(t)
 	is := func(open bool, message string) {
 		t.Helper()
-		if out := h.Good(t, "/rooms/room_status?room_id="+strings.ToUpper(id), nil); out["status"] != open || out["message"] != message {
+		if out := h.MustCall(t, "/rooms/room_status?room_id="+strings.ToUpper(id), nil); out["status"] != open || out["message"] != message {
 			t.Errorf("room_status: %v", out)
 		}
 	}
 	is(false, "the room is scheduled")
-	legacytest.Says(t, h.Call(t, "/rooms/get_active_room_info?room_id="+id, nil), 404, noRoom)
+	legacytest.AssertError(t, h.Call(t, "/rooms/get_active_room_info?room_id="+id, nil), 404, roomNotFound)
 
-	opened := h.Good(t, "/rooms/start_schedule_room", map[string]any{"room_id": id, "name": "Amina", "external_user_id": "4711"})
+	opened := h.MustCall(t, "/rooms/start_schedule_room", map[string]any{"room_id": id, "name": "Amina", "external_user_id": "4711"})
 	if opened["status"] != true || opened["room_id"] != id || len(opened) != 3 {
 		t.Errorf("start_schedule_room: %v", opened)
 	}
 	is(true, "the room is open")
-	second := h.Good(t, "/rooms/start_schedule_room", map[string]any{"room_id": id, "name": "Zoe"})
+	second := h.MustCall(t, "/rooms/start_schedule_room", map[string]any{"room_id": id, "name": "Zoe"})
 	if second["final_link"] == opened["final_link"] {
 		t.Error("two hosts have one link")
 	}
@@ -51,65 +51,65 @@ func (h *House) Run(t *testing.T) {
 	join := func(name, user string, more map[string]any) string {
 		info := map[string]any{"name": name, "client_user_id": user}
 		maps.Copy(info, more)
-		out := h.Good(t, "/rooms/join_room", map[string]any{"room_id": id, "user_info": info})
+		out := h.MustCall(t, "/rooms/join_room", map[string]any{"room_id": id, "user_info": info})
 		if out["status"] != true || len(out) != 2 {
 			t.Errorf("join_room: %v", out)
 		}
 		return out["final_link"].(string)
 	}
 	invited := func(role string) string {
-		out := h.Good(t, "/rooms/create_invitation_link", map[string]any{"room_id": id, "role": role})
+		out := h.MustCall(t, "/rooms/create_invitation_link", map[string]any{"room_id": id, "role": role})
 		if out["status"] != true || out["invitation_link"] != out["invitation_url"] || len(out) != 3 {
 			t.Errorf("create_invitation_link: %v", out)
 		}
 		return out["invitation_link"].(string)
 	}
-	amina := h.Enter(t, opened["final_link"].(string), "Amina", 1)
+	amina := h.Join(t, opened["final_link"].(string), "Amina", 1)
 	h.Now = h.Now.Add(10 * time.Second)
-	bela := h.Enter(t, join("Bela", "4712", nil), "Bela", 2)
-	admin := h.Enter(t, join("Ada", "4713", map[string]any{"is_admin": true}), "Ada", 3)
+	bela := h.Join(t, join("Bela", "4712", nil), "Bela", 2)
+	admin := h.Join(t, join("Ada", "4713", map[string]any{"is_admin": true}), "Ada", 3)
 	viewer := invited("viewer")
-	formula, again := h.Enter(t, viewer, "=HYPERLINK(1)", 4), h.Enter(t, viewer, "Dan", 5)
+	formula, again := h.Join(t, viewer, "=HYPERLINK(1)", 4), h.Join(t, viewer, "Dan", 5)
 	link := invited("admin")
-	cohost := h.Enter(t, link, "Eve", 6)
-	h.Enter(t, join("Ghost", "4714", map[string]any{"is_hidden": true}), "Ghost", 7)
+	cohost := h.Join(t, link, "Eve", 6)
+	h.Join(t, join("Ghost", "4714", map[string]any{"is_hidden": true}), "Ghost", 7)
 	for _, tc := range []struct {
 		a    room.Admission
 		role room.Role
 	}{{amina, room.Host}, {bela, room.Guest}, {admin, room.Host}, {formula, room.Guest}, {again, room.Guest}, {cohost, room.CoHost}} {
-		if tc.a.Seat.Role != tc.role || tc.a.Link != room.LinkOK {
-			t.Errorf("%s is %s by a link that is %s", tc.a.Seat.Name, tc.a.Seat.Role, tc.a.Link)
+		if tc.a.Seat.Role != tc.role || tc.a.LinkStatus != room.LinkOK {
+			t.Errorf("%s is %s by a link that is %s", tc.a.Seat.Name, tc.a.Seat.Role, tc.a.LinkStatus)
 		}
 	}
-	if taken := h.Enter(t, link, "Mallory", 8); taken.Link != room.LinkTaken || taken.Seat.Role != room.Guest {
+	if taken := h.Join(t, link, "Mallory", 8); taken.LinkStatus != room.LinkTaken || taken.Seat.Role != room.Guest {
 		t.Errorf("an admin link admits one person, not %s", taken.Seat.Role)
 	} else {
 		h.Leave(taken, 8)
 	}
 	is(true, "the room is active")
-	h.active(t, id)
+	h.checkActive(t, id)
 
 	h.Now = h.Now.Add(90*time.Second + 7*time.Millisecond)
 	h.Leave(bela, 2)
 	h.Now = h.Now.Add(60 * time.Second)
-	h.Enter(t, join("Bela", "4712", map[string]any{"is_admin": false}), "Bela", 9) // from another browser
+	h.Join(t, join("Bela", "4712", map[string]any{"is_admin": false}), "Bela", 9) // from another browser
 	h.Now = h.Now.Add(25 * time.Second)
-	h.analytics(t, id, 25) // while it goes on
-	if out := h.Good(t, "/rooms/end_room", map[string]any{"room_id": id}); out["status"] != true || out["msg"] != "the room is over" || len(out) != 2 {
+	h.checkAnalytics(t, id, 25) // while it goes on
+	if out := h.MustCall(t, "/rooms/end_room", map[string]any{"room_id": id}); out["status"] != true || out["msg"] != "the room is over" || len(out) != 2 {
 		t.Errorf("end_room: %v", out)
 	}
 	h.Now = h.Now.Add(time.Hour)
 	is(false, "the room is ended")
-	legacytest.Says(t, h.Call(t, "/rooms/join_room", map[string]any{"room_id": id, "user_info": map[string]any{"name": "Late"}}), 409, "the room is over already: its state is ended")
-	h.analytics(t, id, 25)
-	h.export(t, id)
-	h.past(t, id)
+	legacytest.AssertError(t, h.Call(t, "/rooms/join_room", map[string]any{"room_id": id, "user_info": map[string]any{"name": "Late"}}), 409, "the room is over already: its state is ended")
+	h.checkAnalytics(t, id, 25)
+	h.checkExport(t, id)
+	h.checkPastRooms(t, id)
 }
 
-// active holds what is said of a room in which six people are, and a hidden
+// checkActive holds what is said of a room in which six people are, and a hidden
 // one.
-func (h *House) active(t *testing.T, id string) {
-	one := h.Good(t, "/rooms/get_active_room_info?room_id="+id, nil)
+func (h *MeetingFixture) checkActive(t *testing.T, id string) {
+	one := h.MustCall(t, "/rooms/get_active_room_info?room_id="+id, nil)
 	result := one["result"].(map[string]any)
 	info := result["room_info"].(map[string]any)
 	var inside map[string]any
@@ -131,7 +131,7 @@ func (h *House) active(t *testing.T, id string) {
 		bela["joined_at"] != fmt.Sprint(h.Now.Unix()) || bela["metadata"].(map[string]any)["role"] != "guest" {
 		t.Errorf("a participant: %v", bela)
 	}
-	all := h.Good(t, "/rooms/get_active_rooms_info", nil)["response"].(map[string]any)
+	all := h.MustCall(t, "/rooms/get_active_rooms_info", nil)["response"].(map[string]any)
 	found := 0
 	for _, r := range all["rooms"].([]any) {
 		if r.(map[string]any)["room_info"].(map[string]any)["room_id"] == id {
@@ -143,11 +143,11 @@ func (h *House) active(t *testing.T, id string) {
 	}
 }
 
-// analytics adds up who was there, and holds the sum to the usage of version
+// checkAnalytics adds up who was there, and holds the sum to the usage of version
 // 5, which reads the same ledger.
-func (h *House) analytics(t *testing.T, id string, last float64) {
+func (h *MeetingFixture) checkAnalytics(t *testing.T, id string, last float64) {
 	t.Helper()
-	out := h.Good(t, "/analytics/get_analytics?room_id="+id, nil)
+	out := h.MustCall(t, "/analytics/get_analytics?room_id="+id, nil)
 	durations := out["participant_durations"].(map[string]any)
 	if durations["4711"] != 10+90.007+60+last || durations["4712"] != 90.007+last || len(durations) != 7 || durations["4714"] != nil {
 		t.Errorf("participant_durations: %v", durations)
@@ -163,20 +163,20 @@ func (h *House) analytics(t *testing.T, id string, last float64) {
 	if bela["identity"] != "4712" || bela["connections"] != 2.0 || bela["duration"] != 90.007+last {
 		t.Errorf("a participant: %v", bela)
 	}
-	if used := h.usage(t); used != math.Floor(sum/60*100+0.5)/100 {
+	if used := h.usedMinutes(t); used != math.Floor(sum/60*100+0.5)/100 {
 		t.Errorf("usage says %v minutes, analytics %v", used, sum/60)
 	}
 }
 
-func (h *House) usage(t *testing.T) float64 {
+func (h *MeetingFixture) usedMinutes(t *testing.T) float64 {
 	now := func() time.Time { return h.Now }
-	reads, err := v5.NewHandler(h.Keys, usage.NewService(h.DB, usage.None{}, now), live.NewTally(h.DB, time.Now), time.Now, v5.Options{Skew: Options.Skew})
+	reads, err := v5.NewHandler(h.Keys, usage.NewService(h.DB, usage.NoProvider{}, now), live.NewCounter(h.DB, time.Now), time.Now, v5.Options{Skew: DefaultOptions.Skew})
 	legacytest.Must(t, err)
 	const target = "/api/v5/usage"
 	r := httptest.NewRequest(http.MethodGet, target, nil)
-	r.Header = Timed(h.Issued, http.MethodGet, target, "", nil)
+	r.Header = V5SignedHeaders(h.Issued, http.MethodGet, target, "", nil)
 	w := httptest.NewRecorder()
-	legacytest.Wrap(reads).ServeHTTP(w, r)
+	legacytest.WithMiddleware(reads).ServeHTTP(w, r)
 	var out struct {
 		Data struct {
 			Totals struct {
@@ -188,7 +188,7 @@ func (h *House) usage(t *testing.T) float64 {
 	return out.Data.Totals.Minutes
 }
 
-func (h *House) export(t *testing.T, id string) {
+func (h *MeetingFixture) checkExport(t *testing.T, id string) {
 	answer := h.Call(t, "/analytics/export_attendance?room_id="+id, nil)
 	raw, err := io.ReadAll(answer.Body)
 	legacytest.Must(t, err)
@@ -208,14 +208,14 @@ func (h *House) export(t *testing.T, id string) {
 	}
 }
 
-func (h *House) past(t *testing.T, id string) {
-	cancelled := h.Scheduled(t)
-	h.Good(t, "/rooms/end_room", map[string]any{"room_id": cancelled})
+func (h *MeetingFixture) checkPastRooms(t *testing.T, id string) {
+	cancelled := h.CreateScheduled(t)
+	h.MustCall(t, "/rooms/end_room", map[string]any{"room_id": cancelled})
 	list := func(fields map[string]any) (map[string]any, []any) {
-		out := h.Good(t, "/rooms/fetch_past_rooms", fields)["rooms"].(map[string]any)
+		out := h.MustCall(t, "/rooms/fetch_past_rooms", fields)["rooms"].(map[string]any)
 		return out, out["rooms_list"].([]any)
 	}
-	out, rooms := list(map[string]any{"room_ids": []string{strings.ToUpper(id), cancelled, nobody, "mine\u0000"}})
+	out, rooms := list(map[string]any{"room_ids": []string{strings.ToUpper(id), cancelled, unknownID, "mine\u0000"}})
 	if out["total_rooms"] != "2" || out["from"] != 0.0 || out["limit"] != 20.0 || out["order_by"] != "DESC" || len(rooms) != 2 {
 		t.Fatalf("fetch_past_rooms: %v", out)
 	}
@@ -235,53 +235,53 @@ func (h *House) past(t *testing.T, id string) {
 		t.Errorf("no room of ours: %v", out)
 	}
 
-	page := h.Good(t, "/rooms/list_rooms?limit=1", nil)
+	page := h.MustCall(t, "/rooms/list_rooms?limit=1", nil)
 	newest := page["rooms"].([]any)[0].(map[string]any)
 	if newest["room_id"] != cancelled || newest["state"] != "cancelled" || page["next_cursor"] != cancelled {
 		t.Errorf("list_rooms: %v", page)
 	}
-	page = h.Good(t, "/rooms/list_rooms?limit=999&state=ended&cursor="+cancelled, nil)
+	page = h.MustCall(t, "/rooms/list_rooms?limit=999&state=ended&cursor="+cancelled, nil)
 	ended := page["rooms"].([]any)[0].(map[string]any)
 	if ended["room_id"] != id || ended["end_reason"] != "api" || ended["room_type"] != "video" || page["next_cursor"] != nil {
 		t.Errorf("list_rooms: %v", page)
 	}
 }
 
-// Reschedule moves a room, and sees it open when it should.
-func (h *House) Reschedule(t *testing.T) {
-	created, err := h.Meeting.Schedule(t.Context(), h.Project, h.request(h.Now.Add(time.Hour)))
+// CheckReschedule moves a room, and sees it open when it should.
+func (h *MeetingFixture) CheckReschedule(t *testing.T) {
+	created, err := h.LiveRooms.Schedule(t.Context(), h.Project, h.roomRequest(h.Now.Add(time.Hour)))
 	legacytest.Must(t, err)
-	before := h.events(t, created.ID)
+	before := h.eventTypes(t, created.ID)
 	at := h.Now.Add(3 * time.Hour).Truncate(time.Minute)
 	fields := map[string]any{"room_id": created.ID, "start_at": h.StartAt(at), "max_participants": 3, "client_room_id": "x",
 		"metadata": map[string]any{"room_title": "Later", "welcome_message": ""}}
 	answer := h.Call(t, "/rooms/reschedule_room", fields)
-	out := legacytest.Fields(t, answer)
+	out := legacytest.DecodeFields(t, answer)
 	link, _ := out["final_link"].(string)
 	if answer.StatusCode != 200 || out["status"] != true || out["message"] != "the room is scheduled" || out["room_type"] != "video" ||
-		out["start_time"] != at.Format(time.RFC3339) || out["room_id"] != created.ID || (link != "") != h.OwnLink || answer.Header.Get("X-Ignored-Fields") != "client_room_id" {
+		out["start_time"] != at.Format(time.RFC3339) || out["room_id"] != created.ID || (link != "") != h.ReturnsLink || answer.Header.Get("X-Ignored-Fields") != "client_room_id" {
 		t.Errorf("reschedule_room: %d %v %v", answer.StatusCode, out, answer.Header)
 	}
-	r, err := h.Meeting.Get(t.Context(), created.ID)
+	r, err := h.LiveRooms.Get(t.Context(), created.ID)
 	legacytest.Must(t, err)
 	if !r.StartAt.Equal(at) || !r.DueAt.Equal(at) || r.State != room.Scheduled || r.MaxParticipants != 3 || r.Title != "Later" || r.WelcomeMessage != "Hello" ||
 		r.EmptyTimeout != 300*time.Second || r.CreatorName != "Amina" || r.ExternalUserID != "4711" {
 		t.Errorf("stored: %+v", r)
 	}
-	if after := h.events(t, created.ID); len(after) != len(before)+1 || after[len(after)-1] != "room.scheduled" {
+	if after := h.eventTypes(t, created.ID); len(after) != len(before)+1 || after[len(after)-1] != "room.scheduled" {
 		t.Errorf("events: %v, then %v", before, after)
 	}
 	h.Now = at
-	if host := h.Enter(t, created.FinalLink, "Amina", 1); host.Seat.Role != room.Host {
+	if host := h.Join(t, created.FinalLink, "Amina", 1); host.Seat.Role != room.Host {
 		t.Errorf("by the first link one is %s", host.Seat.Role)
 	}
 	h.Now = h.Now.Add(2 * time.Minute)
-	legacytest.Says(t, h.Call(t, "/rooms/reschedule_room", fields), 400, "start_at must be in the future, and "+at.Format(time.RFC3339)+" is past")
+	legacytest.AssertError(t, h.Call(t, "/rooms/reschedule_room", fields), 400, "start_at must be in the future, and "+at.Format(time.RFC3339)+" is past")
 	delete(fields, "start_at")
-	legacytest.Says(t, h.Call(t, "/rooms/reschedule_room", fields), 409, "only a scheduled room can be rescheduled, and this one is active")
+	legacytest.AssertError(t, h.Call(t, "/rooms/reschedule_room", fields), 409, "only a scheduled room can be rescheduled, and this one is active")
 }
 
-func (h *House) events(t *testing.T, id string) []string {
+func (h *MeetingFixture) eventTypes(t *testing.T, id string) []string {
 	all, err := h.DB.Events(t.Context(), id, 0)
 	legacytest.Must(t, err)
 	var kinds []string
@@ -291,13 +291,13 @@ func (h *House) events(t *testing.T, id string) []string {
 	return kinds
 }
 
-// BodySignatures are what older clients send, where the operator lets them.
-func (h *House) BodySignatures(t *testing.T) {
-	other, _ := h.Another(t)
-	elsewhere, err := h.Meeting.CreateQuick(t.Context(), other, h.request(time.Time{}))
+// CheckBodySignatures are what older clients send, where the operator lets them.
+func (h *MeetingFixture) CheckBodySignatures(t *testing.T) {
+	other, _ := h.CreateProject(t)
+	elsewhere, err := h.LiveRooms.CreateQuick(t.Context(), other, h.roomRequest(time.Time{}))
 	legacytest.Must(t, err)
-	id := h.Quick(t)
-	post, get := legacytest.Encode(t, map[string]any{"room_id": id, "role": "viewer"}), h.Prefix+"/rooms/room_status?room_id="+id
+	id := h.CreateQuick(t)
+	post, get := legacytest.EncodeJSON(t, map[string]any{"room_id": id, "role": "viewer"}), h.Prefix+"/rooms/room_status?room_id="+id
 	call := func(method, target string, body []byte, signer, message string, keys map[string]string) int {
 		header := http.Header{"Content-Type": {"application/json"}, "Hash-Signature": {sign.Legacy(signer, []byte(message))}}
 		for name, k := range keys {
@@ -308,7 +308,7 @@ func (h *House) BodySignatures(t *testing.T) {
 	secret, apiKey := h.Issued.ProjectSecret.Reveal(), h.Issued.APIKey.Reveal()
 	route := h.Prefix + "/rooms/create_invitation_link"
 	own := map[string]string{"Api-Key": apiKey}
-	options := Options
+	options := DefaultOptions
 	options.BodySignatures = true
 	for _, tc := range []struct {
 		name                           string
@@ -330,21 +330,21 @@ func (h *House) BodySignatures(t *testing.T) {
 		{"a room of another project", http.MethodGet, h.Prefix + "/rooms/room_status?room_id=" + elsewhere.ID, secret,
 			h.Prefix + "/rooms/room_status?room_id=" + elsewhere.ID, nil, own, 404},
 	} {
-		h.Checker.With(legacytest.Wrap(h.Serve(h.Meeting, legacy.Limits{}, options)), func() {
+		h.Checker.WithHandler(legacytest.WithMiddleware(h.Serve(h.LiveRooms, legacy.Limits{}, options)), func() {
 			if status := call(tc.method, tc.target, tc.body, tc.signer, tc.signed, tc.keys); status != tc.status {
 				t.Errorf("%s: %d, want %d", tc.name, status, tc.status)
 			}
 		})
-		h.Checker.With(legacytest.Wrap(h.Serve(h.Meeting, legacy.Limits{}, companion.Options{Skew: Options.Skew})), func() {
+		h.Checker.WithHandler(legacytest.WithMiddleware(h.Serve(h.LiveRooms, legacy.Limits{}, companion.Options{Skew: DefaultOptions.Skew})), func() {
 			if status := call(tc.method, tc.target, tc.body, tc.signer, tc.signed, tc.keys); status != 401 {
 				t.Errorf("%s, where they are not let through: %d", tc.name, status)
 			}
 		})
 	}
-	h.Checker.With(legacytest.Wrap(h.Serve(h.Meeting, legacy.Limits{}, options)), func() {
-		h.Good(t, "/rooms/room_status?room_id="+id, nil) // signed with its time, as ever
-		stale := Timed(h.Issued, http.MethodGet, get, "", nil)
+	h.Checker.WithHandler(legacytest.WithMiddleware(h.Serve(h.LiveRooms, legacy.Limits{}, options)), func() {
+		h.MustCall(t, "/rooms/room_status?room_id="+id, nil) // signed with its time, as ever
+		stale := V5SignedHeaders(h.Issued, http.MethodGet, get, "", nil)
 		stale.Set("Timestamp", "1700000000")
-		legacytest.Says(t, h.Checker.Do(t, http.MethodGet, get, stale, nil), 401, "invalid signature")
+		legacytest.AssertError(t, h.Checker.Do(t, http.MethodGet, get, stale, nil), 401, "invalid signature")
 	})
 }

@@ -11,27 +11,27 @@ import (
 	"parley/internal/room"
 )
 
-// Order mends a request fault by fault, to hold the order of checks.
-func (h *House) Order(t *testing.T) {
-	busy := &legacytest.Busy{}
-	h.with(h.Meeting, legacy.Limits{Rate: busy}, func() {
-		over, id, path := h.Quick(t), h.Quick(t), h.Prefix+"/rooms/join_room"
-		_, err := h.Meeting.End(t.Context(), over, room.EndedAPI)
+// CheckErrorOrder mends a request fault by fault, to hold the order of checks.
+func (h *MeetingFixture) CheckErrorOrder(t *testing.T) {
+	busy := &legacytest.StubLimiter{}
+	h.withRooms(h.LiveRooms, legacy.Limits{Writes: busy}, func() {
+		over, id, path := h.CreateQuick(t), h.CreateQuick(t), h.Prefix+"/rooms/join_room"
+		_, err := h.LiveRooms.End(t.Context(), over, room.EndedAPI)
 		legacytest.Must(t, err)
-		busy.Lifted = true
-		used := sent{method: http.MethodPost, target: path, key: "used", body: legacytest.Encode(t, map[string]any{"room_id": id, "user_info": map[string]any{"name": "A"}})}
+		busy.AllowAll = true
+		used := request{method: http.MethodPost, target: path, key: "used", body: legacytest.EncodeJSON(t, map[string]any{"room_id": id, "user_info": map[string]any{"name": "A"}})}
 		if answer := h.send(t, used, nil); answer.StatusCode != http.StatusOK {
 			t.Fatalf("the first link: %d", answer.StatusCode)
 		}
-		busy.Lifted = false
+		busy.AllowAll = false
 		legacytest.Must(t, h.Projects.SetStatus(t.Context(), h.Project.ID, project.Inactive))
 		legacytest.Must(t, h.Projects.Suspend(t.Context(), h.Project.ID))
 
-		s := sent{method: http.MethodDelete, target: path + "/x", body: []byte(strings.Repeat("x", 65537)), key: strings.Repeat("k", 256)}
+		s := request{method: http.MethodDelete, target: path + "/x", body: []byte(strings.Repeat("x", 65537)), key: strings.Repeat("k", 256)}
 		kind, signature := "text/plain", "00"
 		body := func(roomID, name string) func() {
 			return func() {
-				s.body = legacytest.Encode(t, map[string]any{"room_id": roomID, "user_info": map[string]any{"name": name}})
+				s.body = legacytest.EncodeJSON(t, map[string]any{"room_id": roomID, "user_info": map[string]any{"name": name}})
 			}
 		}
 		for _, fault := range []struct {
@@ -44,17 +44,17 @@ func (h *House) Order(t *testing.T) {
 			{415, "the header Content-Type must be application/json (UTF-8)", func() { kind = "application/json" }},
 			{413, "the body must not be larger than 65536 bytes", func() { s.body = []byte("{") }},
 			{401, "invalid signature", func() { signature = "" }},
-			{429, "too many calls with this key, try again later", func() { busy.Lifted = true }},
+			{429, "too many calls with this key, try again later", func() { busy.AllowAll = true }},
 			{403, "the project is suspended", func() { legacytest.Must(t, h.Projects.Resume(t.Context(), h.Project.ID)) }},
 			{403, "the project is inactive", func() { legacytest.Must(t, h.Projects.SetStatus(t.Context(), h.Project.ID, project.Active)) }},
 			{400, "the body ends before its JSON does", body("mine", "")},
 			{400, "the header Idempotency-Key must have 1 to 255 printable ASCII characters", func() { s.key = "used" }},
 			{422, "this Idempotency-Key was used with another body", func() { s.key = "fresh" }},
-			{404, noRoom, body(over, "")},
+			{404, roomNotFound, body(over, "")},
 			{400, "user_info.name must have 1 to 255 characters and not be blank", body(over, "A")},
 			{409, "the room is over already: its state is ended", body(id, "A")},
 		} {
-			legacytest.Says(t, h.send(t, s, func(header http.Header) {
+			legacytest.AssertError(t, h.send(t, s, func(header http.Header) {
 				header.Set("Content-Type", kind)
 				if signature != "" {
 					header.Set("Hash-Signature", signature)
@@ -63,7 +63,7 @@ func (h *House) Order(t *testing.T) {
 			fault.mend()
 		}
 		if answer := h.send(t, s, nil); answer.StatusCode != http.StatusOK {
-			t.Errorf("with nothing left to mend: %d %s", answer.StatusCode, legacytest.Sentence(t, answer))
+			t.Errorf("with nothing left to mend: %d %s", answer.StatusCode, legacytest.ErrorMessage(t, answer))
 		}
 	})
 }

@@ -11,8 +11,8 @@ import (
 	"parley/internal/api/legacy/legacytest"
 )
 
-// Replays sends captured requests again: each takes effect once.
-func (h *House) Replays(t *testing.T) {
+// CheckReplays sends captured requests again: each takes effect once.
+func (h *MeetingFixture) CheckReplays(t *testing.T) {
 	const refusal = "this signed request was carried out already: sign each request with a current timestamp, " +
 		"and send a different Idempotency-Key with each of two equal requests in one second"
 	for route, more := range map[string]map[string]any{
@@ -21,9 +21,9 @@ func (h *House) Replays(t *testing.T) {
 		"/rooms/start_schedule_room":    {"name": "Amina"},
 		"/rooms/reschedule_room":        {"max_participants": 7},
 	} {
-		fields := withRoom(more)(t, h)
-		body, target := legacytest.Encode(t, fields), h.Prefix+route
-		captured := Timed(h.Issued, http.MethodPost, target, "", body)
+		fields := withScheduledRoom(more)(t, h)
+		body, target := legacytest.EncodeJSON(t, fields), h.Prefix+route
+		captured := V5SignedHeaders(h.Issued, http.MethodPost, target, "", body)
 		send := func(header http.Header) *http.Response {
 			return h.Checker.Do(t, http.MethodPost, target, header, body)
 		}
@@ -32,11 +32,11 @@ func (h *House) Replays(t *testing.T) {
 		if answer := send(captured); answer.StatusCode != http.StatusOK {
 			t.Errorf("%s: %d", route, answer.StatusCode)
 		}
-		legacytest.Says(t, send(captured), http.StatusConflict, refusal)
-		legacytest.Says(t, send(upper), http.StatusConflict, refusal)
-		one, two := Timed(h.Issued, http.MethodPost, target, "one", body), Timed(h.Issued, http.MethodPost, target, "two", body)
+		legacytest.AssertError(t, send(captured), http.StatusConflict, refusal)
+		legacytest.AssertError(t, send(upper), http.StatusConflict, refusal)
+		one, two := V5SignedHeaders(h.Issued, http.MethodPost, target, "one", body), V5SignedHeaders(h.Issued, http.MethodPost, target, "two", body)
 		first, again, other := send(one), send(one), send(two)
-		if a, b := legacytest.Fields(t, first), legacytest.Fields(t, again); first.StatusCode != 200 || again.StatusCode != 200 || a["final_link"] != b["final_link"] {
+		if a, b := legacytest.DecodeFields(t, first), legacytest.DecodeFields(t, again); first.StatusCode != 200 || again.StatusCode != 200 || a["final_link"] != b["final_link"] {
 			t.Errorf("%s with an Idempotency-Key: %d %v, then %d %v", route, first.StatusCode, a, again.StatusCode, b)
 		}
 		if other.StatusCode != 200 {
@@ -45,18 +45,18 @@ func (h *House) Replays(t *testing.T) {
 	}
 
 	// A request that was refused had no effect, so it may be sent again.
-	id := h.Scheduled(t)
-	body, target := legacytest.Encode(t, map[string]any{"room_id": id, "role": "viewer"}), h.Prefix+"/rooms/create_invitation_link"
-	header := Timed(h.Issued, http.MethodPost, target, "", body)
-	h.with(legacytest.Failing{Err: legacytest.Gone}, legacy.Limits{}, func() {
-		legacytest.Says(t, h.Checker.Do(t, http.MethodPost, target, header, body), 503, legacytest.Gone.Message)
+	id := h.CreateScheduled(t)
+	body, target := legacytest.EncodeJSON(t, map[string]any{"room_id": id, "role": "viewer"}), h.Prefix+"/rooms/create_invitation_link"
+	header := V5SignedHeaders(h.Issued, http.MethodPost, target, "", body)
+	h.withRooms(legacytest.FailingService{Err: legacytest.ErrDatabaseDown}, legacy.Limits{}, func() {
+		legacytest.AssertError(t, h.Checker.Do(t, http.MethodPost, target, header, body), 503, legacytest.ErrDatabaseDown.Message)
 	})
 	if answer := h.Checker.Do(t, http.MethodPost, target, header, body); answer.StatusCode != http.StatusOK {
 		t.Errorf("after a refusal: %d", answer.StatusCode)
 	}
 	// A read changes nothing, so it may be repeated.
 	body, target = []byte("{}"), h.Prefix+"/rooms/fetch_past_rooms"
-	header = Timed(h.Issued, http.MethodPost, target, "", body)
+	header = V5SignedHeaders(h.Issued, http.MethodPost, target, "", body)
 	for range 2 {
 		if answer := h.Checker.Do(t, http.MethodPost, target, header, body); answer.StatusCode != http.StatusOK {
 			t.Errorf("fetch_past_rooms: %d", answer.StatusCode)
@@ -64,14 +64,14 @@ func (h *House) Replays(t *testing.T) {
 	}
 }
 
-// JoinEvents uses signed join events as calls, where older signatures are
+// CheckJoinEvents uses signed join events as calls, where older signatures are
 // taken. event sends a body as a join event of its room.
-func (h *House) JoinEvents(t *testing.T, event func(roomID string, body []byte) *http.Response) {
-	options := companion.Options{Skew: Options.Skew, BodySignatures: true}
-	h.Checker.With(legacytest.Wrap(h.Serve(h.Meeting, legacy.Limits{}, options)), func() {
-		id := h.Quick(t)
+func (h *MeetingFixture) CheckJoinEvents(t *testing.T, event func(roomID string, body []byte) *http.Response) {
+	options := companion.Options{Skew: DefaultOptions.Skew, BodySignatures: true}
+	h.Checker.WithHandler(legacytest.WithMiddleware(h.Serve(h.LiveRooms, legacy.Limits{}, options)), func() {
+		id := h.CreateQuick(t)
 		person := func(name string) []byte {
-			return legacytest.Encode(t, map[string]any{"room_id": id, "user_info": map[string]any{"name": name}})
+			return legacytest.EncodeJSON(t, map[string]any{"room_id": id, "user_info": map[string]any{"name": name}})
 		}
 		call := func(route string, body []byte) *http.Response {
 			header := http.Header{"Content-Type": {"application/json"}, "Api-Key": {h.Issued.APIKey.Reveal()},
@@ -79,26 +79,26 @@ func (h *House) JoinEvents(t *testing.T, event func(roomID string, body []byte) 
 			return h.Checker.Do(t, http.MethodPost, h.Prefix+route, header, body)
 		}
 		for _, route := range []string{"end_room", "start_schedule_room", "create_invitation_link", "reschedule_room", "fetch_past_rooms"} {
-			legacytest.Says(t, call("/rooms/"+route, person("Ada")), 400,
+			legacytest.AssertError(t, call("/rooms/"+route, person("Ada")), 400,
 				"user_info is not a field of this route: a body with it is a join event, and its signature over the body is good for that alone")
 		}
 		if answer := event(id, person("Ada")); answer.StatusCode != 200 {
 			t.Fatalf("a join event: %d", answer.StatusCode)
 		}
 		for range 2 {
-			legacytest.Says(t, call("/rooms/join_room", person("Ada")), 409, "this body was sent as a join event already, so its signature "+
+			legacytest.AssertError(t, call("/rooms/join_room", person("Ada")), 409, "this body was sent as a join event already, so its signature "+
 				"cannot be used for join_room: add user_info.client_user_id, or sign with SVC-HMAC-V5-1")
 		}
 		// A client that asks for a link, tells who came, and asks again.
 		for range 2 {
 			if answer := call("/rooms/join_room", person("Bela")); answer.StatusCode != 200 {
-				t.Errorf("join_room: %d %s", answer.StatusCode, legacytest.Sentence(t, answer))
+				t.Errorf("join_room: %d %s", answer.StatusCode, legacytest.ErrorMessage(t, answer))
 			}
 			if answer := event(id, person("Bela")); answer.StatusCode != 200 {
 				t.Errorf("the event after join_room: %d", answer.StatusCode)
 			}
 		}
-		if answer := call("/rooms/end_room", legacytest.Encode(t, map[string]any{"room_id": id})); answer.StatusCode != 200 {
+		if answer := call("/rooms/end_room", legacytest.EncodeJSON(t, map[string]any{"room_id": id})); answer.StatusCode != 200 {
 			t.Errorf("end_room: %d", answer.StatusCode)
 		}
 	})

@@ -14,11 +14,11 @@ import (
 	"parley/internal/seal"
 )
 
-// OnceEach holds a creation to its Idempotency-Key.
-func OnceEach(t *testing.T, c *contract.Checker, b *Bundle, route string, fields map[string]any) {
+// CheckIdempotencyKey holds a creation to its Idempotency-Key.
+func CheckIdempotencyKey(t *testing.T, c *contract.Checker, b *Fixture, route string, fields map[string]any) {
 	post := func(key string) (*http.Response, string) {
-		body := Encode(t, fields)
-		header := Signed(b.Issued.APIKey, body)
+		body := EncodeJSON(t, fields)
+		header := SignedHeaders(b.Issued.APIKey, body)
 		header.Set("Idempotency-Key", key)
 		answer := c.Do(t, http.MethodPost, route, header, body)
 		raw, err := io.ReadAll(answer.Body)
@@ -29,9 +29,9 @@ func OnceEach(t *testing.T, c *contract.Checker, b *Bundle, route string, fields
 	refused := fields["max_participants"]
 	fields["max_participants"] = 0
 	answer, _ := post("first")
-	Says(t, answer, 400, "max_participants must be between 1 and 1000, not 0") // a refusal is not kept
+	AssertError(t, answer, 400, "max_participants must be between 1 and 1000, not 0") // a refusal is not kept
 	fields["max_participants"] = refused
-	Set("metadata.default_lock_settings", map[string]any{})(fields)
+	SetField("metadata.default_lock_settings", map[string]any{})(fields)
 
 	first, text := post("first")
 	again, same := post("first")
@@ -44,13 +44,13 @@ func OnceEach(t *testing.T, c *contract.Checker, b *Bundle, route string, fields
 	}
 	fields["max_participants"] = 0 // another body, told apart before its fields are looked at
 	answer, _ = post("first")
-	Says(t, answer, 422, "this Idempotency-Key was used with another body")
+	AssertError(t, answer, 422, "this Idempotency-Key was used with another body")
 	fields["max_participants"] = refused
 
-	_, end, err := b.Rooms.Begin(t.Context(), &room.Once{ProjectID: b.Project.ID, Route: route, Key: "running"})
+	_, end, err := b.Rooms.BeginIdempotent(t.Context(), &room.IdempotencyKey{ProjectID: b.Project.ID, Route: route, Key: "running"})
 	Must(t, err)
 	answer, _ = post("running")
-	Says(t, answer, 409, "a request with this Idempotency-Key is still under way, try again in a moment")
+	AssertError(t, answer, 409, "a request with this Idempotency-Key is still under way, try again in a moment")
 	if answer.Header.Get("Retry-After") != "1" {
 		t.Errorf("Retry-After: %q", answer.Header.Get("Retry-After"))
 	}
@@ -60,9 +60,9 @@ func OnceEach(t *testing.T, c *contract.Checker, b *Bundle, route string, fields
 	}
 }
 
-// AtOnce sends one signed body many times at once and returns how often each
+// SendConcurrently sends one signed body many times at once and returns how often each
 // status was answered, and the different bodies of successes.
-func AtOnce(t *testing.T, handler http.Handler, credential seal.Secret, route, idempotencyKey string, body []byte) (statuses map[int]int, successes map[string]bool) {
+func SendConcurrently(t *testing.T, handler http.Handler, credential seal.Secret, route, idempotencyKey string, body []byte) (statuses map[int]int, successes map[string]bool) {
 	t.Helper()
 	statuses, successes = map[int]int{}, map[string]bool{}
 	var mu sync.Mutex
@@ -70,7 +70,7 @@ func AtOnce(t *testing.T, handler http.Handler, credential seal.Secret, route, i
 	for range 32 {
 		work.Go(func() {
 			r := httptest.NewRequest(http.MethodPost, route, strings.NewReader(string(body)))
-			r.Header = Signed(credential, body)
+			r.Header = SignedHeaders(credential, body)
 			if idempotencyKey != "" {
 				r.Header.Set("Idempotency-Key", idempotencyKey)
 			}
@@ -87,9 +87,9 @@ func AtOnce(t *testing.T, handler http.Handler, credential seal.Secret, route, i
 	return statuses, successes
 }
 
-// Fuzzed sends a rightly signed body of any content. PROJECT in it stands for
+// CheckFuzzedBody sends a rightly signed body of any content. PROJECT in it stands for
 // the project's id, which is random in each process.
-func Fuzzed(t *testing.T, handler http.Handler, b *Bundle, method, target string, credential seal.Secret, body []byte) {
+func CheckFuzzedBody(t *testing.T, handler http.Handler, b *Fixture, method, target string, credential seal.Secret, body []byte) {
 	t.Helper()
 	text := strings.ReplaceAll(string(body), "PROJECT", b.Project.ID)
 	r := httptest.NewRequest(method, target, strings.NewReader(text))
@@ -102,7 +102,7 @@ func Fuzzed(t *testing.T, handler http.Handler, b *Bundle, method, target string
 	default:
 		t.Fatalf("%d %s for %q", w.Code, w.Body, text)
 	}
-	if w.Code != 200 && len(Sentence(t, w.Result())) < 10 {
+	if w.Code != 200 && len(ErrorMessage(t, w.Result())) < 10 {
 		t.Fatalf("%s says too little", w.Body)
 	}
 }
