@@ -213,7 +213,7 @@ describe('keys', () => {
     await host.page.keyboard.press('m');
     await host.button('Unmute').waitFor();
     await guest.untilSilent();
-    await host.page.getByText('You are muted: nobody hears you.').waitFor();
+    await host.page.getByText('You’re muted, so nobody can hear you.').waitFor();
     await host.seen('desktop-light-unheard');
     // It is told on this device only.
     expect(await guest.hears(audible)).toBeLessThan(audible);
