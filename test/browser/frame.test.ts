@@ -94,7 +94,7 @@ test('the page around is told joined, left and ended, once each', async () => {
   await host.button('End for all…').click();
   await host.button('End for all').click();
   await host.page.getByText('The host ended the room.').waitFor();
-  await inside.getByRole('button', { name: 'Zurückkommen' }).click();
+  await inside.getByRole('button', { name: 'Erneut beitreten' }).click();
   await framed.page.getByText('The room is over.').waitFor();
   await framed.picture('desktop-light-framed-ended');
 
