@@ -38,7 +38,7 @@ describe('two people in a quick audio room', () => {
 
     // One leaves, and the third gets the seat.
     await guest.button('Leave').first().click();
-    await guest.page.getByRole('heading', { name: 'You left' }).waitFor();
+    await guest.page.getByRole('heading', { name: 'You left the room' }).waitFor();
     await guest.accessible('after leaving');
     await guest.picture('left-phone');
     await third.close();
@@ -123,7 +123,7 @@ test('a room whose time passed while the server was down has ended after it', as
   await host.join(room.final_link);
   await host.button('Leave').first().click();
   // The page says so before the server does.
-  await host.page.getByRole('heading', { name: 'You left' }).waitFor();
+  await host.page.getByRole('heading', { name: 'You left the room' }).waitFor();
   await expect.poll(() => server.participants(room.room_id)).toBe(0);
   await server.down('SIGKILL');
   await new Promise((done) => setTimeout(done, 1200));
@@ -153,7 +153,7 @@ test('the host link belongs to the first browser', async () => {
 
   // On reload the first is the host still, with the name filled in.
   await first.page.reload();
-  await first.page.getByText('You are the host').waitFor();
+  await first.page.getByText('You’re the host').waitFor();
   expect(await first.page.getByLabel('Your name').inputValue()).toBe('Amina');
   await first.close();
   await second.close();

@@ -86,23 +86,23 @@ describe('in the dark', () => {
     await chen.button('React').click();
     await chen.seen(`desktop-dark-react`);
     await chen.button('Raise hand').click();
-    await chen.button('Your hand is up. Lower it').waitFor();
+    await chen.button('Hand raised · Lower').waitFor();
     await ben.button('More').click();
     await ben.seen(`phone-dark-more-react`);
     await ben.button('Raise hand').click();
-    await host.button('2 hands are up').waitFor();
+    await host.button('2 hands raised').waitFor();
     await expect.poll(() => host.readOut()).toContain('Chen raised a hand');
-    await expect.poll(() => ben.readOut()).toContain('Your hand is up, number 2.');
+    await expect.poll(() => ben.readOut()).toContain('Your hand is raised, number 2.');
     await ben.seen(`phone-dark-hand`);
     await host.seen(`desktop-dark-hands`);
 
-    await host.button('2 hands are up').click();
+    await host.button('2 hands raised').click();
     const order = host.page.getByRole('list', { name: 'Raised hands' }).getByRole('listitem');
     await expect.poll(() => order.allTextContents()).toEqual(['1Chen Lower', '2Ben Lower']);
     await host.seen(`desktop-dark-hands-list`);
-    await host.button('Lower the hand of Chen').click();
-    await chen.button('Your hand is up. Lower it').waitFor({ state: 'detached' });
-    await expect.poll(() => chen.readOut()).toContain('Your hand is down.');
+    await host.button('Lower Chen’s hand').click();
+    await chen.button('Hand raised · Lower').waitFor({ state: 'detached' });
+    await expect.poll(() => chen.readOut()).toContain('Your hand is lowered.');
     await expect.poll(() => order.count()).toBe(1);
     await host.page.keyboard.press('Escape');
 
@@ -131,7 +131,7 @@ test('what was read stays when the page moves or comes back', async () => {
   await host.button('Breakout rooms').click();
   await host.page.getByLabel('Room of Ben').selectOption('Room 1');
   await host.button('Open 2 rooms').click();
-  await log(ben).getByText('You are in Room 1 from here on').waitFor();
+  await log(ben).getByText('You moved to Room 1').waitFor();
   await host.page.keyboard.press('Escape');
   await write(ben, 'Only in Room 1');
   await write(host, 'Not in Room 1');
@@ -141,7 +141,7 @@ test('what was read stays when the page moves or comes back', async () => {
   await ben.seen('desktop-light-chat-breakout');
   await ben.button(/you are in Room 1/).click();
   await ben.button('Go back (Main room)').click();
-  await log(ben).getByText('You are in Main room from here on').waitFor();
+  await log(ben).getByText('You moved to Main room').waitFor();
   await ben.page.keyboard.press('Escape');
 
   await chen.button('More (2 unread messages)').click();
@@ -153,7 +153,7 @@ test('what was read stays when the page moves or comes back', async () => {
   await expect.poll(() => ben.page.getByText(/Reconnecting|You can send this when/).count(), { timeout: 30_000 }).toBe(0);
   for (const person of [host, ben, chen]) await person.untilHeard(30_000);
   // The hand is still up.
-  await chen.button('Your hand is up. Lower it').waitFor();
+  await chen.button('Hand raised · Lower').waitFor();
   await host.button('Chen raised a hand').waitFor();
   await ben.button('Send').click();
   await log(host).getByText('After the storm').waitFor();
@@ -180,7 +180,7 @@ test('who may not write reads; where there is no chat, there is no button', asyn
   await ben.button('Chat (1 unread message)').waitFor();
   await ben.seen('tablet-dark-controls');
   await openChat(ben);
-  await ben.page.getByText('You can read here, but not write.').waitFor();
+  await ben.page.getByText('You can read the chat.').waitFor();
   for (const offer of [field(ben), ben.button('Send'), ben.button(/^Reply to/)]) expect(await offer.count()).toBe(0);
   await ben.seen('tablet-dark-chat-locked');
   await ben.button('Close').click();

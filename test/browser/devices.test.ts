@@ -108,7 +108,7 @@ test('who chooses with keys keeps the place, and another device stands in for on
   }
   expect(await list(person, 'Microphone').evaluate((select) => select === document.activeElement)).toBe(true);
 
-  await page.getByText('Another program holds the camera.').waitFor();
+  await page.getByText('Another app is using the camera.').waitFor();
   await person.seen('desktop-light-camera-busy');
   await list(person, 'Camera').selectOption({ label: 'fake_device_1' });
   await page.locator('.preview video').waitFor();
@@ -159,7 +159,7 @@ test('who is silenced by their own phone is told so, and has microphone and soun
       mic.dispatchEvent(new Event(muted ? 'mute' : 'unmute'));
     }, muted);
   const comeBack = (): Promise<unknown> => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
-  const told = page.getByText('Nobody hears you: your device has silenced the microphone.', { exact: false });
+  const told = page.getByText('Nobody can hear you because your device muted the microphone.', { exact: false });
   await person.open(room.final_link);
   await devicesWork(person);
   await says(true);

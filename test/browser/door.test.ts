@@ -10,7 +10,7 @@ async function knock(person: Person, link: string, name: string): Promise<void> 
   await person.open(link);
   await person.page.getByLabel('Your name').fill(name);
   await person.button('Ask to join').click();
-  await person.page.getByText('You wait to be let in').waitFor();
+  await person.page.getByText('Waiting for the host to let you in').waitFor();
 }
 
 const notice = (host: Person): Locator => host.page.locator('.banner.door');
@@ -31,9 +31,9 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   await ben.page.getByText('Your microphone works.').waitFor();
   expect(await ben.page.locator('video').count()).toBe(1);
   await ben.seen('phone-light-waiting-to-be-let-in');
-  await notice(host).getByText('Ben waits to be let in.').waitFor();
-  await host.button('People (1) (1 person waits to be let in)').waitFor();
-  await host.page.locator('p[role=status]', { hasText: 'Ben waits to be let in.' }).waitFor({ state: 'attached' });
+  await notice(host).getByText('Ben wants to join.').waitFor();
+  await host.button('People (1) (1 person wants to join)').waitFor();
+  await host.page.locator('p[role=status]', { hasText: 'Ben wants to join.' }).waitFor({ state: 'attached' });
   await host.seen('door-one-waits');
   expect((await server.ask(room.room_id, 'seats', { seat_key, name: 'Ben' })).status).toBe(202);
   for (const path of ['waiting/admit', 'waiting/turn-away', 'people', 'invitations']) {
@@ -47,15 +47,15 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   await dora.page.locator('form button[type=submit]').click();
   await dora.page.locator('.waiting').waitFor();
   await dora.seen('phone-arabic-waiting-to-be-let-in');
-  await notice(host).getByText('2 more wait.').waitFor();
+  await notice(host).getByText('2 more are waiting.').waitFor();
   await host.seen('door-three-wait');
 
   // Let in, Ben comes in by himself, and soon.
   const let_in = Date.now();
-  await notice(host).getByRole('button', { name: 'Let in', exact: true }).click();
+  await notice(host).getByRole('button', { name: 'Admit', exact: true }).click();
   await ben.button('Leave').first().waitFor();
   expect(Date.now() - let_in).toBeLessThan(4_000);
-  await notice(host).getByText('Chen waits to be let in.').waitFor();
+  await notice(host).getByText('Chen wants to join.').waitFor();
   await ben.button('More').click();
   await ben.button('2 people').click();
   await ben.page.getByRole('heading', { name: 'People' }).waitFor();
@@ -67,11 +67,11 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   // In the list of people, by keyboard.
   await host.button(/^People/).click();
   await host.seen('door-people');
-  await host.button('Turn away (Chen)').focus();
+  await host.button('Deny (Chen)').focus();
   await host.page.keyboard.press('Enter');
-  await chen.page.getByRole('heading', { name: 'You were not let in this time' }).waitFor();
+  await chen.page.getByRole('heading', { name: 'The host didn’t let you in' }).waitFor();
   await chen.seen('dark-turned-away');
-  await host.button('Turn away (Chen)').waitFor({ state: 'detached' });
+  await host.button('Deny (Chen)').waitFor({ state: 'detached' });
 
   // Who was let in comes straight back, also to a server that was started anew.
   await server.down('SIGKILL');
@@ -81,8 +81,8 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   await ben.button('Leave').first().waitFor();
 
   // Off, everybody who waits is in.
-  await host.button('What guests may do').click();
-  const wait = host.page.getByRole('switch', { name: 'People wait until you let them in' });
+  await host.button('Guest permissions').click();
+  const wait = host.page.getByRole('switch', { name: 'Waiting room' });
   await host.seen('door-switch');
   await wait.click();
   await dora.page.locator('.controls').waitFor();
@@ -102,16 +102,16 @@ test('who stops waiting is forgotten, and a host on a phone lets all others in',
   await host.join(room.final_link);
   await knock(ben, room.guest_link, 'Ben');
   await ben.seen('desktop-light-waiting-to-be-let-in');
-  await notice(host).getByText('Ben waits to be let in.').waitFor();
+  await notice(host).getByText('Ben wants to join.').waitFor();
   await ben.button('Stop waiting').click();
   await ben.button('Ask to join').waitFor();
   await notice(host).waitFor({ state: 'detached', timeout: 20_000 });
 
   await ben.button('Ask to join').click();
   await knock(chen, room.guest_link, 'Chen');
-  await notice(host).getByText('1 more waits.').waitFor();
+  await notice(host).getByText('1 more is waiting.').waitFor();
   await host.seen('phone-dark-door');
-  await notice(host).getByRole('button', { name: 'Let all in' }).click();
+  await notice(host).getByRole('button', { name: 'Admit all' }).click();
   for (const guest of [ben, chen]) await guest.button('Leave').first().waitFor();
   await notice(host).waitFor({ state: 'detached' });
 
@@ -131,7 +131,7 @@ test('hosts make links that work where the address alone does not', async () => 
     };
   });
   await host.join(room.final_link);
-  await host.button('Make a guest link').click();
+  await host.button('Create guest link').click();
   const link = host.page.getByLabel('Guest link');
   await link.waitFor();
   await host.seen('alone-made-link');
@@ -147,12 +147,12 @@ test('hosts make links that work where the address alone does not', async () => 
   await host.button('More').click();
   await host.button('Invite people…').click();
   expect(await link.inputValue()).toBe(guests);
-  await host.button('Make a co-host link').click();
+  await host.button('Create co-host link').click();
   const cohosts = await host.page.getByLabel('Co-host link').inputValue();
   await host.seen('invite-sheet');
   const dora = await Person.arrive(browser, { viewport: phone });
   await dora.open(cohosts);
-  await dora.page.getByText('You are a co-host').waitFor();
+  await dora.page.getByText('You’re a co-host').waitFor();
   await dora.page.getByLabel('Your name').fill('Dora');
   await dora.button('Join').click();
   await dora.button('Leave').first().waitFor();
@@ -161,7 +161,7 @@ test('hosts make links that work where the address alone does not', async () => 
   await dora.seen('phone-light-invite-sheet');
   const late = await Person.arrive(browser);
   await late.open(cohosts);
-  await late.page.getByRole('heading', { name: 'This room is entered with an invitation' }).waitFor();
+  await late.page.getByRole('heading', { name: 'You need an invitation to join this room' }).waitFor();
 
   // A guest cannot invite anybody, and is not shown a link that would not work.
   await ben.button('More').click();
@@ -184,7 +184,7 @@ test('who was removed asks again, and comes in when a host has readmitted them',
   await host.button('Remove Ben').click();
   await ben.page.getByRole('heading', { name: 'You were removed from this room' }).waitFor();
   await ben.button('Try again').click();
-  await ben.page.getByText('You are not let in again so far.').waitFor();
+  await ben.page.getByText('The host hasn’t let you back in yet.').waitFor();
   await ben.seen('phone-light-still-removed');
   await host.button('Let back in (Ben)').click();
   await host.button('Let back in (Ben)').waitFor({ state: 'detached' });

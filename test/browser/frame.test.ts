@@ -48,7 +48,7 @@ test('a room is shown in a frame by whom its project names, and by nobody else',
   await framed.open(page);
   const inside = framed.page.frameLocator('iframe');
   await inside.getByRole('button', { name: 'Join', exact: true }).click();
-  await inside.getByText('You are the first one here').waitFor();
+  await inside.getByText('You’re the first one here').waitFor();
 
   // What the frame says is heard: it may use the microphone.
   const guest = await Person.arrive(browser);
@@ -93,8 +93,8 @@ test('the page around is told joined, left and ended, once each', async () => {
   await host.button('More').click();
   await host.button('End for all…').click();
   await host.button('End for all').click();
-  await host.page.getByText('The host closed the room.').waitFor();
-  await inside.getByRole('button', { name: 'Zurückkommen' }).click();
+  await host.page.getByText('The host ended the room.').waitFor();
+  await inside.getByRole('button', { name: 'Erneut beitreten' }).click();
   await framed.page.getByText('The room is over.').waitFor();
   await framed.picture('desktop-light-framed-ended');
 
@@ -115,7 +115,7 @@ test('a frame that may not use devices says so, and leads to a tab of its own', 
   await framed.open(`${siteAt('localhost')}/bare?${encodeURIComponent(room.guest_link)}`);
   const inside = framed.page.frameLocator('iframe');
   // The site has been allowed the microphone before, so the page tries by itself.
-  await inside.getByText('The page around this one may not let it through.').waitFor();
+  await inside.getByText('The page around this one may block access.').waitFor();
   await framed.picture('desktop-light-frame-without-devices');
   expect(await inside.getByRole('link', { name: 'Open in a new tab' }).getAttribute('href')).toBe(room.guest_link);
   await framed.close();

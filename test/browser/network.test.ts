@@ -50,8 +50,8 @@ describe.concurrent('where UDP is blocked', () => {
     const host = await Person.arrive(firewalled);
     const guest = await Person.arrive(firewalled, { viewport: phone });
     await guest.open(room.guest_link);
-    await check(guest, 'Your network blocks UDP: you will connect over TCP.');
-    await guest.page.getByText(/The server answers in \d+ ms/).waitFor();
+    await check(guest, 'Your network blocks UDP, so you’ll connect over TCP.');
+    await guest.page.getByText(/The server responds in \d+ ms/).waitFor();
     await guest.seen('phone-light-check-tcp');
     await guest.page.keyboard.press('Escape');
     await guest.page.getByLabel('Your name').fill('Ben');
@@ -61,7 +61,7 @@ describe.concurrent('where UDP is blocked', () => {
     await Promise.all([host.untilSeen(), guest.untilSeen()]);
 
     await host.button('More').click();
-    await check(host, 'Your network blocks UDP: you are connected over TCP.');
+    await check(host, 'Your network blocks UDP, so you’re connected over TCP.');
     await host.seen('desktop-light-check-connected-tcp');
     for (const person of [host, guest]) await person.close();
     await own.close();
@@ -72,12 +72,12 @@ describe.concurrent('where UDP is blocked', () => {
     const room = await own.createRoom();
     const guest = await Person.arrive(firewalled, { viewport: phone });
     await guest.open(room.guest_link);
-    await check(guest, 'there is no way over TCP. Try another network');
+    await check(guest, 'TCP isn’t available. Try another network');
     await guest.seen('phone-light-check-none');
     await guest.page.keyboard.press('Escape');
     await guest.page.getByLabel('Your name').fill('Ben');
     await guest.button('Join').click();
-    await guest.page.getByText('Your network lets this page through, but not the sound.').waitFor({ timeout: 60_000 });
+    await guest.page.getByText('Your network blocks sound and video.').waitFor({ timeout: 60_000 });
     await guest.seen('phone-light-no-media');
     await guest.close();
     await own.close();
@@ -90,25 +90,25 @@ describe.concurrent('on an open network', () => {
     const guest = await Person.arrive(browser, { dark: true });
     await guest.open(room.guest_link);
     await guest.page.getByText('Nobody is here yet').waitFor();
-    await check(guest, 'Sound and pictures get through, and by the best way (UDP).');
+    await check(guest, 'Your connection is good (UDP).');
     const sheet = guest.page.getByRole('dialog');
-    await sheet.getByText(/The server answers in \d+ ms/).waitFor();
+    await sheet.getByText(/The server responds in \d+ ms/).waitFor();
     await sheet.getByText('Your microphone works.').waitFor();
     await sheet.getByText('Your camera works.').waitFor();
-    await guest.button('Play a sound').click();
-    await sheet.getByText('You should have heard two tones.').waitFor();
+    await guest.button('Test speaker').click();
+    await sheet.getByText('If you heard two tones, your speaker works.').waitFor();
     await guest.seen('desktop-dark-check');
     await guest.button('Check again').click();
-    await sheet.getByText('Sound and pictures get through').waitFor();
+    await sheet.getByText('Your connection is good (UDP).').waitFor();
     await guest.page.keyboard.press('Escape');
 
     const host = await Person.arrive(browser);
     await host.open(room.final_link);
     await host.page.getByText('Nobody is here yet').waitFor();
     await host.button('Join').click();
-    await host.page.getByText('You are the first one here').waitFor();
+    await host.page.getByText('You’re the first one here').waitFor();
     await host.button('More').click();
-    await check(host, 'You are connected by the best way (UDP).');
+    await check(host, 'Your connection is good. You’re connected over UDP.');
     guest.wellBehaved(server.url);
     for (const person of [guest, host]) await person.close();
   });

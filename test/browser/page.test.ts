@@ -16,12 +16,12 @@ describe.each(looks)('$name', (look) => {
     const guest = await Person.arrive(browser, look);
 
     await host.open(room.final_link);
-    await host.page.getByText('You are the host').waitFor();
+    await host.page.getByText('You’re the host').waitFor();
     await host.page.getByText('Your microphone works.').waitFor();
     await host.seen(`${look.name}-before`);
 
     await host.button('Join').click();
-    await host.page.getByText('You are the first one here').waitFor();
+    await host.page.getByText('You’re the first one here').waitFor();
     await host.seen(`${look.name}-alone`);
 
     await guest.join(room.guest_link, 'Benedikta von Hohenstein-Langenfeld');
@@ -33,7 +33,7 @@ describe.each(looks)('$name', (look) => {
     await host.page.keyboard.press('Escape');
 
     await host.button('Leave').first().click();
-    await host.page.getByRole('heading', { name: 'You left' }).waitFor();
+    await host.page.getByRole('heading', { name: 'You left the room' }).waitFor();
     await host.seen(`${look.name}-left`);
 
     await partings([host]);
@@ -43,10 +43,10 @@ describe.each(looks)('$name', (look) => {
   test('every refusal is a page of its own', async () => {
     const person = await Person.arrive(browser, look);
     await person.open(`${server.url}/r/0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10`);
-    await person.page.getByRole('heading', { name: 'There is no such room' }).waitFor();
+    await person.page.getByRole('heading', { name: 'This room doesn’t exist' }).waitFor();
     await person.seen(`${look.name}-unknown`);
     await person.open(`${server.url}/`);
-    await person.page.getByRole('heading', { name: 'This is not a room link' }).waitFor();
+    await person.page.getByRole('heading', { name: 'This isn’t a room link' }).waitFor();
     await person.seen(`${look.name}-not-a-link`);
     await person.close();
   });
@@ -67,8 +67,8 @@ test('the meeting works by keyboard alone', async () => {
   await person.button('Unmute').waitFor();
   await tabTo(person, 'Leave');
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'You left' }).waitFor();
-  await tabTo(person, 'Come back');
+  await page.getByRole('heading', { name: 'You left the room' }).waitFor();
+  await tabTo(person, 'Rejoin');
   await page.keyboard.press('Enter');
   await person.button('Leave').first().waitFor();
   await person.close();

@@ -38,7 +38,7 @@ test('who may only listen is asked for no device', async () => {
     navigator.mediaDevices.getUserMedia = () => Promise.reject(new Error('asked'));
   });
   await guest.open(room.guest_link);
-  await guest.page.getByText('You watch and listen in this room').waitFor();
+  await guest.page.getByText('You can watch and listen in this room').waitFor();
   expect(await guest.page.getByRole('switch').count()).toBe(0);
   await guest.page.getByLabel('Your name').fill('Ben');
   await guest.seen('phone-light-lobby-listener');
@@ -54,7 +54,7 @@ test('a room for invited people says so to others, and what to do', async () => 
   const room = await server.createMeeting({});
   const stranger = await Person.arrive(browser, { viewport: phone });
   await stranger.open(room.guest_link);
-  await stranger.page.getByRole('heading', { name: 'This room is entered with an invitation' }).waitFor();
+  await stranger.page.getByRole('heading', { name: 'You need an invitation to join this room' }).waitFor();
   await stranger.seen('phone-light-invitation');
 
   const host = await Person.arrive(browser);
@@ -74,7 +74,7 @@ test('a co-host is shown as one and runs breakout rooms, but does not end the ro
   const cohost = await Person.arrive(browser, { viewport: phone });
   await host.join(room.final_link);
   await cohost.open(invitation_link);
-  await cohost.page.getByText('You are a co-host').waitFor();
+  await cohost.page.getByText('You’re a co-host').waitFor();
   await cohost.page.getByLabel('Your name').fill('Ben');
   await cohost.button('Join').click();
   await host.page.getByText('Co-host').first().waitFor();
@@ -91,7 +91,7 @@ test('a co-host is shown as one and runs breakout rooms, but does not end the ro
   // The link is theirs alone.
   const other = await Person.arrive(browser);
   await other.open(invitation_link);
-  await other.page.getByRole('heading', { name: 'This room is entered with an invitation' }).waitFor();
+  await other.page.getByRole('heading', { name: 'You need an invitation to join this room' }).waitFor();
   for (const person of [host, cohost, other]) await person.close();
 });
 
@@ -103,7 +103,7 @@ test('who waits for a room that is cancelled reads that it is', async () => {
   await guest.page.getByLabel('Your name').fill('Ben');
   await guest.button('Join when it opens').click();
   server.request('end_room', { room_id: room.room_id });
-  await guest.page.getByText('It was cancelled before it began.').waitFor({ timeout: 20_000 });
+  await guest.page.getByText('The room was canceled before it started.').waitFor({ timeout: 20_000 });
   await guest.seen('phone-light-cancelled');
   await partings([guest], /410/);
 });

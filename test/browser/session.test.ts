@@ -26,7 +26,7 @@ test('who is in a breakout room is there again after the server was killed', asy
   await host.page.getByLabel('Room of Ben').selectOption('Room 2');
   await host.button('Open 2 rooms').click();
   await guest.button(/you are in Room 2/).waitFor();
-  await host.button('Go there (Room 2)').click();
+  await host.button('Join (Room 2)').click();
   await Promise.all([host.untilHeard(), guest.untilHeard()]);
 
   await server.down('SIGKILL');
@@ -66,7 +66,7 @@ describe.concurrent('in a session', () => {
     await guest.button('Hide this message').click();
     await guest.page.locator('.banner').getByText('This room ends').waitFor({ state: 'detached' });
     for (const person of [host, guest]) {
-      await person.page.getByText('The time of the room was up.').waitFor({ timeout: 75_000 });
+      await person.page.getByText('The room reached its time limit.').waitFor({ timeout: 75_000 });
     }
     await guest.seen('phone-dark-time-up');
     expect(await server.endReason(room.room_id)).toBe('duration');
@@ -108,9 +108,9 @@ describe.concurrent('in a session', () => {
       await ben.seen('phone-light-breakout');
 
       // A word of the host reaches them there.
-      await host.page.getByLabel('Message to everybody, in all rooms').fill('Five more minutes.');
+      await host.page.getByLabel('Message to everyone in all rooms').fill('Five more minutes.');
       await host.button('Send').click();
-      await host.page.getByText('Sent to everybody.').waitFor();
+      await host.page.getByText('Sent to everyone.').waitFor();
       for (const guest of [ben, chen]) await guest.page.locator('.word').getByText('Five more minutes.').waitFor();
       await ben.seen('phone-light-word');
       await ben.button('Hide this message').click();
@@ -119,7 +119,7 @@ describe.concurrent('in a session', () => {
       // One goes to another room alone, and is moved back.
       await ben.button(/you are in Red/).click();
       await ben.seen('phone-light-places');
-      await ben.button('Go there (Room 2)').click();
+      await ben.button('Join (Room 2)').click();
       await ben.button(/you are in Room 2/).waitFor();
       // Who stays sees that he left, and not that he was lost.
       await expect.poll(() => chen.page.locator('audio[data-identity]').count()).toBe(0);
@@ -130,14 +130,14 @@ describe.concurrent('in a session', () => {
       expect(await roomOf(host, 'Chen')).toBe('Red');
 
       // There may be more rooms than were opened at first.
-      await host.page.getByLabel('Another room').fill('Blue');
+      await host.page.getByLabel('Add a room').fill('Blue');
       await host.button('Open').click();
       await host.page.getByLabel('Room of Ben').selectOption('Blue');
       await ben.button(/you are in Blue/).waitFor();
       await host.button('Open').click();
-      await host.button('Go there (Room 4)').waitFor();
+      await host.button('Join (Room 4)').waitFor();
       // As many as the meeting may have.
-      await host.page.getByLabel('Another room').waitFor({ state: 'detached' });
+      await host.page.getByLabel('Add a room').waitFor({ state: 'detached' });
       await host.page.getByLabel('Room of Ben').selectOption('Main room');
       await ben.button(/you are in Main room/).waitFor();
       await Promise.all([ben.untilHeard(), host.untilHeard()]);
@@ -180,7 +180,7 @@ describe.concurrent('in a session', () => {
       await host.seen(`${look.name}-end`);
       await host.button('End for all').click();
       // Also who is in a breakout room reads why.
-      for (const person of [host, guest]) await person.page.getByText('The host closed the room.').waitFor();
+      for (const person of [host, guest]) await person.page.getByText('The host ended the room.').waitFor();
       await host.seen(`${look.name}-ended`);
       expect(await server.endReason(room.room_id)).toBe('host');
       await host.close();
@@ -195,13 +195,13 @@ describe.concurrent('in a session', () => {
       for (const person of [stays, goes]) {
         await person.join(room.guest_link, 'Ben');
         await person.button('Leave').first().click();
-        await person.page.getByText(/You go on to 127\.0\.0\.1:\d+ in/).first().waitFor();
+        await person.page.getByText(/Taking you to 127\.0\.0\.1:\d+ in/).first().waitFor();
       }
       await stays.picture('phone-light-onward');
       await stays.button('Stay here').click();
       await stays.seen('phone-light-stays');
       await goes.page.waitForURL(bye, { timeout: 20_000 });
-      await stays.button('Come back').click();
+      await stays.button('Rejoin').click();
       await stays.button('Leave').first().waitFor();
       await stays.close();
       await goes.close();

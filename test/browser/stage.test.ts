@@ -38,7 +38,7 @@ test('in speaker view whoever speaks is large, a pin stands above that, and it i
   expect(await large(amina).count()).toBe(0);
   await chen.button('Mute').click();
   await inMore(amina, async () => {
-    await stageSwitch(amina, 'Show who speaks large').click();
+    await stageSwitch(amina, 'Speaker view').click();
     await amina.seen('stage-more');
   });
   await expect.poll(() => large(amina).innerText()).toContain('Ben');
@@ -67,7 +67,7 @@ test('in speaker view whoever speaks is large, a pin stands above that, and it i
   await amina.seen('stage-pinned');
 
   // On a phone, from the list.
-  await inMore(ben, () => stageSwitch(ben, 'Show who speaks large').click());
+  await inMore(ben, () => stageSwitch(ben, 'Speaker view').click());
   await expect.poll(() => large(ben).count()).toBe(1);
   await ben.seen('stage-phone-speaker');
   await ben.page.setViewportSize({ width: 844, height: 390 });
@@ -85,7 +85,7 @@ test('in speaker view whoever speaks is large, a pin stands above that, and it i
 test('one can do without one’s own tile, and without those who have no picture', async () => {
   const { people } = await meet(['Ben', 'Chen']);
   const [amina, ben, chen] = people as [Person, Person, Person];
-  await inMore(amina, () => stageSwitch(amina, 'Hide your own tile').click());
+  await inMore(amina, () => stageSwitch(amina, 'Hide self view').click());
   expect(await amina.button('Mute').getAttribute('aria-keyshortcuts')).toBe('M');
   await expect.poll(() => amina.page.locator('.tile').count()).toBe(2);
   expect(await tile(amina, 'Amina').count()).toBe(0);
@@ -98,7 +98,7 @@ test('one can do without one’s own tile, and without those who have no picture
   await ben.seen('stage-ar-pinned');
 
   await chen.button('Stop camera').click();
-  await inMore(amina, () => stageSwitch(amina, 'Hide people without picture').click());
+  await inMore(amina, () => stageSwitch(amina, 'Hide people without video').click());
   await expect.poll(() => amina.page.locator('.tile').count()).toBe(1);
   await amina.seen('stage-faces-only');
   await chen.button('Start camera').click();
@@ -166,10 +166,10 @@ test('who saves data gets no cameras and sends a small one', async () => {
   await expect.poll(() => streams(ben)).toBe(1);
 
   await inMore(ben, async () => {
-    await stageSwitch(ben, 'Save data').click();
+    await stageSwitch(ben, 'Low-data mode').click();
     await ben.seen('stage-phone-more');
   });
-  await ben.page.getByText('You save data: the cameras of the others are off.').waitFor();
+  await ben.page.getByText('Low-data mode is on. Others’ cameras are hidden.').waitFor();
   await expect.poll(() => streams(ben)).toBe(0);
   expect(await widthOf(ben, 'Amina')).toBe(0);
   await expect.poll(() => widthOf(amina, 'Ben'), patient).toBeLessThanOrEqual(320);
@@ -179,7 +179,7 @@ test('who saves data gets no cameras and sends a small one', async () => {
   // It is remembered, and holds for whoever comes.
   await ben.page.reload();
   await ben.button('Join').click();
-  await ben.page.getByText('You save data: the cameras of the others are off.').waitFor();
+  await ben.page.getByText('Low-data mode is on. Others’ cameras are hidden.').waitFor();
   const chen = await Person.arrive(lively, { dark: true });
   await chen.join(room.guest_link, 'Chen');
   await chen.untilSeen();
@@ -201,12 +201,12 @@ test('a browser that is told to save data does so from the first moment', async 
   const amina = await Person.arrive(browser);
   await amina.page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'connection', { value: { saveData: true } }));
   await amina.join(room.final_link);
-  await amina.page.getByText('You save data').waitFor();
+  await amina.page.getByText('Low-data mode is on.').waitFor();
   await amina.button('Show cameras').click();
   await amina.page.reload();
   await amina.button('Join').click();
   await tile(amina, 'Amina').waitFor();
-  expect(await amina.page.getByText('You save data').count()).toBe(0);
+  expect(await amina.page.getByText('Low-data mode is on.').count()).toBe(0);
   await partings([amina]);
 });
 
@@ -293,23 +293,23 @@ test('a screen is shared with its sound, which has a volume of its own', async (
   await amina.button('Mute').click();
   await ben.untilSilent();
   await amina.button('Share screen').click();
-  await expect.poll(() => large(ben).innerText()).toContain('Screen of Amina');
+  await expect.poll(() => large(ben).innerText()).toContain('Amina’s screen');
   await expect.poll(() => large(ben).locator('video').evaluate((video) => (video as HTMLVideoElement).videoWidth)).toBeGreaterThan(0);
-  await tile(amina, 'You share your screen').waitFor();
+  await tile(amina, 'You’re sharing your screen').waitFor();
   await ben.untilHeard();
   await ben.seen('stage-share');
   await amina.seen('stage-share-own');
 
   // A pin stands above a screen, which stays in the strip.
-  await ben.page.getByRole('button', { name: 'Pin Amina' }).focus();
+  await ben.page.getByRole('button', { name: 'Pin Amina', exact: true }).focus();
   await ben.page.keyboard.press('Enter');
-  await expect.poll(() => large(ben).innerText()).not.toContain('Screen of Amina');
-  await tile(ben, 'Screen of Amina').waitFor();
-  await ben.page.getByRole('button', { name: 'Pin Amina' }).click();
+  await expect.poll(() => large(ben).innerText()).not.toContain('Amina’s screen');
+  await tile(ben, 'Amina’s screen').waitFor();
+  await ben.page.getByRole('button', { name: 'Pin Amina', exact: true }).click();
 
   await ben.button(/^People/).click();
   await ben.button('Options for Amina').click();
-  await ben.page.getByRole('slider', { name: 'Volume of their screen' }).fill('0');
+  await ben.page.getByRole('slider', { name: 'Screen volume' }).fill('0');
   const volume = (source: string): Promise<number> => ben.page.locator(`audio[data-source=${source}]`).evaluate((audio) => (audio as HTMLAudioElement).volume);
   expect([await volume('screen_share_audio'), await volume('microphone')]).toEqual([0, 1]);
   await ben.seen('stage-share-volume');
@@ -386,7 +386,7 @@ test('a window of its own shows who speaks, and has mute and leave', async () =>
   await inside((it) => [...it.querySelectorAll('button')].find(({ textContent }) => textContent === 'Mute')?.click());
   await amina.button('Unmute').waitFor();
   await inside((it) => [...it.querySelectorAll('button')].find(({ textContent }) => textContent === 'Leave')?.click());
-  await amina.page.getByRole('heading', { name: 'You left' }).waitFor();
+  await amina.page.getByRole('heading', { name: 'You left the room' }).waitFor();
   await expect.poll(() => amina.page.evaluate(() => (window as { documentPictureInPicture?: { window: unknown } }).documentPictureInPicture?.window)).toBeNull();
   await partings(people);
 });
@@ -446,12 +446,12 @@ test('a bad connection is shown by shape and words, to oneself with what to do',
     return tile(amina, 'Ben').locator('.connection').count();
   }, patient).toBe(1);
   await tile(amina, 'Ben').getByText('Weak connection').waitFor();
-  await amina.page.getByText('Your connection is weak. Turn off your camera, or save data').waitFor();
+  await amina.page.getByText('Your connection is weak. Turn off your camera or use low-data mode').waitFor();
   await amina.seen('stage-weak');
   await expect.poll(() => tile(ben, 'Amina').locator('.connection').count(), patient).toBe(1);
   await ben.seen('stage-phone-weak');
-  await ben.page.locator('.banner').getByRole('button', { name: 'Save data' }).click();
-  await ben.page.getByText('You save data').waitFor();
+  await ben.page.locator('.banner').getByRole('button', { name: 'Low-data mode' }).click();
+  await ben.page.getByText('Low-data mode is on.').waitFor();
   await ben.page.getByText('Turn off your camera to keep the sound.').waitFor();
 
   becomes('lost');

@@ -107,11 +107,11 @@ test('with reduced motion nothing moves by itself', async () => {
   await host.button('Clapping').click();
   await page.locator('[data-reaction]').first().waitFor();
   await host.button(/^People/).click();
-  await host.button('What guests may do').click();
+  await host.button('Guest permissions').click();
   await page.getByRole('switch').first().click();
   await page.keyboard.press('Escape');
   await host.button('Leave').click();
-  await page.getByRole('heading', { name: 'You left' }).waitFor();
+  await page.getByRole('heading', { name: 'You left the room' }).waitFor();
   expect(await page.evaluate(() => (globalThis as unknown as { motions: string[] }).motions)).toEqual([]);
   for (const person of [host, guest]) await person.close();
   await speaking.close();
@@ -127,7 +127,7 @@ describe('what is not part of the first view', () => {
     await fetched;
     await own.down('SIGKILL');
     await person.button('Leave').click();
-    await person.page.getByRole('heading', { name: 'You left' }).waitFor();
+    await person.page.getByRole('heading', { name: 'You left the room' }).waitFor();
     await person.close();
     await own.close();
   });
@@ -137,9 +137,9 @@ describe('what is not part of the first view', () => {
     const { page } = person;
     await page.route(/\/assets\/later-/, (route) => route.abort());
     await person.open(`${server.url}/r/0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10`);
-    await page.getByRole('heading', { name: 'The server does not answer' }).waitFor();
+    await page.getByRole('heading', { name: 'The server isn’t responding' }).waitFor();
     await page.unroute(/\/assets\/later-/);
-    await page.getByRole('heading', { name: 'There is no such room' }).waitFor();
+    await page.getByRole('heading', { name: 'This room doesn’t exist' }).waitFor();
     await person.close();
   });
 });

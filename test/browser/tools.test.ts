@@ -61,7 +61,7 @@ test('a host mutes, asks, appoints and removes, and those concerned read it', as
   // A co-host has the tools at once, but none over the host.
   const ofChen = await manage(host, 'Chen');
   await ofChen('Make co-host').click();
-  await chen.page.getByText('You are a co-host now.').waitFor();
+  await chen.page.getByText('You’re a co-host now.').waitFor();
   await chen.seen('dark-cohost');
   await chen.button('Hide this message').click();
   const byChen = await manage(chen, 'Ben');
@@ -69,7 +69,7 @@ test('a host mutes, asks, appoints and removes, and those concerned read it', as
   // By keyboard, and not by mistake: the focus is on what changes nothing.
   await byChen('Remove…').focus();
   await chen.page.keyboard.press('Enter');
-  await byChen('Keep').waitFor();
+  await byChen('Cancel').waitFor();
   await chen.page.keyboard.press('Enter');
   await chen.page.keyboard.press('Enter'); // back on what was pressed
   await chen.seen('dark-tools-remove');
@@ -92,8 +92,8 @@ test('a host mutes, asks, appoints and removes, and those concerned read it', as
   await ben.button('Leave').first().waitFor();
 
   // Taken back, she is a guest.
-  await ofChen('Take co-host back').click();
-  await chen.page.getByText('You are a guest again.').waitFor();
+  await ofChen('Remove as co-host').click();
+  await chen.page.getByText('You’re a guest again.').waitFor();
   await expect.poll(() => chen.button('Mute all guests').count()).toBe(0);
   await chen.page.keyboard.press('Escape');
 
@@ -110,28 +110,28 @@ test('a host locks what guests may do in a running room', async () => {
 
   // By keyboard, from the list of people.
   await host.button(/^People/).click();
-  await host.button('What guests may do').focus();
+  await host.button('Guest permissions').focus();
   await host.page.keyboard.press('Enter');
   const may = (name: string) => host.page.getByRole('switch', { name });
-  await may('Use their microphones').focus();
+  await may('Use microphone').focus();
   await host.page.keyboard.press('Space');
   await expect.poll(() => ben.button('Mute').count()).toBe(0);
-  await ben.page.getByText('A host changed what guests may do here.').waitFor();
+  await ben.page.getByText('A host changed the guest permissions.').waitFor();
   await host.untilSilent();
-  await may('Show their cameras').click();
+  await may('Use camera').click();
   await expect.poll(() => ben.button(/(Start|Stop) camera/).count()).toBe(0);
-  expect(await may('Use their microphones').isChecked()).toBe(false);
+  expect(await may('Use microphone').isChecked()).toBe(false);
   await host.seen('tools-locks');
   await ben.seen('phone-light-locked');
 
   // Who comes in later, or again, finds it so.
   await ben.page.reload();
-  await ben.page.getByText('You watch and listen in this room').waitFor();
+  await ben.page.getByText('You can watch and listen in this room').waitFor();
   await ben.button('Join').click();
   await ben.button('Leave').first().waitFor();
 
   // Given back, the microphone stays off until its owner turns it on.
-  await may('Use their microphones').click();
+  await may('Use microphone').click();
   await ben.button('Unmute').waitFor();
   expect(await host.hears()).toBeLessThan(audible);
   await ben.button('Unmute').click();

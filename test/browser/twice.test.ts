@@ -4,7 +4,7 @@ import { browser, server, setting } from './setting';
 
 setting();
 
-const title = 'You are in this room already';
+const title = 'You’re already in this room';
 
 /** Opens a link in another tab of the same browser, in which something was shown before. */
 async function openAgain(person: Person, link: string): Promise<Person> {
@@ -27,14 +27,14 @@ test('a second tab of somebody who is in asks where they want to be', async () =
   await second.page.getByRole('heading', { name: title }).waitFor();
   await second.seen('phone-light-twice');
   await second.button('Stay there').click();
-  await second.page.getByRole('heading', { name: 'You stay where you are' }).waitFor();
+  await second.page.getByRole('heading', { name: 'You’re still in the room there' }).waitFor();
   await second.seen('phone-light-twice-stays');
   await ben.untilHeard();
 
   // Here instead: the other one steps aside and says so.
   await second.button('Join here instead').click();
   await second.button('Leave').first().waitFor();
-  await ben.page.getByRole('heading', { name: 'You joined in another place' }).waitFor();
+  await ben.page.getByRole('heading', { name: 'You’re in the room on another tab or device' }).waitFor();
   await ben.seen('phone-light-elsewhere');
   await Promise.all([second.untilHeard(), host.untilHeard()]);
   expect(await host.page.locator('audio[data-identity]').count()).toBe(1);
@@ -48,7 +48,7 @@ test('a second tab of somebody who is in asks where they want to be', async () =
   // And the way back.
   await ben.button('Continue here').click();
   await ben.button('Leave').first().waitFor();
-  await second.page.getByRole('heading', { name: 'You joined in another place' }).waitFor();
+  await second.page.getByRole('heading', { name: 'You’re in the room on another tab or device' }).waitFor();
   await ben.untilHeard();
   expect(await host.page.locator('audio[data-identity]').count()).toBe(1);
 
@@ -64,7 +64,7 @@ test('two people may share a browser', async () => {
   await host.join(room.final_link);
   await ben.join(room.guest_link, 'Ben');
   const chen = await openAgain(ben, room.guest_link);
-  await chen.button('Join as somebody else').click();
+  await chen.button('Join as someone else').click();
   await chen.page.getByLabel('Your name').fill('Chen');
   await chen.button('Join').click();
   await chen.button('Leave').first().waitFor();
@@ -85,7 +85,7 @@ test('who left, and who only looked in, is not asked', async () => {
   await ben.page.getByLabel('Your name').fill('Ben');
   await ben.button('Join').click();
   await ben.button('Leave').first().click();
-  await ben.page.getByRole('heading', { name: 'You left' }).waitFor();
+  await ben.page.getByRole('heading', { name: 'You left the room' }).waitFor();
   const again = await openAgain(ben, room.guest_link);
   await again.page.getByLabel('Your name').waitFor();
   await ben.close();
@@ -106,12 +106,12 @@ test('a person with links of their own is asked on a second device, and moves th
   await mobile.seen('phone-dark-twice-device');
   await mobile.button('Join here instead').click();
   await mobile.button('Leave').first().waitFor();
-  await laptop.page.getByRole('heading', { name: 'You joined in another place' }).waitFor();
+  await laptop.page.getByRole('heading', { name: 'You’re in the room on another tab or device' }).waitFor();
   await Promise.all([mobile.untilHeard(), host.untilHeard()]);
   // A second tab with the same link is the same person, too.
   const tab = await openAgain(mobile, mobile.page.url());
   await tab.page.getByRole('heading', { name: title }).waitFor();
-  expect(await tab.button('Join as somebody else').count()).toBe(0);
+  expect(await tab.button('Join as someone else').count()).toBe(0);
   for (const person of [host, laptop, mobile]) await person.close();
 });
 

@@ -23,7 +23,7 @@ test('who is early sees the countdown and comes in by itself within two seconds 
   }
   const before = await place();
   await guest.button('Join when it opens').click();
-  await guest.page.getByText('You come in by yourself as soon as it opens.', { exact: false }).waitFor();
+  await guest.page.getByText('You’ll join automatically when the room opens.', { exact: false }).waitFor();
   // The devices are ready before.
   await guest.page.getByText('Your microphone works.').waitFor();
 
@@ -50,7 +50,7 @@ describe.each(looks)('$name', (look) => {
     await guest.page.getByLabel('Your name').fill('Ben');
     await guest.seen(`${look.name}-early`);
     await guest.button('Join when it opens').click();
-    await guest.page.getByText('You come in by yourself', { exact: false }).waitFor();
+    await guest.page.getByText('You’ll join automatically', { exact: false }).waitFor();
     await guest.seen(`${look.name}-waiting`);
     await partings([guest]);
   });
@@ -61,7 +61,7 @@ test('the calendar file has the start and this very link', async () => {
   const room = await server.createMeeting({}, { start });
   const host = await Person.arrive(browser);
   await host.open(room.final_link);
-  const [download] = await Promise.all([host.page.waitForEvent('download'), host.button('Save to calendar').click()]);
+  const [download] = await Promise.all([host.page.waitForEvent('download'), host.button('Add to calendar').click()]);
   expect(download.suggestedFilename()).toBe('Workshop.ics');
   const file = readFileSync(await download.path(), 'utf8').replaceAll('\r\n ', '');
   expect(file).toContain(`DTSTART:${start.toISOString().replace(/[-:]|\.\d+/g, '')}\r\n`);

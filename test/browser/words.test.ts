@@ -13,8 +13,8 @@ function asking(link: string, query: Record<string, string>): string {
 
 const words = {
   ar: { heard: 'الميكروفون يعمل.', join: 'انضمام', alone: 'أنت أول الحاضرين', more: 'المزيد', people: 'الأشخاص', leave: 'مغادرة', left: 'غادرت الغرفة', end: 'إنهاء للجميع…', rooms: 'الغرف الفرعية', keys: 'اختصارات لوحة المفاتيح' },
-  de: { heard: 'Ihr Mikrofon funktioniert.', join: 'Beitreten', alone: 'Sie sind als Erstes hier', more: 'Mehr', people: 'Personen', leave: 'Verlassen', left: 'Sie sind gegangen', end: 'Für alle beenden …', rooms: 'Gruppenräume', keys: 'Tastenkürzel' },
-  tr: { heard: 'Mikrofonunuz çalışıyor.', join: 'Katıl', alone: 'İlk gelen sizsiniz', more: 'Diğer', people: 'Kişiler', leave: 'Ayrıl', left: 'Ayrıldınız', end: 'Herkes için bitir…', rooms: 'Grup odaları', keys: 'Klavye kısayolları' },
+  de: { heard: 'Ihr Mikrofon funktioniert.', join: 'Beitreten', alone: 'Sie sind die erste Person hier', more: 'Mehr', people: 'Personen', leave: 'Verlassen', left: 'Sie haben den Raum verlassen', end: 'Für alle beenden …', rooms: 'Gruppenräume', keys: 'Tastenkürzel' },
+  tr: { heard: 'Mikrofonunuz çalışıyor.', join: 'Katıl', alone: 'İlk gelen sizsiniz', more: 'Diğer', people: 'Kişiler', leave: 'Ayrıl', left: 'Odadan ayrıldınız', end: 'Herkes için bitir…', rooms: 'Ara odalar', keys: 'Klavye kısayolları' },
 };
 
 // Arabic is seen on every kind of screen (looks.test.ts has it on another one);
@@ -124,14 +124,14 @@ describe('the language', () => {
     expect(await page.getByLabel('Ihr Name').inputValue()).toBe('Ana Müller');
 
     await page.getByLabel('Sprache').selectOption('Español');
-    await person.button('Entrar').waitFor();
+    await person.button('Unirse').waitFor();
     expect(await page.getByLabel('Tu nombre').inputValue()).toBe('Ana Müller');
     expect(page.url()).not.toContain('lang=');
     await page.reload();
-    await person.button('Entrar').waitFor();
+    await person.button('Unirse').waitFor();
 
     // In the room the words change under people's feet, and nobody is cut off.
-    await person.button('Entrar').click();
+    await person.button('Unirse').click();
     await person.button('Más').click();
     await page.getByLabel('Idioma').selectOption('العربية');
     await page.getByRole('heading', { name: 'المزيد' }).waitFor();
@@ -213,7 +213,7 @@ describe('keys', () => {
     await host.page.keyboard.press('m');
     await host.button('Unmute').waitFor();
     await guest.untilSilent();
-    await host.page.getByText('You are muted: nobody hears you.').waitFor();
+    await host.page.getByText('You’re muted, so nobody can hear you.').waitFor();
     await host.seen('desktop-light-unheard');
     // It is told on this device only.
     expect(await guest.hears(audible)).toBeLessThan(audible);
