@@ -19,7 +19,7 @@ import (
 	"parley/internal/api/companion"
 	"parley/internal/api/join"
 	"parley/internal/api/manage"
-	"parley/internal/api/page"
+	"parley/internal/api/site"
 	"parley/internal/api/v3"
 	"parley/internal/api/v4"
 	"parley/internal/config"
@@ -147,11 +147,11 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 
-	roomPage, err := page.New(web.Assets(), a.rooms)
+	roomPage, err := site.New(web.Assets(), a.rooms)
 	if err != nil {
 		return err
 	}
-	docs, err := page.NewDocs(web.Assets())
+	docs, err := site.NewDocs(web.Assets())
 	if err != nil {
 		return err
 	}

@@ -9,15 +9,15 @@ import (
 
 	"parley/internal/api/v5"
 	"parley/internal/config"
-	"parley/internal/diagnostic"
 	"parley/internal/live"
+	"parley/internal/requestlog"
 	"parley/internal/usage"
 )
 
 // gateway is what version 5 keeps in memory and writes now and then.
 type gateway struct {
 	counter  callCounter
-	recorder *diagnostic.Recorder
+	recorder *requestlog.Recorder
 }
 
 // callCounter are kept by writing them now and then.
@@ -36,7 +36,7 @@ func (a *App) newCallCounter(now func() time.Time) callCounter {
 
 // wireGateway builds version 5.
 func (a *App) wireGateway(provider usage.Provider, limits rateLimits, now func() time.Time) (http.Handler, error) {
-	a.gateway = gateway{counter: a.newCallCounter(now), recorder: diagnostic.NewRecorder(a.db, now)}
+	a.gateway = gateway{counter: a.newCallCounter(now), recorder: requestlog.NewRecorder(a.db, now)}
 	options := v5.Options{Disabled: !a.cfg.GatewayEnabled, Skew: a.cfg.ClockSkew.Std()}
 	if a.cfg.DiagnosticsEnabled {
 		options.RequestLog = a.gateway.recorder

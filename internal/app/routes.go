@@ -13,10 +13,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"parley/internal/api/httpx"
 	"parley/internal/api/manage"
-	"parley/internal/api/page"
+	"parley/internal/api/site"
 	"parley/internal/api/v5"
-	"parley/internal/api/web"
 	"parley/internal/fault"
 	"parley/internal/media"
 	"parley/internal/refusal"
@@ -28,7 +28,7 @@ type routeHandlers struct{ v3, v4, v5, join, manage, rtc, docs, page http.Handle
 // routes decides by the path which part answers. It is no http.ServeMux: that
 // one redirects paths that are not clean, and a signature would not survive.
 func (a *App) routes(parts routeHandlers, trusted []netip.Prefix) http.Handler {
-	metrics, health := web.ReadOnly(a.requireToken(a.metricsHandler())), web.ReadOnly(http.HandlerFunc(a.health))
+	metrics, health := httpx.ReadOnly(a.requireToken(a.metricsHandler())), httpx.ReadOnly(http.HandlerFunc(a.health))
 	signalling := media.SignalingPaths()
 	choose := func(path string) (string, http.Handler) {
 		switch {
@@ -50,7 +50,7 @@ func (a *App) routes(parts routeHandlers, trusted []netip.Prefix) http.Handler {
 			return "other", health
 		case path == "/metrics":
 			return "other", metrics
-		case page.IsDocs(path):
+		case site.IsDocs(path):
 			return "docs", parts.docs
 		}
 		return "page", parts.page
@@ -61,14 +61,14 @@ func (a *App) routes(parts routeHandlers, trusted []netip.Prefix) http.Handler {
 		part.ServeHTTP(w, r)
 	})
 	if strings.HasPrefix(a.baseURL, "https://") {
-		all = web.WithHSTS(all)
+		all = httpx.WithHSTS(all)
 	}
-	return web.Middleware(all, trusted, a.log, func(w http.ResponseWriter, r *http.Request) {
+	return httpx.Middleware(all, trusted, a.log, func(w http.ResponseWriter, r *http.Request) {
 		if hasPathPrefix(r.URL.Path, "/api/v5") {
 			v5.WriteInternalError(w, r)
 			return
 		}
-		web.WriteJSON(w, http.StatusInternalServerError, plainError{Error: "internal error"})
+		httpx.WriteJSON(w, http.StatusInternalServerError, plainError{Error: "internal error"})
 	})
 }
 
@@ -83,7 +83,7 @@ type plainError struct {
 }
 
 func noSuchAPI(w http.ResponseWriter, _ *http.Request) {
-	web.WriteJSON(w, http.StatusNotFound, plainError{Error: "there is no such version of the API"})
+	httpx.WriteJSON(w, http.StatusNotFound, plainError{Error: "there is no such version of the API"})
 }
 
 // health answers 200 when the database answers and no write failed lately for
@@ -95,7 +95,7 @@ func (a *App) health(w http.ResponseWriter, r *http.Request) {
 	status := http.StatusOK
 	note := func(part string, err error) {
 		if err != nil {
-			web.LogError(r, err)
+			httpx.LogError(r, err)
 			report["status"], report[part] = "unavailable", "unavailable"
 			status = http.StatusServiceUnavailable
 		}
@@ -128,8 +128,8 @@ func (a *App) health(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(report)
 }
 
-// readOnly is web.ReadOnly, for the files in which web is the built page.
-func readOnly(next http.Handler) http.Handler { return web.ReadOnly(next) }
+// readOnly is httpx.ReadOnly, for the files in which web is the built page.
+func readOnly(next http.Handler) http.Handler { return httpx.ReadOnly(next) }
 
 // requireToken asks for a management token.
 func (a *App) requireToken(next http.Handler) http.Handler {
@@ -140,7 +140,7 @@ func (a *App) requireToken(next http.Handler) http.Handler {
 		}
 		if _, err := a.tokens.Authenticate(r.Context(), token); err != nil {
 			f := fault.From(manage.LimitFailures(r, a.failures, err))
-			web.LogError(r, f.Err)
+			httpx.LogError(r, f.Err)
 			status := http.StatusServiceUnavailable
 			switch f.Kind {
 			case fault.Unauthorized:
@@ -150,7 +150,7 @@ func (a *App) requireToken(next http.Handler) http.Handler {
 				status = http.StatusTooManyRequests
 				w.Header().Set("Retry-After", strconv.Itoa(max(1, int((f.RetryAfter+time.Second-1)/time.Second))))
 			}
-			web.WriteJSON(w, status, plainError{Error: f.Message})
+			httpx.WriteJSON(w, status, plainError{Error: f.Message})
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"parley/internal/fault"
-	"parley/internal/field"
 	"parley/internal/seal"
+	"parley/internal/validate"
 )
 
 // Token lets its bearer use the management API. Only its hash is stored.
@@ -48,7 +48,7 @@ func NewService(store Store, now func() time.Time, newID func() string) *Service
 // Create makes a token and returns it in clear, once. The name has 1 to 255
 // characters.
 func (s *Service) Create(ctx context.Context, name string) (Token, seal.Secret, error) {
-	if err := field.Text("name", name, 1, 255, false); err != nil {
+	if err := validate.Text("name", name, 1, 255, false); err != nil {
 		return Token{}, "", err
 	}
 	clear := seal.NewManagementToken()

@@ -8,7 +8,7 @@ import (
 
 	"parley/internal/event"
 	"parley/internal/fault"
-	"parley/internal/field"
+	"parley/internal/validate"
 )
 
 // Billing is how an organization pays.
@@ -224,4 +224,4 @@ func (s *Service) update(ctx context.Context, id string, change func(*Project) e
 	return err
 }
 
-func checkName(name string) error { return field.Text("name", name, 1, 255, false) }
+func checkName(name string) error { return validate.Text("name", name, 1, 255, false) }

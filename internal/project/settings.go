@@ -5,7 +5,7 @@ import (
 
 	"parley/internal/event"
 	"parley/internal/fault"
-	"parley/internal/field"
+	"parley/internal/validate"
 )
 
 // The bounds of what a project can set, which are those of what a room can ask.
@@ -77,12 +77,12 @@ func (s Settings) validated() (Settings, error) {
 		breakoutRooms = *s.Features.BreakoutRooms
 	}
 	for _, err := range []error{
-		field.Range("default_empty_timeout", s.DefaultEmptyTimeout, 0, maxEmptyTimeout),
-		field.URL("default_logout_url", s.DefaultLogoutURL, maxURL),
-		field.URL("default_webhook_url", s.DefaultWebhookURL, maxWebhookURL),
-		field.Range("features.max_participants", s.Features.MaxParticipants, 0, maxParticipants),
-		field.Range("features.room_duration", s.Features.RoomDuration, 0, maxRoomDuration),
-		field.Range("features.breakout_rooms", breakoutRooms, 0, maxBreakoutRooms),
+		validate.Range("default_empty_timeout", s.DefaultEmptyTimeout, 0, maxEmptyTimeout),
+		validate.URL("default_logout_url", s.DefaultLogoutURL, maxURL),
+		validate.URL("default_webhook_url", s.DefaultWebhookURL, maxWebhookURL),
+		validate.Range("features.max_participants", s.Features.MaxParticipants, 0, maxParticipants),
+		validate.Range("features.room_duration", s.Features.RoomDuration, 0, maxRoomDuration),
+		validate.Range("features.breakout_rooms", breakoutRooms, 0, maxBreakoutRooms),
 	} {
 		if err != nil {
 			return Settings{}, err
@@ -90,7 +90,7 @@ func (s Settings) validated() (Settings, error) {
 	}
 	var origins []string
 	for _, text := range s.EmbedOrigins {
-		origin, err := field.Origin("embed_origins", text)
+		origin, err := validate.Origin("embed_origins", text)
 		if err != nil {
 			return Settings{}, err
 		}

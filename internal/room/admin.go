@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"parley/internal/fault"
-	"parley/internal/field"
 	"parley/internal/project"
+	"parley/internal/validate"
 )
 
 // What operators, and clients in their own projects, do with rooms: look, and
@@ -52,7 +52,7 @@ func (s *Service) List(ctx context.Context, q ListQuery) (rooms []Summary, more 
 	default:
 		return nil, false, fault.Invalidf("state must be scheduled, open, active, ended, cancelled or expired, not %q", q.State)
 	}
-	if err := field.Range("limit", q.Limit, 1, MaxListLimit); err != nil {
+	if err := validate.Range("limit", q.Limit, 1, MaxListLimit); err != nil {
 		return nil, false, err
 	}
 	limit := q.Limit

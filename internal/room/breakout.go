@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"parley/internal/fault"
-	"parley/internal/field"
 	"parley/internal/seal"
+	"parley/internal/validate"
 )
 
 // Breakout rooms: rooms beside a room, for some of its people for a while.
@@ -114,7 +114,7 @@ func (q OpenBreakoutsRequest) validate() error {
 		return fault.Invalidf("names must have 1 to %d entries", maxBreakoutRooms)
 	}
 	for _, name := range q.Names {
-		if err := field.Name("names", name, 1, maxBreakoutName); err != nil {
+		if err := validate.Name("names", name, 1, maxBreakoutName); err != nil {
 			return err
 		}
 	}
@@ -234,7 +234,7 @@ func (s *Service) CloseBreakouts(ctx context.Context, roomID, seatKey string) er
 
 // Broadcast says something to everybody in the room and its breakout rooms.
 func (s *Service) Broadcast(ctx context.Context, roomID, seatKey, text string) error {
-	if err := field.Text("text", text, 1, maxBroadcast, true); err != nil {
+	if err := validate.Text("text", text, 1, maxBroadcast, true); err != nil {
 		return err
 	}
 	_, host, err := s.roomAsHost(ctx, roomID, seatKey)

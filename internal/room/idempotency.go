@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"parley/internal/fault"
-	"parley/internal/field"
 	"parley/internal/seal"
+	"parley/internal/validate"
 )
 
 const (
@@ -119,7 +119,7 @@ func (s *Service) saveIdempotencyRecord(ctx context.Context, o *IdempotencyKey, 
 // name, Gone when the room is over. exclusive keeps the body from being used as
 // a call to join_room that is signed over its body alone (see Invitation.Signed).
 func (s *Service) MarkAttendance(ctx context.Context, roomID, name string, body []byte, exclusive bool) error {
-	if err := field.Name("user_info.name", name, 1, maxText); err != nil {
+	if err := validate.Name("user_info.name", name, 1, maxText); err != nil {
 		return err
 	}
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {

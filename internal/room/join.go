@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"parley/internal/fault"
-	"parley/internal/field"
 	"parley/internal/network"
 	"parley/internal/project"
 	"parley/internal/seal"
+	"parley/internal/validate"
 )
 
 const (
@@ -148,7 +148,7 @@ func (s *Service) Preflight(ctx context.Context, roomID string, client netip.Add
 // link_taken, waiting_room_full), Forbidden (project, invitation_required,
 // removed, turned_away), Exhausted (too_many_joins), Invalid (name).
 func (s *Service) ReserveSeat(ctx context.Context, roomID string, v JoinRequest) (Admission, error) {
-	if err := firstError(field.Name("name", v.Name, 1, maxText), checkSeatKey(v.SeatKey)); err != nil {
+	if err := firstError(validate.Name("name", v.Name, 1, maxText), checkSeatKey(v.SeatKey)); err != nil {
 		return Admission{}, err
 	}
 	if err := s.checkJoinLimit(ctx, roomID, v); err != nil {

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"parley/internal/fault"
-	"parley/internal/field"
 	"parley/internal/project"
 	"parley/internal/seal"
+	"parley/internal/validate"
 )
 
 // LinkStatus is what became of the link a visitor came with.
@@ -127,9 +127,9 @@ func (s *Service) linkURL(roomID, token string) string {
 func (q Invitation) validate(settings project.Settings) error {
 	name, user := error(nil), "user_id"
 	if q.Personal {
-		name, user = field.Name("user_info.name", q.Name, 1, maxText), "user_info.client_user_id"
+		name, user = validate.Name("user_info.name", q.Name, 1, maxText), "user_info.client_user_id"
 	}
-	if err := firstError(name, field.Text(user, q.UserID, 0, maxText, false), field.Range("expires_in", q.ExpiresIn, 0, maxLinkSeconds)); err != nil {
+	if err := firstError(name, validate.Text(user, q.UserID, 0, maxText, false), validate.Range("expires_in", q.ExpiresIn, 0, maxLinkSeconds)); err != nil {
 		return err
 	}
 	if q.Hidden && !settings.HiddenParticipants {

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"parley/internal/fault"
-	"parley/internal/field"
 	"parley/internal/project"
+	"parley/internal/validate"
 )
 
 // OpenEarlyRequest says who opens a scheduled room before its start.
@@ -21,7 +21,7 @@ type OpenEarlyRequest struct {
 // project must admit joins. Refusals: NotFound, Conflict when the room is over,
 // Forbidden (project), Invalid with the field and the bound.
 func (s *Service) OpenEarly(ctx context.Context, p project.Project, roomID string, q OpenEarlyRequest) (link string, err error) {
-	if err := field.Name("name", q.Name, 1, maxText); err != nil {
+	if err := validate.Name("name", q.Name, 1, maxText); err != nil {
 		return "", err
 	}
 	if err := p.AllowsJoins(); err != nil {

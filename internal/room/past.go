@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"parley/internal/fault"
-	"parley/internal/field"
 	"parley/internal/project"
+	"parley/internal/validate"
 )
 
 // How many rooms that are over a list has at most, and when nothing is said.
@@ -40,7 +40,7 @@ func (s *Service) PastRooms(ctx context.Context, p project.Project, q PastQuery)
 	if len(q.IDs) > MaxPastLimit {
 		return nil, 0, fault.Invalidf("room_ids must have at most %d entries, not %d", MaxPastLimit, len(q.IDs))
 	}
-	if err := firstError(field.Range("from", q.Offset, 0, maxOffset), field.Range("limit", q.Limit, 1, MaxPastLimit)); err != nil {
+	if err := firstError(validate.Range("from", q.Offset, 0, maxOffset), validate.Range("limit", q.Limit, 1, MaxPastLimit)); err != nil {
 		return nil, 0, err
 	}
 	return s.store.PastRooms(ctx, p.ID, q)

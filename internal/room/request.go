@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"parley/internal/fault"
-	"parley/internal/field"
 	"parley/internal/project"
+	"parley/internal/validate"
 )
 
 // CreateRequest is what a client asks for when it creates a room. Fields that it
@@ -124,7 +124,7 @@ func (q *CreateRequest) validate(allowed Entitlements) error {
 	}
 	name := error(nil)
 	if q.Name != "" || q.StartAt.IsZero() {
-		name = field.Name("name", q.Name, 1, maxText)
+		name = validate.Name("name", q.Name, 1, maxText)
 	}
 	breakout := 0
 	if q.BreakoutRooms != nil {
@@ -132,16 +132,16 @@ func (q *CreateRequest) validate(allowed Entitlements) error {
 	}
 	return firstError(
 		name,
-		field.Range("max_participants", q.MaxParticipants, 1, allowed.MaxParticipants),
-		field.Range("empty_timeout", q.EmptyTimeout, 0, maxEmptyTimeout),
-		field.Name("metadata.room_title", q.Title, 1, maxText),
-		field.Text("metadata.welcome_message", q.WelcomeMessage, 0, maxWelcome, true),
-		field.Text("client_room_id", q.ClientRoomID, 0, maxText, false),
-		field.Text("external_user_id", q.ExternalUserID, 0, maxText, false),
-		field.URL("logout_url", q.LogoutURL, maxText),
-		field.URL("webhook_url", q.WebhookURL, maxWebhookURL),
-		field.Range("metadata.room_features."+featureDuration, q.Duration, 0, maxDuration),
-		field.Range("metadata.room_features."+featureBreakoutRooms, breakout, 0, maxBreakoutRooms),
+		validate.Range("max_participants", q.MaxParticipants, 1, allowed.MaxParticipants),
+		validate.Range("empty_timeout", q.EmptyTimeout, 0, maxEmptyTimeout),
+		validate.Name("metadata.room_title", q.Title, 1, maxText),
+		validate.Text("metadata.welcome_message", q.WelcomeMessage, 0, maxWelcome, true),
+		validate.Text("client_room_id", q.ClientRoomID, 0, maxText, false),
+		validate.Text("external_user_id", q.ExternalUserID, 0, maxText, false),
+		validate.URL("logout_url", q.LogoutURL, maxText),
+		validate.URL("webhook_url", q.WebhookURL, maxWebhookURL),
+		validate.Range("metadata.room_features."+featureDuration, q.Duration, 0, maxDuration),
+		validate.Range("metadata.room_features."+featureBreakoutRooms, breakout, 0, maxBreakoutRooms),
 	)
 }
 

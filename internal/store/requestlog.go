@@ -9,11 +9,11 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"parley/internal/diagnostic"
+	"parley/internal/requestlog"
 )
 
-// InsertCalls implements diagnostic.Store.
-func (db *DB) InsertCalls(ctx context.Context, blocks []diagnostic.Block) error {
+// InsertCalls implements requestlog.Store.
+func (db *DB) InsertCalls(ctx context.Context, blocks []requestlog.Block) error {
 	texts := make([]string, len(blocks))
 	var text []byte
 	for i, b := range blocks {
@@ -40,7 +40,7 @@ func (db *DB) InsertCalls(ctx context.Context, blocks []diagnostic.Block) error 
 
 // appendCallJSON writes a call as its tags say, for encoding/json to read, in a
 // sixth of the time that it would take: every call of version 5 is written.
-func appendCallJSON(b []byte, c diagnostic.NumberedCall) []byte {
+func appendCallJSON(b []byte, c requestlog.NumberedCall) []byte {
 	b = strconv.AppendInt(append(b, `{"n":`...), c.N, 10)
 	b = appendJSONString(append(b, `,"id":`...), c.RequestID)
 	b = c.ReceivedAt.AppendFormat(append(b, `,"at":"`...), time.RFC3339Nano)
@@ -74,13 +74,13 @@ func appendJSONString(b []byte, text string) []byte {
 	return b
 }
 
-// Calls implements diagnostic.Store.
-func (db *DB) Calls(ctx context.Context, projectID string, firstBelow, lastBelow int64, limit int) ([]diagnostic.Block, error) {
-	var blocks []diagnostic.Block
+// Calls implements requestlog.Store.
+func (db *DB) Calls(ctx context.Context, projectID string, firstBelow, lastBelow int64, limit int) ([]requestlog.Block, error) {
+	var blocks []requestlog.Block
 	err := db.query(ctx, `SELECT n, calls FROM calls WHERE project_id = $1 AND first_n < $2 AND n < $3 ORDER BY n DESC LIMIT $4`,
 		[]any{projectID, firstBelow, lastBelow, limit},
 		func(scan func(...any) error) error {
-			b := diagnostic.Block{ProjectID: projectID}
+			b := requestlog.Block{ProjectID: projectID}
 			var n int64
 			var text string
 			if err := scan(&n, &text); err != nil {
@@ -98,7 +98,7 @@ func (db *DB) Calls(ctx context.Context, projectID string, firstBelow, lastBelow
 	return blocks, err
 }
 
-// PruneCalls implements diagnostic.Store. Naming the projects lets the primary
+// PruneCalls implements requestlog.Store. Naming the projects lets the primary
 // key find the rows.
 func (db *DB) PruneCalls(ctx context.Context, below int64) error {
 	return db.Write(ctx, func(ctx context.Context) error {
@@ -106,7 +106,7 @@ func (db *DB) PruneCalls(ctx context.Context, below int64) error {
 	})
 }
 
-// TrimCalls implements diagnostic.Store.
+// TrimCalls implements requestlog.Store.
 func (db *DB) TrimCalls(ctx context.Context, projectID string, latest int) error {
 	return db.Write(ctx, func(ctx context.Context) error {
 		return db.exec(ctx, `DELETE FROM calls WHERE project_id = $1 AND n <= (SELECT max(n) FROM (
@@ -115,7 +115,7 @@ func (db *DB) TrimCalls(ctx context.Context, projectID string, latest int) error
 	})
 }
 
-// CallProjects implements diagnostic.Store.
+// CallProjects implements requestlog.Store.
 func (db *DB) CallProjects(ctx context.Context) ([]string, error) {
 	var ids []string
 	err := db.query(ctx, `SELECT id FROM projects WHERE EXISTS (SELECT 1 FROM calls WHERE calls.project_id = projects.id)`, nil,

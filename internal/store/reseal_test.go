@@ -15,11 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/diagnostic"
 	"parley/internal/key"
 	"parley/internal/live"
 	"parley/internal/operator"
 	"parley/internal/project"
+	"parley/internal/requestlog"
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/store"
@@ -61,7 +61,7 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 	p.Settings.Locks.Camera = true
 	must(db.Write(ctx, func(ctx context.Context) error {
 		_, err := db.AddCounts(ctx, []live.CounterKey{{Subject: o.ID, Period: "2026-11-21"}}, []live.Count{{N: 1}})
-		return errors.Join(err, db.InsertCalls(ctx, []diagnostic.Block{{ProjectID: p.ID, Calls: []diagnostic.NumberedCall{{N: 1, Call: diagnostic.Call{Method: "GET", Path: "/api/v5/keys"}}}}}))
+		return errors.Join(err, db.InsertCalls(ctx, []requestlog.Block{{ProjectID: p.ID, Calls: []requestlog.NumberedCall{{N: 1, Call: requestlog.Call{Method: "GET", Path: "/api/v5/keys"}}}}}))
 	}))
 	keep(issued.APIKey, issued.GatewaySecret, issued.ProjectSecret)
 	rotated, err := keys.RotateKey(ctx, p.ID, key.Rotation{Overlap: time.Hour})

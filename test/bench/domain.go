@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"parley/internal/api/httpx"
 	"parley/internal/api/v3"
-	"parley/internal/api/web"
 	"parley/internal/key"
 	"parley/internal/project"
 	"parley/internal/room"
@@ -51,7 +51,7 @@ func newDomain(ctx context.Context, s storage) (*domain, error) {
 
 // handler is version 3 with the transport around it, access log included.
 func (d *domain) handler(rooms v3.Rooms, log io.Writer) http.Handler {
-	return web.Middleware(v3.NewHandler(rooms, d.keys, time.Now, v3.Options{}), nil, slog.New(slog.NewTextHandler(log, nil)),
+	return httpx.Middleware(v3.NewHandler(rooms, d.keys, time.Now, v3.Options{}), nil, slog.New(slog.NewTextHandler(log, nil)),
 		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 }
 

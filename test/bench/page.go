@@ -16,7 +16,7 @@ import (
 	"path/filepath"
 
 	"parley/client"
-	"parley/internal/api/page"
+	"parley/internal/api/site"
 	"parley/test/bench/measure"
 	"parley/web"
 )
@@ -138,11 +138,11 @@ func (b *bench) node(ctx context.Context, program, argument string) ([]byte, err
 // which is the server's Addr. What either asks of the API or of the media engine
 // goes on to a Parley: only their files may not take different ways.
 func serveBoth(parley, bare string) (*http.Server, error) {
-	ours, err := page.New(web.Assets(), noEmbedOrigins{})
+	ours, err := site.New(web.Assets(), noEmbedOrigins{})
 	if err != nil {
 		return nil, err
 	}
-	theirs, err := page.New(os.DirFS(bare), noEmbedOrigins{})
+	theirs, err := site.New(os.DirFS(bare), noEmbedOrigins{})
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func serveBoth(parley, bare string) (*http.Server, error) {
 	return s, nil
 }
 
-// noEmbedOrigins implements page.Rooms.
+// noEmbedOrigins implements site.Rooms.
 type noEmbedOrigins struct{}
 
 func (noEmbedOrigins) EmbedOrigins(context.Context, string) []string { return nil }

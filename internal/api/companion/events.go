@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/room"
 )
@@ -20,7 +20,7 @@ type Events interface {
 
 // RegisterEvents registers the route with which a backend catches up on the
 // events of a room. It is for the version that describes them.
-func (s *Server) RegisterEvents(mux *web.Mux, prefix string, events Events) {
+func (s *Server) RegisterEvents(mux *httpx.Mux, prefix string, events Events) {
 	rt := route{method: http.MethodGet, readOnly: true, handle: func(c *call) error { return s.roomEvents(c, events) }}
 	mux.HandleFunc(rt.method+" "+prefix+"/rooms/{room_id}/events", func(w http.ResponseWriter, r *http.Request) { s.handle(w, r, rt) })
 }
@@ -37,7 +37,7 @@ func (s *Server) roomEvents(c *call, events Events) error {
 		}
 	}
 	if text, sent := values["limit"]; sent {
-		if n, err = web.ParseLimit(text, room.MaxListLimit); err != nil {
+		if n, err = httpx.ParseLimit(text, room.MaxListLimit); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/room"
 )
@@ -46,7 +46,7 @@ func parseListQuery(c *call) (room.ListQuery, error) {
 	}
 	q.State, q.Before = room.State(values["state"]), values["cursor"]
 	if text, sent := values["limit"]; sent {
-		if q.Limit, err = web.ParseLimit(text, room.MaxListLimit); err != nil {
+		if q.Limit, err = httpx.ParseLimit(text, room.MaxListLimit); err != nil {
 			return q, err
 		}
 	}

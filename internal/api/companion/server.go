@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"parley/internal/api/httpx"
 	"parley/internal/api/legacy"
-	"parley/internal/api/web"
 	"parley/internal/fault"
 	"parley/internal/key"
 	"parley/internal/project"
@@ -82,7 +82,7 @@ func (s *Server) routes() map[string]route {
 
 // Register registers the routes under a version's prefix. No generated code
 // binds their parameters: it would do so before the signature.
-func (s *Server) Register(mux *web.Mux, prefix string) {
+func (s *Server) Register(mux *httpx.Mux, prefix string) {
 	for path, rt := range s.routes() {
 		mux.HandleFunc(rt.method+" "+prefix+path, func(w http.ResponseWriter, r *http.Request) { s.handle(w, r, rt) })
 	}
@@ -90,7 +90,7 @@ func (s *Server) Register(mux *web.Mux, prefix string) {
 
 // Reschedule answers the one route whose fields and answer are the version's
 // own. read reads the fields that change, and names those without effect.
-func (s *Server) Reschedule(w http.ResponseWriter, r *http.Request, read func(o *web.Object) (q room.RescheduleRequest, ignored []string, err error), answer func(room.Created) any) {
+func (s *Server) Reschedule(w http.ResponseWriter, r *http.Request, read func(o *httpx.Object) (q room.RescheduleRequest, ignored []string, err error), answer func(room.Created) any) {
 	s.handle(w, r, route{method: http.MethodPost, needsActiveProject: true, handle: func(c *call) error {
 		return s.api.ServeIdempotent(c.w, c.r, c.project, c.body, legacy.IdempotentCall{Response: answer, ReplayKey: c.replayKey,
 			Read: func() (legacy.CreateFunc, []string, error) {
@@ -111,7 +111,7 @@ type call struct {
 	r          *http.Request
 	project    project.Project
 	body       []byte
-	fields     *web.Object          // of the body; nil on GET
+	fields     *httpx.Object        // of the body; nil on GET
 	replayKey  *room.IdempotencyKey // identifies a request that is signed with its time; nil on GET
 	bodySigned bool                 // signed over the body alone, as older clients do
 }
@@ -131,9 +131,9 @@ var errJoinEvent = fault.Invalidf("user_info is not a field of this route: " +
 // rate, project, and last what stands in the request.
 func (s *Server) perform(c *call, rt route) (err error) {
 	if rt.method == http.MethodPost {
-		c.body, err = web.ReadJSONBody(c.w, c.r)
+		c.body, err = httpx.ReadJSONBody(c.w, c.r)
 	} else {
-		c.body, err = web.ReadOptionalBody(c.w, c.r)
+		c.body, err = httpx.ReadOptionalBody(c.w, c.r)
 	}
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func (s *Server) perform(c *call, rt route) (err error) {
 		}
 	}
 	if rt.method == http.MethodPost {
-		if c.fields, err = web.ParseObject(c.body); err != nil {
+		if c.fields, err = httpx.ParseObject(c.body); err != nil {
 			return err
 		}
 		if c.bodySigned && !rt.hasUserInfo && c.fields.Has("user_info") {
@@ -171,7 +171,7 @@ func (s *Server) perform(c *call, rt route) (err error) {
 // writeJSON answers with a success.
 func (c *call) writeJSON(v any) error {
 	c.w.Header().Set("Cache-Control", "no-store")
-	web.WriteJSON(c.w, http.StatusOK, v)
+	httpx.WriteJSON(c.w, http.StatusOK, v)
 	return nil
 }
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/refusal"
 )
@@ -28,21 +28,21 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 			f = fault.From(over)
 		}
 	}
-	web.LogError(r, f.Err)
+	httpx.LogError(r, f.Err)
 	switch RefusalErrorCode(f.Code) {
 	case RefusalErrorCodeTooManyJoins:
-		s.refusals.Record(refusal.NewSeats, f.Message, "client", web.FromContext(r.Context()).Client, "room_id", r.PathValue("room_id"))
+		s.refusals.Record(refusal.NewSeats, f.Message, "client", httpx.FromContext(r.Context()).Client, "room_id", r.PathValue("room_id"))
 	case RefusalErrorCodeCheckBusy:
-		s.refusals.Record(refusal.Checks, f.Message, "client", web.FromContext(r.Context()).Client)
+		s.refusals.Record(refusal.Checks, f.Message, "client", httpx.FromContext(r.Context()).Client)
 	}
 	status, known := statusByKind[f.Kind]
 	if !known {
 		status = http.StatusInternalServerError
 	}
 	switch f.Code {
-	case web.CodeUnsupportedMediaType:
+	case httpx.CodeUnsupportedMediaType:
 		status = http.StatusUnsupportedMediaType
-	case web.CodeBodyTooLarge:
+	case httpx.CodeBodyTooLarge:
 		status = http.StatusRequestEntityTooLarge
 	}
 	if f.RetryAfter > 0 {
@@ -58,7 +58,7 @@ func writeErrorBody(w http.ResponseWriter, status int, code RefusalErrorCode, me
 		why := RefusalErrorReason(reason)
 		out.Error.Reason = &why
 	}
-	web.WriteJSON(w, status, out)
+	httpx.WriteJSON(w, status, out)
 }
 
 func notFound(w http.ResponseWriter, _ *http.Request) {

@@ -3,7 +3,7 @@ package join
 import (
 	"net/http"
 
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/room"
 )
 
@@ -12,17 +12,19 @@ import (
 
 // EndRoom implements ServerInterface.
 func (s *Server) EndRoom(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.serveAction(w, r, func(o *web.Object, seatKey string) error { return s.rooms.EndByHost(r.Context(), roomID, seatKey) })
+	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error { return s.rooms.EndByHost(r.Context(), roomID, seatKey) })
 }
 
 // CloseBreakouts implements ServerInterface.
 func (s *Server) CloseBreakouts(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.serveAction(w, r, func(o *web.Object, seatKey string) error { return s.rooms.CloseBreakouts(r.Context(), roomID, seatKey) })
+	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
+		return s.rooms.CloseBreakouts(r.Context(), roomID, seatKey)
+	})
 }
 
 // Move implements ServerInterface.
 func (s *Server) Move(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.serveAction(w, r, func(o *web.Object, seatKey string) error {
+	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		identity, to := valueOrEmpty(o.Text("identity")), o.RequiredInteger("to")
 		if err := o.Err(); err != nil {
 			return err
@@ -33,7 +35,7 @@ func (s *Server) Move(w http.ResponseWriter, r *http.Request, roomID RoomID) {
 
 // Broadcast implements ServerInterface.
 func (s *Server) Broadcast(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.serveAction(w, r, func(o *web.Object, seatKey string) error {
+	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		text := o.RequiredText("text")
 		if err := o.Err(); err != nil {
 			return err
@@ -49,7 +51,7 @@ func (s *Server) OpenBreakouts(w http.ResponseWriter, r *http.Request, roomID Ro
 		s.writeError(w, r, err)
 		return
 	}
-	web.WriteJSON(w, http.StatusOK, opened)
+	httpx.WriteJSON(w, http.StatusOK, opened)
 }
 
 func (s *Server) openBreakouts(w http.ResponseWriter, r *http.Request, roomID string) (Breakouts, error) {
@@ -81,7 +83,7 @@ func (s *Server) ListPeople(w http.ResponseWriter, r *http.Request, roomID RoomI
 		s.writeError(w, r, err)
 		return
 	}
-	web.WriteJSON(w, http.StatusOK, people)
+	httpx.WriteJSON(w, http.StatusOK, people)
 }
 
 func (s *Server) listPeople(w http.ResponseWriter, r *http.Request, roomID string) (People, error) {
@@ -110,7 +112,7 @@ func people(seats []room.Seat) []Person {
 }
 
 // serveAction reads who asks, has it done and says so.
-func (s *Server) serveAction(w http.ResponseWriter, r *http.Request, do func(o *web.Object, seatKey string) error) {
+func (s *Server) serveAction(w http.ResponseWriter, r *http.Request, do func(o *httpx.Object, seatKey string) error) {
 	o, err := readObject(w, r)
 	if err == nil {
 		seatKey := o.RequiredText("seat_key")

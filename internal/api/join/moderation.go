@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/room"
 )
 
@@ -12,7 +12,7 @@ import (
 
 // Mute implements ServerInterface.
 func (s *Server) Mute(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.serveAction(w, r, func(o *web.Object, seatKey string) error {
+	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		identity := valueOrEmpty(o.Text("identity"))
 		if err := o.Err(); err != nil {
 			return err
@@ -38,7 +38,7 @@ func (s *Server) Readmit(w http.ResponseWriter, r *http.Request, roomID RoomID) 
 
 // Lock implements ServerInterface.
 func (s *Server) Lock(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.serveAction(w, r, func(o *web.Object, seatKey string) error {
+	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		locks := o.RequiredObject("locks")
 		q := room.LockChange{Microphone: optionalFlag(locks, "microphone"), Camera: optionalFlag(locks, "camera"),
 			ScreenShare: optionalFlag(locks, "screen_share"), Chat: optionalFlag(locks, "chat"), WaitingRoom: optionalFlag(locks, "waiting_room")}
@@ -51,7 +51,7 @@ func (s *Server) Lock(w http.ResponseWriter, r *http.Request, roomID RoomID) {
 
 // Appoint implements ServerInterface.
 func (s *Server) Appoint(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.serveAction(w, r, func(o *web.Object, seatKey string) error {
+	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		identity, role := o.RequiredText("identity"), o.RequiredText("role")
 		if err := o.Err(); err != nil {
 			return err
@@ -62,7 +62,7 @@ func (s *Server) Appoint(w http.ResponseWriter, r *http.Request, roomID RoomID) 
 
 // serveActionOn is act for what is done to one person.
 func (s *Server) serveActionOn(w http.ResponseWriter, r *http.Request, roomID string, do func(ctx context.Context, roomID, seatKey, identity string) error) {
-	s.serveAction(w, r, func(o *web.Object, seatKey string) error {
+	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		identity := o.RequiredText("identity")
 		if err := o.Err(); err != nil {
 			return err
@@ -72,7 +72,7 @@ func (s *Server) serveActionOn(w http.ResponseWriter, r *http.Request, roomID st
 }
 
 // optionalFlag reads a flag that may be absent.
-func optionalFlag(o *web.Object, name string) *bool {
+func optionalFlag(o *httpx.Object, name string) *bool {
 	if !o.Has(name) {
 		return nil
 	}

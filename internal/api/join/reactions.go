@@ -3,7 +3,7 @@ package join
 import (
 	"net/http"
 
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/room"
 )
 
@@ -11,12 +11,12 @@ import (
 
 // RaiseHand implements ServerInterface.
 func (s *Server) RaiseHand(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.serveAction(w, r, func(o *web.Object, seatKey string) error { return s.rooms.RaiseHand(r.Context(), roomID, seatKey) })
+	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error { return s.rooms.RaiseHand(r.Context(), roomID, seatKey) })
 }
 
 // LowerHand implements ServerInterface.
 func (s *Server) LowerHand(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.serveAction(w, r, func(o *web.Object, seatKey string) error {
+	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		identity := valueOrEmpty(o.Text("identity"))
 		if err := o.Err(); err != nil {
 			return err
@@ -27,12 +27,12 @@ func (s *Server) LowerHand(w http.ResponseWriter, r *http.Request, roomID RoomID
 
 // LowerHands implements ServerInterface.
 func (s *Server) LowerHands(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.serveAction(w, r, func(o *web.Object, seatKey string) error { return s.rooms.LowerHands(r.Context(), roomID, seatKey) })
+	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error { return s.rooms.LowerHands(r.Context(), roomID, seatKey) })
 }
 
 // React implements ServerInterface.
 func (s *Server) React(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.serveAction(w, r, func(o *web.Object, seatKey string) error {
+	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		reaction := o.RequiredText("reaction")
 		if err := o.Err(); err != nil {
 			return err

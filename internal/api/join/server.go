@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/refusal"
 	"parley/internal/room"
@@ -63,10 +63,10 @@ type Server struct {
 // counts and logs what the limits refuse.
 func NewHandler(rooms Rooms, limits Limits, refusals *refusal.Recorder, now func() time.Time) http.Handler {
 	s := &Server{rooms: rooms, limits: limits, refusals: refusals, now: now}
-	mux := web.NewMux(notFound, notAllowed)
+	mux := httpx.NewMux(notFound, notAllowed)
 	h := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/join", BaseRouter: mux})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Request-ID", web.FromContext(r.Context()).ID)
+		w.Header().Set("X-Request-ID", httpx.FromContext(r.Context()).ID)
 		w.Header().Set("Cache-Control", "no-store")
 		h.ServeHTTP(w, r)
 	})
@@ -79,7 +79,7 @@ func (s *Server) PreviewRoom(w http.ResponseWriter, r *http.Request, roomID Room
 		s.writeError(w, r, err)
 		return
 	}
-	web.WriteJSON(w, http.StatusOK, p)
+	httpx.WriteJSON(w, http.StatusOK, p)
 }
 
 func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) (Preview, error) {
@@ -131,14 +131,14 @@ func (s *Server) CheckConnection(w http.ResponseWriter, r *http.Request, roomID 
 		s.writeError(w, r, err)
 		return
 	}
-	web.WriteJSON(w, http.StatusOK, Check{MediaToken: token})
+	httpx.WriteJSON(w, http.StatusOK, Check{MediaToken: token})
 }
 
 func (s *Server) check(w http.ResponseWriter, r *http.Request, roomID string) (string, error) {
 	if _, err := readObject(w, r); err != nil {
 		return "", err
 	}
-	client := web.FromContext(r.Context()).Client
+	client := httpx.FromContext(r.Context()).Client
 	if s.limits.Checks != nil {
 		if over, retryAfter := s.limits.Checks.RecordAttempt(client); over {
 			return "", &fault.Error{Kind: fault.Exhausted, Code: string(RefusalErrorCodeCheckBusy), RetryAfter: retryAfter,
@@ -156,10 +156,10 @@ func (s *Server) TakeSeat(w http.ResponseWriter, r *http.Request, roomID RoomID)
 		return
 	}
 	if a.RetryAfter > 0 {
-		web.WriteJSON(w, http.StatusAccepted, Wait{AskAgainIn: int(a.RetryAfter / time.Second)})
+		httpx.WriteJSON(w, http.StatusAccepted, Wait{AskAgainIn: int(a.RetryAfter / time.Second)})
 		return
 	}
-	web.WriteJSON(w, http.StatusOK, seat(a))
+	httpx.WriteJSON(w, http.StatusOK, seat(a))
 }
 
 func (s *Server) takeSeat(w http.ResponseWriter, r *http.Request, roomID string) (room.Admission, error) {
@@ -168,7 +168,7 @@ func (s *Server) takeSeat(w http.ResponseWriter, r *http.Request, roomID string)
 		return room.Admission{}, err
 	}
 	v := room.JoinRequest{Name: o.RequiredText("name"), SeatKey: o.RequiredText("seat_key"), LinkToken: valueOrEmpty(o.Text("link")), ExpectedRole: room.Role(valueOrEmpty(o.Text("role"))),
-		ClientAddr: web.FromContext(r.Context()).Client}
+		ClientAddr: httpx.FromContext(r.Context()).Client}
 	if err := o.Err(); err != nil {
 		return room.Admission{}, err
 	}
@@ -193,12 +193,12 @@ func features(r *room.Room) Features {
 	return Features{Camera: r.Features.Camera, ScreenShare: r.Features.ScreenShare, Chat: r.Features.Chat}
 }
 
-func readObject(w http.ResponseWriter, r *http.Request) (*web.Object, error) {
-	body, err := web.ReadJSONBody(w, r)
+func readObject(w http.ResponseWriter, r *http.Request) (*httpx.Object, error) {
+	body, err := httpx.ReadJSONBody(w, r)
 	if err != nil {
 		return nil, err
 	}
-	return web.ParseObject(body)
+	return httpx.ParseObject(body)
 }
 
 // recordGuess notes a wrong guess of a room or a link: the ids and tokens are
@@ -207,7 +207,7 @@ func (s *Server) recordGuess(r *http.Request) error {
 	if s.limits.Guesses == nil {
 		return nil
 	}
-	over, retryAfter := s.limits.Guesses.RecordAttempt(web.FromContext(r.Context()).Client)
+	over, retryAfter := s.limits.Guesses.RecordAttempt(httpx.FromContext(r.Context()).Client)
 	if !over {
 		return nil
 	}

@@ -3,7 +3,7 @@ package join
 import (
 	"net/http"
 
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/room"
 )
 
@@ -11,7 +11,7 @@ import (
 
 // AcceptKnock implements ServerInterface.
 func (s *Server) LetIn(w http.ResponseWriter, r *http.Request, roomID RoomID) {
-	s.serveAction(w, r, func(o *web.Object, seatKey string) error {
+	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		identity := valueOrEmpty(o.Text("identity"))
 		if err := o.Err(); err != nil {
 			return err
@@ -32,7 +32,7 @@ func (s *Server) InviteFrom(w http.ResponseWriter, r *http.Request, roomID RoomI
 		s.writeError(w, r, err)
 		return
 	}
-	web.WriteJSON(w, http.StatusOK, Invitation{Link: link})
+	httpx.WriteJSON(w, http.StatusOK, Invitation{Link: link})
 }
 
 func (s *Server) inviteFrom(w http.ResponseWriter, r *http.Request, roomID string) (link string, err error) {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"parley/client/sign"
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/key"
 	"parley/internal/project"
@@ -105,7 +105,7 @@ func FindLiveKey(ring *key.Keyring, now time.Time, text string) (id string, ok b
 // AuthenticationError answers a call that has not shown who makes it.
 func (a *API) AuthenticationError(r *http.Request) error {
 	if a.Limits.Failures != nil {
-		if over, retryAfter := a.Limits.Failures.RecordAttempt(web.FromContext(r.Context()).Client); over {
+		if over, retryAfter := a.Limits.Failures.RecordAttempt(httpx.FromContext(r.Context()).Client); over {
 			return &fault.Error{Kind: fault.Exhausted, Code: "too_many_attempts", RetryAfter: retryAfter,
 				Message: "too many failed authentications from your address, try again later"}
 		}

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/project"
 	"parley/internal/room"
@@ -19,7 +19,7 @@ type CreateRoute struct {
 	AcceptAnyProjectID bool
 	// Read reads the fields, and names those that were sent and have no
 	// effect. What is wrong with a field is noted in the object.
-	Read func(o *web.Object) (q room.CreateRequest, ignored []string, err error)
+	Read func(o *httpx.Object) (q room.CreateRequest, ignored []string, err error)
 	// Make makes the room.
 	Create func(ctx context.Context, p project.Project, q room.CreateRequest) (room.Created, error)
 	// Answer is the body of a success.
@@ -41,11 +41,11 @@ func (a *API) Create(w http.ResponseWriter, r *http.Request, c CreateRoute) {
 }
 
 func (a *API) create(w http.ResponseWriter, r *http.Request, c CreateRoute) error {
-	body, err := web.ReadJSONBody(w, r)
+	body, err := httpx.ReadJSONBody(w, r)
 	if err != nil {
 		return err
 	}
-	o, err := web.ParseObject(body)
+	o, err := httpx.ParseObject(body)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (m IdempotentCall) run(ctx context.Context, once *room.IdempotencyKey) (sav
 }
 
 // readProjectID reads the project a body names.
-func readProjectID(o *web.Object, anyText bool) (string, error) {
+func readProjectID(o *httpx.Object, anyText bool) (string, error) {
 	text := o.RequiredText("project_id")
 	if err := o.Err(); err != nil {
 		return "", err

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 )
 
@@ -21,7 +21,7 @@ func (a *API) WriteErrorMessage(w http.ResponseWriter, r *http.Request, status i
 	if a.DuplicateMessageField != nil && a.DuplicateMessageField(r.URL.Path) {
 		body.Message = sentence
 	}
-	web.WriteJSON(w, status, body)
+	httpx.WriteJSON(w, status, body)
 }
 
 // statusByKind says, in this one place, what a kind of refusal is for versions 3
@@ -41,15 +41,15 @@ var statusByKind = map[fault.Kind]int{
 // WriteError answers with the status and the sentence of a refusal.
 func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
-	web.LogError(r, f.Err)
+	httpx.LogError(r, f.Err)
 	status, known := statusByKind[f.Kind]
 	if !known {
 		status = http.StatusInternalServerError
 	}
 	switch {
-	case f.Code == web.CodeUnsupportedMediaType:
+	case f.Code == httpx.CodeUnsupportedMediaType:
 		status = http.StatusUnsupportedMediaType
-	case f.Code == web.CodeBodyTooLarge:
+	case f.Code == httpx.CodeBodyTooLarge:
 		status = http.StatusRequestEntityTooLarge
 	case f.Kind == fault.Unauthorized:
 		w.Header().Set("WWW-Authenticate", `Parley-HMAC realm="`+a.Version+`"`)
@@ -62,7 +62,7 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 
 // NotFound answers for a path that the version does not have.
 func NotFound(w http.ResponseWriter, _ *http.Request) {
-	web.WriteJSON(w, http.StatusNotFound, errorBody{Error: "there is no such path in this version of the API"})
+	httpx.WriteJSON(w, http.StatusNotFound, errorBody{Error: "there is no such path in this version of the API"})
 }
 
 // NotAllowed answers for a method that the path does not have; Allow is set.

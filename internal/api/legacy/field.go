@@ -3,13 +3,13 @@ package legacy
 import (
 	"strings"
 
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/room"
 )
 
 // ReadCommonFields reads the fields that every creation has. number reads one that
 // version 4 also takes as a string.
-func ReadCommonFields(o *web.Object, kind room.Type, number func(o *web.Object, name string) int) room.CreateRequest {
+func ReadCommonFields(o *httpx.Object, kind room.Type, number func(o *httpx.Object, name string) int) room.CreateRequest {
 	metadata := o.RequiredObject("metadata")
 	return room.CreateRequest{
 		Type:            kind,
@@ -22,7 +22,7 @@ func ReadCommonFields(o *web.Object, kind room.Type, number func(o *web.Object, 
 }
 
 // OptionalText reads an optional text; "" when it is absent.
-func OptionalText(o *web.Object, name string) string {
+func OptionalText(o *httpx.Object, name string) string {
 	if text := o.Text(name); text != nil {
 		return *text
 	}
@@ -39,7 +39,7 @@ const (
 type IgnoredFields []string
 
 // Add names fields of an object that stands at prefix.
-func (i *IgnoredFields) Add(o *web.Object, prefix string, names ...string) {
+func (i *IgnoredFields) Add(o *httpx.Object, prefix string, names ...string) {
 	for _, name := range names {
 		if len(*i) < maxIgnoredNames && o.Has(name) {
 			*i = append(*i, headerSafe(prefix+name))
@@ -48,7 +48,7 @@ func (i *IgnoredFields) Add(o *web.Object, prefix string, names ...string) {
 }
 
 // AddAllExcept names all fields of an object but the known ones.
-func (i *IgnoredFields) AddAllExcept(o *web.Object, prefix string, known ...string) {
+func (i *IgnoredFields) AddAllExcept(o *httpx.Object, prefix string, known ...string) {
 next:
 	for _, name := range o.Names() {
 		for _, k := range known {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/key"
 	"parley/internal/project"
 	"parley/internal/room"
@@ -75,7 +75,7 @@ type API struct {
 // were sent more than once.
 func (a *API) WithRequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Request-ID", web.FromContext(r.Context()).ID)
+		w.Header().Set("X-Request-ID", httpx.FromContext(r.Context()).ID)
 		next.ServeHTTP(w, joinRepeatedHeaders(r))
 	})
 }

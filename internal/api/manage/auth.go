@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/operator"
 )
@@ -29,7 +29,7 @@ func (s *server) authenticate(r *http.Request) (*http.Request, error) {
 	if err != nil {
 		return r, LimitFailures(r, s.failures, err)
 	}
-	info := web.FromContext(r.Context())
+	info := httpx.FromContext(r.Context())
 	info.LogAttrs = append(info.LogAttrs, slog.String("token_id", t.ID), slog.String("token_name", t.Name))
 	return r.WithContext(context.WithValue(r.Context(), tokenKey{}, t)), nil
 }
@@ -45,7 +45,7 @@ func LimitFailures(r *http.Request, limit FailureLimiter, err error) error {
 	if limit == nil || !fault.Is(err, fault.Unauthorized) {
 		return err
 	}
-	over, retryAfter := limit.RecordAttempt(web.FromContext(r.Context()).Client)
+	over, retryAfter := limit.RecordAttempt(httpx.FromContext(r.Context()).Client)
 	if !over {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 )
 
@@ -17,7 +17,7 @@ import (
 // end_rooms must not be told that all went well.
 func read[T any](w http.ResponseWriter, r *http.Request) (T, error) {
 	var into T
-	body, err := web.ReadJSONBody(w, r)
+	body, err := httpx.ReadJSONBody(w, r)
 	if err != nil {
 		return into, err
 	}
@@ -34,7 +34,7 @@ func readOptional[T any](w http.ResponseWriter, r *http.Request) (T, error) {
 }
 
 func decode(body []byte, into any) error {
-	if _, err := web.ParseObject(body); err != nil { // repeated fields, what follows the object
+	if _, err := httpx.ParseObject(body); err != nil { // repeated fields, what follows the object
 		return err
 	}
 	t := reflect.TypeOf(into).Elem()

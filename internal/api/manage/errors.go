@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 )
 
@@ -22,15 +22,15 @@ var statusByKind = map[fault.Kind]int{
 
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
-	web.LogError(r, f.Err)
+	httpx.LogError(r, f.Err)
 	status, known := statusByKind[f.Kind]
 	if !known {
 		status = http.StatusInternalServerError
 	}
 	switch f.Code {
-	case web.CodeUnsupportedMediaType:
+	case httpx.CodeUnsupportedMediaType:
 		status = http.StatusUnsupportedMediaType
-	case web.CodeBodyTooLarge:
+	case httpx.CodeBodyTooLarge:
 		status = http.StatusRequestEntityTooLarge
 	}
 	switch status {
@@ -45,7 +45,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 func writeErrorBody(w http.ResponseWriter, status int, code, message string) {
 	var out Refusal
 	out.Error.Code, out.Error.Message = RefusalErrorCode(code), message
-	web.WriteJSON(w, status, out)
+	httpx.WriteJSON(w, status, out)
 }
 
 func notFound(w http.ResponseWriter, _ *http.Request) {

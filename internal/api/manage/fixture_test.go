@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/internal/api/contract"
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/key"
 	"parley/internal/operator"
 	"parley/internal/project"
@@ -89,7 +89,7 @@ func setup(t *testing.T) *fixture {
 }
 
 func withMiddleware(h http.Handler) http.Handler {
-	return web.Middleware(h, nil, slog.New(slog.DiscardHandler), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
+	return httpx.Middleware(h, nil, slog.New(slog.DiscardHandler), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
 }
 
 func description(t testing.TB) []byte {

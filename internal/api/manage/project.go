@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/project"
 	"parley/internal/room"
 )
@@ -53,7 +53,7 @@ func (s *server) loadProject(r *http.Request, id string) (Project, error) {
 
 // ChangeProject implements ServerInterface.
 func (s *server) ChangeProject(w http.ResponseWriter, r *http.Request, id ProjectID) {
-	body, err := web.ReadJSONBody(w, r)
+	body, err := httpx.ReadJSONBody(w, r)
 	var q ProjectChanges
 	if err == nil {
 		err = decode(body, &q)

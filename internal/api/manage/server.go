@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/key"
 	"parley/internal/operator"
 	"parley/internal/project"
@@ -76,9 +76,9 @@ func NewHandler(projects Projects, keys Keys, rooms Rooms, tokens Tokens, plans 
 	failures FailureLimiter) http.Handler {
 	s := &server{projects: projects, keys: keys, rooms: rooms, tokens: tokens, plans: plans,
 		webhooks: webhooks, failures: failures}
-	h := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/manage", BaseRouter: web.NewMux(notFound, notAllowed), ErrorHandlerFunc: writeParameterError})
+	h := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/manage", BaseRouter: httpx.NewMux(notFound, notAllowed), ErrorHandlerFunc: writeParameterError})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Request-ID", web.FromContext(r.Context()).ID)
+		w.Header().Set("X-Request-ID", httpx.FromContext(r.Context()).ID)
 		w.Header().Set("Cache-Control", "no-store")
 		r, err := s.authenticate(r)
 		if err != nil {
@@ -95,5 +95,5 @@ func writeResult[T any](w http.ResponseWriter, r *http.Request, v T, err error) 
 		writeError(w, r, err)
 		return
 	}
-	web.WriteJSON(w, http.StatusOK, v)
+	httpx.WriteJSON(w, http.StatusOK, v)
 }

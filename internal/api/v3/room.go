@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"parley/internal/api/httpx"
 	"parley/internal/api/legacy"
-	"parley/internal/api/web"
 	"parley/internal/room"
 )
 
@@ -22,8 +22,8 @@ func (s *Server) CreateQuickVideoRoom(w http.ResponseWriter, r *http.Request, _ 
 
 func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.Type) {
 	s.api.Create(w, r, legacy.CreateRoute{AcceptAnyProjectID: true, Create: s.rooms.CreateQuick, Response: quickCreated,
-		Read: func(o *web.Object) (room.CreateRequest, []string, error) {
-			q := legacy.ReadCommonFields(o, kind, (*web.Object).RequiredInteger)
+		Read: func(o *httpx.Object) (room.CreateRequest, []string, error) {
+			q := legacy.ReadCommonFields(o, kind, (*httpx.Object).RequiredInteger)
 			q.Name = o.RequiredText("name")
 			return q, ignoredFields(o, "start_at"), nil
 		}})
@@ -41,9 +41,9 @@ func (s *Server) CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request,
 
 func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind room.Type) {
 	s.api.Create(w, r, legacy.CreateRoute{Create: s.rooms.Schedule, Response: scheduledCreated,
-		Read: func(o *web.Object) (q room.CreateRequest, _ []string, err error) {
+		Read: func(o *httpx.Object) (q room.CreateRequest, _ []string, err error) {
 			startAt := o.RequiredText("start_at")
-			q = legacy.ReadCommonFields(o, kind, (*web.Object).RequiredInteger)
+			q = legacy.ReadCommonFields(o, kind, (*httpx.Object).RequiredInteger)
 			if o.Err() == nil {
 				q.StartAt, err = room.ParseStart(startAt, s.api.Zone)
 			}
@@ -53,7 +53,7 @@ func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind ro
 
 // RescheduleRoom implements ServerInterface.
 func (s *Server) RescheduleRoom(w http.ResponseWriter, r *http.Request, _ RescheduleRoomParams) {
-	s.companions.Reschedule(w, r, func(o *web.Object) (q room.RescheduleRequest, _ []string, err error) {
+	s.companions.Reschedule(w, r, func(o *httpx.Object) (q room.RescheduleRequest, _ []string, err error) {
 		metadata := o.Object("metadata")
 		q = room.RescheduleRequest{MaxParticipants: o.Integer("max_participants"), EmptyTimeout: o.Integer("empty_timeout"),
 			Title: metadata.Text("room_title"), WelcomeMessage: metadata.Text("welcome_message")}
@@ -82,7 +82,7 @@ func scheduledCreated(c room.Created) any {
 
 // ignoredFields names the fields of version 4 that came along and say nothing here,
 // so that a client learns why they had no effect.
-func ignoredFields(o *web.Object, also string) []string {
+func ignoredFields(o *httpx.Object, also string) []string {
 	var names legacy.IgnoredFields
 	names.Add(o, "", also, "external_user_id", "logout_url", "webhook_url")
 	names.Add(o.Object("metadata"), "metadata.", "room_features", "default_lock_settings", "logout_url")

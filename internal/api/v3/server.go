@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"parley/internal/api/companion"
+	"parley/internal/api/httpx"
 	"parley/internal/api/legacy"
-	"parley/internal/api/web"
 )
 
 //go:embed openapi.yaml
@@ -59,7 +59,7 @@ func NewHandler(rooms Rooms, keys Keys, now func() time.Time, options Options) h
 		Zone: zone, Now: now, AllowKeyHeaderOnly: options.LegacyKeyHeader,
 		DuplicateMessageField: func(path string) bool { return companion.HasRoute(strings.TrimPrefix(path, prefix)) }}}
 	s.companions = companion.New(s.api, rooms, keys, options.Companion)
-	mux := web.NewMux(legacy.NotFound, s.api.NotAllowed)
+	mux := httpx.NewMux(legacy.NotFound, s.api.NotAllowed)
 	s.companions.Register(mux, prefix)
 	operations := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: prefix, BaseRouter: mux, ErrorHandlerFunc: s.api.WriteError})
 	return s.api.WithRequestID(options.Deprecation.middleware(now, s.api, operations))

@@ -3,8 +3,8 @@ package v4
 import (
 	"net/http"
 
+	"parley/internal/api/httpx"
 	"parley/internal/api/legacy"
-	"parley/internal/api/web"
 	"parley/internal/fault"
 )
 
@@ -14,13 +14,13 @@ func (s *Server) ReceiveRoomEvent(w http.ResponseWriter, r *http.Request, roomID
 		s.api.WriteError(w, r, err)
 		return
 	}
-	web.WriteJSON(w, http.StatusOK, RoomEventReceived{Joined: true})
+	httpx.WriteJSON(w, http.StatusOK, RoomEventReceived{Joined: true})
 }
 
 // receiveEvent notes a join event. The room says which project's secret signs
 // it, so an unknown room is the one refusal before the signature.
 func (s *Server) receiveEvent(w http.ResponseWriter, r *http.Request, inPath string) error {
-	body, err := web.ReadJSONBody(w, r)
+	body, err := httpx.ReadJSONBody(w, r)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (s *Server) receiveEvent(w http.ResponseWriter, r *http.Request, inPath str
 	if err := p.Writable(); err != nil {
 		return err
 	}
-	o, err := web.ParseObject(body)
+	o, err := httpx.ParseObject(body)
 	if err != nil {
 		return err
 	}

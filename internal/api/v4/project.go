@@ -3,8 +3,8 @@ package v4
 import (
 	"net/http"
 
+	"parley/internal/api/httpx"
 	"parley/internal/api/legacy"
-	"parley/internal/api/web"
 	"parley/internal/fault"
 	"parley/internal/project"
 )
@@ -18,11 +18,11 @@ func (s *Server) UpdateProjectStatus(w http.ResponseWriter, r *http.Request, _ U
 		s.api.WriteError(w, r, err)
 		return
 	}
-	web.WriteJSON(w, http.StatusOK, updated)
+	httpx.WriteJSON(w, http.StatusOK, updated)
 }
 
 func (s *Server) updateStatus(w http.ResponseWriter, r *http.Request) (ProjectStatusUpdated, error) {
-	body, err := web.ReadJSONBody(w, r)
+	body, err := httpx.ReadJSONBody(w, r)
 	if err != nil {
 		return ProjectStatusUpdated{}, err
 	}
@@ -40,7 +40,7 @@ func (s *Server) updateStatus(w http.ResponseWriter, r *http.Request) (ProjectSt
 	if err := p.Writable(); err != nil {
 		return ProjectStatusUpdated{}, err
 	}
-	o, err := web.ParseObject(body)
+	o, err := httpx.ParseObject(body)
 	if err != nil {
 		return ProjectStatusUpdated{}, err
 	}

@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"parley/internal/api/httpx"
 	"parley/internal/api/legacy"
-	"parley/internal/api/web"
 	"parley/internal/room"
 )
 
@@ -32,7 +32,7 @@ func (s *Server) CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request, _ 
 
 func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind room.Type) {
 	s.api.Create(w, r, legacy.CreateRoute{Create: s.rooms.Schedule, Response: scheduledCreated,
-		Read: func(o *web.Object) (room.CreateRequest, []string, error) {
+		Read: func(o *httpx.Object) (room.CreateRequest, []string, error) {
 			startAt := o.RequiredText("start_at")
 			q, ignored := readRoomRequest(o, kind)
 			q.Name = legacy.OptionalText(o, "name")
@@ -47,7 +47,7 @@ func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind ro
 
 func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.Type) {
 	s.api.Create(w, r, legacy.CreateRoute{Create: s.rooms.CreateQuick, Response: quickCreated,
-		Read: func(o *web.Object) (room.CreateRequest, []string, error) {
+		Read: func(o *httpx.Object) (room.CreateRequest, []string, error) {
 			q, ignored := readRoomRequest(o, kind)
 			q.Name = o.RequiredText("name")
 			ignored.Add(o, "", "start_at")
@@ -56,8 +56,8 @@ func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.T
 }
 
 // readRoomRequest reads what every creation of this version has.
-func readRoomRequest(o *web.Object, kind room.Type) (room.CreateRequest, legacy.IgnoredFields) {
-	q := legacy.ReadCommonFields(o, kind, (*web.Object).RequiredIntegerOrDigits)
+func readRoomRequest(o *httpx.Object, kind room.Type) (room.CreateRequest, legacy.IgnoredFields) {
+	q := legacy.ReadCommonFields(o, kind, (*httpx.Object).RequiredIntegerOrDigits)
 	q.ExternalUserID = legacy.OptionalText(o, "external_user_id")
 	q.LogoutURL = legacy.OptionalText(o, "logout_url")
 	q.WebhookURL = legacy.OptionalText(o, "webhook_url")
@@ -78,7 +78,7 @@ func (s *Server) RescheduleRoom(w http.ResponseWriter, r *http.Request, _ Resche
 	})
 }
 
-func (s *Server) readChange(o *web.Object) (q room.RescheduleRequest, _ []string, err error) {
+func (s *Server) readChange(o *httpx.Object) (q room.RescheduleRequest, _ []string, err error) {
 	metadata := o.Object("metadata")
 	features := metadata.Object("room_features")
 	q = room.RescheduleRequest{MaxParticipants: optionalNumber(o, "max_participants"), EmptyTimeout: optionalNumber(o, "empty_timeout"), Name: o.Text("name"),
@@ -94,7 +94,7 @@ func (s *Server) readChange(o *web.Object) (q room.RescheduleRequest, _ []string
 }
 
 // optionalNumber reads an optional number, which may be a string of digits.
-func optionalNumber(o *web.Object, name string) *int {
+func optionalNumber(o *httpx.Object, name string) *int {
 	if !o.Has(name) {
 		return nil
 	}
@@ -104,7 +104,7 @@ func optionalNumber(o *web.Object, name string) *int {
 
 // ignoredFields names what was asked for in vain: features that project and plan
 // decide, and what a room takes from its project.
-func ignoredFields(metadata, features *web.Object) legacy.IgnoredFields {
+func ignoredFields(metadata, features *httpx.Object) legacy.IgnoredFields {
 	var names legacy.IgnoredFields
 	names.Add(metadata, "metadata.", "default_lock_settings", "logout_url")
 	names.AddAllExcept(features, "metadata.room_features.", "room_duration", "breakout_room_features")

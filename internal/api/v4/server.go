@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"parley/internal/api/companion"
+	"parley/internal/api/httpx"
 	"parley/internal/api/legacy"
-	"parley/internal/api/web"
 	"parley/internal/fault"
 	"parley/internal/project"
 	"parley/internal/room"
@@ -67,7 +67,7 @@ func NewHandler(rooms Rooms, projects Projects, keys Keys, events companion.Even
 	s := &Server{rooms: rooms, projects: projects, bodySignatures: options.Companion.BodySignatures,
 		api: &legacy.API{Version: "v4", Rooms: rooms, Keyrings: keys, Limits: options.Limits, CallCounter: options.CallCounter, Zone: zone, Now: now}}
 	s.companions = companion.New(s.api, rooms, keys, options.Companion)
-	mux := web.NewMux(legacy.NotFound, s.api.NotAllowed)
+	mux := httpx.NewMux(legacy.NotFound, s.api.NotAllowed)
 	s.companions.Register(mux, "/api/v4")
 	s.companions.RegisterEvents(mux, "/api/v4", events)
 	return s.api.WithRequestID(HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/v4", BaseRouter: mux, ErrorHandlerFunc: s.writeParameterError}))
@@ -92,7 +92,7 @@ func (s *Server) writeParameterError(w http.ResponseWriter, r *http.Request, cau
 	case errors.As(cause, &malformed) && malformed.ParamName == "room_id":
 		err = fault.New(fault.NotFound, "room_not_found", "there is no such room")
 	}
-	if _, bodyErr := web.ReadJSONBody(w, r); bodyErr != nil {
+	if _, bodyErr := httpx.ReadJSONBody(w, r); bodyErr != nil {
 		s.api.WriteError(w, r, bodyErr)
 		return
 	}

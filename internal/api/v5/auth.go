@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"parley/client/sign"
-	"parley/internal/api/web"
-	"parley/internal/diagnostic"
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/key"
+	"parley/internal/requestlog"
 )
 
 // A secret nobody has. Calls with unknown keys are checked against it, so that
@@ -25,7 +25,7 @@ type call struct {
 	keyring       *key.Keyring // nil unless the key that was named is or was a project's
 	key           key.APIKey
 	keyLive       bool                   // the key may be used
-	authDetails   diagnostic.RefusedCall // what was checked
+	authDetails   requestlog.RefusedCall // what was checked
 	authenticated bool                   // and found right
 
 	ctx    context.Context
@@ -53,7 +53,7 @@ func (c *call) release() {
 // answer after the same work; it fails closed.
 func (s *Server) authenticate(w http.ResponseWriter, c *call) error {
 	r := c.request
-	body, err := web.ReadOptionalBody(w, r)
+	body, err := httpx.ReadOptionalBody(w, r)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (s *Server) authenticate(w http.ResponseWriter, c *call) error {
 	case !fault.Is(err, fault.NotFound):
 		return err
 	}
-	c.authDetails = diagnostic.RefusedCall{Secret: secret, Method: r.Method, Target: r.RequestURI, Timestamp: timestamp, Signature: signature,
+	c.authDetails = requestlog.RefusedCall{Secret: secret, Method: r.Method, Target: r.RequestURI, Timestamp: timestamp, Signature: signature,
 		Body: body, Check: sign.CheckTimestamp(timestamp, c.receivedAt, s.options.Skew), Repeated: !(one && two && three)}
 	right := sign.VerifyV5(secret, r.Method, r.RequestURI, timestamp, "", body, signature)
 	c.authenticated = right && c.keyring != nil && c.keyLive && c.authDetails.Check.Freshness == sign.Fresh && !c.authDetails.Repeated
@@ -77,7 +77,7 @@ func (s *Server) authenticate(w http.ResponseWriter, c *call) error {
 		return nil
 	}
 	if s.options.Failures != nil {
-		if over, after := s.options.Failures.RecordAttempt(web.FromContext(r.Context()).Client); over {
+		if over, after := s.options.Failures.RecordAttempt(httpx.FromContext(r.Context()).Client); over {
 			return &fault.Error{Kind: fault.Exhausted, Code: "rate_limited", Message: "too many calls from this address failed to authenticate, try again later", RetryAfter: after}
 		}
 	}
@@ -102,9 +102,9 @@ func (s *Server) recordCall(c *call, status int, code ErrorErrorCode) {
 		return
 	}
 	r := c.request
-	call := diagnostic.Call{RequestID: web.FromContext(r.Context()).ID, ProjectID: c.key.ProjectID, ReceivedAt: c.receivedAt,
+	call := requestlog.Call{RequestID: httpx.FromContext(r.Context()).ID, ProjectID: c.key.ProjectID, ReceivedAt: c.receivedAt,
 		Method: r.Method, Path: r.URL.Path, Status: status, Code: string(code), Micros: s.now().Sub(c.receivedAt).Microseconds(),
-		KeySlot: string(c.key.Slot), AuthResult: diagnostic.OK, UserAgent: r.UserAgent()}
+		KeySlot: string(c.key.Slot), AuthResult: requestlog.OK, UserAgent: r.UserAgent()}
 	if len(call.UserAgent) > maxUserAgent {
 		call.UserAgent = strings.Clone(call.UserAgent[:maxUserAgent])
 	}
@@ -121,11 +121,11 @@ func (s *Server) recordCall(c *call, status int, code ErrorErrorCode) {
 	}
 	switch {
 	case !c.keyLive:
-		call.AuthResult = diagnostic.RetiredKey
+		call.AuthResult = requestlog.RetiredKey
 	case c.authDetails.Check.Freshness != sign.Fresh:
-		call.AuthResult = diagnostic.StaleTimestamp
+		call.AuthResult = requestlog.StaleTimestamp
 	default:
-		call.AuthResult = diagnostic.BadSignature
+		call.AuthResult = requestlog.BadSignature
 	}
 	s.options.RequestLog.RecordRefused(call, c.authDetails)
 }

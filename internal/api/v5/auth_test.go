@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"parley/client/sign"
-	"parley/internal/diagnostic"
 	"parley/internal/key"
+	"parley/internal/requestlog"
 	"parley/internal/seal"
 )
 
@@ -29,7 +29,7 @@ type rejectedCall struct {
 	name   string
 	header func(b *fixture) http.Header
 	body   string
-	result diagnostic.AuthResult // empty: the call named no key of ours
+	result requestlog.AuthResult // empty: the call named no key of ours
 	hint   string
 }
 
@@ -77,46 +77,46 @@ func rejectedCalls() []rejectedCall {
 		{name: "key in its older header", header: with(func(_ *fixture, h http.Header) { h["Key"] = h["Api-Key"]; h.Del("api-key") })},
 		{name: "key twice", header: twice("Api-Key")},
 		{name: "no key", header: without("api-key")},
-		{name: "no timestamp", header: without("timestamp"), result: diagnostic.StaleTimestamp, hint: diagnostic.HintRepeated},
-		{name: "timestamp twice", header: twice("Timestamp"), result: diagnostic.StaleTimestamp, hint: diagnostic.HintRepeated},
-		{name: "no signature", header: without("hash-signature"), result: diagnostic.BadSignature, hint: diagnostic.HintRepeated},
-		{name: "signature twice", header: twice("Hash-Signature"), result: diagnostic.BadSignature, hint: diagnostic.HintRepeated},
-		{name: "wrong secret", header: secret(func(seal.Secret) seal.Secret { return "gs_other" }), result: diagnostic.BadSignature},
+		{name: "no timestamp", header: without("timestamp"), result: requestlog.StaleTimestamp, hint: requestlog.HintRepeated},
+		{name: "timestamp twice", header: twice("Timestamp"), result: requestlog.StaleTimestamp, hint: requestlog.HintRepeated},
+		{name: "no signature", header: without("hash-signature"), result: requestlog.BadSignature, hint: requestlog.HintRepeated},
+		{name: "signature twice", header: twice("Hash-Signature"), result: requestlog.BadSignature, hint: requestlog.HintRepeated},
+		{name: "wrong secret", header: secret(func(seal.Secret) seal.Secret { return "gs_other" }), result: requestlog.BadSignature},
 		{name: "the key as the secret", header: func(b *fixture) http.Header {
 			return signHeaders(b.issued.APIKey, b.issued.APIKey, "GET", listTarget, b.timestamp(0), nil)
-		}, result: diagnostic.BadSignature},
-		{name: "newline in the secret", header: secret(func(s seal.Secret) seal.Secret { return s + "\n" }), result: diagnostic.BadSignature, hint: diagnostic.HintNewline},
-		{name: "Windows newline in the secret", header: secret(func(s seal.Secret) seal.Secret { return s + "\r\n" }), result: diagnostic.BadSignature, hint: diagnostic.HintNewline},
-		{name: "just too old", header: timed(-301 * time.Second), result: diagnostic.StaleTimestamp},
-		{name: "just too new", header: timed(301 * time.Second), result: diagnostic.StaleTimestamp},
-		{name: "milliseconds", header: text(func(b *fixture) string { return strconv.FormatInt(b.now.UnixMilli(), 10) }), result: diagnostic.StaleTimestamp, hint: diagnostic.HintMilliseconds},
-		{name: "a date", header: text(func(*fixture) string { return "2026-11-21T09:30:00Z" }), result: diagnostic.StaleTimestamp, hint: diagnostic.HintTimestamp},
-		{name: "a sign", header: text(func(b *fixture) string { return "+" + b.timestamp(0) }), result: diagnostic.StaleTimestamp, hint: diagnostic.HintTimestamp},
-		{name: "other digits", header: text(func(b *fixture) string { return strings.ReplaceAll(b.timestamp(0), "1", "１") }), result: diagnostic.StaleTimestamp, hint: diagnostic.HintTimestamp},
+		}, result: requestlog.BadSignature},
+		{name: "newline in the secret", header: secret(func(s seal.Secret) seal.Secret { return s + "\n" }), result: requestlog.BadSignature, hint: requestlog.HintNewline},
+		{name: "Windows newline in the secret", header: secret(func(s seal.Secret) seal.Secret { return s + "\r\n" }), result: requestlog.BadSignature, hint: requestlog.HintNewline},
+		{name: "just too old", header: timed(-301 * time.Second), result: requestlog.StaleTimestamp},
+		{name: "just too new", header: timed(301 * time.Second), result: requestlog.StaleTimestamp},
+		{name: "milliseconds", header: text(func(b *fixture) string { return strconv.FormatInt(b.now.UnixMilli(), 10) }), result: requestlog.StaleTimestamp, hint: requestlog.HintMilliseconds},
+		{name: "a date", header: text(func(*fixture) string { return "2026-11-21T09:30:00Z" }), result: requestlog.StaleTimestamp, hint: requestlog.HintTimestamp},
+		{name: "a sign", header: text(func(b *fixture) string { return "+" + b.timestamp(0) }), result: requestlog.StaleTimestamp, hint: requestlog.HintTimestamp},
+		{name: "other digits", header: text(func(b *fixture) string { return strings.ReplaceAll(b.timestamp(0), "1", "１") }), result: requestlog.StaleTimestamp, hint: requestlog.HintTimestamp},
 		{name: "stale and wrong", header: func(b *fixture) http.Header {
 			return signHeaders(b.issued.APIKey, "gs_other", "GET", listTarget, b.timestamp(-time.Hour), nil)
-		}, result: diagnostic.StaleTimestamp},
+		}, result: requestlog.StaleTimestamp},
 		{name: "Base64 for hex", header: with(func(_ *fixture, h http.Header) {
 			raw, _ := hex.DecodeString(h.Get("hash-signature"))
 			h.Set("hash-signature", base64.StdEncoding.EncodeToString(raw))
-		}), result: diagnostic.BadSignature, hint: diagnostic.HintBase64},
+		}), result: requestlog.BadSignature, hint: requestlog.HintBase64},
 		{name: "URL-safe Base64 for hex", header: with(func(_ *fixture, h http.Header) {
 			raw, _ := hex.DecodeString(h.Get("hash-signature"))
 			h.Set("hash-signature", base64.RawURLEncoding.EncodeToString(raw))
-		}), result: diagnostic.BadSignature, hint: diagnostic.HintBase64},
-		{name: "cut off", header: with(func(_ *fixture, h http.Header) { h.Set("hash-signature", h.Get("hash-signature")[:62]) }), result: diagnostic.BadSignature},
-		{name: "query left out", header: target("GET", prefix+"requests"), result: diagnostic.BadSignature, hint: diagnostic.HintQuery},
-		{name: "query altered", header: target("GET", prefix+"requests?limit=3"), result: diagnostic.BadSignature},
-		{name: "query encoded otherwise", header: target("GET", prefix+"requests?limit=%32"), result: diagnostic.BadSignature},
-		{name: "another method", header: target("HEAD", listTarget), result: diagnostic.BadSignature},
-		{name: "with the host", header: target("GET", "http://example.com"+listTarget), result: diagnostic.BadSignature},
+		}), result: requestlog.BadSignature, hint: requestlog.HintBase64},
+		{name: "cut off", header: with(func(_ *fixture, h http.Header) { h.Set("hash-signature", h.Get("hash-signature")[:62]) }), result: requestlog.BadSignature},
+		{name: "query left out", header: target("GET", prefix+"requests"), result: requestlog.BadSignature, hint: requestlog.HintQuery},
+		{name: "query altered", header: target("GET", prefix+"requests?limit=3"), result: requestlog.BadSignature},
+		{name: "query encoded otherwise", header: target("GET", prefix+"requests?limit=%32"), result: requestlog.BadSignature},
+		{name: "another method", header: target("HEAD", listTarget), result: requestlog.BadSignature},
+		{name: "with the host", header: target("GET", "http://example.com"+listTarget), result: requestlog.BadSignature},
 		{name: "an idempotency key signed", header: func(b *fixture) http.Header {
 			h := b.signedHeaders("GET", listTarget, nil)
 			h.Set("Idempotency-Key", "once")
 			h.Set("hash-signature", sign.V5(b.issued.GatewaySecret.Reveal(), "GET", listTarget, b.timestamp(0), "once", nil))
 			return h
-		}, result: diagnostic.BadSignature},
-		{name: "body not signed", header: target("GET", listTarget), body: `{"project_id":"x"}`, result: diagnostic.BadSignature, hint: diagnostic.HintBody},
+		}, result: requestlog.BadSignature},
+		{name: "body not signed", header: target("GET", listTarget), body: `{"project_id":"x"}`, result: requestlog.BadSignature, hint: requestlog.HintBody},
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"parley/client/sign"
-	"parley/internal/api/web"
-	"parley/internal/diagnostic"
+	"parley/internal/api/httpx"
 	"parley/internal/live"
+	"parley/internal/requestlog"
 	"parley/internal/seal"
 	"parley/internal/usage"
 )
@@ -33,13 +33,13 @@ func benchmarkCall(b *testing.B, header func(*fixture) http.Header, status int) 
 	set := setup(b, func(s *fixture) {
 		s.now = time.Now()
 		s.counter = live.NewCounter(s.db, time.Now)
-		s.recorder = diagnostic.NewRecorder(s.db, time.Now)
+		s.recorder = requestlog.NewRecorder(s.db, time.Now)
 		s.options.RequestLog = s.recorder
 	})
 	api, err := NewHandler(set.keys, usage.NewService(set.db, usage.NewBuiltinProvider(nil), time.Now), set.counter, time.Now, set.options)
 	must(b, err)
 	// The log is written as it is by default, to nowhere.
-	handler := web.Middleware(api, nil, slog.New(slog.NewTextHandler(io.Discard, nil)), WriteInternalError)
+	handler := httpx.Middleware(api, nil, slog.New(slog.NewTextHandler(io.Discard, nil)), WriteInternalError)
 	r, err := http.NewRequest(http.MethodGet, prefix+"keys", nil)
 	must(b, err)
 	r.RequestURI, r.RemoteAddr, r.Header = prefix+"keys", "127.0.0.1:4000", header(set)

@@ -17,12 +17,12 @@ import (
 
 	"parley/client/sign"
 	"parley/internal/api/contract"
-	"parley/internal/api/web"
-	"parley/internal/diagnostic"
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/key"
 	"parley/internal/live"
 	"parley/internal/project"
+	"parley/internal/requestlog"
 	"parley/internal/seal"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
@@ -35,7 +35,7 @@ type fixture struct {
 	projects     *project.Service
 	keys         *key.Service
 	counter      *live.Counter
-	recorder     *diagnostic.Recorder
+	recorder     *requestlog.Recorder
 	organization project.Organization
 	project      project.Project
 	issued       key.IssuedCredentials
@@ -82,7 +82,7 @@ func setupOn(t testing.TB, url string, change func(*fixture)) *fixture {
 	b.project, b.issued, err = b.keys.CreateProject(t.Context(), b.organization.ID, "Project")
 	must(t, err)
 	b.counter = live.NewCounter(db, clock)
-	b.recorder = diagnostic.NewRecorder(db, clock)
+	b.recorder = requestlog.NewRecorder(db, clock)
 	b.options = Options{Skew: 5 * time.Minute, RequestLog: b.recorder}
 	if change != nil {
 		change(b)
@@ -101,7 +101,7 @@ func (b *fixture) serve(t testing.TB, plans usage.Provider, options Options) htt
 }
 
 func withMiddleware(h http.Handler) http.Handler {
-	return web.Middleware(h, nil, slog.New(slog.DiscardHandler), WriteInternalError)
+	return httpx.Middleware(h, nil, slog.New(slog.DiscardHandler), WriteInternalError)
 }
 
 func must(t testing.TB, err error) {
@@ -210,7 +210,7 @@ func TestContract(t *testing.T) {
 			decodeData[map[string]any](t, get(t, target, header, nil)) // the client's own switch does not concern this version
 			must(t, b.projects.SetStatus(t.Context(), b.project.ID, project.Active))
 
-			large := make([]byte, web.MaxBodySize+1)
+			large := make([]byte, httpx.MaxBodySize+1)
 			expect(get(t, target, b.signedHeaders("GET", target, large), large), 413, "SVC_INVALID_REQUEST", "the body must not be larger than 65536 bytes")
 			post := c.Do(t, http.MethodPost, target, header, nil)
 			expect(post, 404, "SVC_RESOURCE_NOT_FOUND", "this resource is read with GET or HEAD")

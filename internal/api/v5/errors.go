@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 )
 
@@ -25,7 +25,7 @@ var (
 func mapError(f *fault.Error) (status int, code ErrorErrorCode, message string) {
 	switch f.Kind {
 	case fault.Invalid:
-		if f.Code == web.CodeBodyTooLarge {
+		if f.Code == httpx.CodeBodyTooLarge {
 			return http.StatusRequestEntityTooLarge, SVCINVALIDREQUEST, f.Message
 		}
 		return http.StatusBadRequest, SVCINVALIDREQUEST, f.Message
@@ -50,7 +50,7 @@ func mapError(f *fault.Error) (status int, code ErrorErrorCode, message string) 
 // writeError answers with a refusal and returns its status and code.
 func writeError(w http.ResponseWriter, r *http.Request, err error) (int, ErrorErrorCode) {
 	f := fault.From(err)
-	web.LogError(r, f.Err)
+	httpx.LogError(r, f.Err)
 	status, code, message := mapError(f)
 	h := w.Header()
 	switch status {
@@ -60,7 +60,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) (int, ErrorEr
 		h["Retry-After"] = []string{strconv.Itoa(max(1, int((f.RetryAfter+time.Second-1)/time.Second)))}
 	}
 	var body Error
-	body.Error.Code, body.Error.Message, body.Error.RequestId = code, message, web.FromContext(r.Context()).ID
+	body.Error.Code, body.Error.Message, body.Error.RequestId = code, message, httpx.FromContext(r.Context()).ID
 	text, err := json.Marshal(body)
 	if err != nil {
 		panic(err) // only texts of our own
@@ -71,6 +71,6 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) (int, ErrorEr
 
 // WriteInternalError answers for a handler of this version that panicked.
 func WriteInternalError(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set(headerRequestID, web.FromContext(r.Context()).ID)
+	w.Header().Set(headerRequestID, httpx.FromContext(r.Context()).ID)
 	writeError(w, r, fault.New(fault.Internal, "internal", "internal error"))
 }

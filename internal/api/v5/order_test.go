@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/diagnostic"
+	"parley/internal/requestlog"
 	"parley/internal/usage"
 )
 
@@ -58,6 +58,6 @@ func TestServeHTTP_OrderOfChecks(t *testing.T) {
 // failingList takes records and gives none.
 type failingList struct{ RequestLog }
 
-func (failingList) List(context.Context, string, int64, int) ([]diagnostic.NumberedCall, bool, error) {
+func (failingList) List(context.Context, string, int64, int) ([]requestlog.NumberedCall, bool, error) {
 	return nil, false, errors.New("gone")
 }

@@ -8,9 +8,9 @@ import (
 	"net/url"
 	"strings"
 
-	"parley/internal/api/web"
-	"parley/internal/diagnostic"
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
+	"parley/internal/requestlog"
 )
 
 const (
@@ -42,7 +42,7 @@ func (s *Server) getRequests(c *call) ([]byte, error) {
 	return json.Marshal(RequestsAnswer{Data: out})
 }
 
-func newRequestItem(c diagnostic.Call) RequestItem {
+func newRequestItem(c requestlog.Call) RequestItem {
 	i := RequestItem{RequestId: c.RequestID, ReceivedAt: Time(c.ReceivedAt), Method: c.Method, Path: c.Path, Status: c.Status,
 		Code: stringOrNil(c.Code), DurationMs: float64(c.Micros) / 1000, KeySlot: RequestItemKeySlot(c.KeySlot),
 		AuthResult: RequestItemAuthResult(c.AuthResult), Hint: stringOrNil(c.Hint), UserAgent: stringOrNil(c.UserAgent)}
@@ -81,7 +81,7 @@ func parsePageQuery(query string) (limit int, below int64, err error) {
 			return 0, 0, fault.Invalidf("%s is not written as a query should be", name)
 		}
 		if name == "limit" {
-			limit, err = web.ParseLimit(value, maxLimit)
+			limit, err = httpx.ParseLimit(value, maxLimit)
 		} else {
 			below, err = parseCursor(value)
 		}

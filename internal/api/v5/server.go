@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"parley/internal/api/web"
-	"parley/internal/diagnostic"
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/key"
 	"parley/internal/project"
+	"parley/internal/requestlog"
 	"parley/internal/usage"
 )
 
@@ -51,9 +51,9 @@ type CallCounter interface {
 
 // RequestLog remembers calls, without holding them up.
 type RequestLog interface {
-	Record(diagnostic.Call)
-	RecordRefused(diagnostic.Call, diagnostic.RefusedCall)
-	List(ctx context.Context, projectID string, below int64, limit int) (calls []diagnostic.NumberedCall, more bool, err error)
+	Record(requestlog.Call)
+	RecordRefused(requestlog.Call, requestlog.RefusedCall)
+	List(ctx context.Context, projectID string, below int64, limit int) (calls []requestlog.NumberedCall, more bool, err error)
 }
 
 // RateLimiter bounds how often one key may call.
@@ -98,7 +98,7 @@ func NewHandler(keys KeyLookup, ledger UsageReader, counts CallCounter, now func
 // interface: version, route, signature, rate, suspension, and last what the
 // answer needs.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header()[headerRequestID] = []string{web.FromContext(r.Context()).ID}
+	w.Header()[headerRequestID] = []string{httpx.FromContext(r.Context()).ID}
 	if s.options.Disabled {
 		writeError(w, r, errDisabled)
 		return

@@ -8,17 +8,17 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/diagnostic"
 	"parley/internal/live"
+	"parley/internal/requestlog"
 )
 
 // newBlock returns calls of a project with these numbers.
-func newBlock(projectID string, numbers ...int64) diagnostic.Block {
-	b := diagnostic.Block{ProjectID: projectID}
+func newBlock(projectID string, numbers ...int64) requestlog.Block {
+	b := requestlog.Block{ProjectID: projectID}
 	for _, n := range numbers {
-		b.Calls = append(b.Calls, diagnostic.NumberedCall{N: n, Call: diagnostic.Call{RequestID: "req", ProjectID: projectID, ReceivedAt: testTime(int(n)),
+		b.Calls = append(b.Calls, requestlog.NumberedCall{N: n, Call: requestlog.Call{RequestID: "req", ProjectID: projectID, ReceivedAt: testTime(int(n)),
 			Method: "GET", Path: "/api/v5/keys", Status: 401, Code: "SVC_UNAUTHORIZED", Micros: 40, KeySlot: "current",
-			AuthResult: diagnostic.BadSignature, Hint: diagnostic.HintQuery, ClockSkew: -n, HasTimestamp: true, UserAgent: trickyTexts[2]}})
+			AuthResult: requestlog.BadSignature, Hint: requestlog.HintQuery, ClockSkew: -n, HasTimestamp: true, UserAgent: trickyTexts[2]}})
 	}
 	return b
 }
@@ -30,11 +30,11 @@ func (s *suite) TestCalls(t *testing.T) {
 	early, middle, late, other := newBlock(one, 1, 3), newBlock(one, 2, 4, 5), newBlock(one, 6), newBlock(two, 2)
 	// Twice: the same block again changes nothing.
 	for range 2 {
-		if err := s.db.InsertCalls(ctx, []diagnostic.Block{early, middle, late, other}); err != nil {
+		if err := s.db.InsertCalls(ctx, []requestlog.Block{early, middle, late, other}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	list := func(project string, firstBelow, lastBelow int64, limit int, want ...diagnostic.Block) {
+	list := func(project string, firstBelow, lastBelow int64, limit int, want ...requestlog.Block) {
 		t.Helper()
 		got, err := s.db.Calls(ctx, project, firstBelow, lastBelow, limit)
 		requireEqual(t, got, err, want)
@@ -50,8 +50,8 @@ func (s *suite) TestCalls(t *testing.T) {
 	}
 	for _, keep := range []struct {
 		latest int
-		left   []diagnostic.Block
-	}{{100, []diagnostic.Block{late, middle, early}}, {6, []diagnostic.Block{late, middle, early}}, {5, []diagnostic.Block{late, middle}}, {3, []diagnostic.Block{late}}} {
+		left   []requestlog.Block
+	}{{100, []requestlog.Block{late, middle, early}}, {6, []requestlog.Block{late, middle, early}}, {5, []requestlog.Block{late, middle}}, {3, []requestlog.Block{late}}} {
 		if err := s.db.TrimCalls(ctx, one, keep.latest); err != nil {
 			t.Fatal(err)
 		}

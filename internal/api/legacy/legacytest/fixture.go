@@ -17,7 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/client/sign"
-	"parley/internal/api/web"
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/key"
 	"parley/internal/project"
@@ -65,7 +65,7 @@ func (b *Fixture) CreateProject(t testing.TB) (project.Project, key.IssuedCreden
 
 // WithMiddleware puts a handler behind the transport that all APIs share.
 func WithMiddleware(h http.Handler) http.Handler {
-	return web.Middleware(h, nil, slog.New(slog.DiscardHandler), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
+	return httpx.Middleware(h, nil, slog.New(slog.DiscardHandler), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
 }
 
 // Must ends the test on an error.

@@ -1,8 +1,8 @@
-// Package web is the transport that all HTTP packages share: the body read
+// Package httpx is the transport that all HTTP packages share: the body read
 // once, request ids, the access log, recovery from panics, JSON in and out. It
 // imports fault and the standard library, a JSON tokenizer aside, and knows no
 // version and no domain.
-package web
+package httpx
 
 import (
 	"bufio"

@@ -1,6 +1,6 @@
-// Package house tests what no compiler checks: that imports go one way, and
+// Package archtest tests what no compiler checks: that imports go one way, and
 // that the documents tell the truth.
-package house
+package archtest
 
 import (
 	"encoding/json"
@@ -26,27 +26,27 @@ var allowedImports = map[string][]string{
 	"internal/network":       {},
 	"internal/supervise":     {},
 	"internal/refusal":       {},
-	"internal/operator":      {"internal/fault", "internal/field", "internal/seal"},
-	"internal/field":         {"internal/fault"},
-	"internal/project":       {"internal/fault", "internal/field", "internal/event", "internal/seal"},
+	"internal/operator":      {"internal/fault", "internal/validate", "internal/seal"},
+	"internal/validate":      {"internal/fault"},
+	"internal/project":       {"internal/fault", "internal/validate", "internal/event", "internal/seal"},
 	"internal/key":           {"internal/fault", "internal/event", "internal/seal", "internal/project"},
-	"internal/room":          {"internal/network", "internal/fault", "internal/field", "internal/event", "internal/seal", "internal/project", "internal/key"},
+	"internal/room":          {"internal/network", "internal/fault", "internal/validate", "internal/event", "internal/seal", "internal/project", "internal/key"},
 	"internal/usage":         {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room"},
-	"internal/diagnostic":    {"client/sign"},
+	"internal/requestlog":    {"client/sign"},
 	"internal/webhook":       {"client/sign", "internal/fault", "internal/event", "internal/project", "internal/key", "internal/room"},
 	"internal/webhook/post":  {"internal/webhook"},
-	"internal/store":         {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic", "internal/live", "internal/operator", "internal/webhook"},
+	"internal/store":         {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog", "internal/live", "internal/operator", "internal/webhook"},
 	"internal/media":         {"internal/fault", "internal/media/signalfilter", "internal/refusal", "internal/room"},
-	"internal/api/web":       {"internal/fault"},
-	"internal/api/page":      {},
+	"internal/api/httpx":     {"internal/fault"},
+	"internal/api/site":      {},
 	"internal/api/contract":  {},
-	"internal/api/legacy":    {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room"},
-	"internal/api/companion": {"client/sign", "internal/api/legacy", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/room"},
-	"internal/api/v3":        {"internal/api/companion", "internal/api/legacy", "internal/api/web", "internal/room"},
-	"internal/api/v4":        {"internal/api/companion", "internal/api/legacy", "internal/api/web", "internal/fault", "internal/project", "internal/room"},
-	"internal/api/v5":        {"client/sign", "internal/api/web", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/diagnostic"},
-	"internal/api/manage":    {"internal/webhook", "internal/api/web", "internal/event", "internal/fault", "internal/project", "internal/key", "internal/room", "internal/operator", "internal/seal"},
-	"internal/api/join":      {"internal/api/web", "internal/fault", "internal/refusal", "internal/room"},
+	"internal/api/legacy":    {"client/sign", "internal/api/httpx", "internal/fault", "internal/project", "internal/key", "internal/room"},
+	"internal/api/companion": {"client/sign", "internal/api/legacy", "internal/api/httpx", "internal/fault", "internal/project", "internal/key", "internal/room"},
+	"internal/api/v3":        {"internal/api/companion", "internal/api/legacy", "internal/api/httpx", "internal/room"},
+	"internal/api/v4":        {"internal/api/companion", "internal/api/legacy", "internal/api/httpx", "internal/fault", "internal/project", "internal/room"},
+	"internal/api/v5":        {"client/sign", "internal/api/httpx", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/requestlog"},
+	"internal/api/manage":    {"internal/webhook", "internal/api/httpx", "internal/event", "internal/fault", "internal/project", "internal/key", "internal/room", "internal/operator", "internal/seal"},
+	"internal/api/join":      {"internal/api/httpx", "internal/fault", "internal/refusal", "internal/room"},
 	"web":                    {},
 
 	"internal/media/signalfilter": {"internal/refusal"},
@@ -57,7 +57,7 @@ var allowedImports = map[string][]string{
 var wiringPackages = []string{"internal/app", "internal/cli", "cmd/parley"}
 
 // domainPackages packages import no module but ours and the standard library.
-var domainPackages = []string{"client/sign", "client", "internal/fault", "internal/field", "internal/seal", "internal/event", "internal/operator", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/diagnostic", "internal/webhook"}
+var domainPackages = []string{"client/sign", "client", "internal/fault", "internal/validate", "internal/seal", "internal/event", "internal/operator", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog", "internal/webhook"}
 
 // restrictedModules names modules that one package alone may import.
 var restrictedModules = map[string]string{

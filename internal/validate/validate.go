@@ -1,7 +1,7 @@
-// Package field holds what strangers fill in to its bounds: numbers, texts,
+// Package validate holds what strangers fill in to its bounds: numbers, texts,
 // addresses and origins. A refusal is a sentence that names the field and the
 // bound. It imports the standard library and fault.
-package field
+package validate
 
 import (
 	"net/url"

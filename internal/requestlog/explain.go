@@ -1,4 +1,4 @@
-package diagnostic
+package requestlog
 
 import (
 	"encoding/base64"

@@ -1,7 +1,7 @@
-// Package diagnostic remembers calls of version 5, so that a client whose call
+// Package requestlog remembers calls of version 5, so that a client whose call
 // was refused can learn why. It imports the standard library and client/sign;
 // it knows no HTTP and no database.
-package diagnostic
+package requestlog
 
 import (
 	"context"

@@ -1,8 +1,8 @@
-// Package page serves what the web build makes: the room page, one HTML file
+// Package site serves what the web build makes: the room page, one HTML file
 // for every room, the documentation under /docs, their assets, and the headers
 // that keep all of them to themselves. It imports the standard library only
 // and knows nothing of rooms but who may show them; the page asks the join API.
-package page
+package site
 
 import (
 	"context"

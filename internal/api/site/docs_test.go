@@ -1,4 +1,4 @@
-package page
+package site
 
 import (
 	"net/http"
