@@ -12,12 +12,15 @@ import (
 	"parley/internal/cli"
 )
 
-// documents are all texts for people.
+// documentDirectories hold the documents, relative to the root of the repository.
+var documentDirectories = []string{"", "docs", "docs/api", "test/bench"}
+
+// documents returns the text of every document by its path in the repository.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
-	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../docs/api/*.md"} {
-		names, err := filepath.Glob(pattern)
+	for _, directory := range documentDirectories {
+		names, err := filepath.Glob(filepath.Join("../..", directory, "*.md"))
 		if err != nil {
 			t.Fatal(err)
 		}
