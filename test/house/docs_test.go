@@ -77,6 +77,18 @@ func TestDecisionRecords_HaveOneForm(t *testing.T) {
 	}
 }
 
+func TestArchitecture_FitsOnAFewPages(t *testing.T) {
+	t.Parallel()
+	const most = 150
+	text := documents(t)["docs/ARCHITECTURE.md"]
+	if got := strings.Count(text, "\n"); got == 0 || got > most {
+		t.Errorf("docs/ARCHITECTURE.md has %d lines, want 1 to %d", got, most)
+	}
+	if !strings.Contains(text, "\n## The path of a quick room\n") {
+		t.Error("docs/ARCHITECTURE.md does not list the files of a quick room")
+	}
+}
+
 // TestEveryRefusalIsExplained goes by the descriptions: each status and each
 // code that they name has a row in the guide.
 func TestEveryRefusalIsExplained(t *testing.T) {
