@@ -12,7 +12,7 @@ func TestCredential_Forms(t *testing.T) {
 	for name, c := range map[string]struct {
 		make func() Secret
 		form string
-		bits float64 // what decisions and documents promise, at least
+		bits float64 // what docs/adr/0002-secrets-are-sealed-at-rest.md promises, at least
 	}{
 		"API key":          {NewAPIKey, `^pk_[0-9A-Za-z]{32}$`, 128},
 		"Gateway secret":   {NewGatewaySecret, `^gs_[0-9A-Za-z]{43}$`, 256},

@@ -2,22 +2,28 @@ package archtest
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"parley/internal/cli"
 )
 
-// readDocuments are all texts for people.
+// documentDirectories hold the documents, relative to the root of the repository.
+var documentDirectories = []string{"", "docs", "docs/adr", "docs/api", "test/bench"}
+
+// readDocuments returns the text of every document by its path in the repository.
 func readDocuments(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
-	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../docs/api/*.md"} {
-		names, err := filepath.Glob(pattern)
+	for _, directory := range documentDirectories {
+		names, err := filepath.Glob(filepath.Join("../..", directory, "*.md"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,6 +39,54 @@ func readDocuments(t *testing.T) map[string]string {
 		t.Fatalf("only %d documents found", len(texts))
 	}
 	return texts
+}
+
+// TestDecisionRecords_HaveOneForm reads docs/adr: the numbers have no gap, the
+// index lists every record with its title, and each record has the four parts.
+func TestDecisionRecords_HaveOneForm(t *testing.T) {
+	t.Parallel()
+	texts := readDocuments(t)
+	index := texts["docs/adr/README.md"]
+	var records []string
+	for name := range texts {
+		if strings.HasPrefix(name, "docs/adr/") && name != "docs/adr/README.md" {
+			records = append(records, name)
+		}
+	}
+	slices.Sort(records)
+	for i, name := range records {
+		text, file := texts[name], filepath.Base(name)
+		title := regexp.MustCompile(`^# (\d+)\. (.+)\n`).FindStringSubmatch(text)
+		if title == nil || title[1] != strconv.Itoa(i+1) {
+			t.Errorf("%s begins with %.20q, want a title with the number %d", name, text, i+1)
+			continue
+		}
+		if entry := fmt.Sprintf("- [%04d](%s): %s\n", i+1, file, title[2]); !strings.Contains(index, entry) {
+			t.Errorf("docs/adr/README.md has no line %q", entry)
+		}
+		rest := text
+		for _, part := range []string{"Context", "Decision", "Consequence", "What would change it"} {
+			var ok bool
+			if _, rest, ok = strings.Cut(rest, "\n## "+part+"\n\n"); !ok {
+				t.Errorf("%s has no part %q in its place", name, part)
+			}
+		}
+	}
+	if len(records) < 30 {
+		t.Errorf("got %d decision records, want at least 30", len(records))
+	}
+}
+
+func TestArchitecture_FitsOnAFewPages(t *testing.T) {
+	t.Parallel()
+	const most = 150
+	text := readDocuments(t)["docs/ARCHITECTURE.md"]
+	if got := strings.Count(text, "\n"); got == 0 || got > most {
+		t.Errorf("docs/ARCHITECTURE.md has %d lines, want 1 to %d", got, most)
+	}
+	if !strings.Contains(text, "\n## The path of a quick room\n") {
+		t.Error("docs/ARCHITECTURE.md does not list the files of a quick room")
+	}
 }
 
 // TestErrorGuide_CoversEveryError goes by the descriptions: each status and each
