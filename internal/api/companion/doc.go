@@ -5,4 +5,5 @@
 // version, no store and no media engine.
 package companion
 
-//go:generate go tool oapi-codegen -config generate.yaml ../v4/openapi.yaml
+//go:generate go tool oapi-codegen -config generate.yaml -templates ../codegen/templates ../v4/openapi.yaml
+//go:generate go run ../codegen/prune gen.go

@@ -26,7 +26,7 @@ func (s *Server) RegisterEvents(mux *httpx.Mux, prefix string, events Events) {
 }
 
 func (s *Server) roomEvents(c *call, events Events) error {
-	values, err := c.queryValues("after", "limit")
+	values, err := httpx.Query(c.r.URL.RawQuery, "after", "limit")
 	if err != nil {
 		return err
 	}

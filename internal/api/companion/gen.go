@@ -16,257 +16,16 @@ const (
 	Viewer InvitationLinkRequestRole = "viewer"
 )
 
-// Valid indicates whether the value is a known member of the InvitationLinkRequestRole enum.
-func (e InvitationLinkRequestRole) Valid() bool {
-	switch e {
-	case Admin:
-		return true
-	case Viewer:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for ListedRoomEndReason.
-const (
-	ListedRoomEndReasonApi              ListedRoomEndReason = "api"
-	ListedRoomEndReasonDuration         ListedRoomEndReason = "duration"
-	ListedRoomEndReasonEmptyTimeout     ListedRoomEndReason = "empty_timeout"
-	ListedRoomEndReasonHost             ListedRoomEndReason = "host"
-	ListedRoomEndReasonProjectSuspended ListedRoomEndReason = "project_suspended"
-	ListedRoomEndReasonServer           ListedRoomEndReason = "server"
-)
-
-// Valid indicates whether the value is a known member of the ListedRoomEndReason enum.
-func (e ListedRoomEndReason) Valid() bool {
-	switch e {
-	case ListedRoomEndReasonApi:
-		return true
-	case ListedRoomEndReasonDuration:
-		return true
-	case ListedRoomEndReasonEmptyTimeout:
-		return true
-	case ListedRoomEndReasonHost:
-		return true
-	case ListedRoomEndReasonProjectSuspended:
-		return true
-	case ListedRoomEndReasonServer:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for ListedRoomRoomType.
-const (
-	AudioRoom ListedRoomRoomType = "audio"
-	VideoRoom ListedRoomRoomType = "video"
-)
-
-// Valid indicates whether the value is a known member of the ListedRoomRoomType enum.
-func (e ListedRoomRoomType) Valid() bool {
-	switch e {
-	case AudioRoom:
-		return true
-	case VideoRoom:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for ParticipantInfoState.
 const (
 	ACTIVE ParticipantInfoState = "ACTIVE"
 )
-
-// Valid indicates whether the value is a known member of the ParticipantInfoState enum.
-func (e ParticipantInfoState) Valid() bool {
-	switch e {
-	case ACTIVE:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for ParticipantRole.
-const (
-	ParticipantRoleCohost ParticipantRole = "cohost"
-	ParticipantRoleGuest  ParticipantRole = "guest"
-	ParticipantRoleHost   ParticipantRole = "host"
-)
-
-// Valid indicates whether the value is a known member of the ParticipantRole enum.
-func (e ParticipantRole) Valid() bool {
-	switch e {
-	case ParticipantRoleCohost:
-		return true
-	case ParticipantRoleGuest:
-		return true
-	case ParticipantRoleHost:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for PastRoomAnalyticsFileId.
-const (
-	PastRoomAnalyticsFileIdEmpty PastRoomAnalyticsFileId = ""
-)
-
-// Valid indicates whether the value is a known member of the PastRoomAnalyticsFileId enum.
-func (e PastRoomAnalyticsFileId) Valid() bool {
-	switch e {
-	case PastRoomAnalyticsFileIdEmpty:
-		return true
-	default:
-		return false
-	}
-}
 
 // Defines values for PastRoomsOrderBy.
 const (
 	PastRoomsOrderByASC  PastRoomsOrderBy = "ASC"
 	PastRoomsOrderByDESC PastRoomsOrderBy = "DESC"
 )
-
-// Valid indicates whether the value is a known member of the PastRoomsOrderBy enum.
-func (e PastRoomsOrderBy) Valid() bool {
-	switch e {
-	case PastRoomsOrderByASC:
-		return true
-	case PastRoomsOrderByDESC:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for PastRoomsRequestOrderBy.
-const (
-	PastRoomsRequestOrderByASC  PastRoomsRequestOrderBy = "ASC"
-	PastRoomsRequestOrderByDESC PastRoomsRequestOrderBy = "DESC"
-)
-
-// Valid indicates whether the value is a known member of the PastRoomsRequestOrderBy enum.
-func (e PastRoomsRequestOrderBy) Valid() bool {
-	switch e {
-	case PastRoomsRequestOrderByASC:
-		return true
-	case PastRoomsRequestOrderByDESC:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for RoomInfoIsActiveRtmp.
-const (
-	RoomInfoIsActiveRtmpN0 RoomInfoIsActiveRtmp = 0
-)
-
-// Valid indicates whether the value is a known member of the RoomInfoIsActiveRtmp enum.
-func (e RoomInfoIsActiveRtmp) Valid() bool {
-	switch e {
-	case RoomInfoIsActiveRtmpN0:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for RoomInfoIsBreakoutRoom.
-const (
-	RoomInfoIsBreakoutRoomN0 RoomInfoIsBreakoutRoom = 0
-)
-
-// Valid indicates whether the value is a known member of the RoomInfoIsBreakoutRoom enum.
-func (e RoomInfoIsBreakoutRoom) Valid() bool {
-	switch e {
-	case RoomInfoIsBreakoutRoomN0:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for RoomInfoIsRecording.
-const (
-	RoomInfoIsRecordingN0 RoomInfoIsRecording = 0
-)
-
-// Valid indicates whether the value is a known member of the RoomInfoIsRecording enum.
-func (e RoomInfoIsRecording) Valid() bool {
-	switch e {
-	case RoomInfoIsRecordingN0:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for RoomInfoIsRunning.
-const (
-	N1 RoomInfoIsRunning = 1
-)
-
-// Valid indicates whether the value is a known member of the RoomInfoIsRunning enum.
-func (e RoomInfoIsRunning) Valid() bool {
-	switch e {
-	case N1:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for RoomInfoParentRoomId.
-const (
-	RoomInfoParentRoomIdEmpty RoomInfoParentRoomId = ""
-)
-
-// Valid indicates whether the value is a known member of the RoomInfoParentRoomId enum.
-func (e RoomInfoParentRoomId) Valid() bool {
-	switch e {
-	case RoomInfoParentRoomIdEmpty:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for RoomState.
-const (
-	RoomActive    RoomState = "active"
-	RoomCancelled RoomState = "cancelled"
-	RoomEnded     RoomState = "ended"
-	RoomExpired   RoomState = "expired"
-	RoomOpen      RoomState = "open"
-	RoomScheduled RoomState = "scheduled"
-)
-
-// Valid indicates whether the value is a known member of the RoomState enum.
-func (e RoomState) Valid() bool {
-	switch e {
-	case RoomActive:
-		return true
-	case RoomCancelled:
-		return true
-	case RoomEnded:
-		return true
-	case RoomExpired:
-		return true
-	case RoomOpen:
-		return true
-	case RoomScheduled:
-		return true
-	default:
-		return false
-	}
-}
 
 // ActiveRoom Our addition.
 type ActiveRoom struct {
@@ -342,18 +101,8 @@ type Done struct {
 	Status bool   `json:"status"`
 }
 
-// Error defines model for Error.
-type Error struct {
-	// Error One sentence.
-	Error string `json:"error"`
-}
-
 // EventOfRoom Our addition. What a webhook of the same kind has as its body.
 type EventOfRoom = json.RawMessage
-
-// ExpiresIn Seconds after which the link lets nobody in any more who has not used
-// it; 0 or absent is as long as the room lives.
-type ExpiresIn = int
 
 // InvitationLink Our addition.
 type InvitationLink struct {
@@ -364,46 +113,8 @@ type InvitationLink struct {
 	Status        bool   `json:"status"`
 }
 
-// InvitationLinkRequest Our addition.
-type InvitationLinkRequest struct {
-	// ExpiresIn Seconds after which the link lets nobody in any more who has not used
-	// it; 0 or absent is as long as the room lives.
-	ExpiresIn *ExpiresIn `json:"expires_in,omitempty"`
-
-	// Role admin makes a co-host, viewer a guest.
-	Role   InvitationLinkRequestRole `json:"role"`
-	RoomId string                    `json:"room_id"`
-
-	// UserId The person in your own system. Who opens the link is that person:
-	// a second browser takes the seat over.
-	UserId *string `json:"user_id,omitempty"`
-}
-
 // InvitationLinkRequestRole admin makes a co-host, viewer a guest.
 type InvitationLinkRequestRole string
-
-// JoinRoomRequest Our addition.
-type JoinRoomRequest struct {
-	// ExpiresIn Seconds after which the link lets nobody in any more who has not used
-	// it; 0 or absent is as long as the room lives.
-	ExpiresIn *ExpiresIn `json:"expires_in,omitempty"`
-	RoomId    string     `json:"room_id"`
-	UserInfo  struct {
-		// ClientUserId The person in your own system. It is their identity in what you
-		// read of the room.
-		ClientUserId *string `json:"client_user_id,omitempty"`
-
-		// IsAdmin Makes a host.
-		IsAdmin *bool `json:"is_admin,omitempty"`
-
-		// IsHidden Whom the others do not see, and who counts nowhere. Needs the
-		// project's setting hidden_participants.
-		IsHidden *bool `json:"is_hidden,omitempty"`
-
-		// Name Filled in for the person. Not blank.
-		Name string `json:"name"`
-	} `json:"user_info"`
-}
 
 // ListedRoom Our addition.
 type ListedRoom struct {
@@ -513,22 +224,6 @@ type PastRoomsAnswer struct {
 	Status bool      `json:"status"`
 }
 
-// PastRoomsRequest Our addition.
-type PastRoomsRequest struct {
-	// From How many to leave out at the beginning.
-	From  *int `json:"from,omitempty"`
-	Limit *int `json:"limit,omitempty"`
-
-	// OrderBy By the time of the end.
-	OrderBy *PastRoomsRequestOrderBy `json:"order_by,omitempty"`
-
-	// RoomIds These rooms alone. Absent or empty is all.
-	RoomIds *[]string `json:"room_ids,omitempty"`
-}
-
-// PastRoomsRequestOrderBy By the time of the end.
-type PastRoomsRequestOrderBy string
-
 // PersonalLink Our addition.
 type PersonalLink struct {
 	FinalLink string `json:"final_link"`
@@ -594,11 +289,6 @@ type RoomList struct {
 	Rooms      []ListedRoom        `json:"rooms"`
 }
 
-// RoomReference Our addition.
-type RoomReference struct {
-	RoomId string `json:"room_id"`
-}
-
 // RoomStarted Our addition.
 type RoomStarted struct {
 	// FinalLink The first browser that joins with it is a host.
@@ -617,144 +307,3 @@ type RoomStatus struct {
 	// Status True while the room is open or active.
 	Status bool `json:"status"`
 }
-
-// StartScheduleRoomRequest Our addition.
-type StartScheduleRoomRequest struct {
-	// ExternalUserId That of the room's creation, if any. It cannot first be assigned here.
-	ExternalUserId *string `json:"external_user_id,omitempty"`
-
-	// Name The host's display name. Not blank.
-	Name   string `json:"name"`
-	RoomId string `json:"room_id"`
-}
-
-// IdempotencyKey defines model for IdempotencyKey.
-type IdempotencyKey = string
-
-// CompanionBadRequest defines model for CompanionBadRequest.
-type CompanionBadRequest = Error
-
-// CompanionConflict defines model for CompanionConflict.
-type CompanionConflict = Error
-
-// CompanionForbidden defines model for CompanionForbidden.
-type CompanionForbidden = Error
-
-// CompanionInternal defines model for CompanionInternal.
-type CompanionInternal = Error
-
-// CompanionKeyReused defines model for CompanionKeyReused.
-type CompanionKeyReused = Error
-
-// CompanionMethodNotAllowed defines model for CompanionMethodNotAllowed.
-type CompanionMethodNotAllowed = Error
-
-// CompanionNoRoom defines model for CompanionNoRoom.
-type CompanionNoRoom = Error
-
-// CompanionNotJSON defines model for CompanionNotJSON.
-type CompanionNotJSON = Error
-
-// CompanionTooLarge defines model for CompanionTooLarge.
-type CompanionTooLarge = Error
-
-// CompanionTooMany defines model for CompanionTooMany.
-type CompanionTooMany = Error
-
-// CompanionUnauthorized defines model for CompanionUnauthorized.
-type CompanionUnauthorized = Error
-
-// CompanionUnavailable defines model for CompanionUnavailable.
-type CompanionUnavailable = Error
-
-// ExportAttendanceParams defines parameters for ExportAttendance.
-type ExportAttendanceParams struct {
-	// RoomId A room of the project, once.
-	RoomId string `form:"room_id" json:"room_id"`
-}
-
-// GetAnalyticsParams defines parameters for GetAnalytics.
-type GetAnalyticsParams struct {
-	// RoomId A room of the project, once.
-	RoomId string `form:"room_id" json:"room_id"`
-}
-
-// CreateInvitationLinkParams defines parameters for CreateInvitationLink.
-type CreateInvitationLinkParams struct {
-	// IdempotencyKey Our addition. Makes a creation happen once: the same key on the same
-	// route of the same project, with the same body, gets the first answer
-	// again for 24 hours. With another body it is a 422; while the first is
-	// under way, a 409 with `Retry-After`. Only successes are kept. 1 to 255
-	// printable ASCII characters.
-	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
-}
-
-// GetActiveRoomInfoParams defines parameters for GetActiveRoomInfo.
-type GetActiveRoomInfoParams struct {
-	// RoomId A room of the project, once.
-	RoomId string `form:"room_id" json:"room_id"`
-}
-
-// JoinRoomParams defines parameters for JoinRoom.
-type JoinRoomParams struct {
-	// IdempotencyKey Our addition. Makes a creation happen once: the same key on the same
-	// route of the same project, with the same body, gets the first answer
-	// again for 24 hours. With another body it is a 422; while the first is
-	// under way, a 409 with `Retry-After`. Only successes are kept. 1 to 255
-	// printable ASCII characters.
-	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
-}
-
-// ListRoomsParams defines parameters for ListRooms.
-type ListRoomsParams struct {
-	// State Only rooms in this state.
-	State *RoomState `form:"state,omitempty" json:"state,omitempty"`
-
-	// Limit Digits, 1 or more; 50 without it. More than 100 means 100. This and
-	// the other parameters may be sent once.
-	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
-
-	// Cursor The next_cursor of an earlier answer.
-	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
-}
-
-// GetRoomStatusParams defines parameters for GetRoomStatus.
-type GetRoomStatusParams struct {
-	// RoomId A room of the project, once.
-	RoomId string `form:"room_id" json:"room_id"`
-}
-
-// StartScheduleRoomParams defines parameters for StartScheduleRoom.
-type StartScheduleRoomParams struct {
-	// IdempotencyKey Our addition. Makes a creation happen once: the same key on the same
-	// route of the same project, with the same body, gets the first answer
-	// again for 24 hours. With another body it is a 422; while the first is
-	// under way, a 409 with `Retry-After`. Only successes are kept. 1 to 255
-	// printable ASCII characters.
-	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
-}
-
-// GetRoomEventsParams defines parameters for GetRoomEvents.
-type GetRoomEventsParams struct {
-	// After Digits. Only events with a higher sequence; 0, all of them, without
-	// it. This and the other parameter may be sent once.
-	After *int64 `form:"after,omitempty" json:"after,omitempty"`
-
-	// Limit Digits, 1 or more; 50 without it. More than 100 means 100.
-	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
-}
-
-// CreateInvitationLinkJSONRequestBody defines body for CreateInvitationLink for application/json ContentType.
-type CreateInvitationLinkJSONRequestBody = InvitationLinkRequest
-
-// EndRoomJSONRequestBody defines body for EndRoom for application/json ContentType.
-type EndRoomJSONRequestBody = RoomReference
-
-// FetchPastRoomsJSONRequestBody defines body for FetchPastRooms for application/json ContentType.
-type FetchPastRoomsJSONRequestBody = PastRoomsRequest
-
-// JoinRoomJSONRequestBody defines body for JoinRoom for application/json ContentType.
-type JoinRoomJSONRequestBody = JoinRoomRequest
-
-// StartScheduleRoomJSONRequestBody defines body for StartScheduleRoom for application/json ContentType.
-type StartScheduleRoomJSONRequestBody = StartScheduleRoomRequest

@@ -40,7 +40,7 @@ func (s *Server) listRooms(c *call) error {
 
 func parseListQuery(c *call) (room.ListQuery, error) {
 	q := room.ListQuery{ProjectID: c.project.ID, Limit: room.DefaultListLimit}
-	values, err := c.queryValues("state", "limit", "cursor")
+	values, err := httpx.Query(c.r.URL.RawQuery, "state", "limit", "cursor")
 	if err != nil {
 		return q, err
 	}

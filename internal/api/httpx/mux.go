@@ -42,6 +42,13 @@ func (m *Mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http
 	m.mux.HandleFunc(pattern, handler)
 }
 
+// Handle registers the handlers of routes, each "METHOD /path".
+func (m *Mux) Handle(routes map[string]http.HandlerFunc) {
+	for pattern, handler := range routes {
+		m.HandleFunc(pattern, handler)
+	}
+}
+
 // ServeHTTP implements http.Handler.
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if path.Clean(r.URL.Path) != r.URL.Path {

@@ -6,11 +6,9 @@
 package join
 
 import (
-	"fmt"
 	"net/http"
 	"time"
 
-	"github.com/oapi-codegen/runtime"
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
@@ -20,71 +18,6 @@ const (
 	Open      PreviewState = "open"
 	Scheduled PreviewState = "scheduled"
 )
-
-// Valid indicates whether the value is a known member of the PreviewState enum.
-func (e PreviewState) Valid() bool {
-	switch e {
-	case Active:
-		return true
-	case Open:
-		return true
-	case Scheduled:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for PreviewYouLink.
-const (
-	PreviewYouLinkExpired PreviewYouLink = "expired"
-	PreviewYouLinkOk      PreviewYouLink = "ok"
-	PreviewYouLinkTaken   PreviewYouLink = "taken"
-	PreviewYouLinkUnknown PreviewYouLink = "unknown"
-)
-
-// Valid indicates whether the value is a known member of the PreviewYouLink enum.
-func (e PreviewYouLink) Valid() bool {
-	switch e {
-	case PreviewYouLinkExpired:
-		return true
-	case PreviewYouLinkOk:
-		return true
-	case PreviewYouLinkTaken:
-		return true
-	case PreviewYouLinkUnknown:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for Reaction.
-const (
-	Clapping  Reaction = "clapping"
-	Heart     Reaction = "heart"
-	Laughing  Reaction = "laughing"
-	Surprised Reaction = "surprised"
-	ThumbsUp  Reaction = "thumbs_up"
-)
-
-// Valid indicates whether the value is a known member of the Reaction enum.
-func (e Reaction) Valid() bool {
-	switch e {
-	case Clapping:
-		return true
-	case Heart:
-		return true
-	case Laughing:
-		return true
-	case Surprised:
-		return true
-	case ThumbsUp:
-		return true
-	default:
-		return false
-	}
-}
 
 // Defines values for RefusalErrorCode.
 const (
@@ -118,145 +51,6 @@ const (
 	RefusalErrorCodeWaitingRoomFull      RefusalErrorCode = "waiting_room_full"
 )
 
-// Valid indicates whether the value is a known member of the RefusalErrorCode enum.
-func (e RefusalErrorCode) Valid() bool {
-	switch e {
-	case RefusalErrorCodeBodyTooLarge:
-		return true
-	case RefusalErrorCodeBreakoutNotFound:
-		return true
-	case RefusalErrorCodeCheckBusy:
-		return true
-	case RefusalErrorCodeHidden:
-		return true
-	case RefusalErrorCodeInternal:
-		return true
-	case RefusalErrorCodeInvalidRequest:
-		return true
-	case RefusalErrorCodeInvitationRequired:
-		return true
-	case RefusalErrorCodeLinkTaken:
-		return true
-	case RefusalErrorCodeMicrophoneLocked:
-		return true
-	case RefusalErrorCodeNotHost:
-		return true
-	case RefusalErrorCodeNotInRoom:
-		return true
-	case RefusalErrorCodeProjectInactive:
-		return true
-	case RefusalErrorCodeProjectSuspended:
-		return true
-	case RefusalErrorCodeRemoved:
-		return true
-	case RefusalErrorCodeRoomEnded:
-		return true
-	case RefusalErrorCodeRoomFull:
-		return true
-	case RefusalErrorCodeRoomNotFound:
-		return true
-	case RefusalErrorCodeRoomNotOpen:
-		return true
-	case RefusalErrorCodeSeatNotFound:
-		return true
-	case RefusalErrorCodeTooManyAttempts:
-		return true
-	case RefusalErrorCodeTooManyBreakouts:
-		return true
-	case RefusalErrorCodeTooManyInvitations:
-		return true
-	case RefusalErrorCodeTooManyJoins:
-		return true
-	case RefusalErrorCodeTooOften:
-		return true
-	case RefusalErrorCodeTurnedAway:
-		return true
-	case RefusalErrorCodeUnavailable:
-		return true
-	case RefusalErrorCodeUnsupportedMediaType:
-		return true
-	case RefusalErrorCodeWaitingRoomFull:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for RefusalErrorReason.
-const (
-	RefusalErrorReasonApi              RefusalErrorReason = "api"
-	RefusalErrorReasonCancelled        RefusalErrorReason = "cancelled"
-	RefusalErrorReasonDuration         RefusalErrorReason = "duration"
-	RefusalErrorReasonEmptyTimeout     RefusalErrorReason = "empty_timeout"
-	RefusalErrorReasonExpired          RefusalErrorReason = "expired"
-	RefusalErrorReasonHost             RefusalErrorReason = "host"
-	RefusalErrorReasonProjectSuspended RefusalErrorReason = "project_suspended"
-	RefusalErrorReasonServer           RefusalErrorReason = "server"
-)
-
-// Valid indicates whether the value is a known member of the RefusalErrorReason enum.
-func (e RefusalErrorReason) Valid() bool {
-	switch e {
-	case RefusalErrorReasonApi:
-		return true
-	case RefusalErrorReasonCancelled:
-		return true
-	case RefusalErrorReasonDuration:
-		return true
-	case RefusalErrorReasonEmptyTimeout:
-		return true
-	case RefusalErrorReasonExpired:
-		return true
-	case RefusalErrorReasonHost:
-		return true
-	case RefusalErrorReasonProjectSuspended:
-		return true
-	case RefusalErrorReasonServer:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for Role.
-const (
-	RoleCohost Role = "cohost"
-	RoleGuest  Role = "guest"
-	RoleHost   Role = "host"
-)
-
-// Valid indicates whether the value is a known member of the Role enum.
-func (e Role) Valid() bool {
-	switch e {
-	case RoleCohost:
-		return true
-	case RoleGuest:
-		return true
-	case RoleHost:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for RoomType.
-const (
-	Audio RoomType = "audio"
-	Video RoomType = "video"
-)
-
-// Valid indicates whether the value is a known member of the RoomType enum.
-func (e RoomType) Valid() bool {
-	switch e {
-	case Audio:
-		return true
-	case Video:
-		return true
-	default:
-		return false
-	}
-}
-
 // Breakout defines model for Breakout.
 type Breakout struct {
 	Name string `json:"name"`
@@ -265,26 +59,9 @@ type Breakout struct {
 	Number int `json:"number"`
 }
 
-// BreakoutRequest defines model for BreakoutRequest.
-type BreakoutRequest struct {
-	// Assign By identity, the place of somebody's room in names, from 0.
-	Assign *map[string]int `json:"assign,omitempty"`
-
-	// Evenly Deal out the guests who are in the room.
-	Evenly  *bool    `json:"evenly,omitempty"`
-	Names   []string `json:"names"`
-	SeatKey string   `json:"seat_key"`
-}
-
 // Breakouts defines model for Breakouts.
 type Breakouts struct {
 	Breakouts []Breakout `json:"breakouts"`
-}
-
-// BroadcastRequest defines model for BroadcastRequest.
-type BroadcastRequest struct {
-	SeatKey string `json:"seat_key"`
-	Text    string `json:"text"`
 }
 
 // Check defines model for Check.
@@ -292,9 +69,6 @@ type Check struct {
 	// MediaToken Opens the media connection within twenty seconds.
 	MediaToken string `json:"media_token"`
 }
-
-// CheckRequest defines model for CheckRequest.
-type CheckRequest = map[string]interface{}
 
 // Features What people may do in the room. What one of them may send says the
 // preview, and for those who are in the media token.
@@ -308,62 +82,6 @@ type Features struct {
 type Invitation struct {
 	// Link {public_url}/r/{room_id}#t=TOKEN
 	Link string `json:"link"`
-}
-
-// InvitationRequest defines model for InvitationRequest.
-type InvitationRequest struct {
-	// Role cohost or guest.
-	Role    Role   `json:"role"`
-	SeatKey string `json:"seat_key"`
-}
-
-// LetInRequest defines model for LetInRequest.
-type LetInRequest struct {
-	// Identity Who is let in; absent, everybody who waits.
-	Identity *string `json:"identity,omitempty"`
-	SeatKey  string  `json:"seat_key"`
-}
-
-// LockRequest defines model for LockRequest.
-type LockRequest struct {
-	// Locks What guests may not do. What is absent stays as it is. Turning waiting_room off lets in who waits.
-	Locks   Locks  `json:"locks"`
-	SeatKey string `json:"seat_key"`
-}
-
-// Locks What guests may not do. What is absent stays as it is. Turning waiting_room off lets in who waits.
-type Locks struct {
-	Camera      *bool `json:"camera,omitempty"`
-	Chat        *bool `json:"chat,omitempty"`
-	Microphone  *bool `json:"microphone,omitempty"`
-	ScreenShare *bool `json:"screen_share,omitempty"`
-
-	// WaitingRoom They wait until somebody lets them in.
-	WaitingRoom *bool `json:"waiting_room,omitempty"`
-}
-
-// LowerHandRequest defines model for LowerHandRequest.
-type LowerHandRequest struct {
-	// Identity Whose hand; absent, one's own.
-	Identity *string `json:"identity,omitempty"`
-	SeatKey  string  `json:"seat_key"`
-}
-
-// MoveRequest defines model for MoveRequest.
-type MoveRequest struct {
-	// Identity Who moves; absent, oneself.
-	Identity *string `json:"identity,omitempty"`
-	SeatKey  string  `json:"seat_key"`
-
-	// To The number of an open breakout room, or 0 for the room itself.
-	To int `json:"to"`
-}
-
-// MuteRequest defines model for MuteRequest.
-type MuteRequest struct {
-	// Identity Who is muted; absent, all guests.
-	Identity *string `json:"identity,omitempty"`
-	SeatKey  string  `json:"seat_key"`
 }
 
 // People defines model for People.
@@ -384,13 +102,6 @@ type Person struct {
 	Identity string `json:"identity"`
 	Name     string `json:"name"`
 	Role     Role   `json:"role"`
-}
-
-// PersonRequest defines model for PersonRequest.
-type PersonRequest struct {
-	// Identity Whom it is about.
-	Identity string `json:"identity"`
-	SeatKey  string `json:"seat_key"`
 }
 
 // Preview defines model for Preview.
@@ -454,24 +165,6 @@ type PreviewState string
 // Absent when none was sent.
 type PreviewYouLink string
 
-// PreviewRequest defines model for PreviewRequest.
-type PreviewRequest struct {
-	// Link The token of the link's fragment, when there is one.
-	Link *string `json:"link,omitempty"`
-
-	// SeatKey The visitor's own seat key, when the browser has one for this room.
-	SeatKey *string `json:"seat_key,omitempty"`
-}
-
-// ReactRequest defines model for ReactRequest.
-type ReactRequest struct {
-	Reaction Reaction `json:"reaction"`
-	SeatKey  string   `json:"seat_key"`
-}
-
-// Reaction defines model for Reaction.
-type Reaction string
-
 // Refusal defines model for Refusal.
 type Refusal struct {
 	Error struct {
@@ -493,16 +186,6 @@ type RefusalErrorReason string
 
 // Role defines model for Role.
 type Role string
-
-// RoleRequest defines model for RoleRequest.
-type RoleRequest struct {
-	// Identity Whom it is about.
-	Identity string `json:"identity"`
-
-	// Role cohost or guest.
-	Role    Role   `json:"role"`
-	SeatKey string `json:"seat_key"`
-}
 
 // RoomType defines model for RoomType.
 type RoomType string
@@ -544,23 +227,6 @@ type SeatKey struct {
 	SeatKey string `json:"seat_key"`
 }
 
-// SeatRequest defines model for SeatRequest.
-type SeatRequest struct {
-	Link *string `json:"link,omitempty"`
-
-	// Name 1 to 255 characters, not blank.
-	Name string `json:"name"`
-
-	// Role The role the page showed the visitor. When it is more than guest and another
-	// browser has claimed the link meanwhile, the answer is 409
-	// link_taken and no seat is taken.
-	Role *Role `json:"role,omitempty"`
-
-	// SeatKey A secret that the browser makes and keeps (at least 128 random
-	// bits, Base64url). Whoever has it returns to the same seat.
-	SeatKey string `json:"seat_key"`
-}
-
 // Sources What somebody may send: hosts and co-hosts whatever the room can do,
 // guests what is not locked besides.
 type Sources struct {
@@ -582,868 +248,100 @@ type Waiting struct {
 	Name     string `json:"name"`
 }
 
-// RoomID defines model for RoomID.
-type RoomID = string
-
-// OpenBreakoutsJSONRequestBody defines body for OpenBreakouts for application/json ContentType.
-type OpenBreakoutsJSONRequestBody = BreakoutRequest
-
-// CloseBreakoutsJSONRequestBody defines body for CloseBreakouts for application/json ContentType.
-type CloseBreakoutsJSONRequestBody = SeatKey
-
-// BroadcastJSONRequestBody defines body for Broadcast for application/json ContentType.
-type BroadcastJSONRequestBody = BroadcastRequest
-
-// CheckConnectionJSONRequestBody defines body for CheckConnection for application/json ContentType.
-type CheckConnectionJSONRequestBody = CheckRequest
-
-// EndRoomJSONRequestBody defines body for EndRoom for application/json ContentType.
-type EndRoomJSONRequestBody = SeatKey
-
-// LowerHandJSONRequestBody defines body for LowerHand for application/json ContentType.
-type LowerHandJSONRequestBody = LowerHandRequest
-
-// RaiseHandJSONRequestBody defines body for RaiseHand for application/json ContentType.
-type RaiseHandJSONRequestBody = SeatKey
-
-// LowerHandsJSONRequestBody defines body for LowerHands for application/json ContentType.
-type LowerHandsJSONRequestBody = SeatKey
-
-// InviteFromJSONRequestBody defines body for InviteFrom for application/json ContentType.
-type InviteFromJSONRequestBody = InvitationRequest
-
-// LockJSONRequestBody defines body for Lock for application/json ContentType.
-type LockJSONRequestBody = LockRequest
-
-// MoveJSONRequestBody defines body for Move for application/json ContentType.
-type MoveJSONRequestBody = MoveRequest
-
-// MuteJSONRequestBody defines body for Mute for application/json ContentType.
-type MuteJSONRequestBody = MuteRequest
-
-// ListPeopleJSONRequestBody defines body for ListPeople for application/json ContentType.
-type ListPeopleJSONRequestBody = SeatKey
-
-// PreviewRoomJSONRequestBody defines body for PreviewRoom for application/json ContentType.
-type PreviewRoomJSONRequestBody = PreviewRequest
-
-// ReactJSONRequestBody defines body for React for application/json ContentType.
-type ReactJSONRequestBody = ReactRequest
-
-// ReadmitJSONRequestBody defines body for Readmit for application/json ContentType.
-type ReadmitJSONRequestBody = PersonRequest
-
-// RemovePersonJSONRequestBody defines body for RemovePerson for application/json ContentType.
-type RemovePersonJSONRequestBody = PersonRequest
-
-// AppointJSONRequestBody defines body for Appoint for application/json ContentType.
-type AppointJSONRequestBody = RoleRequest
-
-// TakeSeatJSONRequestBody defines body for TakeSeat for application/json ContentType.
-type TakeSeatJSONRequestBody = SeatRequest
-
-// AskToUnmuteJSONRequestBody defines body for AskToUnmute for application/json ContentType.
-type AskToUnmuteJSONRequestBody = PersonRequest
-
-// LetInJSONRequestBody defines body for LetIn for application/json ContentType.
-type LetInJSONRequestBody = LetInRequest
-
-// TurnAwayJSONRequestBody defines body for TurnAway for application/json ContentType.
-type TurnAwayJSONRequestBody = PersonRequest
-
-// ServerInterface represents all server handlers.
-type ServerInterface interface {
-	// OpenBreakouts Open breakout rooms
-	// (POST /rooms/{room_id}/breakouts)
-	OpenBreakouts(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// CloseBreakouts Close all breakout rooms
-	// (POST /rooms/{room_id}/breakouts/close)
-	CloseBreakouts(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// Broadcast Say something to everybody
-	// (POST /rooms/{room_id}/broadcast)
-	Broadcast(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// CheckConnection A token to try the way to the media engine
-	// (POST /rooms/{room_id}/check)
-	CheckConnection(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// EndRoom End the room for all
-	// (POST /rooms/{room_id}/end)
-	EndRoom(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// LowerHand Lower a hand
-	// (POST /rooms/{room_id}/hand/lower)
-	LowerHand(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// RaiseHand Raise one's own hand
-	// (POST /rooms/{room_id}/hand/raise)
-	RaiseHand(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// LowerHands Lower all hands
-	// (POST /rooms/{room_id}/hands/lower)
-	LowerHands(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// InviteFrom Make a link to invite others with
-	// (POST /rooms/{room_id}/invitations)
-	InviteFrom(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// Lock Change what guests may do
-	// (POST /rooms/{room_id}/locks)
-	Lock(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// Move Move to a breakout room or back
-	// (POST /rooms/{room_id}/move)
-	Move(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// Mute Mute somebody, or all guests
-	// (POST /rooms/{room_id}/mute)
-	Mute(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// ListPeople Who is in the room and in its breakout rooms
-	// (POST /rooms/{room_id}/people)
-	ListPeople(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// PreviewRoom What the visitor sees before joining
-	// (POST /rooms/{room_id}/preview)
-	PreviewRoom(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// React Show a reaction
-	// (POST /rooms/{room_id}/react)
-	React(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// Readmit Let somebody come back who was removed
-	// (POST /rooms/{room_id}/readmit)
-	Readmit(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// RemovePerson Take somebody out
-	// (POST /rooms/{room_id}/remove)
-	RemovePerson(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// Appoint Make somebody a co-host, or take that back
-	// (POST /rooms/{room_id}/role)
-	Appoint(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// TakeSeat Take a seat, or return to one's own
-	// (POST /rooms/{room_id}/seats)
-	TakeSeat(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// AskToUnmute Ask somebody to speak
-	// (POST /rooms/{room_id}/unmute)
-	AskToUnmute(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// LetIn Let in who waits
-	// (POST /rooms/{room_id}/waiting/admit)
-	LetIn(w http.ResponseWriter, r *http.Request, roomId RoomID)
-	// TurnAway Turn somebody away who waits
-	// (POST /rooms/{room_id}/waiting/turn-away)
-	TurnAway(w http.ResponseWriter, r *http.Request, roomId RoomID)
+// operations has one method for each operation of openapi.yaml.
+type operations interface {
+	OpenBreakouts(w http.ResponseWriter, r *http.Request, roomId string)   // POST /rooms/{room_id}/breakouts
+	CloseBreakouts(w http.ResponseWriter, r *http.Request, roomId string)  // POST /rooms/{room_id}/breakouts/close
+	Broadcast(w http.ResponseWriter, r *http.Request, roomId string)       // POST /rooms/{room_id}/broadcast
+	CheckConnection(w http.ResponseWriter, r *http.Request, roomId string) // POST /rooms/{room_id}/check
+	EndRoom(w http.ResponseWriter, r *http.Request, roomId string)         // POST /rooms/{room_id}/end
+	LowerHand(w http.ResponseWriter, r *http.Request, roomId string)       // POST /rooms/{room_id}/hand/lower
+	RaiseHand(w http.ResponseWriter, r *http.Request, roomId string)       // POST /rooms/{room_id}/hand/raise
+	LowerHands(w http.ResponseWriter, r *http.Request, roomId string)      // POST /rooms/{room_id}/hands/lower
+	InviteFrom(w http.ResponseWriter, r *http.Request, roomId string)      // POST /rooms/{room_id}/invitations
+	Lock(w http.ResponseWriter, r *http.Request, roomId string)            // POST /rooms/{room_id}/locks
+	Move(w http.ResponseWriter, r *http.Request, roomId string)            // POST /rooms/{room_id}/move
+	Mute(w http.ResponseWriter, r *http.Request, roomId string)            // POST /rooms/{room_id}/mute
+	ListPeople(w http.ResponseWriter, r *http.Request, roomId string)      // POST /rooms/{room_id}/people
+	PreviewRoom(w http.ResponseWriter, r *http.Request, roomId string)     // POST /rooms/{room_id}/preview
+	React(w http.ResponseWriter, r *http.Request, roomId string)           // POST /rooms/{room_id}/react
+	Readmit(w http.ResponseWriter, r *http.Request, roomId string)         // POST /rooms/{room_id}/readmit
+	RemovePerson(w http.ResponseWriter, r *http.Request, roomId string)    // POST /rooms/{room_id}/remove
+	Appoint(w http.ResponseWriter, r *http.Request, roomId string)         // POST /rooms/{room_id}/role
+	TakeSeat(w http.ResponseWriter, r *http.Request, roomId string)        // POST /rooms/{room_id}/seats
+	AskToUnmute(w http.ResponseWriter, r *http.Request, roomId string)     // POST /rooms/{room_id}/unmute
+	LetIn(w http.ResponseWriter, r *http.Request, roomId string)           // POST /rooms/{room_id}/waiting/admit
+	TurnAway(w http.ResponseWriter, r *http.Request, roomId string)        // POST /rooms/{room_id}/waiting/turn-away
 }
 
-// ServerInterfaceWrapper converts contexts to parameters.
-type ServerInterfaceWrapper struct {
-	Handler            ServerInterface
-	HandlerMiddlewares []MiddlewareFunc
-	ErrorHandlerFunc   func(w http.ResponseWriter, r *http.Request, err error)
-}
-
-type MiddlewareFunc func(http.Handler) http.Handler
-
-// OpenBreakouts operation middleware
-func (siw *ServerInterfaceWrapper) OpenBreakouts(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
+// routes returns the handler of each route of openapi.yaml below prefix.
+func routes(prefix string, o operations) map[string]http.HandlerFunc {
+	return map[string]http.HandlerFunc{
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/preview": func(w http.ResponseWriter, r *http.Request) {
+			o.PreviewRoom(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/seats": func(w http.ResponseWriter, r *http.Request) {
+			o.TakeSeat(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/check": func(w http.ResponseWriter, r *http.Request) {
+			o.CheckConnection(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/end": func(w http.ResponseWriter, r *http.Request) {
+			o.EndRoom(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/breakouts": func(w http.ResponseWriter, r *http.Request) {
+			o.OpenBreakouts(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/breakouts/close": func(w http.ResponseWriter, r *http.Request) {
+			o.CloseBreakouts(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/move": func(w http.ResponseWriter, r *http.Request) {
+			o.Move(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/people": func(w http.ResponseWriter, r *http.Request) {
+			o.ListPeople(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/broadcast": func(w http.ResponseWriter, r *http.Request) {
+			o.Broadcast(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/mute": func(w http.ResponseWriter, r *http.Request) {
+			o.Mute(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/unmute": func(w http.ResponseWriter, r *http.Request) {
+			o.AskToUnmute(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/remove": func(w http.ResponseWriter, r *http.Request) {
+			o.RemovePerson(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/readmit": func(w http.ResponseWriter, r *http.Request) {
+			o.Readmit(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/locks": func(w http.ResponseWriter, r *http.Request) {
+			o.Lock(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/role": func(w http.ResponseWriter, r *http.Request) {
+			o.Appoint(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/hand/raise": func(w http.ResponseWriter, r *http.Request) {
+			o.RaiseHand(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/hand/lower": func(w http.ResponseWriter, r *http.Request) {
+			o.LowerHand(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/hands/lower": func(w http.ResponseWriter, r *http.Request) {
+			o.LowerHands(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/react": func(w http.ResponseWriter, r *http.Request) {
+			o.React(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/waiting/admit": func(w http.ResponseWriter, r *http.Request) {
+			o.LetIn(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/waiting/turn-away": func(w http.ResponseWriter, r *http.Request) {
+			o.TurnAway(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/invitations": func(w http.ResponseWriter, r *http.Request) {
+			o.InviteFrom(w, r, r.PathValue("room_id"))
+		},
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.OpenBreakouts(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// CloseBreakouts operation middleware
-func (siw *ServerInterfaceWrapper) CloseBreakouts(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CloseBreakouts(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// Broadcast operation middleware
-func (siw *ServerInterfaceWrapper) Broadcast(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.Broadcast(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// CheckConnection operation middleware
-func (siw *ServerInterfaceWrapper) CheckConnection(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CheckConnection(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// EndRoom operation middleware
-func (siw *ServerInterfaceWrapper) EndRoom(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.EndRoom(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// LowerHand operation middleware
-func (siw *ServerInterfaceWrapper) LowerHand(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.LowerHand(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// RaiseHand operation middleware
-func (siw *ServerInterfaceWrapper) RaiseHand(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.RaiseHand(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// LowerHands operation middleware
-func (siw *ServerInterfaceWrapper) LowerHands(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.LowerHands(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// InviteFrom operation middleware
-func (siw *ServerInterfaceWrapper) InviteFrom(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.InviteFrom(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// Lock operation middleware
-func (siw *ServerInterfaceWrapper) Lock(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.Lock(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// Move operation middleware
-func (siw *ServerInterfaceWrapper) Move(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.Move(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// Mute operation middleware
-func (siw *ServerInterfaceWrapper) Mute(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.Mute(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// ListPeople operation middleware
-func (siw *ServerInterfaceWrapper) ListPeople(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListPeople(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// PreviewRoom operation middleware
-func (siw *ServerInterfaceWrapper) PreviewRoom(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.PreviewRoom(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// React operation middleware
-func (siw *ServerInterfaceWrapper) React(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.React(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// Readmit operation middleware
-func (siw *ServerInterfaceWrapper) Readmit(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.Readmit(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// RemovePerson operation middleware
-func (siw *ServerInterfaceWrapper) RemovePerson(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.RemovePerson(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// Appoint operation middleware
-func (siw *ServerInterfaceWrapper) Appoint(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.Appoint(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// TakeSeat operation middleware
-func (siw *ServerInterfaceWrapper) TakeSeat(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.TakeSeat(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// AskToUnmute operation middleware
-func (siw *ServerInterfaceWrapper) AskToUnmute(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.AskToUnmute(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// LetIn operation middleware
-func (siw *ServerInterfaceWrapper) LetIn(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.LetIn(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-// TurnAway operation middleware
-func (siw *ServerInterfaceWrapper) TurnAway(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "room_id" -------------
-	var roomId RoomID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "room_id", r.PathValue("room_id"), &roomId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "room_id", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.TurnAway(w, r, roomId)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-type UnescapedCookieParamError struct {
-	ParamName string
-	Err       error
-}
-
-func (e *UnescapedCookieParamError) Error() string {
-	return fmt.Sprintf("error unescaping cookie parameter '%s'", e.ParamName)
-}
-
-func (e *UnescapedCookieParamError) Unwrap() error {
-	return e.Err
-}
-
-type UnmarshalingParamError struct {
-	ParamName string
-	Err       error
-}
-
-func (e *UnmarshalingParamError) Error() string {
-	return fmt.Sprintf("Error unmarshaling parameter %s as JSON: %s", e.ParamName, e.Err.Error())
-}
-
-func (e *UnmarshalingParamError) Unwrap() error {
-	return e.Err
-}
-
-type RequiredParamError struct {
-	ParamName string
-}
-
-func (e *RequiredParamError) Error() string {
-	return fmt.Sprintf("Query argument %s is required, but not found", e.ParamName)
-}
-
-type RequiredHeaderError struct {
-	ParamName string
-	Err       error
-}
-
-func (e *RequiredHeaderError) Error() string {
-	return fmt.Sprintf("Header parameter %s is required, but not found", e.ParamName)
-}
-
-func (e *RequiredHeaderError) Unwrap() error {
-	return e.Err
-}
-
-type InvalidParamFormatError struct {
-	ParamName string
-	Err       error
-}
-
-func (e *InvalidParamFormatError) Error() string {
-	return fmt.Sprintf("Invalid format for parameter %s: %s", e.ParamName, e.Err.Error())
-}
-
-func (e *InvalidParamFormatError) Unwrap() error {
-	return e.Err
-}
-
-type TooManyValuesForParamError struct {
-	ParamName string
-	Count     int
-}
-
-func (e *TooManyValuesForParamError) Error() string {
-	return fmt.Sprintf("Expected one value for %s, got %d", e.ParamName, e.Count)
-}
-
-// Handler creates http.Handler with routing matching OpenAPI spec.
-func Handler(si ServerInterface) http.Handler {
-	return HandlerWithOptions(si, StdHTTPServerOptions{})
-}
-
-// ServeMux is an abstraction of [http.ServeMux].
-type ServeMux interface {
-	HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request))
-	http.Handler
-}
-
-type StdHTTPServerOptions struct {
-	BaseURL          string
-	BaseRouter       ServeMux
-	Middlewares      []MiddlewareFunc
-	ErrorHandlerFunc func(w http.ResponseWriter, r *http.Request, err error)
-}
-
-// HandlerFromMux creates http.Handler with routing matching OpenAPI spec based on the provided mux.
-func HandlerFromMux(si ServerInterface, m ServeMux) http.Handler {
-	return HandlerWithOptions(si, StdHTTPServerOptions{
-		BaseRouter: m,
-	})
-}
-
-func HandlerFromMuxWithBaseURL(si ServerInterface, m ServeMux, baseURL string) http.Handler {
-	return HandlerWithOptions(si, StdHTTPServerOptions{
-		BaseURL:    baseURL,
-		BaseRouter: m,
-	})
-}
-
-// HandlerWithOptions creates http.Handler with additional options
-func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.Handler {
-	m := options.BaseRouter
-
-	if m == nil {
-		m = http.NewServeMux()
-	}
-	if options.ErrorHandlerFunc == nil {
-		options.ErrorHandlerFunc = func(w http.ResponseWriter, r *http.Request, err error) {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-		}
-	}
-
-	wrapper := ServerInterfaceWrapper{
-		Handler:            si,
-		HandlerMiddlewares: options.Middlewares,
-		ErrorHandlerFunc:   options.ErrorHandlerFunc,
-	}
-
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/preview", wrapper.PreviewRoom)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/seats", wrapper.TakeSeat)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/check", wrapper.CheckConnection)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/end", wrapper.EndRoom)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/breakouts", wrapper.OpenBreakouts)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/breakouts/close", wrapper.CloseBreakouts)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/move", wrapper.Move)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/people", wrapper.ListPeople)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/broadcast", wrapper.Broadcast)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/mute", wrapper.Mute)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/unmute", wrapper.AskToUnmute)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/remove", wrapper.RemovePerson)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/readmit", wrapper.Readmit)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/locks", wrapper.Lock)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/role", wrapper.Appoint)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/hand/raise", wrapper.RaiseHand)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/hand/lower", wrapper.LowerHand)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/hands/lower", wrapper.LowerHands)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/react", wrapper.React)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/waiting/admit", wrapper.LetIn)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/waiting/turn-away", wrapper.TurnAway)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/rooms/{room_id}/invitations", wrapper.InviteFrom)
-
-	return m
 }

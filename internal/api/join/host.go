@@ -10,20 +10,17 @@ import (
 // What people who are in a room do with it. Who they are and what they may is
 // known by their seat key.
 
-// EndRoom implements ServerInterface.
-func (s *Server) EndRoom(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) EndRoom(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error { return s.rooms.EndByHost(r.Context(), roomID, seatKey) })
 }
 
-// CloseBreakouts implements ServerInterface.
-func (s *Server) CloseBreakouts(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) CloseBreakouts(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		return s.rooms.CloseBreakouts(r.Context(), roomID, seatKey)
 	})
 }
 
-// Move implements ServerInterface.
-func (s *Server) Move(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) Move(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		identity, to := valueOrEmpty(o.Text("identity")), o.RequiredInteger("to")
 		if err := o.Err(); err != nil {
@@ -33,8 +30,7 @@ func (s *Server) Move(w http.ResponseWriter, r *http.Request, roomID RoomID) {
 	})
 }
 
-// Broadcast implements ServerInterface.
-func (s *Server) Broadcast(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) Broadcast(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		text := o.RequiredText("text")
 		if err := o.Err(); err != nil {
@@ -44,8 +40,7 @@ func (s *Server) Broadcast(w http.ResponseWriter, r *http.Request, roomID RoomID
 	})
 }
 
-// OpenBreakouts implements ServerInterface.
-func (s *Server) OpenBreakouts(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) OpenBreakouts(w http.ResponseWriter, r *http.Request, roomID string) {
 	opened, err := s.openBreakouts(w, r, roomID)
 	if err != nil {
 		s.writeError(w, r, err)
@@ -76,8 +71,7 @@ func (s *Server) openBreakouts(w http.ResponseWriter, r *http.Request, roomID st
 	return out, err
 }
 
-// ListPeople implements ServerInterface.
-func (s *Server) ListPeople(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) ListPeople(w http.ResponseWriter, r *http.Request, roomID string) {
 	people, err := s.listPeople(w, r, roomID)
 	if err != nil {
 		s.writeError(w, r, err)

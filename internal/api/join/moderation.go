@@ -10,8 +10,7 @@ import (
 
 // What hosts and co-hosts do with the others.
 
-// Mute implements ServerInterface.
-func (s *Server) Mute(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) Mute(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		identity := valueOrEmpty(o.Text("identity"))
 		if err := o.Err(); err != nil {
@@ -21,23 +20,19 @@ func (s *Server) Mute(w http.ResponseWriter, r *http.Request, roomID RoomID) {
 	})
 }
 
-// AskToUnmute implements ServerInterface.
-func (s *Server) AskToUnmute(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) AskToUnmute(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveActionOn(w, r, roomID, s.rooms.AskToUnmute)
 }
 
-// RemovePerson implements ServerInterface.
-func (s *Server) RemovePerson(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) RemovePerson(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveActionOn(w, r, roomID, s.rooms.Remove)
 }
 
-// Readmit implements ServerInterface.
-func (s *Server) Readmit(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) Readmit(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveActionOn(w, r, roomID, s.rooms.Readmit)
 }
 
-// Lock implements ServerInterface.
-func (s *Server) Lock(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) Lock(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		locks := o.RequiredObject("locks")
 		q := room.LockChange{Microphone: optionalFlag(locks, "microphone"), Camera: optionalFlag(locks, "camera"),
@@ -49,8 +44,7 @@ func (s *Server) Lock(w http.ResponseWriter, r *http.Request, roomID RoomID) {
 	})
 }
 
-// Appoint implements ServerInterface.
-func (s *Server) Appoint(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) Appoint(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		identity, role := o.RequiredText("identity"), o.RequiredText("role")
 		if err := o.Err(); err != nil {

@@ -9,13 +9,11 @@ import (
 
 // What people who are in a room show each other beside sound and pictures.
 
-// RaiseHand implements ServerInterface.
-func (s *Server) RaiseHand(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) RaiseHand(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error { return s.rooms.RaiseHand(r.Context(), roomID, seatKey) })
 }
 
-// LowerHand implements ServerInterface.
-func (s *Server) LowerHand(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) LowerHand(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		identity := valueOrEmpty(o.Text("identity"))
 		if err := o.Err(); err != nil {
@@ -25,13 +23,11 @@ func (s *Server) LowerHand(w http.ResponseWriter, r *http.Request, roomID RoomID
 	})
 }
 
-// LowerHands implements ServerInterface.
-func (s *Server) LowerHands(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) LowerHands(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error { return s.rooms.LowerHands(r.Context(), roomID, seatKey) })
 }
 
-// React implements ServerInterface.
-func (s *Server) React(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) React(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		reaction := o.RequiredText("reaction")
 		if err := o.Err(); err != nil {

@@ -64,16 +64,15 @@ type Server struct {
 func NewHandler(rooms Rooms, limits Limits, refusals *refusal.Recorder, now func() time.Time) http.Handler {
 	s := &Server{rooms: rooms, limits: limits, refusals: refusals, now: now}
 	mux := httpx.NewMux(notFound, notAllowed)
-	h := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/join", BaseRouter: mux})
+	mux.Handle(routes("/api/join", s))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Request-ID", httpx.FromContext(r.Context()).ID)
 		w.Header().Set("Cache-Control", "no-store")
-		h.ServeHTTP(w, r)
+		mux.ServeHTTP(w, r)
 	})
 }
 
-// PreviewRoom implements ServerInterface.
-func (s *Server) PreviewRoom(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) PreviewRoom(w http.ResponseWriter, r *http.Request, roomID string) {
 	p, err := s.preview(w, r, roomID)
 	if err != nil {
 		s.writeError(w, r, err)
@@ -124,8 +123,7 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 	return out, nil
 }
 
-// CheckConnection implements ServerInterface.
-func (s *Server) CheckConnection(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) CheckConnection(w http.ResponseWriter, r *http.Request, roomID string) {
 	token, err := s.check(w, r, roomID)
 	if err != nil {
 		s.writeError(w, r, err)
@@ -148,8 +146,7 @@ func (s *Server) check(w http.ResponseWriter, r *http.Request, roomID string) (s
 	return s.rooms.Preflight(r.Context(), roomID, client)
 }
 
-// ReserveSeat implements ServerInterface.
-func (s *Server) TakeSeat(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) TakeSeat(w http.ResponseWriter, r *http.Request, roomID string) {
 	a, err := s.takeSeat(w, r, roomID)
 	if err != nil {
 		s.writeError(w, r, err)

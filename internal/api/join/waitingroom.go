@@ -9,8 +9,7 @@ import (
 
 // What hosts and co-hosts decide about who comes in.
 
-// AcceptKnock implements ServerInterface.
-func (s *Server) LetIn(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) LetIn(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		identity := valueOrEmpty(o.Text("identity"))
 		if err := o.Err(); err != nil {
@@ -20,13 +19,11 @@ func (s *Server) LetIn(w http.ResponseWriter, r *http.Request, roomID RoomID) {
 	})
 }
 
-// DenyKnock implements ServerInterface.
-func (s *Server) TurnAway(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) TurnAway(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveActionOn(w, r, roomID, s.rooms.DenyKnock)
 }
 
-// InviteAsHost implements ServerInterface.
-func (s *Server) InviteFrom(w http.ResponseWriter, r *http.Request, roomID RoomID) {
+func (s *Server) InviteFrom(w http.ResponseWriter, r *http.Request, roomID string) {
 	link, err := s.inviteFrom(w, r, roomID)
 	if err != nil {
 		s.writeError(w, r, err)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"parley/internal/api/httpx"
@@ -95,4 +96,13 @@ func typeAt(t reflect.Type, path string) reflect.Type {
 		t = fieldsOf(t)[name]
 	}
 	return t
+}
+
+// parseInteger reads a parameter of a query. The error is Invalid and names it.
+func parseInteger(name, text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, fault.Invalidf("%s must be a whole number", name)
+	}
+	return n, nil
 }

@@ -139,7 +139,7 @@ func testProjects(t *testing.T, b *fixture) {
 	b.assertError("POST", path+"/suspend", m{"end_room": true}, 400, "invalid_request", `there is no field "end_room" here, only end_rooms`)
 	b.assertError("POST", "/projects", m{"organization_id": unknownID, "name": "A"}, 404, "organization_not_found", "there is no such organization")
 	b.assertError("GET", "/projects?organization_id="+unknownID, nil, 404, "organization_not_found", "there is no such organization")
-	b.assertError("GET", "/projects?organization_id=a&organization_id=b", nil, 400, "invalid_request", "organization_id is malformed, or was sent twice")
+	b.assertError("GET", "/projects?organization_id=a&organization_id=b", nil, 400, "invalid_request", "organization_id must be sent at most once")
 }
 
 func testCredentials(t *testing.T, b *fixture) {
@@ -251,7 +251,7 @@ func testRooms(t *testing.T, b *fixture) {
 	for _, limit := range []string{"0", "101", "-1"} {
 		b.assertError("GET", "/rooms?limit="+limit, nil, 400, "invalid_request", "limit must be between 1 and 100, not "+limit)
 	}
-	b.assertError("GET", "/rooms?limit=many", nil, 400, "invalid_request", "limit is malformed, or was sent twice")
+	b.assertError("GET", "/rooms?limit=many", nil, 400, "invalid_request", "limit must be a whole number")
 	b.assertError("GET", "/rooms?cursor=x", nil, 400, "invalid_request", "cursor must be the next_cursor of an earlier answer")
 	b.assertError("GET", "/rooms/"+unknownID, nil, 404, "room_not_found", "there is no such room")
 	b.assertError("POST", "/rooms/"+unknownID+"/end", nil, 404, "room_not_found", "there is no such room")

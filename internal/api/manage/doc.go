@@ -3,4 +3,5 @@
 // nothing, and imports no other API, no store and no media engine.
 package manage
 
-//go:generate go tool oapi-codegen -config generate.yaml openapi.yaml
+//go:generate go tool oapi-codegen -config generate.yaml -templates ../codegen/templates openapi.yaml
+//go:generate go run ../codegen/prune gen.go

@@ -1,7 +1,6 @@
 package manage
 
 import (
-	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -54,20 +53,4 @@ func notFound(w http.ResponseWriter, _ *http.Request) {
 
 func notAllowed(w http.ResponseWriter, r *http.Request) {
 	writeErrorBody(w, http.StatusMethodNotAllowed, "method_not_allowed", "this path takes "+w.Header().Get("Allow")+", not "+r.Method)
-}
-
-// writeParameterError answers for a parameter that the generated code could not read.
-func writeParameterError(w http.ResponseWriter, r *http.Request, err error) {
-	name := "a parameter"
-	var format *InvalidParamFormatError
-	var repeated *TooManyValuesForParamError
-	switch {
-	case errors.As(err, &format):
-		name = format.ParamName
-	case errors.As(err, &repeated):
-		name = repeated.ParamName
-	}
-	f := fault.Invalidf("%s is malformed, or was sent twice", name)
-	f.Err = err
-	writeError(w, r, f)
 }

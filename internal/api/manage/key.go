@@ -8,8 +8,7 @@ import (
 	"parley/internal/key"
 )
 
-// ListKeys implements ServerInterface.
-func (s *server) ListKeys(w http.ResponseWriter, r *http.Request, id ProjectID) {
+func (s *server) ListKeys(w http.ResponseWriter, r *http.Request, id string) {
 	c, err := s.keys.Credentials(r.Context(), id)
 	out := KeyList{Keys: []Key{}}
 	for _, k := range c.Keys {
@@ -23,8 +22,7 @@ func (s *server) ListKeys(w http.ResponseWriter, r *http.Request, id ProjectID) 
 	writeResult(w, r, out, err)
 }
 
-// RotateKey implements ServerInterface.
-func (s *server) RotateKey(w http.ResponseWriter, r *http.Request, id ProjectID) {
+func (s *server) RotateKey(w http.ResponseWriter, r *http.Request, id string) {
 	q, err := readOptional[Rotation](w, r)
 	if err != nil {
 		writeError(w, r, err)
@@ -35,8 +33,7 @@ func (s *server) RotateKey(w http.ResponseWriter, r *http.Request, id ProjectID)
 		OverlapEndsAt: made.OverlapEndsAt.UTC()}, err)
 }
 
-// RevokeKeyOverlap implements ServerInterface.
-func (s *server) RevokeKeyOverlap(w http.ResponseWriter, r *http.Request, id ProjectID) {
+func (s *server) RevokeKeyOverlap(w http.ResponseWriter, r *http.Request, id string) {
 	if err := s.keys.RevokeOverlap(r.Context(), id); err != nil {
 		writeError(w, r, err)
 		return
@@ -44,8 +41,7 @@ func (s *server) RevokeKeyOverlap(w http.ResponseWriter, r *http.Request, id Pro
 	s.ListKeys(w, r, id)
 }
 
-// RotateProjectSecret implements ServerInterface.
-func (s *server) RotateProjectSecret(w http.ResponseWriter, r *http.Request, id ProjectID) {
+func (s *server) RotateProjectSecret(w http.ResponseWriter, r *http.Request, id string) {
 	q, err := readOptional[Rotation](w, r)
 	if err != nil {
 		writeError(w, r, err)
@@ -55,8 +51,7 @@ func (s *server) RotateProjectSecret(w http.ResponseWriter, r *http.Request, id 
 	writeResult(w, r, RotatedSecret{ProjectId: id, ProjectSecret: made.ProjectSecret.Reveal(), OverlapEndsAt: made.OverlapEndsAt.UTC()}, err)
 }
 
-// RevokeProjectSecretOverlap implements ServerInterface.
-func (s *server) RevokeProjectSecretOverlap(w http.ResponseWriter, r *http.Request, id ProjectID) {
+func (s *server) RevokeProjectSecretOverlap(w http.ResponseWriter, r *http.Request, id string) {
 	if err := s.keys.RevokeSecretOverlap(r.Context(), id); err != nil {
 		writeError(w, r, err)
 		return

@@ -9,7 +9,6 @@ import (
 	"parley/internal/project"
 )
 
-// ListOrganizations implements ServerInterface.
 func (s *server) ListOrganizations(w http.ResponseWriter, r *http.Request) {
 	all, err := s.projects.Organizations(r.Context())
 	out := OrganizationList{Organizations: []Organization{}}
@@ -19,7 +18,6 @@ func (s *server) ListOrganizations(w http.ResponseWriter, r *http.Request) {
 	writeResult(w, r, out, err)
 }
 
-// CreateOrganization implements ServerInterface.
 func (s *server) CreateOrganization(w http.ResponseWriter, r *http.Request) {
 	q, err := read[NewOrganization](w, r)
 	if err != nil {
@@ -30,14 +28,12 @@ func (s *server) CreateOrganization(w http.ResponseWriter, r *http.Request) {
 	writeResult(w, r, organization(o), err)
 }
 
-// GetOrganization implements ServerInterface.
-func (s *server) GetOrganization(w http.ResponseWriter, r *http.Request, id OrganizationID) {
+func (s *server) GetOrganization(w http.ResponseWriter, r *http.Request, id string) {
 	o, err := s.projects.Organization(r.Context(), id)
 	writeResult(w, r, organization(o), err)
 }
 
-// ChangeOrganization implements ServerInterface.
-func (s *server) ChangeOrganization(w http.ResponseWriter, r *http.Request, id OrganizationID) {
+func (s *server) ChangeOrganization(w http.ResponseWriter, r *http.Request, id string) {
 	q, err := read[OrganizationChanges](w, r)
 	if err == nil {
 		err = s.checkPlan(valueOrEmpty(q.Plan))

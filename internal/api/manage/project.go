@@ -9,9 +9,13 @@ import (
 	"parley/internal/room"
 )
 
-// ListProjects implements ServerInterface.
-func (s *server) ListProjects(w http.ResponseWriter, r *http.Request, params ListProjectsParams) {
-	all, err := s.projects.Projects(r.Context(), valueOrEmpty(params.OrganizationId))
+func (s *server) ListProjects(w http.ResponseWriter, r *http.Request) {
+	query, err := httpx.Query(r.URL.RawQuery, "organization_id")
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	all, err := s.projects.Projects(r.Context(), query["organization_id"])
 	out := ProjectList{Projects: []Project{}}
 	for _, p := range all {
 		out.Projects = append(out.Projects, newProject(p))
@@ -19,7 +23,6 @@ func (s *server) ListProjects(w http.ResponseWriter, r *http.Request, params Lis
 	writeResult(w, r, out, err)
 }
 
-// CreateProject implements ServerInterface.
 func (s *server) CreateProject(w http.ResponseWriter, r *http.Request) {
 	q, err := read[NewProject](w, r)
 	if err != nil {
@@ -31,8 +34,7 @@ func (s *server) CreateProject(w http.ResponseWriter, r *http.Request) {
 		ProjectSecret: issued.ProjectSecret.Reveal(), ApiKey: issued.APIKey.Reveal(), GatewaySecret: issued.GatewaySecret.Reveal()}, err)
 }
 
-// GetProject implements ServerInterface.
-func (s *server) GetProject(w http.ResponseWriter, r *http.Request, id ProjectID) {
+func (s *server) GetProject(w http.ResponseWriter, r *http.Request, id string) {
 	p, err := s.loadProject(r, id)
 	writeResult(w, r, p, err)
 }
@@ -51,8 +53,7 @@ func (s *server) loadProject(r *http.Request, id string) (Project, error) {
 	return out, nil
 }
 
-// ChangeProject implements ServerInterface.
-func (s *server) ChangeProject(w http.ResponseWriter, r *http.Request, id ProjectID) {
+func (s *server) ChangeProject(w http.ResponseWriter, r *http.Request, id string) {
 	body, err := httpx.ReadJSONBody(w, r)
 	var q ProjectChanges
 	if err == nil {
@@ -68,8 +69,7 @@ func (s *server) ChangeProject(w http.ResponseWriter, r *http.Request, id Projec
 	s.GetProject(w, r, id)
 }
 
-// SuspendProject implements ServerInterface.
-func (s *server) SuspendProject(w http.ResponseWriter, r *http.Request, id ProjectID) {
+func (s *server) SuspendProject(w http.ResponseWriter, r *http.Request, id string) {
 	q, err := readOptional[Suspension](w, r)
 	if err == nil {
 		err = s.projects.Suspend(r.Context(), id)
@@ -87,8 +87,7 @@ func (s *server) SuspendProject(w http.ResponseWriter, r *http.Request, id Proje
 	writeResult(w, r, p, err)
 }
 
-// ResumeProject implements ServerInterface.
-func (s *server) ResumeProject(w http.ResponseWriter, r *http.Request, id ProjectID) {
+func (s *server) ResumeProject(w http.ResponseWriter, r *http.Request, id string) {
 	if err := s.projects.Resume(r.Context(), id); err != nil {
 		writeError(w, r, err)
 		return

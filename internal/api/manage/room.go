@@ -5,13 +5,13 @@ import (
 
 	"github.com/google/uuid"
 
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/room"
 )
 
-// ListRooms implements ServerInterface.
-func (s *server) ListRooms(w http.ResponseWriter, r *http.Request, params ListRoomsParams) {
-	q, err := roomQuery(params)
+func (s *server) ListRooms(w http.ResponseWriter, r *http.Request) {
+	q, err := parseRoomQuery(r.URL.RawQuery)
 	if err != nil {
 		writeError(w, r, err)
 		return
@@ -27,26 +27,29 @@ func (s *server) ListRooms(w http.ResponseWriter, r *http.Request, params ListRo
 	writeResult(w, r, out, err)
 }
 
-func roomQuery(params ListRoomsParams) (room.ListQuery, error) {
-	q := room.ListQuery{ProjectID: valueOrEmpty(params.ProjectId), Before: valueOrEmpty(params.Cursor), Limit: room.DefaultListLimit}
-	if params.State != nil {
-		q.State = room.State(*params.State)
+func parseRoomQuery(rawQuery string) (room.ListQuery, error) {
+	query, err := httpx.Query(rawQuery, "project_id", "state", "limit", "cursor")
+	if err != nil {
+		return room.ListQuery{}, err
 	}
-	setIfPresent(&q.Limit, params.Limit)
+	q := room.ListQuery{ProjectID: query["project_id"], Before: query["cursor"], Limit: room.DefaultListLimit, State: room.State(query["state"])}
+	if text, sent := query["limit"]; sent {
+		if q.Limit, err = parseInteger("limit", text); err != nil {
+			return room.ListQuery{}, err
+		}
+	}
 	if q.Before != "" && uuid.Validate(q.Before) != nil {
 		return room.ListQuery{}, fault.Invalidf("cursor must be the next_cursor of an earlier answer")
 	}
 	return q, nil
 }
 
-// GetRoom implements ServerInterface.
-func (s *server) GetRoom(w http.ResponseWriter, r *http.Request, id RoomID) {
+func (s *server) GetRoom(w http.ResponseWriter, r *http.Request, id string) {
 	l, err := s.rooms.GetSummary(r.Context(), id)
 	writeResult(w, r, newRoom(l), err)
 }
 
-// EndRoom implements ServerInterface.
-func (s *server) EndRoom(w http.ResponseWriter, r *http.Request, id RoomID) {
+func (s *server) EndRoom(w http.ResponseWriter, r *http.Request, id string) {
 	sentOut, err := s.rooms.End(r.Context(), id, room.EndedAPI)
 	if err != nil {
 		writeError(w, r, err)

@@ -76,7 +76,8 @@ func NewHandler(projects Projects, keys Keys, rooms Rooms, tokens Tokens, plans 
 	failures FailureLimiter) http.Handler {
 	s := &server{projects: projects, keys: keys, rooms: rooms, tokens: tokens, plans: plans,
 		webhooks: webhooks, failures: failures}
-	h := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/manage", BaseRouter: httpx.NewMux(notFound, notAllowed), ErrorHandlerFunc: writeParameterError})
+	mux := httpx.NewMux(notFound, notAllowed)
+	mux.Handle(routes("/api/manage", s))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Request-ID", httpx.FromContext(r.Context()).ID)
 		w.Header().Set("Cache-Control", "no-store")
@@ -85,7 +86,7 @@ func NewHandler(projects Projects, keys Keys, rooms Rooms, tokens Tokens, plans 
 			writeError(w, r, err)
 			return
 		}
-		h.ServeHTTP(w, r)
+		mux.ServeHTTP(w, r)
 	})
 }
 

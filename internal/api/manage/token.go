@@ -6,7 +6,6 @@ import (
 	"parley/internal/operator"
 )
 
-// ListTokens implements ServerInterface.
 func (s *server) ListTokens(w http.ResponseWriter, r *http.Request) {
 	all, err := s.tokens.List(r.Context())
 	out := TokenList{Tokens: []Token{}}
@@ -16,7 +15,6 @@ func (s *server) ListTokens(w http.ResponseWriter, r *http.Request) {
 	writeResult(w, r, out, err)
 }
 
-// CreateToken implements ServerInterface.
 func (s *server) CreateToken(w http.ResponseWriter, r *http.Request) {
 	q, err := read[NewToken](w, r)
 	if err != nil {
@@ -27,8 +25,7 @@ func (s *server) CreateToken(w http.ResponseWriter, r *http.Request) {
 	writeResult(w, r, NewTokenWithSecret{TokenId: t.ID, Name: t.Name, Token: clear.Reveal(), CreatedAt: t.CreatedAt.UTC()}, err)
 }
 
-// RevokeToken implements ServerInterface.
-func (s *server) RevokeToken(w http.ResponseWriter, r *http.Request, id TokenID) {
+func (s *server) RevokeToken(w http.ResponseWriter, r *http.Request, id string) {
 	t, err := s.tokens.Revoke(r.Context(), id)
 	writeResult(w, r, token(r, t), err)
 }

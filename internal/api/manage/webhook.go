@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/webhook"
 )
@@ -22,9 +23,11 @@ type Webhooks interface {
 	Resume(ctx context.Context, projectID, url string) error
 }
 
-// ListWebhooks implements ServerInterface.
-func (s *server) ListWebhooks(w http.ResponseWriter, r *http.Request, params ListWebhooksParams) {
-	f, limit, err := webhookFilter(params)
+// How many deliveries one answer lists.
+const defaultWebhooks, maxWebhooks = 50, 100
+
+func (s *server) ListWebhooks(w http.ResponseWriter, r *http.Request) {
+	f, limit, err := parseWebhookFilter(r.URL.RawQuery)
 	if err != nil {
 		writeError(w, r, err)
 		return
@@ -40,16 +43,24 @@ func (s *server) ListWebhooks(w http.ResponseWriter, r *http.Request, params Lis
 	writeResult(w, r, out, err)
 }
 
-// webhookFilter asks for one more than the limit, which says whether there is more.
-func webhookFilter(params ListWebhooksParams) (f webhook.Filter, limit int, err error) {
-	limit = 50
-	setIfPresent(&limit, params.Limit)
-	if limit < 1 || limit > 100 {
-		return f, 0, fault.Invalidf("limit must be between 1 and 100, not %d", limit)
+// parseWebhookFilter asks for one more than the limit, which says whether there is more.
+func parseWebhookFilter(rawQuery string) (f webhook.Filter, limit int, err error) {
+	query, err := httpx.Query(rawQuery, "project_id", "room_id", "event_id", "state", "limit", "cursor")
+	if err != nil {
+		return f, 0, err
 	}
-	f = webhook.Filter{ProjectID: valueOrEmpty(params.ProjectId), RoomID: valueOrEmpty(params.RoomId), EventID: valueOrEmpty(params.EventId), Cursor: valueOrEmpty(params.Cursor), Limit: limit + 1}
-	if params.State != nil {
-		f.State = webhook.State(*params.State)
+	limit = defaultWebhooks
+	if text, sent := query["limit"]; sent {
+		if limit, err = parseInteger("limit", text); err != nil {
+			return f, 0, err
+		}
+	}
+	if limit < 1 || limit > maxWebhooks {
+		return f, 0, fault.Invalidf("limit must be between 1 and %d, not %d", maxWebhooks, limit)
+	}
+	f = webhook.Filter{ProjectID: query["project_id"], RoomID: query["room_id"], EventID: query["event_id"], Cursor: query["cursor"], Limit: limit + 1}
+	if state, sent := query["state"]; sent {
+		f.State = webhook.State(state)
 		if !slices.Contains([]webhook.State{webhook.Pending, webhook.Delivered, webhook.Failed, webhook.Gone}, f.State) {
 			return f, 0, fault.Invalidf("state must be pending, delivered, failed or gone, not %q", f.State)
 		}
@@ -60,8 +71,7 @@ func webhookFilter(params ListWebhooksParams) (f webhook.Filter, limit int, err 
 	return f, limit, nil
 }
 
-// GetWebhook implements ServerInterface.
-func (s *server) GetWebhook(w http.ResponseWriter, r *http.Request, id DeliveryID) {
+func (s *server) GetWebhook(w http.ResponseWriter, r *http.Request, id string) {
 	d, attempts, err := s.webhooks.Show(r.Context(), id)
 	out := delivery(d)
 	out.Body = &d.Body
@@ -73,7 +83,6 @@ func (s *server) GetWebhook(w http.ResponseWriter, r *http.Request, id DeliveryI
 	writeResult(w, r, out, err)
 }
 
-// ReplayWebhooks implements ServerInterface.
 func (s *server) ReplayWebhooks(w http.ResponseWriter, r *http.Request) {
 	q, err := read[WebhookReplay](w, r)
 	order := webhook.Replay{ProjectID: q.ProjectId, EventID: valueOrEmpty(q.EventId), RoomID: valueOrEmpty(q.RoomId), URL: valueOrEmpty(q.Url)}
@@ -104,19 +113,21 @@ func parseTime(name string, from *string) (time.Time, error) {
 	return t, nil
 }
 
-// TestWebhook implements ServerInterface.
-func (s *server) TestWebhook(w http.ResponseWriter, r *http.Request, id ProjectID) {
+func (s *server) TestWebhook(w http.ResponseWriter, r *http.Request, id string) {
 	eventID, err := s.webhooks.Test(r.Context(), id)
 	writeResult(w, r, WebhookTest{EventId: eventID}, err)
 }
 
-// ListWebhookTargets implements ServerInterface.
-func (s *server) ListWebhookTargets(w http.ResponseWriter, r *http.Request, params ListWebhookTargetsParams) {
-	s.writeTargets(w, r, valueOrEmpty(params.ProjectId))
+func (s *server) ListWebhookTargets(w http.ResponseWriter, r *http.Request) {
+	query, err := httpx.Query(r.URL.RawQuery, "project_id")
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	s.writeTargets(w, r, query["project_id"])
 }
 
-// ResumeWebhookTarget implements ServerInterface.
-func (s *server) ResumeWebhookTarget(w http.ResponseWriter, r *http.Request, id ProjectID) {
+func (s *server) ResumeWebhookTarget(w http.ResponseWriter, r *http.Request, id string) {
 	q, err := read[WebhookResumption](w, r)
 	if err == nil {
 		err = s.webhooks.Resume(r.Context(), id, q.Url)

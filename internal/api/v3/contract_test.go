@@ -24,7 +24,7 @@ const (
 	scheduleAudio = "/api/v3/rooms/create_schedule_audio_room"
 )
 
-var routes = []string{quickAudio, quickVideo, scheduleVideo, scheduleAudio}
+var creationRoutes = []string{quickAudio, quickVideo, scheduleVideo, scheduleAudio}
 
 func setup(t testing.TB, options Options) (*Fixture, http.Handler) {
 	t.Helper()
@@ -75,7 +75,7 @@ func TestCreateRoutes(t *testing.T) {
 	t.Parallel()
 	b, handler := setup(t, Options{})
 	c := contract.New(t, Description(t), handler)
-	for _, route := range routes {
+	for _, route := range creationRoutes {
 		t.Run(route, func(t *testing.T) {
 			post := func(t testing.TB, header http.Header, body []byte) *http.Response {
 				t.Helper()
@@ -281,7 +281,7 @@ func TestLegacyKeyHeader_WithoutSignature(t *testing.T) {
 func TestCreateRoutes_ConcurrentRequestsCreateOneRoom(t *testing.T) {
 	t.Parallel()
 	b, handler := setup(t, Options{})
-	for _, route := range routes {
+	for _, route := range creationRoutes {
 		f := validFields(b, route)
 		f["client_room_id"] = "mine" + route
 		statuses, made := SendConcurrently(t, handler, b.Issued.APIKey, route, "", EncodeJSON(t, f))

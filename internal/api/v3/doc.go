@@ -2,4 +2,5 @@
 // decides nothing, and imports no other version, no store and no media engine.
 package v3
 
-//go:generate go tool oapi-codegen -config generate.yaml openapi.yaml
+//go:generate go tool oapi-codegen -config generate.yaml -templates ../codegen/templates openapi.yaml
+//go:generate go run ../codegen/prune gen.go

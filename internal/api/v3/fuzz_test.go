@@ -10,13 +10,13 @@ import (
 // may be a 500, and each refusal must say something.
 func FuzzCreations(f *testing.F) {
 	b, handler := setup(f, Options{})
-	for i, route := range routes {
+	for i, route := range creationRoutes {
 		f.Add(byte(i), EncodeJSON(f, validFields(b, route)))
 		for _, tc := range errorCases(route) {
 			f.Add(byte(i), tc.BuildBody(f, b, validFields(b, route)))
 		}
 	}
 	f.Fuzz(func(t *testing.T, route byte, body []byte) {
-		CheckFuzzedBody(t, handler, b, "POST", routes[int(route)%len(routes)], b.Issued.APIKey, body)
+		CheckFuzzedBody(t, handler, b, "POST", creationRoutes[int(route)%len(creationRoutes)], b.Issued.APIKey, body)
 	})
 }

@@ -10,13 +10,11 @@ import (
 	"parley/internal/room"
 )
 
-// CreateQuickAudioRoom implements ServerInterface.
-func (s *Server) CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request, _ CreateQuickAudioRoomParams) {
+func (s *Server) CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request) {
 	s.createQuick(w, r, room.Audio)
 }
 
-// CreateQuickVideoRoom implements ServerInterface.
-func (s *Server) CreateQuickVideoRoom(w http.ResponseWriter, r *http.Request, _ CreateQuickVideoRoomParams) {
+func (s *Server) CreateQuickVideoRoom(w http.ResponseWriter, r *http.Request) {
 	s.createQuick(w, r, room.Video)
 }
 
@@ -29,13 +27,11 @@ func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.T
 		}})
 }
 
-// CreateScheduleVideoRoom implements ServerInterface.
-func (s *Server) CreateScheduleVideoRoom(w http.ResponseWriter, r *http.Request, _ CreateScheduleVideoRoomParams) {
+func (s *Server) CreateScheduleVideoRoom(w http.ResponseWriter, r *http.Request) {
 	s.createScheduled(w, r, room.Video)
 }
 
-// CreateScheduleAudioRoom implements ServerInterface.
-func (s *Server) CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request, _ CreateScheduleAudioRoomParams) {
+func (s *Server) CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request) {
 	s.createScheduled(w, r, room.Audio)
 }
 
@@ -51,8 +47,7 @@ func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind ro
 		}})
 }
 
-// RescheduleRoom implements ServerInterface.
-func (s *Server) RescheduleRoom(w http.ResponseWriter, r *http.Request, _ RescheduleRoomParams) {
+func (s *Server) RescheduleRoom(w http.ResponseWriter, r *http.Request) {
 	s.companions.Reschedule(w, r, func(o *httpx.Object) (q room.RescheduleRequest, _ []string, err error) {
 		metadata := o.Object("metadata")
 		q = room.RescheduleRequest{MaxParticipants: o.Integer("max_participants"), EmptyTimeout: o.Integer("empty_timeout"),

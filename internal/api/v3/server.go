@@ -61,11 +61,10 @@ func NewHandler(rooms Rooms, keys Keys, now func() time.Time, options Options) h
 	s.companions = companion.New(s.api, rooms, keys, options.Companion)
 	mux := httpx.NewMux(legacy.NotFound, s.api.NotAllowed)
 	s.companions.Register(mux, prefix)
-	operations := HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: prefix, BaseRouter: mux, ErrorHandlerFunc: s.api.WriteError})
-	return s.api.WithRequestID(options.Deprecation.middleware(now, s.api, operations))
+	mux.Handle(routes(prefix, s))
+	return s.api.WithRequestID(options.Deprecation.middleware(now, s.api, mux))
 }
 
-// GetDescription implements ServerInterface.
 func (s *Server) GetDescription(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/yaml")
 	_, _ = w.Write(openAPI)

@@ -46,8 +46,8 @@ type route struct {
 	inactiveMessage      string // what an inactive project is told; "" when it is served
 }
 
-// operations are the routes that carry a signature, on one room.
-func operations(t testing.TB, b *Fixture) []route {
+// signedRoutes are the routes that carry a signature, on one room.
+func signedRoutes(t testing.TB, b *Fixture) []route {
 	t.Helper()
 	id := scheduleRoom(t, b)
 	return []route{
@@ -73,7 +73,7 @@ func TestOperations(t *testing.T) {
 	t.Parallel()
 	b, handler := setup(t, Options{})
 	c := contract.New(t, Description(t), handler)
-	for _, op := range operations(t, b) {
+	for _, op := range signedRoutes(t, b) {
 		t.Run(op.name, func(t *testing.T) {
 			// The project secret signs every operation.
 			post := func(t testing.TB) *http.Response {

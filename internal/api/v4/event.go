@@ -8,7 +8,6 @@ import (
 	"parley/internal/fault"
 )
 
-// ReceiveRoomEvent implements ServerInterface.
 func (s *Server) ReceiveRoomEvent(w http.ResponseWriter, r *http.Request, roomID string) {
 	if err := s.receiveEvent(w, r, roomID); err != nil {
 		s.api.WriteError(w, r, err)

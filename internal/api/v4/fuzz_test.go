@@ -15,7 +15,7 @@ import (
 // none may be a 500, and each refusal must say something.
 func FuzzOperations(f *testing.F) {
 	b, handler := setup(f, Options{})
-	routes := operations(f, b)
+	routes := signedRoutes(f, b)
 	for i, op := range routes {
 		f.Add(byte(i), EncodeJSON(f, op.fields()))
 		for _, tc := range op.errorCases {

@@ -9,10 +9,7 @@ import (
 	"parley/internal/project"
 )
 
-var errInvalidProjectIDQuery = fault.Invalidf("project_id in the query must be one UUID")
-
-// UpdateProjectStatus implements ServerInterface.
-func (s *Server) UpdateProjectStatus(w http.ResponseWriter, r *http.Request, _ UpdateProjectStatusParams) {
+func (s *Server) UpdateProjectStatus(w http.ResponseWriter, r *http.Request) {
 	updated, err := s.updateStatus(w, r)
 	if err != nil {
 		s.api.WriteError(w, r, err)
@@ -26,12 +23,9 @@ func (s *Server) updateStatus(w http.ResponseWriter, r *http.Request) (ProjectSt
 	if err != nil {
 		return ProjectStatusUpdated{}, err
 	}
-	// The generated code takes UUIDs in braces and without dashes too, which
-	// bodies do not.
-	sent := r.URL.Query()["project_id"]
-	projectID, ok := legacy.ParseUUID(sent[0])
-	if !ok || len(sent) > 1 {
-		return ProjectStatusUpdated{}, errInvalidProjectIDQuery
+	projectID, err := queryProjectID(r)
+	if err != nil {
+		return ProjectStatusUpdated{}, err
 	}
 	p, err := s.api.Authenticate(r, projectID, body)
 	if err != nil {
@@ -52,4 +46,16 @@ func (s *Server) updateStatus(w http.ResponseWriter, r *http.Request) (ProjectSt
 		return ProjectStatusUpdated{}, err
 	}
 	return ProjectStatusUpdated{Message: "the project is now " + status, Status: ProjectStatus(status)}, nil
+}
+
+func queryProjectID(r *http.Request) (string, error) {
+	values := r.URL.Query()["project_id"]
+	if len(values) == 0 {
+		return "", fault.Invalidf("project_id is required in the query")
+	}
+	id, ok := legacy.ParseUUID(values[0])
+	if !ok || len(values) > 1 {
+		return "", fault.Invalidf("project_id in the query must be one UUID")
+	}
+	return id, nil
 }

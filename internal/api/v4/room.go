@@ -10,23 +10,19 @@ import (
 	"parley/internal/room"
 )
 
-// CreateScheduleVideoRoom implements ServerInterface.
-func (s *Server) CreateScheduleVideoRoom(w http.ResponseWriter, r *http.Request, _ CreateScheduleVideoRoomParams) {
+func (s *Server) CreateScheduleVideoRoom(w http.ResponseWriter, r *http.Request) {
 	s.createScheduled(w, r, room.Video)
 }
 
-// CreateScheduleAudioRoom implements ServerInterface.
-func (s *Server) CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request, _ CreateScheduleAudioRoomParams) {
+func (s *Server) CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request) {
 	s.createScheduled(w, r, room.Audio)
 }
 
-// CreateQuickVideoRoom implements ServerInterface.
-func (s *Server) CreateQuickVideoRoom(w http.ResponseWriter, r *http.Request, _ CreateQuickVideoRoomParams) {
+func (s *Server) CreateQuickVideoRoom(w http.ResponseWriter, r *http.Request) {
 	s.createQuick(w, r, room.Video)
 }
 
-// CreateQuickAudioRoom implements ServerInterface.
-func (s *Server) CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request, _ CreateQuickAudioRoomParams) {
+func (s *Server) CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request) {
 	s.createQuick(w, r, room.Audio)
 }
 
@@ -70,8 +66,7 @@ func readRoomRequest(o *httpx.Object, kind room.Type) (room.CreateRequest, legac
 	return q, ignoredFields(metadata, features)
 }
 
-// RescheduleRoom implements ServerInterface.
-func (s *Server) RescheduleRoom(w http.ResponseWriter, r *http.Request, _ RescheduleRoomParams) {
+func (s *Server) RescheduleRoom(w http.ResponseWriter, r *http.Request) {
 	s.companions.Reschedule(w, r, s.readChange, func(c room.Created) any {
 		c.StartAt = c.StartAt.In(s.api.Zone)
 		return scheduledCreated(c)

@@ -3,14 +3,12 @@ package v4
 import (
 	"context"
 	_ "embed" // the description is served as it is written
-	"errors"
 	"net/http"
 	"time"
 
 	"parley/internal/api/companion"
 	"parley/internal/api/httpx"
 	"parley/internal/api/legacy"
-	"parley/internal/fault"
 	"parley/internal/project"
 	"parley/internal/room"
 )
@@ -70,31 +68,11 @@ func NewHandler(rooms Rooms, projects Projects, keys Keys, events companion.Even
 	mux := httpx.NewMux(legacy.NotFound, s.api.NotAllowed)
 	s.companions.Register(mux, "/api/v4")
 	s.companions.RegisterEvents(mux, "/api/v4", events)
-	return s.api.WithRequestID(HandlerWithOptions(s, StdHTTPServerOptions{BaseURL: "/api/v4", BaseRouter: mux, ErrorHandlerFunc: s.writeParameterError}))
+	mux.Handle(routes("/api/v4", s))
+	return s.api.WithRequestID(mux)
 }
 
-// GetDescription implements ServerInterface.
 func (s *Server) GetDescription(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/yaml")
 	_, _ = w.Write(openAPI)
-}
-
-// writeParameterError answers for a project_id in the query or a room_id in the path
-// that the generated code could not bind. What is wrong with the body as a
-// whole is said first.
-func (s *Server) writeParameterError(w http.ResponseWriter, r *http.Request, cause error) {
-	err := errInvalidProjectIDQuery
-	var missing *RequiredParamError
-	var malformed *InvalidParamFormatError
-	switch {
-	case errors.As(cause, &missing):
-		err = fault.Invalidf("project_id is required in the query")
-	case errors.As(cause, &malformed) && malformed.ParamName == "room_id":
-		err = fault.New(fault.NotFound, "room_not_found", "there is no such room")
-	}
-	if _, bodyErr := httpx.ReadJSONBody(w, r); bodyErr != nil {
-		s.api.WriteError(w, r, bodyErr)
-		return
-	}
-	s.api.WriteError(w, r, err)
 }

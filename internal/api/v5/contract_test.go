@@ -251,7 +251,7 @@ func TestContract(t *testing.T) {
 			"limit=5.0":                             "limit must be a whole number of at least 1, in digits; more than 100 means 100",
 			"limit=%D9%A3":                          "limit must be a whole number of at least 1, in digits; more than 100 means 100",
 			"limit=1;limit=2":                       "limit must be a whole number of at least 1, in digits; more than 100 means 100",
-			"limit=%zz":                             "limit is not written as a query should be",
+			"limit=%zz":                             "limit in the query is not percent-encoded correctly",
 			"limit=5&limit=5":                       "limit must be sent at most once",
 			"limit=5&%6Cimit=5":                     "limit must be sent at most once",
 			"cursor=":                               "cursor must be the next_cursor of an earlier answer",

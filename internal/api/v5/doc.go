@@ -6,4 +6,5 @@
 // anything else, and here the signature comes first.
 package v5
 
-//go:generate go tool oapi-codegen -config generate.yaml openapi.yaml
+//go:generate go tool oapi-codegen -config generate.yaml -templates ../codegen/templates openapi.yaml
+//go:generate go run ../codegen/prune gen.go

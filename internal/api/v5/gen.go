@@ -9,47 +9,15 @@ const (
 	AvailabilityUnavailable Availability = "unavailable"
 )
 
-// Valid indicates whether the value is a known member of the Availability enum.
-func (e Availability) Valid() bool {
-	switch e {
-	case AvailabilityAvailable:
-		return true
-	case AvailabilityUnavailable:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for CurrentKeySigningProfile.
 const (
 	SVCHMACV51 CurrentKeySigningProfile = "SVC-HMAC-V5-1"
 )
 
-// Valid indicates whether the value is a known member of the CurrentKeySigningProfile enum.
-func (e CurrentKeySigningProfile) Valid() bool {
-	switch e {
-	case SVCHMACV51:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for CurrentKeyStatus.
 const (
 	Active CurrentKeyStatus = "active"
 )
-
-// Valid indicates whether the value is a known member of the CurrentKeyStatus enum.
-func (e CurrentKeyStatus) Valid() bool {
-	switch e {
-	case Active:
-		return true
-	default:
-		return false
-	}
-}
 
 // Defines values for EntitlementKey.
 const (
@@ -58,34 +26,10 @@ const (
 	RoomDuration    EntitlementKey = "room_duration"
 )
 
-// Valid indicates whether the value is a known member of the EntitlementKey enum.
-func (e EntitlementKey) Valid() bool {
-	switch e {
-	case BreakoutRooms:
-		return true
-	case MaxParticipants:
-		return true
-	case RoomDuration:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for EntitlementScope.
 const (
 	Room EntitlementScope = "room"
 )
-
-// Valid indicates whether the value is a known member of the EntitlementScope enum.
-func (e EntitlementScope) Valid() bool {
-	switch e {
-	case Room:
-		return true
-	default:
-		return false
-	}
-}
 
 // Defines values for EntitlementUnit.
 const (
@@ -93,20 +37,6 @@ const (
 	EntitlementUnitParticipants EntitlementUnit = "participants"
 	EntitlementUnitRooms        EntitlementUnit = "rooms"
 )
-
-// Valid indicates whether the value is a known member of the EntitlementUnit enum.
-func (e EntitlementUnit) Valid() bool {
-	switch e {
-	case EntitlementUnitMinutes:
-		return true
-	case EntitlementUnitParticipants:
-		return true
-	case EntitlementUnitRooms:
-		return true
-	default:
-		return false
-	}
-}
 
 // Defines values for ErrorErrorCode.
 const (
@@ -119,57 +49,15 @@ const (
 	SVCUNAUTHORIZED            ErrorErrorCode = "SVC_UNAUTHORIZED"
 )
 
-// Valid indicates whether the value is a known member of the ErrorErrorCode enum.
-func (e ErrorErrorCode) Valid() bool {
-	switch e {
-	case SVCGATEWAYDISABLED:
-		return true
-	case SVCGATEWAYPROJECTSUSPENDED:
-		return true
-	case SVCGATEWAYUNAVAILABLE:
-		return true
-	case SVCINVALIDREQUEST:
-		return true
-	case SVCRATELIMITED:
-		return true
-	case SVCRESOURCENOTFOUND:
-		return true
-	case SVCUNAUTHORIZED:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for OverlapKeyStatus.
 const (
 	Retiring OverlapKeyStatus = "retiring"
 )
 
-// Valid indicates whether the value is a known member of the OverlapKeyStatus enum.
-func (e OverlapKeyStatus) Valid() bool {
-	switch e {
-	case Retiring:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for PayAsYouGoUnit.
 const (
 	ParticipantMinute PayAsYouGoUnit = "participant_minute"
 )
-
-// Valid indicates whether the value is a known member of the PayAsYouGoUnit enum.
-func (e PayAsYouGoUnit) Valid() bool {
-	switch e {
-	case ParticipantMinute:
-		return true
-	default:
-		return false
-	}
-}
 
 // Defines values for RequestItemAuthResult.
 const (
@@ -179,22 +67,6 @@ const (
 	StaleTimestamp RequestItemAuthResult = "stale_timestamp"
 )
 
-// Valid indicates whether the value is a known member of the RequestItemAuthResult enum.
-func (e RequestItemAuthResult) Valid() bool {
-	switch e {
-	case BadSignature:
-		return true
-	case Ok:
-		return true
-	case RetiredKey:
-		return true
-	case StaleTimestamp:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for RequestItemKeySlot.
 const (
 	Current RequestItemKeySlot = "current"
@@ -202,37 +74,11 @@ const (
 	Retired RequestItemKeySlot = "retired"
 )
 
-// Valid indicates whether the value is a known member of the RequestItemKeySlot enum.
-func (e RequestItemKeySlot) Valid() bool {
-	switch e {
-	case Current:
-		return true
-	case Overlap:
-		return true
-	case Retired:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for UsageBillingModel.
 const (
 	Payg UsageBillingModel = "payg"
 	Plan UsageBillingModel = "plan"
 )
-
-// Valid indicates whether the value is a known member of the UsageBillingModel enum.
-func (e UsageBillingModel) Valid() bool {
-	switch e {
-	case Payg:
-		return true
-	case Plan:
-		return true
-	default:
-		return false
-	}
-}
 
 // Availability defines model for Availability.
 type Availability string
@@ -461,35 +307,4 @@ type UsageBillingModel string
 // UsageAnswer defines model for UsageAnswer.
 type UsageAnswer struct {
 	Data Usage `json:"data"`
-}
-
-// Invalid defines model for Invalid.
-type Invalid = Error
-
-// NotFound defines model for NotFound.
-type NotFound = Error
-
-// RateLimited defines model for RateLimited.
-type RateLimited = Error
-
-// Suspended defines model for Suspended.
-type Suspended = Error
-
-// TooLarge defines model for TooLarge.
-type TooLarge = Error
-
-// Unauthorized defines model for Unauthorized.
-type Unauthorized = Error
-
-// Unavailable defines model for Unavailable.
-type Unavailable = Error
-
-// GetRequestsParams defines parameters for GetRequests.
-type GetRequestsParams struct {
-	// Limit Our addition: how many, in digits; more than 100 means 100. At most
-	// once.
-	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
-
-	// Cursor Our addition: `next_cursor` of the page before. At most once.
-	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }

@@ -78,7 +78,7 @@ func parsePageQuery(query string) (limit int, below int64, err error) {
 		seen[name] = true
 		value, err = url.QueryUnescape(value)
 		if err != nil {
-			return 0, 0, fault.Invalidf("%s is not written as a query should be", name)
+			return 0, 0, fault.Invalidf("%s in the query is not percent-encoded correctly", name)
 		}
 		if name == "limit" {
 			limit, err = httpx.ParseLimit(value, maxLimit)

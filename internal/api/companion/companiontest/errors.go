@@ -47,7 +47,7 @@ func (h *MeetingFixture) operations() []operation {
 	const over = "the room is over already: its state is ended"
 	person := func() map[string]any { return map[string]any{"name": "Bela", "client_user_id": "4712"} }
 	inRoom := map[string]string{"": "room_id is required in the query", "?room_id=a&room_id=b": "room_id must be sent at most once",
-		"?room_id=%zz": "room_id is not written as a query should be"}
+		"?room_id=%zz": "room_id in the query is not percent-encoded correctly"}
 	all := []operation{
 		{route: "/rooms/start_schedule_room", fields: withScheduledRoom(map[string]any{"name": "Amina", "external_user_id": "4711"}), roomLocation: "body", needsActiveProject: true, idempotent: true, endedMessage: over, errorCases: []legacytest.ErrorCase{
 			legacytest.FieldCase("name missing", legacytest.RemoveField("name"), "name is required"),
@@ -121,7 +121,7 @@ func (h *MeetingFixture) operations() []operation {
 			"?after=1.0":                     wrongAfter,
 			"?after=9007199254740992":        wrongAfter,
 			"?after=99999999999999999999999": wrongAfter,
-			"?after=%zz":                     "after is not written as a query should be",
+			"?after=%zz":                     "after in the query is not percent-encoded correctly",
 			"?after=1&after=1":               "after must be sent at most once",
 			"?after=1&limit=0":               wrongLimit,
 			"?limit=":                        wrongLimit,

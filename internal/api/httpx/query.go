@@ -1,0 +1,30 @@
+package httpx
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"parley/internal/fault"
+)
+
+// Query returns the parameters of a raw query that have one of the names. It
+// ignores all other parameters, even malformed ones. The error is Invalid for a
+// parameter that was sent twice or is not percent-encoded correctly.
+func Query(rawQuery string, names ...string) (map[string]string, error) {
+	values := map[string]string{}
+	for pair := range strings.SplitSeq(rawQuery, "&") {
+		rawName, rawValue, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(rawName)
+		if err != nil || !slices.Contains(names, name) {
+			continue
+		}
+		if _, repeated := values[name]; repeated {
+			return nil, fault.Invalidf("%s must be sent at most once", name)
+		}
+		if values[name], err = url.QueryUnescape(rawValue); err != nil {
+			return nil, fault.Invalidf("%s in the query is not percent-encoded correctly", name)
+		}
+	}
+	return values, nil
+}
