@@ -47,10 +47,10 @@ var allowedImports = map[string][]string{
 	"internal/api/v5":        {"client/sign", "internal/api/httpx", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/requestlog"},
 	"internal/api/manage":    {"internal/webhook", "internal/api/httpx", "internal/event", "internal/fault", "internal/project", "internal/key", "internal/room", "internal/operator", "internal/seal"},
 	"internal/api/join":      {"internal/api/httpx", "internal/fault", "internal/refusal", "internal/room"},
-	"internal/api/codegen/prune": {},
 	"web":                    {},
 
 	"internal/media/signalfilter": {"internal/refusal"},
+	"internal/api/codegen/prune":  {},
 }
 
 // anything may be imported by those who put the parts together, and by nobody
