@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"parley/client"
-	"parley/internal/api/contract"
+	"parley/internal/api/apitest"
 )
 
 // Requests are what the published descriptions allow, and what the tests of
@@ -16,13 +16,13 @@ import (
 func TestClient_MatchesDescriptions(t *testing.T) {
 	s := newServer()
 	s.calls = calls(3)
-	checkers := map[string]*contract.Checker{}
+	checkers := map[string]*apitest.Checker{}
 	for _, version := range []string{"v3", "v4", "v5"} {
 		description, err := os.ReadFile("../internal/api/" + version + "/openapi.yaml")
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkers[version] = contract.New(t, description, s)
+		checkers[version] = apitest.New(t, description, s)
 	}
 	checked := roundTripper(func(r *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(r.Body)

@@ -16,9 +16,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"parley/internal/api/companion"
 	"parley/internal/api/join"
 	"parley/internal/api/manage"
+	"parley/internal/api/rooms"
 	"parley/internal/api/site"
 	"parley/internal/api/v3"
 	"parley/internal/api/v4"
@@ -181,7 +181,7 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	companions := companion.Options{Skew: a.cfg.ClockSkew.Std(), BodySignatures: a.cfg.LegacyCompanionBodySignatures}
+	companions := rooms.Options{Skew: a.cfg.ClockSkew.Std(), BodySignatures: a.cfg.LegacyCompanionBodySignatures}
 	a.handler = a.routes(routeHandlers{
 		v3: v3.NewHandler(a.rooms, a.keys, now, v3.Options{LegacyKeyHeader: a.cfg.LegacyV3KeyHeader, Zone: zone, Limits: limits.roomAPILimits(), CallCounter: a.gateway.counter, Companion: companions,
 			Deprecation: v3.Deprecation{Deprecated: a.cfg.V3DeprecationDate.Std(), Sunset: a.cfg.V3SunsetDate.Std()}}),

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"parley/internal/api/contract"
+	"parley/internal/api/apitest"
 )
 
 // publicPaths are the paths that answer without credentials, and why each may. An
@@ -63,7 +63,7 @@ func TestRoutes_RequireCredentials(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, o := range contract.New(t, raw, s.app.handler).Operations() {
+		for _, o := range apitest.New(t, raw, s.app.handler).Operations() {
 			operations++
 			_, listed := publicPaths[o.Path]
 			if seatKeyPaths[o.Path] {
@@ -96,7 +96,7 @@ func TestRoutes_RequireCredentials(t *testing.T) {
 
 // callWithoutCredentials calls an operation with all it needs but credentials, and returns the
 // status of the answer.
-func (s *server) callWithoutCredentials(o contract.Operation, path string) int {
+func (s *server) callWithoutCredentials(o apitest.Operation, path string) int {
 	s.t.Helper()
 	body := ""
 	if o.HasBody {

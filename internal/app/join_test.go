@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"parley/internal/api/contract"
+	"parley/internal/api/apitest"
 	"parley/internal/project"
 	"parley/internal/room"
 )
@@ -39,7 +39,7 @@ func TestJoinAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := contract.New(t, description, s.app.handler)
+	c := apitest.New(t, description, s.app.handler)
 	send := func(path string, in any) (int, joinResponse) {
 		t.Helper()
 		body, _ := json.Marshal(in)

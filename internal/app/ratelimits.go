@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"parley/internal/api/join"
-	"parley/internal/api/legacy"
 	"parley/internal/api/manage"
+	"parley/internal/api/rooms"
 	"parley/internal/key"
 	"parley/internal/live"
 	"parley/internal/project"
@@ -83,11 +83,11 @@ func (b rateLimits) managementFailures() manage.FailureLimiter {
 }
 
 // roomAPILimits is what versions 3 and 4 ask.
-func (b rateLimits) roomAPILimits() legacy.Limits {
+func (b rateLimits) roomAPILimits() rooms.Limits {
 	if b.writes == nil {
-		return legacy.Limits{}
+		return rooms.Limits{}
 	}
-	return legacy.Limits{Writes: b.writes, Reads: b.reads, Failures: b.failures}
+	return rooms.Limits{Writes: b.writes, Reads: b.reads, Failures: b.failures}
 }
 
 // planEntitlements tells the rooms what the plan of a project's organization allows. What

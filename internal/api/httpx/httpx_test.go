@@ -73,7 +73,7 @@ func TestMiddleware_RecoversFromPanic(t *testing.T) {
 		slog.New(slog.NewTextHandler(&log, nil)), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
-	if w.Code != 500 || !strings.Contains(log.String(), "panic=broken") || !strings.Contains(log.String(), "web_test.go") {
+	if w.Code != 500 || !strings.Contains(log.String(), "panic=broken") || !strings.Contains(log.String(), "httpx_test.go") {
 		t.Errorf("%d %s", w.Code, log.String())
 	}
 }

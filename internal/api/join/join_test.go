@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/api/contract"
+	"parley/internal/api/apitest"
 	"parley/internal/api/join"
 	"parley/internal/fault"
 	"parley/internal/project"
@@ -88,7 +88,7 @@ type fixture struct {
 	host                 string // the identity of the host of the room at hand
 	guesses              stubLimiter
 	checkLimit, newSeats stubLimiter
-	checker              *contract.Checker
+	checker              *apitest.Checker
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -101,7 +101,7 @@ func newFixture(t *testing.T) *fixture {
 	p := &fixture{t: t, db: db, project: storetest.Project(t, db), engine: &engine{}}
 	p.Service = room.NewService(db, p.engine, func() string { return "https://meet.example.org" }, time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
 	p.SetJoinLimiter(&p.newSeats)
-	p.checker = contract.New(t, description, join.NewHandler(p.Service, join.Limits{Guesses: &p.guesses, Checks: &p.checkLimit}, refusal.NewRecorder(slog.New(slog.DiscardHandler), time.Now), time.Now))
+	p.checker = apitest.New(t, description, join.NewHandler(p.Service, join.Limits{Guesses: &p.guesses, Checks: &p.checkLimit}, refusal.NewRecorder(slog.New(slog.DiscardHandler), time.Now), time.Now))
 	return p
 }
 

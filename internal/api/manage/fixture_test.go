@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"parley/internal/api/contract"
+	"parley/internal/api/apitest"
 	"parley/internal/api/httpx"
 	"parley/internal/key"
 	"parley/internal/operator"
@@ -34,7 +34,7 @@ type fixture struct {
 	tokens   *operator.Service
 	hooks    *webhook.Service
 	token    string
-	contract *contract.Checker
+	contract *apitest.Checker
 }
 
 // noopMedia is a media engine that does nothing and hands out passes to it.
@@ -84,7 +84,7 @@ func setup(t *testing.T) *fixture {
 	_, token, err := b.tokens.Create(t.Context(), "test")
 	must(t, err)
 	b.token = token.Reveal()
-	b.contract = contract.New(t, description(t), withMiddleware(NewHandler(b.projects, b.keys, b.rooms, b.tokens, fakePlans{"default", "gold"}, b.hooks, nil)))
+	b.contract = apitest.New(t, description(t), withMiddleware(NewHandler(b.projects, b.keys, b.rooms, b.tokens, fakePlans{"default", "gold"}, b.hooks, nil)))
 	return b
 }
 

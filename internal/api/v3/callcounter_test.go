@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	. "parley/internal/api/legacy/legacytest"
+	. "parley/internal/api/rooms/roomstest"
 	"parley/internal/key"
 	"parley/internal/project"
 	"parley/internal/seal"

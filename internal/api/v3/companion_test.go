@@ -5,18 +5,16 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/api/companion"
-	"parley/internal/api/companion/companiontest"
-	"parley/internal/api/legacy"
-	. "parley/internal/api/legacy/legacytest"
+	"parley/internal/api/rooms"
+	. "parley/internal/api/rooms/roomstest"
 )
 
-func newMeetingFixture(t testing.TB, b *Fixture) *companiontest.MeetingFixture {
+func newMeetingFixture(t testing.TB, b *Fixture) *MeetingFixture {
 	ended := Options{Deprecation: Deprecation{Sunset: time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)}}
-	return companiontest.NewMeetingFixture(t, b, companiontest.Version{
+	return NewMeetingFixture(t, b, Version{
 		Prefix: "/api/v3",
-		Serve: func(rooms companiontest.Rooms, limits legacy.Limits, options companion.Options) http.Handler {
-			return NewHandler(rooms, b.Keys, time.Now, Options{Limits: limits, Companion: options})
+		Serve: func(service MeetingRooms, limits rooms.Limits, options rooms.Options) http.Handler {
+			return NewHandler(service, b.Keys, time.Now, Options{Limits: limits, Companion: options})
 		},
 		StartAt:             func(at time.Time) string { return at.Format(time.RFC3339) },
 		InvalidStartMessage: "start_at must be an ISO 8601 date and time such as 2027-01-31T09:30:00Z, not ",

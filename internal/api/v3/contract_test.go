@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/api/contract"
-	"parley/internal/api/legacy"
-	. "parley/internal/api/legacy/legacytest"
+	"parley/internal/api/apitest"
+	"parley/internal/api/rooms"
+	. "parley/internal/api/rooms/roomstest"
 	"parley/internal/project"
 	"parley/internal/room"
 	"parley/internal/seal"
@@ -74,7 +74,7 @@ func errorCases(route string) []ErrorCase {
 func TestCreateRoutes(t *testing.T) {
 	t.Parallel()
 	b, handler := setup(t, Options{})
-	c := contract.New(t, Description(t), handler)
+	c := apitest.New(t, Description(t), handler)
 	for _, route := range creationRoutes {
 		t.Run(route, func(t *testing.T) {
 			post := func(t testing.TB, header http.Header, body []byte) *http.Response {
@@ -138,14 +138,14 @@ func TestCreateRoutes(t *testing.T) {
 			})
 			t.Run("limits", func(t *testing.T) {
 				body := EncodeJSON(t, validFields(b, route))
-				c.WithHandler(WithMiddleware(NewHandler(b.Rooms, b.Keys, time.Now, Options{Limits: legacy.Limits{Writes: ExhaustedLimiter{}}})), func() {
+				c.WithHandler(WithMiddleware(NewHandler(b.Rooms, b.Keys, time.Now, Options{Limits: rooms.Limits{Writes: ExhaustedLimiter{}}})), func() {
 					answer := post(t, SignedHeaders(b.Issued.APIKey, body), body)
 					if AssertError(t, answer, 429, "too many calls with this key, try again later"); answer.Header.Get("Retry-After") != "2" {
 						t.Errorf("Retry-After: %q", answer.Header.Get("Retry-After"))
 					}
 					AssertError(t, post(t, SignedHeaders("wrong", body), body), 401, "invalid signature")
 				})
-				c.WithHandler(WithMiddleware(NewHandler(b.Rooms, b.Keys, time.Now, Options{Limits: legacy.Limits{Failures: ExhaustedLimiter{}}})), func() {
+				c.WithHandler(WithMiddleware(NewHandler(b.Rooms, b.Keys, time.Now, Options{Limits: rooms.Limits{Failures: ExhaustedLimiter{}}})), func() {
 					AssertError(t, post(t, SignedHeaders("wrong", body), body), 429, "too many failed authentications from your address, try again later")
 					if answer := post(t, SignedHeaders(b.Issued.APIKey, body), body); answer.StatusCode != 200 {
 						t.Errorf("a valid call: %d", answer.StatusCode)
@@ -191,7 +191,7 @@ func TestCreateRoutes(t *testing.T) {
 func TestCreateQuickAudioRoom_StoresRoom(t *testing.T) {
 	t.Parallel()
 	b, handler := setup(t, Options{})
-	c := contract.New(t, Description(t), handler)
+	c := apitest.New(t, Description(t), handler)
 	for name, k := range map[string]seal.Secret{"signed with the API key": b.Issued.APIKey, "signed with the project secret": b.Issued.ProjectSecret} {
 		t.Run(name, func(t *testing.T) {
 			body := EncodeJSON(t, validFields(b, quickAudio))
@@ -222,7 +222,7 @@ func TestCreateScheduledRooms_StartTimeFormats(t *testing.T) {
 	zone, err := time.LoadLocation("Asia/Kolkata")
 	Must(t, err)
 	b, handler := setup(t, Options{Zone: zone})
-	c := contract.New(t, Description(t), handler)
+	c := apitest.New(t, Description(t), handler)
 	at := time.Now().Add(48 * time.Hour).Truncate(time.Second)
 	local := at.In(zone)
 	for route, kind := range map[string]room.Type{scheduleVideo: room.Video, scheduleAudio: room.Audio} {
@@ -264,7 +264,7 @@ func TestLegacyKeyHeader_WithoutSignature(t *testing.T) {
 				key  string
 				good bool
 			}{{b.Issued.APIKey.Reveal(), allowed}, {"pk_wrong", false}, {b.Issued.ProjectSecret.Reveal(), false}} {
-				answer := contract.New(t, Description(t), handler).Do(t, http.MethodPost, quickAudio,
+				answer := apitest.New(t, Description(t), handler).Do(t, http.MethodPost, quickAudio,
 					http.Header{"Content-Type": {"application/json"}, name: {tc.key}}, body)
 				if (answer.StatusCode == 200) != tc.good || !tc.good && answer.StatusCode != 401 {
 					t.Errorf("allowed %v, %s: %d", allowed, name, answer.StatusCode)
@@ -273,7 +273,7 @@ func TestLegacyKeyHeader_WithoutSignature(t *testing.T) {
 		}
 		// A project that wants its secret does not do with a key that is only shown.
 		Must(t, b.Projects.Configure(t.Context(), b.Project.ID, project.Settings{RequireSecretSignatures: true}))
-		AssertError(t, contract.New(t, Description(t), handler).Do(t, http.MethodPost, quickAudio,
+		AssertError(t, apitest.New(t, Description(t), handler).Do(t, http.MethodPost, quickAudio,
 			http.Header{"Content-Type": {"application/json"}, "Key": {b.Issued.APIKey.Reveal()}}, body), 401, "invalid signature")
 	}
 }

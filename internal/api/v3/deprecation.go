@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"parley/internal/api/legacy"
+	"parley/internal/api/rooms"
 )
 
 // Deprecation is how this version ends, where the operator has set dates. A
@@ -22,7 +22,7 @@ const successorLinks = `</api/v4/openapi.yaml>; rel="successor-version"; type="a
 
 // middleware adds to every answer when this version ends (RFC 9745 and RFC
 // 8594). After that only its description is served, for those who leave it.
-func (e Deprecation) middleware(now func() time.Time, api *legacy.API, next http.Handler) http.Handler {
+func (e Deprecation) middleware(now func() time.Time, api *rooms.API, next http.Handler) http.Handler {
 	if e.Deprecated.IsZero() && e.Sunset.IsZero() {
 		return next
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/api/contract"
-	. "parley/internal/api/legacy/legacytest"
+	"parley/internal/api/apitest"
+	. "parley/internal/api/rooms/roomstest"
 )
 
 // TestDeprecation_HeadersAndSunset goes through the end of the version: announced on every
@@ -17,8 +17,8 @@ func TestDeprecation_HeadersAndSunset(t *testing.T) {
 	now := time.Now()
 	deprecated := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 	sunset := now.Add(time.Hour).Truncate(time.Second)
-	serve := func(e Deprecation) *contract.Checker {
-		return contract.New(t, Description(t), WithMiddleware(NewHandler(b.Rooms, b.Keys, func() time.Time { return now }, Options{Deprecation: e})))
+	serve := func(e Deprecation) *apitest.Checker {
+		return apitest.New(t, Description(t), WithMiddleware(NewHandler(b.Rooms, b.Keys, func() time.Time { return now }, Options{Deprecation: e})))
 	}
 	announced := func(answer *http.Response, deprecation, end, link string) {
 		t.Helper()
@@ -30,7 +30,7 @@ func TestDeprecation_HeadersAndSunset(t *testing.T) {
 	}
 	const link = `</api/v4/openapi.yaml>; rel="successor-version"; type="application/yaml", </docs/versions>; rel="deprecation"; type="text/html"`
 	body := EncodeJSON(t, validFields(b, quickAudio))
-	all := func(c *contract.Checker) []*http.Response {
+	all := func(c *apitest.Checker) []*http.Response {
 		return []*http.Response{
 			c.Do(t, http.MethodPost, quickAudio, SignedHeaders(b.Issued.APIKey, body), body),
 			c.Do(t, http.MethodPost, scheduleVideo, SignedHeaders(b.Issued.APIKey, body), body),

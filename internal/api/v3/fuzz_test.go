@@ -3,7 +3,7 @@ package v3
 import (
 	"testing"
 
-	. "parley/internal/api/legacy/legacytest"
+	. "parley/internal/api/rooms/roomstest"
 )
 
 // FuzzCreations sends rightly signed bodies of any content to each route: none

@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/internal/api/httpx"
-	"parley/internal/api/legacy"
+	"parley/internal/api/rooms"
 	"parley/internal/room"
 )
 
@@ -19,9 +19,9 @@ func (s *Server) CreateQuickVideoRoom(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.Type) {
-	s.api.Create(w, r, legacy.CreateRoute{AcceptAnyProjectID: true, Create: s.rooms.CreateQuick, Response: quickCreated,
+	s.api.Create(w, r, rooms.CreateRoute{AcceptAnyProjectID: true, Create: s.rooms.CreateQuick, Response: quickCreated,
 		Read: func(o *httpx.Object) (room.CreateRequest, []string, error) {
-			q := legacy.ReadCommonFields(o, kind, (*httpx.Object).RequiredInteger)
+			q := rooms.ReadCommonFields(o, kind, (*httpx.Object).RequiredInteger)
 			q.Name = o.RequiredText("name")
 			return q, ignoredFields(o, "start_at"), nil
 		}})
@@ -36,10 +36,10 @@ func (s *Server) CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request)
 }
 
 func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind room.Type) {
-	s.api.Create(w, r, legacy.CreateRoute{Create: s.rooms.Schedule, Response: scheduledCreated,
+	s.api.Create(w, r, rooms.CreateRoute{Create: s.rooms.Schedule, Response: scheduledCreated,
 		Read: func(o *httpx.Object) (q room.CreateRequest, _ []string, err error) {
 			startAt := o.RequiredText("start_at")
-			q = legacy.ReadCommonFields(o, kind, (*httpx.Object).RequiredInteger)
+			q = rooms.ReadCommonFields(o, kind, (*httpx.Object).RequiredInteger)
 			if o.Err() == nil {
 				q.StartAt, err = room.ParseStart(startAt, s.api.Zone)
 			}
@@ -55,7 +55,7 @@ func (s *Server) RescheduleRoom(w http.ResponseWriter, r *http.Request) {
 		if startAt := o.Text("start_at"); startAt != nil {
 			q.StartAt, err = room.ParseStart(*startAt, s.api.Zone)
 		}
-		names := legacy.IgnoredFields(ignoredFields(o, "name"))
+		names := rooms.IgnoredFields(ignoredFields(o, "name"))
 		names.Add(o, "", "client_room_id")
 		return q, names, err
 	}, s.rescheduled)
@@ -78,7 +78,7 @@ func scheduledCreated(c room.Created) any {
 // ignoredFields names the fields of version 4 that came along and say nothing here,
 // so that a client learns why they had no effect.
 func ignoredFields(o *httpx.Object, also string) []string {
-	var names legacy.IgnoredFields
+	var names rooms.IgnoredFields
 	names.Add(o, "", also, "external_user_id", "logout_url", "webhook_url")
 	names.Add(o.Object("metadata"), "metadata.", "room_features", "default_lock_settings", "logout_url")
 	return names

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"parley/internal/api/companion"
 	"parley/internal/api/httpx"
-	"parley/internal/api/legacy"
+	"parley/internal/api/rooms"
 )
 
 //go:embed openapi.yaml
@@ -19,47 +18,46 @@ type Options struct {
 	// LegacyKeyHeader lets calls through with a live API key in the header
 	// key or api-key and no signature, as older clients send them.
 	LegacyKeyHeader bool
-	Limits          legacy.Limits
-	CallCounter     legacy.CallCounter // nil counts nothing
+	Limits          rooms.Limits
+	CallCounter     rooms.CallCounter // nil counts nothing
 	// Retirement is how this version ends.
 	Deprecation Deprecation
 	// Zone is the scheduling zone; nil is UTC.
 	Zone *time.Location
 	// Companion is how the companion routes behave.
-	Companion companion.Options
+	Companion rooms.Options
 }
 
 // Rooms is what this version needs of the rooms.
 type Rooms interface {
-	legacy.Rooms
-	companion.Rooms
+	rooms.Rooms
 }
 
 // Keys finds who calls.
 type Keys interface {
-	legacy.Keyrings
-	companion.Keys
+	rooms.Keyrings
+	rooms.Keys
 }
 
 // Server answers the operations of version 3.
 type Server struct {
-	api        *legacy.API
+	api        *rooms.API
 	rooms      Rooms
-	companions *companion.Server
+	companions *rooms.Server
 }
 
 // NewHandler returns the handler of everything under /api/v3/.
-func NewHandler(rooms Rooms, keys Keys, now func() time.Time, options Options) http.Handler {
+func NewHandler(service Rooms, keys Keys, now func() time.Time, options Options) http.Handler {
 	zone := options.Zone
 	if zone == nil {
 		zone = time.UTC
 	}
 	const prefix = "/api/v3"
-	s := &Server{rooms: rooms, api: &legacy.API{Version: "v3", Rooms: rooms, Keyrings: keys, Limits: options.Limits, CallCounter: options.CallCounter,
+	s := &Server{rooms: service, api: &rooms.API{Version: "v3", Rooms: service, Keyrings: keys, Limits: options.Limits, CallCounter: options.CallCounter,
 		Zone: zone, Now: now, AllowKeyHeaderOnly: options.LegacyKeyHeader,
-		DuplicateMessageField: func(path string) bool { return companion.HasRoute(strings.TrimPrefix(path, prefix)) }}}
-	s.companions = companion.New(s.api, rooms, keys, options.Companion)
-	mux := httpx.NewMux(legacy.NotFound, s.api.NotAllowed)
+		DuplicateMessageField: func(path string) bool { return rooms.HasRoute(strings.TrimPrefix(path, prefix)) }}}
+	s.companions = rooms.New(s.api, service, keys, options.Companion)
+	mux := httpx.NewMux(rooms.NotFound, s.api.NotAllowed)
 	s.companions.Register(mux, prefix)
 	mux.Handle(routes(prefix, s))
 	return s.api.WithRequestID(options.Deprecation.middleware(now, s.api, mux))

@@ -6,17 +6,15 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/api/companion"
-	"parley/internal/api/companion/companiontest"
-	"parley/internal/api/legacy"
-	. "parley/internal/api/legacy/legacytest"
+	"parley/internal/api/rooms"
+	. "parley/internal/api/rooms/roomstest"
 )
 
-func newMeetingFixture(t testing.TB, b *Fixture) *companiontest.MeetingFixture {
-	return companiontest.NewMeetingFixture(t, b, companiontest.Version{
+func newMeetingFixture(t testing.TB, b *Fixture) *MeetingFixture {
+	return NewMeetingFixture(t, b, Version{
 		Prefix: "/api/v4", ReturnsLink: true, HasEvents: true,
-		Serve: func(rooms companiontest.Rooms, limits legacy.Limits, options companion.Options) http.Handler {
-			return NewHandler(rooms, b.Projects, b.Keys, newWebhooks(b), time.Now, Options{Limits: limits, Companion: options})
+		Serve: func(service MeetingRooms, limits rooms.Limits, options rooms.Options) http.Handler {
+			return NewHandler(service, b.Projects, b.Keys, newWebhooks(b), time.Now, Options{Limits: limits, Companion: options})
 		},
 		StartAt:             func(at time.Time) string { return at.Format(minuteLayout) },
 		InvalidStartMessage: "start_at must have the form YYYY-MM-DDTHH:MM, such as 2027-01-31T09:30, without seconds or offset, not ",
@@ -49,7 +47,7 @@ func TestRoomEvents_CapturedCallOnlyForSameTarget(t *testing.T) {
 	h := newMeetingFixture(t, NewFixture(t))
 	one, other := h.CreateQuick(t), h.CreateQuick(t)
 	target := func(id, query string) string { return "/api/v4/rooms/" + id + "/events" + query }
-	captured := companiontest.V5SignedHeaders(h.Issued, http.MethodGet, target(one, "?after=1"), "", nil)
+	captured := V5SignedHeaders(h.Issued, http.MethodGet, target(one, "?after=1"), "", nil)
 	for _, elsewhere := range []string{target(other, "?after=1"), target(one, "?after=0"), target(one, ""), target(one, "?after=1&limit=2"), target(strings.ToUpper(one), "?after=1")} {
 		AssertError(t, h.Checker.Do(t, http.MethodGet, elsewhere, captured, nil), 401, "invalid signature")
 	}

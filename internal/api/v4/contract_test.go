@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/api/contract"
-	"parley/internal/api/legacy"
-	. "parley/internal/api/legacy/legacytest"
+	"parley/internal/api/apitest"
+	"parley/internal/api/rooms"
+	. "parley/internal/api/rooms/roomstest"
 	"parley/internal/project"
 	"parley/internal/store/storetest"
 	"parley/internal/webhook"
@@ -72,7 +72,7 @@ func signedRoutes(t testing.TB, b *Fixture) []route {
 func TestOperations(t *testing.T) {
 	t.Parallel()
 	b, handler := setup(t, Options{})
-	c := contract.New(t, Description(t), handler)
+	c := apitest.New(t, Description(t), handler)
 	for _, op := range signedRoutes(t, b) {
 		t.Run(op.name, func(t *testing.T) {
 			// The project secret signs every operation.
@@ -86,8 +86,8 @@ func TestOperations(t *testing.T) {
 				body := EncodeJSON(t, op.fields())
 				return c.Do(t, op.method, op.target, SignedHeaders("wrong", body), body)
 			}
-			with := func(rooms Rooms, projects Projects, options Options, work func()) {
-				c.WithHandler(WithMiddleware(NewHandler(rooms, projects, b.Keys, newWebhooks(b), time.Now, options)), work)
+			with := func(service Rooms, projects Projects, options Options, work func()) {
+				c.WithHandler(WithMiddleware(NewHandler(service, projects, b.Keys, newWebhooks(b), time.Now, options)), work)
 			}
 			for _, tc := range op.errorCases {
 				t.Run(tc.Name, func(t *testing.T) {
@@ -121,10 +121,10 @@ func TestOperations(t *testing.T) {
 				}
 			})
 			t.Run("limits", func(t *testing.T) {
-				with(b.Rooms, b.Projects, Options{Limits: legacy.Limits{Writes: ExhaustedLimiter{}}}, func() {
+				with(b.Rooms, b.Projects, Options{Limits: rooms.Limits{Writes: ExhaustedLimiter{}}}, func() {
 					AssertError(t, post(t), 429, "too many calls with this key, try again later")
 				})
-				with(b.Rooms, b.Projects, Options{Limits: legacy.Limits{Failures: ExhaustedLimiter{}}}, func() {
+				with(b.Rooms, b.Projects, Options{Limits: rooms.Limits{Failures: ExhaustedLimiter{}}}, func() {
 					AssertError(t, unsigned(t), 429, "too many failed authentications from your address, try again later")
 				})
 			})

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"parley/internal/api/httpx"
-	"parley/internal/api/legacy"
+	"parley/internal/api/rooms"
 	"parley/internal/fault"
 )
 
@@ -23,7 +23,7 @@ func (s *Server) receiveEvent(w http.ResponseWriter, r *http.Request, inPath str
 	if err != nil {
 		return err
 	}
-	roomID, _ := legacy.ParseUUID(inPath)
+	roomID, _ := rooms.ParseUUID(inPath)
 	found, err := s.rooms.Get(r.Context(), roomID)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (s *Server) receiveEvent(w http.ResponseWriter, r *http.Request, inPath str
 	if err := o.Err(); err != nil {
 		return err
 	}
-	if id, _ := legacy.ParseUUID(inBody); id != roomID {
+	if id, _ := rooms.ParseUUID(inBody); id != roomID {
 		return fault.Invalidf("room_id must be that of the path")
 	}
 	return s.rooms.MarkAttendance(r.Context(), roomID, name, body, s.bodySignatures)

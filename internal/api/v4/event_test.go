@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/api/contract"
-	. "parley/internal/api/legacy/legacytest"
+	"parley/internal/api/apitest"
+	. "parley/internal/api/rooms/roomstest"
 	"parley/internal/event"
 	"parley/internal/room"
 )
@@ -54,7 +54,7 @@ func createExpired(t testing.TB, b *Fixture) string {
 	return id
 }
 
-func checkEndedRoom(t *testing.T, c *contract.Checker, b *Fixture) {
+func checkEndedRoom(t *testing.T, c *apitest.Checker, b *Fixture) {
 	id := createExpired(t, b)
 	body := EncodeJSON(t, map[string]any{"room_id": id, "user_info": map[string]any{"name": "Amina"}})
 	for range 2 { // a refusal leaves nothing that would let the second one through
@@ -66,7 +66,7 @@ func checkEndedRoom(t *testing.T, c *contract.Checker, b *Fixture) {
 func TestReceiveRoomEvent_MarksAttendance(t *testing.T) {
 	t.Parallel()
 	b, handler := setup(t, Options{})
-	c := contract.New(t, Description(t), handler)
+	c := apitest.New(t, Description(t), handler)
 	id := scheduleRoom(t, b)
 	before, err := b.Rooms.Get(t.Context(), id)
 	Must(t, err)

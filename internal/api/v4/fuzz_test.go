@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"parley/internal/api/companion/companiontest"
-	. "parley/internal/api/legacy/legacytest"
+	. "parley/internal/api/rooms/roomstest"
 	"parley/internal/project"
 )
 
@@ -43,7 +42,7 @@ func FuzzEventsQuery(f *testing.F) {
 		}
 		r := httptest.NewRequest(http.MethodGet, path, nil)
 		r.URL.RawQuery, r.RequestURI = query, path+"?"+query
-		r.Header = companiontest.V5SignedHeaders(b.Issued, http.MethodGet, r.RequestURI, "", nil)
+		r.Header = V5SignedHeaders(b.Issued, http.MethodGet, r.RequestURI, "", nil)
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
 		switch w.Code {

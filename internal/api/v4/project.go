@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"parley/internal/api/httpx"
-	"parley/internal/api/legacy"
+	"parley/internal/api/rooms"
 	"parley/internal/fault"
 	"parley/internal/project"
 )
@@ -53,7 +53,7 @@ func queryProjectID(r *http.Request) (string, error) {
 	if len(values) == 0 {
 		return "", fault.Invalidf("project_id is required in the query")
 	}
-	id, ok := legacy.ParseUUID(values[0])
+	id, ok := rooms.ParseUUID(values[0])
 	if !ok || len(values) > 1 {
 		return "", fault.Invalidf("project_id in the query must be one UUID")
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"parley/internal/api/contract"
-	. "parley/internal/api/legacy/legacytest"
+	"parley/internal/api/apitest"
+	. "parley/internal/api/rooms/roomstest"
 	"parley/internal/project"
 )
 
@@ -29,7 +29,7 @@ func statusCases() []ErrorCase {
 func TestUpdateProjectStatus_StoresStatus(t *testing.T) {
 	t.Parallel()
 	b, handler := setup(t, Options{})
-	c := contract.New(t, Description(t), handler)
+	c := apitest.New(t, Description(t), handler)
 	put := func(query, body string) *http.Response {
 		return c.Do(t, http.MethodPut, updateStatusPath+query, SignedHeaders(b.Issued.APIKey, []byte(body)), []byte(body))
 	}
@@ -49,7 +49,7 @@ func TestUpdateProjectStatus_StoresStatus(t *testing.T) {
 }
 
 // checkInvalidProjectIDs are status updates of no project at all.
-func checkInvalidProjectIDs(t *testing.T, c *contract.Checker, b *Fixture) {
+func checkInvalidProjectIDs(t *testing.T, c *apitest.Checker, b *Fixture) {
 	body := []byte(`{"status":"active"}`)
 	put := func(query string) *http.Response {
 		return c.Do(t, http.MethodPut, updateStatusPath+query, SignedHeaders(b.Issued.APIKey, body), body)

@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/internal/api/httpx"
-	"parley/internal/api/legacy"
+	"parley/internal/api/rooms"
 	"parley/internal/room"
 )
 
@@ -27,11 +27,11 @@ func (s *Server) CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind room.Type) {
-	s.api.Create(w, r, legacy.CreateRoute{Create: s.rooms.Schedule, Response: scheduledCreated,
+	s.api.Create(w, r, rooms.CreateRoute{Create: s.rooms.Schedule, Response: scheduledCreated,
 		Read: func(o *httpx.Object) (room.CreateRequest, []string, error) {
 			startAt := o.RequiredText("start_at")
 			q, ignored := readRoomRequest(o, kind)
-			q.Name = legacy.OptionalText(o, "name")
+			q.Name = rooms.OptionalText(o, "name")
 			if err := o.Err(); err != nil {
 				return q, nil, err
 			}
@@ -42,7 +42,7 @@ func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind ro
 }
 
 func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.Type) {
-	s.api.Create(w, r, legacy.CreateRoute{Create: s.rooms.CreateQuick, Response: quickCreated,
+	s.api.Create(w, r, rooms.CreateRoute{Create: s.rooms.CreateQuick, Response: quickCreated,
 		Read: func(o *httpx.Object) (room.CreateRequest, []string, error) {
 			q, ignored := readRoomRequest(o, kind)
 			q.Name = o.RequiredText("name")
@@ -52,11 +52,11 @@ func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.T
 }
 
 // readRoomRequest reads what every creation of this version has.
-func readRoomRequest(o *httpx.Object, kind room.Type) (room.CreateRequest, legacy.IgnoredFields) {
-	q := legacy.ReadCommonFields(o, kind, (*httpx.Object).RequiredIntegerOrDigits)
-	q.ExternalUserID = legacy.OptionalText(o, "external_user_id")
-	q.LogoutURL = legacy.OptionalText(o, "logout_url")
-	q.WebhookURL = legacy.OptionalText(o, "webhook_url")
+func readRoomRequest(o *httpx.Object, kind room.Type) (room.CreateRequest, rooms.IgnoredFields) {
+	q := rooms.ReadCommonFields(o, kind, (*httpx.Object).RequiredIntegerOrDigits)
+	q.ExternalUserID = rooms.OptionalText(o, "external_user_id")
+	q.LogoutURL = rooms.OptionalText(o, "logout_url")
+	q.WebhookURL = rooms.OptionalText(o, "webhook_url")
 	metadata := o.Object("metadata")
 	features := metadata.Object("room_features")
 	if minutes := features.Integer("room_duration"); minutes != nil {
@@ -99,8 +99,8 @@ func optionalNumber(o *httpx.Object, name string) *int {
 
 // ignoredFields names what was asked for in vain: features that project and plan
 // decide, and what a room takes from its project.
-func ignoredFields(metadata, features *httpx.Object) legacy.IgnoredFields {
-	var names legacy.IgnoredFields
+func ignoredFields(metadata, features *httpx.Object) rooms.IgnoredFields {
+	var names rooms.IgnoredFields
 	names.Add(metadata, "metadata.", "default_lock_settings", "logout_url")
 	names.AddAllExcept(features, "metadata.room_features.", "room_duration", "breakout_room_features")
 	names.AddAllExcept(features.Object("breakout_room_features"), "metadata.room_features.breakout_room_features.", "allowed_number_rooms")

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/api/contract"
-	. "parley/internal/api/legacy/legacytest"
+	"parley/internal/api/apitest"
+	. "parley/internal/api/rooms/roomstest"
 	"parley/internal/project"
 	"parley/internal/room"
 )
@@ -110,7 +110,7 @@ func TestCreateScheduleVideoRoom_StoresRoom(t *testing.T) {
 	zone, err := time.LoadLocation("America/St_Johns")
 	Must(t, err)
 	b, handler := setup(t, Options{Zone: zone})
-	c := contract.New(t, Description(t), handler)
+	c := apitest.New(t, Description(t), handler)
 	at := time.Now().Add(48 * time.Hour).Truncate(time.Minute).In(zone)
 	full := validFields(b)
 	full["start_at"], full["max_participants"], full["empty_timeout"] = at.Format(minuteLayout), "007", "86400"
@@ -204,7 +204,7 @@ func TestCreateScheduleVideoRoom_StartInDSTGap(t *testing.T) {
 	f := validFields(b)
 	f["start_at"] = gap.Format("2006-01-02T") + "02:30"
 	body := EncodeJSON(t, f)
-	answer := contract.New(t, Description(t), handler).Do(t, http.MethodPost, scheduleVideo, SignedHeaders(b.Issued.APIKey, body), body)
+	answer := apitest.New(t, Description(t), handler).Do(t, http.MethodPost, scheduleVideo, SignedHeaders(b.Issued.APIKey, body), body)
 	day := gap.Format("2006-01-02")
 	AssertError(t, answer, 400, "start_at "+day+"T02:30 does not exist in Europe/Berlin: the clocks go from "+day+"T01:59 straight to "+day+"T03:00")
 }
@@ -220,7 +220,7 @@ func TestCreateScheduleVideoRoom_FeaturesLimitedByPlan(t *testing.T) {
 	t.Parallel()
 	b, handler := setup(t, Options{})
 	b.Rooms.UsePlans(smallPlan{})
-	c := contract.New(t, Description(t), handler)
+	c := apitest.New(t, Description(t), handler)
 	f := validFields(b)
 	SetField("metadata.room_features", map[string]any{"room_duration": 61, "breakout_room_features": map[string]any{"allowed_number_rooms": 3}})(f)
 	body := EncodeJSON(t, f)

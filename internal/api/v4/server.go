@@ -6,9 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"parley/internal/api/companion"
 	"parley/internal/api/httpx"
-	"parley/internal/api/legacy"
+	"parley/internal/api/rooms"
 	"parley/internal/project"
 	"parley/internal/room"
 )
@@ -18,8 +17,7 @@ var openAPI []byte
 
 // Rooms is what this version needs of the rooms.
 type Rooms interface {
-	legacy.Rooms
-	companion.Rooms
+	rooms.Rooms
 	Get(ctx context.Context, id string) (*room.Room, error)
 	MarkAttendance(ctx context.Context, roomID, name string, body []byte, exclusive bool) error
 }
@@ -31,41 +29,41 @@ type Projects interface {
 
 // Keys finds who calls.
 type Keys interface {
-	legacy.Keyrings
-	companion.Keys
+	rooms.Keyrings
+	rooms.Keys
 }
 
 // Options is how this version behaves here.
 type Options struct {
-	Limits      legacy.Limits
-	CallCounter legacy.CallCounter // nil counts nothing
+	Limits      rooms.Limits
+	CallCounter rooms.CallCounter // nil counts nothing
 	// Zone is the scheduling zone; nil is UTC.
 	Zone *time.Location
 	// Companion is how the companion routes behave.
-	Companion companion.Options
+	Companion rooms.Options
 }
 
 // Server answers the operations of version 4.
 type Server struct {
-	api        *legacy.API
+	api        *rooms.API
 	rooms      Rooms
 	projects   Projects
-	companions *companion.Server
+	companions *rooms.Server
 	// bodySignatures says that companion routes take bodies that are signed as
 	// join events are.
 	bodySignatures bool
 }
 
 // NewHandler returns the handler of everything under /api/v4/.
-func NewHandler(rooms Rooms, projects Projects, keys Keys, events companion.Events, now func() time.Time, options Options) http.Handler {
+func NewHandler(service Rooms, projects Projects, keys Keys, events rooms.Events, now func() time.Time, options Options) http.Handler {
 	zone := options.Zone
 	if zone == nil {
 		zone = time.UTC
 	}
-	s := &Server{rooms: rooms, projects: projects, bodySignatures: options.Companion.BodySignatures,
-		api: &legacy.API{Version: "v4", Rooms: rooms, Keyrings: keys, Limits: options.Limits, CallCounter: options.CallCounter, Zone: zone, Now: now}}
-	s.companions = companion.New(s.api, rooms, keys, options.Companion)
-	mux := httpx.NewMux(legacy.NotFound, s.api.NotAllowed)
+	s := &Server{rooms: service, projects: projects, bodySignatures: options.Companion.BodySignatures,
+		api: &rooms.API{Version: "v4", Rooms: service, Keyrings: keys, Limits: options.Limits, CallCounter: options.CallCounter, Zone: zone, Now: now}}
+	s.companions = rooms.New(s.api, service, keys, options.Companion)
+	mux := httpx.NewMux(rooms.NotFound, s.api.NotAllowed)
 	s.companions.Register(mux, "/api/v4")
 	s.companions.RegisterEvents(mux, "/api/v4", events)
 	mux.Handle(routes("/api/v4", s))

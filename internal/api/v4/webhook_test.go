@@ -16,9 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/api/companion/companiontest"
-	"parley/internal/api/contract"
-	. "parley/internal/api/legacy/legacytest"
+	"parley/internal/api/apitest"
+	. "parley/internal/api/rooms/roomstest"
 	"parley/internal/event"
 	"parley/internal/key"
 	"parley/internal/project"
@@ -30,7 +29,7 @@ import (
 
 // webhookFixture is an integrator's server, which is told everything.
 type webhookFixture struct {
-	*companiontest.MeetingFixture
+	*MeetingFixture
 	t        *testing.T
 	projects *project.Service
 	keys     *key.Service
@@ -181,7 +180,7 @@ func (k *webhookFixture) readEvents(roomID, limit string) (bodies []string) {
 func TestWebhooks_MatchDescription(t *testing.T) {
 	t.Parallel()
 	k := newWebhookFixture(t)
-	described := contract.NewWebhookChecker(t, Description(t))
+	described := apitest.NewWebhookChecker(t, Description(t))
 	known := declaredEventTypes(t)
 	if got := described.EventTypes(); !slices.Equal(got, known) {
 		t.Errorf("described are %v\nthere are %v", got, known)

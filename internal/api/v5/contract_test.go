@@ -16,7 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/client/sign"
-	"parley/internal/api/contract"
+	"parley/internal/api/apitest"
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/key"
@@ -164,7 +164,7 @@ var signedRoutes = []string{"keys", "usage", "limits", "requests"}
 func TestContract(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
-	c := contract.New(t, Description(), b.handler)
+	c := apitest.New(t, Description(), b.handler)
 	get := func(t testing.TB, target string, header http.Header, body []byte) *http.Response {
 		return c.Do(t, http.MethodGet, target, header, body)
 	}
@@ -363,7 +363,7 @@ func TestRequestsUsed_CountsPerOrganizationAndDay(t *testing.T) {
 		target := prefix + "limits"
 		return c.Do(t, http.MethodGet, target, b.signedHeaders("GET", target, nil), nil).Header.Get("X-Gateway-Requests-Used")
 	}
-	c := contract.New(t, Description(), b.handler)
+	c := apitest.New(t, Description(), b.handler)
 	for n := 1; n <= 3; n++ {
 		if got := call(c); got != strconv.Itoa(n) {
 			t.Errorf("%q, want %d", got, n)
@@ -387,7 +387,7 @@ func TestRequestsUsed_CountsPerOrganizationAndDay(t *testing.T) {
 	// It is kept over a restart.
 	must(t, b.counter.Flush(t.Context()))
 	b.counter = live.NewCounter(b.db, func() time.Time { return b.now })
-	c = contract.New(t, Description(), b.serve(t, usage.NoProvider{}, b.options))
+	c = apitest.New(t, Description(), b.serve(t, usage.NoProvider{}, b.options))
 	if got := call(c); got != "7" {
 		t.Errorf("%q, want 7", got)
 	}
@@ -399,7 +399,7 @@ func TestRequestsUsed_CountsPerOrganizationAndDay(t *testing.T) {
 	// Without what keeps it the answer is the same, and the count unavailable.
 	h, err := NewHandler(b.keys, usage.NewService(b.db, usage.NoProvider{}, time.Now), failingCounter{}, func() time.Time { return b.now }, b.options)
 	must(t, err)
-	if got := call(contract.New(t, Description(), withMiddleware(h))); got != "unavailable" {
+	if got := call(apitest.New(t, Description(), withMiddleware(h))); got != "unavailable" {
 		t.Errorf("%q", got)
 	}
 }

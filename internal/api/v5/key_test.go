@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"parley/internal/api/contract"
+	"parley/internal/api/apitest"
 	"parley/internal/key"
 	"parley/internal/live"
 	"parley/internal/usage"
@@ -21,7 +21,7 @@ func TestKeys_DuringRotation(t *testing.T) {
 
 func testKeyRotation(t *testing.T, url string) {
 	b := setupOn(t, url, nil)
-	c := contract.New(t, Description(), b.handler)
+	c := apitest.New(t, Description(), b.handler)
 	target := prefix + "keys"
 	get := func() Keys {
 		t.Helper()
@@ -57,7 +57,7 @@ func testKeyRotation(t *testing.T, url string) {
 	// What is counted is kept over a restart.
 	must(t, b.counter.Flush(t.Context()))
 	b.counter = live.NewCounter(b.db, func() time.Time { return b.now })
-	c = contract.New(t, Description(), b.serve(t, usage.NoProvider{}, b.options))
+	c = apitest.New(t, Description(), b.serve(t, usage.NoProvider{}, b.options))
 	if keys = get(); keys.Overlap.RequestsSinceRotation != 2 || !time.Time(*keys.Overlap.LastUsedAt).Equal(b.now) {
 		t.Errorf("%+v", keys.Overlap)
 	}

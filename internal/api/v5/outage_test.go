@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"parley/client/sign"
-	"parley/internal/api/contract"
+	"parley/internal/api/apitest"
 	"parley/internal/live"
 	"parley/internal/seal"
 	"parley/internal/store/storetest"
@@ -36,7 +36,7 @@ func testOutage(t *testing.T, cluster *storetest.PostgresServer, from, to func()
 	b := setupOn(t, cluster.NewDatabase(t), nil)
 	_, unseen, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Not asked for yet")
 	must(t, err)
-	c := contract.New(t, Description(), b.handler)
+	c := apitest.New(t, Description(), b.handler)
 	ask := func(route string, apiKey, secret seal.Secret) *http.Response {
 		t.Helper()
 		began := time.Now()

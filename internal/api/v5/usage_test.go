@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/api/contract"
+	"parley/internal/api/apitest"
 	"parley/internal/project"
 	"parley/internal/room"
 	"parley/internal/usage"
@@ -117,7 +117,7 @@ func testUsageTotals(t *testing.T, url string) {
 		peak = max(peak, now)
 	}
 
-	c := contract.New(t, Description(), b.handler)
+	c := apitest.New(t, Description(), b.handler)
 	get := func() Usage {
 		t.Helper()
 		return decodeData[Usage](t, c.Do(t, http.MethodGet, prefix+"usage", b.signedHeaders("GET", prefix+"usage", nil), nil))
@@ -139,7 +139,7 @@ func testUsageTotals(t *testing.T, url string) {
 func TestUsage_EmptyMonth(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
-	c := contract.New(t, Description(), b.handler)
+	c := apitest.New(t, Description(), b.handler)
 	if u := decodeData[Usage](t, c.Do(t, http.MethodGet, prefix+"usage", b.signedHeaders("GET", prefix+"usage", nil), nil)); u.Totals != (Totals{}) {
 		t.Errorf("%+v", u)
 	}
@@ -154,7 +154,7 @@ func TestUsage_PayAsYouGo(t *testing.T) {
 		b.project, b.issued, err = b.keys.CreateProject(t.Context(), b.organization.ID, "Project")
 		must(t, err)
 	})
-	c := contract.New(t, Description(), b.handler)
+	c := apitest.New(t, Description(), b.handler)
 	get := func() Usage {
 		t.Helper()
 		return decodeData[Usage](t, c.Do(t, http.MethodGet, prefix+"usage", b.signedHeaders("GET", prefix+"usage", nil), nil))
@@ -175,7 +175,7 @@ func TestUsage_PayAsYouGo(t *testing.T) {
 func TestLimits_ByPlan(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
-	c := contract.New(t, Description(), b.handler)
+	c := apitest.New(t, Description(), b.handler)
 	get := func() Limits {
 		t.Helper()
 		return decodeData[Limits](t, c.Do(t, http.MethodGet, prefix+"limits", b.signedHeaders("GET", prefix+"limits", nil), nil))

@@ -1,0 +1,37 @@
+package apitest
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Operation is one operation of a description.
+type Operation struct {
+	ID      string
+	Method  string
+	Path    string // with the server's prefix, and its parameters in braces
+	HasBody bool   // whether it takes one
+	Public  bool   // whether it is documented to need no authentication
+}
+
+// Operations returns every operation of the description.
+func (c *Checker) Operations() []Operation {
+	prefix := ""
+	if len(c.doc.Servers) > 0 {
+		prefix = c.doc.Servers[0].URL
+	}
+	var all []Operation
+	for path, item := range c.doc.Paths.Map() {
+		for method, o := range item.Operations() {
+			security := c.doc.Security
+			if o.Security != nil {
+				security = *o.Security
+			}
+			all = append(all, Operation{ID: o.OperationID, Method: method, Path: prefix + path, HasBody: o.RequestBody != nil, Public: len(security) == 0})
+		}
+	}
+	slices.SortFunc(all, func(a, b Operation) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Method, b.Method))
+	})
+	return all
+}

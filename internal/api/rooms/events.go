@@ -1,0 +1,68 @@
+package rooms
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"parley/internal/api/httpx"
+	"parley/internal/fault"
+	"parley/internal/room"
+)
+
+// Events is what happened in rooms, as receivers of webhooks read it.
+type Events interface {
+	// EventsAfter returns the bodies after a number, the number of the last of
+	// them, and whether there are more.
+	EventsAfter(ctx context.Context, roomID string, after int64, limit int) (bodies []json.RawMessage, last int64, more bool, err error)
+}
+
+// RegisterEvents registers the route with which a backend catches up on the
+// events of a room. It is for the version that describes them.
+func (s *Server) RegisterEvents(mux *httpx.Mux, prefix string, events Events) {
+	rt := route{method: http.MethodGet, readOnly: true, handle: func(c *call) error { return s.roomEvents(c, events) }}
+	mux.HandleFunc(rt.method+" "+prefix+"/rooms/{room_id}/events", func(w http.ResponseWriter, r *http.Request) { s.handle(w, r, rt) })
+}
+
+func (s *Server) roomEvents(c *call, events Events) error {
+	values, err := httpx.Query(c.r.URL.RawQuery, "after", "limit")
+	if err != nil {
+		return err
+	}
+	after, n := int64(0), room.DefaultListLimit
+	if text, sent := values["after"]; sent {
+		if after, err = parseSequence(text); err != nil {
+			return err
+		}
+	}
+	if text, sent := values["limit"]; sent {
+		if n, err = httpx.ParseLimit(text, room.MaxListLimit); err != nil {
+			return err
+		}
+	}
+	id, err := parseRoomID(c.r.PathValue("room_id"))
+	if err != nil {
+		return err
+	}
+	if _, err := s.rooms.GetInProject(c.r.Context(), c.project, id); err != nil {
+		return err
+	}
+	bodies, last, more, err := events.EventsAfter(c.r.Context(), id, after, n)
+	if err != nil {
+		return err
+	}
+	return c.writeJSON(RoomEventsAnswer{Events: bodies, NextAfter: last, HasMore: more})
+}
+
+// maxSequence is the highest number that every reader of JSON holds exactly.
+const maxSequence = 1<<53 - 1
+
+// parseSequence reads the number of an event, in digits.
+func parseSequence(text string) (int64, error) {
+	n, err := strconv.ParseUint(text, 10, 64) // takes no sign, and no space
+	if err != nil || n > maxSequence {
+		return 0, fault.Invalidf("after must be a whole number from 0 to %d, in digits", int64(maxSequence))
+	}
+	return int64(n), nil
+}

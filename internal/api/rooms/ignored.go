@@ -1,0 +1,72 @@
+package rooms
+
+import (
+	"strings"
+
+	"parley/internal/api/httpx"
+	"parley/internal/room"
+)
+
+// ReadCommonFields reads the fields that every creation has. number reads one that
+// version 4 also takes as a string.
+func ReadCommonFields(o *httpx.Object, kind room.Type, number func(o *httpx.Object, name string) int) room.CreateRequest {
+	metadata := o.RequiredObject("metadata")
+	return room.CreateRequest{
+		Type:            kind,
+		MaxParticipants: number(o, "max_participants"),
+		EmptyTimeout:    number(o, "empty_timeout"),
+		Title:           metadata.RequiredText("room_title"),
+		WelcomeMessage:  metadata.RequiredText("welcome_message"),
+		ClientRoomID:    OptionalText(o, "client_room_id"),
+	}
+}
+
+// OptionalText reads an optional text; "" when it is absent.
+func OptionalText(o *httpx.Object, name string) string {
+	if text := o.Text(name); text != nil {
+		return *text
+	}
+	return ""
+}
+
+const (
+	maxIgnoredNames = 20 // names in a header
+	maxNameLength   = 64
+)
+
+// IgnoredFields collects the names of fields that were sent and have no effect, for
+// a header: at most 20 of them, each of letters, digits, "_", "-" and ".".
+type IgnoredFields []string
+
+// Add names fields of an object that stands at prefix.
+func (i *IgnoredFields) Add(o *httpx.Object, prefix string, names ...string) {
+	for _, name := range names {
+		if len(*i) < maxIgnoredNames && o.Has(name) {
+			*i = append(*i, headerSafe(prefix+name))
+		}
+	}
+}
+
+// AddAllExcept names all fields of an object but the known ones.
+func (i *IgnoredFields) AddAllExcept(o *httpx.Object, prefix string, known ...string) {
+next:
+	for _, name := range o.Names() {
+		for _, k := range known {
+			if name == k {
+				continue next
+			}
+		}
+		i.Add(o, prefix, name)
+	}
+}
+
+// headerSafe makes a name fit for a header, whatever a client has put in it.
+func headerSafe(name string) string {
+	name = strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' {
+			return c
+		}
+		return '_'
+	}, name)
+	return name[:min(len(name), maxNameLength)]
+}

@@ -1,0 +1,168 @@
+package rooms
+
+import (
+	"encoding/csv"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/internal/api/httpx"
+	"parley/internal/fault"
+	"parley/internal/room"
+)
+
+// What was, and lists.
+
+func (s *Server) listRooms(c *call) error {
+	q, err := parseListQuery(c)
+	if err != nil {
+		return err
+	}
+	all, more, err := s.rooms.List(c.r.Context(), q)
+	if err != nil {
+		return err
+	}
+	out := RoomList{Rooms: make([]ListedRoom, 0, len(all))}
+	for _, l := range all {
+		out.Rooms = append(out.Rooms, ListedRoom{RoomId: uuid.MustParse(l.ID), ClientRoomId: stringOrNil(l.ClientRoomID), RoomType: ListedRoomRoomType(l.Type),
+			State: RoomState(l.State), EndReason: (*ListedRoomEndReason)(stringOrNil(string(l.EndReason))), RoomTitle: l.Title,
+			JoinedParticipants: l.Participants, MaxParticipants: l.MaxParticipants, CreatedAt: l.CreatedAt, StartAt: timeOrNil(l.StartAt),
+			OpenedAt: timeOrNil(l.OpenedAt), StartedAt: timeOrNil(l.StartedAt), EndedAt: timeOrNil(l.EndedAt)})
+	}
+	if more {
+		next := out.Rooms[len(out.Rooms)-1].RoomId
+		out.NextCursor = &next
+	}
+	return c.writeJSON(out)
+}
+
+func parseListQuery(c *call) (room.ListQuery, error) {
+	q := room.ListQuery{ProjectID: c.project.ID, Limit: room.DefaultListLimit}
+	values, err := httpx.Query(c.r.URL.RawQuery, "state", "limit", "cursor")
+	if err != nil {
+		return q, err
+	}
+	q.State, q.Before = room.State(values["state"]), values["cursor"]
+	if text, sent := values["limit"]; sent {
+		if q.Limit, err = httpx.ParseLimit(text, room.MaxListLimit); err != nil {
+			return q, err
+		}
+	}
+	if q.Before != "" {
+		if q.Before, err = parseRoomID(q.Before); err != nil {
+			return q, fault.Invalidf("cursor must be the next_cursor of an earlier answer")
+		}
+	}
+	return q, nil
+}
+
+func (s *Server) fetchPastRooms(c *call) error {
+	q := room.PastQuery{Limit: room.DefaultPastLimit}
+	setIfPresent(&q.Offset, c.fields.Integer("from"))
+	setIfPresent(&q.Limit, c.fields.Integer("limit"))
+	order := PastRoomsOrderByDESC
+	if text := c.fields.Text("order_by"); text != nil {
+		order = PastRoomsOrderBy(*text)
+	}
+	ids := c.fields.Texts("room_ids")
+	for i, text := range ids {
+		ids[i], _ = parseRoomID(text) // what is no id is that of no room
+	}
+	if err := c.fields.Err(); err != nil {
+		return err
+	}
+	if order != PastRoomsOrderByASC && order != PastRoomsOrderByDESC {
+		return fault.Invalidf("order_by must be ASC or DESC")
+	}
+	q.Ascending, q.IDs = order == PastRoomsOrderByASC, ids
+	all, total, err := s.rooms.PastRooms(c.r.Context(), c.project, q)
+	if err != nil {
+		return err
+	}
+	out := PastRooms{From: q.Offset, Limit: q.Limit, OrderBy: order, TotalRooms: strconv.Itoa(total), RoomsList: make([]PastRoom, 0, len(all))}
+	for _, p := range all {
+		out.RoomsList = append(out.RoomsList, PastRoom{RoomId: uuid.MustParse(p.ID), RoomSid: sessionID(p.ID, p.Session), RoomTitle: p.Title,
+			Created: p.CreatedAt, Ended: p.EndedAt, JoinedParticipants: strconv.Itoa(p.ParticipantCount), WebhookUrl: p.WebhookURL})
+	}
+	return c.writeJSON(PastRoomsAnswer{Status: true, Rooms: out})
+}
+
+func (s *Server) analytics(c *call) error {
+	found, err := s.loadAnalytics(c)
+	if err != nil {
+		return err
+	}
+	out := AnalyticsAnswer{Status: true, Msg: successMessage, RoomId: uuid.MustParse(found.Room.ID), AsOf: found.AsOf.UTC().Truncate(time.Millisecond),
+		ParticipantDurations: map[string]float64{}, TotalDuration: found.Total.Seconds(), Participants: make([]AttendeeInfo, 0, len(found.People))}
+	for _, person := range found.People {
+		out.ParticipantDurations[person.Identity] = person.Duration.Seconds()
+		out.Participants = append(out.Participants, AttendeeInfo{Identity: person.Identity, Name: person.Name, Role: ParticipantRole(person.Role),
+			JoinedAt: person.JoinedAt, LeftAt: timeOrNil(person.LeftAt), Duration: person.Duration.Seconds(), Connections: person.Connections})
+	}
+	return c.writeJSON(out)
+}
+
+func (s *Server) loadAnalytics(c *call) (room.Analytics, error) {
+	id, err := c.queryRoomID()
+	if err != nil {
+		return room.Analytics{}, err
+	}
+	return s.rooms.Analytics(c.r.Context(), c.project, id)
+}
+
+// exportAttendance answers with a line for each connection.
+func (s *Server) exportAttendance(c *call) error {
+	found, err := s.loadAnalytics(c)
+	if err != nil {
+		return err
+	}
+	h := c.w.Header()
+	h.Set("Content-Type", "text/csv; charset=utf-8")
+	h.Set("Content-Disposition", `attachment; filename="attendance-`+found.Room.ID+`.csv"`)
+	h.Set("Cache-Control", "no-store")
+	out := csv.NewWriter(c.w)
+	out.UseCRLF = true // as RFC 4180 has it
+	_ = out.Write([]string{"room_id", "session", "identity", "name", "role", "joined_at", "left_at", "seconds", "reason"})
+	for _, stay := range found.Records {
+		left := ""
+		if !stay.LeftAt.IsZero() {
+			left = formatTime(stay.LeftAt)
+		}
+		_ = out.Write([]string{found.Room.ID, room.SessionID(stay.RoomID, stay.Session), escapeFormula(stay.PublicID()), escapeFormula(stay.Name), string(stay.Role),
+			formatTime(stay.JoinedAt), left, strconv.FormatFloat(stay.Duration(found.AsOf).Seconds(), 'f', -1, 64), string(stay.Reason)})
+	}
+	out.Flush() // what cannot be written has nobody to read it
+	return nil
+}
+
+// escapeFormula keeps a spreadsheet from taking somebody's name for a formula.
+func escapeFormula(cell string) string {
+	if cell != "" && strings.ContainsRune("=+-@", rune(cell[0])) {
+		return "'" + cell
+	}
+	return cell
+}
+
+func formatTime(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+
+func timeOrNil(at time.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	return &at
+}
+
+func stringOrNil(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+func setIfPresent(to *int, given *int) {
+	if given != nil {
+		*to = *given
+	}
+}

@@ -1,0 +1,19 @@
+package rooms
+
+import (
+	"parley/internal/api/httpx"
+	"parley/internal/fault"
+)
+
+// queryRoomID reads the room that a query names.
+func (c *call) queryRoomID() (string, error) {
+	values, err := httpx.Query(c.r.URL.RawQuery, "room_id")
+	if err != nil {
+		return "", err
+	}
+	text, sent := values["room_id"]
+	if !sent {
+		return "", fault.Invalidf("room_id is required in the query")
+	}
+	return parseRoomID(text)
+}

@@ -1,0 +1,108 @@
+package roomstest
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"parley/client/sign"
+	"parley/internal/api/apitest"
+	"parley/internal/room"
+	"parley/internal/seal"
+)
+
+// CheckIdempotencyKey holds a creation to its Idempotency-Key.
+func CheckIdempotencyKey(t *testing.T, c *apitest.Checker, b *Fixture, route string, fields map[string]any) {
+	post := func(key string) (*http.Response, string) {
+		body := EncodeJSON(t, fields)
+		header := SignedHeaders(b.Issued.APIKey, body)
+		header.Set("Idempotency-Key", key)
+		answer := c.Do(t, http.MethodPost, route, header, body)
+		raw, err := io.ReadAll(answer.Body)
+		Must(t, err)
+		answer.Body = io.NopCloser(strings.NewReader(string(raw)))
+		return answer, string(raw)
+	}
+	refused := fields["max_participants"]
+	fields["max_participants"] = 0
+	answer, _ := post("first")
+	AssertError(t, answer, 400, "max_participants must be between 1 and 1000, not 0") // a refusal is not kept
+	fields["max_participants"] = refused
+	SetField("metadata.default_lock_settings", map[string]any{})(fields)
+
+	first, text := post("first")
+	again, same := post("first")
+	if first.StatusCode != 200 || again.StatusCode != 200 || text != same ||
+		first.Header.Get("X-Ignored-Fields") != "metadata.default_lock_settings" || again.Header.Get("X-Ignored-Fields") != first.Header.Get("X-Ignored-Fields") {
+		t.Errorf("the same answer again: %d %s %v\n%d %s %v", first.StatusCode, text, first.Header, again.StatusCode, same, again.Header)
+	}
+	if other, text := post("another ~ key!"); other.StatusCode != 200 || text == same {
+		t.Errorf("another key is another room: %d %s", other.StatusCode, text)
+	}
+	fields["max_participants"] = 0 // another body, told apart before its fields are looked at
+	answer, _ = post("first")
+	AssertError(t, answer, 422, "this Idempotency-Key was used with another body")
+	fields["max_participants"] = refused
+
+	_, end, err := b.Rooms.BeginIdempotent(t.Context(), &room.IdempotencyKey{ProjectID: b.Project.ID, Route: route, Key: "running"})
+	Must(t, err)
+	answer, _ = post("running")
+	AssertError(t, answer, 409, "a request with this Idempotency-Key is still under way, try again in a moment")
+	if answer.Header.Get("Retry-After") != "1" {
+		t.Errorf("Retry-After: %q", answer.Header.Get("Retry-After"))
+	}
+	end()
+	if answer, _ = post("running"); answer.StatusCode != 200 {
+		t.Errorf("after it ended: %d", answer.StatusCode)
+	}
+}
+
+// SendConcurrently sends one signed body many times at once and returns how often each
+// status was answered, and the different bodies of successes.
+func SendConcurrently(t *testing.T, handler http.Handler, credential seal.Secret, route, idempotencyKey string, body []byte) (statuses map[int]int, successes map[string]bool) {
+	t.Helper()
+	statuses, successes = map[int]int{}, map[string]bool{}
+	var mu sync.Mutex
+	var work sync.WaitGroup
+	for range 32 {
+		work.Go(func() {
+			r := httptest.NewRequest(http.MethodPost, route, strings.NewReader(string(body)))
+			r.Header = SignedHeaders(credential, body)
+			if idempotencyKey != "" {
+				r.Header.Set("Idempotency-Key", idempotencyKey)
+			}
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			mu.Lock()
+			defer mu.Unlock()
+			if statuses[w.Code]++; w.Code == 200 {
+				successes[w.Body.String()] = true
+			}
+		})
+	}
+	work.Wait()
+	return statuses, successes
+}
+
+// CheckFuzzedBody sends a rightly signed body of any content. PROJECT in it stands for
+// the project's id, which is random in each process.
+func CheckFuzzedBody(t *testing.T, handler http.Handler, b *Fixture, method, target string, credential seal.Secret, body []byte) {
+	t.Helper()
+	text := strings.ReplaceAll(string(body), "PROJECT", b.Project.ID)
+	r := httptest.NewRequest(method, target, strings.NewReader(text))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("hash-signature", sign.Legacy(credential.Reveal(), []byte(text)))
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	switch w.Code {
+	case 200, 400, 401, 409, 413:
+	default:
+		t.Fatalf("%d %s for %q", w.Code, w.Body, text)
+	}
+	if w.Code != 200 && len(ErrorMessage(t, w.Result())) < 10 {
+		t.Fatalf("%s says too little", w.Body)
+	}
+}

@@ -1,0 +1,348 @@
+package roomstest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/client/sign"
+	"parley/internal/api/rooms"
+	"parley/internal/api/v5"
+	"parley/internal/live"
+	"parley/internal/project"
+	"parley/internal/room"
+	"parley/internal/usage"
+)
+
+// CheckMeeting goes through a meeting as a backend runs it: opened early, people let in
+// by links, looked at, ended, and looked back on.
+func (h *MeetingFixture) CheckMeeting(t *testing.T) {
+	Must(t, h.Projects.Configure(t.Context(), h.Project.ID, project.Settings{HiddenParticipants: true}))
+	id := h.CreateScheduled(t)
+	is := func(open bool, message string) {
+		t.Helper()
+		if out := h.MustCall(t, "/rooms/room_status?room_id="+strings.ToUpper(id), nil); out["status"] != open || out["message"] != message {
+			t.Errorf("room_status: %v", out)
+		}
+	}
+	is(false, "the room is scheduled")
+	AssertError(t, h.Call(t, "/rooms/get_active_room_info?room_id="+id, nil), 404, roomNotFound)
+
+	opened := h.MustCall(t, "/rooms/start_schedule_room", map[string]any{"room_id": id, "name": "Amina", "external_user_id": "4711"})
+	if opened["status"] != true || opened["room_id"] != id || len(opened) != 3 {
+		t.Errorf("start_schedule_room: %v", opened)
+	}
+	is(true, "the room is open")
+	second := h.MustCall(t, "/rooms/start_schedule_room", map[string]any{"room_id": id, "name": "Zoe"})
+	if second["final_link"] == opened["final_link"] {
+		t.Error("two hosts have one link")
+	}
+
+	join := func(name, user string, more map[string]any) string {
+		info := map[string]any{"name": name, "client_user_id": user}
+		maps.Copy(info, more)
+		out := h.MustCall(t, "/rooms/join_room", map[string]any{"room_id": id, "user_info": info})
+		if out["status"] != true || len(out) != 2 {
+			t.Errorf("join_room: %v", out)
+		}
+		return out["final_link"].(string)
+	}
+	invited := func(role string) string {
+		out := h.MustCall(t, "/rooms/create_invitation_link", map[string]any{"room_id": id, "role": role})
+		if out["status"] != true || out["invitation_link"] != out["invitation_url"] || len(out) != 3 {
+			t.Errorf("create_invitation_link: %v", out)
+		}
+		return out["invitation_link"].(string)
+	}
+	amina := h.Join(t, opened["final_link"].(string), "Amina", 1)
+	h.Now = h.Now.Add(10 * time.Second)
+	bela := h.Join(t, join("Bela", "4712", nil), "Bela", 2)
+	admin := h.Join(t, join("Ada", "4713", map[string]any{"is_admin": true}), "Ada", 3)
+	viewer := invited("viewer")
+	formula, again := h.Join(t, viewer, "=HYPERLINK(1)", 4), h.Join(t, viewer, "Dan", 5)
+	link := invited("admin")
+	cohost := h.Join(t, link, "Eve", 6)
+	h.Join(t, join("Ghost", "4714", map[string]any{"is_hidden": true}), "Ghost", 7)
+	for _, tc := range []struct {
+		a    room.Admission
+		role room.Role
+	}{{amina, room.Host}, {bela, room.Guest}, {admin, room.Host}, {formula, room.Guest}, {again, room.Guest}, {cohost, room.CoHost}} {
+		if tc.a.Seat.Role != tc.role || tc.a.LinkStatus != room.LinkOK {
+			t.Errorf("%s is %s by a link that is %s", tc.a.Seat.Name, tc.a.Seat.Role, tc.a.LinkStatus)
+		}
+	}
+	if taken := h.Join(t, link, "Mallory", 8); taken.LinkStatus != room.LinkTaken || taken.Seat.Role != room.Guest {
+		t.Errorf("an admin link admits one person, not %s", taken.Seat.Role)
+	} else {
+		h.Leave(taken, 8)
+	}
+	is(true, "the room is active")
+	h.checkActive(t, id)
+
+	h.Now = h.Now.Add(90*time.Second + 7*time.Millisecond)
+	h.Leave(bela, 2)
+	h.Now = h.Now.Add(60 * time.Second)
+	h.Join(t, join("Bela", "4712", map[string]any{"is_admin": false}), "Bela", 9) // from another browser
+	h.Now = h.Now.Add(25 * time.Second)
+	h.checkAnalytics(t, id, 25) // while it goes on
+	if out := h.MustCall(t, "/rooms/end_room", map[string]any{"room_id": id}); out["status"] != true || out["msg"] != "the room is over" || len(out) != 2 {
+		t.Errorf("end_room: %v", out)
+	}
+	h.Now = h.Now.Add(time.Hour)
+	is(false, "the room is ended")
+	AssertError(t, h.Call(t, "/rooms/join_room", map[string]any{"room_id": id, "user_info": map[string]any{"name": "Late"}}), 409, "the room is over already: its state is ended")
+	h.checkAnalytics(t, id, 25)
+	h.checkExport(t, id)
+	h.checkPastRooms(t, id)
+}
+
+// checkActive holds what is said of a room in which six people are, and a hidden
+// one.
+func (h *MeetingFixture) checkActive(t *testing.T, id string) {
+	one := h.MustCall(t, "/rooms/get_active_room_info?room_id="+id, nil)
+	result := one["result"].(map[string]any)
+	info := result["room_info"].(map[string]any)
+	var inside map[string]any
+	Must(t, json.Unmarshal([]byte(info["metadata"].(string)), &inside))
+	if info["room_id"] != id || info["room_title"] != "Standup" || info["sid"] != id+".1" || info["joined_participants"] != "6" || info["is_running"] != 1.0 ||
+		info["creation_time"] != fmt.Sprint(time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC).Unix()) || info["webhook_url"] != "https://example.org/hook" || inside["welcome_message"] != "Hello" {
+		t.Errorf("room_info: %v", info)
+	}
+	people := result["participants_info"].([]any)
+	var names []string
+	for _, p := range people {
+		names = append(names, p.(map[string]any)["name"].(string))
+	}
+	if !slices.Equal(names, []string{"Amina", "Bela", "Ada", "=HYPERLINK(1)", "Dan", "Eve"}) {
+		t.Errorf("in the room are %v", names)
+	}
+	bela := people[1].(map[string]any)
+	if bela["identity"] != "4712" || bela["sid"] != "PA_2" || bela["state"] != "ACTIVE" || bela["is_publisher"] != true ||
+		bela["joined_at"] != fmt.Sprint(h.Now.Unix()) || bela["metadata"].(map[string]any)["role"] != "guest" {
+		t.Errorf("a participant: %v", bela)
+	}
+	all := h.MustCall(t, "/rooms/get_active_rooms_info", nil)["response"].(map[string]any)
+	found := 0
+	for _, r := range all["rooms"].([]any) {
+		if r.(map[string]any)["room_info"].(map[string]any)["room_id"] == id {
+			found += len(r.(map[string]any)["participants_info"].([]any))
+		}
+	}
+	if all["status"] != true || found != 6 {
+		t.Errorf("get_active_rooms_info has %d people in the room: %v", found, all)
+	}
+}
+
+// checkAnalytics adds up who was there, and holds the sum to the usage of version
+// 5, which reads the same ledger.
+func (h *MeetingFixture) checkAnalytics(t *testing.T, id string, last float64) {
+	t.Helper()
+	out := h.MustCall(t, "/analytics/get_analytics?room_id="+id, nil)
+	durations := out["participant_durations"].(map[string]any)
+	if durations["4711"] != 10+90.007+60+last || durations["4712"] != 90.007+last || len(durations) != 7 || durations["4714"] != nil {
+		t.Errorf("participant_durations: %v", durations)
+	}
+	sum := 0.0
+	for _, d := range durations {
+		sum += d.(float64)
+	}
+	if total := out["total_duration"].(float64); math.Abs(sum-total) > 1e-6 {
+		t.Errorf("total_duration is %v, the sum %v", total, sum)
+	}
+	bela := out["participants"].([]any)[1].(map[string]any)
+	if bela["identity"] != "4712" || bela["connections"] != 2.0 || bela["duration"] != 90.007+last {
+		t.Errorf("a participant: %v", bela)
+	}
+	if used := h.usedMinutes(t); used != math.Floor(sum/60*100+0.5)/100 {
+		t.Errorf("usage says %v minutes, analytics %v", used, sum/60)
+	}
+}
+
+func (h *MeetingFixture) usedMinutes(t *testing.T) float64 {
+	now := func() time.Time { return h.Now }
+	reads, err := v5.NewHandler(h.Keys, usage.NewService(h.DB, usage.NoProvider{}, now), live.NewCounter(h.DB, time.Now), time.Now, v5.Options{Skew: DefaultOptions.Skew})
+	Must(t, err)
+	const target = "/api/v5/usage"
+	r := httptest.NewRequest(http.MethodGet, target, nil)
+	r.Header = V5SignedHeaders(h.Issued, http.MethodGet, target, "", nil)
+	w := httptest.NewRecorder()
+	WithMiddleware(reads).ServeHTTP(w, r)
+	var out struct {
+		Data struct {
+			Totals struct {
+				Minutes float64 `json:"participant_minutes"`
+			} `json:"totals"`
+		} `json:"data"`
+	}
+	Must(t, json.Unmarshal(w.Body.Bytes(), &out))
+	return out.Data.Totals.Minutes
+}
+
+func (h *MeetingFixture) checkExport(t *testing.T, id string) {
+	answer := h.Call(t, "/analytics/export_attendance?room_id="+id, nil)
+	raw, err := io.ReadAll(answer.Body)
+	Must(t, err)
+	lines := strings.Split(string(raw), "\r\n")
+	if answer.Header.Get("Content-Disposition") != `attachment; filename="attendance-`+id+`.csv"` || !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/csv") ||
+		lines[0] != "room_id,session,identity,name,role,joined_at,left_at,seconds,reason" || len(lines) != 10 {
+		t.Fatalf("%v\n%s", answer.Header, raw)
+	}
+	if want := id + "," + id + ".1,4712,Bela,guest,2026-06-15T12:00:10.000Z,2026-06-15T12:01:40.007Z,90.007,left"; lines[2] != want {
+		t.Errorf("a line is %s\nwant %s", lines[2], want)
+	}
+	if !strings.Contains(lines[4], ",'=HYPERLINK(1),guest,") {
+		t.Errorf("a formula: %s", lines[4])
+	}
+	if strings.Contains(string(raw), "Ghost") {
+		t.Error("a hidden participant is in the export")
+	}
+}
+
+func (h *MeetingFixture) checkPastRooms(t *testing.T, id string) {
+	cancelled := h.CreateScheduled(t)
+	h.MustCall(t, "/rooms/end_room", map[string]any{"room_id": cancelled})
+	list := func(fields map[string]any) (map[string]any, []any) {
+		out := h.MustCall(t, "/rooms/fetch_past_rooms", fields)["rooms"].(map[string]any)
+		return out, out["rooms_list"].([]any)
+	}
+	out, rooms := list(map[string]any{"room_ids": []string{strings.ToUpper(id), cancelled, unknownID, "mine\u0000"}})
+	if out["total_rooms"] != "2" || out["from"] != 0.0 || out["limit"] != 20.0 || out["order_by"] != "DESC" || len(rooms) != 2 {
+		t.Fatalf("fetch_past_rooms: %v", out)
+	}
+	if first := rooms[0].(map[string]any); first["room_id"] != cancelled || first["room_sid"] != "" || first["joined_participants"] != "0" {
+		t.Errorf("the last to end comes first: %v", first)
+	}
+	want := map[string]any{"room_id": id, "room_sid": id + ".1", "room_title": "Standup", "created": "2026-06-15T12:00:00Z", "ended": "2026-06-15T12:03:05.007Z",
+		"joined_participants": "7", "analytics_file_id": "", "webhook_url": "https://example.org/hook"}
+	if got := rooms[1].(map[string]any); !maps.Equal(got, want) {
+		t.Errorf("a past room is %v\nwant %v", got, want)
+	}
+	out, rooms = list(map[string]any{"room_ids": []string{id, cancelled}, "from": 1, "limit": 1, "order_by": "ASC"})
+	if out["total_rooms"] != "2" || len(rooms) != 1 || rooms[0].(map[string]any)["room_id"] != cancelled {
+		t.Errorf("the second of two: %v", out)
+	}
+	if out, rooms = list(map[string]any{"room_ids": []string{"mine"}}); out["total_rooms"] != "0" || len(rooms) != 0 {
+		t.Errorf("no room of ours: %v", out)
+	}
+
+	page := h.MustCall(t, "/rooms/list_rooms?limit=1", nil)
+	newest := page["rooms"].([]any)[0].(map[string]any)
+	if newest["room_id"] != cancelled || newest["state"] != "cancelled" || page["next_cursor"] != cancelled {
+		t.Errorf("list_rooms: %v", page)
+	}
+	page = h.MustCall(t, "/rooms/list_rooms?limit=999&state=ended&cursor="+cancelled, nil)
+	ended := page["rooms"].([]any)[0].(map[string]any)
+	if ended["room_id"] != id || ended["end_reason"] != "api" || ended["room_type"] != "video" || page["next_cursor"] != nil {
+		t.Errorf("list_rooms: %v", page)
+	}
+}
+
+// CheckReschedule moves a room, and sees it open when it should.
+func (h *MeetingFixture) CheckReschedule(t *testing.T) {
+	created, err := h.LiveRooms.Schedule(t.Context(), h.Project, h.roomRequest(h.Now.Add(time.Hour)))
+	Must(t, err)
+	before := h.eventTypes(t, created.ID)
+	at := h.Now.Add(3 * time.Hour).Truncate(time.Minute)
+	fields := map[string]any{"room_id": created.ID, "start_at": h.StartAt(at), "max_participants": 3, "client_room_id": "x",
+		"metadata": map[string]any{"room_title": "Later", "welcome_message": ""}}
+	answer := h.Call(t, "/rooms/reschedule_room", fields)
+	out := DecodeFields(t, answer)
+	link, _ := out["final_link"].(string)
+	if answer.StatusCode != 200 || out["status"] != true || out["message"] != "the room is scheduled" || out["room_type"] != "video" ||
+		out["start_time"] != at.Format(time.RFC3339) || out["room_id"] != created.ID || (link != "") != h.ReturnsLink || answer.Header.Get("X-Ignored-Fields") != "client_room_id" {
+		t.Errorf("reschedule_room: %d %v %v", answer.StatusCode, out, answer.Header)
+	}
+	r, err := h.LiveRooms.Get(t.Context(), created.ID)
+	Must(t, err)
+	if !r.StartAt.Equal(at) || !r.DueAt.Equal(at) || r.State != room.Scheduled || r.MaxParticipants != 3 || r.Title != "Later" || r.WelcomeMessage != "Hello" ||
+		r.EmptyTimeout != 300*time.Second || r.CreatorName != "Amina" || r.ExternalUserID != "4711" {
+		t.Errorf("stored: %+v", r)
+	}
+	if after := h.eventTypes(t, created.ID); len(after) != len(before)+1 || after[len(after)-1] != "room.scheduled" {
+		t.Errorf("events: %v, then %v", before, after)
+	}
+	h.Now = at
+	if host := h.Join(t, created.FinalLink, "Amina", 1); host.Seat.Role != room.Host {
+		t.Errorf("by the first link one is %s", host.Seat.Role)
+	}
+	h.Now = h.Now.Add(2 * time.Minute)
+	AssertError(t, h.Call(t, "/rooms/reschedule_room", fields), 400, "start_at must be in the future, and "+at.Format(time.RFC3339)+" is past")
+	delete(fields, "start_at")
+	AssertError(t, h.Call(t, "/rooms/reschedule_room", fields), 409, "only a scheduled room can be rescheduled, and this one is active")
+}
+
+func (h *MeetingFixture) eventTypes(t *testing.T, id string) []string {
+	all, err := h.DB.Events(t.Context(), id, 0)
+	Must(t, err)
+	var kinds []string
+	for _, e := range all {
+		kinds = append(kinds, string(e.Type))
+	}
+	return kinds
+}
+
+// CheckBodySignatures are what older clients send, where the operator lets them.
+func (h *MeetingFixture) CheckBodySignatures(t *testing.T) {
+	other, _ := h.CreateProject(t)
+	elsewhere, err := h.LiveRooms.CreateQuick(t.Context(), other, h.roomRequest(time.Time{}))
+	Must(t, err)
+	id := h.CreateQuick(t)
+	post, get := EncodeJSON(t, map[string]any{"room_id": id, "role": "viewer"}), h.Prefix+"/rooms/room_status?room_id="+id
+	call := func(method, target string, body []byte, signer, message string, keys map[string]string) int {
+		header := http.Header{"Content-Type": {"application/json"}, "Hash-Signature": {sign.Legacy(signer, []byte(message))}}
+		for name, k := range keys {
+			header[name] = []string{k}
+		}
+		return h.Checker.Do(t, method, target, header, body).StatusCode
+	}
+	secret, apiKey := h.Issued.ProjectSecret.Reveal(), h.Issued.APIKey.Reveal()
+	route := h.Prefix + "/rooms/create_invitation_link"
+	own := map[string]string{"Api-Key": apiKey}
+	options := DefaultOptions
+	options.BodySignatures = true
+	for _, tc := range []struct {
+		name                           string
+		method, target, signer, signed string
+		body                           []byte
+		keys                           map[string]string
+		status                         int
+	}{
+		{"a body", http.MethodPost, route, secret, string(post), post, own, 200},
+		{"path and query", http.MethodGet, get, secret, get, nil, own, 200},
+		{"the older name of the key", http.MethodGet, get, secret, get, nil, map[string]string{"Key": apiKey}, 200},
+		{"both names", http.MethodGet, get, secret, get, nil, map[string]string{"Key": apiKey, "Api-Key": apiKey}, 200},
+		{"an unknown older key beside", http.MethodGet, get, secret, get, nil, map[string]string{"Key": "pk_other", "Api-Key": apiKey}, 401},
+		{"the API key signs", http.MethodPost, route, apiKey, string(post), post, own, 401},
+		{"no key", http.MethodPost, route, secret, string(post), post, nil, 401},
+		{"an unknown key", http.MethodPost, route, secret, string(post), post, map[string]string{"Api-Key": "pk_other"}, 401},
+		{"another query", http.MethodGet, get + "&x=y", secret, get, nil, own, 401},
+		{"a body beside a GET", http.MethodGet, get, secret, "{}", []byte("{}"), own, 401},
+		{"a room of another project", http.MethodGet, h.Prefix + "/rooms/room_status?room_id=" + elsewhere.ID, secret,
+			h.Prefix + "/rooms/room_status?room_id=" + elsewhere.ID, nil, own, 404},
+	} {
+		h.Checker.WithHandler(WithMiddleware(h.Serve(h.LiveRooms, rooms.Limits{}, options)), func() {
+			if status := call(tc.method, tc.target, tc.body, tc.signer, tc.signed, tc.keys); status != tc.status {
+				t.Errorf("%s: %d, want %d", tc.name, status, tc.status)
+			}
+		})
+		h.Checker.WithHandler(WithMiddleware(h.Serve(h.LiveRooms, rooms.Limits{}, rooms.Options{Skew: DefaultOptions.Skew})), func() {
+			if status := call(tc.method, tc.target, tc.body, tc.signer, tc.signed, tc.keys); status != 401 {
+				t.Errorf("%s, where they are not let through: %d", tc.name, status)
+			}
+		})
+	}
+	h.Checker.WithHandler(WithMiddleware(h.Serve(h.LiveRooms, rooms.Limits{}, options)), func() {
+		h.MustCall(t, "/rooms/room_status?room_id="+id, nil) // signed with its time, as ever
+		stale := V5SignedHeaders(h.Issued, http.MethodGet, get, "", nil)
+		stale.Set("Timestamp", "1700000000")
+		AssertError(t, h.Checker.Do(t, http.MethodGet, get, stale, nil), 401, "invalid signature")
+	})
+}

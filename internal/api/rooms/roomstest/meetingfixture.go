@@ -1,0 +1,157 @@
+package roomstest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/client/sign"
+	"parley/internal/api/apitest"
+	"parley/internal/api/rooms"
+	"parley/internal/key"
+	"parley/internal/room"
+	"parley/internal/store/storetest"
+)
+
+// MeetingRooms is what either version needs of the rooms.
+type MeetingRooms interface {
+	rooms.Rooms
+	rooms.Rooms
+	Get(ctx context.Context, id string) (*room.Room, error)
+	MarkAttendance(ctx context.Context, roomID, name string, body []byte, exclusive bool) error
+}
+
+// Version is a version under test.
+type Version struct {
+	Prefix string // "/api/v3"
+	Serve  func(rooms MeetingRooms, limits rooms.Limits, options rooms.Options) http.Handler
+	// StartAt writes a start time as the version reads it, and InvalidStartMessage is
+	// what it says of one that is not.
+	StartAt             func(at time.Time) string
+	InvalidStartMessage string
+	// Ended serves the version after its end; nil where it has none.
+	EndedHandler http.Handler
+	// ReturnsLink says whether the answer to reschedule_room has a link.
+	ReturnsLink bool
+	// Events says whether a room's events can be read.
+	HasEvents bool
+}
+
+// DefaultOptions are those of an ordinary server.
+var DefaultOptions = rooms.Options{Skew: 5 * time.Minute}
+
+// MeetingFixture is a version on a real database, with rooms in which people can be.
+type MeetingFixture struct {
+	*Fixture
+	Version
+	Checker   *apitest.Checker
+	LiveRooms *room.Service // whose clock is Now
+	Now       time.Time
+}
+
+// NewMeetingFixture returns a House. The checker collects what it meets.
+func NewMeetingFixture(t testing.TB, b *Fixture, v Version, description []byte) *MeetingFixture {
+	h := &MeetingFixture{Fixture: b, Version: v, Now: time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)}
+	h.LiveRooms = room.NewService(b.DB, engine{}, func() string { return "https://meet.example.org" },
+		func() time.Time { return h.Now }, storetest.NewID, slog.New(slog.DiscardHandler))
+	h.Checker = apitest.New(t, description, WithMiddleware(v.Serve(h.LiveRooms, rooms.Limits{}, DefaultOptions)))
+	return h
+}
+
+// ErrorTests has another checker of the same description collect every refusal.
+func (h *MeetingFixture) ErrorTests(c *apitest.Checker) func(t *testing.T) {
+	return func(t *testing.T) {
+		h.Checker = c
+		h.withRooms(h.LiveRooms, rooms.Limits{}, func() { h.CheckErrors(t) })
+	}
+}
+
+// engine is a media engine in which nothing happens by itself.
+type engine struct{ room.Media }
+
+func (engine) Open(context.Context, room.MediaSession) error                    { return nil }
+func (engine) Admit(string)                                                     {}
+func (engine) Participants(context.Context, string) ([]room.Participant, error) { return nil, nil }
+func (engine) AccessToken(room.AccessTokenSpec) (string, error)                 { return "token", nil }
+func (engine) UpdateMetadata(context.Context, string, room.Metadata) error      { return nil }
+func (engine) UpdatePermissions(context.Context, string, string, room.Role, room.Grants) error {
+	return nil
+}
+func (engine) SendMessage(context.Context, string, []string, room.Message) error { return nil }
+func (engine) Remove(context.Context, string, string) error                      { return nil }
+
+// V5SignedHeaders returns the headers of a call that is signed with SVC-HMAC-V5-1.
+func V5SignedHeaders(credentials key.IssuedCredentials, method, target, idempotencyKey string, body []byte) http.Header {
+	at := sign.FormatTimestamp(time.Now())
+	h := http.Header{"Api-Key": {credentials.APIKey.Reveal()}, "Timestamp": {at},
+		"Hash-Signature": {sign.V5(credentials.GatewaySecret.Reveal(), method, target, at, idempotencyKey, body)}}
+	if method == http.MethodPost {
+		h.Set("Content-Type", "application/json")
+	}
+	if idempotencyKey != "" {
+		h.Set("Idempotency-Key", idempotencyKey)
+	}
+	return h
+}
+
+// Call sends a rightly signed call; fields are its body, or nil for a GET.
+func (h *MeetingFixture) Call(t testing.TB, route string, fields map[string]any) *http.Response {
+	t.Helper()
+	method, body := http.MethodGet, []byte(nil)
+	if fields != nil {
+		method, body = http.MethodPost, EncodeJSON(t, fields)
+	}
+	return h.Checker.Do(t, method, h.Prefix+route, V5SignedHeaders(h.Issued, method, h.Prefix+route, "", body), body)
+}
+
+// MustCall is Call, for one that has to succeed.
+func (h *MeetingFixture) MustCall(t testing.TB, route string, fields map[string]any) map[string]any {
+	t.Helper()
+	answer := h.Call(t, route, fields)
+	out := DecodeFields(t, answer)
+	if answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d %v", route, answer.StatusCode, out)
+	}
+	return out
+}
+
+// CreateScheduled makes a room that opens in an hour, Quick one that is open.
+func (h *MeetingFixture) CreateScheduled(t testing.TB) string {
+	t.Helper()
+	created, err := h.LiveRooms.Schedule(t.Context(), h.Project, h.roomRequest(h.Now.Add(time.Hour)))
+	Must(t, err)
+	return created.ID
+}
+
+// CreateQuick makes a room that is open.
+func (h *MeetingFixture) CreateQuick(t testing.TB) string {
+	t.Helper()
+	created, err := h.LiveRooms.CreateQuick(t.Context(), h.Project, h.roomRequest(time.Time{}))
+	Must(t, err)
+	return created.ID
+}
+
+func (h *MeetingFixture) roomRequest(startAt time.Time) room.CreateRequest {
+	return room.CreateRequest{Type: room.Video, StartAt: startAt, MaxParticipants: 9, Title: "Standup", WelcomeMessage: "Hello", Name: "Amina",
+		ExternalUserID: "4711", WebhookURL: "https://example.org/hook"}
+}
+
+// Join lets somebody in with a link and returns who they are.
+func (h *MeetingFixture) Join(t testing.TB, link, name string, browser int) room.Admission {
+	t.Helper()
+	place, token, _ := strings.Cut(link, "#t=")
+	a, err := h.LiveRooms.ReserveSeat(t.Context(), place[strings.LastIndexByte(place, '/')+1:],
+		room.JoinRequest{LinkToken: token, SeatKey: fmt.Sprintf("seat-key-of-browser-%06d", browser), Name: name})
+	Must(t, err)
+	h.LiveRooms.ParticipantJoined(a.SessionID, a.Seat.ID, fmt.Sprint("PA_", browser), h.Now)
+	return a
+}
+
+// Leave is somebody's goodbye.
+func (h *MeetingFixture) Leave(a room.Admission, browser int) {
+	h.LiveRooms.ParticipantLeft(a.SessionID, a.Seat.ID, fmt.Sprint("PA_", browser), h.Now, room.LeftByChoice)
+}

@@ -1,0 +1,68 @@
+package roomstest
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"parley/internal/api/rooms"
+	"parley/internal/project"
+	"parley/internal/room"
+)
+
+// CheckErrorOrder mends a request fault by fault, to hold the order of checks.
+func (h *MeetingFixture) CheckErrorOrder(t *testing.T) {
+	busy := &StubLimiter{}
+	h.withRooms(h.LiveRooms, rooms.Limits{Writes: busy}, func() {
+		over, id, path := h.CreateQuick(t), h.CreateQuick(t), h.Prefix+"/rooms/join_room"
+		_, err := h.LiveRooms.End(t.Context(), over, room.EndedAPI)
+		Must(t, err)
+		busy.AllowAll = true
+		used := request{method: http.MethodPost, target: path, key: "used", body: EncodeJSON(t, map[string]any{"room_id": id, "user_info": map[string]any{"name": "A"}})}
+		if answer := h.send(t, used, nil); answer.StatusCode != http.StatusOK {
+			t.Fatalf("the first link: %d", answer.StatusCode)
+		}
+		busy.AllowAll = false
+		Must(t, h.Projects.SetStatus(t.Context(), h.Project.ID, project.Inactive))
+		Must(t, h.Projects.Suspend(t.Context(), h.Project.ID))
+
+		s := request{method: http.MethodDelete, target: path + "/x", body: []byte(strings.Repeat("x", 65537)), key: strings.Repeat("k", 256)}
+		kind, signature := "text/plain", "00"
+		body := func(roomID, name string) func() {
+			return func() {
+				s.body = EncodeJSON(t, map[string]any{"room_id": roomID, "user_info": map[string]any{"name": name}})
+			}
+		}
+		for _, fault := range []struct {
+			status   int
+			sentence string
+			mend     func()
+		}{
+			{404, "there is no such path in this version of the API", func() { s.target = path }},
+			{405, "this path takes POST, not DELETE", func() { s.method = http.MethodPost }},
+			{415, "the header Content-Type must be application/json (UTF-8)", func() { kind = "application/json" }},
+			{413, "the body must not be larger than 65536 bytes", func() { s.body = []byte("{") }},
+			{401, "invalid signature", func() { signature = "" }},
+			{429, "too many calls with this key, try again later", func() { busy.AllowAll = true }},
+			{403, "the project is suspended", func() { Must(t, h.Projects.Resume(t.Context(), h.Project.ID)) }},
+			{403, "the project is inactive", func() { Must(t, h.Projects.SetStatus(t.Context(), h.Project.ID, project.Active)) }},
+			{400, "the body ends before its JSON does", body("mine", "")},
+			{400, "the header Idempotency-Key must have 1 to 255 printable ASCII characters", func() { s.key = "used" }},
+			{422, "this Idempotency-Key was used with another body", func() { s.key = "fresh" }},
+			{404, roomNotFound, body(over, "")},
+			{400, "user_info.name must have 1 to 255 characters and not be blank", body(over, "A")},
+			{409, "the room is over already: its state is ended", body(id, "A")},
+		} {
+			AssertError(t, h.send(t, s, func(header http.Header) {
+				header.Set("Content-Type", kind)
+				if signature != "" {
+					header.Set("Hash-Signature", signature)
+				}
+			}), fault.status, fault.sentence)
+			fault.mend()
+		}
+		if answer := h.send(t, s, nil); answer.StatusCode != http.StatusOK {
+			t.Errorf("with nothing left to mend: %d %s", answer.StatusCode, ErrorMessage(t, answer))
+		}
+	})
+}
