@@ -181,11 +181,12 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	companions := rooms.Options{Skew: a.cfg.ClockSkew.Std(), BodySignatures: a.cfg.LegacyCompanionBodySignatures}
+	versions := rooms.Options{Zone: zone, Limits: limits.roomAPILimits(), CallCounter: a.gateway.counter, Skew: a.cfg.ClockSkew.Std(),
+		BodySignatures: a.cfg.LegacyCompanionBodySignatures}
 	a.handler = a.routes(routeHandlers{
-		v3: v3.NewHandler(a.rooms, a.keys, now, v3.Options{LegacyKeyHeader: a.cfg.LegacyV3KeyHeader, Zone: zone, Limits: limits.roomAPILimits(), CallCounter: a.gateway.counter, Companion: companions,
+		v3: v3.NewHandler(a.rooms, a.keys, now, v3.Options{Options: versions, KeyHeaderOnly: a.cfg.LegacyV3KeyHeader,
 			Deprecation: v3.Deprecation{Deprecated: a.cfg.V3DeprecationDate.Std(), Sunset: a.cfg.V3SunsetDate.Std()}}),
-		v4:     v4.NewHandler(a.rooms, a.projects, a.keys, a.webhooks, now, v4.Options{Zone: zone, Limits: limits.roomAPILimits(), CallCounter: a.gateway.counter, Companion: companions}),
+		v4:     v4.NewHandler(a.rooms, a.projects, a.keys, a.webhooks, now, versions),
 		v5:     reads,
 		join:   join.NewHandler(a.rooms, limits.joinLimits(), a.refusals, now),
 		manage: manage.NewHandler(a.projects, quickstartKeys{a.keys, a}, a.rooms, a.tokens, provider, a.webhooks, a.failures),

@@ -1,7 +1,11 @@
 package room
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
 	"time"
 
 	"parley/internal/fault"
@@ -18,30 +22,38 @@ const (
 	purgeInterval     = time.Minute
 )
 
-// IdempotencyKey makes a creation, of a room or of a link into one, happen once: the same
-// key of the same project on the same route, with the same body, is the same
-// creation for 24 hours, and gets the first one's answer again.
+// IdempotencyKey makes the creation of a room or of a link take effect once. The
+// same key of the same project on the same route, with the same body, means the
+// same creation for 24 hours, and gets the result of the first one.
 type IdempotencyKey struct {
 	ProjectID string
 	Route     string
 	Key       string // 1 to 255 printable ASCII characters
 	Body      []byte // raw, as it was signed
 	// Signature identifies a signed request that was sent without a key. It
-	// replaces Route, Key and Body: the request takes effect once within For, and
-	// a repetition is refused, because its answer is not kept.
+	// replaces Route, Key and Body: the request takes effect once within ValidFor,
+	// and a repetition is refused, because its result is not saved.
 	Signature string
 	ValidFor  time.Duration // as long as the signature is valid
-	// Answer makes what is told of a success, which is kept with the room. It
-	// is set by the time of the creation.
-	Render func(Created) ([]byte, error)
+
+	saved *Created // the result of the first request; nil if this is the first
 }
 
-// IdempotencyRecord is what was told of a request, kept to be told again. Without a text
-// it only says that the request was met.
+// savedResult returns the result of an earlier request with the key; nil if
+// there is none, or no key.
+func (k *IdempotencyKey) savedResult() *Created {
+	if k == nil {
+		return nil
+	}
+	return k.saved
+}
+
+// IdempotencyRecord is the stored result of a request. Without SavedResult it
+// only says that the request took effect.
 type IdempotencyRecord struct {
 	ID          string
 	BodyHash    string
-	SavedResult seal.Secret
+	SavedResult seal.Secret // a Created in JSON, because it contains a link
 	ExpiresAt   time.Time
 }
 
@@ -52,61 +64,97 @@ var errReplayed = fault.New(fault.Conflict, "request_replayed",
 	"this signed request was carried out already: sign each request with a current timestamp, "+
 		"and send a different Idempotency-Key with each of two equal requests in one second")
 
-func (o *IdempotencyKey) recordID() string {
-	if o.Signature != "" {
-		return seal.Hash("signature\n" + o.ProjectID + "\n" + o.Signature)
+func (k *IdempotencyKey) recordID() string {
+	if k.Signature != "" {
+		return seal.Hash("signature\n" + k.ProjectID + "\n" + k.Signature)
 	}
-	return seal.Hash(o.ProjectID + "\n" + o.Route + "\n" + o.Key)
+	return seal.Hash(k.ProjectID + "\n" + k.Route + "\n" + k.Key)
 }
 
-// BeginIdempotent takes up a request that may have been sent before: it returns the
-// first one's answer, or nil when this is the first. Call end when the request
-// is done. Refusals: Invalid for the key, Mismatch for another body under the
-// same key, Conflict while the first is under way.
-func (s *Service) BeginIdempotent(ctx context.Context, o *IdempotencyKey) (answer []byte, end func(), err error) {
-	if len(o.Key) < 1 || len(o.Key) > maxIdempotencyKey || !isPrintable(o.Key) {
-		return nil, nil, fault.Invalidf("the header Idempotency-Key must have 1 to %d printable ASCII characters", maxIdempotencyKey)
+// BeginIdempotent begins a request with a key, and loads the result of an earlier
+// request with the same key, which CreateQuick, Schedule, Reschedule, Invite and
+// OpenEarly then return again. Call end when the request is done. It does nothing
+// if the key is nil or a signature. Errors: Invalid for the key, Mismatch if the
+// key was used with another body, Conflict while the first request is in flight.
+func (s *Service) BeginIdempotent(ctx context.Context, k *IdempotencyKey) (end func(), err error) {
+	if k == nil || k.Signature != "" {
+		return func() {}, nil
 	}
-	id := o.recordID()
+	if len(k.Key) < 1 || len(k.Key) > maxIdempotencyKey || !isPrintable(k.Key) {
+		return nil, fault.Invalidf("the header Idempotency-Key must have 1 to %d printable ASCII characters", maxIdempotencyKey)
+	}
+	id := k.recordID()
 	if _, running := s.inFlight.LoadOrStore(id, true); running {
-		return nil, nil, errInFlight
+		return nil, errInFlight
 	}
-	end = func() { s.inFlight.Delete(id) }
+	if k.saved, err = s.loadResult(ctx, id, k.Body); err != nil {
+		s.inFlight.Delete(id)
+		return nil, err
+	}
+	return func() { s.inFlight.Delete(id) }, nil
+}
+
+// loadResult returns the saved result of a request with the body; nil if there
+// is none.
+func (s *Service) loadResult(ctx context.Context, id string, body []byte) (*Created, error) {
 	stored, err := s.store.IdempotencyRecord(ctx, id, s.now())
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return nil, end, nil
-	case err == nil && stored.BodyHash != seal.Hash(string(o.Body)):
-		err = fault.New(fault.Mismatch, "idempotency_key_reused", "this Idempotency-Key was used with another body")
-	case err == nil:
-		return []byte(stored.SavedResult.Reveal()), end, nil
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case stored.BodyHash != seal.Hash(string(body)):
+		return nil, fault.New(fault.Mismatch, "idempotency_key_reused", "this Idempotency-Key was used with another body")
 	}
-	end()
-	return nil, nil, err
+	return decodeResult([]byte(stored.SavedResult.Reveal()))
 }
 
-// saveResult keeps what is told of something that was made in a room that was there,
-// in the transaction that made it.
-func (s *Service) saveResult(ctx context.Context, o *IdempotencyKey, c Created, now time.Time) error {
-	if o == nil {
+// decodeResult reads a saved result. Earlier releases saved the response of the
+// API instead, under "body"; such a record is at most 24 hours old.
+func decodeResult(text []byte) (*Created, error) {
+	var saved struct {
+		Created
+		Adjusted string `json:"adjusted"`
+		Body     *struct {
+			RoomID         string    `json:"room_id"`
+			RoomType       Type      `json:"room_type"`
+			StartTime      time.Time `json:"start_time"`
+			ClientRoomID   string    `json:"client_room_id"`
+			FinalLink      string    `json:"final_link"`
+			InvitationLink string    `json:"invitation_link"`
+		} `json:"body"`
+	}
+	if err := json.Unmarshal(text, &saved); err != nil {
+		return nil, fmt.Errorf("room: read the saved result of a request: %w", err)
+	}
+	if b := saved.Body; b != nil {
+		saved.Created = Created{ID: b.RoomID, ClientRoomID: b.ClientRoomID, Type: b.RoomType, StartAt: b.StartTime,
+			FinalLink: cmp.Or(b.FinalLink, b.InvitationLink)}
+		if saved.Adjusted != "" {
+			saved.Created.Adjusted = strings.Split(saved.Adjusted, ", ")
+		}
+	}
+	return &saved.Created, nil
+}
+
+// saveResult stores the result of a request in the transaction that creates it,
+// so that nothing is created if another process was first. It does nothing if the
+// key is nil.
+func (s *Service) saveResult(ctx context.Context, k *IdempotencyKey, c Created, now time.Time) error {
+	if k == nil {
 		return nil
 	}
-	answer, err := o.Render(c)
-	if err != nil {
-		return err
+	record, taken := IdempotencyRecord{ID: k.recordID()}, errInFlight
+	if k.Signature != "" {
+		record.ExpiresAt, taken = now.Add(k.ValidFor), errReplayed
+	} else {
+		text, err := json.Marshal(c)
+		if err != nil {
+			return fmt.Errorf("room: write the result of a request: %w", err)
+		}
+		record.BodyHash, record.SavedResult, record.ExpiresAt = seal.Hash(string(k.Body)), seal.Secret(text), now.Add(idempotencyTTL)
 	}
-	return s.saveIdempotencyRecord(ctx, o, answer, now)
-}
-
-// saveIdempotencyRecord stores what is told of a success in the transaction of its room. When
-// another process was first, nothing of this one may stay.
-func (s *Service) saveIdempotencyRecord(ctx context.Context, o *IdempotencyKey, answer []byte, now time.Time) error {
-	taken := errInFlight
-	a := IdempotencyRecord{ID: o.recordID(), BodyHash: seal.Hash(string(o.Body)), SavedResult: seal.Secret(answer), ExpiresAt: now.Add(idempotencyTTL)}
-	if o.Signature != "" {
-		a.BodyHash, a.SavedResult, a.ExpiresAt, taken = "", "", now.Add(o.ValidFor), errReplayed
-	}
-	fresh, err := s.store.InsertIdempotencyRecord(ctx, a, now)
+	fresh, err := s.store.InsertIdempotencyRecord(ctx, record, now)
 	if err == nil && !fresh {
 		err = taken
 	}

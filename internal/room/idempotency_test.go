@@ -4,12 +4,14 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp" // readable differences between values
+
 	"parley/internal/fault"
 	"parley/internal/room"
+	"parley/internal/seal"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
 )
@@ -25,54 +27,65 @@ func TestIdempotencyKey_ConcurrentOnTwoNodes(t *testing.T) {
 			p := storetest.Project(t, db)
 			nodes := []*room.Service{newNodeService(db, time.Now), newNodeService(db, time.Now)}
 			once := func() *room.IdempotencyKey {
-				return &room.IdempotencyKey{ProjectID: p.ID, Route: "/route", Key: "key", Body: []byte("{}"),
-					Render: func(c room.Created) ([]byte, error) { return []byte(c.FinalLink), nil }}
+				return &room.IdempotencyKey{ProjectID: p.ID, Route: "/route", Key: "key", Body: []byte("{}")}
 			}
-			var made atomic.Int32
+			request := room.CreateRequest{Type: room.Audio, Name: "A", Title: "T", MaxParticipants: 2}
+			create := func(node *room.Service) (room.Created, error) {
+				q := request
+				q.IdempotencyKey = once()
+				end, err := node.BeginIdempotent(context.Background(), q.IdempotencyKey)
+				if err != nil {
+					return room.Created{}, err
+				}
+				defer end()
+				return node.CreateQuick(context.Background(), p, q)
+			}
+			var links sync.Map
 			var work sync.WaitGroup
 			for i := range 32 {
 				work.Go(func() {
-					ctx, node, o := context.Background(), nodes[i%2], once()
-					answer, end, err := node.BeginIdempotent(ctx, o)
-					if err == nil && answer == nil {
-						defer end()
-						_, err = node.CreateQuick(ctx, p, room.CreateRequest{Type: room.Audio, Name: "A", Title: "T", MaxParticipants: 2, IdempotencyKey: o})
-						if err == nil {
-							made.Add(1)
-						}
-					} else if err == nil {
-						end()
-					}
-					if err != nil && fault.From(err).Code != "request_in_flight" {
+					created, err := create(nodes[i%2])
+					if err == nil {
+						links.Store(created.FinalLink, true)
+					} else if fault.From(err).Code != "request_in_flight" {
 						t.Error(err)
 					}
 				})
 			}
 			work.Wait()
-			if made.Load() != 1 {
-				t.Errorf("%d rooms", made.Load())
-			}
-			for _, n := range nodes {
-				answer, end, err := n.BeginIdempotent(t.Context(), once())
-				if err != nil || len(answer) == 0 {
-					t.Fatalf("%q %v", answer, err)
+			var first room.Created
+			for i, node := range nodes {
+				created, err := create(node)
+				if err != nil {
+					t.Fatal(err)
 				}
-				end()
+				if i == 0 {
+					first = created
+				}
+				if diff := cmp.Diff(first, created); diff != "" {
+					t.Errorf("the result on the other node differs (-first +other):\n%s", diff)
+				}
 			}
+			links.Range(func(link, _ any) bool {
+				if link != first.FinalLink {
+					t.Errorf("got the link %q too, want only %q", link, first.FinalLink)
+				}
+				return true
+			})
 			other := once()
 			other.Body = []byte("{ }")
-			if _, _, err := nodes[0].BeginIdempotent(t.Context(), other); !fault.Is(err, fault.Mismatch) {
+			if _, err := nodes[0].BeginIdempotent(t.Context(), other); !fault.Is(err, fault.Mismatch) {
 				t.Errorf("another body: %v", err)
 			}
 			tomorrow := newNodeService(db, func() time.Time { return time.Now().Add(24 * time.Hour) })
-			if answer, _, err := tomorrow.BeginIdempotent(t.Context(), other); err != nil || answer != nil {
-				t.Errorf("a day later: %q %v", answer, err)
+			if _, err := tomorrow.BeginIdempotent(t.Context(), other); err != nil {
+				t.Errorf("a day later: %v", err)
 			}
 			if err := tomorrow.Purge(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if answer, _, err := nodes[1].BeginIdempotent(t.Context(), other); err != nil || answer != nil {
-				t.Errorf("after the purge: %q %v", answer, err)
+			if _, err := nodes[1].BeginIdempotent(t.Context(), other); err != nil {
+				t.Errorf("after the purge: %v", err)
 			}
 		})
 	}
@@ -88,11 +101,11 @@ func TestIdempotencyKey_NotSavedWhenCreationFails(t *testing.T) {
 	if _, err := n.CreateQuick(t.Context(), p, q); err != nil {
 		t.Fatal(err)
 	}
-	q.IdempotencyKey = &room.IdempotencyKey{ProjectID: p.ID, Route: "/route", Key: "key", Render: func(room.Created) ([]byte, error) { return []byte("answer"), nil }}
+	q.IdempotencyKey = &room.IdempotencyKey{ProjectID: p.ID, Route: "/route", Key: "key"}
 	for range 2 {
-		answer, end, err := n.BeginIdempotent(t.Context(), q.IdempotencyKey)
-		if err != nil || answer != nil {
-			t.Fatalf("%q %v", answer, err)
+		end, err := n.BeginIdempotent(t.Context(), q.IdempotencyKey)
+		if err != nil {
+			t.Fatal(err)
 		}
 		if _, err := n.CreateQuick(t.Context(), p, q); !fault.Is(err, fault.Conflict) {
 			t.Fatal(err)
@@ -103,4 +116,48 @@ func TestIdempotencyKey_NotSavedWhenCreationFails(t *testing.T) {
 
 func newNodeService(db *store.DB, now func() time.Time) *room.Service {
 	return room.NewService(db, stubMedia{}, func() string { return "https://meet.example.org" }, now, storetest.NewID, slog.New(slog.DiscardHandler))
+}
+
+// Earlier releases saved the response of the API. A request that is repeated
+// after an upgrade still gets it.
+func TestIdempotencyKey_ResultOfEarlierRelease(t *testing.T) {
+	t.Parallel()
+	db := storetest.SQLite(t)
+	p := storetest.Project(t, db)
+	n := newNodeService(db, time.Now)
+	start := time.Date(2026, 12, 1, 10, 0, 0, 0, time.FixedZone("", 3600))
+	for name, c := range map[string]struct {
+		saved string
+		want  room.Created
+	}{
+		"a quick room": {`{"body":{"status":true,"final_link":"https://m/r/1#t=x","room_id":"1"}}`,
+			room.Created{ID: "1", FinalLink: "https://m/r/1#t=x"}},
+		"a scheduled room": {`{"adjusted":"room_duration, breakout_rooms","ignored":"name","body":{"status":true,"message":"m","room_type":"video",` +
+			`"start_time":"2026-12-01T10:00:00+01:00","room_id":"2","final_link":"https://m/r/2#t=x","client_room_id":"mine"}}`,
+			room.Created{ID: "2", Type: room.Video, StartAt: start, FinalLink: "https://m/r/2#t=x", ClientRoomID: "mine",
+				Adjusted: []string{"room_duration", "breakout_rooms"}}},
+		"a link": {`{"body":{"status":true,"invitation_link":"https://m/r/3#t=x","invitation_url":"https://m/r/3#t=x"}}`,
+			room.Created{FinalLink: "https://m/r/3#t=x"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := &room.IdempotencyKey{ProjectID: p.ID, Route: "/route", Key: name, Body: []byte("{}")}
+			err := db.Write(t.Context(), func(ctx context.Context) error {
+				_, err := db.InsertIdempotencyRecord(ctx, room.IdempotencyRecord{ID: seal.Hash(p.ID + "\n/route\n" + name), BodyHash: seal.Hash("{}"),
+					SavedResult: seal.Secret(c.saved), ExpiresAt: time.Now().Add(time.Hour)}, time.Now())
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			end, err := n.BeginIdempotent(t.Context(), k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer end()
+			got, err := n.CreateQuick(t.Context(), p, room.CreateRequest{IdempotencyKey: k})
+			if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
+				t.Errorf("error %v, result (-want +got):\n%s", err, diff)
+			}
+		})
+	}
 }

@@ -52,6 +52,9 @@ type Invitation struct {
 // admit joins. Refusals: NotFound, Conflict when the room is over, Forbidden
 // (project), Invalid with the field and the bound.
 func (s *Service) Invite(ctx context.Context, p project.Project, roomID string, q Invitation) (link string, err error) {
+	if saved := q.IdempotencyKey.savedResult(); saved != nil {
+		return saved.FinalLink, nil
+	}
 	if err := q.validate(p.Settings); err != nil {
 		return "", err
 	}

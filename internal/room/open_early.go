@@ -21,6 +21,9 @@ type OpenEarlyRequest struct {
 // project must admit joins. Refusals: NotFound, Conflict when the room is over,
 // Forbidden (project), Invalid with the field and the bound.
 func (s *Service) OpenEarly(ctx context.Context, p project.Project, roomID string, q OpenEarlyRequest) (link string, err error) {
+	if saved := q.IdempotencyKey.savedResult(); saved != nil {
+		return saved.FinalLink, nil
+	}
 	if err := validate.Name("name", q.Name, 1, maxText); err != nil {
 		return "", err
 	}

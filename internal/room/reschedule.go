@@ -32,6 +32,9 @@ type RescheduleRequest struct {
 // the room is not scheduled any more, Forbidden (project), Invalid with the
 // field and the bound.
 func (s *Service) Reschedule(ctx context.Context, p project.Project, roomID string, q RescheduleRequest) (Created, error) {
+	if saved := q.IdempotencyKey.savedResult(); saved != nil {
+		return *saved, nil
+	}
 	if err := p.AllowsJoins(); err != nil {
 		return Created{}, err
 	}

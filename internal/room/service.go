@@ -179,23 +179,28 @@ func (noWebhooks) RoomChanged(context.Context, string, []event.Event) (bool, err
 }
 func (noWebhooks) Wake() {}
 
-// Created is a new room and the link that makes its first user the host; of a
-// room that was there already, a new link into it.
+// Created is a new room and the link that makes its first user the host; for an
+// existing room, a new link into it. Idempotency records contain it as JSON, so
+// its JSON names must not change.
 type Created struct {
-	ID           string
-	ClientRoomID string
-	Type         Type
-	StartAt      time.Time // zero for a quick room; in the zone the request gave it in
-	FinalLink    string    // {public_url}/r/{room_id}#t=TOKEN; the token rides in the fragment
-	GuestLink    string    // {public_url}/r/{room_id}
-	Adjusted     []string  // features that were lowered to what the plan allows
-	Response     []byte    // what Once.Answer made, where there is a Once
+	ID           string `json:"id"`
+	ClientRoomID string `json:"client_room_id,omitempty"`
+	Type         Type   `json:"type"`
+	// StartAt is in the time zone of the request; zero for a quick room.
+	StartAt   time.Time `json:"start_at,omitzero"`
+	FinalLink string    `json:"final_link"` // {public_url}/r/{room_id}#t=TOKEN
+	GuestLink string    `json:"guest_link"` // {public_url}/r/{room_id}
+	// Adjusted names the features that were lowered to what the plan allows.
+	Adjusted []string `json:"adjusted_features,omitempty"`
 }
 
 // CreateQuick makes a room that is open at once. The project must admit new
 // rooms. Refusals: Invalid with the field and the bound, Conflict when the
-// client_room_id is taken or the Once is under way elsewhere.
+// client_room_id is taken or a request with the same IdempotencyKey is in flight.
 func (s *Service) CreateQuick(ctx context.Context, p project.Project, q CreateRequest) (Created, error) {
+	if saved := q.IdempotencyKey.savedResult(); saved != nil {
+		return *saved, nil
+	}
 	q.StartAt = time.Time{}
 	return s.create(ctx, p, q, s.now())
 }
@@ -203,6 +208,9 @@ func (s *Service) CreateQuick(ctx context.Context, p project.Project, q CreateRe
 // Schedule makes a room that opens at its start time; otherwise it is as
 // CreateQuick.
 func (s *Service) Schedule(ctx context.Context, p project.Project, q CreateRequest) (Created, error) {
+	if saved := q.IdempotencyKey.savedResult(); saved != nil {
+		return *saved, nil
+	}
 	now := s.now()
 	if err := checkStart(q.StartAt, now); err != nil {
 		return Created{}, err
@@ -227,18 +235,11 @@ func (s *Service) create(ctx context.Context, p project.Project, q CreateRequest
 	guest := s.publicURL() + "/r/" + r.ID
 	created := Created{ID: r.ID, ClientRoomID: r.ClientRoomID, Type: r.Type, StartAt: r.StartAt,
 		FinalLink: guest + "#t=" + token, GuestLink: guest, Adjusted: adjusted}
-	if q.IdempotencyKey != nil {
-		if created.Response, err = q.IdempotencyKey.Render(created); err != nil {
-			return Created{}, err
-		}
-	}
 	events := r.drainEvents(s.newID)
 	waiting := false
 	err = s.store.Write(ctx, func(ctx context.Context) error {
-		if q.IdempotencyKey != nil {
-			if err := s.saveIdempotencyRecord(ctx, q.IdempotencyKey, created.Response, now); err != nil {
-				return err
-			}
+		if err := s.saveResult(ctx, q.IdempotencyKey, created, now); err != nil {
+			return err
 		}
 		if err := s.store.InsertRoom(ctx, &r); err != nil {
 			return err

@@ -79,7 +79,7 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 	rooms.UseWebhooks(hooks)
 	created, err := rooms.CreateQuick(ctx, p, room.CreateRequest{Type: room.Video, Name: "Ada", MaxParticipants: 5, ClientRoomID: "mine", Title: "Title", WelcomeMessage: "Welcome",
 		ExternalUserID: "7", LogoutURL: "https://example.com/bye", WebhookURL: "https://example.com/hook",
-		IdempotencyKey: &room.IdempotencyKey{ProjectID: p.ID, Route: "route", Key: "key", Render: func(c room.Created) ([]byte, error) { return []byte(c.FinalLink), nil }}})
+		IdempotencyKey: &room.IdempotencyKey{ProjectID: p.ID, Route: "route", Key: "key"}})
 	must(err)
 	link := created.FinalLink[strings.Index(created.FinalLink, "#t=")+3:]
 	seatKey := strings.Repeat("seat-key", 4)

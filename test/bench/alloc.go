@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"parley/client/sign"
-	"parley/internal/api/v3"
+	"parley/internal/api/rooms"
 	"parley/internal/project"
 	"parley/internal/room"
 	"parley/internal/seal"
@@ -97,16 +97,21 @@ func verifyOperations() []operation {
 
 // stubRooms answers at once, so that what remains is the cost above the domain:
 // transport, parsing, signature, answer, access log.
-type stubRooms struct{ v3.Rooms }
+type stubRooms struct{ rooms.Rooms }
 
-// CreateQuick implements v3.Rooms.
+// CreateQuick implements rooms.Rooms.
 func (stubRooms) CreateQuick(context.Context, project.Project, room.CreateRequest) (room.Created, error) {
 	return room.Created{ID: "019a0000-0000-7000-8000-000000000000", FinalLink: "http://127.0.0.1:8080/r/x#t=y"}, nil
 }
 
+// BeginIdempotent implements rooms.Rooms.
+func (stubRooms) BeginIdempotent(context.Context, *room.IdempotencyKey) (func(), error) {
+	return func() {}, nil
+}
+
 // createRoomCall makes the same call again and again.
-func (d *domain) createRoomCall(rooms v3.Rooms) func() error {
-	handler := d.handler(rooms, io.Discard)
+func (d *domain) createRoomCall(service rooms.Rooms) func() error {
+	handler := d.handler(service, io.Discard)
 	wire := createRoom(d.serverInfo())(nil, 1)
 	body := wire[bytes.Index(wire, []byte("\r\n\r\n"))+4:]
 	in := &reusableBody{Reader: bytes.NewReader(body)}

@@ -12,32 +12,32 @@ import (
 
 // What is going on now.
 
-func (s *Server) roomStatus(c *call) error {
+func (a *API) roomStatus(c *Call) error {
 	id, err := c.queryRoomID()
 	if err != nil {
 		return err
 	}
-	r, err := s.rooms.GetInProject(c.r.Context(), c.project, id)
+	r, err := a.Rooms.GetInProject(c.Request.Context(), c.Project, id)
 	if err != nil {
 		return err
 	}
 	return c.writeJSON(RoomStatus{Status: r.State == room.Open || r.State == room.Active, Message: "the room is " + string(r.State)})
 }
 
-func (s *Server) activeRoom(c *call) error {
+func (a *API) activeRoom(c *Call) error {
 	id, err := c.queryRoomID()
 	if err != nil {
 		return err
 	}
-	found, err := s.rooms.RunningRoom(c.r.Context(), c.project, id)
+	found, err := a.Rooms.RunningRoom(c.Request.Context(), c.Project, id)
 	if err != nil {
 		return err
 	}
 	return c.writeJSON(ActiveRoomAnswer{Status: true, Msg: successMessage, Result: newActiveRoom(found)})
 }
 
-func (s *Server) activeRooms(c *call) error {
-	all, err := s.rooms.RunningRooms(c.r.Context(), c.project)
+func (a *API) activeRooms(c *Call) error {
+	all, err := a.Rooms.RunningRooms(c.Request.Context(), c.Project)
 	if err != nil {
 		return err
 	}

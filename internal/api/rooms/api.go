@@ -27,12 +27,13 @@ type Rooms interface {
 	Analytics(ctx context.Context, p project.Project, roomID string) (room.Analytics, error)
 	CreateQuick(ctx context.Context, p project.Project, q room.CreateRequest) (room.Created, error)
 	Schedule(ctx context.Context, p project.Project, q room.CreateRequest) (room.Created, error)
-	// Begin takes up a creation that may have been sent before.
-	BeginIdempotent(ctx context.Context, o *room.IdempotencyKey) (answer []byte, end func(), err error)
+	// BeginIdempotent begins a call with an idempotency key; see room.Service.
+	BeginIdempotent(ctx context.Context, k *room.IdempotencyKey) (end func(), err error)
 }
 
-// Keyrings finds the live credentials of a project.
-type Keyrings interface {
+// Keys finds the credentials that sign a call.
+type Keys interface {
+	ByAPIKey(ctx context.Context, text string) (key.APIKey, *key.Keyring, error)
 	Keyring(ctx context.Context, projectID string) (*key.Keyring, error)
 }
 
@@ -60,21 +61,40 @@ type CallCounter interface {
 	Add(keyID, slot string)
 }
 
-// API is one version, as far as it is like the other.
-type API struct {
-	Version     string // "v3" or "v4"
-	Rooms       Rooms
-	Keyrings    Keyrings
+// Options is how a version behaves in this installation.
+type Options struct {
 	Limits      Limits
-	CallCounter CallCounter    // nil counts nothing
-	Zone        *time.Location // the scheduling zone
-	Now         func() time.Time
-	// AllowKeyHeaderOnly lets calls through with a live API key in the header key
-	// or api-key and no signature, as older clients send them.
-	AllowKeyHeaderOnly bool
-	// DuplicateMessageField says on which paths a refusal's sentence also stands in
-	// message, where older clients read it; nil is on none.
-	DuplicateMessageField func(path string) bool
+	CallCounter CallCounter // nil counts nothing
+	// Zone is the time zone of starts without an offset; nil is UTC.
+	Zone *time.Location
+	// Skew is how far the timestamp of a signature may differ from the clock.
+	Skew time.Duration
+	// BodySignatures also accepts calls that run a meeting and sign their body, or
+	// their target for GET, with the project secret and no time, as older clients do.
+	BodySignatures bool
+}
+
+// API is the part of version 3 or 4 that both have.
+type API struct {
+	Options
+	Version string // "v3" or "v4"
+	Rooms   Rooms
+	Keys    Keys
+	Now     func() time.Time
+	// KeyHeaderOnly also accepts creations with a live API key in the header key or
+	// api-key and no signature, as older clients of version 3 send them.
+	KeyHeaderOnly bool
+	// DuplicateMessage repeats the message of an error in the field message on most
+	// routes, because older clients of version 3 read it there.
+	DuplicateMessage bool
+}
+
+// New returns the API of a version.
+func New(version string, service Rooms, keys Keys, now func() time.Time, options Options) *API {
+	if options.Zone == nil {
+		options.Zone = time.UTC
+	}
+	return &API{Options: options, Version: version, Rooms: service, Keys: keys, Now: now}
 }
 
 // WithRequestID names every request in its answer, and makes one of headers that

@@ -8,7 +8,6 @@ import (
 	"parley/client/sign"
 	"parley/internal/fault"
 	"parley/internal/key"
-	"parley/internal/project"
 	"parley/internal/room"
 )
 
@@ -16,28 +15,29 @@ import (
 // they cost what calls with known ones cost.
 const dummySecret = "gs_0000000000000000000000000000000000000000000"
 
-// authenticate holds a call to its signature and returns whose it is. The API
-// key in the header decides the project. All that can be wrong is one answer
-// after the same work; it fails closed.
-func (s *Server) authenticate(c *call) (project.Project, string, error) {
-	check := s.verifyTimestamped
-	if s.options.BodySignatures && len(c.r.Header["Timestamp"]) == 0 {
-		check, c.bodySigned = s.verifyBodySigned, true
+// authenticate checks the signature of a call, sets its project, and returns the
+// id of the API key in the header, which decides the project. Every failure has
+// the same response after the same work.
+func (a *API) authenticate(c *Call) (credential string, err error) {
+	check := a.verifyTimestamped
+	if a.BodySignatures && len(c.Request.Header["Timestamp"]) == 0 {
+		check, c.bodySigned = a.verifyBodySigned, true
 	}
 	ring, k, ok, err := check(c)
 	if err != nil {
-		return project.Project{}, "", err
+		return "", err
 	}
 	if !ok {
-		return project.Project{}, "", s.api.AuthenticationError(c.r)
+		return "", a.authenticationError(c.Request)
 	}
-	if s.api.CallCounter != nil {
-		s.api.CallCounter.Add(k.ID, string(k.Slot))
+	if a.CallCounter != nil {
+		a.CallCounter.Add(k.ID, string(k.Slot))
 	}
-	if !c.bodySigned && c.r.Method == http.MethodPost {
-		c.replayKey = s.newReplayKey(c, ring.Project.ID)
+	if !c.bodySigned && c.Request.Method == http.MethodPost {
+		c.IdempotencyKey = a.newReplayKey(c, ring.Project.ID)
 	}
-	return ring.Project, k.ID, nil
+	c.Project = ring.Project
+	return k.ID, nil
 }
 
 // clockSkewMargin is added to the time for which a signature is remembered,
@@ -46,31 +46,31 @@ const clockSkewMargin = time.Minute
 
 // newReplayKey identifies a rightly signed request by its signature, for as long as a
 // node takes its timestamp.
-func (s *Server) newReplayKey(c *call, projectID string) *room.IdempotencyKey {
-	timestamp, now := c.r.Header.Get("Timestamp"), s.api.Now()
-	ahead := time.Duration(sign.CheckTimestamp(timestamp, now, s.options.Skew).SkewSeconds) * time.Second
-	return &room.IdempotencyKey{ProjectID: projectID, Signature: strings.ToLower(c.r.Header.Get("Hash-Signature")),
-		ValidFor: s.options.Skew + ahead + clockSkewMargin}
+func (a *API) newReplayKey(c *Call, projectID string) *room.IdempotencyKey {
+	timestamp, now := c.Request.Header.Get("Timestamp"), a.Now()
+	ahead := time.Duration(sign.CheckTimestamp(timestamp, now, a.Skew).SkewSeconds) * time.Second
+	return &room.IdempotencyKey{ProjectID: projectID, Signature: strings.ToLower(c.Request.Header.Get("Hash-Signature")),
+		ValidFor: a.Skew + ahead + clockSkewMargin}
 }
 
 // verifyTimestamped checks SVC-HMAC-V5-1, with the Gateway secret of the key. The fifth
 // part is the Idempotency-Key of a write, and empty where nothing is written.
-func (s *Server) verifyTimestamped(c *call) (ring *key.Keyring, k key.APIKey, ok bool, err error) {
-	h := c.r.Header
+func (a *API) verifyTimestamped(c *Call) (ring *key.Keyring, k key.APIKey, ok bool, err error) {
+	h := c.Request.Header
 	secret, idempotencyKey := dummySecret, ""
-	if c.r.Method == http.MethodPost {
+	if c.Request.Method == http.MethodPost {
 		idempotencyKey = h.Get("Idempotency-Key")
 	}
-	k, ring, err = s.keys.ByAPIKey(c.r.Context(), h.Get("Api-Key"))
+	k, ring, err = a.Keys.ByAPIKey(c.Request.Context(), h.Get("Api-Key"))
 	switch {
 	case err == nil:
 		secret = k.GatewaySecret.Reveal()
 	case !fault.Is(err, fault.NotFound):
 		return nil, k, false, err
 	}
-	now := s.api.Now()
-	right := sign.VerifyV5(secret, c.r.Method, c.r.RequestURI, h.Get("Timestamp"), idempotencyKey, c.body, h.Get("Hash-Signature"))
-	fresh := sign.CheckTimestamp(h.Get("Timestamp"), now, s.options.Skew).Freshness == sign.Fresh
+	now := a.Now()
+	right := sign.VerifyV5(secret, c.Request.Method, c.Request.RequestURI, h.Get("Timestamp"), idempotencyKey, c.body, h.Get("Hash-Signature"))
+	fresh := sign.CheckTimestamp(h.Get("Timestamp"), now, a.Skew).Freshness == sign.Fresh
 	once := len(h["Timestamp"]) == 1 && len(h["Hash-Signature"]) == 1
 	return ring, k, right && fresh && once && ring != nil && k.Live(now), nil
 }
@@ -78,29 +78,29 @@ func (s *Server) verifyTimestamped(c *call) (ring *key.Keyring, k key.APIKey, ok
 // verifyBodySigned checks what older clients send: the project secret's signature over
 // the body, or over path and query for GET. The header key is the older name
 // of api-key; where both are sent both must be live.
-func (s *Server) verifyBodySigned(c *call) (ring *key.Keyring, k key.APIKey, ok bool, err error) {
+func (a *API) verifyBodySigned(c *Call) (ring *key.Keyring, k key.APIKey, ok bool, err error) {
 	message := c.body
-	if c.r.Method != http.MethodPost {
-		message = []byte(c.r.RequestURI)
+	if c.Request.Method != http.MethodPost {
+		message = []byte(c.Request.RequestURI)
 	}
-	named, now := c.r.Header.Get("Api-Key"), s.api.Now()
+	named, now := c.Request.Header.Get("Api-Key"), a.Now()
 	if named == "" {
-		named = c.r.Header.Get("Key")
+		named = c.Request.Header.Get("Key")
 	}
-	k, ring, err = s.keys.ByAPIKey(c.r.Context(), named)
+	k, ring, err = a.Keys.ByAPIKey(c.Request.Context(), named)
 	if fault.Is(err, fault.NotFound) || err == nil && !k.Live(now) {
-		VerifyDummy(c.r, message)
+		verifyDummy(c.Request, message)
 		return nil, k, false, nil
 	}
 	if err != nil {
 		return nil, k, false, err
 	}
-	if older := c.r.Header.Get("Key"); older != "" {
-		if _, ok := FindLiveKey(ring, now, older); !ok {
-			VerifyDummy(c.r, message)
+	if older := c.Request.Header.Get("Key"); older != "" {
+		if _, ok := findLiveKey(ring, now, older); !ok {
+			verifyDummy(c.Request, message)
 			return nil, k, false, nil
 		}
 	}
-	_, ok = VerifySignature(c.r, ring, true, now, message)
+	_, ok = verifySignature(c.Request, ring, true, now, message)
 	return ring, k, ok, nil
 }

@@ -23,7 +23,7 @@ var errUnauthorized = fault.New(fault.Unauthorized, "unauthorized", "invalid sig
 // project, unknown key and wrong signature are one answer. It fails closed.
 // The limits follow the signature.
 func (a *API) Authenticate(r *http.Request, projectID string, body []byte) (project.Project, error) {
-	ring, err := a.Keyrings.Keyring(r.Context(), projectID)
+	ring, err := a.Keys.Keyring(r.Context(), projectID)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return project.Project{}, err
 	}
@@ -31,27 +31,27 @@ func (a *API) Authenticate(r *http.Request, projectID string, body []byte) (proj
 	if err == nil {
 		credential, ok = a.verifyRequest(r, ring, body)
 	} else {
-		VerifyDummy(r, body)
+		verifyDummy(r, body)
 	}
 	if !ok {
-		return project.Project{}, a.AuthenticationError(r)
+		return project.Project{}, a.authenticationError(r)
 	}
 	a.countCall(r, ring, credential)
-	return ring.Project, TakeToken(a.Limits.Writes, credential)
+	return ring.Project, takeToken(a.Limits.Writes, credential)
 }
 
 // AuthenticateJoinEvent holds a join event to its signature: the same, but keyed
 // with a project secret only.
 func (a *API) AuthenticateJoinEvent(r *http.Request, projectID string, body []byte) (project.Project, error) {
-	ring, err := a.Keyrings.Keyring(r.Context(), projectID)
+	ring, err := a.Keys.Keyring(r.Context(), projectID)
 	if err != nil {
 		return project.Project{}, err
 	}
-	credential, ok := VerifySignature(r, ring, true, a.Now(), body)
+	credential, ok := verifySignature(r, ring, true, a.Now(), body)
 	if !ok {
-		return project.Project{}, a.AuthenticationError(r)
+		return project.Project{}, a.authenticationError(r)
 	}
-	return ring.Project, TakeToken(a.Limits.Writes, credential)
+	return ring.Project, takeToken(a.Limits.Writes, credential)
 }
 
 func (a *API) verifyRequest(r *http.Request, ring *key.Keyring, body []byte) (credential string, ok bool) {
@@ -60,40 +60,40 @@ func (a *API) verifyRequest(r *http.Request, ring *key.Keyring, body []byte) (cr
 	for _, name := range [...]string{"Api-Key", "Key"} {
 		for _, k := range r.Header[name] {
 			presented++
-			if credential, ok = FindLiveKey(ring, now, k); !ok {
-				VerifyDummy(r, body)
+			if credential, ok = findLiveKey(ring, now, k); !ok {
+				verifyDummy(r, body)
 				return "", false
 			}
 		}
 	}
 	secretsOnly := ring.Project.Settings.RequireSecretSignatures
-	if presented > 0 && a.AllowKeyHeaderOnly && !secretsOnly && len(r.Header["Hash-Signature"]) == 0 {
+	if presented > 0 && a.KeyHeaderOnly && !secretsOnly && len(r.Header["Hash-Signature"]) == 0 {
 		return credential, true
 	}
-	return VerifySignature(r, ring, secretsOnly, now, body)
+	return verifySignature(r, ring, secretsOnly, now, body)
 }
 
-// VerifySignature holds a message to the signature of its call, and names the
+// verifySignature holds a message to the signature of its call, and names the
 // credential that made it.
-func VerifySignature(r *http.Request, ring *key.Keyring, secretsOnly bool, now time.Time, message []byte) (credential string, ok bool) {
+func verifySignature(r *http.Request, ring *key.Keyring, secretsOnly bool, now time.Time, message []byte) (credential string, ok bool) {
 	signatures := r.Header["Hash-Signature"]
 	if len(signatures) != 1 {
-		VerifyDummy(r, message)
+		verifyDummy(r, message)
 		return "", false
 	}
 	return ring.Verify(now, secretsOnly, func(k string) bool { return sign.VerifyLegacy(k, message, signatures[0]) })
 }
 
-// VerifyDummy does the work of a check that cannot succeed: a project commonly has
+// verifyDummy does the work of a check that cannot succeed: a project commonly has
 // one key and one secret.
-func VerifyDummy(r *http.Request, message []byte) {
+func verifyDummy(r *http.Request, message []byte) {
 	for range 2 {
 		sign.VerifyLegacy(dummyKey, message, r.Header.Get("Hash-Signature"))
 	}
 }
 
-// FindLiveKey finds a live API key by its text, comparing it with every one.
-func FindLiveKey(ring *key.Keyring, now time.Time, text string) (id string, ok bool) {
+// findLiveKey finds a live API key by its text, comparing it with every one.
+func findLiveKey(ring *key.Keyring, now time.Time, text string) (id string, ok bool) {
 	for _, k := range ring.Keys() {
 		if subtle.ConstantTimeCompare([]byte(k.Key.Reveal()), []byte(text)) == 1 && k.Live(now) {
 			id, ok = k.ID, true
@@ -102,8 +102,8 @@ func FindLiveKey(ring *key.Keyring, now time.Time, text string) (id string, ok b
 	return id, ok
 }
 
-// AuthenticationError answers a call that has not shown who makes it.
-func (a *API) AuthenticationError(r *http.Request) error {
+// authenticationError answers a call that has not shown who makes it.
+func (a *API) authenticationError(r *http.Request) error {
 	if a.Limits.Failures != nil {
 		if over, retryAfter := a.Limits.Failures.RecordAttempt(httpx.FromContext(r.Context()).Client); over {
 			return &fault.Error{Kind: fault.Exhausted, Code: "too_many_attempts", RetryAfter: retryAfter,
@@ -127,8 +127,8 @@ func (a *API) countCall(r *http.Request, ring *key.Keyring, signer string) {
 	}
 }
 
-// TakeToken takes a call from what a credential has left; nil is without end.
-func TakeToken(rate RateLimiter, credential string) error {
+// takeToken takes a call from what a credential has left; nil is without end.
+func takeToken(rate RateLimiter, credential string) error {
 	if rate != nil {
 		if ok, retryAfter := rate.Allow(credential); !ok {
 			return &fault.Error{Kind: fault.Exhausted, Code: "rate_limited", RetryAfter: retryAfter,

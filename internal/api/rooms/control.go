@@ -1,109 +1,105 @@
 package rooms
 
 import (
-	"context"
-
 	"github.com/google/uuid"
 
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/room"
 )
 
-// What lets people in, and what ends it.
-
-func (s *Server) startScheduleRoom(c *call) error {
-	answer := func(created room.Created) any {
-		return RoomStarted{Status: true, FinalLink: created.FinalLink, RoomId: uuid.MustParse(created.ID)}
+func (a *API) startScheduleRoom(c *Call) error {
+	end, err := a.Rooms.BeginIdempotent(c.Request.Context(), c.IdempotencyKey)
+	if err != nil {
+		return err
 	}
-	return s.serveLink(c, answer, func() (linkFunc, error) {
-		q := room.OpenEarlyRequest{Name: c.fields.RequiredText("name"), ExternalUserID: OptionalText(c.fields, "external_user_id")}
-		return func(ctx context.Context, roomID string, once *room.IdempotencyKey) (string, error) {
-			q.IdempotencyKey = once
-			return s.rooms.OpenEarly(ctx, c.project, roomID, q)
-		}, nil
-	})
+	defer end()
+	roomID := c.Fields.RequiredText("room_id")
+	request := room.OpenEarlyRequest{Name: c.Fields.RequiredText("name"),
+		ExternalUserID: OptionalText(c.Fields, "external_user_id"), IdempotencyKey: c.IdempotencyKey}
+	roomID, err = c.CheckRoomID(roomID, nil)
+	if err != nil {
+		return err
+	}
+	link, err := a.Rooms.OpenEarly(c.Request.Context(), c.Project, roomID, request)
+	if err != nil {
+		return err
+	}
+	return c.WriteCreated(RoomStarted{Status: true, FinalLink: link, RoomId: uuid.MustParse(roomID)}, nil, nil)
 }
 
-func (s *Server) joinRoom(c *call) error {
-	answer := func(created room.Created) any { return PersonalLink{Status: true, FinalLink: created.FinalLink} }
-	return s.serveInvitation(c, answer, func() (room.Invitation, error) {
-		info := c.fields.RequiredObject("user_info")
-		q := room.Invitation{Role: room.Guest, SingleUse: true, Personal: true, Name: info.RequiredText("name"),
+func (a *API) joinRoom(c *Call) error {
+	link, err := a.invite(c, func(fields *httpx.Object) (room.Invitation, error) {
+		info := fields.RequiredObject("user_info")
+		invitation := room.Invitation{Role: room.Guest, SingleUse: true, Personal: true, Name: info.RequiredText("name"),
 			UserID: OptionalText(info, "client_user_id"), Hidden: info.Flag("is_hidden")}
 		if info.Flag("is_admin") {
-			q.Role = room.Host
+			invitation.Role = room.Host
 		}
 		if c.bodySigned {
-			q.SignedBody = c.body
+			invitation.SignedBody = c.body
 		}
-		return q, nil
+		return invitation, nil
 	})
+	if err != nil {
+		return err
+	}
+	return c.WriteCreated(PersonalLink{Status: true, FinalLink: link}, nil, nil)
 }
 
-func (s *Server) createInvitationLink(c *call) error {
-	answer := func(created room.Created) any {
-		return InvitationLink{Status: true, InvitationLink: created.FinalLink, InvitationUrl: created.FinalLink}
-	}
-	return s.serveInvitation(c, answer, func() (room.Invitation, error) {
-		user := OptionalText(c.fields, "user_id")
-		switch InvitationLinkRequestRole(c.fields.RequiredText("role")) {
+func (a *API) createInvitationLink(c *Call) error {
+	link, err := a.invite(c, func(fields *httpx.Object) (room.Invitation, error) {
+		userID := OptionalText(fields, "user_id")
+		switch InvitationLinkRequestRole(fields.RequiredText("role")) {
 		case Admin:
-			return room.Invitation{Role: room.CoHost, SingleUse: true, UserID: user}, nil
+			return room.Invitation{Role: room.CoHost, SingleUse: true, UserID: userID}, nil
 		case Viewer:
-			return room.Invitation{Role: room.Guest, UserID: user}, nil
+			return room.Invitation{Role: room.Guest, UserID: userID}, nil
 		}
 		return room.Invitation{}, fault.Invalidf("role must be admin or viewer")
 	})
-}
-
-// serveInvitation answers a call that makes a link for whom read says.
-func (s *Server) serveInvitation(c *call, answer func(room.Created) any, read func() (room.Invitation, error)) error {
-	return s.serveLink(c, answer, func() (linkFunc, error) {
-		q, err := read()
-		if seconds := c.fields.Integer("expires_in"); seconds != nil {
-			q.ExpiresIn = *seconds
-		}
-		return func(ctx context.Context, roomID string, once *room.IdempotencyKey) (string, error) {
-			q.IdempotencyKey = once
-			return s.rooms.Invite(ctx, c.project, roomID, q)
-		}, err
-	})
-}
-
-// linkFunc makes a link into a room.
-type linkFunc func(ctx context.Context, roomID string, once *room.IdempotencyKey) (link string, err error)
-
-// serveLink answers a call that makes a link. read reads the fields; what is wrong
-// with one of them is noted in the object.
-func (s *Server) serveLink(c *call, answer func(room.Created) any, read func() (linkFunc, error)) error {
-	return s.api.ServeIdempotent(c.w, c.r, c.project, c.body, IdempotentCall{Response: answer, ReplayKey: c.replayKey,
-		Read: func() (CreateFunc, []string, error) {
-			var make linkFunc
-			roomID, err := c.readRoomIDAnd(func() (err error) { make, err = read(); return err })
-			return func(ctx context.Context, once *room.IdempotencyKey) (room.Created, error) {
-				link, err := make(ctx, roomID, once)
-				return room.Created{ID: roomID, FinalLink: link}, err
-			}, nil, err
-		}})
-}
-
-func (s *Server) endRoom(c *call) error {
-	roomID, err := c.readRoomIDAnd(func() error { return nil })
-	if err == nil {
-		err = s.rooms.EndByAPI(c.r.Context(), c.project, roomID)
-	}
 	if err != nil {
+		return err
+	}
+	return c.WriteCreated(InvitationLink{Status: true, InvitationLink: link, InvitationUrl: link}, nil, nil)
+}
+
+// invite creates the link that read describes.
+func (a *API) invite(c *Call, read func(*httpx.Object) (room.Invitation, error)) (link string, err error) {
+	end, err := a.Rooms.BeginIdempotent(c.Request.Context(), c.IdempotencyKey)
+	if err != nil {
+		return "", err
+	}
+	defer end()
+	roomID := c.Fields.RequiredText("room_id")
+	invitation, err := read(c.Fields)
+	if seconds := c.Fields.Integer("expires_in"); seconds != nil {
+		invitation.ExpiresIn = *seconds
+	}
+	if roomID, err = c.CheckRoomID(roomID, err); err != nil {
+		return "", err
+	}
+	invitation.IdempotencyKey = c.IdempotencyKey
+	return a.Rooms.Invite(c.Request.Context(), c.Project, roomID, invitation)
+}
+
+func (a *API) endRoom(c *Call) error {
+	roomID, err := c.CheckRoomID(c.Fields.RequiredText("room_id"), nil)
+	if err != nil {
+		return err
+	}
+	if err := a.Rooms.EndByAPI(c.Request.Context(), c.Project, roomID); err != nil {
 		return err
 	}
 	return c.writeJSON(Done{Status: true, Msg: "the room is over"})
 }
 
-// readRoomIDAnd reads the room that a body names, and what read reads besides.
-func (c *call) readRoomIDAnd(read func() error) (roomID string, err error) {
-	text := c.fields.RequiredText("room_id")
-	err = read()
-	if noted := c.fields.Err(); noted != nil {
-		return "", noted
+// CheckRoomID returns the canonical form of a room_id that was read from the
+// body. Errors have an order: fields that could not be read, then err, which the
+// caller found in the other fields, then the room_id.
+func (c *Call) CheckRoomID(text string, err error) (string, error) {
+	if fields := c.Fields.Err(); fields != nil {
+		return "", fields
 	}
 	if err != nil {
 		return "", err
@@ -111,8 +107,8 @@ func (c *call) readRoomIDAnd(read func() error) (roomID string, err error) {
 	return parseRoomID(text)
 }
 
-// parseRoomID returns the canonical form of a room's id. What is no UUID names no
-// room, and no database is asked for it.
+// parseRoomID returns the canonical form of a room's id. A text that is not a
+// UUID is an unknown room, without a query to the database.
 func parseRoomID(text string) (string, error) {
 	id, ok := ParseUUID(text)
 	if !ok {

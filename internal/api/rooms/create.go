@@ -1,8 +1,6 @@
 package rooms
 
 import (
-	"context"
-	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -12,147 +10,73 @@ import (
 	"parley/internal/room"
 )
 
-// CreateRoute is a route that makes rooms.
-type CreateRoute struct {
-	// AcceptAnyProjectID takes every text for a project_id, and answers 401 to one
-	// that is no UUID; otherwise that is a 400.
-	AcceptAnyProjectID bool
-	// Read reads the fields, and names those that were sent and have no
-	// effect. What is wrong with a field is noted in the object.
-	Read func(o *httpx.Object) (q room.CreateRequest, ignored []string, err error)
-	// Make makes the room.
-	Create func(ctx context.Context, p project.Project, q room.CreateRequest) (room.Created, error)
-	// Answer is the body of a success.
-	Response func(c room.Created) any
+// Call is an authenticated call.
+type Call struct {
+	Request *http.Request
+	Project project.Project
+	Fields  *httpx.Object // of the body; nil for GET
+	// IdempotencyKey makes the call take effect once: the header of that name, or
+	// a signature that contains the time. Nil if the call has neither.
+	IdempotencyKey *room.IdempotencyKey
+
+	w          http.ResponseWriter
+	body       []byte
+	bodySigned bool // signed over the body alone, as older clients do
 }
 
-// savedResponse is the answer to a creation, as it is kept for one with a key.
-type savedResponse struct {
-	Adjusted string          `json:"adjusted,omitempty"`
-	Ignored  string          `json:"ignored,omitempty"`
-	Body     json.RawMessage `json:"body"`
-}
-
-// Create answers a call that makes a room.
-func (a *API) Create(w http.ResponseWriter, r *http.Request, c CreateRoute) {
-	if err := a.create(w, r, c); err != nil {
-		a.WriteError(w, r, err)
-	}
-}
-
-func (a *API) create(w http.ResponseWriter, r *http.Request, c CreateRoute) error {
+// AuthenticateCreation reads a call that creates a room, and checks its
+// signature, its rate limit and that the project may create rooms. A project_id
+// that is not a UUID is an invalid field, or with anyProjectID an unknown project.
+func (a *API) AuthenticateCreation(w http.ResponseWriter, r *http.Request, anyProjectID bool) (*Call, error) {
 	body, err := httpx.ReadJSONBody(w, r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	o, err := httpx.ParseObject(body)
+	fields, err := httpx.ParseObject(body)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	projectID, err := readProjectID(o, c.AcceptAnyProjectID)
+	projectID, err := readProjectID(fields, anyProjectID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p, err := a.Authenticate(r, projectID, body)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := p.AllowsJoins(); err != nil {
-		return err
+		return nil, err
 	}
-	return a.ServeIdempotent(w, r, p, body, IdempotentCall{Response: c.Response, Read: func() (CreateFunc, []string, error) {
-		q, ignored, err := c.Read(o)
-		if err == nil {
-			err = o.Err()
-		}
-		return func(ctx context.Context, once *room.IdempotencyKey) (room.Created, error) {
-			q.IdempotencyKey = once
-			return c.Create(ctx, p, q)
-		}, ignored, err
-	}})
+	c := &Call{Request: r, Project: p, Fields: fields, w: w, body: body}
+	c.readIdempotencyKey()
+	return c, nil
 }
 
-// CreateFunc makes what was read; once is nil unless the call has an Idempotency-Key.
-type CreateFunc func(ctx context.Context, once *room.IdempotencyKey) (room.Created, error)
-
-// IdempotentCall is what a call makes, when it is known who makes it.
-type IdempotentCall struct {
-	// Read reads the fields, and names those that were sent and have no effect.
-	Read func() (make CreateFunc, ignored []string, err error)
-	// Answer is the body of a success.
-	Response func(c room.Created) any
-	// Signed identifies the signed request, which takes effect once even without
-	// an Idempotency-Key; nil where the signature carries no time.
-	ReplayKey *room.IdempotencyKey
+// readIdempotencyKey replaces the key of the signature by that of the header.
+func (c *Call) readIdempotencyKey() {
+	if values, sent := c.Request.Header["Idempotency-Key"]; sent {
+		c.IdempotencyKey = &room.IdempotencyKey{ProjectID: c.Project.ID, Route: c.Request.URL.Path, Key: values[0], Body: c.body}
+	}
 }
 
-// ServeIdempotent answers a call that makes something, or tells again what was made.
-func (a *API) ServeIdempotent(w http.ResponseWriter, r *http.Request, p project.Project, body []byte, m IdempotentCall) error {
-	t, err := a.runOnce(r, p, body, m)
-	if err != nil {
-		return err
+// WriteCreated writes the response to a call that created something. The headers
+// name the features that were lowered to what the plan allows, and the fields
+// that have no effect.
+func (c *Call) WriteCreated(response any, adjusted []string, ignored IgnoredFields) error {
+	if len(adjusted) > 0 {
+		c.w.Header().Set("X-Feature-Adjusted", strings.Join(adjusted, ", "))
 	}
-	if t.Adjusted != "" {
-		w.Header().Set("X-Feature-Adjusted", t.Adjusted)
+	if len(ignored) > 0 {
+		c.w.Header().Set("X-Ignored-Fields", strings.Join(ignored, ", "))
 	}
-	if t.Ignored != "" {
-		w.Header().Set("X-Ignored-Fields", t.Ignored)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(t.Body, '\n'))
+	httpx.WriteJSON(c.w, http.StatusOK, response)
 	return nil
 }
 
-func (a *API) runOnce(r *http.Request, p project.Project, body []byte, m IdempotentCall) (savedResponse, error) {
-	keys, once := r.Header["Idempotency-Key"]
-	if !once {
-		return m.run(r.Context(), m.ReplayKey)
-	}
-	key := &room.IdempotencyKey{ProjectID: p.ID, Route: r.URL.Path, Key: keys[0], Body: body}
-	kept, end, err := a.Rooms.BeginIdempotent(r.Context(), key)
-	if err != nil {
-		return savedResponse{}, err
-	}
-	defer end()
-	if kept != nil {
-		var t savedResponse
-		return t, json.Unmarshal(kept, &t)
-	}
-	return m.run(r.Context(), key)
-}
-
-// run reads the fields and makes what they say. The answer of a creation with
-// a key is made before the commit, to be kept in it.
-func (m IdempotentCall) run(ctx context.Context, once *room.IdempotencyKey) (savedResponse, error) {
-	work, ignored, err := m.Read()
-	if err != nil {
-		return savedResponse{}, err
-	}
-	var t savedResponse
-	answer := func(created room.Created) (err error) {
-		t = savedResponse{Adjusted: strings.Join(created.Adjusted, ", "), Ignored: strings.Join(ignored, ", ")}
-		t.Body, err = json.Marshal(m.Response(created))
-		return err
-	}
-	if once != nil {
-		once.Render = func(created room.Created) ([]byte, error) {
-			if err := answer(created); err != nil {
-				return nil, err
-			}
-			return json.Marshal(t)
-		}
-	}
-	created, err := work(ctx, once)
-	if err == nil && once == nil {
-		err = answer(created)
-	}
-	return t, err
-}
-
-// readProjectID reads the project a body names.
-func readProjectID(o *httpx.Object, anyText bool) (string, error) {
-	text := o.RequiredText("project_id")
-	if err := o.Err(); err != nil {
+// readProjectID reads the project that a body names.
+func readProjectID(fields *httpx.Object, anyText bool) (string, error) {
+	text := fields.RequiredText("project_id")
+	if err := fields.Err(); err != nil {
 		return "", err
 	}
 	id, ok := ParseUUID(text)
@@ -162,7 +86,7 @@ func readProjectID(o *httpx.Object, anyText bool) (string, error) {
 	return id, nil
 }
 
-// ParseUUID returns the canonical form of a ParseUUID, and any other text as it is.
+// ParseUUID returns the canonical form of a UUID, and any other text unchanged.
 func ParseUUID(text string) (canonical string, ok bool) {
 	if len(text) != 36 {
 		return text, false

@@ -18,7 +18,7 @@ type errorBody struct {
 // WriteErrorMessage answers with a refusal's sentence.
 func (a *API) WriteErrorMessage(w http.ResponseWriter, r *http.Request, status int, sentence string) {
 	body := errorBody{Error: sentence}
-	if a.DuplicateMessageField != nil && a.DuplicateMessageField(r.URL.Path) {
+	if a.DuplicateMessage && a.hasMessageField(r.URL.Path) {
 		body.Message = sentence
 	}
 	httpx.WriteJSON(w, status, body)

@@ -18,15 +18,17 @@ type Events interface {
 	EventsAfter(ctx context.Context, roomID string, after int64, limit int) (bodies []json.RawMessage, last int64, more bool, err error)
 }
 
-// RegisterEvents registers the route with which a backend catches up on the
-// events of a room. It is for the version that describes them.
-func (s *Server) RegisterEvents(mux *httpx.Mux, prefix string, events Events) {
-	rt := route{method: http.MethodGet, readOnly: true, handle: func(c *call) error { return s.roomEvents(c, events) }}
-	mux.HandleFunc(rt.method+" "+prefix+"/rooms/{room_id}/events", func(w http.ResponseWriter, r *http.Request) { s.handle(w, r, rt) })
+// RegisterEvents registers the route with which a backend reads the events of a
+// room that it missed. Only version 4 has it.
+func (a *API) RegisterEvents(mux *httpx.Mux, events Events) {
+	route := Route{method: http.MethodGet, readOnly: true, handle: func(c *Call) error { return a.roomEvents(c, events) }}
+	mux.HandleFunc(route.method+" "+a.prefix()+"/rooms/{room_id}/events", func(w http.ResponseWriter, r *http.Request) {
+		a.Respond(w, r, a.serve(w, r, route))
+	})
 }
 
-func (s *Server) roomEvents(c *call, events Events) error {
-	values, err := httpx.Query(c.r.URL.RawQuery, "after", "limit")
+func (a *API) roomEvents(c *Call, events Events) error {
+	values, err := httpx.Query(c.Request.URL.RawQuery, "after", "limit")
 	if err != nil {
 		return err
 	}
@@ -41,14 +43,14 @@ func (s *Server) roomEvents(c *call, events Events) error {
 			return err
 		}
 	}
-	id, err := parseRoomID(c.r.PathValue("room_id"))
+	id, err := parseRoomID(c.Request.PathValue("room_id"))
 	if err != nil {
 		return err
 	}
-	if _, err := s.rooms.GetInProject(c.r.Context(), c.project, id); err != nil {
+	if _, err := a.Rooms.GetInProject(c.Request.Context(), c.Project, id); err != nil {
 		return err
 	}
-	bodies, last, more, err := events.EventsAfter(c.r.Context(), id, after, n)
+	bodies, last, more, err := events.EventsAfter(c.Request.Context(), id, after, n)
 	if err != nil {
 		return err
 	}

@@ -15,12 +15,12 @@ import (
 
 // What was, and lists.
 
-func (s *Server) listRooms(c *call) error {
+func (a *API) listRooms(c *Call) error {
 	q, err := parseListQuery(c)
 	if err != nil {
 		return err
 	}
-	all, more, err := s.rooms.List(c.r.Context(), q)
+	all, more, err := a.Rooms.List(c.Request.Context(), q)
 	if err != nil {
 		return err
 	}
@@ -38,9 +38,9 @@ func (s *Server) listRooms(c *call) error {
 	return c.writeJSON(out)
 }
 
-func parseListQuery(c *call) (room.ListQuery, error) {
-	q := room.ListQuery{ProjectID: c.project.ID, Limit: room.DefaultListLimit}
-	values, err := httpx.Query(c.r.URL.RawQuery, "state", "limit", "cursor")
+func parseListQuery(c *Call) (room.ListQuery, error) {
+	q := room.ListQuery{ProjectID: c.Project.ID, Limit: room.DefaultListLimit}
+	values, err := httpx.Query(c.Request.URL.RawQuery, "state", "limit", "cursor")
 	if err != nil {
 		return q, err
 	}
@@ -58,26 +58,26 @@ func parseListQuery(c *call) (room.ListQuery, error) {
 	return q, nil
 }
 
-func (s *Server) fetchPastRooms(c *call) error {
+func (a *API) fetchPastRooms(c *Call) error {
 	q := room.PastQuery{Limit: room.DefaultPastLimit}
-	setIfPresent(&q.Offset, c.fields.Integer("from"))
-	setIfPresent(&q.Limit, c.fields.Integer("limit"))
+	setIfPresent(&q.Offset, c.Fields.Integer("from"))
+	setIfPresent(&q.Limit, c.Fields.Integer("limit"))
 	order := PastRoomsOrderByDESC
-	if text := c.fields.Text("order_by"); text != nil {
+	if text := c.Fields.Text("order_by"); text != nil {
 		order = PastRoomsOrderBy(*text)
 	}
-	ids := c.fields.Texts("room_ids")
+	ids := c.Fields.Texts("room_ids")
 	for i, text := range ids {
 		ids[i], _ = parseRoomID(text) // what is no id is that of no room
 	}
-	if err := c.fields.Err(); err != nil {
+	if err := c.Fields.Err(); err != nil {
 		return err
 	}
 	if order != PastRoomsOrderByASC && order != PastRoomsOrderByDESC {
 		return fault.Invalidf("order_by must be ASC or DESC")
 	}
 	q.Ascending, q.IDs = order == PastRoomsOrderByASC, ids
-	all, total, err := s.rooms.PastRooms(c.r.Context(), c.project, q)
+	all, total, err := a.Rooms.PastRooms(c.Request.Context(), c.Project, q)
 	if err != nil {
 		return err
 	}
@@ -89,8 +89,8 @@ func (s *Server) fetchPastRooms(c *call) error {
 	return c.writeJSON(PastRoomsAnswer{Status: true, Rooms: out})
 }
 
-func (s *Server) analytics(c *call) error {
-	found, err := s.loadAnalytics(c)
+func (a *API) analytics(c *Call) error {
+	found, err := a.loadAnalytics(c)
 	if err != nil {
 		return err
 	}
@@ -104,17 +104,17 @@ func (s *Server) analytics(c *call) error {
 	return c.writeJSON(out)
 }
 
-func (s *Server) loadAnalytics(c *call) (room.Analytics, error) {
+func (a *API) loadAnalytics(c *Call) (room.Analytics, error) {
 	id, err := c.queryRoomID()
 	if err != nil {
 		return room.Analytics{}, err
 	}
-	return s.rooms.Analytics(c.r.Context(), c.project, id)
+	return a.Rooms.Analytics(c.Request.Context(), c.Project, id)
 }
 
 // exportAttendance answers with a line for each connection.
-func (s *Server) exportAttendance(c *call) error {
-	found, err := s.loadAnalytics(c)
+func (a *API) exportAttendance(c *Call) error {
+	found, err := a.loadAnalytics(c)
 	if err != nil {
 		return err
 	}

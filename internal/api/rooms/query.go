@@ -6,8 +6,8 @@ import (
 )
 
 // queryRoomID reads the room that a query names.
-func (c *call) queryRoomID() (string, error) {
-	values, err := httpx.Query(c.r.URL.RawQuery, "room_id")
+func (c *Call) queryRoomID() (string, error) {
+	values, err := httpx.Query(c.Request.URL.RawQuery, "room_id")
 	if err != nil {
 		return "", err
 	}

@@ -20,6 +20,10 @@ func (fakeRooms) CreateQuick(context.Context, project.Project, room.CreateReques
 	return room.Created{ID: "0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10", FinalLink: "https://meet.example.org/r/0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10#t=token"}, nil
 }
 
+func (fakeRooms) BeginIdempotent(context.Context, *room.IdempotencyKey) (func(), error) {
+	return func() {}, nil
+}
+
 // BenchmarkCreateQuickAudioRoom is the way of one call, with and without the
 // room itself. The project secret signs, as most clients do.
 func BenchmarkCreateQuickAudioRoom(b *testing.B) {

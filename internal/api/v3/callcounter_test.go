@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"parley/internal/api/rooms"
 	. "parley/internal/api/rooms/roomstest"
 	"parley/internal/key"
 	"parley/internal/project"
@@ -19,7 +20,7 @@ import (
 func TestCallCounter_CountsPerKey(t *testing.T) {
 	t.Parallel()
 	uses := CallCounts{}
-	b, handler := setup(t, Options{CallCounter: uses, LegacyKeyHeader: true})
+	b, handler := setup(t, Options{Options: rooms.Options{CallCounter: uses}, KeyHeaderOnly: true})
 	rotated, err := b.Keys.RotateKey(t.Context(), b.Project.ID, key.Rotation{Overlap: time.Hour})
 	Must(t, err)
 	ring, err := b.Keys.Keyring(t.Context(), b.Project.ID)

@@ -14,7 +14,8 @@ func newMeetingFixture(t testing.TB, b *Fixture) *MeetingFixture {
 	return NewMeetingFixture(t, b, Version{
 		Prefix: "/api/v3",
 		Serve: func(service MeetingRooms, limits rooms.Limits, options rooms.Options) http.Handler {
-			return NewHandler(service, b.Keys, time.Now, Options{Limits: limits, Companion: options})
+			options.Limits = limits
+			return NewHandler(service, b.Keys, time.Now, Options{Options: options})
 		},
 		StartAt:             func(at time.Time) string { return at.Format(time.RFC3339) },
 		InvalidStartMessage: "start_at must be an ISO 8601 date and time such as 2027-01-31T09:30:00Z, not ",

@@ -10,74 +10,125 @@ import (
 	"parley/internal/room"
 )
 
+// CreateQuickAudioRoom creates a room for sound that is open at once.
 func (s *Server) CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request) {
-	s.createQuick(w, r, room.Audio)
+	s.api.Respond(w, r, s.createQuick(w, r, room.Audio))
 }
 
+// CreateQuickVideoRoom creates a room for video that is open at once.
 func (s *Server) CreateQuickVideoRoom(w http.ResponseWriter, r *http.Request) {
-	s.createQuick(w, r, room.Video)
+	s.api.Respond(w, r, s.createQuick(w, r, room.Video))
 }
 
-func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.Type) {
-	s.api.Create(w, r, rooms.CreateRoute{AcceptAnyProjectID: true, Create: s.rooms.CreateQuick, Response: quickCreated,
-		Read: func(o *httpx.Object) (room.CreateRequest, []string, error) {
-			q := rooms.ReadCommonFields(o, kind, (*httpx.Object).RequiredInteger)
-			q.Name = o.RequiredText("name")
-			return q, ignoredFields(o, "start_at"), nil
-		}})
+func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.Type) error {
+	call, err := s.api.AuthenticateCreation(w, r, true)
+	if err != nil {
+		return err
+	}
+	end, err := s.api.Rooms.BeginIdempotent(r.Context(), call.IdempotencyKey)
+	if err != nil {
+		return err
+	}
+	defer end()
+	request := rooms.ReadCommonFields(call.Fields, kind, (*httpx.Object).RequiredInteger)
+	request.Name = call.Fields.RequiredText("name")
+	request.IdempotencyKey = call.IdempotencyKey
+	if err := call.Fields.Err(); err != nil {
+		return err
+	}
+	created, err := s.api.Rooms.CreateQuick(r.Context(), call.Project, request)
+	if err != nil {
+		return err
+	}
+	return call.WriteCreated(quickCreated(created), created.Adjusted, ignoredFields(call.Fields, "start_at"))
 }
 
+// CreateScheduleVideoRoom creates a room for video that opens at its start.
 func (s *Server) CreateScheduleVideoRoom(w http.ResponseWriter, r *http.Request) {
-	s.createScheduled(w, r, room.Video)
+	s.api.Respond(w, r, s.createScheduled(w, r, room.Video))
 }
 
+// CreateScheduleAudioRoom creates a room for sound that opens at its start.
 func (s *Server) CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request) {
-	s.createScheduled(w, r, room.Audio)
+	s.api.Respond(w, r, s.createScheduled(w, r, room.Audio))
 }
 
-func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind room.Type) {
-	s.api.Create(w, r, rooms.CreateRoute{Create: s.rooms.Schedule, Response: scheduledCreated,
-		Read: func(o *httpx.Object) (q room.CreateRequest, _ []string, err error) {
-			startAt := o.RequiredText("start_at")
-			q = rooms.ReadCommonFields(o, kind, (*httpx.Object).RequiredInteger)
-			if o.Err() == nil {
-				q.StartAt, err = room.ParseStart(startAt, s.api.Zone)
-			}
-			return q, ignoredFields(o, "name"), err
-		}})
+func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind room.Type) error {
+	call, err := s.api.AuthenticateCreation(w, r, false)
+	if err != nil {
+		return err
+	}
+	end, err := s.api.Rooms.BeginIdempotent(r.Context(), call.IdempotencyKey)
+	if err != nil {
+		return err
+	}
+	defer end()
+	startAt := call.Fields.RequiredText("start_at")
+	request := rooms.ReadCommonFields(call.Fields, kind, (*httpx.Object).RequiredInteger)
+	request.IdempotencyKey = call.IdempotencyKey
+	if err := call.Fields.Err(); err != nil {
+		return err
+	}
+	if request.StartAt, err = room.ParseStart(startAt, s.api.Zone); err != nil {
+		return err
+	}
+	created, err := s.api.Rooms.Schedule(r.Context(), call.Project, request)
+	if err != nil {
+		return err
+	}
+	return call.WriteCreated(scheduledCreated(created), created.Adjusted, ignoredFields(call.Fields, "name"))
 }
 
+// RescheduleRoom changes a room that is not open yet.
 func (s *Server) RescheduleRoom(w http.ResponseWriter, r *http.Request) {
-	s.companions.Reschedule(w, r, func(o *httpx.Object) (q room.RescheduleRequest, _ []string, err error) {
-		metadata := o.Object("metadata")
-		q = room.RescheduleRequest{MaxParticipants: o.Integer("max_participants"), EmptyTimeout: o.Integer("empty_timeout"),
-			Title: metadata.Text("room_title"), WelcomeMessage: metadata.Text("welcome_message")}
-		if startAt := o.Text("start_at"); startAt != nil {
-			q.StartAt, err = room.ParseStart(*startAt, s.api.Zone)
-		}
-		names := rooms.IgnoredFields(ignoredFields(o, "name"))
-		names.Add(o, "", "client_room_id")
-		return q, names, err
-	}, s.rescheduled)
+	s.api.ServeReschedule(w, r, s.reschedule)
 }
 
-func (s *Server) rescheduled(c room.Created) any {
-	c.StartAt = c.StartAt.In(s.api.Zone)
-	return scheduledCreated(c)
+func (s *Server) reschedule(call *rooms.Call) error {
+	ctx := call.Request.Context()
+	end, err := s.api.Rooms.BeginIdempotent(ctx, call.IdempotencyKey)
+	if err != nil {
+		return err
+	}
+	defer end()
+	roomID := call.Fields.RequiredText("room_id")
+	request, err := s.readReschedule(call.Fields)
+	if roomID, err = call.CheckRoomID(roomID, err); err != nil {
+		return err
+	}
+	request.IdempotencyKey = call.IdempotencyKey
+	rescheduled, err := s.api.Rooms.Reschedule(ctx, call.Project, roomID, request)
+	if err != nil {
+		return err
+	}
+	rescheduled.StartAt = rescheduled.StartAt.In(s.api.Zone)
+	names := ignoredFields(call.Fields, "name")
+	names.Add(call.Fields, "", "client_room_id")
+	return call.WriteCreated(scheduledCreated(rescheduled), rescheduled.Adjusted, names)
 }
 
-func quickCreated(c room.Created) any {
+func (s *Server) readReschedule(o *httpx.Object) (request room.RescheduleRequest, err error) {
+	metadata := o.Object("metadata")
+	request = room.RescheduleRequest{MaxParticipants: o.Integer("max_participants"), EmptyTimeout: o.Integer("empty_timeout"),
+		Title: metadata.Text("room_title"), WelcomeMessage: metadata.Text("welcome_message")}
+	if startAt := o.Text("start_at"); startAt != nil {
+		request.StartAt, err = room.ParseStart(*startAt, s.api.Zone)
+	}
+	return request, err
+}
+
+func quickCreated(c room.Created) QuickRoomCreated {
 	return QuickRoomCreated{Status: true, FinalLink: c.FinalLink, RoomId: uuid.MustParse(c.ID)}
 }
 
-func scheduledCreated(c room.Created) any {
+func scheduledCreated(c room.Created) ScheduledRoomCreated {
 	return ScheduledRoomCreated{Status: true, Message: "the room is scheduled", RoomType: ScheduledRoomCreatedRoomType(c.Type),
 		StartTime: c.StartAt, RoomId: uuid.MustParse(c.ID)}
 }
 
-// ignoredFields names the fields of version 4 that came along and say nothing here,
-// so that a client learns why they had no effect.
-func ignoredFields(o *httpx.Object, also string) []string {
+// ignoredFields names the fields of version 4 that were sent, so that a client
+// learns why they had no effect.
+func ignoredFields(o *httpx.Object, also string) rooms.IgnoredFields {
 	var names rooms.IgnoredFields
 	names.Add(o, "", also, "external_user_id", "logout_url", "webhook_url")
 	names.Add(o.Object("metadata"), "metadata.", "room_features", "default_lock_settings", "logout_url")

@@ -3,7 +3,6 @@ package v3
 import (
 	_ "embed" // the description is served as it is written
 	"net/http"
-	"strings"
 	"time"
 
 	"parley/internal/api/httpx"
@@ -13,56 +12,30 @@ import (
 //go:embed openapi.yaml
 var openAPI []byte
 
-// Options is how this version behaves here.
+// Options is how this version behaves in this installation.
 type Options struct {
-	// LegacyKeyHeader lets calls through with a live API key in the header
-	// key or api-key and no signature, as older clients send them.
-	LegacyKeyHeader bool
-	Limits          rooms.Limits
-	CallCounter     rooms.CallCounter // nil counts nothing
-	// Retirement is how this version ends.
+	rooms.Options
+	// KeyHeaderOnly also accepts creations with a live API key in the header key or
+	// api-key and no signature, as older clients send them.
+	KeyHeaderOnly bool
+	// Deprecation is when this version ends.
 	Deprecation Deprecation
-	// Zone is the scheduling zone; nil is UTC.
-	Zone *time.Location
-	// Companion is how the companion routes behave.
-	Companion rooms.Options
 }
 
-// Rooms is what this version needs of the rooms.
-type Rooms interface {
-	rooms.Rooms
-}
-
-// Keys finds who calls.
-type Keys interface {
-	rooms.Keyrings
-	rooms.Keys
-}
-
-// Server answers the operations of version 3.
-type Server struct {
-	api        *rooms.API
-	rooms      Rooms
-	companions *rooms.Server
-}
+// Server handles the operations of version 3.
+type Server struct{ api *rooms.API }
 
 // NewHandler returns the handler of everything under /api/v3/.
-func NewHandler(service Rooms, keys Keys, now func() time.Time, options Options) http.Handler {
-	zone := options.Zone
-	if zone == nil {
-		zone = time.UTC
-	}
-	const prefix = "/api/v3"
-	s := &Server{rooms: service, api: &rooms.API{Version: "v3", Rooms: service, Keyrings: keys, Limits: options.Limits, CallCounter: options.CallCounter,
-		Zone: zone, Now: now, AllowKeyHeaderOnly: options.LegacyKeyHeader,
-		DuplicateMessageField: func(path string) bool { return rooms.HasRoute(strings.TrimPrefix(path, prefix)) }}}
-	s.companions = rooms.New(s.api, service, keys, options.Companion)
+func NewHandler(service rooms.Rooms, keys rooms.Keys, now func() time.Time, options Options) http.Handler {
+	s := &Server{api: rooms.New("v3", service, keys, now, options.Options)}
+	s.api.KeyHeaderOnly, s.api.DuplicateMessage = options.KeyHeaderOnly, true
 	mux := httpx.NewMux(rooms.NotFound, s.api.NotAllowed)
-	s.companions.Register(mux, prefix)
-	mux.Handle(routes(prefix, s))
+	s.api.Register(mux)
+	mux.Handle(routes("/api/v3", s))
 	return s.api.WithRequestID(options.Deprecation.middleware(now, s.api, mux))
 }
 
+// GetDescription writes openapi.yaml.
 func (s *Server) GetDescription(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/yaml")
 	_, _ = w.Write(openAPI)

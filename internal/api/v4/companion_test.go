@@ -14,7 +14,8 @@ func newMeetingFixture(t testing.TB, b *Fixture) *MeetingFixture {
 	return NewMeetingFixture(t, b, Version{
 		Prefix: "/api/v4", ReturnsLink: true, HasEvents: true,
 		Serve: func(service MeetingRooms, limits rooms.Limits, options rooms.Options) http.Handler {
-			return NewHandler(service, b.Projects, b.Keys, newWebhooks(b), time.Now, Options{Limits: limits, Companion: options})
+			options.Limits = limits
+			return NewHandler(service, b.Projects, b.Keys, newWebhooks(b), time.Now, options)
 		},
 		StartAt:             func(at time.Time) string { return at.Format(minuteLayout) },
 		InvalidStartMessage: "start_at must have the form YYYY-MM-DDTHH:MM, such as 2027-01-31T09:30, without seconds or offset, not ",

@@ -27,7 +27,7 @@ const (
 	joinEventPath    = "/api/v4/webhook/get_room_events/"
 )
 
-func setup(t testing.TB, options Options) (*Fixture, http.Handler) {
+func setup(t testing.TB, options rooms.Options) (*Fixture, http.Handler) {
 	t.Helper()
 	b := NewFixture(t)
 	return b, WithMiddleware(NewHandler(b.Rooms, b.Projects, b.Keys, newWebhooks(b), time.Now, options))
@@ -71,7 +71,7 @@ func signedRoutes(t testing.TB, b *Fixture) []route {
 // TestOperations meets every documented answer of every operation.
 func TestOperations(t *testing.T) {
 	t.Parallel()
-	b, handler := setup(t, Options{})
+	b, handler := setup(t, rooms.Options{})
 	c := apitest.New(t, Description(t), handler)
 	for _, op := range signedRoutes(t, b) {
 		t.Run(op.name, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestOperations(t *testing.T) {
 				body := EncodeJSON(t, op.fields())
 				return c.Do(t, op.method, op.target, SignedHeaders("wrong", body), body)
 			}
-			with := func(service Rooms, projects Projects, options Options, work func()) {
+			with := func(service Rooms, projects Projects, options rooms.Options, work func()) {
 				c.WithHandler(WithMiddleware(NewHandler(service, projects, b.Keys, newWebhooks(b), time.Now, options)), work)
 			}
 			for _, tc := range op.errorCases {
@@ -121,17 +121,17 @@ func TestOperations(t *testing.T) {
 				}
 			})
 			t.Run("limits", func(t *testing.T) {
-				with(b.Rooms, b.Projects, Options{Limits: rooms.Limits{Writes: ExhaustedLimiter{}}}, func() {
+				with(b.Rooms, b.Projects, rooms.Options{Limits: rooms.Limits{Writes: ExhaustedLimiter{}}}, func() {
 					AssertError(t, post(t), 429, "too many calls with this key, try again later")
 				})
-				with(b.Rooms, b.Projects, Options{Limits: rooms.Limits{Failures: ExhaustedLimiter{}}}, func() {
+				with(b.Rooms, b.Projects, rooms.Options{Limits: rooms.Limits{Failures: ExhaustedLimiter{}}}, func() {
 					AssertError(t, unsigned(t), 429, "too many failed authentications from your address, try again later")
 				})
 			})
 			t.Run("our failures", func(t *testing.T) {
 				broken, gone := FailingService{Err: errors.New("secret cause")}, FailingService{Err: ErrDatabaseDown}
-				with(broken, broken, Options{}, func() { AssertError(t, post(t), 500, "internal error") })
-				with(gone, gone, Options{}, func() { AssertError(t, post(t), 503, ErrDatabaseDown.Message) })
+				with(broken, broken, rooms.Options{}, func() { AssertError(t, post(t), 500, "internal error") })
+				with(gone, gone, rooms.Options{}, func() { AssertError(t, post(t), 503, ErrDatabaseDown.Message) })
 			})
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"parley/internal/api/apitest"
+	"parley/internal/api/rooms"
 	. "parley/internal/api/rooms/roomstest"
 	"parley/internal/event"
 	"parley/internal/room"
@@ -65,7 +66,7 @@ func checkEndedRoom(t *testing.T, c *apitest.Checker, b *Fixture) {
 
 func TestReceiveRoomEvent_MarksAttendance(t *testing.T) {
 	t.Parallel()
-	b, handler := setup(t, Options{})
+	b, handler := setup(t, rooms.Options{})
 	c := apitest.New(t, Description(t), handler)
 	id := scheduleRoom(t, b)
 	before, err := b.Rooms.Get(t.Context(), id)

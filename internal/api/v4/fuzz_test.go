@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"parley/internal/api/rooms"
 	. "parley/internal/api/rooms/roomstest"
 	"parley/internal/project"
 )
@@ -13,7 +14,7 @@ import (
 // FuzzOperations sends rightly signed bodies of any content to each route:
 // none may be a 500, and each refusal must say something.
 func FuzzOperations(f *testing.F) {
-	b, handler := setup(f, Options{})
+	b, handler := setup(f, rooms.Options{})
 	routes := signedRoutes(f, b)
 	for i, op := range routes {
 		f.Add(byte(i), EncodeJSON(f, op.fields()))
@@ -31,7 +32,7 @@ func FuzzOperations(f *testing.F) {
 // FuzzEventsQuery reads a room's events with any query: what is not refused in
 // a sentence is answered.
 func FuzzEventsQuery(f *testing.F) {
-	b, handler := setup(f, Options{})
+	b, handler := setup(f, rooms.Options{})
 	path := "/api/v4/rooms/" + scheduleRoom(f, b) + "/events"
 	for _, seed := range []string{"", "after=0", "after=1&limit=1", "after=-1", "after=%31", "after=9007199254740992", "limit=0", "limit=101&after=007", "after=1&after=2", "%61fter=1;limit=2", "after=%zz", "&=&"} {
 		f.Add(seed)

@@ -15,7 +15,7 @@ import (
 func TestOperations_OrderOfChecks(t *testing.T) {
 	t.Parallel()
 	busy := &StubLimiter{}
-	b, handler := setup(t, Options{Limits: rooms.Limits{Writes: busy}})
+	b, handler := setup(t, rooms.Options{Limits: rooms.Limits{Writes: busy}})
 	fields := `"start_at":"` + time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04") + `","max_participants":"2","empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}`
 	t.Run("creation", func(t *testing.T) {
 		NewFaultyRequest(t, b, handler, busy, scheduleVideo, fields).AssertErrorOrder(t, CreateErrors(t, b, scheduleVideo, fields))

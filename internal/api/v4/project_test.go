@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"parley/internal/api/apitest"
+	"parley/internal/api/rooms"
 	. "parley/internal/api/rooms/roomstest"
 	"parley/internal/project"
 )
@@ -28,7 +29,7 @@ func statusCases() []ErrorCase {
 
 func TestUpdateProjectStatus_StoresStatus(t *testing.T) {
 	t.Parallel()
-	b, handler := setup(t, Options{})
+	b, handler := setup(t, rooms.Options{})
 	c := apitest.New(t, Description(t), handler)
 	put := func(query, body string) *http.Response {
 		return c.Do(t, http.MethodPut, updateStatusPath+query, SignedHeaders(b.Issued.APIKey, []byte(body)), []byte(body))

@@ -10,70 +10,120 @@ import (
 	"parley/internal/room"
 )
 
+// CreateScheduleVideoRoom creates a room for video that opens at its start.
 func (s *Server) CreateScheduleVideoRoom(w http.ResponseWriter, r *http.Request) {
-	s.createScheduled(w, r, room.Video)
+	s.api.Respond(w, r, s.createScheduled(w, r, room.Video))
 }
 
+// CreateScheduleAudioRoom creates a room for sound that opens at its start.
 func (s *Server) CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request) {
-	s.createScheduled(w, r, room.Audio)
+	s.api.Respond(w, r, s.createScheduled(w, r, room.Audio))
 }
 
+func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind room.Type) error {
+	call, err := s.api.AuthenticateCreation(w, r, false)
+	if err != nil {
+		return err
+	}
+	end, err := s.api.Rooms.BeginIdempotent(r.Context(), call.IdempotencyKey)
+	if err != nil {
+		return err
+	}
+	defer end()
+	startAt := call.Fields.RequiredText("start_at")
+	request, ignored := readCreation(call.Fields, kind)
+	request.Name = rooms.OptionalText(call.Fields, "name")
+	request.IdempotencyKey = call.IdempotencyKey
+	if err := call.Fields.Err(); err != nil {
+		return err
+	}
+	if request.StartAt, err = room.ParseLocalStart(startAt, s.api.Zone); err != nil {
+		return err
+	}
+	created, err := s.api.Rooms.Schedule(r.Context(), call.Project, request)
+	if err != nil {
+		return err
+	}
+	return call.WriteCreated(scheduledCreated(created), created.Adjusted, ignored)
+}
+
+// CreateQuickVideoRoom creates a room for video that is open at once.
 func (s *Server) CreateQuickVideoRoom(w http.ResponseWriter, r *http.Request) {
-	s.createQuick(w, r, room.Video)
+	s.api.Respond(w, r, s.createQuick(w, r, room.Video))
 }
 
+// CreateQuickAudioRoom creates a room for sound that is open at once.
 func (s *Server) CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request) {
-	s.createQuick(w, r, room.Audio)
+	s.api.Respond(w, r, s.createQuick(w, r, room.Audio))
 }
 
-func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind room.Type) {
-	s.api.Create(w, r, rooms.CreateRoute{Create: s.rooms.Schedule, Response: scheduledCreated,
-		Read: func(o *httpx.Object) (room.CreateRequest, []string, error) {
-			startAt := o.RequiredText("start_at")
-			q, ignored := readRoomRequest(o, kind)
-			q.Name = rooms.OptionalText(o, "name")
-			if err := o.Err(); err != nil {
-				return q, nil, err
-			}
-			var err error
-			q.StartAt, err = room.ParseLocalStart(startAt, s.api.Zone)
-			return q, ignored, err
-		}})
+func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.Type) error {
+	call, err := s.api.AuthenticateCreation(w, r, false)
+	if err != nil {
+		return err
+	}
+	end, err := s.api.Rooms.BeginIdempotent(r.Context(), call.IdempotencyKey)
+	if err != nil {
+		return err
+	}
+	defer end()
+	request, ignored := readCreation(call.Fields, kind)
+	request.Name = call.Fields.RequiredText("name")
+	request.IdempotencyKey = call.IdempotencyKey
+	if err := call.Fields.Err(); err != nil {
+		return err
+	}
+	created, err := s.api.Rooms.CreateQuick(r.Context(), call.Project, request)
+	if err != nil {
+		return err
+	}
+	ignored.Add(call.Fields, "", "start_at")
+	return call.WriteCreated(quickCreated(created), created.Adjusted, ignored)
 }
 
-func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.Type) {
-	s.api.Create(w, r, rooms.CreateRoute{Create: s.rooms.CreateQuick, Response: quickCreated,
-		Read: func(o *httpx.Object) (room.CreateRequest, []string, error) {
-			q, ignored := readRoomRequest(o, kind)
-			q.Name = o.RequiredText("name")
-			ignored.Add(o, "", "start_at")
-			return q, ignored, nil
-		}})
-}
-
-// readRoomRequest reads what every creation of this version has.
-func readRoomRequest(o *httpx.Object, kind room.Type) (room.CreateRequest, rooms.IgnoredFields) {
-	q := rooms.ReadCommonFields(o, kind, (*httpx.Object).RequiredIntegerOrDigits)
-	q.ExternalUserID = rooms.OptionalText(o, "external_user_id")
-	q.LogoutURL = rooms.OptionalText(o, "logout_url")
-	q.WebhookURL = rooms.OptionalText(o, "webhook_url")
+// readCreation reads the fields that every creation of this version has, and
+// names those that were sent and have no effect.
+func readCreation(o *httpx.Object, kind room.Type) (room.CreateRequest, rooms.IgnoredFields) {
+	request := rooms.ReadCommonFields(o, kind, (*httpx.Object).RequiredIntegerOrDigits)
+	request.ExternalUserID = rooms.OptionalText(o, "external_user_id")
+	request.LogoutURL = rooms.OptionalText(o, "logout_url")
+	request.WebhookURL = rooms.OptionalText(o, "webhook_url")
 	metadata := o.Object("metadata")
 	features := metadata.Object("room_features")
 	if minutes := features.Integer("room_duration"); minutes != nil {
-		q.Duration = *minutes
+		request.Duration = *minutes
 	}
-	q.BreakoutRooms = features.Object("breakout_room_features").Integer("allowed_number_rooms")
-	return q, ignoredFields(metadata, features)
+	request.BreakoutRooms = features.Object("breakout_room_features").Integer("allowed_number_rooms")
+	return request, ignoredFields(metadata, features)
 }
 
+// RescheduleRoom changes a room that is not open yet.
 func (s *Server) RescheduleRoom(w http.ResponseWriter, r *http.Request) {
-	s.companions.Reschedule(w, r, s.readChange, func(c room.Created) any {
-		c.StartAt = c.StartAt.In(s.api.Zone)
-		return scheduledCreated(c)
-	})
+	s.api.ServeReschedule(w, r, s.reschedule)
 }
 
-func (s *Server) readChange(o *httpx.Object) (q room.RescheduleRequest, _ []string, err error) {
+func (s *Server) reschedule(call *rooms.Call) error {
+	ctx := call.Request.Context()
+	end, err := s.api.Rooms.BeginIdempotent(ctx, call.IdempotencyKey)
+	if err != nil {
+		return err
+	}
+	defer end()
+	roomID := call.Fields.RequiredText("room_id")
+	request, ignored, err := s.readReschedule(call.Fields)
+	if roomID, err = call.CheckRoomID(roomID, err); err != nil {
+		return err
+	}
+	request.IdempotencyKey = call.IdempotencyKey
+	rescheduled, err := s.api.Rooms.Reschedule(ctx, call.Project, roomID, request)
+	if err != nil {
+		return err
+	}
+	rescheduled.StartAt = rescheduled.StartAt.In(s.api.Zone)
+	return call.WriteCreated(scheduledCreated(rescheduled), rescheduled.Adjusted, ignored)
+}
+
+func (s *Server) readReschedule(o *httpx.Object) (q room.RescheduleRequest, ignored rooms.IgnoredFields, err error) {
 	metadata := o.Object("metadata")
 	features := metadata.Object("room_features")
 	q = room.RescheduleRequest{MaxParticipants: optionalNumber(o, "max_participants"), EmptyTimeout: optionalNumber(o, "empty_timeout"), Name: o.Text("name"),
@@ -83,9 +133,9 @@ func (s *Server) readChange(o *httpx.Object) (q room.RescheduleRequest, _ []stri
 	if startAt := o.Text("start_at"); startAt != nil {
 		q.StartAt, err = room.ParseLocalStart(*startAt, s.api.Zone)
 	}
-	names := ignoredFields(metadata, features)
-	names.Add(o, "", "client_room_id")
-	return q, names, err
+	ignored = ignoredFields(metadata, features)
+	ignored.Add(o, "", "client_room_id")
+	return q, ignored, err
 }
 
 // optionalNumber reads an optional number, which may be a string of digits.
@@ -97,8 +147,8 @@ func optionalNumber(o *httpx.Object, name string) *int {
 	return &n
 }
 
-// ignoredFields names what was asked for in vain: features that project and plan
-// decide, and what a room takes from its project.
+// ignoredFields names the fields without effect: features that the project and
+// the plan decide, and what a room inherits from its project.
 func ignoredFields(metadata, features *httpx.Object) rooms.IgnoredFields {
 	var names rooms.IgnoredFields
 	names.Add(metadata, "metadata.", "default_lock_settings", "logout_url")
@@ -107,11 +157,11 @@ func ignoredFields(metadata, features *httpx.Object) rooms.IgnoredFields {
 	return names
 }
 
-func quickCreated(c room.Created) any {
+func quickCreated(c room.Created) QuickRoomCreated {
 	return QuickRoomCreated{Status: true, FinalLink: c.FinalLink, RoomId: uuid.MustParse(c.ID)}
 }
 
-func scheduledCreated(c room.Created) any {
+func scheduledCreated(c room.Created) ScheduledRoomCreated {
 	out := ScheduledRoomCreated{Status: true, Message: "the room is scheduled", RoomType: ScheduledRoomCreatedRoomType(c.Type),
 		StartTime: c.StartAt, RoomId: uuid.MustParse(c.ID), FinalLink: c.FinalLink}
 	if c.ClientRoomID != "" {

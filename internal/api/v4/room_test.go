@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"parley/internal/api/apitest"
+	"parley/internal/api/rooms"
 	. "parley/internal/api/rooms/roomstest"
 	"parley/internal/project"
 	"parley/internal/room"
@@ -109,7 +110,7 @@ func TestCreateScheduleVideoRoom_StoresRoom(t *testing.T) {
 	t.Parallel()
 	zone, err := time.LoadLocation("America/St_Johns")
 	Must(t, err)
-	b, handler := setup(t, Options{Zone: zone})
+	b, handler := setup(t, rooms.Options{Zone: zone})
 	c := apitest.New(t, Description(t), handler)
 	at := time.Now().Add(48 * time.Hour).Truncate(time.Minute).In(zone)
 	full := validFields(b)
@@ -200,7 +201,7 @@ func TestCreateScheduleVideoRoom_StartInDSTGap(t *testing.T) {
 			break
 		}
 	}
-	handler := WithMiddleware(NewHandler(b.Rooms, b.Projects, b.Keys, newWebhooks(b), time.Now, Options{Zone: zone}))
+	handler := WithMiddleware(NewHandler(b.Rooms, b.Projects, b.Keys, newWebhooks(b), time.Now, rooms.Options{Zone: zone}))
 	f := validFields(b)
 	f["start_at"] = gap.Format("2006-01-02T") + "02:30"
 	body := EncodeJSON(t, f)
@@ -218,7 +219,7 @@ func (smallPlan) Entitlements(context.Context, project.Project) (room.Entitlemen
 
 func TestCreateScheduleVideoRoom_FeaturesLimitedByPlan(t *testing.T) {
 	t.Parallel()
-	b, handler := setup(t, Options{})
+	b, handler := setup(t, rooms.Options{})
 	b.Rooms.UsePlans(smallPlan{})
 	c := apitest.New(t, Description(t), handler)
 	f := validFields(b)
@@ -244,7 +245,7 @@ func TestCreateScheduleVideoRoom_FeaturesLimitedByPlan(t *testing.T) {
 
 func TestCreateScheduleVideoRoom_ConcurrentRequestsCreateOneRoom(t *testing.T) {
 	t.Parallel()
-	b, handler := setup(t, Options{})
+	b, handler := setup(t, rooms.Options{})
 	f := validFields(b)
 	f["client_room_id"] = "mine"
 	statuses, made := SendConcurrently(t, handler, b.Issued.APIKey, scheduleVideo, "", EncodeJSON(t, f))

@@ -27,49 +27,25 @@ type Projects interface {
 	SetStatus(ctx context.Context, id string, status project.Status) error
 }
 
-// Keys finds who calls.
-type Keys interface {
-	rooms.Keyrings
-	rooms.Keys
-}
-
-// Options is how this version behaves here.
-type Options struct {
-	Limits      rooms.Limits
-	CallCounter rooms.CallCounter // nil counts nothing
-	// Zone is the scheduling zone; nil is UTC.
-	Zone *time.Location
-	// Companion is how the companion routes behave.
-	Companion rooms.Options
-}
-
-// Server answers the operations of version 4.
+// Server handles the operations of version 4.
 type Server struct {
-	api        *rooms.API
-	rooms      Rooms
-	projects   Projects
-	companions *rooms.Server
-	// bodySignatures says that companion routes take bodies that are signed as
-	// join events are.
-	bodySignatures bool
+	api      *rooms.API
+	rooms    Rooms
+	projects Projects
 }
 
 // NewHandler returns the handler of everything under /api/v4/.
-func NewHandler(service Rooms, projects Projects, keys Keys, events rooms.Events, now func() time.Time, options Options) http.Handler {
-	zone := options.Zone
-	if zone == nil {
-		zone = time.UTC
-	}
-	s := &Server{rooms: service, projects: projects, bodySignatures: options.Companion.BodySignatures,
-		api: &rooms.API{Version: "v4", Rooms: service, Keyrings: keys, Limits: options.Limits, CallCounter: options.CallCounter, Zone: zone, Now: now}}
-	s.companions = rooms.New(s.api, service, keys, options.Companion)
+func NewHandler(service Rooms, projects Projects, keys rooms.Keys, events rooms.Events, now func() time.Time,
+	options rooms.Options) http.Handler {
+	s := &Server{api: rooms.New("v4", service, keys, now, options), rooms: service, projects: projects}
 	mux := httpx.NewMux(rooms.NotFound, s.api.NotAllowed)
-	s.companions.Register(mux, "/api/v4")
-	s.companions.RegisterEvents(mux, "/api/v4", events)
+	s.api.Register(mux)
+	s.api.RegisterEvents(mux, events)
 	mux.Handle(routes("/api/v4", s))
 	return s.api.WithRequestID(mux)
 }
 
+// GetDescription writes openapi.yaml.
 func (s *Server) GetDescription(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/yaml")
 	_, _ = w.Write(openAPI)

@@ -155,8 +155,8 @@ func (f FailingService) Schedule(context.Context, project.Project, room.CreateRe
 }
 
 // BeginIdempotent implements legacy.Rooms.
-func (f FailingService) BeginIdempotent(context.Context, *room.IdempotencyKey) ([]byte, func(), error) {
-	return nil, nil, f.Err
+func (f FailingService) BeginIdempotent(context.Context, *room.IdempotencyKey) (func(), error) {
+	return nil, f.Err
 }
 
 // Get finds no room.

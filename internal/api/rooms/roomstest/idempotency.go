@@ -47,7 +47,7 @@ func CheckIdempotencyKey(t *testing.T, c *apitest.Checker, b *Fixture, route str
 	AssertError(t, answer, 422, "this Idempotency-Key was used with another body")
 	fields["max_participants"] = refused
 
-	_, end, err := b.Rooms.BeginIdempotent(t.Context(), &room.IdempotencyKey{ProjectID: b.Project.ID, Route: route, Key: "running"})
+	end, err := b.Rooms.BeginIdempotent(t.Context(), &room.IdempotencyKey{ProjectID: b.Project.ID, Route: route, Key: "running"})
 	Must(t, err)
 	answer, _ = post("running")
 	AssertError(t, answer, 409, "a request with this Idempotency-Key is still under way, try again in a moment")

@@ -315,7 +315,7 @@ func (h *MeetingFixture) checkIdempotencyKey(t *testing.T, op operation) {
 	s.key = strings.Repeat("k", 256)
 	AssertError(t, h.send(t, s, nil), 400, "the header Idempotency-Key must have 1 to 255 printable ASCII characters")
 	s.key = "running"
-	_, end, err := h.LiveRooms.BeginIdempotent(t.Context(), &room.IdempotencyKey{ProjectID: h.Project.ID, Route: h.Prefix + op.route, Key: s.key})
+	end, err := h.LiveRooms.BeginIdempotent(t.Context(), &room.IdempotencyKey{ProjectID: h.Project.ID, Route: h.Prefix + op.route, Key: s.key})
 	Must(t, err)
 	answer := h.send(t, s, nil)
 	if AssertError(t, answer, 409, "a request with this Idempotency-Key is still under way, try again in a moment"); answer.Header.Get("Retry-After") != "1" {
