@@ -10,8 +10,6 @@ import (
 	"parley/internal/room"
 )
 
-// What is going on now.
-
 func (a *API) roomStatus(c *Call) error {
 	id, err := c.queryRoomID()
 	if err != nil {
@@ -67,7 +65,7 @@ func newActiveRoom(found room.RunningRoom) ActiveRoom {
 	return out
 }
 
-// sessionID names the latest live period of a room, if it had one.
+// sessionID returns the id of the latest session of a room, "" if it had none.
 func sessionID(roomID string, n int) string {
 	if n == 0 {
 		return ""
@@ -75,10 +73,11 @@ func sessionID(roomID string, n int) string {
 	return room.SessionID(roomID, n)
 }
 
-// unixSeconds is a moment as existing clients read it.
+// unixSeconds writes a time as a string of Unix seconds, because existing clients
+// read it so.
 func unixSeconds(at time.Time) string { return strconv.FormatInt(at.Unix(), 10) }
 
-// metadataJSON is what a room was created with, as the text of a JSON object.
+// metadataJSON returns the metadata of a room's creation as the text of a JSON object.
 func metadataJSON(r *room.Room) string {
 	type breakout struct {
 		Allowed int `json:"allowed_number_rooms"`

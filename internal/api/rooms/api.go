@@ -37,12 +37,12 @@ type Keys interface {
 	Keyring(ctx context.Context, projectID string) (*key.Keyring, error)
 }
 
-// RateLimiter bounds how often one credential may call.
+// RateLimiter limits how often one credential may call.
 type RateLimiter interface {
 	Allow(credentialID string) (ok bool, retryAfter time.Duration)
 }
 
-// FailureLimiter bounds how often one address may fail to show who it is.
+// FailureLimiter limits how often one address may fail to authenticate.
 type FailureLimiter interface {
 	RecordAttempt(a netip.Addr) (over bool, retryAfter time.Duration)
 }
@@ -54,9 +54,9 @@ type Limits struct {
 	Failures FailureLimiter
 }
 
-// CallCounter counts calls with an API key, in the slot it has, without waiting for
-// anything. Version 5 shows the counts, so that an integrator who has rotated
-// learns whether anything still uses the old key.
+// CallCounter counts the calls with an API key in its slot. It does not block.
+// Version 5 returns the counts, so that an integrator sees after a rotation
+// whether any client still uses the old key.
 type CallCounter interface {
 	Add(keyID, slot string)
 }
@@ -97,8 +97,8 @@ func New(version string, service Rooms, keys Keys, now func() time.Time, options
 	return &API{Options: options, Version: version, Rooms: service, Keys: keys, Now: now}
 }
 
-// WithRequestID names every request in its answer, and makes one of headers that
-// were sent more than once.
+// WithRequestID adds the request ID to every response, and joins the values of
+// headers that were sent more than once.
 func (a *API) WithRequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Request-ID", httpx.FromContext(r.Context()).ID)
@@ -106,9 +106,9 @@ func (a *API) WithRequestID(next http.Handler) http.Handler {
 	})
 }
 
-// joinRepeatedHeaders joins the values of a repeated header by a comma, as RFC 9110
-// (section 5.3) has it. Two keys become one that nobody has: the call fails
-// when it is authenticated and not before.
+// joinRepeatedHeaders joins the values of a repeated header with a comma (RFC 9110,
+// section 5.3). Two keys become one key that does not exist, so authentication
+// fails.
 func joinRepeatedHeaders(r *http.Request) *http.Request {
 	for _, name := range [...]string{"Api-Key", "Key", "Idempotency-Key"} {
 		if values := r.Header[name]; len(values) > 1 {

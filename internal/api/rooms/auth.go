@@ -11,8 +11,8 @@ import (
 	"parley/internal/room"
 )
 
-// A secret nobody has. Calls with unknown keys are checked against it, so that
-// they cost what calls with known ones cost.
+// dummySecret belongs to no key. Calls with an unknown key are checked against it,
+// so that the response time does not reveal whether a key exists.
 const dummySecret = "gs_0000000000000000000000000000000000000000000"
 
 // authenticate checks the signature of a call, sets its project, and returns the
@@ -44,8 +44,8 @@ func (a *API) authenticate(c *Call) (credential string, err error) {
 // because the clocks of several nodes may differ.
 const clockSkewMargin = time.Minute
 
-// newReplayKey identifies a rightly signed request by its signature, for as long as a
-// node takes its timestamp.
+// newReplayKey identifies a correctly signed request by its signature, for as long
+// as any node accepts its timestamp.
 func (a *API) newReplayKey(c *Call, projectID string) *room.IdempotencyKey {
 	timestamp, now := c.Request.Header.Get("Timestamp"), a.Now()
 	ahead := time.Duration(sign.CheckTimestamp(timestamp, now, a.Skew).SkewSeconds) * time.Second
@@ -53,8 +53,8 @@ func (a *API) newReplayKey(c *Call, projectID string) *room.IdempotencyKey {
 		ValidFor: a.Skew + ahead + clockSkewMargin}
 }
 
-// verifyTimestamped checks SVC-HMAC-V5-1, with the Gateway secret of the key. The fifth
-// part is the Idempotency-Key of a write, and empty where nothing is written.
+// verifyTimestamped checks SVC-HMAC-V5-1 with the Gateway secret of the key. The
+// fifth part is the Idempotency-Key of a POST, and empty otherwise.
 func (a *API) verifyTimestamped(c *Call) (ring *key.Keyring, k key.APIKey, ok bool, err error) {
 	h := c.Request.Header
 	secret, idempotencyKey := dummySecret, ""
@@ -69,15 +69,16 @@ func (a *API) verifyTimestamped(c *Call) (ring *key.Keyring, k key.APIKey, ok bo
 		return nil, k, false, err
 	}
 	now := a.Now()
-	right := sign.VerifyV5(secret, c.Request.Method, c.Request.RequestURI, h.Get("Timestamp"), idempotencyKey, c.body, h.Get("Hash-Signature"))
+	valid := sign.VerifyV5(secret, c.Request.Method, c.Request.RequestURI, h.Get("Timestamp"), idempotencyKey, c.body,
+		h.Get("Hash-Signature"))
 	fresh := sign.CheckTimestamp(h.Get("Timestamp"), now, a.Skew).Freshness == sign.Fresh
-	once := len(h["Timestamp"]) == 1 && len(h["Hash-Signature"]) == 1
-	return ring, k, right && fresh && once && ring != nil && k.Live(now), nil
+	single := len(h["Timestamp"]) == 1 && len(h["Hash-Signature"]) == 1
+	return ring, k, valid && fresh && single && ring != nil && k.Live(now), nil
 }
 
-// verifyBodySigned checks what older clients send: the project secret's signature over
-// the body, or over path and query for GET. The header key is the older name
-// of api-key; where both are sent both must be live.
+// verifyBodySigned checks the signature that older clients send: that of the project
+// secret over the body, or over path and query for GET. The header key is the older
+// name of api-key; if both are sent, both must be live.
 func (a *API) verifyBodySigned(c *Call) (ring *key.Keyring, k key.APIKey, ok bool, err error) {
 	message := c.body
 	if c.Request.Method != http.MethodPost {

@@ -12,16 +12,16 @@ import (
 	"parley/internal/project"
 )
 
-// A key nobody has. Checks for unknown projects run against it, so that they
-// cost what checks for known ones cost.
+// dummyKey belongs to no project. Calls for an unknown project are checked against
+// it, so that the response time does not reveal whether a project exists.
 const dummyKey = "pk_00000000000000000000000000000000"
 
 var errUnauthorized = fault.New(fault.Unauthorized, "unauthorized", "invalid signature")
 
-// Authenticate holds a call to its signature, Base64(HMAC-SHA256(k, raw
-// body)), k being a live API key or project secret of the project. Unknown
-// project, unknown key and wrong signature are one answer. It fails closed.
-// The limits follow the signature.
+// Authenticate checks the signature of a call, Base64(HMAC-SHA256(k, raw body)),
+// where k is a live API key or the project secret of the project, and then the rate
+// limit. An unknown project, an unknown key and a wrong signature have the same
+// response.
 func (a *API) Authenticate(r *http.Request, projectID string, body []byte) (project.Project, error) {
 	ring, err := a.Keys.Keyring(r.Context(), projectID)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -40,8 +40,8 @@ func (a *API) Authenticate(r *http.Request, projectID string, body []byte) (proj
 	return ring.Project, takeToken(a.Limits.Writes, credential)
 }
 
-// AuthenticateJoinEvent holds a join event to its signature: the same, but keyed
-// with a project secret only.
+// AuthenticateJoinEvent checks the signature of a join event, as Authenticate does,
+// but only with a project secret.
 func (a *API) AuthenticateJoinEvent(r *http.Request, projectID string, body []byte) (project.Project, error) {
 	ring, err := a.Keys.Keyring(r.Context(), projectID)
 	if err != nil {
@@ -73,8 +73,8 @@ func (a *API) verifyRequest(r *http.Request, ring *key.Keyring, body []byte) (cr
 	return verifySignature(r, ring, secretsOnly, now, body)
 }
 
-// verifySignature holds a message to the signature of its call, and names the
-// credential that made it.
+// verifySignature checks the signature of a message, and returns the id of the
+// credential that signed it.
 func verifySignature(r *http.Request, ring *key.Keyring, secretsOnly bool, now time.Time, message []byte) (credential string, ok bool) {
 	signatures := r.Header["Hash-Signature"]
 	if len(signatures) != 1 {
@@ -84,15 +84,16 @@ func verifySignature(r *http.Request, ring *key.Keyring, secretsOnly bool, now t
 	return ring.Verify(now, secretsOnly, func(k string) bool { return sign.VerifyLegacy(k, message, signatures[0]) })
 }
 
-// verifyDummy does the work of a check that cannot succeed: a project commonly has
-// one key and one secret.
+// verifyDummy takes as long as a check with the one key and the one secret that a
+// project usually has.
 func verifyDummy(r *http.Request, message []byte) {
 	for range 2 {
 		sign.VerifyLegacy(dummyKey, message, r.Header.Get("Hash-Signature"))
 	}
 }
 
-// findLiveKey finds a live API key by its text, comparing it with every one.
+// findLiveKey returns the id of the live API key with the text. It compares the text
+// with every key, so that the response time does not reveal which one matched.
 func findLiveKey(ring *key.Keyring, now time.Time, text string) (id string, ok bool) {
 	for _, k := range ring.Keys() {
 		if subtle.ConstantTimeCompare([]byte(k.Key.Reveal()), []byte(text)) == 1 && k.Live(now) {
@@ -102,7 +103,7 @@ func findLiveKey(ring *key.Keyring, now time.Time, text string) (id string, ok b
 	return id, ok
 }
 
-// authenticationError answers a call that has not shown who makes it.
+// authenticationError records a failed authentication and returns its error.
 func (a *API) authenticationError(r *http.Request) error {
 	if a.Limits.Failures != nil {
 		if over, retryAfter := a.Limits.Failures.RecordAttempt(httpx.FromContext(r.Context()).Client); over {
@@ -113,9 +114,9 @@ func (a *API) authenticationError(r *http.Request) error {
 	return errUnauthorized
 }
 
-// countCall counts a call for each API key that it was made with: the one that signed
-// it and those that its headers name. A call signed with the project secret
-// that names no key counts for none.
+// countCall counts a call for the API key that signed it and for those in its
+// headers. A call that the project secret signed without naming a key counts for
+// none.
 func (a *API) countCall(r *http.Request, ring *key.Keyring, signer string) {
 	if a.CallCounter == nil {
 		return
@@ -127,7 +128,8 @@ func (a *API) countCall(r *http.Request, ring *key.Keyring, signer string) {
 	}
 }
 
-// takeToken takes a call from what a credential has left; nil is without end.
+// takeToken counts a call against the rate limit of a credential; a nil limiter
+// allows every call.
 func takeToken(rate RateLimiter, credential string) error {
 	if rate != nil {
 		if ok, retryAfter := rate.Allow(credential); !ok {

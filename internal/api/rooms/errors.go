@@ -9,13 +9,13 @@ import (
 	"parley/internal/fault"
 )
 
-// errorBody is the body of every refusal.
+// errorBody is the body of every error response.
 type errorBody struct {
 	Error   string `json:"error"`
 	Message string `json:"message,omitempty"`
 }
 
-// WriteErrorMessage answers with a refusal's sentence.
+// WriteErrorMessage writes an error response.
 func (a *API) WriteErrorMessage(w http.ResponseWriter, r *http.Request, status int, sentence string) {
 	body := errorBody{Error: sentence}
 	if a.DuplicateMessage && a.hasMessageField(r.URL.Path) {
@@ -24,8 +24,7 @@ func (a *API) WriteErrorMessage(w http.ResponseWriter, r *http.Request, status i
 	httpx.WriteJSON(w, status, body)
 }
 
-// statusByKind says, in this one place, what a kind of refusal is for versions 3
-// and 4.
+// statusByKind is the status of each kind of error in versions 3 and 4.
 var statusByKind = map[fault.Kind]int{
 	fault.Invalid:      http.StatusBadRequest,
 	fault.Unauthorized: http.StatusUnauthorized,
@@ -38,7 +37,7 @@ var statusByKind = map[fault.Kind]int{
 	fault.Unavailable:  http.StatusServiceUnavailable,
 }
 
-// WriteError answers with the status and the sentence of a refusal.
+// WriteError writes the response to an error: its status, message and headers.
 func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
 	httpx.LogError(r, f.Err)
@@ -60,12 +59,13 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	a.WriteErrorMessage(w, r, status, f.Message)
 }
 
-// NotFound answers for a path that the version does not have.
+// NotFound writes the response for a path that the version does not have.
 func NotFound(w http.ResponseWriter, _ *http.Request) {
 	httpx.WriteJSON(w, http.StatusNotFound, errorBody{Error: "there is no such path in this version of the API"})
 }
 
-// NotAllowed answers for a method that the path does not have; Allow is set.
+// NotAllowed writes the response for a method that the path does not have. The
+// header Allow must be set.
 func (a *API) NotAllowed(w http.ResponseWriter, r *http.Request) {
 	a.WriteErrorMessage(w, r, http.StatusMethodNotAllowed, "this path takes "+w.Header().Get("Allow")+", not "+r.Method)
 }

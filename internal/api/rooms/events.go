@@ -11,10 +11,10 @@ import (
 	"parley/internal/room"
 )
 
-// Events is what happened in rooms, as receivers of webhooks read it.
+// Events reads the events of rooms in the form of webhooks.
 type Events interface {
-	// EventsAfter returns the bodies after a number, the number of the last of
-	// them, and whether there are more.
+	// EventsAfter returns up to limit events after a number, the number of the last
+	// of them, and whether there are more.
 	EventsAfter(ctx context.Context, roomID string, after int64, limit int) (bodies []json.RawMessage, last int64, more bool, err error)
 }
 
@@ -57,7 +57,7 @@ func (a *API) roomEvents(c *Call, events Events) error {
 	return c.writeJSON(RoomEventsAnswer{Events: bodies, NextAfter: last, HasMore: more})
 }
 
-// maxSequence is the highest number that every reader of JSON holds exactly.
+// maxSequence is the highest integer that every JSON parser represents exactly.
 const maxSequence = 1<<53 - 1
 
 // parseSequence reads the number of an event, in digits.

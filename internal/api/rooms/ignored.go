@@ -7,8 +7,8 @@ import (
 	"parley/internal/room"
 )
 
-// ReadCommonFields reads the fields that every creation has. number reads one that
-// version 4 also takes as a string.
+// ReadCommonFields reads the fields that every creation has. number reads an
+// integer, which version 4 also accepts as a string.
 func ReadCommonFields(o *httpx.Object, kind room.Type, number func(o *httpx.Object, name string) int) room.CreateRequest {
 	metadata := o.RequiredObject("metadata")
 	return room.CreateRequest{
@@ -21,7 +21,7 @@ func ReadCommonFields(o *httpx.Object, kind room.Type, number func(o *httpx.Obje
 	}
 }
 
-// OptionalText reads an optional text; "" when it is absent.
+// OptionalText returns an optional text, "" if it is absent.
 func OptionalText(o *httpx.Object, name string) string {
 	if text := o.Text(name); text != nil {
 		return *text
@@ -34,11 +34,11 @@ const (
 	maxNameLength   = 64
 )
 
-// IgnoredFields collects the names of fields that were sent and have no effect, for
-// a header: at most 20 of them, each of letters, digits, "_", "-" and ".".
+// IgnoredFields are the names of fields that were sent and have no effect, for a
+// header: at most 20 names of letters, digits, "_", "-" and ".".
 type IgnoredFields []string
 
-// Add names fields of an object that stands at prefix.
+// Add adds those of the names that the object at prefix has.
 func (i *IgnoredFields) Add(o *httpx.Object, prefix string, names ...string) {
 	for _, name := range names {
 		if len(*i) < maxIgnoredNames && o.Has(name) {
@@ -47,7 +47,7 @@ func (i *IgnoredFields) Add(o *httpx.Object, prefix string, names ...string) {
 	}
 }
 
-// AddAllExcept names all fields of an object but the known ones.
+// AddAllExcept adds all fields of the object at prefix except the known ones.
 func (i *IgnoredFields) AddAllExcept(o *httpx.Object, prefix string, known ...string) {
 next:
 	for _, name := range o.Names() {
@@ -60,7 +60,7 @@ next:
 	}
 }
 
-// headerSafe makes a name fit for a header, whatever a client has put in it.
+// headerSafe replaces the characters of a name that a header must not contain.
 func headerSafe(name string) string {
 	name = strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' {

@@ -13,8 +13,6 @@ import (
 	"parley/internal/room"
 )
 
-// What was, and lists.
-
 func (a *API) listRooms(c *Call) error {
 	q, err := parseListQuery(c)
 	if err != nil {
@@ -68,7 +66,7 @@ func (a *API) fetchPastRooms(c *Call) error {
 	}
 	ids := c.Fields.Texts("room_ids")
 	for i, text := range ids {
-		ids[i], _ = parseRoomID(text) // what is no id is that of no room
+		ids[i], _ = parseRoomID(text) // an invalid id is an unknown room
 	}
 	if err := c.Fields.Err(); err != nil {
 		return err
@@ -112,7 +110,7 @@ func (a *API) loadAnalytics(c *Call) (room.Analytics, error) {
 	return a.Rooms.Analytics(c.Request.Context(), c.Project, id)
 }
 
-// exportAttendance answers with a line for each connection.
+// exportAttendance writes a CSV file with one line for each connection.
 func (a *API) exportAttendance(c *Call) error {
 	found, err := a.loadAnalytics(c)
 	if err != nil {
@@ -123,7 +121,7 @@ func (a *API) exportAttendance(c *Call) error {
 	h.Set("Content-Disposition", `attachment; filename="attendance-`+found.Room.ID+`.csv"`)
 	h.Set("Cache-Control", "no-store")
 	out := csv.NewWriter(c.w)
-	out.UseCRLF = true // as RFC 4180 has it
+	out.UseCRLF = true // RFC 4180, section 2
 	_ = out.Write([]string{"room_id", "session", "identity", "name", "role", "joined_at", "left_at", "seconds", "reason"})
 	for _, stay := range found.Records {
 		left := ""
@@ -133,11 +131,11 @@ func (a *API) exportAttendance(c *Call) error {
 		_ = out.Write([]string{found.Room.ID, room.SessionID(stay.RoomID, stay.Session), escapeFormula(stay.PublicID()), escapeFormula(stay.Name), string(stay.Role),
 			formatTime(stay.JoinedAt), left, strconv.FormatFloat(stay.Duration(found.AsOf).Seconds(), 'f', -1, 64), string(stay.Reason)})
 	}
-	out.Flush() // what cannot be written has nobody to read it
+	out.Flush() // an error means that the client has gone
 	return nil
 }
 
-// escapeFormula keeps a spreadsheet from taking somebody's name for a formula.
+// escapeFormula prevents a spreadsheet from reading a name as a formula.
 func escapeFormula(cell string) string {
 	if cell != "" && strings.ContainsRune("=+-@", rune(cell[0])) {
 		return "'" + cell

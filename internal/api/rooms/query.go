@@ -5,7 +5,7 @@ import (
 	"parley/internal/fault"
 )
 
-// queryRoomID reads the room that a query names.
+// queryRoomID reads room_id from the query.
 func (c *Call) queryRoomID() (string, error) {
 	values, err := httpx.Query(c.Request.URL.RawQuery, "room_id")
 	if err != nil {

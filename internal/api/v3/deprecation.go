@@ -8,20 +8,20 @@ import (
 	"parley/internal/api/rooms"
 )
 
-// Deprecation is how this version ends, where the operator has set dates. A
-// zero time is not set.
+// Deprecation is when this version ends. A zero time is not set.
 type Deprecation struct {
-	// Deprecated is from when on the version should not be used any more.
+	// Deprecated is the time after which clients should not use the version.
 	Deprecated time.Time
-	// Sunset is from when on it is not served any more.
+	// Sunset is the time after which the version is no longer served.
 	Sunset time.Time
 }
 
-// successorLinks is where those who call this version may go, and the policy.
+// successorLinks points to the next version and to the deprecation policy.
 const successorLinks = `</api/v4/openapi.yaml>; rel="successor-version"; type="application/yaml", </docs/versions>; rel="deprecation"; type="text/html"`
 
-// middleware adds to every answer when this version ends (RFC 9745 and RFC
-// 8594). After that only its description is served, for those who leave it.
+// middleware adds the end of this version to every response (RFC 9745 and RFC
+// 8594). After the sunset, only its description is served, because integrators who
+// migrate still need it.
 func (e Deprecation) middleware(now func() time.Time, api *rooms.API, next http.Handler) http.Handler {
 	if e.Deprecated.IsZero() && e.Sunset.IsZero() {
 		return next

@@ -1,5 +1,5 @@
-// Package v3 translates version 3 of the API to the domain and back. It
-// decides nothing, and imports no other version, no store and no media engine.
+// Package v3 translates version 3 of the API to the domain and back. It makes no
+// decisions, and imports no other version, no store and no media engine.
 package v3
 
 //go:generate go tool oapi-codegen -config generate.yaml -templates ../codegen/templates openapi.yaml

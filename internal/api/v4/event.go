@@ -16,8 +16,8 @@ func (s *Server) ReceiveRoomEvent(w http.ResponseWriter, r *http.Request, roomID
 	httpx.WriteJSON(w, http.StatusOK, RoomEventReceived{Joined: true})
 }
 
-// receiveEvent notes a join event. The room says which project's secret signs
-// it, so an unknown room is the one refusal before the signature.
+// receiveEvent records a join event. The secret of the room's project signs it, so an
+// unknown room is the only error before the signature is checked.
 func (s *Server) receiveEvent(w http.ResponseWriter, r *http.Request, inPath string) error {
 	body, err := httpx.ReadJSONBody(w, r)
 	if err != nil {
