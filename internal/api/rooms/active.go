@@ -19,7 +19,8 @@ func (a *API) roomStatus(c *Call) error {
 	if err != nil {
 		return err
 	}
-	return c.writeJSON(RoomStatus{Status: r.State == room.Open || r.State == room.Active, Message: "the room is " + string(r.State)})
+	return c.writeJSON(RoomStatus{Status: r.State == room.Open || r.State == room.Active, Message: "the room is " +
+		string(r.State)})
 }
 
 func (a *API) activeRoom(c *Call) error {
@@ -51,15 +52,19 @@ const successMessage = "success"
 func newActiveRoom(found room.RunningRoom) ActiveRoom {
 	r := found.Room
 	out := ActiveRoom{ParticipantsInfo: make([]ParticipantInfo, 0, len(found.People)), RoomInfo: RoomInfo{
-		RoomId: uuid.MustParse(r.ID), RoomTitle: r.Title, Sid: sessionID(r.ID, r.Session), JoinedParticipants: strconv.Itoa(len(found.People)),
-		IsRunning: 1, CreationTime: unixSeconds(r.CreatedAt), Metadata: metadataJSON(r), WebhookUrl: r.WebhookURL}}
+		RoomId: uuid.MustParse(r.ID), RoomTitle: r.Title, Sid: sessionID(r.ID, r.Session),
+		JoinedParticipants: strconv.Itoa(len(found.People)),
+		IsRunning:          1, CreationTime: unixSeconds(r.CreatedAt), Metadata: metadataJSON(r), WebhookUrl: r.WebhookURL}}
 	for _, person := range found.People {
-		info := ParticipantInfo{Identity: person.PublicID(), Name: person.Name, Sid: person.Connection, State: ACTIVE, JoinedAt: unixSeconds(person.JoinedAt)}
+		info := ParticipantInfo{Identity: person.PublicID(), Name: person.Name, Sid: person.Connection, State: ACTIVE,
+			JoinedAt: unixSeconds(person.JoinedAt)}
 		may := person.Grants
 		info.IsPublisher = may.Microphone || may.Camera || may.ScreenShare
-		info.Metadata.Role, info.Metadata.IsAdmin, info.Metadata.BreakoutRoom = ParticipantRole(person.Role), person.Role == room.Host, person.Breakout
+		info.Metadata.Role, info.Metadata.IsAdmin, info.Metadata.BreakoutRoom = ParticipantRole(person.Role),
+			person.Role == room.Host, person.Breakout
 		info.Permission.CanSubscribe, info.Permission.CanChat = true, may.Chat
-		info.Permission.CanPublishMicrophone, info.Permission.CanPublishCamera, info.Permission.CanPublishScreenShare = may.Microphone, may.Camera, may.ScreenShare
+		info.Permission.CanPublishMicrophone, info.Permission.CanPublishCamera,
+			info.Permission.CanPublishScreenShare = may.Microphone, may.Camera, may.ScreenShare
 		out.ParticipantsInfo = append(out.ParticipantsInfo, info)
 	}
 	return out

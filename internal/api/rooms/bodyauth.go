@@ -75,7 +75,8 @@ func (a *API) verifyRequest(r *http.Request, ring *key.Keyring, body []byte) (cr
 
 // verifySignature checks the signature of a message, and returns the id of the
 // credential that signed it.
-func verifySignature(r *http.Request, ring *key.Keyring, secretsOnly bool, now time.Time, message []byte) (credential string, ok bool) {
+func verifySignature(r *http.Request, ring *key.Keyring, secretsOnly bool, now time.Time,
+	message []byte) (credential string, ok bool) {
 	signatures := r.Header["Hash-Signature"]
 	if len(signatures) != 1 {
 		verifyDummy(r, message)

@@ -55,7 +55,8 @@ func (a *API) AuthenticateCreation(w http.ResponseWriter, r *http.Request, anyPr
 // readIdempotencyKey replaces the key of the signature by that of the header.
 func (c *Call) readIdempotencyKey() {
 	if values, sent := c.Request.Header["Idempotency-Key"]; sent {
-		c.IdempotencyKey = &room.IdempotencyKey{ProjectID: c.Project.ID, Route: c.Request.URL.Path, Key: values[0], Body: c.body}
+		c.IdempotencyKey = &room.IdempotencyKey{ProjectID: c.Project.ID, Route: c.Request.URL.Path, Key: values[0],
+			Body: c.body}
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 type Events interface {
 	// EventsAfter returns up to limit events after a number, the number of the last
 	// of them, and whether there are more.
-	EventsAfter(ctx context.Context, roomID string, after int64, limit int) (bodies []json.RawMessage, last int64, more bool, err error)
+	EventsAfter(ctx context.Context, roomID string, after int64, limit int) (bodies []json.RawMessage, last int64,
+		more bool, err error)
 }
 
 // RegisterEvents registers the route with which a backend reads the events of a

@@ -9,7 +9,8 @@ import (
 
 // ReadCommonFields reads the fields that every creation has. number reads an
 // integer, which version 4 also accepts as a string.
-func ReadCommonFields(o *httpx.Object, kind room.Type, number func(o *httpx.Object, name string) int) room.CreateRequest {
+func ReadCommonFields(o *httpx.Object, kind room.Type,
+	number func(o *httpx.Object, name string) int) room.CreateRequest {
 	metadata := o.RequiredObject("metadata")
 	return room.CreateRequest{
 		Type:            kind,

@@ -24,9 +24,12 @@ func (a *API) listRooms(c *Call) error {
 	}
 	out := RoomList{Rooms: make([]ListedRoom, 0, len(all))}
 	for _, l := range all {
-		out.Rooms = append(out.Rooms, ListedRoom{RoomId: uuid.MustParse(l.ID), ClientRoomId: stringOrNil(l.ClientRoomID), RoomType: ListedRoomRoomType(l.Type),
-			State: RoomState(l.State), EndReason: (*ListedRoomEndReason)(stringOrNil(string(l.EndReason))), RoomTitle: l.Title,
-			JoinedParticipants: l.Participants, MaxParticipants: l.MaxParticipants, CreatedAt: l.CreatedAt, StartAt: timeOrNil(l.StartAt),
+		out.Rooms = append(out.Rooms, ListedRoom{RoomId: uuid.MustParse(l.ID), ClientRoomId: stringOrNil(l.ClientRoomID),
+			RoomType: ListedRoomRoomType(l.Type),
+			State:    RoomState(l.State), EndReason: (*ListedRoomEndReason)(stringOrNil(string(l.EndReason))),
+			RoomTitle:          l.Title,
+			JoinedParticipants: l.Participants, MaxParticipants: l.MaxParticipants, CreatedAt: l.CreatedAt,
+			StartAt:  timeOrNil(l.StartAt),
 			OpenedAt: timeOrNil(l.OpenedAt), StartedAt: timeOrNil(l.StartedAt), EndedAt: timeOrNil(l.EndedAt)})
 	}
 	if more {
@@ -79,10 +82,13 @@ func (a *API) fetchPastRooms(c *Call) error {
 	if err != nil {
 		return err
 	}
-	out := PastRooms{From: q.Offset, Limit: q.Limit, OrderBy: order, TotalRooms: strconv.Itoa(total), RoomsList: make([]PastRoom, 0, len(all))}
+	out := PastRooms{From: q.Offset, Limit: q.Limit, OrderBy: order, TotalRooms: strconv.Itoa(total),
+		RoomsList: make([]PastRoom, 0, len(all))}
 	for _, p := range all {
-		out.RoomsList = append(out.RoomsList, PastRoom{RoomId: uuid.MustParse(p.ID), RoomSid: sessionID(p.ID, p.Session), RoomTitle: p.Title,
-			Created: p.CreatedAt, Ended: p.EndedAt, JoinedParticipants: strconv.Itoa(p.ParticipantCount), WebhookUrl: p.WebhookURL})
+		out.RoomsList = append(out.RoomsList, PastRoom{RoomId: uuid.MustParse(p.ID), RoomSid: sessionID(p.ID, p.Session),
+			RoomTitle: p.Title,
+			Created:   p.CreatedAt, Ended: p.EndedAt, JoinedParticipants: strconv.Itoa(p.ParticipantCount),
+			WebhookUrl: p.WebhookURL})
 	}
 	return c.writeJSON(PastRoomsAnswer{Status: true, Rooms: out})
 }
@@ -92,12 +98,16 @@ func (a *API) analytics(c *Call) error {
 	if err != nil {
 		return err
 	}
-	out := AnalyticsAnswer{Status: true, Msg: successMessage, RoomId: uuid.MustParse(found.Room.ID), AsOf: found.AsOf.UTC().Truncate(time.Millisecond),
-		ParticipantDurations: map[string]float64{}, TotalDuration: found.Total.Seconds(), Participants: make([]AttendeeInfo, 0, len(found.People))}
+	out := AnalyticsAnswer{Status: true, Msg: successMessage, RoomId: uuid.MustParse(found.Room.ID),
+		AsOf:                 found.AsOf.UTC().Truncate(time.Millisecond),
+		ParticipantDurations: map[string]float64{}, TotalDuration: found.Total.Seconds(),
+		Participants: make([]AttendeeInfo, 0, len(found.People))}
 	for _, person := range found.People {
 		out.ParticipantDurations[person.Identity] = person.Duration.Seconds()
-		out.Participants = append(out.Participants, AttendeeInfo{Identity: person.Identity, Name: person.Name, Role: ParticipantRole(person.Role),
-			JoinedAt: person.JoinedAt, LeftAt: timeOrNil(person.LeftAt), Duration: person.Duration.Seconds(), Connections: person.Connections})
+		out.Participants = append(out.Participants,
+			AttendeeInfo{Identity: person.Identity, Name: person.Name, Role: ParticipantRole(person.Role),
+				JoinedAt: person.JoinedAt, LeftAt: timeOrNil(person.LeftAt), Duration: person.Duration.Seconds(),
+				Connections: person.Connections})
 	}
 	return c.writeJSON(out)
 }
@@ -128,8 +138,10 @@ func (a *API) exportAttendance(c *Call) error {
 		if !stay.LeftAt.IsZero() {
 			left = formatTime(stay.LeftAt)
 		}
-		_ = out.Write([]string{found.Room.ID, room.SessionID(stay.RoomID, stay.Session), escapeFormula(stay.PublicID()), escapeFormula(stay.Name), string(stay.Role),
-			formatTime(stay.JoinedAt), left, strconv.FormatFloat(stay.Duration(found.AsOf).Seconds(), 'f', -1, 64), string(stay.Reason)})
+		_ = out.Write([]string{found.Room.ID, room.SessionID(stay.RoomID, stay.Session), escapeFormula(stay.PublicID()),
+			escapeFormula(stay.Name), string(stay.Role),
+			formatTime(stay.JoinedAt), left, strconv.FormatFloat(stay.Duration(found.AsOf).Seconds(), 'f', -1, 64),
+			string(stay.Reason)})
 	}
 	out.Flush() // an error means that the client has gone
 	return nil

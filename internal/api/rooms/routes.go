@@ -24,8 +24,9 @@ const reschedulePath = "/rooms/reschedule_room"
 // routes returns the routes that are the same in both versions, by their path.
 func (a *API) routes() map[string]Route {
 	return map[string]Route{
-		"/rooms/start_schedule_room":    {method: http.MethodPost, needsActiveProject: true, handle: a.startScheduleRoom},
-		"/rooms/join_room":              {method: http.MethodPost, needsActiveProject: true, hasUserInfo: true, handle: a.joinRoom},
+		"/rooms/start_schedule_room": {method: http.MethodPost, needsActiveProject: true, handle: a.startScheduleRoom},
+		"/rooms/join_room": {method: http.MethodPost, needsActiveProject: true, hasUserInfo: true,
+			handle: a.joinRoom},
 		"/rooms/create_invitation_link": {method: http.MethodPost, needsActiveProject: true, handle: a.createInvitationLink},
 		"/rooms/end_room":               {method: http.MethodPost, handle: a.endRoom},
 		"/rooms/fetch_past_rooms":       {method: http.MethodPost, readOnly: true, handle: a.fetchPastRooms},

@@ -109,8 +109,9 @@ func (s *Server) reschedule(call *rooms.Call) error {
 
 func (s *Server) readReschedule(o *httpx.Object) (request room.RescheduleRequest, err error) {
 	metadata := o.Object("metadata")
-	request = room.RescheduleRequest{MaxParticipants: o.Integer("max_participants"), EmptyTimeout: o.Integer("empty_timeout"),
-		Title: metadata.Text("room_title"), WelcomeMessage: metadata.Text("welcome_message")}
+	request = room.RescheduleRequest{MaxParticipants: o.Integer("max_participants"),
+		EmptyTimeout: o.Integer("empty_timeout"),
+		Title:        metadata.Text("room_title"), WelcomeMessage: metadata.Text("welcome_message")}
 	if startAt := o.Text("start_at"); startAt != nil {
 		request.StartAt, err = room.ParseStart(*startAt, s.api.Zone)
 	}
@@ -122,7 +123,8 @@ func quickCreated(c room.Created) QuickRoomCreated {
 }
 
 func scheduledCreated(c room.Created) ScheduledRoomCreated {
-	return ScheduledRoomCreated{Status: true, Message: "the room is scheduled", RoomType: ScheduledRoomCreatedRoomType(c.Type),
+	return ScheduledRoomCreated{Status: true, Message: "the room is scheduled",
+		RoomType:  ScheduledRoomCreatedRoomType(c.Type),
 		StartTime: c.StartAt, RoomId: uuid.MustParse(c.ID)}
 }
 

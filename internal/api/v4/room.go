@@ -126,9 +126,11 @@ func (s *Server) reschedule(call *rooms.Call) error {
 func (s *Server) readReschedule(o *httpx.Object) (q room.RescheduleRequest, ignored rooms.IgnoredFields, err error) {
 	metadata := o.Object("metadata")
 	features := metadata.Object("room_features")
-	q = room.RescheduleRequest{MaxParticipants: optionalNumber(o, "max_participants"), EmptyTimeout: optionalNumber(o, "empty_timeout"), Name: o.Text("name"),
+	q = room.RescheduleRequest{MaxParticipants: optionalNumber(o, "max_participants"),
+		EmptyTimeout: optionalNumber(o, "empty_timeout"), Name: o.Text("name"),
 		ExternalUserID: o.Text("external_user_id"), LogoutURL: o.Text("logout_url"), WebhookURL: o.Text("webhook_url"),
-		Title: metadata.Text("room_title"), WelcomeMessage: metadata.Text("welcome_message"), Duration: features.Integer("room_duration"),
+		Title: metadata.Text("room_title"), WelcomeMessage: metadata.Text("welcome_message"),
+		Duration:      features.Integer("room_duration"),
 		BreakoutRooms: features.Object("breakout_room_features").Integer("allowed_number_rooms")}
 	if startAt := o.Text("start_at"); startAt != nil {
 		q.StartAt, err = room.ParseLocalStart(*startAt, s.api.Zone)
@@ -153,7 +155,8 @@ func ignoredFields(metadata, features *httpx.Object) rooms.IgnoredFields {
 	var names rooms.IgnoredFields
 	names.Add(metadata, "metadata.", "default_lock_settings", "logout_url")
 	names.AddAllExcept(features, "metadata.room_features.", "room_duration", "breakout_room_features")
-	names.AddAllExcept(features.Object("breakout_room_features"), "metadata.room_features.breakout_room_features.", "allowed_number_rooms")
+	names.AddAllExcept(features.Object("breakout_room_features"), "metadata.room_features.breakout_room_features.",
+		"allowed_number_rooms")
 	return names
 }
 
@@ -162,7 +165,8 @@ func quickCreated(c room.Created) QuickRoomCreated {
 }
 
 func scheduledCreated(c room.Created) ScheduledRoomCreated {
-	out := ScheduledRoomCreated{Status: true, Message: "the room is scheduled", RoomType: ScheduledRoomCreatedRoomType(c.Type),
+	out := ScheduledRoomCreated{Status: true, Message: "the room is scheduled",
+		RoomType:  ScheduledRoomCreatedRoomType(c.Type),
 		StartTime: c.StartAt, RoomId: uuid.MustParse(c.ID), FinalLink: c.FinalLink}
 	if c.ClientRoomID != "" {
 		out.ClientRoomId = &c.ClientRoomID
