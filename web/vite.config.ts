@@ -1,10 +1,10 @@
 import { defineConfig } from 'vitest/config';
 import { resolve } from 'node:path';
-import { ahead } from './build/ahead.ts';
+import { preloadLinks } from './build/ahead.ts';
 import { compress } from './build/compress.ts';
-import { levels } from './build/levels.ts';
-import { loadedWith } from './build/loaded.ts';
-import { messages } from './build/messages.ts';
+import { disableLoglevelStorage } from './build/levels.ts';
+import { staticImports } from './build/loaded.ts';
+import { splitMessages } from './build/messages.ts';
 
 /** A server that runs beside `npm run dev`. */
 const server = 'http://127.0.0.1:8080';
@@ -12,15 +12,15 @@ const server = 'http://127.0.0.1:8080';
 const source = (name: string): string => resolve(import.meta.dirname, 'src', name);
 /** What the first view is loaded with. */
 const [main, view] = [source('main.ts'), source('view.tsx')];
-const asking = loadedWith(main);
-const drawing = new Set([...loadedWith(view)].filter((path) => !asking.has(path)));
+const entryModules = staticImports(main);
+const viewModules = new Set([...staticImports(view)].filter((path) => !entryModules.has(path)));
 
 /**
  * Of these most is needed as soon as they are there: browsers that know the
  * mark compile them whole, beside the page, instead of one function after the
  * other while somebody waits.
  */
-const atOnce = new Set(['view', 'room']);
+const compiledEagerly = new Set(['view', 'room']);
 
 export default defineConfig({
   resolve: {
@@ -47,15 +47,15 @@ export default defineConfig({
     chunkSizeWarningLimit: 700,
     rolldownOptions: {
       output: {
-        postBanner: ({ name }) => (atOnce.has(name) ? '//# allFunctionsCalledOnLoad' : ''),
+        postBanner: ({ name }) => (compiledEagerly.has(name) ? '//# allFunctionsCalledOnLoad' : ''),
         codeSplitting: {
           includeDependenciesRecursively: false,
           // One file, not one more for each set of those who share something of it.
-          groups: [{ name: 'view', test: (id) => drawing.has(id) || /\/node_modules\/preact\//.test(id) }],
+          groups: [{ name: 'view', test: (id) => viewModules.has(id) || /\/node_modules\/preact\//.test(id) }],
         },
       },
     },
   },
-  plugins: [messages([main, view]), levels(), ahead(view, source('room/index.ts')), compress()],
+  plugins: [splitMessages([main, view]), disableLoglevelStorage(), preloadLinks(view, source('room/index.ts')), compress()],
   test: { setupFiles: ['src/messages/setup.ts'] },
 });

@@ -5,7 +5,7 @@ import type { Plugin, Rolldown } from 'vite';
  * script that asks for it, and the page can read what the room consists of, to
  * fetch it where its address is a room's.
  */
-export function ahead(view: string, room: string): Plugin {
+export function preloadLinks(view: string, room: string): Plugin {
   return {
     name: 'ahead',
     apply: 'build',
@@ -13,11 +13,11 @@ export function ahead(view: string, room: string): Plugin {
       order: 'post',
       handler(_, { bundle = {}, chunk: entry }) {
         // What the entry imports is in the page already.
-        const there = withImports(bundle, entry?.fileName ?? '');
-        const drawing = withImports(bundle, fileOf(bundle, view));
-        const files = without(withImports(bundle, fileOf(bundle, room)), there, drawing).flatMap((file) => [file, ...stylesOf(bundle, file)]);
+        const loadedByEntry = withImports(bundle, entry?.fileName ?? '');
+        const firstViewFiles = withImports(bundle, fileOf(bundle, view));
+        const files = without(withImports(bundle, fileOf(bundle, room)), loadedByEntry, firstViewFiles).flatMap((file) => [file, ...stylesOf(bundle, file)]);
         return [
-          ...without(drawing, there).map((file) => ({
+          ...without(firstViewFiles, loadedByEntry).map((file) => ({
             tag: 'link',
             attrs: { rel: 'modulepreload', crossorigin: true, href: `/${file}` },
             injectTo: 'head' as const,

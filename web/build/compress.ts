@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plugin } from 'vite';
 
-const text = /\.(?:html|js|css|svg|json|txt|webmanifest)$/;
-export const worthwhile = 1024;
+const textFile = /\.(?:html|js|css|svg|json|txt|webmanifest)$/;
+export const minCompressBytes = 1024;
 
 /**
  * Writes name.br and name.gz beside every text file of 1 kB and more, so that
@@ -21,10 +21,10 @@ export function compress(): Plugin {
     closeBundle() {
       for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
         // Folders with a dot are the build's own notes; nobody asks for them.
-        if (!entry.isFile() || !text.test(entry.name) || /\/\.[^/]*$/.test(entry.parentPath)) continue;
+        if (!entry.isFile() || !textFile.test(entry.name) || /\/\.[^/]*$/.test(entry.parentPath)) continue;
         const path = join(entry.parentPath, entry.name);
         const body = readFileSync(path);
-        if (body.length < worthwhile) continue;
+        if (body.length < minCompressBytes) continue;
         writeFileSync(`${path}.gz`, gzipSync(body, { level: 9 }));
         writeFileSync(
           `${path}.br`,

@@ -32,15 +32,15 @@ export function docs(): Plugin {
     name: 'docs',
     apply: 'build',
     generateBundle(_, bundle) {
-      const loads = (entry: string) => head(bundle, entry);
+      const headFor = (entry: string) => head(bundle, entry);
       const emit = (fileName: string, source: string) => this.emitFile({ type: 'asset', fileName, source });
       for (const { name, title } of guides) {
         const markdown = readFileSync(resolve(repository, `docs/api/${name}.md`), 'utf8');
-        emit(`${name}.html`, page(name, title, loads('guide'), `<main class="guide">\n${guide(markdown)}</main>`));
+        emit(`${name}.html`, page(name, title, headFor('guide'), `<main class="guide">\n${guide(markdown)}</main>`));
       }
       for (const { name, title, description } of references) {
         // The viewer brings its own main.
-        emit(`${name}.html`, page(name, title, loads('viewer'), `<div id="reference" data-description="${description}"></div>`));
+        emit(`${name}.html`, page(name, title, headFor('viewer'), `<div id="reference" data-description="${description}"></div>`));
       }
       emit('vectors.json', readFileSync(resolve(repository, 'client/testdata/vectors.json'), 'utf8'));
     },

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 import type { Plugin } from 'vite';
-import { loadedWith } from './loaded.ts';
+import { staticImports } from './loaded.ts';
 
-const asked = /^(.*\/messages\/(\w+)\.ts)\?(first|rest)$/;
+const partRequest = /^(.*\/messages\/(\w+)\.ts)\?(first|rest)$/;
 
 /**
  * Halves each message file: `de.ts?first` is what the first view says, and
@@ -11,19 +11,19 @@ const asked = /^(.*\/messages\/(\w+)\.ts)\?(first|rest)$/;
  * imports tell which is which: whoever writes a message has nothing to sort.
  * `firstView` are the modules that the first view is loaded with.
  */
-export function messages(firstView: string[]): Plugin {
-  let said: string | null = null;
+export function splitMessages(firstView: string[]): Plugin {
+  let firstViewSource: string | null = null;
   return {
     name: 'messages',
     enforce: 'pre',
     buildStart() {
-      said = null;
+      firstViewSource = null;
     },
     async load(id) {
-      const [, file, language, part] = asked.exec(id) ?? [];
+      const [, file, language, part] = partRequest.exec(id) ?? [];
       if (!file || !language) return null;
       this.addWatchFile(file);
-      const first = (said ??= [...loadedWith(...firstView)].map((path) => readFileSync(path, 'utf8')).join('\n'));
+      const first = (firstViewSource ??= [...staticImports(...firstView)].map((path) => readFileSync(path, 'utf8')).join('\n'));
       const all = await evaluate(file, language);
       const wanted = Object.entries(all).filter(([key]) => first.includes(`'${key}'`) === (part === 'first'));
       return { code: `export default ${JSON.stringify(Object.fromEntries(wanted))}`, moduleType: 'js' };

@@ -6,7 +6,7 @@ export interface Route {
 
 type Address = Pick<Location, 'pathname' | 'search' | 'hash'>;
 
-const fragmentOf = ({ hash }: Pick<Address, 'hash'>): URLSearchParams => new URLSearchParams(hash.replace(/^#/, ''));
+const fragmentParams = ({ hash }: Pick<Address, 'hash'>): URLSearchParams => new URLSearchParams(hash.replace(/^#/, ''));
 
 export function readRoute(location: Pick<Address, 'pathname' | 'hash'>): Route | null {
   const match = /^\/r\/([^/]+)\/?$/.exec(location.pathname);
@@ -17,7 +17,7 @@ export function readRoute(location: Pick<Address, 'pathname' | 'hash'>): Route |
   } catch {
     return null;
   }
-  return { roomId, link: fragmentOf(location).get('t') || null };
+  return { roomId, link: fragmentParams(location).get('t') || null };
 }
 
 /** What whoever made the address wants to be filled in. */
@@ -29,7 +29,7 @@ export interface Preset {
 /** From the query, or from the fragment, which no server sees. */
 export function readPreset(location: Pick<Address, 'search' | 'hash'>): Preset {
   const query = new URLSearchParams(location.search);
-  const fragment = fragmentOf(location);
+  const fragment = fragmentParams(location);
   const read = (key: string): string | null => (fragment.get(key) ?? query.get(key))?.trim() || null;
   return { lang: read('lang'), name: read('name')?.slice(0, 255) ?? null };
 }

@@ -4,7 +4,7 @@
  * held every page around this one to the policy the page came with. And a
  * message to an origin that is wrong after all reaches nobody.
  */
-export function originAround(location: Partial<Pick<Location, 'ancestorOrigins'>>, referrer: string): string | null {
+export function parentOrigin(location: Partial<Pick<Location, 'ancestorOrigins'>>, referrer: string): string | null {
   try {
     const { protocol, origin } = new URL(location.ancestorOrigins?.[0] ?? referrer);
     return protocol === 'https:' || protocol === 'http:' ? origin : null;

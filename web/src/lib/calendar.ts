@@ -1,4 +1,4 @@
-export interface Appointment {
+export interface CalendarEvent {
   uid: string;
   url: string;
   title: string;
@@ -11,19 +11,19 @@ export interface Appointment {
  * A calendar file (RFC 5545) with one appointment. Rooms have no planned end:
  * an hour is kept free, because many calendars hide what takes no time.
  */
-export function calendarFile({ uid, url, title, start, now }: Appointment): string {
+export function calendarFile({ uid, url, title, start, now }: CalendarEvent): string {
   const lines = [
     'BEGIN:VCALENDAR',
     'VERSION:2.0',
     'PRODID:-//Parley//Room page//EN',
     'BEGIN:VEVENT',
     `UID:${uid}`,
-    `DTSTAMP:${utc(now)}`,
-    `DTSTART:${utc(start)}`,
+    `DTSTAMP:${formatUtc(now)}`,
+    `DTSTART:${formatUtc(start)}`,
     'DURATION:PT1H',
-    `SUMMARY:${text(title)}`,
+    `SUMMARY:${escapeText(title)}`,
     // Many calendars show only the place.
-    `LOCATION:${text(url)}`,
+    `LOCATION:${escapeText(url)}`,
     `URL:${url}`,
     'END:VEVENT',
     'END:VCALENDAR',
@@ -31,11 +31,11 @@ export function calendarFile({ uid, url, title, start, now }: Appointment): stri
   return lines.map((line) => `${fold(line)}\r\n`).join('');
 }
 
-function utc(ms: number): string {
+function formatUtc(ms: number): string {
   return new Date(ms).toISOString().replace(/[-:]|\.\d+/g, '');
 }
 
-function text(value: string): string {
+function escapeText(value: string): string {
   return value.replace(/[\\;,]/g, '\\$&').replace(/\r\n?|\n/g, '\\n');
 }
 

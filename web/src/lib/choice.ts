@@ -1,19 +1,19 @@
-import { browserMemory } from './memory';
+import { browserStorage } from './memory';
 import { Store } from './store';
 
 /** A choice between yes and no that this browser remembers. */
-export class Choice extends Store<boolean> {
+export class Preference extends Store<boolean> {
   readonly #key: string;
 
   /** `usual` is what holds until somebody chooses. */
-  constructor(key: string, usual: boolean) {
-    const said = browserMemory.get(key);
-    super(said === null ? usual : said === 'on');
+  constructor(key: string, defaultValue: boolean) {
+    const stored = browserStorage.get(key);
+    super(stored === null ? defaultValue : stored === 'on');
     this.#key = key;
   }
 
-  choose(on: boolean): void {
-    browserMemory.set(this.#key, on ? 'on' : 'off');
+  save(on: boolean): void {
+    browserStorage.set(this.#key, on ? 'on' : 'off');
     this.set(on);
   }
 }

@@ -1,17 +1,17 @@
 /** The server's time. The viewer's own clock may be wrong, so every answer that says the time sets it. */
 export class ServerClock {
-  readonly #local: () => number;
-  #ahead = 0;
+  readonly #localNow: () => number;
+  #offsetMs = 0;
 
-  constructor(local: () => number = Date.now) {
-    this.#local = local;
+  constructor(localNow: () => number = Date.now) {
+    this.#localNow = localNow;
   }
 
   /** An answer that was asked for and received then, by the local clock, says what time it was in between. */
-  set(serverTime: string, asked: number, received: number): void {
-    const then = Date.parse(serverTime);
-    if (Number.isFinite(then)) this.#ahead = then - (asked + received) / 2;
+  sync(serverTime: string, sentAt: number, receivedAt: number): void {
+    const serverMs = Date.parse(serverTime);
+    if (Number.isFinite(serverMs)) this.#offsetMs = serverMs - (sentAt + receivedAt) / 2;
   }
 
-  readonly now = (): number => this.#local() + this.#ahead;
+  readonly now = (): number => this.#localNow() + this.#offsetMs;
 }

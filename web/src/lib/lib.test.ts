@@ -4,11 +4,11 @@ import { calendarFile } from './calendar';
 import { ServerClock } from './clock';
 import { initials } from './initials';
 import { Lazy } from './lazy';
-import { moment, momentNear } from './moment';
-import { minutesAndSeconds, remaining } from './remaining';
+import { formatDateTime, formatTimeOrDate } from './moment';
+import { formatMinutesSeconds, splitRemaining } from './remaining';
 import { sha256 } from './sha256';
-import { span } from './span';
-import { speak } from '../messages';
+import { formatDuration } from './span';
+import { setLanguage } from '../messages';
 import { ar } from '../messages/ar';
 import { de } from '../messages/de';
 import { en } from '../messages/en';
@@ -52,7 +52,7 @@ describe('how long it was', () => {
     [60 * 60_000, '1 hour'],
     [84 * 60_000, '1 hour 24 minutes'],
     [121 * 60_000, '2 hours 1 minute'],
-  ])('%i ms', (ms, words) => expect(span(ms)).toBe(words));
+  ])('%i ms', (ms, words) => expect(formatDuration(ms)).toBe(words));
 });
 
 describe('a part of the page that is loaded later', () => {
@@ -90,10 +90,10 @@ describe('the server’s clock', () => {
     let local = 1_000_000;
     const clock = new ServerClock(() => local);
     expect(clock.now()).toBe(1_000_000);
-    clock.set('2026-01-01T00:00:00Z', local - 200, local);
+    clock.sync('2026-01-01T00:00:00Z', local - 200, local);
     local += 5_000;
     expect(clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 0, 5, 100));
-    clock.set('soon', local, local);
+    clock.sync('soon', local, local);
     expect(clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 0, 5, 100));
   });
 });
@@ -109,15 +109,15 @@ describe('how long it still takes', () => {
     [900, '1 seconds'],
     [0, '0 seconds'],
     [-5_000, '0 seconds'],
-  ])('%i ms: %s', (ms, words) => expect(remaining(ms).map(({ unit, n }) => `${n} ${unit}`).join(' ')).toBe(words));
+  ])('%i ms: %s', (ms, words) => expect(splitRemaining(ms).map(({ unit, n }) => `${n} ${unit}`).join(' ')).toBe(words));
 
   test('as a clock shows it', () => {
-    expect([299_001, 61_000, 9_000, -1].map(minutesAndSeconds)).toEqual(['5:00', '1:01', '0:09', '0:00']);
+    expect([299_001, 61_000, 9_000, -1].map(formatMinutesSeconds)).toEqual(['5:00', '1:01', '0:09', '0:00']);
   });
 });
 
 test('a moment is told in the viewer’s zone, by its name', () => {
-  const words = moment(Date.UTC(2027, 0, 31, 8, 30), 'Europe/Berlin');
+  const words = formatDateTime(Date.UTC(2027, 0, 31, 8, 30), 'Europe/Berlin');
   expect(words).toMatch(/Sunday, January 31, 2027/);
   expect(words).toMatch(/9:30/);
   expect(words).toMatch(/Central European Standard Time$/);
@@ -125,8 +125,8 @@ test('a moment is told in the viewer’s zone, by its name', () => {
 
 test('of a moment today, the time of day is told', () => {
   const noon = new Date(2027, 0, 31, 12).getTime();
-  expect(momentNear(noon, noon + 3_600_000)).toMatch(/^12:00(\sPM)?$/); // by the clock of who runs it
-  expect(momentNear(noon, noon + 24 * 3_600_000)).toMatch(/^Sunday, January 31, 2027/);
+  expect(formatTimeOrDate(noon, noon + 3_600_000)).toMatch(/^12:00(\sPM)?$/); // by the clock of who runs it
+  expect(formatTimeOrDate(noon, noon + 24 * 3_600_000)).toMatch(/^Sunday, January 31, 2027/);
 });
 
 describe('a calendar file', () => {
@@ -165,11 +165,11 @@ describe('a calendar file', () => {
 });
 
 test('another language writes its own moments and clocks', () => {
-  speak('de', de, 'de-CH');
-  expect(moment(Date.UTC(2027, 0, 31, 8, 30), 'Europe/Berlin')).toMatch(/^Sonntag, 31\. Januar 2027.*Mitteleuropäische Normalzeit$/);
-  speak('ar', ar, 'ar-SA');
+  setLanguage('de', de, 'de-CH');
+  expect(formatDateTime(Date.UTC(2027, 0, 31, 8, 30), 'Europe/Berlin')).toMatch(/^Sonntag, 31\. Januar 2027.*Mitteleuropäische Normalzeit$/);
+  setLanguage('ar', ar, 'ar-SA');
   // Not the calendar of the region, and the digits of it.
-  expect(moment(Date.UTC(2027, 0, 31, 8, 30), 'Europe/Berlin')).toMatch(/٣١ يناير ٢٠٢٧/);
-  expect(minutesAndSeconds(61_000)).toBe('١:٠١');
-  speak('en', en);
+  expect(formatDateTime(Date.UTC(2027, 0, 31, 8, 30), 'Europe/Berlin')).toMatch(/٣١ يناير ٢٠٢٧/);
+  expect(formatMinutesSeconds(61_000)).toBe('١:٠١');
+  setLanguage('en', en);
 });

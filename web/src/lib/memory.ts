@@ -1,10 +1,10 @@
 /** What the page remembers. Storage can be missing or refuse (private windows): then nothing is remembered. */
-export interface Memory {
+export interface KeyValueStorage {
   get(key: string): string | null;
   set(key: string, value: string): void;
 }
 
-function guarded(storage: () => Storage): Memory {
+function guarded(storage: () => Storage): KeyValueStorage {
   return {
     get(key) {
       try {
@@ -24,7 +24,7 @@ function guarded(storage: () => Storage): Memory {
 }
 
 /** Remembered by this browser. */
-export const browserMemory = guarded(() => localStorage);
+export const browserStorage = guarded(() => localStorage);
 
 /** Remembered by this tab, over reloads and when it is reopened. */
-export const tabMemory = guarded(() => sessionStorage);
+export const tabStorage = guarded(() => sessionStorage);

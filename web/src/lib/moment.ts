@@ -7,14 +7,14 @@ const hourCycle = (): Intl.DateTimeFormatOptions => {
 };
 
 /** The time of day. */
-export const timeOfDay = (ms: number): string =>
+export const formatTime = (ms: number): string =>
   new Intl.DateTimeFormat(locale(), { hour: 'numeric', minute: '2-digit', ...hourCycle() }).format(ms);
 
 /**
  * A moment as one says it, in the viewer's own time zone, which is named. The
  * words are the page's, the clock (12 or 24 hours) is the viewer's.
  */
-export function moment(ms: number, timeZone?: string): string {
+export function formatDateTime(ms: number, timeZone?: string): string {
   return new Intl.DateTimeFormat(locale(), {
     // Invitations and calendars are written in it everywhere.
     calendar: 'gregory',
@@ -31,6 +31,6 @@ export function moment(ms: number, timeZone?: string): string {
 }
 
 /** A moment near to now: of today, the time of day is enough. */
-export function momentNear(ms: number, now: number): string {
-  return new Date(ms).toDateString() === new Date(now).toDateString() ? timeOfDay(ms) : moment(ms);
+export function formatTimeOrDate(ms: number, now: number): string {
+  return new Date(ms).toDateString() === new Date(now).toDateString() ? formatTime(ms) : formatDateTime(ms);
 }

@@ -1,4 +1,4 @@
-import { digits } from '../messages';
+import { formatNumber } from '../messages';
 
 const units = [
   ['days', 86_400],
@@ -13,7 +13,7 @@ export type Unit = (typeof units)[number][0];
  * How long it still takes, in the units that fit, three at most: seconds matter
  * to nobody who waits for days.
  */
-export function remaining(ms: number): { unit: Unit; n: number }[] {
+export function splitRemaining(ms: number): { unit: Unit; n: number }[] {
   let rest = Math.max(0, Math.ceil(ms / 1000));
   const parts = units.map(([unit, seconds]) => {
     const n = Math.floor(rest / seconds);
@@ -26,8 +26,8 @@ export function remaining(ms: number): { unit: Unit; n: number }[] {
 }
 
 /** Minutes and seconds as a clock shows them. */
-export function minutesAndSeconds(ms: number): string {
+export function formatMinutesSeconds(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   const rest = seconds % 60;
-  return `${digits(Math.floor(seconds / 60))}:${rest < 10 ? digits(0) : ''}${digits(rest)}`;
+  return `${formatNumber(Math.floor(seconds / 60))}:${rest < 10 ? formatNumber(0) : ''}${formatNumber(rest)}`;
 }

@@ -2,7 +2,7 @@
  * SHA-256 in plain code: crypto.subtle is missing on pages without TLS, where
  * people can still join and listen, and a key must be the same in both.
  */
-function fractions(power: number): Uint32Array {
+function primeRootFractions(power: number): Uint32Array {
   const out = new Uint32Array(64);
   for (let candidate = 2, found = 0; found < 64; candidate++) {
     let prime = true;
@@ -12,10 +12,10 @@ function fractions(power: number): Uint32Array {
   return out;
 }
 
-const rounds = fractions(1 / 3);
-const start = fractions(1 / 2).slice(0, 8);
-const at = (words: Uint32Array, i: number): number => words[i] ?? 0;
-const turn = (x: number, n: number): number => (x >>> n) | (x << (32 - n));
+const roundConstants = primeRootFractions(1 / 3);
+const initialHash = primeRootFractions(1 / 2).slice(0, 8);
+const wordAt = (words: Uint32Array, i: number): number => words[i] ?? 0;
+const rotateRight = (x: number, n: number): number => (x >>> n) | (x << (32 - n));
 
 /** The digest of the text's UTF-8 bytes, in hex. */
 export function sha256(text: string): string {
@@ -25,7 +25,7 @@ export function sha256(text: string): string {
   padded[input.length] = 0x80;
   const view = new DataView(padded.buffer);
   view.setUint32(padded.length - 4, input.length << 3);
-  const hash = start.slice();
+  const hash = initialHash.slice();
   const w = new Uint32Array(64);
   for (let block = 0; block < padded.length; block += 64) {
     for (let i = 0; i < 64; i++) {
@@ -33,22 +33,22 @@ export function sha256(text: string): string {
         w[i] = view.getUint32(block + i * 4);
         continue;
       }
-      const a = at(w, i - 15);
-      const b = at(w, i - 2);
-      const s0 = turn(a, 7) ^ turn(a, 18) ^ (a >>> 3);
-      const s1 = turn(b, 17) ^ turn(b, 19) ^ (b >>> 10);
-      w[i] = at(w, i - 16) + s0 + at(w, i - 7) + s1;
+      const a = wordAt(w, i - 15);
+      const b = wordAt(w, i - 2);
+      const s0 = rotateRight(a, 7) ^ rotateRight(a, 18) ^ (a >>> 3);
+      const s1 = rotateRight(b, 17) ^ rotateRight(b, 19) ^ (b >>> 10);
+      w[i] = wordAt(w, i - 16) + s0 + wordAt(w, i - 7) + s1;
     }
     const v = hash.slice();
     for (let i = 0; i < 64; i++) {
       const [a, b, c, d, e, f, g, h] = Array.from(v) as [number, number, number, number, number, number, number, number];
-      const s1 = turn(e, 6) ^ turn(e, 11) ^ turn(e, 25);
-      const t1 = h + s1 + ((e & f) ^ (~e & g)) + at(rounds, i) + at(w, i);
-      const s0 = turn(a, 2) ^ turn(a, 13) ^ turn(a, 22);
+      const s1 = rotateRight(e, 6) ^ rotateRight(e, 11) ^ rotateRight(e, 25);
+      const t1 = h + s1 + ((e & f) ^ (~e & g)) + wordAt(roundConstants, i) + wordAt(w, i);
+      const s0 = rotateRight(a, 2) ^ rotateRight(a, 13) ^ rotateRight(a, 22);
       const t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
       v.set([t1 + t2, a, b, c, d + t1, e, f, g]);
     }
-    for (let i = 0; i < 8; i++) hash[i] = at(hash, i) + at(v, i);
+    for (let i = 0; i < 8; i++) hash[i] = wordAt(hash, i) + wordAt(v, i);
   }
   return Array.from(hash, (word) => word.toString(16).padStart(8, '0')).join('');
 }

@@ -1,7 +1,7 @@
 import { count, t } from '../messages';
 
 /** How long something was, as one says it: no seconds, and no hours of ninety minutes. */
-export function span(ms: number): string {
+export function formatDuration(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 1) return t('span.moment');
   const hours = Math.floor(minutes / 60);

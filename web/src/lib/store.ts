@@ -4,7 +4,7 @@
  */
 export class Store<T> {
   #value: T;
-  readonly #watchers = new Set<() => void>();
+  readonly #listeners = new Set<() => void>();
 
   constructor(value: T) {
     this.#value = value;
@@ -12,14 +12,14 @@ export class Store<T> {
 
   readonly get = (): T => this.#value;
 
-  readonly watch = (watcher: () => void): (() => void) => {
-    this.#watchers.add(watcher);
-    return () => this.#watchers.delete(watcher);
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   };
 
   set(value: T): void {
     if (Object.is(value, this.#value)) return;
     this.#value = value;
-    for (const watcher of [...this.#watchers]) watcher();
+    for (const listener of [...this.#listeners]) listener();
   }
 }

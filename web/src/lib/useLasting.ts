@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
 
 /** True once the condition has held that long: what passes by itself need not be told. */
-export function useLasting(condition: boolean, ms: number): boolean {
-  const [lasted, setLasted] = useState(false);
+export function useDelayedTrue(condition: boolean, ms: number): boolean {
+  const [delayed, setLasted] = useState(false);
   useEffect(() => {
     if (!condition) return;
     const timer = setTimeout(() => setLasted(true), ms);
@@ -11,5 +11,5 @@ export function useLasting(condition: boolean, ms: number): boolean {
       setLasted(false);
     };
   }, [condition, ms]);
-  return condition && lasted;
+  return condition && delayed;
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { Lazy } from './lazy';
 import { useStore } from './useStore';
 
-const again = 2_000;
+const retryMs = 2_000;
 
 /** The part, as soon as it is there; while it is wanted and does not come, it is asked for again and again. */
 export function useLazy<T>(lazy: Lazy<T>, wanted: boolean): { part: T | null; failed: boolean } {
@@ -12,17 +12,17 @@ export function useLazy<T>(lazy: Lazy<T>, wanted: boolean): { part: T | null; fa
   useEffect(() => {
     if (!missing) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let over = false;
-    const ask = (): void => {
+    let canceled = false;
+    const load = (): void => {
       lazy.get().catch(() => {
-        if (over) return;
+        if (canceled) return;
         setFailed(true);
-        timer = setTimeout(ask, again);
+        timer = setTimeout(load, retryMs);
       });
     };
-    ask();
+    load();
     return () => {
-      over = true;
+      canceled = true;
       clearTimeout(timer);
     };
   }, [lazy, missing]);

@@ -1,14 +1,14 @@
 import { useCallback, useSyncExternalStore } from 'react';
 
 /** Whether a media query holds now. */
-export function useMedia(query: string): boolean {
-  const watch = useCallback(
-    (changed: () => void) => {
+export function useMediaQuery(query: string): boolean {
+  const subscribe = useCallback(
+    (onChange: () => void) => {
       const list = matchMedia(query);
-      list.addEventListener('change', changed);
-      return () => list.removeEventListener('change', changed);
+      list.addEventListener('change', onChange);
+      return () => list.removeEventListener('change', onChange);
     },
     [query],
   );
-  return useSyncExternalStore(watch, () => matchMedia(query).matches);
+  return useSyncExternalStore(subscribe, () => matchMedia(query).matches);
 }

@@ -6,7 +6,7 @@ export interface Size {
 }
 
 /** The size of an element's content box, before the first paint and ever after. */
-export function useSize(element: RefObject<HTMLElement | null>): Size {
+export function useElementSize(element: RefObject<HTMLElement | null>): Size {
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   useLayoutEffect(() => {
     const target = element.current;

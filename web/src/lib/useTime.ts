@@ -2,10 +2,10 @@ import { useEffect, useState } from 'react';
 import type { ServerClock } from './clock';
 
 /** The server's time, told once a second on the full second while it is wanted. */
-export function useTime(clock: ServerClock, wanted: boolean): number {
+export function useServerTime(clock: ServerClock, active: boolean): number {
   const [now, setNow] = useState(clock.now);
   useEffect(() => {
-    if (!wanted) return;
+    if (!active) return;
     let timer: ReturnType<typeof setTimeout>;
     const tick = (): void => {
       setNow(clock.now());
@@ -14,6 +14,6 @@ export function useTime(clock: ServerClock, wanted: boolean): number {
     };
     tick();
     return () => clearTimeout(timer);
-  }, [clock, wanted]);
+  }, [clock, active]);
   return now;
 }

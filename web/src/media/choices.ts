@@ -1,19 +1,19 @@
-import { browserMemory } from '../lib/memory';
+import { browserStorage } from '../lib/memory';
 
-export type Choice = 'mic' | 'camera' | 'speaker';
+export type DeviceKind = 'mic' | 'camera' | 'speaker';
 
 /** What this browser's visitor chose before. */
-export const choices = {
-  device: (kind: Choice): string => browserMemory.get(`parley.device.${kind}`) ?? '',
-  chooseDevice: (kind: Choice, id: string): void => browserMemory.set(`parley.device.${kind}`, id),
-  micOn: (): boolean => browserMemory.get('parley.mic') !== 'off',
-  setMicOn: (on: boolean): void => browserMemory.set('parley.mic', on ? 'on' : 'off'),
-  cameraOn: (): boolean => browserMemory.get('parley.camera') !== 'off',
-  setCameraOn: (on: boolean): void => browserMemory.set('parley.camera', on ? 'on' : 'off'),
-  blur: (): boolean => browserMemory.get('parley.blur') === 'on',
-  setBlur: (on: boolean): void => browserMemory.set('parley.blur', on ? 'on' : 'off'),
-  noiseSuppression: (): boolean => browserMemory.get('parley.noise-suppression') !== 'off',
-  setNoiseSuppression: (on: boolean): void => browserMemory.set('parley.noise-suppression', on ? 'on' : 'off'),
-  name: (): string => browserMemory.get('parley.name') ?? '',
-  setName: (name: string): void => browserMemory.set('parley.name', name),
+export const devicePreferences = {
+  device: (kind: DeviceKind): string => browserStorage.get(`parley.device.${kind}`) ?? '',
+  setDevice: (kind: DeviceKind, id: string): void => browserStorage.set(`parley.device.${kind}`, id),
+  micOn: (): boolean => browserStorage.get('parley.mic') !== 'off',
+  setMicOn: (on: boolean): void => browserStorage.set('parley.mic', on ? 'on' : 'off'),
+  cameraOn: (): boolean => browserStorage.get('parley.camera') !== 'off',
+  setCameraOn: (on: boolean): void => browserStorage.set('parley.camera', on ? 'on' : 'off'),
+  blur: (): boolean => browserStorage.get('parley.blur') === 'on',
+  setBlur: (on: boolean): void => browserStorage.set('parley.blur', on ? 'on' : 'off'),
+  noiseSuppression: (): boolean => browserStorage.get('parley.noise-suppression') !== 'off',
+  setNoiseSuppression: (on: boolean): void => browserStorage.set('parley.noise-suppression', on ? 'on' : 'off'),
+  name: (): string => browserStorage.get('parley.name') ?? '',
+  setName: (name: string): void => browserStorage.set('parley.name', name),
 };

@@ -1,13 +1,13 @@
-import type { Choice } from './choices';
+import type { DeviceKind } from './choices';
 import type { Devices } from './devices';
-import type { Fault, Kind } from './faults';
+import type { Fault, CaptureKind } from './faults';
 
 export type Capture =
   | { is: 'off' }
   /** `live` when another device takes the place of one that runs. */
-  | { is: 'asking'; live: boolean }
+  | { is: 'requesting'; live: boolean }
   /** `withheld`: the system gives nothing of it for now, during a phone call, say. */
-  | { is: 'live'; track: MediaStreamTrack; withheld: boolean }
+  | { is: 'live'; track: MediaStreamTrack; interrupted: boolean }
   | { is: 'failed'; fault: Fault };
 
 export type ScreenCapture =
@@ -15,11 +15,11 @@ export type ScreenCapture =
   | { is: 'live'; video: MediaStreamTrack; audio: MediaStreamTrack | null }
   | { is: 'failed' };
 
-export interface Desk {
+export interface MediaState {
   /** A video room: there is a camera to speak of. */
   video: boolean;
   /** What the visitor may send; nothing else is opened. */
-  may: Record<Kind, boolean>;
+  allowed: Record<CaptureKind, boolean>;
   mic: Capture;
   camera: Capture;
   screen: ScreenCapture;
@@ -32,18 +32,18 @@ export interface Desk {
   noiseSuppression: boolean;
   devices: Devices;
   /** Chosen devices; empty means the usual one. */
-  chosen: Record<Choice, string>;
+  selectedDevices: Record<DeviceKind, string>;
 }
 
 /** Whether a device runs, if only for another to take its place. */
-export const runs = (capture: Capture): boolean => capture.is === 'live' || (capture.is === 'asking' && capture.live);
+export const isRunning = (capture: Capture): boolean => capture.is === 'live' || (capture.is === 'requesting' && capture.live);
 
 /** Whether there is a device of that kind to take instead, also of one that failed. */
-export const canChoose = (desk: Desk, kind: Kind): boolean =>
-  runs(desk[kind]) || (desk[kind].is !== 'off' && desk.devices[kind].length > 1);
+export const canSelectDevice = (mediaState: MediaState, kind: CaptureKind): boolean =>
+  isRunning(mediaState[kind]) || (mediaState[kind].is !== 'off' && mediaState.devices[kind].length > 1);
 
 /** Whether others hear the visitor, as far as this page is concerned. */
-export const isHeard = (desk: Desk): boolean => desk.micOn && runs(desk.mic);
+export const isMicActive = (mediaState: MediaState): boolean => mediaState.micOn && isRunning(mediaState.mic);
 
 /** Whether others see the visitor. */
-export const isSeen = (desk: Desk): boolean => runs(desk.camera);
+export const isCameraActive = (mediaState: MediaState): boolean => isRunning(mediaState.camera);

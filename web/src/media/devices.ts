@@ -1,6 +1,6 @@
-import type { Choice } from './choices';
+import type { DeviceKind } from './choices';
 
-export type Devices = Record<Choice, MediaDeviceInfo[]>;
+export type Devices = Record<DeviceKind, MediaDeviceInfo[]>;
 
 export const noDevices: Devices = { mic: [], camera: [], speaker: [] };
 

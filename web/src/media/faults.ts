@@ -1,4 +1,4 @@
-export type Kind = 'mic' | 'camera';
+export type CaptureKind = 'mic' | 'camera';
 export type Fault = 'blocked' | 'dismissed' | 'system' | 'missing' | 'busy' | 'insecure' | 'app' | 'unknown';
 
 /**

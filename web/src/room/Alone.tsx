@@ -5,20 +5,20 @@ import { GuestInvite } from './door/GuestInvite';
 import type { GuestLink } from './door/useGuestLink';
 
 /** What somebody reads who has nobody to talk to yet. */
-export function Alone({ guests, everMet }: { guests: GuestLink; everMet: boolean }): ReactElement {
+export function EmptyRoom({ guestLink, wasAccompanied }: { guestLink: GuestLink; wasAccompanied: boolean }): ReactElement {
   // Said once: the words do not change under the reader's eyes.
-  const [left] = useState(everMet);
+  const [othersLeft] = useState(wasAccompanied);
   return (
     <section className="alone" aria-labelledby="alone-title">
-      <h2 id="alone-title">{t(left ? 'room.alone.left' : 'room.alone.title')}</h2>
-      <p className="quiet">{t(guests.link ? 'room.alone.text' : guests.make ? 'room.alone.make' : 'room.alone.wait')}</p>
-      <GuestInvite guests={guests} />
+      <h2 id="alone-title">{t(othersLeft ? 'room.alone.left' : 'room.alone.title')}</h2>
+      <p className="quiet">{t(guestLink.link ? 'room.alone.text' : guestLink.create ? 'room.alone.make' : 'room.alone.wait')}</p>
+      <GuestInvite guestLink={guestLink} />
     </section>
   );
 }
 
 /** What somebody reads who is alone because the others are elsewhere. */
-export function Apart({ inBreakout, onRooms }: { inBreakout: boolean; onRooms: () => void }): ReactElement {
+export function BreakoutNotice({ inBreakout, onRooms }: { inBreakout: boolean; onRooms: () => void }): ReactElement {
   return (
     <section className="alone" aria-labelledby="alone-title">
       <h2 id="alone-title">{t(inBreakout ? 'rooms.alone.title' : 'rooms.apart.title')}</h2>

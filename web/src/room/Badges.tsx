@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import { t } from '../messages';
 import { Icon } from '../ui/Icon';
 import type { Person } from './person';
-import { ConnectionMark } from './stage/ConnectionMark';
+import { ConnectionBadge } from './stage/ConnectionMark';
 import { VolumeBadge } from './stage/VolumeBadge';
 import { HandBadge } from './together/HandBadge';
 
@@ -24,7 +24,7 @@ export function Badges({ person, away }: { person: Person; away: boolean }): Rea
               <span className="sr-only">{t('room.muted')}</span>
             </span>
           )}
-          <ConnectionMark person={person} />
+          <ConnectionBadge person={person} />
         </>
       )}
     </>

@@ -1,53 +1,53 @@
 import { ConnectionQuality, RoomEvent, type Room } from 'livekit-client';
 import type { ReactElement, ReactNode } from 'react';
-import { useLasting } from '../lib/useLasting';
-import type { Desk } from '../media/desk';
-import type { Studio } from '../media/studio';
+import { useDelayedTrue } from '../lib/useLasting';
+import type { MediaState } from '../media/desk';
+import type { LocalMedia } from '../media/studio';
 import { t } from '../messages';
 import { DeviceFault } from '../ui/DeviceFault';
-import { Withheld } from '../ui/Withheld';
-import type { Link, Word } from '../visit/state';
-import { Dismissible } from './Dismissible';
-import { WeakBanner } from './stage/WeakBanner';
-import { useEvents } from './useEvents';
-import { useQuality } from './useQuality';
+import { DeviceInterrupted } from '../ui/Withheld';
+import type { Connection, Announcement } from '../visit/state';
+import { DismissibleBanner } from './Dismissible';
+import { WeakConnectionBanner } from './stage/WeakBanner';
+import { useLiveKitEvents } from './useEvents';
+import { useConnectionQuality } from './useQuality';
 
 const playback = [RoomEvent.AudioPlaybackStatusChanged];
 
 interface Props {
   room: Room;
-  link: Link;
-  desk: Desk;
-  studio: Studio;
+  connection: Connection;
+  mediaState: MediaState;
+  localMedia: LocalMedia;
   /** That the room ends soon. */
-  notice: string | null;
-  onNoticed: () => void;
+  endNotice: string | null;
+  onEndNoticeDismissed: () => void;
   /** What a host says to everybody. */
-  word: Word | null;
+  announcement: Announcement | null;
   /** The visitor speaks although muted. */
-  unheard: boolean;
-  onHeard: () => void;
+  speakingWhileMuted: boolean;
+  onAnnouncementDismissed: () => void;
   /** What else there is to say, first. */
   children?: ReactNode;
 }
 
 /** What the page has to say while people talk: calm, above the stage, moving nothing. */
-export function Banners({ room, link, desk, studio, notice, onNoticed, word, unheard, onHeard, children }: Props): ReactElement {
-  const moving = link.is === 'returning' && link.moving;
-  const gone = link.is === 'asking' || (link.is === 'returning' && !moving);
+export function Banners({ room, connection, mediaState, localMedia, endNotice, onEndNoticeDismissed, announcement, speakingWhileMuted, onAnnouncementDismissed, children }: Props): ReactElement {
+  const isMoving = connection.is === 'rejoining' && connection.moving;
+  const isLost = connection.is === 'checking' || (connection.is === 'rejoining' && !isMoving);
   // LiveKit mends most things before anybody hears a gap.
-  const away = useLasting(link.is === 'shaky', 1_000) || gone;
-  const long = useLasting(gone, 15_000);
-  useEvents(room, playback);
-  const quality = useQuality(room.localParticipant);
+  const showReconnecting = useDelayedTrue(connection.is === 'reconnecting', 1_000) || isLost;
+  const isLong = useDelayedTrue(isLost, 15_000);
+  useLiveKitEvents(room, playback);
+  const quality = useConnectionQuality(room.localParticipant);
   // A phone that comes back to the page has its devices again at once.
-  const micWithheld = useLasting(desk.micOn && desk.mic.is === 'live' && desk.mic.withheld, 1_000);
-  const cameraWithheld = useLasting(desk.camera.is === 'live' && desk.camera.withheld, 1_000);
-  const weak = useLasting(quality === ConnectionQuality.Poor && link.is === 'up', 4_000);
+  const micWithheld = useDelayedTrue(mediaState.micOn && mediaState.mic.is === 'live' && mediaState.mic.interrupted, 1_000);
+  const cameraWithheld = useDelayedTrue(mediaState.camera.is === 'live' && mediaState.camera.interrupted, 1_000);
+  const isWeak = useDelayedTrue(quality === ConnectionQuality.Poor && connection.is === 'connected', 4_000);
   return (
     <div className="banners">
       {children}
-      {!room.canPlaybackAudio && link.is === 'up' && (
+      {!room.canPlaybackAudio && connection.is === 'connected' && (
         <div className="banner strong">
           <p>{t('room.soundOff')}</p>
           <button type="button" className="primary" onClick={() => void room.startAudio()}>
@@ -56,54 +56,54 @@ export function Banners({ room, link, desk, studio, notice, onNoticed, word, unh
         </div>
       )}
       {/* These two are read out by the announcer. */}
-      {notice && (
-        <Dismissible onDismiss={onNoticed}>
-          <p>{notice}</p>
-        </Dismissible>
+      {endNotice && (
+        <DismissibleBanner onDismiss={onEndNoticeDismissed}>
+          <p>{endNotice}</p>
+        </DismissibleBanner>
       )}
-      {word && (
-        <Dismissible onDismiss={onHeard}>
-          <p className="small quiet">{t('word.from', { name: word.from })}</p>
+      {announcement && (
+        <DismissibleBanner onDismiss={onAnnouncementDismissed}>
+          <p className="small quiet">{t('word.from', { name: announcement.from })}</p>
           <p className="word" dir="auto">
-            {word.text}
+            {announcement.text}
           </p>
-        </Dismissible>
+        </DismissibleBanner>
       )}
       <div role="status" className="banner-slot">
-        {unheard && <p className="banner">{t('muted.speaking')}</p>}
-        {moving && <p className="banner">{movingWords(link)}</p>}
-        {away && <p className="banner">{t(long ? 'room.stillTrying' : 'room.reconnecting')}</p>}
-        {!away && weak && <WeakBanner desk={desk} />}
+        {speakingWhileMuted && <p className="banner">{t('muted.speaking')}</p>}
+        {isMoving && <p className="banner">{movingText(connection)}</p>}
+        {showReconnecting && <p className="banner">{t(isLong ? 'room.stillTrying' : 'room.reconnecting')}</p>}
+        {!showReconnecting && isWeak && <WeakConnectionBanner mediaState={mediaState} />}
         {micWithheld && (
           <div className="banner">
-            <Withheld kind="mic" onAgain={() => void studio.again('mic')} />
+            <DeviceInterrupted kind="mic" onRetry={() => void localMedia.retry('mic')} />
           </div>
         )}
         {cameraWithheld && (
           <div className="banner">
-            <Withheld kind="camera" onAgain={() => void studio.again('camera')} />
+            <DeviceInterrupted kind="camera" onRetry={() => void localMedia.retry('camera')} />
           </div>
         )}
-        {desk.mic.is === 'asking' && <p className="banner patient">{t('mic.asking')}</p>}
-        {desk.camera.is === 'asking' && <p className="banner patient">{t('camera.asking')}</p>}
-        {desk.micOn && desk.mic.is === 'failed' && (
+        {mediaState.mic.is === 'requesting' && <p className="banner patient">{t('mic.asking')}</p>}
+        {mediaState.camera.is === 'requesting' && <p className="banner patient">{t('camera.asking')}</p>}
+        {mediaState.micOn && mediaState.mic.is === 'failed' && (
           <div className="banner">
-            <DeviceFault kind="mic" fault={desk.mic.fault} onAgain={() => void studio.again('mic')} onWithout={() => void studio.setMicOn(false)} />
+            <DeviceFault kind="mic" fault={mediaState.mic.fault} onRetry={() => void localMedia.retry('mic')} onContinueWithout={() => void localMedia.setMicOn(false)} />
           </div>
         )}
-        {desk.video && desk.cameraOn && desk.camera.is === 'failed' && (
+        {mediaState.video && mediaState.cameraOn && mediaState.camera.is === 'failed' && (
           <div className="banner">
-            <DeviceFault kind="camera" fault={desk.camera.fault} onAgain={() => void studio.again('camera')} onWithout={() => void studio.setCameraOn(false)} />
+            <DeviceFault kind="camera" fault={mediaState.camera.fault} onRetry={() => void localMedia.retry('camera')} onContinueWithout={() => void localMedia.setCameraOn(false)} />
           </div>
         )}
-        {desk.screen.is === 'failed' && <p className="banner">{t('fault.screen')}</p>}
+        {mediaState.screen.is === 'failed' && <p className="banner">{t('fault.screen')}</p>}
       </div>
     </div>
   );
 }
 
 /** Where to is known once the server has answered. */
-function movingWords(link: Link): string {
-  const seat = link.is === 'returning' ? link.arrival.seat : null;
+function movingText(connection: Connection): string {
+  const seat = connection.is === 'rejoining' ? connection.joinAttempt.seat : null;
   return seat ? t('rooms.movingTo', { name: seat.breakout?.name ?? t('rooms.main') }) : t('rooms.moving');
 }

@@ -1,8 +1,8 @@
 import type { ReactElement } from 'react';
 import { useStore } from '../lib/useStore';
-import { count as counting, digits } from '../messages';
+import { count as counting, formatNumber } from '../messages';
 import { Icon, type IconName } from '../ui/Icon';
-import { keysOn } from './keys/choice';
+import { shortcutsEnabled } from './keys/choice';
 
 interface Props {
   icon: IconName;
@@ -10,36 +10,36 @@ interface Props {
   /** A number that belongs to it. */
   count?: number;
   /** What the number says to those who listen; the bare number otherwise. */
-  counted?: string;
+  countLabel?: string;
   /** How many wait to be let in behind it. */
   waiting?: number;
-  look?: 'plain' | 'off' | 'danger';
+  variant?: 'plain' | 'off' | 'danger';
   /** The letter that does the same. */
-  letter?: string;
+  shortcutKey?: string;
   onPress: () => void;
 }
 
 /** A round button with its name under it: shape and words, never colour alone. */
-export function Control({ icon, label, count, counted, waiting = 0, look = 'plain', letter, onPress }: Props): ReactElement {
-  const keys = useStore(keysOn);
+export function Control({ icon, label, count, countLabel, waiting = 0, variant = 'plain', shortcutKey, onPress }: Props): ReactElement {
+  const shortcutsOn = useStore(shortcutsEnabled);
   return (
-    <button type="button" className={`control ${look}`} aria-keyshortcuts={keys ? letter : undefined} onClick={onPress}>
+    <button type="button" className={`control ${variant}`} aria-keyshortcuts={shortcutsOn ? shortcutKey : undefined} onClick={onPress}>
       <span className="control-round">
         <Icon name={icon} />
         {count !== undefined && (
           <span className="control-count" aria-hidden="true">
-            {digits(count)}
+            {formatNumber(count)}
           </span>
         )}
         {waiting > 0 && (
           <span className="control-count waits" aria-hidden="true">
-            {digits(waiting)}
+            {formatNumber(waiting)}
           </span>
         )}
       </span>
       <span className="control-label">
         {label}
-        {count !== undefined && <span className="sr-only"> ({counted ?? digits(count)})</span>}
+        {count !== undefined && <span className="sr-only"> ({countLabel ?? formatNumber(count)})</span>}
         {waiting > 0 && <span className="sr-only"> ({counting('door.many', waiting)})</span>}
       </span>
     </button>

@@ -1,14 +1,14 @@
 import type { ReactElement } from 'react';
-import { isHeard, isSeen, type Desk } from '../media/desk';
-import type { Studio } from '../media/studio';
+import { isMicActive, isCameraActive, type MediaState } from '../media/desk';
+import type { LocalMedia } from '../media/studio';
 import { count, t } from '../messages';
-import type { Allowed } from './allowed';
+import type { PublishPermissions } from './allowed';
 import { Control } from './Control';
 
 interface Props {
-  desk: Desk;
-  studio: Studio;
-  allowed: Allowed;
+  mediaState: MediaState;
+  localMedia: LocalMedia;
+  allowed: PublishPermissions;
   /** Room for the first two, leave and more only. */
   narrow: boolean;
   people: number;
@@ -28,31 +28,31 @@ const devices: Partial<MediaDevices> | undefined = navigator.mediaDevices;
 export const canShare = typeof devices?.getDisplayMedia === 'function';
 
 /** Always the same controls in the same order; what may not be used here is not offered. */
-export function Controls({ desk, studio, allowed, narrow, people, waiting, unread, onChat, onReact, onPeople, onMore, onLeave }: Props): ReactElement {
-  const speaking = isHeard(desk);
-  const seen = isSeen(desk);
-  const sharing = desk.screen.is === 'live';
-  const leave = <Control icon="leave" label={t('control.leave')} look="danger" onPress={onLeave} />;
-  const news = unread ? { count: unread, counted: count('chat.unread', unread) } : {};
-  const more = <Control icon="more" label={t('control.more')} letter="O" onPress={onMore} {...(narrow && { ...news, waiting })} />;
+export function Controls({ mediaState, localMedia, allowed, narrow, people, waiting, unread, onChat, onReact, onPeople, onMore, onLeave }: Props): ReactElement {
+  const micActive = isMicActive(mediaState);
+  const cameraActive = isCameraActive(mediaState);
+  const sharing = mediaState.screen.is === 'live';
+  const leave = <Control icon="leave" label={t('control.leave')} variant="danger" onPress={onLeave} />;
+  const unreadProps = unread ? { count: unread, counted: count('chat.unread', unread) } : {};
+  const more = <Control icon="more" label={t('control.more')} shortcutKey="O" onPress={onMore} {...(narrow && { ...unreadProps, waiting })} />;
   return (
     <nav className="controls" aria-label={t('room.controls')}>
       {allowed.mic && (
         <Control
-          icon={speaking ? 'mic' : 'micOff'}
-          label={t(speaking ? 'control.mute' : 'control.unmute')}
-          look={speaking ? 'plain' : 'off'}
-          letter="M"
-          onPress={() => void studio.setMicOn(!speaking)}
+          icon={micActive ? 'mic' : 'micOff'}
+          label={t(micActive ? 'control.mute' : 'control.unmute')}
+          variant={micActive ? 'plain' : 'off'}
+          shortcutKey="M"
+          onPress={() => void localMedia.setMicOn(!micActive)}
         />
       )}
-      {desk.video && allowed.camera && (
+      {mediaState.video && allowed.camera && (
         <Control
-          icon={seen ? 'camera' : 'cameraOff'}
-          label={t(seen ? 'control.cameraOff' : 'control.cameraOn')}
-          look={seen ? 'plain' : 'off'}
-          letter="V"
-          onPress={() => void studio.setCameraOn(!seen)}
+          icon={cameraActive ? 'camera' : 'cameraOff'}
+          label={t(cameraActive ? 'control.cameraOff' : 'control.cameraOn')}
+          variant={cameraActive ? 'plain' : 'off'}
+          shortcutKey="V"
+          onPress={() => void localMedia.setCameraOn(!cameraActive)}
         />
       )}
       {narrow ? (
@@ -62,16 +62,16 @@ export function Controls({ desk, studio, allowed, narrow, people, waiting, unrea
         </>
       ) : (
         <>
-          {desk.video && allowed.screen && canShare && (
+          {mediaState.video && allowed.screen && canShare && (
             <Control
               icon={sharing ? 'screenOff' : 'screen'}
               label={t(sharing ? 'control.unshare' : 'control.share')}
-              letter="S"
-              onPress={() => (sharing ? studio.stopSharing() : void studio.shareScreen())}
+              shortcutKey="S"
+              onPress={() => (sharing ? localMedia.stopSharing() : void localMedia.shareScreen())}
             />
           )}
-          {unread !== null && <Control icon="chat" label={t('chat.title')} letter="C" onPress={onChat} {...news} />}
-          <Control icon="people" label={t('control.people')} letter="P" count={people} waiting={waiting} onPress={onPeople} />
+          {unread !== null && <Control icon="chat" label={t('chat.title')} shortcutKey="C" onPress={onChat} {...unreadProps} />}
+          <Control icon="people" label={t('control.people')} shortcutKey="P" count={people} waiting={waiting} onPress={onPeople} />
           <Control icon="hand" label={t('control.react')} onPress={onReact} />
           {more}
           {leave}

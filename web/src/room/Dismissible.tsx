@@ -3,7 +3,7 @@ import { t } from '../messages';
 import { Icon } from '../ui/Icon';
 
 /** Something said that stays until it is read. */
-export function Dismissible({ children, onDismiss }: { children: ReactNode; onDismiss: () => void }): ReactElement {
+export function DismissibleBanner({ children, onDismiss }: { children: ReactNode; onDismiss: () => void }): ReactElement {
   return (
     <div className="banner dismissible">
       <div className="banner-words">{children}</div>

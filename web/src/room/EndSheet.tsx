@@ -1,19 +1,19 @@
 import type { ReactElement } from 'react';
 import { t } from '../messages';
 import { Sheet } from '../ui/Sheet';
-import type { Acts } from '../visit/acts';
-import { ActTrouble } from './ActTrouble';
-import { useAct } from './useAct';
+import type { RoomActions } from '../visit/acts';
+import { ActionError } from './ActTrouble';
+import { useAction } from './useAct';
 
 /** Ends the room for all, after saying what that means. */
-export function EndSheet({ acts, onClose }: { acts: Acts; onClose: () => void }): ReactElement {
-  const { busy, trouble, run } = useAct();
+export function EndSheet({ actions, onClose }: { actions: RoomActions; onClose: () => void }): ReactElement {
+  const { busy, error, run } = useAction();
   return (
     <Sheet title={t('end.title')} onClose={onClose}>
       <p>{t('end.text')}</p>
-      <ActTrouble text={trouble} />
+      <ActionError text={error} />
       <div className="sheet-part">
-        <button type="button" className="primary final wide" aria-disabled={busy} onClick={() => void run(() => acts.end())}>
+        <button type="button" className="primary final wide" aria-disabled={busy} onClick={() => void run(() => actions.end())}>
           {t(busy ? 'end.ending' : 'end.end')}
         </button>
         <button type="button" className="secondary wide" onClick={onClose}>

@@ -10,10 +10,10 @@ interface Props {
 
 // Typed as always there; many browsers hand nothing on.
 const { share }: { share?: Navigator['share'] } = navigator;
-const canHandOn = typeof share === 'function';
+const canShareLink = typeof share === 'function';
 
 /** A link, to be read, to be copied and to be handed on. */
-export function Invite({ link, label, copyLabel }: Props): ReactElement {
+export function InviteLink({ link, label, copyLabel }: Props): ReactElement {
   const [copied, setCopied] = useState<'yes' | 'no' | null>(null);
   const text = useRef<HTMLInputElement>(null);
   const id = useId();
@@ -48,7 +48,7 @@ export function Invite({ link, label, copyLabel }: Props): ReactElement {
         <Icon name={copied === 'yes' ? 'check' : 'copy'} />
         {copyLabel}
       </button>
-      {canHandOn && (
+      {canShareLink && (
         <button type="button" className="secondary invite-share" onClick={() => void navigator.share({ url: link }).catch(() => undefined)}>
           {t('invite.share')}
         </button>

@@ -1,6 +1,6 @@
 import type { ReactElement, ReactNode } from 'react';
-import type { Desk } from '../media/desk';
-import type { Studio } from '../media/studio';
+import type { MediaState } from '../media/desk';
+import type { LocalMedia } from '../media/studio';
 import { count, t } from '../messages';
 import { BlurSwitch } from '../ui/BlurSwitch';
 import { DeviceSelect } from '../ui/DeviceSelect';
@@ -9,15 +9,15 @@ import { LanguageSelect } from '../ui/LanguageSelect';
 import { NoiseSwitch } from '../ui/NoiseSwitch';
 import { Sheet } from '../ui/Sheet';
 import { canPip, openPip } from './stage/pip';
-import { ViewPart } from './stage/ViewPart';
+import { ViewSettings } from './stage/ViewPart';
 
 interface Props {
-  desk: Desk;
-  studio: Studio;
+  mediaState: MediaState;
+  localMedia: LocalMedia;
   /** How to invite others; null for who cannot. */
   invite: ReactNode;
   /** The hand and the reactions, when this sheet is the way to them. */
-  together: ReactNode;
+  handsAndReactions: ReactNode;
   /** How many messages are unread, when this sheet is the way to the chat. */
   unread: number | null;
   onChat: () => void;
@@ -37,13 +37,13 @@ interface Props {
 const hasKeys = matchMedia('(any-pointer: fine)').matches;
 
 /** A small window over a large one. */
-const windows = 'M21.5 11V6A1.5 1.5 0 0 0 20 4.5H4A1.5 1.5 0 0 0 2.5 6v11A1.5 1.5 0 0 0 4 18.5h5.5M13 13.5h8a.5.5 0 0 1 .5.5v5a.5.5 0 0 1-.5.5h-8a.5.5 0 0 1-.5-.5v-5a.5.5 0 0 1 .5-.5Z';
+const pipIcon = 'M21.5 11V6A1.5 1.5 0 0 0 20 4.5H4A1.5 1.5 0 0 0 2.5 6v11A1.5 1.5 0 0 0 4 18.5h5.5M13 13.5h8a.5.5 0 0 1 .5.5v5a.5.5 0 0 1-.5.5h-8a.5.5 0 0 1-.5-.5v-5a.5.5 0 0 1 .5-.5Z';
 
 /** What is needed now and then. */
-export function MoreSheet({ desk, studio, invite, together, unread, onChat, people, onPeople, onRooms, onKeys, onCheck, onEnd, onClose }: Props): ReactElement {
+export function MoreSheet({ mediaState, localMedia, invite, handsAndReactions, unread, onChat, people, onPeople, onRooms, onKeys, onCheck, onEnd, onClose }: Props): ReactElement {
   return (
     <Sheet title={t('more.title')} onClose={onClose}>
-      {together}
+      {handsAndReactions}
       {unread !== null && (
         <button type="button" className="secondary wide" onClick={onChat}>
           <Icon name="chat" />
@@ -71,18 +71,18 @@ export function MoreSheet({ desk, studio, invite, together, unread, onChat, peop
             onClose();
           }}
         >
-          <Shape lines={windows} />
+          <Shape path={pipIcon} />
           {t('pip.open')}
         </button>
       )}
-      {desk.video && <ViewPart />}
+      {mediaState.video && <ViewSettings />}
       <section className="sheet-part">
         <h3>{t('more.devices')}</h3>
-        <DeviceSelect of="mic" desk={desk} studio={studio} />
-        <NoiseSwitch desk={desk} studio={studio} />
-        <DeviceSelect of="speaker" desk={desk} studio={studio} />
-        {desk.video && <DeviceSelect of="camera" desk={desk} studio={studio} />}
-        <BlurSwitch desk={desk} studio={studio} />
+        <DeviceSelect of="mic" mediaState={mediaState} localMedia={localMedia} />
+        <NoiseSwitch mediaState={mediaState} localMedia={localMedia} />
+        <DeviceSelect of="speaker" mediaState={mediaState} localMedia={localMedia} />
+        {mediaState.video && <DeviceSelect of="camera" mediaState={mediaState} localMedia={localMedia} />}
+        <BlurSwitch mediaState={mediaState} localMedia={localMedia} />
       </section>
       {invite && (
         <section className="sheet-part">

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { count } from '../messages';
 import type { Frame } from './stage/frames';
-import { styleOf } from './stage/place';
+import { frameStyle } from './stage/place';
 
 interface Props {
   count: number;
@@ -13,7 +13,7 @@ interface Props {
 /** Those for whom the stage has no place; the list has. */
 export function MoreTile({ count: n, frame, onPress }: Props): ReactElement {
   return (
-    <li className="more-tile" style={styleOf(frame)}>
+    <li className="more-tile" style={frameStyle(frame)}>
       <button type="button" onClick={onPress}>
         {count('room.more', n)}
       </button>

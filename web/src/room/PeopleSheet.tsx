@@ -4,48 +4,48 @@ import { initials } from '../lib/initials';
 import { t } from '../messages';
 import { Sheet } from '../ui/Sheet';
 import { Badges } from './Badges';
-import { DoorPart } from './door/DoorPart';
+import { WaitingPart } from './door/DoorPart';
 import type { Person } from './person';
 import { PersonOptions } from './PersonOptions';
-import type { Entry } from './roll';
-import { PeopleTools } from './tools/PeopleTools';
+import type { RosterEntry } from './roll';
+import { PeopleModeration } from './tools/PeopleTools';
 import { RemovedPeople } from './tools/RemovedPeople';
-import type { Tools } from './tools/tools';
-import { useEvents } from './useEvents';
+import type { ModerationTools } from './tools/tools';
+import { useLiveKitEvents } from './useEvents';
 
-const speech = [ParticipantEvent.IsSpeakingChanged];
+const speakingEvents = [ParticipantEvent.IsSpeakingChanged];
 
 interface Props {
-  people: Entry<Person>[];
+  people: RosterEntry<Person>[];
   /** A room with pictures. */
   video: boolean;
   /** For those who run the room. */
-  tools: Tools | null;
+  moderation: ModerationTools | null;
   /** Whose hand is up. */
   hands: ReactNode;
   onClose: () => void;
 }
 
 /** Everybody, also those for whom the stage has no place. */
-export function PeopleSheet({ people, video, hands, tools, onClose }: Props): ReactElement {
+export function PeopleSheet({ people, video, hands, moderation, onClose }: Props): ReactElement {
   return (
     <Sheet title={t('people.title')} onClose={onClose}>
-      {tools && <DoorPart door={tools.door} />}
+      {moderation && <WaitingPart waitingRoom={moderation.waitingRoom} />}
       {hands}
-      {tools && <PeopleTools tools={tools} />}
+      {moderation && <PeopleModeration moderation={moderation} />}
       <ul className="roll">
         {people.map((entry) => (
-          <Row key={entry.person.identity} entry={entry} tools={tools} video={video} />
+          <Row key={entry.person.identity} entry={entry} moderation={moderation} video={video} />
         ))}
       </ul>
-      {tools && <RemovedPeople tools={tools} present={people.length} />}
+      {moderation && <RemovedPeople moderation={moderation} present={people.length} />}
     </Sheet>
   );
 }
 
-function Row({ entry: { person, goneAt }, tools, video }: { entry: Entry<Person>; tools: Tools | null; video: boolean }): ReactElement {
-  useEvents(person.participant, speech);
-  const away = goneAt !== null;
+function Row({ entry: { person, disconnectedAt }, moderation, video }: { entry: RosterEntry<Person>; moderation: ModerationTools | null; video: boolean }): ReactElement {
+  useLiveKitEvents(person.participant, speakingEvents);
+  const away = disconnectedAt !== null;
   return (
     <li className="roll-row" data-away={away || undefined}>
       <span className="roll-face" aria-hidden="true">
@@ -58,7 +58,7 @@ function Row({ entry: { person, goneAt }, tools, video }: { entry: Entry<Person>
         {person.participant.isSpeaking && !away && <span className="badge speaking">{t('room.speaking')}</span>}
         <Badges person={person} away={away} />
       </span>
-      {!person.you && <PersonOptions tools={tools} person={person} away={away} video={video} />}
+      {!person.you && <PersonOptions moderation={moderation} person={person} away={away} video={video} />}
     </li>
   );
 }

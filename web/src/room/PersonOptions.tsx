@@ -2,13 +2,13 @@ import { useId, useState, type ReactElement } from 'react';
 import { t } from '../messages';
 import { Icon } from '../ui/Icon';
 import type { Person } from './person';
-import { PersonView } from './stage/PersonView';
-import { mayManage, PersonTools } from './tools/PersonTools';
-import type { Tools } from './tools/tools';
+import { PersonViewOptions } from './stage/PersonView';
+import { canModerate, PersonModeration } from './tools/PersonTools';
+import type { ModerationTools } from './tools/tools';
 
 interface Props {
   /** For those who run the room. */
-  tools: Tools | null;
+  moderation: ModerationTools | null;
   person: Person;
   away: boolean;
   /** A room with pictures. */
@@ -16,16 +16,16 @@ interface Props {
 }
 
 /** What there is to do about somebody: for oneself, and for those who run the room also with them. */
-export function PersonOptions({ tools, person, away, video }: Props): ReactElement {
+export function PersonOptions({ moderation, person, away, video }: Props): ReactElement {
   const [open, setOpen] = useState(false);
   const id = useId();
-  const managed = tools !== null && mayManage(tools, person);
+  const canModerateThem = moderation !== null && canModerate(moderation, person);
   return (
     <>
       <button
         type="button"
         className="round"
-        aria-label={t(managed ? 'tools.of' : 'person.options', { name: person.name })}
+        aria-label={t(canModerateThem ? 'tools.of' : 'person.options', { name: person.name })}
         aria-expanded={open}
         aria-controls={open ? id : undefined}
         onClick={() => setOpen(!open)}
@@ -34,8 +34,8 @@ export function PersonOptions({ tools, person, away, video }: Props): ReactEleme
       </button>
       {open && (
         <div className="tool-panel" id={id}>
-          <PersonView person={person} video={video} />
-          {managed && <PersonTools tools={tools} person={person} away={away} />}
+          <PersonViewOptions person={person} video={video} />
+          {canModerateThem && <PersonModeration moderation={moderation} person={person} away={away} />}
         </div>
       )}
     </>

@@ -5,7 +5,7 @@ import type { TrackReference } from './useRemoteTracks';
  * What somebody sends to be seen. It is attached as soon as it lies in the
  * page: nothing is sent here before the server hears how large it is shown.
  */
-export function RemotePicture({ of: { publication }, whole = false }: { of: TrackReference; whole?: boolean }): ReactElement {
+export function RemoteVideo({ of: { publication }, uncropped = false }: { of: TrackReference; uncropped?: boolean }): ReactElement {
   const video = useRef<HTMLVideoElement>(null);
   const { track } = publication;
   useLayoutEffect(() => {
@@ -14,5 +14,5 @@ export function RemotePicture({ of: { publication }, whole = false }: { of: Trac
     track.attach(element);
     return () => void track.detach(element);
   }, [track]);
-  return <video ref={video} className={whole ? 'picture whole' : 'picture'} muted playsInline aria-hidden="true" />;
+  return <video ref={video} className={uncropped ? 'picture whole' : 'picture'} muted playsInline aria-hidden="true" />;
 }

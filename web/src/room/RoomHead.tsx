@@ -1,7 +1,7 @@
 import type { ReactElement, Ref } from 'react';
 import type { ServerClock } from '../lib/clock';
-import { minutesAndSeconds } from '../lib/remaining';
-import { useTime } from '../lib/useTime';
+import { formatMinutesSeconds } from '../lib/remaining';
+import { useServerTime } from '../lib/useTime';
 import { count, t } from '../messages';
 import { Icon } from '../ui/Icon';
 
@@ -10,14 +10,14 @@ interface Props {
   title: string;
   people: number;
   /** The place the visitor is in, while there are breakout rooms. */
-  place: string | null;
+  breakoutName: string | null;
   onRooms: () => void;
   /** When the room's time is over, once that is near. */
   endsAt: number | null;
   clock: ServerClock;
 }
 
-export function RoomHead({ heading, title, people, place, onRooms, endsAt, clock }: Props): ReactElement {
+export function RoomHeader({ heading, title, people, breakoutName, onRooms, endsAt, clock }: Props): ReactElement {
   return (
     <header className="room-head">
       <h1 ref={heading} tabIndex={-1}>
@@ -25,11 +25,11 @@ export function RoomHead({ heading, title, people, place, onRooms, endsAt, clock
       </h1>
       <p className="quiet small">{count('room.people', people)}</p>
       {endsAt !== null && <TimeLeft endsAt={endsAt} clock={clock} />}
-      {place !== null && (
+      {breakoutName !== null && (
         <button type="button" className="secondary room-place" onClick={onRooms}>
           <Icon name="rooms" />
           <span className="sr-only">{t('rooms.here')} </span>
-          <bdi className="room-place-name">{place}</bdi>
+          <bdi className="room-place-name">{breakoutName}</bdi>
         </button>
       )}
     </header>
@@ -38,10 +38,10 @@ export function RoomHead({ heading, title, people, place, onRooms, endsAt, clock
 
 /** A timer is read when somebody asks for it, and not every second. */
 function TimeLeft({ endsAt, clock }: { endsAt: number; clock: ServerClock }): ReactElement {
-  const left = endsAt - useTime(clock, true);
+  const left = endsAt - useServerTime(clock, true);
   return (
     <p className="small time-left" role="timer">
-      {t('limit.left', { time: minutesAndSeconds(left) })}
+      {t('limit.left', { time: formatMinutesSeconds(left) })}
     </p>
   );
 }

@@ -2,46 +2,46 @@ import type { Room } from 'livekit-client';
 import { useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 import type { Seat } from '../api/client';
 import type { ServerClock } from '../lib/clock';
-import { useMedia } from '../lib/useMedia';
+import { useMediaQuery } from '../lib/useMedia';
 import { useStore } from '../lib/useStore';
-import { isHeard } from '../media/desk';
-import type { Studio } from '../media/studio';
+import { isMicActive } from '../media/desk';
+import type { LocalMedia } from '../media/studio';
 import { count, t } from '../messages';
 import '../styles/room.css';
 import '../styles/stage.css';
 import '../styles/chat.css';
 import '../styles/sheets.css';
-import type { Acts } from '../visit/acts';
-import type { Link, Word } from '../visit/state';
-import { Alone, Apart } from './Alone';
-import { useAllowed, useLetGo } from './allowed';
-import { Announcer } from './Announcer';
+import type { RoomActions } from '../visit/acts';
+import type { Connection, Announcement } from '../visit/state';
+import { EmptyRoom, BreakoutNotice } from './Alone';
+import { usePublishPermissions, useReleaseForbiddenDevices } from './allowed';
+import { PresenceLiveRegion } from './Announcer';
 import { AudioStage } from './AudioStage';
 import { Banners } from './Banners';
-import { ChatNews } from './chat/ChatNews';
+import { ChatLiveRegion } from './chat/ChatNews';
 import { ChatPanel } from './chat/ChatPanel';
 import type { Inbox } from './chat/inbox';
 import { useChat } from './chat/useChat';
 import { Controls } from './Controls';
-import { DoorNotice } from './door/DoorNotice';
-import { useDoor } from './door/useDoor';
+import { WaitingNotice } from './door/DoorNotice';
+import { useWaitingRoom } from './door/useDoor';
 import { useGuestLink } from './door/useGuestLink';
-import { useInfo } from './info';
+import { useRoomMetadata } from './info';
 import { shortcutsFor } from './keys/table';
-import { useUnheard } from './keys/unheard';
-import { useKeys, usePushToTalk } from './keys/useKeys';
-import { useWarning } from './limit';
-import { RoomHead } from './RoomHead';
+import { useSpeakingWhileMuted } from './keys/unheard';
+import { useShortcuts, usePushToTalk } from './keys/useKeys';
+import { useEndWarning } from './limit';
+import { RoomHeader } from './RoomHead';
 import { RoomSheets, type OpenSheet } from './RoomSheets';
 import { Pip } from './stage/Pip';
-import { TogetherContext } from './together/context';
+import { HandsAndReactionsContext } from './together/context';
 import { HandNotice } from './together/HandNotice';
-import { raised } from './together/hands';
+import { raisedHands } from './together/hands';
 import type { Reactions } from './together/reactions';
-import { TogetherNews } from './together/TogetherNews';
+import { HandsAndReactionsLiveRegion } from './together/TogetherNews';
 import { HostNotice } from './tools/HostNotice';
 import { useRole } from './tools/useRole';
-import { useAwake } from './useAwake';
+import { useWakeLock } from './useAwake';
 import { usePeople } from './usePeople';
 import { VideoStage } from './VideoStage';
 
@@ -50,154 +50,154 @@ interface Props {
   inbox: Inbox;
   reactions: Reactions;
   seat: Seat;
-  link: Link;
-  word: Word | null;
+  connection: Connection;
+  announcement: Announcement | null;
   clock: ServerClock;
-  acts: Acts;
-  studio: Studio;
-  invitation: string;
-  onHeard: () => void;
+  actions: RoomActions;
+  localMedia: LocalMedia;
+  guestAddress: string;
+  onAnnouncementDismissed: () => void;
   onLeave: () => void;
 }
 
 /** The room: people first, controls below, everything else in sheets. */
-export function RoomScreen({ room, inbox, reactions, seat, link, word, clock, acts, studio, invitation, onHeard, onLeave }: Props): ReactElement {
-  const desk = useStore(studio.desk);
-  const narrow = useMedia('(max-width: 599px), (max-height: 479px)');
-  const cramped = useMedia('(max-width: 999px), (max-height: 479px)');
+export function RoomScreen({ room, inbox, reactions, seat, connection, announcement, clock, actions, localMedia, guestAddress, onAnnouncementDismissed, onLeave }: Props): ReactElement {
+  const mediaState = useStore(localMedia.state);
+  const narrow = useMediaQuery('(max-width: 599px), (max-height: 479px)');
+  const chatInSheet = useMediaQuery('(max-width: 999px), (max-height: 479px)');
   const [sheet, setSheet] = useState<OpenSheet>(null);
   const heading = useRef<HTMLHeadingElement>(null);
-  const info = useInfo(room);
-  const allowed = useAllowed(room);
-  const here = seat.breakout?.number ?? 0;
+  const metadata = useRoomMetadata(room);
+  const allowed = usePublishPermissions(room);
+  const breakoutNumber = seat.breakout?.number ?? 0;
   const role = useRole(room, seat.role);
-  const people = usePeople(room, seat, !allowed.mic || !isHeard(desk), link.is === 'up');
-  const [everMet, setEverMet] = useState(false);
+  const people = usePeople(room, seat, !allowed.mic || !isMicActive(mediaState), connection.is === 'connected');
+  const [wasAccompanied, setWasAccompanied] = useState(false);
   const alone = people.length === 1;
-  const warning = useWarning(info.endsAt, clock);
-  const [dismissed, setDismissed] = useState(0);
-  const notice = warning && dismissed !== warning.level ? count('limit.ends', warning.minutes) : null;
-  const place = here > 0 || info.breakouts.length > 0 ? (seat.breakout?.name ?? t('rooms.main')) : null;
-  const chat = useChat(room, inbox, seat, place ?? t('rooms.main'), clock);
-  const [chatting, setChatting] = useState(false);
+  const warning = useEndWarning(metadata.endsAt, clock);
+  const [dismissedLevel, setDismissedLevel] = useState(0);
+  const endNotice = warning && dismissedLevel !== warning.level ? count('limit.ends', warning.minutes) : null;
+  const breakoutName = breakoutNumber > 0 || metadata.breakouts.length > 0 ? (seat.breakout?.name ?? t('rooms.main')) : null;
+  const chat = useChat(room, inbox, seat, breakoutName ?? t('rooms.main'), clock);
+  const [chatOpen, setChatOpen] = useState(false);
   const unread = seat.features.chat ? chat.log.unread : null;
-  const runs = role !== 'guest';
-  const door = useDoor(acts, runs, info.waiting);
-  const guests = useGuestLink(acts, seat, runs, invitation);
+  const isModerator = role !== 'guest';
+  const waitingRoom = useWaitingRoom(actions, isModerator, metadata.waitingCount);
+  const guestLink = useGuestLink(actions, seat, isModerator, guestAddress);
   const present = useMemo(() => people.map(({ person }) => person), [people]);
-  const hands = useMemo(() => raised(info.hands, present), [info, present]);
-  const handUp = hands.some(({ you }) => you);
-  const together = useMemo(() => ({ hands: hands.map(({ identity }) => identity), reactions }), [hands, reactions]);
+  const hands = useMemo(() => raisedHands(metadata.hands, present), [metadata, present]);
+  const handRaised = hands.some(({ you }) => you);
+  const handsAndReactions = useMemo(() => ({ hands: hands.map(({ identity }) => identity), reactions }), [hands, reactions]);
 
   useEffect(() => heading.current?.focus(), []);
   useEffect(() => {
-    if (!alone) setEverMet(true);
+    if (!alone) setWasAccompanied(true);
   }, [alone]);
-  useAwake(seat.room_type === 'video');
-  useSpeaker(room, desk.chosen.speaker);
-  useLetGo(studio, desk, allowed);
+  useWakeLock(seat.room_type === 'video');
+  useSpeaker(room, mediaState.selectedDevices.speaker);
+  useReleaseForbiddenDevices(localMedia, mediaState, allowed);
   const shortcuts = shortcutsFor({
-    desk,
-    studio,
+    mediaState,
+    localMedia,
     allowed,
     onOpen: setSheet,
-    handUp,
-    onHand: () => void (handUp ? acts.lowerHand() : acts.raiseHand()),
-    onChat: unread === null ? null : () => setChatting(!chatting),
+    handRaised,
+    onHand: () => void (handRaised ? actions.lowerHand() : actions.raiseHand()),
+    onChat: unread === null ? null : () => setChatOpen(!chatOpen),
   });
-  useKeys(shortcuts);
-  usePushToTalk(studio, allowed.mic);
-  const unheard = useUnheard(desk, allowed.mic);
+  useShortcuts(shortcuts);
+  usePushToTalk(localMedia, allowed.mic);
+  const speakingWhileMuted = useSpeakingWhileMuted(mediaState, allowed.mic);
 
   const openPeople = (): void => setSheet('people');
   const openRooms = (): void => setSheet('rooms');
   return (
-    <TogetherContext value={together}>
+    <HandsAndReactionsContext value={handsAndReactions}>
       <main className={seat.room_type === 'video' ? 'room video' : 'room audio'}>
-        <RoomHead
+        <RoomHeader
           heading={heading}
           title={seat.title}
           people={people.length}
-          place={place}
+          breakoutName={breakoutName}
           onRooms={openRooms}
-          endsAt={warning && info.endsAt}
+          endsAt={warning && metadata.endsAt}
           clock={clock}
         />
         <div className="room-middle" data-alone={alone || undefined}>
           {seat.room_type === 'video' ? (
-            <VideoStage room={room} people={people} desk={desk} onPeople={openPeople} />
+            <VideoStage room={room} people={people} mediaState={mediaState} onPeople={openPeople} />
           ) : (
             <AudioStage room={room} people={people} onPeople={openPeople} />
           )}
           {alone &&
-            link.is === 'up' &&
-            (place === null ? (
-              <Alone guests={guests} everMet={everMet} />
+            connection.is === 'connected' &&
+            (breakoutName === null ? (
+              <EmptyRoom guestLink={guestLink} wasAccompanied={wasAccompanied} />
             ) : (
-              <Apart inBreakout={here > 0} onRooms={openRooms} />
+              <BreakoutNotice inBreakout={breakoutNumber > 0} onRooms={openRooms} />
             ))}
           <Banners
             room={room}
-            link={link}
-            desk={desk}
-            studio={studio}
-            notice={notice}
-            onNoticed={() => setDismissed(warning?.level ?? 0)}
-            word={word}
-            unheard={unheard}
-            onHeard={onHeard}
+            connection={connection}
+            mediaState={mediaState}
+            localMedia={localMedia}
+            endNotice={endNotice}
+            onEndNoticeDismissed={() => setDismissedLevel(warning?.level ?? 0)}
+            announcement={announcement}
+            speakingWhileMuted={speakingWhileMuted}
+            onAnnouncementDismissed={onAnnouncementDismissed}
           >
-            <DoorNotice door={door} />
-            <HostNotice room={room} role={role} allowed={allowed} heard={isHeard(desk)} studio={studio} />
+            <WaitingNotice waitingRoom={waitingRoom} />
+            <HostNotice room={room} role={role} allowed={allowed} micActive={isMicActive(mediaState)} localMedia={localMedia} />
           </Banners>
-          <HandNotice acts={acts} hands={hands} runs={runs} onPeople={openPeople} />
+          <HandNotice actions={actions} hands={hands} isModerator={isModerator} onPeople={openPeople} />
         </div>
         <Controls
-          desk={desk}
-          studio={studio}
+          mediaState={mediaState}
+          localMedia={localMedia}
           allowed={allowed}
           narrow={narrow}
           people={people.length}
-          waiting={door.waiting.length}
+          waiting={waitingRoom.waiting.length}
           unread={unread}
-          onChat={() => setChatting((open) => !open)}
+          onChat={() => setChatOpen((open) => !open)}
           onReact={() => setSheet('react')}
           onPeople={openPeople}
           onMore={() => setSheet('more')}
           onLeave={onLeave}
         />
-        {chatting && unread !== null && (
-          <ChatPanel chat={chat} connected={link.is === 'up'} narrow={cramped} onClose={() => setChatting(false)} />
+        {chatOpen && unread !== null && (
+          <ChatPanel chat={chat} connected={connection.is === 'connected'} narrow={chatInSheet} onClose={() => setChatOpen(false)} />
         )}
-        <ChatNews log={chat.log} />
-        <TogetherNews people={present} hands={hands} runs={runs} reactions={reactions} />
-        <Announcer people={people} desk={desk} connected={link.is === 'up'} here={here} place={place} notice={notice} word={word} />
+        <ChatLiveRegion log={chat.log} />
+        <HandsAndReactionsLiveRegion people={present} hands={hands} isModerator={isModerator} reactions={reactions} />
+        <PresenceLiveRegion people={people} mediaState={mediaState} connected={connection.is === 'connected'} breakoutNumber={breakoutNumber} breakoutName={breakoutName} endNotice={endNotice} announcement={announcement} />
       </main>
-      <Pip room={room} people={people} desk={desk} studio={studio} talks={allowed.mic} onLeave={onLeave} />
+      <Pip room={room} people={people} mediaState={mediaState} localMedia={localMedia} micAllowed={allowed.mic} onLeave={onLeave} />
       <RoomSheets
         room={room}
         open={sheet}
         onOpen={setSheet}
-        desk={desk}
-        studio={studio}
+        mediaState={mediaState}
+        localMedia={localMedia}
         seat={seat}
         role={role}
-        info={info}
+        metadata={metadata}
         people={people}
         hands={hands}
         unread={unread}
         onChat={() => {
           setSheet(null);
-          setChatting(true);
+          setChatOpen(true);
         }}
         narrow={narrow}
         shortcuts={shortcuts}
-        talks={allowed.mic}
-        acts={acts}
-        guests={guests}
-        door={door}
+        micAllowed={allowed.mic}
+        actions={actions}
+        guestLink={guestLink}
+        waitingRoom={waitingRoom}
       />
-    </TogetherContext>
+    </HandsAndReactionsContext>
   );
 }
 

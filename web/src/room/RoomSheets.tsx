@@ -1,28 +1,28 @@
 import type { Room } from 'livekit-client';
 import type { ReactElement } from 'react';
 import type { Role, Seat } from '../api/client';
-import type { Desk } from '../media/desk';
-import type { Studio } from '../media/studio';
+import type { MediaState } from '../media/desk';
+import type { LocalMedia } from '../media/studio';
 import { t } from '../messages';
 import { Sheet } from '../ui/Sheet';
-import type { Acts } from '../visit/acts';
+import type { RoomActions } from '../visit/acts';
 import { CheckSheet } from './check/CheckSheet';
-import { wayOf } from './check/way';
-import { RoomsSheet } from './breakout/RoomsSheet';
+import { mediaRouteOf } from './check/way';
+import { BreakoutSheet } from './breakout/RoomsSheet';
 import { GuestInvite } from './door/GuestInvite';
 import { InviteSheet } from './door/InviteSheet';
-import type { Door } from './door/useDoor';
+import type { WaitingRoom } from './door/useDoor';
 import type { GuestLink } from './door/useGuestLink';
 import { EndSheet } from './EndSheet';
-import type { RoomInfo } from './info';
-import { KeysSheet } from './keys/KeysSheet';
+import type { RoomMetadata } from './info';
+import { ShortcutsSheet } from './keys/KeysSheet';
 import type { Shortcut } from './keys/table';
 import { MoreSheet } from './MoreSheet';
 import { PeopleSheet } from './PeopleSheet';
 import type { Person } from './person';
-import type { Entry } from './roll';
-import { HandsPart } from './together/HandsPart';
-import { TogetherPart } from './together/TogetherPart';
+import type { RosterEntry } from './roll';
+import { RaisedHands } from './together/HandsPart';
+import { HandsAndReactionsPart } from './together/TogetherPart';
 import { LocksSheet } from './tools/LocksSheet';
 
 export type OpenSheet = 'people' | 'react' | 'more' | 'rooms' | 'end' | 'keys' | 'check' | 'locks' | 'invite' | null;
@@ -31,13 +31,13 @@ interface Props {
   room: Room;
   open: OpenSheet;
   onOpen: (sheet: OpenSheet) => void;
-  desk: Desk;
-  studio: Studio;
+  mediaState: MediaState;
+  localMedia: LocalMedia;
   seat: Seat;
   /** What the visitor is now; a host may have changed it since the seat was taken. */
   role: Role;
-  info: RoomInfo;
-  people: Entry<Person>[];
+  metadata: RoomMetadata;
+  people: RosterEntry<Person>[];
   /** Those whose hand is up, in order. */
   hands: readonly Person[];
   unread: number | null;
@@ -45,16 +45,16 @@ interface Props {
   narrow: boolean;
   shortcuts: readonly Shortcut[];
   /** Whether the visitor may speak. */
-  talks: boolean;
-  acts: Acts;
-  guests: GuestLink;
-  door: Door;
+  micAllowed: boolean;
+  actions: RoomActions;
+  guestLink: GuestLink;
+  waitingRoom: WaitingRoom;
 }
 
 /** What lies over the stage now; one at a time. */
-export function RoomSheets({ room, open, onOpen, desk, studio, seat, role, info, people, hands, unread, onChat, narrow, shortcuts, talks, acts, guests, door }: Props): ReactElement | null {
-  const close = (): void => onOpen(null);
-  const together = <TogetherPart acts={acts} up={hands.some(({ you }) => you)} onDone={close} />;
+export function RoomSheets({ room, open, onOpen, mediaState, localMedia, seat, role, metadata, people, hands, unread, onChat, narrow, shortcuts, micAllowed, actions, guestLink, waitingRoom }: Props): ReactElement | null {
+  const closeSheet = (): void => onOpen(null);
+  const handsAndReactions = <HandsAndReactionsPart actions={actions} handRaised={hands.some(({ you }) => you)} onDone={closeSheet} />;
   switch (open) {
     case null:
       return null;
@@ -62,24 +62,24 @@ export function RoomSheets({ room, open, onOpen, desk, studio, seat, role, info,
       return (
         <PeopleSheet
           people={people}
-          video={desk.video}
-          hands={<HandsPart acts={acts} hands={hands} runs={role !== 'guest'} />}
-          tools={role === 'guest' ? null : { acts, role, door, onLocks: () => onOpen('locks') }}
-          onClose={close}
+          video={mediaState.video}
+          hands={<RaisedHands actions={actions} hands={hands} isModerator={role !== 'guest'} />}
+          moderation={role === 'guest' ? null : { actions, role, waitingRoom, onOpenLocks: () => onOpen('locks') }}
+          onClose={closeSheet}
         />
       );
     case 'locks':
-      return <LocksSheet acts={acts} seat={seat} locks={info.locks} onClose={close} />;
+      return <LocksSheet actions={actions} seat={seat} locks={metadata.locks} onClose={closeSheet} />;
     case 'react':
       return (
-        <Sheet title={t('react.title')} onClose={close}>
-          {together}
+        <Sheet title={t('react.title')} onClose={closeSheet}>
+          {handsAndReactions}
         </Sheet>
       );
     case 'more': {
       const invite =
         role === 'guest' ? (
-          guests.link && <GuestInvite guests={guests} />
+          guestLink.link && <GuestInvite guestLink={guestLink} />
         ) : (
           <button type="button" className="secondary wide" onClick={() => onOpen('invite')}>
             {t('invite.open')}
@@ -88,33 +88,33 @@ export function RoomSheets({ room, open, onOpen, desk, studio, seat, role, info,
       const mayOpenRooms = role !== 'guest' && seat.max_breakouts > 0;
       return (
         <MoreSheet
-          desk={desk}
-          studio={studio}
+          mediaState={mediaState}
+          localMedia={localMedia}
           invite={invite}
-          together={narrow ? together : null}
+          handsAndReactions={narrow ? handsAndReactions : null}
           unread={narrow ? unread : null}
           onChat={onChat}
           people={narrow ? people.length : null}
           onPeople={() => onOpen('people')}
-          onRooms={mayOpenRooms || info.breakouts.length > 0 ? () => onOpen('rooms') : null}
+          onRooms={mayOpenRooms || metadata.breakouts.length > 0 ? () => onOpen('rooms') : null}
           onKeys={() => onOpen('keys')}
           onCheck={() => onOpen('check')}
           onEnd={role === 'host' ? () => onOpen('end') : null}
-          onClose={close}
+          onClose={closeSheet}
         />
       );
     }
     case 'rooms': {
-      const others = people.filter(({ person, goneAt }) => !person.you && goneAt === null).map(({ person }) => person);
-      return <RoomsSheet acts={acts} seat={{ ...seat, role }} info={info} people={others} onClose={close} />;
+      const others = people.filter(({ person, disconnectedAt }) => !person.you && disconnectedAt === null).map(({ person }) => person);
+      return <BreakoutSheet actions={actions} seat={{ ...seat, role }} metadata={metadata} people={others} onClose={closeSheet} />;
     }
     case 'invite':
-      return <InviteSheet acts={acts} seat={seat} guests={guests} waitingRoom={info.locks.waiting_room} onClose={close} />;
+      return <InviteSheet actions={actions} seat={seat} guestLink={guestLink} waitingRoomEnabled={metadata.locks.waiting_room} onClose={closeSheet} />;
     case 'keys':
-      return <KeysSheet shortcuts={shortcuts} talks={talks} onClose={close} />;
+      return <ShortcutsSheet shortcuts={shortcuts} micAllowed={micAllowed} onClose={closeSheet} />;
     case 'check':
-      return <CheckSheet studio={studio} findWay={() => wayOf(room)} connected onClose={close} />;
+      return <CheckSheet localMedia={localMedia} findRoute={() => mediaRouteOf(room)} connected onClose={closeSheet} />;
     case 'end':
-      return <EndSheet acts={acts} onClose={close} />;
+      return <EndSheet actions={actions} onClose={closeSheet} />;
   }
 }

@@ -1,10 +1,10 @@
 import { RoomEvent, type Participant, type Room } from 'livekit-client';
 import { useEffect, useState } from 'react';
-import type { Desk } from '../media/desk';
-import type { Studio } from '../media/studio';
+import type { MediaState } from '../media/desk';
+import type { LocalMedia } from '../media/studio';
 
 /** What this visitor may send. The server holds everybody to it; the page only offers no more. */
-export interface Allowed {
+export interface PublishPermissions {
   mic: boolean;
   camera: boolean;
   screen: boolean;
@@ -15,18 +15,18 @@ const camera = 1;
 const microphone = 2;
 const screenShare = 3;
 
-export function readAllowed(permissions: Participant['permissions']): Allowed {
+export function readPublishPermissions(permissions: Participant['permissions']): PublishPermissions {
   if (!permissions) return { mic: true, camera: true, screen: true };
   const sources: readonly number[] = permissions.canPublishSources;
-  const may = (source: number): boolean => permissions.canPublish && (sources.length === 0 || sources.includes(source));
-  return { mic: may(microphone), camera: may(camera), screen: may(screenShare) };
+  const isAllowed = (source: number): boolean => permissions.canPublish && (sources.length === 0 || sources.includes(source));
+  return { mic: isAllowed(microphone), camera: isAllowed(camera), screen: isAllowed(screenShare) };
 }
 
-export function useAllowed(room: Room): Allowed {
-  const [allowed, setAllowed] = useState(() => readAllowed(room.localParticipant.permissions));
+export function usePublishPermissions(room: Room): PublishPermissions {
+  const [allowed, setAllowed] = useState(() => readPublishPermissions(room.localParticipant.permissions));
   useEffect(() => {
     const read = (): void => {
-      const now = readAllowed(room.localParticipant.permissions);
+      const now = readPublishPermissions(room.localParticipant.permissions);
       setAllowed((before) => (before.mic === now.mic && before.camera === now.camera && before.screen === now.screen ? before : now));
     };
     read();
@@ -37,9 +37,9 @@ export function useAllowed(room: Room): Allowed {
 }
 
 /** Lets go of devices that may not be used: no light burns for nothing. */
-export function useLetGo(studio: Studio, { mic, camera, screen }: Desk, allowed: Allowed): void {
+export function useReleaseForbiddenDevices(localMedia: LocalMedia, { mic, camera, screen }: MediaState, allowed: PublishPermissions): void {
   useEffect(() => {
-    studio.permit({ mic: allowed.mic, camera: allowed.camera });
-    if (!allowed.screen && screen.is !== 'off') studio.stopSharing();
-  }, [studio, mic, camera, screen, allowed]);
+    localMedia.setAllowed({ mic: allowed.mic, camera: allowed.camera });
+    if (!allowed.screen && screen.is !== 'off') localMedia.stopSharing();
+  }, [localMedia, mic, camera, screen, allowed]);
 }

@@ -4,22 +4,22 @@
  * takes one, from the visible person who has been silent longest. The first
  * `fixed` places never change hands: yours, where you are on the stage.
  */
-export function arrange(
+export function orderForStage(
   before: readonly string[],
   present: readonly string[],
-  room: number,
+  visibleCount: number,
   spokeAt: ReadonlyMap<string, number>,
   speaking: ReadonlySet<string>,
-  fixed = 1,
+  fixedCount = 1,
 ): readonly string[] {
-  const left = new Set(present);
-  const order = before.filter((identity) => left.delete(identity));
-  order.push(...left);
-  for (let i = room; i < order.length; i++) {
+  const absent = new Set(present);
+  const order = before.filter((identity) => absent.delete(identity));
+  order.push(...absent);
+  for (let i = visibleCount; i < order.length; i++) {
     const speaker = order[i];
     if (speaker === undefined || !speaking.has(speaker)) continue;
     let quietest = -1;
-    for (let j = fixed; j < room; j++) {
+    for (let j = fixedCount; j < visibleCount; j++) {
       const candidate = order[j];
       if (candidate === undefined || speaking.has(candidate)) continue;
       const current = order[quietest];
@@ -35,7 +35,7 @@ export function arrange(
 }
 
 /** The same people in the order of their last words, for a moment when nobody looks. */
-export function byVoice(before: readonly string[], spokeAt: ReadonlyMap<string, number>, fixed = 1): readonly string[] {
-  const heard = (identity: string): number => spokeAt.get(identity) ?? 0;
-  return [...before.slice(0, fixed), ...before.slice(fixed).toSorted((a, b) => heard(b) - heard(a))];
+export function orderByLastSpoken(before: readonly string[], spokeAt: ReadonlyMap<string, number>, fixedCount = 1): readonly string[] {
+  const lastSpokenAt = (identity: string): number => spokeAt.get(identity) ?? 0;
+  return [...before.slice(0, fixedCount), ...before.slice(fixedCount).toSorted((a, b) => lastSpokenAt(b) - lastSpokenAt(a))];
 }

@@ -18,8 +18,8 @@ export function fitGrid(count: number, space: { width: number; height: number },
 }
 
 /** How many tiles fit without becoming narrower than `least`. At least one does. */
-export function capacity(space: { width: number; height: number }, ratio: number, gap: number, least: number): number {
-  const columns = Math.floor((space.width + gap) / (least + gap));
-  const rows = Math.floor((space.height + gap) / (least / ratio + gap));
+export function tileCapacity(space: { width: number; height: number }, ratio: number, gap: number, minWidth: number): number {
+  const columns = Math.floor((space.width + gap) / (minWidth + gap));
+  const rows = Math.floor((space.height + gap) / (minWidth / ratio + gap));
   return Math.max(1, columns * rows);
 }

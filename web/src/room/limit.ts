@@ -4,13 +4,13 @@ import type { ServerClock } from '../lib/clock';
 const minute = 60_000;
 
 /** The room's time is nearly over: less than that many minutes are left. */
-export interface Warning {
+export interface EndWarning {
   level: 5 | 1;
   /** How many there were when the warning was given. */
   minutes: number;
 }
 
-export function warningAt(left: number, before: Warning | null): Warning | null {
+export function endWarningAt(left: number, before: EndWarning | null): EndWarning | null {
   const level = left <= minute ? 1 : left <= 5 * minute ? 5 : null;
   if (level === null) return null;
   // Its words do not change under the reader's eyes.
@@ -18,22 +18,22 @@ export function warningAt(left: number, before: Warning | null): Warning | null 
 }
 
 /** When to look again: at the next warning, and now and then, for timers sleep with the machine. */
-function nextLook(left: number): number | null {
+function nextCheckIn(left: number): number | null {
   const next = [5 * minute, minute].find((mark) => left > mark);
   return next === undefined ? null : Math.min(left - next, minute);
 }
 
-export function useWarning(endsAt: number | null, clock: ServerClock): Warning | null {
-  const [warning, setWarning] = useState<Warning | null>(null);
+export function useEndWarning(endsAt: number | null, clock: ServerClock): EndWarning | null {
+  const [warning, setWarning] = useState<EndWarning | null>(null);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout>;
-    const look = (): void => {
+    const check = (): void => {
       const left = endsAt === null ? Infinity : endsAt - clock.now();
-      setWarning((before) => warningAt(left, before));
-      const wait = endsAt === null ? null : nextLook(left);
-      if (wait !== null) timer = setTimeout(look, wait);
+      setWarning((before) => endWarningAt(left, before));
+      const wait = endsAt === null ? null : nextCheckIn(left);
+      if (wait !== null) timer = setTimeout(check, wait);
     };
-    look();
+    check();
     return () => clearTimeout(timer);
   }, [endsAt, clock]);
   return warning;

@@ -1,8 +1,8 @@
 import { DisconnectReason } from 'livekit-client';
-import type { Loss } from '../visit/state';
+import type { DisconnectCause } from '../visit/state';
 
 /** What an ended connection means for the visit; the page comes back by itself from what is merely lost. */
-export function lossOf(reason: DisconnectReason | undefined): Loss {
+export function disconnectCauseOf(reason: DisconnectReason | undefined): DisconnectCause {
   switch (reason) {
     case DisconnectReason.DUPLICATE_IDENTITY:
       return 'elsewhere';

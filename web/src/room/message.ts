@@ -1,6 +1,6 @@
 import { isReaction, type Reaction } from './together/reactions';
 
-export type Message =
+export type ServerMessage =
   | { kind: 'move' }
   | { kind: 'broadcast'; text: string; from: string }
   | { kind: 'reaction'; identity: string; reaction: Reaction }
@@ -13,14 +13,14 @@ const decoder = new TextDecoder();
  * What the server says to this page; null when it is nothing this page knows,
  * or not from the server: whatever a participant sends bears their identity.
  */
-export function readMessage(topic: string | undefined, payload: Uint8Array, identity: string | undefined): Message | null {
+export function readServerMessage(topic: string | undefined, payload: Uint8Array, identity: string | undefined): ServerMessage | null {
   if (topic !== 'parley' || identity) return null;
-  const said = parse(decoder.decode(payload));
-  if (said['kind'] === 'move') return { kind: 'move' };
-  const { kind, text, from, reaction } = said;
+  const fields = parse(decoder.decode(payload));
+  if (fields['kind'] === 'move') return { kind: 'move' };
+  const { kind, text, from, reaction } = fields;
   if (kind === 'reaction') {
-    const who = said['identity'];
-    return typeof who === 'string' && isReaction(reaction) ? { kind, identity: who, reaction } : null;
+    const reactingIdentity = fields['identity'];
+    return typeof reactingIdentity === 'string' && isReaction(reaction) ? { kind, identity: reactingIdentity, reaction } : null;
   }
   const sender = typeof from === 'string' ? from : '';
   if (kind === 'muted' || kind === 'unmute') return { kind, from: sender };

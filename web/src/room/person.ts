@@ -11,7 +11,7 @@ export interface Person {
 }
 
 /** The role stands in an attribute that only the server can write. */
-export function roleOf(participant: Participant, otherwise: Role): Role {
+export function roleOf(participant: Participant, fallback: Role): Role {
   const { role } = participant.attributes;
-  return role === 'host' || role === 'cohost' || role === 'guest' ? role : otherwise;
+  return role === 'host' || role === 'cohost' || role === 'guest' ? role : fallback;
 }

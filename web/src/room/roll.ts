@@ -1,7 +1,7 @@
 /** Somebody on the stage; goneAt is set while only the connection may be gone, not the person. */
-export interface Entry<P> {
+export interface RosterEntry<P> {
   person: P;
-  goneAt: number | null;
+  disconnectedAt: number | null;
 }
 
 /**
@@ -9,24 +9,24 @@ export interface Entry<P> {
  * longer those who are not, so that nobody flickers when they or this page
  * come back. `keepUntil` says how long, by the time they went and who it is.
  */
-export function callRoll<P extends { identity: string }>(
-  before: readonly Entry<P>[],
+export function updateRoster<P extends { identity: string }>(
+  before: readonly RosterEntry<P>[],
   present: readonly P[],
   now: number,
-  keepUntil: (goneAt: number, identity: string) => number,
-): Entry<P>[] {
-  const here = new Map(present.map((person) => [person.identity, person]));
-  const after: Entry<P>[] = [];
+  keepUntil: (disconnectedAt: number, identity: string) => number,
+): RosterEntry<P>[] {
+  const remaining = new Map(present.map((person) => [person.identity, person]));
+  const after: RosterEntry<P>[] = [];
   for (const entry of before) {
-    const person = here.get(entry.person.identity);
+    const person = remaining.get(entry.person.identity);
     if (person) {
-      here.delete(person.identity);
-      after.push({ person, goneAt: null });
+      remaining.delete(person.identity);
+      after.push({ person, disconnectedAt: null });
       continue;
     }
-    const goneAt = entry.goneAt ?? now;
-    if (now < keepUntil(goneAt, entry.person.identity)) after.push({ person: entry.person, goneAt });
+    const disconnectedAt = entry.disconnectedAt ?? now;
+    if (now < keepUntil(disconnectedAt, entry.person.identity)) after.push({ person: entry.person, disconnectedAt });
   }
-  for (const person of here.values()) after.push({ person, goneAt: null });
+  for (const person of remaining.values()) after.push({ person, disconnectedAt: null });
   return after;
 }

@@ -1,38 +1,38 @@
 import { describe, expect, test } from 'vitest';
-import { arrange, byVoice } from './arrange';
-import { capacity, fitGrid } from './grid';
-import { newsOf } from './news';
-import { callRoll, type Entry } from './roll';
+import { orderForStage, orderByLastSpoken } from './arrange';
+import { tileCapacity, fitGrid } from './grid';
+import { describePresenceChanges } from './news';
+import { updateRoster, type RosterEntry } from './roll';
 
 const person = (identity: string): { identity: string; name: string } => ({ identity, name: identity });
-const shown = (roll: readonly Entry<{ identity: string }>[]): string =>
-  roll.map(({ person: { identity }, goneAt }) => (goneAt === null ? identity : `(${identity})`)).join(' ');
+const shown = (roster: readonly RosterEntry<{ identity: string }>[]): string =>
+  roster.map(({ person: { identity }, disconnectedAt }) => (disconnectedAt === null ? identity : `(${identity})`)).join(' ');
 
 describe('the roll', () => {
-  const all = callRoll([], ['a', 'b', 'c'].map(person), 0, () => 0);
+  const all = updateRoster([], ['a', 'b', 'c'].map(person), 0, () => 0);
 
   test('keeps the order of coming', () => {
     expect(shown(all)).toBe('a b c');
-    expect(shown(callRoll(all, ['d', 'c', 'b', 'a'].map(person), 0, () => 0))).toBe('a b c d');
+    expect(shown(updateRoster(all, ['d', 'c', 'b', 'a'].map(person), 0, () => 0))).toBe('a b c d');
   });
 
   test('keeps who blinks in place, and lets go who stays away', () => {
-    const keepUntil = (goneAt: number): number => goneAt + 2_000;
-    const blink = callRoll(all, ['a', 'c'].map(person), 1_000, keepUntil);
+    const keepUntil = (disconnectedAt: number): number => disconnectedAt + 2_000;
+    const blink = updateRoster(all, ['a', 'c'].map(person), 1_000, keepUntil);
     expect(shown(blink)).toBe('a (b) c');
-    expect(shown(callRoll(blink, ['a', 'b', 'c'].map(person), 1_500, keepUntil))).toBe('a b c');
-    expect(shown(callRoll(blink, ['a', 'c'].map(person), 2_999, keepUntil))).toBe('a (b) c');
-    expect(shown(callRoll(blink, ['a', 'c'].map(person), 3_000, keepUntil))).toBe('a c');
+    expect(shown(updateRoster(blink, ['a', 'b', 'c'].map(person), 1_500, keepUntil))).toBe('a b c');
+    expect(shown(updateRoster(blink, ['a', 'c'].map(person), 2_999, keepUntil))).toBe('a (b) c');
+    expect(shown(updateRoster(blink, ['a', 'c'].map(person), 3_000, keepUntil))).toBe('a c');
   });
 
   test('lets go at once who said goodbye', () => {
-    const keepUntil = (goneAt: number, identity: string): number => (identity === 'b' ? goneAt : goneAt + 2_000);
-    expect(shown(callRoll(all, ['a'].map(person), 1_000, keepUntil))).toBe('a (c)');
+    const keepUntil = (disconnectedAt: number, identity: string): number => (identity === 'b' ? disconnectedAt : disconnectedAt + 2_000);
+    expect(shown(updateRoster(all, ['a'].map(person), 1_000, keepUntil))).toBe('a (c)');
   });
 
   test('keeps everybody while the page itself is away', () => {
-    const away = callRoll(all, ['a'].map(person), 1_000, () => Infinity);
-    expect(shown(callRoll(away, ['a'].map(person), 99_000, () => Infinity))).toBe('a (b) (c)');
+    const away = updateRoster(all, ['a'].map(person), 1_000, () => Infinity);
+    expect(shown(updateRoster(away, ['a'].map(person), 99_000, () => Infinity))).toBe('a (b) (c)');
   });
 });
 
@@ -42,9 +42,9 @@ describe('the order on the stage', () => {
 
   test('does not change while everybody has a place', () => {
     const before = ['you', 'b', 'c'];
-    expect(arrange(before, ['you', 'b', 'c'], 5, new Map([['c', 9]]), new Set(['c']))).toBe(before);
-    expect(arrange(before, ['c', 'b', 'you', 'd'], 5, never, nobody)).toEqual(['you', 'b', 'c', 'd']);
-    expect(arrange(before, ['you', 'c'], 5, never, nobody)).toEqual(['you', 'c']);
+    expect(orderForStage(before, ['you', 'b', 'c'], 5, new Map([['c', 9]]), new Set(['c']))).toBe(before);
+    expect(orderForStage(before, ['c', 'b', 'you', 'd'], 5, never, nobody)).toEqual(['you', 'b', 'c', 'd']);
+    expect(orderForStage(before, ['you', 'c'], 5, never, nobody)).toEqual(['you', 'c']);
   });
 
   test('gives a speaker out of sight the place of who was silent longest', () => {
@@ -53,7 +53,7 @@ describe('the order on the stage', () => {
       ['c', 10],
       ['d', 20],
     ]);
-    expect(arrange(['you', 'b', 'c', 'd', 'e', 'f'], ['you', 'b', 'c', 'd', 'e', 'f'], 4, spokeAt, new Set(['f']))).toEqual([
+    expect(orderForStage(['you', 'b', 'c', 'd', 'e', 'f'], ['you', 'b', 'c', 'd', 'e', 'f'], 4, spokeAt, new Set(['f']))).toEqual([
       'you',
       'b',
       'f',
@@ -65,8 +65,8 @@ describe('the order on the stage', () => {
 
   test('moves neither you nor anybody who speaks', () => {
     const before = ['you', 'b', 'c'];
-    expect(arrange(before, before, 2, never, new Set(['b', 'c']))).toBe(before);
-    expect(arrange(before, before, 1, never, new Set(['c']))).toBe(before);
+    expect(orderForStage(before, before, 2, never, new Set(['b', 'c']))).toBe(before);
+    expect(orderForStage(before, before, 1, never, new Set(['c']))).toBe(before);
   });
 });
 
@@ -75,7 +75,7 @@ test('by their last words people stand behind you, and the silent as they came',
     ['c', 10],
     ['e', 30],
   ]);
-  expect(byVoice(['you', 'b', 'c', 'd', 'e'], spokeAt)).toEqual(['you', 'e', 'c', 'b', 'd']);
+  expect(orderByLastSpoken(['you', 'b', 'c', 'd', 'e'], spokeAt)).toEqual(['you', 'e', 'c', 'b', 'd']);
 });
 
 describe('the grid', () => {
@@ -95,8 +95,8 @@ describe('the grid', () => {
   });
 
   test('has a place for somebody even where there is none', () => {
-    expect(capacity({ width: 0, height: 0 }, 1, 8, 100)).toBe(1);
-    expect(capacity({ width: 320, height: 212 }, 1, 8, 100)).toBe(6);
+    expect(tileCapacity({ width: 0, height: 0 }, 1, 8, 100)).toBe(1);
+    expect(tileCapacity({ width: 320, height: 212 }, 1, 8, 100)).toBe(6);
   });
 });
 
@@ -104,10 +104,10 @@ describe('the news', () => {
   const [a, b, c] = ['Ana', 'Ben', 'Chen'].map(person);
   test('names one, counts many, and is silent when nothing changed', () => {
     if (!a || !b || !c) throw new Error('unreachable');
-    expect(newsOf([a], [a, b])).toBe('Ben joined.');
-    expect(newsOf([a], [a, b, c])).toBe('2 people joined.');
-    expect(newsOf([a, b, c], [a])).toBe('2 people left.');
-    expect(newsOf([a, b], [a, c])).toBe('Chen joined. Ben left.');
-    expect(newsOf([a, b], [b, a])).toBeNull();
+    expect(describePresenceChanges([a], [a, b])).toBe('Ben joined.');
+    expect(describePresenceChanges([a], [a, b, c])).toBe('2 people joined.');
+    expect(describePresenceChanges([a, b, c], [a])).toBe('2 people left.');
+    expect(describePresenceChanges([a, b], [a, c])).toBe('Chen joined. Ben left.');
+    expect(describePresenceChanges([a, b], [b, a])).toBeNull();
   });
 });

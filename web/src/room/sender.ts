@@ -1,68 +1,68 @@
 import { LocalVideoTrack, Track, type LocalTrack, type Room } from 'livekit-client';
-import type { Desk, ScreenCapture } from '../media/desk';
-import type { Studio } from '../media/studio';
-import { readAllowed } from './allowed';
+import type { MediaState, ScreenCapture } from '../media/desk';
+import type { LocalMedia } from '../media/studio';
+import { readPublishPermissions } from './allowed';
 import { CameraTrack } from './stage/camera';
-import { savesData } from './stage/choices';
-import { VoiceTrack } from './voice';
+import { saveData } from './stage/choices';
+import { UnmonitoredAudioTrack } from './voice';
 
 /**
  * Sends what lies on the studio's desk: published once, muted and replaced as
  * the desk changes. One change at a time, and always towards the newest desk.
  */
-export class Sender {
+export class TrackPublisher {
   readonly #room: Room;
-  readonly #studio: Studio;
-  #mic: VoiceTrack | null = null;
+  readonly #localMedia: LocalMedia;
+  #mic: UnmonitoredAudioTrack | null = null;
   #camera: CameraTrack | null = null;
   #screen: { video: MediaStreamTrack; tracks: LocalTrack[] } | null = null;
-  #unwatch: (() => void)[] | null = null;
+  #unsubscribe: (() => void)[] | null = null;
   #busy = false;
-  #again = false;
+  #syncAgain = false;
 
-  constructor(room: Room, studio: Studio) {
+  constructor(room: Room, localMedia: LocalMedia) {
     this.#room = room;
-    this.#studio = studio;
+    this.#localMedia = localMedia;
   }
 
   start(): void {
-    this.#unwatch ??= [this.#studio.desk.watch(this.follow), savesData.watch(this.follow)];
-    this.follow();
+    this.#unsubscribe ??= [this.#localMedia.state.subscribe(this.sync), saveData.subscribe(this.sync)];
+    this.sync();
   }
 
   /** Looks again: the desk has changed, or what may be sent. */
-  readonly follow = (): void => void this.#follow();
+  readonly sync = (): void => void this.#syncLoop();
 
   stop(): void {
-    this.#unwatch?.forEach((unwatch) => unwatch());
-    this.#unwatch = null;
+    this.#unsubscribe?.forEach((unsubscribe) => unsubscribe());
+    this.#unsubscribe = null;
   }
 
-  async #follow(): Promise<void> {
-    this.#again = true;
+  async #syncLoop(): Promise<void> {
+    this.#syncAgain = true;
     if (this.#busy) return;
     this.#busy = true;
-    while (this.#again && this.#unwatch) {
-      this.#again = false;
-      const desk = this.#studio.desk.get();
+    while (this.#syncAgain && this.#unsubscribe) {
+      this.#syncAgain = false;
+      const mediaState = this.#localMedia.state.get();
       // Each on its own: a camera that cannot be sent must not silence anybody.
-      const allowed = readAllowed(this.#room.localParticipant.permissions);
+      const allowed = readPublishPermissions(this.#room.localParticipant.permissions);
       await Promise.allSettled([
-        allowed.mic ? this.#followMic(desk) : this.#withdrawMic(),
-        allowed.camera ? this.#followCamera(desk) : this.#withdrawCamera(),
-        this.#followScreen(allowed.screen ? desk.screen : { is: 'off' }),
+        allowed.mic ? this.#syncMic(mediaState) : this.#unpublishMic(),
+        allowed.camera ? this.#syncCamera(mediaState) : this.#unpublishCamera(),
+        this.#syncScreen(allowed.screen ? mediaState.screen : { is: 'off' }),
       ]);
     }
     this.#busy = false;
   }
 
-  async #followMic({ mic, micOn }: Desk): Promise<void> {
+  async #syncMic({ mic, micOn }: MediaState): Promise<void> {
     // Another device is on its way: it takes over where the last one stopped.
-    if (mic.is === 'asking' && micOn) return;
+    if (mic.is === 'requesting' && micOn) return;
     const live = mic.is === 'live' ? mic.track : null;
     if (!this.#mic) {
       if (!live) return;
-      const track = new VoiceTrack(live);
+      const track = new UnmonitoredAudioTrack(live);
       if (!micOn) await track.mute();
       await this.#room.localParticipant.publishTrack(track, { source: Track.Source.Microphone });
       this.#mic = track;
@@ -72,8 +72,8 @@ export class Sender {
     await (live && micOn ? this.#mic.unmute() : this.#mic.mute());
   }
 
-  async #followCamera({ camera }: Desk): Promise<void> {
-    if (camera.is === 'asking') return;
+  async #syncCamera({ camera }: MediaState): Promise<void> {
+    if (camera.is === 'requesting') return;
     const live = camera.is === 'live' ? camera.track : null;
     if (!this.#camera) {
       if (!live) return;
@@ -84,23 +84,23 @@ export class Sender {
       if (live && this.#camera.mediaStreamTrack !== live) await this.#camera.replaceTrack(live);
       await (live ? this.#camera.unmute() : this.#camera.mute());
     }
-    await this.#camera.holdLow(savesData.get());
+    await this.#camera.setLowQualityOnly(saveData.get());
   }
 
   /** The server has ended it already; given leave again, it is published anew. */
-  async #withdrawMic(): Promise<void> {
+  async #unpublishMic(): Promise<void> {
     const track = this.#mic;
     this.#mic = null;
     if (track) await this.#room.localParticipant.unpublishTrack(track);
   }
 
-  async #withdrawCamera(): Promise<void> {
+  async #unpublishCamera(): Promise<void> {
     const track = this.#camera;
     this.#camera = null;
     if (track) await this.#room.localParticipant.unpublishTrack(track);
   }
 
-  async #followScreen(screen: ScreenCapture): Promise<void> {
+  async #syncScreen(screen: ScreenCapture): Promise<void> {
     const video = screen.is === 'live' ? screen.video : null;
     if (this.#screen && this.#screen.video !== video) {
       const { tracks } = this.#screen;
@@ -109,7 +109,7 @@ export class Sender {
     }
     if (screen.is !== 'live' || this.#screen) return;
     const tracks: LocalTrack[] = [new LocalVideoTrack(screen.video)];
-    if (screen.audio) tracks.push(new VoiceTrack(screen.audio));
+    if (screen.audio) tracks.push(new UnmonitoredAudioTrack(screen.audio));
     this.#screen = { video: screen.video, tracks };
     for (const track of tracks) {
       await this.#room.localParticipant.publishTrack(

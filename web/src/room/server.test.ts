@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { readAllowed } from './allowed';
-import { evenly, seenHere, toldOf } from './breakout/whereabouts';
-import { readInfo } from './info';
-import { warningAt } from './limit';
-import { readMessage } from './message';
+import { readPublishPermissions } from './allowed';
+import { assignEvenly, localLocations, serverLocations } from './breakout/whereabouts';
+import { readRoomMetadata } from './info';
+import { endWarningAt } from './limit';
+import { readServerMessage } from './message';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -11,30 +11,30 @@ describe('what the server lets a session read', () => {
   const unlocked = { microphone: false, camera: false, screen_share: false, chat: false, waiting_room: false };
 
   test('is the end, the place and the open breakout rooms', () => {
-    const info = readInfo('{"room_type":"video","ends_at":"2026-01-01T10:00:00Z","breakout":2,"breakouts":[{"number":2,"name":"Room 2"}],"locks":{"camera":true,"chat":"x"},"hands":["b",7,"a"],"waiting":3}');
-    expect(info).toEqual({ endsAt: Date.UTC(2026, 0, 1, 10), breakout: 2, breakouts: [{ number: 2, name: 'Room 2' }], hands: ['b', 'a'], waiting: 3, locks: { ...unlocked, camera: true } });
+    const metadata = readRoomMetadata('{"room_type":"video","ends_at":"2026-01-01T10:00:00Z","breakout":2,"breakouts":[{"number":2,"name":"Room 2"}],"locks":{"camera":true,"chat":"x"},"hands":["b",7,"a"],"waiting":3}');
+    expect(metadata).toEqual({ endsAt: Date.UTC(2026, 0, 1, 10), breakout: 2, breakouts: [{ number: 2, name: 'Room 2' }], hands: ['b', 'a'], waitingCount: 3, locks: { ...unlocked, camera: true } });
   });
 
   test.each([undefined, '', 'video', 'null', '[]', '{"ends_at":7,"breakout":"x","breakouts":[{"number":"1"},null]}', '{"locks":null}'])('is nothing in %j', (metadata) =>
-    expect(readInfo(metadata)).toEqual({ endsAt: null, breakout: 0, breakouts: [], hands: [], waiting: 0, locks: unlocked }),
+    expect(readRoomMetadata(metadata)).toEqual({ endsAt: null, breakout: 0, breakouts: [], hands: [], waitingCount: 0, locks: unlocked }),
   );
 });
 
 describe('what the server says', () => {
   test('is heard under its topic only', () => {
-    expect(readMessage('parley', bytes('{"kind":"move"}'), undefined)).toEqual({ kind: 'move' });
-    expect(readMessage('chat', bytes('{"kind":"move"}'), '')).toBeNull();
-    expect(readMessage(undefined, bytes('{"kind":"move"}'), '')).toBeNull();
+    expect(readServerMessage('parley', bytes('{"kind":"move"}'), undefined)).toEqual({ kind: 'move' });
+    expect(readServerMessage('chat', bytes('{"kind":"move"}'), '')).toBeNull();
+    expect(readServerMessage(undefined, bytes('{"kind":"move"}'), '')).toBeNull();
   });
 
   test('cannot be said by anybody else', () => {
-    expect(readMessage('parley', bytes('{"kind":"move"}'), 'seat-2')).toBeNull();
-    expect(readMessage('parley', bytes('{"kind":"broadcast","text":"Go away","from":"Amina"}'), 'seat-2')).toBeNull();
-    expect(readMessage('parley', bytes('{"kind":"muted","from":"Amina"}'), 'seat-2')).toBeNull();
+    expect(readServerMessage('parley', bytes('{"kind":"move"}'), 'seat-2')).toBeNull();
+    expect(readServerMessage('parley', bytes('{"kind":"broadcast","text":"Go away","from":"Amina"}'), 'seat-2')).toBeNull();
+    expect(readServerMessage('parley', bytes('{"kind":"muted","from":"Amina"}'), 'seat-2')).toBeNull();
   });
 
   test('to everybody is a text and who says it', () => {
-    expect(readMessage('parley', bytes('{"kind":"broadcast","text":"Five minutes","from":"Amina"}'), '')).toEqual({
+    expect(readServerMessage('parley', bytes('{"kind":"broadcast","text":"Five minutes","from":"Amina"}'), '')).toEqual({
       kind: 'broadcast',
       text: 'Five minutes',
       from: 'Amina',
@@ -43,49 +43,49 @@ describe('what the server says', () => {
 
   test('may be a reaction, with who reacts', () => {
     const reaction = '{"kind":"reaction","identity":"seat-2","reaction":"heart"}';
-    expect(readMessage('parley', bytes(reaction), '')).toEqual({ kind: 'reaction', identity: 'seat-2', reaction: 'heart' });
-    expect(readMessage('parley', bytes(reaction), 'seat-3')).toBeNull();
-    expect(readMessage('parley', bytes(reaction.replace('heart', 'spam')), '')).toBeNull();
+    expect(readServerMessage('parley', bytes(reaction), '')).toEqual({ kind: 'reaction', identity: 'seat-2', reaction: 'heart' });
+    expect(readServerMessage('parley', bytes(reaction), 'seat-3')).toBeNull();
+    expect(readServerMessage('parley', bytes(reaction.replace('heart', 'spam')), '')).toBeNull();
   });
 
   test.each(['muted', 'unmute'])('of a host names them: %s', (kind) => {
-    expect(readMessage('parley', bytes(`{"kind":"${kind}","from":"Amina"}`), '')).toEqual({ kind, from: 'Amina' });
-    expect(readMessage('parley', bytes(`{"kind":"${kind}"}`), '')).toEqual({ kind, from: '' });
+    expect(readServerMessage('parley', bytes(`{"kind":"${kind}","from":"Amina"}`), '')).toEqual({ kind, from: 'Amina' });
+    expect(readServerMessage('parley', bytes(`{"kind":"${kind}"}`), '')).toEqual({ kind, from: '' });
   });
 
   test.each(['', 'x', 'null', '7', '{"kind":"new"}', '{"kind":"broadcast"}'])('may be something this page does not know: %j', (text) =>
-    expect(readMessage('parley', bytes(text), '')).toBeNull(),
+    expect(readServerMessage('parley', bytes(text), '')).toBeNull(),
   );
 });
 
 describe('what may be sent', () => {
-  type Permissions = NonNullable<Parameters<typeof readAllowed>[0]>;
+  type Permissions = NonNullable<Parameters<typeof readPublishPermissions>[0]>;
   const permissions = (canPublish: boolean, canPublishSources: number[]): Permissions => ({ canPublish, canPublishSources }) as unknown as Permissions;
 
   test('is what the server allows', () => {
-    expect(readAllowed(permissions(true, [2]))).toEqual({ mic: true, camera: false, screen: false });
-    expect(readAllowed(permissions(true, [1, 3, 4]))).toEqual({ mic: false, camera: true, screen: true });
-    expect(readAllowed(permissions(true, []))).toEqual({ mic: true, camera: true, screen: true });
-    expect(readAllowed(permissions(false, []))).toEqual({ mic: false, camera: false, screen: false });
+    expect(readPublishPermissions(permissions(true, [2]))).toEqual({ mic: true, camera: false, screen: false });
+    expect(readPublishPermissions(permissions(true, [1, 3, 4]))).toEqual({ mic: false, camera: true, screen: true });
+    expect(readPublishPermissions(permissions(true, []))).toEqual({ mic: true, camera: true, screen: true });
+    expect(readPublishPermissions(permissions(false, []))).toEqual({ mic: false, camera: false, screen: false });
   });
 });
 
 describe('the end of the room', () => {
   test('is warned of at five minutes and at one', () => {
-    expect(warningAt(300_001, null)).toBeNull();
-    const five = warningAt(300_000, null);
+    expect(endWarningAt(300_001, null)).toBeNull();
+    const five = endWarningAt(300_000, null);
     expect(five).toEqual({ level: 5, minutes: 5 });
-    expect(warningAt(200_000, five)).toBe(five);
-    expect(warningAt(60_000, five)).toEqual({ level: 1, minutes: 1 });
+    expect(endWarningAt(200_000, five)).toBe(five);
+    expect(endWarningAt(60_000, five)).toEqual({ level: 1, minutes: 1 });
   });
 
   test('is told to who comes late as it is', () => {
-    expect(warningAt(170_000, null)).toEqual({ level: 5, minutes: 3 });
-    expect(warningAt(-5_000, null)).toEqual({ level: 1, minutes: 1 });
+    expect(endWarningAt(170_000, null)).toEqual({ level: 5, minutes: 3 });
+    expect(endWarningAt(-5_000, null)).toEqual({ level: 1, minutes: 1 });
   });
 
   test('is taken back when there is more time', () => {
-    expect(warningAt(900_000, { level: 1, minutes: 1 })).toBeNull();
+    expect(endWarningAt(900_000, { level: 1, minutes: 1 })).toBeNull();
   });
 });
 
@@ -95,22 +95,22 @@ describe('who is where', () => {
   type Named = { identity: string; name: string; role: typeof guest };
 
   test('is known by itself only of those who are seen', () => {
-    expect(seenHere([chen, ana], 2)).toEqual([
-      { ...ana, place: 2 },
-      { ...chen, place: 2 },
+    expect(localLocations([chen, ana], 2)).toEqual([
+      { ...ana, breakout: 2 },
+      { ...chen, breakout: 2 },
     ]);
   });
 
   test('is told by the server of everybody else', () => {
     const told = [chen, ben, ana].map((person, breakout) => ({ ...person, breakout }));
-    expect(toldOf(told, 'ana')).toEqual([
-      { ...ben, place: 1 },
-      { ...chen, place: 0 },
+    expect(serverLocations(told, 'ana')).toEqual([
+      { ...ben, breakout: 1 },
+      { ...chen, breakout: 0 },
     ]);
   });
 
   test('people are dealt out in turn', () => {
-    expect([...evenly([ana, ben, chen], 2)]).toEqual([
+    expect([...assignEvenly([ana, ben, chen], 2)]).toEqual([
       ['ana', 0],
       ['ben', 1],
       ['chen', 0],

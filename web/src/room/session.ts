@@ -1,43 +1,43 @@
 import { Room, RoomEvent, type DisconnectReason } from 'livekit-client';
 import type { RoomType, Seat } from '../api/client';
-import type { Studio } from '../media/studio';
-import type { Loss, Word } from '../visit/state';
+import type { LocalMedia } from '../media/studio';
+import type { DisconnectCause, Announcement } from '../visit/state';
 import { Inbox } from './chat/inbox';
-import { lossOf } from './loss';
-import { readMessage } from './message';
-import { quickRetries } from './patience';
-import { Sender } from './sender';
-import { Speakers } from './speakers';
-import { Thrift } from './stage/thrift';
+import { disconnectCauseOf } from './loss';
+import { readServerMessage } from './message';
+import { quickReconnectPolicy } from './patience';
+import { TrackPublisher } from './sender';
+import { RemoteAudioPlayer } from './speakers';
+import { DataSaver } from './stage/thrift';
 import { Reactions } from './together/reactions';
 
-export interface SessionWatch {
-  dropped: (loss: Loss) => void;
-  shaky: (shaky: boolean) => void;
-  told: (word: Word) => void;
+export interface SessionHandlers {
+  onDisconnected: (loss: DisconnectCause) => void;
+  onReconnecting: (reconnecting: boolean) => void;
+  onAnnouncement: (announcement: Announcement) => void;
 }
 
-const connectPatience = 8_000;
-const mendPatience = 10_000;
-const drawingPatience = 250;
+const connectTimeoutMs = 8_000;
+const reconnectTimeoutMs = 10_000;
+const publishTimeoutMs = 250;
 /** On a phone, a click on what is no button does not come as far as the document. */
-const presses = ['touchend', 'click'] as const;
+const userGestures = ['touchend', 'click'] as const;
 
 /** One media connection. Coming back makes a new one. */
 export class Session {
   readonly room: Room;
   readonly inbox: Inbox;
   readonly reactions = new Reactions();
-  readonly #watch: SessionWatch;
-  readonly #sender: Sender;
-  readonly #speakers: Speakers;
-  readonly #thrift: Thrift;
-  #over = false;
-  #mending: ReturnType<typeof setTimeout> | undefined;
+  readonly #handlers: SessionHandlers;
+  readonly #publisher: TrackPublisher;
+  readonly #audioPlayer: RemoteAudioPlayer;
+  readonly #dataSaver: DataSaver;
+  #closed = false;
+  #reconnectTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(type: RoomType, studio: Studio, watch: SessionWatch) {
-    this.#watch = watch;
-    const speaker = studio.desk.get().chosen.speaker;
+  constructor(type: RoomType, localMedia: LocalMedia, handlers: SessionHandlers) {
+    this.#handlers = handlers;
+    const speaker = localMedia.state.get().selectedDevices.speaker;
     this.room = new Room({
       // Each picture comes as large as it is shown, and not at all while it is
       // not; a camera sends three sizes, and of them what somebody watches.
@@ -48,39 +48,39 @@ export class Session {
       singlePeerConnection: type === 'video',
       // The studio owns the tracks, and they outlive this connection.
       stopLocalTrackOnUnpublish: false,
-      reconnectPolicy: quickRetries,
+      reconnectPolicy: quickReconnectPolicy,
       ...(speaker && { audioOutput: { deviceId: speaker } }),
     });
-    this.#sender = new Sender(this.room, studio);
-    this.#speakers = new Speakers(this.room);
-    this.#thrift = new Thrift(this.room);
+    this.#publisher = new TrackPublisher(this.room, localMedia);
+    this.#audioPlayer = new RemoteAudioPlayer(this.room);
+    this.#dataSaver = new DataSaver(this.room);
     this.inbox = new Inbox(this.room);
     this.room
-      .on(RoomEvent.SignalConnected, this.#sender.follow)
-      .on(RoomEvent.ParticipantPermissionsChanged, this.#sender.follow)
-      .on(RoomEvent.SignalReconnecting, this.#mend)
-      .on(RoomEvent.Reconnected, this.#mended)
+      .on(RoomEvent.SignalConnected, this.#publisher.sync)
+      .on(RoomEvent.ParticipantPermissionsChanged, this.#publisher.sync)
+      .on(RoomEvent.SignalReconnecting, this.#handleReconnecting)
+      .on(RoomEvent.Reconnected, this.#handleReconnected)
       // LiveKit would now build everything anew with its old pass, and wait
       // seconds to be sure; a new seat is quicker and works after a restart.
-      .on(RoomEvent.Reconnecting, () => (navigator.onLine ? this.#giveUp() : this.#mend()))
+      .on(RoomEvent.Reconnecting, () => (navigator.onLine ? this.#giveUp() : this.#handleReconnecting()))
       .on(RoomEvent.DataReceived, (payload, sender, _kind, topic, _encryption, identity) => {
-        const message = readMessage(topic, payload, sender?.identity || identity);
-        if (message?.kind === 'move') this.#watch.dropped('moved');
+        const message = readServerMessage(topic, payload, sender?.identity || identity);
+        if (message?.kind === 'move') this.#handlers.onDisconnected('moved');
         else if (message?.kind === 'reaction') this.reactions.show(message.identity, message.reaction);
-        else if (message?.kind === 'broadcast') this.#watch.told(message);
+        else if (message?.kind === 'broadcast') this.#handlers.onAnnouncement(message);
       })
       .on(RoomEvent.VideoPlaybackStatusChanged, (playing) => {
-        for (const press of presses) {
-          if (playing) document.removeEventListener(press, this.#play);
-          else document.addEventListener(press, this.#play);
+        for (const gesture of userGestures) {
+          if (playing) document.removeEventListener(gesture, this.#startVideo);
+          else document.addEventListener(gesture, this.#startVideo);
         }
       })
-      .on(RoomEvent.Disconnected, this.#end);
+      .on(RoomEvent.Disconnected, this.#handleDisconnected);
   }
 
   /** Nobody and nothing has ended it so far. */
-  get live(): boolean {
-    return !this.#over;
+  get isOpen(): boolean {
+    return !this.#closed;
   }
 
   /** False when the connection for sound and pictures could not be made. */
@@ -89,14 +89,14 @@ export class Session {
       await this.room.connect(location.origin.replace(/^http/, 'ws'), seat.media_token, {
         // The page's own retries begin with a seat, so these need none.
         maxRetries: 0,
-        websocketTimeout: connectPatience,
-        peerConnectionTimeout: connectPatience,
+        websocketTimeout: connectTimeoutMs,
+        peerConnectionTimeout: connectTimeoutMs,
       });
-      if (this.#over) return false;
+      if (this.#closed) return false;
       // Not before they are drawn: others would be heard and seen later for it.
-      requestAnimationFrame(() => setTimeout(this.#send));
+      requestAnimationFrame(() => setTimeout(this.#startPublishing));
       // A page that nobody sees draws nothing.
-      setTimeout(this.#send, drawingPatience);
+      setTimeout(this.#startPublishing, publishTimeoutMs);
       return true;
     } catch {
       this.leave();
@@ -104,50 +104,50 @@ export class Session {
     }
   }
 
-  readonly #send = (): void => {
-    if (!this.#over) this.#sender.start();
+  readonly #startPublishing = (): void => {
+    if (!this.#closed) this.#publisher.start();
   };
 
   /** Ends it without a word to the visit. */
   leave(): void {
-    if (this.#over) return;
+    if (this.#closed) return;
     this.#close();
     void this.room.disconnect(false);
   }
 
   /** A phone that saves its battery plays no picture before something is pressed, whatever it is. */
-  readonly #play = (): void => void this.room.startVideo();
+  readonly #startVideo = (): void => void this.room.startVideo();
 
-  readonly #mend = (): void => {
-    this.#watch.shaky(true);
-    clearTimeout(this.#mending);
-    this.#mending = setTimeout(this.#giveUp, mendPatience);
+  readonly #handleReconnecting = (): void => {
+    this.#handlers.onReconnecting(true);
+    clearTimeout(this.#reconnectTimer);
+    this.#reconnectTimer = setTimeout(this.#giveUp, reconnectTimeoutMs);
   };
 
-  readonly #mended = (): void => {
-    clearTimeout(this.#mending);
-    this.#watch.shaky(false);
+  readonly #handleReconnected = (): void => {
+    clearTimeout(this.#reconnectTimer);
+    this.#handlers.onReconnecting(false);
   };
 
   readonly #giveUp = (): void => {
-    if (this.#over) return;
+    if (this.#closed) return;
     this.leave();
-    this.#watch.dropped('lost');
+    this.#handlers.onDisconnected('lost');
   };
 
-  readonly #end = (reason?: DisconnectReason): void => {
-    if (this.#over) return;
+  readonly #handleDisconnected = (reason?: DisconnectReason): void => {
+    if (this.#closed) return;
     this.#close();
     // A phone that freezes the tab makes LiveKit say goodbye by itself: that is lost too.
-    this.#watch.dropped(lossOf(reason));
+    this.#handlers.onDisconnected(disconnectCauseOf(reason));
   };
 
   #close(): void {
-    this.#over = true;
-    for (const press of presses) document.removeEventListener(press, this.#play);
-    clearTimeout(this.#mending);
-    this.#sender.stop();
-    this.#speakers.stop();
-    this.#thrift.stop();
+    this.#closed = true;
+    for (const gesture of userGestures) document.removeEventListener(gesture, this.#startVideo);
+    clearTimeout(this.#reconnectTimer);
+    this.#publisher.stop();
+    this.#audioPlayer.stop();
+    this.#dataSaver.stop();
   }
 }

@@ -1,30 +1,30 @@
 import { RemoteAudioTrack, RoomEvent, Track, type RemoteParticipant, type RemoteTrack, type RemoteTrackPublication, type Room } from 'livekit-client';
-import { screenOf } from './stage/pins';
+import { screenKey } from './stage/pins';
 import { volumes } from './stage/volumes';
 
 /**
  * Plays what others send, from the moment it comes: one element for each voice
  * and each screen's sound, which waits for nothing to be drawn.
  */
-export class Speakers {
+export class RemoteAudioPlayer {
   readonly #room: Room;
   readonly #elements = document.createElement('div');
   /** What plays each, and whose it is among the volumes. */
   readonly #playing = new Map<RemoteAudioTrack, { element: HTMLMediaElement; key: string }>();
-  readonly #unwatch: () => void;
+  readonly #unsubscribe: () => void;
 
   constructor(room: Room) {
     this.#room = room;
     this.#elements.hidden = true;
     document.body.append(this.#elements);
     room.on(RoomEvent.TrackSubscribed, this.#play).on(RoomEvent.TrackUnsubscribed, this.#stop);
-    this.#unwatch = volumes.watch(this.#setVolumes);
+    this.#unsubscribe = volumes.subscribe(this.#setVolumes);
     document.addEventListener('visibilitychange', this.#resume);
   }
 
   /** Falls silent. */
   stop(): void {
-    this.#unwatch();
+    this.#unsubscribe();
     document.removeEventListener('visibilitychange', this.#resume);
     for (const track of this.#playing.keys()) track.detach();
     this.#playing.clear();
@@ -35,7 +35,7 @@ export class Speakers {
     if (!(track instanceof RemoteAudioTrack)) return;
     // Of our own: LiveKit's may play somebody else by the time when this one stops.
     const element = track.attach(document.createElement('audio'));
-    this.#playing.set(track, { element, key: source === Track.Source.Microphone ? identity : screenOf(identity) });
+    this.#playing.set(track, { element, key: source === Track.Source.Microphone ? identity : screenKey(identity) });
     Object.assign(element.dataset, { identity, source });
     this.#elements.append(element);
     this.#setVolumes();
@@ -55,7 +55,7 @@ export class Speakers {
   };
 
   readonly #setVolumes = (): void => {
-    const loud = volumes.get();
-    for (const [track, { key }] of this.#playing) track.setVolume(loud.get(key) ?? 1);
+    const volumeByKey = volumes.get();
+    for (const [track, { key }] of this.#playing) track.setVolume(volumeByKey.get(key) ?? 1);
   };
 }

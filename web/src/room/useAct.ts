@@ -3,7 +3,7 @@ import type { Answer } from '../api/client';
 import { t } from '../messages';
 
 /** What went wrong, with the next step. */
-function wordsFor(answer: Answer<unknown>): string | null {
+function errorText(answer: Answer<unknown>): string | null {
   if (answer.is === 'ok') return null;
   if (answer.is === 'unreachable') return t('act.unreachable');
   switch (answer.refusal.code) {
@@ -24,26 +24,26 @@ function wordsFor(answer: Answer<unknown>): string | null {
   }
 }
 
-interface Act {
+interface Action {
   busy: boolean;
-  trouble: string | null;
+  error: string | null;
   /** Asks the server once at a time; the value is null when it did not do it. */
-  run: <T>(ask: () => Promise<Answer<T>>) => Promise<{ value: T } | null>;
+  run: <T>(call: () => Promise<Answer<T>>) => Promise<{ value: T } | null>;
 }
 
 /** Something that somebody presses a button for and the server does. */
-export function useAct(): Act {
+export function useAction(): Action {
   const [busy, setBusy] = useState(false);
-  const [trouble, setTrouble] = useState<string | null>(null);
+  const [error, setTrouble] = useState<string | null>(null);
   return {
     busy,
-    trouble,
-    async run(ask) {
+    error,
+    async run(call) {
       if (busy) return null;
       setBusy(true);
-      const answer = await ask();
+      const answer = await call();
       setBusy(false);
-      setTrouble(wordsFor(answer));
+      setTrouble(errorText(answer));
       return answer.is === 'ok' ? { value: answer.value } : null;
     },
   };

@@ -6,15 +6,15 @@ import { useLayoutEffect, useReducer } from 'react';
  * returns how often that was: what has changed is read from them. The list has
  * to be the same each time.
  */
-export function useEvents(source: Room, events: readonly RoomEvent[]): number;
-export function useEvents(source: Participant, events: readonly ParticipantEvent[]): number;
-export function useEvents(source: Emitter, events: readonly string[]): number {
-  const [times, tell] = useReducer((times: number) => times + 1, 0);
+export function useLiveKitEvents(source: Room, events: readonly RoomEvent[]): number;
+export function useLiveKitEvents(source: Participant, events: readonly ParticipantEvent[]): number;
+export function useLiveKitEvents(source: Emitter, events: readonly string[]): number {
+  const [times, rerender] = useReducer((times: number) => times + 1, 0);
   // At once: what comes between a drawing and a later effect would be missed.
   useLayoutEffect(() => {
-    for (const event of events) source.on(event, tell);
+    for (const event of events) source.on(event, rerender);
     return () => {
-      for (const event of events) source.off(event, tell);
+      for (const event of events) source.off(event, rerender);
     };
   }, [source, events]);
   return times;

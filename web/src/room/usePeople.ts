@@ -2,13 +2,13 @@ import { DisconnectReason, RoomEvent, type RemoteParticipant, type Room } from '
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Seat } from '../api/client';
 import { roleOf, type Person } from './person';
-import { callRoll, type Entry } from './roll';
-import { useEvents } from './useEvents';
+import { updateRoster, type RosterEntry } from './roll';
+import { useLiveKitEvents } from './useEvents';
 
 /** Whoever loses the connection for a moment stays where they were. */
-const blink = 2_000;
+const disconnectGraceMs = 2_000;
 /** After the page itself was away, the others are on their way, too. */
-const gathering = 8_000;
+const reconnectGraceMs = 8_000;
 
 /** Level changes are not here: they come many times a second and touch one ring each. */
 const changes = [
@@ -27,8 +27,8 @@ const byArrival = (a: RemoteParticipant, b: RemoteParticipant): number =>
   (a.joinedAt?.getTime() ?? Infinity) - (b.joinedAt?.getTime() ?? Infinity) || a.identity.localeCompare(b.identity);
 
 /** Everybody in the room, you first, then in the order of their coming. */
-export function usePeople(room: Room, seat: Seat, muted: boolean, steady: boolean): Entry<Person>[] {
-  const changed = useEvents(room, changes);
+export function usePeople(room: Room, seat: Seat, muted: boolean, connected: boolean): RosterEntry<Person>[] {
+  const changeCount = useLiveKitEvents(room, changes);
   const present = useMemo((): Person[] => {
     const you: Person = {
       identity: seat.identity,
@@ -49,51 +49,51 @@ export function usePeople(room: Room, seat: Seat, muted: boolean, steady: boolea
         participant,
       })),
     ];
-  }, [changed, room, seat, muted]);
+  }, [changeCount, room, seat, muted]);
 
-  const goodbyes = useGoodbyes(room);
+  const departed = useDeparted(room);
 
-  const [steadySince, setSteadySince] = useState<number | null>(0);
-  useEffect(() => setSteadySince((since) => (steady ? (since ?? Date.now()) : null)), [steady]);
+  const [connectedSince, setConnectedSince] = useState<number | null>(0);
+  useEffect(() => setConnectedSince((since) => (connected ? (since ?? Date.now()) : null)), [connected]);
 
-  const [roll, setRoll] = useState(() => callRoll<Person>([], present, Date.now(), () => Infinity));
+  const [roster, setRoster] = useState(() => updateRoster<Person>([], present, Date.now(), () => Infinity));
   // Who was in another place of the room is not missing here.
-  const here = seat.breakout?.number ?? 0;
-  const place = useRef(here);
+  const breakoutNumber = seat.breakout?.number ?? 0;
+  const previousBreakout = useRef(breakoutNumber);
   useEffect(() => {
-    if (place.current !== here) {
-      place.current = here;
-      setRoll([]);
+    if (previousBreakout.current !== breakoutNumber) {
+      previousBreakout.current = breakoutNumber;
+      setRoster([]);
     }
-    const keepUntil = (goneAt: number, identity: string): number => {
-      if (goodbyes.has(identity)) return goneAt;
-      return steadySince === null ? Infinity : Math.max(goneAt + blink, steadySince === 0 ? 0 : steadySince + gathering);
+    const keepUntil = (disconnectedAt: number, identity: string): number => {
+      if (departed.has(identity)) return disconnectedAt;
+      return connectedSince === null ? Infinity : Math.max(disconnectedAt + disconnectGraceMs, connectedSince === 0 ? 0 : connectedSince + reconnectGraceMs);
     };
-    const call = (): void => setRoll((before) => callRoll(before, present, Date.now(), keepUntil));
-    call();
+    const update = (): void => setRoster((before) => updateRoster(before, present, Date.now(), keepUntil));
+    update();
     // Somebody may have to go although nothing happens any more.
     const timer = setInterval(() => {
-      setRoll((before) =>
-        before.some(({ person, goneAt }) => goneAt !== null && Date.now() >= keepUntil(goneAt, person.identity))
-          ? callRoll(before, present, Date.now(), keepUntil)
+      setRoster((before) =>
+        before.some(({ person, disconnectedAt }) => disconnectedAt !== null && Date.now() >= keepUntil(disconnectedAt, person.identity))
+          ? updateRoster(before, present, Date.now(), keepUntil)
           : before,
       );
     }, 500);
     return () => clearInterval(timer);
-  }, [present, steadySince, here, goodbyes]);
-  return roll;
+  }, [present, connectedSince, breakoutNumber, departed]);
+  return roster;
 }
 
 /** Those who did not lose the connection but left, to another breakout room or for good. */
-function useGoodbyes(room: Room): ReadonlySet<string> {
-  const goodbyes = useMemo(() => new Set<string>(), [room]);
+function useDeparted(room: Room): ReadonlySet<string> {
+  const departed = useMemo(() => new Set<string>(), [room]);
   useEffect(() => {
-    const went = ({ identity }: RemoteParticipant, reason?: DisconnectReason): void => {
-      if (reason === DisconnectReason.CLIENT_INITIATED || reason === DisconnectReason.PARTICIPANT_REMOVED) goodbyes.add(identity);
+    const onDisconnected = ({ identity }: RemoteParticipant, reason?: DisconnectReason): void => {
+      if (reason === DisconnectReason.CLIENT_INITIATED || reason === DisconnectReason.PARTICIPANT_REMOVED) departed.add(identity);
     };
-    const came = ({ identity }: RemoteParticipant): void => void goodbyes.delete(identity);
-    room.on(RoomEvent.ParticipantDisconnected, went).on(RoomEvent.ParticipantConnected, came);
-    return () => void room.off(RoomEvent.ParticipantDisconnected, went).off(RoomEvent.ParticipantConnected, came);
-  }, [room, goodbyes]);
-  return goodbyes;
+    const onConnected = ({ identity }: RemoteParticipant): void => void departed.delete(identity);
+    room.on(RoomEvent.ParticipantDisconnected, onDisconnected).on(RoomEvent.ParticipantConnected, onConnected);
+    return () => void room.off(RoomEvent.ParticipantDisconnected, onDisconnected).off(RoomEvent.ParticipantConnected, onConnected);
+  }, [room, departed]);
+  return departed;
 }

@@ -1,10 +1,10 @@
 import { ParticipantEvent, type ConnectionQuality, type Participant } from 'livekit-client';
-import { useEvents } from './useEvents';
+import { useLiveKitEvents } from './useEvents';
 
 const changes = [ParticipantEvent.ConnectionQualityChanged];
 
 /** How well somebody is connected, as the server says. */
-export function useQuality(participant: Participant): ConnectionQuality {
-  useEvents(participant, changes);
+export function useConnectionQuality(participant: Participant): ConnectionQuality {
+  useLiveKitEvents(participant, changes);
   return participant.connectionQuality;
 }

@@ -1,5 +1,5 @@
 import { RoomEvent, type RemoteParticipant, type Room, type Track, type TrackPublication } from 'livekit-client';
-import { useEvents } from './useEvents';
+import { useLiveKitEvents } from './useEvents';
 
 /** What somebody else sends, and who that is. */
 export interface TrackReference {
@@ -18,7 +18,7 @@ const changes = [
 
 /** What is received from others of these sources. */
 export function useRemoteTracks(room: Room, sources: readonly Track.Source[]): TrackReference[] {
-  useEvents(room, changes);
+  useLiveKitEvents(room, changes);
   return [...room.remoteParticipants.values()].flatMap((participant) =>
     participant
       .getTrackPublications()

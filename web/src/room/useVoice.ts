@@ -5,9 +5,9 @@ import { useEffect, type RefObject } from 'react';
  * Lets the element follow how loud somebody is: --level for its ring, and
  * data-speaking. Straight to the element: nothing else has to be drawn for every word.
  */
-export function useVoice(room: Room, participant: Participant, element: RefObject<HTMLElement | null>): void {
+export function useAudioLevel(room: Room, participant: Participant, element: RefObject<HTMLElement | null>): void {
   useEffect(() => {
-    const show = (): void => {
+    const update = (): void => {
       const target = element.current;
       if (!target) return;
       // The square root makes quiet voices visible.
@@ -15,8 +15,8 @@ export function useVoice(room: Room, participant: Participant, element: RefObjec
       target.style.setProperty('--level', level.toFixed(2));
       target.toggleAttribute('data-speaking', participant.isSpeaking);
     };
-    show();
-    room.on(RoomEvent.ActiveSpeakersChanged, show);
-    return () => void room.off(RoomEvent.ActiveSpeakersChanged, show);
+    update();
+    room.on(RoomEvent.ActiveSpeakersChanged, update);
+    return () => void room.off(RoomEvent.ActiveSpeakersChanged, update);
   }, [room, participant, element]);
 }

@@ -6,7 +6,7 @@ import { LocalAudioTrack } from 'livekit-client';
  * others should be drawn. Level and check of the first view tell of a microphone
  * that gives nothing.
  */
-export class VoiceTrack extends LocalAudioTrack {
+export class UnmonitoredAudioTrack extends LocalAudioTrack {
   override checkForSilence(): Promise<boolean> {
     return Promise.resolve(false);
   }

@@ -1,13 +1,13 @@
 import type { ReactElement } from 'react';
-import { span } from '../lib/span';
+import { formatDuration } from '../lib/span';
 import { t } from '../messages';
 import { Notice } from '../ui/Notice';
 import type { Visit } from '../visit/state';
-import { Onward } from './Onward';
-import { TroubleText } from './TroubleText';
+import { RedirectNotice } from './Onward';
+import { JoinErrorText } from './TroubleText';
 
 interface Props {
-  away: Extract<Visit, { at: 'away' }>;
+  left: Extract<Visit, { at: 'left' }>;
   onBack: () => void;
 }
 
@@ -18,25 +18,25 @@ const texts = {
 } as const;
 
 /** Out of the room, with one way back. */
-export function Away({ away, onBack }: Props): ReactElement {
-  const { why } = away;
-  const left = why === 'left';
-  const onward = away.seat.logout_url;
-  const coming = away.arrival !== null;
+export function Left({ left, onBack }: Props): ReactElement {
+  const { reason } = left;
+  const leftByChoice = reason === 'left';
+  const redirectUrl = left.seat.logout_url;
+  const rejoining = left.joinAttempt !== null;
   return (
     <Notice
-      room={away.seat.title}
-      title={t(texts[why].title)}
+      room={left.seat.title}
+      title={t(texts[reason].title)}
       actions={
-        <button type="button" className="primary" aria-disabled={coming} onClick={coming ? undefined : onBack}>
-          {t(coming ? 'left.coming' : texts[why].back)}
+        <button type="button" className="primary" aria-disabled={rejoining} onClick={rejoining ? undefined : onBack}>
+          {t(rejoining ? 'left.coming' : texts[reason].back)}
         </button>
       }
     >
-      {left ? <p>{t('span.that', { span: span(away.stayMs) })}</p> : <p>{t(texts[why].text)}</p>}
-      {left && !away.trouble && !onward && <p className="quiet">{t(texts.left.text)}</p>}
-      {left && onward && <Onward url={onward} held={coming || away.trouble !== null} />}
-      <TroubleText trouble={away.trouble} />
+      {leftByChoice ? <p>{t('span.that', { span: formatDuration(left.durationMs) })}</p> : <p>{t(texts[reason].text)}</p>}
+      {leftByChoice && !left.error && !redirectUrl && <p className="quiet">{t(texts.left.text)}</p>}
+      {leftByChoice && redirectUrl && <RedirectNotice url={redirectUrl} held={rejoining || left.error !== null} />}
+      <JoinErrorText error={left.error} />
     </Notice>
   );
 }

@@ -1,18 +1,18 @@
 import { useState, type ReactElement } from 'react';
 import type { JoinApi } from '../api/client';
 import type { Lazy } from '../lib/lazy';
-import type { Studio } from '../media/studio';
+import type { LocalMedia } from '../media/studio';
 import { t } from '../messages';
 import type { RoomModule } from '../room';
 
 interface Props {
   api: JoinApi;
-  studio: Studio;
+  localMedia: LocalMedia;
   room: Lazy<RoomModule>;
 }
 
 /** Opens the check, which comes with the room. */
-export function CheckButton({ api, studio, room }: Props): ReactElement {
+export function CheckButton({ api, localMedia, room }: Props): ReactElement {
   const [open, setOpen] = useState<RoomModule | null>(null);
   return (
     <>
@@ -22,8 +22,8 @@ export function CheckButton({ api, studio, room }: Props): ReactElement {
       </button>
       {open && (
         <open.CheckSheet
-          studio={studio}
-          findWay={async () => {
+          localMedia={localMedia}
+          findRoute={async () => {
             const answer = await api.check();
             if (answer.is === 'refused' && answer.refusal.code === 'check_busy') return 'busy';
             return answer.is === 'ok' ? open.tryWay(answer.value.media_token) : 'unknown';

@@ -2,34 +2,34 @@ import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { watchLevel } from '../media/level';
 import { t } from '../messages';
 
-const audible = 0.35;
+const speechLevel = 0.35;
 
 interface Props {
   track: MediaStreamTrack;
   /** Listens no more for now. */
-  still?: boolean;
+  paused?: boolean;
 }
 
 /** How loud the microphone is now, as a bar for the eye and a sentence for everybody. */
-export function Meter({ track, still = false }: Props): ReactElement {
+export function Meter({ track, paused = false }: Props): ReactElement {
   const bar = useRef<HTMLDivElement>(null);
-  const [heard, setHeard] = useState(false);
+  const [speechDetected, setSpeechDetected] = useState(false);
   useEffect(() => {
-    if (still) return;
-    setHeard(false);
-    let shown = 0;
+    if (paused) return;
+    setSpeechDetected(false);
+    let displayedLevel = 0;
     return watchLevel(track, (level) => {
       // Up at once, down slowly: that is how the eye wants it.
-      shown = Math.max(level, shown * 0.9);
-      bar.current?.style.setProperty('--level', shown.toFixed(3));
-      if (level > audible) setHeard(true);
+      displayedLevel = Math.max(level, displayedLevel * 0.9);
+      bar.current?.style.setProperty('--level', displayedLevel.toFixed(3));
+      if (level > speechLevel) setSpeechDetected(true);
     });
-  }, [track, still]);
+  }, [track, paused]);
   return (
     <div className="meter">
       <div ref={bar} className="meter-bar" aria-hidden="true" />
       <p className="small quiet" role="status">
-        {t(heard ? 'mic.heard' : 'mic.say')}
+        {t(speechDetected ? 'mic.heard' : 'mic.say')}
       </p>
     </div>
   );

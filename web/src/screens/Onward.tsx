@@ -4,7 +4,7 @@ import { count, t } from '../messages';
 const patience = 10;
 
 /** Leads on to where the organizer wants people to go afterwards; one press stays. */
-export function Onward({ url, held }: { url: string; held: boolean }): ReactElement | null {
+export function RedirectNotice({ url, held }: { url: string; held: boolean }): ReactElement | null {
   const [staying, setStaying] = useState(false);
   const [left, setLeft] = useState(patience);
   const where = hostOf(url);

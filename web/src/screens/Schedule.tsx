@@ -1,9 +1,9 @@
 import type { ReactElement } from 'react';
 import type { Preview } from '../api/client';
 import { calendarFile } from '../lib/calendar';
-import { moment } from '../lib/moment';
-import { remaining, type Unit } from '../lib/remaining';
-import { count, digits, t } from '../messages';
+import { formatDateTime } from '../lib/moment';
+import { splitRemaining, type Unit } from '../lib/remaining';
+import { count, formatNumber, t } from '../messages';
 import { Icon } from '../ui/Icon';
 
 interface Props {
@@ -21,14 +21,14 @@ export function Schedule({ preview, start, now }: Props): ReactElement {
   const left = start - now;
   return (
     <section className="schedule">
-      <p className="quiet">{t('schedule.starts', { when: moment(start) })}</p>
+      <p className="quiet">{t('schedule.starts', { when: formatDateTime(start) })}</p>
       <div className="countdown" role="timer">
         {left > 0 ? (
           <>
             <span className="sr-only">{t('schedule.in')} </span>
-            {remaining(left).map(({ unit, n }) => (
+            {splitRemaining(left).map(({ unit, n }) => (
               <span key={unit} className="countdown-part">
-                <span className="countdown-number">{digits(n)}</span> <span className="small quiet">{count(unitNames[unit], n)}</span>
+                <span className="countdown-number">{formatNumber(n)}</span> <span className="small quiet">{count(unitNames[unit], n)}</span>
               </span>
             ))}
           </>

@@ -1,21 +1,21 @@
 import type { ReactElement } from 'react';
 import { t, type PlainKey } from '../messages';
-import type { Trouble } from '../visit/state';
+import type { JoinError } from '../visit/state';
 
 const words = {
   unreachable: 'lobby.unreachable',
   gaveUp: 'lobby.gaveUp',
   noMedia: 'lobby.noMedia',
   name: 'lobby.name.refused',
-  stale: 'lobby.stale',
+  loadFailed: 'lobby.stale',
   busyNetwork: 'lobby.busyNetwork',
-} as const satisfies Record<Trouble, PlainKey>;
+} as const satisfies Record<JoinError, PlainKey>;
 
 /** Why joining did not work, read out when it appears. */
-export function TroubleText({ trouble }: { trouble: Trouble | null }): ReactElement {
+export function JoinErrorText({ error }: { error: JoinError | null }): ReactElement {
   return (
     <div role="alert" className="trouble">
-      {trouble && <p>{t(words[trouble])}</p>}
+      {error && <p>{t(words[error])}</p>}
     </div>
   );
 }

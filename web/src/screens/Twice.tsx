@@ -4,7 +4,7 @@ import { Notice } from '../ui/Notice';
 import type { Visit } from '../visit/state';
 
 interface Props {
-  twice: Extract<Visit, { at: 'twice' }>;
+  alreadyJoined: Extract<Visit, { at: 'alreadyJoined' }>;
   onHere: () => void;
   onStay: () => void;
   /** To be another person in this tab; null where the link says who it is. */
@@ -12,7 +12,7 @@ interface Props {
 }
 
 /** The visitor is in the room already: here or there, as they like. */
-export function Twice({ twice: { preview, other, staying }, onHere, onStay, onOther }: Props): ReactElement {
+export function AlreadyJoined({ alreadyJoined: { preview, other, staying }, onHere, onStay, onOther }: Props): ReactElement {
   const tab = other === 'tab';
   const stay = (): void => {
     // Browsers close only tabs that a page has opened; the words are for all others.

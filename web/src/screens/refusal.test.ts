@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { EndReason, RefusalCode } from '../api/client';
-import { wordsFor } from './refusal';
+import { refusalText } from './refusal';
 
 const codes: RefusalCode[] = [
   'invalid_request',
@@ -25,23 +25,23 @@ const codes: RefusalCode[] = [
 const reasons: EndReason[] = ['host', 'api', 'empty_timeout', 'duration', 'project_suspended', 'server', 'expired', 'cancelled'];
 
 test.each(codes)('%s has a title and a next step, and shows no code', (code) => {
-  const { title, text } = wordsFor({ code, reason: null, waitMs: 0 }, false);
+  const { title, text } = refusalText({ code, reason: null, waitMs: 0 }, false);
   expect(title).not.toBe('');
   expect(text.length).toBeGreaterThan(0);
   expect([title, ...text].join(' ')).not.toMatch(/_|!|oops/i);
 });
 
 test('every end has words of its own', () => {
-  const said = reasons.map((reason) => wordsFor({ code: 'room_ended', reason, waitMs: 0 }, true).text[0]);
+  const said = reasons.map((reason) => refusalText({ code: 'room_ended', reason, waitMs: 0 }, true).text[0]);
   expect(new Set(said).size).toBe(reasons.length);
 });
 
 test('who was there reads that it has ended, who comes late that it had', () => {
   const refusal = { code: 'room_ended', reason: null, waitMs: 0 } as const;
-  expect(wordsFor(refusal, true).title).toBe('The room has ended');
-  expect(wordsFor(refusal, false).title).toBe('This room has ended');
+  expect(refusalText(refusal, true).title).toBe('The room has ended');
+  expect(refusalText(refusal, false).title).toBe('This room has ended');
 });
 
 test('a code from a newer server is not a blank page', () => {
-  expect(wordsFor({ code: 'brand_new' as RefusalCode, reason: null, waitMs: 0 }, false).way).toBe('reload');
+  expect(refusalText({ code: 'brand_new' as RefusalCode, reason: null, waitMs: 0 }, false).nextStep).toBe('reload');
 });

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { browserHold } from './hold';
+import { browserTabLock } from './hold';
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -26,18 +26,18 @@ function channels(): typeof BroadcastChannel {
 test('without locks, tabs ask each other', async () => {
   vi.stubGlobal('navigator', {});
   vi.stubGlobal('BroadcastChannel', channels());
-  const letGo = await browserHold()('seat', 0);
-  expect(letGo).not.toBeNull();
-  expect(await browserHold()('seat', 0)).toBeNull();
-  expect(await browserHold()('other seat', 0)).not.toBeNull();
-  letGo?.();
-  expect(await browserHold()('seat', 0)).not.toBeNull();
+  const release = await browserTabLock()('seat', 0);
+  expect(release).not.toBeNull();
+  expect(await browserTabLock()('seat', 0)).toBeNull();
+  expect(await browserTabLock()('other seat', 0)).not.toBeNull();
+  release?.();
+  expect(await browserTabLock()('seat', 0)).not.toBeNull();
 });
 
 test('a frame that may not lock is alone', async () => {
   const denied = Object.assign(new Error('denied'), { name: 'SecurityError' });
   vi.stubGlobal('navigator', { locks: { request: () => Promise.reject(denied) } });
-  for (const patience of [0, 20, Infinity]) expect(await browserHold()('seat', patience)).not.toBeNull();
+  for (const patience of [0, 20, Infinity]) expect(await browserTabLock()('seat', patience)).not.toBeNull();
 });
 
 test('with locks, one tab holds the name and a reload waits for it a little', async () => {
@@ -61,16 +61,16 @@ test('with locks, one tab holds the name and a reload waits for it a little', as
       },
     },
   });
-  const hold = browserHold();
-  const letGo = await hold('seat', 0);
-  expect(letGo).not.toBeNull();
+  const hold = browserTabLock();
+  const release = await hold('seat', 0);
+  expect(release).not.toBeNull();
   expect(await hold('seat', 0)).toBeNull();
   const reload = hold('seat', 5_000);
-  const later = hold('seat', Infinity);
-  letGo?.();
+  const lazyScreens = hold('seat', Infinity);
+  release?.();
   const mine = await reload;
   expect(mine).not.toBeNull();
   mine?.();
-  expect(await later).not.toBeNull();
+  expect(await lazyScreens).not.toBeNull();
   expect(await hold('seat', 20)).toBeNull();
 });

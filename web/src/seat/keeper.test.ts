@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import type { Memory } from '../lib/memory';
+import type { KeyValueStorage } from '../lib/memory';
 import type { Route } from '../route';
-import type { Hold } from './hold';
+import type { TabLock } from './hold';
 import { isSeatKey, newSeatKey } from './key';
-import { after, inside } from '../visit/sample';
-import { SeatKeeper } from './keeper';
+import { applyEvents, inside } from '../visit/sample';
+import { SeatKeyStore } from './keeper';
 
-function memory(): Memory & { values: Map<string, string> } {
+function memory(): KeyValueStorage & { values: Map<string, string> } {
   const values = new Map<string, string>();
   return { values, get: (key) => values.get(key) ?? null, set: (key, value) => void values.set(key, value) };
 }
 
 interface Tab {
   key: string;
-  rival: boolean;
-  keeper: SeatKeeper;
+  duplicateTab: boolean;
+  seatKeyStore: SeatKeyStore;
   tab: ReturnType<typeof memory>;
   close: () => void;
 }
@@ -28,14 +28,14 @@ class Browser {
   /** A tab, new or (with its memory) reloaded or copied. Patience for a reload is over at once. */
   async open(route: Route, tab = memory()): Promise<Tab> {
     const mine = new Set<() => void>();
-    const hold: Hold = (name, patience) =>
+    const lockTab: TabLock = (name, patience) =>
       new Promise((resolve) => {
         const take = (): void => {
-          const letGo = (): void => {
-            if (mine.delete(letGo)) this.#pass(name);
+          const release = (): void => {
+            if (mine.delete(release)) this.#pass(name);
           };
-          mine.add(letGo);
-          resolve(letGo);
+          mine.add(release);
+          resolve(release);
         };
         const queue = this.#names.get(name);
         if (!queue) {
@@ -44,9 +44,9 @@ class Browser {
         } else if (patience === Infinity) queue.push(take);
         else resolve(null);
       });
-    const keeper = new SeatKeeper(route, { browser: this.memory, tab, hold });
-    const close = (): void => [...mine].forEach((letGo) => letGo());
-    return { key: await keeper.key, rival: await keeper.rival, keeper, tab, close };
+    const seatKeyStore = new SeatKeyStore(route, { browser: this.memory, tab, lockTab });
+    const close = (): void => [...mine].forEach((release) => release());
+    return { key: await seatKeyStore.key, duplicateTab: await seatKeyStore.duplicateTab, seatKeyStore, tab, close };
   }
 
   #pass(name: string): void {
@@ -60,7 +60,7 @@ class Browser {
 async function entered(route: Route): Promise<{ browser: Browser; first: Tab }> {
   const browser = new Browser();
   const first = await browser.open(route);
-  await first.keeper.follow(inside);
+  await first.seatKeyStore.onVisit(inside);
   return { browser, first };
 }
 
@@ -116,24 +116,24 @@ describe('a guest', () => {
   });
 
   test('gets a key of its own where nothing can be stored, and no other than the likely one', async () => {
-    const forgetful: Memory = { get: () => null, set: () => undefined };
-    const hold: Hold = () => Promise.resolve(() => undefined);
-    const keeper = new SeatKeeper(guest, { browser: forgetful, tab: forgetful, hold });
-    expect(isSeatKey(await keeper.key)).toBe(true);
-    expect(await keeper.key).toBe(keeper.likely);
+    const forgetful: KeyValueStorage = { get: () => null, set: () => undefined };
+    const lockTab: TabLock = () => Promise.resolve(() => undefined);
+    const seatKeyStore = new SeatKeyStore(guest, { browser: forgetful, tab: forgetful, lockTab });
+    expect(isSeatKey(await seatKeyStore.key)).toBe(true);
+    expect(await seatKeyStore.key).toBe(seatKeyStore.expected);
   });
 
   test('most likely has the key that it turns out to have, in every tab but a second one', async () => {
     const browser = new Browser();
     const first = await browser.open(guest);
-    expect(first.keeper.likely).toBe(first.key);
+    expect(first.seatKeyStore.expected).toBe(first.key);
     const second = await browser.open(guest);
-    expect(second.keeper.likely).toBe(first.key);
+    expect(second.seatKeyStore.expected).toBe(first.key);
     second.close();
     const again = await browser.open(guest, second.tab);
-    expect(again.keeper.likely).toBe(second.key);
+    expect(again.seatKeyStore.expected).toBe(second.key);
     expect(again.key).toBe(second.key);
-    expect((await browser.open(host)).keeper.likely).toBe((await browser.open(host)).key);
+    expect((await browser.open(host)).seatKeyStore.expected).toBe((await browser.open(host)).key);
   });
 
   test('never trusts what somebody else has put into storage', async () => {
@@ -168,61 +168,61 @@ describe.each([
   ['a guest', guest],
   ['a visitor with a link', host],
 ])('%s who is in the room', (_, route) => {
-  const aside = after(inside, { type: 'dropped', loss: 'elsewhere' });
-  const left = after(inside, { type: 'leave' });
+  const aside = applyEvents(inside, { type: 'disconnected', cause: 'elsewhere' });
+  const left = applyEvents(inside, { type: 'leave' });
 
   test('is told so in a second tab, and not in one that is loaded again', async () => {
     const { browser, first } = await entered(route);
     const second = await browser.open(route);
-    expect(second).toMatchObject({ key: first.key, rival: true });
+    expect(second).toMatchObject({ key: first.key, duplicateTab: true });
     first.close();
-    expect(await browser.open(route, first.tab)).toMatchObject({ key: first.key, rival: false });
+    expect(await browser.open(route, first.tab)).toMatchObject({ key: first.key, duplicateTab: false });
   });
 
   test('is told so in a copied tab', async () => {
     const { browser, first } = await entered(route);
-    expect(await browser.open(route, first.tab)).toMatchObject({ key: first.key, rival: true });
+    expect(await browser.open(route, first.tab)).toMatchObject({ key: first.key, duplicateTab: true });
   });
 
   test('is not told so after leaving', async () => {
     const { browser, first } = await entered(route);
-    await first.keeper.follow(left);
-    expect(await browser.open(route)).toMatchObject({ rival: false });
+    await first.seatKeyStore.onVisit(left);
+    expect(await browser.open(route)).toMatchObject({ duplicateTab: false });
   });
 
   test('keeps the seat that a second tab took over, also when that tab is loaded again', async () => {
     const { browser, first } = await entered(route);
     const second = await browser.open(route);
-    await second.keeper.follow(inside);
-    await first.keeper.follow(aside);
+    await second.seatKeyStore.onVisit(inside);
+    await first.seatKeyStore.onVisit(aside);
     await Promise.resolve();
-    expect(await browser.open(route)).toMatchObject({ rival: true });
+    expect(await browser.open(route)).toMatchObject({ duplicateTab: true });
     second.close();
     const reloaded = await browser.open(route, second.tab);
-    expect(reloaded).toMatchObject({ key: first.key, rival: false });
-    await reloaded.keeper.follow(inside);
+    expect(reloaded).toMatchObject({ key: first.key, duplicateTab: false });
+    await reloaded.seatKeyStore.onVisit(inside);
     // And the first one, loaded again, asks.
-    expect(await browser.open(route, first.tab)).toMatchObject({ key: first.key, rival: true });
+    expect(await browser.open(route, first.tab)).toMatchObject({ key: first.key, duplicateTab: true });
   });
 
   test('can take the seat back', async () => {
     const { browser, first } = await entered(route);
     const second = await browser.open(route);
-    await second.keeper.follow(inside);
-    await first.keeper.follow(aside);
-    await first.keeper.follow(inside);
-    await second.keeper.follow(aside);
+    await second.seatKeyStore.onVisit(inside);
+    await first.seatKeyStore.onVisit(aside);
+    await first.seatKeyStore.onVisit(inside);
+    await second.seatKeyStore.onVisit(aside);
     second.close();
-    expect(await browser.open(route, second.tab)).toMatchObject({ key: first.key, rival: true });
+    expect(await browser.open(route, second.tab)).toMatchObject({ key: first.key, duplicateTab: true });
   });
 });
 
 test('a guest may be somebody else in a second tab', async () => {
   const { browser, first } = await entered(guest);
   const second = await browser.open(guest);
-  second.keeper.beSomebodyElse();
+  second.seatKeyStore.startNewSeat();
   second.close();
   const other = await browser.open(guest, second.tab);
-  expect(other.rival).toBe(false);
+  expect(other.duplicateTab).toBe(false);
   expect(other.key).not.toBe(first.key);
 });

@@ -1,18 +1,18 @@
-import type { Memory } from '../lib/memory';
+import type { KeyValueStorage } from '../lib/memory';
 import { sha256 } from '../lib/sha256';
 import type { Route } from '../route';
 import type { Visit } from '../visit/state';
-import type { Hold } from './hold';
+import type { TabLock } from './hold';
 import { isSeatKey, newSeatKey } from './key';
 
-export interface Places {
-  browser: Memory;
-  tab: Memory;
-  hold: Hold;
+export interface SeatKeyDeps {
+  browser: KeyValueStorage;
+  tab: KeyValueStorage;
+  lockTab: TabLock;
 }
 
 /** A reload can ask before the old page has let go; a copied tab never gets it. */
-const reloadPatience = 1_000;
+const reloadTimeoutMs = 1_000;
 
 /**
  * The seat key of this visit, and which of the browser's tabs is in the room
@@ -25,128 +25,128 @@ const reloadPatience = 1_000;
  * keeps one of its own. While the first is in the room, a further tab is asked
  * whose seat it wants.
  */
-export class SeatKeeper {
+export class SeatKeyStore {
   readonly key: Promise<string>;
   /** What the key will be unless another tab has it: known at once, where the browser takes its time to say. */
-  readonly likely: string;
+  readonly expected: string;
   /** Whether another tab was in the room with this key when the page was opened. */
-  readonly rival: Promise<boolean>;
-  readonly #places: Places;
-  readonly #fresh: () => string;
+  readonly duplicateTab: Promise<boolean>;
+  readonly #deps: SeatKeyDeps;
+  readonly #generateKey: () => string;
   /** Where a guest's key is remembered; null with a link. */
-  readonly #slot: string | null;
+  readonly #storageKey: string | null;
   /** Lets go of the key, which a guest's tab holds while it is open. */
-  #tab: (() => void) | null = null;
+  #releaseKey: (() => void) | null = null;
   /** Lets go of the place in the room. */
-  #room: (() => void) | null = null;
+  #releaseRoom: (() => void) | null = null;
 
-  constructor(route: Route, places: Places, fresh: () => string = newSeatKey) {
-    this.#places = places;
-    this.#fresh = fresh;
-    const slot = `parley.seat.${route.roomId}`;
+  constructor(route: Route, deps: SeatKeyDeps, generateKey: () => string = newSeatKey) {
+    this.#deps = deps;
+    this.#generateKey = generateKey;
+    const storageKey = `parley.seat.${route.roomId}`;
     if (route.link === null) {
-      this.#slot = slot;
-      const own = places.tab.get(slot);
-      this.likely = isSeatKey(own) ? own : remembered(places.browser, slot, fresh);
-      const found = this.#guest(slot);
-      this.key = found.then(({ key }) => key);
-      this.rival = found.then(({ rival }) => rival);
+      this.#storageKey = storageKey;
+      const tabKey = deps.tab.get(storageKey);
+      this.expected = isSeatKey(tabKey) ? tabKey : loadOrCreateKey(deps.browser, storageKey, generateKey);
+      const resolved = this.#resolveGuestKey(storageKey);
+      this.key = resolved.then(({ key }) => key);
+      this.duplicateTab = resolved.then(({ duplicateTab }) => duplicateTab);
     } else {
-      this.#slot = null;
+      this.#storageKey = null;
       // Never the token itself: it must not lie about in storage.
-      this.likely = remembered(places.browser, `${slot}.${sha256(route.link).slice(0, 16)}`, fresh);
-      this.key = Promise.resolve(this.likely);
-      this.rival = this.#isTaken(this.likely);
+      this.expected = loadOrCreateKey(deps.browser, `${storageKey}.${sha256(route.link).slice(0, 16)}`, generateKey);
+      this.key = Promise.resolve(this.expected);
+      this.duplicateTab = this.#isInUse(this.expected);
     }
   }
 
   /** Holds what the visit needs, so that other tabs can tell. */
-  async follow(visit: Visit): Promise<void> {
+  async onVisit(visit: Visit): Promise<void> {
     const inside = visit.at === 'room';
-    const aside = visit.at === 'away' && visit.why === 'elsewhere';
-    if (!inside && !aside && !this.#room) return;
+    const displaced = visit.at === 'left' && visit.reason === 'elsewhere';
+    if (!inside && !displaced && !this.#releaseRoom) return;
     const key = await this.key;
     if (inside) {
-      this.#room ??= this.#grip(roomName(key));
-      if (this.#slot === null) return;
+      this.#releaseRoom ??= this.#lockWhenFree(roomLockName(key));
+      if (this.#storageKey === null) return;
       // Of the seat that this tab took from another one, too.
-      this.#places.tab.set(this.#slot, key);
-      this.#tab ??= this.#grip(keyName(key));
+      this.#deps.tab.set(this.#storageKey, key);
+      this.#releaseKey ??= this.#lockWhenFree(keyLockName(key));
       return;
     }
-    this.#room?.();
-    this.#room = null;
-    if (!aside) return;
-    this.#tab?.();
-    this.#tab = null;
+    this.#releaseRoom?.();
+    this.#releaseRoom = null;
+    if (!displaced) return;
+    this.#releaseKey?.();
+    this.#releaseKey = null;
   }
 
   /** A guest's tab is a person of its own when it is loaded the next time. */
-  beSomebodyElse(): void {
-    if (this.#slot !== null) this.#places.tab.set(this.#slot, this.#fresh());
+  startNewSeat(): void {
+    if (this.#storageKey !== null) this.#deps.tab.set(this.#storageKey, this.#generateKey());
   }
 
-  async #guest(slot: string): Promise<{ key: string; rival: boolean }> {
-    const { browser, tab } = this.#places;
-    const own = tab.get(slot);
-    if (isSeatKey(own) && (await this.#keep(own, reloadPatience))) return { key: own, rival: false };
+  async #resolveGuestKey(storageKey: string): Promise<{ key: string; duplicateTab: boolean }> {
+    const { browser, tab } = this.#deps;
+    const tabKey = tab.get(storageKey);
+    if (isSeatKey(tabKey) && (await this.#lockKey(tabKey, reloadTimeoutMs))) return { key: tabKey, duplicateTab: false };
 
-    const shared = isSeatKey(own) ? remembered(browser, slot, this.#fresh) : this.likely;
-    if (shared !== own && (await this.#keep(shared, 0))) {
-      tab.set(slot, shared);
-      return { key: shared, rival: false };
+    const browserKey = isSeatKey(tabKey) ? loadOrCreateKey(browser, storageKey, this.#generateKey) : this.expected;
+    if (browserKey !== tabKey && (await this.#lockKey(browserKey, 0))) {
+      tab.set(storageKey, browserKey);
+      return { key: browserKey, duplicateTab: false };
     }
-    const theirs = isSeatKey(own) ? own : shared;
-    if (await this.#isTaken(theirs)) return { key: theirs, rival: true };
-    const mine = this.#fresh();
-    tab.set(slot, mine);
-    await this.#keep(mine, 0);
-    return { key: mine, rival: false };
+    const existing = isSeatKey(tabKey) ? tabKey : browserKey;
+    if (await this.#isInUse(existing)) return { key: existing, duplicateTab: true };
+    const newKey = this.#generateKey();
+    tab.set(storageKey, newKey);
+    await this.#lockKey(newKey, 0);
+    return { key: newKey, duplicateTab: false };
   }
 
-  async #keep(key: string, patienceMs: number): Promise<boolean> {
-    this.#tab = await this.#places.hold(keyName(key), patienceMs);
-    return this.#tab !== null;
+  async #lockKey(key: string, timeoutMs: number): Promise<boolean> {
+    this.#releaseKey = await this.#deps.lockTab(keyLockName(key), timeoutMs);
+    return this.#releaseKey !== null;
   }
 
-  async #isTaken(key: string): Promise<boolean> {
-    for (const patience of [0, reloadPatience]) {
-      const letGo = await this.#places.hold(roomName(key), patience);
-      letGo?.();
-      if (letGo) return false;
+  async #isInUse(key: string): Promise<boolean> {
+    for (const timeoutMs of [0, reloadTimeoutMs]) {
+      const release = await this.#deps.lockTab(roomLockName(key), timeoutMs);
+      release?.();
+      if (release) return false;
     }
     return true;
   }
 
   /** Takes a name as soon as the others let go of it. */
-  #grip(name: string): () => void {
-    let over = false;
-    let free: (() => void) | null = null;
-    void this.#places.hold(name, Infinity).then((letGo) => {
-      if (over) letGo?.();
-      else free = letGo;
+  #lockWhenFree(name: string): () => void {
+    let released = false;
+    let releaseHeld: (() => void) | null = null;
+    void this.#deps.lockTab(name, Infinity).then((release) => {
+      if (released) release?.();
+      else releaseHeld = release;
     });
     return () => {
-      over = true;
-      free?.();
+      released = true;
+      releaseHeld?.();
     };
   }
 }
 
 /** What a tab holds that is open with a key. */
-function keyName(key: string): string {
+function keyLockName(key: string): string {
   return `parley.seat.${sha256(key).slice(0, 16)}`;
 }
 
 /** What a tab holds that is in the room with a key. */
-function roomName(key: string): string {
+function roomLockName(key: string): string {
   return `parley.room.${sha256(key).slice(0, 16)}`;
 }
 
-function remembered(memory: Memory, slot: string, fresh: () => string): string {
-  const known = memory.get(slot);
-  if (isSeatKey(known)) return known;
-  const key = fresh();
-  memory.set(slot, key);
+function loadOrCreateKey(storage: KeyValueStorage, storageKey: string, generateKey: () => string): string {
+  const stored = storage.get(storageKey);
+  if (isSeatKey(stored)) return stored;
+  const key = generateKey();
+  storage.set(storageKey, key);
   return key;
 }

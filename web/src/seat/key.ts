@@ -7,9 +7,9 @@ export function newSeatKey(): string {
     .replaceAll('=', '');
 }
 
-const form = /^[A-Za-z0-9_-]{22,128}$/;
+const seatKeyPattern = /^[A-Za-z0-9_-]{22,128}$/;
 
 /** What storage says may have been written by anything. */
 export function isSeatKey(value: string | null): value is string {
-  return value !== null && form.test(value);
+  return value !== null && seatKeyPattern.test(value);
 }

@@ -2,7 +2,7 @@ import { useEffect, useState, type ReactElement } from 'react';
 import { t } from '../messages';
 
 /** An answer that comes too quickly to be seen looks like a button that does nothing. */
-const leastBusy = 500;
+const minBusyMs = 500;
 
 interface Props {
   busy: boolean;
@@ -11,26 +11,26 @@ interface Props {
 }
 
 /** Tries again, and shows that it does. */
-export function AgainButton({ busy, label, onPress }: Props): ReactElement {
+export function RetryButton({ busy, label, onPress }: Props): ReactElement {
   const [pressed, setPressed] = useState(false);
   useEffect(() => {
     if (!pressed) return;
-    const timer = setTimeout(() => setPressed(false), leastBusy);
+    const timer = setTimeout(() => setPressed(false), minBusyMs);
     return () => clearTimeout(timer);
   }, [pressed]);
-  const working = busy || pressed;
+  const isBusy = busy || pressed;
   return (
     <button
       type="button"
       className="primary"
-      aria-disabled={working}
+      aria-disabled={isBusy}
       onClick={() => {
-        if (working) return;
+        if (isBusy) return;
         setPressed(true);
         onPress();
       }}
     >
-      {working ? t('refused.trying') : label}
+      {isBusy ? t('refused.trying') : label}
     </button>
   );
 }

@@ -1,8 +1,8 @@
 import type { ReactElement } from 'react';
 import { useStore } from '../lib/useStore';
-import type { Fault, Kind } from '../media/faults';
+import type { Fault, CaptureKind } from '../media/faults';
 import { t, type PlainKey } from '../messages';
-import { wayOutText } from './wayOut';
+import { permissionHelp } from './wayOut';
 
 const words = {
   mic: {
@@ -25,30 +25,30 @@ const words = {
     app: 'fault.camera.blocked',
     unknown: 'fault.camera.unknown',
   },
-} as const satisfies Record<Kind, Record<Fault, PlainKey>>;
+} as const satisfies Record<CaptureKind, Record<Fault, PlainKey>>;
 
 interface Props {
-  kind: Kind;
+  kind: CaptureKind;
   fault: Fault;
-  onAgain: () => void;
+  onRetry: () => void;
   /** Going on without it, where that has to be said. */
-  onWithout?: () => void;
+  onContinueWithout?: () => void;
 }
 
 /** Why a device is not there, and the way out. */
-export function DeviceFault({ kind, fault, onAgain, onWithout }: Props): ReactElement {
-  const WayOut = useStore(wayOutText);
+export function DeviceFault({ kind, fault, onRetry, onContinueWithout }: Props): ReactElement {
+  const PermissionHelp = useStore(permissionHelp);
   return (
     <>
       <p>{t(words[kind][fault])}</p>
-      {WayOut && <WayOut kind={kind} fault={fault} />}
+      {PermissionHelp && <PermissionHelp kind={kind} fault={fault} />}
       {fault !== 'insecure' && fault !== 'app' && (
-        <button type="button" className="secondary" onClick={onAgain}>
+        <button type="button" className="secondary" onClick={onRetry}>
           {t('device.again')}
         </button>
       )}
-      {onWithout && (
-        <button type="button" className="secondary" onClick={onWithout}>
+      {onContinueWithout && (
+        <button type="button" className="secondary" onClick={onContinueWithout}>
           {t(kind === 'mic' ? 'device.mic.without' : 'device.camera.without')}
         </button>
       )}

@@ -3,11 +3,11 @@ import { useEffect, useRef, type ReactElement } from 'react';
 interface Props {
   track: MediaStreamTrack;
   /** Stands still: drawing it takes time that something else needs more. */
-  still?: boolean;
+  paused?: boolean;
 }
 
 /** The visitor's own camera: one that looks at them as in a mirror, which nobody else sees so. */
-export function Picture({ track, still = false }: Props): ReactElement {
+export function LocalVideo({ track, paused = false }: Props): ReactElement {
   const video = useRef<HTMLVideoElement>(null);
   useEffect(() => {
     const element = video.current;
@@ -19,9 +19,9 @@ export function Picture({ track, still = false }: Props): ReactElement {
   }, [track]);
   useEffect(() => {
     const element = video.current;
-    if (still) element?.pause();
+    if (paused) element?.pause();
     else element?.play().catch(() => undefined);
-  }, [still]);
-  const away = track.getSettings().facingMode === 'environment';
-  return <video ref={video} className={away ? 'picture' : 'picture mirrored'} data-own autoPlay muted playsInline aria-hidden="true" />;
+  }, [paused]);
+  const facesAway = track.getSettings().facingMode === 'environment';
+  return <video ref={video} className={facesAway ? 'picture' : 'picture mirrored'} data-own autoPlay muted playsInline aria-hidden="true" />;
 }

@@ -7,7 +7,7 @@ interface Props {
 }
 
 /** When drawing fails there is still a page, and a way on. */
-export class Safety extends Component<Props, { failed: boolean }> {
+export class ErrorBoundary extends Component<Props, { failed: boolean }> {
   override state = { failed: false };
 
   static getDerivedStateFromError(): { failed: boolean } {

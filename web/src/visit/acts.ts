@@ -1,33 +1,33 @@
 import type { Answer, Breakouts, Invitation, InvitationRequest, JoinApi, LockRequest, People, ReactRequest, RoleRequest } from '../api/client';
 
 /** How often something is asked again of a server that says when it will be ready, and how soon that must be. */
-const asksAgain = 4;
-const soon = 3_000;
+const maxRetries = 4;
+const maxRetryDelayMs = 3_000;
 
 /**
  * What somebody in the room asks of the server; their seat says who they are.
  * A server that has no time for it now has done nothing, and is asked again
  * when it says: a button is pressed once.
  */
-export class Acts {
+export class RoomActions {
   readonly #api: JoinApi;
   readonly #seatKey: Promise<string>;
-  readonly #moved: () => void;
+  readonly #onMoved: () => void;
 
   /** `moved` is called when the visitor's own seat is elsewhere. */
-  constructor(api: JoinApi, seatKey: Promise<string>, moved: () => void) {
+  constructor(api: JoinApi, seatKey: Promise<string>, onMoved: () => void) {
     this.#api = api;
     this.#seatKey = seatKey;
-    this.#moved = moved;
+    this.#onMoved = onMoved;
   }
 
   async end(): Promise<Answer<null>> {
-    return this.#ask((seat_key) => this.#api.end({ seat_key }));
+    return this.#callWithRetry((seat_key) => this.#api.end({ seat_key }));
   }
 
   /** `assign` says by identity whose room is which of the names. */
   async openBreakouts(names: string[], assign: Record<string, number>): Promise<Answer<Breakouts>> {
-    return this.#ask((seat_key) => this.#api.openBreakouts({ seat_key, names, assign }));
+    return this.#callWithRetry((seat_key) => this.#api.openBreakouts({ seat_key, names, assign }));
   }
 
   async people(): Promise<Answer<People>> {
@@ -35,7 +35,7 @@ export class Acts {
   }
 
   async closeBreakouts(): Promise<Answer<null>> {
-    return this.#ask((seat_key) => this.#api.closeBreakouts({ seat_key }));
+    return this.#callWithRetry((seat_key) => this.#api.closeBreakouts({ seat_key }));
   }
 
   /** Not asked again: some may have read it already. */
@@ -44,22 +44,22 @@ export class Acts {
   }
 
   async move(identity: string, to: number): Promise<Answer<null>> {
-    return this.#ask((seat_key) => this.#api.move({ seat_key, identity, to }));
+    return this.#callWithRetry((seat_key) => this.#api.move({ seat_key, identity, to }));
   }
 
-  async go(to: number): Promise<Answer<null>> {
-    const answer = await this.#ask((seat_key) => this.#api.move({ seat_key, to }));
+  async moveSelf(to: number): Promise<Answer<null>> {
+    const answer = await this.#callWithRetry((seat_key) => this.#api.move({ seat_key, to }));
     // The server also says so, but this page knows already.
-    if (answer.is === 'ok') this.#moved();
+    if (answer.is === 'ok') this.#onMoved();
     return answer;
   }
 
   async mute(identity: string): Promise<Answer<null>> {
-    return this.#ask((seat_key) => this.#api.mute({ seat_key, identity }));
+    return this.#callWithRetry((seat_key) => this.#api.mute({ seat_key, identity }));
   }
 
   async muteGuests(): Promise<Answer<null>> {
-    return this.#ask((seat_key) => this.#api.mute({ seat_key }));
+    return this.#callWithRetry((seat_key) => this.#api.mute({ seat_key }));
   }
 
   /** Not asked again: they may have been asked already. */
@@ -68,45 +68,45 @@ export class Acts {
   }
 
   async remove(identity: string): Promise<Answer<null>> {
-    return this.#ask((seat_key) => this.#api.remove({ seat_key, identity }));
+    return this.#callWithRetry((seat_key) => this.#api.remove({ seat_key, identity }));
   }
 
   async readmit(identity: string): Promise<Answer<null>> {
-    return this.#ask((seat_key) => this.#api.readmit({ seat_key, identity }));
+    return this.#callWithRetry((seat_key) => this.#api.readmit({ seat_key, identity }));
   }
 
   async lock(locks: LockRequest['locks']): Promise<Answer<null>> {
-    return this.#ask((seat_key) => this.#api.lock({ seat_key, locks }));
+    return this.#callWithRetry((seat_key) => this.#api.lock({ seat_key, locks }));
   }
 
-  async appoint(identity: string, role: RoleRequest['role']): Promise<Answer<null>> {
-    return this.#ask((seat_key) => this.#api.appoint({ seat_key, identity, role }));
+  async setRole(identity: string, role: RoleRequest['role']): Promise<Answer<null>> {
+    return this.#callWithRetry((seat_key) => this.#api.appoint({ seat_key, identity, role }));
   }
 
   /** One who waits, or all of them. */
-  async letIn(identity?: string): Promise<Answer<null>> {
-    return this.#ask((seat_key) => this.#api.letIn({ seat_key, ...(identity !== undefined && { identity }) }));
+  async admit(identity?: string): Promise<Answer<null>> {
+    return this.#callWithRetry((seat_key) => this.#api.letIn({ seat_key, ...(identity !== undefined && { identity }) }));
   }
 
   async turnAway(identity: string): Promise<Answer<null>> {
-    return this.#ask((seat_key) => this.#api.turnAway({ seat_key, identity }));
+    return this.#callWithRetry((seat_key) => this.#api.turnAway({ seat_key, identity }));
   }
 
-  async invite(role: InvitationRequest['role']): Promise<Answer<Invitation>> {
-    return this.#ask((seat_key) => this.#api.invite({ seat_key, role }));
+  async createInvitation(role: InvitationRequest['role']): Promise<Answer<Invitation>> {
+    return this.#callWithRetry((seat_key) => this.#api.invite({ seat_key, role }));
   }
 
   async raiseHand(): Promise<Answer<null>> {
-    return this.#ask((seat_key) => this.#api.raiseHand({ seat_key }));
+    return this.#callWithRetry((seat_key) => this.#api.raiseHand({ seat_key }));
   }
 
   /** One's own, or as a host somebody's. */
   async lowerHand(identity?: string): Promise<Answer<null>> {
-    return this.#ask((seat_key) => this.#api.lowerHand({ seat_key, ...(identity !== undefined && { identity }) }));
+    return this.#callWithRetry((seat_key) => this.#api.lowerHand({ seat_key, ...(identity !== undefined && { identity }) }));
   }
 
   async lowerHands(): Promise<Answer<null>> {
-    return this.#ask((seat_key) => this.#api.lowerHands({ seat_key }));
+    return this.#callWithRetry((seat_key) => this.#api.lowerHands({ seat_key }));
   }
 
   /** Not asked again: its moment is over, and some may have seen it. */
@@ -114,11 +114,11 @@ export class Acts {
     return this.#api.react({ seat_key: await this.#seatKey, reaction });
   }
 
-  async #ask<T>(ask: (seatKey: string) => Promise<Answer<T>>): Promise<Answer<T>> {
+  async #callWithRetry<T>(call: (seatKey: string) => Promise<Answer<T>>): Promise<Answer<T>> {
     const seatKey = await this.#seatKey;
-    for (let again = 0; ; again++) {
-      const answer = await ask(seatKey);
-      if (answer.is !== 'unreachable' || answer.waitMs === 0 || answer.waitMs > soon || again === asksAgain) return answer;
+    for (let retries = 0; ; retries++) {
+      const answer = await call(seatKey);
+      if (answer.is !== 'unreachable' || answer.waitMs === 0 || answer.waitMs > maxRetryDelayMs || retries === maxRetries) return answer;
       await new Promise((done) => setTimeout(done, answer.waitMs));
     }
   }

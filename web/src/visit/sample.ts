@@ -40,17 +40,17 @@ export const seat: Seat = {
   invited_only: false,
 };
 
-export const waitOf = (task: Task | null, random: number, now = 0): number | undefined => task?.waitMs(() => random, now);
+export const delayOf = (task: Task | null, random: number, now = 0): number | undefined => task?.waitMs(() => random, now);
 
 export function refusal(code: RefusalCode, part: Partial<Refusal> = {}): Event {
   return { type: 'refused', refusal: { code, reason: null, waitMs: 0, ...part } };
 }
 
 /** What becomes of a visit when these things happen, a minute apart. */
-export function after(start: Visit, ...events: Event[]): Visit {
+export function applyEvents(start: Visit, ...events: Event[]): Visit {
   return events.reduce((visit, event, i) => reduce(visit, event, (i + 1) * minute), start);
 }
 
-export const lobby = after(opening, { type: 'previewed', preview: preview() });
-export const inside = after(lobby, { type: 'join', name: 'Ben' }, { type: 'seated', seat }, { type: 'connected' });
-export const returning = after(inside, { type: 'dropped', loss: 'lost' });
+export const lobby = applyEvents(opening, { type: 'previewed', preview: preview() });
+export const inside = applyEvents(lobby, { type: 'join', name: 'Ben' }, { type: 'seated', seat }, { type: 'connected' });
+export const rejoining = applyEvents(inside, { type: 'disconnected', cause: 'lost' });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { preview } from './sample';
-import { entryOf, startOf, waitAtDoor } from './schedule';
+import { admissionTimeOf, startOf, pollDelayBeforeStart } from './schedule';
 
 const start = Date.parse('2026-01-01T10:00:00Z');
 const room = preview({
@@ -13,11 +13,11 @@ const room = preview({
 
 test('a host may come in before the start', () => {
   expect(startOf(room)).toBe(start);
-  expect(entryOf(room)).toBe(start - 10 * 60_000);
+  expect(admissionTimeOf(room)).toBe(start - 10 * 60_000);
 });
 
 test('an open room has nothing to wait for', () => {
-  for (const state of ['open', 'active'] as const) expect(entryOf({ ...room, state })).toBeNull();
+  for (const state of ['open', 'active'] as const) expect(admissionTimeOf({ ...room, state })).toBeNull();
 });
 
 describe('a page that waits', () => {
@@ -29,7 +29,7 @@ describe('a page that waits', () => {
     [30_000, 4_000, 6_000],
   ])('%i ms before the start asks again in %i to %i ms', (left, least, most) => {
     for (const random of randoms) {
-      const wait = waitAtDoor(start, start - left, () => random);
+      const wait = pollDelayBeforeStart(start, start - left, () => random);
       expect(wait).toBeGreaterThanOrEqual(least);
       expect(wait).toBeLessThanOrEqual(most);
     }
@@ -37,7 +37,7 @@ describe('a page that waits', () => {
 
   test('asks within two seconds of the opening, and not all at once', () => {
     for (const left of [3_000, 1_000, 1]) {
-      const asked = randoms.map((random) => waitAtDoor(start, start - left, () => random) - left);
+      const asked = randoms.map((random) => pollDelayBeforeStart(start, start - left, () => random) - left);
       expect(Math.min(...asked)).toBeGreaterThan(0);
       expect(Math.max(...asked)).toBeLessThan(1_500);
       expect(new Set(asked).size).toBe(randoms.length);
@@ -45,6 +45,6 @@ describe('a page that waits', () => {
   });
 
   test('never asks without a pause when the start has passed', () => {
-    for (const random of randoms) expect(waitAtDoor(start, start + 5_000, () => random)).toBeGreaterThanOrEqual(400);
+    for (const random of randoms) expect(pollDelayBeforeStart(start, start + 5_000, () => random)).toBeGreaterThanOrEqual(400);
   });
 });

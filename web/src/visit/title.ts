@@ -5,10 +5,10 @@ export function titleOf(visit: Visit): string | null {
   switch (visit.at) {
     case 'lobby':
     case 'wrongLink':
-    case 'twice':
+    case 'alreadyJoined':
       return visit.preview.title;
     case 'room':
-    case 'away':
+    case 'left':
       return visit.seat.title;
     case 'removed':
     case 'refused':

@@ -1,27 +1,27 @@
 import type { ReactElement } from 'react';
 import type { Seat } from '../../api/client';
-import type { Acts } from '../../visit/acts';
-import type { Place, RoomInfo } from '../info';
+import type { RoomActions } from '../../visit/acts';
+import type { BreakoutRoom, RoomMetadata } from '../info';
 import type { Person } from '../person';
-import { OpenRooms } from './OpenRooms';
-import { RunRooms } from './RunRooms';
-import { useWhereabouts } from './useWhereabouts';
+import { OpenBreakouts } from './OpenRooms';
+import { ManageBreakouts } from './RunRooms';
+import { usePersonLocations } from './useWhereabouts';
 
 interface Props {
-  acts: Acts;
+  actions: RoomActions;
   seat: Seat;
-  info: RoomInfo;
-  places: readonly Place[];
+  metadata: RoomMetadata;
+  rooms: readonly BreakoutRoom[];
   /** Everybody else here. */
-  seen: readonly Person[];
+  present: readonly Person[];
 }
 
 /** What hosts do with breakout rooms: open them first, then run them. */
-export function HostRooms({ acts, seat, info, places, seen }: Props): ReactElement {
-  const [people, moved] = useWhereabouts(acts, seat.identity, seen, info);
-  return info.breakouts.length > 0 ? (
-    <RunRooms acts={acts} places={places} most={seat.max_breakouts} people={people} onMoved={moved} />
+export function HostBreakouts({ actions, seat, metadata, rooms, present }: Props): ReactElement {
+  const [people, moved] = usePersonLocations(actions, seat.identity, present, metadata);
+  return metadata.breakouts.length > 0 ? (
+    <ManageBreakouts actions={actions} rooms={rooms} maxRooms={seat.max_breakouts} people={people} onMoved={moved} />
   ) : (
-    <OpenRooms acts={acts} most={seat.max_breakouts} people={people} />
+    <OpenBreakouts actions={actions} maxRooms={seat.max_breakouts} people={people} />
   );
 }

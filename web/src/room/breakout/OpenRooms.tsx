@@ -1,49 +1,49 @@
 import { useId, useState, type FormEvent, type ReactElement } from 'react';
 import { count, t } from '../../messages';
-import type { Acts } from '../../visit/acts';
-import { ActTrouble } from '../ActTrouble';
-import { PlaceSelect } from './PlaceSelect';
-import { useAct } from '../useAct';
-import { evenly, type Whereabouts } from './whereabouts';
+import type { RoomActions } from '../../visit/acts';
+import { ActionError } from '../ActTrouble';
+import { BreakoutSelect } from './PlaceSelect';
+import { useAction } from '../useAct';
+import { assignEvenly, type PersonLocation } from './whereabouts';
 
 interface Props {
-  acts: Acts;
-  most: number;
+  actions: RoomActions;
+  maxRooms: number;
   /** Who can be assigned. */
-  people: readonly Whereabouts[];
+  people: readonly PersonLocation[];
 }
 
-const usualName = (i: number): string => t('rooms.usual', { n: i + 1 });
+const defaultName = (i: number): string => t('rooms.usual', { n: i + 1 });
 
 /** How many rooms, what they are called, and who goes where. */
-export function OpenRooms({ acts, most, people }: Props): ReactElement {
-  const [number, setNumber] = useState(Math.min(2, most));
-  const [written, setWritten] = useState<readonly string[]>([]);
+export function OpenBreakouts({ actions, maxRooms, people }: Props): ReactElement {
+  const [number, setNumber] = useState(Math.min(2, maxRooms));
+  const [editedNames, setEditedNames] = useState<readonly string[]>([]);
   // By identity the place in the list of rooms; who is not in it stays.
   const [assigned, setAssigned] = useState<ReadonlyMap<string, number>>(new Map());
-  const { busy, trouble, run } = useAct();
+  const { busy, error, run } = useAction();
   const id = useId();
 
-  const names = Array.from({ length: number }, (_, i) => written[i] ?? usualName(i));
-  const called = names.map((name, i) => name.trim() || usualName(i));
-  const places = [{ number: 0, name: t('rooms.main') }, ...called.map((name, i) => ({ number: i + 1, name }))];
-  const placeOf = ({ identity }: Whereabouts): number => {
+  const names = Array.from({ length: number }, (_, i) => editedNames[i] ?? defaultName(i));
+  const finalNames = names.map((name, i) => name.trim() || defaultName(i));
+  const rooms = [{ number: 0, name: t('rooms.main') }, ...finalNames.map((name, i) => ({ number: i + 1, name }))];
+  const roomOf = ({ identity }: PersonLocation): number => {
     const room = assigned.get(identity);
     return room === undefined || room >= number ? 0 : room + 1;
   };
 
-  function choose(person: Whereabouts, place: number): void {
+  function choose(person: PersonLocation, room: number): void {
     const next = new Map(assigned);
-    if (place === 0) next.delete(person.identity);
-    else next.set(person.identity, place - 1);
+    if (room === 0) next.delete(person.identity);
+    else next.set(person.identity, room - 1);
     setAssigned(next);
   }
 
   async function open(event: FormEvent): Promise<void> {
     event.preventDefault();
-    const going = people.filter((person) => placeOf(person) > 0);
-    const assign = Object.fromEntries(going.map((person) => [person.identity, placeOf(person) - 1]));
-    await run(() => acts.openBreakouts(called, assign));
+    const moving = people.filter((person) => roomOf(person) > 0);
+    const assign = Object.fromEntries(moving.map((person) => [person.identity, roomOf(person) - 1]));
+    await run(() => actions.openBreakouts(finalNames, assign));
   }
 
   return (
@@ -52,7 +52,7 @@ export function OpenRooms({ acts, most, people }: Props): ReactElement {
       <div className="field">
         <label htmlFor={id}>{t('rooms.number')}</label>
         <select id={id} value={number} onChange={(event) => setNumber(Number(event.target.value))}>
-          {Array.from({ length: most }, (_, i) => (
+          {Array.from({ length: maxRooms }, (_, i) => (
             <option key={i} value={i + 1}>
               {count('rooms.count', i + 1)}
             </option>
@@ -66,7 +66,7 @@ export function OpenRooms({ acts, most, people }: Props): ReactElement {
             aria-label={t('rooms.nameOf', { n: i + 1 })}
             value={name}
             maxLength={60}
-            onChange={(event) => setWritten(names.map((other, j) => (j === i ? event.target.value : other)))}
+            onChange={(event) => setEditedNames(names.map((other, j) => (j === i ? event.target.value : other)))}
           />
         ))}
       </div>
@@ -77,25 +77,25 @@ export function OpenRooms({ acts, most, people }: Props): ReactElement {
             <button
               type="button"
               className="secondary"
-              onClick={() => setAssigned(evenly(people.filter(({ role }) => role === 'guest'), number))}
+              onClick={() => setAssigned(assignEvenly(people.filter(({ role }) => role === 'guest'), number))}
             >
               {t('rooms.evenly')}
             </button>
           </div>
           <ul>
             {people.map((person) => (
-              <PlaceSelect
+              <BreakoutSelect
                 key={person.identity}
                 person={person.name}
-                places={places}
-                value={placeOf(person)}
-                onChoose={(place) => choose(person, place)}
+                rooms={rooms}
+                value={roomOf(person)}
+                onChoose={(room) => choose(person, room)}
               />
             ))}
           </ul>
         </section>
       )}
-      <ActTrouble text={trouble} />
+      <ActionError text={error} />
       <button type="submit" className="primary wide" aria-disabled={busy}>
         {busy ? t('rooms.opening') : count('rooms.open', number)}
       </button>

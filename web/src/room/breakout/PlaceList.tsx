@@ -1,32 +1,32 @@
 import type { ReactElement } from 'react';
 import { t } from '../../messages';
-import type { Acts } from '../../visit/acts';
-import type { Place } from '../info';
-import { ActTrouble } from '../ActTrouble';
-import { useAct } from '../useAct';
+import type { RoomActions } from '../../visit/acts';
+import type { BreakoutRoom } from '../info';
+import { ActionError } from '../ActTrouble';
+import { useAction } from '../useAct';
 
 interface Props {
-  acts: Acts;
-  places: readonly Place[];
-  here: number;
-  onGone: () => void;
+  actions: RoomActions;
+  rooms: readonly BreakoutRoom[];
+  current: number;
+  onMoved: () => void;
 }
 
 /** The rooms there are, and the way into each. */
-export function PlaceList({ acts, places, here, onGone }: Props): ReactElement {
-  const { busy, trouble, run } = useAct();
+export function BreakoutList({ actions, rooms, current, onMoved }: Props): ReactElement {
+  const { busy, error, run } = useAction();
   async function go(to: number): Promise<void> {
-    if (await run(() => acts.go(to))) onGone();
+    if (await run(() => actions.moveSelf(to))) onMoved();
   }
   return (
     <section className="sheet-part">
       <ul>
-        {places.map(({ number, name }) => (
+        {rooms.map(({ number, name }) => (
           <li key={number} className="roll-row">
             <span className="roll-name">
               <bdi>{name}</bdi>
             </span>
-            {number === here ? (
+            {number === current ? (
               <span className="quiet small">{t('rooms.youAreHere')}</span>
             ) : (
               <button type="button" className="secondary" aria-disabled={busy} onClick={() => void go(number)}>
@@ -37,7 +37,7 @@ export function PlaceList({ acts, places, here, onGone }: Props): ReactElement {
           </li>
         ))}
       </ul>
-      <ActTrouble text={trouble} />
+      <ActionError text={error} />
     </section>
   );
 }

@@ -1,16 +1,16 @@
 import type { ReactElement } from 'react';
 import { t } from '../../messages';
-import type { Place } from '../info';
+import type { BreakoutRoom } from '../info';
 
 interface Props {
   person: string;
-  places: readonly Place[];
+  rooms: readonly BreakoutRoom[];
   value: number;
-  onChoose: (place: number) => void;
+  onChoose: (room: number) => void;
 }
 
 /** Somebody's name, and where they are to be. */
-export function PlaceSelect({ person, places, value, onChoose }: Props): ReactElement {
+export function BreakoutSelect({ person, rooms, value, onChoose }: Props): ReactElement {
   return (
     <li className="assign-row">
       <span className="roll-name">
@@ -21,7 +21,7 @@ export function PlaceSelect({ person, places, value, onChoose }: Props): ReactEl
         value={value}
         onChange={(event) => onChoose(Number(event.target.value))}
       >
-        {places.map(({ number, name }) => (
+        {rooms.map(({ number, name }) => (
           <option key={number} value={number}>
             {name}
           </option>

@@ -2,31 +2,31 @@ import type { ReactElement } from 'react';
 import type { Seat } from '../../api/client';
 import { t } from '../../messages';
 import { Sheet } from '../../ui/Sheet';
-import type { Acts } from '../../visit/acts';
-import type { RoomInfo } from '../info';
+import type { RoomActions } from '../../visit/acts';
+import type { RoomMetadata } from '../info';
 import type { Person } from '../person';
-import { HostRooms } from './HostRooms';
-import { PlaceList } from './PlaceList';
+import { HostBreakouts } from './HostRooms';
+import { BreakoutList } from './PlaceList';
 
 interface Props {
-  acts: Acts;
+  actions: RoomActions;
   seat: Seat;
-  info: RoomInfo;
+  metadata: RoomMetadata;
   /** Everybody else here. */
   people: readonly Person[];
   onClose: () => void;
 }
 
 /** Breakout rooms: for everybody the way into each, for hosts all that they do with them. */
-export function RoomsSheet({ acts, seat, info, people, onClose }: Props): ReactElement {
-  const places = [{ number: 0, name: t('rooms.main') }, ...info.breakouts];
+export function BreakoutSheet({ actions, seat, metadata, people, onClose }: Props): ReactElement {
+  const rooms = [{ number: 0, name: t('rooms.main') }, ...metadata.breakouts];
   const host = seat.role !== 'guest';
-  const open = info.breakouts.length > 0;
+  const open = metadata.breakouts.length > 0;
   return (
     <Sheet title={t('rooms.title')} onClose={onClose}>
-      {open && <PlaceList acts={acts} places={places} here={info.breakout} onGone={onClose} />}
+      {open && <BreakoutList actions={actions} rooms={rooms} current={metadata.breakout} onMoved={onClose} />}
       {!open && !host && <p>{t('rooms.none')}</p>}
-      {host && <HostRooms acts={acts} seat={seat} info={info} places={places} seen={people} />}
+      {host && <HostBreakouts actions={actions} seat={seat} metadata={metadata} rooms={rooms} present={people} />}
     </Sheet>
   );
 }

@@ -1,28 +1,28 @@
 import { useId, useState, type FormEvent, type ReactElement } from 'react';
 import { t } from '../../messages';
-import type { Acts } from '../../visit/acts';
-import type { Place } from '../info';
-import { ActTrouble } from '../ActTrouble';
-import { PlaceSelect } from './PlaceSelect';
-import { useAct } from '../useAct';
-import type { Whereabouts } from './whereabouts';
+import type { RoomActions } from '../../visit/acts';
+import type { BreakoutRoom } from '../info';
+import { ActionError } from '../ActTrouble';
+import { BreakoutSelect } from './PlaceSelect';
+import { useAction } from '../useAct';
+import type { PersonLocation } from './whereabouts';
 
 interface Props {
-  acts: Acts;
-  places: readonly Place[];
+  actions: RoomActions;
+  rooms: readonly BreakoutRoom[];
   /** How many may be open at once. */
-  most: number;
-  people: readonly Whereabouts[];
-  onMoved: (identity: string, place: number) => void;
+  maxRooms: number;
+  people: readonly PersonLocation[];
+  onMoved: (identity: string, breakout: number) => void;
 }
 
 /** What hosts do while breakout rooms are open: move people, open another room, speak to all, close the rooms. */
-export function RunRooms({ acts, places, most, people, onMoved }: Props): ReactElement {
-  const moving = useAct();
-  const closing = useAct();
+export function ManageBreakouts({ actions, rooms, maxRooms, people, onMoved }: Props): ReactElement {
+  const moving = useAction();
+  const closing = useAction();
 
-  async function move({ identity }: Whereabouts, to: number): Promise<void> {
-    if (await moving.run(() => acts.move(identity, to))) onMoved(identity, to);
+  async function move({ identity }: PersonLocation, to: number): Promise<void> {
+    if (await moving.run(() => actions.move(identity, to))) onMoved(identity, to);
   }
 
   return (
@@ -32,28 +32,28 @@ export function RunRooms({ acts, places, most, people, onMoved }: Props): ReactE
           <h3>{t('rooms.who')}</h3>
           <ul>
             {people.map((person) => (
-              <PlaceSelect
+              <BreakoutSelect
                 key={person.identity}
                 person={person.name}
-                places={places}
-                value={person.place}
+                rooms={rooms}
+                value={person.breakout}
                 onChoose={(to) => void move(person, to)}
               />
             ))}
           </ul>
-          <ActTrouble text={moving.trouble} />
+          <ActionError text={moving.error} />
         </section>
       )}
-      {places.length <= most && <AnotherRoom acts={acts} places={places} />}
-      <Broadcast acts={acts} />
+      {rooms.length <= maxRooms && <AnotherRoom actions={actions} rooms={rooms} />}
+      <Broadcast actions={actions} />
       <section className="sheet-part">
         <p className="quiet">{t('rooms.close.text')}</p>
-        <ActTrouble text={closing.trouble} />
+        <ActionError text={closing.error} />
         <button
           type="button"
           className="secondary wide"
           aria-disabled={closing.busy}
-          onClick={() => void closing.run(() => acts.closeBreakouts())}
+          onClick={() => void closing.run(() => actions.closeBreakouts())}
         >
           {t(closing.busy ? 'rooms.closing' : 'rooms.close')}
         </button>
@@ -62,15 +62,15 @@ export function RunRooms({ acts, places, most, people, onMoved }: Props): ReactE
   );
 }
 
-function AnotherRoom({ acts, places }: { acts: Acts; places: readonly Place[] }): ReactElement {
-  const [written, setWritten] = useState<string | null>(null);
-  const { busy, trouble, run } = useAct();
+function AnotherRoom({ actions, rooms }: { actions: RoomActions; rooms: readonly BreakoutRoom[] }): ReactElement {
+  const [editedName, setEditedName] = useState<string | null>(null);
+  const { busy, error, run } = useAction();
   const id = useId();
-  const usual = t('rooms.usual', { n: Math.max(...places.map(({ number }) => number)) + 1 });
+  const defaultName = t('rooms.usual', { n: Math.max(...rooms.map(({ number }) => number)) + 1 });
 
   async function open(event: FormEvent): Promise<void> {
     event.preventDefault();
-    if (await run(() => acts.openBreakouts([written?.trim() || usual], {}))) setWritten(null);
+    if (await run(() => actions.openBreakouts([editedName?.trim() || defaultName], {}))) setEditedName(null);
   }
 
   return (
@@ -78,27 +78,27 @@ function AnotherRoom({ acts, places }: { acts: Acts; places: readonly Place[] })
       <div className="field">
         <label htmlFor={id}>{t('rooms.another')}</label>
         <div className="field-act">
-          <input id={id} value={written ?? usual} maxLength={60} onChange={(event) => setWritten(event.target.value)} />
+          <input id={id} value={editedName ?? defaultName} maxLength={60} onChange={(event) => setEditedName(event.target.value)} />
           <button type="submit" className="secondary" aria-disabled={busy}>
             {t(busy ? 'rooms.opening' : 'rooms.openIt')}
           </button>
         </div>
       </div>
-      <ActTrouble text={trouble} />
+      <ActionError text={error} />
     </form>
   );
 }
 
-function Broadcast({ acts }: { acts: Acts }): ReactElement {
+function Broadcast({ actions }: { actions: RoomActions }): ReactElement {
   const [text, setText] = useState('');
   const [sent, setSent] = useState(false);
-  const { busy, trouble, run } = useAct();
+  const { busy, error, run } = useAction();
   const id = useId();
 
   async function send(event: FormEvent): Promise<void> {
     event.preventDefault();
-    const said = text.trim();
-    if (said === '' || !(await run(() => acts.broadcast(said)))) return;
+    const trimmed = text.trim();
+    if (trimmed === '' || !(await run(() => actions.broadcast(trimmed)))) return;
     setText('');
     setSent(true);
   }
@@ -118,7 +118,7 @@ function Broadcast({ acts }: { acts: Acts }): ReactElement {
           }}
         />
       </div>
-      <ActTrouble text={trouble} />
+      <ActionError text={error} />
       <div className="assign-head">
         <p className="quiet small" role="status">
           {sent && t('rooms.said')}

@@ -1,31 +1,31 @@
 import type { Role } from '../../api/client';
 
-interface Known {
+interface KnownPerson {
   identity: string;
   name: string;
   role: Role;
 }
 
-export interface Whereabouts extends Known {
+export interface PersonLocation extends KnownPerson {
   /** The number of a breakout room, 0 for the room itself. */
-  place: number;
+  breakout: number;
 }
 
 /** What a page can tell by itself: those it sees are here. */
-export function seenHere(seen: readonly Known[], here: number): Whereabouts[] {
-  return byName(seen.map(({ identity, name, role }) => ({ identity, name, role, place: here })));
+export function localLocations(present: readonly KnownPerson[], breakout: number): PersonLocation[] {
+  return byName(present.map(({ identity, name, role }) => ({ identity, name, role, breakout })));
 }
 
 /** What the server tells: everybody else, where they belong. */
-export function toldOf(people: readonly (Known & { breakout: number })[], you: string): Whereabouts[] {
+export function serverLocations(people: readonly (KnownPerson & { breakout: number })[], you: string): PersonLocation[] {
   const others = people.filter(({ identity }) => identity !== you);
-  return byName(others.map(({ identity, name, role, breakout }) => ({ identity, name, role, place: breakout })));
+  return byName(others.map(({ identity, name, role, breakout }) => ({ identity, name, role, breakout })));
 }
 
-const byName = (people: Whereabouts[]): Whereabouts[] =>
+const byName = (people: PersonLocation[]): PersonLocation[] =>
   people.toSorted((a, b) => a.name.localeCompare(b.name) || a.identity.localeCompare(b.identity));
 
 /** Deals people out, one to each room in turn. */
-export function evenly(people: readonly { identity: string }[], rooms: number): Map<string, number> {
+export function assignEvenly(people: readonly { identity: string }[], rooms: number): Map<string, number> {
   return new Map(people.map(({ identity }, i) => [identity, i % rooms]));
 }

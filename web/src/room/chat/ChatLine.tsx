@@ -1,42 +1,42 @@
 import { memo, type ReactElement } from 'react';
-import { timeOfDay } from '../../lib/moment';
+import { formatTime } from '../../lib/moment';
 import { t } from '../../messages';
 import { Icon } from '../../ui/Icon';
 import { linkify } from './linkify';
-import { beginning, type Line } from './log';
+import { excerpt, type ChatMessage } from './log';
 
 interface Props {
-  line: Line;
+  message: ChatMessage;
   /** What it answers, while this page has it. */
-  answers: Line | null;
+  quoted: ChatMessage | null;
   /** Null where one cannot write. */
-  onReply: ((line: Line) => void) | null;
+  onReply: ((message: ChatMessage) => void) | null;
 }
 
 /** Who is read: yourself, somebody with a name, or somebody who left before this page knew theirs. */
-const whoOf = (line: Line): string => (line.you ? t('room.you') : line.name || t('chat.somebody'));
+const senderLabel = (message: ChatMessage): string => (message.you ? t('room.you') : message.name || t('chat.somebody'));
 
 /** One message. Its text is text; only addresses in it become links. */
-export const ChatLine = memo(function ChatLine({ line, answers, onReply }: Props): ReactElement {
+export const ChatMessageItem = memo(function ChatMessageItem({ message, quoted, onReply }: Props): ReactElement {
   return (
-    <li className="chat-line" data-own={line.you || undefined}>
+    <li className="chat-line" data-own={message.you || undefined}>
       <p className="chat-head">
-        <bdi className="chat-name">{whoOf(line)}</bdi>
-        <time className="small quiet" dateTime={new Date(line.at).toISOString()}>
-          {timeOfDay(line.at)}
+        <bdi className="chat-name">{senderLabel(message)}</bdi>
+        <time className="small quiet" dateTime={new Date(message.at).toISOString()}>
+          {formatTime(message.at)}
         </time>
         {onReply && (
-          <button type="button" className="chat-reply" aria-label={t('chat.replyTo', { name: whoOf(line), text: beginning(line.text, 40) })} onClick={() => onReply(line)}>
+          <button type="button" className="chat-reply" aria-label={t('chat.replyTo', { name: senderLabel(message), text: excerpt(message.text, 40) })} onClick={() => onReply(message)}>
             <Icon name="reply" />
           </button>
         )}
       </p>
-      {line.replyTo !== null && (
+      {message.replyTo !== null && (
         <p className="chat-quote small" dir="auto">
           <span className="sr-only">{t('chat.inReply')} </span>
-          {answers ? (
+          {quoted ? (
             <>
-              <bdi>{whoOf(answers)}</bdi>: {beginning(answers.text, 120)}
+              <bdi>{senderLabel(quoted)}</bdi>: {excerpt(quoted.text, 120)}
             </>
           ) : (
             t('chat.notHere')
@@ -44,7 +44,7 @@ export const ChatLine = memo(function ChatLine({ line, answers, onReply }: Props
         </p>
       )}
       <p className="chat-text" dir="auto">
-        {linkify(line.text).map(({ text, href, host }, i) =>
+        {linkify(message.text).map(({ text, href, host }, i) =>
           href === undefined ? (
             text
           ) : (

@@ -1,6 +1,6 @@
 /** Something somebody wrote. */
-export interface Line {
-  kind: 'line';
+export interface ChatMessage {
+  kind: 'message';
   key: string;
   from: string;
   name: string;
@@ -11,44 +11,44 @@ export interface Line {
 }
 
 /** From here on it is the chat of another place. */
-export interface Crossing {
-  kind: 'crossing';
+export interface RoomDivider {
+  kind: 'divider';
   key: string;
-  place: string;
+  roomName: string;
 }
 
-export type Entry = Line | Crossing;
+export type LogEntry = ChatMessage | RoomDivider;
 
 /** What this page has of the chat. */
-export interface Log {
-  entries: readonly Entry[];
+export interface ChatLog {
+  entries: readonly LogEntry[];
   /** The reader has it open. */
   open: boolean;
   /** How many lines of others came while it was closed. */
   unread: number;
 }
 
-export type Turn = { type: 'wrote'; line: Line } | { type: 'moved'; place: string } | { type: 'open' | 'close' };
+export type ChatEvent = { type: 'received'; message: ChatMessage } | { type: 'moved'; roomName: string } | { type: 'open' | 'close' };
 
 /** More than anybody reads again; the oldest go. */
-export const kept = 500;
+export const maxEntries = 500;
 
-export const blank: Log = { entries: [], open: false, unread: 0 };
+export const emptyLog: ChatLog = { entries: [], open: false, unread: 0 };
 
-export function turn(log: Log, happened: Turn): Log {
-  switch (happened.type) {
-    case 'wrote': {
-      const { line } = happened;
-      if (log.entries.some(({ key }) => key === line.key)) return log;
-      return { ...log, entries: [...log.entries, line].slice(-kept), unread: log.unread + (log.open || line.you ? 0 : 1) };
+export function reduceChat(log: ChatLog, event: ChatEvent): ChatLog {
+  switch (event.type) {
+    case 'received': {
+      const { message } = event;
+      if (log.entries.some(({ key }) => key === message.key)) return log;
+      return { ...log, entries: [...log.entries, message].slice(-maxEntries), unread: log.unread + (log.open || message.you ? 0 : 1) };
     }
     case 'moved': {
       const last = log.entries.at(-1);
       // Where nobody wrote there is nothing to part from.
       if (!last) return log;
-      const before = last.kind === 'crossing' ? log.entries.slice(0, -1) : log.entries;
-      const number = last.kind === 'crossing' ? last.key : `crossing ${last.key}`;
-      return { ...log, entries: [...before, { kind: 'crossing' as const, key: number, place: happened.place }].slice(-kept) };
+      const before = last.kind === 'divider' ? log.entries.slice(0, -1) : log.entries;
+      const dividerKey = last.kind === 'divider' ? last.key : `divider ${last.key}`;
+      return { ...log, entries: [...before, { kind: 'divider' as const, key: dividerKey, roomName: event.roomName }].slice(-maxEntries) };
     }
     case 'open':
       return { ...log, open: true, unread: 0 };
@@ -58,20 +58,20 @@ export function turn(log: Log, happened: Turn): Log {
 }
 
 /** The line that another one answers, while this page has it. */
-export function answered(log: Log, key: string | null): Line | null {
+export function findMessage(log: ChatLog, key: string | null): ChatMessage | null {
   const entry = key === null ? undefined : log.entries.find((one) => one.key === key);
-  return entry?.kind === 'line' ? entry : null;
+  return entry?.kind === 'message' ? entry : null;
 }
 
 /** What is new since somebody last looked: lines of others, at most as many as are kept. */
-export function since(before: readonly Entry[], after: readonly Entry[]): Line[] {
+export function newMessages(before: readonly LogEntry[], after: readonly LogEntry[]): ChatMessage[] {
   const known = new Set(before.map(({ key }) => key));
-  return after.filter((entry): entry is Line => entry.kind === 'line' && !entry.you && !known.has(entry.key));
+  return after.filter((entry): entry is ChatMessage => entry.kind === 'message' && !entry.you && !known.has(entry.key));
 }
 
 /** The beginning of a long text, whole characters only. */
-export function beginning(text: string, most: number): string {
+export function excerpt(text: string, maxLength: number): string {
   const flat = text.replace(/\s+/g, ' ');
   const characters = Array.from(flat);
-  return characters.length > most ? `${characters.slice(0, most - 1).join('').trimEnd()}…` : flat;
+  return characters.length > maxLength ? `${characters.slice(0, maxLength - 1).join('').trimEnd()}…` : flat;
 }

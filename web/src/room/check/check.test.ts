@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { answerTime } from './server';
+import { serverLatency } from './server';
 import { protocolOf } from './way';
 
 const pair = { type: 'candidate-pair', id: 'pair', localCandidateId: 'mine' };
@@ -23,10 +23,10 @@ describe('the protocol of a connection', () => {
 
 test('the server is as quick as its best answer', async () => {
   const times = [0, 300, 300, 340, 340, 600];
-  expect(await answerTime(() => Promise.resolve(true), () => times.shift() ?? 0)).toBe(40);
+  expect(await serverLatency(() => Promise.resolve(true), () => times.shift() ?? 0)).toBe(40);
 });
 
 test('one answer that does not come is no answer', async () => {
   const answers = [true, false, true];
-  expect(await answerTime(() => Promise.resolve(answers.shift() ?? true))).toBeNull();
+  expect(await serverLatency(() => Promise.resolve(answers.shift() ?? true))).toBeNull();
 });

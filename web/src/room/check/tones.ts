@@ -7,13 +7,13 @@ export async function playTones(speaker: string): Promise<void> {
   const [start, length] = [context.currentTime + 0.05, 0.35];
   const tones = [523, 784].map((frequency, i) => {
     const tone = new OscillatorNode(context, { frequency });
-    const loudness = new GainNode(context, { gain: 0 });
-    tone.connect(loudness).connect(context.destination);
+    const gainNode = new GainNode(context, { gain: 0 });
+    tone.connect(gainNode).connect(context.destination);
     const at = start + i * length;
     // In and out softly: a tone that is cut off clicks.
-    loudness.gain.setValueAtTime(0, at);
-    loudness.gain.linearRampToValueAtTime(0.2, at + 0.05);
-    loudness.gain.linearRampToValueAtTime(0, at + length);
+    gainNode.gain.setValueAtTime(0, at);
+    gainNode.gain.linearRampToValueAtTime(0.2, at + 0.05);
+    gainNode.gain.linearRampToValueAtTime(0, at + length);
     tone.start(at);
     tone.stop(at + length);
     return tone;

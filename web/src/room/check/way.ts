@@ -1,31 +1,31 @@
 import { Room, RoomEvent } from 'livekit-client';
 
 /** How sound and pictures get through; `unknown` when that could not be tried, `busy` when too many try. */
-export type Way = 'udp' | 'tcp' | 'none' | 'unknown' | 'busy';
+export type MediaRoute = 'udp' | 'tcp' | 'none' | 'unknown' | 'busy';
 
-const patience = 8_000;
+const timeoutMs = 8_000;
 
 /** Connects to the media engine for a moment, with a token that leads to nobody. */
-export async function tryWay(token: string): Promise<Way> {
+export async function testMediaRoute(token: string): Promise<MediaRoute> {
   const room = new Room({ singlePeerConnection: true });
-  let answered = false;
-  room.once(RoomEvent.SignalConnected, () => (answered = true));
+  let signalConnected = false;
+  room.once(RoomEvent.SignalConnected, () => (signalConnected = true));
   try {
     await room.connect(location.origin.replace(/^http/, 'ws'), token, {
       maxRetries: 0,
-      websocketTimeout: patience,
-      peerConnectionTimeout: patience,
+      websocketTimeout: timeoutMs,
+      peerConnectionTimeout: timeoutMs,
     });
-    return await wayOf(room);
+    return await mediaRouteOf(room);
   } catch {
-    return answered ? 'none' : 'unknown';
+    return signalConnected ? 'none' : 'unknown';
   } finally {
     void room.disconnect();
   }
 }
 
 /** The way that a connection has found. Where it has two, the worse one counts. */
-export async function wayOf(room: Room): Promise<Way> {
+export async function mediaRouteOf(room: Room): Promise<MediaRoute> {
   const { publisher, subscriber } = room.engine.pcManager ?? {};
   const reports = await Promise.all([publisher?.getStats(), subscriber?.getStats()]);
   const protocols = reports.map((report) => report && protocolOf(report));

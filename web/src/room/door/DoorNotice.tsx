@@ -1,15 +1,15 @@
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { count, t } from '../../messages';
-import { ActTrouble } from '../ActTrouble';
-import type { Door } from './useDoor';
+import { ActionError } from '../ActTrouble';
+import type { WaitingRoom } from './useDoor';
 
 /** Says to those who run the room that somebody waits, the first of them by name. */
-export function DoorNotice({ door }: { door: Door }): ReactElement {
-  const { waiting, busy, trouble, letIn, turnAway } = door;
+export function WaitingNotice({ waitingRoom }: { waitingRoom: WaitingRoom }): ReactElement {
+  const { waiting, busy, error, admit, turnAway } = waitingRoom;
   const [first] = waiting;
   return (
     <>
-      <DoorNews waiting={waiting} />
+      <WaitingLiveRegion waiting={waiting} />
       {first && (
         // Another one is another notice: nobody lets in whom they did not mean.
         <div key={first.identity} className="banner door">
@@ -18,19 +18,19 @@ export function DoorNotice({ door }: { door: Door }): ReactElement {
             {waiting.length > 1 && <span className="small quiet"> {count('door.more', waiting.length - 1)}</span>}
           </p>
           <div className="tool-row">
-            <button type="button" className="primary" aria-disabled={busy} onClick={() => void letIn(first.identity)}>
+            <button type="button" className="primary" aria-disabled={busy} onClick={() => void admit(first.identity)}>
               {t('door.letIn')}
             </button>
             <button type="button" className="secondary" aria-disabled={busy} onClick={() => void turnAway(first.identity)}>
               {t('door.turnAway')}
             </button>
             {waiting.length > 1 && (
-              <button type="button" className="secondary" aria-disabled={busy} onClick={() => void letIn()}>
+              <button type="button" className="secondary" aria-disabled={busy} onClick={() => void admit()}>
                 {t('door.letAllIn')}
               </button>
             )}
           </div>
-          <ActTrouble text={trouble} />
+          <ActionError text={error} />
         </div>
       )}
     </>
@@ -38,18 +38,18 @@ export function DoorNotice({ door }: { door: Door }): ReactElement {
 }
 
 /** Tells those who listen of each who comes to wait, once. */
-function DoorNews({ waiting }: Pick<Door, 'waiting'>): ReactElement {
-  const [said, setSaid] = useState('');
+function WaitingLiveRegion({ waiting }: Pick<WaitingRoom, 'waiting'>): ReactElement {
+  const [text, setText] = useState('');
   const known = useRef<ReadonlySet<string>>(new Set());
   useEffect(() => {
-    const fresh = waiting.filter(({ identity }) => !known.current.has(identity));
+    const added = waiting.filter(({ identity }) => !known.current.has(identity));
     known.current = new Set(waiting.map(({ identity }) => identity));
-    const [first] = fresh;
-    if (first) setSaid(fresh.length > 1 ? count('door.many', fresh.length) : t('door.waits', { name: first.name }));
+    const [first] = added;
+    if (first) setText(added.length > 1 ? count('door.many', added.length) : t('door.waits', { name: first.name }));
   }, [waiting]);
   return (
     <p className="sr-only" role="status">
-      {said}
+      {text}
     </p>
   );
 }

@@ -1,15 +1,15 @@
 import type { ReactElement } from 'react';
 import { t } from '../../messages';
-import { ActTrouble } from '../ActTrouble';
-import { firstBeside } from '../tools/tools';
-import type { Door } from './useDoor';
+import { ActionError } from '../ActTrouble';
+import { firstButtonInDialog } from '../tools/tools';
+import type { WaitingRoom } from './useDoor';
 
 /** Everybody who waits, in the list of people. */
-export function DoorPart({ door }: { door: Door }): ReactElement | null {
-  const { waiting, busy, trouble, letIn, turnAway } = door;
+export function WaitingPart({ waitingRoom }: { waitingRoom: WaitingRoom }): ReactElement | null {
+  const { waiting, busy, error, admit, turnAway } = waitingRoom;
   if (waiting.length === 0) return null;
-  async function answer(ask: Promise<boolean>, button: Element): Promise<void> {
-    const next = firstBeside(button);
+  async function handle(ask: Promise<boolean>, button: Element): Promise<void> {
+    const next = firstButtonInDialog(button);
     if (await ask) next?.focus();
   }
   return (
@@ -17,7 +17,7 @@ export function DoorPart({ door }: { door: Door }): ReactElement | null {
       <div className="assign-head">
         <h3 id="waiting">{t('door.title')}</h3>
         {waiting.length > 1 && (
-          <button type="button" className="secondary" aria-disabled={busy} onClick={(event) => void answer(letIn(), event.currentTarget)}>
+          <button type="button" className="secondary" aria-disabled={busy} onClick={(event) => void handle(admit(), event.currentTarget)}>
             {t('door.letAllIn')}
           </button>
         )}
@@ -26,16 +26,16 @@ export function DoorPart({ door }: { door: Door }): ReactElement | null {
         {waiting.map(({ identity, name }) => (
           <li key={identity} className="roll-row">
             <bdi className="roll-name">{name}</bdi>
-            <button type="button" className="primary" aria-disabled={busy} onClick={(event) => void answer(letIn(identity), event.currentTarget)}>
+            <button type="button" className="primary" aria-disabled={busy} onClick={(event) => void handle(admit(identity), event.currentTarget)}>
               {t('door.letIn')} <span className="sr-only">({name})</span>
             </button>
-            <button type="button" className="secondary" aria-disabled={busy} onClick={(event) => void answer(turnAway(identity), event.currentTarget)}>
+            <button type="button" className="secondary" aria-disabled={busy} onClick={(event) => void handle(turnAway(identity), event.currentTarget)}>
               {t('door.turnAway')} <span className="sr-only">({name})</span>
             </button>
           </li>
         ))}
       </ul>
-      <ActTrouble text={trouble} />
+      <ActionError text={error} />
     </section>
   );
 }

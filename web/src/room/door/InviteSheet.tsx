@@ -2,54 +2,54 @@ import { useState, type ReactElement } from 'react';
 import type { Seat } from '../../api/client';
 import { t } from '../../messages';
 import { Sheet } from '../../ui/Sheet';
-import type { Acts } from '../../visit/acts';
-import { ActTrouble } from '../ActTrouble';
-import { Invite } from '../Invite';
-import { useAct } from '../useAct';
+import type { RoomActions } from '../../visit/acts';
+import { ActionError } from '../ActTrouble';
+import { InviteLink } from '../Invite';
+import { useAction } from '../useAct';
 import { GuestInvite } from './GuestInvite';
 import type { GuestLink } from './useGuestLink';
 
 interface Props {
-  acts: Acts;
+  actions: RoomActions;
   seat: Seat;
-  guests: GuestLink;
+  guestLink: GuestLink;
   /** Guests wait until they are let in. */
-  waitingRoom: boolean;
+  waitingRoomEnabled: boolean;
   onClose: () => void;
 }
 
 /** The links that those who run the room give to others, and what each is good for. */
-export function InviteSheet({ acts, seat, guests, waitingRoom, onClose }: Props): ReactElement {
+export function InviteSheet({ actions, seat, guestLink, waitingRoomEnabled, onClose }: Props): ReactElement {
   return (
     <Sheet title={t('invite.title')} onClose={onClose}>
       <section className="sheet-part">
         <h3>{t('invite.guests')}</h3>
         <p>
-          {t(seat.invited_only ? 'invite.guests.made' : 'invite.guests.text')} {waitingRoom && t('invite.guests.wait')}
+          {t(seat.invited_only ? 'invite.guests.made' : 'invite.guests.text')} {waitingRoomEnabled && t('invite.guests.wait')}
         </p>
-        <GuestInvite guests={guests} />
+        <GuestInvite guestLink={guestLink} />
       </section>
-      <CohostPart acts={acts} />
+      <CohostPart actions={actions} />
     </Sheet>
   );
 }
 
-function CohostPart({ acts }: { acts: Acts }): ReactElement {
-  const { busy, trouble, run } = useAct();
+function CohostPart({ actions }: { actions: RoomActions }): ReactElement {
+  const { busy, error, run } = useAction();
   const [link, setLink] = useState<string | null>(null);
-  async function make(): Promise<void> {
-    const done = await run(() => acts.invite('cohost'));
-    if (done) setLink(done.value.link);
+  async function create(): Promise<void> {
+    const result = await run(() => actions.createInvitation('cohost'));
+    if (result) setLink(result.value.link);
   }
   return (
     <section className="sheet-part">
       <h3>{t('invite.cohost')}</h3>
       <p>{t('invite.cohost.text')}</p>
-      {link !== null && <Invite key={link} link={link} label={t('invite.cohost.link')} copyLabel={t('invite.cohost.copy')} />}
-      <button type="button" className="secondary wide" aria-disabled={busy} onClick={() => void make()}>
+      {link !== null && <InviteLink key={link} link={link} label={t('invite.cohost.link')} copyLabel={t('invite.cohost.copy')} />}
+      <button type="button" className="secondary wide" aria-disabled={busy} onClick={() => void create()}>
         {t(link === null ? 'invite.cohost.make' : 'invite.cohost.another')}
       </button>
-      <ActTrouble text={trouble} />
+      <ActionError text={error} />
     </section>
   );
 }

@@ -1,60 +1,60 @@
 import { useEffect, useState } from 'react';
 import type { Waiting } from '../../api/client';
-import type { Acts } from '../../visit/acts';
-import { useAct } from '../useAct';
+import type { RoomActions } from '../../visit/acts';
+import { useAction } from '../useAct';
 
 /** Who waits to be let in, and what those who run the room do about it. */
-export interface Door {
+export interface WaitingRoom {
   waiting: readonly Waiting[];
   /** An answer is under way. */
   busy: boolean;
-  trouble: string | null;
+  error: string | null;
   /** One of them, or all; false when the server did not do it. */
-  letIn: (identity?: string) => Promise<boolean>;
+  admit: (identity?: string) => Promise<boolean>;
   turnAway: (identity: string) => Promise<boolean>;
 }
 
-const every = 3_000;
+const pollMs = 3_000;
 
 /**
  * Everybody reads how many wait, only those who run the room who. They ask for
  * the names while anybody waits: one may go as another comes.
  */
-export function useDoor(acts: Acts, runs: boolean, count: number): Door {
-  const { busy, trouble, run } = useAct();
-  const [told, setTold] = useState<readonly Waiting[]>([]);
+export function useWaitingRoom(actions: RoomActions, isModerator: boolean, count: number): WaitingRoom {
+  const { busy, error, run } = useAction();
+  const [waitingPeople, setWaitingPeople] = useState<readonly Waiting[]>([]);
   // Those whom this page has answered, until the server says so too.
-  const [done, setDone] = useState<ReadonlySet<string>>(new Set());
-  const some = runs && count > 0;
+  const [handled, setHandled] = useState<ReadonlySet<string>>(new Set());
+  const hasWaiting = isModerator && count > 0;
 
   useEffect(() => {
-    if (!some) return setTold([]);
-    let over = false;
+    if (!hasWaiting) return setWaitingPeople([]);
+    let stopped = false;
     let timer: ReturnType<typeof setTimeout>;
-    const ask = async (): Promise<void> => {
-      const answer = await acts.people();
-      if (over) return;
-      if (answer.is === 'ok') setTold(answer.value.waiting);
-      timer = setTimeout(() => void ask(), every);
+    const poll = async (): Promise<void> => {
+      const handle = await actions.people();
+      if (stopped) return;
+      if (handle.is === 'ok') setWaitingPeople(handle.value.waiting);
+      timer = setTimeout(() => void poll(), pollMs);
     };
-    void ask();
+    void poll();
     return () => {
-      over = true;
+      stopped = true;
       clearTimeout(timer);
     };
-  }, [acts, some, count]);
+  }, [actions, hasWaiting, count]);
 
-  async function answer(those: readonly string[], ask: Parameters<typeof run<null>>[0]): Promise<boolean> {
-    if (!(await run(ask))) return false;
-    setDone((before) => new Set([...before, ...those]));
+  async function handle(identities: readonly string[], call: Parameters<typeof run<null>>[0]): Promise<boolean> {
+    if (!(await run(call))) return false;
+    setHandled((before) => new Set([...before, ...identities]));
     return true;
   }
-  const waiting = told.filter(({ identity }) => !done.has(identity));
+  const waiting = waitingPeople.filter(({ identity }) => !handled.has(identity));
   return {
     waiting,
     busy,
-    trouble,
-    letIn: (identity) => answer(identity === undefined ? waiting.map((one) => one.identity) : [identity], () => acts.letIn(identity)),
-    turnAway: (identity) => answer([identity], () => acts.turnAway(identity)),
+    error,
+    admit: (identity) => handle(identity === undefined ? waiting.map((one) => one.identity) : [identity], () => actions.admit(identity)),
+    turnAway: (identity) => handle([identity], () => actions.turnAway(identity)),
   };
 }

@@ -1,9 +1,9 @@
 import type { ReactElement } from 'react';
-import type { Fault, Kind } from '../../media/faults';
+import type { Fault, CaptureKind } from '../../media/faults';
 import { t, type PlainKey } from '../../messages';
-import { wayOut, type WayOut } from './wayOut';
+import { currentBrowserSurface, type BrowserSurface } from './wayOut';
 
-const words = {
+const helpKeys = {
   chrome: 'fault.way.chrome',
   android: 'fault.way.android',
   firefox: 'fault.way.firefox',
@@ -13,16 +13,16 @@ const words = {
   app: 'fault.way.app',
   frame: 'fault.way.frame',
   other: 'fault.way.other',
-} as const satisfies Record<WayOut, PlainKey>;
+} as const satisfies Record<BrowserSurface, PlainKey>;
 
 /** Where to allow a device that is blocked, in this browser. */
-export function WayOutText({ kind, fault }: { kind: Kind; fault: Fault }): ReactElement | null {
+export function PermissionHelp({ kind, fault }: { kind: CaptureKind; fault: Fault }): ReactElement | null {
   if (fault !== 'blocked' && fault !== 'app') return null;
-  const way = fault === 'app' ? 'app' : wayOut(kind === 'mic' ? 'microphone' : 'camera');
+  const surface = fault === 'app' ? 'app' : currentBrowserSurface(kind === 'mic' ? 'microphone' : 'camera');
   return (
     <>
-      <p>{t(words[way])}</p>
-      {way === 'frame' && (
+      <p>{t(helpKeys[surface])}</p>
+      {surface === 'frame' && (
         <a href={location.href} target="_blank" rel="noreferrer">
           {t('fault.frame.open')}
         </a>

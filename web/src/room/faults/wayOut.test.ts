@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { wayOutOf } from './wayOut';
+import { detectBrowserSurface } from './wayOut';
 
 const mac = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)';
 const iphone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)';
@@ -26,6 +26,6 @@ test.each([
   ['an app on an iPhone', `${iphone} Mobile/15E148`, 5, 'app'],
   ['something else', 'Mozilla/5.0 (Unknown)', 0, 'other'],
 ] as const)('%s', (_, userAgent, touchPoints, way) => {
-  expect(wayOutOf({ userAgent, touchPoints, framed: false })).toBe(way);
-  expect(wayOutOf({ userAgent, touchPoints, framed: true })).toBe('frame');
+  expect(detectBrowserSurface({ userAgent, touchPoints, framed: false })).toBe(way);
+  expect(detectBrowserSurface({ userAgent, touchPoints, framed: true })).toBe('frame');
 });

@@ -3,25 +3,25 @@ import { useStore } from '../../lib/useStore';
 import { t } from '../../messages';
 import { Sheet } from '../../ui/Sheet';
 import { Switch } from '../../ui/Switch';
-import { keysOn } from './choice';
+import { shortcutsEnabled } from './choice';
 import type { Shortcut } from './table';
 
 interface Props {
   shortcuts: readonly Shortcut[];
   /** Whether the visitor may speak at all. */
-  talks: boolean;
+  micAllowed: boolean;
   onClose: () => void;
 }
 
 /** What the keys do, and the way to turn them off. */
-export function KeysSheet({ shortcuts, talks, onClose }: Props): ReactElement {
-  const on = useStore(keysOn);
+export function ShortcutsSheet({ shortcuts, micAllowed, onClose }: Props): ReactElement {
+  const on = useStore(shortcutsEnabled);
   return (
     <Sheet title={t('keys.title')} onClose={onClose}>
-      <Switch label={t('keys.on')} on={on} onChange={(use) => keysOn.choose(use)} />
+      <Switch label={t('keys.on')} on={on} onChange={(use) => shortcutsEnabled.save(use)} />
       <p className="quiet">{t('keys.text')}</p>
       <dl className="keys">
-        {talks && (
+        {micAllowed && (
           <div className="roll-row">
             <dt>
               <kbd>{t('keys.space')}</kbd>
@@ -29,12 +29,12 @@ export function KeysSheet({ shortcuts, talks, onClose }: Props): ReactElement {
             <dd>{t('keys.talk')}</dd>
           </div>
         )}
-        {shortcuts.map(({ key, does }) => (
+        {shortcuts.map(({ key, labelKey }) => (
           <div key={key} className="roll-row">
             <dt>
               <kbd>{key.toUpperCase()}</kbd>
             </dt>
-            <dd>{t(does)}</dd>
+            <dd>{t(labelKey)}</dd>
           </div>
         ))}
       </dl>

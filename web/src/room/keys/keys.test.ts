@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { pressed, type Press } from './pressed';
-import { Ear } from './unheard';
+import { findShortcut, type KeyPress } from './pressed';
+import { SpeechDetector } from './unheard';
 
-const press = (key: string, part: Partial<Press> = {}): Press => ({
+const press = (key: string, part: Partial<KeyPress> = {}): KeyPress => ({
   key,
   code: '',
   ctrlKey: false,
@@ -29,12 +29,12 @@ test.each([
   ['a letter that is held', press('m', { repeat: true }), undefined],
   ['a letter on its way to a syllable', press('m', { isComposing: true }), undefined],
   ['what something else has taken', press('m', { defaultPrevented: true }), undefined],
-])('%s', (_, event, key) => expect(pressed(event, table)?.key).toBe(key));
+])('%s', (_, event, key) => expect(findShortcut(event, table)?.key).toBe(key));
 
 test('a cough is no speech, and words are', () => {
-  const ear = new Ear();
-  expect([0.9, 0.8, 0.1, 0.1].map((level, i) => ear.hear(level, i * 150))).toEqual([false, false, false, false]);
-  expect(ear.hear(0.9, 9_000)).toBe(false);
-  expect(ear.hear(0.9, 9_500)).toBe(false);
-  expect(ear.hear(0.5, 10_000)).toBe(true);
+  const ear = new SpeechDetector();
+  expect([0.9, 0.8, 0.1, 0.1].map((level, i) => ear.isSpeaking(level, i * 150))).toEqual([false, false, false, false]);
+  expect(ear.isSpeaking(0.9, 9_000)).toBe(false);
+  expect(ear.isSpeaking(0.9, 9_500)).toBe(false);
+  expect(ear.isSpeaking(0.5, 10_000)).toBe(true);
 });

@@ -1,8 +1,8 @@
-import type { Desk } from '../../media/desk';
-import { isHeard, isSeen } from '../../media/desk';
-import type { Studio } from '../../media/studio';
+import type { MediaState } from '../../media/desk';
+import { isMicActive, isCameraActive } from '../../media/desk';
+import type { LocalMedia } from '../../media/studio';
 import type { SimpleKey } from '../../messages';
-import type { Allowed } from '../allowed';
+import type { PublishPermissions } from '../allowed';
 import { canShare } from '../Controls';
 import type { OpenSheet } from '../RoomSheets';
 import { speakerView } from '../stage/choices';
@@ -11,17 +11,17 @@ export interface Shortcut {
   /** The letter on the key. */
   key: string;
   /** What it does, as the list says it. */
-  does: SimpleKey;
+  labelKey: SimpleKey;
   run: () => void;
 }
 
-interface Room {
-  desk: Desk;
-  studio: Studio;
-  allowed: Allowed;
+interface ShortcutContext {
+  mediaState: MediaState;
+  localMedia: LocalMedia;
+  allowed: PublishPermissions;
   onOpen: (sheet: OpenSheet) => void;
   /** Whether the visitor's hand is up. */
-  handUp: boolean;
+  handRaised: boolean;
   onHand: () => void;
   /** Null in a room without chat. */
   onChat: (() => void) | null;
@@ -31,23 +31,23 @@ interface Room {
  * Everything one key does in the room; what may not be done has no key.
  * Nothing here ends anything: a slip of the hand must not throw anybody out.
  */
-export function shortcutsFor({ desk, studio, allowed, onOpen, handUp, onHand, onChat }: Room): Shortcut[] {
-  const sharing = desk.screen.is === 'live';
+export function shortcutsFor({ mediaState, localMedia, allowed, onOpen, handRaised, onHand, onChat }: ShortcutContext): Shortcut[] {
+  const sharing = mediaState.screen.is === 'live';
   return [
     ...(allowed.mic
-      ? [{ key: 'm', does: 'keys.mic', run: () => void studio.setMicOn(!isHeard(studio.desk.get())) } as const]
+      ? [{ key: 'm', labelKey: 'keys.mic', run: () => void localMedia.setMicOn(!isMicActive(localMedia.state.get())) } as const]
       : []),
-    ...(desk.video && allowed.camera
-      ? [{ key: 'v', does: 'keys.camera', run: () => void studio.setCameraOn(!isSeen(studio.desk.get())) } as const]
+    ...(mediaState.video && allowed.camera
+      ? [{ key: 'v', labelKey: 'keys.camera', run: () => void localMedia.setCameraOn(!isCameraActive(localMedia.state.get())) } as const]
       : []),
-    ...(desk.video && allowed.screen && canShare
-      ? [{ key: 's', does: 'keys.share', run: () => (sharing ? studio.stopSharing() : void studio.shareScreen()) } as const]
+    ...(mediaState.video && allowed.screen && canShare
+      ? [{ key: 's', labelKey: 'keys.share', run: () => (sharing ? localMedia.stopSharing() : void localMedia.shareScreen()) } as const]
       : []),
-    ...(desk.video ? [{ key: 'g', does: 'keys.view', run: () => speakerView.choose(!speakerView.get()) } as const] : []),
-    { key: 'h', does: handUp ? 'hand.lower' : 'hand.raise', run: onHand },
-    ...(onChat ? [{ key: 'c', does: 'chat.title', run: onChat } as const] : []),
-    { key: 'p', does: 'control.people', run: () => onOpen('people') },
-    { key: 'o', does: 'control.more', run: () => onOpen('more') },
-    { key: '?', does: 'keys.help', run: () => onOpen('keys') },
+    ...(mediaState.video ? [{ key: 'g', labelKey: 'keys.view', run: () => speakerView.save(!speakerView.get()) } as const] : []),
+    { key: 'h', labelKey: handRaised ? 'hand.lower' : 'hand.raise', run: onHand },
+    ...(onChat ? [{ key: 'c', labelKey: 'chat.title', run: onChat } as const] : []),
+    { key: 'p', labelKey: 'control.people', run: () => onOpen('people') },
+    { key: 'o', labelKey: 'control.more', run: () => onOpen('more') },
+    { key: '?', labelKey: 'keys.help', run: () => onOpen('keys') },
   ];
 }

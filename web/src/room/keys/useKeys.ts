@@ -1,67 +1,67 @@
 import { useLayoutEffect, useRef } from 'react';
 import { useStore } from '../../lib/useStore';
-import type { Studio } from '../../media/studio';
-import { keysOn } from './choice';
-import { isPlain, pressed, takesLetters, takesSpace } from './pressed';
+import type { LocalMedia } from '../../media/studio';
+import { shortcutsEnabled } from './choice';
+import { isUnmodified, findShortcut, acceptsText, handlesSpace } from './pressed';
 import type { Shortcut } from './table';
 
-const sheetOpen = (): boolean => document.querySelector('dialog[open]') !== null;
+const isDialogOpen = (): boolean => document.querySelector('dialog[open]') !== null;
 
 /** Does what single keys are for, unless they are turned off: as soon as what they act on is drawn. */
-export function useKeys(shortcuts: readonly Shortcut[]): void {
-  const on = useStore(keysOn);
-  const newest = useRef(shortcuts);
+export function useShortcuts(shortcuts: readonly Shortcut[]): void {
+  const on = useStore(shortcutsEnabled);
+  const latest = useRef(shortcuts);
   useLayoutEffect(() => {
-    newest.current = shortcuts;
+    latest.current = shortcuts;
   }, [shortcuts]);
   useLayoutEffect(() => {
     if (!on) return;
-    const press = (event: KeyboardEvent): void => {
-      if (sheetOpen() || takesLetters(document.activeElement)) return;
-      const shortcut = pressed(event, newest.current);
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (isDialogOpen() || acceptsText(document.activeElement)) return;
+      const shortcut = findShortcut(event, latest.current);
       if (!shortcut) return;
       event.preventDefault();
       shortcut.run();
     };
-    window.addEventListener('keydown', press);
-    return () => window.removeEventListener('keydown', press);
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
   }, [on]);
 }
 
 /** Lets somebody who is muted speak for as long as the space bar is held. */
-export function usePushToTalk(studio: Studio, allowed: boolean): void {
-  const on = useStore(keysOn);
+export function usePushToTalk(localMedia: LocalMedia, micAllowed: boolean): void {
+  const on = useStore(shortcutsEnabled);
   useLayoutEffect(() => {
-    if (!on || !allowed) return;
+    if (!on || !micAllowed) return;
     let held = false;
-    const press = (event: KeyboardEvent): void => {
-      if (event.code !== 'Space' || sheetOpen() || takesSpace(document.activeElement)) return;
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (event.code !== 'Space' || isDialogOpen() || handlesSpace(document.activeElement)) return;
       // Nor does the page scroll while it is held.
       if (held) return event.preventDefault();
-      if (!isPlain(event) || event.shiftKey || studio.desk.get().micOn) return;
+      if (!isUnmodified(event) || event.shiftKey || localMedia.state.get().micOn) return;
       event.preventDefault();
       held = true;
-      void studio.holdMicOn(true);
+      void localMedia.setMicOnTemporarily(true);
     };
     const release = (): void => {
       if (!held) return;
       held = false;
-      void studio.holdMicOn(false);
+      void localMedia.setMicOnTemporarily(false);
     };
-    const lift = (event: KeyboardEvent): void => {
+    const onKeyUp = (event: KeyboardEvent): void => {
       if (event.code === 'Space') release();
     };
-    window.addEventListener('keydown', press);
-    window.addEventListener('keyup', lift);
+    window.addEventListener('keydown', onKeyDown);
+    window.addEventListener('keyup', onKeyUp);
     // Whoever goes to another window lets go of the key there.
     window.addEventListener('blur', release);
     document.addEventListener('visibilitychange', release);
     return () => {
-      window.removeEventListener('keydown', press);
-      window.removeEventListener('keyup', lift);
+      window.removeEventListener('keydown', onKeyDown);
+      window.removeEventListener('keyup', onKeyUp);
       window.removeEventListener('blur', release);
       document.removeEventListener('visibilitychange', release);
       release();
     };
-  }, [on, allowed, studio]);
+  }, [on, micAllowed, localMedia]);
 }

@@ -1,27 +1,27 @@
 import { ConnectionQuality } from 'livekit-client';
 import type { ReactElement } from 'react';
-import { useLasting } from '../../lib/useLasting';
+import { useDelayedTrue } from '../../lib/useLasting';
 import { t } from '../../messages';
 import { Shape } from '../../ui/Icon';
 import type { Person } from '../person';
-import { useQuality } from '../useQuality';
+import { useConnectionQuality } from '../useQuality';
 
 /** Two rising bars, and in the place of the third a call or a cross. */
-const weak = 'M4.5 20v-4M10.5 20v-8M18 4.5v10M18 19.5h.01';
-const lost = 'M4.5 20v-4M10.5 20v-8M15 5.5l6 6M21 5.5l-6 6';
+const weakIcon = 'M4.5 20v-4M10.5 20v-8M18 4.5v10M18 19.5h.01';
+const lostIcon = 'M4.5 20v-4M10.5 20v-8M15 5.5l6 6M21 5.5l-6 6';
 
 /** Short dips are everywhere and nobody hears them. */
-const lasting = 3_000;
+const minDurationMs = 3_000;
 
 /** That somebody is hard to hear for their connection, and it is not their fault. */
-export function ConnectionMark({ person }: { person: Person }): ReactElement | null {
-  const quality = useQuality(person.participant);
+export function ConnectionBadge({ person }: { person: Person }): ReactElement | null {
+  const quality = useConnectionQuality(person.participant);
   const isLost = quality === ConnectionQuality.Lost;
-  const bad = useLasting(isLost || quality === ConnectionQuality.Poor, lasting);
-  if (!bad) return null;
+  const isBad = useDelayedTrue(isLost || quality === ConnectionQuality.Poor, minDurationMs);
+  if (!isBad) return null;
   return (
     <span className="badge-icon connection">
-      <Shape lines={isLost ? lost : weak} />
+      <Shape path={isLost ? lostIcon : weakIcon} />
       <span className="connection-words">{t(isLost ? 'connection.lost' : 'connection.weak')}</span>
     </span>
   );

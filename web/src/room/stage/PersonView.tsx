@@ -3,11 +3,11 @@ import type { ReactElement } from 'react';
 import { useStore } from '../../lib/useStore';
 import { t } from '../../messages';
 import type { Person } from '../person';
-import { pins, screenOf, togglePin } from './pins';
-import { Volume } from './Volume';
+import { pins, screenKey, togglePin } from './pins';
+import { VolumeSlider } from './Volume';
 
 /** How the visitor sees and hears somebody; it changes nothing for anybody else. */
-export function PersonView({ person, video }: { person: Person; video: boolean }): ReactElement {
+export function PersonViewOptions({ person, video }: { person: Person; video: boolean }): ReactElement {
   const { identity, participant } = person;
   const pinned = useStore(pins).includes(identity);
   return (
@@ -19,9 +19,9 @@ export function PersonView({ person, video }: { person: Person; video: boolean }
           </button>
         </div>
       )}
-      <Volume of={identity} label={t('volume.label')} />
+      <VolumeSlider of={identity} label={t('volume.label')} />
       {participant.getTrackPublication(Track.Source.ScreenShareAudio) && (
-        <Volume of={screenOf(identity)} label={t('volume.screen')} />
+        <VolumeSlider of={screenKey(identity)} label={t('volume.screen')} />
       )}
     </>
   );

@@ -1,13 +1,13 @@
 import { useId, type ReactElement } from 'react';
 import { useStore } from '../../lib/useStore';
-import { percent } from './percent';
+import { formatPercent } from './percent';
 import { setVolume, volumes } from './volumes';
 
 /** How loud one sound is for the visitor alone. */
-export function Volume({ of, label }: { of: string; label: string }): ReactElement {
+export function VolumeSlider({ of, label }: { of: string; label: string }): ReactElement {
   const id = useId();
   const volume = useStore(volumes).get(of) ?? 1;
-  const said = percent(volume);
+  const said = formatPercent(volume);
   return (
     <div className="volume">
       <label htmlFor={id}>{label}</label>

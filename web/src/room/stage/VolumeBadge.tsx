@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { useStore } from '../../lib/useStore';
 import { t } from '../../messages';
-import { percent } from './percent';
+import { formatPercent } from './percent';
 import { volumes } from './volumes';
 
 /** That the visitor has turned somebody down, so that nobody wonders later why they are so quiet. */
@@ -11,7 +11,7 @@ export function VolumeBadge({ identity }: { identity: string }): ReactElement | 
   return (
     <span className="badge">
       <span className="sr-only">{t('volume.label')} </span>
-      {percent(volume)}
+      {formatPercent(volume)}
     </span>
   );
 }

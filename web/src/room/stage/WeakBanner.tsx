@@ -1,19 +1,19 @@
 import type { ReactElement } from 'react';
 import { useStore } from '../../lib/useStore';
-import { isSeen, type Desk } from '../../media/desk';
+import { isCameraActive, type MediaState } from '../../media/desk';
 import { t } from '../../messages';
-import { savesData } from './choices';
+import { saveData } from './choices';
 
 /** That the visitor's own connection is weak, and what helps most of what is left to do. */
-export function WeakBanner({ desk }: { desk: Desk }): ReactElement {
-  const saves = useStore(savesData);
-  const camera = isSeen(desk);
-  if (!desk.video || (saves && !camera)) return <p className="banner">{t('room.weak')}</p>;
+export function WeakConnectionBanner({ mediaState }: { mediaState: MediaState }): ReactElement {
+  const saving = useStore(saveData);
+  const cameraActive = isCameraActive(mediaState);
+  if (!mediaState.video || (saving && !cameraActive)) return <p className="banner">{t('room.weak')}</p>;
   return (
     <div className="banner">
-      <p>{t(saves ? 'room.weak.camera' : camera ? 'room.weak.both' : 'room.weak.save')}</p>
-      {!saves && (
-        <button type="button" className="primary" onClick={() => savesData.choose(true)}>
+      <p>{t(saving ? 'room.weak.camera' : cameraActive ? 'room.weak.both' : 'room.weak.save')}</p>
+      {!saving && (
+        <button type="button" className="primary" onClick={() => saveData.save(true)}>
           {t('saving.do')}
         </button>
       )}

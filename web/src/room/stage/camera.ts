@@ -8,24 +8,24 @@ type Layers = Parameters<LocalVideoTrack['setPublishingLayers']>;
  * gets no other.
  */
 export class CameraTrack extends LocalVideoTrack {
-  #low = false;
-  #asked: Layers | null = null;
+  #lowQualityOnly = false;
+  #requestedLayers: Layers | null = null;
 
-  async holdLow(low: boolean): Promise<void> {
-    if (low === this.#low) return;
-    this.#low = low;
-    if (this.#asked) await this.setPublishingLayers(...this.#asked);
+  async setLowQualityOnly(lowQualityOnly: boolean): Promise<void> {
+    if (lowQualityOnly === this.#lowQualityOnly) return;
+    this.#lowQualityOnly = lowQualityOnly;
+    if (this.#requestedLayers) await this.setPublishingLayers(...this.#requestedLayers);
     else this.setPublishingQuality(VideoQuality.HIGH);
   }
 
-  override async setPublishingLayers(...asked: Layers): Promise<void> {
-    this.#asked = asked;
-    const [isSvc, qualities] = asked;
-    await super.setPublishingLayers(isSvc, this.#low ? qualities.map(lowest) : qualities);
+  override async setPublishingLayers(...requestedLayers: Layers): Promise<void> {
+    this.#requestedLayers = requestedLayers;
+    const [isSvc, qualities] = requestedLayers;
+    await super.setPublishingLayers(isSvc, this.#lowQualityOnly ? qualities.map(onlyLowest) : qualities);
   }
 }
 
-function lowest(layer: Layers[1][number]): Layers[1][number] {
+function onlyLowest(layer: Layers[1][number]): Layers[1][number] {
   const allowed = layer.clone();
   allowed.enabled = layer.enabled && layer.quality === (VideoQuality.LOW as number);
   return allowed;

@@ -1,21 +1,21 @@
 import type { Person } from '../person';
-import type { Entry } from '../roll';
+import type { RosterEntry } from '../roll';
 
-interface Wish {
-  selfHidden: boolean;
-  facesOnly: boolean;
+interface VisibilityOptions {
+  hideSelf: boolean;
+  hideWithoutVideo: boolean;
   /** Who has a picture. */
-  seen: ReadonlySet<string>;
+  withVideo: ReadonlySet<string>;
   /** What is large, and whoever it belongs to is shown in any case. */
   large: readonly string[];
 }
 
 /** Who has a place on the stage, and how many others do without one; the stage is never left empty. */
-export function castOf(people: readonly Entry<Person>[], { selfHidden, facesOnly, seen, large }: Wish): { cast: Entry<Person>[]; unseen: number } {
+export function selectVisible(people: readonly RosterEntry<Person>[], { hideSelf, hideWithoutVideo, withVideo, large }: VisibilityOptions): { visible: RosterEntry<Person>[]; hiddenCount: number } {
   const others = people.filter(({ person }) => !person.you);
-  const faces = others.filter(({ person: { identity } }) => seen.has(identity) || large.includes(identity));
-  const only = facesOnly && (faces.length > 0 || large.length > 0) ? faces : others;
-  const alone = only.length === 0 && large.length === 0;
-  const you = people.filter(({ person }) => person.you && (!selfHidden || alone));
-  return { cast: [...you, ...only], unseen: others.length - only.length };
+  const othersWithVideo = others.filter(({ person: { identity } }) => withVideo.has(identity) || large.includes(identity));
+  const shownOthers = hideWithoutVideo && (othersWithVideo.length > 0 || large.length > 0) ? othersWithVideo : others;
+  const nobodyElse = shownOthers.length === 0 && large.length === 0;
+  const you = people.filter(({ person }) => person.you && (!hideSelf || nobodyElse));
+  return { visible: [...you, ...shownOthers], hiddenCount: others.length - shownOthers.length };
 }

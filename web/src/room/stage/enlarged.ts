@@ -1,4 +1,4 @@
-interface Stage {
+interface LargeOptions {
   /** Everything that can be shown. */
   present: ReadonlySet<string>;
   /** What the visitor wants to see, come what may. */
@@ -16,7 +16,7 @@ interface Stage {
  * the visitor's own wish and stands above all, a screen is what everybody is
  * asked to look at, and then comes who speaks.
  */
-export function enlarged({ present, pinned, screens, speakerView, speaker }: Stage): readonly string[] {
+export function selectLarge({ present, pinned, screens, speakerView, speaker }: LargeOptions): readonly string[] {
   const wanted = pinned.filter((key) => present.has(key));
   if (wanted.length > 0) return wanted;
   if (screens.length > 0) return screens;

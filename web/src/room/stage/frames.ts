@@ -11,29 +11,29 @@ export interface Frame {
 
 export const gap = 8;
 /** What is narrower shows a face too small to know. */
-export const leastWidth = 148;
+export const minTileWidth = 148;
 const tileRatio = 4 / 3;
 
 /** The strip beside what is large: its thickness, where it lies, and how many it holds. */
 export interface Strip {
-  side: boolean;
+  vertical: boolean;
   tile: Size;
-  places: number;
+  capacity: number;
 }
 
 export function stripOf(space: Size): Strip {
   // A phone on its side has no height to give away.
-  const side = space.width > 2 * space.height;
-  const height = Math.round(side ? Math.min(112, space.height / 3) : Math.min(128, Math.max(84, space.height * 0.18)));
+  const vertical = space.width > 2 * space.height;
+  const height = Math.round(vertical ? Math.min(112, space.height / 3) : Math.min(128, Math.max(84, space.height * 0.18)));
   const tile = { width: Math.round(height * tileRatio), height };
-  const length = side ? space.height : space.width;
-  const each = side ? tile.height : tile.width;
-  return { side, tile, places: Math.max(1, Math.floor((length + gap) / (each + gap))) };
+  const length = vertical ? space.height : space.width;
+  const each = vertical ? tile.height : tile.width;
+  return { vertical, tile, capacity: Math.max(1, Math.floor((length + gap) / (each + gap))) };
 }
 
 /** What is left beside the strip. */
-export function besides(space: Size, { side, tile }: Strip): Size {
-  return side
+export function besideStrip(space: Size, { vertical, tile }: Strip): Size {
+  return vertical
     ? { width: Math.max(0, space.width - tile.width - gap), height: space.height }
     : { width: space.width, height: Math.max(0, space.height - tile.height - gap) };
 }
@@ -59,11 +59,11 @@ export function largeFrames(count: number, space: Size, whole: boolean): Frame[]
 }
 
 /** The others, in a row in the middle below it, or in a column at its end. */
-export function stripFrames(count: number, space: Size, { side, tile }: Strip): Frame[] {
-  const each = side ? tile.height : tile.width;
-  const start = Math.max(0, Math.floor(((side ? space.height : space.width) - count * each - (count - 1) * gap) / 2));
+export function stripFrames(count: number, space: Size, { vertical, tile }: Strip): Frame[] {
+  const each = vertical ? tile.height : tile.width;
+  const start = Math.max(0, Math.floor(((vertical ? space.height : space.width) - count * each - (count - 1) * gap) / 2));
   return Array.from({ length: count }, (_, i) => {
-    const along = start + i * (each + gap);
-    return side ? { x: space.width - tile.width, y: along, ...tile } : { x: along, y: space.height - tile.height, ...tile };
+    const offset = start + i * (each + gap);
+    return vertical ? { x: space.width - tile.width, y: offset, ...tile } : { x: offset, y: space.height - tile.height, ...tile };
   });
 }

@@ -13,4 +13,4 @@ export function togglePin(key: string): void {
 }
 
 /** The key of a screen, beside that of who shares it. */
-export const screenOf = (identity: string): string => `${identity}/screen`;
+export const screenKey = (identity: string): string => `${identity}/screen`;

@@ -1,33 +1,33 @@
 import { RoomEvent, Track, type RemoteTrackPublication, type Room } from 'livekit-client';
-import { savesData } from './choices';
+import { saveData } from './choices';
 
 /**
  * Keeps the cameras of the others off while the visitor saves data: they are
  * not subscribed, so nothing of them is sent here. Screens stay; they are
  * small for what they tell.
  */
-export class Thrift {
+export class DataSaver {
   readonly #room: Room;
-  readonly #unwatch: () => void;
+  readonly #unsubscribe: () => void;
 
   constructor(room: Room) {
     this.#room = room;
-    this.#unwatch = savesData.watch(this.#all);
-    room.on(RoomEvent.Connected, this.#all).on(RoomEvent.TrackPublished, this.#one);
+    this.#unsubscribe = saveData.subscribe(this.#updateAll);
+    room.on(RoomEvent.Connected, this.#updateAll).on(RoomEvent.TrackPublished, this.#update);
   }
 
   stop(): void {
-    this.#unwatch();
+    this.#unsubscribe();
   }
 
-  readonly #all = (): void => {
+  readonly #updateAll = (): void => {
     for (const { trackPublications } of this.#room.remoteParticipants.values()) {
-      for (const publication of trackPublications.values()) this.#one(publication);
+      for (const publication of trackPublications.values()) this.#update(publication);
     }
   };
 
-  readonly #one = (publication: RemoteTrackPublication): void => {
-    const saves = savesData.get();
-    if (publication.source === Track.Source.Camera && publication.isDesired === saves) publication.setSubscribed(!saves);
+  readonly #update = (publication: RemoteTrackPublication): void => {
+    const saving = saveData.get();
+    if (publication.source === Track.Source.Camera && publication.isDesired === saving) publication.setSubscribed(!saving);
   };
 }

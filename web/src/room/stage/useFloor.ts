@@ -1,31 +1,31 @@
 import { RoomEvent, type Room } from 'livekit-client';
 import { useEffect, useRef, useState } from 'react';
 import type { Person } from '../person';
-import type { Entry } from '../roll';
-import { emptyFloor, pass } from './floor';
+import type { RosterEntry } from '../roll';
+import { noActiveSpeaker, updateActiveSpeaker } from './floor';
 
 /** How often it is looked whether somebody still speaks: nothing tells of that. */
-const every = 300;
+const intervalMs = 300;
 
 /** The identity of who has the floor among the others; null while nobody asks or nobody is there. */
-export function useFloor(room: Room, people: readonly Entry<Person>[], asked: boolean): string | null {
-  const floor = useRef(emptyFloor);
-  const [holder, setHolder] = useState<string | null>(null);
+export function useActiveSpeaker(room: Room, people: readonly RosterEntry<Person>[], enabled: boolean): string | null {
+  const activeSpeaker = useRef(noActiveSpeaker);
+  const [identity, setIdentity] = useState<string | null>(null);
   useEffect(() => {
-    if (!asked) return;
+    if (!enabled) return;
     const present = people.filter(({ person }) => !person.you).map(({ person }) => person.identity);
-    const follow = (): void => {
+    const update = (): void => {
       const speaking = room.activeSpeakers.map(({ identity }) => identity);
-      floor.current = pass(floor.current, present, speaking, performance.now());
-      setHolder(floor.current.holder);
+      activeSpeaker.current = updateActiveSpeaker(activeSpeaker.current, present, speaking, performance.now());
+      setIdentity(activeSpeaker.current.identity);
     };
-    follow();
-    room.on(RoomEvent.ActiveSpeakersChanged, follow);
-    const timer = setInterval(follow, every);
+    update();
+    room.on(RoomEvent.ActiveSpeakersChanged, update);
+    const timer = setInterval(update, intervalMs);
     return () => {
       clearInterval(timer);
-      room.off(RoomEvent.ActiveSpeakersChanged, follow);
+      room.off(RoomEvent.ActiveSpeakersChanged, update);
     };
-  }, [room, people, asked]);
-  return asked ? holder : null;
+  }, [room, people, enabled]);
+  return enabled ? identity : null;
 }

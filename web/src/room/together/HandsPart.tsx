@@ -1,28 +1,28 @@
 import type { ReactElement } from 'react';
-import { digits, t } from '../../messages';
-import type { Acts } from '../../visit/acts';
-import { ActTrouble } from '../ActTrouble';
+import { formatNumber, t } from '../../messages';
+import type { RoomActions } from '../../visit/acts';
+import { ActionError } from '../ActTrouble';
 import type { Person } from '../person';
-import { useAct } from '../useAct';
+import { useAction } from '../useAct';
 
 interface Props {
-  acts: Acts;
+  actions: RoomActions;
   /** In order. */
   hands: readonly Person[];
   /** May lower those of others. */
-  runs: boolean;
+  isModerator: boolean;
 }
 
 /** Whose hand is up, first come first. */
-export function HandsPart({ acts, hands, runs }: Props): ReactElement | null {
-  const { trouble, run } = useAct();
+export function RaisedHands({ actions, hands, isModerator }: Props): ReactElement | null {
+  const { error, run } = useAction();
   if (hands.length === 0) return null;
   return (
     <section className="sheet-part">
       <div className="assign-head">
         <h3 id="hands">{t('hand.title')}</h3>
-        {runs && hands.length > 1 && (
-          <button type="button" className="secondary" onClick={() => void run(() => acts.lowerHands())}>
+        {isModerator && hands.length > 1 && (
+          <button type="button" className="secondary" onClick={() => void run(() => actions.lowerHands())}>
             {t('hand.lowerAll')}
           </button>
         )}
@@ -31,17 +31,17 @@ export function HandsPart({ acts, hands, runs }: Props): ReactElement | null {
         {hands.map(({ identity, name, you }, i) => (
           <li key={identity} className="hand-row">
             <span className="hand-number" aria-hidden="true">
-              {digits(i + 1)}
+              {formatNumber(i + 1)}
             </span>
             <span className="roll-name">
               <bdi>{name}</bdi> {you && <span className="badge">{t('room.you')}</span>}
             </span>
-            {(runs || you) && (
+            {(isModerator || you) && (
               <button
                 type="button"
                 className="secondary"
                 aria-label={t('hand.lowerOf', { name })}
-                onClick={() => void run(() => acts.lowerHand(you ? undefined : identity))}
+                onClick={() => void run(() => actions.lowerHand(you ? undefined : identity))}
               >
                 {t('hand.down')}
               </button>
@@ -49,7 +49,7 @@ export function HandsPart({ acts, hands, runs }: Props): ReactElement | null {
           </li>
         ))}
       </ol>
-      <ActTrouble text={trouble} />
+      <ActionError text={error} />
     </section>
   );
 }

@@ -12,5 +12,5 @@ const shapes: Record<Reaction, string> = {
 };
 
 export function ReactionIcon({ reaction }: { reaction: Reaction }): ReactElement {
-  return <Shape lines={shapes[reaction]} />;
+  return <Shape path={shapes[reaction]} />;
 }

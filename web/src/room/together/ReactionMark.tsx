@@ -1,11 +1,11 @@
 import { useContext, type ReactElement } from 'react';
 import { useStore } from '../../lib/useStore';
-import { TogetherContext } from './context';
+import { HandsAndReactionsContext } from './context';
 import { ReactionIcon } from './ReactionIcon';
 
 /** What somebody shows now, at their place; read out elsewhere, a few at a time. */
-export function ReactionMark({ identity }: { identity: string }): ReactElement | null {
-  const shown = useStore(useContext(TogetherContext).reactions).get(identity);
+export function ReactionBadge({ identity }: { identity: string }): ReactElement | null {
+  const shown = useStore(useContext(HandsAndReactionsContext).reactions).get(identity);
   if (!shown) return null;
   return (
     <span key={shown.key} className="reaction" data-reaction={shown.reaction} aria-hidden="true">

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { useStore } from '../../lib/useStore';
 import { count, t } from '../../messages';
 import type { Person } from '../person';
-import { risen } from './hands';
+import { newlyRaised } from './hands';
 import type { Reactions } from './reactions';
 import { reactionName } from './words';
 
@@ -10,75 +10,75 @@ interface Props {
   people: readonly Person[];
   hands: readonly Person[];
   /** Is told of the hands of others. */
-  runs: boolean;
+  isModerator: boolean;
   reactions: Reactions;
 }
 
 /** Reactions that come within that time are told of together. */
-const together = 3_000;
+const batchMs = 3_000;
 
 /** Tells those who listen of hands and reactions, and not of every one. */
-export function TogetherNews({ people, hands, runs, reactions }: Props): ReactElement {
+export function HandsAndReactionsLiveRegion({ people, hands, isModerator, reactions }: Props): ReactElement {
   return (
     <>
-      <HandNews hands={hands} runs={runs} />
-      <ReactionNews people={people} reactions={reactions} />
+      <HandsLiveRegion hands={hands} isModerator={isModerator} />
+      <ReactionsLiveRegion people={people} reactions={reactions} />
     </>
   );
 }
 
-function HandNews({ hands, runs }: Pick<Props, 'hands' | 'runs'>): ReactElement {
-  const [said, setSaid] = useState('');
+function HandsLiveRegion({ hands, isModerator }: Pick<Props, 'hands' | 'isModerator'>): ReactElement {
+  const [text, setText] = useState('');
   const before = useRef(hands);
   useEffect(() => {
     const was = before.current;
     before.current = hands;
-    const up = hands.findIndex(({ you }) => you);
+    const ownIndex = hands.findIndex(({ you }) => you);
     const wasUp = was.some(({ you }) => you);
-    const fresh = runs ? risen(was, hands) : [];
-    const [first] = fresh;
+    const added = isModerator ? newlyRaised(was, hands) : [];
+    const [first] = added;
     const sentences = [
-      up >= 0 && !wasUp && t('hand.nowUp', { n: up + 1 }),
-      up < 0 && wasUp && t('hand.nowDown'),
-      first && (fresh.length > 1 ? count('hand.many', fresh.length) : t('hand.one', { name: first.name })),
+      ownIndex >= 0 && !wasUp && t('hand.nowUp', { n: ownIndex + 1 }),
+      ownIndex < 0 && wasUp && t('hand.nowDown'),
+      first && (added.length > 1 ? count('hand.many', added.length) : t('hand.one', { name: first.name })),
     ].filter(Boolean);
-    if (sentences.length > 0) setSaid(sentences.join(' '));
-  }, [hands, runs]);
+    if (sentences.length > 0) setText(sentences.join(' '));
+  }, [hands, isModerator]);
   return (
     <p className="sr-only" role="status">
-      {said}
+      {text}
     </p>
   );
 }
 
-function ReactionNews({ people, reactions }: Pick<Props, 'people' | 'reactions'>): ReactElement {
+function ReactionsLiveRegion({ people, reactions }: Pick<Props, 'people' | 'reactions'>): ReactElement {
   const shown = useStore(reactions);
-  const [said, setSaid] = useState('');
-  const told = useRef(0);
-  const waiting = useRef<string[]>([]);
+  const [text, setText] = useState('');
+  const lastKey = useRef(0);
+  const pending = useRef<string[]>([]);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => {
     for (const [identity, { reaction, key }] of shown) {
       const person = people.find((one) => one.identity === identity);
-      if (key <= told.current || !person || person.you) continue;
-      waiting.current.push(t('react.says', { name: person.name, reaction: reactionName(reaction) }));
+      if (key <= lastKey.current || !person || person.you) continue;
+      pending.current.push(t('react.says', { name: person.name, reaction: reactionName(reaction) }));
     }
-    told.current = Math.max(told.current, ...[...shown.values()].map(({ key }) => key));
-    if (waiting.current.length === 0 || timer.current !== undefined) return;
+    lastKey.current = Math.max(lastKey.current, ...[...shown.values()].map(({ key }) => key));
+    if (pending.current.length === 0 || timer.current !== undefined) return;
     timer.current = setTimeout(() => {
       timer.current = undefined;
-      const sentences = waiting.current.splice(0);
-      setSaid(sentences.length > 1 ? count('react.many', sentences.length) : (sentences[0] ?? ''));
-    }, together);
+      const sentences = pending.current.splice(0);
+      setText(sentences.length > 1 ? count('react.many', sentences.length) : (sentences[0] ?? ''));
+    }, batchMs);
   }, [shown, people]);
   // Another connection counts its reactions anew.
   useEffect(() => {
-    told.current = 0;
+    lastKey.current = 0;
   }, [reactions]);
   useEffect(() => () => clearTimeout(timer.current), []);
   return (
     <p className="sr-only" role="status">
-      {said}
+      {text}
     </p>
   );
 }

@@ -1,10 +1,10 @@
 import { createContext } from 'react';
 import { Reactions } from './reactions';
 
-export interface Together {
+export interface HandsAndReactions {
   /** Identities of those whose hand is up, in the server's order. */
   hands: readonly string[];
   reactions: Reactions;
 }
 
-export const TogetherContext = createContext<Together>({ hands: [], reactions: new Reactions() });
+export const HandsAndReactionsContext = createContext<HandsAndReactions>({ hands: [], reactions: new Reactions() });

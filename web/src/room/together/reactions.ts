@@ -1,21 +1,21 @@
 import { Store } from '../../lib/store';
 
-export const kinds = ['thumbs_up', 'heart', 'laughing', 'clapping', 'surprised'] as const;
-export type Reaction = (typeof kinds)[number];
+export const reactionKinds = ['thumbs_up', 'heart', 'laughing', 'clapping', 'surprised'] as const;
+export type Reaction = (typeof reactionKinds)[number];
 
-export const isReaction = (value: unknown): value is Reaction => kinds.some((kind) => kind === value);
+export const isReaction = (value: unknown): value is Reaction => reactionKinds.some((kind) => kind === value);
 
 /** How long a reaction is shown. */
-const lasting = 4_000;
+const displayMs = 4_000;
 
-export interface Shown {
+export interface ShownReaction {
   reaction: Reaction;
   /** Another one of the same kind is another one. */
   key: number;
 }
 
 /** What people show each other for a moment, by who shows it. */
-export class Reactions extends Store<ReadonlyMap<string, Shown>> {
+export class Reactions extends Store<ReadonlyMap<string, ShownReaction>> {
   #key = 0;
 
   constructor() {
@@ -27,9 +27,9 @@ export class Reactions extends Store<ReadonlyMap<string, Shown>> {
     this.set(new Map(this.get()).set(identity, { reaction, key }));
     setTimeout(() => {
       if (this.get().get(identity)?.key !== key) return;
-      const left = new Map(this.get());
-      left.delete(identity);
-      this.set(left);
-    }, lasting);
+      const remaining = new Map(this.get());
+      remaining.delete(identity);
+      this.set(remaining);
+    }, displayMs);
   }
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { raised, risen } from './hands';
+import { raisedHands, newlyRaised } from './hands';
 import { Reactions } from './reactions';
 
 const [ana, ben, chen] = ['Ana', 'Ben', 'Chen'].map((name) => ({ identity: name.toLowerCase(), name, you: name === 'Ana' })) as [Named, Named, Named];
@@ -7,13 +7,13 @@ type Named = { identity: string; name: string; you: boolean };
 
 describe('raised hands', () => {
   test('are in the server’s order, of those who are here', () => {
-    expect(raised(['chen', 'gone', 'ana'], [ana, ben, chen])).toEqual([chen, ana]);
-    expect(raised([], [ana])).toEqual([]);
+    expect(raisedHands(['chen', 'gone', 'ana'], [ana, ben, chen])).toEqual([chen, ana]);
+    expect(raisedHands([], [ana])).toEqual([]);
   });
 
   test('are news when they are others’', () => {
-    expect(risen([chen], [chen, ben, ana])).toEqual([ben]);
-    expect(risen([chen], [])).toEqual([]);
+    expect(newlyRaised([chen], [chen, ben, ana])).toEqual([ben]);
+    expect(newlyRaised([chen], [])).toEqual([]);
   });
 });
 

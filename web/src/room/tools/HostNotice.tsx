@@ -1,52 +1,52 @@
 import type { Room } from 'livekit-client';
 import type { ReactElement } from 'react';
 import type { Role } from '../../api/client';
-import type { Studio } from '../../media/studio';
+import type { LocalMedia } from '../../media/studio';
 import { t } from '../../messages';
-import type { Allowed } from '../allowed';
-import { Dismissible } from '../Dismissible';
-import { useHostNotice, type HostSaid } from './useHostNotice';
+import type { PublishPermissions } from '../allowed';
+import { DismissibleBanner } from '../Dismissible';
+import { useHostNotice, type HostAction } from './useHostNotice';
 
 interface Props {
   room: Room;
   role: Role;
-  allowed: Allowed;
-  heard: boolean;
-  studio: Studio;
+  allowed: PublishPermissions;
+  micActive: boolean;
+  localMedia: LocalMedia;
 }
 
-const changes = { cohost: 'host.cohost', guest: 'host.guest', locks: 'host.locks' } as const;
+const changeKeys = { cohost: 'host.cohost', guest: 'host.guest', locks: 'host.locks' } as const;
 
 /** What a host has done to the visitor. Nobody but they turn their microphone on. */
-export function HostNotice({ room, role, allowed, heard, studio }: Props): ReactElement {
-  const [said, dismiss] = useHostNotice(room, role, allowed, studio);
+export function HostNotice({ room, role, allowed, micActive, localMedia }: Props): ReactElement {
+  const [action, dismiss] = useHostNotice(room, role, allowed, localMedia);
   // Whoever speaks by now has nothing to read of it.
-  const stale = heard && (said?.is === 'muted' || said?.is === 'asks');
+  const stale = micActive && (action?.is === 'muted' || action?.is === 'asks');
   return (
     <div role="status" className="banner-slot">
-      {said && !stale && (
-        <Dismissible onDismiss={dismiss}>
-          <p>{wordsOf(said)}</p>
-          {said.is === 'asks' && (
+      {action && !stale && (
+        <DismissibleBanner onDismiss={dismiss}>
+          <p>{actionText(action)}</p>
+          {action.is === 'asks' && (
             <p className="banner-act">
-              <button type="button" className="primary" onClick={() => void studio.setMicOn(true)}>
+              <button type="button" className="primary" onClick={() => void localMedia.setMicOn(true)}>
                 {t('host.unmute')}
               </button>
             </p>
           )}
-        </Dismissible>
+        </DismissibleBanner>
       )}
     </div>
   );
 }
 
-function wordsOf(said: HostSaid): string {
-  switch (said.is) {
+function actionText(action: HostAction): string {
+  switch (action.is) {
     case 'muted':
-      return t('host.muted', { name: said.from });
+      return t('host.muted', { name: action.from });
     case 'asks':
-      return t('host.asks', { name: said.from });
+      return t('host.asks', { name: action.from });
     default:
-      return t(changes[said.is]);
+      return t(changeKeys[action.is]);
   }
 }

@@ -3,32 +3,32 @@ import type { Seat } from '../../api/client';
 import { t } from '../../messages';
 import { Sheet } from '../../ui/Sheet';
 import { Switch } from '../../ui/Switch';
-import type { Acts } from '../../visit/acts';
-import { ActTrouble } from '../ActTrouble';
+import type { RoomActions } from '../../visit/acts';
+import { ActionError } from '../ActTrouble';
 import type { Lock, Locks } from '../info';
-import { useAct } from '../useAct';
+import { useAction } from '../useAct';
 
 interface Props {
-  acts: Acts;
+  actions: RoomActions;
   seat: Seat;
   locks: Locks;
   onClose: () => void;
 }
 
 /** What guests may do, of what this room can do at all. */
-export function LocksSheet({ acts, seat, locks, onClose }: Props): ReactElement {
-  const { trouble, run } = useAct();
+export function LocksSheet({ actions, seat, locks, onClose }: Props): ReactElement {
+  const { error, run } = useAction();
   // Shown at once; the room says so a moment later.
-  const [asked, setAsked] = useState<{ lock: Lock; to: boolean } | null>(null);
-  useEffect(() => setAsked(null), [locks]);
+  const [pending, setPending] = useState<{ lock: Lock; to: boolean } | null>(null);
+  useEffect(() => setPending(null), [locks]);
   const video = seat.room_type === 'video';
   const offered: [Lock, string][] = [['microphone', t('tools.locks.mic')]];
   if (video && seat.features.camera) offered.push(['camera', t('tools.locks.camera')]);
   if (video && seat.features.screen_share) offered.push(['screen_share', t('tools.locks.screen')]);
   if (seat.features.chat) offered.push(['chat', t('tools.locks.chat')]);
   async function change(lock: Lock, to: boolean): Promise<void> {
-    setAsked({ lock, to });
-    if (!(await run(() => acts.lock({ [lock]: to })))) setAsked(null);
+    setPending({ lock, to });
+    if (!(await run(() => actions.lock({ [lock]: to })))) setPending(null);
   }
   return (
     <Sheet title={t('tools.locks')} onClose={onClose}>
@@ -38,7 +38,7 @@ export function LocksSheet({ acts, seat, locks, onClose }: Props): ReactElement 
           <Switch
             key={lock}
             label={label}
-            on={!(asked?.lock === lock ? asked.to : locks[lock])}
+            on={!(pending?.lock === lock ? pending.to : locks[lock])}
             onChange={(may) => void change(lock, !may)}
           />
         ))}
@@ -46,12 +46,12 @@ export function LocksSheet({ acts, seat, locks, onClose }: Props): ReactElement 
       <div className="sheet-part">
         <Switch
           label={t('tools.locks.wait')}
-          on={asked?.lock === 'waiting_room' ? asked.to : locks.waiting_room}
+          on={pending?.lock === 'waiting_room' ? pending.to : locks.waiting_room}
           onChange={(wait) => void change('waiting_room', wait)}
         />
         <p className="small quiet">{t('tools.locks.wait.text')}</p>
       </div>
-      <ActTrouble text={trouble} />
+      <ActionError text={error} />
     </Sheet>
   );
 }

@@ -1,16 +1,16 @@
 import { useState, type ReactElement } from 'react';
 import { t } from '../../messages';
-import { ActTrouble } from '../ActTrouble';
-import { useAct } from '../useAct';
-import type { Tools } from './tools';
+import { ActionError } from '../ActTrouble';
+import { useAction } from '../useAct';
+import type { ModerationTools } from './tools';
 
 /** What is done to all guests at once. */
-export function PeopleTools({ tools: { acts, onLocks } }: { tools: Tools }): ReactElement {
-  const { busy, trouble, run } = useAct();
+export function PeopleModeration({ moderation: { actions, onOpenLocks } }: { moderation: ModerationTools }): ReactElement {
+  const { busy, error, run } = useAction();
   const [done, setDone] = useState(false);
   async function muteAll(): Promise<void> {
     setDone(false);
-    if (await run(() => acts.muteGuests())) setDone(true);
+    if (await run(() => actions.muteGuests())) setDone(true);
   }
   return (
     <div className="tool-panel">
@@ -18,14 +18,14 @@ export function PeopleTools({ tools: { acts, onLocks } }: { tools: Tools }): Rea
         <button type="button" className="secondary" aria-disabled={busy} onClick={() => void muteAll()}>
           {t('tools.muteAll')}
         </button>
-        <button type="button" className="secondary" onClick={onLocks}>
+        <button type="button" className="secondary" onClick={onOpenLocks}>
           {t('tools.locks')}
         </button>
       </div>
       <p role="status" className="small quiet">
         {done && t('tools.muteAll.done')}
       </p>
-      <ActTrouble text={trouble} />
+      <ActionError text={error} />
     </div>
   );
 }

@@ -1,32 +1,32 @@
 import { useEffect, useState, type ReactElement } from 'react';
 import type { People } from '../../api/client';
 import { t } from '../../messages';
-import { ActTrouble } from '../ActTrouble';
-import { useAct } from '../useAct';
-import { firstBeside, type Tools } from './tools';
+import { ActionError } from '../ActTrouble';
+import { useAction } from '../useAct';
+import { firstButtonInDialog, type ModerationTools } from './tools';
 
 interface Props {
-  tools: Tools;
+  moderation: ModerationTools;
   /** How many are in: somebody may just have been removed. */
   present: number;
 }
 
 /** Those who were removed, and the way to let them in again. */
-export function RemovedPeople({ tools: { acts }, present }: Props): ReactElement | null {
-  const { busy, trouble, run } = useAct();
+export function RemovedPeople({ moderation: { actions }, present }: Props): ReactElement | null {
+  const { busy, error, run } = useAction();
   const [removed, setRemoved] = useState<People['removed']>([]);
   useEffect(() => {
-    let over = false;
-    void acts.people().then((answer) => {
-      if (!over && answer.is === 'ok') setRemoved(answer.value.removed);
+    let stopped = false;
+    void actions.people().then((answer) => {
+      if (!stopped && answer.is === 'ok') setRemoved(answer.value.removed);
     });
     return () => {
-      over = true;
+      stopped = true;
     };
-  }, [acts, present]);
+  }, [actions, present]);
   async function readmit(identity: string, button: Element): Promise<void> {
-    if (!(await run(() => acts.readmit(identity)))) return;
-    firstBeside(button)?.focus();
+    if (!(await run(() => actions.readmit(identity)))) return;
+    firstButtonInDialog(button)?.focus();
     setRemoved((before) => before.filter((person) => person.identity !== identity));
   }
   if (removed.length === 0) return null;
@@ -43,7 +43,7 @@ export function RemovedPeople({ tools: { acts }, present }: Props): ReactElement
           </li>
         ))}
       </ul>
-      <ActTrouble text={trouble} />
+      <ActionError text={error} />
     </section>
   );
 }

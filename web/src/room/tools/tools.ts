@@ -1,17 +1,17 @@
 import type { Role } from '../../api/client';
-import type { Acts } from '../../visit/acts';
-import type { Door } from '../door/useDoor';
+import type { RoomActions } from '../../visit/acts';
+import type { WaitingRoom } from '../door/useDoor';
 
 /** What somebody who runs the room has at hand. */
-export interface Tools {
-  acts: Acts;
+export interface ModerationTools {
+  actions: RoomActions;
   role: Role;
-  door: Door;
+  waitingRoom: WaitingRoom;
   /** To what guests may do. */
-  onLocks: () => void;
+  onOpenLocks: () => void;
 }
 
 /** Where the focus goes when the button that has it goes: to the first one of its sheet. */
-export function firstBeside(button: Element): HTMLElement | null {
+export function firstButtonInDialog(button: Element): HTMLElement | null {
   return button.closest('dialog')?.querySelector('button') ?? null;
 }

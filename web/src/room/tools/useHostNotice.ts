@@ -1,38 +1,38 @@
 import { RoomEvent, type Participant, type Room } from 'livekit-client';
 import { useEffect, useRef, useState } from 'react';
 import type { Role } from '../../api/client';
-import type { Studio } from '../../media/studio';
-import type { Allowed } from '../allowed';
-import { readMessage } from '../message';
+import type { LocalMedia } from '../../media/studio';
+import type { PublishPermissions } from '../allowed';
+import { readServerMessage } from '../message';
 
-export type HostSaid = { is: 'muted' | 'asks'; from: string } | { is: 'cohost' | 'guest' | 'locks' };
+export type HostAction = { is: 'muted' | 'asks'; from: string } | { is: 'cohost' | 'guest' | 'locks' };
 
 /** The latest that a host has done to the visitor, until it is read. */
-export function useHostNotice(room: Room, role: Role, allowed: Allowed, studio: Studio): [HostSaid | null, dismiss: () => void] {
-  const [said, setSaid] = useState<HostSaid | null>(null);
+export function useHostNotice(room: Room, role: Role, allowed: PublishPermissions, localMedia: LocalMedia): [HostAction | null, dismiss: () => void] {
+  const [action, setAction] = useState<HostAction | null>(null);
   useEffect(() => {
-    const hear = (payload: Uint8Array, sender?: Participant, _kind?: unknown, topic?: string, _encryption?: unknown, identity?: string): void => {
-      const message = readMessage(topic, payload, sender?.identity || identity);
+    const onData = (payload: Uint8Array, sender?: Participant, _kind?: unknown, topic?: string, _encryption?: unknown, identity?: string): void => {
+      const message = readServerMessage(topic, payload, sender?.identity || identity);
       if (message?.kind === 'muted') {
         // The server has silenced it already; the desk follows, and shows how to go on.
-        void studio.setMicOn(false);
-        setSaid({ is: 'muted', from: message.from });
-      } else if (message?.kind === 'unmute') setSaid({ is: 'asks', from: message.from });
+        void localMedia.setMicOn(false);
+        setAction({ is: 'muted', from: message.from });
+      } else if (message?.kind === 'unmute') setAction({ is: 'asks', from: message.from });
     };
-    room.on(RoomEvent.DataReceived, hear);
-    return () => void room.off(RoomEvent.DataReceived, hear);
-  }, [room, studio]);
+    room.on(RoomEvent.DataReceived, onData);
+    return () => void room.off(RoomEvent.DataReceived, onData);
+  }, [room, localMedia]);
 
   const before = useRef({ role, allowed });
   useEffect(() => {
-    const was = before.current;
+    const previous = before.current;
     before.current = { role, allowed };
     // With the role what they may send changes, too: that is one piece of news.
-    if (was.role !== role) {
-      if (role !== 'host') setSaid({ is: role });
-    } else if (role === 'guest' && was.allowed !== allowed) {
-      setSaid((now) => (now?.is === 'guest' ? now : { is: 'locks' }));
+    if (previous.role !== role) {
+      if (role !== 'host') setAction({ is: role });
+    } else if (role === 'guest' && previous.allowed !== allowed) {
+      setAction((now) => (now?.is === 'guest' ? now : { is: 'locks' }));
     }
   }, [role, allowed]);
-  return [said, () => setSaid(null)];
+  return [action, () => setAction(null)];
 }

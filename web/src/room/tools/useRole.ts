@@ -4,13 +4,13 @@ import type { Role } from '../../api/client';
 import { roleOf } from '../person';
 
 /** What the visitor is now: a host may make them a co-host while they are in. */
-export function useRole(room: Room, seated: Role): Role {
-  const [role, setRole] = useState(() => roleOf(room.localParticipant, seated));
+export function useRole(room: Room, initialRole: Role): Role {
+  const [role, setRole] = useState(() => roleOf(room.localParticipant, initialRole));
   useEffect(() => {
-    const read = (): void => setRole(roleOf(room.localParticipant, seated));
+    const read = (): void => setRole(roleOf(room.localParticipant, initialRole));
     read();
     room.on(RoomEvent.ParticipantAttributesChanged, read).on(RoomEvent.Reconnected, read);
     return () => void room.off(RoomEvent.ParticipantAttributesChanged, read).off(RoomEvent.Reconnected, read);
-  }, [room, seated]);
+  }, [room, initialRole]);
   return role;
 }
