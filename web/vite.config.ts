@@ -1,10 +1,10 @@
 import { defineConfig } from 'vitest/config';
 import { resolve } from 'node:path';
-import { preloadLinks } from './build/ahead.ts';
+import { preloadLinks } from './build/preloadLinks.ts';
 import { compress } from './build/compress.ts';
-import { disableLoglevelStorage } from './build/levels.ts';
-import { staticImports } from './build/loaded.ts';
-import { splitMessages } from './build/messages.ts';
+import { disableLoglevelStorage } from './build/loglevelStorage.ts';
+import { staticImports } from './build/staticImports.ts';
+import { splitMessages } from './build/splitMessages.ts';
 
 /** A server that runs beside `npm run dev`. */
 const server = 'http://127.0.0.1:8080';

@@ -77,7 +77,7 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
     const first = [...loadedChunks('index.html', language, false)];
     expect(first).toContain(view);
     expect(first).not.toContain('src/room/index.ts');
-    expect(first).not.toContain('src/screens/later.ts');
+    expect(first).not.toContain('src/screens/lazyScreens.ts');
     expect(first.filter(messagePartOf)).toEqual([`src/messages/${language}.ts?first`]);
     expect([...loadedChunks('index.html', language, true)]).toContain('src/room/index.ts');
   });

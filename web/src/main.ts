@@ -1,18 +1,18 @@
 import { JoinApi } from './api/client';
 import { Lazy } from './lib/lazy';
-import { browserStorage, tabStorage } from './lib/memory';
-import { LocalMedia } from './media/studio';
+import { browserStorage, tabStorage } from './lib/storage';
+import { LocalMedia } from './media/localMedia';
 import { loadRemainingMessages, loadInitialLanguage } from './messages/language';
 import type { RoomModule } from './room';
 import { readPreset, readRoute } from './route';
-import { browserTabLock } from './seat/hold';
-import { SeatKeyStore } from './seat/keeper';
+import { browserTabLock } from './seat/tabLock';
+import { SeatKeyStore } from './seat/seatKeyStore';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/page.css';
 import './styles/lobby.css';
-import { permissionHelp } from './ui/wayOut';
-import type { RoomActions } from './visit/acts';
+import { permissionHelp } from './ui/permissionHelp';
+import type { RoomActions } from './visit/roomActions';
 import { Runner } from './visit/runner';
 
 // What is asked for here travels side by side: what draws the page, its words,
@@ -31,7 +31,7 @@ window.addEventListener('hashchange', () => location.reload());
 /** What the first view does without, with its words. */
 const lazyWithMessages = <T>(load: () => Promise<T>): Lazy<T> =>
   new Lazy(() => Promise.all([load(), messages.then(loadRemainingMessages)]).then(([part]) => part));
-const lazyScreens = lazyWithMessages(() => import('./screens/later'));
+const lazyScreens = lazyWithMessages(() => import('./screens/lazyScreens'));
 
 if (route) {
   const room = lazyWithMessages(() => import('./room'));
@@ -68,7 +68,7 @@ if (route) {
  * takes longer than all of that. It runs only when somebody asks for it.
  */
 function preloadRoom(): void {
-  // build/ahead.ts says what it consists of.
+  // build/preloadLinks.ts says what it consists of.
   const files = document.querySelector<HTMLMetaElement>('meta[name=room]')?.content.split(' ') ?? [];
   for (const href of files) {
     const link = document.createElement('link');

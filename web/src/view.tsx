@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App, NoRoom, type AppProps } from './App';
-import { ErrorBoundary } from './ui/Safety';
+import { ErrorBoundary } from './ui/ErrorBoundary';
 
 /** Draws the page of a room. */
 export const renderRoomPage = (props: AppProps): void =>

@@ -1,10 +1,10 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { Store } from '../lib/store';
 import type { Snapshot } from '../visit/runner';
-import { applyEvents, inside, lobby, preview, refusal, rejoining, seat } from '../visit/sample';
+import { applyEvents, inside, lobby, preview, refusal, rejoining, seat } from '../visit/fixtures';
 import { opening, type Visit } from '../visit/state';
 import { notifyParent } from '.';
-import { embedEventOf } from './news';
+import { embedEventOf } from './event';
 import { parentOrigin } from './origin';
 
 afterEach(() => vi.unstubAllGlobals());

@@ -1,6 +1,6 @@
 import type { Runner } from '../visit/runner';
 import { opening } from '../visit/state';
-import { embedEventOf } from './news';
+import { embedEventOf } from './event';
 import { parentOrigin } from './origin';
 
 /** Tells the page around this frame how the visit goes. */

@@ -1,4 +1,4 @@
-import type { DeviceKind } from './choices';
+import type { DeviceKind } from './devicePreferences';
 
 export type Devices = Record<DeviceKind, MediaDeviceInfo[]>;
 

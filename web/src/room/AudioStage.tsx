@@ -1,13 +1,13 @@
 import type { Room } from 'livekit-client';
 import { useRef, type ReactElement } from 'react';
-import { useElementSize } from '../lib/useSize';
+import { useElementSize } from '../lib/useElementSize';
 import { t } from '../messages';
-import { AudioTile } from './Face';
+import { AudioTile } from './AudioTile';
 import { tileCapacity, fitGrid } from './grid';
 import { MoreTile } from './MoreTile';
 import type { Person } from './person';
-import type { RosterEntry } from './roll';
-import { useStageOrder } from './useOrder';
+import type { RosterEntry } from './roster';
+import { useStageOrder } from './useStageOrder';
 
 interface Props {
   room: Room;

@@ -2,9 +2,9 @@ import type { ReactElement } from 'react';
 import { t } from '../messages';
 import { Icon } from '../ui/Icon';
 import type { Person } from './person';
-import { ConnectionBadge } from './stage/ConnectionMark';
+import { ConnectionBadge } from './stage/ConnectionBadge';
 import { VolumeBadge } from './stage/VolumeBadge';
-import { HandBadge } from './together/HandBadge';
+import { HandBadge } from './reactions/HandBadge';
 
 /** What is to be known about somebody beside their name. */
 export function Badges({ person, away }: { person: Person; away: boolean }): ReactElement {

@@ -1,16 +1,16 @@
 import { ConnectionQuality, RoomEvent, type Room } from 'livekit-client';
 import type { ReactElement, ReactNode } from 'react';
-import { useDelayedTrue } from '../lib/useLasting';
-import type { MediaState } from '../media/desk';
-import type { LocalMedia } from '../media/studio';
+import { useDelayedTrue } from '../lib/useDelayedTrue';
+import type { MediaState } from '../media/mediaState';
+import type { LocalMedia } from '../media/localMedia';
 import { t } from '../messages';
 import { DeviceFault } from '../ui/DeviceFault';
-import { DeviceInterrupted } from '../ui/Withheld';
+import { DeviceInterrupted } from '../ui/DeviceInterrupted';
 import type { Connection, Announcement } from '../visit/state';
-import { DismissibleBanner } from './Dismissible';
-import { WeakConnectionBanner } from './stage/WeakBanner';
-import { useLiveKitEvents } from './useEvents';
-import { useConnectionQuality } from './useQuality';
+import { DismissibleBanner } from './DismissibleBanner';
+import { WeakConnectionBanner } from './stage/WeakConnectionBanner';
+import { useLiveKitEvents } from './useLiveKitEvents';
+import { useConnectionQuality } from './useConnectionQuality';
 
 const playback = [RoomEvent.AudioPlaybackStatusChanged];
 

@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import { useStore } from '../lib/useStore';
 import { count as counting, formatNumber } from '../messages';
 import { Icon, type IconName } from '../ui/Icon';
-import { shortcutsEnabled } from './keys/choice';
+import { shortcutsEnabled } from './shortcuts/shortcutsEnabled';
 
 interface Props {
   icon: IconName;

@@ -1,8 +1,8 @@
 import type { ReactElement } from 'react';
-import { isMicActive, isCameraActive, type MediaState } from '../media/desk';
-import type { LocalMedia } from '../media/studio';
+import { isMicActive, isCameraActive, type MediaState } from '../media/mediaState';
+import type { LocalMedia } from '../media/localMedia';
 import { count, t } from '../messages';
-import type { PublishPermissions } from './allowed';
+import type { PublishPermissions } from './publishPermissions';
 import { Control } from './Control';
 
 interface Props {

@@ -1,9 +1,9 @@
 import type { ReactElement } from 'react';
 import { t } from '../messages';
 import { Sheet } from '../ui/Sheet';
-import type { RoomActions } from '../visit/acts';
-import { ActionError } from './ActTrouble';
-import { useAction } from './useAct';
+import type { RoomActions } from '../visit/roomActions';
+import { ActionError } from './ActionError';
+import { useAction } from './useAction';
 
 /** Ends the room for all, after saying what that means. */
 export function EndSheet({ actions, onClose }: { actions: RoomActions; onClose: () => void }): ReactElement {

@@ -1,6 +1,6 @@
 import type { ReactElement, ReactNode } from 'react';
-import type { MediaState } from '../media/desk';
-import type { LocalMedia } from '../media/studio';
+import type { MediaState } from '../media/mediaState';
+import type { LocalMedia } from '../media/localMedia';
 import { count, t } from '../messages';
 import { BlurSwitch } from '../ui/BlurSwitch';
 import { DeviceSelect } from '../ui/DeviceSelect';
@@ -8,8 +8,8 @@ import { Icon, Shape } from '../ui/Icon';
 import { LanguageSelect } from '../ui/LanguageSelect';
 import { NoiseSwitch } from '../ui/NoiseSwitch';
 import { Sheet } from '../ui/Sheet';
-import { canPip, openPip } from './stage/pip';
-import { ViewSettings } from './stage/ViewPart';
+import { canPip, openPip } from './stage/pipWindow';
+import { ViewSettings } from './stage/ViewSettings';
 
 interface Props {
   mediaState: MediaState;

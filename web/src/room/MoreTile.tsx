@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { count } from '../messages';
 import type { Frame } from './stage/frames';
-import { frameStyle } from './stage/place';
+import { frameStyle } from './stage/tilePosition';
 
 interface Props {
   count: number;

@@ -4,14 +4,14 @@ import { initials } from '../lib/initials';
 import { t } from '../messages';
 import { Sheet } from '../ui/Sheet';
 import { Badges } from './Badges';
-import { WaitingPart } from './door/DoorPart';
+import { WaitingPart } from './waitingRoom/WaitingPart';
 import type { Person } from './person';
 import { PersonOptions } from './PersonOptions';
-import type { RosterEntry } from './roll';
-import { PeopleModeration } from './tools/PeopleTools';
-import { RemovedPeople } from './tools/RemovedPeople';
-import type { ModerationTools } from './tools/tools';
-import { useLiveKitEvents } from './useEvents';
+import type { RosterEntry } from './roster';
+import { PeopleModeration } from './moderation/PeopleModeration';
+import { RemovedPeople } from './moderation/RemovedPeople';
+import type { ModerationTools } from './moderation/moderation';
+import { useLiveKitEvents } from './useLiveKitEvents';
 
 const speakingEvents = [ParticipantEvent.IsSpeakingChanged];
 

@@ -2,9 +2,9 @@ import { useId, useState, type ReactElement } from 'react';
 import { t } from '../messages';
 import { Icon } from '../ui/Icon';
 import type { Person } from './person';
-import { PersonViewOptions } from './stage/PersonView';
-import { canModerate, PersonModeration } from './tools/PersonTools';
-import type { ModerationTools } from './tools/tools';
+import { PersonViewOptions } from './stage/PersonViewOptions';
+import { canModerate, PersonModeration } from './moderation/PersonModeration';
+import type { ModerationTools } from './moderation/moderation';
 
 interface Props {
   /** For those who run the room. */

@@ -1,24 +1,24 @@
 import type { Room } from 'livekit-client';
 import { useRef, type ReactElement } from 'react';
-import { useElementSize } from '../lib/useSize';
+import { useElementSize } from '../lib/useElementSize';
 import { useStore } from '../lib/useStore';
-import type { MediaState } from '../media/desk';
+import type { MediaState } from '../media/mediaState';
 import { t } from '../messages';
 import { tileCapacity } from './grid';
 import { MoreTile } from './MoreTile';
 import type { Person } from './person';
-import type { RosterEntry } from './roll';
-import { OwnScreenShareTile, ScreenShareTile } from './Share';
-import { selectVisible } from './stage/cast';
-import { hideWithoutVideo, hideSelf, speakerView } from './stage/choices';
-import { selectLarge } from './stage/enlarged';
+import type { RosterEntry } from './roster';
+import { OwnScreenShareTile, ScreenShareTile } from './ScreenShareTile';
+import { selectVisible } from './stage/visible';
+import { hideWithoutVideo, hideSelf, speakerView } from './stage/viewPreferences';
+import { selectLarge } from './stage/selectLarge';
 import { besideStrip, gap, gridFrames, largeFrames, minTileWidth, stripFrames, stripOf, type Frame } from './stage/frames';
 import { pins, screenKey } from './stage/pins';
-import { DataSaverNotice } from './stage/SavingNote';
-import { useActiveSpeaker } from './stage/useFloor';
-import { useVisibleTracks } from './stage/useSeen';
-import { VideoTile } from './Tile';
-import { useStageOrder } from './useOrder';
+import { DataSaverNotice } from './stage/DataSaverNotice';
+import { useActiveSpeaker } from './stage/useActiveSpeaker';
+import { useVisibleTracks } from './stage/useVisibleTracks';
+import { VideoTile } from './VideoTile';
+import { useStageOrder } from './useStageOrder';
 import type { TrackReference } from './useRemoteTracks';
 
 interface Props {

@@ -3,12 +3,12 @@ import { LogLevel, setLogLevel } from 'livekit-client';
 import { addShapes } from '../ui/Icon';
 import { roomShapes } from './shapes';
 
-export { RoomActions as Acts } from '../visit/acts';
+export { RoomActions as Acts } from '../visit/roomActions';
 export { Session } from './session';
 export { CheckSheet } from './check/CheckSheet';
-export { testMediaRoute as tryWay } from './check/way';
+export { testMediaRoute as tryWay } from './check/mediaRoute';
 export { RoomScreen } from './RoomScreen';
-export { PermissionHelp as WayOutText } from './faults/WayOutText';
+export { PermissionHelp as WayOutText } from './permissionHelp/PermissionHelp';
 
 export type RoomModule = typeof import('./index');
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { orderForStage, orderByLastSpoken } from './arrange';
+import { orderForStage, orderByLastSpoken } from './stageOrder';
 import { tileCapacity, fitGrid } from './grid';
-import { describePresenceChanges } from './news';
-import { updateRoster, type RosterEntry } from './roll';
+import { describePresenceChanges } from './presenceChanges';
+import { updateRoster, type RosterEntry } from './roster';
 
 const person = (identity: string): { identity: string; name: string } => ({ identity, name: identity });
 const shown = (roster: readonly RosterEntry<{ identity: string }>[]): string =>

@@ -1,15 +1,15 @@
 import { Room, RoomEvent, type DisconnectReason } from 'livekit-client';
 import type { RoomType, Seat } from '../api/client';
-import type { LocalMedia } from '../media/studio';
+import type { LocalMedia } from '../media/localMedia';
 import type { DisconnectCause, Announcement } from '../visit/state';
 import { Inbox } from './chat/inbox';
-import { disconnectCauseOf } from './loss';
-import { readServerMessage } from './message';
-import { quickReconnectPolicy } from './patience';
-import { TrackPublisher } from './sender';
-import { RemoteAudioPlayer } from './speakers';
-import { DataSaver } from './stage/thrift';
-import { Reactions } from './together/reactions';
+import { disconnectCauseOf } from './disconnectCause';
+import { readServerMessage } from './serverMessage';
+import { quickReconnectPolicy } from './reconnectPolicy';
+import { TrackPublisher } from './trackPublisher';
+import { RemoteAudioPlayer } from './remoteAudioPlayer';
+import { DataSaver } from './stage/dataSaver';
+import { Reactions } from './reactions/reactions';
 
 export interface SessionHandlers {
   onDisconnected: (loss: DisconnectCause) => void;

@@ -2,8 +2,8 @@ import { DisconnectReason, RoomEvent, type RemoteParticipant, type Room } from '
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Seat } from '../api/client';
 import { roleOf, type Person } from './person';
-import { updateRoster, type RosterEntry } from './roll';
-import { useLiveKitEvents } from './useEvents';
+import { updateRoster, type RosterEntry } from './roster';
+import { useLiveKitEvents } from './useLiveKitEvents';
 
 /** Whoever loses the connection for a moment stays where they were. */
 const disconnectGraceMs = 2_000;

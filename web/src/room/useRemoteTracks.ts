@@ -1,5 +1,5 @@
 import { RoomEvent, type RemoteParticipant, type Room, type Track, type TrackPublication } from 'livekit-client';
-import { useLiveKitEvents } from './useEvents';
+import { useLiveKitEvents } from './useLiveKitEvents';
 
 /** What somebody else sends, and who that is. */
 export interface TrackReference {

@@ -1,13 +1,13 @@
 import type { ReactElement } from 'react';
 import { initials } from '../lib/initials';
-import { canSelectDevice, type MediaState } from '../media/desk';
-import type { LocalMedia } from '../media/studio';
+import { canSelectDevice, type MediaState } from '../media/mediaState';
+import type { LocalMedia } from '../media/localMedia';
 import { t } from '../messages';
 import { BlurSwitch } from '../ui/BlurSwitch';
 import { DeviceFault } from '../ui/DeviceFault';
 import { DeviceSelect } from '../ui/DeviceSelect';
 import { Icon } from '../ui/Icon';
-import { LocalVideo } from '../ui/Picture';
+import { LocalVideo } from '../ui/LocalVideo';
 import { Switch } from '../ui/Switch';
 
 /** The visitor as the others will see them, and the camera to choose. */

@@ -1,7 +1,7 @@
 import { useState, type ReactElement } from 'react';
 import type { JoinApi } from '../api/client';
 import type { Lazy } from '../lib/lazy';
-import type { LocalMedia } from '../media/studio';
+import type { LocalMedia } from '../media/localMedia';
 import { t } from '../messages';
 import type { RoomModule } from '../room';
 

@@ -1,10 +1,10 @@
 import { useEffect, useId, useRef, useState, useSyncExternalStore, type FormEvent, type ReactElement, type ReactNode } from 'react';
 import type { ServerClock } from '../lib/clock';
-import { formatTimeOrDate } from '../lib/moment';
-import { useServerTime } from '../lib/useTime';
-import { devicePreferences } from '../media/choices';
-import type { MediaState } from '../media/desk';
-import type { LocalMedia } from '../media/studio';
+import { formatTimeOrDate } from '../lib/dateTime';
+import { useServerTime } from '../lib/useServerTime';
+import { devicePreferences } from '../media/devicePreferences';
+import type { MediaState } from '../media/mediaState';
+import type { LocalMedia } from '../media/localMedia';
 import type { Preview, Role } from '../api/client';
 import { count, t, type PlainKey } from '../messages';
 import { Icon } from '../ui/Icon';
@@ -15,7 +15,7 @@ import type { LobbyNotice, Visit } from '../visit/state';
 import { CameraField } from './CameraField';
 import { MicField } from './MicField';
 import type { Schedule } from './Schedule';
-import { JoinErrorText } from './TroubleText';
+import { JoinErrorText } from './JoinErrorText';
 import { Waiting } from './Waiting';
 
 interface Props {

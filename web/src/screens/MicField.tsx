@@ -1,10 +1,10 @@
 import type { ReactElement } from 'react';
-import { canSelectDevice, type MediaState } from '../media/desk';
-import type { LocalMedia } from '../media/studio';
+import { canSelectDevice, type MediaState } from '../media/mediaState';
+import type { LocalMedia } from '../media/localMedia';
 import { t } from '../messages';
 import { DeviceFault } from '../ui/DeviceFault';
 import { DeviceSelect } from '../ui/DeviceSelect';
-import { DeviceInterrupted } from '../ui/Withheld';
+import { DeviceInterrupted } from '../ui/DeviceInterrupted';
 import { Meter } from './Meter';
 
 /** The microphone before joining: explained, then asked for, then tested. Never in the way of joining. */

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { t } from '../messages';
-import { RetryButton } from '../ui/AgainButton';
+import { RetryButton } from '../ui/RetryButton';
 import { Notice } from '../ui/Notice';
 
 interface Props {

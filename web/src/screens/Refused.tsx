@@ -1,13 +1,13 @@
 import type { ReactElement } from 'react';
-import { formatDuration } from '../lib/span';
+import { formatDuration } from '../lib/duration';
 import { t } from '../messages';
-import { RetryButton } from '../ui/AgainButton';
+import { RetryButton } from '../ui/RetryButton';
 import { Notice } from '../ui/Notice';
 import type { Visit } from '../visit/state';
 import { hasFixedDelay } from '../visit/task';
 import { Countdown } from './Countdown';
-import { RedirectNotice } from './Onward';
-import { refusalText } from './refusal';
+import { RedirectNotice } from './RedirectNotice';
+import { refusalText } from './refusalText';
 
 interface Props {
   refused: Extract<Visit, { at: 'refused' }>;

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
-import { formatDuration } from '../lib/span';
+import { formatDuration } from '../lib/duration';
 import { t } from '../messages';
-import { RetryButton } from '../ui/AgainButton';
+import { RetryButton } from '../ui/RetryButton';
 import { Notice } from '../ui/Notice';
 import type { Visit } from '../visit/state';
 

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import type { Preview } from '../api/client';
 import { calendarFile } from '../lib/calendar';
-import { formatDateTime } from '../lib/moment';
+import { formatDateTime } from '../lib/dateTime';
 import { splitRemaining, type Unit } from '../lib/remaining';
 import { count, formatNumber, t } from '../messages';
 import { Icon } from '../ui/Icon';

@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import { useStore } from '../lib/useStore';
 import type { Fault, CaptureKind } from '../media/faults';
 import { t, type PlainKey } from '../messages';
-import { permissionHelp } from './wayOut';
+import { permissionHelp } from './permissionHelp';
 
 const words = {
   mic: {

@@ -1,7 +1,7 @@
 import { useId, type ReactElement } from 'react';
-import type { DeviceKind } from '../media/choices';
-import type { MediaState } from '../media/desk';
-import type { LocalMedia } from '../media/studio';
+import type { DeviceKind } from '../media/devicePreferences';
+import type { MediaState } from '../media/mediaState';
+import type { LocalMedia } from '../media/localMedia';
 import { t, type PlainKey } from '../messages';
 
 const words = {

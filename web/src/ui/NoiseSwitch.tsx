@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
-import type { MediaState } from '../media/desk';
-import type { LocalMedia } from '../media/studio';
+import type { MediaState } from '../media/mediaState';
+import type { LocalMedia } from '../media/localMedia';
 import { t } from '../messages';
 import { Switch } from './Switch';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Seat } from '../api/client';
-import { applyEvents, inside, lobby, refusal, seat } from './sample';
+import { applyEvents, inside, lobby, refusal, seat } from './fixtures';
 import { taskOf } from './task';
 
 describe('breakout rooms', () => {

@@ -2,7 +2,7 @@ import type { JoinApi, Preview } from '../api/client';
 import { ServerClock } from '../lib/clock';
 import type { Lazy } from '../lib/lazy';
 import { Store } from '../lib/store';
-import type { LocalMedia } from '../media/studio';
+import type { LocalMedia } from '../media/localMedia';
 import type { RoomModule, Session } from '../room';
 import type { Route } from '../route';
 import { reduce } from './reduce';

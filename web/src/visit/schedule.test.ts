@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { preview } from './sample';
+import { preview } from './fixtures';
 import { admissionTimeOf, startOf, pollDelayBeforeStart } from './schedule';
 
 const start = Date.parse('2026-01-01T10:00:00Z');

@@ -1,8 +1,8 @@
 import { useEffect, useLayoutEffect, useRef, useState, type ReactElement } from 'react';
 import { count, t } from '../../messages';
-import { ChatMessageItem } from './ChatLine';
+import { ChatMessageItem } from './ChatMessageItem';
 import { Composer } from './Composer';
-import { findMessage, newMessages, type LogEntry, type ChatMessage } from './log';
+import { findMessage, newMessages, type LogEntry, type ChatMessage } from './chatLog';
 import type { Chat } from './useChat';
 
 /** So near to the end counts as there. */

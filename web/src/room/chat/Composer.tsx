@@ -1,8 +1,8 @@
 import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
 import { count, t } from '../../messages';
 import { Icon } from '../../ui/Icon';
-import type { ChatMessage } from './log';
-import { excerpt } from './log';
+import type { ChatMessage } from './chatLog';
+import { excerpt } from './chatLog';
 import { lengthOf, maxTextLength, normalizeText } from './packet';
 
 interface Props {

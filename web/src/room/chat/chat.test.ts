@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { FloodLimiter } from './flood';
+import { FloodLimiter } from './floodLimiter';
 import { linkify } from './linkify';
-import { findMessage, excerpt, emptyLog, maxEntries, newMessages, reduceChat, type ChatMessage, type ChatLog } from './log';
+import { findMessage, excerpt, emptyLog, maxEntries, newMessages, reduceChat, type ChatMessage, type ChatLog } from './chatLog';
 import { decode, encode, messageKey, maxTextLength, newId, normalizeText } from './packet';
 
 describe('addresses in a text', () => {

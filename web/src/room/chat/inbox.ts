@@ -1,5 +1,5 @@
 import { RoomEvent, type Room } from 'livekit-client';
-import { FloodLimiter } from './flood';
+import { FloodLimiter } from './floodLimiter';
 import { decode, chatTopic, type Packet } from './packet';
 
 /** A message, and who the server says it is from. */

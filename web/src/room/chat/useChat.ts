@@ -3,7 +3,7 @@ import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 import type { Seat } from '../../api/client';
 import type { ServerClock } from '../../lib/clock';
 import type { Inbox } from './inbox';
-import { emptyLog, reduceChat, type ChatLog } from './log';
+import { emptyLog, reduceChat, type ChatLog } from './chatLog';
 import { encode, messageKey, newId, normalizeText, chatTopic } from './packet';
 
 export interface Chat {

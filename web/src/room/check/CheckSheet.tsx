@@ -1,12 +1,12 @@
 import type { ReactElement } from 'react';
 import { useStore } from '../../lib/useStore';
-import type { LocalMedia } from '../../media/studio';
+import type { LocalMedia } from '../../media/localMedia';
 import { t } from '../../messages';
 import '../../styles/sheets.css';
 import { Sheet } from '../../ui/Sheet';
 import { ConnectionPart } from './ConnectionPart';
 import { DevicesPart } from './DevicesPart';
-import type { MediaRoute } from './way';
+import type { MediaRoute } from './mediaRoute';
 
 interface Props {
   localMedia: LocalMedia;

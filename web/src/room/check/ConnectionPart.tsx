@@ -1,8 +1,8 @@
 import { useEffect, useState, type ReactElement } from 'react';
 import { t, type PlainKey } from '../../messages';
-import { RetryButton } from '../../ui/AgainButton';
-import { serverLatency } from './server';
-import type { MediaRoute } from './way';
+import { RetryButton } from '../../ui/RetryButton';
+import { serverLatency } from './serverLatency';
+import type { MediaRoute } from './mediaRoute';
 
 /** Above this people begin to talk into each other's words. */
 const slowMs = 400;

@@ -1,13 +1,13 @@
 import { useEffect, useState, type ReactElement } from 'react';
 import { watchLevel } from '../../media/level';
-import { canSelectDevice, type MediaState } from '../../media/desk';
-import type { LocalMedia } from '../../media/studio';
+import { canSelectDevice, type MediaState } from '../../media/mediaState';
+import type { LocalMedia } from '../../media/localMedia';
 import { t } from '../../messages';
 import { Meter } from '../../screens/Meter';
 import { DeviceFault } from '../../ui/DeviceFault';
 import { DeviceSelect } from '../../ui/DeviceSelect';
 import { NoiseSwitch } from '../../ui/NoiseSwitch';
-import { DeviceInterrupted } from '../../ui/Withheld';
+import { DeviceInterrupted } from '../../ui/DeviceInterrupted';
 import { playTones } from './tones';
 
 /** Microphone, camera and speaker, in sentences, with what helps. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { serverLatency } from './server';
-import { protocolOf } from './way';
+import { serverLatency } from './serverLatency';
+import { protocolOf } from './mediaRoute';
 
 const pair = { type: 'candidate-pair', id: 'pair', localCandidateId: 'mine' };
 const other = { type: 'candidate-pair', id: 'other', localCandidateId: 'unused' };

@@ -1,4 +1,4 @@
-import type { Size } from '../../lib/useSize';
+import type { Size } from '../../lib/useElementSize';
 import { fitGrid } from '../grid';
 
 /** Where something lies on the stage, from the corner where the text begins. */

@@ -1,10 +1,10 @@
 import type { Participant } from 'livekit-client';
 import { describe, expect, test } from 'vitest';
 import type { Person } from '../person';
-import type { RosterEntry } from '../roll';
-import { selectVisible } from './cast';
-import { selectLarge } from './enlarged';
-import { noActiveSpeaker, updateActiveSpeaker, type ActiveSpeaker } from './floor';
+import type { RosterEntry } from '../roster';
+import { selectVisible } from './visible';
+import { selectLarge } from './selectLarge';
+import { noActiveSpeaker, updateActiveSpeaker, type ActiveSpeaker } from './activeSpeaker';
 import { besideStrip, gridFrames, largeFrames, stripFrames, stripOf, type Frame } from './frames';
 import { parseVolumes } from './volumes';
 

@@ -1,4 +1,4 @@
-import { tabStorage } from '../../lib/memory';
+import { tabStorage } from '../../lib/storage';
 import { Store } from '../../lib/store';
 
 const storageKey = 'parley.volumes';

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import ts from 'typescript';
+import type { Plugin } from 'vite';
+import { staticImports } from './staticImports.ts';
+
+const partRequest = /^(.*\/messages\/(\w+)\.ts)\?(first|rest)$/;
+
+/**
+ * Halves each message file: `de.ts?first` is what the first view says, and
+ * `de.ts?rest` what is said in the room and in what else is loaded later. The
+ * imports tell which is which: whoever writes a message has nothing to sort.
+ * `firstView` are the modules that the first view is loaded with.
+ */
+export function splitMessages(firstView: string[]): Plugin {
+  let firstViewSource: string | null = null;
+  return {
+    name: 'messages',
+    enforce: 'pre',
+    buildStart() {
+      firstViewSource = null;
+    },
+    async load(id) {
+      const [, file, language, part] = partRequest.exec(id) ?? [];
+      if (!file || !language) return null;
+      this.addWatchFile(file);
+      const first = (firstViewSource ??= [...staticImports(...firstView)].map((path) => readFileSync(path, 'utf8')).join('\n'));
+      const all = await evaluate(file, language);
+      const wanted = Object.entries(all).filter(([key]) => first.includes(`'${key}'`) === (part === 'first'));
+      return { code: `export default ${JSON.stringify(Object.fromEntries(wanted))}`, moduleType: 'js' };
+    },
+  };
+}
+
+async function evaluate(file: string, language: string): Promise<Record<string, unknown>> {
+  const { outputText } = ts.transpileModule(readFileSync(file, 'utf8'), {
+    compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+  });
+  const module = (await import(`data:text/javascript,${encodeURIComponent(outputText)}`)) as Record<string, Record<string, unknown>>;
+  const found = module[language];
+  if (!found) throw new Error(`${file} exports no ${language}`);
+  return found;
+}

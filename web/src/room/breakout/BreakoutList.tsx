@@ -1,0 +1,43 @@
+import type { ReactElement } from 'react';
+import { t } from '../../messages';
+import type { RoomActions } from '../../visit/roomActions';
+import type { BreakoutRoom } from '../roomMetadata';
+import { ActionError } from '../ActionError';
+import { useAction } from '../useAction';
+
+interface Props {
+  actions: RoomActions;
+  rooms: readonly BreakoutRoom[];
+  current: number;
+  onMoved: () => void;
+}
+
+/** The rooms there are, and the way into each. */
+export function BreakoutList({ actions, rooms, current, onMoved }: Props): ReactElement {
+  const { busy, error, run } = useAction();
+  async function go(to: number): Promise<void> {
+    if (await run(() => actions.moveSelf(to))) onMoved();
+  }
+  return (
+    <section className="sheet-part">
+      <ul>
+        {rooms.map(({ number, name }) => (
+          <li key={number} className="roll-row">
+            <span className="roll-name">
+              <bdi>{name}</bdi>
+            </span>
+            {number === current ? (
+              <span className="quiet small">{t('rooms.youAreHere')}</span>
+            ) : (
+              <button type="button" className="secondary" aria-disabled={busy} onClick={() => void go(number)}>
+                {t(number === 0 ? 'rooms.back' : 'rooms.go')}
+                <span className="sr-only"> ({name})</span>
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <ActionError text={error} />
+    </section>
+  );
+}

@@ -1,0 +1,27 @@
+import type { ReactElement } from 'react';
+import type { Seat } from '../../api/client';
+import type { RoomActions } from '../../visit/roomActions';
+import type { BreakoutRoom, RoomMetadata } from '../roomMetadata';
+import type { Person } from '../person';
+import { OpenBreakouts } from './OpenBreakouts';
+import { ManageBreakouts } from './ManageBreakouts';
+import { usePersonLocations } from './usePersonLocations';
+
+interface Props {
+  actions: RoomActions;
+  seat: Seat;
+  metadata: RoomMetadata;
+  rooms: readonly BreakoutRoom[];
+  /** Everybody else here. */
+  present: readonly Person[];
+}
+
+/** What hosts do with breakout rooms: open them first, then run them. */
+export function HostBreakouts({ actions, seat, metadata, rooms, present }: Props): ReactElement {
+  const [people, moved] = usePersonLocations(actions, seat.identity, present, metadata);
+  return metadata.breakouts.length > 0 ? (
+    <ManageBreakouts actions={actions} rooms={rooms} maxRooms={seat.max_breakouts} people={people} onMoved={moved} />
+  ) : (
+    <OpenBreakouts actions={actions} maxRooms={seat.max_breakouts} people={people} />
+  );
+}

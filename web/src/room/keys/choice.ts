@@ -1,4 +1,0 @@
-import { Preference } from '../../lib/choice';
-
-/** Whether single keys do something. Who speaks to their computer, or whose hands shake, turns them off. */
-export const shortcutsEnabled = new Preference('parley.keys', true);

@@ -1,0 +1,52 @@
+import type { Room } from 'livekit-client';
+import type { ReactElement } from 'react';
+import type { Role } from '../../api/client';
+import type { LocalMedia } from '../../media/localMedia';
+import { t } from '../../messages';
+import type { PublishPermissions } from '../publishPermissions';
+import { DismissibleBanner } from '../DismissibleBanner';
+import { useHostNotice, type HostAction } from './useHostNotice';
+
+interface Props {
+  room: Room;
+  role: Role;
+  allowed: PublishPermissions;
+  micActive: boolean;
+  localMedia: LocalMedia;
+}
+
+const changeKeys = { cohost: 'host.cohost', guest: 'host.guest', locks: 'host.locks' } as const;
+
+/** What a host has done to the visitor. Nobody but they turn their microphone on. */
+export function HostNotice({ room, role, allowed, micActive, localMedia }: Props): ReactElement {
+  const [action, dismiss] = useHostNotice(room, role, allowed, localMedia);
+  // Whoever speaks by now has nothing to read of it.
+  const stale = micActive && (action?.is === 'muted' || action?.is === 'asks');
+  return (
+    <div role="status" className="banner-slot">
+      {action && !stale && (
+        <DismissibleBanner onDismiss={dismiss}>
+          <p>{actionText(action)}</p>
+          {action.is === 'asks' && (
+            <p className="banner-act">
+              <button type="button" className="primary" onClick={() => void localMedia.setMicOn(true)}>
+                {t('host.unmute')}
+              </button>
+            </p>
+          )}
+        </DismissibleBanner>
+      )}
+    </div>
+  );
+}
+
+function actionText(action: HostAction): string {
+  switch (action.is) {
+    case 'muted':
+      return t('host.muted', { name: action.from });
+    case 'asks':
+      return t('host.asks', { name: action.from });
+    default:
+      return t(changeKeys[action.is]);
+  }
+}

@@ -1,0 +1,31 @@
+import { useState, type ReactElement } from 'react';
+import { t } from '../../messages';
+import { ActionError } from '../ActionError';
+import { useAction } from '../useAction';
+import type { ModerationTools } from './moderation';
+
+/** What is done to all guests at once. */
+export function PeopleModeration({ moderation: { actions, onOpenLocks } }: { moderation: ModerationTools }): ReactElement {
+  const { busy, error, run } = useAction();
+  const [done, setDone] = useState(false);
+  async function muteAll(): Promise<void> {
+    setDone(false);
+    if (await run(() => actions.muteGuests())) setDone(true);
+  }
+  return (
+    <div className="tool-panel">
+      <div className="tool-row">
+        <button type="button" className="secondary" aria-disabled={busy} onClick={() => void muteAll()}>
+          {t('tools.muteAll')}
+        </button>
+        <button type="button" className="secondary" onClick={onOpenLocks}>
+          {t('tools.locks')}
+        </button>
+      </div>
+      <p role="status" className="small quiet">
+        {done && t('tools.muteAll.done')}
+      </p>
+      <ActionError text={error} />
+    </div>
+  );
+}

@@ -1,0 +1,89 @@
+import { useState, type ReactElement } from 'react';
+import { t } from '../../messages';
+import { ActionError } from '../ActionError';
+import type { Person } from '../person';
+import { useAction } from '../useAction';
+import { firstButtonInDialog, type ModerationTools } from './moderation';
+
+interface Props {
+  moderation: ModerationTools;
+  person: Person;
+  away: boolean;
+}
+
+/** Nobody manages themselves, and a host is managed only by a host. */
+export const canModerate = ({ role }: ModerationTools, person: Person): boolean => !person.you && (person.role !== 'host' || role === 'host');
+
+/** The attribute works for the first element of a page only. */
+const focusOn = (button: HTMLButtonElement | null): void => button?.focus();
+
+/** What those who run the room do with one person. */
+export function PersonModeration({ moderation: { actions }, person: { identity, name, role, muted }, away }: Props): ReactElement {
+  const { busy, error, run } = useAction();
+  const [removing, setRemoving] = useState(false);
+  const [removalCanceled, setRemovalCanceled] = useState(false);
+  const [unmuteRequested, setUnmuteRequested] = useState(false);
+  async function remove(button: Element): Promise<void> {
+    // Asked for now: by the answer the person may be off the list.
+    const next = firstButtonInDialog(button);
+    if (await run(() => actions.remove(identity))) next?.focus();
+  }
+  function cancelRemoval(): void {
+    setRemovalCanceled(true);
+    setRemoving(false);
+  }
+  async function askToUnmute(): Promise<void> {
+    setUnmuteRequested(false);
+    if (await run(() => actions.askToUnmute(identity))) setUnmuteRequested(true);
+  }
+  if (removing) {
+    return (
+      <>
+        <p>{t('tools.remove.text', { name })}</p>
+        <div className="tool-row">
+          {/* What was pressed is gone: the focus goes to what changes nothing. */}
+          <button type="button" className="secondary" ref={focusOn} onClick={cancelRemoval}>
+            {t('tools.remove.not')}
+          </button>
+          <button type="button" className="primary final" aria-disabled={busy} onClick={(event) => void remove(event.currentTarget)}>
+            {t('tools.remove.do', { name })}
+          </button>
+        </div>
+        <ActionError text={error} />
+      </>
+    );
+  }
+  return (
+    <>
+      <div className="tool-row">
+        {!away && !muted && (
+          <button type="button" className="secondary" aria-disabled={busy} onClick={() => void run(() => actions.mute(identity))}>
+            {t('tools.mute')}
+          </button>
+        )}
+        {!away && muted && (
+          <button type="button" className="secondary" aria-disabled={busy} onClick={() => void askToUnmute()}>
+            {t('tools.ask')}
+          </button>
+        )}
+        {role !== 'host' && (
+          <button
+            type="button"
+            className="secondary"
+            aria-disabled={busy}
+            onClick={() => void run(() => actions.setRole(identity, role === 'guest' ? 'cohost' : 'guest'))}
+          >
+            {t(role === 'guest' ? 'tools.cohost' : 'tools.guest')}
+          </button>
+        )}
+        <button type="button" className="secondary wrong" ref={removalCanceled ? focusOn : null} onClick={() => setRemoving(true)}>
+          {t('tools.remove')}
+        </button>
+      </div>
+      <p role="status" className="small quiet">
+        {unmuteRequested && muted && t('tools.asked', { name })}
+      </p>
+      <ActionError text={error} />
+    </>
+  );
+}

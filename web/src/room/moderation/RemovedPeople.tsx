@@ -1,0 +1,49 @@
+import { useEffect, useState, type ReactElement } from 'react';
+import type { People } from '../../api/client';
+import { t } from '../../messages';
+import { ActionError } from '../ActionError';
+import { useAction } from '../useAction';
+import { firstButtonInDialog, type ModerationTools } from './moderation';
+
+interface Props {
+  moderation: ModerationTools;
+  /** How many are in: somebody may just have been removed. */
+  present: number;
+}
+
+/** Those who were removed, and the way to let them in again. */
+export function RemovedPeople({ moderation: { actions }, present }: Props): ReactElement | null {
+  const { busy, error, run } = useAction();
+  const [removed, setRemoved] = useState<People['removed']>([]);
+  useEffect(() => {
+    let stopped = false;
+    void actions.people().then((answer) => {
+      if (!stopped && answer.is === 'ok') setRemoved(answer.value.removed);
+    });
+    return () => {
+      stopped = true;
+    };
+  }, [actions, present]);
+  async function readmit(identity: string, button: Element): Promise<void> {
+    if (!(await run(() => actions.readmit(identity)))) return;
+    firstButtonInDialog(button)?.focus();
+    setRemoved((before) => before.filter((person) => person.identity !== identity));
+  }
+  if (removed.length === 0) return null;
+  return (
+    <section className="sheet-part">
+      <h3>{t('tools.removed')}</h3>
+      <ul className="roll">
+        {removed.map(({ identity, name }) => (
+          <li key={identity} className="roll-row">
+            <bdi className="roll-name">{name}</bdi>
+            <button type="button" className="secondary" aria-disabled={busy} onClick={(event) => void readmit(identity, event.currentTarget)}>
+              {t('tools.readmit')} <span className="sr-only">({name})</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <ActionError text={error} />
+    </section>
+  );
+}

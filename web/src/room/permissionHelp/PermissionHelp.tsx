@@ -1,0 +1,32 @@
+import type { ReactElement } from 'react';
+import type { Fault, CaptureKind } from '../../media/faults';
+import { t, type PlainKey } from '../../messages';
+import { currentBrowserSurface, type BrowserSurface } from './browserSurface';
+
+const helpKeys = {
+  chrome: 'fault.way.chrome',
+  android: 'fault.way.android',
+  firefox: 'fault.way.firefox',
+  safari: 'fault.way.safari',
+  ios: 'fault.way.ios',
+  iosApp: 'fault.way.iosApp',
+  app: 'fault.way.app',
+  frame: 'fault.way.frame',
+  other: 'fault.way.other',
+} as const satisfies Record<BrowserSurface, PlainKey>;
+
+/** Where to allow a device that is blocked, in this browser. */
+export function PermissionHelp({ kind, fault }: { kind: CaptureKind; fault: Fault }): ReactElement | null {
+  if (fault !== 'blocked' && fault !== 'app') return null;
+  const surface = fault === 'app' ? 'app' : currentBrowserSurface(kind === 'mic' ? 'microphone' : 'camera');
+  return (
+    <>
+      <p>{t(helpKeys[surface])}</p>
+      {surface === 'frame' && (
+        <a href={location.href} target="_blank" rel="noreferrer">
+          {t('fault.frame.open')}
+        </a>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,39 @@
+import type { ReactElement } from 'react';
+import { count, t } from '../../messages';
+import { Icon } from '../../ui/Icon';
+import type { RoomActions } from '../../visit/roomActions';
+import type { Person } from '../person';
+import { useAction } from '../useAction';
+
+interface Props {
+  actions: RoomActions;
+  hands: readonly Person[];
+  /** Is told of the hands of others. */
+  isModerator: boolean;
+  onPeople: () => void;
+}
+
+/** On the stage: that one's own hand is up, and for hosts whose turn it is. */
+export function HandNotice({ actions, hands, isModerator, onPeople }: Props): ReactElement | null {
+  const { busy, run } = useAction();
+  const others = hands.filter(({ you }) => !you);
+  const [first] = others;
+  const own = hands.length > others.length;
+  if (!own && !(isModerator && first)) return null;
+  return (
+    <div className="hand-notices">
+      {isModerator && first && (
+        <button type="button" className="secondary hand-notice" onClick={onPeople}>
+          <Icon name="hand" />
+          <span className="hand-first">{others.length > 1 ? count('hand.many', others.length) : t('hand.one', { name: first.name })}</span>
+        </button>
+      )}
+      {own && (
+        <button type="button" className="secondary hand-notice" aria-disabled={busy || undefined} onClick={() => void run(() => actions.lowerHand())}>
+          <Icon name="hand" />
+          {t('hand.yours')}
+        </button>
+      )}
+    </div>
+  );
+}

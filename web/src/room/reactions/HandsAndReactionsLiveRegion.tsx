@@ -1,0 +1,84 @@
+import { useEffect, useRef, useState, type ReactElement } from 'react';
+import { useStore } from '../../lib/useStore';
+import { count, t } from '../../messages';
+import type { Person } from '../person';
+import { newlyRaised } from './hands';
+import type { Reactions } from './reactions';
+import { reactionName } from './reactionName';
+
+interface Props {
+  people: readonly Person[];
+  hands: readonly Person[];
+  /** Is told of the hands of others. */
+  isModerator: boolean;
+  reactions: Reactions;
+}
+
+/** Reactions that come within that time are told of together. */
+const batchMs = 3_000;
+
+/** Tells those who listen of hands and reactions, and not of every one. */
+export function HandsAndReactionsLiveRegion({ people, hands, isModerator, reactions }: Props): ReactElement {
+  return (
+    <>
+      <HandsLiveRegion hands={hands} isModerator={isModerator} />
+      <ReactionsLiveRegion people={people} reactions={reactions} />
+    </>
+  );
+}
+
+function HandsLiveRegion({ hands, isModerator }: Pick<Props, 'hands' | 'isModerator'>): ReactElement {
+  const [text, setText] = useState('');
+  const before = useRef(hands);
+  useEffect(() => {
+    const was = before.current;
+    before.current = hands;
+    const ownIndex = hands.findIndex(({ you }) => you);
+    const wasUp = was.some(({ you }) => you);
+    const added = isModerator ? newlyRaised(was, hands) : [];
+    const [first] = added;
+    const sentences = [
+      ownIndex >= 0 && !wasUp && t('hand.nowUp', { n: ownIndex + 1 }),
+      ownIndex < 0 && wasUp && t('hand.nowDown'),
+      first && (added.length > 1 ? count('hand.many', added.length) : t('hand.one', { name: first.name })),
+    ].filter(Boolean);
+    if (sentences.length > 0) setText(sentences.join(' '));
+  }, [hands, isModerator]);
+  return (
+    <p className="sr-only" role="status">
+      {text}
+    </p>
+  );
+}
+
+function ReactionsLiveRegion({ people, reactions }: Pick<Props, 'people' | 'reactions'>): ReactElement {
+  const shown = useStore(reactions);
+  const [text, setText] = useState('');
+  const lastKey = useRef(0);
+  const pending = useRef<string[]>([]);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => {
+    for (const [identity, { reaction, key }] of shown) {
+      const person = people.find((one) => one.identity === identity);
+      if (key <= lastKey.current || !person || person.you) continue;
+      pending.current.push(t('react.says', { name: person.name, reaction: reactionName(reaction) }));
+    }
+    lastKey.current = Math.max(lastKey.current, ...[...shown.values()].map(({ key }) => key));
+    if (pending.current.length === 0 || timer.current !== undefined) return;
+    timer.current = setTimeout(() => {
+      timer.current = undefined;
+      const sentences = pending.current.splice(0);
+      setText(sentences.length > 1 ? count('react.many', sentences.length) : (sentences[0] ?? ''));
+    }, batchMs);
+  }, [shown, people]);
+  // Another connection counts its reactions anew.
+  useEffect(() => {
+    lastKey.current = 0;
+  }, [reactions]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return (
+    <p className="sr-only" role="status">
+      {text}
+    </p>
+  );
+}

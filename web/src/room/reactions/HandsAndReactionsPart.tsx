@@ -1,0 +1,40 @@
+import type { ReactElement } from 'react';
+import { t } from '../../messages';
+import { Icon } from '../../ui/Icon';
+import type { RoomActions } from '../../visit/roomActions';
+import { ActionError } from '../ActionError';
+import { useAction } from '../useAction';
+import { ReactionIcon } from './ReactionIcon';
+import { reactionKinds } from './reactions';
+import { reactionName } from './reactionName';
+
+interface Props {
+  actions: RoomActions;
+  /** One's own hand. */
+  handRaised: boolean;
+  onDone: () => void;
+}
+
+/** The raised hand and the reactions: one press, and the stage is seen again. */
+export function HandsAndReactionsPart({ actions, handRaised, onDone }: Props): ReactElement {
+  const { error, run } = useAction();
+  const runAndClose = async (call: () => ReturnType<RoomActions['raiseHand']>): Promise<void> => {
+    if (await run(call)) onDone();
+  };
+  return (
+    <section className="sheet-part" aria-label={t('react.title')}>
+      <div className="react-row">
+        {reactionKinds.map((kind) => (
+          <button key={kind} type="button" className="secondary react-kind" aria-label={reactionName(kind)} onClick={() => void runAndClose(() => actions.react(kind))}>
+            <ReactionIcon reaction={kind} />
+          </button>
+        ))}
+      </div>
+      <button type="button" className="secondary wide" onClick={() => void runAndClose(() => (handRaised ? actions.lowerHand() : actions.raiseHand()))}>
+        <Icon name="hand" />
+        {t(handRaised ? 'hand.lower' : 'hand.raise')}
+      </button>
+      <ActionError text={error} />
+    </section>
+  );
+}

@@ -1,0 +1,37 @@
+import { isReaction, type Reaction } from './reactions/reactions';
+
+export type ServerMessage =
+  | { kind: 'move' }
+  | { kind: 'broadcast'; text: string; from: string }
+  | { kind: 'reaction'; identity: string; reaction: Reaction }
+  /** A host has muted this page, or asks for the visitor's voice. */
+  | { kind: 'muted' | 'unmute'; from: string };
+
+const decoder = new TextDecoder();
+
+/**
+ * What the server says to this page; null when it is nothing this page knows,
+ * or not from the server: whatever a participant sends bears their identity.
+ */
+export function readServerMessage(topic: string | undefined, payload: Uint8Array, identity: string | undefined): ServerMessage | null {
+  if (topic !== 'parley' || identity) return null;
+  const fields = parse(decoder.decode(payload));
+  if (fields['kind'] === 'move') return { kind: 'move' };
+  const { kind, text, from, reaction } = fields;
+  if (kind === 'reaction') {
+    const reactingIdentity = fields['identity'];
+    return typeof reactingIdentity === 'string' && isReaction(reaction) ? { kind, identity: reactingIdentity, reaction } : null;
+  }
+  const sender = typeof from === 'string' ? from : '';
+  if (kind === 'muted' || kind === 'unmute') return { kind, from: sender };
+  return kind === 'broadcast' && typeof text === 'string' ? { kind, text, from: sender } : null;
+}
+
+function parse(json: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}

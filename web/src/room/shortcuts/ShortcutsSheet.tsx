@@ -1,0 +1,43 @@
+import type { ReactElement } from 'react';
+import { useStore } from '../../lib/useStore';
+import { t } from '../../messages';
+import { Sheet } from '../../ui/Sheet';
+import { Switch } from '../../ui/Switch';
+import { shortcutsEnabled } from './shortcutsEnabled';
+import type { Shortcut } from './shortcuts';
+
+interface Props {
+  shortcuts: readonly Shortcut[];
+  /** Whether the visitor may speak at all. */
+  micAllowed: boolean;
+  onClose: () => void;
+}
+
+/** What the keys do, and the way to turn them off. */
+export function ShortcutsSheet({ shortcuts, micAllowed, onClose }: Props): ReactElement {
+  const on = useStore(shortcutsEnabled);
+  return (
+    <Sheet title={t('keys.title')} onClose={onClose}>
+      <Switch label={t('keys.on')} on={on} onChange={(use) => shortcutsEnabled.save(use)} />
+      <p className="quiet">{t('keys.text')}</p>
+      <dl className="keys">
+        {micAllowed && (
+          <div className="roll-row">
+            <dt>
+              <kbd>{t('keys.space')}</kbd>
+            </dt>
+            <dd>{t('keys.talk')}</dd>
+          </div>
+        )}
+        {shortcuts.map(({ key, labelKey }) => (
+          <div key={key} className="roll-row">
+            <dt>
+              <kbd>{key.toUpperCase()}</kbd>
+            </dt>
+            <dd>{t(labelKey)}</dd>
+          </div>
+        ))}
+      </dl>
+    </Sheet>
+  );
+}

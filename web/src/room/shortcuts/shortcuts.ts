@@ -1,0 +1,53 @@
+import type { MediaState } from '../../media/mediaState';
+import { isMicActive, isCameraActive } from '../../media/mediaState';
+import type { LocalMedia } from '../../media/localMedia';
+import type { SimpleKey } from '../../messages';
+import type { PublishPermissions } from '../publishPermissions';
+import { canShare } from '../Controls';
+import type { OpenSheet } from '../RoomSheets';
+import { speakerView } from '../stage/viewPreferences';
+
+export interface Shortcut {
+  /** The letter on the key. */
+  key: string;
+  /** What it does, as the list says it. */
+  labelKey: SimpleKey;
+  run: () => void;
+}
+
+interface ShortcutContext {
+  mediaState: MediaState;
+  localMedia: LocalMedia;
+  allowed: PublishPermissions;
+  onOpen: (sheet: OpenSheet) => void;
+  /** Whether the visitor's hand is up. */
+  handRaised: boolean;
+  onHand: () => void;
+  /** Null in a room without chat. */
+  onChat: (() => void) | null;
+}
+
+/**
+ * Everything one key does in the room; what may not be done has no key.
+ * Nothing here ends anything: a slip of the hand must not throw anybody out.
+ */
+export function shortcutsFor({ mediaState, localMedia, allowed, onOpen, handRaised, onHand, onChat }: ShortcutContext): Shortcut[] {
+  const sharing = mediaState.screen.is === 'live';
+  return [
+    ...(allowed.mic
+      ? [{ key: 'm', labelKey: 'keys.mic', run: () => void localMedia.setMicOn(!isMicActive(localMedia.state.get())) } as const]
+      : []),
+    ...(mediaState.video && allowed.camera
+      ? [{ key: 'v', labelKey: 'keys.camera', run: () => void localMedia.setCameraOn(!isCameraActive(localMedia.state.get())) } as const]
+      : []),
+    ...(mediaState.video && allowed.screen && canShare
+      ? [{ key: 's', labelKey: 'keys.share', run: () => (sharing ? localMedia.stopSharing() : void localMedia.shareScreen()) } as const]
+      : []),
+    ...(mediaState.video ? [{ key: 'g', labelKey: 'keys.view', run: () => speakerView.save(!speakerView.get()) } as const] : []),
+    { key: 'h', labelKey: handRaised ? 'hand.lower' : 'hand.raise', run: onHand },
+    ...(onChat ? [{ key: 'c', labelKey: 'chat.title', run: onChat } as const] : []),
+    { key: 'p', labelKey: 'control.people', run: () => onOpen('people') },
+    { key: 'o', labelKey: 'control.more', run: () => onOpen('more') },
+    { key: '?', labelKey: 'keys.help', run: () => onOpen('keys') },
+  ];
+}

@@ -1,0 +1,28 @@
+import { ConnectionQuality } from 'livekit-client';
+import type { ReactElement } from 'react';
+import { useDelayedTrue } from '../../lib/useDelayedTrue';
+import { t } from '../../messages';
+import { Shape } from '../../ui/Icon';
+import type { Person } from '../person';
+import { useConnectionQuality } from '../useConnectionQuality';
+
+/** Two rising bars, and in the place of the third a call or a cross. */
+const weakIcon = 'M4.5 20v-4M10.5 20v-8M18 4.5v10M18 19.5h.01';
+const lostIcon = 'M4.5 20v-4M10.5 20v-8M15 5.5l6 6M21 5.5l-6 6';
+
+/** Short dips are everywhere and nobody hears them. */
+const minDurationMs = 3_000;
+
+/** That somebody is hard to hear for their connection, and it is not their fault. */
+export function ConnectionBadge({ person }: { person: Person }): ReactElement | null {
+  const quality = useConnectionQuality(person.participant);
+  const isLost = quality === ConnectionQuality.Lost;
+  const isBad = useDelayedTrue(isLost || quality === ConnectionQuality.Poor, minDurationMs);
+  if (!isBad) return null;
+  return (
+    <span className="badge-icon connection">
+      <Shape path={isLost ? lostIcon : weakIcon} />
+      <span className="connection-words">{t(isLost ? 'connection.lost' : 'connection.weak')}</span>
+    </span>
+  );
+}

@@ -1,0 +1,17 @@
+import type { ReactElement } from 'react';
+import { useStore } from '../../lib/useStore';
+import { t } from '../../messages';
+import { saveData } from './viewPreferences';
+
+/** Why the others have no pictures, and the way to have them again. */
+export function DataSaverNotice(): ReactElement | null {
+  if (!useStore(saveData)) return null;
+  return (
+    <p className="saving">
+      <span>{t('saving.on')}</span>
+      <button type="button" className="secondary" onClick={() => saveData.save(false)}>
+        {t('saving.leave')}
+      </button>
+    </p>
+  );
+}

@@ -1,0 +1,55 @@
+import { useEffect, useRef, useState, type ReactElement } from 'react';
+import { count, t } from '../../messages';
+import { ActionError } from '../ActionError';
+import type { WaitingRoom } from './useWaitingRoom';
+
+/** Says to those who run the room that somebody waits, the first of them by name. */
+export function WaitingNotice({ waitingRoom }: { waitingRoom: WaitingRoom }): ReactElement {
+  const { waiting, busy, error, admit, turnAway } = waitingRoom;
+  const [first] = waiting;
+  return (
+    <>
+      <WaitingLiveRegion waiting={waiting} />
+      {first && (
+        // Another one is another notice: nobody lets in whom they did not mean.
+        <div key={first.identity} className="banner door">
+          <p>
+            {t('door.waits', { name: first.name })}
+            {waiting.length > 1 && <span className="small quiet"> {count('door.more', waiting.length - 1)}</span>}
+          </p>
+          <div className="tool-row">
+            <button type="button" className="primary" aria-disabled={busy} onClick={() => void admit(first.identity)}>
+              {t('door.letIn')}
+            </button>
+            <button type="button" className="secondary" aria-disabled={busy} onClick={() => void turnAway(first.identity)}>
+              {t('door.turnAway')}
+            </button>
+            {waiting.length > 1 && (
+              <button type="button" className="secondary" aria-disabled={busy} onClick={() => void admit()}>
+                {t('door.letAllIn')}
+              </button>
+            )}
+          </div>
+          <ActionError text={error} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Tells those who listen of each who comes to wait, once. */
+function WaitingLiveRegion({ waiting }: Pick<WaitingRoom, 'waiting'>): ReactElement {
+  const [text, setText] = useState('');
+  const known = useRef<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    const added = waiting.filter(({ identity }) => !known.current.has(identity));
+    known.current = new Set(waiting.map(({ identity }) => identity));
+    const [first] = added;
+    if (first) setText(added.length > 1 ? count('door.many', added.length) : t('door.waits', { name: first.name }));
+  }, [waiting]);
+  return (
+    <p className="sr-only" role="status">
+      {text}
+    </p>
+  );
+}

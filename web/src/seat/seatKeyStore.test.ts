@@ -1,0 +1,228 @@
+import { describe, expect, test } from 'vitest';
+import type { KeyValueStorage } from '../lib/storage';
+import type { Route } from '../route';
+import type { TabLock } from './tabLock';
+import { isSeatKey, newSeatKey } from './seatKey';
+import { applyEvents, inside } from '../visit/fixtures';
+import { SeatKeyStore } from './seatKeyStore';
+
+function memory(): KeyValueStorage & { values: Map<string, string> } {
+  const values = new Map<string, string>();
+  return { values, get: (key) => values.get(key) ?? null, set: (key, value) => void values.set(key, value) };
+}
+
+interface Tab {
+  key: string;
+  duplicateTab: boolean;
+  seatKeyStore: SeatKeyStore;
+  tab: ReturnType<typeof memory>;
+  close: () => void;
+}
+
+/** One browser with its tabs. */
+class Browser {
+  readonly memory = memory();
+  /** Who waits for a name, behind whoever has it. */
+  readonly #names = new Map<string, (() => void)[]>();
+
+  /** A tab, new or (with its memory) reloaded or copied. Patience for a reload is over at once. */
+  async open(route: Route, tab = memory()): Promise<Tab> {
+    const mine = new Set<() => void>();
+    const lockTab: TabLock = (name, patience) =>
+      new Promise((resolve) => {
+        const take = (): void => {
+          const release = (): void => {
+            if (mine.delete(release)) this.#pass(name);
+          };
+          mine.add(release);
+          resolve(release);
+        };
+        const queue = this.#names.get(name);
+        if (!queue) {
+          this.#names.set(name, []);
+          take();
+        } else if (patience === Infinity) queue.push(take);
+        else resolve(null);
+      });
+    const seatKeyStore = new SeatKeyStore(route, { browser: this.memory, tab, lockTab });
+    const close = (): void => [...mine].forEach((release) => release());
+    return { key: await seatKeyStore.key, duplicateTab: await seatKeyStore.duplicateTab, seatKeyStore, tab, close };
+  }
+
+  #pass(name: string): void {
+    const next = this.#names.get(name)?.shift();
+    if (next) next();
+    else this.#names.delete(name);
+  }
+}
+
+/** A tab of a new browser that is in the room. */
+async function entered(route: Route): Promise<{ browser: Browser; first: Tab }> {
+  const browser = new Browser();
+  const first = await browser.open(route);
+  await first.seatKeyStore.onVisit(inside);
+  return { browser, first };
+}
+
+const guest: Route = { roomId: 'room-1', link: null };
+const host: Route = { roomId: 'room-1', link: 'secret-token' };
+
+describe('a seat key', () => {
+  test('is 32 random bytes in Base64url', () => {
+    expect(newSeatKey()).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(newSeatKey()).not.toBe(newSeatKey());
+  });
+
+  test('is not taken from storage in any form', () => {
+    expect(isSeatKey(null)).toBe(false);
+    expect(isSeatKey('short')).toBe(false);
+    expect(isSeatKey('x'.repeat(129))).toBe(false);
+    expect(isSeatKey(newSeatKey())).toBe(true);
+  });
+});
+
+describe('a guest', () => {
+  test('returns to the same seat on reload, and when the link is opened again', async () => {
+    const browser = new Browser();
+    const first = await browser.open(guest);
+    first.close();
+    const reloaded = await browser.open(guest, first.tab);
+    expect(reloaded.key).toBe(first.key);
+    reloaded.close();
+    expect((await browser.open(guest)).key).toBe(first.key);
+  });
+
+  test('is another person in a second tab that was opened before joining, and stays so on reload', async () => {
+    const browser = new Browser();
+    const first = await browser.open(guest);
+    const second = await browser.open(guest);
+    expect(second.key).not.toBe(first.key);
+    second.close();
+    expect((await browser.open(guest, second.tab)).key).toBe(second.key);
+  });
+
+  test('is another person in a copied tab', async () => {
+    const browser = new Browser();
+    const first = await browser.open(guest);
+    const copy = await browser.open(guest, first.tab);
+    expect(copy.key).not.toBe(first.key);
+  });
+
+  test('has another key in every room and every browser', async () => {
+    const browser = new Browser();
+    const here = await browser.open(guest);
+    const elsewhere = await browser.open({ roomId: 'room-2', link: null });
+    expect(new Set([here.key, elsewhere.key, (await new Browser().open(guest)).key]).size).toBe(3);
+  });
+
+  test('gets a key of its own where nothing can be stored, and no other than the likely one', async () => {
+    const forgetful: KeyValueStorage = { get: () => null, set: () => undefined };
+    const lockTab: TabLock = () => Promise.resolve(() => undefined);
+    const seatKeyStore = new SeatKeyStore(guest, { browser: forgetful, tab: forgetful, lockTab });
+    expect(isSeatKey(await seatKeyStore.key)).toBe(true);
+    expect(await seatKeyStore.key).toBe(seatKeyStore.expected);
+  });
+
+  test('most likely has the key that it turns out to have, in every tab but a second one', async () => {
+    const browser = new Browser();
+    const first = await browser.open(guest);
+    expect(first.seatKeyStore.expected).toBe(first.key);
+    const second = await browser.open(guest);
+    expect(second.seatKeyStore.expected).toBe(first.key);
+    second.close();
+    const again = await browser.open(guest, second.tab);
+    expect(again.seatKeyStore.expected).toBe(second.key);
+    expect(again.key).toBe(second.key);
+    expect((await browser.open(host)).seatKeyStore.expected).toBe((await browser.open(host)).key);
+  });
+
+  test('never trusts what somebody else has put into storage', async () => {
+    const browser = new Browser();
+    browser.memory.set('parley.seat.room-1', '"><script>');
+    expect(isSeatKey((await browser.open(guest)).key)).toBe(true);
+  });
+});
+
+describe('a visitor with a link', () => {
+  test('is the same person in every tab of the browser', async () => {
+    const browser = new Browser();
+    const first = await browser.open(host);
+    expect((await browser.open(host)).key).toBe(first.key);
+  });
+
+  test('is somebody else than the guest beside them', async () => {
+    const browser = new Browser();
+    expect((await browser.open(host)).key).not.toBe((await browser.open(guest)).key);
+  });
+
+  test('leaves no token in storage', async () => {
+    const browser = new Browser();
+    await browser.open(host);
+    const stored = JSON.stringify([...browser.memory.values]);
+    expect(stored).not.toContain('secret-token');
+    expect([...browser.memory.values.keys()]).toEqual([expect.stringMatching(/^parley\.seat\.room-1\.[0-9a-f]{16}$/)]);
+  });
+});
+
+describe.each([
+  ['a guest', guest],
+  ['a visitor with a link', host],
+])('%s who is in the room', (_, route) => {
+  const aside = applyEvents(inside, { type: 'disconnected', cause: 'elsewhere' });
+  const left = applyEvents(inside, { type: 'leave' });
+
+  test('is told so in a second tab, and not in one that is loaded again', async () => {
+    const { browser, first } = await entered(route);
+    const second = await browser.open(route);
+    expect(second).toMatchObject({ key: first.key, duplicateTab: true });
+    first.close();
+    expect(await browser.open(route, first.tab)).toMatchObject({ key: first.key, duplicateTab: false });
+  });
+
+  test('is told so in a copied tab', async () => {
+    const { browser, first } = await entered(route);
+    expect(await browser.open(route, first.tab)).toMatchObject({ key: first.key, duplicateTab: true });
+  });
+
+  test('is not told so after leaving', async () => {
+    const { browser, first } = await entered(route);
+    await first.seatKeyStore.onVisit(left);
+    expect(await browser.open(route)).toMatchObject({ duplicateTab: false });
+  });
+
+  test('keeps the seat that a second tab took over, also when that tab is loaded again', async () => {
+    const { browser, first } = await entered(route);
+    const second = await browser.open(route);
+    await second.seatKeyStore.onVisit(inside);
+    await first.seatKeyStore.onVisit(aside);
+    await Promise.resolve();
+    expect(await browser.open(route)).toMatchObject({ duplicateTab: true });
+    second.close();
+    const reloaded = await browser.open(route, second.tab);
+    expect(reloaded).toMatchObject({ key: first.key, duplicateTab: false });
+    await reloaded.seatKeyStore.onVisit(inside);
+    // And the first one, loaded again, asks.
+    expect(await browser.open(route, first.tab)).toMatchObject({ key: first.key, duplicateTab: true });
+  });
+
+  test('can take the seat back', async () => {
+    const { browser, first } = await entered(route);
+    const second = await browser.open(route);
+    await second.seatKeyStore.onVisit(inside);
+    await first.seatKeyStore.onVisit(aside);
+    await first.seatKeyStore.onVisit(inside);
+    await second.seatKeyStore.onVisit(aside);
+    second.close();
+    expect(await browser.open(route, second.tab)).toMatchObject({ key: first.key, duplicateTab: true });
+  });
+});
+
+test('a guest may be somebody else in a second tab', async () => {
+  const { browser, first } = await entered(guest);
+  const second = await browser.open(guest);
+  second.seatKeyStore.startNewSeat();
+  second.close();
+  const other = await browser.open(guest, second.tab);
+  expect(other.duplicateTab).toBe(false);
+  expect(other.key).not.toBe(first.key);
+});

@@ -1,0 +1,152 @@
+import type { KeyValueStorage } from '../lib/storage';
+import { sha256 } from '../lib/sha256';
+import type { Route } from '../route';
+import type { Visit } from '../visit/state';
+import type { TabLock } from './tabLock';
+import { isSeatKey, newSeatKey } from './seatKey';
+
+export interface SeatKeyDeps {
+  browser: KeyValueStorage;
+  tab: KeyValueStorage;
+  lockTab: TabLock;
+}
+
+/** A reload can ask before the old page has let go; a copied tab never gets it. */
+const reloadTimeoutMs = 1_000;
+
+/**
+ * The seat key of this visit, and which of the browser's tabs is in the room
+ * with it.
+ *
+ * With a link, the key is the browser's: a second tab with the same link is the
+ * same person. Without one, every tab that does not choose otherwise is a person
+ * of its own: the first holds the browser's key for the room, so that closing
+ * and opening the link again returns to the same seat, and each further tab
+ * keeps one of its own. While the first is in the room, a further tab is asked
+ * whose seat it wants.
+ */
+export class SeatKeyStore {
+  readonly key: Promise<string>;
+  /** What the key will be unless another tab has it: known at once, where the browser takes its time to say. */
+  readonly expected: string;
+  /** Whether another tab was in the room with this key when the page was opened. */
+  readonly duplicateTab: Promise<boolean>;
+  readonly #deps: SeatKeyDeps;
+  readonly #generateKey: () => string;
+  /** Where a guest's key is remembered; null with a link. */
+  readonly #storageKey: string | null;
+  /** Lets go of the key, which a guest's tab holds while it is open. */
+  #releaseKey: (() => void) | null = null;
+  /** Lets go of the place in the room. */
+  #releaseRoom: (() => void) | null = null;
+
+  constructor(route: Route, deps: SeatKeyDeps, generateKey: () => string = newSeatKey) {
+    this.#deps = deps;
+    this.#generateKey = generateKey;
+    const storageKey = `parley.seat.${route.roomId}`;
+    if (route.link === null) {
+      this.#storageKey = storageKey;
+      const tabKey = deps.tab.get(storageKey);
+      this.expected = isSeatKey(tabKey) ? tabKey : loadOrCreateKey(deps.browser, storageKey, generateKey);
+      const resolved = this.#resolveGuestKey(storageKey);
+      this.key = resolved.then(({ key }) => key);
+      this.duplicateTab = resolved.then(({ duplicateTab }) => duplicateTab);
+    } else {
+      this.#storageKey = null;
+      // Never the token itself: it must not lie about in storage.
+      this.expected = loadOrCreateKey(deps.browser, `${storageKey}.${sha256(route.link).slice(0, 16)}`, generateKey);
+      this.key = Promise.resolve(this.expected);
+      this.duplicateTab = this.#isInUse(this.expected);
+    }
+  }
+
+  /** Holds what the visit needs, so that other tabs can tell. */
+  async onVisit(visit: Visit): Promise<void> {
+    const inside = visit.at === 'room';
+    const displaced = visit.at === 'left' && visit.reason === 'elsewhere';
+    if (!inside && !displaced && !this.#releaseRoom) return;
+    const key = await this.key;
+    if (inside) {
+      this.#releaseRoom ??= this.#lockWhenFree(roomLockName(key));
+      if (this.#storageKey === null) return;
+      // Of the seat that this tab took from another one, too.
+      this.#deps.tab.set(this.#storageKey, key);
+      this.#releaseKey ??= this.#lockWhenFree(keyLockName(key));
+      return;
+    }
+    this.#releaseRoom?.();
+    this.#releaseRoom = null;
+    if (!displaced) return;
+    this.#releaseKey?.();
+    this.#releaseKey = null;
+  }
+
+  /** A guest's tab is a person of its own when it is loaded the next time. */
+  startNewSeat(): void {
+    if (this.#storageKey !== null) this.#deps.tab.set(this.#storageKey, this.#generateKey());
+  }
+
+  async #resolveGuestKey(storageKey: string): Promise<{ key: string; duplicateTab: boolean }> {
+    const { browser, tab } = this.#deps;
+    const tabKey = tab.get(storageKey);
+    if (isSeatKey(tabKey) && (await this.#lockKey(tabKey, reloadTimeoutMs))) return { key: tabKey, duplicateTab: false };
+
+    const browserKey = isSeatKey(tabKey) ? loadOrCreateKey(browser, storageKey, this.#generateKey) : this.expected;
+    if (browserKey !== tabKey && (await this.#lockKey(browserKey, 0))) {
+      tab.set(storageKey, browserKey);
+      return { key: browserKey, duplicateTab: false };
+    }
+    const existing = isSeatKey(tabKey) ? tabKey : browserKey;
+    if (await this.#isInUse(existing)) return { key: existing, duplicateTab: true };
+    const newKey = this.#generateKey();
+    tab.set(storageKey, newKey);
+    await this.#lockKey(newKey, 0);
+    return { key: newKey, duplicateTab: false };
+  }
+
+  async #lockKey(key: string, timeoutMs: number): Promise<boolean> {
+    this.#releaseKey = await this.#deps.lockTab(keyLockName(key), timeoutMs);
+    return this.#releaseKey !== null;
+  }
+
+  async #isInUse(key: string): Promise<boolean> {
+    for (const timeoutMs of [0, reloadTimeoutMs]) {
+      const release = await this.#deps.lockTab(roomLockName(key), timeoutMs);
+      release?.();
+      if (release) return false;
+    }
+    return true;
+  }
+
+  /** Takes a name as soon as the others let go of it. */
+  #lockWhenFree(name: string): () => void {
+    let released = false;
+    let releaseHeld: (() => void) | null = null;
+    void this.#deps.lockTab(name, Infinity).then((release) => {
+      if (released) release?.();
+      else releaseHeld = release;
+    });
+    return () => {
+      released = true;
+      releaseHeld?.();
+    };
+  }
+}
+
+/** What a tab holds that is open with a key. */
+function keyLockName(key: string): string {
+  return `parley.seat.${sha256(key).slice(0, 16)}`;
+}
+
+/** What a tab holds that is in the room with a key. */
+function roomLockName(key: string): string {
+  return `parley.room.${sha256(key).slice(0, 16)}`;
+}
+
+function loadOrCreateKey(storage: KeyValueStorage, storageKey: string, generateKey: () => string): string {
+  const stored = storage.get(storageKey);
+  if (isSeatKey(stored)) return stored;
+  const key = generateKey();
+  storage.set(storageKey, key);
+  return key;
+}

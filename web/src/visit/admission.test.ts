@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import { applyEvents, inside, lobby, preview, refusal, rejoining, seat, delayOf } from './fixtures';
+import { taskOf } from './task';
+
+describe('somebody who has to be let in', () => {
+  const joining = applyEvents(lobby, { type: 'join', name: 'Ben' });
+  const waiting = applyEvents(joining, { type: 'mustWait', pauseMs: 2_000 });
+
+  test('asks again when the server says, and nothing shortens that', () => {
+    expect(waiting).toMatchObject({ at: 'lobby', joinAttempt: { name: 'Ben', knocks: 1 } });
+    expect(taskOf(waiting)).toMatchObject({ do: 'takeSeat', fixedDelay: true });
+    expect(delayOf(taskOf(waiting), 1)).toBe(2_000);
+    const still = applyEvents(waiting, { type: 'mustWait', pauseMs: 5_000 });
+    expect(taskOf(still)?.key).not.toBe(taskOf(waiting)?.key);
+    expect(delayOf(taskOf(still), 0)).toBe(5_000);
+  });
+
+  test('comes in by themselves', () => {
+    const seated = applyEvents(waiting, { type: 'seated', seat });
+    expect(taskOf(seated)).toMatchObject({ do: 'connect', seat });
+    expect(applyEvents(seated, { type: 'connected' })).toMatchObject({ at: 'room', seat });
+    // From here on it is an arrival like any other.
+    expect(applyEvents(seated, { type: 'notConnected' }, { type: 'seated', seat }, { type: 'notConnected' })).toMatchObject({ error: 'noMedia', joinAttempt: null });
+  });
+
+  test('waits for a server that is away, for as long as that takes', () => {
+    let visit = waiting;
+    for (let i = 0; i < 20; i++) visit = applyEvents(visit, { type: 'unreachable', waitMs: 0 });
+    expect(visit).toMatchObject({ error: 'unreachable', joinAttempt: { knocks: 1, attempt: 20 } });
+    expect(applyEvents(visit, { type: 'mustWait', pauseMs: 2_000 })).toMatchObject({ error: null, joinAttempt: { knocks: 2, attempt: 0 } });
+    expect(delayOf(taskOf(applyEvents(waiting, refusal('too_many_attempts', { waitMs: 9_000 }))), 0)).toBe(9_000);
+  });
+
+  test('may stop waiting, with the name still there', () => {
+    expect(applyEvents(waiting, { type: 'stopWaiting' })).toMatchObject({ at: 'lobby', joinAttempt: null, enteredName: 'Ben' });
+    expect(applyEvents(joining, { type: 'stopWaiting' })).toBe(joining);
+  });
+
+  test('who is turned away may ask again when the server says', () => {
+    const away = applyEvents(waiting, refusal('turned_away', { waitMs: 60_000 }));
+    expect(away).toMatchObject({ at: 'refused', enteredName: 'Ben' });
+    expect(taskOf(away)).toMatchObject({ do: 'preview', fixedDelay: true });
+    expect(delayOf(taskOf(away), 0)).toBe(60_000);
+    expect(applyEvents(away, { type: 'previewed', preview: preview() })).toMatchObject({ at: 'lobby', enteredName: 'Ben', joinAttempt: null });
+  });
+
+  test('who finds too many waiting asks when they want to', () => {
+    expect(delayOf(taskOf(applyEvents(joining, refusal('waiting_room_full', { waitMs: 10_000 }))), 0)).toBe(Infinity);
+  });
+
+  test('whoever was inside keeps coming back', () => {
+    expect(applyEvents(rejoining, { type: 'mustWait', pauseMs: 2_000 })).toMatchObject({ at: 'room', connection: { is: 'rejoining', joinAttempt: { attempt: 1, pauseMs: 2_000 } } });
+  });
+});
+
+describe('somebody whose network joins a lot', () => {
+  const joining = applyEvents(lobby, { type: 'join', name: 'Ben' });
+
+  test('joins by themselves when it is their turn, however often they have to wait', () => {
+    let visit = joining;
+    for (let i = 0; i < 20; i++) {
+      visit = applyEvents(visit, refusal('too_many_joins', { waitMs: 7_000 }));
+      expect(visit).toMatchObject({ at: 'lobby', error: 'busyNetwork', joinAttempt: { name: 'Ben' } });
+      expect(taskOf(visit)).toMatchObject({ do: 'takeSeat', fixedDelay: true });
+      expect(delayOf(taskOf(visit), 0)).toBe(7_000);
+    }
+    const seated = applyEvents(visit, { type: 'seated', seat });
+    expect(seated).toMatchObject({ error: null, joinAttempt: { attempt: 0 } });
+    expect(taskOf(seated)).toMatchObject({ do: 'connect', seat });
+  });
+
+  test('who was inside stays while the page waits', () => {
+    expect(applyEvents(rejoining, refusal('too_many_joins', { waitMs: 7_000 }))).toMatchObject({ at: 'room', connection: { is: 'rejoining', joinAttempt: { pauseMs: 7_000 } } });
+  });
+});
+
+describe('somebody whom a host has removed', () => {
+  const removed = applyEvents(inside, { type: 'disconnected', cause: 'removed' });
+
+  test('asks once whether it was a host, and then when they press', () => {
+    expect(taskOf(removed)).toMatchObject({ do: 'preview', fixedDelay: false });
+    expect(delayOf(taskOf(removed), 0)).toBe(0);
+    expect(delayOf(taskOf(applyEvents(removed, refusal('removed'))), 0)).toBe(Infinity);
+  });
+
+  test('whose place went to the host of a full room waits for another one', () => {
+    const full = preview({ participants: 5, max_participants: 5 });
+    expect(applyEvents(removed, { type: 'previewed', preview: full })).toMatchObject({ at: 'refused', refusal: { code: 'room_full' }, enteredName: 'Ben', polls: 0 });
+    expect(applyEvents(removed, refusal('removed'), { type: 'previewed', preview: full })).toMatchObject({ at: 'lobby' });
+  });
+
+  test('reads that they are still out, and may ask again', () => {
+    const out = applyEvents(removed, refusal('removed'));
+    expect(out).toMatchObject({ at: 'removed', polls: 1 });
+    expect(taskOf(out)?.key).not.toBe(taskOf(removed)?.key);
+    expect(applyEvents(removed, { type: 'unreachable', waitMs: 0 })).toMatchObject({ at: 'removed', polls: 1 });
+  });
+
+  test('is at the door again when a host has let them in', () => {
+    expect(applyEvents(removed, { type: 'previewed', preview: preview() })).toMatchObject({ at: 'lobby', enteredName: 'Ben' });
+  });
+
+  test('reads what has become of the room meanwhile', () => {
+    expect(applyEvents(removed, refusal('room_ended', { reason: 'host' }))).toMatchObject({ at: 'refused', title: 'Standup', refusal: { code: 'room_ended' } });
+  });
+});

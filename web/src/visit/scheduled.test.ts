@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { applyEvents, preview, refusal, delayOf } from './fixtures';
+import { opening, type Event } from './state';
+import { taskOf } from './task';
+
+describe('a scheduled room', () => {
+  const start = Date.parse('2026-01-01T01:00:00Z');
+  const scheduled = preview({ state: 'scheduled', start_time: '2026-01-01T01:00:00Z', opens_at: '2026-01-01T01:00:00Z' });
+  const early = applyEvents(opening, { type: 'previewed', preview: scheduled });
+  const eager = applyEvents(early, { type: 'joinOnOpen', name: 'Ben' });
+  const opened: Event = { type: 'previewed', preview: { ...scheduled, state: 'open' } };
+
+  test('is asked about again and again, and has its first view meanwhile', () => {
+    expect(early).toMatchObject({ at: 'lobby', joinOnOpen: false, joinAttempt: null });
+    expect(taskOf(early)?.do).toBe('preview');
+    const asked = applyEvents(early, { type: 'previewed', preview: scheduled });
+    expect(asked).toMatchObject({ at: 'lobby', polls: 1, notice: null });
+    expect(taskOf(asked)?.key).not.toBe(taskOf(early)?.key);
+  });
+
+  test('lets in who wanted to come in, and tells the others', () => {
+    expect(applyEvents(eager, opened)).toMatchObject({ at: 'lobby', joinAttempt: { name: 'Ben', attempt: 0 } });
+    expect(applyEvents(early, opened)).toMatchObject({ at: 'lobby', joinAttempt: null, notice: 'open' });
+    const byHost: Event = { type: 'previewed', preview: preview({ state: 'active' }) };
+    expect(applyEvents(eager, byHost)).toMatchObject({ joinAttempt: { name: 'Ben' } });
+    expect(applyEvents(eager, { type: 'joinOnOpen', name: null }, opened)).toMatchObject({ joinAttempt: null, enteredName: 'Ben' });
+  });
+
+  test('lets in under the name that stands there at the end', () => {
+    expect(applyEvents(eager, { type: 'joinOnOpen', name: 'Benno' }, opened)).toMatchObject({ joinAttempt: { name: 'Benno' } });
+  });
+
+  test('that was not open after all goes on waiting', () => {
+    const knocking = applyEvents(eager, opened);
+    const back = applyEvents(knocking, refusal('room_not_open'));
+    expect(back).toMatchObject({ at: 'lobby', joinOnOpen: true, joinAttempt: null });
+    expect(taskOf(back)?.do).toBe('preview');
+  });
+
+  test('that is cancelled says so', () => {
+    const cancelled = applyEvents(eager, refusal('room_ended', { reason: 'cancelled' }));
+    expect(cancelled).toMatchObject({ at: 'refused', refusal: { reason: 'cancelled' }, title: 'Standup', durationMs: null });
+  });
+
+  test('is waited for although the server is away or has had enough of questions', () => {
+    const away = applyEvents(eager, { type: 'unreachable', waitMs: 0 });
+    expect(away).toMatchObject({ at: 'lobby', joinOnOpen: true, error: null });
+    expect(delayOf(taskOf(away), 0, start)).toBe(2_000);
+    expect(delayOf(taskOf(applyEvents(eager, refusal('too_many_attempts', { waitMs: 9_000 }))), 0, start)).toBe(9_000);
+  });
+
+  test('asks for a name anew when the host link went to somebody else', () => {
+    const you = { ...scheduled.you, role: 'host', name: 'Amina', link: 'ok' } as const;
+    const waiting = applyEvents(opening, { type: 'previewed', preview: { ...scheduled, you } }, { type: 'joinOnOpen', name: 'Amina' });
+    const taken = { ...scheduled, you: { ...scheduled.you, link: 'taken' } as const };
+    expect(applyEvents(waiting, { type: 'previewed', preview: taken })).toMatchObject({ notice: 'linkTaken', joinOnOpen: false, enteredName: null });
+  });
+});
