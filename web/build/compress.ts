@@ -7,8 +7,8 @@ const textFile = /\.(?:html|js|css|svg|json|txt|webmanifest)$/;
 export const minCompressBytes = 1024;
 
 /**
- * Writes name.br and name.gz beside every text file of 1 kB and more, so that
- * the server never compresses anything itself.
+ * Writes name.br and name.gz next to every text file of at least 1 kB, so that the server
+ * never has to compress.
  */
 export function compress(): Plugin {
   let root = '';
@@ -20,7 +20,7 @@ export function compress(): Plugin {
     },
     closeBundle() {
       for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
-        // Folders with a dot are the build's own notes; nobody asks for them.
+        // Folders that start with a dot hold files of the build itself, which are never served.
         if (!entry.isFile() || !textFile.test(entry.name) || /\/\.[^/]*$/.test(entry.parentPath)) continue;
         const path = join(entry.parentPath, entry.name);
         const body = readFileSync(path);

@@ -1,13 +1,12 @@
 import type { Plugin } from 'vite';
 
-/** Where loglevel, which comes within LiveKit's client, asks whether it may keep levels. */
+/** The line in which loglevel, which is bundled in LiveKit's client, decides whether to store levels. */
 const storageCheck = 'if (typeof window === undefinedType || !storageKey) return;';
 
 /**
- * Keeps loglevel from looking for its levels in the page's store and cookies,
- * and from leaving them there: the page sets them itself. For whoever reads a
- * cookie the browser notes the lines of code that do, and parses their whole
- * file anew for that, while somebody waits to come in.
+ * Keeps loglevel from reading and writing its levels in localStorage and cookies, because
+ * the page sets the levels itself. When a page reads a cookie, the browser records the
+ * source line and parses the whole file again for it, while the visitor waits to join.
  */
 export function disableLoglevelStorage(): Plugin {
   return {

@@ -1,9 +1,9 @@
 import type { Plugin, Rolldown } from 'vite';
 
 /**
- * Saves round trips: the browser fetches what draws the first view beside the
- * script that asks for it, and the page can read what the room consists of, to
- * fetch it where its address is a room's.
+ * Saves round trips: adds preload links for the files that draw the first view, and a list
+ * of the room's files in a <meta> tag, which the page preloads when its address is that of
+ * a room.
  */
 export function preloadLinks(view: string, room: string): Plugin {
   return {
@@ -12,7 +12,7 @@ export function preloadLinks(view: string, room: string): Plugin {
     transformIndexHtml: {
       order: 'post',
       handler(_, { bundle = {}, chunk: entry }) {
-        // What the entry imports is in the page already.
+        // The page already loads what the entry imports.
         const loadedByEntry = withImports(bundle, entry?.fileName ?? '');
         const firstViewFiles = withImports(bundle, fileOf(bundle, view));
         const files = without(withImports(bundle, fileOf(bundle, room)), loadedByEntry, firstViewFiles).flatMap((file) => [file, ...stylesOf(bundle, file)]);
@@ -29,14 +29,14 @@ export function preloadLinks(view: string, room: string): Plugin {
   };
 }
 
-/** The file that a module is loaded with. */
+/** Returns the output file that contains a module. */
 function fileOf(bundle: Rolldown.OutputBundle, module: string): string {
   const chunk = Object.values(bundle).find((file) => file.type === 'chunk' && file.moduleIds.includes(module));
   if (!chunk) throw new Error(`${module} is in no file`);
   return chunk.fileName;
 }
 
-/** A file and all that it imports. */
+/** Returns a file and everything that it imports. */
 function withImports(bundle: Rolldown.OutputBundle, file: string, seen = new Set<string>()): Set<string> {
   const chunk = bundle[file];
   if (seen.has(file) || chunk?.type !== 'chunk') return seen;
@@ -49,7 +49,7 @@ function without(files: Set<string>, ...others: Set<string>[]): string[] {
   return [...files].filter((file) => !others.some((other) => other.has(file)));
 }
 
-/** The style sheets that come with a file. */
+/** Returns the style sheets that belong to a file. */
 function stylesOf(bundle: Rolldown.OutputBundle, file: string): string[] {
   const chunk = bundle[file];
   return chunk?.type === 'chunk' ? [...(chunk.viteMetadata?.importedCss ?? [])] : [];

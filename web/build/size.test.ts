@@ -4,10 +4,10 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { minCompressBytes } from './compress.ts';
 
-// What a visitor's connection has to carry. The bounds are for JavaScript,
-// compressed, as the browser gets it, in each of the languages: the words of
-// one of them are loaded, with the first view and with the room. They lie far
-// below the goals of 90 and 300 kB, so that nobody spends the rest unnoticed.
+// The bounds for the JavaScript that a visitor downloads, compressed, per language. The
+// messages of one language are part of the first view and of the room. The bounds are far
+// below the goals of 90 and 300 kB, so that a test fails before the difference is used
+// up.
 const maxFirstViewBytes = 35_000;
 const maxTotalBytes = 215_000;
 
@@ -27,7 +27,7 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
     ? (JSON.parse(readFileSync(manifest, 'utf8')) as Record<string, Chunk>)
     : {};
 
-  /** Which language's words a chunk holds, and whose: the first view's or those of what is loaded later. */
+  /** Returns the language and the part (first view or rest) of a chunk of messages; null for other chunks. */
   function messagePartOf(name: string): { language: string; part: string } | null {
     const [, language, part] = /^src\/messages\/(\w+)\.ts\?(first|rest)$/.exec(name) ?? [];
     return language && part ? { language, part } : null;
@@ -36,10 +36,13 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
     const entry = messagePartOf(name);
     return entry?.part === 'first' ? [entry.language] : [];
   });
-  /** What draws the first view: the entry asks for it and for the words at once. */
+  /** The chunk that draws the first view. The entry requests it and the messages immediately. */
   const view = Object.keys(chunks).find((name) => chunks[name]?.name === 'view') ?? '';
 
-  /** The chunks that loading this one loads for who reads that language; with `later`, also what it may load some time. */
+  /**
+   * Returns the chunks that a chunk loads for one language; with `withLazyParts`, also
+   * those that it may load later.
+   */
   function loadedChunks(name: string, language: string, withLazyParts: boolean, seen = new Set<string>()): Set<string> {
     const chunk = chunks[name];
     if (!chunk || seen.has(name)) return seen;

@@ -6,10 +6,10 @@ import { staticImports } from './staticImports.ts';
 const partRequest = /^(.*\/messages\/(\w+)\.ts)\?(first|rest)$/;
 
 /**
- * Halves each message file: `de.ts?first` is what the first view says, and
- * `de.ts?rest` what is said in the room and in what else is loaded later. The
- * imports tell which is which: whoever writes a message has nothing to sort.
- * `firstView` are the modules that the first view is loaded with.
+ * Splits each message file into two: `de.ts?first` has the messages of the first view and
+ * `de.ts?rest` has all others. The split follows the imports, so that authors of messages
+ * do not have to sort them. `firstView` lists the modules that the first view is loaded
+ * with.
  */
 export function splitMessages(firstView: string[]): Plugin {
   let firstViewSource: string | null = null;

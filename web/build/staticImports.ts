@@ -2,7 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import ts from 'typescript';
 
-/** Source files with all of ours that comes with them: what they import, but not what they will ask for some time. */
+/**
+ * Returns the source files at these paths and everything of ours that they import
+ * statically. Dynamic imports are left out.
+ */
 export function staticImports(...paths: string[]): Set<string> {
   const seen = new Set<string>();
   const visit = (path: string): void => {
@@ -19,7 +22,7 @@ export function staticImports(...paths: string[]): Set<string> {
   return seen;
 }
 
-/** Which file of ours a statement loads; null when none, or only for its types. */
+/** Returns the relative path that a statement imports; null for packages and for type-only imports. */
 function importedPath(statement: ts.Statement): string | null {
   if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) return null;
   const typesOnly = ts.isImportDeclaration(statement) ? statement.importClause?.isTypeOnly : statement.isTypeOnly;

@@ -24,7 +24,7 @@ export interface AppProps {
   api: JoinApi;
   runner: Runner;
   seatKeyStore: SeatKeyStore;
-  /** What may be asked of the server inside comes with the room. */
+  /** The class of the actions is part of the room module, which is loaded later. */
   createActions: (room: RoomModule) => RoomActions;
   localMedia: LocalMedia;
   room: Lazy<RoomModule>;
@@ -33,7 +33,7 @@ export interface AppProps {
 
 export function App({ route, preset, api, runner, seatKeyStore, createActions, localMedia, room, lazyScreens }: AppProps): ReactElement | null {
   const { visit, joined, checking } = useStore(runner.store);
-  // Another language: every word is said anew.
+  // Renders everything again when the language changes.
   useStore(currentLanguage);
   const title = titleOf(visit);
   useEffect(() => {
@@ -51,7 +51,7 @@ export function App({ route, preset, api, runner, seatKeyStore, createActions, l
     case 'alreadyJoined':
       return (
         screens && (
-          <screens.Twice
+          <screens.AlreadyJoined
             alreadyJoined={visit}
             onHere={() => {
               const { microphone, camera } = visit.preview.you.may_send;
@@ -74,7 +74,7 @@ export function App({ route, preset, api, runner, seatKeyStore, createActions, l
     case 'lobby':
       return (
         <Lobby
-          // Somebody who turns from host to guest on the way is asked for a name anew.
+          // A visitor whose role changes from host to guest has to enter a new name.
           key={`${visit.preview.you.role} ${visit.preview.you.link ?? ''}`}
           lobby={visit}
           presetName={preset.name}
@@ -107,7 +107,7 @@ export function App({ route, preset, api, runner, seatKeyStore, createActions, l
     case 'left':
       return (
         screens && (
-          <screens.Away
+          <screens.Left
             left={visit}
             onBack={() => {
               void localMedia.prepare();
@@ -123,21 +123,20 @@ export function App({ route, preset, api, runner, seatKeyStore, createActions, l
   }
 }
 
-/** An address that is no room's. */
+/** Shown for an address that does not belong to a room. */
 export function NoRoom({ lazyScreens }: Pick<AppProps, 'lazyScreens'>): ReactElement {
   const { part: screens, failed } = useLazy(lazyScreens, true);
   return screens ? <screens.NotALink /> : <Opening unreachable={failed} busy={false} onRetry={lazyScreens.prefetch} />;
 }
 
-/** Whether this is told by a screen that does not come with the first view. */
+/** Whether the state is shown by a screen that is not part of the first view. */
 function needsLazyScreens(visit: Visit): boolean {
   return visit.at === 'lobby' ? startOf(visit.preview) !== null : visit.at !== 'opening' && visit.at !== 'room';
 }
 
 /**
- * Fetches the room while the visitor looks at the first view, after that view
- * has been painted, and then the screens that tell why somebody is not in it:
- * when they are needed, the server may be away.
+ * Prefetches the room after the first view has been painted, and then the other screens,
+ * because the server may be unreachable when they are needed.
  */
 function usePrefetchAfterPaint(when: boolean, room: Lazy<RoomModule>, lazyScreens: Lazy<LazyScreens>): void {
   useEffect(() => {

@@ -15,27 +15,26 @@ import { permissionHelp } from './ui/permissionHelp';
 import type { RoomActions } from './visit/roomActions';
 import { Runner } from './visit/runner';
 
-// What is asked for here travels side by side: what draws the page, its words,
-// and what the server says of the room.
+// The view, the messages and the preview are requested in parallel.
 const view = import('./view');
 const route = readRoute(location);
 const preset = readPreset(location);
 const messages = loadInitialLanguage(preset.lang);
 
-/** Milliseconds that nobody is told to wait for: what the server says comes sooner, and is drawn once. */
+/** The preview usually arrives within this time, and then the page is drawn only once. */
 const maxPreviewWaitMs = 300;
 
-// Another link pasted over this one changes only the fragment: that is another visit.
+// A new link that is pasted over this one changes only the fragment, but is another visit.
 window.addEventListener('hashchange', () => location.reload());
 
-/** What the first view does without, with its words. */
+/** A part that is not needed for the first view, together with its messages. */
 const lazyWithMessages = <T>(load: () => Promise<T>): Lazy<T> =>
   new Lazy(() => Promise.all([load(), messages.then(loadRemainingMessages)]).then(([part]) => part));
 const lazyScreens = lazyWithMessages(() => import('./screens/lazyScreens'));
 
 if (route) {
   const room = lazyWithMessages(() => import('./room'));
-  room.loaded.subscribe(() => permissionHelp.set(room.loaded.get()?.WayOutText ?? null));
+  room.loaded.subscribe(() => permissionHelp.set(room.loaded.get()?.PermissionHelp ?? null));
   const localMedia = new LocalMedia();
   const api = new JoinApi(route.roomId);
   const seatKeyStore = new SeatKeyStore(route, { browser: browserStorage, tab: tabStorage, lockTab: browserTabLock() });
@@ -43,9 +42,9 @@ if (route) {
   const runner = new Runner({ route, api, seatKey, expectedKey, duplicateTab, localMedia, room });
   runner.store.subscribe(() => void seatKeyStore.onVisit(runner.store.get().visit));
   let actions: RoomActions | null = null;
-  const createActions = ({ Acts }: RoomModule): RoomActions =>
-    (actions ??= new Acts(api, seatKey, () => runner.dispatch({ type: 'disconnected', cause: 'moved' })));
-  // Only whoever is shown in a frame has somebody around to tell.
+  const createActions = ({ RoomActions }: RoomModule): RoomActions =>
+    (actions ??= new RoomActions(api, seatKey, () => runner.dispatch({ type: 'disconnected', cause: 'moved' })));
+  // Only an embedded page has a parent to notify.
   if (parent !== window) void import('./embed').then(({ notifyParent }) => notifyParent(runner.store, route.roomId));
   const previewReady = new Promise<void>((resolve) => {
     setTimeout(resolve, maxPreviewWaitMs);
@@ -64,11 +63,11 @@ if (route) {
 }
 
 /**
- * Has the browser fetch the room after what the first view needs: to compile it
- * takes longer than all of that. It runs only when somebody asks for it.
+ * Lets the browser fetch the room after the files of the first view, because compiling the
+ * room takes longer than all of them. The room only runs on demand.
  */
 function preloadRoom(): void {
-  // build/preloadLinks.ts says what it consists of.
+  // build/preloadLinks.ts writes the list.
   const files = document.querySelector<HTMLMetaElement>('meta[name=room]')?.content.split(' ') ?? [];
   for (const href of files) {
     const link = document.createElement('link');

@@ -3,7 +3,7 @@ import { createRoot } from 'react-dom/client';
 import { App, NoRoom, type AppProps } from './App';
 import { ErrorBoundary } from './ui/ErrorBoundary';
 
-/** Draws the page of a room. */
+/** Renders the page of a room. */
 export const renderRoomPage = (props: AppProps): void =>
   render(
     <ErrorBoundary>
@@ -11,7 +11,7 @@ export const renderRoomPage = (props: AppProps): void =>
     </ErrorBoundary>,
   );
 
-/** Draws the page for an address that is no room's. */
+/** Renders the page for an address that does not belong to a room. */
 export const renderNotALinkPage = (props: Pick<AppProps, 'lazyScreens'>): void => render(<NoRoom {...props} />);
 
 function render(page: ReactElement): void {

@@ -3,7 +3,7 @@ import { JoinApi, retryAfter, type Answer, type Seat, type Wait } from './client
 
 const request = { name: 'Ben', seat_key: 'k'.repeat(43), link: 'secret' };
 
-/** What the page makes of such an answer, and what it had asked. */
+/** Calls the client against this response. Returns the answer and the request. */
 async function ask(respond: () => Response | Promise<Response>): Promise<{ answer: Answer<Seat | Wait>; url: string; body: unknown }> {
   let url = '';
   let body: unknown;

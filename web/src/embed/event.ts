@@ -1,16 +1,19 @@
 import type { EndReason } from '../api/client';
 import type { Visit } from '../visit/state';
 
-/** What the site around the page is told: of this visitor, and of nobody else. */
+/** An event for the page that embeds this one. It is only about this visitor. */
 export type EmbedEvent =
-  /** Is in the room. Coming back from a lost connection and breakout rooms are no news. */
+  /** The visitor is in the room. Reconnecting and moving between breakout rooms send no event. */
   | { type: 'joined' }
-  /** Is not in the room any more, and the room may go on. */
+  /** The visitor has left the room, which may continue. */
   | { type: 'left'; reason: 'left' | 'elsewhere' | 'limited' | 'removed' | 'refused' }
-  /** The room is over, whether or not the visitor was in. */
+  /** The room has ended, whether or not the visitor was in it. */
   | { type: 'ended'; reason: EndReason | null };
 
-/** What has come about between two moments of the visit. Of who joined, either left or ended is told. */
+/**
+ * Returns the event for a change of state, or null. Each `joined` is followed by exactly
+ * one `left` or `ended`.
+ */
 export function embedEventOf(before: Visit, after: Visit): EmbedEvent | null {
   if (after.at === 'room') return before.at === 'room' ? null : { type: 'joined' };
   if (isOver(after)) return isOver(before) ? null : { type: 'ended', reason: after.refusal.reason };

@@ -3,7 +3,7 @@ import { opening } from '../visit/state';
 import { embedEventOf } from './event';
 import { parentOrigin } from './origin';
 
-/** Tells the page around this frame how the visit goes. */
+/** Sends the events of the visit to the page that embeds this one. */
 export function notifyParent(visits: Runner['store'], roomId: string): void {
   const origin = parentOrigin(location, document.referrer);
   if (origin === null) return;

@@ -3,8 +3,8 @@ const last = 5_000;
 const growth = 1.6;
 
 /**
- * How long to wait before attempt n (0 is the first and does not wait), with
- * up to half of it random, so that a room full of pages does not knock at once.
+ * Returns the delay in milliseconds before attempt n (attempt 0 has none). Up to half of
+ * it is random, so that the pages of one room do not all reconnect at the same moment.
  */
 export function backoff(attempt: number, random: () => number = Math.random): number {
   if (attempt <= 0) return 0;

@@ -3,13 +3,13 @@ export interface CalendarEvent {
   url: string;
   title: string;
   start: number;
-  /** When the file is made. */
+  /** The creation time of the file. */
   now: number;
 }
 
 /**
- * A calendar file (RFC 5545) with one appointment. Rooms have no planned end:
- * an hour is kept free, because many calendars hide what takes no time.
+ * Returns a calendar file (RFC 5545) with one event. Rooms have no planned end, so that
+ * the event takes one hour, because many calendars hide events without a duration.
  */
 export function calendarFile({ uid, url, title, start, now }: CalendarEvent): string {
   const lines = [
@@ -22,7 +22,7 @@ export function calendarFile({ uid, url, title, start, now }: CalendarEvent): st
     `DTSTART:${formatUtc(start)}`,
     'DURATION:PT1H',
     `SUMMARY:${escapeText(title)}`,
-    // Many calendars show only the place.
+    // Many calendars show only the location.
     `LOCATION:${escapeText(url)}`,
     `URL:${url}`,
     'END:VEVENT',
@@ -39,7 +39,7 @@ function escapeText(value: string): string {
   return value.replace(/[\\;,]/g, '\\$&').replace(/\r\n?|\n/g, '\\n');
 }
 
-/** Lines have at most 75 bytes; those that follow begin with a space. No character is torn apart. */
+/** Folds a line at 75 bytes without splitting a character. Continuation lines begin with a space. */
 function fold(line: string): string {
   const encoder = new TextEncoder();
   let folded = '';

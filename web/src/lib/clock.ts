@@ -1,4 +1,4 @@
-/** The server's time. The viewer's own clock may be wrong, so every answer that says the time sets it. */
+/** The server's time. The clock of the device may be wrong, so that every response with a time adjusts it. */
 export class ServerClock {
   readonly #localNow: () => number;
   #offsetMs = 0;
@@ -7,7 +7,7 @@ export class ServerClock {
     this.#localNow = localNow;
   }
 
-  /** An answer that was asked for and received then, by the local clock, says what time it was in between. */
+  /** Adjusts to a server time that lies between these two local times. */
   sync(serverTime: string, sentAt: number, receivedAt: number): void {
     const serverMs = Date.parse(serverTime);
     if (Number.isFinite(serverMs)) this.#offsetMs = serverMs - (sentAt + receivedAt) / 2;

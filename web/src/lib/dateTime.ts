@@ -1,22 +1,22 @@
 import { locale } from '../messages';
 
-/** Hours, by the viewer's clock: 12 or 24 of them. */
+/** Uses the 12-hour or 24-hour clock of the visitor's system. */
 const hourCycle = (): Intl.DateTimeFormatOptions => {
   const { hourCycle } = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions();
   return hourCycle ? { hourCycle } : {};
 };
 
-/** The time of day. */
+/** Formats the time of day. */
 export const formatTime = (ms: number): string =>
   new Intl.DateTimeFormat(locale(), { hour: 'numeric', minute: '2-digit', ...hourCycle() }).format(ms);
 
 /**
- * A moment as one says it, in the viewer's own time zone, which is named. The
- * words are the page's, the clock (12 or 24 hours) is the viewer's.
+ * Formats a date and time in the visitor's time zone, including its name. The words are in
+ * the language of the page; the clock (12 or 24 hours) is that of the system.
  */
 export function formatDateTime(ms: number, timeZone?: string): string {
   return new Intl.DateTimeFormat(locale(), {
-    // Invitations and calendars are written in it everywhere.
+    // Invitations and calendars use the Gregorian calendar in every region.
     calendar: 'gregory',
     weekday: 'long',
     day: 'numeric',
@@ -30,7 +30,7 @@ export function formatDateTime(ms: number, timeZone?: string): string {
   }).format(ms);
 }
 
-/** A moment near to now: of today, the time of day is enough. */
+/** Formats only the time of day when it is today, otherwise the date and the time. */
 export function formatTimeOrDate(ms: number, now: number): string {
   return new Date(ms).toDateString() === new Date(now).toDateString() ? formatTime(ms) : formatDateTime(ms);
 }

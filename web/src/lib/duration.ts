@@ -1,6 +1,6 @@
 import { count, t } from '../messages';
 
-/** How long something was, as one says it: no seconds, and no hours of ninety minutes. */
+/** Formats a duration in hours and minutes. */
 export function formatDuration(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 1) return t('span.moment');

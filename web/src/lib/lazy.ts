@@ -1,6 +1,6 @@
 import { Store } from './store';
 
-/** A part of the page that is loaded when it is wanted, and kept. */
+/** A part of the page that is loaded on demand and then kept. */
 export class Lazy<T> {
   readonly loaded = new Store<T | null>(null);
   readonly #load: () => Promise<T>;
@@ -10,7 +10,7 @@ export class Lazy<T> {
     this.#load = load;
   }
 
-  /** Loads it once. After a failure it may be asked for again. */
+  /** Loads the part once. After a failure it can be called again. */
   readonly get = (): Promise<T> => {
     this.#loading ??= this.#load().then(
       (part) => {
@@ -25,7 +25,7 @@ export class Lazy<T> {
     return this.#loading;
   };
 
-  /** Loads it ahead. Not now is no harm: whoever wants it asks again, and says so if that fails. */
+  /** Loads the part in advance. A failure is ignored, because the next get() tries again and reports it. */
   readonly prefetch = (): Promise<void> =>
     this.get().then(
       () => undefined,

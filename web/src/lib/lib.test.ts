@@ -125,7 +125,7 @@ test('a moment is told in the viewer’s zone, by its name', () => {
 
 test('of a moment today, the time of day is told', () => {
   const noon = new Date(2027, 0, 31, 12).getTime();
-  expect(formatTimeOrDate(noon, noon + 3_600_000)).toMatch(/^12:00(\sPM)?$/); // by the clock of who runs it
+  expect(formatTimeOrDate(noon, noon + 3_600_000)).toMatch(/^12:00(\sPM)?$/); // depends on the clock of the system
   expect(formatTimeOrDate(noon, noon + 24 * 3_600_000)).toMatch(/^Sunday, January 31, 2027/);
 });
 
@@ -168,7 +168,7 @@ test('another language writes its own moments and clocks', () => {
   setLanguage('de', de, 'de-CH');
   expect(formatDateTime(Date.UTC(2027, 0, 31, 8, 30), 'Europe/Berlin')).toMatch(/^Sonntag, 31\. Januar 2027.*Mitteleuropäische Normalzeit$/);
   setLanguage('ar', ar, 'ar-SA');
-  // Not the calendar of the region, and the digits of it.
+  // The Gregorian calendar instead of the region's own, with the digits of the region.
   expect(formatDateTime(Date.UTC(2027, 0, 31, 8, 30), 'Europe/Berlin')).toMatch(/٣١ يناير ٢٠٢٧/);
   expect(formatMinutesSeconds(61_000)).toBe('١:٠١');
   setLanguage('en', en);

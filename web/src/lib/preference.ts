@@ -1,11 +1,11 @@
 import { browserStorage } from './storage';
 import { Store } from './store';
 
-/** A choice between yes and no that this browser remembers. */
+/** A setting (yes or no) that this browser remembers. */
 export class Preference extends Store<boolean> {
   readonly #key: string;
 
-  /** `usual` is what holds until somebody chooses. */
+  /** `defaultValue` applies until the visitor changes the setting. */
   constructor(key: string, defaultValue: boolean) {
     const stored = browserStorage.get(key);
     super(stored === null ? defaultValue : stored === 'on');

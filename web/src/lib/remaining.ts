@@ -9,10 +9,7 @@ const units = [
 
 export type Unit = (typeof units)[number][0];
 
-/**
- * How long it still takes, in the units that fit, three at most: seconds matter
- * to nobody who waits for days.
- */
+/** Splits a duration into at most three units, beginning with the largest that is not zero. */
 export function splitRemaining(ms: number): { unit: Unit; n: number }[] {
   let rest = Math.max(0, Math.ceil(ms / 1000));
   const parts = units.map(([unit, seconds]) => {
@@ -25,7 +22,7 @@ export function splitRemaining(ms: number): { unit: Unit; n: number }[] {
   return parts.slice(first, first + 3);
 }
 
-/** Minutes and seconds as a clock shows them. */
+/** Formats minutes and seconds as a clock does. */
 export function formatMinutesSeconds(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   const rest = seconds % 60;

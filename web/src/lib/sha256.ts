@@ -1,7 +1,4 @@
-/*
- * SHA-256 in plain code: crypto.subtle is missing on pages without TLS, where
- * people can still join and listen, and a key must be the same in both.
- */
+/* SHA-256 in JavaScript, because pages without TLS have no crypto.subtle and must derive the same keys. */
 function primeRootFractions(power: number): Uint32Array {
   const out = new Uint32Array(64);
   for (let candidate = 2, found = 0; found < 64; candidate++) {
@@ -17,7 +14,7 @@ const initialHash = primeRootFractions(1 / 2).slice(0, 8);
 const wordAt = (words: Uint32Array, i: number): number => words[i] ?? 0;
 const rotateRight = (x: number, n: number): number => (x >>> n) | (x << (32 - n));
 
-/** The digest of the text's UTF-8 bytes, in hex. */
+/** Returns the digest of the text's UTF-8 bytes in hexadecimal. */
 export function sha256(text: string): string {
   const input = new TextEncoder().encode(text);
   const padded = new Uint8Array((((input.length + 8) >> 6) + 1) << 6);

@@ -1,4 +1,7 @@
-/** What the page remembers. Storage can be missing or refuse (private windows): then nothing is remembered. */
+/**
+ * A wrapper of localStorage or sessionStorage. When storage is unavailable (in private
+ * windows), reads return null and writes do nothing.
+ */
 export interface KeyValueStorage {
   get(key: string): string | null;
   set(key: string, value: string): void;
@@ -17,14 +20,14 @@ function guarded(storage: () => Storage): KeyValueStorage {
       try {
         storage().setItem(key, value);
       } catch {
-        // Full or forbidden: the page works without.
+        // Full or forbidden. The page works without it.
       }
     },
   };
 }
 
-/** Remembered by this browser. */
+/** Kept by this browser. */
 export const browserStorage = guarded(() => localStorage);
 
-/** Remembered by this tab, over reloads and when it is reopened. */
+/** Kept by this tab, also when it is reloaded or reopened. */
 export const tabStorage = guarded(() => sessionStorage);

@@ -1,6 +1,6 @@
 /**
- * A value that others can watch; what React's useSyncExternalStore wants.
- * Values are replaced, never changed in place.
+ * A value with subscribers, in the form that React's useSyncExternalStore expects. Values
+ * are replaced, never mutated.
  */
 export class Store<T> {
   #value: T;

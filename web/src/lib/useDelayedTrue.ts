@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** True once the condition has held that long: what passes by itself need not be told. */
+/** Returns true once the condition has been true for that long, so that short disturbances are not shown. */
 export function useDelayedTrue(condition: boolean, ms: number): boolean {
   const [delayed, setLasted] = useState(false);
   useEffect(() => {

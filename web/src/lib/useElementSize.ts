@@ -5,7 +5,7 @@ export interface Size {
   height: number;
 }
 
-/** The size of an element's content box, before the first paint and ever after. */
+/** Returns the size of an element's content box, from before the first paint. */
 export function useElementSize(element: RefObject<HTMLElement | null>): Size {
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   useLayoutEffect(() => {

@@ -4,7 +4,7 @@ import { useStore } from './useStore';
 
 const retryMs = 2_000;
 
-/** The part, as soon as it is there; while it is wanted and does not come, it is asked for again and again. */
+/** Returns the part once it is loaded. While it is wanted and missing, loading is retried. */
 export function useLazy<T>(lazy: Lazy<T>, wanted: boolean): { part: T | null; failed: boolean } {
   const part = useStore(lazy.loaded);
   const [failed, setFailed] = useState(false);

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { ServerClock } from './clock';
 
-/** The server's time, told once a second on the full second while it is wanted. */
+/** Returns the server's time. While active, it is updated on every full second. */
 export function useServerTime(clock: ServerClock, active: boolean): number {
   const [now, setNow] = useState(clock.now);
   useEffect(() => {
@@ -9,7 +9,7 @@ export function useServerTime(clock: ServerClock, active: boolean): number {
     let timer: ReturnType<typeof setTimeout>;
     const tick = (): void => {
       setNow(clock.now());
-      // A little later, so that no second is told twice.
+      // A little later than the full second, so that no second is shown twice.
       timer = setTimeout(tick, 1_010 - (((clock.now() % 1_000) + 1_000) % 1_000));
     };
     tick();

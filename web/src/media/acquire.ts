@@ -1,18 +1,18 @@
 import { faultOf, type Fault, type CaptureKind } from './faults';
 import { permissionFor } from './permission';
 
-/** A device that is wanted; without an id, the usual one. */
+/** A device to open. An empty id means the default device. */
 export interface DeviceRequest {
   kind: CaptureKind;
   deviceId: string;
-  /** Of a microphone only. */
+  /** Only for a microphone. */
   noiseSuppression: boolean;
 }
 
 export type Acquired = { track: MediaStreamTrack } | { fault: Fault };
 
 function constraintsFor({ kind, deviceId, noiseSuppression }: DeviceRequest): MediaTrackConstraints {
-  // Merely wished for, Chromium would take its own favourite instead.
+  // `exact`, because with `ideal` Chromium would choose a device itself.
   const device = deviceId ? { deviceId: { exact: deviceId } } : {};
   return kind === 'mic'
     ? { ...device, echoCancellation: true, noiseSuppression, autoGainControl: true }
@@ -24,7 +24,7 @@ function constraintsFor({ kind, deviceId, noiseSuppression }: DeviceRequest): Me
       };
 }
 
-/** Asks the browser for these devices, for all of them with one question. */
+/** Opens these devices with a single permission prompt. */
 export async function acquire(requests: DeviceRequest[]): Promise<Map<CaptureKind, Acquired>> {
   const results = new Map<CaptureKind, Acquired>();
   try {
@@ -39,13 +39,14 @@ export async function acquire(requests: DeviceRequest[]): Promise<Map<CaptureKin
     }
   } catch (error) {
     const [first, ...others] = requests;
-    // A device that is gone keeps nobody out: the usual one takes its place.
+    // The selected device is unplugged: use the default device instead.
     if (first?.deviceId && others.length === 0 && isDeviceMissing(error)) return acquire([{ ...first, deviceId: '' }]);
     for (const request of requests) {
       const permission = (await permissionFor(request.kind))?.state ?? null;
       const fault = faultOf(error, permission);
-      // One of two can fail both. Alone, a device that is allowed or was never
-      // refused may still come; one that was refused would be asked for twice.
+      // One of two devices can make the whole request fail. A device that is allowed or
+      // was never denied is requested again alone; a denied one is not, because the
+      // browser would ask twice.
       const denied = fault === 'blocked' || fault === 'dismissed' || fault === 'system';
       const mayRetryAlone = requests.length > 1 && (!denied || permission === 'granted');
       const single = mayRetryAlone ? (await acquire([request])).get(request.kind) : undefined;
@@ -55,7 +56,10 @@ export async function acquire(requests: DeviceRequest[]): Promise<Map<CaptureKin
   return results;
 }
 
-/** Whether no device has the id that was asked for. Not every browser's OverconstrainedError is an Error. */
+/**
+ * Whether the error says that no device has this id. OverconstrainedError is not an Error
+ * in every browser.
+ */
 function isDeviceMissing(error: unknown): boolean {
   const name = typeof error === 'object' && error !== null && 'name' in error ? error.name : '';
   return name === 'OverconstrainedError' || name === 'NotFoundError';

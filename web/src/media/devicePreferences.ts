@@ -2,7 +2,7 @@ import { browserStorage } from '../lib/storage';
 
 export type DeviceKind = 'mic' | 'camera' | 'speaker';
 
-/** What this browser's visitor chose before. */
+/** The device settings that this browser remembers. */
 export const devicePreferences = {
   device: (kind: DeviceKind): string => browserStorage.get(`parley.device.${kind}`) ?? '',
   setDevice: (kind: DeviceKind, id: string): void => browserStorage.set(`parley.device.${kind}`, id),

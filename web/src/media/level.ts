@@ -1,14 +1,14 @@
 const noop = () => undefined;
 
 /**
- * Calls back with how loud the track is, 0 to 1: once a frame, or after so many
- * milliseconds with how loud it was in between. Returns the way to stop it.
+ * Reports the level of a track, 0 to 1, once per frame or in this interval. Returns a
+ * function that stops it.
  */
 export function watchLevel(track: MediaStreamTrack, onLevel: (level: number) => void, intervalMs?: number): () => void {
   if (typeof AudioContext !== 'function') return noop;
   const context = new AudioContext();
   const analyser = context.createAnalyser();
-  // Some 10 ms; without a frame to show, as many as lie between two looks.
+  // About 10 ms per frame; with an interval, as many samples as fit between two measurements.
   analyser.fftSize = intervalMs === undefined ? 512 : 8_192;
   const source = context.createMediaStreamSource(new MediaStream([track]));
   source.connect(analyser);
@@ -17,12 +17,12 @@ export function watchLevel(track: MediaStreamTrack, onLevel: (level: number) => 
     analyser.getFloatTimeDomainData(samples);
     let sum = 0;
     for (const sample of samples) sum += sample * sample;
-    // Speech lies between -50 and -10 dB: that is the scale.
+    // The scale covers speech, which lies between -50 and -10 dB.
     const db = 10 * Math.log10(sum / samples.length + 1e-10);
     onLevel(Math.min(1, Math.max(0, (db + 50) / 40)));
   };
   const stopMeasuring = repeat(measure, intervalMs);
-  // Browsers start it only after a gesture on the page.
+  // Browsers start an audio context only after a gesture.
   const resume = (): void => void context.resume().catch(noop);
   window.addEventListener('pointerdown', resume);
   window.addEventListener('keydown', resume);

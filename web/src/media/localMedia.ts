@@ -9,13 +9,13 @@ import { permissionFor } from './permission';
 
 const off = { is: 'off' } as const;
 
-/** Milliseconds in which the system gives devices back by itself to a page that is looked at again. */
+/** The system usually returns the devices to a visible page within this time (in milliseconds). */
 const interruptionGraceMs = 1_000;
 
 /**
- * The visitor's own devices, from the first view to the end. It outlives media
- * connections: after a restart of the server the same tracks are sent again,
- * without asking anybody for anything.
+ * The visitor's own devices, from the first view until the end. They outlive media
+ * connections, so that after a restart of the server the same tracks are published again
+ * without another permission prompt.
  */
 export class LocalMedia {
   readonly state = new Store<MediaState>({
@@ -31,13 +31,16 @@ export class LocalMedia {
     devices: noDevices,
     selectedDevices: { mic: devicePreferences.device('mic'), camera: devicePreferences.device('camera'), speaker: devicePreferences.device('speaker') },
   });
-  /** Raised whenever what was asked for is not wanted any more. */
+  /** Incremented when the pending request of a kind is no longer wanted. */
   readonly #requestId: Record<CaptureKind, number> = { mic: 0, camera: 0 };
-  /** Asked for before anybody needs them: the browser takes its time. */
+  /** Queried early, because the browser takes some time to answer. */
   readonly #permission: Record<CaptureKind, Promise<PermissionStatus | null>> = { mic: permissionFor('mic'), camera: permissionFor('camera') };
   #isWatchingDevices = false;
 
-  /** What is used in that room. Opens of it what the browser already allows; it asks nobody. */
+  /**
+   * Prepares for a room and opens the devices that are already permitted. It never shows a
+   * permission prompt.
+   */
   async warmUp(video: boolean, allowed: Record<CaptureKind, boolean>): Promise<void> {
     this.#patch({ video });
     this.setAllowed(allowed);
@@ -56,22 +59,22 @@ export class LocalMedia {
     return (await this.#permission[kind])?.state === 'granted';
   }
 
-  /** Asks for what is wanted and not there: after a press that says so. */
+  /** Opens the wanted devices that are still off. Called after the visitor presses Join. */
   async prepare(): Promise<void> {
     if (!this.#hasDeviceAccess()) return this.#turnOffFailedDevices();
     this.#turnOffFailedDevices();
     const state = this.state.get();
-    // Nobody who joins muted is asked for a microphone: unmuting asks.
+    // A visitor who joins muted is not asked for the microphone; unmuting asks.
     await this.#open(this.#wantedKinds().filter((kind) => state[kind].is === 'off' && (kind === 'camera' || state.micOn)));
   }
 
-  /** Who joins although a device failed has read why, and goes in without it this time. */
+  /** A visitor who joins although a device failed joins without it. */
   #turnOffFailedDevices(): void {
     const { mic, camera, micOn, cameraOn } = this.state.get();
     this.#patch({ micOn: micOn && mic.is !== 'failed', cameraOn: cameraOn && camera.is !== 'failed' });
   }
 
-  /** Asks for the microphone, and for the camera where one is wanted; also after a refusal. */
+  /** Opens the microphone and, where it is wanted, the camera, also after a denial. */
   async requestDevices(): Promise<void> {
     if (!this.#hasDeviceAccess()) return;
     const state = this.state.get();
@@ -87,20 +90,20 @@ export class LocalMedia {
     await this.setMicOnTemporarily(on);
   }
 
-  /** For as long as a key is held: nothing to remember for the next time. */
+  /** For push-to-talk: the setting is not remembered. */
   async setMicOnTemporarily(on: boolean): Promise<void> {
     this.#patch({ micOn: on });
     const { is } = this.state.get().mic;
     if (on && (is === 'off' || is === 'failed')) await this.retry('mic');
   }
 
-  /** In the first view a microphone that is not open yet stays so: joining asks for it. */
+  /** Does not open the microphone, because joining does that. */
   setMicOnInLobby(on: boolean): void {
     devicePreferences.setMicOn(on);
     this.#patch({ micOn: on });
   }
 
-  /** In the first view a camera that the browser would have to ask for waits for a button, too. */
+  /** Opens the camera only if that needs no permission prompt. */
   async setCameraOnInLobby(on: boolean): Promise<void> {
     if (!on) return this.setCameraOn(false);
     devicePreferences.setCameraOn(true);
@@ -110,13 +113,13 @@ export class LocalMedia {
 
   async setCameraOn(on: boolean): Promise<void> {
     devicePreferences.setCameraOn(on);
-    // Really off, so that its light goes out.
+    // Stops the track, so that the light of the camera goes out.
     if (!on) this.#stop('camera');
     this.#patch({ cameraOn: on });
     if (on && this.state.get().camera.is !== 'live') await this.retry('camera');
   }
 
-  /** Blurs what is behind the visitor, or shows it again. */
+  /** Switches the blur of the background. */
   async setBlur(on: boolean): Promise<void> {
     devicePreferences.setBlur(on);
     const { camera } = this.state.get();
@@ -124,15 +127,15 @@ export class LocalMedia {
     else this.#patch({ blur: on });
   }
 
-  /** Has the browser take noise out of what is said, or let everything through, as music needs it. */
+  /** Switches noise suppression, which has to be off for music. */
   async setNoiseSuppression(on: boolean): Promise<void> {
     devicePreferences.setNoiseSuppression(on);
     this.#patch({ noiseSuppression: on });
-    // Not every browser changes it on a microphone that runs.
+    // Not every browser can change it on an open microphone.
     if (this.state.get().mic.is !== 'off') await this.#open(['mic']);
   }
 
-  /** Lets go of devices that may not be used; what the visitor wants stays remembered. */
+  /** Closes devices that the visitor may not use. The preferences stay. */
   setAllowed(allowed: Record<CaptureKind, boolean>): void {
     this.#patch({ allowed });
     for (const kind of ['mic', 'camera'] as const) if (!allowed[kind]) this.#stop(kind);
@@ -150,7 +153,7 @@ export class LocalMedia {
       const stream = await navigator.mediaDevices.getDisplayMedia({ video: true, audio: true });
       const [video] = stream.getVideoTracks();
       if (!video) return;
-      // The browser has a button of its own to end it.
+      // The browser has its own button to stop sharing.
       video.addEventListener('ended', () => this.stopSharing());
       this.#patch({ screen: { is: 'live', video, audio: stream.getAudioTracks()[0] ?? null } });
     } catch (error) {
@@ -168,7 +171,7 @@ export class LocalMedia {
     this.#patch({ screen: { is: 'off' } });
   }
 
-  /** Lets go of everything. */
+  /** Closes all devices. */
   close(): void {
     this.#stop('mic');
     this.#stop('camera');
@@ -186,15 +189,15 @@ export class LocalMedia {
   #wantedKinds(): CaptureKind[] {
     const { video, allowed, cameraOn } = this.state.get();
     const wanted: CaptureKind[] = [];
-    // The microphone also when muted: the first view shows its level, and unmuting is at once.
+    // Also when muted, because the first view shows the level and unmuting has to be immediate.
     if (allowed.mic) wanted.push('mic');
     if (video && allowed.camera && cameraOn) wanted.push('camera');
     return wanted;
   }
 
-  /** Browsers hide all devices from pages without TLS, and some apps that show links from every page. */
+  /** Browsers hide all devices from pages without TLS, and some in-app browsers hide them from all pages. */
   #hasDeviceAccess(): boolean {
-    // Typed as always there; on such a page it is not.
+    // The type says that it always exists; on such a page it does not.
     const devices: MediaDevices | undefined = navigator.mediaDevices;
     if (devices) return true;
     const failed = { is: 'failed', fault: isSecureContext ? 'app' : 'insecure' } as const;
@@ -202,7 +205,7 @@ export class LocalMedia {
     return false;
   }
 
-  /** Ends what runs, and what is on its way. */
+  /** Stops the track and invalidates a pending request. */
   #stopTrack(kind: CaptureKind): Capture {
     this.#requestId[kind]++;
     const capture = this.state.get()[kind];
@@ -218,7 +221,8 @@ export class LocalMedia {
     if (kinds.length === 0) return;
     const { selectedDevices, noiseSuppression } = this.state.get();
     const requestIds = kinds.map((kind) => {
-      // Phones and Firefox give one device of a kind at a time: the old one goes first.
+      // Phones and Firefox open one device of a kind at a time, so that the old one has
+      // to be closed first.
       this.#set(kind, { is: 'requesting', live: isRunning(this.#stopTrack(kind)) });
       return this.#requestId[kind];
     });
@@ -251,7 +255,7 @@ export class LocalMedia {
     track.addEventListener('mute', update);
     track.addEventListener('unmute', update);
     if (kind === 'camera') this.#watchBlur(track);
-    // Unplugged, or taken back in the browser's settings: try what is left.
+    // Unplugged, or denied in the browser's settings: open what is available.
     track.addEventListener('ended', () => {
       if (isCurrent()) void this.#open([kind]);
     });
@@ -260,7 +264,7 @@ export class LocalMedia {
   #watchBlur(track: MediaStreamTrack): void {
     const update = (): void => this.#patch({ blur: readBlur(track) });
     update();
-    // The system has a switch of its own.
+    // The operating system can switch it, too.
     track.addEventListener('configurationchange', update);
     if (this.state.get().blur === false && devicePreferences.blur()) void this.#applyBlur(track, true);
   }
@@ -288,7 +292,10 @@ export class LocalMedia {
     void this.#refreshDeviceList();
   }
 
-  /** After a phone call some systems go on withholding a device, until it is opened anew (https://bugs.webkit.org/show_bug.cgi?id=208516). */
+  /**
+   * After a phone call some systems keep a device interrupted until it is opened again
+   * (https://bugs.webkit.org/show_bug.cgi?id=208516).
+   */
   readonly #reopenInterrupted = (): void => {
     if (document.hidden) return;
     const state = this.state.get();
@@ -300,7 +307,7 @@ export class LocalMedia {
     for (const kind of this.#wantedKinds()) {
       const capture = this.state.get()[kind];
       if (capture.is !== 'failed' || !faults.includes(capture.fault)) continue;
-      // Plugging something in must not make the browser ask somebody who only listens.
+      // A new device must not cause a permission prompt for a visitor who only listens.
       const wanted = kind === 'mic' ? micOn : cameraOn;
       if (wanted || (await this.#isGranted(kind))) await this.#open([kind]);
     }

@@ -4,9 +4,9 @@ import type { Fault, CaptureKind } from './faults';
 
 export type Capture =
   | { is: 'off' }
-  /** `live` when another device takes the place of one that runs. */
+  /** `live`: another device replaces one that is running. */
   | { is: 'requesting'; live: boolean }
-  /** `withheld`: the system gives nothing of it for now, during a phone call, say. */
+  /** `interrupted`: the system delivers no data for now, for example during a phone call. */
   | { is: 'live'; track: MediaStreamTrack; interrupted: boolean }
   | { is: 'failed'; fault: Fault };
 
@@ -16,34 +16,34 @@ export type ScreenCapture =
   | { is: 'failed' };
 
 export interface MediaState {
-  /** A video room: there is a camera to speak of. */
+  /** The room is a video room. */
   video: boolean;
-  /** What the visitor may send; nothing else is opened. */
+  /** The kinds that the visitor may publish. Others are never opened. */
   allowed: Record<CaptureKind, boolean>;
   mic: Capture;
   camera: Capture;
   screen: ScreenCapture;
-  /** What the visitor wants, whether or not the device goes along. */
+  /** The visitor's setting, whether or not the device works. */
   micOn: boolean;
   cameraOn: boolean;
-  /** Whether what is behind the visitor is blurred; null where the browser does not do that. */
+  /** Whether the background is blurred; null when the browser does not support it. */
   blur: boolean | null;
-  /** Whether the browser is to take noise out of what the microphone hears. */
+  /** Whether the browser suppresses noise of the microphone. */
   noiseSuppression: boolean;
   devices: Devices;
-  /** Chosen devices; empty means the usual one. */
+  /** Empty means the default device. */
   selectedDevices: Record<DeviceKind, string>;
 }
 
-/** Whether a device runs, if only for another to take its place. */
+/** Whether a device is running, also while another one replaces it. */
 export const isRunning = (capture: Capture): boolean => capture.is === 'live' || (capture.is === 'requesting' && capture.live);
 
-/** Whether there is a device of that kind to take instead, also of one that failed. */
+/** Whether there is another device of this kind to choose, also after a failure. */
 export const canSelectDevice = (mediaState: MediaState, kind: CaptureKind): boolean =>
   isRunning(mediaState[kind]) || (mediaState[kind].is !== 'off' && mediaState.devices[kind].length > 1);
 
-/** Whether others hear the visitor, as far as this page is concerned. */
+/** Whether the others can hear the visitor, as far as this page knows. */
 export const isMicActive = (mediaState: MediaState): boolean => mediaState.micOn && isRunning(mediaState.mic);
 
-/** Whether others see the visitor. */
+/** Whether the others can see the visitor. */
 export const isCameraActive = (mediaState: MediaState): boolean => isRunning(mediaState.camera);

@@ -29,7 +29,7 @@ test('every message is said somewhere', () => {
   expect(Object.keys(en).filter((key) => !code.includes(`'${key}'`))).toEqual([]);
 });
 
-// What a module says once, when it is loaded, stays in the language of that moment.
+// A message that is read when a module is loaded would stay in the language of that moment.
 test('no word is said before somebody reads it', () => {
   const early: string[] = [];
   for (const [path, text] of sources) {
@@ -66,7 +66,7 @@ describe.each(Object.keys(languages) as Language[])('%s', (language) => {
       const wanted = slotsOf(english.other);
       for (const [form, text] of formsOf(message)) {
         const slots = slotsOf(text);
-        // One, two or none may be a word; every other number has to be written.
+        // A form for none, one or two may leave out the number.
         const numberless = ['zero', 'one', 'two'].includes(form) || !wanted.includes('n');
         expect(numberless ? slots.filter((slot) => slot !== 'n') : slots, `${key} ${form}`).toEqual(
           numberless ? wanted.filter((slot) => slot !== 'n') : wanted,

@@ -1,4 +1,4 @@
-/** Test support: tests read English. */
+/** Test support: tests run in English. */
 import { setLanguage } from '.';
 import { en } from './en';
 

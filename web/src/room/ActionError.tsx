@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 
-/** Why it was not done, read out when it appears. */
+/** Shows why an action failed. Screen readers read it when it appears. */
 export function ActionError({ text }: { text: string | null }): ReactElement {
   return (
     <div role="alert" className="trouble">

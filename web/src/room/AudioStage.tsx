@@ -15,7 +15,7 @@ interface Props {
   onPeople: () => void;
 }
 
-/** A face with its name under it is a little higher than wide. */
+/** A tile with a name below it is a little higher than wide. */
 const ratio = 0.8;
 const gap = 12;
 const minSize = 104;

@@ -12,7 +12,7 @@ interface Props {
   entry: RosterEntry<Person>;
 }
 
-/** Somebody in an audio room: large initials with a ring that follows the voice. */
+/** A person in an audio room: large initials with a ring that shows the audio level. */
 export function AudioTile({ room, entry: { person, disconnectedAt } }: Props): ReactElement {
   const item = useRef<HTMLLIElement>(null);
   useAudioLevel(room, person.participant, item);

@@ -6,7 +6,7 @@ import { ConnectionBadge } from './stage/ConnectionBadge';
 import { VolumeBadge } from './stage/VolumeBadge';
 import { HandBadge } from './reactions/HandBadge';
 
-/** What is to be known about somebody beside their name. */
+/** The role, state and connection of a person, next to the name. */
 export function Badges({ person, away }: { person: Person; away: boolean }): ReactElement {
   return (
     <>

@@ -19,28 +19,28 @@ interface Props {
   connection: Connection;
   mediaState: MediaState;
   localMedia: LocalMedia;
-  /** That the room ends soon. */
+  /** Says that the room ends soon. */
   endNotice: string | null;
   onEndNoticeDismissed: () => void;
-  /** What a host says to everybody. */
+  /** A host's announcement to everybody. */
   announcement: Announcement | null;
-  /** The visitor speaks although muted. */
+  /** The visitor speaks while muted. */
   speakingWhileMuted: boolean;
   onAnnouncementDismissed: () => void;
-  /** What else there is to say, first. */
+  /** Other banners, shown first. */
   children?: ReactNode;
 }
 
-/** What the page has to say while people talk: calm, above the stage, moving nothing. */
+/** Notices above the stage. They do not move the layout. */
 export function Banners({ room, connection, mediaState, localMedia, endNotice, onEndNoticeDismissed, announcement, speakingWhileMuted, onAnnouncementDismissed, children }: Props): ReactElement {
   const isMoving = connection.is === 'rejoining' && connection.moving;
   const isLost = connection.is === 'checking' || (connection.is === 'rejoining' && !isMoving);
-  // LiveKit mends most things before anybody hears a gap.
+  // LiveKit repairs most connections before the visitor hears a gap.
   const showReconnecting = useDelayedTrue(connection.is === 'reconnecting', 1_000) || isLost;
   const isLong = useDelayedTrue(isLost, 15_000);
   useLiveKitEvents(room, playback);
   const quality = useConnectionQuality(room.localParticipant);
-  // A phone that comes back to the page has its devices again at once.
+  // A phone returns the devices to a visible page after a moment.
   const micWithheld = useDelayedTrue(mediaState.micOn && mediaState.mic.is === 'live' && mediaState.mic.interrupted, 1_000);
   const cameraWithheld = useDelayedTrue(mediaState.camera.is === 'live' && mediaState.camera.interrupted, 1_000);
   const isWeak = useDelayedTrue(quality === ConnectionQuality.Poor && connection.is === 'connected', 4_000);
@@ -55,7 +55,7 @@ export function Banners({ room, connection, mediaState, localMedia, endNotice, o
           </button>
         </div>
       )}
-      {/* These two are read out by the announcer. */}
+      {/* These two are read by PresenceLiveRegion. */}
       {endNotice && (
         <DismissibleBanner onDismiss={onEndNoticeDismissed}>
           <p>{endNotice}</p>
@@ -102,7 +102,7 @@ export function Banners({ room, connection, mediaState, localMedia, endNotice, o
   );
 }
 
-/** Where to is known once the server has answered. */
+/** The target is known once the server has answered. */
 function movingText(connection: Connection): string {
   const seat = connection.is === 'rejoining' ? connection.joinAttempt.seat : null;
   return seat ? t('rooms.movingTo', { name: seat.breakout?.name ?? t('rooms.main') }) : t('rooms.moving');

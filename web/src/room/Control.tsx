@@ -7,19 +7,19 @@ import { shortcutsEnabled } from './shortcuts/shortcutsEnabled';
 interface Props {
   icon: IconName;
   label: string;
-  /** A number that belongs to it. */
+  /** A number in the corner of the button. */
   count?: number;
-  /** What the number says to those who listen; the bare number otherwise. */
+  /** The text for screen readers; the number itself by default. */
   countLabel?: string;
-  /** How many wait to be let in behind it. */
+  /** How many people wait to be admitted. */
   waiting?: number;
   variant?: 'plain' | 'off' | 'danger';
-  /** The letter that does the same. */
+  /** The key that does the same. */
   shortcutKey?: string;
   onPress: () => void;
 }
 
-/** A round button with its name under it: shape and words, never colour alone. */
+/** A round button with its label below. Shape and text carry the meaning, never color alone. */
 export function Control({ icon, label, count, countLabel, waiting = 0, variant = 'plain', shortcutKey, onPress }: Props): ReactElement {
   const shortcutsOn = useStore(shortcutsEnabled);
   return (

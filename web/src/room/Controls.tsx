@@ -9,12 +9,12 @@ interface Props {
   mediaState: MediaState;
   localMedia: LocalMedia;
   allowed: PublishPermissions;
-  /** Room for the first two, leave and more only. */
+  /** Only microphone, camera, leave and more fit. */
   narrow: boolean;
   people: number;
-  /** How many wait to be let in, for those who let them in. */
+  /** How many people wait to be admitted, for hosts. */
   waiting: number;
-  /** How many messages are unread; null where there is no chat. */
+  /** The number of unread messages; null in a room without chat. */
   unread: number | null;
   onChat: () => void;
   onReact: () => void;
@@ -23,11 +23,12 @@ interface Props {
   onLeave: () => void;
 }
 
-// Typed as always there; pages without TLS have no devices at all, and phones no screens to share.
+// The type says that it always exists; pages without TLS have no devices, and phones
+// cannot share a screen.
 const devices: Partial<MediaDevices> | undefined = navigator.mediaDevices;
 export const canShare = typeof devices?.getDisplayMedia === 'function';
 
-/** Always the same controls in the same order; what may not be used here is not offered. */
+/** Always the same controls in the same order. Controls that the visitor may not use are left out. */
 export function Controls({ mediaState, localMedia, allowed, narrow, people, waiting, unread, onChat, onReact, onPeople, onMore, onLeave }: Props): ReactElement {
   const micActive = isMicActive(mediaState);
   const cameraActive = isCameraActive(mediaState);

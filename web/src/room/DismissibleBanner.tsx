@@ -2,7 +2,7 @@ import type { ReactElement, ReactNode } from 'react';
 import { t } from '../messages';
 import { Icon } from '../ui/Icon';
 
-/** Something said that stays until it is read. */
+/** A banner that stays until the visitor dismisses it. */
 export function DismissibleBanner({ children, onDismiss }: { children: ReactNode; onDismiss: () => void }): ReactElement {
   return (
     <div className="banner dismissible">

@@ -4,9 +4,9 @@ import { Icon } from '../ui/Icon';
 import { GuestInvite } from './invite/GuestInvite';
 import type { GuestLink } from './invite/useGuestLink';
 
-/** What somebody reads who has nobody to talk to yet. */
+/** Shown to a visitor who is alone in the room. */
 export function EmptyRoom({ guestLink, wasAccompanied }: { guestLink: GuestLink; wasAccompanied: boolean }): ReactElement {
-  // Said once: the words do not change under the reader's eyes.
+  // Fixed when it appears, so that the text does not change while it is read.
   const [othersLeft] = useState(wasAccompanied);
   return (
     <section className="alone" aria-labelledby="alone-title">
@@ -17,7 +17,7 @@ export function EmptyRoom({ guestLink, wasAccompanied }: { guestLink: GuestLink;
   );
 }
 
-/** What somebody reads who is alone because the others are elsewhere. */
+/** Shown to a visitor who is alone because the others are in other breakout rooms. */
 export function BreakoutNotice({ inBreakout, onRooms }: { inBreakout: boolean; onRooms: () => void }): ReactElement {
   return (
     <section className="alone" aria-labelledby="alone-title">

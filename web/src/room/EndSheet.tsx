@@ -5,7 +5,7 @@ import type { RoomActions } from '../visit/roomActions';
 import { ActionError } from './ActionError';
 import { useAction } from './useAction';
 
-/** Ends the room for all, after saying what that means. */
+/** Asks for confirmation and ends the room for everybody. */
 export function EndSheet({ actions, onClose }: { actions: RoomActions; onClose: () => void }): ReactElement {
   const { busy, error, run } = useAction();
   return (

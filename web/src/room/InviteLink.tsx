@@ -8,11 +8,11 @@ interface Props {
   copyLabel: string;
 }
 
-// Typed as always there; many browsers hand nothing on.
+// The type says that it always exists; many browsers cannot share.
 const { share }: { share?: Navigator['share'] } = navigator;
 const canShareLink = typeof share === 'function';
 
-/** A link, to be read, to be copied and to be handed on. */
+/** A link that can be read, copied and shared. */
 export function InviteLink({ link, label, copyLabel }: Props): ReactElement {
   const [copied, setCopied] = useState<'yes' | 'no' | null>(null);
   const text = useRef<HTMLInputElement>(null);
@@ -28,7 +28,7 @@ export function InviteLink({ link, label, copyLabel }: Props): ReactElement {
       await navigator.clipboard.writeText(link);
       setCopied('yes');
     } catch {
-      // Not allowed, or a page without TLS: the visitor's own hand can.
+      // Not allowed, or a page without TLS: select the link, so that the visitor can copy it.
       text.current?.select();
       setCopied('no');
     }

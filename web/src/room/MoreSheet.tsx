@@ -14,32 +14,32 @@ import { ViewSettings } from './stage/ViewSettings';
 interface Props {
   mediaState: MediaState;
   localMedia: LocalMedia;
-  /** How to invite others; null for who cannot. */
+  /** The invitation; null when the visitor may not invite. */
   invite: ReactNode;
-  /** The hand and the reactions, when this sheet is the way to them. */
+  /** The raised hand and the reactions, on narrow screens. */
   handsAndReactions: ReactNode;
-  /** How many messages are unread, when this sheet is the way to the chat. */
+  /** The number of unread messages, on narrow screens with a chat; null otherwise. */
   unread: number | null;
   onChat: () => void;
-  /** How many there are, when this sheet is the way to their list. */
+  /** The number of people, on narrow screens; null otherwise. */
   people: number | null;
   onPeople: () => void;
-  /** To the breakout rooms, where there are or can be any. */
+  /** Opens the breakout rooms; null when there are none and the visitor cannot open any. */
   onRooms: (() => void) | null;
   onKeys: () => void;
   onCheck: () => void;
-  /** To the end for all, for those who may. */
+  /** Ends the room for everybody; null when the visitor may not. */
   onEnd: (() => void) | null;
   onClose: () => void;
 }
 
-// A phone has no keys to press one of.
+// A phone has no keyboard.
 const hasKeys = matchMedia('(any-pointer: fine)').matches;
 
 /** A small window over a large one. */
 const pipIcon = 'M21.5 11V6A1.5 1.5 0 0 0 20 4.5H4A1.5 1.5 0 0 0 2.5 6v11A1.5 1.5 0 0 0 4 18.5h5.5M13 13.5h8a.5.5 0 0 1 .5.5v5a.5.5 0 0 1-.5.5h-8a.5.5 0 0 1-.5-.5v-5a.5.5 0 0 1 .5-.5Z';
 
-/** What is needed now and then. */
+/** Settings and actions that are needed less often. */
 export function MoreSheet({ mediaState, localMedia, invite, handsAndReactions, unread, onChat, people, onPeople, onRooms, onKeys, onCheck, onEnd, onClose }: Props): ReactElement {
   return (
     <Sheet title={t('more.title')} onClose={onClose}>

@@ -5,12 +5,12 @@ import { frameStyle } from './stage/tilePosition';
 
 interface Props {
   count: number;
-  /** Where it is, on a stage that says so. */
+  /** The position, on a stage that positions its tiles. */
   frame?: Frame | undefined;
   onPress: () => void;
 }
 
-/** Those for whom the stage has no place; the list has. */
+/** Stands for the people who do not fit on the stage. It opens the list of people. */
 export function MoreTile({ count: n, frame, onPress }: Props): ReactElement {
   return (
     <li className="more-tile" style={frameStyle(frame)}>

@@ -17,16 +17,16 @@ const speakingEvents = [ParticipantEvent.IsSpeakingChanged];
 
 interface Props {
   people: RosterEntry<Person>[];
-  /** A room with pictures. */
+  /** The room is a video room. */
   video: boolean;
-  /** For those who run the room. */
+  /** For hosts and co-hosts. */
   moderation: ModerationTools | null;
-  /** Whose hand is up. */
+  /** The raised hands. */
   hands: ReactNode;
   onClose: () => void;
 }
 
-/** Everybody, also those for whom the stage has no place. */
+/** The list of all people, also of those who do not fit on the stage. */
 export function PeopleSheet({ people, video, hands, moderation, onClose }: Props): ReactElement {
   return (
     <Sheet title={t('people.title')} onClose={onClose}>

@@ -7,15 +7,15 @@ import { canModerate, PersonModeration } from './moderation/PersonModeration';
 import type { ModerationTools } from './moderation/moderation';
 
 interface Props {
-  /** For those who run the room. */
+  /** For hosts and co-hosts. */
   moderation: ModerationTools | null;
   person: Person;
   away: boolean;
-  /** A room with pictures. */
+  /** The room is a video room. */
   video: boolean;
 }
 
-/** What there is to do about somebody: for oneself, and for those who run the room also with them. */
+/** The options for one person: the visitor's own view of them, and moderation for hosts. */
 export function PersonOptions({ moderation, person, away, video }: Props): ReactElement {
   const [open, setOpen] = useState(false);
   const id = useId();

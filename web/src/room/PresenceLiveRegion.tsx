@@ -10,15 +10,15 @@ interface Props {
   people: RosterEntry<Person>[];
   mediaState: MediaState;
   connected: boolean;
-  /** The number of the place and its name, while there are several. */
+  /** The number and the name of the breakout room, while there are any. */
   breakoutNumber: number;
   breakoutName: string | null;
-  /** What banners say. */
+  /** The text of the banner about the end of the room. */
   endNotice: string | null;
   announcement: Announcement | null;
 }
 
-/** Tells those who do not see the stage what others read from it. */
+/** A live region that tells screen readers who joins and leaves and what changes on the stage. */
 export function PresenceLiveRegion({ people, mediaState, connected, breakoutNumber, breakoutName, endNotice, announcement }: Props): ReactElement {
   const [text, setText] = useState('');
   const before = useRef({ people, speaking: isMicActive(mediaState), seen: isCameraActive(mediaState), connected, here: breakoutNumber, notice: null as string | null, word: announcement });
@@ -35,7 +35,7 @@ export function PresenceLiveRegion({ people, mediaState, connected, breakoutNumb
       !moved && now.connected && !was.connected && t('say.back'),
       now.speaking !== was.speaking && t(now.speaking ? 'say.unmuted' : 'say.muted'),
       mediaState.video && now.seen !== was.seen && t(now.seen ? 'say.cameraOn' : 'say.cameraOff'),
-      // In another place everybody is new: that is no news.
+      // After a move everybody is new, which is not announced.
       !moved &&
         describePresenceChanges(
           was.people.map(({ person }) => person),

@@ -2,8 +2,8 @@ import { useLayoutEffect, useRef, type ReactElement } from 'react';
 import type { TrackReference } from './useRemoteTracks';
 
 /**
- * What somebody sends to be seen. It is attached as soon as it lies in the
- * page: nothing is sent here before the server hears how large it is shown.
+ * The video of somebody else. The track is attached as soon as the element exists, because
+ * the server sends nothing before it knows the displayed size.
  */
 export function RemoteVideo({ of: { publication }, uncropped = false }: { of: TrackReference; uncropped?: boolean }): ReactElement {
   const video = useRef<HTMLVideoElement>(null);

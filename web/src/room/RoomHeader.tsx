@@ -9,10 +9,10 @@ interface Props {
   heading: Ref<HTMLHeadingElement>;
   title: string;
   people: number;
-  /** The place the visitor is in, while there are breakout rooms. */
+  /** The name of the visitor's breakout room; null when there are none. */
   breakoutName: string | null;
   onRooms: () => void;
-  /** When the room's time is over, once that is near. */
+  /** When the room ends; null until that is near. */
   endsAt: number | null;
   clock: ServerClock;
 }
@@ -36,7 +36,7 @@ export function RoomHeader({ heading, title, people, breakoutName, onRooms, ends
   );
 }
 
-/** A timer is read when somebody asks for it, and not every second. */
+/** The role timer is not read every second. */
 function TimeLeft({ endsAt, clock }: { endsAt: number; clock: ServerClock }): ReactElement {
   const left = endsAt - useServerTime(clock, true);
   return (

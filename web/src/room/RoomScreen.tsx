@@ -60,7 +60,7 @@ interface Props {
   onLeave: () => void;
 }
 
-/** The room: people first, controls below, everything else in sheets. */
+/** The room: the stage, the controls below, everything else in sheets. */
 export function RoomScreen({ room, inbox, reactions, seat, connection, announcement, clock, actions, localMedia, guestAddress, onAnnouncementDismissed, onLeave }: Props): ReactElement {
   const mediaState = useStore(localMedia.state);
   const narrow = useMediaQuery('(max-width: 599px), (max-height: 479px)');
@@ -201,11 +201,11 @@ export function RoomScreen({ room, inbox, reactions, seat, connection, announcem
   );
 }
 
-/** Plays on the chosen speaker; a new connection starts with it already. */
+/** Plays sound on the selected speaker. A new connection is created with it. */
 function useSpeaker(room: Room, speaker: string): void {
   useEffect(() => {
     if (room.getActiveDevice('audiooutput') === (speaker || 'default')) return;
-    // Unplugged meanwhile: the browser goes on with the usual one.
+    // The speaker is unplugged: the browser continues with the default one.
     room.switchActiveDevice('audiooutput', speaker || 'default').catch(() => undefined);
   }, [room, speaker]);
 }

@@ -34,24 +34,24 @@ interface Props {
   mediaState: MediaState;
   localMedia: LocalMedia;
   seat: Seat;
-  /** What the visitor is now; a host may have changed it since the seat was taken. */
+  /** The visitor's current role, which a host may have changed since the seat was taken. */
   role: Role;
   metadata: RoomMetadata;
   people: RosterEntry<Person>[];
-  /** Those whose hand is up, in order. */
+  /** The people whose hand is raised, in order. */
   hands: readonly Person[];
   unread: number | null;
   onChat: () => void;
   narrow: boolean;
   shortcuts: readonly Shortcut[];
-  /** Whether the visitor may speak. */
+  /** Whether the visitor may use the microphone. */
   micAllowed: boolean;
   actions: RoomActions;
   guestLink: GuestLink;
   waitingRoom: WaitingRoom;
 }
 
-/** What lies over the stage now; one at a time. */
+/** The open sheet; at most one at a time. */
 export function RoomSheets({ room, open, onOpen, mediaState, localMedia, seat, role, metadata, people, hands, unread, onChat, narrow, shortcuts, micAllowed, actions, guestLink, waitingRoom }: Props): ReactElement | null {
   const closeSheet = (): void => onOpen(null);
   const handsAndReactions = <HandsAndReactionsPart actions={actions} handRaised={hands.some(({ you }) => you)} onDone={closeSheet} />;

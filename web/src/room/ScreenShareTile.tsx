@@ -19,7 +19,7 @@ export function ScreenShareTile({ id, screen, frame, large }: TilePosition & { i
   );
 }
 
-/** One's own is only said, for a picture of itself in itself helps nobody. */
+/** The visitor's own screen is not shown, because it would contain itself. */
 export function OwnScreenShareTile({ frame, large }: TilePosition): ReactElement {
   return (
     <li className="tile share own" style={frameStyle(frame)} data-large={large || undefined}>

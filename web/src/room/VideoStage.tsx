@@ -30,7 +30,7 @@ interface Props {
 
 type Item = { key: string; entry: RosterEntry<Person> } | { key: string; screen: TrackReference | null };
 
-/** The people of a video room and their screens: all of one size, or some large and the others in a strip. */
+/** The people and screens of a video room: all of the same size, or some large and the others in a strip. */
 export function VideoStage({ room, people, mediaState, onPeople }: Props): ReactElement {
   const stage = useRef<HTMLUListElement>(null);
   const space = useElementSize(stage);
@@ -53,11 +53,11 @@ export function VideoStage({ room, people, mediaState, onPeople }: Props): React
   });
 
   const smallScreens: Item[] = [...shared].filter(([key]) => !large.includes(key)).map(([key, screen]) => ({ key, screen }));
-  // One's own is said last: it moves nobody.
+  // The visitor's own screen is last, so that it moves no other tile.
   const ownScreen: Item[] = mediaState.screen.is === 'live' ? [{ key: 'own', screen: null }] : [];
   const smallScreenCount = smallScreens.length + ownScreen.length;
 
-  // Upright spaces hold upright tiles better.
+  // Square tiles fill upright spaces better.
   const ratio = space.height > space.width * 1.2 && visible.length + smallScreenCount < 3 ? 1 : 4 / 3;
   const strip = large.length > 0 ? stripOf(space) : null;
   const stripCapacity = Math.max(1, (strip ? strip.capacity : tileCapacity(space, ratio, gap, minTileWidth)) - smallScreenCount);
@@ -73,7 +73,7 @@ export function VideoStage({ room, people, mediaState, onPeople }: Props): React
       .map((entry) => ({ key: entry.person.identity, entry })),
     ...ownScreen,
   ];
-  // Who is left out by wish needs no place to say so, unless there is one anyway.
+  // People who are hidden by the visitor's setting are only counted in a tile that exists anyway.
   const moreCount = fittingCount < smallPeopleCount ? smallPeopleCount - fittingCount + hiddenCount : 0;
   const largeItems = large.flatMap((key): Item[] => {
     const screen = shared.get(key);

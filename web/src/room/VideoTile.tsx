@@ -17,11 +17,11 @@ interface Props extends TilePosition {
   room: Room;
   entry: RosterEntry<Person>;
   camera: TrackReference | null;
-  /** Your own picture comes straight from your camera. */
+  /** The visitor's own video comes from the camera directly. */
   ownTrack: MediaStreamTrack | null;
 }
 
-/** Somebody in a video room. */
+/** A person in a video room. */
 export function VideoTile({ room, entry: { person, disconnectedAt }, camera, ownTrack, frame, large }: Props): ReactElement {
   const item = useRef<HTMLLIElement>(null);
   useAudioLevel(room, person.participant, item);

@@ -1,7 +1,7 @@
 import { DisconnectReason } from 'livekit-client';
 import type { DisconnectCause } from '../visit/state';
 
-/** What an ended connection means for the visit; the page comes back by itself from what is merely lost. */
+/** Maps LiveKit's reason to what it means for the visit. The page rejoins by itself after `lost`. */
 export function disconnectCauseOf(reason: DisconnectReason | undefined): DisconnectCause {
   switch (reason) {
     case DisconnectReason.DUPLICATE_IDENTITY:

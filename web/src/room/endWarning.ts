@@ -3,21 +3,24 @@ import type { ServerClock } from '../lib/clock';
 
 const minute = 60_000;
 
-/** The room's time is nearly over: less than that many minutes are left. */
+/** Shown when the room has at most `level` minutes left. */
 export interface EndWarning {
   level: 5 | 1;
-  /** How many there were when the warning was given. */
+  /** The minutes left when the warning appeared. */
   minutes: number;
 }
 
 export function endWarningAt(left: number, before: EndWarning | null): EndWarning | null {
   const level = left <= minute ? 1 : left <= 5 * minute ? 5 : null;
   if (level === null) return null;
-  // Its words do not change under the reader's eyes.
+  // Keeps the same warning, so that the text does not change while it is read.
   return before?.level === level ? before : { level, minutes: Math.max(1, Math.ceil(left / minute)) };
 }
 
-/** When to look again: at the next warning, and now and then, for timers sleep with the machine. */
+/**
+ * The delay until the next check: at the next warning, but at most a minute, because
+ * timers stop while the machine sleeps.
+ */
 function nextCheckIn(left: number): number | null {
   const next = [5 * minute, minute].find((mark) => left > mark);
   return next === undefined ? null : Math.min(left - next, minute);

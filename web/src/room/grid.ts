@@ -4,7 +4,7 @@ export interface Grid {
   height: number;
 }
 
-/** The columns that make `count` tiles of that shape as large as they can be in the space. */
+/** Returns the number of columns with which `count` tiles of this ratio are as large as possible. */
 export function fitGrid(count: number, space: { width: number; height: number }, ratio: number, gap: number): Grid {
   let best: Grid = { columns: 1, width: 0, height: 0 };
   for (let columns = 1; columns <= Math.max(1, count); columns++) {
@@ -17,7 +17,7 @@ export function fitGrid(count: number, space: { width: number; height: number },
   return best;
 }
 
-/** How many tiles fit without becoming narrower than `least`. At least one does. */
+/** Returns how many tiles fit without being narrower than `minWidth`, at least one. */
 export function tileCapacity(space: { width: number; height: number }, ratio: number, gap: number, minWidth: number): number {
   const columns = Math.floor((space.width + gap) / (minWidth + gap));
   const rows = Math.floor((space.height + gap) / (minWidth / ratio + gap));

@@ -1,17 +1,17 @@
-/** All that is loaded only for the room. */
+/** Everything that is loaded only for the room. */
 import { LogLevel, setLogLevel } from 'livekit-client';
 import { addShapes } from '../ui/Icon';
 import { roomShapes } from './shapes';
 
-export { RoomActions as Acts } from '../visit/roomActions';
+export { RoomActions } from '../visit/roomActions';
 export { Session } from './session';
 export { CheckSheet } from './check/CheckSheet';
-export { testMediaRoute as tryWay } from './check/mediaRoute';
+export { testMediaRoute } from './check/mediaRoute';
 export { RoomScreen } from './RoomScreen';
-export { PermissionHelp as WayOutText } from './permissionHelp/PermissionHelp';
+export { PermissionHelp } from './permissionHelp/PermissionHelp';
 
 export type RoomModule = typeof import('./index');
 
 addShapes(roomShapes);
-// The console is for what is wrong, not for what goes well.
+// The console shows only warnings and errors.
 setLogLevel(LogLevel.warn);

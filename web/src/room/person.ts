@@ -10,7 +10,7 @@ export interface Person {
   participant: Participant;
 }
 
-/** The role stands in an attribute that only the server can write. */
+/** The role is in an attribute that only the server can write. */
 export function roleOf(participant: Participant, fallback: Role): Role {
   const { role } = participant.attributes;
   return role === 'host' || role === 'cohost' || role === 'guest' ? role : fallback;

@@ -5,7 +5,7 @@ interface Named {
   name: string;
 }
 
-/** What to say when people come and go; null when there is nothing to say. */
+/** Describes who joined and left; null when nobody did. */
 export function describePresenceChanges(before: readonly Named[], after: readonly Named[]): string | null {
   const missing = (from: readonly Named[], others: readonly Named[]): Named[] => {
     const known = new Set(others.map(({ identity }) => identity));

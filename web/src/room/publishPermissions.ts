@@ -3,14 +3,14 @@ import { useEffect, useState } from 'react';
 import type { MediaState } from '../media/mediaState';
 import type { LocalMedia } from '../media/localMedia';
 
-/** What this visitor may send. The server holds everybody to it; the page only offers no more. */
+/** The tracks that the visitor may publish. The server enforces it; the page only hides the controls. */
 export interface PublishPermissions {
   mic: boolean;
   camera: boolean;
   screen: boolean;
 }
 
-// The numbers of the protocol, which livekit-client keeps to itself.
+// The values of the protocol's TrackSource, which livekit-client does not export.
 const camera = 1;
 const microphone = 2;
 const screenShare = 3;
@@ -36,7 +36,7 @@ export function usePublishPermissions(room: Room): PublishPermissions {
   return allowed;
 }
 
-/** Lets go of devices that may not be used: no light burns for nothing. */
+/** Closes devices that may not be used, so that no camera light stays on. */
 export function useReleaseForbiddenDevices(localMedia: LocalMedia, { mic, camera, screen }: MediaState, allowed: PublishPermissions): void {
   useEffect(() => {
     localMedia.setAllowed({ mic: allowed.mic, camera: allowed.camera });

@@ -3,9 +3,9 @@ import type { ReconnectContext, ReconnectPolicy } from 'livekit-client';
 const giveUpAfterMs = 8_000;
 
 /**
- * How LiveKit knocks while its signal is away: quickly, and not for long. After
- * that the page takes its seat again, which also works on a server that knows
- * nothing of the connection any more.
+ * LiveKit retries the signal connection quickly and only for a short time. After that the
+ * page takes its seat again, which also works after the server has lost all state of the
+ * connection.
  */
 export const quickReconnectPolicy: ReconnectPolicy = {
   nextRetryDelayInMs({ retryCount, elapsedMs }: ReconnectContext): number | null {

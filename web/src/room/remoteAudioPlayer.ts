@@ -2,14 +2,11 @@ import { RemoteAudioTrack, RoomEvent, Track, type RemoteParticipant, type Remote
 import { screenKey } from './stage/pins';
 import { volumes } from './stage/volumes';
 
-/**
- * Plays what others send, from the moment it comes: one element for each voice
- * and each screen's sound, which waits for nothing to be drawn.
- */
+/** Plays the audio tracks of others with one audio element each, without waiting for the page to render. */
 export class RemoteAudioPlayer {
   readonly #room: Room;
   readonly #elements = document.createElement('div');
-  /** What plays each, and whose it is among the volumes. */
+  /** The element of each track, and its key in `volumes`. */
   readonly #playing = new Map<RemoteAudioTrack, { element: HTMLMediaElement; key: string }>();
   readonly #unsubscribe: () => void;
 
@@ -22,7 +19,7 @@ export class RemoteAudioPlayer {
     document.addEventListener('visibilitychange', this.#resume);
   }
 
-  /** Falls silent. */
+  /** Stops all playback. */
   stop(): void {
     this.#unsubscribe();
     document.removeEventListener('visibilitychange', this.#resume);
@@ -33,7 +30,8 @@ export class RemoteAudioPlayer {
 
   readonly #play = (track: RemoteTrack, { source }: RemoteTrackPublication, { identity }: RemoteParticipant): void => {
     if (!(track instanceof RemoteAudioTrack)) return;
-    // Of our own: LiveKit's may play somebody else by the time when this one stops.
+    // Our own element, because LiveKit may reuse its element for another track before
+    // this one is detached.
     const element = track.attach(document.createElement('audio'));
     this.#playing.set(track, { element, key: source === Track.Source.Microphone ? identity : screenKey(identity) });
     Object.assign(element.dataset, { identity, source });
@@ -48,7 +46,10 @@ export class RemoteAudioPlayer {
     this.#playing.delete(track);
   };
 
-  /** A phone call stops what is played, and nothing else starts it again; where that takes a press, the page says so. */
+  /**
+   * A phone call stops playback, and nothing else restarts it. If that needs a gesture,
+   * the page shows a banner.
+   */
   readonly #resume = (): void => {
     if (document.hidden) return;
     if ([...this.#playing.values()].some(({ element }) => element.paused)) void this.#room.startAudio().catch(() => undefined);

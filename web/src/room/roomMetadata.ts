@@ -2,31 +2,31 @@ import { RoomEvent, type Room } from 'livekit-client';
 import { useEffect, useState } from 'react';
 
 export interface BreakoutRoom {
-  /** 0 is the room itself. */
+  /** 0 is the main room. */
   number: number;
   name: string;
 }
 
-/** What the server lets everybody in a session read of it. */
+/** The room metadata, which the server writes for everybody in a session. */
 export interface RoomMetadata {
-  /** When the room's time is over, by the server's clock; null before it has begun to run. */
+  /** When the room ends, by the server's clock; null before the time has started. */
   endsAt: number | null;
-  /** The breakout room this session is, 0 for the room itself. */
+  /** The breakout room of this session; 0 is the main room. */
   breakout: number;
-  /** The breakout rooms that are open. */
+  /** The open breakout rooms. */
   breakouts: readonly BreakoutRoom[];
-  /** What guests may not do. */
+  /** The features that are locked for guests. */
   locks: Locks;
-  /** Identities of those whose hand is up, in order. */
+  /** The identities of the raised hands, in order. */
   hands: readonly string[];
-  /** How many wait to be let in. */
+  /** How many people wait to be admitted. */
   waitingCount: number;
 }
 
 export type Lock = 'microphone' | 'camera' | 'screen_share' | 'chat' | 'waiting_room';
 export type Locks = Record<Lock, boolean>;
 
-/** Reads the metadata of a session; what is missing or unreadable is as if it was not said. */
+/** Parses the metadata of a session. Fields that are missing or invalid get their default. */
 export function readRoomMetadata(metadata: string | undefined): RoomMetadata {
   const fields = parse(metadata);
   const endsAt = typeof fields['ends_at'] === 'string' ? Date.parse(fields['ends_at']) : NaN;

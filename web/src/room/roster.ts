@@ -1,13 +1,14 @@
-/** Somebody on the stage; goneAt is set while only the connection may be gone, not the person. */
+/** A person on the stage. disconnectedAt is set while the person is shown although they are disconnected. */
 export interface RosterEntry<P> {
   person: P;
   disconnectedAt: number | null;
 }
 
 /**
- * Who is shown: everybody present, in the order of their coming, and a little
- * longer those who are not, so that nobody flickers when they or this page
- * come back. `keepUntil` says how long, by the time they went and who it is.
+ * Returns the people to show: everybody present, in the order of joining, and for a while
+ * those who are disconnected, so that tiles do not flicker while they or this page
+ * reconnect. `keepUntil` returns until when, by the time of the disconnect and the
+ * identity.
  */
 export function updateRoster<P extends { identity: string }>(
   before: readonly RosterEntry<P>[],

@@ -4,14 +4,14 @@ export type ServerMessage =
   | { kind: 'move' }
   | { kind: 'broadcast'; text: string; from: string }
   | { kind: 'reaction'; identity: string; reaction: Reaction }
-  /** A host has muted this page, or asks for the visitor's voice. */
+  /** A host has muted the visitor, or asks them to unmute. */
   | { kind: 'muted' | 'unmute'; from: string };
 
 const decoder = new TextDecoder();
 
 /**
- * What the server says to this page; null when it is nothing this page knows,
- * or not from the server: whatever a participant sends bears their identity.
+ * Parses a data message of the server; null when it is unknown or not from the server. A
+ * message of a participant has an identity.
  */
 export function readServerMessage(topic: string | undefined, payload: Uint8Array, identity: string | undefined): ServerMessage | null {
   if (topic !== 'parley' || identity) return null;

@@ -20,10 +20,10 @@ export interface SessionHandlers {
 const connectTimeoutMs = 8_000;
 const reconnectTimeoutMs = 10_000;
 const publishTimeoutMs = 250;
-/** On a phone, a click on what is no button does not come as far as the document. */
+/** On a phone, a click on an element that is not a button does not reach the document. */
 const userGestures = ['touchend', 'click'] as const;
 
-/** One media connection. Coming back makes a new one. */
+/** One media connection. Rejoining creates a new one. */
 export class Session {
   readonly room: Room;
   readonly inbox: Inbox;
@@ -39,14 +39,14 @@ export class Session {
     this.#handlers = handlers;
     const speaker = localMedia.state.get().selectedDevices.speaker;
     this.room = new Room({
-      // Each picture comes as large as it is shown, and not at all while it is
-      // not; a camera sends three sizes, and of them what somebody watches.
+      // Videos are received in the displayed size and only while they are visible; a
+      // camera sends three layers, and of these only the ones in use.
       adaptiveStream: true,
       dynacast: true,
-      // A room for sound only refuses the empty places for pictures that a
-      // single connection offers first; asking for two saves a detour.
+      // An audio room rejects the empty video sections that a single peer connection
+      // offers first, so that two peer connections save a round trip.
       singlePeerConnection: type === 'video',
-      // The studio owns the tracks, and they outlive this connection.
+      // LocalMedia owns the tracks, and they outlive this connection.
       stopLocalTrackOnUnpublish: false,
       reconnectPolicy: quickReconnectPolicy,
       ...(speaker && { audioOutput: { deviceId: speaker } }),
@@ -60,8 +60,8 @@ export class Session {
       .on(RoomEvent.ParticipantPermissionsChanged, this.#publisher.sync)
       .on(RoomEvent.SignalReconnecting, this.#handleReconnecting)
       .on(RoomEvent.Reconnected, this.#handleReconnected)
-      // LiveKit would now build everything anew with its old pass, and wait
-      // seconds to be sure; a new seat is quicker and works after a restart.
+      // LiveKit would reconnect with its old token and wait for seconds. A new seat is
+      // faster and works after a restart of the server.
       .on(RoomEvent.Reconnecting, () => (navigator.onLine ? this.#giveUp() : this.#handleReconnecting()))
       .on(RoomEvent.DataReceived, (payload, sender, _kind, topic, _encryption, identity) => {
         const message = readServerMessage(topic, payload, sender?.identity || identity);
@@ -78,24 +78,24 @@ export class Session {
       .on(RoomEvent.Disconnected, this.#handleDisconnected);
   }
 
-  /** Nobody and nothing has ended it so far. */
+  /** Whether the connection has not been closed. */
   get isOpen(): boolean {
     return !this.#closed;
   }
 
-  /** False when the connection for sound and pictures could not be made. */
+  /** Resolves to false when the media connection could not be made. */
   async connect(seat: Seat): Promise<boolean> {
     try {
       await this.room.connect(location.origin.replace(/^http/, 'ws'), seat.media_token, {
-        // The page's own retries begin with a seat, so these need none.
+        // None, because the page's own retries begin with a seat.
         maxRetries: 0,
         websocketTimeout: connectTimeoutMs,
         peerConnectionTimeout: connectTimeoutMs,
       });
       if (this.#closed) return false;
-      // Not before they are drawn: others would be heard and seen later for it.
+      // After the first render, because publishing would delay the audio and video of others.
       requestAnimationFrame(() => setTimeout(this.#startPublishing));
-      // A page that nobody sees draws nothing.
+      // A hidden page renders nothing.
       setTimeout(this.#startPublishing, publishTimeoutMs);
       return true;
     } catch {
@@ -108,14 +108,14 @@ export class Session {
     if (!this.#closed) this.#publisher.start();
   };
 
-  /** Ends it without a word to the visit. */
+  /** Closes the connection without notifying the visit. */
   leave(): void {
     if (this.#closed) return;
     this.#close();
     void this.room.disconnect(false);
   }
 
-  /** A phone that saves its battery plays no picture before something is pressed, whatever it is. */
+  /** A phone in low-power mode plays no video before a gesture. */
   readonly #startVideo = (): void => void this.room.startVideo();
 
   readonly #handleReconnecting = (): void => {
@@ -138,7 +138,7 @@ export class Session {
   readonly #handleDisconnected = (reason?: DisconnectReason): void => {
     if (this.#closed) return;
     this.#close();
-    // A phone that freezes the tab makes LiveKit say goodbye by itself: that is lost too.
+    // LiveKit disconnects by itself when a phone freezes the tab, which counts as lost, too.
     this.#handlers.onDisconnected(disconnectCauseOf(reason));
   };
 

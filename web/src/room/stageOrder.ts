@@ -1,8 +1,8 @@
 /**
- * The order of people on a stage that shows only the first `room` of them.
- * Everybody keeps their place; only somebody who speaks and is not to be seen
- * takes one, from the visible person who has been silent longest. The first
- * `fixed` places never change hands: yours, where you are on the stage.
+ * Returns the order of people on a stage that shows the first `visibleCount`. People keep
+ * their position; only a speaker who is not visible is swapped with the visible person who
+ * has been silent longest. The first `fixedCount` positions never change: the visitor's
+ * own.
  */
 export function orderForStage(
   before: readonly string[],
@@ -23,7 +23,7 @@ export function orderForStage(
       const candidate = order[j];
       if (candidate === undefined || speaking.has(candidate)) continue;
       const current = order[quietest];
-      // On equal terms the last place goes: the top of the page is read first.
+      // On a tie the last position is replaced, because the top is read first.
       if (current === undefined || (spokeAt.get(candidate) ?? 0) <= (spokeAt.get(current) ?? 0)) quietest = j;
     }
     const displaced = order[quietest];
@@ -34,7 +34,7 @@ export function orderForStage(
   return order.length === before.length && order.every((identity, i) => identity === before[i]) ? before : order;
 }
 
-/** The same people in the order of their last words, for a moment when nobody looks. */
+/** Returns the people in the order of their last speech, for a moment when the page is hidden. */
 export function orderByLastSpoken(before: readonly string[], spokeAt: ReadonlyMap<string, number>, fixedCount = 1): readonly string[] {
   const lastSpokenAt = (identity: string): number => spokeAt.get(identity) ?? 0;
   return [...before.slice(0, fixedCount), ...before.slice(fixedCount).toSorted((a, b) => lastSpokenAt(b) - lastSpokenAt(a))];

@@ -7,8 +7,8 @@ import { saveData } from './stage/viewPreferences';
 import { UnmonitoredAudioTrack } from './unmonitoredAudioTrack';
 
 /**
- * Sends what lies on the studio's desk: published once, muted and replaced as
- * the desk changes. One change at a time, and always towards the newest desk.
+ * Publishes the local tracks: once each, then muted and replaced as the local media
+ * change. One change runs at a time, always towards the latest state.
  */
 export class TrackPublisher {
   readonly #room: Room;
@@ -30,7 +30,7 @@ export class TrackPublisher {
     this.sync();
   }
 
-  /** Looks again: the desk has changed, or what may be sent. */
+  /** Called when the local media or the permissions have changed. */
   readonly sync = (): void => void this.#syncLoop();
 
   stop(): void {
@@ -45,7 +45,7 @@ export class TrackPublisher {
     while (this.#syncAgain && this.#unsubscribe) {
       this.#syncAgain = false;
       const mediaState = this.#localMedia.state.get();
-      // Each on its own: a camera that cannot be sent must not silence anybody.
+      // Independently, so that a camera that cannot be published does not affect the microphone.
       const allowed = readPublishPermissions(this.#room.localParticipant.permissions);
       await Promise.allSettled([
         allowed.mic ? this.#syncMic(mediaState) : this.#unpublishMic(),
@@ -57,7 +57,7 @@ export class TrackPublisher {
   }
 
   async #syncMic({ mic, micOn }: MediaState): Promise<void> {
-    // Another device is on its way: it takes over where the last one stopped.
+    // Another device is being opened and will replace the current track.
     if (mic.is === 'requesting' && micOn) return;
     const live = mic.is === 'live' ? mic.track : null;
     if (!this.#mic) {
@@ -87,7 +87,7 @@ export class TrackPublisher {
     await this.#camera.setLowQualityOnly(saveData.get());
   }
 
-  /** The server has ended it already; given leave again, it is published anew. */
+  /** The server has unpublished it already. When it is allowed again, it is published anew. */
   async #unpublishMic(): Promise<void> {
     const track = this.#mic;
     this.#mic = null;
@@ -116,7 +116,7 @@ export class TrackPublisher {
         track,
         track.kind === Track.Kind.Video
           ? { source: Track.Source.ScreenShare }
-          : // It may be music, of which nothing between the words may be left out.
+          : // It may be music, so that discontinuous transmission has to be off.
             { source: Track.Source.ScreenShareAudio, dtx: false },
       );
     }

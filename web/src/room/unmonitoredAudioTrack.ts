@@ -1,10 +1,9 @@
 import { LocalAudioTrack } from 'livekit-client';
 
 /**
- * Sound that is sent without LiveKit's own listening whether it is silent: that
- * opens an audio context, which holds up the page for a tenth of a second when
- * others should be drawn. Level and check of the first view tell of a microphone
- * that gives nothing.
+ * An audio track without LiveKit's silence check, because that opens an audio context,
+ * which blocks the page for a tenth of a second while others are rendered. The level in
+ * the first view and the device check show a silent microphone.
  */
 export class UnmonitoredAudioTrack extends LocalAudioTrack {
   override checkForSilence(): Promise<boolean> {

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { Answer } from '../api/client';
 import { t } from '../messages';
 
-/** What went wrong, with the next step. */
+/** Returns what went wrong and what to do next. */
 function errorText(answer: Answer<unknown>): string | null {
   if (answer.is === 'ok') return null;
   if (answer.is === 'unreachable') return t('act.unreachable');
@@ -27,11 +27,11 @@ function errorText(answer: Answer<unknown>): string | null {
 interface Action {
   busy: boolean;
   error: string | null;
-  /** Asks the server once at a time; the value is null when it did not do it. */
+  /** Calls the server, once at a time. Resolves to null when the action failed or another one is running. */
   run: <T>(call: () => Promise<Answer<T>>) => Promise<{ value: T } | null>;
 }
 
-/** Something that somebody presses a button for and the server does. */
+/** An action of the server behind a button. */
 export function useAction(): Action {
   const [busy, setBusy] = useState(false);
   const [error, setTrouble] = useState<string | null>(null);

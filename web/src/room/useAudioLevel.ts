@@ -2,8 +2,8 @@ import { RoomEvent, type Participant, type Room } from 'livekit-client';
 import { useEffect, type RefObject } from 'react';
 
 /**
- * Lets the element follow how loud somebody is: --level for its ring, and
- * data-speaking. Straight to the element: nothing else has to be drawn for every word.
+ * Sets --level and data-speaking of an element by a participant's audio level, without
+ * rendering anything else.
  */
 export function useAudioLevel(room: Room, participant: Participant, element: RefObject<HTMLElement | null>): void {
   useEffect(() => {

@@ -3,7 +3,7 @@ import { useLiveKitEvents } from './useLiveKitEvents';
 
 const changes = [ParticipantEvent.ConnectionQualityChanged];
 
-/** How well somebody is connected, as the server says. */
+/** Returns a participant's connection quality as the server reports it. */
 export function useConnectionQuality(participant: Participant): ConnectionQuality {
   useLiveKitEvents(participant, changes);
   return participant.connectionQuality;

@@ -2,15 +2,14 @@ import type { Participant, ParticipantEvent, Room, RoomEvent } from 'livekit-cli
 import { useLayoutEffect, useReducer } from 'react';
 
 /**
- * Draws anew whenever one of these happens to a room or to somebody in it, and
- * returns how often that was: what has changed is read from them. The list has
- * to be the same each time.
+ * Renders again on each of these events and returns their number. The values are read from
+ * the source. The array has to be the same on each render.
  */
 export function useLiveKitEvents(source: Room, events: readonly RoomEvent[]): number;
 export function useLiveKitEvents(source: Participant, events: readonly ParticipantEvent[]): number;
 export function useLiveKitEvents(source: Emitter, events: readonly string[]): number {
   const [times, rerender] = useReducer((times: number) => times + 1, 0);
-  // At once: what comes between a drawing and a later effect would be missed.
+  // A layout effect, because events before a later effect would be missed.
   useLayoutEffect(() => {
     for (const event of events) source.on(event, rerender);
     return () => {

@@ -5,12 +5,12 @@ import { roleOf, type Person } from './person';
 import { updateRoster, type RosterEntry } from './roster';
 import { useLiveKitEvents } from './useLiveKitEvents';
 
-/** Whoever loses the connection for a moment stays where they were. */
+/** Milliseconds for which a disconnected person stays on the stage. */
 const disconnectGraceMs = 2_000;
-/** After the page itself was away, the others are on their way, too. */
+/** Milliseconds after this page has reconnected, because the others may still be reconnecting. */
 const reconnectGraceMs = 8_000;
 
-/** Level changes are not here: they come many times a second and touch one ring each. */
+/** Without level changes, which come many times a second and only affect one ring. */
 const changes = [
   RoomEvent.ConnectionStateChanged,
   RoomEvent.ParticipantConnected,
@@ -26,7 +26,7 @@ const changes = [
 const byArrival = (a: RemoteParticipant, b: RemoteParticipant): number =>
   (a.joinedAt?.getTime() ?? Infinity) - (b.joinedAt?.getTime() ?? Infinity) || a.identity.localeCompare(b.identity);
 
-/** Everybody in the room, you first, then in the order of their coming. */
+/** Returns everybody in the room: the visitor first, then the others in the order of joining. */
 export function usePeople(room: Room, seat: Seat, muted: boolean, connected: boolean): RosterEntry<Person>[] {
   const changeCount = useLiveKitEvents(room, changes);
   const present = useMemo((): Person[] => {
@@ -57,7 +57,7 @@ export function usePeople(room: Room, seat: Seat, muted: boolean, connected: boo
   useEffect(() => setConnectedSince((since) => (connected ? (since ?? Date.now()) : null)), [connected]);
 
   const [roster, setRoster] = useState(() => updateRoster<Person>([], present, Date.now(), () => Infinity));
-  // Who was in another place of the room is not missing here.
+  // People of another breakout room are not missing in this one.
   const breakoutNumber = seat.breakout?.number ?? 0;
   const previousBreakout = useRef(breakoutNumber);
   useEffect(() => {
@@ -71,7 +71,7 @@ export function usePeople(room: Room, seat: Seat, muted: boolean, connected: boo
     };
     const update = (): void => setRoster((before) => updateRoster(before, present, Date.now(), keepUntil));
     update();
-    // Somebody may have to go although nothing happens any more.
+    // An entry may expire without any event.
     const timer = setInterval(() => {
       setRoster((before) =>
         before.some(({ person, disconnectedAt }) => disconnectedAt !== null && Date.now() >= keepUntil(disconnectedAt, person.identity))
@@ -84,7 +84,7 @@ export function usePeople(room: Room, seat: Seat, muted: boolean, connected: boo
   return roster;
 }
 
-/** Those who did not lose the connection but left, to another breakout room or for good. */
+/** Returns the identities of people who left or moved to another room, instead of losing the connection. */
 function useDeparted(room: Room): ReadonlySet<string> {
   const departed = useMemo(() => new Set<string>(), [room]);
   useEffect(() => {

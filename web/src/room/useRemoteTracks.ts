@@ -1,7 +1,7 @@
 import { RoomEvent, type RemoteParticipant, type Room, type Track, type TrackPublication } from 'livekit-client';
 import { useLiveKitEvents } from './useLiveKitEvents';
 
-/** What somebody else sends, and who that is. */
+/** A track of somebody else. */
 export interface TrackReference {
   participant: RemoteParticipant;
   publication: TrackPublication;
@@ -16,7 +16,7 @@ const changes = [
   RoomEvent.ParticipantDisconnected,
 ];
 
-/** What is received from others of these sources. */
+/** Returns the subscribed tracks of others from these sources. */
 export function useRemoteTracks(room: Room, sources: readonly Track.Source[]): TrackReference[] {
   useLiveKitEvents(room, changes);
   return [...room.remoteParticipants.values()].flatMap((participant) =>

@@ -5,9 +5,9 @@ import type { Person } from './person';
 import type { RosterEntry } from './roster';
 
 /**
- * The people in the order of the stage, of which it shows the first `places`.
- * With `voices` they stand in the order of their last words whenever the
- * visitor comes back to the page: nobody moves under the eyes of a reader.
+ * Returns the people in the order of the stage, which shows the first `visibleCount`. With
+ * `sortWhenHidden` they are sorted by their last speech while the page is hidden, so that
+ * nobody moves while the visitor is looking.
  */
 export function useStageOrder(room: Room, people: RosterEntry<Person>[], visibleCount: number, sortWhenHidden = false): RosterEntry<Person>[] {
   const [order, setOrder] = useState<readonly string[]>([]);

@@ -1,16 +1,15 @@
 import { useEffect } from 'react';
 
-/** Milliseconds in which others are heard and seen first; no screen goes dark so soon. */
+/** Milliseconds. The audio and video of others come first; no screen turns off that soon. */
 const startDelayMs = 3_000;
 
 /**
- * Keeps the screen of a phone on while somebody watches. The browser lets go of
- * it whenever the page is hidden (https://w3c.github.io/screen-wake-lock/), and
- * may refuse it to save the battery.
+ * Keeps the screen of a phone on. The browser releases the lock whenever the page is
+ * hidden (https://w3c.github.io/screen-wake-lock/), and may refuse it to save the battery.
  */
 export function useWakeLock(wanted: boolean): void {
   useEffect(() => {
-    // Typed as always there; older browsers and pages without TLS have none.
+    // The type says that it always exists; older browsers and pages without TLS do not have it.
     const wakeLock = (navigator as Partial<Navigator>).wakeLock;
     if (!wanted || !wakeLock) return;
     let lock: Promise<WakeLockSentinel | null> | null = null;

@@ -7,15 +7,15 @@ interface Props {
   alreadyJoined: Extract<Visit, { at: 'alreadyJoined' }>;
   onHere: () => void;
   onStay: () => void;
-  /** To be another person in this tab; null where the link says who it is. */
+  /** Joins as another person in this tab; null when the link identifies the person. */
   onOther: (() => void) | null;
 }
 
-/** The visitor is in the room already: here or there, as they like. */
+/** The visitor is already in the room in another tab or device and chooses where to be. */
 export function AlreadyJoined({ alreadyJoined: { preview, other, staying }, onHere, onStay, onOther }: Props): ReactElement {
   const tab = other === 'tab';
   const stay = (): void => {
-    // Browsers close only tabs that a page has opened; the words are for all others.
+    // Browsers close only tabs that a script has opened, so that the text has to say it.
     window.close();
     onStay();
   };

@@ -10,7 +10,7 @@ import { Icon } from '../ui/Icon';
 import { LocalVideo } from '../ui/LocalVideo';
 import { Switch } from '../ui/Switch';
 
-/** The visitor as the others will see them, and the camera to choose. */
+/** The preview of the visitor's camera, and the choice of a camera. */
 export function CameraField({ mediaState, localMedia, name, paused }: { mediaState: MediaState; localMedia: LocalMedia; name: string; paused: boolean }): ReactElement {
   const { camera, cameraOn } = mediaState;
   return (
@@ -19,7 +19,7 @@ export function CameraField({ mediaState, localMedia, name, paused }: { mediaSta
         {camera.is === 'live' ? (
           <>
             <LocalVideo track={camera.track} paused={paused} />
-            {/* Over the picture: which camera offers it is known late, and nothing below may move then. */}
+            {/* On top of the video, because the support for blur is known late and the layout must not move then. */}
             <BlurSwitch mediaState={mediaState} localMedia={localMedia} />
           </>
         ) : (
@@ -47,7 +47,7 @@ export function CameraField({ mediaState, localMedia, name, paused }: { mediaSta
           <p className="small quiet">{t('camera.without')}</p>
         </div>
       )}
-      {/* Also before the camera runs: nothing below may move when it does. */}
+      {/* Also before the camera runs, so that the layout does not move when it starts. */}
       {(camera.is !== 'failed' || canSelectDevice(mediaState, 'camera')) && <DeviceSelect of="camera" mediaState={mediaState} localMedia={localMedia} />}
       <Switch label={t('lobby.camera')} on={cameraOn} onChange={(on) => void localMedia.setCameraOnInLobby(on)} />
     </section>

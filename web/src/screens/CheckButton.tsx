@@ -11,12 +11,12 @@ interface Props {
   room: Lazy<RoomModule>;
 }
 
-/** Opens the check, which comes with the room. */
+/** Opens the connection and device check, which is part of the room module. */
 export function CheckButton({ api, localMedia, room }: Props): ReactElement {
   const [open, setOpen] = useState<RoomModule | null>(null);
   return (
     <>
-      {/* Where it cannot be loaded, joining says so. */}
+      {/* When it cannot be loaded, joining reports that. */}
       <button type="button" className="lobby-check" onClick={() => void room.get().then(setOpen, () => undefined)}>
         {t('check.open')}
       </button>
@@ -26,7 +26,7 @@ export function CheckButton({ api, localMedia, room }: Props): ReactElement {
           findRoute={async () => {
             const answer = await api.check();
             if (answer.is === 'refused' && answer.refusal.code === 'check_busy') return 'busy';
-            return answer.is === 'ok' ? open.tryWay(answer.value.media_token) : 'unknown';
+            return answer.is === 'ok' ? open.testMediaRoute(answer.value.media_token) : 'unknown';
           }}
           connected={false}
           onClose={() => setOpen(null)}

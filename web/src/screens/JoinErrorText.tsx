@@ -11,7 +11,7 @@ const words = {
   busyNetwork: 'lobby.busyNetwork',
 } as const satisfies Record<JoinError, PlainKey>;
 
-/** Why joining did not work, read out when it appears. */
+/** Shows why joining failed. Screen readers read it when it appears. */
 export function JoinErrorText({ error }: { error: JoinError | null }): ReactElement {
   return (
     <div role="alert" className="trouble">

@@ -17,7 +17,7 @@ const texts = {
   limited: { title: 'limited.title', text: 'limited.text', back: 'limited.back' },
 } as const;
 
-/** Out of the room, with one way back. */
+/** The visitor is no longer in the room and can rejoin. */
 export function Left({ left, onBack }: Props): ReactElement {
   const { reason } = left;
   const leftByChoice = reason === 'left';

@@ -20,18 +20,18 @@ import { Waiting } from './Waiting';
 
 interface Props {
   lobby: Extract<Visit, { at: 'lobby' }>;
-  /** The name that the address brings along. */
+  /** The name from the address. */
   presetName: string | null;
   localMedia: LocalMedia;
   clock: ServerClock;
-  /** The way to the check of network and devices. */
+  /** The button for the connection and device check. */
   check: ReactNode;
-  /** Not there where nothing is scheduled. */
+  /** Undefined when nothing is scheduled. */
   Schedule: typeof Schedule | undefined;
   onJoin: (name: string) => void;
-  /** To come in by itself when the room opens, under that name; null: not. */
+  /** Joins automatically under this name when the room opens; null cancels that. */
   onJoinOnOpen: (name: string | null) => void;
-  /** Not to wait any longer until a host lets the visitor in. */
+  /** Stops waiting for a host. */
   onStopWaiting: () => void;
 }
 
@@ -47,7 +47,7 @@ const noticeKeys = {
   open: 'lobby.open',
 } as const satisfies Record<LobbyNotice, PlainKey>;
 
-/** What this visitor has to know of the devices that stay off here. */
+/** Explains which devices stay off in this room. */
 function missingDevicesText({ room_type, features, you: { may_send } }: Preview): string | null {
   const cameraOff = room_type === 'video' && !may_send.camera;
   if (!may_send.microphone) return t(cameraOff && features.camera ? 'lobby.neither' : 'lobby.noMic');
@@ -55,7 +55,7 @@ function missingDevicesText({ room_type, features, you: { may_send } }: Preview)
   return t(features.camera ? 'lobby.noCamera' : 'lobby.noCameras');
 }
 
-/** Since when an open room has been, if that was planned, and how many are in it. */
+/** The start time of an open room, if it was scheduled, and the number of people. */
 function roomStatus({ participants, start_time, server_time }: Preview): string {
   const people = participants === 0 ? t('lobby.nobody') : count('lobby.people', participants);
   if (!start_time) return people;
@@ -63,13 +63,13 @@ function roomStatus({ participants, start_time, server_time }: Preview): string 
   return `${t(start > now ? 'schedule.starts' : 'schedule.started', { when: formatTimeOrDate(start, now) })} · ${people}`;
 }
 
-/** This is you, this is the room, join. */
+/** The first view: the visitor's devices and name, the room and the button to join. */
 export function Lobby({ lobby, presetName, localMedia, clock, check, Schedule, onJoin, onJoinOnOpen, onStopWaiting }: Props): ReactElement {
   const { preview, joinAttempt, error, notice, joinOnOpen } = lobby;
   const { you } = preview;
   const waiting = joinAttempt !== null && joinAttempt.knocks > 0;
-  // Drawing camera and level takes time from coming in, on a weak device most of
-  // all, and so does telling what comes of devices: the room tells that.
+  // Drawing the camera and the level would delay joining, especially on slow devices. The
+  // room shows the state of the devices.
   const paused = joinAttempt !== null && !waiting;
   const video = preview.room_type === 'video';
   const { microphone: micAllowed, camera: cameraAllowed } = you.may_send;
@@ -88,7 +88,7 @@ export function Lobby({ lobby, presetName, localMedia, clock, check, Schedule, o
   const closed = opensAt !== null && now < opensAt;
 
   useEffect(() => {
-    // Not where that would push up a keyboard.
+    // Not on touch screens, where it would open the keyboard.
     if (!field.current?.value && matchMedia('(pointer: fine)').matches) field.current?.focus();
   }, []);
 
@@ -100,7 +100,7 @@ export function Lobby({ lobby, presetName, localMedia, clock, check, Schedule, o
     if (joinAttempt) return;
     if (closed && joinOnOpen) return onJoinOnOpen(null);
     if (you.role === 'guest') devicePreferences.setName(trimmedName);
-    // Asking for devices takes as long as the visitor takes: joining does not wait for it.
+    // Not awaited, because the visitor may take long to answer the permission prompt.
     void localMedia.prepare();
     if (closed) onJoinOnOpen(trimmedName);
     else onJoin(trimmedName);
@@ -126,7 +126,7 @@ export function Lobby({ lobby, presetName, localMedia, clock, check, Schedule, o
           Schedule && <Schedule preview={preview} start={start} now={now} />
         )}
         {preview.welcome_message && (
-          // Long ones scroll, so it can be reached with the keyboard.
+          // A long message scrolls, so that it has to be reachable with the keyboard.
           <section className="welcome" dir="auto" aria-label={t('lobby.welcome')} tabIndex={0}>
             {preview.welcome_message}
           </section>
@@ -168,7 +168,7 @@ export function Lobby({ lobby, presetName, localMedia, clock, check, Schedule, o
         {check}
         <div className="lobby-join">
           <JoinErrorText error={error} />
-          {/* Above the button, which stays where it is when this goes: somebody may be about to press it. */}
+          {/* Above the button, so that the button does not move when this text disappears. */}
           {start !== null && (
             <p className="small quiet lobby-hint" role="status">
               {closed ? t(joinOnOpen ? 'lobby.waits' : you.role === 'host' ? 'lobby.hostEarly' : 'lobby.early') : early && t('lobby.openNow.text')}
@@ -195,7 +195,7 @@ export function Lobby({ lobby, presetName, localMedia, clock, check, Schedule, o
   );
 }
 
-/** The devices; while `still`, no more of them than the visitor has changed. */
+/** Returns the media state. While paused, only the visitor's own changes update it. */
 function usePausableMediaState({ state }: LocalMedia, paused: boolean): MediaState {
   const frozen = useRef(state.get());
   return useSyncExternalStore(state.subscribe, () => {

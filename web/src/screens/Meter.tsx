@@ -6,11 +6,11 @@ const speechLevel = 0.35;
 
 interface Props {
   track: MediaStreamTrack;
-  /** Listens no more for now. */
+  /** Stops measuring for now. */
   paused?: boolean;
 }
 
-/** How loud the microphone is now, as a bar for the eye and a sentence for everybody. */
+/** The level of the microphone as a bar, and a sentence for screen readers. */
 export function Meter({ track, paused = false }: Props): ReactElement {
   const bar = useRef<HTMLDivElement>(null);
   const [speechDetected, setSpeechDetected] = useState(false);
@@ -19,7 +19,7 @@ export function Meter({ track, paused = false }: Props): ReactElement {
     setSpeechDetected(false);
     let displayedLevel = 0;
     return watchLevel(track, (level) => {
-      // Up at once, down slowly: that is how the eye wants it.
+      // Rises at once and falls slowly, which is easier to read.
       displayedLevel = Math.max(level, displayedLevel * 0.9);
       bar.current?.style.setProperty('--level', displayedLevel.toFixed(3));
       if (level > speechLevel) setSpeechDetected(true);

@@ -7,13 +7,13 @@ import { DeviceSelect } from '../ui/DeviceSelect';
 import { DeviceInterrupted } from '../ui/DeviceInterrupted';
 import { Meter } from './Meter';
 
-/** The microphone before joining: explained, then asked for, then tested. Never in the way of joining. */
+/** The microphone before joining: explained, requested, then tested. It never blocks joining. */
 export function MicField({ mediaState, localMedia, paused }: { mediaState: MediaState; localMedia: LocalMedia; paused: boolean }): ReactElement {
   const { mic, camera } = mediaState;
   const both = mediaState.video && mediaState.allowed.camera && mediaState.cameraOn && camera.is === 'off';
   return (
     <div className="device">
-      {/* It stays while the choice is carried out: who makes it with keys has the focus there. */}
+      {/* Stays while another device is opened, so that keyboard users keep the focus. */}
       {canSelectDevice(mediaState, 'mic') && <DeviceSelect of="mic" mediaState={mediaState} localMedia={localMedia} />}
       {mic.is === 'off' && (
         <>

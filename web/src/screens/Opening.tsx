@@ -4,13 +4,13 @@ import { RetryButton } from '../ui/RetryButton';
 import { Notice } from '../ui/Notice';
 
 interface Props {
-  /** The server has not answered so far. */
+  /** The server has not answered yet. */
   unreachable: boolean;
   busy: boolean;
   onRetry: () => void;
 }
 
-/** Before anything is known about the room. */
+/** Shown before anything is known about the room. */
 export function Opening({ unreachable, busy, onRetry }: Props): ReactElement {
   if (!unreachable) {
     return (

@@ -3,12 +3,12 @@ import { count, t } from '../messages';
 
 const patience = 10;
 
-/** Leads on to where the organizer wants people to go afterwards; one press stays. */
+/** Redirects to the organizer's page after a countdown, which the visitor can stop. */
 export function RedirectNotice({ url, held }: { url: string; held: boolean }): ReactElement | null {
   const [staying, setStaying] = useState(false);
   const [left, setLeft] = useState(patience);
   const where = hostOf(url);
-  // Nothing but an ordinary address is gone to.
+  // Only http and https addresses.
   const going = where !== null && !staying && !held;
   useEffect(() => {
     if (!going) return;
@@ -22,7 +22,7 @@ export function RedirectNotice({ url, held }: { url: string; held: boolean }): R
   if (where === null) return null;
   return (
     <div className="onward">
-      {/* Read out once, not every second. */}
+      {/* Announced once, not every second. */}
       {going && (
         <>
           <p aria-hidden="true">{count('onward.soon', left, { where })}</p>

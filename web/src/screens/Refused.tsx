@@ -15,7 +15,7 @@ interface Props {
   onRetry: () => void;
 }
 
-/** A no, in words, with the next step. */
+/** Explains a refusal and the next step. */
 export function Refused({ refused, busy, onRetry }: Props): ReactElement {
   const { refusal, durationMs } = refused;
   const { title, text, nextStep } = refusalText(refusal, durationMs !== null);

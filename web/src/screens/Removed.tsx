@@ -11,7 +11,7 @@ interface Props {
   onRetry: () => void;
 }
 
-/** A host ended the visit; a host may let the visitor in again. */
+/** A host has removed the visitor and may readmit them. */
 export function Removed({ removed: { title, durationMs, polls }, busy, onRetry }: Props): ReactElement {
   return (
     <Notice room={title} title={t('removed.title')} actions={<RetryButton busy={busy} label={t('refused.again')} onPress={onRetry} />}>

@@ -16,7 +16,7 @@ const minute = 60_000;
 
 const unitNames = { days: 'unit.days', hours: 'unit.hours', minutes: 'unit.minutes', seconds: 'unit.seconds' } as const satisfies Record<Unit, string>;
 
-/** When a scheduled room starts, and how long it is until then. */
+/** When a scheduled room starts, with a countdown. */
 export function Schedule({ preview, start, now }: Props): ReactElement {
   const left = start - now;
   return (
@@ -47,7 +47,7 @@ export function Schedule({ preview, start, now }: Props): ReactElement {
   );
 }
 
-/** What is read out on the way: a timer that spoke every second would never stop. */
+/** The announcements before the start. A timer that is announced every second would never stop. */
 function milestone(left: number): string | null {
   const mark = [1, 5, 10].find((minutes) => left <= minutes * minute);
   return mark === undefined || left <= 0 ? null : count('schedule.soon', mark);
@@ -65,6 +65,6 @@ function save(preview: Preview, start: number): void {
   link.href = URL.createObjectURL(new Blob([file], { type: 'text/calendar' }));
   link.download = `${preview.title}.ics`;
   link.click();
-  // The browser has begun to read it by then.
+  // By then the browser has read the file.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -4,7 +4,7 @@ import { t } from '../messages';
 export interface RefusalText {
   title: string;
   text: string[];
-  /** What the visitor can do here; null when only somebody else can help. */
+  /** The visitor's next step; null when only somebody else can help. */
   nextStep: 'again' | 'reload' | null;
 }
 
@@ -36,7 +36,7 @@ const pages: Record<RefusalCode, () => RefusalText> = {
   too_many_attempts: () => ({ title: t('refused.attempts.title'), text: [t('refused.attempts.text')], nextStep: null }),
   too_many_joins: () => ({ title: t('refused.crowd.title'), text: [t('lobby.busyNetwork')], nextStep: 'again' }),
   link_taken: outOfDate,
-  // Answers to what is done in a room, where the sheet says them.
+  // Refusals of actions inside the room, which the sheets show.
   not_host: outOfDate,
   not_in_room: outOfDate,
   breakout_not_found: outOfDate,
@@ -54,13 +54,13 @@ const pages: Record<RefusalCode, () => RefusalText> = {
   internal: outOfDate,
 };
 
-/** What the page says instead of a code. `wasIn`: the visitor was in the room when it ended. */
+/** Returns the text for a refusal. `wasInRoom`: the visitor was in the room when it ended. */
 export function refusalText({ code, reason }: Refusal, wasInRoom: boolean): RefusalText {
   if (code !== 'room_ended') return (pages[code] ?? outOfDate)();
   const reasonText = reason && endReasonTexts()[reason];
   return {
     title: t(wasInRoom ? 'ended.title' : 'ended.before'),
-    // A newer server may know reasons that this page does not.
+    // A newer server may have reasons that this page does not know.
     text: [...(reasonText ? [reasonText] : []), t('ended.next')],
     nextStep: null,
   };

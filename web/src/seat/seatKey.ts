@@ -1,4 +1,4 @@
-/** A new seat key: 32 random bytes in Base64url. Whoever has it returns to the same seat. */
+/** Creates a seat key: 32 random bytes in Base64url. It gives access to the same seat again. */
 export function newSeatKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32));
   return btoa(String.fromCharCode(...bytes))
@@ -9,7 +9,7 @@ export function newSeatKey(): string {
 
 const seatKeyPattern = /^[A-Za-z0-9_-]{22,128}$/;
 
-/** What storage says may have been written by anything. */
+/** Validates a value from storage, which any script may have written. */
 export function isSeatKey(value: string | null): value is string {
   return value !== null && seatKeyPattern.test(value);
 }

@@ -19,13 +19,13 @@ interface Tab {
   close: () => void;
 }
 
-/** One browser with its tabs. */
+/** A browser with its tabs. */
 class Browser {
   readonly memory = memory();
-  /** Who waits for a name, behind whoever has it. */
+  /** Callbacks that wait for a lock, behind its owner. */
   readonly #names = new Map<string, (() => void)[]>();
 
-  /** A tab, new or (with its memory) reloaded or copied. Patience for a reload is over at once. */
+  /** Opens a tab: new or, with its storage, reloaded or copied. A reload's timeout is over at once. */
   async open(route: Route, tab = memory()): Promise<Tab> {
     const mine = new Set<() => void>();
     const lockTab: TabLock = (name, patience) =>
@@ -201,7 +201,7 @@ describe.each([
     const reloaded = await browser.open(route, second.tab);
     expect(reloaded).toMatchObject({ key: first.key, duplicateTab: false });
     await reloaded.seatKeyStore.onVisit(inside);
-    // And the first one, loaded again, asks.
+    // The first tab, when reloaded, detects the other one, too.
     expect(await browser.open(route, first.tab)).toMatchObject({ key: first.key, duplicateTab: true });
   });
 

@@ -11,33 +11,30 @@ export interface SeatKeyDeps {
   lockTab: TabLock;
 }
 
-/** A reload can ask before the old page has let go; a copied tab never gets it. */
+/** A reloaded page may ask before the old page has released the lock; a copied tab never gets it. */
 const reloadTimeoutMs = 1_000;
 
 /**
- * The seat key of this visit, and which of the browser's tabs is in the room
- * with it.
- *
- * With a link, the key is the browser's: a second tab with the same link is the
- * same person. Without one, every tab that does not choose otherwise is a person
- * of its own: the first holds the browser's key for the room, so that closing
- * and opening the link again returns to the same seat, and each further tab
- * keeps one of its own. While the first is in the room, a further tab is asked
- * whose seat it wants.
+ * The seat key of this visit, and the detection of other tabs that use it. With a link,
+ * the key belongs to the browser: a second tab with the same link is the same person.
+ * Without a link, every tab is a person of its own by default: the first tab uses the
+ * browser's key for the room, so that opening the link again returns to the same seat, and
+ * each further tab gets its own key. While the first tab is in the room, a further tab
+ * asks the visitor which seat to use.
  */
 export class SeatKeyStore {
   readonly key: Promise<string>;
-  /** What the key will be unless another tab has it: known at once, where the browser takes its time to say. */
+  /** The key unless another tab uses it. It is known at once, while locks take time. */
   readonly expected: string;
   /** Whether another tab was in the room with this key when the page was opened. */
   readonly duplicateTab: Promise<boolean>;
   readonly #deps: SeatKeyDeps;
   readonly #generateKey: () => string;
-  /** Where a guest's key is remembered; null with a link. */
+  /** The storage key of a guest's seat key; null with a link. */
   readonly #storageKey: string | null;
-  /** Lets go of the key, which a guest's tab holds while it is open. */
+  /** Releases the lock on the key, which a guest's tab holds while it is open. */
   #releaseKey: (() => void) | null = null;
-  /** Lets go of the place in the room. */
+  /** Releases the lock that says that this tab is in the room. */
   #releaseRoom: (() => void) | null = null;
 
   constructor(route: Route, deps: SeatKeyDeps, generateKey: () => string = newSeatKey) {
@@ -53,14 +50,14 @@ export class SeatKeyStore {
       this.duplicateTab = resolved.then(({ duplicateTab }) => duplicateTab);
     } else {
       this.#storageKey = null;
-      // Never the token itself: it must not lie about in storage.
+      // A hash, because the token itself must not be stored.
       this.expected = loadOrCreateKey(deps.browser, `${storageKey}.${sha256(route.link).slice(0, 16)}`, generateKey);
       this.key = Promise.resolve(this.expected);
       this.duplicateTab = this.#isInUse(this.expected);
     }
   }
 
-  /** Holds what the visit needs, so that other tabs can tell. */
+  /** Acquires and releases the locks for a state of the visit, so that other tabs can detect it. */
   async onVisit(visit: Visit): Promise<void> {
     const inside = visit.at === 'room';
     const displaced = visit.at === 'left' && visit.reason === 'elsewhere';
@@ -69,7 +66,7 @@ export class SeatKeyStore {
     if (inside) {
       this.#releaseRoom ??= this.#lockWhenFree(roomLockName(key));
       if (this.#storageKey === null) return;
-      // Of the seat that this tab took from another one, too.
+      // Also for a seat that this tab took over from another tab.
       this.#deps.tab.set(this.#storageKey, key);
       this.#releaseKey ??= this.#lockWhenFree(keyLockName(key));
       return;
@@ -81,7 +78,7 @@ export class SeatKeyStore {
     this.#releaseKey = null;
   }
 
-  /** A guest's tab is a person of its own when it is loaded the next time. */
+  /** Makes this tab another person when it is loaded the next time. Only for guests. */
   startNewSeat(): void {
     if (this.#storageKey !== null) this.#deps.tab.set(this.#storageKey, this.#generateKey());
   }
@@ -118,7 +115,7 @@ export class SeatKeyStore {
     return true;
   }
 
-  /** Takes a name as soon as the others let go of it. */
+  /** Acquires a lock as soon as it is free. Returns a function that releases it. */
   #lockWhenFree(name: string): () => void {
     let released = false;
     let releaseHeld: (() => void) | null = null;
@@ -133,12 +130,12 @@ export class SeatKeyStore {
   }
 }
 
-/** What a tab holds that is open with a key. */
+/** The lock of a tab that is open with a key. */
 function keyLockName(key: string): string {
   return `parley.seat.${sha256(key).slice(0, 16)}`;
 }
 
-/** What a tab holds that is in the room with a key. */
+/** The lock of a tab that is in the room with a key. */
 function roomLockName(key: string): string {
   return `parley.room.${sha256(key).slice(0, 16)}`;
 }

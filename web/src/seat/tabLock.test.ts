@@ -3,7 +3,7 @@ import { browserTabLock } from './tabLock';
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** Channels that reach the others of the same name, as those of a browser do. */
+/** Connects channels of the same name, as a browser does. */
 function channels(): typeof BroadcastChannel {
   const open: Channel[] = [];
   class Channel {

@@ -1,12 +1,12 @@
 import { newSeatKey } from './seatKey';
 
 /**
- * Makes this tab the only one with that name while the tab lives, and returns
- * the way to let go of it; null when another tab still has it after that time.
+ * Acquires a lock of this name for the life of the tab. Resolves to a function that
+ * releases it; null when another tab still holds it after the timeout.
  */
 export type TabLock = (name: string, timeoutMs: number) => Promise<(() => void) | null>;
 
-/** The browser's own locks: freed however the tab ends, also by a crash. */
+/** With the Web Locks API. The lock is released however the tab ends, also by a crash. */
 function webLocksTabLock(locks: LockManager): TabLock {
   return (name, timeoutMs) =>
     new Promise((resolve) => {
@@ -19,7 +19,7 @@ function webLocksTabLock(locks: LockManager): TabLock {
           if (lock === null) return resolve(null);
           return new Promise<void>((release) => resolve(release));
         })
-        // A frame that may not lock is taken to be alone: it stores nothing either.
+        // A frame that may not use locks counts as the only tab, because it stores nothing either.
         .catch(() => resolve(abort.signal.aborted ? null : () => undefined));
     });
 }
@@ -27,8 +27,8 @@ function webLocksTabLock(locks: LockManager): TabLock {
 const replyTimeoutMs = 150;
 
 /**
- * Pages without TLS have no locks. There a tab asks the others whether one of
- * them holds the name; a closed tab does not answer, so nothing stays held.
+ * Pages without TLS have no Web Locks. Instead, a tab asks the others whether one of them
+ * holds the lock. A closed tab does not answer, so that no lock is left behind.
  */
 function broadcastTabLock(open: (name: string) => BroadcastChannel): TabLock {
   return async (name, timeoutMs) => {
@@ -59,7 +59,7 @@ function broadcastTabLock(open: (name: string) => BroadcastChannel): TabLock {
   };
 }
 
-/** The best hold this browser has. */
+/** The best implementation that the browser supports. */
 export function browserTabLock(): TabLock {
   if ('locks' in navigator) return webLocksTabLock(navigator.locks);
   if (typeof BroadcastChannel === 'function') return broadcastTabLock((name) => new BroadcastChannel(name));

@@ -4,7 +4,7 @@ import type { LocalMedia } from '../media/localMedia';
 import { t } from '../messages';
 import { Switch } from './Switch';
 
-/** Blurs what is behind the visitor, where the browser itself can. */
+/** Blurs the background, in browsers that support it. */
 export function BlurSwitch({ mediaState: { blur }, localMedia }: { mediaState: MediaState; localMedia: LocalMedia }): ReactElement | null {
   return blur === null ? null : <Switch label={t('camera.blur')} on={blur} onChange={(on) => void localMedia.setBlur(on)} />;
 }

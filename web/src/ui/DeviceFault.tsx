@@ -31,11 +31,11 @@ interface Props {
   kind: CaptureKind;
   fault: Fault;
   onRetry: () => void;
-  /** Going on without it, where that has to be said. */
+  /** Continues without the device, where that is a choice. */
   onContinueWithout?: () => void;
 }
 
-/** Why a device is not there, and the way out. */
+/** Explains why a device is not available, and what to do. */
 export function DeviceFault({ kind, fault, onRetry, onContinueWithout }: Props): ReactElement {
   const PermissionHelp = useStore(permissionHelp);
   return (

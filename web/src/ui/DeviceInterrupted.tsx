@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import type { CaptureKind } from '../media/faults';
 import { t } from '../messages';
 
-/** That the system gives nothing of a device for now, which mostly ends by itself, and what to do when it does not. */
+/** Says that the system has interrupted a device, which usually ends by itself. */
 export function DeviceInterrupted({ kind, onRetry }: { kind: CaptureKind; onRetry: () => void }): ReactElement {
   return (
     <>

@@ -10,24 +10,24 @@ const words = {
   speaker: { label: 'speaker.label', usual: 'speaker.default' },
 } as const satisfies Record<DeviceKind, Record<'label' | 'usual', PlainKey>>;
 
-// Where sound is played, not every browser lets a page choose.
+// Not every browser can select a speaker.
 const canSetSpeaker = 'setSinkId' in HTMLMediaElement.prototype;
 
 interface Props {
   of: DeviceKind;
   mediaState: MediaState;
   localMedia: LocalMedia;
-  /** Below a heading that says the same, the label is only read out. */
+  /** The label is only for screen readers, because a heading says the same. */
   labelHidden?: boolean;
 }
 
-/** Which microphone, camera or speaker is used; the first entry leaves it to the browser. */
+/** Selects a microphone, camera or speaker. The first entry is the default device. */
 export function DeviceSelect({ of, mediaState, localMedia, labelHidden = false }: Props): ReactElement | null {
   const id = useId();
   if (of === 'speaker' && !canSetSpeaker) return null;
   const { label, usual: defaultLabel } = words[of];
   const devices = mediaState.devices[of];
-  // A remembered device that is not plugged in today is the usual one today.
+  // A remembered device that is not connected counts as the default device.
   const value = devices.some(({ deviceId }) => deviceId === mediaState.selectedDevices[of]) ? mediaState.selectedDevices[of] : '';
   return (
     <div className="field">

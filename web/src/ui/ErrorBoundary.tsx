@@ -6,7 +6,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** When drawing fails there is still a page, and a way on. */
+/** Shows a page with a way to continue when rendering fails. */
 export class ErrorBoundary extends Component<Props, { failed: boolean }> {
   override state = { failed: false };
 

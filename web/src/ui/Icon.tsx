@@ -12,20 +12,20 @@ export type IconName = keyof typeof sharedShapes | keyof RoomShapes;
 
 const iconPaths: Partial<Record<IconName, string>> = { ...sharedShapes };
 
-/** The room brings what only it draws. */
+/** Adds the icons that only the room needs. */
 export function addShapes(more: RoomShapes): void {
   Object.assign(iconPaths, more);
 }
 
-/** How some are drawn otherwise: thicker, or towards where the text runs. */
+/** The classes of icons that are thicker or follow the text direction. */
 const iconClasses: Partial<Record<IconName, string>> = { more: 'icon bold', leave: 'icon directed', reply: 'icon directed', chat: 'icon directed' };
 
-/** A drawing beside words; the words carry the meaning. */
+/** An icon next to a text that carries the meaning. */
 export function Icon({ name }: { name: IconName }): ReactElement {
   return <Shape path={iconPaths[name] ?? ''} className={iconClasses[name]} />;
 }
 
-/** A drawing that only one part of the page needs. */
+/** An icon that only one part of the page needs. */
 export function Shape({ path, className = 'icon' }: { path: string; className?: string | undefined }): ReactElement {
   return (
     <svg className={className} viewBox="0 0 24 24" aria-hidden="true" focusable="false">

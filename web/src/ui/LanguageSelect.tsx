@@ -3,7 +3,7 @@ import { useStore } from '../lib/useStore';
 import { languages, currentLanguage, t } from '../messages';
 import { chooseLanguage, isLanguage } from '../messages/language';
 
-/** Each language is named in itself: whoever needs it can read it. */
+/** Each language has its own name, so that its readers recognize it. */
 export function LanguageSelect({ className = 'field' }: { className?: string }): ReactElement {
   const id = useId();
   const language = useStore(currentLanguage) ?? 'en';

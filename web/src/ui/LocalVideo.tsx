@@ -2,11 +2,11 @@ import { useEffect, useRef, type ReactElement } from 'react';
 
 interface Props {
   track: MediaStreamTrack;
-  /** Stands still: drawing it takes time that something else needs more. */
+  /** Pauses the video, because drawing it would delay something more important. */
   paused?: boolean;
 }
 
-/** The visitor's own camera: one that looks at them as in a mirror, which nobody else sees so. */
+/** The visitor's own camera. A camera that faces the visitor is mirrored, only here. */
 export function LocalVideo({ track, paused = false }: Props): ReactElement {
   const video = useRef<HTMLVideoElement>(null);
   useEffect(() => {

@@ -1,7 +1,7 @@
 import { useEffect, useState, type ReactElement } from 'react';
 import { t } from '../messages';
 
-/** An answer that comes too quickly to be seen looks like a button that does nothing. */
+/** If the answer came too fast to be seen, the button would seem to do nothing. */
 const minBusyMs = 500;
 
 interface Props {

@@ -19,7 +19,7 @@ describe('somebody who has to be let in', () => {
     const seated = applyEvents(waiting, { type: 'seated', seat });
     expect(taskOf(seated)).toMatchObject({ do: 'connect', seat });
     expect(applyEvents(seated, { type: 'connected' })).toMatchObject({ at: 'room', seat });
-    // From here on it is an arrival like any other.
+    // From here on it is a normal attempt.
     expect(applyEvents(seated, { type: 'notConnected' }, { type: 'seated', seat }, { type: 'notConnected' })).toMatchObject({ error: 'noMedia', joinAttempt: null });
   });
 

@@ -1,4 +1,4 @@
-/** Test support: visits as they are after certain events. */
+/** Test support: visits in certain states. */
 import type { Preview, Refusal, RefusalCode, Seat } from '../api/client';
 import { reduce } from './reduce';
 import { opening, type Event, type Visit } from './state';
@@ -8,7 +8,7 @@ export const minute = 60_000;
 
 const maySend = { microphone: true, camera: false, screen_share: false, chat: true };
 
-/** As the server would show it; what the visitor may send need not be said. */
+/** A preview with defaults for all fields. */
 export function preview({ you, ...part }: Partial<Omit<Preview, 'you'>> & { you?: Omit<Preview['you'], 'may_send' | 'waits' | 'elsewhere'> & { elsewhere?: boolean } } = {}): Preview {
   return {
     room_id: '01a1fd50-e127-70bb-989c-e1b3e2c83cd9',
@@ -46,7 +46,7 @@ export function refusal(code: RefusalCode, part: Partial<Refusal> = {}): Event {
   return { type: 'refused', refusal: { code, reason: null, waitMs: 0, ...part } };
 }
 
-/** What becomes of a visit when these things happen, a minute apart. */
+/** Applies the events to a visit, a minute apart. */
 export function applyEvents(start: Visit, ...events: Event[]): Visit {
   return events.reduce((visit, event, i) => reduce(visit, event, (i + 1) * minute), start);
 }

@@ -48,7 +48,7 @@ describe('before joining', () => {
       expect(here).toMatchObject({ at: 'lobby', joinAttempt: { name: 'Ben', role: 'guest' } });
       expect(taskOf(here)).toMatchObject({ do: 'takeSeat' });
     }
-    // Nobody to be twice: the ways of the page lead nowhere from elsewhere.
+    // In other states these events do nothing.
     for (const visit of [lobby, inside]) {
       expect(applyEvents(visit, { type: 'joinHere' })).toBe(visit);
       expect(applyEvents(visit, { type: 'stayThere' })).toBe(visit);

@@ -5,13 +5,16 @@ import type { JoinAttempt, Event, Connection, LobbyNotice, DisconnectCause, Join
 type InLobby = Extract<Visit, { at: 'lobby' }>;
 type InRoom = Extract<Visit, { at: 'room' }>;
 
-/** A server that does not answer is given that much time before a waiting page asks again. */
+/** The minimum pause before a waiting page polls an unreachable server again. */
 const lobbyPollPauseMs = 2_000;
-/** Somebody who waits at the door is told after this many attempts; somebody who was inside never gives up. */
+/**
+ * Outside the room, joining fails after this many attempts. A visitor who was in the room
+ * never stops trying.
+ */
 const maxSeatAttempts = 6;
 const maxMediaAttempts = 2;
 
-/** What happens next. Pure: the clock comes in, nothing goes out. */
+/** Returns the next state. A pure function: the time is an argument, and there are no side effects. */
 export function reduce(visit: Visit, event: Event, now: number): Visit {
   switch (event.type) {
     case 'previewed':
@@ -70,37 +73,37 @@ function previewed(visit: Visit, preview: Preview, duplicateTab: boolean): Visit
   if (visit.at === 'lobby') return scheduledRoomPolled(visit, preview);
   if (visit.at === 'refused') {
     const notice = visit.refusal.code === 'room_full' ? 'free' : null;
-    // At first sight a full room still shows its first view: only taking a seat
-    // says for sure. Here the visitor was told, and waits for a place.
+    // The first view is shown for a full room, too, because only taking a seat is
+    // reliable. Here the visitor was refused, and waits for a free seat.
     if (notice === 'free' && preview.participants >= preview.max_participants && !preview.you.returning) {
       return { ...visit, polls: visit.polls + 1 };
     }
     return lobbyOrWrongLink(preview, visit.enteredName, notice);
   }
   if (visit.at === 'removed') return seatTaken(visit, preview);
-  // The media server dropped the room, yet the room goes on: take the seat again.
+  // The media server closed the session but the room continues: take the seat again.
   if (visit.at === 'room' && visit.connection.is === 'checking') return rejoining(visit, visit.connection.attempt + 1);
   return visit;
 }
 
-/** Nobody has removed the visitor: in a full room their place went to a host. */
+/** No host has removed the visitor: in a full room their seat went to a host. */
 function seatTaken(visit: Extract<Visit, { at: 'removed' }>, preview: Preview): Visit {
   if (visit.polls > 0 || preview.participants < preview.max_participants) return lobbyOrWrongLink(preview, visit.enteredName, null);
   const { title, durationMs, enteredName } = visit;
   return { at: 'refused', refusal: { code: 'room_full', reason: null, waitMs: 0 }, title, durationMs, enteredName, redirectUrl: null, polls: 0 };
 }
 
-/** What a preview leads to, for somebody who is not inside. */
+/** The state that a preview leads to for a visitor who is outside the room. */
 function lobbyOrWrongLink(preview: Preview, enteredName: string | null, notice: LobbyNotice | null): Visit {
   const { role, link, returning } = preview.you;
   if ((link === 'unknown' || link === 'expired') && role === 'guest' && !returning) return { at: 'wrongLink', preview };
   return lobby(preview, enteredName, link === 'taken' ? 'linkTaken' : notice);
 }
 
-/** Somebody waits for a scheduled room and has asked how it stands. */
+/** Handles a preview while the visitor waits for a scheduled room. */
 function scheduledRoomPolled(visit: InLobby, preview: Preview): Visit {
   if (visit.joinAttempt) return visit;
-  // Somebody else came in with the host's link: that is another visit.
+  // Another person has joined with the host's link: this is another visit now.
   if (preview.you.role !== visit.preview.you.role) return lobbyOrWrongLink(preview, null, null);
   const polled: InLobby = { ...visit, preview, polls: visit.polls + 1, pauseMs: 0 };
   if (startOf(preview) !== null) return polled;
@@ -111,7 +114,7 @@ function joining(visit: InLobby, name: string): Visit {
   return { ...visit, enteredName: name, joinOnOpen: false, error: null, joinAttempt: newJoinAttempt(name, visit.preview.you.role) };
 }
 
-/** Their seat has a name, and where it is now they chose their devices: nothing is left to ask. */
+/** The seat has a name, and the devices were chosen on the other page, so that nothing is left to ask. */
 function joinHere(preview: Preview): Visit {
   const first = lobby(preview, null, null);
   return preview.you.name ? joining(first, preview.you.name) : first;
@@ -136,14 +139,15 @@ function refused(visit: Visit, refusal: Refusal, now: number): Visit {
     case 'lobby':
       if (refusal.code === 'link_taken') return lobby(asGuest(visit.preview), null, 'linkTaken');
       if (visit.joinAttempt && refusal.code === 'invalid_request') return { ...visit, error: 'name', joinAttempt: null };
-      // Two clocks a moment apart: whoever pressed comes in when it opens.
+      // The clocks differ slightly: the page joins when the room opens.
       if (refusal.code === 'room_not_open' && visit.preview.start_time) {
         return { ...visit, preview: { ...visit.preview, state: 'scheduled' }, joinAttempt: null, joinOnOpen: true, polls: visit.polls + 1, pauseMs: refusal.waitMs };
       }
       if (refusal.code === 'too_many_attempts' && (!visit.joinAttempt || visit.joinAttempt.knocks > 0)) return unreachable(visit, refusal.waitMs);
       return page(visit.preview.title, null, visit.enteredName, 0);
     case 'room':
-      // A whole office comes back through one address after a restart: that is no reason to be sent away.
+      // After a restart a whole office rejoins from one address, which is no reason to
+      // send people away.
       if (refusal.code === 'too_many_attempts') return unreachable(visit, refusal.waitMs);
       return page(visit.seat.title, now - visit.joinedAt, visit.seat.name, 0, refusal.code === 'room_ended' ? (visit.seat.logout_url ?? null) : null);
     case 'left':
@@ -166,7 +170,7 @@ function withoutLink(preview: Preview): Preview {
   return { ...preview, you };
 }
 
-/** The host's link is somebody else's now: the visitor is asked for a name of their own. */
+/** The host's link belongs to somebody else now, so that the visitor has to enter their own name. */
 function asGuest(preview: Preview): Preview {
   return { ...preview, you: { ...preview.you, role: 'guest', name: '', returning: false, link: 'taken' } };
 }
@@ -198,12 +202,12 @@ function seated(visit: Visit, seat: Seat): Visit {
   return (next.at === 'lobby' || next.at === 'left') && isQueued(next) ? { ...next, error: null } : next;
 }
 
-/** Waiting for a turn is no failed attempt. */
+/** Waiting in the queue does not count as a failed attempt. */
 function isQueued(visit: Visit): boolean {
   return (visit.at === 'lobby' || visit.at === 'left') && visit.error === 'busyNetwork';
 }
 
-/** Many people join from the visitor's network: the page waits for its turn. */
+/** Many people join from the visitor's network, so that the page waits for its turn. */
 function queued(visit: Visit, pauseMs: number): Visit {
   if (visit.at === 'room' && visit.connection.is === 'rejoining') return retryRejoin(visit, visit.connection, pauseMs);
   if ((visit.at !== 'lobby' && visit.at !== 'left') || !visit.joinAttempt) return visit;
@@ -211,7 +215,7 @@ function queued(visit: Visit, pauseMs: number): Visit {
   return { ...visit, error: 'busyNetwork', joinAttempt: { ...joinAttempt, seat: null, attempt: joinAttempt.attempt + 1, pauseMs } };
 }
 
-/** Not yet: the same question again, until somebody has let the visitor in. */
+/** A host has to admit the visitor: ask again later. */
 function mustWait(visit: Visit, pauseMs: number): Visit {
   if (visit.at === 'room' && visit.connection.is === 'rejoining') return retryRejoin(visit, visit.connection, pauseMs);
   if ((visit.at !== 'lobby' && visit.at !== 'left') || !visit.joinAttempt) return visit;
@@ -225,7 +229,7 @@ function notConnected(visit: Visit): Visit {
   return visit;
 }
 
-/** One more try for somebody outside who pressed a button, or an end to trying. */
+/** Tries again, or reports the error after the last attempt. */
 function retryOrFail(
   visit: Extract<Visit, { at: 'lobby' | 'left' }>,
   errorMeanwhile: JoinError | null,
@@ -236,7 +240,7 @@ function retryOrFail(
   const { joinAttempt } = visit;
   if (!joinAttempt) return visit;
   const attempt = joinAttempt.attempt + 1;
-  // Whoever waits to be let in waits for a server, too.
+  // A visitor who waits to be admitted also waits for an unreachable server.
   if (attempt >= maxAttempts && joinAttempt.knocks === 0) return { ...visit, error: finalError, joinAttempt: null };
   return { ...visit, error: errorMeanwhile, joinAttempt: { ...joinAttempt, seat: null, attempt, pauseMs } };
 }
@@ -260,7 +264,7 @@ function dropped(visit: InRoom, cause: DisconnectCause, now: number): Visit {
       return alreadyRejoining ? visit : rejoining(visit, 0);
     case 'deleted':
       if (alreadyRejoining) return visit;
-      // A breakout room was closed: its people belong in the room again.
+      // The breakout room was closed, so that the visitor returns to the main room.
       if (visit.seat.breakout) return rejoining(visit, 0, 0, true);
       return { ...visit, connection: { is: 'checking', attempt: 0, pauseMs: 0 } };
     case 'moved':
@@ -278,7 +282,7 @@ function rejoining(visit: InRoom, attempt: number, pauseMs = 0, moving = false):
   return { ...visit, connection: { is: 'rejoining', joinAttempt, moving } };
 }
 
-/** The next attempt on the same way. */
+/** The next attempt to rejoin. */
 function retryRejoin(visit: InRoom, { joinAttempt, moving }: Extract<Connection, { is: 'rejoining' }>, pauseMs: number): Visit {
   return rejoining(visit, joinAttempt.attempt + 1, pauseMs, moving);
 }

@@ -9,7 +9,7 @@ const unavailable = (seconds: string): Response =>
   new Response('{"error":{"code":"unavailable","message":"x"}}', { status: 503, headers: { 'retry-after': seconds } });
 const done = (): Response => new Response(null, { status: 204 });
 
-/** What a page does that gets these answers, the last of them for good. */
+/** The actions of a page that gets these answers; the last one is repeated. */
 function scenario(...answers: (() => Response)[]): { actions: RoomActions; requests: string[]; moves: () => number } {
   const requests: string[] = [];
   let moves = 0;

@@ -1,20 +1,20 @@
 import type { Answer, Breakouts, Invitation, InvitationRequest, JoinApi, LockRequest, People, ReactRequest, RoleRequest } from '../api/client';
 
-/** How often something is asked again of a server that says when it will be ready, and how soon that must be. */
+/** How often an action is retried when the server names a time, and the longest time that is waited for. */
 const maxRetries = 4;
 const maxRetryDelayMs = 3_000;
 
 /**
- * What somebody in the room asks of the server; their seat says who they are.
- * A server that has no time for it now has done nothing, and is asked again
- * when it says: a button is pressed once.
+ * The actions of a visitor in the room, who is identified by the seat key. A server that
+ * is temporarily unavailable has done nothing, so that the action is retried after the
+ * time it names.
  */
 export class RoomActions {
   readonly #api: JoinApi;
   readonly #seatKey: Promise<string>;
   readonly #onMoved: () => void;
 
-  /** `moved` is called when the visitor's own seat is elsewhere. */
+  /** `onMoved` is called when the visitor has moved to another room. */
   constructor(api: JoinApi, seatKey: Promise<string>, onMoved: () => void) {
     this.#api = api;
     this.#seatKey = seatKey;
@@ -25,7 +25,7 @@ export class RoomActions {
     return this.#callWithRetry((seat_key) => this.#api.end({ seat_key }));
   }
 
-  /** `assign` says by identity whose room is which of the names. */
+  /** `assign` maps identities to indices of `names`. */
   async openBreakouts(names: string[], assign: Record<string, number>): Promise<Answer<Breakouts>> {
     return this.#callWithRetry((seat_key) => this.#api.openBreakouts({ seat_key, names, assign }));
   }
@@ -38,7 +38,7 @@ export class RoomActions {
     return this.#callWithRetry((seat_key) => this.#api.closeBreakouts({ seat_key }));
   }
 
-  /** Not asked again: some may have read it already. */
+  /** Not retried, because some may have read it already. */
   async broadcast(text: string): Promise<Answer<null>> {
     return this.#api.broadcast({ seat_key: await this.#seatKey, text });
   }
@@ -49,7 +49,7 @@ export class RoomActions {
 
   async moveSelf(to: number): Promise<Answer<null>> {
     const answer = await this.#callWithRetry((seat_key) => this.#api.move({ seat_key, to }));
-    // The server also says so, but this page knows already.
+    // The server sends a message, too, but this is faster.
     if (answer.is === 'ok') this.#onMoved();
     return answer;
   }
@@ -62,7 +62,7 @@ export class RoomActions {
     return this.#callWithRetry((seat_key) => this.#api.mute({ seat_key }));
   }
 
-  /** Not asked again: they may have been asked already. */
+  /** Not retried, because the person may have been asked already. */
   async askToUnmute(identity: string): Promise<Answer<null>> {
     return this.#api.askToUnmute({ seat_key: await this.#seatKey, identity });
   }
@@ -83,7 +83,7 @@ export class RoomActions {
     return this.#callWithRetry((seat_key) => this.#api.appoint({ seat_key, identity, role }));
   }
 
-  /** One who waits, or all of them. */
+  /** One waiting person, or all of them. */
   async admit(identity?: string): Promise<Answer<null>> {
     return this.#callWithRetry((seat_key) => this.#api.letIn({ seat_key, ...(identity !== undefined && { identity }) }));
   }
@@ -100,7 +100,7 @@ export class RoomActions {
     return this.#callWithRetry((seat_key) => this.#api.raiseHand({ seat_key }));
   }
 
-  /** One's own, or as a host somebody's. */
+  /** The visitor's own hand or, for hosts, somebody else's. */
   async lowerHand(identity?: string): Promise<Answer<null>> {
     return this.#callWithRetry((seat_key) => this.#api.lowerHand({ seat_key, ...(identity !== undefined && { identity }) }));
   }
@@ -109,7 +109,7 @@ export class RoomActions {
     return this.#callWithRetry((seat_key) => this.#api.lowerHands({ seat_key }));
   }
 
-  /** Not asked again: its moment is over, and some may have seen it. */
+  /** Not retried, because it would be late and some may have seen it. */
   async react(reaction: ReactRequest['reaction']): Promise<Answer<null>> {
     return this.#api.react({ seat_key: await this.#seatKey, reaction });
   }

@@ -16,9 +16,9 @@ export interface JoinedRoom {
 
 export interface Snapshot {
   visit: Visit;
-  /** The media connection that is shown; kept while the page comes back, so that nobody vanishes. */
+  /** The current media connection. It is kept while the page rejoins, so that nobody disappears. */
   joined: JoinedRoom | null;
-  /** A question to the server how it stands is on its way, not merely planned. */
+  /** A preview request is running, not merely planned. */
   checking: boolean;
 }
 
@@ -26,15 +26,15 @@ export interface Deps {
   route: Route;
   api: JoinApi;
   seatKey: Promise<string>;
-  /** What the key will most likely be. */
+  /** The key that `seatKey` will most likely resolve to. */
   expectedKey: string;
-  /** Whether another tab of this browser was in the room with that key at first. */
+  /** Whether another tab of this browser was in the room with that key at the start. */
   duplicateTab: Promise<boolean>;
   localMedia: LocalMedia;
   room: Lazy<RoomModule>;
 }
 
-/** What came of a task; `inside` is a connection that was made. */
+/** The result of a task. `joined` is a new connection. */
 interface Outcome {
   event: Event;
   joined?: JoinedRoom;
@@ -46,14 +46,14 @@ interface RunningTask {
   runNow: () => void;
 }
 
-/** Carries out what the state asks for, and tells the state what came of it. */
+/** Executes the task of the current state and dispatches its result. */
 export class Runner {
   readonly store = new Store<Snapshot>({ visit: opening, joined: null, checking: false });
   readonly clock = new ServerClock();
   readonly #deps: Deps;
-  /** The link's token, until the visitor comes in as a guest without it. */
+  /** The link's token, until the visitor continues as a guest without it. */
   #link: string | null;
-  /** The seat key; before it is certain, what it will most likely be. */
+  /** The seat key; the expected one until it is certain. */
   #key: string;
   #task: RunningTask | null = null;
 
@@ -62,7 +62,7 @@ export class Runner {
     this.#key = deps.expectedKey;
     this.#link = deps.route.link;
     window.addEventListener('online', this.runNow);
-    // Timers of a hidden tab sleep long; somebody who looks should not wait for them.
+    // Timers of a hidden tab are delayed; a visitor who returns should not wait for them.
     document.addEventListener('visibilitychange', () => {
       if (!document.hidden) this.runNow();
     });
@@ -80,14 +80,14 @@ export class Runner {
     if (next === before.visit) return;
     if (event.type === 'joinAsGuest') this.#link = null;
     this.#patch({ visit: next, ...(joined && { joined }) });
-    // Who moves stays in the old place until they are in the new one.
+    // A visitor who moves stays in the old room until the new one is connected.
     if (joined) before.joined?.session.leave();
     this.#releaseUnused(next);
     if (next.at === 'lobby' && !(before.visit.at === 'lobby' && before.visit.preview === next.preview)) this.#warmUp(next.preview);
     this.#startDueTask();
   }
 
-  /** Does now what was planned for later. */
+  /** Runs the planned task now. */
   readonly runNow = (): void => this.#task?.runNow();
 
   #patch(part: Partial<Snapshot>): void {
@@ -98,7 +98,7 @@ export class Runner {
     if (this.store.get().checking !== checking) this.#patch({ checking });
   }
 
-  /** Somebody who is not in the room sends nothing and hears nothing. */
+  /** A visitor who is not in the room sends and receives nothing. */
   #releaseUnused(visit: Visit): void {
     const { joined } = this.store.get();
     if (joined && visit.at !== 'room') {
@@ -110,7 +110,7 @@ export class Runner {
     }
   }
 
-  /** Before the first view is drawn: devices take as long to open as that takes, and do so beside it. */
+  /** Opens the devices before the first view is drawn, because both take about as long. */
   #warmUp({ room_type, you: { may_send } }: Preview): void {
     void this.#deps.localMedia.warmUp(room_type === 'video', { mic: may_send.microphone, camera: may_send.camera });
   }
@@ -129,23 +129,23 @@ export class Runner {
     const { signal } = abort;
     this.#task = { key: task.key, abort, runNow: () => undefined };
     const delay = task.waitMs(Math.random, this.clock.now());
-    // What is due is on its way before anything is drawn.
+    // A request without a delay is sent before anything is drawn.
     if (delay > 0) await this.#wait(delay, this.#task, task.fixedDelay);
     if (signal.aborted) return;
     this.#setChecking(task.do === 'preview');
     const outcome = await this.#execute(task, signal);
-    // What was overtaken has nothing to say any more.
+    // The result of an aborted task is ignored.
     if (signal.aborted) {
       outcome?.joined?.session.leave();
       return;
     }
-    // The state may answer with the very same task: it has to run again.
+    // The next state may have the same task, which has to run again.
     this.#task = null;
     this.#setChecking(false);
     if (outcome) this.#apply(outcome);
   }
 
-  /** Until then, or until somebody is in a hurry, where that is allowed. */
+  /** Waits for the delay or, unless it is fixed, until runNow is called. */
   #wait(ms: number, running: RunningTask, fixedDelay: boolean): Promise<void> {
     return new Promise((resolve) => {
       if (!fixedDelay) running.runNow = resolve;
@@ -175,7 +175,7 @@ export class Runner {
       sentAt = Date.now();
       return api.preview({ seat_key, ...(this.#link && { link: this.#link }) }, signal);
     };
-    // The server is asked while the browser looks whether another tab has the key.
+    // Asks the server with the expected key while the browser checks whether another tab uses it.
     const key = this.#key;
     const expected = request(key);
     this.#key = await seatKey;
@@ -192,7 +192,7 @@ export class Runner {
   }
 
   async #takeSeat({ name, role }: JoinAttempt, signal: AbortSignal): Promise<Event> {
-    // At once, before what the press changes is drawn: the key is known since the room is.
+    // Sent before the change is drawn, because the key is known since the preview.
     const answer = await this.#deps.api.takeSeat({ name, role, seat_key: this.#key, ...(this.#link && { link: this.#link }) }, signal);
     switch (answer.is) {
       case 'ok': {
@@ -209,7 +209,7 @@ export class Runner {
   async #connect({ seat }: Extract<Task, { do: 'connect' }>, signal: AbortSignal): Promise<Outcome | null> {
     const { visit, joined } = this.store.get();
     const previousSeat = visit.at === 'room' ? visit.seat : null;
-    // Told to move to where one is already.
+    // The visitor is already in the target room.
     if (previousSeat?.session_id === seat.session_id && joined?.session.isOpen) return { event: { type: 'connected' } };
     const { room, localMedia } = this.#deps;
     let module: RoomModule;
@@ -231,7 +231,7 @@ export class Runner {
         if (isShown()) this.dispatch({ type: 'announced', announcement });
       },
     });
-    // A screen is shared with those who are there, not with those elsewhere.
+    // A screen is shared with one room only.
     if (previousSeat && previousSeat.breakout?.number !== seat.breakout?.number) localMedia.stopSharing();
     const cancel = (): void => session.leave();
     signal.addEventListener('abort', cancel);

@@ -1,54 +1,54 @@
 import type { Preview, Refusal, Role, Seat } from '../api/client';
 
-/** An attempt to come in: first a seat, then, when there is one, the media connection. */
+/** An attempt to join: first a seat, then the media connection. */
 export interface JoinAttempt {
   name: string;
   role: Role;
-  /** Of this arrival; each failure adds one. */
+  /** The number of failures of this attempt. */
   attempt: number;
-  /** The server asked for that much patience. */
+  /** The minimum delay that the server requires. */
   pauseMs: number;
-  /** How often the server has said to wait until a host lets the visitor in. */
+  /** How often the server has answered that a host has to admit the visitor. */
   knocks: number;
   seat: Seat | null;
 }
 
-/** How somebody in the room is connected. */
+/** The state of the connection of a visitor in the room. */
 export type Connection =
   | { is: 'connected' }
-  /** LiveKit mends it, and mostly can. */
+  /** LiveKit is reconnecting, and usually succeeds. */
   | { is: 'reconnecting' }
-  /** It could not, or the seat is in another breakout room now: the page takes its seat again. */
+  /** LiveKit failed, or the seat is in another breakout room now: the page takes its seat again. */
   | { is: 'rejoining'; joinAttempt: JoinAttempt; moving: boolean }
-  /** The room is gone from the media server: the page asks why. */
+  /** The media server has closed the room: the page asks the server why. */
   | { is: 'checking'; attempt: number; pauseMs: number };
 
 export type LobbyNotice = 'linkTaken' | 'free' | 'open';
 export type JoinError = 'unreachable' | 'gaveUp' | 'noMedia' | 'name' | 'loadFailed' | 'busyNetwork';
 
-/** What a host says to everybody. */
+/** A host's announcement to everybody. */
 export interface Announcement {
   text: string;
   from: string;
 }
 
-/** The whole visit, from opening the address to the last page. */
+/** The state of the visit, from opening the address to the last page. */
 export type Visit =
   | { at: 'opening'; attempt: number; pauseMs: number }
   | { at: 'wrongLink'; preview: Preview }
-  /** The visitor is in the room already, and says where they want to be. */
+  /** The visitor is already in the room and chooses where to be. */
   | { at: 'alreadyJoined'; preview: Preview; other: 'tab' | 'device'; staying: boolean }
   | {
       at: 'lobby';
       preview: Preview;
-      /** Typed before the lobby was left for a page that said why not. */
+      /** The name that was entered before the lobby was replaced by a refusal. */
       enteredName: string | null;
       notice: LobbyNotice | null;
       error: JoinError | null;
       joinAttempt: JoinAttempt | null;
-      /** Comes in by itself when the room opens. */
+      /** Join automatically when the room opens. */
       joinOnOpen: boolean;
-      /** Quiet questions whether a scheduled room has opened. */
+      /** The number of polls of a scheduled room. */
       polls: number;
       pauseMs: number;
     }
@@ -59,32 +59,32 @@ export type Visit =
       title: string;
       durationMs: number;
       enteredName: string;
-      /** Questions whether a host has let the visitor in again. */
+      /** The number of polls whether a host has readmitted the visitor. */
       polls: number;
     }
   | {
       at: 'refused';
       refusal: Refusal;
       title: string | null;
-      /** How long the visitor had been in the room before; null when never. */
+      /** How long the visitor was in the room; null when never. */
       durationMs: number | null;
       enteredName: string | null;
-      /** Where somebody goes who was in the room. */
+      /** The address to which visitors are redirected who were in the room. */
       redirectUrl: string | null;
-      /** Quiet questions whether it has changed. */
+      /** The number of polls whether the refusal still applies. */
       polls: number;
     };
 
-/** Why the media connection ended, as far as the page cares. `limited`: this browser sent more than the server accepts. */
+/** Why the media connection ended. `limited`: this browser sent more than the server accepts. */
 export type DisconnectCause = 'lost' | 'elsewhere' | 'limited' | 'removed' | 'deleted' | 'moved';
 
 export type Event =
-  /** `rival`: another tab of this browser is in the room with this seat. */
+  /** `duplicateTab`: another tab of this browser is in the room with this seat. */
   | { type: 'previewed'; preview: Preview; duplicateTab?: boolean }
   | { type: 'refused'; refusal: Refusal }
   | { type: 'unreachable'; waitMs: number }
   | { type: 'seated'; seat: Seat }
-  /** Somebody has to let the visitor in; ask again after that long. */
+  /** A host has to admit the visitor; ask again after the pause. */
   | { type: 'mustWait'; pauseMs: number }
   | { type: 'connected' }
   | { type: 'notConnected' }
@@ -95,12 +95,12 @@ export type Event =
   | { type: 'announced'; announcement: Announcement }
   | { type: 'dismissed' }
   | { type: 'join'; name: string }
-  /** Join when it opens, under that name; null: not by itself. */
+  /** Join automatically under this name when the room opens; null cancels that. */
   | { type: 'joinOnOpen'; name: string | null }
-  /** Not to wait any longer until a host lets one in. */
+  /** Stop waiting for a host. */
   | { type: 'stopWaiting' }
   | { type: 'joinAsGuest' }
-  /** Here, and not where they are already. */
+  /** Join in this tab instead of the other one. */
   | { type: 'joinHere' }
   | { type: 'stayThere' }
   | { type: 'leave' }

@@ -3,12 +3,12 @@ import { backoff } from '../lib/backoff';
 import { startOf, pollDelayBeforeStart } from './schedule';
 import type { JoinAttempt, Visit } from './state';
 
-/** What the page has to do in this state, and how long it waits before. */
+/** A task of the page in a state, and the delay before it. */
 export type Task = {
   key: string;
-  /** By the server's clock. */
+  /** `now` is the server's time. */
   waitMs: (random: () => number, now: number) => number;
-  /** The server named the time: nothing may shorten it. */
+  /** The server has set the delay, so that nothing may shorten it. */
   fixedDelay: boolean;
 } & (
   | { do: 'preview' }
@@ -16,7 +16,7 @@ export type Task = {
   | { do: 'connect'; seat: Seat }
 );
 
-/** The state alone decides what is under way; null when it waits for the visitor. */
+/** Returns the task of a state; null when the page waits for the visitor. */
 export function taskOf(visit: Visit): Task | null {
   switch (visit.at) {
     case 'opening':
@@ -39,7 +39,8 @@ export function taskOf(visit: Visit): Task | null {
       if (visit.connection.is === 'checking') return preview(`checking ${visit.connection.attempt}`, retryDelay(visit.connection), visit.connection.pauseMs > 0);
       return null;
     case 'removed':
-      // Once at once, whether it was a host or their place was needed; then only by the button.
+      // Once immediately, to find out whether a host or a lack of seats was the reason;
+      // then only by the button.
       return preview(`removed ${visit.polls}`, () => (visit.polls === 0 ? 0 : Infinity), false);
     case 'wrongLink':
     case 'alreadyJoined':
@@ -61,15 +62,12 @@ function retryDelay(attempt: { attempt: number; pauseMs: number }): Task['waitMs
   return (random) => Math.max(attempt.pauseMs, backoff(attempt.attempt, random));
 }
 
-/** The server said how long this holds, and nothing may shorten it. */
+/** The server has set how long the refusal lasts. */
 export function hasFixedDelay({ code }: Refusal): boolean {
   return code === 'too_many_attempts' || code === 'turned_away';
 }
 
-/**
- * How often a page that says no asks again by itself; Infinity only when the
- * visitor presses the button, null when nothing can change it.
- */
+/** Returns the delay until a refused page asks again; Infinity means only by the button, null means never. */
 function pollDelay(refusal: Refusal): Task['waitMs'] | null {
   switch (refusal.code) {
     case 'room_full':

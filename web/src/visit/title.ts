@@ -1,6 +1,6 @@
 import type { Visit } from './state';
 
-/** The room's title, as far as it is known. */
+/** Returns the room's title, if it is known. */
 export function titleOf(visit: Visit): string | null {
   switch (visit.at) {
     case 'lobby':

@@ -12,7 +12,7 @@ interface Props {
   onMoved: () => void;
 }
 
-/** The rooms there are, and the way into each. */
+/** The list of rooms, each with a button to move there. */
 export function BreakoutList({ actions, rooms, current, onMoved }: Props): ReactElement {
   const { busy, error, run } = useAction();
   async function go(to: number): Promise<void> {

@@ -9,7 +9,7 @@ interface Props {
   onChoose: (room: number) => void;
 }
 
-/** Somebody's name, and where they are to be. */
+/** A person's name and a list of rooms to choose from. */
 export function BreakoutSelect({ person, rooms, value, onChoose }: Props): ReactElement {
   return (
     <li className="assign-row">

@@ -12,12 +12,12 @@ interface Props {
   actions: RoomActions;
   seat: Seat;
   metadata: RoomMetadata;
-  /** Everybody else here. */
+  /** The other people in this room. */
   people: readonly Person[];
   onClose: () => void;
 }
 
-/** Breakout rooms: for everybody the way into each, for hosts all that they do with them. */
+/** Breakout rooms: everybody can move between them, and hosts manage them. */
 export function BreakoutSheet({ actions, seat, metadata, people, onClose }: Props): ReactElement {
   const rooms = [{ number: 0, name: t('rooms.main') }, ...metadata.breakouts];
   const host = seat.role !== 'guest';

@@ -12,11 +12,11 @@ interface Props {
   seat: Seat;
   metadata: RoomMetadata;
   rooms: readonly BreakoutRoom[];
-  /** Everybody else here. */
+  /** The other people in this room. */
   present: readonly Person[];
 }
 
-/** What hosts do with breakout rooms: open them first, then run them. */
+/** Opens breakout rooms for hosts, or manages the open ones. */
 export function HostBreakouts({ actions, seat, metadata, rooms, present }: Props): ReactElement {
   const [people, moved] = usePersonLocations(actions, seat.identity, present, metadata);
   return metadata.breakouts.length > 0 ? (

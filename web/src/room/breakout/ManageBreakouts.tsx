@@ -10,13 +10,13 @@ import type { PersonLocation } from './personLocations';
 interface Props {
   actions: RoomActions;
   rooms: readonly BreakoutRoom[];
-  /** How many may be open at once. */
+  /** How many rooms may be open at once. */
   maxRooms: number;
   people: readonly PersonLocation[];
   onMoved: (identity: string, breakout: number) => void;
 }
 
-/** What hosts do while breakout rooms are open: move people, open another room, speak to all, close the rooms. */
+/** Moves people, opens another room, sends announcements and closes the rooms. */
 export function ManageBreakouts({ actions, rooms, maxRooms, people, onMoved }: Props): ReactElement {
   const moving = useAction();
   const closing = useAction();

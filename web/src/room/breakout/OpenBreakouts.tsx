@@ -9,17 +9,17 @@ import { assignEvenly, type PersonLocation } from './personLocations';
 interface Props {
   actions: RoomActions;
   maxRooms: number;
-  /** Who can be assigned. */
+  /** The people who can be assigned. */
   people: readonly PersonLocation[];
 }
 
 const defaultName = (i: number): string => t('rooms.usual', { n: i + 1 });
 
-/** How many rooms, what they are called, and who goes where. */
+/** The form with the number of rooms, their names and the assignment of people. */
 export function OpenBreakouts({ actions, maxRooms, people }: Props): ReactElement {
   const [number, setNumber] = useState(Math.min(2, maxRooms));
   const [editedNames, setEditedNames] = useState<readonly string[]>([]);
-  // By identity the place in the list of rooms; who is not in it stays.
+  // The index of the room by identity. People without an entry stay in the main room.
   const [assigned, setAssigned] = useState<ReadonlyMap<string, number>>(new Map());
   const { busy, error, run } = useAction();
   const id = useId();

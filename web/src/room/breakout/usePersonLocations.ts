@@ -7,9 +7,9 @@ import { localLocations, serverLocations, type PersonLocation } from './personLo
 const pollMs = 3_000;
 
 /**
- * Who is where, asked of the server while somebody looks: others move people,
- * too, and people move by themselves. `moved` notes what the server has done
- * just now.
+ * Returns which room everybody is in, polled from the server, because other hosts move
+ * people and people move themselves. `moved` applies a move at once that the server has
+ * confirmed.
  */
 export function usePersonLocations(
   actions: RoomActions,
@@ -25,7 +25,7 @@ export function usePersonLocations(
     let timer: ReturnType<typeof setTimeout>;
     const poll = async (): Promise<void> => {
       const answer = await actions.people();
-      // Asked before somebody moved: the next answer knows.
+      // The answer is older than a move; the next one is current.
       if (stopped) return;
       if (answer.is === 'ok') setLocations(serverLocations(answer.value.people, ownIdentity));
       timer = setTimeout(() => void poll(), pollMs);
@@ -35,7 +35,7 @@ export function usePersonLocations(
       stopped = true;
       clearTimeout(timer);
     };
-    // Rooms that open or close take people along.
+    // People move when rooms open or close.
   }, [actions, ownIdentity, restarts, breakouts]);
 
   function moved(identity: string, to: number): void {

@@ -2,10 +2,10 @@ import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { count, t } from '../../messages';
 import { excerpt, newMessages, type ChatMessage, type ChatLog } from './chatLog';
 
-/** What comes within that time is told of together. */
+/** Messages within this time are announced together. */
 const batchMs = 1_500;
 
-/** Tells those who listen what others read from the count on the button. The open chat reads itself out. */
+/** A live region that announces new messages. The open chat announces its own. */
 export function ChatLiveRegion({ log: { entries, open } }: { log: ChatLog }): ReactElement {
   const [text, setText] = useState('');
   const before = useRef(entries);

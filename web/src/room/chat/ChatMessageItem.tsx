@@ -7,16 +7,16 @@ import { excerpt, type ChatMessage } from './chatLog';
 
 interface Props {
   message: ChatMessage;
-  /** What it answers, while this page has it. */
+  /** The message that it replies to, while the log still has it. */
   quoted: ChatMessage | null;
-  /** Null where one cannot write. */
+  /** Null when the visitor may not write. */
   onReply: ((message: ChatMessage) => void) | null;
 }
 
-/** Who is read: yourself, somebody with a name, or somebody who left before this page knew theirs. */
+/** The sender: you, a name, or "somebody" when the sender left before the page knew the name. */
 const senderLabel = (message: ChatMessage): string => (message.you ? t('room.you') : message.name || t('chat.somebody'));
 
-/** One message. Its text is text; only addresses in it become links. */
+/** One message. Only addresses in its text become links; nothing else is interpreted. */
 export const ChatMessageItem = memo(function ChatMessageItem({ message, quoted, onReply }: Props): ReactElement {
   return (
     <li className="chat-line" data-own={message.you || undefined}>

@@ -5,10 +5,10 @@ import { Composer } from './Composer';
 import { findMessage, newMessages, type LogEntry, type ChatMessage } from './chatLog';
 import type { Chat } from './useChat';
 
-/** So near to the end counts as there. */
+/** A distance below this counts as the end. */
 const endTolerancePx = 24;
 
-/** What was written, and where one writes. */
+/** The messages and the composer. */
 export function ChatView({ chat, connected }: { chat: Chat; connected: boolean }): ReactElement {
   const { log, canWrite, send } = chat;
   const { entries } = log;
@@ -24,7 +24,7 @@ export function ChatView({ chat, connected }: { chat: Chat; connected: boolean }
     atEnd.current = true;
     setUnseenCount(0);
   };
-  // Whoever reads further up stays there; whoever is at the end stays at the end.
+  // A reader at the end stays at the end; a reader further up is not moved.
   useLayoutEffect(() => {
     const addedCount = newMessages(shown.current, entries).length;
     const own = entries !== shown.current && entries.at(-1);
@@ -32,7 +32,7 @@ export function ChatView({ chat, connected }: { chat: Chat; connected: boolean }
     if (atEnd.current || (own && own.kind === 'message' && own.you)) scrollToEnd();
     else if (addedCount > 0) setUnseenCount((before) => before + addedCount);
   }, [entries]);
-  // The keyboard of a phone takes its place from the end.
+  // The keyboard of a phone covers the end of the list.
   useEffect(() => {
     const element = list.current;
     if (!element) return;
@@ -48,7 +48,7 @@ export function ChatView({ chat, connected }: { chat: Chat; connected: boolean }
       <div
         ref={list}
         className="chat-scroll"
-        // Also for those who scroll with keys.
+        // So that the keyboard can scroll it.
         tabIndex={0}
         role="log"
         aria-label={t('chat.messages')}

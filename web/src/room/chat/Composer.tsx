@@ -12,10 +12,10 @@ interface Props {
   onCancelReply: () => void;
 }
 
-/** From here on the writer is told how much is left. */
+/** From this length on, the remaining characters are shown. */
 const showRemainingFrom = maxTextLength - 200;
 
-/** Where one writes. Enter sends, with Shift it begins a new line. */
+/** The input for a message. Enter sends, Shift+Enter starts a new line. */
 export function Composer({ connected, replyTo, onSend, onCancelReply }: Props): ReactElement {
   const [text, setText] = useState('');
   const [sending, setSending] = useState(false);
@@ -25,7 +25,7 @@ export function Composer({ connected, replyTo, onSend, onCancelReply }: Props): 
   const length = lengthOf(normalizeText(text));
   const excess = length - maxTextLength;
 
-  // At once: phones open their keyboard only within what the finger did.
+  // In a layout effect, because phones open the keyboard only during the gesture.
   useLayoutEffect(() => field.current?.focus(), [replyTo]);
 
   const send = async (): Promise<void> => {
@@ -37,7 +37,7 @@ export function Composer({ connected, replyTo, onSend, onCancelReply }: Props): 
     if (sent) setText('');
   };
   const onKey = (event: KeyboardEvent): void => {
-    // While letters are put together, Enter belongs to them.
+    // During composition, Enter belongs to the input method.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     void send();

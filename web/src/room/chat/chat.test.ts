@@ -103,7 +103,7 @@ describe('the log', () => {
     expect(log.unread).toBe(0);
     log = write(reduceChat(log, { type: 'close' }), message(5));
     expect(log.unread).toBe(1);
-    // The same again is no other.
+    // A repeated message is not added again.
     expect(write(log, message(5))).toBe(log);
   });
 

@@ -1,4 +1,4 @@
-/** Something somebody wrote. */
+/** A chat message. */
 export interface ChatMessage {
   kind: 'message';
   key: string;
@@ -10,7 +10,7 @@ export interface ChatMessage {
   replyTo: string | null;
 }
 
-/** From here on it is the chat of another place. */
+/** Marks that the following messages belong to another room. */
 export interface RoomDivider {
   kind: 'divider';
   key: string;
@@ -19,18 +19,18 @@ export interface RoomDivider {
 
 export type LogEntry = ChatMessage | RoomDivider;
 
-/** What this page has of the chat. */
+/** The chat as this page has it. */
 export interface ChatLog {
   entries: readonly LogEntry[];
-  /** The reader has it open. */
+  /** The chat is open. */
   open: boolean;
-  /** How many lines of others came while it was closed. */
+  /** The number of messages of others that arrived while it was closed. */
   unread: number;
 }
 
 export type ChatEvent = { type: 'received'; message: ChatMessage } | { type: 'moved'; roomName: string } | { type: 'open' | 'close' };
 
-/** More than anybody reads again; the oldest go. */
+/** The oldest entries are dropped. */
 export const maxEntries = 500;
 
 export const emptyLog: ChatLog = { entries: [], open: false, unread: 0 };
@@ -44,7 +44,7 @@ export function reduceChat(log: ChatLog, event: ChatEvent): ChatLog {
     }
     case 'moved': {
       const last = log.entries.at(-1);
-      // Where nobody wrote there is nothing to part from.
+      // An empty log needs no divider.
       if (!last) return log;
       const before = last.kind === 'divider' ? log.entries.slice(0, -1) : log.entries;
       const dividerKey = last.kind === 'divider' ? last.key : `divider ${last.key}`;
@@ -57,19 +57,19 @@ export function reduceChat(log: ChatLog, event: ChatEvent): ChatLog {
   }
 }
 
-/** The line that another one answers, while this page has it. */
+/** Returns the message with this key; null when the log no longer has it. */
 export function findMessage(log: ChatLog, key: string | null): ChatMessage | null {
   const entry = key === null ? undefined : log.entries.find((one) => one.key === key);
   return entry?.kind === 'message' ? entry : null;
 }
 
-/** What is new since somebody last looked: lines of others, at most as many as are kept. */
+/** Returns the messages of others that are in `after` and not in `before`. */
 export function newMessages(before: readonly LogEntry[], after: readonly LogEntry[]): ChatMessage[] {
   const known = new Set(before.map(({ key }) => key));
   return after.filter((entry): entry is ChatMessage => entry.kind === 'message' && !entry.you && !known.has(entry.key));
 }
 
-/** The beginning of a long text, whole characters only. */
+/** Returns the beginning of a text, without splitting a character. */
 export function excerpt(text: string, maxLength: number): string {
   const flat = text.replace(/\s+/g, ' ');
   const characters = Array.from(flat);

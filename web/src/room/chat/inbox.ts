@@ -2,17 +2,17 @@ import { RoomEvent, type Room } from 'livekit-client';
 import { FloodLimiter } from './floodLimiter';
 import { decode, chatTopic, type Packet } from './packet';
 
-/** A message, and who the server says it is from. */
+/** A message with the sender that the server reports. */
 export interface ReceivedMessage extends Packet {
   from: string;
-  /** Empty while this page has not heard of them. */
+  /** Empty while the page does not know the sender. */
   name: string;
 }
 
 /**
- * What people write over one connection. It listens from before the connection
- * is made, and keeps what comes until somebody reads: nothing is lost while one
- * connection takes over from another.
+ * The chat messages of one connection. It listens from before the connection is made and
+ * buffers messages until there is a listener, so that none is lost when one connection
+ * replaces another.
  */
 export class Inbox {
   #unread: ReceivedMessage[] = [];
@@ -21,7 +21,8 @@ export class Inbox {
   constructor(room: Room) {
     const floodLimiter = new FloodLimiter();
     room.on(RoomEvent.DataReceived, (payload, sender, _kind, messageTopic, _encryption, identity) => {
-      // The server stamps the identity; what comes without one is the server's own.
+      // The server sets the identity of the sender. Packets without one come from the
+      // server itself.
       const from = sender?.identity || identity;
       const packet = messageTopic === chatTopic && from ? decode(payload) : null;
       if (!from || !packet || floodLimiter.exceedsLimit(from, Date.now())) return;
@@ -31,7 +32,7 @@ export class Inbox {
     });
   }
 
-  /** Gives what has come and what comes, until the returned function is called. */
+  /** Delivers the buffered and all further messages until the returned function is called. */
   subscribe(listener: (message: ReceivedMessage) => void): () => void {
     this.#listener = listener;
     for (const message of this.#unread.splice(0)) listener(message);

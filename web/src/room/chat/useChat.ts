@@ -8,21 +8,18 @@ import { encode, messageKey, newId, normalizeText, chatTopic } from './packet';
 
 export interface Chat {
   log: ChatLog;
-  /** The server lets this visitor write. */
+  /** The server allows the visitor to write. */
   canWrite: boolean;
-  /** False when it could not be sent. */
+  /** Resolves to false when the message could not be sent. */
   send: (text: string, replyTo: string | null) => Promise<boolean>;
   setOpen: (open: boolean) => void;
 }
 
-/**
- * The chat as this page has it: what is written while one is here. It outlives
- * connections; in another breakout room it goes on below a line.
- */
+/** The chat of this page. It outlives connections and continues below a divider in another breakout room. */
 export function useChat(room: Room, inbox: Inbox, seat: Seat, roomName: string, clock: ServerClock): Chat {
   const [log, dispatch] = useReducer(reduceChat, emptyLog);
 
-  // Before the mail of the new place is read.
+  // Runs before the messages of the new room are read.
   const breakoutNumber = seat.breakout?.number ?? 0;
   const previousBreakout = useRef(breakoutNumber);
   useEffect(() => {
@@ -59,7 +56,7 @@ export function useChat(room: Room, inbox: Inbox, seat: Seat, roomName: string, 
   return { log, canWrite: useCanWrite(room), send, setOpen };
 }
 
-/** The server holds everybody to it; the page only offers no more. */
+/** The server enforces the permission; the page only hides the input. */
 function useCanWrite(room: Room): boolean {
   const read = (): boolean => room.localParticipant.permissions?.canPublishData ?? true;
   const [allowed, setAllowed] = useState(read);

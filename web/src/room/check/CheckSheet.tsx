@@ -15,7 +15,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** What was found of the network and the devices, and what to do about it. */
+/** The results of the connection and device check. */
 export function CheckSheet({ localMedia, findRoute, connected, onClose }: Props): ReactElement {
   const mediaState = useStore(localMedia.state);
   return (

@@ -4,7 +4,7 @@ import { RetryButton } from '../../ui/RetryButton';
 import { serverLatency } from './serverLatency';
 import type { MediaRoute } from './mediaRoute';
 
-/** Above this people begin to talk into each other's words. */
+/** Above this latency people begin to interrupt each other. */
 const slowMs = 400;
 
 const routeKeys = {
@@ -19,11 +19,11 @@ const inRoomRouteKeys = { ...routeKeys, udp: 'check.in.udp', tcp: 'check.in.tcp'
 
 interface Props {
   findRoute: () => Promise<MediaRoute>;
-  /** The visitor is in the room: it is about their own connection. */
+  /** The visitor is in the room, so that the route is that of their own connection. */
   connected: boolean;
 }
 
-/** Whether the server is reached, and how sound and pictures get through, in sentences. */
+/** Shows whether the server responds and which route audio and video take. */
 export function ConnectionPart({ findRoute, connected }: Props): ReactElement {
   const [run, setRun] = useState(0);
   const [latency, setLatency] = useState<number | null | undefined>();
@@ -37,7 +37,7 @@ export function ConnectionPart({ findRoute, connected }: Props): ReactElement {
     return () => {
       stopped = true;
     };
-    // Once for each press: who shows this hands over another function each time.
+    // Only `run`, because findRoute is a new function on every render.
   }, [run]);
   return (
     <section className="sheet-part">

@@ -10,7 +10,7 @@ import { NoiseSwitch } from '../../ui/NoiseSwitch';
 import { DeviceInterrupted } from '../../ui/DeviceInterrupted';
 import { playTones } from './tones';
 
-/** Microphone, camera and speaker, in sentences, with what helps. */
+/** The state of microphone, camera and speaker. */
 export function DevicesPart({ mediaState, localMedia }: { mediaState: MediaState; localMedia: LocalMedia }): ReactElement {
   const [playCount, setPlayCount] = useState(0);
   return (
@@ -102,11 +102,11 @@ function CameraStatus({ mediaState: { camera, cameraOn }, localMedia }: { mediaS
   }
 }
 
-/** A microphone in a quiet room still hums; one that is switched off gives nothing at all. */
+/** A microphone in a quiet room still delivers noise; one that is switched off delivers silence. */
 const minLevel = 0.02;
 const silenceMs = 6_000;
 
-/** Whether nothing at all has come from the track for some seconds. */
+/** Returns whether the track has been completely silent for some seconds. */
 function useSilence(track: MediaStreamTrack | null): boolean {
   const [silent, setSilent] = useState(false);
   useEffect(() => {

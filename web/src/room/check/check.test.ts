@@ -7,7 +7,7 @@ const other = { type: 'candidate-pair', id: 'other', localCandidateId: 'unused' 
 const mine = { type: 'local-candidate', id: 'mine', protocol: 'tcp' };
 const unused = { type: 'local-candidate', id: 'unused', protocol: 'udp' };
 
-/** A report, in the order in which a browser happens to list its parts. */
+/** A report with its entries in this order, which differs between browsers. */
 const report = (...entries: { id: string; type: string }[]): RTCStatsReport =>
   new Map(entries.map((entry) => [entry.id, entry])) as unknown as RTCStatsReport;
 

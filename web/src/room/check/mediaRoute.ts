@@ -1,11 +1,11 @@
 import { Room, RoomEvent } from 'livekit-client';
 
-/** How sound and pictures get through; `unknown` when that could not be tried, `busy` when too many try. */
+/** The route of audio and video. `unknown`: it could not be tested; `busy`: too many tests are running. */
 export type MediaRoute = 'udp' | 'tcp' | 'none' | 'unknown' | 'busy';
 
 const timeoutMs = 8_000;
 
-/** Connects to the media engine for a moment, with a token that leads to nobody. */
+/** Connects to the media server for a moment with a token for testing. */
 export async function testMediaRoute(token: string): Promise<MediaRoute> {
   const room = new Room({ singlePeerConnection: true });
   let signalConnected = false;
@@ -24,7 +24,7 @@ export async function testMediaRoute(token: string): Promise<MediaRoute> {
   }
 }
 
-/** The way that a connection has found. Where it has two, the worse one counts. */
+/** Returns the route of a connection. If it has two, the worse one counts. */
 export async function mediaRouteOf(room: Room): Promise<MediaRoute> {
   const { publisher, subscriber } = room.engine.pcManager ?? {};
   const reports = await Promise.all([publisher?.getStats(), subscriber?.getStats()]);
@@ -33,7 +33,7 @@ export async function mediaRouteOf(room: Room): Promise<MediaRoute> {
 }
 
 interface Pair extends RTCIceCandidatePairStats {
-  /** What Firefox says instead of naming the pair in the transport. */
+  /** Firefox sets this instead of the pair's id in the transport. */
   selected?: boolean;
 }
 
@@ -41,7 +41,7 @@ interface Candidate extends RTCStats {
   protocol?: string;
 }
 
-/** The protocol of the pair of addresses in use; null before there is one. */
+/** Returns the protocol of the selected candidate pair; null before there is one. */
 export function protocolOf(report: Pick<RTCStatsReport, 'get' | 'forEach'>): string | null {
   let pair: Pair | undefined;
   report.forEach((entry: RTCStats) => {

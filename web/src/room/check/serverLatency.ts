@@ -1,4 +1,4 @@
-/** How quickly the server answers, in milliseconds: the best of three; null when it does not. */
+/** Returns the best of three response times in milliseconds; null when the server does not respond. */
 export async function serverLatency(check: () => Promise<boolean> = isHealthy, now = () => performance.now()): Promise<number | null> {
   let best: number | null = null;
   for (let i = 0; i < 3; i++) {

@@ -1,7 +1,7 @@
-/** Two tones, one after the other, from the speaker that is chosen. */
+/** Plays two tones on the selected speaker. */
 export async function playTones(speaker: string): Promise<void> {
   const context = new AudioContext();
-  // Not every browser lets a page choose.
+  // Not every browser can select a speaker.
   const choosing = context as { setSinkId?: (id: string) => Promise<void> };
   if (speaker) await choosing.setSinkId?.(speaker).catch(() => undefined);
   const [start, length] = [context.currentTime + 0.05, 0.35];
@@ -10,7 +10,7 @@ export async function playTones(speaker: string): Promise<void> {
     const gainNode = new GainNode(context, { gain: 0 });
     tone.connect(gainNode).connect(context.destination);
     const at = start + i * length;
-    // In and out softly: a tone that is cut off clicks.
+    // Fades in and out, because an abrupt change clicks.
     gainNode.gain.setValueAtTime(0, at);
     gainNode.gain.linearRampToValueAtTime(0.2, at + 0.05);
     gainNode.gain.linearRampToValueAtTime(0, at + length);

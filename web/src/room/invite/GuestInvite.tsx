@@ -4,7 +4,7 @@ import { ActionError } from '../ActionError';
 import { InviteLink } from '../InviteLink';
 import type { GuestLink } from './useGuestLink';
 
-/** The link for guests, or the way to one. */
+/** The link for guests, or a button to create one. */
 export function GuestInvite({ guestLink: { link, create, error } }: { guestLink: GuestLink }): ReactElement | null {
   if (link !== null) return <InviteLink link={link} label={t('invite.link')} copyLabel={t('invite.copy')} />;
   if (!create) return null;

@@ -13,12 +13,12 @@ interface Props {
   actions: RoomActions;
   seat: Seat;
   guestLink: GuestLink;
-  /** Guests wait until they are let in. */
+  /** Guests wait until a host admits them. */
   waitingRoomEnabled: boolean;
   onClose: () => void;
 }
 
-/** The links that those who run the room give to others, and what each is good for. */
+/** The links that hosts can give to others. */
 export function InviteSheet({ actions, seat, guestLink, waitingRoomEnabled, onClose }: Props): ReactElement {
   return (
     <Sheet title={t('invite.title')} onClose={onClose}>

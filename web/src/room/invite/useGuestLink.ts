@@ -3,16 +3,16 @@ import type { Seat } from '../../api/client';
 import type { RoomActions } from '../../visit/roomActions';
 import { useAction } from '../useAction';
 
-/** The link with which guests come in. */
+/** The link with which guests join. */
 export interface GuestLink {
-  /** Null until it is made. */
+  /** Null until it is created. */
   link: string | null;
-  /** Null for who may not make one, or need not. */
+  /** Null when the visitor may not or need not create a link. */
   create: (() => void) | null;
   error: string | null;
 }
 
-/** Where the room's own address lets nobody in, those who run the room make another link. */
+/** Returns the address of the room, or, in a room that needs invitations, a link that a host creates. */
 export function useGuestLink(actions: RoomActions, { invited_only }: Seat, isModerator: boolean, address: string): GuestLink {
   const { error, run } = useAction();
   const [created, setCreated] = useState<string | null>(null);

@@ -17,10 +17,10 @@ interface Props {
 
 const changeKeys = { cohost: 'host.cohost', guest: 'host.guest', locks: 'host.locks' } as const;
 
-/** What a host has done to the visitor. Nobody but they turn their microphone on. */
+/** Shows what a host has changed for the visitor. Only the visitor can turn on the own microphone. */
 export function HostNotice({ room, role, allowed, micActive, localMedia }: Props): ReactElement {
   const [action, dismiss] = useHostNotice(room, role, allowed, localMedia);
-  // Whoever speaks by now has nothing to read of it.
+  // A visitor who is already speaking does not need the notice.
   const stale = micActive && (action?.is === 'muted' || action?.is === 'asks');
   return (
     <div role="status" className="banner-slot">

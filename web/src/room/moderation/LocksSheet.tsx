@@ -15,10 +15,10 @@ interface Props {
   onClose: () => void;
 }
 
-/** What guests may do, of what this room can do at all. */
+/** Locks and unlocks what guests may do, limited to the features of the room. */
 export function LocksSheet({ actions, seat, locks, onClose }: Props): ReactElement {
   const { error, run } = useAction();
-  // Shown at once; the room says so a moment later.
+  // Shown immediately; the room metadata follows a moment later.
   const [pending, setPending] = useState<{ lock: Lock; to: boolean } | null>(null);
   useEffect(() => setPending(null), [locks]);
   const video = seat.room_type === 'video';

@@ -4,7 +4,7 @@ import { ActionError } from '../ActionError';
 import { useAction } from '../useAction';
 import type { ModerationTools } from './moderation';
 
-/** What is done to all guests at once. */
+/** Actions for all guests at once. */
 export function PeopleModeration({ moderation: { actions, onOpenLocks } }: { moderation: ModerationTools }): ReactElement {
   const { busy, error, run } = useAction();
   const [done, setDone] = useState(false);

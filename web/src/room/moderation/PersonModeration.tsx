@@ -11,20 +11,20 @@ interface Props {
   away: boolean;
 }
 
-/** Nobody manages themselves, and a host is managed only by a host. */
+/** Visitors cannot moderate themselves, and only a host can moderate a host. */
 export const canModerate = ({ role }: ModerationTools, person: Person): boolean => !person.you && (person.role !== 'host' || role === 'host');
 
-/** The attribute works for the first element of a page only. */
+/** The autofocus attribute works only when a page is loaded. */
 const focusOn = (button: HTMLButtonElement | null): void => button?.focus();
 
-/** What those who run the room do with one person. */
+/** The moderation of one person. */
 export function PersonModeration({ moderation: { actions }, person: { identity, name, role, muted }, away }: Props): ReactElement {
   const { busy, error, run } = useAction();
   const [removing, setRemoving] = useState(false);
   const [removalCanceled, setRemovalCanceled] = useState(false);
   const [unmuteRequested, setUnmuteRequested] = useState(false);
   async function remove(button: Element): Promise<void> {
-    // Asked for now: by the answer the person may be off the list.
+    // Looked up first, because the row may be gone when the answer arrives.
     const next = firstButtonInDialog(button);
     if (await run(() => actions.remove(identity))) next?.focus();
   }
@@ -41,7 +41,7 @@ export function PersonModeration({ moderation: { actions }, person: { identity, 
       <>
         <p>{t('tools.remove.text', { name })}</p>
         <div className="tool-row">
-          {/* What was pressed is gone: the focus goes to what changes nothing. */}
+          {/* The pressed button is gone, so that the harmless button gets the focus. */}
           <button type="button" className="secondary" ref={focusOn} onClick={cancelRemoval}>
             {t('tools.remove.not')}
           </button>

@@ -7,11 +7,11 @@ import { firstButtonInDialog, type ModerationTools } from './moderation';
 
 interface Props {
   moderation: ModerationTools;
-  /** How many are in: somebody may just have been removed. */
+  /** The number of people in the room. When it changes, somebody may have been removed. */
   present: number;
 }
 
-/** Those who were removed, and the way to let them in again. */
+/** The removed people, each with a button to readmit them. */
 export function RemovedPeople({ moderation: { actions }, present }: Props): ReactElement | null {
   const { busy, error, run } = useAction();
   const [removed, setRemoved] = useState<People['removed']>([]);

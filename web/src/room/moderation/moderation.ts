@@ -2,16 +2,16 @@ import type { Role } from '../../api/client';
 import type { RoomActions } from '../../visit/roomActions';
 import type { WaitingRoom } from '../waitingRoom/useWaitingRoom';
 
-/** What somebody who runs the room has at hand. */
+/** The props that the moderation components share. */
 export interface ModerationTools {
   actions: RoomActions;
   role: Role;
   waitingRoom: WaitingRoom;
-  /** To what guests may do. */
+  /** Opens the sheet with the locks. */
   onOpenLocks: () => void;
 }
 
-/** Where the focus goes when the button that has it goes: to the first one of its sheet. */
+/** Returns the first button of the dialog, which gets the focus when the focused button is removed. */
 export function firstButtonInDialog(button: Element): HTMLElement | null {
   return button.closest('dialog')?.querySelector('button') ?? null;
 }

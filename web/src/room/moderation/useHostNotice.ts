@@ -7,14 +7,15 @@ import { readServerMessage } from '../serverMessage';
 
 export type HostAction = { is: 'muted' | 'asks'; from: string } | { is: 'cohost' | 'guest' | 'locks' };
 
-/** The latest that a host has done to the visitor, until it is read. */
+/** Returns the latest action of a host on the visitor until it is dismissed. */
 export function useHostNotice(room: Room, role: Role, allowed: PublishPermissions, localMedia: LocalMedia): [HostAction | null, dismiss: () => void] {
   const [action, setAction] = useState<HostAction | null>(null);
   useEffect(() => {
     const onData = (payload: Uint8Array, sender?: Participant, _kind?: unknown, topic?: string, _encryption?: unknown, identity?: string): void => {
       const message = readServerMessage(topic, payload, sender?.identity || identity);
       if (message?.kind === 'muted') {
-        // The server has silenced it already; the desk follows, and shows how to go on.
+        // The server has muted the track already; the local state follows, so that the
+        // button shows it.
         void localMedia.setMicOn(false);
         setAction({ is: 'muted', from: message.from });
       } else if (message?.kind === 'unmute') setAction({ is: 'asks', from: message.from });
@@ -27,7 +28,7 @@ export function useHostNotice(room: Room, role: Role, allowed: PublishPermission
   useEffect(() => {
     const previous = before.current;
     before.current = { role, allowed };
-    // With the role what they may send changes, too: that is one piece of news.
+    // A change of the role changes the permissions, too: show only the role.
     if (previous.role !== role) {
       if (role !== 'host') setAction({ is: role });
     } else if (role === 'guest' && previous.allowed !== allowed) {

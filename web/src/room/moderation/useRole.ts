@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import type { Role } from '../../api/client';
 import { roleOf } from '../person';
 
-/** What the visitor is now: a host may make them a co-host while they are in. */
+/** Returns the visitor's current role, which a host can change. */
 export function useRole(room: Room, initialRole: Role): Role {
   const [role, setRole] = useState(() => roleOf(room.localParticipant, initialRole));
   useEffect(() => {

@@ -15,7 +15,7 @@ const helpKeys = {
   other: 'fault.way.other',
 } as const satisfies Record<BrowserSurface, PlainKey>;
 
-/** Where to allow a device that is blocked, in this browser. */
+/** Explains where to allow a blocked device in this browser. */
 export function PermissionHelp({ kind, fault }: { kind: CaptureKind; fault: Fault }): ReactElement | null {
   if (fault !== 'blocked' && fault !== 'app') return null;
   const surface = fault === 'app' ? 'app' : currentBrowserSurface(kind === 'mic' ? 'microphone' : 'camera');

@@ -1,19 +1,19 @@
-/** Where somebody has to go to allow a device that is blocked: every browser hides it somewhere else. */
+/** The kinds of browsers that have different places for permissions. */
 export type BrowserSurface = 'chrome' | 'android' | 'firefox' | 'safari' | 'ios' | 'iosApp' | 'app' | 'frame' | 'other';
 
 export interface BrowserInfo {
   userAgent: string;
   touchPoints: number;
-  /** The page is shown in a frame, and the page around it may be what blocks. */
+  /** The page is in a frame, and the embedding page may block the device. */
   framed: boolean;
 }
 
-/** Apps that show links by themselves: by their own names, and as Android and iOS mark their views. */
+/** In-app browsers: by their own names, and by the marks of Android's and iOS's web views. */
 const inAppBrowsers = /FBAN|FBAV|Instagram|Line\/|MicroMessenger|LinkedInApp|Snapchat|TikTok|musical_ly|Twitter for|; wv\)|GSA\//;
 
 export function detectBrowserSurface({ userAgent, touchPoints, framed }: BrowserInfo): BrowserSurface {
   if (framed) return 'frame';
-  // An iPad says that it is a Mac.
+  // An iPad reports a Mac.
   const ios = /iPhone|iPad|iPod/.test(userAgent) || (/Macintosh/.test(userAgent) && touchPoints > 1);
   if (inAppBrowsers.test(userAgent) || (ios && !/Safari\//.test(userAgent))) return 'app';
   if (ios) return /CriOS|FxiOS|EdgiOS|OPiOS|DuckDuckGo/.test(userAgent) ? 'iosApp' : 'ios';
@@ -22,7 +22,7 @@ export function detectBrowserSurface({ userAgent, touchPoints, framed }: Browser
   return /Safari\//.test(userAgent) && /Macintosh/.test(userAgent) ? 'safari' : 'other';
 }
 
-/** Chromium says whether the page around a frame lets it use a device. */
+/** Chromium reports whether the embedding page allows the device. */
 type DocumentWithPolicy = Document & { featurePolicy?: { allowsFeature: (name: string) => boolean } };
 
 export function currentBrowserSurface(device: 'microphone' | 'camera'): BrowserSurface {

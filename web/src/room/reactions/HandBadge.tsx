@@ -3,7 +3,7 @@ import { t } from '../../messages';
 import { Icon } from '../../ui/Icon';
 import { HandsAndReactionsContext } from './context';
 
-/** That somebody's hand is up, and whose turn it is before them. */
+/** Shows that a person's hand is raised, and its position in the queue. */
 export function HandBadge({ identity }: { identity: string }): ReactElement | null {
   const position = useContext(HandsAndReactionsContext).hands.indexOf(identity) + 1;
   if (position === 0) return null;

@@ -8,12 +8,12 @@ import { useAction } from '../useAction';
 interface Props {
   actions: RoomActions;
   hands: readonly Person[];
-  /** Is told of the hands of others. */
+  /** Shows the hands of others, too. */
   isModerator: boolean;
   onPeople: () => void;
 }
 
-/** On the stage: that one's own hand is up, and for hosts whose turn it is. */
+/** A notice on the stage: the visitor's own raised hand and, for hosts, the first of the others. */
 export function HandNotice({ actions, hands, isModerator, onPeople }: Props): ReactElement | null {
   const { busy, run } = useAction();
   const others = hands.filter(({ you }) => !you);

@@ -9,15 +9,15 @@ import { reactionName } from './reactionName';
 interface Props {
   people: readonly Person[];
   hands: readonly Person[];
-  /** Is told of the hands of others. */
+  /** Announces the hands of others, too. */
   isModerator: boolean;
   reactions: Reactions;
 }
 
-/** Reactions that come within that time are told of together. */
+/** Reactions within this time are announced together. */
 const batchMs = 3_000;
 
-/** Tells those who listen of hands and reactions, and not of every one. */
+/** Live regions that announce hands and a summary of reactions. */
 export function HandsAndReactionsLiveRegion({ people, hands, isModerator, reactions }: Props): ReactElement {
   return (
     <>
@@ -71,7 +71,7 @@ function ReactionsLiveRegion({ people, reactions }: Pick<Props, 'people' | 'reac
       setText(sentences.length > 1 ? count('react.many', sentences.length) : (sentences[0] ?? ''));
     }, batchMs);
   }, [shown, people]);
-  // Another connection counts its reactions anew.
+  // A new connection restarts the keys.
   useEffect(() => {
     lastKey.current = 0;
   }, [reactions]);

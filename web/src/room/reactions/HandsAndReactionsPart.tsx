@@ -10,12 +10,12 @@ import { reactionName } from './reactionName';
 
 interface Props {
   actions: RoomActions;
-  /** One's own hand. */
+  /** Whether the visitor's hand is raised. */
   handRaised: boolean;
   onDone: () => void;
 }
 
-/** The raised hand and the reactions: one press, and the stage is seen again. */
+/** The raised hand and the reactions. The sheet closes after one press. */
 export function HandsAndReactionsPart({ actions, handRaised, onDone }: Props): ReactElement {
   const { error, run } = useAction();
   const runAndClose = async (call: () => ReturnType<RoomActions['raiseHand']>): Promise<void> => {

@@ -7,13 +7,13 @@ import { useAction } from '../useAction';
 
 interface Props {
   actions: RoomActions;
-  /** In order. */
+  /** In the server's order. */
   hands: readonly Person[];
-  /** May lower those of others. */
+  /** May lower the hands of others. */
   isModerator: boolean;
 }
 
-/** Whose hand is up, first come first. */
+/** The people whose hand is raised. */
 export function RaisedHands({ actions, hands, isModerator }: Props): ReactElement | null {
   const { error, run } = useAction();
   if (hands.length === 0) return null;

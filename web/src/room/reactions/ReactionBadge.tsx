@@ -3,7 +3,7 @@ import { useStore } from '../../lib/useStore';
 import { HandsAndReactionsContext } from './context';
 import { ReactionIcon } from './ReactionIcon';
 
-/** What somebody shows now, at their place; read out elsewhere, a few at a time. */
+/** The current reaction of a person. Screen readers hear it from the live region. */
 export function ReactionBadge({ identity }: { identity: string }): ReactElement | null {
   const shown = useStore(useContext(HandsAndReactionsContext).reactions).get(identity);
   if (!shown) return null;

@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import { Shape } from '../../ui/Icon';
 import type { Reaction } from './reactions';
 
-// Drawn by the page: not every system has such signs in its fonts.
+// Drawn as paths, because not every system font has such emoji.
 const shapes: Record<Reaction, string> = {
   thumbs_up: 'M7 11v9.5H3.5V11ZM7 11l4-7.5a2 2 0 0 1 2.6 2.4L12.8 9.5h5.6a2 2 0 0 1 2 2.4l-1.3 7a2 2 0 0 1-2 1.6H7',
   heart: 'M12 20.5S3.5 15.4 3.5 9.2A4.6 4.6 0 0 1 12 7a4.6 4.6 0 0 1 8.5 2.2c0 6.2-8.5 11.3-8.5 11.3Z',

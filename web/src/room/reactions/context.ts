@@ -2,7 +2,7 @@ import { createContext } from 'react';
 import { Reactions } from './reactions';
 
 export interface HandsAndReactions {
-  /** Identities of those whose hand is up, in the server's order. */
+  /** The identities of the raised hands, in the server's order. */
   hands: readonly string[];
   reactions: Reactions;
 }

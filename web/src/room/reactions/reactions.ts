@@ -10,11 +10,11 @@ const displayMs = 4_000;
 
 export interface ShownReaction {
   reaction: Reaction;
-  /** Another one of the same kind is another one. */
+  /** Distinguishes repeated reactions of the same kind. */
   key: number;
 }
 
-/** What people show each other for a moment, by who shows it. */
+/** The current reaction of each person, by identity. */
 export class Reactions extends Store<ReadonlyMap<string, ShownReaction>> {
   #key = 0;
 

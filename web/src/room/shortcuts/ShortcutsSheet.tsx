@@ -8,12 +8,12 @@ import type { Shortcut } from './shortcuts';
 
 interface Props {
   shortcuts: readonly Shortcut[];
-  /** Whether the visitor may speak at all. */
+  /** Whether the visitor may use the microphone. */
   micAllowed: boolean;
   onClose: () => void;
 }
 
-/** What the keys do, and the way to turn them off. */
+/** The list of keyboard shortcuts and the switch to turn them off. */
 export function ShortcutsSheet({ shortcuts, micAllowed, onClose }: Props): ReactElement {
   const on = useStore(shortcutsEnabled);
   return (

@@ -3,24 +3,24 @@ export type KeyPress = Pick<
   'key' | 'code' | 'ctrlKey' | 'altKey' | 'metaKey' | 'repeat' | 'isComposing' | 'defaultPrevented'
 >;
 
-/** Whether a key was pressed for itself: with others it is the browser's, or a screen reader's. */
+/** Whether a key was pressed alone. Combinations belong to the browser or a screen reader. */
 export function isUnmodified(press: KeyPress): boolean {
   return !(press.ctrlKey || press.altKey || press.metaKey || press.repeat || press.isComposing || press.defaultPrevented);
 }
 
-/** The one that is meant; undefined when none is. */
+/** Returns the shortcut of a key press, or undefined. */
 export function findShortcut<S extends { key: string }>(press: KeyPress, shortcuts: readonly S[]): S | undefined {
   if (!isUnmodified(press)) return undefined;
   const key = press.key === '؟' ? '?' : press.key.toLowerCase();
-  // A keyboard without Latin letters has them by their place.
+  // On a keyboard without Latin letters, the physical position of the key counts.
   const physicalKey = /^[\u0000-\u007f]$/.test(key) ? null : /^Key([A-Z])$/.exec(press.code)?.[1]?.toLowerCase();
   return shortcuts.find((shortcut) => shortcut.key === (physicalKey ?? key));
 }
 
-/** Somebody writes or chooses there: letters are theirs. */
+/** The element uses letter keys. */
 export const acceptsText = (element: Element | null): boolean =>
   element?.closest('input:not([type="checkbox"]), select, textarea, [contenteditable]') != null;
 
-/** The space bar presses or scrolls there. */
+/** The element uses the space bar. */
 export const handlesSpace = (element: Element | null): boolean =>
   acceptsText(element) || element?.closest('button, a[href], input, summary, audio, video, [tabindex="0"]') != null;

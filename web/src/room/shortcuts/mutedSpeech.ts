@@ -6,14 +6,14 @@ const intervalMs = 150;
 const speechLevel = 0.35;
 const windowMs = 3_000;
 const displayMs = 6_000;
-/** Once is help, again and again is nagging. */
+/** Repeating the hint too often would be annoying. */
 const minRepeatMs = 45_000;
 
-/** Tells speech from a cough: three loud moments within three seconds. */
+/** Distinguishes speech from a cough: three loud samples within three seconds. */
 export class SpeechDetector {
   #loud: number[] = [];
 
-  /** Whether somebody speaks, as of this moment. */
+  /** Adds a sample. Returns whether somebody is speaking. */
   isSpeaking(level: number, now: number): boolean {
     this.#loud = this.#loud.filter((moment) => now - moment < windowMs);
     if (level > speechLevel) this.#loud.push(now);
@@ -22,15 +22,15 @@ export class SpeechDetector {
 }
 
 /**
- * Whether the visitor speaks although muted. Only a microphone that is open
- * anyway is listened to, by this page alone: nothing of it is sent or kept.
+ * Returns whether the visitor speaks while muted. It only uses a microphone that is open
+ * anyway, and nothing is sent or stored.
  */
 export function useSpeakingWhileMuted({ mic, micOn }: MediaState, micAllowed: boolean): boolean {
   const [speaking, setSpeaking] = useState(false);
   const track = micAllowed && !micOn && mic.is === 'live' ? mic.track : null;
   useEffect(() => {
     if (!track) return;
-    // The track that is sent is silenced; a copy of it still hears.
+    // The published track is muted; a clone of it is not.
     const copy = track.clone();
     copy.enabled = true;
     const detector = new SpeechDetector();

@@ -8,9 +8,9 @@ import type { OpenSheet } from '../RoomSheets';
 import { speakerView } from '../stage/viewPreferences';
 
 export interface Shortcut {
-  /** The letter on the key. */
+  /** The key, in lower case. */
   key: string;
-  /** What it does, as the list says it. */
+  /** The message key of its description. */
   labelKey: SimpleKey;
   run: () => void;
 }
@@ -20,7 +20,7 @@ interface ShortcutContext {
   localMedia: LocalMedia;
   allowed: PublishPermissions;
   onOpen: (sheet: OpenSheet) => void;
-  /** Whether the visitor's hand is up. */
+  /** Whether the visitor's hand is raised. */
   handRaised: boolean;
   onHand: () => void;
   /** Null in a room without chat. */
@@ -28,8 +28,8 @@ interface ShortcutContext {
 }
 
 /**
- * Everything one key does in the room; what may not be done has no key.
- * Nothing here ends anything: a slip of the hand must not throw anybody out.
+ * Returns the keyboard shortcuts of the room. Actions that are not allowed have none, and
+ * no shortcut leaves or ends the room, because a key is easily pressed by accident.
  */
 export function shortcutsFor({ mediaState, localMedia, allowed, onOpen, handRaised, onHand, onChat }: ShortcutContext): Shortcut[] {
   const sharing = mediaState.screen.is === 'live';

@@ -1,4 +1,4 @@
 import { Preference } from '../../lib/preference';
 
-/** Whether single keys do something. Who speaks to their computer, or whose hands shake, turns them off. */
+/** Whether single-key shortcuts are enabled. Visitors with speech control or a tremor turn them off. */
 export const shortcutsEnabled = new Preference('parley.keys', true);

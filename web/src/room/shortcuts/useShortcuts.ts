@@ -7,7 +7,7 @@ import type { Shortcut } from './shortcuts';
 
 const isDialogOpen = (): boolean => document.querySelector('dialog[open]') !== null;
 
-/** Does what single keys are for, unless they are turned off: as soon as what they act on is drawn. */
+/** Runs the shortcuts while they are enabled. */
 export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   const on = useStore(shortcutsEnabled);
   const latest = useRef(shortcuts);
@@ -28,7 +28,7 @@ export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   }, [on]);
 }
 
-/** Lets somebody who is muted speak for as long as the space bar is held. */
+/** Unmutes a muted visitor while the space bar is held. */
 export function usePushToTalk(localMedia: LocalMedia, micAllowed: boolean): void {
   const on = useStore(shortcutsEnabled);
   useLayoutEffect(() => {
@@ -36,7 +36,7 @@ export function usePushToTalk(localMedia: LocalMedia, micAllowed: boolean): void
     let held = false;
     const onKeyDown = (event: KeyboardEvent): void => {
       if (event.code !== 'Space' || isDialogOpen() || handlesSpace(document.activeElement)) return;
-      // Nor does the page scroll while it is held.
+      // Keeps the page from scrolling while the key is held.
       if (held) return event.preventDefault();
       if (!isUnmodified(event) || event.shiftKey || localMedia.state.get().micOn) return;
       event.preventDefault();
@@ -53,7 +53,7 @@ export function usePushToTalk(localMedia: LocalMedia, micAllowed: boolean): void
     };
     window.addEventListener('keydown', onKeyDown);
     window.addEventListener('keyup', onKeyUp);
-    // Whoever goes to another window lets go of the key there.
+    // The key is released in another window, which this page does not notice.
     window.addEventListener('blur', release);
     document.addEventListener('visibilitychange', release);
     return () => {

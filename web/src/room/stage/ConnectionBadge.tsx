@@ -6,14 +6,14 @@ import { Shape } from '../../ui/Icon';
 import type { Person } from '../person';
 import { useConnectionQuality } from '../useConnectionQuality';
 
-/** Two rising bars, and in the place of the third a call or a cross. */
+/** Two rising bars, followed by an exclamation mark or a cross. */
 const weakIcon = 'M4.5 20v-4M10.5 20v-8M18 4.5v10M18 19.5h.01';
 const lostIcon = 'M4.5 20v-4M10.5 20v-8M15 5.5l6 6M21 5.5l-6 6';
 
-/** Short dips are everywhere and nobody hears them. */
+/** Short dips are common and inaudible. */
 const minDurationMs = 3_000;
 
-/** That somebody is hard to hear for their connection, and it is not their fault. */
+/** Shows that a person's connection is weak or lost. */
 export function ConnectionBadge({ person }: { person: Person }): ReactElement | null {
   const quality = useConnectionQuality(person.participant);
   const isLost = quality === ConnectionQuality.Lost;

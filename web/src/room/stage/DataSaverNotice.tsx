@@ -3,7 +3,7 @@ import { useStore } from '../../lib/useStore';
 import { t } from '../../messages';
 import { saveData } from './viewPreferences';
 
-/** Why the others have no pictures, and the way to have them again. */
+/** Explains why there is no video of others, with a button to turn it on. */
 export function DataSaverNotice(): ReactElement | null {
   if (!useStore(saveData)) return null;
   return (

@@ -6,7 +6,7 @@ import type { Person } from '../person';
 import { pins, screenKey, togglePin } from './pins';
 import { VolumeSlider } from './VolumeSlider';
 
-/** How the visitor sees and hears somebody; it changes nothing for anybody else. */
+/** How the visitor sees and hears a person. It changes nothing for others. */
 export function PersonViewOptions({ person, video }: { person: Person; video: boolean }): ReactElement {
   const { identity, participant } = person;
   const pinned = useStore(pins).includes(identity);

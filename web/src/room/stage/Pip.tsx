@@ -24,15 +24,15 @@ interface Props {
   people: RosterEntry<Person>[];
   mediaState: MediaState;
   localMedia: LocalMedia;
-  /** Whether the visitor may speak. */
+  /** Whether the visitor may use the microphone. */
   micAllowed: boolean;
   onLeave: () => void;
 }
 
-/** The room in a window of its own, while the visitor works in another. */
+/** The room in a picture-in-picture window. */
 export function Pip(props: Props): ReactElement | null {
   const window = useStore(pipWindow);
-  // It belongs to the room and goes with it.
+  // The window closes with the room.
   useEffect(() => () => pipWindow.get()?.close(), []);
   return window && createPortal(<PipContent {...props} />, window.document.body);
 }

@@ -4,7 +4,7 @@ import { t } from '../../messages';
 import { Switch } from '../../ui/Switch';
 import { hideWithoutVideo, saveData, hideSelf, speakerView } from './viewPreferences';
 
-/** How a video room is shown here. */
+/** The settings for how this browser shows a video room. */
 export function ViewSettings(): ReactElement {
   return (
     <section className="sheet-part">

@@ -4,7 +4,7 @@ import { t } from '../../messages';
 import { formatPercent } from './percent';
 import { volumes } from './volumes';
 
-/** That the visitor has turned somebody down, so that nobody wonders later why they are so quiet. */
+/** Shows that the visitor has turned a person down. */
 export function VolumeBadge({ identity }: { identity: string }): ReactElement | null {
   const volume = useStore(volumes).get(identity);
   if (volume === undefined) return null;

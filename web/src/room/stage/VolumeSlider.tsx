@@ -3,7 +3,7 @@ import { useStore } from '../../lib/useStore';
 import { formatPercent } from './percent';
 import { setVolume, volumes } from './volumes';
 
-/** How loud one sound is for the visitor alone. */
+/** The volume of one sound, for this visitor only. */
 export function VolumeSlider({ of, label }: { of: string; label: string }): ReactElement {
   const id = useId();
   const volume = useStore(volumes).get(of) ?? 1;

@@ -4,7 +4,7 @@ import { isCameraActive, type MediaState } from '../../media/mediaState';
 import { t } from '../../messages';
 import { saveData } from './viewPreferences';
 
-/** That the visitor's own connection is weak, and what helps most of what is left to do. */
+/** Says that the visitor's own connection is weak, with the most effective remedy that is left. */
 export function WeakConnectionBanner({ mediaState }: { mediaState: MediaState }): ReactElement {
   const saving = useStore(saveData);
   const cameraActive = isCameraActive(mediaState);

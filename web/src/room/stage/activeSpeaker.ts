@@ -1,24 +1,24 @@
-/** A pause that belongs to what somebody says. */
+/** A shorter pause does not end a speech. */
 const pauseMs = 1_000;
-/** What is shorter may be a cough. */
+/** A shorter sound may be a cough. */
 const minSpeechMs = 1_200;
-/** As long somebody has the floor at least. */
+/** The minimum time between two changes of the active speaker. */
 const minTurnMs = 2_500;
 
-/** Who has the floor, and since when. */
+/** The active speaker, and since when. */
 export interface ActiveSpeaker {
   identity: string | null;
   since: number;
-  /** From when until when somebody spoke last, pauses included. */
+  /** The start and the end of each person's last speech, including pauses. */
   lastSpeech: ReadonlyMap<string, { from: number; until: number }>;
 }
 
 export const noActiveSpeaker: ActiveSpeaker = { identity: null, since: -Infinity, lastSpeech: new Map() };
 
 /**
- * The floor as of now, by who is there and who speaks, the loudest first.
- * Whoever has it keeps it while they speak, and until somebody else does in
- * earnest; when they leave it falls to who spoke last.
+ * Returns the active speaker, by who is present and who speaks, the loudest first. The
+ * active speaker stays while they speak, and after that until somebody else speaks for
+ * long enough. When they leave, the person who spoke last follows.
  */
 export function updateActiveSpeaker(before: ActiveSpeaker, present: readonly string[], speaking: readonly string[], now: number): ActiveSpeaker {
   const lastSpeech = new Map<string, { from: number; until: number }>();

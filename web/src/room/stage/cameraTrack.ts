@@ -3,9 +3,8 @@ import { LocalVideoTrack, VideoQuality } from 'livekit-client';
 type Layers = Parameters<LocalVideoTrack['setPublishingLayers']>;
 
 /**
- * A camera of which only the smallest layer may be sent. The server asks for
- * the layers that somebody watches (dynacast); while this one is held low it
- * gets no other.
+ * A camera track that can be limited to its smallest layer. The server requests the layers
+ * in use (dynacast); while limited, the others stay disabled.
  */
 export class CameraTrack extends LocalVideoTrack {
   #lowQualityOnly = false;

@@ -2,9 +2,8 @@ import { RoomEvent, Track, type RemoteTrackPublication, type Room } from 'liveki
 import { saveData } from './viewPreferences';
 
 /**
- * Keeps the cameras of the others off while the visitor saves data: they are
- * not subscribed, so nothing of them is sent here. Screens stay; they are
- * small for what they tell.
+ * Unsubscribes from the cameras of others while the visitor saves data, so that the server
+ * sends none of them. Screens stay, because they need little data for their content.
  */
 export class DataSaver {
   readonly #room: Room;

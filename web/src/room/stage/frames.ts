@@ -1,7 +1,7 @@
 import type { Size } from '../../lib/useElementSize';
 import { fitGrid } from '../grid';
 
-/** Where something lies on the stage, from the corner where the text begins. */
+/** A rectangle on the stage, from the corner where text begins. */
 export interface Frame {
   x: number;
   y: number;
@@ -10,11 +10,11 @@ export interface Frame {
 }
 
 export const gap = 8;
-/** What is narrower shows a face too small to know. */
+/** On a narrower tile, faces are too small to recognize. */
 export const minTileWidth = 148;
 const tileRatio = 4 / 3;
 
-/** The strip beside what is large: its thickness, where it lies, and how many it holds. */
+/** The strip next to the large tiles: its direction, its tile size and how many tiles fit. */
 export interface Strip {
   vertical: boolean;
   tile: Size;
@@ -22,7 +22,7 @@ export interface Strip {
 }
 
 export function stripOf(space: Size): Strip {
-  // A phone on its side has no height to give away.
+  // A phone in landscape has no height to spare.
   const vertical = space.width > 2 * space.height;
   const height = Math.round(vertical ? Math.min(112, space.height / 3) : Math.min(128, Math.max(84, space.height * 0.18)));
   const tile = { width: Math.round(height * tileRatio), height };
@@ -31,14 +31,14 @@ export function stripOf(space: Size): Strip {
   return { vertical, tile, capacity: Math.max(1, Math.floor((length + gap) / (each + gap))) };
 }
 
-/** What is left beside the strip. */
+/** Returns the space that is left next to the strip. */
 export function besideStrip(space: Size, { vertical, tile }: Strip): Size {
   return vertical
     ? { width: Math.max(0, space.width - tile.width - gap), height: space.height }
     : { width: space.width, height: Math.max(0, space.height - tile.height - gap) };
 }
 
-/** So many tiles of one shape, as large as they can be, in the middle of the space. */
+/** Returns the frames of `count` tiles of one ratio, as large as possible and centered. */
 export function gridFrames(count: number, space: Size, ratio: number): Frame[] {
   const { columns, width, height } = fitGrid(count, space, ratio, gap);
   const rows = Math.ceil(count / columns);
@@ -51,14 +51,14 @@ export function gridFrames(count: number, space: Size, ratio: number): Frame[] {
   });
 }
 
-/** What is large: alone it takes all there is, as far as a camera's picture can fill it. */
+/** Returns the frames of the large tiles. A single one takes all the space that its video can fill. */
 export function largeFrames(count: number, space: Size, whole: boolean): Frame[] {
   if (count !== 1) return gridFrames(count, space, whole ? 16 / 9 : tileRatio);
   const shape = space.height > 0 ? space.width / space.height : 1;
   return whole ? [{ x: 0, y: 0, ...space }] : gridFrames(1, space, Math.min(16 / 9, Math.max(3 / 4, shape)));
 }
 
-/** The others, in a row in the middle below it, or in a column at its end. */
+/** Returns the frames of the strip: a centered row below, or a column at the end. */
 export function stripFrames(count: number, space: Size, { vertical, tile }: Strip): Frame[] {
   const each = vertical ? tile.height : tile.width;
   const start = Math.max(0, Math.floor(((vertical ? space.height : space.width) - count * each - (count - 1) * gap) / 2));

@@ -1,4 +1,4 @@
 import { locale } from '../../messages';
 
-/** A part of one as people write it: "40 %". */
+/** Formats a fraction of 1 in percent. */
 export const formatPercent = (part: number): string => new Intl.NumberFormat(locale(), { style: 'percent' }).format(part);

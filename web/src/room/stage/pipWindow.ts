@@ -2,24 +2,24 @@ import { Store } from '../../lib/store';
 
 declare global {
   interface Window {
-    /** Where the browser has it. */
+    /** Undefined in browsers that do not support it. */
     documentPictureInPicture?: { requestWindow(size: { width: number; height: number }): Promise<Window> };
   }
 }
 
-/** The small window that stays above all others, while there is one. */
+/** The picture-in-picture window while it is open. */
 export const pipWindow = new Store<Window | null>(null);
 
-/** The picture of somebody else that is largest, for browsers that lift only a picture out of the page. */
+/** Returns the largest video of somebody else, for browsers whose picture-in-picture shows only a video. */
 const largestRemoteVideo = (): HTMLVideoElement | null =>
   document.querySelector('.tile[data-large] video:not([data-own])') ?? document.querySelector('.tiles video:not([data-own])');
 
-/** Whether something can be lifted out of the page now; only the page itself gets a window, not a frame in another. */
+/** Whether picture-in-picture is possible now. Only a top-level page gets a window. */
 export const canPip = (): boolean =>
   (window.documentPictureInPicture !== undefined && window.top === window) ||
   (document.pictureInPictureEnabled === true && largestRemoteVideo()?.requestPictureInPicture !== undefined);
 
-/** Lifts it out: after a press, as browsers want it. */
+/** Opens picture-in-picture. Browsers require a gesture. */
 export async function openPip(): Promise<void> {
   try {
     if (window.documentPictureInPicture && window.top === window) {
@@ -31,11 +31,11 @@ export async function openPip(): Promise<void> {
       await largestRemoteVideo()?.requestPictureInPicture();
     }
   } catch {
-    // Refused by the browser: everything stays where it is.
+    // The browser has refused. Nothing changes.
   }
 }
 
-/** The window speaks and looks as the page does: the policy allows style sheets of this host only. */
+/** Copies language, direction and style sheets, because the policy allows only style sheets of this host. */
 function copyPageStyle(inside: Document): void {
   const { lang, dir } = document.documentElement;
   Object.assign(inside.documentElement, { lang, dir });

@@ -1,20 +1,19 @@
 interface LargeOptions {
-  /** Everything that can be shown. */
+  /** The keys of everything that can be shown. */
   present: ReadonlySet<string>;
-  /** What the visitor wants to see, come what may. */
+  /** The keys that the visitor has pinned. */
   pinned: readonly string[];
-  /** Screens that others share. */
+  /** The screens of others. */
   screens: readonly string[];
-  /** Whether whoever speaks is to be large. */
+  /** Whether the active speaker is shown large. */
   speakerView: boolean;
-  /** Who has the floor. */
+  /** The active speaker. */
   speaker: string | null;
 }
 
 /**
- * What lies large on the stage; nothing where all are of one size. A pin is
- * the visitor's own wish and stands above all, a screen is what everybody is
- * asked to look at, and then comes who speaks.
+ * Returns the keys of what is shown large: pins first, because the visitor chose them,
+ * then screens, then the active speaker. Empty when all tiles have the same size.
  */
 export function selectLarge({ present, pinned, screens, speakerView, speaker }: LargeOptions): readonly string[] {
   const wanted = pinned.filter((key) => present.has(key));

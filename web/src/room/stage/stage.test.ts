@@ -33,7 +33,7 @@ describe('what is large', () => {
 });
 
 describe('the floor', () => {
-  /** Lets people speak, the loudest first, for so long, looked at ten times a second. */
+  /** Runs the updates of ten times a second while these people speak, the loudest first. */
   function speak(activeSpeaker: ActiveSpeaker, speaking: string[], from: number, to: number, present = ['a', 'b', 'c']): ActiveSpeaker {
     for (let now = from; now <= to; now += 100) activeSpeaker = updateActiveSpeaker(activeSpeaker, present, speaking, now);
     return activeSpeaker;

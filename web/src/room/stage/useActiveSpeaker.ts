@@ -4,10 +4,10 @@ import type { Person } from '../person';
 import type { RosterEntry } from '../roster';
 import { noActiveSpeaker, updateActiveSpeaker } from './activeSpeaker';
 
-/** How often it is looked whether somebody still speaks: nothing tells of that. */
+/** Polled, because no event reports that somebody continues to speak. */
 const intervalMs = 300;
 
-/** The identity of who has the floor among the others; null while nobody asks or nobody is there. */
+/** Returns the identity of the active speaker among the others; null when disabled or nobody is there. */
 export function useActiveSpeaker(room: Room, people: readonly RosterEntry<Person>[], enabled: boolean): string | null {
   const activeSpeaker = useRef(noActiveSpeaker);
   const [identity, setIdentity] = useState<string | null>(null);

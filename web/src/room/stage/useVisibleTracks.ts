@@ -4,13 +4,13 @@ import { useRemoteTracks, type TrackReference } from '../useRemoteTracks';
 const visibleSources = [Track.Source.Camera, Track.Source.ScreenShare];
 
 export interface VisibleTracks {
-  /** The cameras of the others that run, by whose they are. */
+  /** The running cameras of others, by identity. */
   cameras: ReadonlyMap<string, TrackReference>;
-  /** The screens that others share, in the order they began. */
+  /** The screens of others, in the order they were shared. */
   screens: readonly TrackReference[];
 }
 
-/** What there is to see of the others. */
+/** Returns the video tracks of others that can be shown. */
 export function useVisibleTracks(room: Room): VisibleTracks {
   const tracks = useRemoteTracks(room, visibleSources).filter(({ publication }) => !publication.isMuted);
   return {

@@ -4,13 +4,13 @@ import type { RosterEntry } from '../roster';
 interface VisibilityOptions {
   hideSelf: boolean;
   hideWithoutVideo: boolean;
-  /** Who has a picture. */
+  /** The identities of people with video. */
   withVideo: ReadonlySet<string>;
-  /** What is large, and whoever it belongs to is shown in any case. */
+  /** The keys of what is large. Its people are always shown. */
   large: readonly string[];
 }
 
-/** Who has a place on the stage, and how many others do without one; the stage is never left empty. */
+/** Returns the people to show and how many others are hidden. The stage is never empty. */
 export function selectVisible(people: readonly RosterEntry<Person>[], { hideSelf, hideWithoutVideo, withVideo, large }: VisibilityOptions): { visible: RosterEntry<Person>[]; hiddenCount: number } {
   const others = people.filter(({ person }) => !person.you);
   const othersWithVideo = others.filter(({ person: { identity } }) => withVideo.has(identity) || large.includes(identity));

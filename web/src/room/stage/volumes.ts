@@ -2,13 +2,12 @@ import { tabStorage } from '../../lib/storage';
 import { Store } from '../../lib/store';
 
 const storageKey = 'parley.volumes';
-/** Nobody turns down more people than this; those of rooms before go first. */
+/** The oldest entries beyond this are dropped. */
 const maxEntries = 50;
 
 /**
- * How loud somebody is here, from 0 to 1, for those who are not as loud as
- * they come: people by their identity, the sound of a screen by `screenOf` it.
- * For this visitor alone; nobody is told.
+ * The volumes below 1 that the visitor has set, by identity or, for the sound of a screen,
+ * by `screenKey`. They apply to this visitor only.
  */
 export const volumes = new Store<ReadonlyMap<string, number>>(parseVolumes(tabStorage.get(storageKey)));
 
@@ -21,7 +20,7 @@ export function setVolume(key: string, volume: number): void {
   volumes.set(newest);
 }
 
-/** What was written before; what cannot be read was not. */
+/** Parses the stored volumes. Invalid entries are ignored. */
 export function parseVolumes(json: string | null): ReadonlyMap<string, number> {
   try {
     const parsed: unknown = JSON.parse(json ?? '[]');

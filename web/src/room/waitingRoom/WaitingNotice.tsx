@@ -3,7 +3,7 @@ import { count, t } from '../../messages';
 import { ActionError } from '../ActionError';
 import type { WaitingRoom } from './useWaitingRoom';
 
-/** Says to those who run the room that somebody waits, the first of them by name. */
+/** Tells hosts that somebody waits, with the name of the first person. */
 export function WaitingNotice({ waitingRoom }: { waitingRoom: WaitingRoom }): ReactElement {
   const { waiting, busy, error, admit, turnAway } = waitingRoom;
   const [first] = waiting;
@@ -11,7 +11,7 @@ export function WaitingNotice({ waitingRoom }: { waitingRoom: WaitingRoom }): Re
     <>
       <WaitingLiveRegion waiting={waiting} />
       {first && (
-        // Another one is another notice: nobody lets in whom they did not mean.
+        // A new key for each person, so that a press cannot hit the next person by accident.
         <div key={first.identity} className="banner door">
           <p>
             {t('door.waits', { name: first.name })}
@@ -37,7 +37,7 @@ export function WaitingNotice({ waitingRoom }: { waitingRoom: WaitingRoom }): Re
   );
 }
 
-/** Tells those who listen of each who comes to wait, once. */
+/** A live region that announces each waiting person once. */
 function WaitingLiveRegion({ waiting }: Pick<WaitingRoom, 'waiting'>): ReactElement {
   const [text, setText] = useState('');
   const known = useRef<ReadonlySet<string>>(new Set());

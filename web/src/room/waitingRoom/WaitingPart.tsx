@@ -4,7 +4,7 @@ import { ActionError } from '../ActionError';
 import { firstButtonInDialog } from '../moderation/moderation';
 import type { WaitingRoom } from './useWaitingRoom';
 
-/** Everybody who waits, in the list of people. */
+/** The waiting people, in the list of people. */
 export function WaitingPart({ waitingRoom }: { waitingRoom: WaitingRoom }): ReactElement | null {
   const { waiting, busy, error, admit, turnAway } = waitingRoom;
   if (waiting.length === 0) return null;

@@ -3,13 +3,13 @@ import type { Waiting } from '../../api/client';
 import type { RoomActions } from '../../visit/roomActions';
 import { useAction } from '../useAction';
 
-/** Who waits to be let in, and what those who run the room do about it. */
+/** The people who wait to be admitted, and the actions of hosts. */
 export interface WaitingRoom {
   waiting: readonly Waiting[];
-  /** An answer is under way. */
+  /** An action is running. */
   busy: boolean;
   error: string | null;
-  /** One of them, or all; false when the server did not do it. */
+  /** Admits one person or all. Resolves to false when that failed. */
   admit: (identity?: string) => Promise<boolean>;
   turnAway: (identity: string) => Promise<boolean>;
 }
@@ -17,13 +17,13 @@ export interface WaitingRoom {
 const pollMs = 3_000;
 
 /**
- * Everybody reads how many wait, only those who run the room who. They ask for
- * the names while anybody waits: one may go as another comes.
+ * The metadata only has the number of waiting people; hosts poll the names while anybody
+ * waits, because one may leave as another arrives.
  */
 export function useWaitingRoom(actions: RoomActions, isModerator: boolean, count: number): WaitingRoom {
   const { busy, error, run } = useAction();
   const [waitingPeople, setWaitingPeople] = useState<readonly Waiting[]>([]);
-  // Those whom this page has answered, until the server says so too.
+  // The people who were admitted or turned away, until the server's list follows.
   const [handled, setHandled] = useState<ReadonlySet<string>>(new Set());
   const hasWaiting = isModerator && count > 0;
 
