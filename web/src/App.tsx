@@ -53,14 +53,14 @@ export function App({ route, preset, api, runner, seatKeyStore, createActions, l
         screens && (
           <screens.AlreadyJoined
             alreadyJoined={visit}
-            onHere={() => {
+            onJoinHere={() => {
               const { microphone, camera } = visit.preview.you.may_send;
               localMedia.setAllowed({ mic: microphone, camera });
               void localMedia.prepare();
               runner.dispatch({ type: 'joinHere' });
             }}
             onStay={() => runner.dispatch({ type: 'stayThere' })}
-            onOther={
+            onJoinAsOther={
               route.link === null
                 ? () => {
                     seatKeyStore.startNewSeat();

@@ -43,13 +43,13 @@ export type Answer<T> =
   | { is: 'unreachable'; waitMs: number };
 
 /** Refusals that end after some time. */
-const timed: RefusalCode[] = ['too_many_attempts', 'too_many_joins', 'turned_away'];
+const timedRefusals: RefusalCode[] = ['too_many_attempts', 'too_many_joins', 'turned_away'];
 
 /** The wait for such a refusal when the response has no Retry-After. */
-const unnamedWait = 30_000;
+const defaultWaitMs = 30_000;
 
 /** A server that takes longer than this counts as unreachable. */
-const patience = 8_000;
+const timeoutMs = 8_000;
 
 export class JoinApi {
   readonly #base: string;
@@ -116,11 +116,11 @@ export class JoinApi {
     return this.#post<null>('locks', body);
   }
 
-  appoint(body: RoleRequest): Promise<Answer<null>> {
+  setRole(body: RoleRequest): Promise<Answer<null>> {
     return this.#post<null>('role', body);
   }
 
-  letIn(body: LetInRequest): Promise<Answer<null>> {
+  admit(body: LetInRequest): Promise<Answer<null>> {
     return this.#post<null>('waiting/admit', body);
   }
 
@@ -128,7 +128,7 @@ export class JoinApi {
     return this.#post<null>('waiting/turn-away', body);
   }
 
-  invite(body: InvitationRequest): Promise<Answer<Invitation>> {
+  createInvitation(body: InvitationRequest): Promise<Answer<Invitation>> {
     return this.#post<Invitation>('invitations', body);
   }
 
@@ -151,7 +151,7 @@ export class JoinApi {
   async #post<T>(path: string, body: object, signal?: AbortSignal): Promise<Answer<T>> {
     const abort = new AbortController();
     const stop = (): void => abort.abort();
-    const timer = setTimeout(stop, patience);
+    const timer = setTimeout(stop, timeoutMs);
     signal?.addEventListener('abort', stop);
     try {
       const response = await this.#fetch(`${this.#base}/${path}`, {
@@ -189,5 +189,5 @@ function readRefusal(body: unknown, waitMs: number): Refusal | null {
   if (typeof body !== 'object' || body === null || !('error' in body)) return null;
   const { error } = body as { error?: Partial<Schemas['Refusal']['error']> };
   if (typeof error?.code !== 'string') return null;
-  return { code: error.code, reason: error.reason ?? null, waitMs: timed.includes(error.code) ? waitMs || unnamedWait : waitMs };
+  return { code: error.code, reason: error.reason ?? null, waitMs: timedRefusals.includes(error.code) ? waitMs || defaultWaitMs : waitMs };
 }

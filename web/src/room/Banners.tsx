@@ -41,8 +41,8 @@ export function Banners({ room, connection, mediaState, localMedia, endNotice, o
   useLiveKitEvents(room, playback);
   const quality = useConnectionQuality(room.localParticipant);
   // A phone returns the devices to a visible page after a moment.
-  const micWithheld = useDelayedTrue(mediaState.micOn && mediaState.mic.is === 'live' && mediaState.mic.interrupted, 1_000);
-  const cameraWithheld = useDelayedTrue(mediaState.camera.is === 'live' && mediaState.camera.interrupted, 1_000);
+  const micInterrupted = useDelayedTrue(mediaState.micOn && mediaState.mic.is === 'live' && mediaState.mic.interrupted, 1_000);
+  const cameraInterrupted = useDelayedTrue(mediaState.camera.is === 'live' && mediaState.camera.interrupted, 1_000);
   const isWeak = useDelayedTrue(quality === ConnectionQuality.Poor && connection.is === 'connected', 4_000);
   return (
     <div className="banners">
@@ -74,12 +74,12 @@ export function Banners({ room, connection, mediaState, localMedia, endNotice, o
         {isMoving && <p className="banner">{movingText(connection)}</p>}
         {showReconnecting && <p className="banner">{t(isLong ? 'room.stillTrying' : 'room.reconnecting')}</p>}
         {!showReconnecting && isWeak && <WeakConnectionBanner mediaState={mediaState} />}
-        {micWithheld && (
+        {micInterrupted && (
           <div className="banner">
             <DeviceInterrupted kind="mic" onRetry={() => void localMedia.retry('mic')} />
           </div>
         )}
-        {cameraWithheld && (
+        {cameraInterrupted && (
           <div className="banner">
             <DeviceInterrupted kind="camera" onRetry={() => void localMedia.retry('camera')} />
           </div>

@@ -14,23 +14,23 @@ const canShareLink = typeof share === 'function';
 
 /** A link that can be read, copied and shared. */
 export function InviteLink({ link, label, copyLabel }: Props): ReactElement {
-  const [copied, setCopied] = useState<'yes' | 'no' | null>(null);
-  const text = useRef<HTMLInputElement>(null);
+  const [copyResult, setCopyResult] = useState<'yes' | 'no' | null>(null);
+  const input = useRef<HTMLInputElement>(null);
   const id = useId();
   useEffect(() => {
-    if (copied !== 'yes') return;
-    const timer = setTimeout(() => setCopied(null), 3_000);
+    if (copyResult !== 'yes') return;
+    const timer = setTimeout(() => setCopyResult(null), 3_000);
     return () => clearTimeout(timer);
-  }, [copied]);
+  }, [copyResult]);
 
   async function copy(): Promise<void> {
     try {
       await navigator.clipboard.writeText(link);
-      setCopied('yes');
+      setCopyResult('yes');
     } catch {
       // Not allowed, or a page without TLS: select the link, so that the visitor can copy it.
-      text.current?.select();
-      setCopied('no');
+      input.current?.select();
+      setCopyResult('no');
     }
   }
 
@@ -39,13 +39,13 @@ export function InviteLink({ link, label, copyLabel }: Props): ReactElement {
       <label htmlFor={id} className="small quiet">
         {label}
       </label>
-      <p className={copied === 'no' ? 'small quiet invite-said long' : 'small quiet invite-said'} role="status">
-        {copied === 'yes' && t('invite.copied')}
-        {copied === 'no' && t('invite.byHand')}
+      <p className={copyResult === 'no' ? 'small quiet invite-said long' : 'small quiet invite-said'} role="status">
+        {copyResult === 'yes' && t('invite.copied')}
+        {copyResult === 'no' && t('invite.byHand')}
       </p>
-      <input ref={text} id={id} className="invite-link" dir="ltr" readOnly value={link} onFocus={(event) => event.target.select()} />
+      <input ref={input} id={id} className="invite-link" dir="ltr" readOnly value={link} onFocus={(event) => event.target.select()} />
       <button type="button" className="secondary" onClick={() => void copy()}>
-        <Icon name={copied === 'yes' ? 'check' : 'copy'} />
+        <Icon name={copyResult === 'yes' ? 'check' : 'copy'} />
         {copyLabel}
       </button>
       {canShareLink && (

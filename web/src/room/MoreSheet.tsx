@@ -4,7 +4,7 @@ import type { LocalMedia } from '../media/localMedia';
 import { count, t } from '../messages';
 import { BlurSwitch } from '../ui/BlurSwitch';
 import { DeviceSelect } from '../ui/DeviceSelect';
-import { Icon, Shape } from '../ui/Icon';
+import { Icon, IconShape } from '../ui/Icon';
 import { LanguageSelect } from '../ui/LanguageSelect';
 import { NoiseSwitch } from '../ui/NoiseSwitch';
 import { Sheet } from '../ui/Sheet';
@@ -26,7 +26,7 @@ interface Props {
   onPeople: () => void;
   /** Opens the breakout rooms; null when there are none and the visitor cannot open any. */
   onRooms: (() => void) | null;
-  onKeys: () => void;
+  onShortcuts: () => void;
   onCheck: () => void;
   /** Ends the room for everybody; null when the visitor may not. */
   onEnd: (() => void) | null;
@@ -34,13 +34,13 @@ interface Props {
 }
 
 // A phone has no keyboard.
-const hasKeys = matchMedia('(any-pointer: fine)').matches;
+const hasKeyboard = matchMedia('(any-pointer: fine)').matches;
 
 /** A small window over a large one. */
 const pipIcon = 'M21.5 11V6A1.5 1.5 0 0 0 20 4.5H4A1.5 1.5 0 0 0 2.5 6v11A1.5 1.5 0 0 0 4 18.5h5.5M13 13.5h8a.5.5 0 0 1 .5.5v5a.5.5 0 0 1-.5.5h-8a.5.5 0 0 1-.5-.5v-5a.5.5 0 0 1 .5-.5Z';
 
 /** Settings and actions that are needed less often. */
-export function MoreSheet({ mediaState, localMedia, invite, handsAndReactions, unread, onChat, people, onPeople, onRooms, onKeys, onCheck, onEnd, onClose }: Props): ReactElement {
+export function MoreSheet({ mediaState, localMedia, invite, handsAndReactions, unread, onChat, people, onPeople, onRooms, onShortcuts, onCheck, onEnd, onClose }: Props): ReactElement {
   return (
     <Sheet title={t('more.title')} onClose={onClose}>
       {handsAndReactions}
@@ -71,7 +71,7 @@ export function MoreSheet({ mediaState, localMedia, invite, handsAndReactions, u
             onClose();
           }}
         >
-          <Shape path={pipIcon} />
+          <IconShape path={pipIcon} />
           {t('pip.open')}
         </button>
       )}
@@ -95,8 +95,8 @@ export function MoreSheet({ mediaState, localMedia, invite, handsAndReactions, u
         <button type="button" className="secondary wide" onClick={onCheck}>
           {t('check.open')}
         </button>
-        {hasKeys && (
-          <button type="button" className="secondary wide" onClick={onKeys}>
+        {hasKeyboard && (
+          <button type="button" className="secondary wide" onClick={onShortcuts}>
             {t('keys.title')}
           </button>
         )}

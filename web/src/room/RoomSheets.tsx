@@ -97,7 +97,7 @@ export function RoomSheets({ room, open, onOpen, mediaState, localMedia, seat, r
           people={narrow ? people.length : null}
           onPeople={() => onOpen('people')}
           onRooms={mayOpenRooms || metadata.breakouts.length > 0 ? () => onOpen('rooms') : null}
-          onKeys={() => onOpen('keys')}
+          onShortcuts={() => onOpen('keys')}
           onCheck={() => onOpen('check')}
           onEnd={role === 'host' ? () => onOpen('end') : null}
           onClose={closeSheet}

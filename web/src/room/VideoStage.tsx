@@ -58,9 +58,9 @@ export function VideoStage({ room, people, mediaState, onPeople }: Props): React
   const smallScreenCount = smallScreens.length + ownScreen.length;
 
   // Square tiles fill upright spaces better.
-  const ratio = space.height > space.width * 1.2 && visible.length + smallScreenCount < 3 ? 1 : 4 / 3;
+  const tileRatio = space.height > space.width * 1.2 && visible.length + smallScreenCount < 3 ? 1 : 4 / 3;
   const strip = large.length > 0 ? stripOf(space) : null;
-  const stripCapacity = Math.max(1, (strip ? strip.capacity : tileCapacity(space, ratio, gap, minTileWidth)) - smallScreenCount);
+  const stripCapacity = Math.max(1, (strip ? strip.capacity : tileCapacity(space, tileRatio, gap, minTileWidth)) - smallScreenCount);
   const largePeopleCount = visible.filter(({ person }) => large.includes(person.identity)).length;
   const smallPeopleCount = visible.length - largePeopleCount;
   const fittingCount = smallPeopleCount > stripCapacity ? stripCapacity - 1 : smallPeopleCount;
@@ -87,7 +87,7 @@ export function VideoStage({ room, people, mediaState, onPeople }: Props): React
         ...largeFrames(largeItems.length, count > 0 ? besideStrip(space, strip) : space, largeItems.every((item) => 'screen' in item)),
         ...stripFrames(count, space, strip),
       ]
-    : gridFrames(count, space, ratio);
+    : gridFrames(count, space, tileRatio);
   const camera = mediaState.camera.is === 'live' ? mediaState.camera.track : null;
   const items = [...largeItems, ...smallItems];
   return (

@@ -22,7 +22,7 @@ export function endWarningAt(left: number, before: EndWarning | null): EndWarnin
  * timers stop while the machine sleeps.
  */
 function nextCheckIn(left: number): number | null {
-  const next = [5 * minute, minute].find((mark) => left > mark);
+  const next = [5 * minute, minute].find((threshold) => left > threshold);
   return next === undefined ? null : Math.min(left - next, minute);
 }
 

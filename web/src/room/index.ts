@@ -1,7 +1,7 @@
 /** Everything that is loaded only for the room. */
 import { LogLevel, setLogLevel } from 'livekit-client';
-import { addShapes } from '../ui/Icon';
-import { roomShapes } from './shapes';
+import { addIcons } from '../ui/Icon';
+import { roomIcons } from './roomIcons';
 
 export { RoomActions } from '../visit/roomActions';
 export { Session } from './session';
@@ -12,6 +12,6 @@ export { PermissionHelp } from './permissionHelp/PermissionHelp';
 
 export type RoomModule = typeof import('./index');
 
-addShapes(roomShapes);
+addIcons(roomIcons);
 // The console shows only warnings and errors.
 setLogLevel(LogLevel.warn);

@@ -102,8 +102,8 @@ describe('who is where', () => {
   });
 
   test('is told by the server of everybody else', () => {
-    const told = [chen, ben, ana].map((person, breakout) => ({ ...person, breakout }));
-    expect(serverLocations(told, 'ana')).toEqual([
+    const reported = [chen, ben, ana].map((person, breakout) => ({ ...person, breakout }));
+    expect(serverLocations(reported, 'ana')).toEqual([
       { ...ben, breakout: 1 },
       { ...chen, breakout: 0 },
     ]);

@@ -68,9 +68,9 @@ function parse(json: string | undefined): Record<string, unknown> {
 }
 
 export function useRoomMetadata(room: Room): RoomMetadata {
-  const [metadata, setInfo] = useState(() => readRoomMetadata(room.metadata));
+  const [metadata, setMetadata] = useState(() => readRoomMetadata(room.metadata));
   useEffect(() => {
-    const read = (): void => setInfo(readRoomMetadata(room.metadata));
+    const read = (): void => setMetadata(readRoomMetadata(room.metadata));
     read();
     room.on(RoomEvent.RoomMetadataChanged, read).on(RoomEvent.Reconnected, read);
     return () => void room.off(RoomEvent.RoomMetadataChanged, read).off(RoomEvent.Reconnected, read);

@@ -22,9 +22,9 @@ export function readServerMessage(topic: string | undefined, payload: Uint8Array
     const reactingIdentity = fields['identity'];
     return typeof reactingIdentity === 'string' && isReaction(reaction) ? { kind, identity: reactingIdentity, reaction } : null;
   }
-  const sender = typeof from === 'string' ? from : '';
-  if (kind === 'muted' || kind === 'unmute') return { kind, from: sender };
-  return kind === 'broadcast' && typeof text === 'string' ? { kind, text, from: sender } : null;
+  const hostName = typeof from === 'string' ? from : '';
+  if (kind === 'muted' || kind === 'unmute') return { kind, from: hostName };
+  return kind === 'broadcast' && typeof text === 'string' ? { kind, text, from: hostName } : null;
 }
 
 function parse(json: string): Record<string, unknown> {

@@ -12,7 +12,7 @@ import { DataSaver } from './stage/dataSaver';
 import { Reactions } from './reactions/reactions';
 
 export interface SessionHandlers {
-  onDisconnected: (loss: DisconnectCause) => void;
+  onDisconnected: (cause: DisconnectCause) => void;
   onReconnecting: (reconnecting: boolean) => void;
   onAnnouncement: (announcement: Announcement) => void;
 }
@@ -62,7 +62,7 @@ export class Session {
       .on(RoomEvent.Reconnected, this.#handleReconnected)
       // LiveKit would reconnect with its old token and wait for seconds. A new seat is
       // faster and works after a restart of the server.
-      .on(RoomEvent.Reconnecting, () => (navigator.onLine ? this.#giveUp() : this.#handleReconnecting()))
+      .on(RoomEvent.Reconnecting, () => (navigator.onLine ? this.#abandon() : this.#handleReconnecting()))
       .on(RoomEvent.DataReceived, (payload, sender, _kind, topic, _encryption, identity) => {
         const message = readServerMessage(topic, payload, sender?.identity || identity);
         if (message?.kind === 'move') this.#handlers.onDisconnected('moved');
@@ -121,7 +121,7 @@ export class Session {
   readonly #handleReconnecting = (): void => {
     this.#handlers.onReconnecting(true);
     clearTimeout(this.#reconnectTimer);
-    this.#reconnectTimer = setTimeout(this.#giveUp, reconnectTimeoutMs);
+    this.#reconnectTimer = setTimeout(this.#abandon, reconnectTimeoutMs);
   };
 
   readonly #handleReconnected = (): void => {
@@ -129,7 +129,7 @@ export class Session {
     this.#handlers.onReconnecting(false);
   };
 
-  readonly #giveUp = (): void => {
+  readonly #abandon = (): void => {
     if (this.#closed) return;
     this.leave();
     this.#handlers.onDisconnected('lost');

@@ -34,7 +34,7 @@ interface Action {
 /** An action of the server behind a button. */
 export function useAction(): Action {
   const [busy, setBusy] = useState(false);
-  const [error, setTrouble] = useState<string | null>(null);
+  const [error, setError] = useState<string | null>(null);
   return {
     busy,
     error,
@@ -43,7 +43,7 @@ export function useAction(): Action {
       setBusy(true);
       const answer = await call();
       setBusy(false);
-      setTrouble(errorText(answer));
+      setError(errorText(answer));
       return answer.is === 'ok' ? { value: answer.value } : null;
     },
   };

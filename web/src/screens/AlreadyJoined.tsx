@@ -5,16 +5,16 @@ import type { Visit } from '../visit/state';
 
 interface Props {
   alreadyJoined: Extract<Visit, { at: 'alreadyJoined' }>;
-  onHere: () => void;
+  onJoinHere: () => void;
   onStay: () => void;
   /** Joins as another person in this tab; null when the link identifies the person. */
-  onOther: (() => void) | null;
+  onJoinAsOther: (() => void) | null;
 }
 
 /** The visitor is already in the room in another tab or device and chooses where to be. */
-export function AlreadyJoined({ alreadyJoined: { preview, other, staying }, onHere, onStay, onOther }: Props): ReactElement {
-  const tab = other === 'tab';
-  const stay = (): void => {
+export function AlreadyJoined({ alreadyJoined: { preview, other, staying }, onJoinHere, onStay, onJoinAsOther }: Props): ReactElement {
+  const inTab = other === 'tab';
+  const stayThere = (): void => {
     // Browsers close only tabs that a script has opened, so that the text has to say it.
     window.close();
     onStay();
@@ -25,23 +25,23 @@ export function AlreadyJoined({ alreadyJoined: { preview, other, staying }, onHe
       title={t(staying ? 'twice.stays' : 'twice.title')}
       actions={
         <>
-          <button type="button" className={staying ? 'secondary' : 'primary'} onClick={onHere}>
+          <button type="button" className={staying ? 'secondary' : 'primary'} onClick={onJoinHere}>
             {t('twice.here')}
           </button>
           {!staying && (
-            <button type="button" className="secondary" onClick={stay}>
+            <button type="button" className="secondary" onClick={stayThere}>
               {t('twice.stay')}
             </button>
           )}
-          {!staying && onOther && (
-            <button type="button" className="secondary" onClick={onOther}>
+          {!staying && onJoinAsOther && (
+            <button type="button" className="secondary" onClick={onJoinAsOther}>
               {t('twice.other')}
             </button>
           )}
         </>
       }
     >
-      <p>{t(staying ? 'left.close' : tab ? 'twice.tab' : 'twice.device')}</p>
+      <p>{t(staying ? 'left.close' : inTab ? 'twice.tab' : 'twice.device')}</p>
     </Notice>
   );
 }

@@ -13,23 +13,23 @@ interface Props {
 
 /** Opens the connection and device check, which is part of the room module. */
 export function CheckButton({ api, localMedia, room }: Props): ReactElement {
-  const [open, setOpen] = useState<RoomModule | null>(null);
+  const [roomModule, setRoomModule] = useState<RoomModule | null>(null);
   return (
     <>
       {/* When it cannot be loaded, joining reports that. */}
-      <button type="button" className="lobby-check" onClick={() => void room.get().then(setOpen, () => undefined)}>
+      <button type="button" className="lobby-check" onClick={() => void room.get().then(setRoomModule, () => undefined)}>
         {t('check.open')}
       </button>
-      {open && (
-        <open.CheckSheet
+      {roomModule && (
+        <roomModule.CheckSheet
           localMedia={localMedia}
           findRoute={async () => {
             const answer = await api.check();
             if (answer.is === 'refused' && answer.refusal.code === 'check_busy') return 'busy';
-            return answer.is === 'ok' ? open.testMediaRoute(answer.value.media_token) : 'unknown';
+            return answer.is === 'ok' ? roomModule.testMediaRoute(answer.value.media_token) : 'unknown';
           }}
           connected={false}
-          onClose={() => setOpen(null)}
+          onClose={() => setRoomModule(null)}
         />
       )}
     </>

@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import { t, type PlainKey } from '../messages';
 import type { JoinError } from '../visit/state';
 
-const words = {
+const errorKeys = {
   unreachable: 'lobby.unreachable',
   gaveUp: 'lobby.gaveUp',
   noMedia: 'lobby.noMedia',
@@ -15,7 +15,7 @@ const words = {
 export function JoinErrorText({ error }: { error: JoinError | null }): ReactElement {
   return (
     <div role="alert" className="trouble">
-      {error && <p>{t(words[error])}</p>}
+      {error && <p>{t(errorKeys[error])}</p>}
     </div>
   );
 }

@@ -35,7 +35,7 @@ export function Left({ left, onBack }: Props): ReactElement {
     >
       {leftByChoice ? <p>{t('span.that', { span: formatDuration(left.durationMs) })}</p> : <p>{t(texts[reason].text)}</p>}
       {leftByChoice && !left.error && !redirectUrl && <p className="quiet">{t(texts.left.text)}</p>}
-      {leftByChoice && redirectUrl && <RedirectNotice url={redirectUrl} held={rejoining || left.error !== null} />}
+      {leftByChoice && redirectUrl && <RedirectNotice url={redirectUrl} paused={rejoining || left.error !== null} />}
       <JoinErrorText error={left.error} />
     </Notice>
   );

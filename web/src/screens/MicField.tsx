@@ -10,16 +10,16 @@ import { Meter } from './Meter';
 /** The microphone before joining: explained, requested, then tested. It never blocks joining. */
 export function MicField({ mediaState, localMedia, paused }: { mediaState: MediaState; localMedia: LocalMedia; paused: boolean }): ReactElement {
   const { mic, camera } = mediaState;
-  const both = mediaState.video && mediaState.allowed.camera && mediaState.cameraOn && camera.is === 'off';
+  const askForBoth = mediaState.video && mediaState.allowed.camera && mediaState.cameraOn && camera.is === 'off';
   return (
     <div className="device">
       {/* Stays while another device is opened, so that keyboard users keep the focus. */}
       {canSelectDevice(mediaState, 'mic') && <DeviceSelect of="mic" mediaState={mediaState} localMedia={localMedia} />}
       {mic.is === 'off' && (
         <>
-          <p>{t(both ? 'both.ask' : 'mic.ask')}</p>
+          <p>{t(askForBoth ? 'both.ask' : 'mic.ask')}</p>
           <button type="button" className="secondary" onClick={() => void localMedia.requestDevices()}>
-            {t(both ? 'both.allow' : 'mic.allow')}
+            {t(askForBoth ? 'both.allow' : 'mic.allow')}
           </button>
         </>
       )}

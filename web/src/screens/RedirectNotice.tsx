@@ -1,40 +1,40 @@
 import { useEffect, useState, type ReactElement } from 'react';
 import { count, t } from '../messages';
 
-const patience = 10;
+const countdownSeconds = 10;
 
 /** Redirects to the organizer's page after a countdown, which the visitor can stop. */
-export function RedirectNotice({ url, held }: { url: string; held: boolean }): ReactElement | null {
-  const [staying, setStaying] = useState(false);
-  const [left, setLeft] = useState(patience);
-  const where = hostOf(url);
+export function RedirectNotice({ url, paused }: { url: string; paused: boolean }): ReactElement | null {
+  const [stopped, setStopped] = useState(false);
+  const [left, setLeft] = useState(countdownSeconds);
+  const host = hostOf(url);
   // Only http and https addresses.
-  const going = where !== null && !staying && !held;
+  const active = host !== null && !stopped && !paused;
   useEffect(() => {
-    if (!going) return;
+    if (!active) return;
     const timer = setInterval(() => setLeft((before) => Math.max(0, before - 1)), 1_000);
     return () => clearInterval(timer);
-  }, [going]);
+  }, [active]);
   useEffect(() => {
-    if (going && left === 0) location.assign(url);
-  }, [going, left, url]);
+    if (active && left === 0) location.assign(url);
+  }, [active, left, url]);
 
-  if (where === null) return null;
+  if (host === null) return null;
   return (
     <div className="onward">
       {/* Announced once, not every second. */}
-      {going && (
+      {active && (
         <>
-          <p aria-hidden="true">{count('onward.soon', left, { where })}</p>
+          <p aria-hidden="true">{count('onward.soon', left, { where: host })}</p>
           <p className="sr-only" role="status">
-            {count('onward.soon', patience, { where })}
+            {count('onward.soon', countdownSeconds, { where: host })}
           </p>
         </>
       )}
       <p className="onward-ways">
-        <a href={url}>{t('onward.go', { where })}</a>
-        {going && (
-          <button type="button" className="secondary" onClick={() => setStaying(true)}>
+        <a href={url}>{t('onward.go', { where: host })}</a>
+        {active && (
+          <button type="button" className="secondary" onClick={() => setStopped(true)}>
             {t('onward.stay')}
           </button>
         )}

@@ -39,7 +39,7 @@ export function Refused({ refused, busy, onRetry }: Props): ReactElement {
       {text.map((sentence) => (
         <p key={sentence}>{sentence}</p>
       ))}
-      {refused.redirectUrl && <RedirectNotice url={refused.redirectUrl} held={false} />}
+      {refused.redirectUrl && <RedirectNotice url={refused.redirectUrl} paused={false} />}
       {hasFixedDelay(refusal) && <Countdown key={refused.polls} ms={refusal.waitMs} />}
     </Notice>
   );

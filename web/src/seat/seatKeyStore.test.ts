@@ -6,7 +6,7 @@ import { isSeatKey, newSeatKey } from './seatKey';
 import { applyEvents, inside } from '../visit/fixtures';
 import { SeatKeyStore } from './seatKeyStore';
 
-function memory(): KeyValueStorage & { values: Map<string, string> } {
+function fakeStorage(): KeyValueStorage & { values: Map<string, string> } {
   const values = new Map<string, string>();
   return { values, get: (key) => values.get(key) ?? null, set: (key, value) => void values.set(key, value) };
 }
@@ -15,44 +15,44 @@ interface Tab {
   key: string;
   duplicateTab: boolean;
   seatKeyStore: SeatKeyStore;
-  tab: ReturnType<typeof memory>;
+  tab: ReturnType<typeof fakeStorage>;
   close: () => void;
 }
 
 /** A browser with its tabs. */
 class Browser {
-  readonly memory = memory();
+  readonly fakeStorage = fakeStorage();
   /** Callbacks that wait for a lock, behind its owner. */
-  readonly #names = new Map<string, (() => void)[]>();
+  readonly #queues = new Map<string, (() => void)[]>();
 
   /** Opens a tab: new or, with its storage, reloaded or copied. A reload's timeout is over at once. */
-  async open(route: Route, tab = memory()): Promise<Tab> {
-    const mine = new Set<() => void>();
-    const lockTab: TabLock = (name, patience) =>
+  async open(route: Route, tab = fakeStorage()): Promise<Tab> {
+    const heldLocks = new Set<() => void>();
+    const lockTab: TabLock = (name, timeoutMs) =>
       new Promise((resolve) => {
-        const take = (): void => {
+        const grant = (): void => {
           const release = (): void => {
-            if (mine.delete(release)) this.#pass(name);
+            if (heldLocks.delete(release)) this.#grantNext(name);
           };
-          mine.add(release);
+          heldLocks.add(release);
           resolve(release);
         };
-        const queue = this.#names.get(name);
+        const queue = this.#queues.get(name);
         if (!queue) {
-          this.#names.set(name, []);
-          take();
-        } else if (patience === Infinity) queue.push(take);
+          this.#queues.set(name, []);
+          grant();
+        } else if (timeoutMs === Infinity) queue.push(grant);
         else resolve(null);
       });
-    const seatKeyStore = new SeatKeyStore(route, { browser: this.memory, tab, lockTab });
-    const close = (): void => [...mine].forEach((release) => release());
+    const seatKeyStore = new SeatKeyStore(route, { browser: this.fakeStorage, tab, lockTab });
+    const close = (): void => [...heldLocks].forEach((release) => release());
     return { key: await seatKeyStore.key, duplicateTab: await seatKeyStore.duplicateTab, seatKeyStore, tab, close };
   }
 
-  #pass(name: string): void {
-    const next = this.#names.get(name)?.shift();
+  #grantNext(name: string): void {
+    const next = this.#queues.get(name)?.shift();
     if (next) next();
-    else this.#names.delete(name);
+    else this.#queues.delete(name);
   }
 }
 
@@ -116,9 +116,9 @@ describe('a guest', () => {
   });
 
   test('gets a key of its own where nothing can be stored, and no other than the likely one', async () => {
-    const forgetful: KeyValueStorage = { get: () => null, set: () => undefined };
+    const failingStorage: KeyValueStorage = { get: () => null, set: () => undefined };
     const lockTab: TabLock = () => Promise.resolve(() => undefined);
-    const seatKeyStore = new SeatKeyStore(guest, { browser: forgetful, tab: forgetful, lockTab });
+    const seatKeyStore = new SeatKeyStore(guest, { browser: failingStorage, tab: failingStorage, lockTab });
     expect(isSeatKey(await seatKeyStore.key)).toBe(true);
     expect(await seatKeyStore.key).toBe(seatKeyStore.expected);
   });
@@ -138,7 +138,7 @@ describe('a guest', () => {
 
   test('never trusts what somebody else has put into storage', async () => {
     const browser = new Browser();
-    browser.memory.set('parley.seat.room-1', '"><script>');
+    browser.fakeStorage.set('parley.seat.room-1', '"><script>');
     expect(isSeatKey((await browser.open(guest)).key)).toBe(true);
   });
 });
@@ -158,9 +158,9 @@ describe('a visitor with a link', () => {
   test('leaves no token in storage', async () => {
     const browser = new Browser();
     await browser.open(host);
-    const stored = JSON.stringify([...browser.memory.values]);
+    const stored = JSON.stringify([...browser.fakeStorage.values]);
     expect(stored).not.toContain('secret-token');
-    expect([...browser.memory.values.keys()]).toEqual([expect.stringMatching(/^parley\.seat\.room-1\.[0-9a-f]{16}$/)]);
+    expect([...browser.fakeStorage.values.keys()]).toEqual([expect.stringMatching(/^parley\.seat\.room-1\.[0-9a-f]{16}$/)]);
   });
 });
 
@@ -168,7 +168,7 @@ describe.each([
   ['a guest', guest],
   ['a visitor with a link', host],
 ])('%s who is in the room', (_, route) => {
-  const aside = applyEvents(inside, { type: 'disconnected', cause: 'elsewhere' });
+  const displaced = applyEvents(inside, { type: 'disconnected', cause: 'elsewhere' });
   const left = applyEvents(inside, { type: 'leave' });
 
   test('is told so in a second tab, and not in one that is loaded again', async () => {
@@ -194,7 +194,7 @@ describe.each([
     const { browser, first } = await entered(route);
     const second = await browser.open(route);
     await second.seatKeyStore.onVisit(inside);
-    await first.seatKeyStore.onVisit(aside);
+    await first.seatKeyStore.onVisit(displaced);
     await Promise.resolve();
     expect(await browser.open(route)).toMatchObject({ duplicateTab: true });
     second.close();
@@ -209,9 +209,9 @@ describe.each([
     const { browser, first } = await entered(route);
     const second = await browser.open(route);
     await second.seatKeyStore.onVisit(inside);
-    await first.seatKeyStore.onVisit(aside);
+    await first.seatKeyStore.onVisit(displaced);
     await first.seatKeyStore.onVisit(inside);
-    await second.seatKeyStore.onVisit(aside);
+    await second.seatKeyStore.onVisit(displaced);
     second.close();
     expect(await browser.open(route, second.tab)).toMatchObject({ key: first.key, duplicateTab: true });
   });

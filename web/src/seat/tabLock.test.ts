@@ -37,7 +37,7 @@ test('without locks, tabs ask each other', async () => {
 test('a frame that may not lock is alone', async () => {
   const denied = Object.assign(new Error('denied'), { name: 'SecurityError' });
   vi.stubGlobal('navigator', { locks: { request: () => Promise.reject(denied) } });
-  for (const patience of [0, 20, Infinity]) expect(await browserTabLock()('seat', patience)).not.toBeNull();
+  for (const timeoutMs of [0, 20, Infinity]) expect(await browserTabLock()('seat', timeoutMs)).not.toBeNull();
 });
 
 test('with locks, one tab holds the name and a reload waits for it a little', async () => {

@@ -4,7 +4,7 @@ import type { Fault, CaptureKind } from '../media/faults';
 import { t, type PlainKey } from '../messages';
 import { permissionHelp } from './permissionHelp';
 
-const words = {
+const faultKeys = {
   mic: {
     blocked: 'fault.mic.blocked',
     dismissed: 'fault.mic.dismissed',
@@ -40,7 +40,7 @@ export function DeviceFault({ kind, fault, onRetry, onContinueWithout }: Props):
   const PermissionHelp = useStore(permissionHelp);
   return (
     <>
-      <p>{t(words[kind][fault])}</p>
+      <p>{t(faultKeys[kind][fault])}</p>
       {PermissionHelp && <PermissionHelp kind={kind} fault={fault} />}
       {fault !== 'insecure' && fault !== 'app' && (
         <button type="button" className="secondary" onClick={onRetry}>

@@ -4,7 +4,7 @@ import type { MediaState } from '../media/mediaState';
 import type { LocalMedia } from '../media/localMedia';
 import { t, type PlainKey } from '../messages';
 
-const words = {
+const labelKeys = {
   mic: { label: 'mic.label', usual: 'mic.default' },
   camera: { label: 'camera.label', usual: 'camera.default' },
   speaker: { label: 'speaker.label', usual: 'speaker.default' },
@@ -25,7 +25,7 @@ interface Props {
 export function DeviceSelect({ of, mediaState, localMedia, labelHidden = false }: Props): ReactElement | null {
   const id = useId();
   if (of === 'speaker' && !canSetSpeaker) return null;
-  const { label, usual: defaultLabel } = words[of];
+  const { label, usual: defaultLabel } = labelKeys[of];
   const devices = mediaState.devices[of];
   // A remembered device that is not connected counts as the default device.
   const value = devices.some(({ deviceId }) => deviceId === mediaState.selectedDevices[of]) ? mediaState.selectedDevices[of] : '';

@@ -37,11 +37,11 @@ describe('somebody who has to be let in', () => {
   });
 
   test('who is turned away may ask again when the server says', () => {
-    const away = applyEvents(waiting, refusal('turned_away', { waitMs: 60_000 }));
-    expect(away).toMatchObject({ at: 'refused', enteredName: 'Ben' });
-    expect(taskOf(away)).toMatchObject({ do: 'preview', fixedDelay: true });
-    expect(delayOf(taskOf(away), 0)).toBe(60_000);
-    expect(applyEvents(away, { type: 'previewed', preview: preview() })).toMatchObject({ at: 'lobby', enteredName: 'Ben', joinAttempt: null });
+    const turnedAway = applyEvents(waiting, refusal('turned_away', { waitMs: 60_000 }));
+    expect(turnedAway).toMatchObject({ at: 'refused', enteredName: 'Ben' });
+    expect(taskOf(turnedAway)).toMatchObject({ do: 'preview', fixedDelay: true });
+    expect(delayOf(taskOf(turnedAway), 0)).toBe(60_000);
+    expect(applyEvents(turnedAway, { type: 'previewed', preview: preview() })).toMatchObject({ at: 'lobby', enteredName: 'Ben', joinAttempt: null });
   });
 
   test('who finds too many waiting asks when they want to', () => {
@@ -90,9 +90,9 @@ describe('somebody whom a host has removed', () => {
   });
 
   test('reads that they are still out, and may ask again', () => {
-    const out = applyEvents(removed, refusal('removed'));
-    expect(out).toMatchObject({ at: 'removed', polls: 1 });
-    expect(taskOf(out)?.key).not.toBe(taskOf(removed)?.key);
+    const stillRemoved = applyEvents(removed, refusal('removed'));
+    expect(stillRemoved).toMatchObject({ at: 'removed', polls: 1 });
+    expect(taskOf(stillRemoved)?.key).not.toBe(taskOf(removed)?.key);
     expect(applyEvents(removed, { type: 'unreachable', waitMs: 0 })).toMatchObject({ at: 'removed', polls: 1 });
   });
 

@@ -12,10 +12,10 @@ describe('before joining', () => {
   });
 
   test('no answer is asked for again, ever more slowly', () => {
-    const away = applyEvents(opening, { type: 'unreachable', waitMs: 0 }, { type: 'unreachable', waitMs: 0 });
-    expect(away).toMatchObject({ at: 'opening', attempt: 2 });
+    const unreachable = applyEvents(opening, { type: 'unreachable', waitMs: 0 }, { type: 'unreachable', waitMs: 0 });
+    expect(unreachable).toMatchObject({ at: 'opening', attempt: 2 });
     expect(delayOf(taskOf(opening), 1)).toBe(0);
-    expect(delayOf(taskOf(away), 1)).toBe(800);
+    expect(delayOf(taskOf(unreachable), 1)).toBe(800);
     expect(delayOf(taskOf(applyEvents(opening, { type: 'unreachable', waitMs: 7000 })), 1)).toBe(7000);
   });
 
@@ -34,19 +34,19 @@ describe('before joining', () => {
   });
 
   test('who is in the room already chooses where to be', () => {
-    const there = preview({ you: { role: 'guest', name: 'Ben', returning: true } });
-    const tab = applyEvents(opening, { type: 'previewed', preview: there, duplicateTab: true });
+    const returning = preview({ you: { role: 'guest', name: 'Ben', returning: true } });
+    const tab = applyEvents(opening, { type: 'previewed', preview: returning, duplicateTab: true });
     expect(tab).toMatchObject({ at: 'alreadyJoined', other: 'tab', staying: false });
     const device = preview({ you: { role: 'host', name: 'Ada', returning: false, elsewhere: true, link: 'ok' } });
     expect(applyEvents(opening, { type: 'previewed', preview: device })).toMatchObject({ at: 'alreadyJoined', other: 'device' });
 
-    const stays = applyEvents(tab, { type: 'stayThere' });
-    expect(stays).toMatchObject({ at: 'alreadyJoined', staying: true });
-    for (const visit of [tab, stays]) {
+    const staying = applyEvents(tab, { type: 'stayThere' });
+    expect(staying).toMatchObject({ at: 'alreadyJoined', staying: true });
+    for (const visit of [tab, staying]) {
       expect(taskOf(visit)).toBeNull();
-      const here = applyEvents(visit, { type: 'joinHere' });
-      expect(here).toMatchObject({ at: 'lobby', joinAttempt: { name: 'Ben', role: 'guest' } });
-      expect(taskOf(here)).toMatchObject({ do: 'takeSeat' });
+      const joining = applyEvents(visit, { type: 'joinHere' });
+      expect(joining).toMatchObject({ at: 'lobby', joinAttempt: { name: 'Ben', role: 'guest' } });
+      expect(taskOf(joining)).toMatchObject({ do: 'takeSeat' });
     }
     // In other states these events do nothing.
     for (const visit of [lobby, inside]) {
@@ -74,9 +74,9 @@ describe('joining', () => {
   });
 
   test('a host link claimed meanwhile makes a guest without a name', () => {
-    const late = applyEvents(opening, { type: 'previewed', preview: host }, { type: 'join', name: 'Amina' }, refusal('link_taken'));
-    expect(late).toMatchObject({ at: 'lobby', notice: 'linkTaken', enteredName: null, joinAttempt: null });
-    expect(late.at === 'lobby' && late.preview.you).toMatchObject({ role: 'guest', name: '' });
+    const afterRefusal = applyEvents(opening, { type: 'previewed', preview: host }, { type: 'join', name: 'Amina' }, refusal('link_taken'));
+    expect(afterRefusal).toMatchObject({ at: 'lobby', notice: 'linkTaken', enteredName: null, joinAttempt: null });
+    expect(afterRefusal.at === 'lobby' && afterRefusal.preview.you).toMatchObject({ role: 'guest', name: '' });
   });
 
   test('a name that is refused is said beside the name', () => {
@@ -104,10 +104,10 @@ describe('joining', () => {
   test('a full room waits for a place, and keeps the name', () => {
     const full = applyEvents(lobby, { type: 'join', name: 'Ben' }, refusal('room_full'));
     expect(full).toMatchObject({ at: 'refused', title: 'Standup', durationMs: null });
-    const still = applyEvents(full, { type: 'previewed', preview: preview({ participants: 10 }) });
-    expect(still).toMatchObject({ at: 'refused', polls: 1 });
-    expect(taskOf(still)?.key).not.toBe(taskOf(full)?.key);
-    expect(applyEvents(still, { type: 'previewed', preview: preview() })).toMatchObject({ at: 'lobby', notice: 'free', enteredName: 'Ben' });
+    const polled = applyEvents(full, { type: 'previewed', preview: preview({ participants: 10 }) });
+    expect(polled).toMatchObject({ at: 'refused', polls: 1 });
+    expect(taskOf(polled)?.key).not.toBe(taskOf(full)?.key);
+    expect(applyEvents(polled, { type: 'previewed', preview: preview() })).toMatchObject({ at: 'lobby', notice: 'free', enteredName: 'Ben' });
   });
 
   test('what nothing can change is not asked about again', () => {
@@ -121,10 +121,10 @@ describe('joining', () => {
 
 describe('inside', () => {
   test('a short disturbance is only noted', () => {
-    const shaky = applyEvents(inside, { type: 'reconnecting' });
-    expect(shaky).toMatchObject({ connection: { is: 'reconnecting' } });
-    expect(taskOf(shaky)).toBeNull();
-    expect(applyEvents(shaky, { type: 'reconnected' })).toMatchObject({ connection: { is: 'connected' } });
+    const reconnecting = applyEvents(inside, { type: 'reconnecting' });
+    expect(reconnecting).toMatchObject({ connection: { is: 'reconnecting' } });
+    expect(taskOf(reconnecting)).toBeNull();
+    expect(applyEvents(reconnecting, { type: 'reconnected' })).toMatchObject({ connection: { is: 'connected' } });
   });
 
   test('a lost connection is taken up again with the same seat, however long it takes', () => {
@@ -186,9 +186,9 @@ describe('afterwards', () => {
   });
 
   test('one press comes back, with the same name', () => {
-    const coming = applyEvents(left, { type: 'rejoin' });
-    expect(taskOf(coming)).toMatchObject({ do: 'takeSeat', joinAttempt: { name: 'Ben' } });
-    expect(applyEvents(coming, { type: 'seated', seat }, { type: 'connected' }).at).toBe('room');
+    const rejoiningVisit = applyEvents(left, { type: 'rejoin' });
+    expect(taskOf(rejoiningVisit)).toMatchObject({ do: 'takeSeat', joinAttempt: { name: 'Ben' } });
+    expect(applyEvents(rejoiningVisit, { type: 'seated', seat }, { type: 'connected' }).at).toBe('room');
   });
 
   test('a room that ended meanwhile says so, and how long it was', () => {
@@ -197,8 +197,8 @@ describe('afterwards', () => {
 });
 
 test('the end of the room leads on for those who were in it, and for nobody else', () => {
-  const leading: Seat = { ...seat, logout_url: 'https://example.org/bye' };
-  const was = applyEvents(lobby, { type: 'join', name: 'Ben' }, { type: 'seated', seat: leading }, { type: 'connected' }, { type: 'disconnected', cause: 'deleted' });
+  const seatWithRedirect: Seat = { ...seat, logout_url: 'https://example.org/bye' };
+  const was = applyEvents(lobby, { type: 'join', name: 'Ben' }, { type: 'seated', seat: seatWithRedirect }, { type: 'connected' }, { type: 'disconnected', cause: 'deleted' });
   expect(applyEvents(was, refusal('room_ended'))).toMatchObject({ redirectUrl: 'https://example.org/bye' });
   expect(applyEvents(was, refusal('project_suspended'))).toMatchObject({ redirectUrl: null });
   expect(applyEvents(lobby, { type: 'join', name: 'Ben' }, refusal('room_ended'))).toMatchObject({ redirectUrl: null });

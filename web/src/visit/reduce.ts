@@ -38,7 +38,7 @@ export function reduce(visit: Visit, event: Event, now: number): Visit {
     case 'reconnected':
       return visit.at === 'room' && visit.connection.is === 'reconnecting' ? { ...visit, connection: { is: 'connected' } } : visit;
     case 'disconnected':
-      return visit.at === 'room' ? dropped(visit, event.cause, now) : visit;
+      return visit.at === 'room' ? disconnected(visit, event.cause, now) : visit;
     case 'announced':
       return visit.at === 'room' ? { ...visit, announcement: event.announcement } : visit;
     case 'dismissed':
@@ -257,7 +257,7 @@ function connected(visit: Visit, now: number): Visit {
   return visit;
 }
 
-function dropped(visit: InRoom, cause: DisconnectCause, now: number): Visit {
+function disconnected(visit: InRoom, cause: DisconnectCause, now: number): Visit {
   const alreadyRejoining = visit.connection.is === 'rejoining';
   switch (cause) {
     case 'lost':

@@ -80,12 +80,12 @@ export class RoomActions {
   }
 
   async setRole(identity: string, role: RoleRequest['role']): Promise<Answer<null>> {
-    return this.#callWithRetry((seat_key) => this.#api.appoint({ seat_key, identity, role }));
+    return this.#callWithRetry((seat_key) => this.#api.setRole({ seat_key, identity, role }));
   }
 
   /** One waiting person, or all of them. */
   async admit(identity?: string): Promise<Answer<null>> {
-    return this.#callWithRetry((seat_key) => this.#api.letIn({ seat_key, ...(identity !== undefined && { identity }) }));
+    return this.#callWithRetry((seat_key) => this.#api.admit({ seat_key, ...(identity !== undefined && { identity }) }));
   }
 
   async turnAway(identity: string): Promise<Answer<null>> {
@@ -93,7 +93,7 @@ export class RoomActions {
   }
 
   async createInvitation(role: InvitationRequest['role']): Promise<Answer<Invitation>> {
-    return this.#callWithRetry((seat_key) => this.#api.invite({ seat_key, role }));
+    return this.#callWithRetry((seat_key) => this.#api.createInvitation({ seat_key, role }));
   }
 
   async raiseHand(): Promise<Answer<null>> {

@@ -7,7 +7,7 @@ describe('a scheduled room', () => {
   const start = Date.parse('2026-01-01T01:00:00Z');
   const scheduled = preview({ state: 'scheduled', start_time: '2026-01-01T01:00:00Z', opens_at: '2026-01-01T01:00:00Z' });
   const early = applyEvents(opening, { type: 'previewed', preview: scheduled });
-  const eager = applyEvents(early, { type: 'joinOnOpen', name: 'Ben' });
+  const willJoin = applyEvents(early, { type: 'joinOnOpen', name: 'Ben' });
   const opened: Event = { type: 'previewed', preview: { ...scheduled, state: 'open' } };
 
   test('is asked about again and again, and has its first view meanwhile', () => {
@@ -19,34 +19,34 @@ describe('a scheduled room', () => {
   });
 
   test('lets in who wanted to come in, and tells the others', () => {
-    expect(applyEvents(eager, opened)).toMatchObject({ at: 'lobby', joinAttempt: { name: 'Ben', attempt: 0 } });
+    expect(applyEvents(willJoin, opened)).toMatchObject({ at: 'lobby', joinAttempt: { name: 'Ben', attempt: 0 } });
     expect(applyEvents(early, opened)).toMatchObject({ at: 'lobby', joinAttempt: null, notice: 'open' });
     const byHost: Event = { type: 'previewed', preview: preview({ state: 'active' }) };
-    expect(applyEvents(eager, byHost)).toMatchObject({ joinAttempt: { name: 'Ben' } });
-    expect(applyEvents(eager, { type: 'joinOnOpen', name: null }, opened)).toMatchObject({ joinAttempt: null, enteredName: 'Ben' });
+    expect(applyEvents(willJoin, byHost)).toMatchObject({ joinAttempt: { name: 'Ben' } });
+    expect(applyEvents(willJoin, { type: 'joinOnOpen', name: null }, opened)).toMatchObject({ joinAttempt: null, enteredName: 'Ben' });
   });
 
   test('lets in under the name that stands there at the end', () => {
-    expect(applyEvents(eager, { type: 'joinOnOpen', name: 'Benno' }, opened)).toMatchObject({ joinAttempt: { name: 'Benno' } });
+    expect(applyEvents(willJoin, { type: 'joinOnOpen', name: 'Benno' }, opened)).toMatchObject({ joinAttempt: { name: 'Benno' } });
   });
 
   test('that was not open after all goes on waiting', () => {
-    const knocking = applyEvents(eager, opened);
-    const back = applyEvents(knocking, refusal('room_not_open'));
+    const joining = applyEvents(willJoin, opened);
+    const back = applyEvents(joining, refusal('room_not_open'));
     expect(back).toMatchObject({ at: 'lobby', joinOnOpen: true, joinAttempt: null });
     expect(taskOf(back)?.do).toBe('preview');
   });
 
   test('that is cancelled says so', () => {
-    const cancelled = applyEvents(eager, refusal('room_ended', { reason: 'cancelled' }));
+    const cancelled = applyEvents(willJoin, refusal('room_ended', { reason: 'cancelled' }));
     expect(cancelled).toMatchObject({ at: 'refused', refusal: { reason: 'cancelled' }, title: 'Standup', durationMs: null });
   });
 
   test('is waited for although the server is away or has had enough of questions', () => {
-    const away = applyEvents(eager, { type: 'unreachable', waitMs: 0 });
+    const away = applyEvents(willJoin, { type: 'unreachable', waitMs: 0 });
     expect(away).toMatchObject({ at: 'lobby', joinOnOpen: true, error: null });
     expect(delayOf(taskOf(away), 0, start)).toBe(2_000);
-    expect(delayOf(taskOf(applyEvents(eager, refusal('too_many_attempts', { waitMs: 9_000 }))), 0, start)).toBe(9_000);
+    expect(delayOf(taskOf(applyEvents(willJoin, refusal('too_many_attempts', { waitMs: 9_000 }))), 0, start)).toBe(9_000);
   });
 
   test('asks for a name anew when the host link went to somebody else', () => {

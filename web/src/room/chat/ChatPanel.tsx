@@ -35,10 +35,10 @@ function Aside({ children, onClose }: { children: ReactElement; onClose: () => v
   const aside = useRef<HTMLElement>(null);
   // Like a dialog: the focus returns to the element that opened it.
   useLayoutEffect(() => {
-    const opener = document.activeElement;
+    const previousFocus = document.activeElement;
     const element = aside.current;
     return () => {
-      if (opener instanceof HTMLElement && element?.contains(document.activeElement)) opener.focus();
+      if (previousFocus instanceof HTMLElement && element?.contains(document.activeElement)) previousFocus.focus();
     };
   }, []);
   return (

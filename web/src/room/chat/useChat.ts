@@ -58,10 +58,10 @@ export function useChat(room: Room, inbox: Inbox, seat: Seat, roomName: string, 
 
 /** The server enforces the permission; the page only hides the input. */
 function useCanWrite(room: Room): boolean {
-  const read = (): boolean => room.localParticipant.permissions?.canPublishData ?? true;
-  const [allowed, setAllowed] = useState(read);
+  const readPermission = (): boolean => room.localParticipant.permissions?.canPublishData ?? true;
+  const [allowed, setAllowed] = useState(readPermission);
   useEffect(() => {
-    const update = (): void => setAllowed(read());
+    const update = (): void => setAllowed(readPermission());
     update();
     room.on(RoomEvent.ParticipantPermissionsChanged, update);
     return () => void room.off(RoomEvent.ParticipantPermissionsChanged, update);

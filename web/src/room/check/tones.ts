@@ -2,8 +2,8 @@
 export async function playTones(speaker: string): Promise<void> {
   const context = new AudioContext();
   // Not every browser can select a speaker.
-  const choosing = context as { setSinkId?: (id: string) => Promise<void> };
-  if (speaker) await choosing.setSinkId?.(speaker).catch(() => undefined);
+  const contextWithSink = context as { setSinkId?: (id: string) => Promise<void> };
+  if (speaker) await contextWithSink.setSinkId?.(speaker).catch(() => undefined);
   const [start, length] = [context.currentTime + 0.05, 0.35];
   const tones = [523, 784].map((frequency, i) => {
     const tone = new OscillatorNode(context, { frequency });

@@ -29,12 +29,12 @@ export function InviteSheet({ actions, seat, guestLink, waitingRoomEnabled, onCl
         </p>
         <GuestInvite guestLink={guestLink} />
       </section>
-      <CohostPart actions={actions} />
+      <CohostInvite actions={actions} />
     </Sheet>
   );
 }
 
-function CohostPart({ actions }: { actions: RoomActions }): ReactElement {
+function CohostInvite({ actions }: { actions: RoomActions }): ReactElement {
   const { busy, error, run } = useAction();
   const [link, setLink] = useState<string | null>(null);
   async function create(): Promise<void> {

@@ -18,8 +18,8 @@ export function HandNotice({ actions, hands, isModerator, onPeople }: Props): Re
   const { busy, run } = useAction();
   const others = hands.filter(({ you }) => !you);
   const [first] = others;
-  const own = hands.length > others.length;
-  if (!own && !(isModerator && first)) return null;
+  const ownHandRaised = hands.length > others.length;
+  if (!ownHandRaised && !(isModerator && first)) return null;
   return (
     <div className="hand-notices">
       {isModerator && first && (
@@ -28,7 +28,7 @@ export function HandNotice({ actions, hands, isModerator, onPeople }: Props): Re
           <span className="hand-first">{others.length > 1 ? count('hand.many', others.length) : t('hand.one', { name: first.name })}</span>
         </button>
       )}
-      {own && (
+      {ownHandRaised && (
         <button type="button" className="secondary hand-notice" aria-disabled={busy || undefined} onClick={() => void run(() => actions.lowerHand())}>
           <Icon name="hand" />
           {t('hand.yours')}

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { Shape } from '../../ui/Icon';
+import { IconShape } from '../../ui/Icon';
 import type { Reaction } from './reactions';
 
 // Drawn as paths, because not every system font has such emoji.
@@ -12,5 +12,5 @@ const shapes: Record<Reaction, string> = {
 };
 
 export function ReactionIcon({ reaction }: { reaction: Reaction }): ReactElement {
-  return <Shape path={shapes[reaction]} />;
+  return <IconShape path={shapes[reaction]} />;
 }

@@ -9,13 +9,13 @@ const isDialogOpen = (): boolean => document.querySelector('dialog[open]') !== n
 
 /** Runs the shortcuts while they are enabled. */
 export function useShortcuts(shortcuts: readonly Shortcut[]): void {
-  const on = useStore(shortcutsEnabled);
+  const enabled = useStore(shortcutsEnabled);
   const latest = useRef(shortcuts);
   useLayoutEffect(() => {
     latest.current = shortcuts;
   }, [shortcuts]);
   useLayoutEffect(() => {
-    if (!on) return;
+    if (!enabled) return;
     const onKeyDown = (event: KeyboardEvent): void => {
       if (isDialogOpen() || acceptsText(document.activeElement)) return;
       const shortcut = findShortcut(event, latest.current);
@@ -25,14 +25,14 @@ export function useShortcuts(shortcuts: readonly Shortcut[]): void {
     };
     window.addEventListener('keydown', onKeyDown);
     return () => window.removeEventListener('keydown', onKeyDown);
-  }, [on]);
+  }, [enabled]);
 }
 
 /** Unmutes a muted visitor while the space bar is held. */
 export function usePushToTalk(localMedia: LocalMedia, micAllowed: boolean): void {
-  const on = useStore(shortcutsEnabled);
+  const enabled = useStore(shortcutsEnabled);
   useLayoutEffect(() => {
-    if (!on || !micAllowed) return;
+    if (!enabled || !micAllowed) return;
     let held = false;
     const onKeyDown = (event: KeyboardEvent): void => {
       if (event.code !== 'Space' || isDialogOpen() || handlesSpace(document.activeElement)) return;
@@ -43,25 +43,25 @@ export function usePushToTalk(localMedia: LocalMedia, micAllowed: boolean): void
       held = true;
       void localMedia.setMicOnTemporarily(true);
     };
-    const release = (): void => {
+    const releaseKey = (): void => {
       if (!held) return;
       held = false;
       void localMedia.setMicOnTemporarily(false);
     };
     const onKeyUp = (event: KeyboardEvent): void => {
-      if (event.code === 'Space') release();
+      if (event.code === 'Space') releaseKey();
     };
     window.addEventListener('keydown', onKeyDown);
     window.addEventListener('keyup', onKeyUp);
     // The key is released in another window, which this page does not notice.
-    window.addEventListener('blur', release);
-    document.addEventListener('visibilitychange', release);
+    window.addEventListener('blur', releaseKey);
+    document.addEventListener('visibilitychange', releaseKey);
     return () => {
       window.removeEventListener('keydown', onKeyDown);
       window.removeEventListener('keyup', onKeyUp);
-      window.removeEventListener('blur', release);
-      document.removeEventListener('visibilitychange', release);
-      release();
+      window.removeEventListener('blur', releaseKey);
+      document.removeEventListener('visibilitychange', releaseKey);
+      releaseKey();
     };
-  }, [on, micAllowed, localMedia]);
+  }, [enabled, micAllowed, localMedia]);
 }

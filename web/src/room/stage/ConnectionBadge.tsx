@@ -2,7 +2,7 @@ import { ConnectionQuality } from 'livekit-client';
 import type { ReactElement } from 'react';
 import { useDelayedTrue } from '../../lib/useDelayedTrue';
 import { t } from '../../messages';
-import { Shape } from '../../ui/Icon';
+import { IconShape } from '../../ui/Icon';
 import type { Person } from '../person';
 import { useConnectionQuality } from '../useConnectionQuality';
 
@@ -21,7 +21,7 @@ export function ConnectionBadge({ person }: { person: Person }): ReactElement | 
   if (!isBad) return null;
   return (
     <span className="badge-icon connection">
-      <Shape path={isLost ? lostIcon : weakIcon} />
+      <IconShape path={isLost ? lostIcon : weakIcon} />
       <span className="connection-words">{t(isLost ? 'connection.lost' : 'connection.weak')}</span>
     </span>
   );

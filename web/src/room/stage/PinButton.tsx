@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { useStore } from '../../lib/useStore';
-import { Shape } from '../../ui/Icon';
+import { IconShape } from '../../ui/Icon';
 import { pins, togglePin } from './pins';
 
 const pinIcon = 'M9 3.5h6M10 3.5v6l-3.5 4v2h11v-2l-3.5-4v-6M12 15.5v5.5';
@@ -10,7 +10,7 @@ export function PinButton({ id, label }: { id: string; label: string }): ReactEl
   const pinned = useStore(pins).includes(id);
   return (
     <button type="button" className="round pin" aria-pressed={pinned} aria-label={label} onClick={() => togglePin(id)}>
-      <Shape path={pinIcon} />
+      <IconShape path={pinIcon} />
     </button>
   );
 }

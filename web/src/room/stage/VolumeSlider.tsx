@@ -7,7 +7,7 @@ import { setVolume, volumes } from './volumes';
 export function VolumeSlider({ of, label }: { of: string; label: string }): ReactElement {
   const id = useId();
   const volume = useStore(volumes).get(of) ?? 1;
-  const said = formatPercent(volume);
+  const formatted = formatPercent(volume);
   return (
     <div className="volume">
       <label htmlFor={id}>{label}</label>
@@ -18,10 +18,10 @@ export function VolumeSlider({ of, label }: { of: string; label: string }): Reac
         max={100}
         step={5}
         value={Math.round(volume * 100)}
-        aria-valuetext={said}
+        aria-valuetext={formatted}
         onChange={({ target }) => setVolume(of, target.valueAsNumber / 100)}
       />
-      <output htmlFor={id}>{said}</output>
+      <output htmlFor={id}>{formatted}</output>
     </div>
   );
 }

@@ -1,5 +1,5 @@
 /** The icons that only the room needs. ui/Icon has the others. */
-export const roomShapes = {
+export const roomIcons = {
   mic: 'M12 15a3.5 3.5 0 0 0 3.5-3.5v-5a3.5 3.5 0 0 0-7 0v5A3.5 3.5 0 0 0 12 15ZM5.5 11.5a6.5 6.5 0 0 0 13 0M12 18v3.5',
   micOff: 'M15.5 11.2V6.5a3.5 3.5 0 0 0-6.7-1.4M8.5 9v2.5A3.5 3.5 0 0 0 13 14.85M5.5 11.5a6.5 6.5 0 0 0 10.2 5.3M18.5 11.5a6.5 6.5 0 0 1-.6 2.7M12 18v3.5M3.5 3.5l17 17',
   camera: 'M4.5 6.5h9a2 2 0 0 1 2 2v7a2 2 0 0 1-2 2h-9a2 2 0 0 1-2-2v-7a2 2 0 0 1 2-2ZM15.5 10.5l6-3v9l-6-3',
