@@ -1,8 +1,8 @@
 import { useEffect, type ReactElement } from 'react';
 import type { JoinApi } from './api/client';
-import type { Lazy } from './lib/lazy';
-import { useLazy } from './lib/useLazy';
-import { useStore } from './lib/useStore';
+import type { Lazy } from './state/lazy';
+import { useLazy } from './state/useLazy';
+import { useStore } from './state/useStore';
 import type { LocalMedia } from './media/localMedia';
 import { currentLanguage, t } from './messages';
 import type { RoomModule } from './room';

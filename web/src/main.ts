@@ -1,6 +1,6 @@
 import { JoinApi } from './api/client';
-import { Lazy } from './lib/lazy';
-import { browserStorage, tabStorage } from './lib/storage';
+import { Lazy } from './state/lazy';
+import { browserStorage, tabStorage } from './state/storage';
 import { LocalMedia } from './media/localMedia';
 import { loadRemainingMessages, loadInitialLanguage } from './messages/language';
 import type { RoomModule } from './room';

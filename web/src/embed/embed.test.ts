@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { Store } from '../lib/store';
+import { Store } from '../state/store';
 import type { Snapshot } from '../visit/runner';
 import { applyEvents, inside, lobby, preview, refusal, rejoining, seat } from '../visit/fixtures';
 import { opening, type Visit } from '../visit/state';

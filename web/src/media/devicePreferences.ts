@@ -1,4 +1,4 @@
-import { browserStorage } from '../lib/storage';
+import { browserStorage } from '../state/storage';
 
 export type DeviceKind = 'mic' | 'camera' | 'speaker';
 

@@ -1,4 +1,4 @@
-import { Store } from '../lib/store';
+import { Store } from '../state/store';
 import { acquire } from './acquire';
 import { applyBlur, readBlur } from './blur';
 import { devicePreferences, type DeviceKind } from './devicePreferences';

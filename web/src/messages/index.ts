@@ -1,4 +1,4 @@
-import { Store } from '../lib/store';
+import { Store } from '../state/store';
 import type { en } from './en';
 
 /** The supported languages, each with its own name. */

@@ -1,4 +1,4 @@
-import { browserStorage } from '../lib/storage';
+import { browserStorage } from '../state/storage';
 import { languages, locale, setLanguage, currentLanguage, type Language, type Messages } from '.';
 
 type Load = () => Promise<{ default: Partial<Messages> }>;

@@ -1,6 +1,6 @@
 import type { Room } from 'livekit-client';
 import { useRef, type ReactElement } from 'react';
-import { useElementSize } from '../lib/useElementSize';
+import { useElementSize } from './stage/useElementSize';
 import { t } from '../messages';
 import { AudioTile } from './AudioTile';
 import { tileCapacity, fitGrid } from './grid';

@@ -1,6 +1,6 @@
 import { useRef, type ReactElement } from 'react';
 import type { Room } from 'livekit-client';
-import { initials } from '../lib/initials';
+import { initials } from '../ui/initials';
 import { Badges } from './Badges';
 import type { Person } from './person';
 import type { RosterEntry } from './roster';

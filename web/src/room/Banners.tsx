@@ -1,6 +1,6 @@
 import { ConnectionQuality, RoomEvent, type Room } from 'livekit-client';
 import type { ReactElement, ReactNode } from 'react';
-import { useDelayedTrue } from '../lib/useDelayedTrue';
+import { useDelayedTrue } from '../time/useDelayedTrue';
 import type { MediaState } from '../media/mediaState';
 import type { LocalMedia } from '../media/localMedia';
 import { t } from '../messages';

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { useStore } from '../lib/useStore';
+import { useStore } from '../state/useStore';
 import { count as counting, formatNumber } from '../messages';
 import { Icon, type IconName } from '../ui/Icon';
 import { shortcutsEnabled } from './shortcuts/shortcutsEnabled';

@@ -1,6 +1,6 @@
 import { ParticipantEvent } from 'livekit-client';
 import type { ReactElement, ReactNode } from 'react';
-import { initials } from '../lib/initials';
+import { initials } from '../ui/initials';
 import { t } from '../messages';
 import { Sheet } from '../ui/Sheet';
 import { Badges } from './Badges';

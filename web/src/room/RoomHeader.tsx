@@ -1,7 +1,7 @@
 import type { ReactElement, Ref } from 'react';
-import type { ServerClock } from '../lib/clock';
-import { formatMinutesSeconds } from '../lib/remaining';
-import { useServerTime } from '../lib/useServerTime';
+import type { ServerClock } from '../time/serverClock';
+import { formatMinutesSeconds } from '../time/remaining';
+import { useServerTime } from '../time/useServerTime';
 import { count, t } from '../messages';
 import { Icon } from '../ui/Icon';
 

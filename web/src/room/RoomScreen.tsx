@@ -1,9 +1,9 @@
 import type { Room } from 'livekit-client';
 import { useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 import type { Seat } from '../api/client';
-import type { ServerClock } from '../lib/clock';
-import { useMediaQuery } from '../lib/useMediaQuery';
-import { useStore } from '../lib/useStore';
+import type { ServerClock } from '../time/serverClock';
+import { useMediaQuery } from './useMediaQuery';
+import { useStore } from '../state/useStore';
 import { isMicActive } from '../media/mediaState';
 import type { LocalMedia } from '../media/localMedia';
 import { count, t } from '../messages';

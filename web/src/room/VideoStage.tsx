@@ -1,7 +1,7 @@
 import type { Room } from 'livekit-client';
 import { useRef, type ReactElement } from 'react';
-import { useElementSize } from '../lib/useElementSize';
-import { useStore } from '../lib/useStore';
+import { useElementSize } from './stage/useElementSize';
+import { useStore } from '../state/useStore';
 import type { MediaState } from '../media/mediaState';
 import { t } from '../messages';
 import { tileCapacity } from './grid';

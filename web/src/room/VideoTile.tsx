@@ -1,6 +1,6 @@
 import type { Room } from 'livekit-client';
 import { useRef, type ReactElement } from 'react';
-import { initials } from '../lib/initials';
+import { initials } from '../ui/initials';
 import { t } from '../messages';
 import { LocalVideo } from '../ui/LocalVideo';
 import { Badges } from './Badges';

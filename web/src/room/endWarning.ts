@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { ServerClock } from '../lib/clock';
+import type { ServerClock } from '../time/serverClock';
 
 const minute = 60_000;
 

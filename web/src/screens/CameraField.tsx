@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { initials } from '../lib/initials';
+import { initials } from '../ui/initials';
 import { canSelectDevice, type MediaState } from '../media/mediaState';
 import type { LocalMedia } from '../media/localMedia';
 import { t } from '../messages';

@@ -1,6 +1,6 @@
 import { useState, type ReactElement } from 'react';
 import type { JoinApi } from '../api/client';
-import type { Lazy } from '../lib/lazy';
+import type { Lazy } from '../state/lazy';
 import type { LocalMedia } from '../media/localMedia';
 import { t } from '../messages';
 import type { RoomModule } from '../room';

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { formatDuration } from '../lib/duration';
+import { formatDuration } from '../time/duration';
 import { t } from '../messages';
 import { Notice } from '../ui/Notice';
 import type { Visit } from '../visit/state';

@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, useState, useSyncExternalStore, type FormEvent, type ReactElement, type ReactNode } from 'react';
-import type { ServerClock } from '../lib/clock';
-import { formatTimeOrDate } from '../lib/dateTime';
-import { useServerTime } from '../lib/useServerTime';
+import type { ServerClock } from '../time/serverClock';
+import { formatTimeOrDate } from '../time/dateTime';
+import { useServerTime } from '../time/useServerTime';
 import { devicePreferences } from '../media/devicePreferences';
 import type { MediaState } from '../media/mediaState';
 import type { LocalMedia } from '../media/localMedia';

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { formatDuration } from '../lib/duration';
+import { formatDuration } from '../time/duration';
 import { t } from '../messages';
 import { RetryButton } from '../ui/RetryButton';
 import { Notice } from '../ui/Notice';

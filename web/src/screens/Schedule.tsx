@@ -1,8 +1,8 @@
 import type { ReactElement } from 'react';
 import type { Preview } from '../api/client';
-import { calendarFile } from '../lib/calendar';
-import { formatDateTime } from '../lib/dateTime';
-import { splitRemaining, type Unit } from '../lib/remaining';
+import { calendarFile } from './calendar';
+import { formatDateTime } from '../time/dateTime';
+import { splitRemaining, type Unit } from '../time/remaining';
 import { count, formatNumber, t } from '../messages';
 import { Icon } from '../ui/Icon';
 

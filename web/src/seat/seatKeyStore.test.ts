@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { KeyValueStorage } from '../lib/storage';
+import type { KeyValueStorage } from '../state/storage';
 import type { Route } from '../route';
 import type { TabLock } from './tabLock';
 import { isSeatKey, newSeatKey } from './seatKey';

@@ -1,5 +1,5 @@
-import type { KeyValueStorage } from '../lib/storage';
-import { sha256 } from '../lib/sha256';
+import type { KeyValueStorage } from '../state/storage';
+import { sha256 } from './sha256';
 import type { Route } from '../route';
 import type { Visit } from '../visit/state';
 import type { TabLock } from './tabLock';

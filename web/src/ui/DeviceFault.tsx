@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { useStore } from '../lib/useStore';
+import { useStore } from '../state/useStore';
 import type { Fault, CaptureKind } from '../media/faults';
 import { t, type PlainKey } from '../messages';
 import { permissionHelp } from './permissionHelp';

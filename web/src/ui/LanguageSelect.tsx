@@ -1,5 +1,5 @@
 import { useId, type ReactElement } from 'react';
-import { useStore } from '../lib/useStore';
+import { useStore } from '../state/useStore';
 import { languages, currentLanguage, t } from '../messages';
 import { chooseLanguage, isLanguage } from '../messages/language';
 

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { Store } from '../lib/store';
+import { Store } from '../state/store';
 import type { Fault, CaptureKind } from '../media/faults';
 
 /** Explains where to allow a blocked device. It is part of the room module, and null until that is loaded. */

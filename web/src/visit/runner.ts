@@ -1,7 +1,7 @@
 import type { JoinApi, Preview } from '../api/client';
-import { ServerClock } from '../lib/clock';
-import type { Lazy } from '../lib/lazy';
-import { Store } from '../lib/store';
+import { ServerClock } from '../time/serverClock';
+import type { Lazy } from '../state/lazy';
+import { Store } from '../state/store';
 import type { LocalMedia } from '../media/localMedia';
 import type { RoomModule, Session } from '../room';
 import type { Route } from '../route';

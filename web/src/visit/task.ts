@@ -1,5 +1,5 @@
 import type { Refusal, Seat } from '../api/client';
-import { backoff } from '../lib/backoff';
+import { backoff } from '../time/backoff';
 import { startOf, pollDelayBeforeStart } from './schedule';
 import type { JoinAttempt, Visit } from './state';
 

@@ -1,5 +1,5 @@
 import { memo, type ReactElement } from 'react';
-import { formatTime } from '../../lib/dateTime';
+import { formatTime } from '../../time/dateTime';
 import { t } from '../../messages';
 import { Icon } from '../../ui/Icon';
 import { linkify } from './linkify';

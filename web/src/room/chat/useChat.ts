@@ -1,7 +1,7 @@
 import { RoomEvent, type Room } from 'livekit-client';
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 import type { Seat } from '../../api/client';
-import type { ServerClock } from '../../lib/clock';
+import type { ServerClock } from '../../time/serverClock';
 import type { Inbox } from './inbox';
 import { emptyLog, reduceChat, type ChatLog } from './chatLog';
 import { encode, messageKey, newId, normalizeText, chatTopic } from './packet';

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { useStore } from '../../lib/useStore';
+import { useStore } from '../../state/useStore';
 import type { LocalMedia } from '../../media/localMedia';
 import { t } from '../../messages';
 import '../../styles/sheets.css';

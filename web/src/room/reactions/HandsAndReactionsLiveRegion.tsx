@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState, type ReactElement } from 'react';
-import { useStore } from '../../lib/useStore';
+import { useStore } from '../../state/useStore';
 import { count, t } from '../../messages';
 import type { Person } from '../person';
 import { newlyRaised } from './hands';

@@ -1,5 +1,5 @@
 import { useContext, type ReactElement } from 'react';
-import { useStore } from '../../lib/useStore';
+import { useStore } from '../../state/useStore';
 import { HandsAndReactionsContext } from './context';
 import { ReactionIcon } from './ReactionIcon';
 

@@ -1,4 +1,4 @@
-import { Store } from '../../lib/store';
+import { Store } from '../../state/store';
 
 export const reactionKinds = ['thumbs_up', 'heart', 'laughing', 'clapping', 'surprised'] as const;
 export type Reaction = (typeof reactionKinds)[number];

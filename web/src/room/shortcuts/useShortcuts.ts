@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from 'react';
-import { useStore } from '../../lib/useStore';
+import { useStore } from '../../state/useStore';
 import type { LocalMedia } from '../../media/localMedia';
 import { shortcutsEnabled } from './shortcutsEnabled';
 import { isUnmodified, findShortcut, acceptsText, handlesSpace } from './keyPress';

@@ -1,6 +1,6 @@
 import { ConnectionQuality } from 'livekit-client';
 import type { ReactElement } from 'react';
-import { useDelayedTrue } from '../../lib/useDelayedTrue';
+import { useDelayedTrue } from '../../time/useDelayedTrue';
 import { t } from '../../messages';
 import { IconShape } from '../../ui/Icon';
 import type { Person } from '../person';

@@ -1,6 +1,6 @@
 import { Track } from 'livekit-client';
 import type { ReactElement } from 'react';
-import { useStore } from '../../lib/useStore';
+import { useStore } from '../../state/useStore';
 import { t } from '../../messages';
 import type { Person } from '../person';
 import { pins, screenKey, togglePin } from './pins';

@@ -1,8 +1,8 @@
 import type { Room } from 'livekit-client';
 import { useEffect, useRef, type ReactElement } from 'react';
 import { createPortal } from 'react-dom';
-import { initials } from '../../lib/initials';
-import { useStore } from '../../lib/useStore';
+import { initials } from '../../ui/initials';
+import { useStore } from '../../state/useStore';
 import { isMicActive, type MediaState } from '../../media/mediaState';
 import type { LocalMedia } from '../../media/localMedia';
 import { t } from '../../messages';

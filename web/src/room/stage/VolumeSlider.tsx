@@ -1,5 +1,5 @@
 import { useId, type ReactElement } from 'react';
-import { useStore } from '../../lib/useStore';
+import { useStore } from '../../state/useStore';
 import { formatPercent } from './percent';
 import { setVolume, volumes } from './volumes';
 

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { useStore } from '../../lib/useStore';
+import { useStore } from '../../state/useStore';
 import { isCameraActive, type MediaState } from '../../media/mediaState';
 import { t } from '../../messages';
 import { saveData } from './viewPreferences';

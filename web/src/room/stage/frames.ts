@@ -1,4 +1,4 @@
-import type { Size } from '../../lib/useElementSize';
+import type { Size } from './useElementSize';
 import { fitGrid } from '../grid';
 
 /** A rectangle on the stage, from the corner where text begins. */

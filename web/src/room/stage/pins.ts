@@ -1,4 +1,4 @@
-import { Store } from '../../lib/store';
+import { Store } from '../../state/store';
 
 /**
  * The visitor's pins, in the order of pinning: people by identity, screens by `screenKey`.

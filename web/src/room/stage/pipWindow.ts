@@ -1,4 +1,4 @@
-import { Store } from '../../lib/store';
+import { Store } from '../../state/store';
 
 declare global {
   interface Window {

@@ -1,4 +1,4 @@
-import { Preference } from '../../lib/preference';
+import { Preference } from '../../state/preference';
 
 /** Shows one person large and the others in a strip. */
 export const speakerView = new Preference('parley.view.speaker', false);

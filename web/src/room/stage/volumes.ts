@@ -1,5 +1,5 @@
-import { tabStorage } from '../../lib/storage';
-import { Store } from '../../lib/store';
+import { tabStorage } from '../../state/storage';
+import { Store } from '../../state/store';
 
 const storageKey = 'parley.volumes';
 /** The oldest entries beyond this are dropped. */

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { ServerClock } from './clock';
+import type { ServerClock } from './serverClock';
 
 /** Returns the server's time. While active, it is updated on every full second. */
 export function useServerTime(clock: ServerClock, active: boolean): number {

@@ -1,12 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { backoff } from './backoff';
-import { calendarFile } from './calendar';
-import { ServerClock } from './clock';
-import { initials } from './initials';
-import { Lazy } from './lazy';
+import { ServerClock } from './serverClock';
 import { formatDateTime, formatTimeOrDate } from './dateTime';
 import { formatMinutesSeconds, splitRemaining } from './remaining';
-import { sha256 } from './sha256';
 import { formatDuration } from './duration';
 import { setLanguage } from '../messages';
 import { ar } from '../messages/ar';
@@ -26,24 +22,6 @@ describe('waiting longer and longer', () => {
   });
 });
 
-describe('SHA-256', () => {
-  // FIPS 180-4 examples, and the lengths around the end of a block.
-  test.each([
-    ['', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
-    ['abc', 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'],
-    [
-      'abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq',
-      '248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1',
-    ],
-  ])('of %j', (text, digest) => expect(sha256(text)).toBe(digest));
-
-  test.each([0, 1, 55, 56, 63, 64, 65, 119, 120, 1000])('agrees with the browser on %i bytes', async (length) => {
-    const text = 'é'.repeat(Math.floor(length / 2)) + 'x'.repeat(length % 2);
-    const theirs = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-    expect(sha256(text)).toBe(Array.from(new Uint8Array(theirs), (b) => b.toString(16).padStart(2, '0')).join(''));
-  });
-});
-
 describe('how long it was', () => {
   test.each([
     [59_000, 'less than a minute'],
@@ -53,36 +31,6 @@ describe('how long it was', () => {
     [84 * 60_000, '1 hour 24 minutes'],
     [121 * 60_000, '2 hours 1 minute'],
   ])('%i ms', (ms, words) => expect(formatDuration(ms)).toBe(words));
-});
-
-describe('a part of the page that is loaded later', () => {
-  test('is loaded once, and kept', async () => {
-    let loads = 0;
-    const part = new Lazy(() => Promise.resolve(++loads));
-    expect(part.loaded.get()).toBeNull();
-    expect(await Promise.all([part.get(), part.get()])).toEqual([1, 1]);
-    await part.prefetch();
-    expect([part.loaded.get(), loads]).toEqual([1, 1]);
-  });
-
-  test('can be asked for again when it did not come', async () => {
-    let loads = 0;
-    const part = new Lazy(() => (++loads < 3 ? Promise.reject(new Error('away')) : Promise.resolve('part')));
-    await part.prefetch();
-    await expect(part.get()).rejects.toThrow('away');
-    expect(await part.get()).toBe('part');
-    expect(part.loaded.get()).toBe('part');
-  });
-});
-
-describe('initials', () => {
-  test.each([
-    ['Amina Diallo', 'AD'],
-    ['ben', 'B'],
-    ['  Ana  María  de Souza ', 'AS'],
-    ['😀 x', '😀X'],
-    ['', ''],
-  ])('of %j', (name, letters) => expect(initials(name)).toBe(letters));
 });
 
 describe('the server’s clock', () => {
@@ -127,41 +75,6 @@ test('of a moment today, the time of day is told', () => {
   const noon = new Date(2027, 0, 31, 12).getTime();
   expect(formatTimeOrDate(noon, noon + 3_600_000)).toMatch(/^12:00(\sPM)?$/); // depends on the clock of the system
   expect(formatTimeOrDate(noon, noon + 24 * 3_600_000)).toMatch(/^Sunday, January 31, 2027/);
-});
-
-describe('a calendar file', () => {
-  const file = calendarFile({
-    uid: '0197@meet.example.org',
-    url: `https://meet.example.org/r/0197#t=${'x'.repeat(80)}`,
-    title: 'Größe, Farbe; Preis\\Rabatt – eine Besprechung mit einem sehr langen Titel 😀😀😀😀😀',
-    start: Date.UTC(2027, 0, 31, 8, 30),
-    now: Date.UTC(2026, 11, 24, 10, 0, 5, 250),
-  });
-  const lines = file.replace(/\r\n /g, '').split('\r\n');
-
-  test('has what RFC 5545 asks for, in UTC', () => {
-    expect(lines[0]).toBe('BEGIN:VCALENDAR');
-    expect(lines).toEqual(
-      expect.arrayContaining([
-        'VERSION:2.0',
-        'UID:0197@meet.example.org',
-        'DTSTAMP:20261224T100005Z',
-        'DTSTART:20270131T083000Z',
-        'DURATION:PT1H',
-        `URL:https://meet.example.org/r/0197#t=${'x'.repeat(80)}`,
-        'SUMMARY:Größe\\, Farbe\\; Preis\\\\Rabatt – eine Besprechung mit einem sehr langen Titel 😀😀😀😀😀',
-      ]),
-    );
-    expect(file.endsWith('END:VCALENDAR\r\n')).toBe(true);
-  });
-
-  test('has no line over 75 bytes, none that ends in half a character, and no bare line end', () => {
-    const bytes = new TextEncoder();
-    for (const line of file.split('\r\n')) {
-      expect(bytes.encode(line).length).toBeLessThanOrEqual(75);
-      expect(line).not.toMatch(/[\r\n]|[\uD800-\uDBFF]$/);
-    }
-  });
 });
 
 test('another language writes its own moments and clocks', () => {
