@@ -4,7 +4,7 @@ import { addIcons } from '../ui/Icon';
 import { roomIcons } from './roomIcons';
 
 export { RoomActions } from '../visit/roomActions';
-export { Session } from './session';
+export { Session } from './connection/session';
 export { CheckSheet } from './check/CheckSheet';
 export { testMediaRoute } from './check/mediaRoute';
 export { RoomScreen } from './RoomScreen';

@@ -1,9 +1,9 @@
 import type { ReactElement } from 'react';
 import { t } from '../../messages';
 import type { RoomActions } from '../../visit/roomActions';
-import type { BreakoutRoom } from '../roomMetadata';
-import { ActionError } from '../ActionError';
-import { useAction } from '../useAction';
+import type { BreakoutRoom } from '../connection/roomMetadata';
+import { ActionError } from '../actions/ActionError';
+import { useAction } from '../actions/useAction';
 
 interface Props {
   actions: RoomActions;

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { t } from '../../messages';
-import type { BreakoutRoom } from '../roomMetadata';
+import type { BreakoutRoom } from '../connection/roomMetadata';
 
 interface Props {
   person: string;

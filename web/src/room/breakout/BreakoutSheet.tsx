@@ -3,8 +3,8 @@ import type { Seat } from '../../api/client';
 import { t } from '../../messages';
 import { Sheet } from '../../ui/Sheet';
 import type { RoomActions } from '../../visit/roomActions';
-import type { RoomMetadata } from '../roomMetadata';
-import type { Person } from '../person';
+import type { RoomMetadata } from '../connection/roomMetadata';
+import type { Person } from '../people/person';
 import { HostBreakouts } from './HostBreakouts';
 import { BreakoutList } from './BreakoutList';
 

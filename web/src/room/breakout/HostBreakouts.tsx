@@ -1,8 +1,8 @@
 import type { ReactElement } from 'react';
 import type { Seat } from '../../api/client';
 import type { RoomActions } from '../../visit/roomActions';
-import type { BreakoutRoom, RoomMetadata } from '../roomMetadata';
-import type { Person } from '../person';
+import type { BreakoutRoom, RoomMetadata } from '../connection/roomMetadata';
+import type { Person } from '../people/person';
 import { OpenBreakouts } from './OpenBreakouts';
 import { ManageBreakouts } from './ManageBreakouts';
 import { usePersonLocations } from './usePersonLocations';

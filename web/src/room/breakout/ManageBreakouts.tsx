@@ -1,10 +1,10 @@
 import { useId, useState, type FormEvent, type ReactElement } from 'react';
 import { t } from '../../messages';
 import type { RoomActions } from '../../visit/roomActions';
-import type { BreakoutRoom } from '../roomMetadata';
-import { ActionError } from '../ActionError';
+import type { BreakoutRoom } from '../connection/roomMetadata';
+import { ActionError } from '../actions/ActionError';
 import { BreakoutSelect } from './BreakoutSelect';
-import { useAction } from '../useAction';
+import { useAction } from '../actions/useAction';
 import type { PersonLocation } from './personLocations';
 
 interface Props {

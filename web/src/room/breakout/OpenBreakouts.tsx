@@ -1,9 +1,9 @@
 import { useId, useState, type FormEvent, type ReactElement } from 'react';
 import { count, t } from '../../messages';
 import type { RoomActions } from '../../visit/roomActions';
-import { ActionError } from '../ActionError';
+import { ActionError } from '../actions/ActionError';
 import { BreakoutSelect } from './BreakoutSelect';
-import { useAction } from '../useAction';
+import { useAction } from '../actions/useAction';
 import { assignEvenly, type PersonLocation } from './personLocations';
 
 interface Props {

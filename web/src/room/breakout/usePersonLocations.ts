@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { RoomActions } from '../../visit/roomActions';
-import type { RoomMetadata } from '../roomMetadata';
-import type { Person } from '../person';
+import type { RoomMetadata } from '../connection/roomMetadata';
+import type { Person } from '../people/person';
 import { localLocations, serverLocations, type PersonLocation } from './personLocations';
 
 const pollMs = 3_000;

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { t } from '../../messages';
-import { ActionError } from '../ActionError';
-import { InviteLink } from '../InviteLink';
+import { ActionError } from '../actions/ActionError';
+import { InviteLink } from './InviteLink';
 import type { GuestLink } from './useGuestLink';
 
 /** The link for guests, or a button to create one. */

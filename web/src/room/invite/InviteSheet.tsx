@@ -3,9 +3,9 @@ import type { Seat } from '../../api/client';
 import { t } from '../../messages';
 import { Sheet } from '../../ui/Sheet';
 import type { RoomActions } from '../../visit/roomActions';
-import { ActionError } from '../ActionError';
-import { InviteLink } from '../InviteLink';
-import { useAction } from '../useAction';
+import { ActionError } from '../actions/ActionError';
+import { InviteLink } from './InviteLink';
+import { useAction } from '../actions/useAction';
 import { GuestInvite } from './GuestInvite';
 import type { GuestLink } from './useGuestLink';
 

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Seat } from '../../api/client';
 import type { RoomActions } from '../../visit/roomActions';
-import { useAction } from '../useAction';
+import { useAction } from '../actions/useAction';
 
 /** The link with which guests join. */
 export interface GuestLink {

@@ -3,8 +3,8 @@ import type { ReactElement } from 'react';
 import type { Role } from '../../api/client';
 import type { LocalMedia } from '../../media/localMedia';
 import { t } from '../../messages';
-import type { PublishPermissions } from '../publishPermissions';
-import { DismissibleBanner } from '../DismissibleBanner';
+import type { PublishPermissions } from '../connection/publishPermissions';
+import { DismissibleBanner } from '../notices/DismissibleBanner';
 import { useHostNotice, type HostAction } from './useHostNotice';
 
 interface Props {

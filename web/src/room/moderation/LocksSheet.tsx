@@ -4,9 +4,9 @@ import { t } from '../../messages';
 import { Sheet } from '../../ui/Sheet';
 import { Switch } from '../../ui/Switch';
 import type { RoomActions } from '../../visit/roomActions';
-import { ActionError } from '../ActionError';
-import type { Lock, Locks } from '../roomMetadata';
-import { useAction } from '../useAction';
+import { ActionError } from '../actions/ActionError';
+import type { Lock, Locks } from '../connection/roomMetadata';
+import { useAction } from '../actions/useAction';
 
 interface Props {
   actions: RoomActions;

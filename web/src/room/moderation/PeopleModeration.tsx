@@ -1,7 +1,7 @@
 import { useState, type ReactElement } from 'react';
 import { t } from '../../messages';
-import { ActionError } from '../ActionError';
-import { useAction } from '../useAction';
+import { ActionError } from '../actions/ActionError';
+import { useAction } from '../actions/useAction';
 import type { ModerationTools } from './moderation';
 
 /** Actions for all guests at once. */

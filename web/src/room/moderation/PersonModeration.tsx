@@ -1,8 +1,8 @@
 import { useState, type ReactElement } from 'react';
 import { t } from '../../messages';
-import { ActionError } from '../ActionError';
-import type { Person } from '../person';
-import { useAction } from '../useAction';
+import { ActionError } from '../actions/ActionError';
+import type { Person } from '../people/person';
+import { useAction } from '../actions/useAction';
 import { firstButtonInDialog, type ModerationTools } from './moderation';
 
 interface Props {

@@ -1,8 +1,8 @@
 import { useEffect, useState, type ReactElement } from 'react';
 import type { People } from '../../api/client';
 import { t } from '../../messages';
-import { ActionError } from '../ActionError';
-import { useAction } from '../useAction';
+import { ActionError } from '../actions/ActionError';
+import { useAction } from '../actions/useAction';
 import { firstButtonInDialog, type ModerationTools } from './moderation';
 
 interface Props {

@@ -2,8 +2,8 @@ import { RoomEvent, type Participant, type Room } from 'livekit-client';
 import { useEffect, useRef, useState } from 'react';
 import type { Role } from '../../api/client';
 import type { LocalMedia } from '../../media/localMedia';
-import type { PublishPermissions } from '../publishPermissions';
-import { readServerMessage } from '../serverMessage';
+import type { PublishPermissions } from '../connection/publishPermissions';
+import { readServerMessage } from '../connection/serverMessage';
 
 export type HostAction = { is: 'muted' | 'asks'; from: string } | { is: 'cohost' | 'guest' | 'locks' };
 

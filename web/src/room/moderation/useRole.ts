@@ -1,7 +1,7 @@
 import { RoomEvent, type Room } from 'livekit-client';
 import { useEffect, useState } from 'react';
 import type { Role } from '../../api/client';
-import { roleOf } from '../person';
+import { roleOf } from '../people/person';
 
 /** Returns the visitor's current role, which a host can change. */
 export function useRole(room: Room, initialRole: Role): Role {

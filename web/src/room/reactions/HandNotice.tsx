@@ -2,8 +2,8 @@ import type { ReactElement } from 'react';
 import { count, t } from '../../messages';
 import { Icon } from '../../ui/Icon';
 import type { RoomActions } from '../../visit/roomActions';
-import type { Person } from '../person';
-import { useAction } from '../useAction';
+import type { Person } from '../people/person';
+import { useAction } from '../actions/useAction';
 
 interface Props {
   actions: RoomActions;

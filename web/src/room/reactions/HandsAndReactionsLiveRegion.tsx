@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { useStore } from '../../state/useStore';
 import { count, t } from '../../messages';
-import type { Person } from '../person';
+import type { Person } from '../people/person';
 import { newlyRaised } from './hands';
 import type { Reactions } from './reactions';
 import { reactionName } from './reactionName';

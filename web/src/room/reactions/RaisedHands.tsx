@@ -1,9 +1,9 @@
 import type { ReactElement } from 'react';
 import { formatNumber, t } from '../../messages';
 import type { RoomActions } from '../../visit/roomActions';
-import { ActionError } from '../ActionError';
-import type { Person } from '../person';
-import { useAction } from '../useAction';
+import { ActionError } from '../actions/ActionError';
+import type { Person } from '../people/person';
+import { useAction } from '../actions/useAction';
 
 interface Props {
   actions: RoomActions;

@@ -2,8 +2,8 @@ import type { MediaState } from '../../media/mediaState';
 import { isMicActive, isCameraActive } from '../../media/mediaState';
 import type { LocalMedia } from '../../media/localMedia';
 import type { SimpleKey } from '../../messages';
-import type { PublishPermissions } from '../publishPermissions';
-import { canShare } from '../Controls';
+import type { PublishPermissions } from '../connection/publishPermissions';
+import { canShare } from '../controls/Controls';
 import type { OpenSheet } from '../RoomSheets';
 import { speakerView } from '../stage/viewPreferences';
 

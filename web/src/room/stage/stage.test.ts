@@ -1,12 +1,11 @@
 import type { Participant } from 'livekit-client';
 import { describe, expect, test } from 'vitest';
-import type { Person } from '../person';
-import type { RosterEntry } from '../roster';
+import type { Person } from '../people/person';
+import type { RosterEntry } from '../people/roster';
 import { selectVisible } from './visible';
 import { selectLarge } from './selectLarge';
 import { noActiveSpeaker, updateActiveSpeaker, type ActiveSpeaker } from './activeSpeaker';
 import { besideStrip, gridFrames, largeFrames, stripFrames, stripOf, type Frame } from './frames';
-import { parseVolumes } from './volumes';
 
 describe('what is large', () => {
   const stage = { present: new Set(['a', 'b', 'c', 'b/screen']), pinned: [], screens: [], speakerView: false, speaker: 'a' };
@@ -149,9 +148,4 @@ describe('the frames', () => {
     expect(largeFrames(1, space, true)).toEqual([{ x: 0, y: 0, ...space }]);
     expect(largeFrames(1, space, false)).toEqual([{ x: 51, y: 0, width: 1137, height: 639 }]);
   });
-});
-
-test('a memory of volumes that makes no sense is none', () => {
-  expect([...parseVolumes('[["a",0.2],["b",7],["c"],[3,0.1],"d"]')]).toEqual([['a', 0.2]]);
-  for (const nonsense of [null, '', '{', '{}', '7']) expect(parseVolumes(nonsense).size).toBe(0);
 });

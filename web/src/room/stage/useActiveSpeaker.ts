@@ -1,7 +1,7 @@
 import { RoomEvent, type Room } from 'livekit-client';
 import { useEffect, useRef, useState } from 'react';
-import type { Person } from '../person';
-import type { RosterEntry } from '../roster';
+import type { Person } from '../people/person';
+import type { RosterEntry } from '../people/roster';
 import { noActiveSpeaker, updateActiveSpeaker } from './activeSpeaker';
 
 /** Polled, because no event reports that somebody continues to speak. */

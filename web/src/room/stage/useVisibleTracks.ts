@@ -1,5 +1,5 @@
 import { Track, type Room } from 'livekit-client';
-import { useRemoteTracks, type TrackReference } from '../useRemoteTracks';
+import { useRemoteTracks, type TrackReference } from './useRemoteTracks';
 
 const visibleSources = [Track.Source.Camera, Track.Source.ScreenShare];
 

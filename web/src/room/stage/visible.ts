@@ -1,5 +1,5 @@
-import type { Person } from '../person';
-import type { RosterEntry } from '../roster';
+import type { Person } from '../people/person';
+import type { RosterEntry } from '../people/roster';
 
 interface VisibilityOptions {
   hideSelf: boolean;

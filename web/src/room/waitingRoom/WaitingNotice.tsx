@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { count, t } from '../../messages';
-import { ActionError } from '../ActionError';
+import { ActionError } from '../actions/ActionError';
 import type { WaitingRoom } from './useWaitingRoom';
 
 /** Tells hosts that somebody waits, with the name of the first person. */

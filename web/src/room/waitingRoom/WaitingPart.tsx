@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { t } from '../../messages';
-import { ActionError } from '../ActionError';
+import { ActionError } from '../actions/ActionError';
 import { firstButtonInDialog } from '../moderation/moderation';
 import type { WaitingRoom } from './useWaitingRoom';
 

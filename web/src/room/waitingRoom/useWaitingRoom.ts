@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { Waiting } from '../../api/client';
 import type { RoomActions } from '../../visit/roomActions';
-import { useAction } from '../useAction';
+import { useAction } from '../actions/useAction';
 
 /** The people who wait to be admitted, and the actions of hosts. */
 export interface WaitingRoom {

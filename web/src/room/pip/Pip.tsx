@@ -1,0 +1,100 @@
+import type { Room } from 'livekit-client';
+import { useEffect, useRef, type ReactElement } from 'react';
+import { createPortal } from 'react-dom';
+import { initials } from '../../ui/initials';
+import { useStore } from '../../state/useStore';
+import { isMicActive, type MediaState } from '../../media/mediaState';
+import type { LocalMedia } from '../../media/localMedia';
+import { t } from '../../messages';
+import { Badges } from '../people/Badges';
+import { Control } from '../controls/Control';
+import type { Person } from '../people/person';
+import { RemoteVideo } from '../stage/RemoteVideo';
+import type { RosterEntry } from '../people/roster';
+import type { TrackReference } from '../stage/useRemoteTracks';
+import { useAudioLevel } from '../stage/useAudioLevel';
+import { selectLarge } from '../stage/selectLarge';
+import { pins, screenKey } from '../stage/pins';
+import { pipWindow } from './pipWindow';
+import { useActiveSpeaker } from '../stage/useActiveSpeaker';
+import { useVisibleTracks } from '../stage/useVisibleTracks';
+
+interface Props {
+  room: Room;
+  people: RosterEntry<Person>[];
+  mediaState: MediaState;
+  localMedia: LocalMedia;
+  /** Whether the visitor may use the microphone. */
+  micAllowed: boolean;
+  onLeave: () => void;
+}
+
+/** The room in a picture-in-picture window. */
+export function Pip(props: Props): ReactElement | null {
+  const window = useStore(pipWindow);
+  // The window closes with the room.
+  useEffect(() => () => pipWindow.get()?.close(), []);
+  return window && createPortal(<PipContent {...props} />, window.document.body);
+}
+
+function PipContent({ room, people, mediaState, localMedia, micAllowed, onLeave }: Props): ReactElement {
+  const { cameras, screens } = useVisibleTracks(room);
+  const shared = new Map(screens.map((screen) => [screenKey(screen.participant.identity), screen]));
+  const speaker = useActiveSpeaker(room, people, true);
+  const [key] = selectLarge({
+    present: new Set([...people.map(({ person }) => person.identity), ...shared.keys()]),
+    pinned: useStore(pins),
+    screens: [...shared.keys()],
+    speakerView: true,
+    speaker,
+  });
+  const screen = key === undefined ? undefined : shared.get(key);
+  const entry = people.find(({ person }) => person.identity === (key ?? room.localParticipant.identity));
+  const micActive = isMicActive(mediaState);
+  return (
+    <main className="pip">
+      {screen ? (
+        <div className="tile share">
+          <RemoteVideo of={screen} uncropped />
+          <p className="tile-name">
+            <span className="tile-who">{t('room.screenOf', { name: screen.participant.name || screen.participant.identity })}</span>
+          </p>
+        </div>
+      ) : (
+        entry && <PipTile room={room} entry={entry} camera={cameras.get(entry.person.identity)} />
+      )}
+      <nav className="controls" aria-label={t('room.controls')}>
+        {micAllowed && (
+          <Control
+            icon={micActive ? 'mic' : 'micOff'}
+            label={t(micActive ? 'control.mute' : 'control.unmute')}
+            variant={micActive ? 'plain' : 'off'}
+            onPress={() => void localMedia.setMicOn(!micActive)}
+          />
+        )}
+        <Control icon="leave" label={t('control.leave')} variant="danger" onPress={onLeave} />
+      </nav>
+    </main>
+  );
+}
+
+function PipTile({ room, entry: { person, disconnectedAt }, camera }: { room: Room; entry: RosterEntry<Person>; camera: TrackReference | undefined }): ReactElement {
+  const tile = useRef<HTMLDivElement>(null);
+  useAudioLevel(room, person.participant, tile);
+  const away = disconnectedAt !== null;
+  return (
+    <div ref={tile} className="tile" data-away={away || undefined}>
+      {camera && !away ? (
+        <RemoteVideo of={camera} />
+      ) : (
+        <span className="initials" aria-hidden="true">
+          {initials(person.name)}
+        </span>
+      )}
+      <p className="tile-name">
+        <bdi className="tile-who">{person.name}</bdi>
+        <Badges person={person} away={away} />
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+import type { Room } from 'livekit-client';
+import { useRef, type ReactElement } from 'react';
+import { initials } from '../../ui/initials';
+import { t } from '../../messages';
+import { LocalVideo } from '../../ui/LocalVideo';
+import { Badges } from '../people/Badges';
+import type { Person } from '../people/person';
+import { RemoteVideo } from './RemoteVideo';
+import type { RosterEntry } from '../people/roster';
+import { PinButton } from './PinButton';
+import { frameStyle, type TilePosition } from './tilePosition';
+import { ReactionBadge } from '../reactions/ReactionBadge';
+import type { TrackReference } from './useRemoteTracks';
+import { useAudioLevel } from './useAudioLevel';
+
+interface Props extends TilePosition {
+  room: Room;
+  entry: RosterEntry<Person>;
+  camera: TrackReference | null;
+  /** The visitor's own video comes from the camera directly. */
+  ownTrack: MediaStreamTrack | null;
+}
+
+/** A person in a video room. */
+export function VideoTile({ room, entry: { person, disconnectedAt }, camera, ownTrack, frame, large }: Props): ReactElement {
+  const item = useRef<HTMLLIElement>(null);
+  useAudioLevel(room, person.participant, item);
+  const away = disconnectedAt !== null;
+  const video = ownTrack ? (
+    <LocalVideo track={ownTrack} />
+  ) : camera && !away ? (
+    <RemoteVideo of={camera} />
+  ) : null;
+  return (
+    <li ref={item} className="tile" style={frameStyle(frame)} data-away={away || undefined} data-large={large || undefined}>
+      {video ?? (
+        <span className="initials" aria-hidden="true">
+          {initials(person.name)}
+        </span>
+      )}
+      <ReactionBadge identity={person.identity} />
+      {!person.you && <PinButton id={person.identity} label={t('pin.person', { name: person.name })} />}
+      <p className="tile-name">
+        <bdi className="tile-who">{person.name}</bdi>
+        <Badges person={person} away={away} />
+      </p>
+    </li>
+  );
+}
