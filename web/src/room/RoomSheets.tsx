@@ -18,14 +18,13 @@ import type { RoomMetadata } from './connection/roomMetadata';
 import { ShortcutsSheet } from './shortcuts/ShortcutsSheet';
 import type { Shortcut } from './shortcuts/shortcuts';
 import { MoreSheet } from './controls/MoreSheet';
+import type { OpenSheet } from './openSheet';
 import { PeopleSheet } from './people/PeopleSheet';
 import type { Person } from './people/person';
 import type { RosterEntry } from './people/roster';
 import { RaisedHands } from './reactions/RaisedHands';
 import { HandsAndReactionsPart } from './reactions/HandsAndReactionsPart';
 import { LocksSheet } from './moderation/LocksSheet';
-
-export type OpenSheet = 'people' | 'react' | 'more' | 'rooms' | 'end' | 'keys' | 'check' | 'locks' | 'invite' | null;
 
 interface Props {
   room: Room;

@@ -4,7 +4,7 @@ import type { LocalMedia } from '../../media/localMedia';
 import type { SimpleKey } from '../../messages';
 import type { PublishPermissions } from '../connection/publishPermissions';
 import { canShare } from '../controls/Controls';
-import type { OpenSheet } from '../RoomSheets';
+import type { OpenSheet } from '../openSheet';
 import { speakerView } from '../stage/viewPreferences';
 
 export interface Shortcut {
