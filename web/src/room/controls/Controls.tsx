@@ -34,7 +34,7 @@ export function Controls({ mediaState, localMedia, allowed, narrow, people, wait
   const cameraActive = isCameraActive(mediaState);
   const sharing = mediaState.screen.is === 'live';
   const leave = <Control icon="leave" label={t('control.leave')} variant="danger" onPress={onLeave} />;
-  const unreadProps = unread ? { count: unread, counted: count('chat.unread', unread) } : {};
+  const unreadProps = unread ? { count: unread, countLabel: count('chat.unread', unread) } : {};
   const more = <Control icon="more" label={t('control.more')} shortcutKey="O" onPress={onMore} {...(narrow && { ...unreadProps, waiting })} />;
   return (
     <nav className="controls" aria-label={t('room.controls')}>
