@@ -32,10 +32,10 @@ import { useSpeakingWhileMuted } from './shortcuts/mutedSpeech';
 import { useShortcuts, usePushToTalk } from './shortcuts/useShortcuts';
 import { useEndWarning } from './notices/endWarning';
 import { RoomHeader } from './RoomHeader';
+import { MeetingContext, type Meeting } from './meeting';
 import type { OpenSheet } from './openSheet';
 import { RoomSheets } from './RoomSheets';
 import { Pip } from './pip/Pip';
-import { HandsAndReactionsContext } from './reactions/context';
 import { HandNotice } from './reactions/HandNotice';
 import { raisedHands } from './reactions/hands';
 import type { Reactions } from './reactions/reactions';
@@ -72,7 +72,8 @@ export function RoomScreen({ room, inbox, reactions, seat, connection, announcem
   const allowed = usePublishPermissions(room);
   const breakoutNumber = seat.breakout?.number ?? 0;
   const role = useRole(room, seat.role);
-  const people = usePeople(room, seat, !allowed.mic || !isMicActive(mediaState), connection.is === 'connected');
+  const connected = connection.is === 'connected';
+  const people = usePeople(room, seat, !allowed.mic || !isMicActive(mediaState), connected);
   const [wasAccompanied, setWasAccompanied] = useState(false);
   const alone = people.length === 1;
   const warning = useEndWarning(metadata.endsAt, clock);
@@ -85,10 +86,8 @@ export function RoomScreen({ room, inbox, reactions, seat, connection, announcem
   const isModerator = role !== 'guest';
   const waitingRoom = useWaitingRoom(actions, isModerator, metadata.waitingCount);
   const guestLink = useGuestLink(actions, seat, isModerator, guestAddress);
-  const present = useMemo(() => people.map(({ person }) => person), [people]);
-  const hands = useMemo(() => raisedHands(metadata.hands, present), [metadata, present]);
+  const hands = useMemo(() => raisedHands(metadata.hands, people.map(({ person }) => person)), [metadata, people]);
   const handRaised = hands.some(({ you }) => you);
-  const handsAndReactions = useMemo(() => ({ hands: hands.map(({ identity }) => identity), reactions }), [hands, reactions]);
 
   useEffect(() => heading.current?.focus(), []);
   useEffect(() => {
@@ -110,95 +109,63 @@ export function RoomScreen({ room, inbox, reactions, seat, connection, announcem
   usePushToTalk(localMedia, allowed.mic);
   const speakingWhileMuted = useSpeakingWhileMuted(mediaState, allowed.mic);
 
-  const openPeople = (): void => setSheet('people');
-  const openRooms = (): void => setSheet('rooms');
+  const meeting: Meeting = {
+    room,
+    connection,
+    clock,
+    seat,
+    role,
+    isModerator,
+    allowed,
+    localMedia,
+    mediaState,
+    metadata,
+    breakoutNumber,
+    breakoutName,
+    people,
+    hands,
+    reactions,
+    waitingRoom,
+    guestLink,
+    unread,
+    narrow,
+    actions,
+    openSheet: setSheet,
+    openChat: () => {
+      setSheet(null);
+      setChatOpen(true);
+    },
+    toggleChat: () => setChatOpen((open) => !open),
+    leave: onLeave,
+  };
   return (
-    <HandsAndReactionsContext value={handsAndReactions}>
+    <MeetingContext value={meeting}>
       <main className={seat.room_type === 'video' ? 'room video' : 'room audio'}>
-        <RoomHeader
-          heading={heading}
-          title={seat.title}
-          people={people.length}
-          breakoutName={breakoutName}
-          onRooms={openRooms}
-          endsAt={warning && metadata.endsAt}
-          clock={clock}
-        />
+        <RoomHeader heading={heading} endsAt={warning && metadata.endsAt} />
         <div className="room-middle" data-alone={alone || undefined}>
-          {seat.room_type === 'video' ? (
-            <VideoStage room={room} people={people} mediaState={mediaState} onPeople={openPeople} />
-          ) : (
-            <AudioStage room={room} people={people} onPeople={openPeople} />
-          )}
-          {alone &&
-            connection.is === 'connected' &&
-            (breakoutName === null ? (
-              <EmptyRoom guestLink={guestLink} wasAccompanied={wasAccompanied} />
-            ) : (
-              <BreakoutNotice inBreakout={breakoutNumber > 0} onRooms={openRooms} />
-            ))}
+          {seat.room_type === 'video' ? <VideoStage /> : <AudioStage />}
+          {alone && connected && (breakoutName === null ? <EmptyRoom wasAccompanied={wasAccompanied} /> : <BreakoutNotice />)}
           <Banners
-            room={room}
-            connection={connection}
-            mediaState={mediaState}
-            localMedia={localMedia}
             endNotice={endNotice}
             onEndNoticeDismissed={() => setDismissedLevel(warning?.level ?? 0)}
             announcement={announcement}
-            speakingWhileMuted={speakingWhileMuted}
             onAnnouncementDismissed={onAnnouncementDismissed}
+            speakingWhileMuted={speakingWhileMuted}
           >
-            <WaitingNotice waitingRoom={waitingRoom} />
-            <HostNotice room={room} role={role} allowed={allowed} micActive={isMicActive(mediaState)} localMedia={localMedia} />
+            <WaitingNotice />
+            <HostNotice />
           </Banners>
-          <HandNotice actions={actions} hands={hands} isModerator={isModerator} onPeople={openPeople} />
+          <HandNotice />
         </div>
-        <Controls
-          mediaState={mediaState}
-          localMedia={localMedia}
-          allowed={allowed}
-          narrow={narrow}
-          people={people.length}
-          waiting={waitingRoom.waiting.length}
-          unread={unread}
-          onChat={() => setChatOpen((open) => !open)}
-          onReact={() => setSheet('react')}
-          onPeople={openPeople}
-          onMore={() => setSheet('more')}
-          onLeave={onLeave}
-        />
-        {chatOpen && unread !== null && (
-          <ChatPanel chat={chat} connected={connection.is === 'connected'} narrow={chatInSheet} onClose={() => setChatOpen(false)} />
-        )}
+        <Controls />
+        {chatOpen && unread !== null && <ChatPanel chat={chat} connected={connected} narrow={chatInSheet} onClose={() => setChatOpen(false)} />}
         <ChatLiveRegion log={chat.log} />
-        <HandsAndReactionsLiveRegion people={present} hands={hands} isModerator={isModerator} reactions={reactions} />
-        <PresenceLiveRegion people={people} mediaState={mediaState} connected={connection.is === 'connected'} breakoutNumber={breakoutNumber} breakoutName={breakoutName} endNotice={endNotice} announcement={announcement} />
+        <HandsAndReactionsLiveRegion />
+        <PresenceLiveRegion endNotice={endNotice} announcement={announcement} />
       </main>
-      <Pip room={room} people={people} mediaState={mediaState} localMedia={localMedia} micAllowed={allowed.mic} onLeave={onLeave} />
-      <RoomSheets
-        room={room}
-        open={sheet}
-        onOpen={setSheet}
-        mediaState={mediaState}
-        localMedia={localMedia}
-        seat={seat}
-        role={role}
-        metadata={metadata}
-        people={people}
-        hands={hands}
-        unread={unread}
-        onChat={() => {
-          setSheet(null);
-          setChatOpen(true);
-        }}
-        narrow={narrow}
-        shortcuts={shortcuts}
-        micAllowed={allowed.mic}
-        actions={actions}
-        guestLink={guestLink}
-        waitingRoom={waitingRoom}
-      />
-    </HandsAndReactionsContext>
+      <Pip />
+      <RoomSheets open={sheet} shortcuts={shortcuts} />
+    </MeetingContext>
   );
 }
 

@@ -1,19 +1,18 @@
 import type { ReactElement } from 'react';
 import { t } from '../../messages';
-import type { RoomActions } from '../../visit/roomActions';
 import type { BreakoutRoom } from '../connection/roomMetadata';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
+import { useMeeting } from '../meeting';
 
 interface Props {
-  actions: RoomActions;
   rooms: readonly BreakoutRoom[];
-  current: number;
   onMoved: () => void;
 }
 
 /** The list of rooms, each with a button to move there. */
-export function BreakoutList({ actions, rooms, current, onMoved }: Props): ReactElement {
+export function BreakoutList({ rooms, onMoved }: Props): ReactElement {
+  const { actions, metadata } = useMeeting();
   const { busy, error, run } = useAction();
   async function go(to: number): Promise<void> {
     if (await run(() => actions.moveSelf(to))) onMoved();
@@ -26,7 +25,7 @@ export function BreakoutList({ actions, rooms, current, onMoved }: Props): React
             <span className="roll-name">
               <bdi>{name}</bdi>
             </span>
-            {number === current ? (
+            {number === metadata.breakout ? (
               <span className="quiet small">{t('rooms.youAreHere')}</span>
             ) : (
               <button type="button" className="secondary" aria-disabled={busy} onClick={() => void go(number)}>

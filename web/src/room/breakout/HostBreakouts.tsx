@@ -1,27 +1,18 @@
 import type { ReactElement } from 'react';
-import type { Seat } from '../../api/client';
-import type { RoomActions } from '../../visit/roomActions';
-import type { BreakoutRoom, RoomMetadata } from '../connection/roomMetadata';
-import type { Person } from '../people/person';
+import type { BreakoutRoom } from '../connection/roomMetadata';
+import { useMeeting } from '../meeting';
 import { OpenBreakouts } from './OpenBreakouts';
 import { ManageBreakouts } from './ManageBreakouts';
 import { usePersonLocations } from './usePersonLocations';
 
-interface Props {
-  actions: RoomActions;
-  seat: Seat;
-  metadata: RoomMetadata;
-  rooms: readonly BreakoutRoom[];
-  /** The other people in this room. */
-  present: readonly Person[];
-}
-
 /** Opens breakout rooms for hosts, or manages the open ones. */
-export function HostBreakouts({ actions, seat, metadata, rooms, present }: Props): ReactElement {
+export function HostBreakouts({ rooms }: { rooms: readonly BreakoutRoom[] }): ReactElement {
+  const { actions, seat, metadata, people: roster } = useMeeting();
+  const present = roster.filter(({ person, disconnectedAt }) => !person.you && disconnectedAt === null).map(({ person }) => person);
   const [people, moved] = usePersonLocations(actions, seat.identity, present, metadata);
   return metadata.breakouts.length > 0 ? (
-    <ManageBreakouts actions={actions} rooms={rooms} maxRooms={seat.max_breakouts} people={people} onMoved={moved} />
+    <ManageBreakouts rooms={rooms} people={people} onMoved={moved} />
   ) : (
-    <OpenBreakouts actions={actions} maxRooms={seat.max_breakouts} people={people} />
+    <OpenBreakouts people={people} />
   );
 }

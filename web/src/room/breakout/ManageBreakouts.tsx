@@ -1,23 +1,21 @@
 import { useId, useState, type FormEvent, type ReactElement } from 'react';
 import { t } from '../../messages';
-import type { RoomActions } from '../../visit/roomActions';
 import type { BreakoutRoom } from '../connection/roomMetadata';
 import { ActionError } from '../actions/ActionError';
 import { BreakoutSelect } from './BreakoutSelect';
 import { useAction } from '../actions/useAction';
+import { useMeeting } from '../meeting';
 import type { PersonLocation } from './personLocations';
 
 interface Props {
-  actions: RoomActions;
   rooms: readonly BreakoutRoom[];
-  /** How many rooms may be open at once. */
-  maxRooms: number;
   people: readonly PersonLocation[];
   onMoved: (identity: string, breakout: number) => void;
 }
 
 /** Moves people, opens another room, sends announcements and closes the rooms. */
-export function ManageBreakouts({ actions, rooms, maxRooms, people, onMoved }: Props): ReactElement {
+export function ManageBreakouts({ rooms, people, onMoved }: Props): ReactElement {
+  const { actions, seat } = useMeeting();
   const moving = useAction();
   const closing = useAction();
 
@@ -44,8 +42,8 @@ export function ManageBreakouts({ actions, rooms, maxRooms, people, onMoved }: P
           <ActionError text={moving.error} />
         </section>
       )}
-      {rooms.length <= maxRooms && <AnotherRoom actions={actions} rooms={rooms} />}
-      <Broadcast actions={actions} />
+      {rooms.length <= seat.max_breakouts && <AnotherRoom rooms={rooms} />}
+      <Broadcast />
       <section className="sheet-part">
         <p className="quiet">{t('rooms.close.text')}</p>
         <ActionError text={closing.error} />
@@ -62,7 +60,8 @@ export function ManageBreakouts({ actions, rooms, maxRooms, people, onMoved }: P
   );
 }
 
-function AnotherRoom({ actions, rooms }: { actions: RoomActions; rooms: readonly BreakoutRoom[] }): ReactElement {
+function AnotherRoom({ rooms }: { rooms: readonly BreakoutRoom[] }): ReactElement {
+  const { actions } = useMeeting();
   const [editedName, setEditedName] = useState<string | null>(null);
   const { busy, error, run } = useAction();
   const id = useId();
@@ -89,7 +88,8 @@ function AnotherRoom({ actions, rooms }: { actions: RoomActions; rooms: readonly
   );
 }
 
-function Broadcast({ actions }: { actions: RoomActions }): ReactElement {
+function Broadcast(): ReactElement {
+  const { actions } = useMeeting();
   const [text, setText] = useState('');
   const [sent, setSent] = useState(false);
   const { busy, error, run } = useAction();

@@ -1,22 +1,17 @@
 import { useId, useState, type FormEvent, type ReactElement } from 'react';
 import { count, t } from '../../messages';
-import type { RoomActions } from '../../visit/roomActions';
 import { ActionError } from '../actions/ActionError';
 import { BreakoutSelect } from './BreakoutSelect';
 import { useAction } from '../actions/useAction';
+import { useMeeting } from '../meeting';
 import { assignEvenly, type PersonLocation } from './personLocations';
-
-interface Props {
-  actions: RoomActions;
-  maxRooms: number;
-  /** The people who can be assigned. */
-  people: readonly PersonLocation[];
-}
 
 const defaultName = (i: number): string => t('rooms.usual', { n: i + 1 });
 
-/** The form with the number of rooms, their names and the assignment of people. */
-export function OpenBreakouts({ actions, maxRooms, people }: Props): ReactElement {
+/** The form with the number of rooms, their names and the assignment of these people. */
+export function OpenBreakouts({ people }: { people: readonly PersonLocation[] }): ReactElement {
+  const { actions, seat } = useMeeting();
+  const maxRooms = seat.max_breakouts;
   const [number, setNumber] = useState(Math.min(2, maxRooms));
   const [editedNames, setEditedNames] = useState<readonly string[]>([]);
   // The index of the room by identity. People without an entry stay in the main room.

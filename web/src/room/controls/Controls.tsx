@@ -1,27 +1,8 @@
 import type { ReactElement } from 'react';
-import { isMicActive, isCameraActive, type MediaState } from '../../media/mediaState';
-import type { LocalMedia } from '../../media/localMedia';
+import { isCameraActive, isMicActive } from '../../media/mediaState';
 import { count, t } from '../../messages';
-import type { PublishPermissions } from '../connection/publishPermissions';
+import { useMeeting } from '../meeting';
 import { Control } from './Control';
-
-interface Props {
-  mediaState: MediaState;
-  localMedia: LocalMedia;
-  allowed: PublishPermissions;
-  /** Only microphone, camera, leave and more fit. */
-  narrow: boolean;
-  people: number;
-  /** How many people wait to be admitted, for hosts. */
-  waiting: number;
-  /** The number of unread messages; null in a room without chat. */
-  unread: number | null;
-  onChat: () => void;
-  onReact: () => void;
-  onPeople: () => void;
-  onMore: () => void;
-  onLeave: () => void;
-}
 
 // The type says that it always exists; pages without TLS have no devices, and phones
 // cannot share a screen.
@@ -29,13 +10,15 @@ const devices: Partial<MediaDevices> | undefined = navigator.mediaDevices;
 export const canShare = typeof devices?.getDisplayMedia === 'function';
 
 /** Always the same controls in the same order. Controls that the visitor may not use are left out. */
-export function Controls({ mediaState, localMedia, allowed, narrow, people, waiting, unread, onChat, onReact, onPeople, onMore, onLeave }: Props): ReactElement {
+export function Controls(): ReactElement {
+  const { mediaState, localMedia, allowed, narrow, people, waitingRoom, unread, openSheet, toggleChat, leave } = useMeeting();
+  const waiting = waitingRoom.waiting.length;
   const micActive = isMicActive(mediaState);
   const cameraActive = isCameraActive(mediaState);
   const sharing = mediaState.screen.is === 'live';
-  const leave = <Control icon="leave" label={t('control.leave')} variant="danger" onPress={onLeave} />;
+  const leaveControl = <Control icon="leave" label={t('control.leave')} variant="danger" onPress={leave} />;
   const unreadProps = unread ? { count: unread, countLabel: count('chat.unread', unread) } : {};
-  const more = <Control icon="more" label={t('control.more')} shortcutKey="O" onPress={onMore} {...(narrow && { ...unreadProps, waiting })} />;
+  const moreControl = <Control icon="more" label={t('control.more')} shortcutKey="O" onPress={() => openSheet('more')} {...(narrow && { ...unreadProps, waiting })} />;
   return (
     <nav className="controls" aria-label={t('room.controls')}>
       {allowed.mic && (
@@ -58,8 +41,8 @@ export function Controls({ mediaState, localMedia, allowed, narrow, people, wait
       )}
       {narrow ? (
         <>
-          {leave}
-          {more}
+          {leaveControl}
+          {moreControl}
         </>
       ) : (
         <>
@@ -71,11 +54,11 @@ export function Controls({ mediaState, localMedia, allowed, narrow, people, wait
               onPress={() => (sharing ? localMedia.stopSharing() : void localMedia.shareScreen())}
             />
           )}
-          {unread !== null && <Control icon="chat" label={t('chat.title')} shortcutKey="C" onPress={onChat} {...unreadProps} />}
-          <Control icon="people" label={t('control.people')} shortcutKey="P" count={people} waiting={waiting} onPress={onPeople} />
-          <Control icon="hand" label={t('control.react')} onPress={onReact} />
-          {more}
-          {leave}
+          {unread !== null && <Control icon="chat" label={t('chat.title')} shortcutKey="C" onPress={toggleChat} {...unreadProps} />}
+          <Control icon="people" label={t('control.people')} shortcutKey="P" count={people.length} waiting={waiting} onPress={() => openSheet('people')} />
+          <Control icon="hand" label={t('control.react')} onPress={() => openSheet('react')} />
+          {moreControl}
+          {leaveControl}
         </>
       )}
     </nav>

@@ -1,12 +1,13 @@
 import type { ReactElement } from 'react';
 import { t } from '../../messages';
 import { Sheet } from '../../ui/Sheet';
-import type { RoomActions } from '../../visit/roomActions';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
+import { useMeeting } from '../meeting';
 
 /** Asks for confirmation and ends the room for everybody. */
-export function EndSheet({ actions, onClose }: { actions: RoomActions; onClose: () => void }): ReactElement {
+export function EndSheet({ onClose }: { onClose: () => void }): ReactElement {
+  const { actions } = useMeeting();
   const { busy, error, run } = useAction();
   return (
     <Sheet title={t('end.title')} onClose={onClose}>

@@ -1,6 +1,4 @@
-import type { ReactElement, ReactNode } from 'react';
-import type { MediaState } from '../../media/mediaState';
-import type { LocalMedia } from '../../media/localMedia';
+import type { ReactElement } from 'react';
 import { count, t } from '../../messages';
 import { BlurSwitch } from '../../ui/BlurSwitch';
 import { DeviceSelect } from '../../ui/DeviceSelect';
@@ -8,30 +6,11 @@ import { Icon, IconShape } from '../../ui/Icon';
 import { LanguageSelect } from '../../ui/LanguageSelect';
 import { NoiseSwitch } from '../../ui/NoiseSwitch';
 import { Sheet } from '../../ui/Sheet';
+import { GuestInvite } from '../invite/GuestInvite';
+import { useMeeting } from '../meeting';
 import { canPip, openPip } from '../pip/pipWindow';
+import { HandsAndReactionsPart } from '../reactions/HandsAndReactionsPart';
 import { ViewSettings } from './ViewSettings';
-
-interface Props {
-  mediaState: MediaState;
-  localMedia: LocalMedia;
-  /** The invitation; null when the visitor may not invite. */
-  invite: ReactNode;
-  /** The raised hand and the reactions, on narrow screens. */
-  handsAndReactions: ReactNode;
-  /** The number of unread messages, on narrow screens with a chat; null otherwise. */
-  unread: number | null;
-  onChat: () => void;
-  /** The number of people, on narrow screens; null otherwise. */
-  people: number | null;
-  onPeople: () => void;
-  /** Opens the breakout rooms; null when there are none and the visitor cannot open any. */
-  onRooms: (() => void) | null;
-  onShortcuts: () => void;
-  onCheck: () => void;
-  /** Ends the room for everybody; null when the visitor may not. */
-  onEnd: (() => void) | null;
-  onClose: () => void;
-}
 
 // A phone has no keyboard.
 const hasKeyboard = matchMedia('(any-pointer: fine)').matches;
@@ -40,24 +19,26 @@ const hasKeyboard = matchMedia('(any-pointer: fine)').matches;
 const pipIcon = 'M21.5 11V6A1.5 1.5 0 0 0 20 4.5H4A1.5 1.5 0 0 0 2.5 6v11A1.5 1.5 0 0 0 4 18.5h5.5M13 13.5h8a.5.5 0 0 1 .5.5v5a.5.5 0 0 1-.5.5h-8a.5.5 0 0 1-.5-.5v-5a.5.5 0 0 1 .5-.5Z';
 
 /** Settings and actions that are needed less often. */
-export function MoreSheet({ mediaState, localMedia, invite, handsAndReactions, unread, onChat, people, onPeople, onRooms, onShortcuts, onCheck, onEnd, onClose }: Props): ReactElement {
+export function MoreSheet({ onClose }: { onClose: () => void }): ReactElement {
+  const { mediaState, localMedia, seat, role, isModerator, metadata, people, guestLink, unread, narrow, openSheet, openChat } = useMeeting();
+  const hasBreakouts = (isModerator && seat.max_breakouts > 0) || metadata.breakouts.length > 0;
   return (
     <Sheet title={t('more.title')} onClose={onClose}>
-      {handsAndReactions}
-      {unread !== null && (
-        <button type="button" className="secondary wide" onClick={onChat}>
+      {narrow && <HandsAndReactionsPart onDone={onClose} />}
+      {narrow && unread !== null && (
+        <button type="button" className="secondary wide" onClick={openChat}>
           <Icon name="chat" />
           {unread > 0 ? count('chat.openUnread', unread) : t('chat.title')}
         </button>
       )}
-      {people !== null && (
-        <button type="button" className="secondary wide" onClick={onPeople}>
+      {narrow && (
+        <button type="button" className="secondary wide" onClick={() => openSheet('people')}>
           <Icon name="people" />
-          {count('room.people', people)}
+          {count('room.people', people.length)}
         </button>
       )}
-      {onRooms && (
-        <button type="button" className="secondary wide" onClick={onRooms}>
+      {hasBreakouts && (
+        <button type="button" className="secondary wide" onClick={() => openSheet('rooms')}>
           <Icon name="rooms" />
           {t('rooms.title')}
         </button>
@@ -84,25 +65,31 @@ export function MoreSheet({ mediaState, localMedia, invite, handsAndReactions, u
         {mediaState.video && <DeviceSelect of="camera" mediaState={mediaState} localMedia={localMedia} />}
         <BlurSwitch mediaState={mediaState} localMedia={localMedia} />
       </section>
-      {invite && (
+      {(isModerator || guestLink.link) && (
         <section className="sheet-part">
           <h3>{t('more.invite')}</h3>
-          {invite}
+          {isModerator ? (
+            <button type="button" className="secondary wide" onClick={() => openSheet('invite')}>
+              {t('invite.open')}
+            </button>
+          ) : (
+            <GuestInvite />
+          )}
         </section>
       )}
       <section className="sheet-part">
         <LanguageSelect />
-        <button type="button" className="secondary wide" onClick={onCheck}>
+        <button type="button" className="secondary wide" onClick={() => openSheet('check')}>
           {t('check.open')}
         </button>
         {hasKeyboard && (
-          <button type="button" className="secondary wide" onClick={onShortcuts}>
+          <button type="button" className="secondary wide" onClick={() => openSheet('keys')}>
             {t('keys.title')}
           </button>
         )}
       </section>
-      {onEnd && (
-        <button type="button" className="secondary wide wrong" onClick={onEnd}>
+      {role === 'host' && (
+        <button type="button" className="secondary wide wrong" onClick={() => openSheet('end')}>
           {t('end.open')}
         </button>
       )}

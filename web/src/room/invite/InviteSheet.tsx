@@ -1,40 +1,31 @@
 import { useState, type ReactElement } from 'react';
-import type { Seat } from '../../api/client';
 import { t } from '../../messages';
 import { Sheet } from '../../ui/Sheet';
-import type { RoomActions } from '../../visit/roomActions';
 import { ActionError } from '../actions/ActionError';
 import { InviteLink } from './InviteLink';
 import { useAction } from '../actions/useAction';
+import { useMeeting } from '../meeting';
 import { GuestInvite } from './GuestInvite';
-import type { GuestLink } from './useGuestLink';
-
-interface Props {
-  actions: RoomActions;
-  seat: Seat;
-  guestLink: GuestLink;
-  /** Guests wait until a host admits them. */
-  waitingRoomEnabled: boolean;
-  onClose: () => void;
-}
 
 /** The links that hosts can give to others. */
-export function InviteSheet({ actions, seat, guestLink, waitingRoomEnabled, onClose }: Props): ReactElement {
+export function InviteSheet({ onClose }: { onClose: () => void }): ReactElement {
+  const { seat, metadata } = useMeeting();
   return (
     <Sheet title={t('invite.title')} onClose={onClose}>
       <section className="sheet-part">
         <h3>{t('invite.guests')}</h3>
         <p>
-          {t(seat.invited_only ? 'invite.guests.made' : 'invite.guests.text')} {waitingRoomEnabled && t('invite.guests.wait')}
+          {t(seat.invited_only ? 'invite.guests.made' : 'invite.guests.text')} {metadata.locks.waiting_room && t('invite.guests.wait')}
         </p>
-        <GuestInvite guestLink={guestLink} />
+        <GuestInvite />
       </section>
-      <CohostInvite actions={actions} />
+      <CohostInvite />
     </Sheet>
   );
 }
 
-function CohostInvite({ actions }: { actions: RoomActions }): ReactElement {
+function CohostInvite(): ReactElement {
+  const { actions } = useMeeting();
   const { busy, error, run } = useAction();
   const [link, setLink] = useState<string | null>(null);
   async function create(): Promise<void> {

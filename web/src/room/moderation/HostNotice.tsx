@@ -1,27 +1,18 @@
-import type { Room } from 'livekit-client';
 import type { ReactElement } from 'react';
-import type { Role } from '../../api/client';
-import type { LocalMedia } from '../../media/localMedia';
+import { isMicActive } from '../../media/mediaState';
 import { t } from '../../messages';
-import type { PublishPermissions } from '../connection/publishPermissions';
+import { useMeeting } from '../meeting';
 import { DismissibleBanner } from '../notices/DismissibleBanner';
 import { useHostNotice, type HostAction } from './useHostNotice';
-
-interface Props {
-  room: Room;
-  role: Role;
-  allowed: PublishPermissions;
-  micActive: boolean;
-  localMedia: LocalMedia;
-}
 
 const changeKeys = { cohost: 'host.cohost', guest: 'host.guest', locks: 'host.locks' } as const;
 
 /** Shows what a host has changed for the visitor. Only the visitor can turn on the own microphone. */
-export function HostNotice({ room, role, allowed, micActive, localMedia }: Props): ReactElement {
+export function HostNotice(): ReactElement {
+  const { room, role, allowed, localMedia, mediaState } = useMeeting();
   const [action, dismiss] = useHostNotice(room, role, allowed, localMedia);
   // A visitor who is already speaking does not need the notice.
-  const stale = micActive && (action?.is === 'muted' || action?.is === 'asks');
+  const stale = isMicActive(mediaState) && (action?.is === 'muted' || action?.is === 'asks');
   return (
     <div role="status" className="banner-slot">
       {action && !stale && (

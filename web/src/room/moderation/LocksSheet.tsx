@@ -1,22 +1,16 @@
 import { useEffect, useState, type ReactElement } from 'react';
-import type { Seat } from '../../api/client';
 import { t } from '../../messages';
 import { Sheet } from '../../ui/Sheet';
 import { Switch } from '../../ui/Switch';
-import type { RoomActions } from '../../visit/roomActions';
 import { ActionError } from '../actions/ActionError';
-import type { Lock, Locks } from '../connection/roomMetadata';
+import type { Lock } from '../connection/roomMetadata';
 import { useAction } from '../actions/useAction';
-
-interface Props {
-  actions: RoomActions;
-  seat: Seat;
-  locks: Locks;
-  onClose: () => void;
-}
+import { useMeeting } from '../meeting';
 
 /** Locks and unlocks what guests may do, limited to the features of the room. */
-export function LocksSheet({ actions, seat, locks, onClose }: Props): ReactElement {
+export function LocksSheet({ onClose }: { onClose: () => void }): ReactElement {
+  const { actions, seat, metadata } = useMeeting();
+  const { locks } = metadata;
   const { error, run } = useAction();
   // Shown immediately; the room metadata follows a moment later.
   const [pending, setPending] = useState<{ lock: Lock; to: boolean } | null>(null);

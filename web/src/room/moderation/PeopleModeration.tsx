@@ -2,10 +2,11 @@ import { useState, type ReactElement } from 'react';
 import { t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
-import type { ModerationTools } from './moderation';
+import { useMeeting } from '../meeting';
 
 /** Actions for all guests at once. */
-export function PeopleModeration({ moderation: { actions, onOpenLocks } }: { moderation: ModerationTools }): ReactElement {
+export function PeopleModeration(): ReactElement {
+  const { actions, openSheet } = useMeeting();
   const { busy, error, run } = useAction();
   const [done, setDone] = useState(false);
   async function muteAll(): Promise<void> {
@@ -18,7 +19,7 @@ export function PeopleModeration({ moderation: { actions, onOpenLocks } }: { mod
         <button type="button" className="secondary" aria-disabled={busy} onClick={() => void muteAll()}>
           {t('tools.muteAll')}
         </button>
-        <button type="button" className="secondary" onClick={onOpenLocks}>
+        <button type="button" className="secondary" onClick={() => openSheet('locks')}>
           {t('tools.locks')}
         </button>
       </div>

@@ -1,24 +1,26 @@
 import { useState, type ReactElement } from 'react';
+import type { Role } from '../../api/client';
 import { t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
 import type { Person } from '../people/person';
 import { useAction } from '../actions/useAction';
-import { firstButtonInDialog, type ModerationTools } from './moderation';
+import { useMeeting } from '../meeting';
+import { firstButtonInDialog } from './firstButtonInDialog';
 
 interface Props {
-  moderation: ModerationTools;
   person: Person;
   away: boolean;
 }
 
 /** Visitors cannot moderate themselves, and only a host can moderate a host. */
-export const canModerate = ({ role }: ModerationTools, person: Person): boolean => !person.you && (person.role !== 'host' || role === 'host');
+export const canModerate = (role: Role, person: Person): boolean => !person.you && (person.role !== 'host' || role === 'host');
 
 /** The autofocus attribute works only when a page is loaded. */
 const focusOn = (button: HTMLButtonElement | null): void => button?.focus();
 
 /** The moderation of one person. */
-export function PersonModeration({ moderation: { actions }, person: { identity, name, role, muted }, away }: Props): ReactElement {
+export function PersonModeration({ person: { identity, name, role, muted }, away }: Props): ReactElement {
+  const { actions } = useMeeting();
   const { busy, error, run } = useAction();
   const [removing, setRemoving] = useState(false);
   const [removalCanceled, setRemovalCanceled] = useState(false);

@@ -3,16 +3,12 @@ import type { People } from '../../api/client';
 import { t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
-import { firstButtonInDialog, type ModerationTools } from './moderation';
-
-interface Props {
-  moderation: ModerationTools;
-  /** The number of people in the room. When it changes, somebody may have been removed. */
-  present: number;
-}
+import { useMeeting } from '../meeting';
+import { firstButtonInDialog } from './firstButtonInDialog';
 
 /** The removed people, each with a button to readmit them. */
-export function RemovedPeople({ moderation: { actions }, present }: Props): ReactElement | null {
+export function RemovedPeople(): ReactElement | null {
+  const { actions, people } = useMeeting();
   const { busy, error, run } = useAction();
   const [removed, setRemoved] = useState<People['removed']>([]);
   useEffect(() => {
@@ -23,7 +19,8 @@ export function RemovedPeople({ moderation: { actions }, present }: Props): Reac
     return () => {
       stopped = true;
     };
-  }, [actions, present]);
+    // Somebody may have been removed when the number of people changes.
+  }, [actions, people.length]);
   async function readmit(identity: string, button: Element): Promise<void> {
     if (!(await run(() => actions.readmit(identity)))) return;
     firstButtonInDialog(button)?.focus();

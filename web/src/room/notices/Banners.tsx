@@ -1,8 +1,6 @@
-import { ConnectionQuality, RoomEvent, type Room } from 'livekit-client';
+import { ConnectionQuality, RoomEvent } from 'livekit-client';
 import type { ReactElement, ReactNode } from 'react';
 import { useDelayedTrue } from '../../time/useDelayedTrue';
-import type { MediaState } from '../../media/mediaState';
-import type { LocalMedia } from '../../media/localMedia';
 import { t } from '../../messages';
 import { DeviceFault } from '../../ui/DeviceFault';
 import { DeviceInterrupted } from '../../ui/DeviceInterrupted';
@@ -11,28 +9,26 @@ import { DismissibleBanner } from './DismissibleBanner';
 import { WeakConnectionBanner } from './WeakConnectionBanner';
 import { useLiveKitEvents } from '../connection/useLiveKitEvents';
 import { useConnectionQuality } from '../connection/useConnectionQuality';
+import { useMeeting } from '../meeting';
 
 const playback = [RoomEvent.AudioPlaybackStatusChanged];
 
 interface Props {
-  room: Room;
-  connection: Connection;
-  mediaState: MediaState;
-  localMedia: LocalMedia;
   /** Says that the room ends soon. */
   endNotice: string | null;
   onEndNoticeDismissed: () => void;
   /** A host's announcement to everybody. */
   announcement: Announcement | null;
+  onAnnouncementDismissed: () => void;
   /** The visitor speaks while muted. */
   speakingWhileMuted: boolean;
-  onAnnouncementDismissed: () => void;
   /** Other banners, shown first. */
   children?: ReactNode;
 }
 
 /** Notices above the stage. They do not move the layout. */
-export function Banners({ room, connection, mediaState, localMedia, endNotice, onEndNoticeDismissed, announcement, speakingWhileMuted, onAnnouncementDismissed, children }: Props): ReactElement {
+export function Banners({ endNotice, onEndNoticeDismissed, announcement, onAnnouncementDismissed, speakingWhileMuted, children }: Props): ReactElement {
+  const { room, connection, mediaState, localMedia } = useMeeting();
   const isMoving = connection.is === 'rejoining' && connection.moving;
   const isLost = connection.is === 'checking' || (connection.is === 'rejoining' && !isMoving);
   // LiveKit repairs most connections before the visitor hears a gap.
@@ -73,7 +69,7 @@ export function Banners({ room, connection, mediaState, localMedia, endNotice, o
         {speakingWhileMuted && <p className="banner">{t('muted.speaking')}</p>}
         {isMoving && <p className="banner">{movingText(connection)}</p>}
         {showReconnecting && <p className="banner">{t(isLong ? 'room.stillTrying' : 'room.reconnecting')}</p>}
-        {!showReconnecting && isWeak && <WeakConnectionBanner mediaState={mediaState} />}
+        {!showReconnecting && isWeak && <WeakConnectionBanner />}
         {micInterrupted && (
           <div className="banner">
             <DeviceInterrupted kind="mic" onRetry={() => void localMedia.retry('mic')} />

@@ -2,28 +2,31 @@ import { useState, type ReactElement } from 'react';
 import { t } from '../../messages';
 import { Icon } from '../../ui/Icon';
 import { GuestInvite } from '../invite/GuestInvite';
-import type { GuestLink } from '../invite/useGuestLink';
+import { useMeeting } from '../meeting';
 
 /** Shown to a visitor who is alone in the room. */
-export function EmptyRoom({ guestLink, wasAccompanied }: { guestLink: GuestLink; wasAccompanied: boolean }): ReactElement {
+export function EmptyRoom({ wasAccompanied }: { wasAccompanied: boolean }): ReactElement {
+  const { guestLink } = useMeeting();
   // Fixed when it appears, so that the text does not change while it is read.
   const [othersLeft] = useState(wasAccompanied);
   return (
     <section className="alone" aria-labelledby="alone-title">
       <h2 id="alone-title">{t(othersLeft ? 'room.alone.left' : 'room.alone.title')}</h2>
       <p className="quiet">{t(guestLink.link ? 'room.alone.text' : guestLink.create ? 'room.alone.make' : 'room.alone.wait')}</p>
-      <GuestInvite guestLink={guestLink} />
+      <GuestInvite />
     </section>
   );
 }
 
 /** Shown to a visitor who is alone because the others are in other breakout rooms. */
-export function BreakoutNotice({ inBreakout, onRooms }: { inBreakout: boolean; onRooms: () => void }): ReactElement {
+export function BreakoutNotice(): ReactElement {
+  const { breakoutNumber, openSheet } = useMeeting();
+  const inBreakout = breakoutNumber > 0;
   return (
     <section className="alone" aria-labelledby="alone-title">
       <h2 id="alone-title">{t(inBreakout ? 'rooms.alone.title' : 'rooms.apart.title')}</h2>
       <p className="quiet">{t(inBreakout ? 'rooms.alone.text' : 'rooms.apart.text')}</p>
-      <button type="button" className="secondary" onClick={onRooms}>
+      <button type="button" className="secondary" onClick={() => openSheet('rooms')}>
         <Icon name="rooms" />
         {t('rooms.title')}
       </button>

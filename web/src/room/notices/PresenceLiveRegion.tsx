@@ -1,40 +1,35 @@
 import { useEffect, useRef, useState, type ReactElement } from 'react';
-import { isMicActive, isCameraActive, type MediaState } from '../../media/mediaState';
+import { isMicActive, isCameraActive } from '../../media/mediaState';
 import { t } from '../../messages';
 import type { Announcement } from '../../visit/state';
+import { useMeeting } from '../meeting';
 import { describePresenceChanges } from './presenceChanges';
-import type { Person } from '../people/person';
-import type { RosterEntry } from '../people/roster';
 
 interface Props {
-  people: RosterEntry<Person>[];
-  mediaState: MediaState;
-  connected: boolean;
-  /** The number and the name of the breakout room, while there are any. */
-  breakoutNumber: number;
-  breakoutName: string | null;
   /** The text of the banner about the end of the room. */
   endNotice: string | null;
   announcement: Announcement | null;
 }
 
 /** A live region that tells screen readers who joins and leaves and what changes on the stage. */
-export function PresenceLiveRegion({ people, mediaState, connected, breakoutNumber, breakoutName, endNotice, announcement }: Props): ReactElement {
+export function PresenceLiveRegion({ endNotice, announcement }: Props): ReactElement {
+  const { people, mediaState, connection, breakoutNumber, breakoutName } = useMeeting();
+  const connected = connection.is === 'connected';
   const [text, setText] = useState('');
-  const before = useRef({ people, speaking: isMicActive(mediaState), seen: isCameraActive(mediaState), connected, here: breakoutNumber, notice: null as string | null, word: announcement });
+  const before = useRef({ people, micActive: isMicActive(mediaState), cameraActive: isCameraActive(mediaState), connected, breakoutNumber, endNotice: null as string | null, announcement });
 
   useEffect(() => {
-    const now = { people, speaking: isMicActive(mediaState), seen: isCameraActive(mediaState), connected, here: breakoutNumber, notice: endNotice, word: announcement };
+    const now = { people, micActive: isMicActive(mediaState), cameraActive: isCameraActive(mediaState), connected, breakoutNumber, endNotice, announcement };
     const was = before.current;
     before.current = now;
-    const moved = now.here !== was.here;
+    const moved = now.breakoutNumber !== was.breakoutNumber;
     const sentences = [
-      now.notice !== was.notice && now.notice,
-      now.word && now.word !== was.word && t('word.says', { name: now.word.from, text: now.word.text }),
+      now.endNotice !== was.endNotice && now.endNotice,
+      now.announcement && now.announcement !== was.announcement && t('word.says', { name: now.announcement.from, text: now.announcement.text }),
       moved && t('say.place', { place: breakoutName ?? t('rooms.main') }),
       !moved && now.connected && !was.connected && t('say.back'),
-      now.speaking !== was.speaking && t(now.speaking ? 'say.unmuted' : 'say.muted'),
-      mediaState.video && now.seen !== was.seen && t(now.seen ? 'say.cameraOn' : 'say.cameraOff'),
+      now.micActive !== was.micActive && t(now.micActive ? 'say.unmuted' : 'say.muted'),
+      mediaState.video && now.cameraActive !== was.cameraActive && t(now.cameraActive ? 'say.cameraOn' : 'say.cameraOff'),
       // After a move everybody is new, which is not announced.
       !moved &&
         describePresenceChanges(

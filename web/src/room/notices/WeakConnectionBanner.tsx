@@ -1,11 +1,13 @@
 import type { ReactElement } from 'react';
 import { useStore } from '../../state/useStore';
-import { isCameraActive, type MediaState } from '../../media/mediaState';
+import { isCameraActive } from '../../media/mediaState';
 import { t } from '../../messages';
+import { useMeeting } from '../meeting';
 import { saveData } from '../stage/viewPreferences';
 
 /** Says that the visitor's own connection is weak, with the most effective remedy that is left. */
-export function WeakConnectionBanner({ mediaState }: { mediaState: MediaState }): ReactElement {
+export function WeakConnectionBanner(): ReactElement {
+  const { mediaState } = useMeeting();
   const saving = useStore(saveData);
   const cameraActive = isCameraActive(mediaState);
   if (!mediaState.video || (saving && !cameraActive)) return <p className="banner">{t('room.weak')}</p>;

@@ -1,5 +1,5 @@
 import { ParticipantEvent } from 'livekit-client';
-import type { ReactElement, ReactNode } from 'react';
+import type { ReactElement } from 'react';
 import { initials } from '../../ui/initials';
 import { t } from '../../messages';
 import { Sheet } from '../../ui/Sheet';
@@ -10,40 +10,31 @@ import { PersonOptions } from './PersonOptions';
 import type { RosterEntry } from './roster';
 import { PeopleModeration } from '../moderation/PeopleModeration';
 import { RemovedPeople } from '../moderation/RemovedPeople';
-import type { ModerationTools } from '../moderation/moderation';
+import { RaisedHands } from '../reactions/RaisedHands';
+import { useMeeting } from '../meeting';
 import { useLiveKitEvents } from '../connection/useLiveKitEvents';
 
 const speakingEvents = [ParticipantEvent.IsSpeakingChanged];
 
-interface Props {
-  people: RosterEntry<Person>[];
-  /** The room is a video room. */
-  video: boolean;
-  /** For hosts and co-hosts. */
-  moderation: ModerationTools | null;
-  /** The raised hands. */
-  hands: ReactNode;
-  onClose: () => void;
-}
-
 /** The list of all people, also of those who do not fit on the stage. */
-export function PeopleSheet({ people, video, hands, moderation, onClose }: Props): ReactElement {
+export function PeopleSheet({ onClose }: { onClose: () => void }): ReactElement {
+  const { people, isModerator } = useMeeting();
   return (
     <Sheet title={t('people.title')} onClose={onClose}>
-      {moderation && <WaitingPart waitingRoom={moderation.waitingRoom} />}
-      {hands}
-      {moderation && <PeopleModeration moderation={moderation} />}
+      {isModerator && <WaitingPart />}
+      <RaisedHands />
+      {isModerator && <PeopleModeration />}
       <ul className="roll">
         {people.map((entry) => (
-          <Row key={entry.person.identity} entry={entry} moderation={moderation} video={video} />
+          <Row key={entry.person.identity} entry={entry} />
         ))}
       </ul>
-      {moderation && <RemovedPeople moderation={moderation} present={people.length} />}
+      {isModerator && <RemovedPeople />}
     </Sheet>
   );
 }
 
-function Row({ entry: { person, disconnectedAt }, moderation, video }: { entry: RosterEntry<Person>; moderation: ModerationTools | null; video: boolean }): ReactElement {
+function Row({ entry: { person, disconnectedAt } }: { entry: RosterEntry<Person> }): ReactElement {
   useLiveKitEvents(person.participant, speakingEvents);
   const away = disconnectedAt !== null;
   return (
@@ -58,7 +49,7 @@ function Row({ entry: { person, disconnectedAt }, moderation, video }: { entry: 
         {person.participant.isSpeaking && !away && <span className="badge speaking">{t('room.speaking')}</span>}
         <Badges person={person} away={away} />
       </span>
-      {!person.you && <PersonOptions moderation={moderation} person={person} away={away} video={video} />}
+      {!person.you && <PersonOptions person={person} away={away} />}
     </li>
   );
 }

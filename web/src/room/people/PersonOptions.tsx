@@ -4,22 +4,19 @@ import { Icon } from '../../ui/Icon';
 import type { Person } from './person';
 import { PersonViewOptions } from './PersonViewOptions';
 import { canModerate, PersonModeration } from '../moderation/PersonModeration';
-import type { ModerationTools } from '../moderation/moderation';
+import { useMeeting } from '../meeting';
 
 interface Props {
-  /** For hosts and co-hosts. */
-  moderation: ModerationTools | null;
   person: Person;
   away: boolean;
-  /** The room is a video room. */
-  video: boolean;
 }
 
 /** The options for one person: the visitor's own view of them, and moderation for hosts. */
-export function PersonOptions({ moderation, person, away, video }: Props): ReactElement {
+export function PersonOptions({ person, away }: Props): ReactElement {
+  const { role, isModerator, mediaState } = useMeeting();
   const [open, setOpen] = useState(false);
   const id = useId();
-  const canModerateThem = moderation !== null && canModerate(moderation, person);
+  const canModerateThem = isModerator && canModerate(role, person);
   return (
     <>
       <button
@@ -34,8 +31,8 @@ export function PersonOptions({ moderation, person, away, video }: Props): React
       </button>
       {open && (
         <div className="tool-panel" id={id}>
-          <PersonViewOptions person={person} video={video} />
-          {canModerateThem && <PersonModeration moderation={moderation} person={person} away={away} />}
+          <PersonViewOptions person={person} video={mediaState.video} />
+          {canModerateThem && <PersonModeration person={person} away={away} />}
         </div>
       )}
     </>

@@ -1,13 +1,12 @@
-import type { Room } from 'livekit-client';
 import { useEffect, useRef, type ReactElement } from 'react';
 import { createPortal } from 'react-dom';
 import { initials } from '../../ui/initials';
 import { useStore } from '../../state/useStore';
-import { isMicActive, type MediaState } from '../../media/mediaState';
-import type { LocalMedia } from '../../media/localMedia';
+import { isMicActive } from '../../media/mediaState';
 import { t } from '../../messages';
 import { Badges } from '../people/Badges';
 import { Control } from '../controls/Control';
+import { useMeeting } from '../meeting';
 import type { Person } from '../people/person';
 import { RemoteVideo } from '../stage/RemoteVideo';
 import type { RosterEntry } from '../people/roster';
@@ -19,25 +18,16 @@ import { pipWindow } from './pipWindow';
 import { useActiveSpeaker } from '../stage/useActiveSpeaker';
 import { useVisibleTracks } from '../stage/useVisibleTracks';
 
-interface Props {
-  room: Room;
-  people: RosterEntry<Person>[];
-  mediaState: MediaState;
-  localMedia: LocalMedia;
-  /** Whether the visitor may use the microphone. */
-  micAllowed: boolean;
-  onLeave: () => void;
-}
-
 /** The room in a picture-in-picture window. */
-export function Pip(props: Props): ReactElement | null {
+export function Pip(): ReactElement | null {
   const window = useStore(pipWindow);
   // The window closes with the room.
   useEffect(() => () => pipWindow.get()?.close(), []);
-  return window && createPortal(<PipContent {...props} />, window.document.body);
+  return window && createPortal(<PipContent />, window.document.body);
 }
 
-function PipContent({ room, people, mediaState, localMedia, micAllowed, onLeave }: Props): ReactElement {
+function PipContent(): ReactElement {
+  const { room, people, mediaState, localMedia, allowed, leave } = useMeeting();
   const { cameras, screens } = useVisibleTracks(room);
   const shared = new Map(screens.map((screen) => [screenKey(screen.participant.identity), screen]));
   const speaker = useActiveSpeaker(room, people, true);
@@ -61,10 +51,10 @@ function PipContent({ room, people, mediaState, localMedia, micAllowed, onLeave 
           </p>
         </div>
       ) : (
-        entry && <PipTile room={room} entry={entry} camera={cameras.get(entry.person.identity)} />
+        entry && <PipTile entry={entry} camera={cameras.get(entry.person.identity)} />
       )}
       <nav className="controls" aria-label={t('room.controls')}>
-        {micAllowed && (
+        {allowed.mic && (
           <Control
             icon={micActive ? 'mic' : 'micOff'}
             label={t(micActive ? 'control.mute' : 'control.unmute')}
@@ -72,13 +62,14 @@ function PipContent({ room, people, mediaState, localMedia, micAllowed, onLeave 
             onPress={() => void localMedia.setMicOn(!micActive)}
           />
         )}
-        <Control icon="leave" label={t('control.leave')} variant="danger" onPress={onLeave} />
+        <Control icon="leave" label={t('control.leave')} variant="danger" onPress={leave} />
       </nav>
     </main>
   );
 }
 
-function PipTile({ room, entry: { person, disconnectedAt }, camera }: { room: Room; entry: RosterEntry<Person>; camera: TrackReference | undefined }): ReactElement {
+function PipTile({ entry: { person, disconnectedAt }, camera }: { entry: RosterEntry<Person>; camera: TrackReference | undefined }): ReactElement {
+  const { room } = useMeeting();
   const tile = useRef<HTMLDivElement>(null);
   useAudioLevel(room, person.participant, tile);
   const away = disconnectedAt !== null;

@@ -1,11 +1,11 @@
-import { useContext, type ReactElement } from 'react';
+import type { ReactElement } from 'react';
 import { t } from '../../messages';
 import { Icon } from '../../ui/Icon';
-import { HandsAndReactionsContext } from './context';
+import { useMeeting } from '../meeting';
 
 /** Shows that a person's hand is raised, and its position in the queue. */
 export function HandBadge({ identity }: { identity: string }): ReactElement | null {
-  const position = useContext(HandsAndReactionsContext).hands.indexOf(identity) + 1;
+  const position = useMeeting().hands.findIndex((person) => person.identity === identity) + 1;
   if (position === 0) return null;
   return (
     <span className="badge hand-badge">

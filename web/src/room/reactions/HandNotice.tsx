@@ -1,20 +1,12 @@
 import type { ReactElement } from 'react';
 import { count, t } from '../../messages';
 import { Icon } from '../../ui/Icon';
-import type { RoomActions } from '../../visit/roomActions';
-import type { Person } from '../people/person';
 import { useAction } from '../actions/useAction';
-
-interface Props {
-  actions: RoomActions;
-  hands: readonly Person[];
-  /** Shows the hands of others, too. */
-  isModerator: boolean;
-  onPeople: () => void;
-}
+import { useMeeting } from '../meeting';
 
 /** A notice on the stage: the visitor's own raised hand and, for hosts, the first of the others. */
-export function HandNotice({ actions, hands, isModerator, onPeople }: Props): ReactElement | null {
+export function HandNotice(): ReactElement | null {
+  const { actions, hands, isModerator, openSheet } = useMeeting();
   const { busy, run } = useAction();
   const others = hands.filter(({ you }) => !you);
   const [first] = others;
@@ -23,7 +15,7 @@ export function HandNotice({ actions, hands, isModerator, onPeople }: Props): Re
   return (
     <div className="hand-notices">
       {isModerator && first && (
-        <button type="button" className="secondary hand-notice" onClick={onPeople}>
+        <button type="button" className="secondary hand-notice" onClick={() => openSheet('people')}>
           <Icon name="hand" />
           <span className="hand-first">{others.length > 1 ? count('hand.many', others.length) : t('hand.one', { name: first.name })}</span>
         </button>

@@ -1,33 +1,25 @@
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { useStore } from '../../state/useStore';
 import { count, t } from '../../messages';
-import type { Person } from '../people/person';
+import { useMeeting } from '../meeting';
 import { newlyRaised } from './hands';
-import type { Reactions } from './reactions';
 import { reactionName } from './reactionName';
-
-interface Props {
-  people: readonly Person[];
-  hands: readonly Person[];
-  /** Announces the hands of others, too. */
-  isModerator: boolean;
-  reactions: Reactions;
-}
 
 /** Reactions within this time are announced together. */
 const batchMs = 3_000;
 
 /** Live regions that announce hands and a summary of reactions. */
-export function HandsAndReactionsLiveRegion({ people, hands, isModerator, reactions }: Props): ReactElement {
+export function HandsAndReactionsLiveRegion(): ReactElement {
   return (
     <>
-      <HandsLiveRegion hands={hands} isModerator={isModerator} />
-      <ReactionsLiveRegion people={people} reactions={reactions} />
+      <HandsLiveRegion />
+      <ReactionsLiveRegion />
     </>
   );
 }
 
-function HandsLiveRegion({ hands, isModerator }: Pick<Props, 'hands' | 'isModerator'>): ReactElement {
+function HandsLiveRegion(): ReactElement {
+  const { hands, isModerator } = useMeeting();
   const [text, setText] = useState('');
   const before = useRef(hands);
   useEffect(() => {
@@ -51,7 +43,8 @@ function HandsLiveRegion({ hands, isModerator }: Pick<Props, 'hands' | 'isModera
   );
 }
 
-function ReactionsLiveRegion({ people, reactions }: Pick<Props, 'people' | 'reactions'>): ReactElement {
+function ReactionsLiveRegion(): ReactElement {
+  const { people, reactions } = useMeeting();
   const shown = useStore(reactions);
   const [text, setText] = useState('');
   const lastKey = useRef(0);
@@ -59,7 +52,7 @@ function ReactionsLiveRegion({ people, reactions }: Pick<Props, 'people' | 'reac
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => {
     for (const [identity, { reaction, key }] of shown) {
-      const person = people.find((one) => one.identity === identity);
+      const person = people.find((entry) => entry.person.identity === identity)?.person;
       if (key <= lastKey.current || !person || person.you) continue;
       pending.current.push(t('react.says', { name: person.name, reaction: reactionName(reaction) }));
     }

@@ -4,19 +4,15 @@ import { Icon } from '../../ui/Icon';
 import type { RoomActions } from '../../visit/roomActions';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
+import { useMeeting } from '../meeting';
 import { ReactionIcon } from './ReactionIcon';
 import { reactionKinds } from './reactions';
 import { reactionName } from './reactionName';
 
-interface Props {
-  actions: RoomActions;
-  /** Whether the visitor's hand is raised. */
-  handRaised: boolean;
-  onDone: () => void;
-}
-
 /** The raised hand and the reactions. The sheet closes after one press. */
-export function HandsAndReactionsPart({ actions, handRaised, onDone }: Props): ReactElement {
+export function HandsAndReactionsPart({ onDone }: { onDone: () => void }): ReactElement {
+  const { actions, hands } = useMeeting();
+  const handRaised = hands.some(({ you }) => you);
   const { error, run } = useAction();
   const runAndClose = async (call: () => ReturnType<RoomActions['raiseHand']>): Promise<void> => {
     if (await run(call)) onDone();

@@ -1,20 +1,12 @@
 import type { ReactElement } from 'react';
 import { formatNumber, t } from '../../messages';
-import type { RoomActions } from '../../visit/roomActions';
 import { ActionError } from '../actions/ActionError';
-import type { Person } from '../people/person';
 import { useAction } from '../actions/useAction';
-
-interface Props {
-  actions: RoomActions;
-  /** In the server's order. */
-  hands: readonly Person[];
-  /** May lower the hands of others. */
-  isModerator: boolean;
-}
+import { useMeeting } from '../meeting';
 
 /** The people whose hand is raised. */
-export function RaisedHands({ actions, hands, isModerator }: Props): ReactElement | null {
+export function RaisedHands(): ReactElement | null {
+  const { actions, hands, isModerator } = useMeeting();
   const { error, run } = useAction();
   if (hands.length === 0) return null;
   return (

@@ -3,25 +3,25 @@ import { useStore } from '../../state/useStore';
 import { t } from '../../messages';
 import { Sheet } from '../../ui/Sheet';
 import { Switch } from '../../ui/Switch';
+import { useMeeting } from '../meeting';
 import { shortcutsEnabled } from './shortcutsEnabled';
 import type { Shortcut } from './shortcuts';
 
 interface Props {
   shortcuts: readonly Shortcut[];
-  /** Whether the visitor may use the microphone. */
-  micAllowed: boolean;
   onClose: () => void;
 }
 
 /** The list of keyboard shortcuts and the switch to turn them off. */
-export function ShortcutsSheet({ shortcuts, micAllowed, onClose }: Props): ReactElement {
+export function ShortcutsSheet({ shortcuts, onClose }: Props): ReactElement {
+  const { allowed } = useMeeting();
   const on = useStore(shortcutsEnabled);
   return (
     <Sheet title={t('keys.title')} onClose={onClose}>
       <Switch label={t('keys.on')} on={on} onChange={(use) => shortcutsEnabled.save(use)} />
       <p className="quiet">{t('keys.text')}</p>
       <dl className="keys">
-        {micAllowed && (
+        {allowed.mic && (
           <div className="roll-row">
             <dt>
               <kbd>{t('keys.space')}</kbd>

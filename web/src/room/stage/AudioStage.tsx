@@ -1,19 +1,11 @@
-import type { Room } from 'livekit-client';
 import { useRef, type ReactElement } from 'react';
 import { useElementSize } from './useElementSize';
 import { t } from '../../messages';
+import { useMeeting } from '../meeting';
 import { AudioTile } from './AudioTile';
 import { tileCapacity, fitGrid } from './grid';
 import { MoreTile } from './MoreTile';
-import type { Person } from '../people/person';
-import type { RosterEntry } from '../people/roster';
 import { useStageOrder } from './useStageOrder';
-
-interface Props {
-  room: Room;
-  people: RosterEntry<Person>[];
-  onPeople: () => void;
-}
 
 /** A tile with a name below it is a little higher than wide. */
 const ratio = 0.8;
@@ -21,7 +13,8 @@ const gap = 12;
 const minSize = 104;
 const maxSize = 288;
 
-export function AudioStage({ room, people, onPeople }: Props): ReactElement {
+export function AudioStage(): ReactElement {
+  const { room, people, openSheet } = useMeeting();
   const stage = useRef<HTMLDivElement>(null);
   const space = useElementSize(stage);
   const capacity = tileCapacity(space, ratio, gap, minSize);
@@ -37,8 +30,8 @@ export function AudioStage({ room, people, onPeople }: Props): ReactElement {
         aria-label={t('room.stage')}
         style={{ '--size': `${size}px`, '--gap': `${gap}px`, maxInlineSize: columns * size + (columns - 1) * gap }}
       >
-        {space.width > 0 && shown.map((entry) => <AudioTile key={entry.person.identity} room={room} entry={entry} />)}
-        {hiddenCount > 0 && <MoreTile count={hiddenCount} onPress={onPeople} />}
+        {space.width > 0 && shown.map((entry) => <AudioTile key={entry.person.identity} entry={entry} />)}
+        {hiddenCount > 0 && <MoreTile count={hiddenCount} onPress={() => openSheet('people')} />}
       </ul>
     </div>
   );

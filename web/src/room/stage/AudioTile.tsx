@@ -1,6 +1,6 @@
 import { useRef, type ReactElement } from 'react';
-import type { Room } from 'livekit-client';
 import { initials } from '../../ui/initials';
+import { useMeeting } from '../meeting';
 import { Badges } from '../people/Badges';
 import type { Person } from '../people/person';
 import type { RosterEntry } from '../people/roster';
@@ -8,12 +8,12 @@ import { ReactionBadge } from '../reactions/ReactionBadge';
 import { useAudioLevel } from './useAudioLevel';
 
 interface Props {
-  room: Room;
   entry: RosterEntry<Person>;
 }
 
 /** A person in an audio room: large initials with a ring that shows the audio level. */
-export function AudioTile({ room, entry: { person, disconnectedAt } }: Props): ReactElement {
+export function AudioTile({ entry: { person, disconnectedAt } }: Props): ReactElement {
+  const { room } = useMeeting();
   const item = useRef<HTMLLIElement>(null);
   useAudioLevel(room, person.participant, item);
   const away = disconnectedAt !== null;

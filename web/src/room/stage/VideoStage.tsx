@@ -1,9 +1,8 @@
-import type { Room } from 'livekit-client';
 import { useRef, type ReactElement } from 'react';
 import { useElementSize } from './useElementSize';
 import { useStore } from '../../state/useStore';
-import type { MediaState } from '../../media/mediaState';
 import { t } from '../../messages';
+import { useMeeting } from '../meeting';
 import { tileCapacity } from './grid';
 import { MoreTile } from './MoreTile';
 import type { Person } from '../people/person';
@@ -21,17 +20,11 @@ import { VideoTile } from './VideoTile';
 import { useStageOrder } from './useStageOrder';
 import type { TrackReference } from './useRemoteTracks';
 
-interface Props {
-  room: Room;
-  people: RosterEntry<Person>[];
-  mediaState: MediaState;
-  onPeople: () => void;
-}
-
 type Item = { key: string; entry: RosterEntry<Person> } | { key: string; screen: TrackReference | null };
 
 /** The people and screens of a video room: all of the same size, or some large and the others in a strip. */
-export function VideoStage({ room, people, mediaState, onPeople }: Props): ReactElement {
+export function VideoStage(): ReactElement {
+  const { room, people, mediaState, openSheet } = useMeeting();
   const stage = useRef<HTMLUListElement>(null);
   const space = useElementSize(stage);
   const { cameras, screens } = useVisibleTracks(room);
@@ -99,11 +92,11 @@ export function VideoStage({ room, people, mediaState, onPeople }: Props): React
             const position = { frame: frames[i], large: i < largeItems.length };
             if ('entry' in item) {
               const { you, identity } = item.entry.person;
-              return <VideoTile key={item.key} room={room} entry={item.entry} camera={cameras.get(identity) ?? null} ownTrack={you ? camera : null} {...position} />;
+              return <VideoTile key={item.key} entry={item.entry} camera={cameras.get(identity) ?? null} ownTrack={you ? camera : null} {...position} />;
             }
             return item.screen ? <ScreenShareTile key={item.key} id={item.key} screen={item.screen} {...position} /> : <OwnScreenShareTile key={item.key} {...position} />;
           })}
-        {moreCount > 0 && <MoreTile count={moreCount} frame={frames[items.length]} onPress={onPeople} />}
+        {moreCount > 0 && <MoreTile count={moreCount} frame={frames[items.length]} onPress={() => openSheet('people')} />}
       </ul>
     </div>
   );

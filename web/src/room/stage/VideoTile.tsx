@@ -1,8 +1,8 @@
-import type { Room } from 'livekit-client';
 import { useRef, type ReactElement } from 'react';
 import { initials } from '../../ui/initials';
 import { t } from '../../messages';
 import { LocalVideo } from '../../ui/LocalVideo';
+import { useMeeting } from '../meeting';
 import { Badges } from '../people/Badges';
 import type { Person } from '../people/person';
 import { RemoteVideo } from './RemoteVideo';
@@ -14,7 +14,6 @@ import type { TrackReference } from './useRemoteTracks';
 import { useAudioLevel } from './useAudioLevel';
 
 interface Props extends TilePosition {
-  room: Room;
   entry: RosterEntry<Person>;
   camera: TrackReference | null;
   /** The visitor's own video comes from the camera directly. */
@@ -22,7 +21,8 @@ interface Props extends TilePosition {
 }
 
 /** A person in a video room. */
-export function VideoTile({ room, entry: { person, disconnectedAt }, camera, ownTrack, frame, large }: Props): ReactElement {
+export function VideoTile({ entry: { person, disconnectedAt }, camera, ownTrack, frame, large }: Props): ReactElement {
+  const { room } = useMeeting();
   const item = useRef<HTMLLIElement>(null);
   useAudioLevel(room, person.participant, item);
   const away = disconnectedAt !== null;

@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { count, t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
+import { useMeeting } from '../meeting';
 import type { WaitingRoom } from './useWaitingRoom';
 
 /** Tells hosts that somebody waits, with the name of the first person. */
-export function WaitingNotice({ waitingRoom }: { waitingRoom: WaitingRoom }): ReactElement {
-  const { waiting, busy, error, admit, turnAway } = waitingRoom;
+export function WaitingNotice(): ReactElement {
+  const { waiting, busy, error, admit, turnAway } = useMeeting().waitingRoom;
   const [first] = waiting;
   return (
     <>

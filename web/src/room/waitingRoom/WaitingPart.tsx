@@ -1,12 +1,12 @@
 import type { ReactElement } from 'react';
 import { t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
-import { firstButtonInDialog } from '../moderation/moderation';
-import type { WaitingRoom } from './useWaitingRoom';
+import { useMeeting } from '../meeting';
+import { firstButtonInDialog } from '../moderation/firstButtonInDialog';
 
 /** The waiting people, in the list of people. */
-export function WaitingPart({ waitingRoom }: { waitingRoom: WaitingRoom }): ReactElement | null {
-  const { waiting, busy, error, admit, turnAway } = waitingRoom;
+export function WaitingPart(): ReactElement | null {
+  const { waiting, busy, error, admit, turnAway } = useMeeting().waitingRoom;
   if (waiting.length === 0) return null;
   async function handle(ask: Promise<boolean>, button: Element): Promise<void> {
     const next = firstButtonInDialog(button);
