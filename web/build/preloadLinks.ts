@@ -15,7 +15,10 @@ export function preloadLinks(view: string, room: string): Plugin {
         // The page already loads what the entry imports.
         const loadedByEntry = withImports(bundle, entry?.fileName ?? '');
         const firstViewFiles = withImports(bundle, fileOf(bundle, view));
-        const files = without(withImports(bundle, fileOf(bundle, room)), loadedByEntry, firstViewFiles).flatMap((file) => [file, ...stylesOf(bundle, file)]);
+        const files = without(withImports(bundle, fileOf(bundle, room)), loadedByEntry, firstViewFiles).flatMap((file) => [
+          file,
+          ...stylesOf(bundle, file),
+        ]);
         return [
           ...without(firstViewFiles, loadedByEntry).map((file) => ({
             tag: 'link',

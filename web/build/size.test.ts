@@ -23,9 +23,7 @@ const root = resolve(import.meta.dirname, '../dist/app');
 const manifest = join(root, '.vite/manifest.json');
 
 describe.skipIf(!existsSync(manifest))('the built page', () => {
-  const chunks = existsSync(manifest)
-    ? (JSON.parse(readFileSync(manifest, 'utf8')) as Record<string, Chunk>)
-    : {};
+  const chunks = existsSync(manifest) ? (JSON.parse(readFileSync(manifest, 'utf8')) as Record<string, Chunk>) : {};
 
   /** Returns the language and the part (first view or rest) of a chunk of messages; null for other chunks. */
   function messagePartOf(name: string): { language: string; part: string } | null {
@@ -89,7 +87,9 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
     const html = readFileSync(join(root, 'index.html'), 'utf8');
     const needed = [...loadedChunks(view, 'none', false)].map((name) => chunks[name]);
     for (const chunk of needed) {
-      expect(html).toContain(chunk === chunks['index.html'] ? `src="/${chunk?.file}"` : `rel="modulepreload" crossorigin href="/${chunk?.file}"`);
+      expect(html).toContain(
+        chunk === chunks['index.html'] ? `src="/${chunk?.file}"` : `rel="modulepreload" crossorigin href="/${chunk?.file}"`,
+      );
     }
   });
 
@@ -122,7 +122,9 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
   });
 
   test('has nothing read or leave a cookie', () => {
-    const files = Object.values(chunks).map(({ file }) => file).filter((file) => file.endsWith('.js'));
+    const files = Object.values(chunks)
+      .map(({ file }) => file)
+      .filter((file) => file.endsWith('.js'));
     expect(files.length).toBeGreaterThan(10);
     expect(files.filter((file) => readFileSync(join(root, file), 'utf8').includes('document.cookie'))).toEqual([]);
   });

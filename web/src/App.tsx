@@ -31,7 +31,17 @@ export interface AppProps {
   lazyScreens: Lazy<LazyScreens>;
 }
 
-export function App({ route, preset, api, runner, seatKeyStore, createActions, localMedia, room, lazyScreens }: AppProps): ReactElement | null {
+export function App({
+  route,
+  preset,
+  api,
+  runner,
+  seatKeyStore,
+  createActions,
+  localMedia,
+  room,
+  lazyScreens,
+}: AppProps): ReactElement | null {
   const { visit, joined, checking } = useStore(runner.store);
   // Renders everything again when the language changes.
   useStore(currentLanguage);

@@ -57,7 +57,9 @@ if (route) {
   });
   runner.start();
   preloadRoom();
-  void Promise.all([view, messages, previewReady]).then(([{ renderRoomPage }]) => renderRoomPage({ route, preset, api, runner, seatKeyStore, createActions, localMedia, room, lazyScreens }));
+  void Promise.all([view, messages, previewReady]).then(([{ renderRoomPage }]) =>
+    renderRoomPage({ route, preset, api, runner, seatKeyStore, createActions, localMedia, room, lazyScreens }),
+  );
 } else {
   void Promise.all([view, messages]).then(([{ renderNotALinkPage }]) => renderNotALinkPage({ lazyScreens }));
 }

@@ -29,9 +29,7 @@ export async function acquire(requests: DeviceRequest[]): Promise<Map<CaptureKin
   const results = new Map<CaptureKind, Acquired>();
   try {
     const stream = await navigator.mediaDevices.getUserMedia(
-      Object.fromEntries(
-        requests.map((request) => [request.kind === 'mic' ? 'audio' : 'video', constraintsFor(request)]),
-      ),
+      Object.fromEntries(requests.map((request) => [request.kind === 'mic' ? 'audio' : 'video', constraintsFor(request)])),
     );
     for (const { kind } of requests) {
       const [track] = kind === 'mic' ? stream.getAudioTracks() : stream.getVideoTracks();

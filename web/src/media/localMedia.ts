@@ -29,12 +29,19 @@ export class LocalMedia {
     blur: null,
     noiseSuppression: devicePreferences.noiseSuppression(),
     devices: noDevices,
-    selectedDevices: { mic: devicePreferences.device('mic'), camera: devicePreferences.device('camera'), speaker: devicePreferences.device('speaker') },
+    selectedDevices: {
+      mic: devicePreferences.device('mic'),
+      camera: devicePreferences.device('camera'),
+      speaker: devicePreferences.device('speaker'),
+    },
   });
   /** Incremented when the pending request of a kind is no longer wanted. */
   readonly #requestId: Record<CaptureKind, number> = { mic: 0, camera: 0 };
   /** Queried early, because the browser takes some time to answer. */
-  readonly #permission: Record<CaptureKind, Promise<PermissionStatus | null>> = { mic: permissionFor('mic'), camera: permissionFor('camera') };
+  readonly #permission: Record<CaptureKind, Promise<PermissionStatus | null>> = {
+    mic: permissionFor('mic'),
+    camera: permissionFor('camera'),
+  };
   #isWatchingDevices = false;
 
   /**

@@ -10,10 +10,7 @@ export type Capture =
   | { is: 'live'; track: MediaStreamTrack; interrupted: boolean }
   | { is: 'failed'; fault: Fault };
 
-export type ScreenCapture =
-  | { is: 'off' }
-  | { is: 'live'; video: MediaStreamTrack; audio: MediaStreamTrack | null }
-  | { is: 'failed' };
+export type ScreenCapture = { is: 'off' } | { is: 'live'; video: MediaStreamTrack; audio: MediaStreamTrack | null } | { is: 'failed' };
 
 export interface MediaState {
   /** The room is a video room. */

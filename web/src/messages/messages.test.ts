@@ -10,9 +10,9 @@ import { selectLanguage, removeLangParameter } from './language';
 import { tr } from './tr';
 
 const all: Record<Language, Messages> = { ar, de, en, es, fr, tr };
-const sources = Object.entries(
-  import.meta.glob<string>('../**/*.{ts,tsx}', { query: '?raw', import: 'default', eager: true }),
-).filter(([path]) => !path.endsWith('.test.ts'));
+const sources = Object.entries(import.meta.glob<string>('../**/*.{ts,tsx}', { query: '?raw', import: 'default', eager: true })).filter(
+  ([path]) => !path.endsWith('.test.ts'),
+);
 
 const formsOf = (message: string | PluralForms): [name: string, text: string][] =>
   typeof message === 'string' ? [['text', message]] : Object.entries(message);
@@ -50,9 +50,18 @@ describe.each(Object.keys(languages) as Language[])('%s', (language) => {
   const messages = all[language];
 
   test('says everything, and nothing else', () => {
-    expect(Object.keys(en).filter((key) => !(key in messages)), 'missing').toEqual([]);
-    expect(Object.keys(messages).filter((key) => !(key in en)), 'too many').toEqual([]);
-    expect(entriesOf(messages).filter(([, message]) => formsOf(message).some(([, text]) => text.trim() === '')), 'empty').toEqual([]);
+    expect(
+      Object.keys(en).filter((key) => !(key in messages)),
+      'missing',
+    ).toEqual([]);
+    expect(
+      Object.keys(messages).filter((key) => !(key in en)),
+      'too many',
+    ).toEqual([]);
+    expect(
+      entriesOf(messages).filter(([, message]) => formsOf(message).some(([, text]) => text.trim() === '')),
+      'empty',
+    ).toEqual([]);
   });
 
   test('has the placeholders of the English text', () => {
@@ -100,12 +109,15 @@ test('slots are filled, numbers as people write them', () => {
   expect(formatNumber(12)).toBe('١٢');
 });
 
-test.each(['en-GB', 'en-IN', 'de-CH', 'es-MX', 'fr-CA', 'tr-TR', 'ar-EG', 'ar-MA', 'en-u-nu-arab'])('numbers are written as the region does: %s', (locale) => {
-  const format = new Intl.NumberFormat(locale);
-  const language = locale.slice(0, 2) as Language;
-  setLanguage(language, all[language], locale);
-  for (const n of [0, 1, 9, 10, 99, 100, 999, 1000, 12_345]) expect(formatNumber(n)).toBe(format.format(n));
-});
+test.each(['en-GB', 'en-IN', 'de-CH', 'es-MX', 'fr-CA', 'tr-TR', 'ar-EG', 'ar-MA', 'en-u-nu-arab'])(
+  'numbers are written as the region does: %s',
+  (locale) => {
+    const format = new Intl.NumberFormat(locale);
+    const language = locale.slice(0, 2) as Language;
+    setLanguage(language, all[language], locale);
+    for (const n of [0, 1, 9, 10, 99, 100, 999, 1000, 12_345]) expect(formatNumber(n)).toBe(format.format(n));
+  },
+);
 
 test('Arabic has a form for none, one, two, a few, many and hundreds', () => {
   setLanguage('ar', ar);

@@ -62,7 +62,20 @@ interface Props {
 }
 
 /** The room: the stage, the controls below, everything else in sheets. */
-export function RoomScreen({ room, inbox, reactions, seat, connection, announcement, clock, actions, localMedia, guestAddress, onAnnouncementDismissed, onLeave }: Props): ReactElement {
+export function RoomScreen({
+  room,
+  inbox,
+  reactions,
+  seat,
+  connection,
+  announcement,
+  clock,
+  actions,
+  localMedia,
+  guestAddress,
+  onAnnouncementDismissed,
+  onLeave,
+}: Props): ReactElement {
   const mediaState = useStore(localMedia.state);
   const narrow = useMediaQuery('(max-width: 599px), (max-height: 479px)');
   const chatInSheet = useMediaQuery('(max-width: 999px), (max-height: 479px)');
@@ -86,7 +99,14 @@ export function RoomScreen({ room, inbox, reactions, seat, connection, announcem
   const isModerator = role !== 'guest';
   const waitingRoom = useWaitingRoom(actions, isModerator, metadata.waitingCount);
   const guestLink = useGuestLink(actions, seat, isModerator, guestAddress);
-  const hands = useMemo(() => raisedHands(metadata.hands, people.map(({ person }) => person)), [metadata, people]);
+  const hands = useMemo(
+    () =>
+      raisedHands(
+        metadata.hands,
+        people.map(({ person }) => person),
+      ),
+    [metadata, people],
+  );
   const handRaised = hands.some(({ you }) => you);
 
   useEffect(() => heading.current?.focus(), []);
@@ -158,7 +178,9 @@ export function RoomScreen({ room, inbox, reactions, seat, connection, announcem
           <HandNotice />
         </div>
         <Controls />
-        {chatOpen && unread !== null && <ChatPanel chat={chat} connected={connected} narrow={chatInSheet} onClose={() => setChatOpen(false)} />}
+        {chatOpen && unread !== null && (
+          <ChatPanel chat={chat} connected={connected} narrow={chatInSheet} onClose={() => setChatOpen(false)} />
+        )}
         <ChatLiveRegion log={chat.log} />
         <HandsAndReactionsLiveRegion />
         <PresenceLiveRegion endNotice={endNotice} announcement={announcement} />

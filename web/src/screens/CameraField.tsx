@@ -11,7 +11,17 @@ import { LocalVideo } from '../ui/LocalVideo';
 import { Switch } from '../ui/Switch';
 
 /** The preview of the visitor's camera, and the choice of a camera. */
-export function CameraField({ mediaState, localMedia, name, paused }: { mediaState: MediaState; localMedia: LocalMedia; name: string; paused: boolean }): ReactElement {
+export function CameraField({
+  mediaState,
+  localMedia,
+  name,
+  paused,
+}: {
+  mediaState: MediaState;
+  localMedia: LocalMedia;
+  name: string;
+  paused: boolean;
+}): ReactElement {
   const { camera, cameraOn } = mediaState;
   return (
     <section className="camera" aria-label={t('camera.label')}>
@@ -48,7 +58,9 @@ export function CameraField({ mediaState, localMedia, name, paused }: { mediaSta
         </div>
       )}
       {/* Also before the camera runs, so that the layout does not move when it starts. */}
-      {(camera.is !== 'failed' || canSelectDevice(mediaState, 'camera')) && <DeviceSelect of="camera" mediaState={mediaState} localMedia={localMedia} />}
+      {(camera.is !== 'failed' || canSelectDevice(mediaState, 'camera')) && (
+        <DeviceSelect of="camera" mediaState={mediaState} localMedia={localMedia} />
+      )}
       <Switch label={t('lobby.camera')} on={cameraOn} onChange={(on) => void localMedia.setCameraOnInLobby(on)} />
     </section>
   );

@@ -76,7 +76,9 @@ export function Lobby({ lobby, presetName, localMedia, clock, check, Schedule, o
   const showCamera = video && cameraAllowed;
   const missingDevices = missingDevicesText(preview);
   const mediaState = usePausableMediaState(localMedia, paused);
-  const [name, setName] = useState(() => lobby.enteredName ?? (you.name || (you.link === 'taken' ? '' : (presetName ?? devicePreferences.name()))));
+  const [name, setName] = useState(
+    () => lobby.enteredName ?? (you.name || (you.link === 'taken' ? '' : (presetName ?? devicePreferences.name()))),
+  );
   const [nameMissing, setNameless] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const id = useId();
@@ -171,7 +173,9 @@ export function Lobby({ lobby, presetName, localMedia, clock, check, Schedule, o
           {/* Above the button, so that the button does not move when this text disappears. */}
           {start !== null && (
             <p className="small quiet lobby-hint" role="status">
-              {closed ? t(joinOnOpen ? 'lobby.waits' : you.role === 'host' ? 'lobby.hostEarly' : 'lobby.early') : early && t('lobby.openNow.text')}
+              {closed
+                ? t(joinOnOpen ? 'lobby.waits' : you.role === 'host' ? 'lobby.hostEarly' : 'lobby.early')
+                : early && t('lobby.openNow.text')}
             </p>
           )}
           {closed && !joinAttempt ? (
@@ -181,7 +185,17 @@ export function Lobby({ lobby, presetName, localMedia, clock, check, Schedule, o
             </button>
           ) : (
             <button type="submit" className="primary" aria-disabled={joinAttempt !== null}>
-              {t(waiting ? 'waiting.button' : joinAttempt ? 'lobby.joining' : early ? 'lobby.openNow' : you.waits ? 'waiting.ask' : 'lobby.join')}
+              {t(
+                waiting
+                  ? 'waiting.button'
+                  : joinAttempt
+                    ? 'lobby.joining'
+                    : early
+                      ? 'lobby.openNow'
+                      : you.waits
+                        ? 'waiting.ask'
+                        : 'lobby.join',
+              )}
             </button>
           )}
           {waiting && (

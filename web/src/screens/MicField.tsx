@@ -8,7 +8,15 @@ import { DeviceInterrupted } from '../ui/DeviceInterrupted';
 import { Meter } from './Meter';
 
 /** The microphone before joining: explained, requested, then tested. It never blocks joining. */
-export function MicField({ mediaState, localMedia, paused }: { mediaState: MediaState; localMedia: LocalMedia; paused: boolean }): ReactElement {
+export function MicField({
+  mediaState,
+  localMedia,
+  paused,
+}: {
+  mediaState: MediaState;
+  localMedia: LocalMedia;
+  paused: boolean;
+}): ReactElement {
   const { mic, camera } = mediaState;
   const askForBoth = mediaState.video && mediaState.allowed.camera && mediaState.cameraOn && camera.is === 'off';
   return (

@@ -22,10 +22,7 @@ export function Opening({ unreachable, busy, onRetry }: Props): ReactElement {
     );
   }
   return (
-    <Notice
-      title={t('unreachable.title')}
-      actions={<RetryButton busy={busy} label={t('unreachable.now')} onPress={onRetry} />}
-    >
+    <Notice title={t('unreachable.title')} actions={<RetryButton busy={busy} label={t('unreachable.now')} onPress={onRetry} />}>
       <p>{t('unreachable.text')}</p>
     </Notice>
   );

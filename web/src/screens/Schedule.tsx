@@ -14,7 +14,10 @@ interface Props {
 
 const minute = 60_000;
 
-const unitNames = { days: 'unit.days', hours: 'unit.hours', minutes: 'unit.minutes', seconds: 'unit.seconds' } as const satisfies Record<Unit, string>;
+const unitNames = { days: 'unit.days', hours: 'unit.hours', minutes: 'unit.minutes', seconds: 'unit.seconds' } as const satisfies Record<
+  Unit,
+  string
+>;
 
 /** When a scheduled room starts, with a countdown. */
 export function Schedule({ preview, start, now }: Props): ReactElement {

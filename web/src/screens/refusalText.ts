@@ -29,7 +29,11 @@ const pages: Record<RefusalCode, () => RefusalText> = {
   room_ended: () => ({ title: t('ended.before'), text: [t('ended.next')], nextStep: null }),
   project_inactive: closed,
   project_suspended: closed,
-  invitation_required: () => ({ title: t('refused.invitation.title'), text: [t('refused.invitation.text'), t('refused.invitation.used')], nextStep: 'again' }),
+  invitation_required: () => ({
+    title: t('refused.invitation.title'),
+    text: [t('refused.invitation.text'), t('refused.invitation.used')],
+    nextStep: 'again',
+  }),
   removed: () => ({ title: t('removed.title'), text: [t('removed.text'), t('removed.again')], nextStep: 'again' }),
   turned_away: () => ({ title: t('refused.away.title'), text: [t('refused.away.text')], nextStep: null }),
   waiting_room_full: () => ({ title: t('refused.crowd.title'), text: [t('refused.crowd.text')], nextStep: 'again' }),

@@ -57,7 +57,13 @@ describe('how long it still takes', () => {
     [900, '1 seconds'],
     [0, '0 seconds'],
     [-5_000, '0 seconds'],
-  ])('%i ms: %s', (ms, words) => expect(splitRemaining(ms).map(({ unit, n }) => `${n} ${unit}`).join(' ')).toBe(words));
+  ])('%i ms: %s', (ms, words) =>
+    expect(
+      splitRemaining(ms)
+        .map(({ unit, n }) => `${n} ${unit}`)
+        .join(' '),
+    ).toBe(words),
+  );
 
   test('as a clock shows it', () => {
     expect([299_001, 61_000, 9_000, -1].map(formatMinutesSeconds)).toEqual(['5:00', '1:01', '0:09', '0:00']);
@@ -79,7 +85,9 @@ test('of a moment today, the time of day is told', () => {
 
 test('another language writes its own moments and clocks', () => {
   setLanguage('de', de, 'de-CH');
-  expect(formatDateTime(Date.UTC(2027, 0, 31, 8, 30), 'Europe/Berlin')).toMatch(/^Sonntag, 31\. Januar 2027.*Mitteleuropäische Normalzeit$/);
+  expect(formatDateTime(Date.UTC(2027, 0, 31, 8, 30), 'Europe/Berlin')).toMatch(
+    /^Sonntag, 31\. Januar 2027.*Mitteleuropäische Normalzeit$/,
+  );
   setLanguage('ar', ar, 'ar-SA');
   // The Gregorian calendar instead of the region's own, with the digits of the region.
   expect(formatDateTime(Date.UTC(2027, 0, 31, 8, 30), 'Europe/Berlin')).toMatch(/٣١ يناير ٢٠٢٧/);

@@ -18,7 +18,12 @@ export function addIcons(more: RoomIcons): void {
 }
 
 /** The classes of icons that are thicker or follow the text direction. */
-const iconClasses: Partial<Record<IconName, string>> = { more: 'icon bold', leave: 'icon directed', reply: 'icon directed', chat: 'icon directed' };
+const iconClasses: Partial<Record<IconName, string>> = {
+  more: 'icon bold',
+  leave: 'icon directed',
+  reply: 'icon directed',
+  chat: 'icon directed',
+};
 
 /** An icon next to a text that carries the meaning. */
 export function Icon({ name }: { name: IconName }): ReactElement {

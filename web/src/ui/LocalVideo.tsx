@@ -23,5 +23,7 @@ export function LocalVideo({ track, paused = false }: Props): ReactElement {
     else element?.play().catch(() => undefined);
   }, [paused]);
   const facesAway = track.getSettings().facingMode === 'environment';
-  return <video ref={video} className={facesAway ? 'picture' : 'picture mirrored'} data-own autoPlay muted playsInline aria-hidden="true" />;
+  return (
+    <video ref={video} className={facesAway ? 'picture' : 'picture mirrored'} data-own autoPlay muted playsInline aria-hidden="true" />
+  );
 }

@@ -8,6 +8,14 @@ import { Switch } from './Switch';
 const canSuppress = (navigator.mediaDevices as MediaDevices | undefined)?.getSupportedConstraints().noiseSuppression === true;
 
 /** Switches noise suppression, in browsers that support it. It has to be off for music. */
-export function NoiseSwitch({ mediaState: { noiseSuppression }, localMedia }: { mediaState: MediaState; localMedia: LocalMedia }): ReactElement | null {
-  return canSuppress ? <Switch label={t('mic.noise')} on={noiseSuppression} onChange={(on) => void localMedia.setNoiseSuppression(on)} /> : null;
+export function NoiseSwitch({
+  mediaState: { noiseSuppression },
+  localMedia,
+}: {
+  mediaState: MediaState;
+  localMedia: LocalMedia;
+}): ReactElement | null {
+  return canSuppress ? (
+    <Switch label={t('mic.noise')} on={noiseSuppression} onChange={(on) => void localMedia.setNoiseSuppression(on)} />
+  ) : null;
 }

@@ -20,7 +20,10 @@ describe('somebody who has to be let in', () => {
     expect(taskOf(seated)).toMatchObject({ do: 'connect', seat });
     expect(applyEvents(seated, { type: 'connected' })).toMatchObject({ at: 'room', seat });
     // From here on it is a normal attempt.
-    expect(applyEvents(seated, { type: 'notConnected' }, { type: 'seated', seat }, { type: 'notConnected' })).toMatchObject({ error: 'noMedia', joinAttempt: null });
+    expect(applyEvents(seated, { type: 'notConnected' }, { type: 'seated', seat }, { type: 'notConnected' })).toMatchObject({
+      error: 'noMedia',
+      joinAttempt: null,
+    });
   });
 
   test('waits for a server that is away, for as long as that takes', () => {
@@ -41,7 +44,11 @@ describe('somebody who has to be let in', () => {
     expect(turnedAway).toMatchObject({ at: 'refused', enteredName: 'Ben' });
     expect(taskOf(turnedAway)).toMatchObject({ do: 'preview', fixedDelay: true });
     expect(delayOf(taskOf(turnedAway), 0)).toBe(60_000);
-    expect(applyEvents(turnedAway, { type: 'previewed', preview: preview() })).toMatchObject({ at: 'lobby', enteredName: 'Ben', joinAttempt: null });
+    expect(applyEvents(turnedAway, { type: 'previewed', preview: preview() })).toMatchObject({
+      at: 'lobby',
+      enteredName: 'Ben',
+      joinAttempt: null,
+    });
   });
 
   test('who finds too many waiting asks when they want to', () => {
@@ -49,7 +56,10 @@ describe('somebody who has to be let in', () => {
   });
 
   test('whoever was inside keeps coming back', () => {
-    expect(applyEvents(rejoining, { type: 'mustWait', pauseMs: 2_000 })).toMatchObject({ at: 'room', connection: { is: 'rejoining', joinAttempt: { attempt: 1, pauseMs: 2_000 } } });
+    expect(applyEvents(rejoining, { type: 'mustWait', pauseMs: 2_000 })).toMatchObject({
+      at: 'room',
+      connection: { is: 'rejoining', joinAttempt: { attempt: 1, pauseMs: 2_000 } },
+    });
   });
 });
 
@@ -70,7 +80,10 @@ describe('somebody whose network joins a lot', () => {
   });
 
   test('who was inside stays while the page waits', () => {
-    expect(applyEvents(rejoining, refusal('too_many_joins', { waitMs: 7_000 }))).toMatchObject({ at: 'room', connection: { is: 'rejoining', joinAttempt: { pauseMs: 7_000 } } });
+    expect(applyEvents(rejoining, refusal('too_many_joins', { waitMs: 7_000 }))).toMatchObject({
+      at: 'room',
+      connection: { is: 'rejoining', joinAttempt: { pauseMs: 7_000 } },
+    });
   });
 });
 
@@ -85,7 +98,12 @@ describe('somebody whom a host has removed', () => {
 
   test('whose place went to the host of a full room waits for another one', () => {
     const full = preview({ participants: 5, max_participants: 5 });
-    expect(applyEvents(removed, { type: 'previewed', preview: full })).toMatchObject({ at: 'refused', refusal: { code: 'room_full' }, enteredName: 'Ben', polls: 0 });
+    expect(applyEvents(removed, { type: 'previewed', preview: full })).toMatchObject({
+      at: 'refused',
+      refusal: { code: 'room_full' },
+      enteredName: 'Ben',
+      polls: 0,
+    });
     expect(applyEvents(removed, refusal('removed'), { type: 'previewed', preview: full })).toMatchObject({ at: 'lobby' });
   });
 
@@ -101,6 +119,10 @@ describe('somebody whom a host has removed', () => {
   });
 
   test('reads what has become of the room meanwhile', () => {
-    expect(applyEvents(removed, refusal('room_ended', { reason: 'host' }))).toMatchObject({ at: 'refused', title: 'Standup', refusal: { code: 'room_ended' } });
+    expect(applyEvents(removed, refusal('room_ended', { reason: 'host' }))).toMatchObject({
+      at: 'refused',
+      title: 'Standup',
+      refusal: { code: 'room_ended' },
+    });
   });
 });

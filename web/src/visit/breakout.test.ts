@@ -22,7 +22,12 @@ describe('breakout rooms', () => {
   });
 
   test('a way that fails is the same way on the next attempt', () => {
-    const failed = applyEvents(moving, { type: 'unreachable', waitMs: 0 }, { type: 'seated', seat: breakoutSeat }, { type: 'notConnected' });
+    const failed = applyEvents(
+      moving,
+      { type: 'unreachable', waitMs: 0 },
+      { type: 'seated', seat: breakoutSeat },
+      { type: 'notConnected' },
+    );
     expect(failed).toMatchObject({ connection: { is: 'rejoining', moving: true, joinAttempt: { attempt: 2, seat: null } } });
   });
 
@@ -30,14 +35,22 @@ describe('breakout rooms', () => {
     const back = applyEvents(inBreakout, { type: 'disconnected', cause: 'deleted' });
     expect(back).toMatchObject({ connection: { is: 'rejoining', moving: true } });
     expect(taskOf(back)?.do).toBe('takeSeat');
-    expect(applyEvents(back, refusal('room_ended', { reason: 'duration' }))).toMatchObject({ at: 'refused', refusal: { reason: 'duration' } });
+    expect(applyEvents(back, refusal('room_ended', { reason: 'duration' }))).toMatchObject({
+      at: 'refused',
+      refusal: { reason: 'duration' },
+    });
   });
 
   test('a word to everybody stays until it is read, wherever one is', () => {
     const announcement = { text: 'Five more minutes.', from: 'Amina' };
     const announced = applyEvents(inside, { type: 'announced', announcement });
     expect(announced).toMatchObject({ announcement: announcement });
-    const afterMove = applyEvents(announced, { type: 'disconnected', cause: 'moved' }, { type: 'seated', seat: breakoutSeat }, { type: 'connected' });
+    const afterMove = applyEvents(
+      announced,
+      { type: 'disconnected', cause: 'moved' },
+      { type: 'seated', seat: breakoutSeat },
+      { type: 'connected' },
+    );
     expect(afterMove).toMatchObject({ announcement: announcement });
     expect(applyEvents(afterMove, { type: 'dismissed' })).toMatchObject({ announcement: null });
     expect(applyEvents(lobby, { type: 'announced', announcement })).toBe(lobby);

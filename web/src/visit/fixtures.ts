@@ -9,7 +9,12 @@ export const minute = 60_000;
 const maySend = { microphone: true, camera: false, screen_share: false, chat: true };
 
 /** A preview with defaults for all fields. */
-export function preview({ you, ...part }: Partial<Omit<Preview, 'you'>> & { you?: Omit<Preview['you'], 'may_send' | 'waits' | 'elsewhere'> & { elsewhere?: boolean } } = {}): Preview {
+export function preview({
+  you,
+  ...part
+}: Partial<Omit<Preview, 'you'>> & {
+  you?: Omit<Preview['you'], 'may_send' | 'waits' | 'elsewhere'> & { elsewhere?: boolean };
+} = {}): Preview {
   return {
     room_id: '01a1fd50-e127-70bb-989c-e1b3e2c83cd9',
     room_type: 'audio',

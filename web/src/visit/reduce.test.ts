@@ -69,7 +69,13 @@ describe('joining', () => {
     expect(applyEvents(joining, { type: 'join', name: 'Twice' })).toBe(joining);
     const seated = applyEvents(joining, { type: 'seated', seat });
     expect(taskOf(seated)).toMatchObject({ do: 'connect', seat });
-    expect(reduce(seated, { type: 'connected' }, 42)).toEqual({ at: 'room', seat, joinedAt: 42, connection: { is: 'connected' }, announcement: null });
+    expect(reduce(seated, { type: 'connected' }, 42)).toEqual({
+      at: 'room',
+      seat,
+      joinedAt: 42,
+      connection: { is: 'connected' },
+      announcement: null,
+    });
     expect(taskOf(inside)).toBeNull();
   });
 
@@ -107,7 +113,11 @@ describe('joining', () => {
     const polled = applyEvents(full, { type: 'previewed', preview: preview({ participants: 10 }) });
     expect(polled).toMatchObject({ at: 'refused', polls: 1 });
     expect(taskOf(polled)?.key).not.toBe(taskOf(full)?.key);
-    expect(applyEvents(polled, { type: 'previewed', preview: preview() })).toMatchObject({ at: 'lobby', notice: 'free', enteredName: 'Ben' });
+    expect(applyEvents(polled, { type: 'previewed', preview: preview() })).toMatchObject({
+      at: 'lobby',
+      notice: 'free',
+      enteredName: 'Ben',
+    });
   });
 
   test('what nothing can change is not asked about again', () => {
@@ -171,7 +181,11 @@ describe('inside', () => {
   test('another tab, a removal and leaving have pages of their own', () => {
     expect(applyEvents(inside, { type: 'disconnected', cause: 'elsewhere' })).toMatchObject({ at: 'left', reason: 'elsewhere' });
     expect(applyEvents(inside, { type: 'disconnected', cause: 'limited' })).toMatchObject({ at: 'left', reason: 'limited' });
-    expect(applyEvents(inside, { type: 'disconnected', cause: 'removed' })).toMatchObject({ at: 'removed', title: 'Standup', enteredName: 'Ben' });
+    expect(applyEvents(inside, { type: 'disconnected', cause: 'removed' })).toMatchObject({
+      at: 'removed',
+      title: 'Standup',
+      enteredName: 'Ben',
+    });
     const left = reduce(inside, { type: 'leave' }, 13 * minute);
     expect(left).toMatchObject({ at: 'left', reason: 'left', durationMs: 10 * minute });
     expect(applyEvents(rejoining, { type: 'leave' })).toMatchObject({ at: 'left', reason: 'left' });
@@ -198,7 +212,13 @@ describe('afterwards', () => {
 
 test('the end of the room leads on for those who were in it, and for nobody else', () => {
   const seatWithRedirect: Seat = { ...seat, logout_url: 'https://example.org/bye' };
-  const was = applyEvents(lobby, { type: 'join', name: 'Ben' }, { type: 'seated', seat: seatWithRedirect }, { type: 'connected' }, { type: 'disconnected', cause: 'deleted' });
+  const was = applyEvents(
+    lobby,
+    { type: 'join', name: 'Ben' },
+    { type: 'seated', seat: seatWithRedirect },
+    { type: 'connected' },
+    { type: 'disconnected', cause: 'deleted' },
+  );
   expect(applyEvents(was, refusal('room_ended'))).toMatchObject({ redirectUrl: 'https://example.org/bye' });
   expect(applyEvents(was, refusal('project_suspended'))).toMatchObject({ redirectUrl: null });
   expect(applyEvents(lobby, { type: 'join', name: 'Ben' }, refusal('room_ended'))).toMatchObject({ redirectUrl: null });

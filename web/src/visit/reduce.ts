@@ -90,7 +90,15 @@ function previewed(visit: Visit, preview: Preview, duplicateTab: boolean): Visit
 function seatTaken(visit: Extract<Visit, { at: 'removed' }>, preview: Preview): Visit {
   if (visit.polls > 0 || preview.participants < preview.max_participants) return lobbyOrWrongLink(preview, visit.enteredName, null);
   const { title, durationMs, enteredName } = visit;
-  return { at: 'refused', refusal: { code: 'room_full', reason: null, waitMs: 0 }, title, durationMs, enteredName, redirectUrl: null, polls: 0 };
+  return {
+    at: 'refused',
+    refusal: { code: 'room_full', reason: null, waitMs: 0 },
+    title,
+    durationMs,
+    enteredName,
+    redirectUrl: null,
+    polls: 0,
+  };
 }
 
 /** The state that a preview leads to for a visitor who is outside the room. */
@@ -125,7 +133,13 @@ function lobby(preview: Preview, enteredName: string | null, notice: LobbyNotice
 }
 
 function refused(visit: Visit, refusal: Refusal, now: number): Visit {
-  const page = (title: string | null, durationMs: number | null, enteredName: string | null, polls: number, redirectUrl: string | null = null): Visit => ({
+  const page = (
+    title: string | null,
+    durationMs: number | null,
+    enteredName: string | null,
+    polls: number,
+    redirectUrl: string | null = null,
+  ): Visit => ({
     at: 'refused',
     refusal,
     title,
@@ -141,15 +155,29 @@ function refused(visit: Visit, refusal: Refusal, now: number): Visit {
       if (visit.joinAttempt && refusal.code === 'invalid_request') return { ...visit, error: 'name', joinAttempt: null };
       // The clocks differ slightly: the page joins when the room opens.
       if (refusal.code === 'room_not_open' && visit.preview.start_time) {
-        return { ...visit, preview: { ...visit.preview, state: 'scheduled' }, joinAttempt: null, joinOnOpen: true, polls: visit.polls + 1, pauseMs: refusal.waitMs };
+        return {
+          ...visit,
+          preview: { ...visit.preview, state: 'scheduled' },
+          joinAttempt: null,
+          joinOnOpen: true,
+          polls: visit.polls + 1,
+          pauseMs: refusal.waitMs,
+        };
       }
-      if (refusal.code === 'too_many_attempts' && (!visit.joinAttempt || visit.joinAttempt.knocks > 0)) return unreachable(visit, refusal.waitMs);
+      if (refusal.code === 'too_many_attempts' && (!visit.joinAttempt || visit.joinAttempt.knocks > 0))
+        return unreachable(visit, refusal.waitMs);
       return page(visit.preview.title, null, visit.enteredName, 0);
     case 'room':
       // After a restart a whole office rejoins from one address, which is no reason to
       // send people away.
       if (refusal.code === 'too_many_attempts') return unreachable(visit, refusal.waitMs);
-      return page(visit.seat.title, now - visit.joinedAt, visit.seat.name, 0, refusal.code === 'room_ended' ? (visit.seat.logout_url ?? null) : null);
+      return page(
+        visit.seat.title,
+        now - visit.joinedAt,
+        visit.seat.name,
+        0,
+        refusal.code === 'room_ended' ? (visit.seat.logout_url ?? null) : null,
+      );
     case 'left':
       return page(visit.seat.title, refusal.code === 'room_ended' ? visit.durationMs : null, visit.seat.name, 0);
     case 'refused':
@@ -189,7 +217,8 @@ function unreachable(visit: Visit, pauseMs: number): Visit {
       return retryOrFail(visit, 'unreachable', pauseMs, maxSeatAttempts, 'gaveUp');
     case 'room':
       if (visit.connection.is === 'rejoining') return retryRejoin(visit, visit.connection, pauseMs);
-      if (visit.connection.is === 'checking') return { ...visit, connection: { is: 'checking', attempt: visit.connection.attempt + 1, pauseMs } };
+      if (visit.connection.is === 'checking')
+        return { ...visit, connection: { is: 'checking', attempt: visit.connection.attempt + 1, pauseMs } };
       return visit;
     case 'wrongLink':
     case 'alreadyJoined':
@@ -198,7 +227,12 @@ function unreachable(visit: Visit, pauseMs: number): Visit {
 }
 
 function seated(visit: Visit, seat: Seat): Visit {
-  const next = updateJoinAttempt(visit, (joinAttempt) => ({ ...joinAttempt, seat, knocks: 0, attempt: isQueued(visit) ? 0 : joinAttempt.attempt }));
+  const next = updateJoinAttempt(visit, (joinAttempt) => ({
+    ...joinAttempt,
+    seat,
+    knocks: 0,
+    attempt: isQueued(visit) ? 0 : joinAttempt.attempt,
+  }));
   return (next.at === 'lobby' || next.at === 'left') && isQueued(next) ? { ...next, error: null } : next;
 }
 

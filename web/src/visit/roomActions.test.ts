@@ -21,7 +21,11 @@ function scenario(...answers: (() => Response)[]): { actions: RoomActions; reque
 }
 
 test('a button is pressed once, also when the server has no time at first', async () => {
-  const { actions, requests, moves } = scenario(() => unavailable('1'), () => unavailable('2'), done);
+  const { actions, requests, moves } = scenario(
+    () => unavailable('1'),
+    () => unavailable('2'),
+    done,
+  );
   const going = actions.moveSelf(2);
   await vi.advanceTimersByTimeAsync(999);
   expect(requests).toHaveLength(1);

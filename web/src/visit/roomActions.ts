@@ -1,4 +1,14 @@
-import type { Answer, Breakouts, Invitation, InvitationRequest, JoinApi, LockRequest, People, ReactRequest, RoleRequest } from '../api/client';
+import type {
+  Answer,
+  Breakouts,
+  Invitation,
+  InvitationRequest,
+  JoinApi,
+  LockRequest,
+  People,
+  ReactRequest,
+  RoleRequest,
+} from '../api/client';
 
 /** How often an action is retried when the server names a time, and the longest time that is waited for. */
 const maxRetries = 4;

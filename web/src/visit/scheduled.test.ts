@@ -53,6 +53,10 @@ describe('a scheduled room', () => {
     const you = { ...scheduled.you, role: 'host', name: 'Amina', link: 'ok' } as const;
     const waiting = applyEvents(opening, { type: 'previewed', preview: { ...scheduled, you } }, { type: 'joinOnOpen', name: 'Amina' });
     const taken = { ...scheduled, you: { ...scheduled.you, link: 'taken' } as const };
-    expect(applyEvents(waiting, { type: 'previewed', preview: taken })).toMatchObject({ notice: 'linkTaken', joinOnOpen: false, enteredName: null });
+    expect(applyEvents(waiting, { type: 'previewed', preview: taken })).toMatchObject({
+      notice: 'linkTaken',
+      joinOnOpen: false,
+      enteredName: null,
+    });
   });
 });

@@ -53,7 +53,14 @@ export type Visit =
       pauseMs: number;
     }
   | { at: 'room'; seat: Seat; joinedAt: number; connection: Connection; announcement: Announcement | null }
-  | { at: 'left'; reason: 'left' | 'elsewhere' | 'limited'; seat: Seat; durationMs: number; error: JoinError | null; joinAttempt: JoinAttempt | null }
+  | {
+      at: 'left';
+      reason: 'left' | 'elsewhere' | 'limited';
+      seat: Seat;
+      durationMs: number;
+      error: JoinError | null;
+      joinAttempt: JoinAttempt | null;
+    }
   | {
       at: 'removed';
       title: string;

@@ -10,11 +10,7 @@ export type Task = {
   waitMs: (random: () => number, now: number) => number;
   /** The server has set the delay, so that nothing may shorten it. */
   fixedDelay: boolean;
-} & (
-  | { do: 'preview' }
-  | { do: 'takeSeat'; joinAttempt: JoinAttempt }
-  | { do: 'connect'; seat: Seat }
-);
+} & ({ do: 'preview' } | { do: 'takeSeat'; joinAttempt: JoinAttempt } | { do: 'connect'; seat: Seat });
 
 /** Returns the task of a state; null when the page waits for the visitor. */
 export function taskOf(visit: Visit): Task | null {
@@ -36,7 +32,8 @@ export function taskOf(visit: Visit): Task | null {
       return visit.joinAttempt && joinTask('left', visit.joinAttempt);
     case 'room':
       if (visit.connection.is === 'rejoining') return joinTask('rejoining', visit.connection.joinAttempt);
-      if (visit.connection.is === 'checking') return preview(`checking ${visit.connection.attempt}`, retryDelay(visit.connection), visit.connection.pauseMs > 0);
+      if (visit.connection.is === 'checking')
+        return preview(`checking ${visit.connection.attempt}`, retryDelay(visit.connection), visit.connection.pauseMs > 0);
       return null;
     case 'removed':
       // Once immediately, to find out whether a host or a lack of seats was the reason;

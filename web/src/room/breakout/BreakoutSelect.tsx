@@ -16,11 +16,7 @@ export function BreakoutSelect({ person, rooms, value, onChoose }: Props): React
       <span className="roll-name">
         <bdi>{person}</bdi>
       </span>
-      <select
-        aria-label={t('rooms.placeOf', { name: person })}
-        value={value}
-        onChange={(event) => onChoose(Number(event.target.value))}
-      >
+      <select aria-label={t('rooms.placeOf', { name: person })} value={value} onChange={(event) => onChoose(Number(event.target.value))}>
         {rooms.map(({ number, name }) => (
           <option key={number} value={number}>
             {name}

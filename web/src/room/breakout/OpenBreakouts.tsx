@@ -72,7 +72,14 @@ export function OpenBreakouts({ people }: { people: readonly PersonLocation[] })
             <button
               type="button"
               className="secondary"
-              onClick={() => setAssigned(assignEvenly(people.filter(({ role }) => role === 'guest'), number))}
+              onClick={() =>
+                setAssigned(
+                  assignEvenly(
+                    people.filter(({ role }) => role === 'guest'),
+                    number,
+                  ),
+                )
+              }
             >
               {t('rooms.evenly')}
             </button>

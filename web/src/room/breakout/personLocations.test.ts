@@ -3,7 +3,11 @@ import { assignEvenly, localLocations, serverLocations } from './personLocations
 
 describe('who is where', () => {
   const guest = 'guest' as const;
-  const [ana, ben, chen] = ['Ana', 'Ben', 'Chen'].map((name) => ({ identity: name.toLowerCase(), name, role: guest })) as [Named, Named, Named];
+  const [ana, ben, chen] = ['Ana', 'Ben', 'Chen'].map((name) => ({ identity: name.toLowerCase(), name, role: guest })) as [
+    Named,
+    Named,
+    Named,
+  ];
   type Named = { identity: string; name: string; role: typeof guest };
 
   test('is known by itself only of those who are seen', () => {

@@ -26,7 +26,12 @@ export const ChatMessageItem = memo(function ChatMessageItem({ message, quoted, 
           {formatTime(message.at)}
         </time>
         {onReply && (
-          <button type="button" className="chat-reply" aria-label={t('chat.replyTo', { name: senderLabel(message), text: excerpt(message.text, 40) })} onClick={() => onReply(message)}>
+          <button
+            type="button"
+            className="chat-reply"
+            aria-label={t('chat.replyTo', { name: senderLabel(message), text: excerpt(message.text, 40) })}
+            onClick={() => onReply(message)}
+          >
             <Icon name="reply" />
           </button>
         )}

@@ -61,7 +61,12 @@ export function ChatView({ chat, connected }: { chat: Chat; connected: boolean }
         <ol className="chat-lines">
           {entries.map((entry) =>
             entry.kind === 'message' ? (
-              <ChatMessageItem key={entry.key} message={entry} quoted={findMessage(log, entry.replyTo)} onReply={canWrite ? setReplyTo : null} />
+              <ChatMessageItem
+                key={entry.key}
+                message={entry}
+                quoted={findMessage(log, entry.replyTo)}
+                onReply={canWrite ? setReplyTo : null}
+              />
             ) : (
               <li key={entry.key} className="chat-crossing small quiet">
                 {t('chat.crossing', { place: entry.roomName })}

@@ -53,10 +53,24 @@ describe('addresses in a text', () => {
   });
 
   test('leave the text as it was written', () => {
-    for (const text of ['', 'a\nhttps://x.example/?a=b.\n\nb', '((https://x.example))', 'https://x.example…https://y.example', '\u{1f44d}https://x.example\u{1f44d}']) {
-      expect(linkify(text).map((piece) => piece.text).join('')).toBe(text);
+    for (const text of [
+      '',
+      'a\nhttps://x.example/?a=b.\n\nb',
+      '((https://x.example))',
+      'https://x.example…https://y.example',
+      '\u{1f44d}https://x.example\u{1f44d}',
+    ]) {
+      expect(
+        linkify(text)
+          .map((piece) => piece.text)
+          .join(''),
+      ).toBe(text);
     }
-    expect(linkify(`https://${'a'.repeat(3_000)}`.concat('!'.repeat(3_000))).map((piece) => piece.text).join('')).toHaveLength(6_008);
+    expect(
+      linkify(`https://${'a'.repeat(3_000)}`.concat('!'.repeat(3_000)))
+        .map((piece) => piece.text)
+        .join(''),
+    ).toHaveLength(6_008);
   });
 });
 
@@ -78,12 +92,26 @@ describe('what travels', () => {
   });
 
   test('says nothing of who sent it', () => {
-    expect(decode(bytes('{"id":"12345678","text":"x","from":"host","name":"Amina"}'))).toEqual({ id: '12345678', text: 'x', replyTo: null });
+    expect(decode(bytes('{"id":"12345678","text":"x","from":"host","name":"Amina"}'))).toEqual({
+      id: '12345678',
+      text: 'x',
+      replyTo: null,
+    });
   });
 
   test.each([
-    '', 'x', 'null', '[]', '7', '{}', '{"id":"12345678"}', '{"id":"12345678","text":7}', '{"id":"12345678","text":" \\n "}',
-    '{"id":"short","text":"x"}', '{"id":"a/b/c/d/e","text":"x"}', '{"text":"x"}',
+    '',
+    'x',
+    'null',
+    '[]',
+    '7',
+    '{}',
+    '{"id":"12345678"}',
+    '{"id":"12345678","text":7}',
+    '{"id":"12345678","text":" \\n "}',
+    '{"id":"short","text":"x"}',
+    '{"id":"a/b/c/d/e","text":"x"}',
+    '{"text":"x"}',
   ])('may be something no page of ours sends: %j', (text) => expect(decode(bytes(text))).toBeNull());
 
   test('has no blank ends and no gaps', () => expect(normalizeText(' \na\r\n\r\n\r\n\r\nb \n')).toBe('a\n\nb'));
@@ -93,7 +121,8 @@ function message(n: number, of: Partial<ChatMessage> = {}): ChatMessage {
   return { kind: 'message', key: `seat-2/${n}`, from: 'seat-2', name: 'Ben', you: false, text: `text ${n}`, at: n, replyTo: null, ...of };
 }
 
-const write = (log: ChatLog, ...lines: ChatMessage[]): ChatLog => lines.reduce((before, one) => reduceChat(before, { type: 'received', message: one }), log);
+const write = (log: ChatLog, ...lines: ChatMessage[]): ChatLog =>
+  lines.reduce((before, one) => reduceChat(before, { type: 'received', message: one }), log);
 
 describe('the log', () => {
   test('counts what others wrote while it was closed', () => {

@@ -73,5 +73,10 @@ export function newMessages(before: readonly LogEntry[], after: readonly LogEntr
 export function excerpt(text: string, maxLength: number): string {
   const flat = text.replace(/\s+/g, ' ');
   const characters = Array.from(flat);
-  return characters.length > maxLength ? `${characters.slice(0, maxLength - 1).join('').trimEnd()}…` : flat;
+  return characters.length > maxLength
+    ? `${characters
+        .slice(0, maxLength - 1)
+        .join('')
+        .trimEnd()}…`
+    : flat;
 }

@@ -24,7 +24,11 @@ export function newId(): string {
 }
 
 /** Trims a text and reduces several empty lines to one. */
-export const normalizeText = (text: string): string => text.replace(/\r\n?/g, '\n').replace(/\n{3,}/g, '\n\n').trim();
+export const normalizeText = (text: string): string =>
+  text
+    .replace(/\r\n?/g, '\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

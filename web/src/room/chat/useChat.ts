@@ -32,7 +32,10 @@ export function useChat(room: Room, inbox: Inbox, seat: Seat, roomName: string, 
     () =>
       inbox.subscribe(({ id, from, name, text, replyTo }) => {
         const senderName = name || (room.remoteParticipants.get(from)?.name ?? '');
-        dispatch({ type: 'received', message: { kind: 'message', key: messageKey(from, id), from, name: senderName, you: false, text, at: clock.now(), replyTo } });
+        dispatch({
+          type: 'received',
+          message: { kind: 'message', key: messageKey(from, id), from, name: senderName, you: false, text, at: clock.now(), replyTo },
+        });
       }),
     [inbox, room, clock],
   );
@@ -47,7 +50,10 @@ export function useChat(room: Room, inbox: Inbox, seat: Seat, roomName: string, 
       } catch {
         return false;
       }
-      dispatch({ type: 'received', message: { kind: 'message', key: messageKey(identity, id), from: identity, name, you: true, text, at: clock.now(), replyTo } });
+      dispatch({
+        type: 'received',
+        message: { kind: 'message', key: messageKey(identity, id), from: identity, name, you: true, text, at: clock.now(), replyTo },
+      });
       return true;
     },
     [room, seat, clock],

@@ -47,11 +47,7 @@ export function ConnectionPart({ findRoute, connected }: Props): ReactElement {
         <p>{t(route === undefined ? 'check.way.trying' : (connected ? inRoomRouteKeys : routeKeys)[route])}</p>
       </div>
       <div>
-        <RetryButton
-          busy={latency === undefined || route === undefined}
-          label={t('check.again')}
-          onPress={() => setRun(run + 1)}
-        />
+        <RetryButton busy={latency === undefined || route === undefined} label={t('check.again')} onPress={() => setRun(run + 1)} />
       </div>
     </section>
   );

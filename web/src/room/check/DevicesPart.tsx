@@ -26,7 +26,9 @@ export function DevicesPart({ mediaState, localMedia }: { mediaState: MediaState
       {mediaState.video && mediaState.allowed.camera && (
         <section className="sheet-part">
           <h3>{t('camera.label')}</h3>
-          {canSelectDevice(mediaState, 'camera') && <DeviceSelect of="camera" mediaState={mediaState} localMedia={localMedia} labelHidden />}
+          {canSelectDevice(mediaState, 'camera') && (
+            <DeviceSelect of="camera" mediaState={mediaState} localMedia={localMedia} labelHidden />
+          )}
           <CameraStatus mediaState={mediaState} localMedia={localMedia} />
         </section>
       )}

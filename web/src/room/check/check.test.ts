@@ -23,7 +23,12 @@ describe('the protocol of a connection', () => {
 
 test('the server is as quick as its best answer', async () => {
   const times = [0, 300, 300, 340, 340, 600];
-  expect(await serverLatency(() => Promise.resolve(true), () => times.shift() ?? 0)).toBe(40);
+  expect(
+    await serverLatency(
+      () => Promise.resolve(true),
+      () => times.shift() ?? 0,
+    ),
+  ).toBe(40);
 });
 
 test('one answer that does not come is no answer', async () => {

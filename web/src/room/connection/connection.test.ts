@@ -9,12 +9,23 @@ describe('what the server lets a session read', () => {
   const unlocked = { microphone: false, camera: false, screen_share: false, chat: false, waiting_room: false };
 
   test('is the end, the place and the open breakout rooms', () => {
-    const metadata = readRoomMetadata('{"room_type":"video","ends_at":"2026-01-01T10:00:00Z","breakout":2,"breakouts":[{"number":2,"name":"Room 2"}],"locks":{"camera":true,"chat":"x"},"hands":["b",7,"a"],"waiting":3}');
-    expect(metadata).toEqual({ endsAt: Date.UTC(2026, 0, 1, 10), breakout: 2, breakouts: [{ number: 2, name: 'Room 2' }], hands: ['b', 'a'], waitingCount: 3, locks: { ...unlocked, camera: true } });
+    const metadata = readRoomMetadata(
+      '{"room_type":"video","ends_at":"2026-01-01T10:00:00Z","breakout":2,"breakouts":[{"number":2,"name":"Room 2"}],"locks":{"camera":true,"chat":"x"},"hands":["b",7,"a"],"waiting":3}',
+    );
+    expect(metadata).toEqual({
+      endsAt: Date.UTC(2026, 0, 1, 10),
+      breakout: 2,
+      breakouts: [{ number: 2, name: 'Room 2' }],
+      hands: ['b', 'a'],
+      waitingCount: 3,
+      locks: { ...unlocked, camera: true },
+    });
   });
 
-  test.each([undefined, '', 'video', 'null', '[]', '{"ends_at":7,"breakout":"x","breakouts":[{"number":"1"},null]}', '{"locks":null}'])('is nothing in %j', (metadata) =>
-    expect(readRoomMetadata(metadata)).toEqual({ endsAt: null, breakout: 0, breakouts: [], hands: [], waitingCount: 0, locks: unlocked }),
+  test.each([undefined, '', 'video', 'null', '[]', '{"ends_at":7,"breakout":"x","breakouts":[{"number":"1"},null]}', '{"locks":null}'])(
+    'is nothing in %j',
+    (metadata) =>
+      expect(readRoomMetadata(metadata)).toEqual({ endsAt: null, breakout: 0, breakouts: [], hands: [], waitingCount: 0, locks: unlocked }),
   );
 });
 
@@ -58,7 +69,8 @@ describe('what the server says', () => {
 
 describe('what may be sent', () => {
   type Permissions = NonNullable<Parameters<typeof readPublishPermissions>[0]>;
-  const permissions = (canPublish: boolean, canPublishSources: number[]): Permissions => ({ canPublish, canPublishSources }) as unknown as Permissions;
+  const permissions = (canPublish: boolean, canPublishSources: number[]): Permissions =>
+    ({ canPublish, canPublishSources }) as unknown as Permissions;
 
   test('is what the server allows', () => {
     expect(readPublishPermissions(permissions(true, [2]))).toEqual({ mic: true, camera: false, screen: false });

@@ -1,4 +1,12 @@
-import { RemoteAudioTrack, RoomEvent, Track, type RemoteParticipant, type RemoteTrack, type RemoteTrackPublication, type Room } from 'livekit-client';
+import {
+  RemoteAudioTrack,
+  RoomEvent,
+  Track,
+  type RemoteParticipant,
+  type RemoteTrack,
+  type RemoteTrackPublication,
+  type Room,
+} from 'livekit-client';
 import { screenKey } from '../stage/pins';
 import { volumes } from '../people/volumes';
 

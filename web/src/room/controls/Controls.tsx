@@ -18,7 +18,15 @@ export function Controls(): ReactElement {
   const sharing = mediaState.screen.is === 'live';
   const leaveControl = <Control icon="leave" label={t('control.leave')} variant="danger" onPress={leave} />;
   const unreadProps = unread ? { count: unread, countLabel: count('chat.unread', unread) } : {};
-  const moreControl = <Control icon="more" label={t('control.more')} shortcutKey="O" onPress={() => openSheet('more')} {...(narrow && { ...unreadProps, waiting })} />;
+  const moreControl = (
+    <Control
+      icon="more"
+      label={t('control.more')}
+      shortcutKey="O"
+      onPress={() => openSheet('more')}
+      {...(narrow && { ...unreadProps, waiting })}
+    />
+  );
   return (
     <nav className="controls" aria-label={t('room.controls')}>
       {allowed.mic && (
@@ -55,7 +63,14 @@ export function Controls(): ReactElement {
             />
           )}
           {unread !== null && <Control icon="chat" label={t('chat.title')} shortcutKey="C" onPress={toggleChat} {...unreadProps} />}
-          <Control icon="people" label={t('control.people')} shortcutKey="P" count={people.length} waiting={waiting} onPress={() => openSheet('people')} />
+          <Control
+            icon="people"
+            label={t('control.people')}
+            shortcutKey="P"
+            count={people.length}
+            waiting={waiting}
+            onPress={() => openSheet('people')}
+          />
           <Control icon="hand" label={t('control.react')} onPress={() => openSheet('react')} />
           {moreControl}
           {leaveControl}

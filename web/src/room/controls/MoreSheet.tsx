@@ -16,11 +16,13 @@ import { ViewSettings } from './ViewSettings';
 const hasKeyboard = matchMedia('(any-pointer: fine)').matches;
 
 /** A small window over a large one. */
-const pipIcon = 'M21.5 11V6A1.5 1.5 0 0 0 20 4.5H4A1.5 1.5 0 0 0 2.5 6v11A1.5 1.5 0 0 0 4 18.5h5.5M13 13.5h8a.5.5 0 0 1 .5.5v5a.5.5 0 0 1-.5.5h-8a.5.5 0 0 1-.5-.5v-5a.5.5 0 0 1 .5-.5Z';
+const pipIcon =
+  'M21.5 11V6A1.5 1.5 0 0 0 20 4.5H4A1.5 1.5 0 0 0 2.5 6v11A1.5 1.5 0 0 0 4 18.5h5.5M13 13.5h8a.5.5 0 0 1 .5.5v5a.5.5 0 0 1-.5.5h-8a.5.5 0 0 1-.5-.5v-5a.5.5 0 0 1 .5-.5Z';
 
 /** Settings and actions that are needed less often. */
 export function MoreSheet({ onClose }: { onClose: () => void }): ReactElement {
-  const { mediaState, localMedia, seat, role, isModerator, metadata, people, guestLink, unread, narrow, openSheet, openChat } = useMeeting();
+  const { mediaState, localMedia, seat, role, isModerator, metadata, people, guestLink, unread, narrow, openSheet, openChat } =
+    useMeeting();
   const hasBreakouts = (isModerator && seat.max_breakouts > 0) || metadata.breakouts.length > 0;
   return (
     <Sheet title={t('more.title')} onClose={onClose}>

@@ -34,7 +34,12 @@ export function RemovedPeople(): ReactElement | null {
         {removed.map(({ identity, name }) => (
           <li key={identity} className="roll-row">
             <bdi className="roll-name">{name}</bdi>
-            <button type="button" className="secondary" aria-disabled={busy} onClick={(event) => void readmit(identity, event.currentTarget)}>
+            <button
+              type="button"
+              className="secondary"
+              aria-disabled={busy}
+              onClick={(event) => void readmit(identity, event.currentTarget)}
+            >
               {t('tools.readmit')} <span className="sr-only">({name})</span>
             </button>
           </li>

@@ -8,10 +8,22 @@ import { readServerMessage } from '../connection/serverMessage';
 export type HostAction = { is: 'muted' | 'asks'; from: string } | { is: 'cohost' | 'guest' | 'locks' };
 
 /** Returns the latest action of a host on the visitor until it is dismissed. */
-export function useHostNotice(room: Room, role: Role, allowed: PublishPermissions, localMedia: LocalMedia): [HostAction | null, dismiss: () => void] {
+export function useHostNotice(
+  room: Room,
+  role: Role,
+  allowed: PublishPermissions,
+  localMedia: LocalMedia,
+): [HostAction | null, dismiss: () => void] {
   const [action, setAction] = useState<HostAction | null>(null);
   useEffect(() => {
-    const onData = (payload: Uint8Array, sender?: Participant, _kind?: unknown, topic?: string, _encryption?: unknown, identity?: string): void => {
+    const onData = (
+      payload: Uint8Array,
+      sender?: Participant,
+      _kind?: unknown,
+      topic?: string,
+      _encryption?: unknown,
+      identity?: string,
+    ): void => {
       const message = readServerMessage(topic, payload, sender?.identity || identity);
       if (message?.kind === 'muted') {
         // The server has muted the track already; the local state follows, so that the

@@ -27,7 +27,14 @@ interface Props {
 }
 
 /** Notices above the stage. They do not move the layout. */
-export function Banners({ endNotice, onEndNoticeDismissed, announcement, onAnnouncementDismissed, speakingWhileMuted, children }: Props): ReactElement {
+export function Banners({
+  endNotice,
+  onEndNoticeDismissed,
+  announcement,
+  onAnnouncementDismissed,
+  speakingWhileMuted,
+  children,
+}: Props): ReactElement {
   const { room, connection, mediaState, localMedia } = useMeeting();
   const isMoving = connection.is === 'rejoining' && connection.moving;
   const isLost = connection.is === 'checking' || (connection.is === 'rejoining' && !isMoving);
@@ -84,12 +91,22 @@ export function Banners({ endNotice, onEndNoticeDismissed, announcement, onAnnou
         {mediaState.camera.is === 'requesting' && <p className="banner patient">{t('camera.asking')}</p>}
         {mediaState.micOn && mediaState.mic.is === 'failed' && (
           <div className="banner">
-            <DeviceFault kind="mic" fault={mediaState.mic.fault} onRetry={() => void localMedia.retry('mic')} onContinueWithout={() => void localMedia.setMicOn(false)} />
+            <DeviceFault
+              kind="mic"
+              fault={mediaState.mic.fault}
+              onRetry={() => void localMedia.retry('mic')}
+              onContinueWithout={() => void localMedia.setMicOn(false)}
+            />
           </div>
         )}
         {mediaState.video && mediaState.cameraOn && mediaState.camera.is === 'failed' && (
           <div className="banner">
-            <DeviceFault kind="camera" fault={mediaState.camera.fault} onRetry={() => void localMedia.retry('camera')} onContinueWithout={() => void localMedia.setCameraOn(false)} />
+            <DeviceFault
+              kind="camera"
+              fault={mediaState.camera.fault}
+              onRetry={() => void localMedia.retry('camera')}
+              onContinueWithout={() => void localMedia.setCameraOn(false)}
+            />
           </div>
         )}
         {mediaState.screen.is === 'failed' && <p className="banner">{t('fault.screen')}</p>}

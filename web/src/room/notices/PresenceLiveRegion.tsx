@@ -16,16 +16,34 @@ export function PresenceLiveRegion({ endNotice, announcement }: Props): ReactEle
   const { people, mediaState, connection, breakoutNumber, breakoutName } = useMeeting();
   const connected = connection.is === 'connected';
   const [text, setText] = useState('');
-  const before = useRef({ people, micActive: isMicActive(mediaState), cameraActive: isCameraActive(mediaState), connected, breakoutNumber, endNotice: null as string | null, announcement });
+  const before = useRef({
+    people,
+    micActive: isMicActive(mediaState),
+    cameraActive: isCameraActive(mediaState),
+    connected,
+    breakoutNumber,
+    endNotice: null as string | null,
+    announcement,
+  });
 
   useEffect(() => {
-    const now = { people, micActive: isMicActive(mediaState), cameraActive: isCameraActive(mediaState), connected, breakoutNumber, endNotice, announcement };
+    const now = {
+      people,
+      micActive: isMicActive(mediaState),
+      cameraActive: isCameraActive(mediaState),
+      connected,
+      breakoutNumber,
+      endNotice,
+      announcement,
+    };
     const was = before.current;
     before.current = now;
     const moved = now.breakoutNumber !== was.breakoutNumber;
     const sentences = [
       now.endNotice !== was.endNotice && now.endNotice,
-      now.announcement && now.announcement !== was.announcement && t('word.says', { name: now.announcement.from, text: now.announcement.text }),
+      now.announcement &&
+        now.announcement !== was.announcement &&
+        t('word.says', { name: now.announcement.from, text: now.announcement.text }),
       moved && t('say.place', { place: breakoutName ?? t('rooms.main') }),
       !moved && now.connected && !was.connected && t('say.back'),
       now.micActive !== was.micActive && t(now.micActive ? 'say.unmuted' : 'say.muted'),

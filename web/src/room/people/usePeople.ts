@@ -67,7 +67,9 @@ export function usePeople(room: Room, seat: Seat, muted: boolean, connected: boo
     }
     const keepUntil = (disconnectedAt: number, identity: string): number => {
       if (departed.has(identity)) return disconnectedAt;
-      return connectedSince === null ? Infinity : Math.max(disconnectedAt + disconnectGraceMs, connectedSince === 0 ? 0 : connectedSince + reconnectGraceMs);
+      return connectedSince === null
+        ? Infinity
+        : Math.max(disconnectedAt + disconnectGraceMs, connectedSince === 0 ? 0 : connectedSince + reconnectGraceMs);
     };
     const update = (): void => setRoster((before) => updateRoster(before, present, Date.now(), keepUntil));
     update();

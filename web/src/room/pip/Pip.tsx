@@ -68,7 +68,13 @@ function PipContent(): ReactElement {
   );
 }
 
-function PipTile({ entry: { person, disconnectedAt }, camera }: { entry: RosterEntry<Person>; camera: TrackReference | undefined }): ReactElement {
+function PipTile({
+  entry: { person, disconnectedAt },
+  camera,
+}: {
+  entry: RosterEntry<Person>;
+  camera: TrackReference | undefined;
+}): ReactElement {
   const { room } = useMeeting();
   const tile = useRef<HTMLDivElement>(null);
   useAudioLevel(room, person.participant, tile);

@@ -21,7 +21,12 @@ export function HandNotice(): ReactElement | null {
         </button>
       )}
       {ownHandRaised && (
-        <button type="button" className="secondary hand-notice" aria-disabled={busy || undefined} onClick={() => void run(() => actions.lowerHand())}>
+        <button
+          type="button"
+          className="secondary hand-notice"
+          aria-disabled={busy || undefined}
+          onClick={() => void run(() => actions.lowerHand())}
+        >
           <Icon name="hand" />
           {t('hand.yours')}
         </button>

@@ -21,12 +21,22 @@ export function HandsAndReactionsPart({ onDone }: { onDone: () => void }): React
     <section className="sheet-part" aria-label={t('react.title')}>
       <div className="react-row">
         {reactionKinds.map((kind) => (
-          <button key={kind} type="button" className="secondary react-kind" aria-label={reactionName(kind)} onClick={() => void runAndClose(() => actions.react(kind))}>
+          <button
+            key={kind}
+            type="button"
+            className="secondary react-kind"
+            aria-label={reactionName(kind)}
+            onClick={() => void runAndClose(() => actions.react(kind))}
+          >
             <ReactionIcon reaction={kind} />
           </button>
         ))}
       </div>
-      <button type="button" className="secondary wide" onClick={() => void runAndClose(() => (handRaised ? actions.lowerHand() : actions.raiseHand()))}>
+      <button
+        type="button"
+        className="secondary wide"
+        onClick={() => void runAndClose(() => (handRaised ? actions.lowerHand() : actions.raiseHand()))}
+      >
         <Icon name="hand" />
         {t(handRaised ? 'hand.lower' : 'hand.raise')}
       </button>

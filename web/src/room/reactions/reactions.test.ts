@@ -2,7 +2,11 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { raisedHands, newlyRaised } from './hands';
 import { Reactions } from './reactions';
 
-const [ana, ben, chen] = ['Ana', 'Ben', 'Chen'].map((name) => ({ identity: name.toLowerCase(), name, you: name === 'Ana' })) as [Named, Named, Named];
+const [ana, ben, chen] = ['Ana', 'Ben', 'Chen'].map((name) => ({ identity: name.toLowerCase(), name, you: name === 'Ana' })) as [
+  Named,
+  Named,
+  Named,
+];
 type Named = { identity: string; name: string; you: boolean };
 
 describe('raised hands', () => {

@@ -77,7 +77,11 @@ export function VideoStage(): ReactElement {
   const count = smallItems.length + (moreCount > 0 ? 1 : 0);
   const frames: Frame[] = strip
     ? [
-        ...largeFrames(largeItems.length, count > 0 ? besideStrip(space, strip) : space, largeItems.every((item) => 'screen' in item)),
+        ...largeFrames(
+          largeItems.length,
+          count > 0 ? besideStrip(space, strip) : space,
+          largeItems.every((item) => 'screen' in item),
+        ),
         ...stripFrames(count, space, strip),
       ]
     : gridFrames(count, space, tileRatio);
@@ -92,9 +96,21 @@ export function VideoStage(): ReactElement {
             const position = { frame: frames[i], large: i < largeItems.length };
             if ('entry' in item) {
               const { you, identity } = item.entry.person;
-              return <VideoTile key={item.key} entry={item.entry} camera={cameras.get(identity) ?? null} ownTrack={you ? camera : null} {...position} />;
+              return (
+                <VideoTile
+                  key={item.key}
+                  entry={item.entry}
+                  camera={cameras.get(identity) ?? null}
+                  ownTrack={you ? camera : null}
+                  {...position}
+                />
+              );
             }
-            return item.screen ? <ScreenShareTile key={item.key} id={item.key} screen={item.screen} {...position} /> : <OwnScreenShareTile key={item.key} {...position} />;
+            return item.screen ? (
+              <ScreenShareTile key={item.key} id={item.key} screen={item.screen} {...position} />
+            ) : (
+              <OwnScreenShareTile key={item.key} {...position} />
+            );
           })}
         {moreCount > 0 && <MoreTile count={moreCount} frame={frames[items.length]} onPress={() => openSheet('people')} />}
       </ul>

@@ -26,11 +26,7 @@ export function VideoTile({ entry: { person, disconnectedAt }, camera, ownTrack,
   const item = useRef<HTMLLIElement>(null);
   useAudioLevel(room, person.participant, item);
   const away = disconnectedAt !== null;
-  const video = ownTrack ? (
-    <LocalVideo track={ownTrack} />
-  ) : camera && !away ? (
-    <RemoteVideo of={camera} />
-  ) : null;
+  const video = ownTrack ? <LocalVideo track={ownTrack} /> : camera && !away ? <RemoteVideo of={camera} /> : null;
   return (
     <li ref={item} className="tile" style={frameStyle(frame)} data-away={away || undefined} data-large={large || undefined}>
       {video ?? (

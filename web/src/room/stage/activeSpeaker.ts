@@ -20,7 +20,12 @@ export const noActiveSpeaker: ActiveSpeaker = { identity: null, since: -Infinity
  * active speaker stays while they speak, and after that until somebody else speaks for
  * long enough. When they leave, the person who spoke last follows.
  */
-export function updateActiveSpeaker(before: ActiveSpeaker, present: readonly string[], speaking: readonly string[], now: number): ActiveSpeaker {
+export function updateActiveSpeaker(
+  before: ActiveSpeaker,
+  present: readonly string[],
+  speaking: readonly string[],
+  now: number,
+): ActiveSpeaker {
   const lastSpeech = new Map<string, { from: number; until: number }>();
   for (const identity of present) {
     const last = before.lastSpeech.get(identity);

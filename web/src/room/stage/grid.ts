@@ -9,9 +9,7 @@ export function fitGrid(count: number, space: { width: number; height: number },
   let best: Grid = { columns: 1, width: 0, height: 0 };
   for (let columns = 1; columns <= Math.max(1, count); columns++) {
     const rows = Math.ceil(count / columns);
-    const width = Math.floor(
-      Math.min((space.width - gap * (columns - 1)) / columns, ((space.height - gap * (rows - 1)) / rows) * ratio),
-    );
+    const width = Math.floor(Math.min((space.width - gap * (columns - 1)) / columns, ((space.height - gap * (rows - 1)) / rows) * ratio));
     if (width > best.width) best = { columns, width, height: Math.floor(width / ratio) };
   }
   return best;

@@ -52,13 +52,15 @@ describe('the floor', () => {
 
   test('does not pass at a cough, nor at one now and then', () => {
     let activeSpeaker = first;
-    for (let now = 5_000; now < 30_000; now += 3_000) activeSpeaker = speak(speak(activeSpeaker, ['b'], now, now + 800), [], now + 900, now + 2_900);
+    for (let now = 5_000; now < 30_000; now += 3_000)
+      activeSpeaker = speak(speak(activeSpeaker, ['b'], now, now + 800), [], now + 900, now + 2_900);
     expect(activeSpeaker.identity).toBe('a');
   });
 
   test('does pass to who takes breath', () => {
     let activeSpeaker = first;
-    for (let now = 5_000; now < 8_000; now += 1_000) activeSpeaker = speak(speak(activeSpeaker, ['b'], now, now + 300), [], now + 400, now + 900);
+    for (let now = 5_000; now < 8_000; now += 1_000)
+      activeSpeaker = speak(speak(activeSpeaker, ['b'], now, now + 300), [], now + 400, now + 900);
     expect(activeSpeaker.identity).toBe('b');
   });
 
@@ -83,10 +85,12 @@ describe('the floor', () => {
 });
 
 describe('the cast', () => {
-  const people = ['you', 'a', 'b'].map((identity): RosterEntry<Person> => ({
-    person: { identity, name: identity, role: 'guest', you: identity === 'you', muted: false, participant: {} as Participant },
-    disconnectedAt: null,
-  }));
+  const people = ['you', 'a', 'b'].map(
+    (identity): RosterEntry<Person> => ({
+      person: { identity, name: identity, role: 'guest', you: identity === 'you', muted: false, participant: {} as Participant },
+      disconnectedAt: null,
+    }),
+  );
   const shown = (hideSelf: boolean, hideWithoutVideo: boolean, seen: string[] = [], large: string[] = [], among = people): string => {
     const { visible, hiddenCount } = selectVisible(among, { hideSelf, hideWithoutVideo, withVideo: new Set(seen), large });
     return [...visible.map(({ person }) => person.identity), ...(hiddenCount ? [`+${hiddenCount}`] : [])].join(' ');
@@ -121,16 +125,16 @@ describe('the frames', () => {
     const strip = stripOf(space);
     for (let large = 1; large <= 4; large++) {
       for (let small = 0; small <= strip.capacity; small++) {
-        const frames = [
-          ...largeFrames(large, small > 0 ? besideStrip(space, strip) : space, false),
-          ...stripFrames(small, space, strip),
-        ];
+        const frames = [...largeFrames(large, small > 0 ? besideStrip(space, strip) : space, false), ...stripFrames(small, space, strip)];
         expect(frames).toHaveLength(large + small);
         frames.forEach((frame, i) => {
           expect(Math.min(frame.x, frame.y)).toBeGreaterThanOrEqual(0);
           expect(frame.x + frame.width).toBeLessThanOrEqual(space.width);
           expect(frame.y + frame.height).toBeLessThanOrEqual(space.height);
-          expect(frames.slice(i + 1).some((other) => overlap(frame, other)), `${large} and ${small}`).toBe(false);
+          expect(
+            frames.slice(i + 1).some((other) => overlap(frame, other)),
+            `${large} and ${small}`,
+          ).toBe(false);
         });
       }
     }

@@ -9,7 +9,12 @@ import type { RosterEntry } from '../people/roster';
  * `sortWhenHidden` they are sorted by their last speech while the page is hidden, so that
  * nobody moves while the visitor is looking.
  */
-export function useStageOrder(room: Room, people: RosterEntry<Person>[], visibleCount: number, sortWhenHidden = false): RosterEntry<Person>[] {
+export function useStageOrder(
+  room: Room,
+  people: RosterEntry<Person>[],
+  visibleCount: number,
+  sortWhenHidden = false,
+): RosterEntry<Person>[] {
   const [order, setOrder] = useState<readonly string[]>([]);
   useEffect(() => {
     const all = people.map(({ person }) => person);

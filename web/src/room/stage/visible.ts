@@ -11,7 +11,10 @@ interface VisibilityOptions {
 }
 
 /** Returns the people to show and how many others are hidden. The stage is never empty. */
-export function selectVisible(people: readonly RosterEntry<Person>[], { hideSelf, hideWithoutVideo, withVideo, large }: VisibilityOptions): { visible: RosterEntry<Person>[]; hiddenCount: number } {
+export function selectVisible(
+  people: readonly RosterEntry<Person>[],
+  { hideSelf, hideWithoutVideo, withVideo, large }: VisibilityOptions,
+): { visible: RosterEntry<Person>[]; hiddenCount: number } {
   const others = people.filter(({ person }) => !person.you);
   const othersWithVideo = others.filter(({ person: { identity } }) => withVideo.has(identity) || large.includes(identity));
   const shownOthers = hideWithoutVideo && (othersWithVideo.length > 0 || large.length > 0) ? othersWithVideo : others;

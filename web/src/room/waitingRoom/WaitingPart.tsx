@@ -26,10 +26,20 @@ export function WaitingPart(): ReactElement | null {
         {waiting.map(({ identity, name }) => (
           <li key={identity} className="roll-row">
             <bdi className="roll-name">{name}</bdi>
-            <button type="button" className="primary" aria-disabled={busy} onClick={(event) => void handle(admit(identity), event.currentTarget)}>
+            <button
+              type="button"
+              className="primary"
+              aria-disabled={busy}
+              onClick={(event) => void handle(admit(identity), event.currentTarget)}
+            >
               {t('door.letIn')} <span className="sr-only">({name})</span>
             </button>
-            <button type="button" className="secondary" aria-disabled={busy} onClick={(event) => void handle(turnAway(identity), event.currentTarget)}>
+            <button
+              type="button"
+              className="secondary"
+              aria-disabled={busy}
+              onClick={(event) => void handle(turnAway(identity), event.currentTarget)}
+            >
               {t('door.turnAway')} <span className="sr-only">({name})</span>
             </button>
           </li>
