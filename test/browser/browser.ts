@@ -167,7 +167,7 @@ export class Person {
     const start = Date.now();
     await this.page.waitForFunction(
       () => {
-        const moving = (globalThis as unknown as { moving?: WeakMap<HTMLVideoElement, number> });
+        const moving = globalThis as unknown as { moving?: WeakMap<HTMLVideoElement, number> };
         moving.moving ??= new WeakMap();
         const seen = [...document.querySelectorAll('video')].filter((v) => {
           const before = moving.moving?.get(v);
@@ -253,7 +253,10 @@ export class Person {
     ];
     const elsewhere = this.requests.filter((url) => !url.startsWith(origin) && !/^(data|blob):/.test(url));
     expect(elsewhere, 'requests to other hosts').toEqual([]);
-    expect(this.complaints.filter((c) => !allowed.some((a) => a.test(c))), 'errors in the console').toEqual([]);
+    expect(
+      this.complaints.filter((c) => !allowed.some((a) => a.test(c))),
+      'errors in the console',
+    ).toEqual([]);
   }
 
   async close(): Promise<void> {
