@@ -1,10 +1,10 @@
-import { defineConfig } from 'vitest/config';
 import { resolve } from 'node:path';
-import { preloadLinks } from './build/preloadLinks.ts';
+import { defineConfig } from 'vitest/config';
 import { compress } from './build/compress.ts';
 import { disableLoglevelStorage } from './build/loglevelStorage.ts';
-import { staticImports } from './build/staticImports.ts';
+import { preloadLinks } from './build/preloadLinks.ts';
 import { splitMessages } from './build/splitMessages.ts';
+import { staticImports } from './build/staticImports.ts';
 
 /** The server for `npm run dev`. */
 const server = 'http://127.0.0.1:8080';

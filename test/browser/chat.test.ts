@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
 import type { Locator } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { desktop, Person, phone } from './browser';
 import { browser, partings, server, setting } from './setting';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launch, Person } from './browser';
 import { Front, Shared } from './cluster';
 import { Server } from './server';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ar } from '../../web/src/messages/ar';
 import { en } from '../../web/src/messages/en';
-import { desktop, Person, phone, type Look } from './browser';
+import { desktop, type Look, Person, phone } from './browser';
 import { browser, partings, server, setting } from './setting';
 
 setting();

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { audible, fakeDevices, launch, Person, phone } from './browser';
 import { freeTCPPort, Server } from './server';
 import { browser, server, setting } from './setting';

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import type { Locator } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { desktop, fakeDevices, launch, livelyDevices, Person, phone } from './browser';
 import { noteConnections, quality, reword, speech, streams } from './media';
 import { type Room } from './server';

@@ -1,12 +1,12 @@
 import { JoinApi } from './api/client';
-import { Lazy } from './state/lazy';
-import { browserStorage, tabStorage } from './state/storage';
 import { LocalMedia } from './media/localMedia';
-import { loadRemainingMessages, loadInitialLanguage } from './messages/language';
+import { loadInitialLanguage, loadRemainingMessages } from './messages/language';
 import type { RoomModule } from './room';
 import { readPreset, readRoute } from './route';
-import { browserTabLock } from './seat/tabLock';
 import { SeatKeyStore } from './seat/seatKeyStore';
+import { browserTabLock } from './seat/tabLock';
+import { Lazy } from './state/lazy';
+import { browserStorage, tabStorage } from './state/storage';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/page.css';

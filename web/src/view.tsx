@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { createRoot } from 'react-dom/client';
-import { App, NoRoom, type AppProps } from './App';
+import { App, type AppProps, NoRoom } from './App';
 import { ErrorBoundary } from './ui/ErrorBoundary';
 
 /** Renders the page of a room. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { JoinApi, retryAfter, type Answer, type Seat, type Wait } from './client';
+import { type Answer, JoinApi, retryAfter, type Seat, type Wait } from './client';
 
 const request = { name: 'Ben', seat_key: 'k'.repeat(43), link: 'secret' };
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { Store } from '../state/store';
-import type { Snapshot } from '../visit/runner';
 import { applyEvents, inside, lobby, preview, refusal, rejoining, seat } from '../visit/fixtures';
+import type { Snapshot } from '../visit/runner';
 import { opening, type Visit } from '../visit/state';
 import { notifyParent } from '.';
 import { embedEventOf } from './event';

@@ -1,4 +1,4 @@
-import { faultOf, type Fault, type CaptureKind } from './faults';
+import { type CaptureKind, type Fault, faultOf } from './faults';
 import { permissionFor } from './permission';
 
 /** A device to open. An empty id means the default device. */

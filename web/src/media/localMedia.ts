@@ -1,10 +1,10 @@
 import { Store } from '../state/store';
 import { acquire } from './acquire';
 import { applyBlur, readBlur } from './blur';
-import { devicePreferences, type DeviceKind } from './devicePreferences';
-import { isRunning, type Capture, type MediaState } from './mediaState';
+import { type DeviceKind, devicePreferences } from './devicePreferences';
 import { listDevices, noDevices } from './devices';
-import type { Fault, CaptureKind } from './faults';
+import type { CaptureKind, Fault } from './faults';
+import { type Capture, isRunning, type MediaState } from './mediaState';
 import { permissionFor } from './permission';
 
 const off = { is: 'off' } as const;

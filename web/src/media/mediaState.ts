@@ -1,6 +1,6 @@
 import type { DeviceKind } from './devicePreferences';
 import type { Devices } from './devices';
-import type { Fault, CaptureKind } from './faults';
+import type { CaptureKind, Fault } from './faults';
 
 export type Capture =
   | { is: 'off' }

@@ -1,5 +1,5 @@
 import { browserStorage } from '../state/storage';
-import { languages, locale, setLanguage, currentLanguage, type Language, type Messages } from '.';
+import { currentLanguage, type Language, languages, locale, type Messages, setLanguage } from '.';
 
 type Load = () => Promise<{ default: Partial<Messages> }>;
 

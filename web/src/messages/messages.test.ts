@@ -1,12 +1,12 @@
-import { afterEach, describe, expect, test } from 'vitest';
 import ts from 'typescript';
-import { count, formatNumber, languages, setLanguage, t, type PluralForms, type Language, type Messages } from '.';
+import { afterEach, describe, expect, test } from 'vitest';
+import { count, formatNumber, type Language, languages, type Messages, type PluralForms, setLanguage, t } from '.';
 import { ar } from './ar';
 import { de } from './de';
 import { en } from './en';
 import { es } from './es';
 import { fr } from './fr';
-import { selectLanguage, removeLangParameter } from './language';
+import { removeLangParameter, selectLanguage } from './language';
 import { tr } from './tr';
 
 const all: Record<Language, Messages> = { ar, de, en, es, fr, tr };

@@ -1,7 +1,7 @@
 import type { ReactElement, Ref } from 'react';
+import { count, t } from '../messages';
 import { formatMinutesSeconds } from '../time/remaining';
 import { useServerTime } from '../time/useServerTime';
-import { count, t } from '../messages';
 import { Icon } from '../ui/Icon';
 import { useMeeting } from './meeting';
 

@@ -12,8 +12,8 @@ import { LocksSheet } from './moderation/LocksSheet';
 import type { OpenSheet } from './openSheet';
 import { PeopleSheet } from './people/PeopleSheet';
 import { HandsAndReactionsPart } from './reactions/HandsAndReactionsPart';
-import type { Shortcut } from './shortcuts/shortcuts';
 import { ShortcutsSheet } from './shortcuts/ShortcutsSheet';
+import type { Shortcut } from './shortcuts/shortcuts';
 
 interface Props {
   open: OpenSheet;

@@ -4,11 +4,11 @@ import { addIcons } from '../ui/Icon';
 import { roomIcons } from './roomIcons';
 
 export { RoomActions } from '../visit/roomActions';
-export { Session } from './connection/session';
 export { CheckSheet } from './check/CheckSheet';
 export { testMediaRoute } from './check/mediaRoute';
-export { RoomScreen } from './RoomScreen';
+export { Session } from './connection/session';
 export { PermissionHelp } from './permissionHelp/PermissionHelp';
+export { RoomScreen } from './RoomScreen';
 
 export type RoomModule = typeof import('./index');
 

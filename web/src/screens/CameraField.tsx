@@ -1,12 +1,12 @@
 import type { ReactElement } from 'react';
-import { initials } from '../ui/initials';
-import { canSelectDevice, type MediaState } from '../media/mediaState';
 import type { LocalMedia } from '../media/localMedia';
+import { canSelectDevice, type MediaState } from '../media/mediaState';
 import { t } from '../messages';
 import { BlurSwitch } from '../ui/BlurSwitch';
 import { DeviceFault } from '../ui/DeviceFault';
 import { DeviceSelect } from '../ui/DeviceSelect';
 import { Icon } from '../ui/Icon';
+import { initials } from '../ui/initials';
 import { LocalVideo } from '../ui/LocalVideo';
 import { Switch } from '../ui/Switch';
 

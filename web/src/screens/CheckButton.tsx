@@ -1,9 +1,9 @@
-import { useState, type ReactElement } from 'react';
+import { type ReactElement, useState } from 'react';
 import type { JoinApi } from '../api/client';
-import type { Lazy } from '../state/lazy';
 import type { LocalMedia } from '../media/localMedia';
 import { t } from '../messages';
 import type { RoomModule } from '../room';
+import type { Lazy } from '../state/lazy';
 
 interface Props {
   api: JoinApi;

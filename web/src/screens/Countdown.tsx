@@ -1,4 +1,4 @@
-import { useEffect, useState, type ReactElement } from 'react';
+import { type ReactElement, useEffect, useState } from 'react';
 import { count } from '../messages';
 
 /** The seconds until the page tries again. Not a live region, because it would never stop speaking. */

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { t, type PlainKey } from '../messages';
+import { type PlainKey, t } from '../messages';
 import type { JoinError } from '../visit/state';
 
 const errorKeys = {

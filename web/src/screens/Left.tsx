@@ -1,10 +1,10 @@
 import type { ReactElement } from 'react';
-import { formatDuration } from '../time/duration';
 import { t } from '../messages';
+import { formatDuration } from '../time/duration';
 import { Notice } from '../ui/Notice';
 import type { Visit } from '../visit/state';
-import { RedirectNotice } from './RedirectNotice';
 import { JoinErrorText } from './JoinErrorText';
+import { RedirectNotice } from './RedirectNotice';
 
 interface Props {
   left: Extract<Visit, { at: 'left' }>;

@@ -1,21 +1,21 @@
-import { useEffect, useId, useRef, useState, useSyncExternalStore, type FormEvent, type ReactElement, type ReactNode } from 'react';
-import type { ServerClock } from '../time/serverClock';
-import { formatTimeOrDate } from '../time/dateTime';
-import { useServerTime } from '../time/useServerTime';
-import { devicePreferences } from '../media/devicePreferences';
-import type { MediaState } from '../media/mediaState';
-import type { LocalMedia } from '../media/localMedia';
+import { type FormEvent, type ReactElement, type ReactNode, useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
 import type { Preview, Role } from '../api/client';
-import { count, t, type PlainKey } from '../messages';
+import { devicePreferences } from '../media/devicePreferences';
+import type { LocalMedia } from '../media/localMedia';
+import type { MediaState } from '../media/mediaState';
+import { count, type PlainKey, t } from '../messages';
+import { formatTimeOrDate } from '../time/dateTime';
+import type { ServerClock } from '../time/serverClock';
+import { useServerTime } from '../time/useServerTime';
 import { Icon } from '../ui/Icon';
 import { LanguageSelect } from '../ui/LanguageSelect';
 import { Switch } from '../ui/Switch';
 import { admissionTimeOf, startOf } from '../visit/schedule';
 import type { LobbyNotice, Visit } from '../visit/state';
 import { CameraField } from './CameraField';
+import { JoinErrorText } from './JoinErrorText';
 import { MicField } from './MicField';
 import type { Schedule } from './Schedule';
-import { JoinErrorText } from './JoinErrorText';
 import { Waiting } from './Waiting';
 
 interface Props {

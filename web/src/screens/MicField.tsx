@@ -1,10 +1,10 @@
 import type { ReactElement } from 'react';
-import { canSelectDevice, type MediaState } from '../media/mediaState';
 import type { LocalMedia } from '../media/localMedia';
+import { canSelectDevice, type MediaState } from '../media/mediaState';
 import { t } from '../messages';
 import { DeviceFault } from '../ui/DeviceFault';
-import { DeviceSelect } from '../ui/DeviceSelect';
 import { DeviceInterrupted } from '../ui/DeviceInterrupted';
+import { DeviceSelect } from '../ui/DeviceSelect';
 import { Meter } from './Meter';
 
 /** The microphone before joining: explained, requested, then tested. It never blocks joining. */

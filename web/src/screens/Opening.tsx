@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { t } from '../messages';
-import { RetryButton } from '../ui/RetryButton';
 import { Notice } from '../ui/Notice';
+import { RetryButton } from '../ui/RetryButton';
 
 interface Props {
   /** The server has not answered yet. */

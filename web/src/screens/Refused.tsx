@@ -1,8 +1,8 @@
 import type { ReactElement } from 'react';
-import { formatDuration } from '../time/duration';
 import { t } from '../messages';
-import { RetryButton } from '../ui/RetryButton';
+import { formatDuration } from '../time/duration';
 import { Notice } from '../ui/Notice';
+import { RetryButton } from '../ui/RetryButton';
 import type { Visit } from '../visit/state';
 import { hasFixedDelay } from '../visit/task';
 import { Countdown } from './Countdown';

@@ -1,10 +1,10 @@
 import type { ReactElement } from 'react';
 import type { Preview } from '../api/client';
-import { calendarFile } from './calendar';
+import { count, formatNumber, t } from '../messages';
 import { formatDateTime } from '../time/dateTime';
 import { splitRemaining, type Unit } from '../time/remaining';
-import { count, formatNumber, t } from '../messages';
 import { Icon } from '../ui/Icon';
+import { calendarFile } from './calendar';
 
 interface Props {
   preview: Preview;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { KeyValueStorage } from '../state/storage';
 import type { Route } from '../route';
-import type { TabLock } from './tabLock';
-import { isSeatKey, newSeatKey } from './seatKey';
+import type { KeyValueStorage } from '../state/storage';
 import { applyEvents, inside } from '../visit/fixtures';
+import { isSeatKey, newSeatKey } from './seatKey';
 import { SeatKeyStore } from './seatKeyStore';
+import type { TabLock } from './tabLock';
 
 function fakeStorage(): KeyValueStorage & { values: Map<string, string> } {
   const values = new Map<string, string>();

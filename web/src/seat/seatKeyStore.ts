@@ -1,9 +1,9 @@
-import type { KeyValueStorage } from '../state/storage';
-import { sha256 } from './sha256';
 import type { Route } from '../route';
+import type { KeyValueStorage } from '../state/storage';
 import type { Visit } from '../visit/state';
-import type { TabLock } from './tabLock';
 import { isSeatKey, newSeatKey } from './seatKey';
+import { sha256 } from './sha256';
+import type { TabLock } from './tabLock';
 
 export interface SeatKeyDeps {
   browser: KeyValueStorage;

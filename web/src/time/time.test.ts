@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { backoff } from './backoff';
-import { ServerClock } from './serverClock';
-import { formatDateTime, formatTimeOrDate } from './dateTime';
-import { formatMinutesSeconds, splitRemaining } from './remaining';
-import { formatDuration } from './duration';
 import { setLanguage } from '../messages';
 import { ar } from '../messages/ar';
 import { de } from '../messages/de';
 import { en } from '../messages/en';
+import { backoff } from './backoff';
+import { formatDateTime, formatTimeOrDate } from './dateTime';
+import { formatDuration } from './duration';
+import { formatMinutesSeconds, splitRemaining } from './remaining';
+import { ServerClock } from './serverClock';
 
 describe('waiting longer and longer', () => {
   test('begins at once, then at half a second, and ends at five', () => {

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
-import type { MediaState } from '../media/mediaState';
 import type { LocalMedia } from '../media/localMedia';
+import type { MediaState } from '../media/mediaState';
 import { t } from '../messages';
 import { Switch } from './Switch';
 

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
+import type { CaptureKind, Fault } from '../media/faults';
+import { type PlainKey, t } from '../messages';
 import { useStore } from '../state/useStore';
-import type { Fault, CaptureKind } from '../media/faults';
-import { t, type PlainKey } from '../messages';
 import { permissionHelp } from './permissionHelp';
 
 const faultKeys = {

@@ -1,8 +1,8 @@
-import { useId, type ReactElement } from 'react';
+import { type ReactElement, useId } from 'react';
 import type { DeviceKind } from '../media/devicePreferences';
-import type { MediaState } from '../media/mediaState';
 import type { LocalMedia } from '../media/localMedia';
-import { t, type PlainKey } from '../messages';
+import type { MediaState } from '../media/mediaState';
+import { type PlainKey, t } from '../messages';
 
 const labelKeys = {
   mic: { label: 'mic.label', usual: 'mic.default' },

@@ -1,7 +1,7 @@
-import { useId, type ReactElement } from 'react';
-import { useStore } from '../state/useStore';
-import { languages, currentLanguage, t } from '../messages';
+import { type ReactElement, useId } from 'react';
+import { currentLanguage, languages, t } from '../messages';
 import { chooseLanguage, isLanguage } from '../messages/language';
+import { useStore } from '../state/useStore';
 
 /** Each language has its own name, so that its readers recognize it. */
 export function LanguageSelect({ className = 'field' }: { className?: string }): ReactElement {

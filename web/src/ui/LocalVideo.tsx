@@ -1,4 +1,4 @@
-import { useEffect, useRef, type ReactElement } from 'react';
+import { type ReactElement, useEffect, useRef } from 'react';
 
 interface Props {
   track: MediaStreamTrack;

@@ -1,4 +1,4 @@
-import { useEffect, useState, type ReactElement } from 'react';
+import { type ReactElement, useEffect, useState } from 'react';
 import { t } from '../messages';
 
 /** If the answer came too fast to be seen, the button would seem to do nothing. */

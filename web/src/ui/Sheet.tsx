@@ -1,4 +1,4 @@
-import { useId, useLayoutEffect, useRef, type ReactElement, type ReactNode } from 'react';
+import { type ReactElement, type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { t } from '../messages';
 import { Icon } from './Icon';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { applyEvents, inside, lobby, preview, refusal, rejoining, seat, delayOf } from './fixtures';
+import { applyEvents, delayOf, inside, lobby, preview, refusal, rejoining, seat } from './fixtures';
 import { taskOf } from './task';
 
 describe('somebody who has to be let in', () => {

@@ -1,7 +1,7 @@
 /** Test support: visits in certain states. */
 import type { Preview, Refusal, RefusalCode, Seat } from '../api/client';
 import { reduce } from './reduce';
-import { opening, type Event, type Visit } from './state';
+import { type Event, opening, type Visit } from './state';
 import type { Task } from './task';
 
 export const minute = 60_000;

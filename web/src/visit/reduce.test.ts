@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Seat } from '../api/client';
+import { applyEvents, delayOf, host, inside, lobby, minute, preview, refusal, rejoining, seat } from './fixtures';
 import { reduce } from './reduce';
-import { applyEvents, host, inside, lobby, minute, preview, refusal, rejoining, seat, delayOf } from './fixtures';
 import { opening } from './state';
 import { taskOf } from './task';
 

@@ -1,6 +1,6 @@
 import type { Preview, Refusal, Role, Seat } from '../api/client';
 import { startOf } from './schedule';
-import type { JoinAttempt, Event, Connection, LobbyNotice, DisconnectCause, JoinError, Visit } from './state';
+import type { Connection, DisconnectCause, Event, JoinAttempt, JoinError, LobbyNotice, Visit } from './state';
 
 type InLobby = Extract<Visit, { at: 'lobby' }>;
 type InRoom = Extract<Visit, { at: 'room' }>;

@@ -1,13 +1,13 @@
 import type { JoinApi, Preview } from '../api/client';
-import { ServerClock } from '../time/serverClock';
-import type { Lazy } from '../state/lazy';
-import { Store } from '../state/store';
 import type { LocalMedia } from '../media/localMedia';
 import type { RoomModule, Session } from '../room';
 import type { Route } from '../route';
+import type { Lazy } from '../state/lazy';
+import { Store } from '../state/store';
+import { ServerClock } from '../time/serverClock';
 import { reduce } from './reduce';
-import { opening, type JoinAttempt, type Event, type Visit } from './state';
-import { taskOf, type Task } from './task';
+import { type Event, type JoinAttempt, opening, type Visit } from './state';
+import { type Task, taskOf } from './task';
 
 export interface JoinedRoom {
   module: RoomModule;

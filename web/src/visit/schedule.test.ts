@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { preview } from './fixtures';
-import { admissionTimeOf, startOf, pollDelayBeforeStart } from './schedule';
+import { admissionTimeOf, pollDelayBeforeStart, startOf } from './schedule';
 
 const start = Date.parse('2026-01-01T10:00:00Z');
 const room = preview({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { applyEvents, preview, refusal, delayOf } from './fixtures';
-import { opening, type Event } from './state';
+import { applyEvents, delayOf, preview, refusal } from './fixtures';
+import { type Event, opening } from './state';
 import { taskOf } from './task';
 
 describe('a scheduled room', () => {

@@ -1,6 +1,6 @@
 import type { Refusal, Seat } from '../api/client';
 import { backoff } from '../time/backoff';
-import { startOf, pollDelayBeforeStart } from './schedule';
+import { pollDelayBeforeStart, startOf } from './schedule';
 import type { JoinAttempt, Visit } from './state';
 
 /** A task of the page in a state, and the delay before it. */

@@ -1,8 +1,8 @@
 import type { ReactElement } from 'react';
 import { t } from '../../messages';
-import type { BreakoutRoom } from '../connection/roomMetadata';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
+import type { BreakoutRoom } from '../connection/roomMetadata';
 import { useMeeting } from '../meeting';
 
 interface Props {

@@ -2,8 +2,8 @@ import type { ReactElement } from 'react';
 import { t } from '../../messages';
 import { Sheet } from '../../ui/Sheet';
 import { useMeeting } from '../meeting';
-import { HostBreakouts } from './HostBreakouts';
 import { BreakoutList } from './BreakoutList';
+import { HostBreakouts } from './HostBreakouts';
 
 /** Breakout rooms: everybody can move between them, and hosts manage them. */
 export function BreakoutSheet({ onClose }: { onClose: () => void }): ReactElement {

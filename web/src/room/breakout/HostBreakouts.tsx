@@ -1,8 +1,8 @@
 import type { ReactElement } from 'react';
 import type { BreakoutRoom } from '../connection/roomMetadata';
 import { useMeeting } from '../meeting';
-import { OpenBreakouts } from './OpenBreakouts';
 import { ManageBreakouts } from './ManageBreakouts';
+import { OpenBreakouts } from './OpenBreakouts';
 import { usePersonLocations } from './usePersonLocations';
 
 /** Opens breakout rooms for hosts, or manages the open ones. */

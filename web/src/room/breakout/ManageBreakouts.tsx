@@ -1,10 +1,10 @@
-import { useId, useState, type FormEvent, type ReactElement } from 'react';
+import { type FormEvent, type ReactElement, useId, useState } from 'react';
 import { t } from '../../messages';
-import type { BreakoutRoom } from '../connection/roomMetadata';
 import { ActionError } from '../actions/ActionError';
-import { BreakoutSelect } from './BreakoutSelect';
 import { useAction } from '../actions/useAction';
+import type { BreakoutRoom } from '../connection/roomMetadata';
 import { useMeeting } from '../meeting';
+import { BreakoutSelect } from './BreakoutSelect';
 import type { PersonLocation } from './personLocations';
 
 interface Props {

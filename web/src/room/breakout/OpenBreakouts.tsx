@@ -1,9 +1,9 @@
-import { useId, useState, type FormEvent, type ReactElement } from 'react';
+import { type FormEvent, type ReactElement, useId, useState } from 'react';
 import { count, t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
-import { BreakoutSelect } from './BreakoutSelect';
 import { useAction } from '../actions/useAction';
 import { useMeeting } from '../meeting';
+import { BreakoutSelect } from './BreakoutSelect';
 import { assignEvenly, type PersonLocation } from './personLocations';
 
 const defaultName = (i: number): string => t('rooms.usual', { n: i + 1 });

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { RoomActions } from '../../visit/roomActions';
 import type { RoomMetadata } from '../connection/roomMetadata';
 import type { Person } from '../people/person';
-import { localLocations, serverLocations, type PersonLocation } from './personLocations';
+import { localLocations, type PersonLocation, serverLocations } from './personLocations';
 
 const pollMs = 3_000;
 

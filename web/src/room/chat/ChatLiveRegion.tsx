@@ -1,6 +1,6 @@
-import { useEffect, useRef, useState, type ReactElement } from 'react';
+import { type ReactElement, useEffect, useRef, useState } from 'react';
 import { count, t } from '../../messages';
-import { excerpt, newMessages, type ChatMessage, type ChatLog } from './chatLog';
+import { type ChatLog, type ChatMessage, excerpt, newMessages } from './chatLog';
 
 /** Messages within this time are announced together. */
 const batchMs = 1_500;

@@ -1,9 +1,9 @@
 import { memo, type ReactElement } from 'react';
-import { formatTime } from '../../time/dateTime';
 import { t } from '../../messages';
+import { formatTime } from '../../time/dateTime';
 import { Icon } from '../../ui/Icon';
+import { type ChatMessage, excerpt } from './chatLog';
 import { linkify } from './linkify';
-import { excerpt, type ChatMessage } from './chatLog';
 
 interface Props {
   message: ChatMessage;

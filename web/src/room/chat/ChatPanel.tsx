@@ -1,4 +1,4 @@
-import { useId, useLayoutEffect, useRef, type ReactElement } from 'react';
+import { type ReactElement, useId, useLayoutEffect, useRef } from 'react';
 import { t } from '../../messages';
 import { Icon } from '../../ui/Icon';
 import { Sheet } from '../../ui/Sheet';

@@ -1,8 +1,8 @@
-import { useEffect, useLayoutEffect, useRef, useState, type ReactElement } from 'react';
+import { type ReactElement, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { count, t } from '../../messages';
 import { ChatMessageItem } from './ChatMessageItem';
 import { Composer } from './Composer';
-import { findMessage, newMessages, type LogEntry, type ChatMessage } from './chatLog';
+import { type ChatMessage, findMessage, type LogEntry, newMessages } from './chatLog';
 import type { Chat } from './useChat';
 
 /** A distance below this counts as the end. */

@@ -1,4 +1,4 @@
-import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
+import { type KeyboardEvent, type ReactElement, useId, useLayoutEffect, useRef, useState } from 'react';
 import { count, t } from '../../messages';
 import { Icon } from '../../ui/Icon';
 import type { ChatMessage } from './chatLog';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { type ChatLog, type ChatMessage, emptyLog, excerpt, findMessage, maxEntries, newMessages, reduceChat } from './chatLog';
 import { FloodLimiter } from './floodLimiter';
 import { linkify } from './linkify';
-import { findMessage, excerpt, emptyLog, maxEntries, newMessages, reduceChat, type ChatMessage, type ChatLog } from './chatLog';
-import { decode, encode, messageKey, maxTextLength, newId, normalizeText } from './packet';
+import { decode, encode, maxTextLength, messageKey, newId, normalizeText } from './packet';
 
 describe('addresses in a text', () => {
   const links = (text: string): string[] => linkify(text).flatMap(({ href }) => href ?? []);

@@ -1,6 +1,6 @@
-import { RoomEvent, type Room } from 'livekit-client';
+import { type Room, RoomEvent } from 'livekit-client';
 import { FloodLimiter } from './floodLimiter';
-import { decode, chatTopic, type Packet } from './packet';
+import { chatTopic, decode, type Packet } from './packet';
 
 /** A message with the sender that the server reports. */
 export interface ReceivedMessage extends Packet {

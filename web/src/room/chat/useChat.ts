@@ -1,10 +1,10 @@
-import { RoomEvent, type Room } from 'livekit-client';
+import { type Room, RoomEvent } from 'livekit-client';
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 import type { Seat } from '../../api/client';
 import type { ServerClock } from '../../time/serverClock';
+import { type ChatLog, emptyLog, reduceChat } from './chatLog';
 import type { Inbox } from './inbox';
-import { emptyLog, reduceChat, type ChatLog } from './chatLog';
-import { encode, messageKey, newId, normalizeText, chatTopic } from './packet';
+import { chatTopic, encode, messageKey, newId, normalizeText } from './packet';
 
 export interface Chat {
   log: ChatLog;

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
-import { useStore } from '../../state/useStore';
 import type { LocalMedia } from '../../media/localMedia';
 import { t } from '../../messages';
+import { useStore } from '../../state/useStore';
 import '../../styles/sheets.css';
 import { Sheet } from '../../ui/Sheet';
 import { ConnectionPart } from './ConnectionPart';

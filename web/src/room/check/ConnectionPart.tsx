@@ -1,8 +1,8 @@
-import { useEffect, useState, type ReactElement } from 'react';
-import { t, type PlainKey } from '../../messages';
+import { type ReactElement, useEffect, useState } from 'react';
+import { type PlainKey, t } from '../../messages';
 import { RetryButton } from '../../ui/RetryButton';
-import { serverLatency } from './serverLatency';
 import type { MediaRoute } from './mediaRoute';
+import { serverLatency } from './serverLatency';
 
 /** Above this latency people begin to interrupt each other. */
 const slowMs = 400;

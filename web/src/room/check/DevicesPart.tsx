@@ -1,13 +1,13 @@
-import { useEffect, useState, type ReactElement } from 'react';
+import { type ReactElement, useEffect, useState } from 'react';
 import { watchLevel } from '../../media/level';
-import { canSelectDevice, type MediaState } from '../../media/mediaState';
 import type { LocalMedia } from '../../media/localMedia';
+import { canSelectDevice, type MediaState } from '../../media/mediaState';
 import { t } from '../../messages';
 import { Meter } from '../../screens/Meter';
 import { DeviceFault } from '../../ui/DeviceFault';
+import { DeviceInterrupted } from '../../ui/DeviceInterrupted';
 import { DeviceSelect } from '../../ui/DeviceSelect';
 import { NoiseSwitch } from '../../ui/NoiseSwitch';
-import { DeviceInterrupted } from '../../ui/DeviceInterrupted';
 import { playTones } from './tones';
 
 /** The state of microphone, camera and speaker. */

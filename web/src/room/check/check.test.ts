@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { serverLatency } from './serverLatency';
 import { protocolOf } from './mediaRoute';
+import { serverLatency } from './serverLatency';
 
 const pair = { type: 'candidate-pair', id: 'pair', localCandidateId: 'mine' };
 const other = { type: 'candidate-pair', id: 'other', localCandidateId: 'unused' };

@@ -1,4 +1,4 @@
-import { RoomEvent, Track, type RemoteTrackPublication, type Room } from 'livekit-client';
+import { type RemoteTrackPublication, type Room, RoomEvent, Track } from 'livekit-client';
 import { saveData } from '../stage/viewPreferences';
 
 /**

@@ -1,7 +1,7 @@
-import { RoomEvent, type Participant, type Room } from 'livekit-client';
+import { type Participant, type Room, RoomEvent } from 'livekit-client';
 import { useEffect, useState } from 'react';
-import type { MediaState } from '../../media/mediaState';
 import type { LocalMedia } from '../../media/localMedia';
+import type { MediaState } from '../../media/mediaState';
 
 /** The tracks that the visitor may publish. The server enforces it; the page only hides the controls. */
 export interface PublishPermissions {

@@ -1,14 +1,14 @@
 import {
   RemoteAudioTrack,
-  RoomEvent,
-  Track,
   type RemoteParticipant,
   type RemoteTrack,
   type RemoteTrackPublication,
   type Room,
+  RoomEvent,
+  Track,
 } from 'livekit-client';
-import { screenKey } from '../stage/pins';
 import { volumes } from '../people/volumes';
+import { screenKey } from '../stage/pins';
 
 /** Plays the audio tracks of others with one audio element each, without waiting for the page to render. */
 export class RemoteAudioPlayer {

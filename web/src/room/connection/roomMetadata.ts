@@ -1,4 +1,4 @@
-import { RoomEvent, type Room } from 'livekit-client';
+import { type Room, RoomEvent } from 'livekit-client';
 import { useEffect, useState } from 'react';
 
 export interface BreakoutRoom {

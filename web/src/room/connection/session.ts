@@ -1,15 +1,15 @@
-import { Room, RoomEvent, type DisconnectReason } from 'livekit-client';
+import { type DisconnectReason, Room, RoomEvent } from 'livekit-client';
 import type { RoomType, Seat } from '../../api/client';
 import type { LocalMedia } from '../../media/localMedia';
-import type { DisconnectCause, Announcement } from '../../visit/state';
+import type { Announcement, DisconnectCause } from '../../visit/state';
 import { Inbox } from '../chat/inbox';
-import { disconnectCauseOf } from './disconnectCause';
-import { readServerMessage } from './serverMessage';
-import { quickReconnectPolicy } from './reconnectPolicy';
-import { TrackPublisher } from './trackPublisher';
-import { RemoteAudioPlayer } from './remoteAudioPlayer';
-import { DataSaver } from './dataSaver';
 import { Reactions } from '../reactions/reactions';
+import { DataSaver } from './dataSaver';
+import { disconnectCauseOf } from './disconnectCause';
+import { quickReconnectPolicy } from './reconnectPolicy';
+import { RemoteAudioPlayer } from './remoteAudioPlayer';
+import { readServerMessage } from './serverMessage';
+import { TrackPublisher } from './trackPublisher';
 
 export interface SessionHandlers {
   onDisconnected: (cause: DisconnectCause) => void;

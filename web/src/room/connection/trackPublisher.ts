@@ -1,9 +1,9 @@
-import { LocalVideoTrack, Track, type LocalTrack, type Room } from 'livekit-client';
-import type { MediaState, ScreenCapture } from '../../media/mediaState';
+import { type LocalTrack, LocalVideoTrack, type Room, Track } from 'livekit-client';
 import type { LocalMedia } from '../../media/localMedia';
-import { readPublishPermissions } from './publishPermissions';
-import { CameraTrack } from './cameraTrack';
+import type { MediaState, ScreenCapture } from '../../media/mediaState';
 import { saveData } from '../stage/viewPreferences';
+import { CameraTrack } from './cameraTrack';
+import { readPublishPermissions } from './publishPermissions';
 import { UnmonitoredAudioTrack } from './unmonitoredAudioTrack';
 
 /**

@@ -1,4 +1,4 @@
-import { ParticipantEvent, type ConnectionQuality, type Participant } from 'livekit-client';
+import { type ConnectionQuality, type Participant, ParticipantEvent } from 'livekit-client';
 import { useLiveKitEvents } from './useLiveKitEvents';
 
 const changes = [ParticipantEvent.ConnectionQualityChanged];

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
-import { useStore } from '../../state/useStore';
 import { count as counting, formatNumber } from '../../messages';
+import { useStore } from '../../state/useStore';
 import { Icon, type IconName } from '../../ui/Icon';
 import { shortcutsEnabled } from '../shortcuts/shortcutsEnabled';
 

@@ -1,8 +1,8 @@
 import type { ReactElement } from 'react';
-import { useStore } from '../../state/useStore';
 import { t } from '../../messages';
+import { useStore } from '../../state/useStore';
 import { Switch } from '../../ui/Switch';
-import { hideWithoutVideo, saveData, hideSelf, speakerView } from '../stage/viewPreferences';
+import { hideSelf, hideWithoutVideo, saveData, speakerView } from '../stage/viewPreferences';
 
 /** The settings for how this browser shows a video room. */
 export function ViewSettings(): ReactElement {

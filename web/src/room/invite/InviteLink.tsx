@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState, type ReactElement } from 'react';
+import { type ReactElement, useEffect, useId, useRef, useState } from 'react';
 import { t } from '../../messages';
 import { Icon } from '../../ui/Icon';
 

@@ -1,11 +1,11 @@
-import { useState, type ReactElement } from 'react';
+import { type ReactElement, useState } from 'react';
 import { t } from '../../messages';
 import { Sheet } from '../../ui/Sheet';
 import { ActionError } from '../actions/ActionError';
-import { InviteLink } from './InviteLink';
 import { useAction } from '../actions/useAction';
 import { useMeeting } from '../meeting';
 import { GuestInvite } from './GuestInvite';
+import { InviteLink } from './InviteLink';
 
 /** The links that hosts can give to others. */
 export function InviteSheet({ onClose }: { onClose: () => void }): ReactElement {

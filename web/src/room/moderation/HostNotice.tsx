@@ -3,7 +3,7 @@ import { isMicActive } from '../../media/mediaState';
 import { t } from '../../messages';
 import { useMeeting } from '../meeting';
 import { DismissibleBanner } from '../notices/DismissibleBanner';
-import { useHostNotice, type HostAction } from './useHostNotice';
+import { type HostAction, useHostNotice } from './useHostNotice';
 
 const changeKeys = { cohost: 'host.cohost', guest: 'host.guest', locks: 'host.locks' } as const;
 

@@ -1,10 +1,10 @@
-import { useEffect, useState, type ReactElement } from 'react';
+import { type ReactElement, useEffect, useState } from 'react';
 import { t } from '../../messages';
 import { Sheet } from '../../ui/Sheet';
 import { Switch } from '../../ui/Switch';
 import { ActionError } from '../actions/ActionError';
-import type { Lock } from '../connection/roomMetadata';
 import { useAction } from '../actions/useAction';
+import type { Lock } from '../connection/roomMetadata';
 import { useMeeting } from '../meeting';
 
 /** Locks and unlocks what guests may do, limited to the features of the room. */

@@ -1,10 +1,10 @@
-import { useState, type ReactElement } from 'react';
+import { type ReactElement, useState } from 'react';
 import type { Role } from '../../api/client';
 import { t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
-import type { Person } from '../people/person';
 import { useAction } from '../actions/useAction';
 import { useMeeting } from '../meeting';
+import type { Person } from '../people/person';
 import { firstButtonInDialog } from './firstButtonInDialog';
 
 interface Props {

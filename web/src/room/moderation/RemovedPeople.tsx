@@ -1,4 +1,4 @@
-import { useEffect, useState, type ReactElement } from 'react';
+import { type ReactElement, useEffect, useState } from 'react';
 import type { People } from '../../api/client';
 import { t } from '../../messages';
 import { ActionError } from '../actions/ActionError';

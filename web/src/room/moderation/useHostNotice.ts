@@ -1,4 +1,4 @@
-import { RoomEvent, type Participant, type Room } from 'livekit-client';
+import { type Participant, type Room, RoomEvent } from 'livekit-client';
 import { useEffect, useRef, useState } from 'react';
 import type { Role } from '../../api/client';
 import type { LocalMedia } from '../../media/localMedia';

@@ -1,4 +1,4 @@
-import { RoomEvent, type Room } from 'livekit-client';
+import { type Room, RoomEvent } from 'livekit-client';
 import { useEffect, useState } from 'react';
 import type { Role } from '../../api/client';
 import { roleOf } from '../people/person';

@@ -1,15 +1,15 @@
 import { ConnectionQuality, RoomEvent } from 'livekit-client';
 import type { ReactElement, ReactNode } from 'react';
-import { useDelayedTrue } from '../../time/useDelayedTrue';
 import { t } from '../../messages';
+import { useDelayedTrue } from '../../time/useDelayedTrue';
 import { DeviceFault } from '../../ui/DeviceFault';
 import { DeviceInterrupted } from '../../ui/DeviceInterrupted';
-import type { Connection, Announcement } from '../../visit/state';
+import type { Announcement, Connection } from '../../visit/state';
+import { useConnectionQuality } from '../connection/useConnectionQuality';
+import { useLiveKitEvents } from '../connection/useLiveKitEvents';
+import { useMeeting } from '../meeting';
 import { DismissibleBanner } from './DismissibleBanner';
 import { WeakConnectionBanner } from './WeakConnectionBanner';
-import { useLiveKitEvents } from '../connection/useLiveKitEvents';
-import { useConnectionQuality } from '../connection/useConnectionQuality';
-import { useMeeting } from '../meeting';
 
 const playback = [RoomEvent.AudioPlaybackStatusChanged];
 

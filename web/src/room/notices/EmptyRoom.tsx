@@ -1,4 +1,4 @@
-import { useState, type ReactElement } from 'react';
+import { type ReactElement, useState } from 'react';
 import { t } from '../../messages';
 import { Icon } from '../../ui/Icon';
 import { GuestInvite } from '../invite/GuestInvite';

@@ -1,5 +1,5 @@
-import { useEffect, useRef, useState, type ReactElement } from 'react';
-import { isMicActive, isCameraActive } from '../../media/mediaState';
+import { type ReactElement, useEffect, useRef, useState } from 'react';
+import { isCameraActive, isMicActive } from '../../media/mediaState';
 import { t } from '../../messages';
 import type { Announcement } from '../../visit/state';
 import { useMeeting } from '../meeting';

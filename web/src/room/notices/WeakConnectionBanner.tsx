@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
-import { useStore } from '../../state/useStore';
 import { isCameraActive } from '../../media/mediaState';
 import { t } from '../../messages';
+import { useStore } from '../../state/useStore';
 import { useMeeting } from '../meeting';
 import { saveData } from '../stage/viewPreferences';
 

@@ -1,10 +1,10 @@
 import type { ReactElement } from 'react';
 import { t } from '../../messages';
 import { Icon } from '../../ui/Icon';
-import type { Person } from './person';
-import { ConnectionBadge } from './ConnectionBadge';
-import { VolumeBadge } from './VolumeBadge';
 import { HandBadge } from '../reactions/HandBadge';
+import { ConnectionBadge } from './ConnectionBadge';
+import type { Person } from './person';
+import { VolumeBadge } from './VolumeBadge';
 
 /** The role, state and connection of a person, next to the name. */
 export function Badges({ person, away }: { person: Person; away: boolean }): ReactElement {

@@ -1,10 +1,10 @@
 import { ConnectionQuality } from 'livekit-client';
 import type { ReactElement } from 'react';
-import { useDelayedTrue } from '../../time/useDelayedTrue';
 import { t } from '../../messages';
+import { useDelayedTrue } from '../../time/useDelayedTrue';
 import { IconShape } from '../../ui/Icon';
-import type { Person } from './person';
 import { useConnectionQuality } from '../connection/useConnectionQuality';
+import type { Person } from './person';
 
 /** Two rising bars, followed by an exclamation mark or a cross. */
 const weakIcon = 'M4.5 20v-4M10.5 20v-8M18 4.5v10M18 19.5h.01';

@@ -1,18 +1,18 @@
 import { ParticipantEvent } from 'livekit-client';
 import type { ReactElement } from 'react';
-import { initials } from '../../ui/initials';
 import { t } from '../../messages';
+import { initials } from '../../ui/initials';
 import { Sheet } from '../../ui/Sheet';
-import { Badges } from './Badges';
-import { WaitingPart } from '../waitingRoom/WaitingPart';
-import type { Person } from './person';
-import { PersonOptions } from './PersonOptions';
-import type { RosterEntry } from './roster';
+import { useLiveKitEvents } from '../connection/useLiveKitEvents';
+import { useMeeting } from '../meeting';
 import { PeopleModeration } from '../moderation/PeopleModeration';
 import { RemovedPeople } from '../moderation/RemovedPeople';
 import { RaisedHands } from '../reactions/RaisedHands';
-import { useMeeting } from '../meeting';
-import { useLiveKitEvents } from '../connection/useLiveKitEvents';
+import { WaitingPart } from '../waitingRoom/WaitingPart';
+import { Badges } from './Badges';
+import { PersonOptions } from './PersonOptions';
+import type { Person } from './person';
+import type { RosterEntry } from './roster';
 
 const speakingEvents = [ParticipantEvent.IsSpeakingChanged];
 

@@ -1,10 +1,10 @@
-import { useId, useState, type ReactElement } from 'react';
+import { type ReactElement, useId, useState } from 'react';
 import { t } from '../../messages';
 import { Icon } from '../../ui/Icon';
-import type { Person } from './person';
-import { PersonViewOptions } from './PersonViewOptions';
-import { canModerate, PersonModeration } from '../moderation/PersonModeration';
 import { useMeeting } from '../meeting';
+import { canModerate, PersonModeration } from '../moderation/PersonModeration';
+import { PersonViewOptions } from './PersonViewOptions';
+import type { Person } from './person';
 
 interface Props {
   person: Person;

@@ -1,9 +1,9 @@
 import { Track } from 'livekit-client';
 import type { ReactElement } from 'react';
-import { useStore } from '../../state/useStore';
 import { t } from '../../messages';
-import type { Person } from './person';
+import { useStore } from '../../state/useStore';
 import { pins, screenKey, togglePin } from '../stage/pins';
+import type { Person } from './person';
 import { VolumeSlider } from './VolumeSlider';
 
 /** How the visitor sees and hears a person. It changes nothing for others. */

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
-import { useStore } from '../../state/useStore';
 import { t } from '../../messages';
+import { useStore } from '../../state/useStore';
 import { formatPercent } from './percent';
 import { volumes } from './volumes';
 

@@ -1,4 +1,4 @@
-import { useId, type ReactElement } from 'react';
+import { type ReactElement, useId } from 'react';
 import { useStore } from '../../state/useStore';
 import { formatPercent } from './percent';
 import { setVolume, volumes } from './volumes';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { updateRoster, type RosterEntry } from './roster';
+import { type RosterEntry, updateRoster } from './roster';
 
 const person = (identity: string): { identity: string; name: string } => ({ identity, name: identity });
 const shown = (roster: readonly RosterEntry<{ identity: string }>[]): string =>

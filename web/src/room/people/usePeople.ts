@@ -1,9 +1,9 @@
-import { DisconnectReason, RoomEvent, type RemoteParticipant, type Room } from 'livekit-client';
+import { DisconnectReason, type RemoteParticipant, type Room, RoomEvent } from 'livekit-client';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Seat } from '../../api/client';
-import { roleOf, type Person } from './person';
-import { updateRoster, type RosterEntry } from './roster';
 import { useLiveKitEvents } from '../connection/useLiveKitEvents';
+import { type Person, roleOf } from './person';
+import { type RosterEntry, updateRoster } from './roster';
 
 /** Milliseconds for which a disconnected person stays on the stage. */
 const disconnectGraceMs = 2_000;

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
-import type { Fault, CaptureKind } from '../../media/faults';
-import { t, type PlainKey } from '../../messages';
-import { currentBrowserSurface, type BrowserSurface } from './browserSurface';
+import type { CaptureKind, Fault } from '../../media/faults';
+import { type PlainKey, t } from '../../messages';
+import { type BrowserSurface, currentBrowserSurface } from './browserSurface';
 
 const helpKeys = {
   chrome: 'fault.way.chrome',

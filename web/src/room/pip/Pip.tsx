@@ -1,22 +1,22 @@
-import { useEffect, useRef, type ReactElement } from 'react';
+import { type ReactElement, useEffect, useRef } from 'react';
 import { createPortal } from 'react-dom';
-import { initials } from '../../ui/initials';
-import { useStore } from '../../state/useStore';
 import { isMicActive } from '../../media/mediaState';
 import { t } from '../../messages';
-import { Badges } from '../people/Badges';
+import { useStore } from '../../state/useStore';
+import { initials } from '../../ui/initials';
 import { Control } from '../controls/Control';
 import { useMeeting } from '../meeting';
+import { Badges } from '../people/Badges';
 import type { Person } from '../people/person';
-import { RemoteVideo } from '../stage/RemoteVideo';
 import type { RosterEntry } from '../people/roster';
-import type { TrackReference } from '../stage/useRemoteTracks';
-import { useAudioLevel } from '../stage/useAudioLevel';
-import { selectLarge } from '../stage/selectLarge';
 import { pins, screenKey } from '../stage/pins';
-import { pipWindow } from './pipWindow';
+import { RemoteVideo } from '../stage/RemoteVideo';
+import { selectLarge } from '../stage/selectLarge';
 import { useActiveSpeaker } from '../stage/useActiveSpeaker';
+import { useAudioLevel } from '../stage/useAudioLevel';
+import type { TrackReference } from '../stage/useRemoteTracks';
 import { useVisibleTracks } from '../stage/useVisibleTracks';
+import { pipWindow } from './pipWindow';
 
 /** The room in a picture-in-picture window. */
 export function Pip(): ReactElement | null {

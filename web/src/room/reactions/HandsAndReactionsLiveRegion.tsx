@@ -1,6 +1,6 @@
-import { useEffect, useRef, useState, type ReactElement } from 'react';
-import { useStore } from '../../state/useStore';
+import { type ReactElement, useEffect, useRef, useState } from 'react';
 import { count, t } from '../../messages';
+import { useStore } from '../../state/useStore';
 import { useMeeting } from '../meeting';
 import { newlyRaised } from './hands';
 import { reactionName } from './reactionName';

@@ -6,8 +6,8 @@ import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
 import { useMeeting } from '../meeting';
 import { ReactionIcon } from './ReactionIcon';
-import { reactionKinds } from './reactions';
 import { reactionName } from './reactionName';
+import { reactionKinds } from './reactions';
 
 /** The raised hand and the reactions. The sheet closes after one press. */
 export function HandsAndReactionsPart({ onDone }: { onDone: () => void }): ReactElement {

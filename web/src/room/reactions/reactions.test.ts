@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { raisedHands, newlyRaised } from './hands';
+import { newlyRaised, raisedHands } from './hands';
 import { Reactions } from './reactions';
 
 const [ana, ben, chen] = ['Ana', 'Ben', 'Chen'].map((name) => ({ identity: name.toLowerCase(), name, you: name === 'Ana' })) as [

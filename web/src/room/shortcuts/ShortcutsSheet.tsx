@@ -1,11 +1,11 @@
 import type { ReactElement } from 'react';
-import { useStore } from '../../state/useStore';
 import { t } from '../../messages';
+import { useStore } from '../../state/useStore';
 import { Sheet } from '../../ui/Sheet';
 import { Switch } from '../../ui/Switch';
 import { useMeeting } from '../meeting';
-import { shortcutsEnabled } from './shortcutsEnabled';
 import type { Shortcut } from './shortcuts';
+import { shortcutsEnabled } from './shortcutsEnabled';
 
 interface Props {
   shortcuts: readonly Shortcut[];

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
-import type { MediaState } from '../../media/mediaState';
 import { watchLevel } from '../../media/level';
+import type { MediaState } from '../../media/mediaState';
 
 const intervalMs = 150;
 const speechLevel = 0.35;

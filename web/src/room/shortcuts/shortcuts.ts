@@ -1,6 +1,6 @@
-import type { MediaState } from '../../media/mediaState';
-import { isMicActive, isCameraActive } from '../../media/mediaState';
 import type { LocalMedia } from '../../media/localMedia';
+import type { MediaState } from '../../media/mediaState';
+import { isCameraActive, isMicActive } from '../../media/mediaState';
 import type { SimpleKey } from '../../messages';
 import type { PublishPermissions } from '../connection/publishPermissions';
 import { canShare } from '../controls/Controls';

@@ -1,9 +1,9 @@
 import { useLayoutEffect, useRef } from 'react';
-import { useStore } from '../../state/useStore';
 import type { LocalMedia } from '../../media/localMedia';
-import { shortcutsEnabled } from './shortcutsEnabled';
-import { isUnmodified, findShortcut, acceptsText, handlesSpace } from './keyPress';
+import { useStore } from '../../state/useStore';
+import { acceptsText, findShortcut, handlesSpace, isUnmodified } from './keyPress';
 import type { Shortcut } from './shortcuts';
+import { shortcutsEnabled } from './shortcutsEnabled';
 
 const isDialogOpen = (): boolean => document.querySelector('dialog[open]') !== null;
 

@@ -1,10 +1,10 @@
-import { useRef, type ReactElement } from 'react';
-import { useElementSize } from './useElementSize';
+import { type ReactElement, useRef } from 'react';
 import { t } from '../../messages';
 import { useMeeting } from '../meeting';
 import { AudioTile } from './AudioTile';
-import { tileCapacity, fitGrid } from './grid';
+import { fitGrid, tileCapacity } from './grid';
 import { MoreTile } from './MoreTile';
+import { useElementSize } from './useElementSize';
 import { useStageOrder } from './useStageOrder';
 
 /** A tile with a name below it is a little higher than wide. */

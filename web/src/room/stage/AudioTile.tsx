@@ -1,4 +1,4 @@
-import { useRef, type ReactElement } from 'react';
+import { type ReactElement, useRef } from 'react';
 import { initials } from '../../ui/initials';
 import { useMeeting } from '../meeting';
 import { Badges } from '../people/Badges';

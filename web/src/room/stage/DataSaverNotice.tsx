@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
-import { useStore } from '../../state/useStore';
 import { t } from '../../messages';
+import { useStore } from '../../state/useStore';
 import { saveData } from './viewPreferences';
 
 /** Explains why there is no video of others, with a button to turn it on. */

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef, type ReactElement } from 'react';
+import { type ReactElement, useLayoutEffect, useRef } from 'react';
 import type { TrackReference } from './useRemoteTracks';
 
 /**

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { t } from '../../messages';
-import { RemoteVideo } from './RemoteVideo';
 import { PinButton } from './PinButton';
+import { RemoteVideo } from './RemoteVideo';
 import { frameStyle, type TilePosition } from './tilePosition';
 import type { TrackReference } from './useRemoteTracks';
 

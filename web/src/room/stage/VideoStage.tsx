@@ -1,24 +1,24 @@
-import { useRef, type ReactElement } from 'react';
-import { useElementSize } from './useElementSize';
-import { useStore } from '../../state/useStore';
+import { type ReactElement, useRef } from 'react';
 import { t } from '../../messages';
+import { useStore } from '../../state/useStore';
 import { useMeeting } from '../meeting';
-import { tileCapacity } from './grid';
-import { MoreTile } from './MoreTile';
 import type { Person } from '../people/person';
 import type { RosterEntry } from '../people/roster';
-import { OwnScreenShareTile, ScreenShareTile } from './ScreenShareTile';
-import { selectVisible } from './visible';
-import { hideWithoutVideo, hideSelf, speakerView } from './viewPreferences';
-import { selectLarge } from './selectLarge';
-import { besideStrip, gap, gridFrames, largeFrames, minTileWidth, stripFrames, stripOf, type Frame } from './frames';
-import { pins, screenKey } from './pins';
 import { DataSaverNotice } from './DataSaverNotice';
+import { besideStrip, type Frame, gap, gridFrames, largeFrames, minTileWidth, stripFrames, stripOf } from './frames';
+import { tileCapacity } from './grid';
+import { MoreTile } from './MoreTile';
+import { pins, screenKey } from './pins';
+import { OwnScreenShareTile, ScreenShareTile } from './ScreenShareTile';
+import { selectLarge } from './selectLarge';
 import { useActiveSpeaker } from './useActiveSpeaker';
+import { useElementSize } from './useElementSize';
+import type { TrackReference } from './useRemoteTracks';
+import { useStageOrder } from './useStageOrder';
 import { useVisibleTracks } from './useVisibleTracks';
 import { VideoTile } from './VideoTile';
-import { useStageOrder } from './useStageOrder';
-import type { TrackReference } from './useRemoteTracks';
+import { hideSelf, hideWithoutVideo, speakerView } from './viewPreferences';
+import { selectVisible } from './visible';
 
 type Item = { key: string; entry: RosterEntry<Person> } | { key: string; screen: TrackReference | null };
 

@@ -1,17 +1,17 @@
-import { useRef, type ReactElement } from 'react';
-import { initials } from '../../ui/initials';
+import { type ReactElement, useRef } from 'react';
 import { t } from '../../messages';
+import { initials } from '../../ui/initials';
 import { LocalVideo } from '../../ui/LocalVideo';
 import { useMeeting } from '../meeting';
 import { Badges } from '../people/Badges';
 import type { Person } from '../people/person';
-import { RemoteVideo } from './RemoteVideo';
 import type { RosterEntry } from '../people/roster';
-import { PinButton } from './PinButton';
-import { frameStyle, type TilePosition } from './tilePosition';
 import { ReactionBadge } from '../reactions/ReactionBadge';
-import type { TrackReference } from './useRemoteTracks';
+import { PinButton } from './PinButton';
+import { RemoteVideo } from './RemoteVideo';
+import { frameStyle, type TilePosition } from './tilePosition';
 import { useAudioLevel } from './useAudioLevel';
+import type { TrackReference } from './useRemoteTracks';
 
 interface Props extends TilePosition {
   entry: RosterEntry<Person>;

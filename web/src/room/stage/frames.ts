@@ -1,5 +1,5 @@
-import type { Size } from './useElementSize';
 import { fitGrid } from './grid';
+import type { Size } from './useElementSize';
 
 /** A rectangle on the stage, from the corner where text begins. */
 export interface Frame {

@@ -2,10 +2,10 @@ import type { Participant } from 'livekit-client';
 import { describe, expect, test } from 'vitest';
 import type { Person } from '../people/person';
 import type { RosterEntry } from '../people/roster';
-import { selectVisible } from './visible';
+import { type ActiveSpeaker, noActiveSpeaker, updateActiveSpeaker } from './activeSpeaker';
+import { besideStrip, type Frame, gridFrames, largeFrames, stripFrames, stripOf } from './frames';
 import { selectLarge } from './selectLarge';
-import { noActiveSpeaker, updateActiveSpeaker, type ActiveSpeaker } from './activeSpeaker';
-import { besideStrip, gridFrames, largeFrames, stripFrames, stripOf, type Frame } from './frames';
+import { selectVisible } from './visible';
 
 describe('what is large', () => {
   const stage = { present: new Set(['a', 'b', 'c', 'b/screen']), pinned: [], screens: [], speakerView: false, speaker: 'a' };

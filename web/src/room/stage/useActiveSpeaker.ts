@@ -1,4 +1,4 @@
-import { RoomEvent, type Room } from 'livekit-client';
+import { type Room, RoomEvent } from 'livekit-client';
 import { useEffect, useRef, useState } from 'react';
 import type { Person } from '../people/person';
 import type { RosterEntry } from '../people/roster';

@@ -1,5 +1,5 @@
-import { RoomEvent, type Participant, type Room } from 'livekit-client';
-import { useEffect, type RefObject } from 'react';
+import { type Participant, type Room, RoomEvent } from 'livekit-client';
+import { type RefObject, useEffect } from 'react';
 
 /**
  * Sets --level and data-speaking of an element by a participant's audio level, without

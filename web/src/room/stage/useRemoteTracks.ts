@@ -1,4 +1,4 @@
-import { RoomEvent, type RemoteParticipant, type Room, type Track, type TrackPublication } from 'livekit-client';
+import { type RemoteParticipant, type Room, RoomEvent, type Track, type TrackPublication } from 'livekit-client';
 import { useLiveKitEvents } from '../connection/useLiveKitEvents';
 
 /** A track of somebody else. */

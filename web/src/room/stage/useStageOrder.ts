@@ -1,8 +1,8 @@
-import { RoomEvent, type Room } from 'livekit-client';
+import { type Room, RoomEvent } from 'livekit-client';
 import { useEffect, useState } from 'react';
-import { orderForStage, orderByLastSpoken } from './stageOrder';
 import type { Person } from '../people/person';
 import type { RosterEntry } from '../people/roster';
+import { orderByLastSpoken, orderForStage } from './stageOrder';
 
 /**
  * Returns the people in the order of the stage, which shows the first `visibleCount`. With

@@ -1,5 +1,5 @@
-import { Track, type Room } from 'livekit-client';
-import { useRemoteTracks, type TrackReference } from './useRemoteTracks';
+import { type Room, Track } from 'livekit-client';
+import { type TrackReference, useRemoteTracks } from './useRemoteTracks';
 
 const visibleSources = [Track.Source.Camera, Track.Source.ScreenShare];
 

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type ReactElement } from 'react';
+import { type ReactElement, useEffect, useRef, useState } from 'react';
 import { count, t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
 import { useMeeting } from '../meeting';
