@@ -25,7 +25,7 @@ async function arrive(busy: { usualCamera?: boolean } = {}): Promise<Person> {
       for (const track of stream.getTracks()) document.documentElement.dataset[track.kind] = track.label;
       const [mic] = stream.getAudioTracks();
       if (mic) {
-        document.documentElement.dataset['quiet'] = String(mic.getSettings().noiseSuppression);
+        document.documentElement.dataset.quiet = String(mic.getSettings().noiseSuppression);
         Object.assign(globalThis, { mic });
       }
       return stream;
@@ -183,7 +183,7 @@ test('who is silenced by their own phone is told so, and has microphone and soun
 
   // The call is over, and nothing comes back by itself.
   await says(true);
-  await page.evaluate(() => document.querySelectorAll('audio').forEach((element) => element.pause()));
+  await page.evaluate(() => document.querySelectorAll('audio').forEach((element) => void element.pause()));
   await told.waitFor();
   await comeBack();
   await told.waitFor({ state: 'detached' });

@@ -23,7 +23,8 @@ export function splitMessages(firstView: string[]): Plugin {
       const [, file, language, part] = partRequest.exec(id) ?? [];
       if (!file || !language) return null;
       this.addWatchFile(file);
-      const first = (firstViewSource ??= [...staticImports(...firstView)].map((path) => readFileSync(path, 'utf8')).join('\n'));
+      firstViewSource ??= [...staticImports(...firstView)].map((path) => readFileSync(path, 'utf8')).join('\n');
+      const first = firstViewSource;
       const all = await evaluate(file, language);
       const wanted = Object.entries(all).filter(([key]) => first.includes(`'${key}'`) === (part === 'first'));
       return { code: `export default ${JSON.stringify(Object.fromEntries(wanted))}`, moduleType: 'js' };

@@ -79,7 +79,7 @@ export function Lobby({ lobby, presetName, localMedia, clock, check, Schedule, o
   const [name, setName] = useState(
     () => lobby.enteredName ?? (you.name || (you.link === 'taken' ? '' : (presetName ?? devicePreferences.name()))),
   );
-  const [nameMissing, setNameless] = useState(false);
+  const [nameMissing, setNameMissing] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const id = useId();
 
@@ -97,10 +97,16 @@ export function Lobby({ lobby, presetName, localMedia, clock, check, Schedule, o
   function join(event: FormEvent): void {
     event.preventDefault();
     const trimmedName = name.trim();
-    setNameless(trimmedName === '');
-    if (trimmedName === '') return field.current?.focus();
+    setNameMissing(trimmedName === '');
+    if (trimmedName === '') {
+      field.current?.focus();
+      return;
+    }
     if (joinAttempt) return;
-    if (closed && joinOnOpen) return onJoinOnOpen(null);
+    if (closed && joinOnOpen) {
+      onJoinOnOpen(null);
+      return;
+    }
     if (you.role === 'guest') devicePreferences.setName(trimmedName);
     // Not awaited, because the visitor may take long to answer the permission prompt.
     void localMedia.prepare();
@@ -110,7 +116,7 @@ export function Lobby({ lobby, presetName, localMedia, clock, check, Schedule, o
 
   function changeName(text: string): void {
     setName(text);
-    setNameless(false);
+    setNameMissing(false);
     if (joinOnOpen) onJoinOnOpen(text.trim() || null);
   }
 
@@ -128,7 +134,7 @@ export function Lobby({ lobby, presetName, localMedia, clock, check, Schedule, o
           Schedule && <Schedule preview={preview} start={start} now={now} />
         )}
         {preview.welcome_message && (
-          // A long message scrolls, so that it has to be reachable with the keyboard.
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a long message scrolls, so that it has to be reachable with the keyboard
           <section className="welcome" dir="auto" aria-label={t('lobby.welcome')} tabIndex={0}>
             {preview.welcome_message}
           </section>

@@ -45,7 +45,9 @@ class Browser {
         else resolve(null);
       });
     const seatKeyStore = new SeatKeyStore(route, { browser: this.fakeStorage, tab, lockTab });
-    const close = (): void => [...heldLocks].forEach((release) => release());
+    const close = (): void => {
+      for (const release of [...heldLocks]) release();
+    };
     return { key: await seatKeyStore.key, duplicateTab: await seatKeyStore.duplicateTab, seatKeyStore, tab, close };
   }
 

@@ -24,6 +24,7 @@ export function LocalVideo({ track, paused = false }: Props): ReactElement {
   }, [paused]);
   const facesAway = track.getSettings().facingMode === 'environment';
   return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a video without controls cannot be focused
     <video ref={video} className={facesAway ? 'picture' : 'picture mirrored'} data-own autoPlay muted playsInline aria-hidden="true" />
   );
 }

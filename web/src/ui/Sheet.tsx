@@ -20,6 +20,7 @@ export function Sheet({ title, onClose, children }: Props): ReactElement {
     return () => element?.close();
   }, []);
   return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the browser closes a dialog with Escape
     <dialog
       ref={dialog}
       className="sheet"

@@ -39,7 +39,7 @@ export function usePersonLocations(
   }, [actions, ownIdentity, restarts, breakouts]);
 
   function moved(identity: string, to: number): void {
-    setLocations((before) => before && before.map((person) => (person.identity === identity ? { ...person, breakout: to } : person)));
+    setLocations((before) => before?.map((person) => (person.identity === identity ? { ...person, breakout: to } : person)) ?? null);
     setRestarts((before) => before + 1);
   }
   return [locations ?? localLocations(present, breakout), moved];

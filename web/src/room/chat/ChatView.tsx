@@ -48,7 +48,7 @@ export function ChatView({ chat, connected }: { chat: Chat; connected: boolean }
       <div
         ref={list}
         className="chat-scroll"
-        // So that the keyboard can scroll it.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard has to be able to scroll it
         tabIndex={0}
         role="log"
         aria-label={t('chat.messages')}

@@ -29,16 +29,16 @@ export type Locks = Record<Lock, boolean>;
 /** Parses the metadata of a session. Fields that are missing or invalid get their default. */
 export function readRoomMetadata(metadata: string | undefined): RoomMetadata {
   const fields = parse(metadata);
-  const endsAt = typeof fields['ends_at'] === 'string' ? Date.parse(fields['ends_at']) : NaN;
-  const open: unknown = fields['breakouts'];
-  const hands: unknown = fields['hands'];
+  const endsAt = typeof fields.ends_at === 'string' ? Date.parse(fields.ends_at) : NaN;
+  const open: unknown = fields.breakouts;
+  const hands: unknown = fields.hands;
   return {
     endsAt: Number.isFinite(endsAt) ? endsAt : null,
-    breakout: typeof fields['breakout'] === 'number' ? fields['breakout'] : 0,
+    breakout: typeof fields.breakout === 'number' ? fields.breakout : 0,
     breakouts: Array.isArray(open) ? open.filter(isBreakoutRoom) : [],
-    locks: readLocks(fields['locks']),
+    locks: readLocks(fields.locks),
     hands: Array.isArray(hands) ? hands.filter((one) => typeof one === 'string') : [],
-    waitingCount: typeof fields['waiting'] === 'number' ? fields['waiting'] : 0,
+    waitingCount: typeof fields.waiting === 'number' ? fields.waiting : 0,
   };
 }
 

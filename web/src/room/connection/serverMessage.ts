@@ -16,10 +16,10 @@ const decoder = new TextDecoder();
 export function readServerMessage(topic: string | undefined, payload: Uint8Array, identity: string | undefined): ServerMessage | null {
   if (topic !== 'parley' || identity) return null;
   const fields = parse(decoder.decode(payload));
-  if (fields['kind'] === 'move') return { kind: 'move' };
+  if (fields.kind === 'move') return { kind: 'move' };
   const { kind, text, from, reaction } = fields;
   if (kind === 'reaction') {
-    const reactingIdentity = fields['identity'];
+    const reactingIdentity = fields.identity;
     return typeof reactingIdentity === 'string' && isReaction(reaction) ? { kind, identity: reactingIdentity, reaction } : null;
   }
   const hostName = typeof from === 'string' ? from : '';

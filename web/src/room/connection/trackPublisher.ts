@@ -34,7 +34,7 @@ export class TrackPublisher {
   readonly sync = (): void => void this.#syncLoop();
 
   stop(): void {
-    this.#unsubscribe?.forEach((unsubscribe) => unsubscribe());
+    for (const unsubscribe of this.#unsubscribe ?? []) unsubscribe();
     this.#unsubscribe = null;
   }
 

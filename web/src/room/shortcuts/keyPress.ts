@@ -13,7 +13,7 @@ export function findShortcut<S extends { key: string }>(press: KeyPress, shortcu
   if (!isUnmodified(press)) return undefined;
   const key = press.key === '؟' ? '?' : press.key.toLowerCase();
   // On a keyboard without Latin letters, the physical position of the key counts.
-  const physicalKey = /^[\u0000-\u007f]$/.test(key) ? null : /^Key([A-Z])$/.exec(press.code)?.[1]?.toLowerCase();
+  const physicalKey = key.length === 1 && key <= '\u007f' ? null : /^Key([A-Z])$/.exec(press.code)?.[1]?.toLowerCase();
   return shortcuts.find((shortcut) => shortcut.key === (physicalKey ?? key));
 }
 

@@ -37,8 +37,8 @@ export function usePushToTalk(localMedia: LocalMedia, micAllowed: boolean): void
     const onKeyDown = (event: KeyboardEvent): void => {
       if (event.code !== 'Space' || isDialogOpen() || handlesSpace(document.activeElement)) return;
       // Keeps the page from scrolling while the key is held.
-      if (held) return event.preventDefault();
-      if (!isUnmodified(event) || event.shiftKey || localMedia.state.get().micOn) return;
+      if (held) event.preventDefault();
+      if (held || !isUnmodified(event) || event.shiftKey || localMedia.state.get().micOn) return;
       event.preventDefault();
       held = true;
       void localMedia.setMicOnTemporarily(true);

@@ -14,5 +14,6 @@ export function RemoteVideo({ of: { publication }, uncropped = false }: { of: Tr
     track.attach(element);
     return () => void track.detach(element);
   }, [track]);
+  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a video without controls cannot be focused
   return <video ref={video} className={uncropped ? 'picture whole' : 'picture'} muted playsInline aria-hidden="true" />;
 }
