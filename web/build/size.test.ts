@@ -62,7 +62,7 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
     return bytes;
   }
 
-  test('speaks six languages', () => {
+  test('has six languages', () => {
     expect(languages).toHaveLength(6);
   });
 
@@ -70,7 +70,7 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
     expect(compressedBytes(loadedChunks('index.html', language, false))).toBeLessThanOrEqual(maxFirstViewBytes);
   });
 
-  test.each(languages)('is complete, room and all, with no more than 215 kB: %s', (language) => {
+  test.each(languages)('is complete, including the room, with no more than 215 kB: %s', (language) => {
     expect(compressedBytes(loadedChunks('index.html', language, true))).toBeLessThanOrEqual(maxTotalBytes);
   });
 
@@ -83,7 +83,7 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
     expect([...loadedChunks('index.html', language, true)]).toContain('src/room/index.ts');
   });
 
-  test('has the browser fetch what draws the first view before its script asks', () => {
+  test('preloads what draws the first view', () => {
     const html = readFileSync(join(root, 'index.html'), 'utf8');
     const needed = [...loadedChunks(view, 'none', false)].map((name) => chunks[name]);
     for (const chunk of needed) {
@@ -93,7 +93,7 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
     }
   });
 
-  test('tells the page all that the room needs besides, for it to have that fetched, too', () => {
+  test('lists the other files of the room, so that the page can preload them', () => {
     const html = readFileSync(join(root, 'index.html'), 'utf8');
     const there = new Set([...loadedChunks('index.html', 'none', false), ...loadedChunks(view, 'none', false)]);
     const needed = [...loadedChunks('src/room/index.ts', 'none', false)].filter((name) => !there.has(name));
@@ -102,26 +102,26 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
     expect(listed?.toSorted()).toEqual(files.map((file) => `/${file}`).toSorted());
   });
 
-  test.each(['view', 'room'])('has browsers compile it whole: %s', (name) => {
+  test.each(['view', 'room'])('makes browsers compile the whole file: %s', (name) => {
     const chunk = Object.values(chunks).find((one) => one.name === name);
     expect(readFileSync(join(root, chunk?.file ?? ''), 'utf8')).toMatch(/^\/\/# allFunctionsCalledOnLoad\n/);
   });
 
-  test('has nothing inline, and names no other host', () => {
+  test('has no inline code and refers to no other host', () => {
     const html = readFileSync(join(root, 'index.html'), 'utf8');
     expect(html).not.toMatch(/<script(?![^>]*\ssrc=)/);
     expect(html).not.toMatch(/<style|\sstyle=|\son\w+=/);
     expect(html).not.toMatch(/(?:src|href)="(?!\/)/);
   });
 
-  test('has each text file compressed beside it', () => {
+  test('has a compressed copy of each text file', () => {
     for (const { file } of Object.values(chunks)) {
       if (statSync(join(root, file)).size < minCompressBytes) continue;
       for (const form of ['gz', 'br']) expect(existsSync(join(root, `${file}.${form}`)), `${file}.${form}`).toBe(true);
     }
   });
 
-  test('has nothing read or leave a cookie', () => {
+  test('neither reads nor writes cookies', () => {
     const files = Object.values(chunks)
       .map(({ file }) => file)
       .filter((file) => file.endsWith('.js'));

@@ -42,7 +42,7 @@ test.each([
   expect(parentOrigin({ ...(ancestorOrigins && { ancestorOrigins }) }, referrer)).toBe(origin);
 });
 
-test('each news is told once, to that origin, with nothing that is not meant for it', () => {
+test('each event is sent once, only to the parent’s origin, without private data', () => {
   const postMessage = vi.fn();
   vi.stubGlobal('parent', { postMessage });
   vi.stubGlobal('document', { referrer: '' });
@@ -58,7 +58,7 @@ test('each news is told once, to that origin, with nothing that is not meant for
   ]);
 });
 
-test('who does not say where they are is told nothing', () => {
+test('a parent without a known origin receives nothing', () => {
   const postMessage = vi.fn();
   vi.stubGlobal('parent', { postMessage });
   vi.stubGlobal('document', { referrer: '' });

@@ -27,7 +27,7 @@ describe('a calendar file', () => {
     expect(file.endsWith('END:VCALENDAR\r\n')).toBe(true);
   });
 
-  test('has no line over 75 bytes, none that ends in half a character, and no bare line end', () => {
+  test('has no line over 75 bytes, no split character and no bare line end', () => {
     const bytes = new TextEncoder();
     for (const line of file.split('\r\n')) {
       expect(bytes.encode(line).length).toBeLessThanOrEqual(75);

@@ -31,17 +31,17 @@ test.each(codes)('%s has a title and a next step, and shows no code', (code) => 
   expect([title, ...text].join(' ')).not.toMatch(/_|!|oops/i);
 });
 
-test('every end has words of its own', () => {
+test('every end reason has its own text', () => {
   const said = reasons.map((reason) => refusalText({ code: 'room_ended', reason, waitMs: 0 }, true).text[0]);
   expect(new Set(said).size).toBe(reasons.length);
 });
 
-test('who was there reads that it has ended, who comes late that it had', () => {
+test('the title depends on whether the visitor was in the room', () => {
   const refusal = { code: 'room_ended', reason: null, waitMs: 0 } as const;
   expect(refusalText(refusal, true).title).toBe('The room has ended');
   expect(refusalText(refusal, false).title).toBe('This room has ended');
 });
 
-test('a code from a newer server is not a blank page', () => {
+test('an unknown code of a newer server has a text', () => {
   expect(refusalText({ code: 'brand_new' as RefusalCode, reason: null, waitMs: 0 }, false).nextStep).toBe('reload');
 });

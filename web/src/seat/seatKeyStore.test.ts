@@ -75,7 +75,7 @@ describe('a seat key', () => {
     expect(newSeatKey()).not.toBe(newSeatKey());
   });
 
-  test('is not taken from storage in any form', () => {
+  test('is validated when it is read from storage', () => {
     expect(isSeatKey(null)).toBe(false);
     expect(isSeatKey('short')).toBe(false);
     expect(isSeatKey('x'.repeat(129))).toBe(false);
@@ -94,7 +94,7 @@ describe('a guest', () => {
     expect((await browser.open(guest)).key).toBe(first.key);
   });
 
-  test('is another person in a second tab that was opened before joining, and stays so on reload', async () => {
+  test('is another person in a second tab that was opened before joining, also after a reload', async () => {
     const browser = new Browser();
     const first = await browser.open(guest);
     const second = await browser.open(guest);
@@ -110,14 +110,14 @@ describe('a guest', () => {
     expect(copy.key).not.toBe(first.key);
   });
 
-  test('has another key in every room and every browser', async () => {
+  test('has a different key in every room and every browser', async () => {
     const browser = new Browser();
     const here = await browser.open(guest);
     const elsewhere = await browser.open({ roomId: 'room-2', link: null });
     expect(new Set([here.key, elsewhere.key, (await new Browser().open(guest)).key]).size).toBe(3);
   });
 
-  test('gets a key of its own where nothing can be stored, and no other than the likely one', async () => {
+  test('gets the expected key when nothing can be stored', async () => {
     const failingStorage: KeyValueStorage = { get: () => null, set: () => undefined };
     const lockTab: TabLock = () => Promise.resolve(() => undefined);
     const seatKeyStore = new SeatKeyStore(guest, { browser: failingStorage, tab: failingStorage, lockTab });
@@ -125,7 +125,7 @@ describe('a guest', () => {
     expect(await seatKeyStore.key).toBe(seatKeyStore.expected);
   });
 
-  test('most likely has the key that it turns out to have, in every tab but a second one', async () => {
+  test('has the expected key in every tab except a second one', async () => {
     const browser = new Browser();
     const first = await browser.open(guest);
     expect(first.seatKeyStore.expected).toBe(first.key);
@@ -138,7 +138,7 @@ describe('a guest', () => {
     expect((await browser.open(host)).seatKeyStore.expected).toBe((await browser.open(host)).key);
   });
 
-  test('never trusts what somebody else has put into storage', async () => {
+  test('does not use an invalid key from storage', async () => {
     const browser = new Browser();
     browser.fakeStorage.set('parley.seat.room-1', '"><script>');
     expect(isSeatKey((await browser.open(guest)).key)).toBe(true);
@@ -152,12 +152,12 @@ describe('a visitor with a link', () => {
     expect((await browser.open(host)).key).toBe(first.key);
   });
 
-  test('is somebody else than the guest beside them', async () => {
+  test('is not the same person as a guest in the same browser', async () => {
     const browser = new Browser();
     expect((await browser.open(host)).key).not.toBe((await browser.open(guest)).key);
   });
 
-  test('leaves no token in storage', async () => {
+  test('stores no token', async () => {
     const browser = new Browser();
     await browser.open(host);
     const stored = JSON.stringify([...browser.fakeStorage.values]);
@@ -173,7 +173,7 @@ describe.each([
   const displaced = applyEvents(inside, { type: 'disconnected', cause: 'elsewhere' });
   const left = applyEvents(inside, { type: 'leave' });
 
-  test('is told so in a second tab, and not in one that is loaded again', async () => {
+  test('is detected in a second tab, but not in a reloaded one', async () => {
     const { browser, first } = await entered(route);
     const second = await browser.open(route);
     expect(second).toMatchObject({ key: first.key, duplicateTab: true });
@@ -181,18 +181,18 @@ describe.each([
     expect(await browser.open(route, first.tab)).toMatchObject({ key: first.key, duplicateTab: false });
   });
 
-  test('is told so in a copied tab', async () => {
+  test('is detected in a copied tab', async () => {
     const { browser, first } = await entered(route);
     expect(await browser.open(route, first.tab)).toMatchObject({ key: first.key, duplicateTab: true });
   });
 
-  test('is not told so after leaving', async () => {
+  test('is not detected after leaving', async () => {
     const { browser, first } = await entered(route);
     await first.seatKeyStore.onVisit(left);
     expect(await browser.open(route)).toMatchObject({ duplicateTab: false });
   });
 
-  test('keeps the seat that a second tab took over, also when that tab is loaded again', async () => {
+  test('keeps the seat that a second tab took over, also when that tab is reloaded', async () => {
     const { browser, first } = await entered(route);
     const second = await browser.open(route);
     await second.seatKeyStore.onVisit(inside);
@@ -219,7 +219,7 @@ describe.each([
   });
 });
 
-test('a guest may be somebody else in a second tab', async () => {
+test('a guest can be another person in a second tab', async () => {
   const { browser, first } = await entered(guest);
   const second = await browser.open(guest);
   second.seatKeyStore.startNewSeat();

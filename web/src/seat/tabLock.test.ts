@@ -23,7 +23,7 @@ function channels(): typeof BroadcastChannel {
   return Channel as unknown as typeof BroadcastChannel;
 }
 
-test('without locks, tabs ask each other', async () => {
+test('without Web Locks, tabs ask each other', async () => {
   vi.stubGlobal('navigator', {});
   vi.stubGlobal('BroadcastChannel', channels());
   const release = await browserTabLock()('seat', 0);
@@ -34,13 +34,13 @@ test('without locks, tabs ask each other', async () => {
   expect(await browserTabLock()('seat', 0)).not.toBeNull();
 });
 
-test('a frame that may not lock is alone', async () => {
+test('a frame that may not use locks counts as the only tab', async () => {
   const denied = Object.assign(new Error('denied'), { name: 'SecurityError' });
   vi.stubGlobal('navigator', { locks: { request: () => Promise.reject(denied) } });
   for (const timeoutMs of [0, 20, Infinity]) expect(await browserTabLock()('seat', timeoutMs)).not.toBeNull();
 });
 
-test('with locks, one tab holds the name and a reload waits for it a little', async () => {
+test('with Web Locks, one tab holds the lock and a reload waits for it', async () => {
   const held = new Set<string>();
   const waiting: (() => void)[] = [];
   const grant = async (name: string, then: (lock: object | null) => unknown): Promise<void> => {

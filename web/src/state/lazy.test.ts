@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Lazy } from './lazy';
 
-describe('a part of the page that is loaded later', () => {
-  test('is loaded once, and kept', async () => {
+describe('a lazy part of the page', () => {
+  test('is loaded once and kept', async () => {
     let loads = 0;
     const part = new Lazy(() => Promise.resolve(++loads));
     expect(part.loaded.get()).toBeNull();
@@ -11,7 +11,7 @@ describe('a part of the page that is loaded later', () => {
     expect([part.loaded.get(), loads]).toEqual([1, 1]);
   });
 
-  test('can be asked for again when it did not come', async () => {
+  test('can be loaded again after a failure', async () => {
     let loads = 0;
     const part = new Lazy(() => (++loads < 3 ? Promise.reject(new Error('away')) : Promise.resolve('part')));
     await part.prefetch();

@@ -9,20 +9,20 @@ import { formatDuration } from './duration';
 import { formatMinutesSeconds, splitRemaining } from './remaining';
 import { ServerClock } from './serverClock';
 
-describe('waiting longer and longer', () => {
-  test('begins at once, then at half a second, and ends at five', () => {
+describe('the backoff', () => {
+  test('starts at zero, then half a second, and ends at five seconds', () => {
     const most = [0, 1, 2, 3, 4, 5, 6, 7, 50].map((attempt) => backoff(attempt, () => 1));
     expect(most).toEqual([0, 500, 800, 1280, 2048, 3277, 5000, 5000, 5000]);
   });
 
-  test('spreads pages over the second half of the time', () => {
+  test('is random within the second half of the delay', () => {
     for (let attempt = 1; attempt < 10; attempt++) {
       expect(Math.abs(backoff(attempt, () => 0) - backoff(attempt, () => 1) / 2)).toBeLessThanOrEqual(1);
     }
   });
 });
 
-describe('how long it was', () => {
+describe('a duration', () => {
   test.each([
     [59_000, 'less than a minute'],
     [60_000, '1 minute'],
@@ -34,7 +34,7 @@ describe('how long it was', () => {
 });
 
 describe('the server’s clock', () => {
-  test('is kept although the viewer’s is wrong', () => {
+  test('is right although the clock of the device is wrong', () => {
     let local = 1_000_000;
     const clock = new ServerClock(() => local);
     expect(clock.now()).toBe(1_000_000);
@@ -46,7 +46,7 @@ describe('the server’s clock', () => {
   });
 });
 
-describe('how long it still takes', () => {
+describe('the remaining time', () => {
   test.each([
     [3 * 86_400_000 + 4 * 3_600_000 + 5 * 60_000 + 6_000, '3 days 4 hours 5 minutes'],
     [4 * 3_600_000 + 5 * 60_000 + 6_000, '4 hours 5 minutes 6 seconds'],
@@ -65,25 +65,25 @@ describe('how long it still takes', () => {
     ).toBe(words),
   );
 
-  test('as a clock shows it', () => {
+  test('is formatted as minutes and seconds', () => {
     expect([299_001, 61_000, 9_000, -1].map(formatMinutesSeconds)).toEqual(['5:00', '1:01', '0:09', '0:00']);
   });
 });
 
-test('a moment is told in the viewer’s zone, by its name', () => {
+test('a date has the visitor’s time zone with its name', () => {
   const words = formatDateTime(Date.UTC(2027, 0, 31, 8, 30), 'Europe/Berlin');
   expect(words).toMatch(/Sunday, January 31, 2027/);
   expect(words).toMatch(/9:30/);
   expect(words).toMatch(/Central European Standard Time$/);
 });
 
-test('of a moment today, the time of day is told', () => {
+test('a date today is formatted as the time of day', () => {
   const noon = new Date(2027, 0, 31, 12).getTime();
   expect(formatTimeOrDate(noon, noon + 3_600_000)).toMatch(/^12:00(\sPM)?$/); // depends on the clock of the system
   expect(formatTimeOrDate(noon, noon + 24 * 3_600_000)).toMatch(/^Sunday, January 31, 2027/);
 });
 
-test('another language writes its own moments and clocks', () => {
+test('dates and times are formatted in the current language', () => {
   setLanguage('de', de, 'de-CH');
   expect(formatDateTime(Date.UTC(2027, 0, 31, 8, 30), 'Europe/Berlin')).toMatch(
     /^Sonntag, 31\. Januar 2027.*Mitteleuropäische Normalzeit$/,

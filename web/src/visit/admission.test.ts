@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { applyEvents, delayOf, inside, lobby, preview, refusal, rejoining, seat } from './fixtures';
 import { taskOf } from './task';
 
-describe('somebody who has to be let in', () => {
+describe('a visitor who has to be admitted', () => {
   const joining = applyEvents(lobby, { type: 'join', name: 'Ben' });
   const waiting = applyEvents(joining, { type: 'mustWait', pauseMs: 2_000 });
 
-  test('asks again when the server says, and nothing shortens that', () => {
+  test('asks again exactly after the pause that the server sets', () => {
     expect(waiting).toMatchObject({ at: 'lobby', joinAttempt: { name: 'Ben', knocks: 1 } });
     expect(taskOf(waiting)).toMatchObject({ do: 'takeSeat', fixedDelay: true });
     expect(delayOf(taskOf(waiting), 1)).toBe(2_000);
@@ -15,7 +15,7 @@ describe('somebody who has to be let in', () => {
     expect(delayOf(taskOf(still), 0)).toBe(5_000);
   });
 
-  test('comes in by themselves', () => {
+  test('joins automatically', () => {
     const seated = applyEvents(waiting, { type: 'seated', seat });
     expect(taskOf(seated)).toMatchObject({ do: 'connect', seat });
     expect(applyEvents(seated, { type: 'connected' })).toMatchObject({ at: 'room', seat });
@@ -26,7 +26,7 @@ describe('somebody who has to be let in', () => {
     });
   });
 
-  test('waits for a server that is away, for as long as that takes', () => {
+  test('waits for an unreachable server without a limit', () => {
     let visit = waiting;
     for (let i = 0; i < 20; i++) visit = applyEvents(visit, { type: 'unreachable', waitMs: 0 });
     expect(visit).toMatchObject({ error: 'unreachable', joinAttempt: { knocks: 1, attempt: 20 } });
@@ -34,12 +34,12 @@ describe('somebody who has to be let in', () => {
     expect(delayOf(taskOf(applyEvents(waiting, refusal('too_many_attempts', { waitMs: 9_000 }))), 0)).toBe(9_000);
   });
 
-  test('may stop waiting, with the name still there', () => {
+  test('can stop waiting and keeps the name', () => {
     expect(applyEvents(waiting, { type: 'stopWaiting' })).toMatchObject({ at: 'lobby', joinAttempt: null, enteredName: 'Ben' });
     expect(applyEvents(joining, { type: 'stopWaiting' })).toBe(joining);
   });
 
-  test('who is turned away may ask again when the server says', () => {
+  test('can ask again after being turned away, when the server allows it', () => {
     const turnedAway = applyEvents(waiting, refusal('turned_away', { waitMs: 60_000 }));
     expect(turnedAway).toMatchObject({ at: 'refused', enteredName: 'Ben' });
     expect(taskOf(turnedAway)).toMatchObject({ do: 'preview', fixedDelay: true });
@@ -51,11 +51,11 @@ describe('somebody who has to be let in', () => {
     });
   });
 
-  test('who finds too many waiting asks when they want to', () => {
+  test('asks only by the button when too many people wait', () => {
     expect(delayOf(taskOf(applyEvents(joining, refusal('waiting_room_full', { waitMs: 10_000 }))), 0)).toBe(Infinity);
   });
 
-  test('whoever was inside keeps coming back', () => {
+  test('continues to rejoin after having been in the room', () => {
     expect(applyEvents(rejoining, { type: 'mustWait', pauseMs: 2_000 })).toMatchObject({
       at: 'room',
       connection: { is: 'rejoining', joinAttempt: { attempt: 1, pauseMs: 2_000 } },
@@ -63,10 +63,10 @@ describe('somebody who has to be let in', () => {
   });
 });
 
-describe('somebody whose network joins a lot', () => {
+describe('a visitor whose network sends many join requests', () => {
   const joining = applyEvents(lobby, { type: 'join', name: 'Ben' });
 
-  test('joins by themselves when it is their turn, however often they have to wait', () => {
+  test('joins automatically after any number of pauses', () => {
     let visit = joining;
     for (let i = 0; i < 20; i++) {
       visit = applyEvents(visit, refusal('too_many_joins', { waitMs: 7_000 }));
@@ -79,7 +79,7 @@ describe('somebody whose network joins a lot', () => {
     expect(taskOf(seated)).toMatchObject({ do: 'connect', seat });
   });
 
-  test('who was inside stays while the page waits', () => {
+  test('stays in the room while the page waits to rejoin', () => {
     expect(applyEvents(rejoining, refusal('too_many_joins', { waitMs: 7_000 }))).toMatchObject({
       at: 'room',
       connection: { is: 'rejoining', joinAttempt: { pauseMs: 7_000 } },
@@ -87,16 +87,16 @@ describe('somebody whose network joins a lot', () => {
   });
 });
 
-describe('somebody whom a host has removed', () => {
+describe('a visitor whom a host has removed', () => {
   const removed = applyEvents(inside, { type: 'disconnected', cause: 'removed' });
 
-  test('asks once whether it was a host, and then when they press', () => {
+  test('asks once automatically and then by the button', () => {
     expect(taskOf(removed)).toMatchObject({ do: 'preview', fixedDelay: false });
     expect(delayOf(taskOf(removed), 0)).toBe(0);
     expect(delayOf(taskOf(applyEvents(removed, refusal('removed'))), 0)).toBe(Infinity);
   });
 
-  test('whose place went to the host of a full room waits for another one', () => {
+  test('waits for a free seat when the seat went to the host of a full room', () => {
     const full = preview({ participants: 5, max_participants: 5 });
     expect(applyEvents(removed, { type: 'previewed', preview: full })).toMatchObject({
       at: 'refused',
@@ -107,18 +107,18 @@ describe('somebody whom a host has removed', () => {
     expect(applyEvents(removed, refusal('removed'), { type: 'previewed', preview: full })).toMatchObject({ at: 'lobby' });
   });
 
-  test('reads that they are still out, and may ask again', () => {
+  test('is told that they are still removed, and can ask again', () => {
     const stillRemoved = applyEvents(removed, refusal('removed'));
     expect(stillRemoved).toMatchObject({ at: 'removed', polls: 1 });
     expect(taskOf(stillRemoved)?.key).not.toBe(taskOf(removed)?.key);
     expect(applyEvents(removed, { type: 'unreachable', waitMs: 0 })).toMatchObject({ at: 'removed', polls: 1 });
   });
 
-  test('is at the door again when a host has let them in', () => {
+  test('is in the lobby again after a host has readmitted them', () => {
     expect(applyEvents(removed, { type: 'previewed', preview: preview() })).toMatchObject({ at: 'lobby', enteredName: 'Ben' });
   });
 
-  test('reads what has become of the room meanwhile', () => {
+  test('is told when the room has ended meanwhile', () => {
     expect(applyEvents(removed, refusal('room_ended', { reason: 'host' }))).toMatchObject({
       at: 'refused',
       title: 'Standup',

@@ -8,20 +8,20 @@ describe('breakout rooms', () => {
   const moving = applyEvents(inside, { type: 'disconnected', cause: 'moved' });
   const inBreakout = applyEvents(moving, { type: 'seated', seat: breakoutSeat }, { type: 'connected' });
 
-  test('who is told to move takes the seat again and goes where it is', () => {
+  test('a visitor who is moved takes the seat again and connects to its room', () => {
     expect(moving).toMatchObject({ at: 'room', connection: { is: 'rejoining', moving: true } });
     expect(taskOf(moving)).toMatchObject({ do: 'takeSeat', joinAttempt: { name: 'Ben' } });
     expect(taskOf(applyEvents(moving, { type: 'seated', seat: breakoutSeat }))).toMatchObject({ do: 'connect', seat: breakoutSeat });
     expect(inBreakout).toMatchObject({ at: 'room', seat: breakoutSeat, connection: { is: 'connected' } });
   });
 
-  test('what the old place does meanwhile is not heeded', () => {
+  test('events of the old connection are ignored during a move', () => {
     const seated = applyEvents(moving, { type: 'seated', seat: breakoutSeat });
     for (const cause of ['moved', 'lost', 'deleted'] as const) expect(applyEvents(seated, { type: 'disconnected', cause })).toBe(seated);
     expect(applyEvents(seated, { type: 'disconnected', cause: 'removed' }).at).toBe('removed');
   });
 
-  test('a way that fails is the same way on the next attempt', () => {
+  test('a failed move is retried as a move', () => {
     const failed = applyEvents(
       moving,
       { type: 'unreachable', waitMs: 0 },
@@ -31,7 +31,7 @@ describe('breakout rooms', () => {
     expect(failed).toMatchObject({ connection: { is: 'rejoining', moving: true, joinAttempt: { attempt: 2, seat: null } } });
   });
 
-  test('who is in one that is closed comes back without asking why', () => {
+  test('a visitor in a closed one rejoins the main room without a preview', () => {
     const back = applyEvents(inBreakout, { type: 'disconnected', cause: 'deleted' });
     expect(back).toMatchObject({ connection: { is: 'rejoining', moving: true } });
     expect(taskOf(back)?.do).toBe('takeSeat');
@@ -41,7 +41,7 @@ describe('breakout rooms', () => {
     });
   });
 
-  test('a word to everybody stays until it is read, wherever one is', () => {
+  test('an announcement stays until it is dismissed, also after a move', () => {
     const announcement = { text: 'Five more minutes.', from: 'Amina' };
     const announced = applyEvents(inside, { type: 'announced', announcement });
     expect(announced).toMatchObject({ announcement: announcement });

@@ -11,7 +11,7 @@ describe('before joining', () => {
     expect(taskOf(lobby)).toBeNull();
   });
 
-  test('no answer is asked for again, ever more slowly', () => {
+  test('a missing answer is requested again with a growing delay', () => {
     const unreachable = applyEvents(opening, { type: 'unreachable', waitMs: 0 }, { type: 'unreachable', waitMs: 0 });
     expect(unreachable).toMatchObject({ at: 'opening', attempt: 2 });
     expect(delayOf(taskOf(opening), 1)).toBe(0);
@@ -19,7 +19,7 @@ describe('before joining', () => {
     expect(delayOf(taskOf(applyEvents(opening, { type: 'unreachable', waitMs: 7000 })), 1)).toBe(7000);
   });
 
-  test('a link of another room is said, and a guest may come in', () => {
+  test('an unknown link is reported, and the visitor can join as a guest', () => {
     const wrong = applyEvents(opening, {
       type: 'previewed',
       preview: preview({ you: { role: 'guest', name: '', returning: false, link: 'unknown' } }),
@@ -28,12 +28,12 @@ describe('before joining', () => {
     expect(applyEvents(wrong, { type: 'joinAsGuest' })).toMatchObject({ at: 'lobby', notice: null });
   });
 
-  test('a host link that somebody else used is said at once', () => {
+  test('a host link that somebody else used is reported in the lobby', () => {
     const taken = preview({ you: { role: 'guest', name: '', returning: false, link: 'taken' } });
     expect(applyEvents(opening, { type: 'previewed', preview: taken })).toMatchObject({ at: 'lobby', notice: 'linkTaken' });
   });
 
-  test('who is in the room already chooses where to be', () => {
+  test('a visitor who is already in the room chooses where to be', () => {
     const returning = preview({ you: { role: 'guest', name: 'Ben', returning: true } });
     const tab = applyEvents(opening, { type: 'previewed', preview: returning, duplicateTab: true });
     expect(tab).toMatchObject({ at: 'alreadyJoined', other: 'tab', staying: false });
@@ -55,7 +55,7 @@ describe('before joining', () => {
     }
   });
 
-  test('a link whose time is over is said, but not to somebody who was here before', () => {
+  test('an expired link is reported, except to a returning visitor', () => {
     const you = { role: 'guest', name: '', returning: false, link: 'expired' } as const;
     expect(applyEvents(opening, { type: 'previewed', preview: preview({ you }) }).at).toBe('wrongLink');
     expect(applyEvents(opening, { type: 'previewed', preview: preview({ you: { ...you, returning: true } }) }).at).toBe('lobby');
@@ -63,7 +63,7 @@ describe('before joining', () => {
 });
 
 describe('joining', () => {
-  test('takes a seat, then connects, then is inside', () => {
+  test('takes a seat, then connects, then is in the room', () => {
     const joining = applyEvents(lobby, { type: 'join', name: 'Ben' });
     expect(taskOf(joining)).toMatchObject({ do: 'takeSeat', joinAttempt: { name: 'Ben', role: 'guest' } });
     expect(applyEvents(joining, { type: 'join', name: 'Twice' })).toBe(joining);
@@ -79,13 +79,13 @@ describe('joining', () => {
     expect(taskOf(inside)).toBeNull();
   });
 
-  test('a host link claimed meanwhile makes a guest without a name', () => {
+  test('a host link that was used meanwhile makes the visitor a guest without a name', () => {
     const afterRefusal = applyEvents(opening, { type: 'previewed', preview: host }, { type: 'join', name: 'Amina' }, refusal('link_taken'));
     expect(afterRefusal).toMatchObject({ at: 'lobby', notice: 'linkTaken', enteredName: null, joinAttempt: null });
     expect(afterRefusal.at === 'lobby' && afterRefusal.preview.you).toMatchObject({ role: 'guest', name: '' });
   });
 
-  test('a name that is refused is said beside the name', () => {
+  test('a refused name is reported in the lobby', () => {
     expect(applyEvents(lobby, { type: 'join', name: 'x' }, refusal('invalid_request'))).toMatchObject({
       at: 'lobby',
       error: 'name',
@@ -93,21 +93,21 @@ describe('joining', () => {
     });
   });
 
-  test('a server that does not answer is tried again, and then it is the turn of the visitor', () => {
+  test('an unreachable server is retried a few times, then the visitor has to press again', () => {
     let visit = applyEvents(lobby, { type: 'join', name: 'Ben' }, { type: 'unreachable', waitMs: 0 });
     expect(visit).toMatchObject({ error: 'unreachable', joinAttempt: { attempt: 1 } });
     for (let i = 0; i < 5; i++) visit = applyEvents(visit, { type: 'unreachable', waitMs: 0 });
     expect(visit).toMatchObject({ at: 'lobby', error: 'gaveUp', joinAttempt: null, enteredName: 'Ben' });
   });
 
-  test('a network without sound is said after a second try', () => {
+  test('a failed media connection is reported after the second attempt', () => {
     const seated = applyEvents(lobby, { type: 'join', name: 'Ben' }, { type: 'seated', seat });
     const second = applyEvents(seated, { type: 'notConnected' });
     expect(second).toMatchObject({ at: 'lobby', error: null, joinAttempt: { attempt: 1, seat: null } });
     expect(applyEvents(second, { type: 'seated', seat }, { type: 'notConnected' })).toMatchObject({ error: 'noMedia', joinAttempt: null });
   });
 
-  test('a full room waits for a place, and keeps the name', () => {
+  test('a full room is polled for a free seat, and the name is kept', () => {
     const full = applyEvents(lobby, { type: 'join', name: 'Ben' }, refusal('room_full'));
     expect(full).toMatchObject({ at: 'refused', title: 'Standup', durationMs: null });
     const polled = applyEvents(full, { type: 'previewed', preview: preview({ participants: 10 }) });
@@ -120,7 +120,7 @@ describe('joining', () => {
     });
   });
 
-  test('what nothing can change is not asked about again', () => {
+  test('a final refusal is not polled', () => {
     expect(taskOf(applyEvents(opening, refusal('room_ended')))).toBeNull();
     expect(delayOf(taskOf(applyEvents(opening, refusal('room_not_found'))), 0)).toBe(Infinity);
     const waiting = taskOf(applyEvents(opening, refusal('too_many_attempts', { waitMs: 40_000 })));
@@ -129,15 +129,15 @@ describe('joining', () => {
   });
 });
 
-describe('inside', () => {
-  test('a short disturbance is only noted', () => {
+describe('in the room', () => {
+  test('a short disturbance starts no task', () => {
     const reconnecting = applyEvents(inside, { type: 'reconnecting' });
     expect(reconnecting).toMatchObject({ connection: { is: 'reconnecting' } });
     expect(taskOf(reconnecting)).toBeNull();
     expect(applyEvents(reconnecting, { type: 'reconnected' })).toMatchObject({ connection: { is: 'connected' } });
   });
 
-  test('a lost connection is taken up again with the same seat, however long it takes', () => {
+  test('a lost connection is restored with the same seat, without a limit', () => {
     expect(taskOf(rejoining)).toMatchObject({ do: 'takeSeat', joinAttempt: { name: 'Ben', role: 'guest', attempt: 0 } });
     expect(delayOf(taskOf(rejoining), 1)).toBe(0);
     let visit = rejoining;
@@ -150,19 +150,19 @@ describe('inside', () => {
     expect(back.at === 'room' && inside.at === 'room' && back.joinedAt === inside.joinedAt).toBe(true);
   });
 
-  test('a connection that fails on the way back begins with the seat again', () => {
+  test('a failed connection while rejoining starts with the seat again', () => {
     expect(applyEvents(rejoining, { type: 'seated', seat }, { type: 'notConnected' })).toMatchObject({
       connection: { is: 'rejoining', joinAttempt: { attempt: 1, seat: null } },
     });
   });
 
-  test('too many attempts from one network are waited out, not shown', () => {
+  test('a rate limit while rejoining is waited for and not shown', () => {
     const busy = applyEvents(rejoining, refusal('too_many_attempts', { waitMs: 9_000 }));
     expect(busy).toMatchObject({ at: 'room', connection: { is: 'rejoining' } });
     expect(delayOf(taskOf(busy), 0)).toBe(9_000);
   });
 
-  test('a refusal on the way back ends in its page, with how long it was', () => {
+  test('a refusal while rejoining shows its page with the duration', () => {
     expect(reduce(rejoining, refusal('room_ended', { reason: 'duration' }), 27 * minute)).toMatchObject({
       at: 'refused',
       refusal: { reason: 'duration' },
@@ -170,7 +170,7 @@ describe('inside', () => {
     });
   });
 
-  test('a deleted room is asked why', () => {
+  test('a deleted room is followed by a preview, to find out the reason', () => {
     const asking = applyEvents(inside, { type: 'disconnected', cause: 'deleted' });
     expect(taskOf(asking)?.do).toBe('preview');
     expect(applyEvents(asking, refusal('room_ended', { reason: 'host' }))).toMatchObject({ at: 'refused', refusal: { reason: 'host' } });
@@ -178,7 +178,7 @@ describe('inside', () => {
     expect(applyEvents(asking, { type: 'previewed', preview: preview() })).toMatchObject({ connection: { is: 'rejoining' } });
   });
 
-  test('another tab, a removal and leaving have pages of their own', () => {
+  test('another tab, a removal and leaving each have their own page', () => {
     expect(applyEvents(inside, { type: 'disconnected', cause: 'elsewhere' })).toMatchObject({ at: 'left', reason: 'elsewhere' });
     expect(applyEvents(inside, { type: 'disconnected', cause: 'limited' })).toMatchObject({ at: 'left', reason: 'limited' });
     expect(applyEvents(inside, { type: 'disconnected', cause: 'removed' })).toMatchObject({
@@ -195,22 +195,22 @@ describe('inside', () => {
 describe('afterwards', () => {
   const left = reduce(inside, { type: 'leave' }, 4 * minute);
 
-  test('nothing comes back by itself', () => {
+  test('the page does not rejoin by itself', () => {
     expect(taskOf(left)).toBeNull();
   });
 
-  test('one press comes back, with the same name', () => {
+  test('the button rejoins with the same name', () => {
     const rejoiningVisit = applyEvents(left, { type: 'rejoin' });
     expect(taskOf(rejoiningVisit)).toMatchObject({ do: 'takeSeat', joinAttempt: { name: 'Ben' } });
     expect(applyEvents(rejoiningVisit, { type: 'seated', seat }, { type: 'connected' }).at).toBe('room');
   });
 
-  test('a room that ended meanwhile says so, and how long it was', () => {
+  test('a room that ended meanwhile is reported with the duration', () => {
     expect(applyEvents(left, { type: 'rejoin' }, refusal('room_ended'))).toMatchObject({ at: 'refused', durationMs: minute });
   });
 });
 
-test('the end of the room leads on for those who were in it, and for nobody else', () => {
+test('only visitors who were in the room are redirected at its end', () => {
   const seatWithRedirect: Seat = { ...seat, logout_url: 'https://example.org/bye' };
   const was = applyEvents(
     lobby,
@@ -224,7 +224,7 @@ test('the end of the room leads on for those who were in it, and for nobody else
   expect(applyEvents(lobby, { type: 'join', name: 'Ben' }, refusal('room_ended'))).toMatchObject({ redirectUrl: null });
 });
 
-test('what comes too late changes nothing', () => {
+test('late events change nothing', () => {
   for (const visit of [lobby, inside, applyEvents(inside, { type: 'leave' })]) {
     for (const event of [{ type: 'connected' }, { type: 'notConnected' }, { type: 'reconnected' }, { type: 'seated', seat }] as const) {
       expect(reduce(visit, event, 0)).toBe(visit);

@@ -20,7 +20,7 @@ function scenario(...answers: (() => Response)[]): { actions: RoomActions; reque
   return { actions: new RoomActions(api, Promise.resolve('k'.repeat(43)), () => moves++), requests, moves: () => moves };
 }
 
-test('a button is pressed once, also when the server has no time at first', async () => {
+test('an action is retried while the server is unavailable', async () => {
   const { actions, requests, moves } = scenario(
     () => unavailable('1'),
     () => unavailable('2'),
@@ -35,7 +35,7 @@ test('a button is pressed once, also when the server has no time at first', asyn
   expect(moves()).toBe(1);
 });
 
-test('a server that stays away is given up', async () => {
+test('retries end when the server stays unavailable', async () => {
   const { actions, requests, moves } = scenario(() => unavailable('1'));
   const going = actions.moveSelf(2);
   await vi.advanceTimersByTimeAsync(4_000);
@@ -54,13 +54,13 @@ test.each([
   expect(requests).toHaveLength(1);
 });
 
-test('somebody is asked to speak once', async () => {
+test('a request to unmute is not retried', async () => {
   const { actions, requests } = scenario(() => unavailable('1'));
   expect(await actions.askToUnmute('b')).toMatchObject({ is: 'unreachable' });
   expect(requests).toEqual(['unmute']);
 });
 
-test('a word to all is said once: some may have read it', async () => {
+test('an announcement is not retried', async () => {
   const { actions, requests } = scenario(() => unavailable('1'));
   expect(await actions.broadcast('Five more minutes.')).toMatchObject({ is: 'unreachable' });
   expect(requests).toHaveLength(1);

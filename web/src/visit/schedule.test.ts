@@ -11,16 +11,16 @@ const room = preview({
   you: { role: 'host', name: 'Amina', returning: false },
 });
 
-test('a host may come in before the start', () => {
+test('a host may join before the start', () => {
   expect(startOf(room)).toBe(start);
   expect(admissionTimeOf(room)).toBe(start - 10 * 60_000);
 });
 
-test('an open room has nothing to wait for', () => {
+test('an open room has no admission time', () => {
   for (const state of ['open', 'active'] as const) expect(admissionTimeOf({ ...room, state })).toBeNull();
 });
 
-describe('a page that waits', () => {
+describe('a waiting page', () => {
   const randoms = [0, 0.25, 0.5, 0.75, 0.999];
 
   test.each([
@@ -35,7 +35,7 @@ describe('a page that waits', () => {
     }
   });
 
-  test('asks within two seconds of the opening, and not all at once', () => {
+  test('polls within two seconds of the start, at a random moment', () => {
     for (const left of [3_000, 1_000, 1]) {
       const asked = randoms.map((random) => pollDelayBeforeStart(start, start - left, () => random) - left);
       expect(Math.min(...asked)).toBeGreaterThan(0);
@@ -44,7 +44,7 @@ describe('a page that waits', () => {
     }
   });
 
-  test('never asks without a pause when the start has passed', () => {
+  test('always pauses between polls after the start', () => {
     for (const random of randoms) expect(pollDelayBeforeStart(start, start + 5_000, () => random)).toBeGreaterThanOrEqual(400);
   });
 });

@@ -10,7 +10,7 @@ describe('a scheduled room', () => {
   const willJoin = applyEvents(early, { type: 'joinOnOpen', name: 'Ben' });
   const opened: Event = { type: 'previewed', preview: { ...scheduled, state: 'open' } };
 
-  test('is asked about again and again, and has its first view meanwhile', () => {
+  test('is polled while the lobby is shown', () => {
     expect(early).toMatchObject({ at: 'lobby', joinOnOpen: false, joinAttempt: null });
     expect(taskOf(early)?.do).toBe('preview');
     const asked = applyEvents(early, { type: 'previewed', preview: scheduled });
@@ -18,7 +18,7 @@ describe('a scheduled room', () => {
     expect(taskOf(asked)?.key).not.toBe(taskOf(early)?.key);
   });
 
-  test('lets in who wanted to come in, and tells the others', () => {
+  test('is joined automatically when the visitor asked for it; others are notified', () => {
     expect(applyEvents(willJoin, opened)).toMatchObject({ at: 'lobby', joinAttempt: { name: 'Ben', attempt: 0 } });
     expect(applyEvents(early, opened)).toMatchObject({ at: 'lobby', joinAttempt: null, notice: 'open' });
     const byHost: Event = { type: 'previewed', preview: preview({ state: 'active' }) };
@@ -26,30 +26,30 @@ describe('a scheduled room', () => {
     expect(applyEvents(willJoin, { type: 'joinOnOpen', name: null }, opened)).toMatchObject({ joinAttempt: null, enteredName: 'Ben' });
   });
 
-  test('lets in under the name that stands there at the end', () => {
+  test('is joined under the latest name', () => {
     expect(applyEvents(willJoin, { type: 'joinOnOpen', name: 'Benno' }, opened)).toMatchObject({ joinAttempt: { name: 'Benno' } });
   });
 
-  test('that was not open after all goes on waiting', () => {
+  test('is polled again when it was not open after all', () => {
     const joining = applyEvents(willJoin, opened);
     const back = applyEvents(joining, refusal('room_not_open'));
     expect(back).toMatchObject({ at: 'lobby', joinOnOpen: true, joinAttempt: null });
     expect(taskOf(back)?.do).toBe('preview');
   });
 
-  test('that is cancelled says so', () => {
+  test('is refused with the reason when it is canceled', () => {
     const cancelled = applyEvents(willJoin, refusal('room_ended', { reason: 'cancelled' }));
     expect(cancelled).toMatchObject({ at: 'refused', refusal: { reason: 'cancelled' }, title: 'Standup', durationMs: null });
   });
 
-  test('is waited for although the server is away or has had enough of questions', () => {
+  test('is polled again after the server was unreachable or limited the rate', () => {
     const away = applyEvents(willJoin, { type: 'unreachable', waitMs: 0 });
     expect(away).toMatchObject({ at: 'lobby', joinOnOpen: true, error: null });
     expect(delayOf(taskOf(away), 0, start)).toBe(2_000);
     expect(delayOf(taskOf(applyEvents(willJoin, refusal('too_many_attempts', { waitMs: 9_000 }))), 0, start)).toBe(9_000);
   });
 
-  test('asks for a name anew when the host link went to somebody else', () => {
+  test('asks for a new name when somebody else used the host link', () => {
     const you = { ...scheduled.you, role: 'host', name: 'Amina', link: 'ok' } as const;
     const waiting = applyEvents(opening, { type: 'previewed', preview: { ...scheduled, you } }, { type: 'joinOnOpen', name: 'Amina' });
     const taken = { ...scheduled, you: { ...scheduled.you, link: 'taken' } as const };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { assignEvenly, localLocations, serverLocations } from './personLocations';
 
-describe('who is where', () => {
+describe('the locations of people', () => {
   const guest = 'guest' as const;
   const [ana, ben, chen] = ['Ana', 'Ben', 'Chen'].map((name) => ({ identity: name.toLowerCase(), name, role: guest })) as [
     Named,
@@ -10,14 +10,14 @@ describe('who is where', () => {
   ];
   type Named = { identity: string; name: string; role: typeof guest };
 
-  test('is known by itself only of those who are seen', () => {
+  test('are known without the server only for the people in this room', () => {
     expect(localLocations([chen, ana], 2)).toEqual([
       { ...ana, breakout: 2 },
       { ...chen, breakout: 2 },
     ]);
   });
 
-  test('is told by the server of everybody else', () => {
+  test('are reported by the server for everybody else', () => {
     const reported = [chen, ben, ana].map((person, breakout) => ({ ...person, breakout }));
     expect(serverLocations(reported, 'ana')).toEqual([
       { ...ben, breakout: 1 },
@@ -25,7 +25,7 @@ describe('who is where', () => {
     ]);
   });
 
-  test('people are dealt out in turn', () => {
+  test('people are assigned to the rooms in turn', () => {
     expect([...assignEvenly([ana, ben, chen], 2)]).toEqual([
       ['ana', 0],
       ['ben', 1],

@@ -4,7 +4,7 @@ import { FloodLimiter } from './floodLimiter';
 import { linkify } from './linkify';
 import { decode, encode, maxTextLength, messageKey, newId, normalizeText } from './packet';
 
-describe('addresses in a text', () => {
+describe('links in a text', () => {
   const links = (text: string): string[] => linkify(text).flatMap(({ href }) => href ?? []);
 
   test.each([
@@ -45,14 +45,14 @@ describe('addresses in a text', () => {
     ['http://127.0.0.1:8080/r/x', undefined],
   ])('show the host that %j leads to', (text, host) => expect(linkify(text).map((piece) => piece.host)).toEqual([host]));
 
-  test('never hold what would be HTML, or turns the direction of writing', () => {
+  test('never contain HTML or bidirectional control characters', () => {
     expect(links('<a href="https://example.org" onclick=x>')).toEqual(['https://example.org/']);
     expect(links('https://example.org/"><img src=x>')).toEqual(['https://example.org/']);
     expect(links('https://example.org/\u202egpj.exe')).toEqual(['https://example.org/']);
     expect(links('https://example.org\\@evil.example')).toEqual(['https://example.org/']);
   });
 
-  test('leave the text as it was written', () => {
+  test('leave the text unchanged', () => {
     for (const text of [
       '',
       'a\nhttps://x.example/?a=b.\n\nb',
@@ -76,14 +76,14 @@ describe('addresses in a text', () => {
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-describe('what travels', () => {
-  test('comes as it was sent', () => {
+describe('a chat packet', () => {
+  test('is decoded as it was encoded', () => {
     const packet = { id: newId(), text: 'Hello <b>you</b>\nhttps://example.org', replyTo: messageKey('seat-1', newId()) };
     expect(decode(encode(packet))).toEqual(packet);
     expect(decode(encode({ ...packet, replyTo: null }))).toEqual({ ...packet, replyTo: null });
   });
 
-  test('may be as long as it is said, and not longer, in any script', () => {
+  test('has the same maximum length in every script', () => {
     const packet = { id: newId(), replyTo: null };
     for (const letter of ['a', 'ä', '語', '👍']) {
       expect(decode(encode({ ...packet, text: letter.repeat(maxTextLength) }))).not.toBeNull();
@@ -91,7 +91,7 @@ describe('what travels', () => {
     }
   });
 
-  test('says nothing of who sent it', () => {
+  test('does not contain the sender', () => {
     expect(decode(bytes('{"id":"12345678","text":"x","from":"host","name":"Amina"}'))).toEqual({
       id: '12345678',
       text: 'x',
@@ -112,9 +112,9 @@ describe('what travels', () => {
     '{"id":"short","text":"x"}',
     '{"id":"a/b/c/d/e","text":"x"}',
     '{"text":"x"}',
-  ])('may be something no page of ours sends: %j', (text) => expect(decode(bytes(text))).toBeNull());
+  ])('is rejected when it is invalid: %j', (text) => expect(decode(bytes(text))).toBeNull());
 
-  test('has no blank ends and no gaps', () => expect(normalizeText(' \na\r\n\r\n\r\n\r\nb \n')).toBe('a\n\nb'));
+  test('is trimmed and has no repeated empty lines', () => expect(normalizeText(' \na\r\n\r\n\r\n\r\nb \n')).toBe('a\n\nb'));
 });
 
 function message(n: number, of: Partial<ChatMessage> = {}): ChatMessage {
@@ -124,8 +124,8 @@ function message(n: number, of: Partial<ChatMessage> = {}): ChatMessage {
 const write = (log: ChatLog, ...lines: ChatMessage[]): ChatLog =>
   lines.reduce((before, one) => reduceChat(before, { type: 'received', message: one }), log);
 
-describe('the log', () => {
-  test('counts what others wrote while it was closed', () => {
+describe('the chat log', () => {
+  test('counts the messages of others while the chat is closed', () => {
     let log = write(emptyLog, message(1), message(2), message(3, { you: true }));
     expect(log.unread).toBe(2);
     log = write(reduceChat(log, { type: 'open' }), message(4));
@@ -136,13 +136,13 @@ describe('the log', () => {
     expect(write(log, message(5))).toBe(log);
   });
 
-  test('keeps the newest', () => {
+  test('keeps the newest messages', () => {
     const log = write(emptyLog, ...Array.from({ length: maxEntries + 20 }, (_, i) => message(i)));
     expect(log.entries).toHaveLength(maxEntries);
     expect(log.entries[0]?.key).toBe('seat-2/20');
   });
 
-  test('shows where it is another place, once', () => {
+  test('has one divider between two rooms', () => {
     const move = (log: ChatLog, roomName: string): ChatLog => reduceChat(log, { type: 'moved', roomName });
     expect(move(emptyLog, 'Red').entries).toEqual([]);
     const log = move(move(write(emptyLog, message(1)), 'Red'), 'Blue');
@@ -150,25 +150,25 @@ describe('the log', () => {
     expect(new Set(move(write(log, message(2)), 'Red').entries.map(({ key }) => key)).size).toBe(4);
   });
 
-  test('knows what a reply answers only while it has it', () => {
+  test('finds the message of a reply while it has it', () => {
     const log = write(emptyLog, message(1), message(2, { replyTo: 'seat-2/1' }));
     expect(findMessage(log, 'seat-2/1')?.text).toBe('text 1');
     for (const key of [null, 'seat-9/1', '']) expect(findMessage(log, key)).toBeNull();
   });
 
-  test('tells what is new of others', () => {
+  test('returns the new messages of others', () => {
     const before = write(emptyLog, message(1)).entries;
     const after = write(emptyLog, message(1), message(2), message(3, { you: true })).entries;
     expect(newMessages(before, after).map(({ key }) => key)).toEqual(['seat-2/2']);
   });
 
-  test('is quoted by its beginning', () => {
+  test('shortens the text of a quote', () => {
     expect(excerpt('a\n\nb', 10)).toBe('a b');
     expect(excerpt('👍'.repeat(20), 5)).toBe('👍👍👍👍…');
   });
 });
 
-test('nobody pushes away what others wrote', () => {
+test('a sender cannot push the messages of others out of the log', () => {
   const flood = new FloodLimiter();
   const passed = (identity: string, from: number): number =>
     Array.from({ length: 100 }, (_, i) => flood.exceedsLimit(identity, from + i)).filter((over) => !over).length;

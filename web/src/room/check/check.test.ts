@@ -21,7 +21,7 @@ describe('the protocol of a connection', () => {
   ])('%s', (_, entries, protocol) => expect(protocolOf(report(...entries))).toBe(protocol));
 });
 
-test('the server is as quick as its best answer', async () => {
+test('the latency is that of the best of three responses', async () => {
   const times = [0, 300, 300, 340, 340, 600];
   expect(
     await serverLatency(
@@ -31,7 +31,7 @@ test('the server is as quick as its best answer', async () => {
   ).toBe(40);
 });
 
-test('one answer that does not come is no answer', async () => {
+test('one missing response counts as unreachable', async () => {
   const answers = [true, false, true];
   expect(await serverLatency(() => Promise.resolve(answers.shift() ?? true))).toBeNull();
 });

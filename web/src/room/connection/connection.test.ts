@@ -5,10 +5,10 @@ import { readServerMessage } from './serverMessage';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-describe('what the server lets a session read', () => {
+describe('the room metadata', () => {
   const unlocked = { microphone: false, camera: false, screen_share: false, chat: false, waiting_room: false };
 
-  test('is the end, the place and the open breakout rooms', () => {
+  test('contains the end, the breakout room and the open breakout rooms', () => {
     const metadata = readRoomMetadata(
       '{"room_type":"video","ends_at":"2026-01-01T10:00:00Z","breakout":2,"breakouts":[{"number":2,"name":"Room 2"}],"locks":{"camera":true,"chat":"x"},"hands":["b",7,"a"],"waiting":3}',
     );
@@ -23,26 +23,26 @@ describe('what the server lets a session read', () => {
   });
 
   test.each([undefined, '', 'video', 'null', '[]', '{"ends_at":7,"breakout":"x","breakouts":[{"number":"1"},null]}', '{"locks":null}'])(
-    'is nothing in %j',
+    'has default values for %j',
     (metadata) =>
       expect(readRoomMetadata(metadata)).toEqual({ endsAt: null, breakout: 0, breakouts: [], hands: [], waitingCount: 0, locks: unlocked }),
   );
 });
 
-describe('what the server says', () => {
-  test('is heard under its topic only', () => {
+describe('a message of the server', () => {
+  test('is only accepted with its topic', () => {
     expect(readServerMessage('parley', bytes('{"kind":"move"}'), undefined)).toEqual({ kind: 'move' });
     expect(readServerMessage('chat', bytes('{"kind":"move"}'), '')).toBeNull();
     expect(readServerMessage(undefined, bytes('{"kind":"move"}'), '')).toBeNull();
   });
 
-  test('cannot be said by anybody else', () => {
+  test('is not accepted from a participant', () => {
     expect(readServerMessage('parley', bytes('{"kind":"move"}'), 'seat-2')).toBeNull();
     expect(readServerMessage('parley', bytes('{"kind":"broadcast","text":"Go away","from":"Amina"}'), 'seat-2')).toBeNull();
     expect(readServerMessage('parley', bytes('{"kind":"muted","from":"Amina"}'), 'seat-2')).toBeNull();
   });
 
-  test('to everybody is a text and who says it', () => {
+  test('can be an announcement with its sender', () => {
     expect(readServerMessage('parley', bytes('{"kind":"broadcast","text":"Five minutes","from":"Amina"}'), '')).toEqual({
       kind: 'broadcast',
       text: 'Five minutes',
@@ -50,29 +50,29 @@ describe('what the server says', () => {
     });
   });
 
-  test('may be a reaction, with who reacts', () => {
+  test('can be a reaction of a person', () => {
     const reaction = '{"kind":"reaction","identity":"seat-2","reaction":"heart"}';
     expect(readServerMessage('parley', bytes(reaction), '')).toEqual({ kind: 'reaction', identity: 'seat-2', reaction: 'heart' });
     expect(readServerMessage('parley', bytes(reaction), 'seat-3')).toBeNull();
     expect(readServerMessage('parley', bytes(reaction.replace('heart', 'spam')), '')).toBeNull();
   });
 
-  test.each(['muted', 'unmute'])('of a host names them: %s', (kind) => {
+  test.each(['muted', 'unmute'])('contains the name of the host: %s', (kind) => {
     expect(readServerMessage('parley', bytes(`{"kind":"${kind}","from":"Amina"}`), '')).toEqual({ kind, from: 'Amina' });
     expect(readServerMessage('parley', bytes(`{"kind":"${kind}"}`), '')).toEqual({ kind, from: '' });
   });
 
-  test.each(['', 'x', 'null', '7', '{"kind":"new"}', '{"kind":"broadcast"}'])('may be something this page does not know: %j', (text) =>
+  test.each(['', 'x', 'null', '7', '{"kind":"new"}', '{"kind":"broadcast"}'])('is ignored when it is unknown: %j', (text) =>
     expect(readServerMessage('parley', bytes(text), '')).toBeNull(),
   );
 });
 
-describe('what may be sent', () => {
+describe('the publish permissions', () => {
   type Permissions = NonNullable<Parameters<typeof readPublishPermissions>[0]>;
   const permissions = (canPublish: boolean, canPublishSources: number[]): Permissions =>
     ({ canPublish, canPublishSources }) as unknown as Permissions;
 
-  test('is what the server allows', () => {
+  test('follow the permissions of the participant', () => {
     expect(readPublishPermissions(permissions(true, [2]))).toEqual({ mic: true, camera: false, screen: false });
     expect(readPublishPermissions(permissions(true, [1, 3, 4]))).toEqual({ mic: false, camera: true, screen: true });
     expect(readPublishPermissions(permissions(true, []))).toEqual({ mic: true, camera: true, screen: true });

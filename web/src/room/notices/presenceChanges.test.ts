@@ -3,9 +3,9 @@ import { describePresenceChanges } from './presenceChanges';
 
 const person = (name: string): { identity: string; name: string } => ({ identity: name, name });
 
-describe('the news', () => {
+describe('the presence changes', () => {
   const [a, b, c] = ['Ana', 'Ben', 'Chen'].map(person);
-  test('names one, counts many, and is silent when nothing changed', () => {
+  test('name one person, count several, and are null when nobody came or left', () => {
     if (!a || !b || !c) throw new Error('unreachable');
     expect(describePresenceChanges([a], [a, b])).toBe('Ben joined.');
     expect(describePresenceChanges([a], [a, b, c])).toBe('2 people joined.');

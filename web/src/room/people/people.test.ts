@@ -5,15 +5,15 @@ const person = (identity: string): { identity: string; name: string } => ({ iden
 const shown = (roster: readonly RosterEntry<{ identity: string }>[]): string =>
   roster.map(({ person: { identity }, disconnectedAt }) => (disconnectedAt === null ? identity : `(${identity})`)).join(' ');
 
-describe('the roll', () => {
+describe('the roster', () => {
   const all = updateRoster([], ['a', 'b', 'c'].map(person), 0, () => 0);
 
-  test('keeps the order of coming', () => {
+  test('keeps the order of joining', () => {
     expect(shown(all)).toBe('a b c');
     expect(shown(updateRoster(all, ['d', 'c', 'b', 'a'].map(person), 0, () => 0))).toBe('a b c d');
   });
 
-  test('keeps who blinks in place, and lets go who stays away', () => {
+  test('keeps the position of a person who reconnects, and removes a person who does not', () => {
     const keepUntil = (disconnectedAt: number): number => disconnectedAt + 2_000;
     const blink = updateRoster(all, ['a', 'c'].map(person), 1_000, keepUntil);
     expect(shown(blink)).toBe('a (b) c');
@@ -22,12 +22,12 @@ describe('the roll', () => {
     expect(shown(updateRoster(blink, ['a', 'c'].map(person), 3_000, keepUntil))).toBe('a c');
   });
 
-  test('lets go at once who said goodbye', () => {
+  test('removes a person who left at once', () => {
     const keepUntil = (disconnectedAt: number, identity: string): number => (identity === 'b' ? disconnectedAt : disconnectedAt + 2_000);
     expect(shown(updateRoster(all, ['a'].map(person), 1_000, keepUntil))).toBe('a (c)');
   });
 
-  test('keeps everybody while the page itself is away', () => {
+  test('keeps everybody while the page itself is disconnected', () => {
     const away = updateRoster(all, ['a'].map(person), 1_000, () => Infinity);
     expect(shown(updateRoster(away, ['a'].map(person), 99_000, () => Infinity))).toBe('a (b) (c)');
   });

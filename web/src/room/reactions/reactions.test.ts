@@ -10,12 +10,12 @@ const [ana, ben, chen] = ['Ana', 'Ben', 'Chen'].map((name) => ({ identity: name.
 type Named = { identity: string; name: string; you: boolean };
 
 describe('raised hands', () => {
-  test('are in the server’s order, of those who are here', () => {
+  test('are those of present people, in the server’s order', () => {
     expect(raisedHands(['chen', 'gone', 'ana'], [ana, ben, chen])).toEqual([chen, ana]);
     expect(raisedHands([], [ana])).toEqual([]);
   });
 
-  test('are news when they are others’', () => {
+  test('are announced when they are those of others', () => {
     expect(newlyRaised([chen], [chen, ben, ana])).toEqual([ben]);
     expect(newlyRaised([chen], [])).toEqual([]);
   });
@@ -25,7 +25,7 @@ describe('a reaction', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test('is shown for some seconds, the latest of each', () => {
+  test('is shown for some seconds; only the latest of each person', () => {
     const reactions = new Reactions();
     const shown = (): string[] => [...reactions.get()].map(([identity, { reaction }]) => `${identity} ${reaction}`);
     reactions.show('ana', 'heart');

@@ -31,7 +31,7 @@ test.each([
   ['what something else has taken', press('m', { defaultPrevented: true }), undefined],
 ])('%s', (_, event, key) => expect(findShortcut(event, table)?.key).toBe(key));
 
-test('a cough is no speech, and words are', () => {
+test('a cough is not detected as speech, words are', () => {
   const ear = new SpeechDetector();
   expect([0.9, 0.8, 0.1, 0.1].map((level, i) => ear.isSpeaking(level, i * 150))).toEqual([false, false, false, false]);
   expect(ear.isSpeaking(0.9, 9_000)).toBe(false);

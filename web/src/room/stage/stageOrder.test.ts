@@ -6,14 +6,14 @@ describe('the order on the stage', () => {
   const never = new Map<string, number>();
   const nobody = new Set<string>();
 
-  test('does not change while everybody has a place', () => {
+  test('does not change while everybody is visible', () => {
     const before = ['you', 'b', 'c'];
     expect(orderForStage(before, ['you', 'b', 'c'], 5, new Map([['c', 9]]), new Set(['c']))).toBe(before);
     expect(orderForStage(before, ['c', 'b', 'you', 'd'], 5, never, nobody)).toEqual(['you', 'b', 'c', 'd']);
     expect(orderForStage(before, ['you', 'c'], 5, never, nobody)).toEqual(['you', 'c']);
   });
 
-  test('gives a speaker out of sight the place of who was silent longest', () => {
+  test('swaps a hidden speaker with the person who has been silent longest', () => {
     const spokeAt = new Map([
       ['b', 30],
       ['c', 10],
@@ -29,14 +29,14 @@ describe('the order on the stage', () => {
     ]);
   });
 
-  test('moves neither you nor anybody who speaks', () => {
+  test('moves neither the visitor nor anybody who speaks', () => {
     const before = ['you', 'b', 'c'];
     expect(orderForStage(before, before, 2, never, new Set(['b', 'c']))).toBe(before);
     expect(orderForStage(before, before, 1, never, new Set(['c']))).toBe(before);
   });
 });
 
-test('by their last words people stand behind you, and the silent as they came', () => {
+test('people are sorted by their last speech behind the visitor, and silent people keep their order', () => {
   const spokeAt = new Map([
     ['c', 10],
     ['e', 30],
@@ -45,7 +45,7 @@ test('by their last words people stand behind you, and the silent as they came',
 });
 
 describe('the grid', () => {
-  test('uses a wide space and a high one', () => {
+  test('fits a wide and a high space', () => {
     expect(fitGrid(2, { width: 1000, height: 500 }, 4 / 3, 8).columns).toBe(2);
     expect(fitGrid(2, { width: 400, height: 800 }, 4 / 3, 8).columns).toBe(1);
     expect(fitGrid(1, { width: 400, height: 300 }, 4 / 3, 8)).toEqual({ columns: 1, width: 400, height: 300 });
@@ -60,7 +60,7 @@ describe('the grid', () => {
     }
   });
 
-  test('has a place for somebody even where there is none', () => {
+  test('always fits one tile', () => {
     expect(tileCapacity({ width: 0, height: 0 }, 1, 8, 100)).toBe(1);
     expect(tileCapacity({ width: 320, height: 212 }, 1, 8, 100)).toBe(6);
   });
