@@ -59,10 +59,11 @@ fuzz: ## Fuzz every parser, ten seconds each
 soak: $(PAGE) ## Attack a running server from outside for DURATION (default 1h)
 	SOAK_DURATION=$(or $(DURATION),1h) go test -v -count 1 -timeout 3h -run '^TestFuzz$$' ./test/hostile
 
-lint: $(PAGE) gen ## Check formatting, vet, staticcheck, go.mod and generated code
+lint: $(PAGE) gen ## Check formatting, vet, staticcheck, Biome, go.mod and generated code
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt -w on these'; exit 1; }
 	go vet ./...
 	go tool staticcheck ./...
+	cd web && npm run lint
 	go mod tidy -diff
 	git diff --exit-code --stat -- '*gen.go' '*.gen.ts'
 

@@ -1,31 +1,30 @@
-import { defineConfig } from 'vitest/config';
 import { resolve } from 'node:path';
-import { ahead } from './build/ahead.ts';
+import { defineConfig } from 'vitest/config';
 import { compress } from './build/compress.ts';
-import { levels } from './build/levels.ts';
-import { loadedWith } from './build/loaded.ts';
-import { messages } from './build/messages.ts';
+import { disableLoglevelStorage } from './build/loglevelStorage.ts';
+import { preloadLinks } from './build/preloadLinks.ts';
+import { splitMessages } from './build/splitMessages.ts';
+import { staticImports } from './build/staticImports.ts';
 
-/** A server that runs beside `npm run dev`. */
+/** The server for `npm run dev`. */
 const server = 'http://127.0.0.1:8080';
 
 const source = (name: string): string => resolve(import.meta.dirname, 'src', name);
-/** What the first view is loaded with. */
+/** The modules of the first view. */
 const [main, view] = [source('main.ts'), source('view.tsx')];
-const asking = loadedWith(main);
-const drawing = new Set([...loadedWith(view)].filter((path) => !asking.has(path)));
+const entryModules = staticImports(main);
+const viewModules = new Set([...staticImports(view)].filter((path) => !entryModules.has(path)));
 
 /**
- * Of these most is needed as soon as they are there: browsers that know the
- * mark compile them whole, beside the page, instead of one function after the
- * other while somebody waits.
+ * Browsers that know this comment compile the whole file in the background, instead of
+ * each function when it is first called. Most of these two files is needed immediately.
  */
-const atOnce = new Set(['view', 'room']);
+const compiledEagerly = new Set(['view', 'room']);
 
 export default defineConfig({
   resolve: {
-    // The page is written for React and built with Preact, which does the same
-    // in a tenth of the bytes: whoever joins waits for that much less.
+    // The page is written for React and built with Preact, which does the same in a tenth
+    // of the size.
     alias: [
       { find: /^react$|^react-dom$/, replacement: 'preact/compat' },
       { find: 'react-dom/client', replacement: 'preact/compat/client' },
@@ -36,26 +35,26 @@ export default defineConfig({
   build: {
     outDir: 'dist/app',
     emptyOutDir: true,
-    // The size test reads it; the server has no use for it.
+    // Read by the size test. The server does not use it.
     manifest: true,
     target: 'es2022',
-    // The policy allows no data: script and no inline style, and one cached
+    // The content security policy forbids data: scripts and inline styles, and a cached
     // file is worth more than a few saved bytes.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // build/size.test.ts holds the room to its size.
+    // build/size.test.ts checks the size.
     chunkSizeWarningLimit: 700,
     rolldownOptions: {
       output: {
-        postBanner: ({ name }) => (atOnce.has(name) ? '//# allFunctionsCalledOnLoad' : ''),
+        postBanner: ({ name }) => (compiledEagerly.has(name) ? '//# allFunctionsCalledOnLoad' : ''),
         codeSplitting: {
           includeDependenciesRecursively: false,
-          // One file, not one more for each set of those who share something of it.
-          groups: [{ name: 'view', test: (id) => drawing.has(id) || /\/node_modules\/preact\//.test(id) }],
+          // One file, instead of one more for each set of shared modules.
+          groups: [{ name: 'view', test: (id) => viewModules.has(id) || /\/node_modules\/preact\//.test(id) }],
         },
       },
     },
   },
-  plugins: [messages([main, view]), levels(), ahead(view, source('room/index.ts')), compress()],
+  plugins: [splitMessages([main, view]), disableLoglevelStorage(), preloadLinks(view, source('room/index.ts')), compress()],
   test: { setupFiles: ['src/messages/setup.ts'] },
 });

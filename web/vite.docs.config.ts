@@ -3,7 +3,7 @@ import { defineConfig } from 'vite';
 import { compress } from './build/compress.ts';
 import { docs } from './build/docs.ts';
 
-/** The pages under /docs. Apart from the room, so that neither weighs on the other. */
+/** The pages under /docs, built separately, so that neither build affects the size of the other. */
 export default defineConfig({
   base: '/docs/',
   publicDir: false,

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -167,7 +167,7 @@ export class Person {
     const start = Date.now();
     await this.page.waitForFunction(
       () => {
-        const moving = (globalThis as unknown as { moving?: WeakMap<HTMLVideoElement, number> });
+        const moving = globalThis as unknown as { moving?: WeakMap<HTMLVideoElement, number> };
         moving.moving ??= new WeakMap();
         const seen = [...document.querySelectorAll('video')].filter((v) => {
           const before = moving.moving?.get(v);
@@ -253,7 +253,10 @@ export class Person {
     ];
     const elsewhere = this.requests.filter((url) => !url.startsWith(origin) && !/^(data|blob):/.test(url));
     expect(elsewhere, 'requests to other hosts').toEqual([]);
-    expect(this.complaints.filter((c) => !allowed.some((a) => a.test(c))), 'errors in the console').toEqual([]);
+    expect(
+      this.complaints.filter((c) => !allowed.some((a) => a.test(c))),
+      'errors in the console',
+    ).toEqual([]);
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
 import type { Locator } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { desktop, Person, phone } from './browser';
 import { browser, partings, server, setting } from './setting';
 
@@ -11,7 +11,10 @@ const log = (person: Person): Locator => person.page.getByRole('log');
 async function write(person: Person, text: string): Promise<void> {
   await field(person).fill(text);
   await person.button('Send').click();
-  await log(person).getByText(text.split('\n')[0] ?? '').last().waitFor();
+  await log(person)
+    .getByText(text.split('\n')[0] ?? '')
+    .last()
+    .waitFor();
 }
 
 /** Opens the chat, on a phone by way of the sheet. */
@@ -37,15 +40,20 @@ async function meet(looks: { viewport: { width: number; height: number }; dark?:
 
 // In the dark: looks.test.ts has the chat in the light.
 describe('in the dark', () => {
-
   test('people write, answer, and see what they have not read', async () => {
-    const [host, ben] = (await meet([{ viewport: desktop, dark: true }, { viewport: phone, dark: true }])) as [Person, Person];
+    const [host, ben] = (await meet([
+      { viewport: desktop, dark: true },
+      { viewport: phone, dark: true },
+    ])) as [Person, Person];
     await openChat(host);
     await write(host, 'Read https://example.org/a_(b). <b>Not bold</b>\njavascript:alert(1)');
     const link = log(host).getByRole('link');
     expect(await link.count()).toBe(1);
     expect(await link.evaluate((a: HTMLAnchorElement) => [a.href, a.target, a.rel, a.text])).toEqual([
-      'https://example.org/a_(b)', '_blank', 'noopener noreferrer', 'https://example.org/a_(b)',
+      'https://example.org/a_(b)',
+      '_blank',
+      'noopener noreferrer',
+      'https://example.org/a_(b)',
     ]);
     expect(await log(host).locator('b').count()).toBe(0);
 
@@ -108,7 +116,8 @@ describe('in the dark', () => {
 
     await chen.button('React').click();
     await chen.button('Clapping').click();
-    for (const person of [host, ben, chen]) await person.page.locator('.tile', { hasText: 'Chen' }).locator('[data-reaction=clapping]').waitFor();
+    for (const person of [host, ben, chen])
+      await person.page.locator('.tile', { hasText: 'Chen' }).locator('[data-reaction=clapping]').waitFor();
     await host.picture(`desktop-dark-reaction`);
     await expect.poll(() => host.readOut()).toContain('Chen: Clapping');
     await host.page.locator('[data-reaction]').waitFor({ state: 'detached' });

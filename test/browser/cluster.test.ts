@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launch, Person } from './browser';
 import { Front, Shared } from './cluster';
 import { Server } from './server';
@@ -38,7 +38,10 @@ test('see and hear each other again on the other node when theirs is killed, wit
   await together();
 
   const hosting = nodes.find((n) => n.log.includes('participant.joined'));
-  expect(nodes.filter((n) => n.log.includes('participant.joined')), 'nodes that host the room').toHaveLength(1);
+  expect(
+    nodes.filter((n) => n.log.includes('participant.joined')),
+    'nodes that host the room',
+  ).toHaveLength(1);
   const killed = Date.now();
   await hosting?.down('SIGKILL');
   // Until the loss is felt, the last sound and picture stand; then they are back.

@@ -1,4 +1,4 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server as NetServer, type Socket } from 'node:net';
@@ -15,7 +15,9 @@ export class Shared {
   databaseURL = '';
 
   private constructor(port: number) {
-    this.#cache = spawn('redis-server', ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--dir', this.#dir], { stdio: 'ignore' });
+    this.#cache = spawn('redis-server', ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--dir', this.#dir], {
+      stdio: 'ignore',
+    });
     this.redisURL = `redis://127.0.0.1:${port}/0`;
   }
 
@@ -98,7 +100,10 @@ export class Front {
     server.once('error', refused);
     server.once('connect', () => {
       server.off('error', refused);
-      for (const [from, to] of [[client, server], [server, client]] as const) {
+      for (const [from, to] of [
+        [client, server],
+        [server, client],
+      ] as const) {
         from.pipe(to);
         from.on('error', () => to.destroy());
         from.on('close', () => to.destroy());

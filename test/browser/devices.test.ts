@@ -19,12 +19,13 @@ async function arrive(busy: { usualCamera?: boolean } = {}): Promise<Person> {
     const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
     navigator.mediaDevices.getUserMedia = async (wanted) => {
       const video = wanted?.video;
-      if (usualCamera && typeof video === 'object' && !video.deviceId) throw new DOMException('Could not start video source', 'NotReadableError');
+      if (usualCamera && typeof video === 'object' && !video.deviceId)
+        throw new DOMException('Could not start video source', 'NotReadableError');
       const stream = await ask(wanted);
       for (const track of stream.getTracks()) document.documentElement.dataset[track.kind] = track.label;
       const [mic] = stream.getAudioTracks();
       if (mic) {
-        document.documentElement.dataset['quiet'] = String(mic.getSettings().noiseSuppression);
+        document.documentElement.dataset.quiet = String(mic.getSettings().noiseSuppression);
         Object.assign(globalThis, { mic });
       }
       return stream;
@@ -33,7 +34,8 @@ async function arrive(busy: { usualCamera?: boolean } = {}): Promise<Person> {
   return person;
 }
 
-const opened = (person: Person, kind: 'audio' | 'video' | 'quiet'): Promise<string | null> => person.page.locator('html').getAttribute(`data-${kind}`);
+const opened = (person: Person, kind: 'audio' | 'video' | 'quiet'): Promise<string | null> =>
+  person.page.locator('html').getAttribute(`data-${kind}`);
 const list = (person: Person, kind: Kind) => person.page.getByRole('combobox', { name: kind, exact: true });
 const chosen = (person: Person, kind: Kind): Promise<string | undefined> =>
   list(person, kind).evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.label);
@@ -42,7 +44,9 @@ const chosen = (person: Person, kind: Kind): Promise<string | undefined> =>
 const heardOn = (person: Person): Promise<string[]> =>
   person.page.evaluate(async () => {
     const devices = await navigator.mediaDevices.enumerateDevices();
-    return [...document.querySelectorAll('audio')].map(({ sinkId }) => devices.find(({ deviceId, kind }) => kind === 'audiooutput' && deviceId === (sinkId || 'default'))?.label ?? '');
+    return [...document.querySelectorAll('audio')].map(
+      ({ sinkId }) => devices.find(({ deviceId, kind }) => kind === 'audiooutput' && deviceId === (sinkId || 'default'))?.label ?? '',
+    );
   });
 
 async function devicesWork(person: Person): Promise<void> {
@@ -179,7 +183,7 @@ test('who is silenced by their own phone is told so, and has microphone and soun
 
   // The call is over, and nothing comes back by itself.
   await says(true);
-  await page.evaluate(() => document.querySelectorAll('audio').forEach((element) => element.pause()));
+  await page.evaluate(() => document.querySelectorAll('audio').forEach((element) => void element.pause()));
   await told.waitFor();
   await comeBack();
   await told.waitFor({ state: 'detached' });

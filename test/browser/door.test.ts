@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import type { Locator } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { Person, phone } from './browser';
 import { browser, partings, server, setting } from './setting';
 
@@ -37,7 +37,10 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   await host.seen('door-one-waits');
   expect((await server.ask(room.room_id, 'seats', { seat_key, name: 'Ben' })).status).toBe(202);
   for (const path of ['waiting/admit', 'waiting/turn-away', 'people', 'invitations']) {
-    expect(await server.ask(room.room_id, path, { seat_key, identity: 'x', role: 'guest' }), path).toMatchObject({ status: 403, code: 'not_in_room' });
+    expect(await server.ask(room.room_id, path, { seat_key, identity: 'x', role: 'guest' }), path).toMatchObject({
+      status: 403,
+      code: 'not_in_room',
+    });
   }
 
   await knock(chen, room.guest_link, 'Chen');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ar } from '../../web/src/messages/ar';
 import { en } from '../../web/src/messages/en';
-import { desktop, Person, phone, type Look } from './browser';
+import { desktop, type Look, Person, phone } from './browser';
 import { browser, partings, server, setting } from './setting';
 
 setting();
@@ -146,7 +146,11 @@ describe.each(looks)('$name', (look) => {
     await press(host, 'chat.title');
     await page.locator('.chat-write textarea').waitFor();
     await seen('chat-empty');
-    for (const text of ['Good morning', 'Read https://example.org/agenda first, it is not long, and it says what we talk about.', 'صباح الخير']) {
+    for (const text of [
+      'Good morning',
+      'Read https://example.org/agenda first, it is not long, and it says what we talk about.',
+      'صباح الخير',
+    ]) {
       await page.locator('.chat-write textarea').fill(text);
       await page.keyboard.press('Enter');
       await page.locator('.chat-line', { hasText: text.slice(0, 12) }).waitFor();

@@ -56,7 +56,12 @@ export const streams = (person: Person): Promise<number> =>
     const received = async (): Promise<Map<string, number>> => {
       const bytes = new Map<string, number>();
       for (const connection of connections) {
-        for (const stat of (await connection.getStats()).values() as Iterable<{ id: string; type: string; kind: string; bytesReceived: number }>) {
+        for (const stat of (await connection.getStats()).values() as Iterable<{
+          id: string;
+          type: string;
+          kind: string;
+          bytesReceived: number;
+        }>) {
           if (stat.type === 'inbound-rtp' && stat.kind === 'video') bytes.set(stat.id, stat.bytesReceived);
         }
       }

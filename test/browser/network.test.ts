@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { audible, fakeDevices, launch, Person, phone } from './browser';
 import { freeTCPPort, Server } from './server';
 import { browser, server, setting } from './setting';
@@ -129,7 +129,11 @@ describe.concurrent('a network that goes away', () => {
     await guest.context.setOffline(true);
     process.kill(network, 'SIGSTOP');
     try {
-      await guest.page.getByRole('status').getByText(/econnecting/).first().waitFor({ timeout: 30_000 });
+      await guest.page
+        .getByRole('status')
+        .getByText(/econnecting/)
+        .first()
+        .waitFor({ timeout: 30_000 });
       await guest.picture('phone-light-offline');
       await guest.untilSilent();
       await pause(10_000);
@@ -138,7 +142,10 @@ describe.concurrent('a network that goes away', () => {
     }
     await guest.context.setOffline(false);
     await Promise.all([guest.untilHeard(30_000), host.untilHeard(30_000)]);
-    await guest.page.getByText(/econnecting/).first().waitFor({ state: 'detached' });
+    await guest.page
+      .getByText(/econnecting/)
+      .first()
+      .waitFor({ state: 'detached' });
     expect(await guest.page.evaluate(() => 'samePage' in globalThis)).toBe(true);
     expect(await host.page.locator('audio[data-identity]').count()).toBe(1);
     expect(await guest.hears()).toBeGreaterThan(audible);

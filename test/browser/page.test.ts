@@ -28,7 +28,12 @@ describe.each(looks)('$name', (look) => {
     await host.page.getByText('Benedikta').first().waitFor();
     await host.seen(`${look.name}-together`);
 
-    await host.page.getByRole('button', { name: /People/ }).first().or(host.button('More')).first().click();
+    await host.page
+      .getByRole('button', { name: /People/ })
+      .first()
+      .or(host.button('More'))
+      .first()
+      .click();
     await host.seen(`${look.name}-sheet`);
     await host.page.keyboard.press('Escape');
 
@@ -129,9 +134,13 @@ test('two people in a video room see each other', async () => {
   for (const person of [host, guest]) {
     // Another person's picture moves: frames are decoded and shown.
     await expect
-      .poll(() => person.page.evaluate(() => [...document.querySelectorAll('video')].filter((v) => v.videoWidth > 0 && v.currentTime > 0).length), {
-        timeout: 20_000,
-      })
+      .poll(
+        () =>
+          person.page.evaluate(() => [...document.querySelectorAll('video')].filter((v) => v.videoWidth > 0 && v.currentTime > 0).length),
+        {
+          timeout: 20_000,
+        },
+      )
       .toBeGreaterThanOrEqual(2);
     await person.seen(person === host ? 'video-desktop' : 'video-phone');
     person.wellBehaved(server.url);
@@ -153,7 +162,11 @@ test('the guest link can be copied, and holds no token', async () => {
 
 describe('without a microphone', () => {
   test.each([
-    { what: 'blocked', media: ['--use-fake-device-for-media-stream', '--deny-permission-prompts'], words: 'Your browser blocks the microphone.' },
+    {
+      what: 'blocked',
+      media: ['--use-fake-device-for-media-stream', '--deny-permission-prompts'],
+      words: 'Your browser blocks the microphone.',
+    },
     { what: 'missing', media: ['--use-fake-ui-for-media-stream'], words: 'No microphone was found.' },
   ])('$what: says so, and one can join and listen', async ({ what, media, words }) => {
     const silent = await launch(media);

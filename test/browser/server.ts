@@ -1,4 +1,4 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -51,13 +51,25 @@ export class Server {
   /** Starts the process, again or for the first time, and waits until it is healthy. */
   async up(...flags: string[]): Promise<void> {
     const address = this.url.replace('http://', '');
-    const child = spawn(binary, ['serve', '--listen', address, '--data-dir', this.dataDir, '--rtc-udp-port', String(this.udpPort), ...flags]);
+    const child = spawn(binary, [
+      'serve',
+      '--listen',
+      address,
+      '--data-dir',
+      this.dataDir,
+      '--rtc-udp-port',
+      String(this.udpPort),
+      ...flags,
+    ]);
     child.stdout.on('data', (chunk: Buffer) => (this.#log += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => (this.#log += chunk.toString()));
     this.#process = child;
     const deadline = Date.now() + 20_000;
     while (Date.now() < deadline) {
-      const healthy = await fetch(`${this.url}/healthz`).then((r) => r.ok, () => false);
+      const healthy = await fetch(`${this.url}/healthz`).then(
+        (r) => r.ok,
+        () => false,
+      );
       if (healthy) return;
       if (child.exitCode !== null) break;
       await pause(25);
@@ -153,7 +165,9 @@ export class Server {
         method: 'POST',
         headers: {
           'content-type': 'application/json',
-          'hash-signature': createHmac('sha256', api_key ?? '').update(body).digest('base64'),
+          'hash-signature': createHmac('sha256', api_key ?? '')
+            .update(body)
+            .digest('base64'),
         },
         body,
       });
@@ -170,7 +184,15 @@ export class Server {
   /** Asks a route that runs a meeting, as a client's backend does; the command line signs with the time. */
   request<T>(route: string, body: object): T {
     const answer = execFileSync(binary, [
-      'request', 'POST', `/api/v4/rooms/${route}`, '--url', this.url, '--data-dir', this.dataDir, '--body', JSON.stringify(body),
+      'request',
+      'POST',
+      `/api/v4/rooms/${route}`,
+      '--url',
+      this.url,
+      '--data-dir',
+      this.dataDir,
+      '--body',
+      JSON.stringify(body),
     ]);
     return JSON.parse(answer.toString()) as T;
   }

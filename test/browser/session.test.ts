@@ -61,7 +61,10 @@ describe.concurrent('in a session', () => {
       await person.page.locator('.banner').getByText('This room ends in 1 minute.').waitFor();
       // Also for those who do not see it.
       await expect.poll(() => person.readOut()).toContain('This room ends in 1 minute.');
-      await person.page.getByRole('timer').getByText(/^0:\d\d left$/).waitFor();
+      await person.page
+        .getByRole('timer')
+        .getByText(/^0:\d\d left$/)
+        .waitFor();
     }
     await guest.button('Hide this message').click();
     await guest.page.locator('.banner').getByText('This room ends').waitFor({ state: 'detached' });
@@ -195,7 +198,10 @@ describe.concurrent('in a session', () => {
       for (const person of [stays, goes]) {
         await person.join(room.guest_link, 'Ben');
         await person.button('Leave').first().click();
-        await person.page.getByText(/Taking you to 127\.0\.0\.1:\d+ in/).first().waitFor();
+        await person.page
+          .getByText(/Taking you to 127\.0\.0\.1:\d+ in/)
+          .first()
+          .waitFor();
       }
       await stays.picture('phone-light-onward');
       await stays.button('Stay here').click();

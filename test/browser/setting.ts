@@ -1,5 +1,5 @@
-import { afterAll, beforeAll } from 'vitest';
 import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
 import { fakeDevices, launch, type Person } from './browser';
 import { Server } from './server';
 

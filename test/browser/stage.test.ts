@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
 import type { Locator } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { desktop, fakeDevices, launch, livelyDevices, Person, phone } from './browser';
 import { noteConnections, quality, reword, speech, streams } from './media';
-import { type Room } from './server';
+import type { Room } from './server';
 import { browser, partings, server, setting } from './setting';
 
 setting();
@@ -19,7 +19,11 @@ async function inMore(person: Person, act: () => Promise<void>): Promise<void> {
 }
 
 /** Amina, the host, and guests by these names, in a video room. */
-async function meet(names: string[], look: (name: string) => Parameters<typeof Person.arrive>[1] = () => ({}), among = browser): Promise<{ room: Room; people: Person[] }> {
+async function meet(
+  names: string[],
+  look: (name: string) => Parameters<typeof Person.arrive>[1] = () => ({}),
+  among = browser,
+): Promise<{ room: Room; people: Person[] }> {
   const room = await server.createMeeting({});
   const people: Person[] = [];
   for (const name of ['Amina', ...names]) {
@@ -33,7 +37,11 @@ async function meet(names: string[], look: (name: string) => Parameters<typeof P
 
 test('in speaker view whoever speaks is large, a pin stands above that, and it is remembered', async () => {
   const speaking = await launch([...fakeDevices, `--use-file-for-fake-audio-capture=${speech(server.dataDir)}`]);
-  const { people } = await meet(['Ben', 'Chen'], (name) => ({ viewport: name === 'Ben' ? phone : desktop, dark: name === 'Chen' }), speaking);
+  const { people } = await meet(
+    ['Ben', 'Chen'],
+    (name) => ({ viewport: name === 'Ben' ? phone : desktop, dark: name === 'Chen' }),
+    speaking,
+  );
   const [amina, ben, chen] = people as [Person, Person, Person];
   expect(await large(amina).count()).toBe(0);
   await chen.button('Mute').click();
@@ -149,7 +157,9 @@ test('each can be made quieter, for oneself, also after the connection was lost 
 
 /** How wide somebody's picture comes; 0 where there is none. */
 const widthOf = async (person: Person, name: string): Promise<number> => {
-  const [width] = await tile(person, name).locator('video').evaluateAll((all) => all.map((one) => (one as HTMLVideoElement).videoWidth));
+  const [width] = await tile(person, name)
+    .locator('video')
+    .evaluateAll((all) => all.map((one) => (one as HTMLVideoElement).videoWidth));
   return width ?? 0;
 };
 test('who saves data gets no cameras and sends a small one', async () => {
@@ -294,7 +304,13 @@ test('a screen is shared with its sound, which has a volume of its own', async (
   await ben.untilSilent();
   await amina.button('Share screen').click();
   await expect.poll(() => large(ben).innerText()).toContain('Amina’s screen');
-  await expect.poll(() => large(ben).locator('video').evaluate((video) => (video as HTMLVideoElement).videoWidth)).toBeGreaterThan(0);
+  await expect
+    .poll(() =>
+      large(ben)
+        .locator('video')
+        .evaluate((video) => (video as HTMLVideoElement).videoWidth),
+    )
+    .toBeGreaterThan(0);
   await tile(amina, 'You’re sharing your screen').waitFor();
   await ben.untilHeard();
   await ben.seen('stage-share');
@@ -310,7 +326,8 @@ test('a screen is shared with its sound, which has a volume of its own', async (
   await ben.button(/^People/).click();
   await ben.button('Options for Amina').click();
   await ben.page.getByRole('slider', { name: 'Screen volume' }).fill('0');
-  const volume = (source: string): Promise<number> => ben.page.locator(`audio[data-source=${source}]`).evaluate((audio) => (audio as HTMLAudioElement).volume);
+  const volume = (source: string): Promise<number> =>
+    ben.page.locator(`audio[data-source=${source}]`).evaluate((audio) => (audio as HTMLAudioElement).volume);
   expect([await volume('screen_share_audio'), await volume('microphone')]).toEqual([0, 1]);
   await ben.seen('stage-share-volume');
   await amina.button('Stop sharing').click();
@@ -333,7 +350,8 @@ test('a screen stays on while somebody watches, and no longer', async () => {
       return lock;
     };
   });
-  const held = () => page.evaluate(() => (globalThis as unknown as { locks: WakeLockSentinel[] }).locks.filter(({ released }) => !released).length);
+  const held = () =>
+    page.evaluate(() => (globalThis as unknown as { locks: WakeLockSentinel[] }).locks.filter(({ released }) => !released).length);
   await person.open(room.final_link);
   await page.locator('.preview video').waitFor();
   expect(await held()).toBe(0);
@@ -387,7 +405,9 @@ test('a window of its own shows who speaks, and has mute and leave', async () =>
   await amina.button('Unmute').waitFor();
   await inside((it) => [...it.querySelectorAll('button')].find(({ textContent }) => textContent === 'Leave')?.click());
   await amina.page.getByRole('heading', { name: 'You left the room' }).waitFor();
-  await expect.poll(() => amina.page.evaluate(() => (window as { documentPictureInPicture?: { window: unknown } }).documentPictureInPicture?.window)).toBeNull();
+  await expect
+    .poll(() => amina.page.evaluate(() => (window as { documentPictureInPicture?: { window: unknown } }).documentPictureInPicture?.window))
+    .toBeNull();
   await partings(people);
 });
 
@@ -441,10 +461,12 @@ test('a bad connection is shown by shape and words, to oneself with what to do',
   };
   // It is told of newcomers within five seconds, and of Ben to both.
   await amina.untilSeen();
-  await expect.poll(() => {
-    becomes('poor');
-    return tile(amina, 'Ben').locator('.connection').count();
-  }, patient).toBe(1);
+  await expect
+    .poll(() => {
+      becomes('poor');
+      return tile(amina, 'Ben').locator('.connection').count();
+    }, patient)
+    .toBe(1);
   await tile(amina, 'Ben').getByText('Weak connection').waitFor();
   await amina.page.getByText('Your connection is weak. Turn off your camera or use low-data mode').waitFor();
   await amina.seen('stage-weak');

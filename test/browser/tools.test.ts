@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import type { Locator } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { audible, Person, phone } from './browser';
 import { browser, partings, server, setting } from './setting';
 

@@ -94,7 +94,10 @@ test('who left, and who only looked in, is not asked', async () => {
 test('a person with links of their own is asked on a second device, and moves there', async () => {
   const room = await server.createRoom();
   const link = (): string =>
-    server.request<{ final_link: string }>('join_room', { room_id: room.room_id, user_info: { name: 'Ada', client_user_id: 'ada', is_admin: true } }).final_link;
+    server.request<{ final_link: string }>('join_room', {
+      room_id: room.room_id,
+      user_info: { name: 'Ada', client_user_id: 'ada', is_admin: true },
+    }).final_link;
   const host = await Person.arrive(browser);
   await host.join(room.final_link);
   const laptop = await Person.arrive(browser);

@@ -12,9 +12,42 @@ function asking(link: string, query: Record<string, string>): string {
 }
 
 const words = {
-  ar: { heard: 'الميكروفون يعمل.', join: 'انضمام', alone: 'أنت أول الحاضرين', more: 'المزيد', people: 'الأشخاص', leave: 'مغادرة', left: 'غادرت الغرفة', end: 'إنهاء للجميع…', rooms: 'الغرف الفرعية', keys: 'اختصارات لوحة المفاتيح' },
-  de: { heard: 'Ihr Mikrofon funktioniert.', join: 'Beitreten', alone: 'Sie sind die erste Person hier', more: 'Mehr', people: 'Personen', leave: 'Verlassen', left: 'Sie haben den Raum verlassen', end: 'Für alle beenden …', rooms: 'Gruppenräume', keys: 'Tastenkürzel' },
-  tr: { heard: 'Mikrofonunuz çalışıyor.', join: 'Katıl', alone: 'İlk gelen sizsiniz', more: 'Diğer', people: 'Kişiler', leave: 'Ayrıl', left: 'Odadan ayrıldınız', end: 'Herkes için bitir…', rooms: 'Ara odalar', keys: 'Klavye kısayolları' },
+  ar: {
+    heard: 'الميكروفون يعمل.',
+    join: 'انضمام',
+    alone: 'أنت أول الحاضرين',
+    more: 'المزيد',
+    people: 'الأشخاص',
+    leave: 'مغادرة',
+    left: 'غادرت الغرفة',
+    end: 'إنهاء للجميع…',
+    rooms: 'الغرف الفرعية',
+    keys: 'اختصارات لوحة المفاتيح',
+  },
+  de: {
+    heard: 'Ihr Mikrofon funktioniert.',
+    join: 'Beitreten',
+    alone: 'Sie sind die erste Person hier',
+    more: 'Mehr',
+    people: 'Personen',
+    leave: 'Verlassen',
+    left: 'Sie haben den Raum verlassen',
+    end: 'Für alle beenden …',
+    rooms: 'Gruppenräume',
+    keys: 'Tastenkürzel',
+  },
+  tr: {
+    heard: 'Mikrofonunuz çalışıyor.',
+    join: 'Katıl',
+    alone: 'İlk gelen sizsiniz',
+    more: 'Diğer',
+    people: 'Kişiler',
+    leave: 'Ayrıl',
+    left: 'Odadan ayrıldınız',
+    end: 'Herkes için bitir…',
+    rooms: 'Ara odalar',
+    keys: 'Klavye kısayolları',
+  },
 };
 
 // Arabic is seen on every kind of screen (looks.test.ts has it on another one);
@@ -38,7 +71,10 @@ describe.each(cases)('$lang, $look.name', ({ lang, look }) => {
 
     await host.open(asking(room.final_link, { lang }));
     await page.getByText(say.heard).waitFor();
-    expect(await page.evaluate(() => [document.documentElement.lang, document.documentElement.dir])).toEqual([lang, lang === 'ar' ? 'rtl' : 'ltr']);
+    expect(await page.evaluate(() => [document.documentElement.lang, document.documentElement.dir])).toEqual([
+      lang,
+      lang === 'ar' ? 'rtl' : 'ltr',
+    ]);
     await host.seen(view('before'));
 
     await host.button(say.join).click();

@@ -1,14 +1,14 @@
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Plugin } from 'vite';
 
-const text = /\.(?:html|js|css|svg|json|txt|webmanifest)$/;
-export const worthwhile = 1024;
+const textFile = /\.(?:html|js|css|svg|json|txt|webmanifest)$/;
+export const minCompressBytes = 1024;
 
 /**
- * Writes name.br and name.gz beside every text file of 1 kB and more, so that
- * the server never compresses anything itself.
+ * Writes name.br and name.gz next to every text file of at least 1 kB, so that the server
+ * never has to compress.
  */
 export function compress(): Plugin {
   let root = '';
@@ -20,11 +20,11 @@ export function compress(): Plugin {
     },
     closeBundle() {
       for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
-        // Folders with a dot are the build's own notes; nobody asks for them.
-        if (!entry.isFile() || !text.test(entry.name) || /\/\.[^/]*$/.test(entry.parentPath)) continue;
+        // Folders that start with a dot hold files of the build itself, which are never served.
+        if (!entry.isFile() || !textFile.test(entry.name) || /\/\.[^/]*$/.test(entry.parentPath)) continue;
         const path = join(entry.parentPath, entry.name);
         const body = readFileSync(path);
-        if (body.length < worthwhile) continue;
+        if (body.length < minCompressBytes) continue;
         writeFileSync(`${path}.gz`, gzipSync(body, { level: 9 }));
         writeFileSync(
           `${path}.br`,

@@ -5,7 +5,7 @@ import { guide } from './markdown.ts';
 
 const repository = resolve(import.meta.dirname, '../..');
 
-/** The guides in docs/api, in the order of the bar. */
+/** The guides in docs/api, in the order of the navigation bar. */
 const guides = [
   { name: 'index', title: 'Start' },
   { name: 'signing', title: 'Signing' },
@@ -17,7 +17,7 @@ const guides = [
   { name: 'versions', title: 'Versions' },
 ];
 
-/** The viewer's pages, and the description that each reads from the server. */
+/** The reference pages, each with the address of the API description that it loads. */
 const references = [
   { name: 'v3', title: 'Version 3', description: '/api/v3/openapi.yaml' },
   { name: 'v4', title: 'Version 4', description: '/api/v4/openapi.yaml' },
@@ -26,28 +26,28 @@ const references = [
 
 const address = (name: string) => (name === 'index' ? '/docs' : `/docs/${name}`);
 
-/** Writes a page for every guide and every description, and the test vectors beside them. */
+/** Writes one page for every guide and every API description, and the test vectors. */
 export function docs(): Plugin {
   return {
     name: 'docs',
     apply: 'build',
     generateBundle(_, bundle) {
-      const loads = (entry: string) => head(bundle, entry);
+      const headFor = (entry: string) => head(bundle, entry);
       const emit = (fileName: string, source: string) => this.emitFile({ type: 'asset', fileName, source });
       for (const { name, title } of guides) {
         const markdown = readFileSync(resolve(repository, `docs/api/${name}.md`), 'utf8');
-        emit(`${name}.html`, page(name, title, loads('guide'), `<main class="guide">\n${guide(markdown)}</main>`));
+        emit(`${name}.html`, page(name, title, headFor('guide'), `<main class="guide">\n${guide(markdown)}</main>`));
       }
       for (const { name, title, description } of references) {
-        // The viewer brings its own main.
-        emit(`${name}.html`, page(name, title, loads('viewer'), `<div id="reference" data-description="${description}"></div>`));
+        // No <main>, because the viewer brings its own.
+        emit(`${name}.html`, page(name, title, headFor('viewer'), `<div id="reference" data-description="${description}"></div>`));
       }
       emit('vectors.json', readFileSync(resolve(repository, 'client/testdata/vectors.json'), 'utf8'));
     },
   };
 }
 
-/** What an entry needs in the head: its styles and its script, with those they share. */
+/** Returns the tags for the styles and the script of an entry, including shared styles. */
 function head(bundle: Rolldown.OutputBundle, entry: string): string {
   const tags = new Set<string>();
   const visit = (chunk: Rolldown.OutputChunk) => {

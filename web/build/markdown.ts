@@ -7,7 +7,7 @@ const slug = (text: string) =>
     .trim()
     .replace(/\s+/g, '-');
 
-/** Where a link between files of the repository leads under /docs. */
+/** Returns the address under /docs that a link between files of the repository leads to. */
 function address(href: string): string {
   if (href.endsWith('/vectors.json')) return '/docs/vectors.json';
   return href.replace(/^(?:\.\/)?([a-z0-9]+)\.md/, (_, name: string) => (name === 'index' ? '/docs' : `/docs/${name}`));
@@ -23,7 +23,7 @@ const marked = new Marked({
     },
   },
   hooks: {
-    // What is too wide scrolls by itself, from the keyboard too.
+    // Wide code and tables scroll on their own. The tabindex makes that possible with the keyboard.
     postprocess: (html) =>
       html
         .replaceAll('<pre>', '<pre tabindex="0">')
@@ -32,7 +32,7 @@ const marked = new Marked({
   },
 });
 
-/** A guide as the inside of a page. */
+/** Renders a guide as the content of a page. */
 export function guide(markdown: string): string {
   return marked.parse(markdown, { async: false });
 }

@@ -2,14 +2,14 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { worthwhile } from './compress.ts';
+import { minCompressBytes } from './compress.ts';
 
-// What a visitor's connection has to carry. The bounds are for JavaScript,
-// compressed, as the browser gets it, in each of the languages: the words of
-// one of them are loaded, with the first view and with the room. They lie far
-// below the goals of 90 and 300 kB, so that nobody spends the rest unnoticed.
-const firstView = 35_000;
-const everything = 215_000;
+// The bounds for the JavaScript that a visitor downloads, compressed, per language. The
+// messages of one language are part of the first view and of the room. The bounds are far
+// below the goals of 90 and 300 kB, so that a test fails before the difference is used
+// up.
+const maxFirstViewBytes = 35_000;
+const maxTotalBytes = 215_000;
 
 interface Chunk {
   file: string;
@@ -23,36 +23,37 @@ const root = resolve(import.meta.dirname, '../dist/app');
 const manifest = join(root, '.vite/manifest.json');
 
 describe.skipIf(!existsSync(manifest))('the built page', () => {
-  const chunks = existsSync(manifest)
-    ? (JSON.parse(readFileSync(manifest, 'utf8')) as Record<string, Chunk>)
-    : {};
+  const chunks = existsSync(manifest) ? (JSON.parse(readFileSync(manifest, 'utf8')) as Record<string, Chunk>) : {};
 
-  /** Which language's words a chunk holds, and whose: the first view's or those of what is loaded later. */
-  function wordsOf(name: string): { language: string; part: string } | null {
+  /** Returns the language and the part (first view or rest) of a chunk of messages; null for other chunks. */
+  function messagePartOf(name: string): { language: string; part: string } | null {
     const [, language, part] = /^src\/messages\/(\w+)\.ts\?(first|rest)$/.exec(name) ?? [];
     return language && part ? { language, part } : null;
   }
   const languages = Object.keys(chunks).flatMap((name) => {
-    const words = wordsOf(name);
-    return words?.part === 'first' ? [words.language] : [];
+    const entry = messagePartOf(name);
+    return entry?.part === 'first' ? [entry.language] : [];
   });
-  /** What draws the first view: the entry asks for it and for the words at once. */
+  /** The chunk that draws the first view. The entry requests it and the messages immediately. */
   const view = Object.keys(chunks).find((name) => chunks[name]?.name === 'view') ?? '';
 
-  /** The chunks that loading this one loads for who reads that language; with `later`, also what it may load some time. */
-  function loads(name: string, language: string, later: boolean, seen = new Set<string>()): Set<string> {
+  /**
+   * Returns the chunks that a chunk loads for one language; with `withLazyParts`, also
+   * those that it may load later.
+   */
+  function loadedChunks(name: string, language: string, withLazyParts: boolean, seen = new Set<string>()): Set<string> {
     const chunk = chunks[name];
     if (!chunk || seen.has(name)) return seen;
     seen.add(name);
     const may = (chunk.dynamicImports ?? []).filter((other) => {
-      const words = wordsOf(other);
-      return words ? words.language === language && (later || words.part === 'first') : later || other === view;
+      const entry = messagePartOf(other);
+      return entry ? entry.language === language && (withLazyParts || entry.part === 'first') : withLazyParts || other === view;
     });
-    for (const other of [...(chunk.imports ?? []), ...may]) loads(other, language, later, seen);
+    for (const other of [...(chunk.imports ?? []), ...may]) loadedChunks(other, language, withLazyParts, seen);
     return seen;
   }
 
-  function weight(names: Set<string>): number {
+  function compressedBytes(names: Set<string>): number {
     let bytes = 0;
     for (const name of names) {
       const file = chunks[name]?.file;
@@ -61,65 +62,69 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
     return bytes;
   }
 
-  test('speaks six languages', () => {
+  test('has six languages', () => {
     expect(languages).toHaveLength(6);
   });
 
   test.each(languages)('shows its first view with no more than 35 kB of JavaScript: %s', (language) => {
-    expect(weight(loads('index.html', language, false))).toBeLessThanOrEqual(firstView);
+    expect(compressedBytes(loadedChunks('index.html', language, false))).toBeLessThanOrEqual(maxFirstViewBytes);
   });
 
-  test.each(languages)('is complete, room and all, with no more than 215 kB: %s', (language) => {
-    expect(weight(loads('index.html', language, true))).toBeLessThanOrEqual(everything);
+  test.each(languages)('is complete, including the room, with no more than 215 kB: %s', (language) => {
+    expect(compressedBytes(loadedChunks('index.html', language, true))).toBeLessThanOrEqual(maxTotalBytes);
   });
 
   test.each(languages)('keeps the room and the other languages out of the first view: %s', (language) => {
-    const first = [...loads('index.html', language, false)];
+    const first = [...loadedChunks('index.html', language, false)];
     expect(first).toContain(view);
     expect(first).not.toContain('src/room/index.ts');
-    expect(first).not.toContain('src/screens/later.ts');
-    expect(first.filter(wordsOf)).toEqual([`src/messages/${language}.ts?first`]);
-    expect([...loads('index.html', language, true)]).toContain('src/room/index.ts');
+    expect(first).not.toContain('src/screens/lazyScreens.ts');
+    expect(first.filter(messagePartOf)).toEqual([`src/messages/${language}.ts?first`]);
+    expect([...loadedChunks('index.html', language, true)]).toContain('src/room/index.ts');
   });
 
-  test('has the browser fetch what draws the first view before its script asks', () => {
+  test('preloads what draws the first view', () => {
     const html = readFileSync(join(root, 'index.html'), 'utf8');
-    const needed = [...loads(view, 'none', false)].map((name) => chunks[name]);
+    const needed = [...loadedChunks(view, 'none', false)].map((name) => chunks[name]);
     for (const chunk of needed) {
-      expect(html).toContain(chunk === chunks['index.html'] ? `src="/${chunk?.file}"` : `rel="modulepreload" crossorigin href="/${chunk?.file}"`);
+      expect(html).toContain(
+        chunk === chunks['index.html'] ? `src="/${chunk?.file}"` : `rel="modulepreload" crossorigin href="/${chunk?.file}"`,
+      );
     }
   });
 
-  test('tells the page all that the room needs besides, for it to have that fetched, too', () => {
+  test('lists the other files of the room, so that the page can preload them', () => {
     const html = readFileSync(join(root, 'index.html'), 'utf8');
-    const there = new Set([...loads('index.html', 'none', false), ...loads(view, 'none', false)]);
-    const needed = [...loads('src/room/index.ts', 'none', false)].filter((name) => !there.has(name));
+    const there = new Set([...loadedChunks('index.html', 'none', false), ...loadedChunks(view, 'none', false)]);
+    const needed = [...loadedChunks('src/room/index.ts', 'none', false)].filter((name) => !there.has(name));
     const files = needed.flatMap((name) => [chunks[name]?.file, ...(chunks[name]?.css ?? [])]);
-    const told = /<meta name="room" content="(.*)">/.exec(html)?.[1]?.split(' ');
-    expect(told?.toSorted()).toEqual(files.map((file) => `/${file}`).toSorted());
+    const listed = /<meta name="room" content="(.*)">/.exec(html)?.[1]?.split(' ');
+    expect(listed?.toSorted()).toEqual(files.map((file) => `/${file}`).toSorted());
   });
 
-  test.each(['view', 'room'])('has browsers compile it whole: %s', (name) => {
+  test.each(['view', 'room'])('makes browsers compile the whole file: %s', (name) => {
     const chunk = Object.values(chunks).find((one) => one.name === name);
     expect(readFileSync(join(root, chunk?.file ?? ''), 'utf8')).toMatch(/^\/\/# allFunctionsCalledOnLoad\n/);
   });
 
-  test('has nothing inline, and names no other host', () => {
+  test('has no inline code and refers to no other host', () => {
     const html = readFileSync(join(root, 'index.html'), 'utf8');
     expect(html).not.toMatch(/<script(?![^>]*\ssrc=)/);
     expect(html).not.toMatch(/<style|\sstyle=|\son\w+=/);
     expect(html).not.toMatch(/(?:src|href)="(?!\/)/);
   });
 
-  test('has each text file compressed beside it', () => {
+  test('has a compressed copy of each text file', () => {
     for (const { file } of Object.values(chunks)) {
-      if (statSync(join(root, file)).size < worthwhile) continue;
+      if (statSync(join(root, file)).size < minCompressBytes) continue;
       for (const form of ['gz', 'br']) expect(existsSync(join(root, `${file}.${form}`)), `${file}.${form}`).toBe(true);
     }
   });
 
-  test('has nothing read or leave a cookie', () => {
-    const files = Object.values(chunks).map(({ file }) => file).filter((file) => file.endsWith('.js'));
+  test('neither reads nor writes cookies', () => {
+    const files = Object.values(chunks)
+      .map(({ file }) => file)
+      .filter((file) => file.endsWith('.js'));
     expect(files.length).toBeGreaterThan(10);
     expect(files.filter((file) => readFileSync(join(root, file), 'utf8').includes('document.cookie'))).toEqual([]);
   });

@@ -1,3 +1,3 @@
-// The guides are text: all that they load is how they look.
+// The guides are plain text, so that they only load styles.
 import '../src/styles/tokens.css';
 import './guide.css';

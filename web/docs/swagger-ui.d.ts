@@ -1,5 +1,5 @@
 declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
-  /** The React that the bundle brings. */
+  /** The copy of React in the Swagger UI bundle. */
   export interface System {
     React: { createElement(type: string, props: null, child: string): unknown };
   }

@@ -1,5 +1,5 @@
-// Swagger UI and not Scalar: one file without hosted services, where that one
-// brings 180 packages and names a proxy, fonts and an agent on other hosts.
+// Swagger UI instead of Scalar, because it is one file without hosted services. Scalar
+// brings 180 packages and refers to a proxy, fonts and an agent on other hosts.
 import SwaggerUI, { type System } from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 import 'swagger-ui-dist/swagger-ui.css';
 import './guide';
@@ -7,12 +7,15 @@ import './viewer.css';
 
 const nothing = () => () => null;
 
-/** Its text alone: a link inside the button that opens an operation confuses assistive software. */
+/**
+ * Shows only the text, because a link inside the button that opens an operation confuses
+ * assistive technology.
+ */
 const plain = ({ React }: System) => ({
   components: { DeepLink: ({ text }: { text: string }) => React.createElement('span', null, text) },
 });
 
-/** Names the parts that the viewer leaves without. */
+/** Adds names to the parts of the viewer that have none. */
 function name(viewer: HTMLElement) {
   for (const [part, label] of [
     ['.information-container', 'About'],
@@ -23,7 +26,7 @@ function name(viewer: HTMLElement) {
     found?.setAttribute('aria-label', label);
   }
   viewer.querySelector('#servers')?.setAttribute('aria-label', 'Server');
-  // Behind the webhooks, whose heading is of the second level, it would skip one.
+  // It follows the webhooks, whose heading is of level 2, so that level 4 would skip a level.
   viewer.querySelector('.models > h4')?.setAttribute('aria-level', '2');
 }
 
@@ -34,12 +37,11 @@ if (place) {
     url: place.dataset.description,
     deepLinking: true,
     defaultModelsExpandDepth: 0,
-    // Calls need a signature, which a page without secrets cannot make;
-    // so nobody is asked for one either.
+    // A call needs a signature, which a page without secrets cannot create.
     supportedSubmitMethods: [],
     plugins: [plain, { wrapComponents: { authorizeBtn: nothing, authorizeOperationBtn: nothing } }],
     onComplete: () => name(place),
-    // The badge would ask another host.
+    // The validator badge would be loaded from another host.
     validatorUrl: null,
   });
 }

@@ -1,18 +1,18 @@
-import { useEffect, type ReactElement } from 'react';
+import { type ReactElement, useEffect } from 'react';
 import type { JoinApi } from './api/client';
-import type { Lazy } from './lib/lazy';
-import { useLazy } from './lib/useLazy';
-import { useStore } from './lib/useStore';
-import type { Studio } from './media/studio';
-import { spoken, t } from './messages';
+import type { LocalMedia } from './media/localMedia';
+import { currentLanguage, t } from './messages';
 import type { RoomModule } from './room';
 import { guestLink, type Preset, type Route } from './route';
 import { CheckButton } from './screens/CheckButton';
-import type { LaterScreens } from './screens/later';
 import { Lobby } from './screens/Lobby';
+import type { LazyScreens } from './screens/lazyScreens';
 import { Opening } from './screens/Opening';
-import type { SeatKeeper } from './seat/keeper';
-import type { Acts } from './visit/acts';
+import type { SeatKeyStore } from './seat/seatKeyStore';
+import type { Lazy } from './state/lazy';
+import { useLazy } from './state/useLazy';
+import { useStore } from './state/useStore';
+import type { RoomActions } from './visit/roomActions';
 import type { Runner } from './visit/runner';
 import { startOf } from './visit/schedule';
 import type { Visit } from './visit/state';
@@ -23,47 +23,57 @@ export interface AppProps {
   preset: Preset;
   api: JoinApi;
   runner: Runner;
-  keeper: SeatKeeper;
-  /** What may be asked of the server inside comes with the room. */
-  actsIn: (room: RoomModule) => Acts;
-  studio: Studio;
+  seatKeyStore: SeatKeyStore;
+  /** The class of the actions is part of the room module, which is loaded later. */
+  createActions: (room: RoomModule) => RoomActions;
+  localMedia: LocalMedia;
   room: Lazy<RoomModule>;
-  later: Lazy<LaterScreens>;
+  lazyScreens: Lazy<LazyScreens>;
 }
 
-export function App({ route, preset, api, runner, keeper, actsIn, studio, room, later }: AppProps): ReactElement | null {
-  const { visit, inside, asking } = useStore(runner.store);
-  // Another language: every word is said anew.
-  useStore(spoken);
+export function App({
+  route,
+  preset,
+  api,
+  runner,
+  seatKeyStore,
+  createActions,
+  localMedia,
+  room,
+  lazyScreens,
+}: AppProps): ReactElement | null {
+  const { visit, joined, checking } = useStore(runner.store);
+  // Renders everything again when the language changes.
+  useStore(currentLanguage);
   const title = titleOf(visit);
   useEffect(() => {
     document.title = title ?? t('product');
   }, [title]);
-  usePrefetch(visit.at === 'lobby' || visit.at === 'room', room, later);
-  const { part: screens, failed } = useLazy(later, beyondFirst(visit));
+  usePrefetchAfterPaint(visit.at === 'lobby' || visit.at === 'room', room, lazyScreens);
+  const { part: screens, failed } = useLazy(lazyScreens, needsLazyScreens(visit));
 
-  if (beyondFirst(visit) && !screens) return <Opening away={failed} busy={false} onAgain={later.prefetch} />;
+  if (needsLazyScreens(visit) && !screens) return <Opening unreachable={failed} busy={false} onRetry={lazyScreens.prefetch} />;
   switch (visit.at) {
     case 'opening':
-      return <Opening away={visit.attempt > 0} busy={asking} onAgain={runner.hurry} />;
+      return <Opening unreachable={visit.attempt > 0} busy={checking} onRetry={runner.runNow} />;
     case 'wrongLink':
-      return screens && <screens.WrongLink preview={visit.preview} onGuest={() => runner.dispatch({ type: 'asGuest' })} />;
-    case 'twice':
+      return screens && <screens.WrongLink preview={visit.preview} onGuest={() => runner.dispatch({ type: 'joinAsGuest' })} />;
+    case 'alreadyJoined':
       return (
         screens && (
-          <screens.Twice
-            twice={visit}
-            onHere={() => {
+          <screens.AlreadyJoined
+            alreadyJoined={visit}
+            onJoinHere={() => {
               const { microphone, camera } = visit.preview.you.may_send;
-              studio.permit({ mic: microphone, camera });
-              void studio.prepare();
+              localMedia.setAllowed({ mic: microphone, camera });
+              void localMedia.prepare();
               runner.dispatch({ type: 'joinHere' });
             }}
             onStay={() => runner.dispatch({ type: 'stayThere' })}
-            onOther={
+            onJoinAsOther={
               route.link === null
                 ? () => {
-                    keeper.beSomebodyElse();
+                    seatKeyStore.startNewSeat();
                     location.reload();
                   }
                 : null
@@ -74,81 +84,80 @@ export function App({ route, preset, api, runner, keeper, actsIn, studio, room, 
     case 'lobby':
       return (
         <Lobby
-          // Somebody who turns from host to guest on the way is asked for a name anew.
+          // A visitor whose role changes from host to guest has to enter a new name.
           key={`${visit.preview.you.role} ${visit.preview.you.link ?? ''}`}
           lobby={visit}
           presetName={preset.name}
-          studio={studio}
+          localMedia={localMedia}
           clock={runner.clock}
-          check={<CheckButton api={api} studio={studio} room={room} />}
+          check={<CheckButton api={api} localMedia={localMedia} room={room} />}
           Schedule={screens?.Schedule}
           onJoin={(name) => runner.dispatch({ type: 'join', name })}
-          onWait={(name) => runner.dispatch({ type: 'wait', name })}
-          onGiveUp={() => runner.dispatch({ type: 'giveUp' })}
+          onJoinOnOpen={(name) => runner.dispatch({ type: 'joinOnOpen', name })}
+          onStopWaiting={() => runner.dispatch({ type: 'stopWaiting' })}
         />
       );
     case 'room':
-      return inside ? (
-        <inside.module.RoomScreen
-          room={inside.session.room}
-          inbox={inside.session.inbox}
-          reactions={inside.session.reactions}
+      return joined ? (
+        <joined.module.RoomScreen
+          room={joined.session.room}
+          inbox={joined.session.inbox}
+          reactions={joined.session.reactions}
           seat={visit.seat}
-          link={visit.link}
-          word={visit.word}
+          connection={visit.connection}
+          announcement={visit.announcement}
           clock={runner.clock}
-          acts={actsIn(inside.module)}
-          studio={studio}
-          invitation={guestLink(location.origin, route.roomId)}
-          onHeard={() => runner.dispatch({ type: 'heard' })}
+          actions={createActions(joined.module)}
+          localMedia={localMedia}
+          guestAddress={guestLink(location.origin, route.roomId)}
+          onAnnouncementDismissed={() => runner.dispatch({ type: 'dismissed' })}
           onLeave={() => runner.dispatch({ type: 'leave' })}
         />
       ) : null;
-    case 'away':
+    case 'left':
       return (
         screens && (
-          <screens.Away
-            away={visit}
+          <screens.Left
+            left={visit}
             onBack={() => {
-              void studio.prepare();
-              runner.dispatch({ type: 'comeBack' });
+              void localMedia.prepare();
+              runner.dispatch({ type: 'rejoin' });
             }}
           />
         )
       );
     case 'removed':
-      return screens && <screens.Removed removed={visit} busy={asking} onAgain={runner.hurry} />;
+      return screens && <screens.Removed removed={visit} busy={checking} onRetry={runner.runNow} />;
     case 'refused':
-      return screens && <screens.Refused refused={visit} busy={asking} onAgain={runner.hurry} />;
+      return screens && <screens.Refused refused={visit} busy={checking} onRetry={runner.runNow} />;
   }
 }
 
-/** An address that is no room's. */
-export function NoRoom({ later }: Pick<AppProps, 'later'>): ReactElement {
-  const { part: screens, failed } = useLazy(later, true);
-  return screens ? <screens.NotALink /> : <Opening away={failed} busy={false} onAgain={later.prefetch} />;
+/** Shown for an address that does not belong to a room. */
+export function NoRoom({ lazyScreens }: Pick<AppProps, 'lazyScreens'>): ReactElement {
+  const { part: screens, failed } = useLazy(lazyScreens, true);
+  return screens ? <screens.NotALink /> : <Opening unreachable={failed} busy={false} onRetry={lazyScreens.prefetch} />;
 }
 
-/** Whether this is told by a screen that does not come with the first view. */
-function beyondFirst(visit: Visit): boolean {
+/** Whether the state is shown by a screen that is not part of the first view. */
+function needsLazyScreens(visit: Visit): boolean {
   return visit.at === 'lobby' ? startOf(visit.preview) !== null : visit.at !== 'opening' && visit.at !== 'room';
 }
 
 /**
- * Fetches the room while the visitor looks at the first view, after that view
- * has been painted, and then the screens that tell why somebody is not in it:
- * when they are needed, the server may be away.
+ * Prefetches the room after the first view has been painted, and then the other screens,
+ * because the server may be unreachable when they are needed.
  */
-function usePrefetch(when: boolean, room: Lazy<RoomModule>, later: Lazy<LaterScreens>): void {
+function usePrefetchAfterPaint(when: boolean, room: Lazy<RoomModule>, lazyScreens: Lazy<LazyScreens>): void {
   useEffect(() => {
     if (!when) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const frame = requestAnimationFrame(() => {
-      timer = setTimeout(() => void room.prefetch().then(later.prefetch));
+      timer = setTimeout(() => void room.prefetch().then(lazyScreens.prefetch));
     });
     return () => {
       cancelAnimationFrame(frame);
       clearTimeout(timer);
     };
-  }, [when, room, later]);
+  }, [when, room, lazyScreens]);
 }

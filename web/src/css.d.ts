@@ -1,7 +1,8 @@
 import 'react';
 
 declare module 'react' {
-  // Style sheets read these; React hands them on one by one, as the policy wants.
+  // Custom properties that the style sheets read. React sets them one by one, as the
+  // content security policy requires.
   interface CSSProperties {
     [name: `--${string}`]: string | number;
   }

@@ -1,74 +1,75 @@
 import { JoinApi } from './api/client';
-import { Lazy } from './lib/lazy';
-import { browserMemory, tabMemory } from './lib/memory';
-import { Studio } from './media/studio';
-import { addRest, begin } from './messages/language';
+import { LocalMedia } from './media/localMedia';
+import { loadInitialLanguage, loadRemainingMessages } from './messages/language';
 import type { RoomModule } from './room';
 import { readPreset, readRoute } from './route';
-import { browserHold } from './seat/hold';
-import { SeatKeeper } from './seat/keeper';
+import { SeatKeyStore } from './seat/seatKeyStore';
+import { browserTabLock } from './seat/tabLock';
+import { Lazy } from './state/lazy';
+import { browserStorage, tabStorage } from './state/storage';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/page.css';
 import './styles/lobby.css';
-import { wayOutText } from './ui/wayOut';
-import type { Acts } from './visit/acts';
+import { permissionHelp } from './ui/permissionHelp';
+import type { RoomActions } from './visit/roomActions';
 import { Runner } from './visit/runner';
 
-// What is asked for here travels side by side: what draws the page, its words,
-// and what the server says of the room.
+// The view, the messages and the preview are requested in parallel.
 const view = import('./view');
 const route = readRoute(location);
 const preset = readPreset(location);
-const words = begin(preset.lang);
+const messages = loadInitialLanguage(preset.lang);
 
-/** Milliseconds that nobody is told to wait for: what the server says comes sooner, and is drawn once. */
-const unnoticed = 300;
+/** The preview usually arrives within this time, and then the page is drawn only once. */
+const maxPreviewWaitMs = 300;
 
-// Another link pasted over this one changes only the fragment: that is another visit.
+// A new link that is pasted over this one changes only the fragment, but is another visit.
 window.addEventListener('hashchange', () => location.reload());
 
-/** What the first view does without, with its words. */
-const withWords = <T>(load: () => Promise<T>): Lazy<T> =>
-  new Lazy(() => Promise.all([load(), words.then(addRest)]).then(([part]) => part));
-const later = withWords(() => import('./screens/later'));
+/** A part that is not needed for the first view, together with its messages. */
+const lazyWithMessages = <T>(load: () => Promise<T>): Lazy<T> =>
+  new Lazy(() => Promise.all([load(), messages.then(loadRemainingMessages)]).then(([part]) => part));
+const lazyScreens = lazyWithMessages(() => import('./screens/lazyScreens'));
 
 if (route) {
-  const room = withWords(() => import('./room'));
-  room.loaded.watch(() => wayOutText.set(room.loaded.get()?.WayOutText ?? null));
-  const studio = new Studio();
+  const room = lazyWithMessages(() => import('./room'));
+  room.loaded.subscribe(() => permissionHelp.set(room.loaded.get()?.PermissionHelp ?? null));
+  const localMedia = new LocalMedia();
   const api = new JoinApi(route.roomId);
-  const keeper = new SeatKeeper(route, { browser: browserMemory, tab: tabMemory, hold: browserHold() });
-  const { key: seatKey, likely: likelyKey, rival } = keeper;
-  const runner = new Runner({ route, api, seatKey, likelyKey, rival, studio, room });
-  runner.store.watch(() => void keeper.follow(runner.store.get().visit));
-  let acts: Acts | null = null;
-  const actsIn = ({ Acts }: RoomModule): Acts =>
-    (acts ??= new Acts(api, seatKey, () => runner.dispatch({ type: 'dropped', loss: 'moved' })));
-  // Only whoever is shown in a frame has somebody around to tell.
-  if (parent !== window) void import('./embed').then(({ tellAround }) => tellAround(runner.store, route.roomId));
-  const known = new Promise<void>((go) => {
-    setTimeout(go, unnoticed);
-    const unwatch = runner.store.watch(() => {
+  const seatKeyStore = new SeatKeyStore(route, { browser: browserStorage, tab: tabStorage, lockTab: browserTabLock() });
+  const { key: seatKey, expected: expectedKey, duplicateTab } = seatKeyStore;
+  const runner = new Runner({ route, api, seatKey, expectedKey, duplicateTab, localMedia, room });
+  runner.store.subscribe(() => void seatKeyStore.onVisit(runner.store.get().visit));
+  let actions: RoomActions | null = null;
+  const createActions = ({ RoomActions }: RoomModule): RoomActions =>
+    (actions ??= new RoomActions(api, seatKey, () => runner.dispatch({ type: 'disconnected', cause: 'moved' })));
+  // Only an embedded page has a parent to notify.
+  if (parent !== window) void import('./embed').then(({ notifyParent }) => notifyParent(runner.store, route.roomId));
+  const previewReady = new Promise<void>((resolve) => {
+    setTimeout(resolve, maxPreviewWaitMs);
+    const unsubscribe = runner.store.subscribe(() => {
       const { visit } = runner.store.get();
       if (visit.at === 'opening' && visit.attempt === 0) return;
-      unwatch();
-      go();
+      unsubscribe();
+      resolve();
     });
   });
   runner.start();
-  fetchRoomAhead();
-  void Promise.all([view, words, known]).then(([{ show }]) => show({ route, preset, api, runner, keeper, actsIn, studio, room, later }));
+  preloadRoom();
+  void Promise.all([view, messages, previewReady]).then(([{ renderRoomPage }]) =>
+    renderRoomPage({ route, preset, api, runner, seatKeyStore, createActions, localMedia, room, lazyScreens }),
+  );
 } else {
-  void Promise.all([view, words]).then(([{ showNoRoom }]) => showNoRoom({ later }));
+  void Promise.all([view, messages]).then(([{ renderNotALinkPage }]) => renderNotALinkPage({ lazyScreens }));
 }
 
 /**
- * Has the browser fetch the room after what the first view needs: to compile it
- * takes longer than all of that. It runs only when somebody asks for it.
+ * Lets the browser fetch the room after the files of the first view, because compiling the
+ * room takes longer than all of them. The room only runs on demand.
  */
-function fetchRoomAhead(): void {
-  // build/ahead.ts says what it consists of.
+function preloadRoom(): void {
+  // build/preloadLinks.ts writes the list.
   const files = document.querySelector<HTMLMetaElement>('meta[name=room]')?.content.split(' ') ?? [];
   for (const href of files) {
     const link = document.createElement('link');

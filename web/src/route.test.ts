@@ -19,10 +19,10 @@ test.each([
   ['?lang=&name=%20', '', { lang: null, name: null }],
 ])('%s%s fills in', (search, hash, preset) => expect(readPreset({ search, hash })).toEqual(preset));
 
-test('a name that is too long is cut', () => {
+test('a name that is too long is shortened', () => {
   expect(readPreset({ search: `?name=${'a'.repeat(300)}`, hash: '' }).name).toHaveLength(255);
 });
 
-test('the guest link carries no token', () => {
+test('the guest link has no token', () => {
   expect(guestLink('https://meet.example', '01a1-x')).toBe('https://meet.example/r/01a1-x');
 });

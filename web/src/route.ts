@@ -1,4 +1,7 @@
-/** Where this page was opened. The link's token stays in the fragment: it is never sent in an address. */
+/**
+ * The room and the link of the address. The link's token is in the fragment, so that it is
+ * never sent to the server as part of an address.
+ */
 export interface Route {
   roomId: string;
   link: string | null;
@@ -6,7 +9,7 @@ export interface Route {
 
 type Address = Pick<Location, 'pathname' | 'search' | 'hash'>;
 
-const fragmentOf = ({ hash }: Pick<Address, 'hash'>): URLSearchParams => new URLSearchParams(hash.replace(/^#/, ''));
+const fragmentParams = ({ hash }: Pick<Address, 'hash'>): URLSearchParams => new URLSearchParams(hash.replace(/^#/, ''));
 
 export function readRoute(location: Pick<Address, 'pathname' | 'hash'>): Route | null {
   const match = /^\/r\/([^/]+)\/?$/.exec(location.pathname);
@@ -17,24 +20,24 @@ export function readRoute(location: Pick<Address, 'pathname' | 'hash'>): Route |
   } catch {
     return null;
   }
-  return { roomId, link: fragmentOf(location).get('t') || null };
+  return { roomId, link: fragmentParams(location).get('t') || null };
 }
 
-/** What whoever made the address wants to be filled in. */
+/** Values that the creator of the address has prefilled. */
 export interface Preset {
   lang: string | null;
   name: string | null;
 }
 
-/** From the query, or from the fragment, which no server sees. */
+/** Reads from the query, or from the fragment, which no server sees. */
 export function readPreset(location: Pick<Address, 'search' | 'hash'>): Preset {
   const query = new URLSearchParams(location.search);
-  const fragment = fragmentOf(location);
+  const fragment = fragmentParams(location);
   const read = (key: string): string | null => (fragment.get(key) ?? query.get(key))?.trim() || null;
   return { lang: read('lang'), name: read('name')?.slice(0, 255) ?? null };
 }
 
-/** What a guest is invited with: no token, so it opens the room for anybody who has it. */
+/** Returns the address for guests. It has no token, so that anybody who has it can join. */
 export function guestLink(origin: string, roomId: string): string {
   return `${origin}/r/${encodeURIComponent(roomId)}`;
 }

@@ -1,20 +1,20 @@
 import type { ReactElement } from 'react';
 import { createRoot } from 'react-dom/client';
-import { App, NoRoom, type AppProps } from './App';
-import { Safety } from './ui/Safety';
+import { App, type AppProps, NoRoom } from './App';
+import { ErrorBoundary } from './ui/ErrorBoundary';
 
-/** Draws the page of a room. */
-export const show = (props: AppProps): void =>
-  draw(
-    <Safety>
+/** Renders the page of a room. */
+export const renderRoomPage = (props: AppProps): void =>
+  render(
+    <ErrorBoundary>
       <App {...props} />
-    </Safety>,
+    </ErrorBoundary>,
   );
 
-/** Draws the page for an address that is no room's. */
-export const showNoRoom = (props: Pick<AppProps, 'later'>): void => draw(<NoRoom {...props} />);
+/** Renders the page for an address that does not belong to a room. */
+export const renderNotALinkPage = (props: Pick<AppProps, 'lazyScreens'>): void => render(<NoRoom {...props} />);
 
-function draw(page: ReactElement): void {
+function render(page: ReactElement): void {
   const container = document.getElementById('page');
   if (!container) throw new Error('index.html has no #page');
   createRoot(container).render(page);

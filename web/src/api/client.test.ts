@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { JoinApi, retryAfter, type Answer, type Seat, type Wait } from './client';
+import { type Answer, JoinApi, retryAfter, type Seat, type Wait } from './client';
 
 const request = { name: 'Ben', seat_key: 'k'.repeat(43), link: 'secret' };
 
-/** What the page makes of such an answer, and what it had asked. */
+/** Calls the client against this response. Returns the answer and the request. */
 async function ask(respond: () => Response | Promise<Response>): Promise<{ answer: Answer<Seat | Wait>; url: string; body: unknown }> {
   let url = '';
   let body: unknown;
@@ -17,14 +17,14 @@ async function ask(respond: () => Response | Promise<Response>): Promise<{ answe
 
 const refuse = (status: number, body: unknown, headers = {}): Response => new Response(JSON.stringify(body), { status, headers });
 
-test('tokens travel in the body, never in the address', async () => {
+test('tokens are sent in the body, never in the address', async () => {
   const { url, body, answer } = await ask(() => new Response('{"identity":"1"}'));
   expect(url).toBe('/api/join/rooms/a%2Fb/seats');
   expect(body).toEqual(request);
   expect(answer).toEqual({ is: 'ok', value: { identity: '1' } });
 });
 
-test('what is done without an answer is done', async () => {
+test('a response without a body is a success', async () => {
   let url = '';
   const api = new JoinApi('a', (input) => {
     url = String(input);
@@ -34,21 +34,21 @@ test('what is done without an answer is done', async () => {
   expect(url).toBe('/api/join/rooms/a/breakouts/close');
 });
 
-describe('a no', () => {
-  test('has its code, its reason and how long to wait', async () => {
+describe('a refusal', () => {
+  test('has its code, its reason and the wait', async () => {
     const ended = await ask(() => refuse(410, { error: { code: 'room_ended', message: 'x', reason: 'duration' } }));
     expect(ended.answer).toEqual({ is: 'refused', refusal: { code: 'room_ended', reason: 'duration', waitMs: 0 } });
     const busy = await ask(() => refuse(429, { error: { code: 'too_many_attempts', message: 'x' } }, { 'retry-after': '40' }));
     expect(busy.answer).toEqual({ is: 'refused', refusal: { code: 'too_many_attempts', reason: null, waitMs: 40_000 } });
   });
 
-  test.each(['too_many_attempts', 'too_many_joins', 'turned_away'])('for %s always has a time to wait', async (code) => {
+  test.each(['too_many_attempts', 'too_many_joins', 'turned_away'])('for %s always has a wait', async (code) => {
     const { answer } = await ask(() => refuse(429, { error: { code, message: 'x' } }));
     expect(answer).toMatchObject({ refusal: { waitMs: 30_000 } });
   });
 });
 
-describe('not now', () => {
+describe('an unreachable server', () => {
   test.each([
     ['no network', () => Promise.reject(new TypeError('Failed to fetch'))],
     ['a page of a proxy', () => new Response('<h1>Bad gateway</h1>', { status: 502 })],
@@ -56,7 +56,7 @@ describe('not now', () => {
     ['an answer cut short', () => new Response('{"identity":', { status: 200 })],
   ])('is %s', async (_, respond) => expect((await ask(respond)).answer).toEqual({ is: 'unreachable', waitMs: 0 }));
 
-  test('is a server that asks for time', async () => {
+  test('includes one that asks for time', async () => {
     const { answer } = await ask(() => refuse(503, { error: { code: 'unavailable', message: 'x' } }, { 'retry-after': '2' }));
     expect(answer).toEqual({ is: 'unreachable', waitMs: 2_000 });
   });

@@ -28,28 +28,28 @@ type SeatKey = Schemas['SeatKey'];
 export type RefusalCode = Schemas['Refusal']['error']['code'];
 export type EndReason = NonNullable<Schemas['Refusal']['error']['reason']>;
 
-/** A no with its why. */
+/** A refusal with its reason. */
 export interface Refusal {
   code: RefusalCode;
   reason: EndReason | null;
-  /** From Retry-After; 0 when the server named no time. */
+  /** From Retry-After; 0 when the header is missing. */
   waitMs: number;
 }
 
 export type Answer<T> =
   | { is: 'ok'; value: T }
   | { is: 'refused'; refusal: Refusal }
-  /** No answer, or one that says: not now. */
+  /** No response, or a response that asks to try again later. */
   | { is: 'unreachable'; waitMs: number };
 
-/** Refusals that hold for a while and end by themselves. */
-const timed: RefusalCode[] = ['too_many_attempts', 'too_many_joins', 'turned_away'];
+/** Refusals that end after some time. */
+const timedRefusals: RefusalCode[] = ['too_many_attempts', 'too_many_joins', 'turned_away'];
 
-/** When a refusal holds for a while and nobody said how long. */
-const unnamedWait = 30_000;
+/** The wait for such a refusal when the response has no Retry-After. */
+const defaultWaitMs = 30_000;
 
-/** A server that hangs is a server that is away. */
-const patience = 8_000;
+/** A server that takes longer than this counts as unreachable. */
+const timeoutMs = 8_000;
 
 export class JoinApi {
   readonly #base: string;
@@ -116,11 +116,11 @@ export class JoinApi {
     return this.#post<null>('locks', body);
   }
 
-  appoint(body: RoleRequest): Promise<Answer<null>> {
+  setRole(body: RoleRequest): Promise<Answer<null>> {
     return this.#post<null>('role', body);
   }
 
-  letIn(body: LetInRequest): Promise<Answer<null>> {
+  admit(body: LetInRequest): Promise<Answer<null>> {
     return this.#post<null>('waiting/admit', body);
   }
 
@@ -128,7 +128,7 @@ export class JoinApi {
     return this.#post<null>('waiting/turn-away', body);
   }
 
-  invite(body: InvitationRequest): Promise<Answer<Invitation>> {
+  createInvitation(body: InvitationRequest): Promise<Answer<Invitation>> {
     return this.#post<Invitation>('invitations', body);
   }
 
@@ -151,7 +151,7 @@ export class JoinApi {
   async #post<T>(path: string, body: object, signal?: AbortSignal): Promise<Answer<T>> {
     const abort = new AbortController();
     const stop = (): void => abort.abort();
-    const timer = setTimeout(stop, patience);
+    const timer = setTimeout(stop, timeoutMs);
     signal?.addEventListener('abort', stop);
     try {
       const response = await this.#fetch(`${this.#base}/${path}`, {
@@ -165,7 +165,7 @@ export class JoinApi {
       if (response.ok) return { is: 'ok', value: (response.status === 204 ? null : await response.json()) as T };
       const waitMs = retryAfter(response.headers.get('retry-after'), Date.now());
       const refusal = readRefusal(await response.json().catch(() => null), waitMs);
-      // A proxy's error page and our own stumbles are both: try again.
+      // The error page of a proxy and an internal error are both temporary.
       if (!refusal || refusal.code === 'unavailable' || refusal.code === 'internal') return { is: 'unreachable', waitMs };
       return { is: 'refused', refusal };
     } catch {
@@ -177,7 +177,7 @@ export class JoinApi {
   }
 }
 
-/** Retry-After in milliseconds: seconds or a date, as HTTP allows. */
+/** Parses Retry-After, which is either seconds or a date, into milliseconds. */
 export function retryAfter(header: string | null, now: number): number {
   if (header === null) return 0;
   const seconds = Number(header);
@@ -189,5 +189,5 @@ function readRefusal(body: unknown, waitMs: number): Refusal | null {
   if (typeof body !== 'object' || body === null || !('error' in body)) return null;
   const { error } = body as { error?: Partial<Schemas['Refusal']['error']> };
   if (typeof error?.code !== 'string') return null;
-  return { code: error.code, reason: error.reason ?? null, waitMs: timed.includes(error.code) ? waitMs || unnamedWait : waitMs };
+  return { code: error.code, reason: error.reason ?? null, waitMs: timedRefusals.includes(error.code) ? waitMs || defaultWaitMs : waitMs };
 }

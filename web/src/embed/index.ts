@@ -1,19 +1,19 @@
 import type { Runner } from '../visit/runner';
 import { opening } from '../visit/state';
-import { newsOf } from './news';
-import { originAround } from './origin';
+import { embedEventOf } from './event';
+import { parentOrigin } from './origin';
 
-/** Tells the page around this frame how the visit goes. */
-export function tellAround(visits: Runner['store'], roomId: string): void {
-  const origin = originAround(location, document.referrer);
+/** Sends the events of the visit to the page that embeds this one. */
+export function notifyParent(visits: Runner['store'], roomId: string): void {
+  const origin = parentOrigin(location, document.referrer);
   if (origin === null) return;
   let before = opening;
-  const tell = (): void => {
+  const notify = (): void => {
     const { visit } = visits.get();
-    const news = newsOf(before, visit);
+    const event = embedEventOf(before, visit);
     before = visit;
-    if (news) parent.postMessage({ source: 'parley', room_id: roomId, ...news }, origin);
+    if (event) parent.postMessage({ source: 'parley', room_id: roomId, ...event }, origin);
   };
-  visits.watch(tell);
-  tell();
+  visits.subscribe(notify);
+  notify();
 }

@@ -1,10 +1,10 @@
 /**
- * The exact origin of the page that shows this one in a frame, or null where it
- * is not said. That the room's project allows it needs no look: the browser has
- * held every page around this one to the policy the page came with. And a
- * message to an origin that is wrong after all reaches nobody.
+ * Returns the origin of the page that embeds this one in a frame; null when the browser
+ * does not reveal it. It is not compared with the project's allowed origins, because the
+ * browser has already enforced the frame-ancestors policy, and a message to a wrong origin
+ * is not delivered.
  */
-export function originAround(location: Partial<Pick<Location, 'ancestorOrigins'>>, referrer: string): string | null {
+export function parentOrigin(location: Partial<Pick<Location, 'ancestorOrigins'>>, referrer: string): string | null {
   try {
     const { protocol, origin } = new URL(location.ancestorOrigins?.[0] ?? referrer);
     return protocol === 'https:' || protocol === 'http:' ? origin : null;

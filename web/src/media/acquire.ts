@@ -1,18 +1,18 @@
-import { faultOf, type Fault, type Kind } from './faults';
+import { type CaptureKind, type Fault, faultOf } from './faults';
 import { permissionFor } from './permission';
 
-/** A device that is wanted; without an id, the usual one. */
-export interface Wish {
-  kind: Kind;
+/** A device to open. An empty id means the default device. */
+export interface DeviceRequest {
+  kind: CaptureKind;
   deviceId: string;
-  /** Of a microphone only. */
+  /** Only for a microphone. */
   noiseSuppression: boolean;
 }
 
 export type Acquired = { track: MediaStreamTrack } | { fault: Fault };
 
-function constraintsFor({ kind, deviceId, noiseSuppression }: Wish): MediaTrackConstraints {
-  // Merely wished for, Chromium would take its own favourite instead.
+function constraintsFor({ kind, deviceId, noiseSuppression }: DeviceRequest): MediaTrackConstraints {
+  // `exact`, because with `ideal` Chromium would choose a device itself.
   const device = deviceId ? { deviceId: { exact: deviceId } } : {};
   return kind === 'mic'
     ? { ...device, echoCancellation: true, noiseSuppression, autoGainControl: true }
@@ -24,39 +24,41 @@ function constraintsFor({ kind, deviceId, noiseSuppression }: Wish): MediaTrackC
       };
 }
 
-/** Asks the browser for these devices, for all of them with one question. */
-export async function acquire(wishes: Wish[]): Promise<Map<Kind, Acquired>> {
-  const got = new Map<Kind, Acquired>();
+/** Opens these devices with a single permission prompt. */
+export async function acquire(requests: DeviceRequest[]): Promise<Map<CaptureKind, Acquired>> {
+  const results = new Map<CaptureKind, Acquired>();
   try {
     const stream = await navigator.mediaDevices.getUserMedia(
-      Object.fromEntries(
-        wishes.map((wish) => [wish.kind === 'mic' ? 'audio' : 'video', constraintsFor(wish)]),
-      ),
+      Object.fromEntries(requests.map((request) => [request.kind === 'mic' ? 'audio' : 'video', constraintsFor(request)])),
     );
-    for (const { kind } of wishes) {
+    for (const { kind } of requests) {
       const [track] = kind === 'mic' ? stream.getAudioTracks() : stream.getVideoTracks();
-      got.set(kind, track ? { track } : { fault: 'unknown' });
+      results.set(kind, track ? { track } : { fault: 'unknown' });
     }
   } catch (error) {
-    const [only, ...others] = wishes;
-    // A device that is gone keeps nobody out: the usual one takes its place.
-    if (only?.deviceId && others.length === 0 && isGone(error)) return acquire([{ ...only, deviceId: '' }]);
-    for (const wish of wishes) {
-      const permission = (await permissionFor(wish.kind))?.state ?? null;
+    const [first, ...others] = requests;
+    // The selected device is unplugged: use the default device instead.
+    if (first?.deviceId && others.length === 0 && isDeviceMissing(error)) return acquire([{ ...first, deviceId: '' }]);
+    for (const request of requests) {
+      const permission = (await permissionFor(request.kind))?.state ?? null;
       const fault = faultOf(error, permission);
-      // One of two can fail both. Alone, a device that is allowed or was never
-      // refused may still come; one that was refused would be asked for twice.
-      const refused = fault === 'blocked' || fault === 'dismissed' || fault === 'system';
-      const mayComeAlone = wishes.length > 1 && (!refused || permission === 'granted');
-      const alone = mayComeAlone ? (await acquire([wish])).get(wish.kind) : undefined;
-      got.set(wish.kind, alone ?? { fault });
+      // One of two devices can make the whole request fail. A device that is allowed or
+      // was never denied is requested again alone; a denied one is not, because the
+      // browser would ask twice.
+      const denied = fault === 'blocked' || fault === 'dismissed' || fault === 'system';
+      const mayRetryAlone = requests.length > 1 && (!denied || permission === 'granted');
+      const single = mayRetryAlone ? (await acquire([request])).get(request.kind) : undefined;
+      results.set(request.kind, single ?? { fault });
     }
   }
-  return got;
+  return results;
 }
 
-/** Whether no device has the id that was asked for. Not every browser's OverconstrainedError is an Error. */
-function isGone(error: unknown): boolean {
+/**
+ * Whether the error says that no device has this id. OverconstrainedError is not an Error
+ * in every browser.
+ */
+function isDeviceMissing(error: unknown): boolean {
   const name = typeof error === 'object' && error !== null && 'name' in error ? error.name : '';
   return name === 'OverconstrainedError' || name === 'NotFoundError';
 }

@@ -1,14 +1,14 @@
-/** What some browsers know of a camera and TypeScript does not. */
-type Blurring = { backgroundBlur?: boolean };
+/** Settings that some browsers support and TypeScript does not know. */
+type BlurSettings = { backgroundBlur?: boolean };
 
-/** Whether what is behind is blurred now; null where the visitor cannot choose. */
-export function blurOf(track: MediaStreamTrack): boolean | null {
-  // Typed as always there; older browsers tell of no capabilities.
+/** Returns whether the background is blurred; null when the browser offers no choice. */
+export function readBlur(track: MediaStreamTrack): boolean | null {
+  // The type says that it always exists; older browsers do not have it.
   const { backgroundBlur } = (track.getCapabilities?.() ?? {}) as { backgroundBlur?: boolean[] };
-  return backgroundBlur?.length === 2 ? ((track.getSettings() as Blurring).backgroundBlur ?? false) : null;
+  return backgroundBlur?.length === 2 ? ((track.getSettings() as BlurSettings).backgroundBlur ?? false) : null;
 }
 
-/** Asks the browser for it; what it cannot do stays as it is. */
-export async function blur(track: MediaStreamTrack, on: boolean): Promise<void> {
+/** Switches the blur of the background. Nothing happens when the browser does not support it. */
+export async function applyBlur(track: MediaStreamTrack, on: boolean): Promise<void> {
   await track.applyConstraints({ ...track.getConstraints(), backgroundBlur: on } as MediaTrackConstraints).catch(() => undefined);
 }

@@ -1,12 +1,12 @@
-import type { Choice } from './choices';
+import type { DeviceKind } from './devicePreferences';
 
-export type Devices = Record<Choice, MediaDeviceInfo[]>;
+export type Devices = Record<DeviceKind, MediaDeviceInfo[]>;
 
 export const noDevices: Devices = { mic: [], camera: [], speaker: [] };
 
 /**
- * What is plugged in. Devices without an id are ones the browser does not name
- * yet; "default" and "communications" are aliases of others in the list.
+ * Lists the connected devices. Entries without an id are devices that the browser does not
+ * reveal yet, and "default" and "communications" are aliases, so that both are left out.
  */
 export async function listDevices(): Promise<Devices> {
   const all = await navigator.mediaDevices.enumerateDevices().catch(() => []);

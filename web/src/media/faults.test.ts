@@ -16,6 +16,6 @@ test.each([
   expect(faultOf(error(name, message), permission)).toBe(fault);
 });
 
-test('what is no error at all is at least not a lie', () => {
+test('a value that is not an error is an unknown fault', () => {
   expect(faultOf('x', null)).toBe('unknown');
 });

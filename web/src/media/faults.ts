@@ -1,10 +1,10 @@
-export type Kind = 'mic' | 'camera';
+export type CaptureKind = 'mic' | 'camera';
 export type Fault = 'blocked' | 'dismissed' | 'system' | 'missing' | 'busy' | 'insecure' | 'app' | 'unknown';
 
 /**
- * What went wrong, as far as the way out differs. Browsers use one name for a
- * person's no, a remembered no and the operating system's no; only the
- * permission that stands afterwards and the message tell them apart.
+ * Classifies an error of getUserMedia by what the visitor can do about it. Browsers use
+ * the same error name when the visitor denies, has denied earlier, or when the operating
+ * system denies. Only the permission state and the message distinguish these cases.
  */
 export function faultOf(error: unknown, permission: PermissionState | null): Fault {
   if (!(error instanceof Error)) return 'unknown';

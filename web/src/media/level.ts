@@ -1,15 +1,15 @@
-const idle = () => undefined;
+const noop = () => undefined;
 
 /**
- * Calls back with how loud the track is, 0 to 1: once a frame, or after so many
- * milliseconds with how loud it was in between. Returns the way to stop it.
+ * Reports the level of a track, 0 to 1, once per frame or in this interval. Returns a
+ * function that stops it.
  */
-export function watchLevel(track: MediaStreamTrack, heard: (level: number) => void, everyMs?: number): () => void {
-  if (typeof AudioContext !== 'function') return idle;
+export function watchLevel(track: MediaStreamTrack, onLevel: (level: number) => void, intervalMs?: number): () => void {
+  if (typeof AudioContext !== 'function') return noop;
   const context = new AudioContext();
   const analyser = context.createAnalyser();
-  // Some 10 ms; without a frame to show, as many as lie between two looks.
-  analyser.fftSize = everyMs === undefined ? 512 : 8_192;
+  // About 10 ms per frame; with an interval, as many samples as fit between two measurements.
+  analyser.fftSize = intervalMs === undefined ? 512 : 8_192;
   const source = context.createMediaStreamSource(new MediaStream([track]));
   source.connect(analyser);
   const samples = new Float32Array(analyser.fftSize);
@@ -17,32 +17,32 @@ export function watchLevel(track: MediaStreamTrack, heard: (level: number) => vo
     analyser.getFloatTimeDomainData(samples);
     let sum = 0;
     for (const sample of samples) sum += sample * sample;
-    // Speech lies between -50 and -10 dB: that is the scale.
+    // The scale covers speech, which lies between -50 and -10 dB.
     const db = 10 * Math.log10(sum / samples.length + 1e-10);
-    heard(Math.min(1, Math.max(0, (db + 50) / 40)));
+    onLevel(Math.min(1, Math.max(0, (db + 50) / 40)));
   };
-  const halt = repeat(measure, everyMs);
-  // Browsers start it only after a gesture on the page.
-  const wake = (): void => void context.resume().catch(idle);
-  window.addEventListener('pointerdown', wake);
-  window.addEventListener('keydown', wake);
+  const stopMeasuring = repeat(measure, intervalMs);
+  // Browsers start an audio context only after a gesture.
+  const resume = (): void => void context.resume().catch(noop);
+  window.addEventListener('pointerdown', resume);
+  window.addEventListener('keydown', resume);
   return () => {
-    halt();
-    window.removeEventListener('pointerdown', wake);
-    window.removeEventListener('keydown', wake);
+    stopMeasuring();
+    window.removeEventListener('pointerdown', resume);
+    window.removeEventListener('keydown', resume);
     source.disconnect();
-    void context.close().catch(idle);
+    void context.close().catch(noop);
   };
 }
 
-function repeat(act: () => void, everyMs: number | undefined): () => void {
-  if (everyMs !== undefined) {
-    const timer = setInterval(act, everyMs);
+function repeat(callback: () => void, intervalMs: number | undefined): () => void {
+  if (intervalMs !== undefined) {
+    const timer = setInterval(callback, intervalMs);
     return () => clearInterval(timer);
   }
-  let frame = requestAnimationFrame(function again() {
-    act();
-    frame = requestAnimationFrame(again);
+  let frame = requestAnimationFrame(function nextFrame() {
+    callback();
+    frame = requestAnimationFrame(nextFrame);
   });
   return () => cancelAnimationFrame(frame);
 }

@@ -1,11 +1,11 @@
-import type { Kind } from './faults';
+import type { CaptureKind } from './faults';
 
-const names: Record<Kind, string> = { mic: 'microphone', camera: 'camera' };
+const names: Record<CaptureKind, string> = { mic: 'microphone', camera: 'camera' };
 
-/** What the browser would say now, without asking anybody; null where it does not tell. */
-export async function permissionFor(kind: Kind): Promise<PermissionStatus | null> {
+/** Returns the permission status without a prompt; null when the browser does not support it. */
+export async function permissionFor(kind: CaptureKind): Promise<PermissionStatus | null> {
   try {
-    // Older type lists do not know these two names, nor do some browsers.
+    // The type lists of older TypeScript versions and some browsers do not know these names.
     return await navigator.permissions.query({ name: names[kind] as PermissionName });
   } catch {
     return null;

@@ -1,7 +1,7 @@
-import { Store } from '../lib/store';
+import { Store } from '../state/store';
 import type { en } from './en';
 
-/** The languages the page speaks, each named in itself. */
+/** The supported languages, each with its own name. */
 export const languages = {
   ar: 'العربية',
   de: 'Deutsch',
@@ -19,95 +19,95 @@ type Plural = { readonly one: string; readonly other: string };
 type PluralKey = { [K in Key]: English[K] extends Plural ? K : never }[Key];
 export type PlainKey = Exclude<Key, PluralKey>;
 
-/** The forms a number asks for in a language; `other` serves where none of its own is given. */
-export type Forms = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
+/** The plural forms of a language. `other` is the fallback. */
+export type PluralForms = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
 
-/** What a message file holds: a text for every key of the English one. */
-export type Messages = { readonly [K in Key]: English[K] extends Plural ? Forms : string };
+/** The content of a message file: a text for every key of the English file. */
+export type Messages = { readonly [K in Key]: English[K] extends Plural ? PluralForms : string };
 
-type Slots<Text> = Text extends `${string}{${infer Slot}}${infer Rest}` ? Slot | Slots<Rest> : never;
-type Values<K extends PlainKey> = [Slots<English[K]>] extends [never]
+type Placeholders<Text> = Text extends `${string}{${infer Placeholder}}${infer Rest}` ? Placeholder | Placeholders<Rest> : never;
+type Values<K extends PlainKey> = [Placeholders<English[K]>] extends [never]
   ? []
-  : [values: Record<Slots<English[K]>, string | number>];
+  : [values: Record<Placeholders<English[K]>, string | number>];
 
-/** Messages that need nothing filled in. */
-export type SimpleKey = { [K in PlainKey]: [Slots<English[K]>] extends [never] ? K : never }[PlainKey];
+/** Keys of messages without placeholders. */
+export type SimpleKey = { [K in PlainKey]: [Placeholders<English[K]>] extends [never] ? K : never }[PlainKey];
 
-interface Speech {
+interface ActiveLanguage {
   messages: Messages;
-  /** The language as the viewer's region writes it: "de-CH". */
+  /** The language with the visitor's region, for example "de-CH". */
   locale: string;
   plural: Intl.PluralRules;
-  /** Built when a number needs it: the first one takes a browser 20 to 50 ms. */
+  /** Created on first use, because the first one takes a browser 20 to 50 ms. */
   number: Intl.NumberFormat | null;
-  /** Whether numbers are written in the digits 0 to 9. */
-  ascii: boolean;
+  /** Whether numbers use the digits 0 to 9. */
+  asciiDigits: boolean;
   rightToLeft: boolean;
 }
 
-let speech: Speech | null = null;
+let active: ActiveLanguage | null = null;
 
-/** What is spoken; null until the first messages are there. */
-export const spoken = new Store<Language | null>(null);
+/** Null until the first messages are loaded. */
+export const currentLanguage = new Store<Language | null>(null);
 
-/** From now on every message is one of these. */
-export function speak(language: Language, messages: Messages, locale: string = language): void {
-  speech = {
+/** Makes this the language of all messages. */
+export function setLanguage(language: Language, messages: Messages, locale: string = language): void {
+  active = {
     messages,
     locale,
     plural: new Intl.PluralRules(locale),
     number: null,
-    // Arabic has the digits of its region, and a tag may ask for some.
-    ascii: language !== 'ar' && !locale.includes('-u-'),
+    // Arabic uses the digits of the region, and a tag may name a numbering system.
+    asciiDigits: language !== 'ar' && !locale.includes('-u-'),
     rightToLeft: language === 'ar',
   };
-  spoken.set(language);
+  currentLanguage.set(language);
 }
 
-function now(): Speech {
-  if (!speech) throw new Error('words are asked for before a language is there');
-  return speech;
+function activeLanguage(): ActiveLanguage {
+  if (!active) throw new Error('words are asked for before a language is there');
+  return active;
 }
 
-/** The locale that dates and times are written in. */
-export const locale = (): string => now().locale;
+/** The locale for dates and times. */
+export const locale = (): string => activeLanguage().locale;
 
-/** A number as people write it. */
-export function digits(n: number): string {
-  const speech = now();
-  // Below a thousand nothing stands between digits, and no sign before them.
-  if (speech.ascii && Number.isInteger(n) && n >= 0 && n < 1000) return String(n);
-  speech.number ??= new Intl.NumberFormat(speech.locale);
-  return speech.number.format(n);
+/** Formats a number. */
+export function formatNumber(n: number): string {
+  const active = activeLanguage();
+  // Below a thousand there is no group separator.
+  if (active.asciiDigits && Number.isInteger(n) && n >= 0 && n < 1000) return String(n);
+  active.number ??= new Intl.NumberFormat(active.locale);
+  return active.number.format(n);
 }
 
-/** The way a text runs is that of its first letter that has one. */
-const leftward = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u;
+/** The direction of a text is that of its first letter. */
+const rightToLeftLetter = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u;
 
-/** A text that runs the other way, or might, keeps its order to itself. */
-function isolated(text: string, rightToLeft: boolean): string {
-  return rightToLeft || leftward.test(text) ? `\u2068${text}\u2069` : text;
+/** Isolates a text that runs or may run in the other direction. */
+function isolateDirection(text: string, rightToLeft: boolean): string {
+  return rightToLeft || rightToLeftLetter.test(text) ? `\u2068${text}\u2069` : text;
 }
 
-function fill(text: string, values: Record<string, string | number>): string {
-  const { rightToLeft } = now();
-  return text.replace(/\{(\w+)\}/g, (slot, name: string) => {
+function interpolate(text: string, values: Record<string, string | number>): string {
+  const { rightToLeft } = activeLanguage();
+  return text.replace(/\{(\w+)\}/g, (placeholder, name: string) => {
     const value = values[name];
-    if (value === undefined) return slot;
-    return typeof value === 'number' ? digits(value) : isolated(value, rightToLeft);
+    if (value === undefined) return placeholder;
+    return typeof value === 'number' ? formatNumber(value) : isolateDirection(value, rightToLeft);
   });
 }
 
-/** The message under that key; its {slots} must be given, the compiler sees to it. */
+/** Returns the message for a key. The compiler checks that all placeholders are given. */
 export function t<K extends PlainKey>(key: K, ...values: Values<K>): string {
-  // The compiler does not see that what is not plural is text.
-  const text = now().messages[key] as string;
-  return values[0] ? fill(text, values[0]) : text;
+  // The compiler cannot infer that a key without plural forms has a string.
+  const text = activeLanguage().messages[key] as string;
+  return values[0] ? interpolate(text, values[0]) : text;
 }
 
-/** The message for that many, with other {slots} that it may have. */
+/** Returns the plural form for n, with other placeholders filled in. */
 export function count(key: PluralKey, n: number, values: Record<string, string> = {}): string {
-  const { messages, plural } = now();
-  const forms = messages[key];
-  return fill(forms[plural.select(n)] ?? forms.other, { ...values, n });
+  const { messages, plural } = activeLanguage();
+  const pluralForms = messages[key];
+  return interpolate(pluralForms[plural.select(n)] ?? pluralForms.other, { ...values, n });
 }

@@ -1,9 +1,12 @@
-import { browserMemory } from '../lib/memory';
-import { languages, locale, speak, spoken, type Language, type Messages } from '.';
+import { browserStorage } from '../state/storage';
+import { currentLanguage, type Language, languages, locale, type Messages, setLanguage } from '.';
 
 type Load = () => Promise<{ default: Partial<Messages> }>;
 
-/** Two small files each: the first view's words, and the rest. Only what is spoken is loaded. */
+/**
+ * Two files per language: the messages of the first view, and the rest. Only the current
+ * language is loaded.
+ */
 const files: Record<Language, { first: Load; rest: Load }> = {
   ar: { first: () => import('./ar.ts?first'), rest: () => import('./ar.ts?rest') },
   de: { first: () => import('./de.ts?first'), rest: () => import('./de.ts?rest') },
@@ -13,36 +16,36 @@ const files: Record<Language, { first: Load; rest: Load }> = {
   tr: { first: () => import('./tr.ts?first'), rest: () => import('./tr.ts?rest') },
 };
 
-/** Whether something has asked for the words beyond the first view. */
-let withRest = false;
+/** Whether the messages beyond the first view were requested. */
+let restRequested = false;
 
 async function load(language: Language): Promise<Messages> {
   const { first, rest } = files[language];
-  const parts = await Promise.all(withRest ? [first(), rest()] : [first()]);
-  // Nobody asks for the rest before what says it is there.
+  const parts = await Promise.all(restRequested ? [first(), rest()] : [first()]);
+  // No screen uses the rest before it is loaded.
   return Object.assign({}, ...parts.map((part) => part.default)) as Messages;
 }
 
-const memory = 'parley.lang';
-const again = 2_000;
+const storageKey = 'parley.lang';
+const retryMs = 2_000;
 
 export const isLanguage = (tag: string): tag is Language => Object.hasOwn(languages, tag);
 
-interface Chosen {
+interface LanguageChoice {
   language: Language;
-  /** As it was asked for, with its region. */
+  /** As requested, with the region. */
   locale: string;
 }
 
-/** The first of these tags ("de-CH") that the page speaks; English when it speaks none. */
-export function choiceOf(tags: readonly (string | null | undefined)[]): Chosen {
-  const known = tags.flatMap((tag) => {
+/** Returns the first supported language of these tags (such as "de-CH"); English when none is supported. */
+export function selectLanguage(tags: readonly (string | null | undefined)[]): LanguageChoice {
+  const supported = tags.flatMap((tag) => {
     const language = tag ? languageOf(tag) : null;
     return tag && language ? [{ language, locale: tag }] : [];
   });
-  const language = known[0]?.language ?? 'en';
-  // Whoever asks for German in a Swiss browser reads numbers as the Swiss do.
-  const regional = known.find(({ language: other, locale }) => other === language && locale.length > 2);
+  const language = supported[0]?.language ?? 'en';
+  // A visitor who chooses German in a Swiss browser expects Swiss number formats.
+  const regional = supported.find(({ language: other, locale }) => other === language && locale.length > 2);
   return { language, locale: regional?.locale ?? language };
 }
 
@@ -51,44 +54,47 @@ function languageOf(tag: string): Language | null {
     const { language } = new Intl.Locale(tag);
     return isLanguage(language) ? language : null;
   } catch {
-    return null; // no tag at all
+    return null; // not a valid tag
   }
 }
 
-/** Loads what this visitor reads: what the address asks for, what they chose before, what their browser says. */
-export async function begin(asked: string | null): Promise<void> {
-  const { language, locale: regional } = choiceOf([asked, browserMemory.get(memory), ...navigator.languages]);
+/**
+ * Loads the messages of the first view: by the address, the visitor's earlier choice, or
+ * the browser's languages.
+ */
+export async function loadInitialLanguage(requested: string | null): Promise<void> {
+  const { language, locale: regional } = selectLanguage([requested, browserStorage.get(storageKey), ...navigator.languages]);
   for (;;) {
-    // A page without a word is worse than one in English.
+    // A page in English is better than one without text.
     for (const candidate of new Set<Language>([language, 'en'])) {
       const messages = await load(candidate).catch(() => null);
-      if (messages) return say(candidate, messages, candidate === language ? regional : candidate);
+      if (messages) return applyLanguage(candidate, messages, candidate === language ? regional : candidate);
     }
-    await new Promise((done) => setTimeout(done, again));
+    await new Promise((done) => setTimeout(done, retryMs));
   }
 }
 
-/** Loads what the first view does not say, in the language that is spoken then. */
-export async function addRest(): Promise<void> {
-  withRest = true;
+/** Loads the messages beyond the first view in the current language. */
+export async function loadRemainingMessages(): Promise<void> {
+  restRequested = true;
   for (;;) {
-    const language = spoken.get() ?? 'en';
+    const language = currentLanguage.get() ?? 'en';
     const messages = await load(language);
-    if (spoken.get() === language) return speak(language, messages, locale());
-    // Another one was chosen meanwhile.
+    if (currentLanguage.get() === language) return setLanguage(language, messages, locale());
+    // The visitor has chosen another language meanwhile.
   }
 }
 
-/** The visitor's own choice: remembered, and stronger than what the address asks for. */
-export async function choose(language: Language): Promise<void> {
+/** The visitor's choice is remembered and overrides the address. */
+export async function chooseLanguage(language: Language): Promise<void> {
   const messages = await load(language).catch(() => null);
   if (!messages) return;
-  browserMemory.set(memory, language);
-  history.replaceState(history.state, '', withoutLang(location.href));
-  say(language, messages, choiceOf([language, ...navigator.languages]).locale);
+  browserStorage.set(storageKey, language);
+  history.replaceState(history.state, '', removeLangParameter(location.href));
+  applyLanguage(language, messages, selectLanguage([language, ...navigator.languages]).locale);
 }
 
-export function withoutLang(address: string): string {
+export function removeLangParameter(address: string): string {
   const url = new URL(address);
   url.searchParams.delete('lang');
   const fragment = new URLSearchParams(url.hash.slice(1));
@@ -99,8 +105,8 @@ export function withoutLang(address: string): string {
   return url.href;
 }
 
-function say(language: Language, messages: Messages, regional: string): void {
+function applyLanguage(language: Language, messages: Messages, regional: string): void {
   document.documentElement.lang = language;
   document.documentElement.dir = language === 'ar' ? 'rtl' : 'ltr';
-  speak(language, messages, regional);
+  setLanguage(language, messages, regional);
 }

@@ -1,25 +1,25 @@
-import { afterEach, describe, expect, test } from 'vitest';
 import ts from 'typescript';
-import { count, digits, languages, speak, t, type Forms, type Language, type Messages } from '.';
+import { afterEach, describe, expect, test } from 'vitest';
+import { count, formatNumber, type Language, languages, type Messages, type PluralForms, setLanguage, t } from '.';
 import { ar } from './ar';
 import { de } from './de';
 import { en } from './en';
 import { es } from './es';
 import { fr } from './fr';
-import { choiceOf, withoutLang } from './language';
+import { removeLangParameter, selectLanguage } from './language';
 import { tr } from './tr';
 
 const all: Record<Language, Messages> = { ar, de, en, es, fr, tr };
-const sources = Object.entries(
-  import.meta.glob<string>('../**/*.{ts,tsx}', { query: '?raw', import: 'default', eager: true }),
-).filter(([path]) => !path.endsWith('.test.ts'));
+const sources = Object.entries(import.meta.glob<string>('../**/*.{ts,tsx}', { query: '?raw', import: 'default', eager: true })).filter(
+  ([path]) => !path.endsWith('.test.ts'),
+);
 
-const formsOf = (message: string | Forms): [name: string, text: string][] =>
+const formsOf = (message: string | PluralForms): [name: string, text: string][] =>
   typeof message === 'string' ? [['text', message]] : Object.entries(message);
 const slotsOf = (text: string): string[] => [...text.matchAll(/\{(\w+)\}/g)].map(([, slot]) => slot ?? '').sort();
-const entriesOf = (messages: Messages): [string, string | Forms][] => Object.entries(messages);
+const entriesOf = (messages: Messages): [string, string | PluralForms][] => Object.entries(messages);
 
-afterEach(() => speak('en', en));
+afterEach(() => setLanguage('en', en));
 
 test('every message is said somewhere', () => {
   const code = sources
@@ -29,7 +29,7 @@ test('every message is said somewhere', () => {
   expect(Object.keys(en).filter((key) => !code.includes(`'${key}'`))).toEqual([]);
 });
 
-// What a module says once, when it is loaded, stays in the language of that moment.
+// A message that is read when a module is loaded would stay in the language of that moment.
 test('no word is said before somebody reads it', () => {
   const early: string[] = [];
   for (const [path, text] of sources) {
@@ -50,9 +50,18 @@ describe.each(Object.keys(languages) as Language[])('%s', (language) => {
   const messages = all[language];
 
   test('says everything, and nothing else', () => {
-    expect(Object.keys(en).filter((key) => !(key in messages)), 'missing').toEqual([]);
-    expect(Object.keys(messages).filter((key) => !(key in en)), 'too many').toEqual([]);
-    expect(entriesOf(messages).filter(([, message]) => formsOf(message).some(([, text]) => text.trim() === '')), 'empty').toEqual([]);
+    expect(
+      Object.keys(en).filter((key) => !(key in messages)),
+      'missing',
+    ).toEqual([]);
+    expect(
+      Object.keys(messages).filter((key) => !(key in en)),
+      'too many',
+    ).toEqual([]);
+    expect(
+      entriesOf(messages).filter(([, message]) => formsOf(message).some(([, text]) => text.trim() === '')),
+      'empty',
+    ).toEqual([]);
   });
 
   test('has the placeholders of the English text', () => {
@@ -66,7 +75,7 @@ describe.each(Object.keys(languages) as Language[])('%s', (language) => {
       const wanted = slotsOf(english.other);
       for (const [form, text] of formsOf(message)) {
         const slots = slotsOf(text);
-        // One, two or none may be a word; every other number has to be written.
+        // A form for none, one or two may leave out the number.
         const numberless = ['zero', 'one', 'two'].includes(form) || !wanted.includes('n');
         expect(numberless ? slots.filter((slot) => slot !== 'n') : slots, `${key} ${form}`).toEqual(
           numberless ? wanted.filter((slot) => slot !== 'n') : wanted,
@@ -94,21 +103,24 @@ test('slots are filled, numbers as people write them', () => {
   expect(t('say.joined', { name: 'Ana {n}' })).toBe('Ana {n} joined.');
   expect(count('room.people', 1)).toBe('1 person');
   expect(count('room.people', 1200)).toBe('1,200 people');
-  speak('de', de, 'de-DE');
+  setLanguage('de', de, 'de-DE');
   expect(count('room.people', 1200)).toBe('1.200 Personen');
-  speak('ar', ar, 'ar-EG');
-  expect(digits(12)).toBe('١٢');
+  setLanguage('ar', ar, 'ar-EG');
+  expect(formatNumber(12)).toBe('١٢');
 });
 
-test.each(['en-GB', 'en-IN', 'de-CH', 'es-MX', 'fr-CA', 'tr-TR', 'ar-EG', 'ar-MA', 'en-u-nu-arab'])('numbers are written as the region does: %s', (locale) => {
-  const format = new Intl.NumberFormat(locale);
-  const language = locale.slice(0, 2) as Language;
-  speak(language, all[language], locale);
-  for (const n of [0, 1, 9, 10, 99, 100, 999, 1000, 12_345]) expect(digits(n)).toBe(format.format(n));
-});
+test.each(['en-GB', 'en-IN', 'de-CH', 'es-MX', 'fr-CA', 'tr-TR', 'ar-EG', 'ar-MA', 'en-u-nu-arab'])(
+  'numbers are written as the region does: %s',
+  (locale) => {
+    const format = new Intl.NumberFormat(locale);
+    const language = locale.slice(0, 2) as Language;
+    setLanguage(language, all[language], locale);
+    for (const n of [0, 1, 9, 10, 99, 100, 999, 1000, 12_345]) expect(formatNumber(n)).toBe(format.format(n));
+  },
+);
 
 test('Arabic has a form for none, one, two, a few, many and hundreds', () => {
-  speak('ar', ar);
+  setLanguage('ar', ar);
   expect([1, 2, 3, 11, 100, 103].map((n) => count('room.people', n))).toEqual([
     'شخص واحد',
     'شخصان',
@@ -121,7 +133,7 @@ test('Arabic has a form for none, one, two, a few, many and hundreds', () => {
 
 test('a name that runs the other way does not turn the sentence around', () => {
   expect(t('say.joined', { name: 'أمينة' })).toBe('\u2068أمينة\u2069 joined.');
-  speak('ar', ar);
+  setLanguage('ar', ar);
   expect(t('say.joined', { name: 'Ben' })).toBe('انضم \u2068Ben\u2069.');
 });
 
@@ -133,10 +145,10 @@ test.each<[what: string, tags: (string | null)[], language: Language, locale: st
   ['English at last', ['klingon', '', 'pt'], 'en', 'en'],
   ['no region of another language', ['es', null, 'en-GB'], 'es', 'es'],
 ])('the language is %s', (_, tags, language, locale) => {
-  expect(choiceOf(tags)).toEqual({ language, locale });
+  expect(selectLanguage(tags)).toEqual({ language, locale });
 });
 
 test('a choice takes the place of the one in the address, and of nothing else there', () => {
-  expect(withoutLang('https://meet.example/r/x?lang=de&name=Ana#t=abc_-1')).toBe('https://meet.example/r/x?name=Ana#t=abc_-1');
-  expect(withoutLang('https://meet.example/r/x#t=abc_-1&lang=de')).toBe('https://meet.example/r/x#t=abc_-1');
+  expect(removeLangParameter('https://meet.example/r/x?lang=de&name=Ana#t=abc_-1')).toBe('https://meet.example/r/x?name=Ana#t=abc_-1');
+  expect(removeLangParameter('https://meet.example/r/x#t=abc_-1&lang=de')).toBe('https://meet.example/r/x#t=abc_-1');
 });

@@ -1,4 +1,4 @@
-// build/messages.ts makes them of the message files.
+// build/splitMessages.ts creates these modules from the message files.
 declare module '*.ts?first' {
   const messages: Partial<import('.').Messages>;
   export default messages;

@@ -1,5 +1,5 @@
-/** Test support: tests read English. */
-import { speak } from '.';
+/** Test support: tests run in English. */
+import { setLanguage } from '.';
 import { en } from './en';
 
-speak('en', en);
+setLanguage('en', en);

@@ -1,211 +1,201 @@
 import type { Room } from 'livekit-client';
-import { useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
+import { type ReactElement, useEffect, useMemo, useRef, useState } from 'react';
 import type { Seat } from '../api/client';
-import type { ServerClock } from '../lib/clock';
-import { useMedia } from '../lib/useMedia';
-import { useStore } from '../lib/useStore';
-import { isHeard } from '../media/desk';
-import type { Studio } from '../media/studio';
+import type { LocalMedia } from '../media/localMedia';
+import { isMicActive } from '../media/mediaState';
 import { count, t } from '../messages';
+import { useStore } from '../state/useStore';
+import type { ServerClock } from '../time/serverClock';
+import { useMediaQuery } from './useMediaQuery';
 import '../styles/room.css';
 import '../styles/stage.css';
 import '../styles/chat.css';
 import '../styles/sheets.css';
-import type { Acts } from '../visit/acts';
-import type { Link, Word } from '../visit/state';
-import { Alone, Apart } from './Alone';
-import { useAllowed, useLetGo } from './allowed';
-import { Announcer } from './Announcer';
-import { AudioStage } from './AudioStage';
-import { Banners } from './Banners';
-import { ChatNews } from './chat/ChatNews';
+import type { RoomActions } from '../visit/roomActions';
+import type { Announcement, Connection } from '../visit/state';
+import { ChatLiveRegion } from './chat/ChatLiveRegion';
 import { ChatPanel } from './chat/ChatPanel';
 import type { Inbox } from './chat/inbox';
 import { useChat } from './chat/useChat';
-import { Controls } from './Controls';
-import { DoorNotice } from './door/DoorNotice';
-import { useDoor } from './door/useDoor';
-import { useGuestLink } from './door/useGuestLink';
-import { useInfo } from './info';
-import { shortcutsFor } from './keys/table';
-import { useUnheard } from './keys/unheard';
-import { useKeys, usePushToTalk } from './keys/useKeys';
-import { useWarning } from './limit';
-import { RoomHead } from './RoomHead';
-import { RoomSheets, type OpenSheet } from './RoomSheets';
-import { Pip } from './stage/Pip';
-import { TogetherContext } from './together/context';
-import { HandNotice } from './together/HandNotice';
-import { raised } from './together/hands';
-import type { Reactions } from './together/reactions';
-import { TogetherNews } from './together/TogetherNews';
-import { HostNotice } from './tools/HostNotice';
-import { useRole } from './tools/useRole';
-import { useAwake } from './useAwake';
-import { usePeople } from './usePeople';
-import { VideoStage } from './VideoStage';
+import { usePublishPermissions, useReleaseForbiddenDevices } from './connection/publishPermissions';
+import { useRoomMetadata } from './connection/roomMetadata';
+import { Controls } from './controls/Controls';
+import { useGuestLink } from './invite/useGuestLink';
+import { type Meeting, MeetingContext } from './meeting';
+import { HostNotice } from './moderation/HostNotice';
+import { useRole } from './moderation/useRole';
+import { Banners } from './notices/Banners';
+import { BreakoutNotice, EmptyRoom } from './notices/EmptyRoom';
+import { useEndWarning } from './notices/endWarning';
+import { PresenceLiveRegion } from './notices/PresenceLiveRegion';
+import type { OpenSheet } from './openSheet';
+import { usePeople } from './people/usePeople';
+import { Pip } from './pip/Pip';
+import { RoomHeader } from './RoomHeader';
+import { RoomSheets } from './RoomSheets';
+import { HandNotice } from './reactions/HandNotice';
+import { HandsAndReactionsLiveRegion } from './reactions/HandsAndReactionsLiveRegion';
+import { raisedHands } from './reactions/hands';
+import type { Reactions } from './reactions/reactions';
+import { useSpeakingWhileMuted } from './shortcuts/mutedSpeech';
+import { shortcutsFor } from './shortcuts/shortcuts';
+import { usePushToTalk, useShortcuts } from './shortcuts/useShortcuts';
+import { AudioStage } from './stage/AudioStage';
+import { useWakeLock } from './stage/useWakeLock';
+import { VideoStage } from './stage/VideoStage';
+import { useWaitingRoom } from './waitingRoom/useWaitingRoom';
+import { WaitingNotice } from './waitingRoom/WaitingNotice';
 
 interface Props {
   room: Room;
   inbox: Inbox;
   reactions: Reactions;
   seat: Seat;
-  link: Link;
-  word: Word | null;
+  connection: Connection;
+  announcement: Announcement | null;
   clock: ServerClock;
-  acts: Acts;
-  studio: Studio;
-  invitation: string;
-  onHeard: () => void;
+  actions: RoomActions;
+  localMedia: LocalMedia;
+  guestAddress: string;
+  onAnnouncementDismissed: () => void;
   onLeave: () => void;
 }
 
-/** The room: people first, controls below, everything else in sheets. */
-export function RoomScreen({ room, inbox, reactions, seat, link, word, clock, acts, studio, invitation, onHeard, onLeave }: Props): ReactElement {
-  const desk = useStore(studio.desk);
-  const narrow = useMedia('(max-width: 599px), (max-height: 479px)');
-  const cramped = useMedia('(max-width: 999px), (max-height: 479px)');
+/** The room: the stage, the controls below, everything else in sheets. */
+export function RoomScreen({
+  room,
+  inbox,
+  reactions,
+  seat,
+  connection,
+  announcement,
+  clock,
+  actions,
+  localMedia,
+  guestAddress,
+  onAnnouncementDismissed,
+  onLeave,
+}: Props): ReactElement {
+  const mediaState = useStore(localMedia.state);
+  const narrow = useMediaQuery('(max-width: 599px), (max-height: 479px)');
+  const chatInSheet = useMediaQuery('(max-width: 999px), (max-height: 479px)');
   const [sheet, setSheet] = useState<OpenSheet>(null);
   const heading = useRef<HTMLHeadingElement>(null);
-  const info = useInfo(room);
-  const allowed = useAllowed(room);
-  const here = seat.breakout?.number ?? 0;
+  const metadata = useRoomMetadata(room);
+  const allowed = usePublishPermissions(room);
+  const breakoutNumber = seat.breakout?.number ?? 0;
   const role = useRole(room, seat.role);
-  const people = usePeople(room, seat, !allowed.mic || !isHeard(desk), link.is === 'up');
-  const [everMet, setEverMet] = useState(false);
+  const connected = connection.is === 'connected';
+  const people = usePeople(room, seat, !allowed.mic || !isMicActive(mediaState), connected);
+  const [wasAccompanied, setWasAccompanied] = useState(false);
   const alone = people.length === 1;
-  const warning = useWarning(info.endsAt, clock);
-  const [dismissed, setDismissed] = useState(0);
-  const notice = warning && dismissed !== warning.level ? count('limit.ends', warning.minutes) : null;
-  const place = here > 0 || info.breakouts.length > 0 ? (seat.breakout?.name ?? t('rooms.main')) : null;
-  const chat = useChat(room, inbox, seat, place ?? t('rooms.main'), clock);
-  const [chatting, setChatting] = useState(false);
+  const warning = useEndWarning(metadata.endsAt, clock);
+  const [dismissedLevel, setDismissedLevel] = useState(0);
+  const endNotice = warning && dismissedLevel !== warning.level ? count('limit.ends', warning.minutes) : null;
+  const breakoutName = breakoutNumber > 0 || metadata.breakouts.length > 0 ? (seat.breakout?.name ?? t('rooms.main')) : null;
+  const chat = useChat(room, inbox, seat, breakoutName ?? t('rooms.main'), clock);
+  const [chatOpen, setChatOpen] = useState(false);
   const unread = seat.features.chat ? chat.log.unread : null;
-  const runs = role !== 'guest';
-  const door = useDoor(acts, runs, info.waiting);
-  const guests = useGuestLink(acts, seat, runs, invitation);
-  const present = useMemo(() => people.map(({ person }) => person), [people]);
-  const hands = useMemo(() => raised(info.hands, present), [info, present]);
-  const handUp = hands.some(({ you }) => you);
-  const together = useMemo(() => ({ hands: hands.map(({ identity }) => identity), reactions }), [hands, reactions]);
+  const isModerator = role !== 'guest';
+  const waitingRoom = useWaitingRoom(actions, isModerator, metadata.waitingCount);
+  const guestLink = useGuestLink(actions, seat, isModerator, guestAddress);
+  const hands = useMemo(
+    () =>
+      raisedHands(
+        metadata.hands,
+        people.map(({ person }) => person),
+      ),
+    [metadata, people],
+  );
+  const handRaised = hands.some(({ you }) => you);
 
   useEffect(() => heading.current?.focus(), []);
   useEffect(() => {
-    if (!alone) setEverMet(true);
+    if (!alone) setWasAccompanied(true);
   }, [alone]);
-  useAwake(seat.room_type === 'video');
-  useSpeaker(room, desk.chosen.speaker);
-  useLetGo(studio, desk, allowed);
+  useWakeLock(seat.room_type === 'video');
+  useSpeaker(room, mediaState.selectedDevices.speaker);
+  useReleaseForbiddenDevices(localMedia, mediaState, allowed);
   const shortcuts = shortcutsFor({
-    desk,
-    studio,
+    mediaState,
+    localMedia,
     allowed,
     onOpen: setSheet,
-    handUp,
-    onHand: () => void (handUp ? acts.lowerHand() : acts.raiseHand()),
-    onChat: unread === null ? null : () => setChatting(!chatting),
+    handRaised,
+    onHand: () => void (handRaised ? actions.lowerHand() : actions.raiseHand()),
+    onChat: unread === null ? null : () => setChatOpen(!chatOpen),
   });
-  useKeys(shortcuts);
-  usePushToTalk(studio, allowed.mic);
-  const unheard = useUnheard(desk, allowed.mic);
+  useShortcuts(shortcuts);
+  usePushToTalk(localMedia, allowed.mic);
+  const speakingWhileMuted = useSpeakingWhileMuted(mediaState, allowed.mic);
 
-  const openPeople = (): void => setSheet('people');
-  const openRooms = (): void => setSheet('rooms');
+  const meeting: Meeting = {
+    room,
+    connection,
+    clock,
+    seat,
+    role,
+    isModerator,
+    allowed,
+    localMedia,
+    mediaState,
+    metadata,
+    breakoutNumber,
+    breakoutName,
+    people,
+    hands,
+    reactions,
+    waitingRoom,
+    guestLink,
+    unread,
+    narrow,
+    actions,
+    openSheet: setSheet,
+    openChat: () => {
+      setSheet(null);
+      setChatOpen(true);
+    },
+    toggleChat: () => setChatOpen((open) => !open),
+    leave: onLeave,
+  };
   return (
-    <TogetherContext value={together}>
+    <MeetingContext value={meeting}>
       <main className={seat.room_type === 'video' ? 'room video' : 'room audio'}>
-        <RoomHead
-          heading={heading}
-          title={seat.title}
-          people={people.length}
-          place={place}
-          onRooms={openRooms}
-          endsAt={warning && info.endsAt}
-          clock={clock}
-        />
+        <RoomHeader heading={heading} endsAt={warning && metadata.endsAt} />
         <div className="room-middle" data-alone={alone || undefined}>
-          {seat.room_type === 'video' ? (
-            <VideoStage room={room} people={people} desk={desk} onPeople={openPeople} />
-          ) : (
-            <AudioStage room={room} people={people} onPeople={openPeople} />
-          )}
-          {alone &&
-            link.is === 'up' &&
-            (place === null ? (
-              <Alone guests={guests} everMet={everMet} />
-            ) : (
-              <Apart inBreakout={here > 0} onRooms={openRooms} />
-            ))}
+          {seat.room_type === 'video' ? <VideoStage /> : <AudioStage />}
+          {alone && connected && (breakoutName === null ? <EmptyRoom wasAccompanied={wasAccompanied} /> : <BreakoutNotice />)}
           <Banners
-            room={room}
-            link={link}
-            desk={desk}
-            studio={studio}
-            notice={notice}
-            onNoticed={() => setDismissed(warning?.level ?? 0)}
-            word={word}
-            unheard={unheard}
-            onHeard={onHeard}
+            endNotice={endNotice}
+            onEndNoticeDismissed={() => setDismissedLevel(warning?.level ?? 0)}
+            announcement={announcement}
+            onAnnouncementDismissed={onAnnouncementDismissed}
+            speakingWhileMuted={speakingWhileMuted}
           >
-            <DoorNotice door={door} />
-            <HostNotice room={room} role={role} allowed={allowed} heard={isHeard(desk)} studio={studio} />
+            <WaitingNotice />
+            <HostNotice />
           </Banners>
-          <HandNotice acts={acts} hands={hands} runs={runs} onPeople={openPeople} />
+          <HandNotice />
         </div>
-        <Controls
-          desk={desk}
-          studio={studio}
-          allowed={allowed}
-          narrow={narrow}
-          people={people.length}
-          waiting={door.waiting.length}
-          unread={unread}
-          onChat={() => setChatting((open) => !open)}
-          onReact={() => setSheet('react')}
-          onPeople={openPeople}
-          onMore={() => setSheet('more')}
-          onLeave={onLeave}
-        />
-        {chatting && unread !== null && (
-          <ChatPanel chat={chat} connected={link.is === 'up'} narrow={cramped} onClose={() => setChatting(false)} />
+        <Controls />
+        {chatOpen && unread !== null && (
+          <ChatPanel chat={chat} connected={connected} narrow={chatInSheet} onClose={() => setChatOpen(false)} />
         )}
-        <ChatNews log={chat.log} />
-        <TogetherNews people={present} hands={hands} runs={runs} reactions={reactions} />
-        <Announcer people={people} desk={desk} connected={link.is === 'up'} here={here} place={place} notice={notice} word={word} />
+        <ChatLiveRegion log={chat.log} />
+        <HandsAndReactionsLiveRegion />
+        <PresenceLiveRegion endNotice={endNotice} announcement={announcement} />
       </main>
-      <Pip room={room} people={people} desk={desk} studio={studio} talks={allowed.mic} onLeave={onLeave} />
-      <RoomSheets
-        room={room}
-        open={sheet}
-        onOpen={setSheet}
-        desk={desk}
-        studio={studio}
-        seat={seat}
-        role={role}
-        info={info}
-        people={people}
-        hands={hands}
-        unread={unread}
-        onChat={() => {
-          setSheet(null);
-          setChatting(true);
-        }}
-        narrow={narrow}
-        shortcuts={shortcuts}
-        talks={allowed.mic}
-        acts={acts}
-        guests={guests}
-        door={door}
-      />
-    </TogetherContext>
+      <Pip />
+      <RoomSheets open={sheet} shortcuts={shortcuts} />
+    </MeetingContext>
   );
 }
 
-/** Plays on the chosen speaker; a new connection starts with it already. */
+/** Plays sound on the selected speaker. A new connection is created with it. */
 function useSpeaker(room: Room, speaker: string): void {
   useEffect(() => {
     if (room.getActiveDevice('audiooutput') === (speaker || 'default')) return;
-    // Unplugged meanwhile: the browser goes on with the usual one.
+    // The speaker is unplugged: the browser continues with the default one.
     room.switchActiveDevice('audiooutput', speaker || 'default').catch(() => undefined);
   }, [room, speaker]);
 }

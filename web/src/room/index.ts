@@ -1,17 +1,17 @@
-/** All that is loaded only for the room. */
+/** Everything that is loaded only for the room. */
 import { LogLevel, setLogLevel } from 'livekit-client';
-import { addShapes } from '../ui/Icon';
-import { roomShapes } from './shapes';
+import { addIcons } from '../ui/Icon';
+import { roomIcons } from './roomIcons';
 
-export { Acts } from '../visit/acts';
-export { Session } from './session';
+export { RoomActions } from '../visit/roomActions';
 export { CheckSheet } from './check/CheckSheet';
-export { tryWay } from './check/way';
+export { testMediaRoute } from './check/mediaRoute';
+export { Session } from './connection/session';
+export { PermissionHelp } from './permissionHelp/PermissionHelp';
 export { RoomScreen } from './RoomScreen';
-export { WayOutText } from './faults/WayOutText';
 
 export type RoomModule = typeof import('./index');
 
-addShapes(roomShapes);
-// The console is for what is wrong, not for what goes well.
+addIcons(roomIcons);
+// The console shows only warnings and errors.
 setLogLevel(LogLevel.warn);

@@ -1,26 +1,36 @@
 import type { ReactElement } from 'react';
-import { initials } from '../lib/initials';
-import { canChoose, type Desk } from '../media/desk';
-import type { Studio } from '../media/studio';
+import type { LocalMedia } from '../media/localMedia';
+import { canSelectDevice, type MediaState } from '../media/mediaState';
 import { t } from '../messages';
 import { BlurSwitch } from '../ui/BlurSwitch';
 import { DeviceFault } from '../ui/DeviceFault';
 import { DeviceSelect } from '../ui/DeviceSelect';
 import { Icon } from '../ui/Icon';
-import { Picture } from '../ui/Picture';
+import { initials } from '../ui/initials';
+import { LocalVideo } from '../ui/LocalVideo';
 import { Switch } from '../ui/Switch';
 
-/** The visitor as the others will see them, and the camera to choose. */
-export function CameraField({ desk, studio, name, still }: { desk: Desk; studio: Studio; name: string; still: boolean }): ReactElement {
-  const { camera, cameraOn } = desk;
+/** The preview of the visitor's camera, and the choice of a camera. */
+export function CameraField({
+  mediaState,
+  localMedia,
+  name,
+  paused,
+}: {
+  mediaState: MediaState;
+  localMedia: LocalMedia;
+  name: string;
+  paused: boolean;
+}): ReactElement {
+  const { camera, cameraOn } = mediaState;
   return (
     <section className="camera" aria-label={t('camera.label')}>
       <div className="tile preview">
         {camera.is === 'live' ? (
           <>
-            <Picture track={camera.track} still={still} />
-            {/* Over the picture: which camera offers it is known late, and nothing below may move then. */}
-            <BlurSwitch desk={desk} studio={studio} />
+            <LocalVideo track={camera.track} paused={paused} />
+            {/* On top of the video, because the support for blur is known late and the layout must not move then. */}
+            <BlurSwitch mediaState={mediaState} localMedia={localMedia} />
           </>
         ) : (
           <div className="preview-text">
@@ -32,9 +42,9 @@ export function CameraField({ desk, studio, name, still }: { desk: Desk; studio:
               <Icon name="cameraOff" />
             )}
             {!cameraOn && <p className="small quiet">{t('lobby.camera.off')}</p>}
-            {cameraOn && camera.is === 'asking' && <p className="small quiet patient">{t('camera.asking')}</p>}
-            {cameraOn && camera.is === 'off' && (desk.mic.is !== 'off' || !desk.may.mic) && (
-              <button type="button" className="secondary" onClick={() => void studio.again('camera')}>
+            {cameraOn && camera.is === 'requesting' && <p className="small quiet patient">{t('camera.asking')}</p>}
+            {cameraOn && camera.is === 'off' && (mediaState.mic.is !== 'off' || !mediaState.allowed.mic) && (
+              <button type="button" className="secondary" onClick={() => void localMedia.retry('camera')}>
                 {t('camera.allow')}
               </button>
             )}
@@ -43,13 +53,15 @@ export function CameraField({ desk, studio, name, still }: { desk: Desk; studio:
       </div>
       {cameraOn && camera.is === 'failed' && (
         <div className="device" role="status">
-          <DeviceFault kind="camera" fault={camera.fault} onAgain={() => void studio.again('camera')} />
+          <DeviceFault kind="camera" fault={camera.fault} onRetry={() => void localMedia.retry('camera')} />
           <p className="small quiet">{t('camera.without')}</p>
         </div>
       )}
-      {/* Also before the camera runs: nothing below may move when it does. */}
-      {(camera.is !== 'failed' || canChoose(desk, 'camera')) && <DeviceSelect of="camera" desk={desk} studio={studio} />}
-      <Switch label={t('lobby.camera')} on={cameraOn} onChange={(on) => void studio.wishCameraOn(on)} />
+      {/* Also before the camera runs, so that the layout does not move when it starts. */}
+      {(camera.is !== 'failed' || canSelectDevice(mediaState, 'camera')) && (
+        <DeviceSelect of="camera" mediaState={mediaState} localMedia={localMedia} />
+      )}
+      <Switch label={t('lobby.camera')} on={cameraOn} onChange={(on) => void localMedia.setCameraOnInLobby(on)} />
     </section>
   );
 }

@@ -1,35 +1,35 @@
-import { useState, type ReactElement } from 'react';
+import { type ReactElement, useState } from 'react';
 import type { JoinApi } from '../api/client';
-import type { Lazy } from '../lib/lazy';
-import type { Studio } from '../media/studio';
+import type { LocalMedia } from '../media/localMedia';
 import { t } from '../messages';
 import type { RoomModule } from '../room';
+import type { Lazy } from '../state/lazy';
 
 interface Props {
   api: JoinApi;
-  studio: Studio;
+  localMedia: LocalMedia;
   room: Lazy<RoomModule>;
 }
 
-/** Opens the check, which comes with the room. */
-export function CheckButton({ api, studio, room }: Props): ReactElement {
-  const [open, setOpen] = useState<RoomModule | null>(null);
+/** Opens the connection and device check, which is part of the room module. */
+export function CheckButton({ api, localMedia, room }: Props): ReactElement {
+  const [roomModule, setRoomModule] = useState<RoomModule | null>(null);
   return (
     <>
-      {/* Where it cannot be loaded, joining says so. */}
-      <button type="button" className="lobby-check" onClick={() => void room.get().then(setOpen, () => undefined)}>
+      {/* When it cannot be loaded, joining reports that. */}
+      <button type="button" className="lobby-check" onClick={() => void room.get().then(setRoomModule, () => undefined)}>
         {t('check.open')}
       </button>
-      {open && (
-        <open.CheckSheet
-          studio={studio}
-          findWay={async () => {
+      {roomModule && (
+        <roomModule.CheckSheet
+          localMedia={localMedia}
+          findRoute={async () => {
             const answer = await api.check();
             if (answer.is === 'refused' && answer.refusal.code === 'check_busy') return 'busy';
-            return answer.is === 'ok' ? open.tryWay(answer.value.media_token) : 'unknown';
+            return answer.is === 'ok' ? roomModule.testMediaRoute(answer.value.media_token) : 'unknown';
           }}
           connected={false}
-          onClose={() => setOpen(null)}
+          onClose={() => setRoomModule(null)}
         />
       )}
     </>

@@ -1,7 +1,7 @@
-import { useEffect, useState, type ReactElement } from 'react';
+import { type ReactElement, useEffect, useState } from 'react';
 import { count } from '../messages';
 
-/** The seconds until the page tries again. Not read out: it would never stop talking. */
+/** The seconds until the page tries again. Not a live region, because it would never stop speaking. */
 export function Countdown({ ms }: { ms: number }): ReactElement {
   const [end] = useState(() => Date.now() + ms);
   const [left, setLeft] = useState(ms);

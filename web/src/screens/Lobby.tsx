@@ -1,141 +1,149 @@
-import { useEffect, useId, useRef, useState, useSyncExternalStore, type FormEvent, type ReactElement, type ReactNode } from 'react';
-import type { ServerClock } from '../lib/clock';
-import { momentNear } from '../lib/moment';
-import { useTime } from '../lib/useTime';
-import { choices } from '../media/choices';
-import type { Desk } from '../media/desk';
-import type { Studio } from '../media/studio';
+import { type FormEvent, type ReactElement, type ReactNode, useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
 import type { Preview, Role } from '../api/client';
-import { count, t, type PlainKey } from '../messages';
+import { devicePreferences } from '../media/devicePreferences';
+import type { LocalMedia } from '../media/localMedia';
+import type { MediaState } from '../media/mediaState';
+import { count, type PlainKey, t } from '../messages';
+import { formatTimeOrDate } from '../time/dateTime';
+import type { ServerClock } from '../time/serverClock';
+import { useServerTime } from '../time/useServerTime';
 import { Icon } from '../ui/Icon';
 import { LanguageSelect } from '../ui/LanguageSelect';
 import { Switch } from '../ui/Switch';
-import { entryOf, startOf } from '../visit/schedule';
+import { admissionTimeOf, startOf } from '../visit/schedule';
 import type { LobbyNotice, Visit } from '../visit/state';
 import { CameraField } from './CameraField';
+import { JoinErrorText } from './JoinErrorText';
 import { MicField } from './MicField';
 import type { Schedule } from './Schedule';
-import { TroubleText } from './TroubleText';
 import { Waiting } from './Waiting';
 
 interface Props {
   lobby: Extract<Visit, { at: 'lobby' }>;
-  /** The name that the address brings along. */
+  /** The name from the address. */
   presetName: string | null;
-  studio: Studio;
+  localMedia: LocalMedia;
   clock: ServerClock;
-  /** The way to the check of network and devices. */
+  /** The button for the connection and device check. */
   check: ReactNode;
-  /** Not there where nothing is scheduled. */
+  /** Undefined when nothing is scheduled. */
   Schedule: typeof Schedule | undefined;
   onJoin: (name: string) => void;
-  /** To come in by itself when the room opens, under that name; null: not. */
-  onWait: (name: string | null) => void;
-  /** Not to wait any longer until a host lets the visitor in. */
-  onGiveUp: () => void;
+  /** Joins automatically under this name when the room opens; null cancels that. */
+  onJoinOnOpen: (name: string | null) => void;
+  /** Stops waiting for a host. */
+  onStopWaiting: () => void;
 }
 
-const roles = {
+const roleKeys = {
   host: 'lobby.host',
   cohost: 'lobby.cohost',
   guest: 'lobby.guest',
 } as const satisfies Record<Role, PlainKey>;
 
-const notices = {
+const noticeKeys = {
   linkTaken: 'lobby.linkTaken',
   free: 'lobby.free',
   open: 'lobby.open',
 } as const satisfies Record<LobbyNotice, PlainKey>;
 
-/** What this visitor has to know of the devices that stay off here. */
-function unusable({ room_type, features, you: { may_send } }: Preview): string | null {
-  const unseen = room_type === 'video' && !may_send.camera;
-  if (!may_send.microphone) return t(unseen && features.camera ? 'lobby.neither' : 'lobby.noMic');
-  if (!unseen) return null;
+/** Explains which devices stay off in this room. */
+function missingDevicesText({ room_type, features, you: { may_send } }: Preview): string | null {
+  const cameraOff = room_type === 'video' && !may_send.camera;
+  if (!may_send.microphone) return t(cameraOff && features.camera ? 'lobby.neither' : 'lobby.noMic');
+  if (!cameraOff) return null;
   return t(features.camera ? 'lobby.noCamera' : 'lobby.noCameras');
 }
 
-/** Since when an open room has been, if that was planned, and how many are in it. */
-function underWay({ participants, start_time, server_time }: Preview): string {
+/** The start time of an open room, if it was scheduled, and the number of people. */
+function roomStatus({ participants, start_time, server_time }: Preview): string {
   const people = participants === 0 ? t('lobby.nobody') : count('lobby.people', participants);
   if (!start_time) return people;
   const [start, now] = [Date.parse(start_time), Date.parse(server_time)];
-  return `${t(start > now ? 'schedule.starts' : 'schedule.started', { when: momentNear(start, now) })} · ${people}`;
+  return `${t(start > now ? 'schedule.starts' : 'schedule.started', { when: formatTimeOrDate(start, now) })} · ${people}`;
 }
 
-/** This is you, this is the room, join. */
-export function Lobby({ lobby, presetName, studio, clock, check, Schedule, onJoin, onWait, onGiveUp }: Props): ReactElement {
-  const { preview, arrival, trouble, notice, eager } = lobby;
+/** The first view: the visitor's devices and name, the room and the button to join. */
+export function Lobby({ lobby, presetName, localMedia, clock, check, Schedule, onJoin, onJoinOnOpen, onStopWaiting }: Props): ReactElement {
+  const { preview, joinAttempt, error, notice, joinOnOpen } = lobby;
   const { you } = preview;
-  const waiting = arrival !== null && arrival.knocks > 0;
-  // Drawing camera and level takes time from coming in, on a weak device most of
-  // all, and so does telling what comes of devices: the room tells that.
-  const still = arrival !== null && !waiting;
+  const waiting = joinAttempt !== null && joinAttempt.knocks > 0;
+  // Drawing the camera and the level would delay joining, especially on slow devices. The
+  // room shows the state of the devices.
+  const paused = joinAttempt !== null && !waiting;
   const video = preview.room_type === 'video';
-  const { microphone: mayMic, camera: mayCamera } = you.may_send;
-  const withCamera = video && mayCamera;
-  const without = unusable(preview);
-  const desk = useDesk(studio, still);
-  const [name, setName] = useState(() => lobby.typed ?? (you.name || (you.link === 'taken' ? '' : (presetName ?? choices.name()))));
-  const [nameless, setNameless] = useState(false);
+  const { microphone: micAllowed, camera: cameraAllowed } = you.may_send;
+  const showCamera = video && cameraAllowed;
+  const missingDevices = missingDevicesText(preview);
+  const mediaState = usePausableMediaState(localMedia, paused);
+  const [name, setName] = useState(
+    () => lobby.enteredName ?? (you.name || (you.link === 'taken' ? '' : (presetName ?? devicePreferences.name()))),
+  );
+  const [nameMissing, setNameMissing] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const id = useId();
 
   const start = startOf(preview);
-  const entry = entryOf(preview);
-  const now = useTime(clock, start !== null);
+  const opensAt = admissionTimeOf(preview);
+  const now = useServerTime(clock, start !== null);
   const early = start !== null && now < start;
-  const closed = entry !== null && now < entry;
+  const closed = opensAt !== null && now < opensAt;
 
   useEffect(() => {
-    // Not where that would push up a keyboard.
+    // Not on touch screens, where it would open the keyboard.
     if (!field.current?.value && matchMedia('(pointer: fine)').matches) field.current?.focus();
   }, []);
 
   function join(event: FormEvent): void {
     event.preventDefault();
-    const spoken = name.trim();
-    setNameless(spoken === '');
-    if (spoken === '') return field.current?.focus();
-    if (arrival) return;
-    if (closed && eager) return onWait(null);
-    if (you.role === 'guest') choices.setName(spoken);
-    // Asking for devices takes as long as the visitor takes: joining does not wait for it.
-    void studio.prepare();
-    if (closed) onWait(spoken);
-    else onJoin(spoken);
+    const trimmedName = name.trim();
+    setNameMissing(trimmedName === '');
+    if (trimmedName === '') {
+      field.current?.focus();
+      return;
+    }
+    if (joinAttempt) return;
+    if (closed && joinOnOpen) {
+      onJoinOnOpen(null);
+      return;
+    }
+    if (you.role === 'guest') devicePreferences.setName(trimmedName);
+    // Not awaited, because the visitor may take long to answer the permission prompt.
+    void localMedia.prepare();
+    if (closed) onJoinOnOpen(trimmedName);
+    else onJoin(trimmedName);
   }
 
-  function write(text: string): void {
+  function changeName(text: string): void {
     setName(text);
-    setNameless(false);
-    if (eager) onWait(text.trim() || null);
+    setNameMissing(false);
+    if (joinOnOpen) onJoinOnOpen(text.trim() || null);
   }
 
-  const wrong = nameless ? t('lobby.name.missing') : null;
+  const nameError = nameMissing ? t('lobby.name.missing') : null;
   return (
-    <main className={withCamera ? 'lobby with-camera' : 'lobby'}>
+    <main className={showCamera ? 'lobby with-camera' : 'lobby'}>
       <LanguageSelect className="lobby-language" />
       <header className="lobby-room">
         <h1>
           <bdi>{preview.title}</bdi>
         </h1>
         {start === null ? (
-          <p className="quiet">{underWay(preview)}</p>
+          <p className="quiet">{roomStatus(preview)}</p>
         ) : (
           Schedule && <Schedule preview={preview} start={start} now={now} />
         )}
         {preview.welcome_message && (
-          // Long ones scroll, so it can be reached with the keyboard.
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a long message scrolls, so that it has to be reachable with the keyboard
           <section className="welcome" dir="auto" aria-label={t('lobby.welcome')} tabIndex={0}>
             {preview.welcome_message}
           </section>
         )}
       </header>
-      {withCamera && <CameraField desk={desk} studio={studio} name={name} still={still} />}
+      {showCamera && <CameraField mediaState={mediaState} localMedia={localMedia} name={name} paused={paused} />}
       <form className="lobby-you" onSubmit={join} noValidate>
         <div role="status" className="lobby-notice">
-          {waiting ? <Waiting /> : notice && <p>{t(notices[notice])}</p>}
+          {waiting ? <Waiting /> : notice && <p>{t(noticeKeys[notice])}</p>}
         </div>
         <div className="field">
           <label htmlFor={id}>{t('lobby.name')}</label>
@@ -144,48 +152,60 @@ export function Lobby({ lobby, presetName, studio, clock, check, Schedule, onJoi
             id={id}
             value={name}
             dir={name ? 'auto' : undefined}
-            onChange={(event) => write(event.target.value)}
+            onChange={(event) => changeName(event.target.value)}
             readOnly={waiting}
             maxLength={255}
             autoComplete="name"
             autoCapitalize="words"
             enterKeyHint="go"
             required
-            aria-invalid={wrong !== null}
+            aria-invalid={nameError !== null}
             aria-describedby={`${id}-hint`}
           />
-          <p id={`${id}-hint`} className={wrong ? 'small wrong' : 'small quiet'}>
-            {wrong ?? t(roles[you.role])}
+          <p id={`${id}-hint`} className={nameError ? 'small wrong' : 'small quiet'}>
+            {nameError ?? t(roleKeys[you.role])}
           </p>
         </div>
-        {without && <p className="quiet">{without}</p>}
-        {mayMic && (
+        {missingDevices && <p className="quiet">{missingDevices}</p>}
+        {micAllowed && (
           <>
-            <MicField desk={desk} studio={studio} still={still} />
-            <Switch label={t('lobby.muted')} on={!desk.micOn} onChange={(muted) => studio.wishMicOn(!muted)} />
+            <MicField mediaState={mediaState} localMedia={localMedia} paused={paused} />
+            <Switch label={t('lobby.muted')} on={!mediaState.micOn} onChange={(muted) => localMedia.setMicOnInLobby(!muted)} />
           </>
         )}
         {check}
         <div className="lobby-join">
-          <TroubleText trouble={trouble} />
-          {/* Above the button, which stays where it is when this goes: somebody may be about to press it. */}
+          <JoinErrorText error={error} />
+          {/* Above the button, so that the button does not move when this text disappears. */}
           {start !== null && (
             <p className="small quiet lobby-hint" role="status">
-              {closed ? t(eager ? 'lobby.waits' : you.role === 'host' ? 'lobby.hostEarly' : 'lobby.early') : early && t('lobby.openNow.text')}
+              {closed
+                ? t(joinOnOpen ? 'lobby.waits' : you.role === 'host' ? 'lobby.hostEarly' : 'lobby.early')
+                : early && t('lobby.openNow.text')}
             </p>
           )}
-          {closed && !arrival ? (
-            <button type="submit" className={eager ? 'primary pressed' : 'primary'} aria-pressed={eager}>
-              {eager && <Icon name="check" />}
+          {closed && !joinAttempt ? (
+            <button type="submit" className={joinOnOpen ? 'primary pressed' : 'primary'} aria-pressed={joinOnOpen}>
+              {joinOnOpen && <Icon name="check" />}
               {t('lobby.wait')}
             </button>
           ) : (
-            <button type="submit" className="primary" aria-disabled={arrival !== null}>
-              {t(waiting ? 'waiting.button' : arrival ? 'lobby.joining' : early ? 'lobby.openNow' : you.waits ? 'waiting.ask' : 'lobby.join')}
+            <button type="submit" className="primary" aria-disabled={joinAttempt !== null}>
+              {t(
+                waiting
+                  ? 'waiting.button'
+                  : joinAttempt
+                    ? 'lobby.joining'
+                    : early
+                      ? 'lobby.openNow'
+                      : you.waits
+                        ? 'waiting.ask'
+                        : 'lobby.join',
+              )}
             </button>
           )}
           {waiting && (
-            <button type="button" className="secondary" onClick={onGiveUp}>
+            <button type="button" className="secondary" onClick={onStopWaiting}>
               {t('waiting.stop')}
             </button>
           )}
@@ -195,13 +215,13 @@ export function Lobby({ lobby, presetName, studio, clock, check, Schedule, onJoi
   );
 }
 
-/** The devices; while `still`, no more of them than the visitor has changed. */
-function useDesk({ desk }: Studio, still: boolean): Desk {
-  const shown = useRef(desk.get());
-  return useSyncExternalStore(desk.watch, () => {
-    const { micOn, cameraOn, chosen } = shown.current;
-    const now = desk.get();
-    if (!still || now.micOn !== micOn || now.cameraOn !== cameraOn || now.chosen !== chosen) shown.current = now;
-    return shown.current;
+/** Returns the media state. While paused, only the visitor's own changes update it. */
+function usePausableMediaState({ state }: LocalMedia, paused: boolean): MediaState {
+  const frozen = useRef(state.get());
+  return useSyncExternalStore(state.subscribe, () => {
+    const { micOn, cameraOn, selectedDevices } = frozen.current;
+    const now = state.get();
+    if (!paused || now.micOn !== micOn || now.cameraOn !== cameraOn || now.selectedDevices !== selectedDevices) frozen.current = now;
+    return frozen.current;
   });
 }

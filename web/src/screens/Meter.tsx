@@ -1,35 +1,35 @@
-import { useEffect, useRef, useState, type ReactElement } from 'react';
+import { type ReactElement, useEffect, useRef, useState } from 'react';
 import { watchLevel } from '../media/level';
 import { t } from '../messages';
 
-const audible = 0.35;
+const speechLevel = 0.35;
 
 interface Props {
   track: MediaStreamTrack;
-  /** Listens no more for now. */
-  still?: boolean;
+  /** Stops measuring for now. */
+  paused?: boolean;
 }
 
-/** How loud the microphone is now, as a bar for the eye and a sentence for everybody. */
-export function Meter({ track, still = false }: Props): ReactElement {
+/** The level of the microphone as a bar, and a sentence for screen readers. */
+export function Meter({ track, paused = false }: Props): ReactElement {
   const bar = useRef<HTMLDivElement>(null);
-  const [heard, setHeard] = useState(false);
+  const [speechDetected, setSpeechDetected] = useState(false);
   useEffect(() => {
-    if (still) return;
-    setHeard(false);
-    let shown = 0;
+    if (paused) return;
+    setSpeechDetected(false);
+    let displayedLevel = 0;
     return watchLevel(track, (level) => {
-      // Up at once, down slowly: that is how the eye wants it.
-      shown = Math.max(level, shown * 0.9);
-      bar.current?.style.setProperty('--level', shown.toFixed(3));
-      if (level > audible) setHeard(true);
+      // Rises at once and falls slowly, which is easier to read.
+      displayedLevel = Math.max(level, displayedLevel * 0.9);
+      bar.current?.style.setProperty('--level', displayedLevel.toFixed(3));
+      if (level > speechLevel) setSpeechDetected(true);
     });
-  }, [track, still]);
+  }, [track, paused]);
   return (
     <div className="meter">
       <div ref={bar} className="meter-bar" aria-hidden="true" />
       <p className="small quiet" role="status">
-        {t(heard ? 'mic.heard' : 'mic.say')}
+        {t(speechDetected ? 'mic.heard' : 'mic.say')}
       </p>
     </div>
   );

@@ -1,42 +1,50 @@
 import type { ReactElement } from 'react';
-import { canChoose, type Desk } from '../media/desk';
-import type { Studio } from '../media/studio';
+import type { LocalMedia } from '../media/localMedia';
+import { canSelectDevice, type MediaState } from '../media/mediaState';
 import { t } from '../messages';
 import { DeviceFault } from '../ui/DeviceFault';
+import { DeviceInterrupted } from '../ui/DeviceInterrupted';
 import { DeviceSelect } from '../ui/DeviceSelect';
-import { Withheld } from '../ui/Withheld';
 import { Meter } from './Meter';
 
-/** The microphone before joining: explained, then asked for, then tested. Never in the way of joining. */
-export function MicField({ desk, studio, still }: { desk: Desk; studio: Studio; still: boolean }): ReactElement {
-  const { mic, camera } = desk;
-  const both = desk.video && desk.may.camera && desk.cameraOn && camera.is === 'off';
+/** The microphone before joining: explained, requested, then tested. It never blocks joining. */
+export function MicField({
+  mediaState,
+  localMedia,
+  paused,
+}: {
+  mediaState: MediaState;
+  localMedia: LocalMedia;
+  paused: boolean;
+}): ReactElement {
+  const { mic, camera } = mediaState;
+  const askForBoth = mediaState.video && mediaState.allowed.camera && mediaState.cameraOn && camera.is === 'off';
   return (
     <div className="device">
-      {/* It stays while the choice is carried out: who makes it with keys has the focus there. */}
-      {canChoose(desk, 'mic') && <DeviceSelect of="mic" desk={desk} studio={studio} />}
+      {/* Stays while another device is opened, so that keyboard users keep the focus. */}
+      {canSelectDevice(mediaState, 'mic') && <DeviceSelect of="mic" mediaState={mediaState} localMedia={localMedia} />}
       {mic.is === 'off' && (
         <>
-          <p>{t(both ? 'both.ask' : 'mic.ask')}</p>
-          <button type="button" className="secondary" onClick={() => void studio.allow()}>
-            {t(both ? 'both.allow' : 'mic.allow')}
+          <p>{t(askForBoth ? 'both.ask' : 'mic.ask')}</p>
+          <button type="button" className="secondary" onClick={() => void localMedia.requestDevices()}>
+            {t(askForBoth ? 'both.allow' : 'mic.allow')}
           </button>
         </>
       )}
-      {mic.is === 'asking' && (
+      {mic.is === 'requesting' && (
         <p className="patient" role="status">
           {t('mic.asking')}
         </p>
       )}
-      {mic.is === 'live' && !mic.withheld && <Meter track={mic.track} still={still} />}
-      {mic.is === 'live' && mic.withheld && (
+      {mic.is === 'live' && !mic.interrupted && <Meter track={mic.track} paused={paused} />}
+      {mic.is === 'live' && mic.interrupted && (
         <div className="device-fault" role="status">
-          <Withheld kind="mic" onAgain={() => void studio.again('mic')} />
+          <DeviceInterrupted kind="mic" onRetry={() => void localMedia.retry('mic')} />
         </div>
       )}
       {mic.is === 'failed' && (
         <div className="device-fault" role="status">
-          <DeviceFault kind="mic" fault={mic.fault} onAgain={() => void studio.again('mic')} />
+          <DeviceFault kind="mic" fault={mic.fault} onRetry={() => void localMedia.retry('mic')} />
           <p className="small quiet">{t('mic.without')}</p>
         </div>
       )}

@@ -1,18 +1,18 @@
 import type { ReactElement } from 'react';
 import { t } from '../messages';
-import { AgainButton } from '../ui/AgainButton';
 import { Notice } from '../ui/Notice';
+import { RetryButton } from '../ui/RetryButton';
 
 interface Props {
-  /** The server has not answered so far. */
-  away: boolean;
+  /** The server has not answered yet. */
+  unreachable: boolean;
   busy: boolean;
-  onAgain: () => void;
+  onRetry: () => void;
 }
 
-/** Before anything is known about the room. */
-export function Opening({ away, busy, onAgain }: Props): ReactElement {
-  if (!away) {
+/** Shown before anything is known about the room. */
+export function Opening({ unreachable, busy, onRetry }: Props): ReactElement {
+  if (!unreachable) {
     return (
       <main className="notice">
         <p className="quiet patient" role="status">
@@ -22,10 +22,7 @@ export function Opening({ away, busy, onAgain }: Props): ReactElement {
     );
   }
   return (
-    <Notice
-      title={t('unreachable.title')}
-      actions={<AgainButton busy={busy} label={t('unreachable.now')} onPress={onAgain} />}
-    >
+    <Notice title={t('unreachable.title')} actions={<RetryButton busy={busy} label={t('unreachable.now')} onPress={onRetry} />}>
       <p>{t('unreachable.text')}</p>
     </Notice>
   );

@@ -1,33 +1,33 @@
 import type { ReactElement } from 'react';
-import { span } from '../lib/span';
 import { t } from '../messages';
-import { AgainButton } from '../ui/AgainButton';
+import { formatDuration } from '../time/duration';
 import { Notice } from '../ui/Notice';
+import { RetryButton } from '../ui/RetryButton';
 import type { Visit } from '../visit/state';
-import { isTimed } from '../visit/task';
+import { hasFixedDelay } from '../visit/task';
 import { Countdown } from './Countdown';
-import { Onward } from './Onward';
-import { wordsFor } from './refusal';
+import { RedirectNotice } from './RedirectNotice';
+import { refusalText } from './refusalText';
 
 interface Props {
   refused: Extract<Visit, { at: 'refused' }>;
   busy: boolean;
-  onAgain: () => void;
+  onRetry: () => void;
 }
 
-/** A no, in words, with the next step. */
-export function Refused({ refused, busy, onAgain }: Props): ReactElement {
-  const { refusal, stayMs } = refused;
-  const { title, text, way } = wordsFor(refusal, stayMs !== null);
+/** Explains a refusal and the next step. */
+export function Refused({ refused, busy, onRetry }: Props): ReactElement {
+  const { refusal, durationMs } = refused;
+  const { title, text, nextStep } = refusalText(refusal, durationMs !== null);
   return (
     <Notice
       room={refused.title}
       title={title}
       actions={
-        way === 'again' ? (
-          <AgainButton busy={busy} label={t('refused.again')} onPress={onAgain} />
+        nextStep === 'again' ? (
+          <RetryButton busy={busy} label={t('refused.again')} onPress={onRetry} />
         ) : (
-          way === 'reload' && (
+          nextStep === 'reload' && (
             <button type="button" className="primary" onClick={() => location.reload()}>
               {t('refused.reload')}
             </button>
@@ -35,12 +35,12 @@ export function Refused({ refused, busy, onAgain }: Props): ReactElement {
         )
       }
     >
-      {stayMs !== null && <p>{t('span.that', { span: span(stayMs) })}</p>}
+      {durationMs !== null && <p>{t('span.that', { span: formatDuration(durationMs) })}</p>}
       {text.map((sentence) => (
         <p key={sentence}>{sentence}</p>
       ))}
-      {refused.onward && <Onward url={refused.onward} held={false} />}
-      {isTimed(refusal) && <Countdown key={refused.polls} ms={refusal.waitMs} />}
+      {refused.redirectUrl && <RedirectNotice url={refused.redirectUrl} paused={false} />}
+      {hasFixedDelay(refusal) && <Countdown key={refused.polls} ms={refusal.waitMs} />}
     </Notice>
   );
 }

@@ -1,10 +1,10 @@
 import type { ReactElement } from 'react';
 import type { Preview } from '../api/client';
-import { calendarFile } from '../lib/calendar';
-import { moment } from '../lib/moment';
-import { remaining, type Unit } from '../lib/remaining';
-import { count, digits, t } from '../messages';
+import { count, formatNumber, t } from '../messages';
+import { formatDateTime } from '../time/dateTime';
+import { splitRemaining, type Unit } from '../time/remaining';
 import { Icon } from '../ui/Icon';
+import { calendarFile } from './calendar';
 
 interface Props {
   preview: Preview;
@@ -14,21 +14,24 @@ interface Props {
 
 const minute = 60_000;
 
-const unitNames = { days: 'unit.days', hours: 'unit.hours', minutes: 'unit.minutes', seconds: 'unit.seconds' } as const satisfies Record<Unit, string>;
+const unitNames = { days: 'unit.days', hours: 'unit.hours', minutes: 'unit.minutes', seconds: 'unit.seconds' } as const satisfies Record<
+  Unit,
+  string
+>;
 
-/** When a scheduled room starts, and how long it is until then. */
+/** When a scheduled room starts, with a countdown. */
 export function Schedule({ preview, start, now }: Props): ReactElement {
   const left = start - now;
   return (
     <section className="schedule">
-      <p className="quiet">{t('schedule.starts', { when: moment(start) })}</p>
+      <p className="quiet">{t('schedule.starts', { when: formatDateTime(start) })}</p>
       <div className="countdown" role="timer">
         {left > 0 ? (
           <>
             <span className="sr-only">{t('schedule.in')} </span>
-            {remaining(left).map(({ unit, n }) => (
+            {splitRemaining(left).map(({ unit, n }) => (
               <span key={unit} className="countdown-part">
-                <span className="countdown-number">{digits(n)}</span> <span className="small quiet">{count(unitNames[unit], n)}</span>
+                <span className="countdown-number">{formatNumber(n)}</span> <span className="small quiet">{count(unitNames[unit], n)}</span>
               </span>
             ))}
           </>
@@ -47,7 +50,7 @@ export function Schedule({ preview, start, now }: Props): ReactElement {
   );
 }
 
-/** What is read out on the way: a timer that spoke every second would never stop. */
+/** The announcements before the start. A timer that is announced every second would never stop. */
 function milestone(left: number): string | null {
   const mark = [1, 5, 10].find((minutes) => left <= minutes * minute);
   return mark === undefined || left <= 0 ? null : count('schedule.soon', mark);
@@ -65,6 +68,6 @@ function save(preview: Preview, start: number): void {
   link.href = URL.createObjectURL(new Blob([file], { type: 'text/calendar' }));
   link.download = `${preview.title}.ics`;
   link.click();
-  // The browser has begun to read it by then.
+  // By then the browser has read the file.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

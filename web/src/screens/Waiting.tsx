@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { t } from '../messages';
 
-/** What somebody reads whom a host has to let in. */
+/** Shown to a visitor who has to be admitted by a host. */
 export function Waiting(): ReactElement {
   return (
     <div className="waiting">

@@ -3,7 +3,7 @@ import type { Preview } from '../api/client';
 import { t } from '../messages';
 import { Notice } from '../ui/Notice';
 
-/** The link does not grant what it should; a guest may come in all the same. */
+/** The link is unknown or expired. The visitor can join as a guest. */
 export function WrongLink({ preview, onGuest }: { preview: Preview; onGuest: () => void }): ReactElement {
   const expired = preview.you.link === 'expired';
   return (

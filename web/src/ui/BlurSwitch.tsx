@@ -1,10 +1,10 @@
 import type { ReactElement } from 'react';
-import type { Desk } from '../media/desk';
-import type { Studio } from '../media/studio';
+import type { LocalMedia } from '../media/localMedia';
+import type { MediaState } from '../media/mediaState';
 import { t } from '../messages';
 import { Switch } from './Switch';
 
-/** Blurs what is behind the visitor, where the browser itself can. */
-export function BlurSwitch({ desk: { blur }, studio }: { desk: Desk; studio: Studio }): ReactElement | null {
-  return blur === null ? null : <Switch label={t('camera.blur')} on={blur} onChange={(on) => void studio.setBlur(on)} />;
+/** Blurs the background, in browsers that support it. */
+export function BlurSwitch({ mediaState: { blur }, localMedia }: { mediaState: MediaState; localMedia: LocalMedia }): ReactElement | null {
+  return blur === null ? null : <Switch label={t('camera.blur')} on={blur} onChange={(on) => void localMedia.setBlur(on)} />;
 }

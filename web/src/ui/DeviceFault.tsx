@@ -1,10 +1,10 @@
 import type { ReactElement } from 'react';
-import { useStore } from '../lib/useStore';
-import type { Fault, Kind } from '../media/faults';
-import { t, type PlainKey } from '../messages';
-import { wayOutText } from './wayOut';
+import type { CaptureKind, Fault } from '../media/faults';
+import { type PlainKey, t } from '../messages';
+import { useStore } from '../state/useStore';
+import { permissionHelp } from './permissionHelp';
 
-const words = {
+const faultKeys = {
   mic: {
     blocked: 'fault.mic.blocked',
     dismissed: 'fault.mic.dismissed',
@@ -25,30 +25,30 @@ const words = {
     app: 'fault.camera.blocked',
     unknown: 'fault.camera.unknown',
   },
-} as const satisfies Record<Kind, Record<Fault, PlainKey>>;
+} as const satisfies Record<CaptureKind, Record<Fault, PlainKey>>;
 
 interface Props {
-  kind: Kind;
+  kind: CaptureKind;
   fault: Fault;
-  onAgain: () => void;
-  /** Going on without it, where that has to be said. */
-  onWithout?: () => void;
+  onRetry: () => void;
+  /** Continues without the device, where that is a choice. */
+  onContinueWithout?: () => void;
 }
 
-/** Why a device is not there, and the way out. */
-export function DeviceFault({ kind, fault, onAgain, onWithout }: Props): ReactElement {
-  const WayOut = useStore(wayOutText);
+/** Explains why a device is not available, and what to do. */
+export function DeviceFault({ kind, fault, onRetry, onContinueWithout }: Props): ReactElement {
+  const PermissionHelp = useStore(permissionHelp);
   return (
     <>
-      <p>{t(words[kind][fault])}</p>
-      {WayOut && <WayOut kind={kind} fault={fault} />}
+      <p>{t(faultKeys[kind][fault])}</p>
+      {PermissionHelp && <PermissionHelp kind={kind} fault={fault} />}
       {fault !== 'insecure' && fault !== 'app' && (
-        <button type="button" className="secondary" onClick={onAgain}>
+        <button type="button" className="secondary" onClick={onRetry}>
           {t('device.again')}
         </button>
       )}
-      {onWithout && (
-        <button type="button" className="secondary" onClick={onWithout}>
+      {onContinueWithout && (
+        <button type="button" className="secondary" onClick={onContinueWithout}>
           {t(kind === 'mic' ? 'device.mic.without' : 'device.camera.without')}
         </button>
       )}

@@ -1,41 +1,41 @@
-import { useId, type ReactElement } from 'react';
-import type { Choice } from '../media/choices';
-import type { Desk } from '../media/desk';
-import type { Studio } from '../media/studio';
-import { t, type PlainKey } from '../messages';
+import { type ReactElement, useId } from 'react';
+import type { DeviceKind } from '../media/devicePreferences';
+import type { LocalMedia } from '../media/localMedia';
+import type { MediaState } from '../media/mediaState';
+import { type PlainKey, t } from '../messages';
 
-const words = {
+const labelKeys = {
   mic: { label: 'mic.label', usual: 'mic.default' },
   camera: { label: 'camera.label', usual: 'camera.default' },
   speaker: { label: 'speaker.label', usual: 'speaker.default' },
-} as const satisfies Record<Choice, Record<'label' | 'usual', PlainKey>>;
+} as const satisfies Record<DeviceKind, Record<'label' | 'usual', PlainKey>>;
 
-// Where sound is played, not every browser lets a page choose.
+// Not every browser can select a speaker.
 const canSetSpeaker = 'setSinkId' in HTMLMediaElement.prototype;
 
 interface Props {
-  of: Choice;
-  desk: Desk;
-  studio: Studio;
-  /** Below a heading that says the same, the label is only read out. */
-  headed?: boolean;
+  of: DeviceKind;
+  mediaState: MediaState;
+  localMedia: LocalMedia;
+  /** The label is only for screen readers, because a heading says the same. */
+  labelHidden?: boolean;
 }
 
-/** Which microphone, camera or speaker is used; the first entry leaves it to the browser. */
-export function DeviceSelect({ of, desk, studio, headed = false }: Props): ReactElement | null {
+/** Selects a microphone, camera or speaker. The first entry is the default device. */
+export function DeviceSelect({ of, mediaState, localMedia, labelHidden = false }: Props): ReactElement | null {
   const id = useId();
   if (of === 'speaker' && !canSetSpeaker) return null;
-  const { label, usual } = words[of];
-  const devices = desk.devices[of];
-  // A remembered device that is not plugged in today is the usual one today.
-  const value = devices.some(({ deviceId }) => deviceId === desk.chosen[of]) ? desk.chosen[of] : '';
+  const { label, usual: defaultLabel } = labelKeys[of];
+  const devices = mediaState.devices[of];
+  // A remembered device that is not connected counts as the default device.
+  const value = devices.some(({ deviceId }) => deviceId === mediaState.selectedDevices[of]) ? mediaState.selectedDevices[of] : '';
   return (
     <div className="field">
-      <label htmlFor={id} className={headed ? 'sr-only' : undefined}>
+      <label htmlFor={id} className={labelHidden ? 'sr-only' : undefined}>
         {t(label)}
       </label>
-      <select id={id} value={value} onChange={(event) => void studio.choose(of, event.target.value)}>
-        <option value="">{t(usual)}</option>
+      <select id={id} value={value} onChange={(event) => void localMedia.selectDevice(of, event.target.value)}>
+        <option value="">{t(defaultLabel)}</option>
         {devices.map((device, i) => (
           <option key={device.deviceId} value={device.deviceId}>
             {device.label || t('device.unnamed', { n: i + 1 })}

@@ -1,35 +1,40 @@
 import type { ReactElement } from 'react';
-import type { roomShapes } from '../room/shapes';
+import type { roomIcons } from '../room/roomIcons';
 
-const shapes = {
+const sharedIcons = {
   cameraOff: 'M9 6.5h4.5a2 2 0 0 1 2 2v4.5M15.5 15.5a2 2 0 0 1-2 2h-9a2 2 0 0 1-2-2v-7a2 2 0 0 1 2-2h.5M15.5 10.5l6-3v9l-4-2M3.5 3.5l17 17',
   calendar: 'M5 5h14a1.5 1.5 0 0 1 1.5 1.5v12A1.5 1.5 0 0 1 19 20H5a1.5 1.5 0 0 1-1.5-1.5v-12A1.5 1.5 0 0 1 5 5ZM3.5 9.5h17M8 3v4M16 3v4',
   check: 'M4.5 12.5l5 5 10-11',
 } as const;
 
-type RoomShapes = typeof roomShapes;
-export type IconName = keyof typeof shapes | keyof RoomShapes;
+type RoomIcons = typeof roomIcons;
+export type IconName = keyof typeof sharedIcons | keyof RoomIcons;
 
-const known: Partial<Record<IconName, string>> = { ...shapes };
+const iconPaths: Partial<Record<IconName, string>> = { ...sharedIcons };
 
-/** The room brings what only it draws. */
-export function addShapes(more: RoomShapes): void {
-  Object.assign(known, more);
+/** Adds the icons that only the room needs. */
+export function addIcons(more: RoomIcons): void {
+  Object.assign(iconPaths, more);
 }
 
-/** How some are drawn otherwise: thicker, or towards where the text runs. */
-const manners: Partial<Record<IconName, string>> = { more: 'icon bold', leave: 'icon directed', reply: 'icon directed', chat: 'icon directed' };
+/** The classes of icons that are thicker or follow the text direction. */
+const iconClasses: Partial<Record<IconName, string>> = {
+  more: 'icon bold',
+  leave: 'icon directed',
+  reply: 'icon directed',
+  chat: 'icon directed',
+};
 
-/** A drawing beside words; the words carry the meaning. */
+/** An icon next to a text that carries the meaning. */
 export function Icon({ name }: { name: IconName }): ReactElement {
-  return <Shape lines={known[name] ?? ''} manner={manners[name]} />;
+  return <IconShape path={iconPaths[name] ?? ''} className={iconClasses[name]} />;
 }
 
-/** A drawing that only one part of the page needs. */
-export function Shape({ lines, manner = 'icon' }: { lines: string; manner?: string | undefined }): ReactElement {
+/** An icon that only one part of the page needs. */
+export function IconShape({ path, className = 'icon' }: { path: string; className?: string | undefined }): ReactElement {
   return (
-    <svg className={manner} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
-      <path d={lines} />
+    <svg className={className} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+      <path d={path} />
     </svg>
   );
 }

@@ -1,14 +1,14 @@
-import { useEffect, useRef, type ReactElement, type ReactNode } from 'react';
+import { type ReactElement, type ReactNode, useEffect, useRef } from 'react';
 
 interface Props {
-  /** The room's title, where it is known. */
+  /** The room's title, if it is known. */
   room?: string | null;
   title: string;
   children: ReactNode;
   actions?: ReactNode;
 }
 
-/** A page that says one thing and the next step. */
+/** A page with one message and the next step. */
 export function Notice({ room, title, children, actions }: Props): ReactElement {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), [title]);

@@ -1,4 +1,4 @@
-import { useId, useLayoutEffect, useRef, type ReactElement, type ReactNode } from 'react';
+import { type ReactElement, type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { t } from '../messages';
 import { Icon } from './Icon';
 
@@ -8,26 +8,27 @@ interface Props {
   children: ReactNode;
 }
 
-/** Something that opens over the page and closes again; the browser keeps the focus inside and gives it back. */
+/** A modal dialog over the page. The browser keeps the focus inside and restores it. */
 export function Sheet({ title, onClose, children }: Props): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // Before it leaves the page: only then does the browser give the focus back
-  // to what opened it, also when one sheet follows another.
+  // In a layout effect, so that the dialog is closed before it is removed: only then does
+  // the browser restore the focus, also when one sheet replaces another.
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
     return () => element?.close();
   }, []);
   return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the browser closes a dialog with Escape
     <dialog
       ref={dialog}
       className="sheet"
       aria-labelledby={id}
-      // That it is closed since it leaves the page is told when it has left.
+      // The close event that removal causes arrives after the removal and is ignored.
       onClose={() => dialog.current && onClose()}
       onClick={(event) => {
-        // The backdrop belongs to the dialog itself, everything else lies in it.
+        // A click on the backdrop has the dialog as its target; every other click has a child.
         if (event.target === dialog.current) onClose();
       }}
     >

@@ -1,45 +1,58 @@
 import { describe, expect, test } from 'vitest';
 import type { Seat } from '../api/client';
-import { after, inside, lobby, refusal, seat } from './sample';
+import { applyEvents, inside, lobby, refusal, seat } from './fixtures';
 import { taskOf } from './task';
 
 describe('breakout rooms', () => {
-  const there: Seat = { ...seat, session_id: 'room.2', media_token: 'second', breakout: { number: 1, name: 'Room 1' } };
-  const told = after(inside, { type: 'dropped', loss: 'moved' });
-  const inBreakout = after(told, { type: 'seated', seat: there }, { type: 'connected' });
+  const breakoutSeat: Seat = { ...seat, session_id: 'room.2', media_token: 'second', breakout: { number: 1, name: 'Room 1' } };
+  const moving = applyEvents(inside, { type: 'disconnected', cause: 'moved' });
+  const inBreakout = applyEvents(moving, { type: 'seated', seat: breakoutSeat }, { type: 'connected' });
 
-  test('who is told to move takes the seat again and goes where it is', () => {
-    expect(told).toMatchObject({ at: 'room', link: { is: 'returning', moving: true } });
-    expect(taskOf(told)).toMatchObject({ do: 'takeSeat', arrival: { name: 'Ben' } });
-    expect(taskOf(after(told, { type: 'seated', seat: there }))).toMatchObject({ do: 'connect', seat: there });
-    expect(inBreakout).toMatchObject({ at: 'room', seat: there, link: { is: 'up' } });
+  test('a visitor who is moved takes the seat again and connects to its room', () => {
+    expect(moving).toMatchObject({ at: 'room', connection: { is: 'rejoining', moving: true } });
+    expect(taskOf(moving)).toMatchObject({ do: 'takeSeat', joinAttempt: { name: 'Ben' } });
+    expect(taskOf(applyEvents(moving, { type: 'seated', seat: breakoutSeat }))).toMatchObject({ do: 'connect', seat: breakoutSeat });
+    expect(inBreakout).toMatchObject({ at: 'room', seat: breakoutSeat, connection: { is: 'connected' } });
   });
 
-  test('what the old place does meanwhile is not heeded', () => {
-    const going = after(told, { type: 'seated', seat: there });
-    for (const loss of ['moved', 'lost', 'deleted'] as const) expect(after(going, { type: 'dropped', loss })).toBe(going);
-    expect(after(going, { type: 'dropped', loss: 'removed' }).at).toBe('removed');
+  test('events of the old connection are ignored during a move', () => {
+    const seated = applyEvents(moving, { type: 'seated', seat: breakoutSeat });
+    for (const cause of ['moved', 'lost', 'deleted'] as const) expect(applyEvents(seated, { type: 'disconnected', cause })).toBe(seated);
+    expect(applyEvents(seated, { type: 'disconnected', cause: 'removed' }).at).toBe('removed');
   });
 
-  test('a way that fails is the same way on the next attempt', () => {
-    const failed = after(told, { type: 'unreachable', waitMs: 0 }, { type: 'seated', seat: there }, { type: 'notConnected' });
-    expect(failed).toMatchObject({ link: { is: 'returning', moving: true, arrival: { attempt: 2, seat: null } } });
+  test('a failed move is retried as a move', () => {
+    const failed = applyEvents(
+      moving,
+      { type: 'unreachable', waitMs: 0 },
+      { type: 'seated', seat: breakoutSeat },
+      { type: 'notConnected' },
+    );
+    expect(failed).toMatchObject({ connection: { is: 'rejoining', moving: true, joinAttempt: { attempt: 2, seat: null } } });
   });
 
-  test('who is in one that is closed comes back without asking why', () => {
-    const back = after(inBreakout, { type: 'dropped', loss: 'deleted' });
-    expect(back).toMatchObject({ link: { is: 'returning', moving: true } });
+  test('a visitor in a closed one rejoins the main room without a preview', () => {
+    const back = applyEvents(inBreakout, { type: 'disconnected', cause: 'deleted' });
+    expect(back).toMatchObject({ connection: { is: 'rejoining', moving: true } });
     expect(taskOf(back)?.do).toBe('takeSeat');
-    expect(after(back, refusal('room_ended', { reason: 'duration' }))).toMatchObject({ at: 'refused', refusal: { reason: 'duration' } });
+    expect(applyEvents(back, refusal('room_ended', { reason: 'duration' }))).toMatchObject({
+      at: 'refused',
+      refusal: { reason: 'duration' },
+    });
   });
 
-  test('a word to everybody stays until it is read, wherever one is', () => {
-    const word = { text: 'Five more minutes.', from: 'Amina' };
-    const heard = after(inside, { type: 'told', word });
-    expect(heard).toMatchObject({ word });
-    const moved = after(heard, { type: 'dropped', loss: 'moved' }, { type: 'seated', seat: there }, { type: 'connected' });
-    expect(moved).toMatchObject({ word });
-    expect(after(moved, { type: 'heard' })).toMatchObject({ word: null });
-    expect(after(lobby, { type: 'told', word })).toBe(lobby);
+  test('an announcement stays until it is dismissed, also after a move', () => {
+    const announcement = { text: 'Five more minutes.', from: 'Amina' };
+    const announced = applyEvents(inside, { type: 'announced', announcement });
+    expect(announced).toMatchObject({ announcement: announcement });
+    const afterMove = applyEvents(
+      announced,
+      { type: 'disconnected', cause: 'moved' },
+      { type: 'seated', seat: breakoutSeat },
+      { type: 'connected' },
+    );
+    expect(afterMove).toMatchObject({ announcement: announcement });
+    expect(applyEvents(afterMove, { type: 'dismissed' })).toMatchObject({ announcement: null });
+    expect(applyEvents(lobby, { type: 'announced', announcement })).toBe(lobby);
   });
 });

@@ -1,214 +1,234 @@
 import { describe, expect, test } from 'vitest';
 import type { Seat } from '../api/client';
+import { applyEvents, delayOf, host, inside, lobby, minute, preview, refusal, rejoining, seat } from './fixtures';
 import { reduce } from './reduce';
-import { after, host, inside, lobby, minute, preview, refusal, returning, seat, waitOf } from './sample';
 import { opening } from './state';
 import { taskOf } from './task';
 
 describe('before joining', () => {
   test('a preview leads to the first view', () => {
-    expect(lobby).toMatchObject({ at: 'lobby', notice: null, arrival: null });
+    expect(lobby).toMatchObject({ at: 'lobby', notice: null, joinAttempt: null });
     expect(taskOf(lobby)).toBeNull();
   });
 
-  test('no answer is asked for again, ever more slowly', () => {
-    const away = after(opening, { type: 'unreachable', waitMs: 0 }, { type: 'unreachable', waitMs: 0 });
-    expect(away).toMatchObject({ at: 'opening', attempt: 2 });
-    expect(waitOf(taskOf(opening), 1)).toBe(0);
-    expect(waitOf(taskOf(away), 1)).toBe(800);
-    expect(waitOf(taskOf(after(opening, { type: 'unreachable', waitMs: 7000 })), 1)).toBe(7000);
+  test('a missing answer is requested again with a growing delay', () => {
+    const unreachable = applyEvents(opening, { type: 'unreachable', waitMs: 0 }, { type: 'unreachable', waitMs: 0 });
+    expect(unreachable).toMatchObject({ at: 'opening', attempt: 2 });
+    expect(delayOf(taskOf(opening), 1)).toBe(0);
+    expect(delayOf(taskOf(unreachable), 1)).toBe(800);
+    expect(delayOf(taskOf(applyEvents(opening, { type: 'unreachable', waitMs: 7000 })), 1)).toBe(7000);
   });
 
-  test('a link of another room is said, and a guest may come in', () => {
-    const wrong = after(opening, {
+  test('an unknown link is reported, and the visitor can join as a guest', () => {
+    const wrong = applyEvents(opening, {
       type: 'previewed',
       preview: preview({ you: { role: 'guest', name: '', returning: false, link: 'unknown' } }),
     });
     expect(wrong.at).toBe('wrongLink');
-    expect(after(wrong, { type: 'asGuest' })).toMatchObject({ at: 'lobby', notice: null });
+    expect(applyEvents(wrong, { type: 'joinAsGuest' })).toMatchObject({ at: 'lobby', notice: null });
   });
 
-  test('a host link that somebody else used is said at once', () => {
+  test('a host link that somebody else used is reported in the lobby', () => {
     const taken = preview({ you: { role: 'guest', name: '', returning: false, link: 'taken' } });
-    expect(after(opening, { type: 'previewed', preview: taken })).toMatchObject({ at: 'lobby', notice: 'linkTaken' });
+    expect(applyEvents(opening, { type: 'previewed', preview: taken })).toMatchObject({ at: 'lobby', notice: 'linkTaken' });
   });
 
-  test('who is in the room already chooses where to be', () => {
-    const there = preview({ you: { role: 'guest', name: 'Ben', returning: true } });
-    const tab = after(opening, { type: 'previewed', preview: there, rival: true });
-    expect(tab).toMatchObject({ at: 'twice', other: 'tab', staying: false });
+  test('a visitor who is already in the room chooses where to be', () => {
+    const returning = preview({ you: { role: 'guest', name: 'Ben', returning: true } });
+    const tab = applyEvents(opening, { type: 'previewed', preview: returning, duplicateTab: true });
+    expect(tab).toMatchObject({ at: 'alreadyJoined', other: 'tab', staying: false });
     const device = preview({ you: { role: 'host', name: 'Ada', returning: false, elsewhere: true, link: 'ok' } });
-    expect(after(opening, { type: 'previewed', preview: device })).toMatchObject({ at: 'twice', other: 'device' });
+    expect(applyEvents(opening, { type: 'previewed', preview: device })).toMatchObject({ at: 'alreadyJoined', other: 'device' });
 
-    const stays = after(tab, { type: 'stayThere' });
-    expect(stays).toMatchObject({ at: 'twice', staying: true });
-    for (const visit of [tab, stays]) {
+    const staying = applyEvents(tab, { type: 'stayThere' });
+    expect(staying).toMatchObject({ at: 'alreadyJoined', staying: true });
+    for (const visit of [tab, staying]) {
       expect(taskOf(visit)).toBeNull();
-      const here = after(visit, { type: 'joinHere' });
-      expect(here).toMatchObject({ at: 'lobby', arrival: { name: 'Ben', role: 'guest' } });
-      expect(taskOf(here)).toMatchObject({ do: 'takeSeat' });
+      const joining = applyEvents(visit, { type: 'joinHere' });
+      expect(joining).toMatchObject({ at: 'lobby', joinAttempt: { name: 'Ben', role: 'guest' } });
+      expect(taskOf(joining)).toMatchObject({ do: 'takeSeat' });
     }
-    // Nobody to be twice: the ways of the page lead nowhere from elsewhere.
+    // In other states these events do nothing.
     for (const visit of [lobby, inside]) {
-      expect(after(visit, { type: 'joinHere' })).toBe(visit);
-      expect(after(visit, { type: 'stayThere' })).toBe(visit);
+      expect(applyEvents(visit, { type: 'joinHere' })).toBe(visit);
+      expect(applyEvents(visit, { type: 'stayThere' })).toBe(visit);
     }
   });
 
-  test('a link whose time is over is said, but not to somebody who was here before', () => {
+  test('an expired link is reported, except to a returning visitor', () => {
     const you = { role: 'guest', name: '', returning: false, link: 'expired' } as const;
-    expect(after(opening, { type: 'previewed', preview: preview({ you }) }).at).toBe('wrongLink');
-    expect(after(opening, { type: 'previewed', preview: preview({ you: { ...you, returning: true } }) }).at).toBe('lobby');
+    expect(applyEvents(opening, { type: 'previewed', preview: preview({ you }) }).at).toBe('wrongLink');
+    expect(applyEvents(opening, { type: 'previewed', preview: preview({ you: { ...you, returning: true } }) }).at).toBe('lobby');
   });
 });
 
 describe('joining', () => {
-  test('takes a seat, then connects, then is inside', () => {
-    const joining = after(lobby, { type: 'join', name: 'Ben' });
-    expect(taskOf(joining)).toMatchObject({ do: 'takeSeat', arrival: { name: 'Ben', role: 'guest' } });
-    expect(after(joining, { type: 'join', name: 'Twice' })).toBe(joining);
-    const seated = after(joining, { type: 'seated', seat });
+  test('takes a seat, then connects, then is in the room', () => {
+    const joining = applyEvents(lobby, { type: 'join', name: 'Ben' });
+    expect(taskOf(joining)).toMatchObject({ do: 'takeSeat', joinAttempt: { name: 'Ben', role: 'guest' } });
+    expect(applyEvents(joining, { type: 'join', name: 'Twice' })).toBe(joining);
+    const seated = applyEvents(joining, { type: 'seated', seat });
     expect(taskOf(seated)).toMatchObject({ do: 'connect', seat });
-    expect(reduce(seated, { type: 'connected' }, 42)).toEqual({ at: 'room', seat, since: 42, link: { is: 'up' }, word: null });
+    expect(reduce(seated, { type: 'connected' }, 42)).toEqual({
+      at: 'room',
+      seat,
+      joinedAt: 42,
+      connection: { is: 'connected' },
+      announcement: null,
+    });
     expect(taskOf(inside)).toBeNull();
   });
 
-  test('a host link claimed meanwhile makes a guest without a name', () => {
-    const late = after(opening, { type: 'previewed', preview: host }, { type: 'join', name: 'Amina' }, refusal('link_taken'));
-    expect(late).toMatchObject({ at: 'lobby', notice: 'linkTaken', typed: null, arrival: null });
-    expect(late.at === 'lobby' && late.preview.you).toMatchObject({ role: 'guest', name: '' });
+  test('a host link that was used meanwhile makes the visitor a guest without a name', () => {
+    const afterRefusal = applyEvents(opening, { type: 'previewed', preview: host }, { type: 'join', name: 'Amina' }, refusal('link_taken'));
+    expect(afterRefusal).toMatchObject({ at: 'lobby', notice: 'linkTaken', enteredName: null, joinAttempt: null });
+    expect(afterRefusal.at === 'lobby' && afterRefusal.preview.you).toMatchObject({ role: 'guest', name: '' });
   });
 
-  test('a name that is refused is said beside the name', () => {
-    expect(after(lobby, { type: 'join', name: 'x' }, refusal('invalid_request'))).toMatchObject({
+  test('a refused name is reported in the lobby', () => {
+    expect(applyEvents(lobby, { type: 'join', name: 'x' }, refusal('invalid_request'))).toMatchObject({
       at: 'lobby',
-      trouble: 'name',
-      arrival: null,
+      error: 'name',
+      joinAttempt: null,
     });
   });
 
-  test('a server that does not answer is tried again, and then it is the turn of the visitor', () => {
-    let visit = after(lobby, { type: 'join', name: 'Ben' }, { type: 'unreachable', waitMs: 0 });
-    expect(visit).toMatchObject({ trouble: 'unreachable', arrival: { attempt: 1 } });
-    for (let i = 0; i < 5; i++) visit = after(visit, { type: 'unreachable', waitMs: 0 });
-    expect(visit).toMatchObject({ at: 'lobby', trouble: 'gaveUp', arrival: null, typed: 'Ben' });
+  test('an unreachable server is retried a few times, then the visitor has to press again', () => {
+    let visit = applyEvents(lobby, { type: 'join', name: 'Ben' }, { type: 'unreachable', waitMs: 0 });
+    expect(visit).toMatchObject({ error: 'unreachable', joinAttempt: { attempt: 1 } });
+    for (let i = 0; i < 5; i++) visit = applyEvents(visit, { type: 'unreachable', waitMs: 0 });
+    expect(visit).toMatchObject({ at: 'lobby', error: 'gaveUp', joinAttempt: null, enteredName: 'Ben' });
   });
 
-  test('a network without sound is said after a second try', () => {
-    const seated = after(lobby, { type: 'join', name: 'Ben' }, { type: 'seated', seat });
-    const second = after(seated, { type: 'notConnected' });
-    expect(second).toMatchObject({ at: 'lobby', trouble: null, arrival: { attempt: 1, seat: null } });
-    expect(after(second, { type: 'seated', seat }, { type: 'notConnected' })).toMatchObject({ trouble: 'noMedia', arrival: null });
+  test('a failed media connection is reported after the second attempt', () => {
+    const seated = applyEvents(lobby, { type: 'join', name: 'Ben' }, { type: 'seated', seat });
+    const second = applyEvents(seated, { type: 'notConnected' });
+    expect(second).toMatchObject({ at: 'lobby', error: null, joinAttempt: { attempt: 1, seat: null } });
+    expect(applyEvents(second, { type: 'seated', seat }, { type: 'notConnected' })).toMatchObject({ error: 'noMedia', joinAttempt: null });
   });
 
-  test('a full room waits for a place, and keeps the name', () => {
-    const full = after(lobby, { type: 'join', name: 'Ben' }, refusal('room_full'));
-    expect(full).toMatchObject({ at: 'refused', title: 'Standup', stayMs: null });
-    const still = after(full, { type: 'previewed', preview: preview({ participants: 10 }) });
-    expect(still).toMatchObject({ at: 'refused', polls: 1 });
-    expect(taskOf(still)?.key).not.toBe(taskOf(full)?.key);
-    expect(after(still, { type: 'previewed', preview: preview() })).toMatchObject({ at: 'lobby', notice: 'free', typed: 'Ben' });
+  test('a full room is polled for a free seat, and the name is kept', () => {
+    const full = applyEvents(lobby, { type: 'join', name: 'Ben' }, refusal('room_full'));
+    expect(full).toMatchObject({ at: 'refused', title: 'Standup', durationMs: null });
+    const polled = applyEvents(full, { type: 'previewed', preview: preview({ participants: 10 }) });
+    expect(polled).toMatchObject({ at: 'refused', polls: 1 });
+    expect(taskOf(polled)?.key).not.toBe(taskOf(full)?.key);
+    expect(applyEvents(polled, { type: 'previewed', preview: preview() })).toMatchObject({
+      at: 'lobby',
+      notice: 'free',
+      enteredName: 'Ben',
+    });
   });
 
-  test('what nothing can change is not asked about again', () => {
-    expect(taskOf(after(opening, refusal('room_ended')))).toBeNull();
-    expect(waitOf(taskOf(after(opening, refusal('room_not_found'))), 0)).toBe(Infinity);
-    const waiting = taskOf(after(opening, refusal('too_many_attempts', { waitMs: 40_000 })));
-    expect(waitOf(waiting, 0)).toBe(40_000);
-    expect(waiting?.firm).toBe(true);
+  test('a final refusal is not polled', () => {
+    expect(taskOf(applyEvents(opening, refusal('room_ended')))).toBeNull();
+    expect(delayOf(taskOf(applyEvents(opening, refusal('room_not_found'))), 0)).toBe(Infinity);
+    const waiting = taskOf(applyEvents(opening, refusal('too_many_attempts', { waitMs: 40_000 })));
+    expect(delayOf(waiting, 0)).toBe(40_000);
+    expect(waiting?.fixedDelay).toBe(true);
   });
 });
 
-describe('inside', () => {
-  test('a short disturbance is only noted', () => {
-    const shaky = after(inside, { type: 'shaky' });
-    expect(shaky).toMatchObject({ link: { is: 'shaky' } });
-    expect(taskOf(shaky)).toBeNull();
-    expect(after(shaky, { type: 'steady' })).toMatchObject({ link: { is: 'up' } });
+describe('in the room', () => {
+  test('a short disturbance starts no task', () => {
+    const reconnecting = applyEvents(inside, { type: 'reconnecting' });
+    expect(reconnecting).toMatchObject({ connection: { is: 'reconnecting' } });
+    expect(taskOf(reconnecting)).toBeNull();
+    expect(applyEvents(reconnecting, { type: 'reconnected' })).toMatchObject({ connection: { is: 'connected' } });
   });
 
-  test('a lost connection is taken up again with the same seat, however long it takes', () => {
-    expect(taskOf(returning)).toMatchObject({ do: 'takeSeat', arrival: { name: 'Ben', role: 'guest', attempt: 0 } });
-    expect(waitOf(taskOf(returning), 1)).toBe(0);
-    let visit = returning;
-    for (let i = 0; i < 100; i++) visit = after(visit, { type: 'unreachable', waitMs: 0 });
-    expect(visit).toMatchObject({ at: 'room', link: { is: 'returning', arrival: { attempt: 100 } } });
-    expect(waitOf(taskOf(visit), 1)).toBe(5_000);
+  test('a lost connection is restored with the same seat, without a limit', () => {
+    expect(taskOf(rejoining)).toMatchObject({ do: 'takeSeat', joinAttempt: { name: 'Ben', role: 'guest', attempt: 0 } });
+    expect(delayOf(taskOf(rejoining), 1)).toBe(0);
+    let visit = rejoining;
+    for (let i = 0; i < 100; i++) visit = applyEvents(visit, { type: 'unreachable', waitMs: 0 });
+    expect(visit).toMatchObject({ at: 'room', connection: { is: 'rejoining', joinAttempt: { attempt: 100 } } });
+    expect(delayOf(taskOf(visit), 1)).toBe(5_000);
     const again = { ...seat, media_token: 'second' };
-    const back = after(visit, { type: 'seated', seat: again }, { type: 'connected' });
-    expect(back).toMatchObject({ at: 'room', link: { is: 'up' }, seat: again });
-    expect(back.at === 'room' && inside.at === 'room' && back.since === inside.since).toBe(true);
+    const back = applyEvents(visit, { type: 'seated', seat: again }, { type: 'connected' });
+    expect(back).toMatchObject({ at: 'room', connection: { is: 'connected' }, seat: again });
+    expect(back.at === 'room' && inside.at === 'room' && back.joinedAt === inside.joinedAt).toBe(true);
   });
 
-  test('a connection that fails on the way back begins with the seat again', () => {
-    expect(after(returning, { type: 'seated', seat }, { type: 'notConnected' })).toMatchObject({
-      link: { is: 'returning', arrival: { attempt: 1, seat: null } },
+  test('a failed connection while rejoining starts with the seat again', () => {
+    expect(applyEvents(rejoining, { type: 'seated', seat }, { type: 'notConnected' })).toMatchObject({
+      connection: { is: 'rejoining', joinAttempt: { attempt: 1, seat: null } },
     });
   });
 
-  test('too many attempts from one network are waited out, not shown', () => {
-    const busy = after(returning, refusal('too_many_attempts', { waitMs: 9_000 }));
-    expect(busy).toMatchObject({ at: 'room', link: { is: 'returning' } });
-    expect(waitOf(taskOf(busy), 0)).toBe(9_000);
+  test('a rate limit while rejoining is waited for and not shown', () => {
+    const busy = applyEvents(rejoining, refusal('too_many_attempts', { waitMs: 9_000 }));
+    expect(busy).toMatchObject({ at: 'room', connection: { is: 'rejoining' } });
+    expect(delayOf(taskOf(busy), 0)).toBe(9_000);
   });
 
-  test('a refusal on the way back ends in its page, with how long it was', () => {
-    expect(reduce(returning, refusal('room_ended', { reason: 'duration' }), 27 * minute)).toMatchObject({
+  test('a refusal while rejoining shows its page with the duration', () => {
+    expect(reduce(rejoining, refusal('room_ended', { reason: 'duration' }), 27 * minute)).toMatchObject({
       at: 'refused',
       refusal: { reason: 'duration' },
-      stayMs: 24 * minute,
+      durationMs: 24 * minute,
     });
   });
 
-  test('a deleted room is asked why', () => {
-    const asking = after(inside, { type: 'dropped', loss: 'deleted' });
+  test('a deleted room is followed by a preview, to find out the reason', () => {
+    const asking = applyEvents(inside, { type: 'disconnected', cause: 'deleted' });
     expect(taskOf(asking)?.do).toBe('preview');
-    expect(after(asking, refusal('room_ended', { reason: 'host' }))).toMatchObject({ at: 'refused', refusal: { reason: 'host' } });
-    expect(after(asking, { type: 'unreachable', waitMs: 0 })).toMatchObject({ link: { is: 'asking', attempt: 1 } });
-    expect(after(asking, { type: 'previewed', preview: preview() })).toMatchObject({ link: { is: 'returning' } });
+    expect(applyEvents(asking, refusal('room_ended', { reason: 'host' }))).toMatchObject({ at: 'refused', refusal: { reason: 'host' } });
+    expect(applyEvents(asking, { type: 'unreachable', waitMs: 0 })).toMatchObject({ connection: { is: 'checking', attempt: 1 } });
+    expect(applyEvents(asking, { type: 'previewed', preview: preview() })).toMatchObject({ connection: { is: 'rejoining' } });
   });
 
-  test('another tab, a removal and leaving have pages of their own', () => {
-    expect(after(inside, { type: 'dropped', loss: 'elsewhere' })).toMatchObject({ at: 'away', why: 'elsewhere' });
-    expect(after(inside, { type: 'dropped', loss: 'limited' })).toMatchObject({ at: 'away', why: 'limited' });
-    expect(after(inside, { type: 'dropped', loss: 'removed' })).toMatchObject({ at: 'removed', title: 'Standup', typed: 'Ben' });
+  test('another tab, a removal and leaving each have their own page', () => {
+    expect(applyEvents(inside, { type: 'disconnected', cause: 'elsewhere' })).toMatchObject({ at: 'left', reason: 'elsewhere' });
+    expect(applyEvents(inside, { type: 'disconnected', cause: 'limited' })).toMatchObject({ at: 'left', reason: 'limited' });
+    expect(applyEvents(inside, { type: 'disconnected', cause: 'removed' })).toMatchObject({
+      at: 'removed',
+      title: 'Standup',
+      enteredName: 'Ben',
+    });
     const left = reduce(inside, { type: 'leave' }, 13 * minute);
-    expect(left).toMatchObject({ at: 'away', why: 'left', stayMs: 10 * minute });
-    expect(after(returning, { type: 'leave' })).toMatchObject({ at: 'away', why: 'left' });
+    expect(left).toMatchObject({ at: 'left', reason: 'left', durationMs: 10 * minute });
+    expect(applyEvents(rejoining, { type: 'leave' })).toMatchObject({ at: 'left', reason: 'left' });
   });
 });
 
 describe('afterwards', () => {
   const left = reduce(inside, { type: 'leave' }, 4 * minute);
 
-  test('nothing comes back by itself', () => {
+  test('the page does not rejoin by itself', () => {
     expect(taskOf(left)).toBeNull();
   });
 
-  test('one press comes back, with the same name', () => {
-    const coming = after(left, { type: 'comeBack' });
-    expect(taskOf(coming)).toMatchObject({ do: 'takeSeat', arrival: { name: 'Ben' } });
-    expect(after(coming, { type: 'seated', seat }, { type: 'connected' }).at).toBe('room');
+  test('the button rejoins with the same name', () => {
+    const rejoiningVisit = applyEvents(left, { type: 'rejoin' });
+    expect(taskOf(rejoiningVisit)).toMatchObject({ do: 'takeSeat', joinAttempt: { name: 'Ben' } });
+    expect(applyEvents(rejoiningVisit, { type: 'seated', seat }, { type: 'connected' }).at).toBe('room');
   });
 
-  test('a room that ended meanwhile says so, and how long it was', () => {
-    expect(after(left, { type: 'comeBack' }, refusal('room_ended'))).toMatchObject({ at: 'refused', stayMs: minute });
+  test('a room that ended meanwhile is reported with the duration', () => {
+    expect(applyEvents(left, { type: 'rejoin' }, refusal('room_ended'))).toMatchObject({ at: 'refused', durationMs: minute });
   });
 });
 
-test('the end of the room leads on for those who were in it, and for nobody else', () => {
-  const leading: Seat = { ...seat, logout_url: 'https://example.org/bye' };
-  const was = after(lobby, { type: 'join', name: 'Ben' }, { type: 'seated', seat: leading }, { type: 'connected' }, { type: 'dropped', loss: 'deleted' });
-  expect(after(was, refusal('room_ended'))).toMatchObject({ onward: 'https://example.org/bye' });
-  expect(after(was, refusal('project_suspended'))).toMatchObject({ onward: null });
-  expect(after(lobby, { type: 'join', name: 'Ben' }, refusal('room_ended'))).toMatchObject({ onward: null });
+test('only visitors who were in the room are redirected at its end', () => {
+  const seatWithRedirect: Seat = { ...seat, logout_url: 'https://example.org/bye' };
+  const was = applyEvents(
+    lobby,
+    { type: 'join', name: 'Ben' },
+    { type: 'seated', seat: seatWithRedirect },
+    { type: 'connected' },
+    { type: 'disconnected', cause: 'deleted' },
+  );
+  expect(applyEvents(was, refusal('room_ended'))).toMatchObject({ redirectUrl: 'https://example.org/bye' });
+  expect(applyEvents(was, refusal('project_suspended'))).toMatchObject({ redirectUrl: null });
+  expect(applyEvents(lobby, { type: 'join', name: 'Ben' }, refusal('room_ended'))).toMatchObject({ redirectUrl: null });
 });
 
-test('what comes too late changes nothing', () => {
-  for (const visit of [lobby, inside, after(inside, { type: 'leave' })]) {
-    for (const event of [{ type: 'connected' }, { type: 'notConnected' }, { type: 'steady' }, { type: 'seated', seat }] as const) {
+test('late events change nothing', () => {
+  for (const visit of [lobby, inside, applyEvents(inside, { type: 'leave' })]) {
+    for (const event of [{ type: 'connected' }, { type: 'notConnected' }, { type: 'reconnected' }, { type: 'seated', seat }] as const) {
       expect(reduce(visit, event, 0)).toBe(visit);
     }
   }
-  expect(reduce(lobby, { type: 'dropped', loss: 'lost' }, 0)).toBe(lobby);
+  expect(reduce(lobby, { type: 'disconnected', cause: 'lost' }, 0)).toBe(lobby);
 });

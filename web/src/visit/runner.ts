@@ -1,189 +1,189 @@
 import type { JoinApi, Preview } from '../api/client';
-import { ServerClock } from '../lib/clock';
-import type { Lazy } from '../lib/lazy';
-import { Store } from '../lib/store';
-import type { Studio } from '../media/studio';
+import type { LocalMedia } from '../media/localMedia';
 import type { RoomModule, Session } from '../room';
 import type { Route } from '../route';
+import type { Lazy } from '../state/lazy';
+import { Store } from '../state/store';
+import { ServerClock } from '../time/serverClock';
 import { reduce } from './reduce';
-import { opening, type Arrival, type Event, type Visit } from './state';
-import { taskOf, type Task } from './task';
+import { type Event, type JoinAttempt, opening, type Visit } from './state';
+import { type Task, taskOf } from './task';
 
-export interface Inside {
+export interface JoinedRoom {
   module: RoomModule;
   session: Session;
 }
 
 export interface Snapshot {
   visit: Visit;
-  /** The media connection that is shown; kept while the page comes back, so that nobody vanishes. */
-  inside: Inside | null;
-  /** A question to the server how it stands is on its way, not merely planned. */
-  asking: boolean;
+  /** The current media connection. It is kept while the page rejoins, so that nobody disappears. */
+  joined: JoinedRoom | null;
+  /** A preview request is running, not merely planned. */
+  checking: boolean;
 }
 
-export interface Means {
+export interface Deps {
   route: Route;
   api: JoinApi;
   seatKey: Promise<string>;
-  /** What the key will most likely be. */
-  likelyKey: string;
-  /** Whether another tab of this browser was in the room with that key at first. */
-  rival: Promise<boolean>;
-  studio: Studio;
+  /** The key that `seatKey` will most likely resolve to. */
+  expectedKey: string;
+  /** Whether another tab of this browser was in the room with that key at the start. */
+  duplicateTab: Promise<boolean>;
+  localMedia: LocalMedia;
   room: Lazy<RoomModule>;
 }
 
-/** What came of a task; `inside` is a connection that was made. */
+/** The result of a task. `joined` is a new connection. */
 interface Outcome {
   event: Event;
-  inside?: Inside;
+  joined?: JoinedRoom;
 }
 
-interface Running {
+interface RunningTask {
   key: string;
   abort: AbortController;
-  hurry: () => void;
+  runNow: () => void;
 }
 
-/** Carries out what the state asks for, and tells the state what came of it. */
+/** Executes the task of the current state and dispatches its result. */
 export class Runner {
-  readonly store = new Store<Snapshot>({ visit: opening, inside: null, asking: false });
+  readonly store = new Store<Snapshot>({ visit: opening, joined: null, checking: false });
   readonly clock = new ServerClock();
-  readonly #means: Means;
-  /** The link's token, until the visitor comes in as a guest without it. */
+  readonly #deps: Deps;
+  /** The link's token, until the visitor continues as a guest without it. */
   #link: string | null;
-  /** The seat key; before it is certain, what it will most likely be. */
+  /** The seat key; the expected one until it is certain. */
   #key: string;
-  #task: Running | null = null;
+  #task: RunningTask | null = null;
 
-  constructor(means: Means) {
-    this.#means = means;
-    this.#key = means.likelyKey;
-    this.#link = means.route.link;
-    window.addEventListener('online', this.hurry);
-    // Timers of a hidden tab sleep long; somebody who looks should not wait for them.
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    this.#key = deps.expectedKey;
+    this.#link = deps.route.link;
+    window.addEventListener('online', this.runNow);
+    // Timers of a hidden tab are delayed; a visitor who returns should not wait for them.
     document.addEventListener('visibilitychange', () => {
-      if (!document.hidden) this.hurry();
+      if (!document.hidden) this.runNow();
     });
   }
 
   start(): void {
-    this.#follow();
+    this.#startDueTask();
   }
 
   readonly dispatch = (event: Event): void => this.#apply({ event });
 
-  #apply({ event, inside }: Outcome): void {
+  #apply({ event, joined }: Outcome): void {
     const before = this.store.get();
     const next = reduce(before.visit, event, Date.now());
     if (next === before.visit) return;
-    if (event.type === 'asGuest') this.#link = null;
-    this.#patch({ visit: next, ...(inside && { inside }) });
-    // Who moves stays in the old place until they are in the new one.
-    if (inside) before.inside?.session.leave();
-    this.#tidy(next);
+    if (event.type === 'joinAsGuest') this.#link = null;
+    this.#patch({ visit: next, ...(joined && { joined }) });
+    // A visitor who moves stays in the old room until the new one is connected.
+    if (joined) before.joined?.session.leave();
+    this.#releaseUnused(next);
     if (next.at === 'lobby' && !(before.visit.at === 'lobby' && before.visit.preview === next.preview)) this.#warmUp(next.preview);
-    this.#follow();
+    this.#startDueTask();
   }
 
-  /** Does now what was planned for later. */
-  readonly hurry = (): void => this.#task?.hurry();
+  /** Runs the planned task now. */
+  readonly runNow = (): void => this.#task?.runNow();
 
   #patch(part: Partial<Snapshot>): void {
     this.store.set({ ...this.store.get(), ...part });
   }
 
-  #setAsking(asking: boolean): void {
-    if (this.store.get().asking !== asking) this.#patch({ asking });
+  #setChecking(checking: boolean): void {
+    if (this.store.get().checking !== checking) this.#patch({ checking });
   }
 
-  /** Somebody who is not in the room sends nothing and hears nothing. */
-  #tidy(visit: Visit): void {
-    const { inside } = this.store.get();
-    if (inside && visit.at !== 'room') {
-      this.#patch({ inside: null });
-      inside.session.leave();
+  /** A visitor who is not in the room sends and receives nothing. */
+  #releaseUnused(visit: Visit): void {
+    const { joined } = this.store.get();
+    if (joined && visit.at !== 'room') {
+      this.#patch({ joined: null });
+      joined.session.leave();
     }
-    if (visit.at === 'refused' || visit.at === 'removed' || (visit.at === 'away' && !visit.arrival)) {
-      this.#means.studio.close();
+    if (visit.at === 'refused' || visit.at === 'removed' || (visit.at === 'left' && !visit.joinAttempt)) {
+      this.#deps.localMedia.close();
     }
   }
 
-  /** Before the first view is drawn: devices take as long to open as that takes, and do so beside it. */
+  /** Opens the devices before the first view is drawn, because both take about as long. */
   #warmUp({ room_type, you: { may_send } }: Preview): void {
-    void this.#means.studio.warmUp(room_type === 'video', { mic: may_send.microphone, camera: may_send.camera });
+    void this.#deps.localMedia.warmUp(room_type === 'video', { mic: may_send.microphone, camera: may_send.camera });
   }
 
-  #follow(): void {
+  #startDueTask(): void {
     const task = taskOf(this.store.get().visit);
     if (task?.key === this.#task?.key) return;
     this.#task?.abort.abort();
     this.#task = null;
-    this.#setAsking(false);
+    this.#setChecking(false);
     if (task) void this.#run(task);
   }
 
   async #run(task: Task): Promise<void> {
     const abort = new AbortController();
     const { signal } = abort;
-    this.#task = { key: task.key, abort, hurry: () => undefined };
-    const wait = task.waitMs(Math.random, this.clock.now());
-    // What is due is on its way before anything is drawn.
-    if (wait > 0) await this.#pause(wait, this.#task, task.firm);
+    this.#task = { key: task.key, abort, runNow: () => undefined };
+    const delay = task.waitMs(Math.random, this.clock.now());
+    // A request without a delay is sent before anything is drawn.
+    if (delay > 0) await this.#wait(delay, this.#task, task.fixedDelay);
     if (signal.aborted) return;
-    this.#setAsking(task.do === 'preview');
-    const outcome = await this.#do(task, signal);
-    // What was overtaken has nothing to say any more.
+    this.#setChecking(task.do === 'preview');
+    const outcome = await this.#execute(task, signal);
+    // The result of an aborted task is ignored.
     if (signal.aborted) {
-      outcome?.inside?.session.leave();
+      outcome?.joined?.session.leave();
       return;
     }
-    // The state may answer with the very same task: it has to run again.
+    // The next state may have the same task, which has to run again.
     this.#task = null;
-    this.#setAsking(false);
+    this.#setChecking(false);
     if (outcome) this.#apply(outcome);
   }
 
-  /** Until then, or until somebody is in a hurry, where that is allowed. */
-  #pause(ms: number, running: Running, firm: boolean): Promise<void> {
-    return new Promise((go) => {
-      if (!firm) running.hurry = go;
-      const timer = ms === Infinity ? undefined : setTimeout(go, ms);
+  /** Waits for the delay or, unless it is fixed, until runNow is called. */
+  #wait(ms: number, running: RunningTask, fixedDelay: boolean): Promise<void> {
+    return new Promise((resolve) => {
+      if (!fixedDelay) running.runNow = resolve;
+      const timer = ms === Infinity ? undefined : setTimeout(resolve, ms);
       running.abort.signal.addEventListener('abort', () => {
         clearTimeout(timer);
-        go();
+        resolve();
       });
     });
   }
 
-  async #do(task: Task, signal: AbortSignal): Promise<Outcome | null> {
+  async #execute(task: Task, signal: AbortSignal): Promise<Outcome | null> {
     switch (task.do) {
       case 'preview':
         return { event: await this.#preview(signal) };
       case 'takeSeat':
-        return { event: await this.#takeSeat(task.arrival, signal) };
+        return { event: await this.#takeSeat(task.joinAttempt, signal) };
       case 'connect':
         return this.#connect(task, signal);
     }
   }
 
   async #preview(signal: AbortSignal): Promise<Event> {
-    const { api, seatKey, rival } = this.#means;
-    let asked = 0;
-    const ask = (seat_key: string): ReturnType<JoinApi['preview']> => {
-      asked = Date.now();
+    const { api, seatKey, duplicateTab } = this.#deps;
+    let sentAt = 0;
+    const request = (seat_key: string): ReturnType<JoinApi['preview']> => {
+      sentAt = Date.now();
       return api.preview({ seat_key, ...(this.#link && { link: this.#link }) }, signal);
     };
-    // The server is asked while the browser looks whether another tab has the key.
+    // Asks the server with the expected key while the browser checks whether another tab uses it.
     const key = this.#key;
-    const likely = ask(key);
+    const expected = request(key);
     this.#key = await seatKey;
-    const answer = await (this.#key === key ? likely : ask(this.#key));
+    const answer = await (this.#key === key ? expected : request(this.#key));
     switch (answer.is) {
       case 'ok':
-        this.clock.set(answer.value.server_time, asked, Date.now());
-        return { type: 'previewed', preview: answer.value, rival: await rival };
+        this.clock.sync(answer.value.server_time, sentAt, Date.now());
+        return { type: 'previewed', preview: answer.value, duplicateTab: await duplicateTab };
       case 'refused':
         return { type: 'refused', refusal: answer.refusal };
       case 'unreachable':
@@ -191,13 +191,13 @@ export class Runner {
     }
   }
 
-  async #takeSeat({ name, role }: Arrival, signal: AbortSignal): Promise<Event> {
-    // At once, before what the press changes is drawn: the key is known since the room is.
-    const answer = await this.#means.api.takeSeat({ name, role, seat_key: this.#key, ...(this.#link && { link: this.#link }) }, signal);
+  async #takeSeat({ name, role }: JoinAttempt, signal: AbortSignal): Promise<Event> {
+    // Sent before the change is drawn, because the key is known since the preview.
+    const answer = await this.#deps.api.takeSeat({ name, role, seat_key: this.#key, ...(this.#link && { link: this.#link }) }, signal);
     switch (answer.is) {
       case 'ok': {
         const { value } = answer;
-        return 'ask_again_in' in value ? { type: 'toWait', pauseMs: value.ask_again_in * 1000 } : { type: 'seated', seat: value };
+        return 'ask_again_in' in value ? { type: 'mustWait', pauseMs: value.ask_again_in * 1000 } : { type: 'seated', seat: value };
       }
       case 'refused':
         return { type: 'refused', refusal: answer.refusal };
@@ -207,37 +207,37 @@ export class Runner {
   }
 
   async #connect({ seat }: Extract<Task, { do: 'connect' }>, signal: AbortSignal): Promise<Outcome | null> {
-    const { visit, inside } = this.store.get();
-    const from = visit.at === 'room' ? visit.seat : null;
-    // Told to move to where one is already.
-    if (from?.session_id === seat.session_id && inside?.session.live) return { event: { type: 'connected' } };
-    const { room, studio } = this.#means;
+    const { visit, joined } = this.store.get();
+    const previousSeat = visit.at === 'room' ? visit.seat : null;
+    // The visitor is already in the target room.
+    if (previousSeat?.session_id === seat.session_id && joined?.session.isOpen) return { event: { type: 'connected' } };
+    const { room, localMedia } = this.#deps;
     let module: RoomModule;
     try {
       module = room.loaded.get() ?? (await room.get());
     } catch {
-      return { event: { type: 'stale' } };
+      return { event: { type: 'loadFailed' } };
     }
     if (signal.aborted) return null;
-    const shown = (): boolean => this.store.get().inside?.session === session;
-    const session: Session = new module.Session(seat.room_type, studio, {
-      dropped: (loss) => {
-        if (shown()) this.dispatch({ type: 'dropped', loss });
+    const isShown = (): boolean => this.store.get().joined?.session === session;
+    const session: Session = new module.Session(seat.room_type, localMedia, {
+      onDisconnected: (cause) => {
+        if (isShown()) this.dispatch({ type: 'disconnected', cause });
       },
-      shaky: (shaky) => {
-        if (shown()) this.dispatch({ type: shaky ? 'shaky' : 'steady' });
+      onReconnecting: (reconnecting) => {
+        if (isShown()) this.dispatch({ type: reconnecting ? 'reconnecting' : 'reconnected' });
       },
-      told: (word) => {
-        if (shown()) this.dispatch({ type: 'told', word });
+      onAnnouncement: (announcement) => {
+        if (isShown()) this.dispatch({ type: 'announced', announcement });
       },
     });
-    // A screen is shared with those who are there, not with those elsewhere.
-    if (from && from.breakout?.number !== seat.breakout?.number) studio.stopSharing();
+    // A screen is shared with one room only.
+    if (previousSeat && previousSeat.breakout?.number !== seat.breakout?.number) localMedia.stopSharing();
     const cancel = (): void => session.leave();
     signal.addEventListener('abort', cancel);
     const connected = await session.connect(seat);
     signal.removeEventListener('abort', cancel);
     if (!connected || signal.aborted) return { event: { type: 'notConnected' } };
-    return { event: { type: 'connected' }, inside: { module, session } };
+    return { event: { type: 'connected' }, joined: { module, session } };
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { preview } from './sample';
-import { entryOf, startOf, waitAtDoor } from './schedule';
+import { preview } from './fixtures';
+import { admissionTimeOf, pollDelayBeforeStart, startOf } from './schedule';
 
 const start = Date.parse('2026-01-01T10:00:00Z');
 const room = preview({
@@ -11,16 +11,16 @@ const room = preview({
   you: { role: 'host', name: 'Amina', returning: false },
 });
 
-test('a host may come in before the start', () => {
+test('a host may join before the start', () => {
   expect(startOf(room)).toBe(start);
-  expect(entryOf(room)).toBe(start - 10 * 60_000);
+  expect(admissionTimeOf(room)).toBe(start - 10 * 60_000);
 });
 
-test('an open room has nothing to wait for', () => {
-  for (const state of ['open', 'active'] as const) expect(entryOf({ ...room, state })).toBeNull();
+test('an open room has no admission time', () => {
+  for (const state of ['open', 'active'] as const) expect(admissionTimeOf({ ...room, state })).toBeNull();
 });
 
-describe('a page that waits', () => {
+describe('a waiting page', () => {
   const randoms = [0, 0.25, 0.5, 0.75, 0.999];
 
   test.each([
@@ -29,22 +29,22 @@ describe('a page that waits', () => {
     [30_000, 4_000, 6_000],
   ])('%i ms before the start asks again in %i to %i ms', (left, least, most) => {
     for (const random of randoms) {
-      const wait = waitAtDoor(start, start - left, () => random);
+      const wait = pollDelayBeforeStart(start, start - left, () => random);
       expect(wait).toBeGreaterThanOrEqual(least);
       expect(wait).toBeLessThanOrEqual(most);
     }
   });
 
-  test('asks within two seconds of the opening, and not all at once', () => {
+  test('polls within two seconds of the start, at a random moment', () => {
     for (const left of [3_000, 1_000, 1]) {
-      const asked = randoms.map((random) => waitAtDoor(start, start - left, () => random) - left);
+      const asked = randoms.map((random) => pollDelayBeforeStart(start, start - left, () => random) - left);
       expect(Math.min(...asked)).toBeGreaterThan(0);
       expect(Math.max(...asked)).toBeLessThan(1_500);
       expect(new Set(asked).size).toBe(randoms.length);
     }
   });
 
-  test('never asks without a pause when the start has passed', () => {
-    for (const random of randoms) expect(waitAtDoor(start, start + 5_000, () => random)).toBeGreaterThanOrEqual(400);
+  test('always pauses between polls after the start', () => {
+    for (const random of randoms) expect(pollDelayBeforeStart(start, start + 5_000, () => random)).toBeGreaterThanOrEqual(400);
   });
 });

@@ -1,109 +1,116 @@
 import type { Preview, Refusal, Role, Seat } from '../api/client';
 
-/** An attempt to come in: first a seat, then, when there is one, the media connection. */
-export interface Arrival {
+/** An attempt to join: first a seat, then the media connection. */
+export interface JoinAttempt {
   name: string;
   role: Role;
-  /** Of this arrival; each failure adds one. */
+  /** The number of failures of this attempt. */
   attempt: number;
-  /** The server asked for that much patience. */
+  /** The minimum delay that the server requires. */
   pauseMs: number;
-  /** How often the server has said to wait until a host lets the visitor in. */
+  /** How often the server has answered that a host has to admit the visitor. */
   knocks: number;
   seat: Seat | null;
 }
 
-/** How somebody in the room is connected. */
-export type Link =
-  | { is: 'up' }
-  /** LiveKit mends it, and mostly can. */
-  | { is: 'shaky' }
-  /** It could not, or the seat is in another breakout room now: the page takes its seat again. */
-  | { is: 'returning'; arrival: Arrival; moving: boolean }
-  /** The room is gone from the media server: the page asks why. */
-  | { is: 'asking'; attempt: number; pauseMs: number };
+/** The state of the connection of a visitor in the room. */
+export type Connection =
+  | { is: 'connected' }
+  /** LiveKit is reconnecting, and usually succeeds. */
+  | { is: 'reconnecting' }
+  /** LiveKit failed, or the seat is in another breakout room now: the page takes its seat again. */
+  | { is: 'rejoining'; joinAttempt: JoinAttempt; moving: boolean }
+  /** The media server has closed the room: the page asks the server why. */
+  | { is: 'checking'; attempt: number; pauseMs: number };
 
 export type LobbyNotice = 'linkTaken' | 'free' | 'open';
-export type Trouble = 'unreachable' | 'gaveUp' | 'noMedia' | 'name' | 'stale' | 'busyNetwork';
+export type JoinError = 'unreachable' | 'gaveUp' | 'noMedia' | 'name' | 'loadFailed' | 'busyNetwork';
 
-/** What a host says to everybody. */
-export interface Word {
+/** A host's announcement to everybody. */
+export interface Announcement {
   text: string;
   from: string;
 }
 
-/** The whole visit, from opening the address to the last page. */
+/** The state of the visit, from opening the address to the last page. */
 export type Visit =
   | { at: 'opening'; attempt: number; pauseMs: number }
   | { at: 'wrongLink'; preview: Preview }
-  /** The visitor is in the room already, and says where they want to be. */
-  | { at: 'twice'; preview: Preview; other: 'tab' | 'device'; staying: boolean }
+  /** The visitor is already in the room and chooses where to be. */
+  | { at: 'alreadyJoined'; preview: Preview; other: 'tab' | 'device'; staying: boolean }
   | {
       at: 'lobby';
       preview: Preview;
-      /** Typed before the lobby was left for a page that said why not. */
-      typed: string | null;
+      /** The name that was entered before the lobby was replaced by a refusal. */
+      enteredName: string | null;
       notice: LobbyNotice | null;
-      trouble: Trouble | null;
-      arrival: Arrival | null;
-      /** Comes in by itself when the room opens. */
-      eager: boolean;
-      /** Quiet questions whether a scheduled room has opened. */
+      error: JoinError | null;
+      joinAttempt: JoinAttempt | null;
+      /** Join automatically when the room opens. */
+      joinOnOpen: boolean;
+      /** The number of polls of a scheduled room. */
       polls: number;
       pauseMs: number;
     }
-  | { at: 'room'; seat: Seat; since: number; link: Link; word: Word | null }
-  | { at: 'away'; why: 'left' | 'elsewhere' | 'limited'; seat: Seat; stayMs: number; trouble: Trouble | null; arrival: Arrival | null }
+  | { at: 'room'; seat: Seat; joinedAt: number; connection: Connection; announcement: Announcement | null }
+  | {
+      at: 'left';
+      reason: 'left' | 'elsewhere' | 'limited';
+      seat: Seat;
+      durationMs: number;
+      error: JoinError | null;
+      joinAttempt: JoinAttempt | null;
+    }
   | {
       at: 'removed';
       title: string;
-      stayMs: number;
-      typed: string;
-      /** Questions whether a host has let the visitor in again. */
+      durationMs: number;
+      enteredName: string;
+      /** The number of polls whether a host has readmitted the visitor. */
       polls: number;
     }
   | {
       at: 'refused';
       refusal: Refusal;
       title: string | null;
-      /** How long the visitor had been in the room before; null when never. */
-      stayMs: number | null;
-      typed: string | null;
-      /** Where somebody goes who was in the room. */
-      onward: string | null;
-      /** Quiet questions whether it has changed. */
+      /** How long the visitor was in the room; null when never. */
+      durationMs: number | null;
+      enteredName: string | null;
+      /** The address to which visitors are redirected who were in the room. */
+      redirectUrl: string | null;
+      /** The number of polls whether the refusal still applies. */
       polls: number;
     };
 
-/** Why the media connection ended, as far as the page cares. `limited`: this browser sent more than the server accepts. */
-export type Loss = 'lost' | 'elsewhere' | 'limited' | 'removed' | 'deleted' | 'moved';
+/** Why the media connection ended. `limited`: this browser sent more than the server accepts. */
+export type DisconnectCause = 'lost' | 'elsewhere' | 'limited' | 'removed' | 'deleted' | 'moved';
 
 export type Event =
-  /** `rival`: another tab of this browser is in the room with this seat. */
-  | { type: 'previewed'; preview: Preview; rival?: boolean }
+  /** `duplicateTab`: another tab of this browser is in the room with this seat. */
+  | { type: 'previewed'; preview: Preview; duplicateTab?: boolean }
   | { type: 'refused'; refusal: Refusal }
   | { type: 'unreachable'; waitMs: number }
   | { type: 'seated'; seat: Seat }
-  /** Somebody has to let the visitor in; ask again after that long. */
-  | { type: 'toWait'; pauseMs: number }
+  /** A host has to admit the visitor; ask again after the pause. */
+  | { type: 'mustWait'; pauseMs: number }
   | { type: 'connected' }
   | { type: 'notConnected' }
-  | { type: 'stale' }
-  | { type: 'shaky' }
-  | { type: 'steady' }
-  | { type: 'dropped'; loss: Loss }
-  | { type: 'told'; word: Word }
-  | { type: 'heard' }
+  | { type: 'loadFailed' }
+  | { type: 'reconnecting' }
+  | { type: 'reconnected' }
+  | { type: 'disconnected'; cause: DisconnectCause }
+  | { type: 'announced'; announcement: Announcement }
+  | { type: 'dismissed' }
   | { type: 'join'; name: string }
-  /** Join when it opens, under that name; null: not by itself. */
-  | { type: 'wait'; name: string | null }
-  /** Not to wait any longer until a host lets one in. */
-  | { type: 'giveUp' }
-  | { type: 'asGuest' }
-  /** Here, and not where they are already. */
+  /** Join automatically under this name when the room opens; null cancels that. */
+  | { type: 'joinOnOpen'; name: string | null }
+  /** Stop waiting for a host. */
+  | { type: 'stopWaiting' }
+  | { type: 'joinAsGuest' }
+  /** Join in this tab instead of the other one. */
   | { type: 'joinHere' }
   | { type: 'stayThere' }
   | { type: 'leave' }
-  | { type: 'comeBack' };
+  | { type: 'rejoin' };
 
 export const opening: Visit = { at: 'opening', attempt: 0, pauseMs: 0 };

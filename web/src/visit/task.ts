@@ -1,76 +1,71 @@
 import type { Refusal, Seat } from '../api/client';
-import { backoff } from '../lib/backoff';
-import { startOf, waitAtDoor } from './schedule';
-import type { Arrival, Visit } from './state';
+import { backoff } from '../time/backoff';
+import { pollDelayBeforeStart, startOf } from './schedule';
+import type { JoinAttempt, Visit } from './state';
 
-/** What the page has to do in this state, and how long it waits before. */
+/** A task of the page in a state, and the delay before it. */
 export type Task = {
   key: string;
-  /** By the server's clock. */
+  /** `now` is the server's time. */
   waitMs: (random: () => number, now: number) => number;
-  /** The server named the time: nothing may shorten it. */
-  firm: boolean;
-} & (
-  | { do: 'preview' }
-  | { do: 'takeSeat'; arrival: Arrival }
-  | { do: 'connect'; seat: Seat }
-);
+  /** The server has set the delay, so that nothing may shorten it. */
+  fixedDelay: boolean;
+} & ({ do: 'preview' } | { do: 'takeSeat'; joinAttempt: JoinAttempt } | { do: 'connect'; seat: Seat });
 
-/** The state alone decides what is under way; null when it waits for the visitor. */
+/** Returns the task of a state; null when the page waits for the visitor. */
 export function taskOf(visit: Visit): Task | null {
   switch (visit.at) {
     case 'opening':
-      return preview(`opening ${visit.attempt}`, patience(visit), visit.pauseMs > 0);
+      return preview(`opening ${visit.attempt}`, retryDelay(visit), visit.pauseMs > 0);
     case 'refused': {
-      const quiet = quietPoll(visit.refusal);
-      return quiet && preview(`refused ${visit.refusal.code} ${visit.polls}`, quiet, isTimed(visit.refusal));
+      const delay = pollDelay(visit.refusal);
+      return delay && preview(`refused ${visit.refusal.code} ${visit.polls}`, delay, hasFixedDelay(visit.refusal));
     }
     case 'lobby': {
-      if (visit.arrival) return arrivalTask('lobby', visit.arrival);
+      if (visit.joinAttempt) return joinTask('lobby', visit.joinAttempt);
       const { polls, pauseMs } = visit;
       const start = startOf(visit.preview);
       if (start === null) return null;
-      return preview(`waiting ${polls}`, (random, now) => Math.max(pauseMs, waitAtDoor(start, now, random)), pauseMs > 0);
+      return preview(`waiting ${polls}`, (random, now) => Math.max(pauseMs, pollDelayBeforeStart(start, now, random)), pauseMs > 0);
     }
-    case 'away':
-      return visit.arrival && arrivalTask('away', visit.arrival);
+    case 'left':
+      return visit.joinAttempt && joinTask('left', visit.joinAttempt);
     case 'room':
-      if (visit.link.is === 'returning') return arrivalTask('returning', visit.link.arrival);
-      if (visit.link.is === 'asking') return preview(`asking ${visit.link.attempt}`, patience(visit.link), visit.link.pauseMs > 0);
+      if (visit.connection.is === 'rejoining') return joinTask('rejoining', visit.connection.joinAttempt);
+      if (visit.connection.is === 'checking')
+        return preview(`checking ${visit.connection.attempt}`, retryDelay(visit.connection), visit.connection.pauseMs > 0);
       return null;
     case 'removed':
-      // Once at once, whether it was a host or their place was needed; then only by the button.
+      // Once immediately, to find out whether a host or a lack of seats was the reason;
+      // then only by the button.
       return preview(`removed ${visit.polls}`, () => (visit.polls === 0 ? 0 : Infinity), false);
     case 'wrongLink':
-    case 'twice':
+    case 'alreadyJoined':
       return null;
   }
 }
 
-function preview(key: string, waitMs: Task['waitMs'], firm: boolean): Task {
-  return { do: 'preview', key, waitMs, firm };
+function preview(key: string, waitMs: Task['waitMs'], fixedDelay: boolean): Task {
+  return { do: 'preview', key, waitMs, fixedDelay };
 }
 
-function arrivalTask(where: string, arrival: Arrival): Task {
-  const key = `${where} ${arrival.knocks} ${arrival.attempt}`;
-  if (arrival.seat) return { do: 'connect', key: `${key} connect`, waitMs: () => 0, firm: false, seat: arrival.seat };
-  return { do: 'takeSeat', key: `${key} seat`, waitMs: patience(arrival), firm: arrival.pauseMs > 0, arrival };
+function joinTask(where: string, joinAttempt: JoinAttempt): Task {
+  const key = `${where} ${joinAttempt.knocks} ${joinAttempt.attempt}`;
+  if (joinAttempt.seat) return { do: 'connect', key: `${key} connect`, waitMs: () => 0, fixedDelay: false, seat: joinAttempt.seat };
+  return { do: 'takeSeat', key: `${key} seat`, waitMs: retryDelay(joinAttempt), fixedDelay: joinAttempt.pauseMs > 0, joinAttempt };
 }
 
-function patience(attempt: { attempt: number; pauseMs: number }): Task['waitMs'] {
+function retryDelay(attempt: { attempt: number; pauseMs: number }): Task['waitMs'] {
   return (random) => Math.max(attempt.pauseMs, backoff(attempt.attempt, random));
 }
 
-/** The server said how long this holds, and nothing may shorten it. */
-export function isTimed({ code }: Refusal): boolean {
+/** The server has set how long the refusal lasts. */
+export function hasFixedDelay({ code }: Refusal): boolean {
   return code === 'too_many_attempts' || code === 'turned_away';
 }
 
-/**
- * How often a page that says no asks again by itself; Infinity only when the
- * visitor presses the button, null when nothing can change it.
- */
-function quietPoll(refusal: Refusal): Task['waitMs'] | null {
+/** Returns the delay until a refused page asks again; Infinity means only by the button, null means never. */
+function pollDelay(refusal: Refusal): Task['waitMs'] | null {
   switch (refusal.code) {
     case 'room_full':
     case 'room_not_open':

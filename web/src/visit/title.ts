@@ -1,14 +1,14 @@
 import type { Visit } from './state';
 
-/** The room's title, as far as it is known. */
+/** Returns the room's title, if it is known. */
 export function titleOf(visit: Visit): string | null {
   switch (visit.at) {
     case 'lobby':
     case 'wrongLink':
-    case 'twice':
+    case 'alreadyJoined':
       return visit.preview.title;
     case 'room':
-    case 'away':
+    case 'left':
       return visit.seat.title;
     case 'removed':
     case 'refused':

@@ -1,4 +1,4 @@
-import { useId, useLayoutEffect, useRef, type ReactElement } from 'react';
+import { type ReactElement, useId, useLayoutEffect, useRef } from 'react';
 import { t } from '../../messages';
 import { Icon } from '../../ui/Icon';
 import { Sheet } from '../../ui/Sheet';
@@ -8,12 +8,12 @@ import type { Chat } from './useChat';
 interface Props {
   chat: Chat;
   connected: boolean;
-  /** No room beside the people: it lies over them. */
+  /** There is no space next to the people, so that the chat covers them. */
   narrow: boolean;
   onClose: () => void;
 }
 
-/** The chat beside the people, or over them where there is no room. */
+/** The chat next to the people, or over them on small screens. */
 export function ChatPanel({ chat, connected, narrow, onClose }: Props): ReactElement {
   const { setOpen } = chat;
   useLayoutEffect(() => {
@@ -33,12 +33,12 @@ export function ChatPanel({ chat, connected, narrow, onClose }: Props): ReactEle
 function Aside({ children, onClose }: { children: ReactElement; onClose: () => void }): ReactElement {
   const id = useId();
   const aside = useRef<HTMLElement>(null);
-  // As a dialog does: the focus goes back to what opened it.
+  // Like a dialog: the focus returns to the element that opened it.
   useLayoutEffect(() => {
-    const opener = document.activeElement;
+    const previousFocus = document.activeElement;
     const element = aside.current;
     return () => {
-      if (opener instanceof HTMLElement && element?.contains(document.activeElement)) opener.focus();
+      if (previousFocus instanceof HTMLElement && element?.contains(document.activeElement)) previousFocus.focus();
     };
   }, []);
   return (

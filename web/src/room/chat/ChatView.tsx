@@ -1,46 +1,46 @@
-import { useEffect, useLayoutEffect, useRef, useState, type ReactElement } from 'react';
+import { type ReactElement, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { count, t } from '../../messages';
-import { ChatLine } from './ChatLine';
+import { ChatMessageItem } from './ChatMessageItem';
 import { Composer } from './Composer';
-import { answered, since, type Entry, type Line } from './log';
+import { type ChatMessage, findMessage, type LogEntry, newMessages } from './chatLog';
 import type { Chat } from './useChat';
 
-/** So near to the end counts as there. */
-const nearEnd = 24;
+/** A distance below this counts as the end. */
+const endTolerancePx = 24;
 
-/** What was written, and where one writes. */
+/** The messages and the composer. */
 export function ChatView({ chat, connected }: { chat: Chat; connected: boolean }): ReactElement {
-  const { log, mayWrite, send } = chat;
+  const { log, canWrite, send } = chat;
   const { entries } = log;
-  const [replyTo, setReplyTo] = useState<Line | null>(null);
+  const [replyTo, setReplyTo] = useState<ChatMessage | null>(null);
   const list = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
-  const shown = useRef<readonly Entry[]>(entries);
-  const [below, setBelow] = useState(0);
+  const shown = useRef<readonly LogEntry[]>(entries);
+  const [unseenCount, setUnseenCount] = useState(0);
 
-  const toEnd = (): void => {
+  const scrollToEnd = (): void => {
     const element = list.current;
     if (element) element.scrollTop = element.scrollHeight;
     atEnd.current = true;
-    setBelow(0);
+    setUnseenCount(0);
   };
-  // Whoever reads further up stays there; whoever is at the end stays at the end.
+  // A reader at the end stays at the end; a reader further up is not moved.
   useLayoutEffect(() => {
-    const fresh = since(shown.current, entries).length;
+    const addedCount = newMessages(shown.current, entries).length;
     const own = entries !== shown.current && entries.at(-1);
     shown.current = entries;
-    if (atEnd.current || (own && own.kind === 'line' && own.you)) toEnd();
-    else if (fresh > 0) setBelow((before) => before + fresh);
+    if (atEnd.current || (own && own.kind === 'message' && own.you)) scrollToEnd();
+    else if (addedCount > 0) setUnseenCount((before) => before + addedCount);
   }, [entries]);
-  // The keyboard of a phone takes its place from the end.
+  // The keyboard of a phone covers the end of the list.
   useEffect(() => {
     const element = list.current;
     if (!element) return;
-    const watch = new ResizeObserver(() => {
-      if (atEnd.current) toEnd();
+    const observer = new ResizeObserver(() => {
+      if (atEnd.current) scrollToEnd();
     });
-    watch.observe(element);
-    return () => watch.disconnect();
+    observer.observe(element);
+    return () => observer.disconnect();
   }, []);
 
   return (
@@ -48,38 +48,43 @@ export function ChatView({ chat, connected }: { chat: Chat; connected: boolean }
       <div
         ref={list}
         className="chat-scroll"
-        // Also for those who scroll with keys.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard has to be able to scroll it
         tabIndex={0}
         role="log"
         aria-label={t('chat.messages')}
         onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
-          atEnd.current = scrollHeight - scrollTop - clientHeight < nearEnd;
-          if (atEnd.current) setBelow(0);
+          atEnd.current = scrollHeight - scrollTop - clientHeight < endTolerancePx;
+          if (atEnd.current) setUnseenCount(0);
         }}
       >
         <p className="chat-about small quiet">{t('chat.about')}</p>
         <ol className="chat-lines">
           {entries.map((entry) =>
-            entry.kind === 'line' ? (
-              <ChatLine key={entry.key} line={entry} answers={answered(log, entry.replyTo)} onReply={mayWrite ? setReplyTo : null} />
+            entry.kind === 'message' ? (
+              <ChatMessageItem
+                key={entry.key}
+                message={entry}
+                quoted={findMessage(log, entry.replyTo)}
+                onReply={canWrite ? setReplyTo : null}
+              />
             ) : (
               <li key={entry.key} className="chat-crossing small quiet">
-                {t('chat.crossing', { place: entry.place })}
+                {t('chat.crossing', { place: entry.roomName })}
               </li>
             ),
           )}
         </ol>
       </div>
-      {below > 0 && (
-        <button type="button" className="secondary chat-below" onClick={toEnd}>
-          {count('chat.new', below)}
+      {unseenCount > 0 && (
+        <button type="button" className="secondary chat-below" onClick={scrollToEnd}>
+          {count('chat.new', unseenCount)}
         </button>
       )}
-      {mayWrite ? (
+      {canWrite ? (
         <Composer
           connected={connected}
           replyTo={replyTo}
-          onNoReply={() => setReplyTo(null)}
+          onCancelReply={() => setReplyTo(null)}
           onSend={async (text) => {
             const sent = await send(text, replyTo?.key ?? null);
             if (sent) setReplyTo(null);

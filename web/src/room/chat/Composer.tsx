@@ -1,56 +1,56 @@
-import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
+import { type KeyboardEvent, type ReactElement, useId, useLayoutEffect, useRef, useState } from 'react';
 import { count, t } from '../../messages';
 import { Icon } from '../../ui/Icon';
-import type { Line } from './log';
-import { beginning } from './log';
-import { lengthOf, maxText, tidy } from './packet';
+import type { ChatMessage } from './chatLog';
+import { excerpt } from './chatLog';
+import { lengthOf, maxTextLength, normalizeText } from './packet';
 
 interface Props {
   connected: boolean;
-  replyTo: Line | null;
+  replyTo: ChatMessage | null;
   onSend: (text: string) => Promise<boolean>;
-  onNoReply: () => void;
+  onCancelReply: () => void;
 }
 
-/** From here on the writer is told how much is left. */
-const nearly = maxText - 200;
+/** From this length on, the remaining characters are shown. */
+const showRemainingFrom = maxTextLength - 200;
 
-/** Where one writes. Enter sends, with Shift it begins a new line. */
-export function Composer({ connected, replyTo, onSend, onNoReply }: Props): ReactElement {
+/** The input for a message. Enter sends, Shift+Enter starts a new line. */
+export function Composer({ connected, replyTo, onSend, onCancelReply }: Props): ReactElement {
   const [text, setText] = useState('');
   const [sending, setSending] = useState(false);
-  const [unsent, setUnsent] = useState(false);
+  const [sendFailed, setSendFailed] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const id = useId();
-  const length = lengthOf(tidy(text));
-  const over = length - maxText;
+  const length = lengthOf(normalizeText(text));
+  const excess = length - maxTextLength;
 
-  // At once: phones open their keyboard only within what the finger did.
+  // In a layout effect, because phones open the keyboard only during the gesture.
   useLayoutEffect(() => field.current?.focus(), [replyTo]);
 
   const send = async (): Promise<void> => {
-    if (sending || !connected || length === 0 || over > 0) return;
+    if (sending || !connected || length === 0 || excess > 0) return;
     setSending(true);
     const sent = await onSend(text);
     setSending(false);
-    setUnsent(!sent);
+    setSendFailed(!sent);
     if (sent) setText('');
   };
   const onKey = (event: KeyboardEvent): void => {
-    // While letters are put together, Enter belongs to them.
+    // During composition, Enter belongs to the input method.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     void send();
   };
-  const said =
-    over > 0
-      ? count('chat.tooLong', over)
+  const hint =
+    excess > 0
+      ? count('chat.tooLong', excess)
       : !connected
         ? t('chat.away')
-        : unsent
+        : sendFailed
           ? t('chat.unsent')
-          : length > nearly
-            ? count('chat.left', maxText - length)
+          : length > showRemainingFrom
+            ? count('chat.left', maxTextLength - length)
             : '';
   return (
     <form
@@ -63,9 +63,9 @@ export function Composer({ connected, replyTo, onSend, onNoReply }: Props): Reac
       {replyTo && (
         <p className="chat-answering small">
           <span className="chat-quote">
-            {t('chat.replyingTo', { name: replyTo.you ? t('room.you') : replyTo.name })} {beginning(replyTo.text, 80)}
+            {t('chat.replyingTo', { name: replyTo.you ? t('room.you') : replyTo.name })} {excerpt(replyTo.text, 80)}
           </span>
-          <button type="button" className="round" aria-label={t('chat.noReply')} onClick={onNoReply}>
+          <button type="button" className="round" aria-label={t('chat.noReply')} onClick={onCancelReply}>
             <Icon name="close" />
           </button>
         </p>
@@ -80,19 +80,19 @@ export function Composer({ connected, replyTo, onSend, onNoReply }: Props): Reac
         dir="auto"
         placeholder={t('chat.message')}
         value={text}
-        aria-invalid={over > 0 || undefined}
+        aria-invalid={excess > 0 || undefined}
         aria-describedby={`${id}-said`}
         onChange={(event) => {
           setText(event.target.value);
-          setUnsent(false);
+          setSendFailed(false);
         }}
         onKeyDown={onKey}
       />
-      <button type="submit" className="primary" aria-disabled={length === 0 || over > 0 || !connected || undefined}>
+      <button type="submit" className="primary" aria-disabled={length === 0 || excess > 0 || !connected || undefined}>
         {t('chat.send')}
       </button>
-      <p id={`${id}-said`} role="status" className={over > 0 || unsent ? 'chat-said small wrong' : 'chat-said small quiet'}>
-        {said}
+      <p id={`${id}-said`} role="status" className={excess > 0 || sendFailed ? 'chat-said small wrong' : 'chat-said small quiet'}>
+        {hint}
       </p>
     </form>
   );

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { Flood } from './flood';
+import { type ChatLog, type ChatMessage, emptyLog, excerpt, findMessage, maxEntries, newMessages, reduceChat } from './chatLog';
+import { FloodLimiter } from './floodLimiter';
 import { linkify } from './linkify';
-import { answered, beginning, blank, kept, since, turn, type Line, type Log } from './log';
-import { decode, encode, keyOf, maxText, newId, tidy } from './packet';
+import { decode, encode, maxTextLength, messageKey, newId, normalizeText } from './packet';
 
-describe('addresses in a text', () => {
+describe('links in a text', () => {
   const links = (text: string): string[] => linkify(text).flatMap(({ href }) => href ?? []);
 
   test.each([
@@ -45,104 +45,133 @@ describe('addresses in a text', () => {
     ['http://127.0.0.1:8080/r/x', undefined],
   ])('show the host that %j leads to', (text, host) => expect(linkify(text).map((piece) => piece.host)).toEqual([host]));
 
-  test('never hold what would be HTML, or turns the direction of writing', () => {
+  test('never contain HTML or bidirectional control characters', () => {
     expect(links('<a href="https://example.org" onclick=x>')).toEqual(['https://example.org/']);
     expect(links('https://example.org/"><img src=x>')).toEqual(['https://example.org/']);
     expect(links('https://example.org/\u202egpj.exe')).toEqual(['https://example.org/']);
     expect(links('https://example.org\\@evil.example')).toEqual(['https://example.org/']);
   });
 
-  test('leave the text as it was written', () => {
-    for (const text of ['', 'a\nhttps://x.example/?a=b.\n\nb', '((https://x.example))', 'https://x.example…https://y.example', '\u{1f44d}https://x.example\u{1f44d}']) {
-      expect(linkify(text).map((piece) => piece.text).join('')).toBe(text);
+  test('leave the text unchanged', () => {
+    for (const text of [
+      '',
+      'a\nhttps://x.example/?a=b.\n\nb',
+      '((https://x.example))',
+      'https://x.example…https://y.example',
+      '\u{1f44d}https://x.example\u{1f44d}',
+    ]) {
+      expect(
+        linkify(text)
+          .map((piece) => piece.text)
+          .join(''),
+      ).toBe(text);
     }
-    expect(linkify(`https://${'a'.repeat(3_000)}`.concat('!'.repeat(3_000))).map((piece) => piece.text).join('')).toHaveLength(6_008);
+    expect(
+      linkify(`https://${'a'.repeat(3_000)}`.concat('!'.repeat(3_000)))
+        .map((piece) => piece.text)
+        .join(''),
+    ).toHaveLength(6_008);
   });
 });
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-describe('what travels', () => {
-  test('comes as it was sent', () => {
-    const packet = { id: newId(), text: 'Hello <b>you</b>\nhttps://example.org', replyTo: keyOf('seat-1', newId()) };
+describe('a chat packet', () => {
+  test('is decoded as it was encoded', () => {
+    const packet = { id: newId(), text: 'Hello <b>you</b>\nhttps://example.org', replyTo: messageKey('seat-1', newId()) };
     expect(decode(encode(packet))).toEqual(packet);
     expect(decode(encode({ ...packet, replyTo: null }))).toEqual({ ...packet, replyTo: null });
   });
 
-  test('may be as long as it is said, and not longer, in any script', () => {
+  test('has the same maximum length in every script', () => {
     const packet = { id: newId(), replyTo: null };
     for (const letter of ['a', 'ä', '語', '👍']) {
-      expect(decode(encode({ ...packet, text: letter.repeat(maxText) }))).not.toBeNull();
-      expect(decode(encode({ ...packet, text: letter.repeat(maxText + 1) }))).toBeNull();
+      expect(decode(encode({ ...packet, text: letter.repeat(maxTextLength) }))).not.toBeNull();
+      expect(decode(encode({ ...packet, text: letter.repeat(maxTextLength + 1) }))).toBeNull();
     }
   });
 
-  test('says nothing of who sent it', () => {
-    expect(decode(bytes('{"id":"12345678","text":"x","from":"host","name":"Amina"}'))).toEqual({ id: '12345678', text: 'x', replyTo: null });
+  test('does not contain the sender', () => {
+    expect(decode(bytes('{"id":"12345678","text":"x","from":"host","name":"Amina"}'))).toEqual({
+      id: '12345678',
+      text: 'x',
+      replyTo: null,
+    });
   });
 
   test.each([
-    '', 'x', 'null', '[]', '7', '{}', '{"id":"12345678"}', '{"id":"12345678","text":7}', '{"id":"12345678","text":" \\n "}',
-    '{"id":"short","text":"x"}', '{"id":"a/b/c/d/e","text":"x"}', '{"text":"x"}',
-  ])('may be something no page of ours sends: %j', (text) => expect(decode(bytes(text))).toBeNull());
+    '',
+    'x',
+    'null',
+    '[]',
+    '7',
+    '{}',
+    '{"id":"12345678"}',
+    '{"id":"12345678","text":7}',
+    '{"id":"12345678","text":" \\n "}',
+    '{"id":"short","text":"x"}',
+    '{"id":"a/b/c/d/e","text":"x"}',
+    '{"text":"x"}',
+  ])('is rejected when it is invalid: %j', (text) => expect(decode(bytes(text))).toBeNull());
 
-  test('has no blank ends and no gaps', () => expect(tidy(' \na\r\n\r\n\r\n\r\nb \n')).toBe('a\n\nb'));
+  test('is trimmed and has no repeated empty lines', () => expect(normalizeText(' \na\r\n\r\n\r\n\r\nb \n')).toBe('a\n\nb'));
 });
 
-function line(n: number, of: Partial<Line> = {}): Line {
-  return { kind: 'line', key: `seat-2/${n}`, from: 'seat-2', name: 'Ben', you: false, text: `text ${n}`, at: n, replyTo: null, ...of };
+function message(n: number, of: Partial<ChatMessage> = {}): ChatMessage {
+  return { kind: 'message', key: `seat-2/${n}`, from: 'seat-2', name: 'Ben', you: false, text: `text ${n}`, at: n, replyTo: null, ...of };
 }
 
-const write = (log: Log, ...lines: Line[]): Log => lines.reduce((before, one) => turn(before, { type: 'wrote', line: one }), log);
+const write = (log: ChatLog, ...lines: ChatMessage[]): ChatLog =>
+  lines.reduce((before, one) => reduceChat(before, { type: 'received', message: one }), log);
 
-describe('the log', () => {
-  test('counts what others wrote while it was closed', () => {
-    let log = write(blank, line(1), line(2), line(3, { you: true }));
+describe('the chat log', () => {
+  test('counts the messages of others while the chat is closed', () => {
+    let log = write(emptyLog, message(1), message(2), message(3, { you: true }));
     expect(log.unread).toBe(2);
-    log = write(turn(log, { type: 'open' }), line(4));
+    log = write(reduceChat(log, { type: 'open' }), message(4));
     expect(log.unread).toBe(0);
-    log = write(turn(log, { type: 'close' }), line(5));
+    log = write(reduceChat(log, { type: 'close' }), message(5));
     expect(log.unread).toBe(1);
-    // The same again is no other.
-    expect(write(log, line(5))).toBe(log);
+    // A repeated message is not added again.
+    expect(write(log, message(5))).toBe(log);
   });
 
-  test('keeps the newest', () => {
-    const log = write(blank, ...Array.from({ length: kept + 20 }, (_, i) => line(i)));
-    expect(log.entries).toHaveLength(kept);
+  test('keeps the newest messages', () => {
+    const log = write(emptyLog, ...Array.from({ length: maxEntries + 20 }, (_, i) => message(i)));
+    expect(log.entries).toHaveLength(maxEntries);
     expect(log.entries[0]?.key).toBe('seat-2/20');
   });
 
-  test('shows where it is another place, once', () => {
-    const move = (log: Log, place: string): Log => turn(log, { type: 'moved', place });
-    expect(move(blank, 'Red').entries).toEqual([]);
-    const log = move(move(write(blank, line(1)), 'Red'), 'Blue');
-    expect(log.entries.map((entry) => (entry.kind === 'crossing' ? entry.place : entry.key))).toEqual(['seat-2/1', 'Blue']);
-    expect(new Set(move(write(log, line(2)), 'Red').entries.map(({ key }) => key)).size).toBe(4);
+  test('has one divider between two rooms', () => {
+    const move = (log: ChatLog, roomName: string): ChatLog => reduceChat(log, { type: 'moved', roomName });
+    expect(move(emptyLog, 'Red').entries).toEqual([]);
+    const log = move(move(write(emptyLog, message(1)), 'Red'), 'Blue');
+    expect(log.entries.map((entry) => (entry.kind === 'divider' ? entry.roomName : entry.key))).toEqual(['seat-2/1', 'Blue']);
+    expect(new Set(move(write(log, message(2)), 'Red').entries.map(({ key }) => key)).size).toBe(4);
   });
 
-  test('knows what a reply answers only while it has it', () => {
-    const log = write(blank, line(1), line(2, { replyTo: 'seat-2/1' }));
-    expect(answered(log, 'seat-2/1')?.text).toBe('text 1');
-    for (const key of [null, 'seat-9/1', '']) expect(answered(log, key)).toBeNull();
+  test('finds the message of a reply while it has it', () => {
+    const log = write(emptyLog, message(1), message(2, { replyTo: 'seat-2/1' }));
+    expect(findMessage(log, 'seat-2/1')?.text).toBe('text 1');
+    for (const key of [null, 'seat-9/1', '']) expect(findMessage(log, key)).toBeNull();
   });
 
-  test('tells what is new of others', () => {
-    const before = write(blank, line(1)).entries;
-    const after = write(blank, line(1), line(2), line(3, { you: true })).entries;
-    expect(since(before, after).map(({ key }) => key)).toEqual(['seat-2/2']);
+  test('returns the new messages of others', () => {
+    const before = write(emptyLog, message(1)).entries;
+    const after = write(emptyLog, message(1), message(2), message(3, { you: true })).entries;
+    expect(newMessages(before, after).map(({ key }) => key)).toEqual(['seat-2/2']);
   });
 
-  test('is quoted by its beginning', () => {
-    expect(beginning('a\n\nb', 10)).toBe('a b');
-    expect(beginning('👍'.repeat(20), 5)).toBe('👍👍👍👍…');
+  test('shortens the text of a quote', () => {
+    expect(excerpt('a\n\nb', 10)).toBe('a b');
+    expect(excerpt('👍'.repeat(20), 5)).toBe('👍👍👍👍…');
   });
 });
 
-test('nobody pushes away what others wrote', () => {
-  const flood = new Flood();
+test('a sender cannot push the messages of others out of the log', () => {
+  const flood = new FloodLimiter();
   const passed = (identity: string, from: number): number =>
-    Array.from({ length: 100 }, (_, i) => flood.isTooMuch(identity, from + i)).filter((over) => !over).length;
+    Array.from({ length: 100 }, (_, i) => flood.exceedsLimit(identity, from + i)).filter((over) => !over).length;
   expect(passed('seat-2', 0)).toBe(20);
   expect(passed('seat-3', 50)).toBe(20);
   expect(passed('seat-2', 10_200)).toBe(20);

@@ -1,42 +1,43 @@
-import { RoomEvent, type Room } from 'livekit-client';
-import { Flood } from './flood';
-import { decode, topic, type Packet } from './packet';
+import { type Room, RoomEvent } from 'livekit-client';
+import { FloodLimiter } from './floodLimiter';
+import { chatTopic, decode, type Packet } from './packet';
 
-/** A message, and who the server says it is from. */
-export interface Mail extends Packet {
+/** A message with the sender that the server reports. */
+export interface ReceivedMessage extends Packet {
   from: string;
-  /** Empty while this page has not heard of them. */
+  /** Empty while the page does not know the sender. */
   name: string;
 }
 
 /**
- * What people write over one connection. It listens from before the connection
- * is made, and keeps what comes until somebody reads: nothing is lost while one
- * connection takes over from another.
+ * The chat messages of one connection. It listens from before the connection is made and
+ * buffers messages until there is a listener, so that none is lost when one connection
+ * replaces another.
  */
 export class Inbox {
-  #waiting: Mail[] = [];
-  #reader: ((mail: Mail) => void) | null = null;
+  #unread: ReceivedMessage[] = [];
+  #listener: ((message: ReceivedMessage) => void) | null = null;
 
   constructor(room: Room) {
-    const flood = new Flood();
-    room.on(RoomEvent.DataReceived, (payload, sender, _kind, about, _encryption, identity) => {
-      // The server stamps the identity; what comes without one is the server's own.
+    const floodLimiter = new FloodLimiter();
+    room.on(RoomEvent.DataReceived, (payload, sender, _kind, messageTopic, _encryption, identity) => {
+      // The server sets the identity of the sender. Packets without one come from the
+      // server itself.
       const from = sender?.identity || identity;
-      const packet = about === topic && from ? decode(payload) : null;
-      if (!from || !packet || flood.isTooMuch(from, Date.now())) return;
-      const mail = { ...packet, from, name: sender?.name ?? '' };
-      if (this.#reader) this.#reader(mail);
-      else this.#waiting.push(mail);
+      const packet = messageTopic === chatTopic && from ? decode(payload) : null;
+      if (!from || !packet || floodLimiter.exceedsLimit(from, Date.now())) return;
+      const message = { ...packet, from, name: sender?.name ?? '' };
+      if (this.#listener) this.#listener(message);
+      else this.#unread.push(message);
     });
   }
 
-  /** Gives what has come and what comes, until the returned function is called. */
-  read(reader: (mail: Mail) => void): () => void {
-    this.#reader = reader;
-    for (const mail of this.#waiting.splice(0)) reader(mail);
+  /** Delivers the buffered and all further messages until the returned function is called. */
+  subscribe(listener: (message: ReceivedMessage) => void): () => void {
+    this.#listener = listener;
+    for (const message of this.#unread.splice(0)) listener(message);
     return () => {
-      if (this.#reader === reader) this.#reader = null;
+      if (this.#listener === listener) this.#listener = null;
     };
   }
 }

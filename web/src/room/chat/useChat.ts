@@ -1,73 +1,76 @@
-import { RoomEvent, type Room } from 'livekit-client';
+import { type Room, RoomEvent } from 'livekit-client';
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 import type { Seat } from '../../api/client';
-import type { ServerClock } from '../../lib/clock';
+import type { ServerClock } from '../../time/serverClock';
+import { type ChatLog, emptyLog, reduceChat } from './chatLog';
 import type { Inbox } from './inbox';
-import { blank, turn, type Log } from './log';
-import { encode, keyOf, newId, tidy, topic } from './packet';
+import { chatTopic, encode, messageKey, newId, normalizeText } from './packet';
 
 export interface Chat {
-  log: Log;
-  /** The server lets this visitor write. */
-  mayWrite: boolean;
-  /** False when it could not be sent. */
+  log: ChatLog;
+  /** The server allows the visitor to write. */
+  canWrite: boolean;
+  /** Resolves to false when the message could not be sent. */
   send: (text: string, replyTo: string | null) => Promise<boolean>;
   setOpen: (open: boolean) => void;
 }
 
-/**
- * The chat as this page has it: what is written while one is here. It outlives
- * connections; in another breakout room it goes on below a line.
- */
-export function useChat(room: Room, inbox: Inbox, seat: Seat, place: string, clock: ServerClock): Chat {
-  const [log, happened] = useReducer(turn, blank);
+/** The chat of this page. It outlives connections and continues below a divider in another breakout room. */
+export function useChat(room: Room, inbox: Inbox, seat: Seat, roomName: string, clock: ServerClock): Chat {
+  const [log, dispatch] = useReducer(reduceChat, emptyLog);
 
-  // Before the mail of the new place is read.
-  const here = seat.breakout?.number ?? 0;
-  const before = useRef(here);
+  // Runs before the messages of the new room are read.
+  const breakoutNumber = seat.breakout?.number ?? 0;
+  const previousBreakout = useRef(breakoutNumber);
   useEffect(() => {
-    if (before.current === here) return;
-    before.current = here;
-    happened({ type: 'moved', place });
-  }, [here, place]);
+    if (previousBreakout.current === breakoutNumber) return;
+    previousBreakout.current = breakoutNumber;
+    dispatch({ type: 'moved', roomName });
+  }, [breakoutNumber, roomName]);
 
   useEffect(
     () =>
-      inbox.read(({ id, from, name, text, replyTo }) => {
-        const known = name || (room.remoteParticipants.get(from)?.name ?? '');
-        happened({ type: 'wrote', line: { kind: 'line', key: keyOf(from, id), from, name: known, you: false, text, at: clock.now(), replyTo } });
+      inbox.subscribe(({ id, from, name, text, replyTo }) => {
+        const senderName = name || (room.remoteParticipants.get(from)?.name ?? '');
+        dispatch({
+          type: 'received',
+          message: { kind: 'message', key: messageKey(from, id), from, name: senderName, you: false, text, at: clock.now(), replyTo },
+        });
       }),
     [inbox, room, clock],
   );
 
   const send = useCallback(
-    async (written: string, replyTo: string | null): Promise<boolean> => {
+    async (draft: string, replyTo: string | null): Promise<boolean> => {
       const { identity, name } = seat;
       const id = newId();
-      const text = tidy(written);
+      const text = normalizeText(draft);
       try {
-        await room.localParticipant.publishData(encode({ id, text, replyTo }), { reliable: true, topic });
+        await room.localParticipant.publishData(encode({ id, text, replyTo }), { reliable: true, topic: chatTopic });
       } catch {
         return false;
       }
-      happened({ type: 'wrote', line: { kind: 'line', key: keyOf(identity, id), from: identity, name, you: true, text, at: clock.now(), replyTo } });
+      dispatch({
+        type: 'received',
+        message: { kind: 'message', key: messageKey(identity, id), from: identity, name, you: true, text, at: clock.now(), replyTo },
+      });
       return true;
     },
     [room, seat, clock],
   );
-  const setOpen = useCallback((open: boolean) => happened({ type: open ? 'open' : 'close' }), []);
-  return { log, mayWrite: useMayWrite(room), send, setOpen };
+  const setOpen = useCallback((open: boolean) => dispatch({ type: open ? 'open' : 'close' }), []);
+  return { log, canWrite: useCanWrite(room), send, setOpen };
 }
 
-/** The server holds everybody to it; the page only offers no more. */
-function useMayWrite(room: Room): boolean {
-  const read = (): boolean => room.localParticipant.permissions?.canPublishData ?? true;
-  const [may, setMay] = useState(read);
+/** The server enforces the permission; the page only hides the input. */
+function useCanWrite(room: Room): boolean {
+  const readPermission = (): boolean => room.localParticipant.permissions?.canPublishData ?? true;
+  const [allowed, setAllowed] = useState(readPermission);
   useEffect(() => {
-    const look = (): void => setMay(read());
-    look();
-    room.on(RoomEvent.ParticipantPermissionsChanged, look);
-    return () => void room.off(RoomEvent.ParticipantPermissionsChanged, look);
+    const update = (): void => setAllowed(readPermission());
+    update();
+    room.on(RoomEvent.ParticipantPermissionsChanged, update);
+    return () => void room.off(RoomEvent.ParticipantPermissionsChanged, update);
   }, [room]);
-  return may;
+  return allowed;
 }

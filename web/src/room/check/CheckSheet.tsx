@@ -1,27 +1,27 @@
 import type { ReactElement } from 'react';
-import { useStore } from '../../lib/useStore';
-import type { Studio } from '../../media/studio';
+import type { LocalMedia } from '../../media/localMedia';
 import { t } from '../../messages';
+import { useStore } from '../../state/useStore';
 import '../../styles/sheets.css';
 import { Sheet } from '../../ui/Sheet';
 import { ConnectionPart } from './ConnectionPart';
 import { DevicesPart } from './DevicesPart';
-import type { Way } from './way';
+import type { MediaRoute } from './mediaRoute';
 
 interface Props {
-  studio: Studio;
-  findWay: () => Promise<Way>;
+  localMedia: LocalMedia;
+  findRoute: () => Promise<MediaRoute>;
   connected: boolean;
   onClose: () => void;
 }
 
-/** What was found of the network and the devices, and what to do about it. */
-export function CheckSheet({ studio, findWay, connected, onClose }: Props): ReactElement {
-  const desk = useStore(studio.desk);
+/** The results of the connection and device check. */
+export function CheckSheet({ localMedia, findRoute, connected, onClose }: Props): ReactElement {
+  const mediaState = useStore(localMedia.state);
   return (
     <Sheet title={t('check.open')} onClose={onClose}>
-      <ConnectionPart findWay={findWay} connected={connected} />
-      <DevicesPart desk={desk} studio={studio} />
+      <ConnectionPart findRoute={findRoute} connected={connected} />
+      <DevicesPart mediaState={mediaState} localMedia={localMedia} />
     </Sheet>
   );
 }

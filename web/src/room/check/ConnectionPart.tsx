@@ -1,63 +1,59 @@
-import { useEffect, useState, type ReactElement } from 'react';
-import { t, type PlainKey } from '../../messages';
-import { AgainButton } from '../../ui/AgainButton';
-import { answerTime } from './server';
-import type { Way } from './way';
+import { type ReactElement, useEffect, useState } from 'react';
+import { type PlainKey, t } from '../../messages';
+import { RetryButton } from '../../ui/RetryButton';
+import type { MediaRoute } from './mediaRoute';
+import { serverLatency } from './serverLatency';
 
-/** Above this people begin to talk into each other's words. */
-const slow = 400;
+/** Above this latency people begin to interrupt each other. */
+const slowMs = 400;
 
-const outside = {
+const routeKeys = {
   udp: 'check.way.udp',
   tcp: 'check.way.tcp',
   none: 'check.way.none',
   unknown: 'check.way.unknown',
   busy: 'check.way.busy',
-} as const satisfies Record<Way, PlainKey>;
+} as const satisfies Record<MediaRoute, PlainKey>;
 
-const inside = { ...outside, udp: 'check.in.udp', tcp: 'check.in.tcp' } as const satisfies Record<Way, PlainKey>;
+const inRoomRouteKeys = { ...routeKeys, udp: 'check.in.udp', tcp: 'check.in.tcp' } as const satisfies Record<MediaRoute, PlainKey>;
 
 interface Props {
-  findWay: () => Promise<Way>;
-  /** The visitor is in the room: it is about their own connection. */
+  findRoute: () => Promise<MediaRoute>;
+  /** The visitor is in the room, so that the route is that of their own connection. */
   connected: boolean;
 }
 
-/** Whether the server is reached, and how sound and pictures get through, in sentences. */
-export function ConnectionPart({ findWay, connected }: Props): ReactElement {
-  const [round, setRound] = useState(0);
-  const [answered, setAnswered] = useState<number | null | undefined>();
-  const [way, setWay] = useState<Way | undefined>();
+/** Shows whether the server responds and which route audio and video take. */
+export function ConnectionPart({ findRoute, connected }: Props): ReactElement {
+  const [run, setRun] = useState(0);
+  const [latency, setLatency] = useState<number | null | undefined>();
+  const [route, setRoute] = useState<MediaRoute | undefined>();
   useEffect(() => {
-    let over = false;
-    setAnswered(undefined);
-    setWay(undefined);
-    void answerTime().then((ms) => !over && setAnswered(ms));
-    void findWay().then((found) => !over && setWay(found));
+    let stopped = false;
+    setLatency(undefined);
+    setRoute(undefined);
+    void serverLatency().then((ms) => !stopped && setLatency(ms));
+    void findRoute().then((found) => !stopped && setRoute(found));
     return () => {
-      over = true;
+      stopped = true;
     };
-    // Once for each press: who shows this hands over another function each time.
-  }, [round]);
+    // Only `run`, because findRoute is a new function on every render.
+  }, [run]);
   return (
     <section className="sheet-part">
       <h3>{t('check.connection')}</h3>
       <div role="status" className="sheet-part">
-        <p>{answered === undefined ? t('check.server.asking') : serverWords(answered)}</p>
-        <p>{t(way === undefined ? 'check.way.trying' : (connected ? inside : outside)[way])}</p>
+        <p>{latency === undefined ? t('check.server.asking') : serverText(latency)}</p>
+        <p>{t(route === undefined ? 'check.way.trying' : (connected ? inRoomRouteKeys : routeKeys)[route])}</p>
       </div>
       <div>
-        <AgainButton
-          busy={answered === undefined || way === undefined}
-          label={t('check.again')}
-          onPress={() => setRound(round + 1)}
-        />
+        <RetryButton busy={latency === undefined || route === undefined} label={t('check.again')} onPress={() => setRun(run + 1)} />
       </div>
     </section>
   );
 }
 
-function serverWords(ms: number | null): string {
+function serverText(ms: number | null): string {
   if (ms === null) return t('check.server.away');
-  return t(ms > slow ? 'check.server.slow' : 'check.server.answers', { ms: Math.max(1, Math.round(ms)) });
+  return t(ms > slowMs ? 'check.server.slow' : 'check.server.answers', { ms: Math.max(1, Math.round(ms)) });
 }

@@ -1,57 +1,59 @@
-import { useEffect, useState, type ReactElement } from 'react';
+import { type ReactElement, useEffect, useState } from 'react';
 import { watchLevel } from '../../media/level';
-import { canChoose, type Desk } from '../../media/desk';
-import type { Studio } from '../../media/studio';
+import type { LocalMedia } from '../../media/localMedia';
+import { canSelectDevice, type MediaState } from '../../media/mediaState';
 import { t } from '../../messages';
 import { Meter } from '../../screens/Meter';
 import { DeviceFault } from '../../ui/DeviceFault';
+import { DeviceInterrupted } from '../../ui/DeviceInterrupted';
 import { DeviceSelect } from '../../ui/DeviceSelect';
 import { NoiseSwitch } from '../../ui/NoiseSwitch';
-import { Withheld } from '../../ui/Withheld';
 import { playTones } from './tones';
 
-/** Microphone, camera and speaker, in sentences, with what helps. */
-export function DevicesPart({ desk, studio }: { desk: Desk; studio: Studio }): ReactElement {
-  const [played, setPlayed] = useState(0);
+/** The state of microphone, camera and speaker. */
+export function DevicesPart({ mediaState, localMedia }: { mediaState: MediaState; localMedia: LocalMedia }): ReactElement {
+  const [playCount, setPlayCount] = useState(0);
   return (
     <>
-      {desk.may.mic && (
+      {mediaState.allowed.mic && (
         <section className="sheet-part">
           <h3>{t('mic.label')}</h3>
-          {canChoose(desk, 'mic') && <DeviceSelect of="mic" desk={desk} studio={studio} headed />}
-          <MicFinding desk={desk} studio={studio} />
-          <NoiseSwitch desk={desk} studio={studio} />
+          {canSelectDevice(mediaState, 'mic') && <DeviceSelect of="mic" mediaState={mediaState} localMedia={localMedia} labelHidden />}
+          <MicStatus mediaState={mediaState} localMedia={localMedia} />
+          <NoiseSwitch mediaState={mediaState} localMedia={localMedia} />
         </section>
       )}
-      {desk.video && desk.may.camera && (
+      {mediaState.video && mediaState.allowed.camera && (
         <section className="sheet-part">
           <h3>{t('camera.label')}</h3>
-          {canChoose(desk, 'camera') && <DeviceSelect of="camera" desk={desk} studio={studio} headed />}
-          <CameraFinding desk={desk} studio={studio} />
+          {canSelectDevice(mediaState, 'camera') && (
+            <DeviceSelect of="camera" mediaState={mediaState} localMedia={localMedia} labelHidden />
+          )}
+          <CameraStatus mediaState={mediaState} localMedia={localMedia} />
         </section>
       )}
       <section className="sheet-part">
         <h3>{t('speaker.label')}</h3>
-        <DeviceSelect of="speaker" desk={desk} studio={studio} headed />
+        <DeviceSelect of="speaker" mediaState={mediaState} localMedia={localMedia} labelHidden />
         <div>
           <button
             type="button"
             className="secondary"
             onClick={() => {
-              setPlayed(played + 1);
-              void playTones(desk.chosen.speaker);
+              setPlayCount(playCount + 1);
+              void playTones(mediaState.selectedDevices.speaker);
             }}
           >
             {t('check.speaker.play')}
           </button>
         </div>
-        <p role="status">{played > 0 && t('check.speaker.heard')}</p>
+        <p role="status">{playCount > 0 && t('check.speaker.heard')}</p>
       </section>
     </>
   );
 }
 
-function MicFinding({ desk: { mic }, studio }: { desk: Desk; studio: Studio }): ReactElement {
+function MicStatus({ mediaState: { mic }, localMedia }: { mediaState: MediaState; localMedia: LocalMedia }): ReactElement {
   const silent = useSilence(mic.is === 'live' ? mic.track : null);
   switch (mic.is) {
     case 'off':
@@ -59,18 +61,18 @@ function MicFinding({ desk: { mic }, studio }: { desk: Desk; studio: Studio }): 
         <>
           <p>{t('mic.ask')}</p>
           <div>
-            <button type="button" className="secondary" onClick={() => void studio.again('mic')}>
+            <button type="button" className="secondary" onClick={() => void localMedia.retry('mic')}>
               {t('mic.allow')}
             </button>
           </div>
         </>
       );
-    case 'asking':
+    case 'requesting':
       return <p role="status">{t('mic.asking')}</p>;
     case 'live':
-      return mic.withheld ? (
+      return mic.interrupted ? (
         <div className="device-fault" role="status">
-          <Withheld kind="mic" onAgain={() => void studio.again('mic')} />
+          <DeviceInterrupted kind="mic" onRetry={() => void localMedia.retry('mic')} />
         </div>
       ) : (
         <>
@@ -79,45 +81,45 @@ function MicFinding({ desk: { mic }, studio }: { desk: Desk; studio: Studio }): 
         </>
       );
     case 'failed':
-      return <DeviceFault kind="mic" fault={mic.fault} onAgain={() => void studio.again('mic')} />;
+      return <DeviceFault kind="mic" fault={mic.fault} onRetry={() => void localMedia.retry('mic')} />;
   }
 }
 
-function CameraFinding({ desk: { camera, cameraOn }, studio }: { desk: Desk; studio: Studio }): ReactElement {
+function CameraStatus({ mediaState: { camera, cameraOn }, localMedia }: { mediaState: MediaState; localMedia: LocalMedia }): ReactElement {
   switch (camera.is) {
     case 'off':
       return <p>{t(cameraOn ? 'check.camera.asks' : 'lobby.camera.off')}</p>;
-    case 'asking':
+    case 'requesting':
       return <p role="status">{t('camera.asking')}</p>;
     case 'live':
-      return camera.withheld ? (
+      return camera.interrupted ? (
         <div className="device-fault" role="status">
-          <Withheld kind="camera" onAgain={() => void studio.again('camera')} />
+          <DeviceInterrupted kind="camera" onRetry={() => void localMedia.retry('camera')} />
         </div>
       ) : (
         <p>{t('check.camera.works')}</p>
       );
     case 'failed':
-      return <DeviceFault kind="camera" fault={camera.fault} onAgain={() => void studio.again('camera')} />;
+      return <DeviceFault kind="camera" fault={camera.fault} onRetry={() => void localMedia.retry('camera')} />;
   }
 }
 
-/** A microphone in a quiet room still hums; one that is switched off gives nothing at all. */
-const hum = 0.02;
-const patience = 6_000;
+/** A microphone in a quiet room still delivers noise; one that is switched off delivers silence. */
+const minLevel = 0.02;
+const silenceMs = 6_000;
 
-/** Whether nothing at all has come from the track for some seconds. */
+/** Returns whether the track has been completely silent for some seconds. */
 function useSilence(track: MediaStreamTrack | null): boolean {
   const [silent, setSilent] = useState(false);
   useEffect(() => {
     setSilent(false);
     if (!track) return;
-    let since = Date.now();
+    let lastSoundAt = Date.now();
     return watchLevel(
       track,
       (level) => {
-        if (level > hum) since = Date.now();
-        setSilent(Date.now() - since > patience);
+        if (level > minLevel) lastSoundAt = Date.now();
+        setSilent(Date.now() - lastSoundAt > silenceMs);
       },
       200,
     );

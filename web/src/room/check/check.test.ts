@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { answerTime } from './server';
-import { protocolOf } from './way';
+import { protocolOf } from './mediaRoute';
+import { serverLatency } from './serverLatency';
 
 const pair = { type: 'candidate-pair', id: 'pair', localCandidateId: 'mine' };
 const other = { type: 'candidate-pair', id: 'other', localCandidateId: 'unused' };
 const mine = { type: 'local-candidate', id: 'mine', protocol: 'tcp' };
 const unused = { type: 'local-candidate', id: 'unused', protocol: 'udp' };
 
-/** A report, in the order in which a browser happens to list its parts. */
+/** A report with its entries in this order, which differs between browsers. */
 const report = (...entries: { id: string; type: string }[]): RTCStatsReport =>
   new Map(entries.map((entry) => [entry.id, entry])) as unknown as RTCStatsReport;
 
@@ -21,12 +21,17 @@ describe('the protocol of a connection', () => {
   ])('%s', (_, entries, protocol) => expect(protocolOf(report(...entries))).toBe(protocol));
 });
 
-test('the server is as quick as its best answer', async () => {
+test('the latency is that of the best of three responses', async () => {
   const times = [0, 300, 300, 340, 340, 600];
-  expect(await answerTime(() => Promise.resolve(true), () => times.shift() ?? 0)).toBe(40);
+  expect(
+    await serverLatency(
+      () => Promise.resolve(true),
+      () => times.shift() ?? 0,
+    ),
+  ).toBe(40);
 });
 
-test('one answer that does not come is no answer', async () => {
+test('one missing response counts as unreachable', async () => {
   const answers = [true, false, true];
-  expect(await answerTime(() => Promise.resolve(answers.shift() ?? true))).toBeNull();
+  expect(await serverLatency(() => Promise.resolve(answers.shift() ?? true))).toBeNull();
 });

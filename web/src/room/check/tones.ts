@@ -1,19 +1,19 @@
-/** Two tones, one after the other, from the speaker that is chosen. */
+/** Plays two tones on the selected speaker. */
 export async function playTones(speaker: string): Promise<void> {
   const context = new AudioContext();
-  // Not every browser lets a page choose.
-  const choosing = context as { setSinkId?: (id: string) => Promise<void> };
-  if (speaker) await choosing.setSinkId?.(speaker).catch(() => undefined);
+  // Not every browser can select a speaker.
+  const contextWithSink = context as { setSinkId?: (id: string) => Promise<void> };
+  if (speaker) await contextWithSink.setSinkId?.(speaker).catch(() => undefined);
   const [start, length] = [context.currentTime + 0.05, 0.35];
   const tones = [523, 784].map((frequency, i) => {
     const tone = new OscillatorNode(context, { frequency });
-    const loudness = new GainNode(context, { gain: 0 });
-    tone.connect(loudness).connect(context.destination);
+    const gainNode = new GainNode(context, { gain: 0 });
+    tone.connect(gainNode).connect(context.destination);
     const at = start + i * length;
-    // In and out softly: a tone that is cut off clicks.
-    loudness.gain.setValueAtTime(0, at);
-    loudness.gain.linearRampToValueAtTime(0.2, at + 0.05);
-    loudness.gain.linearRampToValueAtTime(0, at + length);
+    // Fades in and out, because an abrupt change clicks.
+    gainNode.gain.setValueAtTime(0, at);
+    gainNode.gain.linearRampToValueAtTime(0.2, at + 0.05);
+    gainNode.gain.linearRampToValueAtTime(0, at + length);
     tone.start(at);
     tone.stop(at + length);
     return tone;

@@ -1,16 +1,16 @@
 import type { ReactElement } from 'react';
-import { useStore } from '../../lib/useStore';
-import { Shape } from '../../ui/Icon';
+import { useStore } from '../../state/useStore';
+import { IconShape } from '../../ui/Icon';
 import { pins, togglePin } from './pins';
 
-const pin = 'M9 3.5h6M10 3.5v6l-3.5 4v2h11v-2l-3.5-4v-6M12 15.5v5.5';
+const pinIcon = 'M9 3.5h6M10 3.5v6l-3.5 4v2h11v-2l-3.5-4v-6M12 15.5v5.5';
 
-/** Keeps something large, on its tile. A finger finds the same in the list of people. */
+/** The pin button on a tile. On touch screens it is in the list of people. */
 export function PinButton({ id, label }: { id: string; label: string }): ReactElement {
   const pinned = useStore(pins).includes(id);
   return (
     <button type="button" className="round pin" aria-pressed={pinned} aria-label={label} onClick={() => togglePin(id)}>
-      <Shape lines={pin} />
+      <IconShape path={pinIcon} />
     </button>
   );
 }

@@ -1,7 +1,7 @@
-import type { Size } from '../../lib/useSize';
-import { fitGrid } from '../grid';
+import { fitGrid } from './grid';
+import type { Size } from './useElementSize';
 
-/** Where something lies on the stage, from the corner where the text begins. */
+/** A rectangle on the stage, from the corner where text begins. */
 export interface Frame {
   x: number;
   y: number;
@@ -10,35 +10,35 @@ export interface Frame {
 }
 
 export const gap = 8;
-/** What is narrower shows a face too small to know. */
-export const leastWidth = 148;
+/** On a narrower tile, faces are too small to recognize. */
+export const minTileWidth = 148;
 const tileRatio = 4 / 3;
 
-/** The strip beside what is large: its thickness, where it lies, and how many it holds. */
+/** The strip next to the large tiles: its direction, its tile size and how many tiles fit. */
 export interface Strip {
-  side: boolean;
+  vertical: boolean;
   tile: Size;
-  places: number;
+  capacity: number;
 }
 
 export function stripOf(space: Size): Strip {
-  // A phone on its side has no height to give away.
-  const side = space.width > 2 * space.height;
-  const height = Math.round(side ? Math.min(112, space.height / 3) : Math.min(128, Math.max(84, space.height * 0.18)));
+  // A phone in landscape has no height to spare.
+  const vertical = space.width > 2 * space.height;
+  const height = Math.round(vertical ? Math.min(112, space.height / 3) : Math.min(128, Math.max(84, space.height * 0.18)));
   const tile = { width: Math.round(height * tileRatio), height };
-  const length = side ? space.height : space.width;
-  const each = side ? tile.height : tile.width;
-  return { side, tile, places: Math.max(1, Math.floor((length + gap) / (each + gap))) };
+  const length = vertical ? space.height : space.width;
+  const each = vertical ? tile.height : tile.width;
+  return { vertical, tile, capacity: Math.max(1, Math.floor((length + gap) / (each + gap))) };
 }
 
-/** What is left beside the strip. */
-export function besides(space: Size, { side, tile }: Strip): Size {
-  return side
+/** Returns the space that is left next to the strip. */
+export function besideStrip(space: Size, { vertical, tile }: Strip): Size {
+  return vertical
     ? { width: Math.max(0, space.width - tile.width - gap), height: space.height }
     : { width: space.width, height: Math.max(0, space.height - tile.height - gap) };
 }
 
-/** So many tiles of one shape, as large as they can be, in the middle of the space. */
+/** Returns the frames of `count` tiles of one ratio, as large as possible and centered. */
 export function gridFrames(count: number, space: Size, ratio: number): Frame[] {
   const { columns, width, height } = fitGrid(count, space, ratio, gap);
   const rows = Math.ceil(count / columns);
@@ -51,19 +51,19 @@ export function gridFrames(count: number, space: Size, ratio: number): Frame[] {
   });
 }
 
-/** What is large: alone it takes all there is, as far as a camera's picture can fill it. */
+/** Returns the frames of the large tiles. A single one takes all the space that its video can fill. */
 export function largeFrames(count: number, space: Size, whole: boolean): Frame[] {
   if (count !== 1) return gridFrames(count, space, whole ? 16 / 9 : tileRatio);
   const shape = space.height > 0 ? space.width / space.height : 1;
   return whole ? [{ x: 0, y: 0, ...space }] : gridFrames(1, space, Math.min(16 / 9, Math.max(3 / 4, shape)));
 }
 
-/** The others, in a row in the middle below it, or in a column at its end. */
-export function stripFrames(count: number, space: Size, { side, tile }: Strip): Frame[] {
-  const each = side ? tile.height : tile.width;
-  const start = Math.max(0, Math.floor(((side ? space.height : space.width) - count * each - (count - 1) * gap) / 2));
+/** Returns the frames of the strip: a centered row below, or a column at the end. */
+export function stripFrames(count: number, space: Size, { vertical, tile }: Strip): Frame[] {
+  const each = vertical ? tile.height : tile.width;
+  const start = Math.max(0, Math.floor(((vertical ? space.height : space.width) - count * each - (count - 1) * gap) / 2));
   return Array.from({ length: count }, (_, i) => {
-    const along = start + i * (each + gap);
-    return side ? { x: space.width - tile.width, y: along, ...tile } : { x: along, y: space.height - tile.height, ...tile };
+    const offset = start + i * (each + gap);
+    return vertical ? { x: space.width - tile.width, y: offset, ...tile } : { x: offset, y: space.height - tile.height, ...tile };
   });
 }

@@ -1,9 +1,8 @@
-import { Store } from '../../lib/store';
+import { Store } from '../../state/store';
 
 /**
- * What the visitor has pinned, in the order of pinning: people by their
- * identity, screens by that of who shares them. Identities are never given
- * twice, so a pin holds while its person comes back and for nobody else.
+ * The visitor's pins, in the order of pinning: people by identity, screens by `screenKey`.
+ * Identities are never reused, so that a pin lasts while its person reconnects.
  */
 export const pins = new Store<readonly string[]>([]);
 
@@ -12,5 +11,5 @@ export function togglePin(key: string): void {
   pins.set(pinned.includes(key) ? pinned.filter((other) => other !== key) : [...pinned, key]);
 }
 
-/** The key of a screen, beside that of who shares it. */
-export const screenOf = (identity: string): string => `${identity}/screen`;
+/** Returns the key of a person's screen. */
+export const screenKey = (identity: string): string => `${identity}/screen`;

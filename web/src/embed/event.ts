@@ -1,0 +1,26 @@
+import type { EndReason } from '../api/client';
+import type { Visit } from '../visit/state';
+
+/** An event for the page that embeds this one. It is only about this visitor. */
+export type EmbedEvent =
+  /** The visitor is in the room. Reconnecting and moving between breakout rooms send no event. */
+  | { type: 'joined' }
+  /** The visitor has left the room, which may continue. */
+  | { type: 'left'; reason: 'left' | 'elsewhere' | 'limited' | 'removed' | 'refused' }
+  /** The room has ended, whether or not the visitor was in it. */
+  | { type: 'ended'; reason: EndReason | null };
+
+/**
+ * Returns the event for a change of state, or null. Each `joined` is followed by exactly
+ * one `left` or `ended`.
+ */
+export function embedEventOf(before: Visit, after: Visit): EmbedEvent | null {
+  if (after.at === 'room') return before.at === 'room' ? null : { type: 'joined' };
+  if (isOver(after)) return isOver(before) ? null : { type: 'ended', reason: after.refusal.reason };
+  if (before.at !== 'room') return null;
+  return { type: 'left', reason: after.at === 'left' ? after.reason : after.at === 'removed' ? 'removed' : 'refused' };
+}
+
+function isOver(visit: Visit): visit is Extract<Visit, { at: 'refused' }> {
+  return visit.at === 'refused' && visit.refusal.code === 'room_ended';
+}

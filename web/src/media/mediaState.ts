@@ -1,0 +1,46 @@
+import type { DeviceKind } from './devicePreferences';
+import type { Devices } from './devices';
+import type { CaptureKind, Fault } from './faults';
+
+export type Capture =
+  | { is: 'off' }
+  /** `live`: another device replaces one that is running. */
+  | { is: 'requesting'; live: boolean }
+  /** `interrupted`: the system delivers no data for now, for example during a phone call. */
+  | { is: 'live'; track: MediaStreamTrack; interrupted: boolean }
+  | { is: 'failed'; fault: Fault };
+
+export type ScreenCapture = { is: 'off' } | { is: 'live'; video: MediaStreamTrack; audio: MediaStreamTrack | null } | { is: 'failed' };
+
+export interface MediaState {
+  /** The room is a video room. */
+  video: boolean;
+  /** The kinds that the visitor may publish. Others are never opened. */
+  allowed: Record<CaptureKind, boolean>;
+  mic: Capture;
+  camera: Capture;
+  screen: ScreenCapture;
+  /** The visitor's setting, whether or not the device works. */
+  micOn: boolean;
+  cameraOn: boolean;
+  /** Whether the background is blurred; null when the browser does not support it. */
+  blur: boolean | null;
+  /** Whether the browser suppresses noise of the microphone. */
+  noiseSuppression: boolean;
+  devices: Devices;
+  /** Empty means the default device. */
+  selectedDevices: Record<DeviceKind, string>;
+}
+
+/** Whether a device is running, also while another one replaces it. */
+export const isRunning = (capture: Capture): boolean => capture.is === 'live' || (capture.is === 'requesting' && capture.live);
+
+/** Whether there is another device of this kind to choose, also after a failure. */
+export const canSelectDevice = (mediaState: MediaState, kind: CaptureKind): boolean =>
+  isRunning(mediaState[kind]) || (mediaState[kind].is !== 'off' && mediaState.devices[kind].length > 1);
+
+/** Whether the others can hear the visitor, as far as this page knows. */
+export const isMicActive = (mediaState: MediaState): boolean => mediaState.micOn && isRunning(mediaState.mic);
+
+/** Whether the others can see the visitor. */
+export const isCameraActive = (mediaState: MediaState): boolean => isRunning(mediaState.camera);

@@ -1,0 +1,50 @@
+import { useState } from 'react';
+import type { Answer } from '../../api/client';
+import { t } from '../../messages';
+
+/** Returns what went wrong and what to do next. */
+function errorText(answer: Answer<unknown>): string | null {
+  if (answer.is === 'ok') return null;
+  if (answer.is === 'unreachable') return t('act.unreachable');
+  switch (answer.refusal.code) {
+    case 'too_many_breakouts':
+      return t('act.tooMany');
+    case 'breakout_not_found':
+      return t('act.closed');
+    case 'seat_not_found':
+      return t('act.gone');
+    case 'microphone_locked':
+      return t('tools.micLocked');
+    case 'too_many_invitations':
+      return t('act.tooManyLinks');
+    case 'not_host':
+      return t('act.notHost');
+    default:
+      return t('act.refused');
+  }
+}
+
+interface Action {
+  busy: boolean;
+  error: string | null;
+  /** Calls the server, once at a time. Resolves to null when the action failed or another one is running. */
+  run: <T>(call: () => Promise<Answer<T>>) => Promise<{ value: T } | null>;
+}
+
+/** An action of the server behind a button. */
+export function useAction(): Action {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+  return {
+    busy,
+    error,
+    async run(call) {
+      if (busy) return null;
+      setBusy(true);
+      const answer = await call();
+      setBusy(false);
+      setError(errorText(answer));
+      return answer.is === 'ok' ? { value: answer.value } : null;
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import { type FormEvent, type ReactElement, useId, useState } from 'react';
+import { t } from '../../messages';
+import { ActionError } from '../actions/ActionError';
+import { useAction } from '../actions/useAction';
+import type { BreakoutRoom } from '../connection/roomMetadata';
+import { useMeeting } from '../meeting';
+import { BreakoutSelect } from './BreakoutSelect';
+import type { PersonLocation } from './personLocations';
+
+interface Props {
+  rooms: readonly BreakoutRoom[];
+  people: readonly PersonLocation[];
+  onMoved: (identity: string, breakout: number) => void;
+}
+
+/** Moves people, opens another room, sends announcements and closes the rooms. */
+export function ManageBreakouts({ rooms, people, onMoved }: Props): ReactElement {
+  const { actions, seat } = useMeeting();
+  const moving = useAction();
+  const closing = useAction();
+
+  async function move({ identity }: PersonLocation, to: number): Promise<void> {
+    if (await moving.run(() => actions.move(identity, to))) onMoved(identity, to);
+  }
+
+  return (
+    <>
+      {people.length > 0 && (
+        <section className="sheet-part">
+          <h3>{t('rooms.who')}</h3>
+          <ul>
+            {people.map((person) => (
+              <BreakoutSelect
+                key={person.identity}
+                person={person.name}
+                rooms={rooms}
+                value={person.breakout}
+                onChoose={(to) => void move(person, to)}
+              />
+            ))}
+          </ul>
+          <ActionError text={moving.error} />
+        </section>
+      )}
+      {rooms.length <= seat.max_breakouts && <AnotherRoom rooms={rooms} />}
+      <Broadcast />
+      <section className="sheet-part">
+        <p className="quiet">{t('rooms.close.text')}</p>
+        <ActionError text={closing.error} />
+        <button
+          type="button"
+          className="secondary wide"
+          aria-disabled={closing.busy}
+          onClick={() => void closing.run(() => actions.closeBreakouts())}
+        >
+          {t(closing.busy ? 'rooms.closing' : 'rooms.close')}
+        </button>
+      </section>
+    </>
+  );
+}
+
+function AnotherRoom({ rooms }: { rooms: readonly BreakoutRoom[] }): ReactElement {
+  const { actions } = useMeeting();
+  const [editedName, setEditedName] = useState<string | null>(null);
+  const { busy, error, run } = useAction();
+  const id = useId();
+  const defaultName = t('rooms.usual', { n: Math.max(...rooms.map(({ number }) => number)) + 1 });
+
+  async function open(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    if (await run(() => actions.openBreakouts([editedName?.trim() || defaultName], {}))) setEditedName(null);
+  }
+
+  return (
+    <form className="sheet-part" onSubmit={(event) => void open(event)}>
+      <div className="field">
+        <label htmlFor={id}>{t('rooms.another')}</label>
+        <div className="field-act">
+          <input id={id} value={editedName ?? defaultName} maxLength={60} onChange={(event) => setEditedName(event.target.value)} />
+          <button type="submit" className="secondary" aria-disabled={busy}>
+            {t(busy ? 'rooms.opening' : 'rooms.openIt')}
+          </button>
+        </div>
+      </div>
+      <ActionError text={error} />
+    </form>
+  );
+}
+
+function Broadcast(): ReactElement {
+  const { actions } = useMeeting();
+  const [text, setText] = useState('');
+  const [sent, setSent] = useState(false);
+  const { busy, error, run } = useAction();
+  const id = useId();
+
+  async function send(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    const trimmed = text.trim();
+    if (trimmed === '' || !(await run(() => actions.broadcast(trimmed)))) return;
+    setText('');
+    setSent(true);
+  }
+
+  return (
+    <form className="sheet-part" onSubmit={(event) => void send(event)}>
+      <div className="field">
+        <label htmlFor={id}>{t('rooms.say')}</label>
+        <textarea
+          id={id}
+          rows={2}
+          maxLength={500}
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+            setSent(false);
+          }}
+        />
+      </div>
+      <ActionError text={error} />
+      <div className="assign-head">
+        <p className="quiet small" role="status">
+          {sent && t('rooms.said')}
+        </p>
+        <button type="submit" className="secondary" aria-disabled={busy || text.trim() === ''}>
+          {t('rooms.send')}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,31 @@
+import type { Role } from '../../api/client';
+
+interface KnownPerson {
+  identity: string;
+  name: string;
+  role: Role;
+}
+
+export interface PersonLocation extends KnownPerson {
+  /** The number of a breakout room; 0 is the main room. */
+  breakout: number;
+}
+
+/** Without the server the page only knows that the people it sees are in this room. */
+export function localLocations(present: readonly KnownPerson[], breakout: number): PersonLocation[] {
+  return byName(present.map(({ identity, name, role }) => ({ identity, name, role, breakout })));
+}
+
+/** Everybody else, in the rooms that the server reports. */
+export function serverLocations(people: readonly (KnownPerson & { breakout: number })[], you: string): PersonLocation[] {
+  const others = people.filter(({ identity }) => identity !== you);
+  return byName(others.map(({ identity, name, role, breakout }) => ({ identity, name, role, breakout })));
+}
+
+const byName = (people: PersonLocation[]): PersonLocation[] =>
+  people.toSorted((a, b) => a.name.localeCompare(b.name) || a.identity.localeCompare(b.identity));
+
+/** Assigns the people to the rooms in turn. */
+export function assignEvenly(people: readonly { identity: string }[], rooms: number): Map<string, number> {
+  return new Map(people.map(({ identity }, i) => [identity, i % rooms]));
+}

@@ -1,0 +1,41 @@
+import { type ReactElement, useEffect, useRef, useState } from 'react';
+import { count, t } from '../../messages';
+import { type ChatLog, type ChatMessage, excerpt, newMessages } from './chatLog';
+
+/** Messages within this time are announced together. */
+const batchMs = 1_500;
+
+/** A live region that announces new messages. The open chat announces its own. */
+export function ChatLiveRegion({ log: { entries, open } }: { log: ChatLog }): ReactElement {
+  const [text, setText] = useState('');
+  const before = useRef(entries);
+  const pending = useRef<ChatMessage[]>([]);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+
+  useEffect(() => {
+    const added = newMessages(before.current, entries);
+    before.current = entries;
+    if (open) pending.current = [];
+    else pending.current.push(...added);
+    if (pending.current.length === 0 || timer.current !== undefined) return;
+    timer.current = setTimeout(() => {
+      timer.current = undefined;
+      const messages = pending.current.splice(0);
+      const [first] = messages;
+      if (first) {
+        setText(
+          messages.length > 1
+            ? count('chat.new', messages.length)
+            : t('chat.says', { name: first.name || t('chat.somebody'), text: excerpt(first.text, 160) }),
+        );
+      }
+    }, batchMs);
+  }, [entries, open]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+
+  return (
+    <p className="sr-only" role="status">
+      {text}
+    </p>
+  );
+}

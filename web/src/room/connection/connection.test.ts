@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { readPublishPermissions } from './publishPermissions';
+import { readRoomMetadata } from './roomMetadata';
+import { readServerMessage } from './serverMessage';
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+describe('the room metadata', () => {
+  const unlocked = { microphone: false, camera: false, screen_share: false, chat: false, waiting_room: false };
+
+  test('contains the end, the breakout room and the open breakout rooms', () => {
+    const metadata = readRoomMetadata(
+      '{"room_type":"video","ends_at":"2026-01-01T10:00:00Z","breakout":2,"breakouts":[{"number":2,"name":"Room 2"}],"locks":{"camera":true,"chat":"x"},"hands":["b",7,"a"],"waiting":3}',
+    );
+    expect(metadata).toEqual({
+      endsAt: Date.UTC(2026, 0, 1, 10),
+      breakout: 2,
+      breakouts: [{ number: 2, name: 'Room 2' }],
+      hands: ['b', 'a'],
+      waitingCount: 3,
+      locks: { ...unlocked, camera: true },
+    });
+  });
+
+  test.each([undefined, '', 'video', 'null', '[]', '{"ends_at":7,"breakout":"x","breakouts":[{"number":"1"},null]}', '{"locks":null}'])(
+    'has default values for %j',
+    (metadata) =>
+      expect(readRoomMetadata(metadata)).toEqual({ endsAt: null, breakout: 0, breakouts: [], hands: [], waitingCount: 0, locks: unlocked }),
+  );
+});
+
+describe('a message of the server', () => {
+  test('is only accepted with its topic', () => {
+    expect(readServerMessage('parley', bytes('{"kind":"move"}'), undefined)).toEqual({ kind: 'move' });
+    expect(readServerMessage('chat', bytes('{"kind":"move"}'), '')).toBeNull();
+    expect(readServerMessage(undefined, bytes('{"kind":"move"}'), '')).toBeNull();
+  });
+
+  test('is not accepted from a participant', () => {
+    expect(readServerMessage('parley', bytes('{"kind":"move"}'), 'seat-2')).toBeNull();
+    expect(readServerMessage('parley', bytes('{"kind":"broadcast","text":"Go away","from":"Amina"}'), 'seat-2')).toBeNull();
+    expect(readServerMessage('parley', bytes('{"kind":"muted","from":"Amina"}'), 'seat-2')).toBeNull();
+  });
+
+  test('can be an announcement with its sender', () => {
+    expect(readServerMessage('parley', bytes('{"kind":"broadcast","text":"Five minutes","from":"Amina"}'), '')).toEqual({
+      kind: 'broadcast',
+      text: 'Five minutes',
+      from: 'Amina',
+    });
+  });
+
+  test('can be a reaction of a person', () => {
+    const reaction = '{"kind":"reaction","identity":"seat-2","reaction":"heart"}';
+    expect(readServerMessage('parley', bytes(reaction), '')).toEqual({ kind: 'reaction', identity: 'seat-2', reaction: 'heart' });
+    expect(readServerMessage('parley', bytes(reaction), 'seat-3')).toBeNull();
+    expect(readServerMessage('parley', bytes(reaction.replace('heart', 'spam')), '')).toBeNull();
+  });
+
+  test.each(['muted', 'unmute'])('contains the name of the host: %s', (kind) => {
+    expect(readServerMessage('parley', bytes(`{"kind":"${kind}","from":"Amina"}`), '')).toEqual({ kind, from: 'Amina' });
+    expect(readServerMessage('parley', bytes(`{"kind":"${kind}"}`), '')).toEqual({ kind, from: '' });
+  });
+
+  test.each(['', 'x', 'null', '7', '{"kind":"new"}', '{"kind":"broadcast"}'])('is ignored when it is unknown: %j', (text) =>
+    expect(readServerMessage('parley', bytes(text), '')).toBeNull(),
+  );
+});
+
+describe('the publish permissions', () => {
+  type Permissions = NonNullable<Parameters<typeof readPublishPermissions>[0]>;
+  const permissions = (canPublish: boolean, canPublishSources: number[]): Permissions =>
+    ({ canPublish, canPublishSources }) as unknown as Permissions;
+
+  test('follow the permissions of the participant', () => {
+    expect(readPublishPermissions(permissions(true, [2]))).toEqual({ mic: true, camera: false, screen: false });
+    expect(readPublishPermissions(permissions(true, [1, 3, 4]))).toEqual({ mic: false, camera: true, screen: true });
+    expect(readPublishPermissions(permissions(true, []))).toEqual({ mic: true, camera: true, screen: true });
+    expect(readPublishPermissions(permissions(false, []))).toEqual({ mic: false, camera: false, screen: false });
+  });
+});

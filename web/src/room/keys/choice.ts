@@ -1,4 +1,0 @@
-import { Choice } from '../../lib/choice';
-
-/** Whether single keys do something. Who speaks to their computer, or whose hands shake, turns them off. */
-export const keysOn = new Choice('parley.keys', true);

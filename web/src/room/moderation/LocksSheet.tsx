@@ -1,0 +1,51 @@
+import { type ReactElement, useEffect, useState } from 'react';
+import { t } from '../../messages';
+import { Sheet } from '../../ui/Sheet';
+import { Switch } from '../../ui/Switch';
+import { ActionError } from '../actions/ActionError';
+import { useAction } from '../actions/useAction';
+import type { Lock } from '../connection/roomMetadata';
+import { useMeeting } from '../meeting';
+
+/** Locks and unlocks what guests may do, limited to the features of the room. */
+export function LocksSheet({ onClose }: { onClose: () => void }): ReactElement {
+  const { actions, seat, metadata } = useMeeting();
+  const { locks } = metadata;
+  const { error, run } = useAction();
+  // Shown immediately; the room metadata follows a moment later.
+  const [pending, setPending] = useState<{ lock: Lock; to: boolean } | null>(null);
+  useEffect(() => setPending(null), [locks]);
+  const video = seat.room_type === 'video';
+  const offered: [Lock, string][] = [['microphone', t('tools.locks.mic')]];
+  if (video && seat.features.camera) offered.push(['camera', t('tools.locks.camera')]);
+  if (video && seat.features.screen_share) offered.push(['screen_share', t('tools.locks.screen')]);
+  if (seat.features.chat) offered.push(['chat', t('tools.locks.chat')]);
+  async function change(lock: Lock, to: boolean): Promise<void> {
+    setPending({ lock, to });
+    if (!(await run(() => actions.lock({ [lock]: to })))) setPending(null);
+  }
+  return (
+    <Sheet title={t('tools.locks')} onClose={onClose}>
+      <p>{t('tools.locks.text')}</p>
+      <div className="sheet-part">
+        {offered.map(([lock, label]) => (
+          <Switch
+            key={lock}
+            label={label}
+            on={!(pending?.lock === lock ? pending.to : locks[lock])}
+            onChange={(may) => void change(lock, !may)}
+          />
+        ))}
+      </div>
+      <div className="sheet-part">
+        <Switch
+          label={t('tools.locks.wait')}
+          on={pending?.lock === 'waiting_room' ? pending.to : locks.waiting_room}
+          onChange={(wait) => void change('waiting_room', wait)}
+        />
+        <p className="small quiet">{t('tools.locks.wait.text')}</p>
+      </div>
+      <ActionError text={error} />
+    </Sheet>
+  );
+}

@@ -1,0 +1,32 @@
+import { type ReactElement, useState } from 'react';
+import { t } from '../../messages';
+import { ActionError } from '../actions/ActionError';
+import { useAction } from '../actions/useAction';
+import { useMeeting } from '../meeting';
+
+/** Actions for all guests at once. */
+export function PeopleModeration(): ReactElement {
+  const { actions, openSheet } = useMeeting();
+  const { busy, error, run } = useAction();
+  const [done, setDone] = useState(false);
+  async function muteAll(): Promise<void> {
+    setDone(false);
+    if (await run(() => actions.muteGuests())) setDone(true);
+  }
+  return (
+    <div className="tool-panel">
+      <div className="tool-row">
+        <button type="button" className="secondary" aria-disabled={busy} onClick={() => void muteAll()}>
+          {t('tools.muteAll')}
+        </button>
+        <button type="button" className="secondary" onClick={() => openSheet('locks')}>
+          {t('tools.locks')}
+        </button>
+      </div>
+      <p role="status" className="small quiet">
+        {done && t('tools.muteAll.done')}
+      </p>
+      <ActionError text={error} />
+    </div>
+  );
+}

@@ -1,0 +1,51 @@
+import { type ReactElement, useEffect, useState } from 'react';
+import type { People } from '../../api/client';
+import { t } from '../../messages';
+import { ActionError } from '../actions/ActionError';
+import { useAction } from '../actions/useAction';
+import { useMeeting } from '../meeting';
+import { firstButtonInDialog } from './firstButtonInDialog';
+
+/** The removed people, each with a button to readmit them. */
+export function RemovedPeople(): ReactElement | null {
+  const { actions, people } = useMeeting();
+  const { busy, error, run } = useAction();
+  const [removed, setRemoved] = useState<People['removed']>([]);
+  useEffect(() => {
+    let stopped = false;
+    void actions.people().then((answer) => {
+      if (!stopped && answer.is === 'ok') setRemoved(answer.value.removed);
+    });
+    return () => {
+      stopped = true;
+    };
+    // Somebody may have been removed when the number of people changes.
+  }, [actions, people.length]);
+  async function readmit(identity: string, button: Element): Promise<void> {
+    if (!(await run(() => actions.readmit(identity)))) return;
+    firstButtonInDialog(button)?.focus();
+    setRemoved((before) => before.filter((person) => person.identity !== identity));
+  }
+  if (removed.length === 0) return null;
+  return (
+    <section className="sheet-part">
+      <h3>{t('tools.removed')}</h3>
+      <ul className="roll">
+        {removed.map(({ identity, name }) => (
+          <li key={identity} className="roll-row">
+            <bdi className="roll-name">{name}</bdi>
+            <button
+              type="button"
+              className="secondary"
+              aria-disabled={busy}
+              onClick={(event) => void readmit(identity, event.currentTarget)}
+            >
+              {t('tools.readmit')} <span className="sr-only">({name})</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <ActionError text={error} />
+    </section>
+  );
+}

@@ -1,0 +1,35 @@
+import { type ReactElement, useState } from 'react';
+import { t } from '../../messages';
+import { Icon } from '../../ui/Icon';
+import { GuestInvite } from '../invite/GuestInvite';
+import { useMeeting } from '../meeting';
+
+/** Shown to a visitor who is alone in the room. */
+export function EmptyRoom({ wasAccompanied }: { wasAccompanied: boolean }): ReactElement {
+  const { guestLink } = useMeeting();
+  // Fixed when it appears, so that the text does not change while it is read.
+  const [othersLeft] = useState(wasAccompanied);
+  return (
+    <section className="alone" aria-labelledby="alone-title">
+      <h2 id="alone-title">{t(othersLeft ? 'room.alone.left' : 'room.alone.title')}</h2>
+      <p className="quiet">{t(guestLink.link ? 'room.alone.text' : guestLink.create ? 'room.alone.make' : 'room.alone.wait')}</p>
+      <GuestInvite />
+    </section>
+  );
+}
+
+/** Shown to a visitor who is alone because the others are in other breakout rooms. */
+export function BreakoutNotice(): ReactElement {
+  const { breakoutNumber, openSheet } = useMeeting();
+  const inBreakout = breakoutNumber > 0;
+  return (
+    <section className="alone" aria-labelledby="alone-title">
+      <h2 id="alone-title">{t(inBreakout ? 'rooms.alone.title' : 'rooms.apart.title')}</h2>
+      <p className="quiet">{t(inBreakout ? 'rooms.alone.text' : 'rooms.apart.text')}</p>
+      <button type="button" className="secondary" onClick={() => openSheet('rooms')}>
+        <Icon name="rooms" />
+        {t('rooms.title')}
+      </button>
+    </section>
+  );
+}

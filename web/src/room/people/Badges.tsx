@@ -1,0 +1,32 @@
+import type { ReactElement } from 'react';
+import { t } from '../../messages';
+import { Icon } from '../../ui/Icon';
+import { HandBadge } from '../reactions/HandBadge';
+import { ConnectionBadge } from './ConnectionBadge';
+import type { Person } from './person';
+import { VolumeBadge } from './VolumeBadge';
+
+/** The role, state and connection of a person, next to the name. */
+export function Badges({ person, away }: { person: Person; away: boolean }): ReactElement {
+  return (
+    <>
+      <HandBadge identity={person.identity} />
+      {person.you && <span className="badge">{t('room.you')}</span>}
+      {person.role !== 'guest' && <span className="badge">{t(person.role === 'host' ? 'room.host' : 'room.cohost')}</span>}
+      <VolumeBadge identity={person.identity} />
+      {away ? (
+        <span className="badge">{t('room.coming')}</span>
+      ) : (
+        <>
+          {person.muted && (
+            <span className="badge-icon">
+              <Icon name="micOff" />
+              <span className="sr-only">{t('room.muted')}</span>
+            </span>
+          )}
+          <ConnectionBadge person={person} />
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,101 @@
+import { DisconnectReason, type RemoteParticipant, type Room, RoomEvent } from 'livekit-client';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { Seat } from '../../api/client';
+import { useLiveKitEvents } from '../connection/useLiveKitEvents';
+import { type Person, roleOf } from './person';
+import { type RosterEntry, updateRoster } from './roster';
+
+/** Milliseconds for which a disconnected person stays on the stage. */
+const disconnectGraceMs = 2_000;
+/** Milliseconds after this page has reconnected, because the others may still be reconnecting. */
+const reconnectGraceMs = 8_000;
+
+/** Without level changes, which come many times a second and only affect one ring. */
+const changes = [
+  RoomEvent.ConnectionStateChanged,
+  RoomEvent.ParticipantConnected,
+  RoomEvent.ParticipantDisconnected,
+  RoomEvent.TrackMuted,
+  RoomEvent.TrackUnmuted,
+  RoomEvent.TrackPublished,
+  RoomEvent.TrackUnpublished,
+  RoomEvent.ParticipantNameChanged,
+  RoomEvent.ParticipantAttributesChanged,
+];
+
+const byArrival = (a: RemoteParticipant, b: RemoteParticipant): number =>
+  (a.joinedAt?.getTime() ?? Infinity) - (b.joinedAt?.getTime() ?? Infinity) || a.identity.localeCompare(b.identity);
+
+/** Returns everybody in the room: the visitor first, then the others in the order of joining. */
+export function usePeople(room: Room, seat: Seat, muted: boolean, connected: boolean): RosterEntry<Person>[] {
+  const changeCount = useLiveKitEvents(room, changes);
+  const present = useMemo((): Person[] => {
+    const you: Person = {
+      identity: seat.identity,
+      name: seat.name,
+      role: roleOf(room.localParticipant, seat.role),
+      you: true,
+      muted,
+      participant: room.localParticipant,
+    };
+    return [
+      you,
+      ...[...room.remoteParticipants.values()].sort(byArrival).map((participant) => ({
+        identity: participant.identity,
+        name: participant.name || participant.identity,
+        role: roleOf(participant, 'guest'),
+        you: false,
+        muted: !participant.isMicrophoneEnabled,
+        participant,
+      })),
+    ];
+  }, [changeCount, room, seat, muted]);
+
+  const departed = useDeparted(room);
+
+  const [connectedSince, setConnectedSince] = useState<number | null>(0);
+  useEffect(() => setConnectedSince((since) => (connected ? (since ?? Date.now()) : null)), [connected]);
+
+  const [roster, setRoster] = useState(() => updateRoster<Person>([], present, Date.now(), () => Infinity));
+  // People of another breakout room are not missing in this one.
+  const breakoutNumber = seat.breakout?.number ?? 0;
+  const previousBreakout = useRef(breakoutNumber);
+  useEffect(() => {
+    if (previousBreakout.current !== breakoutNumber) {
+      previousBreakout.current = breakoutNumber;
+      setRoster([]);
+    }
+    const keepUntil = (disconnectedAt: number, identity: string): number => {
+      if (departed.has(identity)) return disconnectedAt;
+      return connectedSince === null
+        ? Infinity
+        : Math.max(disconnectedAt + disconnectGraceMs, connectedSince === 0 ? 0 : connectedSince + reconnectGraceMs);
+    };
+    const update = (): void => setRoster((before) => updateRoster(before, present, Date.now(), keepUntil));
+    update();
+    // An entry may expire without any event.
+    const timer = setInterval(() => {
+      setRoster((before) =>
+        before.some(({ person, disconnectedAt }) => disconnectedAt !== null && Date.now() >= keepUntil(disconnectedAt, person.identity))
+          ? updateRoster(before, present, Date.now(), keepUntil)
+          : before,
+      );
+    }, 500);
+    return () => clearInterval(timer);
+  }, [present, connectedSince, breakoutNumber, departed]);
+  return roster;
+}
+
+/** Returns the identities of people who left or moved to another room, instead of losing the connection. */
+function useDeparted(room: Room): ReadonlySet<string> {
+  const departed = useMemo(() => new Set<string>(), [room]);
+  useEffect(() => {
+    const onDisconnected = ({ identity }: RemoteParticipant, reason?: DisconnectReason): void => {
+      if (reason === DisconnectReason.CLIENT_INITIATED || reason === DisconnectReason.PARTICIPANT_REMOVED) departed.add(identity);
+    };
+    const onConnected = ({ identity }: RemoteParticipant): void => void departed.delete(identity);
+    room.on(RoomEvent.ParticipantDisconnected, onDisconnected).on(RoomEvent.ParticipantConnected, onConnected);
+    return () => void room.off(RoomEvent.ParticipantDisconnected, onDisconnected).off(RoomEvent.ParticipantConnected, onConnected);
+  }, [room, departed]);
+  return departed;
+}

@@ -1,0 +1,32 @@
+import type { ReactElement } from 'react';
+import type { CaptureKind, Fault } from '../../media/faults';
+import { type PlainKey, t } from '../../messages';
+import { type BrowserSurface, currentBrowserSurface } from './browserSurface';
+
+const helpKeys = {
+  chrome: 'fault.way.chrome',
+  android: 'fault.way.android',
+  firefox: 'fault.way.firefox',
+  safari: 'fault.way.safari',
+  ios: 'fault.way.ios',
+  iosApp: 'fault.way.iosApp',
+  app: 'fault.way.app',
+  frame: 'fault.way.frame',
+  other: 'fault.way.other',
+} as const satisfies Record<BrowserSurface, PlainKey>;
+
+/** Explains where to allow a blocked device in this browser. */
+export function PermissionHelp({ kind, fault }: { kind: CaptureKind; fault: Fault }): ReactElement | null {
+  if (fault !== 'blocked' && fault !== 'app') return null;
+  const surface = fault === 'app' ? 'app' : currentBrowserSurface(kind === 'mic' ? 'microphone' : 'camera');
+  return (
+    <>
+      <p>{t(helpKeys[surface])}</p>
+      {surface === 'frame' && (
+        <a href={location.href} target="_blank" rel="noreferrer">
+          {t('fault.frame.open')}
+        </a>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,97 @@
+import { type ReactElement, useEffect, useRef } from 'react';
+import { createPortal } from 'react-dom';
+import { isMicActive } from '../../media/mediaState';
+import { t } from '../../messages';
+import { useStore } from '../../state/useStore';
+import { initials } from '../../ui/initials';
+import { Control } from '../controls/Control';
+import { useMeeting } from '../meeting';
+import { Badges } from '../people/Badges';
+import type { Person } from '../people/person';
+import type { RosterEntry } from '../people/roster';
+import { pins, screenKey } from '../stage/pins';
+import { RemoteVideo } from '../stage/RemoteVideo';
+import { selectLarge } from '../stage/selectLarge';
+import { useActiveSpeaker } from '../stage/useActiveSpeaker';
+import { useAudioLevel } from '../stage/useAudioLevel';
+import type { TrackReference } from '../stage/useRemoteTracks';
+import { useVisibleTracks } from '../stage/useVisibleTracks';
+import { pipWindow } from './pipWindow';
+
+/** The room in a picture-in-picture window. */
+export function Pip(): ReactElement | null {
+  const window = useStore(pipWindow);
+  // The window closes with the room.
+  useEffect(() => () => pipWindow.get()?.close(), []);
+  return window && createPortal(<PipContent />, window.document.body);
+}
+
+function PipContent(): ReactElement {
+  const { room, people, mediaState, localMedia, allowed, leave } = useMeeting();
+  const { cameras, screens } = useVisibleTracks(room);
+  const shared = new Map(screens.map((screen) => [screenKey(screen.participant.identity), screen]));
+  const speaker = useActiveSpeaker(room, people, true);
+  const [key] = selectLarge({
+    present: new Set([...people.map(({ person }) => person.identity), ...shared.keys()]),
+    pinned: useStore(pins),
+    screens: [...shared.keys()],
+    speakerView: true,
+    speaker,
+  });
+  const screen = key === undefined ? undefined : shared.get(key);
+  const entry = people.find(({ person }) => person.identity === (key ?? room.localParticipant.identity));
+  const micActive = isMicActive(mediaState);
+  return (
+    <main className="pip">
+      {screen ? (
+        <div className="tile share">
+          <RemoteVideo of={screen} uncropped />
+          <p className="tile-name">
+            <span className="tile-who">{t('room.screenOf', { name: screen.participant.name || screen.participant.identity })}</span>
+          </p>
+        </div>
+      ) : (
+        entry && <PipTile entry={entry} camera={cameras.get(entry.person.identity)} />
+      )}
+      <nav className="controls" aria-label={t('room.controls')}>
+        {allowed.mic && (
+          <Control
+            icon={micActive ? 'mic' : 'micOff'}
+            label={t(micActive ? 'control.mute' : 'control.unmute')}
+            variant={micActive ? 'plain' : 'off'}
+            onPress={() => void localMedia.setMicOn(!micActive)}
+          />
+        )}
+        <Control icon="leave" label={t('control.leave')} variant="danger" onPress={leave} />
+      </nav>
+    </main>
+  );
+}
+
+function PipTile({
+  entry: { person, disconnectedAt },
+  camera,
+}: {
+  entry: RosterEntry<Person>;
+  camera: TrackReference | undefined;
+}): ReactElement {
+  const { room } = useMeeting();
+  const tile = useRef<HTMLDivElement>(null);
+  useAudioLevel(room, person.participant, tile);
+  const away = disconnectedAt !== null;
+  return (
+    <div ref={tile} className="tile" data-away={away || undefined}>
+      {camera && !away ? (
+        <RemoteVideo of={camera} />
+      ) : (
+        <span className="initials" aria-hidden="true">
+          {initials(person.name)}
+        </span>
+      )}
+      <p className="tile-name">
+        <bdi className="tile-who">{person.name}</bdi>
+        <Badges person={person} away={away} />
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,77 @@
+import { type ReactElement, useEffect, useRef, useState } from 'react';
+import { count, t } from '../../messages';
+import { useStore } from '../../state/useStore';
+import { useMeeting } from '../meeting';
+import { newlyRaised } from './hands';
+import { reactionName } from './reactionName';
+
+/** Reactions within this time are announced together. */
+const batchMs = 3_000;
+
+/** Live regions that announce hands and a summary of reactions. */
+export function HandsAndReactionsLiveRegion(): ReactElement {
+  return (
+    <>
+      <HandsLiveRegion />
+      <ReactionsLiveRegion />
+    </>
+  );
+}
+
+function HandsLiveRegion(): ReactElement {
+  const { hands, isModerator } = useMeeting();
+  const [text, setText] = useState('');
+  const before = useRef(hands);
+  useEffect(() => {
+    const was = before.current;
+    before.current = hands;
+    const ownIndex = hands.findIndex(({ you }) => you);
+    const wasUp = was.some(({ you }) => you);
+    const added = isModerator ? newlyRaised(was, hands) : [];
+    const [first] = added;
+    const sentences = [
+      ownIndex >= 0 && !wasUp && t('hand.nowUp', { n: ownIndex + 1 }),
+      ownIndex < 0 && wasUp && t('hand.nowDown'),
+      first && (added.length > 1 ? count('hand.many', added.length) : t('hand.one', { name: first.name })),
+    ].filter(Boolean);
+    if (sentences.length > 0) setText(sentences.join(' '));
+  }, [hands, isModerator]);
+  return (
+    <p className="sr-only" role="status">
+      {text}
+    </p>
+  );
+}
+
+function ReactionsLiveRegion(): ReactElement {
+  const { people, reactions } = useMeeting();
+  const shown = useStore(reactions);
+  const [text, setText] = useState('');
+  const lastKey = useRef(0);
+  const pending = useRef<string[]>([]);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => {
+    for (const [identity, { reaction, key }] of shown) {
+      const person = people.find((entry) => entry.person.identity === identity)?.person;
+      if (key <= lastKey.current || !person || person.you) continue;
+      pending.current.push(t('react.says', { name: person.name, reaction: reactionName(reaction) }));
+    }
+    lastKey.current = Math.max(lastKey.current, ...[...shown.values()].map(({ key }) => key));
+    if (pending.current.length === 0 || timer.current !== undefined) return;
+    timer.current = setTimeout(() => {
+      timer.current = undefined;
+      const sentences = pending.current.splice(0);
+      setText(sentences.length > 1 ? count('react.many', sentences.length) : (sentences[0] ?? ''));
+    }, batchMs);
+  }, [shown, people]);
+  // A new connection restarts the keys.
+  useEffect(() => {
+    lastKey.current = 0;
+  }, [reactions]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return (
+    <p className="sr-only" role="status">
+      {text}
+    </p>
+  );
+}

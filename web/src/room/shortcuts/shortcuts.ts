@@ -1,0 +1,53 @@
+import type { LocalMedia } from '../../media/localMedia';
+import type { MediaState } from '../../media/mediaState';
+import { isCameraActive, isMicActive } from '../../media/mediaState';
+import type { SimpleKey } from '../../messages';
+import type { PublishPermissions } from '../connection/publishPermissions';
+import { canShare } from '../controls/Controls';
+import type { OpenSheet } from '../openSheet';
+import { speakerView } from '../stage/viewPreferences';
+
+export interface Shortcut {
+  /** The key, in lower case. */
+  key: string;
+  /** The message key of its description. */
+  labelKey: SimpleKey;
+  run: () => void;
+}
+
+interface ShortcutContext {
+  mediaState: MediaState;
+  localMedia: LocalMedia;
+  allowed: PublishPermissions;
+  onOpen: (sheet: OpenSheet) => void;
+  /** Whether the visitor's hand is raised. */
+  handRaised: boolean;
+  onHand: () => void;
+  /** Null in a room without chat. */
+  onChat: (() => void) | null;
+}
+
+/**
+ * Returns the keyboard shortcuts of the room. Actions that are not allowed have none, and
+ * no shortcut leaves or ends the room, because a key is easily pressed by accident.
+ */
+export function shortcutsFor({ mediaState, localMedia, allowed, onOpen, handRaised, onHand, onChat }: ShortcutContext): Shortcut[] {
+  const sharing = mediaState.screen.is === 'live';
+  return [
+    ...(allowed.mic
+      ? [{ key: 'm', labelKey: 'keys.mic', run: () => void localMedia.setMicOn(!isMicActive(localMedia.state.get())) } as const]
+      : []),
+    ...(mediaState.video && allowed.camera
+      ? [{ key: 'v', labelKey: 'keys.camera', run: () => void localMedia.setCameraOn(!isCameraActive(localMedia.state.get())) } as const]
+      : []),
+    ...(mediaState.video && allowed.screen && canShare
+      ? [{ key: 's', labelKey: 'keys.share', run: () => (sharing ? localMedia.stopSharing() : void localMedia.shareScreen()) } as const]
+      : []),
+    ...(mediaState.video ? [{ key: 'g', labelKey: 'keys.view', run: () => speakerView.save(!speakerView.get()) } as const] : []),
+    { key: 'h', labelKey: handRaised ? 'hand.lower' : 'hand.raise', run: onHand },
+    ...(onChat ? [{ key: 'c', labelKey: 'chat.title', run: onChat } as const] : []),
+    { key: 'p', labelKey: 'control.people', run: () => onOpen('people') },
+    { key: 'o', labelKey: 'control.more', run: () => onOpen('more') },
+    { key: '?', labelKey: 'keys.help', run: () => onOpen('keys') },
+  ];
+}

@@ -1,0 +1,34 @@
+import { type ReactElement, useRef } from 'react';
+import { initials } from '../../ui/initials';
+import { useMeeting } from '../meeting';
+import { Badges } from '../people/Badges';
+import type { Person } from '../people/person';
+import type { RosterEntry } from '../people/roster';
+import { ReactionBadge } from '../reactions/ReactionBadge';
+import { useAudioLevel } from './useAudioLevel';
+
+interface Props {
+  entry: RosterEntry<Person>;
+}
+
+/** A person in an audio room: large initials with a ring that shows the audio level. */
+export function AudioTile({ entry: { person, disconnectedAt } }: Props): ReactElement {
+  const { room } = useMeeting();
+  const item = useRef<HTMLLIElement>(null);
+  useAudioLevel(room, person.participant, item);
+  const away = disconnectedAt !== null;
+  return (
+    <li ref={item} className="face" data-away={away || undefined}>
+      <div className="face-circle" aria-hidden="true">
+        <span className="initials">{initials(person.name)}</span>
+      </div>
+      <ReactionBadge identity={person.identity} />
+      <p className="face-name">
+        <bdi>{person.name}</bdi>
+      </p>
+      <p className="face-badges">
+        <Badges person={person} away={away} />
+      </p>
+    </li>
+  );
+}

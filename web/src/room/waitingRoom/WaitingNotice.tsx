@@ -1,0 +1,56 @@
+import { type ReactElement, useEffect, useRef, useState } from 'react';
+import { count, t } from '../../messages';
+import { ActionError } from '../actions/ActionError';
+import { useMeeting } from '../meeting';
+import type { WaitingRoom } from './useWaitingRoom';
+
+/** Tells hosts that somebody waits, with the name of the first person. */
+export function WaitingNotice(): ReactElement {
+  const { waiting, busy, error, admit, turnAway } = useMeeting().waitingRoom;
+  const [first] = waiting;
+  return (
+    <>
+      <WaitingLiveRegion waiting={waiting} />
+      {first && (
+        // A new key for each person, so that a press cannot hit the next person by accident.
+        <div key={first.identity} className="banner door">
+          <p>
+            {t('door.waits', { name: first.name })}
+            {waiting.length > 1 && <span className="small quiet"> {count('door.more', waiting.length - 1)}</span>}
+          </p>
+          <div className="tool-row">
+            <button type="button" className="primary" aria-disabled={busy} onClick={() => void admit(first.identity)}>
+              {t('door.letIn')}
+            </button>
+            <button type="button" className="secondary" aria-disabled={busy} onClick={() => void turnAway(first.identity)}>
+              {t('door.turnAway')}
+            </button>
+            {waiting.length > 1 && (
+              <button type="button" className="secondary" aria-disabled={busy} onClick={() => void admit()}>
+                {t('door.letAllIn')}
+              </button>
+            )}
+          </div>
+          <ActionError text={error} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** A live region that announces each waiting person once. */
+function WaitingLiveRegion({ waiting }: Pick<WaitingRoom, 'waiting'>): ReactElement {
+  const [text, setText] = useState('');
+  const known = useRef<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    const added = waiting.filter(({ identity }) => !known.current.has(identity));
+    known.current = new Set(waiting.map(({ identity }) => identity));
+    const [first] = added;
+    if (first) setText(added.length > 1 ? count('door.many', added.length) : t('door.waits', { name: first.name }));
+  }, [waiting]);
+  return (
+    <p className="sr-only" role="status">
+      {text}
+    </p>
+  );
+}

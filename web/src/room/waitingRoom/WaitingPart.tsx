@@ -1,0 +1,51 @@
+import type { ReactElement } from 'react';
+import { t } from '../../messages';
+import { ActionError } from '../actions/ActionError';
+import { useMeeting } from '../meeting';
+import { firstButtonInDialog } from '../moderation/firstButtonInDialog';
+
+/** The waiting people, in the list of people. */
+export function WaitingPart(): ReactElement | null {
+  const { waiting, busy, error, admit, turnAway } = useMeeting().waitingRoom;
+  if (waiting.length === 0) return null;
+  async function handle(ask: Promise<boolean>, button: Element): Promise<void> {
+    const next = firstButtonInDialog(button);
+    if (await ask) next?.focus();
+  }
+  return (
+    <section className="sheet-part">
+      <div className="assign-head">
+        <h3 id="waiting">{t('door.title')}</h3>
+        {waiting.length > 1 && (
+          <button type="button" className="secondary" aria-disabled={busy} onClick={(event) => void handle(admit(), event.currentTarget)}>
+            {t('door.letAllIn')}
+          </button>
+        )}
+      </div>
+      <ul className="roll" aria-labelledby="waiting">
+        {waiting.map(({ identity, name }) => (
+          <li key={identity} className="roll-row">
+            <bdi className="roll-name">{name}</bdi>
+            <button
+              type="button"
+              className="primary"
+              aria-disabled={busy}
+              onClick={(event) => void handle(admit(identity), event.currentTarget)}
+            >
+              {t('door.letIn')} <span className="sr-only">({name})</span>
+            </button>
+            <button
+              type="button"
+              className="secondary"
+              aria-disabled={busy}
+              onClick={(event) => void handle(turnAway(identity), event.currentTarget)}
+            >
+              {t('door.turnAway')} <span className="sr-only">({name})</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <ActionError text={error} />
+    </section>
+  );
+}

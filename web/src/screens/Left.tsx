@@ -1,0 +1,42 @@
+import type { ReactElement } from 'react';
+import { t } from '../messages';
+import { formatDuration } from '../time/duration';
+import { Notice } from '../ui/Notice';
+import type { Visit } from '../visit/state';
+import { JoinErrorText } from './JoinErrorText';
+import { RedirectNotice } from './RedirectNotice';
+
+interface Props {
+  left: Extract<Visit, { at: 'left' }>;
+  onBack: () => void;
+}
+
+const texts = {
+  left: { title: 'left.title', text: 'left.close', back: 'left.back' },
+  elsewhere: { title: 'elsewhere.title', text: 'elsewhere.text', back: 'elsewhere.back' },
+  limited: { title: 'limited.title', text: 'limited.text', back: 'limited.back' },
+} as const;
+
+/** The visitor is no longer in the room and can rejoin. */
+export function Left({ left, onBack }: Props): ReactElement {
+  const { reason } = left;
+  const leftByChoice = reason === 'left';
+  const redirectUrl = left.seat.logout_url;
+  const rejoining = left.joinAttempt !== null;
+  return (
+    <Notice
+      room={left.seat.title}
+      title={t(texts[reason].title)}
+      actions={
+        <button type="button" className="primary" aria-disabled={rejoining} onClick={rejoining ? undefined : onBack}>
+          {t(rejoining ? 'left.coming' : texts[reason].back)}
+        </button>
+      }
+    >
+      {leftByChoice ? <p>{t('span.that', { span: formatDuration(left.durationMs) })}</p> : <p>{t(texts[reason].text)}</p>}
+      {leftByChoice && !left.error && !redirectUrl && <p className="quiet">{t(texts.left.text)}</p>}
+      {leftByChoice && redirectUrl && <RedirectNotice url={redirectUrl} paused={rejoining || left.error !== null} />}
+      <JoinErrorText error={left.error} />
+    </Notice>
+  );
+}

@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import { calendarFile } from './calendar';
+
+describe('a calendar file', () => {
+  const file = calendarFile({
+    uid: '0197@meet.example.org',
+    url: `https://meet.example.org/r/0197#t=${'x'.repeat(80)}`,
+    title: 'Größe, Farbe; Preis\\Rabatt – eine Besprechung mit einem sehr langen Titel 😀😀😀😀😀',
+    start: Date.UTC(2027, 0, 31, 8, 30),
+    now: Date.UTC(2026, 11, 24, 10, 0, 5, 250),
+  });
+  const lines = file.replace(/\r\n /g, '').split('\r\n');
+
+  test('has what RFC 5545 asks for, in UTC', () => {
+    expect(lines[0]).toBe('BEGIN:VCALENDAR');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'VERSION:2.0',
+        'UID:0197@meet.example.org',
+        'DTSTAMP:20261224T100005Z',
+        'DTSTART:20270131T083000Z',
+        'DURATION:PT1H',
+        `URL:https://meet.example.org/r/0197#t=${'x'.repeat(80)}`,
+        'SUMMARY:Größe\\, Farbe\\; Preis\\\\Rabatt – eine Besprechung mit einem sehr langen Titel 😀😀😀😀😀',
+      ]),
+    );
+    expect(file.endsWith('END:VCALENDAR\r\n')).toBe(true);
+  });
+
+  test('has no line over 75 bytes, no split character and no bare line end', () => {
+    const bytes = new TextEncoder();
+    for (const line of file.split('\r\n')) {
+      expect(bytes.encode(line).length).toBeLessThanOrEqual(75);
+      expect(line).not.toMatch(/[\r\n]|[\uD800-\uDBFF]$/);
+    }
+  });
+});

@@ -1,0 +1,71 @@
+import type { EndReason, Refusal, RefusalCode } from '../api/client';
+import { t } from '../messages';
+
+export interface RefusalText {
+  title: string;
+  text: string[];
+  /** The visitor's next step; null when only somebody else can help. */
+  nextStep: 'again' | 'reload' | null;
+}
+
+const endReasonTexts = (): Record<EndReason, string> => ({
+  host: t('ended.host'),
+  api: t('ended.api'),
+  empty_timeout: t('ended.empty_timeout'),
+  duration: t('ended.duration'),
+  project_suspended: t('ended.project_suspended'),
+  server: t('ended.server'),
+  expired: t('ended.expired'),
+  cancelled: t('ended.cancelled'),
+});
+
+const outOfDate = (): RefusalText => ({ title: t('refused.page.title'), text: [t('refused.page.text')], nextStep: 'reload' });
+const closed = (): RefusalText => ({ title: t('refused.closed.title'), text: [t('refused.closed.text')], nextStep: 'again' });
+
+const pages: Record<RefusalCode, () => RefusalText> = {
+  room_full: () => ({ title: t('refused.full.title'), text: [t('refused.full.text')], nextStep: 'again' }),
+  room_not_open: () => ({ title: t('refused.notOpen.title'), text: [t('refused.notOpen.text')], nextStep: 'again' }),
+  room_not_found: () => ({ title: t('refused.unknown.title'), text: [t('refused.unknown.text')], nextStep: 'again' }),
+  room_ended: () => ({ title: t('ended.before'), text: [t('ended.next')], nextStep: null }),
+  project_inactive: closed,
+  project_suspended: closed,
+  invitation_required: () => ({
+    title: t('refused.invitation.title'),
+    text: [t('refused.invitation.text'), t('refused.invitation.used')],
+    nextStep: 'again',
+  }),
+  removed: () => ({ title: t('removed.title'), text: [t('removed.text'), t('removed.again')], nextStep: 'again' }),
+  turned_away: () => ({ title: t('refused.away.title'), text: [t('refused.away.text')], nextStep: null }),
+  waiting_room_full: () => ({ title: t('refused.crowd.title'), text: [t('refused.crowd.text')], nextStep: 'again' }),
+  too_many_attempts: () => ({ title: t('refused.attempts.title'), text: [t('refused.attempts.text')], nextStep: null }),
+  too_many_joins: () => ({ title: t('refused.crowd.title'), text: [t('lobby.busyNetwork')], nextStep: 'again' }),
+  link_taken: outOfDate,
+  // Refusals of actions inside the room, which the sheets show.
+  not_host: outOfDate,
+  not_in_room: outOfDate,
+  breakout_not_found: outOfDate,
+  too_many_breakouts: outOfDate,
+  seat_not_found: outOfDate,
+  microphone_locked: outOfDate,
+  hidden: outOfDate,
+  too_often: outOfDate,
+  check_busy: outOfDate,
+  too_many_invitations: outOfDate,
+  invalid_request: outOfDate,
+  unsupported_media_type: outOfDate,
+  body_too_large: outOfDate,
+  unavailable: outOfDate,
+  internal: outOfDate,
+};
+
+/** Returns the text for a refusal. `wasInRoom`: the visitor was in the room when it ended. */
+export function refusalText({ code, reason }: Refusal, wasInRoom: boolean): RefusalText {
+  if (code !== 'room_ended') return (pages[code] ?? outOfDate)();
+  const reasonText = reason && endReasonTexts()[reason];
+  return {
+    title: t(wasInRoom ? 'ended.title' : 'ended.before'),
+    // A newer server may have reasons that this page does not know.
+    text: [...(reasonText ? [reasonText] : []), t('ended.next')],
+    nextStep: null,
+  };
+}

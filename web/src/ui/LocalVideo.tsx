@@ -1,0 +1,30 @@
+import { type ReactElement, useEffect, useRef } from 'react';
+
+interface Props {
+  track: MediaStreamTrack;
+  /** Pauses the video, because drawing it would delay something more important. */
+  paused?: boolean;
+}
+
+/** The visitor's own camera. A camera that faces the visitor is mirrored, only here. */
+export function LocalVideo({ track, paused = false }: Props): ReactElement {
+  const video = useRef<HTMLVideoElement>(null);
+  useEffect(() => {
+    const element = video.current;
+    if (!element) return;
+    element.srcObject = new MediaStream([track]);
+    return () => {
+      element.srcObject = null;
+    };
+  }, [track]);
+  useEffect(() => {
+    const element = video.current;
+    if (paused) element?.pause();
+    else element?.play().catch(() => undefined);
+  }, [paused]);
+  const facesAway = track.getSettings().facingMode === 'environment';
+  return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a video without controls cannot be focused
+    <video ref={video} className={facesAway ? 'picture' : 'picture mirrored'} data-own autoPlay muted playsInline aria-hidden="true" />
+  );
+}
