@@ -20,7 +20,7 @@ run: build ## Build everything and run it, with two rooms to try
 	bin/parley serve --demo
 
 build: $(PAGE) ## Build bin/parley with the room page inside
-	go build -ldflags "-s -w" -o bin/parley ./cmd/parley
+	go build -buildvcs=auto -ldflags "-s -w" -o bin/parley ./cmd/parley
 
 $(WEB): web/package-lock.json
 	cd web && npm ci --no-audit --no-fund
