@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"parley/internal/counter"
 	"parley/internal/key"
-	"parley/internal/live"
 	"parley/internal/operator"
 	"parley/internal/project"
 	"parley/internal/requestlog"
@@ -60,7 +60,7 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 	must(err)
 	p.Settings.Locks.Camera = true
 	must(db.Write(ctx, func(ctx context.Context) error {
-		_, err := db.AddCounts(ctx, []live.CounterKey{{Subject: o.ID, Period: "2026-11-21"}}, []live.Count{{N: 1}})
+		_, err := db.AddCounts(ctx, []counter.Key{{Subject: o.ID, Period: "2026-11-21"}}, []counter.Count{{N: 1}})
 		return errors.Join(err, db.InsertCalls(ctx, []requestlog.Block{{ProjectID: p.ID, Calls: []requestlog.NumberedCall{{N: 1, Call: requestlog.Call{Method: "GET", Path: "/api/v5/keys"}}}}}))
 	}))
 	keep(issued.APIKey, issued.GatewaySecret, issued.ProjectSecret)

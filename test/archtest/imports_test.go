@@ -22,7 +22,9 @@ var allowedImports = map[string][]string{
 	"internal/seal":          {},
 	"internal/event":         {},
 	"internal/config":        {"internal/seal"},
-	"internal/live":          {"internal/network"},
+	"internal/ratelimit":     {"internal/network"},
+	"internal/counter":       {},
+	"internal/cluster":       {"internal/counter", "internal/ratelimit"},
 	"internal/network":       {},
 	"internal/supervise":     {},
 	"internal/refusal":       {},
@@ -35,7 +37,7 @@ var allowedImports = map[string][]string{
 	"internal/requestlog":    {"client/sign"},
 	"internal/webhook":       {"client/sign", "internal/fault", "internal/event", "internal/project", "internal/key", "internal/room"},
 	"internal/webhook/post":  {"internal/webhook"},
-	"internal/store":         {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog", "internal/live", "internal/operator", "internal/webhook"},
+	"internal/store":         {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog", "internal/counter", "internal/operator", "internal/webhook"},
 	"internal/media":         {"internal/fault", "internal/media/signalfilter", "internal/refusal", "internal/room"},
 	"internal/api/httpx":     {"internal/fault"},
 	"internal/api/site":      {},
@@ -62,7 +64,7 @@ var domainPackages = []string{"client/sign", "client", "internal/fault", "intern
 // restrictedModules names modules that one package alone may import.
 var restrictedModules = map[string]string{
 	"github.com/livekit/":      "internal/media internal/media/signalfilter",
-	"github.com/redis/":        "internal/live internal/media",
+	"github.com/redis/":        "internal/cluster internal/media",
 	"database/sql":             "internal/store",
 	"modernc.org/":             "internal/store",
 	"github.com/jackc/":        "internal/store",

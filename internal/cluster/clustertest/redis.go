@@ -1,5 +1,5 @@
-// Package livetest runs a Redis of a test's own.
-package livetest
+// Package clustertest runs a Redis of a test's own.
+package clustertest
 
 import (
 	"fmt"

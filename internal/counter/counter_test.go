@@ -1,4 +1,4 @@
-package live
+package counter
 
 import (
 	"context"
@@ -12,22 +12,20 @@ import (
 // fakeStore is a database of counts, which may be gone.
 type fakeStore struct {
 	mu     sync.Mutex
-	counts map[CounterKey]Count
+	counts map[Key]Count
 	err    error
 	writes int
 	reads  int
 }
 
-// LoadCount implements TallyStore.
-func (l *fakeStore) LoadCount(_ context.Context, c CounterKey) (Count, error) {
+func (l *fakeStore) LoadCount(_ context.Context, c Key) (Count, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.reads++
 	return l.counts[c], l.err
 }
 
-// AddCounts implements TallyStore.
-func (l *fakeStore) AddCounts(_ context.Context, counted []CounterKey, add []Count) ([]Count, error) {
+func (l *fakeStore) AddCounts(_ context.Context, counted []Key, add []Count) ([]Count, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {
@@ -43,7 +41,7 @@ func (l *fakeStore) AddCounts(_ context.Context, counted []CounterKey, add []Cou
 }
 
 // incrementAndCount counts once more and returns what it is then.
-func incrementAndCount(t *Counter, c CounterKey) (int64, error) {
+func incrementAndCount(t *Counter, c Key) (int64, error) {
 	n, known := t.Increment(c.Subject, c.Period)
 	if known {
 		return n, nil
@@ -54,10 +52,10 @@ func incrementAndCount(t *Counter, c CounterKey) (int64, error) {
 func TestCounter_SurvivesRestart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		db := &fakeStore{counts: map[CounterKey]Count{}}
-		today, other := CounterKey{"org", "2026-11-21"}, CounterKey{"org", "2026-11-22"}
+		db := &fakeStore{counts: map[Key]Count{}}
+		today, other := Key{"org", "2026-11-21"}, Key{"org", "2026-11-22"}
 		for run := range 3 {
-			tally := NewCounter(db, time.Now)
+			tally := New(db, time.Now)
 			ctx, stop := context.WithCancel(t.Context())
 			done := make(chan struct{})
 			go func() { tally.Run(ctx, func(err error) { t.Error(err) }); close(done) }()
@@ -73,7 +71,7 @@ func TestCounter_SurvivesRestart(t *testing.T) {
 		if db.counts[today].N != 15 || db.writes > 9 {
 			t.Errorf("%d after %d writes", db.counts[today].N, db.writes)
 		}
-		if n, last, err := NewCounter(db, time.Now).Count(t.Context(), other.Subject, other.Period); err != nil || n != 0 || !last.IsZero() {
+		if n, last, err := New(db, time.Now).Count(t.Context(), other.Subject, other.Period); err != nil || n != 0 || !last.IsZero() {
 			t.Errorf("%v %v %v", n, last, err)
 		}
 	})
@@ -82,10 +80,10 @@ func TestCounter_SurvivesRestart(t *testing.T) {
 func TestCounter_DatabaseUnavailable(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("gone")
-	c := CounterKey{"org", "day"}
-	db := &fakeStore{counts: map[CounterKey]Count{c: {N: 7, Last: time.UnixMilli(1)}}, err: gone}
+	c := Key{"org", "day"}
+	db := &fakeStore{counts: map[Key]Count{c: {N: 7, Last: time.UnixMilli(1)}}, err: gone}
 	now := time.Now()
-	tally := NewCounter(db, func() time.Time { return now })
+	tally := New(db, func() time.Time { return now })
 	for range 2 {
 		if _, err := incrementAndCount(tally, c); !errors.Is(err, gone) {
 			t.Fatal(err)
@@ -98,7 +96,7 @@ func TestCounter_DatabaseUnavailable(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.err = nil
-	now = now.Add(flushInterval)
+	now = now.Add(FlushInterval)
 	if n, err := incrementAndCount(tally, c); err != nil || n != 10 {
 		t.Errorf("%d %v: the count goes on, with what was counted meanwhile", n, err)
 	}
@@ -114,9 +112,9 @@ func TestCounter_DatabaseUnavailable(t *testing.T) {
 
 func TestCounter_SeveralProcesses(t *testing.T) {
 	t.Parallel()
-	c := CounterKey{"org", "day"}
-	db := &fakeStore{counts: map[CounterKey]Count{}}
-	one, two := NewCounter(db, time.Now), NewCounter(db, time.Now)
+	c := Key{"org", "day"}
+	db := &fakeStore{counts: map[Key]Count{}}
+	one, two := New(db, time.Now), New(db, time.Now)
 	for _, tally := range []*Counter{one, two, one} {
 		if _, err := incrementAndCount(tally, c); err != nil {
 			t.Fatal(err)
@@ -133,11 +131,11 @@ func TestCounter_SeveralProcesses(t *testing.T) {
 func TestCounter_EvictsIdle(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
-	tally := NewCounter(&fakeStore{counts: map[CounterKey]Count{}}, func() time.Time { return now })
+	tally := New(&fakeStore{counts: map[Key]Count{}}, func() time.Time { return now })
 	for _, wait := range []time.Duration{0, 0, memoryTTL + time.Second} {
 		now = now.Add(wait)
 		if wait == 0 {
-			if _, err := incrementAndCount(tally, CounterKey{"org", now.String()}); err != nil {
+			if _, err := incrementAndCount(tally, Key{"org", now.String()}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -152,7 +150,7 @@ func TestCounter_EvictsIdle(t *testing.T) {
 
 func TestCounter_Concurrent(t *testing.T) {
 	t.Parallel()
-	tally := NewCounter(&fakeStore{counts: map[CounterKey]Count{}}, time.Now)
+	tally := New(&fakeStore{counts: map[Key]Count{}}, time.Now)
 	var work sync.WaitGroup
 	for range 8 {
 		work.Go(func() {
@@ -169,7 +167,7 @@ func TestCounter_Concurrent(t *testing.T) {
 }
 
 func BenchmarkCounter(b *testing.B) {
-	tally := NewCounter(&fakeStore{counts: map[CounterKey]Count{}}, time.Now)
+	tally := New(&fakeStore{counts: map[Key]Count{}}, time.Now)
 	b.ReportAllocs()
 	for b.Loop() {
 		tally.Add("organization", "2026-11-21")

@@ -1,4 +1,4 @@
-package live
+package cluster
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"parley/internal/counter"
 )
 
 const (
@@ -18,7 +20,7 @@ const (
 	maxWrites  = 3600
 )
 
-// ClusterCounter is a Tally whose Next and Number are exact over all nodes. Calls
+// Counter is a Tally whose Next and Number are exact over all nodes. Calls
 // that come at the same time share a round trip to Redis, which begins while
 // the rest of their answer is made.
 //
@@ -28,16 +30,18 @@ const (
 // Redis does not have begins with what the database holds, its base; and since
 // that only grows, every node can tell by the base alone which of its own calls
 // are in it: those it had written by the time the database held that much.
-type ClusterCounter struct {
-	*Counter
+type Counter struct {
+	*counter.Counter
+	store counter.Store
 	redis *Redis
+	now   func() time.Time
 
 	mu     sync.Mutex
-	counts map[CounterKey]*clusterCount
+	counts map[counter.Key]*clusterCount
 }
 
 type clusterCount struct {
-	CounterKey
+	counter.Key
 	mu        sync.Mutex
 	total     int64            // calls counted by this process
 	exchanged int64            // of total, those that a round was about
@@ -63,18 +67,18 @@ type exchangeResult struct {
 // many of this process's calls were in that.
 type write struct{ sum, total int64 }
 
-// NewClusterCounter returns a ClusterCounter. Make it before Redis runs.
-func NewClusterCounter(store CounterStore, redis *Redis, now func() time.Time) *ClusterCounter {
-	t := &ClusterCounter{Counter: NewCounter(store, now), redis: redis, counts: map[CounterKey]*clusterCount{}}
-	t.observer = t
+// NewCounter returns a Counter. Make it before Redis runs.
+func NewCounter(store counter.Store, redis *Redis, now func() time.Time) *Counter {
+	t := &Counter{store: store, redis: redis, now: now, counts: map[counter.Key]*clusterCount{}}
+	t.Counter = counter.NewObserved(store, now, counter.Observer{Flushed: t.onFlushed, Evicted: t.onEvicted})
 	redis.onAvailable = append(redis.onAvailable, t.republishAll)
 	return t
 }
 
 // Increment counts once more. Number knows which one it is.
-func (t *ClusterCounter) Increment(subject, period string) (n int64, known bool) {
+func (t *Counter) Increment(subject, period string) (n int64, known bool) {
 	t.Counter.Add(subject, period)
-	c := t.clusterCount(CounterKey{subject, period})
+	c := t.clusterCount(counter.Key{Subject: subject, Period: period})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.total++
@@ -84,8 +88,8 @@ func (t *ClusterCounter) Increment(subject, period string) (n int64, known bool)
 
 // AwaitCount returns which one over all nodes the call is that Next counted as n.
 // It fails at once while Redis is gone.
-func (t *ClusterCounter) AwaitCount(ctx context.Context, subject, period string, n int64) (int64, error) {
-	c := t.clusterCount(CounterKey{subject, period})
+func (t *Counter) AwaitCount(ctx context.Context, subject, period string, n int64) (int64, error) {
+	c := t.clusterCount(counter.Key{Subject: subject, Period: period})
 	for {
 		c.mu.Lock()
 		i := sort.Search(len(c.results), func(i int) bool { return c.results[i].last >= n })
@@ -104,19 +108,19 @@ func (t *ClusterCounter) AwaitCount(ctx context.Context, subject, period string,
 	}
 }
 
-func (t *ClusterCounter) clusterCount(counted CounterKey) *clusterCount {
+func (t *Counter) clusterCount(counted counter.Key) *clusterCount {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c, ok := t.counts[counted]
 	if !ok {
-		c = &clusterCount{CounterKey: counted, changed: make(chan struct{})}
+		c = &clusterCount{Key: counted, changed: make(chan struct{})}
 		t.counts[counted] = c
 	}
 	return c
 }
 
 // republishAll tells Redis, which may have lost them, what this node has counted.
-func (t *ClusterCounter) republishAll() {
+func (t *Counter) republishAll() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, c := range t.counts {
@@ -128,7 +132,7 @@ func (t *ClusterCounter) republishAll() {
 }
 
 // start sees to it that a round is under way. The caller holds c.mu.
-func (t *ClusterCounter) start(c *clusterCount) {
+func (t *Counter) start(c *clusterCount) {
 	if !c.running {
 		c.running = true
 		go t.run(c)
@@ -136,7 +140,7 @@ func (t *ClusterCounter) start(c *clusterCount) {
 }
 
 // run makes rounds for as long as there is something to tell.
-func (t *ClusterCounter) run(c *clusterCount) {
+func (t *Counter) run(c *clusterCount) {
 	for {
 		c.mu.Lock()
 		if c.exchanged == c.total && !c.resend {
@@ -163,7 +167,7 @@ func (t *ClusterCounter) run(c *clusterCount) {
 
 // exchange tells how many calls this process has counted up to the last one,
 // and returns the sum over all nodes.
-func (t *ClusterCounter) exchange(c *clusterCount, last int64) (int64, error) {
+func (t *Counter) exchange(c *clusterCount, last int64) (int64, error) {
 	for range 3 {
 		c.mu.Lock()
 		base, own := int64(-1), int64(0)
@@ -189,12 +193,12 @@ func (t *ClusterCounter) exchange(c *clusterCount, last int64) (int64, error) {
 
 // setBase notes with what a count began. A writing that is under way may be in
 // it already, so its end has to be known first.
-func (t *ClusterCounter) setBase(c *clusterCount, held int64) {
-	t.flushing.Lock()
-	defer t.flushing.Unlock()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.base, c.baseKnown = held, true
+func (t *Counter) setBase(c *clusterCount, held int64) {
+	t.BetweenFlushes(func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.base, c.baseKnown = held, true
+	})
 }
 
 // countedInBase returns how many of this process's calls are in the base.
@@ -206,8 +210,7 @@ func (c *clusterCount) countedInBase() int64 {
 	return c.writes[i-1].total
 }
 
-// onFlushed implements follower.
-func (t *ClusterCounter) onFlushed(counted CounterKey, added, sum int64) {
+func (t *Counter) onFlushed(counted counter.Key, added, sum int64) {
 	t.mu.Lock()
 	c, ok := t.counts[counted]
 	t.mu.Unlock()
@@ -227,20 +230,19 @@ func (t *ClusterCounter) onFlushed(counted CounterKey, added, sum int64) {
 	c.writes = append(c.writes, write{sum, before + added})
 }
 
-// onEvicted implements follower.
-func (t *ClusterCounter) onEvicted(counted CounterKey) {
+func (t *Counter) onEvicted(counted counter.Key) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.counts, counted)
 }
 
-func (c CounterKey) redisKey() string { return "parley:count:" + c.Subject + ":" + c.Period }
+func redisKey(k counter.Key) string { return "parley:count:" + k.Subject + ":" + k.Period }
 
 // add returns with what the count began, less than 0 where Redis does not have
 // it, and the sum if that is what this node believed.
-func (t *ClusterCounter) add(c *clusterCount, base, own int64) (held, sum int64, err error) {
+func (t *Counter) add(c *clusterCount, base, own int64) (held, sum int64, err error) {
 	err = t.redis.runIfAvailable(context.Background(), func(ctx context.Context) error {
-		answer, err := addOwnScript.Run(ctx, t.redis.client, []string{c.redisKey()}, base, t.redis.nodeID, own).Int64Slice()
+		answer, err := addOwnScript.Run(ctx, t.redis.client, []string{redisKey(c.Key)}, base, t.redis.nodeID, own).Int64Slice()
 		if err == nil {
 			held, sum = answer[0], answer[1]
 		}
@@ -252,22 +254,22 @@ func (t *ClusterCounter) add(c *clusterCount, base, own int64) (held, sum int64,
 // seed begins a count with what the database holds, unless another node was
 // faster, and returns with what it began. A database that does not answer is
 // left alone for a while.
-func (t *ClusterCounter) seed(c *clusterCount) (held int64, err error) {
+func (t *Counter) seed(c *clusterCount) (held int64, err error) {
 	c.mu.Lock()
 	wait := t.now().Before(c.retryAt)
 	c.mu.Unlock()
 	if wait {
 		return 0, errUnavailable
 	}
-	before, err := t.store.LoadCount(context.Background(), c.CounterKey)
+	before, err := t.store.LoadCount(context.Background(), c.Key)
 	if err != nil {
 		c.mu.Lock()
-		c.retryAt = t.now().Add(flushInterval)
+		c.retryAt = t.now().Add(counter.FlushInterval)
 		c.mu.Unlock()
 		return 0, err
 	}
 	err = t.redis.runIfAvailable(context.Background(), func(ctx context.Context) (err error) {
-		held, err = seedScript.Run(ctx, t.redis.client, []string{c.redisKey()}, before.N, redisTTL.Milliseconds()).Int64()
+		held, err = seedScript.Run(ctx, t.redis.client, []string{redisKey(c.Key)}, before.N, redisTTL.Milliseconds()).Int64()
 		return err
 	})
 	return held, err

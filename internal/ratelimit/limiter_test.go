@@ -1,4 +1,4 @@
-package live
+package ratelimit
 
 import (
 	"strconv"
@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-func TestRateLimiter(t *testing.T) {
+func TestLimiter(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
-	r := NewRateLimiter(100, func() time.Time { return now })
+	r := New(100, func() time.Time { return now }, nil)
 	spend := func(caller string) (n int) {
 		for {
 			if ok, _ := r.Allow(caller); !ok {
@@ -37,10 +37,10 @@ func TestRateLimiter(t *testing.T) {
 	}
 }
 
-func TestRateLimiter_BoundedMemory(t *testing.T) {
+func TestLimiter_BoundedMemory(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
-	r := NewRateLimiter(1, func() time.Time { return now })
+	r := New(1, func() time.Time { return now }, nil)
 	for i := range maxBuckets + 10 {
 		if i == maxBuckets/2 {
 			now = now.Add(time.Minute)
@@ -52,8 +52,8 @@ func TestRateLimiter_BoundedMemory(t *testing.T) {
 	}
 }
 
-func BenchmarkRateLimiter(b *testing.B) {
-	r := NewRateLimiter(100, time.Now)
+func BenchmarkLimiter(b *testing.B) {
+	r := New(100, time.Now, nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		r.Allow("0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10")

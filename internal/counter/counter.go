@@ -1,8 +1,5 @@
-// Package live holds what is shared while the service runs: counts, kept over
-// a restart, limits on how often somebody may call or try, and word of what
-// has changed. All of it is in this process, or in Redis for several. It
-// imports the standard library, uuid and go-redis only.
-package live
+// Package counter counts events in memory and saves the counts in a database.
+package counter
 
 import (
 	"context"
@@ -16,22 +13,22 @@ type Count struct {
 	Last time.Time // zero when it never did
 }
 
-// CounterKey is one thing that is counted: calls of an organization in a day,
+// Key is one thing that is counted: calls of an organization in a day,
 // calls with a key in a slot.
-type CounterKey struct{ Subject, Period string }
+type Key struct{ Subject, Period string }
 
-// CounterStore keeps counts over a restart.
-type CounterStore interface {
+// Store keeps counts over a restart.
+type Store interface {
 	// Tally returns a count; zero when nothing was counted yet.
-	LoadCount(ctx context.Context, c CounterKey) (Count, error)
+	LoadCount(ctx context.Context, c Key) (Count, error)
 	// AddCounts adds to counts and returns what they are then, in order.
-	AddCounts(ctx context.Context, counted []CounterKey, add []Count) ([]Count, error)
+	AddCounts(ctx context.Context, counted []Key, add []Count) ([]Count, error)
 }
 
 const (
-	// flushInterval is how often counts are written. What a killed process had
+	// FlushInterval is how often counts are written. What a killed process had
 	// not written is lost.
-	flushInterval = time.Second
+	FlushInterval = time.Second
 	// finalFlushAttempts is how often it is tried at the end.
 	finalFlushAttempts = 4
 	// memoryTTL is how long a count that nobody adds to stays in memory.
@@ -42,20 +39,23 @@ const (
 // batches off the path. Several processes may share one database: each learns
 // of the others' counts when it writes its own.
 type Counter struct {
-	store    CounterStore
+	store    Store
 	now      func() time.Time
-	observer flushObserver // nil without
+	observer Observer
 
 	flushing sync.Mutex // held from before counts are written until that is noted
 	mu       sync.RWMutex
-	entries  map[CounterKey]*entry
+	entries  map[Key]*entry
 }
 
-// flushObserver is told what became of counts: how many were added to what the
-// database holds, and what it holds then; or that memory has let one go.
-type flushObserver interface {
-	onFlushed(c CounterKey, added, sum int64)
-	onEvicted(c CounterKey)
+// Observer follows the counts of a Counter. Its functions must not call the
+// Counter. Either of them may be nil.
+type Observer struct {
+	// Flushed is called after a flush has added to a count in the database,
+	// which is total then.
+	Flushed func(k Key, added, total int64)
+	// Evicted is called when an idle count is removed from memory.
+	Evicted func(k Key)
 }
 
 type entry struct {
@@ -69,9 +69,14 @@ type entry struct {
 	lastUsed int64 // Unix milliseconds of the last use, to forget by
 }
 
-// NewCounter returns a Tally. Run keeps its counts.
-func NewCounter(store CounterStore, now func() time.Time) *Counter {
-	return &Counter{store: store, now: now, entries: map[CounterKey]*entry{}}
+// New returns a Counter. Run saves its counts in the store.
+func New(store Store, now func() time.Time) *Counter {
+	return NewObserved(store, now, Observer{})
+}
+
+// NewObserved returns a Counter that reports to an observer.
+func NewObserved(store Store, now func() time.Time, observer Observer) *Counter {
+	return &Counter{store: store, now: now, observer: observer, entries: map[Key]*entry{}}
 }
 
 // Add counts once more.
@@ -80,7 +85,7 @@ func (t *Counter) Add(subject, period string) { t.Increment(subject, period) }
 // Increment counts once more and returns the count, this one included, if memory
 // holds it; Number asks further otherwise.
 func (t *Counter) Increment(subject, period string) (n int64, known bool) {
-	e := t.entry(CounterKey{subject, period})
+	e := t.entry(Key{subject, period})
 	at := t.now().UnixMilli()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -92,7 +97,7 @@ func (t *Counter) Increment(subject, period string) (n int64, known bool) {
 
 // AwaitCount returns the count as it is after Next has returned n.
 func (t *Counter) AwaitCount(ctx context.Context, subject, period string, _ int64) (int64, error) {
-	c, err := t.count(ctx, CounterKey{subject, period})
+	c, err := t.count(ctx, Key{subject, period})
 	return c.N, err
 }
 
@@ -100,11 +105,11 @@ func (t *Counter) AwaitCount(ctx context.Context, subject, period string, _ int6
 // for never. It fails when memory does not hold it and the database does not
 // answer.
 func (t *Counter) Count(ctx context.Context, subject, period string) (n int64, last time.Time, err error) {
-	c, err := t.count(ctx, CounterKey{subject, period})
+	c, err := t.count(ctx, Key{subject, period})
 	return c.N, c.Last, err
 }
 
-func (t *Counter) count(ctx context.Context, c CounterKey) (Count, error) {
+func (t *Counter) count(ctx context.Context, c Key) (Count, error) {
 	e := t.entry(c)
 	e.mu.Lock()
 	count, known := e.count(), e.known
@@ -118,7 +123,7 @@ func (t *Counter) count(ctx context.Context, c CounterKey) (Count, error) {
 
 // read asks the database. When it does not answer, callers are told so for a
 // while without waiting for it each.
-func (t *Counter) read(ctx context.Context, c CounterKey, e *entry) (Count, error) {
+func (t *Counter) read(ctx context.Context, c Key, e *entry) (Count, error) {
 	e.mu.Lock()
 	err, wait := e.err, t.now().UnixMilli() < e.retryAt
 	e.mu.Unlock()
@@ -129,7 +134,7 @@ func (t *Counter) read(ctx context.Context, c CounterKey, e *entry) (Count, erro
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.err = err; err != nil {
-		e.retryAt = t.now().Add(flushInterval).UnixMilli()
+		e.retryAt = t.now().Add(FlushInterval).UnixMilli()
 		return Count{}, err
 	}
 	if !e.known {
@@ -150,7 +155,7 @@ func (e *entry) count() Count {
 	return c
 }
 
-func (t *Counter) entry(c CounterKey) *entry {
+func (t *Counter) entry(c Key) *entry {
 	t.mu.RLock()
 	e, ok := t.entries[c]
 	t.mu.RUnlock()
@@ -177,7 +182,7 @@ func (t *Counter) Run(ctx context.Context, failed func(error)) {
 		}
 		failing = err != nil
 	}
-	tick := time.NewTicker(flushInterval)
+	tick := time.NewTicker(FlushInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -201,7 +206,7 @@ func (t *Counter) Run(ctx context.Context, failed func(error)) {
 func (t *Counter) Flush(ctx context.Context) error {
 	t.flushing.Lock()
 	defer t.flushing.Unlock()
-	var counted []CounterKey
+	var counted []Key
 	var add []Count
 	var entries []*entry
 	oldest := t.now().Add(-memoryTTL).UnixMilli()
@@ -214,8 +219,8 @@ func (t *Counter) Flush(ctx context.Context) error {
 			e.pending = 0
 		case e.lastUsed < oldest:
 			delete(t.entries, c)
-			if t.observer != nil {
-				t.observer.onEvicted(c)
+			if t.observer.Evicted != nil {
+				t.observer.Evicted(c)
 			}
 		}
 		e.mu.Unlock()
@@ -234,9 +239,17 @@ func (t *Counter) Flush(ctx context.Context) error {
 			e.last = max(e.last, written[i].Last.UnixMilli())
 		}
 		e.mu.Unlock()
-		if err == nil && t.observer != nil {
-			t.observer.onFlushed(counted[i], add[i].N, written[i].N)
+		if err == nil && t.observer.Flushed != nil {
+			t.observer.Flushed(counted[i], add[i].N, written[i].N)
 		}
 	}
 	return err
+}
+
+// BetweenFlushes waits until no flush is in progress and calls f. The next
+// flush begins after f has returned.
+func (t *Counter) BetweenFlushes(f func()) {
+	t.flushing.Lock()
+	defer t.flushing.Unlock()
+	f()
 }

@@ -1,4 +1,4 @@
-package live
+package ratelimit
 
 import (
 	"encoding/binary"
@@ -20,7 +20,7 @@ func countFailures(l *AddressLimiter, address string) (n int) {
 func TestAddressLimiter(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
-	l := NewAddressLimiter(120, func() time.Time { return now })
+	l := NewAddressLimiter(120, func() time.Time { return now }, nil)
 	if n := countFailures(l, "192.0.2.1"); n != 120 {
 		t.Errorf("%d failures at once", n)
 	}
@@ -59,13 +59,13 @@ func TestAddressLimiter_Networks(t *testing.T) {
 		{"2001:db8:0:1::1", "2001:db8:0:2::1", false},
 		{"fe80::1%eth0", "fe80::1%eth1", true},
 	} {
-		l := NewAddressLimiter(1, func() time.Time { return time.Unix(0, 0) })
+		l := NewAddressLimiter(1, func() time.Time { return time.Unix(0, 0) }, nil)
 		countFailures(l, c.a)
 		if same := countFailures(l, c.b) == 0; same != c.same {
 			t.Errorf("%s and %s count as one: %v", c.a, c.b, same)
 		}
 	}
-	l := NewAddressLimiter(1, func() time.Time { return time.Unix(0, 0) })
+	l := NewAddressLimiter(1, func() time.Time { return time.Unix(0, 0) }, nil)
 	if over, _ := l.RecordAttempt(netip.Addr{}); over {
 		t.Error("an address that is not known has a bucket too")
 	}
@@ -76,7 +76,7 @@ func TestAddressLimiter_Networks(t *testing.T) {
 func TestAddressLimiter_BoundedMemory(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
-	l := NewAddressLimiter(120, func() time.Time { return now })
+	l := NewAddressLimiter(120, func() time.Time { return now }, nil)
 	fail := func(n int) {
 		var ip [4]byte
 		binary.BigEndian.PutUint32(ip[:], uint32(n))

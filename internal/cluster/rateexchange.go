@@ -1,4 +1,4 @@
-package live
+package cluster
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"parley/internal/ratelimit"
 )
 
 const (
@@ -16,37 +18,36 @@ const (
 	exchangeBatch = 500
 )
 
-// rateExchange makes a bound one of all nodes. Calls are allowed by what this node
+var _ ratelimit.Exchange = (*RateExchange)(nil)
+
+// RateExchange makes a bound one of all nodes. Calls are allowed by what this node
 // knows; what was spent is told to Redis right after, and what Redis answers
 // holds from then on. So no call waits, and a caller who uses several nodes at
 // once may get ahead only by what fits between two exchanges. That counts too,
 // and is missing afterwards.
-type rateExchange struct {
-	rate  *RateLimiter
+type RateExchange struct {
 	redis *Redis
 	name  string
+	now   func() time.Time
 	wake  chan struct{}
 
 	mu      sync.Mutex
-	pending []pendingBucket
+	pending []ratelimit.Usage
 }
 
-type pendingBucket struct {
-	caller string
-	bucket *bucket
+// NewRateExchange returns the exchange of one limiter, which has the same name
+// on all nodes. Create it before Redis.Run. While Redis is gone each node goes
+// on by itself.
+func NewRateExchange(redis *Redis, name string, now func() time.Time) *RateExchange {
+	s := &RateExchange{redis: redis, name: name, now: now, wake: make(chan struct{}, 1)}
+	redis.tasks = append(redis.tasks, s.run)
+	return s
 }
 
-// Share has the callers bounded on all nodes together. Call it before the
-// first call. While Redis is gone each node goes on by itself.
-func (r *RateLimiter) Share(with *Redis, name string) {
-	s := &rateExchange{rate: r, redis: with, name: name, wake: make(chan struct{}, 1)}
-	r.cluster = s
-	with.tasks = append(with.tasks, s.run)
-}
-
-func (s *rateExchange) enqueue(caller string, spent *bucket) {
+// Enqueue has the usage exchanged soon.
+func (s *RateExchange) Enqueue(u ratelimit.Usage) {
 	s.mu.Lock()
-	s.pending = append(s.pending, pendingBucket{caller, spent})
+	s.pending = append(s.pending, u)
 	s.mu.Unlock()
 	select {
 	case s.wake <- struct{}{}:
@@ -54,7 +55,7 @@ func (s *rateExchange) enqueue(caller string, spent *bucket) {
 	}
 }
 
-func (s *rateExchange) run(ctx context.Context) {
+func (s *RateExchange) run(ctx context.Context) {
 	for {
 		select {
 		case <-s.wake:
@@ -70,7 +71,7 @@ func (s *rateExchange) run(ctx context.Context) {
 
 // exchange tells what was spent and learns what all have spent. What cannot be
 // told is let go: by the time Redis is back it is earned again.
-func (s *rateExchange) exchange(ctx context.Context) {
+func (s *RateExchange) exchange(ctx context.Context) {
 	s.mu.Lock()
 	all := s.pending
 	s.pending = nil
@@ -79,12 +80,12 @@ func (s *rateExchange) exchange(ctx context.Context) {
 		some := all[:min(len(all), exchangeBatch)]
 		all = all[len(some):]
 		keys, args := make([]string, len(some)), make([]any, 1, len(some)+1)
-		args[0] = s.rate.interval.Microseconds()
-		for i, t := range some {
-			keys[i] = "parley:rate:" + s.name + ":" + t.caller
-			args = append(args, t.bucket.unpublished.Swap(0))
+		args[0] = some[0].Interval().Microseconds() // one exchange serves one limiter
+		for i, u := range some {
+			keys[i] = "parley:rate:" + s.name + ":" + u.Caller
+			args = append(args, u.TakeCalls())
 		}
-		began := s.rate.now()
+		began := s.now()
 		var ahead []int64
 		err := s.redis.runIfAvailable(ctx, func(ctx context.Context) (err error) {
 			ahead, err = spendScript.Run(ctx, s.redis.client, keys, args...).Int64Slice()
@@ -93,20 +94,8 @@ func (s *rateExchange) exchange(ctx context.Context) {
 		if err != nil {
 			continue
 		}
-		for i, t := range some {
-			t.bucket.merge(began.Add(time.Duration(ahead[i])*time.Microsecond), s.rate.interval)
-		}
-	}
-}
-
-// merge takes over what all nodes have spent, and adds what this one has
-// meanwhile.
-func (s *bucket) merge(until time.Time, every time.Duration) {
-	for {
-		before := s.theoreticalArrival.Load()
-		after := until.UnixNano() + s.unpublished.Load()*int64(every)
-		if after <= before || s.theoreticalArrival.CompareAndSwap(before, after) {
-			return
+		for i, u := range some {
+			u.Merge(began.Add(time.Duration(ahead[i]) * time.Microsecond))
 		}
 	}
 }

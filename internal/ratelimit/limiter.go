@@ -1,4 +1,5 @@
-package live
+// Package ratelimit limits how often each caller or network address may act.
+package ratelimit
 
 import (
 	"sync"
@@ -9,17 +10,17 @@ import (
 // maxBuckets bounds the memory: some 100 bytes each.
 const maxBuckets = 100_000
 
-// RateLimiter bounds how often each caller may call: so many in a time, with bursts.
+// Limiter bounds how often each caller may call: so many in a time, with bursts.
 // It is the generic cell rate algorithm: one number for each caller, moved
 // without a lock.
-type RateLimiter struct {
+type Limiter struct {
 	interval time.Duration // between calls
 	burst    time.Duration // that a caller may be ahead
 	now      func() time.Time
+	exchange Exchange // nil unless other nodes limit the same callers
 
 	mu      sync.RWMutex
 	buckets map[string]*bucket
-	cluster *rateExchange // nil unless other nodes bound the same callers
 }
 
 // bucket is what one caller has spent.
@@ -28,18 +29,19 @@ type bucket struct {
 	unpublished        atomic.Int64 // calls that the other nodes have not heard of
 }
 
-// NewRateLimiter allows perSecond calls a second for each caller, and bursts of twice
-// that.
-func NewRateLimiter(perSecond int, now func() time.Time) *RateLimiter {
-	return newRateLimiter(time.Second/time.Duration(perSecond), 2*time.Second, now)
+// New allows perSecond calls a second for each caller, and bursts of twice
+// that. With an exchange the limit holds for all nodes together; nil limits
+// this process alone.
+func New(perSecond int, now func() time.Time, exchange Exchange) *Limiter {
+	return newLimiter(time.Second/time.Duration(perSecond), 2*time.Second, now, exchange)
 }
 
-func newRateLimiter(every, burst time.Duration, now func() time.Time) *RateLimiter {
-	return &RateLimiter{interval: every, burst: burst, now: now, buckets: map[string]*bucket{}}
+func newLimiter(interval, burst time.Duration, now func() time.Time, exchange Exchange) *Limiter {
+	return &Limiter{interval: interval, burst: burst, now: now, exchange: exchange, buckets: map[string]*bucket{}}
 }
 
 // Allow reports whether a caller may call now, and if not, when again.
-func (r *RateLimiter) Allow(caller string) (ok bool, retryAfter time.Duration) {
+func (r *Limiter) Allow(caller string) (ok bool, retryAfter time.Duration) {
 	now := r.now().UnixNano()
 	spent := r.bucketOf(caller, now)
 	for {
@@ -52,13 +54,13 @@ func (r *RateLimiter) Allow(caller string) (ok bool, retryAfter time.Duration) {
 			break
 		}
 	}
-	if r.cluster != nil && spent.unpublished.Add(1) == 1 {
-		r.cluster.enqueue(caller, spent)
+	if r.exchange != nil && spent.unpublished.Add(1) == 1 {
+		r.exchange.Enqueue(Usage{Caller: caller, limiter: r, bucket: spent})
 	}
 	return true, 0
 }
 
-func (r *RateLimiter) bucketOf(caller string, now int64) *bucket {
+func (r *Limiter) bucketOf(caller string, now int64) *bucket {
 	r.mu.RLock()
 	spent, known := r.buckets[caller]
 	r.mu.RUnlock()
@@ -80,7 +82,7 @@ func (r *RateLimiter) bucketOf(caller string, now int64) *bucket {
 
 // prune forgets who has been quiet long enough to have everything again, and
 // everybody if that frees less than half: it must run rarely.
-func (r *RateLimiter) prune(now int64) {
+func (r *Limiter) prune(now int64) {
 	for caller, spent := range r.buckets {
 		if spent.theoreticalArrival.Load() <= now {
 			delete(r.buckets, caller)

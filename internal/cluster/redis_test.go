@@ -1,4 +1,4 @@
-package live
+package cluster
 
 import (
 	"context"
@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/live/livetest"
+	"parley/internal/cluster/clustertest"
+	"parley/internal/counter"
+	"parley/internal/ratelimit"
 )
 
 // fakeCache notes what a node is told.
@@ -62,17 +64,17 @@ func (m *fakeCache) timesInvalidated(projectID string) int {
 type node struct {
 	*Redis
 	cache   *fakeCache
-	counter *ClusterCounter
+	counter *Counter
 }
 
 // connectNode connects a node; setUp may use its Redis before it runs.
-func connectNode(t *testing.T, server *livetest.Redis, store CounterStore, setUp func(*Redis)) *node {
+func connectNode(t *testing.T, server *clustertest.Redis, store counter.Store, setUp func(*Redis)) *node {
 	t.Helper()
 	r, err := Connect(t.Context(), server.URL(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &node{Redis: r, cache: &fakeCache{}, counter: NewClusterCounter(store, r, time.Now)}
+	n := &node{Redis: r, cache: &fakeCache{}, counter: NewCounter(store, r, time.Now)}
 	if setUp != nil {
 		setUp(r)
 	}
@@ -88,6 +90,16 @@ func connectNode(t *testing.T, server *livetest.Redis, store CounterStore, setUp
 	return n
 }
 
+// countFailures counts how many an address has before it is over its limit.
+func countFailures(l *ratelimit.AddressLimiter, address string) (n int) {
+	for {
+		if over, _ := l.RecordAttempt(netip.MustParseAddr(address)); over {
+			return n
+		}
+		n++
+	}
+}
+
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); !holds(); time.Sleep(time.Millisecond) {
@@ -99,7 +111,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 
 func TestPublishChange_ReachesOtherNodes(t *testing.T) {
 	t.Parallel()
-	server := livetest.NewRedis(t)
+	server := clustertest.NewRedis(t)
 	a, b := connectNode(t, server, &fakeStore{}, nil), connectNode(t, server, &fakeStore{}, nil)
 	const changes = 20
 	began := time.Now()
@@ -124,15 +136,15 @@ func TestPublishChange_ReachesOtherNodes(t *testing.T) {
 func TestCache_BypassedWithoutRedis(t *testing.T) {
 	t.Parallel()
 	for name, outage := range map[string]struct {
-		begin, end func(*livetest.Redis)
+		begin, end func(*clustertest.Redis)
 		within     time.Duration
 	}{
-		"killed": {(*livetest.Redis).Kill, (*livetest.Redis).Start, subscriptionTimeout},
-		"frozen": {(*livetest.Redis).Freeze, (*livetest.Redis).Thaw, 2 * subscriptionTimeout},
+		"killed": {(*clustertest.Redis).Kill, (*clustertest.Redis).Start, subscriptionTimeout},
+		"frozen": {(*clustertest.Redis).Freeze, (*clustertest.Redis).Thaw, 2 * subscriptionTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := livetest.NewRedis(t)
+			server := clustertest.NewRedis(t)
 			a, b := connectNode(t, server, &fakeStore{}, nil), connectNode(t, server, &fakeStore{}, nil)
 			outage.begin(server)
 			began := time.Now()
@@ -171,7 +183,7 @@ func TestCache_BypassedWithoutRedis(t *testing.T) {
 // A node that alone has lost its commands tells its change when they are back.
 func TestPublishChange_RetriedAfterOutage(t *testing.T) {
 	t.Parallel()
-	server := livetest.NewRedis(t)
+	server := clustertest.NewRedis(t)
 	a, b := connectNode(t, server, &fakeStore{}, nil), connectNode(t, server, &fakeStore{}, nil)
 	a.up.Store(false)
 	began := time.Now()
@@ -185,7 +197,7 @@ func TestPublishChange_RetriedAfterOutage(t *testing.T) {
 // No memory is believed for ever: word of a change may be lost with its node.
 func TestCache_RenewedPeriodically(t *testing.T) {
 	t.Parallel()
-	n := connectNode(t, livetest.NewRedis(t), &fakeStore{}, func(r *Redis) { r.cacheMaxAge = 2 * pingInterval })
+	n := connectNode(t, clustertest.NewRedis(t), &fakeStore{}, func(r *Redis) { r.cacheMaxAge = 2 * pingInterval })
 	eventually(t, "memory is begun anew", func() bool {
 		n.cache.mu.Lock()
 		defer n.cache.mu.Unlock()
@@ -195,8 +207,8 @@ func TestCache_RenewedPeriodically(t *testing.T) {
 
 func TestConnect_Refused(t *testing.T) {
 	t.Parallel()
-	server := livetest.NewRedis(t)
-	wrong := strings.Replace(server.URL(), livetest.Password, "a-wrong-one", 1)
+	server := clustertest.NewRedis(t)
+	wrong := strings.Replace(server.URL(), clustertest.Password, "a-wrong-one", 1)
 	for url, want := range map[string]string{
 		"redis://u:a-wrong-one@127.0.0.1:1": "no answer from Redis at 127.0.0.1:1: dial tcp 127.0.0.1:1: connect: connection refused",
 		"redis://u:a-wrong-one@%zz":         "must be a URL such as redis://",
@@ -211,7 +223,7 @@ func TestConnect_Refused(t *testing.T) {
 }
 
 // increment counts on a node and returns the number.
-func (n *node) increment(c CounterKey) (int64, error) {
+func (n *node) increment(c counter.Key) (int64, error) {
 	k, known := n.counter.Increment(c.Subject, c.Period)
 	if known {
 		return k, nil
@@ -222,11 +234,11 @@ func (n *node) increment(c CounterKey) (int64, error) {
 }
 
 // Every call has a number of its own, on whatever node it is made.
-func TestClusterCounter_Exact(t *testing.T) {
+func TestCounter_Exact(t *testing.T) {
 	t.Parallel()
-	server := livetest.NewRedis(t)
-	c := CounterKey{"org", "2026-11-21"}
-	db := &fakeStore{counts: map[CounterKey]Count{c: {N: 1000}}}
+	server := clustertest.NewRedis(t)
+	c := counter.Key{Subject: "org", Period: "2026-11-21"}
+	db := &fakeStore{counts: map[counter.Key]counter.Count{c: {N: 1000}}}
 	nodes := []*node{connectNode(t, server, db, nil), connectNode(t, server, db, nil), connectNode(t, server, db, nil)}
 	var mu sync.Mutex
 	var numbers []int64
@@ -263,11 +275,11 @@ func TestClusterCounter_Exact(t *testing.T) {
 
 // Redis forgets everything, again and again, while calls go on and are
 // written: afterwards the count is right.
-func TestClusterCounter_RedisDataLost(t *testing.T) {
+func TestCounter_RedisDataLost(t *testing.T) {
 	t.Parallel()
-	server := livetest.NewRedis(t)
-	c := CounterKey{"org", "2026-11-21"}
-	db := &fakeStore{counts: map[CounterKey]Count{}}
+	server := clustertest.NewRedis(t)
+	c := counter.Key{Subject: "org", Period: "2026-11-21"}
+	db := &fakeStore{counts: map[counter.Key]counter.Count{}}
 	a, b := connectNode(t, server, db, nil), connectNode(t, server, db, nil)
 	total := int64(0)
 	ask := func(n *node) (int64, error) { total++; return n.increment(c) }
@@ -332,19 +344,19 @@ type slowStore struct {
 	hold chan struct{}
 }
 
-// AddCounts implements CounterStore.
-func (l *slowStore) AddCounts(ctx context.Context, counted []CounterKey, add []Count) ([]Count, error) {
+// AddCounts implements counter.Store.
+func (l *slowStore) AddCounts(ctx context.Context, counted []counter.Key, add []counter.Count) ([]counter.Count, error) {
 	out, err := l.fakeStore.AddCounts(ctx, counted, add)
 	<-l.hold
 	return out, err
 }
 
 // A count that begins anew while calls are being written counts none twice.
-func TestClusterCounter_RedisDataLostDuringFlush(t *testing.T) {
+func TestCounter_RedisDataLostDuringFlush(t *testing.T) {
 	t.Parallel()
-	c := CounterKey{"org", "day"}
-	db := &slowStore{&fakeStore{counts: map[CounterKey]Count{}}, make(chan struct{})}
-	n := connectNode(t, livetest.NewRedis(t), db, nil)
+	c := counter.Key{Subject: "org", Period: "day"}
+	db := &slowStore{&fakeStore{counts: map[counter.Key]counter.Count{}}, make(chan struct{})}
+	n := connectNode(t, clustertest.NewRedis(t), db, nil)
 	for range 3 {
 		if _, err := n.increment(c); err != nil {
 			t.Fatal(err)
@@ -371,18 +383,18 @@ func TestClusterCounter_RedisDataLostDuringFlush(t *testing.T) {
 		}
 	})
 	eventually(t, "the count begins with what was written", func() bool { _, reads := looks(); return reads == 2 })
-	eventually(t, "Redis has it", func() bool { return n.client.Exists(t.Context(), c.redisKey()).Val() == 1 })
+	eventually(t, "Redis has it", func() bool { return n.client.Exists(t.Context(), redisKey(c)).Val() == 1 })
 	close(db.hold)
 	work.Wait()
 }
 
 // A Redis that keeps its connections and answers nothing holds up the call that
 // finds out, and no other.
-func TestClusterCounter_RedisFrozen(t *testing.T) {
+func TestCounter_RedisFrozen(t *testing.T) {
 	t.Parallel()
-	server := livetest.NewRedis(t)
-	n := connectNode(t, server, &fakeStore{counts: map[CounterKey]Count{}}, nil)
-	c := CounterKey{"org", "day"}
+	server := clustertest.NewRedis(t)
+	n := connectNode(t, server, &fakeStore{counts: map[counter.Key]counter.Count{}}, nil)
+	c := counter.Key{Subject: "org", Period: "day"}
 	if got, err := n.increment(c); err != nil || got != 1 {
 		t.Fatal(got, err)
 	}
@@ -407,11 +419,11 @@ func TestClusterCounter_RedisFrozen(t *testing.T) {
 
 // With neither Redis' count nor the database's there is no number, and nobody
 // asks the database again for each call.
-func TestClusterCounter_DatabaseUnavailable(t *testing.T) {
+func TestCounter_DatabaseUnavailable(t *testing.T) {
 	t.Parallel()
-	c := CounterKey{"org", "day"}
-	db := &fakeStore{counts: map[CounterKey]Count{c: {N: 7}}, err: errors.New("gone")}
-	n := connectNode(t, livetest.NewRedis(t), db, nil)
+	c := counter.Key{Subject: "org", Period: "day"}
+	db := &fakeStore{counts: map[counter.Key]counter.Count{c: {N: 7}}, err: errors.New("gone")}
+	n := connectNode(t, clustertest.NewRedis(t), db, nil)
 	for range 5 {
 		if got, err := n.increment(c); err == nil {
 			t.Errorf("%d", got)
@@ -432,15 +444,16 @@ func TestClusterCounter_DatabaseUnavailable(t *testing.T) {
 }
 
 // Several nodes are one bound, but for what fits between two exchanges.
-func TestRateLimiter_AcrossNodes(t *testing.T) {
+func TestLimiter_AcrossNodes(t *testing.T) {
 	t.Parallel()
-	server := livetest.NewRedis(t)
-	var rates []*RateLimiter
+	server := clustertest.NewRedis(t)
+	var rates []*ratelimit.Limiter
 	for range 2 {
-		r := NewRateLimiter(1, time.Now) // in so slow a bound no time passes: a burst is two calls
-		r.burst = 100 * time.Second
-		connectNode(t, server, &fakeStore{}, func(redis *Redis) { r.Share(redis, "test") })
-		rates = append(rates, r)
+		connectNode(t, server, &fakeStore{}, func(redis *Redis) {
+			// At one call a second the test earns next to nothing beside the burst.
+			l := ratelimit.NewBurstAddressLimiter(60, 100*time.Second, time.Now, NewRateExchange(redis, "test", time.Now))
+			rates = append(rates, l.Limiter)
+		})
 	}
 	allowed := 0
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -479,12 +492,12 @@ func TestRateLimiter_AcrossNodes(t *testing.T) {
 
 func TestAddressLimiter_AcrossNodes(t *testing.T) {
 	t.Parallel()
-	server := livetest.NewRedis(t)
-	var limiters []*AddressLimiter
+	server := clustertest.NewRedis(t)
+	var limiters []*ratelimit.AddressLimiter
 	for range 2 {
-		l := NewAddressLimiter(60, time.Now)
-		connectNode(t, server, &fakeStore{}, func(redis *Redis) { l.Share(redis, "test") })
-		limiters = append(limiters, l)
+		connectNode(t, server, &fakeStore{}, func(redis *Redis) {
+			limiters = append(limiters, ratelimit.NewAddressLimiter(60, time.Now, NewRateExchange(redis, "test", time.Now)))
+		})
 	}
 	address := netip.MustParseAddr("192.0.2.1")
 	countFailures(limiters[0], "192.0.2.1")

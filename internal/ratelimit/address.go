@@ -1,4 +1,4 @@
-package live
+package ratelimit
 
 import (
 	"net/netip"
@@ -9,19 +9,19 @@ import (
 
 // AddressLimiter bounds how often each address may fail. Only failures count: an
 // address over its bound is refused when it fails again, and nobody else is.
-type AddressLimiter struct{ *RateLimiter }
+type AddressLimiter struct{ *Limiter }
 
 // NewAddressLimiter allows perMinute failures a minute for each address, as many of
 // them at once.
-func NewAddressLimiter(perMinute int, now func() time.Time) *AddressLimiter {
-	return &AddressLimiter{newRateLimiter(time.Minute/time.Duration(perMinute), time.Minute, now)}
+func NewAddressLimiter(perMinute int, now func() time.Time, exchange Exchange) *AddressLimiter {
+	return &AddressLimiter{newLimiter(time.Minute/time.Duration(perMinute), time.Minute, now, exchange)}
 }
 
 // NewBurstAddressLimiter allows perMinute a minute for each address, of which as many
 // may come at once as are earned in the time burst, and at least one.
-func NewBurstAddressLimiter(perMinute int, burst time.Duration, now func() time.Time) *AddressLimiter {
+func NewBurstAddressLimiter(perMinute int, burst time.Duration, now func() time.Time, exchange Exchange) *AddressLimiter {
 	every := time.Minute / time.Duration(perMinute)
-	return &AddressLimiter{newRateLimiter(every, max(burst, every), now)}
+	return &AddressLimiter{newLimiter(every, max(burst, every), now, exchange)}
 }
 
 // RecordAttempt notes a failure and reports whether the address is over its bound,
