@@ -12,24 +12,25 @@ import (
 )
 
 const (
-	// redisTTL is how long Redis keeps a count that nobody adds to.
+	// redisTTL is how long Redis keeps a count after its creation.
 	redisTTL = 48 * time.Hour
-	// maxResults and maxWrites bound what one count takes of memory. Both are
-	// far more than can be asked for while Redis answers.
+	// maxResults and maxWrites bound the memory of one count. Both are far
+	// more than can be needed while Redis answers.
 	maxResults = 1024
 	maxWrites  = 3600
 )
 
-// Counter is a Tally whose Next and Number are exact over all nodes. Calls
-// that come at the same time share a round trip to Redis, which begins while
-// the rest of their answer is made.
+// Counter is a counter.Counter whose Increment and AwaitCount are exact over
+// all nodes. Calls that arrive at the same time share one round trip to Redis,
+// which runs while the rest of their response is prepared.
 //
-// Redis may forget everything at any moment and still nothing is lost or
-// counted twice. Each node tells how many it has counted in all, not how many
-// more, so a round trip whose end is unknown can be made again. A count that
-// Redis does not have begins with what the database holds, its base; and since
-// that only grows, every node can tell by the base alone which of its own calls
-// are in it: those it had written by the time the database held that much.
+// Redis may lose all its data at any moment, and still no call is lost or
+// counted twice. Each node sends its total and not an increment, so a round
+// trip whose outcome is unknown can be repeated. A count that Redis does not
+// have is created with the count in the database, its base. The count in the
+// database only grows, so each node derives from the base alone which of its
+// own calls the base includes: those that it had saved when the database held
+// that much.
 type Counter struct {
 	*counter.Counter
 	store counter.Store
@@ -44,62 +45,63 @@ type clusterCount struct {
 	counter.Key
 	mu        sync.Mutex
 	total     int64            // calls counted by this process
-	exchanged int64            // of total, those that a round was about
+	exchanged int64            // of total, those that an exchange has included
 	results   []exchangeResult // the latest, in order
-	running   bool             // a round trip is under way
-	resend    bool             // there may be something to tell although nothing was counted
-	changed   chan struct{}    // closed after each round
+	running   bool             // run is active
+	resend    bool             // exchange even if nothing was counted
+	changed   chan struct{}    // closed after each exchange
 
-	base          int64     // with what the count began in Redis
-	baseKnown     bool      // base is known
-	writtenBefore int64     // of total, those written before writes begins
+	base          int64     // with which the count was created in Redis
+	baseKnown     bool      // base is set
+	writtenBefore int64     // of total, those saved before the first of writes
 	writes        []write   // in order
-	retryAt       time.Time // the database did not answer, and is left alone until then
+	retryAt       time.Time // the database failed and is not read before
 }
 
-// exchangeResult is one exchange: the sum over all nodes after this one's last call.
+// exchangeResult is the sum over all nodes after this node's call number last.
 type exchangeResult struct {
 	last, sum int64
 	err       error
 }
 
-// write is one writing of a count: what the database held after it, and how
-// many of this process's calls were in that.
+// write is one flush of a count: the count in the database after it, and how
+// many of this process's calls that included.
 type write struct{ sum, total int64 }
 
-// NewCounter returns a Counter. Make it before Redis runs.
+// NewCounter returns a Counter. Create it before Redis.Run.
 func NewCounter(store counter.Store, redis *Redis, now func() time.Time) *Counter {
-	t := &Counter{store: store, redis: redis, now: now, counts: map[counter.Key]*clusterCount{}}
-	t.Counter = counter.NewObserved(store, now, counter.Observer{Flushed: t.onFlushed, Evicted: t.onEvicted})
-	redis.onAvailable = append(redis.onAvailable, t.republishAll)
-	return t
+	c := &Counter{store: store, redis: redis, now: now, counts: map[counter.Key]*clusterCount{}}
+	c.Counter = counter.NewObserved(store, now, counter.Observer{Flushed: c.onFlushed, Evicted: c.onEvicted})
+	redis.onAvailable = append(redis.onAvailable, c.republishAll)
+	return c
 }
 
-// Increment counts once more. Number knows which one it is.
-func (t *Counter) Increment(subject, period string) (n int64, known bool) {
-	t.Counter.Add(subject, period)
-	c := t.clusterCount(counter.Key{Subject: subject, Period: period})
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.total++
-	t.start(c)
-	return c.total, false
+// Increment increments a count. The result n identifies the call to AwaitCount,
+// which returns the count over all nodes.
+func (c *Counter) Increment(subject, period string) (n int64, known bool) {
+	c.Counter.Add(subject, period)
+	k := c.clusterCount(counter.Key{Subject: subject, Period: period})
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.total++
+	c.start(k)
+	return k.total, false
 }
 
-// AwaitCount returns which one over all nodes the call is that Next counted as n.
-// It fails at once while Redis is gone.
-func (t *Counter) AwaitCount(ctx context.Context, subject, period string, n int64) (int64, error) {
-	c := t.clusterCount(counter.Key{Subject: subject, Period: period})
+// AwaitCount returns the count over all nodes at the call for which Increment
+// returned n. It fails at once while Redis does not answer.
+func (c *Counter) AwaitCount(ctx context.Context, subject, period string, n int64) (int64, error) {
+	k := c.clusterCount(counter.Key{Subject: subject, Period: period})
 	for {
-		c.mu.Lock()
-		i := sort.Search(len(c.results), func(i int) bool { return c.results[i].last >= n })
-		if i < len(c.results) {
-			r := c.results[i]
-			c.mu.Unlock()
+		k.mu.Lock()
+		i := sort.Search(len(k.results), func(i int) bool { return k.results[i].last >= n })
+		if i < len(k.results) {
+			r := k.results[i]
+			k.mu.Unlock()
 			return r.sum - (r.last - n), r.err
 		}
-		changed := c.changed
-		c.mu.Unlock()
+		changed := k.changed
+		k.mu.Unlock()
 		select {
 		case <-changed:
 		case <-ctx.Done():
@@ -108,176 +110,181 @@ func (t *Counter) AwaitCount(ctx context.Context, subject, period string, n int6
 	}
 }
 
-func (t *Counter) clusterCount(counted counter.Key) *clusterCount {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	c, ok := t.counts[counted]
+func (c *Counter) clusterCount(key counter.Key) *clusterCount {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k, ok := c.counts[key]
 	if !ok {
-		c = &clusterCount{Key: counted, changed: make(chan struct{})}
-		t.counts[counted] = c
+		k = &clusterCount{Key: key, changed: make(chan struct{})}
+		c.counts[key] = k
 	}
-	return c
+	return k
 }
 
-// republishAll tells Redis, which may have lost them, what this node has counted.
-func (t *Counter) republishAll() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, c := range t.counts {
-		c.mu.Lock()
-		c.resend = true
-		t.start(c)
-		c.mu.Unlock()
-	}
-}
-
-// start sees to it that a round is under way. The caller holds c.mu.
-func (t *Counter) start(c *clusterCount) {
-	if !c.running {
-		c.running = true
-		go t.run(c)
+// republishAll sends the totals of this node again, because Redis may have lost
+// them.
+func (c *Counter) republishAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.counts {
+		k.mu.Lock()
+		k.resend = true
+		c.start(k)
+		k.mu.Unlock()
 	}
 }
 
-// run makes rounds for as long as there is something to tell.
-func (t *Counter) run(c *clusterCount) {
+// start starts run unless it is active. The caller holds k.mu.
+func (c *Counter) start(k *clusterCount) {
+	if !k.running {
+		k.running = true
+		go c.run(k)
+	}
+}
+
+// run exchanges a count until there is nothing new.
+func (c *Counter) run(k *clusterCount) {
 	for {
-		c.mu.Lock()
-		if c.exchanged == c.total && !c.resend {
-			c.running = false
-			c.mu.Unlock()
+		k.mu.Lock()
+		if k.exchanged == k.total && !k.resend {
+			k.running = false
+			k.mu.Unlock()
 			return
 		}
-		c.exchanged, c.resend = c.total, false
-		r := exchangeResult{last: c.total}
-		c.mu.Unlock()
-		r.sum, r.err = t.exchange(c, r.last)
-		c.mu.Lock()
-		if len(c.results) >= maxResults {
-			c.results = append(c.results[:0], c.results[maxResults/2:]...)
+		k.exchanged, k.resend = k.total, false
+		r := exchangeResult{last: k.total}
+		k.mu.Unlock()
+		r.sum, r.err = c.exchange(k, r.last)
+		k.mu.Lock()
+		if len(k.results) >= maxResults {
+			k.results = append(k.results[:0], k.results[maxResults/2:]...)
 		}
-		if n := len(c.results); n == 0 || c.results[n-1].last < r.last { // else it was about nobody's call
-			c.results = append(c.results, r)
+		// A resend without a new call adds no result, because no caller awaits it.
+		if n := len(k.results); n == 0 || k.results[n-1].last < r.last {
+			k.results = append(k.results, r)
 		}
-		close(c.changed)
-		c.changed = make(chan struct{})
-		c.mu.Unlock()
+		close(k.changed)
+		k.changed = make(chan struct{})
+		k.mu.Unlock()
 	}
 }
 
-// exchange tells how many calls this process has counted up to the last one,
-// and returns the sum over all nodes.
-func (t *Counter) exchange(c *clusterCount, last int64) (int64, error) {
+// exchange sends the total of this process up to the call number last, and
+// returns the sum over all nodes.
+func (c *Counter) exchange(k *clusterCount, last int64) (int64, error) {
 	for range 3 {
-		c.mu.Lock()
+		k.mu.Lock()
 		base, own := int64(-1), int64(0)
-		if c.baseKnown {
-			base, own = c.base, last-c.countedInBase()
+		if k.baseKnown {
+			base, own = k.base, last-k.countedInBase()
 		}
-		c.mu.Unlock()
-		held, sum, err := t.add(c, base, own)
+		k.mu.Unlock()
+		redisBase, sum, err := c.sendTotal(k, base, own)
 		switch {
 		case err != nil:
 			return 0, err
-		case held < 0:
-			if held, err = t.seed(c); err != nil {
+		case redisBase < 0:
+			if redisBase, err = c.seed(k); err != nil {
 				return 0, err
 			}
-		case held == base:
+		case redisBase == base:
 			return sum, nil
 		}
-		t.setBase(c, held)
+		c.setBase(k, redisBase)
 	}
-	return 0, errUnavailable // it was lost again and again
+	return 0, errUnavailable // Redis lost the count after each attempt
 }
 
-// setBase notes with what a count began. A writing that is under way may be in
-// it already, so its end has to be known first.
-func (t *Counter) setBase(c *clusterCount, held int64) {
-	t.BetweenFlushes(func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.base, c.baseKnown = held, true
+// setBase stores the base of a count. It waits for a flush in progress, because
+// the base may include what that flush has saved.
+func (c *Counter) setBase(k *clusterCount, base int64) {
+	c.BetweenFlushes(func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.base, k.baseKnown = base, true
 	})
 }
 
-// countedInBase returns how many of this process's calls are in the base.
-func (c *clusterCount) countedInBase() int64 {
-	i := sort.Search(len(c.writes), func(i int) bool { return c.writes[i].sum > c.base })
+// countedInBase returns how many of this process's calls the base includes.
+func (k *clusterCount) countedInBase() int64 {
+	i := sort.Search(len(k.writes), func(i int) bool { return k.writes[i].sum > k.base })
 	if i == 0 {
-		return c.writtenBefore
+		return k.writtenBefore
 	}
-	return c.writes[i-1].total
+	return k.writes[i-1].total
 }
 
-func (t *Counter) onFlushed(counted counter.Key, added, sum int64) {
-	t.mu.Lock()
-	c, ok := t.counts[counted]
-	t.mu.Unlock()
+func (c *Counter) onFlushed(key counter.Key, added, sum int64) {
+	c.mu.Lock()
+	k, ok := c.counts[key]
+	c.mu.Unlock()
 	if !ok {
-		return // counted by key, which no other node is asked about
+		return // counted with Add, so no sum over the nodes is needed
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	before := k.writtenBefore
+	if n := len(k.writes); n > 0 {
+		before = k.writes[n-1].total
+	}
+	if len(k.writes) >= maxWrites {
+		k.writtenBefore = k.writes[maxWrites/2-1].total
+		k.writes = append(k.writes[:0], k.writes[maxWrites/2:]...)
+	}
+	k.writes = append(k.writes, write{sum, before + added})
+}
+
+func (c *Counter) onEvicted(key counter.Key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	before := c.writtenBefore
-	if n := len(c.writes); n > 0 {
-		before = c.writes[n-1].total
-	}
-	if len(c.writes) >= maxWrites {
-		c.writtenBefore = c.writes[maxWrites/2-1].total
-		c.writes = append(c.writes[:0], c.writes[maxWrites/2:]...)
-	}
-	c.writes = append(c.writes, write{sum, before + added})
-}
-
-func (t *Counter) onEvicted(counted counter.Key) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.counts, counted)
+	delete(c.counts, key)
 }
 
 func redisKey(k counter.Key) string { return "parley:count:" + k.Subject + ":" + k.Period }
 
-// add returns with what the count began, less than 0 where Redis does not have
-// it, and the sum if that is what this node believed.
-func (t *Counter) add(c *clusterCount, base, own int64) (held, sum int64, err error) {
-	err = t.redis.runIfAvailable(context.Background(), func(ctx context.Context) error {
-		answer, err := addOwnScript.Run(ctx, t.redis.client, []string{redisKey(c.Key)}, base, t.redis.nodeID, own).Int64Slice()
+// sendTotal sends the calls of this node that the base does not include. It
+// returns the base in Redis, which is negative if Redis does not have the
+// count, and the sum over all nodes if that base is the expected one.
+func (c *Counter) sendTotal(k *clusterCount, base, own int64) (redisBase, sum int64, err error) {
+	err = c.redis.runIfAvailable(context.Background(), func(ctx context.Context) error {
+		values, err := sendTotalScript.Run(ctx, c.redis.client, []string{redisKey(k.Key)}, base, c.redis.nodeID, own).
+			Int64Slice()
 		if err == nil {
-			held, sum = answer[0], answer[1]
+			redisBase, sum = values[0], values[1]
 		}
 		return err
 	})
-	return held, sum, err
+	return redisBase, sum, err
 }
 
-// seed begins a count with what the database holds, unless another node was
-// faster, and returns with what it began. A database that does not answer is
-// left alone for a while.
-func (t *Counter) seed(c *clusterCount) (held int64, err error) {
-	c.mu.Lock()
-	wait := t.now().Before(c.retryAt)
-	c.mu.Unlock()
+// seed creates a count in Redis with the count in the database, unless another
+// node has created it, and returns its base. After a failure the database is
+// not read for one counter.FlushInterval.
+func (c *Counter) seed(k *clusterCount) (base int64, err error) {
+	k.mu.Lock()
+	wait := c.now().Before(k.retryAt)
+	k.mu.Unlock()
 	if wait {
 		return 0, errUnavailable
 	}
-	before, err := t.store.LoadCount(context.Background(), c.Key)
+	saved, err := c.store.LoadCount(context.Background(), k.Key)
 	if err != nil {
-		c.mu.Lock()
-		c.retryAt = t.now().Add(counter.FlushInterval)
-		c.mu.Unlock()
+		k.mu.Lock()
+		k.retryAt = c.now().Add(counter.FlushInterval)
+		k.mu.Unlock()
 		return 0, err
 	}
-	err = t.redis.runIfAvailable(context.Background(), func(ctx context.Context) (err error) {
-		held, err = seedScript.Run(ctx, t.redis.client, []string{redisKey(c.Key)}, before.N, redisTTL.Milliseconds()).Int64()
+	err = c.redis.runIfAvailable(context.Background(), func(ctx context.Context) (err error) {
+		base, err = seedScript.Run(ctx, c.redis.client, []string{redisKey(k.Key)}, saved.N, redisTTL.Milliseconds()).
+			Int64()
 		return err
 	})
-	return held, err
+	return base, err
 }
 
 var (
-	// addOwnScript raises what a node has counted, and with it the sum.
-	addOwnScript = redis.NewScript(`
+	// sendTotalScript raises the total of a node, and with it the sum.
+	sendTotalScript = redis.NewScript(`
 local base = redis.call('HGET', KEYS[1], 'base')
 if not base then return {-1, 0} end
 if base ~= ARGV[1] then return {tonumber(base), 0} end
@@ -286,7 +293,7 @@ if more <= 0 then return {tonumber(base), tonumber(redis.call('HGET', KEYS[1], '
 redis.call('HINCRBY', KEYS[1], ARGV[2], more)
 return {tonumber(base), redis.call('HINCRBY', KEYS[1], 'sum', more)}`)
 
-	// seedScript begins a count where there is none.
+	// seedScript creates a count unless it exists, and returns its base.
 	seedScript = redis.NewScript(`
 if redis.call('HSETNX', KEYS[1], 'base', ARGV[1]) == 1 then
 	redis.call('HSET', KEYS[1], 'sum', ARGV[1])

@@ -15,23 +15,23 @@ type fakeStore struct {
 	reads  int
 }
 
-func (l *fakeStore) LoadCount(_ context.Context, c counter.Key) (counter.Count, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.reads++
-	return l.counts[c], l.err
+func (s *fakeStore) LoadCount(_ context.Context, c counter.Key) (counter.Count, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reads++
+	return s.counts[c], s.err
 }
 
-func (l *fakeStore) AddCounts(_ context.Context, counted []counter.Key, add []counter.Count) ([]counter.Count, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.err != nil {
-		return nil, l.err
+func (s *fakeStore) AddCounts(_ context.Context, keys []counter.Key, add []counter.Count) ([]counter.Count, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return nil, s.err
 	}
-	out := make([]counter.Count, len(counted))
-	for i, c := range counted {
-		out[i] = counter.Count{N: l.counts[c].N + add[i].N, Last: add[i].Last}
-		l.counts[c] = out[i]
+	out := make([]counter.Count, len(keys))
+	for i, c := range keys {
+		out[i] = counter.Count{N: s.counts[c].N + add[i].N, Last: add[i].Last}
+		s.counts[c] = out[i]
 	}
 	return out, nil
 }

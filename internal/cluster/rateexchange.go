@@ -11,20 +11,20 @@ import (
 )
 
 const (
-	// exchangeInterval is the least time between two exchanges with the other nodes.
+	// exchangeInterval is the minimum time between two exchanges.
 	exchangeInterval = 10 * time.Millisecond
-	// exchangeBatch bounds how many callers one exchange is about, because Redis
-	// does nothing else meanwhile.
+	// exchangeBatch is the maximum number of callers in one exchange, because
+	// Redis executes nothing else meanwhile.
 	exchangeBatch = 500
 )
 
 var _ ratelimit.Exchange = (*RateExchange)(nil)
 
-// RateExchange makes a bound one of all nodes. Calls are allowed by what this node
-// knows; what was spent is told to Redis right after, and what Redis answers
-// holds from then on. So no call waits, and a caller who uses several nodes at
-// once may get ahead only by what fits between two exchanges. That counts too,
-// and is missing afterwards.
+// RateExchange makes the limit of a ratelimit.Limiter hold for all nodes
+// together. Each node allows calls by its own memory and reports them to Redis
+// right after, and the result from Redis replaces what the node knew. So no call
+// waits, and a caller that uses several nodes at once exceeds the limit by at
+// most the calls that fit between two exchanges. Those calls count too.
 type RateExchange struct {
 	redis *Redis
 	name  string
@@ -36,74 +36,75 @@ type RateExchange struct {
 }
 
 // NewRateExchange returns the exchange of one limiter, which has the same name
-// on all nodes. Create it before Redis.Run. While Redis is gone each node goes
-// on by itself.
+// on all nodes. Create it before Redis.Run. While Redis does not answer, each
+// node limits by itself.
 func NewRateExchange(redis *Redis, name string, now func() time.Time) *RateExchange {
-	s := &RateExchange{redis: redis, name: name, now: now, wake: make(chan struct{}, 1)}
-	redis.tasks = append(redis.tasks, s.run)
-	return s
+	e := &RateExchange{redis: redis, name: name, now: now, wake: make(chan struct{}, 1)}
+	redis.tasks = append(redis.tasks, e.run)
+	return e
 }
 
-// Enqueue has the usage exchanged soon.
-func (s *RateExchange) Enqueue(u ratelimit.Usage) {
-	s.mu.Lock()
-	s.pending = append(s.pending, u)
-	s.mu.Unlock()
+// Enqueue schedules a usage for the next exchange.
+func (e *RateExchange) Enqueue(u ratelimit.Usage) {
+	e.mu.Lock()
+	e.pending = append(e.pending, u)
+	e.mu.Unlock()
 	select {
-	case s.wake <- struct{}{}:
+	case e.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (s *RateExchange) run(ctx context.Context) {
+func (e *RateExchange) run(ctx context.Context) {
 	for {
 		select {
-		case <-s.wake:
+		case <-e.wake:
 		case <-ctx.Done():
 			return
 		}
-		s.exchange(ctx)
+		e.exchange(ctx)
 		if sleep(ctx, exchangeInterval) != nil {
 			return
 		}
 	}
 }
 
-// exchange tells what was spent and learns what all have spent. What cannot be
-// told is let go: by the time Redis is back it is earned again.
-func (s *RateExchange) exchange(ctx context.Context) {
-	s.mu.Lock()
-	all := s.pending
-	s.pending = nil
-	s.mu.Unlock()
-	for len(all) > 0 {
-		some := all[:min(len(all), exchangeBatch)]
-		all = all[len(some):]
-		keys, args := make([]string, len(some)), make([]any, 1, len(some)+1)
-		args[0] = some[0].Interval().Microseconds() // one exchange serves one limiter
-		for i, u := range some {
-			keys[i] = "parley:rate:" + s.name + ":" + u.Caller
+// exchange reports the pending usage to Redis and merges the usage of all
+// nodes. Usage that cannot be reported is dropped, because the callers have
+// earned it again by the time Redis is back.
+func (e *RateExchange) exchange(ctx context.Context) {
+	e.mu.Lock()
+	pending := e.pending
+	e.pending = nil
+	e.mu.Unlock()
+	for len(pending) > 0 {
+		batch := pending[:min(len(pending), exchangeBatch)]
+		pending = pending[len(batch):]
+		keys, args := make([]string, len(batch)), make([]any, 1, len(batch)+1)
+		args[0] = batch[0].Interval().Microseconds() // the same for all, because they have one limiter
+		for i, u := range batch {
+			keys[i] = "parley:rate:" + e.name + ":" + u.Caller
 			args = append(args, u.TakeCalls())
 		}
-		began := s.now()
+		start := e.now()
 		var ahead []int64
-		err := s.redis.runIfAvailable(ctx, func(ctx context.Context) (err error) {
-			ahead, err = spendScript.Run(ctx, s.redis.client, keys, args...).Int64Slice()
+		err := e.redis.runIfAvailable(ctx, func(ctx context.Context) (err error) {
+			ahead, err = addUsageScript.Run(ctx, e.redis.client, keys, args...).Int64Slice()
 			return err
 		})
 		if err != nil {
 			continue
 		}
-		for i, u := range some {
-			u.Merge(began.Add(time.Duration(ahead[i]) * time.Microsecond))
+		for i, u := range batch {
+			u.Merge(start.Add(time.Duration(ahead[i]) * time.Microsecond))
 		}
 	}
 }
 
-// spendScript moves for each caller when all is used up by as many calls as were
-// made, and returns how far ahead of now that is. It reads the time in Redis,
-// so that the clocks of nodes may differ.
-var spendScript = redis.NewScript(`
+// addUsageScript adds calls to each caller's usage and returns how many
+// microseconds of its rate the caller has used ahead of now. It takes the time
+// from Redis, so that the clocks of the nodes may differ.
+var addUsageScript = redis.NewScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local ahead = {}

@@ -10,47 +10,50 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// cacheMaxAge bounds how long a node believes its memory although nothing says
-// that it should not: a change that could not be told, because the node that
-// made it had lost Redis alone and then died, is seen by then.
+// cacheMaxAge is how long a node uses its cache without dropping it. It bounds
+// the effect of a change that was never published, because the node that made it
+// lost its connection to Redis and then died.
 const cacheMaxAge = time.Minute
 
-// Run keeps memory true until ctx ends: it listens for what other nodes
-// change, and has memory distrusted for as long as it cannot.
-func (r *Redis) Run(ctx context.Context, memory Cache) {
+// Run invalidates the cache on the changes of other nodes until ctx ends. While
+// it cannot receive changes, the cache is bypassed. Run also runs the exchanges
+// of the limiters and counters that were created for this Redis.
+func (r *Redis) Run(ctx context.Context, cache Cache) {
 	var work sync.WaitGroup
-	for _, part := range r.tasks {
-		work.Go(func() { part(ctx) })
+	for _, task := range r.tasks {
+		work.Go(func() { task(ctx) })
 	}
-	gone := false
+	lost := false
 	for {
-		memory.BypassCache()
-		err := r.listen(ctx, memory, func() {
-			if gone {
+		cache.BypassCache()
+		err := r.listen(ctx, cache, func() {
+			if lost {
 				r.log.Info("Redis is back")
 			}
-			gone = false
+			lost = false
 		})
-		memory.BypassCache()
+		cache.BypassCache()
 		r.up.Store(false)
 		if ctx.Err() != nil {
 			break
 		}
-		if !gone {
-			r.log.Warn("Redis does not answer: credentials are read from the database, counts of calls are unavailable, and limits are those of this node, until it is back", "error", err)
+		if !lost {
+			r.log.Warn("connect to Redis failed, will retry; until then credentials are read from the database, "+
+				"call counts are unavailable, and limits hold for each node alone", "error", err)
 		}
-		gone = true
+		lost = true
 		_ = sleep(ctx, pingInterval/2)
 	}
 	work.Wait()
 }
 
-// listen subscribes and follows what is told until the subscription is lost.
-func (r *Redis) listen(ctx context.Context, memory Cache, subscribed func()) error {
+// listen subscribes and applies changes until the subscription is lost.
+func (r *Redis) listen(ctx context.Context, cache Cache, subscribed func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	sub := r.client.Subscribe(ctx, changesChannel)
-	defer context.AfterFunc(ctx, func() { _ = sub.Close() })() // a reading heeds no context
+	// Close ends ReceiveTimeout, which ignores the end of its context.
+	defer context.AfterFunc(ctx, func() { _ = sub.Close() })()
 	defer func() { _ = sub.Close() }()
 	if m, err := sub.ReceiveTimeout(ctx, subscriptionTimeout); err != nil {
 		return err
@@ -60,15 +63,15 @@ func (r *Redis) listen(ctx context.Context, memory Cache, subscribed func()) err
 	if err := r.client.Ping(ctx).Err(); err != nil {
 		return err
 	}
-	// From here on no change is missed, so what is read from now on is true
-	// until one is told.
-	memory.EnableCache()
+	// The subscription receives every change from here on, so entries that are
+	// read from now on are valid until a change arrives.
+	cache.EnableCache()
 	subscribed()
 	r.markAvailable()
 	var work sync.WaitGroup
 	defer work.Wait()
 	defer cancel()
-	work.Go(func() { r.pingLoop(ctx, sub, memory) })
+	work.Go(func() { r.pingLoop(ctx, sub, cache) })
 	for {
 		m, err := sub.ReceiveTimeout(ctx, subscriptionTimeout)
 		if err != nil {
@@ -76,46 +79,46 @@ func (r *Redis) listen(ctx context.Context, memory Cache, subscribed func()) err
 		}
 		switch m := m.(type) {
 		case *redis.Subscription:
-			return errors.New("the subscription was renewed: something may have been missed")
+			return errors.New("the client subscribed again, so changes may have been missed")
 		case *redis.Message:
-			if node, projectID, ok := strings.Cut(m.Payload, " "); ok && node != r.nodeID {
-				memory.Invalidate(projectID)
+			if nodeID, projectID, ok := strings.Cut(m.Payload, " "); ok && nodeID != r.nodeID {
+				cache.Invalidate(projectID)
 			}
 		}
 	}
 }
 
-// markAvailable says that Redis takes commands again.
+// markAvailable allows commands again and sends what is pending.
 func (r *Redis) markAvailable() {
 	r.up.Store(true)
-	for _, tell := range r.onAvailable {
-		tell()
+	for _, f := range r.onAvailable {
+		f()
 	}
 	r.publishPending()
 }
 
-// pingLoop asks both sorts of connections for a sign of life. The one that listens
-// answers to its reader; when the other fails or is slow, commands are not
-// tried until it answers again.
-func (r *Redis) pingLoop(ctx context.Context, sub *redis.PubSub, memory Cache) {
+// pingLoop pings both kinds of connections. The reply on the subscription goes to
+// listen, which ends if there is none. If a ping for commands fails or is slow,
+// no commands are sent until the next ping succeeds.
+func (r *Redis) pingLoop(ctx context.Context, sub *redis.PubSub, cache Cache) {
 	tick := time.NewTicker(pingInterval)
 	defer tick.Stop()
-	for trusted := time.Duration(0); ; trusted += pingInterval {
+	for age := time.Duration(0); ; age += pingInterval {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			return
 		}
 		if sub.Ping(ctx) != nil {
-			_ = sub.Close() // ends the reading too
+			_ = sub.Close() // ends listen too
 			return
 		}
-		if trusted >= r.cacheMaxAge {
-			trusted = 0
-			memory.EnableCache()
+		if age >= r.cacheMaxAge {
+			age = 0
+			cache.EnableCache()
 		}
-		answer, cancel := context.WithTimeout(ctx, commandTimeout)
-		err := r.client.Ping(answer).Err()
+		pingCtx, cancel := context.WithTimeout(ctx, commandTimeout)
+		err := r.client.Ping(pingCtx).Err()
 		cancel()
 		switch {
 		case ctx.Err() != nil:

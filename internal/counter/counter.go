@@ -1,4 +1,5 @@
-// Package counter counts events in memory and saves the counts in a database.
+// Package counter counts events in memory and saves the counts in a database,
+// so that they survive a restart. It imports the standard library only.
 package counter
 
 import (
@@ -7,66 +8,68 @@ import (
 	"time"
 )
 
-// Count is how often something happened, and when last.
+// Count is how often an event happened, and when it last did.
 type Count struct {
 	N    int64
-	Last time.Time // zero when it never did
+	Last time.Time // zero if the event never happened
 }
 
-// Key is one thing that is counted: calls of an organization in a day,
-// calls with a key in a slot.
+// Key names one count: the calls of an organization on a day, or the calls
+// with an API key in a slot.
 type Key struct{ Subject, Period string }
 
-// Store keeps counts over a restart.
+// Store saves counts in a database.
 type Store interface {
-	// Tally returns a count; zero when nothing was counted yet.
-	LoadCount(ctx context.Context, c Key) (Count, error)
-	// AddCounts adds to counts and returns what they are then, in order.
-	AddCounts(ctx context.Context, counted []Key, add []Count) ([]Count, error)
+	// LoadCount returns a count. A count that was never saved is zero.
+	LoadCount(ctx context.Context, k Key) (Count, error)
+	// AddCounts adds add[i] to the count of keys[i] and returns the new
+	// counts in the same order.
+	AddCounts(ctx context.Context, keys []Key, add []Count) ([]Count, error)
 }
 
 const (
-	// FlushInterval is how often counts are written. What a killed process had
-	// not written is lost.
+	// FlushInterval is how often counts are saved. A process that is killed
+	// loses what it counted since its last flush.
 	FlushInterval = time.Second
-	// finalFlushAttempts is how often it is tried at the end.
+	// finalFlushAttempts is how often Run tries to save the counts at its end.
 	finalFlushAttempts = 4
-	// memoryTTL is how long a count that nobody adds to stays in memory.
+	// memoryTTL is how long an unused count stays in memory.
 	memoryTTL = 48 * time.Hour
 )
 
-// Counter counts in memory and keeps the counts in a database, written in
-// batches off the path. Several processes may share one database: each learns
-// of the others' counts when it writes its own.
+// Counter counts in memory and saves the counts in batches, so that no request
+// waits for the database. Several processes may share one database: each one
+// learns the counts of the others when it saves its own. A Counter is safe for
+// use by several goroutines.
 type Counter struct {
 	store    Store
 	now      func() time.Time
 	observer Observer
 
-	flushing sync.Mutex // held from before counts are written until that is noted
-	mu       sync.RWMutex
-	entries  map[Key]*entry
+	flushMu sync.Mutex // held until the results of a flush are stored and observed
+	mu      sync.RWMutex
+	entries map[Key]*entry
 }
 
 // Observer follows the counts of a Counter. Its functions must not call the
-// Counter. Either of them may be nil.
+// Counter. Each of them may be nil.
 type Observer struct {
-	// Flushed is called after a flush has added to a count in the database,
-	// which is total then.
+	// Flushed is called after a flush has added to a count in the database.
+	// The total is the count in the database after that.
 	Flushed func(k Key, added, total int64)
-	// Evicted is called when an idle count is removed from memory.
+	// Evicted is called when an unused count is removed from memory.
 	Evicted func(k Key)
 }
 
 type entry struct {
 	mu       sync.Mutex
-	known    bool  // the database has told what it holds
-	err      error // why it has not
-	retryAt  int64 // Unix milliseconds before which it is not asked again
-	n        int64 // all, those in pending included, once known
+	known    bool  // n includes the count in the database
+	err      error // of the last read of the database
+	retryAt  int64 // Unix milliseconds; after an error the database is not read before
+	n        int64 // includes pending
 	last     int64 // Unix milliseconds; 0 for never
-	pending  int64 // not written yet
-	lastUsed int64 // Unix milliseconds of the last use, to forget by
+	pending  int64 // not saved yet
+	lastUsed int64 // Unix milliseconds; for eviction
 }
 
 // New returns a Counter. Run saves its counts in the store.
@@ -79,104 +82,106 @@ func NewObserved(store Store, now func() time.Time, observer Observer) *Counter 
 	return &Counter{store: store, now: now, observer: observer, entries: map[Key]*entry{}}
 }
 
-// Add counts once more.
-func (t *Counter) Add(subject, period string) { t.Increment(subject, period) }
+// Add increments a count.
+func (c *Counter) Add(subject, period string) { c.Increment(subject, period) }
 
-// Increment counts once more and returns the count, this one included, if memory
-// holds it; Number asks further otherwise.
-func (t *Counter) Increment(subject, period string) (n int64, known bool) {
-	e := t.entry(Key{subject, period})
-	at := t.now().UnixMilli()
+// Increment increments a count and returns it. If known is false, n lacks what
+// the database holds, and AwaitCount returns the complete count.
+func (c *Counter) Increment(subject, period string) (n int64, known bool) {
+	e := c.entry(Key{subject, period})
+	now := c.now().UnixMilli()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.n++
 	e.pending++
-	e.last, e.lastUsed = max(e.last, at), at
+	e.last, e.lastUsed = max(e.last, now), now
 	return e.n, e.known
 }
 
-// AwaitCount returns the count as it is after Next has returned n.
-func (t *Counter) AwaitCount(ctx context.Context, subject, period string, _ int64) (int64, error) {
-	c, err := t.count(ctx, Key{subject, period})
-	return c.N, err
+// AwaitCount returns the complete count after an Increment that did not know
+// it. It fails if the database does not answer.
+func (c *Counter) AwaitCount(ctx context.Context, subject, period string, _ int64) (int64, error) {
+	count, err := c.load(ctx, Key{subject, period})
+	return count.N, err
 }
 
-// Count returns how often something was counted, and when last: the zero time
-// for never. It fails when memory does not hold it and the database does not
-// answer.
-func (t *Counter) Count(ctx context.Context, subject, period string) (n int64, last time.Time, err error) {
-	c, err := t.count(ctx, Key{subject, period})
-	return c.N, c.Last, err
+// Count returns a count and the time of the last event, which is zero if the
+// event never happened. It fails if the count is not in memory and the database
+// does not answer.
+func (c *Counter) Count(ctx context.Context, subject, period string) (n int64, last time.Time, err error) {
+	count, err := c.load(ctx, Key{subject, period})
+	return count.N, count.Last, err
 }
 
-func (t *Counter) count(ctx context.Context, c Key) (Count, error) {
-	e := t.entry(c)
+func (c *Counter) load(ctx context.Context, k Key) (Count, error) {
+	e := c.entry(k)
 	e.mu.Lock()
 	count, known := e.count(), e.known
-	e.lastUsed = t.now().UnixMilli()
+	e.lastUsed = c.now().UnixMilli()
 	e.mu.Unlock()
 	if known {
 		return count, nil
 	}
-	return t.read(ctx, c, e)
+	return c.read(ctx, k, e)
 }
 
-// read asks the database. When it does not answer, callers are told so for a
-// while without waiting for it each.
-func (t *Counter) read(ctx context.Context, c Key, e *entry) (Count, error) {
+// read loads a count from the database. After a failure it returns the same
+// error for one FlushInterval without a query, so that callers do not queue up
+// for a database that does not answer.
+func (c *Counter) read(ctx context.Context, k Key, e *entry) (Count, error) {
 	e.mu.Lock()
-	err, wait := e.err, t.now().UnixMilli() < e.retryAt
+	err, wait := e.err, c.now().UnixMilli() < e.retryAt
 	e.mu.Unlock()
 	if err != nil && wait {
 		return Count{}, err
 	}
-	before, err := t.store.LoadCount(ctx, c)
+	saved, err := c.store.LoadCount(ctx, k)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.err = err; err != nil {
-		e.retryAt = t.now().Add(FlushInterval).UnixMilli()
+		e.retryAt = c.now().Add(FlushInterval).UnixMilli()
 		return Count{}, err
 	}
 	if !e.known {
 		e.known = true
-		e.n += before.N
-		if !before.Last.IsZero() {
-			e.last = max(e.last, before.Last.UnixMilli())
+		e.n += saved.N
+		if !saved.Last.IsZero() {
+			e.last = max(e.last, saved.Last.UnixMilli())
 		}
 	}
 	return e.count(), nil
 }
 
 func (e *entry) count() Count {
-	c := Count{N: e.n}
+	count := Count{N: e.n}
 	if e.last != 0 {
-		c.Last = time.UnixMilli(e.last).UTC()
+		count.Last = time.UnixMilli(e.last).UTC()
 	}
-	return c
+	return count
 }
 
-func (t *Counter) entry(c Key) *entry {
-	t.mu.RLock()
-	e, ok := t.entries[c]
-	t.mu.RUnlock()
+func (c *Counter) entry(k Key) *entry {
+	c.mu.RLock()
+	e, ok := c.entries[k]
+	c.mu.RUnlock()
 	if ok {
 		return e
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if e, ok = t.entries[c]; !ok {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok = c.entries[k]; !ok {
 		e = &entry{}
-		t.entries[c] = e
+		c.entries[k] = e
 	}
 	return e
 }
 
-// Run writes the counts every second, and a last time when ctx ends. failed is
-// told of a failure, and not again before something has worked.
-func (t *Counter) Run(ctx context.Context, failed func(error)) {
+// Run saves the counts every FlushInterval, and a last time when ctx ends. It
+// calls failed for the first failure of a series only.
+func (c *Counter) Run(ctx context.Context, failed func(error)) {
 	failing := false
 	flush := func() {
-		err := t.Flush(context.WithoutCancel(ctx)) // what is under way at the end is finished
+		err := c.Flush(context.WithoutCancel(ctx)) // a flush that has begun is finished
 		if err != nil && !failing {
 			failed(err)
 		}
@@ -188,10 +193,10 @@ func (t *Counter) Run(ctx context.Context, failed func(error)) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			// What is not written now is lost, so a database that is slow for
-			// a moment gets more than one chance.
-			for try := range finalFlushAttempts {
-				if flush(); !failing || try == finalFlushAttempts-1 {
+			// Counts that are not saved now are lost, so a database that is
+			// slow for a moment gets several attempts.
+			for attempt := range finalFlushAttempts {
+				if flush(); !failing || attempt == finalFlushAttempts-1 {
 					return
 				}
 				<-tick.C
@@ -201,55 +206,60 @@ func (t *Counter) Run(ctx context.Context, failed func(error)) {
 	}
 }
 
-// Flush writes what was counted since the last time. What cannot be written
-// stays to be written.
-func (t *Counter) Flush(ctx context.Context) error {
-	t.flushing.Lock()
-	defer t.flushing.Unlock()
-	var counted []Key
-	var add []Count
-	var entries []*entry
-	oldest := t.now().Add(-memoryTTL).UnixMilli()
-	t.mu.Lock()
-	for c, e := range t.entries {
-		e.mu.Lock()
-		switch {
-		case e.pending > 0:
-			counted, add, entries = append(counted, c), append(add, Count{N: e.pending, Last: time.UnixMilli(e.last).UTC()}), append(entries, e)
-			e.pending = 0
-		case e.lastUsed < oldest:
-			delete(t.entries, c)
-			if t.observer.Evicted != nil {
-				t.observer.Evicted(c)
-			}
-		}
-		e.mu.Unlock()
-	}
-	t.mu.Unlock()
-	if len(counted) == 0 {
+// Flush saves what was counted since the last flush. Counts that cannot be
+// saved stay pending.
+func (c *Counter) Flush(ctx context.Context) error {
+	c.flushMu.Lock()
+	defer c.flushMu.Unlock()
+	keys, add, entries := c.takePending()
+	if len(keys) == 0 {
 		return nil
 	}
-	written, err := t.store.AddCounts(ctx, counted, add)
+	saved, err := c.store.AddCounts(ctx, keys, add)
 	for i, e := range entries {
 		e.mu.Lock()
 		if err != nil {
 			e.pending += add[i].N
 		} else {
-			e.n, e.known = written[i].N+e.pending, true
-			e.last = max(e.last, written[i].Last.UnixMilli())
+			e.n, e.known = saved[i].N+e.pending, true
+			e.last = max(e.last, saved[i].Last.UnixMilli())
 		}
 		e.mu.Unlock()
-		if err == nil && t.observer.Flushed != nil {
-			t.observer.Flushed(counted[i], add[i].N, written[i].N)
+		if err == nil && c.observer.Flushed != nil {
+			c.observer.Flushed(keys[i], add[i].N, saved[i].N)
 		}
 	}
 	return err
 }
 
+// takePending returns what is to be added to the database, and evicts unused
+// counts.
+func (c *Counter) takePending() (keys []Key, add []Count, entries []*entry) {
+	oldest := c.now().Add(-memoryTTL).UnixMilli()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for k, e := range c.entries {
+		e.mu.Lock()
+		switch {
+		case e.pending > 0:
+			keys, entries = append(keys, k), append(entries, e)
+			add = append(add, Count{N: e.pending, Last: time.UnixMilli(e.last).UTC()})
+			e.pending = 0
+		case e.lastUsed < oldest:
+			delete(c.entries, k)
+			if c.observer.Evicted != nil {
+				c.observer.Evicted(k)
+			}
+		}
+		e.mu.Unlock()
+	}
+	return keys, add, entries
+}
+
 // BetweenFlushes waits until no flush is in progress and calls f. The next
 // flush begins after f has returned.
-func (t *Counter) BetweenFlushes(f func()) {
-	t.flushing.Lock()
-	defer t.flushing.Unlock()
+func (c *Counter) BetweenFlushes(f func()) {
+	c.flushMu.Lock()
+	defer c.flushMu.Unlock()
 	f()
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// fakeStore is a database of counts, which may be gone.
+// fakeStore is a database of counts that fails with err unless that is nil.
 type fakeStore struct {
 	mu     sync.Mutex
 	counts map[Key]Count
@@ -40,13 +40,13 @@ func (l *fakeStore) AddCounts(_ context.Context, counted []Key, add []Count) ([]
 	return out, nil
 }
 
-// incrementAndCount counts once more and returns what it is then.
-func incrementAndCount(t *Counter, c Key) (int64, error) {
-	n, known := t.Increment(c.Subject, c.Period)
+// incrementAndCount increments a count and returns it.
+func incrementAndCount(c *Counter, k Key) (int64, error) {
+	n, known := c.Increment(k.Subject, k.Period)
 	if known {
 		return n, nil
 	}
-	return t.AwaitCount(context.Background(), c.Subject, c.Period, n)
+	return c.AwaitCount(context.Background(), k.Subject, k.Period, n)
 }
 
 func TestCounter_SurvivesRestart(t *testing.T) {
@@ -55,13 +55,13 @@ func TestCounter_SurvivesRestart(t *testing.T) {
 		db := &fakeStore{counts: map[Key]Count{}}
 		today, other := Key{"org", "2026-11-21"}, Key{"org", "2026-11-22"}
 		for run := range 3 {
-			tally := New(db, time.Now)
+			counter := New(db, time.Now)
 			ctx, stop := context.WithCancel(t.Context())
 			done := make(chan struct{})
-			go func() { tally.Run(ctx, func(err error) { t.Error(err) }); close(done) }()
+			go func() { counter.Run(ctx, func(err error) { t.Error(err) }); close(done) }()
 			for i := range 5 {
-				if n, err := incrementAndCount(tally, today); err != nil || n != int64(run*5+i+1) {
-					t.Fatalf("run %d: %d %v", run, n, err)
+				if n, err := incrementAndCount(counter, today); err != nil || n != int64(run*5+i+1) {
+					t.Fatalf("run %d, increment %d: got %d, %v", run, i, n, err)
 				}
 				time.Sleep(300 * time.Millisecond)
 			}
@@ -69,44 +69,45 @@ func TestCounter_SurvivesRestart(t *testing.T) {
 			<-done
 		}
 		if db.counts[today].N != 15 || db.writes > 9 {
-			t.Errorf("%d after %d writes", db.counts[today].N, db.writes)
+			t.Errorf("saved %d in %d writes, want 15 in at most 9", db.counts[today].N, db.writes)
 		}
-		if n, last, err := New(db, time.Now).Count(t.Context(), other.Subject, other.Period); err != nil || n != 0 || !last.IsZero() {
-			t.Errorf("%v %v %v", n, last, err)
+		n, last, err := New(db, time.Now).Count(t.Context(), other.Subject, other.Period)
+		if err != nil || n != 0 || !last.IsZero() {
+			t.Errorf("a day without calls: got %v, %v, %v, want 0 and a zero time", n, last, err)
 		}
 	})
 }
 
 func TestCounter_DatabaseUnavailable(t *testing.T) {
 	t.Parallel()
-	gone := errors.New("gone")
+	errDown := errors.New("the database is down")
 	c := Key{"org", "day"}
-	db := &fakeStore{counts: map[Key]Count{c: {N: 7, Last: time.UnixMilli(1)}}, err: gone}
+	db := &fakeStore{counts: map[Key]Count{c: {N: 7, Last: time.UnixMilli(1)}}, err: errDown}
 	now := time.Now()
-	tally := New(db, func() time.Time { return now })
+	counter := New(db, func() time.Time { return now })
 	for range 2 {
-		if _, err := incrementAndCount(tally, c); !errors.Is(err, gone) {
+		if _, err := incrementAndCount(counter, c); !errors.Is(err, errDown) {
 			t.Fatal(err)
 		}
 	}
 	if db.reads != 1 {
-		t.Errorf("a database that is gone was asked %d times", db.reads)
+		t.Errorf("a database that is down was read %d times, want 1", db.reads)
 	}
-	if err := tally.Flush(t.Context()); !errors.Is(err, gone) {
+	if err := counter.Flush(t.Context()); !errors.Is(err, errDown) {
 		t.Fatal(err)
 	}
 	db.err = nil
 	now = now.Add(FlushInterval)
-	if n, err := incrementAndCount(tally, c); err != nil || n != 10 {
-		t.Errorf("%d %v: the count goes on, with what was counted meanwhile", n, err)
+	if n, err := incrementAndCount(counter, c); err != nil || n != 10 {
+		t.Errorf("after the outage: got %d, %v, want 10 with the calls during the outage", n, err)
 	}
-	db.err = gone
-	if n, err := incrementAndCount(tally, c); err != nil || n != 11 {
-		t.Errorf("%d %v: what memory holds is still told", n, err)
+	db.err = errDown
+	if n, err := incrementAndCount(counter, c); err != nil || n != 11 {
+		t.Errorf("a count in memory during an outage: got %d, %v, want 11", n, err)
 	}
 	db.err = nil
-	if err := tally.Flush(t.Context()); err != nil || db.counts[c].N != 11 {
-		t.Errorf("%v %v", err, db.counts)
+	if err := counter.Flush(t.Context()); err != nil || db.counts[c].N != 11 {
+		t.Errorf("after the flush: got %v, %v, want 11", db.counts, err)
 	}
 }
 
@@ -115,8 +116,8 @@ func TestCounter_SeveralProcesses(t *testing.T) {
 	c := Key{"org", "day"}
 	db := &fakeStore{counts: map[Key]Count{}}
 	one, two := New(db, time.Now), New(db, time.Now)
-	for _, tally := range []*Counter{one, two, one} {
-		if _, err := incrementAndCount(tally, c); err != nil {
+	for _, counter := range []*Counter{one, two, one} {
+		if _, err := incrementAndCount(counter, c); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -124,52 +125,52 @@ func TestCounter_SeveralProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, err := incrementAndCount(two, c); err != nil || n != 4 {
-		t.Errorf("%d %v", n, err)
+		t.Errorf("the second process: got %d, %v, want 4", n, err)
 	}
 }
 
 func TestCounter_EvictsIdle(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
-	tally := New(&fakeStore{counts: map[Key]Count{}}, func() time.Time { return now })
+	counter := New(&fakeStore{counts: map[Key]Count{}}, func() time.Time { return now })
 	for _, wait := range []time.Duration{0, 0, memoryTTL + time.Second} {
 		now = now.Add(wait)
 		if wait == 0 {
-			if _, err := incrementAndCount(tally, Key{"org", now.String()}); err != nil {
+			if _, err := incrementAndCount(counter, Key{"org", now.String()}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := tally.Flush(t.Context()); err != nil {
+		if err := counter.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(tally.entries) != 0 {
-		t.Errorf("%d counts are kept", len(tally.entries))
+	if len(counter.entries) != 0 {
+		t.Errorf("%d counts are in memory, want 0", len(counter.entries))
 	}
 }
 
 func TestCounter_Concurrent(t *testing.T) {
 	t.Parallel()
-	tally := New(&fakeStore{counts: map[Key]Count{}}, time.Now)
+	counter := New(&fakeStore{counts: map[Key]Count{}}, time.Now)
 	var work sync.WaitGroup
 	for range 8 {
 		work.Go(func() {
 			for range 500 {
-				tally.Add("a", "b")
-				_ = tally.Flush(context.Background())
+				counter.Add("a", "b")
+				_ = counter.Flush(context.Background())
 			}
 		})
 	}
 	work.Wait()
-	if n, last, err := tally.Count(t.Context(), "a", "b"); err != nil || n != 4000 || last.IsZero() {
-		t.Errorf("%v %v %v", n, last, err)
+	if n, last, err := counter.Count(t.Context(), "a", "b"); err != nil || n != 4000 || last.IsZero() {
+		t.Errorf("got %v, %v, %v, want 4000 and a time", n, last, err)
 	}
 }
 
 func BenchmarkCounter(b *testing.B) {
-	tally := New(&fakeStore{counts: map[Key]Count{}}, time.Now)
+	counter := New(&fakeStore{counts: map[Key]Count{}}, time.Now)
 	b.ReportAllocs()
 	for b.Loop() {
-		tally.Add("organization", "2026-11-21")
+		counter.Add("organization", "2026-11-21")
 	}
 }

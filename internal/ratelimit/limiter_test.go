@@ -10,7 +10,7 @@ func TestLimiter(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
 	r := New(100, func() time.Time { return now }, nil)
-	spend := func(caller string) (n int) {
+	countCalls := func(caller string) (n int) {
 		for {
 			if ok, _ := r.Allow(caller); !ok {
 				return n
@@ -18,22 +18,22 @@ func TestLimiter(t *testing.T) {
 			n++
 		}
 	}
-	if n := spend("a"); n != 200 {
-		t.Errorf("a burst is %d", n)
+	if n := countCalls("a"); n != 200 {
+		t.Errorf("got a burst of %d calls, want 200", n)
 	}
 	if ok, after := r.Allow("a"); ok || after != 10*time.Millisecond {
-		t.Errorf("%v %v", ok, after)
+		t.Errorf("after the burst: got %v, retry after %v, want false, 10ms", ok, after)
 	}
-	if n := spend("b"); n != 200 {
-		t.Errorf("another caller has a budget of their own: %d", n)
+	if n := countCalls("b"); n != 200 {
+		t.Errorf("another caller: got a burst of %d calls, want 200", n)
 	}
 	now = now.Add(time.Second)
-	if n := spend("a"); n != 100 {
-		t.Errorf("after a second: %d", n)
+	if n := countCalls("a"); n != 100 {
+		t.Errorf("after a second: got %d calls, want 100", n)
 	}
 	now = now.Add(time.Hour)
-	if n := spend("a"); n != 200 {
-		t.Errorf("after an hour: %d", n)
+	if n := countCalls("a"); n != 200 {
+		t.Errorf("after an hour: got %d calls, want 200", n)
 	}
 }
 
@@ -48,7 +48,7 @@ func TestLimiter_BoundedMemory(t *testing.T) {
 		r.Allow(strconv.Itoa(i))
 	}
 	if len(r.buckets) > maxBuckets {
-		t.Errorf("%d callers", len(r.buckets))
+		t.Errorf("got %d buckets, want at most %d", len(r.buckets), maxBuckets)
 	}
 }
 

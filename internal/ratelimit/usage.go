@@ -3,10 +3,10 @@ package ratelimit
 import "time"
 
 // Exchange makes one limit hold on several nodes. A Limiter decides by its own
-// memory, so that no call waits for the other nodes.
+// memory, so no call waits for an exchange.
 type Exchange interface {
-	// Enqueue schedules an exchange with the other nodes: it passes on
-	// Usage.TakeCalls and gives the answer to Usage.Merge. It does not block.
+	// Enqueue schedules an exchange with the other nodes, which passes on
+	// Usage.TakeCalls and gives the result to Usage.Merge. It does not block.
 	Enqueue(u Usage)
 }
 
@@ -20,13 +20,13 @@ type Usage struct {
 // Interval returns the time that one call costs.
 func (u Usage) Interval() time.Duration { return u.limiter.interval }
 
-// TakeCalls returns how many calls the other nodes do not know, and marks them
-// as known.
+// TakeCalls returns how many calls the other nodes do not know yet, and sets
+// that number to zero.
 func (u Usage) TakeCalls() int64 { return u.bucket.unpublished.Swap(0) }
 
-// Merge takes over the time until which the caller's calls on all nodes use up
-// the limit, and adds the calls that this node has allowed since TakeCalls. It
-// never moves that time back.
+// Merge applies the time until which the calls on all nodes use up the
+// caller's rate, and adds the calls that this node has allowed since TakeCalls.
+// It never moves that time back.
 func (u Usage) Merge(until time.Time) {
 	for {
 		before := u.bucket.theoreticalArrival.Load()
