@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// MaxPending is the maximum number of calls that are not stored yet. Further
+	// maxPending is the maximum number of calls that are not stored yet. Further
 	// calls are dropped and counted.
-	MaxPending = 100_000
+	maxPending = 100_000
 	// retention and maxCallsPerProject limit the age and the number of the
 	// stored calls of each project.
 	retention          = 7 * 24 * time.Hour
@@ -72,13 +72,13 @@ func NewRecorder(store Store, now func() time.Time) *Recorder {
 	}
 }
 
-// Dropped returns how many calls were dropped because MaxPending was reached.
+// Dropped returns how many calls were dropped because maxPending was reached.
 func (r *Recorder) Dropped() int64 { return r.dropped.Load() }
 
-// Record records a call. It drops the call if MaxPending is reached.
+// Record records a call. It drops the call if maxPending is reached.
 func (r *Recorder) Record(c Call) {
 	r.mu.Lock()
-	full := len(r.pending) >= MaxPending
+	full := len(r.pending) >= maxPending
 	if !full {
 		r.pending = append(r.pending, c)
 	}
@@ -170,7 +170,7 @@ func (r *Recorder) runExplainer(ctx context.Context) {
 }
 
 // Flush stores the pending calls. Calls that cannot be stored stay pending, up to
-// MaxPending.
+// maxPending.
 func (r *Recorder) Flush(ctx context.Context) error {
 	r.flushMu.Lock()
 	defer r.flushMu.Unlock()
@@ -220,11 +220,11 @@ func (r *Recorder) blocks(calls []Call) []Block {
 }
 
 // requeue puts calls back before the pending ones. It drops the earliest calls
-// beyond MaxPending.
+// beyond maxPending.
 func (r *Recorder) requeue(calls []Call) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	n := min(len(calls), MaxPending-len(r.pending))
+	n := min(len(calls), maxPending-len(r.pending))
 	r.dropped.Add(int64(len(calls) - n))
 	r.pending = slices.Concat(calls[len(calls)-n:], r.pending)
 }

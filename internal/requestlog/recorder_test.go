@@ -208,7 +208,7 @@ func TestRecorder_DropsBeyondMaxPending(t *testing.T) {
 	s := newFakeStore()
 	s.err = errors.New("the database is down")
 	r := NewRecorder(s, time.Now)
-	for i := range MaxPending + 10 {
+	for i := range maxPending + 10 {
 		r.Record(newCall(i))
 	}
 	if err := r.Flush(t.Context()); !errors.Is(err, s.err) || r.Dropped() != 10 {
@@ -220,12 +220,12 @@ func TestRecorder_DropsBeyondMaxPending(t *testing.T) {
 	}
 	s.err = nil
 	err := r.Flush(t.Context())
-	if err != nil || s.inserts != MaxPending/insertBatch || s.size() > maxCallsPerProject {
+	if err != nil || s.inserts != maxPending/insertBatch || s.size() > maxCallsPerProject {
 		t.Errorf("got %v, %d transactions, %d stored, want %d transactions, at most %d stored",
-			err, s.inserts, s.size(), MaxPending/insertBatch, maxCallsPerProject)
+			err, s.inserts, s.size(), maxPending/insertBatch, maxCallsPerProject)
 	}
-	if err := r.Flush(t.Context()); err != nil || s.inserts != MaxPending/insertBatch {
-		t.Errorf("second flush: got %v, %d transactions, want %d", err, s.inserts, MaxPending/insertBatch)
+	if err := r.Flush(t.Context()); err != nil || s.inserts != maxPending/insertBatch {
+		t.Errorf("second flush: got %v, %d transactions, want %d", err, s.inserts, maxPending/insertBatch)
 	}
 }
 

@@ -71,9 +71,6 @@ func NewBox(k Key) *Box {
 	return &Box{aead: aead, keyID: k.ID()}
 }
 
-// KeyID returns the id of the box's key.
-func (b *Box) KeyID() string { return b.keyID }
-
 // Seal returns the sealed plaintext: ASCII text of the form
 // "v1.<key id>.<Base64 of nonce, ciphertext and tag>", about 52 characters
 // longer than 4/3 of the plaintext. Open needs the same rowID. If a row has
@@ -104,13 +101,6 @@ func (b *Box) Open(rowID, sealed string) ([]byte, error) {
 		return nil, ErrTampered
 	}
 	return plaintext, nil
-}
-
-// KeyID returns the id of the key that sealed a value, without opening it. The
-// errors are *VersionError and ErrTampered.
-func KeyID(sealed string) (string, error) {
-	keyID, _, err := split(sealed)
-	return keyID, err
 }
 
 // split returns the parts of a sealed value. It checks the format of the key id.

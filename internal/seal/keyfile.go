@@ -67,7 +67,7 @@ func LoadOrCreateKeyFile(path string, create bool) (Key, error) {
 		return k, err
 	}
 	k = NewKey()
-	err = CreateKeyFile(path, k)
+	err = createKeyFile(path, k)
 	if errors.Is(err, fs.ErrExist) {
 		return LoadKeyFile(path) // another process has created it
 	}
@@ -77,11 +77,11 @@ func LoadOrCreateKeyFile(path string, create bool) (Key, error) {
 	return k, nil
 }
 
-// CreateKeyFile writes a key to a new file of mode 0600. The error for a file
+// createKeyFile writes a key to a new file of mode 0600. The error for a file
 // that exists already is fs.ErrExist. The file is complete as soon as it is
-// visible, and durable when CreateKeyFile returns, because it is written and
+// visible, and durable when createKeyFile returns, because it is written and
 // synced under a temporary name and then linked.
-func CreateKeyFile(path string, k Key) error {
+func createKeyFile(path string, k Key) error {
 	if k.IsZero() {
 		return errors.New("the master key to write is empty")
 	}

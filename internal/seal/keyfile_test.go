@@ -31,7 +31,7 @@ func TestKeyFile(t *testing.T) {
 			t.Fatalf("read the file again: got %v, %v, want %v", again, err, k)
 		}
 	}
-	if err := CreateKeyFile(path, NewKey()); !errors.Is(err, fs.ErrExist) {
+	if err := createKeyFile(path, NewKey()); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("create an existing file: got %v, want fs.ErrExist", err)
 	}
 	if again, err := LoadKeyFile(path); err != nil || again != k {
@@ -44,7 +44,7 @@ func TestKeyFile(t *testing.T) {
 
 func TestKeyFile_OpenToOthersRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "master.key")
-	if err := CreateKeyFile(path, NewKey()); err != nil {
+	if err := createKeyFile(path, NewKey()); err != nil {
 		t.Fatal(err)
 	}
 	modes := map[fs.FileMode]string{0o640: "0640", 0o604: "0604", 0o644: "0644", 0o620: "0620", 0o601: "0601"}
@@ -89,7 +89,7 @@ func TestKeyFile_Refused(t *testing.T) {
 	if _, err := LoadOrCreateKeyFile(filepath.Join(dir, "no", "master.key"), true); err == nil {
 		t.Error("a directory that does not exist: got no error")
 	}
-	if err := CreateKeyFile(filepath.Join(dir, "zero.key"), Key{}); err == nil {
+	if err := createKeyFile(filepath.Join(dir, "zero.key"), Key{}); err == nil {
 		t.Error("the zero key: got no error")
 	}
 }
