@@ -350,17 +350,17 @@ func TestCounter_RedisDataLost(t *testing.T) {
 	}
 }
 
-// slowStore saves counts and returns from AddCounts when hold is closed.
+// slowStore saves counts and returns from AddCounts when release is closed.
 type slowStore struct {
 	*fakeStore
-	hold chan struct{}
+	release chan struct{}
 }
 
 func (s *slowStore) AddCounts(
 	ctx context.Context, keys []counter.Key, add []counter.Count,
 ) ([]counter.Count, error) {
 	counts, err := s.fakeStore.AddCounts(ctx, keys, add)
-	<-s.hold
+	<-s.release
 	return counts, err
 }
 
@@ -402,7 +402,7 @@ func TestCounter_RedisDataLostDuringFlush(t *testing.T) {
 	})
 	eventually(t, "the count is read from the database", func() bool { return reads() == 2 })
 	eventually(t, "the count is in Redis", func() bool { return n.client.Exists(t.Context(), redisKey(c)).Val() == 1 })
-	close(db.hold)
+	close(db.release)
 	work.Wait()
 }
 

@@ -35,7 +35,7 @@ func NewRecorder(log *slog.Logger, now func() time.Time) *Recorder {
 }
 
 // Record counts one refusal and logs it with its reason and the attributes,
-// unless the kind has used up its lines. The attributes must not hold secrets
+// unless the kind has used up its lines. The attributes must not contain secrets
 // or names; the caller truncates long values.
 func (r *Recorder) Record(kind Kind, reason string, attributes ...any) {
 	Count(kind)

@@ -58,7 +58,8 @@ func TestRecorder_LogsTenLinesOfAKindInTenSeconds(t *testing.T) {
 	if n := strings.Count(out.String(), "\n"); n != 10 {
 		t.Errorf("1000 refusals wrote %d lines, want 10", n)
 	}
-	if want := `msg=refused kind=checks reason="the check is full" client=192.0.2.1`; !strings.Contains(out.String(), want) {
+	want := `msg=refused kind=checks reason="the check is full" client=192.0.2.1`
+	if !strings.Contains(out.String(), want) {
 		t.Errorf("got %q, want it to contain %q", out.String(), want)
 	}
 	r.Record(refusal.Track, "one track for each source")

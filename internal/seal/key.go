@@ -44,12 +44,13 @@ func ParseKey(text string) (Key, error) {
 		return Key{}, errors.New("the master key is empty: it must be 32 bytes in standard Base64 (44 characters)")
 	}
 	if want := base64.StdEncoding.EncodedLen(KeySize); len(text) != want {
-		return Key{}, fmt.Errorf("the master key must be 32 bytes in standard Base64 (%d characters), not %d characters",
-			want, len(text))
+		return Key{}, fmt.Errorf(
+			"the master key must be 32 bytes in standard Base64 (%d characters), not %d characters", want, len(text))
 	}
 	raw, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil || len(raw) != KeySize {
-		return Key{}, errors.New("the master key must be 32 bytes in standard Base64, with padding and no other characters")
+		return Key{}, errors.New(
+			"the master key must be 32 bytes in standard Base64, with padding and no other characters")
 	}
 	k := Key{set: true}
 	copy(k.bytes[:], raw)

@@ -24,15 +24,19 @@ func TestParseKey(t *testing.T) {
 
 func TestParseKey_Refused(t *testing.T) {
 	good := strings.Repeat("A", 43) + "="
+	const (
+		length = "the master key must be 32 bytes in standard Base64 (44 characters), not "
+		format = "the master key must be 32 bytes in standard Base64, with padding and no other characters"
+	)
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", " \n", "the master key is empty: it must be 32 bytes in standard Base64 (44 characters)"},
-		{"short", base64.StdEncoding.EncodeToString(make([]byte, 16)), "the master key must be 32 bytes in standard Base64 (44 characters), not 24 characters"},
-		{"no padding", good[:43], "the master key must be 32 bytes in standard Base64 (44 characters), not 43 characters"},
-		{"hex", strings.Repeat("ab", 32), "the master key must be 32 bytes in standard Base64 (44 characters), not 64 characters"},
-		{"33 bytes", strings.Repeat("A", 44), "the master key must be 32 bytes in standard Base64, with padding and no other characters"},
-		{"URL alphabet", "_" + good[1:], "the master key must be 32 bytes in standard Base64, with padding and no other characters"},
-		{"line break within", good[:20] + "\n" + good[21:], "the master key must be 32 bytes in standard Base64, with padding and no other characters"},
-		{"stray bits", strings.Repeat("A", 42) + "B=", "the master key must be 32 bytes in standard Base64, with padding and no other characters"},
+		{"short", base64.StdEncoding.EncodeToString(make([]byte, 16)), length + "24 characters"},
+		{"no padding", good[:43], length + "43 characters"},
+		{"hex", strings.Repeat("ab", 32), length + "64 characters"},
+		{"33 bytes", strings.Repeat("A", 44), format},
+		{"URL alphabet", "_" + good[1:], format},
+		{"line break within", good[:20] + "\n" + good[21:], format},
+		{"stray bits", strings.Repeat("A", 42) + "B=", format},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k, err := ParseKey(c.text)

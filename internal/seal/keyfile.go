@@ -51,7 +51,8 @@ func LoadKeyFile(path string) (Key, error) {
 type missingKeyError struct{ path string }
 
 func (e *missingKeyError) Error() string {
-	return fmt.Sprintf("the master key file %s does not exist: restore it from your backup, or set PARLEY_MASTER_KEY", e.path)
+	return fmt.Sprintf("the master key file %s does not exist: restore it from your backup, or set PARLEY_MASTER_KEY",
+		e.path)
 }
 
 func (e *missingKeyError) Unwrap() error { return fs.ErrNotExist }

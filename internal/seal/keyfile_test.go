@@ -53,7 +53,8 @@ func TestKeyFile_OpenToOthersRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := LoadOrCreateKeyFile(path, true)
-		want := "the master key file " + path + " is open to other users (mode " + octal + "): run chmod 600 '" + path + "'"
+		want := "the master key file " + path + " is open to other users (mode " + octal + "): " +
+			"run chmod 600 '" + path + "'"
 		if err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}

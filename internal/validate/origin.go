@@ -27,7 +27,8 @@ func Origin(name, text string) (string, error) {
 	if err != nil || u.Scheme+"://"+u.Host != lower || !isHost(u.Hostname()) ||
 		strings.HasSuffix(u.Host, ":") || !isPort(u.Port()) || strings.HasPrefix(u.Port(), "0") {
 		return "", fault.Invalidf(
-			"%s must contain origins such as https://example.org or https://example.org:8443, not %q", name, truncate(text))
+			"%s must contain origins such as https://example.org or https://example.org:8443, not %q",
+			name, truncate(text))
 	}
 	if u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())) {
 		return "", fault.Invalidf("%s must contain origins with https, or with http for localhost, not %q",

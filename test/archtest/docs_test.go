@@ -67,7 +67,8 @@ var (
 	link       = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
 	quotedPath = regexp.MustCompile("`((?:cmd|internal|web|client|test|docs|\\.ci)/[A-Za-z0-9_./-]*)`")
 	makeTarget = regexp.MustCompile("(?m)`make ([a-z-]+)`|^make ([a-z-]+)$")
-	command    = regexp.MustCompile(`(?m)(?:^|[\s` + "`" + `])(?:bin/)?parley ([a-z-]+(?: [a-z-]+)?)((?: +--[a-z0-9-]+)*)`)
+	command    = regexp.MustCompile("(?m)(?:^|[\\s`])(?:bin/)?" +
+		`parley ([a-z-]+(?: [a-z-]+)?)((?: +--[a-z0-9-]+)*)`)
 )
 
 func TestDocuments_PathsExist(t *testing.T) {

@@ -20,7 +20,8 @@ var artifactPaths = regexp.MustCompile(
 		`|^(bin|data)/|\.(test|out|exe|so|o|a|db|sqlite|log|tsbuildinfo|DS_Store|pprof|prof|orig|rej|swp)$|~$`)
 
 // absolutePath matches a directory of one machine, such as a home directory.
-var absolutePath = regexp.MustCompile(`"(file://)?(/(home|root|Users|work|tmp|var|opt|workspace|builds)/|[A-Za-z]:\\\\)[^"]*"`)
+var absolutePath = regexp.MustCompile(
+	`"(file://)?(/(home|root|Users|work|tmp|var|opt|workspace|builds)/|[A-Za-z]:\\\\)[^"]*"`)
 
 // committedFiles returns the paths of the files in Git that are in the tree.
 func committedFiles(t *testing.T) []string {
