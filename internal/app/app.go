@@ -22,9 +22,9 @@ import (
 	"parley/internal/api/site"
 	"parley/internal/api/v3"
 	"parley/internal/api/v4"
+	"parley/internal/cluster"
 	"parley/internal/config"
 	"parley/internal/key"
-	"parley/internal/live"
 	"parley/internal/media"
 	"parley/internal/operator"
 	"parley/internal/project"
@@ -54,7 +54,7 @@ type App struct {
 	log          *slog.Logger
 	supervisor   *supervise.Service  // nil without a supervisor
 	dbClaim      *store.InstanceLock // nil without PostgreSQL
-	redis        *live.Redis         // nil on one machine
+	redis        *cluster.Redis      // nil on one machine
 	db           *store.DB
 	engine       *media.Engine
 	projects     *project.Service
@@ -162,12 +162,12 @@ func (a *App) wire(ctx context.Context) error {
 	a.rooms.UsePlans(planEntitlements{provider: provider, keys: a.keys})
 	var limits rateLimits
 	if a.cfg.RateLimitsEnabled {
-		limits = newRateLimits(a.cfg.NewSeatsPerMinute, now)
+		limits = newRateLimits(a.cfg.NewSeatsPerMinute, a.redis, now)
 	}
 	if limits.seats != nil {
 		a.rooms.SetJoinLimiter(limits.seats)
 	}
-	a.enableClustering(limits)
+	a.enableClustering()
 	a.failures = limits.managementFailures()
 	trusted, err := a.cfg.TrustedPrefixes()
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"parley/internal/live"
+	"parley/internal/cluster"
 	"parley/internal/store"
 )
 
@@ -17,7 +17,7 @@ func (a *App) connectRedis(ctx context.Context) (err error) {
 	if a.cfg.DatabaseURL == "" {
 		return errors.New("--redis-url (PARLEY_REDIS_URL): nodes need a database that they share: add --database-url postgres://…")
 	}
-	if a.redis, err = live.Connect(ctx, a.cfg.RedisURL.Reveal(), a.log); err != nil {
+	if a.redis, err = cluster.Connect(ctx, a.cfg.RedisURL.Reveal(), a.log); err != nil {
 		return fmt.Errorf("--redis-url (PARLEY_REDIS_URL): %w", err)
 	}
 	return nil
@@ -41,14 +41,13 @@ func (a *App) claimDatabase(ctx context.Context) (err error) {
 	return fmt.Errorf("--database-url (PARLEY_DATABASE_URL): %w; several need the same --redis-url each", err)
 }
 
-// enableClustering has memory follow what other nodes change, bounds hold on all
-// of them together, and rooms go on where a node is lost.
-func (a *App) enableClustering(limits rateLimits) {
+// enableClustering makes the caches follow the changes of other nodes, and moves
+// the rooms of a lost node to the others.
+func (a *App) enableClustering() {
 	if a.redis == nil {
 		return
 	}
 	a.keys.SetInvalidationPublisher(a.redis.PublishChange)
 	a.keys.BypassCache() // until Redis is listened to
-	limits.shareVia(a.redis)
 	a.rooms.EnableCluster()
 }

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"parley/client/sign"
+	"parley/internal/cluster/clustertest"
 	"parley/internal/config"
-	"parley/internal/live/livetest"
 	"parley/internal/seal"
 	"parley/internal/store/storetest"
 )
@@ -224,9 +224,9 @@ func (n *testCluster) waitFor(what string, holds func() bool) {
 	n.t.Logf("%s: %v after the answer", what, time.Since(began).Round(10*time.Microsecond))
 }
 
-func startTwoNodes(t *testing.T) (*testCluster, *livetest.Redis) {
+func startTwoNodes(t *testing.T) (*testCluster, *clustertest.Redis) {
 	t.Helper()
-	redis := livetest.NewRedis(t)
+	redis := clustertest.NewRedis(t)
 	p := processConfig{DatabaseURL: storetest.Postgres(t), RedisURL: redis.URL(), MasterKey: seal.NewKey().Reveal()}
 	n := &testCluster{t: t}
 	for _, at := range []**process{&n.a, &n.b} {
@@ -328,7 +328,7 @@ func TestCluster_TwoNodes(t *testing.T) {
 	})
 	n.run("without Redis", func(t *testing.T) { n.withoutRedis(t, redis) })
 	for _, at := range []*process{n.a, n.b} {
-		for _, secret := range []string{livetest.Password, n.APIKey, n.GatewaySecret, n.ProjectSecret} {
+		for _, secret := range []string{clustertest.Password, n.APIKey, n.GatewaySecret, n.ProjectSecret} {
 			if strings.Contains(at.log.String(), secret) {
 				t.Error("a secret is in the log")
 			}
@@ -336,7 +336,7 @@ func TestCluster_TwoNodes(t *testing.T) {
 	}
 }
 
-func (n *testCluster) withoutRedis(t *testing.T, redis *livetest.Redis) {
+func (n *testCluster) withoutRedis(t *testing.T, redis *clustertest.Redis) {
 	redis.Kill()
 	for _, at := range []*process{n.a, n.b} {
 		n.waitFor("the counter is unavailable", func() bool { status, used := n.callWithCurrentKey(at); return status == 200 && used == "unavailable" })
@@ -382,7 +382,7 @@ func (n *testCluster) withoutRedis(t *testing.T, redis *livetest.Redis) {
 // Who may use a PostgreSQL database: one process alone, or several that share
 // a Redis.
 func TestCluster_SharedDatabaseNeedsRedis(t *testing.T) {
-	redis := livetest.NewRedis(t)
+	redis := clustertest.NewRedis(t)
 	p := processConfig{DatabaseURL: storetest.Postgres(t), MasterKey: seal.NewKey().Reveal()}
 	refused := func(redisURL, want string) {
 		t.Helper()

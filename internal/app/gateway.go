@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"parley/internal/api/v5"
+	"parley/internal/cluster"
 	"parley/internal/config"
-	"parley/internal/live"
+	"parley/internal/counter"
 	"parley/internal/requestlog"
 	"parley/internal/usage"
 )
@@ -29,9 +30,9 @@ type callCounter interface {
 // newCallCounter returns counts of this process, or of all nodes.
 func (a *App) newCallCounter(now func() time.Time) callCounter {
 	if a.redis == nil {
-		return live.NewCounter(a.db, now)
+		return counter.New(a.db, now)
 	}
-	return live.NewClusterCounter(a.db, a.redis, now)
+	return cluster.NewCounter(a.db, a.redis, now)
 }
 
 // wireGateway builds version 5.

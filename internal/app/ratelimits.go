@@ -7,9 +7,10 @@ import (
 	"parley/internal/api/join"
 	"parley/internal/api/manage"
 	"parley/internal/api/rooms"
+	"parley/internal/cluster"
 	"parley/internal/key"
-	"parley/internal/live"
 	"parley/internal/project"
+	"parley/internal/ratelimit"
 	"parley/internal/room"
 	"parley/internal/usage"
 )
@@ -35,35 +36,32 @@ const (
 
 // rateLimits is how often may be called. The zero value bounds nothing.
 type rateLimits struct {
-	reads, writes   *live.RateLimiter
-	failures, links *live.AddressLimiter
-	checks          *live.AddressLimiter
-	seats           *live.AddressLimiter // nil for no limit on new seats
+	reads, writes   *ratelimit.Limiter
+	failures, links *ratelimit.AddressLimiter
+	checks          *ratelimit.AddressLimiter
+	seats           *ratelimit.AddressLimiter // nil for no limit on new seats
 }
 
-func newRateLimits(newSeatsPerMinute int, now func() time.Time) rateLimits {
-	b := rateLimits{reads: live.NewRateLimiter(readsPerSecond, now), writes: live.NewRateLimiter(writesPerSecond, now),
-		failures: live.NewAddressLimiter(failedAuthenticationsPerMinute, now), links: live.NewAddressLimiter(wrongLinksPerMinute, now),
-		checks: live.NewAddressLimiter(connectionChecksPerMinute, now)}
+// newRateLimits returns the limits of this node, or with redis those of all
+// nodes together.
+func newRateLimits(newSeatsPerMinute int, redis *cluster.Redis, now func() time.Time) rateLimits {
+	exchange := func(name string) ratelimit.Exchange {
+		if redis == nil {
+			return nil
+		}
+		return cluster.NewRateExchange(redis, name, now)
+	}
+	b := rateLimits{
+		reads:    ratelimit.New(readsPerSecond, now, exchange("reads")),
+		writes:   ratelimit.New(writesPerSecond, now, exchange("writes")),
+		failures: ratelimit.NewAddressLimiter(failedAuthenticationsPerMinute, now, exchange("failures")),
+		links:    ratelimit.NewAddressLimiter(wrongLinksPerMinute, now, exchange("links")),
+		checks:   ratelimit.NewAddressLimiter(connectionChecksPerMinute, now, exchange("checks")),
+	}
 	if newSeatsPerMinute > 0 {
-		b.seats = live.NewBurstAddressLimiter(newSeatsPerMinute, newSeatsBurst, now)
+		b.seats = ratelimit.NewBurstAddressLimiter(newSeatsPerMinute, newSeatsBurst, now, exchange("seats"))
 	}
 	return b
-}
-
-// shareVia has them hold on all nodes together.
-func (b rateLimits) shareVia(with *live.Redis) {
-	if b.reads == nil {
-		return
-	}
-	b.reads.Share(with, "reads")
-	b.writes.Share(with, "writes")
-	b.failures.Share(with, "failures")
-	b.links.Share(with, "links")
-	b.checks.Share(with, "checks")
-	if b.seats != nil {
-		b.seats.Share(with, "seats")
-	}
 }
 
 // joinLimits is what the join API asks.

@@ -37,11 +37,11 @@ type Config struct {
 	// believed. Read it through TrustedPrefixes.
 	TrustedProxies []string `name:"trusted-proxies" setting:"PARLEY_TRUSTED_PROXIES" placeholder:"CIDR" help:"Proxies whose forwarding headers are believed: addresses or CIDR ranges, with commas between them. Default: none."`
 
-	// DatabaseURL is a PostgreSQL URL, or empty for SQLite in DataDir. Show
-	// it with RedactURL only.
+	// DatabaseURL is a PostgreSQL URL, or empty for SQLite in DataDir. It
+	// may contain a password.
 	DatabaseURL seal.Secret `name:"database-url" setting:"PARLEY_DATABASE_URL" placeholder:"URL" help:"postgres://… for PostgreSQL. Default: SQLite in the data directory."`
-	// RedisURL is a Redis URL, or empty for a single process. Show it with
-	// RedactURL only.
+	// RedisURL is a Redis URL, or empty for a single process. It may contain
+	// a password.
 	RedisURL seal.Secret `name:"redis-url" setting:"PARLEY_REDIS_URL" placeholder:"URL" help:"redis://… makes several processes on one PostgreSQL one service. Default: none, one process."`
 
 	// MasterKeyFile is the path of the key file, or empty. Read the key

@@ -171,20 +171,3 @@ func (c *Config) LoadMasterKey(create bool) (seal.Key, error) {
 	}
 	return seal.LoadOrCreateKeyFile(c.KeyFile(), create)
 }
-
-// RedactURL returns a URL for people to see: scheme, user name, host and
-// path, without the password and the query, which may hold one. Of a URL whose
-// parts cannot be told apart with certainty it shows nothing.
-func RedactURL(secret seal.Secret) string {
-	u, err := url.Parse(secret.Reveal())
-	if err != nil || u.Opaque != "" || u.Scheme == "" {
-		return secret.String()
-	}
-	// A "/", "?" or "@" in a password that was not percent-encoded moves the
-	// borders: then part of the password stands in host, path or query.
-	if at := strings.Count(secret.Reveal(), "@"); at > 1 || at == 1 && u.User == nil {
-		return secret.String()
-	}
-	u.RawQuery, u.Fragment, u.RawFragment = "", "", ""
-	return u.Redacted()
-}

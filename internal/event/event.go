@@ -1,28 +1,29 @@
-// Package event says what happened. An event is written in the transaction of
-// its cause and never changed. It imports the standard library only.
+// Package event defines the events of rooms and projects. An event is stored in
+// the transaction of its cause and never changes. The package imports the standard
+// library only.
 package event
 
 import "time"
 
-// Type is the kind of an event, as receivers read it.
+// Type is the type of an event, as webhooks deliver it.
 type Type string
 
-// The kinds of events of a room.
+// The types of room events.
 const (
 	RoomScheduled     Type = "room.scheduled"
 	RoomOpened        Type = "room.opened"
-	RoomStarted       Type = "room.started" // the first person came in
+	RoomStarted       Type = "room.started" // the first participant joined
 	RoomEnded         Type = "room.ended"
-	RoomCanceled      Type = "room.cancelled" // called off before it opened
-	RoomExpired       Type = "room.expired"   // nobody ever came
+	RoomCanceled      Type = "room.cancelled" // canceled before it opened
+	RoomExpired       Type = "room.expired"   // no participant ever joined
 	ParticipantJoined Type = "participant.joined"
 	ParticipantLeft   Type = "participant.left"
-	AttendanceMarked  Type = "attendance.marked" // on the word of another system; not delivered
+	AttendanceMarked  Type = "attendance.marked" // reported by another system; not delivered
 
-	ParticipantJoinFailed Type = "participant.join_failed" // somebody found no seat
+	ParticipantJoinFailed Type = "participant.join_failed" // a person got no seat
 )
 
-// The kinds of events of a project itself.
+// The types of project events.
 const (
 	ProjectStatusChanged Type = "project.status_changed"
 	KeyRotated           Type = "key.rotated"
@@ -30,89 +31,90 @@ const (
 	WebhookTest          Type = "webhook.test"
 )
 
-// Selectable returns the kinds that a receiver may choose among. A test is
-// always delivered, and a mark never.
+// Selectable returns the types that a webhook may select. WebhookTest is always
+// delivered, and AttendanceMarked never.
 func Selectable() []Type {
-	return []Type{RoomScheduled, RoomOpened, RoomStarted, RoomEnded, RoomCanceled, RoomExpired,
+	return []Type{
+		RoomScheduled, RoomOpened, RoomStarted, RoomEnded, RoomCanceled, RoomExpired,
 		ParticipantJoined, ParticipantLeft, ParticipantJoinFailed,
-		ProjectStatusChanged, KeyRotated, KeyOverlapEnding}
+		ProjectStatusChanged, KeyRotated, KeyOverlapEnding,
+	}
 }
 
-// Event is one thing that happened to one room.
+// Event is an event of a room.
 type Event struct {
 	ID        string // UUIDv7, the same in every delivery
 	Type      Type
 	ProjectID string
 	RoomID    string
-	Sequence  int64 // counts the events of the room from 1, without gaps
+	Sequence  int64 // number of the event in its room, from 1 without gaps
 	At        time.Time
 	Data      Data
 }
 
-// Data is what an event tells about its room and, where one is concerned, its
-// participant.
+// Data describes the room of an event and, for some types, the participant.
 type Data struct {
 	RoomID       string          `json:"room_id"`
 	ClientRoomID string          `json:"client_room_id,omitempty"`
 	SessionID    string          `json:"session_id,omitempty"`
 	RoomType     string          `json:"room_type"`
-	StartAt      *time.Time      `json:"start_at,omitempty"` // of a scheduled room
+	StartAt      *time.Time      `json:"start_at,omitempty"` // for a scheduled room
 	EndReason    string          `json:"end_reason,omitempty"`
 	Participant  *Participant    `json:"participant,omitempty"`
 	Mark         *AttendanceMark `json:"mark,omitempty"`
 	Refusal      *JoinRefusal    `json:"refusal,omitempty"`
 }
 
-// Participant is the person an event is about.
+// Participant is the participant of an event.
 type Participant struct {
 	Identity string `json:"identity"`
 	Name     string `json:"name"`
 	Role     string `json:"role"`
-	// Session is that of the room, or of the breakout room, it is about.
+	// Session is the id of the session of the room or breakout room.
 	Session string `json:"session_id"`
-	// Connection pairs each joined with its left.
+	// Connection is the same in the joined event and the left event of one stay.
 	Connection string    `json:"connection_id"`
 	JoinedAt   time.Time `json:"joined_at"`
 	Reason     string    `json:"reason,omitempty"`
 }
 
-// AttendanceMark says that somebody attended, as another system tells it. It pairs with
-// no leaving and counts nowhere.
+// AttendanceMark is the attendance of a person as another system reports it. It
+// has no left event and is not part of any count.
 type AttendanceMark struct {
 	Name   string `json:"name"`
 	Source string `json:"source"`
 }
 
-// SourceExternal is the source of marks that clients report.
+// SourceExternal is the Source of attendance marks that API clients report.
 const SourceExternal = "external"
 
-// JoinRefusal says why somebody was not let in. There is no identity without a
-// seat.
+// JoinRefusal describes a refused attempt to join. It has no identity, because
+// only a seat has one.
 type JoinRefusal struct {
 	Name string `json:"name"`
-	Code string `json:"code"` // as the page was told: "room_full"
+	Code string `json:"code"` // as in the response to the page, such as "room_full"
 }
 
-// ProjectEvent is one thing that happened to a project itself.
+// ProjectEvent is an event of a project.
 type ProjectEvent struct {
 	ID        string // UUIDv7, the same in every delivery
 	Type      Type
 	ProjectID string
-	Sequence  int64 // counts these events of the project from 1, without gaps
+	Sequence  int64 // number of the event in its project, from 1 without gaps
 	At        time.Time
 	Data      ProjectData
 }
 
-// ProjectData is what an event tells about its project.
+// ProjectData describes the change of a project event.
 type ProjectData struct {
 	Status    string `json:"status,omitempty"`
 	Suspended *bool  `json:"suspended,omitempty"`
-	// Credential is what was rotated: CredentialKey or CredentialSecret.
+	// Credential is the rotated credential: CredentialKey or CredentialSecret.
 	Credential    string     `json:"credential,omitempty"`
 	OverlapEndsAt *time.Time `json:"overlap_ends_at,omitempty"`
 }
 
-// What can be rotated.
+// The credentials that can be rotated.
 const (
 	CredentialKey    = "api_key"
 	CredentialSecret = "project_secret"

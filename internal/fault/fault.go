@@ -1,6 +1,6 @@
-// Package fault is the error model: what may be told to a stranger, and the
-// cause that may not. It imports the standard library only; every other
-// package may import it.
+// Package fault defines the errors of the service. An Error separates the message
+// for the caller from the internal cause. The package imports the standard library
+// only, and every other package may import it.
 package fault
 
 import (
@@ -9,37 +9,37 @@ import (
 	"time"
 )
 
-// Kind says what sort of refusal an error is. Each API version maps kinds to
-// its own statuses and bodies, in one place (its errors.go).
+// Kind is the category of an Error. Each API version maps kinds to its own status
+// codes and bodies, in one file (errors.go).
 type Kind int
 
-// The kinds of refusal. The zero value is Internal, so that an error nobody
-// classified is never told to a stranger.
+// The kinds. The zero value is Internal, so that the details of an unclassified
+// error are never sent to a caller.
 const (
-	Internal     Kind = iota // our failure; the cause is logged, never told
-	Invalid                  // the request breaks a stated rule
-	Unauthorized             // the caller has not shown who they are
-	Forbidden                // known caller, not allowed
-	NotFound                 // no such thing, or not the caller's
-	Conflict                 // the state of the thing forbids it
-	Mismatch                 // it contradicts an earlier request of the same name
-	Gone                     // it existed and is over for ever
-	Exhausted                // too many requests; RetryAfter says when
-	Unavailable              // something we depend on does not answer; retry later
+	Internal     Kind = iota // a failure of the service; the cause is logged and not sent
+	Invalid                  // the request breaks a documented rule
+	Unauthorized             // the caller is not authenticated
+	Forbidden                // the caller is authenticated and not allowed
+	NotFound                 // the object does not exist, or belongs to another caller
+	Conflict                 // the state of the object does not allow it
+	Mismatch                 // the request differs from an earlier one with the same idempotency key
+	Gone                     // the object existed and does not exist any more
+	Exhausted                // too many requests; retry after RetryAfter
+	Unavailable              // a dependency does not answer; retry later
 )
 
-// Error is a refusal. Code and Message are meant for the caller, Err for the
-// log alone.
+// Error is an error with a kind. Code, Message and Reason are for the caller, Err
+// is for the log only.
 type Error struct {
 	Kind       Kind
-	Code       string        // stable, machine readable, may be empty
-	Message    string        // one sentence in plain words, no secrets
-	Reason     string        // why, for machines, where Code alone says too little; may be empty
-	RetryAfter time.Duration // with Exhausted and Unavailable; 0 when unknown
-	Err        error         // the cause, for the log; may be nil
+	Code       string        // stable and machine-readable; may be empty
+	Message    string        // one sentence without secrets
+	Reason     string        // machine-readable detail of Code; may be empty
+	RetryAfter time.Duration // for Exhausted and Unavailable; 0 if unknown
+	Err        error         // the cause, for the log only; may be nil
 }
 
-// Error returns the message and, for the log, the cause behind it.
+// Error returns the message and the cause, for the log only.
 func (e *Error) Error() string {
 	if e.Err == nil {
 		return e.Message
@@ -50,18 +50,19 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// New returns a refusal of the given kind. The message is a format string.
+// New returns an Error of the given kind. The message is formatted with args.
 func New(kind Kind, code, format string, args ...any) *Error {
 	return &Error{Kind: kind, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Invalidf returns an Invalid refusal whose sentence names the field and the bound.
+// Invalidf returns an Invalid error. The message names the field, the rule and the
+// bound.
 func Invalidf(format string, args ...any) *Error {
 	return New(Invalid, "invalid_request", format, args...)
 }
 
-// From returns the refusal inside err, or an Internal one wrapping err, so
-// that the caller of From always has something safe to tell.
+// From returns the Error in the chain of err. If there is none, it returns an
+// Internal error that wraps err, whose message is safe to send.
 func From(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -70,7 +71,7 @@ func From(err error) *Error {
 	return &Error{Kind: Internal, Code: "internal", Message: "internal error", Err: err}
 }
 
-// Is reports whether err is a refusal of the given kind.
+// Is reports whether the chain of err has an Error of the given kind.
 func Is(err error, kind Kind) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Kind == kind

@@ -1,12 +1,13 @@
-// Package network says which addresses count as one client wherever something
-// is limited per address.
+// Package network defines which addresses count as one client in limits for each
+// address.
 package network
 
 import "net/netip"
 
-// ClientPrefix returns the network that an address is limited as: an IPv4 address alone,
-// an IPv6 address with its /64, because one customer commonly has all of it.
-// IPv4 in IPv6 form is IPv4. ClientPrefix an invalid address it returns the zero prefix.
+// ClientPrefix returns the prefix that counts as one client: the /32 of an IPv4
+// address and the /64 of an IPv6 address, because one customer commonly has a
+// whole /64. An IPv4 address that is mapped to IPv6 counts as IPv4. For an
+// invalid address ClientPrefix returns the zero prefix.
 func ClientPrefix(a netip.Addr) netip.Prefix {
 	a = a.Unmap()
 	bits := a.BitLen()

@@ -17,10 +17,10 @@ func TestClientPrefix(t *testing.T) {
 		"fe80::1%eth0":       "fe80::/64",
 	} {
 		if got := network.ClientPrefix(netip.MustParseAddr(address)).String(); got != want {
-			t.Errorf("Of(%s) = %s, want %s", address, got, want)
+			t.Errorf("ClientPrefix(%s) = %s, want %s", address, got, want)
 		}
 	}
 	if got := network.ClientPrefix(netip.Addr{}); got != (netip.Prefix{}) {
-		t.Errorf("Of(no address) = %s, want the zero prefix", got)
+		t.Errorf("ClientPrefix(no address) = %s, want the zero prefix", got)
 	}
 }

@@ -13,7 +13,7 @@ const (
 )
 
 // Recorder counts refusals and logs them, at most ten lines of a kind in ten
-// seconds. The first line of a later window says how many were left out.
+// seconds. The first line of the next window has the number of suppressed lines.
 type Recorder struct {
 	log *slog.Logger
 	now func() time.Time
@@ -22,7 +22,7 @@ type Recorder struct {
 	windows [kindCount]logWindow
 }
 
-// logWindow is what was logged of one kind in the current window.
+// logWindow counts the lines of one kind in the current window.
 type logWindow struct {
 	since      time.Time
 	logged     int
@@ -35,7 +35,7 @@ func NewRecorder(log *slog.Logger, now func() time.Time) *Recorder {
 }
 
 // Record counts one refusal and logs it with its reason and the attributes,
-// unless the kind has used up its lines. The attributes must not hold secrets
+// unless the kind has used up its lines. The attributes must not contain secrets
 // or names; the caller truncates long values.
 func (r *Recorder) Record(kind Kind, reason string, attributes ...any) {
 	Count(kind)
@@ -50,8 +50,8 @@ func (r *Recorder) Record(kind Kind, reason string, attributes ...any) {
 	r.log.Warn("refused", all...)
 }
 
-// allowLine reports whether one more line of a kind may be logged, and how many
-// were left out before it.
+// allowLine reports whether another line of a kind may be logged, and how many
+// lines were suppressed before it.
 func (r *Recorder) allowLine(kind Kind) (suppressed int, ok bool) {
 	now := r.now()
 	r.mu.Lock()

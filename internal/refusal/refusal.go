@@ -1,11 +1,11 @@
-// Package refusal counts and logs what the service refuses to protect itself.
-// The kinds are a closed set, so that no client can add a label value to the
-// metric, and each kind has a rate limit for its log lines, so that no client
+// Package refusal counts and logs requests that the service refuses to protect
+// itself. The kinds are a closed set, so that no client can add a label value to
+// the metric, and each kind has a rate limit for its log lines, so that no client
 // can fill the log.
 package refusal
 
 import (
-	"github.com/prometheus/client_golang/prometheus" // the metrics library that LiveKit brings along
+	"github.com/prometheus/client_golang/prometheus" // the metrics library that LiveKit uses
 )
 
 // Kind names one rule that refuses something. Its zero value is NewSeats; use
@@ -31,8 +31,10 @@ const (
 	kindCount
 )
 
-var kindNames = [kindCount]string{"new_seats", "checks", "connections", "address_connections", "slow_readers", "signal_request", "signal_rate",
-	"track", "codec", "data_rate", "reconnects", "not_connected", "engine_log", "replay"}
+var kindNames = [kindCount]string{
+	"new_seats", "checks", "connections", "address_connections", "slow_readers", "signal_request", "signal_rate",
+	"track", "codec", "data_rate", "reconnects", "not_connected", "engine_log", "replay",
+}
 
 // String returns the kind as logs and metrics show it.
 func (k Kind) String() string { return kindNames[k] }

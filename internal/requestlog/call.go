@@ -1,6 +1,6 @@
-// Package requestlog remembers calls of version 5, so that a client whose call
-// was refused can learn why. It imports the standard library and client/sign;
-// it knows no HTTP and no database.
+// Package requestlog records the calls of API version 5, so that the developer of
+// a client can see why a call was refused. It imports the standard library and
+// client/sign only, and depends on neither HTTP nor the database.
 package requestlog
 
 import (
@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// AuthResult is what became of a call's signature.
+// AuthResult is the result of checking the signature of a call.
 type AuthResult string
 
-// The results. Of several causes the first of retired, stale, bad counts.
+// The results. If several apply, RetiredKey precedes StaleTimestamp, and that
+// precedes BadSignature.
 const (
 	OK             AuthResult = "ok"
 	RetiredKey     AuthResult = "retired_key"
@@ -19,8 +20,8 @@ const (
 	BadSignature   AuthResult = "bad_signature"
 )
 
-// Call is one call that named a key of a project. It holds no secret, and no
-// query string, which may hold one.
+// Call is one call with an API key of a project. It contains no secrets, and no
+// query string because that may contain one.
 type Call struct {
 	RequestID  string     `json:"id"`
 	ProjectID  string     `json:"-"`
@@ -28,27 +29,27 @@ type Call struct {
 	Method     string     `json:"method"`
 	Path       string     `json:"path"`
 	Status     int        `json:"status"`
-	Code       string     `json:"code,omitempty"` // of the refusal; empty on success
-	Micros     int64      `json:"us"`             // how long the answer took
+	Code       string     `json:"code,omitempty"` // error code; empty on success
+	Micros     int64      `json:"us"`             // duration of the call in microseconds
 	KeySlot    string     `json:"slot"`           // current, overlap or retired
 	AuthResult AuthResult `json:"auth"`
-	Hint       string     `json:"hint,omitempty"` // a slip that was recognised
-	// ClockSkew is the client's clock minus ours, in seconds. It means
-	// nothing unless Dated, for a timestamp that is a number.
+	Hint       string     `json:"hint,omitempty"` // recognized mistake of the client
+	// ClockSkew is the client's clock minus the server's clock in seconds. It is
+	// valid only if HasTimestamp.
 	ClockSkew    int64  `json:"skew,omitempty"`
-	HasTimestamp bool   `json:"dated,omitempty"`
+	HasTimestamp bool   `json:"dated,omitempty"` // the timestamp is a number
 	UserAgent    string `json:"agent,omitempty"`
 }
 
-// NumberedCall is a call with its place among those of its project. Later calls
-// have larger numbers.
+// NumberedCall is a call with its number in its project. Later calls have larger
+// numbers.
 type NumberedCall struct {
 	N int64 `json:"n"`
 	Call
 }
 
-// Block is some calls of one project that are kept together, the earliest
-// first. The numbers of two blocks may overlap when several processes write.
+// Block is calls of one project that are stored together, the earliest first. The
+// numbers of two blocks may overlap if several processes write.
 type Block struct {
 	ProjectID string
 	Calls     []NumberedCall // at least one
@@ -60,17 +61,19 @@ func (b Block) First() int64 { return b.Calls[0].N }
 // Last returns the largest number in the block.
 func (b Block) Last() int64 { return b.Calls[len(b.Calls)-1].N }
 
-// Store keeps calls.
+// Store stores calls.
 type Store interface {
 	// InsertCalls adds blocks.
 	InsertCalls(ctx context.Context, blocks []Block) error
-	// Calls returns the blocks of a project that begin below one number and
-	// end below another, the latest end first, at most limit.
+	// Calls returns at most limit blocks of a project whose first number is
+	// below firstBelow and whose last number is below lastBelow, ordered by the
+	// last number, the largest first.
 	Calls(ctx context.Context, projectID string, firstBelow, lastBelow int64, limit int) ([]Block, error)
-	// PruneCalls forgets the blocks of every project that end below a number.
+	// PruneCalls deletes the blocks of all projects whose last number
+	// is below the given one.
 	PruneCalls(ctx context.Context, below int64) error
-	// TrimCalls forgets the earliest blocks of a project until it has no more
-	// than so many calls.
+	// TrimCalls deletes the earliest blocks of a project until it has at most
+	// latest calls.
 	TrimCalls(ctx context.Context, projectID string, latest int) error
 	// CallProjects returns the projects that have calls.
 	CallProjects(ctx context.Context) ([]string, error)

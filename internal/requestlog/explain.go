@@ -8,31 +8,31 @@ import (
 	"parley/client/sign"
 )
 
-// The hints. Each is a sentence for whoever wrote the client.
+// The hints. Each is a sentence for the developer of the client.
 const (
 	HintRepeated     = "send each of the headers api-key, timestamp and hash-signature exactly once"
 	HintMilliseconds = "the timestamp is in milliseconds: send Unix time in seconds"
-	HintTimestamp    = "the timestamp is no number: send Unix time in seconds, in ASCII digits"
+	HintTimestamp    = "the timestamp is not a number: send Unix time in seconds, in ASCII digits"
 	HintBase64       = "the signature is in Base64: send it as 64 hexadecimal digits (hex)"
-	HintQuery        = "the query string was left out of what was signed: sign the target as it is sent, with ? and the query"
-	HintNewline      = "the Gateway secret was used with a trailing newline: leave the line break out of the key"
+	HintQuery        = "the query string was not signed: sign the request target as it is sent, with ? and the query"
+	HintNewline      = "the Gateway secret was used with a trailing newline: remove the line break from the secret"
 	HintBody         = "the body was not signed: its raw bytes are the sixth part of the signed text"
 )
 
-// RefusedCall is a call whose signature was not accepted, with what it takes to
-// say why. It is worked on after the answer has been sent, and not kept.
+// RefusedCall is a call whose signature was not accepted, with the data that Hint
+// needs. It is processed after the response was sent, and not stored.
 type RefusedCall struct {
-	Secret    string // the Gateway secret of the key that the call named
+	Secret    string // Gateway secret of the API key of the call
 	Method    string
 	Target    string
 	Timestamp string
 	Signature string
 	Body      []byte
 	Check     sign.TimestampCheck
-	Repeated  bool // a header was sent twice, or not at all
+	Repeated  bool // a header was sent twice or is missing
 }
 
-// Hint returns the slip that is recognised, or nothing.
+// Hint returns the hint for the recognized mistake, or an empty string.
 func (r RefusedCall) Hint() string {
 	switch {
 	case r.Repeated:
@@ -44,12 +44,13 @@ func (r RefusedCall) Hint() string {
 	case isBase64(r.Signature):
 		return HintBase64
 	case r.signatureMatches(r.Secret, r.Target, r.Body):
-		return "" // the signature is right, so something else was wrong
+		return "" // the signature is valid, so the call was refused for another reason
 	}
 	if path, _, ok := strings.Cut(r.Target, "?"); ok && r.signatureMatches(r.Secret, path, r.Body) {
 		return HintQuery
 	}
-	if r.signatureMatches(r.Secret+"\n", r.Target, r.Body) || r.signatureMatches(r.Secret+"\r\n", r.Target, r.Body) {
+	if r.signatureMatches(r.Secret+"\n", r.Target, r.Body) ||
+		r.signatureMatches(r.Secret+"\r\n", r.Target, r.Body) {
 		return HintNewline
 	}
 	if len(r.Body) > 0 && r.signatureMatches(r.Secret, r.Target, nil) {
@@ -62,8 +63,8 @@ func (r RefusedCall) signatureMatches(secret, target string, body []byte) bool {
 	return sign.VerifyV5(secret, r.Method, target, r.Timestamp, "", body, r.Signature)
 }
 
-// isBase64 reports whether a signature has the form that the older versions
-// give it: the Base64 of 32 bytes.
+// isBase64 reports whether a signature is the Base64 of 32 bytes, as API versions
+// 3 and 4 use it.
 func isBase64(signature string) bool {
 	if _, err := hex.DecodeString(signature); err == nil {
 		return false

@@ -13,34 +13,37 @@ import (
 )
 
 const (
-	// MaxPending is how many calls may wait to be written. Beyond it they are
-	// dropped and counted.
-	MaxPending = 100_000
-	// retention and maxCallsPerProject are how long calls are kept, and how many for
-	// each project.
+	// maxPending is the maximum number of calls that are not stored yet. Further
+	// calls are dropped and counted.
+	maxPending = 100_000
+	// retention and maxCallsPerProject limit the age and the number of the
+	// stored calls of each project.
 	retention          = 7 * 24 * time.Hour
 	maxCallsPerProject = 100_000
 
-	// finalFlushAttempts is how often it is tried to write at the end.
+	// finalFlushAttempts is how often Run tries to store the calls at its end.
 	finalFlushAttempts = 8
 	flushEvery         = 250 * time.Millisecond
 	pruneEvery         = time.Hour
-	// A project is cut down to maxCallsPerProject less slack whenever slack calls
-	// were added, so that it never has more than maxCallsPerProject.
+	// trimSlack is how many calls below maxCallsPerProject a project is trimmed
+	// to. It is trimmed again before so many calls were added, so that it never
+	// has more than maxCallsPerProject.
 	trimSlack = maxCallsPerProject / 10
-	// insertBatch is how many calls one transaction writes: others wait for it.
+	// insertBatch is the maximum number of calls in one transaction, because
+	// other transactions wait for it.
 	insertBatch = 1000
-	// blockSize is how many calls are kept together at most.
+	// blockSize is the maximum number of calls in a block.
 	blockSize = 100
-	// maxPendingRefusals bounds the refused calls that wait to be explained, each
-	// with its body. Beyond it they are listed without a hint.
+	// maxPendingRefusals limits the refused calls that wait for a hint, because
+	// each holds its body. Further calls are stored without a hint.
 	maxPendingRefusals = 256
 
-	maxUserAgent  = 255
-	maxSpareCalls = 32 << 10 // calls; a larger buffer is given back
+	maxUserAgent  = 255      // bytes
+	maxSpareCalls = 32 << 10 // capacity in calls up to which a buffer is reused
 )
 
-// Recorder takes calls in memory and writes them in batches, off the path.
+// Recorder collects calls in memory and stores them in batches, so that no request
+// waits for the database. A Recorder is safe for use by several goroutines.
 type Recorder struct {
 	store Store
 	now   func() time.Time
@@ -50,9 +53,9 @@ type Recorder struct {
 	dropped atomic.Int64
 	refused chan pendingRefusal
 
-	flushMu        sync.Mutex // one flush at a time
-	spare          []Call     // the buffer that is not in use
-	lastNumber     int64      // the largest number given
+	flushMu        sync.Mutex // held by Flush and guards the following
+	spare          []Call     // buffer to reuse
+	lastNumber     int64      // largest number assigned
 	addedSinceTrim map[string]int
 }
 
@@ -61,18 +64,21 @@ type pendingRefusal struct {
 	details RefusedCall
 }
 
-// NewRecorder returns a Recorder. Run writes what it takes.
+// NewRecorder returns a Recorder. Run stores its calls.
 func NewRecorder(store Store, now func() time.Time) *Recorder {
-	return &Recorder{store: store, now: now, refused: make(chan pendingRefusal, maxPendingRefusals), addedSinceTrim: map[string]int{}}
+	return &Recorder{
+		store: store, now: now,
+		refused: make(chan pendingRefusal, maxPendingRefusals), addedSinceTrim: map[string]int{},
+	}
 }
 
-// Dropped is how many calls were dropped because too many waited.
+// Dropped returns how many calls were dropped because maxPending was reached.
 func (r *Recorder) Dropped() int64 { return r.dropped.Load() }
 
-// Record takes a call.
+// Record records a call. It drops the call if maxPending is reached.
 func (r *Recorder) Record(c Call) {
 	r.mu.Lock()
-	full := len(r.pending) >= MaxPending
+	full := len(r.pending) >= maxPending
 	if !full {
 		r.pending = append(r.pending, c)
 	}
@@ -82,61 +88,60 @@ func (r *Recorder) Record(c Call) {
 	}
 }
 
-// RecordRefused takes a call whose signature was not accepted. Why is worked
-// out elsewhere: the caller does not wait for it.
-func (r *Recorder) RecordRefused(c Call, why RefusedCall) {
+// RecordRefused records a call whose signature was not accepted. Another goroutine
+// finds the hint, so that the caller does not wait for it.
+func (r *Recorder) RecordRefused(c Call, details RefusedCall) {
 	select {
-	case r.refused <- pendingRefusal{c, why}:
+	case r.refused <- pendingRefusal{c, details}:
 	default:
 		r.Record(c)
 	}
 }
 
-// ExplainPending works out what waits to be explained, so that Flush writes all that
-// was taken.
+// ExplainPending finds the hints of the refused calls that wait for one, so that
+// the next Flush stores all recorded calls.
 func (r *Recorder) ExplainPending() {
 	for {
 		select {
-		case q := <-r.refused:
-			q.call.Hint = q.details.Hint()
-			r.Record(q.call)
+		case p := <-r.refused:
+			r.explain(p)
 		default:
 			return
 		}
 	}
 }
 
-// Run writes what is taken every quarter of a second, forgets what is old, and
-// writes a last time when ctx ends. failed is told of a failure, and not again
-// before something has worked.
+// Run stores calls every quarter of a second, deletes old ones every hour, and
+// stores the rest when ctx ends. It calls failed for the first failure of a series
+// only.
 func (r *Recorder) Run(ctx context.Context, failed func(error)) {
 	var work sync.WaitGroup
 	defer work.Wait()
 	work.Go(func() { r.runExplainer(ctx) })
-	whole := context.WithoutCancel(ctx) // what is under way at the end is finished
+	storeCtx := context.WithoutCancel(ctx) // a transaction that has begun is finished
 	failing := false
-	note := func(err error) {
+	report := func(err error) {
 		if err != nil && !failing {
-			failed(err) // once, not four times a second
+			failed(err)
 		}
 		failing = err != nil
 	}
 	flush, prune := time.NewTicker(flushEvery), time.NewTicker(pruneEvery)
 	defer flush.Stop()
 	defer prune.Stop()
-	note(r.prune(whole))
+	report(r.prune(storeCtx))
 	for {
 		select {
 		case <-flush.C:
-			note(r.Flush(whole))
+			report(r.Flush(storeCtx))
 		case <-prune.C:
-			note(r.prune(whole))
+			report(r.prune(storeCtx))
 		case <-ctx.Done():
 			work.Wait()
-			// What is not written now is lost, so a database that is slow for
-			// a moment gets more than one chance.
+			// Calls that are not stored now are lost, so a database that is
+			// slow for a moment gets several attempts.
 			for range finalFlushAttempts {
-				if note(r.Flush(whole)); !failing {
+				if report(r.Flush(storeCtx)); !failing {
 					return
 				}
 				<-flush.C
@@ -146,13 +151,17 @@ func (r *Recorder) Run(ctx context.Context, failed func(error)) {
 	}
 }
 
-// runExplainer works refused calls out until ctx ends, and those that wait by then.
+func (r *Recorder) explain(p pendingRefusal) {
+	p.call.Hint = p.details.Hint()
+	r.Record(p.call)
+}
+
+// runExplainer finds the hints of refused calls until ctx ends and none waits.
 func (r *Recorder) runExplainer(ctx context.Context) {
 	for {
 		select {
-		case q := <-r.refused:
-			q.call.Hint = q.details.Hint()
-			r.Record(q.call)
+		case p := <-r.refused:
+			r.explain(p)
 		case <-ctx.Done():
 			r.ExplainPending()
 			return
@@ -160,8 +169,8 @@ func (r *Recorder) runExplainer(ctx context.Context) {
 	}
 }
 
-// Flush writes what waits. What cannot be written waits on, as far as there is
-// room.
+// Flush stores the pending calls. Calls that cannot be stored stay pending, up to
+// maxPending.
 func (r *Recorder) Flush(ctx context.Context) error {
 	r.flushMu.Lock()
 	defer r.flushMu.Unlock()
@@ -172,7 +181,7 @@ func (r *Recorder) Flush(ctx context.Context) error {
 	if r.spare = nil; cap(calls) <= maxSpareCalls {
 		r.spare = calls
 	}
-	// Calls are noted as their answers end, and listed as they came in.
+	// Calls are recorded when they end, and listed in the order of their arrival.
 	slices.SortStableFunc(calls, func(a, b Call) int { return a.ReceivedAt.Compare(b.ReceivedAt) })
 	for start := 0; start < len(calls); start += insertBatch {
 		end := min(start+insertBatch, len(calls))
@@ -188,14 +197,14 @@ func (r *Recorder) Flush(ctx context.Context) error {
 			return err
 		}
 	}
-	clear(calls) // let go of the texts
+	clear(calls) // release the strings
 	return nil
 }
 
-// blocks numbers calls and puts those of each project together.
+// blocks assigns numbers to calls and returns them in blocks.
 func (r *Recorder) blocks(calls []Call) []Block {
 	var blocks []Block
-	open := map[string]int{} // project → its block that has room
+	open := map[string]int{} // project → index of its block that is not full
 	for _, c := range calls {
 		r.lastNumber = max(r.lastNumber+1, c.ReceivedAt.UnixNano())
 		c.UserAgent = sanitizeUserAgent(c.UserAgent)
@@ -210,15 +219,17 @@ func (r *Recorder) blocks(calls []Call) []Block {
 	return blocks
 }
 
+// requeue puts calls back before the pending ones. It drops the earliest calls
+// beyond maxPending.
 func (r *Recorder) requeue(calls []Call) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	taken := min(len(calls), MaxPending-len(r.pending))
-	r.dropped.Add(int64(len(calls) - taken))
-	r.pending = append(append(make([]Call, 0, taken+len(r.pending)), calls[len(calls)-taken:]...), r.pending...)
+	n := min(len(calls), maxPending-len(r.pending))
+	r.dropped.Add(int64(len(calls) - n))
+	r.pending = slices.Concat(calls[len(calls)-n:], r.pending)
 }
 
-// trimProjects keeps projects with many calls within their bound.
+// trimProjects trims the projects that may exceed maxCallsPerProject soon.
 func (r *Recorder) trimProjects(ctx context.Context) error {
 	for project, n := range r.addedSinceTrim {
 		if n < trimSlack-insertBatch {
@@ -232,7 +243,8 @@ func (r *Recorder) trimProjects(ctx context.Context) error {
 	return nil
 }
 
-// prune forgets what is old, and what another process or run left too much of.
+// prune deletes old calls, and trims all projects because another process or an
+// earlier run may have added calls.
 func (r *Recorder) prune(ctx context.Context) error {
 	if err := r.store.PruneCalls(ctx, r.now().Add(-retention).UnixNano()); err != nil {
 		return err
@@ -252,19 +264,23 @@ func (r *Recorder) prune(ctx context.Context) error {
 	return nil
 }
 
-// List returns the calls of a project with numbers below a bound, the latest
-// first, and whether there are more.
-func (r *Recorder) List(ctx context.Context, projectID string, below int64, limit int) (calls []NumberedCall, more bool, err error) {
-	ends := int64(math.MaxInt64)
-	for read := 2; ; read *= 4 { // two full blocks are a page; after a quiet time it takes many
-		blocks, err := r.store.Calls(ctx, projectID, below, ends, read)
+// List returns at most limit calls of a project with numbers below the given one,
+// the latest first, and whether there are more.
+func (r *Recorder) List(
+	ctx context.Context, projectID string, below int64, limit int,
+) (calls []NumberedCall, more bool, err error) {
+	lastBelow := int64(math.MaxInt64)
+	// Two full blocks are a page. Small blocks, written while calls were rare, need
+	// more queries.
+	for read := 2; ; read *= 4 {
+		blocks, err := r.store.Calls(ctx, projectID, below, lastBelow, read)
 		if err != nil {
 			return nil, false, err
 		}
 		for _, b := range blocks {
-			ends = b.Last()
-			if len(calls) > limit && ends < calls[limit].N {
-				return calls[:limit], true, nil // what follows is all earlier
+			lastBelow = b.Last()
+			if len(calls) > limit && lastBelow < calls[limit].N {
+				return calls[:limit], true, nil // all further blocks are earlier
 			}
 			for _, c := range b.Calls {
 				if c.N < below {
@@ -279,8 +295,8 @@ func (r *Recorder) List(ctx context.Context, projectID string, below int64, limi
 	}
 }
 
-// sanitizeUserAgent makes a header of a client fit to be kept: bounded, valid, and empty
-// when it looks as if it held a credential.
+// sanitizeUserAgent returns a User-Agent header that can be stored: valid UTF-8 of
+// at most maxUserAgent bytes, or "[secret]" if it seems to contain a credential.
 func sanitizeUserAgent(agent string) string {
 	if agent == "" {
 		return ""

@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// fakeStore is a database of calls, which may be gone.
+// fakeStore is a database of calls that fails with err unless that is nil.
 type fakeStore struct {
 	mu          sync.Mutex
 	blocks      []Block
@@ -26,7 +26,6 @@ type fakeStore struct {
 	trimmedTo   map[string]int
 }
 
-// InsertCalls implements Store.
 func (s *fakeStore) InsertCalls(_ context.Context, blocks []Block) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,8 +36,9 @@ func (s *fakeStore) InsertCalls(_ context.Context, blocks []Block) error {
 	return s.err
 }
 
-// Calls implements Store.
-func (s *fakeStore) Calls(_ context.Context, projectID string, firstBelow, lastBelow int64, limit int) ([]Block, error) {
+func (s *fakeStore) Calls(
+	_ context.Context, projectID string, firstBelow, lastBelow int64, limit int,
+) ([]Block, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var found []Block
@@ -66,7 +66,6 @@ func (s *fakeStore) all() (calls []NumberedCall) {
 	return calls
 }
 
-// PruneCalls implements Store.
 func (s *fakeStore) PruneCalls(_ context.Context, below int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +73,6 @@ func (s *fakeStore) PruneCalls(_ context.Context, below int64) error {
 	return s.err
 }
 
-// TrimCalls implements Store.
 func (s *fakeStore) TrimCalls(_ context.Context, projectID string, latest int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,12 +83,11 @@ func (s *fakeStore) TrimCalls(_ context.Context, projectID string, latest int) e
 	return s.err
 }
 
-// CallProjects implements Store.
 func (s *fakeStore) CallProjects(context.Context) ([]string, error) { return []string{"p"}, s.err }
 
 func newFakeStore() *fakeStore { return &fakeStore{trimmedTo: map[string]int{}} }
 
-// startRecorder runs a Recorder; stop ends it and waits for its last write.
+// startRecorder runs a Recorder. stop ends Run and waits for its last flush.
 func startRecorder(t *testing.T, s *fakeStore) (r *Recorder, stop func()) {
 	t.Helper()
 	r = NewRecorder(s, time.Now)
@@ -115,15 +112,16 @@ func TestRecorder_ListsWithinOneSecond(t *testing.T) {
 		}
 		time.Sleep(999 * time.Millisecond)
 		if s.inserts != 3 {
-			t.Errorf("%d transactions", s.inserts)
+			t.Errorf("got %d transactions, want 3", s.inserts)
 		}
 		calls, more, err := r.List(t.Context(), "p", 1<<62, 100)
-		if err != nil || !more || len(calls) != 100 || calls[0].RequestID != "2499" || calls[99].RequestID != "2400" {
-			t.Fatalf("%d %v %v", len(calls), more, err)
+		if err != nil || !more || len(calls) != 100 ||
+			calls[0].RequestID != "2499" || calls[99].RequestID != "2400" {
+			t.Fatalf("first page: got %d calls, more %v, %v, want 100 from 2499 to 2400", len(calls), more, err)
 		}
 		calls, more, err = r.List(t.Context(), "p", calls[99].N, 2400)
 		if err != nil || more || len(calls) != 2400 || calls[0].RequestID != "2399" {
-			t.Errorf("%d %v %v", len(calls), more, err)
+			t.Errorf("second page: got %d calls, more %v, %v, want 2400 from 2399", len(calls), more, err)
 		}
 	})
 }
@@ -133,7 +131,7 @@ func TestRecorder_ListsInOrderOfArrival(t *testing.T) {
 	s := newFakeStore()
 	r := NewRecorder(s, time.Now)
 	now := time.Now()
-	for i, after := range []int{0, 3, 1, 2, 2} { // milliseconds; as their answers ended
+	for i, after := range []int{0, 3, 1, 2, 2} { // milliseconds, in the order in which the calls ended
 		c := newCall(i)
 		c.ReceivedAt = now.Add(time.Duration(after) * time.Millisecond)
 		r.Record(c)
@@ -146,12 +144,11 @@ func TestRecorder_ListsInOrderOfArrival(t *testing.T) {
 		got = append(got, c.RequestID)
 	}
 	if want := []string{"0", "2", "3", "4", "1"}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
-// TestRecorder_ListsSeveralWriters has two processes write the calls of one project,
-// in blocks whose numbers overlap, and turns the pages.
+// Two processes store the calls of one project in blocks whose numbers overlap.
 func TestRecorder_ListsSeveralWriters(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -178,8 +175,9 @@ func TestRecorder_ListsSeveralWriters(t *testing.T) {
 		for below, more := int64(math.MaxInt64), true; more; {
 			var page []NumberedCall
 			var err error
-			if page, more, err = NewRecorder(s, time.Now).List(context.Background(), "p", below, limit); err != nil || len(page) > limit || more && len(page) < limit {
-				t.Fatalf("%d calls, %v %v", len(page), more, err)
+			page, more, err = NewRecorder(s, time.Now).List(context.Background(), "p", below, limit)
+			if err != nil || len(page) > limit || more && len(page) < limit {
+				t.Fatalf("List below %d: got %d calls, more %v, %v, limit %d", below, len(page), more, err, limit)
 			}
 			for _, c := range page {
 				got, below = append(got, c.N), c.N
@@ -200,7 +198,7 @@ func TestRecorder_FlushesOnStop(t *testing.T) {
 		r.RecordRefused(newCall(2), RefusedCall{Repeated: true})
 		stop()
 		if calls := s.all(); len(calls) != 2 || calls[0].Hint+calls[1].Hint != HintRepeated {
-			t.Errorf("%+v", calls)
+			t.Errorf("got %+v, want two calls, one with HintRepeated", calls)
 		}
 	})
 }
@@ -208,24 +206,26 @@ func TestRecorder_FlushesOnStop(t *testing.T) {
 func TestRecorder_DropsBeyondMaxPending(t *testing.T) {
 	t.Parallel()
 	s := newFakeStore()
-	s.err = errors.New("gone")
+	s.err = errors.New("the database is down")
 	r := NewRecorder(s, time.Now)
-	for i := range MaxPending + 10 {
+	for i := range maxPending + 10 {
 		r.Record(newCall(i))
 	}
 	if err := r.Flush(t.Context()); !errors.Is(err, s.err) || r.Dropped() != 10 {
-		t.Fatalf("%v, %d dropped", err, r.Dropped())
+		t.Fatalf("got %v, %d dropped, want %v, 10 dropped", err, r.Dropped(), s.err)
 	}
 	r.Record(newCall(0))
 	if r.Dropped() != 11 {
-		t.Errorf("%d dropped", r.Dropped())
+		t.Errorf("got %d dropped, want 11", r.Dropped())
 	}
 	s.err = nil
-	if err := r.Flush(t.Context()); err != nil || s.inserts != MaxPending/insertBatch || s.size() > maxCallsPerProject {
-		t.Errorf("%v, %d transactions, %d kept", err, s.inserts, s.size())
+	err := r.Flush(t.Context())
+	if err != nil || s.inserts != maxPending/insertBatch || s.size() > maxCallsPerProject {
+		t.Errorf("got %v, %d transactions, %d stored, want %d transactions, at most %d stored",
+			err, s.inserts, s.size(), maxPending/insertBatch, maxCallsPerProject)
 	}
-	if err := r.Flush(t.Context()); err != nil || s.inserts != MaxPending/insertBatch {
-		t.Errorf("%v, %d transactions: the same was written again", err, s.inserts)
+	if err := r.Flush(t.Context()); err != nil || s.inserts != maxPending/insertBatch {
+		t.Errorf("second flush: got %v, %d transactions, want %d", err, s.inserts, maxPending/insertBatch)
 	}
 }
 
@@ -241,11 +241,11 @@ func TestRecorder_TrimsProject(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s.size() > maxCallsPerProject {
-			t.Fatalf("%d after %d rounds", s.size(), round)
+			t.Fatalf("round %d: got %d calls, want at most %d", round, s.size(), maxCallsPerProject)
 		}
 	}
 	if s.trimmedTo["p"] != maxCallsPerProject-trimSlack || s.size() < maxCallsPerProject-trimSlack {
-		t.Errorf("%d are left, %v", s.size(), s.trimmedTo)
+		t.Errorf("got %d calls, trimmed to %v, want %d", s.size(), s.trimmedTo, maxCallsPerProject-trimSlack)
 	}
 }
 
@@ -257,7 +257,7 @@ func TestRecorder_PrunesOldCalls(t *testing.T) {
 		defer stop()
 		time.Sleep(24*time.Hour + time.Minute)
 		if age := time.Since(time.Unix(0, s.prunedBelow)); age < retention || age > retention+pruneEvery {
-			t.Errorf("calls are kept for %v", age)
+			t.Errorf("calls are stored for %v, want %v to %v", age, retention, retention+pruneEvery)
 		}
 	})
 }
@@ -280,7 +280,7 @@ func TestRecorder_PendingRefusalsBounded(t *testing.T) {
 		}
 	}
 	if s.size() != maxPendingRefusals+5 || without != 5 {
-		t.Errorf("%d calls, %d without a hint", s.size(), without)
+		t.Errorf("got %d calls, %d without a hint, want %d, 5", s.size(), without, maxPendingRefusals+5)
 	}
 }
 
@@ -292,7 +292,7 @@ func TestSanitizeUserAgent(t *testing.T) {
 		"pk_0123": "[secret]", "x gs_abc": "[secret]", "whsec_x": "[secret]",
 	} {
 		if got := sanitizeUserAgent(agent); got != want {
-			t.Errorf("%q: %q, want %q", agent, got, want)
+			t.Errorf("sanitizeUserAgent(%q) = %q, want %q", agent, got, want)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"parley/internal/event"
 	"parley/internal/fault"
-	"parley/internal/live"
+	"parley/internal/ratelimit"
 	"parley/internal/room"
 )
 
@@ -17,7 +17,7 @@ var attacker, elsewhere = netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr(
 // newLimitedFixture is a house whose addresses may take 60 new seats a minute, 25 at once.
 func newLimitedFixture(t *testing.T) *fixture {
 	h := newFixture(t)
-	h.SetJoinLimiter(live.NewBurstAddressLimiter(60, 25*time.Second, h.clock.Now))
+	h.SetJoinLimiter(ratelimit.NewBurstAddressLimiter(60, 25*time.Second, h.clock.Now, nil))
 	return h
 }
 
@@ -225,7 +225,7 @@ func TestUnusedSeat_DeletedAfterReservation(t *testing.T) {
 func TestReservation_RenewalCountsAgainstLimit(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	h.SetJoinLimiter(live.NewBurstAddressLimiter(1, time.Second, h.clock.Now))
+	h.SetJoinLimiter(ratelimit.NewBurstAddressLimiter(1, time.Second, h.clock.Now, nil))
 	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1, EmptyTimeout: 3600})
 	first, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(1)))
 	if err != nil {

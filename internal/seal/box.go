@@ -1,8 +1,8 @@
-// Package seal keeps secrets at rest: it seals them under the master key,
-// looks after that key's file, and makes new credentials.
+// Package seal protects stored secrets: it encrypts them with the master key,
+// reads and creates the file of that key, and generates credentials.
 //
-// It imports the standard library only. It knows nothing of the database, of
-// projects or of HTTP; the row a value belongs to is a string to it.
+// It imports the standard library only. A caller identifies the row of a value
+// by a string, so the package does not depend on the database.
 package seal
 
 import (
@@ -14,36 +14,36 @@ import (
 	"strings"
 )
 
-// version is the first part of every sealed value: AES-256-GCM with a random
-// nonce in front, under the master key itself.
+// version is the first part of every sealed value. It stands for AES-256-GCM
+// with the master key and a random nonce in front.
 const version = "v1"
 
-// ErrTampered is returned by Open when the value was sealed with this key, or
-// claims to have been, and yet does not open: it was changed, cut short, or
-// moved here from another row.
-var ErrTampered = errors.New("the sealed value was damaged, or belongs to another row")
+// ErrTampered is returned by Open for a value that names this key and cannot be
+// decrypted: it was changed, cut short, or copied from another row.
+var ErrTampered = errors.New("the sealed value is damaged or belongs to another row")
 
 // WrongKeyError is returned by Open when the value was sealed with another
 // master key. Its fields are key ids, which are no secrets.
 type WrongKeyError struct {
-	SealedWith string // the id of the key the value was sealed with
-	Have       string // the id of the key that was tried
+	SealedWith string // id of the key that sealed the value
+	Have       string // id of the key of the Box
 }
 
-// Error names both keys.
+// Error returns a sentence with the ids of both keys.
 func (e *WrongKeyError) Error() string {
-	return fmt.Sprintf("the master key does not fit this database: it was sealed with key %s, this one is %s", e.SealedWith, e.Have)
+	return fmt.Sprintf("the master key does not fit this database: it was sealed with key %s, this one is %s",
+		e.SealedWith, e.Have)
 }
 
-// VersionError is returned by Open when the value has a form that this
-// version of the program does not know.
+// VersionError is returned by Open when this version of the program does not
+// support the format of the value.
 type VersionError struct {
-	Version string // what stood where "v1" was expected, at most 16 bytes
+	Version string // found instead of "v1", at most 16 bytes
 }
 
-// Error names the version found.
+// Error returns a sentence with the version found.
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("the sealed value has the form %q, and this program knows %q only", e.Version, version)
+	return fmt.Sprintf("the sealed value has the format %q, and this program supports %q only", e.Version, version)
 }
 
 // Box seals and opens values under one master key. It is safe for use by
@@ -54,8 +54,8 @@ type Box struct {
 	keyID string
 }
 
-// NewBox returns a Box for a key. It panics for the zero Key, which is a
-// mistake of the program and would seal everything under a known key.
+// NewBox returns a Box for a key. It panics for the zero Key, because that would
+// seal everything with a known key.
 func NewBox(k Key) *Box {
 	if k.IsZero() {
 		panic("seal: NewBox without a key")
@@ -71,22 +71,19 @@ func NewBox(k Key) *Box {
 	return &Box{aead: aead, keyID: k.ID()}
 }
 
-// KeyID returns the id of the box's key.
-func (b *Box) KeyID() string { return b.keyID }
-
-// Seal returns the sealed form of plaintext: ASCII text of the form
+// Seal returns the sealed plaintext: ASCII text of the form
 // "v1.<key id>.<Base64 of nonce, ciphertext and tag>", about 52 characters
-// longer than 4/3 of the plaintext. It opens with the same rowID only. Where
-// one row holds several sealed columns, rowID should name the column too, so
-// that they cannot be exchanged. Two seals of the same value differ.
+// longer than 4/3 of the plaintext. Open needs the same rowID. If a row has
+// several sealed columns, rowID should name the column too, so that they cannot
+// be exchanged. Sealing the same value twice gives different results.
 func (b *Box) Seal(rowID string, plaintext []byte) string {
 	out := b.aead.Seal(nil, nil, plaintext, []byte(rowID))
 	return version + "." + b.keyID + "." + base64.RawURLEncoding.EncodeToString(out)
 }
 
-// Open returns what was sealed for rowID. The errors are *WrongKeyError,
-// *VersionError and ErrTampered, each possibly wrapped; none of them repeats
-// any part of the value but its key id.
+// Open returns the plaintext of a value that was sealed for rowID. The errors
+// are *WrongKeyError, *VersionError and ErrTampered, each possibly wrapped. They
+// contain no part of the value except its key id and format.
 func (b *Box) Open(rowID, sealed string) ([]byte, error) {
 	keyID, body, err := split(sealed)
 	if err != nil {
@@ -106,14 +103,7 @@ func (b *Box) Open(rowID, sealed string) ([]byte, error) {
 	return plaintext, nil
 }
 
-// KeyID returns the id of the key a value was sealed with, without opening
-// it. The errors are *VersionError and ErrTampered.
-func KeyID(sealed string) (string, error) {
-	keyID, _, err := split(sealed)
-	return keyID, err
-}
-
-// split takes a sealed value apart. The key id it returns has the right form.
+// split returns the parts of a sealed value. It checks the format of the key id.
 func split(sealed string) (keyID, body string, err error) {
 	found, rest, ok := strings.Cut(sealed, ".")
 	if !ok {

@@ -27,10 +27,10 @@ func TestBox_OpensForOwnRowOnly(t *testing.T) {
 		sealed := box.Seal(row, plaintext)
 		got, err := box.Open(row, sealed)
 		if err != nil || !bytes.Equal(got, plaintext) {
-			t.Fatalf("got %q, %v; sealed was %q", got, err, plaintext)
+			t.Fatalf("got %q, %v, want %q", got, err, plaintext)
 		}
 		if _, err := box.Open(other, sealed); other != row && !errors.Is(err, ErrTampered) {
-			t.Fatalf("sealed for %q, opened for %q: %v", row, other, err)
+			t.Fatalf("sealed for %q and opened for %q: got %v, want ErrTampered", row, other, err)
 		}
 	})
 }
@@ -40,25 +40,22 @@ func TestSeal_Form(t *testing.T) {
 	secret := "gs_a-very-secret-value"
 	sealed := box.Seal("row", []byte(secret))
 	if sealed == box.Seal("row", []byte(secret)) {
-		t.Error("two seals of one value are the same")
+		t.Error("sealing a value twice gave the same text")
 	}
-	if !strings.HasPrefix(sealed, "v1."+box.KeyID()+".") || strings.Contains(sealed, "secret") {
-		t.Errorf("form: %s", sealed)
+	if !strings.HasPrefix(sealed, "v1."+box.keyID+".") || strings.Contains(sealed, "secret") {
+		t.Errorf("got %s, want v1, the key id and ciphertext", sealed)
 	}
 	if strings.Trim(sealed, ".-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
-		t.Errorf("not plain text: %s", sealed)
-	}
-	if id, err := KeyID(sealed); err != nil || id != box.KeyID() {
-		t.Errorf("KeyID: %q, %v", id, err)
+		t.Errorf("got %s, want Base64 characters and dots only", sealed)
 	}
 }
 
-// A value that an earlier version sealed must open for ever.
+// Every later version must open values of this format.
 func TestOpen_KnownValue(t *testing.T) {
 	const sealed = "v1.1c10a951.VwATm-eGYjFrbTkCDsKUtkPt0mhB1WeST188A8tE4g8U8dWzFQBuMLA"
 	got, err := NewBox(testKey(7)).Open("0198c0de-0000-7000-8000-000000000001", sealed)
 	if err != nil || string(got) != "whsec_example" {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("got %q, %v, want whsec_example", got, err)
 	}
 }
 
@@ -72,16 +69,16 @@ func TestOpen_ChangedByteRefused(t *testing.T) {
 				continue
 			}
 			if got, err := box.Open("row", changed); err == nil {
-				t.Errorf("byte %d as %q opens as %q", i, c, got)
+				t.Errorf("byte %d changed to %q: got %q, want an error", i, c, got)
 			}
 		}
 		if got, err := box.Open("row", sealed[:i]); err == nil {
-			t.Errorf("the first %d bytes open as %q", i, got)
+			t.Errorf("the first %d bytes: got %q, want an error", i, got)
 		}
 	}
-	for _, more := range []string{"A", "=", "\n", ".", " "} {
-		if _, err := box.Open("row", sealed+more); !errors.Is(err, ErrTampered) {
-			t.Errorf("with %q behind: %v", more, err)
+	for _, suffix := range []string{"A", "=", "\n", ".", " "} {
+		if _, err := box.Open("row", sealed+suffix); !errors.Is(err, ErrTampered) {
+			t.Errorf("%q appended: got %v, want ErrTampered", suffix, err)
 		}
 	}
 }
@@ -90,39 +87,38 @@ func TestOpen_WrongKey(t *testing.T) {
 	old, wrong := NewBox(testKey(1)), NewBox(testKey(2))
 	_, err := wrong.Open("row", old.Seal("row", []byte("secret")))
 	var e *WrongKeyError
-	if !errors.As(err, &e) || e.SealedWith != old.KeyID() || e.Have != wrong.KeyID() {
-		t.Fatalf("%v", err)
+	if !errors.As(err, &e) || e.SealedWith != old.keyID || e.Have != wrong.keyID {
+		t.Fatalf("got %v, want a WrongKeyError with both ids", err)
 	}
 	const want = "the master key does not fit this database: it was sealed with key 0372feda, this one is b8da87dc"
 	if err.Error() != want {
 		t.Errorf("got  %s\nwant %s", err, want)
 	}
 	if errors.Is(err, ErrTampered) {
-		t.Error("a wrong key counts as damage")
+		t.Error("a wrong key is reported as ErrTampered")
 	}
 }
 
 func TestOpen_Refused(t *testing.T) {
 	box := NewBox(testKey(1))
-	for _, sealed := range []string{"", "v1", "v1.", "v1." + box.KeyID(), "v1." + box.KeyID() + ".", "v1.XYZ.AAAA", "v1.0372FEDA.AAAA"} {
+	for _, sealed := range []string{
+		"", "nonsense", "v1", "v1.", "v1." + box.keyID, "v1." + box.keyID + ".", "v1.XYZ.AAAA", "v1.0372FEDA.AAAA",
+	} {
 		if _, err := box.Open("row", sealed); !errors.Is(err, ErrTampered) {
-			t.Errorf("%q: %v", sealed, err)
+			t.Errorf("Open(%q): got %v, want ErrTampered", sealed, err)
 		}
 	}
-	_, err := box.Open("row", "v2."+box.KeyID()+".AAAA")
+	_, err := box.Open("row", "v2."+box.keyID+".AAAA")
 	var e *VersionError
 	if !errors.As(err, &e) || e.Version != "v2" || !strings.Contains(err.Error(), `"v2"`) {
-		t.Errorf("another version: %v", err)
-	}
-	if _, err := KeyID("nonsense"); !errors.Is(err, ErrTampered) {
-		t.Errorf("KeyID: %v", err)
+		t.Errorf("version v2: got %v, want a VersionError that names it", err)
 	}
 }
 
 func TestNewBox_ZeroKeyPanics(t *testing.T) {
 	defer func() {
 		if recover() == nil {
-			t.Error("NewBox takes a key that is none")
+			t.Error("NewBox(Key{}) did not panic")
 		}
 	}()
 	NewBox(Key{})
@@ -130,22 +126,22 @@ func TestNewBox_ZeroKeyPanics(t *testing.T) {
 
 func FuzzOpen(f *testing.F) {
 	box := NewBox(testKey(1))
-	f.Add("row", "v1."+box.KeyID()+".AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
+	f.Add("row", "v1."+box.keyID+".AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
 	f.Add("row", "v1.00000000.AAAA")
 	f.Add("", "v9..")
 	f.Add("\xff", strings.Repeat(".", 100))
 	f.Fuzz(func(t *testing.T, row, sealed string) {
 		got, err := box.Open(row, sealed)
 		if err == nil {
-			t.Fatalf("%q opens as %q without having been sealed", sealed, got)
+			t.Fatalf("Open(%q) = %q, want an error", sealed, got)
 		}
 		var wrong *WrongKeyError
 		var version *VersionError
 		if !errors.Is(err, ErrTampered) && !errors.As(err, &wrong) && !errors.As(err, &version) {
-			t.Fatalf("an error of no known type: %v", err)
+			t.Fatalf("got an error of an undocumented type: %v", err)
 		}
 		if len(err.Error()) > 200 {
-			t.Fatalf("the error repeats the value: %v", err)
+			t.Fatalf("the error is too long, it may contain the value: %v", err)
 		}
 	})
 }

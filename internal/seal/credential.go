@@ -11,7 +11,7 @@ const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // Lengths in base62 characters of 5.954 bits each.
 const (
-	apiKeyLength = 32 // 190 bits; 137 remain when nine characters are shown in lists
+	apiKeyLength = 32 // 190 bits; 137 bits stay hidden in lists, which show nine characters
 	secretLength = 43 // 256 bits
 	linkLength   = 27 // 160 bits, short enough for a link
 )
@@ -24,8 +24,7 @@ func NewAPIKey() Secret { return Secret("pk_" + randomString(apiKeyLength)) }
 func NewGatewaySecret() Secret { return Secret("gs_" + randomString(secretLength)) }
 
 // NewProjectSecret returns a new project secret: "whsec_" and the standard
-// Base64 of 32 random bytes, the form that Standard Webhooks 1.0 gives its
-// symmetric secrets.
+// Base64 of 32 random bytes, as Standard Webhooks 1.0 defines symmetric secrets.
 func NewProjectSecret() Secret {
 	var raw [32]byte
 	rand.Read(raw[:]) // never fails, see crypto/rand
@@ -36,24 +35,20 @@ func NewProjectSecret() Secret {
 // letters and digits (256 random bits).
 func NewManagementToken() Secret { return Secret("pt_" + randomString(secretLength)) }
 
-// NewSessionToken returns a new token for a browser session: 43 letters and
-// digits (256 random bits).
-func NewSessionToken() Secret { return Secret(randomString(secretLength)) }
-
-// NewLinkToken returns a new token for a link into a room: 27 letters and
+// NewLinkToken returns a new token for a room link: 27 letters and
 // digits (160 random bits), safe anywhere in a URL.
 func NewLinkToken() Secret { return Secret(randomString(linkLength)) }
 
-// Hash returns what is stored instead of a token, or to find a key by: the
-// SHA-256 of its bytes, 64 hexadecimal digits in lower case. It is meant for
-// random tokens; a password needs a slow hash.
+// Hash returns the SHA-256 of a token as 64 lower-case hexadecimal digits. The
+// database stores it instead of the token and finds keys by it. Use it for
+// random tokens only, because a password needs a slow hash.
 func Hash(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
 }
 
-// randomString returns n characters drawn evenly from base62: bytes that would
-// favour some characters are drawn again.
+// randomString returns n characters of base62 with equal probability. It rejects
+// the bytes that would favor some characters.
 func randomString(n int) string {
 	const even = 256 - 256%len(base62)
 	out := make([]byte, 0, n)

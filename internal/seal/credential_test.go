@@ -17,7 +17,6 @@ func TestCredential_Forms(t *testing.T) {
 		"API key":          {NewAPIKey, `^pk_[0-9A-Za-z]{32}$`, 128},
 		"Gateway secret":   {NewGatewaySecret, `^gs_[0-9A-Za-z]{43}$`, 256},
 		"management token": {NewManagementToken, `^pt_[0-9A-Za-z]{43}$`, 256},
-		"session token":    {NewSessionToken, `^[0-9A-Za-z]{43}$`, 256},
 		"link token":       {NewLinkToken, `^[0-9A-Za-z]{27}$`, 160},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -26,12 +25,12 @@ func TestCredential_Forms(t *testing.T) {
 			for range 100 {
 				s := c.make()
 				if !form.MatchString(s.Reveal()) || seen[s] {
-					t.Fatalf("%s", s.Reveal())
+					t.Fatalf("got %s, want a new value that matches %s", s.Reveal(), c.form)
 				}
 				seen[s] = true
 				random := s.Reveal()[strings.LastIndex(s.Reveal(), "_")+1:]
 				if bits := float64(len(random)) * math.Log2(62); bits < c.bits {
-					t.Fatalf("%.1f bits, promised %.0f", bits, c.bits)
+					t.Fatalf("got %.1f bits, want at least %.0f", bits, c.bits)
 				}
 			}
 		})
@@ -42,20 +41,19 @@ func TestNewProjectSecret_Form(t *testing.T) {
 	s := NewProjectSecret().Reveal()
 	raw, err := base64.StdEncoding.Strict().DecodeString(strings.TrimPrefix(s, "whsec_"))
 	if err != nil || len(raw) != 32 || !strings.HasPrefix(s, "whsec_") || s == NewProjectSecret().Reveal() {
-		t.Errorf("%s: %d bytes, %v", s, len(raw), err)
+		t.Errorf("got %s with %d bytes, %v, want whsec_ and 32 bytes", s, len(raw), err)
 	}
 }
 
-// What lists show of an API key, its first eight characters and its last
-// four, leaves at least 128 bits to guess.
+// A masked API key shows its first eight and its last four characters. The rest
+// has at least 128 bits.
 func TestNewAPIKey_StrengthWhenMasked(t *testing.T) {
 	hidden := len(NewAPIKey().Reveal()) - 8 - 4
 	if bits := float64(hidden) * math.Log2(62); bits < 128 {
-		t.Errorf("%.1f bits", bits)
+		t.Errorf("got %.1f hidden bits, want at least 128", bits)
 	}
 }
 
-// Every character is as likely as every other one.
 func TestRandomString_Uniform(t *testing.T) {
 	const n = 62 * 4000
 	counts := map[rune]int{}
@@ -63,11 +61,11 @@ func TestRandomString_Uniform(t *testing.T) {
 		counts[c]++
 	}
 	if len(counts) != 62 {
-		t.Errorf("%d characters of 62", len(counts))
+		t.Errorf("got %d different characters, want 62", len(counts))
 	}
 	for c, count := range counts {
 		if count < 3500 || count > 4500 { // eight standard deviations
-			t.Errorf("%c: %d times, expected about 4000", c, count)
+			t.Errorf("%c: got %d times, want about 4000", c, count)
 		}
 	}
 }
@@ -75,6 +73,6 @@ func TestRandomString_Uniform(t *testing.T) {
 func TestHash(t *testing.T) {
 	// FIPS 180-4, the example "abc".
 	if got := Hash("abc"); got != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
-		t.Errorf("%s", got)
+		t.Errorf("Hash(abc) = %s", got)
 	}
 }

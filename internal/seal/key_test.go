@@ -14,25 +14,29 @@ func TestParseKey(t *testing.T) {
 	k := NewKey()
 	for _, text := range []string{k.Reveal(), k.Reveal() + "\n", "  " + k.Reveal() + "\r\n"} {
 		if got, err := ParseKey(text); err != nil || got != k {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("ParseKey(%q) = %v, %v, want %v", text, got, err, k)
 		}
 	}
 	if NewKey() == k {
-		t.Error("two new keys are the same")
+		t.Error("NewKey returned the same key twice")
 	}
 }
 
 func TestParseKey_Refused(t *testing.T) {
 	good := strings.Repeat("A", 43) + "="
+	const (
+		length = "the master key must be 32 bytes in standard Base64 (44 characters), not "
+		format = "the master key must be 32 bytes in standard Base64, with padding and no other characters"
+	)
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", " \n", "the master key is empty: it must be 32 bytes in standard Base64 (44 characters)"},
-		{"short", base64.StdEncoding.EncodeToString(make([]byte, 16)), "the master key must be 32 bytes in standard Base64 (44 characters), not 24 characters"},
-		{"no padding", good[:43], "the master key must be 32 bytes in standard Base64 (44 characters), not 43 characters"},
-		{"hex", strings.Repeat("ab", 32), "the master key must be 32 bytes in standard Base64 (44 characters), not 64 characters"},
-		{"33 bytes", strings.Repeat("A", 44), "the master key must be 32 bytes in standard Base64, with its padding and nothing else"},
-		{"URL alphabet", "_" + good[1:], "the master key must be 32 bytes in standard Base64, with its padding and nothing else"},
-		{"line break within", good[:20] + "\n" + good[21:], "the master key must be 32 bytes in standard Base64, with its padding and nothing else"},
-		{"stray bits", strings.Repeat("A", 42) + "B=", "the master key must be 32 bytes in standard Base64, with its padding and nothing else"},
+		{"short", base64.StdEncoding.EncodeToString(make([]byte, 16)), length + "24 characters"},
+		{"no padding", good[:43], length + "43 characters"},
+		{"hex", strings.Repeat("ab", 32), length + "64 characters"},
+		{"33 bytes", strings.Repeat("A", 44), format},
+		{"URL alphabet", "_" + good[1:], format},
+		{"line break within", good[:20] + "\n" + good[21:], format},
+		{"stray bits", strings.Repeat("A", 42) + "B=", format},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k, err := ParseKey(c.text)
@@ -40,13 +44,13 @@ func TestParseKey_Refused(t *testing.T) {
 				t.Errorf("got  %v\nwant %s", err, c.want)
 			}
 			if !k.IsZero() {
-				t.Error("a key came back all the same")
+				t.Error("got a key with the error")
 			}
 		})
 	}
 }
 
-// Nothing that prints, logs or encodes may show a key or a secret.
+// No printer, logger or encoder shows a key or a secret.
 func TestSecret_NeverPrinted(t *testing.T) {
 	k := testKey(0x5a)
 	s := Secret("gs_very-secret")
@@ -78,35 +82,35 @@ func TestSecret_NeverPrinted(t *testing.T) {
 		"5a5a", "5A5A", "90 90", "ZZZ", "U+005A", "0x5a",
 	} {
 		if strings.Contains(out.String(), leak) {
-			t.Errorf("the output holds %q:\n%s", leak, out.String())
+			t.Errorf("the output contains %q:\n%s", leak, out.String())
 		}
 	}
 	if !strings.Contains(out.String(), k.ID()) || !strings.Contains(out.String(), "[secret]") {
-		t.Errorf("nothing to recognise them by:\n%s", out.String())
+		t.Errorf("the output lacks the key id or [secret]:\n%s", out.String())
 	}
 	if s.Reveal() != "gs_very-secret" {
-		t.Error("Reveal does not reveal")
+		t.Errorf("Reveal() = %q, want gs_very-secret", s.Reveal())
 	}
 }
 
 func TestString_EmptyValues(t *testing.T) {
 	if got := fmt.Sprint(Key{}); got != "[no master key]" {
-		t.Errorf("zero key: %q", got)
+		t.Errorf("zero key: got %q, want [no master key]", got)
 	}
 	if got := fmt.Sprint(Secret("")); got != "" {
-		t.Errorf("empty secret: %q", got)
+		t.Errorf("empty secret: got %q, want an empty string", got)
 	}
 }
 
 func TestSecretValue_Refused(t *testing.T) {
 	if v, err := Secret("x").Value(); err == nil || v != nil {
-		t.Errorf("a driver gets %v", v)
+		t.Errorf("Value() = %v, %v, want an error", v, err)
 	}
 }
 
-// The id is in databases: it must not change.
+// Databases contain the id, so it must not change.
 func TestKeyID_Stable(t *testing.T) {
 	if got := testKey(1).ID(); got != "0372feda" {
-		t.Errorf("%s", got)
+		t.Errorf("got %s, want 0372feda", got)
 	}
 }

@@ -12,9 +12,9 @@ import (
 // keyFileMaxBytes is how much of a key file is read, in bytes. A key has 44.
 const keyFileMaxBytes = 1024
 
-// LoadKeyFile reads the master key from a file. It refuses a file that the
-// group or others may touch (any of mode 0077) and says which command mends
-// it. A missing file is an error that is fs.ErrNotExist.
+// LoadKeyFile reads the master key from a file. If the group or others have any
+// permission on the file (mode 0077), it returns an error with the command that
+// corrects it. The error for a missing file is fs.ErrNotExist.
 func LoadKeyFile(path string) (Key, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -27,13 +27,14 @@ func LoadKeyFile(path string) (Key, error) {
 
 	info, err := f.Stat()
 	if err != nil {
-		return Key{}, fmt.Errorf("the master key file cannot be examined: %w", err)
+		return Key{}, fmt.Errorf("the mode of the master key file cannot be read: %w", err)
 	}
 	if !info.Mode().IsRegular() {
 		return Key{}, fmt.Errorf("the master key file %s is not a regular file", path)
 	}
 	if perm := info.Mode().Perm(); perm&0o077 != 0 {
-		return Key{}, fmt.Errorf("the master key file %s is open to other users (mode %04o): run chmod 600 '%s'", path, perm, path)
+		return Key{}, fmt.Errorf("the master key file %s is open to other users (mode %04o): run chmod 600 '%s'",
+			path, perm, path)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, keyFileMaxBytes))
 	if err != nil {
@@ -41,34 +42,35 @@ func LoadKeyFile(path string) (Key, error) {
 	}
 	k, err := ParseKey(string(text))
 	if err != nil {
-		return Key{}, fmt.Errorf("the file %s holds no usable key: %w", path, err)
+		return Key{}, fmt.Errorf("the file %s contains no valid key: %w", path, err)
 	}
 	return k, nil
 }
 
-// missingKeyError says that there is no key file, and what to do about it.
+// missingKeyError is fs.ErrNotExist with a remedy for the operator.
 type missingKeyError struct{ path string }
 
 func (e *missingKeyError) Error() string {
-	return fmt.Sprintf("the master key file %s does not exist: bring it back from your backup, or give the key in PARLEY_MASTER_KEY", e.path)
+	return fmt.Sprintf("the master key file %s does not exist: restore it from your backup, or set PARLEY_MASTER_KEY",
+		e.path)
 }
 
 func (e *missingKeyError) Unwrap() error { return fs.ErrNotExist }
 
-// LoadOrCreateKeyFile reads the master key from a file as LoadKeyFile does.
-// When there is no file and create is true, it makes a new key and writes the
-// file. Give create only while nothing is sealed yet: a new key opens nothing
-// that was sealed before. Of several processes that create at the same time
-// one writes and all return its key.
+// LoadOrCreateKeyFile reads the master key from a file as LoadKeyFile does. If
+// there is no file and create is true, it generates a key and writes the file.
+// Set create only while nothing is sealed yet, because a new key cannot open
+// older values. If several processes create the file at the same time, one of
+// them writes it and all return its key.
 func LoadOrCreateKeyFile(path string, create bool) (Key, error) {
 	k, err := LoadKeyFile(path)
 	if !create || !errors.Is(err, fs.ErrNotExist) {
 		return k, err
 	}
 	k = NewKey()
-	err = CreateKeyFile(path, k)
+	err = createKeyFile(path, k)
 	if errors.Is(err, fs.ErrExist) {
-		return LoadKeyFile(path) // another process was faster
+		return LoadKeyFile(path) // another process has created it
 	}
 	if err != nil {
 		return Key{}, err
@@ -76,13 +78,13 @@ func LoadOrCreateKeyFile(path string, create bool) (Key, error) {
 	return k, nil
 }
 
-// CreateKeyFile writes a key to a new file of mode 0600. It never replaces a
-// file: an existing one is an error that is fs.ErrExist. The file appears
-// whole or not at all, and is on the disk when CreateKeyFile returns: it is
-// written and synced under a name of its own first, and then linked.
-func CreateKeyFile(path string, k Key) error {
+// createKeyFile writes a key to a new file of mode 0600. The error for a file
+// that exists already is fs.ErrExist. The file is complete as soon as it is
+// visible, and durable when createKeyFile returns, because it is written and
+// synced under a temporary name and then linked.
+func createKeyFile(path string, k Key) error {
 	if k.IsZero() {
-		return errors.New("there is no master key to write")
+		return errors.New("the master key to write is empty")
 	}
 	dir := filepath.Dir(path)
 	temp, err := os.CreateTemp(dir, ".master-key-*") // O_EXCL, mode 0600
@@ -95,14 +97,14 @@ func CreateKeyFile(path string, k Key) error {
 	if err != nil {
 		return fmt.Errorf("the master key file cannot be written: %w", err)
 	}
-	// Link, unlike Rename, fails when the name is taken.
+	// Link, unlike Rename, fails if the name exists.
 	if err := os.Link(temp.Name(), path); err != nil {
 		return fmt.Errorf("the master key file cannot be created: %w", err)
 	}
 	return syncDir(dir)
 }
 
-// syncDir makes the names in a directory durable.
+// syncDir makes the entries of a directory durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -14,9 +14,9 @@ func TestKeyFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "master.key")
 
 	_, err := LoadOrCreateKeyFile(path, false)
-	want := "the master key file " + path + " does not exist: bring it back from your backup, or give the key in PARLEY_MASTER_KEY"
+	want := "the master key file " + path + " does not exist: restore it from your backup, or set PARLEY_MASTER_KEY"
 	if !errors.Is(err, fs.ErrNotExist) || err.Error() != want {
-		t.Fatalf("missing: %v", err)
+		t.Fatalf("missing file: got %v, want %s", err, want)
 	}
 	k, err := LoadOrCreateKeyFile(path, true)
 	if err != nil || k.IsZero() {
@@ -24,35 +24,37 @@ func TestKeyFile(t *testing.T) {
 	}
 	info, err := os.Stat(path)
 	if err != nil || info.Mode() != 0o600 {
-		t.Fatalf("mode %v, %v", info.Mode(), err)
+		t.Fatalf("got mode %v, %v, want 0600", info.Mode(), err)
 	}
 	for range 2 {
 		if again, err := LoadOrCreateKeyFile(path, true); err != nil || again != k {
-			t.Fatalf("read back: %v", err)
+			t.Fatalf("read the file again: got %v, %v, want %v", again, err, k)
 		}
 	}
-	if err := CreateKeyFile(path, NewKey()); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("a key file was replaced: %v", err)
+	if err := createKeyFile(path, NewKey()); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("create an existing file: got %v, want fs.ErrExist", err)
 	}
 	if again, err := LoadKeyFile(path); err != nil || again != k {
-		t.Errorf("after that: %v", err)
+		t.Errorf("read the file after that: got %v, %v, want %v", again, err, k)
 	}
 	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
-		t.Errorf("left behind: %v", entries)
+		t.Errorf("got files %v, want the key file only", entries)
 	}
 }
 
 func TestKeyFile_OpenToOthersRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "master.key")
-	if err := CreateKeyFile(path, NewKey()); err != nil {
+	if err := createKeyFile(path, NewKey()); err != nil {
 		t.Fatal(err)
 	}
-	for mode, octal := range map[fs.FileMode]string{0o640: "0640", 0o604: "0604", 0o644: "0644", 0o620: "0620", 0o601: "0601"} {
+	modes := map[fs.FileMode]string{0o640: "0640", 0o604: "0604", 0o644: "0644", 0o620: "0620", 0o601: "0601"}
+	for mode, octal := range modes {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
 		}
 		_, err := LoadOrCreateKeyFile(path, true)
-		want := "the master key file " + path + " is open to other users (mode " + octal + "): run chmod 600 '" + path + "'"
+		want := "the master key file " + path + " is open to other users (mode " + octal + "): " +
+			"run chmod 600 '" + path + "'"
 		if err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
@@ -75,24 +77,26 @@ func TestKeyFile_Refused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := LoadOrCreateKeyFile(path, true)
-	if err == nil || !strings.HasPrefix(err.Error(), "the file "+path+" holds no usable key: the master key must be 32 bytes") {
-		t.Errorf("broken: %v", err)
+	prefix := "the file " + path + " contains no valid key: the master key must be 32 bytes"
+	if err == nil || !strings.HasPrefix(err.Error(), prefix) {
+		t.Errorf("broken file: got %v", err)
 	}
 	if err != nil && strings.Contains(err.Error(), secret) {
-		t.Errorf("the error repeats the file: %v", err)
+		t.Errorf("the error contains the content of the file: %v", err)
 	}
 	if _, err := LoadKeyFile(dir); err == nil || !strings.HasSuffix(err.Error(), "is not a regular file") {
-		t.Errorf("directory: %v", err)
+		t.Errorf("directory: got %v, want an error", err)
 	}
 	if _, err := LoadOrCreateKeyFile(filepath.Join(dir, "no", "master.key"), true); err == nil {
-		t.Error("a file was created in a directory that is not there")
+		t.Error("a directory that does not exist: got no error")
 	}
-	if err := CreateKeyFile(filepath.Join(dir, "zero.key"), Key{}); err == nil {
-		t.Error("the zero key was written")
+	if err := createKeyFile(filepath.Join(dir, "zero.key"), Key{}); err == nil {
+		t.Error("the zero key: got no error")
 	}
 }
 
-// Several servers that start at once on one data directory agree on one key.
+// Several processes that start at the same time on one data directory use one
+// key.
 func TestKeyFile_ConcurrentCreate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "master.key")
 	keys := make([]Key, 16)
@@ -109,7 +113,7 @@ func TestKeyFile_ConcurrentCreate(t *testing.T) {
 	wg.Wait()
 	for _, k := range keys {
 		if k != keys[0] {
-			t.Fatalf("%v and %v", k, keys[0])
+			t.Fatalf("got different keys %v and %v", k, keys[0])
 		}
 	}
 }

@@ -3,20 +3,22 @@ package store
 import (
 	"context"
 
-	"parley/internal/live"
+	"parley/internal/counter"
 )
 
-// LoadCount implements live.TallyStore.
-func (db *DB) LoadCount(ctx context.Context, c live.CounterKey) (live.Count, error) {
-	var count live.Count
+var _ counter.Store = (*DB)(nil)
+
+// LoadCount returns a count, which is zero if nothing was counted.
+func (db *DB) LoadCount(ctx context.Context, c counter.Key) (counter.Count, error) {
+	var count counter.Count
 	err := db.query(ctx, `SELECT n, last_at FROM tallies WHERE subject = $1 AND period = $2`, []any{c.Subject, c.Period},
 		func(scan func(...any) error) error { return scan(&count.N, nullTime{&count.Last}) })
 	return count, err
 }
 
-// AddCounts implements live.TallyStore.
-func (db *DB) AddCounts(ctx context.Context, counted []live.CounterKey, add []live.Count) ([]live.Count, error) {
-	counts := make([]live.Count, len(counted))
+// AddCounts adds to counts and returns the new counts in the same order.
+func (db *DB) AddCounts(ctx context.Context, counted []counter.Key, add []counter.Count) ([]counter.Count, error) {
+	counts := make([]counter.Count, len(counted))
 	err := db.Write(ctx, func(ctx context.Context) error {
 		for i, c := range counted {
 			err := db.queryRow(ctx, nil, `INSERT INTO tallies (subject, period, n, last_at) VALUES ($1, $2, $3, $4)

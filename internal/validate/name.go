@@ -7,10 +7,11 @@ import (
 	"parley/internal/fault"
 )
 
-// Name holds a text that people are shown as a name or a title: it is as Text,
-// has at least one visible character, and none that turns the direction of
-// writing or is there to be unseen. Joiners, which Persian, Indic names and
-// emoji need, and direction marks pass.
+// Name returns an error unless text is valid as a displayed name or title. The
+// rules are those of Text on one line. In addition, text must have a visible
+// character unless low is zero, and must not have invisible characters or those
+// that override the direction of writing. Direction marks are allowed, and so are
+// joiners, because Persian and Indic names and emoji need them.
 func Name(name, text string, low, high int) error {
 	if err := Text(name, text, low, high, false); err != nil {
 		return err
@@ -29,17 +30,17 @@ func Name(name, text string, low, high int) error {
 	return nil
 }
 
-// blackFlag begins the flags of regions, which continue with tag characters.
+// blackFlag starts the flag of a region, which tag characters continue.
 const blackFlag = '\U0001F3F4'
 
 func isTag(c rune) bool { return c >= 0xE0020 && c <= 0xE007F }
 
-// allowedFormats are format characters (Cf) that names are written with: the
-// joiners, the direction marks, and the Arabic, Syriac and Kaithi signs, which
-// are visible.
+// allowedFormats are the format characters (Cf) that names need: the joiners and
+// the direction marks. isInvisibleFormat also allows the Arabic, Syriac and Kaithi
+// signs of this category, which are visible.
 const allowedFormats = "\u200c\u200d\u200e\u200f\u061c"
 
-// isInvisibleFormat reports a character that no name needs.
+// isInvisibleFormat reports whether c is a format character that no name needs.
 func isInvisibleFormat(c rune) bool {
 	switch {
 	case c == '\u2028', c == '\u2029':
@@ -50,7 +51,7 @@ func isInvisibleFormat(c rune) bool {
 	return !strings.ContainsRune(allowedFormats, c) && !unicode.Is(unicode.Prepended_Concatenation_Mark, c)
 }
 
-// isVisible reports a character that can be seen by itself.
+// isVisible reports whether c is visible without other characters.
 func isVisible(c rune) bool {
 	switch {
 	case unicode.Is(unicode.Prepended_Concatenation_Mark, c):

@@ -15,21 +15,21 @@ func TestName(t *testing.T) {
 		"👩\u200d👩\u200d👧", "❤\ufe0f", "🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F", "\U0001FAE8", // emoji
 	} {
 		if err := Name("name", good, 1, 255); err != nil {
-			t.Errorf("%q: %v", good, err)
+			t.Errorf("Name(%q): got error %v, want none", good, err)
 		}
 	}
-	const unseen = "name must contain at least one visible character"
+	const noVisible = "name must contain at least one visible character"
 	hidden := func(code string) string { return "name must not contain the invisible character U+" + code }
 	for bad, want := range map[string]string{
 		"":                 "name must have 1 to 255 characters and not be blank",
-		"\u3164":           unseen,
-		"\u2800":           unseen,
-		"\u115f\u1160":     unseen,
-		"\u200d":           unseen,
-		"\u200e \u200f":    unseen,
-		"\ufe0f":           unseen,
-		"\u034f":           unseen,
-		"\u0301":           unseen,
+		"\u3164":           noVisible,
+		"\u2800":           noVisible,
+		"\u115f\u1160":     noVisible,
+		"\u200d":           noVisible,
+		"\u200e \u200f":    noVisible,
+		"\ufe0f":           noVisible,
+		"\u034f":           noVisible,
+		"\u0301":           noVisible,
 		"\u200b":           hidden("200B"),
 		"A\u200b":          hidden("200B"),
 		"\u00ad":           hidden("00AD"),
@@ -42,15 +42,15 @@ func TestName(t *testing.T) {
 		"A\U000E0067":      hidden("E0067"),
 	} {
 		if err := Name("name", bad, 1, 255); !fault.Is(err, fault.Invalid) || err.Error() != want {
-			t.Errorf("%q: %v, want %s", bad, err, want)
+			t.Errorf("Name(%q): got %v, want %s", bad, err, want)
 		}
 	}
 	if err := Name("title", "", 0, 255); err != nil {
-		t.Errorf("an optional one: %v", err)
+		t.Errorf("an empty optional title: got error %v, want none", err)
 	}
 }
 
-// Whatever passes shows something, and turns nothing around.
+// A valid name has a visible character and no override of the direction.
 func FuzzName(f *testing.F) {
 	for _, seed := range []string{"Amina", "\u202eevil", "\u3164", "👩\u200d👧", "علی\u200cرضا"} {
 		f.Add(seed)
@@ -62,13 +62,15 @@ func FuzzName(f *testing.F) {
 		shown := false
 		for _, c := range text {
 			if c >= 0x202A && c <= 0x202E || c >= 0x2066 && c <= 0x2069 || unicode.IsControl(c) {
-				t.Errorf("%q holds U+%04X", text, c)
+				t.Errorf("Name(%q) allows U+%04X", text, c)
 			}
-			shown = shown || unicode.IsGraphic(c) && !unicode.IsSpace(c) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c) ||
-				unicode.In(c, unicode.Cf, unicode.Co) || !unicode.In(c, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.C)
+			ignorable := unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c)
+			assigned := unicode.In(c, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.C)
+			shown = shown || unicode.IsGraphic(c) && !unicode.IsSpace(c) && !ignorable ||
+				unicode.In(c, unicode.Cf, unicode.Co) || !assigned
 		}
 		if !shown {
-			t.Errorf("%q shows nothing", text)
+			t.Errorf("Name(%q) allows a text without a visible character", text)
 		}
 	})
 }

@@ -9,25 +9,30 @@ import (
 )
 
 const (
-	maxHost  = 253 // characters of a name, as DNS has it
-	maxLabel = 63
+	maxHost  = 253 // characters of a DNS name
+	maxLabel = 63  // characters between two dots of it
 )
 
-// Origin holds a text to be an origin, scheme://host[:port] and no more, and
-// returns it as browsers write it: in lower case, without the scheme's own
-// port. The scheme is https, or http for the machine itself: elsewhere browsers
-// give no camera and no microphone to what a page without https shows.
+// Origin returns text as a normalized origin, scheme://host[:port] in lower case
+// without the default port of the scheme, as browsers write it. It returns an
+// error if text is not an origin. The scheme must be https, or http for localhost,
+// because browsers give no camera and microphone to a frame in a page
+// without https.
 //
-// The host is a name in ASCII or an IPv4 address, since a
-// Content-Security-Policy can name no other.
+// The host must be a name in ASCII or an IPv4 address, because a
+// Content-Security-Policy supports no other hosts.
 func Origin(name, text string) (string, error) {
 	lower := strings.ToLower(text)
 	u, err := url.Parse(lower)
-	if err != nil || u.Scheme+"://"+u.Host != lower || !isHost(u.Hostname()) || strings.HasSuffix(u.Host, ":") || !isPort(u.Port()) || strings.HasPrefix(u.Port(), "0") {
-		return "", fault.Invalidf("%s must hold origins such as https://example.org or https://example.org:8443, not %q", name, truncate(text))
+	if err != nil || u.Scheme+"://"+u.Host != lower || !isHost(u.Hostname()) ||
+		strings.HasSuffix(u.Host, ":") || !isPort(u.Port()) || strings.HasPrefix(u.Port(), "0") {
+		return "", fault.Invalidf(
+			"%s must contain origins such as https://example.org or https://example.org:8443, not %q",
+			name, truncate(text))
 	}
 	if u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())) {
-		return "", fault.Invalidf("%s must hold origins with https, or http for localhost, not %q", name, truncate(text))
+		return "", fault.Invalidf("%s must contain origins with https, or with http for localhost, not %q",
+			name, truncate(text))
 	}
 	if u.Port() == map[string]string{"http": "80", "https": "443"}[u.Scheme] {
 		return u.Scheme + "://" + u.Hostname(), nil
@@ -42,7 +47,8 @@ func isHost(text string) bool {
 		return false
 	}
 	for label := range strings.SplitSeq(text, ".") {
-		if label == "" || len(label) > maxLabel || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		if label == "" || len(label) > maxLabel ||
+			strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
 			return false
 		}
 	}
@@ -54,7 +60,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && ip.IsLoopback()
 }
 
-// truncate keeps a refusal to a line.
+// truncate returns at most 100 characters of text, so that an error fits on a line.
 func truncate(text string) string {
 	if runes := []rune(text); len(runes) > 100 {
 		return string(runes[:100]) + "…"

@@ -1,6 +1,6 @@
-// Package validate holds what strangers fill in to its bounds: numbers, texts,
-// addresses and origins. A refusal is a sentence that names the field and the
-// bound. It imports the standard library and fault.
+// Package validate checks the fields of requests: numbers, texts, names, URLs and
+// origins. Each error is a fault.Invalid whose message names the field, the rule
+// and the bound. The package imports the standard library and fault.
 package validate
 
 import (
@@ -13,7 +13,7 @@ import (
 	"parley/internal/fault"
 )
 
-// Range holds a number to its bounds, both included.
+// Range returns an error unless low <= n <= high.
 func Range(name string, n, low, high int) error {
 	if n < low || n > high {
 		return fault.Invalidf("%s must be between %d and %d, not %d", name, low, high, n)
@@ -21,9 +21,9 @@ func Range(name string, n, low, high int) error {
 	return nil
 }
 
-// Text holds a text to its length in characters (not bytes). A text that
-// must not be empty may not be blank either. Control characters are refused,
-// line breaks aside where lines are meant.
+// Text returns an error unless text is UTF-8 of low to high characters (not
+// bytes). If low is not zero, text must not be blank. Control characters are not
+// allowed, except for line breaks if lines is true.
 func Text(name, text string, low, high int, lines bool) error {
 	if !utf8.ValidString(text) {
 		return fault.Invalidf("%s must be UTF-8", name)
@@ -42,8 +42,8 @@ func Text(name, text string, low, high int, lines bool) error {
 	return nil
 }
 
-// URL holds an optional address to be absolute, http or https, without
-// credentials, and of a length in characters.
+// URL returns an error unless text is empty or an absolute http or https URL of
+// at most high characters, without a user name or password.
 func URL(name, text string, high int) error {
 	if text == "" {
 		return nil
@@ -52,7 +52,8 @@ func URL(name, text string, high int) error {
 		return err
 	}
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.ContainsFunc(text, unicode.IsSpace) || !isPort(u.Port()) {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" ||
+		strings.ContainsFunc(text, unicode.IsSpace) || !isPort(u.Port()) {
 		return fault.Invalidf("%s must be an absolute http or https URL", name)
 	}
 	if u.User != nil {
@@ -61,6 +62,7 @@ func URL(name, text string, high int) error {
 	return nil
 }
 
+// isPort reports whether text is empty or a port from 1 to 65535.
 func isPort(text string) bool {
 	if text == "" {
 		return true

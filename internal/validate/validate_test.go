@@ -10,8 +10,8 @@ import (
 func TestOrigin(t *testing.T) {
 	t.Parallel()
 	const (
-		form   = "embed_origins must hold origins such as https://example.org or https://example.org:8443, not "
-		scheme = "embed_origins must hold origins with https, or http for localhost, not "
+		form   = "embed_origins must contain origins such as https://example.org or https://example.org:8443, not "
+		scheme = "embed_origins must contain origins with https, or with http for localhost, not "
 	)
 	for text, want := range map[string]string{
 		"https://example.org":           "https://example.org",
@@ -52,17 +52,18 @@ func TestOrigin(t *testing.T) {
 		got, err := Origin("embed_origins", text)
 		if strings.HasPrefix(want, "embed_origins") {
 			if !fault.Is(err, fault.Invalid) || err.Error() != want {
-				t.Errorf("%s: %v, want %s", text, err, want)
+				t.Errorf("Origin(%q): got error %v, want %s", text, err, want)
 			}
 		} else if err != nil || got != want {
-			t.Errorf("%s: %q %v, want %q", text, got, err, want)
+			t.Errorf("Origin(%q) = %q, %v, want %q", text, got, err, want)
 		}
 	}
 }
 
 func long(n int) string { return strings.Repeat("x", n) }
 
-// Whatever is taken can be put into a policy as it is, and says the same again.
+// A valid origin can be written into a Content-Security-Policy without quoting,
+// and normalizing it again does not change it.
 func FuzzOrigin(f *testing.F) {
 	f.Add("https://example.org:8443")
 	f.Add("http://localhost;")
@@ -72,10 +73,10 @@ func FuzzOrigin(f *testing.F) {
 			return
 		}
 		if strings.Trim(got, "abcdefghijklmnopqrstuvwxyz0123456789-.:/") != "" {
-			t.Errorf("%q became %q", text, got)
+			t.Errorf("Origin(%q) = %q, want URL characters only", text, got)
 		}
 		if again, err := Origin("f", got); err != nil || again != got {
-			t.Errorf("%q became %q and then %q %v", text, got, again, err)
+			t.Errorf("Origin(%q) = %q, and again: %q, %v", text, got, again, err)
 		}
 	})
 }

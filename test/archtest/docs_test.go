@@ -36,7 +36,7 @@ func readDocuments(t *testing.T) map[string]string {
 		}
 	}
 	if len(texts) < 5 {
-		t.Fatalf("only %d documents found", len(texts))
+		t.Fatalf("found %d documents, want at least 5", len(texts))
 	}
 	return texts
 }
@@ -95,7 +95,7 @@ func TestErrorGuide_CoversEveryError(t *testing.T) {
 	t.Parallel()
 	older, gateway, ok := strings.Cut(readDocuments(t)["docs/api/errors.md"], "## Version 5")
 	if !ok {
-		t.Fatal("docs/api/errors.md has no part for version 5")
+		t.Fatal("docs/api/errors.md has no section \"Version 5\"")
 	}
 	for version, text := range map[string]string{"v3": older, "v4": older, "v5": gateway} {
 		raw, err := os.ReadFile("../../internal/api/" + version + "/openapi.yaml")
@@ -104,7 +104,7 @@ func TestErrorGuide_CoversEveryError(t *testing.T) {
 		}
 		named := regexp.MustCompile(`(?m)^ +"([45]\d\d)":|\b(SVC_[A-Z_]+)`).FindAllStringSubmatch(string(raw), -1)
 		if len(named) < 10 {
-			t.Errorf("only %d refusals found in version %s", len(named), version)
+			t.Errorf("found %d errors in version %s, want at least 10", len(named), version)
 		}
 		for _, m := range named {
 			if row := "| " + m[1] + " |"; m[1] != "" && !strings.Contains(text, row) {
@@ -121,7 +121,8 @@ var (
 	link       = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
 	quotedPath = regexp.MustCompile("`((?:cmd|internal|web|client|test|docs|\\.ci)/[A-Za-z0-9_./-]*)`")
 	makeTarget = regexp.MustCompile("(?m)`make ([a-z-]+)`|^make ([a-z-]+)$")
-	command    = regexp.MustCompile(`(?m)(?:^|[\s` + "`" + `])(?:bin/)?parley ([a-z-]+(?: [a-z-]+)?)((?: +--[a-z0-9-]+)*)`)
+	command    = regexp.MustCompile("(?m)(?:^|[\\s`])(?:bin/)?" +
+		`parley ([a-z-]+(?: [a-z-]+)?)((?: +--[a-z0-9-]+)*)`)
 )
 
 func TestDocuments_PathsExist(t *testing.T) {
@@ -164,18 +165,20 @@ func TestDocuments_CommandsExist(t *testing.T) {
 				continue
 			}
 			for _, flag := range flags {
-				if plain := strings.TrimPrefix(flag, "--"); !strings.Contains(help, "--"+plain) && !strings.Contains(help, "--[no-]"+strings.TrimPrefix(plain, "no-")) {
-					t.Errorf("%s names parley %s %s, a flag which does not exist", name, m[1], flag)
+				flag = strings.TrimPrefix(flag, "--")
+				negated := "--[no-]" + strings.TrimPrefix(flag, "no-")
+				if !strings.Contains(help, "--"+flag) && !strings.Contains(help, negated) {
+					t.Errorf("%s names parley %s --%s, a flag that does not exist", name, m[1], flag)
 				}
 			}
 		}
 	}
 	if commands < 10 {
-		t.Errorf("only %d commands found in the documents: does the test still read them?", commands)
+		t.Errorf("found %d commands in the documents, want at least 10", commands)
 	}
 }
 
-// commandHelp asks the command line itself. The second word may be an argument.
+// commandHelp returns the help of a command. The last words may be arguments.
 func commandHelp(words []string) (string, bool) {
 	for n := len(words); n > 0; n-- {
 		var out strings.Builder
@@ -190,12 +193,12 @@ func TestDocuments_CoverEverySetting(t *testing.T) {
 	t.Parallel()
 	text := readDocuments(t)["docs/configuration.md"]
 	var help strings.Builder
-	if status := cli.Main(context.Background(), []string{"serve", "--help"}, nil, &help, io.Discard); status != 0 {
-		t.Fatalf("parley serve --help: %d", status)
+	if status := cli.Main(t.Context(), []string{"serve", "--help"}, nil, &help, io.Discard); status != 0 {
+		t.Fatalf("parley serve --help: got exit status %d, want 0", status)
 	}
 	for _, m := range regexp.MustCompile(`--(?:\[no-\])?([a-z0-9-]+)`).FindAllStringSubmatch(help.String(), -1) {
 		if flag := m[1]; flag != "help" && !strings.Contains(text, flag) {
-			t.Errorf("docs/configuration.md does not tell of --%s", flag)
+			t.Errorf("docs/configuration.md does not describe --%s", flag)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package archtest tests what no compiler checks: that imports go one way, and
-// that the documents tell the truth.
+// Package archtest checks rules that the compiler does not: the direction of
+// imports, the facts in the documents, and the files in the repository.
 package archtest
 
 import (
@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// allowedImports lists, for every package of ours, which others of ours it may
-// import. Their order is the order of the house: left of the arrow knows
-// right of it.
+// allowedImports lists for each package of the module the packages of the module
+// that it imports. The table is exact: an import that it lacks and an entry that no
+// file uses both fail the test.
 var allowedImports = map[string][]string{
 	"client/sign":           {},
 	"client":                {"client/sign"},
@@ -22,20 +22,22 @@ var allowedImports = map[string][]string{
 	"internal/seal":         {},
 	"internal/event":        {},
 	"internal/config":       {"internal/seal"},
-	"internal/live":         {"internal/network"},
+	"internal/ratelimit":    {"internal/network"},
+	"internal/counter":      {},
+	"internal/cluster":      {"internal/counter", "internal/ratelimit"},
 	"internal/network":      {},
 	"internal/supervise":    {},
 	"internal/refusal":      {},
 	"internal/operator":     {"internal/fault", "internal/validate", "internal/seal"},
 	"internal/validate":     {"internal/fault"},
-	"internal/project":      {"internal/fault", "internal/validate", "internal/event", "internal/seal"},
+	"internal/project":      {"internal/fault", "internal/validate", "internal/event"},
 	"internal/key":          {"internal/fault", "internal/event", "internal/seal", "internal/project"},
-	"internal/room":         {"internal/network", "internal/fault", "internal/validate", "internal/event", "internal/seal", "internal/project", "internal/key"},
-	"internal/usage":        {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room"},
+	"internal/room":         {"internal/network", "internal/fault", "internal/validate", "internal/event", "internal/seal", "internal/project"},
+	"internal/usage":        {"internal/project"},
 	"internal/requestlog":   {"client/sign"},
 	"internal/webhook":      {"client/sign", "internal/fault", "internal/event", "internal/project", "internal/key", "internal/room"},
 	"internal/webhook/post": {"internal/webhook"},
-	"internal/store":        {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog", "internal/live", "internal/operator", "internal/webhook"},
+	"internal/store":        {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog", "internal/counter", "internal/operator", "internal/webhook"},
 	"internal/media":        {"internal/fault", "internal/media/signalfilter", "internal/refusal", "internal/room"},
 	"internal/api/httpx":    {"internal/fault"},
 	"internal/api/site":     {},
@@ -51,23 +53,26 @@ var allowedImports = map[string][]string{
 	"internal/api/codegen/prune":  {},
 }
 
-// anything may be imported by those who put the parts together, and by nobody
-// else but them.
+// wiringPackages connect all parts, so they may import every package and module.
 var wiringPackages = []string{"internal/app", "internal/cli", "cmd/parley"}
 
-// domainPackages packages import no module but ours and the standard library.
-var domainPackages = []string{"client/sign", "client", "internal/fault", "internal/validate", "internal/seal", "internal/event", "internal/operator", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog", "internal/webhook"}
+// domainPackages import this module and the standard library only.
+var domainPackages = []string{
+	"client/sign", "client", "internal/fault", "internal/validate", "internal/seal", "internal/event",
+	"internal/operator", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog",
+	"internal/webhook", "internal/counter", "internal/ratelimit", "internal/network",
+}
 
-// restrictedModules names modules that one package alone may import.
+// restrictedModules lists the packages that may import a module or a package of
+// the standard library. The key is a prefix of the import path.
 var restrictedModules = map[string]string{
 	"github.com/livekit/":      "internal/media internal/media/signalfilter",
-	"github.com/redis/":        "internal/live internal/media",
+	"github.com/redis/":        "internal/cluster internal/media",
 	"database/sql":             "internal/store",
 	"modernc.org/":             "internal/store",
 	"github.com/jackc/":        "internal/store",
-	"github.com/alecthomas/":   "internal/cli internal/config",
-	"github.com/getkin/":       "internal/api/apitest",
-	"github.com/oapi-codegen/": "internal/api/rooms internal/api/v3 internal/api/v4 internal/api/join internal/api/manage",
+	"github.com/alecthomas/":   "internal/config",
+	"github.com/oapi-codegen/": "internal/api/rooms internal/api/v3 internal/api/v4 internal/api/join",
 }
 
 type pkg struct {
@@ -75,7 +80,8 @@ type pkg struct {
 	Imports    []string
 }
 
-func packages(t *testing.T) []pkg {
+// listPackages returns all packages of the module without their tests.
+func listPackages(t *testing.T) []pkg {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
 	cmd.Dir = "../.."
@@ -98,34 +104,52 @@ func packages(t *testing.T) []pkg {
 func TestImports_FollowTable(t *testing.T) {
 	t.Parallel()
 	seen := 0
-	for _, p := range packages(t) {
+	restrictedUses := map[string]bool{} // module and package
+	for _, p := range listPackages(t) {
 		name := strings.TrimPrefix(p.ImportPath, "parley/")
-		if strings.HasPrefix(name, "test/") || strings.HasSuffix(name, "test") || slices.Contains(wiringPackages, name) {
+		isTest := strings.HasPrefix(name, "test/") || strings.HasSuffix(name, "test")
+		if isTest || slices.Contains(wiringPackages, name) {
 			continue
 		}
 		rules, known := allowedImports[name]
 		if !known {
-			t.Errorf("%s has no place in the house: add it to the table, with what it may import", name)
+			t.Errorf("%s is not in allowedImports: add it with its imports", name)
 			continue
 		}
 		seen++
 		for _, imported := range p.Imports {
-			ours, isOurs := strings.CutPrefix(imported, "parley/")
+			local, isLocal := strings.CutPrefix(imported, "parley/")
+			host, _, _ := strings.Cut(imported, "/")
 			switch {
-			case isOurs && !slices.Contains(rules, ours):
-				t.Errorf("%s must not import %s", name, ours)
-			case !isOurs && slices.Contains(domainPackages, name) && strings.Contains(strings.Split(imported, "/")[0], "."):
-				t.Errorf("%s must import the standard library only, not %s", name, imported)
+			case isLocal && !slices.Contains(rules, local):
+				t.Errorf("%s must not import %s: allowedImports does not list it", name, local)
+			case !isLocal && slices.Contains(domainPackages, name) && strings.Contains(host, "."):
+				t.Errorf("%s must not import %s: domainPackages import the standard library only", name, imported)
 			}
 			for module, owners := range restrictedModules {
-				exempt := module == "database/sql" && imported == "database/sql/driver"
-				if strings.HasPrefix(imported, module) && !exempt && !slices.Contains(strings.Fields(owners), name) {
-					t.Errorf("%s must not import %s: that is for %s alone", name, imported, owners)
+				if !strings.HasPrefix(imported, module) || imported == "database/sql/driver" {
+					continue
 				}
+				restrictedUses[module+" "+name] = true
+				if !slices.Contains(strings.Fields(owners), name) {
+					t.Errorf("%s must not import %s: only %s may", name, imported, owners)
+				}
+			}
+		}
+		for _, rule := range rules {
+			if !slices.Contains(p.Imports, "parley/"+rule) {
+				t.Errorf("%s does not import %s: remove it from allowedImports", name, rule)
 			}
 		}
 	}
 	if seen != len(allowedImports) {
-		t.Errorf("the table names %d packages, %d exist", len(allowedImports), seen)
+		t.Errorf("allowedImports has %d packages, want the %d that exist", len(allowedImports), seen)
+	}
+	for module, owners := range restrictedModules {
+		for owner := range strings.FieldsSeq(owners) {
+			if !restrictedUses[module+" "+owner] {
+				t.Errorf("%s does not import %s: remove it from restrictedModules", owner, module)
+			}
+		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"parley/client"
+	"parley/internal/cluster/clustertest"
 	"parley/internal/event"
-	"parley/internal/live/livetest"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
 	"parley/internal/seal"
@@ -19,10 +19,10 @@ import (
 
 func startTwoNodes(t *testing.T) (s *service, a, b *node) {
 	t.Helper()
-	return startTwoNodesWith(t, livetest.NewRedis(t))
+	return startTwoNodesWith(t, clustertest.NewRedis(t))
 }
 
-func startTwoNodesWith(t *testing.T, redis *livetest.Redis) (s *service, a, b *node) {
+func startTwoNodesWith(t *testing.T, redis *clustertest.Redis) (s *service, a, b *node) {
 	t.Helper()
 	s = &service{database: storetest.Postgres(t), redis: redis.URL(), master: seal.NewKey()}
 	return s, s.startNode(t), s.startNode(t)
@@ -242,7 +242,7 @@ func TestNode_Stopped(t *testing.T) {
 // who comes then through another node finds them.
 func TestRedis_StartsEmpty(t *testing.T) {
 	t.Parallel()
-	redis := livetest.NewRedis(t)
+	redis := clustertest.NewRedis(t)
 	_, a, b := startTwoNodesWith(t, redis)
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"parley/client"
+	"parley/internal/cluster/clustertest"
 	"parley/internal/event"
-	"parley/internal/live/livetest"
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/store"
@@ -193,7 +193,7 @@ func TestWebhooks_NodeKilled(t *testing.T) {
 // other takes its work over.
 func TestWebhooks_SharedByNodes(t *testing.T) {
 	t.Parallel()
-	s := &service{database: storetest.Postgres(t), redis: livetest.NewRedis(t).URL(), master: seal.NewKey()}
+	s := &service{database: storetest.Postgres(t), redis: clustertest.NewRedis(t).URL(), master: seal.NewKey()}
 	a, b := s.startNode(t), s.startNode(t)
 	db := s.openDatabase(t, t.TempDir())
 	own, all := newReceiver(t, 2*time.Millisecond), newReceiver(t, 2*time.Millisecond)

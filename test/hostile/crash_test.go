@@ -10,7 +10,7 @@ import (
 	"github.com/livekit/protocol/livekit"
 	"github.com/pion/rtp"
 
-	"parley/internal/live/livetest"
+	"parley/internal/cluster/clustertest"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
 	"parley/internal/seal"
@@ -138,7 +138,7 @@ func fiveTemporalLayers(t *testing.T, frame uint16) []byte {
 // TestCrash_Relayed sends the same through another node of a cluster than the
 // one that hosts the session.
 func TestCrash_Relayed(t *testing.T) {
-	shared := []string{"PARLEY_DATABASE_URL=" + storetest.Postgres(t), "PARLEY_REDIS_URL=" + livetest.NewRedis(t).URL(),
+	shared := []string{"PARLEY_DATABASE_URL=" + storetest.Postgres(t), "PARLEY_REDIS_URL=" + clustertest.NewRedis(t).URL(),
 		"PARLEY_MASTER_KEY=" + seal.NewKey().Reveal()}
 	a, b := startServer(t, shared...), startServer(t, shared...)
 	for _, kind := range bothTypes {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"parley/internal/fault"
-	"parley/internal/live"
 	"parley/internal/operator"
+	"parley/internal/ratelimit"
 	"parley/internal/room"
 )
 
@@ -326,7 +326,7 @@ func testEveryOperation(t *testing.T, b *fixture) {
 		b.contract.WithHandler(withMiddleware(NewHandler(b.projects, b.keys, b.rooms, failingTokens{err: gone}, fakePlans{}, b.hooks, nil)), func() {
 			b.assertError(o.Method, path, nil, 503, "unavailable", gone.Message)
 		})
-		over := live.NewAddressLimiter(1, time.Now)
+		over := ratelimit.NewAddressLimiter(1, time.Now, nil)
 		over.RecordAttempt(netip.Addr{})
 		wrong := http.Header{"Authorization": {"Bearer pt_other"}}
 		b.contract.WithHandler(withMiddleware(NewHandler(b.projects, b.keys, b.rooms, b.tokens, fakePlans{}, b.hooks, singleAddressLimiter{over})), func() {
@@ -342,7 +342,7 @@ func testEveryOperation(t *testing.T, b *fixture) {
 }
 
 // singleAddressLimiter has one address.
-type singleAddressLimiter struct{ *live.AddressLimiter }
+type singleAddressLimiter struct{ *ratelimit.AddressLimiter }
 
 // RecordAttempt implements Failures.
 func (e singleAddressLimiter) RecordAttempt(netip.Addr) (bool, time.Duration) {
@@ -363,7 +363,7 @@ func (f failingTokens) Authenticate(context.Context, string) (operator.Token, er
 func TestAuthenticate_LimitsFailures(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	limit := live.NewAddressLimiter(120, func() time.Time { return time.Unix(1_800_000_000, 0) })
+	limit := ratelimit.NewAddressLimiter(120, func() time.Time { return time.Unix(1_800_000_000, 0) }, nil)
 	h := withMiddleware(NewHandler(b.projects, b.keys, b.rooms, b.tokens, fakePlans{}, b.hooks, limit))
 	call := func(token string) int {
 		r := httptest.NewRequest(http.MethodGet, "/api/manage/tokens", nil)

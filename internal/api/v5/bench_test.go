@@ -10,7 +10,7 @@ import (
 
 	"parley/client/sign"
 	"parley/internal/api/httpx"
-	"parley/internal/live"
+	"parley/internal/counter"
 	"parley/internal/requestlog"
 	"parley/internal/seal"
 	"parley/internal/usage"
@@ -32,7 +32,7 @@ func (n *discardWriter) FlushError() error           { return nil }
 func benchmarkCall(b *testing.B, header func(*fixture) http.Header, status int) {
 	set := setup(b, func(s *fixture) {
 		s.now = time.Now()
-		s.counter = live.NewCounter(s.db, time.Now)
+		s.counter = counter.New(s.db, time.Now)
 		s.recorder = requestlog.NewRecorder(s.db, time.Now)
 		s.options.RequestLog = s.recorder
 	})

@@ -18,9 +18,9 @@ import (
 	"parley/client/sign"
 	"parley/internal/api/apitest"
 	"parley/internal/api/httpx"
+	"parley/internal/counter"
 	"parley/internal/fault"
 	"parley/internal/key"
-	"parley/internal/live"
 	"parley/internal/project"
 	"parley/internal/requestlog"
 	"parley/internal/seal"
@@ -34,7 +34,7 @@ type fixture struct {
 	db           *store.DB
 	projects     *project.Service
 	keys         *key.Service
-	counter      *live.Counter
+	counter      *counter.Counter
 	recorder     *requestlog.Recorder
 	organization project.Organization
 	project      project.Project
@@ -81,7 +81,7 @@ func setupOn(t testing.TB, url string, change func(*fixture)) *fixture {
 	must(t, err)
 	b.project, b.issued, err = b.keys.CreateProject(t.Context(), b.organization.ID, "Project")
 	must(t, err)
-	b.counter = live.NewCounter(db, clock)
+	b.counter = counter.New(db, clock)
 	b.recorder = requestlog.NewRecorder(db, clock)
 	b.options = Options{Skew: 5 * time.Minute, RequestLog: b.recorder}
 	if change != nil {
@@ -386,7 +386,7 @@ func TestRequestsUsed_CountsPerOrganizationAndDay(t *testing.T) {
 	}
 	// It is kept over a restart.
 	must(t, b.counter.Flush(t.Context()))
-	b.counter = live.NewCounter(b.db, func() time.Time { return b.now })
+	b.counter = counter.New(b.db, func() time.Time { return b.now })
 	c = apitest.New(t, Description(), b.serve(t, usage.NoProvider{}, b.options))
 	if got := call(c); got != "7" {
 		t.Errorf("%q, want 7", got)

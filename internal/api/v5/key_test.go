@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"parley/internal/api/apitest"
+	"parley/internal/counter"
 	"parley/internal/key"
-	"parley/internal/live"
 	"parley/internal/usage"
 )
 
@@ -56,7 +56,7 @@ func testKeyRotation(t *testing.T, url string) {
 	}
 	// What is counted is kept over a restart.
 	must(t, b.counter.Flush(t.Context()))
-	b.counter = live.NewCounter(b.db, func() time.Time { return b.now })
+	b.counter = counter.New(b.db, func() time.Time { return b.now })
 	c = apitest.New(t, Description(), b.serve(t, usage.NoProvider{}, b.options))
 	if keys = get(); keys.Overlap.RequestsSinceRotation != 2 || !time.Time(*keys.Overlap.LastUsedAt).Equal(b.now) {
 		t.Errorf("%+v", keys.Overlap)

@@ -7,7 +7,7 @@ import (
 
 	"parley/client/sign"
 	"parley/internal/api/apitest"
-	"parley/internal/live"
+	"parley/internal/counter"
 	"parley/internal/seal"
 	"parley/internal/store/storetest"
 	"parley/internal/usage"
@@ -70,7 +70,7 @@ func testOutage(t *testing.T, cluster *storetest.PostgresServer, from, to func()
 		t.Errorf("a key that is ruled out: %d", answer.StatusCode)
 	}
 	// A counter that cannot say the count so far.
-	b.counter = live.NewCounter(b.db, func() time.Time { return b.now })
+	b.counter = counter.New(b.db, func() time.Time { return b.now })
 	c.WithHandler(b.serve(t, usage.NoProvider{}, b.options), func() {
 		if answer := call("limits"); answer.StatusCode != 200 || answer.Header.Get("X-Gateway-Requests-Used") != "unavailable" {
 			t.Errorf("%d %q", answer.StatusCode, answer.Header.Get("X-Gateway-Requests-Used"))

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/live"
+	"parley/internal/counter"
 	"parley/internal/requestlog"
 )
 
@@ -67,31 +67,31 @@ func (s *suite) TestCalls(t *testing.T) {
 // TestCounters adds to counts.
 func (s *suite) TestCounters(t *testing.T) {
 	ctx := context.Background()
-	a, b := live.CounterKey{Subject: NewID(), Period: "2026-11-21"}, live.CounterKey{Subject: NewID(), Period: ""}
-	if got, err := s.db.LoadCount(ctx, a); err != nil || got != (live.Count{}) {
+	a, b := counter.Key{Subject: NewID(), Period: "2026-11-21"}, counter.Key{Subject: NewID(), Period: ""}
+	if got, err := s.db.LoadCount(ctx, a); err != nil || got != (counter.Count{}) {
 		t.Errorf("before anything was counted: %v %v", got, err)
 	}
-	add := func(n int64, at time.Time, want ...live.Count) {
+	add := func(n int64, at time.Time, want ...counter.Count) {
 		t.Helper()
-		got, err := s.db.AddCounts(ctx, []live.CounterKey{a, b}, []live.Count{{N: n, Last: at}, {N: 1, Last: testTime(9)}})
+		got, err := s.db.AddCounts(ctx, []counter.Key{a, b}, []counter.Count{{N: n, Last: at}, {N: 1, Last: testTime(9)}})
 		requireEqual(t, got, err, want)
 	}
-	add(2, testTime(5), live.Count{N: 2, Last: testTime(5)}, live.Count{N: 1, Last: testTime(9)})
-	add(3, testTime(4), live.Count{N: 5, Last: testTime(5)}, live.Count{N: 2, Last: testTime(9)}) // the later moment stays
-	add(1, testTime(6), live.Count{N: 6, Last: testTime(6)}, live.Count{N: 3, Last: testTime(9)})
+	add(2, testTime(5), counter.Count{N: 2, Last: testTime(5)}, counter.Count{N: 1, Last: testTime(9)})
+	add(3, testTime(4), counter.Count{N: 5, Last: testTime(5)}, counter.Count{N: 2, Last: testTime(9)}) // the later moment stays
+	add(1, testTime(6), counter.Count{N: 6, Last: testTime(6)}, counter.Count{N: 3, Last: testTime(9)})
 	got, err := s.db.LoadCount(ctx, a)
-	requireEqual(t, got, err, live.Count{N: 6, Last: testTime(6)})
+	requireEqual(t, got, err, counter.Count{N: 6, Last: testTime(6)})
 }
 
 // Several nodes count the same things at once, in whatever order.
 func (s *suite) TestCounters_Concurrent(t *testing.T) {
 	ctx := context.Background()
-	a, b := live.CounterKey{Subject: NewID()}, live.CounterKey{Subject: NewID()}
-	one := []live.Count{{N: 1, Last: testTime(1)}, {N: 1, Last: testTime(1)}}
+	a, b := counter.Key{Subject: NewID()}, counter.Key{Subject: NewID()}
+	one := []counter.Count{{N: 1, Last: testTime(1)}, {N: 1, Last: testTime(1)}}
 	var wg sync.WaitGroup
 	const each = 50
 	for range each {
-		for _, order := range [][]live.CounterKey{{a, b}, {b, a}} {
+		for _, order := range [][]counter.Key{{a, b}, {b, a}} {
 			wg.Go(func() {
 				if _, err := s.db.AddCounts(ctx, order, one); err != nil {
 					t.Error(err)
@@ -100,8 +100,8 @@ func (s *suite) TestCounters_Concurrent(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	for _, c := range []live.CounterKey{a, b} {
+	for _, c := range []counter.Key{a, b} {
 		got, err := s.db.LoadCount(ctx, c)
-		requireEqual(t, got, err, live.Count{N: 2 * each, Last: testTime(1)})
+		requireEqual(t, got, err, counter.Count{N: 2 * each, Last: testTime(1)})
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"parley/client/sign"
 	"parley/internal/api/rooms"
 	"parley/internal/api/v5"
-	"parley/internal/live"
+	"parley/internal/counter"
 	"parley/internal/project"
 	"parley/internal/room"
 	"parley/internal/usage"
@@ -168,7 +168,7 @@ func (h *MeetingFixture) checkAnalytics(t *testing.T, id string, last float64) {
 
 func (h *MeetingFixture) usedMinutes(t *testing.T) float64 {
 	now := func() time.Time { return h.Now }
-	reads, err := v5.NewHandler(h.Keys, usage.NewService(h.DB, usage.NoProvider{}, now), live.NewCounter(h.DB, time.Now), time.Now, v5.Options{Skew: DefaultOptions.Skew})
+	reads, err := v5.NewHandler(h.Keys, usage.NewService(h.DB, usage.NoProvider{}, now), counter.New(h.DB, time.Now), time.Now, v5.Options{Skew: DefaultOptions.Skew})
 	Must(t, err)
 	const target = "/api/v5/usage"
 	r := httptest.NewRequest(http.MethodGet, target, nil)

@@ -1,5 +1,5 @@
-// Package livetest runs a Redis of a test's own.
-package livetest
+// Package clustertest starts a Redis server for a test.
+package clustertest
 
 import (
 	"fmt"
@@ -11,17 +11,19 @@ import (
 	"time"
 )
 
-// Redis is a server that keeps nothing over a stop. It ends with the test.
+// Redis is a server that loses all its data when it stops. It stops with the test.
 type Redis struct {
 	t    testing.TB
 	port int
 	cmd  *exec.Cmd
 }
 
-// Password protects the server: it must be found nowhere.
+// Password is the password of the server. Tests check that no log or error
+// contains it.
 const Password = "hunter2-of-redis"
 
-// NewRedis starts a server on a free port of 127.0.0.1.
+// NewRedis starts a server on a free port of 127.0.0.1. It fails the test if
+// redis-server is not installed.
 func NewRedis(t testing.TB) *Redis {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -35,17 +37,17 @@ func NewRedis(t testing.TB) *Redis {
 	return r
 }
 
-// URL is where the server listens.
+// URL returns the URL of the server, with the password.
 func (r *Redis) URL() string { return fmt.Sprintf("redis://:%s@%s/0", Password, r.address()) }
 
 func (r *Redis) address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(r.port)) }
 
-// Start starts a server that was killed, and waits until it listens.
+// Start starts the server again after Kill, and waits until it listens.
 func (r *Redis) Start() {
 	r.t.Helper()
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
-		r.t.Fatal("redis-server is not installed, and the tests that need it are never skipped: run `make test-setup`")
+		r.t.Fatal("redis-server is not installed; run `make test-setup`")
 	}
 	r.cmd = exec.Command(program, "--bind", "127.0.0.1", "--port", strconv.Itoa(r.port), "--requirepass", Password,
 		"--save", "", "--appendonly", "no", "--dir", r.t.TempDir())
@@ -60,22 +62,22 @@ func (r *Redis) Start() {
 			return
 		}
 		if time.Now().After(deadline) {
-			r.t.Fatalf("Redis does not listen: %v", err)
+			r.t.Fatalf("Redis does not listen on %s: %v", r.address(), err)
 		}
 	}
 }
 
-// Kill ends the server at once. What it held is gone.
+// Kill ends the server at once. All its data is lost.
 func (r *Redis) Kill() {
 	_ = r.cmd.Process.Kill()
 	_ = r.cmd.Wait()
 }
 
-// Freeze makes the server hold still: connections stay open and nothing
-// answers.
+// Freeze stops the process of the server: connections stay open and no command
+// is answered.
 func (r *Redis) Freeze() { r.signal(syscall.SIGSTOP) }
 
-// Thaw lets a frozen server go on.
+// Thaw lets a frozen server continue.
 func (r *Redis) Thaw() { r.signal(syscall.SIGCONT) }
 
 func (r *Redis) signal(s syscall.Signal) {

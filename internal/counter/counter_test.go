@@ -1,0 +1,176 @@
+package counter
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// fakeStore is a database of counts that fails with err unless that is nil.
+type fakeStore struct {
+	mu     sync.Mutex
+	counts map[Key]Count
+	err    error
+	writes int
+	reads  int
+}
+
+func (l *fakeStore) LoadCount(_ context.Context, c Key) (Count, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reads++
+	return l.counts[c], l.err
+}
+
+func (l *fakeStore) AddCounts(_ context.Context, counted []Key, add []Count) ([]Count, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil {
+		return nil, l.err
+	}
+	l.writes++
+	out := make([]Count, len(counted))
+	for i, c := range counted {
+		out[i] = Count{N: l.counts[c].N + add[i].N, Last: add[i].Last}
+		l.counts[c] = out[i]
+	}
+	return out, nil
+}
+
+// incrementAndCount increments a count and returns it.
+func incrementAndCount(c *Counter, k Key) (int64, error) {
+	n, known := c.Increment(k.Subject, k.Period)
+	if known {
+		return n, nil
+	}
+	return c.AwaitCount(context.Background(), k.Subject, k.Period, n)
+}
+
+func TestCounter_SurvivesRestart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := &fakeStore{counts: map[Key]Count{}}
+		today, other := Key{"org", "2026-11-21"}, Key{"org", "2026-11-22"}
+		for run := range 3 {
+			counter := New(db, time.Now)
+			ctx, stop := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() { counter.Run(ctx, func(err error) { t.Error(err) }); close(done) }()
+			for i := range 5 {
+				if n, err := incrementAndCount(counter, today); err != nil || n != int64(run*5+i+1) {
+					t.Fatalf("run %d, increment %d: got %d, %v", run, i, n, err)
+				}
+				time.Sleep(300 * time.Millisecond)
+			}
+			stop()
+			<-done
+		}
+		if db.counts[today].N != 15 || db.writes > 9 {
+			t.Errorf("saved %d in %d writes, want 15 in at most 9", db.counts[today].N, db.writes)
+		}
+		n, last, err := New(db, time.Now).Count(t.Context(), other.Subject, other.Period)
+		if err != nil || n != 0 || !last.IsZero() {
+			t.Errorf("a day without calls: got %v, %v, %v, want 0 and a zero time", n, last, err)
+		}
+	})
+}
+
+func TestCounter_DatabaseUnavailable(t *testing.T) {
+	t.Parallel()
+	errDown := errors.New("the database is down")
+	c := Key{"org", "day"}
+	db := &fakeStore{counts: map[Key]Count{c: {N: 7, Last: time.UnixMilli(1)}}, err: errDown}
+	now := time.Now()
+	counter := New(db, func() time.Time { return now })
+	for range 2 {
+		if _, err := incrementAndCount(counter, c); !errors.Is(err, errDown) {
+			t.Fatal(err)
+		}
+	}
+	if db.reads != 1 {
+		t.Errorf("a database that is down was read %d times, want 1", db.reads)
+	}
+	if err := counter.Flush(t.Context()); !errors.Is(err, errDown) {
+		t.Fatal(err)
+	}
+	db.err = nil
+	now = now.Add(FlushInterval)
+	if n, err := incrementAndCount(counter, c); err != nil || n != 10 {
+		t.Errorf("after the outage: got %d, %v, want 10 with the calls during the outage", n, err)
+	}
+	db.err = errDown
+	if n, err := incrementAndCount(counter, c); err != nil || n != 11 {
+		t.Errorf("a count in memory during an outage: got %d, %v, want 11", n, err)
+	}
+	db.err = nil
+	if err := counter.Flush(t.Context()); err != nil || db.counts[c].N != 11 {
+		t.Errorf("after the flush: got %v, %v, want 11", db.counts, err)
+	}
+}
+
+func TestCounter_SeveralProcesses(t *testing.T) {
+	t.Parallel()
+	c := Key{"org", "day"}
+	db := &fakeStore{counts: map[Key]Count{}}
+	one, two := New(db, time.Now), New(db, time.Now)
+	for _, counter := range []*Counter{one, two, one} {
+		if _, err := incrementAndCount(counter, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(one.Flush(t.Context()), two.Flush(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := incrementAndCount(two, c); err != nil || n != 4 {
+		t.Errorf("the second process: got %d, %v, want 4", n, err)
+	}
+}
+
+func TestCounter_EvictsIdle(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	counter := New(&fakeStore{counts: map[Key]Count{}}, func() time.Time { return now })
+	for _, wait := range []time.Duration{0, 0, memoryTTL + time.Second} {
+		now = now.Add(wait)
+		if wait == 0 {
+			if _, err := incrementAndCount(counter, Key{"org", now.String()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := counter.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(counter.entries) != 0 {
+		t.Errorf("%d counts are in memory, want 0", len(counter.entries))
+	}
+}
+
+func TestCounter_Concurrent(t *testing.T) {
+	t.Parallel()
+	counter := New(&fakeStore{counts: map[Key]Count{}}, time.Now)
+	var work sync.WaitGroup
+	for range 8 {
+		work.Go(func() {
+			for range 500 {
+				counter.Add("a", "b")
+				_ = counter.Flush(context.Background())
+			}
+		})
+	}
+	work.Wait()
+	if n, last, err := counter.Count(t.Context(), "a", "b"); err != nil || n != 4000 || last.IsZero() {
+		t.Errorf("got %v, %v, %v, want 4000 and a time", n, last, err)
+	}
+}
+
+func BenchmarkCounter(b *testing.B) {
+	counter := New(&fakeStore{counts: map[Key]Count{}}, time.Now)
+	b.ReportAllocs()
+	for b.Loop() {
+		counter.Add("organization", "2026-11-21")
+	}
+}
