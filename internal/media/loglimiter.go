@@ -7,18 +7,19 @@ import (
 )
 
 const (
-	// maxLogValue bounds one value of a line of the engine, in bytes: LiveKit
-	// logs whole session descriptions and packets of participants.
+	// maxLogValue is the maximum length of one value in a log line, in bytes, because
+	// LiveKit logs whole session descriptions and packets of participants.
 	maxLogValue = 1 << 10
-	// maxLogLines is how many lines with the same text are logged in each window.
+	// maxLogLines is the maximum number of lines with the same text in each window.
 	maxLogLines = 20
 	logWindow   = 10 * time.Second
-	// maxLogMessages bounds the texts that are told apart; the rest count as one.
+	// maxLogMessages is the maximum number of texts with a limit of their own; all
+	// further texts share one limit.
 	maxLogMessages = 500
 )
 
-// logLimiter bounds how often the engine logs the same text, because most of
-// these lines are about what a participant sent.
+// logLimiter limits how often the engine logs the same text, because participants cause
+// most of these lines.
 type logLimiter struct {
 	mu       sync.Mutex
 	messages map[string]*logCount
@@ -29,8 +30,8 @@ type logCount struct {
 	logged, suppressed int
 }
 
-// allow reports whether a line may be logged, and how many with the same text
-// were left out in the window before.
+// allow reports whether a line may be logged, and how many lines with the same text were
+// suppressed in the previous window.
 func (l *logLimiter) allow(text string, now time.Time) (suppressed int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,7 +61,7 @@ func (l *logLimiter) allow(text string, now time.Time) (suppressed int, ok bool)
 	return suppressed, true
 }
 
-// truncate returns text, cut to maxLogValue bytes.
+// truncate returns the first maxLogValue bytes of text, with "…" if it is longer.
 func truncate(text string) string {
 	if len(text) <= maxLogValue {
 		return text

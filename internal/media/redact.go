@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// What must not reach a log line, whoever wrote it: tokens open sessions, and
-// the passwords in session descriptions open the media stream of one person.
+// These patterns match secrets that must not be logged: tokens open sessions, and the
+// passwords in session descriptions open the media stream of one participant.
 var (
 	tokenPattern = regexp.MustCompile(`eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`)
 	queryPattern = regexp.MustCompile(`(access_token=)[^&\s"'\\]+`)
 	icePattern   = regexp.MustCompile(`(ice-pwd:)[^\s"'\\]+`)
 )
 
-// redact takes secrets out of a text that is about to be logged. The signing
-// secret is given because nothing about its form would give it away.
+// redact returns a text for the log without secrets. The signing secret is a parameter
+// because no pattern can recognize it.
 func redact(text, secret string) string {
 	if secret != "" {
 		text = strings.ReplaceAll(text, secret, "[secret]")
