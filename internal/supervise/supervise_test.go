@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// The supervisor and its child are this test program again. The variable holds
-// what the child does; the file of fileVariable gets a line for each child.
+// The supervisor and its child are this test program. The variable roleVariable selects the
+// behavior of the child, and each child appends a line to the file in fileVariable.
 const (
 	roleVariable = "PARLEY_SUPERVISE_TEST_ROLE"
 	fileVariable = "PARLEY_SUPERVISE_TEST_FILE"
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	if Supervised() {
-		beChild(role)
+		runChild(role)
 	}
 	ctx, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	file, err := os.OpenFile(os.Getenv(fileVariable), os.O_APPEND|os.O_WRONLY, 0)
@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-func beChild(role string) {
+func runChild(role string) {
 	ctx, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	s, err := Inherit()
 	if err != nil {
@@ -66,11 +66,11 @@ func beChild(role string) {
 	os.Exit(0)
 }
 
-// supervisorProcess is a supervisor in a process of its own.
+// supervisorProcess is a supervisor in a separate process.
 type supervisorProcess struct {
 	t        *testing.T
 	cmd      *exec.Cmd
-	children string // file with a line for each child
+	children string // path of the file with a line for each child
 	out      *output
 }
 
@@ -93,7 +93,7 @@ func startSupervisor(t *testing.T, role string) *supervisorProcess {
 	return r
 }
 
-// child waits for the n-th child, from 1, and returns its process.
+// child waits for the n-th child, from 1, and returns its process id.
 func (r *supervisorProcess) child(n int) (pid int) {
 	r.t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
@@ -104,7 +104,7 @@ func (r *supervisorProcess) child(n int) (pid int) {
 		if lines := strings.Split(strings.TrimSpace(string(raw)), "\n"); len(lines) >= n && lines[n-1] != "" {
 			restarts := -1
 			if _, err := fmt.Sscan(lines[n-1], &pid, &restarts); err != nil || restarts != n-1 {
-				r.t.Fatalf("child %d said %q", n, lines[n-1])
+				r.t.Fatalf("child %d wrote %q, want a process id and %d restarts", n, lines[n-1], n-1)
 			}
 			return pid
 		}
@@ -150,9 +150,9 @@ func TestRun_RestartsAfterCrash(t *testing.T) {
 	}{
 		"killed": {"run", syscall.SIGKILL, []string{`status="signal: killed"`}},
 		"panic": {"run then panic", 0, []string{`status="exit status 2"`, `panic="runtime error: index out of range [1] with length 0"`,
-			"function=parley/internal/supervise.beChild", "goroutine 1 ["}},
-		"end in order":   {"run then exit", 0, []string{`status="exit status 0"`}},
-		"stop by others": {"run", syscall.SIGTERM, []string{`status="exit status 0"`}},
+			"function=parley/internal/supervise.runChild", "goroutine 1 ["}},
+		"exit":          {"run then exit", 0, []string{`status="exit status 0"`}},
+		"other SIGTERM": {"run", syscall.SIGTERM, []string{`status="exit status 0"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -180,7 +180,7 @@ func TestRun_CrashLoopBackoff(t *testing.T) {
 	r := startSupervisor(t, "run then exit forever")
 	r.child(4)
 	if took, least := time.Since(began), 3*firstDelay; took < least {
-		t.Errorf("three restarts took %s, less than %s", took, least)
+		t.Errorf("three restarts took %s, want at least %s", took, least)
 	}
 	if status := r.stop(); status != 0 { // most likely during a delay
 		t.Errorf("exit status %d, want 0", status)
@@ -194,7 +194,7 @@ func TestRun_EndsWithChildThatNeverServed(t *testing.T) {
 	t.Parallel()
 	r := startSupervisor(t, "fail")
 	if status := r.wait(); status != 2 || r.out.String() != "" {
-		t.Errorf("exit status %d and %q, want 2 and nothing", status, r.out)
+		t.Errorf("exit status %d, output %q, want 2 and no output", status, r.out)
 	}
 }
 
@@ -203,7 +203,7 @@ func TestRun_ForwardsSignals(t *testing.T) {
 	r := startSupervisor(t, "run")
 	r.child(1)
 	_ = r.cmd.Process.Signal(syscall.SIGQUIT)
-	if status := r.wait(); status != 2 || !strings.Contains(r.out.String(), "supervise.beChild") {
+	if status := r.wait(); status != 2 || !strings.Contains(r.out.String(), "supervise.runChild") {
 		t.Errorf("exit status %d, want 2 and the child's goroutines:\n%s", status, r.out)
 	}
 }
@@ -213,15 +213,16 @@ func TestRun_ChildEndsWithSupervisor(t *testing.T) {
 	r := startSupervisor(t, "run")
 	pid := r.child(1)
 	_ = r.cmd.Process.Kill()
-	r.wait() // when the child, too, has closed its standard output
+	r.wait() // returns after the child has closed its standard output too
 	for deadline := time.Now().Add(time.Second); running(pid); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("the child runs on")
+			t.Fatal("the child still runs a second after the end of its supervisor")
 		}
 	}
 }
 
-// Without the kernel's help the end of a pipe tells the child.
+// A child also ends when its pipe from the supervisor is closed, which other systems than
+// Linux depend on.
 func TestInherit_EndsWithSupervisor(t *testing.T) {
 	t.Parallel()
 	reports, reportsIn, err := os.Pipe()
@@ -245,7 +246,7 @@ func TestInherit_EndsWithSupervisor(t *testing.T) {
 	_, _ = reportsIn.Close(), lifeOut.Close()
 	line := make([]byte, len(readyLine))
 	if _, err := io.ReadFull(reports, line); err != nil || string(line) != readyLine {
-		t.Fatalf("%q, %v", line, err)
+		t.Fatalf("read the report: got %q, %v, want %q", line, err, readyLine)
 	}
 	_ = life.Close()
 	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 1 {
@@ -253,7 +254,7 @@ func TestInherit_EndsWithSupervisor(t *testing.T) {
 	}
 }
 
-// running reports whether a process exists and is no zombie.
+// running reports whether a process exists and is not a zombie.
 func running(pid int) bool {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(raw), ") Z ")
