@@ -19,15 +19,16 @@ import (
 
 var bothTypes = []room.Type{room.Audio, room.Video}
 
-// TestCrash_LayerQuality announces a track with a layer whose quality LiveKit
-// uses as an index without a check, and offers the track.
+// TestCrash_LayerQuality announces and offers a track with a layer whose invalid quality
+// LiveKit would use as an index without a check.
 func TestCrash_LayerQuality(t *testing.T) {
 	p := startServer(t)
 	for _, kind := range bothTypes {
 		m := p.createRoom(kind, 100)
 		req := &livekit.AddTrackRequest{Cid: "t0", Type: livekit.TrackType_VIDEO, Source: livekit.TrackSource_CAMERA,
-			Layers:          []*livekit.VideoLayer{{Quality: -1}},
-			SimulcastCodecs: []*livekit.SimulcastCodec{{Codec: "vp8", Cid: "t0", Layers: []*livekit.VideoLayer{{Quality: -1}}}}}
+			Layers: []*livekit.VideoLayer{{Quality: -1}},
+			SimulcastCodecs: []*livekit.SimulcastCodec{{Codec: "vp8", Cid: "t0",
+				Layers: []*livekit.VideoLayer{{Quality: -1}}}}}
 		if kind == room.Audio {
 			req.Source = livekit.TrackSource_MICROPHONE
 		}
@@ -58,9 +59,9 @@ func TestCrash_LayerQuality(t *testing.T) {
 	}
 }
 
-// TestCrash_Packets sends the packets that LiveKit's parsers cannot handle: a
-// VP9 payload that ends where a frame should begin, and dependency descriptors
-// that name a temporal layer LiveKit has no room for.
+// TestCrash_Packets sends packets that LiveKit's parsers cannot handle: a VP9 payload that
+// ends at the start of a frame, and dependency descriptors with a temporal layer beyond
+// LiveKit's table.
 func TestCrash_Packets(t *testing.T) {
 	p := startServer(t)
 	for _, kind := range bothTypes {
@@ -76,8 +77,8 @@ func TestCrash_Packets(t *testing.T) {
 	}
 }
 
-// sendCrashPackets goes on as far as the server lets it: a server that refuses
-// the guest, the announcement or the codec has defended itself.
+// sendCrashPackets sends as many packets as the server accepts. A server that refuses the
+// guest, the announcement or the codec has defended itself.
 func (m *meeting) sendCrashPackets(t *testing.T, url, path, codec string) {
 	t.Helper()
 	eve, err := mediatest.Dial(t.Context(), url, m.newGuestSeat("Eve").Token,
@@ -102,7 +103,8 @@ func (m *meeting) sendCrashPackets(t *testing.T, url, path, codec string) {
 			payload := []byte{0x08}
 			if n > 10 || codec != mediatest.VP9 {
 				payload = []byte{0x90, 0x80, byte(n), 0x82, 0x49, 0x83, 0x42, 0x00, 0x01, 0xf0, 0x00}
-				if err := header.SetExtension(eve.ExtensionID(mediatest.DependencyDescriptor), fiveTemporalLayers(t, n)); err != nil {
+				if err := header.SetExtension(eve.ExtensionID(mediatest.DependencyDescriptor),
+					fiveTemporalLayers(t, n)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -135,15 +137,15 @@ func fiveTemporalLayers(t *testing.T, frame uint16) []byte {
 	return data
 }
 
-// TestCrash_Relayed sends the same through another node of a cluster than the
-// one that hosts the session.
+// TestCrash_Relayed sends the same inputs through a node of a cluster that does not host the
+// session.
 func TestCrash_Relayed(t *testing.T) {
 	shared := []string{"PARLEY_DATABASE_URL=" + storetest.Postgres(t), "PARLEY_REDIS_URL=" + livetest.NewRedis(t).URL(),
 		"PARLEY_MASTER_KEY=" + seal.NewKey().Reveal()}
 	a, b := startServer(t, shared...), startServer(t, shared...)
 	for _, kind := range bothTypes {
-		// Rooms are spread over the nodes by chance, so each of several is
-		// attacked through both: at least one way is relayed.
+		// The node of a room is chosen at random. Each room is attacked through both
+		// nodes, so that one of the connections is relayed.
 		for range 2 {
 			m := a.createRoom(kind, 100)
 			for _, via := range []*server{a, b} {
@@ -173,7 +175,8 @@ func TestCrash_Relayed(t *testing.T) {
 	b.assertStaysAlive(t)
 }
 
-// withAttackTimeout bounds an attack whose requests the server may ignore.
+// withAttackTimeout limits an attack to two seconds, because the server may ignore its
+// requests.
 func withAttackTimeout(t *testing.T, attack func(context.Context)) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)

@@ -1,6 +1,5 @@
-// Package hostile tests what guests with a raw client can do to the whole
-// service: it runs as a process of its own, so that a panic ends that process
-// and not the tests.
+// Package hostile tests attacks of guests with a raw client on the whole service. The
+// service runs as a separate process, so that a panic ends that process and not the tests.
 package hostile
 
 import (
@@ -28,7 +27,7 @@ import (
 	"parley/internal/seal"
 )
 
-// The service is this test program again, as the command.
+// commandEnv makes this test program run as the parley command.
 const commandEnv = "PARLEY_HOSTILE_TEST_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -70,8 +69,8 @@ func startServer(t testing.TB, environment ...string) *server {
 	go func() {
 		defer close(p.ended)
 		for lines := bufio.NewScanner(stdout); lines.Scan(); {
-			if at, found := strings.CutPrefix(lines.Text(), "Parley runs at "); found {
-				url <- at
+			if address, found := strings.CutPrefix(lines.Text(), "Parley runs at "); found {
+				url <- address
 			}
 		}
 		close(url)
@@ -89,14 +88,14 @@ func startServer(t testing.TB, environment ...string) *server {
 	if p.url = <-url; p.url == "" {
 		t.Fatalf("the service did not start:\n%s", p.log)
 	}
-	// The second node of a cluster has none.
+	// The second node of a cluster has no quickstart file.
 	if p.Quickstart, err = app.ReadQuickstart(p.dir); err != nil && len(environment) == 0 {
 		t.Fatal(err)
 	}
 	return p
 }
 
-// panicText returns the panic that the service logged, or empty.
+// panicText returns the panic that the service logged, or an empty string.
 func (p *server) panicText() string {
 	text := p.log.String()
 	for _, sign := range []string{"\npanic: ", "\nfatal error: "} {
@@ -107,8 +106,7 @@ func (p *server) panicText() string {
 	return ""
 }
 
-// assertAlive fails the test if the service has panicked, has ended, or does
-// not answer.
+// assertAlive fails the test if the service has panicked or ended, or is not healthy.
 func (p *server) assertAlive(t testing.TB) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
@@ -120,10 +118,10 @@ func (p *server) assertAlive(t testing.TB) {
 			t.Fatalf("the service ended:\n%s", p.log)
 		default:
 		}
-		answer, err := http.Get(p.url + "/healthz")
+		res, err := http.Get(p.url + "/healthz")
 		if err == nil {
-			_ = answer.Body.Close()
-			if answer.StatusCode == http.StatusOK {
+			_ = res.Body.Close()
+			if res.StatusCode == http.StatusOK {
 				return
 			}
 		}
@@ -133,8 +131,8 @@ func (p *server) assertAlive(t testing.TB) {
 	}
 }
 
-// assertStaysAlive fails the test if the service crashes within a quarter of a
-// second, which is enough for the goroutine that panics.
+// assertStaysAlive fails the test if the service crashes within a quarter of a second, which
+// is enough time for a goroutine to panic.
 func (p *server) assertStaysAlive(t testing.TB) {
 	t.Helper()
 	for range 5 {
@@ -162,16 +160,16 @@ func (p *server) createRoom(kind room.Type, seats int) *meeting {
 	if kind == room.Video {
 		create = c.CreateQuickVideoRoom
 	}
-	made, err := create(context.Background(), client.QuickRoomRequest{Name: "Host", MaxParticipants: seats,
+	created, err := create(context.Background(), client.QuickRoomRequest{Name: "Host", MaxParticipants: seats,
 		EmptyTimeout: 600, Metadata: client.Metadata{RoomTitle: "Title", WelcomeMessage: "Welcome"}})
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	_, link, _ := strings.Cut(made.FinalLink, "#t=")
-	return &meeting{server: p, id: made.RoomID, link: link, roomType: kind}
+	_, link, _ := strings.Cut(created.FinalLink, "#t=")
+	return &meeting{server: p, id: created.RoomID, link: link, roomType: kind}
 }
 
-// seat is what the page gets for joining.
+// seat is the join API's response to a page that takes a seat.
 type seat struct {
 	Key      string `json:"-"`
 	Identity string `json:"identity"`
@@ -180,7 +178,7 @@ type seat struct {
 	Role     string `json:"role"`
 }
 
-// statusError is an answer of the join API other than success.
+// statusError is a response of the join API other than success.
 type statusError struct {
 	path   string
 	status int
@@ -195,17 +193,17 @@ func (m *meeting) post(path string, in map[string]any, out any) error {
 	if err != nil {
 		return err
 	}
-	answer, err := http.Post(m.url+"/api/join/rooms/"+m.id+path, "application/json", bytes.NewReader(body))
+	res, err := http.Post(m.url+"/api/join/rooms/"+m.id+path, "application/json", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = answer.Body.Close() }()
+	defer func() { _ = res.Body.Close() }()
 	var raw bytes.Buffer
-	if _, err := raw.ReadFrom(answer.Body); err != nil {
+	if _, err := raw.ReadFrom(res.Body); err != nil {
 		return err
 	}
-	if answer.StatusCode/100 != 2 {
-		return &statusError{path, answer.StatusCode, raw.String()}
+	if res.StatusCode/100 != 2 {
+		return &statusError{path, res.StatusCode, raw.String()}
 	}
 	if out == nil {
 		return nil
@@ -247,7 +245,7 @@ func (m *meeting) joinAsHost() (seat, *mediatest.Participant) {
 	return s, p
 }
 
-// hostAction has the host do something in the meeting.
+// hostAction calls the join API as the host.
 func (m *meeting) hostAction(host seat, path string, in map[string]any) {
 	m.t.Helper()
 	if in == nil {
@@ -278,12 +276,12 @@ func (p *server) metrics() (all []string) {
 		p.t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+p.AdminToken)
-	answer, err := http.DefaultClient.Do(r)
+	res, err := http.DefaultClient.Do(r)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+	defer func() { _ = res.Body.Close() }()
+	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
 		if line := lines.Text(); line != "" && line[0] != '#' {
 			all = append(all, line)
 		}
@@ -307,15 +305,15 @@ func (p *server) metric(name string) float64 {
 	return 0
 }
 
-// heap returns the bytes of the Go heap that are reachable. It waits until the
-// garbage collector has run twice, which it makes sooner by its own requests.
+// heap returns the reachable bytes of the Go heap. It waits until the garbage collector has
+// run twice; its own requests make that happen sooner.
 func (p *server) heap() float64 {
 	p.t.Helper()
 	const collections = "go_gc_duration_seconds_count"
 	for before := p.metric(collections); p.metric(collections) < before+2; {
 		time.Sleep(time.Millisecond)
 	}
-	// With GOGC=100 the next collection comes when the heap has doubled.
+	// With GOGC=100 the next collection starts when the heap has doubled.
 	return p.metric("go_memstats_next_gc_bytes") / 2
 }
 
@@ -343,7 +341,7 @@ func freeUDPPort(t testing.TB) int {
 	return c.LocalAddr().(*net.UDPAddr).Port
 }
 
-// buffer is what the service has logged.
+// buffer collects the log of the service.
 type buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

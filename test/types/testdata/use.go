@@ -1,5 +1,5 @@
-// Package use is what integrators write around code that they have generated
-// from the descriptions.
+// Package use is an example of an integrator's code that uses the code generated from the
+// descriptions.
 package use
 
 import (
@@ -14,7 +14,7 @@ import (
 	"parley/test/types/v5"
 )
 
-// QuickRoom makes a room and returns its link.
+// QuickRoom creates a room and returns its link.
 func QuickRoom(ctx context.Context, server string, sign func(context.Context, *http.Request) error) (string, error) {
 	client, err := v3.NewClientWithResponses(server, v3.WithRequestEditorFn(sign))
 	if err != nil {
@@ -36,7 +36,7 @@ func QuickRoom(ctx context.Context, server string, sign func(context.Context, *h
 	return answer.JSON200.FinalLink, nil
 }
 
-// Schedule makes a room with a number as version 4 takes it in either form.
+// Schedule creates a room with a number in a form that version 4 accepts.
 func Schedule(ctx context.Context, client v4.ClientWithResponsesInterface, project uuid.UUID) (string, error) {
 	var most, empty v4.Number
 	if err := most.FromNumber0(10); err != nil {
@@ -64,7 +64,7 @@ func Schedule(ctx context.Context, client v4.ClientWithResponsesInterface, proje
 	return answer.JSON200.FinalLink, nil
 }
 
-// Happened returns who came into a room, by connection.
+// Happened returns the participants that joined a room, by connection.
 func Happened(ctx context.Context, client v4.ClientWithResponsesInterface, room string) (map[string]string, error) {
 	after := int64(0)
 	answer, err := client.GetRoomEventsWithResponse(ctx, room, &v4.GetRoomEventsParams{After: &after})
@@ -90,7 +90,7 @@ func Rotated(e v4.KeyRotatedJSONRequestBody) bool {
 	return e.Data.Credential == v4.RotatedProjectSecret
 }
 
-// Refused returns the calls of the project that failed, and why.
+// Refused returns the failed calls of the project with their reasons.
 func Refused(ctx context.Context, client v5.ClientWithResponsesInterface) (map[string]string, error) {
 	limit := 100
 	answer, err := client.GetRequestsWithResponse(ctx, &v5.GetRequestsParams{Limit: &limit})
@@ -109,7 +109,7 @@ func Refused(ctx context.Context, client v5.ClientWithResponsesInterface) (map[s
 	return causes, nil
 }
 
-// Retiring returns how often the key that a rotation replaces was used.
+// Retiring returns how often the key that a rotation replaced was used.
 func Retiring(ctx context.Context, client v5.ClientWithResponsesInterface) (int64, error) {
 	answer, err := client.GetKeysWithResponse(ctx)
 	if err != nil || answer.JSON200 == nil || answer.JSON200.Data.Overlap == nil {
