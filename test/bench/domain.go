@@ -16,8 +16,7 @@ import (
 	"parley/internal/room"
 )
 
-// domain is what app wires, as far as creating a room goes, on a store of the
-// bench's choice.
+// domain contains the services that create rooms, as app wires them, on a given store.
 type domain struct {
 	keys    *key.Service
 	rooms   *room.Service
@@ -25,14 +24,14 @@ type domain struct {
 	issued  key.IssuedCredentials
 }
 
-// storage is what the domain asks of a store.
+// storage is the store that the domain needs.
 type storage interface {
 	project.Store
 	key.Store
 	room.Store
 }
 
-// newDomain makes services on a store and a project in it.
+// newDomain creates the services on a store, and a project in the store.
 func newDomain(ctx context.Context, s storage) (*domain, error) {
 	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
 	publicURL := func() string { return "http://127.0.0.1:8080" }
@@ -49,9 +48,10 @@ func newDomain(ctx context.Context, s storage) (*domain, error) {
 	return d, err
 }
 
-// handler is version 3 with the transport around it, access log included.
+// handler returns the handler of version 3 with the transport, including the access log.
 func (d *domain) handler(rooms v3.Rooms, log io.Writer) http.Handler {
-	return httpx.Middleware(v3.NewHandler(rooms, d.keys, time.Now, v3.Options{}), nil, slog.New(slog.NewTextHandler(log, nil)),
+	handler := v3.NewHandler(rooms, d.keys, time.Now, v3.Options{})
+	return httpx.Middleware(handler, nil, slog.New(slog.NewTextHandler(log, nil)),
 		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 }
 
