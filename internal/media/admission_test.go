@@ -6,6 +6,7 @@ import (
 
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 // joinHalfConnected joins a participant that publishes although it does not answer the
@@ -19,7 +20,7 @@ func joinHalfConnected(t *testing.T, h *fixture, session, identity string) *medi
 	if err := eve.SendData(t.Context(), "chat", "boo"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the engine receives the track", func() bool {
+	testkit.Eventually(t, "the engine receives the track", func() bool {
 		return h.engine.PublishedTrackCount(session, identity) == 1
 	})
 	return eve
@@ -46,7 +47,9 @@ func TestAdmission_HalfConnected(t *testing.T) {
 	if err := h.engine.UpdatePermissions(t.Context(), "r.1", "eve", room.Guest, room.Grants{Chat: true}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the track is removed", func() bool { return h.engine.PublishedTrackCount("r.1", "eve") == 0 })
+	testkit.Eventually(t, "the track is removed", func() bool {
+		return h.engine.PublishedTrackCount("r.1", "eve") == 0
+	})
 	if err := h.engine.UpdatePermissions(t.Context(), "r.1", "eve", room.Guest, allGrants); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +57,7 @@ func TestAdmission_HalfConnected(t *testing.T) {
 	if err := eve.Publish(t.Context(), "mic-2", mediatest.Microphone); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the engine receives the track", func() bool {
+	testkit.Eventually(t, "the engine receives the track", func() bool {
 		return h.engine.PublishedTrackCount("r.1", "eve") == 1
 	})
 	if err := eve.AnswerOffer(); err != nil {
@@ -81,7 +84,7 @@ func TestAdmission_ConnectTimeout(t *testing.T) {
 	ada := h.join(t, "r.1", "ada", room.Video)
 	eve := dialRaw(t, h.url, h.accessToken(t, "r.1", "eve", room.Video), mediatest.RawOptions{HalfConnected: true})
 	awaitEnd(t, eve.Participant, "JOIN_FAILURE")
-	if !h.log.hasLine("refused", `"kind":"not_connected"`, `"identity":"eve"`) {
+	if !h.log.HasLine("refused", `"kind":"not_connected"`, `"identity":"eve"`) {
 		t.Error("the refusal is not in the log")
 	}
 	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""})
@@ -107,7 +110,7 @@ func TestAdmission_NothingForwardedBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	publish(t, eve, "mic", mediatest.Microphone) // takes longer than the message
-	eventually(t, "the engine receives the track", func() bool {
+	testkit.Eventually(t, "the engine receives the track", func() bool {
 		return h.engine.PublishedTrackCount("r.1", "eve") == 1
 	})
 	if ada.EverSaw("eve") || ada.Received(mediatest.Audio) > 0 {
@@ -118,7 +121,7 @@ func TestAdmission_NothingForwardedBefore(t *testing.T) {
 	if err := eve.SendData(t.Context(), "chat", "now"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "ada reads only the later message", func() bool {
+	testkit.Eventually(t, "ada reads only the later message", func() bool {
 		return len(ada.DataMessages()) == 1 && ada.DataMessages()[0].Text == "now"
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 // assertControl checks the control of a session, which must be the same for a session of
@@ -87,11 +88,11 @@ func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest
 		room.Grants{Microphone: true, Chat: true}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "ben is a host without a camera", func() bool {
+	testkit.Eventually(t, "ben is a host without a camera", func() bool {
 		seen, _ := ada.RemoteParticipant("ben")
 		return seen.Attributes["role"] == "host" && slices.Equal(seen.Tracks, []mediatest.Source{mediatest.Microphone})
 	})
-	eventually(t, "ben is notified", func() bool { return ben.Unpublished("cam") })
+	testkit.Eventually(t, "ben is notified", func() bool { return ben.Unpublished("cam") })
 	awaitPackets(t, ada, "ben", mediatest.Microphone)
 	if err := ben.Publish(ctx, "cam-again", mediatest.Camera); !errors.Is(err, mediatest.ErrNotAllowed) {
 		t.Errorf("a camera that is not allowed: %v", err)
@@ -102,7 +103,7 @@ func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest
 	if err := h.engine.UpdatePermissions(ctx, session, "ben", room.Guest, allGrants); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "ben is a guest", func() bool {
+	testkit.Eventually(t, "ben is a guest", func() bool {
 		seen, _ := ada.RemoteParticipant("ben")
 		return seen.Attributes["role"] == "guest"
 	})
@@ -113,13 +114,13 @@ func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest
 	if err := ben.SendData(ctx, "chat", "hello"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "ada reads", func() bool {
+	testkit.Eventually(t, "ada reads", func() bool {
 		return slices.Contains(ada.DataMessages(), mediatest.DataMessage{Topic: "chat", From: "ben", Text: "hello"})
 	})
 	if err := h.engine.UpdatePermissions(ctx, session, "ben", room.Guest, room.Grants{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "ben publishes nothing", func() bool {
+	testkit.Eventually(t, "ben publishes nothing", func() bool {
 		seen, found := ada.RemoteParticipant("ben")
 		return found && len(seen.Tracks) == 0
 	})
@@ -130,7 +131,7 @@ func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest
 		t.Fatal(err)
 	}
 	// Ben still receives messages of others.
-	eventually(t, "ben reads", func() bool {
+	testkit.Eventually(t, "ben reads", func() bool {
 		return slices.Contains(ben.DataMessages(), mediatest.DataMessage{Topic: "chat", From: "ada",
 			Text: "still here"})
 	})
@@ -168,12 +169,12 @@ func TestChat_WithoutPermission(t *testing.T) {
 	if err := ben.SendData(t.Context(), "chat", `{"id":"12345678","text":"I am ada","from":"ada"}`); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "ada reads ben", func() bool { return len(ada.DataMessages()) > 0 })
+	testkit.Eventually(t, "ada reads ben", func() bool { return len(ada.DataMessages()) > 0 })
 	// Once eve has the permission, only new messages are forwarded.
 	if err := h.engine.UpdatePermissions(t.Context(), "r.1", "eve", room.Guest, allGrants); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "ada reads eve", func() bool {
+	testkit.Eventually(t, "ada reads eve", func() bool {
 		if err := eve.SendData(t.Context(), "chat", "now"); err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +191,7 @@ func TestChat_WithoutPermission(t *testing.T) {
 // awaitNoVideo waits until no more video packets arrive.
 func awaitNoVideo(t *testing.T, p *mediatest.Participant) {
 	t.Helper()
-	eventually(t, "no video arrives", func() bool {
+	testkit.Eventually(t, "no video arrives", func() bool {
 		before := p.Received(mediatest.Video)
 		time.Sleep(200 * time.Millisecond)
 		return p.Received(mediatest.Video) == before
@@ -254,7 +255,7 @@ func TestServerTopic_NamesSender(t *testing.T) {
 	if err := eve.SendData(t.Context(), "parley", `{"kind":"move"}`); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "eve's message arrives", func() bool { return len(ada.DataMessages()) == 1 })
+	testkit.Eventually(t, "eve's message arrives", func() bool { return len(ada.DataMessages()) == 1 })
 	if got := ada.DataMessages()[0]; got.Topic != "parley" || got.From != "eve" {
 		t.Errorf("got message %+v, want topic parley from eve", got)
 	}
@@ -282,7 +283,7 @@ func TestTrack_ForbiddenAfterAnnouncement(t *testing.T) {
 	}
 	publish(t, eve, "mic", mediatest.Microphone)
 	awaitPackets(t, ada, "eve", mediatest.Microphone)
-	eventually(t, "no camera", func() bool {
+	testkit.Eventually(t, "no camera", func() bool {
 		seen, _ := ada.RemoteParticipant("eve")
 		return h.engine.PublishedTrackCount("r.1", "eve") == 1 &&
 			slices.Equal(seen.Tracks, []mediatest.Source{mediatest.Microphone})
@@ -305,11 +306,11 @@ func TestTrack_LockedCameraMislabeled(t *testing.T) {
 		t.Error(err)
 	}
 	publishMislabeled(t, eve, "lie", mediatest.Microphone, mediatest.Audio, mediatest.Video)
-	eventually(t, "published and removed again", func() bool {
-		return h.log.hasLine("media does not match its source", `"identity":"eve"`) &&
+	testkit.Eventually(t, "published and removed again", func() bool {
+		return h.log.HasLine("media does not match its source", `"identity":"eve"`) &&
 			h.engine.PublishedTrackCount("r.1", "eve") == 0
 	})
-	eventually(t, "ada sees no track", func() bool {
+	testkit.Eventually(t, "ada sees no track", func() bool {
 		seen, found := ada.RemoteParticipant("eve")
 		return found && len(seen.Tracks) == 0
 	})
@@ -333,7 +334,9 @@ func TestParticipant_Hidden(t *testing.T) {
 	if err := ada.SendData(t.Context(), "chat", "hello"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the hidden participant receives the message", func() bool { return len(spy.DataMessages()) == 1 })
+	testkit.Eventually(t, "the hidden participant receives the message", func() bool {
+		return len(spy.DataMessages()) == 1
+	})
 	if err := h.engine.SendMessage(t.Context(), "r.1", []string{"spy"},
 		room.Message{Kind: room.MessageMove}); err != nil {
 		t.Fatal(err)

@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +16,7 @@ import (
 	"parley/internal/media"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 const testSecret = "a-signing-secret-of-forty-characters-now"
@@ -29,7 +28,7 @@ type fixture struct {
 	*observer
 	authorizer fakeAuthorizer
 	engine     *media.Engine
-	log        *logBuffer
+	log        *testkit.Buffer
 	url        string
 	cfg        media.Config
 }
@@ -41,9 +40,9 @@ func newFixture(t *testing.T, change ...func(*media.Config)) *fixture {
 		SigningKey:    "parley",
 		SigningSecret: testSecret,
 		NodeIP:        "127.0.0.1",
-		UDPPort:       freeUDPPort(t),
+		UDPPort:       testkit.FreeUDPPort(t),
 	}
-	h := &fixture{observer: &observer{}, log: &logBuffer{}}
+	h := &fixture{observer: &observer{}, log: &testkit.Buffer{}}
 	cfg.Log = slog.New(slog.NewJSONHandler(h.log, nil))
 	for _, f := range change {
 		f(&cfg)
@@ -180,7 +179,7 @@ func awaitEnd(t *testing.T, p *mediatest.Participant, reason string) mediatest.E
 // freshToken waits for the fresh token that the server sends during a session.
 func freshToken(t *testing.T, p *mediatest.Participant) string {
 	t.Helper()
-	eventually(t, "a fresh token", func() bool { return p.Token() != "" })
+	testkit.Eventually(t, "a fresh token", func() bool { return p.Token() != "" })
 	return p.Token()
 }
 
@@ -191,34 +190,6 @@ func (h *fixture) participants(t *testing.T, session string) []room.Participant 
 		t.Fatal(err)
 	}
 	return list
-}
-
-// logBuffer collects log lines.
-type logBuffer struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
-
-// hasLine reports whether some line contains all the texts.
-func (b *logBuffer) hasLine(texts ...string) bool {
-	for line := range strings.Lines(b.String()) {
-		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(line, text) }) {
-			return true
-		}
-	}
-	return false
 }
 
 // observerCall is one call to the observer.
@@ -303,7 +274,7 @@ func (o *observer) recorded() []observerCall {
 // expectCalls waits for exactly these calls in this order.
 func (o *observer) expectCalls(t *testing.T, want ...observerCall) {
 	t.Helper()
-	eventually(t, "the observer is called", func() bool { return len(o.recorded()) >= len(want) })
+	testkit.Eventually(t, "the observer is called", func() bool { return len(o.recorded()) >= len(want) })
 	got := o.recorded()
 	if len(got) != len(want) {
 		t.Fatalf("observer calls are %v, want %v", got, want)
@@ -313,27 +284,4 @@ func (o *observer) expectCalls(t *testing.T, want ...observerCall) {
 			t.Fatalf("observer call %d is %v, want %v", i, got[i], want[i])
 		}
 	}
-}
-
-// eventually waits up to 10 seconds for a condition, because the time of real media
-// cannot be controlled.
-func eventually(t *testing.T, condition string, done func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for !done() {
-		if time.Now().After(deadline) {
-			t.Fatalf("timed out waiting for: %s", condition)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-}
-
-func freeUDPPort(t *testing.T) int {
-	t.Helper()
-	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	return conn.LocalAddr().(*net.UDPAddr).Port
 }

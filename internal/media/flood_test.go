@@ -16,6 +16,7 @@ import (
 
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 // heapMB returns how much memory the heap of a process takes, in MB.
@@ -39,9 +40,9 @@ func heapMB(t *testing.T, baseURL string) int {
 
 // startFloodTarget starts a process for a flood. The fixture signs with the same secret, and
 // assertAudible checks that two participants of the process still hear each other.
-func startFloodTarget(t *testing.T) (baseURL string, log *logBuffer, signer *fixture, assertAudible func()) {
+func startFloodTarget(t *testing.T) (baseURL string, log *testkit.Buffer, signer *fixture, assertAudible func()) {
 	t.Helper()
-	log = &logBuffer{}
+	log = &testkit.Buffer{}
 	baseURL, _ = startLoggedProcess(t, processConfig{Media: processMediaConfig(t),
 		Sessions: []room.MediaSession{{Name: "sound.1", Type: room.Audio, MaxParticipants: 50}}}, log)
 	signer = newFixture(t) // signs with the same secret
@@ -123,7 +124,7 @@ func TestSignaling_Invalid(t *testing.T) {
 	if grown := len(log.String()) - logged; grown > 1<<20 {
 		t.Errorf("the log grew by %d kB", grown>>10)
 	}
-	if !log.hasLine("refused", "kind=signal_request") {
+	if !log.HasLine("refused", "kind=signal_request") {
 		t.Error("the log does not tell what was refused")
 	}
 	assertAudible()
@@ -143,10 +144,10 @@ func TestSignaling_ManyEmptyFields(t *testing.T) {
 		eve := dialRaw(t, baseURL, signer.accessToken(t, "sound.1", fmt.Sprint("eve-", round), room.Audio),
 			mediatest.RawOptions{})
 		_ = eve.SendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_SyncState{SyncState: state}})
-		eventually(t, "the connection ends", eve.Closed)
+		testkit.Eventually(t, "the connection ends", eve.Closed)
 		highest = max(highest, heapMB(t, baseURL))
 	}
-	eventually(t, "eve is disconnected", func() bool {
+	testkit.Eventually(t, "eve is disconnected", func() bool {
 		return !slices.ContainsFunc(watcher.RemoteParticipants(), func(o mediatest.RemoteParticipant) bool {
 			return strings.HasPrefix(o.Identity, "eve")
 		})
@@ -154,7 +155,7 @@ func TestSignaling_ManyEmptyFields(t *testing.T) {
 	if grown := highest - before; grown > 50 {
 		t.Errorf("the heap grew by %d MB", grown)
 	}
-	if !log.hasLine("refused", "kind=signal_request", "fields") {
+	if !log.HasLine("refused", "kind=signal_request", "fields") {
 		t.Error("the log does not tell what was refused")
 	}
 	assertAudible()
@@ -211,7 +212,7 @@ func TestSubscription_ExistingTracks(t *testing.T) {
 		}
 	}
 	setSubscribed(false)
-	eventually(t, "ben hears nothing", func() bool {
+	testkit.Eventually(t, "ben hears nothing", func() bool {
 		before := ben.ReceivedFrom("ada", mediatest.Microphone)
 		time.Sleep(200 * time.Millisecond)
 		return ben.ReceivedFrom("ada", mediatest.Microphone) == before

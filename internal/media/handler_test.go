@@ -16,6 +16,7 @@ import (
 	"parley/internal/media"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 func TestHandler_ServesOnlySignaling(t *testing.T) {
@@ -123,13 +124,13 @@ func TestHandler_MessageTooLong(t *testing.T) {
 	eve := h.join(t, "r.1", "eve", room.Video)
 	// The error is ignored, because the server may close the connection during the write.
 	_ = eve.Write(make([]byte, 2<<20))
-	eventually(t, "the connection is closed", eve.Closed)
+	testkit.Eventually(t, "the connection is closed", eve.Closed)
 	h.join(t, "r.1", "ada", room.Video)
 }
 
 // No secret is logged, even at debug level.
 func TestLogs_NoSecrets(t *testing.T) {
-	var lines logBuffer
+	var lines testkit.Buffer
 	h := newFixture(t, func(c *media.Config) {
 		c.Log = slog.New(slog.NewJSONHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})

@@ -16,6 +16,7 @@ import (
 	"parley/internal/media"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 func TestStop_NotifiesParticipants(t *testing.T) {
@@ -82,7 +83,7 @@ func TestAccessToken_ValidAfterRestart(t *testing.T) {
 func TestNew_SecondEngine(t *testing.T) {
 	h := newFixture(t)
 	cfg := h.cfg
-	cfg.UDPPort = freeUDPPort(t)
+	cfg.UDPPort = testkit.FreeUDPPort(t)
 	if _, err := media.New(cfg, &observer{}, &fakeAuthorizer{}); err == nil || !strings.Contains(err.Error(),
 		"already running") {
 		t.Errorf("a second engine: %v", err)
@@ -111,7 +112,7 @@ func TestNew_PortInUse(t *testing.T) {
 }
 
 func TestNew_LoopbackOnly(t *testing.T) {
-	h := newFixture(t, func(c *media.Config) { c.TCPPort = freeUDPPort(t) })
+	h := newFixture(t, func(c *media.Config) { c.TCPPort = testkit.FreeUDPPort(t) })
 	for _, table := range []string{"/proc/self/net/udp", "/proc/self/net/udp6"} {
 		for _, local := range listening(t, table, h.cfg.UDPPort) {
 			if local != "0100007F" {
@@ -152,7 +153,8 @@ func listening(t *testing.T, table string, port int) []string {
 }
 
 func TestNew_InvalidConfig(t *testing.T) {
-	good := media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1", UDPPort: freeUDPPort(t)}
+	good := media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1",
+		UDPPort: testkit.FreeUDPPort(t)}
 	for want, change := range map[string]func(*media.Config){
 		"signing key must not":        func(c *media.Config) { c.SigningKey = "" },
 		"at least 32":                 func(c *media.Config) { c.SigningSecret = "short" },

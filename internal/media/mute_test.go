@@ -6,6 +6,7 @@ import (
 
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 // A muted participant that continues to send is not heard by the others until it unmutes
@@ -41,10 +42,12 @@ func TestMute(t *testing.T) {
 	awaitMore := func(identity string, source mediatest.Source) {
 		t.Helper()
 		before := ada.ReceivedFrom(identity, source)
-		eventually(t, "packets from "+identity, func() bool { return ada.ReceivedFrom(identity, source) > before+10 })
+		testkit.Eventually(t, "packets from "+identity, func() bool {
+			return ada.ReceivedFrom(identity, source) > before+10
+		})
 	}
 	packets := -1
-	eventually(t, "no packets from ben", func() bool {
+	testkit.Eventually(t, "no packets from ben", func() bool {
 		before := packets
 		packets = ada.ReceivedFrom("ben", mediatest.Microphone)
 		awaitMore("chen", mediatest.Microphone)

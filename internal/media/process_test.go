@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"parley/internal/media"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 // processEnv is the environment variable with the configuration of a test process. A test
@@ -133,7 +135,8 @@ func startLoggedProcess(t *testing.T, cfg processConfig, log io.Writer) (url str
 
 func processMediaConfig(t *testing.T) media.Config {
 	t.Helper()
-	return media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1", UDPPort: freeUDPPort(t)}
+	return media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1",
+		UDPPort: testkit.FreeUDPPort(t)}
 }
 
 func TestProcess_Restarted(t *testing.T) {
@@ -151,7 +154,7 @@ func TestProcess_Restarted(t *testing.T) {
 	again := joinWithToken(t, baseURL, ada.Token())
 	ben := joinWithToken(t, baseURL, local.accessToken(t, "r.1", "ben", room.Audio))
 	publish(t, again, "mic", mediatest.Microphone)
-	eventually(t, "sound arrives", func() bool { return ben.Received(mediatest.Audio) > 0 })
+	testkit.Eventually(t, "sound arrives", func() bool { return ben.Received(mediatest.Audio) > 0 })
 }
 
 // In a cluster of two processes, each process can serve, list, control and close a session
@@ -167,9 +170,9 @@ func TestCluster_RemoteSession(t *testing.T) {
 	ada := joinWithToken(t, local.url, local.accessToken(t, session, "ada", room.Audio))
 	ben := joinWithToken(t, remoteURL, local.accessToken(t, session, "ben", room.Audio))
 	publish(t, ben, "mic", mediatest.Microphone)
-	eventually(t, "sound arrives", func() bool { return ada.Received(mediatest.Audio) > 0 })
+	testkit.Eventually(t, "sound arrives", func() bool { return ada.Received(mediatest.Audio) > 0 })
 	publishMislabeled(t, ada, "cam", mediatest.Microphone, mediatest.Audio, mediatest.Video)
-	eventually(t, "the server rejects video", ada.Rejected)
+	testkit.Eventually(t, "the server rejects video", ada.Rejected)
 
 	spy := joinWithToken(t, local.url, local.accessTokenFor(t, session, "spy", room.Authorization{Type: room.Audio,
 		Hidden: true}))
@@ -196,7 +199,7 @@ func TestCluster_RemoteSession(t *testing.T) {
 	if ada.EverSaw("spy") {
 		t.Error("ada saw the hidden participant")
 	}
-	eventually(t, "nobody is there", func() bool { return len(local.participants(t, session)) == 0 })
+	testkit.Eventually(t, "nobody is there", func() bool { return len(local.participants(t, session)) == 0 })
 	if err := local.engine.Close(t.Context(), session); err != nil {
 		t.Error(err)
 	}
@@ -241,7 +244,7 @@ func TestParticipants_NoGoroutineLeak(t *testing.T) {
 		end(ada)
 		end(ben)
 	}
-	eventually(t, "no goroutine is left", func() bool { return runtime.NumGoroutine() <= before })
+	testkit.Eventually(t, "no goroutine is left", func() bool { return runtime.NumGoroutine() <= before })
 }
 
 func startRedis(t *testing.T) string {
@@ -250,13 +253,9 @@ func startRedis(t *testing.T) string {
 	if err != nil {
 		t.Fatal("redis-server is not installed: run make test-setup")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().(*net.TCPAddr)
-	_ = l.Close()
-	cmd := exec.Command(program, "--bind", "127.0.0.1", "--port", fmt.Sprint(addr.Port),
+	port := strconv.Itoa(testkit.FreeTCPPort(t))
+	addr := net.JoinHostPort("127.0.0.1", port)
+	cmd := exec.Command(program, "--bind", "127.0.0.1", "--port", port,
 		"--save", "", "--appendonly", "no", "--dir", t.TempDir())
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -265,8 +264,8 @@ func startRedis(t *testing.T) string {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	eventually(t, "Redis listens", func() bool {
-		conn, err := net.DialTimeout("tcp", addr.String(), time.Second)
+	testkit.Eventually(t, "Redis listens", func() bool {
+		conn, err := net.DialTimeout("tcp", addr, time.Second)
 		if err == nil {
 			_ = conn.Close()
 		}

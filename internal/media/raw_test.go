@@ -11,6 +11,7 @@ import (
 
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 func dialRaw(t *testing.T, base, token string, options mediatest.RawOptions) *mediatest.Raw {
@@ -53,7 +54,7 @@ func TestRaw(t *testing.T) {
 				t.Fatalf("extension %d, answer %q", id, eve.LastAnswer())
 			}
 			before, n := ada.Received(mediatest.Video), uint16(0)
-			eventually(t, "video arrives", func() bool {
+			testkit.Eventually(t, "video arrives", func() bool {
 				n++
 				header := &rtp.Header{Version: 2, Marker: true, SequenceNumber: n, Timestamp: uint32(n) * 480,
 					SSRC: track.SSRC(), PayloadType: track.PayloadTypes()[0]}
@@ -95,7 +96,7 @@ func TestRaw(t *testing.T) {
 		if err := eve.AwaitConnected(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the participant is active", active)
+		testkit.Eventually(t, "the participant is active", active)
 	})
 
 	t.Run("returns refusals", func(t *testing.T) {

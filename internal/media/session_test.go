@@ -10,6 +10,7 @@ import (
 
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 func TestSession_TwoParticipants(t *testing.T) {
@@ -22,9 +23,9 @@ func TestSession_TwoParticipants(t *testing.T) {
 	publish(t, ada, "mic-a", mediatest.Microphone)
 	publish(t, ben, "mic-b", mediatest.Microphone)
 	publish(t, ada, "cam-a", mediatest.Camera)
-	eventually(t, "ben hears ada", func() bool { return ben.Received(mediatest.Audio) > 5 })
-	eventually(t, "ada hears ben", func() bool { return ada.Received(mediatest.Audio) > 5 })
-	eventually(t, "ben sees ada", func() bool { return ben.Received(mediatest.Video) > 0 })
+	testkit.Eventually(t, "ben hears ada", func() bool { return ben.Received(mediatest.Audio) > 5 })
+	testkit.Eventually(t, "ada hears ben", func() bool { return ada.Received(mediatest.Audio) > 5 })
+	testkit.Eventually(t, "ben sees ada", func() bool { return ben.Received(mediatest.Video) > 0 })
 	if err := h.engine.Healthy(); err != nil {
 		t.Error(err)
 	}
@@ -56,7 +57,7 @@ func TestSession_TwoParticipants(t *testing.T) {
 		observerCall{"r.1", "ada", ada.SID(), ""},
 		observerCall{"r.1", "ben", ben.SID(), ""},
 		observerCall{"r.1", "ada", ada.SID(), room.LeftByChoice})
-	eventually(t, "ada is gone from the list", func() bool { return len(h.participants(t, "r.1")) == 1 })
+	testkit.Eventually(t, "ada is gone from the list", func() bool { return len(h.participants(t, "r.1")) == 1 })
 }
 
 func TestClose(t *testing.T) {
@@ -181,7 +182,7 @@ func TestSignaling_ForbiddenRequests(t *testing.T) {
 	}
 	publish(t, eve, "mic", mediatest.Microphone)
 	ben := h.join(t, "r.1", "ben", room.Video)
-	eventually(t, "sound arrives", func() bool { return ben.Received(mediatest.Audio) > 0 })
+	testkit.Eventually(t, "sound arrives", func() bool { return ben.Received(mediatest.Audio) > 0 })
 	if eve.End() != nil {
 		t.Error("eve's request simulated the end of the server")
 	}

@@ -6,6 +6,7 @@ import (
 
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 func TestAudioSession_RefusesVideo(t *testing.T) {
@@ -16,7 +17,7 @@ func TestAudioSession_RefusesVideo(t *testing.T) {
 	// A microphone is forwarded.
 	ada := h.join(t, "r.1", "ada", room.Audio)
 	publish(t, ada, "mic", mediatest.Microphone)
-	eventually(t, "sound arrives", func() bool { return listener.Received(mediatest.Audio) > 5 })
+	testkit.Eventually(t, "sound arrives", func() bool { return listener.Received(mediatest.Audio) > 5 })
 
 	t.Run("a camera is refused", func(t *testing.T) {
 		ben := h.join(t, "r.1", "ben", room.Audio)
@@ -31,10 +32,10 @@ func TestAudioSession_RefusesVideo(t *testing.T) {
 	t.Run("video announced as audio is not forwarded", func(t *testing.T) {
 		eve := h.join(t, "r.1", "eve", room.Audio)
 		publishMislabeled(t, eve, "cam", mediatest.Microphone, mediatest.Audio, mediatest.Video)
-		eventually(t, "the server rejects the track", eve.Rejected)
+		testkit.Eventually(t, "the server rejects the track", eve.Rejected)
 		// The microphone of ada shows that packets arrive.
 		before := listener.Received(mediatest.Audio)
-		eventually(t, "sound arrives", func() bool { return listener.Received(mediatest.Audio) > before+20 })
+		testkit.Eventually(t, "sound arrives", func() bool { return listener.Received(mediatest.Audio) > before+20 })
 		if n := listener.Received(mediatest.Video); n != 0 {
 			t.Errorf("%d video packets were forwarded, want 0", n)
 		}
@@ -50,7 +51,7 @@ func TestAudioSession_RefusesVideo(t *testing.T) {
 			mediatest.ErrNotAllowed) {
 			t.Error(err)
 		}
-		if !h.log.hasLine("refused", `"kind":"track"`, `"identity":"mallory"`, "type does not match its source") {
+		if !h.log.HasLine("refused", `"kind":"track"`, `"identity":"mallory"`, "type does not match its source") {
 			t.Error("the refusal is not in the log")
 		}
 	})
@@ -65,13 +66,13 @@ func TestAudioSession_RemovesPublishedVideo(t *testing.T) {
 	listener := h.join(t, "r.1", "ear", room.Audio)
 	eve := h.join(t, "r.1", "eve", room.Audio)
 	publishMislabeled(t, eve, "cam", mediatest.Microphone, mediatest.Audio, mediatest.Video)
-	eventually(t, "published and removed again", func() bool {
-		return h.log.hasLine("media does not match its source", `"session":"r.1"`, `"identity":"eve"`)
+	testkit.Eventually(t, "published and removed again", func() bool {
+		return h.log.HasLine("media does not match its source", `"session":"r.1"`, `"identity":"eve"`)
 	})
 	if n := h.engine.PublishedTrackCount("r.1", "eve"); n != 0 {
 		t.Errorf("%d tracks are still published, want 0", n)
 	}
-	eventually(t, "the listener sees no track", func() bool {
+	testkit.Eventually(t, "the listener sees no track", func() bool {
 		other, found := listener.RemoteParticipant("eve")
 		return found && len(other.Tracks) == 0
 	})
@@ -90,7 +91,7 @@ func TestTracks_OnePerSource(t *testing.T) {
 		publish(t, eve, name, mediatest.Microphone)
 		awaitPackets(t, listener, "eve", mediatest.Microphone)
 	}
-	eventually(t, "one microphone is left", func() bool {
+	testkit.Eventually(t, "one microphone is left", func() bool {
 		seen, _ := listener.RemoteParticipant("eve")
 		return h.engine.PublishedTrackCount("r.1", "eve") == 1 && len(seen.Tracks) == 1
 	})

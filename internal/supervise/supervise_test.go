@@ -1,7 +1,6 @@
 package supervise
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -10,10 +9,11 @@ import (
 	"os/exec"
 	"os/signal"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"parley/internal/testkit"
 )
 
 // The supervisor and its child are this test program. The variable roleVariable selects the
@@ -71,12 +71,12 @@ type supervisorProcess struct {
 	t        *testing.T
 	cmd      *exec.Cmd
 	children string // path of the file with a line for each child
-	out      *output
+	out      *testkit.Buffer
 }
 
 func startSupervisor(t *testing.T, role string) *supervisorProcess {
 	t.Helper()
-	r := &supervisorProcess{t: t, children: t.TempDir() + "/children", out: &output{}}
+	r := &supervisorProcess{t: t, children: t.TempDir() + "/children", out: &testkit.Buffer{}}
 	if err := os.WriteFile(r.children, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -96,21 +96,22 @@ func startSupervisor(t *testing.T, role string) *supervisorProcess {
 // child waits for the n-th child, from 1, and returns its process id.
 func (r *supervisorProcess) child(n int) (pid int) {
 	r.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	testkit.Eventually(r.t, fmt.Sprintf("child %d is ready", n), func() bool {
 		raw, err := os.ReadFile(r.children)
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		if lines := strings.Split(strings.TrimSpace(string(raw)), "\n"); len(lines) >= n && lines[n-1] != "" {
-			restarts := -1
-			if _, err := fmt.Sscan(lines[n-1], &pid, &restarts); err != nil || restarts != n-1 {
-				r.t.Fatalf("child %d wrote %q, want a process id and %d restarts", n, lines[n-1], n-1)
-			}
-			return pid
+		lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
+		if len(lines) < n || lines[n-1] == "" {
+			return false
 		}
-	}
-	r.t.Fatalf("child %d was never ready:\n%s", n, r.out)
-	return 0
+		restarts := -1
+		if _, err := fmt.Sscan(lines[n-1], &pid, &restarts); err != nil || restarts != n-1 {
+			r.t.Fatalf("child %d wrote %q, want a process id and %d restarts", n, lines[n-1], n-1)
+		}
+		return true
+	})
+	return pid
 }
 
 // wait waits for the supervisor and returns its exit status.
@@ -122,23 +123,6 @@ func (r *supervisorProcess) wait() int {
 func (r *supervisorProcess) stop() int {
 	_ = r.cmd.Process.Signal(syscall.SIGTERM)
 	return r.wait()
-}
-
-type output struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.String()
 }
 
 func TestRun_RestartsAfterCrash(t *testing.T) {
@@ -214,11 +198,7 @@ func TestRun_ChildEndsWithSupervisor(t *testing.T) {
 	pid := r.child(1)
 	_ = r.cmd.Process.Kill()
 	r.wait() // returns after the child has closed its standard output too
-	for deadline := time.Now().Add(time.Second); running(pid); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the child still runs a second after the end of its supervisor")
-		}
-	}
+	testkit.EventuallyWithin(t, time.Second, "the child ends", func() bool { return !running(pid) })
 }
 
 // A child also ends when its pipe from the supervisor is closed, which other systems than

@@ -25,6 +25,7 @@ var allowedImports = map[string][]string{
 	"internal/live":          {"internal/network"},
 	"internal/network":       {},
 	"internal/supervise":     {},
+	"internal/testkit":       {},
 	"internal/refusal":       {},
 	"internal/operator":      {"internal/fault", "internal/validate", "internal/seal"},
 	"internal/validate":      {"internal/fault"},

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"parley/internal/testkit"
 	"parley/test/bench/measure"
 )
 
@@ -31,7 +31,7 @@ func (b *bench) startParley(ctx context.Context, dataDir, databaseURL string, fl
 	if err != nil {
 		return nil, err
 	}
-	udp, err := freeUDPPort()
+	udp, err := testkit.PickUDPPort()
 	if err != nil {
 		return nil, err
 	}
@@ -91,25 +91,8 @@ func isHealthy(address string) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// freeAddress returns a loopback address with a TCP port that was free a moment ago. It is
-// for programs that cannot report the port that they chose.
+// freeAddress returns a loopback address with a TCP port that was free a moment ago.
 func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
-}
-
-// freeUDPPort returns a UDP port that was free a moment ago.
-func freeUDPPort() (int, error) {
-	c, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		return 0, err
-	}
-	address, ok := c.LocalAddr().(*net.UDPAddr)
-	if !ok {
-		return 0, fmt.Errorf("not a UDP address: %s", c.LocalAddr())
-	}
-	return address.Port, c.Close()
+	port, err := testkit.PickTCPPort()
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), err
 }

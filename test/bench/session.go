@@ -16,6 +16,7 @@ import (
 	"github.com/livekit/livekit-server/pkg/telemetry/prometheus"
 	"github.com/livekit/protocol/auth"
 
+	"parley/internal/testkit"
 	"parley/test/bench/measure"
 )
 
@@ -88,20 +89,16 @@ func (b *bench) livekit(ctx context.Context) ([]figure, error) {
 
 // serveLiveKit runs LiveKit's own server on loopback, as LiveKit's main function starts it.
 func serveLiveKit(string) error {
-	address, err := freeAddress()
+	port, err := testkit.PickTCPPort()
 	if err != nil {
 		return err
 	}
-	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return err
-	}
-	udp, err := freeUDPPort()
+	udp, err := testkit.PickUDPPort()
 	if err != nil {
 		return err
 	}
 	conf, err := config.NewConfig(fmt.Sprintf(`
-port: %s
+port: %d
 bind_addresses: ["127.0.0.1"]
 keys: {%s: %q}
 rtc: {udp_port: %d, node_ip: "127.0.0.1", enable_loopback_candidate: true, ips: {includes: ["127.0.0.1/32"]}}

@@ -17,6 +17,7 @@ import (
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/store"
+	"parley/internal/testkit"
 )
 
 const crashCount = 50
@@ -160,12 +161,12 @@ func (a *acknowledged) assertPersisted(t *testing.T, db *store.DB) {
 	t.Logf("%d joins, each with a leave", joins)
 	// All rooms end by themselves after the reservations of the lost participants have
 	// expired.
-	eventuallyWithin(t, 75*time.Second, "every active room ends", func() bool {
+	testkit.EventuallyWithin(t, 75*time.Second, "every active room ends", func() bool {
 		active, err := db.List(ctx, room.ListQuery{State: room.Active, Limit: 10})
 		return err == nil && len(active) == 0
 	})
 	for _, state := range []room.SessionState{room.SessionLive, room.SessionClosing} {
-		eventually(t, "no session is "+string(state), func() bool {
+		testkit.Eventually(t, "no session is "+string(state), func() bool {
 			sessions, err := db.Sessions(ctx, state)
 			return err == nil && len(sessions) == 0
 		})

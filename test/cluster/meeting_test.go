@@ -16,6 +16,7 @@ import (
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
 	"parley/internal/seal"
+	"parley/internal/testkit"
 )
 
 // attendee is a participant of the meeting.
@@ -115,7 +116,7 @@ func TestMeeting_OneMinute(t *testing.T) {
 
 	// The meeting ends.
 	for _, p := range attendees {
-		eventuallyWithin(t, time.Until(ends)+5*time.Second, "the time is up for "+p.key, func() bool {
+		testkit.EventuallyWithin(t, time.Until(ends)+5*time.Second, "the time is up for "+p.key, func() bool {
 			return p.End() != nil
 		})
 		if end := p.End(); end.Reason != "ROOM_DELETED" {

@@ -8,15 +8,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"parley/client"
 	"parley/internal/app"
@@ -24,6 +21,7 @@ import (
 	"parley/internal/media/mediatest"
 	"parley/internal/seal"
 	"parley/internal/store"
+	"parley/internal/testkit"
 )
 
 // commandEnv makes this test program run as the parley command. Each node is a separate
@@ -53,13 +51,13 @@ type node struct {
 	udp     int
 	url     string
 	cmd     *exec.Cmd
-	log     *buffer
+	log     *testkit.Buffer
 	stopped bool
 }
 
 func (s *service) startNode(t testing.TB) *node {
 	t.Helper()
-	n := &node{t: t, s: s, dir: t.TempDir(), udp: freePort(t, "udp")}
+	n := &node{t: t, s: s, dir: t.TempDir(), udp: testkit.FreeUDPPort(t)}
 	t.Cleanup(func() { n.kill() })
 	n.start()
 	if s.Quickstart.ProjectID == "" {
@@ -74,7 +72,7 @@ func (s *service) startNode(t testing.TB) *node {
 // start returns when the node is healthy.
 func (n *node) start() {
 	n.t.Helper()
-	n.log, n.stopped = &buffer{}, false
+	n.log, n.stopped = &testkit.Buffer{}, false
 	n.cmd = exec.Command(os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data-dir", n.dir, "--rtc-udp-port",
 		fmt.Sprint(n.udp), "--no-rate-limits-enabled",
 		"--webhook-allow-private")
@@ -106,7 +104,7 @@ func (n *node) start() {
 	if n.s.publicURL != "" { // the node prints the public URL
 		n.url = "http://" + n.logField("listen")
 	}
-	eventually(n.t, "the node is healthy", func() bool { return n.health()["status"] == "ok" })
+	testkit.Eventually(n.t, "the node is healthy", func() bool { return n.health()["status"] == "ok" })
 }
 
 // health returns the node's health report, or nil while the node does not respond.
@@ -123,7 +121,7 @@ func (n *node) health() (report map[string]string) {
 // logField returns a field of the log line that the node writes when it is ready.
 func (n *node) logField(name string) (value string) {
 	n.t.Helper()
-	eventually(n.t, "the node logs its "+name, func() bool {
+	testkit.Eventually(n.t, "the node logs its "+name, func() bool {
 		_, after, found := strings.Cut(n.log.String(), "msg=ready")
 		_, after, ok := strings.Cut(after, " "+name+"=")
 		value, _, _ = strings.Cut(after, " ")
@@ -220,54 +218,4 @@ func (s *service) openDatabase(t testing.TB, dir string) *store.DB {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	return db
-}
-
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	eventuallyWithin(t, 20*time.Second, what, ok)
-}
-
-func eventuallyWithin(t testing.TB, patience time.Duration, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
-}
-
-func freePort(t testing.TB, network string) int {
-	t.Helper()
-	if network == "udp" {
-		c, err := net.ListenPacket("udp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = c.Close() }()
-		return c.LocalAddr().(*net.UDPAddr).Port
-	}
-	l, err := net.Listen(network, "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
-// buffer collects the log of a process.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }

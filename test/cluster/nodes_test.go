@@ -15,6 +15,7 @@ import (
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/store/storetest"
+	"parley/internal/testkit"
 )
 
 func startTwoNodes(t *testing.T) (s *service, a, b *node) {
@@ -86,7 +87,7 @@ func TestSchedule_OnceAcrossNodes(t *testing.T) {
 		ids = append(ids, created.RoomID)
 	}
 	for _, id := range ids {
-		eventually(t, "the room opens", func() bool {
+		testkit.Eventually(t, "the room opens", func() bool {
 			r, err := db.Room(t.Context(), id)
 			return err == nil && r.State == room.Open
 		})
@@ -136,7 +137,7 @@ func TestNode_Lost(t *testing.T) {
 	awaitHeard(b, a)
 
 	var present []room.Attendance
-	eventually(t, "both participants have attendance", func() bool {
+	testkit.Eventually(t, "both participants have attendance", func() bool {
 		present, err = db.CurrentAttendance(ctx, id)
 		return err == nil && len(present) == 2
 	})
@@ -177,7 +178,7 @@ func TestNode_Lost(t *testing.T) {
 
 	// Each participant has one leave, at the last heartbeat of the lost node.
 	var all []room.Attendance
-	eventually(t, "the attendance on the lost node has an end", func() bool {
+	testkit.Eventually(t, "the attendance on the lost node has an end", func() bool {
 		all, err = db.Attendance(ctx, id)
 		open := 0
 		for _, row := range all {
@@ -214,7 +215,7 @@ func TestNode_Stopped(t *testing.T) {
 	}
 	defer p.Abort()
 	var present []room.Attendance
-	eventually(t, "the participant has attendance", func() bool {
+	testkit.Eventually(t, "the participant has attendance", func() bool {
 		present, err = db.CurrentAttendance(ctx, id)
 		return err == nil && len(present) == 1
 	})
@@ -266,12 +267,14 @@ func TestRedis_StartsEmpty(t *testing.T) {
 		redis.Kill()
 		redis.Start()
 		for _, n := range []*node{a, b} {
-			eventually(t, "the node is connected to Redis again", func() bool { return n.health()["redis"] == "ok" })
+			testkit.Eventually(t, "the node is connected to Redis again", func() bool {
+				return n.health()["redis"] == "ok"
+			})
 		}
 		var second *mediatest.Participant
 		began := time.Now()
 		// The node responds with 503 for a moment, and pages retry.
-		eventually(t, "a participant joins through the other node", func() bool {
+		testkit.Eventually(t, "a participant joins through the other node", func() bool {
 			_, second, err = through.join(ctx, id, seatKey(2))
 			return err == nil
 		})

@@ -20,6 +20,7 @@ import (
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
 	"parley/internal/seal"
+	"parley/internal/testkit"
 )
 
 // child returns the id of the process that runs the service, or 0 while there is none.
@@ -172,7 +173,7 @@ func TestSupervisor_ParticipantsReconnect(t *testing.T) {
 	}
 	forBoth(joinAndPublish)
 	forBoth(awaitHeard)
-	eventually(t, "both participants have attendance", func() bool {
+	testkit.Eventually(t, "both participants have attendance", func() bool {
 		present, err := db.CurrentAttendance(ctx, id)
 		return err == nil && len(present) == 2
 	})
@@ -195,7 +196,7 @@ func TestSupervisor_ParticipantsReconnect(t *testing.T) {
 	for _, p := range participants {
 		p.Leave()
 	}
-	eventually(t, "both have left", func() bool {
+	testkit.Eventually(t, "both have left", func() bool {
 		present, err := db.CurrentAttendance(ctx, id)
 		return err == nil && len(present) == 0
 	})
@@ -230,7 +231,7 @@ func TestSupervisor_ReportsCrashLoop(t *testing.T) {
 		if restarts >= 3 {
 			want = "crash loop"
 		}
-		eventually(t, fmt.Sprintf("healthy after %d restarts", restarts), func() bool {
+		testkit.Eventually(t, fmt.Sprintf("healthy after %d restarts", restarts), func() bool {
 			report := n.health()
 			return report["status"] == "ok" && report["restarts"] == fmt.Sprint(restarts) &&
 				report["supervisor"] == want
@@ -238,7 +239,9 @@ func TestSupervisor_ReportsCrashLoop(t *testing.T) {
 		if restarts < 3 {
 			n.crash()
 			logged := fmt.Sprintf(" restarts=%d ", restarts+1)
-			eventually(t, "the process has ended", func() bool { return strings.Contains(n.log.String(), logged) })
+			testkit.Eventually(t, "the process has ended", func() bool {
+				return strings.Contains(n.log.String(), logged)
+			})
 		}
 	}
 	metrics, err := n.get("/metrics", n.s.AdminToken)
@@ -266,7 +269,7 @@ func TestSupervisor_KilledWithService(t *testing.T) {
 	child := n.child()
 	n.kill()
 	began := time.Now()
-	eventuallyWithin(t, time.Second, "the service process ends", func() bool { return !isRunning(child) })
+	testkit.EventuallyWithin(t, time.Second, "the service process ends", func() bool { return !isRunning(child) })
 	l, err := net.Listen("tcp", strings.TrimPrefix(n.url, "http://"))
 	if err != nil {
 		t.Fatalf("the port is still held: %v", err)
@@ -327,7 +330,7 @@ func TestSupervisor_SecondStart(t *testing.T) {
 	defer func() { _ = conn.Close() }()
 	_, _ = fmt.Fprint(conn, "POST /api/v3/rooms/create_quick_audio_room HTTP/1.1\r\n"+
 		"Host: x\r\nContent-Length: 10\r\n\r\n{")
-	eventually(t, "the request is being read", func() bool {
+	testkit.Eventually(t, "the request is being read", func() bool {
 		metrics, _ := n.get("/metrics", n.s.AdminToken)
 		return strings.Contains(metrics, `parley_http_requests_total{part="v3"} 1`)
 	})
@@ -345,7 +348,7 @@ func TestSupervisor_SecondStart(t *testing.T) {
 	if took := time.Since(began); took < 2*time.Second {
 		t.Errorf("the stop took %s, want at least 2s, so that the second start waits", took)
 	}
-	eventually(t, "the second server is healthy", func() bool { return n.health()["status"] == "ok" })
+	testkit.Eventually(t, "the second server is healthy", func() bool { return n.health()["status"] == "ok" })
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, errs)

@@ -19,6 +19,7 @@ import (
 	"parley/internal/seal"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
+	"parley/internal/testkit"
 )
 
 // receiver receives webhooks and checks their order.
@@ -152,7 +153,7 @@ func assertAllDelivered(t *testing.T, db *store.DB, targets ...*receiver) {
 	t.Helper()
 	ids := eventIDs(t, db)
 	for _, r := range targets {
-		eventuallyWithin(t, 90*time.Second, fmt.Sprintf("%d events arrive", len(ids)), func() bool {
+		testkit.EventuallyWithin(t, 90*time.Second, fmt.Sprintf("%d events arrive", len(ids)), func() bool {
 			return r.eventCount() >= len(ids)
 		})
 		for _, id := range ids {
@@ -179,7 +180,7 @@ func TestWebhooks_NodeKilled(t *testing.T) {
 	load := make(chan struct{})
 	go func() { defer close(load); createAndCancelRooms(rooms, own.URL, current.Load) }()
 	for i := range kills {
-		eventuallyWithin(t, 60*time.Second, "deliveries are in progress", func() bool {
+		testkit.EventuallyWithin(t, 60*time.Second, "deliveries are in progress", func() bool {
 			return own.eventCount() >= (i+1)*rooms/4
 		})
 		n.kill()
@@ -222,7 +223,7 @@ func TestWebhooks_SharedByNodes(t *testing.T) {
 		defer close(load)
 		createAndCancelRooms(500, own.URL, func() *client.Client { return both[0] })
 	}()
-	eventually(t, "deliveries are in progress", func() bool { return own.eventCount() > before+200 })
+	testkit.Eventually(t, "deliveries are in progress", func() bool { return own.eventCount() > before+200 })
 	b.kill()
 	<-load
 	assertAllDelivered(t, db, own, all)

@@ -10,6 +10,7 @@ import (
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
 	"parley/internal/store"
+	"parley/internal/testkit"
 )
 
 // dialHalfConnected connects a participant that does not answer the subscriber offer.
@@ -78,7 +79,7 @@ func TestHalfConnected_Moderated(t *testing.T) {
 			publishAllowed(t, removedConn, kind)
 			m.hostAction(hostSeat, "/remove", map[string]any{"identity": removed.Identity})
 			assertSilenced(t, host)
-			eventually(t, "the removed participant is disconnected", removedConn.Closed)
+			testkit.Eventually(t, "the removed participant is disconnected", removedConn.Closed)
 			if _, err := mediatest.Dial(t.Context(), p.url, removed.Token, mediatest.RawOptions{}); err == nil {
 				t.Error("a removed participant joined again with its token")
 			}
@@ -115,7 +116,7 @@ func TestHalfConnected_Attendance(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "a fresh token", func() bool { return g.Token() != "" })
+	testkit.Eventually(t, "a fresh token", func() bool { return g.Token() != "" })
 	m.hostAction(hostSeat, "/locks", map[string]any{"locks": map[string]any{"microphone": true, "chat": true}})
 	token := g.Token()
 	for range 3 { // a chain of connections with old grants
@@ -129,10 +130,10 @@ func TestHalfConnected_Attendance(t *testing.T) {
 		if err := g.Publish(t.Context(), "mic", mediatest.Microphone); err == nil {
 			t.Error("a locked microphone was accepted with an old token")
 		}
-		eventually(t, "a fresh token", func() bool { return g.Token() != "" })
+		testkit.Eventually(t, "a fresh token", func() bool { return g.Token() != "" })
 		token = g.Token()
 	}
-	eventually(t, "the half-connected participant is disconnected", g.Closed)
+	testkit.Eventually(t, "the half-connected participant is disconnected", g.Closed)
 
 	db, err := store.Open(t.Context(), "", p.dir)
 	if err != nil {

@@ -8,13 +8,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -25,6 +23,7 @@ import (
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
 	"parley/internal/seal"
+	"parley/internal/testkit"
 )
 
 // commandEnv makes this test program run as the parley command.
@@ -42,7 +41,7 @@ type server struct {
 	t   testing.TB
 	dir string
 	url string
-	log *buffer
+	log *testkit.Buffer
 	cmd *exec.Cmd
 	app.Quickstart
 
@@ -52,9 +51,9 @@ type server struct {
 // startServer runs the service until the test ends.
 func startServer(t testing.TB, environment ...string) *server {
 	t.Helper()
-	p := &server{t: t, dir: t.TempDir(), log: &buffer{}, ended: make(chan struct{})}
+	p := &server{t: t, dir: t.TempDir(), log: &testkit.Buffer{}, ended: make(chan struct{})}
 	p.cmd = exec.Command(os.Args[0], "serve", "--no-supervise", "--listen", "127.0.0.1:0", "--data-dir", p.dir,
-		"--rtc-udp-port", strconv.Itoa(freeUDPPort(t)), "--no-rate-limits-enabled")
+		"--rtc-udp-port", strconv.Itoa(testkit.FreeUDPPort(t)), "--no-rate-limits-enabled")
 	p.cmd.Env = append(append(os.Environ(), commandEnv+"=1", "GOGC=100"), environment...)
 	p.cmd.Stderr = p.log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -86,7 +85,7 @@ func startServer(t testing.TB, environment ...string) *server {
 		}
 	})
 	if p.url = <-url; p.url == "" {
-		t.Fatalf("the service did not start:\n%s", p.log)
+		t.Fatalf("the service did not start:\n%s", p.log.Tail(megabyte))
 	}
 	// The second node of a cluster has no quickstart file.
 	if p.Quickstart, err = app.ReadQuickstart(p.dir); err != nil && len(environment) == 0 {
@@ -97,7 +96,7 @@ func startServer(t testing.TB, environment ...string) *server {
 
 // panicText returns the panic that the service logged, or an empty string.
 func (p *server) panicText() string {
-	text := p.log.String()
+	text := p.log.Tail(megabyte)
 	for _, sign := range []string{"\npanic: ", "\nfatal error: "} {
 		if _, after, found := strings.Cut("\n"+text, sign); found {
 			return sign[1:] + after[:min(len(after), 4000)]
@@ -115,7 +114,7 @@ func (p *server) assertAlive(t testing.TB) {
 		}
 		select {
 		case <-p.ended:
-			t.Fatalf("the service ended:\n%s", p.log)
+			t.Fatalf("the service ended:\n%s", p.log.Tail(megabyte))
 		default:
 		}
 		res, err := http.Get(p.url + "/healthz")
@@ -126,7 +125,7 @@ func (p *server) assertAlive(t testing.TB) {
 			}
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the service is not healthy: %v\n%s", err, p.log)
+			t.Fatalf("the service is not healthy: %v\n%s", err, p.log.Tail(megabyte))
 		}
 	}
 }
@@ -321,48 +320,3 @@ func (p *server) heap() float64 {
 func (p *server) memory() float64 { return p.metric("process_resident_memory_bytes") }
 
 const megabyte = 1 << 20
-
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
-}
-
-func freeUDPPort(t testing.TB) int {
-	t.Helper()
-	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Close() }()
-	return c.LocalAddr().(*net.UDPAddr).Port
-}
-
-// buffer collects the log of the service.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-// String returns at most the last megabyte.
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	all := b.b.Bytes()
-	return string(all[max(0, len(all)-megabyte):])
-}
-
-func (b *buffer) Len() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Len()
-}

@@ -6,15 +6,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,6 +21,7 @@ import (
 
 	"parley/internal/app"
 	"parley/internal/cli"
+	"parley/internal/testkit"
 )
 
 // commandEnv makes this test program run as the parley command.
@@ -43,11 +43,11 @@ type server struct {
 func startServer(t *testing.T) server {
 	t.Helper()
 	s := server{t, t.TempDir()}
-	var log bytes.Buffer
+	log := &testkit.Buffer{}
 	cmd := exec.Command(os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data-dir", s.dir, "--rtc-udp-port",
-		freeUDPPort(t), "--webhook-allow", "127.0.0.1")
+		strconv.Itoa(testkit.FreeUDPPort(t)), "--webhook-allow", "127.0.0.1")
 	cmd.Env = append(os.Environ(), commandEnv+"=1")
-	cmd.Stderr = &log
+	cmd.Stderr = log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func startServer(t *testing.T) server {
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("the server ended with %v:\n%s", err, log.String())
+			t.Errorf("the server ended with %v:\n%s", err, log)
 		}
 	})
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -222,14 +222,4 @@ func TestStandardWebhooks(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", q.name, results[i], want)
 		}
 	}
-}
-
-func freeUDPPort(t *testing.T) string {
-	t.Helper()
-	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Close() }()
-	return fmt.Sprint(c.LocalAddr().(*net.UDPAddr).Port)
 }
