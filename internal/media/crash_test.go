@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	dd "github.com/livekit/livekit-server/pkg/sfu/rtpextension/dependencydescriptor"
 	"github.com/livekit/protocol/livekit"
-	"github.com/pion/rtp"
-	"github.com/pion/webrtc/v4"
 
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
 )
+
+// everyExtensionID contains all ids of one-byte header extensions.
+var everyExtensionID = []uint8{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}
 
 // These inputs ended the process before the signal filter existed. The test sends them on
 // every path and in both types of session to an engine in a separate process, and checks
@@ -36,12 +36,6 @@ func TestEngine_SurvivesCrashInputs(t *testing.T) {
 		awaitPackets(t, ben, "ada", mediatest.Microphone)
 	}
 
-	invalidTrack := func(source livekit.TrackSource) *livekit.AddTrackRequest {
-		layers := []*livekit.VideoLayer{{Quality: -1}}
-		return &livekit.AddTrackRequest{Cid: "v0", Name: "v0", Type: livekit.TrackType_VIDEO, Source: source,
-			Layers:          layers,
-			SimulcastCodecs: []*livekit.SimulcastCodec{{Codec: "vp8", Cid: "v0", Layers: layers}}}
-	}
 	n := 0
 	dial := func(t *testing.T, session string, options mediatest.RawOptions) (*mediatest.Raw, error) {
 		t.Helper()
@@ -63,20 +57,18 @@ func TestEngine_SurvivesCrashInputs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := eve.AddTrack(t.Context(), invalidTrack(source)); err == nil {
+			if err := eve.AddTrack(t.Context(), mediatest.InvalidLayerTrack("v0", source)); err == nil {
 				t.Error("the announcement was accepted")
 			}
-			_, _ = eve.OfferTrack(t.Context(), "v0", webrtc.MimeTypeVP8)
+			_, _ = eve.OfferTrack(t.Context(), "v0", mediatest.VP8)
 			assertAlive(t)
 		})
 		for _, path := range []string{"/rtc", "/rtc/v1"} {
 			t.Run(session+"/layer in the join request of "+path, func(t *testing.T) {
-				req := mediatest.DefaultJoinRequest()
-				offer, err := mediatest.NewOffer(mediatest.RawOptions{}, webrtc.MimeTypeVP8)
+				req, err := mediatest.InvalidLayerJoin(source)
 				if err != nil {
 					t.Fatal(err)
 				}
-				req.AddTrackRequests, req.PublisherOffer = []*livekit.AddTrackRequest{invalidTrack(source)}, offer
 				if _, err := dial(t, session, mediatest.RawOptions{Path: path, JoinRequest: req}); err == nil {
 					t.Error("the join request was accepted")
 				}
@@ -85,11 +77,11 @@ func TestEngine_SurvivesCrashInputs(t *testing.T) {
 		}
 		// VP9 packets, and packets with a temporal layer beyond LiveKit's table.
 		for _, path := range []string{"/rtc", "/rtc/v1"} {
-			for _, mime := range []string{webrtc.MimeTypeVP8, webrtc.MimeTypeVP9, webrtc.MimeTypeAV1,
-				webrtc.MimeTypeH265} {
+			for _, mime := range []string{mediatest.VP8, mediatest.VP9, mediatest.AV1,
+				mediatest.H265} {
 				t.Run(session+path+"/packets of "+mime, func(t *testing.T) {
 					eve, err := dial(t, session, mediatest.RawOptions{Path: path,
-						Extensions: []string{dd.ExtensionURI}})
+						Extensions: []string{mediatest.DependencyDescriptor}})
 					if err != nil {
 						if session == "sound.1" && path == "/rtc/v1" {
 							return // there is no such path in an audio session
@@ -106,20 +98,19 @@ func TestEngine_SurvivesCrashInputs(t *testing.T) {
 						assertAlive(t)
 						return // the codec was rejected
 					}
-					if mime != webrtc.MimeTypeVP8 {
+					if mime != mediatest.VP8 {
 						t.Errorf("%s was negotiated", mime)
 					}
 					if answer := eve.LastAnswer(); !strings.Contains(answer, "VP8/90000") ||
-						strings.Contains(answer, dd.ExtensionURI) {
+						strings.Contains(answer, mediatest.DependencyDescriptor) {
 						t.Errorf("the dependency descriptor was negotiated: %s", answer)
 					}
 					for sequence := range uint16(20) {
-						header := &rtp.Header{Version: 2, Marker: true, SequenceNumber: sequence,
-							Timestamp: uint32(sequence) * 3000}
-						for id := range uint8(14) {
-							_ = header.SetExtension(id+1, fiveTemporalLayers(t, sequence))
+						header, err := mediatest.CrashHeader(track, sequence, everyExtensionID...)
+						if err != nil {
+							t.Fatal(err)
 						}
-						_ = track.Send(header, []byte{0x08})
+						_ = track.Send(header, mediatest.CrashPayload)
 						time.Sleep(5 * time.Millisecond) // gives LiveKit time to process the packet
 					}
 					assertAlive(t)
@@ -142,27 +133,4 @@ func TestEngine_SurvivesCrashInputs(t *testing.T) {
 		}
 		assertAlive(t)
 	})
-}
-
-// fiveTemporalLayers returns a dependency descriptor that describes temporal layers
-// 0 to 4.
-func fiveTemporalLayers(t *testing.T, frame uint16) []byte {
-	t.Helper()
-	var templates []*dd.FrameDependencyTemplate
-	for layer := range 5 {
-		first := dd.DecodeTargetNotPresent
-		if layer == 0 {
-			first = dd.DecodeTargetRequired
-		}
-		templates = append(templates, &dd.FrameDependencyTemplate{TemporalId: layer,
-			DecodeTargetIndications: []dd.DecodeTargetIndication{first, dd.DecodeTargetRequired}})
-	}
-	structure, mask := &dd.FrameDependencyStructure{NumDecodeTargets: 2, Templates: templates}, uint32(3)
-	data, err := (&dd.DependencyDescriptorExtension{Structure: structure, Descriptor: &dd.DependencyDescriptor{
-		FirstPacketInFrame: true, LastPacketInFrame: true, FrameNumber: frame, FrameDependencies: templates[0],
-		AttachedStructure: structure, ActiveDecodeTargetsBitmask: &mask}}).Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
