@@ -30,13 +30,24 @@ var (
 type logTarget struct {
 	handler slog.Handler
 	secret  string
-	limiter logLimiter
+	limiter *refusal.LogLimiter[string] // by message
 }
+
+// The engine limits how often it logs the same text, because participants cause most of these
+// lines.
+const (
+	// maxLogLines is the maximum number of lines with the same text in ten seconds.
+	maxLogLines = 20
+	// maxLogMessages is the maximum number of texts with a limit of their own; all
+	// further texts share one limit.
+	maxLogMessages = 500
+)
 
 // routeLogs sends LiveKit's log lines to log. It does not use LiveKit's own setup
 // functions, because they replace slog.Default and with it Go's standard log.
 func routeLogs(log *slog.Logger, secret string) {
-	currentLogTarget.Store(&logTarget{handler: log.Handler(), secret: secret})
+	currentLogTarget.Store(&logTarget{handler: log.Handler(), secret: secret,
+		limiter: refusal.NewLogLimiter[string](maxLogLines, maxLogMessages)})
 	logOnce.Do(func() { logger.SetLogger(&livekitLogger{}, "livekit") })
 }
 
@@ -165,7 +176,7 @@ func (l *livekitLogger) write(level slog.Level, msg string, err error, kv []any)
 		return
 	}
 	now := time.Now()
-	suppressed, ok := target.limiter.allow(msg, now)
+	suppressed, ok := target.limiter.Allow(msg, now)
 	if !ok {
 		refusal.Count(refusal.EngineLog)
 		return

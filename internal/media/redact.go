@@ -5,6 +5,10 @@ import (
 	"strings"
 )
 
+// maxLogValue is the maximum length of one value in a log line, in bytes, because LiveKit logs
+// whole session descriptions and packets of participants.
+const maxLogValue = 1 << 10
+
 // These patterns match secrets that must not be logged: tokens open sessions, and the
 // passwords in session descriptions open the media stream of one participant.
 var (
@@ -29,4 +33,12 @@ func redact(text, secret string) string {
 		text = icePattern.ReplaceAllString(text, "$1[password]")
 	}
 	return text
+}
+
+// truncate returns the first maxLogValue bytes of text, with "…" if it is longer.
+func truncate(text string) string {
+	if len(text) <= maxLogValue {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxLogValue], "") + "…"
 }

@@ -2,7 +2,6 @@ package refusal
 
 import (
 	"log/slog"
-	"sync"
 	"time"
 )
 
@@ -13,16 +12,15 @@ const (
 )
 
 // Recorder counts refusals and logs them, at most ten lines of a kind in ten
-// seconds. The first line of a later window says how many were left out.
+// seconds. The first line of the next window has the number of suppressed lines.
 type Recorder struct {
 	log *slog.Logger
 	now func() time.Time
 
-	mu      sync.Mutex
-	windows [kindCount]logWindow
+	lines *LogLimiter[Kind]
 }
 
-// logWindow is what was logged of one kind in the current window.
+// logWindow counts the lines of one kind in the current window.
 type logWindow struct {
 	since      time.Time
 	logged     int
@@ -31,11 +29,11 @@ type logWindow struct {
 
 // NewRecorder returns a Recorder that logs to log.
 func NewRecorder(log *slog.Logger, now func() time.Time) *Recorder {
-	return &Recorder{log: log, now: now}
+	return &Recorder{log: log, now: now, lines: NewLogLimiter[Kind](maxLogLines, int(kindCount))}
 }
 
 // Record counts one refusal and logs it with its reason and the attributes,
-// unless the kind has used up its lines. The attributes must not hold secrets
+// unless the kind has used up its lines. The attributes must not contain secrets
 // or names; the caller truncates long values.
 func (r *Recorder) Record(kind Kind, reason string, attributes ...any) {
 	Count(kind)
@@ -50,21 +48,8 @@ func (r *Recorder) Record(kind Kind, reason string, attributes ...any) {
 	r.log.Warn("refused", all...)
 }
 
-// allowLine reports whether one more line of a kind may be logged, and how many
-// were left out before it.
+// allowLine reports whether another line of a kind may be logged, and how many
+// lines were suppressed before it.
 func (r *Recorder) allowLine(kind Kind) (suppressed int, ok bool) {
-	now := r.now()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	l := &r.windows[kind]
-	if now.Sub(l.since) >= window {
-		suppressed = l.suppressed
-		*l = logWindow{since: now}
-	}
-	if l.logged == maxLogLines {
-		l.suppressed++
-		return 0, false
-	}
-	l.logged++
-	return suppressed, true
+	return r.lines.Allow(kind, r.now())
 }
