@@ -151,9 +151,9 @@ func TestProcess_Restarted(t *testing.T) {
 	kill()
 
 	baseURL, _ = startProcess(t, cfg)
-	again := joinWithToken(t, baseURL, ada.Token())
+	rejoined := joinWithToken(t, baseURL, ada.Token())
 	ben := joinWithToken(t, baseURL, local.accessToken(t, "r.1", "ben", room.Audio))
-	publish(t, again, "mic", mediatest.Microphone)
+	publish(t, rejoined, "mic", mediatest.Microphone)
 	testkit.Eventually(t, "sound arrives", func() bool { return ben.Received(mediatest.Audio) > 0 })
 }
 

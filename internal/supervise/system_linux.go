@@ -23,8 +23,8 @@ func executable() (string, error) {
 		return "", err
 	}
 	named, err := os.Stat(path)
-	own, ownErr := os.Stat(ownExecutable)
-	if err != nil || ownErr == nil && !os.SameFile(named, own) {
+	running, ownErr := os.Stat(ownExecutable)
+	if err != nil || ownErr == nil && !os.SameFile(named, running) {
 		return ownExecutable, nil
 	}
 	return path, nil // ps shows this path

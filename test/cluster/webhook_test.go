@@ -171,33 +171,33 @@ func TestWebhooks_NodeKilled(t *testing.T) {
 	s := &service{master: seal.NewKey()}
 	n := s.startNode(t)
 	db := s.openDatabase(t, n.dir)
-	own, all := newReceiver(t, time.Millisecond), newReceiver(t, time.Millisecond)
-	n.setWebhookURL(all.URL)
+	roomReceiver, projectReceiver := newReceiver(t, time.Millisecond), newReceiver(t, time.Millisecond)
+	n.setWebhookURL(projectReceiver.URL)
 	var current atomic.Pointer[client.Client]
 	current.Store(n.client())
 	const rooms, kills = 2600, 4
 	began := time.Now()
 	load := make(chan struct{})
-	go func() { defer close(load); createAndCancelRooms(rooms, own.URL, current.Load) }()
+	go func() { defer close(load); createAndCancelRooms(rooms, roomReceiver.URL, current.Load) }()
 	for i := range kills {
 		testkit.EventuallyWithin(t, 60*time.Second, "deliveries are in progress", func() bool {
-			return own.eventCount() >= (i+1)*rooms/4
+			return roomReceiver.eventCount() >= (i+1)*rooms/4
 		})
 		n.kill()
 		n.start()
 		current.Store(n.client())
 	}
 	<-load
-	assertAllDelivered(t, db, own, all)
-	for _, r := range []*receiver{own, all} {
+	assertAllDelivered(t, db, roomReceiver, projectReceiver)
+	for _, r := range []*receiver{roomReceiver, projectReceiver} {
 		t.Logf("%d events and %d repeats in %s, with %d kills", r.eventCount(), r.repeats,
 			time.Since(began).Round(time.Second), kills)
 		if r.repeats > kills*4 { // at most 4 deliveries to one host are in flight
 			t.Errorf("got %d repeats, want at most %d", r.repeats, kills*4)
 		}
 	}
-	if own.total+all.total < 10_000 {
-		t.Errorf("got %d deliveries, want at least 10,000", own.total+all.total)
+	if roomReceiver.total+projectReceiver.total < 10_000 {
+		t.Errorf("got %d deliveries, want at least 10,000", roomReceiver.total+projectReceiver.total)
 	}
 }
 
@@ -208,27 +208,28 @@ func TestWebhooks_SharedByNodes(t *testing.T) {
 	s := &service{database: storetest.Postgres(t), redis: livetest.NewRedis(t).URL(), master: seal.NewKey()}
 	a, b := s.startNode(t), s.startNode(t)
 	db := s.openDatabase(t, t.TempDir())
-	own, all := newReceiver(t, 2*time.Millisecond), newReceiver(t, 2*time.Millisecond)
-	a.setWebhookURL(all.URL)
+	roomReceiver, projectReceiver := newReceiver(t, 2*time.Millisecond), newReceiver(t, 2*time.Millisecond)
+	a.setWebhookURL(projectReceiver.URL)
 	var turn atomic.Int64
 	both := []*client.Client{a.client(), b.client()}
-	createAndCancelRooms(500, own.URL, func() *client.Client { return both[turn.Add(1)%2] })
-	assertAllDelivered(t, db, own, all)
-	if own.repeats+all.repeats > 0 {
-		t.Errorf("got %d and %d repeats, want 0", own.repeats, all.repeats)
+	createAndCancelRooms(500, roomReceiver.URL, func() *client.Client { return both[turn.Add(1)%2] })
+	assertAllDelivered(t, db, roomReceiver, projectReceiver)
+	if roomReceiver.repeats+projectReceiver.repeats > 0 {
+		t.Errorf("got %d and %d repeats, want 0", roomReceiver.repeats, projectReceiver.repeats)
 	}
 	load := make(chan struct{})
-	before := own.eventCount()
+	before := roomReceiver.eventCount()
 	go func() {
 		defer close(load)
-		createAndCancelRooms(500, own.URL, func() *client.Client { return both[0] })
+		createAndCancelRooms(500, roomReceiver.URL, func() *client.Client { return both[0] })
 	}()
-	testkit.Eventually(t, "deliveries are in progress", func() bool { return own.eventCount() > before+200 })
+	testkit.Eventually(t, "deliveries are in progress", func() bool { return roomReceiver.eventCount() > before+200 })
 	b.kill()
 	<-load
-	assertAllDelivered(t, db, own, all)
-	t.Logf("%d events, %d and %d repeats after a kill", own.eventCount(), own.repeats, all.repeats)
-	if own.repeats > 4 || all.repeats > 4 {
-		t.Errorf("got %d and %d repeats, want at most 4", own.repeats, all.repeats)
+	assertAllDelivered(t, db, roomReceiver, projectReceiver)
+	t.Logf("%d events, %d and %d repeats after a kill", roomReceiver.eventCount(), roomReceiver.repeats,
+		projectReceiver.repeats)
+	if roomReceiver.repeats > 4 || projectReceiver.repeats > 4 {
+		t.Errorf("got %d and %d repeats, want at most 4", roomReceiver.repeats, projectReceiver.repeats)
 	}
 }

@@ -68,8 +68,8 @@ func TestHalfConnected_Moderated(t *testing.T) {
 			assertSilenced(t, host)
 			// The token was issued before the lock.
 			attacker.Abort()
-			again := m.dialHalfConnected(s)
-			publishAllowed(t, again, kind)
+			reconnected := m.dialHalfConnected(s)
+			publishAllowed(t, reconnected, kind)
 			assertSilenced(t, host)
 
 			m.hostAction(hostSeat, "/locks", map[string]any{"locks": map[string]any{

@@ -92,8 +92,8 @@ func (p *Participant) Announce(ctx context.Context, name string, source Source, 
 func (p *Participant) announce(ctx context.Context, req *livekit.AddTrackRequest) error {
 	name := req.Cid
 	p.mu.Lock()
-	own := &publication{}
-	p.publications[name] = own
+	pub := &publication{}
+	p.publications[name] = pub
 	p.mu.Unlock()
 	err := p.sendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_AddTrack{AddTrack: req}})
 	if err != nil {
@@ -103,8 +103,8 @@ func (p *Participant) announce(ctx context.Context, req *livekit.AddTrackRequest
 	err = p.Wait(ctx, fmt.Sprintf("an answer about %s", name), func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		refusal = own.refusal
-		return own.sid != "" || refusal != ""
+		refusal = pub.refusal
+		return pub.sid != "" || refusal != ""
 	})
 	switch {
 	case err != nil:
@@ -215,8 +215,8 @@ func (p *Participant) Rejected() bool {
 func (p *Participant) Unpublished(name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	own := p.publications[name]
-	return own != nil && own.unpublished
+	pub := p.publications[name]
+	return pub != nil && pub.unpublished
 }
 
 // SetMuted tells the server whether the named track is muted, as a page does. Its packets

@@ -66,20 +66,20 @@ func (p *Participant) handleResponse(res *livekit.SignalResponse) error {
 		}
 		return pc.AddICECandidate(candidate)
 	case *livekit.SignalResponse_TrackPublished:
-		if own := p.publications[m.TrackPublished.Cid]; own != nil {
-			own.sid = m.TrackPublished.Track.Sid
+		if pub := p.publications[m.TrackPublished.Cid]; pub != nil {
+			pub.sid = m.TrackPublished.Track.Sid
 		}
 	case *livekit.SignalResponse_TrackUnpublished:
-		for _, own := range p.publications {
-			if own.sid == m.TrackUnpublished.TrackSid {
-				own.unpublished = true
+		for _, pub := range p.publications {
+			if pub.sid == m.TrackUnpublished.TrackSid {
+				pub.unpublished = true
 			}
 		}
 	case *livekit.SignalResponse_RequestResponse:
 		p.requestResponses = append(p.requestResponses, m.RequestResponse)
 		if add := m.RequestResponse.GetAddTrack(); add != nil {
-			if own := p.publications[add.Cid]; own != nil {
-				own.refusal = m.RequestResponse.Reason.String()
+			if pub := p.publications[add.Cid]; pub != nil {
+				pub.refusal = m.RequestResponse.Reason.String()
 			}
 		}
 	case *livekit.SignalResponse_RefreshToken:

@@ -119,8 +119,8 @@ func roundTrips(text []byte) bool {
 	if parsed.Unmarshal(text) != nil {
 		return false
 	}
-	again, err := parsed.Marshal()
-	return err == nil && bytes.Equal(again, text)
+	rewritten, err := parsed.Marshal()
+	return err == nil && bytes.Equal(rewritten, text)
 }
 
 // negotiableAttributes returns the attributes without the header extensions that are not

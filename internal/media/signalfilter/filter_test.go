@@ -268,9 +268,9 @@ func FuzzQuery(f *testing.F) {
 		if len(safe.Encode()) > 30_000 {
 			return // it was compressed, and uncompressed it is too long for a query
 		}
-		again, r := signalfilter.SanitizeQuery(safe)
-		if r != nil || again.Encode() != safe.Encode() {
-			t.Fatalf("the sanitized query %v became %v, %v", safe, again, r)
+		resanitized, r := signalfilter.SanitizeQuery(safe)
+		if r != nil || resanitized.Encode() != safe.Encode() {
+			t.Fatalf("the sanitized query %v became %v, %v", safe, resanitized, r)
 		}
 	})
 }
