@@ -99,7 +99,8 @@ func TestSignaling_Invalid(t *testing.T) {
 	baseURL, log, signer, assertAudible := startFloodTarget(t)
 	before, logged := heapMB(t, baseURL), len(log.String())
 	offers := []*livekit.SignalRequest{
-		{Message: &livekit.SignalRequest_Offer{Offer: &livekit.SessionDescription{Type: "offer", Sdp: strings.Repeat("A", 500_000)}}},
+		{Message: &livekit.SignalRequest_Offer{Offer: &livekit.SessionDescription{
+			Type: "offer", Sdp: strings.Repeat("A", 500_000)}}},
 		{Message: &livekit.SignalRequest_Subscription{Subscription: &livekit.UpdateSubscription{
 			TrackSids: strings.Fields(strings.Repeat("TR_x ", 100_000)), Subscribe: true}}},
 		{},

@@ -30,7 +30,9 @@ func parseCrashOutput(output string) (c crashCause) {
 	if c.message != lines[first] && !hasAnyPrefix(c.message, runtimePanics...) {
 		c.message = "see standard error"
 	}
-	goroutine := slices.IndexFunc(lines[first:], func(line string) bool { return strings.HasPrefix(line, "goroutine ") })
+	goroutine := slices.IndexFunc(lines[first:], func(line string) bool {
+		return strings.HasPrefix(line, "goroutine ")
+	})
 	if goroutine < 0 {
 		return c
 	}

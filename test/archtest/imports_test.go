@@ -25,7 +25,6 @@ var allowedImports = map[string][]string{
 	"internal/live":          {"internal/network"},
 	"internal/network":       {},
 	"internal/supervise":     {},
-	"internal/testkit":       {},
 	"internal/refusal":       {},
 	"internal/operator":      {"internal/fault", "internal/validate", "internal/seal"},
 	"internal/validate":      {"internal/fault"},
@@ -51,6 +50,7 @@ var allowedImports = map[string][]string{
 	"web":                    {},
 
 	"internal/media/signalfilter": {"internal/refusal"},
+	"internal/testkit":            {},
 }
 
 // anything may be imported by those who put the parts together, and by nobody

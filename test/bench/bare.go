@@ -22,7 +22,9 @@ type serverInfo struct {
 // response of the size of a room creation.
 func serveBare(string) error {
 	const answer = `{"final_link":"http://127.0.0.1:8080/r/019a0000-0000-7000-8000-000000000000#t=` +
-		`AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","room_id":"019a0000-0000-7000-8000-000000000000","status":true}` + "\n"
+		`AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",` +
+		`"room_id":"019a0000-0000-7000-8000-000000000000",` +
+		`"status":true}` + "\n"
 	body := []byte(answer)
 	return announce(serverInfo{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
