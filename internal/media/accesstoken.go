@@ -9,19 +9,20 @@ import (
 	"parley/internal/room"
 )
 
-// RoleAttribute is the participant attribute that carries the role. Pages of
-// the others read it; nobody can write it.
+// RoleAttribute is the participant attribute that carries the role. The pages of
+// all participants read it, and no participant can write it.
 const RoleAttribute = "role"
 
-// AccessToken returns a token that opens one session for one identity and grants
-// nothing by itself.
+// AccessToken returns a token that identifies one participant of one session. The
+// token grants nothing by itself, because the authorizer decides at each connection.
+// It returns an error if the session, the identity or the time to live is missing.
 func (e *Engine) AccessToken(p room.AccessTokenSpec) (string, error) {
 	if p.Session == "" || p.Identity == "" {
-		return "", fmt.Errorf("media: a pass needs a session and an identity")
+		return "", fmt.Errorf("media: an access token needs a session and an identity")
 	}
 	if p.TTL <= 0 {
-		// LiveKit would take this for six hours.
-		return "", fmt.Errorf("media: a pass needs a time to live")
+		// LiveKit replaces a missing time to live by six hours.
+		return "", fmt.Errorf("media: the time to live of an access token must be positive")
 	}
 	token, err := auth.NewAccessToken(e.cfg.SigningKey, e.cfg.SigningSecret).
 		SetIdentity(p.Identity).
@@ -29,28 +30,28 @@ func (e *Engine) AccessToken(p room.AccessTokenSpec) (string, error) {
 		SetValidFor(p.TTL).
 		ToJWT()
 	if err != nil {
-		return "", fmt.Errorf("media: sign a pass: %w", err)
+		return "", fmt.Errorf("media: sign an access token: %w", err)
 	}
 	return token, nil
 }
 
-// participantGrants returns the claims with which LiveKit admits a participant: those of
-// the authorization and nothing of the token.
+// participantGrants returns the claims with which LiveKit admits a participant. They
+// contain the authorization and nothing of the token.
 func participantGrants(session, identity string, a room.Authorization) (*auth.ClaimGrants, error) {
-	may, err := participantPermission(a.Type, a.Grants, a.Hidden)
+	permission, err := participantPermission(a.Type, a.Grants, a.Hidden)
 	if err != nil {
 		return nil, err
 	}
 	grant := &auth.VideoGrant{RoomJoin: true, Room: session}
-	grant.UpdateFromPermission(may)
+	grant.UpdateFromPermission(permission)
 	return &auth.ClaimGrants{Identity: identity, Name: a.Name, Video: grant,
 		Attributes: map[string]string{RoleAttribute: string(a.Role)}}, nil
 }
 
-// participantPermission is what one participant may do: when it connects, and afterwards
-// whenever that changes. Everybody may look and listen. Who is hidden
-// sends nothing at all: their words would arrive without a sender, as the
-// server's do.
+// participantPermission returns the LiveKit permission of a participant. It is used when
+// the participant connects and whenever the grants change. Every participant may
+// subscribe. A hidden participant may not send anything, because a message of a hidden
+// participant would arrive without a sender, as the messages of the server do.
 func participantPermission(t room.Type, g room.Grants, hidden bool) (*livekit.ParticipantPermission, error) {
 	sources, err := allowedSources(t, g)
 	if err != nil {
@@ -61,15 +62,15 @@ func participantPermission(t room.Type, g room.Grants, hidden bool) (*livekit.Pa
 	}
 	return &livekit.ParticipantPermission{
 		CanSubscribe: true,
-		// LiveKit takes an empty list of sources for all of them.
+		// LiveKit treats an empty list of sources as all sources.
 		CanPublish:        len(sources) > 0,
 		CanPublishSources: sources,
 		CanPublishData:    g.Chat,
 	}, nil
 }
 
-// allowedSources lists what may be published, by label. What a track really is
-// has to be checked elsewhere: see kinds.go.
+// allowedSources returns the sources that a participant may publish. A source is only
+// a label; trackTypes checks the media of each track.
 func allowedSources(t room.Type, g room.Grants) ([]livekit.TrackSource, error) {
 	switch t {
 	case room.Audio:

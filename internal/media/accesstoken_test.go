@@ -16,8 +16,8 @@ import (
 	"parley/internal/room"
 )
 
-// A pass says who connects to which session. What its holder may do there is
-// decided when they connect.
+// An access token only identifies a participant and a session. The permissions are decided
+// when the participant connects.
 func TestAccessToken_NoGrants(t *testing.T) {
 	h := newFixture(t)
 	token, err := h.engine.AccessToken(room.AccessTokenSpec{Session: "r.1", Identity: "p-1", TTL: 10 * time.Minute})
@@ -34,14 +34,15 @@ func TestAccessToken_NoGrants(t *testing.T) {
 	}
 	iat, exp := int64(got["iat"].(float64)), int64(got["exp"].(float64))
 	if exp-iat != 600 || time.Since(time.Unix(iat, 0)).Abs() > 5*time.Second {
-		t.Errorf("valid from %d to %d", iat, exp)
+		t.Errorf("valid from %d to %d, want 600 seconds from now", iat, exp)
 	}
 	delete(got, "iat")
 	delete(got, "nbf")
 	delete(got, "exp")
-	want := map[string]any{"iss": "parley", "sub": "p-1", "identity": "p-1", "video": map[string]any{"roomJoin": true, "room": "r.1"}}
+	want := map[string]any{"iss": "parley", "sub": "p-1", "identity": "p-1", "video": map[string]any{"roomJoin": true,
+		"room": "r.1"}}
 	if !reflect.DeepEqual(got, want) {
-		t.Errorf("the pass says\n%v, want\n%v", got, want)
+		t.Errorf("claims are\n%v, want\n%v", got, want)
 	}
 }
 
@@ -50,8 +51,8 @@ func TestPermission_ByAuthorization(t *testing.T) {
 	h.openSession(t, "sound.1", room.Audio)
 	h.openSession(t, "picture.1", room.Video)
 	const (
-		camera, microphone = livekit.TrackSource_CAMERA, livekit.TrackSource_MICROPHONE
-		screen, itsSound   = livekit.TrackSource_SCREEN_SHARE, livekit.TrackSource_SCREEN_SHARE_AUDIO
+		camera, microphone  = livekit.TrackSource_CAMERA, livekit.TrackSource_MICROPHONE
+		screen, screenAudio = livekit.TrackSource_SCREEN_SHARE, livekit.TrackSource_SCREEN_SHARE_AUDIO
 	)
 	for name, c := range map[string]struct {
 		allowed room.Authorization
@@ -59,9 +60,9 @@ func TestPermission_ByAuthorization(t *testing.T) {
 		data    bool
 	}{
 		"sound":           {room.Authorization{Type: room.Audio, Grants: allGrants}, []livekit.TrackSource{microphone}, true},
-		"everything":      {room.Authorization{Type: room.Video, Grants: allGrants}, []livekit.TrackSource{camera, microphone, screen, itsSound}, true},
+		"everything":      {room.Authorization{Type: room.Video, Grants: allGrants}, []livekit.TrackSource{camera, microphone, screen, screenAudio}, true},
 		"a locked camera": {room.Authorization{Type: room.Video, Grants: room.Grants{Microphone: true, Chat: true}}, []livekit.TrackSource{microphone}, true},
-		"a shared screen": {room.Authorization{Type: room.Video, Grants: room.Grants{ScreenShare: true}}, []livekit.TrackSource{screen, itsSound}, false},
+		"a shared screen": {room.Authorization{Type: room.Video, Grants: room.Grants{ScreenShare: true}}, []livekit.TrackSource{screen, screenAudio}, false},
 		"words":           {room.Authorization{Type: room.Audio, Grants: room.Grants{Camera: true, ScreenShare: true, Chat: true}}, nil, true},
 		"nothing":         {room.Authorization{Type: room.Video}, nil, false},
 		"hidden":          {room.Authorization{Type: room.Video, Grants: allGrants, Hidden: true}, nil, false},
@@ -72,16 +73,17 @@ func TestPermission_ByAuthorization(t *testing.T) {
 				session = "sound.1"
 			}
 			c.allowed.Role = room.CoHost
-			p := connect(t, h.url, h.accessTokenFor(t, session, "ada", c.allowed))
+			p := joinWithToken(t, h.url, h.accessTokenFor(t, session, "ada", c.allowed))
 			got := p.JoinResponse().Participant
-			// The whole of it: what is not listed here is not granted.
+			// The whole permission is compared, so that nothing else is granted.
 			want := &livekit.ParticipantPermission{CanSubscribe: true, CanPublish: len(c.sources) > 0,
 				CanPublishData: c.data, CanPublishSources: c.sources, Hidden: c.allowed.Hidden}
 			if !proto.Equal(got.Permission, want) {
 				t.Errorf("got %v, want %v", got.Permission, want)
 			}
-			if got.Name != "ada by name" || !maps.Equal(got.Attributes, map[string]string{"role": "cohost"}) || got.Metadata != "" {
-				t.Errorf("got %v", got)
+			if got.Name != "ada by name" || !maps.Equal(got.Attributes, map[string]string{"role": "cohost"}) ||
+				got.Metadata != "" {
+				t.Errorf("got participant %v, want the name \"ada by name\" and the role cohost", got)
 			}
 		})
 	}
@@ -98,7 +100,7 @@ func TestAccessToken_MissingField(t *testing.T) {
 		p := good
 		change(&p)
 		if token, err := h.engine.AccessToken(p); err == nil {
-			t.Errorf("a pass without %s: %s", name, token)
+			t.Errorf("without %s: got token %s, want an error", name, token)
 		}
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"syscall"
 )
 
-// addresses says where media is received and what browsers are told of it.
+// addresses are the IP addresses of the media engine.
 type addresses struct {
-	node []netip.Addr // one or two, at most one of each family
-	bind []netip.Addr
+	node []netip.Addr // announced to browsers; one or two, at most one of each family
+	bind []netip.Addr // on which media is received
 }
 
-// loopbackOnly reports that nothing outside this machine can reach us.
+// loopbackOnly reports whether only this machine can reach the engine.
 func (a addresses) loopbackOnly() bool {
 	for _, ip := range a.bind {
 		if !ip.IsLoopback() {
@@ -25,9 +25,9 @@ func (a addresses) loopbackOnly() bool {
 	return true
 }
 
-// resolveAddresses works out what the configuration leaves open. Every address
-// is named to LiveKit in the end: left alone it binds all of them, and asks
-// public STUN servers who it is.
+// resolveAddresses returns the addresses of the configuration and replaces missing ones
+// by those of this machine. LiveKit always gets explicit addresses, because without
+// them it binds all addresses and asks public STUN servers for its own.
 func resolveAddresses(cfg Config) (addresses, error) {
 	local, err := localAddresses()
 	if err != nil {
@@ -41,7 +41,7 @@ func resolveAddresses(cfg Config) (addresses, error) {
 		node = []netip.Addr{outboundAddress(local, "udp4")}
 	}
 	if len(node) > 2 || len(node) == 2 && node[0].Is4() == node[1].Is4() {
-		return addresses{}, fmt.Errorf("media: node IP %q may name one IPv4 and one IPv6 address", cfg.NodeIP)
+		return addresses{}, fmt.Errorf("media: node IP %q must be at most one IPv4 and one IPv6 address", cfg.NodeIP)
 	}
 
 	bind, err := parseIPs("bind IP", cfg.BindIPs)
@@ -68,7 +68,7 @@ func resolveAddresses(cfg Config) (addresses, error) {
 	return addresses{node: node, bind: bind}, nil
 }
 
-func parseIPs(what string, texts []string) ([]netip.Addr, error) {
+func parseIPs(setting string, texts []string) ([]netip.Addr, error) {
 	var ips []netip.Addr
 	for _, text := range texts {
 		text = strings.TrimSpace(text)
@@ -77,7 +77,7 @@ func parseIPs(what string, texts []string) ([]netip.Addr, error) {
 		}
 		ip, err := netip.ParseAddr(text)
 		if err != nil {
-			return nil, fmt.Errorf("media: %s %q is not an IP address", what, text)
+			return nil, fmt.Errorf("media: %s %q is not an IP address", setting, text)
 		}
 		ips = append(ips, ip.Unmap())
 	}
@@ -100,10 +100,10 @@ func localAddresses() (map[netip.Addr]bool, error) {
 	return local, nil
 }
 
-// outboundAddress is the address the system would send from. Connecting a UDP
-// socket sends nothing; the two targets are addresses reserved for documents.
-// Without a way to the network it is loopback, so that a laptop on a train
-// can still try things out.
+// outboundAddress returns the address from which the system would send. Connecting a
+// UDP socket sends nothing, and the two targets are addresses that are reserved for
+// documentation. Without a route to the network it returns loopback, so that a
+// computer that is offline can still run the server.
 func outboundAddress(local map[netip.Addr]bool, network string) netip.Addr {
 	target, loopback := "192.0.2.1:9", netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	if network == "udp6" {
@@ -122,10 +122,10 @@ func outboundAddress(local map[netip.Addr]bool, network string) netip.Addr {
 	return loopback
 }
 
-// checkPorts tries the ports before LiveKit does: its own message names no
-// port plainly, and when the TCP port fails it keeps the UDP sockets open.
-func checkPorts(cfg Config, where addresses, tcp bool) error {
-	for _, ip := range where.bind {
+// checkPorts binds and releases the ports before LiveKit binds them, because LiveKit's
+// error does not name the port and leaves the UDP sockets open if the TCP port fails.
+func checkPorts(cfg Config, addrs addresses, tcp bool) error {
+	for _, ip := range addrs.bind {
 		addr := net.UDPAddrFromAddrPort(netip.AddrPortFrom(ip, uint16(cfg.UDPPort)))
 		conn, err := net.ListenUDP("udp", addr)
 		if err != nil {
@@ -143,9 +143,9 @@ func checkPorts(cfg Config, where addresses, tcp bool) error {
 	return nil
 }
 
-func portError(kind string, port int, on string, err error) error {
+func portError(protocol string, port int, host string, err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("media: %s port %d on %s is already in use", kind, port, on)
+		return fmt.Errorf("media: %s port %d on %s is already in use", protocol, port, host)
 	}
-	return fmt.Errorf("media: cannot listen on %s port %d on %s: %w", kind, port, on, err)
+	return fmt.Errorf("media: cannot listen on %s port %d on %s: %w", protocol, port, host, err)
 }

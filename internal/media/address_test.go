@@ -8,12 +8,12 @@ import (
 )
 
 func TestResolveAddresses(t *testing.T) {
-	own, err := resolveAddresses(Config{})
+	local, err := resolveAddresses(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(own.node) != 1 || len(own.bind) != 1 || own.node[0] != own.bind[0] || own.node[0].IsUnspecified() {
-		t.Fatalf("found %v", own)
+	if len(local.node) != 1 || len(local.bind) != 1 || local.node[0] != local.bind[0] || local.node[0].IsUnspecified() {
+		t.Fatalf("found %v", local)
 	}
 	for _, c := range []struct {
 		cfg      Config
@@ -21,9 +21,9 @@ func TestResolveAddresses(t *testing.T) {
 		loopback bool
 	}{
 		{Config{NodeIP: "127.0.0.1"}, "[127.0.0.1] [127.0.0.1]", true},
-		{Config{NodeIP: "203.0.113.9"}, fmt.Sprintf("[203.0.113.9] %v", own.bind), own.loopbackOnly()},
+		{Config{NodeIP: "203.0.113.9"}, fmt.Sprintf("[203.0.113.9] %v", local.bind), local.loopbackOnly()},
 		{Config{NodeIP: "203.0.113.9", BindIPs: []string{"127.0.0.1"}}, "[203.0.113.9] [127.0.0.1]", true},
-		{Config{NodeIP: own.node[0].String()}, fmt.Sprintf("%v %v", own.node, own.bind), own.loopbackOnly()},
+		{Config{NodeIP: local.node[0].String()}, fmt.Sprintf("%v %v", local.node, local.bind), local.loopbackOnly()},
 	} {
 		got, err := resolveAddresses(c.cfg)
 		if err != nil {

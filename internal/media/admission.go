@@ -21,26 +21,26 @@ import (
 	"parley/internal/refusal"
 )
 
-// connectTimeout is how long a participant may take until media is connected.
-// LiveKit itself waits a minute, and only for some of the ways to fail.
+// connectTimeout is the time in which a participant has to connect media. LiveKit's own
+// timeout is one minute and does not cover every failure.
 const connectTimeout = 15 * time.Second
 
-// The limits of what one participant sends in messages: a burst, and what comes
-// back each second. A chat message has some hundred bytes.
+// These limits apply to the data messages of one participant: a burst, and the refill
+// per second. A chat message has a few hundred bytes.
 const (
 	messageBurst, messagesPerSecond          = 200, 50
 	messageBytesBurst, messageBytesPerSecond = 1 << 20, 128 << 10
-	// maxDroppedMessages is how many messages are dropped before the participant is
-	// disconnected.
+	// maxDroppedMessages is the number of dropped messages after which the participant
+	// is disconnected.
 	maxDroppedMessages = 200
 )
 
-// admissions hold back what participants send until Admit is called for their
-// connection, and disconnect those that are not fully connected in time.
+// admissions hold back the tracks and messages of participants until Admit is called
+// for their connection, and disconnect participants that are not fully connected in time.
 //
-// LiveKit forwards tracks and messages of a participant in state JOINED, which
-// lasts for as long as the participant does not answer the server's offer.
-// Such a participant would be heard by everybody without being in the
+// LiveKit forwards tracks and messages of a participant in state JOINED, and a
+// participant stays in that state until it answers the server's offer. Without
+// admissions, the others would hear such a participant although it is not in the
 // attendance records.
 type admissions struct {
 	log            *slog.Logger
@@ -52,8 +52,8 @@ type admissions struct {
 	held map[livekit.ParticipantID]*heldListener
 }
 
-// hold is called with a participant that has joined a session, before LiveKit
-// handles any of its requests.
+// hold starts to hold back a participant that has joined a session. It is called before
+// LiveKit handles any request of the participant.
 func (a *admissions) hold(name livekit.RoomName, sid livekit.ParticipantID) {
 	rm := a.rooms.GetRoom(context.Background(), name)
 	if rm == nil {
@@ -72,7 +72,8 @@ func (a *admissions) hold(name livekit.RoomName, sid livekit.ParticipantID) {
 		}
 	}
 	l.timeout = time.AfterFunc(a.connectTimeout, func() { a.expire(rm, l) })
-	// The map comes first: nobody may be told of the participant from here on.
+	// The map is changed first, because from here on the others must not learn of the
+	// participant.
 	a.mu.Lock()
 	if a.held == nil {
 		a.held = make(map[livekit.ParticipantID]*heldListener)
@@ -86,8 +87,8 @@ func (a *admissions) hold(name livekit.RoomName, sid livekit.ParticipantID) {
 	}
 }
 
-// expire disconnects a participant that is not fully connected by now. One
-// that is stays held back until its attendance is recorded.
+// expire disconnects a participant that is not fully connected. A connected participant
+// stays held back until its attendance is recorded.
 func (a *admissions) expire(rm *rtc.Room, l *heldListener) {
 	p := l.participant
 	switch {
@@ -100,7 +101,8 @@ func (a *admissions) expire(rm *rtc.Room, l *heldListener) {
 	}
 }
 
-// admit forwards what the connection has published and will send from now on.
+// admit forwards the tracks that the connection has published, and from now on
+// everything that it sends.
 func (a *admissions) admit(sid livekit.ParticipantID) {
 	a.mu.Lock()
 	l := a.held[sid]
@@ -111,7 +113,7 @@ func (a *admissions) admit(sid livekit.ParticipantID) {
 	}
 }
 
-// remove is called with a participant that has left.
+// remove forgets a participant that has left.
 func (a *admissions) remove(sid livekit.ParticipantID) {
 	a.mu.Lock()
 	l := a.held[sid]
@@ -122,18 +124,21 @@ func (a *admissions) remove(sid livekit.ParticipantID) {
 	}
 }
 
-// isHeld reports whether the others must not hear of the connection yet.
+// isHeld reports whether the connection is held back, so that the others must not learn
+// of it yet.
 func (a *admissions) isHeld(sid string) bool {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	return a.held[livekit.ParticipantID(sid)] != nil
 }
 
-// visibleParticipants returns those of infos that the participant with the given identity
-// may be told of: the participant itself, and whoever is not held back. That a
-// connection has ended is told in any case, and nothing else of it, because it
-// may have replaced one that the others know.
-func (a *admissions) visibleParticipants(infos []*livekit.ParticipantInfo, identity livekit.ParticipantIdentity) []*livekit.ParticipantInfo {
+// visibleParticipants returns those of infos that the participant with the given
+// identity may see: the participant itself, and participants that are not held back.
+// For a held-back connection that has ended it returns only the fact of the end, because
+// that connection may have replaced one that the others know.
+func (a *admissions) visibleParticipants(
+	infos []*livekit.ParticipantInfo, identity livekit.ParticipantIdentity,
+) []*livekit.ParticipantInfo {
 	held := func(p *livekit.ParticipantInfo) bool { return p.Identity != string(identity) && a.isHeld(p.Sid) }
 	if !slices.ContainsFunc(infos, held) {
 		return infos
@@ -151,7 +156,7 @@ func (a *admissions) visibleParticipants(infos []*livekit.ParticipantInfo, ident
 	return visible
 }
 
-// visibleSpeakers returns those of speakers who are not held back.
+// visibleSpeakers returns the speakers that are not held back.
 func (a *admissions) visibleSpeakers(speakers []*livekit.SpeakerInfo) []*livekit.SpeakerInfo {
 	held := func(s *livekit.SpeakerInfo) bool { return a.isHeld(s.Sid) }
 	if !slices.ContainsFunc(speakers, held) {
@@ -160,8 +165,8 @@ func (a *admissions) visibleSpeakers(speakers []*livekit.SpeakerInfo) []*livekit
 	return slices.DeleteFunc(slices.Clone(speakers), held) // LiveKit sends the same list to others
 }
 
-// heldListener stands between a participant and its room and, until admit is
-// called, keeps the participant's tracks from the room and drops its messages.
+// heldListener is the listener between a participant and its room. Until admit is
+// called, it keeps the participant's tracks from the room and drops its messages.
 type heldListener struct {
 	types.LocalParticipantListener // the room's
 	participant                    types.LocalParticipant
@@ -176,35 +181,35 @@ type heldListener struct {
 	refuse          func(reason string, disconnect bool)
 }
 
-// install puts the listener in place. LiveKit sets the listener of a
-// participant in the constructor and has no other way to set it.
+// install replaces the listener of the participant. It uses reflection, because LiveKit
+// sets the listener in the constructor of a participant and has no method to change it.
 func (l *heldListener) install() error {
 	impl, ok := l.participant.(*rtc.ParticipantImpl)
 	if !ok {
-		return errors.New("media: this participant is not LiveKit's own")
+		return errors.New("media: the participant is not a *rtc.ParticipantImpl")
 	}
-	at, err := listenerOf(impl)
+	field, err := listenerField(impl)
 	if err != nil {
 		return err
 	}
-	before := at.Load()
+	before := field.Load()
 	if before == nil {
-		return errors.New("media: this participant has left already")
+		return errors.New("media: the participant has already left")
 	}
 	l.LocalParticipantListener = *before
 	var after types.LocalParticipantListener = l
-	if !at.CompareAndSwap(before, &after) {
-		return errors.New("media: this participant has left already")
+	if !field.CompareAndSwap(before, &after) {
+		return errors.New("media: the participant has already left")
 	}
 	return nil
 }
 
-// listenerOf returns where LiveKit keeps the listener of a participant. It
-// fails when the field is not what it is in LiveKit 1.13.5.
-func listenerOf(p *rtc.ParticipantImpl) (*atomic.Pointer[types.LocalParticipantListener], error) {
+// listenerField returns the field in which LiveKit keeps the listener of a participant.
+// It returns an error if the field differs from that of LiveKit 1.13.5.
+func listenerField(p *rtc.ParticipantImpl) (*atomic.Pointer[types.LocalParticipantListener], error) {
 	field := reflect.ValueOf(p).Elem().FieldByName("participantListener")
 	if !field.IsValid() || field.Type() != reflect.TypeFor[atomic.Pointer[types.LocalParticipantListener]]() {
-		return nil, errors.New("media: LiveKit keeps the listener of a participant elsewhere than expected")
+		return nil, errors.New("media: rtc.ParticipantImpl has no field participantListener of the expected type")
 	}
 	return (*atomic.Pointer[types.LocalParticipantListener])(unsafe.Pointer(field.UnsafeAddr())), nil
 }
@@ -221,7 +226,7 @@ func (l *heldListener) admit() {
 	l.tracks = nil
 }
 
-// OnTrackPublished implements types.ParticipantListener.
+// OnTrackPublished forwards the track, or keeps it until admit is called.
 func (l *heldListener) OnTrackPublished(p types.Participant, t types.MediaTrack) {
 	l.mu.Lock()
 	held := !l.admitted.Load()
@@ -234,7 +239,7 @@ func (l *heldListener) OnTrackPublished(p types.Participant, t types.MediaTrack)
 	}
 }
 
-// OnTrackUnpublished implements types.ParticipantListener.
+// OnTrackUnpublished forwards the end of a track whose publication was forwarded.
 func (l *heldListener) OnTrackUnpublished(p types.Participant, t types.MediaTrack) {
 	l.mu.Lock()
 	held := !l.admitted.Load()
@@ -245,20 +250,23 @@ func (l *heldListener) OnTrackUnpublished(p types.Participant, t types.MediaTrac
 	}
 }
 
-// OnDataMessage implements types.LocalParticipantListener.
-func (l *heldListener) OnDataMessage(p types.LocalParticipant, kind livekit.DataPacket_Kind, packet *livekit.DataPacket) {
+// OnDataMessage forwards a message of an admitted participant within its limits.
+func (l *heldListener) OnDataMessage(
+	p types.LocalParticipant, kind livekit.DataPacket_Kind, packet *livekit.DataPacket,
+) {
 	if l.admitted.Load() && l.accept(packet.GetUser() != nil, proto.Size(packet)) {
 		l.LocalParticipantListener.OnDataMessage(p, kind, packet)
 	}
 }
 
-// accept holds the messages of a participant to their limits. Pages send user
-// packets alone; the other kinds are for things that are not used here.
-func (l *heldListener) accept(used bool, size int) bool {
+// accept reports whether a message of size bytes is a user packet within the limits of
+// the participant. Pages send only user packets; the features behind the other kinds are
+// not used here.
+func (l *heldListener) accept(isUserPacket bool, size int) bool {
 	now := time.Now()
 	var reason string
 	switch {
-	case !used:
+	case !isUserPacket:
 		reason = "a kind of message that is not used here"
 	case !l.messages.AllowN(now, 1):
 		reason = "too many messages of one participant"
@@ -267,19 +275,19 @@ func (l *heldListener) accept(used bool, size int) bool {
 	default:
 		return true
 	}
-	// Disconnected once: the limit is reached once.
+	// The comparison is exact, so that the participant is disconnected only once.
 	l.refuse(reason, l.dropped.Add(1) == maxDroppedMessages)
 	return false
 }
 
-// OnDataMessageUnlabeled implements types.LocalParticipantListener.
+// OnDataMessageUnlabeled drops the message and counts it as refused.
 func (l *heldListener) OnDataMessageUnlabeled(p types.LocalParticipant, data []byte) {
 	if l.admitted.Load() {
 		l.accept(false, len(data))
 	}
 }
 
-// OnMetrics implements types.ParticipantListener.
+// OnMetrics forwards the metrics of an admitted participant.
 func (l *heldListener) OnMetrics(p types.Participant, packet *livekit.DataPacket) {
 	if l.admitted.Load() {
 		l.LocalParticipantListener.OnMetrics(p, packet)

@@ -17,41 +17,40 @@ import (
 	"parley/internal/room"
 )
 
-// allocator decides what a LiveKit room is when it comes into being. It
-// differs from LiveKit's own in three ways: the type of the session decides
-// which codecs exist in it, a room comes into being through Open alone, and
-// nobody is sent to a node that is probably dead.
-// With LiveKit's own, somebody who was let in a moment before the session was
-// closed would bring it back, with pictures.
+// allocator creates LiveKit rooms and selects their nodes. It differs from LiveKit's
+// allocator in three ways: the type of the session decides which codecs a room has, only
+// Open creates a room, and no participant is sent to a node that is probably dead. With
+// LiveKit's allocator, a participant who was admitted just before the session was closed
+// would create it again, and with video codecs.
 type allocator struct {
 	service.RoomAllocator
 	router routing.Router
 	self   livekit.NodeID
-	// redisJustStarted reports whether Redis has; nil without Redis.
+	// redisJustStarted reports whether Redis started a moment ago. It is nil without Redis.
 	redisJustStarted func(context.Context) bool
 	store            service.ObjectStore
 	codecs           func(room.Type) []*livekit.Codec
 }
 
 const (
-	// Nodes of a cluster speak this often.
+	// nodeStatsInterval is the time between two heartbeats of a node.
 	nodeStatsInterval = time.Second
-	// A node that has not spoken for this long is suspicious, in seconds.
+	// nodeSilentSeconds is the time without a heartbeat after which a node is suspected
+	// to be dead, in seconds.
 	nodeSilentSeconds = 2
-	// A Redis that has run for less, in seconds, may not have been told yet
-	// which sessions there are.
+	// redisStartupSeconds is the uptime below which Redis may not know all sessions
+	// yet, in seconds.
 	redisStartupSeconds = 2
 )
 
-// SelectRoomNode sees to it that a living node hosts the session. LiveKit takes
-// a node for alive until five seconds after its last word, and whoever is sent
-// to a dead one waits there in vain. So where the host is silent for longer
-// than it should be, this waits until it speaks again or counts as dead. And
-// where a Redis that has just started knows of no host, it waits for a host to
-// say so.
+// SelectRoomNode selects a living node to host the session. LiveKit considers a node
+// alive until five seconds after its last heartbeat, and a participant that is sent to a
+// dead node never connects. If the host has missed heartbeats, SelectRoomNode therefore
+// waits until the host sends one or counts as dead. If Redis has just started and knows
+// no host, it waits for a host to register.
 func (a *allocator) SelectRoomNode(ctx context.Context, name livekit.RoomName, nodeID livekit.NodeID) error {
-	look := time.NewTicker(nodeStatsInterval / 10)
-	defer look.Stop()
+	ticker := time.NewTicker(nodeStatsInterval / 10)
+	defer ticker.Stop()
 	for {
 		host, err := a.router.GetNodeForRoom(ctx, name)
 		wait := false
@@ -65,7 +64,7 @@ func (a *allocator) SelectRoomNode(ctx context.Context, name livekit.RoomName, n
 			return a.RoomAllocator.SelectRoomNode(ctx, name, nodeID)
 		}
 		select {
-		case <-look.C:
+		case <-ticker.C:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -76,9 +75,12 @@ func missedHeartbeat(n *livekit.Node, now time.Time) bool {
 	return n.Stats != nil && now.Unix()-n.Stats.UpdatedAt >= nodeSilentSeconds
 }
 
-// CreateRoom returns the room of that name. It makes one only for a request
-// of Open, which is known by the type in its metadata: who joins sends none.
-func (a *allocator) CreateRoom(ctx context.Context, req *livekit.CreateRoomRequest, _ bool) (*livekit.Room, *livekit.RoomInternal, bool, error) {
+// CreateRoom returns the room with the requested name. It creates a room only for a
+// request of Open, which has a session type in its metadata; the request of a
+// participant who joins has none.
+func (a *allocator) CreateRoom(
+	ctx context.Context, req *livekit.CreateRoomRequest, _ bool,
+) (*livekit.Room, *livekit.RoomInternal, bool, error) {
 	name := livekit.RoomName(req.Name)
 	lock, err := a.store.LockRoom(ctx, name, 5*time.Second)
 	if err != nil {
@@ -114,10 +116,9 @@ func (a *allocator) CreateRoom(ctx context.Context, req *livekit.CreateRoomReque
 	return rm, internal, true, nil
 }
 
-// codecsFor lists what a session of the type can carry. In a session for
-// sound only the server then has no means to receive a picture: the section
-// of the session description that offers one is rejected, whatever the track
-// in it is called. Unknown types have none.
+// codecsFor returns the codecs of a session of the type; an unknown type has none. In an
+// audio session the server cannot receive video, because it rejects the section of the
+// session description that offers video, whatever the source of the track is.
 func codecsFor(t room.Type) []*livekit.Codec {
 	var all []*livekit.Codec
 	for _, name := range signalfilter.Codecs(livekit.TrackType_AUDIO) {

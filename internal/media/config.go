@@ -5,34 +5,34 @@ import (
 	"log/slog"
 )
 
-// minSecretLength is what LiveKit itself asks for, but only in a log line.
+// minSecretLength is the minimum that LiveKit recommends, but only in a log line.
 const minSecretLength = 32
 
-// Config is what an Engine needs to know. The key and the secret come from
-// the caller's database: a participant's token, and with it a call that is
-// going on, must survive a restart of the process.
+// Config is the configuration of an Engine. The key and the secret come from the
+// caller's database, so that a participant's token, and with it a call in progress,
+// survives a restart of the process.
 type Config struct {
 	SigningKey    string // name of the key in the tokens; not secret
 	SigningSecret string // at least 32 characters; outlives the process
 
-	// NodeIP is the address told to browsers: an IPv4 address, an IPv6
-	// address, or both with a comma between. Empty means: find the address
-	// this machine uses towards the network. It need not be an address of
-	// this machine (a router or a cloud may translate it).
+	// NodeIP is the address that is announced to browsers: an IPv4 address, an IPv6
+	// address, or both separated by a comma. If it is empty, the engine uses the address
+	// from which this machine reaches the network. It need not be an address of this
+	// machine, because a router or a cloud may translate it.
 	NodeIP string
-	// BindIPs are the addresses of this machine on which media is received.
-	// Empty means NodeIP where that is an address of this machine, and the
+	// BindIPs are the addresses of this machine on which media is received. If it is
+	// empty, the engine binds NodeIP if that is an address of this machine, and the
 	// machine's main address otherwise. A loopback NodeIP binds loopback only.
 	BindIPs []string
-	// UDPPort carries all media of all participants.
+	// UDPPort carries the media of all participants.
 	UDPPort int
-	// TCPPort is the way out for networks that let no UDP through; 0 is off.
-	// It listens on every address, so it stays off when only loopback is bound.
+	// TCPPort is the fallback for networks that block UDP; 0 turns it off. It listens on
+	// every address, so it stays off when only loopback is bound.
 	TCPPort int
 
-	// RedisURL joins this process into a cluster with every other process
-	// that names the same Redis and the same signing key. Empty is one
-	// machine. "redis://" and "rediss://" are understood.
+	// RedisURL joins this process to a cluster of all processes with the same Redis and
+	// the same signing key. It starts with "redis://" or "rediss://". Empty means a
+	// single machine.
 	RedisURL string
 
 	Log *slog.Logger // nil means slog.Default()
@@ -41,13 +41,13 @@ type Config struct {
 func (c Config) validate() error {
 	switch {
 	case c.SigningKey == "":
-		return fmt.Errorf("media: the signing key has no name")
+		return fmt.Errorf("media: the signing key must not be empty")
 	case len(c.SigningSecret) < minSecretLength:
 		return fmt.Errorf("media: the signing secret must have at least %d characters", minSecretLength)
 	case c.UDPPort < 1 || c.UDPPort > 65535:
-		return fmt.Errorf("media: UDP port %d is not between 1 and 65535", c.UDPPort)
+		return fmt.Errorf("media: UDP port %d must be between 1 and 65535", c.UDPPort)
 	case c.TCPPort < 0 || c.TCPPort > 65535:
-		return fmt.Errorf("media: TCP port %d is not between 0 and 65535", c.TCPPort)
+		return fmt.Errorf("media: TCP port %d must be between 0 and 65535", c.TCPPort)
 	}
 	return nil
 }

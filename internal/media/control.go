@@ -11,23 +11,23 @@ import (
 	"parley/internal/room"
 )
 
-// Topic is the topic of the server's messages. A participant can send under
-// it too: what tells the server's apart is that they name no sender.
+// Topic is the topic of the server's data messages. Participants can use the topic too;
+// only a message of the server has no sender.
 const Topic = "parley"
 
-// encodeMetadata is what pages read of a session. The type in it is the one the
-// session was opened with.
+// encodeMetadata returns the metadata of a LiveKit room as JSON, which pages read. The
+// type in it is the one with which the session was opened.
 func encodeMetadata(t room.Type, info room.Metadata) (string, error) {
 	info.RoomType = t
 	text, err := json.Marshal(info)
 	if err != nil {
-		return "", fmt.Errorf("media: encode what pages read of a session: %w", err)
+		return "", fmt.Errorf("media: encode the metadata of a session: %w", err)
 	}
 	return string(text), nil
 }
 
-// typeFromMetadata reads the type out of a room's metadata. It is empty in what Open
-// did not write.
+// typeFromMetadata returns the session type in a LiveKit room's metadata. It is empty if
+// Open did not write the metadata.
 func typeFromMetadata(metadata string) room.Type {
 	var info room.Metadata
 	if json.Unmarshal([]byte(metadata), &info) != nil {
@@ -36,33 +36,34 @@ func typeFromMetadata(metadata string) room.Type {
 	return info.RoomType
 }
 
-// UpdateMetadata replaces what pages read of a session. The type stays. A page does
-// not hear of info that it has.
+// UpdateMetadata replaces the metadata of a session but not its type. LiveKit does not
+// notify pages of metadata that they already have.
 func (e *Engine) UpdateMetadata(ctx context.Context, session string, info room.Metadata) error {
-	at, err := e.locate(ctx, session)
-	if err != nil || !at.exists {
+	location, err := e.locate(ctx, session)
+	if err != nil || !location.exists {
 		return err
 	}
-	text, err := encodeMetadata(at.roomType, info)
+	text, err := encodeMetadata(location.roomType, info)
 	if err != nil {
 		return err
 	}
 	req := &livekit.UpdateRoomMetadataRequest{Room: session, Metadata: text}
-	if at.local {
+	if location.local {
 		_, err = e.node.rooms.UpdateRoomMetadata(ctx, req)
 	} else {
 		_, err = e.node.api.UpdateRoomMetadata(e.node.withRoomAdmin(ctx, session), req)
 	}
-	return unavailableError("announce a change", ignoreNotFound(err))
+	return unavailableError("update the metadata of a session", ignoreNotFound(err))
 }
 
-// SendMessage sends a message on the reliable channel, in order with what else is
-// sent there. LiveKit writes the sender's identity into what participants
-// send; a message of the server has none. A page has to look at that identity
-// itself: a sender whom the page does not know yet is not the server.
+// SendMessage sends a message on the reliable data channel, which keeps the order of the
+// messages. It goes to the given identities, or to all participants if there are none.
+// LiveKit writes the sender's identity into the messages of participants, and a message
+// of the server has none. A page has to check the identity and not the participant that
+// belongs to it, because the page may not know the sender yet.
 func (e *Engine) SendMessage(ctx context.Context, session string, identities []string, message room.Message) error {
-	at, err := e.locate(ctx, session)
-	if err != nil || !at.exists {
+	location, err := e.locate(ctx, session)
+	if err != nil || !location.exists {
 		return err
 	}
 	text, err := json.Marshal(message)
@@ -73,7 +74,7 @@ func (e *Engine) SendMessage(ctx context.Context, session string, identities []s
 	req := &livekit.SendDataRequest{
 		Room: session, Data: text, Kind: livekit.DataPacket_RELIABLE, Topic: &topic, DestinationIdentities: identities,
 	}
-	if at.local {
+	if location.local {
 		_, err = e.node.rooms.SendData(ctx, req)
 	} else {
 		_, err = e.node.api.SendData(e.node.withRoomAdmin(ctx, session), req)
@@ -81,54 +82,59 @@ func (e *Engine) SendMessage(ctx context.Context, session string, identities []s
 	return unavailableError("send a message", ignoreNotFound(err))
 }
 
-// UpdatePermissions changes what a participant may send. What they send already and may
-// not any more is taken out. Who is hidden stays hidden and sends nothing.
-func (e *Engine) UpdatePermissions(ctx context.Context, session, identity string, role room.Role, grants room.Grants) error {
-	at, err := e.locate(ctx, session)
-	if err != nil || !at.exists {
+// UpdatePermissions changes the role and the grants of a participant. LiveKit removes
+// tracks that are no longer permitted. A hidden participant stays hidden and still may not
+// send.
+func (e *Engine) UpdatePermissions(
+	ctx context.Context, session, identity string, role room.Role, grants room.Grants,
+) error {
+	location, err := e.locate(ctx, session)
+	if err != nil || !location.exists {
 		return err
 	}
-	now, err := e.getParticipant(ctx, at, session, identity)
+	current, err := e.getParticipant(ctx, location, session, identity)
 	if err != nil {
-		return unavailableError("look for a participant", ignoreNotFound(err))
+		return unavailableError("get a participant", ignoreNotFound(err))
 	}
-	may, err := participantPermission(at.roomType, grants, now.GetPermission().GetHidden())
+	permission, err := participantPermission(location.roomType, grants, current.GetPermission().GetHidden())
 	if err != nil {
 		return err
 	}
-	req := &livekit.UpdateParticipantRequest{Room: session, Identity: identity, Permission: may}
-	// The same permission is no news to LiveKit; the same role would be.
-	if now.Attributes[RoleAttribute] != string(role) {
+	req := &livekit.UpdateParticipantRequest{Room: session, Identity: identity, Permission: permission}
+	// LiveKit ignores an unchanged permission, but announces an unchanged attribute.
+	if current.Attributes[RoleAttribute] != string(role) {
 		req.Attributes = map[string]string{RoleAttribute: string(role)}
 	}
-	if at.local {
+	if location.local {
 		_, err = e.node.rooms.UpdateParticipant(ctx, req)
 	} else {
 		_, err = e.node.api.UpdateParticipant(e.node.withRoomAdmin(ctx, session), req)
 	}
-	return unavailableError("change what a participant may do", ignoreNotFound(err))
+	return unavailableError("update the permissions of a participant", ignoreNotFound(err))
 }
 
-// Mute has the server forward no more of participants' microphones, and tells
-// their pages. They may unmute themselves.
+// Mute mutes the microphones of the participants on the server and notifies their pages.
+// It returns the identities that were not muted before. Participants may unmute
+// themselves.
 func (e *Engine) Mute(ctx context.Context, session string, identities []string) (muted []string, err error) {
-	at, err := e.locate(ctx, session)
-	if err != nil || !at.exists {
+	location, err := e.locate(ctx, session)
+	if err != nil || !location.exists {
 		return nil, err
 	}
-	people, err := e.listParticipants(ctx, at, session)
+	participants, err := e.listParticipants(ctx, location, session)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range people {
-		heard := false
+	for _, p := range participants {
+		unmuted := false
 		for _, track := range p.Tracks {
-			if track.Source != livekit.TrackSource_MICROPHONE || track.Muted || !slices.Contains(identities, p.Identity) {
+			if track.Source != livekit.TrackSource_MICROPHONE || track.Muted ||
+				!slices.Contains(identities, p.Identity) {
 				continue
 			}
-			heard = true
+			unmuted = true
 			req := &livekit.MuteRoomTrackRequest{Room: session, Identity: p.Identity, TrackSid: track.Sid, Muted: true}
-			if at.local {
+			if location.local {
 				_, err = e.node.rooms.MutePublishedTrack(ctx, req)
 			} else {
 				_, err = e.node.api.MutePublishedTrack(e.node.withRoomAdmin(ctx, session), req)
@@ -137,17 +143,18 @@ func (e *Engine) Mute(ctx context.Context, session string, identities []string) 
 				return muted, unavailableError("mute a participant", err)
 			}
 		}
-		if heard {
+		if unmuted {
 			muted = append(muted, p.Identity)
 		}
 	}
 	return muted, nil
 }
 
-// getParticipant asks the process that hosts the session.
-func (e *Engine) getParticipant(ctx context.Context, at sessionLocation, session, identity string) (*livekit.ParticipantInfo, error) {
+// getParticipant returns the participant as the process that hosts the session knows it.
+func (e *Engine) getParticipant(ctx context.Context, location sessionLocation, session,
+	identity string) (*livekit.ParticipantInfo, error) {
 	req := &livekit.RoomParticipantIdentity{Room: session, Identity: identity}
-	if at.local {
+	if location.local {
 		return e.node.rooms.GetParticipant(ctx, req)
 	}
 	return e.node.api.GetParticipant(e.node.withRoomAdmin(ctx, session), req)

@@ -10,17 +10,19 @@ import (
 
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
-// assertControl is what both a session of this process and one of another must do:
-// pages hear of changes and messages, and what somebody may send changes.
+// assertControl checks the control of a session, which must be the same for a session of
+// this process and of another: pages receive changes and messages, and permissions change.
 func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest.Participant) {
 	t.Helper()
 	ctx := t.Context()
 
 	ends := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
-	info := room.Metadata{EndsAt: &ends, Breakouts: []room.BreakoutInfo{{Number: 1, Name: "Red"}}, Locks: room.Locks{Camera: true}}
-	for range 3 { // the same again is no news
+	info := room.Metadata{EndsAt: &ends, Breakouts: []room.BreakoutInfo{{Number: 1, Name: "Red"}},
+		Locks: room.Locks{Camera: true}}
+	for range 3 { // the same metadata is announced only once
 		if err := h.engine.UpdateMetadata(ctx, session, info); err != nil {
 			t.Fatal(err)
 		}
@@ -33,19 +35,23 @@ func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest
 		t.Fatal(err)
 	}
 	for _, p := range []*mediatest.Participant{ada, ben} {
-		got, err := p.AwaitInfo(ctx, func(i room.Metadata) bool { return len(i.Breakouts) == 1 && i.Breakouts[0].Name == "Blue" })
+		got, err := p.AwaitInfo(ctx, func(i room.Metadata) bool {
+			return len(i.Breakouts) == 1 && i.Breakouts[0].Name == "Blue"
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.RoomType != room.Video || got.EndsAt == nil || !got.EndsAt.Equal(ends) || !got.Locks.Camera || got.Locks.Microphone {
-			t.Errorf("pages read %+v", got)
+		if got.RoomType != room.Video || got.EndsAt == nil || !got.EndsAt.Equal(ends) || !got.Locks.Camera ||
+			got.Locks.Microphone {
+			t.Errorf("got metadata %+v, want a video session that ends at %s with a camera lock", got, ends)
 		}
 		if n := len(p.Infos()); n != 3 {
-			t.Errorf("%s was told %d times, want on joining and of two changes", p.Identity(), n)
+			t.Errorf("%s received metadata %d times, want 3: on joining and two changes", p.Identity(), n)
 		}
 	}
 
-	if err := h.engine.SendMessage(ctx, session, []string{"ben", "nobody"}, room.Message{Kind: room.MessageMove}); err != nil {
+	if err := h.engine.SendMessage(ctx, session, []string{"ben", "nobody"},
+		room.Message{Kind: room.MessageMove}); err != nil {
 		t.Fatal(err)
 	}
 	all := room.Message{Kind: room.MessageBroadcast, Text: "Five more minutes", From: "Ada"}
@@ -54,67 +60,69 @@ func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest
 	}
 	for _, p := range []*mediatest.Participant{ada, ben} {
 		if got, err := p.AwaitMessage(ctx, room.MessageBroadcast); err != nil || got != all {
-			t.Fatalf("%s was told %+v, %v", p.Identity(), got, err)
+			t.Fatalf("%s received %+v, %v, want %+v", p.Identity(), got, err, all)
 		}
 	}
 	if got := ben.ServerMessages(); len(got) != 2 || got[0].Kind != room.MessageMove {
-		t.Errorf("ben was told %v", got)
+		t.Errorf("ben received %v, want a move and a broadcast", got)
 	}
 	if got := ada.ServerMessages(); len(got) != 1 {
-		t.Errorf("ada was told %v", got)
+		t.Errorf("ada received %v, want a broadcast only", got)
 	}
 
 	publish(t, ben, "mic", mediatest.Microphone)
 	awaitPackets(t, ada, "ben", mediatest.Microphone)
-	if muted, err := h.engine.Mute(ctx, session, []string{"ada", "ben"}); err != nil || !slices.Equal(muted, []string{"ben"}) {
-		t.Errorf("muted %v, %v", muted, err)
+	if muted, err := h.engine.Mute(ctx, session, []string{"ada", "ben"}); err != nil ||
+		!slices.Equal(muted, []string{"ben"}) {
+		t.Errorf("muted %v, %v, want ben", muted, err)
 	}
 	if err := ben.SetMuted("mic", false); err != nil {
 		t.Fatal(err)
 	}
 
-	// Sound goes on while the picture is taken out.
+	// The microphone stays while the camera is removed.
 	publish(t, ben, "cam", mediatest.Camera)
 	awaitPackets(t, ada, "ben", mediatest.Microphone)
 	awaitPackets(t, ada, "ben", mediatest.Camera)
-	if err := h.engine.UpdatePermissions(ctx, session, "ben", room.Host, room.Grants{Microphone: true, Chat: true}); err != nil {
+	if err := h.engine.UpdatePermissions(ctx, session, "ben", room.Host,
+		room.Grants{Microphone: true, Chat: true}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "ben is a host without a picture", func() bool {
+	testkit.Eventually(t, "ben is a host without a camera", func() bool {
 		seen, _ := ada.RemoteParticipant("ben")
 		return seen.Attributes["role"] == "host" && slices.Equal(seen.Tracks, []mediatest.Source{mediatest.Microphone})
 	})
-	eventually(t, "ben is told", func() bool { return ben.Unpublished("cam") })
+	testkit.Eventually(t, "ben is notified", func() bool { return ben.Unpublished("cam") })
 	awaitPackets(t, ada, "ben", mediatest.Microphone)
 	if err := ben.Publish(ctx, "cam-again", mediatest.Camera); !errors.Is(err, mediatest.ErrNotAllowed) {
 		t.Errorf("a camera that is not allowed: %v", err)
 	}
 	awaitNoVideo(t, ada)
 
-	// And back.
+	// The permissions are restored.
 	if err := h.engine.UpdatePermissions(ctx, session, "ben", room.Guest, allGrants); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "ben is a guest", func() bool {
+	testkit.Eventually(t, "ben is a guest", func() bool {
 		seen, _ := ada.RemoteParticipant("ben")
 		return seen.Attributes["role"] == "guest"
 	})
 	publish(t, ben, "cam-back", mediatest.Camera)
 	awaitPackets(t, ada, "ben", mediatest.Camera)
 
-	// Nothing at all: not even words.
+	// All permissions are revoked, including messages.
 	if err := ben.SendData(ctx, "chat", "hello"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "ada reads", func() bool {
+	testkit.Eventually(t, "ada reads", func() bool {
 		return slices.Contains(ada.DataMessages(), mediatest.DataMessage{Topic: "chat", From: "ben", Text: "hello"})
 	})
 	if err := h.engine.UpdatePermissions(ctx, session, "ben", room.Guest, room.Grants{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "ben publishes nothing", func() bool {
-		seen, there := ada.RemoteParticipant("ben")
-		return there && len(seen.Tracks) == 0
+	testkit.Eventually(t, "ben publishes nothing", func() bool {
+		seen, found := ada.RemoteParticipant("ben")
+		return found && len(seen.Tracks) == 0
 	})
 	if err := ben.SendData(ctx, "chat", "psst"); err != nil {
 		t.Fatal(err)
@@ -122,17 +130,18 @@ func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest
 	if err := ada.SendData(ctx, "chat", "still here"); err != nil {
 		t.Fatal(err)
 	}
-	// Ben still hears others.
-	eventually(t, "ben reads", func() bool {
-		return slices.Contains(ben.DataMessages(), mediatest.DataMessage{Topic: "chat", From: "ada", Text: "still here"})
+	// Ben still receives messages of others.
+	testkit.Eventually(t, "ben reads", func() bool {
+		return slices.Contains(ben.DataMessages(), mediatest.DataMessage{Topic: "chat", From: "ada",
+			Text: "still here"})
 	})
 	if slices.ContainsFunc(ada.DataMessages(), func(s mediatest.DataMessage) bool { return s.Text == "psst" }) {
-		t.Error("ben was heard")
+		t.Error("a message of ben arrived, want none without permission")
 	}
 
 	for _, unknown := range []string{session, "never"} {
 		if err := h.engine.UpdatePermissions(ctx, unknown, "nobody", room.Guest, allGrants); err != nil {
-			t.Errorf("allow nobody in %s: %v", unknown, err)
+			t.Errorf("update the permissions of an unknown participant in %s: %v", unknown, err)
 		}
 	}
 	if err := h.engine.UpdateMetadata(ctx, "never", info); err != nil {
@@ -143,14 +152,15 @@ func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest
 	}
 }
 
-// Who came without leave to write is not read, whatever their page sends and
-// under whatever topic; who has it is read under their own name.
+// Messages of a participant without the chat permission are not forwarded, under any topic.
+// Messages of others arrive with the identity of their sender.
 func TestChat_WithoutPermission(t *testing.T) {
 	h := newFixture(t)
 	h.openSession(t, "r.1", room.Audio)
 	ada := h.join(t, "r.1", "ada", room.Audio)
 	ben := h.join(t, "r.1", "ben", room.Audio)
-	eve := connect(t, h.url, h.accessTokenFor(t, "r.1", "eve", room.Authorization{Type: room.Audio, Grants: room.Grants{Microphone: true}}))
+	eve := joinWithToken(t, h.url, h.accessTokenFor(t, "r.1", "eve", room.Authorization{Type: room.Audio,
+		Grants: room.Grants{Microphone: true}}))
 	for _, topic := range []string{"chat", "parley", ""} {
 		if err := eve.SendData(t.Context(), topic, `{"id":"12345678","text":"psst"}`); err != nil {
 			t.Fatal(err)
@@ -159,28 +169,29 @@ func TestChat_WithoutPermission(t *testing.T) {
 	if err := ben.SendData(t.Context(), "chat", `{"id":"12345678","text":"I am ada","from":"ada"}`); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "ada reads ben", func() bool { return len(ada.DataMessages()) > 0 })
-	// Given leave, eve is read from then on: what came before is not on its way.
+	testkit.Eventually(t, "ada reads ben", func() bool { return len(ada.DataMessages()) > 0 })
+	// Once eve has the permission, only new messages are forwarded.
 	if err := h.engine.UpdatePermissions(t.Context(), "r.1", "eve", room.Guest, allGrants); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "ada reads eve", func() bool {
+	testkit.Eventually(t, "ada reads eve", func() bool {
 		if err := eve.SendData(t.Context(), "chat", "now"); err != nil {
 			t.Fatal(err)
 		}
 		return len(ada.DataMessages()) > 1
 	})
-	for _, said := range ada.DataMessages() {
-		if said.From == "eve" && said.Text != "now" || strings.Contains(said.Text, "I am ada") && said.From != "ben" {
-			t.Errorf("ada reads %+v", said)
+	for _, message := range ada.DataMessages() {
+		if message.From == "eve" && message.Text != "now" || strings.Contains(message.Text, "I am ada") &&
+			message.From != "ben" {
+			t.Errorf("ada reads %+v", message)
 		}
 	}
 }
 
-// awaitNoVideo waits for what was on its way, and then for silence.
+// awaitNoVideo waits until no more video packets arrive.
 func awaitNoVideo(t *testing.T, p *mediatest.Participant) {
 	t.Helper()
-	eventually(t, "no picture any more", func() bool {
+	testkit.Eventually(t, "no video arrives", func() bool {
 		before := p.Received(mediatest.Video)
 		time.Sleep(200 * time.Millisecond)
 		return p.Received(mediatest.Video) == before
@@ -191,19 +202,20 @@ func TestEngine_ControlsLocalSession(t *testing.T) {
 	h := newFixture(t)
 	h.openSession(t, "r.1", room.Video)
 	if !h.engine.IsLocal("r.1") || h.engine.IsLocal("r.2") {
-		t.Error("the engine does not know what it hosts")
+		t.Error("IsLocal is wrong, want true for r.1 and false for r.2")
 	}
 	ada := h.join(t, "r.1", "ada", room.Video)
 	ben := h.join(t, "r.1", "ben", room.Video)
 	assertControl(t, h, "r.1", ada, ben)
 }
 
-// An open session keeps what was announced, whoever opens it again.
+// Opening an open session again does not change its metadata.
 func TestOpen_Repeated(t *testing.T) {
 	h := newFixture(t)
 	open := func(breakout int) {
 		t.Helper()
-		if err := h.engine.Open(t.Context(), room.MediaSession{Name: "r.1", Type: room.Audio, Metadata: room.Metadata{Breakout: breakout}}); err != nil {
+		if err := h.engine.Open(t.Context(), room.MediaSession{Name: "r.1", Type: room.Audio,
+			Metadata: room.Metadata{Breakout: breakout}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -217,22 +229,24 @@ func TestOpen_Repeated(t *testing.T) {
 	if got := ben.Info(); got.Breakout != 1 {
 		t.Errorf("pages read %+v", got)
 	}
-	// Announcing does not make a session for sound another.
-	if err := h.engine.UpdateMetadata(t.Context(), "r.1", room.Metadata{RoomType: room.Video, Breakout: 3}); err != nil {
+	// UpdateMetadata does not change the type of the session.
+	if err := h.engine.UpdateMetadata(t.Context(), "r.1", room.Metadata{RoomType: room.Video,
+		Breakout: 3}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := ben.AwaitInfo(t.Context(), func(i room.Metadata) bool { return i.Breakout == 3 }); err != nil || got.RoomType != room.Audio {
+	if got, err := ben.AwaitInfo(t.Context(), func(i room.Metadata) bool { return i.Breakout == 3 }); err != nil ||
+		got.RoomType != room.Audio {
 		t.Errorf("pages read %+v, %v", got, err)
 	}
 	if err := h.engine.UpdatePermissions(t.Context(), "r.1", "ben", room.Guest, allGrants); err != nil {
 		t.Fatal(err)
 	}
 	if err := ben.Publish(t.Context(), "cam", mediatest.Camera); !errors.Is(err, mediatest.ErrNotAllowed) {
-		t.Errorf("a camera in a session for sound: %v", err)
+		t.Errorf("publish a camera in an audio session: got %v, want ErrNotAllowed", err)
 	}
 }
 
-// A participant can use the server's topic, but not its name.
+// A participant can use the server's topic, but its messages name it as the sender.
 func TestServerTopic_NamesSender(t *testing.T) {
 	h := newFixture(t)
 	h.openSession(t, "r.1", room.Video)
@@ -241,16 +255,17 @@ func TestServerTopic_NamesSender(t *testing.T) {
 	if err := eve.SendData(t.Context(), "parley", `{"kind":"move"}`); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "eve's message arrives", func() bool { return len(ada.DataMessages()) == 1 })
+	testkit.Eventually(t, "eve's message arrives", func() bool { return len(ada.DataMessages()) == 1 })
 	if got := ada.DataMessages()[0]; got.Topic != "parley" || got.From != "eve" {
-		t.Errorf("arrived as %+v", got)
+		t.Errorf("got message %+v, want topic parley from eve", got)
 	}
 	if got := ada.ServerMessages(); len(got) != 0 {
-		t.Errorf("taken for the server's: %v", got)
+		t.Errorf("got server messages %v, want none", got)
 	}
 }
 
-// What is announced while it is allowed must not be sent when it is not.
+// A track that was announced with permission must not be sent after the permission was
+// revoked.
 func TestTrack_ForbiddenAfterAnnouncement(t *testing.T) {
 	h := newFixture(t)
 	h.openSession(t, "r.1", room.Video)
@@ -259,7 +274,8 @@ func TestTrack_ForbiddenAfterAnnouncement(t *testing.T) {
 	if err := eve.Announce(t.Context(), "cam", mediatest.Camera, mediatest.Video); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.engine.UpdatePermissions(t.Context(), "r.1", "eve", room.Guest, room.Grants{Microphone: true}); err != nil {
+	if err := h.engine.UpdatePermissions(t.Context(), "r.1", "eve", room.Guest,
+		room.Grants{Microphone: true}); err != nil {
 		t.Fatal(err)
 	}
 	if err := eve.StartTrack(t.Context(), "cam", mediatest.Video); err != nil {
@@ -267,32 +283,36 @@ func TestTrack_ForbiddenAfterAnnouncement(t *testing.T) {
 	}
 	publish(t, eve, "mic", mediatest.Microphone)
 	awaitPackets(t, ada, "eve", mediatest.Microphone)
-	eventually(t, "no camera", func() bool {
+	testkit.Eventually(t, "no camera", func() bool {
 		seen, _ := ada.RemoteParticipant("eve")
-		return h.engine.PublishedTrackCount("r.1", "eve") == 1 && slices.Equal(seen.Tracks, []mediatest.Source{mediatest.Microphone})
+		return h.engine.PublishedTrackCount("r.1", "eve") == 1 &&
+			slices.Equal(seen.Tracks, []mediatest.Source{mediatest.Microphone})
 	})
 	awaitNoVideo(t, ada)
 	if eve.End() != nil {
-		t.Error("eve was taken out, who did nothing wrong")
+		t.Error("eve was removed, want only the track removed")
 	}
 }
 
-// Who may not show themselves cannot do so under the name of a microphone.
+// A participant without the camera permission cannot publish video as a microphone.
 func TestTrack_LockedCameraMislabeled(t *testing.T) {
 	h := newFixture(t)
 	h.openSession(t, "r.1", room.Video)
 	ada := h.join(t, "r.1", "ada", room.Video)
-	eve := connect(t, h.url, h.accessTokenFor(t, "r.1", "eve", room.Authorization{Type: room.Video, Grants: room.Grants{Microphone: true}}))
-	if err := eve.Announce(t.Context(), "cam", mediatest.Microphone, mediatest.Video); !errors.Is(err, mediatest.ErrNotAllowed) {
+	eve := joinWithToken(t, h.url, h.accessTokenFor(t, "r.1", "eve", room.Authorization{Type: room.Video,
+		Grants: room.Grants{Microphone: true}}))
+	if err := eve.Announce(t.Context(), "cam", mediatest.Microphone, mediatest.Video); !errors.Is(err,
+		mediatest.ErrNotAllowed) {
 		t.Error(err)
 	}
 	publishMislabeled(t, eve, "lie", mediatest.Microphone, mediatest.Audio, mediatest.Video)
-	eventually(t, "published and removed again", func() bool {
-		return h.log.hasLine("removed a track", `"identity":"eve"`) && h.engine.PublishedTrackCount("r.1", "eve") == 0
+	testkit.Eventually(t, "published and removed again", func() bool {
+		return h.log.HasLine("media does not match its source", `"identity":"eve"`) &&
+			h.engine.PublishedTrackCount("r.1", "eve") == 0
 	})
-	eventually(t, "ada sees no track", func() bool {
-		seen, there := ada.RemoteParticipant("eve")
-		return there && len(seen.Tracks) == 0
+	testkit.Eventually(t, "ada sees no track", func() bool {
+		seen, found := ada.RemoteParticipant("eve")
+		return found && len(seen.Tracks) == 0
 	})
 }
 
@@ -300,10 +320,11 @@ func TestParticipant_Hidden(t *testing.T) {
 	h := newFixture(t)
 	h.openSession(t, "r.1", room.Video)
 	ada := h.join(t, "r.1", "ada", room.Video)
-	spy := connect(t, h.url, h.accessTokenFor(t, "r.1", "spy", room.Authorization{
+	spy := joinWithToken(t, h.url, h.accessTokenFor(t, "r.1", "spy", room.Authorization{
 		Type: room.Video, Grants: allGrants, Hidden: true}))
 	ben := h.join(t, "r.1", "ben", room.Video)
-	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "spy", spy.SID(), ""}, observerCall{"r.1", "ben", ben.SID(), ""})
+	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "spy", spy.SID(), ""},
+		observerCall{"r.1", "ben", ben.SID(), ""})
 	if list := h.participants(t, "r.1"); len(list) != 3 {
 		t.Errorf("participants are %v", list)
 	}
@@ -313,18 +334,21 @@ func TestParticipant_Hidden(t *testing.T) {
 	if err := ada.SendData(t.Context(), "chat", "hello"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the hidden one reads", func() bool { return len(spy.DataMessages()) == 1 })
-	if err := h.engine.SendMessage(t.Context(), "r.1", []string{"spy"}, room.Message{Kind: room.MessageMove}); err != nil {
+	testkit.Eventually(t, "the hidden participant receives the message", func() bool {
+		return len(spy.DataMessages()) == 1
+	})
+	if err := h.engine.SendMessage(t.Context(), "r.1", []string{"spy"},
+		room.Message{Kind: room.MessageMove}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := spy.AwaitMessage(t.Context(), room.MessageMove); err != nil {
 		t.Fatal(err)
 	}
 
-	// They send nothing, and no word of a host changes that or shows them.
+	// A hidden participant cannot send, and new grants do not change that or show it.
 	for range 2 {
 		if err := spy.Publish(t.Context(), "mic", mediatest.Microphone); !errors.Is(err, mediatest.ErrNotAllowed) {
-			t.Errorf("a hidden microphone: %v", err)
+			t.Errorf("publish as a hidden participant: got %v, want ErrNotAllowed", err)
 		}
 		if err := spy.SendData(t.Context(), "parley", `{"kind":"broadcast"}`); err != nil {
 			t.Fatal(err)
@@ -334,10 +358,12 @@ func TestParticipant_Hidden(t *testing.T) {
 		}
 	}
 	spy.Leave()
-	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "spy", spy.SID(), ""}, observerCall{"r.1", "ben", ben.SID(), ""},
+	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "spy", spy.SID(), ""},
+		observerCall{"r.1", "ben", ben.SID(), ""},
 		observerCall{"r.1", "spy", spy.SID(), room.LeftByChoice})
 
-	// What came after all that came: others would have noticed by now.
+	// This change arrives last, so that the others would have noticed the hidden
+	// participant before it.
 	if err := h.engine.UpdateMetadata(t.Context(), "r.1", room.Metadata{Breakout: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -346,18 +372,18 @@ func TestParticipant_Hidden(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p.EverSaw("spy") {
-			t.Errorf("%s was told of the hidden one", p.Identity())
+			t.Errorf("%s saw the hidden participant", p.Identity())
 		}
 		if n := len(p.Infos()); n != 2 {
-			t.Errorf("%s was told of the session %d times", p.Identity(), n)
+			t.Errorf("%s received metadata %d times, want 2", p.Identity(), n)
 		}
 		if slices.ContainsFunc(p.DataMessages(), func(s mediatest.DataMessage) bool { return s.Topic == "parley" }) {
-			t.Errorf("%s heard %v", p.Identity(), p.DataMessages())
+			t.Errorf("%s received a message of the hidden participant: %v", p.Identity(), p.DataMessages())
 		}
 	}
 }
 
-// The newer protocol is for every video session, whatever its holder may send.
+// The newer protocol is served for every video session, whatever the permissions are.
 func TestProtocol_ByRoomType(t *testing.T) {
 	h := newFixture(t)
 	h.openSession(t, "r.1", room.Video)
@@ -371,9 +397,10 @@ func TestProtocol_ByRoomType(t *testing.T) {
 		{"r.1", room.Authorization{Type: room.Video, Hidden: true}, true},
 		{"r.2", room.Authorization{Type: room.Audio, Grants: allGrants}, false},
 	} {
-		// Found, it asks for what it would need to join.
-		if got := h.getStatus(t, "/rtc/v1/validate", h.accessTokenFor(t, c.session, "ada", c.allowed)); got != http.StatusNotFound != c.found {
-			t.Errorf("%+v: %d", c.allowed, got)
+		// If the path exists, the status is that of a missing join request.
+		got := h.getStatus(t, "/rtc/v1/validate", h.accessTokenFor(t, c.session, "ada", c.allowed))
+		if (got != http.StatusNotFound) != c.found {
+			t.Errorf("%+v: got status %d, want found %t", c.allowed, got, c.found)
 		}
 	}
 }

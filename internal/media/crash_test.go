@@ -7,45 +7,41 @@ import (
 	"testing"
 	"time"
 
-	dd "github.com/livekit/livekit-server/pkg/sfu/rtpextension/dependencydescriptor"
 	"github.com/livekit/protocol/livekit"
-	"github.com/pion/rtp"
-	"github.com/pion/webrtc/v4"
 
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
 )
 
-// The inputs that ended the process before there was a filter, through every
-// way in and in both types of session. The engine is a process of its own; it
-// survives when two others in it still hear each other afterwards.
+// everyExtensionID contains all ids of one-byte header extensions.
+var everyExtensionID = []uint8{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}
+
+// These inputs ended the process before the signal filter existed. The test sends them on
+// every path and in both types of session to an engine in a separate process, and checks
+// that two other participants of that process still hear each other.
 func TestEngine_SurvivesCrashInputs(t *testing.T) {
-	at, _ := startProcess(t, processConfig{Media: processMediaConfig(t), Sessions: []room.MediaSession{
+	baseURL, _ := startProcess(t, processConfig{Media: processMediaConfig(t), Sessions: []room.MediaSession{
 		{Name: "sound.1", Type: room.Audio, MaxParticipants: 50},
 		{Name: "picture.1", Type: room.Video, MaxParticipants: 50},
 	}})
-	here := newFixture(t) // signs with the same secret
-	ada := connect(t, at, here.accessToken(t, "sound.1", "ada", room.Audio))
-	ben := connect(t, at, here.accessToken(t, "sound.1", "ben", room.Audio))
+	signer := newFixture(t) // signs with the same secret
+	ada := joinWithToken(t, baseURL, signer.accessToken(t, "sound.1", "ada", room.Audio))
+	ben := joinWithToken(t, baseURL, signer.accessToken(t, "sound.1", "ben", room.Audio))
 	publish(t, ada, "mic", mediatest.Microphone)
-	survives := func(t *testing.T) {
+	assertAlive := func(t *testing.T) {
 		t.Helper()
 		if ben.Closed() {
-			t.Fatal("the process is gone")
+			t.Fatal("the process has ended")
 		}
 		awaitPackets(t, ben, "ada", mediatest.Microphone)
 	}
 
-	bad := func(source livekit.TrackSource) *livekit.AddTrackRequest {
-		layers := []*livekit.VideoLayer{{Quality: -1}}
-		return &livekit.AddTrackRequest{Cid: "v0", Name: "v0", Type: livekit.TrackType_VIDEO, Source: source, Layers: layers,
-			SimulcastCodecs: []*livekit.SimulcastCodec{{Codec: "vp8", Cid: "v0", Layers: layers}}}
-	}
 	n := 0
-	enter := func(t *testing.T, session string, options mediatest.RawOptions) (*mediatest.Raw, error) {
+	dial := func(t *testing.T, session string, options mediatest.RawOptions) (*mediatest.Raw, error) {
 		t.Helper()
 		n++
-		r, err := mediatest.Dial(t.Context(), at, here.accessToken(t, session, fmt.Sprint("eve-", n), room.Video), options)
+		r, err := mediatest.Dial(t.Context(), baseURL, signer.accessToken(t, session, fmt.Sprint("eve-", n),
+			room.Video), options)
 		if err == nil {
 			t.Cleanup(r.Abort)
 		}
@@ -56,37 +52,36 @@ func TestEngine_SurvivesCrashInputs(t *testing.T) {
 		if session == "sound.1" {
 			source = livekit.TrackSource_MICROPHONE
 		}
-		// A layer of quality -1.
 		t.Run(session+"/layer in the stream", func(t *testing.T) {
-			eve, err := enter(t, session, mediatest.RawOptions{})
+			eve, err := dial(t, session, mediatest.RawOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := eve.AddTrack(t.Context(), bad(source)); err == nil {
+			if err := eve.AddTrack(t.Context(), mediatest.InvalidLayerTrack("v0", source)); err == nil {
 				t.Error("the announcement was accepted")
 			}
-			_, _ = eve.OfferTrack(t.Context(), "v0", webrtc.MimeTypeVP8)
-			survives(t)
+			_, _ = eve.OfferTrack(t.Context(), "v0", mediatest.VP8)
+			assertAlive(t)
 		})
 		for _, path := range []string{"/rtc", "/rtc/v1"} {
 			t.Run(session+"/layer in the join request of "+path, func(t *testing.T) {
-				req := mediatest.DefaultJoinRequest()
-				offer, err := mediatest.NewOffer(mediatest.RawOptions{}, webrtc.MimeTypeVP8)
+				req, err := mediatest.InvalidLayerJoin(source)
 				if err != nil {
 					t.Fatal(err)
 				}
-				req.AddTrackRequests, req.PublisherOffer = []*livekit.AddTrackRequest{bad(source)}, offer
-				if _, err := enter(t, session, mediatest.RawOptions{Path: path, JoinRequest: req}); err == nil {
+				if _, err := dial(t, session, mediatest.RawOptions{Path: path, JoinRequest: req}); err == nil {
 					t.Error("the join request was accepted")
 				}
-				survives(t)
+				assertAlive(t)
 			})
 		}
-		// VP9, and packets that name a temporal layer there is no place for.
+		// VP9 packets, and packets with a temporal layer beyond LiveKit's table.
 		for _, path := range []string{"/rtc", "/rtc/v1"} {
-			for _, mime := range []string{webrtc.MimeTypeVP8, webrtc.MimeTypeVP9, webrtc.MimeTypeAV1, webrtc.MimeTypeH265} {
+			for _, mime := range []string{mediatest.VP8, mediatest.VP9, mediatest.AV1,
+				mediatest.H265} {
 				t.Run(session+path+"/packets of "+mime, func(t *testing.T) {
-					eve, err := enter(t, session, mediatest.RawOptions{Path: path, Extensions: []string{dd.ExtensionURI}})
+					eve, err := dial(t, session, mediatest.RawOptions{Path: path,
+						Extensions: []string{mediatest.DependencyDescriptor}})
 					if err != nil {
 						if session == "sound.1" && path == "/rtc/v1" {
 							return // there is no such path in an audio session
@@ -100,63 +95,42 @@ func TestEngine_SurvivesCrashInputs(t *testing.T) {
 					}
 					track, err := eve.OfferTrack(t.Context(), "cam", mime)
 					if err != nil {
-						survives(t)
-						return // there is no place for this codec
+						assertAlive(t)
+						return // the codec was rejected
 					}
-					if mime != webrtc.MimeTypeVP8 {
+					if mime != mediatest.VP8 {
 						t.Errorf("%s was negotiated", mime)
 					}
-					if answer := eve.LastAnswer(); !strings.Contains(answer, "VP8/90000") || strings.Contains(answer, dd.ExtensionURI) {
+					if answer := eve.LastAnswer(); !strings.Contains(answer, "VP8/90000") ||
+						strings.Contains(answer, mediatest.DependencyDescriptor) {
 						t.Errorf("the dependency descriptor was negotiated: %s", answer)
 					}
 					for sequence := range uint16(20) {
-						header := &rtp.Header{Version: 2, Marker: true, SequenceNumber: sequence, Timestamp: uint32(sequence) * 3000}
-						for id := range uint8(14) {
-							_ = header.SetExtension(id+1, fiveTemporalLayers(t, sequence))
+						header, err := mediatest.CrashHeader(track, sequence, everyExtensionID...)
+						if err != nil {
+							t.Fatal(err)
 						}
-						_ = track.Send(header, []byte{0x08})
-						time.Sleep(5 * time.Millisecond) // packets are somebody else's clock
+						_ = track.Send(header, mediatest.CrashPayload)
+						time.Sleep(5 * time.Millisecond) // gives LiveKit time to process the packet
 					}
-					survives(t)
+					assertAlive(t)
 				})
 			}
 		}
 	}
 	t.Run("a single connection in an audio session", func(t *testing.T) {
-		_, err := enter(t, "sound.1", mediatest.RawOptions{JoinRequest: mediatest.DefaultJoinRequest()})
+		_, err := dial(t, "sound.1", mediatest.RawOptions{JoinRequest: mediatest.DefaultJoinRequest()})
 		if err == nil {
 			t.Error("joined")
 		}
 	})
 	t.Run("protocols that do not exist", func(t *testing.T) {
 		for _, protocol := range []string{"1149", "-1", "x"} {
-			if _, err := enter(t, "picture.1", mediatest.RawOptions{Query: url.Values{"protocol": {protocol}}}); err != nil {
+			if _, err := dial(t, "picture.1",
+				mediatest.RawOptions{Query: url.Values{"protocol": {protocol}}}); err != nil {
 				t.Errorf("%s: %v", protocol, err)
 			}
 		}
-		survives(t)
+		assertAlive(t)
 	})
-}
-
-// fiveTemporalLayers returns a dependency descriptor that describes temporal layers
-// 0 to 4.
-func fiveTemporalLayers(t *testing.T, frame uint16) []byte {
-	t.Helper()
-	var templates []*dd.FrameDependencyTemplate
-	for layer := range 5 {
-		first := dd.DecodeTargetNotPresent
-		if layer == 0 {
-			first = dd.DecodeTargetRequired
-		}
-		templates = append(templates, &dd.FrameDependencyTemplate{TemporalId: layer,
-			DecodeTargetIndications: []dd.DecodeTargetIndication{first, dd.DecodeTargetRequired}})
-	}
-	structure, mask := &dd.FrameDependencyStructure{NumDecodeTargets: 2, Templates: templates}, uint32(3)
-	data, err := (&dd.DependencyDescriptorExtension{Structure: structure, Descriptor: &dd.DependencyDescriptor{
-		FirstPacketInFrame: true, LastPacketInFrame: true, FrameNumber: frame, FrameDependencies: templates[0],
-		AttachedStructure: structure, ActiveDecodeTargetsBitmask: &mask}}).Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }

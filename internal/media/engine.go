@@ -1,8 +1,8 @@
-// Package media carries sound and pictures: it runs LiveKit inside this
-// process and is the one package that imports it. It opens and closes
-// sessions, says who is in them, makes the passes with which pages connect,
-// and tells an observer who comes and goes. It knows of no room, seat or
-// project; it must not import the API, the store or the app.
+// Package media runs LiveKit, which carries audio and video, inside this process, and is
+// the only package that imports it. It opens and closes sessions, lists their
+// participants, issues the access tokens with which pages connect, and notifies an
+// observer when participants join and leave. It does not know rooms, seats or projects,
+// and must not import the API, the store or the app.
 package media
 
 import (
@@ -21,20 +21,19 @@ import (
 )
 
 const (
-	stopTimeout       = 3 * time.Second // what Stop may take
-	drainTimeout      = time.Second     // of that, for participants to hear of it
-	idleCheckInterval = time.Minute     // sessions nobody closed are looked for
-	statsStaleAfter   = 15 * time.Second
+	stopTimeout       = 3 * time.Second  // of Stop
+	drainTimeout      = time.Second      // of that, to notify the participants
+	idleCheckInterval = time.Minute      // between two searches for idle sessions
+	statsStaleAfter   = 15 * time.Second // the age of node statistics that counts as unhealthy
 )
 
-// engineExists is held by the one Engine of the process: LiveKit's metrics and its
-// logger are global.
+// engineExists is set while an Engine exists. A process has only one at a time, because
+// LiveKit's metrics and its logger are global.
 var engineExists atomic.Bool
 
-// Engine is the media engine. New, Start, Stop: each once, in this order. A
-// second Engine can be made in the same process after the first has stopped;
-// LiveKit leaves a few idle goroutines behind then, and its metrics keep the
-// first one's node id.
+// Engine is the media engine. Call New, Start and Stop once each, in this order. A
+// second Engine can be created in the same process after the first has stopped; then
+// LiveKit leaves a few idle goroutines behind, and its metrics keep the first node id.
 type Engine struct {
 	cfg         Config
 	log         *slog.Logger
@@ -65,12 +64,12 @@ const (
 
 var _ room.Media = (*Engine)(nil)
 
-// New puts the engine together and binds its ports, but lets nobody in yet.
-// Observer hears of participants from one goroutine, in order, until Stop has
-// returned; a slow observer delays later events, and participants who have
-// just connected: see Admit. The authorizer is asked about everybody who
-// connects, by many goroutines at once. An Engine that is not started has to be
-// stopped too.
+// New creates the engine and binds its ports. No participant can join before Start.
+//
+// The observer is called from one goroutine, in order, until Stop has returned. A slow
+// observer delays later events and the admission of new participants; see Admit. The
+// authorizer is called for every connection, by many goroutines at once. An Engine that
+// was not started has to be stopped too.
 func New(cfg Config, observer room.MediaObserver, authorizer room.MediaAuthorizer) (_ *Engine, err error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -87,42 +86,45 @@ func New(cfg Config, observer room.MediaObserver, authorizer room.MediaAuthorize
 		}
 	}()
 
-	where, err := resolveAddresses(cfg)
+	addrs, err := resolveAddresses(cfg)
 	if err != nil {
 		return nil, err
 	}
-	conf, err := livekitConfig(cfg, where)
+	conf, err := livekitConfig(cfg, addrs)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPorts(cfg, where, conf.RTC.TCPPort != 0); err != nil {
+	if err := checkPorts(cfg, addrs, conf.RTC.TCPPort != 0); err != nil {
 		return nil, err
 	}
 	routeLogs(cfg.Log, cfg.SigningSecret)
 
-	e := &Engine{cfg: cfg, log: cfg.Log, events: newEventQueue(observer), authorizer: authorizer, preflightDuration: preflightDuration, done: make(chan struct{})}
+	e := &Engine{cfg: cfg, log: cfg.Log, events: newEventQueue(observer), authorizer: authorizer,
+		preflightDuration: preflightDuration, done: make(chan struct{})}
 	e.refusals = refusal.NewRecorder(cfg.Log, time.Now)
-	kinds := &trackTypes{log: cfg.Log, refusals: e.refusals}
+	types := &trackTypes{log: cfg.Log, refusals: e.refusals}
 	e.admissions = &admissions{log: cfg.Log, refusals: e.refusals, connectTimeout: connectTimeout}
-	e.node, err = buildNode(conf, cfg.RedisURL, e.admissions, e.refusals, func(t telemetry.TelemetryService) telemetry.TelemetryService {
-		return &telemetryListener{TelemetryService: t, events: e.events, localRooms: &e.localRooms, trackTypes: kinds, admissions: e.admissions}
-	})
+	listen := func(t telemetry.TelemetryService) telemetry.TelemetryService {
+		return &telemetryListener{TelemetryService: t, events: e.events, localRooms: &e.localRooms,
+			trackTypes: types, admissions: e.admissions}
+	}
+	e.node, err = buildNode(conf, cfg.RedisURL, e.admissions, e.refusals, listen)
 	if err != nil {
 		e.events.stop(context.Background())
 		return nil, fmt.Errorf("media: set up the engine: %w", err)
 	}
-	kinds.rooms, e.admissions.rooms = e.node.rooms, e.node.rooms
-	cfg.Log.Debug("media engine is set up", "node_ip", conf.RTC.NodeIP.ToStringSlice(),
+	types.rooms, e.admissions.rooms = e.node.rooms, e.node.rooms
+	cfg.Log.Debug("media engine created", "node_ip", conf.RTC.NodeIP.ToStringSlice(),
 		"bound", conf.RTC.IPs.Includes, "udp_port", cfg.UDPPort, "tcp_port", conf.RTC.TCPPort)
 	return e, nil
 }
 
-// Start makes the engine ready; it is when Start returns. Open the sessions
-// that were live before a restart next, and only then listen for browsers: a
-// page that finds its session missing gives up.
+// Start starts the engine, which is ready when Start returns. After it, open the sessions
+// that were live before a restart and only then listen for browsers, because a page
+// does not retry when its session does not exist.
 func (e *Engine) Start(context.Context) error {
 	if !e.state.CompareAndSwap(created, started) {
-		return errors.New("media: the engine was started or stopped before")
+		return errors.New("media: the engine has already been started or stopped")
 	}
 	if err := e.node.start(); err != nil {
 		e.state.Store(created)
@@ -149,21 +151,21 @@ func (e *Engine) closeIdleRooms() {
 	}
 }
 
-// Healthy returns nil when participants can be served.
+// Healthy returns nil if the engine can serve participants, and otherwise the reason.
 func (e *Engine) Healthy() error {
 	if e.state.Load() != started {
 		return errors.New("media: the engine is not running")
 	}
-	if silent := e.node.self.SecondsSinceNodeStatsUpdate(); silent > statsStaleAfter.Seconds() {
-		return fmt.Errorf("media: the engine has not reported for %.0f seconds", silent)
+	if age := e.node.self.SecondsSinceNodeStatsUpdate(); age > statsStaleAfter.Seconds() {
+		return fmt.Errorf("media: the engine has not updated its statistics for %.0f seconds", age)
 	}
 	return nil
 }
 
-// Stop tells every participant that the server goes, waits for what they were
-// told to be sent and for the observer to hear of it, and frees the ports. It
-// returns within some three seconds, whatever hangs. livekit-client takes the
-// goodbye (SERVER_SHUTDOWN, reconnect) as a reason to come back by itself.
+// Stop notifies every participant of the shutdown, waits until the notifications are sent
+// and the observer has received all events, and releases the ports. It returns within
+// about three seconds even if a part of LiveKit hangs. The notification
+// (SERVER_SHUTDOWN with the action RECONNECT) makes livekit-client reconnect by itself.
 func (e *Engine) Stop(ctx context.Context) {
 	e.stopOnce.Do(func() {
 		ctx, cancel := context.WithTimeout(ctx, stopTimeout)
@@ -175,20 +177,20 @@ func (e *Engine) Stop(ctx context.Context) {
 			e.node.router.Drain()
 		}
 
-		down := make(chan struct{})
+		roomsStopped := make(chan struct{})
 		go func() {
-			defer close(down)
+			defer close(roomsStopped)
 			e.node.rooms.Stop()
-			told, cancel := context.WithTimeout(ctx, drainTimeout)
+			drainCtx, cancel := context.WithTimeout(ctx, drainTimeout)
 			defer cancel()
-			e.gate.wait(told)
+			e.gate.wait(drainCtx)
 			e.node.rtc.DrainConnections(time.Millisecond, true)
 			e.node.closeExceptRooms()
 		}()
 		select {
-		case <-down:
+		case <-roomsStopped:
 		case <-ctx.Done():
-			e.log.Warn("the media engine did not stop in time")
+			e.log.Warn("media engine did not stop in time", "timeout", stopTimeout.String())
 		}
 		e.events.stop(ctx)
 		engineExists.Store(false)

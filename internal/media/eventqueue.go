@@ -11,66 +11,70 @@ import (
 	"parley/internal/room"
 )
 
-// telemetryListener hears LiveKit's reports about participants and tracks as they
-// happen, on LiveKit's goroutines: nothing in here may wait. Its metrics go
-// on as they were.
+// telemetryListener receives LiveKit's reports about participants and tracks and passes
+// them on to LiveKit's own telemetry. Its methods must not block, because they run on
+// LiveKit's goroutines.
 type telemetryListener struct {
 	telemetry.TelemetryService
 	events     *eventQueue
 	localRooms *localRooms
 	trackTypes *trackTypes
-
 	admissions *admissions
 }
 
-// RoomStarted is called when a session begins to live in this process.
+// RoomStarted is called when this process starts to host a session.
 func (r *telemetryListener) RoomStarted(ctx context.Context, rm *livekit.Room) {
 	r.TelemetryService.RoomStarted(ctx, rm)
 	r.localRooms.add(rm.Name)
 }
 
-// RoomEnded is called when it lives here no more.
+// RoomEnded is called when this process no longer hosts the session.
 func (r *telemetryListener) RoomEnded(ctx context.Context, rm *livekit.Room) {
 	r.TelemetryService.RoomEnded(ctx, rm)
 	r.localRooms.remove(rm.Name)
 }
 
-// ParticipantJoined is called when the signalling of a participant is set up,
-// before LiveKit handles any of its requests; and once more (not to be told) by
-// the counter of the signalling's bytes.
+// ParticipantJoined is called when the signaling of a participant is set up, before
+// LiveKit handles any of its requests. LiveKit's counter of signaling bytes calls it
+// once more, with shouldSendEvent false.
 func (r *telemetryListener) ParticipantJoined(ctx context.Context, rm *livekit.Room, p *livekit.ParticipantInfo,
-	client *livekit.ClientInfo, meta *livekit.AnalyticsClientMeta, tell bool, guard *telemetry.ReferenceGuard) {
-	r.TelemetryService.ParticipantJoined(ctx, rm, p, client, meta, tell, guard)
-	if tell {
+	client *livekit.ClientInfo, meta *livekit.AnalyticsClientMeta, shouldSendEvent bool,
+	guard *telemetry.ReferenceGuard) {
+	r.TelemetryService.ParticipantJoined(ctx, rm, p, client, meta, shouldSendEvent, guard)
+	if shouldSendEvent {
 		r.admissions.hold(livekit.RoomName(rm.Name), livekit.ParticipantID(p.Sid))
 	}
 }
 
-// ParticipantActive is called when media flows; a participant whose browser
-// never gets that far was never there.
-func (r *telemetryListener) ParticipantActive(ctx context.Context, rm *livekit.Room, p *livekit.ParticipantInfo, meta *livekit.AnalyticsClientMeta, migration bool, guard *telemetry.ReferenceGuard) {
+// ParticipantActive is called when the media of a participant is connected. A participant
+// that never becomes active is not reported to the observer at all.
+func (r *telemetryListener) ParticipantActive(ctx context.Context, rm *livekit.Room, p *livekit.ParticipantInfo,
+	meta *livekit.AnalyticsClientMeta, migration bool, guard *telemetry.ReferenceGuard) {
 	r.TelemetryService.ParticipantActive(ctx, rm, p, meta, migration, guard)
 	if !migration && rm.Name != preflightSession {
 		r.events.add(event{session: rm.Name, identity: p.Identity, sid: p.Sid, at: joinedAt(p)})
 	}
 }
 
-// ParticipantLeft is called once for each connection, and for a second time
-// (not to be told) by the counter of the signalling's bytes.
-func (r *telemetryListener) ParticipantLeft(ctx context.Context, rm *livekit.Room, p *livekit.ParticipantInfo, tell bool, guard *telemetry.ReferenceGuard) {
-	r.TelemetryService.ParticipantLeft(ctx, rm, p, tell, guard)
-	if tell {
+// ParticipantLeft is called once for each connection, and once more by LiveKit's counter
+// of signaling bytes, with shouldSendEvent false.
+func (r *telemetryListener) ParticipantLeft(ctx context.Context, rm *livekit.Room, p *livekit.ParticipantInfo,
+	shouldSendEvent bool, guard *telemetry.ReferenceGuard) {
+	r.TelemetryService.ParticipantLeft(ctx, rm, p, shouldSendEvent, guard)
+	if shouldSendEvent {
 		r.trackTypes.remove(p.Sid)
 		r.admissions.remove(livekit.ParticipantID(p.Sid))
 		if rm.Name != preflightSession {
-			r.events.add(event{session: rm.Name, identity: p.Identity, sid: p.Sid, at: time.Now(), reason: leaveReason(p.DisconnectReason)})
+			r.events.add(event{session: rm.Name, identity: p.Identity, sid: p.Sid, at: time.Now(),
+				reason: leaveReason(p.DisconnectReason)})
 		}
 	}
 }
 
-// TrackPublished is called when a track's first packets can be forwarded.
-func (r *telemetryListener) TrackPublished(ctx context.Context, roomID livekit.RoomID, name livekit.RoomName, sid livekit.ParticipantID, identity livekit.ParticipantIdentity, track *livekit.TrackInfo, tell bool) {
-	r.TelemetryService.TrackPublished(ctx, roomID, name, sid, identity, track, tell)
+// TrackPublished is called when the first packets of a track can be forwarded.
+func (r *telemetryListener) TrackPublished(ctx context.Context, roomID livekit.RoomID, name livekit.RoomName,
+	sid livekit.ParticipantID, identity livekit.ParticipantIdentity, track *livekit.TrackInfo, shouldSendEvent bool) {
+	r.TelemetryService.TrackPublished(ctx, roomID, name, sid, identity, track, shouldSendEvent)
 	r.trackTypes.trackPublished(name, sid, livekit.TrackID(track.Sid))
 }
 
@@ -92,31 +96,30 @@ func leaveReason(r livekit.DisconnectReason) room.LeaveReason {
 	return room.LeftLost
 }
 
-// event is one participant coming or, with a reason, going.
+// event is the join of one participant or, with a reason, its leave.
 type event struct {
 	session, identity, sid string
 	at                     time.Time
 	reason                 room.LeaveReason
 }
 
-// abortedTTL is how long a connection that ended before it began is
-// remembered; see deliver.
+// abortedTTL is how long the queue remembers a connection whose end was reported before
+// its start; see deliver.
 const abortedTTL = time.Minute
 
-// eventQueue hands what happened to the observer, in order, from one goroutine.
-// The queue has no bound: the alternatives are to hold up media or to lose
-// who was there.
+// eventQueue delivers events to the observer, in order, from one goroutine. The queue has
+// no bound, because a bounded queue would either block media or lose attendance.
 type eventQueue struct {
 	observer room.MediaObserver
 
 	mu       sync.Mutex
 	pending  []event
-	stopping bool // take no more, deliver what is there
-	dropping bool // deliver nothing more
+	stopping bool // accept no more events, but deliver the pending ones
+	dropping bool // deliver no more events
 	wake     chan struct{}
 	done     chan struct{}
 
-	// Of the delivering goroutine alone.
+	// Only the delivering goroutine uses these maps, by the id of the connection.
 	present map[string]bool
 	aborted map[string]time.Time
 }
@@ -169,13 +172,13 @@ func (e *eventQueue) run() {
 	}
 }
 
-// deliver tells the observer, once for each connection and joined before
-// left. LiveKit says "active" from a goroutine of its own and can be overtaken
-// by the end of the same connection; such a one was never there.
+// deliver calls the observer once for the join and once for the leave of a connection, in
+// this order. LiveKit reports "active" from a separate goroutine, so that the end of the
+// same connection can be reported first; deliver ignores such a connection.
 func (e *eventQueue) deliver(ev event) {
 	switch {
 	case ev.reason == "":
-		if _, over := e.aborted[ev.sid]; over || e.present[ev.sid] {
+		if _, aborted := e.aborted[ev.sid]; aborted || e.present[ev.sid] {
 			delete(e.aborted, ev.sid)
 			return
 		}
@@ -185,8 +188,8 @@ func (e *eventQueue) deliver(ev event) {
 		delete(e.present, ev.sid)
 		e.observer.ParticipantLeft(ev.session, ev.identity, ev.sid, ev.at, ev.reason)
 	default:
-		for sid, at := range e.aborted {
-			if ev.at.Sub(at) > abortedTTL {
+		for sid, endedAt := range e.aborted {
+			if ev.at.Sub(endedAt) > abortedTTL {
 				delete(e.aborted, sid)
 			}
 		}
@@ -194,8 +197,8 @@ func (e *eventQueue) deliver(ev event) {
 	}
 }
 
-// stop delivers what has happened until now and returns when no call to the
-// observer is to come. When ctx ends first, the rest is dropped.
+// stop delivers the pending events and returns when the observer will not be called any
+// more. If ctx ends first, the remaining events are dropped.
 func (e *eventQueue) stop(ctx context.Context) {
 	e.mu.Lock()
 	e.stopping = true

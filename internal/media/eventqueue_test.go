@@ -13,11 +13,11 @@ import (
 	"parley/internal/room"
 )
 
-// recordingObserver is an observer that can be made to wait.
+// recordingObserver is an observer that can block.
 type recordingObserver struct {
 	mu    sync.Mutex
 	calls []string
-	hold  chan struct{} // nil: does not wait
+	hold  chan struct{} // blocks each call until a receive; nil does not block
 	begun chan struct{}
 }
 
@@ -59,18 +59,18 @@ func TestEventQueue_InOrderBeforeStopReturns(t *testing.T) {
 	}
 	e.stop(context.Background())
 	if got := seen.recorded(); !slices.Equal(got, want) {
-		t.Errorf("%d events, want %d, or in another order", len(got), len(want))
+		t.Errorf("got %d events, want %d in the same order", len(got), len(want))
 	}
 	e.add(joinedEvent("late"))
 	if got := seen.recorded(); len(got) != len(want) {
-		t.Error("an event after Stop was told")
+		t.Error("an event after stop was delivered")
 	}
 }
 
 func TestEventQueue_OnceAndPaired(t *testing.T) {
 	seen := &recordingObserver{}
 	e := newEventQueue(seen)
-	e.add(leftEvent("overtaken")) // the end overtook the beginning
+	e.add(leftEvent("overtaken")) // the end is reported before the start
 	e.add(joinedEvent("overtaken"))
 	e.add(leftEvent("never began"))
 	e.add(joinedEvent("a"))
@@ -79,7 +79,7 @@ func TestEventQueue_OnceAndPaired(t *testing.T) {
 	e.add(leftEvent("a"))
 	e.stop(context.Background())
 	if got := seen.recorded(); !slices.Equal(got, []string{"+a", "-a"}) {
-		t.Errorf("told %v", got)
+		t.Errorf("got events %v, want [+a -a]", got)
 	}
 }
 
@@ -89,7 +89,7 @@ func TestEventQueue_SlowObserver(t *testing.T) {
 	e.add(joinedEvent("1"))
 	<-seen.begun
 	for range 100 {
-		e.add(joinedEvent("2")) // returns although nobody listens
+		e.add(joinedEvent("2")) // returns although the observer is blocked
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -97,7 +97,7 @@ func TestEventQueue_SlowObserver(t *testing.T) {
 	seen.hold <- struct{}{}
 	<-e.done
 	if got := seen.recorded(); !slices.Equal(got, []string{"+1"}) {
-		t.Errorf("told %v", got)
+		t.Errorf("got events %v, want [+1]", got)
 	}
 }
 

@@ -9,13 +9,12 @@ import (
 	"parley/internal/room"
 )
 
-// AllowAllCodecs takes the first line away that keeps pictures out of
-// sessions for sound only.
+// AllowAllCodecs removes the first line of defense against video in audio sessions.
 func (e *Engine) AllowAllCodecs() {
 	e.node.allocator.codecs = func(room.Type) []*livekit.Codec { return codecsFor(room.Video) }
 }
 
-// PublishedTrackCount says how many tracks a participant has published.
+// PublishedTrackCount returns the number of tracks that a participant has published.
 func (e *Engine) PublishedTrackCount(session, identity string) int {
 	rm := e.node.rooms.GetRoom(context.Background(), livekit.RoomName(session))
 	if rm == nil {
@@ -28,14 +27,14 @@ func (e *Engine) PublishedTrackCount(session, identity string) int {
 	return len(p.GetPublishedTracks())
 }
 
-// SetPreflightDuration has checks end sooner.
+// SetPreflightDuration sets the maximum duration of a connection test.
 func (e *Engine) SetPreflightDuration(d time.Duration) { e.preflightDuration = d }
 
-// SetConnectTimeout sets how long a participant may take to connect. Call it before
-// anybody joins.
+// SetConnectTimeout sets the time in which a participant has to connect media. Call it
+// before any participant joins.
 func (e *Engine) SetConnectTimeout(d time.Duration) { e.admissions.connectTimeout = d }
 
-// HeldCount counts the participants that are held back.
+// HeldCount returns the number of participants that are held back.
 func (e *Engine) HeldCount() int {
 	e.admissions.mu.RLock()
 	defer e.admissions.mu.RUnlock()

@@ -14,13 +14,13 @@ import (
 	"parley/internal/refusal"
 )
 
-// maxMessageBytes bounds one message of a participant. The largest that browsers
-// send are session descriptions, some hundred kilobytes in very full rooms.
-// LiveKit reads a message of any size into memory.
+// maxMessageBytes is the maximum size of one signaling message of a participant, because
+// LiveKit reads a message of any size into memory. The largest messages of browsers are
+// session descriptions, which have a few hundred kilobytes in very full rooms.
 const maxMessageBytes = 1 << 20
 
-// filteredWriter hands out a connection on which messages are bounded, and
-// tells taken of it.
+// filteredWriter returns a filtered connection when the WebSocket upgrade takes over the
+// connection.
 type filteredWriter struct {
 	http.ResponseWriter
 	bytes     *rate.Limiter
@@ -28,10 +28,10 @@ type filteredWriter struct {
 	onRefusal func(*signalfilter.Refusal)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the underlying writer for http.ResponseController.
 func (w *filteredWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Hijack is asked for by the WebSocket upgrade.
+// Hijack takes over the connection for the WebSocket upgrade and returns it filtered.
 func (w *filteredWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err != nil {
@@ -42,26 +42,27 @@ func (w *filteredWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return limited, bufio.NewReadWriter(bufio.NewReader(limited), rw.Writer), nil
 }
 
-// filteredConn reads WebSocket frames past and fails on a message that LiveKit
-// must not parse: one that is too long, before any of its payload is read, and
-// one that is not binary or has too many fields, before its end is read.
+// filteredConn inspects the WebSocket frames that are read from it. Reading fails at a
+// message that LiveKit must not parse: a message that is too long fails before any of
+// its payload is read, and a message that is not binary or has too many fields fails
+// before its end is read.
 type filteredConn struct {
 	net.Conn
-	r         *bufio.Reader               // may hold what came with the handshake
-	bytes     *rate.Limiter               // of messages
-	onRefusal func(*signalfilter.Refusal) // told, once, why reading fails
+	r         *bufio.Reader               // may hold bytes that arrived with the handshake
+	bytes     *rate.Limiter               // of the message bytes
+	onRefusal func(*signalfilter.Refusal) // called once, before reading fails
 
-	frameHead    []byte                // of the frame that is being read, while it is incomplete
-	payloadLeft  uint64                // still to come of that frame
-	isControl    bool                  // that frame is between the frames of a message
-	mask         [4]byte               // of that frame
-	unmasked     int                   // bytes of that frame that were unmasked
-	messageBytes uint64                // announced so far of a message in several frames
-	scanner      *signalfilter.Scanner // of that message
+	frameHead    []byte                // incomplete head of the current frame
+	payloadLeft  uint64                // unread payload bytes of the current frame
+	isControl    bool                  // the current frame is a control frame
+	mask         [4]byte               // of the current frame
+	unmasked     int                   // unmasked bytes of the current frame
+	messageBytes uint64                // payload bytes of all frames of the current message so far
+	scanner      *signalfilter.Scanner // of the current message
 }
 
-// The opcodes of frames (RFC 6455, 5.2); those of control frames have the
-// highest bit of the four.
+// These are the opcodes of frames (RFC 6455, section 5.2). The highest of the four bits
+// is set in the opcodes of control frames.
 const (
 	opContinuation = 0x0
 	opBinary       = 0x2
@@ -70,12 +71,13 @@ const (
 	finBit         = 0x80
 )
 
-// Read lets through what belongs to acceptable messages.
+// Read reads bytes of acceptable messages. At a message that is not acceptable it returns
+// an error.
 func (c *filteredConn) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
-	if no := c.inspect(p[:n]); no != nil {
-		c.onRefusal(no)
-		return 0, fmt.Errorf("media: refuse signaling: %w", no)
+	if refused := c.inspect(p[:n]); refused != nil {
+		c.onRefusal(refused)
+		return 0, fmt.Errorf("media: refuse signaling: %w", refused)
 	}
 	return n, err
 }
@@ -85,8 +87,8 @@ func (c *filteredConn) inspect(b []byte) *signalfilter.Refusal {
 		if c.payloadLeft > 0 {
 			n := min(c.payloadLeft, uint64(len(b)))
 			if !c.isControl {
-				if no := c.scanPayload(b[:n]); no != nil {
-					return no
+				if refused := c.scanPayload(b[:n]); refused != nil {
+					return refused
 				}
 			}
 			c.payloadLeft -= n
@@ -96,15 +98,15 @@ func (c *filteredConn) inspect(b []byte) *signalfilter.Refusal {
 		c.frameHead = append(c.frameHead, b[0])
 		b = b[1:]
 		if length, complete := frameLength(c.frameHead); complete {
-			if no := c.beginFrame(length); no != nil {
-				return no
+			if refused := c.beginFrame(length); refused != nil {
+				return refused
 			}
 		}
 	}
 	return nil
 }
 
-// beginFrame begins a frame whose head is complete.
+// beginFrame checks a frame whose head is complete and prepares for its payload.
 func (c *filteredConn) beginFrame(length uint64) *signalfilter.Refusal {
 	if length > maxMessageBytes {
 		return messageTooLong()
@@ -116,7 +118,8 @@ func (c *filteredConn) beginFrame(length uint64) *signalfilter.Refusal {
 	c.isControl = opcode&opControlBit != 0
 	if !c.isControl {
 		if opcode != opContinuation && opcode != opBinary {
-			return &signalfilter.Refusal{Kind: refusal.SignalRequest, Reason: "a message that is not binary", Malformed: true}
+			return &signalfilter.Refusal{Kind: refusal.SignalRequest,
+				Reason: "a message that is not binary", Malformed: true}
 		}
 		if opcode != opContinuation || c.scanner == nil {
 			c.scanner = signalfilter.NewScanner()
@@ -128,14 +131,14 @@ func (c *filteredConn) beginFrame(length uint64) *signalfilter.Refusal {
 			c.messageBytes = 0
 		}
 		c.unmasked = 0
-		copy(c.mask[:], c.frameHead[len(c.frameHead)-len(c.mask):]) // a server accepts no frame without
+		copy(c.mask[:], c.frameHead[len(c.frameHead)-len(c.mask):]) // servers only accept masked frames
 	}
 	c.payloadLeft = length
 	c.frameHead = c.frameHead[:0]
 	return nil
 }
 
-// scanPayload has the fields of a message counted in a piece of its payload.
+// scanPayload counts the protobuf fields in a piece of a message's payload.
 func (c *filteredConn) scanPayload(payload []byte) *signalfilter.Refusal {
 	var plain [512]byte
 	for len(payload) > 0 {
@@ -145,18 +148,19 @@ func (c *filteredConn) scanPayload(payload []byte) *signalfilter.Refusal {
 			plain[i] ^= c.mask[c.unmasked%len(c.mask)]
 			c.unmasked++
 		}
-		if no := c.scanner.Write(plain[:n]); no != nil {
-			return no
+		if refused := c.scanner.Write(plain[:n]); refused != nil {
+			return refused
 		}
 	}
 	return nil
 }
 
 func messageTooLong() *signalfilter.Refusal {
-	return &signalfilter.Refusal{Kind: refusal.SignalRequest, Reason: fmt.Sprintf("a message of more than %d bytes", maxMessageBytes), Malformed: true}
+	return &signalfilter.Refusal{Kind: refusal.SignalRequest,
+		Reason: fmt.Sprintf("a message of more than %d bytes", maxMessageBytes), Malformed: true}
 }
 
-// frameLength reads the payload's length from a frame's head (RFC 6455, 5.2)
+// frameLength returns the payload's length from a frame's head (RFC 6455, section 5.2),
 // and reports whether the head is complete.
 func frameLength(head []byte) (length uint64, complete bool) {
 	if len(head) < 2 {

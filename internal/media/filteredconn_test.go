@@ -49,15 +49,16 @@ func messageOfSize(size int) []byte {
 		return nil
 	}
 	for content := size - 2; content >= 0; content-- {
-		if b := protowire.AppendBytes(protowire.AppendTag(nil, 100, protowire.BytesType), make([]byte, content)); len(b) == size {
+		if b := protowire.AppendBytes(protowire.AppendTag(nil, 100, protowire.BytesType),
+			make([]byte, content)); len(b) == size {
 			return b
 		}
 	}
 	panic("no message has this size")
 }
 
-// syncStateWithTracks returns an encoded request of a participant who says that they
-// publish n tracks, each of which is empty: two bytes, and one field.
+// syncStateWithTracks returns an encoded request with the state of a participant that
+// publishes n empty tracks, each of which has two bytes and one field.
 func syncStateWithTracks(t *testing.T, n int) []byte {
 	t.Helper()
 	state := &livekit.SyncState{PublishTracks: make([]*livekit.TrackPublishedResponse, n)}
@@ -73,7 +74,8 @@ func syncStateWithTracks(t *testing.T, n int) []byte {
 
 func TestFilteredConn_Messages(t *testing.T) {
 	const text, binary, more, ping = websocket.TextMessage, websocket.BinaryMessage, 0, websocket.PingMessage
-	big, many, tooMany := messageOfSize(maxMessageBytes), syncStateWithTracks(t, signalfilter.MaxFields-1), syncStateWithTracks(t, signalfilter.MaxFields)
+	big := messageOfSize(maxMessageBytes)
+	many, tooMany := syncStateWithTracks(t, signalfilter.MaxFields-1), syncStateWithTracks(t, signalfilter.MaxFields)
 	half := len(big) / 2
 	for name, c := range map[string]struct {
 		frames [][]byte
@@ -90,37 +92,38 @@ func TestFilteredConn_Messages(t *testing.T) {
 		"many fields":          {[][]byte{maskedFrame(binary, true, many), maskedFrame(binary, true, many)}, ""},
 		"too many fields":      {[][]byte{maskedFrame(binary, true, many), maskedFrame(binary, true, tooMany)}, "fields"},
 		"too many in pieces":   {[][]byte{maskedFrame(binary, false, tooMany[:9001]), maskedFrame(ping, true, []byte("ping")), maskedFrame(more, true, tooMany[9001:])}, "fields"},
-		"not encoded":          {[][]byte{maskedFrame(binary, true, bytes.Repeat([]byte{0xff}, 20))}, "not encoded"},
+		"not encoded":          {[][]byte{maskedFrame(binary, true, bytes.Repeat([]byte{0xff}, 20))}, "not valid protobuf"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sent := bytes.Join(c.frames, nil)
-			var told []string
+			var reasons []string
 			conn := &filteredConn{r: bufio.NewReader(bytes.NewReader(sent)), bytes: rate.NewLimiter(rate.Inf, 0),
-				onRefusal: func(no *signalfilter.Refusal) { told = append(told, no.Reason) }}
+				onRefusal: func(refused *signalfilter.Refusal) { reasons = append(reasons, refused.Reason) }}
 			var got []byte
 			var err error
 			for err == nil {
 				var n int
-				piece := make([]byte, 1+rand.IntN(5000)) // a head may be cut anywhere
+				piece := make([]byte, 1+rand.IntN(5000)) // splits frame heads at any position
 				n, err = conn.Read(piece)
 				got = append(got, piece[:n]...)
 			}
-			var no *signalfilter.Refusal
-			switch refused := errors.As(err, &no); {
-			case c.refuse != "" && (!refused || len(told) != 1 || !strings.Contains(told[0], c.refuse)):
-				t.Errorf("not refused for %q: %v, told %q", c.refuse, err, told)
-			case c.refuse == "" && (!errors.Is(err, io.EOF) || !bytes.Equal(got, sent) || told != nil):
-				t.Errorf("%d of %d bytes came through: %v, told %q", len(got), len(sent), err, told)
+			var refused *signalfilter.Refusal
+			switch isRefusal := errors.As(err, &refused); {
+			case c.refuse != "" && (!isRefusal || len(reasons) != 1 || !strings.Contains(reasons[0], c.refuse)):
+				t.Errorf("got error %v and reasons %q, want one reason with %q", err, reasons, c.refuse)
+			case c.refuse == "" && (!errors.Is(err, io.EOF) || !bytes.Equal(got, sent) || reasons != nil):
+				t.Errorf("read %d of %d bytes, error %v, reasons %q, want all bytes", len(got), len(sent), err, reasons)
 			}
 		})
 	}
 }
 
-// Whoever sends more bytes than the limit of all their connections is refused.
+// All connections of a participant share one limit of bytes.
 func TestFilteredConn_SharedByteLimit(t *testing.T) {
 	limit := rate.NewLimiter(0, 1000)
 	read := func(size int) error {
-		conn := &filteredConn{r: bufio.NewReader(bytes.NewReader(maskedFrame(websocket.BinaryMessage, true, messageOfSize(size)))), bytes: limit,
+		frame := maskedFrame(websocket.BinaryMessage, true, messageOfSize(size))
+		conn := &filteredConn{r: bufio.NewReader(bytes.NewReader(frame)), bytes: limit,
 			onRefusal: func(*signalfilter.Refusal) {}}
 		_, err := io.ReadAll(conn)
 		return err
@@ -129,6 +132,6 @@ func TestFilteredConn_SharedByteLimit(t *testing.T) {
 		t.Errorf("the first message: %v", err)
 	}
 	if err := read(800); err == nil {
-		t.Error("a second connection has a limit of its own")
+		t.Error("a second connection is not limited, want a shared limit")
 	}
 }

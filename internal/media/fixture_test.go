@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,18 +16,19 @@ import (
 	"parley/internal/media"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 const testSecret = "a-signing-secret-of-forty-characters-now"
 
 var allGrants = room.Grants{Microphone: true, Camera: true, ScreenShare: true, Chat: true}
 
-// fixture is an engine with a server in front of it and an observer behind.
+// fixture is an engine with an HTTP server, an observer and an authorizer.
 type fixture struct {
 	*observer
 	authorizer fakeAuthorizer
 	engine     *media.Engine
-	log        *logBuffer
+	log        *testkit.Buffer
 	url        string
 	cfg        media.Config
 }
@@ -41,9 +40,9 @@ func newFixture(t *testing.T, change ...func(*media.Config)) *fixture {
 		SigningKey:    "parley",
 		SigningSecret: testSecret,
 		NodeIP:        "127.0.0.1",
-		UDPPort:       freeUDPPort(t),
+		UDPPort:       testkit.FreeUDPPort(t),
 	}
-	h := &fixture{observer: &observer{}, log: &logBuffer{}}
+	h := &fixture{observer: &observer{}, log: &testkit.Buffer{}}
 	cfg.Log = slog.New(slog.NewJSONHandler(h.log, nil))
 	for _, f := range change {
 		f(&cfg)
@@ -86,7 +85,7 @@ func (h *fixture) accessToken(t *testing.T, session, identity string, kind room.
 	return h.accessTokenFor(t, session, identity, room.Authorization{Type: kind, Grants: allGrants})
 }
 
-// accessTokenFor returns a pass whose holder is authorized as given.
+// accessTokenFor returns an access token whose holder has the given authorization.
 func (h *fixture) accessTokenFor(t *testing.T, session, identity string, a room.Authorization) string {
 	t.Helper()
 	h.authorizer.grant(session, identity, a)
@@ -97,7 +96,7 @@ func (h *fixture) accessTokenFor(t *testing.T, session, identity string, a room.
 	return token
 }
 
-// getStatus asks a path of the signalling with a token.
+// getStatus requests a path of the signaling with a token and returns the status.
 func (h *fixture) getStatus(t *testing.T, path, token string) int {
 	t.Helper()
 	res, err := http.Get(h.url + path + "?access_token=" + url.QueryEscape(token))
@@ -108,14 +107,14 @@ func (h *fixture) getStatus(t *testing.T, path, token string) int {
 	return res.StatusCode
 }
 
-// join joins an open session.
+// join joins an open session with a new access token.
 func (h *fixture) join(t *testing.T, session, identity string, kind room.Type) *mediatest.Participant {
 	t.Helper()
-	return connect(t, h.url, h.accessToken(t, session, identity, kind))
+	return joinWithToken(t, h.url, h.accessToken(t, session, identity, kind))
 }
 
-// connect joins with a token, and vanishes with the test.
-func connect(t *testing.T, base, token string) *mediatest.Participant {
+// joinWithToken joins with a token. The connection is aborted at the end of the test.
+func joinWithToken(t *testing.T, base, token string) *mediatest.Participant {
 	t.Helper()
 	p, err := mediatest.Join(t.Context(), base, token)
 	if err != nil {
@@ -125,13 +124,14 @@ func connect(t *testing.T, base, token string) *mediatest.Participant {
 	return p
 }
 
-// refusedStatus joins in vain and returns the status of the answer.
+// refusedStatus expects that the server refuses to join with a token, and returns the
+// status of the response.
 func refusedStatus(t *testing.T, base, token string) int {
 	t.Helper()
 	p, err := mediatest.Join(t.Context(), base, token)
 	if err == nil {
 		p.Abort()
-		t.Fatal("let in")
+		t.Fatal("joined, want a refusal")
 	}
 	var refusal *mediatest.RefusedError
 	if !errors.As(err, &refusal) {
@@ -148,14 +148,15 @@ func publish(t *testing.T, p *mediatest.Participant, name string, source mediate
 }
 
 // publishMislabeled announces a track as one kind and sends another.
-func publishMislabeled(t *testing.T, p *mediatest.Participant, name string, source mediatest.Source, announced, real mediatest.TrackType) {
+func publishMislabeled(t *testing.T, p *mediatest.Participant, name string, source mediatest.Source, announced,
+	real mediatest.TrackType) {
 	t.Helper()
 	if err := p.PublishMislabeled(t.Context(), name, source, announced, real); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// awaitPackets waits until more packets arrive of another's tracks under a label.
+// awaitPackets waits until more packets arrive from another participant's tracks of a source.
 func awaitPackets(t *testing.T, p *mediatest.Participant, identity string, source mediatest.Source) {
 	t.Helper()
 	if err := p.AwaitPacketsFrom(t.Context(), identity, source); err != nil {
@@ -170,15 +171,15 @@ func awaitEnd(t *testing.T, p *mediatest.Participant, reason string) mediatest.E
 		t.Fatal(err)
 	}
 	if end.Reason != reason {
-		t.Fatalf("told %s, want %s", end.Reason, reason)
+		t.Fatalf("disconnected with reason %s, want %s", end.Reason, reason)
 	}
 	return end
 }
 
-// freshToken waits for the token the server sends when it likes to.
+// freshToken waits for the fresh token that the server sends during a session.
 func freshToken(t *testing.T, p *mediatest.Participant) string {
 	t.Helper()
-	eventually(t, "a fresh token", func() bool { return p.Token() != "" })
+	testkit.Eventually(t, "a fresh token", func() bool { return p.Token() != "" })
 	return p.Token()
 }
 
@@ -189,34 +190,6 @@ func (h *fixture) participants(t *testing.T, session string) []room.Participant 
 		t.Fatal(err)
 	}
 	return list
-}
-
-// logBuffer collects log lines.
-type logBuffer struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
-
-// hasLine reports whether some line contains all the texts.
-func (b *logBuffer) hasLine(texts ...string) bool {
-	for line := range strings.Lines(b.String()) {
-		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(line, text) }) {
-			return true
-		}
-	}
-	return false
 }
 
 // observerCall is one call to the observer.
@@ -243,9 +216,8 @@ func (o *observer) ParticipantLeft(session, identity, sid string, at time.Time, 
 	o.record(observerCall{session, identity, sid, reason}, at)
 }
 
-// fakeAuthorizer admits everybody but those who are shut out, and nobody while it has
-// an error. Of whom no grant is known, everything is allowed in a session whose
-// type the door was told.
+// fakeAuthorizer admits every participant that is not denied, and returns an error if one
+// is set. A participant without an authorization of its own has all grants.
 type fakeAuthorizer struct {
 	mu             sync.Mutex
 	denied         map[string]bool // session and identity
@@ -266,7 +238,7 @@ func (d *fakeAuthorizer) Authorize(_ context.Context, session, identity string) 
 	return a, d.err
 }
 
-// grant changes what somebody is authorized to do.
+// grant sets the authorization of a participant.
 func (d *fakeAuthorizer) grant(session, identity string, a room.Authorization) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -277,11 +249,11 @@ func (d *fakeAuthorizer) grant(session, identity string, a room.Authorization) {
 	d.authorizations[session+" "+identity] = a
 }
 
-// setDenied changes who is let in.
-func (d *fakeAuthorizer) setDenied(shut map[string]bool, err error) {
+// setDenied sets the denied participants, by session and identity, and the error.
+func (d *fakeAuthorizer) setDenied(denied map[string]bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.denied, d.err = shut, err
+	d.denied, d.err = denied, err
 }
 
 func (o *observer) record(s observerCall, at time.Time) {
@@ -302,36 +274,14 @@ func (o *observer) recorded() []observerCall {
 // expectCalls waits for exactly these calls in this order.
 func (o *observer) expectCalls(t *testing.T, want ...observerCall) {
 	t.Helper()
-	eventually(t, "the observer hears of everything", func() bool { return len(o.recorded()) >= len(want) })
+	testkit.Eventually(t, "the observer is called", func() bool { return len(o.recorded()) >= len(want) })
 	got := o.recorded()
 	if len(got) != len(want) {
-		t.Fatalf("observer heard %v, want %v", got, want)
+		t.Fatalf("observer calls are %v, want %v", got, want)
 	}
 	for i := range want {
 		if got[i] != want[i] {
-			t.Fatalf("observer heard %v as number %d, want %v", got[i], i, want[i])
+			t.Fatalf("observer call %d is %v, want %v", i, got[i], want[i])
 		}
 	}
-}
-
-// eventually polls, because real media is somebody else's clock.
-func eventually(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for !done() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-}
-
-func freeUDPPort(t *testing.T) int {
-	t.Helper()
-	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	return conn.LocalAddr().(*net.UDPAddr).Port
 }

@@ -16,12 +16,13 @@ import (
 
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 // heapMB returns how much memory the heap of a process takes, in MB.
-func heapMB(t *testing.T, at string) int {
+func heapMB(t *testing.T, baseURL string) int {
 	t.Helper()
-	res, err := http.Get(at + "/heap")
+	res, err := http.Get(baseURL + "/heap")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,39 +38,41 @@ func heapMB(t *testing.T, at string) int {
 	return mb
 }
 
-// startFloodTarget starts a process for a flood, with somebody in it who is heard before
-// and afterwards.
-func startFloodTarget(t *testing.T) (at string, log *logBuffer, here *fixture, unharmed func()) {
+// startFloodTarget starts a process for a flood. The fixture signs with the same secret, and
+// assertAudible checks that two participants of the process still hear each other.
+func startFloodTarget(t *testing.T) (baseURL string, log *testkit.Buffer, signer *fixture, assertAudible func()) {
 	t.Helper()
-	log = &logBuffer{}
-	at, _ = startLoggedProcess(t, processConfig{Media: processMediaConfig(t),
+	log = &testkit.Buffer{}
+	baseURL, _ = startLoggedProcess(t, processConfig{Media: processMediaConfig(t),
 		Sessions: []room.MediaSession{{Name: "sound.1", Type: room.Audio, MaxParticipants: 50}}}, log)
-	here = newFixture(t) // signs with the same secret
-	ada := connect(t, at, here.accessToken(t, "sound.1", "ada", room.Audio))
-	ben := connect(t, at, here.accessToken(t, "sound.1", "ben", room.Audio))
+	signer = newFixture(t) // signs with the same secret
+	ada := joinWithToken(t, baseURL, signer.accessToken(t, "sound.1", "ada", room.Audio))
+	ben := joinWithToken(t, baseURL, signer.accessToken(t, "sound.1", "ben", room.Audio))
 	publish(t, ada, "mic", mediatest.Microphone)
 	awaitPackets(t, ben, "ada", mediatest.Microphone)
-	return at, log, here, func() {
+	return baseURL, log, signer, func() {
 		t.Helper()
 		awaitPackets(t, ben, "ada", mediatest.Microphone)
 	}
 }
 
-// 25 MB of messages to five receivers that do not read: what waits for them is
-// bounded, and whoever sends that much is disconnected.
+// 25 MB of messages go to five receivers that do not read. The buffers of the receivers are
+// bounded, and the sender is disconnected.
 func TestDataMessages_StalledReceivers(t *testing.T) {
-	at, _, here, unharmed := startFloodTarget(t)
+	baseURL, _, signer, assertAudible := startFloodTarget(t)
 	for n := range 5 {
-		slow := dialRaw(t, at, here.accessToken(t, "sound.1", fmt.Sprint("slow-", n), room.Audio), mediatest.RawOptions{Stalled: true})
+		slow := dialRaw(t, baseURL, signer.accessToken(t, "sound.1", fmt.Sprint("slow-", n), room.Audio),
+			mediatest.RawOptions{Stalled: true})
 		if err := slow.AwaitConnected(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	before := heapMB(t, at)
+	before := heapMB(t, baseURL)
 	text := strings.Repeat("x", 14_000)
 	sent := 0
 	for round := 0; sent < 25<<20 && round < 50; round++ {
-		eve := dialRaw(t, at, here.accessToken(t, "sound.1", fmt.Sprint("eve-", round), room.Audio), mediatest.RawOptions{})
+		eve := dialRaw(t, baseURL, signer.accessToken(t, "sound.1", fmt.Sprint("eve-", round), room.Audio),
+			mediatest.RawOptions{})
 		if err := eve.AwaitConnected(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -82,28 +85,30 @@ func TestDataMessages_StalledReceivers(t *testing.T) {
 		eve.Abort()
 	}
 	if sent < 25<<20 {
-		t.Errorf("sent %d MB only", sent>>20)
+		t.Errorf("sent only %d MB, want 25", sent>>20)
 	}
-	if grown := heapMB(t, at) - before; grown > 100 {
+	if grown := heapMB(t, baseURL) - before; grown > 100 {
 		t.Errorf("%d MB of messages took %d MB of the heap", sent>>20, grown)
 	}
-	unharmed()
+	assertAudible()
 }
 
-// Ten seconds of signaling that is not valid, from five seats: the log and the
-// memory stay small.
+// After ten seconds of invalid signaling from five seats, the log and the memory are still
+// small.
 func TestSignaling_Invalid(t *testing.T) {
-	at, log, here, unharmed := startFloodTarget(t)
-	before, logged := heapMB(t, at), len(log.String())
+	baseURL, log, signer, assertAudible := startFloodTarget(t)
+	before, logged := heapMB(t, baseURL), len(log.String())
 	offers := []*livekit.SignalRequest{
-		{Message: &livekit.SignalRequest_Offer{Offer: &livekit.SessionDescription{Type: "offer", Sdp: strings.Repeat("A", 500_000)}}},
+		{Message: &livekit.SignalRequest_Offer{Offer: &livekit.SessionDescription{
+			Type: "offer", Sdp: strings.Repeat("A", 500_000)}}},
 		{Message: &livekit.SignalRequest_Subscription{Subscription: &livekit.UpdateSubscription{
 			TrackSids: strings.Fields(strings.Repeat("TR_x ", 100_000)), Subscribe: true}}},
 		{},
 	}
 	sent, end := 0, time.Now().Add(10*time.Second)
 	for round := 0; time.Now().Before(end); round++ {
-		eve, err := mediatest.Dial(t.Context(), at, here.accessToken(t, "sound.1", fmt.Sprint("eve-", round%5), room.Audio), mediatest.RawOptions{})
+		eve, err := mediatest.Dial(t.Context(), baseURL, signer.accessToken(t, "sound.1", fmt.Sprint("eve-", round%5),
+			room.Audio), mediatest.RawOptions{})
 		if err != nil { // too many connections of this seat
 			time.Sleep(50 * time.Millisecond)
 			continue
@@ -114,56 +119,59 @@ func TestSignaling_Invalid(t *testing.T) {
 		eve.Abort()
 	}
 	t.Logf("%d requests", sent)
-	if grown := heapMB(t, at) - before; grown > 100 {
+	if grown := heapMB(t, baseURL) - before; grown > 100 {
 		t.Errorf("the heap grew by %d MB", grown)
 	}
 	if grown := len(log.String()) - logged; grown > 1<<20 {
 		t.Errorf("the log grew by %d kB", grown>>10)
 	}
-	if !log.hasLine("refused", "kind=signal_request") {
+	if !log.HasLine("refused", "kind=signal_request") {
 		t.Error("the log does not tell what was refused")
 	}
-	unharmed()
+	assertAudible()
 }
 
-// Messages of many empty parts, which become three hundred times as large when
-// they are parsed, are refused before they are.
+// Messages with many empty fields, which become three hundred times as large when they are
+// parsed, are refused before they are parsed.
 func TestSignaling_ManyEmptyFields(t *testing.T) {
-	at, log, here, unharmed := startFloodTarget(t)
-	watcher := connect(t, at, here.accessToken(t, "sound.1", "watcher", room.Audio))
-	before, most := heapMB(t, at), 0
+	baseURL, log, signer, assertAudible := startFloodTarget(t)
+	watcher := joinWithToken(t, baseURL, signer.accessToken(t, "sound.1", "watcher", room.Audio))
+	before, highest := heapMB(t, baseURL), 0
 	state := &livekit.SyncState{PublishTracks: make([]*livekit.TrackPublishedResponse, 250_000)}
 	for i := range state.PublishTracks {
 		state.PublishTracks[i] = &livekit.TrackPublishedResponse{Track: &livekit.TrackInfo{}}
 	}
 	for round := range 5 {
-		eve := dialRaw(t, at, here.accessToken(t, "sound.1", fmt.Sprint("eve-", round), room.Audio), mediatest.RawOptions{})
+		eve := dialRaw(t, baseURL, signer.accessToken(t, "sound.1", fmt.Sprint("eve-", round), room.Audio),
+			mediatest.RawOptions{})
 		_ = eve.SendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_SyncState{SyncState: state}})
-		eventually(t, "the connection ends", eve.Closed)
-		most = max(most, heapMB(t, at))
+		testkit.Eventually(t, "the connection ends", eve.Closed)
+		highest = max(highest, heapMB(t, baseURL))
 	}
-	eventually(t, "eve is disconnected", func() bool {
-		return !slices.ContainsFunc(watcher.RemoteParticipants(), func(o mediatest.RemoteParticipant) bool { return strings.HasPrefix(o.Identity, "eve") })
+	testkit.Eventually(t, "eve is disconnected", func() bool {
+		return !slices.ContainsFunc(watcher.RemoteParticipants(), func(o mediatest.RemoteParticipant) bool {
+			return strings.HasPrefix(o.Identity, "eve")
+		})
 	})
-	if grown := most - before; grown > 50 {
+	if grown := highest - before; grown > 50 {
 		t.Errorf("the heap grew by %d MB", grown)
 	}
-	if !log.hasLine("refused", "kind=signal_request", "fields") {
+	if !log.HasLine("refused", "kind=signal_request", "fields") {
 		t.Error("the log does not tell what was refused")
 	}
-	unharmed()
+	assertAudible()
 }
 
-// Nothing is kept of tracks that do not exist, on however many connections of
-// one participant they are named.
+// LiveKit keeps no records of tracks that do not exist, even if a participant names them
+// on many connections.
 func TestSubscription_UnknownTracks(t *testing.T) {
-	at, _, here, unharmed := startFloodTarget(t)
-	token := here.accessToken(t, "sound.1", "eve", room.Audio)
-	eve := dialRaw(t, at, token, mediatest.RawOptions{})
+	baseURL, _, signer, assertAudible := startFloodTarget(t)
+	token := signer.accessToken(t, "sound.1", "eve", room.Audio)
+	eve := dialRaw(t, baseURL, token, mediatest.RawOptions{})
 	if err := eve.AwaitConnected(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	before := heapMB(t, at)
+	before := heapMB(t, baseURL)
 	resumed := eve
 	for round := range 20 {
 		sids := func(n int) (all []string) {
@@ -178,16 +186,17 @@ func TestSubscription_UnknownTracks(t *testing.T) {
 				TrackSetting: &livekit.UpdateTrackSettings{TrackSids: sids(1)}}}) != nil {
 			t.Fatal("the connection ended")
 		}
-		// An answer to the offer of one connection would be a wrong one on the next.
-		resumed = dialRaw(t, at, token, mediatest.RawOptions{HalfConnected: true, Query: url.Values{"reconnect": {"1"}, "sid": {eve.SID()}}})
+		// The offer stays unanswered, because the answer could arrive on the next connection.
+		resumed = dialRaw(t, baseURL, token, mediatest.RawOptions{HalfConnected: true,
+			Query: url.Values{"reconnect": {"1"}, "sid": {eve.SID()}}})
 	}
-	if grown := heapMB(t, at) - before; grown > 30 {
+	if grown := heapMB(t, baseURL) - before; grown > 30 {
 		t.Errorf("the heap grew by %d MB", grown)
 	}
-	unharmed()
+	assertAudible()
 }
 
-// A participant may name the tracks that others send.
+// A participant may name the tracks that others publish.
 func TestSubscription_ExistingTracks(t *testing.T) {
 	h := newFixture(t)
 	h.openSession(t, "sound", room.Audio)
@@ -195,24 +204,25 @@ func TestSubscription_ExistingTracks(t *testing.T) {
 	publish(t, ada, "mic", mediatest.Microphone)
 	awaitPackets(t, ben, "ada", mediatest.Microphone)
 	seen, _ := ben.RemoteParticipant("ada")
-	want := func(subscribe bool) {
+	setSubscribed := func(subscribe bool) {
 		t.Helper()
 		if err := ben.SendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_Subscription{
-			Subscription: &livekit.UpdateSubscription{TrackSids: append([]string{"TR_none"}, seen.TrackSIDs...), Subscribe: subscribe}}}); err != nil {
+			Subscription: &livekit.UpdateSubscription{TrackSids: append([]string{"TR_none"}, seen.TrackSIDs...),
+				Subscribe: subscribe}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want(false)
-	eventually(t, "ben hears nothing", func() bool {
+	setSubscribed(false)
+	testkit.Eventually(t, "ben hears nothing", func() bool {
 		before := ben.ReceivedFrom("ada", mediatest.Microphone)
 		time.Sleep(200 * time.Millisecond)
 		return ben.ReceivedFrom("ada", mediatest.Microphone) == before
 	})
-	want(true)
+	setSubscribed(true)
 	awaitPackets(t, ben, "ada", mediatest.Microphone)
 }
 
-// A participant that connects again and again has to wait.
+// A participant that connects too often gets the status 429.
 func TestConnections_RateLimited(t *testing.T) {
 	h := newFixture(t)
 	h.openSession(t, "r.1", room.Video)
@@ -222,14 +232,14 @@ func TestConnections_RateLimited(t *testing.T) {
 		got[h.getStatus(t, "/rtc/validate", token)]++
 	}
 	if got[200] < 20 || got[200] > 35 || got[200]+got[429] != 60 {
-		t.Errorf("answers: %v", got)
+		t.Errorf("got statuses %v, want 20 to 35 of 200 and the rest 429", got)
 	}
 	if status := h.getStatus(t, "/rtc/validate", h.accessToken(t, "r.1", "ada", room.Video)); status != 200 {
-		t.Errorf("somebody else is answered %d", status)
+		t.Errorf("got status %d for another participant, want 200", status)
 	}
 }
 
-// A line that repeats is logged so often only, and long values are cut.
+// The engine limits how often it logs the same text, and truncates long values.
 func TestEngineLog_RateLimited(t *testing.T) {
 	h := newFixture(t)
 	for range 1000 {
@@ -237,6 +247,6 @@ func TestEngineLog_RateLimited(t *testing.T) {
 	}
 	lines := strings.Count(h.log.String(), "could not parse what a guest sent")
 	if lines == 0 || lines > 30 || len(h.log.String()) > 100_000 {
-		t.Errorf("%d lines, %d bytes", lines, len(h.log.String()))
+		t.Errorf("got %d lines, %d bytes, want 1 to 30 lines and at most 100,000 bytes", lines, len(h.log.String()))
 	}
 }

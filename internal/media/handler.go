@@ -19,20 +19,20 @@ import (
 	"parley/internal/room"
 )
 
-// SignalingPaths are the exact paths of the signalling. Mount Handler on each of them,
-// and on nothing beneath them.
+// SignalingPaths returns the exact paths of the signaling. Mount Handler on each of them,
+// but not on paths below them.
 func SignalingPaths() []string {
 	return []string{"/rtc", "/rtc/validate", "/rtc/v1", "/rtc/v1/validate"}
 }
 
-// maxUserAgentBytes bounds the name of a browser, in bytes. The names of browsers
-// have less than two hundred.
+// maxUserAgentBytes is the maximum length of the User-Agent header that LiveKit sees, in
+// bytes. The headers of browsers have less than two hundred.
 const maxUserAgentBytes = 512
 
-// Handler serves the signalling of browsers: the WebSocket a page keeps open
-// while it is in a session, and the question why it could not be opened. It
-// takes over the connection, so whatever wraps it must pass http.Hijacker
-// (or Unwrap) on, and must not log the query: the token is in it.
+// Handler returns the handler of the signaling: the WebSocket that a page keeps open
+// while it is in a session, and the request for the reason why it could not be opened.
+// The handler takes over the connection, so a wrapper must pass on http.Hijacker (or
+// Unwrap). A wrapper must not log the query, because it contains the token.
 func (e *Engine) Handler() http.Handler {
 	mux := http.NewServeMux()
 	e.node.rtc.SetupRoutes(mux)
@@ -47,7 +47,7 @@ func (e *Engine) Handler() http.Handler {
 			return
 		}
 		defer e.gate.leave()
-		admitted, session, identity, kind, err := e.authorizeRequest(r)
+		admitted, session, identity, roomType, err := e.authorizeRequest(r)
 		var refused *signalfilter.Refusal
 		var bytes *rate.Limiter
 		tooMany := false
@@ -62,45 +62,57 @@ func (e *Engine) Handler() http.Handler {
 			http.Error(w, "the server does not accept "+refused.Reason, http.StatusBadRequest)
 		case err != nil:
 			e.log.Warn("authorize a connection failed", "session", session, "error", err)
-			http.Error(w, "the server cannot let anybody in now, try again in a moment", http.StatusServiceUnavailable)
+			http.Error(w, "the server cannot admit participants now, try again in a moment",
+				http.StatusServiceUnavailable)
 		case admitted == nil:
-			http.Error(w, "the media token is missing, not valid or no longer accepted", http.StatusUnauthorized)
+			http.Error(w, "the media token is missing, invalid or no longer accepted", http.StatusUnauthorized)
 		case tooMany:
-			e.refusals.Record(refusal.Reconnects, "too many connections of one participant", "session", session, "identity", identity)
+			e.refusals.Record(refusal.Reconnects, "too many connections of one participant",
+				"session", session, "identity", identity)
 			w.Header().Set("Retry-After", "10")
-			http.Error(w, "too many connections of one participant, try again in ten seconds", http.StatusTooManyRequests)
-		case needsDualPeerConnection(kind) && (strings.HasPrefix(r.URL.Path, "/rtc/v1") || admitted.URL.Query().Has("join_request")):
-			http.Error(w, "a session for sound only is served on /rtc", http.StatusNotFound)
+			http.Error(w, "too many connections of one participant, try again in ten seconds",
+				http.StatusTooManyRequests)
+		case needsDualPeerConnection(roomType) && usesSinglePeerConnection(admitted):
+			http.Error(w, "the signaling of an audio session is served on /rtc only", http.StatusNotFound)
 		default:
-			forget := func() {}
+			removeConn := func() {}
 			mux.ServeHTTP(&filteredWriter{ResponseWriter: w, bytes: bytes,
-				onHijack: func(c net.Conn) { forget = e.signalConns.add(session, c) },
-				onRefusal: func(no *signalfilter.Refusal) {
-					e.refusals.Record(no.Kind, no.Reason, "session", session, "identity", identity)
+				onHijack: func(c net.Conn) { removeConn = e.signalConns.add(session, c) },
+				onRefusal: func(refused *signalfilter.Refusal) {
+					e.refusals.Record(refused.Kind, refused.Reason, "session", session, "identity", identity)
 					go disconnect(e.node.rooms, livekit.RoomName(session), livekit.ParticipantIdentity(identity))
 				}}, admitted)
-			forget()
+			removeConn()
 		}
 	})
 }
 
-// needsDualPeerConnection reports whether whoever is in a session of the type has to receive on another peer
-// connection than they send on. In the newer protocol both share one, and its
-// first offer has empty places for pictures. A session for sound only rejects
-// these, and Chromium then now and then loses count of them and has to join
-// again. livekit-client goes on with the older protocol by itself when the
-// newer is not found; a page saves it the detour with the room option
+// needsDualPeerConnection reports whether the participants of a session of the type have
+// to receive on another peer connection than the one on which they send. In the newer
+// protocol both share one, and its first offer has empty sections for video. An audio
+// session rejects these sections, and then Chromium sometimes loses count of them and
+// has to join again. livekit-client falls back to the older protocol by itself if the
+// newer one is not found; a page avoids this extra attempt with the room option
 // singlePeerConnection: false.
 func needsDualPeerConnection(t room.Type) bool { return t == room.Audio }
 
-// authorizeRequest checks the token, asks the authorizer and returns the request as
-// LiveKit shall see it, and the session it opens with its type; or nil. An error
-// means that nobody knows who may come in. Of the token, only the session and
-// the identity count: what its holder may do is decided at each connection,
-// because tokens, and the fresh ones that LiveKit sends its participants, last
-// longer than permissions. LiveKit's own check is not used: it repeats a bad
-// token in its answer and in its log.
-func (e *Engine) authorizeRequest(r *http.Request) (admitted *http.Request, session, identity string, kind room.Type, err error) {
+// usesSinglePeerConnection reports whether a request uses the newer protocol.
+func usesSinglePeerConnection(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/rtc/v1") || r.URL.Query().Has("join_request")
+}
+
+// authorizeRequest checks the token and asks the authorizer. It returns the request for
+// LiveKit, the session, the identity and the type of the session. The request is nil if
+// the participant is not admitted. An error is a *signalfilter.Refusal if the query is
+// not acceptable; any other error means that the authorizer could not decide.
+//
+// Only the session and the identity of the token are used. The permissions are decided
+// at each connection, because tokens, and the fresh tokens that LiveKit sends to
+// participants, are valid for longer than permissions. LiveKit's own check is not used,
+// because it repeats an invalid token in its response and in its log.
+func (e *Engine) authorizeRequest(r *http.Request) (
+	admitted *http.Request, session, identity string, roomType room.Type, err error,
+) {
 	query := r.URL.Query()
 	token := query.Get("access_token")
 	if header := r.Header.Get("Authorization"); header != "" {
@@ -110,11 +122,11 @@ func (e *Engine) authorizeRequest(r *http.Request) (admitted *http.Request, sess
 	if err != nil || v.APIKey() != e.cfg.SigningKey {
 		return nil, "", "", "", nil
 	}
-	claims, told, err := v.Verify(e.cfg.SigningSecret)
-	if err != nil || told.Video == nil || claims.ExpiresAt == nil || claims.IssuedAt == nil {
+	claims, tokenGrants, err := v.Verify(e.cfg.SigningSecret)
+	if err != nil || tokenGrants.Video == nil || claims.ExpiresAt == nil || claims.IssuedAt == nil {
 		return nil, "", "", "", nil
 	}
-	session, identity = told.Video.Room, told.Identity
+	session, identity = tokenGrants.Video.Room, tokenGrants.Identity
 	allowed, err := e.authorize(r.Context(), session, identity)
 	if err != nil || !allowed.Admitted {
 		return nil, session, identity, "", err
@@ -123,37 +135,38 @@ func (e *Engine) authorizeRequest(r *http.Request) (admitted *http.Request, sess
 	if err != nil {
 		return nil, session, identity, "", err
 	}
-	// What follows needs the token no more and cannot tell it to anybody.
+	// The token is removed from the request, so that LiveKit cannot log or return it.
 	query, refused := signalfilter.SanitizeQuery(query)
 	if refused != nil {
 		return nil, session, identity, "", refused
 	}
 	admitted = r.Clone(service.WithGrantsExpiry(r.Context(), grants, v.APIKey(), claims.ExpiresAt.Time))
 	admitted.Header.Del("Authorization")
-	// It is matched with hundreds of patterns.
+	// LiveKit matches the header with hundreds of patterns.
 	if agent := r.UserAgent(); len(agent) > maxUserAgentBytes {
 		admitted.Header.Set("User-Agent", agent[:maxUserAgentBytes])
 	}
-	// Compressed messages could grow a thousandfold when they are read.
+	// Without compression a message cannot grow a thousandfold when it is read.
 	admitted.Header.Del("Sec-Websocket-Extensions")
 	admitted.URL.RawQuery = query.Encode()
 	return admitted, session, identity, allowed.Type, nil
 }
 
-// authorize says what the holder of a token may do in a session now.
+// authorize returns the current permissions of a participant in a session.
 func (e *Engine) authorize(ctx context.Context, session, identity string) (room.Authorization, error) {
 	if session == preflightSession {
-		return room.Authorization{Admitted: preflightAllowed(identity, time.Now()), Type: room.Video, Role: room.Guest, Hidden: true}, nil
+		return room.Authorization{Admitted: preflightAllowed(identity, time.Now()),
+			Type: room.Video, Role: room.Guest, Hidden: true}, nil
 	}
 	return e.authorizer.Authorize(ctx, session, identity)
 }
 
-// requestGate counts the requests that are being served and can be shut.
+// requestGate counts the requests in flight and can be closed for new ones.
 type requestGate struct {
 	mu        sync.Mutex
 	accepting bool
 	inFlight  int
-	drained   chan struct{} // closed when the last one leaves a shut gate
+	drained   chan struct{} // closed when the last request leaves a closed gate
 }
 
 func (g *requestGate) open() {
@@ -187,7 +200,7 @@ func (g *requestGate) close() {
 	g.accepting = false
 }
 
-// wait returns when nobody is inside or ctx ends.
+// wait returns when no request is in flight or ctx ends.
 func (g *requestGate) wait(ctx context.Context) {
 	g.mu.Lock()
 	if g.inFlight == 0 {
@@ -197,10 +210,10 @@ func (g *requestGate) wait(ctx context.Context) {
 	if g.drained == nil {
 		g.drained = make(chan struct{})
 	}
-	empty := g.drained
+	drained := g.drained
 	g.mu.Unlock()
 	select {
-	case <-empty:
+	case <-drained:
 	case <-ctx.Done():
 	}
 }

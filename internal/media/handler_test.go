@@ -16,12 +16,13 @@ import (
 	"parley/internal/media"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 func TestHandler_ServesOnlySignaling(t *testing.T) {
 	h := newFixture(t)
 	h.openSession(t, "r.1", room.Video)
-	// Somebody who holds the signing secret can still do nothing but join.
+	// Even a token with all grants can only be used to join.
 	admin, err := auth.NewAccessToken("parley", testSecret).SetIdentity("admin").SetVideoGrant(&auth.VideoGrant{
 		RoomCreate: true, RoomList: true, RoomAdmin: true, RoomJoin: true, Room: "r.1"}).ToJWT()
 	if err != nil {
@@ -68,15 +69,15 @@ func TestHandler_ChecksToken(t *testing.T) {
 		path, token string
 		want        int
 	}{
-		"nobody":                  {"/rtc/validate", "", 401},
-		"nonsense":                {"/rtc/validate", "eyJhbGciOiJIUzI1NiJ9.nonsense.x", 401},
-		"another key":             {"/rtc/validate", sign("other", testSecret, time.Minute), 401},
-		"another secret":          {"/rtc/validate", sign("parley", strings.Repeat("x", 40), time.Minute), 401},
-		"too late":                {"/rtc/validate", expired, 401},
-		"a session that is not":   {"/rtc/validate", h.accessToken(t, "r.3", "eve", room.Video), 404},
-		"a pass":                  {"/rtc/validate", h.accessToken(t, "r.1", "ada", room.Video), 200},
-		"a pass for sound":        {"/rtc/validate", h.accessToken(t, "r.2", "ada", room.Audio), 200},
-		"a pass for sound, newer": {"/rtc/v1/validate", h.accessToken(t, "r.2", "ada", room.Audio), 404},
+		"no token":             {"/rtc/validate", "", 401},
+		"nonsense":             {"/rtc/validate", "eyJhbGciOiJIUzI1NiJ9.nonsense.x", 401},
+		"another key":          {"/rtc/validate", sign("other", testSecret, time.Minute), 401},
+		"another secret":       {"/rtc/validate", sign("parley", strings.Repeat("x", 40), time.Minute), 401},
+		"expired":              {"/rtc/validate", expired, 401},
+		"unknown session":      {"/rtc/validate", h.accessToken(t, "r.3", "eve", room.Video), 404},
+		"valid":                {"/rtc/validate", h.accessToken(t, "r.1", "ada", room.Video), 200},
+		"audio session":        {"/rtc/validate", h.accessToken(t, "r.2", "ada", room.Audio), 200},
+		"audio session, newer": {"/rtc/v1/validate", h.accessToken(t, "r.2", "ada", room.Audio), 404},
 	} {
 		if got := h.getStatus(t, c.path, c.token); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
@@ -86,20 +87,20 @@ func TestHandler_ChecksToken(t *testing.T) {
 
 func expiredToken(t *testing.T) string {
 	t.Helper()
-	// Two minutes ago, beyond the minute of grace.
+	// LiveKit accepts tokens for one minute after their expiry.
 	return signClaims(t, map[string]any{
 		"iss": "parley", "sub": "eve", "iat": time.Now().Add(-time.Hour).Unix(), "exp": time.Now().Add(-2 * time.Minute).Unix(),
 		"video": map[string]any{"roomJoin": true, "room": "r.1"},
 	})
 }
 
-// An identity is what we issued: LiveKit would add a suffix of the client's
-// choice for the asking.
+// A participant has only the identity that was issued. With the publish parameter, LiveKit
+// would add a suffix that the client chooses.
 func TestHandler_IgnoresPublishParameter(t *testing.T) {
 	h := newFixture(t)
 	h.openSession(t, "r.1", room.Video)
-	at := strings.Replace(h.url, "http", "ws", 1) + "/rtc?protocol=16&publish=again&access_token="
-	ws, _, err := websocket.DefaultDialer.Dial(at+h.accessToken(t, "r.1", "eve", room.Video), nil)
+	baseURL := strings.Replace(h.url, "http", "ws", 1) + "/rtc?protocol=16&publish=again&access_token="
+	ws, _, err := websocket.DefaultDialer.Dial(baseURL+h.accessToken(t, "r.1", "eve", room.Video), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func TestHandler_IgnoresPublishParameter(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := first.GetJoin().GetParticipant().GetIdentity(); got != "eve" {
-		t.Errorf("joined as %q", got)
+		t.Errorf("joined as %q, want eve", got)
 	}
 }
 
@@ -121,33 +122,34 @@ func TestHandler_MessageTooLong(t *testing.T) {
 	h := newFixture(t)
 	h.openSession(t, "r.1", room.Video)
 	eve := h.join(t, "r.1", "eve", room.Video)
-	// Its answer is the end of the connection, which may come while we write.
+	// The error is ignored, because the server may close the connection during the write.
 	_ = eve.Write(make([]byte, 2<<20))
-	eventually(t, "hung up on", eve.Closed)
+	testkit.Eventually(t, "the connection is closed", eve.Closed)
 	h.join(t, "r.1", "ada", room.Video)
 }
 
-// No secret reaches a log line, at the level at which everything is told.
+// No secret is logged, even at debug level.
 func TestLogs_NoSecrets(t *testing.T) {
-	var lines logBuffer
+	var lines testkit.Buffer
 	h := newFixture(t, func(c *media.Config) {
 		c.Log = slog.New(slog.NewJSONHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
 	h.openSession(t, "r.1", room.Video)
-	pass := h.accessToken(t, "r.1", "ada", room.Video)
-	ada := connect(t, h.url, pass)
+	token := h.accessToken(t, "r.1", "ada", room.Video)
+	ada := joinWithToken(t, h.url, token)
 	publish(t, ada, "mic", mediatest.Microphone)
 	freshToken(t, ada)
-	bad := pass[:len(pass)-4] + "AAAA"
+	bad := token[:len(token)-4] + "AAAA"
 	refusedStatus(t, h.url, bad)
 	absent := h.accessToken(t, "r.9", "ada", room.Video)
 	refusedStatus(t, h.url, absent)
 	ada.Leave()
-	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "ada", ada.SID(), room.LeftByChoice})
+	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "ada", ada.SID(),
+		room.LeftByChoice})
 
 	text := lines.String()
 	for name, secret := range map[string]string{
-		"pass": pass, "forged pass": bad, "other pass": absent, "fresh token": ada.Token(),
+		"token": token, "forged token": bad, "other token": absent, "fresh token": ada.Token(),
 		"signing secret": testSecret, "token in a URL": "access_token=ey",
 		"stream password": strings.SplitAfter(ada.Description(), "ice-pwd:")[1][:20],
 	} {
@@ -155,12 +157,12 @@ func TestLogs_NoSecrets(t *testing.T) {
 			t.Errorf("the %s is in the log", name)
 		}
 	}
-	// The signature alone would do, however the rest is cut.
-	if signature := pass[strings.LastIndex(pass, ".")+1:]; strings.Contains(text, signature) {
-		t.Error("the pass's signature is in the log")
+	// The signature is checked alone too, because the rest of the token may be truncated.
+	if signature := token[strings.LastIndex(token, ".")+1:]; strings.Contains(text, signature) {
+		t.Error("the signature of the token is in the log")
 	}
 	if n := strings.Count(text, "media engine: "); n < 20 {
-		t.Errorf("only %d lines of the engine: is its debug level on?", n)
+		t.Errorf("got %d lines of the engine, want at least 20 at debug level", n)
 	}
 	for line := range strings.Lines(text) {
 		if !json.Valid([]byte(line)) {

@@ -16,6 +16,7 @@ import (
 	"parley/internal/media"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 func TestStop_NotifiesParticipants(t *testing.T) {
@@ -30,27 +31,29 @@ func TestStop_NotifiesParticipants(t *testing.T) {
 	if took := time.Since(begin); took > 3*time.Second {
 		t.Errorf("Stop took %s", took)
 	}
-	heard := h.recorded()
-	gone := map[string]room.LeaveReason{}
-	for _, s := range heard[2:] {
-		gone[s.identity] = s.reason
+	calls := h.recorded()
+	reasons := map[string]room.LeaveReason{}
+	for _, s := range calls[2:] {
+		reasons[s.identity] = s.reason
 	}
-	if len(heard) != 4 || gone["ada"] != room.LeftServer || gone["ben"] != room.LeftServer {
-		t.Errorf("when Stop had returned the observer had heard %v", heard)
+	if len(calls) != 4 || reasons["ada"] != room.LeftServer || reasons["ben"] != room.LeftServer {
+		t.Errorf("observer calls after Stop are %v, want two leaves because of the server", calls)
 	}
 	for _, c := range []*mediatest.Participant{ada, ben} {
 		if end := awaitEnd(t, c, "SERVER_SHUTDOWN"); !end.Reconnect {
-			t.Error("told not to come back")
+			t.Error("the participant was not told to reconnect")
 		}
 	}
 
 	if err := h.engine.Healthy(); err == nil {
 		t.Error("healthy after Stop")
 	}
-	if err := h.engine.Open(t.Context(), room.MediaSession{Name: "r.2", Type: room.Video}); !fault.Is(err, fault.Unavailable) {
+	if err := h.engine.Open(t.Context(), room.MediaSession{Name: "r.2", Type: room.Video}); !fault.Is(err,
+		fault.Unavailable) {
 		t.Errorf("Open after Stop: %v", err)
 	}
-	if status := refusedStatus(t, h.url, h.accessToken(t, "r.1", "ada", room.Video)); status != http.StatusServiceUnavailable {
+	if status := refusedStatus(t, h.url, h.accessToken(t, "r.1", "ada",
+		room.Video)); status != http.StatusServiceUnavailable {
 		t.Errorf("join after Stop: %d", status)
 	}
 	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: h.cfg.UDPPort})
@@ -58,31 +61,31 @@ func TestStop_NotifiesParticipants(t *testing.T) {
 		t.Fatalf("the port is still held: %v", err)
 	}
 	_ = conn.Close()
-	h.engine.Stop(context.Background()) // again changes nothing
+	h.engine.Stop(context.Background()) // a second call has no effect
 }
 
-// A process that comes back under the same secret takes its sessions up
-// again, and the tokens of before still open them.
+// Tokens are still valid after a restart of the process with the same secret.
 func TestAccessToken_ValidAfterRestart(t *testing.T) {
 	h := newFixture(t)
 	h.openSession(t, "r.1", room.Video)
-	pass := h.accessToken(t, "r.1", "ada", room.Video)
-	ada := connect(t, h.url, pass)
+	token := h.accessToken(t, "r.1", "ada", room.Video)
+	ada := joinWithToken(t, h.url, token)
 	freshToken(t, ada)
 	h.engine.Stop(context.Background())
 
-	again := newFixture(t, func(c *media.Config) { c.UDPPort = h.cfg.UDPPort })
-	again.openSession(t, "r.1", room.Video)
-	first := connect(t, again.url, pass)
-	again.expectCalls(t, observerCall{"r.1", "ada", first.SID(), ""})
-	connect(t, again.url, ada.Token())
+	restarted := newFixture(t, func(c *media.Config) { c.UDPPort = h.cfg.UDPPort })
+	restarted.openSession(t, "r.1", room.Video)
+	first := joinWithToken(t, restarted.url, token)
+	restarted.expectCalls(t, observerCall{"r.1", "ada", first.SID(), ""})
+	joinWithToken(t, restarted.url, ada.Token())
 }
 
 func TestNew_SecondEngine(t *testing.T) {
 	h := newFixture(t)
 	cfg := h.cfg
-	cfg.UDPPort = freeUDPPort(t)
-	if _, err := media.New(cfg, &observer{}, &fakeAuthorizer{}); err == nil || !strings.Contains(err.Error(), "already running") {
+	cfg.UDPPort = testkit.FreeUDPPort(t)
+	if _, err := media.New(cfg, &observer{}, &fakeAuthorizer{}); err == nil || !strings.Contains(err.Error(),
+		"already running") {
 		t.Errorf("a second engine: %v", err)
 	}
 }
@@ -95,20 +98,21 @@ func TestNew_PortInUse(t *testing.T) {
 	port := taken.LocalAddr().(*net.UDPAddr).Port
 	cfg := media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1", UDPPort: port}
 	_, err = media.New(cfg, &observer{}, &fakeAuthorizer{})
-	if want := fmt.Sprintf("UDP port %d on 127.0.0.1 is already in use", port); err == nil || !strings.Contains(err.Error(), want) {
+	if want := fmt.Sprintf("UDP port %d on 127.0.0.1 is already in use", port); err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 	_ = taken.Close()
 
 	engine, err := media.New(cfg, &observer{}, &fakeAuthorizer{})
 	if err != nil {
-		t.Fatalf("the failure left something behind: %v", err)
+		t.Fatalf("New after a failed New: %v", err)
 	}
 	engine.Stop(context.Background()) // never started
 }
 
 func TestNew_LoopbackOnly(t *testing.T) {
-	h := newFixture(t, func(c *media.Config) { c.TCPPort = freeUDPPort(t) })
+	h := newFixture(t, func(c *media.Config) { c.TCPPort = testkit.FreeUDPPort(t) })
 	for _, table := range []string{"/proc/self/net/udp", "/proc/self/net/udp6"} {
 		for _, local := range listening(t, table, h.cfg.UDPPort) {
 			if local != "0100007F" {
@@ -149,16 +153,17 @@ func listening(t *testing.T, table string, port int) []string {
 }
 
 func TestNew_InvalidConfig(t *testing.T) {
-	good := media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1", UDPPort: freeUDPPort(t)}
+	good := media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1",
+		UDPPort: testkit.FreeUDPPort(t)}
 	for want, change := range map[string]func(*media.Config){
-		"no name":                     func(c *media.Config) { c.SigningKey = "" },
+		"signing key must not":        func(c *media.Config) { c.SigningKey = "" },
 		"at least 32":                 func(c *media.Config) { c.SigningSecret = "short" },
 		"UDP port 0":                  func(c *media.Config) { c.UDPPort = 0 },
 		"TCP port 70000":              func(c *media.Config) { c.TCPPort = 70000 },
 		`"here" is not an IP`:         func(c *media.Config) { c.NodeIP = "here" },
 		"one IPv4 and one IPv6":       func(c *media.Config) { c.NodeIP = "127.0.0.1, 10.0.0.1" },
 		"not an address of this":      func(c *media.Config) { c.BindIPs = []string{"192.0.2.7"} },
-		"the Redis URL is not of":     func(c *media.Config) { c.RedisURL = "http://:hunter2@here" },
+		"the Redis URL must have":     func(c *media.Config) { c.RedisURL = "http://:hunter2@here" },
 		"no answer from Redis at 127": func(c *media.Config) { c.RedisURL = "redis://:hunter2@127.0.0.1:1/0" },
 	} {
 		cfg := good

@@ -11,11 +11,11 @@ import (
 	"github.com/livekit/protocol/livekit"
 )
 
-// registerInterval is how often a node of a cluster sees to it that Redis knows
-// which sessions it hosts.
+// registerInterval is the time between two checks of a cluster node that Redis knows the
+// sessions that the node hosts.
 const registerInterval = 250 * time.Millisecond
 
-// localRooms are the sessions that live in this process.
+// localRooms are the names of the sessions that this process hosts.
 type localRooms struct {
 	mu    sync.Mutex
 	names map[string]struct{}
@@ -42,9 +42,9 @@ func (h *localRooms) list() []string {
 	return slices.Collect(maps.Keys(h.names))
 }
 
-// registerLocalRooms tells Redis what is hosted here for as long as the engine runs. One
-// that was started again knows nothing, and the next person to come would be
-// given a session of the same name on another node, alone in it.
+// registerLocalRooms keeps the local sessions registered in Redis for as long as the
+// engine runs. A Redis that was restarted knows no sessions, and the next participant
+// would be alone in a new session of the same name on another node.
 func (e *Engine) registerLocalRooms() {
 	tick := time.NewTicker(registerInterval)
 	defer tick.Stop()
@@ -53,7 +53,7 @@ func (e *Engine) registerLocalRooms() {
 		case <-tick.C:
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 			if err := e.registerMissingRooms(ctx); err != nil {
-				e.log.Debug("Redis could not be told which sessions are hosted here", "error", err)
+				e.log.Debug("register local sessions in Redis failed, will retry", "error", err)
 			}
 			cancel()
 		case <-e.done:
@@ -62,6 +62,7 @@ func (e *Engine) registerLocalRooms() {
 	}
 }
 
+// registerMissingRooms registers the local sessions that Redis does not know.
 func (e *Engine) registerMissingRooms(ctx context.Context) error {
 	names := e.localRooms.list()
 	if len(names) == 0 {
@@ -79,13 +80,14 @@ func (e *Engine) registerMissingRooms(ctx context.Context) error {
 		if rm == nil {
 			continue
 		}
-		if err := e.node.store.StoreRoom(ctx, rm.ToProto(), &livekit.RoomInternal{PlayoutDelay: &livekit.PlayoutDelay{}}); err != nil {
+		internal := &livekit.RoomInternal{PlayoutDelay: &livekit.PlayoutDelay{}}
+		if err := e.node.store.StoreRoom(ctx, rm.ToProto(), internal); err != nil {
 			return err
 		}
 		if err := e.node.router.SetNodeForRoom(ctx, livekit.RoomName(name), e.node.self.NodeID()); err != nil {
 			return err
 		}
-		e.log.Info("told Redis again that a session is hosted here", "session", name)
+		e.log.Info("registered a local session in Redis again", "session", name)
 	}
 	return nil
 }

@@ -19,9 +19,9 @@ import (
 	"parley/internal/refusal"
 )
 
-// currentLogTarget is where LiveKit's lines go now. LiveKit has one logger for the
-// whole process and copies it into everything it makes, so the logger given
-// to it stays and only the sink behind it changes with the Engine.
+// currentLogTarget receives LiveKit's log lines. LiveKit has one logger for the whole
+// process and copies it into every object, so that logger stays and only the target
+// behind it changes with the Engine.
 var (
 	currentLogTarget atomic.Pointer[logTarget]
 	logOnce          sync.Once
@@ -30,23 +30,32 @@ var (
 type logTarget struct {
 	handler slog.Handler
 	secret  string
-	limiter logLimiter
+	limiter *refusal.LogLimiter[string] // by message
 }
 
-// routeLogs sends LiveKit's log lines to log. LiveKit's own set-up functions
-// are avoided on purpose: they would take over slog.Default and with it Go's
-// standard log.
+// The engine limits how often it logs the same text, because participants cause most of these
+// lines.
+const (
+	// maxLogLines is the maximum number of lines with the same text in ten seconds.
+	maxLogLines = 20
+	// maxLogMessages is the maximum number of texts with a limit of their own; all
+	// further texts share one limit.
+	maxLogMessages = 500
+)
+
+// routeLogs sends LiveKit's log lines to log. It does not use LiveKit's own setup
+// functions, because they replace slog.Default and with it Go's standard log.
 func routeLogs(log *slog.Logger, secret string) {
-	currentLogTarget.Store(&logTarget{handler: log.Handler(), secret: secret})
+	currentLogTarget.Store(&logTarget{handler: log.Handler(), secret: secret,
+		limiter: refusal.NewLogLimiter[string](maxLogLines, maxLogMessages)})
 	logOnce.Do(func() { logger.SetLogger(&livekitLogger{}, "livekit") })
 }
 
-// livekitLogger is LiveKit's logger interface on top of slog. Its lines are
-// for people who look into the engine: warnings and errors always, the rest
-// when our own level is debug.
+// livekitLogger implements LiveKit's logger interface with slog. It always writes
+// warnings and errors, and the other lines only if the level of the target is debug.
 //
-// It is a logger.ZapLogger for one reason: only then does LiveKit ask for the
-// level before it formats each of pion's trace messages.
+// It is a logger.ZapLogger because only then LiveKit checks the level before it formats
+// each of pion's trace messages.
 type livekitLogger struct {
 	component string
 	values    []any
@@ -95,9 +104,9 @@ func (l *livekitLogger) WithItemSampler() logger.Logger { return l }
 func (l *livekitLogger) WithoutSampler() logger.Logger { return l }
 
 func (l *livekitLogger) WithDeferredValues() (logger.Logger, logger.DeferredFieldResolver) {
-	dup, later := *l, &deferredValues{}
-	dup.deferred = append(l.deferred[:len(l.deferred):len(l.deferred)], later)
-	return &dup, later
+	dup, resolver := *l, &deferredValues{}
+	dup.deferred = append(l.deferred[:len(l.deferred):len(l.deferred)], resolver)
+	return &dup, resolver
 }
 
 func (l *livekitLogger) ToZap() *zap.SugaredLogger { return zap.NewNop().Sugar() }
@@ -109,40 +118,40 @@ func (l *livekitLogger) ComponentLeveler() logger.ZapComponentLeveler { return c
 type componentLeveler struct{}
 
 func (componentLeveler) ComponentLevel(component string) zapcore.LevelEnabler {
-	return zap.LevelEnablerFunc(func(at zapcore.Level) bool {
-		s := currentLogTarget.Load()
-		return s != nil && s.enabled(component, slogLevel(at))
+	return zap.LevelEnablerFunc(func(level zapcore.Level) bool {
+		target := currentLogTarget.Load()
+		return target != nil && target.enabled(component, slogLevel(level))
 	})
 }
 
-func slogLevel(at zapcore.Level) slog.Level {
+func slogLevel(level zapcore.Level) slog.Level {
 	switch {
-	case at >= zapcore.ErrorLevel:
+	case level >= zapcore.ErrorLevel:
 		return slog.LevelError
-	case at == zapcore.WarnLevel:
+	case level == zapcore.WarnLevel:
 		return slog.LevelWarn
-	case at == zapcore.InfoLevel:
+	case level == zapcore.InfoLevel:
 		return slog.LevelInfo
 	}
 	return slog.LevelDebug
 }
 
-// enabled decides by level and component. Of the WebRTC stack only errors are
-// of use: at every other level it tells of each lost packet and each address
-// that did not answer.
-func (s *logTarget) enabled(component string, level slog.Level) bool {
+// enabled reports whether lines of the component and level are written. Of pion, the
+// WebRTC stack, only errors are written, because at every other level it reports each
+// lost packet and each address that did not answer.
+func (t *logTarget) enabled(component string, level slog.Level) bool {
 	if level < slog.LevelError && strings.HasPrefix(component, "pion") {
 		return false
 	}
-	if level < slog.LevelWarn && !s.handler.Enabled(context.Background(), slog.LevelDebug) {
+	if level < slog.LevelWarn && !t.handler.Enabled(context.Background(), slog.LevelDebug) {
 		return false
 	}
-	return s.handler.Enabled(context.Background(), level)
+	return t.handler.Enabled(context.Background(), level)
 }
 
-// routineMessages are lines LiveKit writes as warnings and errors when nothing is
-// wrong with the server: a browser that was closed while something was on its
-// way to it, somebody who asked for what they may not do.
+// routineMessages are the warnings and errors of LiveKit that do not indicate a problem of
+// the server: for example, a browser was closed while a message was on its way to it, or
+// a participant requested an operation that is not permitted.
 var routineMessages = map[string]bool{
 	"could not match local candidate":       true,
 	"could not update metadata":             true,
@@ -162,17 +171,17 @@ func (l *livekitLogger) write(level slog.Level, msg string, err error, kv []any)
 	if isRoutine(msg, err) {
 		level = slog.LevelDebug
 	}
-	s := currentLogTarget.Load()
-	if s == nil || !s.enabled(l.component, level) {
+	target := currentLogTarget.Load()
+	if target == nil || !target.enabled(l.component, level) {
 		return
 	}
 	now := time.Now()
-	suppressed, ok := s.limiter.allow(msg, now)
+	suppressed, ok := target.limiter.Allow(msg, now)
 	if !ok {
 		refusal.Count(refusal.EngineLog)
 		return
 	}
-	record := slog.NewRecord(now, level, "media engine: "+redact(truncate(msg), s.secret), 0)
+	record := slog.NewRecord(now, level, "media engine: "+redact(truncate(msg), target.secret), 0)
 	if suppressed > 0 {
 		record.AddAttrs(slog.Int("suppressed", suppressed))
 	}
@@ -187,25 +196,24 @@ func (l *livekitLogger) write(level slog.Level, msg string, err error, kv []any)
 				continue
 			}
 			seen[key] = true
-			record.AddAttrs(slog.Attr{Key: key, Value: logValue(kv[i+1], s.secret)})
+			record.AddAttrs(slog.Attr{Key: key, Value: logValue(kv[i+1], target.secret)})
 		}
 	}
 	add(kv)
 	if err != nil {
 		add([]any{"error", err})
 	}
-	for _, later := range l.deferred {
-		add(later.get())
+	for _, deferred := range l.deferred {
+		add(deferred.get())
 	}
 	add(l.values)
-	// A log that cannot be written has nobody to be told to.
-	_ = s.handler.Handle(context.Background(), record)
+	// The error is ignored because there is no other place to report it.
+	_ = target.handler.Handle(context.Background(), record)
 }
 
-// logValue turns whatever LiveKit logs into something slog prints, without
-// the secrets in it, and no longer than maxLogValue. Everything that is not
-// plainly a number becomes text first, so that no secret hides in a nested
-// value.
+// logValue returns the slog value of a value that LiveKit logs, without secrets and with
+// at most maxLogValue bytes. It converts each value that is not a bool, a number or a time
+// to text first, so that secrets in nested values are redacted too.
 func logValue(v any, secret string) slog.Value {
 	switch v := v.(type) {
 	case nil:
@@ -228,8 +236,8 @@ func logValue(v any, secret string) slog.Value {
 	return textValue(fmt.Sprint(v), secret)
 }
 
-// textValue redacts before it truncates: a secret that is cut in two would not be
-// recognized.
+// textValue returns the redacted and truncated text. It redacts first, because redact would
+// not recognize a truncated secret.
 func textValue(v, secret string) slog.Value { return slog.StringValue(truncate(redact(v, secret))) }
 
 func asJSON(v any) string {
@@ -240,13 +248,13 @@ func asJSON(v any) string {
 	return string(text)
 }
 
-// deferredValues are values LiveKit learns after it has made the logger.
-// Lines written before are not held back for them.
+// deferredValues are values that LiveKit learns after it has created the logger. Lines
+// that are written before do not contain them.
 type deferredValues struct{ values atomic.Pointer[[]any] }
 
 func (d *deferredValues) Resolve(args ...any) {
 	if old := d.get(); old != nil {
-		args = append(args[:len(args):len(args)], old...) // the newer comes first and wins
+		args = append(args[:len(args):len(args)], old...) // the first value of a key wins
 	}
 	d.values.Store(&args)
 }

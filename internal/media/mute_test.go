@@ -6,15 +6,17 @@ import (
 
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
-// Who is muted and goes on sending all the same is heard by nobody, until they
-// unmute themselves.
+// A muted participant that continues to send is not heard by the others until it unmutes
+// itself.
 func TestMute(t *testing.T) {
 	h := newFixture(t)
 	ctx := t.Context()
 	h.openSession(t, "r.1", room.Video)
-	ada, ben, chen := h.join(t, "r.1", "ada", room.Video), h.join(t, "r.1", "ben", room.Video), h.join(t, "r.1", "chen", room.Video)
+	ada, ben, chen := h.join(t, "r.1", "ada", room.Video), h.join(t, "r.1", "ben", room.Video),
+		h.join(t, "r.1", "chen", room.Video)
 	publish(t, ben, "mic", mediatest.Microphone)
 	publish(t, ben, "cam", mediatest.Camera)
 	publish(t, chen, "mic", mediatest.Microphone)
@@ -30,36 +32,38 @@ func TestMute(t *testing.T) {
 		return muted
 	}
 	if muted := mute("ben", "nobody"); !slices.Equal(muted, []string{"ben"}) {
-		t.Errorf("muted %v", muted)
+		t.Errorf("muted %v, want ben", muted)
 	}
 	if muted := mute("ben", "ada"); len(muted) > 0 {
-		t.Errorf("muted %v, who were silent", muted)
+		t.Errorf("muted %v again, want none", muted)
 	}
-	// LiveKit ends a voice with a second of silence. Then, while others are
-	// heard, no more comes of ben.
-	more := func(of string, source mediatest.Source) {
+	// LiveKit sends a second of silence after a microphone was muted. After that, no
+	// packets of ben arrive while packets of others do.
+	awaitMore := func(identity string, source mediatest.Source) {
 		t.Helper()
-		before := ada.ReceivedFrom(of, source)
-		eventually(t, of+" is heard or seen", func() bool { return ada.ReceivedFrom(of, source) > before+10 })
+		before := ada.ReceivedFrom(identity, source)
+		testkit.Eventually(t, "packets from "+identity, func() bool {
+			return ada.ReceivedFrom(identity, source) > before+10
+		})
 	}
-	silent := -1
-	eventually(t, "ben falls silent", func() bool {
-		before := silent
-		silent = ada.ReceivedFrom("ben", mediatest.Microphone)
-		more("chen", mediatest.Microphone)
-		return silent == before
+	packets := -1
+	testkit.Eventually(t, "no packets from ben", func() bool {
+		before := packets
+		packets = ada.ReceivedFrom("ben", mediatest.Microphone)
+		awaitMore("chen", mediatest.Microphone)
+		return packets == before
 	})
-	more("chen", mediatest.Microphone)
-	more("ben", mediatest.Camera)
-	if got := ada.ReceivedFrom("ben", mediatest.Microphone); got != silent {
-		t.Errorf("%d packets of somebody who is muted", got-silent)
+	awaitMore("chen", mediatest.Microphone)
+	awaitMore("ben", mediatest.Camera)
+	if got := ada.ReceivedFrom("ben", mediatest.Microphone); got != packets {
+		t.Errorf("%d packets from a muted microphone, want 0", got-packets)
 	}
 
 	if err := ben.SetMuted("mic", false); err != nil {
 		t.Fatal(err)
 	}
-	more("ben", mediatest.Microphone)
+	awaitMore("ben", mediatest.Microphone)
 	if muted, err := h.engine.Mute(ctx, "never", []string{"ben"}); err != nil || muted != nil {
-		t.Errorf("in a session that is not there: %v, %v", muted, err)
+		t.Errorf("mute in an unknown session: got %v, %v, want nil, nil", muted, err)
 	}
 }

@@ -24,56 +24,56 @@ import (
 	"parley/internal/refusal"
 )
 
-// idleTimeoutSeconds is when LiveKit may close a session by itself, in seconds. It is
-// far out: the domain decides when a session is over. It is not "never", so
-// that a session everybody forgot does not stay for ever.
+// idleTimeoutSeconds is the time after which LiveKit closes an idle session by itself, in
+// seconds. It is long, because the domain decides when a session is over. It is not
+// infinite, so that an abandoned session does not stay forever.
 const idleTimeoutSeconds = 48 * 60 * 60
 
-// maxBufferedBytes bounds, in bytes, the messages that wait for one receiver. What is
-// beyond it is dropped for that receiver.
+// maxBufferedBytes is the maximum size of the data messages that are buffered for one
+// receiver, in bytes. Further messages to that receiver are dropped.
 const maxBufferedBytes = 1 << 20
 
-// node is LiveKit taken apart: what its own wire_gen.go builds, without the
-// parts nobody here can reach (the twirp API, egress, ingress, SIP, agents,
-// WHIP's HTTP side, TURN, its Prometheus and debug servers).
+// node consists of the parts of LiveKit that its wire_gen.go builds, except those that are
+// not used here (the twirp API, egress, ingress, SIP, agents, the HTTP side of WHIP,
+// TURN, and the Prometheus and debug servers).
 //
-// Constructor signatures change between LiveKit's releases. They are all
-// called in this file, and the tests of this package join for real.
+// The signatures of LiveKit's constructors change between releases. Therefore all of them
+// are called in this file, and the tests of this package join with real participants.
 type node struct {
 	conf    *config.Config
 	self    *routing.LocalNodeImpl
 	router  routing.Router
 	store   service.ObjectStore
-	rooms   *service.RoomManager // sessions hosted by this process
-	api     *service.RoomService // sessions anywhere in the cluster
-	rtc     *service.RTCService  // the signalling of browsers
+	rooms   *service.RoomManager // the sessions that this process hosts
+	api     *service.RoomService // the sessions of the whole cluster
+	rtc     *service.RTCService  // the signaling of browsers
 	signal  *service.SignalServer
-	redis   redis.UniversalClient // nil on one machine
+	redis   redis.UniversalClient // nil on a single machine
 	closers []func()
 
 	allocator *allocator
 }
 
-// livekitConfig is LiveKit's own defaults with everything set that decides
-// about sockets, the lifetime of sessions, or who may do what.
-func livekitConfig(cfg Config, where addresses) (*config.Config, error) {
-	told := make([]string, len(where.node))
-	for i, ip := range where.node {
-		told[i] = ip.String()
+// livekitConfig returns LiveKit's defaults with explicit settings of sockets, session
+// lifetimes and permissions.
+func livekitConfig(cfg Config, addrs addresses) (*config.Config, error) {
+	nodeIPs := make([]string, len(addrs.node))
+	for i, ip := range addrs.node {
+		nodeIPs[i] = ip.String()
 	}
-	// These two have to be there before the defaults are completed: without
-	// them LiveKit looks for an address, and opens ten thousand ports.
+	// NewConfig needs these two settings, because without them LiveKit searches for an
+	// address and opens ten thousand ports.
 	conf, err := config.NewConfig(fmt.Sprintf("rtc: {udp_port: %d, node_ip: %q}",
-		cfg.UDPPort, strings.Join(told, ",")), true, nil, nil)
+		cfg.UDPPort, strings.Join(nodeIPs, ",")), true, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("media: configure LiveKit: %w", err)
 	}
 	conf.Keys = map[string]string{cfg.SigningKey: cfg.SigningSecret}
 	conf.RTC.TCPPort = uint32(cfg.TCPPort)
-	if where.loopbackOnly() {
+	if addrs.loopbackOnly() {
 		conf.RTC.TCPPort = 0
 	}
-	for _, ip := range where.bind {
+	for _, ip := range addrs.bind {
 		conf.RTC.IPs.Includes = append(conf.RTC.IPs.Includes, fmt.Sprintf("%s/%d", ip, ip.BitLen()))
 		if ip.IsLoopback() {
 			conf.RTC.EnableLoopbackCandidate = true
@@ -83,30 +83,29 @@ func livekitConfig(cfg Config, where addresses) (*config.Config, error) {
 	conf.Room.AutoCreate = false
 	conf.Room.EmptyTimeout = idleTimeoutSeconds
 	conf.Room.DepartureTimeout = idleTimeoutSeconds
-	// Nothing of ours publishes data tracks, and in a session for sound only
-	// they would be a way around.
+	// Data tracks are not used here, and in an audio session they could carry video.
 	conf.EnableDataTracks = false
-	// What a receiver does not read is kept for it; LiveKit's own default is
-	// without a bound.
+	// LiveKit buffers the messages that a receiver does not read, by default without a
+	// bound.
 	conf.RTC.DataChannelMaxBufferedAmount = maxBufferedBytes
-	// The store lags behind what the hosting process knows.
+	// The hosting process is asked, because the store may be out of date.
 	conf.API.EnablePsrpcForGetListParticpants = true
 
 	if cfg.RedisURL != "" {
 		conf.NodeStats.StatsUpdateInterval = nodeStatsInterval
 	} else {
-		// A refused participant is refused at once, not three times.
+		// Without retries a refused participant is refused immediately.
 		conf.SignalRelay.ConnectAttempts = 1
 	}
 	return conf, nil
 }
 
-// connect returns a client of the Redis that holds the cluster together.
-func connect(url string) (redis.UniversalClient, error) {
+// connectRedis returns a client of the cluster's Redis after a successful PING.
+func connectRedis(url string) (redis.UniversalClient, error) {
 	opts, err := redis.ParseURL(url)
 	if err != nil {
-		// The parser's own message repeats the URL, password and all.
-		return nil, errors.New("the Redis URL is not of the form redis://user:password@host:port/database")
+		// The parser's error contains the URL with its password.
+		return nil, errors.New("the Redis URL must have the form redis://user:password@host:port/database")
 	}
 	client := redis.NewClient(opts)
 	if err := client.Ping(context.Background()).Err(); err != nil {
@@ -116,7 +115,7 @@ func connect(url string) (redis.UniversalClient, error) {
 	return client, nil
 }
 
-// redisUptime is how long Redis has run, in seconds; long, if it does not say.
+// redisUptime returns the uptime of Redis in seconds, or math.MaxInt if it is unknown.
 func redisUptime(ctx context.Context, client redis.UniversalClient) int {
 	info, _ := client.Info(ctx, "server").Result()
 	_, after, _ := strings.Cut(info, "uptime_in_seconds:")
@@ -128,8 +127,8 @@ func redisUptime(ctx context.Context, client redis.UniversalClient) int {
 	return seconds
 }
 
-// buildNode builds the node. It binds the media ports as its last step but one,
-// and leaves none bound when it fails.
+// buildNode creates the node. The second to last step binds the media ports. If buildNode
+// fails, no port stays bound.
 func buildNode(conf *config.Config, redisURL string, admissions *admissions, refusals *refusal.Recorder,
 	wrap func(telemetry.TelemetryService) telemetry.TelemetryService) (_ *node, err error) {
 	n := &node{conf: conf}
@@ -146,15 +145,15 @@ func buildNode(conf *config.Config, redisURL string, admissions *admissions, ref
 	if n.self, err = routing.NewLocalNode(conf); err != nil {
 		return nil, err
 	}
-	// Before anything else: the first room panics without it. The second call
-	// in a process changes nothing.
+	// The metrics come first, because without them the first room panics. A second call
+	// in the same process has no effect.
 	if err = prometheus.Init(string(n.self.NodeID()), livekit.NodeType_SERVER); err != nil {
 		return nil, err
 	}
 
 	var bus psrpc.MessageBus
 	if redisURL != "" {
-		if n.redis, err = connect(redisURL); err != nil {
+		if n.redis, err = connectRedis(redisURL); err != nil {
 			return nil, err
 		}
 		n.closers = append(n.closers, func() { _ = n.redis.Close() })
@@ -185,10 +184,12 @@ func buildNode(conf *config.Config, redisURL string, admissions *admissions, ref
 	if err != nil {
 		return nil, err
 	}
-	n.allocator = &allocator{RoomAllocator: standard, router: n.router, self: n.self.NodeID(), store: n.store, codecs: codecsFor}
-
+	n.allocator = &allocator{RoomAllocator: standard, router: n.router, self: n.self.NodeID(), store: n.store,
+		codecs: codecsFor}
 	if n.redis != nil {
-		n.allocator.redisJustStarted = func(ctx context.Context) bool { return redisUptime(ctx, n.redis) < redisStartupSeconds }
+		n.allocator.redisJustStarted = func(ctx context.Context) bool {
+			return redisUptime(ctx, n.redis) < redisStartupSeconds
+		}
 	}
 
 	roomClient, err := rpc.NewTypedRoomClient(client)
@@ -223,7 +224,7 @@ func buildNode(conf *config.Config, redisURL string, admissions *admissions, ref
 	return n, nil
 }
 
-// start makes the node reachable for participants and for other nodes.
+// start registers the node, so that participants and other nodes can reach it.
 func (n *node) start() error {
 	if err := n.router.RegisterNode(); err != nil {
 		return err
@@ -237,8 +238,8 @@ func (n *node) start() error {
 	return n.signal.Start()
 }
 
-// closeExceptRooms frees everything beside the rooms, however far wire came. LiveKit
-// offers no way to end a handful of its goroutines; they hold no socket.
+// closeExceptRooms closes everything except the rooms, also if buildNode has not created
+// all of it. A few goroutines without sockets remain, because LiveKit cannot end them.
 func (n *node) closeExceptRooms() {
 	if n.signal != nil {
 		n.signal.Stop()
@@ -251,12 +252,13 @@ func (n *node) closeExceptRooms() {
 	}
 }
 
-// withRoomAdmin returns a context in which LiveKit's API allows to manage one session.
+// withRoomAdmin returns a context with the permission to manage one session with
+// LiveKit's API.
 func (n *node) withRoomAdmin(ctx context.Context, session string) context.Context {
 	return n.withGrant(ctx, &auth.VideoGrant{RoomAdmin: true, Room: session})
 }
 
-// withGrant returns a context in which LiveKit's API allows what grant says.
+// withGrant returns a context with the permissions of grant for LiveKit's API.
 func (n *node) withGrant(ctx context.Context, grant *auth.VideoGrant) context.Context {
 	return service.WithGrants(ctx, &auth.ClaimGrants{Video: grant}, "")
 }

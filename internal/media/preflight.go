@@ -15,24 +15,23 @@ import (
 )
 
 const (
-	// preflightSession is where browsers try their way to the engine before they
-	// have a seat. Whoever is in it sees and hears nobody, sends nothing, and
-	// is nobody to the rooms.
+	// preflightSession is the session in which browsers test their connection to the
+	// engine before they have a seat. Its participants are hidden, cannot send, and do
+	// not belong to any room.
 	preflightSession = "check"
-	// maxPreflights is how many may be in it at once.
+	// maxPreflights is the maximum number of concurrent tests.
 	maxPreflights = 64
-	// maxPreflightsPerNetwork is how many of them may come from one network.
+	// maxPreflightsPerNetwork is the maximum number of concurrent tests from one network.
 	maxPreflightsPerNetwork = 8
-	// preflightDuration is how long a browser may be in it.
+	// preflightDuration is the maximum duration of a test.
 	preflightDuration = 20 * time.Second
 )
 
-// preflights counts the places of the check session that are given out. A place is
-// taken for as long as its token is valid, because a client that has hung up
-// may come again.
+// preflights counts the reservations of the preflight session. A reservation lasts for as
+// long as its token is valid, because a client can connect again with the same token.
 type preflights struct {
 	mu     sync.Mutex
-	active []preflight // the oldest first
+	active []preflight // oldest first
 }
 
 type preflight struct {
@@ -40,25 +39,27 @@ type preflight struct {
 	expiresAt time.Time
 }
 
-// reserve gives out a place until a moment. Without one it fails with Exhausted
-// when the network has its share, or Unavailable when all are taken; both say
-// when the next is free.
+// reserve makes a reservation for a network that expires at until. It returns an Exhausted
+// error if the network has reached its limit, and an Unavailable error if the session is
+// full. Both errors contain the time until the next reservation expires.
 func (c *preflights) reserve(network string, now, until time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.active = slices.DeleteFunc(c.active, func(p preflight) bool { return !p.expiresAt.After(now) })
-	busy := &fault.Error{Kind: fault.Unavailable, Code: room.CodePreflightBusy, Message: "too many connections are being checked, try again in a moment"}
-	mine := 0
+	busy := &fault.Error{Kind: fault.Unavailable, Code: room.CodePreflightBusy,
+		Message: "too many connections are being checked, try again in a moment"}
+	ofNetwork := 0
 	for _, p := range c.active {
 		if p.network != network {
 			continue
 		}
-		if mine++; mine == 1 {
+		if ofNetwork++; ofNetwork == 1 {
 			busy.RetryAfter = p.expiresAt.Sub(now)
 		}
 	}
-	if mine >= maxPreflightsPerNetwork {
-		busy.Kind, busy.Message = fault.Exhausted, "too many connections are being checked from your network, try again in a moment"
+	if ofNetwork >= maxPreflightsPerNetwork {
+		busy.Kind = fault.Exhausted
+		busy.Message = "too many connections are being checked from your network, try again in a moment"
 		return busy
 	}
 	if len(c.active) >= maxPreflights {
@@ -69,35 +70,36 @@ func (c *preflights) reserve(network string, now, until time.Time) error {
 	return nil
 }
 
-// PreflightToken returns a token that opens the check session for a moment to
-// somebody of a network. When that is over its holder is taken out: a page may
-// keep its media connection when its signalling has long ended. Refusals:
-// Exhausted and Unavailable (check_busy).
+// PreflightToken returns a token for the preflight session to a client of a network. When
+// the token expires, its holder is removed from the session, because a page may keep its
+// media connection after its signaling has ended. The error is Exhausted or Unavailable,
+// with the code check_busy, if there are too many concurrent tests.
 func (e *Engine) PreflightToken(ctx context.Context, network string) (string, error) {
 	now := time.Now()
 	until := now.Add(e.preflightDuration)
 	if err := e.preflights.reserve(network, now, until.Add(time.Second)); err != nil {
 		return "", err
 	}
-	if err := e.Open(ctx, room.MediaSession{Name: preflightSession, Type: room.Video, MaxParticipants: maxPreflights}); err != nil {
+	session := room.MediaSession{Name: preflightSession, Type: room.Video, MaxParticipants: maxPreflights}
+	if err := e.Open(ctx, session); err != nil {
 		return "", err
 	}
-	// LiveKit hands its participants fresh tokens: the moment is in the name.
+	// The identity contains the expiry, because LiveKit sends fresh tokens to participants.
 	identity := uuid.NewString() + "." + strconv.FormatInt(until.UnixMilli(), 10)
 	time.AfterFunc(time.Until(until)+time.Second, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		if err := e.Remove(ctx, preflightSession, identity); err != nil && e.checkRunning() == nil {
-			e.log.Warn("somebody whose check is over could not be taken out", "error", err)
+			e.log.Warn("remove a participant after its connection test failed", "error", err)
 		}
 	})
 	return e.AccessToken(room.AccessTokenSpec{Session: preflightSession, Identity: identity, TTL: e.preflightDuration})
 }
 
-// preflightAllowed reports whether the holder of a token for the check session still
-// may come in.
+// preflightAllowed reports whether the holder of a token for the preflight session may
+// still join.
 func preflightAllowed(identity string, now time.Time) bool {
 	_, until, _ := strings.Cut(identity, ".")
-	at, err := strconv.ParseInt(until, 10, 64)
-	return err == nil && now.UnixMilli() < at
+	expiresAt, err := strconv.ParseInt(until, 10, 64)
+	return err == nil && now.UnixMilli() < expiresAt
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A token for the check session opens it until the moment in its holder's
-// name, whatever fresh token LiveKit gave them meanwhile.
+// The identity in a token for the preflight session limits how long the token is accepted,
+// because LiveKit sends fresh tokens with the same identity.
 func TestPreflightAllowed(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
@@ -19,7 +19,7 @@ func TestPreflightAllowed(t *testing.T) {
 		"0197.soon":          false,
 	} {
 		if got := preflightAllowed(identity, now); got != want {
-			t.Errorf("%q: %t", identity, got)
+			t.Errorf("%q: got %t, want %t", identity, got, want)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,10 +20,12 @@ import (
 	"parley/internal/media"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
-// One engine to a process: what needs two, or has to be killed, starts this
-// test program again as a process of its own.
+// processEnv is the environment variable with the configuration of a test process. A test
+// that needs two engines, or kills one, starts this test program again, because a process
+// can have only one engine.
 const processEnv = "PARLEY_MEDIA_TEST_PROCESS"
 
 func TestMain(m *testing.M) {
@@ -36,7 +39,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// processConfig is what a started process is told.
+// processConfig is the configuration of a test process.
 type processConfig struct {
 	Media    media.Config
 	Sessions []room.MediaSession
@@ -48,12 +51,12 @@ func runProcess(text string) error {
 	if err := json.Unmarshal([]byte(text), &cfg); err != nil {
 		return err
 	}
-	observer, door := &observer{}, &fakeAuthorizer{types: map[string]room.Type{"sound": room.Audio}}
+	observer, authorizer := &observer{}, &fakeAuthorizer{types: map[string]room.Type{"sound": room.Audio}}
 	for _, s := range cfg.Sessions {
 		prefix, _, _ := strings.Cut(s.Name, ".")
-		door.types[prefix] = s.Type
+		authorizer.types[prefix] = s.Type
 	}
-	engine, err := media.New(cfg.Media, observer, door)
+	engine, err := media.New(cfg.Media, observer, authorizer)
 	if err != nil {
 		return err
 	}
@@ -80,18 +83,17 @@ func runProcess(text string) error {
 	})
 	go func() { _ = http.Serve(l, mux) }()
 	fmt.Printf("http://%s\n", l.Addr())
-	_, err = bufio.NewReader(os.Stdin).ReadString('\n')
-	_ = err // the end of the input is the end
+	_, _ = bufio.NewReader(os.Stdin).ReadString('\n') // returns at the end of the input
 	return nil
 }
 
-// startProcess returns where the process serves, and what kills it.
+// startProcess starts a test process and returns its base URL and a function that kills it.
 func startProcess(t *testing.T, cfg processConfig) (url string, kill func()) {
 	t.Helper()
 	return startLoggedProcess(t, cfg, os.Stderr)
 }
 
-// startLoggedProcess is startProcess for tests that want to know what the process logs.
+// startLoggedProcess starts a test process that writes its log to the given writer.
 func startLoggedProcess(t *testing.T, cfg processConfig, log io.Writer) (url string, kill func()) {
 	t.Helper()
 	text, err := json.Marshal(cfg)
@@ -133,7 +135,8 @@ func startLoggedProcess(t *testing.T, cfg processConfig, log io.Writer) (url str
 
 func processMediaConfig(t *testing.T) media.Config {
 	t.Helper()
-	return media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1", UDPPort: freeUDPPort(t)}
+	return media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1",
+		UDPPort: testkit.FreeUDPPort(t)}
 }
 
 func TestProcess_Restarted(t *testing.T) {
@@ -141,106 +144,107 @@ func TestProcess_Restarted(t *testing.T) {
 		Media:    processMediaConfig(t),
 		Sessions: []room.MediaSession{{Name: "r.1", Type: room.Audio, MaxParticipants: 5}},
 	}
-	at, kill := startProcess(t, cfg)
-	here := newFixture(t) // signs with the same secret
-	ada := connect(t, at, here.accessToken(t, "r.1", "ada", room.Audio))
+	baseURL, kill := startProcess(t, cfg)
+	local := newFixture(t) // signs with the same secret
+	ada := joinWithToken(t, baseURL, local.accessToken(t, "r.1", "ada", room.Audio))
 	freshToken(t, ada)
 	kill()
 
-	at, _ = startProcess(t, cfg)
-	again := connect(t, at, ada.Token())
-	ben := connect(t, at, here.accessToken(t, "r.1", "ben", room.Audio))
-	publish(t, again, "mic", mediatest.Microphone)
-	eventually(t, "sound arrives", func() bool { return ben.Received(mediatest.Audio) > 0 })
+	baseURL, _ = startProcess(t, cfg)
+	rejoined := joinWithToken(t, baseURL, ada.Token())
+	ben := joinWithToken(t, baseURL, local.accessToken(t, "r.1", "ben", room.Audio))
+	publish(t, rejoined, "mic", mediatest.Microphone)
+	testkit.Eventually(t, "sound arrives", func() bool { return ben.Received(mediatest.Audio) > 0 })
 }
 
-// Two processes and a Redis: a session lives on one of them and is served,
-// listed, cleared and closed through either.
+// In a cluster of two processes, each process can serve, list, control and close a session
+// of the other.
 func TestCluster_RemoteSession(t *testing.T) {
 	redis := startRedis(t)
 	other := processConfig{Media: processMediaConfig(t)}
 	other.Media.RedisURL = redis
-	there, _ := startProcess(t, other)
-	here := newFixture(t, func(c *media.Config) { c.RedisURL = redis })
+	remoteURL, _ := startProcess(t, other)
+	local := newFixture(t, func(c *media.Config) { c.RedisURL = redis })
 
-	session := openRemoteSession(t, here, "sound", room.Audio)
-	ada := connect(t, here.url, here.accessToken(t, session, "ada", room.Audio))
-	ben := connect(t, there, here.accessToken(t, session, "ben", room.Audio))
+	session := openRemoteSession(t, local, "sound", room.Audio)
+	ada := joinWithToken(t, local.url, local.accessToken(t, session, "ada", room.Audio))
+	ben := joinWithToken(t, remoteURL, local.accessToken(t, session, "ben", room.Audio))
 	publish(t, ben, "mic", mediatest.Microphone)
-	eventually(t, "sound arrives", func() bool { return ada.Received(mediatest.Audio) > 0 })
+	testkit.Eventually(t, "sound arrives", func() bool { return ada.Received(mediatest.Audio) > 0 })
 	publishMislabeled(t, ada, "cam", mediatest.Microphone, mediatest.Audio, mediatest.Video)
-	eventually(t, "no place for a picture", ada.Rejected)
+	testkit.Eventually(t, "the server rejects video", ada.Rejected)
 
-	spy := connect(t, here.url, here.accessTokenFor(t, session, "spy", room.Authorization{Type: room.Audio, Hidden: true}))
-	if err := here.engine.UpdatePermissions(t.Context(), session, "spy", room.Host, allGrants); err != nil {
+	spy := joinWithToken(t, local.url, local.accessTokenFor(t, session, "spy", room.Authorization{Type: room.Audio,
+		Hidden: true}))
+	if err := local.engine.UpdatePermissions(t.Context(), session, "spy", room.Host, allGrants); err != nil {
 		t.Fatal(err)
 	}
 	if err := spy.Publish(t.Context(), "mic", mediatest.Microphone); !errors.Is(err, mediatest.ErrNotAllowed) {
 		t.Errorf("a hidden microphone: %v", err)
 	}
-	if list := here.participants(t, session); len(list) != 3 {
+	if list := local.participants(t, session); len(list) != 3 {
 		t.Errorf("participants are %v", list)
 	}
-	if err := here.engine.Remove(t.Context(), session, "ben"); err != nil {
+	if err := local.engine.Remove(t.Context(), session, "ben"); err != nil {
 		t.Fatal(err)
 	}
 	awaitEnd(t, ben, "PARTICIPANT_REMOVED")
-	if err := here.engine.Remove(t.Context(), session, "nobody"); err != nil {
+	if err := local.engine.Remove(t.Context(), session, "nobody"); err != nil {
 		t.Error(err)
 	}
-	if err := here.engine.Close(t.Context(), session); err != nil {
+	if err := local.engine.Close(t.Context(), session); err != nil {
 		t.Fatal(err)
 	}
 	awaitEnd(t, ada, "ROOM_DELETED")
 	if ada.EverSaw("spy") {
-		t.Error("ada was told of the hidden one")
+		t.Error("ada saw the hidden participant")
 	}
-	eventually(t, "nobody is there", func() bool { return len(here.participants(t, session)) == 0 })
-	if err := here.engine.Close(t.Context(), session); err != nil {
+	testkit.Eventually(t, "nobody is there", func() bool { return len(local.participants(t, session)) == 0 })
+	if err := local.engine.Close(t.Context(), session); err != nil {
 		t.Error(err)
 	}
-	session = openRemoteSession(t, here, "picture", room.Video)
-	assertControl(t, here, session,
-		connect(t, here.url, here.accessToken(t, session, "ada", room.Video)),
-		connect(t, there, here.accessToken(t, session, "ben", room.Video)))
-	if got := here.recorded(); len(got) != 0 {
-		t.Errorf("the process that does not host the session told %v", got)
+	session = openRemoteSession(t, local, "picture", room.Video)
+	assertControl(t, local, session,
+		joinWithToken(t, local.url, local.accessToken(t, session, "ada", room.Video)),
+		joinWithToken(t, remoteURL, local.accessToken(t, session, "ben", room.Video)))
+	if got := local.recorded(); len(got) != 0 {
+		t.Errorf("got observer calls %v in the process that does not host the session, want none", got)
 	}
 }
 
-// openRemoteSession opens a session that the other process hosts. They are spread by
-// chance: it opens until there is one.
-func openRemoteSession(t *testing.T, here *fixture, prefix string, kind room.Type) string {
+// openRemoteSession opens a session that the other process hosts. LiveKit selects nodes at
+// random, so it opens sessions until the other process hosts one.
+func openRemoteSession(t *testing.T, local *fixture, prefix string, kind room.Type) string {
 	t.Helper()
 	for n := range 50 {
 		name := fmt.Sprintf("%s.%d", prefix, n)
-		here.openSession(t, name, kind)
-		if !here.engine.IsLocal(name) {
+		local.openSession(t, name, kind)
+		if !local.engine.IsLocal(name) {
 			return name
 		}
 	}
-	t.Fatal("the other process is given no session")
+	t.Fatal("the other process hosts none of 50 sessions")
 	return ""
 }
 
-// What participants of tests hold, they give back.
+// Participants of tests leave no goroutines behind.
 func TestParticipants_NoGoroutineLeak(t *testing.T) {
-	there, _ := startProcess(t, processConfig{
+	remoteURL, _ := startProcess(t, processConfig{
 		Media:    processMediaConfig(t),
 		Sessions: []room.MediaSession{{Name: "r.1", Type: room.Video, MaxParticipants: 9}},
 	})
-	here := newFixture(t) // signs with the same secret
+	local := newFixture(t) // signs with the same secret
 	http.DefaultClient.CloseIdleConnections()
 	before := runtime.NumGoroutine()
 	for _, end := range []func(*mediatest.Participant){(*mediatest.Participant).Leave, (*mediatest.Participant).Abort} {
-		ada := connect(t, there, here.accessToken(t, "r.1", "ada", room.Video))
-		ben := connect(t, there, here.accessToken(t, "r.1", "ben", room.Video))
+		ada := joinWithToken(t, remoteURL, local.accessToken(t, "r.1", "ada", room.Video))
+		ben := joinWithToken(t, remoteURL, local.accessToken(t, "r.1", "ben", room.Video))
 		publish(t, ada, "cam", mediatest.Camera)
 		awaitPackets(t, ben, "ada", mediatest.Camera)
 		end(ada)
 		end(ben)
 	}
-	eventually(t, "no goroutine is left", func() bool { return runtime.NumGoroutine() <= before })
+	testkit.Eventually(t, "no goroutine is left", func() bool { return runtime.NumGoroutine() <= before })
 }
 
 func startRedis(t *testing.T) string {
@@ -249,13 +253,10 @@ func startRedis(t *testing.T) string {
 	if err != nil {
 		t.Fatal("redis-server is not installed: run make test-setup")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().(*net.TCPAddr)
-	_ = l.Close()
-	cmd := exec.Command(program, "--bind", "127.0.0.1", "--port", fmt.Sprint(addr.Port), "--save", "", "--appendonly", "no", "--dir", t.TempDir())
+	port := strconv.Itoa(testkit.FreeTCPPort(t))
+	addr := net.JoinHostPort("127.0.0.1", port)
+	cmd := exec.Command(program, "--bind", "127.0.0.1", "--port", port,
+		"--save", "", "--appendonly", "no", "--dir", t.TempDir())
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -263,8 +264,8 @@ func startRedis(t *testing.T) string {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	eventually(t, "Redis listens", func() bool {
-		conn, err := net.DialTimeout("tcp", addr.String(), time.Second)
+	testkit.Eventually(t, "Redis listens", func() bool {
+		conn, err := net.DialTimeout("tcp", addr, time.Second)
 		if err == nil {
 			_ = conn.Close()
 		}

@@ -11,6 +11,7 @@ import (
 
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 func dialRaw(t *testing.T, base, token string, options mediatest.RawOptions) *mediatest.Raw {
@@ -23,7 +24,8 @@ func dialRaw(t *testing.T, base, token string, options mediatest.RawOptions) *me
 	return r
 }
 
-func publishRawTrack(t *testing.T, r *mediatest.Raw, req *livekit.AddTrackRequest, mimeType string) *mediatest.RawTrack {
+func publishRawTrack(t *testing.T, r *mediatest.Raw, req *livekit.AddTrackRequest,
+	mimeType string) *mediatest.RawTrack {
 	t.Helper()
 	if err := r.AddTrack(t.Context(), req); err != nil {
 		t.Fatal(err)
@@ -52,7 +54,7 @@ func TestRaw(t *testing.T) {
 				t.Fatalf("extension %d, answer %q", id, eve.LastAnswer())
 			}
 			before, n := ada.Received(mediatest.Video), uint16(0)
-			eventually(t, "pictures arrive", func() bool {
+			testkit.Eventually(t, "video arrives", func() bool {
 				n++
 				header := &rtp.Header{Version: 2, Marker: true, SequenceNumber: n, Timestamp: uint32(n) * 480,
 					SSRC: track.SSRC(), PayloadType: track.PayloadTypes()[0]}
@@ -73,7 +75,8 @@ func TestRaw(t *testing.T) {
 	})
 
 	t.Run("stays half-connected until it answers", func(t *testing.T) {
-		eve := dialRaw(t, h.url, h.accessToken(t, "audio", "eve", room.Audio), mediatest.RawOptions{HalfConnected: true})
+		eve := dialRaw(t, h.url, h.accessToken(t, "audio", "eve", room.Audio),
+			mediatest.RawOptions{HalfConnected: true})
 		channel, err := eve.OpenDataChannel(t.Context(), "_lossy", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -85,7 +88,7 @@ func TestRaw(t *testing.T) {
 			return slices.ContainsFunc(h.participants(t, "audio"), func(p room.Participant) bool { return p.Active })
 		}
 		if active() {
-			t.Error("it is active")
+			t.Error("the participant is active before it answered the offer")
 		}
 		if err := eve.AnswerOffer(); err != nil {
 			t.Fatal(err)
@@ -93,17 +96,17 @@ func TestRaw(t *testing.T) {
 		if err := eve.AwaitConnected(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "it is active", active)
+		testkit.Eventually(t, "the participant is active", active)
 	})
 
-	t.Run("learns of refusals", func(t *testing.T) {
+	t.Run("returns refusals", func(t *testing.T) {
 		var refused *mediatest.RefusedError
 		if _, err := mediatest.Dial(t.Context(), h.url, "no token", mediatest.RawOptions{}); !errors.As(err, &refused) {
-			t.Errorf("without a token: got %v, want *Refused", err)
+			t.Errorf("without a token: got %v, want *RefusedError", err)
 		}
 		eve := dialRaw(t, h.url, h.accessToken(t, "audio", "eve", room.Audio), mediatest.RawOptions{})
 		if _, err := eve.OfferTrack(t.Context(), "cam", mediatest.VP8); !errors.Is(err, mediatest.ErrRejected) {
-			t.Errorf("a picture in an audio room: got %v, want ErrRejected", err)
+			t.Errorf("video in an audio session: got %v, want ErrRejected", err)
 		}
 	})
 }

@@ -5,16 +5,20 @@ import (
 	"strings"
 )
 
-// What must not reach a log line, whoever wrote it: tokens open sessions, and
-// the passwords in session descriptions open the media stream of one person.
+// maxLogValue is the maximum length of one value in a log line, in bytes, because LiveKit logs
+// whole session descriptions and packets of participants.
+const maxLogValue = 1 << 10
+
+// These patterns match secrets that must not be logged: tokens open sessions, and the
+// passwords in session descriptions open the media stream of one participant.
 var (
 	tokenPattern = regexp.MustCompile(`eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`)
 	queryPattern = regexp.MustCompile(`(access_token=)[^&\s"'\\]+`)
 	icePattern   = regexp.MustCompile(`(ice-pwd:)[^\s"'\\]+`)
 )
 
-// redact takes secrets out of a text that is about to be logged. The signing
-// secret is given because nothing about its form would give it away.
+// redact returns a text for the log without secrets. The signing secret is a parameter
+// because no pattern can recognize it.
 func redact(text, secret string) string {
 	if secret != "" {
 		text = strings.ReplaceAll(text, secret, "[secret]")
@@ -29,4 +33,12 @@ func redact(text, secret string) string {
 		text = icePattern.ReplaceAllString(text, "$1[password]")
 	}
 	return text
+}
+
+// truncate returns the first maxLogValue bytes of text, with "…" if it is longer.
+func truncate(text string) string {
+	if len(text) <= maxLogValue {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxLogValue], "") + "…"
 }

@@ -13,28 +13,28 @@ import (
 	"parley/internal/refusal"
 )
 
-// The limits of one signaling connection: a burst, and what comes back each
-// second. A page in a full room stays below a tenth of them.
+// These limits apply to one signaling connection: a burst, and the refill per second. A
+// page in a full room stays below a tenth of them.
 const (
 	requestBurst, requestsPerSecond = 600, 100
-	// Of the tracks that are named in requests: each is looked for.
+	// The track ids in requests are limited too, because each id is looked up.
 	trackBurst, tracksPerSecond               = 5000, 100
 	candidateBurst, candidatesPerSecond       = 300, 2 // ICE candidates
 	descriptionBurst, descriptionsPerSecond   = 60, 10
 	announcementBurst, announcementsPerSecond = 16, 1
-	// maxRefusedRequests is how many requests of a connection are refused before the
-	// participant is disconnected.
+	// maxRefusedRequests is the number of refused requests of a connection after which
+	// the participant is disconnected.
 	maxRefusedRequests = 20
 )
 
-// requestFilter is what a participant says in the signaling, as far as the filter
-// and the limits let it pass.
+// requestFilter is the source of a participant's signal requests that pass the filter and
+// the limits.
 type requestFilter struct {
 	routing.MessageSource
 	responses   routing.MessageSink
-	trackExists func(sid string) bool // whether anybody sends a track
+	trackExists func(sid string) bool // reports whether a participant publishes a track
 	refusals    *refusal.Recorder
-	logAttrs    []any // of the log lines: who it is
+	logAttrs    []any // identify the participant
 
 	accepted  chan proto.Message
 	closed    chan struct{}
@@ -44,8 +44,10 @@ type requestFilter struct {
 	refusedCount                                         int
 }
 
-func newRequestFilter(source routing.MessageSource, answers routing.MessageSink, exists func(sid string) bool, refusals *refusal.Recorder, attributes ...any) *requestFilter {
-	return &requestFilter{MessageSource: source, responses: answers, trackExists: exists, refusals: refusals, logAttrs: attributes,
+func newRequestFilter(source routing.MessageSource, responses routing.MessageSink, trackExists func(sid string) bool,
+	refusals *refusal.Recorder, logAttrs ...any) *requestFilter {
+	return &requestFilter{
+		MessageSource: source, responses: responses, trackExists: trackExists, refusals: refusals, logAttrs: logAttrs,
 		accepted: make(chan proto.Message), closed: make(chan struct{}),
 		all:           rate.NewLimiter(requestsPerSecond, requestBurst),
 		tracks:        rate.NewLimiter(tracksPerSecond, trackBurst),
@@ -55,9 +57,8 @@ func newRequestFilter(source routing.MessageSource, answers routing.MessageSink,
 	}
 }
 
-// run passes requests on until the source ends or Close is called. It calls
-// disconnect, once, when too many were refused, and from then on only empties
-// the source.
+// run passes on requests until the source ends or Close is called. When too many requests
+// were refused, it calls disconnect once, and from then on discards all requests.
 func (r *requestFilter) run(disconnect func()) {
 	defer close(r.accepted)
 	for {
@@ -80,31 +81,33 @@ func (r *requestFilter) run(disconnect func()) {
 	}
 }
 
-// accept reports whether LiveKit may have a message.
+// accept reports whether a message is passed on to LiveKit.
 func (r *requestFilter) accept(msg proto.Message, disconnect func()) bool {
 	req, ok := msg.(*livekit.SignalRequest)
 	if !ok {
 		return false
 	}
-	no := r.checkRate(req)
-	if no == nil {
-		no = signalfilter.SanitizeRequest(req)
+	refused := r.checkRate(req)
+	if refused == nil {
+		refused = signalfilter.SanitizeRequest(req)
 	}
-	if no == nil {
+	if refused == nil {
 		return signalfilter.RemoveUnknownTracks(req, r.trackExists)
 	}
-	r.refusals.Record(no.Kind, no.Reason, r.logAttrs...)
+	r.refusals.Record(refused.Kind, refused.Reason, r.logAttrs...)
 	if add := req.GetAddTrack(); add != nil {
-		// The client waits for an answer.
+		// A client waits for the response to its announcement.
 		_ = r.responses.WriteMessage(&livekit.SignalResponse{Message: &livekit.SignalResponse_RequestResponse{
-			RequestResponse: &livekit.RequestResponse{Reason: livekit.RequestResponse_NOT_ALLOWED, Message: no.Reason,
+			RequestResponse: &livekit.RequestResponse{Reason: livekit.RequestResponse_NOT_ALLOWED,
+				Message: refused.Reason,
 				Request: &livekit.RequestResponse_AddTrack{AddTrack: add}}}})
 	}
-	if !no.Malformed {
+	if !refused.Malformed {
 		return false
 	}
 	r.refusedCount++
-	// Without a description both ends wait for each other for ever.
+	// A refused session description counts more, because without it both ends wait for
+	// each other forever.
 	if req.GetOffer() != nil || req.GetAnswer() != nil {
 		r.refusedCount += maxRefusedRequests / 4
 	}
@@ -114,7 +117,7 @@ func (r *requestFilter) accept(msg proto.Message, disconnect func()) bool {
 	return false
 }
 
-// checkRate holds a request to the limits of its connection.
+// checkRate returns a refusal if a request exceeds a limit of its connection.
 func (r *requestFilter) checkRate(req *livekit.SignalRequest) *signalfilter.Refusal {
 	now := time.Now()
 	if !r.all.AllowN(now, 1) {
@@ -145,14 +148,15 @@ func (r *requestFilter) checkRate(req *livekit.SignalRequest) *signalfilter.Refu
 	return nil
 }
 
-func rateRefusal(what string) *signalfilter.Refusal {
-	return &signalfilter.Refusal{Kind: refusal.SignalRate, Reason: "too many " + what + " on one connection", Malformed: true}
+func rateRefusal(limited string) *signalfilter.Refusal {
+	return &signalfilter.Refusal{Kind: refusal.SignalRate,
+		Reason: "too many " + limited + " on one connection", Malformed: true}
 }
 
-// ReadChan is closed with the source.
+// ReadChan returns the channel of the accepted requests. It is closed when run returns.
 func (r *requestFilter) ReadChan() <-chan proto.Message { return r.accepted }
 
-// Close may be called more than once.
+// Close ends run and closes the source. It may be called more than once.
 func (r *requestFilter) Close() {
 	r.closeOnce.Do(func() { close(r.closed) })
 	r.MessageSource.Close()

@@ -14,56 +14,57 @@ import (
 	"parley/internal/room"
 )
 
-// Open makes the session and has a node host it, so that the holder of a pass
-// is let in at once. Its info travels as the room's metadata, which pages can
-// read and nobody but this package can write. LiveKit counts hidden
-// participants against the bound, so it has to leave room for them.
+// Open creates the session and selects the node that hosts it, so that the holder of an
+// access token can join immediately. Its metadata becomes the metadata of the LiveKit
+// room, which pages can read and only this package can write. LiveKit counts hidden
+// participants too, so MaxParticipants has to include them.
 func (e *Engine) Open(ctx context.Context, s room.MediaSession) error {
 	if err := e.checkRunning(); err != nil {
 		return err
 	}
 	if s.Name == "" || len(codecsFor(s.Type)) == 0 || s.MaxParticipants < 0 {
-		return fault.Invalidf("a media session needs a name, a type and a bound that is not negative")
+		return fault.Invalidf("a media session needs a name, a known type and a non-negative maximum of participants")
 	}
 	text, err := encodeMetadata(s.Type, s.Metadata)
 	if err != nil {
 		return err
 	}
-	_, err = e.node.api.CreateRoom(e.node.withGrant(ctx, &auth.VideoGrant{RoomCreate: true}), &livekit.CreateRoomRequest{
-		Name:             s.Name,
-		Metadata:         text,
-		MaxParticipants:  uint32(s.MaxParticipants),
-		EmptyTimeout:     idleTimeoutSeconds,
-		DepartureTimeout: idleTimeoutSeconds,
-	})
+	_, err = e.node.api.CreateRoom(e.node.withGrant(ctx, &auth.VideoGrant{RoomCreate: true}),
+		&livekit.CreateRoomRequest{
+			Name:             s.Name,
+			Metadata:         text,
+			MaxParticipants:  uint32(s.MaxParticipants),
+			EmptyTimeout:     idleTimeoutSeconds,
+			DepartureTimeout: idleTimeoutSeconds,
+		})
 	return unavailableError("open a session", err)
 }
 
-// Close ends the session and tells whoever is in it.
+// Close ends the session and notifies its participants.
 func (e *Engine) Close(ctx context.Context, session string) error {
-	at, err := e.locate(ctx, session)
+	location, err := e.locate(ctx, session)
 	if err != nil {
 		return err
 	}
 	req := &livekit.DeleteRoomRequest{Room: session}
 	switch {
-	case at.local:
+	case location.local:
 		_, err = e.node.rooms.DeleteRoom(ctx, req)
-	case at.exists:
+	case location.exists:
 		_, err = e.node.api.DeleteRoom(e.node.withGrant(ctx, &auth.VideoGrant{RoomCreate: true}), req)
 	}
 	return unavailableError("close a session", ignoreNotFound(err))
 }
 
-// Participants lists everybody in the session, hidden or not. Those who are
-// active are the same as the observer hears of. An error is not an empty
-// session: in a cluster the node that hosts it may be out of reach.
+// Participants returns all participants of the session, including hidden ones. The active
+// ones are those that the observer is notified of. An error does not mean that the session
+// is empty, because in a cluster the node that hosts it may be unreachable.
 func (e *Engine) Participants(ctx context.Context, session string) ([]room.Participant, error) {
-	at, err := e.locate(ctx, session)
+	location, err := e.locate(ctx, session)
 	if err != nil {
 		return nil, err
 	}
-	list, err := e.listParticipants(ctx, at, session)
+	list, err := e.listParticipants(ctx, location, session)
 	var present []room.Participant
 	for _, p := range list {
 		if p.State != livekit.ParticipantInfo_DISCONNECTED {
@@ -74,30 +75,34 @@ func (e *Engine) Participants(ctx context.Context, session string) ([]room.Parti
 	return present, err
 }
 
-func (e *Engine) listParticipants(ctx context.Context, at sessionLocation, session string) ([]*livekit.ParticipantInfo, error) {
+func (e *Engine) listParticipants(
+	ctx context.Context, location sessionLocation, session string,
+) ([]*livekit.ParticipantInfo, error) {
 	req := &livekit.ListParticipantsRequest{Room: session}
 	var list *livekit.ListParticipantsResponse
 	var err error
 	switch {
-	case at.local:
+	case location.local:
 		list, err = e.node.rooms.ListParticipants(ctx, req)
-	case at.exists:
+	case location.exists:
 		list, err = e.node.api.ListParticipants(e.node.withRoomAdmin(ctx, session), req)
 	}
 	return list.GetParticipants(), unavailableError("list participants", ignoreNotFound(err))
 }
 
-// Admit implements room.Media.
+// Admit stops holding back the connection with the given id, so that the others see and
+// hear its participant.
 func (e *Engine) Admit(connection string) { e.admissions.admit(livekit.ParticipantID(connection)) }
 
-// Remove takes the participant out.
+// Remove disconnects the participant. A participant that is not in the session is no
+// error.
 func (e *Engine) Remove(ctx context.Context, session, identity string) error {
-	at, err := e.locate(ctx, session)
-	if err != nil || !at.exists {
+	location, err := e.locate(ctx, session)
+	if err != nil || !location.exists {
 		return err
 	}
 	req := &livekit.RoomParticipantIdentity{Room: session, Identity: identity}
-	if at.local {
+	if location.local {
 		_, err = e.node.rooms.RemoveParticipant(ctx, req)
 	} else {
 		_, err = e.node.api.RemoveParticipant(e.node.withRoomAdmin(ctx, session), req)
@@ -105,15 +110,15 @@ func (e *Engine) Remove(ctx context.Context, session, identity string) error {
 	return unavailableError("remove a participant", ignoreNotFound(err))
 }
 
-// IsLocal reports whether the session lives in this process.
+// IsLocal reports whether this process hosts the session.
 func (e *Engine) IsLocal(session string) bool {
 	return e.checkRunning() == nil && e.node.rooms.GetRoom(context.Background(), livekit.RoomName(session)) != nil
 }
 
-// sessionLocation is where a session lives.
+// sessionLocation tells where a session is hosted.
 type sessionLocation struct {
-	local    bool // in this process, where asking it needs no message bus
-	exists   bool // anywhere
+	local    bool // in this process, so that no message bus is needed
+	exists   bool // on any node
 	roomType room.Type
 }
 
@@ -129,7 +134,7 @@ func (e *Engine) locate(ctx context.Context, session string) (sessionLocation, e
 		return sessionLocation{}, nil
 	}
 	if err != nil {
-		return sessionLocation{}, unavailableError("look for a session", err)
+		return sessionLocation{}, unavailableError("locate a session", err)
 	}
 	return sessionLocation{exists: true, roomType: typeFromMetadata(rm.Metadata)}, nil
 }
@@ -141,18 +146,19 @@ func (e *Engine) checkRunning() error {
 	return nil
 }
 
-// unavailableError is what the caller is told of an error of LiveKit.
-func unavailableError(what string, err error) error {
+// unavailableError wraps an error of LiveKit in a fault with the failed operation. It
+// returns nil if err is nil.
+func unavailableError(operation string, err error) error {
 	if err == nil {
 		return nil
 	}
-	refusal := fault.New(fault.Unavailable, "media_unavailable", "the media engine could not %s", what)
-	refusal.Err = err
-	return refusal
+	unavailable := fault.New(fault.Unavailable, "media_unavailable", "the media engine could not %s", operation)
+	unavailable.Err = err
+	return unavailable
 }
 
-// ignoreNotFound drops the error of somebody or something that is not there any
-// more: that is what was wanted.
+// ignoreNotFound returns nil for the error that a room or participant does not exist,
+// because callers treat its absence as success.
 func ignoreNotFound(err error) error {
 	var e psrpc.Error
 	if errors.As(err, &e) && e.Code() == psrpc.NotFound || errors.Is(err, routing.ErrNotFound) {

@@ -10,6 +10,7 @@ import (
 
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 func TestSession_TwoParticipants(t *testing.T) {
@@ -22,9 +23,9 @@ func TestSession_TwoParticipants(t *testing.T) {
 	publish(t, ada, "mic-a", mediatest.Microphone)
 	publish(t, ben, "mic-b", mediatest.Microphone)
 	publish(t, ada, "cam-a", mediatest.Camera)
-	eventually(t, "ben hears ada", func() bool { return ben.Received(mediatest.Audio) > 5 })
-	eventually(t, "ada hears ben", func() bool { return ada.Received(mediatest.Audio) > 5 })
-	eventually(t, "ben sees ada", func() bool { return ben.Received(mediatest.Video) > 0 })
+	testkit.Eventually(t, "ben hears ada", func() bool { return ben.Received(mediatest.Audio) > 5 })
+	testkit.Eventually(t, "ada hears ben", func() bool { return ada.Received(mediatest.Audio) > 5 })
+	testkit.Eventually(t, "ben sees ada", func() bool { return ben.Received(mediatest.Video) > 0 })
 	if err := h.engine.Healthy(); err != nil {
 		t.Error(err)
 	}
@@ -45,10 +46,10 @@ func TestSession_TwoParticipants(t *testing.T) {
 	}
 
 	if n := len(ada.JoinResponse().IceServers); n != 0 {
-		t.Errorf("browsers are sent to %d servers of others", n)
+		t.Errorf("got %d ICE servers, want 0", n)
 	}
 	if ada.JoinResponse().Room.TurnPassword != "" {
-		t.Error("a password goes to browsers")
+		t.Error("the join response contains a TURN password")
 	}
 
 	ada.Leave()
@@ -56,27 +57,28 @@ func TestSession_TwoParticipants(t *testing.T) {
 		observerCall{"r.1", "ada", ada.SID(), ""},
 		observerCall{"r.1", "ben", ben.SID(), ""},
 		observerCall{"r.1", "ada", ada.SID(), room.LeftByChoice})
-	eventually(t, "ada is gone from the list", func() bool { return len(h.participants(t, "r.1")) == 1 })
+	testkit.Eventually(t, "ada is gone from the list", func() bool { return len(h.participants(t, "r.1")) == 1 })
 }
 
 func TestClose(t *testing.T) {
 	h := newFixture(t)
 	h.openSession(t, "r.1", room.Video)
-	pass := h.accessToken(t, "r.1", "ada", room.Video)
-	ada := connect(t, h.url, pass)
+	accessToken := h.accessToken(t, "r.1", "ada", room.Video)
+	ada := joinWithToken(t, h.url, accessToken)
 	if err := h.engine.Close(t.Context(), "r.1"); err != nil {
 		t.Fatal(err)
 	}
 	if end := awaitEnd(t, ada, "ROOM_DELETED"); end.Reconnect {
-		t.Error("told to come back")
+		t.Error("the participant was told to reconnect")
 	}
-	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "ada", ada.SID(), room.LeftRoomOver})
+	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "ada", ada.SID(),
+		room.LeftRoomOver})
 	if got := h.participants(t, "r.1"); len(got) != 0 {
-		t.Errorf("still there: %v", got)
+		t.Errorf("got participants %v, want none", got)
 	}
 
-	if status := refusedStatus(t, h.url, pass); status != http.StatusNotFound {
-		t.Errorf("a closed session answers %d", status)
+	if status := refusedStatus(t, h.url, accessToken); status != http.StatusNotFound {
+		t.Errorf("got status %d for a closed session, want 404", status)
 	}
 	for _, name := range []string{"r.1", "never"} {
 		if err := h.engine.Close(t.Context(), name); err != nil {
@@ -88,8 +90,8 @@ func TestClose(t *testing.T) {
 func TestRemove(t *testing.T) {
 	h := newFixture(t)
 	h.openSession(t, "r.1", room.Video)
-	pass := h.accessToken(t, "r.1", "eve", room.Video)
-	eve := connect(t, h.url, pass)
+	accessToken := h.accessToken(t, "r.1", "eve", room.Video)
+	eve := joinWithToken(t, h.url, accessToken)
 	freshToken(t, eve)
 	h.expectCalls(t, observerCall{"r.1", "eve", eve.SID(), ""})
 	h.authorizer.setDenied(map[string]bool{"r.1 eve": true}, nil)
@@ -99,17 +101,17 @@ func TestRemove(t *testing.T) {
 	awaitEnd(t, eve, "PARTICIPANT_REMOVED")
 	h.expectCalls(t, observerCall{"r.1", "eve", eve.SID(), ""}, observerCall{"r.1", "eve", eve.SID(), room.LeftRemoved})
 
-	for name, token := range map[string]string{"the old token": pass, "the token the server sent": eve.Token()} {
+	for name, token := range map[string]string{"the old token": accessToken, "the token the server sent": eve.Token()} {
 		if status := refusedStatus(t, h.url, token); status != http.StatusUnauthorized {
-			t.Errorf("%s is answered %d", name, status)
+			t.Errorf("%s: got status %d, want 401", name, status)
 		}
 	}
 	h.authorizer.setDenied(nil, errors.New("the database is away"))
-	if status := refusedStatus(t, h.url, pass); status != http.StatusServiceUnavailable {
-		t.Errorf("while nobody knows who may come in: %d", status)
+	if status := refusedStatus(t, h.url, accessToken); status != http.StatusServiceUnavailable {
+		t.Errorf("got status %d while the authorizer fails, want 503", status)
 	}
 	h.authorizer.setDenied(nil, nil)
-	connect(t, h.url, pass)
+	joinWithToken(t, h.url, accessToken)
 	for _, session := range []string{"r.1", "never"} {
 		if err := h.engine.Remove(t.Context(), session, "nobody"); err != nil {
 			t.Errorf("remove nobody from %s: %v", session, err)
@@ -117,7 +119,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// A killed browser says nothing: it is there until the server has noticed.
+// A participant whose browser was killed stays in the session until the server notices.
 func TestParticipant_ConnectionLost(t *testing.T) {
 	h := newFixture(t)
 	h.openSession(t, "r.1", room.Audio)
@@ -154,15 +156,16 @@ func TestSession_DuplicateIdentity(t *testing.T) {
 
 func TestMaxParticipants(t *testing.T) {
 	h := newFixture(t)
-	if err := h.engine.Open(t.Context(), room.MediaSession{Name: "r.1", Type: room.Video, MaxParticipants: 1}); err != nil {
+	if err := h.engine.Open(t.Context(), room.MediaSession{Name: "r.1", Type: room.Video,
+		MaxParticipants: 1}); err != nil {
 		t.Fatal(err)
 	}
 	h.join(t, "r.1", "ada", room.Video)
 	refusedStatus(t, h.url, h.accessToken(t, "r.1", "ben", room.Video))
-	h.join(t, "r.1", "ada", room.Video) // the same person again takes no second place
+	h.join(t, "r.1", "ada", room.Video) // the same identity again does not count twice
 }
 
-// What a participant may say but must not achieve.
+// These requests are accepted by LiveKit but must have no effect.
 func TestSignaling_ForbiddenRequests(t *testing.T) {
 	h := newFixture(t)
 	h.openSession(t, "r.1", room.Video)
@@ -179,9 +182,9 @@ func TestSignaling_ForbiddenRequests(t *testing.T) {
 	}
 	publish(t, eve, "mic", mediatest.Microphone)
 	ben := h.join(t, "r.1", "ben", room.Video)
-	eventually(t, "sound arrives", func() bool { return ben.Received(mediatest.Audio) > 0 })
+	testkit.Eventually(t, "sound arrives", func() bool { return ben.Received(mediatest.Audio) > 0 })
 	if eve.End() != nil {
-		t.Error("eve made the server look as if it failed")
+		t.Error("eve's request simulated the end of the server")
 	}
 	if seen, _ := ben.RemoteParticipant("eve"); seen.Attributes["role"] != "guest" {
 		t.Errorf("eve is seen as %+v", seen)

@@ -20,8 +20,8 @@ import (
 	"parley/internal/refusal"
 )
 
-// sessionHandler starts the session of a participant on the process that hosts the
-// room, and stands between the two in both directions.
+// sessionHandler starts the sessions of participants on the process that hosts the room,
+// and filters the signaling in both directions.
 type sessionHandler struct {
 	self   routing.LocalNode
 	router routing.Router
@@ -31,11 +31,11 @@ type sessionHandler struct {
 	refusals   *refusal.Recorder
 }
 
-// Logger is asked for by LiveKit.
+// Logger returns the logger of the context, as LiveKit's interface requires.
 func (s *sessionHandler) Logger(ctx context.Context) logger.Logger { return utils.GetLogger(ctx) }
 
-// HandleSession does what LiveKit's own handler does, with filters on what
-// the participant and the server say to each other.
+// HandleSession starts a session as LiveKit's own handler does, and adds the filters of
+// requests and responses.
 func (s *sessionHandler) HandleSession(
 	ctx context.Context,
 	pi routing.ParticipantInit,
@@ -58,8 +58,10 @@ func (s *sessionHandler) HandleSession(
 		return psrpc.NewError(psrpc.InvalidArgument, refused)
 	}
 	signalfilter.RemoveUnknownTracksFromState(pi.SyncState, exists)
-	requests := newRequestFilter(source, sink, exists, s.refusals, "session", string(name), "identity", string(pi.Identity))
-	if err := s.rooms.StartSession(ctx, pi, requests, &responseFilter{MessageSink: sink, identity: pi.Identity, admissions: s.admissions}, false); err != nil {
+	requests := newRequestFilter(source, sink, exists, s.refusals,
+		"session", string(name), "identity", string(pi.Identity))
+	responses := &responseFilter{MessageSink: sink, identity: pi.Identity, admissions: s.admissions}
+	if err := s.rooms.StartSession(ctx, pi, requests, responses, false); err != nil {
 		requests.Close()
 		return err
 	}
@@ -67,8 +69,8 @@ func (s *sessionHandler) HandleSession(
 	return nil
 }
 
-// disconnect disconnects a participant if this process hosts the session. The
-// reason that its page reads is USER_REJECTED.
+// disconnect disconnects a participant if this process hosts the session. Its page gets
+// the reason USER_REJECTED.
 func disconnect(rooms *service.RoomManager, name livekit.RoomName, identity livekit.ParticipantIdentity) {
 	if rm := rooms.GetRoom(context.Background(), name); rm != nil {
 		if p := rm.GetParticipant(identity); p != nil {
@@ -77,7 +79,7 @@ func disconnect(rooms *service.RoomManager, name livekit.RoomName, identity live
 	}
 }
 
-// trackExists reports whether anybody in a session sends the track.
+// trackExists reports whether a participant of a session publishes the track.
 func trackExists(rooms *service.RoomManager, name livekit.RoomName, sid string) bool {
 	rm := rooms.GetRoom(context.Background(), name)
 	return rm != nil && slices.ContainsFunc(rm.GetParticipants(), func(p types.LocalParticipant) bool {
@@ -85,30 +87,32 @@ func trackExists(rooms *service.RoomManager, name livekit.RoomName, sid string) 
 	})
 }
 
-// checkParticipantInit holds what came with the connection to the rules for requests.
+// checkParticipantInit checks the requests that arrived with the connection.
 func checkParticipantInit(pi *routing.ParticipantInit) *signalfilter.Refusal {
-	return signalfilter.SanitizeJoinRequest(&livekit.JoinRequest{ClientInfo: pi.Client, AddTrackRequests: pi.AddTrackRequests,
+	return signalfilter.SanitizeJoinRequest(&livekit.JoinRequest{
+		ClientInfo: pi.Client, AddTrackRequests: pi.AddTrackRequests,
 		PublisherOffer: pi.PublisherOffer, SyncState: pi.SyncState, ParticipantSid: string(pi.ID)})
 }
 
-// responseFilter is what the server says to a participant.
+// responseFilter filters the messages of the server to a participant.
 type responseFilter struct {
 	routing.MessageSink
-	identity   livekit.ParticipantIdentity // who is told
+	identity   livekit.ParticipantIdentity // of the receiver
 	admissions *admissions
 
 	mu       sync.Mutex
-	lastRoom *livekit.Room // as the participant was told last
+	lastRoom *livekit.Room // the last update that the participant received
 }
 
-// WriteMessage changes some things. Without TURN of our own LiveKit names
-// public STUN servers of others, and every browser would tell them its
-// address; a server that is reachable needs none. Nothing is told of other
-// participants who are held back. LiveKit's counts of a room include hidden
-// participants and would give them away; its bound of a room counts them too.
-// Its patch release and node are nobody's business. And a stopping server
-// says goodbye in a way that makes livekit-client come back by itself, as it
-// does when the process was killed.
+// WriteMessage sends a message to the participant with these changes:
+//   - ICE servers are removed. Without a TURN server, LiveKit names public STUN servers,
+//     and every browser would disclose its address to them. A reachable server needs none.
+//   - Participants that are held back are removed.
+//   - The counts and the maximum of participants are removed from rooms, because they
+//     include hidden participants.
+//   - The patch release, the node and the region of the server are removed.
+//   - A server shutdown becomes a leave with the action RECONNECT, so that livekit-client
+//     reconnects by itself, as it does when the process was killed.
 func (r *responseFilter) WriteMessage(msg proto.Message) error {
 	if res, ok := msg.(*livekit.SignalResponse); ok {
 		switch m := res.Message.(type) {
@@ -136,13 +140,13 @@ func (r *responseFilter) WriteMessage(msg proto.Message) error {
 			msg = &livekit.SignalResponse{Message: &livekit.SignalResponse_SpeakersChanged{
 				SpeakersChanged: &livekit.SpeakersChanged{Speakers: speakers}}}
 		case *livekit.SignalResponse_RoomUpdate:
-			// The same message goes to others too.
-			told, isNews := r.roomUpdate(m.RoomUpdate.Room)
-			if !isNews {
+			// The message is copied, because LiveKit sends the same one to others.
+			update, changed := r.roomUpdate(m.RoomUpdate.Room)
+			if !changed {
 				return nil
 			}
 			msg = &livekit.SignalResponse{Message: &livekit.SignalResponse_RoomUpdate{
-				RoomUpdate: &livekit.RoomUpdate{Room: told}}}
+				RoomUpdate: &livekit.RoomUpdate{Room: update}}}
 		case *livekit.SignalResponse_Leave:
 			if m.Leave.Reason == livekit.DisconnectReason_SERVER_SHUTDOWN {
 				m.Leave.Action = livekit.LeaveRequest_RECONNECT
@@ -153,8 +157,8 @@ func (r *responseFilter) WriteMessage(msg proto.Message) error {
 	return r.MessageSink.WriteMessage(msg)
 }
 
-// publicServerInfo is what a participant is told of the server: livekit-client chooses
-// features by the protocol and by the major and minor version, and refuses a server
+// publicServerInfo returns the server information for participants. livekit-client selects
+// features by the protocol and by the major and minor version, and rejects a server
 // without a version. The patch release, the node and its region are left out.
 func publicServerInfo(info *livekit.ServerInfo) *livekit.ServerInfo {
 	if info == nil {
@@ -167,15 +171,15 @@ func publicServerInfo(info *livekit.ServerInfo) *livekit.ServerInfo {
 	return &livekit.ServerInfo{Edition: info.Edition, Version: version, Protocol: info.Protocol}
 }
 
-// roomUpdate returns what the participant shall be told of the room, and whether it
-// is anything new: LiveKit tells of a room now and then when somebody, hidden
-// or not, has come or gone.
-func (r *responseFilter) roomUpdate(rm *livekit.Room) (told *livekit.Room, isNews bool) {
-	told = proto.CloneOf(rm)
-	told.NumParticipants, told.NumPublishers, told.MaxParticipants = 0, 0, 0
+// roomUpdate returns the room without its counts, and reports whether it differs from the
+// last update. LiveKit also sends updates when a participant, hidden or not, has joined or
+// left, and an unchanged update would disclose that.
+func (r *responseFilter) roomUpdate(rm *livekit.Room) (update *livekit.Room, changed bool) {
+	update = proto.CloneOf(rm)
+	update.NumParticipants, update.NumPublishers, update.MaxParticipants = 0, 0, 0
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	isNews = !proto.Equal(r.lastRoom, told)
-	r.lastRoom = told
-	return told, isNews
+	changed = !proto.Equal(r.lastRoom, update)
+	r.lastRoom = update
+	return update, changed
 }

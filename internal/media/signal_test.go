@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// roomSink keeps what a participant would be told of the room.
+// roomSink records the rooms that are sent to a participant.
 type roomSink struct {
 	routing.MessageSink
 	sent []*livekit.Room
@@ -24,7 +24,8 @@ func (s *roomSink) WriteMessage(msg proto.Message) error {
 	return nil
 }
 
-// Counts include hidden participants, and so does the news that they changed.
+// LiveKit's counts include hidden participants, so counts and updates that only change them
+// are not sent.
 func TestResponseFilter_HidesCounts(t *testing.T) {
 	out := &roomSink{}
 	r := &responseFilter{MessageSink: out}
@@ -45,28 +46,30 @@ func TestResponseFilter_HidesCounts(t *testing.T) {
 	update("before", 2)
 	update("after", 3)
 	update("after", 3)
-	shared := update("at last", 4) // goes to others too
+	shared := update("at last", 4) // is also sent to others
 
 	var got []string
 	for _, rm := range out.sent {
 		got = append(got, rm.Metadata)
 		if rm.NumParticipants != 0 || rm.NumPublishers != 0 {
-			t.Errorf("told of %d participants and %d publishers", rm.NumParticipants, rm.NumPublishers)
+			t.Errorf("sent %d participants and %d publishers, want 0", rm.NumParticipants, rm.NumPublishers)
 		}
 	}
 	if len(got) != 3 || got[1] != "after" || got[2] != "at last" {
-		t.Errorf("told %v", got)
+		t.Errorf("sent rooms with metadata %v, want before, after, at last", got)
 	}
 	if shared.NumParticipants != 4 {
-		t.Error("what goes to others was changed")
+		t.Error("the message to the others was changed")
 	}
 }
 
-// A participant learns what livekit-client needs of the server, and no more.
+// A participant receives only the server information that livekit-client needs.
 func TestResponseFilter_HidesServerDetails(t *testing.T) {
-	info := &livekit.ServerInfo{Version: "1.13.5", Protocol: 17, Region: "here", NodeId: "ND_1", DebugInfo: "x", AgentProtocol: 3}
+	info := &livekit.ServerInfo{Version: "1.13.5", Protocol: 17, Region: "here", NodeId: "ND_1", DebugInfo: "x",
+		AgentProtocol: 3}
 	want := &livekit.ServerInfo{Version: "1.13.0", Protocol: 17}
-	join := &livekit.JoinResponse{Room: &livekit.Room{MaxParticipants: 26}, ServerInfo: info, ServerVersion: "1.13.5", ServerRegion: "here"}
+	join := &livekit.JoinResponse{Room: &livekit.Room{MaxParticipants: 26}, ServerInfo: info, ServerVersion: "1.13.5",
+		ServerRegion: "here"}
 	back := &livekit.ReconnectResponse{ServerInfo: info}
 	r := &responseFilter{MessageSink: &roomSink{}}
 	for _, msg := range []*livekit.SignalResponse{{Message: &livekit.SignalResponse_Join{Join: join}},
@@ -75,10 +78,11 @@ func TestResponseFilter_HidesServerDetails(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !proto.Equal(join.ServerInfo, want) || !proto.Equal(back.ServerInfo, want) || join.ServerVersion+join.ServerRegion != "" || join.Room.MaxParticipants != 0 {
-		t.Errorf("told %v, %v", join, back)
+	if !proto.Equal(join.ServerInfo, want) || !proto.Equal(back.ServerInfo, want) ||
+		join.ServerVersion+join.ServerRegion != "" || join.Room.MaxParticipants != 0 {
+		t.Errorf("sent %v and %v, want server information %v only", join, back, want)
 	}
 	if info.Version != "1.13.5" {
-		t.Error("what LiveKit holds was changed")
+		t.Error("LiveKit's own server information was changed")
 	}
 }

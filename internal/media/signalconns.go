@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// signalConns are the signalling connections of this process, by session. Those of
-// a session on another node are relayed, and stay open for long after that
-// node was lost: nothing comes through any more, and their pages do not know.
+// signalConns are the signaling connections of this process, by session. The connections
+// of a session on another node are relayed. When that node is lost, they stay open for a
+// long time although nothing is relayed any more, and pages do not notice.
 type signalConns struct {
 	mu   sync.Mutex
 	open map[string]map[*signalConn]struct{}
@@ -19,8 +19,8 @@ type signalConn struct {
 	openedAt time.Time
 }
 
-// add notes a line and returns what forgets it.
-func (l *signalConns) add(session string, conn net.Conn) (forget func()) {
+// add adds a connection and returns the function that removes it.
+func (l *signalConns) add(session string, conn net.Conn) (remove func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open == nil {
@@ -29,26 +29,26 @@ func (l *signalConns) add(session string, conn net.Conn) (forget func()) {
 	if l.open[session] == nil {
 		l.open[session] = map[*signalConn]struct{}{}
 	}
-	n := &signalConn{conn: conn, openedAt: time.Now()}
-	l.open[session][n] = struct{}{}
+	opened := &signalConn{conn: conn, openedAt: time.Now()}
+	l.open[session][opened] = struct{}{}
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		delete(l.open[session], n)
+		delete(l.open[session], opened)
 		if len(l.open[session]) == 0 {
 			delete(l.open, session)
 		}
 	}
 }
 
-// DropRelayedConnections drops the lines to a session that were opened before a moment. Their
-// pages connect anew, to where the session lives now.
+// DropRelayedConnections closes the connections of a session that were opened before the
+// given time. Their pages connect again, to the node that hosts the session now.
 func (e *Engine) DropRelayedConnections(session string, before time.Time) {
 	e.signalConns.mu.Lock()
 	defer e.signalConns.mu.Unlock()
-	for n := range e.signalConns.open[session] {
-		if n.openedAt.Before(before) {
-			_ = n.conn.Close()
+	for opened := range e.signalConns.open[session] {
+		if opened.openedAt.Before(before) {
+			_ = opened.conn.Close()
 		}
 	}
 }

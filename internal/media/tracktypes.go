@@ -13,11 +13,10 @@ import (
 	"parley/internal/refusal"
 )
 
-// trackTypes holds published tracks to what was granted. LiveKit grants sources,
-// which are labels that a page gives to its tracks and prove nothing: a camera
-// may be called a microphone. So it looks at what a track really is, and takes
-// out what is not what its label says. In a session for sound only it is the
-// second line behind the codecs.
+// trackTypes removes published tracks whose media does not match their source. LiveKit
+// grants sources, which are labels that a page gives to its tracks, so that a camera can
+// be published as a microphone. In an audio session this check is the second line of
+// defense behind the codecs.
 type trackTypes struct {
 	log      *slog.Logger
 	refusals *refusal.Recorder
@@ -27,7 +26,7 @@ type trackTypes struct {
 	offenders map[livekit.ParticipantID]bool
 }
 
-// trackPublished is called with a track that has just been published.
+// trackPublished checks a track that has just been published.
 func (k *trackTypes) trackPublished(name livekit.RoomName, sid livekit.ParticipantID, track livekit.TrackID) {
 	rm := k.rooms.GetRoom(context.Background(), name)
 	if rm == nil {
@@ -45,18 +44,18 @@ func (k *trackTypes) trackPublished(name livekit.RoomName, sid livekit.Participa
 		k.removeOlderTracks(name, p, t)
 		return
 	}
-	k.refusals.Record(refusal.Track, "removed a track that is not what its label says",
+	k.refusals.Record(refusal.Track, "a track whose media does not match its source",
 		"session", string(name), "identity", string(p.Identity()), "track", string(track))
 	p.RemovePublishedTrack(t, false)
 	if k.repeatedOffense(sid) {
-		k.log.Info("removed a participant who published under a wrong label again",
+		k.log.Info("removed a participant that published a second track with a wrong source",
 			"session", string(name), "identity", string(p.Identity()))
 		rm.RemoveParticipant(p.Identity(), sid, types.ParticipantCloseReasonServiceRequestRemoveParticipant)
 	}
 }
 
-// removeOlderTracks removes the tracks of the same source that a participant has
-// published before: there is one microphone, one camera and one screen.
+// removeOlderTracks removes the earlier tracks of a participant with the same source,
+// because a participant has at most one microphone, one camera and one screen.
 func (k *trackTypes) removeOlderTracks(name livekit.RoomName, p types.LocalParticipant, latest types.MediaTrack) {
 	for _, t := range p.GetPublishedTracks() {
 		if t.Source() != latest.Source() || t.ID() == latest.ID() {
@@ -68,9 +67,9 @@ func (k *trackTypes) removeOlderTracks(name livekit.RoomName, p types.LocalParti
 	}
 }
 
-// matchesSource asks the receivers, which know the negotiated codec. The kind
-// is the publisher's own word, but a track that is called a picture is treated
-// as one by everybody, so it has to agree too.
+// matchesSource reports whether the media of a track matches its source. It checks the
+// receivers, which know the negotiated codec. It also checks the kind, although that is
+// only a claim of the publisher, because all pages treat the track as that kind.
 func matchesSource(t types.MediaTrack) bool {
 	kind, ofKind := livekit.TrackType_VIDEO, mime.IsMimeTypeStringVideo
 	switch t.Source() {
@@ -88,6 +87,8 @@ func matchesSource(t types.MediaTrack) bool {
 	return true
 }
 
+// repeatedOffense records an offense of the connection and reports whether it is not the
+// first.
 func (k *trackTypes) repeatedOffense(sid livekit.ParticipantID) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

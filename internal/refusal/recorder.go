@@ -2,7 +2,6 @@ package refusal
 
 import (
 	"log/slog"
-	"sync"
 	"time"
 )
 
@@ -18,8 +17,7 @@ type Recorder struct {
 	log *slog.Logger
 	now func() time.Time
 
-	mu      sync.Mutex
-	windows [kindCount]logWindow
+	lines *LogLimiter[Kind]
 }
 
 // logWindow counts the lines of one kind in the current window.
@@ -31,7 +29,7 @@ type logWindow struct {
 
 // NewRecorder returns a Recorder that logs to log.
 func NewRecorder(log *slog.Logger, now func() time.Time) *Recorder {
-	return &Recorder{log: log, now: now}
+	return &Recorder{log: log, now: now, lines: NewLogLimiter[Kind](maxLogLines, int(kindCount))}
 }
 
 // Record counts one refusal and logs it with its reason and the attributes,
@@ -53,18 +51,5 @@ func (r *Recorder) Record(kind Kind, reason string, attributes ...any) {
 // allowLine reports whether another line of a kind may be logged, and how many
 // lines were suppressed before it.
 func (r *Recorder) allowLine(kind Kind) (suppressed int, ok bool) {
-	now := r.now()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	l := &r.windows[kind]
-	if now.Sub(l.since) >= window {
-		suppressed = l.suppressed
-		*l = logWindow{since: now}
-	}
-	if l.logged == maxLogLines {
-		l.suppressed++
-		return 0, false
-	}
-	l.logged++
-	return suppressed, true
+	return r.lines.Allow(kind, r.now())
 }

@@ -3,27 +3,26 @@ package supervise
 import "time"
 
 const (
-	// firstDelay is the delay before the second restart in a row; the first one
-	// is immediate. Each further delay is twice as long.
+	// firstDelay is the delay before the second restart in a row. The first restart is
+	// immediate, and each further delay is twice as long.
 	firstDelay = 250 * time.Millisecond
-	// maxDelay limits the delay, because a guest who can crash the service
-	// should not be able to keep it away for longer than the restart needs.
+	// maxDelay is the longest delay. It is short because a guest that can crash the
+	// service should not be able to stop it for much longer than a restart takes.
 	maxDelay = 5 * time.Second
-	// quietPeriod is how long a child has to run for its crash to count as the first.
+	// quietPeriod is the time that a child has to run before its crash counts as the first.
 	quietPeriod = 30 * time.Second
-	// crashLoopThreshold is how many crashes in a row are a crash loop.
+	// crashLoopThreshold is the number of crashes in a row that count as a crash loop.
 	crashLoopThreshold = 3
 )
 
-// crashes is what is known about the crashes so far. A child gets it in the
-// environment.
+// crashes is the history of crashes. A child gets it in its environment.
 type crashes struct {
-	Restarts int       `json:"restarts"` // in all
+	Restarts int       `json:"restarts"` // in total
 	InARow   int       `json:"in_a_row"` // without a quiet period between them
 	LastAt   time.Time `json:"last_at"`
 }
 
-// record notes a crash of a child that ran for some time after it was ready, and
+// record records a crash of a child that ran for the given time after it was ready, and
 // returns the delay before the next start.
 func (c *crashes) record(now time.Time, ran time.Duration) (delay time.Duration) {
 	if ran >= quietPeriod {

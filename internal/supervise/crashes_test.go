@@ -34,16 +34,16 @@ func TestService_CrashLoopEndsAfterQuietPeriod(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	s := &Service{crashes: crashes{Restarts: 5, InARow: crashLoopThreshold, LastAt: now}}
 	if !s.CrashLoop(now.Add(quietPeriod - 1)) {
-		t.Error("no crash loop before the quiet period is over")
+		t.Error("got no crash loop before the end of the quiet period")
 	}
 	if s.CrashLoop(now.Add(quietPeriod)) {
-		t.Error("a crash loop after the quiet period")
+		t.Error("got a crash loop after the quiet period")
 	}
 	s.crashes.InARow = crashLoopThreshold - 1
 	if s.CrashLoop(now) {
-		t.Error("a crash loop after two crashes")
+		t.Error("got a crash loop after two crashes")
 	}
 	if s = nil; s.CrashLoop(now) || s.Restarts() != 0 || !s.CrashedAt().IsZero() {
-		t.Error("a process without a supervisor has crashes")
+		t.Error("a nil Service has crashes, want none")
 	}
 }

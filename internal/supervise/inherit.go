@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Service is what a child has from its supervisor. The nil Service is that of
-// a process without a supervisor.
+// Service is a child's connection to its supervisor. A process without a supervisor has a
+// nil Service, and all methods accept it.
 type Service struct {
-	// Files are those of Options.
+	// Files are the inherited files of Options, in the same order.
 	Files   []*os.File
 	crashes crashes
 	reports *os.File
@@ -24,23 +24,22 @@ type Service struct {
 // Supervised reports whether a supervisor has started this process.
 func Supervised() bool { return os.Getenv(EnvVar) != "" }
 
-// Inherit returns what the supervisor has left to this process, or nil if
-// there is none. Call it once. From then on this process ends when its
-// supervisor does, and the supervisor gets a copy of what the Go runtime
-// prints at a crash.
+// Inherit returns the connection to the supervisor, or nil if there is no supervisor. Call
+// it once. From then on this process ends when its supervisor ends, and the supervisor gets
+// a copy of the Go runtime's output at a crash.
 func Inherit() (*Service, error) {
 	if !Supervised() {
 		return nil, nil
 	}
-	var told childConfig
-	err := json.Unmarshal([]byte(os.Getenv(EnvVar)), &told)
-	if err != nil || told.Files < 0 {
-		return nil, fmt.Errorf("%s is set for processes that Parley starts itself: remove it", EnvVar)
+	var config childConfig
+	err := json.Unmarshal([]byte(os.Getenv(EnvVar)), &config)
+	if err != nil || config.Files < 0 {
+		return nil, fmt.Errorf("%s is reserved for processes that Parley starts: unset it", EnvVar)
 	}
 	_ = os.Unsetenv(EnvVar)
-	s := &Service{crashes: told.crashes, reports: inherited(reportsFD, "reports")}
+	s := &Service{crashes: config.crashes, reports: inherited(reportsFD, "reports")}
 	life := inherited(lifeFD, "life")
-	for i := range told.Files {
+	for i := range config.Files {
 		s.Files = append(s.Files, inherited(filesFD+i, "inherited"))
 	}
 	if err := debug.SetCrashOutput(s.reports, debug.CrashOptions{}); err != nil {
@@ -48,32 +47,32 @@ func Inherit() (*Service, error) {
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, life)
-		// The kernel has killed this process by now, where it can.
+		// On Linux the kernel has already killed this process.
 		os.Exit(1)
 	}()
 	return s, nil
 }
 
-// inherited takes over a descriptor. Processes that this one starts do not get
-// it.
+// inherited returns the file of an inherited descriptor. Processes that this process starts
+// do not inherit it.
 func inherited(fd int, name string) *os.File {
 	syscall.CloseOnExec(fd)
 	return os.NewFile(uintptr(fd), name)
 }
 
-// Ready tells the supervisor that this process serves. From then on it is
-// started again when it ends unexpectedly.
+// Ready tells the supervisor that this process is ready to serve. From then on the
+// supervisor restarts it when it ends unexpectedly.
 func (s *Service) Ready() {
 	if s == nil {
 		return
 	}
 	s.ready.Do(func() {
-		_, _ = s.reports.WriteString(readyLine) // a supervisor that is gone ends us anyway
+		_, _ = s.reports.WriteString(readyLine) // if the supervisor has ended, this process ends too
 		_ = s.reports.Close()                   // the Go runtime has a copy
 	})
 }
 
-// Restarts returns how many times the service was started again so far.
+// Restarts returns the number of restarts so far.
 func (s *Service) Restarts() int {
 	if s == nil {
 		return 0
@@ -81,7 +80,7 @@ func (s *Service) Restarts() int {
 	return s.crashes.Restarts
 }
 
-// CrashedAt returns when the service last crashed; the zero time if never.
+// CrashedAt returns the time of the last crash, or the zero time if there was none.
 func (s *Service) CrashedAt() time.Time {
 	if s == nil {
 		return time.Time{}
@@ -89,8 +88,8 @@ func (s *Service) CrashedAt() time.Time {
 	return s.crashes.LastAt
 }
 
-// CrashLoop reports whether the service has crashed several times in a row and
-// has not yet run quietly since.
+// CrashLoop reports whether the service has crashed several times in a row, and the last
+// crash is less than the quiet period ago.
 func (s *Service) CrashLoop(now time.Time) bool {
 	return s != nil && s.crashes.isLoop() && now.Sub(s.crashes.LastAt) < quietPeriod
 }

@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// EnvVar is the environment variable that makes a process a child. Its value
-// is a message.
+// EnvVar is the environment variable that makes a process a child. Its value is a
+// childConfig in JSON.
 const EnvVar = "PARLEY_SUPERVISED"
 
-// Files of a child from descriptor 3 on: the reports it writes, the pipe whose
-// end tells it that the supervisor is gone, and then those of Options.
+// These are the descriptors of a child: the pipe for its reports, the pipe that is closed
+// when the supervisor ends, and then the files of Options.
 const (
 	reportsFD = 3 + iota
 	lifeFD
@@ -26,52 +26,53 @@ const (
 )
 
 const (
-	// readyLine is a child's report that it serves. All that it writes after
-	// that is what the Go runtime prints at a crash.
+	// readyLine is a child's report that it is ready. After it, the pipe contains only the
+	// Go runtime's output at a crash.
 	readyLine = "ready\n"
-	// maxCrashOutput is how much of that is kept, in bytes.
+	// maxCrashOutput is the maximum length of the crash output that is kept, in bytes.
 	maxCrashOutput = 16 << 10
-	// crashOutputTimeout is how long the supervisor waits for it after the end.
+	// crashOutputTimeout is how long the supervisor waits for the crash output after the
+	// end of the child.
 	crashOutputTimeout = 100 * time.Millisecond
 )
 
-// childConfig is what a child is told.
+// childConfig is the configuration of a child, in EnvVar.
 type childConfig struct {
-	Files int `json:"files"` // how many of Options it inherits
+	Files int `json:"files"` // number of inherited files of Options
 	crashes
 }
 
 // child is a running child process.
 type child struct {
 	cmd    *exec.Cmd
-	life   *os.File      // never written; its end tells the child that we are gone
+	life   *os.File      // never written; the child notices when it is closed
 	exited chan struct{} // closed when the process has ended
 
-	serving     chan struct{}   // closed when it has reported that it is ready
-	ready       atomic.Bool     // the same
-	reportsRead chan struct{}   // closed when all its reports have been read
-	output      strings.Builder // of a crash; complete when read is closed
+	serving     chan struct{}   // closed when the child has reported that it is ready
+	ready       atomic.Bool     // set when serving is closed
+	reportsRead chan struct{}   // closed when all reports have been read
+	output      strings.Builder // crash output; complete when reportsRead is closed
 }
 
-// exitInfo is how a child ended.
+// exitInfo describes the end of a child.
 type exitInfo struct {
-	wasReady      bool // it had reported that it was ready
-	stopRequested bool // it had been asked to end
+	wasReady      bool // the child had reported that it was ready
+	stopRequested bool // the child had been asked to stop
 	code          int
-	signal        syscall.Signal // which killed it, or 0
+	signal        syscall.Signal // that killed the child, or 0
 	status        string
 	cause         crashCause
 }
 
 // start starts a child.
-func start(files []*os.File, so crashes) (*child, error) {
-	told, err := json.Marshal(childConfig{Files: len(files), crashes: so})
+func start(files []*os.File, history crashes) (*child, error) {
+	config, err := json.Marshal(childConfig{Files: len(files), crashes: history})
 	if err != nil {
 		return nil, err
 	}
 	path, err := executable()
 	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
+		return nil, fmt.Errorf("find the executable of this program: %w", err)
 	}
 	reports, reportsIn, err := os.Pipe()
 	if err != nil {
@@ -86,21 +87,22 @@ func start(files []*os.File, so crashes) (*child, error) {
 	defer func() { _ = lifeOut.Close() }()
 	cmd := exec.Command(path, os.Args[1:]...)
 	cmd.Args[0] = os.Args[0]
-	cmd.Env = append(os.Environ(), EnvVar+"="+string(told))
+	cmd.Env = append(os.Environ(), EnvVar+"="+string(config))
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.ExtraFiles = append([]*os.File{reportsIn, lifeOut}, files...)
-	// The terminal sends Ctrl-C to its foreground process group. The child gets
-	// it from us alone.
+	// The terminal sends Ctrl-C to its foreground process group. The child has its own
+	// group, so that it only gets the signals that the supervisor forwards.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	killWithParent(cmd.SysProcAttr)
 	if err := cmd.Start(); err != nil {
 		_, _ = reports.Close(), life.Close()
 		return nil, fmt.Errorf("start the service process: %w", err)
 	}
-	c := &child{cmd: cmd, life: life, exited: make(chan struct{}), serving: make(chan struct{}), reportsRead: make(chan struct{})}
+	c := &child{cmd: cmd, life: life, exited: make(chan struct{}), serving: make(chan struct{}),
+		reportsRead: make(chan struct{})}
 	go c.readReports(reports)
 	go func() {
-		_ = cmd.Wait() // exit reads how it ended
+		_ = cmd.Wait() // exitInfo reads the state of the process
 		close(c.exited)
 	}()
 	return c, nil
@@ -118,26 +120,26 @@ func (c *child) readReports(from *os.File) {
 		_, _ = r.Discard(len(readyLine))
 	}
 	_, _ = io.CopyN(&c.output, r, maxCrashOutput)
-	_, _ = io.Copy(io.Discard, r) // a crash must not wait for us
+	_, _ = io.Copy(io.Discard, r) // the crashing child must not block on a full pipe
 }
 
-// signal sends a signal; to a child that has ended, nothing.
+// signal sends a signal to the child unless it has ended.
 func (c *child) signal(s os.Signal) { _ = c.cmd.Process.Signal(s) }
 
-// exitInfo says how the child ended. Call it when it is gone.
+// exitInfo returns how the child ended. Call it after the child has exited.
 func (c *child) exitInfo() exitInfo {
 	_ = c.life.Close()
 	state := c.cmd.ProcessState
 	e := exitInfo{code: state.ExitCode(), status: state.String()}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		e.signal = status.Signal()
-		e.code = 128 + int(e.signal) // as shells say it
+		e.code = 128 + int(e.signal) // the convention of shells
 	}
 	select {
 	case <-c.reportsRead:
 		e.cause = parseCrashOutput(c.output.String())
 	case <-time.After(crashOutputTimeout):
-		// A process that the child has started holds the pipe open.
+		// A process that the child has started still holds the pipe open.
 	}
 	e.wasReady = c.ready.Load()
 	return e

@@ -1,12 +1,10 @@
-// Package supervise runs a program as a child process and starts it again
-// after a crash. The supervisor holds what must outlive a crash (listening
-// sockets, a lock file) as open files, and every child inherits them. While no
-// child runs, the kernel queues new connections, so that callers wait instead
-// of being refused.
+// Package supervise runs a program as a child process and restarts it after a crash. The
+// supervisor keeps resources that must outlive a crash (listening sockets, a lock file) as
+// open files, and every child inherits them. While no child runs, the kernel queues new
+// connections, so that callers wait instead of being refused.
 //
-// Run is the side of the supervisor, Inherit the side of the child. The
-// package knows nothing about what the program does. It imports the standard
-// library only.
+// Run is the side of the supervisor, and Inherit is the side of the child. The package does
+// not depend on the purpose of the program. It imports only the standard library.
 package supervise
 
 import (
@@ -40,15 +38,15 @@ type supervisor struct {
 	signals  chan os.Signal
 }
 
-// Run starts this executable again with the same arguments as a child process,
-// and starts another one whenever a child ends unexpectedly. It returns the
-// exit status for this process when ctx is done and the child has stopped, or
-// when the first child ends before it was ready. The error is for a child that
-// could not be started at all.
+// Run starts this executable with the same arguments as a child process, and starts another
+// child whenever one ends unexpectedly. It returns the exit status for this process when ctx
+// is done and the child has stopped, or when the first child ends before it was ready. It
+// returns an error if the first child could not be started.
 //
 // The child writes to the same standard output and standard error.
 func Run(ctx context.Context, o Options) (status int, err error) {
-	// The kernel kills the child when the thread that started it ends.
+	// The thread is locked, because the kernel kills the child when the thread that started
+	// it ends.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	s := &supervisor{Options: o, signals: make(chan os.Signal, 8)}
@@ -67,7 +65,7 @@ func Run(ctx context.Context, o Options) (status int, err error) {
 		if e.stopRequested || !s.anyReady {
 			return e.code, nil
 		}
-		// A child that never became ready has not run at all.
+		// A child that never became ready counts as one that did not run.
 		ran := time.Duration(0)
 		if e.wasReady {
 			ran = time.Since(began)
@@ -80,9 +78,9 @@ func Run(ctx context.Context, o Options) (status int, err error) {
 	}
 }
 
-// watch waits for the end of a child, and asks it to stop when ctx is done.
+// watch returns when a child has ended. It asks the child to stop when ctx is done.
 func (s *supervisor) watch(ctx context.Context, c *child) exitInfo {
-	asked, stop := false, ctx.Done()
+	stopRequested, stop := false, ctx.Done()
 	var overdue <-chan time.Time
 	serving := c.serving
 	for {
@@ -92,27 +90,27 @@ func (s *supervisor) watch(ctx context.Context, c *child) exitInfo {
 			releaseMemory()
 		case <-c.exited:
 			e := c.exitInfo()
-			e.stopRequested = asked
-			if asked && e.signal == syscall.SIGTERM {
-				e.code = 0 // asked to stop before it could listen for the signal
+			e.stopRequested = stopRequested
+			if stopRequested && e.signal == syscall.SIGTERM {
+				e.code = 0 // it was asked to stop before it handled the signal
 			}
 			return e
 		case <-stop:
-			stop, asked = nil, true
+			stop, stopRequested = nil, true
 			s.Stopping()
 			c.signal(syscall.SIGTERM)
 			overdue = time.After(stopTimeout)
 		case <-overdue:
-			s.Log.Error("service process did not stop in time, will be killed", "after", stopTimeout.String())
+			s.Log.Error("service process did not stop in time, will kill it", "after", stopTimeout.String())
 			c.signal(syscall.SIGKILL)
 		case received := <-s.signals:
-			asked = s.forwardSignal(c, received) || asked
+			stopRequested = s.forwardSignal(c, received) || stopRequested
 		}
 	}
 }
 
-// forwardSignal hands a signal on to the child. It reports whether the child will end
-// from it, as this process would have.
+// forwardSignal forwards a signal to the child. It reports whether the signal ends the
+// child, as it would end this process.
 func (s *supervisor) forwardSignal(c *child, received os.Signal) bool {
 	switch received {
 	case syscall.SIGTSTP:
@@ -127,11 +125,11 @@ func (s *supervisor) forwardSignal(c *child, received os.Signal) bool {
 	return true
 }
 
-// forwardedSignals are the signals that concern the child: it prints its goroutines on
-// SIGQUIT and SIGABRT, and is suspended and resumed together with this process.
+// forwardedSignals are the signals that are forwarded to the child. It prints its goroutines
+// on SIGQUIT and SIGABRT, and is suspended and resumed together with this process.
 var forwardedSignals = []os.Signal{syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGTSTP, syscall.SIGCONT}
 
-// logCrash logs a crash.
+// logCrash logs an unexpected end of a child that ran for the given time.
 func (s *supervisor) logCrash(e exitInfo, ran, delay time.Duration) {
 	attrs := []any{"status", e.status, "ran", ran.Round(time.Millisecond).String(), "delay", delay.String(),
 		"restarts", s.crashes.Restarts, "crash_loop", s.crashes.isLoop()}

@@ -1,7 +1,6 @@
 package supervise
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -10,14 +9,15 @@ import (
 	"os/exec"
 	"os/signal"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"parley/internal/testkit"
 )
 
-// The supervisor and its child are this test program again. The variable holds
-// what the child does; the file of fileVariable gets a line for each child.
+// The supervisor and its child are this test program. The variable roleVariable selects the
+// behavior of the child, and each child appends a line to the file in fileVariable.
 const (
 	roleVariable = "PARLEY_SUPERVISE_TEST_ROLE"
 	fileVariable = "PARLEY_SUPERVISE_TEST_FILE"
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	if Supervised() {
-		beChild(role)
+		runChild(role)
 	}
 	ctx, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	file, err := os.OpenFile(os.Getenv(fileVariable), os.O_APPEND|os.O_WRONLY, 0)
@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-func beChild(role string) {
+func runChild(role string) {
 	ctx, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	s, err := Inherit()
 	if err != nil {
@@ -66,17 +66,17 @@ func beChild(role string) {
 	os.Exit(0)
 }
 
-// supervisorProcess is a supervisor in a process of its own.
+// supervisorProcess is a supervisor in a separate process.
 type supervisorProcess struct {
 	t        *testing.T
 	cmd      *exec.Cmd
-	children string // file with a line for each child
-	out      *output
+	children string // path of the file with a line for each child
+	out      *testkit.Buffer
 }
 
 func startSupervisor(t *testing.T, role string) *supervisorProcess {
 	t.Helper()
-	r := &supervisorProcess{t: t, children: t.TempDir() + "/children", out: &output{}}
+	r := &supervisorProcess{t: t, children: t.TempDir() + "/children", out: &testkit.Buffer{}}
 	if err := os.WriteFile(r.children, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -93,24 +93,25 @@ func startSupervisor(t *testing.T, role string) *supervisorProcess {
 	return r
 }
 
-// child waits for the n-th child, from 1, and returns its process.
+// child waits for the n-th child, from 1, and returns its process id.
 func (r *supervisorProcess) child(n int) (pid int) {
 	r.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	testkit.Eventually(r.t, fmt.Sprintf("child %d is ready", n), func() bool {
 		raw, err := os.ReadFile(r.children)
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		if lines := strings.Split(strings.TrimSpace(string(raw)), "\n"); len(lines) >= n && lines[n-1] != "" {
-			restarts := -1
-			if _, err := fmt.Sscan(lines[n-1], &pid, &restarts); err != nil || restarts != n-1 {
-				r.t.Fatalf("child %d said %q", n, lines[n-1])
-			}
-			return pid
+		lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
+		if len(lines) < n || lines[n-1] == "" {
+			return false
 		}
-	}
-	r.t.Fatalf("child %d was never ready:\n%s", n, r.out)
-	return 0
+		restarts := -1
+		if _, err := fmt.Sscan(lines[n-1], &pid, &restarts); err != nil || restarts != n-1 {
+			r.t.Fatalf("child %d wrote %q, want a process id and %d restarts", n, lines[n-1], n-1)
+		}
+		return true
+	})
+	return pid
 }
 
 // wait waits for the supervisor and returns its exit status.
@@ -124,23 +125,6 @@ func (r *supervisorProcess) stop() int {
 	return r.wait()
 }
 
-type output struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.String()
-}
-
 func TestRun_RestartsAfterCrash(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -150,9 +134,9 @@ func TestRun_RestartsAfterCrash(t *testing.T) {
 	}{
 		"killed": {"run", syscall.SIGKILL, []string{`status="signal: killed"`}},
 		"panic": {"run then panic", 0, []string{`status="exit status 2"`, `panic="runtime error: index out of range [1] with length 0"`,
-			"function=parley/internal/supervise.beChild", "goroutine 1 ["}},
-		"end in order":   {"run then exit", 0, []string{`status="exit status 0"`}},
-		"stop by others": {"run", syscall.SIGTERM, []string{`status="exit status 0"`}},
+			"function=parley/internal/supervise.runChild", "goroutine 1 ["}},
+		"exit":          {"run then exit", 0, []string{`status="exit status 0"`}},
+		"other SIGTERM": {"run", syscall.SIGTERM, []string{`status="exit status 0"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -180,7 +164,7 @@ func TestRun_CrashLoopBackoff(t *testing.T) {
 	r := startSupervisor(t, "run then exit forever")
 	r.child(4)
 	if took, least := time.Since(began), 3*firstDelay; took < least {
-		t.Errorf("three restarts took %s, less than %s", took, least)
+		t.Errorf("three restarts took %s, want at least %s", took, least)
 	}
 	if status := r.stop(); status != 0 { // most likely during a delay
 		t.Errorf("exit status %d, want 0", status)
@@ -194,7 +178,7 @@ func TestRun_EndsWithChildThatNeverServed(t *testing.T) {
 	t.Parallel()
 	r := startSupervisor(t, "fail")
 	if status := r.wait(); status != 2 || r.out.String() != "" {
-		t.Errorf("exit status %d and %q, want 2 and nothing", status, r.out)
+		t.Errorf("exit status %d, output %q, want 2 and no output", status, r.out)
 	}
 }
 
@@ -203,7 +187,7 @@ func TestRun_ForwardsSignals(t *testing.T) {
 	r := startSupervisor(t, "run")
 	r.child(1)
 	_ = r.cmd.Process.Signal(syscall.SIGQUIT)
-	if status := r.wait(); status != 2 || !strings.Contains(r.out.String(), "supervise.beChild") {
+	if status := r.wait(); status != 2 || !strings.Contains(r.out.String(), "supervise.runChild") {
 		t.Errorf("exit status %d, want 2 and the child's goroutines:\n%s", status, r.out)
 	}
 }
@@ -213,15 +197,12 @@ func TestRun_ChildEndsWithSupervisor(t *testing.T) {
 	r := startSupervisor(t, "run")
 	pid := r.child(1)
 	_ = r.cmd.Process.Kill()
-	r.wait() // when the child, too, has closed its standard output
-	for deadline := time.Now().Add(time.Second); running(pid); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the child runs on")
-		}
-	}
+	r.wait() // returns after the child has closed its standard output too
+	testkit.EventuallyWithin(t, time.Second, "the child ends", func() bool { return !running(pid) })
 }
 
-// Without the kernel's help the end of a pipe tells the child.
+// A child also ends when its pipe from the supervisor is closed, which other systems than
+// Linux depend on.
 func TestInherit_EndsWithSupervisor(t *testing.T) {
 	t.Parallel()
 	reports, reportsIn, err := os.Pipe()
@@ -245,7 +226,7 @@ func TestInherit_EndsWithSupervisor(t *testing.T) {
 	_, _ = reportsIn.Close(), lifeOut.Close()
 	line := make([]byte, len(readyLine))
 	if _, err := io.ReadFull(reports, line); err != nil || string(line) != readyLine {
-		t.Fatalf("%q, %v", line, err)
+		t.Fatalf("read the report: got %q, %v, want %q", line, err, readyLine)
 	}
 	_ = life.Close()
 	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 1 {
@@ -253,7 +234,7 @@ func TestInherit_EndsWithSupervisor(t *testing.T) {
 	}
 }
 
-// running reports whether a process exists and is no zombie.
+// running reports whether a process exists and is not a zombie.
 func running(pid int) bool {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(raw), ") Z ")

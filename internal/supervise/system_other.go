@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Other systems have no such request to the kernel: there a child ends when the
-// pipe from its supervisor does.
+// killWithParent does nothing, because other systems have no such request to the kernel.
+// There, a child ends when the pipe from its supervisor is closed.
 func killWithParent(*syscall.SysProcAttr) {}
 
 func executable() (string, error) { return os.Executable() }

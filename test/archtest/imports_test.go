@@ -51,6 +51,7 @@ var allowedImports = map[string][]string{
 
 	"internal/media/signalfilter": {"internal/refusal"},
 	"internal/api/codegen/prune":  {},
+	"internal/testkit":            {},
 }
 
 // wiringPackages connect all parts, so they may import every package and module.

@@ -19,18 +19,17 @@ import (
 	"parley/internal/store"
 )
 
-// operation is something whose allocations are counted, with the most it may
-// make: what it makes today, and some more where batches and pools have a say.
-// Who brings a count down brings its bound down with it.
+// operation is an operation whose allocations are counted, with the maximum that is allowed:
+// the current count, plus a margin if batches and pools affect it. Lower the maximum whenever
+// a change lowers the count.
 type operation struct {
 	name      string
 	maxAllocs float64
 	run       func() error
 }
 
-// allocations counts what one operation allocates. The machine and its load
-// have no part in that, so these figures show a regression that the others
-// would hide in their noise.
+// allocations counts the allocations of each operation. They do not depend on the machine
+// and its load, so these figures show regressions that the noise of the others hides.
 func (b *bench) allocations(ctx context.Context) ([]figure, error) {
 	dir := filepath.Join(b.dir, "allocations")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -83,20 +82,22 @@ func verifyOperations() []operation {
 	body := bytes.Repeat([]byte("x"), 1<<10)
 	const target, timestamp = "/api/v5/keys", "1767225600"
 	legacy, v5 := sign.Legacy("key", body), sign.V5("key", "GET", target, timestamp, "", nil)
-	verdict := func(valid bool) error {
+	requireValid := func(valid bool) error {
 		if !valid {
-			return errors.New("a right signature was refused")
+			return errors.New("a valid signature was refused")
 		}
 		return nil
 	}
 	return []operation{
-		{"verify versions 3 and 4, 1 KiB", 7, func() error { return verdict(sign.VerifyLegacy("key", body, legacy)) }},
-		{"verify version 5, no body", 8, func() error { return verdict(sign.VerifyV5("key", "GET", target, timestamp, "", nil, v5)) }},
+		{"verify versions 3 and 4, 1 KiB", 7,
+			func() error { return requireValid(sign.VerifyLegacy("key", body, legacy)) }},
+		{"verify version 5, no body", 8,
+			func() error { return requireValid(sign.VerifyV5("key", "GET", target, timestamp, "", nil, v5)) }},
 	}
 }
 
-// stubRooms answers at once, so that what remains is the cost above the domain:
-// transport, parsing, signature, answer, access log.
+// stubRooms responds immediately, so that only the cost above the domain remains:
+// transport, parsing, signature, response, access log.
 type stubRooms struct{ rooms.Rooms }
 
 // CreateQuick implements rooms.Rooms.
@@ -109,7 +110,7 @@ func (stubRooms) BeginIdempotent(context.Context, *room.IdempotencyKey) (func(),
 	return func() {}, nil
 }
 
-// createRoomCall makes the same call again and again.
+// createRoomCall returns a function that sends the same request to the handler.
 func (d *domain) createRoomCall(service rooms.Rooms) func() error {
 	handler := d.handler(service, io.Discard)
 	wire := createRoom(d.serverInfo())(nil, 1)
@@ -129,28 +130,28 @@ func (d *domain) createRoomCall(service rooms.Rooms) func() error {
 		out.status = 0
 		handler.ServeHTTP(out, r)
 		if out.status != http.StatusOK {
-			return fmt.Errorf("answered %d", out.status)
+			return fmt.Errorf("create a room: status %d", out.status)
 		}
 		return nil
 	}
 }
 
-// reusableBody is a body that is read many times.
+// reusableBody is a request body that can be read many times.
 type reusableBody struct{ *bytes.Reader }
 
-// Close implements io.Closer.
+// Close does nothing.
 func (reusableBody) Close() error { return nil }
 
-// discardResponse is an answer nobody reads.
+// discardResponse is a response writer that discards the body.
 type discardResponse struct {
 	header http.Header
 	status int
 }
 
-// Header implements http.ResponseWriter.
+// Header returns the header.
 func (n *discardResponse) Header() http.Header { return n.header }
 
-// Write implements http.ResponseWriter.
+// Write discards b and sets the status to 200 if there is none yet.
 func (n *discardResponse) Write(b []byte) (int, error) {
 	if n.status == 0 {
 		n.status = http.StatusOK
@@ -158,5 +159,5 @@ func (n *discardResponse) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// WriteHeader implements http.ResponseWriter.
+// WriteHeader sets the status.
 func (n *discardResponse) WriteHeader(status int) { n.status = status }

@@ -8,21 +8,23 @@ import (
 	"os"
 )
 
-// serverInfo is what a server of ours says once it listens.
+// serverInfo is the JSON that a server of this program prints when it listens.
 type serverInfo struct {
 	Address string `json:"address"`
-	// The credentials of a Parley, where it is one.
+	// The credentials are empty if the server is not Parley.
 	ProjectID     string `json:"project_id,omitempty"`
 	APIKey        string `json:"api_key,omitempty"`
 	GatewaySecret string `json:"gateway_secret,omitempty"`
 	AdminToken    string `json:"admin_token,omitempty"`
 }
 
-// serveBare is the yardstick: net/http and nothing else. It reads the body and
-// answers what creating a room answers, ready-made.
+// serveBare serves the baseline with net/http alone. It reads the body and writes a constant
+// response of the size of a room creation.
 func serveBare(string) error {
 	const answer = `{"final_link":"http://127.0.0.1:8080/r/019a0000-0000-7000-8000-000000000000#t=` +
-		`AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","room_id":"019a0000-0000-7000-8000-000000000000","status":true}` + "\n"
+		`AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",` +
+		`"room_id":"019a0000-0000-7000-8000-000000000000",` +
+		`"status":true}` + "\n"
 	body := []byte(answer)
 	return announce(serverInfo{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -31,7 +33,7 @@ func serveBare(string) error {
 	}))
 }
 
-// announce serves on a free loopback port and says where.
+// announce serves on a free loopback port and prints its address.
 func announce(h serverInfo, handler http.Handler) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -16,21 +16,20 @@ import (
 )
 
 const (
-	startTime = 20 * time.Second // for a server to come up
-	stopTime  = 15 * time.Second // for a server to go by itself
+	startTime = 20 * time.Second // timeout of a server's start
+	stopTime  = 15 * time.Second // timeout of a server's stop
 )
 
-// child is a server that runs beside us.
+// child is a server that runs as a child process.
 type child struct {
 	name   string
 	cmd    *exec.Cmd
-	log    string // file with what it wrote
+	log    string // path of its output
 	exited chan struct{}
-	err    error // how it went; read it after gone
+	err    error // of the process; valid after exited is closed
 }
 
-// start runs a server. Its output goes to a file in dir, as a supervisor would
-// keep it. The signal asks it to stop when the bench is done with it.
+// start runs a server. Its output is written to a file in dir.
 func start(dir, name string, cmd *exec.Cmd) (*child, error) {
 	log, err := os.OpenFile(filepath.Join(dir, name+".log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -55,10 +54,10 @@ func start(dir, name string, cmd *exec.Cmd) (*child, error) {
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
 
-// stop asks the server to go, sees that it does, and reports it when it did
-// not go in good order.
-func (c *child) stop(ask os.Signal) error {
-	_ = c.cmd.Process.Signal(ask)
+// stop sends the signal to the server and waits for its end. It returns an error if the
+// server does not stop in time or exits with an error.
+func (c *child) stop(sig os.Signal) error {
+	_ = c.cmd.Process.Signal(sig)
 	select {
 	case <-c.exited:
 	case <-time.After(stopTime):
@@ -72,11 +71,12 @@ func (c *child) stop(ask os.Signal) error {
 	return nil
 }
 
-// quit stops a server whose end is of no interest.
+// quit stops a server and ignores errors.
 func (c *child) quit() { _ = c.stop(syscall.SIGTERM) }
 
-// await asks ready until it says yes, the server is gone or it took too long.
-func (c *child) await(ctx context.Context, every time.Duration, ready func() bool) error {
+// await calls ready in intervals until it reports true. It returns an error if the server has
+// exited or is not ready in time.
+func (c *child) await(ctx context.Context, interval time.Duration, ready func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	for !ready() {
@@ -85,13 +85,13 @@ func (c *child) await(ctx context.Context, every time.Duration, ready func() boo
 			return fmt.Errorf("%s did not start: %s", c.name, c.lastLogLines())
 		case <-ctx.Done():
 			return fmt.Errorf("%s is not ready: %w: %s", c.name, ctx.Err(), c.lastLogLines())
-		case <-time.After(every):
+		case <-time.After(interval):
 		}
 	}
 	return nil
 }
 
-// lastLogLines is the end of what it wrote.
+// lastLogLines returns the last three lines of the server's output.
 func (c *child) lastLogLines() string {
 	raw, err := os.ReadFile(c.log)
 	if err != nil {
@@ -101,9 +101,9 @@ func (c *child) lastLogLines() string {
 	return strings.Join(lines[max(0, len(lines)-3):], "\n")
 }
 
-// startSelf runs this program again in one of the roles. What the role announces
-// on its standard output is decoded into hello.
-func startSelf(dir, role, argument string, hello any) (*child, error) {
+// startSelf runs this program in one of the roles. The JSON that the role prints on its
+// standard output is decoded into info.
+func startSelf(dir, role, argument string, info any) (*child, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func startSelf(dir, role, argument string, hello any) (*child, error) {
 		return nil, err
 	}
 	if err = in.SetReadDeadline(time.Now().Add(startTime)); err == nil {
-		err = json.NewDecoder(in).Decode(hello)
+		err = json.NewDecoder(in).Decode(info)
 	}
 	if err != nil {
 		if errors.Is(err, io.EOF) {
@@ -134,13 +134,13 @@ func startSelf(dir, role, argument string, hello any) (*child, error) {
 	return c, nil
 }
 
-// cleanEnviron is our environment without anybody's settings of Parley in it.
+// cleanEnviron returns the environment without settings of Parley.
 func cleanEnviron() []string {
-	var keep []string
+	var environ []string
 	for _, e := range os.Environ() {
 		if !strings.HasPrefix(e, "PARLEY_") {
-			keep = append(keep, e)
+			environ = append(environ, e)
 		}
 	}
-	return keep
+	return environ
 }

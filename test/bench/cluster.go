@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// cluster is a PostgreSQL of our own, with its settings as they come.
+// cluster is a PostgreSQL cluster with default settings.
 type cluster struct {
 	*child
 	address string
 }
 
-// startCluster makes a fresh cluster in a new directory of dir and starts it.
+// startCluster creates a new cluster in a new directory of dir and starts it.
 func startCluster(ctx context.Context, dir, name string) (*cluster, error) {
 	bin, err := postgresBin()
 	if err != nil {
@@ -46,7 +46,8 @@ func startCluster(ctx context.Context, dir, name string) (*cluster, error) {
 		cmd.Dir, cmd.SysProcAttr = data, &syscall.SysProcAttr{Credential: own}
 		return cmd
 	}
-	out, err := command("initdb", "-D", data, "-U", "parley", "--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync").CombinedOutput()
+	out, err := command("initdb", "-D", data, "-U", "parley", "--auth=trust", "--encoding=UTF8", "--no-locale",
+		"--no-sync").CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("initdb: %w: %s", err, out)
 	}
@@ -59,7 +60,7 @@ func startCluster(ctx context.Context, dir, name string) (*cluster, error) {
 		return nil, err
 	}
 	cmd := command("postgres", "-D", data, "-h", host, "-p", port, "-c", "unix_socket_directories=",
-		// Enough for the server that has a store for each writer.
+		// The server with a store for each writer needs many connections.
 		"-c", "max_connections=500")
 	if c.child, err = start(dir, name, cmd); err != nil {
 		return nil, err
@@ -71,10 +72,10 @@ func startCluster(ctx context.Context, dir, name string) (*cluster, error) {
 	return c, nil
 }
 
-// end stops it: SIGINT is PostgreSQL's fast shutdown.
+// end stops the cluster with SIGINT, which is PostgreSQL's fast shutdown.
 func (c *cluster) end() { _ = c.stop(os.Interrupt) }
 
-// create makes a database and returns its URL.
+// create creates a database and returns its URL.
 func (c *cluster) create(ctx context.Context, name string) (string, error) {
 	return c.url(name), c.query(ctx, "CREATE DATABASE "+name)
 }
@@ -93,14 +94,15 @@ func (c *cluster) query(ctx context.Context, q string) error {
 	return err
 }
 
-// postgresBin is where the newest PostgreSQL's programs are.
+// postgresBin returns the directory of the newest PostgreSQL's programs.
 func postgresBin() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
 		return filepath.Dir(path), nil
 	}
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil || len(found) == 0 {
-		return "", errors.New("there are no PostgreSQL server programs (initdb, postgres), in the path or in /usr/lib/postgresql")
+		return "", errors.New("no PostgreSQL server programs (initdb, postgres) in PATH or /usr/lib/postgresql: " +
+			"install PostgreSQL")
 	}
 	version := func(path string) int {
 		n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path))))
@@ -110,15 +112,15 @@ func postgresBin() (string, error) {
 	return filepath.Dir(newest), nil
 }
 
-// owner is who runs PostgreSQL, which refuses to be root: us, or the system's
-// own user for it.
+// owner returns the credentials of the user postgres if this program runs as root, because
+// PostgreSQL refuses to run as root. Otherwise it returns nil.
 func owner() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
 	}
 	u, err := user.Lookup("postgres")
 	if err != nil {
-		return nil, fmt.Errorf("PostgreSQL does not run as root: %w", err)
+		return nil, fmt.Errorf("PostgreSQL refuses to run as root and needs the user postgres: %w", err)
 	}
 	uid, err := strconv.ParseUint(u.Uid, 10, 32)
 	if err != nil {

@@ -17,8 +17,7 @@ import (
 	"parley/internal/room"
 )
 
-// domain is what app wires, as far as creating a room goes, on a store of the
-// bench's choice.
+// domain contains the services that create rooms, as app wires them, on a given store.
 type domain struct {
 	keys    *key.Service
 	rooms   *room.Service
@@ -26,14 +25,14 @@ type domain struct {
 	issued  key.IssuedCredentials
 }
 
-// storage is what the domain asks of a store.
+// storage is the store that the domain needs.
 type storage interface {
 	project.Store
 	key.Store
 	room.Store
 }
 
-// newDomain makes services on a store and a project in it.
+// newDomain creates the services on a store, and a project in the store.
 func newDomain(ctx context.Context, s storage) (*domain, error) {
 	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
 	publicURL := func() string { return "http://127.0.0.1:8080" }

@@ -9,29 +9,31 @@ import (
 	"time"
 )
 
-// machine is what the absolute figures belong to.
+// machine describes the machine, because the absolute figures depend on it.
 type machine struct {
 	Cores     int     `json:"cores"`
 	Processor string  `json:"processor,omitempty"`
 	System    string  `json:"system"`
 	Go        string  `json:"go"`
-	Directory string  `json:"directory"` // where the databases are
-	Appends   float64 `json:"appends"`   // appends a second, each with its fdatasync
+	Directory string  `json:"directory"` // of the databases
+	Appends   float64 `json:"appends"`   // appends per second, each with an fdatasync
 	Busy      string  `json:"busy,omitempty"`
 }
 
-// String implements fmt.Stringer.
+// String returns the description in one line.
 func (m machine) String() string {
-	text := fmt.Sprintf("%d cores %s, %s, %s; %.0f appends with fdatasync a second in %s", m.Cores, m.Processor, m.System, m.Go, m.Appends, m.Directory)
+	text := fmt.Sprintf("%d cores %s, %s, %s; %.0f appends with fdatasync a second in %s",
+		m.Cores, m.Processor, m.System, m.Go, m.Appends, m.Directory)
 	if m.Busy != "" {
 		text += "; load average " + m.Busy + " before the run"
 	}
 	return text
 }
 
-// describeMachine describes the machine.
+// describeMachine describes the machine. It measures the appends in dir.
 func describeMachine(dir string) (machine, error) {
-	m := machine{Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), Directory: filepath.Dir(dir)}
+	m := machine{Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(),
+		Directory: filepath.Dir(dir)}
 	if raw, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		for line := range strings.Lines(string(raw)) {
 			if name, value, _ := strings.Cut(line, ":"); strings.TrimSpace(name) == "model name" {
@@ -48,8 +50,8 @@ func describeMachine(dir string) (machine, error) {
 	return m, err
 }
 
-// appendsPerSecond counts how often a page can be appended and made durable in a
-// second: what a commit cannot beat.
+// appendsPerSecond returns how often per second a page can be appended to a file and made
+// durable, which is an upper bound for commits.
 func appendsPerSecond(dir string, length time.Duration) (float64, error) {
 	f, err := os.Create(filepath.Join(dir, "appends"))
 	if err != nil {

@@ -1,13 +1,11 @@
-// Command bench measures what the project has set itself as goals, and prints
-// each figure beside its goal: durable room creation on SQLite and on
-// PostgreSQL beside a bare net/http server and beside LiveKit, a signed read,
-// a refusal for a known and for an unknown key, webhooks on both databases, the
-// time to start, memory, allocations, and in a browser how soon somebody who
-// joins hears and sees. It starts the real program (bin/parley), loads it over
-// loopback and stops everything it started.
+// Command bench measures the project's performance goals and prints each figure with its
+// goal: durable room creation on SQLite and on PostgreSQL compared with a bare net/http
+// server and with LiveKit, a signed read, a refusal for a known and for an unknown key,
+// webhooks on both databases, the time to start, memory, allocations, and the time until a
+// joining participant hears and sees others in a browser. It starts the real program
+// (bin/parley), loads it over loopback and stops all processes that it started.
 //
-// A miss is no failure. The exit status is 1 when something could not be
-// measured.
+// A missed goal is not a failure. The exit status is 1 if a figure could not be measured.
 package main
 
 import (
@@ -25,7 +23,7 @@ import (
 	"time"
 )
 
-// The roles this program takes on when it starts itself as a server.
+// These are the roles of this program when it starts itself as a server.
 const (
 	roleVariable     = "BENCH_ROLE"
 	argumentVariable = "BENCH_ARGUMENT"
@@ -57,12 +55,12 @@ func exitWith(err error) {
 // bench is one run.
 type bench struct {
 	binary string
-	dir    string // for everything it writes; gone afterwards
+	dir    string // for all files; removed after the run
 	pairs  int
 	slice  time.Duration
 }
 
-// experiments are the parts of a run, in their order.
+// experiments are the parts of a run, in order.
 var experiments = []struct {
 	name string
 	run  func(*bench, context.Context) ([]figure, error)
@@ -80,37 +78,38 @@ var experiments = []struct {
 }
 
 func run() error {
-	testing.Init() // the allocations are counted by the standard library's own benchmark
+	testing.Init() // testing.Benchmark counts the allocations
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
-	only := flags.String("only", "", "measure only these, with commas between them: "+strings.Join(names(), ", "))
-	pairs := flags.Int("pairs", 6, "pairs of slices in each comparison, an even number; fewer than 6 show little")
-	slice := flags.Duration("slice", time.Second, "length of a slice; less than 1s shows little")
-	asJSON := flags.Bool("json", false, "print JSON")
-	binary := flags.String("bin", "bin/parley", "the program to measure")
-	_ = flags.Parse(os.Args[1:]) // ends the program itself
+	only := flags.String("only", "", "Comma-separated experiments to run: "+strings.Join(names(), ", ")+".")
+	pairs := flags.Int("pairs", 6, "Even number of pairs of slices in each comparison; below 6 the noise is high.")
+	slice := flags.Duration("slice", time.Second, "Length of a slice; below 1s the noise is high.")
+	asJSON := flags.Bool("json", false, "Output in JSON.")
+	binary := flags.String("bin", "bin/parley", "Path of the program to measure.")
+	_ = flags.Parse(os.Args[1:]) // exits on errors
 	wanted, err := choose(*only)
 	if err != nil {
 		return err
 	}
 	if *pairs < 2 || *pairs%2 != 0 || *slice < 100*time.Millisecond || *slice > time.Minute {
-		return errors.New("-pairs must be even and -slice 100ms to 1m")
+		return errors.New("-pairs must be even and at least 2, and -slice must be between 100ms and 1m")
 	}
 	b := &bench{pairs: *pairs, slice: *slice}
 	if b.binary, err = filepath.Abs(*binary); err != nil {
 		return err
 	}
 	if _, err := os.Stat(b.binary); err != nil {
-		return fmt.Errorf("build it first: %w", err)
+		return fmt.Errorf("-bin: build the program first (make build): %w", err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once, and the kernel ends our children
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends this process, and the kernel its children
 	if b.dir, err = os.MkdirTemp("", "parley-bench-"); err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(b.dir) }()
 	if inMemory(b.dir) {
-		return fmt.Errorf("%s is in memory, where a durable write costs nothing: set TMPDIR to a directory on a disk", os.TempDir())
+		return fmt.Errorf("%s is in memory, where durable writes are free: set TMPDIR to a directory on a disk",
+			os.TempDir())
 	}
 	r := report{Pairs: b.pairs, Slice: b.slice.String()}
 	if r.Machine, err = describeMachine(b.dir); err != nil {
@@ -139,7 +138,7 @@ func run() error {
 		err = r.text(os.Stdout)
 	}
 	if err == nil && failed {
-		err = errors.New("not everything could be measured")
+		err = errors.New("some experiments could not be measured")
 	}
 	return err
 }
@@ -152,7 +151,7 @@ func names() []string {
 	return all
 }
 
-// choose takes the list of -only apart.
+// choose returns the experiments in the list of -only, or all if the list is empty.
 func choose(only string) ([]string, error) {
 	if only == "" {
 		return names(), nil
@@ -160,7 +159,7 @@ func choose(only string) ([]string, error) {
 	wanted := strings.Split(only, ",")
 	for _, name := range wanted {
 		if !slices.Contains(names(), name) {
-			return nil, fmt.Errorf("-only: there is no %q, only %s", name, strings.Join(names(), ", "))
+			return nil, fmt.Errorf("-only: unknown experiment %q, must be one of %s", name, strings.Join(names(), ", "))
 		}
 	}
 	return wanted, nil

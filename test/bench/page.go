@@ -21,11 +21,11 @@ import (
 	"parley/web"
 )
 
-// joiningDir is where the programs are that visit pages in a browser. The bench
-// runs at the top of the repository.
+// joiningDir is the directory of the programs that visit pages in a browser, relative to the
+// root of the repository, in which the benchmark runs.
 const joiningDir = "test/browser/joining"
 
-// joinScenarios are how somebody joins, with the goal of each.
+// joinScenarios are the ways to join a room, with the goal of each.
 var joinScenarios = []struct {
 	name, of string
 	goal     float64
@@ -35,15 +35,15 @@ var joinScenarios = []struct {
 	{"slow", "joining a video room, from navigation, nothing cached, at 1.6 Mbit/s and 150 ms", 1.3},
 }
 
-// visit is how long it took to hear and see somebody, in milliseconds.
+// visit contains the times until the first sound and the first frame, in milliseconds.
 type visit struct{ Sound, Frame float64 }
 
-// visits are pairs of neighbours in time.
+// visits are pairs of visits; those with the same index follow each other in time.
 type visits struct{ A, B []visit }
 
-// page compares how soon somebody who joins hears and sees who is there, on the
-// room page and on a page that is nothing but LiveKit's client. The files of both
-// are served on one origin, by one handler, and both are measured from outside.
+// page compares the time until a joining participant hears and sees the others, on the room
+// page and on a bare page with only LiveKit's client. The same handler serves the files of
+// both on one origin, and both are measured from outside.
 func (b *bench) page(ctx context.Context) ([]figure, error) {
 	if err := checkBrowser(); err != nil {
 		return nil, err
@@ -62,19 +62,22 @@ func (b *bench) page(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer func() { _ = front.Close() }()
-	c, err := client.New("http://"+p.Address, client.Credentials{ProjectID: p.ProjectID, APIKey: p.APIKey}, client.Options{})
+	c, err := client.New("http://"+p.Address, client.Credentials{ProjectID: p.ProjectID, APIKey: p.APIKey},
+		client.Options{})
 	if err != nil {
 		return nil, err
 	}
-	room, err := c.CreateQuickVideoRoom(ctx, client.QuickRoomRequest{Name: "Amina", MaxParticipants: 1000, EmptyTimeout: 3600,
-		Metadata: client.Metadata{RoomTitle: "Workshop"}})
+	room, err := c.CreateQuickVideoRoom(ctx, client.QuickRoomRequest{Name: "Amina", MaxParticipants: 1000,
+		EmptyTimeout: 3600,
+		Metadata:     client.Metadata{RoomTitle: "Workshop"}})
 	if err != nil {
 		return nil, err
 	}
 	argument, err := json.Marshal(map[string]any{
-		"page":  front.Addr + "/r/" + room.RoomID + "#name=Ben",
-		"bare":  front.Addr + "/bare/r/" + room.RoomID,
-		"pairs": 2 * b.pairs, // a visit is one figure, where a slice is thousands of requests; some ways take more of them
+		"page": front.Addr + "/r/" + room.RoomID + "#name=Ben",
+		"bare": front.Addr + "/bare/r/" + room.RoomID,
+		// A visit is one value, while a slice has thousands of requests, so there are more.
+		"pairs": 2 * b.pairs,
 	})
 	if err != nil {
 		return nil, err
@@ -97,32 +100,34 @@ func (b *bench) page(ctx context.Context) ([]figure, error) {
 			{"first sound, bare page's = 1", func(v visit) float64 { return v.Sound }},
 			{"first frame, bare page's = 1", func(v visit) float64 { return v.Frame }},
 		} {
-			figures = append(figures, figure{Of: w.of, Name: f.name, Value: r.Bare.ratio(f.of),
-				Comment: fmt.Sprintf("%.0f ms, bare page %.0f ms; A against A %.2f", median(r.Bare.A, f.of), median(r.Bare.B, f.of), r.Control.ratio(f.of))}.
-				atMost(w.goal).withControl(r.Control.ratio(f.of)))
+			control := r.Control.ratio(f.of)
+			comment := fmt.Sprintf("%.0f ms, bare page %.0f ms; A against A %.2f",
+				median(r.Bare.A, f.of), median(r.Bare.B, f.of), control)
+			figures = append(figures, figure{Of: w.of, Name: f.name, Value: r.Bare.ratio(f.of), Comment: comment}.
+				atMost(w.goal).withControl(control))
 		}
 	}
 	return figures, p.end()
 }
 
-// checkBrowser says what is missing for a page to be measured.
+// checkBrowser returns an error if a program for the measurement in a browser is missing.
 func checkBrowser() error {
 	chromium := os.Getenv("CHROMIUM")
 	if chromium == "" {
 		chromium = "/usr/bin/chromium"
 	}
 	if _, err := os.Stat(chromium); err != nil {
-		return fmt.Errorf("%w: no Chromium at %s; install it, or name it in CHROMIUM", errUnavailable, chromium)
+		return fmt.Errorf("%w: no Chromium at %s: install it or set CHROMIUM to its path", errUnavailable, chromium)
 	}
 	for _, modules := range []string{"web/node_modules", "test/browser/node_modules"} {
 		if _, err := os.Stat(modules); err != nil {
-			return fmt.Errorf("%w: no %s; make bench installs it", errUnavailable, modules)
+			return fmt.Errorf("%w: no %s: make bench installs it", errUnavailable, modules)
 		}
 	}
 	return nil
 }
 
-// node runs a program of joining and returns what it printed.
+// node runs a program in joiningDir with Node.js and returns its standard output.
 func (b *bench) node(ctx context.Context, program, argument string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "node", filepath.Join(joiningDir, program), argument)
 	detach(cmd)
@@ -134,23 +139,23 @@ func (b *bench) node(ctx context.Context, program, argument string) ([]byte, err
 	return out, err
 }
 
-// serveBoth serves the room page, and under /bare/ the bare one, on one origin,
-// which is the server's Addr. What either asks of the API or of the media engine
-// goes on to a Parley: only their files may not take different ways.
+// serveBoth serves the room page, and under /bare/ the bare page, on one origin, which is the
+// server's Addr, so that the files of both are served in the same way. Requests of both to
+// the API and to the media engine are forwarded to the Parley server at the given address.
 func serveBoth(parley, bare string) (*http.Server, error) {
-	ours, err := site.New(web.Assets(), noEmbedOrigins{})
+	roomPage, err := site.New(web.Assets(), noEmbedOrigins{})
 	if err != nil {
 		return nil, err
 	}
-	theirs, err := site.New(os.DirFS(bare), noEmbedOrigins{})
+	barePage, err := site.New(os.DirFS(bare), noEmbedOrigins{})
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/", ours)
-	mux.Handle("/bare/", http.StripPrefix("/bare", theirs))
+	mux.Handle("/", roomPage)
+	mux.Handle("/bare/", http.StripPrefix("/bare", barePage))
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: parley})
-	proxy.ErrorLog = log.New(io.Discard, "", 0) // a visitor who goes cuts off what is under way
+	proxy.ErrorLog = log.New(io.Discard, "", 0) // a leaving visitor aborts its requests
 	for _, path := range []string{"/api/", "/rtc", "/rtc/"} {
 		mux.Handle(path, proxy)
 	}
@@ -163,13 +168,12 @@ func serveBoth(parley, bare string) (*http.Server, error) {
 	return s, nil
 }
 
-// noEmbedOrigins implements site.Rooms.
+// noEmbedOrigins allows no origins to embed a room.
 type noEmbedOrigins struct{}
 
 func (noEmbedOrigins) EmbedOrigins(context.Context, string) []string { return nil }
 
-// ratio is how many times as long as one of B's visits one of A's took, pair by
-// pair.
+// ratio returns the median of the ratios of A's to B's values, pair by pair.
 func (v visits) ratio(of func(visit) float64) float64 {
 	var ratios []float64
 	for i := range v.A {

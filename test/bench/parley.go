@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"parley/internal/testkit"
 	"parley/test/bench/measure"
 )
 
@@ -24,20 +24,20 @@ type parley struct {
 	startupTime time.Duration // from exec to the first 200 of /healthz
 }
 
-// startParley runs the real program on a data directory and returns when it is
-// healthy. databaseURL is empty for SQLite.
+// startParley runs the real program on a data directory and returns when it is healthy. The
+// databaseURL is empty for SQLite.
 func (b *bench) startParley(ctx context.Context, dataDir, databaseURL string, flags ...string) (*parley, error) {
 	address, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
-	udp, err := freeUDPPort()
+	udp, err := testkit.PickUDPPort()
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(b.binary, "serve", "--data-dir", dataDir, "--listen", address, "--rtc-udp-port", strconv.Itoa(udp),
-		// All load comes from one address and with one key, which is what
-		// rate limits are there to slow down.
+	cmd := exec.Command(b.binary, "serve", "--data-dir", dataDir, "--listen", address, "--rtc-udp-port",
+		strconv.Itoa(udp),
+		// The rate limits are off, because all load comes from one address with one key.
 		"--no-rate-limits-enabled")
 	cmd.Args = append(cmd.Args, flags...)
 	cmd.Env = cleanEnviron()
@@ -61,14 +61,14 @@ func (b *bench) startParley(ctx context.Context, dataDir, databaseURL string, fl
 	return p, nil
 }
 
-// cpu is the processor time of the supervisor and of the service process.
+// cpu returns the processor time of the supervisor and of the service process.
 func (p *parley) cpu() measure.CPU { return measure.ProcessTreeCPU(p.pid()) }
 
-// end stops it in good order.
+// end stops the server with SIGTERM and returns an error if its exit status is not 0.
 func (p *parley) end() error { return p.stop(syscall.SIGTERM) }
 
-// readCredentials takes them from the quick start file, which the first start
-// leaves in the data directory.
+// readCredentials reads the credentials from the quick start file, which the first start
+// writes to the data directory.
 func (p *parley) readCredentials() error {
 	raw, err := os.ReadFile(filepath.Join(p.dataDir, "quickstart.json"))
 	if err != nil {
@@ -83,32 +83,16 @@ func (p *parley) readCredentials() error {
 var healthClient = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
 func isHealthy(address string) bool {
-	answer, err := healthClient.Get("http://" + address + "/healthz")
+	res, err := healthClient.Get("http://" + address + "/healthz")
 	if err != nil {
 		return false
 	}
-	_ = answer.Body.Close()
-	return answer.StatusCode == http.StatusOK
+	_ = res.Body.Close()
+	return res.StatusCode == http.StatusOK
 }
 
-// freeAddress and freeUDPPort name ports that were free a moment ago: the
-// programs that get them cannot be asked which ones they took.
+// freeAddress returns a loopback address with a TCP port that was free a moment ago.
 func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
-}
-
-func freeUDPPort() (int, error) {
-	c, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		return 0, err
-	}
-	address, ok := c.LocalAddr().(*net.UDPAddr)
-	if !ok {
-		return 0, fmt.Errorf("not a UDP address: %s", c.LocalAddr())
-	}
-	return address.Port, c.Close()
+	port, err := testkit.PickTCPPort()
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), err
 }

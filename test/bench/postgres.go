@@ -9,8 +9,8 @@ import (
 	"parley/test/bench/measure"
 )
 
-// postgres measures durable room creation on PostgreSQL, with the database's
-// processor time, and beside the same with a transaction for each room.
+// postgres measures durable room creation on PostgreSQL, including the database's processor
+// time, and compares it with one transaction for each room.
 func (b *bench) postgres(ctx context.Context) ([]figure, error) {
 	c, err := startCluster(ctx, b.dir, "postgres")
 	if err != nil {
@@ -26,7 +26,8 @@ func (b *bench) postgres(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer p.quit()
-	a, err := newRoomLoad("Parley on PostgreSQL", p.serverInfo, measure.SumCPU(p.cpu(), measure.ProcessTreeCPU(c.pid())), writeConnections)
+	a, err := newRoomLoad("Parley on PostgreSQL", p.serverInfo,
+		measure.SumCPU(p.cpu(), measure.ProcessTreeCPU(c.pid())), writeConnections)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +47,8 @@ func (b *bench) postgres(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer e.quit()
-	alone, err := newRoomLoad("Parley with a transaction each", h, measure.SumCPU(measure.ProcessCPU(e.pid()), measure.ProcessTreeCPU(c.pid())), writeConnections)
+	alone, err := newRoomLoad("Parley with a transaction each", h, measure.SumCPU(measure.ProcessCPU(e.pid()),
+		measure.ProcessTreeCPU(c.pid())), writeConnections)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +66,8 @@ func (b *bench) postgres(ctx context.Context) ([]figure, error) {
 	other := measure.MediansOf(beside.B)
 	figures = append(figures,
 		figure{Of: of, Name: "rps, a transaction each = 1", Value: beside.Rate(),
-			Comment: fmt.Sprintf("a transaction each, savepoint included: %.0f /s, %.1f µs a request", other.PerSecond, micros(other.CPUPerRequest))}.
+			Comment: fmt.Sprintf("a transaction each, savepoint included: %.0f /s, %.1f µs a request",
+				other.PerSecond, micros(other.CPUPerRequest))}.
 			atLeast(2).withControl(control.Rate()))
 	return figures, checkRoomCount(ctx, "pgx", shared, a.Sent())
 }

@@ -11,18 +11,19 @@ import (
 
 const readConnections = 16 // connections that read
 
-// errUnavailable says that there is nothing to measure yet, which is no failure.
-var errUnavailable = errors.New("not there yet")
+// errUnavailable means that the measured feature or a program for the measurement is missing,
+// which is not a failure of the run.
+var errUnavailable = errors.New("not available")
 
-// read measures a signed read of version 5, with its row of diagnostics and
-// its counter.
+// read measures a signed read of version 5, including its request log and its counter.
 func (b *bench) read(ctx context.Context) ([]figure, error) {
 	p, err := b.startParley(ctx, filepath.Join(b.dir, "read"), "")
 	if err != nil {
 		return nil, err
 	}
 	defer p.quit()
-	a, err := measure.Dial(measure.Target{Name: "Parley", Address: p.Address, CPU: p.cpu(), Request: readKeys(p.serverInfo)}, readConnections)
+	a, err := measure.Dial(measure.Target{Name: "Parley", Address: p.Address, CPU: p.cpu(),
+		Request: readKeys(p.serverInfo)}, readConnections)
 	if err != nil {
 		return nil, err
 	}

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// receiver takes webhooks on loopback and knows when the first of each room
-// came.
+// receiver receives webhooks on loopback and records when the first webhook of each room
+// arrived.
 type receiver struct {
 	url    string
 	server *http.Server
 
 	mu        sync.Mutex
 	arrived   map[string]time.Time
-	unblocked chan struct{} // closed while nobody is kept waiting
+	unblocked chan struct{} // closed while responses are not blocked
 	failed    error
 }
 
@@ -28,7 +28,8 @@ func startReceiver() (*receiver, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &receiver{url: "http://" + listener.Addr().String() + "/", arrived: map[string]time.Time{}, unblocked: make(chan struct{})}
+	r := &receiver{url: "http://" + listener.Addr().String() + "/", arrived: map[string]time.Time{},
+		unblocked: make(chan struct{})}
 	close(r.unblocked)
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: startTime}
 	go func() { _ = r.server.Serve(listener) }()
@@ -37,7 +38,7 @@ func startReceiver() (*receiver, error) {
 
 func (r *receiver) close() { _ = r.server.Close() }
 
-// ServeHTTP implements http.Handler.
+// ServeHTTP records a webhook and responds when responses are not blocked.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	now := time.Now()
 	var event struct {
@@ -50,38 +51,39 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		err = json.Unmarshal(body, &event)
 	}
 	r.mu.Lock()
-	held := r.unblocked
-	if _, again := r.arrived[event.Data.RoomID]; again && err == nil {
-		err = errors.New("a webhook came twice")
+	unblocked := r.unblocked
+	if _, repeated := r.arrived[event.Data.RoomID]; repeated && err == nil {
+		err = errors.New("a webhook arrived twice")
 	}
 	if err != nil {
 		r.failed = err
 	}
 	r.arrived[event.Data.RoomID] = now
 	r.mu.Unlock()
-	<-held
+	<-unblocked
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// blockResponses keeps whoever comes waiting until the function it returns is called.
-func (r *receiver) blockResponses() (goOn func()) {
-	held := make(chan struct{})
+// blockResponses blocks all responses until the returned function is called.
+func (r *receiver) blockResponses() (unblock func()) {
+	unblocked := make(chan struct{})
 	r.mu.Lock()
-	r.unblocked = held
+	r.unblocked = unblocked
 	r.mu.Unlock()
-	return sync.OnceFunc(func() { close(held) })
+	return sync.OnceFunc(func() { close(unblocked) })
 }
 
-var errLate = errors.New("not all webhooks came in time")
+var errLate = errors.New("not all webhooks arrived in time")
 
-// await waits until so many rooms have been told of.
-func (r *receiver) await(ctx context.Context, rooms int, atMost time.Duration) error {
-	late := time.After(atMost)
+// await waits until webhooks of the given number of rooms have arrived. It returns errLate
+// after the timeout.
+func (r *receiver) await(ctx context.Context, rooms int, timeout time.Duration) error {
+	late := time.After(timeout)
 	for {
 		r.mu.Lock()
-		came, failed := len(r.arrived), r.failed
+		arrived, failed := len(r.arrived), r.failed
 		r.mu.Unlock()
-		if failed != nil || came >= rooms {
+		if failed != nil || arrived >= rooms {
 			return failed
 		}
 		select {
@@ -94,11 +96,11 @@ func (r *receiver) await(ctx context.Context, rooms int, atMost time.Duration) e
 	}
 }
 
-// collect returns what came, and forgets it.
+// collect returns the arrival times by room, and clears them.
 func (r *receiver) collect() map[string]time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	came := r.arrived
+	arrived := r.arrived
 	r.arrived = map[string]time.Time{}
-	return came
+	return arrived
 }

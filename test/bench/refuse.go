@@ -8,9 +8,9 @@ import (
 	"parley/test/bench/measure"
 )
 
-// refuse compares how long a refusal takes to come for a key that there is and
-// for one that there is not: what somebody who guesses keys could learn from.
-// One connection, so that nothing but the server is waited for.
+// refuse compares the time of a refusal for an existing key with that for an unknown key,
+// because a difference would reveal whether a guessed key exists. It uses one connection, so
+// that requests wait only for the server.
 func (b *bench) refuse(ctx context.Context) ([]figure, error) {
 	p, err := b.startParley(ctx, filepath.Join(b.dir, "refuse"), "")
 	if err != nil {
@@ -22,7 +22,8 @@ func (b *bench) refuse(ctx context.Context) ([]figure, error) {
 	unknown.GatewaySecret = known.GatewaySecret
 	unknown.APIKey = p.APIKey[:3] + strings.Repeat("0", len(p.APIKey)-3)
 	dial := func(name string, h serverInfo) (*measure.Load, error) {
-		return measure.Dial(measure.Target{Name: name, Address: p.Address, CPU: p.cpu(), Request: readKeys(h), Status: "401"}, 1)
+		return measure.Dial(measure.Target{Name: name, Address: p.Address, CPU: p.cpu(), Request: readKeys(h),
+			Status: "401"}, 1)
 	}
 	a, err := dial("a known key", known)
 	if err != nil {
@@ -48,6 +49,6 @@ func (b *bench) refuse(ctx context.Context) ([]figure, error) {
 	return []figure{
 		figure{Of: of, Name: "time to the answer, the unknown's = 1", Value: ratio, Comment: "median"}.
 			withOutcome("0.95 to 1.05", isControlValid(ratio)).withControl(control),
-		{Of: of, Name: "control, time", Value: control, Comment: "A against A, to be believed within 0.95 to 1.05"},
+		{Of: of, Name: "control, time", Value: control, Comment: "A against A, valid within 0.95 to 1.05"},
 	}, p.end()
 }

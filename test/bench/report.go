@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// report is everything one run came to.
+// report contains all results of one run.
 type report struct {
 	Machine machine  `json:"machine"`
 	Pairs   int      `json:"pairs"`
 	Slice   string   `json:"slice"`
 	Figures []figure `json:"figures"`
-	// Unmeasured says what could not be measured, and why.
+	// Unmeasured lists the experiments that could not be measured, with the reasons.
 	Unmeasured []string `json:"unmeasured,omitempty"`
 }
 
@@ -46,7 +46,7 @@ func (r report) text(out io.Writer) error {
 	return nil
 }
 
-// number writes a value with the digits that mean something.
+// number formats a value with its significant digits and its unit.
 func number(v float64, unit string) string {
 	digits := 2
 	switch {

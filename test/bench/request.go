@@ -7,17 +7,17 @@ import (
 	"parley/client/sign"
 )
 
-// createRoom makes signed requests for quick audio rooms. No two bodies are
-// the same.
+// createRoom returns a function that appends a signed request for a quick audio room. Each
+// request has a different body.
 func createRoom(h serverInfo) func([]byte, uint64) []byte {
 	before := `{"project_id":"` + h.ProjectID + `","name":"Amina","max_participants":10,"empty_timeout":300,` +
 		`"metadata":{"room_title":"Standup `
-	const behind = `","welcome_message":"Good morning, and welcome to everybody"}}`
+	const after = `","welcome_message":"Good morning, and welcome to everybody"}}`
 	return func(to []byte, n uint64) []byte {
 		body := make([]byte, 0, 512)
 		body = append(body, before...)
 		body = strconv.AppendUint(body, n, 10)
-		body = append(body, behind...)
+		body = append(body, after...)
 		to = append(to, "POST /api/v3/rooms/create_quick_audio_room HTTP/1.1\r\nHost: "...)
 		to = append(to, h.Address...)
 		to = append(to, "\r\nContent-Type: application/json\r\nhash-signature: "...)
@@ -28,7 +28,7 @@ func createRoom(h serverInfo) func([]byte, uint64) []byte {
 
 const readTarget = "/api/v5/keys"
 
-// readKeys makes the signed read of version 5.
+// readKeys returns a function that appends a signed read request of version 5.
 func readKeys(h serverInfo) func([]byte, uint64) []byte {
 	return func(to []byte, _ uint64) []byte {
 		timestamp := sign.FormatTimestamp(time.Now())
@@ -44,8 +44,8 @@ func readKeys(h serverInfo) func([]byte, uint64) []byte {
 	}
 }
 
-// createSession makes requests for LiveKit's CreateRoom, in the encoding that
-// its own clients use: message CreateRoomRequest { string name = 1; }.
+// createSession returns a function that appends a request for LiveKit's CreateRoom, in the
+// encoding of LiveKit's clients: message CreateRoomRequest { string name = 1; }.
 func createSession(address, token string) func([]byte, uint64) []byte {
 	return func(to []byte, n uint64) []byte {
 		name := strconv.AppendUint([]byte("room-"), n, 10)

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	writeConnections = 64 // connections that create rooms
+	writeConnections = 64 // concurrent connections that create rooms
 	warmUp           = 2 * time.Second
 )
 
-// sqlite measures durable room creation on SQLite as it is delivered, which is
+// sqlite measures durable room creation on SQLite with the default settings, which are
 // synchronous=FULL.
 func (b *bench) sqlite(ctx context.Context) ([]figure, error) {
 	p, err := b.startParley(ctx, filepath.Join(b.dir, "sqlite"), "")
@@ -42,22 +42,24 @@ func (b *bench) sqlite(ctx context.Context) ([]figure, error) {
 	return figures, checkRoomCount(ctx, "sqlite", filepath.Join(p.dataDir, "parley.db"), a.Sent())
 }
 
-// newRoomLoad opens a load of room creations and sees that rooms are created.
+// newRoomLoad opens the connections of a load that creates rooms, and creates one room to
+// check the server.
 func newRoomLoad(name string, h serverInfo, cpu measure.CPU, connections int) (*measure.Load, error) {
-	l, err := measure.Dial(measure.Target{Name: name, Address: h.Address, CPU: cpu, Request: createRoom(h)}, connections)
+	l, err := measure.Dial(measure.Target{Name: name, Address: h.Address, CPU: cpu, Request: createRoom(h)},
+		connections)
 	if err != nil {
 		return nil, err
 	}
 	body, err := l.SendOne()
 	if err == nil {
-		var answer struct {
+		var created struct {
 			Status    bool   `json:"status"`
 			RoomID    string `json:"room_id"`
 			FinalLink string `json:"final_link"`
 		}
-		err = json.Unmarshal(body, &answer)
-		if err == nil && (!answer.Status || answer.RoomID == "" || answer.FinalLink == "") {
-			err = fmt.Errorf("%s made no room: %s", name, body)
+		err = json.Unmarshal(body, &created)
+		if err == nil && (!created.Status || created.RoomID == "" || created.FinalLink == "") {
+			err = fmt.Errorf("%s did not create a room: %s", name, body)
 		}
 	}
 	if err != nil {
@@ -67,9 +69,11 @@ func newRoomLoad(name string, h serverInfo, cpu measure.CPU, connections int) (*
 	return l, nil
 }
 
-// bareFigures compares a with a bare server and, by the same procedure, with
-// itself and each of the others, whose pairs it returns, the control first.
-func (b *bench) compareWithBare(ctx context.Context, of string, a *measure.Load, cpuGoal, rateGoal float64, others ...*measure.Load) ([]figure, []measure.Pairs, error) {
+// compareWithBare compares a with a bare server and, by the same procedure, with itself and
+// with each of the others. It returns the figures of the first comparison and the pairs of
+// the other comparisons, of which the first is the control.
+func (b *bench) compareWithBare(ctx context.Context, of string, a *measure.Load, cpuGoal, rateGoal float64,
+	others ...*measure.Load) ([]figure, []measure.Pairs, error) {
 	var h serverInfo
 	c, err := startSelf(b.dir, roleBare, "", &h)
 	if err != nil {
@@ -94,8 +98,8 @@ func (b *bench) compareWithBare(ctx context.Context, of string, a *measure.Load,
 	return bareFigures(of, pairs[0], pairs[1], cpuGoal, rateGoal), pairs[1:], nil
 }
 
-// checkRoomCount sees that every room that was answered for is in the database.
-func checkRoomCount(ctx context.Context, driver, name string, answered uint64) error {
+// checkRoomCount returns an error unless every acknowledged room is in the database.
+func checkRoomCount(ctx context.Context, driver, name string, acknowledged uint64) error {
 	db, err := sql.Open(driver, name)
 	if err != nil {
 		return err
@@ -105,8 +109,8 @@ func checkRoomCount(ctx context.Context, driver, name string, answered uint64) e
 	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM rooms`).Scan(&rooms); err != nil {
 		return err
 	}
-	if rooms != answered {
-		return fmt.Errorf("%d rooms were answered for and %d are in the database", answered, rooms)
+	if rooms != acknowledged {
+		return fmt.Errorf("%d rooms were acknowledged, but %d are in the database", acknowledged, rooms)
 	}
 	return nil
 }

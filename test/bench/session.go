@@ -16,17 +16,18 @@ import (
 	"github.com/livekit/livekit-server/pkg/telemetry/prometheus"
 	"github.com/livekit/protocol/auth"
 
+	"parley/internal/testkit"
 	"parley/test/bench/measure"
 )
 
-// The key of the LiveKit server, which nobody but this program reaches.
+// These are the credentials of the LiveKit server, which only this program can reach.
 const (
 	livekitKey    = "bench"
 	livekitSecret = "a secret of a server on loopback"
 )
 
-// livekit compares a durable room with LiveKit's CreateRoom: a live session in
-// memory, which is gone with its process.
+// livekit compares the creation of a durable room with LiveKit's CreateRoom, which creates a
+// session in memory that is lost with its process.
 func (b *bench) livekit(ctx context.Context) ([]figure, error) {
 	p, err := b.startParley(ctx, filepath.Join(b.dir, "beside-livekit"), "")
 	if err != nil {
@@ -59,9 +60,9 @@ func (b *bench) livekit(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer l.Close()
-	// LiveKit's warm-up is short and the comparison no longer than it has to
-	// be: each of its rooms costs it 200 kB, and processor time for as long as
-	// it lives, which weighs on both servers.
+	// LiveKit's warm-up and the comparison are short, because each of its rooms needs
+	// 200 kB of memory, and processor time for as long as it exists, which slows down both
+	// servers.
 	if _, err := a.Slice(ctx, warmUp); err != nil {
 		return nil, err
 	}
@@ -73,32 +74,31 @@ func (b *bench) livekit(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	const of = "room creation, SQLite, beside LiveKit's CreateRoom, 64 connections"
-	ours, theirs := measure.MediansOf(results[0].A), measure.MediansOf(results[0].B)
+	parley, livekit := measure.MediansOf(results[0].A), measure.MediansOf(results[0].B)
 	return []figure{
 		figure{Of: of, Name: "rps, LiveKit's = 1", Value: results[0].Rate(),
-			Comment: fmt.Sprintf("%.0f /s, LiveKit %.0f /s", ours.PerSecond, theirs.PerSecond)}.atLeast(8).withControl(results[1].Rate()),
+			Comment: fmt.Sprintf("%.0f /s, LiveKit %.0f /s", parley.PerSecond, livekit.PerSecond)}.
+			atLeast(8).withControl(results[1].Rate()),
 		{Of: of, Name: "cpu, LiveKit's = 1", Value: results[0].CPU(),
-			Comment: fmt.Sprintf("%.1f µs a request, LiveKit %.1f µs", micros(ours.CPUPerRequest), micros(theirs.CPUPerRequest))},
-		{Of: of, Name: "p99", Value: millis(ours.P99), Unit: "ms", Comment: fmt.Sprintf("LiveKit %.1f ms", millis(theirs.P99))},
+			Comment: fmt.Sprintf("%.1f µs a request, LiveKit %.1f µs",
+				micros(parley.CPUPerRequest), micros(livekit.CPUPerRequest))},
+		{Of: of, Name: "p99", Value: millis(parley.P99), Unit: "ms",
+			Comment: fmt.Sprintf("LiveKit %.1f ms", millis(livekit.P99))},
 	}, nil
 }
 
-// serveLiveKit is LiveKit's own server as its own main starts it, on loopback.
+// serveLiveKit runs LiveKit's own server on loopback, as LiveKit's main function starts it.
 func serveLiveKit(string) error {
-	address, err := freeAddress()
+	port, err := testkit.PickTCPPort()
 	if err != nil {
 		return err
 	}
-	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return err
-	}
-	udp, err := freeUDPPort()
+	udp, err := testkit.PickUDPPort()
 	if err != nil {
 		return err
 	}
 	conf, err := config.NewConfig(fmt.Sprintf(`
-port: %s
+port: %d
 bind_addresses: ["127.0.0.1"]
 keys: {%s: %q}
 rtc: {udp_port: %d, node_ip: "127.0.0.1", enable_loopback_candidate: true, ips: {includes: ["127.0.0.1/32"]}}
@@ -106,7 +106,7 @@ rtc: {udp_port: %d, node_ip: "127.0.0.1", enable_loopback_candidate: true, ips: 
 	if err != nil {
 		return err
 	}
-	conf.RTC.TCPPort = 0 // it would listen on every address
+	conf.RTC.TCPPort = 0 // LiveKit would listen on every address
 	config.InitLoggerFromConfig(&conf.Logging)
 	self, err := routing.NewLocalNode(conf)
 	if err != nil {
@@ -119,13 +119,14 @@ rtc: {udp_port: %d, node_ip: "127.0.0.1", enable_loopback_candidate: true, ips: 
 	if err != nil {
 		return err
 	}
-	if err := json.NewEncoder(os.Stdout).Encode(serverInfo{Address: net.JoinHostPort("127.0.0.1", strconv.Itoa(server.HTTPPort()))}); err != nil {
+	info := serverInfo{Address: net.JoinHostPort("127.0.0.1", strconv.Itoa(server.HTTPPort()))}
+	if err := json.NewEncoder(os.Stdout).Encode(info); err != nil {
 		return err
 	}
 	return server.Start()
 }
 
-// accepts reports whether something listens.
+// accepts reports whether a server listens on the address.
 func accepts(address string) bool {
 	c, err := net.DialTimeout("tcp", address, time.Second)
 	if err == nil {

@@ -14,7 +14,7 @@ const (
 	idleTime = 10 * time.Second
 )
 
-// start measures from exec to healthy on a database with rooms in it.
+// start measures the time from exec until the server is healthy, on a database with rooms.
 func (b *bench) start(ctx context.Context) ([]figure, error) {
 	dir := filepath.Join(b.dir, "start")
 	p, err := b.startParley(ctx, dir, "")
@@ -51,8 +51,8 @@ func (b *bench) start(ctx context.Context) ([]figure, error) {
 	}, nil
 }
 
-// idle measures the memory of a server that nobody uses: that of the supervisor
-// and of the service process. Pages that they share count twice.
+// idle measures the memory of the supervisor and of the service process of an idle server.
+// Pages that both share count twice.
 func (b *bench) idle(ctx context.Context) ([]figure, error) {
 	p, err := b.startParley(ctx, filepath.Join(b.dir, "idle"), "")
 	if err != nil {
@@ -70,6 +70,7 @@ func (b *bench) idle(ctx context.Context) ([]figure, error) {
 	}
 	const megabyte = 1e6
 	return []figure{
-		figure{Of: "memory, 10 s after healthy with nobody in", Name: "resident, both processes", Value: float64(bytes) / megabyte, Unit: "MB"}.atMost(90),
+		figure{Of: "memory, 10 s after healthy with nobody in", Name: "resident, both processes",
+			Value: float64(bytes) / megabyte, Unit: "MB"}.atMost(90),
 	}, p.end()
 }

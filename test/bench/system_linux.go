@@ -6,9 +6,9 @@ import (
 	"syscall"
 )
 
-// detach keeps Ctrl-C, which the terminal sends to the whole process group,
-// from the children: we stop them, in our order. Should we die first, the
-// kernel kills them.
+// detach gives a child its own process group, so that Ctrl-C in the terminal does not reach
+// it and this program can stop its children in order. If this program ends first, the kernel
+// kills the child.
 func detach(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -17,8 +17,8 @@ func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 }
 
-// inMemory reports whether a directory is on a file system without a disk,
-// where making a commit durable costs nothing.
+// inMemory reports whether a directory is on a file system in memory, where a durable commit
+// costs nothing.
 func inMemory(dir string) bool {
 	const tmpfs, ramfs = 0x01021994, 0x858458f6
 	var fs syscall.Statfs_t

@@ -7,8 +7,8 @@ import (
 	"os/exec"
 )
 
-// Processor time and memory come from Linux's /proc. Elsewhere this builds and
-// says that it cannot measure.
+// On other systems the benchmark builds but cannot measure processor time and memory, which
+// it reads from /proc of Linux.
 
 func detach(*exec.Cmd) {}
 

@@ -9,37 +9,36 @@ import (
 	"parley/internal/store"
 )
 
-// unsharedStore is Parley's store with a transaction of its own for every write: what
-// sharing them is compared with. It is the very same store, opened once for
-// each writer, so that none ever has a second write to take along. What remains
-// of the sharing is the savepoint around the one write.
+// unsharedStore is Parley's store with a separate transaction for every write, with which
+// shared transactions are compared. It opens the same store once for each writer, so that a
+// transaction never contains a second write. Only the savepoint around the write remains.
 type unsharedStore struct {
 	*store.DB
 	free chan *store.DB
 }
 
-// Write implements the stores' interfaces. The transaction travels in the
-// context, so that reads and writes of any of the stores find it there.
+// Write performs the work in a transaction of a free store. The context contains the
+// transaction, so that reads and writes of all stores use it.
 func (e unsharedStore) Write(ctx context.Context, work func(context.Context) error) error {
 	db := <-e.free
 	defer func() { e.free <- db }()
 	return db.Write(ctx, work)
 }
 
-// unsharedArgument says where the databases are.
+// unsharedArgument is the argument of the role with the location of the database.
 type unsharedArgument struct{ DatabaseURL, DataDir string }
 
-// serveUnshared serves version 3 as app does, on such a store.
+// serveUnshared serves version 3 as app does, with an unsharedStore.
 func serveUnshared(argument string) error {
-	var where unsharedArgument
-	if err := json.Unmarshal([]byte(argument), &where); err != nil {
+	var location unsharedArgument
+	if err := json.Unmarshal([]byte(argument), &location); err != nil {
 		return err
 	}
 	ctx := context.Background()
 	master := seal.NewKey()
 	e := unsharedStore{free: make(chan *store.DB, writeConnections)}
 	for range writeConnections {
-		db, err := store.Open(ctx, where.DatabaseURL, where.DataDir)
+		db, err := store.Open(ctx, location.DatabaseURL, location.DataDir)
 		if err != nil {
 			return err
 		}

@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	eventEvery = 10 * time.Millisecond // rooms made one by one
+	eventEvery = 10 * time.Millisecond // interval between two rooms
 	events     = 500
 	backlog    = 20_000
-	// Bounds on how long the backlog is gathered, which is less than what an
-	// attempt may take, and on how long it is then drained.
+	// gatherTime limits how long the backlog is created; it is less than the timeout of a
+	// delivery attempt. drainTime limits how long the backlog is delivered.
 	gatherTime = 10 * time.Second
 	drainTime  = 10 * time.Second
 )
 
-// webhooks measures, on both databases, how soon an event's first attempt
-// arrives, and how many deliveries a second one fast receiver gets.
+// webhooks measures on both databases the time until an event's first delivery attempt, and
+// the rate of deliveries to one fast receiver.
 func (b *bench) webhooks(ctx context.Context) ([]figure, error) {
 	figures, err := b.deliveries(ctx, "SQLite", "", func(p *parley) measure.CPU { return p.cpu() })
 	if err != nil {
@@ -46,8 +46,8 @@ func (b *bench) webhooks(ctx context.Context) ([]figure, error) {
 	return append(figures, more...), err
 }
 
-// deliveries measures on one database. The receiver is this program, so that
-// both ends of a time are read from one clock.
+// deliveries measures webhooks on one database. This program is the receiver, so that both
+// ends of a duration are read from the same clock.
 func (b *bench) deliveries(ctx context.Context, database, url string, cpu func(*parley) measure.CPU) ([]figure, error) {
 	r, err := startReceiver()
 	if err != nil {
@@ -62,18 +62,18 @@ func (b *bench) deliveries(ctx context.Context, database, url string, cpu func(*
 	if err := p.setWebhookURL(ctx, r.url); err != nil {
 		return nil, err
 	}
-	soon, err := p.firstAttempts(ctx, database, r)
+	latencies, err := p.firstAttempts(ctx, database, r)
 	if err != nil {
 		return nil, err
 	}
-	many, err := p.drain(ctx, database, r, cpu(p))
+	rates, err := p.drain(ctx, database, r, cpu(p))
 	if err != nil {
 		return nil, err
 	}
-	return append(soon, many...), p.end()
+	return append(latencies, rates...), p.end()
 }
 
-// setWebhookURL makes a URL the target of everything in the project.
+// setWebhookURL sets the default webhook URL of the project.
 func (p *parley) setWebhookURL(ctx context.Context, url string) error {
 	q, err := http.NewRequestWithContext(ctx, http.MethodPatch, "http://"+p.Address+"/api/manage/projects/"+p.ProjectID,
 		strings.NewReader(`{"default_webhook_url":"`+url+`"}`))
@@ -82,33 +82,32 @@ func (p *parley) setWebhookURL(ctx context.Context, url string) error {
 	}
 	q.Header.Set("Authorization", "Bearer "+p.AdminToken)
 	q.Header.Set("Content-Type", "application/json")
-	answer, err := healthClient.Do(q)
+	res, err := healthClient.Do(q)
 	if err != nil {
 		return err
 	}
-	_ = answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("setting the target was answered with %s", answer.Status)
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("set the webhook URL: status %s", res.Status)
 	}
 	return nil
 }
 
-// firstAttempts makes rooms one by one and takes the time from each answer,
-// which comes when the room and its event are committed, to the arrival of its
-// webhook.
+// firstAttempts creates rooms one by one and measures the time from each response, which is
+// sent when the room and its event are committed, to the arrival of its webhook.
 func (p *parley) firstAttempts(ctx context.Context, database string, r *receiver) ([]figure, error) {
 	l, err := newRoomLoad("Parley on "+database, p.serverInfo, p.cpu(), 1)
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
-	if err := r.await(ctx, 1, drainTime); err != nil { // that of the room which was made to try
+	if err := r.await(ctx, 1, drainTime); err != nil { // of the room that newRoomLoad created
 		return nil, err
 	}
-	answered := map[string]time.Time{}
+	respondedAt := map[string]time.Time{}
 	tick := time.NewTicker(eventEvery)
 	defer tick.Stop()
-	for len(answered) < events {
+	for len(respondedAt) < events {
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -119,32 +118,33 @@ func (p *parley) firstAttempts(ctx context.Context, database string, r *receiver
 		if err != nil {
 			return nil, err
 		}
-		var made struct {
+		var created struct {
 			RoomID string `json:"room_id"`
 		}
-		if err := json.Unmarshal(body, &made); err != nil {
+		if err := json.Unmarshal(body, &created); err != nil {
 			return nil, err
 		}
-		answered[made.RoomID] = now
+		respondedAt[created.RoomID] = now
 	}
 	if err := r.await(ctx, 1+events, drainTime); err != nil {
 		return nil, err
 	}
 	arrived := r.collect()
 	var waits []time.Duration
-	for room, at := range answered {
-		waits = append(waits, arrived[room].Sub(at))
+	for room, responded := range respondedAt {
+		waits = append(waits, arrived[room].Sub(responded))
 	}
 	slices.Sort(waits)
-	of := fmt.Sprintf("webhooks, %s, from the answer to the call to the first attempt, %d events, %d a second", database, events, time.Second/eventEvery)
-	at := func(name string, n int) figure {
+	of := fmt.Sprintf("webhooks, %s, from the answer to the call to the first attempt, %d events, %d a second",
+		database, events, time.Second/eventEvery)
+	percentile := func(name string, n int) figure {
 		return figure{Of: of, Name: name, Value: millis(waits[n]), Unit: "ms"}
 	}
-	return []figure{at("p50", events/2), at("p99", events*99/100)}, nil
+	return []figure{percentile("p50", events/2), percentile("p99", events*99/100)}, nil
 }
 
-// drain has rooms made while the receiver keeps its callers waiting, and then
-// takes the time until all of their webhooks have come.
+// drain creates rooms while the receiver blocks its responses, and then measures the time
+// until all webhooks of these rooms have arrived.
 func (p *parley) drain(ctx context.Context, database string, r *receiver, cpu measure.CPU) ([]figure, error) {
 	l, err := newRoomLoad("Parley on "+database, p.serverInfo, cpu, writeConnections)
 	if err != nil {
@@ -155,8 +155,8 @@ func (p *parley) drain(ctx context.Context, database string, r *receiver, cpu me
 		return nil, err
 	}
 	r.collect()
-	goOn := r.blockResponses()
-	defer goOn()
+	unblock := r.blockResponses()
+	defer unblock()
 	for until := time.Now().Add(gatherTime - time.Second); l.Sent() < backlog && time.Now().Before(until); {
 		if _, err := l.Slice(ctx, time.Second/4); err != nil {
 			return nil, err
@@ -167,7 +167,7 @@ func (p *parley) drain(ctx context.Context, database string, r *receiver, cpu me
 	if err != nil {
 		return nil, err
 	}
-	goOn()
+	unblock()
 	began := time.Now()
 	if err := r.await(ctx, waiting, drainTime); err != nil && !errors.Is(err, errLate) {
 		return nil, err
@@ -177,8 +177,9 @@ func (p *parley) drain(ctx context.Context, database string, r *receiver, cpu me
 	if err != nil {
 		return nil, err
 	}
-	came := len(r.collect())
+	arrived := len(r.collect())
 	of := fmt.Sprintf("webhooks, %s, a backlog of one event in each of many rooms, one receiver, 4 at once", database)
-	return []figure{{Of: of, Name: "deliveries", Value: float64(came) / took.Seconds(), Unit: "/s",
-		Comment: fmt.Sprintf("%d of %d in %.1f s, %.0f µs of processor time each", came, waiting, took.Seconds(), micros((after-before)/time.Duration(came)))}}, nil
+	return []figure{{Of: of, Name: "deliveries", Value: float64(arrived) / took.Seconds(), Unit: "/s",
+		Comment: fmt.Sprintf("%d of %d in %.1f s, %.0f µs of processor time each", arrived, waiting, took.Seconds(),
+			micros((after-before)/time.Duration(arrived)))}}, nil
 }

@@ -17,19 +17,20 @@ import (
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/store"
+	"parley/internal/testkit"
 )
 
 const crashCount = 50
 
-// acknowledged is what the service has said it did.
+// acknowledged are the rooms and seats that the service has confirmed.
 type acknowledged struct {
 	mu    sync.Mutex
 	rooms []string
 	seats map[string]string // identity → room
 }
 
-// A server killed at any moment under load: after its restart everybody who
-// joined has left once, no room is stuck, and nothing acknowledged is missing.
+// After a server was killed at a random moment under load and restarted, each participant
+// that joined has left once, no room is stuck, and no acknowledged room or seat is missing.
 func TestNode_KilledUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := &service{master: seal.NewKey()}
@@ -46,7 +47,7 @@ func TestNode_KilledUnderLoad(t *testing.T) {
 		for worker := range 3 {
 			load.Go(func() { generateLoad(killed, t, n, known, fmt.Sprintf("%d-%d", round, worker)) })
 		}
-		time.Sleep(rand.N(700 * time.Millisecond)) // any moment is the test's own
+		time.Sleep(rand.N(700 * time.Millisecond)) // the server is killed at a random moment
 		n.kill()
 		kill()
 		load.Wait()
@@ -56,11 +57,11 @@ func TestNode_KilledUnderLoad(t *testing.T) {
 	known.assertPersisted(t, db)
 }
 
-// generateLoad makes rooms and has people come and go in them until the server dies.
+// generateLoad creates rooms and joins and leaves them until the server is killed.
 func generateLoad(ctx context.Context, t *testing.T, n *node, known *acknowledged, name string) {
-	var people []*mediatest.Participant
+	var participants []*mediatest.Participant
 	defer func() {
-		for _, p := range people {
+		for _, p := range participants {
 			p.Abort()
 		}
 	}()
@@ -80,13 +81,13 @@ func generateLoad(ctx context.Context, t *testing.T, n *node, known *acknowledge
 				assertKilled(ctx, t, n, err)
 				return
 			}
-			people = append(people, p)
+			participants = append(participants, p)
 		}
-		people[len(people)-1].Leave()
+		participants[len(participants)-1].Leave()
 	}
 }
 
-// assertKilled accepts a failure of a server that was killed, and no refusal.
+// assertKilled checks that a request failed because the server was killed.
 func assertKilled(ctx context.Context, t *testing.T, n *node, err error) {
 	var refused *client.Error
 	if errors.As(err, &refused) {
@@ -95,7 +96,7 @@ func assertKilled(ctx context.Context, t *testing.T, n *node, err error) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(10 * time.Second):
-		t.Errorf("the server runs, and fails: %v\n%s", err, n.log)
+		t.Errorf("a request failed although the server runs: %v\n%s", err, n.log)
 	}
 }
 
@@ -111,8 +112,8 @@ func (a *acknowledged) addSeat(identity, roomID string) {
 	a.seats[identity] = roomID
 }
 
-// assertNobodyPresent holds a server that has just started to know that nobody can
-// be in any room.
+// assertNobodyPresent checks that after a start of the server no participant is present in
+// any room.
 func assertNobodyPresent(t *testing.T, db *store.DB) {
 	t.Helper()
 	for _, state := range []room.State{room.Open, room.Active} {
@@ -122,7 +123,7 @@ func assertNobodyPresent(t *testing.T, db *store.DB) {
 		}
 		for _, r := range rooms {
 			if present, err := db.CurrentAttendance(t.Context(), r.ID); err != nil || len(present) > 0 {
-				t.Errorf("room %s has somebody in after a restart: %+v %v", r.ID, present, err)
+				t.Errorf("room %s after a restart: got participants %+v, %v, want none", r.ID, present, err)
 			}
 		}
 	}
@@ -132,12 +133,12 @@ func (a *acknowledged) assertPersisted(t *testing.T, db *store.DB) {
 	t.Helper()
 	t.Logf("%d rooms and %d seats in %d runs", len(a.rooms), len(a.seats), crashCount)
 	if len(a.rooms) < crashCount || len(a.seats) < crashCount {
-		t.Errorf("that is next to nothing")
+		t.Errorf("got %d rooms and %d seats, want at least %d of each", len(a.rooms), len(a.seats), crashCount)
 	}
 	ctx := t.Context()
 	for identity, roomID := range a.seats {
-		// Seats that nobody connected to are forgotten soon. Attendance names its
-		// seat, so one with attendance cannot be missing.
+		// Seats without a connection are deleted soon. A seat with attendance cannot be
+		// missing, because attendance refers to it.
 		if _, err := db.Seat(ctx, roomID, identity); err != nil && !fault.Is(err, fault.NotFound) {
 			t.Error(err)
 		}
@@ -146,7 +147,7 @@ func (a *acknowledged) assertPersisted(t *testing.T, db *store.DB) {
 	for _, id := range a.rooms {
 		r, err := db.Room(ctx, id)
 		if err != nil {
-			t.Errorf("a room that was made is missing: %v", err)
+			t.Errorf("read an acknowledged room: %v", err)
 			continue
 		}
 		if !r.Over() && (r.DueAt.IsZero() || time.Until(r.DueAt) > 24*time.Hour) {
@@ -155,25 +156,25 @@ func (a *acknowledged) assertPersisted(t *testing.T, db *store.DB) {
 		joins += assertAttendance(t, db, id)
 	}
 	if joins == 0 {
-		t.Error("nobody ever joined")
+		t.Error("no participant joined")
 	}
-	t.Logf("%d joins, each with its left", joins)
-	// All of them end by themselves, once the seats held for those who were
-	// cut off are given up.
-	eventuallyWithin(t, 75*time.Second, "every room that somebody was in ends", func() bool {
+	t.Logf("%d joins, each with a leave", joins)
+	// All rooms end by themselves after the reservations of the lost participants have
+	// expired.
+	testkit.EventuallyWithin(t, 75*time.Second, "every active room ends", func() bool {
 		active, err := db.List(ctx, room.ListQuery{State: room.Active, Limit: 10})
 		return err == nil && len(active) == 0
 	})
 	for _, state := range []room.SessionState{room.SessionLive, room.SessionClosing} {
-		eventually(t, "no session is "+string(state), func() bool {
+		testkit.Eventually(t, "no session is "+string(state), func() bool {
 			sessions, err := db.Sessions(ctx, state)
 			return err == nil && len(sessions) == 0
 		})
 	}
 }
 
-// assertAttendance holds the rows of a room to its events, and returns how many
-// joined.
+// assertAttendance checks that the attendance of a room matches its events, and returns the
+// number of joins.
 func assertAttendance(t *testing.T, db *store.DB, id string) int {
 	t.Helper()
 	rows, err := db.Attendance(t.Context(), id)

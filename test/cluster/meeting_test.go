@@ -16,16 +16,17 @@ import (
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
 	"parley/internal/seal"
+	"parley/internal/testkit"
 )
 
-// attendee is somebody in the meeting.
+// attendee is a participant of the meeting.
 type attendee struct {
 	key  string
 	seat seat
 	*mediatest.Participant
 }
 
-// meeting is a room on one node, and who is in it.
+// meeting is a room on one node.
 type meeting struct {
 	t    *testing.T
 	n    *node
@@ -33,9 +34,9 @@ type meeting struct {
 	host string // seat key
 }
 
-// A meeting of a minute, with real people: more come at once than there are
-// seats, they are sent to breakout rooms and come back, one is cut off and
-// returns, and the time is up for all of them.
+// In a meeting of one minute, more participants join at once than there are seats, the
+// participants move to breakout rooms and back, one of them loses its connection and
+// rejoins, and the meeting ends for all of them at its scheduled end.
 func TestMeeting_OneMinute(t *testing.T) {
 	t.Parallel()
 	s := &service{master: seal.NewKey()}
@@ -47,11 +48,11 @@ func TestMeeting_OneMinute(t *testing.T) {
 	const seats = 8
 	m := &meeting{t: t, n: n, host: seatKey(0)}
 	m.create(ctx, seats)
-	people := m.joinAtOnce(ctx, seats+2)
-	if len(people) != seats {
-		t.Fatalf("%d came in on %d seats", len(people), seats)
+	attendees := m.joinAtOnce(ctx, seats+2)
+	if len(attendees) != seats {
+		t.Fatalf("%d participants joined, want %d", len(attendees), seats)
 	}
-	host, guests := people[0], people[1:]
+	host, guests := attendees[0], attendees[1:]
 	info, err := host.AwaitInfo(ctx, func(i room.Metadata) bool { return i.EndsAt != nil })
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +60,7 @@ func TestMeeting_OneMinute(t *testing.T) {
 	ends := *info.EndsAt
 	m.assertHears(ctx, guests[0], guests[1])
 
-	// A host opens two breakout rooms; the others are called and follow.
+	// The host opens two breakout rooms, and the guests move to them.
 	m.hostAction(http.StatusOK, "breakouts", map[string]any{"names": []string{"Left", "Right"}, "evenly": true})
 	m.forEach(guests, func(p *attendee) error {
 		if _, err := p.AwaitMessage(ctx, room.MessageMove); err != nil {
@@ -72,24 +73,24 @@ func TestMeeting_OneMinute(t *testing.T) {
 		in[p.seat.Session] = append(in[p.seat.Session], p)
 	}
 	if len(in) != 2 || len(in[host.seat.Session]) > 0 {
-		t.Fatalf("the guests are in %d sessions", len(in))
+		t.Fatalf("the guests are in %d sessions, want 2 without the host's", len(in))
 	}
-	for session, some := range in {
-		if len(some) < 3 {
-			t.Errorf("%d are in %s", len(some), session)
+	for session, members := range in {
+		if len(members) < 3 {
+			t.Errorf("%d guests are in %s, want at least 3", len(members), session)
 		}
-		m.assertHears(ctx, some[0], some[1])
+		m.assertHears(ctx, members[0], members[1])
 	}
 	m.hostAction(http.StatusNoContent, "broadcast", map[string]any{"text": "Two more minutes"})
 	m.forEach(guests, func(p *attendee) error {
-		said, err := p.AwaitMessage(ctx, room.MessageBroadcast)
-		if err == nil && said.Text != "Two more minutes" {
-			err = fmt.Errorf("was told %+v", said)
+		message, err := p.AwaitMessage(ctx, room.MessageBroadcast)
+		if err == nil && message.Text != "Two more minutes" {
+			err = fmt.Errorf("received %+v, want the text of the broadcast", message)
 		}
 		return err
 	})
 
-	// They are closed, and everybody is back in the room.
+	// The host closes the breakout rooms, and the guests return to the room.
 	m.hostAction(http.StatusNoContent, "breakouts/close", nil)
 	m.forEach(guests, func(p *attendee) error {
 		if _, err := p.AwaitEnd(ctx); err != nil {
@@ -99,57 +100,64 @@ func TestMeeting_OneMinute(t *testing.T) {
 	})
 	for _, p := range guests {
 		if p.seat.Session != host.seat.Session {
-			t.Errorf("%s came back to %s, not %s", p.key, p.seat.Session, host.seat.Session)
+			t.Errorf("%s returned to session %s, want %s", p.key, p.seat.Session, host.seat.Session)
 		}
 	}
 	m.assertHears(ctx, guests[0], guests[3])
 
-	// One is cut off and comes back to the same seat, though all are taken.
-	cut := guests[2]
-	cut.Abort()
-	before := cut.seat.Identity
-	m.forEach([]*attendee{cut}, func(p *attendee) error { return m.rejoin(ctx, p) })
-	if cut.seat.Identity != before {
-		t.Errorf("it came back as somebody else")
+	// A guest loses its connection and gets the same seat again, although all are taken.
+	lost := guests[2]
+	lost.Abort()
+	before := lost.seat.Identity
+	m.forEach([]*attendee{lost}, func(p *attendee) error { return m.rejoin(ctx, p) })
+	if lost.seat.Identity != before {
+		t.Errorf("rejoined with identity %s, want %s", lost.seat.Identity, before)
 	}
 
-	// The time is up.
-	for _, p := range people {
-		eventuallyWithin(t, time.Until(ends)+5*time.Second, "the time is up for "+p.key, func() bool { return p.End() != nil })
+	// The meeting ends.
+	for _, p := range attendees {
+		testkit.EventuallyWithin(t, time.Until(ends)+5*time.Second, "the time is up for "+p.key, func() bool {
+			return p.End() != nil
+		})
 		if end := p.End(); end.Reason != "ROOM_DELETED" {
-			t.Errorf("%s: ended with %+v", p.key, end)
+			t.Errorf("%s: ended with %+v, want ROOM_DELETED", p.key, end)
 		}
 	}
 	if late := time.Since(ends); late < -100*time.Millisecond || late > 3*time.Second {
-		t.Errorf("it ended %s after its time", late)
+		t.Errorf("the meeting ended %s after its scheduled end, want at most 3s", late)
 	}
 	r, err := db.Room(ctx, m.id)
-	if err != nil || r.State != room.Ended || r.EndReason != room.EndedDuration || r.EndedAt.Sub(r.StartedAt) < time.Minute {
-		t.Errorf("%+v %v", r, err)
+	if err != nil || r.State != room.Ended || r.EndReason != room.EndedDuration ||
+		r.EndedAt.Sub(r.StartedAt) < time.Minute {
+		t.Errorf("got room %+v, %v, want it ended after its duration", r, err)
 	}
 	if joins := assertAttendance(t, db, m.id); joins < seats+2*len(guests)+1 {
-		t.Errorf("%d joins are known", joins)
+		t.Errorf("got %d joins, want at least %d", joins, seats+2*len(guests)+1)
 	}
 }
 
 func (m *meeting) create(ctx context.Context, seats int) {
 	m.t.Helper()
-	// The minute that has begun counts as the future.
-	made, err := m.n.client().CreateScheduledVideoRoom(ctx, client.ScheduledRoomRequest{StartAt: time.Now().UTC().Format("2006-01-02T15:04"),
-		Name: "Ada", MaxParticipants: seats, EmptyTimeout: 60, Metadata: client.ScheduledRoomMetadata{Metadata: client.Metadata{RoomTitle: "Title"},
-			RoomFeatures: &client.RoomFeatures{RoomDuration: 1, BreakoutRooms: &client.BreakoutRoomFeatures{AllowedNumberRooms: 2}}}})
+	// The server accepts a start in the current minute.
+	created, err := m.n.client().CreateScheduledVideoRoom(ctx,
+		client.ScheduledRoomRequest{StartAt: time.Now().UTC().Format("2006-01-02T15:04"),
+			Name: "Ada", MaxParticipants: seats, EmptyTimeout: 60,
+			Metadata: client.ScheduledRoomMetadata{Metadata: client.Metadata{RoomTitle: "Title"},
+				RoomFeatures: &client.RoomFeatures{RoomDuration: 1,
+					BreakoutRooms: &client.BreakoutRoomFeatures{AllowedNumberRooms: 2}}}})
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	m.id = made.RoomID
-	_, link, _ := strings.Cut(made.FinalLink, "#t=")
+	m.id = created.RoomID
+	_, link, _ := strings.Cut(created.FinalLink, "#t=")
 	if s, err := m.n.takeSeat(m.id, m.host, link); err != nil || s.Role != "host" {
 		m.t.Fatalf("%+v %v", s, err)
 	}
 }
 
-// joinAtOnce returns those who got in, the host first.
-func (m *meeting) joinAtOnce(ctx context.Context, many int) (people []*attendee) {
+// joinAtOnce joins many participants at once and returns those that were admitted, the host
+// first.
+func (m *meeting) joinAtOnce(ctx context.Context, many int) (attendees []*attendee) {
 	m.t.Helper()
 	all := make([]*attendee, many)
 	var work sync.WaitGroup
@@ -169,13 +177,13 @@ func (m *meeting) joinAtOnce(ctx context.Context, many int) (people []*attendee)
 	work.Wait()
 	for _, p := range all {
 		if p != nil {
-			people = append(people, p)
+			attendees = append(attendees, p)
 		}
 	}
-	return people
+	return attendees
 }
 
-// rejoin takes the seat again and connects where that leads, as a page does.
+// rejoin takes the seat again and connects to its current session, as a page does.
 func (m *meeting) rejoin(ctx context.Context, p *attendee) error {
 	s, in, err := m.n.join(ctx, m.id, p.key)
 	if err != nil {
@@ -187,11 +195,11 @@ func (m *meeting) rejoin(ctx context.Context, p *attendee) error {
 	return nil
 }
 
-// forEach has everybody do something at once.
-func (m *meeting) forEach(people []*attendee, do func(*attendee) error) {
+// forEach calls do for all attendees concurrently.
+func (m *meeting) forEach(attendees []*attendee, do func(*attendee) error) {
 	m.t.Helper()
 	var work sync.WaitGroup
-	for _, p := range people {
+	for _, p := range attendees {
 		work.Go(func() {
 			if err := do(p); err != nil {
 				m.t.Errorf("%s: %v", p.key, err)
@@ -204,6 +212,7 @@ func (m *meeting) forEach(people []*attendee, do func(*attendee) error) {
 	}
 }
 
+// assertHears publishes a microphone of a and checks that its packets arrive at b.
 func (m *meeting) assertHears(ctx context.Context, a, b *attendee) {
 	m.t.Helper()
 	if err := a.Publish(ctx, fmt.Sprint("microphone ", time.Now().UnixNano()), mediatest.Microphone); err != nil {
@@ -214,20 +223,20 @@ func (m *meeting) assertHears(ctx context.Context, a, b *attendee) {
 	}
 }
 
-// hostAction does what hosts may.
-func (m *meeting) hostAction(status int, what string, fields map[string]any) {
+// hostAction calls the join API as the host and expects the status.
+func (m *meeting) hostAction(status int, action string, fields map[string]any) {
 	m.t.Helper()
 	body := map[string]any{"seat_key": m.host}
 	for name, value := range fields {
 		body[name] = value
 	}
 	text, _ := json.Marshal(body)
-	answer, err := http.Post(m.n.url+"/api/join/rooms/"+m.id+"/"+what, "application/json", bytes.NewReader(text))
+	res, err := http.Post(m.n.url+"/api/join/rooms/"+m.id+"/"+action, "application/json", bytes.NewReader(text))
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	if said, _ := io.ReadAll(answer.Body); answer.StatusCode != status {
-		m.t.Fatalf("%s: %d %s", what, answer.StatusCode, said)
+	defer func() { _ = res.Body.Close() }()
+	if body, _ := io.ReadAll(res.Body); res.StatusCode != status {
+		m.t.Fatalf("%s: got status %d, want %d: %s", action, res.StatusCode, status, body)
 	}
 }

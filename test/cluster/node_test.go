@@ -1,5 +1,5 @@
-// Package cluster tests the service as processes: killed, started again, and
-// several as one. Their participants are real.
+// Package cluster tests the service as processes that are killed, restarted and joined to a
+// cluster, with real participants.
 package cluster
 
 import (
@@ -8,15 +8,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"parley/client"
 	"parley/internal/app"
@@ -24,10 +21,11 @@ import (
 	"parley/internal/media/mediatest"
 	"parley/internal/seal"
 	"parley/internal/store"
+	"parley/internal/testkit"
 )
 
-// There is one media engine in a process: a node is this test program again,
-// as the command.
+// commandEnv makes this test program run as the parley command. Each node is a separate
+// process, because a process has only one media engine.
 const commandEnv = "PARLEY_CLUSTER_TEST_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -37,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// service is what its nodes have in common.
+// service is the configuration that all its nodes share.
 type service struct {
 	database, redis string // URLs; empty for one node on SQLite
 	master          seal.Key
@@ -53,13 +51,13 @@ type node struct {
 	udp     int
 	url     string
 	cmd     *exec.Cmd
-	log     *buffer
+	log     *testkit.Buffer
 	stopped bool
 }
 
 func (s *service) startNode(t testing.TB) *node {
 	t.Helper()
-	n := &node{t: t, s: s, dir: t.TempDir(), udp: freePort(t, "udp")}
+	n := &node{t: t, s: s, dir: t.TempDir(), udp: testkit.FreeUDPPort(t)}
 	t.Cleanup(func() { n.kill() })
 	n.start()
 	if s.Quickstart.ProjectID == "" {
@@ -74,10 +72,12 @@ func (s *service) startNode(t testing.TB) *node {
 // start returns when the node is healthy.
 func (n *node) start() {
 	n.t.Helper()
-	n.log, n.stopped = &buffer{}, false
-	n.cmd = exec.Command(os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data-dir", n.dir, "--rtc-udp-port", fmt.Sprint(n.udp), "--no-rate-limits-enabled",
+	n.log, n.stopped = &testkit.Buffer{}, false
+	n.cmd = exec.Command(os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data-dir", n.dir, "--rtc-udp-port",
+		fmt.Sprint(n.udp), "--no-rate-limits-enabled",
 		"--webhook-allow-private")
-	n.cmd.Env = append(os.Environ(), commandEnv+"=1", "PARLEY_DATABASE_URL="+n.s.database, "PARLEY_REDIS_URL="+n.s.redis,
+	n.cmd.Env = append(os.Environ(), commandEnv+"=1", "PARLEY_DATABASE_URL="+n.s.database,
+		"PARLEY_REDIS_URL="+n.s.redis,
 		"PARLEY_MASTER_KEY="+n.s.master.Reveal(), "PARLEY_PUBLIC_URL="+n.s.publicURL)
 	n.cmd.Stderr = n.log
 	n.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -92,8 +92,8 @@ func (n *node) start() {
 	go func() {
 		lines := bufio.NewScanner(stdout)
 		for lines.Scan() {
-			if at, found := strings.CutPrefix(lines.Text(), "Parley runs at "); found {
-				url <- at
+			if address, found := strings.CutPrefix(lines.Text(), "Parley runs at "); found {
+				url <- address
 			}
 		}
 		close(url)
@@ -101,27 +101,27 @@ func (n *node) start() {
 	if n.url = <-url; n.url == "" {
 		n.t.Fatalf("the node did not start:\n%s", n.log)
 	}
-	if n.s.publicURL != "" { // then it is that which is printed
+	if n.s.publicURL != "" { // the node prints the public URL
 		n.url = "http://" + n.logField("listen")
 	}
-	eventually(n.t, "the node is healthy", func() bool { return n.health()["status"] == "ok" })
+	testkit.Eventually(n.t, "the node is healthy", func() bool { return n.health()["status"] == "ok" })
 }
 
-// health is what the node says of itself; nothing while it does not answer.
+// health returns the node's health report, or nil while the node does not respond.
 func (n *node) health() (report map[string]string) {
-	answer, err := http.Get(n.url + "/healthz")
+	res, err := http.Get(n.url + "/healthz")
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = answer.Body.Close() }()
-	_ = json.NewDecoder(answer.Body).Decode(&report)
+	defer func() { _ = res.Body.Close() }()
+	_ = json.NewDecoder(res.Body).Decode(&report)
 	return report
 }
 
-// logField finds what the node said of itself when it was ready.
+// logField returns a field of the log line that the node writes when it is ready.
 func (n *node) logField(name string) (value string) {
 	n.t.Helper()
-	eventually(n.t, "the node says its "+name, func() bool {
+	testkit.Eventually(n.t, "the node logs its "+name, func() bool {
 		_, after, found := strings.Cut(n.log.String(), "msg=ready")
 		_, after, ok := strings.Cut(after, " "+name+"=")
 		value, _, _ = strings.Cut(after, " ")
@@ -130,7 +130,7 @@ func (n *node) logField(name string) (value string) {
 	return strings.TrimSpace(value)
 }
 
-// kill ends the node without a word.
+// kill kills the node with SIGKILL.
 func (n *node) kill() {
 	if !n.stopped {
 		n.stopped = true
@@ -139,7 +139,7 @@ func (n *node) kill() {
 	}
 }
 
-// stop ends it as an operator would.
+// stop stops the node with SIGTERM and waits for its end.
 func (n *node) stop() {
 	n.t.Helper()
 	n.stopped = true
@@ -149,7 +149,7 @@ func (n *node) stop() {
 	}
 }
 
-// client calls the node as an integrator does.
+// client returns a client of the node's server API.
 func (n *node) client() *client.Client {
 	n.t.Helper()
 	c, err := client.New(n.url, client.Credentials{ProjectID: n.s.ProjectID, APIKey: n.s.APIKey,
@@ -160,18 +160,19 @@ func (n *node) client() *client.Client {
 	return c
 }
 
-// createRoom makes a quick room and returns its id and the token of the host's link.
+// createRoom creates a quick room and returns its id and the token of the host's link.
 func (n *node) createRoom(seats, emptyTimeout int) (id, link string, err error) {
-	made, err := n.client().CreateQuickAudioRoom(context.Background(), client.QuickRoomRequest{Name: "Ada", MaxParticipants: seats,
-		EmptyTimeout: emptyTimeout, Metadata: client.Metadata{RoomTitle: "Title", WelcomeMessage: "Welcome"}})
+	created, err := n.client().CreateQuickAudioRoom(context.Background(), client.QuickRoomRequest{Name: "Ada",
+		MaxParticipants: seats,
+		EmptyTimeout:    emptyTimeout, Metadata: client.Metadata{RoomTitle: "Title", WelcomeMessage: "Welcome"}})
 	if err != nil {
 		return "", "", err
 	}
-	_, link, _ = strings.Cut(made.FinalLink, "#t=")
-	return made.RoomID, link, nil
+	_, link, _ = strings.Cut(created.FinalLink, "#t=")
+	return created.RoomID, link, nil
 }
 
-// seat is what the page gets for joining.
+// seat is the join API's response to a page that takes a seat.
 type seat struct {
 	Status   int
 	Identity string `json:"identity"`
@@ -183,16 +184,16 @@ type seat struct {
 	} `json:"error"`
 }
 
-// takeSeat asks for a seat; an error is no answer.
+// takeSeat requests a seat. It returns an error only if there is no response.
 func (n *node) takeSeat(roomID, seatKey, link string) (seat, error) {
 	body, _ := json.Marshal(map[string]string{"name": "Guest", "seat_key": seatKey, "link": link})
-	answer, err := http.Post(n.url+"/api/join/rooms/"+roomID+"/seats", "application/json", bytes.NewReader(body))
+	res, err := http.Post(n.url+"/api/join/rooms/"+roomID+"/seats", "application/json", bytes.NewReader(body))
 	if err != nil {
 		return seat{}, err
 	}
-	defer func() { _ = answer.Body.Close() }()
-	s := seat{Status: answer.StatusCode}
-	return s, json.NewDecoder(answer.Body).Decode(&s)
+	defer func() { _ = res.Body.Close() }()
+	s := seat{Status: res.StatusCode}
+	return s, json.NewDecoder(res.Body).Decode(&s)
 }
 
 // join takes a seat and connects.
@@ -208,7 +209,7 @@ func (n *node) join(ctx context.Context, roomID, seatKey string) (seat, *mediate
 	return s, p, err
 }
 
-// openDatabase opens the service's database beside its nodes.
+// openDatabase opens the service's database while its nodes run.
 func (s *service) openDatabase(t testing.TB, dir string) *store.DB {
 	t.Helper()
 	db, err := store.Open(context.Background(), s.database, dir)
@@ -217,54 +218,4 @@ func (s *service) openDatabase(t testing.TB, dir string) *store.DB {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	return db
-}
-
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	eventuallyWithin(t, 20*time.Second, what, ok)
-}
-
-func eventuallyWithin(t testing.TB, patience time.Duration, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
-}
-
-func freePort(t testing.TB, network string) int {
-	t.Helper()
-	if network == "udp" {
-		c, err := net.ListenPacket("udp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = c.Close() }()
-		return c.LocalAddr().(*net.UDPAddr).Port
-	}
-	l, err := net.Listen(network, "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
-// buffer is what a process has logged.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }

@@ -15,6 +15,7 @@ import (
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/store/storetest"
+	"parley/internal/testkit"
 )
 
 func startTwoNodes(t *testing.T) (s *service, a, b *node) {
@@ -28,8 +29,8 @@ func startTwoNodesWith(t *testing.T, redis *clustertest.Redis) (s *service, a, b
 	return s, s.startNode(t), s.startNode(t)
 }
 
-// Of N+1 who ask for N seats through both nodes at once, exactly one is
-// refused, a hundred times.
+// If N+1 guests request N seats through both nodes at once, exactly one is refused. The test
+// repeats this a hundred times.
 func TestSeats_AcrossNodes(t *testing.T) {
 	t.Parallel()
 	_, a, b := startTwoNodes(t)
@@ -39,21 +40,21 @@ func TestSeats_AcrossNodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answers := make([]seat, seats+1)
+		seatsTaken := make([]seat, seats+1)
 		var all sync.WaitGroup
-		for i := range answers {
+		for i := range seatsTaken {
 			all.Go(func() {
-				at := []*node{a, b}[i%2]
-				s, err := at.takeSeat(id, seatKey(i), "")
+				n := []*node{a, b}[i%2]
+				s, err := n.takeSeat(id, seatKey(i), "")
 				if err != nil {
 					t.Error(err)
 				}
-				answers[i] = s
+				seatsTaken[i] = s
 			})
 		}
 		all.Wait()
 		in := 0
-		for _, s := range answers {
+		for _, s := range seatsTaken {
 			switch {
 			case s.Status == http.StatusOK:
 				in++
@@ -62,12 +63,12 @@ func TestSeats_AcrossNodes(t *testing.T) {
 			}
 		}
 		if in != seats {
-			t.Fatalf("round %d: %d were let in on %d seats", round, in, seats)
+			t.Fatalf("round %d: %d guests were admitted, want %d", round, in, seats)
 		}
 	}
 }
 
-// What is due happens once, whoever of two does it.
+// A due action happens once, whichever of two nodes performs it.
 func TestSchedule_OnceAcrossNodes(t *testing.T) {
 	t.Parallel()
 	s, a, b := startTwoNodes(t)
@@ -76,30 +77,33 @@ func TestSchedule_OnceAcrossNodes(t *testing.T) {
 	start := time.Now().Add(3 * time.Second)
 	var ids []string
 	for i := range rooms {
-		made, err := []*node{a, b}[i%2].client().CreateScheduledVideoRoomV3(t.Context(), client.ScheduledRoomV3Request{StartAt: start,
-			MaxParticipants: 5, EmptyTimeout: 60, Metadata: client.Metadata{RoomTitle: "Title", WelcomeMessage: "Welcome"}})
+		created, err := []*node{a, b}[i%2].client().CreateScheduledVideoRoomV3(t.Context(),
+			client.ScheduledRoomV3Request{StartAt: start,
+				MaxParticipants: 5, EmptyTimeout: 60, Metadata: client.Metadata{RoomTitle: "Title",
+					WelcomeMessage: "Welcome"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		ids = append(ids, made.RoomID)
+		ids = append(ids, created.RoomID)
 	}
 	for _, id := range ids {
-		eventually(t, "the room opens", func() bool {
+		testkit.Eventually(t, "the room opens", func() bool {
 			r, err := db.Room(t.Context(), id)
 			return err == nil && r.State == room.Open
 		})
 		events, err := db.Events(t.Context(), id, 0)
-		if err != nil || len(events) != 2 || events[0].Type != event.RoomScheduled || events[1].Type != event.RoomOpened {
-			t.Errorf("%+v %v", events, err)
+		if err != nil || len(events) != 2 || events[0].Type != event.RoomScheduled ||
+			events[1].Type != event.RoomOpened {
+			t.Errorf("got events %+v, %v, want scheduled and opened", events, err)
 		}
 		if late := events[1].At.Sub(start); late < 0 || late > 3*time.Second {
-			t.Errorf("opened %s after its start", late)
+			t.Errorf("opened %s after its start, want 0s to 3s", late)
 		}
 	}
 }
 
-// One room with people through both nodes; the node that hosts it is killed,
-// and they meet again on the other.
+// If the node that hosts a room is killed, the participants that joined through both nodes
+// meet again on the other node.
 func TestNode_Lost(t *testing.T) {
 	t.Parallel()
 	s, a, b := startTwoNodes(t)
@@ -110,7 +114,7 @@ func TestNode_Lost(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
-	people := map[*node]*mediatest.Participant{}
+	participants := map[*node]*mediatest.Participant{}
 	identities := map[*node]string{}
 	for i, n := range []*node{a, b} {
 		seat, p, err := n.join(ctx, id, seatKey(i))
@@ -121,24 +125,24 @@ func TestNode_Lost(t *testing.T) {
 		if err := p.Publish(ctx, "microphone", mediatest.Microphone); err != nil {
 			t.Fatal(err)
 		}
-		people[n], identities[n] = p, seat.Identity
+		participants[n], identities[n] = p, seat.Identity
 	}
-	hear := func(n, other *node) {
+	awaitHeard := func(n, other *node) {
 		t.Helper()
-		if err := people[n].AwaitPacketsFrom(ctx, identities[other], mediatest.Microphone); err != nil {
-			t.Fatalf("nothing is heard through %s: %v", n.url, err)
+		if err := participants[n].AwaitPacketsFrom(ctx, identities[other], mediatest.Microphone); err != nil {
+			t.Fatalf("no packets arrive through %s: %v", n.url, err)
 		}
 	}
-	hear(a, b)
-	hear(b, a)
+	awaitHeard(a, b)
+	awaitHeard(b, a)
 
 	var present []room.Attendance
-	eventually(t, "both are in the ledger", func() bool {
+	testkit.Eventually(t, "both participants have attendance", func() bool {
 		present, err = db.CurrentAttendance(ctx, id)
 		return err == nil && len(present) == 2
 	})
 	if present[0].Node != present[1].Node {
-		t.Fatalf("one session is hosted by %s and %s", present[0].Node, present[1].Node)
+		t.Fatalf("one session is hosted by %s and %s, want one node", present[0].Node, present[1].Node)
 	}
 	host, other := a, b
 	if present[0].Node != a.logField("node") {
@@ -147,34 +151,34 @@ func TestNode_Lost(t *testing.T) {
 	killed := time.Now()
 	host.kill()
 	for i, n := range []*node{a, b} {
-		people[n].Abort()
-		for { // as a page does, until it is in again
+		participants[n].Abort()
+		for { // retries until it has joined, as a page does
 			_, p, err := other.join(ctx, id, seatKey(i))
 			if err == nil {
-				people[n] = p
+				participants[n] = p
 				defer p.Abort()
 				break
 			}
 			if ctx.Err() != nil {
-				t.Fatalf("nobody comes in again: %v\n%s", err, other.log)
+				t.Fatalf("join through the other node: %v\n%s", err, other.log)
 			}
 			time.Sleep(200 * time.Millisecond)
 		}
-		if err := people[n].Publish(ctx, "microphone again", mediatest.Microphone); err != nil {
+		if err := participants[n].Publish(ctx, "microphone again", mediatest.Microphone); err != nil {
 			t.Fatal(err)
 		}
 	}
-	hear(a, b)
-	hear(b, a)
+	awaitHeard(a, b)
+	awaitHeard(b, a)
 	back := time.Since(killed)
 	t.Logf("heard again %s after the kill", back.Round(time.Millisecond))
 	if back > 8*time.Second {
-		t.Errorf("it took %s", back)
+		t.Errorf("heard again %s after the kill, want at most 8s", back)
 	}
 
-	// Each has one leave, at the last moment the lost node was known to run.
+	// Each participant has one leave, at the last heartbeat of the lost node.
 	var all []room.Attendance
-	eventually(t, "the lost node's rows have an end", func() bool {
+	testkit.Eventually(t, "the attendance on the lost node has an end", func() bool {
 		all, err = db.Attendance(ctx, id)
 		open := 0
 		for _, row := range all {
@@ -185,7 +189,8 @@ func TestNode_Lost(t *testing.T) {
 		return err == nil && len(all) == 4 && open == 2
 	})
 	for _, row := range all {
-		if !row.LeftAt.IsZero() && (row.Reason != room.LeftServer || row.LeftAt.After(killed.Add(time.Millisecond)) || killed.Sub(row.LeftAt) > 2500*time.Millisecond) {
+		if !row.LeftAt.IsZero() && (row.Reason != room.LeftServer || row.LeftAt.After(killed.Add(time.Millisecond)) ||
+			killed.Sub(row.LeftAt) > 2500*time.Millisecond) {
 			t.Errorf("left %s after the kill: %+v", row.LeftAt.Sub(killed), row)
 		}
 	}
@@ -193,7 +198,7 @@ func TestNode_Lost(t *testing.T) {
 
 func seatKey(i int) string { return fmt.Sprintf("seat-key-of-browser-%06d", i) }
 
-// A node that is stopped says goodbye: nobody has to find out that it is gone.
+// A node that is stopped ends its sessions and removes itself from the cluster.
 func TestNode_Stopped(t *testing.T) {
 	t.Parallel()
 	s, a, b := startTwoNodes(t)
@@ -210,7 +215,7 @@ func TestNode_Stopped(t *testing.T) {
 	}
 	defer p.Abort()
 	var present []room.Attendance
-	eventually(t, "somebody is in the ledger", func() bool {
+	testkit.Eventually(t, "the participant has attendance", func() bool {
 		present, err = db.CurrentAttendance(ctx, id)
 		return err == nil && len(present) == 1
 	})
@@ -218,18 +223,18 @@ func TestNode_Stopped(t *testing.T) {
 	if present[0].Node != a.logField("node") {
 		host, other = b, a
 	}
-	gone := host.logField("node")
+	stoppedID := host.logField("node")
 	host.stop()
 	nodes, err := db.Nodes(ctx)
-	if err != nil || len(nodes) != 1 || nodes[0].ID == gone {
-		t.Errorf("after a node has stopped there are %v, %v", nodes, err)
+	if err != nil || len(nodes) != 1 || nodes[0].ID == stoppedID {
+		t.Errorf("got nodes %v, %v after a node has stopped, want the other one", nodes, err)
 	}
 	all, err := db.Attendance(ctx, id)
 	if err != nil || len(all) != 1 || all[0].Reason != room.LeftServer || time.Since(all[0].LeftAt) > 10*time.Second {
-		t.Errorf("%+v %v", all, err)
+		t.Errorf("got attendance %+v, %v, want one leave because of the server", all, err)
 	}
 	if end, err := p.AwaitEnd(ctx); err != nil || !end.Reconnect {
-		t.Errorf("the page was told %+v, %v", end, err)
+		t.Errorf("got end %+v, %v, want a reconnect", end, err)
 	}
 	_, back, err := other.join(ctx, id, seatKey(1))
 	if err != nil {
@@ -238,15 +243,15 @@ func TestNode_Stopped(t *testing.T) {
 	back.Abort()
 }
 
-// A Redis that starts again knows nothing. Who is in a room stays in it, and
-// who comes then through another node finds them.
+// After a restart of Redis, which loses all data, participants stay in their room, and new
+// participants that join through another node find them there.
 func TestRedis_StartsEmpty(t *testing.T) {
 	t.Parallel()
 	redis := clustertest.NewRedis(t)
 	_, a, b := startTwoNodesWith(t, redis)
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
-	for _, through := range []*node{a, b} { // whoever hosts, one of them comes to the other
+	for _, through := range []*node{a, b} { // one of the two does not host the room
 		id, _, err := a.createRoom(5, 60)
 		if err != nil {
 			t.Fatal(err)
@@ -262,18 +267,21 @@ func TestRedis_StartsEmpty(t *testing.T) {
 		redis.Kill()
 		redis.Start()
 		for _, n := range []*node{a, b} {
-			eventually(t, "the node knows that Redis is back", func() bool { return n.health()["redis"] == "ok" })
+			testkit.Eventually(t, "the node is connected to Redis again", func() bool {
+				return n.health()["redis"] == "ok"
+			})
 		}
 		var second *mediatest.Participant
 		began := time.Now()
-		eventually(t, "somebody comes through the other node", func() bool { // for a moment it says 503, and pages ask again
+		// The node responds with 503 for a moment, and pages retry.
+		testkit.Eventually(t, "a participant joins through the other node", func() bool {
 			_, second, err = through.join(ctx, id, seatKey(2))
 			return err == nil
 		})
-		t.Logf("come in %s after Redis was back", time.Since(began).Round(time.Millisecond))
+		t.Logf("joined %s after Redis was back", time.Since(began).Round(time.Millisecond))
 		defer second.Abort()
 		if err := second.AwaitPacketsFrom(ctx, first.Identity, mediatest.Microphone); err != nil {
-			t.Fatalf("who was in is not heard: %v", err)
+			t.Fatalf("no packets from the first participant: %v", err)
 		}
 	}
 }

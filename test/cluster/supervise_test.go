@@ -20,9 +20,10 @@ import (
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
 	"parley/internal/seal"
+	"parley/internal/testkit"
 )
 
-// child returns the process that runs the service, or 0 while there is none.
+// child returns the id of the process that runs the service, or 0 while there is none.
 func (n *node) child() (pid int) {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -31,7 +32,7 @@ func (n *node) child() (pid int) {
 	for _, file := range stats {
 		raw, err := os.ReadFile(file)
 		if err != nil {
-			continue // has ended
+			continue // the process has ended
 		}
 		state, parent := "", 0
 		number, rest, _ := strings.Cut(string(raw), " ")
@@ -56,7 +57,7 @@ func (n *node) crash() {
 	}
 }
 
-// get calls a path on a connection of its own and returns the body.
+// get requests a path on a new connection and returns the body.
 func (n *node) get(path, token string) (string, error) {
 	r, err := http.NewRequest(http.MethodGet, n.url+path, nil)
 	if err != nil {
@@ -64,21 +65,21 @@ func (n *node) get(path, token string) (string, error) {
 	}
 	r.Close = true
 	r.Header.Set("Authorization", "Bearer "+token)
-	answer, err := http.DefaultClient.Do(r)
+	res, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = answer.Body.Close() }()
-	body, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("status %d: %s", answer.StatusCode, body)
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("status %d: %s", res.StatusCode, body)
 	}
 	return string(body), err
 }
 
-// A service process that is killed under load: no connection is refused, and
-// every request on a new connection is answered within a second. A request that
-// the killed process had accepted breaks, and is tried again.
+// If the service process is killed under load, no connection is refused, and every request
+// on a new connection is answered within a second. Only requests that the killed process
+// had accepted fail.
 func TestSupervisor_CallersWaitForRestart(t *testing.T) {
 	t.Parallel()
 	n := (&service{master: seal.NewKey()}).startNode(t)
@@ -112,23 +113,24 @@ func TestSupervisor_CallersWaitForRestart(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(500 * time.Millisecond) // any moment under load
+	time.Sleep(500 * time.Millisecond) // kills the process under load
 	n.crash()
 	load.Wait()
-	t.Logf("%d answers, the slowest after %s, and %d broken off", answered, slowest.Round(time.Millisecond), broken)
+	t.Logf("%d responses, the slowest after %s, and %d failed requests", answered, slowest.Round(time.Millisecond),
+		broken)
 	if slowest > time.Second || answered < 100 {
-		t.Errorf("%d answers, the slowest after %s, want less than 1s", answered, slowest)
+		t.Errorf("%d responses, the slowest after %s, want at least 100 and less than 1s", answered, slowest)
 	}
 	if broken > 4 {
-		t.Errorf("%d requests broke off, more than were under way", broken)
+		t.Errorf("%d requests failed, want at most the 4 in flight", broken)
 	}
 	if restarts := n.health()["restarts"]; restarts != "1" {
 		t.Errorf("%s restarts, want 1", restarts)
 	}
 }
 
-// Two participants hear each other again within 2.5 s after the service process
-// was killed, and the ledger has one leave for each join.
+// Two participants hear each other again within 2.5 s after the service process was killed,
+// and the attendance has one leave for each join.
 func TestSupervisor_ParticipantsReconnect(t *testing.T) {
 	t.Parallel()
 	s := &service{master: seal.NewKey()}
@@ -140,22 +142,22 @@ func TestSupervisor_ParticipantsReconnect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var people [2]*mediatest.Participant
-	come := func(i int) error {
-		for ctx.Err() == nil { // as a page does, until it is in
+	var participants [2]*mediatest.Participant
+	joinAndPublish := func(i int) error {
+		for ctx.Err() == nil { // retries until it has joined, as a page does
 			_, p, err := n.join(ctx, id, seatKey(i))
 			if err == nil {
-				people[i] = p
+				participants[i] = p
 				return p.Publish(ctx, fmt.Sprintf("microphone %p", p), mediatest.Microphone)
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
 		return ctx.Err()
 	}
-	both := func(do func(i int) error) {
+	forBoth := func(do func(i int) error) {
 		t.Helper()
 		var all sync.WaitGroup
-		for i := range people {
+		for i := range participants {
 			all.Go(func() {
 				if err := do(i); err != nil {
 					t.Error(err)
@@ -166,35 +168,35 @@ func TestSupervisor_ParticipantsReconnect(t *testing.T) {
 			t.FailNow()
 		}
 	}
-	hear := func(i int) error {
-		return people[i].AwaitPacketsFrom(ctx, people[1-i].Identity(), mediatest.Microphone)
+	awaitHeard := func(i int) error {
+		return participants[i].AwaitPacketsFrom(ctx, participants[1-i].Identity(), mediatest.Microphone)
 	}
-	both(come)
-	both(hear)
-	eventually(t, "both are in the ledger", func() bool {
+	forBoth(joinAndPublish)
+	forBoth(awaitHeard)
+	testkit.Eventually(t, "both participants have attendance", func() bool {
 		present, err := db.CurrentAttendance(ctx, id)
 		return err == nil && len(present) == 2
 	})
 
 	killed := time.Now()
 	n.crash()
-	both(func(i int) error {
-		if err := people[i].Wait(ctx, "the connection ends", people[i].Closed); err != nil {
+	forBoth(func(i int) error {
+		if err := participants[i].Wait(ctx, "the connection ends", participants[i].Closed); err != nil {
 			return err
 		}
-		people[i].Abort()
-		return come(i)
+		participants[i].Abort()
+		return joinAndPublish(i)
 	})
-	both(hear)
+	forBoth(awaitHeard)
 	back := time.Since(killed)
 	t.Logf("heard again %s after the kill", back.Round(time.Millisecond))
 	if back > 2500*time.Millisecond {
 		t.Errorf("heard again %s after the kill, want 2.5s at most", back)
 	}
-	for _, p := range people {
+	for _, p := range participants {
 		p.Leave()
 	}
-	eventually(t, "both have left", func() bool {
+	testkit.Eventually(t, "both have left", func() bool {
 		present, err := db.CurrentAttendance(ctx, id)
 		return err == nil && len(present) == 0
 	})
@@ -219,7 +221,8 @@ func TestSupervisor_ParticipantsReconnect(t *testing.T) {
 	}
 }
 
-// A crash loop slows down, and log, health and metrics tell of it.
+// Restarts in a crash loop are delayed, and the log, the health report and the metrics show
+// the crash loop.
 func TestSupervisor_ReportsCrashLoop(t *testing.T) {
 	t.Parallel()
 	n := (&service{master: seal.NewKey()}).startNode(t)
@@ -228,13 +231,17 @@ func TestSupervisor_ReportsCrashLoop(t *testing.T) {
 		if restarts >= 3 {
 			want = "crash loop"
 		}
-		eventually(t, fmt.Sprintf("healthy after %d restarts", restarts), func() bool {
+		testkit.Eventually(t, fmt.Sprintf("healthy after %d restarts", restarts), func() bool {
 			report := n.health()
-			return report["status"] == "ok" && report["restarts"] == fmt.Sprint(restarts) && report["supervisor"] == want
+			return report["status"] == "ok" && report["restarts"] == fmt.Sprint(restarts) &&
+				report["supervisor"] == want
 		})
 		if restarts < 3 {
 			n.crash()
-			eventually(t, "the process has ended", func() bool { return strings.Contains(n.log.String(), fmt.Sprintf(" restarts=%d ", restarts+1)) })
+			logged := fmt.Sprintf(" restarts=%d ", restarts+1)
+			testkit.Eventually(t, "the process has ended", func() bool {
+				return strings.Contains(n.log.String(), logged)
+			})
 		}
 	}
 	metrics, err := n.get("/metrics", n.s.AdminToken)
@@ -246,22 +253,23 @@ func TestSupervisor_ReportsCrashLoop(t *testing.T) {
 			t.Errorf("no %q in the metrics", want)
 		}
 	}
-	for _, want := range []string{`status="signal: killed"`, "delay=0s restarts=1 crash_loop=false", "delay=250ms restarts=2 crash_loop=false", "delay=500ms restarts=3 crash_loop=true"} {
+	for _, want := range []string{`status="signal: killed"`, "delay=0s restarts=1 crash_loop=false",
+		"delay=250ms restarts=2 crash_loop=false", "delay=500ms restarts=3 crash_loop=true"} {
 		if !strings.Contains(n.log.String(), want) {
 			t.Errorf("no %q in the log:\n%s", want, n.log)
 		}
 	}
 }
 
-// With the supervisor the service ends, and the next start has its port and its
-// lock.
+// If the supervisor is killed, the service process ends too and releases its port and its
+// lock for the next start.
 func TestSupervisor_KilledWithService(t *testing.T) {
 	t.Parallel()
 	n := (&service{master: seal.NewKey()}).startNode(t)
 	child := n.child()
 	n.kill()
 	began := time.Now()
-	eventuallyWithin(t, time.Second, "the service process ends", func() bool { return !isRunning(child) })
+	testkit.EventuallyWithin(t, time.Second, "the service process ends", func() bool { return !isRunning(child) })
 	l, err := net.Listen("tcp", strings.TrimPrefix(n.url, "http://"))
 	if err != nil {
 		t.Fatalf("the port is still held: %v", err)
@@ -269,56 +277,60 @@ func TestSupervisor_KilledWithService(t *testing.T) {
 	_ = l.Close()
 	n.start()
 	if took := time.Since(began); took > 3*time.Second {
-		t.Errorf("the next start took %s", took)
+		t.Errorf("the next start took %s, want at most 3s", took)
 	}
 }
 
-// Service managers may signal both processes at once.
+// The service stops in an orderly way if a service manager signals both processes at once.
 func TestSupervisor_StopsWhenBothAreSignaled(t *testing.T) {
 	t.Parallel()
 	n := (&service{master: seal.NewKey()}).startNode(t)
 	child := n.child()
 	_ = syscall.Kill(child, syscall.SIGTERM)
-	n.stop() // fails unless it ends with status 0
+	n.stop() // fails the test unless the exit status is 0
 	if isRunning(child) {
-		t.Error("the service process runs on")
+		t.Error("the service process still runs")
 	}
 }
 
-// isRunning reports whether a process exists and is no zombie.
+// isRunning reports whether a process exists and is not a zombie.
 func isRunning(pid int) bool {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(raw), ") Z ")
 }
 
-// Beside a server that runs, a second start is refused soon. Beside one that is
-// stopping it waits, on the same address.
+// A second start on the same data directory is refused quickly while the server runs. While
+// the server stops, the second start waits for the address.
 func TestSupervisor_SecondStart(t *testing.T) {
 	t.Parallel()
 	n := (&service{master: seal.NewKey()}).startNode(t)
 	address := strings.TrimPrefix(n.url, "http://")
 	second := func() (*exec.Cmd, *bytes.Buffer) {
 		var errs bytes.Buffer
-		cmd := exec.Command(os.Args[0], "serve", "--listen", address, "--data-dir", n.dir, "--rtc-udp-port", fmt.Sprint(n.udp))
+		cmd := exec.Command(os.Args[0], "serve", "--listen", address, "--data-dir", n.dir, "--rtc-udp-port",
+			fmt.Sprint(n.udp))
 		cmd.Env, cmd.SysProcAttr, cmd.Stderr = n.cmd.Env, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}, &errs
 		return cmd, &errs
 	}
 	began := time.Now()
 	cmd, errs := second()
 	_ = cmd.Run()
-	want := fmt.Sprintf("parley: --data-dir: another Parley (process %d) is already running on %s\n", n.cmd.Process.Pid, n.dir)
-	if took := time.Since(began); cmd.ProcessState.ExitCode() != 1 || !strings.HasSuffix(errs.String(), want) || took > 2*time.Second {
+	want := fmt.Sprintf("parley: --data-dir: another Parley (process %d) is already running on %s\n",
+		n.cmd.Process.Pid, n.dir)
+	if took := time.Since(began); cmd.ProcessState.ExitCode() != 1 || !strings.HasSuffix(errs.String(), want) ||
+		took > 2*time.Second {
 		t.Errorf("after %s: exit status %d, %q, want 1, %q", took, cmd.ProcessState.ExitCode(), errs, want)
 	}
 
-	// A request that does not end holds the stop up for four seconds.
+	// An incomplete request delays the stop by four seconds.
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	_, _ = fmt.Fprint(conn, "POST /api/v3/rooms/create_quick_audio_room HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{")
-	eventually(t, "the request is being read", func() bool {
+	_, _ = fmt.Fprint(conn, "POST /api/v3/rooms/create_quick_audio_room HTTP/1.1\r\n"+
+		"Host: x\r\nContent-Length: 10\r\n\r\n{")
+	testkit.Eventually(t, "the request is being read", func() bool {
 		metrics, _ := n.get("/metrics", n.s.AdminToken)
 		return strings.Contains(metrics, `parley_http_requests_total{part="v3"} 1`)
 	})
@@ -334,9 +346,9 @@ func TestSupervisor_SecondStart(t *testing.T) {
 		t.Errorf("stop: %v\n%s", err, n.log)
 	}
 	if took := time.Since(began); took < 2*time.Second {
-		t.Errorf("the stop took %s: nobody had to wait", took)
+		t.Errorf("the stop took %s, want at least 2s, so that the second start waits", took)
 	}
-	eventually(t, "the second is healthy", func() bool { return n.health()["status"] == "ok" })
+	testkit.Eventually(t, "the second server is healthy", func() bool { return n.health()["status"] == "ok" })
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, errs)

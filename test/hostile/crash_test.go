@@ -6,9 +6,7 @@ import (
 	"testing"
 	"time"
 
-	dd "github.com/livekit/livekit-server/pkg/sfu/rtpextension/dependencydescriptor"
 	"github.com/livekit/protocol/livekit"
-	"github.com/pion/rtp"
 
 	"parley/internal/cluster/clustertest"
 	"parley/internal/media/mediatest"
@@ -19,34 +17,30 @@ import (
 
 var bothTypes = []room.Type{room.Audio, room.Video}
 
-// TestCrash_LayerQuality announces a track with a layer whose quality LiveKit
-// uses as an index without a check, and offers the track.
+// TestCrash_LayerQuality announces and offers a track with a layer whose invalid quality
+// LiveKit would use as an index without a check.
 func TestCrash_LayerQuality(t *testing.T) {
 	p := startServer(t)
 	for _, kind := range bothTypes {
 		m := p.createRoom(kind, 100)
-		req := &livekit.AddTrackRequest{Cid: "t0", Type: livekit.TrackType_VIDEO, Source: livekit.TrackSource_CAMERA,
-			Layers:          []*livekit.VideoLayer{{Quality: -1}},
-			SimulcastCodecs: []*livekit.SimulcastCodec{{Codec: "vp8", Cid: "t0", Layers: []*livekit.VideoLayer{{Quality: -1}}}}}
+		source := livekit.TrackSource_CAMERA
 		if kind == room.Audio {
-			req.Source = livekit.TrackSource_MICROPHONE
+			source = livekit.TrackSource_MICROPHONE
 		}
 		t.Run(fmt.Sprintf("%s room, signal request", kind), func(t *testing.T) {
 			eve := m.dial(m.newGuestSeat("Eve"), mediatest.RawOptions{HalfConnected: true})
 			withAttackTimeout(t, func(ctx context.Context) {
-				_ = eve.AddTrack(ctx, req)
-				_, _ = eve.OfferTrack(ctx, req.Cid, mediatest.VP8)
+				_ = eve.AddTrack(ctx, mediatest.InvalidLayerTrack("t0", source))
+				_, _ = eve.OfferTrack(ctx, "t0", mediatest.VP8)
 			})
 			p.assertStaysAlive(t)
 		})
 		for _, path := range []string{"/rtc", "/rtc/v1"} {
 			t.Run(fmt.Sprintf("%s room, join request on %s", kind, path), func(t *testing.T) {
-				offer, err := mediatest.NewOffer(mediatest.RawOptions{}, mediatest.VP8)
+				join, err := mediatest.InvalidLayerJoin(source)
 				if err != nil {
 					t.Fatal(err)
 				}
-				join := mediatest.DefaultJoinRequest()
-				join.AddTrackRequests, join.PublisherOffer = []*livekit.AddTrackRequest{req}, offer
 				eve, err := mediatest.Dial(t.Context(), p.url, m.newGuestSeat("Eve").Token,
 					mediatest.RawOptions{Path: path, JoinRequest: join, HalfConnected: true})
 				if err == nil {
@@ -58,9 +52,9 @@ func TestCrash_LayerQuality(t *testing.T) {
 	}
 }
 
-// TestCrash_Packets sends the packets that LiveKit's parsers cannot handle: a
-// VP9 payload that ends where a frame should begin, and dependency descriptors
-// that name a temporal layer LiveKit has no room for.
+// TestCrash_Packets sends packets that LiveKit's parsers cannot handle: a VP9 payload that
+// ends at the start of a frame, and dependency descriptors with a temporal layer beyond
+// LiveKit's table.
 func TestCrash_Packets(t *testing.T) {
 	p := startServer(t)
 	for _, kind := range bothTypes {
@@ -76,8 +70,8 @@ func TestCrash_Packets(t *testing.T) {
 	}
 }
 
-// sendCrashPackets goes on as far as the server lets it: a server that refuses
-// the guest, the announcement or the codec has defended itself.
+// sendCrashPackets sends as many packets as the server accepts. A server that refuses the
+// guest, the announcement or the codec has defended itself.
 func (m *meeting) sendCrashPackets(t *testing.T, url, path, codec string) {
 	t.Helper()
 	eve, err := mediatest.Dial(t.Context(), url, m.newGuestSeat("Eve").Token,
@@ -97,14 +91,14 @@ func (m *meeting) sendCrashPackets(t *testing.T, url, path, codec string) {
 			return
 		}
 		for n := uint16(1); n <= 20 && ctx.Err() == nil && !eve.Closed(); n++ {
-			header := &rtp.Header{Version: 2, Marker: true, SequenceNumber: n, Timestamp: uint32(n) * 3000,
-				SSRC: track.SSRC(), PayloadType: track.PayloadTypes()[0]}
-			payload := []byte{0x08}
+			payload, ids := mediatest.CrashPayload, []uint8(nil)
 			if n > 10 || codec != mediatest.VP9 {
 				payload = []byte{0x90, 0x80, byte(n), 0x82, 0x49, 0x83, 0x42, 0x00, 0x01, 0xf0, 0x00}
-				if err := header.SetExtension(eve.ExtensionID(mediatest.DependencyDescriptor), fiveTemporalLayers(t, n)); err != nil {
-					t.Error(err)
-				}
+				ids = []uint8{eve.ExtensionID(mediatest.DependencyDescriptor)}
+			}
+			header, err := mediatest.CrashHeader(track, n, ids...)
+			if err != nil {
+				t.Fatal(err)
 			}
 			_ = track.Send(header, payload)
 			time.Sleep(10 * time.Millisecond) // the order of arrival matters
@@ -112,53 +106,24 @@ func (m *meeting) sendCrashPackets(t *testing.T, url, path, codec string) {
 	})
 }
 
-// fiveTemporalLayers returns a dependency descriptor with temporal layers 0 to 4.
-// LiveKit has room for four.
-func fiveTemporalLayers(t *testing.T, frame uint16) []byte {
-	t.Helper()
-	var templates []*dd.FrameDependencyTemplate
-	for layer := range 5 {
-		first := dd.DecodeTargetNotPresent
-		if layer == 0 {
-			first = dd.DecodeTargetRequired
-		}
-		templates = append(templates, &dd.FrameDependencyTemplate{TemporalId: layer,
-			DecodeTargetIndications: []dd.DecodeTargetIndication{first, dd.DecodeTargetRequired}})
-	}
-	structure, mask := &dd.FrameDependencyStructure{NumDecodeTargets: 2, Templates: templates}, uint32(3)
-	data, err := (&dd.DependencyDescriptorExtension{Structure: structure, Descriptor: &dd.DependencyDescriptor{
-		FirstPacketInFrame: true, LastPacketInFrame: true, FrameNumber: frame, FrameDependencies: templates[0],
-		AttachedStructure: structure, ActiveDecodeTargetsBitmask: &mask}}).Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
-// TestCrash_Relayed sends the same through another node of a cluster than the
-// one that hosts the session.
+// TestCrash_Relayed sends the same inputs through a node of a cluster that does not host the
+// session.
 func TestCrash_Relayed(t *testing.T) {
 	shared := []string{"PARLEY_DATABASE_URL=" + storetest.Postgres(t), "PARLEY_REDIS_URL=" + clustertest.NewRedis(t).URL(),
 		"PARLEY_MASTER_KEY=" + seal.NewKey().Reveal()}
 	a, b := startServer(t, shared...), startServer(t, shared...)
 	for _, kind := range bothTypes {
-		// Rooms are spread over the nodes by chance, so each of several is
-		// attacked through both: at least one way is relayed.
+		// The node of a room is chosen at random. Each room is attacked through both
+		// nodes, so that one of the connections is relayed.
 		for range 2 {
 			m := a.createRoom(kind, 100)
 			for _, via := range []*server{a, b} {
 				m.sendCrashPackets(t, via.url, "/rtc", mediatest.VP9)
 				m.sendCrashPackets(t, via.url, "/rtc", mediatest.VP8)
-				join := mediatest.DefaultJoinRequest()
-				offer, err := mediatest.NewOffer(mediatest.RawOptions{}, mediatest.VP8)
+				join, err := mediatest.InvalidLayerJoin(livekit.TrackSource_CAMERA)
 				if err != nil {
 					t.Fatal(err)
 				}
-				join.PublisherOffer = offer
-				join.AddTrackRequests = []*livekit.AddTrackRequest{{Cid: "t0", Type: livekit.TrackType_VIDEO,
-					Source: livekit.TrackSource_CAMERA, Layers: []*livekit.VideoLayer{{Quality: -1}},
-					SimulcastCodecs: []*livekit.SimulcastCodec{{Codec: "vp8", Cid: "t0",
-						Layers: []*livekit.VideoLayer{{Quality: -1}}}}}}
 				eve, err := mediatest.Dial(t.Context(), via.url, m.newGuestSeat("Eve").Token,
 					mediatest.RawOptions{JoinRequest: join, HalfConnected: true})
 				if err == nil {
@@ -173,7 +138,8 @@ func TestCrash_Relayed(t *testing.T) {
 	b.assertStaysAlive(t)
 }
 
-// withAttackTimeout bounds an attack whose requests the server may ignore.
+// withAttackTimeout limits an attack to two seconds, because the server may ignore its
+// requests.
 func withAttackTimeout(t *testing.T, attack func(context.Context)) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)

@@ -14,10 +14,9 @@ import (
 	"parley/internal/room"
 )
 
-// TestFuzz attacks an audio and a video room at the same time with random and
-// mutated packets and signal requests, while two honest participants are in
-// each. SOAK_DURATION is how long, ten seconds if it is not set; SOAK_SEED
-// repeats a run.
+// TestFuzz attacks an audio and a video room concurrently with random and mutated packets
+// and signal requests, while two honest participants are in each room. SOAK_DURATION sets
+// the duration, which is ten seconds by default. SOAK_SEED repeats a run.
 func TestFuzz(t *testing.T) {
 	duration, soak := 10*time.Second, os.Getenv("SOAK_DURATION")
 	if soak != "" {
@@ -73,24 +72,25 @@ func TestFuzz(t *testing.T) {
 		w.assertHeard(t)
 	}
 	if packets == 0 || requests == 0 {
-		t.Errorf("sent %d packets and %d requests", packets, requests)
+		t.Errorf("sent %d packets and %d requests, want more than 0 of each", packets, requests)
 	}
 	if soak == "" {
 		return
 	}
 	if hours := duration.Hours(); float64(packets) < 1e6*hours || float64(requests) < 1e5*hours {
-		t.Errorf("sent %d packets and %d requests in %s, want 1,000,000 and 100,000 an hour", packets, requests, duration)
+		t.Errorf("sent %d packets and %d requests in %s, want 1,000,000 and 100,000 per hour",
+			packets, requests, duration)
 	}
 	after := p.awaitHeap(6*time.Minute, before*1.2)
 	t.Logf("%d packets, %d requests in %s, no panic; heap %.1f MB before and %.1f MB afterwards",
 		packets, requests, duration, before/megabyte, after/megabyte)
 	if after > before*1.2 {
-		t.Errorf("the heap has grown by %.0f %%", 100*(after/before-1))
+		t.Errorf("the heap has grown by %.0f %%, want at most 20 %%", 100*(after/before-1))
 	}
 }
 
-// warmUp has somebody connect as a browser does: LiveKit then compiles, once,
-// what it recognizes browsers by, and keeps some 17 MB of it.
+// warmUp connects a participant as a browser does, because at the first browser LiveKit
+// compiles the patterns that recognize browsers and keeps about 17 MB of them.
 func (p *server) warmUp(t *testing.T, m *meeting) {
 	t.Helper()
 	browser := m.dial(m.newGuestSeat("Browser"), mediatest.RawOptions{Query: url.Values{"sdk": {"js"}}})
@@ -100,20 +100,19 @@ func (p *server) warmUp(t *testing.T, m *meeting) {
 	browser.Leave()
 }
 
-// awaitHeap returns the heap as soon as it is at most as large as wanted, or
-// after the patience, because the server keeps participants that vanished for
-// a while.
-func (p *server) awaitHeap(patience time.Duration, most float64) float64 {
-	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Second) {
+// awaitHeap returns the size of the heap as soon as it is at most limit, or after the
+// timeout. It waits because the server keeps lost participants for a while.
+func (p *server) awaitHeap(timeout time.Duration, limit float64) float64 {
+	for deadline := time.Now().Add(timeout); ; time.Sleep(5 * time.Second) {
 		heap := p.heap()
 		p.t.Logf("heap %.1f MB, %g goroutines", heap/megabyte, p.metric("go_goroutines"))
-		if heap <= most || time.Now().After(deadline) {
+		if heap <= limit || time.Now().After(deadline) {
 			return heap
 		}
 	}
 }
 
-// witness is two honest participants of a room.
+// witness consists of two honest participants of a room.
 type witness struct {
 	meeting           *meeting
 	speaker, listener *mediatest.Participant
@@ -124,19 +123,20 @@ func (m *meeting) startWitness() *witness {
 	m.t.Helper()
 	_, host := m.joinAsHost()
 	s := m.newGuestSeat("Witness")
-	speaks, err := mediatest.Join(m.t.Context(), m.url, s.Token)
+	speaker, err := mediatest.Join(m.t.Context(), m.url, s.Token)
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	m.t.Cleanup(speaks.Abort)
-	if err := speaks.Publish(m.t.Context(), "mic", mediatest.Microphone); err != nil {
+	m.t.Cleanup(speaker.Abort)
+	if err := speaker.Publish(m.t.Context(), "mic", mediatest.Microphone); err != nil {
 		m.t.Fatal(err)
 	}
-	w := &witness{meeting: m, speaker: speaks, listener: host, identity: s.Identity}
+	w := &witness{meeting: m, speaker: speaker, listener: host, identity: s.Identity}
 	w.assertHeard(m.t)
 	return w
 }
 
+// assertHeard checks that packets of the speaker arrive at the listener.
 func (w *witness) assertHeard(t testing.TB) {
 	t.Helper()
 	if err := w.listener.AwaitPacketsFrom(t.Context(), w.identity, mediatest.Microphone); err != nil {

@@ -10,16 +10,17 @@ import (
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
 	"parley/internal/store"
+	"parley/internal/testkit"
 )
 
-// dialHalfConnected connects half: it publishes and never answers the subscriber offer.
+// dialHalfConnected connects a participant that does not answer the subscriber offer.
 func (m *meeting) dialHalfConnected(s seat) *mediatest.Raw {
 	m.t.Helper()
 	return m.dial(s, mediatest.RawOptions{HalfConnected: true})
 }
 
-// publishAllowed publishes whatever the room allows, and one message; a server that
-// refuses it has defended itself.
+// publishAllowed publishes the tracks that the room allows, and one message. A server that
+// refuses them has defended itself.
 func publishAllowed(t *testing.T, g *mediatest.Raw, kind room.Type) {
 	t.Helper()
 	_ = g.Publish(t.Context(), "mic", mediatest.Microphone)
@@ -33,8 +34,8 @@ func packetsReceived(p *mediatest.Participant) int {
 	return p.Received(mediatest.Audio) + p.Received(mediatest.Video)
 }
 
-// assertSilenced holds the host to hear at most ten packets of a ghost in the
-// second after a moderation, and none after two seconds.
+// assertSilenced checks that the host receives at most ten packets of the half-connected
+// participant in the second after a moderation, and none after two seconds.
 func assertSilenced(t *testing.T, host *mediatest.Participant) {
 	t.Helper()
 	before := packetsReceived(host)
@@ -50,49 +51,50 @@ func assertSilenced(t *testing.T, host *mediatest.Participant) {
 	}
 }
 
-// TestHalfConnected_Moderated locks and removes ghosts, with what a host has.
+// TestHalfConnected_Moderated locks and removes half-connected participants with the actions
+// of a host.
 func TestHalfConnected_Moderated(t *testing.T) {
 	p := startServer(t)
 	everything := map[string]any{"microphone": true, "camera": true, "screen_share": true, "chat": true}
 	for _, kind := range bothTypes {
 		t.Run(string(kind), func(t *testing.T) {
-			t.Parallel() // the rooms have nothing to do with each other
+			t.Parallel() // the rooms are independent
 			m := p.createRoom(kind, 20)
 			hostSeat, host := m.joinAsHost()
 			s := m.newGuestSeat("Ghost")
-			haunting := m.dialHalfConnected(s)
-			publishAllowed(t, haunting, kind)
+			attacker := m.dialHalfConnected(s)
+			publishAllowed(t, attacker, kind)
 			m.hostAction(hostSeat, "/locks", map[string]any{"locks": everything})
 			assertSilenced(t, host)
-			// The token is from before the lock.
-			haunting.Abort()
-			again := m.dialHalfConnected(s)
-			publishAllowed(t, again, kind)
+			// The token was issued before the lock.
+			attacker.Abort()
+			reconnected := m.dialHalfConnected(s)
+			publishAllowed(t, reconnected, kind)
 			assertSilenced(t, host)
 
 			m.hostAction(hostSeat, "/locks", map[string]any{"locks": map[string]any{
 				"microphone": false, "camera": false, "screen_share": false, "chat": false}})
 			removed := m.newGuestSeat("Removed")
-			gone := m.dialHalfConnected(removed)
-			publishAllowed(t, gone, kind)
+			removedConn := m.dialHalfConnected(removed)
+			publishAllowed(t, removedConn, kind)
 			m.hostAction(hostSeat, "/remove", map[string]any{"identity": removed.Identity})
 			assertSilenced(t, host)
-			eventually(t, "the removed ghost is disconnected", gone.Closed)
+			testkit.Eventually(t, "the removed participant is disconnected", removedConn.Closed)
 			if _, err := mediatest.Dial(t.Context(), p.url, removed.Token, mediatest.RawOptions{}); err == nil {
-				t.Error("a removed participant came back with its token")
+				t.Error("a removed participant joined again with its token")
 			}
-			for _, said := range host.DataMessages() {
-				if said.From != "" {
-					t.Errorf("the host was sent %q by a ghost", said.Text)
+			for _, message := range host.DataMessages() {
+				if message.From != "" {
+					t.Errorf("the host received %q from a half-connected participant", message.Text)
 				}
 			}
 		})
 	}
 }
 
-// TestHalfConnected_Attendance lets a ghost stay until it is disconnected: it was never
-// heard, or its time is recorded. Fresh tokens of the server do not bring back
-// what was revoked.
+// TestHalfConnected_Attendance keeps a half-connected participant until it is disconnected.
+// Either the others never received its media, or its attendance is recorded. Fresh tokens
+// of the server do not restore revoked grants.
 func TestHalfConnected_Attendance(t *testing.T) {
 	p := startServer(t)
 	m := p.createRoom(room.Audio, 20)
@@ -114,7 +116,7 @@ func TestHalfConnected_Attendance(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "a fresh token", func() bool { return g.Token() != "" })
+	testkit.Eventually(t, "a fresh token", func() bool { return g.Token() != "" })
 	m.hostAction(hostSeat, "/locks", map[string]any{"locks": map[string]any{"microphone": true, "chat": true}})
 	token := g.Token()
 	for range 3 { // a chain of connections with old grants
@@ -128,10 +130,10 @@ func TestHalfConnected_Attendance(t *testing.T) {
 		if err := g.Publish(t.Context(), "mic", mediatest.Microphone); err == nil {
 			t.Error("a locked microphone was accepted with an old token")
 		}
-		eventually(t, "a fresh token", func() bool { return g.Token() != "" })
+		testkit.Eventually(t, "a fresh token", func() bool { return g.Token() != "" })
 		token = g.Token()
 	}
-	eventually(t, "the ghost is disconnected", g.Closed)
+	testkit.Eventually(t, "the half-connected participant is disconnected", g.Closed)
 
 	db, err := store.Open(t.Context(), "", p.dir)
 	if err != nil {
@@ -147,6 +149,6 @@ func TestHalfConnected_Attendance(t *testing.T) {
 		recorded = recorded || row.SeatID == s.Identity
 	}
 	if n := packetsReceived(host) + len(host.DataMessages()); n > 0 && !recorded {
-		t.Errorf("the host received %d packets and messages of a ghost without attendance: %+v", n, rows)
+		t.Errorf("the host received %d packets and messages of a participant without attendance: %+v", n, rows)
 	}
 }

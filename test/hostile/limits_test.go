@@ -15,8 +15,7 @@ import (
 	"parley/internal/room"
 )
 
-// TestLimits_StalledReceivers sends 25 MB of messages while five receivers do
-// not read.
+// TestLimits_StalledReceivers sends 25 MB of messages to five receivers that do not read.
 func TestLimits_StalledReceivers(t *testing.T) {
 	p := startServer(t)
 	m := p.createRoom(room.Audio, 20)
@@ -27,10 +26,11 @@ func TestLimits_StalledReceivers(t *testing.T) {
 		}
 	}
 	before := p.memory()
-	most := before
+	highest := before
 	const size = 15_000
 	for sent := 0; sent < 25*megabyte; {
-		// The server may disconnect who sends too much. The next one goes on.
+		// The server may disconnect a participant that sends too much. Then the next one
+		// continues.
 		eve := m.dial(m.newGuestSeat("Eve"), mediatest.RawOptions{})
 		if err := eve.AwaitConnected(t.Context()); err != nil {
 			t.Fatal(err)
@@ -54,28 +54,28 @@ func TestLimits_StalledReceivers(t *testing.T) {
 			}
 			sent += size
 		}
-		most = max(most, p.memory())
+		highest = max(highest, p.memory())
 		eve.Abort()
 	}
 	time.Sleep(time.Second)
-	most = max(most, p.memory())
-	t.Logf("memory %.0f MB before, at most %.0f MB", before/megabyte, most/megabyte)
-	if grown := most - before; grown > 100*megabyte {
+	highest = max(highest, p.memory())
+	t.Logf("memory %.0f MB before, at most %.0f MB", before/megabyte, highest/megabyte)
+	if grown := highest - before; grown > 100*megabyte {
 		t.Errorf("memory has grown by %.0f MB, want at most 100 MB", grown/megabyte)
 	}
 	p.assertAlive(t)
 }
 
-// TestLimits_InvalidSignaling has a guest send session descriptions that are
-// none for ten seconds, and come back whenever it is disconnected.
+// TestLimits_InvalidSignaling sends invalid session descriptions as one guest for ten
+// seconds, and connects again after each disconnection.
 func TestLimits_InvalidSignaling(t *testing.T) {
 	p := startServer(t)
 	m := p.createRoom(room.Audio, 20)
 	witness := m.startWitness()
 	s := m.newGuestSeat("Eve")
 	log, before := p.log.Len(), p.metric("go_memstats_heap_alloc_bytes")
-	most, requests := before, 0
-	bad := &livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{
+	highest, requests := before, 0
+	invalid := &livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{
 		Offer: &livekit.SessionDescription{Type: "offer", Sdp: strings.Repeat("x", 500_000)}}}
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
 		eve, err := mediatest.Dial(t.Context(), p.url, s.Token, mediatest.RawOptions{HalfConnected: true})
@@ -83,14 +83,14 @@ func TestLimits_InvalidSignaling(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 			continue
 		}
-		for time.Now().Before(end) && !eve.Closed() && eve.SendRequest(bad) == nil {
+		for time.Now().Before(end) && !eve.Closed() && eve.SendRequest(invalid) == nil {
 			requests++
 		}
-		most = max(most, p.metric("go_memstats_heap_alloc_bytes"))
+		highest = max(highest, p.metric("go_memstats_heap_alloc_bytes"))
 		eve.Abort()
 	}
 	time.Sleep(200 * time.Millisecond)
-	grown, written := max(most, p.metric("go_memstats_heap_alloc_bytes"))-before, p.log.Len()-log
+	grown, written := max(highest, p.metric("go_memstats_heap_alloc_bytes"))-before, p.log.Len()-log
 	t.Logf("%d requests: heap +%.1f MB, log +%d bytes", requests, grown/megabyte, written)
 	if written > megabyte {
 		t.Errorf("log: got %d bytes, want at most 1 MB", written)
@@ -104,7 +104,7 @@ func TestLimits_InvalidSignaling(t *testing.T) {
 	witness.assertHeard(t)
 }
 
-// TestLimits_Subscriptions asks for 300,000 tracks that do not exist.
+// TestLimits_Subscriptions subscribes to 300,000 tracks that do not exist.
 func TestLimits_Subscriptions(t *testing.T) {
 	p := startServer(t)
 	m := p.createRoom(room.Audio, 20)
@@ -115,7 +115,8 @@ func TestLimits_Subscriptions(t *testing.T) {
 		for i := range 1000 {
 			update.TrackSids = append(update.TrackSids, fmt.Sprintf("TR_%d", batch*1000+i))
 		}
-		if eve.SendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_Subscription{Subscription: update}}) != nil {
+		req := &livekit.SignalRequest{Message: &livekit.SignalRequest_Subscription{Subscription: update}}
+		if eve.SendRequest(req) != nil {
 			break
 		}
 	}
@@ -128,7 +129,7 @@ func TestLimits_Subscriptions(t *testing.T) {
 	p.assertAlive(t)
 }
 
-// TestLimits_Tracks has a guest publish 60 microphones.
+// TestLimits_Tracks publishes 60 microphones as one guest.
 func TestLimits_Tracks(t *testing.T) {
 	p := startServer(t)
 	m := p.createRoom(room.Audio, 20)
@@ -138,15 +139,16 @@ func TestLimits_Tracks(t *testing.T) {
 	if err := eve.AwaitConnected(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	most := 0
+	highest := 0
 	watch := func() {
-		if seen, there := host.RemoteParticipant(s.Identity); there {
-			most = max(most, len(seen.Tracks))
+		if seen, found := host.RemoteParticipant(s.Identity); found {
+			highest = max(highest, len(seen.Tracks))
 		}
 	}
 	for n := range 60 {
-		err := eve.SendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_AddTrack{AddTrack: &livekit.AddTrackRequest{
-			Cid: fmt.Sprintf("mic%d", n), Type: livekit.TrackType_AUDIO, Source: livekit.TrackSource_MICROPHONE}}})
+		add := &livekit.AddTrackRequest{
+			Cid: fmt.Sprintf("mic%d", n), Type: livekit.TrackType_AUDIO, Source: livekit.TrackSource_MICROPHONE}
+		err := eve.SendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_AddTrack{AddTrack: add}})
 		if err != nil {
 			break
 		}
@@ -159,18 +161,18 @@ func TestLimits_Tracks(t *testing.T) {
 	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		watch()
 	}
-	now := 0
-	if seen, there := host.RemoteParticipant(s.Identity); there {
-		now = len(seen.Tracks)
+	last := 0
+	if seen, found := host.RemoteParticipant(s.Identity); found {
+		last = len(seen.Tracks)
 	}
-	t.Logf("at most %d tracks at once, %d in the end", most, now)
-	// A new track replaces the old one, and for a moment there are both.
-	if now > 1 || most > 2 {
-		t.Errorf("microphones of one guest: got %d, at most %d at once, want 1", now, most)
+	t.Logf("at most %d tracks at once, %d in the end", highest, last)
+	// A new track replaces the old one, and for a moment both exist.
+	if last > 1 || highest > 2 {
+		t.Errorf("microphones of one guest: got %d, at most %d at once, want 1", last, highest)
 	}
 }
 
-// TestLimits_MetricLabels connects with 150 made-up protocol numbers.
+// TestLimits_MetricLabels connects with 150 unknown protocol numbers.
 func TestLimits_MetricLabels(t *testing.T) {
 	p := startServer(t)
 	m := p.createRoom(room.Audio, 300)
@@ -194,7 +196,7 @@ func TestLimits_MetricLabels(t *testing.T) {
 	}
 	connect(16)
 	connect(15)
-	connect(1_000_000) // what an unknown protocol counts as
+	connect(1_000_000) // creates the label of unknown protocols
 	before := names()
 	for n := range 150 {
 		connect(1000 + n)
@@ -206,12 +208,11 @@ func TestLimits_MetricLabels(t *testing.T) {
 		}
 	}
 	if len(fresh) > 0 {
-		t.Errorf("%d new metric lines, such as %s", len(fresh), fresh[0])
+		t.Errorf("got %d new metric lines, such as %s, want 0", len(fresh), fresh[0])
 	}
 }
 
-// TestLimits_Reconnections has one seat connect as often as it can for five
-// seconds.
+// TestLimits_Reconnections connects one seat as often as possible for five seconds.
 func TestLimits_Reconnections(t *testing.T) {
 	p := startServer(t)
 	m := p.createRoom(room.Audio, 20)
@@ -219,9 +220,9 @@ func TestLimits_Reconnections(t *testing.T) {
 	connected, refused := 0, 0
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end) && refused == 0 && connected < 100; {
 		eve, err := mediatest.Dial(t.Context(), p.url, s.Token, mediatest.RawOptions{HalfConnected: true})
-		var no *mediatest.RefusedError
+		var refusal *mediatest.RefusedError
 		switch {
-		case errors.As(err, &no):
+		case errors.As(err, &refusal):
 			refused++
 		case err != nil:
 			t.Fatal(err)
@@ -232,7 +233,7 @@ func TestLimits_Reconnections(t *testing.T) {
 	}
 	t.Logf("%d connections, then refused: %v", connected, refused > 0)
 	if refused == 0 && connected > 40 {
-		t.Errorf("one seat connected %d times in five seconds", connected)
+		t.Errorf("one seat connected %d times in five seconds, want at most 40", connected)
 	}
 	honest := m.dial(m.newGuestSeat("Ada"), mediatest.RawOptions{})
 	if err := honest.AwaitConnected(t.Context()); err != nil {

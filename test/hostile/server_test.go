@@ -1,6 +1,5 @@
-// Package hostile tests what guests with a raw client can do to the whole
-// service: it runs as a process of its own, so that a panic ends that process
-// and not the tests.
+// Package hostile tests attacks of guests with a raw client on the whole service. The
+// service runs as a separate process, so that a panic ends that process and not the tests.
 package hostile
 
 import (
@@ -9,13 +8,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -26,9 +23,10 @@ import (
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
 	"parley/internal/seal"
+	"parley/internal/testkit"
 )
 
-// The service is this test program again, as the command.
+// commandEnv makes this test program run as the parley command.
 const commandEnv = "PARLEY_HOSTILE_TEST_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -43,7 +41,7 @@ type server struct {
 	t   testing.TB
 	dir string
 	url string
-	log *buffer
+	log *testkit.Buffer
 	cmd *exec.Cmd
 	app.Quickstart
 
@@ -53,9 +51,9 @@ type server struct {
 // startServer runs the service until the test ends.
 func startServer(t testing.TB, environment ...string) *server {
 	t.Helper()
-	p := &server{t: t, dir: t.TempDir(), log: &buffer{}, ended: make(chan struct{})}
+	p := &server{t: t, dir: t.TempDir(), log: &testkit.Buffer{}, ended: make(chan struct{})}
 	p.cmd = exec.Command(os.Args[0], "serve", "--no-supervise", "--listen", "127.0.0.1:0", "--data-dir", p.dir,
-		"--rtc-udp-port", strconv.Itoa(freeUDPPort(t)), "--no-rate-limits-enabled")
+		"--rtc-udp-port", strconv.Itoa(testkit.FreeUDPPort(t)), "--no-rate-limits-enabled")
 	p.cmd.Env = append(append(os.Environ(), commandEnv+"=1", "GOGC=100"), environment...)
 	p.cmd.Stderr = p.log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -70,8 +68,8 @@ func startServer(t testing.TB, environment ...string) *server {
 	go func() {
 		defer close(p.ended)
 		for lines := bufio.NewScanner(stdout); lines.Scan(); {
-			if at, found := strings.CutPrefix(lines.Text(), "Parley runs at "); found {
-				url <- at
+			if address, found := strings.CutPrefix(lines.Text(), "Parley runs at "); found {
+				url <- address
 			}
 		}
 		close(url)
@@ -87,18 +85,18 @@ func startServer(t testing.TB, environment ...string) *server {
 		}
 	})
 	if p.url = <-url; p.url == "" {
-		t.Fatalf("the service did not start:\n%s", p.log)
+		t.Fatalf("the service did not start:\n%s", p.log.Tail(megabyte))
 	}
-	// The second node of a cluster has none.
+	// The second node of a cluster has no quickstart file.
 	if p.Quickstart, err = app.ReadQuickstart(p.dir); err != nil && len(environment) == 0 {
 		t.Fatal(err)
 	}
 	return p
 }
 
-// panicText returns the panic that the service logged, or empty.
+// panicText returns the panic that the service logged, or an empty string.
 func (p *server) panicText() string {
-	text := p.log.String()
+	text := p.log.Tail(megabyte)
 	for _, sign := range []string{"\npanic: ", "\nfatal error: "} {
 		if _, after, found := strings.Cut("\n"+text, sign); found {
 			return sign[1:] + after[:min(len(after), 4000)]
@@ -107,8 +105,7 @@ func (p *server) panicText() string {
 	return ""
 }
 
-// assertAlive fails the test if the service has panicked, has ended, or does
-// not answer.
+// assertAlive fails the test if the service has panicked or ended, or is not healthy.
 func (p *server) assertAlive(t testing.TB) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
@@ -117,24 +114,24 @@ func (p *server) assertAlive(t testing.TB) {
 		}
 		select {
 		case <-p.ended:
-			t.Fatalf("the service ended:\n%s", p.log)
+			t.Fatalf("the service ended:\n%s", p.log.Tail(megabyte))
 		default:
 		}
-		answer, err := http.Get(p.url + "/healthz")
+		res, err := http.Get(p.url + "/healthz")
 		if err == nil {
-			_ = answer.Body.Close()
-			if answer.StatusCode == http.StatusOK {
+			_ = res.Body.Close()
+			if res.StatusCode == http.StatusOK {
 				return
 			}
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the service is not healthy: %v\n%s", err, p.log)
+			t.Fatalf("the service is not healthy: %v\n%s", err, p.log.Tail(megabyte))
 		}
 	}
 }
 
-// assertStaysAlive fails the test if the service crashes within a quarter of a
-// second, which is enough for the goroutine that panics.
+// assertStaysAlive fails the test if the service crashes within a quarter of a second, which
+// is enough time for a goroutine to panic.
 func (p *server) assertStaysAlive(t testing.TB) {
 	t.Helper()
 	for range 5 {
@@ -162,16 +159,16 @@ func (p *server) createRoom(kind room.Type, seats int) *meeting {
 	if kind == room.Video {
 		create = c.CreateQuickVideoRoom
 	}
-	made, err := create(context.Background(), client.QuickRoomRequest{Name: "Host", MaxParticipants: seats,
+	created, err := create(context.Background(), client.QuickRoomRequest{Name: "Host", MaxParticipants: seats,
 		EmptyTimeout: 600, Metadata: client.Metadata{RoomTitle: "Title", WelcomeMessage: "Welcome"}})
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	_, link, _ := strings.Cut(made.FinalLink, "#t=")
-	return &meeting{server: p, id: made.RoomID, link: link, roomType: kind}
+	_, link, _ := strings.Cut(created.FinalLink, "#t=")
+	return &meeting{server: p, id: created.RoomID, link: link, roomType: kind}
 }
 
-// seat is what the page gets for joining.
+// seat is the join API's response to a page that takes a seat.
 type seat struct {
 	Key      string `json:"-"`
 	Identity string `json:"identity"`
@@ -180,7 +177,7 @@ type seat struct {
 	Role     string `json:"role"`
 }
 
-// statusError is an answer of the join API other than success.
+// statusError is a response of the join API other than success.
 type statusError struct {
 	path   string
 	status int
@@ -195,17 +192,17 @@ func (m *meeting) post(path string, in map[string]any, out any) error {
 	if err != nil {
 		return err
 	}
-	answer, err := http.Post(m.url+"/api/join/rooms/"+m.id+path, "application/json", bytes.NewReader(body))
+	res, err := http.Post(m.url+"/api/join/rooms/"+m.id+path, "application/json", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = answer.Body.Close() }()
+	defer func() { _ = res.Body.Close() }()
 	var raw bytes.Buffer
-	if _, err := raw.ReadFrom(answer.Body); err != nil {
+	if _, err := raw.ReadFrom(res.Body); err != nil {
 		return err
 	}
-	if answer.StatusCode/100 != 2 {
-		return &statusError{path, answer.StatusCode, raw.String()}
+	if res.StatusCode/100 != 2 {
+		return &statusError{path, res.StatusCode, raw.String()}
 	}
 	if out == nil {
 		return nil
@@ -247,7 +244,7 @@ func (m *meeting) joinAsHost() (seat, *mediatest.Participant) {
 	return s, p
 }
 
-// hostAction has the host do something in the meeting.
+// hostAction calls the join API as the host.
 func (m *meeting) hostAction(host seat, path string, in map[string]any) {
 	m.t.Helper()
 	if in == nil {
@@ -278,12 +275,12 @@ func (p *server) metrics() (all []string) {
 		p.t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+p.AdminToken)
-	answer, err := http.DefaultClient.Do(r)
+	res, err := http.DefaultClient.Do(r)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+	defer func() { _ = res.Body.Close() }()
+	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
 		if line := lines.Text(); line != "" && line[0] != '#' {
 			all = append(all, line)
 		}
@@ -307,15 +304,15 @@ func (p *server) metric(name string) float64 {
 	return 0
 }
 
-// heap returns the bytes of the Go heap that are reachable. It waits until the
-// garbage collector has run twice, which it makes sooner by its own requests.
+// heap returns the reachable bytes of the Go heap. It waits until the garbage collector has
+// run twice; its own requests make that happen sooner.
 func (p *server) heap() float64 {
 	p.t.Helper()
 	const collections = "go_gc_duration_seconds_count"
 	for before := p.metric(collections); p.metric(collections) < before+2; {
 		time.Sleep(time.Millisecond)
 	}
-	// With GOGC=100 the next collection comes when the heap has doubled.
+	// With GOGC=100 the next collection starts when the heap has doubled.
 	return p.metric("go_memstats_next_gc_bytes") / 2
 }
 
@@ -323,48 +320,3 @@ func (p *server) heap() float64 {
 func (p *server) memory() float64 { return p.metric("process_resident_memory_bytes") }
 
 const megabyte = 1 << 20
-
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
-}
-
-func freeUDPPort(t testing.TB) int {
-	t.Helper()
-	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Close() }()
-	return c.LocalAddr().(*net.UDPAddr).Port
-}
-
-// buffer is what the service has logged.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-// String returns at most the last megabyte.
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	all := b.b.Bytes()
-	return string(all[max(0, len(all)-megabyte):])
-}
-
-func (b *buffer) Len() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Len()
-}

@@ -1,21 +1,19 @@
-// Package webhooks tests that what a server sends is what public libraries
-// verify: the bytes and headers that came over HTTP go to the npm package
-// standardwebhooks.
+// Package webhooks tests that a public library verifies the webhooks of a server: the body
+// and headers that were received over HTTP are passed to the npm package standardwebhooks.
 package webhooks
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,9 +21,10 @@ import (
 
 	"parley/internal/app"
 	"parley/internal/cli"
+	"parley/internal/testkit"
 )
 
-// The server is this test program again, as the command.
+// commandEnv makes this test program run as the parley command.
 const commandEnv = "PARLEY_WEBHOOKS_TEST_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -44,10 +43,11 @@ type server struct {
 func startServer(t *testing.T) server {
 	t.Helper()
 	s := server{t, t.TempDir()}
-	var log bytes.Buffer
-	cmd := exec.Command(os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data-dir", s.dir, "--rtc-udp-port", freeUDPPort(t), "--webhook-allow", "127.0.0.1")
+	log := &testkit.Buffer{}
+	cmd := exec.Command(os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data-dir", s.dir, "--rtc-udp-port",
+		strconv.Itoa(testkit.FreeUDPPort(t)), "--webhook-allow", "127.0.0.1")
 	cmd.Env = append(os.Environ(), commandEnv+"=1")
-	cmd.Stderr = &log
+	cmd.Stderr = log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -55,22 +55,22 @@ func startServer(t *testing.T) server {
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("the server ended with %v:\n%s", err, log.String())
+			t.Errorf("the server ended with %v:\n%s", err, log)
 		}
 	})
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if q, err := app.ReadQuickstart(s.dir); err == nil {
-			if answer, err := http.Get(q.BaseURL + "/healthz"); err == nil {
-				_ = answer.Body.Close()
+			if res, err := http.Get(q.BaseURL + "/healthz"); err == nil {
+				_ = res.Body.Close()
 				return s
 			}
 		}
 	}
-	t.Fatal("the server never became healthy")
+	t.Fatal("the server was not healthy after 20 seconds")
 	return s
 }
 
-// quickstart is what its project is called with; it follows a rotation.
+// quickstart returns the current credentials of the server's project.
 func (s server) quickstart() app.Quickstart {
 	s.t.Helper()
 	q, err := app.ReadQuickstart(s.dir)
@@ -80,24 +80,25 @@ func (s server) quickstart() app.Quickstart {
 	return q
 }
 
-// run runs a command of parley.
-func (s server) run(words ...string) {
+// run runs a parley command on the server's data directory.
+func (s server) run(args ...string) {
 	s.t.Helper()
 	var errs strings.Builder
-	if status := cli.Main(context.Background(), append(words, "--data-dir", s.dir), nil, io.Discard, &errs); status != 0 {
-		s.t.Fatalf("parley %s: %s", strings.Join(words, " "), errs.String())
+	if status := cli.Main(context.Background(), append(args, "--data-dir", s.dir), nil, io.Discard,
+		&errs); status != 0 {
+		s.t.Fatalf("parley %s: %s", strings.Join(args, " "), errs.String())
 	}
 }
 
-// delivery is a webhook as it came, and the secret to verify it with.
+// delivery is a received webhook with the secret that verifies it.
 type delivery struct {
 	Secret  string            `json:"secret"`
 	Headers map[string]string `json:"headers"`
 	Body    []byte            `json:"body"` // Base64 in JSON
 }
 
-// startReceiver starts a receiver; what comes is in the channel.
-func startReceiver(t *testing.T) (url string, came <-chan delivery) {
+// startReceiver starts an HTTP server that sends the received webhooks to the channel.
+func startReceiver(t *testing.T) (url string, received <-chan delivery) {
 	all := make(chan delivery, 16)
 	r := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
 		body, err := io.ReadAll(q.Body)
@@ -106,7 +107,7 @@ func startReceiver(t *testing.T) (url string, came <-chan delivery) {
 		}
 		d := delivery{Headers: map[string]string{}, Body: body}
 		for name, values := range q.Header {
-			d.Headers[strings.ToLower(name)] = strings.Join(values, ", ") // as Node has them
+			d.Headers[strings.ToLower(name)] = strings.Join(values, ", ") // as in Node
 		}
 		all <- d
 	}))
@@ -114,11 +115,11 @@ func startReceiver(t *testing.T) (url string, came <-chan delivery) {
 	return r.URL, all
 }
 
-// verification is what the library said of a delivery.
+// verification is the library's result for a delivery.
 type verification struct{ ID, Refusal string }
 
-// verify asks the library.
-func verify(t *testing.T, all []delivery) (said []verification) {
+// verify verifies deliveries with the library.
+func verify(t *testing.T, all []delivery) (results []verification) {
 	t.Helper()
 	in, err := json.Marshal(all)
 	if err != nil {
@@ -129,31 +130,30 @@ func verify(t *testing.T, all []delivery) (said []verification) {
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(in), &errs
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("node verify.mjs: %v (make test-go installs what it needs)\n%s", err, errs.String())
+		t.Fatalf("node verify.mjs: %v (make test-go installs its packages)\n%s", err, errs.String())
 	}
-	if err := json.Unmarshal(out, &said); err != nil {
+	if err := json.Unmarshal(out, &results); err != nil {
 		t.Fatalf("%s: %v", out, err)
 	}
-	return said
+	return results
 }
 
-// Before a rotation the secret verifies what comes, during it the old one and
-// the new one do, and after it only the new one. What was changed by a byte
-// never verifies.
+// Before a rotation the old secret verifies webhooks, during it both secrets do, and after
+// it only the new one does. A webhook with a changed byte is never verified.
 func TestStandardWebhooks(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	url, came := startReceiver(t)
+	url, received := startReceiver(t)
 	next := func(kind string) delivery {
 		t.Helper()
 		select {
-		case d := <-came:
+		case d := <-received:
 			if !bytes.Contains(d.Body, []byte(`"type":"`+kind+`"`)) {
-				t.Fatalf("%s came, not %s", d.Body, kind)
+				t.Fatalf("received %s, want type %s", d.Body, kind)
 			}
 			return d
 		case <-time.After(20 * time.Second):
-			t.Fatalf("%s did not come", kind)
+			t.Fatalf("no webhook of type %s within 20 seconds", kind)
 			return delivery{}
 		}
 	}
@@ -175,18 +175,18 @@ func TestStandardWebhooks(t *testing.T) {
 		t.Fatal("the secret was not rotated")
 	}
 	if n := len(strings.Fields(during.Headers["webhook-signature"])); n != 2 {
-		t.Errorf("%d signatures during the rotation", n)
+		t.Errorf("got %d signatures during the rotation, want 2", n)
 	}
 
 	const noMatch = "No matching signature found"
-	type question struct {
+	type testCase struct {
 		name   string
 		of     delivery
 		secret string
 		change func(*delivery)
 		want   string // the refusal
 	}
-	questions := []question{
+	cases := []testCase{
 		{"before", before, old, nil, ""},
 		{"before, the new secret", before, current, nil, noMatch},
 		{"during, the old secret", during, old, nil, ""},
@@ -196,39 +196,30 @@ func TestStandardWebhooks(t *testing.T) {
 		{"another id", after, current, func(d *delivery) { d.Headers["webhook-id"] += "0" }, noMatch},
 		{"another time", after, current, func(d *delivery) { d.Headers["webhook-timestamp"] = "1767225600" }, "Message timestamp too old"},
 	}
-	for _, d := range []question{{of: before, secret: old}, {of: during, secret: old}, {of: during, secret: current}, {of: after, secret: current}} {
-		for _, at := range []int{0, len(d.of.Body) / 2, len(d.of.Body) - 1} {
+	for _, d := range []testCase{{of: before, secret: old}, {of: during, secret: old}, {of: during, secret: current},
+		{of: after, secret: current}} {
+		for _, offset := range []int{0, len(d.of.Body) / 2, len(d.of.Body) - 1} {
 			d.name, d.want = "a byte changed", noMatch
-			d.change = func(d *delivery) { d.Body[at] ^= 1 }
-			questions = append(questions, d)
+			d.change = func(d *delivery) { d.Body[offset] ^= 1 }
+			cases = append(cases, d)
 		}
 	}
-	var asked []delivery
-	for _, q := range questions {
+	var deliveries []delivery
+	for _, q := range cases {
 		d := delivery{Secret: q.secret, Headers: maps.Clone(q.of.Headers), Body: slices.Clone(q.of.Body)}
 		if q.change != nil {
 			q.change(&d)
 		}
-		asked = append(asked, d)
+		deliveries = append(deliveries, d)
 	}
-	said := verify(t, asked)
-	for i, q := range questions {
+	results := verify(t, deliveries)
+	for i, q := range cases {
 		want := verification{Refusal: q.want}
 		if q.want == "" {
 			want.ID = q.of.Headers["webhook-id"]
 		}
-		if said[i] != want {
-			t.Errorf("%s: %+v, want %+v", q.name, said[i], want)
+		if results[i] != want {
+			t.Errorf("%s: got %+v, want %+v", q.name, results[i], want)
 		}
 	}
-}
-
-func freeUDPPort(t *testing.T) string {
-	t.Helper()
-	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Close() }()
-	return fmt.Sprint(c.LocalAddr().(*net.UDPAddr).Port)
 }

@@ -12,40 +12,39 @@ import (
 	"parley/internal/room"
 )
 
-// Fuzzer attacks one session of a server from outside, as guests who may
-// publish. All inputs follow from the seed and the number of the round; their
-// timing does not. Its methods may run at the same time, each in one
-// goroutine.
+// Fuzzer attacks one session of a server from outside, as guests that may publish. The seed
+// and the number of the round determine all inputs, but not their timing. Its methods may
+// run concurrently, each in one goroutine.
 type Fuzzer struct {
 	// BaseURL of the server.
 	BaseURL string
 	// Type of the session.
 	Type room.Type
-	// Token returns the media token of a guest who has not been in yet.
+	// Token returns the media token of a new guest.
 	Token func(context.Context) (string, error)
 	// Seed of all random choices.
 	Seed uint64
-	// RequestsPerSecond is how fast one connection sends signal requests. It
-	// stays below the server's limit so that the requests reach its parsers.
+	// RequestsPerSecond is the rate of the signal requests of one connection. It is below
+	// the server's limit, so that the requests reach its parsers.
 	RequestsPerSecond int
-	// PacketsPerSecond is how fast one connection sends packets.
+	// PacketsPerSecond is the rate of the packets of one connection.
 	PacketsPerSecond int
 
-	// Packets counts the RTP, RTCP and SCTP packets and the data messages that
-	// were sent; Requests the signal requests and join requests.
+	// Packets counts the RTP, RTCP and SCTP packets and the data messages that were sent.
+	// Requests counts the signal requests and join requests.
 	Packets, Requests atomic.Int64
-	// Connections counts the rounds whose guest was let in; Refused those whose
-	// guest was refused or disconnected before it had sent everything.
+	// Connections counts the connections that were accepted. Refused counts the rounds
+	// whose guest was refused, or disconnected before it had sent everything.
 	Connections, Refused atomic.Int64
 }
 
 // String returns the counts and the seed.
 func (f *Fuzzer) String() string {
-	return fmt.Sprintf("%s room: %d packets, %d requests, %d connections, %d refused or cut off, seed %d", f.Type,
+	return fmt.Sprintf("%s room: %d packets, %d requests, %d connections, %d refused or disconnected, seed %d", f.Type,
 		f.Packets.Load(), f.Requests.Load(), f.Connections.Load(), f.Refused.Load(), f.Seed)
 }
 
-// The streams of random numbers; each attack has its own.
+// Each attack has its own stream of random numbers.
 const (
 	mediaStream uint64 = iota << 32
 	signalStream
@@ -59,14 +58,13 @@ func (f *Fuzzer) newRand(stream uint64, round int) *rand.Rand {
 // ErrUnreachable is the error of an attack when the server no longer answers.
 var ErrUnreachable = errors.New("mediatest: the server does not answer")
 
-// connectError is the error of a guest who could not even connect.
+// connectError is the error of a guest that could not connect.
 type connectError struct{ error }
 
 func (e connectError) Unwrap() error { return e.error }
 
-// runRounds runs rounds until ctx ends. A round that fails is not unusual, because
-// the server defends itself. It is an error when nobody can connect for a long
-// time.
+// runRounds runs rounds until ctx ends. Failed rounds are expected, because the server
+// defends itself. It returns ErrUnreachable if no guest can connect in 20 rounds in a row.
 func (f *Fuzzer) runRounds(ctx context.Context, round func(ctx context.Context, n int) error) error {
 	failures := 0
 	for n := 0; ctx.Err() == nil; n++ {
@@ -96,7 +94,7 @@ func sleepContext(ctx context.Context, d time.Duration) {
 	}
 }
 
-// pacer lets perSecond steps of a loop pass in a second.
+// pacer limits a loop to perSecond steps per second.
 type pacer struct {
 	start     time.Time
 	steps     int
@@ -113,7 +111,7 @@ func (p *pacer) wait(ctx context.Context) {
 	}
 }
 
-// dialNewGuest dials with a new token.
+// dialNewGuest connects a new guest.
 func (f *Fuzzer) dialNewGuest(ctx context.Context, options RawOptions) (*Raw, error) {
 	token, err := f.Token(ctx)
 	if err != nil {
@@ -146,20 +144,20 @@ func mutate(rnd *rand.Rand, data []byte) []byte {
 		if len(data) == 0 {
 			return randomBytes(rnd, rnd.IntN(8))
 		}
-		at := rnd.IntN(len(data))
+		index := rnd.IntN(len(data))
 		switch rnd.IntN(6) {
 		case 0:
-			data[at] ^= 1 << rnd.IntN(8)
+			data[index] ^= 1 << rnd.IntN(8)
 		case 1:
-			data[at] = byte(rnd.Uint32())
+			data[index] = byte(rnd.Uint32())
 		case 2:
-			data = data[:at]
+			data = data[:index]
 		case 3:
-			data = slices.Insert(data, at, randomBytes(rnd, 1+rnd.IntN(4))...)
+			data = slices.Insert(data, index, randomBytes(rnd, 1+rnd.IntN(4))...)
 		case 4:
-			data = slices.Delete(data, at, min(at+1+rnd.IntN(4), len(data)))
+			data = slices.Delete(data, index, min(index+1+rnd.IntN(4), len(data)))
 		case 5:
-			data[at] = pick(rnd, []byte{0, 1, 0x7f, 0x80, 0xff})
+			data[index] = pick(rnd, []byte{0, 1, 0x7f, 0x80, 0xff})
 		}
 	}
 	return data

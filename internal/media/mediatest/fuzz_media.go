@@ -20,8 +20,8 @@ import (
 
 const packetsPerRound = 3000
 
-// Media sends random and mutated RTP, RTCP and data messages until ctx ends.
-// Each round is a new guest with another codec.
+// Media sends random and mutated RTP, RTCP and data messages until ctx ends. Each round
+// uses a new guest and the next codec.
 func (f *Fuzzer) Media(ctx context.Context) error {
 	return f.runRounds(ctx, f.mediaRound)
 }
@@ -102,27 +102,27 @@ func (f *Fuzzer) mediaRound(ctx context.Context, n int) error {
 	return nil
 }
 
-// toSimulcast offers pictures in three layers that are told apart by their
-// stream ids instead of their SSRCs.
+// toSimulcast changes an offer so that video has three layers, which are distinguished by
+// their stream ids instead of their SSRCs.
 func toSimulcast(sdp string) string {
 	var out strings.Builder
-	picture := false
+	isVideo := false
 	for line := range strings.Lines(sdp) {
 		if strings.HasPrefix(line, "m=") {
-			picture = strings.HasPrefix(line, "m=video")
+			isVideo = strings.HasPrefix(line, "m=video")
 		}
-		if picture && strings.HasPrefix(line, "a=ssrc") {
+		if isVideo && strings.HasPrefix(line, "a=ssrc") {
 			continue
 		}
 		out.WriteString(line)
-		if picture && strings.HasPrefix(line, "a=mid:") {
+		if isVideo && strings.HasPrefix(line, "a=mid:") {
 			out.WriteString("a=rid:q send\r\na=rid:h send\r\na=rid:f send\r\na=simulcast:send q;h;f\r\n")
 		}
 	}
 	return out.String()
 }
 
-// midOf returns the media id of the first section of a kind.
+// midOf returns the media id of the first section that begins with the given text.
 func midOf(sdp, section string) string {
 	_, after, _ := strings.Cut(sdp, section)
 	_, after, _ = strings.Cut(after, "a=mid:")
@@ -159,7 +159,7 @@ func (a *mediaAttack) sendRound() {
 		_ = a.raw.WriteFeedback(a.rtcp())
 		a.Packets.Add(1)
 	}
-	// What is not sent yet stays in memory, so it is kept small.
+	// Unsent messages stay in memory, so their size is limited.
 	if oneChanceIn(a.rnd, 40) && a.reliable.BufferedAmount() < 1<<16 {
 		_ = a.reliable.Send(a.message())
 		a.Packets.Add(1)
@@ -210,15 +210,15 @@ func (a *mediaAttack) sendRTP() {
 		_ = a.track.Send(header, payload)
 		return
 	}
-	// A change behind the first twelve bytes leaves a header that SRTP can read
-	// most of the time; what it cannot read is not sent.
+	// The first twelve bytes are not changed, so that SRTP can usually read the header. A
+	// packet with a header that it cannot read is not sent.
 	data, err := (&rtp.Packet{Header: *header, Payload: payload}).Marshal()
 	if err == nil && len(data) > 12 {
 		_ = a.track.SendBytes(append(data[:12:12], mutate(rnd, data[12:])...))
 	}
 }
 
-// payloadPrefixes are beginnings of payloads that the parser of a codec follows far.
+// payloadPrefixes are the beginnings of payloads that a codec's parser accepts for long.
 var payloadPrefixes = map[string][][]byte{
 	VP8: {
 		{0x10, 0x10, 0x02, 0x00, 0x9d, 0x01, 0x2a, 0x80, 0x02, 0xe0, 0x01, 0x00},
@@ -240,7 +240,8 @@ var payloadPrefixes = map[string][][]byte{
 		{0x60, 0x01, 0x00, 0x04, 0x40, 0x01, 0x0c, 0x01, 0x00, 0x02, 0x42, 0x01},
 	},
 	AV1: {
-		{0x18, 0x0a, 0x0b, 0x00, 0x00, 0x00, 0x24, 0xce, 0x7f}, {0x08, 0x32, 0x10, 0x00}, {0x30, 0x02, 0x12, 0x00, 0x0a},
+		{0x18, 0x0a, 0x0b, 0x00, 0x00, 0x00, 0x24, 0xce, 0x7f}, {0x08, 0x32, 0x10, 0x00},
+		{0x30, 0x02, 0x12, 0x00, 0x0a},
 	},
 	Opus: {{0xf8, 0xff, 0xfe}, {0xfc}},
 	RED: {
@@ -264,12 +265,12 @@ func (a *mediaAttack) payload() []byte {
 	}
 }
 
-// dependencyDescriptor returns a dependency descriptor. Most are well-formed and name
-// layers, chains and targets at random.
+// dependencyDescriptor returns a dependency descriptor. Most are well-formed, with random
+// layers, chains and targets.
 func (a *mediaAttack) dependencyDescriptor() (out []byte) {
 	rnd := a.rnd
 	defer func() {
-		// The writer panics at structures that cannot be written.
+		// LiveKit's writer panics at structures that it cannot write.
 		if recover() != nil || len(out) == 0 || len(out) > 255 {
 			out = append([]byte{0x80 | byte(rnd.Uint32())}, randomBytes(rnd, 2+rnd.IntN(20))...)
 		}
@@ -284,8 +285,9 @@ func (a *mediaAttack) dependencyDescriptor() (out []byte) {
 	if attach {
 		a.structure = randomStructure(rnd)
 	}
-	descriptor := &dd.DependencyDescriptor{FirstPacketInFrame: !oneChanceIn(rnd, 4), LastPacketInFrame: oneChanceIn(rnd, 2),
-		FrameNumber: number, FrameDependencies: pick(rnd, a.structure.Templates)}
+	descriptor := &dd.DependencyDescriptor{FirstPacketInFrame: !oneChanceIn(rnd, 4),
+		LastPacketInFrame: oneChanceIn(rnd, 2),
+		FrameNumber:       number, FrameDependencies: pick(rnd, a.structure.Templates)}
 	if attach {
 		descriptor.AttachedStructure = a.structure
 		mask := rnd.Uint32() & (1<<a.structure.NumDecodeTargets - 1)
@@ -332,7 +334,8 @@ func randomStructure(rnd *rand.Rand) *dd.FrameDependencyStructure {
 	}
 	if oneChanceIn(rnd, 2) {
 		for range spatial + 1 {
-			s.Resolutions = append(s.Resolutions, dd.RenderResolution{Width: 1 + rnd.IntN(1<<16), Height: 1 + rnd.IntN(1<<16)})
+			s.Resolutions = append(s.Resolutions, dd.RenderResolution{Width: 1 + rnd.IntN(1<<16), Height: 1 +
+				rnd.IntN(1<<16)})
 		}
 	}
 	return s

@@ -22,8 +22,8 @@ import (
 
 const sctpPerRound = 1500
 
-// SCTP sends random and mutated SCTP packets inside DTLS, and bytes that are
-// neither DTLS nor SRTP, until ctx ends. Each round is a new guest.
+// SCTP sends random and mutated SCTP packets inside DTLS, and bytes that are neither DTLS
+// nor SRTP, until ctx ends. Each round uses a new guest.
 func (f *Fuzzer) SCTP(ctx context.Context) error { return f.runRounds(ctx, f.sctpRound) }
 
 func (f *Fuzzer) sctpRound(ctx context.Context, n int) error {
@@ -50,7 +50,7 @@ func (f *Fuzzer) sctpRound(ctx context.Context, n int) error {
 			a.handshake()
 		}
 		if oneChanceIn(rnd, 100) {
-			// The first byte decides whose packet it is: STUN, DTLS or SRTP.
+			// The first byte selects the protocol: STUN, DTLS or SRTP.
 			data := append([]byte{pick(rnd, []byte{0, 1, 20, 21, 22, 23, 25, 63, 64, 128, 144, 200, 255})},
 				randomBytes(rnd, rnd.IntN(100))...)
 			_, err = a.iceConn.Write(data)
@@ -73,12 +73,12 @@ type sctpAttack struct {
 	iceConn  *ice.Conn
 	dtlsConn *dtls.Conn
 	tsn      uint32
-	// interleaved is whether messages are sent as I-DATA (RFC 8260).
+	// interleaved reports whether messages are sent as I-DATA (RFC 8260).
 	interleaved bool
 
 	reading         sync.WaitGroup
 	mu              sync.Mutex
-	verificationTag uint32 // the server's verification tag, once it has said it
+	verificationTag uint32 // of the server; 0 until the server has sent it
 	peerTSN         uint32
 }
 
@@ -201,14 +201,14 @@ const (
 	chunkIData      = 64
 	chunkReconfig   = 130
 	chunkForwardTSN = 192
-	// chunkIForwardTSN is the one of interleaved messages.
+	// chunkIForwardTSN is the FORWARD-TSN chunk of interleaved messages.
 	chunkIForwardTSN = 194
 )
 
 var chunkTypes = []byte{chunkData, chunkData, chunkData, chunkData, chunkInit, chunkInitAck, 3, 3, 3, 4, 5, 6, 7, 8, 9,
 	chunkCookieEcho, 11, 12, 14, chunkReconfig, chunkReconfig, 0x81, 0x84, chunkForwardTSN, chunkForwardTSN, 0xc1, 255}
 
-// read learns the verification tag of the server, and completes the handshake.
+// read records the verification tag of the server and completes the handshake.
 func (a *sctpAttack) read() {
 	buffer := make([]byte, 1<<16)
 	for {
@@ -291,11 +291,12 @@ func (a *sctpAttack) packet() []byte {
 func (a *sctpAttack) randomChunk() []byte {
 	rnd := a.rnd
 	kind := pick(rnd, chunkTypes)
-	// These end the association, and the rest of the round would be ignored.
+	// These types are rare because they end the association, so that the server ignores
+	// the rest of the round.
 	if (kind == 6 || kind == 7 || kind == 8 || kind == 14) && !oneChanceIn(rnd, 100) {
 		kind = chunkData
 	}
-	// Chunks of the other kind end it too.
+	// Chunks of the other kind of message also end the association.
 	if a.interleaved != oneChanceIn(rnd, 1000) {
 		switch kind {
 		case chunkData:
@@ -327,8 +328,8 @@ func (a *sctpAttack) randomChunk() []byte {
 	return chunk(kind, byte(rnd.Uint32()), randomBytes(rnd, rnd.IntN(40)))
 }
 
-// data returns a part of a message, on one of few streams, most often one that
-// opens a data channel.
+// data returns a chunk with a part of a message on one of a few streams. Half of the
+// messages open a data channel.
 func (a *sctpAttack) data(kind byte) []byte {
 	rnd := a.rnd
 	tsn := a.tsn
@@ -350,7 +351,7 @@ func (a *sctpAttack) data(kind byte) []byte {
 	}
 	body = binary.BigEndian.AppendUint32(body, pick(rnd, []uint32{50, 50, 51, 53, 56, 57, 0, rnd.Uint32()}))
 	payload := randomBytes(rnd, 1+rnd.IntN(60))
-	if oneChanceIn(rnd, 2) { // RFC 8832: open a channel
+	if oneChanceIn(rnd, 2) { // DATA_CHANNEL_OPEN (RFC 8832)
 		label := pick(rnd, []string{"_reliable", "_lossy", "_data_track", "", "x", strings.Repeat("l", 900)})
 		payload = append([]byte{3, pick(rnd, []byte{0, 1, 2, 0x80, 0x81, 0x82, 0xff}), 0, 1, 0, 0, 0, 0,
 			byte(len(label) >> 8), byte(len(label)), 0, 0}, label...)
@@ -369,7 +370,7 @@ func chunk(kind, flags byte, body []byte) []byte {
 	return append(out, make([]byte, -length&3)...)
 }
 
-// sctpPacket returns the packet of the chunks with its checksum.
+// sctpPacket returns a packet that contains the chunks and their checksum.
 func sctpPacket(tag uint32, chunks []byte) []byte {
 	packet := []byte{0x13, 0x88, 0x13, 0x88}
 	packet = binary.BigEndian.AppendUint32(packet, tag)

@@ -17,8 +17,8 @@ import (
 
 const requestsPerRound = 150
 
-// Signaling sends random and mutated signal requests, session descriptions and
-// join requests until ctx ends. Each round is a new guest.
+// Signaling sends random and mutated signal requests, session descriptions and join
+// requests until ctx ends. Each round uses a new guest.
 func (f *Fuzzer) Signaling(ctx context.Context) error {
 	offers, err := f.offers()
 	if err != nil {
@@ -27,10 +27,10 @@ func (f *Fuzzer) Signaling(ctx context.Context) error {
 	return f.runRounds(ctx, func(ctx context.Context, n int) error { return f.signalRound(ctx, n, offers) })
 }
 
-// offers are valid session descriptions to begin with.
+// offers returns valid session descriptions that the rounds mutate.
 func (f *Fuzzer) offers() (all []string, err error) {
-	sound, pictures := []string{Opus, Opus}, []string{VP8, Opus, H264, VP8, Opus}
-	for _, tracks := range [][]string{sound, pictures} {
+	audio, video := []string{Opus, Opus}, []string{VP8, Opus, H264, VP8, Opus}
+	for _, tracks := range [][]string{audio, video} {
 		offer, err := NewOffer(RawOptions{Extensions: AllExtensions()}, tracks...)
 		if err != nil {
 			return nil, err
@@ -50,16 +50,18 @@ type signalAttack struct {
 	rnd    *rand.Rand
 	offers []string
 	texts  []string
-	// gentle rounds change few session descriptions. A description that LiveKit
-	// cannot handle ends the connection, and the requests after it are lost.
+	// gentle rounds change only few session descriptions, because a description that
+	// LiveKit cannot handle ends the connection before the later requests.
 	gentle bool
 }
 
 func (f *Fuzzer) signalRound(ctx context.Context, n int, offers []string) error {
 	rnd := f.newRand(signalStream, n)
 	a := &signalAttack{Fuzzer: f, rnd: rnd, offers: offers, gentle: oneChanceIn(rnd, 2), texts: []string{
-		"", "t0", "t1", "t2", "track", "TR_x", "PA_x", "video/VP8", "video/VP9", "video/AV1", "video/H264", "audio/opus",
-		"audio/red", "vp8", "vp9", "av1", "h264", "offer", "answer", "rollback", "pranswer", "q", "h", "f", "\x00", "-1",
+		"", "t0", "t1", "t2", "track", "TR_x", "PA_x", "video/VP8", "video/VP9", "video/AV1", "video/H264",
+		"audio/opus",
+		"audio/red", "vp8", "vp9", "av1", "h264", "offer", "answer", "rollback", "pranswer", "q", "h", "f", "\x00",
+		"-1",
 		`{"candidate":"candidate:1 1 udp 1 127.0.0.1 9 typ host","sdpMid":"0","sdpMLineIndex":0}`,
 		`{"candidate":"x"}`, `{"candidate":"candidate:1 1 tcp 1 ::1 9 typ host tcptype active"}`,
 		strings.Repeat("A", 5000), pick(rnd, offers)}}
@@ -84,7 +86,7 @@ func (f *Fuzzer) signalRound(ctx context.Context, n int, offers []string) error 
 	if err != nil {
 		var refused *RefusedError
 		if errors.As(err, &refused) || errors.Is(err, ErrClosed) {
-			return nil // a join request may deserve it
+			return nil // an invalid join request is refused
 		}
 		return err
 	}
@@ -99,24 +101,24 @@ func (f *Fuzzer) signalRound(ctx context.Context, n int, offers []string) error 
 	if joined := r.JoinResponse(); joined == nil || joined.Participant == nil || r.Closed() {
 		return nil
 	}
-	// Some come back to the same connection, as pages do whose network was gone.
-	again := RawOptions{HalfConnected: true, Query: url.Values{"reconnect": {"1"}, "sid": {r.SID()},
+	// Resume the same connection, as a page does after its network was interrupted.
+	resume := RawOptions{HalfConnected: true, Query: url.Values{"reconnect": {"1"}, "sid": {r.SID()},
 		"reconnect_reason": {pick(rnd, []string{"0", "1", "-1", "99999999999"})}}}
 	if oneChanceIn(rnd, 2) {
-		again.JoinRequest = a.joinRequest()
-		again.JoinRequest.Reconnect, again.JoinRequest.ParticipantSid = true, r.SID()
+		resume.JoinRequest = a.joinRequest()
+		resume.JoinRequest.Reconnect, resume.JoinRequest.ParticipantSid = true, r.SID()
 	}
 	f.Requests.Add(1)
-	resumed, err := f.dial(ctx, token, again)
+	resumed, err := f.dial(ctx, token, resume)
 	if err != nil {
-		return nil // it was disconnected meanwhile, for its requests
+		return nil // it was disconnected because of its requests
 	}
 	defer resumed.Abort()
 	a.sendRequests(ctx, resumed, requestsPerRound/3)
 	return nil
 }
 
-// sendRequests sends requests until the server hangs up.
+// sendRequests sends a number of requests, or until the server closes the connection.
 func (a *signalAttack) sendRequests(ctx context.Context, r *Raw, requests int) {
 	pace := newPacer(a.RequestsPerSecond)
 	for range requests {
@@ -128,8 +130,8 @@ func (a *signalAttack) sendRequests(ctx context.Context, r *Raw, requests int) {
 	}
 }
 
-// request returns one encoded signal request. Nine of ten are such that the
-// filter lets them pass, because the others never reach LiveKit.
+// request returns one encoded signal request. Nine of ten pass the filter, because the
+// others never reach LiveKit.
 func (a *signalAttack) request() []byte {
 	req := a.random()
 	for range 200 {
@@ -154,12 +156,12 @@ func (a *signalAttack) random() *livekit.SignalRequest {
 	case 0, 1, 2:
 		desc := a.description()
 		req.Message = &livekit.SignalRequest_Offer{Offer: desc}
-		// Most answers, and bytes that are no request, end the connection.
+		// Answers are rare because most of them end the connection.
 		if oneChanceIn(a.rnd, 30) {
 			req.Message = &livekit.SignalRequest_Answer{Answer: desc}
 		}
 	case 3:
-		// A track announced well enough that a later offer may carry it.
+		// The announcement is often valid, so that a later offer can contain the track.
 		req.Message = &livekit.SignalRequest_AddTrack{AddTrack: a.addTrack()}
 	default:
 		a.fillRandomRequest(req)
@@ -195,7 +197,7 @@ func (a *signalAttack) addTrack() *livekit.AddTrackRequest {
 	return req
 }
 
-// joinRequest returns a join request that the filter lets pass, most often.
+// joinRequest returns a join request that usually passes the filter.
 func (a *signalAttack) joinRequest() *livekit.JoinRequest {
 	for range 200 {
 		req := a.randomJoin()
@@ -222,7 +224,7 @@ func (a *signalAttack) randomJoin() *livekit.JoinRequest {
 	return req
 }
 
-// sdpLines that are inserted into session descriptions.
+// sdpLines are inserted into session descriptions.
 var sdpLines = []string{
 	"a=simulcast:send q;h;f", "a=rid:q send", "a=rid: send", "a=ssrc-group:SIM 1 2 3", "a=ssrc-group:FID 1 1",
 	"a=extmap:0 x", "a=extmap:15 urn:x", "a=extmap:255 " + DependencyDescriptor, "a=mid:", "a=fmtp:111 x",
@@ -237,36 +239,36 @@ var sdpLines = []string{
 // description returns a session description with up to six changes.
 func (a *signalAttack) description() *livekit.SessionDescription {
 	rnd := a.rnd
-	all := strings.Split(pick(rnd, a.offers), "\r\n")
+	lines := strings.Split(pick(rnd, a.offers), "\r\n")
 	changes := rnd.IntN(7)
 	if a.gentle && !oneChanceIn(rnd, 40) {
 		changes = 0
 	}
 	for range changes {
-		if len(all) == 0 {
+		if len(lines) == 0 {
 			break
 		}
-		at := rnd.IntN(len(all))
+		index := rnd.IntN(len(lines))
 		switch rnd.IntN(7) {
 		case 0:
-			all = append(all[:at], all[at+1:]...)
+			lines = append(lines[:index], lines[index+1:]...)
 		case 1:
-			all = insertLine(all, at, all[rnd.IntN(len(all))])
+			lines = insertLine(lines, index, lines[rnd.IntN(len(lines))])
 		case 2:
-			all[at] = strings.Map(func(c rune) rune {
+			lines[index] = strings.Map(func(c rune) rune {
 				if c >= '0' && c <= '9' && oneChanceIn(rnd, 3) {
 					return '0' + rune(rnd.IntN(10))
 				}
 				return c
-			}, all[at])
+			}, lines[index])
 		case 3:
-			all[at] = all[at][:rnd.IntN(len(all[at])+1)]
+			lines[index] = lines[index][:rnd.IntN(len(lines[index])+1)]
 		case 4:
-			all[at] += strings.Repeat(" 99999", rnd.IntN(5))
+			lines[index] += strings.Repeat(" 99999", rnd.IntN(5))
 		case 5:
-			all = insertLine(all, at, pick(rnd, sdpLines))
+			lines = insertLine(lines, index, pick(rnd, sdpLines))
 		case 6:
-			all[at] = strings.ToValidUTF8(string(mutate(rnd, []byte(all[at]))), "?")
+			lines[index] = strings.ToValidUTF8(string(mutate(rnd, []byte(lines[index]))), "?")
 		}
 	}
 	kind := "offer"
@@ -274,11 +276,11 @@ func (a *signalAttack) description() *livekit.SessionDescription {
 		kind = pick(rnd, []string{"answer", "pranswer", "rollback", "x"})
 	}
 	return &livekit.SessionDescription{Type: kind,
-		Sdp: strings.Join(all, "\r\n"), Id: uint32(rnd.IntN(4))}
+		Sdp: strings.Join(lines, "\r\n"), Id: uint32(rnd.IntN(4))}
 }
 
-func insertLine(all []string, at int, line string) []string {
-	return append(all[:at:at], append([]string{line}, all[at:]...)...)
+func insertLine(lines []string, index int, line string) []string {
+	return append(lines[:index:index], append([]string{line}, lines[index:]...)...)
 }
 
 // fillRandom sets about half of the fields of a message at random.
@@ -309,7 +311,7 @@ func fillRandom(rnd *rand.Rand, m protoreflect.Message, depth int, texts []strin
 	}
 }
 
-// randomValue returns a value of a field that is no message, often at a bound.
+// randomValue returns a value of a scalar field, often the lowest or highest one.
 func randomValue(rnd *rand.Rand, f protoreflect.FieldDescriptor, texts []string) protoreflect.Value {
 	switch f.Kind() {
 	case protoreflect.BoolKind:

@@ -1,8 +1,7 @@
-// Package mediatest gives tests participants who really join: LiveKit's
-// protocol on a WebSocket, and WebRTC over loopback. They reach an engine in
-// the same process and one in another the same way, by the address of its
-// signalling. Unlike a page, they can lie about what they send, and vanish
-// without a word.
+// Package mediatest provides participants for tests that really join a session, with
+// LiveKit's protocol on a WebSocket and WebRTC over loopback. They reach an engine in this
+// or another process by the URL of its signaling. Unlike a page, they can announce wrong
+// track types and abort their connections.
 package mediatest
 
 import (
@@ -24,30 +23,30 @@ import (
 	"parley/internal/room"
 )
 
-// WaitTimeout is what Join and the methods that wait take at most when their
-// context has no earlier end.
+// WaitTimeout is the maximum duration of Join and of the methods that wait, unless their
+// context ends earlier.
 const WaitTimeout = 15 * time.Second
 
-// RefusedError is the error of Join when the server answered that it will not.
+// RefusedError is the error of Join when the server refuses the connection.
 type RefusedError struct{ Status int }
 
 func (r *RefusedError) Error() string {
 	return fmt.Sprintf("mediatest: refused with status %d", r.Status)
 }
 
-// Participant is somebody in a session. It has to Leave or Vanish in the end.
-// Its methods may be called from any goroutine.
+// Participant is a participant of a session. Call Leave or Abort at the end. Its methods
+// may be called from any goroutine.
 type Participant struct {
 	ws     *websocket.Conn
 	sendMu sync.Mutex
-	ctx    context.Context // ends with Leave or Vanish
+	ctx    context.Context // ends with Leave or Abort
 	stop   context.CancelFunc
 
-	reading sync.WaitGroup // the signalling
-	tasks   sync.WaitGroup // media
+	reading sync.WaitGroup // the goroutine that reads the signaling
+	tasks   sync.WaitGroup // the goroutines that send and receive media
 
 	mu                 sync.Mutex
-	closed             bool // the signalling is over
+	closed             bool // the signaling has ended
 	err                error
 	joinResponse       *livekit.JoinResponse
 	pub, sub           *webrtc.PeerConnection
@@ -63,28 +62,28 @@ type Participant struct {
 	token              string
 	end                *End
 
-	raw              *RawOptions // nil for a participant who keeps to the protocol
-	resumed          bool        // an earlier connection
+	raw              *RawOptions // nil for a participant that follows the protocol
+	resumed          bool        // the server has resumed an earlier connection
 	lastOffer        *livekit.SessionDescription
 	lastAnswer       string
 	requestResponses []*livekit.RequestResponse
 }
 
-// End is what the server said when it ended the connection.
+// End is the server's leave request at the end of a connection.
 type End struct {
-	Reason    string // LiveKit's name of it, as ROOM_DELETED or PARTICIPANT_REMOVED
-	Reconnect bool   // the page is to come back by itself
+	Reason    string // LiveKit's name of the reason, such as ROOM_DELETED
+	Reconnect bool   // the client is told to reconnect
 }
 
-// DataMessage is one message among participants, or one of the server.
+// DataMessage is a data message of a participant or of the server.
 type DataMessage struct {
 	Topic string
-	From  string // the sender's identity; empty is the server
+	From  string // the sender's identity; empty for the server
 	Text  string
 }
 
-// Join opens the signalling at baseURL+"/rtc" with a media token, and returns
-// when media is connected. The participant outlives ctx.
+// Join opens the signaling at baseURL+"/rtc" with a media token, and returns when media is
+// connected. The end of ctx does not end the participant.
 func Join(ctx context.Context, baseURL, token string) (*Participant, error) {
 	ctx, cancel := context.WithTimeout(ctx, WaitTimeout)
 	defer cancel()
@@ -100,21 +99,21 @@ func Join(ctx context.Context, baseURL, token string) (*Participant, error) {
 	return p, nil
 }
 
-// defaultQuery is the query of a participant who keeps to the protocol, without
-// the token.
+// defaultQuery returns the query of a participant that follows the protocol, without the
+// token.
 func defaultQuery() url.Values {
 	return url.Values{"protocol": {"16"}, "sdk": {"go"}, "auto_subscribe": {"1"}}
 }
 
-// openSignaling opens the signaling and starts to read it.
+// openSignaling opens the signaling and starts the goroutine that reads it.
 func openSignaling(
 	ctx context.Context, baseURL, token, path string, query url.Values, raw *RawOptions,
 ) (*Participant, error) {
 	if token != "" {
 		query.Set("access_token", token)
 	}
-	at := strings.Replace(baseURL, "http", "ws", 1) + path + "?" + query.Encode()
-	ws, res, err := websocket.DefaultDialer.DialContext(ctx, at, nil)
+	wsURL := strings.Replace(baseURL, "http", "ws", 1) + path + "?" + query.Encode()
+	ws, res, err := websocket.DefaultDialer.DialContext(ctx, wsURL, nil)
 	switch {
 	case err != nil && res != nil && res.StatusCode != http.StatusSwitchingProtocols:
 		return nil, &RefusedError{Status: res.StatusCode}
@@ -135,30 +134,30 @@ func openSignaling(
 	return p, nil
 }
 
-// subscriberConnected reports whether the subscriber connection is up.
+// subscriberConnected reports whether the subscriber connection is connected.
 func (p *Participant) subscriberConnected() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.sub != nil && p.sub.ConnectionState() == webrtc.PeerConnectionStateConnected
 }
 
-// Leave says goodbye, as a page does whose user presses the button, and
-// returns when the server has hung up.
+// Leave sends a leave request, as a page does when its user leaves, and returns when the
+// server has closed the connection.
 func (p *Participant) Leave() {
 	err := p.sendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_Leave{Leave: &livekit.LeaveRequest{
 		Reason: livekit.DisconnectReason_CLIENT_INITIATED}}})
 	if err == nil {
-		_ = p.Wait(context.Background(), "the server hangs up", p.Closed)
+		_ = p.Wait(context.Background(), "the server closes the connection", p.Closed)
 	}
 	p.Abort()
 }
 
-// Abort closes the sockets without a word, as a killed browser does. It takes
-// the server some twenty seconds to notice.
+// Abort closes the sockets without a leave request, like a killed browser. The server
+// notices after about twenty seconds.
 func (p *Participant) Abort() {
 	p.stop()
 	_ = p.ws.Close()
-	p.reading.Wait() // it makes connections
+	p.reading.Wait() // the reader creates peer connections
 	p.mu.Lock()
 	pub, sub := p.pub, p.sub
 	p.mu.Unlock()
@@ -170,10 +169,10 @@ func (p *Participant) Abort() {
 	p.tasks.Wait()
 }
 
-// Wait returns when done reports true; what says what it waits for. It is an
-// error when ctx or the patience ends first, or the participant has met
-// something that should not happen.
-func (p *Participant) Wait(ctx context.Context, what string, done func() bool) error {
+// Wait returns when done reports true. The description of the condition is part of the
+// error. Wait returns an error if ctx or WaitTimeout ends first, or if handling a message
+// of the server has failed.
+func (p *Participant) Wait(ctx context.Context, condition string, done func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, WaitTimeout)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -183,43 +182,43 @@ func (p *Participant) Wait(ctx context.Context, what string, done func() bool) e
 			return nil
 		}
 		p.mu.Lock()
-		fault, over := p.err, p.raw != nil && p.closed
+		failure, ended := p.err, p.raw != nil && p.closed
 		p.mu.Unlock()
 		switch {
-		case over && done():
+		case ended && done():
 			return nil
-		case over:
-			return fmt.Errorf("mediatest: waiting: %s: %w", what, ErrClosed)
-		case fault != nil && p.raw == nil:
-			return fmt.Errorf("mediatest: waiting: %s: %w", what, fault)
+		case ended:
+			return fmt.Errorf("mediatest: waiting: %s: %w", condition, ErrClosed)
+		case failure != nil && p.raw == nil:
+			return fmt.Errorf("mediatest: waiting: %s: %w", condition, failure)
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("mediatest: waited in vain: %s", what)
+			return fmt.Errorf("mediatest: timed out waiting for: %s", condition)
 		}
 	}
 }
 
-// Identity is who the participant is in the session.
+// Identity returns the identity of the participant in the session.
 func (p *Participant) Identity() string { return p.localParticipant().Identity }
 
-// SID is the server's id of this connection.
+// SID returns the server's id of this connection.
 func (p *Participant) SID() string { return p.localParticipant().Sid }
 
 func (p *Participant) localParticipant() *livekit.ParticipantInfo {
 	return p.JoinResponse().Participant
 }
 
-// JoinResponse is what the server said first.
+// JoinResponse returns the server's first message.
 func (p *Participant) JoinResponse() *livekit.JoinResponse {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.joinResponse
 }
 
-// Description is the session description of the connection that sends, with
-// its password.
+// Description returns the local session description of the publisher connection, which
+// contains the ICE password.
 func (p *Participant) Description() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -229,21 +228,21 @@ func (p *Participant) Description() string {
 	return p.pub.LocalDescription().SDP
 }
 
-// Token is the last fresh token the server sent, or empty.
+// Token returns the last fresh token that the server sent, or an empty string.
 func (p *Participant) Token() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.token
 }
 
-// End is what the server said at the end, or nil.
+// End returns the server's leave request, or nil.
 func (p *Participant) End() *End {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.end
 }
 
-// AwaitEnd waits to be disconnected with a reason.
+// AwaitEnd waits until the server disconnects the participant with a reason.
 func (p *Participant) AwaitEnd(ctx context.Context) (End, error) {
 	if err := p.Wait(ctx, "disconnected with a reason", func() bool { return p.End() != nil }); err != nil {
 		return End{}, err
@@ -251,14 +250,14 @@ func (p *Participant) AwaitEnd(ctx context.Context) (End, error) {
 	return *p.End(), nil
 }
 
-// Closed reports whether the signalling is over.
+// Closed reports whether the signaling has ended.
 func (p *Participant) Closed() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.closed
 }
 
-// Info is what pages read of the session, as told last.
+// Info returns the last metadata of the session.
 func (p *Participant) Info() room.Metadata {
 	all := p.Infos()
 	if len(all) == 0 {
@@ -267,22 +266,21 @@ func (p *Participant) Info() room.Metadata {
 	return all[len(all)-1]
 }
 
-// Infos is everything the participant was told of the session, in order; the
-// first came with the answer to joining.
+// Infos returns all metadata of the session that the participant received, in order. The
+// first arrived with the join response.
 func (p *Participant) Infos() []room.Metadata {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]room.Metadata(nil), p.infos...)
 }
 
-// AwaitInfo waits until the session is as wanted.
+// AwaitInfo waits until the metadata of the session is as wanted, and returns it.
 func (p *Participant) AwaitInfo(ctx context.Context, wanted func(room.Metadata) bool) (room.Metadata, error) {
-	err := p.Wait(ctx, "info of the session", func() bool { return wanted(p.Info()) })
+	err := p.Wait(ctx, "metadata of the session", func() bool { return wanted(p.Info()) })
 	return p.Info(), err
 }
 
-// ServerMessages are those of the server, as a page takes them: nothing that a
-// participant sent is among them.
+// ServerMessages returns the messages of the server, without those of participants.
 func (p *Participant) ServerMessages() []room.Message {
 	var all []room.Message
 	for _, s := range p.DataMessages() {
@@ -294,7 +292,7 @@ func (p *Participant) ServerMessages() []room.Message {
 	return all
 }
 
-// AwaitMessage waits for a message of the server of that kind.
+// AwaitMessage waits for a message of the server with the given kind.
 func (p *Participant) AwaitMessage(ctx context.Context, kind room.MessageKind) (room.Message, error) {
 	var found room.Message
 	err := p.Wait(ctx, fmt.Sprintf("a message %q", kind), func() bool {
@@ -309,14 +307,14 @@ func (p *Participant) AwaitMessage(ctx context.Context, kind room.MessageKind) (
 	return found, err
 }
 
-// DataMessages is every message that arrived, in order.
+// DataMessages returns all messages that arrived, in order.
 func (p *Participant) DataMessages() []DataMessage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]DataMessage(nil), p.dataMessages...)
 }
 
-// RemoteParticipant is somebody else in the session, as this participant is told.
+// RemoteParticipant is another participant of the session, as this participant sees it.
 type RemoteParticipant struct {
 	Identity, SID, Name string
 	Attributes          map[string]string
@@ -324,8 +322,7 @@ type RemoteParticipant struct {
 	TrackSIDs           []string // in the order of Tracks
 }
 
-// RemoteParticipant returns what this participant is told of another, and whether it is
-// told of them at all.
+// RemoteParticipant returns another participant, and whether this participant sees it.
 func (p *Participant) RemoteParticipant(identity string) (RemoteParticipant, bool) {
 	for _, o := range p.RemoteParticipants() {
 		if o.Identity == identity {
@@ -335,7 +332,7 @@ func (p *Participant) RemoteParticipant(identity string) (RemoteParticipant, boo
 	return RemoteParticipant{}, false
 }
 
-// EverSaw reports whether this participant was ever told of another.
+// EverSaw reports whether this participant ever saw another.
 func (p *Participant) EverSaw(identity string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -347,7 +344,7 @@ func (p *Participant) EverSaw(identity string) bool {
 	return false
 }
 
-// RemoteParticipants are those this participant is told of; it is not among them.
+// RemoteParticipants returns the other participants that this participant sees.
 func (p *Participant) RemoteParticipants() []RemoteParticipant {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -366,15 +363,16 @@ func (p *Participant) RemoteParticipants() []RemoteParticipant {
 	return all
 }
 
-// Received counts the packets of a kind that have arrived, whoever sent them.
+// Received returns the number of packets of a type that have arrived from all
+// participants.
 func (p *Participant) Received(kind TrackType) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.packetsByType[kind]
 }
 
-// ReceivedFrom counts the packets that have arrived of the tracks another
-// participant publishes now under a label.
+// ReceivedFrom returns the number of packets that have arrived from the tracks of a source
+// that another participant publishes now.
 func (p *Participant) ReceivedFrom(identity string, source Source) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -392,7 +390,8 @@ func (p *Participant) ReceivedFrom(identity string, source Source) int {
 	return n
 }
 
-// AwaitPacketsFrom waits until more packets arrive of another's tracks under a label.
+// AwaitPacketsFrom waits until more packets arrive from another participant's tracks of a
+// source.
 func (p *Participant) AwaitPacketsFrom(ctx context.Context, identity string, source Source) error {
 	before := p.ReceivedFrom(identity, source)
 	return p.Wait(ctx, fmt.Sprintf("%s arrives from %s", source, identity), func() bool {
@@ -400,7 +399,7 @@ func (p *Participant) AwaitPacketsFrom(ctx context.Context, identity string, sou
 	})
 }
 
-// SendRequest sends a raw request of LiveKit's signalling.
+// SendRequest sends a signal request without changes.
 func (p *Participant) SendRequest(req *livekit.SignalRequest) error { return p.sendRequest(req) }
 
 func (p *Participant) sendRequest(req *livekit.SignalRequest) error {
@@ -411,14 +410,14 @@ func (p *Participant) sendRequest(req *livekit.SignalRequest) error {
 	return p.Write(data)
 }
 
-// Write sends any bytes as one message of the signalling.
+// Write sends bytes as one signaling message.
 func (p *Participant) Write(data []byte) error {
 	p.sendMu.Lock()
 	defer p.sendMu.Unlock()
 	return p.ws.WriteMessage(websocket.BinaryMessage, data)
 }
 
-// read is the one reader of the signalling.
+// read reads the signaling until it ends. It runs in one goroutine.
 func (p *Participant) read() {
 	for {
 		_, data, err := p.ws.ReadMessage()
@@ -432,7 +431,7 @@ func (p *Participant) read() {
 		if err = proto.Unmarshal(data, res); err == nil {
 			p.mu.Lock()
 			err = p.handleResponse(res)
-			// Whoever is told to leave finds the connections closed under them.
+			// After a leave request, errors of closed connections are expected.
 			if p.end != nil || p.ctx.Err() != nil || errors.Is(err, webrtc.ErrConnectionClosed) {
 				err = nil
 			}

@@ -32,13 +32,13 @@ func (s Source) proto() livekit.TrackSource {
 	return livekit.TrackSource(livekit.TrackSource_value[strings.ToUpper(string(s))])
 }
 
-// TrackType is what a track is.
+// TrackType is the type of media of a track.
 type TrackType string
 
-// The kinds of tracks. Audio is sent as Opus, a picture as VP8.
+// The types of tracks. Audio is sent as Opus, video as VP8.
 const (
-	Audio TrackType = "sound"
-	Video TrackType = "picture"
+	Audio TrackType = "audio"
+	Video TrackType = "video"
 )
 
 func (k TrackType) proto() livekit.TrackType {
@@ -55,35 +55,35 @@ func (s Source) trackType() TrackType {
 	return Video
 }
 
-// ErrNotAllowed is what Publish returns when the server refuses a track for
-// its label.
+// ErrNotAllowed is the error of Publish when the server refuses a track because of its
+// source.
 var ErrNotAllowed = errors.New("mediatest: the server does not allow this track")
 
-// publication is a track of one's own.
+// publication is a track that the participant publishes.
 type publication struct {
 	sid         string // the server's id, once it has accepted the announcement
 	refusal     string
 	unpublished bool
 }
 
-// Publish sends a track of the kind that its label names. It returns when the
-// server has accepted the announcement; packets flow soon after, until the
-// participant leaves. The name is the participant's own for the track, new for
-// each.
+// Publish publishes a track of the type that matches its source. It returns when the server
+// has accepted the announcement; packets flow soon after, until the participant leaves.
+// The participant chooses the name, which must be new for each track.
 func (p *Participant) Publish(ctx context.Context, name string, source Source) error {
 	return p.PublishMislabeled(ctx, name, source, source.trackType(), source.trackType())
 }
 
-// PublishMislabeled is Publish for liars: the track is announced as one kind and is of
-// another, whatever its label.
-func (p *Participant) PublishMislabeled(ctx context.Context, name string, source Source, announced, real TrackType) error {
+// PublishMislabeled publishes a track whose announced type may differ from its real type
+// and from its source.
+func (p *Participant) PublishMislabeled(ctx context.Context, name string, source Source, announced,
+	real TrackType) error {
 	if err := p.Announce(ctx, name, source, announced); err != nil {
 		return err
 	}
 	return p.StartTrack(ctx, name, real)
 }
 
-// Announce is the first half of publishing: it asks for permission.
+// Announce is the first half of publishing: it asks the server for permission.
 func (p *Participant) Announce(ctx context.Context, name string, source Source, kind TrackType) error {
 	return p.announce(ctx, &livekit.AddTrackRequest{
 		Cid: name, Name: name, Type: kind.proto(), Source: source.proto(), Width: 640, Height: 480})
@@ -92,8 +92,8 @@ func (p *Participant) Announce(ctx context.Context, name string, source Source, 
 func (p *Participant) announce(ctx context.Context, req *livekit.AddTrackRequest) error {
 	name := req.Cid
 	p.mu.Lock()
-	own := &publication{}
-	p.publications[name] = own
+	pub := &publication{}
+	p.publications[name] = pub
 	p.mu.Unlock()
 	err := p.sendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_AddTrack{AddTrack: req}})
 	if err != nil {
@@ -103,8 +103,8 @@ func (p *Participant) announce(ctx context.Context, req *livekit.AddTrackRequest
 	err = p.Wait(ctx, fmt.Sprintf("an answer about %s", name), func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		refusal = own.refusal
-		return own.sid != "" || refusal != ""
+		refusal = pub.refusal
+		return pub.sid != "" || refusal != ""
 	})
 	switch {
 	case err != nil:
@@ -117,8 +117,8 @@ func (p *Participant) announce(ctx context.Context, req *livekit.AddTrackRequest
 	return nil
 }
 
-// StartTrack is the second half: it sends packets of the kind under the name of a
-// track that was announced.
+// StartTrack is the second half of publishing: it sends packets of the type under the name
+// of an announced track.
 func (p *Participant) StartTrack(ctx context.Context, name string, kind TrackType) error {
 	mime := webrtc.MimeTypeOpus
 	if kind == Video {
@@ -139,7 +139,7 @@ func (p *Participant) StartTrack(ctx context.Context, name string, kind TrackTyp
 	return nil
 }
 
-// negotiate offers the connection that sends, after the change.
+// negotiate applies the change to the publisher connection and sends an offer.
 func (p *Participant) negotiate(ctx context.Context, change func(*webrtc.PeerConnection) error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,7 +149,7 @@ func (p *Participant) negotiate(ctx context.Context, change func(*webrtc.PeerCon
 			return err
 		}
 		p.pub = pc
-		// Something the server accepts whatever it thinks of the tracks.
+		// The data channel makes the offer acceptable even if all tracks are rejected.
 		if p.reliable, err = pc.CreateDataChannel("_reliable", nil); err != nil {
 			return err
 		}
@@ -181,13 +181,13 @@ func (p *Participant) negotiate(ctx context.Context, change func(*webrtc.PeerCon
 		Offer: signalling.ToProtoSessionDescription(offer, 0, nil)}})
 }
 
-// writePackets sends packets until the participant is gone. For a picture each is the
-// start of a VP8 key frame, so that a server can forward from any of them.
-func (p *Participant) writePackets(track *webrtc.TrackLocalStaticRTP, picture bool) {
+// writePackets sends packets until the participant leaves. Each video packet is the start
+// of a VP8 key frame, so that the server can start to forward at any packet.
+func (p *Participant) writePackets(track *webrtc.TrackLocalStaticRTP, isVideo bool) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	payload := []byte{0xf8, 0xff, 0xfe}
-	if picture {
+	if isVideo {
 		payload = []byte{0x10, 0x10, 0x02, 0x00, 0x9d, 0x01, 0x2a, 0x80, 0x02, 0xe0, 0x01, 0x00}
 	}
 	for n := uint16(1); ; n++ {
@@ -197,58 +197,61 @@ func (p *Participant) writePackets(track *webrtc.TrackLocalStaticRTP, picture bo
 		case <-tick.C:
 		}
 		_ = track.WriteRTP(&rtp.Packet{
-			Header:  rtp.Header{Version: 2, Marker: picture, SequenceNumber: n, Timestamp: uint32(n) * 480},
+			Header:  rtp.Header{Version: 2, Marker: isVideo, SequenceNumber: n, Timestamp: uint32(n) * 480},
 			Payload: payload,
 		})
 	}
 }
 
-// Rejected reports whether an answer of the server left no place for a track
-// that was offered: it has no means to receive such a kind.
+// Rejected reports whether the server's answer rejected a track because its type is not
+// negotiated.
 func (p *Participant) Rejected() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.rejected
 }
 
-// Unpublished reports whether the server said that it took out the track of that
-// name.
+// Unpublished reports whether the server announced that it removed the named track.
 func (p *Participant) Unpublished(name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	own := p.publications[name]
-	return own != nil && own.unpublished
+	pub := p.publications[name]
+	return pub != nil && pub.unpublished
 }
 
-// SetMuted tells the server whether the track of that name is muted, as a page
-// does. Its packets go on.
+// SetMuted tells the server whether the named track is muted, as a page does. Its packets
+// are still sent.
 func (p *Participant) SetMuted(name string, muted bool) error {
 	p.mu.Lock()
 	sid := p.publications[name].sid
 	p.mu.Unlock()
-	return p.sendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_Mute{Mute: &livekit.MuteTrackRequest{Sid: sid, Muted: muted}}})
+	return p.sendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_Mute{
+		Mute: &livekit.MuteTrackRequest{Sid: sid, Muted: muted}}})
 }
 
-// SendData sends a message on the reliable channel to the named others, to all when
-// none is named. It claims to have no sender, as only the server has none.
-// The server says nothing to those who may not send.
+// SendData sends a message on the reliable data channel to the given identities, or to all
+// if there are none. The message names no sender, as messages of the server do. The server
+// drops messages of a participant without permission and does not report that.
 func (p *Participant) SendData(ctx context.Context, topic, text string, to ...string) error {
 	p.mu.Lock()
-	fresh := p.reliable == nil
+	closed := p.reliable == nil
 	p.mu.Unlock()
-	if fresh {
+	if closed {
 		if err := p.negotiate(ctx, func(*webrtc.PeerConnection) error { return nil }); err != nil {
 			return fmt.Errorf("mediatest: open a channel: %w", err)
 		}
 	}
 	data, err := proto.Marshal(&livekit.DataPacket{
 		DestinationIdentities: to,
-		Value:                 &livekit.DataPacket_User{User: &livekit.UserPacket{Topic: &topic, Payload: []byte(text)}},
+		Value: &livekit.DataPacket_User{User: &livekit.UserPacket{Topic: &topic,
+			Payload: []byte(text)}},
 	})
 	if err != nil {
 		return err
 	}
-	err = p.Wait(ctx, "the channel opens", func() bool { return p.reliable.ReadyState() == webrtc.DataChannelStateOpen })
+	err = p.Wait(ctx, "the channel opens", func() bool {
+		return p.reliable.ReadyState() == webrtc.DataChannelStateOpen
+	})
 	if err != nil {
 		return err
 	}

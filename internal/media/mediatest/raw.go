@@ -49,25 +49,24 @@ func AllExtensions() []string {
 		AbsCaptureTime, TimeOffset, PlayoutDelay, FrameMarking}
 }
 
-// ErrClosed is the error of a Raw participant's waiting when the server has
+// ErrClosed is the error of the waiting methods of a Raw participant when the server has
 // closed the signaling connection.
 var ErrClosed = errors.New("mediatest: the server closed the connection")
 
-// RawOptions says how a Raw participant connects. The zero value connects as
-// Join does.
+// RawOptions are the options of a Raw participant. The zero value connects as Join does.
 type RawOptions struct {
 	// Path of the signaling; "/rtc" if empty.
 	Path string
-	// Query parameters that are added to the usual ones, or replace them. A
-	// key with no value removes the parameter.
+	// Query contains parameters that are added to the default ones, or replace them. A
+	// key without a value removes the parameter.
 	Query url.Values
-	// JoinRequest is sent in the query, if it is not nil. On /rtc/v1 a nil
-	// request stands for DefaultJoinRequest.
+	// JoinRequest is sent in the query if it is not nil. On /rtc/v1, nil means
+	// DefaultJoinRequest.
 	JoinRequest *livekit.JoinRequest
-	// HalfConnected leaves the subscriber offer unanswered: the participant
-	// may publish, and LiveKit does not report it as active.
+	// HalfConnected leaves the subscriber offer unanswered, so that the participant can
+	// publish but LiveKit does not report it as active.
 	HalfConnected bool
-	// Stalled never reads from a data channel after its first message.
+	// Stalled stops reading from a data channel at its first message.
 	Stalled bool
 	// Extensions are URIs of header extensions to offer for publishing.
 	Extensions []string
@@ -91,8 +90,7 @@ func (o *RawOptions) register(me *webrtc.MediaEngine) error {
 	return nil
 }
 
-// DefaultJoinRequest returns the join request of a client that keeps to the
-// protocol.
+// DefaultJoinRequest returns the join request of a client that follows the protocol.
 func DefaultJoinRequest() *livekit.JoinRequest {
 	return &livekit.JoinRequest{
 		ClientInfo:         &livekit.ClientInfo{Protocol: 16, Sdk: livekit.ClientInfo_GO},
@@ -110,16 +108,15 @@ func EncodeJoinRequest(req *livekit.JoinRequest) (string, error) {
 	return base64.URLEncoding.EncodeToString(wrapped), err
 }
 
-// Raw is a participant who sends whatever it is told to, and who ignores
-// answers of the server that make no sense. It can do everything a Participant
-// can; its Wait returns ErrClosed as soon as the server has closed the
-// connection.
+// Raw is a participant that sends any input without checks and ignores responses of the
+// server that it cannot handle. It has all methods of a Participant. Its Wait returns
+// ErrClosed as soon as the server has closed the connection.
 type Raw struct{ *Participant }
 
-// Dial opens the signaling with a media token and returns when the server has
-// sent its join response, or has resumed an earlier connection; it does not
-// wait for media. The error is *Refused
-// with the HTTP status if the server refused, and ErrClosed if it hung up.
+// Dial opens the signaling with a media token and returns when the server has sent its join
+// response or has resumed an earlier connection; it does not wait for media. The error is
+// *RefusedError with the HTTP status if the server refused the connection, and ErrClosed if
+// the server closed it.
 func Dial(ctx context.Context, baseURL, token string, options RawOptions) (*Raw, error) {
 	ctx, cancel := context.WithTimeout(ctx, WaitTimeout)
 	defer cancel()
@@ -158,13 +155,13 @@ func Dial(ctx context.Context, baseURL, token string, options RawOptions) (*Raw,
 	return &Raw{Participant: p}, nil
 }
 
-// AwaitConnected waits until the subscriber connection is up.
+// AwaitConnected waits until the subscriber connection is connected.
 func (r *Raw) AwaitConnected(ctx context.Context) error {
 	return r.Wait(ctx, "media connected", r.subscriberConnected)
 }
 
-// AnswerOffer answers the last subscriber offer, which a half-connected
-// participant left unanswered, and answers all later ones.
+// AnswerOffer answers the last subscriber offer, which a half-connected participant has left
+// unanswered, and all later offers.
 func (r *Raw) AnswerOffer() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -175,7 +172,7 @@ func (r *Raw) AnswerOffer() error {
 	return r.answer(r.lastOffer)
 }
 
-// Responses returns the server's answers to requests, in order.
+// Responses returns the server's responses to requests, in order.
 func (r *Raw) Responses() []*livekit.RequestResponse {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -189,20 +186,20 @@ func (r *Raw) LastAnswer() string {
 	return r.lastAnswer
 }
 
-// AddTrack sends the request as it is and returns when the server has accepted
-// it. The error is ErrNotAllowed if the server does not allow such a track.
+// AddTrack sends the request without changes and returns when the server has accepted it.
+// The error is ErrNotAllowed if the server does not allow the track.
 func (r *Raw) AddTrack(ctx context.Context, req *livekit.AddTrackRequest) error {
 	return r.announce(ctx, req)
 }
 
-// Offer sends a publisher offer of the connection as it is.
+// Offer sends a publisher offer without further changes to the connection.
 func (r *Raw) Offer(ctx context.Context) error {
 	return r.negotiate(ctx, func(*webrtc.PeerConnection) error { return nil })
 }
 
-// OfferTrack offers a track of a codec under a name that was announced, or was not.
-// It returns when the publisher connection is up. Nothing is sent by itself.
-// The error is ErrRejected if the answer has no place for the track.
+// OfferTrack offers a track of a codec under a name that may or may not be announced. It
+// returns when the publisher connection is connected. It sends no packets. The error is
+// ErrRejected if the answer rejects the track.
 func (r *Raw) OfferTrack(ctx context.Context, name, mimeType string) (*RawTrack, error) {
 	capability := webrtc.RTPCodecCapability{MimeType: mimeType}
 	if mimeType == RED {
@@ -220,7 +217,7 @@ func (r *Raw) OfferTrack(ctx context.Context, name, mimeType string) (*RawTrack,
 	if err != nil {
 		return nil, fmt.Errorf("mediatest: offer %s: %w", name, err)
 	}
-	err = r.Wait(ctx, "the publisher connection is up", func() bool {
+	err = r.Wait(ctx, "the publisher connection is connected", func() bool {
 		return r.Rejected() || track.trackContext() != nil && r.publisherConnected()
 	})
 	if err == nil && r.Rejected() {
@@ -229,8 +226,7 @@ func (r *Raw) OfferTrack(ctx context.Context, name, mimeType string) (*RawTrack,
 	return track, err
 }
 
-// ErrRejected is what Track returns when the server's answer has no place for
-// the track.
+// ErrRejected is the error of OfferTrack when the server's answer rejects the track.
 var ErrRejected = errors.New("mediatest: the server rejected this track")
 
 func (r *Raw) publisherConnected() bool {
@@ -239,8 +235,8 @@ func (r *Raw) publisherConnected() bool {
 	return r.pub.ConnectionState() == webrtc.PeerConnectionStateConnected
 }
 
-// ExtensionID returns the id under which this participant offered a header
-// extension, whether or not the server accepted it; 0 if it did not offer it.
+// ExtensionID returns the id under which this participant offered a header extension,
+// whether or not the server accepted it. It returns 0 if the extension was not offered.
 func (r *Raw) ExtensionID(uri string) (id uint8) {
 	for line := range strings.Lines(r.Description()) {
 		if strings.HasSuffix(strings.TrimSpace(line), " "+uri) {
@@ -252,8 +248,8 @@ func (r *Raw) ExtensionID(uri string) (id uint8) {
 	return 0
 }
 
-// WriteRTCP sends bytes as one RTCP packet on the publisher connection. They
-// have to begin with a header that SRTCP can read, because it is not encrypted.
+// WriteRTCP sends bytes as one RTCP packet on the publisher connection. They have to begin
+// with a header that SRTCP can read, because the header is not encrypted.
 func (r *Raw) WriteRTCP(data []byte) error {
 	r.mu.Lock()
 	pub := r.pub
@@ -261,8 +257,8 @@ func (r *Raw) WriteRTCP(data []byte) error {
 	return writeRTCP(pub, data)
 }
 
-// WriteFeedback is WriteRTCP on the subscriber connection, where the server
-// expects reports about what it sends.
+// WriteFeedback sends bytes as one RTCP packet on the subscriber connection, where the
+// server expects reports about its own packets.
 func (r *Raw) WriteFeedback(data []byte) error {
 	r.mu.Lock()
 	sub := r.sub
@@ -278,9 +274,8 @@ func writeRTCP(pc *webrtc.PeerConnection, data []byte) error {
 	return pc.WriteRTCP([]rtcp.Packet{&packet})
 }
 
-// OpenDataChannel opens a data channel on the publisher connection and returns when it
-// is open. The server knows the labels _reliable and _lossy. The init may be
-// nil.
+// OpenDataChannel opens a data channel on the publisher connection and returns when it is
+// open. The server knows the labels _reliable and _lossy. The parameter init may be nil.
 func (r *Raw) OpenDataChannel(
 	ctx context.Context, label string, init *webrtc.DataChannelInit,
 ) (channel *webrtc.DataChannel, err error) {
@@ -308,7 +303,8 @@ type RawTrack struct {
 	binding webrtc.TrackLocalContext
 }
 
-// Bind is called by the connection when the server has accepted the track.
+// Bind records the negotiated context. The peer connection calls it when the server has
+// accepted the track.
 func (t *RawTrack) Bind(bound webrtc.TrackLocalContext) (webrtc.RTPCodecParameters, error) {
 	codec, err := t.TrackLocalStaticRTP.Bind(bound)
 	if err == nil {
@@ -328,8 +324,8 @@ func (t *RawTrack) trackContext() webrtc.TrackLocalContext {
 // SSRC returns the negotiated SSRC.
 func (t *RawTrack) SSRC() uint32 { return uint32(t.trackContext().SSRC()) }
 
-// PayloadTypes returns the payload types that were negotiated for the kind of
-// the track, its own first.
+// PayloadTypes returns the payload types that were negotiated for the type of the track.
+// The payload type of the track itself is the first.
 func (t *RawTrack) PayloadTypes() (all []uint8) {
 	for _, codec := range t.trackContext().CodecParameters() {
 		all = append(all, uint8(codec.PayloadType))
@@ -337,22 +333,21 @@ func (t *RawTrack) PayloadTypes() (all []uint8) {
 	return all
 }
 
-// Send sends a packet with the header as it is, whatever was negotiated.
+// Send sends a packet without changing its header to the negotiated values.
 func (t *RawTrack) Send(header *rtp.Header, payload []byte) error {
 	_, err := t.trackContext().WriteStream().WriteRTP(header, payload)
 	return err
 }
 
-// SendBytes sends bytes as one RTP packet. They have to begin with a header
-// that SRTP can read, because it is not encrypted.
+// SendBytes sends bytes as one RTP packet. They have to begin with a header that SRTP can
+// read, because the header is not encrypted.
 func (t *RawTrack) SendBytes(data []byte) error {
 	_, err := t.trackContext().WriteStream().Write(data)
 	return err
 }
 
-// NewOffer returns a publisher offer with a data channel and a track of each
-// MIME type, named t0, t1 and so on. It belongs to no connection: whoever
-// sends it does not mean to keep it.
+// NewOffer returns a publisher offer with a data channel and a track of each MIME type,
+// named t0, t1 and so on. Its peer connection is already closed, so media cannot flow.
 func NewOffer(options RawOptions, mimeTypes ...string) (*livekit.SessionDescription, error) {
 	me := &webrtc.MediaEngine{}
 	if err := errors.Join(me.RegisterDefaultCodecs(), options.register(me)); err != nil {

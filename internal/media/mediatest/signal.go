@@ -15,7 +15,7 @@ import (
 	"parley/internal/room"
 )
 
-// handleResponse is called with the lock held.
+// handleResponse handles one message of the server. The caller holds p.mu.
 func (p *Participant) handleResponse(res *livekit.SignalResponse) error {
 	switch m := res.Message.(type) {
 	case *livekit.SignalResponse_Join:
@@ -40,7 +40,7 @@ func (p *Participant) handleResponse(res *livekit.SignalResponse) error {
 		return p.answer(m.Offer)
 	case *livekit.SignalResponse_Answer:
 		p.lastAnswer = m.Answer.Sdp
-		if p.pub == nil { // a raw participant may offer without a connection
+		if p.pub == nil { // a raw participant can send an offer without a connection
 			return nil
 		}
 		desc, _, _ := signalling.FromProtoSessionDescription(m.Answer)
@@ -66,20 +66,20 @@ func (p *Participant) handleResponse(res *livekit.SignalResponse) error {
 		}
 		return pc.AddICECandidate(candidate)
 	case *livekit.SignalResponse_TrackPublished:
-		if own := p.publications[m.TrackPublished.Cid]; own != nil {
-			own.sid = m.TrackPublished.Track.Sid
+		if pub := p.publications[m.TrackPublished.Cid]; pub != nil {
+			pub.sid = m.TrackPublished.Track.Sid
 		}
 	case *livekit.SignalResponse_TrackUnpublished:
-		for _, own := range p.publications {
-			if own.sid == m.TrackUnpublished.TrackSid {
-				own.unpublished = true
+		for _, pub := range p.publications {
+			if pub.sid == m.TrackUnpublished.TrackSid {
+				pub.unpublished = true
 			}
 		}
 	case *livekit.SignalResponse_RequestResponse:
 		p.requestResponses = append(p.requestResponses, m.RequestResponse)
 		if add := m.RequestResponse.GetAddTrack(); add != nil {
-			if own := p.publications[add.Cid]; own != nil {
-				own.refusal = m.RequestResponse.Reason.String()
+			if pub := p.publications[add.Cid]; pub != nil {
+				pub.refusal = m.RequestResponse.Reason.String()
 			}
 		}
 	case *livekit.SignalResponse_RefreshToken:
@@ -105,7 +105,10 @@ func (p *Participant) answer(offer *livekit.SessionDescription) error {
 		if p.sub, err = p.newPeerConnection(livekit.SignalTarget_SUBSCRIBER); err != nil {
 			return err
 		}
-		p.sub.OnTrack(func(track *webrtc.TrackRemote, _ *webrtc.RTPReceiver) { p.tasks.Go(func() { p.receive(track) }) })
+		p.sub.OnTrack(func(track *webrtc.TrackRemote,
+			_ *webrtc.RTPReceiver) {
+			p.tasks.Go(func() { p.receive(track) })
+		})
 		p.sub.OnDataChannel(func(channel *webrtc.DataChannel) { channel.OnMessage(p.onDataMessage) })
 	}
 	desc, id, _ := signalling.FromProtoSessionDescription(offer)
@@ -136,7 +139,7 @@ func (p *Participant) addPendingCandidates(pc *webrtc.PeerConnection, target liv
 	return nil
 }
 
-// receive counts what arrives until the connection is closed.
+// receive counts the packets of a track until the connection is closed.
 func (p *Participant) receive(track *webrtc.TrackRemote) {
 	kind := Audio
 	if track.Kind() == webrtc.RTPCodecTypeVideo {
@@ -168,7 +171,7 @@ func (p *Participant) onDataMessage(msg webrtc.DataChannelMessage) {
 		Topic: packet.GetUser().GetTopic(), From: packet.ParticipantIdentity, Text: string(packet.GetUser().Payload)})
 }
 
-// newPeerConnection makes a peer connection that knows loopback and nobody else.
+// newPeerConnection creates a peer connection that uses loopback only.
 func (p *Participant) newPeerConnection(target livekit.SignalTarget) (*webrtc.PeerConnection, error) {
 	var se webrtc.SettingEngine
 	se.SetIncludeLoopbackCandidate(true)
@@ -184,7 +187,7 @@ func (p *Participant) newPeerConnection(target livekit.SignalTarget) (*webrtc.Pe
 		if err := p.raw.register(me); err != nil {
 			return nil, err
 		}
-		// Without interceptors nothing changes the packets on their way.
+		// Interceptors would change the packets, so a raw participant uses none.
 		options = append(options, webrtc.WithInterceptorRegistry(&interceptor.Registry{}))
 	}
 	pc, err := webrtc.NewAPI(options...).NewPeerConnection(webrtc.Configuration{})

@@ -12,27 +12,28 @@ import (
 )
 
 const (
-	// maxMediaSections bounds the media sections of a session description: sound and
-	// picture of every other participant in a full room, and two of one's own.
+	// maxMediaSections is the maximum number of media sections in a session description:
+	// audio and video of every other participant in a full room, and two for the
+	// participant itself.
 	maxMediaSections = 2100
-	// maxSendingSections bounds the sections in which a participant wants to send.
-	// LiveKit and pion keep a receiver with its buffers for each; a page uses
-	// two for sound and two for pictures, and again as many after each change of
-	// device that the browser could not do in place.
+	// maxSendingSections is the maximum number of sections in which a participant sends.
+	// LiveKit and pion keep a receiver with buffers for each. A page uses two for audio
+	// and two for video, and as many again after each change of device that the browser
+	// could not do in place.
 	maxSendingSections = 64
-	// maxAttributes bounds the attributes of one section.
+	// maxAttributes is the maximum number of attributes of one section.
 	maxAttributes = 1000
-	// maxLines bounds the lines of a description. Each becomes some hundred
-	// bytes when it is parsed.
+	// maxLines is the maximum number of lines of a session description. Each line needs a
+	// few hundred bytes when it is parsed.
 	maxLines = 50_000
 )
 
-// allowedExtensions are the RTP header extensions that may be negotiated. LiveKit
-// needs these; every other one is taken out of what a participant offers.
+// allowedExtensions are the RTP header extensions that may be negotiated, because LiveKit
+// needs them. Every other extension is removed from the offer of a participant.
 //
-// The dependency descriptor is not among them: two packets that name a temporal
-// layer LiveKit has no place for end the process (pkg/sfu/buffer/fps.go, fixed
-// in 1.13.6, livekit#4739).
+// The dependency descriptor is not allowed, because two packets with a temporal layer
+// beyond LiveKit's table end the process (pkg/sfu/buffer/fps.go, fixed in 1.13.6,
+// livekit#4739).
 var allowedExtensions = []string{
 	sdp.SDESMidURI,
 	sdp.SDESRTPStreamIDURI,
@@ -44,9 +45,9 @@ var allowedExtensions = []string{
 	"http://www.webrtc.org/experiments/rtp-hdrext/playout-delay",
 }
 
-// sanitizeDescription checks a session description and rewrites it without the header
-// extensions that are not negotiated. It reads it with the parser that LiveKit
-// uses and writes what was read, so that LiveKit cannot read anything else.
+// sanitizeDescription checks a session description and removes the header extensions that
+// are not allowed. It parses the description with LiveKit's parser and writes the parsed
+// result, so that LiveKit cannot parse anything else.
 func sanitizeDescription(d *livekit.SessionDescription, kind string) *Refusal {
 	switch {
 	case d == nil:
@@ -61,7 +62,8 @@ func sanitizeDescription(d *livekit.SessionDescription, kind string) *Refusal {
 	if strings.Count(d.Sdp, "\n") > maxLines {
 		return refuse(refusal.SignalRequest, "a session description of more than %d lines", maxLines)
 	}
-	if strings.ContainsFunc(strings.ReplaceAll(d.Sdp, "\r\n", "\n"), func(c rune) bool { return c < ' ' && c != '\n' && c != '\t' }) {
+	isControl := func(c rune) bool { return c < ' ' && c != '\n' && c != '\t' }
+	if strings.ContainsFunc(strings.ReplaceAll(d.Sdp, "\r\n", "\n"), isControl) {
 		return refuse(refusal.SignalRequest, "a session description with control characters")
 	}
 	var parsed sdp.SessionDescription
@@ -78,7 +80,8 @@ func sanitizeDescription(d *livekit.SessionDescription, kind string) *Refusal {
 			sending++
 		}
 		if sending > maxSendingSections {
-			return refuse(refusal.SignalRequest, "a session description with more than %d sections that send", maxSendingSections)
+			return refuse(refusal.SignalRequest, "a session description with more than %d sections that send",
+				maxSendingSections)
 		}
 		if len(m.Attributes) > maxAttributes {
 			return refuse(refusal.SignalRequest, "a section with more than %d attributes", maxAttributes)
@@ -93,9 +96,9 @@ func sanitizeDescription(d *livekit.SessionDescription, kind string) *Refusal {
 	return nil
 }
 
-// isSending reports whether a participant wants to send in a section, which is also
-// so where nothing is said of it (RFC 8866, section 6.7). A rejected section, and
-// the one for messages, do not count.
+// isSending reports whether a participant sends in a section. A section without a
+// direction also sends (RFC 8866, section 6.7). Rejected sections and the section for data
+// channels do not count.
 func isSending(m *sdp.MediaDescription) bool {
 	if m.MediaName.Port.Value == 0 || m.MediaName.Media == "application" {
 		return false
@@ -109,25 +112,25 @@ func isSending(m *sdp.MediaDescription) bool {
 	return true
 }
 
-// roundTrips reports whether the parser finds in text what was written there. It
-// accepts some values that it does not find again.
+// roundTrips reports whether the parser reads the same description again from text. The
+// parser accepts some values that change when they are written and parsed again.
 func roundTrips(text []byte) bool {
 	var parsed sdp.SessionDescription
 	if parsed.Unmarshal(text) != nil {
 		return false
 	}
-	again, err := parsed.Marshal()
-	return err == nil && bytes.Equal(again, text)
+	rewritten, err := parsed.Marshal()
+	return err == nil && bytes.Equal(rewritten, text)
 }
 
 // negotiableAttributes returns the attributes without the header extensions that are not
-// negotiated.
+// allowed.
 func negotiableAttributes(attributes []sdp.Attribute) []sdp.Attribute {
 	return slices.DeleteFunc(attributes, func(a sdp.Attribute) bool {
 		if !strings.EqualFold(a.Key, sdp.AttrKeyExtMap) {
 			return false
 		}
-		// "1/sendonly URI attributes", RFC 8285, section 8
+		// The value has the form "1/sendonly URI attributes" (RFC 8285, section 8).
 		fields := strings.Fields(a.Value)
 		return len(fields) < 2 || !slices.Contains(allowedExtensions, fields[1])
 	})

@@ -1,9 +1,9 @@
-// Package signalfilter checks everything a participant says in LiveKit's
-// signaling before LiveKit sees it. Anyone with a guest link can send any
-// bytes there, and LiveKit runs in the process of the API: a panic in one of
-// its goroutines ends every meeting. So a request passes only if a rule allows
-// it. Each rule says why it is there, and where it works around a defect, which
-// version of LiveKit has the fix; it can be removed with that version.
+// Package signalfilter checks all signal requests of participants before LiveKit sees
+// them. Anyone with a guest link can send any bytes, and LiveKit runs in the process of
+// the API, so that a panic in one of its goroutines ends every meeting. Therefore a
+// request passes only if a rule allows it. The comment of each rule gives its reason. If
+// the rule works around a defect, the comment also names the LiveKit version with the
+// fix, and the rule can be removed with that version.
 package signalfilter
 
 import (
@@ -16,38 +16,38 @@ import (
 	"parley/internal/refusal"
 )
 
-// The bounds of a request. livekit-client stays far below each of them.
+// These are the bounds of a request. livekit-client stays far below each of them.
 const (
-	// MaxDescriptionBytes bounds a session description, in bytes. The largest are
-	// those of a full room on a single peer connection.
+	// MaxDescriptionBytes is the maximum length of a session description, in bytes. The
+	// longest are those of a full room on a single peer connection.
 	MaxDescriptionBytes = 1 << 20
-	// MaxTracks bounds the track ids in one request. A full room has some
+	// MaxTracks is the maximum number of track ids in one request. A full room has a few
 	// hundred.
 	MaxTracks = 2500
-	// maxTextBytes bounds ids, names and other short texts, in bytes.
+	// maxTextBytes is the maximum length of ids, names and other short texts, in bytes.
 	maxTextBytes = 256
-	// maxCandidateBytes bounds an ICE candidate, in bytes.
+	// maxCandidateBytes is the maximum length of an ICE candidate, in bytes.
 	maxCandidateBytes = 1024
-	// maxLayers is how many layers a simulcast track has: low, medium, high.
+	// maxLayers is the number of layers of a simulcast track: low, medium and high.
 	maxLayers = 3
-	// maxDimension bounds the width and height of a picture, in pixels.
+	// maxDimension is the maximum width and height of video, in pixels.
 	maxDimension = 16384
-	// maxCodecs is how often a track is announced: once for its codec and once
-	// for a backup codec.
+	// maxCodecs is the maximum number of codecs in an announcement: the codec of the
+	// track and a backup codec.
 	maxCodecs = 2
-	// maxAddTracks bounds the announcements in a join request.
+	// maxAddTracks is the maximum number of announcements in a join request.
 	maxAddTracks = 8
 )
 
-// Refusal is why a request does not reach LiveKit.
+// Refusal is the reason why a request is not passed on to LiveKit.
 type Refusal struct {
-	Kind   refusal.Kind // how it is counted
-	Reason string       // for the log; never repeats what the participant sent
-	// Malformed is set where an honest client cannot have sent the request.
+	Kind   refusal.Kind // of the counter
+	Reason string       // for the log; never contains input of the participant
+	// Malformed is set if an honest client cannot send such a request.
 	Malformed bool
 }
 
-// Error implements error.
+// Error returns the reason.
 func (r *Refusal) Error() string { return r.Reason }
 
 func refuse(kind refusal.Kind, format string, args ...any) *Refusal {
@@ -55,8 +55,8 @@ func refuse(kind refusal.Kind, format string, args ...any) *Refusal {
 }
 
 // SanitizeRequest checks one signal request and makes it safe: it changes session
-// descriptions, announcements and why somebody leaves. It returns nil when LiveKit may have the request. The
-// request must not be used after a refusal.
+// descriptions, announcements and the reason for leaving. It returns nil if the request
+// may be passed on to LiveKit. The request must not be used after a refusal.
 func SanitizeRequest(req *livekit.SignalRequest) *Refusal {
 	switch m := req.GetMessage().(type) {
 	case *livekit.SignalRequest_Offer:
@@ -80,7 +80,7 @@ func SanitizeRequest(req *livekit.SignalRequest) *Refusal {
 		return checkTexts(m.UpdateAudioTrack.GetTrackSid())
 	case *livekit.SignalRequest_UpdateVideoTrack:
 		if w, h := m.UpdateVideoTrack.GetWidth(), m.UpdateVideoTrack.GetHeight(); w > maxDimension || h > maxDimension {
-			return refuse(refusal.SignalRequest, "a picture of more than %d pixels", maxDimension)
+			return refuse(refusal.SignalRequest, "video of more than %d pixels", maxDimension)
 		}
 		return checkTexts(m.UpdateVideoTrack.GetTrackSid())
 	case *livekit.SignalRequest_SyncState:
@@ -89,8 +89,8 @@ func SanitizeRequest(req *livekit.SignalRequest) *Refusal {
 		if m.Leave == nil {
 			return refuse(refusal.SignalRequest, "an empty leave request")
 		}
-		// The reason is told to the others and recorded. Who leaves could
-		// claim that the server disconnected them.
+		// The reason is sent to the others and recorded, so that a participant could
+		// claim that the server disconnected it.
 		m.Leave.Reason = livekit.DisconnectReason_CLIENT_INITIATED
 		return nil
 	case *livekit.SignalRequest_Ping:
@@ -102,23 +102,24 @@ func SanitizeRequest(req *livekit.SignalRequest) *Refusal {
 		return nil
 	case *livekit.SignalRequest_UpdateLayers, *livekit.SignalRequest_UpdateMetadata,
 		*livekit.SignalRequest_UpdateDataSubscription:
-		// livekit-client may send these; here they have no effect. UpdateLayers
-		// is deprecated, nobody may write metadata, and there are no data tracks.
+		// livekit-client may send these requests, but they have no effect here:
+		// UpdateLayers is deprecated, participants must not write metadata, and there are
+		// no data tracks.
 		return &Refusal{Kind: refusal.SignalRequest, Reason: "a request without effect"}
 	}
-	// Simulate is meant for tests of LiveKit: it would let anybody fake who is
-	// speaking, and leave goroutines behind that sleep for years.
-	// SubscriptionPermission would undo that the engine holds back the tracks of
-	// a participant. Data tracks and data blobs are not used.
+	// Simulate is meant for tests of LiveKit. A participant could fake active speakers
+	// with it, and it leaves goroutines behind that sleep for years.
+	// SubscriptionPermission would release tracks that the engine holds back. Data tracks
+	// and data blobs are not used.
 	return refuse(refusal.SignalRequest, "a request that is not used here")
 }
 
 // SanitizeAddTrack checks the announcement of a track.
 //
 // LiveKit indexes tables with the quality of a layer without a check
-// (LayerPresenceFromTrackInfo in videolayerutils.go, seen up to 1.13.11: not
-// fixed), and believes a track whose type does not fit its source, so that a
-// picture can be announced in a session for sound only.
+// (LayerPresenceFromTrackInfo in videolayerutils.go; not fixed up to 1.13.11). It also
+// accepts a track whose type does not match its source, so that video could be announced
+// in an audio session.
 func SanitizeAddTrack(req *livekit.AddTrackRequest) *Refusal {
 	if req == nil {
 		return refuse(refusal.SignalRequest, "an empty announcement")
@@ -134,8 +135,9 @@ func SanitizeAddTrack(req *livekit.AddTrackRequest) *Refusal {
 	case req.Cid == "":
 		return refuse(refusal.Track, "a track without an id")
 	case req.Width > maxDimension || req.Height > maxDimension:
-		return refuse(refusal.Track, "a picture of more than %d pixels", maxDimension)
-	case !isEnumValue(livekit.Encryption_Type_name, req.Encryption), !isEnumValue(livekit.BackupCodecPolicy_name, req.BackupCodecPolicy):
+		return refuse(refusal.Track, "video of more than %d pixels", maxDimension)
+	case !isEnumValue(livekit.Encryption_Type_name, req.Encryption),
+		!isEnumValue(livekit.BackupCodecPolicy_name, req.BackupCodecPolicy):
 		return refuse(refusal.Track, "an unknown encryption or backup codec policy")
 	case len(req.AudioFeatures) > maxTextBytes:
 		return refuse(refusal.Track, "too many audio features")
@@ -161,8 +163,8 @@ var typeOfSource = map[livekit.TrackSource]livekit.TrackType{
 	livekit.TrackSource_SCREEN_SHARE:       livekit.TrackType_VIDEO,
 }
 
-// checkCodec checks one codec of an announcement. An empty name leaves the choice to
-// LiveKit.
+// checkCodec checks one codec of an announcement. With an empty name LiveKit chooses the
+// codec.
 func checkCodec(c *livekit.SimulcastCodec, kind livekit.TrackType) *Refusal {
 	if c == nil {
 		return refuse(refusal.SignalRequest, "an empty codec")
@@ -187,10 +189,11 @@ func checkCodec(c *livekit.SimulcastCodec, kind livekit.TrackType) *Refusal {
 // Codecs returns the names of the codecs that are negotiated for a kind of
 // track, in lower case and without "audio/" or "video/".
 //
-// VP9 and AV1 are left out: one VP9 packet with a payload of one byte ends the
-// process (IsVP9KeyFrame in mediatransportutil/pkg/codec/keyframe.go, not fixed
-// in 20260821), and both bring the dependency descriptor; see description. H265
-// has a parser that nobody here needs. PCMU and PCMA have no user in a browser.
+// VP9 and AV1 are not included, because one VP9 packet with a payload of one byte ends
+// the process (IsVP9KeyFrame in mediatransportutil/pkg/codec/keyframe.go, not fixed in
+// 20260821), and because both use the dependency descriptor; see allowedExtensions. H265
+// is not included because it adds a parser that is not needed. Browsers do not need PCMU
+// and PCMA.
 func Codecs(kind livekit.TrackType) []string {
 	if kind == livekit.TrackType_AUDIO {
 		return []string{"opus", "red"}
@@ -256,12 +259,12 @@ func TrackCount(s *livekit.UpdateSubscription) int {
 	return n
 }
 
-// RemoveUnknownTracks leaves out of a request the ids of other participants' tracks that
-// exists does not report. It reports whether LiveKit has anything to do then.
+// RemoveUnknownTracks removes the ids of tracks that do not exist from a request. It
+// reports whether the request still has an effect.
 //
-// LiveKit keeps a record for each id that is subscribed to or has settings, also
-// for tracks that do not exist, until the participant leaves. Not bounded in any
-// version of LiveKit.
+// LiveKit keeps a record for each id that is subscribed to or has settings, also for
+// tracks that do not exist, until the participant leaves. No version of LiveKit limits
+// the number of records.
 func RemoveUnknownTracks(req *livekit.SignalRequest, exists func(sid string) bool) bool {
 	switch m := req.GetMessage().(type) {
 	case *livekit.SignalRequest_Subscription:
@@ -275,8 +278,8 @@ func RemoveUnknownTracks(req *livekit.SignalRequest, exists func(sid string) boo
 	return true
 }
 
-// RemoveUnknownTracksFromState is RemoveUnknownTracks for what a participant who resumes a
-// connection says of it.
+// RemoveUnknownTracksFromState removes the ids of tracks that do not exist from the state
+// that a participant sends when it resumes a connection.
 func RemoveUnknownTracksFromState(s *livekit.SyncState, exists func(sid string) bool) {
 	if s != nil {
 		removeUnknownSubscriptions(s.Subscription, exists)
@@ -294,7 +297,9 @@ func removeUnknownSubscriptions(s *livekit.UpdateSubscription, exists func(sid s
 			p.TrackSids = existingTracks(p.TrackSids, exists)
 		}
 	}
-	s.ParticipantTracks = slices.DeleteFunc(s.ParticipantTracks, func(p *livekit.ParticipantTracks) bool { return len(p.GetTrackSids()) == 0 })
+	s.ParticipantTracks = slices.DeleteFunc(s.ParticipantTracks, func(p *livekit.ParticipantTracks) bool {
+		return len(p.GetTrackSids()) == 0
+	})
 	return len(s.TrackSids) > 0 || len(s.ParticipantTracks) > 0
 }
 
@@ -314,7 +319,8 @@ func checkTrackSettings(s *livekit.UpdateTrackSettings) *Refusal {
 	return checkTexts(s.TrackSids...)
 }
 
-// SanitizeSyncState checks what a participant who resumes a connection says of it.
+// SanitizeSyncState checks the state that a participant sends when it resumes a
+// connection.
 func SanitizeSyncState(s *livekit.SyncState) *Refusal {
 	if s == nil {
 		return nil
@@ -368,7 +374,7 @@ func checkTexts(all ...string) *Refusal {
 	return nil
 }
 
-// isEnumValue reports whether a value is one of its enumeration.
+// isEnumValue reports whether a value is defined in its enumeration.
 func isEnumValue[E ~int32](names map[int32]string, value E) bool {
 	_, ok := names[int32(value)]
 	return ok

@@ -23,10 +23,13 @@ const offer = "v=0\r\no=- 1 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=group:BUNDLE
 	"a=sendonly\r\n"
 
 func addTrack(change func(*livekit.AddTrackRequest)) *livekit.SignalRequest {
-	add := &livekit.AddTrackRequest{Cid: "cam", Name: "cam", Type: livekit.TrackType_VIDEO, Source: livekit.TrackSource_CAMERA,
-		Width: 1280, Height: 720,
-		Layers:          []*livekit.VideoLayer{{Quality: livekit.VideoQuality_LOW}, {Quality: livekit.VideoQuality_HIGH}},
-		SimulcastCodecs: []*livekit.SimulcastCodec{{Codec: "vp8", Cid: "cam", Layers: []*livekit.VideoLayer{{Quality: livekit.VideoQuality_MEDIUM}}}}}
+	add := &livekit.AddTrackRequest{Cid: "cam", Name: "cam", Type: livekit.TrackType_VIDEO,
+		Source: livekit.TrackSource_CAMERA,
+		Width:  1280, Height: 720,
+		Layers: []*livekit.VideoLayer{{Quality: livekit.VideoQuality_LOW},
+			{Quality: livekit.VideoQuality_HIGH}},
+		SimulcastCodecs: []*livekit.SimulcastCodec{{Codec: "vp8", Cid: "cam",
+			Layers: []*livekit.VideoLayer{{Quality: livekit.VideoQuality_MEDIUM}}}}}
 	change(add)
 	return &livekit.SignalRequest{Message: &livekit.SignalRequest_AddTrack{AddTrack: add}}
 }
@@ -39,7 +42,8 @@ func TestSanitizeRequest(t *testing.T) {
 		return func(a *livekit.AddTrackRequest) { a.Layers = []*livekit.VideoLayer{l} }
 	}
 	describe := func(kind, text string) *livekit.SignalRequest {
-		return &livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{Offer: &livekit.SessionDescription{Type: kind, Sdp: text}}}
+		offer := &livekit.SessionDescription{Type: kind, Sdp: text}
+		return &livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{Offer: offer}}
 	}
 	for name, c := range map[string]struct {
 		req  *livekit.SignalRequest
@@ -104,24 +108,26 @@ func TestSanitizeRequest(t *testing.T) {
 	}
 }
 
-// What is not needed is taken out of a description, and the rest stays.
+// Header extensions that are not needed are removed, and the rest of the description stays.
 func TestSanitizeRequest_RewritesDescription(t *testing.T) {
 	t.Parallel()
 	d := &livekit.SessionDescription{Type: "offer", Sdp: offer, Id: 7}
-	if r := signalfilter.SanitizeRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{Offer: d}}); r != nil {
+	req := &livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{Offer: d}}
+	if r := signalfilter.SanitizeRequest(req); r != nil {
 		t.Fatal(r)
 	}
 	if strings.Contains(strings.ToLower(d.Sdp), "dependency-descriptor") {
 		t.Errorf("the dependency descriptor is still there:\n%s", d.Sdp)
 	}
-	for _, line := range []string{"a=extmap:1 urn:ietf:params:rtp-hdrext:sdes:mid\r\n", "a=mid:0\r\n", "a=rtpmap:96 VP8/90000\r\n", "a=extmap-allow-mixed\r\n", "a=sendonly\r\n"} {
+	for _, line := range []string{"a=extmap:1 urn:ietf:params:rtp-hdrext:sdes:mid\r\n", "a=mid:0\r\n",
+		"a=rtpmap:96 VP8/90000\r\n", "a=extmap-allow-mixed\r\n", "a=sendonly\r\n"} {
 		if !strings.Contains(d.Sdp, line) {
 			t.Errorf("%q is missing in:\n%s", line, d.Sdp)
 		}
 	}
 }
 
-// What LiveKit would believe or keep is taken out.
+// Claims that LiveKit would believe, and ids that it would keep, are removed.
 func TestSanitizeRequest_RemovesUntrusted(t *testing.T) {
 	t.Parallel()
 	exists := func(sid string) bool { return sid == "TR_here" }
@@ -138,9 +144,11 @@ func TestSanitizeRequest_RemovesUntrusted(t *testing.T) {
 			addTrack(func(*livekit.AddTrackRequest) {})},
 		"a subscription": {
 			&livekit.SignalRequest{Message: &livekit.SignalRequest_Subscription{Subscription: &livekit.UpdateSubscription{TrackSids: sids(),
-				ParticipantTracks: []*livekit.ParticipantTracks{{ParticipantSid: "PA_1", TrackSids: sids()}, {TrackSids: []string{"TR_none"}}}}}},
+				ParticipantTracks: []*livekit.ParticipantTracks{{ParticipantSid: "PA_1", TrackSids: sids()},
+					{TrackSids: []string{"TR_none"}}}}}},
 			&livekit.SignalRequest{Message: &livekit.SignalRequest_Subscription{Subscription: &livekit.UpdateSubscription{TrackSids: []string{"TR_here"},
-				ParticipantTracks: []*livekit.ParticipantTracks{{ParticipantSid: "PA_1", TrackSids: []string{"TR_here"}}}}}}},
+				ParticipantTracks: []*livekit.ParticipantTracks{{ParticipantSid: "PA_1",
+					TrackSids: []string{"TR_here"}}}}}}},
 		"a subscription to nothing": {
 			&livekit.SignalRequest{Message: &livekit.SignalRequest_Subscription{Subscription: &livekit.UpdateSubscription{TrackSids: []string{"TR_none"}}}}, nil},
 		"settings": {
@@ -172,7 +180,8 @@ func TestSanitizeRequest_RemovesUntrusted(t *testing.T) {
 
 func TestSanitizeQuery(t *testing.T) {
 	t.Parallel()
-	got, r := signalfilter.SanitizeQuery(url.Values{"protocol": {"1149"}, "sdk": {"js"}, "publish": {"x"}, "disable_ice_lite": {"1"}, "other": {"y"}})
+	got, r := signalfilter.SanitizeQuery(url.Values{"protocol": {"1149"}, "sdk": {"js"}, "publish": {"x"},
+		"disable_ice_lite": {"1"}, "other": {"y"}})
 	if r != nil || got.Encode() != "protocol=17&sdk=js" {
 		t.Errorf("got %v, %v", got, r)
 	}
@@ -183,22 +192,26 @@ func TestSanitizeQuery(t *testing.T) {
 	w := gzip.NewWriter(&packed)
 	_, _ = w.Write(make([]byte, 300_000))
 	_ = w.Close()
-	bomb, err := proto.Marshal(&livekit.WrappedJoinRequest{Compression: livekit.WrappedJoinRequest_GZIP, JoinRequest: packed.Bytes()})
+	bomb, err := proto.Marshal(&livekit.WrappedJoinRequest{Compression: livekit.WrappedJoinRequest_GZIP,
+		JoinRequest: packed.Bytes()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, r := signalfilter.SanitizeQuery(url.Values{"join_request": {base64.URLEncoding.EncodeToString(bomb)}}); r == nil || !strings.Contains(r.Reason, "bytes") {
+	encoded := base64.URLEncoding.EncodeToString(bomb)
+	_, r = signalfilter.SanitizeQuery(url.Values{"join_request": {encoded}})
+	if r == nil || !strings.Contains(r.Reason, "bytes") {
 		t.Errorf("a join request of 300,000 bytes: %v", r)
 	}
-	for name, text := range map[string]string{"no Base64": "%", "no message": "AAAA", "too long": strings.Repeat("A", 40_000)} {
+	for name, text := range map[string]string{"no Base64": "%", "no message": "AAAA", "too long": strings.Repeat("A",
+		40_000)} {
 		if _, r := signalfilter.SanitizeQuery(url.Values{"join_request": {text}}); r == nil {
 			t.Errorf("%s passes", name)
 		}
 	}
 }
 
-// Whatever is sent, nothing panics; what passes once passes again and stays as
-// it is, and no description has an extension that is not negotiated.
+// No input causes a panic. A request that passes once passes again without changes, and no
+// description contains an extension that is not allowed.
 func FuzzRequest(f *testing.F) {
 	for _, req := range []*livekit.SignalRequest{
 		addTrack(func(*livekit.AddTrackRequest) {}),
@@ -218,10 +231,10 @@ func FuzzRequest(f *testing.F) {
 		}
 		before := proto.CloneOf(req)
 		if r := signalfilter.SanitizeRequest(req); r != nil {
-			t.Fatalf("passed once, then refused: %s", r.Reason)
+			t.Fatalf("the sanitized request is refused: %s", r.Reason)
 		}
 		if !proto.Equal(before, req) {
-			t.Fatalf("changed again: %v, %v", before, req)
+			t.Fatalf("the sanitized request changed from %v to %v", before, req)
 		}
 		d := req.GetOffer()
 		if d == nil {
@@ -232,7 +245,7 @@ func FuzzRequest(f *testing.F) {
 		}
 		var parsed sdp.SessionDescription
 		if err := parsed.UnmarshalString(d.Sdp); err != nil {
-			t.Fatalf("cannot be parsed any more: %v", err)
+			t.Fatalf("parse the sanitized description: %v", err)
 		}
 		for _, m := range parsed.MediaDescriptions {
 			for _, a := range m.Attributes {
@@ -244,7 +257,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// A join request that passes is safe to pass on, whatever was in it.
+// A join request that passes is safe to pass on.
 func FuzzQuery(f *testing.F) {
 	f.Add("ChAKBggCEAEoAQ==", "16")
 	f.Fuzz(func(t *testing.T, joinRequest, protocol string) {
@@ -253,11 +266,11 @@ func FuzzQuery(f *testing.F) {
 			return
 		}
 		if len(safe.Encode()) > 30_000 {
-			return // it was compressed, and as a query it would be too long
+			return // it was compressed, and uncompressed it is too long for a query
 		}
-		again, r := signalfilter.SanitizeQuery(safe)
-		if r != nil || again.Encode() != safe.Encode() {
-			t.Fatalf("%v became %v, %v", safe, again, r)
+		resanitized, r := signalfilter.SanitizeQuery(safe)
+		if r != nil || resanitized.Encode() != safe.Encode() {
+			t.Fatalf("the sanitized query %v became %v, %v", safe, resanitized, r)
 		}
 	})
 }

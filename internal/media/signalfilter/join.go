@@ -15,29 +15,29 @@ import (
 	"parley/internal/refusal"
 )
 
-// joinRequestParameter is the parameter in which newer clients put all the others, and
-// requests beside them.
+// joinRequestParameter is the query parameter in which newer clients send all other
+// parameters and their first requests.
 const joinRequestParameter = "join_request"
 
-// The bounds of a join request in the query, in bytes as it was sent and as it
-// is when it is decompressed.
+// These are the maximum lengths of a join request in the query, in bytes: as it was sent,
+// and after decompression.
 const (
 	maxJoinRequestBytes             = 32 << 10
 	maxDecompressedJoinRequestBytes = 256 << 10
 )
 
-// allowedParameters are those of the query that LiveKit may see. Left out are, among
-// others, "publish", which would join a second time under an identity nobody
-// issued, and "disable_ice_lite".
+// allowedParameters are the query parameters that are passed on to LiveKit. Among others,
+// "publish" and "disable_ice_lite" are not, because "publish" would join a second time
+// under an identity that was not issued.
 var allowedParameters = []string{
 	"protocol", "client_protocol", "sdk", "version", "os", "os_version", "device_model", "browser", "browser_version",
 	"network", "auto_subscribe", "adaptive_stream", "subscriber_allow_pause", "reconnect", "reconnect_reason", "sid",
 }
 
-// SanitizeQuery checks the query with which a participant connects and returns the one
-// for LiveKit. What is not known is left out. Numbers that become labels of
-// LiveKit's metrics are brought into the range that LiveKit knows: each value
-// would add lines to the metrics for ever (not bounded in any version).
+// SanitizeQuery checks the query with which a participant connects and returns the query
+// for LiveKit. Unknown parameters are left out. Numbers that become labels of LiveKit's
+// metrics are limited to the range that LiveKit knows, because each new value adds lines to
+// the metrics forever (not bounded in any version).
 func SanitizeQuery(query url.Values) (url.Values, *Refusal) {
 	safe := url.Values{}
 	if encoded := query.Get(joinRequestParameter); encoded != "" {
@@ -65,17 +65,18 @@ func SanitizeQuery(query url.Values) (url.Values, *Refusal) {
 		}
 		safe.Set(name, value)
 	}
-	for name, most := range map[string]int{"protocol": types.CurrentProtocol, "client_protocol": maxTextBytes} {
+	for name, highest := range map[string]int{"protocol": types.CurrentProtocol, "client_protocol": maxTextBytes} {
 		if safe.Has(name) {
 			n, _ := strconv.Atoi(safe.Get(name))
-			safe.Set(name, strconv.Itoa(min(max(n, 0), most)))
+			safe.Set(name, strconv.Itoa(min(max(n, 0), highest)))
 		}
 	}
 	return safe, nil
 }
 
-// SanitizeJoinRequest checks a join request by the rules of the requests in it, and
-// makes it safe. Metadata and attributes are left out: nobody may write them.
+// SanitizeJoinRequest checks a join request with the rules of the requests in it, and
+// makes it safe. It removes metadata and attributes, because participants must not write
+// them.
 func SanitizeJoinRequest(req *livekit.JoinRequest) *Refusal {
 	req.Metadata, req.ParticipantAttributes = "", nil
 	if c := req.ClientInfo; c != nil {
@@ -87,8 +88,8 @@ func SanitizeJoinRequest(req *livekit.JoinRequest) *Refusal {
 		if len(c.Capabilities) > maxTextBytes {
 			return refuse(refusal.SignalRequest, "too many capabilities")
 		}
-		if r := checkTexts(c.Version, c.Os, c.OsVersion, c.DeviceModel, c.Browser, c.BrowserVersion, c.Address, c.Network,
-			c.OtherSdks); r != nil {
+		if r := checkTexts(c.Version, c.Os, c.OsVersion, c.DeviceModel, c.Browser, c.BrowserVersion,
+			c.Address, c.Network, c.OtherSdks); r != nil {
 			return r
 		}
 	}
@@ -133,7 +134,8 @@ func decodeJoinRequest(encoded string) (*livekit.JoinRequest, *Refusal) {
 		}
 	}
 	if len(data) > maxDecompressedJoinRequestBytes {
-		return nil, refuse(refusal.SignalRequest, "a join request of more than %d bytes", maxDecompressedJoinRequestBytes)
+		return nil, refuse(refusal.SignalRequest, "a join request of more than %d bytes",
+			maxDecompressedJoinRequestBytes)
 	}
 	req := &livekit.JoinRequest{}
 	if r := newScanner(req).Write(data); r != nil {
@@ -143,12 +145,12 @@ func decodeJoinRequest(encoded string) (*livekit.JoinRequest, *Refusal) {
 		return nil, refuse(refusal.SignalRequest, "a join request that cannot be parsed")
 	}
 	if proto.Size(req) == 0 {
-		return nil, refuse(refusal.SignalRequest, "an empty join request") // LiveKit would take it for none
+		return nil, refuse(refusal.SignalRequest, "an empty join request") // LiveKit treats it as missing
 	}
 	return req, nil
 }
 
-// decompress returns at most one byte more than a join request may have.
+// decompress returns at most one byte more than the maximum length of a join request.
 func decompress(data []byte) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {

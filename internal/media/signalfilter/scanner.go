@@ -9,16 +9,15 @@ import (
 	"parley/internal/refusal"
 )
 
-// MaxFields bounds the fields of one encoded message, counted in all the
-// messages inside it. LiveKit parses a message before it can be checked, and an
-// empty message of two bytes becomes a structure of some hundred: 1 MB of them
-// became 295 MB of memory. Not bounded in any version of LiveKit. A subscription
-// to MaxTracks tracks is the largest request of livekit-client.
+// MaxFields is the maximum number of fields of one encoded message, including the fields
+// of nested messages. LiveKit parses a message before it can be checked, and an empty
+// message of two bytes becomes a structure of a few hundred: 1 MB of them became 295 MB of
+// memory. No version of LiveKit limits this. The largest request of livekit-client is a
+// subscription to MaxTracks tracks.
 const MaxFields = 10_000
 
-// Scanner counts the fields of an encoded message while its bytes arrive, so that
-// a message with too many of them is refused before anybody parses it. It keeps
-// no bytes.
+// Scanner counts the fields of an encoded message while its bytes arrive, so that a
+// message with too many fields is refused before it is parsed. It does not keep the bytes.
 type Scanner struct {
 	message   protoreflect.MessageDescriptor
 	enclosing []enclosing
@@ -26,16 +25,16 @@ type Scanner struct {
 	fields    int
 
 	expect expectation
-	number uint64 // the varint that is being read
+	number uint64 // the incomplete varint
 	shift  uint
-	field  protoreflect.FieldDescriptor // whose length is expected; nil if unknown
-	skip   int                          // bytes of a value that are still to come
+	field  protoreflect.FieldDescriptor // of the expected length; nil if unknown
+	skip   int                          // unread bytes of a value
 }
 
-// enclosing is a message inside the message.
+// enclosing is a nested message that contains the current position.
 type enclosing struct {
 	descriptor protoreflect.MessageDescriptor
-	end        int // its position, in bytes
+	end        int // position after its last byte
 }
 
 type expectation uint8
@@ -46,12 +45,12 @@ const (
 	expectLength
 )
 
-// NewScanner returns a scan of one encoded livekit.SignalRequest.
+// NewScanner returns a scanner of one encoded livekit.SignalRequest.
 func NewScanner() *Scanner { return newScanner(&livekit.SignalRequest{}) }
 
 func newScanner(m proto.Message) *Scanner { return &Scanner{message: m.ProtoReflect().Descriptor()} }
 
-// Write reads the next bytes of the message. The scan must not be used after a
+// Write scans the next bytes of the message. The scanner must not be used after a
 // refusal.
 func (s *Scanner) Write(b []byte) *Refusal {
 	for len(b) > 0 {
@@ -82,7 +81,7 @@ func (s *Scanner) Write(b []byte) *Refusal {
 	return nil
 }
 
-// readVarint takes a varint that is complete.
+// readVarint handles a complete varint.
 func (s *Scanner) readVarint(number uint64) *Refusal {
 	switch s.expect {
 	case expectTag:
@@ -103,12 +102,12 @@ func (s *Scanner) readVarint(number uint64) *Refusal {
 	return nil
 }
 
-// beginField begins a field.
+// beginField handles the tag of a field.
 func (s *Scanner) beginField(number uint64) *Refusal {
 	if s.fields++; s.fields > MaxFields {
 		return refuse(refusal.SignalRequest, "a message of more than %d fields", MaxFields)
 	}
-	// The tag itself is inside the message that it belongs to.
+	// The tag is inside the message to which its field belongs.
 	for len(s.enclosing) > 0 && s.position > s.enclosing[len(s.enclosing)-1].end {
 		s.enclosing = s.enclosing[:len(s.enclosing)-1]
 	}
@@ -130,16 +129,16 @@ func (s *Scanner) beginField(number uint64) *Refusal {
 		}
 		s.field = in.Fields().ByNumber(field)
 		s.expect = expectLength
-	default: // groups, which no message of LiveKit has
+	default: // groups, which LiveKit's messages do not use
 		return malformedMessage()
 	}
 	return nil
 }
 
-// maxDepth bounds how deep messages are inside each other. LiveKit's are less
-// than ten deep.
+// maxDepth is the maximum depth of nested messages. LiveKit's messages have less than ten
+// levels.
 const maxDepth = 50
 
 func malformedMessage() *Refusal {
-	return refuse(refusal.SignalRequest, "a message that is not encoded as it should be")
+	return refuse(refusal.SignalRequest, "a message that is not valid protobuf")
 }

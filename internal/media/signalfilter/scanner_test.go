@@ -9,13 +9,14 @@ import (
 	"parley/internal/media/signalfilter"
 )
 
-// What a scan lets pass and protobuf accepts has no more parts than it may
-// have, in whatever pieces it arrives.
+// A message that passes the scanner and is valid protobuf has at most MaxFields entries,
+// however its bytes are split.
 func FuzzScan(f *testing.F) {
 	for _, req := range []*livekit.SignalRequest{
 		{Message: &livekit.SignalRequest_Offer{Offer: &livekit.SessionDescription{Type: "offer", Sdp: offer, MidToTrackId: map[string]string{"0": "TR_x", "1": ""}}}},
 		{Message: &livekit.SignalRequest_SyncState{SyncState: &livekit.SyncState{Subscription: &livekit.UpdateSubscription{TrackSids: []string{"TR_x", ""}},
-			PublishTracks: []*livekit.TrackPublishedResponse{{}, {Track: &livekit.TrackInfo{Codecs: []*livekit.SimulcastCodecInfo{{}, {Cid: "c"}}}}}}}},
+			PublishTracks: []*livekit.TrackPublishedResponse{{},
+				{Track: &livekit.TrackInfo{Codecs: []*livekit.SimulcastCodecInfo{{}, {Cid: "c"}}}}}}}},
 		{Message: &livekit.SignalRequest_PingReq{PingReq: &livekit.Ping{Timestamp: -1, Rtt: 5}}},
 		addTrack(func(*livekit.AddTrackRequest) {}),
 	} {
@@ -41,27 +42,27 @@ func FuzzScan(f *testing.F) {
 			b = append(b, unit...)
 		}
 		whole, pieces := signalfilter.NewScanner(), signalfilter.NewScanner()
-		at := min(int(cut), len(b))
-		no := whole.Write(b)
-		inPieces := pieces.Write(b[:at])
+		split := min(int(cut), len(b))
+		refused := whole.Write(b)
+		inPieces := pieces.Write(b[:split])
 		if inPieces == nil {
-			inPieces = pieces.Write(b[at:])
+			inPieces = pieces.Write(b[split:])
 		}
-		if (no == nil) != (inPieces == nil) {
-			t.Fatalf("%v at once, %v in pieces", no, inPieces)
+		if (refused == nil) != (inPieces == nil) {
+			t.Fatalf("got %v for the whole message, %v in two pieces", refused, inPieces)
 		}
 		var req livekit.SignalRequest
-		if no != nil || proto.Unmarshal(b, &req) != nil {
+		if refused != nil || proto.Unmarshal(b, &req) != nil {
 			return
 		}
 		if n := repeatedEntries(&req); n > signalfilter.MaxFields {
-			t.Errorf("%d messages pass", n)
+			t.Errorf("%d entries pass, want at most %d", n, signalfilter.MaxFields)
 		}
 	})
 }
 
-// repeatedEntries counts the entries of the repeated fields with which little becomes
-// much.
+// repeatedEntries counts the entries of the repeated fields whose small encoding becomes
+// a large structure.
 func repeatedEntries(req *livekit.SignalRequest) int {
 	s := req.GetSyncState()
 	n := len(s.GetPublishTracks()) + len(s.GetDataChannels()) + len(s.GetSubscription().GetParticipantTracks())

@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// conn is one keep-alive connection. HTTP/1.1 is spoken by hand: a generator
-// that runs beside the server has to leave it the cores, and net/http's client
-// costs more than most of the servers measured here.
+// conn is one keep-alive connection. It implements HTTP/1.1 itself, because the load generator
+// shares the cores with the server, and net/http's client needs more processor time than most
+// of the measured servers.
 type conn struct {
 	net.Conn
-	status    string // that every answer has to have
+	status    string // expected in every response
 	out       []byte
 	in        []byte
 	latencies []time.Duration
 }
 
-// StatusError is an answer with another status than it has to have.
+// StatusError is the error of a response with an unexpected status.
 type StatusError struct{ Status, Response string }
 
-// Error implements error.
-func (e *StatusError) Error() string { return "another status than expected: " + e.Response }
+// Error returns a text with the whole response.
+func (e *StatusError) Error() string { return "unexpected status: " + e.Response }
 
-// Largest answer taken; those measured here are far smaller.
+// maxResponseBytes is the maximum length of a response; those measured here are far smaller.
 const maxResponseBytes = 16 << 10
 
 func dial(address, status string) (*conn, error) {
@@ -37,26 +37,26 @@ func dial(address, status string) (*conn, error) {
 	return &conn{Conn: c, status: status, in: make([]byte, maxResponseBytes)}, nil
 }
 
-// exchange sends what stands in c.out and returns the body of the answer,
-// which is valid until the next exchange.
+// exchange sends the request in c.out and returns the body of the response, which is valid
+// until the next exchange.
 func (c *conn) exchange() ([]byte, error) {
 	if _, err := c.Write(c.out); err != nil {
 		return nil, err
 	}
-	have, head, length := 0, -1, 0
-	for head < 0 || have < head+length {
-		if have == len(c.in) {
-			return nil, fmt.Errorf("an answer of more than %d bytes", len(c.in))
+	received, head, length := 0, -1, 0
+	for head < 0 || received < head+length {
+		if received == len(c.in) {
+			return nil, fmt.Errorf("a response of more than %d bytes", len(c.in))
 		}
-		n, err := c.Read(c.in[have:])
+		n, err := c.Read(c.in[received:])
 		if err != nil {
 			return nil, err
 		}
-		have += n
+		received += n
 		if head >= 0 {
 			continue
 		}
-		end := bytes.Index(c.in[:have], []byte("\r\n\r\n"))
+		end := bytes.Index(c.in[:received], []byte("\r\n\r\n"))
 		if end < 0 {
 			continue
 		}
@@ -65,21 +65,21 @@ func (c *conn) exchange() ([]byte, error) {
 			return nil, err
 		}
 	}
-	if have > head+length {
-		return nil, errors.New("more bytes than the answer said it has")
+	if received > head+length {
+		return nil, errors.New("a response is longer than its Content-Length")
 	}
 	if status := string(c.in[len("HTTP/1.1 "):][:3]); status != c.status {
-		return nil, &StatusError{Status: status, Response: string(c.in[:have])}
+		return nil, &StatusError{Status: status, Response: string(c.in[:received])}
 	}
-	return c.in[head:have], nil
+	return c.in[head:received], nil
 }
 
 func contentLength(head []byte) (int, error) {
 	name := []byte("\r\nContent-Length: ")
-	at := bytes.Index(head, name)
-	if at < 0 {
-		return 0, fmt.Errorf("an answer without Content-Length: %s", head)
+	index := bytes.Index(head, name)
+	if index < 0 {
+		return 0, fmt.Errorf("a response without Content-Length: %s", head)
 	}
-	value, _, _ := bytes.Cut(head[at+len(name):], []byte("\r\n"))
+	value, _, _ := bytes.Cut(head[index+len(name):], []byte("\r\n"))
 	return strconv.Atoi(string(value))
 }

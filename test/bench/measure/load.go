@@ -13,30 +13,30 @@ import (
 type Target struct {
 	Name    string
 	Address string // host:port
-	// CPU is the processor time used so far by everything that works for this
-	// server, its database included.
+	// CPU returns the processor time used so far by all processes of this server,
+	// including its database.
 	CPU CPU
-	// Request appends the n-th request, a whole HTTP/1.1 message. No two
-	// calls get the same n.
+	// Request appends the n-th request, a whole HTTP/1.1 message. Each call gets a
+	// different n.
 	Request func(to []byte, n uint64) []byte
-	// Status is what every answer has to have; empty is 200.
+	// Status is the expected status of every response; empty means 200.
 	Status string
 }
 
-// Load is a number of connections that each send a request, wait for its
-// answer and send the next (closed loop).
+// Load consists of connections that each send a request, wait for its response and send the
+// next (closed loop).
 type Load struct {
 	target Target
 	conns  []*conn
 	sent   atomic.Uint64
 }
 
-// What is left of a slice when its time is over: the answers under way have to
-// arrive within this.
+// responseTimeout is the time after the end of a slice in which the outstanding responses
+// have to arrive.
 const responseTimeout = 10 * time.Second
 
-// A pause behind each slice, so that what a server does after its last answer
-// counts for that slice.
+// pauseAfterSlice is a pause after each slice, so that the work of a server after its last
+// response counts for that slice.
 const pauseAfterSlice = 20 * time.Millisecond
 
 // Dial opens the connections. They stay open from slice to slice.
@@ -53,7 +53,7 @@ func Dial(target Target, connections int) (*Load, error) {
 	return l, nil
 }
 
-// DialServer opens as many connections for the same requests to another server.
+// DialServer opens the same number of connections to another server, for the same requests.
 func (l *Load) DialServer(name, address string, cpu CPU) (*Load, error) {
 	return Dial(Target{Name: name, Address: address, CPU: cpu, Request: l.target.Request}, len(l.conns))
 }
@@ -65,11 +65,11 @@ func (l *Load) Close() {
 	}
 }
 
-// Sent returns how many requests have been sent; once a slice has ended
-// without an error, that many were answered as they had to be.
+// Sent returns the number of requests that have been sent. After a slice without an error, all
+// of them got a response with the expected status.
 func (l *Load) Sent() uint64 { return l.sent.Load() }
 
-// SendOne sends one request and returns its answer's body.
+// SendOne sends one request and returns the body of the response.
 func (l *Load) SendOne() ([]byte, error) {
 	c := l.conns[0]
 	if err := c.SetDeadline(time.Now().Add(responseTimeout)); err != nil {
@@ -83,7 +83,7 @@ func (l *Load) SendOne() ([]byte, error) {
 	return body, nil
 }
 
-// Slice is what came out of one slice of load.
+// Slice contains the results of one slice of load.
 type Slice struct {
 	Requests int
 	Elapsed  time.Duration
@@ -91,14 +91,14 @@ type Slice struct {
 	P50, P99 time.Duration
 }
 
-// PerSecond is the rate of answers.
+// PerSecond returns the number of responses per second.
 func (s Slice) PerSecond() float64 { return float64(s.Requests) / s.Elapsed.Seconds() }
 
-// CPUPerRequest is the processor time the server spent on one request.
+// CPUPerRequest returns the server's processor time per request.
 func (s Slice) CPUPerRequest() time.Duration { return s.CPU / time.Duration(s.Requests) }
 
-// Slice loads the server for the given time and then waits for the answers
-// under way. Any other status than the target's is an error.
+// Slice loads the server for the given time and then waits for the outstanding responses. It
+// returns an error if a response has another status than the target's.
 func (l *Load) Slice(ctx context.Context, length time.Duration) (Slice, error) {
 	if err := ctx.Err(); err != nil {
 		return Slice{}, err

@@ -1,8 +1,8 @@
-// Package measure compares servers on a small machine that also runs the load:
-// slices of load in turn, in the order A B B A, and medians of ratios pair by
-// pair. Ratios travel from machine to machine, absolute figures do not.
+// Package measure compares servers on a small machine that also runs the load. It loads the
+// servers in turn, in slices in the order A B B A, and computes the medians of the ratios
+// pair by pair. Ratios are comparable between machines, absolute figures are not.
 //
-// It knows processes and HTTP/1.1, and must not learn what is being measured.
+// The package knows processes and HTTP/1.1, and must not depend on the measured servers.
 package measure
 
 import (

@@ -17,13 +17,12 @@ func TestMedian(t *testing.T) {
 		want   float64
 	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 1, 3, 2}, 2.5}} {
 		if got := Median(c.values); got != c.want {
-			t.Errorf("median of %v is %v, not %v", c.values, got, c.want)
+			t.Errorf("median of %v: got %v, want %v", c.values, got, c.want)
 		}
 	}
 }
 
-// The ratio is the median over pairs of neighbours: one pair that something
-// else got in the way of changes nothing.
+// The ratio is the median over the pairs, so that one disturbed pair does not change it.
 func TestPairs_MedianRatio(t *testing.T) {
 	second := func(requests int, cpu time.Duration) Slice {
 		return Slice{Requests: requests, Elapsed: time.Second, CPU: cpu}
@@ -33,7 +32,7 @@ func TestPairs_MedianRatio(t *testing.T) {
 		B: []Slice{second(200, time.Second), second(100, time.Second), second(100, time.Second/10)},
 	}
 	if p.Rate() != 0.5 || p.CPU() != 2 {
-		t.Errorf("rate %v and cpu %v, not 0.5 and 2", p.Rate(), p.CPU())
+		t.Errorf("got rate %v and cpu %v, want 0.5 and 2", p.Rate(), p.CPU())
 	}
 }
 
@@ -41,10 +40,10 @@ func TestParseUsage(t *testing.T) {
 	const stat = "17 (a ) b) S 4 17 17 0 -1 4194560 1 2 3 4 250 50 30 20 20 0 12 0 99 1000 10"
 	u, err := parseUsage(stat)
 	if err != nil || u.parent != 4 || u.selfTime != 3*time.Second || u.childrenTime != 500*time.Millisecond {
-		t.Errorf("%+v %v", u, err)
+		t.Errorf("got %+v, %v, want parent 4, 3s and 500ms", u, err)
 	}
 	if _, err := parseUsage("17 (a) S 4"); err == nil {
-		t.Error("half a line was read")
+		t.Error("an incomplete line was accepted")
 	}
 }
 
@@ -60,10 +59,12 @@ func TestSlice(t *testing.T) {
 	}))
 	defer s.Close()
 	target := func(path string) Target {
-		return Target{Name: "test", Address: s.Listener.Addr().String(), CPU: func() (time.Duration, error) { return 0, nil },
+		return Target{Name: "test", Address: s.Listener.Addr().String(),
+			CPU: func() (time.Duration, error) { return 0, nil },
 			Request: func(to []byte, n uint64) []byte {
 				body := fmt.Sprint(n)
-				return fmt.Appendf(to, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
+				return fmt.Appendf(to, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", path, len(body),
+					body)
 			}}
 	}
 	l, err := Dial(target("/"), 3)
@@ -75,13 +76,14 @@ func TestSlice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Requests == 0 || uint64(got.Requests) != l.Sent() || got.Requests != len(bodies) || got.P99 <= 0 || got.Elapsed < 50*time.Millisecond {
-		t.Errorf("%+v with %d sent and %d served", got, l.Sent(), len(bodies))
+	if got.Requests == 0 || uint64(got.Requests) != l.Sent() || got.Requests != len(bodies) || got.P99 <= 0 ||
+		got.Elapsed < 50*time.Millisecond {
+		t.Errorf("got %+v with %d sent and %d served requests", got, l.Sent(), len(bodies))
 	}
 	seen := map[string]bool{}
 	for range got.Requests {
 		if body := <-bodies; seen[body] {
-			t.Errorf("request %s came twice", body)
+			t.Errorf("request %s was sent twice", body)
 		} else {
 			seen[body] = true
 		}
@@ -94,6 +96,6 @@ func TestSlice(t *testing.T) {
 	defer refused.Close()
 	var status *StatusError
 	if _, err := refused.Slice(t.Context(), 50*time.Millisecond); !errors.As(err, &status) || status.Status != "418" {
-		t.Errorf("an answer of 418 gave %v", err)
+		t.Errorf("got %v, want a StatusError with status 418", err)
 	}
 }

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Pairs are slices of two servers; those of one index were neighbours in time.
+// Pairs are slices of two servers; those with the same index follow each other in time.
 type Pairs struct{ A, B []Slice }
 
-// Compare loads a in turn with each of the others, pair by pair in the order
-// A B B A, so that what drifts (a warming machine, a growing database) meets
-// both alike. The comparisons take turns too. An a among the others is the
-// control: the same server against itself, by the same procedure.
+// Compare loads a in turn with each of the others, pair by pair in the order A B B A, so that
+// a drift (of the machine's temperature or the size of the database) affects both equally. The
+// comparisons alternate too. If a is among the others, that comparison is the control: the
+// same server with itself, by the same procedure.
 func Compare(ctx context.Context, a *Load, others []*Load, pairs int, length time.Duration) ([]Pairs, error) {
 	results := make([]Pairs, len(others))
 	for done := 0; done < pairs; done += 2 {
@@ -30,17 +30,15 @@ func Compare(ctx context.Context, a *Load, others []*Load, pairs int, length tim
 	return results, nil
 }
 
-// CPU is how many times the processor time of one of B's requests one of A's
-// takes.
+// CPU returns the ratio of A's to B's processor time per request.
 func (p Pairs) CPU() float64 {
 	return p.ratio(func(s Slice) float64 { return float64(s.CPU) / float64(s.Requests) })
 }
 
-// Rate is how many times B's requests a second A answers.
+// Rate returns the ratio of A's to B's responses per second.
 func (p Pairs) Rate() float64 { return p.ratio(Slice.PerSecond) }
 
-// Latency is how many times as long as one of B's answers one of A's takes to
-// come, at the median.
+// Latency returns the ratio of A's to B's median response times.
 func (p Pairs) Latency() float64 {
 	return p.ratio(func(s Slice) float64 { return float64(s.P50) })
 }
@@ -53,7 +51,7 @@ func (p Pairs) ratio(of func(Slice) float64) float64 {
 	return Median(ratios)
 }
 
-// Medians is the median of each figure over some slices.
+// Medians contains the median of each figure over slices.
 type Medians struct {
 	PerSecond     float64
 	CPUPerRequest time.Duration

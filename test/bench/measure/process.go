@@ -9,22 +9,21 @@ import (
 	"time"
 )
 
-// tick is the unit of times in /proc/PID/stat: USER_HZ is 100 on every
-// architecture that Go's Linux ports know. Over a second of load its rounding
-// is one percent.
+// tick is the unit of times in /proc/PID/stat. USER_HZ is 100 on every architecture that Go
+// supports on Linux. Over a second of load the rounding error is one percent.
 const tick = time.Second / 100
 
-// usage is what /proc/PID/stat says of a process.
+// usage contains values of a process from /proc/PID/stat.
 type usage struct {
 	parent       int
 	selfTime     time.Duration // utime + stime
 	childrenTime time.Duration // the same of its children that have ended
 }
 
-// CPU tells the processor time used so far, in user and in kernel mode.
+// CPU returns the processor time used so far, in user and in kernel mode.
 type CPU func() (time.Duration, error)
 
-// ProcessCPU is the processor time of one process.
+// ProcessCPU returns a CPU for one process.
 func ProcessCPU(pid int) CPU {
 	return func() (time.Duration, error) {
 		u, err := readUsage(statFile(pid))
@@ -32,8 +31,8 @@ func ProcessCPU(pid int) CPU {
 	}
 }
 
-// ProcessTreeCPU is the processor time of a process and its children, living and ended
-// ones: a PostgreSQL server with its backends.
+// ProcessTreeCPU returns a CPU for a process and its running and ended children, such as a
+// PostgreSQL server with its backends.
 func ProcessTreeCPU(pid int) CPU {
 	return func() (time.Duration, error) {
 		u, err := readUsage(statFile(pid))
@@ -45,8 +44,8 @@ func ProcessTreeCPU(pid int) CPU {
 	}
 }
 
-// forEachChild calls do for every living child of a process. One that ended since
-// is in its parent's books by now.
+// forEachChild calls do for every running child of a process. A child that has ended
+// meanwhile counts as part of its parent's childrenTime.
 func forEachChild(parent int, do func(pid int, u usage)) error {
 	files, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -62,7 +61,7 @@ func forEachChild(parent int, do func(pid int, u usage)) error {
 	return nil
 }
 
-// SumCPU is the processor time of several together.
+// SumCPU returns a CPU for the sum of several processes.
 func SumCPU(of ...CPU) CPU {
 	return func() (time.Duration, error) {
 		var total time.Duration
@@ -88,22 +87,23 @@ func readUsage(file string) (usage, error) {
 }
 
 func parseUsage(stat string) (usage, error) {
-	// The second field is the name in parentheses, which may hold anything.
+	// The second field is the name in parentheses, which may contain any characters.
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 15 {
-		return usage{}, fmt.Errorf("not the text of /proc/PID/stat: %q", stat)
+		return usage{}, fmt.Errorf("unexpected format of /proc/PID/stat: %q", stat)
 	}
 	var n [5]int64
-	for i, at := range []int{1, 11, 12, 13, 14} { // ppid, utime, stime, cutime, cstime
+	for i, index := range []int{1, 11, 12, 13, 14} { // ppid, utime, stime, cutime, cstime
 		var err error
-		if n[i], err = strconv.ParseInt(fields[at], 10, 64); err != nil {
-			return usage{}, fmt.Errorf("not the text of /proc/PID/stat: %w", err)
+		if n[i], err = strconv.ParseInt(fields[index], 10, 64); err != nil {
+			return usage{}, fmt.Errorf("unexpected format of /proc/PID/stat: %w", err)
 		}
 	}
-	return usage{parent: int(n[0]), selfTime: time.Duration(n[1]+n[2]) * tick, childrenTime: time.Duration(n[3]+n[4]) * tick}, nil
+	return usage{parent: int(n[0]), selfTime: time.Duration(n[1]+n[2]) * tick,
+		childrenTime: time.Duration(n[3]+n[4]) * tick}, nil
 }
 
-// ResidentBytes returns the memory of a process that is in use right now.
+// ResidentBytes returns the resident memory of a process in bytes.
 func ResidentBytes(pid int) (int64, error) {
 	raw, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
 	if err != nil {
@@ -118,7 +118,8 @@ func ResidentBytes(pid int) (int64, error) {
 	return 0, fmt.Errorf("process %d has no VmRSS", pid)
 }
 
-// ProcessTreeResidentBytes is ResidentBytes of a process and its living children.
+// ProcessTreeResidentBytes returns the resident memory of a process and its running children
+// in bytes.
 func ProcessTreeResidentBytes(pid int) (int64, error) {
 	total, err := ResidentBytes(pid)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package use is what integrators write around code that they have generated
-// from the descriptions.
+// Package use is an example of an integrator's code that uses the code generated from the
+// descriptions.
 package use
 
 import (
@@ -14,29 +14,30 @@ import (
 	"parley/test/types/v5"
 )
 
-// QuickRoom makes a room and returns its link.
+// QuickRoom creates a room and returns its link.
 func QuickRoom(ctx context.Context, server string, sign func(context.Context, *http.Request) error) (string, error) {
 	client, err := v3.NewClientWithResponses(server, v3.WithRequestEditorFn(sign))
 	if err != nil {
 		return "", err
 	}
 	once := "order-1"
-	answer, err := client.CreateQuickAudioRoomWithResponse(ctx, &v3.CreateQuickAudioRoomParams{IdempotencyKey: &once}, v3.CreateQuickRoomRequest{
+	params := &v3.CreateQuickAudioRoomParams{IdempotencyKey: &once}
+	res, err := client.CreateQuickAudioRoomWithResponse(ctx, params, v3.CreateQuickRoomRequest{
 		ProjectId: "0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10", Name: "Amina", MaxParticipants: 10, EmptyTimeout: 300,
 		Metadata: v3.Metadata{RoomTitle: "Standup", WelcomeMessage: "Good morning"},
 	})
 	switch {
 	case err != nil:
 		return "", err
-	case answer.JSON401 != nil:
-		return "", fmt.Errorf("not let in: %s", answer.JSON401.Error)
-	case answer.JSON200 == nil:
-		return "", fmt.Errorf("status %d", answer.StatusCode())
+	case res.JSON401 != nil:
+		return "", fmt.Errorf("unauthorized: %s", res.JSON401.Error)
+	case res.JSON200 == nil:
+		return "", fmt.Errorf("status %d", res.StatusCode())
 	}
-	return answer.JSON200.FinalLink, nil
+	return res.JSON200.FinalLink, nil
 }
 
-// Schedule makes a room with a number as version 4 takes it in either form.
+// Schedule creates a room with a number in a form that version 4 accepts.
 func Schedule(ctx context.Context, client v4.ClientWithResponsesInterface, project uuid.UUID) (string, error) {
 	var most, empty v4.Number
 	if err := most.FromNumber0(10); err != nil {
@@ -46,33 +47,33 @@ func Schedule(ctx context.Context, client v4.ClientWithResponsesInterface, proje
 		return "", err
 	}
 	name := "Amina"
-	answer, err := client.CreateScheduleVideoRoomWithResponse(ctx, nil, v4.CreateScheduledRoomRequest{
+	res, err := client.CreateScheduleVideoRoomWithResponse(ctx, nil, v4.CreateScheduledRoomRequest{
 		ProjectId: project, StartAt: "2027-01-31T09:30", Name: &name, MaxParticipants: most, EmptyTimeout: empty,
 		Metadata: v4.Metadata{RoomTitle: "Weekly", WelcomeMessage: "Good morning"},
 	})
 	if err != nil {
 		return "", err
 	}
-	if answer.JSON200 == nil {
-		return "", fmt.Errorf("status %d", answer.StatusCode())
+	if res.JSON200 == nil {
+		return "", fmt.Errorf("status %d", res.StatusCode())
 	}
 	status, err := client.UpdateProjectStatusWithResponse(ctx, &v4.UpdateProjectStatusParams{ProjectId: project},
 		v4.ProjectStatusUpdate{Status: v4.Active})
 	if err != nil || status.JSON200 == nil {
 		return "", fmt.Errorf("the project stays as it is: %w", err)
 	}
-	return answer.JSON200.FinalLink, nil
+	return res.JSON200.FinalLink, nil
 }
 
-// Happened returns who came into a room, by connection.
+// Happened returns the participants that joined a room, by connection.
 func Happened(ctx context.Context, client v4.ClientWithResponsesInterface, room string) (map[string]string, error) {
 	after := int64(0)
-	answer, err := client.GetRoomEventsWithResponse(ctx, room, &v4.GetRoomEventsParams{After: &after})
-	if err != nil || answer.JSON200 == nil {
+	res, err := client.GetRoomEventsWithResponse(ctx, room, &v4.GetRoomEventsParams{After: &after})
+	if err != nil || res.JSON200 == nil {
 		return nil, fmt.Errorf("no events: %w", err)
 	}
 	came := map[string]string{}
-	for _, event := range answer.JSON200.Events {
+	for _, event := range res.JSON200.Events {
 		if kind, err := event.Discriminator(); err != nil || kind != string(v4.KindParticipantJoined) {
 			continue
 		}
@@ -90,18 +91,18 @@ func Rotated(e v4.KeyRotatedJSONRequestBody) bool {
 	return e.Data.Credential == v4.RotatedProjectSecret
 }
 
-// Refused returns the calls of the project that failed, and why.
+// Refused returns the failed calls of the project with their reasons.
 func Refused(ctx context.Context, client v5.ClientWithResponsesInterface) (map[string]string, error) {
 	limit := 100
-	answer, err := client.GetRequestsWithResponse(ctx, &v5.GetRequestsParams{Limit: &limit})
+	res, err := client.GetRequestsWithResponse(ctx, &v5.GetRequestsParams{Limit: &limit})
 	if err != nil {
 		return nil, err
 	}
-	if answer.JSON401 != nil && answer.JSON401.Error.Code == v5.SVCUNAUTHORIZED {
-		return nil, fmt.Errorf("%s (%s)", answer.JSON401.Error.Message, answer.JSON401.Error.RequestId)
+	if res.JSON401 != nil && res.JSON401.Error.Code == v5.SVCUNAUTHORIZED {
+		return nil, fmt.Errorf("%s (%s)", res.JSON401.Error.Message, res.JSON401.Error.RequestId)
 	}
 	causes := map[string]string{}
-	for _, item := range answer.JSON200.Data.Items {
+	for _, item := range res.JSON200.Data.Items {
 		if item.AuthResult != v5.Ok && item.Hint != nil {
 			causes[item.RequestId] = *item.Hint
 		}
@@ -109,11 +110,11 @@ func Refused(ctx context.Context, client v5.ClientWithResponsesInterface) (map[s
 	return causes, nil
 }
 
-// Retiring returns how often the key that a rotation replaces was used.
+// Retiring returns how often the key that a rotation replaced was used.
 func Retiring(ctx context.Context, client v5.ClientWithResponsesInterface) (int64, error) {
-	answer, err := client.GetKeysWithResponse(ctx)
-	if err != nil || answer.JSON200 == nil || answer.JSON200.Data.Overlap == nil {
+	res, err := client.GetKeysWithResponse(ctx)
+	if err != nil || res.JSON200 == nil || res.JSON200.Data.Overlap == nil {
 		return 0, err
 	}
-	return answer.JSON200.Data.Overlap.RequestsSinceRotation, nil
+	return res.JSON200.Data.Overlap.RequestsSinceRotation, nil
 }

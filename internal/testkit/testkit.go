@@ -1,0 +1,121 @@
+// Package testkit provides helpers for tests that start servers and wait for them: polling
+// for a condition, free ports, and a buffer for logs.
+package testkit
+
+import (
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Timeout is how long Eventually waits for a condition.
+const Timeout = 20 * time.Second
+
+// pollInterval is the time between two checks of a condition.
+const pollInterval = 5 * time.Millisecond
+
+// Eventually waits until ok reports true, and fails the test after Timeout. The description
+// of the condition is part of the failure message.
+func Eventually(t testing.TB, condition string, ok func() bool) {
+	t.Helper()
+	EventuallyWithin(t, Timeout, condition, ok)
+}
+
+// EventuallyWithin waits until ok reports true, and fails the test after the timeout.
+func EventuallyWithin(t testing.TB, timeout time.Duration, condition string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(timeout); !ok(); time.Sleep(pollInterval) {
+		if time.Now().After(deadline) {
+			t.Fatalf("timed out after %s waiting for: %s", timeout, condition)
+		}
+	}
+}
+
+// FreeTCPPort returns a TCP port of the loopback address that was free a moment ago. It is
+// for programs that cannot report the port that they chose.
+func FreeTCPPort(t testing.TB) int {
+	t.Helper()
+	port, err := PickTCPPort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// FreeUDPPort returns a UDP port of the loopback address that was free a moment ago.
+func FreeUDPPort(t testing.TB) int {
+	t.Helper()
+	port, err := PickUDPPort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// PickTCPPort is FreeTCPPort for programs that are not tests.
+func PickTCPPort() (int, error) {
+	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close()
+}
+
+// PickUDPPort is FreeUDPPort for programs that are not tests.
+func PickUDPPort() (int, error) {
+	c, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		return 0, err
+	}
+	return c.LocalAddr().(*net.UDPAddr).Port, c.Close()
+}
+
+// Buffer collects text, such as the log of a server. Its methods may be called from any
+// goroutine. The zero value is an empty buffer.
+type Buffer struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// Write appends p to the buffer.
+func (b *Buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.text = append(b.text, p...)
+	return len(p), nil
+}
+
+// String returns the whole text.
+func (b *Buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return string(b.text)
+}
+
+// Tail returns the last n bytes of the text.
+func (b *Buffer) Tail(n int) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return string(b.text[max(0, len(b.text)-n):])
+}
+
+// Len returns the length of the text in bytes.
+func (b *Buffer) Len() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.text)
+}
+
+// HasLine reports whether a line of the text contains all the parts.
+func (b *Buffer) HasLine(parts ...string) bool {
+	for line := range strings.Lines(b.String()) {
+		missing := func(part string) bool { return !strings.Contains(line, part) }
+		if !slices.ContainsFunc(parts, missing) {
+			return true
+		}
+	}
+	return false
+}
