@@ -13,9 +13,6 @@ import (
 	"parley/internal/room"
 )
 
-// What operators list and change.
-
-// Organizations implements project.Store.
 func (db *DB) Organizations(ctx context.Context) ([]project.Organization, error) {
 	var all []project.Organization
 	err := db.query(ctx, `SELECT id, name, billing, created_at, plan, currency, unit_price FROM organizations ORDER BY id`, nil, func(scan func(...any) error) error {
@@ -27,7 +24,6 @@ func (db *DB) Organizations(ctx context.Context) ([]project.Organization, error)
 	return all, err
 }
 
-// Projects implements project.Store.
 func (db *DB) Projects(ctx context.Context, organizationID string) ([]project.Project, error) {
 	var all []project.Project
 	err := db.query(ctx, `SELECT id, organization_id, name, status, suspended_at, settings, created_at FROM projects
@@ -46,7 +42,6 @@ func (db *DB) Projects(ctx context.Context, organizationID string) ([]project.Pr
 	return all, err
 }
 
-// Token implements operator.Store.
 func (db *DB) Token(ctx context.Context, id string) (operator.Token, error) {
 	t := operator.Token{ID: id}
 	err := db.queryRow(ctx, errTokenNotFound, `SELECT name, token_hash, created_at, revoked_at FROM management_tokens WHERE id = $1`, []any{id},
@@ -56,7 +51,6 @@ func (db *DB) Token(ctx context.Context, id string) (operator.Token, error) {
 
 var errTokenNotFound = fault.New(fault.NotFound, "token_not_found", "there is no such token")
 
-// Tokens implements operator.Store.
 func (db *DB) Tokens(ctx context.Context) ([]operator.Token, error) {
 	var all []operator.Token
 	err := db.query(ctx, `SELECT id, name, token_hash, created_at, revoked_at FROM management_tokens ORDER BY id`, nil, func(scan func(...any) error) error {
@@ -68,12 +62,10 @@ func (db *DB) Tokens(ctx context.Context) ([]operator.Token, error) {
 	return all, err
 }
 
-// RevokeToken implements operator.Store.
 func (db *DB) RevokeToken(ctx context.Context, id string, at time.Time) error {
 	return db.execOne(ctx, errTokenNotFound, `UPDATE management_tokens SET revoked_at = $2 WHERE id = $1`, id, nullMillis(at))
 }
 
-// List implements room.Store.
 func (db *DB) List(ctx context.Context, q room.ListQuery) ([]room.Summary, error) {
 	var where []string
 	var args []any
@@ -88,9 +80,9 @@ func (db *DB) List(ctx context.Context, q room.ListQuery) ([]room.Summary, error
 	only(`state = $%d`, string(q.State))
 	only(`id < $%d`, q.Before)
 	if isUnfinished(q.State) {
-		// All rooms that are not over are due one day, and few among many:
-		// the index of due rooms finds them, where the list's own order would
-		// read every room there ever was.
+		// Every room that is not over has a due_at. Its index finds these few
+		// rooms, while the order of the list would make the engine read all
+		// rooms.
 		where = append(where, `id IN (SELECT id FROM rooms WHERE due_at IS NOT NULL)`)
 	}
 	condition := ``

@@ -7,7 +7,6 @@ import (
 	"parley/internal/room"
 )
 
-// InsertAttendance implements room.Store.
 func (db *DB) InsertAttendance(ctx context.Context, a room.Attendance) (bool, error) {
 	if _, ok := txFrom(ctx); !ok {
 		return false, errNoTx
@@ -22,12 +21,12 @@ func (db *DB) InsertAttendance(ctx context.Context, a room.Attendance) (bool, er
 
 const attendanceColumns = `id, room_id, session, seat_id, connection, hidden, node, joined_at, left_at, reason`
 
-// CurrentAttendance implements room.Store.
 func (db *DB) CurrentAttendance(ctx context.Context, roomID string) ([]room.Attendance, error) {
 	return db.queryAttendance(ctx, `SELECT `+attendanceColumns+` FROM attendance WHERE room_id = $1 AND left_at IS NULL ORDER BY joined_at, id`, roomID)
 }
 
-// Attendance returns every connection there was in a room, in order.
+// Attendance returns all connections in a room, past and current, ordered by the
+// time of joining.
 func (db *DB) Attendance(ctx context.Context, roomID string) ([]room.Attendance, error) {
 	return db.queryAttendance(ctx, `SELECT `+attendanceColumns+` FROM attendance WHERE room_id = $1 ORDER BY joined_at, id`, roomID)
 }
@@ -45,12 +44,11 @@ func (db *DB) queryAttendance(ctx context.Context, q, roomID string) ([]room.Att
 	return list, err
 }
 
-// EndAttendance implements room.Store. An end that is written stays.
+// EndAttendance changes nothing if the connection has already ended.
 func (db *DB) EndAttendance(ctx context.Context, id string, at time.Time, reason room.LeaveReason) error {
 	return db.exec(ctx, `UPDATE attendance SET left_at = $2, reason = $3 WHERE id = $1 AND left_at IS NULL`, id, nullMillis(at), reason)
 }
 
-// RoomsOfNode implements room.Store.
 func (db *DB) RoomsOfNode(ctx context.Context, node string) ([]string, error) {
 	var ids []string
 	err := db.query(ctx, `SELECT DISTINCT room_id FROM attendance WHERE node = $1 AND left_at IS NULL`, []any{node}, func(scan func(...any) error) error {

@@ -6,7 +6,6 @@ import (
 	"parley/internal/live"
 )
 
-// LoadCount implements live.TallyStore.
 func (db *DB) LoadCount(ctx context.Context, c live.CounterKey) (live.Count, error) {
 	var count live.Count
 	err := db.query(ctx, `SELECT n, last_at FROM tallies WHERE subject = $1 AND period = $2`, []any{c.Subject, c.Period},
@@ -14,7 +13,6 @@ func (db *DB) LoadCount(ctx context.Context, c live.CounterKey) (live.Count, err
 	return count, err
 }
 
-// AddCounts implements live.TallyStore.
 func (db *DB) AddCounts(ctx context.Context, counted []live.CounterKey, add []live.Count) ([]live.Count, error) {
 	counts := make([]live.Count, len(counted))
 	err := db.Write(ctx, func(ctx context.Context) error {

@@ -18,7 +18,6 @@ const deliveryColumns = `id, stream_id, position, event_id, project_id, room_id,
 var insertDeliveryStmt = newInsertStmt(bulkTable{tableOrder: 4, table: "webhook_deliveries", columns: deliveryColumns,
 	types: `text, text, bigint, text, text, text, text, text, bigint, bigint, text, boolean, text, bigint, bigint, bigint, bigint`})
 
-// InsertDelivery implements webhook.Store.
 func (db *DB) InsertDelivery(ctx context.Context, d webhook.Delivery) error {
 	return db.insert(ctx, insertDeliveryStmt, d.ID, d.StreamID, d.Position, d.EventID, d.ProjectID, d.RoomID, d.URL, d.Type, d.Sequence, d.Previous,
 		d.Body, d.Replay, d.State, d.Attempts, d.Step, nullMillis(d.CreatedAt), nullMillis(d.DoneAt))
@@ -26,13 +25,12 @@ func (db *DB) InsertDelivery(ctx context.Context, d webhook.Delivery) error {
 
 var errDeliveryNotFound = fault.New(fault.NotFound, "delivery_not_found", "there is no such delivery")
 
-// deliveryScanTargets are where deliveryColumns are read to.
+// deliveryScanTargets returns the scan targets for deliveryColumns.
 func deliveryScanTargets(d *webhook.Delivery) []any {
 	return []any{&d.ID, &d.StreamID, &d.Position, &d.EventID, &d.ProjectID, &d.RoomID, &d.URL, &d.Type, &d.Sequence, &d.Previous, &d.Body, &d.Replay,
 		&d.State, &d.Attempts, &d.Step, nullTime{&d.CreatedAt}, nullTime{&d.DoneAt}}
 }
 
-// Delivery implements webhook.Store.
 func (db *DB) Delivery(ctx context.Context, id string) (d webhook.Delivery, err error) {
 	err = db.queryRow(ctx, errDeliveryNotFound, `SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE id = $1`, []any{id}, deliveryScanTargets(&d)...)
 	return d, err
@@ -49,7 +47,6 @@ func (db *DB) queryDeliveries(ctx context.Context, which string, args ...any) ([
 	return all, err
 }
 
-// Deliveries implements webhook.Store.
 func (db *DB) Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delivery, error) {
 	var where []string
 	var args []any
@@ -87,7 +84,6 @@ func (db *DB) Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Deliv
 	return db.queryDeliveries(ctx, fmt.Sprintf("%s ORDER BY id %s LIMIT $%d", which, order, len(args)), args...)
 }
 
-// RecordAttempt implements webhook.Store.
 func (db *DB) RecordAttempt(ctx context.Context, d webhook.Delivery, a webhook.Attempt) error {
 	if err := db.exec(ctx, `INSERT INTO webhook_attempts (delivery_id, n, at, duration, status, error, answer) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 		d.ID, a.N, nullMillis(a.At), a.Duration.Milliseconds(), a.Status, a.Error, a.ResponseBody); err != nil {
@@ -97,7 +93,6 @@ func (db *DB) RecordAttempt(ctx context.Context, d webhook.Delivery, a webhook.A
 		d.ID, d.State, d.Attempts, d.Step, nullMillis(d.DoneAt))
 }
 
-// Attempts implements webhook.Store.
 func (db *DB) Attempts(ctx context.Context, deliveryID string) ([]webhook.Attempt, error) {
 	var all []webhook.Attempt
 	err := db.query(ctx, `SELECT n, at, duration, status, error, answer FROM webhook_attempts WHERE delivery_id = $1 ORDER BY n`, []any{deliveryID},
@@ -112,8 +107,9 @@ func (db *DB) Attempts(ctx context.Context, deliveryID string) ([]webhook.Attemp
 	return all, err
 }
 
-// PruneDeliveries implements webhook.Store. Ids are in time order, so the
-// oldest are found without an index of their own. Attempts go with them.
+// PruneDeliveries finds the oldest deliveries by their ids, which are in time
+// order, so that it needs no index on created_at. The attempts are deleted by ON
+// DELETE CASCADE.
 func (db *DB) PruneDeliveries(ctx context.Context, before time.Time, limit int) (int, error) {
 	if _, ok := txFrom(ctx); !ok {
 		return 0, errNoTx
@@ -124,14 +120,12 @@ func (db *DB) PruneDeliveries(ctx context.Context, before time.Time, limit int) 
 	return n, err
 }
 
-// ProjectSequence implements webhook.Store.
 func (db *DB) ProjectSequence(ctx context.Context, projectID string) (int64, error) {
 	var n int64
 	err := db.queryRow(ctx, nil, `SELECT coalesce(max(sequence), 0) FROM project_events WHERE project_id = $1`, []any{projectID}, &n)
 	return n, err
 }
 
-// AppendProjectEvent implements webhook.Store.
 func (db *DB) AppendProjectEvent(ctx context.Context, e event.ProjectEvent) error {
 	data, err := json.Marshal(e.Data)
 	if err != nil {
@@ -141,8 +135,8 @@ func (db *DB) AppendProjectEvent(ctx context.Context, e event.ProjectEvent) erro
 		e.ID, e.ProjectID, e.Sequence, e.Type, nullMillis(e.At), string(data))
 }
 
-// ProjectEvents returns the events of a project itself after a sequence
-// number, in order.
+// ProjectEvents returns the events of a project itself after a sequence number,
+// ordered by sequence number.
 func (db *DB) ProjectEvents(ctx context.Context, projectID string, after int64) ([]event.ProjectEvent, error) {
 	var events []event.ProjectEvent
 	err := db.query(ctx, `SELECT id, sequence, type, at, data FROM project_events WHERE project_id = $1 AND sequence > $2 ORDER BY sequence`,

@@ -8,29 +8,31 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// insertStmt adds rows to a table that gets many at once.
+// insertStmt inserts rows into a table that gets many at once.
 type insertStmt struct {
-	tableOrder int    // parents come before their children
-	sqliteRow  string // adds a row: a parameter for each column
-	// The same for PostgreSQL, and with an array for each column for several
-	// rows. Both look the row's parent up and fail where there is none.
+	tableOrder int    // a parent table has a lower number than its children
+	sqliteRow  string // inserts one row, with a parameter for each column
+	// postgresRow is the same for PostgreSQL. postgresRows inserts several rows
+	// and has an array for each column. Both look up the parent of the row and
+	// fail if there is none.
 	postgresRow, postgresRows string
 }
 
-// bulkTable describes a table that gets many rows at once.
+// bulkTable describes a table that gets many rows at once, for newInsertStmt.
 type bulkTable struct {
 	tableOrder     int
 	table          string
-	columns, types string // with commas between them, in the same order
-	// Columns that are the same in each new row, as ", a, b", and their
-	// values. What is not bound costs next to nothing.
+	columns, types string // comma-separated, in the same order
+	// Columns that have the same value in each new row, as ", a, b", and their
+	// values. A constant costs next to nothing, a parameter does not.
 	constantColumns, constantValues string
-	// The column, NOT NULL, that names the row of another table, where
-	// PostgreSQL has no REFERENCES for it: to check them one by one costs it
-	// as much as to write them, and locks a project's row for all its rooms.
+	// The NOT NULL column that references another table without REFERENCES in
+	// PostgreSQL, because checking each row would cost as much as writing it,
+	// and would lock the row of a project for all its rooms.
 	parentColumn, parentTable string
 }
 
+// newInsertStmt builds the statements of a table.
 func newInsertStmt(c bulkTable) *insertStmt {
 	var plain, one, several, names, unnested []string
 	types := strings.Split(c.types, ",")
@@ -43,8 +45,8 @@ func newInsertStmt(c bulkTable) *insertStmt {
 			each = "(SELECT p.id FROM " + c.parentTable + " p WHERE p.id = r." + column + ")"
 		}
 		plain, one, several, names = append(plain, bound), append(one, known), append(several, each), append(names, column)
-		// Side by side in a SELECT the arrays yield row after row; in a FROM
-		// PostgreSQL would store each by itself first (a fifth of its work).
+		// A SELECT with several unnest calls returns row after row. In a FROM
+		// PostgreSQL would materialize each first (a fifth of its work).
 		unnested = append(unnested, fmt.Sprintf("unnest(%s::%s[]) AS %s", bound, strings.TrimSpace(types[i]), column))
 	}
 	list := func(all []string) string { return strings.Join(all, ", ") }
@@ -57,10 +59,10 @@ func newInsertStmt(c bulkTable) *insertStmt {
 	}
 }
 
-// mergeInserts makes one statement of those that add rows to the same table, because
-// a statement costs more than a row. Only inserts with nothing else between
-// them change their order, which makes no difference to who gets no answer:
-// together they succeed or fail.
+// mergeInserts merges inserts into the same table into one statement, because a
+// statement costs more than a row. It reorders only inserts that have no other
+// statement between them. The order makes no difference to their callers,
+// because these inserts succeed or fail together.
 func mergeInserts(queue []statement) []statement {
 	merged := make([]statement, 0, len(queue))
 	for len(queue) > 0 {
@@ -80,17 +82,19 @@ func mergeInserts(queue []statement) []statement {
 	return merged
 }
 
-// countLeading counts the statements before the first that is not such a one.
-func countLeading(queue []statement, such func(statement) bool) int {
+// countLeading returns the number of statements before the first that does not
+// match.
+func countLeading(queue []statement, match func(statement) bool) int {
 	for i, s := range queue {
-		if !such(s) {
+		if !match(s) {
 			return i
 		}
 	}
 	return len(queue)
 }
 
-// bulkInsert adds all rows of one table.
+// bulkInsert returns the statement that inserts all rows, which belong to the
+// same table.
 func bulkInsert(rows []statement) statement {
 	first := rows[0]
 	if len(rows) == 1 {

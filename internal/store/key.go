@@ -8,8 +8,8 @@ import (
 	"parley/internal/seal"
 )
 
-// Sealed values are bound to their row and column, so that none can be moved
-// to where another is expected.
+// A sealed value is bound to its row and one of these columns, so that it cannot
+// be moved to another row or column.
 const (
 	columnAPIKey            = "/api_keys.sealed_key"
 	columnGatewaySecret     = "/api_keys.sealed_gateway_secret"
@@ -30,7 +30,6 @@ func (db *DB) openSecret(rowID, sealed string) (seal.Secret, error) {
 	return seal.Secret(clear), nil
 }
 
-// InsertAPIKey implements key.Store.
 func (db *DB) InsertAPIKey(ctx context.Context, k key.APIKey) error {
 	return db.exec(ctx, `INSERT INTO api_keys (id, project_id, slot, key_hash, sealed_key, sealed_gateway_secret, created_at, retiring_since, overlap_ends_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
@@ -38,14 +37,12 @@ func (db *DB) InsertAPIKey(ctx context.Context, k key.APIKey) error {
 		nullMillis(k.CreatedAt), nullMillis(k.RetiringSince), nullMillis(k.OverlapEndsAt))
 }
 
-// InsertProjectSecret implements key.Store.
 func (db *DB) InsertProjectSecret(ctx context.Context, s key.ProjectSecret) error {
 	return db.exec(ctx, `INSERT INTO project_secrets (id, project_id, slot, sealed_secret, created_at, retiring_since, overlap_ends_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 		s.ID, s.ProjectID, s.Slot, db.sealSecret(s.ID+columnProjectSecret, s.Secret), nullMillis(s.CreatedAt), nullMillis(s.RetiringSince), nullMillis(s.OverlapEndsAt))
 }
 
-// APIKeys implements key.Store.
 func (db *DB) APIKeys(ctx context.Context, projectID string) ([]key.APIKey, error) {
 	var keys []key.APIKey
 	err := db.query(ctx, `SELECT id, slot, sealed_key, sealed_gateway_secret, created_at, retiring_since, overlap_ends_at
@@ -69,7 +66,6 @@ func (db *DB) APIKeys(ctx context.Context, projectID string) ([]key.APIKey, erro
 	return keys, err
 }
 
-// ProjectSecrets implements key.Store.
 func (db *DB) ProjectSecrets(ctx context.Context, projectID string) ([]key.ProjectSecret, error) {
 	var secrets []key.ProjectSecret
 	err := db.query(ctx, `SELECT id, slot, sealed_secret, created_at, retiring_since, overlap_ends_at

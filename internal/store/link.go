@@ -9,14 +9,12 @@ import (
 
 var errLinkNotFound = fault.New(fault.NotFound, "link_not_found", "there is no such link")
 
-// InsertLink implements room.Store.
 func (db *DB) InsertLink(ctx context.Context, l room.Link) error {
 	return db.exec(ctx, `INSERT INTO links (id, room_id, token_hash, role, single, name, user_id, hidden, claim, created_at, expires_at, made_by)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 		l.ID, l.RoomID, l.TokenHash, l.Role, l.SingleUse, l.Name, l.UserID, l.Hidden, l.RedeemedBy, nullMillis(l.CreatedAt), nullMillis(l.ExpiresAt), l.CreatedBy)
 }
 
-// LinkByHash implements room.Store.
 func (db *DB) LinkByHash(ctx context.Context, roomID, tokenHash string) (room.Link, error) {
 	var l room.Link
 	err := db.queryRow(ctx, errLinkNotFound, `SELECT id, room_id, token_hash, role, single, name, user_id, hidden, claim, created_at, expires_at, made_by
@@ -25,13 +23,11 @@ func (db *DB) LinkByHash(ctx context.Context, roomID, tokenHash string) (room.Li
 	return l, err
 }
 
-// CountLinksCreatedInRoom implements room.Store.
 func (db *DB) CountLinksCreatedInRoom(ctx context.Context, roomID string) (n int, err error) {
 	err = db.queryRow(ctx, nil, `SELECT count(*) FROM links WHERE room_id = $1 AND made_by <> ''`, []any{roomID}, &n)
 	return n, err
 }
 
-// RedeemLink implements room.Store.
 func (db *DB) RedeemLink(ctx context.Context, id, claim string) error {
 	return db.execOne(ctx, errLinkNotFound, `UPDATE links SET claim = $2 WHERE id = $1 AND claim = ''`, id, claim)
 }

@@ -88,7 +88,7 @@ func TestMigrate_ResumesAfterFailure(t *testing.T) {
 			}
 		}
 		err := store.Migrate(ctx, raw, p.url != "", files("INSERT INTO missing VALUES (1);"))
-		if err == nil || !strings.HasPrefix(err.Error(), "bring the database from version 0 to 2: ") || !strings.Contains(err.Error(), "version:2") || !strings.Contains(err.Error(), "missing") {
+		if err == nil || !strings.HasPrefix(err.Error(), "migrate the database from version 0 to 2: ") || !strings.Contains(err.Error(), "version:2") || !strings.Contains(err.Error(), "missing") {
 			t.Errorf("got %v", err)
 		}
 		if _, err := raw.Exec(`INSERT INTO one VALUES ('kept')`); err != nil {

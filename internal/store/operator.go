@@ -7,13 +7,11 @@ import (
 	"parley/internal/operator"
 )
 
-// InsertToken implements operator.Store.
 func (db *DB) InsertToken(ctx context.Context, t operator.Token) error {
 	return db.exec(ctx, `INSERT INTO management_tokens (id, name, token_hash, created_at, revoked_at) VALUES ($1, $2, $3, $4, $5)`,
 		t.ID, t.Name, t.Hash, nullMillis(t.CreatedAt), nullMillis(t.RevokedAt))
 }
 
-// TokenByHash implements operator.Store.
 func (db *DB) TokenByHash(ctx context.Context, hash string) (operator.Token, error) {
 	t := operator.Token{Hash: hash}
 	err := db.queryRow(ctx, fault.New(fault.NotFound, "token_not_found", "there is no such token"),

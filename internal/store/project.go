@@ -9,7 +9,6 @@ import (
 	"parley/internal/project"
 )
 
-// InsertOrganization implements project.Store.
 func (db *DB) InsertOrganization(ctx context.Context, o project.Organization) error {
 	return db.exec(ctx, `INSERT INTO organizations (id, name, billing, created_at) VALUES ($1, $2, $3, $4)`,
 		o.ID, o.Name, o.Billing, nullMillis(o.CreatedAt))
@@ -17,7 +16,6 @@ func (db *DB) InsertOrganization(ctx context.Context, o project.Organization) er
 
 var errOrganizationNotFound = fault.New(fault.NotFound, "organization_not_found", "there is no such organization")
 
-// Organization implements project.Store.
 func (db *DB) Organization(ctx context.Context, id string) (project.Organization, error) {
 	o := project.Organization{ID: id}
 	err := db.queryRow(ctx, errOrganizationNotFound,
@@ -26,14 +24,12 @@ func (db *DB) Organization(ctx context.Context, id string) (project.Organization
 	return o, err
 }
 
-// CountOrganizations implements project.Store.
 func (db *DB) CountOrganizations(ctx context.Context) (int, error) {
 	var n int
 	err := db.queryRow(ctx, nil, `SELECT count(*) FROM organizations`, nil, &n)
 	return n, err
 }
 
-// InsertProject implements project.Store.
 func (db *DB) InsertProject(ctx context.Context, p project.Project) error {
 	settings, err := json.Marshal(p.Settings)
 	if err != nil {
@@ -46,7 +42,6 @@ func (db *DB) InsertProject(ctx context.Context, p project.Project) error {
 
 var errProjectNotFound = fault.New(fault.NotFound, "project_not_found", "there is no such project")
 
-// Project implements project.Store.
 func (db *DB) Project(ctx context.Context, id string) (project.Project, error) {
 	p := project.Project{ID: id}
 	var settings string
@@ -62,7 +57,6 @@ func (db *DB) Project(ctx context.Context, id string) (project.Project, error) {
 	return p, nil
 }
 
-// UpdateProject implements project.Store.
 func (db *DB) UpdateProject(ctx context.Context, p project.Project) error {
 	settings, err := json.Marshal(p.Settings)
 	if err != nil {

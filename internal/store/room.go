@@ -19,7 +19,8 @@ const roomColumns = `id, project_id, client_room_id, type, state, end_reason, ti
 	event_sequence, created_at, opened_at, started_at, empty_since, ended_at, due_at,
 	start_at, external_user_id, logout_url, webhook_url, breakout_rooms, features, locks, last_session`
 
-// A new room has had nobody in it yet.
+// insertRoomStmt sets the columns that sessions change to their values in a new
+// room.
 var insertRoomStmt = newInsertStmt(bulkTable{tableOrder: 1, table: "rooms", parentColumn: "project_id", parentTable: "projects",
 	columns: `id, project_id, client_room_id, type, state, title, welcome_message, creator_name,
 		max_participants, empty_timeout, duration, creator_link_hash, event_sequence, created_at, opened_at, due_at,
@@ -30,8 +31,8 @@ var insertRoomStmt = newInsertStmt(bulkTable{tableOrder: 1, table: "rooms", pare
 	constantColumns: `, end_reason, creator_link_claim, session, session_live, last_session, started_at, empty_since, ended_at`,
 	constantValues:  `, '', '', 0, FALSE, 0, NULL, NULL, NULL`})
 
-// InsertRoom implements room.Store. What only a life in it brings, from its
-// sessions to its end, is as in a new room, whatever r says.
+// InsertRoom ignores the fields of r that sessions change, for example EndedAt,
+// and stores them as they are in a new room.
 func (db *DB) InsertRoom(ctx context.Context, r *room.Room) error {
 	err := db.insert(ctx, insertRoomStmt,
 		r.ID, r.ProjectID, nullString(r.ClientRoomID), r.Type, r.State, r.Title, r.WelcomeMessage, r.CreatorName,
@@ -45,12 +46,10 @@ func (db *DB) InsertRoom(ctx context.Context, r *room.Room) error {
 	return err
 }
 
-// Room implements room.Store.
 func (db *DB) Room(ctx context.Context, id string) (*room.Room, error) {
 	return db.queryRoom(ctx, `SELECT `+roomColumns+` FROM rooms WHERE id = $1`, id)
 }
 
-// LockRoom implements room.Store.
 func (db *DB) LockRoom(ctx context.Context, id string) (*room.Room, error) {
 	t, ok := txFrom(ctx)
 	if !ok {
@@ -83,7 +82,8 @@ func scanRoom(scan func(...any) error) (*room.Room, error) {
 	return &r, nil
 }
 
-// UpdateRoom implements room.Store. What a room was created with never changes.
+// UpdateRoom stores the fields of r that sessions change and ignores those of the
+// creation, because they never change.
 func (db *DB) UpdateRoom(ctx context.Context, r *room.Room) error {
 	return db.execOne(ctx, errRoomNotFound, `UPDATE rooms SET state = $2, end_reason = $3, creator_link_claim = $4, session = $5, session_live = $6,
 		event_sequence = $7, opened_at = $8, started_at = $9, empty_since = $10, ended_at = $11, due_at = $12, locks = $13, last_session = $14 WHERE id = $1`,
@@ -91,7 +91,6 @@ func (db *DB) UpdateRoom(ctx context.Context, r *room.Room) error {
 		r.EventSequence, nullMillis(r.OpenedAt), nullMillis(r.StartedAt), nullMillis(r.EmptySince), nullMillis(r.EndedAt), nullMillis(r.DueAt), r.Locks.String(), r.LastSession)
 }
 
-// UpdateRoomSpec implements room.Store.
 func (db *DB) UpdateRoomSpec(ctx context.Context, r *room.Room) error {
 	return db.execOne(ctx, errRoomNotFound, `UPDATE rooms SET title = $2, welcome_message = $3, creator_name = $4, max_participants = $5, empty_timeout = $6,
 		duration = $7, start_at = $8, external_user_id = $9, logout_url = $10, webhook_url = $11, breakout_rooms = $12 WHERE id = $1`,
@@ -99,7 +98,6 @@ func (db *DB) UpdateRoomSpec(ctx context.Context, r *room.Room) error {
 		r.ExternalUserID, r.LogoutURL, r.WebhookURL, r.BreakoutRooms)
 }
 
-// DueRooms implements room.Store.
 func (db *DB) DueRooms(ctx context.Context, now time.Time, limit int) ([]string, error) {
 	var ids []string
 	err := db.query(ctx, `SELECT id FROM rooms WHERE due_at <= $1 ORDER BY due_at LIMIT $2`, []any{now.UnixMilli(), limit},
@@ -118,7 +116,6 @@ var insertEventStmt = newInsertStmt(bulkTable{tableOrder: 2, table: "events", pa
 	columns: `id, project_id, room_id, sequence, type, at, data`,
 	types:   `text, text, text, bigint, text, bigint, text`})
 
-// AppendEvents implements room.Store.
 func (db *DB) AppendEvents(ctx context.Context, events []event.Event) error {
 	for _, e := range events {
 		data, err := json.Marshal(e.Data)
@@ -133,7 +130,8 @@ func (db *DB) AppendEvents(ctx context.Context, events []event.Event) error {
 	return nil
 }
 
-// Events returns the events of a room after a sequence number, in order.
+// Events returns the events of a room after a sequence number, ordered by
+// sequence number.
 func (db *DB) Events(ctx context.Context, roomID string, after int64) ([]event.Event, error) {
 	var events []event.Event
 	err := db.query(ctx, `SELECT id, project_id, sequence, type, at, data FROM events WHERE room_id = $1 AND sequence > $2 ORDER BY sequence`,
@@ -145,21 +143,21 @@ func (db *DB) Events(ctx context.Context, roomID string, after int64) ([]event.E
 	return events, err
 }
 
-// DeliveredEvents implements webhook.Store.
 func (db *DB) DeliveredEvents(ctx context.Context, roomID string, after int64, limit int) ([]webhook.DeliveredEvent, error) {
 	var events []webhook.DeliveredEvent
 	err := db.query(ctx, `SELECT id, project_id, sequence, type, at, data, coalesce((SELECT p.sequence FROM events p
 			WHERE p.room_id = e.room_id AND p.sequence < e.sequence AND p.type <> $3 ORDER BY p.sequence DESC LIMIT 1), 0)
 		FROM events e WHERE room_id = $1 AND sequence > $2 AND type <> $3 ORDER BY sequence LIMIT $4`,
 		[]any{roomID, after, event.AttendanceMarked, limit}, func(scan func(...any) error) (err error) {
-			var told webhook.DeliveredEvent
-			told.Event, err = scanEvent(roomID, scan, &told.Previous)
-			events = append(events, told)
+			var e webhook.DeliveredEvent
+			e.Event, err = scanEvent(roomID, scan, &e.Previous)
+			events = append(events, e)
 			return err
 		})
 	return events, err
 }
 
+// scanEvent scans an event and then more.
 func scanEvent(roomID string, scan func(...any) error, more ...any) (event.Event, error) {
 	e := event.Event{RoomID: roomID}
 	var data string

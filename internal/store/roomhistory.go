@@ -8,19 +8,16 @@ import (
 	"parley/internal/room"
 )
 
-// What clients read of their rooms: who is in, who was, and what is over.
-
 const attendanceRecordColumns = `a.id, a.room_id, a.session, a.seat_id, a.connection, a.hidden, a.node, a.joined_at, a.left_at, a.reason,
 	s.name, s.user_id, s.role, s.breakout`
 
-// AttendanceRecords implements room.Store. The attendance of a room is found by its seats,
-// which have an index.
+// AttendanceRecords starts from the seats of the room, because attendance has no
+// index on room_id that covers past connections.
 func (db *DB) AttendanceRecords(ctx context.Context, roomID string) ([]room.AttendanceRecord, error) {
 	return db.queryAttendanceRecords(ctx, `SELECT `+attendanceRecordColumns+` FROM seats s JOIN attendance a ON a.seat_id = s.id
 		WHERE s.room_id = $1 AND NOT a.hidden ORDER BY a.joined_at, a.id`, roomID)
 }
 
-// CurrentAttendanceRecords implements room.Store.
 func (db *DB) CurrentAttendanceRecords(ctx context.Context, projectID, roomID string) ([]room.AttendanceRecord, error) {
 	const now = `SELECT ` + attendanceRecordColumns + ` FROM attendance a JOIN seats s ON s.id = a.seat_id JOIN rooms r ON r.id = a.room_id
 		WHERE a.left_at IS NULL AND NOT a.hidden AND r.project_id = $1 AND `
@@ -43,9 +40,9 @@ func (db *DB) queryAttendanceRecords(ctx context.Context, q string, args ...any)
 	return all, err
 }
 
-// RunningRooms implements room.Store. The index of due rooms finds the few that
-// are not over; CROSS JOIN has SQLite begin there, and not with every room that
-// the project ever had.
+// RunningRooms uses the index of due rooms to find the few rooms that are not
+// over. CROSS JOIN makes SQLite start there instead of with all rooms of the
+// project.
 func (db *DB) RunningRooms(ctx context.Context, projectID string) ([]*room.Room, error) {
 	var all []*room.Room
 	err := db.query(ctx, `SELECT `+roomColumns+` FROM (SELECT id AS due FROM rooms WHERE due_at IS NOT NULL) AS unfinished
@@ -57,19 +54,18 @@ func (db *DB) RunningRooms(ctx context.Context, projectID string) ([]*room.Room,
 	return all, err
 }
 
-// PastRooms implements room.Store.
 func (db *DB) PastRooms(ctx context.Context, projectID string, q room.PastQuery) ([]room.PastRoom, int, error) {
 	where, args := ` FROM rooms r WHERE r.project_id = $1 AND r.ended_at IS NOT NULL`, []any{projectID}
 	if q.IDs != nil {
-		places := make([]string, len(q.IDs))
+		params := make([]string, len(q.IDs))
 		for i, id := range q.IDs {
 			args = append(args, id)
-			places[i] = fmt.Sprintf("$%d", len(args))
+			params[i] = fmt.Sprintf("$%d", len(args))
 		}
-		if len(places) == 0 {
+		if len(params) == 0 {
 			return nil, 0, nil
 		}
-		where += ` AND r.id IN (` + strings.Join(places, ", ") + `)`
+		where += ` AND r.id IN (` + strings.Join(params, ", ") + `)`
 	}
 	total := 0
 	if err := db.queryRow(ctx, nil, `SELECT count(*)`+where, args, &total); err != nil {

@@ -10,24 +10,23 @@ import (
 	"parley/internal/key"
 )
 
-// LockProject implements key.Store and project.Store: nobody else rotates or
-// changes the project until the transaction ends.
+// LockProject prevents other transactions from rotating the credentials of the
+// project or changing it until the transaction of ctx ends.
 func (db *DB) LockProject(ctx context.Context, id string) error {
 	return db.lockRow(ctx, errProjectNotFound, "projects", id)
 }
 
-// UpdateAPIKey implements key.Store.
 func (db *DB) UpdateAPIKey(ctx context.Context, k key.APIKey, now time.Time) error {
 	return db.exec(ctx, `UPDATE api_keys SET slot = $2, retiring_since = $3, overlap_ends_at = $4, retired_at = $5, notice_at = $6 WHERE id = $1`,
 		k.ID, k.Slot, nullMillis(k.RetiringSince), nullMillis(k.OverlapEndsAt), retiredAt(k.Slot, now), nullMillis(k.NoticeAt()))
 }
 
-// UpdateProjectSecret implements key.Store.
 func (db *DB) UpdateProjectSecret(ctx context.Context, s key.ProjectSecret, now time.Time) error {
 	return db.exec(ctx, `UPDATE project_secrets SET slot = $2, retiring_since = $3, overlap_ends_at = $4, retired_at = $5, notice_at = $6 WHERE id = $1`,
 		s.ID, s.Slot, nullMillis(s.RetiringSince), nullMillis(s.OverlapEndsAt), retiredAt(s.Slot, now), nullMillis(s.NoticeAt()))
 }
 
+// retiredAt returns the value of retired_at: now for a retired slot, else NULL.
 func retiredAt(slot key.Slot, now time.Time) sql.NullInt64 {
 	if slot != key.Retired {
 		return sql.NullInt64{}
@@ -35,7 +34,6 @@ func retiredAt(slot key.Slot, now time.Time) sql.NullInt64 {
 	return nullMillis(now)
 }
 
-// APIKeyByHash implements key.Store.
 func (db *DB) APIKeyByHash(ctx context.Context, hash string) (key.APIKey, error) {
 	var k key.APIKey
 	var sealedKey, sealedSecret string
@@ -53,7 +51,6 @@ func (db *DB) APIKeyByHash(ctx context.Context, hash string) (key.APIKey, error)
 	return k, err
 }
 
-// PurgeRetired implements key.Store.
 func (db *DB) PurgeRetired(ctx context.Context, before, now time.Time) ([]string, error) {
 	var projects []string
 	for _, table := range []string{"api_keys", "project_secrets"} {
@@ -75,7 +72,6 @@ func (db *DB) PurgeRetired(ctx context.Context, before, now time.Time) ([]string
 	return projects, nil
 }
 
-// ProjectsWithDueNotices implements key.Store.
 func (db *DB) ProjectsWithDueNotices(ctx context.Context, now time.Time) ([]string, error) {
 	var projects []string
 	err := db.query(ctx, `SELECT project_id FROM api_keys WHERE slot = 'overlap' AND notice_at <= $1 AND overlap_ends_at > $1
@@ -89,10 +85,11 @@ func (db *DB) ProjectsWithDueNotices(ctx context.Context, now time.Time) ([]stri
 	return projects, err
 }
 
-// ConsumeNotices implements key.Store.
 func (db *DB) ConsumeNotices(ctx context.Context, projectID string, now time.Time) ([]key.Notice, error) {
 	var notices []key.Notice
-	for _, of := range [][2]string{{"api_keys", event.CredentialKey}, {"project_secrets", event.CredentialSecret}} {
+	for _, of := range [][2]string{
+		{"api_keys", event.CredentialKey}, {"project_secrets", event.CredentialSecret},
+	} {
 		err := db.query(ctx, `UPDATE `+of[0]+` SET notice_at = NULL
 			WHERE project_id = $1 AND slot = 'overlap' AND notice_at <= $2 AND overlap_ends_at > $2 RETURNING overlap_ends_at`,
 			[]any{projectID, now.UnixMilli()}, func(scan func(...any) error) error {

@@ -7,13 +7,11 @@ import (
 	"parley/internal/room"
 )
 
-// InsertSession implements room.Store.
 func (db *DB) InsertSession(ctx context.Context, s room.Session, at time.Time) error {
 	return db.exec(ctx, `INSERT INTO sessions (room_id, n, breakout, state, started_at) VALUES ($1, $2, $3, $4, $5)`, s.RoomID, s.N, s.Breakout, s.State, nullMillis(at))
 }
 
-// CloseSessions implements room.Store. The first moment after live stays a
-// session's end.
+// CloseSessions keeps the end of a session that is already closing.
 func (db *DB) CloseSessions(ctx context.Context, roomID string, breakoutsOnly bool, at time.Time) error {
 	only := ``
 	if breakoutsOnly {
@@ -25,15 +23,14 @@ func (db *DB) CloseSessions(ctx context.Context, roomID string, breakoutsOnly bo
 	return db.exec(ctx, `UPDATE breakouts SET closed_at = $2 WHERE room_id = $1 AND closed_at IS NULL`, roomID, nullMillis(at))
 }
 
-// MarkSessionClosed implements room.Store.
 func (db *DB) MarkSessionClosed(ctx context.Context, s room.Session) error {
 	return db.exec(ctx, `UPDATE sessions SET state = 'closed' WHERE room_id = $1 AND n = $2`, s.RoomID, s.N)
 }
 
-// Sessions implements room.Store.
 func (db *DB) Sessions(ctx context.Context, state room.SessionState) ([]room.Session, error) {
 	var sessions []room.Session
-	// The second condition is the partial index's own, so that both engines use it.
+	// The second condition repeats that of the partial index, so that both
+	// engines use the index.
 	err := db.query(ctx, `SELECT room_id, n, breakout FROM sessions WHERE state = $1 AND state <> 'closed'`, []any{state}, func(scan func(...any) error) error {
 		s := room.Session{State: state}
 		if err := scan(&s.RoomID, &s.N, &s.Breakout); err != nil {
@@ -45,13 +42,11 @@ func (db *DB) Sessions(ctx context.Context, state room.SessionState) ([]room.Ses
 	return sessions, err
 }
 
-// InsertBreakout implements room.Store.
 func (db *DB) InsertBreakout(ctx context.Context, b room.Breakout) error {
 	return db.exec(ctx, `INSERT INTO breakouts (room_id, n, name, session, opened_at, closed_at) VALUES ($1, $2, $3, $4, $5, $6)`,
 		b.RoomID, b.N, b.Name, b.Session, nullMillis(b.OpenedAt), nullMillis(b.ClosedAt))
 }
 
-// Breakouts implements room.Store.
 func (db *DB) Breakouts(ctx context.Context, roomID string) ([]room.Breakout, error) {
 	var all []room.Breakout
 	err := db.query(ctx, `SELECT room_id, n, name, session, opened_at, closed_at FROM breakouts WHERE room_id = $1 ORDER BY n`, []any{roomID},
