@@ -28,6 +28,6 @@ func (db *DB) CountLinksCreatedInRoom(ctx context.Context, roomID string) (n int
 	return n, err
 }
 
-func (db *DB) RedeemLink(ctx context.Context, id, claim string) error {
-	return db.execOne(ctx, errLinkNotFound, `UPDATE links SET claim = $2 WHERE id = $1 AND claim = ''`, id, claim)
+func (db *DB) RedeemLink(ctx context.Context, id, redeemedBy string) error {
+	return db.execOne(ctx, errLinkNotFound, `UPDATE links SET claim = $2 WHERE id = $1 AND claim = ''`, id, redeemedBy)
 }
