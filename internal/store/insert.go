@@ -18,44 +18,54 @@ type insertStmt struct {
 	postgresRow, postgresRows string
 }
 
-// bulkTable describes a table that gets many rows at once, for newInsertStmt.
-type bulkTable struct {
-	tableOrder     int
-	table          string
-	columns, types string // comma-separated, in the same order
-	// Columns that have the same value in each new row, as ", a, b", and their
-	// values. A constant costs next to nothing, a parameter does not.
-	constantColumns, constantValues string
+// bulkOptions describes a table that gets many rows at once.
+type bulkOptions struct {
+	tableOrder int // see insertStmt
 	// The NOT NULL column that references another table without REFERENCES in
 	// PostgreSQL, because checking each row would cost as much as writing it,
 	// and would lock the row of a project for all its rooms.
 	parentColumn, parentTable string
+	// extra lists columns that have no field in the row type. Their values
+	// follow those of the row.
+	extra []extraColumn
 }
 
-// newInsertStmt builds the statements of a table.
-func newInsertStmt(c bulkTable) *insertStmt {
-	var plain, one, several, names, unnested []string
-	types := strings.Split(c.types, ",")
-	for i, column := range strings.Split(c.columns, ",") {
-		column = strings.TrimSpace(column)
-		bound := fmt.Sprintf("$%d", i+1)
-		known, each := bound, column
-		if column == c.parentColumn {
-			known = "(SELECT id FROM " + c.parentTable + " WHERE id = " + bound + ")"
-			each = "(SELECT p.id FROM " + c.parentTable + " p WHERE p.id = r." + column + ")"
+type extraColumn struct{ name, sqlType string }
+
+// newInsertStmt builds the statements of a table. Columns with a constant are not
+// parameters, because a constant costs next to nothing and a parameter does not.
+func newInsertStmt[T any](t *table[T], o bulkOptions) *insertStmt {
+	var names, constantNames, constants, plain, one, several, unnested []string
+	add := func(name, sqlType string) {
+		bound := fmt.Sprintf("$%d", len(names)+1)
+		single, multiple := bound, name
+		if name == o.parentColumn {
+			single = "(SELECT id FROM " + o.parentTable + " WHERE id = " + bound + ")"
+			multiple = "(SELECT p.id FROM " + o.parentTable + " p WHERE p.id = r." + name + ")"
 		}
-		plain, one, several, names = append(plain, bound), append(one, known), append(several, each), append(names, column)
+		names, plain = append(names, name), append(plain, bound)
+		one, several = append(one, single), append(several, multiple)
 		// A SELECT with several unnest calls returns row after row. In a FROM
 		// PostgreSQL would materialize each first (a fifth of its work).
-		unnested = append(unnested, fmt.Sprintf("unnest(%s::%s[]) AS %s", bound, strings.TrimSpace(types[i]), column))
+		unnested = append(unnested, fmt.Sprintf("unnest(%s::%s[]) AS %s", bound, sqlType, name))
 	}
-	list := func(all []string) string { return strings.Join(all, ", ") }
-	head := "INSERT INTO " + c.table + " (" + list(names) + c.constantColumns + ") "
+	for _, c := range t.columns {
+		if c.initial == "" {
+			add(c.name, c.sqlType)
+		} else {
+			constantNames, constants = append(constantNames, c.name), append(constants, c.initial)
+		}
+	}
+	for _, c := range o.extra {
+		add(c.name, c.sqlType)
+	}
+	list := func(values []string) string { return strings.Join(slices.Concat(values, constants), ", ") }
+	head := "INSERT INTO " + t.name + " (" + strings.Join(slices.Concat(names, constantNames), ", ") + ") "
 	return &insertStmt{
-		tableOrder:   c.tableOrder,
-		sqliteRow:    head + "VALUES (" + list(plain) + c.constantValues + ")",
-		postgresRow:  head + "VALUES (" + list(one) + c.constantValues + ")",
-		postgresRows: head + "SELECT " + list(several) + c.constantValues + " FROM (SELECT " + list(unnested) + ") AS r",
+		tableOrder:   o.tableOrder,
+		sqliteRow:    head + "VALUES (" + list(plain) + ")",
+		postgresRow:  head + "VALUES (" + list(one) + ")",
+		postgresRows: head + "SELECT " + list(several) + " FROM (SELECT " + strings.Join(unnested, ", ") + ") AS r",
 	}
 }
 

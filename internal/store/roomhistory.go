@@ -40,16 +40,19 @@ func (db *DB) queryAttendanceRecords(ctx context.Context, q string, args ...any)
 	return all, err
 }
 
+var selectRunningRooms = "SELECT " + roomTable.list + `
+	FROM (SELECT id AS due FROM rooms WHERE due_at IS NOT NULL) AS unfinished
+	CROSS JOIN rooms WHERE id = due AND project_id = $1 AND (state = 'open' OR state = 'active') ORDER BY id`
+
 // RunningRooms uses the index of due rooms to find the few rooms that are not
 // over. CROSS JOIN makes SQLite start there instead of with all rooms of the
 // project.
 func (db *DB) RunningRooms(ctx context.Context, projectID string) ([]*room.Room, error) {
 	var all []*room.Room
-	err := db.query(ctx, `SELECT `+roomColumns+` FROM (SELECT id AS due FROM rooms WHERE due_at IS NOT NULL) AS unfinished
-		CROSS JOIN rooms WHERE id = due AND project_id = $1 AND (state = 'open' OR state = 'active') ORDER BY id`, []any{projectID}, func(scan func(...any) error) error {
-		r, err := scanRoom(scan)
+	err := db.query(ctx, selectRunningRooms, []any{projectID}, func(scan func(...any) error) error {
+		r := new(room.Room)
 		all = append(all, r)
-		return err
+		return scan(roomTable.dests(r)...)
 	})
 	return all, err
 }

@@ -108,21 +108,5 @@ func nullMillis(t time.Time) sql.NullInt64 {
 	return sql.NullInt64{Int64: t.UnixMilli(), Valid: true}
 }
 
-// nullTime scans a stored time into dest. NULL becomes the zero time.
-type nullTime struct{ dest *time.Time }
-
-// Scan accepts Unix milliseconds and NULL.
-func (m nullTime) Scan(v any) error {
-	var n sql.NullInt64
-	if err := n.Scan(v); err != nil {
-		return err
-	}
-	*m.dest = time.Time{}
-	if n.Valid {
-		*m.dest = time.UnixMilli(n.Int64).UTC()
-	}
-	return nil
-}
-
 // nullString returns the stored form of an optional string: NULL if it is empty.
 func nullString(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
