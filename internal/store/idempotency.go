@@ -20,7 +20,8 @@ func (db *DB) InsertIdempotencyRecord(ctx context.Context, r room.IdempotencyRec
 	}
 	fresh := false
 	err := db.query(ctx, `INSERT INTO answers (id, body_hash, sealed_text, expires_at) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (id) DO UPDATE SET body_hash = excluded.body_hash, sealed_text = excluded.sealed_text, expires_at = excluded.expires_at
+		ON CONFLICT (id) DO UPDATE SET body_hash = excluded.body_hash, sealed_text = excluded.sealed_text,
+			expires_at = excluded.expires_at
 		WHERE answers.expires_at <= $5 RETURNING id`,
 		[]any{r.ID, r.BodyHash, text, nullMillis(r.ExpiresAt), now.UnixMilli()},
 		func(func(...any) error) error { fresh = true; return nil })
@@ -32,7 +33,8 @@ var errIdempotencyRecordNotFound = fault.New(fault.NotFound, "answer_not_found",
 func (db *DB) IdempotencyRecord(ctx context.Context, id string, now time.Time) (room.IdempotencyRecord, error) {
 	r := room.IdempotencyRecord{ID: id}
 	var text string
-	err := db.queryRow(ctx, errIdempotencyRecordNotFound, `SELECT body_hash, sealed_text, expires_at FROM answers WHERE id = $1 AND expires_at > $2`,
+	err := db.queryRow(ctx, errIdempotencyRecordNotFound,
+		`SELECT body_hash, sealed_text, expires_at FROM answers WHERE id = $1 AND expires_at > $2`,
 		[]any{id, now.UnixMilli()}, &r.BodyHash, &text, nullTime{&r.ExpiresAt})
 	if err == nil && text != "" {
 		r.SavedResult, err = db.openSecret(id+columnIdempotencyRecord, text)

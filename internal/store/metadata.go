@@ -38,7 +38,8 @@ func (db *DB) metadata(ctx context.Context, name string) (string, error) {
 }
 
 func (db *DB) setMetadata(ctx context.Context, name, value string) error {
-	return db.exec(ctx, `INSERT INTO facts (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
+	return db.exec(ctx, `INSERT INTO facts (name, value) VALUES ($1, $2)
+		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
 }
 
 // MediaSecret returns the secret that signs media tokens. It generates the secret

@@ -8,7 +8,8 @@ import (
 )
 
 func (db *DB) RecordHeartbeat(ctx context.Context, node string, at time.Time) error {
-	return db.exec(ctx, `INSERT INTO nodes (id, last_alive) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET last_alive = excluded.last_alive`, node, nullMillis(at))
+	return db.exec(ctx, `INSERT INTO nodes (id, last_alive) VALUES ($1, $2)
+		ON CONFLICT (id) DO UPDATE SET last_alive = excluded.last_alive`, node, nullMillis(at))
 }
 
 func (db *DB) Nodes(ctx context.Context) ([]room.Node, error) {
@@ -23,5 +24,6 @@ func (db *DB) Nodes(ctx context.Context) ([]room.Node, error) {
 }
 
 func (db *DB) RemoveNode(ctx context.Context, node string) error {
-	return db.exec(ctx, `DELETE FROM nodes WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM attendance WHERE node = $1 AND left_at IS NULL)`, node)
+	return db.exec(ctx, `DELETE FROM nodes WHERE id = $1
+		AND NOT EXISTS (SELECT 1 FROM attendance WHERE node = $1 AND left_at IS NULL)`, node)
 }

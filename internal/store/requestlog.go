@@ -75,9 +75,12 @@ func appendJSONString(b []byte, text string) []byte {
 	return b
 }
 
-func (db *DB) Calls(ctx context.Context, projectID string, firstBelow, lastBelow int64, limit int) ([]requestlog.Block, error) {
+func (db *DB) Calls(
+	ctx context.Context, projectID string, firstBelow, lastBelow int64, limit int,
+) ([]requestlog.Block, error) {
 	var blocks []requestlog.Block
-	err := db.query(ctx, `SELECT n, calls FROM calls WHERE project_id = $1 AND first_n < $2 AND n < $3 ORDER BY n DESC LIMIT $4`,
+	err := db.query(ctx, `SELECT n, calls FROM calls
+			WHERE project_id = $1 AND first_n < $2 AND n < $3 ORDER BY n DESC LIMIT $4`,
 		[]any{projectID, firstBelow, lastBelow, limit},
 		func(scan func(...any) error) error {
 			b := requestlog.Block{ProjectID: projectID}
@@ -115,13 +118,6 @@ func (db *DB) TrimCalls(ctx context.Context, projectID string, latest int) error
 }
 
 func (db *DB) CallProjects(ctx context.Context) ([]string, error) {
-	var ids []string
-	err := db.query(ctx, `SELECT id FROM projects WHERE EXISTS (SELECT 1 FROM calls WHERE calls.project_id = projects.id)`, nil,
-		func(scan func(...any) error) error {
-			var id string
-			err := scan(&id)
-			ids = append(ids, id)
-			return err
-		})
-	return ids, err
+	return db.queryStrings(ctx,
+		`SELECT id FROM projects WHERE EXISTS (SELECT 1 FROM calls WHERE calls.project_id = projects.id)`)
 }

@@ -11,11 +11,26 @@ import (
 // sealedColumns lists every column that holds sealed values. TestReseal fails if
 // one is missing.
 var sealedColumns = []struct{ list, update, column string }{
-	{`SELECT id, sealed_key FROM api_keys`, `UPDATE api_keys SET sealed_key = $2 WHERE id = $1`, columnAPIKey},
-	{`SELECT id, sealed_gateway_secret FROM api_keys`, `UPDATE api_keys SET sealed_gateway_secret = $2 WHERE id = $1`, columnGatewaySecret},
-	{`SELECT id, sealed_secret FROM project_secrets`, `UPDATE project_secrets SET sealed_secret = $2 WHERE id = $1`, columnProjectSecret},
-	{`SELECT name, value FROM facts WHERE name = '` + metadataMediaSecret + `'`, `UPDATE facts SET value = $2 WHERE name = $1`, columnMetadata},
-	{`SELECT id, sealed_text FROM answers WHERE sealed_text <> ''`, `UPDATE answers SET sealed_text = $2 WHERE id = $1`, columnIdempotencyRecord},
+	{
+		`SELECT id, sealed_key FROM api_keys`,
+		`UPDATE api_keys SET sealed_key = $2 WHERE id = $1`, columnAPIKey,
+	},
+	{
+		`SELECT id, sealed_gateway_secret FROM api_keys`,
+		`UPDATE api_keys SET sealed_gateway_secret = $2 WHERE id = $1`, columnGatewaySecret,
+	},
+	{
+		`SELECT id, sealed_secret FROM project_secrets`,
+		`UPDATE project_secrets SET sealed_secret = $2 WHERE id = $1`, columnProjectSecret,
+	},
+	{
+		`SELECT name, value FROM facts WHERE name = '` + metadataMediaSecret + `'`,
+		`UPDATE facts SET value = $2 WHERE name = $1`, columnMetadata,
+	},
+	{
+		`SELECT id, sealed_text FROM answers WHERE sealed_text <> ''`,
+		`UPDATE answers SET sealed_text = $2 WHERE id = $1`, columnIdempotencyRecord,
+	},
 }
 
 // Reseal seals every secret with the master key of box, all in one transaction,

@@ -95,17 +95,8 @@ func (db *DB) UpdateRoomSpec(ctx context.Context, r *room.Room) error {
 }
 
 func (db *DB) DueRooms(ctx context.Context, now time.Time, limit int) ([]string, error) {
-	var ids []string
-	err := db.query(ctx, `SELECT id FROM rooms WHERE due_at <= $1 ORDER BY due_at LIMIT $2`, []any{now.UnixMilli(), limit},
-		func(scan func(...any) error) error {
-			var id string
-			if err := scan(&id); err != nil {
-				return err
-			}
-			ids = append(ids, id)
-			return nil
-		})
-	return ids, err
+	return db.queryStrings(ctx, `SELECT id FROM rooms WHERE due_at <= $1 ORDER BY due_at LIMIT $2`,
+		now.UnixMilli(), limit)
 }
 
 // eventTable lacks the column data, which is the JSON of event.Event.Data.

@@ -49,22 +49,14 @@ func (db *DB) ExtendStream(ctx context.Context, st webhook.Stream, now time.Time
 // of each is read by a scalar subquery, because PostgreSQL turns an EXISTS into a
 // join that reads all streams.
 func (db *DB) DueBuckets(ctx context.Context, now time.Time) ([]string, error) {
-	var buckets []string
-	err := db.query(ctx, `WITH RECURSIVE lanes (lane) AS (
+	return db.queryStrings(ctx, `WITH RECURSIVE lanes (lane) AS (
 			SELECT min(lane) FROM webhook_streams WHERE due_at IS NOT NULL
 			UNION ALL
 			SELECT (SELECT min(s.lane) FROM webhook_streams s WHERE s.due_at IS NOT NULL AND s.lane > lanes.lane)
 				FROM lanes WHERE lanes.lane IS NOT NULL
 		) SELECT lane FROM lanes WHERE lane IS NOT NULL
 			AND (SELECT s.due_at FROM webhook_streams s WHERE s.lane = lanes.lane AND s.due_at IS NOT NULL
-				ORDER BY s.due_at LIMIT 1) <= $1`,
-		[]any{now.UnixMilli()}, func(scan func(...any) error) error {
-			var bucket string
-			err := scan(&bucket)
-			buckets = append(buckets, bucket)
-			return err
-		})
-	return buckets, err
+				ORDER BY s.due_at LIMIT 1) <= $1`, now.UnixMilli())
 }
 
 // LeaseStreams skips rows that another node is leasing at the same time, so that

@@ -227,6 +227,18 @@ func queryAll[T any](ctx context.Context, db *DB, t *table[T], q string, args ..
 	return rows, err
 }
 
+// queryStrings reads all rows of a query for one text column.
+func (db *DB) queryStrings(ctx context.Context, q string, args ...any) ([]string, error) {
+	var all []string
+	err := db.query(ctx, q, args, func(scan func(...any) error) error {
+		var text string
+		err := scan(&text)
+		all = append(all, text)
+		return err
+	})
+	return all, err
+}
+
 // The types below implement the scanner interfaces of pgtype and read the native
 // types of the drivers directly, because the general path of either driver
 // allocates.

@@ -23,7 +23,8 @@ const (
 func (db *DB) Totals(ctx context.Context, organizationID string, start, end, asOf time.Time) (usage.Totals, error) {
 	var t usage.Totals
 	period := []any{organizationID, start.UnixMilli(), asOf.UnixMilli()}
-	err := db.query(ctx, `SELECT r.type, CAST(sum(`+attendanceEnd+` - `+attendanceStart+`) AS BIGINT)`+attendanceInPeriod+` GROUP BY r.type`, period,
+	err := db.query(ctx, `SELECT r.type, CAST(sum(`+attendanceEnd+` - `+attendanceStart+`) AS BIGINT)`+
+		attendanceInPeriod+` GROUP BY r.type`, period,
 		func(scan func(...any) error) error {
 			var kind room.Type
 			var ms int64
@@ -55,6 +56,7 @@ func (db *DB) Totals(ctx context.Context, organizationID string, start, end, asO
 			(SELECT count(*) FROM rooms r JOIN projects p ON p.id = r.project_id
 				WHERE p.organization_id = $1 AND r.created_at >= $2 AND r.created_at < $3),
 			(SELECT count(*) FROM sessions s JOIN rooms r ON r.id = s.room_id JOIN projects p ON p.id = r.project_id
-				WHERE p.organization_id = $1 AND s.breakout = 0 AND s.started_at >= $2 AND s.started_at < $3)`, period, &t.RoomsCreated, &t.Sessions)
+				WHERE p.organization_id = $1 AND s.breakout = 0 AND s.started_at >= $2 AND s.started_at < $3)`,
+		period, &t.RoomsCreated, &t.Sessions)
 	return t, err
 }
