@@ -14,8 +14,8 @@ import (
 
 var errRoomNotFound = fault.New(fault.NotFound, "room_not_found", "there is no such room")
 
-// A new room has never had a session, so the columns that sessions change are
-// constants in the insert.
+// roomTable inserts constants in the columns that sessions change, because a new
+// room has never had a session.
 var roomTable = newTable("rooms",
 	text("id", func(r *room.Room) *string { return &r.ID }),
 	text("project_id", func(r *room.Room) *string { return &r.ProjectID }),

@@ -9,7 +9,8 @@ import (
 	"parley/internal/webhook"
 )
 
-// A new stream has no lease. The column lane is the bucket, claim the lease.
+// streamTable inserts a stream without a lease. The column lane is the bucket, and
+// claim is the lease.
 var streamTable = newTable("webhook_streams",
 	text("id", func(s *webhook.Stream) *string { return &s.ID }),
 	text("project_id", func(s *webhook.Stream) *string { return &s.ProjectID }),
