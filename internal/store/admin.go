@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -13,67 +12,57 @@ import (
 	"parley/internal/room"
 )
 
-// What operators list and change.
-
-// Organizations implements project.Store.
 func (db *DB) Organizations(ctx context.Context) ([]project.Organization, error) {
-	var all []project.Organization
-	err := db.query(ctx, `SELECT id, name, billing, created_at, plan, currency, unit_price FROM organizations ORDER BY id`, nil, func(scan func(...any) error) error {
-		var o project.Organization
-		err := scan(&o.ID, &o.Name, &o.Billing, nullTime{&o.CreatedAt}, &o.Plan, &o.Currency, &o.UnitPrice)
-		all = append(all, o)
-		return err
-	})
-	return all, err
+	return queryAll(ctx, db, organizationTable, selectOrganizations)
 }
 
-// Projects implements project.Store.
 func (db *DB) Projects(ctx context.Context, organizationID string) ([]project.Project, error) {
+	rows, err := queryAll(ctx, db, projectTable, selectProjects, organizationID)
+	if err != nil {
+		return nil, err
+	}
 	var all []project.Project
-	err := db.query(ctx, `SELECT id, organization_id, name, status, suspended_at, settings, created_at FROM projects
-		WHERE organization_id = $1 OR $1 = '' ORDER BY id`, []any{organizationID}, func(scan func(...any) error) error {
-		var p project.Project
-		var settings string
-		if err := scan(&p.ID, &p.OrganizationID, &p.Name, &p.Status, nullTime{&p.SuspendedAt}, &settings, nullTime{&p.CreatedAt}); err != nil {
-			return err
-		}
-		if err := json.Unmarshal([]byte(settings), &p.Settings); err != nil {
-			return fmt.Errorf("settings of project %s: %w", p.ID, err)
+	for i := range rows {
+		p, err := rows[i].project()
+		if err != nil {
+			return nil, err
 		}
 		all = append(all, p)
-		return nil
-	})
-	return all, err
-}
-
-// Token implements operator.Store.
-func (db *DB) Token(ctx context.Context, id string) (operator.Token, error) {
-	t := operator.Token{ID: id}
-	err := db.queryRow(ctx, errTokenNotFound, `SELECT name, token_hash, created_at, revoked_at FROM management_tokens WHERE id = $1`, []any{id},
-		&t.Name, &t.Hash, nullTime{&t.CreatedAt}, nullTime{&t.RevokedAt})
-	return t, err
+	}
+	return all, nil
 }
 
 var errTokenNotFound = fault.New(fault.NotFound, "token_not_found", "there is no such token")
 
-// Tokens implements operator.Store.
+func (db *DB) Token(ctx context.Context, id string) (operator.Token, error) {
+	return db.queryToken(ctx, selectToken, id)
+}
+
 func (db *DB) Tokens(ctx context.Context) ([]operator.Token, error) {
-	var all []operator.Token
-	err := db.query(ctx, `SELECT id, name, token_hash, created_at, revoked_at FROM management_tokens ORDER BY id`, nil, func(scan func(...any) error) error {
-		var t operator.Token
-		err := scan(&t.ID, &t.Name, &t.Hash, nullTime{&t.CreatedAt}, nullTime{&t.RevokedAt})
-		all = append(all, t)
-		return err
-	})
-	return all, err
+	return queryAll(ctx, db, tokenTable, selectTokens)
 }
 
-// RevokeToken implements operator.Store.
 func (db *DB) RevokeToken(ctx context.Context, id string, at time.Time) error {
-	return db.execOne(ctx, errTokenNotFound, `UPDATE management_tokens SET revoked_at = $2 WHERE id = $1`, id, nullMillis(at))
+	return db.execOne(ctx, errTokenNotFound, `UPDATE management_tokens SET revoked_at = $2 WHERE id = $1`,
+		id, nullMillis(at))
 }
 
-// List implements room.Store.
+var summaryTable = newTable("rooms",
+	text("id", func(r *room.Summary) *string { return &r.ID }),
+	text("project_id", func(r *room.Summary) *string { return &r.ProjectID }),
+	optionalText("client_room_id", func(r *room.Summary) *string { return &r.ClientRoomID }),
+	text("type", func(r *room.Summary) *room.Type { return &r.Type }),
+	text("state", func(r *room.Summary) *room.State { return &r.State }),
+	text("end_reason", func(r *room.Summary) *room.EndReason { return &r.EndReason }),
+	text("title", func(r *room.Summary) *string { return &r.Title }),
+	number("max_participants", func(r *room.Summary) *int { return &r.MaxParticipants }),
+	timestamp("created_at", func(r *room.Summary) *time.Time { return &r.CreatedAt }),
+	timestamp("start_at", func(r *room.Summary) *time.Time { return &r.StartAt }),
+	timestamp("opened_at", func(r *room.Summary) *time.Time { return &r.OpenedAt }),
+	timestamp("started_at", func(r *room.Summary) *time.Time { return &r.StartedAt }),
+	timestamp("ended_at", func(r *room.Summary) *time.Time { return &r.EndedAt }),
+)
+
 func (db *DB) List(ctx context.Context, q room.ListQuery) ([]room.Summary, error) {
 	var where []string
 	var args []any
@@ -88,9 +77,9 @@ func (db *DB) List(ctx context.Context, q room.ListQuery) ([]room.Summary, error
 	only(`state = $%d`, string(q.State))
 	only(`id < $%d`, q.Before)
 	if isUnfinished(q.State) {
-		// All rooms that are not over are due one day, and few among many:
-		// the index of due rooms finds them, where the list's own order would
-		// read every room there ever was.
+		// Every room that is not over has a due_at. Its index finds these few
+		// rooms, while the order of the list would make the engine read all
+		// rooms.
 		where = append(where, `id IN (SELECT id FROM rooms WHERE due_at IS NOT NULL)`)
 	}
 	condition := ``
@@ -98,14 +87,13 @@ func (db *DB) List(ctx context.Context, q room.ListQuery) ([]room.Summary, error
 		condition = ` WHERE ` + strings.Join(where, ` AND `)
 	}
 	args = append(args, q.Limit)
+	list := `SELECT ` + summaryTable.list + `, (SELECT count(*) FROM seats
+			WHERE seats.room_id = rooms.id AND seats.state = 'joined' AND NOT seats.hidden)
+		FROM rooms` + condition + fmt.Sprintf(` ORDER BY id DESC LIMIT $%d`, len(args))
 	var all []room.Summary
-	err := db.query(ctx, `SELECT id, project_id, coalesce(client_room_id, ''), type, state, end_reason, title,
-		(SELECT count(*) FROM seats WHERE seats.room_id = rooms.id AND seats.state = 'joined' AND NOT seats.hidden),
-		max_participants, created_at, start_at, opened_at, started_at, ended_at
-		FROM rooms`+condition+fmt.Sprintf(` ORDER BY id DESC LIMIT $%d`, len(args)), args, func(scan func(...any) error) error {
+	err := db.query(ctx, list, args, func(scan func(...any) error) error {
 		var r room.Summary
-		err := scan(&r.ID, &r.ProjectID, &r.ClientRoomID, &r.Type, &r.State, &r.EndReason, &r.Title,
-			&r.Participants, &r.MaxParticipants, nullTime{&r.CreatedAt}, nullTime{&r.StartAt}, nullTime{&r.OpenedAt}, nullTime{&r.StartedAt}, nullTime{&r.EndedAt})
+		err := scan(summaryTable.dests(&r, &r.Participants)...)
 		all = append(all, r)
 		return err
 	})

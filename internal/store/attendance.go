@@ -7,57 +7,52 @@ import (
 	"parley/internal/room"
 )
 
-// InsertAttendance implements room.Store.
+var attendanceTable = newTable("attendance",
+	text("id", func(a *room.Attendance) *string { return &a.ID }),
+	text("room_id", func(a *room.Attendance) *string { return &a.RoomID }),
+	number("session", func(a *room.Attendance) *int { return &a.Session }),
+	text("seat_id", func(a *room.Attendance) *string { return &a.SeatID }),
+	text("connection", func(a *room.Attendance) *string { return &a.Connection }),
+	boolean("hidden", func(a *room.Attendance) *bool { return &a.Hidden }),
+	text("node", func(a *room.Attendance) *string { return &a.Node }),
+	timestamp("joined_at", func(a *room.Attendance) *time.Time { return &a.JoinedAt }),
+	timestamp("left_at", func(a *room.Attendance) *time.Time { return &a.LeftAt }),
+	text("reason", func(a *room.Attendance) *room.LeaveReason { return &a.Reason }),
+)
+
+var (
+	selectCurrentAttendance = attendanceTable.selectFrom +
+		"WHERE room_id = $1 AND left_at IS NULL ORDER BY joined_at, id"
+	selectAttendance = attendanceTable.selectFrom + "WHERE room_id = $1 ORDER BY joined_at, id"
+	insertAttendance = attendanceTable.insertQuery() + " ON CONFLICT (seat_id, connection) DO NOTHING RETURNING id"
+)
+
 func (db *DB) InsertAttendance(ctx context.Context, a room.Attendance) (bool, error) {
 	if _, ok := txFrom(ctx); !ok {
 		return false, errNoTx
 	}
 	fresh := false
-	err := db.query(ctx, `INSERT INTO attendance (`+attendanceColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-		ON CONFLICT (seat_id, connection) DO NOTHING RETURNING id`,
-		[]any{a.ID, a.RoomID, a.Session, a.SeatID, a.Connection, a.Hidden, a.Node, nullMillis(a.JoinedAt), nullMillis(a.LeftAt), a.Reason},
+	err := db.query(ctx, insertAttendance, attendanceTable.values(&a),
 		func(func(...any) error) error { fresh = true; return nil })
 	return fresh, err
 }
 
-const attendanceColumns = `id, room_id, session, seat_id, connection, hidden, node, joined_at, left_at, reason`
-
-// CurrentAttendance implements room.Store.
 func (db *DB) CurrentAttendance(ctx context.Context, roomID string) ([]room.Attendance, error) {
-	return db.queryAttendance(ctx, `SELECT `+attendanceColumns+` FROM attendance WHERE room_id = $1 AND left_at IS NULL ORDER BY joined_at, id`, roomID)
+	return queryAll(ctx, db, attendanceTable, selectCurrentAttendance, roomID)
 }
 
-// Attendance returns every connection there was in a room, in order.
+// Attendance returns all connections in a room, past and current, ordered by the
+// time of joining.
 func (db *DB) Attendance(ctx context.Context, roomID string) ([]room.Attendance, error) {
-	return db.queryAttendance(ctx, `SELECT `+attendanceColumns+` FROM attendance WHERE room_id = $1 ORDER BY joined_at, id`, roomID)
+	return queryAll(ctx, db, attendanceTable, selectAttendance, roomID)
 }
 
-func (db *DB) queryAttendance(ctx context.Context, q, roomID string) ([]room.Attendance, error) {
-	var list []room.Attendance
-	err := db.query(ctx, q, []any{roomID}, func(scan func(...any) error) error {
-		var a room.Attendance
-		if err := scan(&a.ID, &a.RoomID, &a.Session, &a.SeatID, &a.Connection, &a.Hidden, &a.Node, nullTime{&a.JoinedAt}, nullTime{&a.LeftAt}, &a.Reason); err != nil {
-			return err
-		}
-		list = append(list, a)
-		return nil
-	})
-	return list, err
-}
-
-// EndAttendance implements room.Store. An end that is written stays.
+// EndAttendance changes nothing if the connection has already ended.
 func (db *DB) EndAttendance(ctx context.Context, id string, at time.Time, reason room.LeaveReason) error {
-	return db.exec(ctx, `UPDATE attendance SET left_at = $2, reason = $3 WHERE id = $1 AND left_at IS NULL`, id, nullMillis(at), reason)
+	return db.exec(ctx, `UPDATE attendance SET left_at = $2, reason = $3 WHERE id = $1 AND left_at IS NULL`,
+		id, nullMillis(at), reason)
 }
 
-// RoomsOfNode implements room.Store.
 func (db *DB) RoomsOfNode(ctx context.Context, node string) ([]string, error) {
-	var ids []string
-	err := db.query(ctx, `SELECT DISTINCT room_id FROM attendance WHERE node = $1 AND left_at IS NULL`, []any{node}, func(scan func(...any) error) error {
-		var id string
-		err := scan(&id)
-		ids = append(ids, id)
-		return err
-	})
-	return ids, err
+	return db.queryStrings(ctx, `SELECT DISTINCT room_id FROM attendance WHERE node = $1 AND left_at IS NULL`, node)
 }

@@ -13,26 +13,28 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// callers is how many requests are under way at once.
+// callers is the number of concurrent requests.
 const callers = 64
 
-// BenchmarkCreateRoom makes rooms from 64 callers at once: "shared" as the
-// service does it, "alone" with a transaction for each, to compare.
+// BenchmarkCreateRoom creates rooms from 64 concurrent callers: "shared" with
+// group commit, as the service does it, and for comparison "alone" with a
+// transaction for each caller.
 func BenchmarkCreateRoom(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
-		for _, how := range []string{"shared", "alone"} {
-			b.Run(engine+"/"+how, func(b *testing.B) {
+		for _, mode := range []string{"shared", "alone"} {
+			b.Run(engine+"/"+mode, func(b *testing.B) {
 				at, connections := testDatabase{dir: b.TempDir()}, 1
 				if engine == "postgres" {
 					at, connections = testDatabase{url: storetest.Postgres(b)}, 16
 				}
 				db := at.open(b)
 				p := storetest.Project(b, db)
-				if how == "shared" {
+				if mode == "shared" {
 					createRooms(b, db, p)
 					return
 				}
-				other, err := store.Open(context.Background(), at.url, at.dir) // whose lane has no connection yet
+				// The writer of another DB has not opened its connection yet.
+				other, err := store.Open(context.Background(), at.url, at.dir)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -54,8 +56,11 @@ func (a unbatchedDB) Write(ctx context.Context, work func(context.Context) error
 
 func createRooms(b *testing.B, db room.Store, p project.Project) {
 	ctx := context.Background()
-	rooms := room.NewService(db, nil, func() string { return "https://example.com" }, time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
-	q := room.CreateRequest{Type: room.Audio, Name: "Ada", MaxParticipants: 10, Title: "Title", WelcomeMessage: "Welcome"}
+	rooms := room.NewService(db, nil, func() string { return "https://example.com" }, time.Now, storetest.NewID,
+		slog.New(slog.DiscardHandler))
+	q := room.CreateRequest{
+		Type: room.Audio, Name: "Ada", MaxParticipants: 10, Title: "Title", WelcomeMessage: "Welcome",
+	}
 	b.SetParallelism(callers / runtime.GOMAXPROCS(0))
 	b.ReportAllocs()
 	before := storetest.CPUTime(b)

@@ -6,9 +6,6 @@ import (
 	"parley/internal/counter"
 )
 
-var _ counter.Store = (*DB)(nil)
-
-// LoadCount returns a count, which is zero if nothing was counted.
 func (db *DB) LoadCount(ctx context.Context, c counter.Key) (counter.Count, error) {
 	var count counter.Count
 	err := db.query(ctx, `SELECT n, last_at FROM tallies WHERE subject = $1 AND period = $2`, []any{c.Subject, c.Period},
@@ -16,7 +13,6 @@ func (db *DB) LoadCount(ctx context.Context, c counter.Key) (counter.Count, erro
 	return count, err
 }
 
-// AddCounts adds to counts and returns the new counts in the same order.
 func (db *DB) AddCounts(ctx context.Context, counted []counter.Key, add []counter.Count) ([]counter.Count, error) {
 	counts := make([]counter.Count, len(counted))
 	err := db.Write(ctx, func(ctx context.Context) error {

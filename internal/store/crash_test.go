@@ -21,8 +21,8 @@ func crashArguments() (url, dir, project string, ok bool) {
 	return os.Getenv(crashEnv + "URL"), os.Getenv(crashEnv + "DIR"), project, ok
 }
 
-// writeUntilKilled is the child's life: it makes rooms from many goroutines and
-// prints the id of each that was acknowledged.
+// writeUntilKilled is the main function of the child process. It creates rooms
+// from many goroutines and prints the id of each after its commit.
 func writeUntilKilled(url, dir, project string) {
 	ctx := context.Background()
 	db, err := store.Open(ctx, url, dir)
@@ -38,14 +38,14 @@ func writeUntilKilled(url, dir, project string) {
 					fmt.Fprintln(os.Stderr, err)
 					os.Exit(1)
 				}
-				fmt.Println(id) // one write, so that a line is there whole or not at all
+				fmt.Println(id) // one system call, so that no line is incomplete
 			}
 		}()
 	}
 	select {}
 }
 
-// What was acknowledged is there, whenever the process dies.
+// TestWrite_SurvivesProcessCrash kills a writing process at random points.
 func TestWrite_SurvivesProcessCrash(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		db := p.open(t)
@@ -59,13 +59,13 @@ func TestWrite_SurvivesProcessCrash(t *testing.T) {
 			raw := p.raw(t)
 			for _, id := range acknowledged {
 				if !roomExists(t, raw, id) {
-					t.Fatalf("room %s was acknowledged and is gone", id)
+					t.Fatalf("committed room %s is missing after the crash", id)
 				}
 			}
 			if p.url == "" {
-				var verdict string
-				if err := raw.QueryRow(`PRAGMA integrity_check`).Scan(&verdict); err != nil || verdict != "ok" {
-					t.Fatalf("the file is damaged: %s %v", verdict, err)
+				var result string
+				if err := raw.QueryRow(`PRAGMA integrity_check`).Scan(&result); err != nil || result != "ok" {
+					t.Fatalf("integrity_check after the crash: got %q, %v, want ok", result, err)
 				}
 			}
 			if err := db.Close(); err != nil {
@@ -75,8 +75,8 @@ func TestWrite_SurvivesProcessCrash(t *testing.T) {
 	})
 }
 
-// killUnderLoad kills a child after some acknowledgements and returns all that
-// it gave.
+// killUnderLoad kills a child process after it has printed some ids and returns
+// all ids that it printed.
 func killUnderLoad(t *testing.T, p testDatabase, project string, after int) (acknowledged []string) {
 	t.Helper()
 	child := exec.Command(os.Args[0])
@@ -101,7 +101,7 @@ func killUnderLoad(t *testing.T, p testDatabase, project string, after int) (ack
 	}
 	_ = child.Wait() // it was killed
 	if len(acknowledged) < after {
-		t.Fatalf("the child ended by itself after %d rooms", len(acknowledged))
+		t.Fatalf("the child exited after %d rooms, want it to run until it is killed after %d", len(acknowledged), after)
 	}
 	return acknowledged
 }

@@ -16,9 +16,9 @@ import (
 	"parley/internal/fault"
 )
 
-// translate turns a driver's error into one of ours, in this one place: a
-// database that cannot be reached is Unavailable, all else stays as it is and
-// will be told as internal.
+// translate turns the error of a driver that cannot reach its database into
+// Unavailable. It returns any other error as it is, which makes it an internal
+// error.
 func translate(err error) error {
 	if err == nil {
 		return nil
@@ -33,6 +33,8 @@ func translate(err error) error {
 	return err
 }
 
+// isUnavailable reports whether err says that the database cannot be reached or
+// cannot be written.
 func isUnavailable(err error) bool {
 	var refused *pgconn.ConnectError
 	if errors.As(err, &refused) {
@@ -40,10 +42,11 @@ func isUnavailable(err error) bool {
 	}
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
-		// 08 connection, 53 resources, 57 operator intervention, and a standby
-		// that takes no writes (Appendix A).
+		// 08 connection, 53 resources, 57 operator intervention, 25006 a
+		// read-only standby (PostgreSQL, Appendix A).
 		switch {
-		case strings.HasPrefix(pg.Code, "08"), strings.HasPrefix(pg.Code, "53"), strings.HasPrefix(pg.Code, "57"), pg.Code == "25006":
+		case strings.HasPrefix(pg.Code, "08"), strings.HasPrefix(pg.Code, "53"),
+			strings.HasPrefix(pg.Code, "57"), pg.Code == "25006":
 			return true
 		}
 		return false
@@ -51,12 +54,14 @@ func isUnavailable(err error) bool {
 	var lite *sqlite.Error
 	if errors.As(err, &lite) {
 		switch lite.Code() & 0xff {
-		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
+		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL,
+			sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
 			return true
 		}
 		return false
 	}
-	for _, e := range []error{driver.ErrBadConn, sql.ErrConnDone, io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded, context.Canceled} {
+	for _, e := range []error{driver.ErrBadConn, sql.ErrConnDone, io.EOF, io.ErrUnexpectedEOF,
+		context.DeadlineExceeded, context.Canceled} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -66,14 +71,15 @@ func isUnavailable(err error) bool {
 		strings.Contains(err.Error(), "database is closed") || strings.Contains(err.Error(), "closed pool")
 }
 
-// isLockConflict reports that somebody else's lock was in the way of the work, so
-// that it may simply run again: serialization, deadlock, lock not available.
+// isLockConflict reports whether err is a conflict with another transaction, so
+// that the work can run again: serialization failure, deadlock, lock not
+// available.
 func isLockConflict(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01" || pg.Code == "55P03")
 }
 
-// isUniqueViolation reports that err is a violation of the named unique index.
+// isUniqueViolation reports whether err is a violation of the named unique index.
 func isUniqueViolation(err error, index string) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
@@ -86,8 +92,8 @@ func isUniqueViolation(err error, index string) bool {
 	return false
 }
 
-// uniqueColumns says how SQLite names our unique indexes in its errors: by
-// their columns.
+// uniqueColumns maps a unique index to the name that SQLite gives it in its
+// errors: the columns.
 var uniqueColumns = map[string]string{
 	"rooms_client_room_id": "rooms.project_id, rooms.client_room_id",
 }

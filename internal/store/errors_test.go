@@ -13,8 +13,8 @@ import (
 	"parley/internal/fault"
 )
 
-// What means that the database cannot be reached is Unavailable; what is wrong
-// with a statement is not, because it will not be right a moment later.
+// A database that cannot be reached is Unavailable. An error in a statement is
+// not, because a retry does not help.
 func TestTranslate(t *testing.T) {
 	t.Parallel()
 	code := func(c string) error { return &pgconn.PgError{Code: c} }
@@ -22,9 +22,9 @@ func TestTranslate(t *testing.T) {
 		err         error
 		unavailable bool
 	}{
-		{code("57P01"), true},  // the server stops
-		{code("57P03"), true},  // or starts
-		{code("57014"), true},  // it has given up on a statement
+		{code("57P01"), true},  // the server is shutting down
+		{code("57P03"), true},  // the server is starting
+		{code("57014"), true},  // the statement was canceled
 		{code("53300"), true},  // too many connections
 		{code("53100"), true},  // its disk is full
 		{code("08006"), true},  // the connection broke
@@ -42,12 +42,12 @@ func TestTranslate(t *testing.T) {
 		for _, err := range []error{c.err, fmt.Errorf("wrapped: %w", c.err)} {
 			got := translate(err)
 			if fault.Is(got, fault.Unavailable) != c.unavailable || !errors.Is(got, c.err) {
-				t.Errorf("%v became %v", err, got)
+				t.Errorf("translate(%v) = %v, want Unavailable %t", err, got, c.unavailable)
 			}
 		}
 	}
-	told := fault.New(fault.Conflict, "taken", "taken")
-	if translate(told) != told || translate(nil) != nil {
-		t.Error("a refusal of ours is changed")
+	conflict := fault.New(fault.Conflict, "taken", "taken")
+	if translate(conflict) != conflict || translate(nil) != nil {
+		t.Error("translate changed a fault or nil")
 	}
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// Writers is how many transactions run at once.
+// Writers returns the number of concurrent transactions.
 func (db *DB) Writers() int { return db.engine.writeOptions().writers }
 
-// Queued is how many callers wait for a lane.
+// Queued returns the number of callers that wait for a writer.
 func (db *DB) Queued() int { return len(db.queue) }
 
-// QueryRow reads a row with SQL of the test's own.
+// QueryRow scans the row of a query into dest.
 func (db *DB) QueryRow(ctx context.Context, q string, dest ...any) error {
 	return db.queryRow(ctx, errors.New("no row"), q, nil, dest...)
 }
 
-// Migrations are the store's own up to a version.
+// Migrations returns the migrations of the package up to version last.
 func Migrations(last int) fs.FS {
 	dir := fstest.MapFS{}
 	files, err := fs.Glob(migrations(), "*.sql")
@@ -41,7 +41,7 @@ func Migrations(last int) fs.FS {
 	return dir
 }
 
-// Migrate runs other migrations than all of the store's own.
+// Migrate runs the migrations in dir.
 func Migrate(ctx context.Context, db *sql.DB, postgres bool, dir fs.FS) error {
 	if postgres {
 		return migrate(ctx, db, goose.DialectPostgres, dir)
@@ -49,11 +49,11 @@ func Migrate(ctx context.Context, db *sql.DB, postgres bool, dir fs.FS) error {
 	return migrate(ctx, db, goose.DialectSQLite3, dir)
 }
 
-// ErrClosed is the cause of a refusal by a store that is closed.
+// ErrClosed is the cause of the error of a closed database.
 var ErrClosed = errClosed
 
-// Unbatched is Write for callers that share nothing: each has a transaction of its
-// own, on one of some connections.
+// Unbatched returns a Write without group commit: each call has its own
+// transaction on one of the connections.
 func (db *DB) Unbatched(connections int) func(context.Context, func(context.Context) error) error {
 	pool := make(chan conn, connections)
 	for range connections {

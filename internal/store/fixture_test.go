@@ -11,7 +11,7 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// fixture is a database with a project, for tests of who shares a transaction.
+// fixture is a database with a project, for tests of group commit.
 type fixture struct {
 	testDatabase
 	db      *store.DB
@@ -24,33 +24,34 @@ func newFixture(t *testing.T, p testDatabase) fixture {
 	return fixture{testDatabase: p, db: db, project: storetest.Project(t, db).ID}
 }
 
-// runInOneTransaction has callers share a transaction, in their order: the lanes are kept
-// busy until all of them wait.
-func (g fixture) runInOneTransaction(t *testing.T, callers ...func()) {
+// runInOneTransaction makes callers share a transaction, in their order, by
+// blocking the writers until all callers are queued.
+func (f fixture) runInOneTransaction(t *testing.T, callers ...func()) {
 	t.Helper()
-	release := g.blockWriters(t)
+	release := f.blockWriters(t)
 	var wg sync.WaitGroup
 	for i, c := range callers {
 		wg.Go(c)
-		g.awaitQueued(i + 1)
+		f.awaitQueued(i + 1)
 	}
 	release()
 	wg.Wait()
 }
 
-// blockWriters keeps every lane busy until it is told to release them. One takes all
-// who wait by then before another is free to take any.
-func (g fixture) blockWriters(t *testing.T) (release func()) {
+// blockWriters blocks every writer until release is called. The first writer
+// that is released takes all queued callers before release continues with the
+// next.
+func (f fixture) blockWriters(t *testing.T) (release func()) {
 	t.Helper()
 	var busy, done sync.WaitGroup
-	holds := make([]chan struct{}, g.db.Writers())
+	holds := make([]chan struct{}, f.db.Writers())
 	for i := range holds {
 		hold := make(chan struct{})
 		holds[i] = hold
 		busy.Add(1)
 		var once sync.Once
 		done.Go(func() {
-			err := g.db.Write(context.Background(), func(context.Context) error {
+			err := f.db.Write(context.Background(), func(context.Context) error {
 				once.Do(busy.Done)
 				<-hold
 				return nil
@@ -59,12 +60,12 @@ func (g fixture) blockWriters(t *testing.T) (release func()) {
 				t.Error(err)
 			}
 		})
-		busy.Wait() // one after the other, or a lane would take two of them
+		busy.Wait() // because one writer would take two queued callers
 	}
 	return func() {
 		for _, hold := range holds {
 			close(hold)
-			for g.db.Queued() > 0 {
+			for f.db.Queued() > 0 {
 				runtime.Gosched()
 			}
 		}
@@ -72,18 +73,18 @@ func (g fixture) blockWriters(t *testing.T) (release func()) {
 	}
 }
 
-func (g fixture) awaitQueued(n int) {
-	for g.db.Queued() < n {
+func (f fixture) awaitQueued(n int) {
+	for f.db.Queued() < n {
 		runtime.Gosched()
 	}
 }
 
-func (g fixture) checkRooms(t *testing.T, want bool, ids ...string) {
+func (f fixture) checkRooms(t *testing.T, want bool, ids ...string) {
 	t.Helper()
-	raw := g.raw(t)
+	raw := f.raw(t)
 	for i, id := range ids {
 		if roomExists(t, raw, id) != want {
-			t.Errorf("room %d is there: %v", i, !want)
+			t.Errorf("room %d exists: got %t, want %t", i, !want, want)
 		}
 	}
 }
@@ -101,7 +102,8 @@ var (
 	errExited   = errors.New("exited")
 )
 
-// recoverError runs f on a goroutine of its own and says how it ended.
+// recoverError runs f on its own goroutine and returns its error, errPanicked or
+// errExited.
 func recoverError(f func() error) (err error) {
 	done := make(chan struct{})
 	go func() {

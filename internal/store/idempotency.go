@@ -8,40 +8,40 @@ import (
 	"parley/internal/room"
 )
 
-// InsertIdempotencyRecord implements room.Store. Whoever comes second waits for the first
-// one's commit, so one of them writes.
-func (db *DB) InsertIdempotencyRecord(ctx context.Context, a room.IdempotencyRecord, now time.Time) (bool, error) {
+// InsertIdempotencyRecord waits for the commit of a concurrent insert with the
+// same id, so that only one of them inserts the record.
+func (db *DB) InsertIdempotencyRecord(ctx context.Context, r room.IdempotencyRecord, now time.Time) (bool, error) {
 	text := ""
-	if a.SavedResult != "" {
-		text = db.sealSecret(a.ID+columnIdempotencyRecord, a.SavedResult)
+	if r.SavedResult != "" {
+		text = db.sealSecret(r.ID+columnIdempotencyRecord, r.SavedResult)
 	}
 	if _, ok := txFrom(ctx); !ok {
 		return false, errNoTx
 	}
 	fresh := false
 	err := db.query(ctx, `INSERT INTO answers (id, body_hash, sealed_text, expires_at) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (id) DO UPDATE SET body_hash = excluded.body_hash, sealed_text = excluded.sealed_text, expires_at = excluded.expires_at
+		ON CONFLICT (id) DO UPDATE SET body_hash = excluded.body_hash, sealed_text = excluded.sealed_text,
+			expires_at = excluded.expires_at
 		WHERE answers.expires_at <= $5 RETURNING id`,
-		[]any{a.ID, a.BodyHash, text, nullMillis(a.ExpiresAt), now.UnixMilli()},
+		[]any{r.ID, r.BodyHash, text, nullMillis(r.ExpiresAt), now.UnixMilli()},
 		func(func(...any) error) error { fresh = true; return nil })
 	return fresh, err
 }
 
-var errIdempotencyRecordNotFound = fault.New(fault.NotFound, "answer_not_found", "this request was not met before")
+var errIdempotencyRecordNotFound = fault.New(fault.NotFound, "answer_not_found", "there is no such idempotency record")
 
-// IdempotencyRecord implements room.Store.
 func (db *DB) IdempotencyRecord(ctx context.Context, id string, now time.Time) (room.IdempotencyRecord, error) {
-	a := room.IdempotencyRecord{ID: id}
+	r := room.IdempotencyRecord{ID: id}
 	var text string
-	err := db.queryRow(ctx, errIdempotencyRecordNotFound, `SELECT body_hash, sealed_text, expires_at FROM answers WHERE id = $1 AND expires_at > $2`,
-		[]any{id, now.UnixMilli()}, &a.BodyHash, &text, nullTime{&a.ExpiresAt})
+	err := db.queryRow(ctx, errIdempotencyRecordNotFound,
+		`SELECT body_hash, sealed_text, expires_at FROM answers WHERE id = $1 AND expires_at > $2`,
+		[]any{id, now.UnixMilli()}, &r.BodyHash, &text, nullTime{&r.ExpiresAt})
 	if err == nil && text != "" {
-		a.SavedResult, err = db.openSecret(id+columnIdempotencyRecord, text)
+		r.SavedResult, err = db.openSecret(id+columnIdempotencyRecord, text)
 	}
-	return a, err
+	return r, err
 }
 
-// DeleteExpiredIdempotencyRecords implements room.Store.
 func (db *DB) DeleteExpiredIdempotencyRecords(ctx context.Context, now time.Time) error {
 	return db.exec(ctx, `DELETE FROM answers WHERE expires_at <= $1`, now.UnixMilli())
 }

@@ -8,59 +8,71 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// insertStmt adds rows to a table that gets many at once.
+// insertStmt inserts rows into a table that gets many at once.
 type insertStmt struct {
-	tableOrder int    // parents come before their children
-	sqliteRow  string // adds a row: a parameter for each column
-	// The same for PostgreSQL, and with an array for each column for several
-	// rows. Both look the row's parent up and fail where there is none.
+	tableOrder int    // a parent table has a lower number than its children
+	sqliteRow  string // inserts one row, with a parameter for each column
+	// postgresRow is the same for PostgreSQL. postgresRows inserts several rows
+	// and has an array for each column. Both look up the parent of the row and
+	// fail if there is none.
 	postgresRow, postgresRows string
 }
 
-// bulkTable describes a table that gets many rows at once.
-type bulkTable struct {
-	tableOrder     int
-	table          string
-	columns, types string // with commas between them, in the same order
-	// Columns that are the same in each new row, as ", a, b", and their
-	// values. What is not bound costs next to nothing.
-	constantColumns, constantValues string
-	// The column, NOT NULL, that names the row of another table, where
-	// PostgreSQL has no REFERENCES for it: to check them one by one costs it
-	// as much as to write them, and locks a project's row for all its rooms.
+// bulkOptions describes a table that gets many rows at once.
+type bulkOptions struct {
+	tableOrder int // see insertStmt
+	// The NOT NULL column that references another table without REFERENCES in
+	// PostgreSQL, because checking each row would cost as much as writing it,
+	// and would lock the row of a project for all its rooms.
 	parentColumn, parentTable string
+	// extra lists columns that have no field in the row type. Their values
+	// follow those of the row.
+	extra []extraColumn
 }
 
-func newInsertStmt(c bulkTable) *insertStmt {
-	var plain, one, several, names, unnested []string
-	types := strings.Split(c.types, ",")
-	for i, column := range strings.Split(c.columns, ",") {
-		column = strings.TrimSpace(column)
-		bound := fmt.Sprintf("$%d", i+1)
-		known, each := bound, column
-		if column == c.parentColumn {
-			known = "(SELECT id FROM " + c.parentTable + " WHERE id = " + bound + ")"
-			each = "(SELECT p.id FROM " + c.parentTable + " p WHERE p.id = r." + column + ")"
+type extraColumn struct{ name, sqlType string }
+
+// newInsertStmt builds the statements of a table. Columns with a constant are not
+// parameters, because a constant costs next to nothing and a parameter does not.
+func newInsertStmt[T any](t *table[T], o bulkOptions) *insertStmt {
+	var names, constantNames, constants, plain, one, several, unnested []string
+	add := func(name, sqlType string) {
+		bound := fmt.Sprintf("$%d", len(names)+1)
+		single, multiple := bound, name
+		if name == o.parentColumn {
+			single = "(SELECT id FROM " + o.parentTable + " WHERE id = " + bound + ")"
+			multiple = "(SELECT p.id FROM " + o.parentTable + " p WHERE p.id = r." + name + ")"
 		}
-		plain, one, several, names = append(plain, bound), append(one, known), append(several, each), append(names, column)
-		// Side by side in a SELECT the arrays yield row after row; in a FROM
-		// PostgreSQL would store each by itself first (a fifth of its work).
-		unnested = append(unnested, fmt.Sprintf("unnest(%s::%s[]) AS %s", bound, strings.TrimSpace(types[i]), column))
+		names, plain = append(names, name), append(plain, bound)
+		one, several = append(one, single), append(several, multiple)
+		// A SELECT with several unnest calls returns row after row. In a FROM
+		// PostgreSQL would materialize each first (a fifth of its work).
+		unnested = append(unnested, fmt.Sprintf("unnest(%s::%s[]) AS %s", bound, sqlType, name))
 	}
-	list := func(all []string) string { return strings.Join(all, ", ") }
-	head := "INSERT INTO " + c.table + " (" + list(names) + c.constantColumns + ") "
+	for _, c := range t.columns {
+		if c.initial == "" {
+			add(c.name, c.sqlType)
+		} else {
+			constantNames, constants = append(constantNames, c.name), append(constants, c.initial)
+		}
+	}
+	for _, c := range o.extra {
+		add(c.name, c.sqlType)
+	}
+	list := func(values []string) string { return strings.Join(slices.Concat(values, constants), ", ") }
+	head := "INSERT INTO " + t.name + " (" + strings.Join(slices.Concat(names, constantNames), ", ") + ") "
 	return &insertStmt{
-		tableOrder:   c.tableOrder,
-		sqliteRow:    head + "VALUES (" + list(plain) + c.constantValues + ")",
-		postgresRow:  head + "VALUES (" + list(one) + c.constantValues + ")",
-		postgresRows: head + "SELECT " + list(several) + c.constantValues + " FROM (SELECT " + list(unnested) + ") AS r",
+		tableOrder:   o.tableOrder,
+		sqliteRow:    head + "VALUES (" + list(plain) + ")",
+		postgresRow:  head + "VALUES (" + list(one) + ")",
+		postgresRows: head + "SELECT " + list(several) + " FROM (SELECT " + strings.Join(unnested, ", ") + ") AS r",
 	}
 }
 
-// mergeInserts makes one statement of those that add rows to the same table, because
-// a statement costs more than a row. Only inserts with nothing else between
-// them change their order, which makes no difference to who gets no answer:
-// together they succeed or fail.
+// mergeInserts merges inserts into the same table into one statement, because a
+// statement costs more than a row. It reorders only inserts that have no other
+// statement between them. The order makes no difference to their callers,
+// because these inserts succeed or fail together.
 func mergeInserts(queue []statement) []statement {
 	merged := make([]statement, 0, len(queue))
 	for len(queue) > 0 {
@@ -80,17 +92,19 @@ func mergeInserts(queue []statement) []statement {
 	return merged
 }
 
-// countLeading counts the statements before the first that is not such a one.
-func countLeading(queue []statement, such func(statement) bool) int {
+// countLeading returns the number of statements before the first that does not
+// match.
+func countLeading(queue []statement, match func(statement) bool) int {
 	for i, s := range queue {
-		if !such(s) {
+		if !match(s) {
 			return i
 		}
 	}
 	return len(queue)
 }
 
-// bulkInsert adds all rows of one table.
+// bulkInsert returns the statement that inserts all rows, which belong to the
+// same table.
 func bulkInsert(rows []statement) statement {
 	first := rows[0]
 	if len(rows) == 1 {

@@ -14,11 +14,17 @@ import (
 )
 
 func newRoomEvent(r *room.Room, sequence int) event.Event {
-	return event.Event{ID: storetest.NewID(), Type: event.RoomOpened, ProjectID: r.ProjectID, RoomID: r.ID, Sequence: int64(sequence),
-		At: r.CreatedAt, Data: event.Data{RoomID: r.ID, RoomType: string(r.Type), EndReason: fmt.Sprint("sequence ", sequence)}}
+	return event.Event{
+		ID: storetest.NewID(), Type: event.RoomOpened, ProjectID: r.ProjectID, RoomID: r.ID,
+		Sequence: int64(sequence), At: r.CreatedAt,
+		Data: event.Data{
+			RoomID: r.ID, RoomType: string(r.Type), EndReason: fmt.Sprint("sequence ", sequence),
+		},
+	}
 }
 
-// Rows of callers that share a transaction become one statement for each table.
+// The rows of callers that share a transaction are inserted by one statement for
+// each table.
 func TestInsert_MergesRowsOfOneTable(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, testDatabase{url: storetest.Postgres(t)})
@@ -40,16 +46,17 @@ func TestInsert_MergesRowsOfOneTable(t *testing.T) {
 	g.runInOneTransaction(t, callers...)
 	for table, want := range map[string]int{"rooms": len(callers), "events": 2 * len(callers)} {
 		var rows, transactions, statements int
-		err := g.db.QueryRow(context.Background(), `SELECT count(*), count(DISTINCT xmin::text), count(DISTINCT (xmin::text, cmin::text)) FROM `+table,
-			&rows, &transactions, &statements)
+		err := g.db.QueryRow(context.Background(), `SELECT count(*), count(DISTINCT xmin::text),
+			count(DISTINCT (xmin::text, cmin::text)) FROM `+table, &rows, &transactions, &statements)
 		if err != nil || rows != want || transactions > g.db.Writers() || statements != transactions {
-			t.Errorf("%s: %d rows of %d transactions and %d statements, %v", table, rows, transactions, statements, err)
+			t.Errorf("%s: got %d rows, %d transactions, %d statements, %v, want %d rows and one statement for each transaction",
+				table, rows, transactions, statements, err, want)
 		}
 	}
 }
 
-// In whatever order callers add rows, change and read: all of it is done, as
-// it was meant, and the first time.
+// Callers that insert, update and read in any order all succeed at the first
+// run.
 func TestInsert_MixedWithOtherStatements(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		g := newFixture(t, p)
@@ -59,7 +66,7 @@ func TestInsert_MixedWithOtherStatements(t *testing.T) {
 			t.Fatal(err)
 		}
 		var rooms []*room.Room
-		var told, toldOfKnown []event.Event
+		var events, eventsOfKnown []event.Event
 		var callers []func()
 		for i := range 24 {
 			n := time.Duration(i)
@@ -69,21 +76,21 @@ func TestInsert_MixedWithOtherStatements(t *testing.T) {
 				r.ClientRoomID, r.OpenedAt, r.StartAt = fmt.Sprint("client ", i), time.Time{}, r.CreatedAt.Add(n*time.Minute)
 			}
 			own, ofKnown := newRoomEvent(r, 1), newRoomEvent(known, i+1)
-			rooms, told, toldOfKnown = append(rooms, r), append(told, own), append(toldOfKnown, ofKnown)
+			rooms, events, eventsOfKnown = append(rooms, r), append(events, own), append(eventsOfKnown, ofKnown)
 			steps := []func(ctx context.Context) error{
 				func(ctx context.Context) error { return g.db.InsertRoom(ctx, r) },
 				func(ctx context.Context) error { return g.db.AppendEvents(ctx, []event.Event{own}) },
 				func(ctx context.Context) error { return g.db.AppendEvents(ctx, []event.Event{ofKnown}) },
 			}
 			switch i % 6 {
-			case 1: // the event of the other room first
+			case 1: // insert the event of the other room first
 				steps[0], steps[1], steps[2] = steps[2], steps[0], steps[1]
-			case 3: // something in between that needs the row
+			case 3: // update the inserted row in between
 				ended := *r
 				ended.State = room.Ended
 				rooms[i] = &ended
 				steps = slices.Insert(steps, 1, func(ctx context.Context) error { return g.db.UpdateRoom(ctx, &ended) })
-			case 5: // which is read
+			case 5: // read the inserted row at the end
 				steps = append(steps, func(ctx context.Context) error { _, err := g.db.LockRoom(ctx, r.ID); return err })
 			}
 			callers = append(callers, func() {
@@ -98,21 +105,21 @@ func TestInsert_MixedWithOtherStatements(t *testing.T) {
 					return nil
 				})
 				if err != nil || runs != 1 {
-					t.Errorf("caller %d: %d runs, %v", i, runs, err)
+					t.Errorf("caller %d: got %d runs, %v, want 1 run", i, runs, err)
 				}
 			})
 		}
 		g.runInOneTransaction(t, callers...)
 		for i, r := range rooms {
 			if got, err := g.db.Room(ctx, r.ID); err != nil || !reflect.DeepEqual(got, r) {
-				t.Errorf("room %d: %+v, %v, want %+v", i, got, err, r)
+				t.Errorf("room %d: got %+v, %v, want %+v", i, got, err, r)
 			}
-			if got, err := g.db.Events(ctx, r.ID, 0); err != nil || !reflect.DeepEqual(got, told[i:i+1]) {
-				t.Errorf("events of room %d: %+v, %v", i, got, err)
+			if got, err := g.db.Events(ctx, r.ID, 0); err != nil || !reflect.DeepEqual(got, events[i:i+1]) {
+				t.Errorf("events of room %d: got %+v, %v, want %+v", i, got, err, events[i:i+1])
 			}
 		}
-		if got, err := g.db.Events(ctx, known.ID, 0); err != nil || !reflect.DeepEqual(got, toldOfKnown) {
-			t.Errorf("events of the known room: %+v, %v", got, err)
+		if got, err := g.db.Events(ctx, known.ID, 0); err != nil || !reflect.DeepEqual(got, eventsOfKnown) {
+			t.Errorf("events of the known room: got %+v, %v, want %+v", got, err, eventsOfKnown)
 		}
 	})
 }

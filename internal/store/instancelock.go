@@ -11,61 +11,69 @@ import (
 )
 
 const (
-	// instanceLockID is the number of the lock in PostgreSQL: "parley" in ASCII.
+	// instanceLockID is the id of the advisory lock: "parley" in ASCII.
 	instanceLockID = 0x7061726c6579
-	// acquireTimeout is how long a start waits for a claim: that of a process
-	// which was killed ends a moment after it.
+	// acquireTimeout is the longest wait for the lock, because the server
+	// releases the lock of a killed process a moment later.
 	acquireTimeout = 2 * time.Second
-	// stoppingLockID is the lock that a process which is stopping holds beside
-	// its claim, and stoppingTimeout how long a start waits for such a process.
+	// stoppingLockID is the id of the lock that a stopping process holds in
+	// addition. stoppingTimeout is the longest wait for such a process.
 	stoppingLockID  = instanceLockID + 1
 	stoppingTimeout = 15 * time.Second
-	// lockPingInterval is how often a claim is looked after.
+	// lockPingInterval is the time between two checks of the connection.
 	lockPingInterval = time.Second
 )
 
-// ErrDatabaseInUse says that another process has claimed the database in a way that
-// does not go together with what was asked for.
+// ErrDatabaseInUse is the error of AcquireInstanceLock if the lock of another
+// process conflicts with the requested one.
 var ErrDatabaseInUse = errors.New("another Parley is running on this database")
 
-// InstanceLock is this process's right to use a PostgreSQL database: alone, or with
-// others that share it. The server drops it with the connection, however this
-// process ends.
+// InstanceLock is a PostgreSQL advisory lock that prevents other processes from
+// using the database: all others if it is exclusive, or those that want it
+// exclusively if it is shared. The server releases it with the connection, so
+// also when this process is killed.
 type InstanceLock struct {
 	config    *pgx.ConnConfig
 	lockQuery string
 	cancel    context.CancelFunc
 	done      sync.WaitGroup
 
-	stopping     chan struct{} // closed by Stopping
+	stopping     chan struct{} // closed by MarkStopping
 	stoppingOnce sync.Once
 }
 
-// AcquireInstanceLock claims the database at url, or fails with ErrDatabaseInUse. The claim
-// has a connection of its own. If that is lost the claim is taken again, and
-// lost is told each time this begins to fail: nothing else stops then.
+// AcquireInstanceLock locks the database at url or returns ErrDatabaseInUse. The
+// lock has its own connection. If that connection is lost, the lock is acquired
+// again in the background. Each time this starts to fail, lost is called with
+// the error; the process keeps running.
 func AcquireInstanceLock(ctx context.Context, url string, shared bool, lost func(error)) (*InstanceLock, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("open PostgreSQL: %w", err)
 	}
 	config.ConnectTimeout = writeTimeout
-	// A machine that was cut off must not keep its claim for hours.
-	for name, value := range map[string]string{"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3", "application_name": "parley claim"} {
+	// A machine that has lost its network must not hold the lock for hours.
+	for name, value := range map[string]string{
+		"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3",
+		"application_name": "parley instance lock",
+	} {
 		config.RuntimeParams[name] = value
 	}
-	c := &InstanceLock{config: config, stopping: make(chan struct{}), lockQuery: "SELECT pg_try_advisory_lock($1)"}
+	c := &InstanceLock{
+		config: config, stopping: make(chan struct{}),
+		lockQuery: "SELECT pg_try_advisory_lock($1)",
+	}
 	if shared {
 		c.lockQuery = "SELECT pg_try_advisory_lock_shared($1)"
 	}
 	var conn *pgx.Conn
 	for began := time.Now(); ; {
 		conn, err = c.acquire(ctx)
-		within := acquireTimeout
+		timeout := acquireTimeout
 		if errors.Is(err, errOtherStopping) {
-			within = stoppingTimeout
+			timeout = stoppingTimeout
 		}
-		if err == nil || !errors.Is(err, ErrDatabaseInUse) || time.Since(began) > within {
+		if err == nil || !errors.Is(err, ErrDatabaseInUse) || time.Since(began) > timeout {
 			break
 		}
 		if sleep(ctx, retryBackoff) != nil {
@@ -80,16 +88,17 @@ func AcquireInstanceLock(ctx context.Context, url string, shared bool, lost func
 	return c, nil
 }
 
-// MarkStopping tells processes that wait for the claim that this one is stopping,
-// so that they wait longer.
+// MarkStopping makes processes that wait for the lock wait longer, because this
+// process will release it soon. It may be called more than once.
 func (c *InstanceLock) MarkStopping() { c.stoppingOnce.Do(func() { close(c.stopping) }) }
 
-// Release gives the claim up.
+// Release releases the lock and closes its connection.
 func (c *InstanceLock) Release() {
 	c.cancel()
 	c.done.Wait()
 }
 
+// acquire opens a connection and tries once to lock the database with it.
 func (c *InstanceLock) acquire(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, c.config)
 	if err != nil {
@@ -106,35 +115,37 @@ func (c *InstanceLock) acquire(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// errOtherStopping is ErrDatabaseInUse by a process that is stopping.
+// errOtherStopping is ErrDatabaseInUse if the other process is stopping.
 var errOtherStopping = fmt.Errorf("%w", ErrDatabaseInUse)
 
-// conflictError tells whether a process that has claimed the database is stopping.
+// conflictError returns errOtherStopping if the process that holds the lock is
+// stopping, else ErrDatabaseInUse.
 func conflictError(ctx context.Context, conn *pgx.Conn) error {
 	running := false
 	if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", int64(stoppingLockID)).Scan(&running); err != nil {
 		return err
 	}
-	if running { // nobody holds it; the connection is closed, and the lock with it
+	if running { // the caller closes the connection, which releases this lock
 		return ErrDatabaseInUse
 	}
 	return errOtherStopping
 }
 
-// acquireStoppingLock takes the lock that tells others. Several nodes that stop share
-// it.
+// acquireStoppingLock acquires the lock that marks this process as stopping. It
+// is shared, because several nodes may stop at the same time.
 func (c *InstanceLock) acquireStoppingLock(ctx context.Context, conn *pgx.Conn) {
 	if conn == nil {
 		return
 	}
-	asked, cancel := context.WithTimeout(ctx, writeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	// A process that asks whether it is taken holds it for a moment. Without the
-	// mark others do not wait for long, which is all.
-	_, _ = conn.Exec(asked, "SELECT pg_advisory_lock_shared($1)", int64(stoppingLockID))
+	// conflictError in another process may hold the lock for a moment. A failure
+	// is ignored, because it only makes other processes wait for less time.
+	_, _ = conn.Exec(ctx, "SELECT pg_advisory_lock_shared($1)", int64(stoppingLockID))
 }
 
-// maintain looks after the connection that holds the claim until ctx ends.
+// maintain checks the connection that holds the lock and replaces it if it is
+// lost, until ctx ends.
 func (c *InstanceLock) maintain(ctx context.Context, conn *pgx.Conn, lost func(error)) {
 	failing, stopping := false, c.stopping
 	for {
@@ -151,15 +162,15 @@ func (c *InstanceLock) maintain(ctx context.Context, conn *pgx.Conn, lost func(e
 		case <-time.After(lockPingInterval):
 		}
 		var err error
-		asked, cancel := context.WithTimeout(ctx, writeTimeout)
+		attempt, cancel := context.WithTimeout(ctx, writeTimeout)
 		if conn != nil {
-			if conn.Ping(asked) != nil {
+			if conn.Ping(attempt) != nil {
 				closePgx(conn)
 				conn = nil
 			}
 		}
 		if conn == nil {
-			conn, err = c.acquire(asked)
+			conn, err = c.acquire(attempt)
 		}
 		cancel()
 		if err != nil && !failing && ctx.Err() == nil {

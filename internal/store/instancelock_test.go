@@ -25,36 +25,36 @@ func TestInstanceLock_Conflicts(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	lost := func(err error) { t.Error(err) }
-	alone, err := acquireLock(t, url, false, lost)
+	exclusive, err := acquireLock(t, url, false, lost)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, shared := range []bool{false, true} {
 		if _, err := acquireLock(t, url, shared, lost); !errors.Is(err, store.ErrDatabaseInUse) {
-			t.Errorf("beside one that is alone (shared: %v): %v", shared, err)
+			t.Errorf("lock (shared: %t) beside an exclusive lock: got %v, want ErrDatabaseInUse", shared, err)
 		}
 	}
-	alone.Release()
+	exclusive.Release()
 	for range 2 {
 		if _, err := acquireLock(t, url, true, lost); err != nil {
-			t.Errorf("those that share: %v", err)
+			t.Errorf("shared lock beside a shared lock: %v", err)
 		}
 	}
 	if _, err := acquireLock(t, url, false, lost); !errors.Is(err, store.ErrDatabaseInUse) {
-		t.Errorf("alone beside those that share: %v", err)
+		t.Errorf("exclusive lock beside shared locks: got %v, want ErrDatabaseInUse", err)
 	}
 	if _, err := acquireLock(t, storetest.Postgres(t), false, lost); err != nil {
-		t.Errorf("another database: %v", err)
+		t.Errorf("exclusive lock on another database: %v", err)
 	}
 }
 
-// A claim whose connection has died is taken again by itself, and where
-// somebody else was faster, that is told once.
+// A lock whose connection has died is acquired again. If another process has
+// acquired it meanwhile, lost is called once.
 func TestInstanceLock_Reacquired(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
-	told := make(chan error, 10)
-	if _, err := acquireLock(t, url, false, func(err error) { told <- err }); err != nil {
+	lost := make(chan error, 10)
+	if _, err := acquireLock(t, url, false, func(err error) { lost <- err }); err != nil {
 		t.Fatal(err)
 	}
 	conn, err := pgx.Connect(t.Context(), url)
@@ -62,7 +62,8 @@ func TestInstanceLock_Reacquired(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	const holders = `FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND granted AND pid <> pg_backend_pid()`
+	const holders = `FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 	kill := func() {
 		t.Helper()
 		if _, err := conn.Exec(t.Context(), "SELECT pg_terminate_backend(pid) "+holders); err != nil {
@@ -75,44 +76,46 @@ func TestInstanceLock_Reacquired(t *testing.T) {
 		}
 		return n
 	}
-	until := func(what string, holds func() bool) {
+	eventually := func(name string, condition func() bool) {
 		t.Helper()
-		for deadline := time.Now().Add(10 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(10 * time.Second); !condition(); time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatalf("never came true: %s", what)
+				t.Fatalf("condition not met within 10 s: %s", name)
 			}
 		}
 	}
 	kill()
-	until("the connection is dead", func() bool { return held() == 0 })
-	until("the claim is taken again", func() bool { return held() == 1 })
+	eventually("the connection is closed", func() bool { return held() == 0 })
+	eventually("the lock is acquired again", func() bool { return held() == 1 })
 
-	until("somebody else is faster", func() bool {
+	eventually("another process acquires the lock first", func() bool {
 		kill()
 		var taken bool
-		if err := conn.QueryRow(t.Context(), "SELECT pg_try_advisory_lock($1)", int64(0x7061726c6579)).Scan(&taken); err != nil {
+		err := conn.QueryRow(t.Context(), "SELECT pg_try_advisory_lock($1)", int64(0x7061726c6579)).Scan(&taken)
+		if err != nil {
 			t.Fatal(err)
 		}
 		return taken
 	})
 	select {
-	case err := <-told:
+	case err := <-lost:
 		if !errors.Is(err, store.ErrDatabaseInUse) {
-			t.Error(err)
+			t.Errorf("lost: got %v, want ErrDatabaseInUse", err)
 		}
 	case <-time.After(10 * time.Second):
-		t.Fatal("nobody was told")
+		t.Fatal("lost was not called within 10 s")
 	}
 	if _, err := conn.Exec(t.Context(), "SELECT pg_advisory_unlock_all()"); err != nil {
 		t.Fatal(err)
 	}
-	until("the claim is taken when it is free", func() bool { return held() == 1 })
-	if len(told) != 0 {
-		t.Errorf("told again: %v", <-told)
+	eventually("the lock is acquired when it is free", func() bool { return held() == 1 })
+	if len(lost) != 0 {
+		t.Errorf("lost was called a second time: %v", <-lost)
 	}
 }
 
-// A start waits longer for a process that is stopping than for one that runs.
+// AcquireInstanceLock waits longer for a process that is stopping than for one
+// that is running.
 func TestInstanceLock_WaitsForStopping(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
@@ -123,17 +126,17 @@ func TestInstanceLock_WaitsForStopping(t *testing.T) {
 	}
 	began := time.Now()
 	if _, err := acquireLock(t, url, false, lost); !errors.Is(err, store.ErrDatabaseInUse) {
-		t.Errorf("beside one that runs: %v", err)
+		t.Errorf("beside a running process: got %v, want ErrDatabaseInUse", err)
 	}
 	refusedAfter := time.Since(began)
 	first.MarkStopping()
-	first.MarkStopping() // again changes nothing
+	first.MarkStopping() // a second call changes nothing
 	time.AfterFunc(refusedAfter+time.Second, first.Release)
 	began = time.Now()
 	if _, err := acquireLock(t, url, false, lost); err != nil {
-		t.Errorf("after %s beside one that was stopping: %v", time.Since(began), err)
+		t.Errorf("beside a stopping process: got %v after %s, want the lock", err, time.Since(began))
 	}
 	if took := time.Since(began); took < refusedAfter {
-		t.Errorf("claimed after %s, before the other gave it up", took)
+		t.Errorf("acquired after %s, before the other process released it", took)
 	}
 }

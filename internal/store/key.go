@@ -3,13 +3,14 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"parley/internal/key"
 	"parley/internal/seal"
 )
 
-// Sealed values are bound to their row and column, so that none can be moved
-// to where another is expected.
+// A sealed value is bound to its row and one of these columns, so that it cannot
+// be moved to another row or column.
 const (
 	columnAPIKey            = "/api_keys.sealed_key"
 	columnGatewaySecret     = "/api_keys.sealed_gateway_secret"
@@ -30,62 +31,108 @@ func (db *DB) openSecret(rowID, sealed string) (seal.Secret, error) {
 	return seal.Secret(clear), nil
 }
 
-// InsertAPIKey implements key.Store.
+// apiKeyRow is an API key as it is stored.
+type apiKeyRow struct {
+	key.APIKey
+	hash, sealedKey, sealedGatewaySecret string
+	retiredAt, noticeAt                  time.Time
+}
+
+var apiKeyTable = newTable("api_keys",
+	text("id", func(r *apiKeyRow) *string { return &r.ID }),
+	text("project_id", func(r *apiKeyRow) *string { return &r.ProjectID }),
+	text("slot", func(r *apiKeyRow) *key.Slot { return &r.Slot }),
+	text("key_hash", func(r *apiKeyRow) *string { return &r.hash }).notRead(),
+	text("sealed_key", func(r *apiKeyRow) *string { return &r.sealedKey }),
+	text("sealed_gateway_secret", func(r *apiKeyRow) *string { return &r.sealedGatewaySecret }),
+	timestamp("created_at", func(r *apiKeyRow) *time.Time { return &r.CreatedAt }),
+	timestamp("retiring_since", func(r *apiKeyRow) *time.Time { return &r.RetiringSince }),
+	timestamp("overlap_ends_at", func(r *apiKeyRow) *time.Time { return &r.OverlapEndsAt }),
+	timestamp("retired_at", func(r *apiKeyRow) *time.Time { return &r.retiredAt }).insertedAs("NULL").notRead(),
+	timestamp("notice_at", func(r *apiKeyRow) *time.Time { return &r.noticeAt }).insertedAs("NULL").notRead(),
+)
+
+// projectSecretRow is a project secret as it is stored.
+type projectSecretRow struct {
+	key.ProjectSecret
+	sealed              string
+	retiredAt, noticeAt time.Time
+}
+
+var projectSecretTable = newTable("project_secrets",
+	text("id", func(r *projectSecretRow) *string { return &r.ID }),
+	text("project_id", func(r *projectSecretRow) *string { return &r.ProjectID }),
+	text("slot", func(r *projectSecretRow) *key.Slot { return &r.Slot }),
+	text("sealed_secret", func(r *projectSecretRow) *string { return &r.sealed }),
+	timestamp("created_at", func(r *projectSecretRow) *time.Time { return &r.CreatedAt }),
+	timestamp("retiring_since", func(r *projectSecretRow) *time.Time { return &r.RetiringSince }),
+	timestamp("overlap_ends_at", func(r *projectSecretRow) *time.Time { return &r.OverlapEndsAt }),
+	timestamp("retired_at", func(r *projectSecretRow) *time.Time { return &r.retiredAt }).insertedAs("NULL").notRead(),
+	timestamp("notice_at", func(r *projectSecretRow) *time.Time { return &r.noticeAt }).insertedAs("NULL").notRead(),
+)
+
+var (
+	selectAPIKeys       = apiKeyTable.selectFrom + "WHERE project_id = $1 AND slot <> 'retired' ORDER BY slot"
+	selectAPIKeyByHash  = apiKeyTable.selectFrom + "WHERE key_hash = $1"
+	insertAPIKey        = apiKeyTable.insertQuery()
+	updateAPIKey        = apiKeyTable.newUpdateStmt(rotationColumns...)
+	selectSecrets       = projectSecretTable.selectFrom + "WHERE project_id = $1 AND slot <> 'retired' ORDER BY slot"
+	insertProjectSecret = projectSecretTable.insertQuery()
+	updateProjectSecret = projectSecretTable.newUpdateStmt(rotationColumns...)
+)
+
+// rotationColumns are the columns that a rotation changes.
+var rotationColumns = []string{"slot", "retiring_since", "overlap_ends_at", "retired_at", "notice_at"}
+
 func (db *DB) InsertAPIKey(ctx context.Context, k key.APIKey) error {
-	return db.exec(ctx, `INSERT INTO api_keys (id, project_id, slot, key_hash, sealed_key, sealed_gateway_secret, created_at, retiring_since, overlap_ends_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-		k.ID, k.ProjectID, k.Slot, seal.Hash(k.Key.Reveal()), db.sealSecret(k.ID+columnAPIKey, k.Key), db.sealSecret(k.ID+columnGatewaySecret, k.GatewaySecret),
-		nullMillis(k.CreatedAt), nullMillis(k.RetiringSince), nullMillis(k.OverlapEndsAt))
+	row := apiKeyRow{
+		APIKey: k, hash: seal.Hash(k.Key.Reveal()),
+		sealedKey:           db.sealSecret(k.ID+columnAPIKey, k.Key),
+		sealedGatewaySecret: db.sealSecret(k.ID+columnGatewaySecret, k.GatewaySecret),
+	}
+	return db.exec(ctx, insertAPIKey, apiKeyTable.values(&row)...)
 }
 
-// InsertProjectSecret implements key.Store.
 func (db *DB) InsertProjectSecret(ctx context.Context, s key.ProjectSecret) error {
-	return db.exec(ctx, `INSERT INTO project_secrets (id, project_id, slot, sealed_secret, created_at, retiring_since, overlap_ends_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		s.ID, s.ProjectID, s.Slot, db.sealSecret(s.ID+columnProjectSecret, s.Secret), nullMillis(s.CreatedAt), nullMillis(s.RetiringSince), nullMillis(s.OverlapEndsAt))
+	row := projectSecretRow{ProjectSecret: s, sealed: db.sealSecret(s.ID+columnProjectSecret, s.Secret)}
+	return db.exec(ctx, insertProjectSecret, projectSecretTable.values(&row)...)
 }
 
-// APIKeys implements key.Store.
 func (db *DB) APIKeys(ctx context.Context, projectID string) ([]key.APIKey, error) {
 	var keys []key.APIKey
-	err := db.query(ctx, `SELECT id, slot, sealed_key, sealed_gateway_secret, created_at, retiring_since, overlap_ends_at
-		FROM api_keys WHERE project_id = $1 AND slot <> 'retired' ORDER BY slot`, []any{projectID},
-		func(scan func(...any) error) error {
-			k := key.APIKey{ProjectID: projectID}
-			var sealedKey, sealedSecret string
-			err := scan(&k.ID, &k.Slot, &sealedKey, &sealedSecret, nullTime{&k.CreatedAt}, nullTime{&k.RetiringSince}, nullTime{&k.OverlapEndsAt})
-			if err != nil {
-				return err
-			}
-			if k.Key, err = db.openSecret(k.ID+columnAPIKey, sealedKey); err != nil {
-				return err
-			}
-			if k.GatewaySecret, err = db.openSecret(k.ID+columnGatewaySecret, sealedSecret); err != nil {
-				return err
-			}
-			keys = append(keys, k)
-			return nil
-		})
+	err := db.query(ctx, selectAPIKeys, []any{projectID}, func(scan func(...any) error) error {
+		k, err := db.scanAPIKey(scan)
+		keys = append(keys, k)
+		return err
+	})
 	return keys, err
 }
 
-// ProjectSecrets implements key.Store.
+// scanAPIKey scans an API key and opens its secrets.
+func (db *DB) scanAPIKey(scan func(...any) error) (key.APIKey, error) {
+	var row apiKeyRow
+	err := scan(apiKeyTable.dests(&row)...)
+	if err != nil {
+		return key.APIKey{}, err
+	}
+	if row.Key, err = db.openSecret(row.ID+columnAPIKey, row.sealedKey); err != nil {
+		return key.APIKey{}, err
+	}
+	row.GatewaySecret, err = db.openSecret(row.ID+columnGatewaySecret, row.sealedGatewaySecret)
+	return row.APIKey, err
+}
+
 func (db *DB) ProjectSecrets(ctx context.Context, projectID string) ([]key.ProjectSecret, error) {
 	var secrets []key.ProjectSecret
-	err := db.query(ctx, `SELECT id, slot, sealed_secret, created_at, retiring_since, overlap_ends_at
-		FROM project_secrets WHERE project_id = $1 AND slot <> 'retired' ORDER BY slot`, []any{projectID},
-		func(scan func(...any) error) error {
-			s := key.ProjectSecret{ProjectID: projectID}
-			var sealed string
-			err := scan(&s.ID, &s.Slot, &sealed, nullTime{&s.CreatedAt}, nullTime{&s.RetiringSince}, nullTime{&s.OverlapEndsAt})
-			if err != nil {
-				return err
-			}
-			if s.Secret, err = db.openSecret(s.ID+columnProjectSecret, sealed); err != nil {
-				return err
-			}
-			secrets = append(secrets, s)
-			return nil
-		})
+	err := db.query(ctx, selectSecrets, []any{projectID}, func(scan func(...any) error) error {
+		var row projectSecretRow
+		err := scan(projectSecretTable.dests(&row)...)
+		if err != nil {
+			return err
+		}
+		row.Secret, err = db.openSecret(row.ID+columnProjectSecret, row.sealed)
+		secrets = append(secrets, row.ProjectSecret)
+		return err
+	})
 	return secrets, err
 }

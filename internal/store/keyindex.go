@@ -2,7 +2,6 @@ package store
 
 import "context"
 
-// APIKeyHashes implements key.Store.
 func (db *DB) APIKeyHashes(ctx context.Context, projectID string, each func(hash, projectID string)) error {
 	q, args := `SELECT key_hash, project_id FROM api_keys`, []any(nil)
 	if projectID != "" {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"parley/internal/fault"
 	"parley/internal/room"
@@ -9,29 +10,44 @@ import (
 
 var errLinkNotFound = fault.New(fault.NotFound, "link_not_found", "there is no such link")
 
-// InsertLink implements room.Store.
+var linkTable = newTable("links",
+	text("id", func(l *room.Link) *string { return &l.ID }),
+	text("room_id", func(l *room.Link) *string { return &l.RoomID }),
+	text("token_hash", func(l *room.Link) *string { return &l.TokenHash }),
+	text("role", func(l *room.Link) *room.Role { return &l.Role }),
+	boolean("single", func(l *room.Link) *bool { return &l.SingleUse }),
+	text("name", func(l *room.Link) *string { return &l.Name }),
+	text("user_id", func(l *room.Link) *string { return &l.UserID }),
+	boolean("hidden", func(l *room.Link) *bool { return &l.Hidden }),
+	text("claim", func(l *room.Link) *string { return &l.RedeemedBy }),
+	timestamp("created_at", func(l *room.Link) *time.Time { return &l.CreatedAt }),
+	timestamp("expires_at", func(l *room.Link) *time.Time { return &l.ExpiresAt }),
+	text("made_by", func(l *room.Link) *string { return &l.CreatedBy }),
+)
+
+var (
+	selectLinkByHash = linkTable.selectFrom + "WHERE token_hash = $2 AND room_id = $1"
+	insertLink       = linkTable.insertQuery()
+)
+
 func (db *DB) InsertLink(ctx context.Context, l room.Link) error {
-	return db.exec(ctx, `INSERT INTO links (id, room_id, token_hash, role, single, name, user_id, hidden, claim, created_at, expires_at, made_by)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		l.ID, l.RoomID, l.TokenHash, l.Role, l.SingleUse, l.Name, l.UserID, l.Hidden, l.RedeemedBy, nullMillis(l.CreatedAt), nullMillis(l.ExpiresAt), l.CreatedBy)
+	return db.exec(ctx, insertLink, linkTable.values(&l)...)
 }
 
-// LinkByHash implements room.Store.
 func (db *DB) LinkByHash(ctx context.Context, roomID, tokenHash string) (room.Link, error) {
-	var l room.Link
-	err := db.queryRow(ctx, errLinkNotFound, `SELECT id, room_id, token_hash, role, single, name, user_id, hidden, claim, created_at, expires_at, made_by
-		FROM links WHERE token_hash = $2 AND room_id = $1`, []any{roomID, tokenHash},
-		&l.ID, &l.RoomID, &l.TokenHash, &l.Role, &l.SingleUse, &l.Name, &l.UserID, &l.Hidden, &l.RedeemedBy, nullTime{&l.CreatedAt}, nullTime{&l.ExpiresAt}, &l.CreatedBy)
-	return l, err
+	l, err := queryOne(ctx, db, linkTable, errLinkNotFound, selectLinkByHash, roomID, tokenHash)
+	if err != nil {
+		return room.Link{}, err
+	}
+	return *l, nil
 }
 
-// CountLinksCreatedInRoom implements room.Store.
 func (db *DB) CountLinksCreatedInRoom(ctx context.Context, roomID string) (n int, err error) {
-	err = db.queryRow(ctx, nil, `SELECT count(*) FROM links WHERE room_id = $1 AND made_by <> ''`, []any{roomID}, &n)
+	err = db.queryRow(ctx, nil, `SELECT count(*) FROM links WHERE room_id = $1 AND made_by <> ''`,
+		[]any{roomID}, &n)
 	return n, err
 }
 
-// RedeemLink implements room.Store.
-func (db *DB) RedeemLink(ctx context.Context, id, claim string) error {
-	return db.execOne(ctx, errLinkNotFound, `UPDATE links SET claim = $2 WHERE id = $1 AND claim = ''`, id, claim)
+func (db *DB) RedeemLink(ctx context.Context, id, redeemedBy string) error {
+	return db.execOne(ctx, errLinkNotFound, `UPDATE links SET claim = $2 WHERE id = $1 AND claim = ''`, id, redeemedBy)
 }

@@ -10,8 +10,8 @@ import (
 
 const metadataMediaSecret = "media_signing_secret"
 
-// Fresh reports whether nothing has been sealed in this database yet, so that
-// any master key will do.
+// Fresh reports whether the database contains no sealed value yet, so that it
+// accepts any master key.
 func (db *DB) Fresh(ctx context.Context) (bool, error) {
 	_, err := db.metadata(ctx, metadataMediaSecret)
 	if errors.Is(err, errMetadataNotFound) {
@@ -20,16 +20,16 @@ func (db *DB) Fresh(ctx context.Context) (bool, error) {
 	return false, err
 }
 
-// Unlock makes secrets readable and writable under a master key. It fails with
-// the error of seal.Box.Open when the database was sealed under another one.
-// Call it once, before any secret is asked for.
+// Unlock sets the box that seals and opens secrets. It returns the error of
+// seal.Box.Open if the secrets were sealed with another master key. It must be
+// called once, before the first use of a secret.
 func (db *DB) Unlock(ctx context.Context, box *seal.Box) error {
 	db.box = box
 	_, err := db.MediaSecret(ctx)
 	return err
 }
 
-var errMetadataNotFound = fault.New(fault.NotFound, "fact_not_found", "nothing is known of that yet")
+var errMetadataNotFound = fault.New(fault.NotFound, "fact_not_found", "there is no such metadata")
 
 func (db *DB) metadata(ctx context.Context, name string) (string, error) {
 	var v string
@@ -38,13 +38,14 @@ func (db *DB) metadata(ctx context.Context, name string) (string, error) {
 }
 
 func (db *DB) setMetadata(ctx context.Context, name, value string) error {
-	return db.exec(ctx, `INSERT INTO facts (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
+	return db.exec(ctx, `INSERT INTO facts (name, value) VALUES ($1, $2)
+		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
 }
 
-// MediaSecret returns the secret that signs media tokens and makes it on the
-// first call. It outlives the process, so that a token issued before a restart
-// still opens the door after it. Being the first thing sealed in every
-// database, it also tells whether the master key is the right one.
+// MediaSecret returns the secret that signs media tokens. It generates the secret
+// on the first call and stores it, so that a token remains valid after a
+// restart. The secret is the first sealed value in every database, so opening it
+// also verifies the master key.
 func (db *DB) MediaSecret(ctx context.Context) (seal.Secret, error) {
 	var secret seal.Secret
 	err := db.Write(ctx, func(ctx context.Context) error {

@@ -13,20 +13,22 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// migrations is the directory of the files that make the tables.
+// migrations returns the directory of the migration files.
 func migrations() fs.FS {
 	dir, err := fs.Sub(migrationFiles, "migrations")
 	if err != nil {
-		panic(err) // only for a name that is no path
+		panic(err) // impossible: the name is a valid path
 	}
 	return dir
 }
 
-// migrate brings the tables up to date; a database from a newer version is
-// refused.
-func migrate(ctx context.Context, db *sql.DB, dialect goose.Dialect, dir fs.FS, opts ...goose.ProviderOption) error {
-	// goose is the migration library because it runs the same plain SQL
-	// files on both engines and locks PostgreSQL while it does.
+// migrate migrates db to the newest schema in dir. It fails if the schema of db
+// is newer.
+func migrate(
+	ctx context.Context, db *sql.DB, dialect goose.Dialect, dir fs.FS, opts ...goose.ProviderOption,
+) error {
+	// goose is the migration library because it runs the same plain SQL files
+	// on both engines and can lock PostgreSQL meanwhile.
 	others, err := fs.Glob(dir, "*."+otherDialect(dialect)+".sql")
 	if err != nil {
 		return fmt.Errorf("list the migrations: %w", err)
@@ -44,19 +46,20 @@ func migrate(ctx context.Context, db *sql.DB, dialect goose.Dialect, dir fs.FS, 
 		return fmt.Errorf("read the database's version: %w", err)
 	}
 	if current > newest {
-		return fmt.Errorf("the database is at version %d, written by a newer Parley; this one knows versions up to %d: start the newer binary, or restore a backup", current, newest)
+		return fmt.Errorf("the database is at version %d, written by a newer Parley; "+
+			"this one knows versions up to %d: start the newer binary, or restore a backup", current, newest)
 	}
 	if current == newest {
 		return nil
 	}
 	if _, err := p.Up(ctx); err != nil {
-		return fmt.Errorf("bring the database from version %d to %d: %w", current, newest, err)
+		return fmt.Errorf("migrate the database from version %d to %d: %w", current, newest, err)
 	}
 	return nil
 }
 
-// otherDialect is the engine whose own files a database passes over. Where the
-// engines differ there are two of the same version, as 00008_events.sqlite.sql
+// otherDialect returns the engine whose migration files must be skipped. If the
+// engines differ, a version has two files, for example 00008_events.sqlite.sql
 // and 00008_events.postgres.sql.
 func otherDialect(dialect goose.Dialect) string {
 	if dialect == goose.DialectPostgres {
@@ -65,12 +68,13 @@ func otherDialect(dialect goose.Dialect) string {
 	return "postgres"
 }
 
-// schemaVersion reads the version a database stands at without taking a lock; 0 for
-// a new one.
+// schemaVersion returns the schema version of a database, 0 for an empty one. It
+// takes no lock.
 func schemaVersion(ctx context.Context, db *sql.DB, dialect goose.Dialect) (int64, error) {
 	exists := `SELECT count(*) FROM sqlite_master WHERE name = 'goose_db_version'`
 	if dialect == goose.DialectPostgres {
-		exists = `SELECT count(*) FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = 'goose_db_version'`
+		exists = `SELECT count(*) FROM pg_tables
+			WHERE schemaname = ANY (current_schemas(false)) AND tablename = 'goose_db_version'`
 	}
 	var n int
 	if err := db.QueryRowContext(ctx, exists).Scan(&n); err != nil || n == 0 {

@@ -32,7 +32,8 @@ func TestOpen_ExistingDatabase(t *testing.T) {
 	})
 }
 
-// Nodes that start at once on a new database take turns.
+// Nodes that start at the same time on a new database migrate it one after
+// another.
 func TestOpen_Concurrent(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
@@ -65,18 +66,18 @@ func TestOpen_NewerSchemaRefused(t *testing.T) {
 		db, err := store.Open(context.Background(), p.url, p.dir)
 		if err == nil {
 			_ = db.Close()
-			t.Fatal("a database from the future was opened")
+			t.Fatal("Open accepted a schema that is newer than its own")
 		}
 		const want = "the database is at version 999, written by a newer Parley; this one knows versions up to "
 		const remedy = ": start the newer binary, or restore a backup"
 		if !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), remedy) {
-			t.Errorf("got %v", err)
+			t.Errorf("got %v, want %s…%s", err, want, remedy)
 		}
 	})
 }
 
-// A migration that fails half-way leaves nothing behind and says where it
-// stands; its mended version runs from there.
+// A migration that fails leaves no changes, its error names the version, and a
+// corrected file continues from there.
 func TestMigrate_ResumesAfterFailure(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		ctx := context.Background()
@@ -88,14 +89,15 @@ func TestMigrate_ResumesAfterFailure(t *testing.T) {
 			}
 		}
 		err := store.Migrate(ctx, raw, p.url != "", files("INSERT INTO missing VALUES (1);"))
-		if err == nil || !strings.HasPrefix(err.Error(), "bring the database from version 0 to 2: ") || !strings.Contains(err.Error(), "version:2") || !strings.Contains(err.Error(), "missing") {
-			t.Errorf("got %v", err)
+		if err == nil || !strings.HasPrefix(err.Error(), "migrate the database from version 0 to 2: ") ||
+			!strings.Contains(err.Error(), "version:2") || !strings.Contains(err.Error(), "missing") {
+			t.Errorf("got %v, want an error that names the versions and the missing table", err)
 		}
 		if _, err := raw.Exec(`INSERT INTO one VALUES ('kept')`); err != nil {
-			t.Errorf("what went well is gone: %v", err)
+			t.Errorf("the first migration was rolled back: %v", err)
 		}
 		if _, err := raw.Exec(`SELECT * FROM two`); err == nil {
-			t.Error("half of a migration stays")
+			t.Error("part of the failed migration was committed")
 		}
 		if err := store.Migrate(ctx, raw, p.url != "", files("INSERT INTO two VALUES ('mended');")); err != nil {
 			t.Fatal(err)
@@ -107,7 +109,7 @@ func TestMigrate_ResumesAfterFailure(t *testing.T) {
 	})
 }
 
-// The log of an older database is read after its table was made anew.
+// Migration 8 copies the events of an older database into its new table.
 func TestMigrate_KeepsEvents(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		ctx := context.Background()
@@ -116,13 +118,17 @@ func TestMigrate_KeepsEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, q := range []string{
-			`INSERT INTO organizations (id, name, billing, plan, currency, unit_price, created_at) VALUES ('o', 'Org', 'plan', '', '', '', 1)`,
-			`INSERT INTO projects (id, organization_id, name, status, created_at, settings) VALUES ('p', 'o', 'Project', 'active', 1, '{}')`,
-			`INSERT INTO rooms (id, project_id, type, state, end_reason, title, welcome_message, creator_name, max_participants, empty_timeout,
-				duration, creator_link_hash, creator_link_claim, session, session_live, event_sequence, created_at)
+			`INSERT INTO organizations (id, name, billing, plan, currency, unit_price, created_at)
+				VALUES ('o', 'Org', 'plan', '', '', '', 1)`,
+			`INSERT INTO projects (id, organization_id, name, status, created_at, settings)
+				VALUES ('p', 'o', 'Project', 'active', 1, '{}')`,
+			`INSERT INTO rooms (id, project_id, type, state, end_reason, title, welcome_message, creator_name,
+				max_participants, empty_timeout, duration, creator_link_hash, creator_link_claim, session,
+				session_live, event_sequence, created_at)
 				VALUES ('r', 'p', 'audio', 'open', '', 'Title', '', '', 2, 300, 0, '', '', 0, FALSE, 2, 1)`,
 			`INSERT INTO events (id, project_id, room_id, sequence, type, at, data) VALUES
-				('e2', 'p', 'r', 2, 'room.started', 2, '{"room_id":"r"}'), ('e1', 'p', 'r', 1, 'room.opened', 1, '{"room_id":"r"}')`,
+				('e2', 'p', 'r', 2, 'room.started', 2, '{"room_id":"r"}'),
+				('e1', 'p', 'r', 1, 'room.opened', 1, '{"room_id":"r"}')`,
 		} {
 			if _, err := raw.Exec(q); err != nil {
 				t.Fatal(err)
@@ -130,19 +136,23 @@ func TestMigrate_KeepsEvents(t *testing.T) {
 		}
 		db := p.open(t)
 		logged := func(n int64, id string, kind event.Type) event.Event {
-			return event.Event{ID: id, Type: kind, ProjectID: "p", RoomID: "r", Sequence: n, At: time.UnixMilli(n).UTC(), Data: event.Data{RoomID: "r"}}
+			return event.Event{
+				ID: id, Type: kind, ProjectID: "p", RoomID: "r", Sequence: n,
+				At: time.UnixMilli(n).UTC(), Data: event.Data{RoomID: "r"},
+			}
 		}
 		want := []event.Event{logged(1, "e1", event.RoomOpened), logged(2, "e2", event.RoomStarted)}
 		if got, err := db.Events(ctx, "r", 0); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%+v, %v", got, err)
+			t.Errorf("got %+v, %v, want %+v", got, err, want)
 		}
 	})
 }
 
-// BenchmarkOpen is an open of a database that exists, as at every start but
-// the first.
+// BenchmarkOpen opens an existing database, as every start but the first does.
 func BenchmarkOpen(b *testing.B) {
-	for name, p := range map[string]testDatabase{"sqlite": {dir: b.TempDir()}, "postgres": {url: storetest.Postgres(b)}} {
+	for name, p := range map[string]testDatabase{
+		"sqlite": {dir: b.TempDir()}, "postgres": {url: storetest.Postgres(b)},
+	} {
 		b.Run(name, func(b *testing.B) {
 			storetest.Project(b, p.open(b))
 			for b.Loop() {

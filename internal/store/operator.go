@@ -2,22 +2,38 @@ package store
 
 import (
 	"context"
+	"time"
 
-	"parley/internal/fault"
 	"parley/internal/operator"
 )
 
-// InsertToken implements operator.Store.
+var tokenTable = newTable("management_tokens",
+	text("id", func(t *operator.Token) *string { return &t.ID }),
+	text("name", func(t *operator.Token) *string { return &t.Name }),
+	text("token_hash", func(t *operator.Token) *string { return &t.Hash }),
+	timestamp("created_at", func(t *operator.Token) *time.Time { return &t.CreatedAt }),
+	timestamp("revoked_at", func(t *operator.Token) *time.Time { return &t.RevokedAt }),
+)
+
+var (
+	selectToken       = tokenTable.selectFrom + "WHERE id = $1"
+	selectTokenByHash = tokenTable.selectFrom + "WHERE token_hash = $1"
+	selectTokens      = tokenTable.selectFrom + "ORDER BY id"
+	insertToken       = tokenTable.insertQuery()
+)
+
 func (db *DB) InsertToken(ctx context.Context, t operator.Token) error {
-	return db.exec(ctx, `INSERT INTO management_tokens (id, name, token_hash, created_at, revoked_at) VALUES ($1, $2, $3, $4, $5)`,
-		t.ID, t.Name, t.Hash, nullMillis(t.CreatedAt), nullMillis(t.RevokedAt))
+	return db.exec(ctx, insertToken, tokenTable.values(&t)...)
 }
 
-// TokenByHash implements operator.Store.
 func (db *DB) TokenByHash(ctx context.Context, hash string) (operator.Token, error) {
-	t := operator.Token{Hash: hash}
-	err := db.queryRow(ctx, fault.New(fault.NotFound, "token_not_found", "there is no such token"),
-		`SELECT id, name, created_at, revoked_at FROM management_tokens WHERE token_hash = $1`, []any{hash},
-		&t.ID, &t.Name, nullTime{&t.CreatedAt}, nullTime{&t.RevokedAt})
-	return t, err
+	return db.queryToken(ctx, selectTokenByHash, hash)
+}
+
+func (db *DB) queryToken(ctx context.Context, q, arg string) (operator.Token, error) {
+	t, err := queryOne(ctx, db, tokenTable, errTokenNotFound, q, arg)
+	if err != nil {
+		return operator.Token{}, err
+	}
+	return *t, nil
 }

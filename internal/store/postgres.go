@@ -13,14 +13,14 @@ import (
 	"github.com/pressly/goose/v3/lock"
 )
 
-// A wait for somebody's lock ends long before a caller's patience does, so that
-// there is time to undo a deadlock and try again.
+// lockTimeout is the longest wait for the lock of another transaction. It is much
+// shorter than writeTimeout, so that a deadlock can be rolled back and retried.
 const lockTimeout = 200 * time.Millisecond
 
-// pgEngine is a server that several nodes may share.
+// pgEngine is a PostgreSQL server, which several nodes may share.
 type pgEngine struct {
-	readPool     *pgxpool.Pool   // for reading
-	writerConfig *pgx.ConnConfig // for writing
+	readPool     *pgxpool.Pool
+	writerConfig *pgx.ConnConfig
 }
 
 func openPostgres(ctx context.Context, url string) (*pgEngine, error) {
@@ -32,8 +32,8 @@ func openPostgres(ctx context.Context, url string) (*pgEngine, error) {
 	config.MaxConns = 16
 	writing := config.ConnConfig.Copy()
 	writing.RuntimeParams["lock_timeout"] = lockTimeout.String()
-	// A node that is cut off in the middle of a transaction must not keep the
-	// others from its rooms.
+	// A node that loses its network during a transaction must not lock its
+	// rooms for the other nodes.
 	writing.RuntimeParams["idle_in_transaction_session_timeout"] = "5s"
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
@@ -46,16 +46,16 @@ func openPostgres(ctx context.Context, url string) (*pgEngine, error) {
 	return &pgEngine{readPool: pool, writerConfig: writing}, nil
 }
 
-// More than 64 savepoints in a transaction would make every other one's reads
-// slower (PGPROC_MAX_CACHED_SUBXIDS).
 func (e *pgEngine) writeOptions() writeOptions {
+	// More than 64 savepoints in a transaction would slow down the reads of
+	// every other one (PGPROC_MAX_CACHED_SUBXIDS).
 	return writeOptions{writers: 2, maxBatch: 64, enforceTimeout: true}
 }
 
 func (e *pgEngine) migrate(ctx context.Context) error {
 	db := stdlib.OpenDBFromPool(e.readPool)
 	defer func() { _ = db.Close() }()
-	// Nodes that start at once take turns.
+	// Nodes that start at the same time migrate one after another.
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 60))
 	if err != nil {
 		return err
@@ -65,8 +65,9 @@ func (e *pgEngine) migrate(ctx context.Context) error {
 
 func (e *pgEngine) close() { e.readPool.Close() }
 
-// query implements reader. After a restart of the server every connection of
-// the pool is dead, so a read that met one starts again on fresh ones.
+// query runs outside a transaction. After a restart of the server every
+// connection of the pool is dead, so a query that fails on one is retried once
+// on new connections.
 func (e *pgEngine) query(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
@@ -104,27 +105,27 @@ func (e *pgEngine) connect(ctx context.Context) (conn, error) {
 	return &pgConn{Conn: c}, nil
 }
 
-// pgConn spares round trips, which cost more than what is done in them:
-// a statement whose answer nobody reads waits in a queue and goes out with the
-// next one whose answer somebody does, at the latest before the commit. So its
-// caller does not hear of its failure. Such a failure undoes the whole
-// transaction, and everybody runs again, carefully: each statement by itself.
-// The BEGIN waits with the others, so a connection that died while it idled is
-// found out in the same way. Rows for the same table become one statement.
+// pgConn saves round trips, which cost more than most statements. A statement
+// that returns no rows waits in a queue. The queue is sent with the next
+// query, at the latest before the commit, so the caller of a queued statement
+// does not learn of its failure. Such a failure rolls back the whole
+// transaction, and all jobs run again in a careful transaction, which sends each
+// statement at once. BEGIN is queued too, so that an idle connection that died
+// is detected in the same way. Inserts into the same table are merged.
 type pgConn struct {
 	*pgx.Conn
 	careful            bool
 	queue              []statement
-	savepointIndex     int   // where the caller's savepoint stands in queue; -1 when it was sent
-	releasedSavepoints int   // callers before this one whose work stays
-	abortErr           error // why the transaction cannot go on
+	savepointIndex     int   // index of the caller's savepoint in queue; -1 if it was sent
+	releasedSavepoints int   // callers of this transaction whose work succeeded
+	abortErr           error // the error that lost the transaction; nil if none
 }
 
 type statement struct {
 	q       string
 	args    []any
-	missing error       // the failure that it is to meet no row; nil if it is none
-	into    *insertStmt // where it adds a row that may go out with others; nil if it is none
+	missing error       // the error if no row is changed; nil if that is no error
+	into    *insertStmt // set for an insert that may be merged with others
 }
 
 func (c *pgConn) begin(ctx context.Context, careful bool) error {
@@ -140,8 +141,8 @@ func (c *pgConn) savepoint(ctx context.Context) error {
 func (c *pgConn) releaseSavepoint(ctx context.Context) error {
 	c.releasedSavepoints++
 	if c.savepointIndex >= 0 && !c.careful {
-		// Nobody has asked for anything since, so nothing was sent: should
-		// one of these statements fail, all run again carefully.
+		// The statements of this caller are still queued. If one of them fails,
+		// all jobs run again carefully, so no savepoint is needed.
 		c.queue = slices.Delete(c.queue, c.savepointIndex, c.savepointIndex+1)
 		return nil
 	}
@@ -160,8 +161,7 @@ func (c *pgConn) rollbackToSavepoint(ctx context.Context) error {
 	return c.execSimple(ctx, "ROLLBACK TO SAVEPOINT caller; RELEASE SAVEPOINT caller")
 }
 
-// flush sends what is queued, before a commit that must not happen if any of
-// it fails.
+// flush sends the queue and returns the error that lost the transaction.
 func (c *pgConn) flush(ctx context.Context) error {
 	if c.abortErr != nil || len(c.queue) == 0 {
 		return c.abortErr
@@ -171,7 +171,7 @@ func (c *pgConn) flush(ctx context.Context) error {
 
 func (c *pgConn) commit(ctx context.Context) error {
 	tag, err := c.Exec(ctx, "COMMIT")
-	if err == nil && tag.String() != "COMMIT" { // PostgreSQL's answer to the commit of a failed transaction
+	if err == nil && tag.String() != "COMMIT" { // PostgreSQL responds ROLLBACK to the COMMIT of a failed transaction
 		err = errFailureIgnored
 	}
 	return err
@@ -179,9 +179,9 @@ func (c *pgConn) commit(ctx context.Context) error {
 
 func (c *pgConn) rollback(ctx context.Context) error { return c.execSimple(ctx, "ROLLBACK") }
 
-// forUpdate waits for the lock only where nobody can be waiting for this
-// transaction meanwhile, so that lanes and nodes cannot come to wait for each
-// other. Elsewhere a row that is locked counts as contended.
+// forUpdate waits for a lock only while no other caller of the transaction holds
+// locks, so that writers and nodes cannot deadlock. Otherwise a locked row is a
+// lock conflict.
 func (c *pgConn) forUpdate() string {
 	if c.releasedSavepoints == 0 {
 		return " FOR NO KEY UPDATE"
@@ -210,7 +210,7 @@ func (c *pgConn) enqueue(ctx context.Context, s statement) error {
 	return c.sendQueue(ctx, nil)
 }
 
-// query implements reader.
+// query sends the queue together with the query.
 func (c *pgConn) query(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
 	if c.abortErr != nil {
 		return c.abortErr
@@ -219,23 +219,24 @@ func (c *pgConn) query(ctx context.Context, q string, args []any, row func(scan 
 	return c.sendQueue(ctx, row)
 }
 
-// sendQueue sends what is queued and reads the answers, the last one with row
-// unless that is nil. A failure of the last statement is returned; one of
-// those before it, which nobody is there to hear of, loses the transaction.
+// sendQueue sends the queue and reads the results. It calls row, unless that is
+// nil, for each row of the last one. It returns the first error. A failure of a
+// statement before the last loses the transaction, because its caller has
+// already continued.
 func (c *pgConn) sendQueue(ctx context.Context, row func(scan func(...any) error) error) (err error) {
 	statements := mergeInserts(c.queue)
 	var batch pgx.Batch
 	for _, s := range statements {
 		batch.Queue(s.q, s.args...)
 	}
-	answers := c.SendBatch(ctx, &batch)
+	results := c.SendBatch(ctx, &batch)
 	last := len(statements) - 1
 	for i, s := range statements {
 		if i == last && row != nil {
-			rows, _ := answers.Query() // rows carry its error
+			rows, _ := results.Query() // rows.Err returns the error
 			err = readRows(rows, row)
 		} else {
-			err = s.readResult(answers)
+			err = s.readResult(results)
 		}
 		if err != nil && i < last {
 			c.abortErr = err
@@ -244,23 +245,23 @@ func (c *pgConn) sendQueue(ctx context.Context, row func(scan func(...any) error
 			break
 		}
 	}
-	if cerr := answers.Close(); err == nil {
+	if cerr := results.Close(); err == nil {
 		err = cerr
 	}
 	c.queue, c.savepointIndex = c.queue[:0], -1
 	return err
 }
 
-func (s statement) readResult(answers pgx.BatchResults) error {
-	tag, err := answers.Exec()
+func (s statement) readResult(results pgx.BatchResults) error {
+	tag, err := results.Exec()
 	if err == nil && s.missing != nil && tag.RowsAffected() == 0 {
 		return s.missing
 	}
 	return err
 }
 
-// execSimple runs statements of ours in one round trip and unprepared: in a
-// transaction that has failed nothing can be prepared.
+// execSimple runs statements in one round trip without preparing them, because
+// a failed transaction cannot prepare a statement.
 func (c *pgConn) execSimple(ctx context.Context, q string) error {
 	err := c.PgConn().Exec(ctx, q).Close()
 	if err != nil {

@@ -4,70 +4,108 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"parley/internal/fault"
 	"parley/internal/project"
 )
 
-// InsertOrganization implements project.Store.
+var organizationTable = newTable("organizations",
+	text("id", func(o *project.Organization) *string { return &o.ID }),
+	text("name", func(o *project.Organization) *string { return &o.Name }),
+	text("billing", func(o *project.Organization) *project.Billing { return &o.Billing }),
+	timestamp("created_at", func(o *project.Organization) *time.Time { return &o.CreatedAt }),
+	text("plan", func(o *project.Organization) *string { return &o.Plan }),
+	text("currency", func(o *project.Organization) *string { return &o.Currency }),
+	text("unit_price", func(o *project.Organization) *string { return &o.UnitPrice }),
+)
+
+var (
+	selectOrganization  = organizationTable.selectFrom + "WHERE id = $1"
+	selectOrganizations = organizationTable.selectFrom + "ORDER BY id"
+	insertOrganization  = organizationTable.insertQuery()
+	updateOrganization  = organizationTable.newUpdateStmt("name", "plan", "currency", "unit_price")
+)
+
 func (db *DB) InsertOrganization(ctx context.Context, o project.Organization) error {
-	return db.exec(ctx, `INSERT INTO organizations (id, name, billing, created_at) VALUES ($1, $2, $3, $4)`,
-		o.ID, o.Name, o.Billing, nullMillis(o.CreatedAt))
+	return db.exec(ctx, insertOrganization, organizationTable.values(&o)...)
 }
 
 var errOrganizationNotFound = fault.New(fault.NotFound, "organization_not_found", "there is no such organization")
 
-// Organization implements project.Store.
 func (db *DB) Organization(ctx context.Context, id string) (project.Organization, error) {
-	o := project.Organization{ID: id}
-	err := db.queryRow(ctx, errOrganizationNotFound,
-		`SELECT name, billing, created_at, plan, currency, unit_price FROM organizations WHERE id = $1`, []any{id},
-		&o.Name, &o.Billing, nullTime{&o.CreatedAt}, &o.Plan, &o.Currency, &o.UnitPrice)
-	return o, err
+	o, err := queryOne(ctx, db, organizationTable, errOrganizationNotFound, selectOrganization, id)
+	if err != nil {
+		return project.Organization{}, err
+	}
+	return *o, nil
 }
 
-// CountOrganizations implements project.Store.
 func (db *DB) CountOrganizations(ctx context.Context) (int, error) {
 	var n int
 	err := db.queryRow(ctx, nil, `SELECT count(*) FROM organizations`, nil, &n)
 	return n, err
 }
 
-// InsertProject implements project.Store.
-func (db *DB) InsertProject(ctx context.Context, p project.Project) error {
+// projectRow is a project with its settings as JSON.
+type projectRow struct {
+	project.Project
+	settings string
+}
+
+var projectTable = newTable("projects",
+	text("id", func(p *projectRow) *string { return &p.ID }),
+	text("organization_id", func(p *projectRow) *string { return &p.OrganizationID }),
+	text("name", func(p *projectRow) *string { return &p.Name }),
+	text("status", func(p *projectRow) *project.Status { return &p.Status }),
+	timestamp("suspended_at", func(p *projectRow) *time.Time { return &p.SuspendedAt }),
+	text("settings", func(p *projectRow) *string { return &p.settings }),
+	timestamp("created_at", func(p *projectRow) *time.Time { return &p.CreatedAt }),
+)
+
+var (
+	selectProject  = projectTable.selectFrom + "WHERE id = $1"
+	selectProjects = projectTable.selectFrom + "WHERE organization_id = $1 OR $1 = '' ORDER BY id"
+	insertProject  = projectTable.insertQuery()
+	updateProject  = projectTable.newUpdateStmt("name", "status", "suspended_at", "settings")
+)
+
+// newProjectRow returns the row that stores p.
+func newProjectRow(p project.Project) (*projectRow, error) {
 	settings, err := json.Marshal(p.Settings)
+	return &projectRow{p, string(settings)}, err
+}
+
+// project returns the project that the row stores.
+func (r *projectRow) project() (project.Project, error) {
+	if err := json.Unmarshal([]byte(r.settings), &r.Settings); err != nil {
+		return project.Project{}, fmt.Errorf("settings of project %s: %w", r.ID, err)
+	}
+	return r.Project, nil
+}
+
+func (db *DB) InsertProject(ctx context.Context, p project.Project) error {
+	row, err := newProjectRow(p)
 	if err != nil {
 		return err
 	}
-	return db.exec(ctx, `INSERT INTO projects (id, organization_id, name, status, suspended_at, settings, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		p.ID, p.OrganizationID, p.Name, p.Status, nullMillis(p.SuspendedAt), string(settings), nullMillis(p.CreatedAt))
+	return db.exec(ctx, insertProject, projectTable.values(row)...)
 }
 
 var errProjectNotFound = fault.New(fault.NotFound, "project_not_found", "there is no such project")
 
-// Project implements project.Store.
 func (db *DB) Project(ctx context.Context, id string) (project.Project, error) {
-	p := project.Project{ID: id}
-	var settings string
-	err := db.queryRow(ctx, errProjectNotFound,
-		`SELECT organization_id, name, status, suspended_at, settings, created_at FROM projects WHERE id = $1`, []any{id},
-		&p.OrganizationID, &p.Name, &p.Status, nullTime{&p.SuspendedAt}, &settings, nullTime{&p.CreatedAt})
+	row, err := queryOne(ctx, db, projectTable, errProjectNotFound, selectProject, id)
 	if err != nil {
 		return project.Project{}, err
 	}
-	if err := json.Unmarshal([]byte(settings), &p.Settings); err != nil {
-		return project.Project{}, fmt.Errorf("settings of project %s: %w", id, err)
-	}
-	return p, nil
+	return row.project()
 }
 
-// UpdateProject implements project.Store.
 func (db *DB) UpdateProject(ctx context.Context, p project.Project) error {
-	settings, err := json.Marshal(p.Settings)
+	row, err := newProjectRow(p)
 	if err != nil {
 		return err
 	}
-	return db.execOne(ctx, errProjectNotFound, `UPDATE projects SET name = $2, status = $3, suspended_at = $4, settings = $5 WHERE id = $1`,
-		p.ID, p.Name, p.Status, nullMillis(p.SuspendedAt), string(settings))
+	return db.execOne(ctx, errProjectNotFound, updateProject.query, updateProject.values(row)...)
 }

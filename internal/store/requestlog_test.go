@@ -10,21 +10,26 @@ import (
 	"parley/internal/requestlog"
 )
 
-// TestAppendCallJSON_MatchesTags holds what is written by hand to what
-// encoding/json reads.
+// TestAppendCallJSON_MatchesTags checks that encoding/json reads what
+// appendCallJSON writes.
 func TestAppendCallJSON_MatchesTags(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := func(name string) string { return rapid.String().Draw(t, name) }
 		want := requestlog.NumberedCall{N: rapid.Int64().Draw(t, "N"), Call: requestlog.Call{
-			RequestID: text("RequestID"), ReceivedAt: time.Unix(rapid.Int64Range(0, 1<<37).Draw(t, "ReceivedAt"), rapid.Int64Range(0, 1e9-1).Draw(t, "nanoseconds")).UTC(),
+			RequestID: text("RequestID"),
+			ReceivedAt: time.Unix(rapid.Int64Range(0, 1<<37).Draw(t, "ReceivedAt"),
+				rapid.Int64Range(0, 1e9-1).Draw(t, "nanoseconds")).UTC(),
 			Method: text("Method"), Path: text("Path"), Status: rapid.Int().Draw(t, "Status"), Code: text("Code"),
-			Micros: rapid.Int64().Draw(t, "Micros"), KeySlot: text("KeySlot"), AuthResult: requestlog.AuthResult(text("AuthResult")), Hint: text("Hint"),
-			ClockSkew: rapid.Int64().Draw(t, "ClockSkew"), HasTimestamp: rapid.Bool().Draw(t, "Dated"), UserAgent: text("UserAgent")}}
+			Micros: rapid.Int64().Draw(t, "Micros"), KeySlot: text("KeySlot"),
+			AuthResult: requestlog.AuthResult(text("AuthResult")), Hint: text("Hint"),
+			ClockSkew: rapid.Int64().Draw(t, "ClockSkew"), HasTimestamp: rapid.Bool().Draw(t, "HasTimestamp"),
+			UserAgent: text("UserAgent"),
+		}}
 		var got requestlog.NumberedCall
 		written := appendCallJSON(nil, want)
 		if err := json.Unmarshal(written, &got); err != nil || got != want {
-			t.Errorf("%+v was written as %s and read as %+v: %v", want, written, got, err)
+			t.Errorf("appendCallJSON wrote %s, which encoding/json reads as %+v, %v, want %+v", written, got, err, want)
 		}
 	})
 }

@@ -8,18 +8,33 @@ import (
 	"parley/internal/seal"
 )
 
-// sealedColumns lists every column that holds sealed values. A test looks for sealed
-// values elsewhere.
+// sealedColumns lists every column that holds sealed values. TestReseal fails if
+// one is missing.
 var sealedColumns = []struct{ list, update, column string }{
-	{`SELECT id, sealed_key FROM api_keys`, `UPDATE api_keys SET sealed_key = $2 WHERE id = $1`, columnAPIKey},
-	{`SELECT id, sealed_gateway_secret FROM api_keys`, `UPDATE api_keys SET sealed_gateway_secret = $2 WHERE id = $1`, columnGatewaySecret},
-	{`SELECT id, sealed_secret FROM project_secrets`, `UPDATE project_secrets SET sealed_secret = $2 WHERE id = $1`, columnProjectSecret},
-	{`SELECT name, value FROM facts WHERE name = '` + metadataMediaSecret + `'`, `UPDATE facts SET value = $2 WHERE name = $1`, columnMetadata},
-	{`SELECT id, sealed_text FROM answers WHERE sealed_text <> ''`, `UPDATE answers SET sealed_text = $2 WHERE id = $1`, columnIdempotencyRecord},
+	{
+		`SELECT id, sealed_key FROM api_keys`,
+		`UPDATE api_keys SET sealed_key = $2 WHERE id = $1`, columnAPIKey,
+	},
+	{
+		`SELECT id, sealed_gateway_secret FROM api_keys`,
+		`UPDATE api_keys SET sealed_gateway_secret = $2 WHERE id = $1`, columnGatewaySecret,
+	},
+	{
+		`SELECT id, sealed_secret FROM project_secrets`,
+		`UPDATE project_secrets SET sealed_secret = $2 WHERE id = $1`, columnProjectSecret,
+	},
+	{
+		`SELECT name, value FROM facts WHERE name = '` + metadataMediaSecret + `'`,
+		`UPDATE facts SET value = $2 WHERE name = $1`, columnMetadata,
+	},
+	{
+		`SELECT id, sealed_text FROM answers WHERE sealed_text <> ''`,
+		`UPDATE answers SET sealed_text = $2 WHERE id = $1`, columnIdempotencyRecord,
+	},
 }
 
-// Reseal puts every secret under another master key, all in one transaction,
-// and returns how many there are. The server must not be running.
+// Reseal seals every secret with the master key of box, all in one transaction,
+// and returns the number of secrets. The server must not be running.
 func (db *DB) Reseal(ctx context.Context, box *seal.Box) (int, error) {
 	count := 0
 	err := db.Write(WithWriteTimeout(ctx, 10*time.Minute), func(ctx context.Context) error {

@@ -27,8 +27,8 @@ import (
 	"parley/internal/webhook"
 )
 
-// fillDatabase puts something into every text column of every table, through the
-// services, and returns every secret that any of them gave out or was given.
+// fillDatabase stores a value in every text column of every table, through the
+// services, and returns every secret that they issued or received.
 func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 	t.Helper()
 	ctx := context.Background()
@@ -38,14 +38,14 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 			t.Fatal(err)
 		}
 	}
-	keep := func(s ...seal.Secret) {
+	addSecrets := func(s ...seal.Secret) {
 		for _, s := range s {
 			secrets = append(secrets, s.Reveal())
 		}
 	}
 	media, err := db.MediaSecret(ctx)
 	must(err)
-	keep(media)
+	addSecrets(media)
 
 	projects := project.NewService(db, time.Now, storetest.NewID, func(string) {})
 	keys := key.NewService(db, projects, time.Now, storetest.NewID)
@@ -54,46 +54,61 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 	o, err := projects.CreateOrganization(ctx, "Example", project.Payg)
 	must(err)
 	text := func(s string) *string { return &s }
-	_, err = projects.SetOrganization(ctx, o.ID, project.OrganizationChanges{Plan: text("team"), Currency: text("EUR"), UnitPrice: text("0.004")})
+	_, err = projects.SetOrganization(ctx, o.ID, project.OrganizationChanges{
+		Plan: text("team"), Currency: text("EUR"), UnitPrice: text("0.004"),
+	})
 	must(err)
 	p, issued, err := keys.CreateProject(ctx, o.ID, "Example")
 	must(err)
 	p.Settings.Locks.Camera = true
 	must(db.Write(ctx, func(ctx context.Context) error {
-		_, err := db.AddCounts(ctx, []counter.Key{{Subject: o.ID, Period: "2026-11-21"}}, []counter.Count{{N: 1}})
-		return errors.Join(err, db.InsertCalls(ctx, []requestlog.Block{{ProjectID: p.ID, Calls: []requestlog.NumberedCall{{N: 1, Call: requestlog.Call{Method: "GET", Path: "/api/v5/keys"}}}}}))
+		day := counter.Key{Subject: o.ID, Period: "2026-11-21"}
+		_, err := db.AddCounts(ctx, []counter.Key{day}, []counter.Count{{N: 1}})
+		call := requestlog.NumberedCall{N: 1, Call: requestlog.Call{Method: "GET", Path: "/api/v5/keys"}}
+		block := requestlog.Block{ProjectID: p.ID, Calls: []requestlog.NumberedCall{call}}
+		return errors.Join(err, db.InsertCalls(ctx, []requestlog.Block{block}))
 	}))
-	keep(issued.APIKey, issued.GatewaySecret, issued.ProjectSecret)
+	addSecrets(issued.APIKey, issued.GatewaySecret, issued.ProjectSecret)
 	rotated, err := keys.RotateKey(ctx, p.ID, key.Rotation{Overlap: time.Hour})
 	must(err)
-	keep(rotated.APIKey, rotated.GatewaySecret)
+	addSecrets(rotated.APIKey, rotated.GatewaySecret)
 	secret, err := keys.RotateSecret(ctx, p.ID, key.Rotation{Overlap: time.Hour})
 	must(err)
-	keep(secret.ProjectSecret)
+	addSecrets(secret.ProjectSecret)
 
 	_, token, err := operator.NewService(db, time.Now, storetest.NewID).Create(ctx, "console")
 	must(err)
-	keep(token)
+	addSecrets(token)
 
-	rooms := room.NewService(db, fakeMedia{}, func() string { return "https://example.com" }, time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
+	rooms := room.NewService(db, fakeMedia{}, func() string { return "https://example.com" }, time.Now,
+		storetest.NewID, slog.New(slog.DiscardHandler))
 	rooms.UseWebhooks(hooks)
-	created, err := rooms.CreateQuick(ctx, p, room.CreateRequest{Type: room.Video, Name: "Ada", MaxParticipants: 5, ClientRoomID: "mine", Title: "Title", WelcomeMessage: "Welcome",
-		ExternalUserID: "7", LogoutURL: "https://example.com/bye", WebhookURL: "https://example.com/hook",
-		IdempotencyKey: &room.IdempotencyKey{ProjectID: p.ID, Route: "route", Key: "key"}})
+	created, err := rooms.CreateQuick(ctx, p, room.CreateRequest{
+		Type: room.Video, Name: "Ada", MaxParticipants: 5, ClientRoomID: "mine", Title: "Title",
+		WelcomeMessage: "Welcome", ExternalUserID: "7", LogoutURL: "https://example.com/bye",
+		WebhookURL:     "https://example.com/hook",
+		IdempotencyKey: &room.IdempotencyKey{ProjectID: p.ID, Route: "route", Key: "key"},
+	})
 	must(err)
 	link := created.FinalLink[strings.Index(created.FinalLink, "#t=")+3:]
 	seatKey := strings.Repeat("seat-key", 4)
 	secrets = append(secrets, link, seatKey)
-	admission, err := rooms.ReserveSeat(ctx, created.ID, room.JoinRequest{LinkToken: link, SeatKey: seatKey, Name: "Ada", ExpectedRole: room.Host})
+	admission, err := rooms.ReserveSeat(ctx, created.ID, room.JoinRequest{
+		LinkToken: link, SeatKey: seatKey, Name: "Ada", ExpectedRole: room.Host,
+	})
 	must(err)
 	rooms.ParticipantJoined(admission.SessionID, admission.Seat.ID, "PA_1", time.Now())
 	_, err = rooms.OpenBreakouts(ctx, created.ID, seatKey, room.OpenBreakoutsRequest{Names: []string{"One"}})
 	must(err)
-	personal, err := rooms.Invite(ctx, p, created.ID, room.Invitation{Role: room.Guest, SingleUse: true, Name: "Bob", UserID: "8"})
+	personal, err := rooms.Invite(ctx, p, created.ID, room.Invitation{
+		Role: room.Guest, SingleUse: true, Name: "Bob", UserID: "8",
+	})
 	must(err)
 	personal = personal[strings.Index(personal, "#t=")+3:]
 	secrets = append(secrets, personal, seatKey+"2")
-	_, err = rooms.ReserveSeat(ctx, created.ID, room.JoinRequest{LinkToken: personal, SeatKey: seatKey + "2", Name: "Bob"})
+	_, err = rooms.ReserveSeat(ctx, created.ID, room.JoinRequest{
+		LinkToken: personal, SeatKey: seatKey + "2", Name: "Bob",
+	})
 	must(err)
 	made, err := rooms.InviteAsHost(ctx, created.ID, seatKey, room.CoHost)
 	must(err)
@@ -115,7 +130,7 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 	return p.ID, secrets
 }
 
-// insertFailedDelivery leaves behind what deliveries do that fail.
+// insertFailedDelivery stores the rows that a failed delivery leaves.
 func insertFailedDelivery(ctx context.Context, db *store.DB, projectID, roomID string) error {
 	streams, err := db.Streams(ctx, projectID, roomID)
 	if err != nil {
@@ -131,12 +146,13 @@ func insertFailedDelivery(ctx context.Context, db *store.DB, projectID, roomID s
 		return err
 	}
 	replay.ID, replay.Replay, t.Notice = storetest.NewID(), storetest.NewID(), "it is paused"
-	_, err = db.LeaseStreams(ctx, streams[0].Bucket, 1, "claim", now.Add(time.Second), now.Add(time.Minute))
+	_, err = db.LeaseStreams(ctx, streams[0].Bucket, 1, "lease", now.Add(time.Second), now.Add(time.Minute))
 	return errors.Join(err, db.PauseTarget(ctx, t), db.InsertStream(ctx, replay, now),
-		db.RecordAttempt(ctx, d, webhook.Attempt{N: 1, At: now, Error: "no answer"}), db.RecordAttempt(ctx, d, webhook.Attempt{N: 2, At: now, ResponseBody: "no"}))
+		db.RecordAttempt(ctx, d, webhook.Attempt{N: 1, At: now, Error: "no response"}),
+		db.RecordAttempt(ctx, d, webhook.Attempt{N: 2, At: now, ResponseBody: "no"}))
 }
 
-// fakeMedia is a media engine in which nothing happens.
+// fakeMedia is a media engine that does nothing.
 type fakeMedia struct{ room.Media }
 
 func (fakeMedia) Open(context.Context, room.MediaSession) error { return nil }
@@ -148,8 +164,7 @@ func (fakeMedia) Admit(string)                                                  
 func (fakeMedia) Participants(context.Context, string) ([]room.Participant, error) { return nil, nil }
 func (fakeMedia) AccessToken(room.AccessTokenSpec) (string, error)                 { return "token", nil }
 
-// textColumns returns every text column there is, as "table.column", with its
-// values.
+// textColumns returns the values of every text column, by "table.column".
 func textColumns(t *testing.T, p testDatabase) map[string][]string {
 	t.Helper()
 	q := `SELECT t.name, c.name FROM sqlite_master t, pragma_table_info(t.name) c
@@ -197,9 +212,9 @@ func queryStrings(t *testing.T, db *sql.DB, q string, width int) (table [][]stri
 
 var sealedPattern = regexp.MustCompile(`v\d+\.[0-9a-f]{8}\.`)
 
-// After a reseal everything opens with the new key and nothing with the old
-// one. A sealed column that Reseal does not know of would be found here: the
-// test fills every text column, and fails for one that it leaves empty.
+// After Reseal all secrets open with the new key and none with the old one. The
+// test fills every text column and fails if one is empty, so that it finds a
+// sealed column that Reseal does not know.
 func TestReseal(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		ctx := context.Background()
@@ -225,7 +240,7 @@ func TestReseal(t *testing.T) {
 		found := 0
 		for column, values := range textColumns(t, p) {
 			if len(values) == 0 {
-				t.Errorf("fill leaves %s empty: nobody would notice if it held a secret", column)
+				t.Errorf("fillDatabase leaves %s empty, so this test would not notice a sealed value there", column)
 			}
 			for _, v := range values {
 				if !sealedPattern.MatchString(v) {
@@ -238,17 +253,17 @@ func TestReseal(t *testing.T) {
 			}
 		}
 		if found != n || n < 7 {
-			t.Errorf("%d values are sealed, and Reseal counts %d", found, n)
+			t.Errorf("Reseal returned %d, want %d, the number of sealed values, and at least 7", n, found)
 		}
 		var wrong *seal.WrongKeyError
 		if err := db.Unlock(ctx, storetest.Box(1)); !errors.As(err, &wrong) {
-			t.Errorf("the old key still opens: %v", err)
+			t.Errorf("Unlock with the old key: got %v, want a WrongKeyError", err)
 		}
 		if _, err := db.APIKeys(ctx, projectID); !errors.As(err, &wrong) {
-			t.Errorf("the old key still opens: %v", err)
+			t.Errorf("APIKeys with the old key: got %v, want a WrongKeyError", err)
 		}
 		if _, err := db.ProjectSecrets(ctx, projectID); !errors.As(err, &wrong) {
-			t.Errorf("the old key still opens: %v", err)
+			t.Errorf("ProjectSecrets with the old key: got %v, want a WrongKeyError", err)
 		}
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
@@ -262,22 +277,23 @@ func TestReseal(t *testing.T) {
 			t.Fatal(err)
 		}
 		if after := read(db); !reflect.DeepEqual(after, before) {
-			t.Error("secrets are not what they were")
+			t.Error("the secrets after Reseal differ from those before")
 		}
 	})
 }
 
-// A reseal that meets a damaged value changes nothing at all.
+// Reseal changes nothing if one value is damaged.
 func TestReseal_DamagedValueChangesNothing(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		ctx := context.Background()
 		db := p.open(t)
 		projectID, _ := fillDatabase(t, db)
-		if _, err := p.raw(t).Exec(`UPDATE facts SET value = substr(value, 1, 30) WHERE name = 'media_signing_secret'`); err != nil {
+		const damage = `UPDATE facts SET value = substr(value, 1, 30) WHERE name = 'media_signing_secret'`
+		if _, err := p.raw(t).Exec(damage); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := db.Reseal(ctx, storetest.Box(2)); !errors.Is(err, seal.ErrTampered) {
-			t.Fatalf("got %v", err)
+			t.Fatalf("got %v, want ErrTampered", err)
 		}
 		if keys, err := db.APIKeys(ctx, projectID); err != nil || len(keys) != 2 {
 			t.Error(keys, err)
@@ -285,7 +301,7 @@ func TestReseal_DamagedValueChangesNothing(t *testing.T) {
 	})
 }
 
-// A sealed value opens where it was put, and nowhere else.
+// A sealed value that was moved to another row or column does not open.
 func TestSealedValue_MovedRefused(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		ctx := context.Background()
@@ -299,7 +315,7 @@ func TestSealedValue_MovedRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := db.APIKeys(ctx, projectID); !errors.Is(err, seal.ErrTampered) {
-				t.Errorf("%s: %v", move, err)
+				t.Errorf("after %s: got %v, want ErrTampered", move, err)
 			}
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
@@ -331,8 +347,8 @@ func TestFresh(t *testing.T) {
 	})
 }
 
-// No secret is in clear in any value, and on SQLite in no byte of any file,
-// before a checkpoint and after.
+// No value contains a secret in plaintext, and on SQLite no file does, neither
+// before a checkpoint nor after.
 func TestStore_NoPlaintextSecrets(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		db := p.open(t)
@@ -341,7 +357,7 @@ func TestStore_NoPlaintextSecrets(t *testing.T) {
 			for _, v := range values {
 				for _, s := range secrets {
 					if strings.Contains(v, s) {
-						t.Errorf("a secret is in clear in %s", column)
+						t.Errorf("%s contains a secret in plaintext", column)
 					}
 				}
 			}
@@ -361,7 +377,7 @@ func TestStore_NoPlaintextSecrets(t *testing.T) {
 				}
 				for _, s := range secrets {
 					if bytes.Contains(content, []byte(s)) {
-						t.Errorf("%s: a secret is in clear in %s", when, filepath.Base(file))
+						t.Errorf("%s: %s contains a secret in plaintext", when, filepath.Base(file))
 					}
 				}
 			}

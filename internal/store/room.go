@@ -14,162 +14,167 @@ import (
 
 var errRoomNotFound = fault.New(fault.NotFound, "room_not_found", "there is no such room")
 
-const roomColumns = `id, project_id, client_room_id, type, state, end_reason, title, welcome_message, creator_name,
-	max_participants, empty_timeout, duration, creator_link_hash, creator_link_claim, session, session_live,
-	event_sequence, created_at, opened_at, started_at, empty_since, ended_at, due_at,
-	start_at, external_user_id, logout_url, webhook_url, breakout_rooms, features, locks, last_session`
+// roomTable inserts constants in the columns that sessions change, because a new
+// room has never had a session.
+var roomTable = newTable("rooms",
+	text("id", func(r *room.Room) *string { return &r.ID }),
+	text("project_id", func(r *room.Room) *string { return &r.ProjectID }),
+	optionalText("client_room_id", func(r *room.Room) *string { return &r.ClientRoomID }),
+	text("type", func(r *room.Room) *room.Type { return &r.Type }),
+	text("state", func(r *room.Room) *room.State { return &r.State }),
+	text("end_reason", func(r *room.Room) *room.EndReason { return &r.EndReason }).insertedAs("''"),
+	text("title", func(r *room.Room) *string { return &r.Title }),
+	text("welcome_message", func(r *room.Room) *string { return &r.WelcomeMessage }),
+	text("creator_name", func(r *room.Room) *string { return &r.CreatorName }),
+	number("max_participants", func(r *room.Room) *int { return &r.MaxParticipants }),
+	duration("empty_timeout", time.Second, func(r *room.Room) *time.Duration { return &r.EmptyTimeout }),
+	duration("duration", time.Second, func(r *room.Room) *time.Duration { return &r.Duration }),
+	text("creator_link_hash", func(r *room.Room) *string { return &r.CreatorLinkHash }),
+	text("creator_link_claim", func(r *room.Room) *string { return &r.CreatorLinkRedeemedBy }).insertedAs("''"),
+	number("session", func(r *room.Room) *int { return &r.Session }).insertedAs("0"),
+	boolean("session_live", func(r *room.Room) *bool { return &r.SessionLive }).insertedAs("FALSE"),
+	number("last_session", func(r *room.Room) *int { return &r.LastSession }).insertedAs("0"),
+	number("event_sequence", func(r *room.Room) *int64 { return &r.EventSequence }),
+	timestamp("created_at", func(r *room.Room) *time.Time { return &r.CreatedAt }),
+	timestamp("opened_at", func(r *room.Room) *time.Time { return &r.OpenedAt }),
+	timestamp("started_at", func(r *room.Room) *time.Time { return &r.StartedAt }).insertedAs("NULL"),
+	timestamp("empty_since", func(r *room.Room) *time.Time { return &r.EmptySince }).insertedAs("NULL"),
+	timestamp("ended_at", func(r *room.Room) *time.Time { return &r.EndedAt }).insertedAs("NULL"),
+	timestamp("due_at", func(r *room.Room) *time.Time { return &r.DueAt }),
+	timestamp("start_at", func(r *room.Room) *time.Time { return &r.StartAt }),
+	text("external_user_id", func(r *room.Room) *string { return &r.ExternalUserID }),
+	text("logout_url", func(r *room.Room) *string { return &r.LogoutURL }),
+	text("webhook_url", func(r *room.Room) *string { return &r.WebhookURL }),
+	number("breakout_rooms", func(r *room.Room) *int { return &r.BreakoutRooms }),
+	parsed("features", room.ParseFeatures, func(r *room.Room) *room.Features { return &r.Features }),
+	parsed("locks", room.ParseLocks, func(r *room.Room) *room.Locks { return &r.Locks }),
+)
 
-// A new room has had nobody in it yet.
-var insertRoomStmt = newInsertStmt(bulkTable{tableOrder: 1, table: "rooms", parentColumn: "project_id", parentTable: "projects",
-	columns: `id, project_id, client_room_id, type, state, title, welcome_message, creator_name,
-		max_participants, empty_timeout, duration, creator_link_hash, event_sequence, created_at, opened_at, due_at,
-		start_at, external_user_id, logout_url, webhook_url, breakout_rooms, features, locks`,
-	types: `text, text, text, text, text, text, text, text,
-		bigint, bigint, bigint, text, bigint, bigint, bigint, bigint,
-		bigint, text, text, text, bigint, text, text`,
-	constantColumns: `, end_reason, creator_link_claim, session, session_live, last_session, started_at, empty_since, ended_at`,
-	constantValues:  `, '', '', 0, FALSE, 0, NULL, NULL, NULL`})
+var (
+	selectRoom = roomTable.selectFrom + "WHERE id = $1"
+	insertRoom = newInsertStmt(roomTable, bulkOptions{
+		tableOrder: 1, parentColumn: "project_id", parentTable: "projects",
+	})
+	updateRoom = roomTable.newUpdateStmt("state", "end_reason", "creator_link_claim", "session", "session_live",
+		"last_session", "event_sequence", "opened_at", "started_at", "empty_since", "ended_at", "due_at", "locks")
+	updateRoomSpec = roomTable.newUpdateStmt("title", "welcome_message", "creator_name", "max_participants",
+		"empty_timeout", "duration", "start_at", "external_user_id", "logout_url", "webhook_url", "breakout_rooms")
+)
 
-// InsertRoom implements room.Store. What only a life in it brings, from its
-// sessions to its end, is as in a new room, whatever r says.
+// InsertRoom ignores the fields of r that sessions change, for example EndedAt,
+// and stores them as they are in a new room.
 func (db *DB) InsertRoom(ctx context.Context, r *room.Room) error {
-	err := db.insert(ctx, insertRoomStmt,
-		r.ID, r.ProjectID, nullString(r.ClientRoomID), r.Type, r.State, r.Title, r.WelcomeMessage, r.CreatorName,
-		r.MaxParticipants, seconds(r.EmptyTimeout), seconds(r.Duration), r.CreatorLinkHash,
-		r.EventSequence, nullMillis(r.CreatedAt), nullMillis(r.OpenedAt), nullMillis(r.DueAt),
-		nullMillis(r.StartAt), r.ExternalUserID, r.LogoutURL, r.WebhookURL, r.BreakoutRooms,
-		r.Features.String(), r.Locks.String())
+	err := db.insert(ctx, insertRoom, roomTable.values(r)...)
 	if isUniqueViolation(err, "rooms_client_room_id") {
-		return fault.New(fault.Conflict, "client_room_id_taken", "client_room_id is already taken by another room of this project")
+		return fault.New(fault.Conflict, "client_room_id_taken",
+			"client_room_id is already taken by another room of this project")
 	}
 	return err
 }
 
-// Room implements room.Store.
 func (db *DB) Room(ctx context.Context, id string) (*room.Room, error) {
-	return db.queryRoom(ctx, `SELECT `+roomColumns+` FROM rooms WHERE id = $1`, id)
+	return queryOne(ctx, db, roomTable, errRoomNotFound, selectRoom, id)
 }
 
-// LockRoom implements room.Store.
 func (db *DB) LockRoom(ctx context.Context, id string) (*room.Room, error) {
 	t, ok := txFrom(ctx)
 	if !ok {
 		return nil, errNoTx
 	}
-	return db.queryRoom(ctx, `SELECT `+roomColumns+` FROM rooms WHERE id = $1`+t.forUpdate(), id)
+	return queryOne(ctx, db, roomTable, errRoomNotFound, selectRoom+t.forUpdate(), id)
 }
 
-func (db *DB) queryRoom(ctx context.Context, q, id string) (*room.Room, error) {
-	return scanRoom(func(dest ...any) error { return db.queryRow(ctx, errRoomNotFound, q, []any{id}, dest...) })
-}
-
-func scanRoom(scan func(...any) error) (*room.Room, error) {
-	var r room.Room
-	var clientRoomID *string
-	var emptyTimeout, duration int64
-	var features, locks string
-	err := scan(&r.ID, &r.ProjectID, &clientRoomID, &r.Type, &r.State, &r.EndReason, &r.Title, &r.WelcomeMessage, &r.CreatorName,
-		&r.MaxParticipants, &emptyTimeout, &duration, &r.CreatorLinkHash, &r.CreatorLinkRedeemedBy, &r.Session, &r.SessionLive,
-		&r.EventSequence, nullTime{&r.CreatedAt}, nullTime{&r.OpenedAt}, nullTime{&r.StartedAt}, nullTime{&r.EmptySince}, nullTime{&r.EndedAt}, nullTime{&r.DueAt},
-		nullTime{&r.StartAt}, &r.ExternalUserID, &r.LogoutURL, &r.WebhookURL, &r.BreakoutRooms, &features, &locks, &r.LastSession)
-	if err != nil {
-		return nil, err
-	}
-	if clientRoomID != nil {
-		r.ClientRoomID = *clientRoomID
-	}
-	r.Features, r.Locks = room.ParseFeatures(features), room.ParseLocks(locks)
-	r.EmptyTimeout, r.Duration = time.Duration(emptyTimeout)*time.Second, time.Duration(duration)*time.Second
-	return &r, nil
-}
-
-// UpdateRoom implements room.Store. What a room was created with never changes.
+// UpdateRoom stores the fields of r that sessions change and ignores those of the
+// creation, because they never change.
 func (db *DB) UpdateRoom(ctx context.Context, r *room.Room) error {
-	return db.execOne(ctx, errRoomNotFound, `UPDATE rooms SET state = $2, end_reason = $3, creator_link_claim = $4, session = $5, session_live = $6,
-		event_sequence = $7, opened_at = $8, started_at = $9, empty_since = $10, ended_at = $11, due_at = $12, locks = $13, last_session = $14 WHERE id = $1`,
-		r.ID, r.State, r.EndReason, r.CreatorLinkRedeemedBy, r.Session, r.SessionLive,
-		r.EventSequence, nullMillis(r.OpenedAt), nullMillis(r.StartedAt), nullMillis(r.EmptySince), nullMillis(r.EndedAt), nullMillis(r.DueAt), r.Locks.String(), r.LastSession)
+	return db.execOne(ctx, errRoomNotFound, updateRoom.query, updateRoom.values(r)...)
 }
 
-// UpdateRoomSpec implements room.Store.
 func (db *DB) UpdateRoomSpec(ctx context.Context, r *room.Room) error {
-	return db.execOne(ctx, errRoomNotFound, `UPDATE rooms SET title = $2, welcome_message = $3, creator_name = $4, max_participants = $5, empty_timeout = $6,
-		duration = $7, start_at = $8, external_user_id = $9, logout_url = $10, webhook_url = $11, breakout_rooms = $12 WHERE id = $1`,
-		r.ID, r.Title, r.WelcomeMessage, r.CreatorName, r.MaxParticipants, seconds(r.EmptyTimeout), seconds(r.Duration), nullMillis(r.StartAt),
-		r.ExternalUserID, r.LogoutURL, r.WebhookURL, r.BreakoutRooms)
+	return db.execOne(ctx, errRoomNotFound, updateRoomSpec.query, updateRoomSpec.values(r)...)
 }
 
-// DueRooms implements room.Store.
 func (db *DB) DueRooms(ctx context.Context, now time.Time, limit int) ([]string, error) {
-	var ids []string
-	err := db.query(ctx, `SELECT id FROM rooms WHERE due_at <= $1 ORDER BY due_at LIMIT $2`, []any{now.UnixMilli(), limit},
-		func(scan func(...any) error) error {
-			var id string
-			if err := scan(&id); err != nil {
-				return err
-			}
-			ids = append(ids, id)
-			return nil
-		})
-	return ids, err
+	return db.queryStrings(ctx, `SELECT id FROM rooms WHERE due_at <= $1 ORDER BY due_at LIMIT $2`,
+		now.UnixMilli(), limit)
 }
 
-var insertEventStmt = newInsertStmt(bulkTable{tableOrder: 2, table: "events", parentColumn: "room_id", parentTable: "rooms",
-	columns: `id, project_id, room_id, sequence, type, at, data`,
-	types:   `text, text, text, bigint, text, bigint, text`})
+// eventTable lacks the column data, which is the JSON of event.Event.Data.
+var eventTable = newTable("events",
+	text("id", func(e *event.Event) *string { return &e.ID }),
+	text("project_id", func(e *event.Event) *string { return &e.ProjectID }),
+	text("room_id", func(e *event.Event) *string { return &e.RoomID }),
+	number("sequence", func(e *event.Event) *int64 { return &e.Sequence }),
+	text("type", func(e *event.Event) *event.Type { return &e.Type }),
+	timestamp("at", func(e *event.Event) *time.Time { return &e.At }),
+)
 
-// AppendEvents implements room.Store.
+var (
+	selectEvents = "SELECT " + eventTable.list + `, data FROM events
+		WHERE room_id = $1 AND sequence > $2 ORDER BY sequence`
+	insertEvent = newInsertStmt(eventTable, bulkOptions{
+		tableOrder: 2, parentColumn: "room_id", parentTable: "rooms", extra: []extraColumn{{"data", "text"}},
+	})
+	selectDeliveredEvents = "SELECT " + eventTable.list + `, data, coalesce((SELECT p.sequence FROM events p
+			WHERE p.room_id = e.room_id AND p.sequence < e.sequence AND p.type <> $3
+			ORDER BY p.sequence DESC LIMIT 1), 0)
+		FROM events e WHERE room_id = $1 AND sequence > $2 AND type <> $3 ORDER BY sequence LIMIT $4`
+)
+
 func (db *DB) AppendEvents(ctx context.Context, events []event.Event) error {
-	for _, e := range events {
+	for i := range events {
+		e := &events[i]
 		data, err := json.Marshal(e.Data)
 		if err != nil {
 			return fmt.Errorf("event %s: %w", e.Type, err)
 		}
-		if err := db.insert(ctx, insertEventStmt,
-			e.ID, e.ProjectID, e.RoomID, e.Sequence, e.Type, nullMillis(e.At), string(data)); err != nil {
+		if err := db.insert(ctx, insertEvent, eventTable.values(e, string(data))...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Events returns the events of a room after a sequence number, in order.
+// Events returns the events of a room after a sequence number, ordered by
+// sequence number.
 func (db *DB) Events(ctx context.Context, roomID string, after int64) ([]event.Event, error) {
 	var events []event.Event
-	err := db.query(ctx, `SELECT id, project_id, sequence, type, at, data FROM events WHERE room_id = $1 AND sequence > $2 ORDER BY sequence`,
-		[]any{roomID, after}, func(scan func(...any) error) error {
-			e, err := scanEvent(roomID, scan)
+	err := db.query(ctx, selectEvents, []any{roomID, after}, func(scan func(...any) error) error {
+		e, err := scanEvent(scan, nil)
+		events = append(events, e)
+		return err
+	})
+	return events, err
+}
+
+func (db *DB) DeliveredEvents(
+	ctx context.Context, roomID string, after int64, limit int,
+) ([]webhook.DeliveredEvent, error) {
+	var events []webhook.DeliveredEvent
+	err := db.query(ctx, selectDeliveredEvents, []any{roomID, after, event.AttendanceMarked, limit},
+		func(scan func(...any) error) (err error) {
+			var e webhook.DeliveredEvent
+			e.Event, err = scanEvent(scan, &e.Previous)
 			events = append(events, e)
 			return err
 		})
 	return events, err
 }
 
-// DeliveredEvents implements webhook.Store.
-func (db *DB) DeliveredEvents(ctx context.Context, roomID string, after int64, limit int) ([]webhook.DeliveredEvent, error) {
-	var events []webhook.DeliveredEvent
-	err := db.query(ctx, `SELECT id, project_id, sequence, type, at, data, coalesce((SELECT p.sequence FROM events p
-			WHERE p.room_id = e.room_id AND p.sequence < e.sequence AND p.type <> $3 ORDER BY p.sequence DESC LIMIT 1), 0)
-		FROM events e WHERE room_id = $1 AND sequence > $2 AND type <> $3 ORDER BY sequence LIMIT $4`,
-		[]any{roomID, after, event.AttendanceMarked, limit}, func(scan func(...any) error) (err error) {
-			var told webhook.DeliveredEvent
-			told.Event, err = scanEvent(roomID, scan, &told.Previous)
-			events = append(events, told)
-			return err
-		})
-	return events, err
-}
-
-func scanEvent(roomID string, scan func(...any) error, more ...any) (event.Event, error) {
-	e := event.Event{RoomID: roomID}
+// scanEvent scans an event, its data and, unless it is nil, previous.
+func scanEvent(scan func(...any) error, previous *int64) (e event.Event, err error) {
 	var data string
-	if err := scan(append([]any{&e.ID, &e.ProjectID, &e.Sequence, &e.Type, nullTime{&e.At}, &data}, more...)...); err != nil {
-		return e, err
+	var dests []any
+	if previous == nil {
+		dests = eventTable.dests(&e, &data)
+	} else {
+		dests = eventTable.dests(&e, &data, previous)
+	}
+	if err := scan(dests...); err != nil {
+		return event.Event{}, err
 	}
 	if err := json.Unmarshal([]byte(data), &e.Data); err != nil {
-		return e, fmt.Errorf("event %s: %w", e.ID, err)
+		return event.Event{}, fmt.Errorf("event %s: %w", e.ID, err)
 	}
 	return e, nil
 }
-
-func seconds(d time.Duration) int64 { return int64(d / time.Second) }

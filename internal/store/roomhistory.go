@@ -4,72 +4,101 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"parley/internal/room"
 )
 
-// What clients read of their rooms: who is in, who was, and what is over.
+// attendanceRecordTable lists the columns of room.AttendanceRecord beside those of
+// room.Attendance.
+var attendanceRecordTable = newTable("seats",
+	text("name", func(r *room.AttendanceRecord) *string { return &r.Name }),
+	text("user_id", func(r *room.AttendanceRecord) *string { return &r.UserID }),
+	text("role", func(r *room.AttendanceRecord) *room.Role { return &r.Role }),
+	number("breakout", func(r *room.AttendanceRecord) *int { return &r.Breakout }),
+)
 
-const attendanceRecordColumns = `a.id, a.room_id, a.session, a.seat_id, a.connection, a.hidden, a.node, a.joined_at, a.left_at, a.reason,
-	s.name, s.user_id, s.role, s.breakout`
+var (
+	attendanceRecordColumns = attendanceTable.qualified("a.") + ", " + attendanceRecordTable.qualified("s.")
+	attendanceRecordOrder   = " ORDER BY a.joined_at, a.id"
 
-// AttendanceRecords implements room.Store. The attendance of a room is found by its seats,
-// which have an index.
+	selectAttendanceRecords = "SELECT " + attendanceRecordColumns + ` FROM seats s
+		JOIN attendance a ON a.seat_id = s.id
+		WHERE s.room_id = $1 AND NOT a.hidden` + attendanceRecordOrder
+	selectCurrentRecords = "SELECT " + attendanceRecordColumns + ` FROM attendance a
+		JOIN seats s ON s.id = a.seat_id JOIN rooms r ON r.id = a.room_id
+		WHERE a.left_at IS NULL AND NOT a.hidden AND r.project_id = $1 AND `
+	selectCurrentRecordsOfRoom    = selectCurrentRecords + "a.room_id = $2" + attendanceRecordOrder
+	selectCurrentRecordsOfProject = selectCurrentRecords +
+		"a.room_id IN (SELECT id FROM rooms WHERE due_at IS NOT NULL)" + attendanceRecordOrder
+)
+
+// AttendanceRecords starts from the seats of the room, because attendance has no
+// index on room_id that covers past connections.
 func (db *DB) AttendanceRecords(ctx context.Context, roomID string) ([]room.AttendanceRecord, error) {
-	return db.queryAttendanceRecords(ctx, `SELECT `+attendanceRecordColumns+` FROM seats s JOIN attendance a ON a.seat_id = s.id
-		WHERE s.room_id = $1 AND NOT a.hidden ORDER BY a.joined_at, a.id`, roomID)
+	return db.queryAttendanceRecords(ctx, selectAttendanceRecords, roomID)
 }
 
-// CurrentAttendanceRecords implements room.Store.
-func (db *DB) CurrentAttendanceRecords(ctx context.Context, projectID, roomID string) ([]room.AttendanceRecord, error) {
-	const now = `SELECT ` + attendanceRecordColumns + ` FROM attendance a JOIN seats s ON s.id = a.seat_id JOIN rooms r ON r.id = a.room_id
-		WHERE a.left_at IS NULL AND NOT a.hidden AND r.project_id = $1 AND `
-	const order = ` ORDER BY a.joined_at, a.id`
+func (db *DB) CurrentAttendanceRecords(
+	ctx context.Context, projectID, roomID string,
+) ([]room.AttendanceRecord, error) {
 	if roomID != "" {
-		return db.queryAttendanceRecords(ctx, now+`a.room_id = $2`+order, projectID, roomID)
+		return db.queryAttendanceRecords(ctx, selectCurrentRecordsOfRoom, projectID, roomID)
 	}
-	return db.queryAttendanceRecords(ctx, now+`a.room_id IN (SELECT id FROM rooms WHERE due_at IS NOT NULL)`+order, projectID)
+	return db.queryAttendanceRecords(ctx, selectCurrentRecordsOfProject, projectID)
 }
 
 func (db *DB) queryAttendanceRecords(ctx context.Context, q string, args ...any) ([]room.AttendanceRecord, error) {
 	var all []room.AttendanceRecord
 	err := db.query(ctx, q, args, func(scan func(...any) error) error {
-		var s room.AttendanceRecord
-		err := scan(&s.ID, &s.RoomID, &s.Session, &s.SeatID, &s.Connection, &s.Hidden, &s.Node, nullTime{&s.JoinedAt}, nullTime{&s.LeftAt}, &s.Reason,
-			&s.Name, &s.UserID, &s.Role, &s.Breakout)
-		all = append(all, s)
-		return err
-	})
-	return all, err
-}
-
-// RunningRooms implements room.Store. The index of due rooms finds the few that
-// are not over; CROSS JOIN has SQLite begin there, and not with every room that
-// the project ever had.
-func (db *DB) RunningRooms(ctx context.Context, projectID string) ([]*room.Room, error) {
-	var all []*room.Room
-	err := db.query(ctx, `SELECT `+roomColumns+` FROM (SELECT id AS due FROM rooms WHERE due_at IS NOT NULL) AS unfinished
-		CROSS JOIN rooms WHERE id = due AND project_id = $1 AND (state = 'open' OR state = 'active') ORDER BY id`, []any{projectID}, func(scan func(...any) error) error {
-		r, err := scanRoom(scan)
+		var r room.AttendanceRecord
+		err := scan(attendanceTable.dests(&r.Attendance, attendanceRecordTable.dests(&r)...)...)
 		all = append(all, r)
 		return err
 	})
 	return all, err
 }
 
-// PastRooms implements room.Store.
-func (db *DB) PastRooms(ctx context.Context, projectID string, q room.PastQuery) ([]room.PastRoom, int, error) {
+var selectRunningRooms = "SELECT " + roomTable.list + `
+	FROM (SELECT id AS due FROM rooms WHERE due_at IS NOT NULL) AS unfinished
+	CROSS JOIN rooms WHERE id = due AND project_id = $1 AND (state = 'open' OR state = 'active') ORDER BY id`
+
+// RunningRooms uses the index of due rooms to find the few rooms that are not
+// over. CROSS JOIN makes SQLite start there instead of with all rooms of the
+// project.
+func (db *DB) RunningRooms(ctx context.Context, projectID string) ([]*room.Room, error) {
+	var all []*room.Room
+	err := db.query(ctx, selectRunningRooms, []any{projectID}, func(scan func(...any) error) error {
+		r := new(room.Room)
+		all = append(all, r)
+		return scan(roomTable.dests(r)...)
+	})
+	return all, err
+}
+
+var pastRoomTable = newTable("rooms",
+	text("id", func(p *room.PastRoom) *string { return &p.ID }),
+	number("session", func(p *room.PastRoom) *int { return &p.Session }),
+	text("title", func(p *room.PastRoom) *string { return &p.Title }),
+	text("webhook_url", func(p *room.PastRoom) *string { return &p.WebhookURL }),
+	timestamp("created_at", func(p *room.PastRoom) *time.Time { return &p.CreatedAt }),
+	timestamp("ended_at", func(p *room.PastRoom) *time.Time { return &p.EndedAt }),
+)
+
+func (db *DB) PastRooms(
+	ctx context.Context, projectID string, q room.PastQuery,
+) ([]room.PastRoom, int, error) {
 	where, args := ` FROM rooms r WHERE r.project_id = $1 AND r.ended_at IS NOT NULL`, []any{projectID}
 	if q.IDs != nil {
-		places := make([]string, len(q.IDs))
+		params := make([]string, len(q.IDs))
 		for i, id := range q.IDs {
 			args = append(args, id)
-			places[i] = fmt.Sprintf("$%d", len(args))
+			params[i] = fmt.Sprintf("$%d", len(args))
 		}
-		if len(places) == 0 {
+		if len(params) == 0 {
 			return nil, 0, nil
 		}
-		where += ` AND r.id IN (` + strings.Join(places, ", ") + `)`
+		where += ` AND r.id IN (` + strings.Join(params, ", ") + `)`
 	}
 	total := 0
 	if err := db.queryRow(ctx, nil, `SELECT count(*)`+where, args, &total); err != nil {
@@ -80,15 +109,16 @@ func (db *DB) PastRooms(ctx context.Context, projectID string, q room.PastQuery)
 		order = "ASC"
 	}
 	args = append(args, q.Limit, q.Offset)
+	list := `SELECT ` + pastRoomTable.qualified("r.") + `,
+		(SELECT count(*) FROM seats s WHERE s.room_id = r.id
+			AND EXISTS (SELECT 1 FROM attendance a WHERE a.seat_id = s.id AND NOT a.hidden))` + where +
+		fmt.Sprintf(` ORDER BY r.ended_at %[1]s, r.id %[1]s LIMIT $%[2]d OFFSET $%[3]d`, order, len(args)-1, len(args))
 	var all []room.PastRoom
-	err := db.query(ctx, `SELECT r.id, r.session, r.title, r.webhook_url, r.created_at, r.ended_at,
-		(SELECT count(*) FROM seats s WHERE s.room_id = r.id AND EXISTS (SELECT 1 FROM attendance a WHERE a.seat_id = s.id AND NOT a.hidden))`+where+
-		fmt.Sprintf(` ORDER BY r.ended_at %[1]s, r.id %[1]s LIMIT $%[2]d OFFSET $%[3]d`, order, len(args)-1, len(args)), args,
-		func(scan func(...any) error) error {
-			var p room.PastRoom
-			err := scan(&p.ID, &p.Session, &p.Title, &p.WebhookURL, nullTime{&p.CreatedAt}, nullTime{&p.EndedAt}, &p.ParticipantCount)
-			all = append(all, p)
-			return err
-		})
+	err := db.query(ctx, list, args, func(scan func(...any) error) error {
+		var p room.PastRoom
+		err := scan(pastRoomTable.dests(&p, &p.ParticipantCount)...)
+		all = append(all, p)
+		return err
+	})
 	return all, total, err
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"parley/internal/event"
@@ -10,89 +9,66 @@ import (
 	"parley/internal/key"
 )
 
-// LockProject implements key.Store and project.Store: nobody else rotates or
-// changes the project until the transaction ends.
+// LockProject prevents other transactions from rotating the credentials of the
+// project or changing it until the transaction of ctx ends.
 func (db *DB) LockProject(ctx context.Context, id string) error {
 	return db.lockRow(ctx, errProjectNotFound, "projects", id)
 }
 
-// UpdateAPIKey implements key.Store.
 func (db *DB) UpdateAPIKey(ctx context.Context, k key.APIKey, now time.Time) error {
-	return db.exec(ctx, `UPDATE api_keys SET slot = $2, retiring_since = $3, overlap_ends_at = $4, retired_at = $5, notice_at = $6 WHERE id = $1`,
-		k.ID, k.Slot, nullMillis(k.RetiringSince), nullMillis(k.OverlapEndsAt), retiredAt(k.Slot, now), nullMillis(k.NoticeAt()))
+	row := apiKeyRow{APIKey: k, retiredAt: retiredAt(k.Slot, now), noticeAt: k.NoticeAt()}
+	return db.exec(ctx, updateAPIKey.query, updateAPIKey.values(&row)...)
 }
 
-// UpdateProjectSecret implements key.Store.
 func (db *DB) UpdateProjectSecret(ctx context.Context, s key.ProjectSecret, now time.Time) error {
-	return db.exec(ctx, `UPDATE project_secrets SET slot = $2, retiring_since = $3, overlap_ends_at = $4, retired_at = $5, notice_at = $6 WHERE id = $1`,
-		s.ID, s.Slot, nullMillis(s.RetiringSince), nullMillis(s.OverlapEndsAt), retiredAt(s.Slot, now), nullMillis(s.NoticeAt()))
+	row := projectSecretRow{ProjectSecret: s, retiredAt: retiredAt(s.Slot, now), noticeAt: s.NoticeAt()}
+	return db.exec(ctx, updateProjectSecret.query, updateProjectSecret.values(&row)...)
 }
 
-func retiredAt(slot key.Slot, now time.Time) sql.NullInt64 {
+// retiredAt returns now for a retired slot and the zero time for any other.
+func retiredAt(slot key.Slot, now time.Time) time.Time {
 	if slot != key.Retired {
-		return sql.NullInt64{}
+		return time.Time{}
 	}
-	return nullMillis(now)
+	return now
 }
 
-// APIKeyByHash implements key.Store.
+var errAPIKeyNotFound = fault.New(fault.NotFound, "api_key_not_found", "there is no such API key")
+
 func (db *DB) APIKeyByHash(ctx context.Context, hash string) (key.APIKey, error) {
-	var k key.APIKey
-	var sealedKey, sealedSecret string
-	err := db.queryRow(ctx, fault.New(fault.NotFound, "api_key_not_found", "there is no such API key"),
-		`SELECT id, project_id, slot, sealed_key, sealed_gateway_secret, created_at, retiring_since, overlap_ends_at
-		FROM api_keys WHERE key_hash = $1`, []any{hash},
-		&k.ID, &k.ProjectID, &k.Slot, &sealedKey, &sealedSecret, nullTime{&k.CreatedAt}, nullTime{&k.RetiringSince}, nullTime{&k.OverlapEndsAt})
-	if err != nil {
-		return key.APIKey{}, err
-	}
-	if k.Key, err = db.openSecret(k.ID+columnAPIKey, sealedKey); err != nil {
-		return key.APIKey{}, err
-	}
-	k.GatewaySecret, err = db.openSecret(k.ID+columnGatewaySecret, sealedSecret)
-	return k, err
+	return db.scanAPIKey(func(dest ...any) error {
+		return db.queryRow(ctx, errAPIKeyNotFound, selectAPIKeyByHash, []any{hash}, dest...)
+	})
 }
 
-// PurgeRetired implements key.Store.
 func (db *DB) PurgeRetired(ctx context.Context, before, now time.Time) ([]string, error) {
 	var projects []string
 	for _, table := range []string{"api_keys", "project_secrets"} {
-		err := db.query(ctx, `UPDATE `+table+` SET slot = 'retired', retired_at = overlap_ends_at
-			WHERE slot = 'overlap' AND overlap_ends_at <= $1 RETURNING project_id`, []any{now.UnixMilli()},
-			func(scan func(...any) error) error {
-				var id string
-				err := scan(&id)
-				projects = append(projects, id)
-				return err
-			})
+		retired, err := db.queryStrings(ctx, `UPDATE `+table+` SET slot = 'retired', retired_at = overlap_ends_at
+			WHERE slot = 'overlap' AND overlap_ends_at <= $1 RETURNING project_id`, now.UnixMilli())
 		if err != nil {
 			return nil, err
 		}
-		if err := db.exec(ctx, `DELETE FROM `+table+` WHERE slot = 'retired' AND retired_at < $1`, before.UnixMilli()); err != nil {
+		projects = append(projects, retired...)
+		err = db.exec(ctx, `DELETE FROM `+table+` WHERE slot = 'retired' AND retired_at < $1`, before.UnixMilli())
+		if err != nil {
 			return nil, err
 		}
 	}
 	return projects, nil
 }
 
-// ProjectsWithDueNotices implements key.Store.
 func (db *DB) ProjectsWithDueNotices(ctx context.Context, now time.Time) ([]string, error) {
-	var projects []string
-	err := db.query(ctx, `SELECT project_id FROM api_keys WHERE slot = 'overlap' AND notice_at <= $1 AND overlap_ends_at > $1
-		UNION SELECT project_id FROM project_secrets WHERE slot = 'overlap' AND notice_at <= $1 AND overlap_ends_at > $1`, []any{now.UnixMilli()},
-		func(scan func(...any) error) error {
-			var id string
-			err := scan(&id)
-			projects = append(projects, id)
-			return err
-		})
-	return projects, err
+	const due = `WHERE slot = 'overlap' AND notice_at <= $1 AND overlap_ends_at > $1`
+	return db.queryStrings(ctx, `SELECT project_id FROM api_keys `+due+`
+		UNION SELECT project_id FROM project_secrets `+due, now.UnixMilli())
 }
 
-// ConsumeNotices implements key.Store.
 func (db *DB) ConsumeNotices(ctx context.Context, projectID string, now time.Time) ([]key.Notice, error) {
 	var notices []key.Notice
-	for _, of := range [][2]string{{"api_keys", event.CredentialKey}, {"project_secrets", event.CredentialSecret}} {
+	for _, of := range [][2]string{
+		{"api_keys", event.CredentialKey}, {"project_secrets", event.CredentialSecret},
+	} {
 		err := db.query(ctx, `UPDATE `+of[0]+` SET notice_at = NULL
 			WHERE project_id = $1 AND slot = 'overlap' AND notice_at <= $2 AND overlap_ends_at > $2 RETURNING overlap_ends_at`,
 			[]any{projectID, now.UnixMilli()}, func(scan func(...any) error) error {

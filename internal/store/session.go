@@ -7,34 +7,36 @@ import (
 	"parley/internal/room"
 )
 
-// InsertSession implements room.Store.
 func (db *DB) InsertSession(ctx context.Context, s room.Session, at time.Time) error {
-	return db.exec(ctx, `INSERT INTO sessions (room_id, n, breakout, state, started_at) VALUES ($1, $2, $3, $4, $5)`, s.RoomID, s.N, s.Breakout, s.State, nullMillis(at))
+	return db.exec(ctx, `INSERT INTO sessions (room_id, n, breakout, state, started_at) VALUES ($1, $2, $3, $4, $5)`,
+		s.RoomID, s.N, s.Breakout, s.State, nullMillis(at))
 }
 
-// CloseSessions implements room.Store. The first moment after live stays a
-// session's end.
+// CloseSessions keeps the end of a session that is already closing.
 func (db *DB) CloseSessions(ctx context.Context, roomID string, breakoutsOnly bool, at time.Time) error {
 	only := ``
 	if breakoutsOnly {
 		only = ` AND breakout > 0`
 	}
-	if err := db.exec(ctx, `UPDATE sessions SET state = 'closing', ended_at = $2 WHERE room_id = $1 AND state = 'live'`+only, roomID, nullMillis(at)); err != nil {
+	err := db.exec(ctx, `UPDATE sessions SET state = 'closing', ended_at = $2 WHERE room_id = $1 AND state = 'live'`+only,
+		roomID, nullMillis(at))
+	if err != nil {
 		return err
 	}
-	return db.exec(ctx, `UPDATE breakouts SET closed_at = $2 WHERE room_id = $1 AND closed_at IS NULL`, roomID, nullMillis(at))
+	return db.exec(ctx, `UPDATE breakouts SET closed_at = $2 WHERE room_id = $1 AND closed_at IS NULL`,
+		roomID, nullMillis(at))
 }
 
-// MarkSessionClosed implements room.Store.
 func (db *DB) MarkSessionClosed(ctx context.Context, s room.Session) error {
 	return db.exec(ctx, `UPDATE sessions SET state = 'closed' WHERE room_id = $1 AND n = $2`, s.RoomID, s.N)
 }
 
-// Sessions implements room.Store.
 func (db *DB) Sessions(ctx context.Context, state room.SessionState) ([]room.Session, error) {
 	var sessions []room.Session
-	// The second condition is the partial index's own, so that both engines use it.
-	err := db.query(ctx, `SELECT room_id, n, breakout FROM sessions WHERE state = $1 AND state <> 'closed'`, []any{state}, func(scan func(...any) error) error {
+	// The second condition repeats that of the partial index, so that both
+	// engines use the index.
+	const q = `SELECT room_id, n, breakout FROM sessions WHERE state = $1 AND state <> 'closed'`
+	err := db.query(ctx, q, []any{state}, func(scan func(...any) error) error {
 		s := room.Session{State: state}
 		if err := scan(&s.RoomID, &s.N, &s.Breakout); err != nil {
 			return err
@@ -45,21 +47,24 @@ func (db *DB) Sessions(ctx context.Context, state room.SessionState) ([]room.Ses
 	return sessions, err
 }
 
-// InsertBreakout implements room.Store.
+var breakoutTable = newTable("breakouts",
+	text("room_id", func(b *room.Breakout) *string { return &b.RoomID }),
+	number("n", func(b *room.Breakout) *int { return &b.N }),
+	text("name", func(b *room.Breakout) *string { return &b.Name }),
+	number("session", func(b *room.Breakout) *int { return &b.Session }),
+	timestamp("opened_at", func(b *room.Breakout) *time.Time { return &b.OpenedAt }),
+	timestamp("closed_at", func(b *room.Breakout) *time.Time { return &b.ClosedAt }),
+)
+
+var (
+	selectBreakouts = breakoutTable.selectFrom + "WHERE room_id = $1 ORDER BY n"
+	insertBreakout  = breakoutTable.insertQuery()
+)
+
 func (db *DB) InsertBreakout(ctx context.Context, b room.Breakout) error {
-	return db.exec(ctx, `INSERT INTO breakouts (room_id, n, name, session, opened_at, closed_at) VALUES ($1, $2, $3, $4, $5, $6)`,
-		b.RoomID, b.N, b.Name, b.Session, nullMillis(b.OpenedAt), nullMillis(b.ClosedAt))
+	return db.exec(ctx, insertBreakout, breakoutTable.values(&b)...)
 }
 
-// Breakouts implements room.Store.
 func (db *DB) Breakouts(ctx context.Context, roomID string) ([]room.Breakout, error) {
-	var all []room.Breakout
-	err := db.query(ctx, `SELECT room_id, n, name, session, opened_at, closed_at FROM breakouts WHERE room_id = $1 ORDER BY n`, []any{roomID},
-		func(scan func(...any) error) error {
-			var b room.Breakout
-			err := scan(&b.RoomID, &b.N, &b.Name, &b.Session, nullTime{&b.OpenedAt}, nullTime{&b.ClosedAt})
-			all = append(all, b)
-			return err
-		})
-	return all, err
+	return queryAll(ctx, db, breakoutTable, selectBreakouts, roomID)
 }

@@ -17,7 +17,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// sqliteEngine is a file in the data directory. It has one writer at a time, and
+// sqliteEngine is a SQLite file in the data directory. It has one writer, and
 // readers that do not wait for it.
 type sqliteEngine struct {
 	writePool *sql.DB
@@ -26,8 +26,8 @@ type sqliteEngine struct {
 }
 
 func openSQLite(path string) (*sqliteEngine, error) {
-	// busy_timeout comes first, so that the pragmas after it already wait
-	// for a lock instead of failing.
+	// busy_timeout is first, so that the pragmas after it wait for a lock
+	// instead of failing.
 	dsn := func(extra string) string {
 		q := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", extra}}
 		return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
@@ -37,7 +37,7 @@ func openSQLite(path string) (*sqliteEngine, error) {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	write.SetMaxOpenConns(1)
-	if err := write.Ping(); err != nil { // creates the file before readers look for it
+	if err := write.Ping(); err != nil { // creates the file before the readers open it
 		_ = write.Close()
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
@@ -73,21 +73,22 @@ func (e *sqliteEngine) connect(ctx context.Context) (conn, error) {
 	return &sqliteConn{conn: c, stmtCache: stmtCache{preparer: c}}, nil
 }
 
-// sqliteConn is the one writer. It spares the savepoints, which make SQLite copy
-// every page that it changes: a caller that fails has mostly changed nothing.
-// When one has, the whole transaction is lost, and everybody runs again,
-// carefully: under a savepoint each.
+// sqliteConn is the connection of the only writer. It avoids savepoints, because
+// with one SQLite copies every page that it changes, and because most callers
+// that fail have changed nothing. If a caller fails after a change, the whole
+// transaction is lost, and all jobs run again in a careful transaction, each
+// with its own savepoint.
 type sqliteConn struct {
 	conn *sql.Conn
 	stmtCache
 	careful  bool
-	modified bool // the caller has changed something, or SQLite may have rolled back by itself
+	modified bool // the caller may have changed rows, or SQLite may have rolled back by itself
 }
 
-var errNoSavepoint = errors.New("store: without a savepoint there is no undoing one caller's work")
+var errNoSavepoint = errors.New("store: the work of one caller cannot be rolled back without a savepoint")
 
-// begin takes the writer's lock at once: a transaction that begins by reading
-// may not get it later, when somebody else has written meanwhile.
+// begin acquires the write lock at once, because a transaction that starts with
+// a read cannot get it after another process has written.
 func (c *sqliteConn) begin(ctx context.Context, careful bool) error {
 	c.careful = careful
 	return c.execAll(ctx, "BEGIN IMMEDIATE")
@@ -110,7 +111,7 @@ func (c *sqliteConn) releaseSavepoint(ctx context.Context) error {
 
 func (c *sqliteConn) rollbackToSavepoint(ctx context.Context) error {
 	switch {
-	case c.careful: // fails when SQLite has rolled back by itself, as it does when the disk is full
+	case c.careful: // fails if SQLite has rolled back by itself, as it does when the disk is full
 		return c.execAll(ctx, "ROLLBACK TO SAVEPOINT caller", "RELEASE SAVEPOINT caller")
 	case c.modified:
 		return errNoSavepoint
@@ -122,7 +123,7 @@ func (c *sqliteConn) flush(context.Context) error        { return nil }
 func (c *sqliteConn) commit(ctx context.Context) error   { return c.execAll(ctx, "COMMIT") }
 func (c *sqliteConn) rollback(ctx context.Context) error { return c.execAll(ctx, "ROLLBACK") }
 
-// forUpdate adds nothing: the transaction has the only writer's lock.
+// forUpdate is empty because the transaction holds the write lock.
 func (c *sqliteConn) forUpdate() string           { return "" }
 func (c *sqliteConn) forUpdateSkipLocked() string { return "" }
 
@@ -162,7 +163,8 @@ func (c *sqliteConn) query(ctx context.Context, q string, args []any, row func(s
 	return c.stmtCache.query(ctx, q, args, row)
 }
 
-// isConstraintViolation reports a statement that broke a constraint, and nothing besides.
+// isConstraintViolation reports whether err is the violation of a constraint,
+// after which the statement has changed nothing.
 func isConstraintViolation(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT
@@ -172,13 +174,13 @@ func (c *sqliteConn) close() {
 	for _, s := range c.stmts {
 		_ = s.Close()
 	}
-	// The connection's state is unknown, so the pool must not have it back.
+	// The state of the connection is unknown, so the pool must not reuse it.
 	_ = c.conn.Raw(func(any) error { return errBadConn })
 	_ = c.conn.Close()
 }
 
-// stmtCache keeps statements by their text: to parse one costs more than to run
-// it.
+// stmtCache caches prepared statements by their text, because parsing a
+// statement costs more than running it.
 type stmtCache struct {
 	preparer interface {
 		PrepareContext(ctx context.Context, q string) (*sql.Stmt, error)
@@ -187,6 +189,7 @@ type stmtCache struct {
 	stmts map[string]*sql.Stmt
 }
 
+// prepare returns the statement for q, from the cache if possible.
 func (p *stmtCache) prepare(ctx context.Context, q string) (*sql.Stmt, error) {
 	p.mu.RLock()
 	s, ok := p.stmts[q]
@@ -210,8 +213,8 @@ func (p *stmtCache) prepare(ctx context.Context, q string) (*sql.Stmt, error) {
 	return s, nil
 }
 
-// query implements reader. A reader's cancellation does not reach SQLite: it
-// would cost a goroutine for each statement, which is sooner done than that.
+// query ignores the cancellation of ctx, because the driver would start a
+// goroutine for each statement, which takes longer than the statement.
 func (p *stmtCache) query(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
 	ctx = context.WithoutCancel(ctx)
 	s, err := p.prepare(ctx, q)
@@ -233,9 +236,9 @@ func (p *stmtCache) query(ctx context.Context, q string, args []any, row func(sc
 
 var numberedParam = regexp.MustCompile(`\$\d+`)
 
-// positionalParams writes $1, $2 … as ? where they stand in this order, each once:
-// the driver compares the names of all parameters with each other at every
-// run, and has nothing to compare where there are none.
+// positionalParams replaces $1, $2 … with ? if they occur in this order, each
+// once, because the driver compares the names of all parameters with each other
+// at every run.
 func positionalParams(q string) string {
 	n, inOrder := 0, true
 	plain := numberedParam.ReplaceAllStringFunc(q, func(name string) string {

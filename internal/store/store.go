@@ -1,6 +1,7 @@
-// Package store remembers: SQL and migrations, one set of queries for SQLite
-// and PostgreSQL. It implements the interfaces that the domain packages
-// declare, and decides nothing. It must not import api, media or app.
+// Package store reads and writes the database. It has one set of queries and
+// migrations for SQLite and PostgreSQL and implements the Store interfaces of
+// the domain packages, which document the methods. It contains no business
+// rules and must not import api, media or app.
 package store
 
 import (
@@ -9,51 +10,71 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"parley/internal/counter"
+	"parley/internal/key"
+	"parley/internal/operator"
+	"parley/internal/project"
+	"parley/internal/requestlog"
+	"parley/internal/room"
 	"parley/internal/seal"
+	"parley/internal/usage"
+	"parley/internal/webhook"
+)
+
+var (
+	_ key.Store        = (*DB)(nil)
+	_ counter.Store    = (*DB)(nil)
+	_ operator.Store   = (*DB)(nil)
+	_ project.Store    = (*DB)(nil)
+	_ requestlog.Store = (*DB)(nil)
+	_ room.Store       = (*DB)(nil)
+	_ usage.Ledger     = (*DB)(nil)
+	_ webhook.Store    = (*DB)(nil)
 )
 
 // DB is the database. All methods are safe for concurrent use. Methods that
-// write must run inside Write, which hands the transaction on in the context;
-// methods that only read run inside it too when the context carries one.
+// write must run inside Write, which passes the transaction in the context.
+// Methods that only read use the transaction of the context if it has one.
 type DB struct {
 	engine    engine
 	box       *seal.Box // set by Unlock
 	queue     chan *job
-	writeSlot chan struct{} // taken by the lane that the others let go first
+	writeSlot chan struct{} // held by the writer whose transaction goes first
 	stop      chan struct{} // closed when no more writes are accepted
-	drained   chan struct{} // closed when the accepted ones are done
+	drained   chan struct{} // closed when the accepted writes are done
 	writers   sync.WaitGroup
 	closeOnce sync.Once
 
-	awaitedSiblings atomic.Int64  // how many a lane waits for in the queue; 0 while none does
-	siblingsArrived chan struct{} // tells it that they are there
+	awaitedSiblings atomic.Int64  // jobs in the queue that a writer waits for; 0 if no writer waits
+	siblingsArrived chan struct{} // signals that writer that they arrived
 
-	lastWriteFailure atomic.Pointer[writeFailure] // the last write that found no room; nil for none
+	lastWriteFailure atomic.Pointer[writeFailure] // for RecentWriteError; nil if no write failed
 }
 
-// engine is one sort of database.
+// engine is one kind of database: SQLite or PostgreSQL.
 type engine interface {
 	querier
-	// connect opens a connection for a lane.
+	// connect opens a connection for a writer.
 	connect(ctx context.Context) (conn, error)
 	migrate(ctx context.Context) error
 	writeOptions() writeOptions
 	close()
 }
 
-// writeOptions is how a sort of database is best written to.
+// writeOptions controls how an engine is written to.
 type writeOptions struct {
-	writers  int // transactions under way at once
-	maxBatch int // callers that share one at most
-	// hurry gives up on a transaction that takes long, because the database
-	// may be gone. One inside this process is not: its disk gets all the time
-	// it needs.
+	writers  int // concurrent transactions
+	maxBatch int // maximum number of callers that share one
+	// enforceTimeout ends a transaction after its write timeout, because a
+	// database server may be gone. SQLite runs inside this process, so its
+	// disk gets all the time it needs.
 	enforceTimeout bool
 }
 
-// Open opens the database and brings its tables up to date. url is empty for
-// SQLite in dataDir, or postgres://…. It refuses a database that a newer
-// version of Parley has written. Secrets are out of reach until Unlock.
+// Open opens the database and migrates it to the newest schema. url is
+// postgres://… or, for SQLite in dataDir, empty. Open fails if a newer version
+// of Parley has migrated the database. Secrets can be neither read nor written
+// before Unlock.
 func Open(ctx context.Context, url, dataDir string) (*DB, error) {
 	var e engine
 	var err error
@@ -72,10 +93,16 @@ func Open(ctx context.Context, url, dataDir string) (*DB, error) {
 	return newDB(e), nil
 }
 
-// newDB runs the lanes of an engine that is ready.
+// newDB starts the writers of an engine that is open and migrated.
 func newDB(e engine) *DB {
-	db := &DB{engine: e, queue: make(chan *job, queueLength), writeSlot: make(chan struct{}, 1), stop: make(chan struct{}), drained: make(chan struct{}),
-		siblingsArrived: make(chan struct{}, 1)}
+	db := &DB{
+		engine:          e,
+		queue:           make(chan *job, queueLength),
+		writeSlot:       make(chan struct{}, 1),
+		stop:            make(chan struct{}),
+		drained:         make(chan struct{}),
+		siblingsArrived: make(chan struct{}, 1),
+	}
 	for range e.writeOptions().writers {
 		db.writers.Add(1)
 		go newWriter(db).run()
@@ -87,7 +114,7 @@ func newDB(e engine) *DB {
 	return db
 }
 
-// Ping reports whether the database can be read and written to right now.
+// Ping reads and writes the database and returns an error if it cannot.
 func (db *DB) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
@@ -96,7 +123,8 @@ func (db *DB) Ping(ctx context.Context) error {
 	})
 }
 
-// Close finishes the writes that were accepted and closes the database.
+// Close finishes the accepted writes and closes the database. It returns nil,
+// also when it is called again.
 func (db *DB) Close() error {
 	db.closeOnce.Do(func() {
 		close(db.stop)

@@ -33,7 +33,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// testDatabase is where a database is: what store.Open takes.
+// testDatabase locates a database: the parameters of store.Open.
 type testDatabase struct{ url, dir string }
 
 func (p testDatabase) open(t testing.TB) *store.DB {
@@ -41,7 +41,7 @@ func (p testDatabase) open(t testing.TB) *store.DB {
 	return storetest.Open(t, p.url, p.dir)
 }
 
-// raw is a connection past the store, as another process has it.
+// raw opens the database without the store, as another process would.
 func (p testDatabase) raw(t testing.TB) *sql.DB {
 	t.Helper()
 	driver, name := "pgx", p.url
@@ -58,7 +58,7 @@ func (p testDatabase) raw(t testing.TB) *sql.DB {
 
 func (p testDatabase) file() string { return filepath.Join(p.dir, "parley.db") }
 
-// onEachEngine runs a test on each engine, with a new database.
+// onEachEngine runs a test on each engine with a new database.
 func onEachEngine(t *testing.T, test func(t *testing.T, p testDatabase)) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
@@ -71,7 +71,7 @@ func onEachEngine(t *testing.T, test func(t *testing.T, p testDatabase)) {
 	})
 }
 
-// insertRoomWork returns work that makes a room.
+// insertRoomWork returns work for Write that inserts a room.
 func insertRoomWork(db *store.DB, projectID, id string) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		r := storetest.Room(projectID)
@@ -80,7 +80,7 @@ func insertRoomWork(db *store.DB, projectID, id string) func(ctx context.Context
 	}
 }
 
-// roomExists reports whether a room is there.
+// roomExists reports whether there is a room with that id.
 func roomExists(t testing.TB, db *sql.DB, id string) bool {
 	t.Helper()
 	var n int
@@ -90,7 +90,7 @@ func roomExists(t testing.TB, db *sql.DB, id string) bool {
 	return n == 1
 }
 
-// Durability stands and falls with these, and a driver may change its mind.
+// Durability depends on these settings, whose defaults may change in the driver.
 func TestSQLite_DurableSettings(t *testing.T) {
 	t.Parallel()
 	db := storetest.SQLite(t)
@@ -98,7 +98,7 @@ func TestSQLite_DurableSettings(t *testing.T) {
 		t.Helper()
 		var got string
 		if err := db.QueryRow(ctx, "PRAGMA "+pragma, &got); err != nil || got != want {
-			t.Errorf("%s is %q, %v; want %q", pragma, got, err, want)
+			t.Errorf("PRAGMA %s: got %q, %v, want %q", pragma, got, err, want)
 		}
 	}
 	err := db.Write(context.Background(), func(ctx context.Context) error {
@@ -116,7 +116,7 @@ func TestSQLite_DurableSettings(t *testing.T) {
 	check(context.Background(), "busy_timeout", "5000")
 }
 
-// A bubble ends when all of its goroutines have.
+// A synctest bubble fails if goroutines remain.
 func TestClose_LeavesNoGoroutines(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		synctest.Test(t, func(t *testing.T) {
@@ -131,16 +131,16 @@ func TestClose_LeavesNoGoroutines(t *testing.T) {
 				}
 			}
 			if err := db.Ping(context.Background()); !fault.Is(err, fault.Unavailable) {
-				t.Fatalf("a write to a closed store: %v", err)
+				t.Fatalf("write to a closed database: got %v, want Unavailable", err)
 			}
 			if _, err := db.Project(context.Background(), project.ID); !fault.Is(err, fault.Unavailable) {
-				t.Fatalf("a read from a closed store: %v", err)
+				t.Fatalf("read from a closed database: got %v, want Unavailable", err)
 			}
 		})
 	})
 }
 
-// A data directory may be called anything.
+// A data directory may have any name.
 func TestSQLite_UnusualPaths(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"with blanks", "100%41?mode=memory#x", "Übung", "file:x&y"} {
@@ -151,7 +151,7 @@ func TestSQLite_UnusualPaths(t *testing.T) {
 		p := testDatabase{dir: dir}
 		p.open(t)
 		if _, err := os.Stat(p.file()); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Open in directory %q created no database file: %v", name, err)
 		}
 	}
 }
@@ -170,19 +170,18 @@ func TestOpen_Refused(t *testing.T) {
 		db, err := store.Open(context.Background(), url, "")
 		if err == nil {
 			_ = db.Close()
-			t.Fatal(url)
+			t.Fatalf("Open(%q) succeeded, want an error", url)
 		}
 		if strings.Contains(err.Error(), secret) {
-			t.Errorf("the password is told: %v", err)
+			t.Errorf("Open(%q): the error contains the password: %v", url, err)
 		}
 	}
 	if _, err := store.Open(context.Background(), "", filepath.Join(t.TempDir(), "missing")); err == nil {
-		t.Error("a directory that is not there")
+		t.Error("Open succeeded in a directory that does not exist")
 	}
 }
 
-// A method that the suite does not call is one that nobody has tried on both
-// engines.
+// Every method of DB is called by storetest, which runs on both engines.
 func TestSuite_CallsEveryMethod(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("storetest/*.go")
@@ -197,13 +196,14 @@ func TestSuite_CallsEveryMethod(t *testing.T) {
 		}
 		suite.Write(text)
 	}
-	here := []string{"Fresh", "Reseal"} // reseal_test.go calls them on both
+	here := []string{"Fresh", "Reseal"} // called by reseal_test.go on both engines
 	exported := []string{"Writers", "Queued", "QueryRow", "Unbatched"}
 	methods := reflect.TypeFor[*store.DB]()
 	for i := range methods.NumMethod() {
 		name := methods.Method(i).Name
-		if !slices.Contains(here, name) && !slices.Contains(exported, name) && !strings.Contains(suite.String(), "db."+name+"(") {
-			t.Errorf("the suite does not call %s", name)
+		if !slices.Contains(here, name) && !slices.Contains(exported, name) &&
+			!strings.Contains(suite.String(), "db."+name+"(") {
+			t.Errorf("storetest does not call %s", name)
 		}
 	}
 }

@@ -9,22 +9,26 @@ import (
 	"parley/internal/webhook"
 )
 
-// Two nodes that claim the same stream in the same moment: the second does not
-// have it, and does not wait.
+// If two nodes lease the same stream at the same time, the second gets none and
+// does not wait.
 func TestDueStreams_ConcurrentNodes(t *testing.T) {
 	t.Parallel()
 	p := testDatabase{url: storetest.Postgres(t)}
 	one, other := p.open(t), p.open(t)
 	project := storetest.Project(t, one)
 	now := time.Now()
-	st := webhook.Stream{ID: storetest.NewID(), ProjectID: project.ID, URL: "https://example.org", Bucket: "lane", Enqueued: 1, LastSequence: 1}
-	if err := one.Write(t.Context(), func(ctx context.Context) error { return one.InsertStream(ctx, st, now) }); err != nil {
+	st := webhook.Stream{
+		ID: storetest.NewID(), ProjectID: project.ID, URL: "https://example.org", Bucket: "bucket",
+		Enqueued: 1, LastSequence: 1,
+	}
+	err := one.Write(t.Context(), func(ctx context.Context) error { return one.InsertStream(ctx, st, now) })
+	if err != nil {
 		t.Fatal(err)
 	}
-	err := one.Write(t.Context(), func(ctx context.Context) error {
+	err = one.Write(t.Context(), func(ctx context.Context) error {
 		first, err := one.LeaseStreams(ctx, st.Bucket, 1, "first", now, now.Add(time.Minute))
 		if err != nil || len(first) != 1 {
-			t.Errorf("%v %v", first, err)
+			t.Errorf("first lease: got %v, %v, want one stream", first, err)
 			return err
 		}
 		var second []webhook.Stream
@@ -34,7 +38,7 @@ func TestDueStreams_ConcurrentNodes(t *testing.T) {
 			return err
 		})
 		if err != nil || len(second) != 0 || time.Since(began) > lockTimeout {
-			t.Errorf("claimed %v %v after %s", second, err, time.Since(began))
+			t.Errorf("second lease: got %v, %v after %s, want no stream within %s", second, err, time.Since(began), lockTimeout)
 		}
 		return nil
 	})
@@ -43,5 +47,5 @@ func TestDueStreams_ConcurrentNodes(t *testing.T) {
 	}
 }
 
-// lockTimeout is what a transaction waits for another one's lock.
+// lockTimeout is the longest wait for the lock of another transaction.
 const lockTimeout = 200 * time.Millisecond

@@ -10,33 +10,34 @@ import (
 
 type txKey struct{}
 
-// tx is the transaction a context carries.
+// tx is the transaction in a context.
 type tx struct {
 	conn
-	failed bool // a statement did, so that PostgreSQL takes no others
+	failed bool // a statement failed, after which PostgreSQL accepts no other
 }
 
 var errBadConn = driver.ErrBadConn
 
-var errNoTx = errors.New("store: a write outside Write")
+var errNoTx = errors.New("store: write outside a transaction: use DB.Write")
 
 func txFrom(ctx context.Context) (*tx, bool) {
 	t, ok := ctx.Value(txKey{}).(*tx)
 	return t, ok
 }
 
-// querier reads rows one after another.
+// querier runs a query and calls row for each row of the result.
 type querier interface {
 	query(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error
 }
 
-// exec writes inside the transaction of ctx and returns the driver's error
-// translated.
+// exec runs a statement in the transaction of ctx. It returns errNoTx if there
+// is none and Unavailable if the database cannot be reached.
 func (db *DB) exec(ctx context.Context, q string, args ...any) error {
 	return db.execOne(ctx, nil, q, args...)
 }
 
-// execOne is must for a statement that has to meet a row; a miss is missing.
+// execOne is exec for a statement that must change a row. It returns missing if
+// the statement changes none.
 func (db *DB) execOne(ctx context.Context, missing error, q string, args ...any) error {
 	t, ok := txFrom(ctx)
 	if !ok {
@@ -49,7 +50,8 @@ func (db *DB) execOne(ctx context.Context, missing error, q string, args ...any)
 	return translate(err)
 }
 
-// insert is must for a table that gets many rows at once.
+// insert adds a row in the transaction of ctx. Rows for the same table may be
+// merged into one statement.
 func (db *DB) insert(ctx context.Context, into *insertStmt, row ...any) error {
 	t, ok := txFrom(ctx)
 	if !ok {
@@ -60,7 +62,8 @@ func (db *DB) insert(ctx context.Context, into *insertStmt, row ...any) error {
 	return translate(err)
 }
 
-// query reads rows, in the transaction of ctx if it carries one.
+// query calls row for each row of the result. It runs in the transaction of ctx
+// if there is one.
 func (db *DB) query(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
 	t, ok := txFrom(ctx)
 	if !ok {
@@ -73,7 +76,7 @@ func (db *DB) query(ctx context.Context, q string, args []any, row func(scan fun
 	return translate(err)
 }
 
-// queryRow reads a single row into dest; no row is missing.
+// queryRow scans a single row into dest. It returns missing if there is no row.
 func (db *DB) queryRow(ctx context.Context, missing error, q string, args []any, dest ...any) error {
 	none := true
 	err := db.query(ctx, q, args, func(scan func(...any) error) error {
@@ -86,7 +89,8 @@ func (db *DB) queryRow(ctx context.Context, missing error, q string, args []any,
 	return err
 }
 
-// lockRow keeps others from changing a row until the transaction ends.
+// lockRow locks a row until the transaction of ctx ends. It returns missing if
+// there is no row with that id.
 func (db *DB) lockRow(ctx context.Context, missing error, table, id string) error {
 	t, ok := txFrom(ctx)
 	if !ok {
@@ -95,7 +99,8 @@ func (db *DB) lockRow(ctx context.Context, missing error, table, id string) erro
 	return db.queryRow(ctx, missing, `SELECT id FROM `+table+` WHERE id = $1`+t.forUpdate(), []any{id}, &id)
 }
 
-// nullMillis turns a moment into its stored form; the zero time is NULL.
+// nullMillis returns the stored form of a time: Unix milliseconds, or NULL for
+// the zero time.
 func nullMillis(t time.Time) sql.NullInt64 {
 	if t.IsZero() {
 		return sql.NullInt64{}
@@ -103,21 +108,5 @@ func nullMillis(t time.Time) sql.NullInt64 {
 	return sql.NullInt64{Int64: t.UnixMilli(), Valid: true}
 }
 
-// nullTime scans a stored moment; NULL is the zero time.
-type nullTime struct{ dest *time.Time }
-
-// Scan implements sql.Scanner.
-func (m nullTime) Scan(v any) error {
-	var n sql.NullInt64
-	if err := n.Scan(v); err != nil {
-		return err
-	}
-	*m.dest = time.Time{}
-	if n.Valid {
-		*m.dest = time.UnixMilli(n.Int64).UTC()
-	}
-	return nil
-}
-
-// nullString stores an empty string as NULL.
+// nullString returns the stored form of an optional string: NULL if it is empty.
 func nullString(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }

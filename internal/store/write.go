@@ -12,39 +12,40 @@ import (
 	"parley/internal/fault"
 )
 
-// How long a database that does not answer may hold up one caller. Who has
-// waited for two thirds of it is refused; the rest is kept for the work and
-// the commit.
 const (
-	writeTimeout   = 900 * time.Millisecond
+	// writeTimeout is the longest time that a caller waits for a database that
+	// does not respond.
+	writeTimeout = 900 * time.Millisecond
+	// commitHeadroom is the part of it that is reserved for the work and the
+	// commit. A caller that gets no writer before is refused.
 	commitHeadroom = writeTimeout / 3
 )
 
 const (
 	queueLength  = 1024
-	maxAttempts  = 5 // how often a caller runs when others get in its way
+	maxAttempts  = 5 // runs of a caller whose work meets lock conflicts
 	retryBackoff = 50 * time.Millisecond
 )
 
 var (
-	errClosed         = errors.New("the store is closed")
+	errClosed         = errors.New("the database is closed")
 	errNoFreeWriter   = errors.New("no writer became free in time")
-	errCommitTimeout  = errors.New("the commit was not confirmed in time")
+	errCommitTimeout  = errors.New("the commit did not finish in time")
 	errWorkPanicked   = errors.New("the work panicked")
-	errFailureIgnored = errors.New("store: a statement failed and the work went on")
+	errFailureIgnored = errors.New("store: the work ignored the error of a statement")
 )
 
-// Write runs work in a transaction and returns after the commit that holds it,
-// or with an error and nothing changed. Callers that wait at the same time
-// share one transaction (group commit), and one that fails or panics harms no
-// other: what it did is undone alone, by a savepoint of its own where that is
-// needed. Inside another Write, work joins the transaction that is under way.
+// Write runs work in a transaction and returns after its commit, or returns an
+// error after its rollback. Callers that wait at the same time share one
+// transaction (group commit). If the work of one caller fails or panics, only
+// its own changes are rolled back, if necessary to a savepoint. Inside another
+// Write, work joins the current transaction.
 //
-// work may run more than once, when the database undoes it: it must set what
-// it returns anew each time. It must return the error of a statement that
-// failed, and do nothing but database work: others wait for it. A database
-// that goes away in the middle of a commit leaves its outcome in doubt; the
-// error is Unavailable then.
+// work may run more than once, because the database may abort a transaction, so
+// it must assign its results on every run. It must return the error of a
+// statement that failed. It must do nothing but database work, because other
+// callers wait for it. If the database disappears during the commit, the
+// outcome is unknown and the error is Unavailable.
 func (db *DB) Write(ctx context.Context, work func(ctx context.Context) error) error {
 	if _, ok := txFrom(ctx); ok {
 		return work(ctx)
@@ -72,8 +73,8 @@ func (db *DB) Write(ctx context.Context, work func(ctx context.Context) error) e
 
 type writeTimeoutKey struct{}
 
-// WithWriteTimeout has what is written with the context wait that long for a database
-// that does not answer at once, and take that long for its work.
+// WithWriteTimeout returns a context whose writes may take d instead of 900 ms,
+// both to wait for a database that does not respond and to do their work.
 func WithWriteTimeout(ctx context.Context, d time.Duration) context.Context {
 	return context.WithValue(ctx, writeTimeoutKey{}, d)
 }
@@ -85,30 +86,29 @@ func writeTimeoutFrom(ctx context.Context) time.Duration {
 	return writeTimeout
 }
 
-// job is one caller's work on its way through a lane. The lane runs it on its
-// own goroutine: to wake the caller for it costs more than most work does. How
-// it ends, though, is the caller's own affair, a panic and runtime.Goexit
-// included.
+// job is the work of one caller. The writer runs it on its own goroutine,
+// because waking the caller costs more than most work does. A panic or
+// runtime.Goexit in the work is raised again on the caller's goroutine.
 type job struct {
 	ctx      context.Context
 	work     func(context.Context) error
-	deadline time.Time // the caller waits no longer; zero: as long as it takes
+	deadline time.Time // the caller stops waiting; zero for no deadline
 	attempts int
-	err      error  // what the next commit will have it told
-	unwind   func() // what the work did instead of returning, for the caller to do
+	err      error  // result that the caller gets after the next commit
+	unwind   func() // panic or Goexit raised by the work, re-raised on the caller's goroutine
 	state    atomic.Int32
-	done     chan error // has room, so that no lane waits for a caller who has left
+	done     chan error // buffered, so that no writer waits for a caller that has left
 }
 
-func newJob(ctx context.Context, work func(context.Context) error, hurry bool) *job {
+func newJob(ctx context.Context, work func(context.Context) error, enforceTimeout bool) *job {
 	j := &job{ctx: ctx, work: work, done: make(chan error, 1)}
-	if hurry {
+	if enforceTimeout {
 		j.deadline = time.Now().Add(writeTimeoutFrom(ctx))
 	}
 	return j
 }
 
-// A caller may leave while its job waits, for a turn or for the commit.
+// States of a job. A caller may abandon a job that is queued or finished.
 const (
 	jobQueued int32 = iota
 	jobRunning
@@ -116,24 +116,26 @@ const (
 	jobAbandoned
 )
 
-// Panic is what Write panics with when the work did, on another goroutine.
+// Panic is the value that Write panics with when the work panicked on the
+// goroutine of a writer.
 type Panic struct {
-	Value any    // what the work panicked with
-	Stack []byte // that led to it
+	Value any    // value of the original panic
+	Stack []byte // stack of the original panic
 }
 
-// Error implements error.
+// Error returns the original value and stack.
 func (p *Panic) Error() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
 
-// Unwrap returns the error that the work panicked with, if it was one.
+// Unwrap returns the original value if it is an error.
 func (p *Panic) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err
 }
 
-// wait returns the outcome of the transaction that a lane runs.
-func (j *job) wait(timer *time.Timer, idle <-chan struct{}) error {
-	cancelled := j.ctx.Done()
+// wait returns the result of the job, or Unavailable when timer or the
+// deadline of the job expires.
+func (j *job) wait(timer *time.Timer, drained <-chan struct{}) error {
+	canceled := j.ctx.Done()
 	for {
 		select {
 		case err := <-j.done:
@@ -141,8 +143,8 @@ func (j *job) wait(timer *time.Timer, idle <-chan struct{}) error {
 				j.unwind()
 			}
 			return err
-		case <-cancelled:
-			cancelled = nil
+		case <-canceled:
+			canceled = nil
 			if j.abandon(jobQueued) {
 				return unavailable(j.ctx.Err())
 			}
@@ -160,9 +162,9 @@ func (j *job) wait(timer *time.Timer, idle <-chan struct{}) error {
 			if j.abandon(jobFinished) {
 				return unavailable(errCommitTimeout)
 			}
-			timer.Reset(retryBackoff) // the work knows that its time is over
-		case <-idle: // queued while the last lane stopped
-			idle = nil
+			timer.Reset(retryBackoff) // the work is running, and its context has expired
+		case <-drained: // the job was queued while the last writer stopped
+			drained = nil
 			if j.abandon(jobQueued) {
 				return unavailable(errClosed)
 			}
@@ -170,7 +172,7 @@ func (j *job) wait(timer *time.Timer, idle <-chan struct{}) error {
 	}
 }
 
-// reject takes a job out, unless its caller has left.
+// reject completes a job with an error unless its caller has left.
 func (j *job) reject(err error) {
 	if j.abandon(jobQueued) || j.abandon(jobFinished) {
 		j.complete(err)
@@ -181,7 +183,8 @@ func (j *job) complete(err error) { j.done <- err }
 
 func (j *job) abandon(from int32) bool { return j.state.CompareAndSwap(from, jobAbandoned) }
 
-// markRunning takes the caller's way out, until the work is done.
+// markRunning prevents the caller from leaving until the work is done. It
+// returns false if the caller has left.
 func (j *job) markRunning() bool {
 	return j.state.CompareAndSwap(jobQueued, jobRunning) || j.state.CompareAndSwap(jobFinished, jobRunning)
 }
@@ -204,7 +207,7 @@ func (j *job) run(ctx context.Context) (err error) {
 	return err
 }
 
-// rejectReason says why a job gets no turn, or no other one.
+// rejectReason returns the error of a job that must not run, or not run again.
 func (j *job) rejectReason() error {
 	switch {
 	case j.ctx.Err() != nil:
@@ -217,8 +220,8 @@ func (j *job) rejectReason() error {
 	return nil
 }
 
-// workContext is what the work runs in. A caller that gives up must not tear the
-// shared transaction down, so its cancellation does not reach the database.
+// workContext returns the context for the work. It ignores the cancellation of
+// the caller, because the caller shares the transaction with others.
 func (j *job) workContext(t *tx) (context.Context, context.CancelFunc) {
 	ctx := context.WithValue(context.WithoutCancel(j.ctx), txKey{}, t)
 	if j.deadline.IsZero() {

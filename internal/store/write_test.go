@@ -15,14 +15,14 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// Callers that wait at the same time see each other's work before anybody else
-// does: they are in one transaction.
+// Callers that wait at the same time share a transaction: each sees the changes
+// of those before it, which no other connection sees yet.
 func TestWrite_GroupCommit(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		g := newFixture(t, p)
 		rooms := newRoomIDs(20)
 		callers := make([]func(), len(rooms))
-		lanes := make(chan int, len(rooms))
+		counts := make(chan int, len(rooms))
 		for i, id := range rooms {
 			callers[i] = func() {
 				var seen int
@@ -32,46 +32,46 @@ func TestWrite_GroupCommit(t *testing.T) {
 					}
 					var outside int
 					if err := g.db.QueryRow(context.Background(), `SELECT count(*) FROM rooms`, &outside); err != nil || outside > 0 {
-						t.Error("seen from outside:", outside, err)
+						t.Errorf("rooms outside the transaction: got %d, %v, want 0", outside, err)
 					}
 					return insertRoomWork(g.db, g.project, id)(ctx)
 				})
 				if err != nil {
 					t.Error(err)
 				}
-				lanes <- seen
+				counts <- seen
 			}
 		}
 		g.runInOneTransaction(t, callers...)
-		close(lanes)
+		close(counts)
 		seen := make([]bool, len(rooms))
-		for n := range lanes {
+		for n := range counts {
 			seen[n] = true
 		}
 		for n, ok := range seen {
 			if !ok {
-				t.Errorf("nobody saw %d rooms: the callers were not in one transaction", n)
+				t.Errorf("no caller saw %d rooms, want all callers in one transaction", n)
 			}
 		}
 		g.checkRooms(t, true, rooms...)
 	})
 }
 
-// Whatever becomes of one caller, those before and after it in the same
-// transaction are committed, and it leaves nothing behind.
+// If one caller fails in any way, its changes are rolled back, and those of the
+// other callers in the same transaction are committed.
 func TestWrite_FailureIsolated(t *testing.T) {
-	mine := errors.New("mine")
-	faults := map[string]struct {
+	errWork := errors.New("work failed")
+	failures := map[string]struct {
 		work func(ctx context.Context, g fixture) error
 		want func(err error) bool
 	}{
 		"error": {
-			work: func(context.Context, fixture) error { return mine },
-			want: func(err error) bool { return err == mine },
+			work: func(context.Context, fixture) error { return errWork },
+			want: func(err error) bool { return err == errWork },
 		},
 		"constraint": {
 			work: func(ctx context.Context, g fixture) error {
-				return insertRoomWork(g.db, storetest.NewID(), storetest.NewID())(ctx) // there is no such project
+				return insertRoomWork(g.db, storetest.NewID(), storetest.NewID())(ctx) // unknown project
 			},
 			want: func(err error) bool { return err != nil && fault.From(err).Kind == fault.Internal },
 		},
@@ -104,33 +104,33 @@ func TestWrite_FailureIsolated(t *testing.T) {
 			want: func(err error) bool { return fault.Is(err, fault.NotFound) },
 		},
 		"panic": {
-			work: func(context.Context, fixture) error { panic(mine) },
+			work: func(context.Context, fixture) error { panic(errWork) },
 			want: func(err error) bool { return err == errPanicked },
 		},
 		"exit": {
 			work: func(context.Context, fixture) error { runtime.Goexit(); return nil },
 			want: func(err error) bool { return err == errExited },
 		},
-		"torn connection": {
+		"lost connection": {
 			work: func(ctx context.Context, g fixture) error {
 				if g.url != "" {
 					_ = g.db.QueryRow(ctx, `SELECT pg_terminate_backend(pg_backend_pid())`, new(bool))
 				}
-				return mine
+				return errWork
 			},
-			want: func(err error) bool { return err == mine || fault.Is(err, fault.Unavailable) },
+			want: func(err error) bool { return err == errWork || fault.Is(err, fault.Unavailable) },
 		},
 	}
 	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		g := newFixture(t, p)
-		for name, f := range faults {
+		for name, f := range failures {
 			t.Run(name, func(t *testing.T) {
 				good, bad := newRoomIDs(9), newRoomIDs(3)
 				var callers []func()
 				for i, id := range good {
 					callers = append(callers, func() {
 						err := g.db.Write(context.Background(), func(ctx context.Context) error {
-							if i%2 == 0 { // some read, some only write
+							if i%2 == 0 { // half of the callers read first
 								if err := g.db.QueryRow(ctx, `SELECT 1`, new(int)); err != nil {
 									return err
 								}
@@ -155,7 +155,7 @@ func TestWrite_FailureIsolated(t *testing.T) {
 							})
 						})
 						if !f.want(err) {
-							t.Errorf("the bad caller got %v", err)
+							t.Errorf("the failing caller got %v, want the failure of case %s", err, name)
 						}
 						g.checkRooms(t, false, id)
 					})
@@ -164,14 +164,14 @@ func TestWrite_FailureIsolated(t *testing.T) {
 				g.checkRooms(t, true, good...)
 			})
 		}
-		// The lanes live on.
+		// The writers still run.
 		if err := g.db.Ping(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 	})
 }
 
-// A panic arrives where Write was called, with the stack that led to it.
+// A panic is raised again on the goroutine that called Write, with its stack.
 func TestWrite_PanicReachesCaller(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		g := newFixture(t, p)
@@ -179,10 +179,10 @@ func TestWrite_PanicReachesCaller(t *testing.T) {
 		defer func() {
 			p, ok := recover().(*store.Panic)
 			if !ok || !errors.Is(p, cause) || p.Value != cause {
-				t.Fatalf("another panic: %v", p)
+				t.Fatalf("got panic %v, want one with value %v", p, cause)
 			}
-			if said := p.Error(); !strings.HasPrefix(said, "cause\n") || !strings.Contains(said, "panicWithCause") {
-				t.Errorf("it does not say who panicked:\n%s", said)
+			if text := p.Error(); !strings.HasPrefix(text, "cause\n") || !strings.Contains(text, "panicWithCause") {
+				t.Errorf("got panic text\n%s\nwant the cause and a stack with panicWithCause", text)
 			}
 		}()
 		_ = g.db.Write(context.Background(), func(context.Context) error { panicWithCause(cause); return nil })
@@ -192,7 +192,7 @@ func TestWrite_PanicReachesCaller(t *testing.T) {
 //go:noinline
 func panicWithCause(cause error) { panic(cause) }
 
-// Who gives up while it waits has changed nothing, and is told at once.
+// A caller that cancels while it is queued returns at once and changes nothing.
 func TestWrite_CanceledWhileQueued(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		g := newFixture(t, p)
@@ -204,7 +204,7 @@ func TestWrite_CanceledWhileQueued(t *testing.T) {
 		g.awaitQueued(1)
 		cancel()
 		if err := <-done; !fault.Is(err, fault.Unavailable) || !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v", err)
+			t.Errorf("got %v, want Unavailable caused by context.Canceled", err)
 		}
 		release()
 		if err := g.db.Ping(context.Background()); err != nil {
@@ -214,8 +214,7 @@ func TestWrite_CanceledWhileQueued(t *testing.T) {
 	})
 }
 
-// Once its work has begun, a caller's cancellation reaches neither the others
-// nor itself: it is told what happened.
+// A cancellation during the work affects neither this caller nor the others.
 func TestWrite_CanceledDuringWork(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		g := newFixture(t, p)
@@ -241,7 +240,7 @@ func TestWrite_CanceledDuringWork(t *testing.T) {
 	})
 }
 
-// An answer means that the commit is done: somebody else finds the row.
+// Write returns after the commit, so another connection finds the row.
 func TestWrite_ReturnsAfterCommit(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		g := newFixture(t, p)
@@ -255,7 +254,7 @@ func TestWrite_ReturnsAfterCommit(t *testing.T) {
 						return
 					}
 					if !roomExists(t, raw, id) {
-						t.Errorf("room %s was acknowledged and is not there", id)
+						t.Errorf("committed room %s is missing", id)
 					}
 				}
 			})
@@ -264,7 +263,7 @@ func TestWrite_ReturnsAfterCommit(t *testing.T) {
 	})
 }
 
-// Close finishes what was accepted.
+// Close finishes the accepted writes.
 func TestClose_FinishesAcceptedWrites(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, p testDatabase) {
 		g := newFixture(t, p)
@@ -289,8 +288,8 @@ func TestClose_FinishesAcceptedWrites(t *testing.T) {
 	})
 }
 
-// A caller that fills the disk up is refused; SQLite undoes everybody's work
-// over it, and those who find room run again.
+// A caller that fills the disk fails. SQLite then rolls back the whole
+// transaction, and the other callers run again and succeed.
 func TestWrite_FullDisk(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, testDatabase{dir: t.TempDir()})
@@ -302,12 +301,12 @@ func TestWrite_FullDisk(t *testing.T) {
 		return g.db.QueryRow(ctx, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+20), &pages)
 	}
 	good, bad := newRoomIDs(6), storetest.NewID()
-	ctx := store.WithWriteTimeout(context.Background(), time.Minute) // how soon is no matter here
+	ctx := store.WithWriteTimeout(context.Background(), time.Minute) // this test is not about time
 	var callers []func()
 	for i, id := range good {
 		callers = append(callers, func() {
 			err := g.db.Write(ctx, func(ctx context.Context) error {
-				if i == 2 { // the bad one is next, and the limit goes with the connection
+				if i == 2 { // the failing caller is next; the limit ends with the connection
 					if err := limit(ctx); err != nil {
 						return err
 					}
@@ -326,24 +325,27 @@ func TestWrite_FullDisk(t *testing.T) {
 					return g.db.InsertRoom(ctx, r)
 				})
 				if !fault.Is(err, fault.Unavailable) {
-					t.Errorf("the bad caller got %v", err)
+					t.Errorf("the caller that fills the disk: got %v, want Unavailable", err)
 				}
 			})
 		}
 	}
 	if err := g.db.RecentWriteError(); err != nil {
-		t.Errorf("before: %v", err)
+		t.Errorf("RecentWriteError before a failure: got %v, want nil", err)
 	}
 	g.runInOneTransaction(t, callers...)
 	g.checkRooms(t, true, good...)
 	g.checkRooms(t, false, bad)
-	if g.db.RecentWriteError() == nil || g.db.Ping(ctx) != nil {
-		t.Error("a full disk is not reported, or counts as a database that is away")
+	if err := g.db.RecentWriteError(); err == nil {
+		t.Error("RecentWriteError after a full disk: got nil, want an error")
+	}
+	if err := g.db.Ping(ctx); err != nil {
+		t.Errorf("Ping after a full disk: got %v, want nil", err)
 	}
 }
 
-// While a transaction is under way no other process writes: what was read in
-// it stays true until its commit.
+// No other process can write during a transaction, so that its reads remain
+// valid until the commit.
 func TestSQLite_OneWriter(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, testDatabase{dir: t.TempDir()})
@@ -357,7 +359,7 @@ func TestSQLite_OneWriter(t *testing.T) {
 			return err
 		}
 		if err := rename(); err == nil {
-			t.Error("another process wrote in between")
+			t.Error("another process wrote during a transaction")
 		}
 		return nil
 	})

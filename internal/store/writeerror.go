@@ -9,20 +9,20 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// writeFailureTTL is how long the database counts as read-only after a write that
-// found no room. It is three heartbeats of a node, which write too, so that a
-// disk that stays full is not reported as healthy in between.
+// writeFailureTTL is the time for which RecentWriteError reports a failure. It is
+// three times the heartbeat interval of a node, which writes too, so that a disk
+// that stays full is not reported as healthy in between.
 const writeFailureTTL = 15 * time.Second
 
-// writeFailure is a write that failed although the database answers.
+// writeFailure is a write that failed although the database responds.
 type writeFailure struct {
 	err error
 	at  time.Time
 }
 
-// RecentWriteError returns why a write failed in the last 15 seconds although the
-// database answers: a full disk, an I/O error, a file system or server that takes
-// no writes. It asks the database nothing.
+// RecentWriteError returns the error of a write that failed in the last 15
+// seconds although the database responds: a full disk, an I/O error, or a file
+// system or server that is read-only. It runs no query.
 func (db *DB) RecentWriteError() error {
 	if f := db.lastWriteFailure.Load(); f != nil && time.Since(f.at) < writeFailureTTL {
 		return f.err
@@ -30,14 +30,15 @@ func (db *DB) RecentWriteError() error {
 	return nil
 }
 
-// recordWriteFailure remembers an error of a write for Writable.
+// recordWriteFailure stores the error of a write for RecentWriteError.
 func (db *DB) recordWriteFailure(err error) {
 	if err != nil && blocksWrites(err) {
 		db.lastWriteFailure.Store(&writeFailure{err: err, at: time.Now()})
 	}
 }
 
-// blocksWrites reports an error after which other writes fail too, and reads do not.
+// blocksWrites reports whether other writes will fail with the same error while
+// reads succeed.
 func blocksWrites(err error) bool {
 	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
 		switch lite.Code() & 0xff {

@@ -8,113 +8,118 @@ import (
 )
 
 const (
-	writeSlotWait = 20 * time.Millisecond // after which a transaction has another one beside it
+	// writeSlotWait is the time after which a writer starts although the
+	// transaction of another writer is still running.
+	writeSlotWait = 20 * time.Millisecond
 
-	// A transaction costs about as much for few as for many. Where a crowd
-	// shared the last one, the next lingers a little for as many, much as
-	// PostgreSQL does with commit_delay and commit_siblings.
+	// A transaction costs about as much for few callers as for many. If the
+	// previous transaction served commitSiblings or more callers, the writer
+	// waits up to commitDelay for as many before it starts the next (as
+	// PostgreSQL does with commit_siblings and commit_delay).
 	commitSiblings = 8
 	commitDelay    = 5 * time.Millisecond
 )
 
-// conn is a lane's connection, with the transaction that is under way on it.
+// conn is the connection of a writer, with its current transaction.
 type conn interface {
 	querier
-	// exec changes rows. To meet none is the error missing, unless that is nil.
+	// exec runs a statement. It returns missing if no row is changed.
 	exec(ctx context.Context, missing error, q string, args []any) error
 	// insert adds a row to a table.
 	insert(ctx context.Context, into *insertStmt, row []any) error
-	// locking is what a SELECT ends with to keep others from changing its rows.
+	// forUpdate returns the clause that makes a SELECT lock its rows.
 	forUpdate() string
-	// skipping is that for rows of which any will do: those that somebody
-	// else has locked are passed over.
+	// forUpdateSkipLocked returns the clause that makes a SELECT lock its rows
+	// and skip those that another transaction has locked.
 	forUpdateSkipLocked() string
 
-	// begin opens a transaction. A careful one has each statement fail at
-	// once, any other may find out at flush.
+	// begin opens a transaction. In a careful transaction each statement
+	// reports its failure at once, in any other it may do so at flush.
 	begin(ctx context.Context, careful bool) error
-	// A caller's work stands between savepoint and keep or undo. Where undo
-	// fails, the whole transaction is lost.
+	// savepoint precedes the work of each caller, releaseSavepoint or
+	// rollbackToSavepoint follows it. The whole transaction is lost if
+	// rollbackToSavepoint fails.
 	savepoint(ctx context.Context) error
 	releaseSavepoint(ctx context.Context) error
 	rollbackToSavepoint(ctx context.Context) error
-	// flush comes before commit, and fails where the transaction is lost.
+	// flush precedes commit and fails if the transaction is lost.
 	flush(ctx context.Context) error
 	commit(ctx context.Context) error
 	rollback(ctx context.Context) error
 	close()
 }
 
-// writer runs one transaction after another on a connection of its own.
+// writer runs one transaction after another on its own connection.
 type writer struct {
 	db            *DB
 	conn          conn
-	lockConflict  bool // somebody else's lock was in the way of the last transaction
-	lastBatchSize int  // how many had their turn together the last time
+	lockConflict  bool // the last transaction met the lock of another one
+	lastBatchSize int  // callers that shared the last transaction
 }
 
 func newWriter(db *DB) *writer { return &writer{db: db} }
 
-// run serves callers until the store stops.
-func (l *writer) run() {
+// run serves callers until the database is closed.
+func (w *writer) run() {
 	for {
 		select {
-		case j := <-l.db.queue:
-			l.serveBatch(j)
-		case <-l.db.stop:
-			select { // what was accepted is still done
-			case j := <-l.db.queue:
-				l.serveBatch(j)
+		case j := <-w.db.queue:
+			w.serveBatch(j)
+		case <-w.db.stop:
+			select { // accepted jobs still run
+			case j := <-w.db.queue:
+				w.serveBatch(j)
 			default:
-				l.closeConn()
-				l.db.writers.Done()
+				w.closeConn()
+				w.db.writers.Done()
 				return
 			}
 		}
 	}
 }
 
-// serveBatch serves a caller and those who wait with it. More of them do so by the
-// time when the other lane is done, which makes each cheaper; but nobody waits
-// long for one whose transaction hangs.
-func (l *writer) serveBatch(first *job) {
+// serveBatch runs the first job and those that are queued by then in one
+// transaction. It waits for the other writer first, because more jobs in one
+// transaction make each cheaper, but only for writeSlotWait, because the other
+// transaction may hang.
+func (w *writer) serveBatch(first *job) {
 	wait := time.NewTimer(writeSlotWait)
 	defer wait.Stop()
 	select {
-	case l.db.writeSlot <- struct{}{}:
-		defer func() { <-l.db.writeSlot }()
+	case w.db.writeSlot <- struct{}{}:
+		defer func() { <-w.db.writeSlot }()
 	case <-wait.C:
 	}
-	if l.lastBatchSize >= commitSiblings {
-		l.awaitSiblings()
+	if w.lastBatchSize >= commitSiblings {
+		w.awaitSiblings()
 	}
-	jobs := l.collectBatch(first)
-	l.lastBatchSize = len(jobs)
-	l.runJobs(jobs)
+	jobs := w.collectBatch(first)
+	w.lastBatchSize = len(jobs)
+	w.runJobs(jobs)
 }
 
-// awaitSiblings waits until as many are there as shared the last transaction, but not
-// for long: some may have gone for good.
-func (l *writer) awaitSiblings() {
+// awaitSiblings waits until as many jobs are queued as shared the last
+// transaction, at most for commitDelay.
+func (w *writer) awaitSiblings() {
 	select {
-	case <-l.db.siblingsArrived: // too late for an earlier one
+	case <-w.db.siblingsArrived: // left from an earlier wait
 	default:
 	}
-	others := l.lastBatchSize - 1 // than the one the lane has taken
-	l.db.awaitedSiblings.Store(int64(others))
-	defer l.db.awaitedSiblings.Store(0)
-	if len(l.db.queue) >= others {
+	others := w.lastBatchSize - 1 // the writer has already received one
+	w.db.awaitedSiblings.Store(int64(others))
+	defer w.db.awaitedSiblings.Store(0)
+	if len(w.db.queue) >= others {
 		return
 	}
 	timer := time.NewTimer(commitDelay)
 	defer timer.Stop()
 	select {
-	case <-l.db.siblingsArrived:
+	case <-w.db.siblingsArrived:
 	case <-timer.C:
 	}
 }
 
-// signalArrival tells a lane that lingers when all it waits for are in the queue.
+// signalArrival wakes the writer in awaitSiblings when enough jobs are queued.
 func (db *DB) signalArrival() {
 	if awaited := db.awaitedSiblings.Load(); awaited > 0 && int64(len(db.queue)) >= awaited {
 		select {
@@ -124,11 +129,12 @@ func (db *DB) signalArrival() {
 	}
 }
 
-func (l *writer) collectBatch(first *job) []*job {
+// collectBatch returns first and the jobs that are queued, at most maxBatch.
+func (w *writer) collectBatch(first *job) []*job {
 	jobs := []*job{first}
-	for len(jobs) < l.db.engine.writeOptions().maxBatch {
+	for len(jobs) < w.db.engine.writeOptions().maxBatch {
 		select {
-		case j := <-l.db.queue:
+		case j := <-w.db.queue:
 			jobs = append(jobs, j)
 		default:
 			return jobs
@@ -137,14 +143,14 @@ func (l *writer) collectBatch(first *job) []*job {
 	return jobs
 }
 
-// runJobs runs jobs until each has its answer. Should one of them end the
-// goroutine, as runtime.Goexit does, the others go on in another one.
-func (l *writer) runJobs(jobs []*job) {
+// runJobs runs jobs until each is completed. If a job ends the goroutine with
+// runtime.Goexit, the others continue on another one.
+func (w *writer) runJobs(jobs []*job) {
 	careful := false
 	defer func() {
 		if len(jobs) > 0 {
-			l.rollback()
-			go l.resume(jobs)
+			w.rollback()
+			go w.resume(jobs)
 		}
 	}()
 	for {
@@ -152,19 +158,20 @@ func (l *writer) runJobs(jobs []*job) {
 		if len(jobs) == 0 {
 			return
 		}
-		l.lockConflict = false
+		w.lockConflict = false
 		began := time.Now()
-		jobs, careful = l.transact(jobs, careful)
-		if l.lockConflict && time.Since(began) >= lockTimeout {
-			// Two that have waited for each other in vain would meet again
-			// at once, if they took the same time to come back.
+		jobs, careful = w.transact(jobs, careful)
+		if w.lockConflict && time.Since(began) >= lockTimeout {
+			// Two transactions that have just deadlocked would do so again if
+			// they retried after the same time.
 			time.Sleep(rand.N(retryBackoff))
 		}
 	}
 }
 
-// resume serves those whose lane has lost its goroutine to one of them.
-func (l *writer) resume(jobs []*job) {
+// resume continues as the writer after a job has ended its goroutine: it fails
+// that job, runs the others and serves the queue.
+func (w *writer) resume(jobs []*job) {
 	jobs = slices.DeleteFunc(jobs, func(j *job) bool {
 		culprit := j.state.Load() == jobRunning
 		if culprit {
@@ -172,14 +179,14 @@ func (l *writer) resume(jobs []*job) {
 		}
 		return culprit
 	})
-	l.runJobs(jobs)
-	l.run()
+	w.runJobs(jobs)
+	w.run()
 }
 
-// transact runs jobs in one transaction and answers them. It returns those
-// that have to run again, and whether they should carefully.
-func (l *writer) transact(jobs []*job, careful bool) (again []*job, next bool) {
-	if err := l.begin(careful); err != nil {
+// transact runs jobs in one transaction and completes them. It returns the jobs
+// that must run again, and whether their transaction must be careful.
+func (w *writer) transact(jobs []*job, careful bool) (retry []*job, retryCareful bool) {
+	if err := w.begin(careful); err != nil {
 		for _, j := range jobs {
 			j.complete(translate(err))
 		}
@@ -194,36 +201,36 @@ func (l *writer) transact(jobs []*job, careful bool) (again []*job, next bool) {
 		if !j.markRunning() {
 			continue
 		}
-		if lost := l.runJob(j); lost {
-			l.rollback()
-			if careful { // nobody else can have done it
+		if lost := w.runJob(j); lost {
+			w.rollback()
+			if careful { // no other job can be the cause
 				j.reject(unavailable(j.err))
 			}
 			return jobs, true
 		}
 		if isLockConflict(j.err) {
-			l.lockConflict = true
-			again = append(again, j)
+			w.lockConflict = true
+			retry = append(retry, j)
 		} else {
 			ran = append(ran, j)
 		}
 	}
 	if len(ran) == 0 {
-		l.rollback()
-		return again, false
+		w.rollback()
+		return retry, false
 	}
-	ctx, cancel := l.context()
+	ctx, cancel := w.context()
 	defer cancel()
-	if err := l.conn.flush(ctx); err != nil {
-		l.db.recordWriteFailure(err)
-		l.lockConflict = isLockConflict(err)
-		l.rollback()
+	if err := w.conn.flush(ctx); err != nil {
+		w.db.recordWriteFailure(err)
+		w.lockConflict = isLockConflict(err)
+		w.rollback()
 		return jobs, true
 	}
-	err := l.conn.commit(ctx)
+	err := w.conn.commit(ctx)
 	if err != nil {
-		l.db.recordWriteFailure(err)
-		l.closeConn() // what it has done is unknown
+		w.db.recordWriteFailure(err)
+		w.closeConn() // because the outcome is unknown
 	}
 	for _, j := range ran {
 		if err != nil {
@@ -231,17 +238,17 @@ func (l *writer) transact(jobs []*job, careful bool) (again []*job, next bool) {
 		}
 		j.complete(j.err)
 	}
-	return again, false
+	return retry, false
 }
 
-// runJob has a caller do its work, and reports whether the whole transaction was
-// lost over it.
-func (l *writer) runJob(j *job) (lost bool) {
-	t := &tx{conn: l.conn}
+// runJob runs the work of one caller and reports whether it lost the whole
+// transaction.
+func (w *writer) runJob(j *job) (lost bool) {
+	t := &tx{conn: w.conn}
 	ctx, cancel := j.workContext(t)
 	defer cancel()
 	j.attempts++
-	if j.err = l.conn.savepoint(ctx); j.err != nil {
+	if j.err = w.conn.savepoint(ctx); j.err != nil {
 		j.state.Store(jobFinished)
 		return true
 	}
@@ -251,54 +258,54 @@ func (l *writer) runJob(j *job) (lost bool) {
 		j.err = errFailureIgnored
 	}
 	if j.err == nil {
-		j.err = l.conn.releaseSavepoint(ctx)
+		j.err = w.conn.releaseSavepoint(ctx)
 	}
-	l.db.recordWriteFailure(j.err)
-	return j.err != nil && l.conn.rollbackToSavepoint(ctx) != nil
+	w.db.recordWriteFailure(j.err)
+	return j.err != nil && w.conn.rollbackToSavepoint(ctx) != nil
 }
 
-// begin opens a transaction. A connection that idled may have died unseen;
-// nothing has begun on it, so a fresh one gets a try.
-func (l *writer) begin(careful bool) error {
-	ctx, cancel := l.context()
+// begin opens a transaction. An idle connection may be dead, so it retries once
+// on a new one.
+func (w *writer) begin(careful bool) error {
+	ctx, cancel := w.context()
 	defer cancel()
-	if l.conn != nil {
-		if l.conn.begin(ctx, careful) == nil {
+	if w.conn != nil {
+		if w.conn.begin(ctx, careful) == nil {
 			return nil
 		}
-		l.closeConn()
+		w.closeConn()
 	}
-	c, err := l.db.engine.connect(ctx)
+	c, err := w.db.engine.connect(ctx)
 	if err != nil {
 		return err
 	}
-	l.conn = c
+	w.conn = c
 	if err = c.begin(ctx, careful); err != nil {
-		l.closeConn()
+		w.closeConn()
 	}
 	return err
 }
 
-// rollback undoes a transaction that is lost.
-func (l *writer) rollback() {
-	ctx, cancel := l.context()
+// rollback rolls a lost transaction back.
+func (w *writer) rollback() {
+	ctx, cancel := w.context()
 	defer cancel()
-	if l.conn.rollback(ctx) != nil {
-		l.closeConn()
+	if w.conn.rollback(ctx) != nil {
+		w.closeConn()
 	}
 }
 
-// closeConn gives the connection up, and with it whatever it had begun.
-func (l *writer) closeConn() {
-	if l.conn != nil {
-		l.conn.close()
-		l.conn = nil
+// closeConn closes the connection and thereby aborts its transaction.
+func (w *writer) closeConn() {
+	if w.conn != nil {
+		w.conn.close()
+		w.conn = nil
 	}
 }
 
-// context bounds what the lane itself asks of the database.
-func (l *writer) context() (context.Context, context.CancelFunc) {
-	if l.db.engine.writeOptions().enforceTimeout {
+// context returns the context for the statements of the writer itself.
+func (w *writer) context() (context.Context, context.CancelFunc) {
+	if w.db.engine.writeOptions().enforceTimeout {
 		return context.WithTimeout(context.Background(), writeTimeout)
 	}
 	return context.Background(), func() {}

@@ -16,10 +16,10 @@ import (
 	"parley/internal/fault"
 )
 
-// fakeConn is a connection on which each step may fail, or take its time.
+// fakeConn is a connection that records its steps, each of which may fail or hang.
 type fakeConn struct {
 	conn
-	steps []string // what was done, in order
+	steps []string // the calls, in order
 	fail  func(ctx context.Context, step string) error
 }
 
@@ -34,15 +34,17 @@ func (c *fakeConn) begin(ctx context.Context, careful bool) error {
 	}
 	return c.record(ctx, "begin")
 }
-func (c *fakeConn) savepoint(ctx context.Context) error           { return c.record(ctx, "savepoint") }
-func (c *fakeConn) releaseSavepoint(ctx context.Context) error    { return c.record(ctx, "keep") }
-func (c *fakeConn) rollbackToSavepoint(ctx context.Context) error { return c.record(ctx, "undo") }
-func (c *fakeConn) flush(ctx context.Context) error               { return c.record(ctx, "flush") }
-func (c *fakeConn) commit(ctx context.Context) error              { return c.record(ctx, "commit") }
-func (c *fakeConn) rollback(ctx context.Context) error            { return c.record(ctx, "rollback") }
-func (c *fakeConn) close()                                        { _ = c.record(context.Background(), "close") }
+func (c *fakeConn) savepoint(ctx context.Context) error        { return c.record(ctx, "savepoint") }
+func (c *fakeConn) releaseSavepoint(ctx context.Context) error { return c.record(ctx, "release") }
+func (c *fakeConn) rollbackToSavepoint(ctx context.Context) error {
+	return c.record(ctx, "rollback-to")
+}
+func (c *fakeConn) flush(ctx context.Context) error    { return c.record(ctx, "flush") }
+func (c *fakeConn) commit(ctx context.Context) error   { return c.record(ctx, "commit") }
+func (c *fakeConn) rollback(ctx context.Context) error { return c.record(ctx, "rollback") }
+func (c *fakeConn) close()                             { _ = c.record(context.Background(), "close") }
 
-// fakeEngine has one lane and one connection after another.
+// fakeEngine has one writer, whose connections are all conn.
 type fakeEngine struct {
 	engine
 	conn           *fakeConn
@@ -60,7 +62,7 @@ func (e *fakeEngine) connect(ctx context.Context) (conn, error) {
 
 var errStep = errors.New("step")
 
-// failNth has the n-th time that a step is done fail.
+// failNth makes the n-th call of a step fail.
 func failNth(n int, step string, err error) func(context.Context, string) error {
 	return func(_ context.Context, s string) error {
 		if s == step {
@@ -72,105 +74,110 @@ func failNth(n int, step string, err error) func(context.Context, string) error 
 	}
 }
 
-// runFakeJobs has callers share a transaction on an open connection. It returns what
-// each was told and how often it ran.
-func runFakeJobs(c *fakeConn, hurry bool, n int, work func(caller int) error) (errs []error, runs []int) {
-	l := newWriter(&DB{engine: &fakeEngine{conn: c, enforceTimeout: hurry}})
-	l.conn = c
+// runFakeJobs runs the work of n callers in one transaction on an open
+// connection. It returns the error and the number of runs of each.
+func runFakeJobs(
+	c *fakeConn, enforceTimeout bool, n int, work func(caller int) error,
+) (errs []error, runs []int) {
+	w := newWriter(&DB{engine: &fakeEngine{conn: c, enforceTimeout: enforceTimeout}})
+	w.conn = c
 	errs, runs = make([]error, n), make([]int, n)
 	jobs := make([]*job, n)
 	var wg sync.WaitGroup
 	for i := range jobs {
-		j := newJob(context.Background(), func(context.Context) error { runs[i]++; return work(i) }, hurry)
+		j := newJob(context.Background(), func(context.Context) error { runs[i]++; return work(i) }, enforceTimeout)
 		wg.Go(func() { errs[i] = j.wait(time.NewTimer(time.Hour), nil) })
 		jobs[i] = j
 	}
-	l.runJobs(jobs)
+	w.runJobs(jobs)
 	wg.Wait()
 	return errs, runs
 }
 
-// Each way in which a transaction can go, step by step.
+// The steps of a transaction in each case of success and failure.
 func TestWriter_Transactions(t *testing.T) {
 	t.Parallel()
-	mine, deadlock := errors.New("mine"), &pgconn.PgError{Code: "40P01"}
-	fine := func(int) error { return nil }
+	errWork, deadlock := errors.New("work failed"), &pgconn.PgError{Code: "40P01"}
+	succeed := func(int) error { return nil }
 	for name, c := range map[string]struct {
 		fail  func(ctx context.Context, step string) error
 		work  func(caller int) error
-		errs  []error // what each caller is told; errStep is the cause of a refusal
+		errs  []error // result of each caller; errStep also matches Unavailable
 		runs  []int
 		steps string
 	}{
-		"all is well": {
-			fail: failNth(0, "", nil), work: fine, errs: []error{nil, nil}, runs: []int{1, 1},
-			steps: "begin savepoint keep savepoint keep flush commit",
+		"all succeed": {
+			fail: failNth(0, "", nil), work: succeed, errs: []error{nil, nil}, runs: []int{1, 1},
+			steps: "begin savepoint release savepoint release flush commit",
 		},
 		"one caller fails": {
-			fail: failNth(0, "", nil), work: func(i int) error { return []error{nil, mine, nil}[i] },
-			errs: []error{nil, mine, nil}, runs: []int{1, 1, 1},
-			steps: "begin savepoint keep savepoint undo savepoint keep flush commit",
+			fail: failNth(0, "", nil), work: func(i int) error { return []error{nil, errWork, nil}[i] },
+			errs: []error{nil, errWork, nil}, runs: []int{1, 1, 1},
+			steps: "begin savepoint release savepoint rollback-to savepoint release flush commit",
 		},
-		"the connection died while it idled": {
-			fail: failNth(1, "begin", errStep), work: fine, errs: []error{nil}, runs: []int{1},
-			steps: "begin close connect begin savepoint keep flush commit",
+		"an idle connection is dead": {
+			fail: failNth(1, "begin", errStep), work: succeed, errs: []error{nil}, runs: []int{1},
+			steps: "begin close connect begin savepoint release flush commit",
 		},
-		"nobody can connect": {
+		"the database cannot be reached": {
 			fail: func(_ context.Context, step string) error {
 				if step == "begin" || step == "connect" {
 					return context.DeadlineExceeded
 				}
 				return nil
-			}, work: fine, errs: []error{errStep, errStep}, runs: []int{0, 0},
+			}, work: succeed, errs: []error{errStep, errStep}, runs: []int{0, 0},
 			steps: "begin close connect",
 		},
-		"a fresh connection fails too": {
+		"a new connection fails too": {
 			fail: func(_ context.Context, step string) error {
 				if step == "begin" {
 					return context.DeadlineExceeded
 				}
 				return nil
-			}, work: fine, errs: []error{errStep}, runs: []int{0},
+			}, work: succeed, errs: []error{errStep}, runs: []int{0},
 			steps: "begin close connect begin close",
 		},
 		"the commit fails": {
-			fail: failNth(1, "commit", context.DeadlineExceeded), work: func(i int) error { return []error{nil, mine}[i] },
-			errs: []error{errStep, errStep}, runs: []int{1, 1}, // what mine was said of may not have happened
-			steps: "begin savepoint keep savepoint undo flush commit close",
+			fail: failNth(1, "commit", context.DeadlineExceeded), work: func(i int) error { return []error{nil, errWork}[i] },
+			errs: []error{errStep, errStep}, runs: []int{1, 1}, // the error of the work is uncertain too
+			steps: "begin savepoint release savepoint rollback-to flush commit close",
 		},
-		"lost at the flush": {
-			fail: failNth(1, "flush", errStep), work: func(i int) error { return []error{nil, mine}[i] },
-			errs: []error{nil, mine}, runs: []int{2, 2},
-			steps: "begin savepoint keep savepoint undo flush rollback begin carefully savepoint keep savepoint undo flush commit",
+		"lost at flush": {
+			fail: failNth(1, "flush", errStep), work: func(i int) error { return []error{nil, errWork}[i] },
+			errs: []error{nil, errWork}, runs: []int{2, 2},
+			steps: "begin savepoint release savepoint rollback-to flush rollback begin carefully savepoint " +
+				"release savepoint rollback-to flush commit",
 		},
 		"lost, and the connection with it": {
 			fail: func(_ context.Context, step string) func(context.Context, string) error {
-				lost, gone := failNth(1, "undo", errStep), failNth(1, "rollback", errStep)
+				lost, gone := failNth(1, "rollback-to", errStep), failNth(1, "rollback", errStep)
 				return func(ctx context.Context, s string) error { return errors.Join(lost(ctx, s), gone(ctx, s)) }
-			}(nil, ""), work: func(i int) error { return []error{nil, mine, nil}[i] },
-			errs: []error{nil, mine, nil}, runs: []int{2, 2, 1},
-			steps: "begin savepoint keep savepoint undo rollback close connect begin carefully savepoint keep savepoint undo savepoint keep flush commit",
+			}(nil, ""), work: func(i int) error { return []error{nil, errWork, nil}[i] },
+			errs: []error{nil, errWork, nil}, runs: []int{2, 2, 1},
+			steps: "begin savepoint release savepoint rollback-to rollback close connect begin carefully " +
+				"savepoint release savepoint rollback-to savepoint release flush commit",
 		},
-		"lost again, by one caller": {
+		"lost twice by one caller": {
 			fail: func(_ context.Context, step string) error {
-				if step == "undo" {
+				if step == "rollback-to" {
 					return errStep
 				}
 				return nil
 			}, work: func(i int) error { return []error{nil, errStep, nil}[i] },
 			errs: []error{nil, errStep, nil}, runs: []int{3, 2, 1},
-			steps: "begin savepoint keep savepoint undo rollback begin carefully savepoint keep savepoint undo rollback " +
-				"begin carefully savepoint keep savepoint keep flush commit",
+			steps: "begin savepoint release savepoint rollback-to rollback begin carefully savepoint release " +
+				"savepoint rollback-to rollback " +
+				"begin carefully savepoint release savepoint release flush commit",
 		},
-		"lost before a turn": {
-			fail: failNth(2, "savepoint", errStep), work: fine, errs: []error{nil, nil}, runs: []int{2, 1},
-			steps: "begin savepoint keep savepoint rollback begin carefully savepoint keep savepoint keep flush commit",
+		"lost at a savepoint": {
+			fail: failNth(2, "savepoint", errStep), work: succeed, errs: []error{nil, nil}, runs: []int{2, 1},
+			steps: "begin savepoint release savepoint rollback begin carefully savepoint release savepoint release flush commit",
 		},
-		"work that does not stay": {
-			fail: failNth(1, "keep", errStep), work: fine, errs: []error{errStep, nil}, runs: []int{1, 1},
-			steps: "begin savepoint keep undo savepoint keep flush commit",
+		"release of a savepoint fails": {
+			fail: failNth(1, "release", errStep), work: succeed, errs: []error{errStep, nil}, runs: []int{1, 1},
+			steps: "begin savepoint release rollback-to savepoint release flush commit",
 		},
-		"a lock in the way for a while": {
+		"a lock conflict that ends": {
 			fail: failNth(0, "", nil), work: func() func(int) error {
 				n := 0
 				return func(i int) error {
@@ -180,11 +187,13 @@ func TestWriter_Transactions(t *testing.T) {
 					return nil
 				}
 			}(), errs: []error{nil, nil}, runs: []int{3, 1},
-			steps: "begin savepoint undo savepoint keep flush commit begin savepoint undo rollback begin savepoint keep flush commit",
+			steps: "begin savepoint rollback-to savepoint release flush commit begin savepoint rollback-to " +
+				"rollback begin savepoint release flush commit",
 		},
-		"a lock in the way for ever": {
-			fail: failNth(0, "", nil), work: func(int) error { return deadlock }, errs: []error{errStep}, runs: []int{maxAttempts},
-			steps: strings.Repeat("begin savepoint undo rollback ", maxAttempts) + "begin rollback",
+		"a lock conflict that does not end": {
+			fail: failNth(0, "", nil), work: func(int) error { return deadlock },
+			errs: []error{errStep}, runs: []int{maxAttempts},
+			steps: strings.Repeat("begin savepoint rollback-to rollback ", maxAttempts) + "begin rollback",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -197,58 +206,60 @@ func TestWriter_Transactions(t *testing.T) {
 						ok = errs[i] != nil && (errors.Is(errs[i], errStep) || fault.Is(errs[i], fault.Unavailable))
 					}
 					if !ok {
-						t.Errorf("caller %d was told %v, want %v", i, errs[i], want)
+						t.Errorf("caller %d: got %v, want %v", i, errs[i], want)
 					}
 				}
 				if !slices.Equal(runs, c.runs) {
-					t.Errorf("runs %v, want %v", runs, c.runs)
+					t.Errorf("runs: got %v, want %v", runs, c.runs)
 				}
 				if got := strings.Join(conn.steps, " "); got != c.steps {
-					t.Errorf("steps\n%s\nwant\n%s", got, c.steps)
+					t.Errorf("steps: got\n%s\nwant\n%s", got, c.steps)
 				}
 			})
 		})
 	}
 }
 
-// A caller who was late, or has cancelled, is refused before its turn, however
-// slow it is to notice.
+// A job that is late or whose caller has canceled does not run.
 func TestWriter_SkipsLateAndCanceled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		work := func(context.Context) error { t.Error("it ran"); return nil }
-		gone, cancel := context.WithCancel(context.Background())
+		work := func(context.Context) error { t.Error("the work of a late or canceled job ran"); return nil }
+		ctx, cancel := context.WithCancel(context.Background())
 		late := newJob(context.Background(), work, true)
 		time.Sleep(writeTimeout - commitHeadroom + time.Millisecond)
-		cancelled := newJob(gone, work, false)
+		canceled := newJob(ctx, work, false)
 		cancel()
 		c := &fakeConn{fail: failNth(0, "", nil)}
-		l := newWriter(&DB{engine: &fakeEngine{conn: c, enforceTimeout: true}})
-		l.conn = c
-		l.runJobs([]*job{late, cancelled})
-		for _, j := range []*job{late, cancelled} {
+		w := newWriter(&DB{engine: &fakeEngine{conn: c, enforceTimeout: true}})
+		w.conn = c
+		w.runJobs([]*job{late, canceled})
+		for _, j := range []*job{late, canceled} {
 			if err := <-j.done; !fault.Is(err, fault.Unavailable) {
-				t.Error(err)
+				t.Errorf("got %v, want Unavailable", err)
 			}
 		}
 		if got := strings.Join(c.steps, " "); got != "begin rollback" {
-			t.Errorf("steps %s", got)
+			t.Errorf("steps: got %s, want begin rollback", got)
 		}
 	})
 }
 
-// withFakeEngine runs a test in a bubble, where time is exact, on a store whose steps
-// may fail or hang.
-func withFakeEngine(t *testing.T, hurry bool, fail func(ctx context.Context, step string) error, test func(t *testing.T, db *DB)) {
+// withFakeEngine runs a test in a synctest bubble, where time is exact, on a
+// database whose steps may fail or hang.
+func withFakeEngine(
+	t *testing.T, enforceTimeout bool,
+	fail func(ctx context.Context, step string) error, test func(t *testing.T, db *DB),
+) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		db := newDB(&fakeEngine{conn: &fakeConn{fail: fail}, enforceTimeout: hurry})
+		db := newDB(&fakeEngine{conn: &fakeConn{fail: fail}, enforceTimeout: enforceTimeout})
 		test(t, db)
 		_ = db.Close()
 	})
 }
 
-// hangAt does a step until its caller has no more patience.
+// hangAt makes a step hang until its context is done.
 func hangAt(step string) func(context.Context, string) error {
 	return func(ctx context.Context, s string) error {
 		if s == step {
@@ -259,17 +270,18 @@ func hangAt(step string) func(context.Context, string) error {
 	}
 }
 
-// assertRefusedAfter fails unless a write is refused as Unavailable, after that time.
-func assertRefusedAfter(t *testing.T, want time.Duration, db *DB, work func(context.Context) error) {
+// assertUnavailableAfter fails unless a write returns Unavailable after exactly
+// that time.
+func assertUnavailableAfter(t *testing.T, want time.Duration, db *DB, work func(context.Context) error) {
 	t.Helper()
 	began := time.Now()
 	err := db.Write(context.Background(), work)
 	if took := time.Since(began); !fault.Is(err, fault.Unavailable) || took != want {
-		t.Errorf("%v after %s, want a refusal after %s", err, took, want)
+		t.Errorf("got %v after %s, want Unavailable after %s", err, took, want)
 	}
 }
 
-// twoWriters has a connection for each of them.
+// twoWriters is an engine with two writers, each with its own connection.
 type twoWriters struct{ fakeEngine }
 
 func (e *twoWriters) writeOptions() writeOptions { return writeOptions{writers: 2, maxBatch: 8} }
@@ -277,8 +289,8 @@ func (e *twoWriters) connect(context.Context) (conn, error) {
 	return &fakeConn{fail: failNth(0, "", nil)}, nil
 }
 
-// Who comes while a transaction is under way shares the next one, which waits
-// for the first, but not for long.
+// Callers that arrive during a transaction share the next one, which waits for
+// the first, but at most for writeSlotWait.
 func TestWriter_ConcurrentTransactions(t *testing.T) {
 	t.Parallel()
 	for name, hangs := range map[string]time.Duration{"short": writeSlotWait / 2, "long": time.Minute} {
@@ -299,16 +311,16 @@ func TestWriter_ConcurrentTransactions(t *testing.T) {
 							shared = append(shared, own.conn)
 							return nil
 						})
-						if took := time.Since(began); err != nil || took != min(hangs, writeSlotWait) {
-							t.Errorf("%v after %s", err, took)
+						if took, want := time.Since(began), min(hangs, writeSlotWait); err != nil || took != want {
+							t.Errorf("got %v after %s, want success after %s", err, took, want)
 						}
 					})
 					synctest.Wait()
 				}
 				wg.Wait()
-				// The lane that is done may have taken the last one for its next.
+				// The first writer may have received the last caller.
 				if len(shared) != 5 || slices.ContainsFunc(shared[:4], func(c conn) bool { return c != shared[0] }) {
-					t.Errorf("they ran on %v", shared)
+					t.Errorf("connections of the callers: got %v, want the same for the first four", shared)
 				}
 				_ = db.Close()
 			})
@@ -316,8 +328,8 @@ func TestWriter_ConcurrentTransactions(t *testing.T) {
 	}
 }
 
-// Behind a crowd a transaction waits until as many are there, for a moment at
-// most, and no longer when it has found few.
+// After a transaction with many callers a writer waits for as many, at most for
+// commitDelay, and does not wait after a transaction with few.
 func TestWriter_WaitsForCommitSiblings(t *testing.T) {
 	begins := 0
 	count := func(_ context.Context, step string) error {
@@ -333,7 +345,7 @@ func TestWriter_WaitsForCommitSiblings(t *testing.T) {
 				time.Sleep(after)
 				began := time.Now()
 				if err := db.Write(context.Background(), work); err != nil || time.Since(began) != want {
-					t.Errorf("%v after %s, want %s", err, time.Since(began), want)
+					t.Errorf("got %v after %s, want success after %s", err, time.Since(began), want)
 				}
 			})
 			synctest.Wait()
@@ -350,14 +362,14 @@ func TestWriter_WaitsForCommitSiblings(t *testing.T) {
 		}
 		wg.Wait()
 		if begins != 1 {
-			t.Errorf("%d transactions for as many as before", begins)
+			t.Errorf("as many callers as before: got %d transactions, want 1", begins)
 		}
 		begins = 0
 		write(0, commitDelay, noWork)
 		write(time.Millisecond, commitDelay-time.Millisecond, noWork)
 		wg.Wait()
 		if begins != 1 {
-			t.Errorf("%d transactions", begins)
+			t.Errorf("fewer callers than before: got %d transactions, want 1", begins)
 		}
 		write(0, 0, noWork)
 		wg.Wait()
@@ -367,23 +379,23 @@ func TestWriter_WaitsForCommitSiblings(t *testing.T) {
 func noWork(context.Context) error { return nil }
 
 func TestWrite_BusyRefusedInTime(t *testing.T) {
-	for _, hurry := range []bool{true, false} {
-		t.Run(fmt.Sprint(hurry), func(t *testing.T) {
-			withFakeEngine(t, hurry, failNth(0, "", nil), func(t *testing.T, db *DB) {
+	for _, enforceTimeout := range []bool{true, false} {
+		t.Run(fmt.Sprintf("enforceTimeout=%t", enforceTimeout), func(t *testing.T) {
+			withFakeEngine(t, enforceTimeout, failNth(0, "", nil), func(t *testing.T, db *DB) {
 				hold := make(chan struct{})
 				go func() { _ = db.Write(context.Background(), func(context.Context) error { <-hold; return nil }) }()
 				synctest.Wait()
 				var ran bool
-				assertRefusedAfter(t, 600*time.Millisecond, db, func(context.Context) error { ran = true; return nil })
-				for range queueLength { // more than the lanes ever took
+				assertUnavailableAfter(t, 600*time.Millisecond, db, func(context.Context) error { ran = true; return nil })
+				for range queueLength { // fill the queue
 					go func() { _ = db.Write(context.Background(), noWork) }()
 				}
 				synctest.Wait()
-				assertRefusedAfter(t, 600*time.Millisecond, db, func(context.Context) error { ran = true; return nil })
+				assertUnavailableAfter(t, 600*time.Millisecond, db, func(context.Context) error { ran = true; return nil })
 				close(hold)
 				synctest.Wait()
 				if ran {
-					t.Error("work ran whose caller had left")
+					t.Error("the work of a caller that has left ran")
 				}
 				if err := db.Write(context.Background(), noWork); err != nil {
 					t.Error(err)
@@ -393,10 +405,10 @@ func TestWrite_BusyRefusedInTime(t *testing.T) {
 	}
 }
 
-// A database that has gone holds nobody up for a second, wherever it went.
+// A call fails within 900 ms at whichever step the database stops responding.
 func TestWrite_UnavailableRefusedInTime(t *testing.T) {
 	for step, want := range map[string]time.Duration{
-		"connect": 600 * time.Millisecond, // nothing has begun: no need to wait longer
+		"connect": 600 * time.Millisecond, // the caller is still queued
 		"begin":   600 * time.Millisecond,
 		"commit":  900 * time.Millisecond,
 		"flush":   900 * time.Millisecond,
@@ -404,24 +416,24 @@ func TestWrite_UnavailableRefusedInTime(t *testing.T) {
 		t.Run(step, func(t *testing.T) {
 			withFakeEngine(t, true, hangAt(step), func(t *testing.T, db *DB) {
 				for range 3 {
-					assertRefusedAfter(t, want, db, noWork)
+					assertUnavailableAfter(t, want, db, noWork)
 				}
 			})
 		})
 	}
 }
 
-// The work itself is told when its caller's patience ends.
+// The context of the work expires when its caller stops waiting.
 func TestWrite_WorkHasDeadline(t *testing.T) {
 	withFakeEngine(t, true, failNth(0, "", nil), func(t *testing.T, db *DB) {
-		assertRefusedAfter(t, 900*time.Millisecond, db, func(ctx context.Context) error {
+		assertUnavailableAfter(t, 900*time.Millisecond, db, func(ctx context.Context) error {
 			<-ctx.Done()
 			return translate(ctx.Err())
 		})
 	})
 }
 
-// A disk that is slow is waited for: there is nobody else to ask.
+// Without enforceTimeout a write waits for a slow disk.
 func TestWrite_SlowDiskNotTimedOut(t *testing.T) {
 	slow := func(_ context.Context, step string) error {
 		if step == "commit" {
@@ -432,13 +444,13 @@ func TestWrite_SlowDiskNotTimedOut(t *testing.T) {
 	withFakeEngine(t, false, slow, func(t *testing.T, db *DB) {
 		began := time.Now()
 		if err := db.Write(context.Background(), noWork); err != nil || time.Since(began) != time.Minute {
-			t.Errorf("%v after %s", err, time.Since(began))
+			t.Errorf("got %v after %s, want success after 1m", err, time.Since(began))
 		}
 	})
 }
 
-// Who starts or repairs waits for a database that is busy with somebody else,
-// and a request is told to come again.
+// A write with a longer timeout waits for a database that another process blocks,
+// while a normal write fails.
 func TestWithWriteTimeout_BusyDatabase(t *testing.T) {
 	busy := func(_ context.Context, step string) error {
 		if step == "begin" {
@@ -450,7 +462,7 @@ func TestWithWriteTimeout_BusyDatabase(t *testing.T) {
 		if err := db.Write(WithWriteTimeout(context.Background(), 10*time.Second), noWork); err != nil {
 			t.Error(err)
 		}
-		assertRefusedAfter(t, 600*time.Millisecond, db, noWork)
+		assertUnavailableAfter(t, 600*time.Millisecond, db, noWork)
 	})
 }
 
@@ -467,7 +479,7 @@ func TestWithWriteTimeout_LongWork(t *testing.T) {
 	})
 }
 
-// Who was queued in the moment when the last lane stopped is told so.
+// A job that is queued while the last writer stops fails.
 func TestWrite_QueuedDuringClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -476,6 +488,6 @@ func TestWrite_QueuedDuringClose(t *testing.T) {
 			synctest.Wait()
 			close(db.drained)
 		}()
-		assertRefusedAfter(t, 0, db, noWork)
+		assertUnavailableAfter(t, 0, db, noWork)
 	})
 }

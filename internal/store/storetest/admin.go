@@ -17,7 +17,7 @@ func (s *suite) TestProjects_List(t *testing.T) {
 	first, second := Project(t, db), Project(t, db)
 	organizations, err := db.Organizations(ctx)
 	if err != nil || len(organizations) != 2 || organizations[0].ID != first.OrganizationID {
-		t.Fatalf("%+v %v", organizations, err)
+		t.Fatalf("got %+v, %v, want 2 organizations, %s first", organizations, err, first.OrganizationID)
 	}
 	o := organizations[1]
 	o.Name, o.Plan = "O'Brien", "gold"
@@ -39,18 +39,18 @@ func (s *suite) TestProjects_List(t *testing.T) {
 	for organization, number := range map[string]int{"": 2, first.OrganizationID: 1, "none": 0} {
 		projects, err := db.Projects(ctx, organization)
 		if err != nil || len(projects) != number {
-			t.Fatalf("of %q: %+v %v", organization, projects, err)
+			t.Fatalf("Projects(%q): got %+v, %v, want %d", organization, projects, err, number)
 		}
 		ids, err := db.ProjectIDs(ctx, organization)
 		if organization != "" && (err != nil || len(ids) != number || number > 0 && ids[0] != projects[0].ID) {
-			t.Fatalf("of %q: %v %v", organization, ids, err)
+			t.Fatalf("ProjectIDs(%q): got %v, %v, want the ids of %+v", organization, ids, err, projects)
 		}
 		if number > 0 {
 			requireEqual(t, projects[0], nil, want)
 		}
 	}
 	if all, err := db.Projects(ctx, ""); err != nil || all[1].ID != second.ID {
-		t.Errorf("%+v %v", all, err)
+		t.Errorf("got %+v, %v, want %s second", all, err, second.ID)
 	}
 }
 
@@ -58,9 +58,12 @@ func (s *suite) TestTokens(t *testing.T) {
 	ctx := context.Background()
 	db := s.open(t)
 	if none, err := db.Tokens(ctx); err != nil || len(none) != 0 {
-		t.Fatalf("%+v %v", none, err)
+		t.Fatalf("got %+v, %v, want no tokens", none, err)
 	}
-	tokens := []operator.Token{{ID: NewID(), Name: "a", Hash: "1", CreatedAt: testTime(0)}, {ID: NewID(), Name: "b", Hash: "2", CreatedAt: testTime(1)}}
+	tokens := []operator.Token{
+		{ID: NewID(), Name: "a", Hash: "1", CreatedAt: testTime(0)},
+		{ID: NewID(), Name: "b", Hash: "2", CreatedAt: testTime(1)},
+	}
 	err := db.Write(ctx, func(ctx context.Context) error {
 		for _, token := range tokens {
 			if err := db.InsertToken(ctx, token); err != nil {
@@ -79,16 +82,19 @@ func (s *suite) TestTokens(t *testing.T) {
 	}
 	_, err = db.Token(ctx, NewID())
 	requireFault(t, err, fault.NotFound, "token_not_found")
-	requireFault(t, db.Write(ctx, func(ctx context.Context) error { return db.RevokeToken(ctx, NewID(), testTime(2)) }), fault.NotFound, "token_not_found")
+	err = db.Write(ctx, func(ctx context.Context) error { return db.RevokeToken(ctx, NewID(), testTime(2)) })
+	requireFault(t, err, fault.NotFound, "token_not_found")
 }
 
 func (s *suite) TestRooms_List(t *testing.T) {
 	ctx := context.Background()
 	db := s.open(t)
 	p, other := Project(t, db), Project(t, db)
-	var ids []string // the newest first
+	var ids []string // newest first
 	err := db.Write(ctx, func(ctx context.Context) error {
-		for i, state := range []room.State{room.Scheduled, room.Open, room.Active, room.Ended, room.Cancelled, room.Expired} {
+		for i, state := range []room.State{
+			room.Scheduled, room.Open, room.Active, room.Ended, room.Cancelled, room.Expired,
+		} {
 			r := Room(p.ID)
 			r.State, r.Title = state, trickyTexts[i]
 			if r.Over() {
@@ -122,14 +128,16 @@ func (s *suite) TestRooms_List(t *testing.T) {
 	requireEqual(t, list(room.ListQuery{ProjectID: p.ID, Limit: 10}), nil, ids)
 	requireEqual(t, list(room.ListQuery{ProjectID: p.ID, Limit: 2}), nil, ids[:2])
 	requireEqual(t, list(room.ListQuery{ProjectID: p.ID, Limit: 10, Before: ids[1]}), nil, ids[2:])
-	for i, state := range []room.State{room.Expired, room.Cancelled, room.Ended, room.Active, room.Open, room.Scheduled} {
+	for i, state := range []room.State{
+		room.Expired, room.Cancelled, room.Ended, room.Active, room.Open, room.Scheduled,
+	} {
 		requireEqual(t, list(room.ListQuery{ProjectID: p.ID, State: state, Limit: 10}), nil, ids[i:i+1])
 	}
 	if open := list(room.ListQuery{State: room.Open, Limit: 10}); len(open) != 2 {
-		t.Errorf("open in all projects: %v", open)
+		t.Errorf("open rooms in all projects: got %v, want 2", open)
 	}
 	if none := list(room.ListQuery{ID: NewID(), Limit: 1}); len(none) != 0 {
-		t.Errorf("of no such id: %v", none)
+		t.Errorf("rooms with an unknown id: got %v, want none", none)
 	}
 	taken, reserved := newSeat(ids[3], room.Joined, 0), newSeat(ids[3], room.Reserved, 1)
 	if err := db.Write(ctx, func(ctx context.Context) error {
@@ -141,11 +149,16 @@ func (s *suite) TestRooms_List(t *testing.T) {
 		t.Fatal(err)
 	}
 	active, err := db.List(ctx, room.ListQuery{ID: ids[3], Limit: 1})
-	requireEqual(t, active, err, []room.Summary{{ID: ids[3], ProjectID: p.ID, Type: room.Video, State: room.Active, Title: trickyTexts[2], Participants: 1,
-		MaxParticipants: 10, CreatedAt: testTime(0), OpenedAt: testTime(0)}})
+	requireEqual(t, active, err, []room.Summary{{
+		ID: ids[3], ProjectID: p.ID, Type: room.Video, State: room.Active, Title: trickyTexts[2],
+		Participants: 1, MaxParticipants: 10, CreatedAt: testTime(0), OpenedAt: testTime(0),
+	}})
 	ended, err := db.List(ctx, room.ListQuery{ID: ids[2], Limit: 1})
-	requireEqual(t, ended, err, []room.Summary{{ID: ids[2], ProjectID: p.ID, ClientRoomID: "mine", Type: room.Video, State: room.Ended, EndReason: room.EndedAPI,
-		Title: trickyTexts[3], MaxParticipants: 10, CreatedAt: testTime(0), OpenedAt: testTime(0), EndedAt: testTime(9)}})
+	requireEqual(t, ended, err, []room.Summary{{
+		ID: ids[2], ProjectID: p.ID, ClientRoomID: "mine", Type: room.Video, State: room.Ended,
+		EndReason: room.EndedAPI, Title: trickyTexts[3], MaxParticipants: 10,
+		CreatedAt: testTime(0), OpenedAt: testTime(0), EndedAt: testTime(9),
+	}})
 }
 
 func (s *suite) TestUpdateOrganization(t *testing.T) {
@@ -161,10 +174,11 @@ func (s *suite) TestUpdateOrganization(t *testing.T) {
 		requireEqual(t, got, err, o)
 	}
 	o.ID = NewID()
-	requireFault(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.UpdateOrganization(ctx, o) }), fault.NotFound, "organization_not_found")
+	err := s.db.Write(ctx, func(ctx context.Context) error { return s.db.UpdateOrganization(ctx, o) })
+	requireFault(t, err, fault.NotFound, "organization_not_found")
 }
 
-// One who holds the lock of a project or an organization is the only one.
+// Only one transaction at a time holds the lock of a project or organization.
 func (s *suite) TestLockProjectAndOrganization(t *testing.T) {
 	ctx := context.Background()
 	p := s.insertBareProject(t)
@@ -208,9 +222,11 @@ func (s *suite) TestLockProjectAndOrganization(t *testing.T) {
 	o, err := s.db.Organization(ctx, s.project.OrganizationID)
 	requireEqual(t, len(o.Name), err, len("Example")+writers)
 
-	requireFault(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.LockProject(ctx, NewID()) }), fault.NotFound, "project_not_found")
-	requireFault(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.LockOrganization(ctx, NewID()) }), fault.NotFound, "organization_not_found")
+	err = s.db.Write(ctx, func(ctx context.Context) error { return s.db.LockProject(ctx, NewID()) })
+	requireFault(t, err, fault.NotFound, "project_not_found")
+	err = s.db.Write(ctx, func(ctx context.Context) error { return s.db.LockOrganization(ctx, NewID()) })
+	requireFault(t, err, fault.NotFound, "organization_not_found")
 	if s.db.LockProject(ctx, p) == nil || s.db.LockOrganization(ctx, s.project.OrganizationID) == nil {
-		t.Error("a lock outside a transaction would be no lock")
+		t.Error("a lock outside a transaction succeeded, want an error")
 	}
 }

@@ -13,9 +13,15 @@ import (
 
 func (s *suite) TestIdempotencyRecord(t *testing.T) {
 	ctx := context.Background()
-	first := room.IdempotencyRecord{ID: NewID(), BodyHash: "hash", SavedResult: "https://meet.example.org/r/1#t=token", ExpiresAt: testTime(60)}
-	if !s.saveIdempotencyRecord(t, first, testTime(0)) || s.saveIdempotencyRecord(t, room.IdempotencyRecord{ID: first.ID, BodyHash: "other", ExpiresAt: testTime(90)}, testTime(59)) {
-		t.Error("the first answer does not stay")
+	first := room.IdempotencyRecord{
+		ID: NewID(), BodyHash: "hash", SavedResult: "https://meet.example.org/r/1#t=token", ExpiresAt: testTime(60),
+	}
+	if !s.saveIdempotencyRecord(t, first, testTime(0)) {
+		t.Error("the first record was not inserted")
+	}
+	second := room.IdempotencyRecord{ID: first.ID, BodyHash: "other", ExpiresAt: testTime(90)}
+	if s.saveIdempotencyRecord(t, second, testTime(59)) {
+		t.Error("the second record replaced the first, which has not expired")
 	}
 	got, err := s.db.IdempotencyRecord(ctx, first.ID, testTime(59))
 	requireEqual(t, got, err, first)
@@ -26,49 +32,52 @@ func (s *suite) TestIdempotencyRecord(t *testing.T) {
 
 	next := room.IdempotencyRecord{ID: first.ID, BodyHash: "other", ExpiresAt: testTime(120)}
 	if !s.saveIdempotencyRecord(t, next, testTime(60)) {
-		t.Error("an expired answer does not give way")
+		t.Error("the expired record was not replaced")
 	}
 	got, err = s.db.IdempotencyRecord(ctx, next.ID, testTime(60))
 	requireEqual(t, got, err, next)
 
 	old := room.IdempotencyRecord{ID: NewID(), BodyHash: "hash", ExpiresAt: testTime(100)}
 	s.saveIdempotencyRecord(t, old, testTime(60))
-	s.write(t, func(ctx context.Context) error { return s.db.DeleteExpiredIdempotencyRecords(ctx, testTime(100)) })
+	s.write(t, func(ctx context.Context) error {
+		return s.db.DeleteExpiredIdempotencyRecords(ctx, testTime(100))
+	})
 	_, err = s.db.IdempotencyRecord(ctx, old.ID, testTime(0))
 	requireFault(t, err, fault.NotFound, "answer_not_found")
 	got, err = s.db.IdempotencyRecord(ctx, next.ID, testTime(60))
 	requireEqual(t, got, err, next)
 }
 
-// Of many who keep an answer at once, one does.
+// Only one of many concurrent inserts with the same id succeeds.
 func (s *suite) TestIdempotencyRecord_Concurrent(t *testing.T) {
 	id := NewID()
 	var fresh atomic.Int32
 	var work sync.WaitGroup
 	for range 32 {
 		work.Go(func() {
-			if s.saveIdempotencyRecord(t, room.IdempotencyRecord{ID: id, BodyHash: "hash", ExpiresAt: testTime(60)}, testTime(0)) {
+			record := room.IdempotencyRecord{ID: id, BodyHash: "hash", ExpiresAt: testTime(60)}
+			if s.saveIdempotencyRecord(t, record, testTime(0)) {
 				fresh.Add(1)
 			}
 		})
 	}
 	work.Wait()
 	if n := fresh.Load(); n != 1 {
-		t.Errorf("%d of them were first", n)
+		t.Errorf("got %d successful inserts, want 1", n)
 	}
 }
 
-// Whoever keeps one outside a transaction is told.
 func (s *suite) TestIdempotencyRecord_OutsideTransaction(t *testing.T) {
-	if _, err := s.db.InsertIdempotencyRecord(context.Background(), room.IdempotencyRecord{ID: NewID(), ExpiresAt: testTime(60)}, testTime(0)); err == nil {
-		t.Error("kept")
+	record := room.IdempotencyRecord{ID: NewID(), ExpiresAt: testTime(60)}
+	if _, err := s.db.InsertIdempotencyRecord(context.Background(), record, testTime(0)); err == nil {
+		t.Error("InsertIdempotencyRecord outside Write succeeded, want an error")
 	}
 }
 
-func (s *suite) saveIdempotencyRecord(t *testing.T, a room.IdempotencyRecord, now time.Time) (fresh bool) {
+func (s *suite) saveIdempotencyRecord(t *testing.T, r room.IdempotencyRecord, now time.Time) (fresh bool) {
 	t.Helper()
 	err := s.db.Write(context.Background(), func(ctx context.Context) (err error) {
-		fresh, err = s.db.InsertIdempotencyRecord(ctx, a, now)
+		fresh, err = s.db.InsertIdempotencyRecord(ctx, r, now)
 		return err
 	})
 	if err != nil {

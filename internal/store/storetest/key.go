@@ -13,16 +13,22 @@ import (
 	"parley/internal/seal"
 )
 
-// insertBareProject makes a project without credentials.
+// insertBareProject stores a project without credentials.
 func (s *suite) insertBareProject(t *testing.T) string {
 	t.Helper()
-	p := project.Project{ID: NewID(), OrganizationID: s.project.OrganizationID, Name: "bare", Status: project.Active, CreatedAt: testTime(0)}
+	p := project.Project{
+		ID: NewID(), OrganizationID: s.project.OrganizationID, Name: "bare",
+		Status: project.Active, CreatedAt: testTime(0),
+	}
 	s.write(t, func(ctx context.Context) error { return s.db.InsertProject(ctx, p) })
 	return p.ID
 }
 
 func newAPIKey(projectID string, slot key.Slot) key.APIKey {
-	k := key.APIKey{ID: NewID(), ProjectID: projectID, Slot: slot, Key: seal.NewAPIKey(), GatewaySecret: seal.NewGatewaySecret(), CreatedAt: testTime(1)}
+	k := key.APIKey{
+		ID: NewID(), ProjectID: projectID, Slot: slot, Key: seal.NewAPIKey(),
+		GatewaySecret: seal.NewGatewaySecret(), CreatedAt: testTime(1),
+	}
 	if slot != key.Current {
 		k.RetiringSince, k.OverlapEndsAt = testTime(2), testTime(3)
 	}
@@ -30,7 +36,9 @@ func newAPIKey(projectID string, slot key.Slot) key.APIKey {
 }
 
 func newProjectSecret(projectID string, slot key.Slot) key.ProjectSecret {
-	p := key.ProjectSecret{ID: NewID(), ProjectID: projectID, Slot: slot, Secret: seal.NewProjectSecret(), CreatedAt: testTime(1)}
+	p := key.ProjectSecret{
+		ID: NewID(), ProjectID: projectID, Slot: slot, Secret: seal.NewProjectSecret(), CreatedAt: testTime(1),
+	}
 	if slot != key.Current {
 		p.RetiringSince, p.OverlapEndsAt = testTime(2), testTime(3)
 	}
@@ -55,13 +63,14 @@ func (s *suite) TestAPIKeys(t *testing.T) {
 	got, err = s.db.APIKeys(ctx, id)
 	requireEqual(t, got, err, []key.APIKey{current, overlap})
 
-	for _, slot := range []key.Slot{key.Current, key.Overlap} {
-		requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertAPIKey(ctx, newAPIKey(id, slot)) }))
+	sameKey := newAPIKey(s.insertBareProject(t), key.Current)
+	sameKey.Key = current.Key
+	for _, k := range []key.APIKey{
+		newAPIKey(id, key.Current), newAPIKey(id, key.Overlap), sameKey, newAPIKey(NewID(), key.Current),
+	} {
+		err := s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertAPIKey(ctx, k) })
+		requireConstraintError(t, err)
 	}
-	twice := newAPIKey(s.insertBareProject(t), key.Current)
-	twice.Key = current.Key
-	requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertAPIKey(ctx, twice) }))
-	requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertAPIKey(ctx, newAPIKey(NewID(), key.Current)) }))
 	got, err = s.db.APIKeys(ctx, id)
 	requireEqual(t, got, err, []key.APIKey{current, overlap})
 }
@@ -81,17 +90,20 @@ func (s *suite) TestProjectSecrets(t *testing.T) {
 	got, err := s.db.ProjectSecrets(ctx, id)
 	requireEqual(t, got, err, []key.ProjectSecret{current, overlap})
 	for _, slot := range []key.Slot{key.Current, key.Overlap} {
-		requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertProjectSecret(ctx, newProjectSecret(id, slot)) }))
+		err := s.db.Write(ctx, func(ctx context.Context) error {
+			return s.db.InsertProjectSecret(ctx, newProjectSecret(id, slot))
+		})
+		requireConstraintError(t, err)
 	}
 	got, err = s.db.ProjectSecrets(ctx, s.insertBareProject(t))
 	requireEqual(t, got, err, nil)
 }
 
-// A secret opens in the transaction that has just sealed it.
+// A transaction can open a secret that it has sealed itself.
 func (s *suite) TestSecrets_ReadInOwnTransaction(t *testing.T) {
 	id := s.insertBareProject(t)
 	k := newAPIKey(id, key.Current)
-	k.CreatedAt = k.CreatedAt.Add(999 * time.Microsecond) // stored times end at the millisecond
+	k.CreatedAt = k.CreatedAt.Add(999 * time.Microsecond) // stored times have milliseconds
 	s.write(t, func(ctx context.Context) error {
 		if err := s.db.InsertAPIKey(ctx, k); err != nil {
 			return err
@@ -125,7 +137,7 @@ func (s *suite) TestMoveCredentials(t *testing.T) {
 		requireEqual(t, gotKeys, err, keys)
 		gotSecrets, err := s.db.ProjectSecrets(ctx, id)
 		requireEqual(t, gotSecrets, err, secrets)
-		byHash, err := s.db.APIKeyByHash(ctx, seal.Hash(k.Key.Reveal())) // in any slot
+		byHash, err := s.db.APIKeyByHash(ctx, seal.Hash(k.Key.Reveal())) // finds a key in any slot
 		requireEqual(t, byHash, err, k)
 	}
 	has([]key.APIKey{k}, []key.ProjectSecret{p})
@@ -188,7 +200,7 @@ func (s *suite) TestPurgeRetired(t *testing.T) {
 	found := func(k key.APIKey, want bool) {
 		t.Helper()
 		if _, err := db.APIKeyByHash(ctx, seal.Hash(k.Key.Reveal())); (err == nil) != want {
-			t.Errorf("found: %v", err)
+			t.Errorf("APIKeyByHash: got %v, want found %t", err, want)
 		}
 	}
 	current, err := db.APIKeys(ctx, p)
@@ -197,18 +209,19 @@ func (s *suite) TestPurgeRetired(t *testing.T) {
 	}
 	err = db.Write(ctx, func(ctx context.Context) error {
 		retired.Slot = key.Retired
-		return errors.Join(db.InsertAPIKey(ctx, overlap), db.InsertProjectSecret(ctx, secret), db.InsertAPIKey(ctx, retired), db.UpdateAPIKey(ctx, retired, testTime(1)))
+		return errors.Join(db.InsertAPIKey(ctx, overlap), db.InsertProjectSecret(ctx, secret),
+			db.InsertAPIKey(ctx, retired), db.UpdateAPIKey(ctx, retired, testTime(1)))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	requireEqual(t, purge(1, 2), nil, nil) // the overlap ends at 3, what was retired at 1 is kept
+	requireEqual(t, purge(1, 2), nil, nil) // the overlap ends at 3, and a key retired at 1 is not purged before 1
 	found(retired, true)
-	requireEqual(t, purge(2, 3), nil, []string{p, p}) // for the key and for the secret
+	requireEqual(t, purge(2, 3), nil, []string{p, p}) // one for the key and one for the secret
 	found(retired, false)
 	found(overlap, true)
 	requireEqual(t, purge(3, 9), nil, nil)
-	found(overlap, true) // retired at 3, when its overlap ended
+	found(overlap, true) // it was retired at 3, when its overlap ended
 	requireEqual(t, purge(4, 9), nil, nil)
 	found(overlap, false)
 	left, err := db.APIKeys(ctx, p)

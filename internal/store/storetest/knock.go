@@ -12,7 +12,10 @@ func (s *suite) TestKnocks(t *testing.T) {
 	ctx := context.Background()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	knock := func(roomID string, n int) room.Knock {
-		return room.Knock{ID: NewID(), RoomID: roomID, KeyHash: trickyTexts[n], Name: trickyTexts[n], Network: "192.0.2.1/32", CreatedAt: testTime(n), ExpiresAt: testTime(n + 10)}
+		return room.Knock{
+			ID: NewID(), RoomID: roomID, KeyHash: trickyTexts[n], Name: trickyTexts[n],
+			Network: "192.0.2.1/32", CreatedAt: testTime(n), ExpiresAt: testTime(n + 10),
+		}
 	}
 	first, second, other := knock(r.ID, 1), knock(r.ID, 2), knock(elsewhere.ID, 1)
 	s.write(t, func(ctx context.Context) error {
@@ -32,7 +35,7 @@ func (s *suite) TestKnocks(t *testing.T) {
 	twin := knock(r.ID, 2)
 	requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.UpsertKnock(ctx, twin) }))
 
-	// Put again it is the same one, changed.
+	// UpsertKnock updates a knock that exists.
 	first.Name, first.Denied, first.CreatedAt, first.ExpiresAt = trickyTexts[0], true, testTime(3), testTime(70)
 	s.write(t, func(ctx context.Context) error { return s.db.UpsertKnock(ctx, first) })
 	knocks(r.ID, second, first)
@@ -49,11 +52,11 @@ func (s *suite) TestKnocks(t *testing.T) {
 		}
 		for _, id := range want {
 			if found[id] != 1 {
-				t.Fatalf("at %d: %v, want each of %v once", at, rooms, want)
+				t.Fatalf("RoomsWithStaleKnocks at %d: got %v, want each of %v once", at, rooms, want)
 			}
 		}
 		if len(want) != found[r.ID]+found[elsewhere.ID] {
-			t.Fatalf("at %d: %v, want %v", at, rooms, want)
+			t.Fatalf("RoomsWithStaleKnocks at %d: got %v, want %v", at, rooms, want)
 		}
 	}
 	stale(10)
@@ -65,11 +68,16 @@ func (s *suite) TestKnocks(t *testing.T) {
 	stale(70, r.ID, elsewhere.ID)
 }
 
-// The links that people in a room have made are counted apart.
-func (s *suite) TestLinks_MadeInRoom(t *testing.T) {
+// CountLinksCreatedInRoom counts only the links that participants created.
+func (s *suite) TestLinks_CreatedInRoom(t *testing.T) {
 	ctx := context.Background()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
-	for i, l := range []room.Link{{RoomID: r.ID, CreatedBy: "seat"}, {RoomID: r.ID}, {RoomID: r.ID, CreatedBy: "another"}, {RoomID: elsewhere.ID, CreatedBy: "seat"}} {
+	for i, l := range []room.Link{
+		{RoomID: r.ID, CreatedBy: "seat"},
+		{RoomID: r.ID},
+		{RoomID: r.ID, CreatedBy: "another"},
+		{RoomID: elsewhere.ID, CreatedBy: "seat"},
+	} {
 		l.ID, l.TokenHash, l.Role, l.CreatedAt = NewID(), NewID(), room.Guest, testTime(i)
 		s.write(t, func(ctx context.Context) error { return s.db.InsertLink(ctx, l) })
 		got, err := s.db.LinkByHash(ctx, l.RoomID, l.TokenHash)

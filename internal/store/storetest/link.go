@@ -13,8 +13,10 @@ func (s *suite) TestLinks(t *testing.T) {
 	ctx := context.Background()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	for i, text := range trickyTexts {
-		l := room.Link{ID: NewID(), RoomID: r.ID, TokenHash: NewID(), Role: room.CoHost, SingleUse: i%2 == 0, Name: text, UserID: text,
-			Hidden: i%2 == 1, CreatedAt: testTime(i)}
+		l := room.Link{
+			ID: NewID(), RoomID: r.ID, TokenHash: NewID(), Role: room.CoHost, SingleUse: i%2 == 0, Name: text,
+			UserID: text, Hidden: i%2 == 1, CreatedAt: testTime(i),
+		}
 		if i > 2 {
 			l.ExpiresAt = testTime(i + 60)
 		}
@@ -28,8 +30,9 @@ func (s *suite) TestLinks(t *testing.T) {
 		s.write(t, func(ctx context.Context) error { return s.db.RedeemLink(ctx, l.ID, l.RedeemedBy) })
 		got, err = s.db.LinkByHash(ctx, r.ID, l.TokenHash)
 		requireEqual(t, got, err, l)
-		// A claim that is made stays.
-		requireFault(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.RedeemLink(ctx, l.ID, "second") }), fault.NotFound, "link_not_found")
+		// A link can be redeemed once.
+		err = s.db.Write(ctx, func(ctx context.Context) error { return s.db.RedeemLink(ctx, l.ID, "second") })
+		requireFault(t, err, fault.NotFound, "link_not_found")
 
 		twin := l
 		twin.ID = NewID()
@@ -49,11 +52,13 @@ func (s *suite) TestBreakouts(t *testing.T) {
 			if err := s.db.InsertBreakout(ctx, b); err != nil {
 				return err
 			}
-			if err := s.db.InsertSession(ctx, room.Session{RoomID: b.RoomID, N: b.Session, Breakout: b.N, State: room.SessionLive}, b.OpenedAt); err != nil {
+			session := room.Session{RoomID: b.RoomID, N: b.Session, Breakout: b.N, State: room.SessionLive}
+			if err := s.db.InsertSession(ctx, session, b.OpenedAt); err != nil {
 				return err
 			}
 		}
-		return s.db.InsertSession(ctx, room.Session{RoomID: r.ID, N: 1, State: room.SessionLive}, testTime(1))
+		main := room.Session{RoomID: r.ID, N: 1, State: room.SessionLive}
+		return s.db.InsertSession(ctx, main, testTime(1))
 	})
 	breakouts := func(roomID string, want ...room.Breakout) {
 		t.Helper()
@@ -67,7 +72,7 @@ func (s *suite) TestBreakouts(t *testing.T) {
 		t.Helper()
 		all, err := s.db.Sessions(ctx, room.SessionLive)
 		var got []room.Session
-		for n := range 4 { // of this room, in order
+		for n := range 4 { // other tests use the same database
 			for _, session := range all {
 				if session.RoomID == r.ID && session.N == n {
 					got = append(got, session)
@@ -77,7 +82,8 @@ func (s *suite) TestBreakouts(t *testing.T) {
 		requireEqual(t, got, err, want)
 	}
 	own := room.Session{RoomID: r.ID, N: 1, State: room.SessionLive}
-	live(own, room.Session{RoomID: r.ID, N: 2, Breakout: 1, State: room.SessionLive}, room.Session{RoomID: r.ID, N: 3, Breakout: 2, State: room.SessionLive})
+	live(own, room.Session{RoomID: r.ID, N: 2, Breakout: 1, State: room.SessionLive},
+		room.Session{RoomID: r.ID, N: 3, Breakout: 2, State: room.SessionLive})
 	s.write(t, func(ctx context.Context) error { return s.db.CloseSessions(ctx, r.ID, true, testTime(7)) })
 	live(own)
 	s.write(t, func(ctx context.Context) error { return s.db.CloseSessions(ctx, r.ID, false, testTime(8)) })
@@ -90,9 +96,10 @@ func (s *suite) TestBreakouts(t *testing.T) {
 func (s *suite) TestSeatByUser(t *testing.T) {
 	ctx := context.Background()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
-	ada, nobody, second := newSeat(r.ID, room.Joined, 1), newSeat(r.ID, room.Joined, 2), newSeat(r.ID, room.Free, 3)
+	ada := newSeat(r.ID, room.Joined, 1)
+	withoutUser, free := newSeat(r.ID, room.Joined, 2), newSeat(r.ID, room.Free, 3)
 	ada.UserID, ada.Hidden, ada.Breakout = "7", true, 3
-	s.insertSeats(t, ada, nobody, second)
+	s.insertSeats(t, ada, withoutUser, free)
 	got, err := s.db.SeatByUser(ctx, r.ID, "7")
 	requireEqual(t, got, err, ada)
 	for roomID, user := range map[string]string{r.ID: "8", elsewhere.ID: "7"} {
@@ -105,7 +112,7 @@ func (s *suite) TestSeatByUser(t *testing.T) {
 	twin.UserID = "7"
 	requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertSeat(ctx, twin) }))
 
-	// Hidden seats are held, and count nowhere.
+	// A hidden seat counts only as hidden.
 	o, err := s.db.Occupancy(ctx, r.ID)
 	requireEqual(t, o, err, room.Occupancy{Taken: 1, Joined: 1, Hidden: 1})
 	ada.KeyHash, ada.UserID, ada.Hidden, ada.Breakout = NewID(), "9", false, 0
@@ -114,12 +121,14 @@ func (s *suite) TestSeatByUser(t *testing.T) {
 	requireEqual(t, got, err, ada)
 }
 
-func (s *suite) TestReschedule(t *testing.T) {
+func (s *suite) TestUpdateRoomSpec(t *testing.T) {
 	r := Room(s.project.ID)
 	r.State, r.StartAt = room.Scheduled, testTime(100)
 	s.insertRoom(t, r)
-	r.Title, r.WelcomeMessage, r.CreatorName, r.MaxParticipants, r.EmptyTimeout, r.Duration = "New", "Hello", "Bob", 3, 20*time.Second, 2*time.Hour
-	r.StartAt, r.ExternalUserID, r.LogoutURL, r.WebhookURL, r.BreakoutRooms = testTime(200), "8", "https://example.org", "https://example.org/hook", 4
+	r.Title, r.WelcomeMessage, r.CreatorName, r.MaxParticipants = "New", "Hello", "Bob", 3
+	r.EmptyTimeout, r.Duration, r.StartAt = 20*time.Second, 2*time.Hour, testTime(200)
+	r.ExternalUserID, r.BreakoutRooms = "8", 4
+	r.LogoutURL, r.WebhookURL = "https://example.org", "https://example.org/hook"
 	s.write(t, func(ctx context.Context) error { return s.db.UpdateRoomSpec(ctx, r) })
 	got, err := s.db.Room(context.Background(), r.ID)
 	requireEqual(t, got, err, r)

@@ -15,7 +15,7 @@ func (s *suite) TestMediaSecret(t *testing.T) {
 	requireEqual(t, again, err, first)
 	other, err := s.open(t).MediaSecret(ctx)
 	if err != nil || other == first {
-		t.Fatal("two installations share a secret", err)
+		t.Fatalf("MediaSecret of another database: got the same secret or error %v", err)
 	}
 }
 

@@ -24,19 +24,21 @@ func (s *suite) TestNodes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	beat := func(node string, at int) {
+	heartbeat := func(node string, at int) {
 		t.Helper()
 		write(func(ctx context.Context) error { return db.RecordHeartbeat(ctx, node, testTime(at)) })
 	}
 	nodes()
-	beat("a", 5)
-	beat("b", 6)
-	beat("a", 9)
+	heartbeat("a", 5)
+	heartbeat("b", 6)
+	heartbeat("a", 9)
 	nodes(room.Node{ID: "a", LastAlive: testTime(9)}, room.Node{ID: "b", LastAlive: testTime(6)})
 
 	r := Room(Project(t, db).ID)
 	seat := newSeat(r.ID, room.Joined, 1)
-	in := room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "PA_1", Node: "a", JoinedAt: testTime(1)}
+	in := room.Attendance{
+		ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "PA_1", Node: "a", JoinedAt: testTime(1),
+	}
 	write(func(ctx context.Context) error {
 		if err := db.InsertRoom(ctx, r); err != nil {
 			return err
@@ -52,8 +54,10 @@ func (s *suite) TestNodes(t *testing.T) {
 		requireEqual(t, got, err, want)
 		write(func(ctx context.Context) error { return db.RemoveNode(ctx, node) })
 	}
-	nodes(room.Node{ID: "a", LastAlive: testTime(9)}) // it says that somebody is in
-	write(func(ctx context.Context) error { return db.EndAttendance(ctx, in.ID, testTime(9), room.LeftServer) })
+	nodes(room.Node{ID: "a", LastAlive: testTime(9)}) // it has current attendance, so it was not removed
+	write(func(ctx context.Context) error {
+		return db.EndAttendance(ctx, in.ID, testTime(9), room.LeftServer)
+	})
 	write(func(ctx context.Context) error { return db.RemoveNode(ctx, "a") })
 	nodes()
 }

@@ -25,13 +25,14 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // driver "pgx"
 )
 
-// errNotInstalled is what a test dies of where there is no PostgreSQL: a suite
-// that passes by leaving half of itself out is worth nothing.
-var errNotInstalled = errors.New("PostgreSQL is not installed, and the tests that need it are never skipped: run `make test-setup`")
+// errNotInstalled fails a test if PostgreSQL is not installed. The test is not
+// skipped, because a suite that skips half of its tests proves little.
+var errNotInstalled = errors.New(
+	"PostgreSQL is not installed, and the tests that need it are never skipped: run `make test-setup`")
 
-// Postgres returns the URL of a new, empty database. It lives on a PostgreSQL
-// server that is private to this test process: started at the first call, gone
-// when the process ends, however it ends.
+// Postgres returns the URL of a new, empty database on a PostgreSQL server that
+// only this test process uses. The first call starts the server. The server is
+// removed when the process ends, even if it is killed.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	c, err := sharedServer()
@@ -43,20 +44,20 @@ func Postgres(t testing.TB) string {
 
 var sharedServer = sync.OnceValues(startPostgresServer)
 
-// PostgresServer is a PostgreSQL server with its own data directory. Disk writes are
-// as durable as in earnest.
+// PostgresServer is a PostgreSQL server with its own data directory. Its writes
+// are as durable as in production (fsync is on).
 type PostgresServer struct {
 	bin        string
 	dir        string
-	procAttr   *syscall.SysProcAttr // whom the server runs as
+	procAttr   *syscall.SysProcAttr // the user that the server runs as
 	password   string
 	port       int
 	databases  atomic.Int64
-	guardStdin io.Closer // held open for as long as the server may live
+	guardStdin io.Closer // closed by the end of this process, which stops the server
 }
 
-// NewPostgresServer starts a server of the test's own, to be stopped and frozen. It
-// ends with the test.
+// NewPostgresServer starts a server that only the test uses, so that the test may
+// stop or freeze it. It is stopped at the end of the test.
 func NewPostgresServer(t testing.TB) *PostgresServer {
 	t.Helper()
 	c, err := startPostgresServer()
@@ -67,41 +68,42 @@ func NewPostgresServer(t testing.TB) *PostgresServer {
 	return c
 }
 
-// NewDatabase makes a database and returns its URL. It is dropped with the test.
-func (c *PostgresServer) NewDatabase(t testing.TB) string {
+// NewDatabase creates a database and returns its URL. It is dropped at the end of
+// the test.
+func (s *PostgresServer) NewDatabase(t testing.TB) string {
 	t.Helper()
-	name := fmt.Sprintf("test_%d", c.databases.Add(1))
-	c.execAsAdmin(t, "CREATE DATABASE "+name)
-	t.Cleanup(func() { c.execAsAdmin(t, "DROP DATABASE "+name+" WITH (FORCE)") })
-	return c.url(name)
+	name := fmt.Sprintf("test_%d", s.databases.Add(1))
+	s.execAsAdmin(t, "CREATE DATABASE "+name)
+	t.Cleanup(func() { s.execAsAdmin(t, "DROP DATABASE "+name+" WITH (FORCE)") })
+	return s.url(name)
 }
 
-// Stop takes the server away as a power cut would, and Start brings it back.
-func (c *PostgresServer) Stop(t testing.TB) { t.Helper(); c.pgctl(t, "stop", "-m", "immediate") }
+// Stop stops the server at once, as a power failure would.
+func (s *PostgresServer) Stop(t testing.TB) { t.Helper(); s.pgctl(t, "stop", "-m", "immediate") }
 
-// Start brings a stopped server back and waits until it answers.
-func (c *PostgresServer) Start(t testing.TB) { t.Helper(); c.pgctl(t, "start") }
+// Start starts a stopped server and waits until it accepts connections.
+func (s *PostgresServer) Start(t testing.TB) { t.Helper(); s.pgctl(t, "start") }
 
-// Freeze makes the server hold still: connections stay open and nothing
-// answers. Thaw ends it, at the latest at the end of the test.
-func (c *PostgresServer) Freeze(t testing.TB) {
+// Freeze suspends the server: connections stay open and do not respond. It lasts
+// until Thaw or the end of the test.
+func (s *PostgresServer) Freeze(t testing.TB) {
 	t.Helper()
-	c.signal(t, syscall.SIGSTOP)
-	t.Cleanup(func() { c.signal(t, syscall.SIGCONT) })
+	s.signal(t, syscall.SIGSTOP)
+	t.Cleanup(func() { s.signal(t, syscall.SIGCONT) })
 }
 
-// Thaw lets a frozen server go on.
-func (c *PostgresServer) Thaw(t testing.TB) { t.Helper(); c.signal(t, syscall.SIGCONT) }
+// Thaw resumes a frozen server.
+func (s *PostgresServer) Thaw(t testing.TB) { t.Helper(); s.signal(t, syscall.SIGCONT) }
 
-func (c *PostgresServer) url(database string) string {
-	u := url.URL{Scheme: "postgres", User: url.UserPassword("parley", c.password),
-		Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)), Path: database}
+func (s *PostgresServer) url(database string) string {
+	u := url.URL{Scheme: "postgres", User: url.UserPassword("parley", s.password),
+		Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)), Path: database}
 	return u.String()
 }
 
-func (c *PostgresServer) execAsAdmin(t testing.TB, statement string) {
+func (s *PostgresServer) execAsAdmin(t testing.TB, statement string) {
 	t.Helper()
-	db, err := sql.Open("pgx", c.url("postgres"))
+	db, err := sql.Open("pgx", s.url("postgres"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,29 +113,29 @@ func (c *PostgresServer) execAsAdmin(t testing.TB, statement string) {
 	}
 }
 
-func (c *PostgresServer) pgctl(t testing.TB, args ...string) {
+func (s *PostgresServer) pgctl(t testing.TB, args ...string) {
 	t.Helper()
-	if err := c.run("pg_ctl", append(args, "-D", c.dataDir(), "-l", c.logFile(), "-w", "-t", "60", "-s")...); err != nil {
+	if err := s.run("pg_ctl", append(args, "-D", s.dataDir(), "-l", s.logFile(), "-w", "-t", "60", "-s")...); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// signal reaches the server and each of its processes.
-func (c *PostgresServer) signal(t testing.TB, sig syscall.Signal) {
+// signal sends a signal to each process of the server.
+func (s *PostgresServer) signal(t testing.TB, sig syscall.Signal) {
 	t.Helper()
-	pids, err := c.processes()
+	pids, err := s.processes()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, pid := range pids {
-		_ = syscall.Kill(pid, sig) // one that ended meanwhile does no harm
+		_ = syscall.Kill(pid, sig) // fails if the process has ended
 	}
 }
 
-// processes returns the server's first process and its children, which are all
-// of the others.
-func (c *PostgresServer) processes() ([]int, error) {
-	pidFile, err := os.ReadFile(filepath.Join(c.dataDir(), "postmaster.pid"))
+// processes returns the ids of all processes of the server: the postmaster and
+// its children.
+func (s *PostgresServer) processes() ([]int, error) {
+	pidFile, err := os.ReadFile(filepath.Join(s.dataDir(), "postmaster.pid"))
 	if err != nil {
 		return nil, err
 	}
@@ -153,9 +155,9 @@ func (c *PostgresServer) processes() ([]int, error) {
 	return pids, nil
 }
 
-// CPUTime returns the processor time that this process and its private server have
-// used so far, for benchmarks: unlike speed it hardly depends on what else the
-// machine does.
+// CPUTime returns the processor time that this process and its PostgreSQL server
+// have used so far. Benchmarks report it because, unlike elapsed time, it hardly
+// depends on the load of the machine.
 func CPUTime(t testing.TB) time.Duration {
 	t.Helper()
 	var own syscall.Rusage
@@ -174,10 +176,10 @@ func CPUTime(t testing.TB) time.Duration {
 	for _, pid := range pids {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
-			continue // ended; the first process counts it among its children
+			continue // it has ended, and the postmaster includes its time
 		}
 		_, rest, _ := strings.Cut(string(stat), ") ")
-		for _, field := range strings.Fields(rest)[11:15] { // utime, stime, and those of children that ended
+		for _, field := range strings.Fields(rest)[11:15] { // utime, stime, cutime, cstime
 			ticks, err := strconv.Atoi(field)
 			if err != nil {
 				t.Fatal(err)
@@ -188,8 +190,8 @@ func CPUTime(t testing.TB) time.Duration {
 	return sum
 }
 
-func (c *PostgresServer) dataDir() string { return filepath.Join(c.dir, "data") }
-func (c *PostgresServer) logFile() string { return filepath.Join(c.dir, "log") }
+func (s *PostgresServer) dataDir() string { return filepath.Join(s.dir, "data") }
+func (s *PostgresServer) logFile() string { return filepath.Join(s.dir, "log") }
 
 func startPostgresServer() (*PostgresServer, error) {
 	bin, err := findPostgres()
@@ -203,8 +205,8 @@ func startPostgresServer() (*PostgresServer, error) {
 	if c.procAttr, err = serverProcAttr(); err != nil {
 		return nil, err
 	}
-	if who := c.procAttr.Credential; who != nil {
-		if err := os.Chown(c.dir, int(who.Uid), int(who.Gid)); err != nil {
+	if user := c.procAttr.Credential; user != nil {
+		if err := os.Chown(c.dir, int(user.Uid), int(user.Gid)); err != nil {
 			return nil, err
 		}
 	}
@@ -214,28 +216,30 @@ func startPostgresServer() (*PostgresServer, error) {
 	return c, c.initialize()
 }
 
-// startGuard starts a process that takes the server and its files away when this
-// one is gone: its standard input ends with us, even if we are killed.
-func (c *PostgresServer) startGuard() error {
+// startGuard starts a process that stops the server and deletes its files when
+// this process ends. It notices the end by the end of its standard input.
+func (s *PostgresServer) startGuard() error {
 	const script = `cat
-pid=$(head -n 1 "$2/data/postmaster.pid") && { pkill -CONT -P $pid; kill -CONT $pid; "$1/pg_ctl" stop -D "$2/data" -m immediate; }
+pid=$(head -n 1 "$2/data/postmaster.pid") && {
+	pkill -CONT -P $pid; kill -CONT $pid; "$1/pg_ctl" stop -D "$2/data" -m immediate; }
 rm -rf "$2"`
-	cmd := exec.Command("sh", "-c", script, "guard", c.bin, c.dir)
-	cmd.Dir = c.dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.procAttr.Credential, Setsid: true} // Ctrl-C is not for it
+	cmd := exec.Command("sh", "-c", script, "guard", s.bin, s.dir)
+	cmd.Dir = s.dir
+	// Setsid, so that Ctrl-C does not reach the guard.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.procAttr.Credential, Setsid: true}
 	var err error
-	if c.guardStdin, err = cmd.StdinPipe(); err != nil {
+	if s.guardStdin, err = cmd.StdinPipe(); err != nil {
 		return err
 	}
 	return cmd.Start()
 }
 
-func (c *PostgresServer) initialize() error {
-	pwfile := filepath.Join(c.dir, "password")
-	if err := os.WriteFile(pwfile, []byte(c.password), 0o644); err != nil { // the directory is closed to others
+func (s *PostgresServer) initialize() error {
+	pwfile := filepath.Join(s.dir, "password")
+	if err := os.WriteFile(pwfile, []byte(s.password), 0o644); err != nil { // the directory is private
 		return err
 	}
-	if err := c.run("initdb", "-D", c.dataDir(), "-U", "parley", "-A", "scram-sha-256", "--pwfile", pwfile,
+	if err := s.run("initdb", "-D", s.dataDir(), "-U", "parley", "-A", "scram-sha-256", "--pwfile", pwfile,
 		"-E", "UTF8", "--no-locale", "--no-sync"); err != nil {
 		return err
 	}
@@ -243,35 +247,36 @@ func (c *PostgresServer) initialize() error {
 	if err != nil {
 		return err
 	}
-	c.port = l.Addr().(*net.TCPAddr).Port
+	s.port = l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
-	settings := fmt.Sprintf("listen_addresses = '127.0.0.1'\nport = %d\nunix_socket_directories = ''\nfsync = on\nmax_connections = 300\n", c.port)
-	if err := os.WriteFile(filepath.Join(c.dataDir(), "postgresql.auto.conf"), []byte(settings), 0o644); err != nil {
+	settings := fmt.Sprintf("listen_addresses = '127.0.0.1'\nport = %d\nunix_socket_directories = ''\n"+
+		"fsync = on\nmax_connections = 300\n", s.port)
+	if err := os.WriteFile(filepath.Join(s.dataDir(), "postgresql.auto.conf"), []byte(settings), 0o644); err != nil {
 		return err
 	}
-	return c.run("pg_ctl", "start", "-D", c.dataDir(), "-l", c.logFile(), "-w", "-t", "60", "-s")
+	return s.run("pg_ctl", "start", "-D", s.dataDir(), "-l", s.logFile(), "-w", "-t", "60", "-s")
 }
 
-func (c *PostgresServer) run(program string, args ...string) error {
-	cmd := exec.Command(filepath.Join(c.bin, program), args...)
-	cmd.Dir = c.dir
-	cmd.SysProcAttr = c.procAttr
+func (s *PostgresServer) run(program string, args ...string) error {
+	cmd := exec.Command(filepath.Join(s.bin, program), args...)
+	cmd.Dir = s.dir
+	cmd.SysProcAttr = s.procAttr
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		log, _ := os.ReadFile(c.logFile())
+		log, _ := os.ReadFile(s.logFile())
 		return fmt.Errorf("%s %s: %w\n%s%s", program, strings.Join(args, " "), err, out, log)
 	}
 	return nil
 }
 
-// findPostgres returns the directory of the newest server's programs.
+// findPostgres returns the program directory of the newest installed server.
 func findPostgres() (string, error) {
 	if p, err := exec.LookPath("pg_ctl"); err == nil {
 		if p, err = filepath.EvalSymlinks(p); err == nil {
 			return filepath.Dir(p), nil
 		}
 	}
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pg_ctl") // Debian keeps them out of PATH
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pg_ctl") // not in PATH on Debian
 	if len(found) == 0 {
 		return "", errNotInstalled
 	}
@@ -282,7 +287,8 @@ func findPostgres() (string, error) {
 	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) })), nil
 }
 
-// serverProcAttr says whom the server runs as: PostgreSQL refuses root.
+// serverProcAttr returns the attributes of the server processes. A test that runs
+// as root starts the server as user postgres, because PostgreSQL refuses root.
 func serverProcAttr() (*syscall.SysProcAttr, error) {
 	if os.Getuid() != 0 {
 		return &syscall.SysProcAttr{}, nil

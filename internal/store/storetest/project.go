@@ -20,7 +20,8 @@ func (s *suite) TestOrganization(t *testing.T) {
 	_, err := s.db.Organization(ctx, NewID())
 	requireFault(t, err, fault.NotFound, "organization_not_found")
 	requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error {
-		return s.db.InsertOrganization(ctx, project.Organization{ID: NewID(), Name: "n", Billing: "barter", CreatedAt: testTime(1)})
+		o := project.Organization{ID: NewID(), Name: "n", Billing: "barter", CreatedAt: testTime(1)}
+		return s.db.InsertOrganization(ctx, o)
 	}))
 }
 
@@ -36,7 +37,10 @@ func (s *suite) TestCountOrganizations(t *testing.T) {
 func (s *suite) TestProject(t *testing.T) {
 	ctx := context.Background()
 	for _, name := range trickyTexts {
-		p := project.Project{ID: NewID(), OrganizationID: s.project.OrganizationID, Name: name, Status: project.Active, CreatedAt: testTime(1)}
+		p := project.Project{
+			ID: NewID(), OrganizationID: s.project.OrganizationID, Name: name,
+			Status: project.Active, CreatedAt: testTime(1),
+		}
 		s.write(t, func(ctx context.Context) error { return s.db.InsertProject(ctx, p) })
 		got, err := s.db.Project(ctx, p.ID)
 		requireEqual(t, got, err, p)
@@ -58,8 +62,13 @@ func (s *suite) TestProject_Refused(t *testing.T) {
 	ctx := context.Background()
 	_, err := s.db.Project(ctx, NewID())
 	requireFault(t, err, fault.NotFound, "project_not_found")
-	unknown := project.Project{ID: NewID(), OrganizationID: NewID(), Name: "n", Status: project.Active, CreatedAt: testTime(1)}
-	requireFault(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.UpdateProject(ctx, unknown) }), fault.NotFound, "project_not_found")
-	requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertProject(ctx, unknown) }))
-	requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertProject(ctx, s.project) }))
+	unknown := project.Project{
+		ID: NewID(), OrganizationID: NewID(), Name: "n", Status: project.Active, CreatedAt: testTime(1),
+	}
+	err = s.db.Write(ctx, func(ctx context.Context) error { return s.db.UpdateProject(ctx, unknown) })
+	requireFault(t, err, fault.NotFound, "project_not_found")
+	for _, p := range []project.Project{unknown, s.project} {
+		err = s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertProject(ctx, p) })
+		requireConstraintError(t, err)
+	}
 }

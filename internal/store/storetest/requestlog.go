@@ -12,23 +12,26 @@ import (
 	"parley/internal/requestlog"
 )
 
-// newBlock returns calls of a project with these numbers.
+// newBlock returns a block of calls of a project with these numbers.
 func newBlock(projectID string, numbers ...int64) requestlog.Block {
 	b := requestlog.Block{ProjectID: projectID}
 	for _, n := range numbers {
-		b.Calls = append(b.Calls, requestlog.NumberedCall{N: n, Call: requestlog.Call{RequestID: "req", ProjectID: projectID, ReceivedAt: testTime(int(n)),
-			Method: "GET", Path: "/api/v5/keys", Status: 401, Code: "SVC_UNAUTHORIZED", Micros: 40, KeySlot: "current",
-			AuthResult: requestlog.BadSignature, Hint: requestlog.HintQuery, ClockSkew: -n, HasTimestamp: true, UserAgent: trickyTexts[2]}})
+		b.Calls = append(b.Calls, requestlog.NumberedCall{N: n, Call: requestlog.Call{
+			RequestID: "req", ProjectID: projectID, ReceivedAt: testTime(int(n)), Method: "GET", Path: "/api/v5/keys",
+			Status: 401, Code: "SVC_UNAUTHORIZED", Micros: 40, KeySlot: "current",
+			AuthResult: requestlog.BadSignature, Hint: requestlog.HintQuery, ClockSkew: -n, HasTimestamp: true,
+			UserAgent: trickyTexts[2],
+		}})
 	}
 	return b
 }
 
-// TestCalls puts blocks away, reads them and forgets them again.
+// TestCalls inserts, reads, trims and prunes blocks.
 func (s *suite) TestCalls(t *testing.T) {
 	ctx := context.Background()
 	one, two := Project(t, s.db).ID, Project(t, s.db).ID
 	early, middle, late, other := newBlock(one, 1, 3), newBlock(one, 2, 4, 5), newBlock(one, 6), newBlock(two, 2)
-	// Twice: the same block again changes nothing.
+	// The second insert of a block changes nothing.
 	for range 2 {
 		if err := s.db.InsertCalls(ctx, []requestlog.Block{early, middle, late, other}); err != nil {
 			t.Fatal(err)
@@ -46,16 +49,21 @@ func (s *suite) TestCalls(t *testing.T) {
 	list(two, math.MaxInt64, math.MaxInt64, 10, other)
 	projects, err := s.db.CallProjects(ctx)
 	if err != nil || !slices.Contains(projects, one) || !slices.Contains(projects, two) {
-		t.Errorf("%v %v", projects, err)
+		t.Errorf("CallProjects: got %v, %v, want %s and %s", projects, err, one, two)
 	}
-	for _, keep := range []struct {
+	for _, tc := range []struct {
 		latest int
 		left   []requestlog.Block
-	}{{100, []requestlog.Block{late, middle, early}}, {6, []requestlog.Block{late, middle, early}}, {5, []requestlog.Block{late, middle}}, {3, []requestlog.Block{late}}} {
-		if err := s.db.TrimCalls(ctx, one, keep.latest); err != nil {
+	}{
+		{100, []requestlog.Block{late, middle, early}},
+		{6, []requestlog.Block{late, middle, early}},
+		{5, []requestlog.Block{late, middle}},
+		{3, []requestlog.Block{late}},
+	} {
+		if err := s.db.TrimCalls(ctx, one, tc.latest); err != nil {
 			t.Fatal(err)
 		}
-		list(one, math.MaxInt64, math.MaxInt64, 10, keep.left...)
+		list(one, math.MaxInt64, math.MaxInt64, 10, tc.left...)
 	}
 	if err := s.db.PruneCalls(ctx, 6); err != nil {
 		t.Fatal(err)
@@ -64,26 +72,26 @@ func (s *suite) TestCalls(t *testing.T) {
 	list(two, math.MaxInt64, math.MaxInt64, 10)
 }
 
-// TestCounters adds to counts.
 func (s *suite) TestCounters(t *testing.T) {
 	ctx := context.Background()
 	a, b := counter.Key{Subject: NewID(), Period: "2026-11-21"}, counter.Key{Subject: NewID(), Period: ""}
 	if got, err := s.db.LoadCount(ctx, a); err != nil || got != (counter.Count{}) {
-		t.Errorf("before anything was counted: %v %v", got, err)
+		t.Errorf("LoadCount of a new counter: got %v, %v, want 0", got, err)
 	}
 	add := func(n int64, at time.Time, want ...counter.Count) {
 		t.Helper()
-		got, err := s.db.AddCounts(ctx, []counter.Key{a, b}, []counter.Count{{N: n, Last: at}, {N: 1, Last: testTime(9)}})
+		counts := []counter.Count{{N: n, Last: at}, {N: 1, Last: testTime(9)}}
+		got, err := s.db.AddCounts(ctx, []counter.Key{a, b}, counts)
 		requireEqual(t, got, err, want)
 	}
 	add(2, testTime(5), counter.Count{N: 2, Last: testTime(5)}, counter.Count{N: 1, Last: testTime(9)})
-	add(3, testTime(4), counter.Count{N: 5, Last: testTime(5)}, counter.Count{N: 2, Last: testTime(9)}) // the later moment stays
+	add(3, testTime(4), counter.Count{N: 5, Last: testTime(5)}, counter.Count{N: 2, Last: testTime(9)}) // the later time remains
 	add(1, testTime(6), counter.Count{N: 6, Last: testTime(6)}, counter.Count{N: 3, Last: testTime(9)})
 	got, err := s.db.LoadCount(ctx, a)
 	requireEqual(t, got, err, counter.Count{N: 6, Last: testTime(6)})
 }
 
-// Several nodes count the same things at once, in whatever order.
+// Several nodes add to the same counters at the same time, in any order.
 func (s *suite) TestCounters_Concurrent(t *testing.T) {
 	ctx := context.Background()
 	a, b := counter.Key{Subject: NewID()}, counter.Key{Subject: NewID()}

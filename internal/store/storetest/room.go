@@ -16,36 +16,44 @@ import (
 func (s *suite) TestRoom(t *testing.T) {
 	ctx := context.Background()
 	for i, text := range trickyTexts {
-		full := &room.Room{ID: NewID(), ProjectID: s.project.ID, ClientRoomID: NewID(), Type: room.Audio, State: room.Active,
-			EndReason: room.EndedDuration, Title: text, WelcomeMessage: text + "\n\r\n" + text, CreatorName: text, MaxParticipants: 1000,
-			EmptyTimeout: 86400 * time.Second, Duration: 1440 * time.Minute, CreatorLinkHash: "hash", CreatorLinkRedeemedBy: "claim",
-			Session: i + 1, SessionLive: true, EventSequence: 1 << 40, CreatedAt: testTime(1), OpenedAt: testTime(2), StartedAt: testTime(3),
-			EmptySince: testTime(4), EndedAt: testTime(5), DueAt: testTime(1e9 + i),
-			StartAt: testTime(6), ExternalUserID: text, LogoutURL: text, WebhookURL: text, BreakoutRooms: 16}
+		full := &room.Room{
+			ID: NewID(), ProjectID: s.project.ID, ClientRoomID: NewID(), Type: room.Audio, State: room.Active,
+			EndReason: room.EndedDuration, Title: text, WelcomeMessage: text + "\n\r\n" + text, CreatorName: text,
+			MaxParticipants: 1000, EmptyTimeout: 86400 * time.Second, Duration: 1440 * time.Minute,
+			CreatorLinkHash: "hash", CreatorLinkRedeemedBy: "key hash", Session: i + 1, SessionLive: true,
+			EventSequence: 1 << 40, CreatedAt: testTime(1), OpenedAt: testTime(2), StartedAt: testTime(3),
+			EmptySince: testTime(4), EndedAt: testTime(5), DueAt: testTime(1e9 + i), StartAt: testTime(6),
+			ExternalUserID: text, LogoutURL: text, WebhookURL: text, BreakoutRooms: 16,
+		}
 		s.insertRoom(t, full)
 		got, err := s.db.Room(ctx, full.ID)
 		requireEqual(t, got, err, full)
 	}
-	least := &room.Room{ID: NewID(), ProjectID: s.project.ID, Type: room.Video, State: room.Open, MaxParticipants: 1, CreatedAt: testTime(1)}
-	for _, fresh := range []*room.Room{least, Room(s.project.ID)} {
+	minimal := &room.Room{
+		ID: NewID(), ProjectID: s.project.ID, Type: room.Video, State: room.Open, MaxParticipants: 1,
+		CreatedAt: testTime(1),
+	}
+	for _, fresh := range []*room.Room{minimal, Room(s.project.ID)} {
 		s.write(t, func(ctx context.Context) error { return s.db.InsertRoom(ctx, fresh) })
 		got, err := s.db.Room(ctx, fresh.ID)
 		requireEqual(t, got, err, fresh)
 	}
 }
 
-// What a room was created with never changes, whatever an update says.
+// UpdateRoom ignores the fields of the creation.
 func (s *suite) TestUpdateRoom(t *testing.T) {
 	ctx := context.Background()
 	r := s.insertRoom(t, Room(s.project.ID))
 	want := *r
-	want.State, want.EndReason, want.CreatorLinkRedeemedBy, want.Session, want.SessionLive = room.Ended, room.EndedEmpty, "claim", 7, true
+	want.State, want.EndReason, want.CreatorLinkRedeemedBy = room.Ended, room.EndedEmpty, "hash"
+	want.Session, want.SessionLive = 7, true
 	want.EventSequence, want.OpenedAt, want.StartedAt, want.EmptySince = 9, testTime(11), testTime(12), testTime(13)
 	want.EndedAt, want.DueAt = testTime(14), time.Time{}
 	update := want
-	update.ClientRoomID, update.Type, update.Title, update.WelcomeMessage, update.CreatorName = "c", room.Audio, "t", "w", "n"
-	update.MaxParticipants, update.EmptyTimeout, update.Duration, update.CreatorLinkHash, update.CreatedAt = 1, 1, 1, "h", testTime(15)
-	update.StartAt, update.ExternalUserID, update.LogoutURL, update.WebhookURL, update.BreakoutRooms = testTime(16), "e", "l", "w", 3
+	update.ClientRoomID, update.Type, update.Title, update.WelcomeMessage = "c", room.Audio, "t", "w"
+	update.CreatorName, update.MaxParticipants, update.EmptyTimeout, update.Duration = "n", 1, 1, 1
+	update.CreatorLinkHash, update.CreatedAt, update.StartAt = "h", testTime(15), testTime(16)
+	update.ExternalUserID, update.LogoutURL, update.WebhookURL, update.BreakoutRooms = "e", "l", "w", 3
 	s.write(t, func(ctx context.Context) error { return s.db.UpdateRoom(ctx, &update) })
 	got, err := s.db.Room(ctx, r.ID)
 	requireEqual(t, got, err, &want)
@@ -88,13 +96,13 @@ func (s *suite) TestClientRoomID(t *testing.T) {
 	}
 	s.insertRoom(t, named(s.project.ID, id))
 	requireFault(t, insert(named(s.project.ID, id)), fault.Conflict, "client_room_id_taken")
-	s.insertRoom(t, named(s.insertBareProject(t), id)) // another project's
+	s.insertRoom(t, named(s.insertBareProject(t), id)) // another project
 	s.insertRoom(t, named(s.project.ID, id+"x"))       // another id
 	s.insertRoom(t, named(s.project.ID, ""))
-	s.insertRoom(t, named(s.project.ID, "")) // none is not an id
+	s.insertRoom(t, named(s.project.ID, "")) // rooms without client_room_id do not conflict
 
-	// At once: one gets it, and who shares a transaction with the others
-	// is not harmed.
+	// Only one of many concurrent inserts succeeds. Others in the same
+	// transaction are not affected.
 	var wg sync.WaitGroup
 	errs := make([]error, 64)
 	bystanders := make([]*room.Room, len(errs))
@@ -120,15 +128,18 @@ func (s *suite) TestClientRoomID(t *testing.T) {
 		requireEqual(t, got, err, bystanders[i])
 	}
 	if won != 1 {
-		t.Fatalf("%d rooms have the same client_room_id", won)
+		t.Fatalf("got %d rooms with the same client_room_id, want 1", won)
 	}
 }
 
-// Read, change, write: without the lock, one of two who do so at once would
-// undo what the other did.
+// Without the lock, one of two concurrent read-modify-write transactions would
+// overwrite the change of the other.
 func (s *suite) TestLockRoom(t *testing.T) {
 	ctx := context.Background()
-	rooms := []*room.Room{s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))}
+	rooms := make([]*room.Room, 3)
+	for i := range rooms {
+		rooms[i] = s.insertRoom(t, Room(s.project.ID))
+	}
 	const each = 100
 	var wg sync.WaitGroup
 	for i := range each * len(rooms) {
@@ -154,7 +165,7 @@ func (s *suite) TestLockRoom(t *testing.T) {
 		requireEqual(t, got, err, &want)
 	}
 	if _, err := s.db.LockRoom(ctx, rooms[0].ID); err == nil {
-		t.Fatal("a lock outside a transaction would be no lock")
+		t.Fatal("LockRoom outside Write succeeded, want an error")
 	}
 }
 
@@ -186,10 +197,18 @@ func (s *suite) TestEvents(t *testing.T) {
 	r := s.insertRoom(t, Room(s.project.ID))
 	var events []event.Event
 	for i, text := range trickyTexts {
-		e := event.Event{ID: NewID(), Type: event.ParticipantLeft, ProjectID: s.project.ID, RoomID: r.ID, Sequence: int64(i + 1), At: testTime(i),
-			Data: event.Data{RoomID: r.ID, ClientRoomID: text, SessionID: room.SessionID(r.ID, i), RoomType: "video", EndReason: "duration"}}
+		e := event.Event{
+			ID: NewID(), Type: event.ParticipantLeft, ProjectID: s.project.ID, RoomID: r.ID,
+			Sequence: int64(i + 1), At: testTime(i),
+			Data: event.Data{
+				RoomID: r.ID, ClientRoomID: text, SessionID: room.SessionID(r.ID, i), RoomType: "video",
+				EndReason: "duration",
+			},
+		}
 		if i > 0 {
-			e.Data.Participant = &event.Participant{Identity: NewID(), Name: text, Role: "host", Connection: "PA_1", JoinedAt: testTime(i), Reason: "left"}
+			e.Data.Participant = &event.Participant{
+				Identity: NewID(), Name: text, Role: "host", Connection: "PA_1", JoinedAt: testTime(i), Reason: "left",
+			}
 		}
 		events = append(events, e)
 	}
@@ -205,12 +224,13 @@ func (s *suite) TestEvents(t *testing.T) {
 
 	again := events[0]
 	again.ID = NewID()
-	requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.AppendEvents(ctx, []event.Event{again}) }))
-	again.RoomID = NewID()
-	more := again
-	more.ID, more.Sequence = NewID(), again.Sequence+1
-	for _, unknown := range [][]event.Event{{again}, {again, more}} {
-		requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.AppendEvents(ctx, unknown) }))
+	unknown := again
+	unknown.RoomID = NewID()
+	more := unknown
+	more.ID, more.Sequence = NewID(), unknown.Sequence+1
+	for _, refused := range [][]event.Event{{again}, {unknown}, {unknown, more}} {
+		err := s.db.Write(ctx, func(ctx context.Context) error { return s.db.AppendEvents(ctx, refused) })
+		requireConstraintError(t, err)
 	}
 }
 
@@ -222,7 +242,7 @@ func (s *suite) TestSessions(t *testing.T) {
 	session := func(n int, state room.SessionState) room.Session {
 		return room.Session{RoomID: r.ID, N: n, State: state}
 	}
-	find := func(want ...room.Session) {
+	checkSessions := func(want ...room.Session) {
 		t.Helper()
 		var found []room.Session
 		for _, state := range []room.SessionState{room.SessionLive, room.SessionClosing} {
@@ -250,7 +270,7 @@ func (s *suite) TestSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	find(session(1, room.SessionLive), session(2, room.SessionLive), session(3, room.SessionLive))
+	checkSessions(session(1, room.SessionLive), session(2, room.SessionLive), session(3, room.SessionLive))
 	write := func(work func(ctx context.Context) error) {
 		t.Helper()
 		if err := db.Write(ctx, work); err != nil {
@@ -258,9 +278,9 @@ func (s *suite) TestSessions(t *testing.T) {
 		}
 	}
 	write(func(ctx context.Context) error { return db.CloseSessions(ctx, r.ID, false, testTime(4)) })
-	find(session(1, room.SessionClosing), session(2, room.SessionClosing), session(3, room.SessionClosing))
+	checkSessions(session(1, room.SessionClosing), session(2, room.SessionClosing), session(3, room.SessionClosing))
 	write(func(ctx context.Context) error { return db.MarkSessionClosed(ctx, session(1, "")) })
-	find(session(2, room.SessionClosing), session(3, room.SessionClosing))
+	checkSessions(session(2, room.SessionClosing), session(3, room.SessionClosing))
 	requireConstraintError(t, db.Write(ctx, func(ctx context.Context) error {
 		return db.InsertSession(ctx, session(3, room.SessionLive), testTime(9))
 	}))

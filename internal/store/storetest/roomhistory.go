@@ -25,17 +25,22 @@ func (s *suite) TestAttendanceRecords(t *testing.T) {
 		return put(r)
 	}
 	open, active, theirs := running(p.ID, room.Open), running(p.ID, room.Active), running(other.ID, room.Active)
-	stay := func(r *room.Room, n, joined, left int, hidden bool) room.AttendanceRecord {
+	attend := func(r *room.Room, n, joined, left int, hidden bool) room.AttendanceRecord {
 		t.Helper()
-		who := newSeat(r.ID, room.Joined, n)
-		who.UserID, who.Breakout, who.Hidden = trickyTexts[n%len(trickyTexts)], n, hidden
-		out := room.AttendanceRecord{Attendance: room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: who.ID, Connection: "PA_1", Hidden: hidden,
-			Node: "node", JoinedAt: testTime(joined)}, Name: who.Name, UserID: who.UserID, Role: who.Role, Breakout: n}
+		seat := newSeat(r.ID, room.Joined, n)
+		seat.UserID, seat.Breakout, seat.Hidden = trickyTexts[n%len(trickyTexts)], n, hidden
+		out := room.AttendanceRecord{
+			Attendance: room.Attendance{
+				ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "PA_1", Hidden: hidden,
+				Node: "node", JoinedAt: testTime(joined),
+			},
+			Name: seat.Name, UserID: seat.UserID, Role: seat.Role, Breakout: n,
+		}
 		if left > 0 {
 			out.LeftAt, out.Reason = testTime(left), room.LeftByChoice
 		}
 		err := db.Write(ctx, func(ctx context.Context) error {
-			if err := db.InsertSeat(ctx, who); err != nil {
+			if err := db.InsertSeat(ctx, seat); err != nil {
 				return err
 			}
 			_, err := db.InsertAttendance(ctx, out.Attendance)
@@ -46,12 +51,12 @@ func (s *suite) TestAttendanceRecords(t *testing.T) {
 		}
 		return out
 	}
-	gone := stay(active, 0, 10, 20, false)
-	second := stay(active, 1, 40, 0, false)
-	first := stay(active, 2, 30, 0, false)
-	stay(active, 3, 35, 0, true)
-	alone := stay(open, 4, 50, 0, false)
-	foreign := stay(theirs, 5, 5, 0, false)
+	gone := attend(active, 0, 10, 20, false)
+	second := attend(active, 1, 40, 0, false)
+	first := attend(active, 2, 30, 0, false)
+	attend(active, 3, 35, 0, true)
+	alone := attend(open, 4, 50, 0, false)
+	foreign := attend(theirs, 5, 5, 0, false)
 
 	all, err := db.AttendanceRecords(ctx, active.ID)
 	requireEqual(t, all, err, []room.AttendanceRecord{gone, first, second})
@@ -66,22 +71,26 @@ func (s *suite) TestAttendanceRecords(t *testing.T) {
 
 	over := func(title string, ended int, state room.State) *room.Room {
 		r := Room(p.ID)
-		r.State, r.Title, r.EndedAt, r.DueAt, r.WebhookURL, r.Session = state, title, testTime(ended), time.Time{}, trickyTexts[2], 2
+		r.State, r.Title, r.EndedAt, r.DueAt = state, title, testTime(ended), time.Time{}
+		r.WebhookURL, r.Session = trickyTexts[2], 2
 		return put(r)
 	}
 	two, one := over(trickyTexts[0], 200, room.Ended), over(trickyTexts[1], 100, room.Cancelled)
-	stay(two, 6, 60, 70, false)
-	stay(two, 7, 60, 70, false)
-	stay(two, 8, 60, 70, true)
+	attend(two, 6, 60, 70, false)
+	attend(two, 7, 60, 70, false)
+	attend(two, 8, 60, 70, true)
 	put(Room(p.ID))
 	rooms, err := db.RunningRooms(ctx, p.ID)
 	if len(rooms) != 3 || rooms[0].ID != open.ID || rooms[1].ID != active.ID || err != nil {
-		t.Fatalf("%d running rooms, %v", len(rooms), err)
+		t.Fatalf("got %d running rooms, %v, want the open one first, 3 in total", len(rooms), err)
 	}
 	requireEqual(t, *rooms[1], nil, *active)
 
 	past := func(r *room.Room, joined int) room.PastRoom {
-		return room.PastRoom{ID: r.ID, Session: 2, Title: r.Title, WebhookURL: r.WebhookURL, CreatedAt: r.CreatedAt, EndedAt: r.EndedAt, ParticipantCount: joined}
+		return room.PastRoom{
+			ID: r.ID, Session: 2, Title: r.Title, WebhookURL: r.WebhookURL,
+			CreatedAt: r.CreatedAt, EndedAt: r.EndedAt, ParticipantCount: joined,
+		}
 	}
 	for _, tc := range []struct {
 		q     room.PastQuery

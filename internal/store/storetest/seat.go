@@ -11,7 +11,9 @@ import (
 )
 
 func newSeat(roomID string, state room.SeatState, at int) room.Seat {
-	s := room.Seat{ID: NewID(), RoomID: roomID, KeyHash: NewID(), Name: "Ada", Role: room.Guest, State: state, CreatedAt: testTime(at)}
+	s := room.Seat{
+		ID: NewID(), RoomID: roomID, KeyHash: NewID(), Name: "Ada", Role: room.Guest, State: state, CreatedAt: testTime(at),
+	}
 	if state == room.Reserved {
 		s.HeldUntil = testTime(at + 60)
 	}
@@ -40,10 +42,11 @@ func (s *suite) TestSeat(t *testing.T) {
 		got, err := s.db.Seat(ctx, r.ID, seat.ID)
 		requireEqual(t, got, err, seat)
 
-		seat.Name, seat.Role, seat.State, seat.Connection, seat.HeldUntil = text+"!", room.Host, room.Joined, "PA_"+text, time.Time{}
+		seat.Name, seat.Role, seat.State = text+"!", room.Host, room.Joined
+		seat.Connection, seat.HeldUntil = "PA_"+text, time.Time{}
 		seat.HandOrder, seat.Invited = i+1, true
 		update := seat
-		update.RoomID, update.CreatedAt = elsewhere.ID, testTime(99) // never change
+		update.RoomID, update.CreatedAt = elsewhere.ID, testTime(99) // UpdateSeat ignores these
 		s.write(t, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, update) })
 		got, err = s.db.SeatByKey(ctx, r.ID, seat.KeyHash)
 		requireEqual(t, got, err, seat)
@@ -58,7 +61,8 @@ func (s *suite) TestSeat(t *testing.T) {
 		twin.RoomID = elsewhere.ID // the same browser in another room
 		s.insertSeats(t, twin)
 	}
-	requireFault(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, newSeat(r.ID, room.Free, 1)) }), fault.NotFound, "seat_not_found")
+	err := s.db.Write(ctx, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, newSeat(r.ID, room.Free, 1)) })
+	requireFault(t, err, fault.NotFound, "seat_not_found")
 }
 
 func (s *suite) TestHands(t *testing.T) {
@@ -89,7 +93,7 @@ func (s *suite) TestOccupancy(t *testing.T) {
 	got, err := s.db.Seats(ctx, r.ID)
 	requireEqual(t, got, err, []room.Seat{joined, early, late})
 
-	// Who is in and asked for the seat anew is waited for too.
+	// A joined seat that is reserved again has a time of release too.
 	joined.HeldUntil, early.State, early.HeldUntil = testTime(65), room.Free, time.Time{}
 	s.write(t, func(ctx context.Context) error {
 		return errors.Join(s.db.UpdateSeat(ctx, joined), s.db.UpdateSeat(ctx, early))
@@ -112,7 +116,9 @@ func (s *suite) TestAttendance(t *testing.T) {
 	ada, bob := newSeat(r.ID, room.Joined, 1), newSeat(r.ID, room.Joined, 2)
 	s.insertSeats(t, ada, bob)
 	connected := func(seat room.Seat, connection string, at int) room.Attendance {
-		return room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: connection, JoinedAt: testTime(at)}
+		return room.Attendance{
+			ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: connection, JoinedAt: testTime(at),
+		}
 	}
 	insert := func(a room.Attendance) (fresh bool) {
 		t.Helper()
@@ -126,19 +132,19 @@ func (s *suite) TestAttendance(t *testing.T) {
 	second, first, third := connected(bob, "PA_1", 20), connected(ada, "PA_1", 10), connected(ada, "PA_2", 30)
 	for _, a := range []room.Attendance{second, first, third} {
 		if !insert(a) {
-			t.Fatal("a new connection counts as known")
+			t.Fatal("InsertAttendance of a new connection: got false, want true")
 		}
 		again := a
 		again.ID, again.JoinedAt = NewID(), testTime(40)
 		if insert(again) {
-			t.Fatal("a known connection counts as new")
+			t.Fatal("InsertAttendance of a known connection: got true, want false")
 		}
 	}
 	got, err := s.db.CurrentAttendance(ctx, r.ID)
 	requireEqual(t, got, err, []room.Attendance{first, second, third})
 
 	end(first, 50, room.LeftByChoice)
-	end(first, 60, room.LeftLost) // an end that is written stays
+	end(first, 60, room.LeftLost) // changes nothing, because it has already ended
 	first.LeftAt, first.Reason = testTime(50), room.LeftByChoice
 	got, err = s.db.CurrentAttendance(ctx, r.ID)
 	requireEqual(t, got, err, []room.Attendance{second, third})
@@ -150,7 +156,7 @@ func (s *suite) TestAttendance(t *testing.T) {
 		return err
 	}))
 	if _, err := s.db.InsertAttendance(ctx, connected(ada, "PA_4", 1)); err == nil {
-		t.Fatal("a write outside a transaction")
+		t.Fatal("InsertAttendance outside Write succeeded, want an error")
 	}
 }
 
@@ -160,7 +166,9 @@ func (s *suite) TestDeleteUnusedSeat(t *testing.T) {
 	unused, used := newSeat(r.ID, room.Reserved, 1), newSeat(r.ID, room.Free, 2)
 	s.insertSeats(t, unused, used)
 	s.write(t, func(ctx context.Context) error {
-		_, err := s.db.InsertAttendance(ctx, room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: used.ID, Connection: "PA_1", JoinedAt: testTime(3)})
+		_, err := s.db.InsertAttendance(ctx, room.Attendance{
+			ID: NewID(), RoomID: r.ID, Session: 1, SeatID: used.ID, Connection: "PA_1", JoinedAt: testTime(3),
+		})
 		return err
 	})
 	for _, c := range []struct {
@@ -168,9 +176,12 @@ func (s *suite) TestDeleteUnusedSeat(t *testing.T) {
 		want bool
 	}{{unused.ID, true}, {used.ID, false}, {unused.ID, false}, {NewID(), false}} {
 		deleted := false
-		s.write(t, func(ctx context.Context) (err error) { deleted, err = s.db.DeleteUnusedSeat(ctx, c.id); return err })
+		s.write(t, func(ctx context.Context) (err error) {
+			deleted, err = s.db.DeleteUnusedSeat(ctx, c.id)
+			return err
+		})
 		if deleted != c.want {
-			t.Errorf("seat %s deleted: %v, want %v", c.id, deleted, c.want)
+			t.Errorf("DeleteUnusedSeat(%s): got %t, want %t", c.id, deleted, c.want)
 		}
 	}
 	_, err := s.db.Seat(ctx, r.ID, unused.ID)

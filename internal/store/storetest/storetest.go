@@ -1,6 +1,6 @@
-// Package storetest tests the store: one suite for every engine, and real
-// databases for the tests and benchmarks of other packages. Only tests import
-// it.
+// Package storetest tests package store with one suite for both engines, and
+// provides real databases for the tests and benchmarks of other packages. Only
+// tests import it.
 package storetest
 
 import (
@@ -21,8 +21,8 @@ import (
 	"parley/internal/store"
 )
 
-// Engines are the databases that a test of something which stores should run
-// on. Each makes a new one: empty, unlocked, gone with the test.
+// Engines are the engines that a test of a store should run on. Each function
+// opens a new, empty, unlocked database, which is removed with the test.
 var Engines = map[string]func(t testing.TB) *store.DB{
 	"sqlite":   SQLite,
 	"postgres": func(t testing.TB) *store.DB { return Open(t, Postgres(t), "") },
@@ -48,19 +48,20 @@ func Open(t testing.TB, url, dir string) *store.DB {
 	return db
 }
 
-// Box returns a box of the n-th of some master keys.
+// Box returns a box with the n-th test master key.
 func Box(n byte) *seal.Box {
-	key, err := seal.ParseKey(base64.StdEncoding.EncodeToString([]byte(strings.Repeat(string(rune(n)), seal.KeySize))))
+	bytes := []byte(strings.Repeat(string(rune(n)), seal.KeySize))
+	key, err := seal.ParseKey(base64.StdEncoding.EncodeToString(bytes))
 	if err != nil {
 		panic(err)
 	}
 	return seal.NewBox(key)
 }
 
-// NewID returns a new id, as the service makes them.
+// NewID returns a new id in the format of the service (UUIDv7).
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// Project makes an active project, with its organization and credentials.
+// Project creates an active project with its organization and credentials.
 func Project(t testing.TB, db *store.DB) project.Project {
 	t.Helper()
 	ctx := context.Background()
@@ -76,14 +77,16 @@ func Project(t testing.TB, db *store.DB) project.Project {
 	return p
 }
 
-// Room returns a room as a new quick one is, to be changed and inserted.
+// Room returns a new quick room, which is not in the database.
 func Room(projectID string) *room.Room {
-	return &room.Room{ID: NewID(), ProjectID: projectID, Type: room.Video, State: room.Open, Title: "Title",
+	return &room.Room{
+		ID: NewID(), ProjectID: projectID, Type: room.Video, State: room.Open, Title: "Title",
 		CreatorName: "Ada", MaxParticipants: 10, EmptyTimeout: 300 * time.Second, Duration: time.Hour,
-		CreatorLinkHash: "hash", EventSequence: 1, CreatedAt: testTime(0), OpenedAt: testTime(0), DueAt: testTime(300)}
+		CreatorLinkHash: "hash", EventSequence: 1, CreatedAt: testTime(0), OpenedAt: testTime(0), DueAt: testTime(300),
+	}
 }
 
-// testTime is some seconds after the suite's epoch, and some milliseconds.
+// testTime returns the epoch of the suite plus some seconds.
 func testTime(seconds int) time.Time {
 	return time.UnixMilli(1_780_000_000_123 + int64(seconds)*1000).UTC()
 }
@@ -95,8 +98,8 @@ type suite struct {
 	project project.Project
 }
 
-// Run tests every method of a store. open returns a new, empty database,
-// unlocked.
+// Run tests every method of store.DB. open returns a new, empty, unlocked
+// database.
 func Run(t *testing.T, open func(t testing.TB) *store.DB) {
 	s := &suite{open: open, db: open(t)}
 	s.project = Project(t, s.db)
@@ -110,7 +113,7 @@ func Run(t *testing.T, open func(t testing.TB) *store.DB) {
 	}
 }
 
-// write runs work in a transaction that has to succeed.
+// write runs work in a transaction, which must succeed.
 func (s *suite) write(t *testing.T, work func(ctx context.Context) error) {
 	t.Helper()
 	if err := s.db.Write(context.Background(), work); err != nil {
@@ -118,14 +121,15 @@ func (s *suite) write(t *testing.T, work func(ctx context.Context) error) {
 	}
 }
 
-// insertRoom puts a room into the database.
+// insertRoom stores a room with all its fields.
 func (s *suite) insertRoom(t *testing.T, r *room.Room) *room.Room {
 	t.Helper()
 	s.write(t, func(ctx context.Context) error { return insertFullRoom(ctx, s.db, r) })
 	return r
 }
 
-// insertFullRoom puts a room into the database that may have had people in it.
+// insertFullRoom stores a room with all its fields, also those that InsertRoom
+// ignores.
 func insertFullRoom(ctx context.Context, db *store.DB, r *room.Room) error {
 	if err := db.InsertRoom(ctx, r); err != nil {
 		return err
@@ -133,7 +137,7 @@ func insertFullRoom(ctx context.Context, db *store.DB, r *room.Room) error {
 	return db.UpdateRoom(ctx, r)
 }
 
-// requireEqual fails unless a value was found and is as wanted.
+// requireEqual fails unless err is nil and got equals want.
 func requireEqual[T any](t *testing.T, got T, err error, want T) {
 	t.Helper()
 	if err != nil {
@@ -144,24 +148,24 @@ func requireEqual[T any](t *testing.T, got T, err error, want T) {
 	}
 }
 
-// requireFault fails unless err is a refusal of that kind and code.
+// requireFault fails unless err is a fault of that kind and code.
 func requireFault(t *testing.T, err error, kind fault.Kind, code string) {
 	t.Helper()
 	if f := fault.From(err); err == nil || f.Kind != kind || f.Code != code {
-		t.Fatalf("got %v, want a refusal with the code %s", err, code)
+		t.Fatalf("got %v, want a fault with code %s", err, code)
 	}
 }
 
-// requireConstraintError fails unless err tells of a broken constraint: an error, and none
-// that says something to a stranger.
+// requireConstraintError fails unless err is an internal error, as the violation
+// of a constraint is.
 func requireConstraintError(t *testing.T, err error) {
 	t.Helper()
 	if err == nil || fault.From(err).Kind != fault.Internal {
-		t.Fatalf("got %v, want the failure of a constraint", err)
+		t.Fatalf("got %v, want the violation of a constraint", err)
 	}
 }
 
-// trickyTexts are values that a database may change if it is set up wrongly.
+// trickyTexts are values that a database may change if it is misconfigured.
 var trickyTexts = []string{
 	"O'Brien \"quoted\" \\ back % _ $1 ?",
 	"  blanks around  ",

@@ -16,69 +16,82 @@ import (
 
 const hookURL = "https://example.org/hook"
 
-// newStream is one that is in nobody else's way: its lane is its own.
+// newStream returns a stream in its own bucket, so that tests do not interfere.
 func (s *suite) newStream(roomID string) webhook.Stream {
-	return webhook.Stream{ID: NewID(), ProjectID: s.project.ID, RoomID: roomID, URL: hookURL, Bucket: "lane of " + NewID(), Enqueued: 1, LastSequence: 1}
+	return webhook.Stream{
+		ID: NewID(), ProjectID: s.project.ID, RoomID: roomID, URL: hookURL, Bucket: "bucket " + NewID(),
+		Enqueued: 1, LastSequence: 1,
+	}
 }
 
 func (s *suite) newDelivery(st webhook.Stream, position int64) webhook.Delivery {
-	return webhook.Delivery{ID: NewID(), StreamID: st.ID, Position: position, EventID: NewID(), ProjectID: st.ProjectID, RoomID: st.RoomID, URL: st.URL,
-		Type: event.RoomOpened, Sequence: position + 1, Previous: position, Body: trickyTexts[0], State: webhook.Pending, CreatedAt: testTime(int(position))}
+	return webhook.Delivery{
+		ID: NewID(), StreamID: st.ID, Position: position, EventID: NewID(), ProjectID: st.ProjectID,
+		RoomID: st.RoomID, URL: st.URL, Type: event.RoomOpened, Sequence: position + 1, Previous: position,
+		Body: trickyTexts[0], State: webhook.Pending, CreatedAt: testTime(int(position)),
+	}
 }
 
-// leaseStreams claims what is due in a lane, as one does who says so.
-func (s *suite) leaseStreams(t *testing.T, lane, claim string, n int, now, until time.Time) (got []webhook.Stream) {
+// leaseStreams leases at most n due streams of a bucket.
+func (s *suite) leaseStreams(
+	t *testing.T, bucket, leaseID string, n int, now, until time.Time,
+) (got []webhook.Stream) {
 	t.Helper()
 	s.write(t, func(ctx context.Context) (err error) {
-		got, err = s.db.LeaseStreams(ctx, lane, n, claim, now, until)
+		got, err = s.db.LeaseStreams(ctx, bucket, n, leaseID, now, until)
 		return err
 	})
 	return got
 }
 
-func (s *suite) isDue(t *testing.T, lane string, now time.Time) bool {
+func (s *suite) isDue(t *testing.T, bucket string, now time.Time) bool {
 	t.Helper()
-	lanes, err := s.db.DueBuckets(context.Background(), now)
+	buckets, err := s.db.DueBuckets(context.Background(), now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.Contains(lanes, lane)
+	return slices.Contains(buckets, bucket)
 }
 
-// What is due is claimed once, until the claim ends; a release makes it due
-// again when there is more, and only for who has the claim.
+// A due stream is leased once until the lease expires. Its release makes it due
+// again if deliveries were added, and fails after the lease was lost.
 func (s *suite) TestDueStreams(t *testing.T) {
 	ctx := context.Background()
 	st := s.newStream(NewID())
 	s.write(t, func(ctx context.Context) error { return s.db.InsertStream(ctx, st, testTime(10)) })
 	known, err := s.db.Streams(ctx, s.project.ID, st.RoomID)
 	requireEqual(t, known, err, []webhook.Stream{st})
-	if s.isDue(t, st.Bucket, testTime(9)) || len(s.leaseStreams(t, st.Bucket, "early", 5, testTime(9), testTime(40))) > 0 {
-		t.Error("due before its time")
+	if s.isDue(t, st.Bucket, testTime(9)) ||
+		len(s.leaseStreams(t, st.Bucket, "early", 5, testTime(9), testTime(40))) > 0 {
+		t.Error("the stream is due before its due time")
 	}
 	if !s.isDue(t, st.Bucket, testTime(10)) {
-		t.Error("not due at its time")
+		t.Error("the stream is not due at its due time")
 	}
 	want := st
 	want.LeaseID = "first"
 	requireEqual(t, s.leaseStreams(t, st.Bucket, "first", 5, testTime(10), testTime(40)), nil, []webhook.Stream{want})
-	if s.isDue(t, st.Bucket, testTime(39)) || len(s.leaseStreams(t, st.Bucket, "second", 5, testTime(39), testTime(70))) > 0 {
-		t.Error("claimed twice")
+	if s.isDue(t, st.Bucket, testTime(39)) ||
+		len(s.leaseStreams(t, st.Bucket, "second", 5, testTime(39), testTime(70))) > 0 {
+		t.Error("the stream was leased during a lease")
 	}
 	want.LeaseID = "second"
 	requireEqual(t, s.leaseStreams(t, st.Bucket, "second", 5, testTime(40), testTime(70)), nil, []webhook.Stream{want})
 	lost := st
 	lost.LeaseID = "first"
-	requireFault(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.ReleaseStream(ctx, lost, testTime(50), testTime(41)) }), fault.Conflict, "claim_lost")
+	err = s.db.Write(ctx, func(ctx context.Context) error {
+		return s.db.ReleaseStream(ctx, lost, testTime(50), testTime(41))
+	})
+	requireFault(t, err, fault.Conflict, "claim_lost")
 
-	// Nothing was added since it was claimed.
-	release := func(claimed webhook.Stream, due time.Time, now int) {
+	// No delivery was added during the lease.
+	release := func(leased webhook.Stream, due time.Time, now int) {
 		t.Helper()
-		s.write(t, func(ctx context.Context) error { return s.db.ReleaseStream(ctx, claimed, due, testTime(now)) })
+		s.write(t, func(ctx context.Context) error { return s.db.ReleaseStream(ctx, leased, due, testTime(now)) })
 	}
 	release(want, time.Time{}, 42)
 	if s.isDue(t, st.Bucket, testTime(1000)) {
-		t.Error("due with nothing to do")
+		t.Error("the stream is due without a new delivery")
 	}
 	extend := func(n int64, now int) {
 		st.Enqueued, st.LastSequence = n, n+1
@@ -86,52 +99,52 @@ func (s *suite) TestDueStreams(t *testing.T) {
 	}
 	extend(2, 50)
 	if s.isDue(t, st.Bucket, testTime(49)) || !s.isDue(t, st.Bucket, testTime(50)) {
-		t.Error("not due when something was added")
+		t.Error("the stream is not due when a delivery is added")
 	}
-	// Something is added while it is claimed.
+	// A delivery is added during a lease.
 	third := s.leaseStreams(t, st.Bucket, "third", 5, testTime(50), testTime(80))
 	if len(third) != 1 || third[0].Enqueued != 2 || third[0].LastSequence != 3 {
-		t.Fatal(third)
+		t.Fatalf("got %+v, want one stream with Enqueued 2 and LastSequence 3", third)
 	}
 	extend(3, 51)
 	if s.isDue(t, st.Bucket, testTime(79)) {
-		t.Error("what is added breaks a claim")
+		t.Error("a new delivery ended the lease")
 	}
 	release(third[0], time.Time{}, 55)
 	if s.isDue(t, st.Bucket, testTime(54)) || !s.isDue(t, st.Bucket, testTime(55)) {
-		t.Error("what was added meanwhile is forgotten")
+		t.Error("the stream is not due for the delivery that was added during the lease")
 	}
 	fourth := s.leaseStreams(t, st.Bucket, "fourth", 5, testTime(55), testTime(85))
 	release(fourth[0], testTime(60), 56)
 	if s.isDue(t, st.Bucket, testTime(59)) || !s.isDue(t, st.Bucket, testTime(60)) {
-		t.Error("not due when it was to be")
+		t.Error("the stream is not due at the time given to ReleaseStream")
 	}
 }
 
-// The longest due of a lane come first, and no more than asked for.
+// LeaseStreams returns the streams that are due for the longest time, at most n.
 func (s *suite) TestDueStreams_OldestFirst(t *testing.T) {
-	lane := "lane of " + NewID()
+	bucket := "bucket " + NewID()
 	var ids []string
 	for i := range 3 {
 		st := s.newStream(NewID())
-		st.Bucket = lane
+		st.Bucket = bucket
 		ids = append(ids, st.ID)
 		s.write(t, func(ctx context.Context) error { return s.db.InsertStream(ctx, st, testTime(3-i)) })
 	}
 	var got []string
-	for _, st := range s.leaseStreams(t, lane, "claim", 2, testTime(5), testTime(40)) {
+	for _, st := range s.leaseStreams(t, bucket, "lease", 2, testTime(5), testTime(40)) {
 		got = append(got, st.ID)
 	}
 	slices.Sort(got)
 	requireEqual(t, got, nil, []string{ids[1], ids[2]})
 }
 
-// Of many who claim at once, each stream has one.
+// Concurrent calls of LeaseStreams never lease the same stream.
 func (s *suite) TestDueStreams_Concurrent(t *testing.T) {
-	lane := "lane of " + NewID()
+	bucket := "bucket " + NewID()
 	for range 20 {
 		st := s.newStream(NewID())
-		st.Bucket = lane
+		st.Bucket = bucket
 		s.write(t, func(ctx context.Context) error { return s.db.InsertStream(ctx, st, testTime(0)) })
 	}
 	var mu sync.Mutex
@@ -139,7 +152,7 @@ func (s *suite) TestDueStreams_Concurrent(t *testing.T) {
 	var work sync.WaitGroup
 	for i := range 16 {
 		work.Go(func() {
-			for _, st := range s.leaseStreams(t, lane, fmt.Sprint(i), 3, testTime(1), testTime(40)) {
+			for _, st := range s.leaseStreams(t, bucket, fmt.Sprint(i), 3, testTime(1), testTime(40)) {
 				mu.Lock()
 				seen[st.ID]++
 				mu.Unlock()
@@ -149,7 +162,7 @@ func (s *suite) TestDueStreams_Concurrent(t *testing.T) {
 	work.Wait()
 	for id, n := range seen {
 		if n != 1 {
-			t.Errorf("%s was claimed %d times", id, n)
+			t.Errorf("stream %s was leased %d times, want once", id, n)
 		}
 	}
 }
@@ -167,7 +180,10 @@ func (s *suite) TestWebhookDeliveries(t *testing.T) {
 	})
 	got, _, err := s.db.NextDelivery(ctx, st.ID)
 	requireEqual(t, got, err, first)
-	attempts := []webhook.Attempt{{N: 1, At: testTime(5), Duration: 15 * time.Second, Error: trickyTexts[2]}, {N: 2, At: testTime(9), Duration: time.Millisecond, Status: 204, ResponseBody: trickyTexts[3]}}
+	attempts := []webhook.Attempt{
+		{N: 1, At: testTime(5), Duration: 15 * time.Second, Error: trickyTexts[2]},
+		{N: 2, At: testTime(9), Duration: time.Millisecond, Status: 204, ResponseBody: trickyTexts[3]},
+	}
 	for i, a := range attempts {
 		first.Attempts, first.Step = i+1, i+1
 		if i == 1 {
@@ -177,8 +193,8 @@ func (s *suite) TestWebhookDeliveries(t *testing.T) {
 	}
 	got, err = s.db.Delivery(ctx, first.ID)
 	requireEqual(t, got, err, first)
-	kept, err := s.db.Attempts(ctx, first.ID)
-	requireEqual(t, kept, err, attempts)
+	stored, err := s.db.Attempts(ctx, first.ID)
+	requireEqual(t, stored, err, attempts)
 	got, _, err = s.db.NextDelivery(ctx, st.ID)
 	requireEqual(t, got, err, second)
 	_, _, err = s.db.NextDelivery(ctx, NewID())
@@ -187,29 +203,29 @@ func (s *suite) TestWebhookDeliveries(t *testing.T) {
 	requireFault(t, err, fault.NotFound, "delivery_not_found")
 
 	room := webhook.Filter{RoomID: st.RoomID, Limit: 10}
-	for what, tc := range map[string]struct {
+	for name, tc := range map[string]struct {
 		change func(*webhook.Filter)
 		want   []webhook.Delivery
 	}{
-		"all":       {func(*webhook.Filter) {}, []webhook.Delivery{second, first}},
-		"oldest":    {func(f *webhook.Filter) { f.OldestFirst = true }, []webhook.Delivery{first, second}},
-		"project":   {func(f *webhook.Filter) { f.ProjectID = NewID() }, nil},
-		"event":     {func(f *webhook.Filter) { f.EventID = first.EventID }, []webhook.Delivery{first}},
-		"url":       {func(f *webhook.Filter) { f.URL = hookURL + "/other" }, nil},
-		"type":      {func(f *webhook.Filter) { f.Type = event.RoomEnded }, []webhook.Delivery{second}},
-		"state":     {func(f *webhook.Filter) { f.State = webhook.Delivered }, []webhook.Delivery{first}},
-		"since":     {func(f *webhook.Filter) { f.Since = testTime(2) }, []webhook.Delivery{second}},
-		"before":    {func(f *webhook.Filter) { f.Before = testTime(2) }, []webhook.Delivery{first}},
-		"cursor":    {func(f *webhook.Filter) { f.Cursor = second.ID }, []webhook.Delivery{first}},
-		"limit":     {func(f *webhook.Filter) { f.Limit = 1 }, []webhook.Delivery{second}},
-		"sent":      {func(f *webhook.Filter) { f.Sent = true }, []webhook.Delivery{first}},
-		"from then": {func(f *webhook.Filter) { f.OldestFirst, f.Cursor = true, first.ID }, []webhook.Delivery{second}},
+		"all":         {func(*webhook.Filter) {}, []webhook.Delivery{second, first}},
+		"oldest":      {func(f *webhook.Filter) { f.OldestFirst = true }, []webhook.Delivery{first, second}},
+		"project":     {func(f *webhook.Filter) { f.ProjectID = NewID() }, nil},
+		"event":       {func(f *webhook.Filter) { f.EventID = first.EventID }, []webhook.Delivery{first}},
+		"url":         {func(f *webhook.Filter) { f.URL = hookURL + "/other" }, nil},
+		"type":        {func(f *webhook.Filter) { f.Type = event.RoomEnded }, []webhook.Delivery{second}},
+		"state":       {func(f *webhook.Filter) { f.State = webhook.Delivered }, []webhook.Delivery{first}},
+		"since":       {func(f *webhook.Filter) { f.Since = testTime(2) }, []webhook.Delivery{second}},
+		"before":      {func(f *webhook.Filter) { f.Before = testTime(2) }, []webhook.Delivery{first}},
+		"cursor":      {func(f *webhook.Filter) { f.Cursor = second.ID }, []webhook.Delivery{first}},
+		"limit":       {func(f *webhook.Filter) { f.Limit = 1 }, []webhook.Delivery{second}},
+		"sent":        {func(f *webhook.Filter) { f.Sent = true }, []webhook.Delivery{first}},
+		"next oldest": {func(f *webhook.Filter) { f.OldestFirst, f.Cursor = true, first.ID }, []webhook.Delivery{second}},
 	} {
 		f := room
 		tc.change(&f)
 		got, err := s.db.Deliveries(ctx, f)
 		if err != nil || len(got) != len(tc.want) {
-			t.Errorf("%s: %+v %v", what, got, err)
+			t.Errorf("%s: got %+v, %v, want %+v", name, got, err, tc.want)
 			continue
 		}
 		requireEqual(t, got, err, tc.want)
@@ -237,29 +253,30 @@ func (s *suite) TestWebhookTargets(t *testing.T) {
 	s.write(t, func(ctx context.Context) error { return s.db.PauseTarget(ctx, want) })
 	known, err = s.db.Target(ctx, s.project.ID, url)
 	requireEqual(t, known, err, want)
-	for _, of := range []string{s.project.ID, ""} {
-		all, err := s.db.Targets(ctx, of)
-		if i := slices.IndexFunc(all, func(t webhook.Target) bool { return t.URL == url }); err != nil || i < 0 {
-			t.Errorf("%v %v", all, err)
+	for _, projectID := range []string{s.project.ID, ""} {
+		all, err := s.db.Targets(ctx, projectID)
+		i := slices.IndexFunc(all, func(t webhook.Target) bool { return t.URL == url })
+		if err != nil || i < 0 {
+			t.Errorf("Targets(%q): got %v, %v, want one with URL %s", projectID, all, err, url)
 		} else {
 			requireEqual(t, all[i], nil, want)
 		}
 	}
 
-	probe := func(now, next int) (turn bool) {
+	probe := func(now, next int) (acquired bool) {
 		t.Helper()
 		s.write(t, func(ctx context.Context) (err error) {
-			turn, err = s.db.AcquireProbe(ctx, s.project.ID, url, testTime(now), testTime(next))
+			acquired, err = s.db.AcquireProbe(ctx, s.project.ID, url, testTime(now), testTime(next))
 			return err
 		})
-		return turn
+		return acquired
 	}
 	if probe(9, 19) || !probe(10, 20) || probe(10, 20) {
-		t.Error("a probe is not one turn at its time")
+		t.Error("want AcquireProbe to succeed once, at the time of the probe")
 	}
 
-	// What is due waits; what is claimed, or was postponed, does not move
-	// until the target takes webhooks again.
+	// Postpone delays a stream that is due and does not change one that is
+	// leased. ClearTarget makes the delayed stream due again.
 	waiting, busy := s.newStream(NewID()), s.newStream(NewID())
 	waiting.URL, busy.URL = url, url
 	s.write(t, func(ctx context.Context) error {
@@ -278,8 +295,9 @@ func (s *suite) TestWebhookTargets(t *testing.T) {
 	s.write(t, func(ctx context.Context) error {
 		return s.db.Postpone(ctx, s.project.ID, url, testTime(11), testTime(20))
 	})
-	if s.isDue(t, waiting.Bucket, testTime(19)) || !s.isDue(t, waiting.Bucket, testTime(20)) || s.isDue(t, busy.Bucket, testTime(40)) {
-		t.Error("not postponed")
+	if s.isDue(t, waiting.Bucket, testTime(19)) || !s.isDue(t, waiting.Bucket, testTime(20)) ||
+		s.isDue(t, busy.Bucket, testTime(40)) {
+		t.Error("want the waiting stream due at 20 and the leased one not due")
 	}
 	s.write(t, func(ctx context.Context) error { return s.db.ClearTarget(ctx, s.project.ID, url, testTime(12)) })
 	known, err = s.db.Target(ctx, s.project.ID, url)
@@ -287,7 +305,7 @@ func (s *suite) TestWebhookTargets(t *testing.T) {
 	_, held, err = s.db.NextDelivery(ctx, waiting.ID)
 	requireEqual(t, held, err, webhook.Target{})
 	if !s.isDue(t, waiting.Bucket, testTime(12)) || s.isDue(t, busy.Bucket, testTime(40)) {
-		t.Error("what waits is not due")
+		t.Error("after ClearTarget, want the waiting stream due and the leased one not due")
 	}
 }
 
@@ -295,7 +313,7 @@ func (s *suite) TestWebhooks_Prune(t *testing.T) {
 	ctx := context.Background()
 	db := s.open(t)
 	own := suite{open: s.open, db: db, project: Project(t, db)}
-	over, going := own.insertRoom(t, Room(own.project.ID)), own.insertRoom(t, Room(own.project.ID))
+	over, open := own.insertRoom(t, Room(own.project.ID)), own.insertRoom(t, Room(own.project.ID))
 	over.EndedAt = testTime(1)
 	var streams []webhook.Stream
 	var deliveries []webhook.Delivery
@@ -304,7 +322,7 @@ func (s *suite) TestWebhooks_Prune(t *testing.T) {
 		if err := db.UpdateRoom(ctx, over); err != nil {
 			return err
 		}
-		for i, roomID := range []string{over.ID, going.ID, ""} {
+		for i, roomID := range []string{over.ID, open.ID, ""} {
 			st := own.newStream(roomID)
 			d := own.newDelivery(st, int64(i))
 			streams, deliveries = append(streams, st), append(deliveries, d)
@@ -331,13 +349,13 @@ func (s *suite) TestWebhooks_Prune(t *testing.T) {
 		return n
 	}
 	if n := prune(1, 10); n != 1 {
-		t.Errorf("%d pruned", n)
+		t.Errorf("PruneDeliveries deleted %d, want 1", n)
 	}
 	if attempts, err := db.Attempts(ctx, deliveries[0].ID); err != nil || len(attempts) != 0 {
-		t.Error(attempts, err)
+		t.Errorf("attempts of a pruned delivery: got %v, %v, want none", attempts, err)
 	}
 	if n := prune(100, 1); n != 1 {
-		t.Errorf("%d pruned with a limit of 1", n)
+		t.Errorf("PruneDeliveries with limit 1 deleted %d, want 1", n)
 	}
 	left, err := db.Deliveries(ctx, webhook.Filter{Limit: 10})
 	requireEqual(t, left, err, deliveries[2:])
@@ -349,31 +367,37 @@ func (s *suite) TestWebhooks_Prune(t *testing.T) {
 		return len(all) == 1
 	}
 	if !has(over.ID) {
-		t.Error("a stream that is due was pruned")
+		t.Error("PruneStreams deleted a stream that is due")
 	}
 	for _, st := range streams {
-		for _, claimed := range own.leaseStreams(t, st.Bucket, "claim", 1, testTime(2), testTime(30)) {
-			own.write(t, func(ctx context.Context) error { return db.ReleaseStream(ctx, claimed, time.Time{}, testTime(2)) })
+		for _, leased := range own.leaseStreams(t, st.Bucket, "lease", 1, testTime(2), testTime(30)) {
+			own.write(t, func(ctx context.Context) error {
+				return db.ReleaseStream(ctx, leased, time.Time{}, testTime(2))
+			})
 		}
 	}
 	if prune(1, 10); !has(over.ID) {
-		t.Error("a stream was pruned before its time")
+		t.Error("PruneStreams deleted a stream that was updated after the given time")
 	}
-	if prune(100, 10); has(over.ID) || !has(going.ID) || !has("") {
-		t.Error("the streams of rooms that are over go, and no others")
+	if prune(100, 10); has(over.ID) || !has(open.ID) || !has("") {
+		t.Error("want PruneStreams to delete the streams of rooms that are over, and no others")
 	}
 }
 
-// Marks are told to nobody, and counted over: what comes before an event is
-// found before the page it is on, too.
+// DeliveredEvents skips AttendanceMarked events. Previous is correct also for the
+// first event of a page.
 func (s *suite) TestDeliveredEvents(t *testing.T) {
 	ctx := context.Background()
 	r, other := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	var want []webhook.DeliveredEvent
 	previous := int64(0)
-	for i, kind := range []event.Type{event.AttendanceMarked, event.RoomOpened, event.AttendanceMarked, event.AttendanceMarked, event.RoomStarted, event.RoomEnded, event.AttendanceMarked} {
-		e := event.Event{ID: NewID(), Type: kind, ProjectID: s.project.ID, RoomID: r.ID, Sequence: int64(i + 1), At: testTime(i), Data: event.Data{RoomID: r.ID, RoomType: "video"}}
-		if kind != event.AttendanceMarked {
+	const mark = event.AttendanceMarked
+	for i, kind := range []event.Type{mark, event.RoomOpened, mark, mark, event.RoomStarted, event.RoomEnded, mark} {
+		e := event.Event{
+			ID: NewID(), Type: kind, ProjectID: s.project.ID, RoomID: r.ID, Sequence: int64(i + 1), At: testTime(i),
+			Data: event.Data{RoomID: r.ID, RoomType: "video"},
+		}
+		if kind != mark {
 			want = append(want, webhook.DeliveredEvent{Event: e, Previous: previous})
 			previous = e.Sequence
 		}
@@ -385,7 +409,10 @@ func (s *suite) TestDeliveredEvents(t *testing.T) {
 		after int64
 		limit int
 		want  []webhook.DeliveredEvent
-	}{{0, 10, want}, {0, 1, want[:1]}, {1, 2, want[:2]}, {2, 2, want[1:]}, {3, 1, want[1:2]}, {4, 2, want[1:]}, {5, 10, want[2:]}, {6, 10, nil}, {7, 10, nil}, {1 << 52, 10, nil}} {
+	}{
+		{0, 10, want}, {0, 1, want[:1]}, {1, 2, want[:2]}, {2, 2, want[1:]}, {3, 1, want[1:2]}, {4, 2, want[1:]},
+		{5, 10, want[2:]}, {6, 10, nil}, {7, 10, nil}, {1 << 52, 10, nil},
+	} {
 		got, err := s.db.DeliveredEvents(ctx, r.ID, c.after, c.limit)
 		requireEqual(t, got, err, c.want)
 	}
@@ -401,8 +428,14 @@ func (s *suite) TestProjectEvents(t *testing.T) {
 	requireEqual(t, n, err, 0)
 	yes, ends := true, testTime(60)
 	want := []event.ProjectEvent{
-		{ID: NewID(), Type: event.ProjectStatusChanged, ProjectID: p.ID, Sequence: 1, At: testTime(1), Data: event.ProjectData{Status: "active", Suspended: &yes}},
-		{ID: NewID(), Type: event.KeyRotated, ProjectID: p.ID, Sequence: 2, At: testTime(2), Data: event.ProjectData{Credential: event.CredentialKey, OverlapEndsAt: &ends}},
+		{
+			ID: NewID(), Type: event.ProjectStatusChanged, ProjectID: p.ID, Sequence: 1, At: testTime(1),
+			Data: event.ProjectData{Status: "active", Suspended: &yes},
+		},
+		{
+			ID: NewID(), Type: event.KeyRotated, ProjectID: p.ID, Sequence: 2, At: testTime(2),
+			Data: event.ProjectData{Credential: event.CredentialKey, OverlapEndsAt: &ends},
+		},
 	}
 	for _, e := range want {
 		if err := db.Write(ctx, func(ctx context.Context) error { return db.AppendProjectEvent(ctx, e) }); err != nil {
@@ -415,12 +448,13 @@ func (s *suite) TestProjectEvents(t *testing.T) {
 	requireEqual(t, got, err, want)
 	got, err = db.ProjectEvents(ctx, p.ID, 1)
 	requireEqual(t, got, err, want[1:])
-	twice := want[0]
-	twice.ID = NewID()
-	requireConstraintError(t, db.Write(ctx, func(ctx context.Context) error { return db.AppendProjectEvent(ctx, twice) }))
+	again := want[0]
+	again.ID = NewID()
+	err = db.Write(ctx, func(ctx context.Context) error { return db.AppendProjectEvent(ctx, again) })
+	requireConstraintError(t, err)
 }
 
-// An overlap is told of once, while it goes on.
+// ConsumeNotices returns the notice of an overlap once, before the overlap ends.
 func (s *suite) TestNotices(t *testing.T) {
 	ctx := context.Background()
 	db := s.open(t)
@@ -444,7 +478,7 @@ func (s *suite) TestNotices(t *testing.T) {
 		}
 		return db.UpdateProjectSecret(ctx, secret, testTime(0))
 	})
-	take := func(at int) (got []key.Notice) {
+	consume := func(at int) (got []key.Notice) {
 		t.Helper()
 		s2.write(t, func(ctx context.Context) (err error) {
 			got, err = db.ConsumeNotices(ctx, p.ID, testTime(at))
@@ -456,11 +490,11 @@ func (s *suite) TestNotices(t *testing.T) {
 	requireEqual(t, none, err, nil)
 	due, err := db.ProjectsWithDueNotices(ctx, testTime(50))
 	requireEqual(t, due, err, []string{p.ID})
-	requireEqual(t, take(50), nil, []key.Notice{{Credential: event.CredentialSecret, EndsAt: testTime(100)}})
-	requireEqual(t, take(50), nil, nil)
+	requireEqual(t, consume(50), nil, []key.Notice{{Credential: event.CredentialSecret, EndsAt: testTime(100)}})
+	requireEqual(t, consume(50), nil, nil)
 	due, err = db.ProjectsWithDueNotices(ctx, testTime(3600))
 	requireEqual(t, due, err, []string{p.ID})
-	none, err = db.ProjectsWithDueNotices(ctx, testTime(7200)) // it is over
+	none, err = db.ProjectsWithDueNotices(ctx, testTime(7200)) // the overlap has ended
 	requireEqual(t, none, err, nil)
-	requireEqual(t, take(3600), nil, []key.Notice{{Credential: event.CredentialKey, EndsAt: testTime(7200)}})
+	requireEqual(t, consume(3600), nil, []key.Notice{{Credential: event.CredentialKey, EndsAt: testTime(7200)}})
 }

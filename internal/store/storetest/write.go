@@ -12,22 +12,22 @@ import (
 func (s *suite) TestWrite_ErrorRollsBack(t *testing.T) {
 	ctx := context.Background()
 	r := Room(s.project.ID)
-	mine := errors.New("mine")
+	errWork := errors.New("work failed")
 	err := s.db.Write(ctx, func(ctx context.Context) error {
 		if err := s.db.InsertRoom(ctx, r); err != nil {
 			return err
 		}
-		return mine
+		return errWork
 	})
-	if err != mine {
-		t.Fatalf("got %v", err)
+	if err != errWork {
+		t.Fatalf("got %v, want %v", err, errWork)
 	}
 	_, err = s.db.Room(ctx, r.ID)
 	requireFault(t, err, fault.NotFound, "room_not_found")
 }
 
-// Inside a transaction everything that was written is there, whatever the
-// engine keeps back; outside nothing is until the commit.
+// A transaction reads its own writes, also those that the engine has only queued.
+// Other connections do not see them before the commit.
 func (s *suite) TestWrite_ReadsOwnWrites(t *testing.T) {
 	r := Room(s.project.ID)
 	s.write(t, func(ctx context.Context) error {
@@ -60,18 +60,19 @@ func (s *suite) TestWrite_ReadsOwnWrites(t *testing.T) {
 func (s *suite) TestWrite_NestedJoins(t *testing.T) {
 	ctx := context.Background()
 	outer, inner := Room(s.project.ID), Room(s.project.ID)
-	mine := errors.New("mine")
+	errWork := errors.New("work failed")
 	err := s.db.Write(ctx, func(ctx context.Context) error {
 		if err := s.db.InsertRoom(ctx, outer); err != nil {
 			return err
 		}
-		if err := s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertRoom(ctx, inner) }); err != nil {
+		err := s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertRoom(ctx, inner) })
+		if err != nil {
 			return err
 		}
-		return mine
+		return errWork
 	})
-	if err != mine {
-		t.Fatal(err)
+	if err != errWork {
+		t.Fatalf("got %v, want %v", err, errWork)
 	}
 	for _, r := range []*room.Room{outer, inner} {
 		_, err := s.db.Room(ctx, r.ID)
@@ -81,12 +82,12 @@ func (s *suite) TestWrite_NestedJoins(t *testing.T) {
 
 func (s *suite) TestInsert_OutsideWrite(t *testing.T) {
 	if err := s.db.InsertRoom(context.Background(), Room(s.project.ID)); err == nil {
-		t.Fatal("a write outside a transaction")
+		t.Fatal("InsertRoom outside Write succeeded, want an error")
 	}
 }
 
-// PostgreSQL takes no statement after one that failed, so on no engine may
-// work go on as if nothing had happened.
+// Work that ignores the error of a statement is rolled back on both engines,
+// because PostgreSQL accepts no statement after one that failed.
 func (s *suite) TestWrite_IgnoredFailureRollsBack(t *testing.T) {
 	ctx := context.Background()
 	before, after := Room(s.project.ID), Room(s.project.ID)
@@ -99,7 +100,7 @@ func (s *suite) TestWrite_IgnoredFailureRollsBack(t *testing.T) {
 		return nil
 	})
 	if err == nil {
-		t.Fatal("work that lost a statement was committed")
+		t.Fatal("Write committed work that ignored an error, want an error")
 	}
 	for _, r := range []*room.Room{before, after} {
 		_, err := s.db.Room(ctx, r.ID)
@@ -107,7 +108,7 @@ func (s *suite) TestWrite_IgnoredFailureRollsBack(t *testing.T) {
 	}
 }
 
-// To find nothing is not a failure.
+// A missing row is not a failed statement.
 func (s *suite) TestWrite_IgnoredMissCommits(t *testing.T) {
 	r := Room(s.project.ID)
 	s.write(t, func(ctx context.Context) error {
