@@ -291,7 +291,7 @@ func TestOpenBreakouts_HourlyLimit(t *testing.T) {
 		}
 	}
 	err := open()
-	assertError(t, err, fault.Exhausted, "too_many_attempts", "a room may open 96 breakout rooms an hour, try again later")
+	assertError(t, err, fault.Exhausted, "too_many_attempts", "a room may open at most 96 breakout rooms per hour, try again later")
 	if wait := fault.From(err).RetryAfter; wait <= 59*time.Minute || wait > time.Hour {
 		t.Errorf("again in %s", wait)
 	}

@@ -219,8 +219,8 @@ func TestReact(t *testing.T) {
 	assertError(t, react(2, "fireworks"), fault.Invalid, "invalid_request", "reaction must be thumbs_up, heart, laughing, clapping or surprised")
 	assertError(t, react(9, room.Heart), fault.Forbidden, "not_in_room", "you are not in this room")
 	// Who is hidden is not shown by what they do.
-	assertError(t, react(5, room.Heart), fault.Forbidden, "hidden", "who watches hidden shows nothing to the others")
-	assertError(t, h.RaiseHand(ctx, id, guest(5).SeatKey), fault.Forbidden, "hidden", "who watches hidden shows nothing to the others")
+	assertError(t, react(5, room.Heart), fault.Forbidden, "hidden", "hidden participants cannot react or raise a hand")
+	assertError(t, h.RaiseHand(ctx, id, guest(5).SeatKey), fault.Forbidden, "hidden", "hidden participants cannot react or raise a hand")
 
 	// Five at once, and then one a second; others have their own.
 	h.clock.advance(time.Minute)
@@ -231,11 +231,11 @@ func TestReact(t *testing.T) {
 	}
 	h.clock.advance(400 * time.Millisecond)
 	err := react(2, room.ThumbsUp)
-	assertError(t, err, fault.Exhausted, "too_often", "this was too often, try again in a moment")
+	assertError(t, err, fault.Exhausted, "too_often", "too many reactions and raised hands, try again in a moment")
 	if wait := fault.From(err).RetryAfter; wait != 600*time.Millisecond {
 		t.Errorf("wait %s", wait)
 	}
-	assertError(t, h.RaiseHand(ctx, id, guest(2).SeatKey), fault.Exhausted, "too_often", "this was too often, try again in a moment")
+	assertError(t, h.RaiseHand(ctx, id, guest(2).SeatKey), fault.Exhausted, "too_often", "too many reactions and raised hands, try again in a moment")
 	if err := react(1, room.Laughing); err != nil {
 		t.Error(err)
 	}

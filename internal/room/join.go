@@ -14,55 +14,58 @@ import (
 )
 
 const (
-	// accessTokenTTL is how long a media token opens the door; connections outlive it.
+	// accessTokenTTL is how long a media token can be used to connect. A connection
+	// outlives its token.
 	accessTokenTTL = 10 * time.Minute
-	// maxHiddenParticipants is how many hidden participants a room bears beside its seats.
+	// maxHiddenParticipants is the number of hidden participants that a room admits
+	// in addition to its seats.
 	maxHiddenParticipants = 16
 )
 
-// JoinRequest is what somebody at the door brings.
+// JoinRequest is a visitor's request to preview or join a room.
 type JoinRequest struct {
-	LinkToken    string // token of the link's fragment; may be empty
-	SeatKey      string // secret the browser keeps; 22 to 128 printable characters, empty only in a preview
+	LinkToken    string // token from the link's fragment; may be empty
+	SeatKey      string // secret that the browser stores; 22 to 128 printable characters, empty only in a preview
 	Name         string
-	ExpectedRole Role       // the role the page promised; empty when it promised none
-	ClientAddr   netip.Addr // where they come from, for what is limited per address
+	ExpectedRole Role       // role that the page showed to the visitor; empty if it showed none
+	ClientAddr   netip.Addr // the visitor's address, for limits per address
 }
 
-// Preview is what a visitor sees before joining.
+// Preview is what the page shows a visitor before joining.
 type Preview struct {
 	Room            *Room
-	TakenSeats      int // seats taken now
+	TakenSeats      int
 	Role            Role
-	Grants          Grants // what this visitor may send
-	Name            string // to be filled in; may be empty
-	Returning       bool
-	MustWait        bool // a host has to let them in
-	JoinedElsewhere bool // the visitor is in the room in another browser; joining here ends it there
+	Grants          Grants // what this visitor may publish
+	Name            string // suggested display name; may be empty
+	Returning       bool   // this browser has a seat already
+	MustWait        bool   // a host has to let the visitor in
+	JoinedElsewhere bool   // the visitor is in the room in another browser; joining here disconnects it there
 	LinkStatus      LinkStatus
-	OpensAt         time.Time // when this visitor may enter a scheduled room; zero once it is open
-	LogoutURL       string    // where to go after leaving; may be empty
+	OpensAt         time.Time // when this visitor may enter a scheduled room; zero if it is open
+	LogoutURL       string    // opened after leaving; may be empty
 }
 
-// Admission is a seat with the token that opens the media connection; or, for
-// somebody who has to wait until a host lets them in, neither.
+// Admission is a reserved seat with the token for the media connection. If the
+// visitor has to wait until a host lets them in, it has only RetryAfter and
+// LinkStatus.
 type Admission struct {
-	RetryAfter          time.Duration // after how long to ask again; zero for who is in
+	RetryAfter          time.Duration // when a waiting visitor must ask again; zero if admitted
 	Seat                Seat
 	Room                *Room
 	SessionID           string
-	Breakout            Breakout // where the seat is; zero in the room itself
+	Breakout            Breakout // the seat's breakout room; zero for the room itself
 	Token               string
 	LinkStatus          LinkStatus
 	LogoutURL           string
-	InvitationsRequired bool // the project lets in only who has a link
+	InvitationsRequired bool // the project admits only visitors with a link
 
-	displaced       displacedGuest // whose seat it was
-	sessionsToLeave []string       // sessions that the seat's holder has to leave first
+	displaced       displacedGuest // the guest who lost the seat to this visitor
+	sessionsToLeave []string       // sessions from which the participant must be disconnected first
 }
 
-// Preview says what a visitor would find and be at this moment: what is due and
-// not written down yet has happened for them. It changes nothing.
+// Preview returns what a visitor would get by joining now. Transitions that are
+// due but not stored yet are taken into account. It writes nothing.
 func (s *Service) Preview(ctx context.Context, roomID string, v JoinRequest) (Preview, error) {
 	now := s.now()
 	r, err := s.store.Room(ctx, roomID)
@@ -75,7 +78,7 @@ func (s *Service) Preview(ctx context.Context, roomID string, v JoinRequest) (Pr
 	}
 	r.openWhenDue(now)
 	var project project.Project
-	if r.State == Scheduled { // who is early may look
+	if r.State == Scheduled { // a preview is allowed before the room opens
 		project, err = s.checkProject(ctx, r)
 	} else {
 		project, err = s.checkJoinable(ctx, r, o, now)
@@ -91,40 +94,40 @@ func (s *Service) Preview(ctx context.Context, roomID string, v JoinRequest) (Pr
 		}
 		keyHash = seal.Hash(v.SeatKey)
 	}
-	link, verdict, err := s.resolveLink(ctx, r, v.LinkToken, keyHash, now)
+	link, status, err := s.resolveLink(ctx, r, v.LinkToken, keyHash, now)
 	if err != nil {
 		return Preview{}, err
 	}
-	mine, err := s.resolveIdentity(ctx, r, keyHash, link)
+	visitor, err := s.resolveIdentity(ctx, r, keyHash, link)
 	if err != nil {
 		return Preview{}, err
 	}
-	p.LinkStatus, p.Role, p.Returning = verdict, mine.role, mine.known && mine.seat.KeyHash == keyHash
-	p.JoinedElsewhere = mine.known && !p.Returning && mine.seat.State == Joined
-	p.Name = cmp.Or(mine.seat.Name, link.Name)
-	if hidden := mine.seat.Hidden && verdict != LinkOK || link.Hidden; !hidden {
+	p.LinkStatus, p.Role, p.Returning = status, visitor.role, visitor.known && visitor.seat.KeyHash == keyHash
+	p.JoinedElsewhere = visitor.known && !p.Returning && visitor.seat.State == Joined
+	p.Name = cmp.Or(visitor.seat.Name, link.Name)
+	if hidden := visitor.seat.Hidden && status != LinkOK || link.Hidden; !hidden {
 		p.Grants = r.grants(p.Role)
 	}
-	if err := checkInvitation(project, verdict, p.Returning); err != nil {
+	if err := checkInvitation(project, status, p.Returning); err != nil {
 		return Preview{}, err
 	}
 	if r.State == Scheduled {
 		p.OpensAt = r.opensAtForRole(p.Role)
 	}
-	if p.MustWait = r.mustWait(mine, link); p.MustWait {
+	if p.MustWait = r.mustWait(visitor, link); p.MustWait {
 		return p, s.checkNotDenied(ctx, r, keyHash)
 	}
 	return p, nil
 }
 
-// Preflight returns a token with which somebody at the door of a room tries the way
-// to the media engine. It takes no seat, and nothing is written down.
+// Preflight returns a token with which a visitor's page tests the connection to
+// the media engine. It takes no seat and writes nothing.
 func (s *Service) Preflight(ctx context.Context, roomID string, client netip.Addr) (token string, err error) {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
 		return "", err
 	}
-	if r.State != Scheduled { // who is early has the time to check
+	if r.State != Scheduled { // the test is allowed before the room opens
 		if err := checkOpen(r); err != nil {
 			return "", err
 		}
@@ -139,12 +142,14 @@ func (s *Service) Preflight(ctx context.Context, roomID string, client netip.Add
 	return token, err
 }
 
-// ReserveSeat reserves a seat, or gives a visitor's own back, before any token is
-// made: of N+1 people who ask at once for N seats exactly one is refused. A
-// link for one person is claimed here, by the first browser that joins with
-// it. The answer leads to where the seat is: the room, or a breakout room. Who
-// has to wait is told to ask again, which keeps them waiting.
-// Refusals: NotFound, Gone (over), Conflict (room_full, room_not_open,
+// ReserveSeat reserves a seat for a visitor, or returns the seat they already
+// have, and then creates the access token. The seat is reserved under the room's
+// lock, so that of N+1 visitors who ask at once for N seats exactly one is
+// refused. It redeems a single-use link. The admission leads to the room or to
+// the seat's breakout room. A visitor who has to wait for a host gets RetryAfter
+// and must ask again within that time to stay in the waiting room.
+//
+// Errors: NotFound, Gone (over), Conflict (room_full, room_not_open,
 // link_taken, waiting_room_full), Forbidden (project, invitation_required,
 // removed, turned_away), Exhausted (too_many_joins), Invalid (name).
 func (s *Service) ReserveSeat(ctx context.Context, roomID string, v JoinRequest) (Admission, error) {
@@ -167,56 +172,57 @@ func (s *Service) ReserveSeat(ctx context.Context, roomID string, v JoinRequest)
 		return out, err
 	}
 	for _, session := range out.displaced.sessions {
-		// What fails here the next look repeats.
-		s.logFailure(ctx, "take out a guest whose seat the host has", s.media.Remove(ctx, session, out.displaced.identity), "room_id", roomID)
+		// The next reconciliation repeats this if it fails.
+		s.logFailure(ctx, "remove displaced guest", s.media.Remove(ctx, session, out.displaced.identity), "room_id", roomID)
 	}
 	return out, s.completeAdmission(ctx, &out)
 }
 
-// resolvedIdentity is what somebody at the door has a right to.
+// resolvedIdentity is a visitor's existing seat, if any, and role.
 type resolvedIdentity struct {
-	seat         Seat // theirs already, where known
+	seat         Seat // the visitor's existing seat; valid if known
 	known        bool
 	role         Role
-	previousSeat Seat // the browser's seat as somebody else, which it gives up; without an id where there is none
+	previousSeat Seat // seat that this browser has as another person and must give up; ID is empty if none
 }
 
-// resolveIdentity says which seat a visitor has already: the one of this browser or,
-// with a personal link, the person's own, in whatever browser it was taken. A
-// browser or a person that a host has removed has a right to nothing.
+// resolveIdentity finds the seat that a visitor already has: the seat of this
+// browser or, with a personal link, the seat of the person, whichever browser it
+// was reserved from. It returns errRemoved if a host removed the browser or the
+// person.
 func (s *Service) resolveIdentity(ctx context.Context, r *Room, keyHash string, link Link) (resolvedIdentity, error) {
-	c := resolvedIdentity{role: cmp.Or(link.Role, Guest)}
-	own, err := s.store.SeatByKey(ctx, r.ID, keyHash)
+	out := resolvedIdentity{role: cmp.Or(link.Role, Guest)}
+	browserSeat, err := s.store.SeatByKey(ctx, r.ID, keyHash)
 	known := err == nil
 	if err != nil && !fault.Is(err, fault.NotFound) {
-		return c, err
+		return out, err
 	}
-	if link.UserID == "" || own.UserID == link.UserID {
-		c.seat, c.known = own, known
+	if link.UserID == "" || browserSeat.UserID == link.UserID {
+		out.seat, out.known = browserSeat, known
 	} else {
-		if own.UserID == "" && known {
-			c.role = rank(c.role, own.Role) // the same person, who is named only now
+		if browserSeat.UserID == "" && known {
+			out.role = rank(out.role, browserSeat.Role) // the link names the same person for the first time
 		}
-		c.previousSeat = own
-		c.seat, err = s.store.SeatByUser(ctx, r.ID, link.UserID)
-		if c.known = err == nil; err != nil && !fault.Is(err, fault.NotFound) {
-			return c, err
+		out.previousSeat = browserSeat
+		out.seat, err = s.store.SeatByUser(ctx, r.ID, link.UserID)
+		if out.known = err == nil; err != nil && !fault.Is(err, fault.NotFound) {
+			return out, err
 		}
 	}
-	if !c.seat.RemovedAt.IsZero() || !c.previousSeat.RemovedAt.IsZero() {
-		return c, errRemoved
+	if !out.seat.RemovedAt.IsZero() || !out.previousSeat.RemovedAt.IsZero() {
+		return out, errRemoved
 	}
-	if c.known {
-		c.role = rank(c.role, c.seat.Role)
+	if out.known {
+		out.role = rank(out.role, out.seat.Role)
 	}
-	if c.role == CoHost && c.seat.Demoted {
-		c.role = Guest
+	if out.role == CoHost && out.seat.Demoted {
+		out.role = Guest
 	}
-	return c, nil
+	return out, nil
 }
 
-// revokeSeat leaves a seat to nobody: its key opens nothing any more. Whoever is
-// in with it keeps it until they leave.
+// revokeSeat makes the key of a seat useless and releases the seat. If its
+// participant is connected, the seat is released when they leave.
 func (s *Service) revokeSeat(ctx context.Context, seat Seat) error {
 	seat.KeyHash = "given up: " + seat.ID
 	if seat.State != Joined {
@@ -225,18 +231,19 @@ func (s *Service) revokeSeat(ctx context.Context, seat Seat) error {
 	return s.store.UpdateSeat(ctx, seat)
 }
 
-// reserveSeat finds or makes the visitor's seat, in the transaction that holds the room.
+// reserveSeat finds or creates the visitor's seat, in the transaction that holds
+// the lock on the room.
 func (s *Service) reserveSeat(ctx context.Context, r *Room, v *joinAttempt, now time.Time) (Admission, error) {
 	keyHash := seal.Hash(v.SeatKey)
 	o, err := s.occupancy(ctx, r, now)
 	if err != nil {
 		return Admission{}, err
 	}
-	link, verdict, err := s.resolveLink(ctx, r, v.LinkToken, keyHash, now)
+	link, status, err := s.resolveLink(ctx, r, v.LinkToken, keyHash, now)
 	if err != nil {
 		return Admission{}, err
 	}
-	mine, err := s.resolveIdentity(ctx, r, keyHash, link)
+	visitor, err := s.resolveIdentity(ctx, r, keyHash, link)
 	if err != nil {
 		return Admission{}, err
 	}
@@ -244,45 +251,49 @@ func (s *Service) reserveSeat(ctx context.Context, r *Room, v *joinAttempt, now 
 	if err != nil {
 		return Admission{}, err
 	}
-	if r.isNewcomer(mine, link, keyHash, knocks) {
+	if r.isNewcomer(visitor, link, keyHash, knocks) {
 		if err := s.countJoin(v); err != nil {
 			return Admission{}, err
 		}
 	}
-	r.openForRole(mine.role, now)
+	r.openForRole(visitor.role, now)
 	project, err := s.checkJoinable(ctx, r, o, now)
 	if err != nil {
 		return Admission{}, err
 	}
-	if err := checkInvitation(project, verdict, mine.known); err != nil {
+	if err := checkInvitation(project, status, visitor.known); err != nil {
 		return Admission{}, err
 	}
-	if !mine.seat.Demoted { // otherwise their page promises what was true before
-		if err := checkExpectedRole(v.ExpectedRole, mine.role, verdict); err != nil {
+	if !visitor.seat.Demoted { // the page of a demoted co-host still shows the earlier role
+		if err := checkExpectedRole(v.ExpectedRole, visitor.role, status); err != nil {
 			return Admission{}, err
 		}
 	}
-	if r.mustWait(mine, link) {
-		return Admission{RetryAfter: knockRetryInterval, LinkStatus: verdict}, s.recordKnock(ctx, r, knocks, keyHash, v.JoinRequest, now)
+	if r.mustWait(visitor, link) {
+		return Admission{RetryAfter: knockRetryInterval, LinkStatus: status},
+			s.recordKnock(ctx, r, knocks, keyHash, v.JoinRequest, now)
 	}
-	if mine.seat.KeyHash != keyHash { // who waited may have found a link of their own
+	if visitor.seat.KeyHash != keyHash { // a waiting visitor may have opened a personal link meanwhile
 		if err := s.deleteKnocks(ctx, r, func(k Knock) bool { return k.KeyHash == keyHash }); err != nil {
 			return Admission{}, err
 		}
 	}
-	if mine.previousSeat.ID != "" {
-		if err := s.revokeSeat(ctx, mine.previousSeat); err != nil {
+	if visitor.previousSeat.ID != "" {
+		if err := s.revokeSeat(ctx, visitor.previousSeat); err != nil {
 			return Admission{}, err
 		}
 	}
-	seat := mine.seat
-	if !mine.known {
+	seat := visitor.seat
+	if !visitor.known {
 		seat = Seat{ID: s.newID(), RoomID: r.ID, UserID: link.UserID, State: Free, CreatedAt: now}
 	}
-	seat.KeyHash, seat.Name, seat.Role = keyHash, v.Name, mine.role
+	seat.KeyHash, seat.Name, seat.Role = keyHash, v.Name, visitor.role
 	seat.Invited = seat.Invited || link.SingleUse || link.UserID != ""
-	out := Admission{Room: r, LinkStatus: verdict, LogoutURL: logoutURL(r, project), InvitationsRequired: project.Settings.InvitationsRequired}
-	if verdict == LinkOK && seat.Hidden != link.Hidden {
+	out := Admission{Room: r, LinkStatus: status, LogoutURL: logoutURL(r, project),
+		InvitationsRequired: project.Settings.InvitationsRequired}
+	// A participant who becomes hidden or visible has to reconnect, because the current
+	// connection was recorded, and would be counted, the other way.
+	if status == LinkOK && seat.Hidden != link.Hidden {
 		if out.sessionsToLeave, err = s.disconnect(ctx, r, &seat, now, LeftReplaced); err != nil {
 			return Admission{}, err
 		}
@@ -301,23 +312,23 @@ func (s *Service) reserveSeat(ctx context.Context, r *Room, v *joinAttempt, now 
 	if out.Breakout, err = s.assignBreakout(ctx, r, &seat, now); err != nil {
 		return Admission{}, err
 	}
-	// Also whoever is in is waited for: the page connects anew, here or
-	// elsewhere, and its old connection may end first.
+	// The seat of a connected participant is held too, because the page is about to
+	// reconnect, possibly to another session, and its old connection may end first.
 	s.extendReservation(&seat, v, now)
 	out.Seat, out.SessionID = seat, SessionID(r.ID, cmp.Or(out.Breakout.Session, r.Session))
-	if mine.known {
+	if visitor.known {
 		return out, s.store.UpdateSeat(ctx, seat)
 	}
 	return out, s.store.InsertSeat(ctx, seat)
 }
 
-// checkExpectedRole refuses a visitor whose page promised more than a guest's seat,
-// when the link does not grant it after all.
-func checkExpectedRole(role, granted Role, verdict LinkStatus) error {
+// checkExpectedRole returns Conflict if the page showed a host's or co-host's role
+// and the link no longer grants it.
+func checkExpectedRole(role, granted Role, status LinkStatus) error {
 	if role == "" || role == Guest || granted != Guest {
 		return nil
 	}
-	switch verdict {
+	switch status {
 	case LinkTaken, LinkUnknown:
 		return fault.New(fault.Conflict, "link_taken", "this link was already used in another browser")
 	case LinkExpired:
@@ -326,11 +337,12 @@ func checkExpectedRole(role, granted Role, verdict LinkStatus) error {
 	return nil
 }
 
-// disconnect writes down that somebody's connections end, and returns their
-// sessions, for the engine to end them. The seat is free then. Who was seen and
-// will be hidden, or the other way round, has to come in anew: as they are, they
-// would be counted wrongly.
-func (s *Service) disconnect(ctx context.Context, r *Room, seat *Seat, now time.Time, reason LeaveReason) (sessions []string, err error) {
+// disconnect ends the attendance of a seat's participant and frees the seat. It
+// returns the sessions from which the caller must remove the participant in the
+// engine.
+func (s *Service) disconnect(ctx context.Context, r *Room, seat *Seat, now time.Time, reason LeaveReason) (
+	sessions []string, err error,
+) {
 	present, err := s.store.CurrentAttendance(ctx, r.ID)
 	if err != nil {
 		return nil, err
@@ -350,22 +362,24 @@ func (s *Service) disconnect(ctx context.Context, r *Room, seat *Seat, now time.
 	return sessions, err
 }
 
-// checkCapacity fails when there is none left for one more.
+// checkCapacity returns Conflict (room_full) if the room has no free seat for one
+// more participant.
 func (s *Service) checkCapacity(ctx context.Context, r *Room, seat Seat) error {
 	o, err := s.store.Occupancy(ctx, r.ID)
 	switch {
 	case err != nil:
 		return err
 	case seat.Hidden && o.Hidden >= maxHiddenParticipants:
-		return fault.New(fault.Conflict, codeRoomFull, "this room has %d hidden participants already, and no more are allowed", maxHiddenParticipants)
+		return fault.New(fault.Conflict, codeRoomFull,
+			"this room is full: it already has %d hidden participants, the maximum", maxHiddenParticipants)
 	case !seat.Hidden && o.Taken >= r.MaxParticipants:
 		return fault.New(fault.Conflict, codeRoomFull, "this room is full: all %d seats are taken", r.MaxParticipants)
 	}
 	return nil
 }
 
-// assignBreakout returns the breakout room the seat is in, zero for the room itself,
-// and begins a session where none is live.
+// assignBreakout returns the seat's breakout room, or zero for the room itself if
+// that breakout room is closed. It starts a session of the room if none is live.
 func (s *Service) assignBreakout(ctx context.Context, r *Room, seat *Seat, now time.Time) (Breakout, error) {
 	place, err := s.openBreakout(ctx, r, seat.Breakout)
 	if err != nil {
@@ -381,13 +395,16 @@ func (s *Service) assignBreakout(ctx context.Context, r *Room, seat *Seat, now t
 	return place, nil
 }
 
-// startSession gives a room, or one of its breakout rooms, a live period.
+// startSession starts a session of a room or of one of its breakout rooms and
+// returns its number.
 func (s *Service) startSession(ctx context.Context, r *Room, breakout int, now time.Time) (n int, err error) {
 	r.LastSession++
-	return r.LastSession, s.store.InsertSession(ctx, Session{RoomID: r.ID, N: r.LastSession, Breakout: breakout, State: SessionLive}, now)
+	session := Session{RoomID: r.ID, N: r.LastSession, Breakout: breakout, State: SessionLive}
+	return session.N, s.store.InsertSession(ctx, session, now)
 }
 
-// completeAdmission opens the session an admission leads to and makes its token.
+// completeAdmission disconnects the participant from the sessions to leave, opens
+// the admission's session in the engine and creates the access token.
 func (s *Service) completeAdmission(ctx context.Context, a *Admission) error {
 	for _, session := range a.sessionsToLeave {
 		if err := s.media.Remove(ctx, session, a.Seat.ID); err != nil {
@@ -403,13 +420,15 @@ func (s *Service) completeAdmission(ctx context.Context, a *Admission) error {
 		return err
 	}
 	var all []Breakout
-	if a.Room.LastSession > a.Room.Session { // there are, or were, breakout rooms
+	if a.Room.LastSession > a.Room.Session { // the room has or had breakout rooms
 		if all, err = s.store.Breakouts(ctx, a.Room.ID); err != nil {
 			return err
 		}
 	}
-	if err := s.media.Open(ctx, MediaSession{Name: a.SessionID, Type: a.Room.Type, MaxParticipants: a.Room.MaxParticipants + maxHiddenParticipants,
-		Metadata: newMetadata(a.Room, a.Breakout, all, hands, len(waiting))}); err != nil {
+	session := MediaSession{Name: a.SessionID, Type: a.Room.Type,
+		MaxParticipants: a.Room.MaxParticipants + maxHiddenParticipants,
+		Metadata:        newMetadata(a.Room, a.Breakout, all, hands, len(waiting))}
+	if err := s.media.Open(ctx, session); err != nil {
 		return mediaUnavailable(err)
 	}
 	token, err := s.media.AccessToken(AccessTokenSpec{Session: a.SessionID, Identity: a.Seat.ID, TTL: accessTokenTTL})
@@ -419,10 +438,11 @@ func (s *Service) completeAdmission(ctx context.Context, a *Admission) error {
 
 func mediaUnavailable(err error) error {
 	return &fault.Error{Kind: fault.Unavailable, Code: "unavailable",
-		Message: "the media engine does not answer, try again in a moment", RetryAfter: time.Second, Err: err}
+		Message: "the media engine does not respond, try again in a moment", RetryAfter: time.Second, Err: err}
 }
 
-// checkJoinable says whether anybody may come in at all at now.
+// checkJoinable returns an error unless the room is open, its project allows joins
+// and the room's end is not due. It returns the room's project.
 func (s *Service) checkJoinable(ctx context.Context, r *Room, o Occupancy, now time.Time) (project.Project, error) {
 	if err := checkOpen(r); err != nil {
 		return project.Project{}, err
@@ -439,6 +459,7 @@ func (s *Service) checkJoinable(ctx context.Context, r *Room, o Occupancy, now t
 	return p, nil
 }
 
+// checkProject returns the room's project, and Forbidden if it allows no joins.
 func (s *Service) checkProject(ctx context.Context, r *Room) (project.Project, error) {
 	p, err := s.store.Project(ctx, r.ProjectID)
 	if err != nil {
@@ -447,22 +468,23 @@ func (s *Service) checkProject(ctx context.Context, r *Room) (project.Project, e
 	return p, p.AllowsJoins()
 }
 
-// checkInvitation holds visitors to have a link where the project demands one.
-func checkInvitation(p project.Project, verdict LinkStatus, returning bool) error {
-	if p.Settings.InvitationsRequired && verdict != LinkOK && !returning {
-		message := "this room is entered with an invitation: open the link you were sent"
-		switch verdict {
+// checkInvitation returns Forbidden if the project requires a link and the visitor
+// has neither a valid link nor a seat.
+func checkInvitation(p project.Project, status LinkStatus, returning bool) error {
+	if p.Settings.InvitationsRequired && status != LinkOK && !returning {
+		message := "this room requires an invitation: open the link you were sent"
+		switch status {
 		case LinkTaken:
-			message = "this room is entered with an invitation, and yours was already used in another browser: ask for a new one"
+			message = "this room requires an invitation, and yours was already used in another browser: ask for a new one"
 		case LinkExpired:
-			message = "this room is entered with an invitation, and yours has expired: ask for a new one"
+			message = "this room requires an invitation, and yours has expired: ask for a new one"
 		}
 		return &fault.Error{Kind: fault.Forbidden, Code: "invitation_required", Message: message}
 	}
 	return nil
 }
 
-// rank returns the greater of two roles: a link never takes one away.
+// rank returns the higher of two roles, because a link never takes a role away.
 func rank(a, b Role) Role {
 	for _, r := range []Role{Host, CoHost} {
 		if a == r || b == r {
@@ -476,8 +498,8 @@ func logoutURL(r *Room, p project.Project) string {
 	return cmp.Or(r.LogoutURL, p.Settings.DefaultLogoutURL)
 }
 
-// checkSeatKey holds a seat key to the length that at least 128 random bits
-// need in Base64url.
+// checkSeatKey returns Invalid unless the key has 22 to 128 characters; 22 is the
+// length of 128 random bits in Base64url.
 func checkSeatKey(key string) error {
 	if len(key) < 22 || len(key) > 128 {
 		return fault.Invalidf("seat_key must have 22 to 128 characters")

@@ -259,7 +259,7 @@ func TestReserveSeat_MediaUnavailable(t *testing.T) {
 	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1})
 	h.engine.setError(errors.New("away"))
 	_, err := h.ReserveSeat(ctx, id, guest(1))
-	assertError(t, err, fault.Unavailable, "unavailable", "the media engine does not answer, try again in a moment")
+	assertError(t, err, fault.Unavailable, "unavailable", "the media engine does not respond, try again in a moment")
 	h.engine.setError(nil)
 	a, err := h.ReserveSeat(ctx, id, guest(1))
 	if err != nil {

@@ -41,7 +41,7 @@ func TestLinkStatus_ByLinkAndBrowser(t *testing.T) {
 				first.LinkToken = claimed
 				h.enter(t, id, first, "PA_99")
 				h.clock.advance(time.Minute)
-				const asked = "this room is entered with an invitation"
+				const asked = "this room requires an invitation"
 				for n, c := range []struct {
 					link    string
 					verdict room.LinkStatus

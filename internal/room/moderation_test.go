@@ -51,11 +51,11 @@ func TestModeration_Permissions(t *testing.T) {
 		}
 		assertError(t, use(co.SeatKey, ada.Seat.ID), fault.Forbidden, "not_host", "a co-host may not do this to a host")
 		for _, whom := range []string{"nobody", hidden.Seat.ID} { // who is hidden is not given away
-			assertError(t, use(guest(1).SeatKey, whom), fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
+			assertError(t, use(guest(1).SeatKey, whom), fault.NotFound, "seat_not_found", "no participant in this room has this identity")
 		}
 	}
 	for _, name := range []string{"remove", "role"} {
-		assertError(t, tools[name](guest(1).SeatKey, ada.Seat.ID), fault.Invalid, "invalid_request", "identity must be somebody else's, not your own")
+		assertError(t, tools[name](guest(1).SeatKey, ada.Seat.ID), fault.Invalid, "invalid_request", "identity must be that of another participant, not your own")
 	}
 	assertError(t, h.Mute(ctx, id, guest(4).SeatKey, ""), fault.Forbidden, "not_host", notHost)
 	assertError(t, h.SetRole(ctx, id, guest(1).SeatKey, ben.Seat.ID, room.Host), fault.Invalid, "invalid_request", "role must be cohost or guest")
@@ -196,7 +196,7 @@ func TestUpdateLocks_RunningRoom(t *testing.T) {
 		t.Errorf("who comes later may %+v", may(chen))
 	}
 	assertError(t, h.AskToUnmute(ctx, id, guest(1).SeatKey, ben.Seat.ID), fault.Conflict, "microphone_locked",
-		"guests may not use their microphones in this room: allow that first")
+		"the microphones of guests are locked in this room: unlock them first")
 
 	h.engine.setError(errors.New("away"))
 	if err := h.UpdateLocks(ctx, id, guest(1).SeatKey, room.LockChange{Camera: &on}); err != nil {
@@ -241,7 +241,7 @@ func TestMute(t *testing.T) {
 	if said := h.engine.messages[len(h.engine.messages)-1]; said.message.Kind != room.MessageUnmute || !slices.Equal(said.identities, []string{ben.Seat.ID}) {
 		t.Errorf("%+v", said)
 	}
-	assertError(t, h.AskToUnmute(ctx, id, guest(1).SeatKey, gone.Seat.ID), fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
+	assertError(t, h.AskToUnmute(ctx, id, guest(1).SeatKey, gone.Seat.ID), fault.NotFound, "seat_not_found", "no participant in this room has this identity")
 	h.engine.setError(errors.New("away"))
 	for _, err := range []error{h.Mute(ctx, id, guest(1).SeatKey, ""), h.AskToUnmute(ctx, id, guest(1).SeatKey, ben.Seat.ID)} {
 		if !fault.Is(err, fault.Unavailable) {

@@ -12,27 +12,28 @@ import (
 	"parley/internal/seal"
 )
 
-// Store keeps rooms and what belongs to them. Methods that write run inside
-// Write; those that read may.
+// Store stores rooms with their sessions, seats, links and attendance. Methods
+// that write must run inside Write; methods that read may.
 type Store interface {
 	Write(ctx context.Context, work func(ctx context.Context) error) error
-	// Project fails with NotFound when there is none of that id.
+	// Project returns NotFound if the project does not exist.
 	Project(ctx context.Context, id string) (project.Project, error)
 
-	// InsertRoom fails with Conflict when the client_room_id is taken.
+	// InsertRoom returns Conflict if the client_room_id is taken.
 	InsertRoom(ctx context.Context, r *Room) error
-	// Room fails with NotFound when there is none of that id.
+	// Room returns NotFound if the room does not exist.
 	Room(ctx context.Context, id string) (*Room, error)
-	// LockRoom is Room, and nobody else changes that room or its seats until
-	// the transaction ends.
+	// LockRoom is like Room, and locks the room and its seats against changes by
+	// others until the transaction ends.
 	LockRoom(ctx context.Context, id string) (*Room, error)
-	// UpdateRoom writes what moves while a room lives, Reschedule what was
-	// asked for at its creation.
+	// UpdateRoom writes the fields that change during the life of a room: its
+	// state, times, locks and sessions.
 	UpdateRoom(ctx context.Context, r *Room) error
+	// UpdateRoomSpec writes the fields that the request for its creation set.
 	UpdateRoomSpec(ctx context.Context, r *Room) error
-	// DueRooms returns ids of rooms whose DueAt has come, the longest due first.
+	// DueRooms returns the ids of rooms whose DueAt has passed, the earliest first.
 	DueRooms(ctx context.Context, now time.Time, limit int) ([]string, error)
-	// List returns rooms, the newest first.
+	// List returns rooms, newest first.
 	List(ctx context.Context, q ListQuery) ([]Summary, error)
 	AppendEvents(ctx context.Context, events []event.Event) error
 
@@ -45,76 +46,77 @@ type Store interface {
 	DeleteExpiredIdempotencyRecords(ctx context.Context, now time.Time) error
 
 	InsertSession(ctx context.Context, s Session, at time.Time) error
-	// CloseSessions has the live sessions of a room closed, its breakout rooms
-	// with them, or these alone.
+	// CloseSessions marks the live sessions of a room and of its breakout rooms
+	// as closing, or only those of its breakout rooms.
 	CloseSessions(ctx context.Context, roomID string, breakoutsOnly bool, at time.Time) error
 	MarkSessionClosed(ctx context.Context, s Session) error
-	// Sessions returns the sessions in a state.
+	// Sessions returns the sessions that are in a state.
 	Sessions(ctx context.Context, state SessionState) ([]Session, error)
 
 	InsertBreakout(ctx context.Context, b Breakout) error
-	// Breakouts returns all breakout rooms there ever were in a room, in order.
+	// Breakouts returns all breakout rooms of a room, open and closed, in the
+	// order of their numbers.
 	Breakouts(ctx context.Context, roomID string) ([]Breakout, error)
 
 	InsertLink(ctx context.Context, l Link) error
-	// LinkByHash fails with NotFound when the room has no such link.
+	// LinkByHash returns NotFound if the room has no such link.
 	LinkByHash(ctx context.Context, roomID, tokenHash string) (Link, error)
-	RedeemLink(ctx context.Context, id, claim string) error
-	// CountLinksCreatedInRoom says how many links people in a room have made there.
+	RedeemLink(ctx context.Context, id, keyHash string) error
+	// CountLinksCreatedInRoom counts the links that hosts and co-hosts created in
+	// the room.
 	CountLinksCreatedInRoom(ctx context.Context, roomID string) (int, error)
 
-	// UpsertKnock writes a knock, or writes it anew.
 	UpsertKnock(ctx context.Context, k Knock) error
 	DeleteKnock(ctx context.Context, id string) error
-	// Knocks returns those of a room, the oldest first; some may be over.
+	// Knocks returns the knocks of a room, oldest first. Some may have expired.
 	Knocks(ctx context.Context, roomID string) ([]Knock, error)
-	// RoomsWithStaleKnocks returns the rooms of which knocks are kept no longer by now.
+	// RoomsWithStaleKnocks returns the rooms that have expired knocks.
 	RoomsWithStaleKnocks(ctx context.Context, now time.Time) ([]string, error)
 
 	Occupancy(ctx context.Context, roomID string) (Occupancy, error)
-	// Seat, SeatByKey and SeatByUser fail with NotFound.
+	// Seat, SeatByKey and SeatByUser return NotFound if there is no such seat.
 	Seat(ctx context.Context, roomID, id string) (Seat, error)
 	SeatByKey(ctx context.Context, roomID, keyHash string) (Seat, error)
 	SeatByUser(ctx context.Context, roomID, userID string) (Seat, error)
 	// Seats returns the taken seats of a room.
 	Seats(ctx context.Context, roomID string) ([]Seat, error)
-	// RemovedSeats returns the seats of those whom hosts took out.
+	// RemovedSeats returns the seats of participants whom hosts removed.
 	RemovedSeats(ctx context.Context, roomID string) ([]Seat, error)
-	// Hands returns the taken seats whose hand is up, in the order of raising.
+	// RaisedHands returns the taken seats whose hand is raised, in the order of raising.
 	RaisedHands(ctx context.Context, roomID string) ([]Seat, error)
 	InsertSeat(ctx context.Context, s Seat) error
 	UpdateSeat(ctx context.Context, s Seat) error
-	// DeleteUnusedSeat deletes a seat unless somebody has been in with it, and
-	// reports whether it did.
+	// DeleteUnusedSeat deletes a seat unless it has attendance, and reports
+	// whether it did.
 	DeleteUnusedSeat(ctx context.Context, id string) (bool, error)
 
 	// InsertAttendance reports whether the connection was new.
 	InsertAttendance(ctx context.Context, a Attendance) (bool, error)
-	// Present returns who is in a room: attendance without an end.
+	// CurrentAttendance returns the attendance in a room that has not ended.
 	CurrentAttendance(ctx context.Context, roomID string) ([]Attendance, error)
 	EndAttendance(ctx context.Context, id string, at time.Time, reason LeaveReason) error
-	// Stays returns all connections there were in a room, in order, hidden
-	// ones aside.
+	// AttendanceRecords returns all connections that a room ever had, in order,
+	// without hidden ones.
 	AttendanceRecords(ctx context.Context, roomID string) ([]AttendanceRecord, error)
-	// CurrentAttendanceRecords returns those that go on in a project's rooms, or in one.
+	// CurrentAttendanceRecords returns the connections that have not ended, in all
+	// rooms of a project or, if roomID is not empty, in one room.
 	CurrentAttendanceRecords(ctx context.Context, projectID, roomID string) ([]AttendanceRecord, error)
-	// RunningRooms returns the rooms of a project that are open or active, the
-	// oldest first.
+	// RunningRooms returns the open and active rooms of a project, oldest first.
 	RunningRooms(ctx context.Context, projectID string) ([]*Room, error)
-	// PastRooms returns rooms that are over, and how many there are in all.
+	// PastRooms returns one page of the rooms that are over, and their total number.
 	PastRooms(ctx context.Context, projectID string, q PastQuery) ([]PastRoom, int, error)
 
-	// Beat notes that a node runs.
+	// RecordHeartbeat records that a node was running at a time.
 	RecordHeartbeat(ctx context.Context, node string, at time.Time) error
-	// Nodes returns the nodes that run, and those that were lost.
+	// Nodes returns the nodes that are running and those that were lost.
 	Nodes(ctx context.Context) ([]Node, error)
-	// RoomsOfNode returns the rooms in which a node says somebody is.
+	// RoomsOfNode returns the rooms that have unended attendance recorded by a node.
 	RoomsOfNode(ctx context.Context, node string) ([]string, error)
-	// RemoveNode forgets a node, unless it says that somebody is somewhere.
+	// RemoveNode deletes a node unless it has unended attendance.
 	RemoveNode(ctx context.Context, node string) error
 }
 
-// Service is what may be done with rooms.
+// Service creates, runs and ends rooms, and lets participants join them.
 type Service struct {
 	store           Store
 	media           Media
@@ -122,53 +124,56 @@ type Service struct {
 	now             func() time.Time
 	newID           func() string
 	log             *slog.Logger
-	wake            chan struct{} // a session waits to be closed
+	wake            chan struct{} // signals Run that a session is to be closed
 	inFlight        sync.Map      // ids of the Once that are under way here
-	plans           Plans         // nil: the technical bounds
+	plans           Plans         // nil means MaxEntitlements for every project
 	webhooks        Webhooks
-	joinLimiter     JoinLimiter // nil: no limit
+	joinLimiter     JoinLimiter // nil means no limit
 	refusalLog      refusalLog
 	reportQueue     reportQueue
 	reactionLimiter reactionLimiter
 	metadataLocks   keyedMutex
-	permissionLocks keyedMutex // one at a time sets permissions in a room
+	permissionLocks keyedMutex
 
-	nodeID     string               // this process's name among others
-	clustered  bool                 // there may be others on the same database
-	lastWatch  time.Time            // when this node last saw how the others are
-	lastSeen   map[string]*lastSeen // of the others, by id; watch's alone, as is watched
-	unrecorded map[string]bool      // connections the engine knows and the rows do not, at the last look
+	nodeID     string               // identifies this process in the cluster
+	clustered  bool                 // other nodes may use the same database
+	lastWatch  time.Time            // last run of watchNodes; used by watchNodes only
+	lastSeen   map[string]*lastSeen // other nodes by id; used by watchNodes only
+	unrecorded map[string]bool      // connections that the last reconciliation found in the engine only
 }
 
-// Plans knows what the plan of a project's organization allows a room.
+// Plans returns what the plan of a project's organization allows its rooms.
 type Plans interface {
 	Entitlements(ctx context.Context, p project.Project) (Entitlements, error)
 }
 
 // NewService returns a Service. publicURL is asked for each link, because the
 // port may be known only after listening.
-func NewService(store Store, media Media, publicURL func() string, now func() time.Time, newID func() string, log *slog.Logger) *Service {
-	return &Service{store: store, media: media, publicURL: publicURL, now: now, newID: newID, log: log, wake: make(chan struct{}, 1),
-		webhooks: noWebhooks{}, refusalLog: refusalLog{byRoom: map[string]logged{}}, nodeID: newID(), lastSeen: map[string]*lastSeen{}, unrecorded: map[string]bool{}}
+func NewService(store Store, media Media, publicURL func() string, now func() time.Time, newID func() string,
+	log *slog.Logger,
+) *Service {
+	return &Service{store: store, media: media, publicURL: publicURL, now: now, newID: newID, log: log,
+		wake: make(chan struct{}, 1), webhooks: noWebhooks{}, refusalLog: refusalLog{byRoom: map[string]logged{}},
+		nodeID: newID(), lastSeen: map[string]*lastSeen{}, unrecorded: map[string]bool{}}
 }
 
-// UsePlans lets plans decide what rooms may do. Call it before the first room;
-// without it the technical bounds hold.
+// UsePlans applies the entitlements of plans to new rooms. Call it before the
+// first room is created. Without it, MaxEntitlements applies.
 func (s *Service) UsePlans(plans Plans) { s.plans = plans }
 
-// Webhooks takes events for delivery, in the transaction of their room, and
-// says whether there is any. Nudge comes after the commit then.
+// Webhooks stores deliveries of events.
 type Webhooks interface {
+	// RoomCreated and RoomChanged run in the transaction of the room. They report
+	// whether a delivery was stored; then Wake must be called after the commit.
 	RoomCreated(ctx context.Context, settings project.Settings, webhookURL string, events []event.Event) (bool, error)
 	RoomChanged(ctx context.Context, webhookURL string, events []event.Event) (bool, error)
 	Wake()
 }
 
-// UseWebhooks has events delivered. Call it before the first room; without it
-// they are only written down.
+// UseWebhooks delivers events through w. Call it before the first room is
+// created. Without it, events are stored but not delivered.
 func (s *Service) UseWebhooks(w Webhooks) { s.webhooks = w }
 
-// noWebhooks listens.
 type noWebhooks struct{}
 
 func (noWebhooks) RoomCreated(context.Context, project.Settings, string, []event.Event) (bool, error) {
@@ -179,14 +184,14 @@ func (noWebhooks) RoomChanged(context.Context, string, []event.Event) (bool, err
 }
 func (noWebhooks) Wake() {}
 
-// Created is a new room and the link that makes its first user the host; of a
-// room that was there already, a new link into it.
+// Created is a new room with the link that makes its first user the host, or a
+// new link into an existing room.
 type Created struct {
 	ID           string
 	ClientRoomID string
 	Type         Type
-	StartAt      time.Time // zero for a quick room; in the zone the request gave it in
-	FinalLink    string    // {public_url}/r/{room_id}#t=TOKEN; the token rides in the fragment
+	StartAt      time.Time // zero for a quick room; in the time zone of the request
+	FinalLink    string    // {public_url}/r/{room_id}#t=TOKEN
 	GuestLink    string    // {public_url}/r/{room_id}
 	Adjusted     []string  // features that were lowered to what the plan allows
 	Response     []byte    // what Once.Answer made, where there is a Once
@@ -200,7 +205,7 @@ func (s *Service) CreateQuick(ctx context.Context, p project.Project, q CreateRe
 	return s.create(ctx, p, q, s.now())
 }
 
-// Schedule makes a room that opens at its start time; otherwise it is as
+// Schedule creates a room that opens at its start time. Otherwise it is like
 // CreateQuick.
 func (s *Service) Schedule(ctx context.Context, p project.Project, q CreateRequest) (Created, error) {
 	now := s.now()
@@ -258,7 +263,7 @@ func (s *Service) create(ctx context.Context, p project.Project, q CreateRequest
 	return created, nil
 }
 
-// entitlements returns what the plan of a project allows its rooms.
+// entitlements returns what the project's plan allows its rooms.
 func (s *Service) entitlements(ctx context.Context, p project.Project) (Entitlements, error) {
 	if s.plans == nil {
 		return MaxEntitlements, nil
@@ -278,12 +283,15 @@ func (s *Service) GetInProject(ctx context.Context, p project.Project, id string
 	return r, r.checkOwner(p)
 }
 
-// updateRoom locks a room, lets work change it and stores it with its events. A
-// start that has come happens first, whatever else is due after, and then the
-// room's schedule is set anew.
-func (s *Service) updateRoom(ctx context.Context, id string, work func(ctx context.Context, r *Room, now time.Time) error) error {
-	closing, retold, waiting := false, false, false
-	var happened []event.Event
+// updateRoom runs work on a locked room and stores the room with its events, in
+// one transaction. It opens a scheduled room that is due before work, and applies
+// all other transitions that are due after it. After the commit it logs the
+// events, wakes webhooks and Run, and publishes changed metadata.
+func (s *Service) updateRoom(ctx context.Context, id string,
+	work func(ctx context.Context, r *Room, now time.Time) error,
+) error {
+	closing, publish, pending := false, false, false
+	var events []event.Event
 	err := s.store.Write(ctx, func(ctx context.Context) error {
 		closing = false
 		now := s.now()
@@ -298,11 +306,11 @@ func (s *Service) updateRoom(ctx context.Context, id string, work func(ctx conte
 		if closing, err = s.applyTransitions(ctx, r, now); err != nil {
 			return err
 		}
-		happened, retold = r.drainEvents(s.newID), r.metadataChanged && !r.Over()
-		if err := s.store.AppendEvents(ctx, happened); err != nil {
+		events, publish = r.drainEvents(s.newID), r.metadataChanged && !r.Over()
+		if err := s.store.AppendEvents(ctx, events); err != nil {
 			return err
 		}
-		if waiting, err = s.webhooks.RoomChanged(ctx, r.WebhookURL, happened); err != nil {
+		if pending, err = s.webhooks.RoomChanged(ctx, r.WebhookURL, events); err != nil {
 			return err
 		}
 		return s.store.UpdateRoom(ctx, r)
@@ -310,22 +318,21 @@ func (s *Service) updateRoom(ctx context.Context, id string, work func(ctx conte
 	if err != nil {
 		return err
 	}
-	for _, e := range happened {
+	for _, e := range events {
 		s.logEvent(e)
 	}
-	if waiting {
+	if pending {
 		s.webhooks.Wake()
 	}
 	if closing {
 		s.wakeRun()
 	}
-	if retold {
+	if publish {
 		s.publishMetadata(ctx, id)
 	}
 	return nil
 }
 
-// logEvent logs what happened, for the operator.
 func (s *Service) logEvent(e event.Event) {
 	fields := []any{"room_id", e.RoomID}
 	if e.Data.EndReason != "" {
@@ -340,8 +347,9 @@ func (s *Service) logEvent(e event.Event) {
 	s.log.Info(string(e.Type), fields...)
 }
 
-// applyTransitions makes true what time and occupancy demand of a room, and reports
-// whether a session now waits to be closed.
+// applyTransitions releases expired seats, ends the room's session when nobody is
+// left, and ends the room when it is due. It sets the room's next due time, and
+// reports whether a session is to be closed in the engine.
 func (s *Service) applyTransitions(ctx context.Context, r *Room, now time.Time) (closing bool, err error) {
 	if r.Over() {
 		return false, nil
@@ -355,7 +363,7 @@ func (s *Service) applyTransitions(ctx context.Context, r *Room, now time.Time) 
 	}
 	state, reason, over := r.finalState(now, o)
 	if closing = r.SessionLive && (over || o.Taken+o.Hidden == 0); closing {
-		reason := LeftLost // their leaving was never told of
+		reason := LeftLost // the engine has not reported that they left
 		if over {
 			reason = LeftRoomOver
 		}
@@ -375,9 +383,9 @@ func (s *Service) applyTransitions(ctx context.Context, r *Room, now time.Time) 
 	return closing, s.deleteKnocks(ctx, r, func(Knock) bool { return true })
 }
 
-// occupancy says how full a room is, once the seats are given up that were
-// held for long enough. Who is in all the same keeps theirs: they asked for it
-// anew, and did not follow.
+// occupancy releases expired reservations, then counts the taken seats. A
+// participant who is still connected keeps the seat, because a reservation also
+// expires when the page asked for the seat again but did not reconnect.
 func (s *Service) occupancy(ctx context.Context, r *Room, now time.Time) (Occupancy, error) {
 	o, err := s.store.Occupancy(ctx, r.ID)
 	if err != nil || o.NextRelease.IsZero() || o.NextRelease.After(now) {
@@ -408,7 +416,8 @@ func (s *Service) occupancy(ctx context.Context, r *Room, now time.Time) (Occupa
 	return s.store.Occupancy(ctx, r.ID)
 }
 
-// endAllAttendance writes down that whoever is in a room whose session ends has left it.
+// endAllAttendance ends the attendance of all participants and releases all seats,
+// because the room's session ends.
 func (s *Service) endAllAttendance(ctx context.Context, r *Room, now time.Time, reason LeaveReason) error {
 	present, err := s.store.CurrentAttendance(ctx, r.ID)
 	if err != nil {
@@ -431,7 +440,7 @@ func (s *Service) endAllAttendance(ctx context.Context, r *Room, now time.Time, 
 	return nil
 }
 
-// endAttendance ends one attendance, with its event.
+// endAttendance ends one attendance and, unless it is hidden, emits the event.
 func (s *Service) endAttendance(ctx context.Context, r *Room, a Attendance, at time.Time, reason LeaveReason) error {
 	seat, err := s.store.Seat(ctx, r.ID, a.SeatID)
 	if err != nil {
@@ -458,7 +467,8 @@ func (s *Service) wakeRun() {
 	}
 }
 
-// checkOpen tells somebody at the door why a room cannot be entered.
+// checkOpen returns an error unless participants can enter the room: Conflict if
+// it is not open yet, Gone with the reason if it is over.
 func checkOpen(r *Room) error {
 	switch r.State {
 	case Open, Active:

@@ -2,7 +2,6 @@ package room_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -80,7 +79,7 @@ func TestWaitingRoom(t *testing.T) {
 		assertError(t, h.AcceptKnock(ctx, id, key, ""), fault.Forbidden, "not_in_room", "you are not in this room")
 		assertError(t, h.DenyKnock(ctx, id, key, ids[0]), fault.Forbidden, "not_in_room", "you are not in this room")
 	}
-	assertError(t, h.AcceptKnock(ctx, id, guest(1).SeatKey, ada.Seat.ID), fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
+	assertError(t, h.AcceptKnock(ctx, id, guest(1).SeatKey, ada.Seat.ID), fault.NotFound, "seat_not_found", "no participant in this room has this identity")
 
 	if err := h.AcceptKnock(ctx, id, guest(1).SeatKey, ids[0]); err != nil {
 		t.Fatal(err)
@@ -109,7 +108,7 @@ func TestWaitingRoom(t *testing.T) {
 	// Turned away they read so, and may ask again after a minute.
 	out := func(err error) {
 		t.Helper()
-		assertError(t, err, fault.Forbidden, "turned_away", "you were not let in, ask again in a minute")
+		assertError(t, err, fault.Forbidden, "turned_away", "the host did not let you in, you can ask again in a minute")
 		if wait := fault.From(err).RetryAfter; wait != room.KnockDenialTTL {
 			t.Errorf("ask again in %s", wait)
 		}
@@ -118,7 +117,7 @@ func TestWaitingRoom(t *testing.T) {
 	out(err)
 	_, err = h.Preview(ctx, id, guest(3))
 	out(err)
-	assertError(t, h.AcceptKnock(ctx, id, guest(1).SeatKey, ids[1]), fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
+	assertError(t, h.AcceptKnock(ctx, id, guest(1).SeatKey, ids[1]), fault.NotFound, "seat_not_found", "no participant in this room has this identity")
 	for range 6 { // the fourth goes on asking
 		h.clock.advance(room.KnockTTL - time.Millisecond)
 		h.assertKnocks(t, id, guest(4))
@@ -237,7 +236,7 @@ func TestWaitingRoom_Limits(t *testing.T) {
 		h.assertKnocks(t, id, guest(100+n))
 	}
 	_, err := h.ReserveSeat(ctx, id, guest(99))
-	assertError(t, err, fault.Conflict, "waiting_room_full", "too many people wait for this room already, try again in a moment")
+	assertError(t, err, fault.Conflict, "waiting_room_full", "too many people are already waiting for this room, try again in a moment")
 	h.clock.advance(room.KnockTTL - time.Millisecond)
 	h.assertKnocks(t, id, guest(100))
 	h.clock.advance(time.Millisecond)
@@ -321,6 +320,7 @@ func TestInviteAsHost(t *testing.T) {
 		made(guest(1).SeatKey, room.Guest)
 	}
 	_, err = h.InviteAsHost(ctx, id, guest(1).SeatKey, room.Guest)
-	assertError(t, err, fault.Conflict, "too_many_invitations", fmt.Sprintf("%d links were made in this room, and no more are allowed: use one of those", 100))
+	assertError(t, err, fault.Conflict, "too_many_invitations",
+		"hosts may create at most 100 links in a room: use one of the existing links")
 	h.invite(t, id, room.Invitation{Role: room.Guest}) // the integrator's are not counted
 }
