@@ -12,7 +12,7 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// configureProject sets what the house's project demands.
+// configureProject changes the settings of the fixture's project.
 func (h *fixture) configureProject(t testing.TB, settings project.Settings) {
 	t.Helper()
 	projects := project.NewService(h.db, h.clock.Now, storetest.NewID, func(string) {})
@@ -22,8 +22,8 @@ func (h *fixture) configureProject(t testing.TB, settings project.Settings) {
 	h.project.Settings = settings
 }
 
-// What each link is worth, to whom, and what it gets where invitations are
-// required.
+// The status of a link depends on the link and the browser, and decides about
+// admission if invitations are required.
 func TestLinkStatus_ByLinkAndBrowser(t *testing.T) {
 	t.Parallel()
 	for _, invitations := range []bool{false, true} {
@@ -84,7 +84,7 @@ func TestLinkStatus_ByLinkAndBrowser(t *testing.T) {
 	}
 }
 
-// Who has used a link in time comes back with it when its time is over.
+// A visitor who redeemed a link in time can return with it after it expired.
 func TestLink_ExpiredStillAdmitsItsUser(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -92,7 +92,8 @@ func TestLink_ExpiredStillAdmitsItsUser(t *testing.T) {
 	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
 	v, other := guest(1), guest(2)
 	v.LinkToken = h.invite(t, id, expiringInAMinute(room.Invitation{Role: room.CoHost, SingleUse: true}))
-	other.LinkToken, other.ExpectedRole = h.invite(t, id, expiringInAMinute(room.Invitation{Role: room.CoHost})), room.CoHost
+	other.LinkToken, other.ExpectedRole = h.invite(t, id, expiringInAMinute(room.Invitation{Role: room.CoHost})),
+		room.CoHost
 	h.clock.advance(time.Minute - time.Millisecond)
 	h.enter(t, id, v, "PA_1")
 	h.clock.advance(time.Millisecond)
@@ -103,7 +104,7 @@ func TestLink_ExpiredStillAdmitsItsUser(t *testing.T) {
 	assertError(t, err, fault.Conflict, "link_taken", "this link has expired")
 }
 
-// A link never takes a role away, and a room that is over opens to none.
+// A link never takes a role away, and no link admits to a room that is over.
 func TestLink_NeverLowersRole(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -133,8 +134,8 @@ func TestLink_NeverLowersRole(t *testing.T) {
 	assertError(t, err, fault.Conflict, "room_over", "the room is over already: its state is ended")
 }
 
-// A person's seat goes with them into another browser: the first one's key
-// opens it no longer, until its own link takes it back.
+// A person's seat moves to the browser that last used the personal link. The key of
+// the other browser no longer gives access to it.
 func TestPersonalLink_MovesSeatToOtherBrowser(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -168,7 +169,7 @@ func TestPersonalLink_MovesSeatToOtherBrowser(t *testing.T) {
 	if seat, err := h.db.Seat(ctx, id, a.Seat.ID); err != nil || seat.State != room.Joined {
 		t.Errorf("%+v %v", seat, err)
 	}
-	// Without its link the first browser is anybody's; with it, the person's.
+	// Without the link, the first browser is a stranger's; with it, the person's.
 	stranger := guest(1)
 	if c, err := h.ReserveSeat(ctx, id, stranger); err != nil || c.Seat.ID == a.Seat.ID || c.Seat.Role != room.Guest {
 		t.Errorf("%+v %v", c.Seat, err)
@@ -183,8 +184,7 @@ func TestPersonalLink_MovesSeatToOtherBrowser(t *testing.T) {
 	}
 }
 
-// Two people who share a browser are two people: neither gets the other's seat
-// or role.
+// Two people who share a browser do not get each other's seat or role.
 func TestPersonalLink_TwoPeopleInOneBrowser(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -210,8 +210,8 @@ func TestPersonalLink_TwoPeopleInOneBrowser(t *testing.T) {
 	}
 }
 
-// Who turns from hidden to seen takes a seat like anybody, and the other way
-// round gives it up; the connection they had ends at once.
+// A participant who becomes visible takes a seat, and one who becomes hidden gives it
+// up. Their earlier connection ends at once.
 func TestSeat_HiddenChangeReconnects(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -223,25 +223,25 @@ func TestSeat_HiddenChangeReconnects(t *testing.T) {
 	seen.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest})
 	for v, want := range map[room.JoinRequest]bool{hidden: false, seen: true} {
 		if p, err := h.Preview(ctx, id, v); err != nil || p.Grants.Microphone != want || p.Grants.Chat != want {
-			t.Errorf("may send %+v %v, want %v", p.Grants, err, want)
+			t.Errorf("may publish %+v %v, want %v", p.Grants, err, want)
 		}
 	}
 	a := h.enter(t, id, hidden, "PA_1")
 	if p, err := h.Preview(ctx, id, guest(1)); err != nil || p.Grants != (room.Grants{}) {
-		t.Errorf("who comes back hidden may send %+v %v", p.Grants, err)
+		t.Errorf("a returning hidden participant may publish %+v %v", p.Grants, err)
 	}
 	b := h.enter(t, id, guest(2), "PA_2")
 	_, err := h.ReserveSeat(ctx, id, seen)
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
 	if out := h.engine.drainRemoved(); len(out) > 0 {
-		t.Errorf("taken out although refused: %v", out)
+		t.Errorf("removed although refused: %v", out)
 	}
 	h.leave(b, "PA_2", room.LeftByChoice)
 	if c, err := h.ReserveSeat(ctx, id, seen); err != nil || c.Seat.ID != a.Seat.ID || c.Seat.Hidden {
 		t.Errorf("%+v %v", c.Seat, err)
 	}
 	if out := h.engine.drainRemoved(); len(out) != 1 || out[0] != a.Seat.ID {
-		t.Errorf("taken out: %v", out)
+		t.Errorf("removed: %v", out)
 	}
 	if present, err := h.db.CurrentAttendance(ctx, id); err != nil || len(present) > 0 {
 		t.Errorf("%+v %v", present, err)

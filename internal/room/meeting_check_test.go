@@ -20,7 +20,7 @@ func (m *meeting) room(rt *rapid.T) *room.Room {
 	return r
 }
 
-// check holds what is written down against itself.
+// check fails unless the stored rows are consistent.
 func (m *meeting) check(rt *rapid.T) {
 	ctx := context.Background()
 	r := m.room(rt)
@@ -39,7 +39,8 @@ func (m *meeting) check(rt *rapid.T) {
 			rt.Fatalf("gone before they came: %+v", a)
 		}
 		for _, b := range rows[:i] { // in order
-			if engineConnectionID(a.Connection) == engineConnectionID(b.Connection) && (b.LeftAt.IsZero() || b.LeftAt.After(a.JoinedAt)) {
+			if engineConnectionID(a.Connection) == engineConnectionID(b.Connection) &&
+				(b.LeftAt.IsZero() || b.LeftAt.After(a.JoinedAt)) {
 				rt.Fatalf("one connection twice at once: %+v and %+v", b, a)
 			}
 		}
@@ -65,7 +66,8 @@ func (m *meeting) checkSeats(rt *rapid.T, r *room.Room, open map[string]bool) {
 		}
 	}
 	if visible > m.max || r.Over() && len(seats) > 0 || r.SessionLive != (len(seats) > 0) {
-		rt.Fatalf("%d seats of %d are taken, %d in all, in a room that is %s, its session live: %v", visible, m.max, len(seats), r.State, r.SessionLive)
+		rt.Fatalf("%d seats of %d are taken, %d in all, in a room that is %s, its session live: %v", visible, m.max,
+			len(seats), r.State, r.SessionLive)
 	}
 }
 
@@ -101,8 +103,8 @@ func (m *meeting) checkSessions(rt *rapid.T, r *room.Room) {
 
 var lifePattern = regexp.MustCompile(`^room.opened( room.started)?( room.ended| room.expired)?$`)
 
-// checkEvents finds each join and leave of the ledger among the events, and
-// nothing besides.
+// checkEvents fails unless the events contain exactly the joins and leaves of the
+// attendance.
 func (m *meeting) checkEvents(rt *rapid.T, r *room.Room, rows []room.Attendance) {
 	events, err := m.db.Events(context.Background(), m.id, 0)
 	if err != nil || int64(len(events)) != r.EventSequence {
