@@ -84,7 +84,7 @@ func (s *Service) OpenBreakouts(ctx context.Context, roomID, seatKey string, q O
 
 // maxBreakoutsPerHour is the maximum number of breakout rooms that a room opens in an
 // hour, including closed ones, because their rows are stored as long as the room.
-const maxBreakoutsPerHour = 6 * maxBreakoutRooms
+const maxBreakoutsPerHour = 6 * validate.MaxBreakoutRooms
 
 // openBreakoutsRetryAfter returns how long to wait until n more breakout rooms may be
 // opened, or 0 if they may be opened now. all must be in the order of opening.
@@ -114,8 +114,8 @@ func (q OpenBreakoutsRequest) checkTargets(ctx context.Context, s *Service, r *R
 }
 
 func (q OpenBreakoutsRequest) validate() error {
-	if len(q.Names) == 0 || len(q.Names) > maxBreakoutRooms {
-		return fault.Invalidf("names must have 1 to %d entries", maxBreakoutRooms)
+	if len(q.Names) == 0 || len(q.Names) > validate.MaxBreakoutRooms {
+		return fault.Invalidf("names must have 1 to %d entries", validate.MaxBreakoutRooms)
 	}
 	for _, name := range q.Names {
 		if err := validate.Name("names", name, 1, maxBreakoutName); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"parley/internal/fault"
 	"parley/internal/project"
+	"parley/internal/validate"
 )
 
 // TestApplyPolicy_NeverExceedsPlan checks the guarantees of the policy for every plan,
@@ -18,21 +19,21 @@ func TestApplyPolicy_NeverExceedsPlan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		allowed := Entitlements{
 			MaxParticipants: rapid.IntRange(1, MaxEntitlements.MaxParticipants).Draw(t, "plan: participants"),
-			Duration:        time.Duration(rapid.IntRange(1, maxDuration).Draw(t, "plan: minutes")) * time.Minute,
-			BreakoutRooms:   rapid.IntRange(0, maxBreakoutRooms).Draw(t, "plan: breakout rooms"),
+			Duration:        time.Duration(rapid.IntRange(1, validate.MaxRoomDuration).Draw(t, "plan: minutes")) * time.Minute,
+			BreakoutRooms:   rapid.IntRange(0, validate.MaxBreakoutRooms).Draw(t, "plan: breakout rooms"),
 		}
 		lowers := func(name string, most int) int {
 			return rapid.OneOf(rapid.Just(0), rapid.IntRange(1, most)).Draw(t, "project: "+name)
 		}
 		flag := func(name string) bool { return rapid.Bool().Draw(t, name) }
-		settings := project.Settings{DefaultEmptyTimeout: rapid.IntRange(0, maxEmptyTimeout).Draw(t, "default empty_timeout"),
+		settings := project.Settings{DefaultEmptyTimeout: rapid.IntRange(0, validate.MaxEmptyTimeout).Draw(t, "default empty_timeout"),
 			Features: project.Features{MaxParticipants: lowers("participants", MaxEntitlements.MaxParticipants),
-				RoomDuration: lowers("minutes", maxDuration),
+				RoomDuration: lowers("minutes", validate.MaxRoomDuration),
 				NoCamera:     flag("no camera"), NoScreenShare: flag("no screen share"), NoChat: flag("no chat")},
 			Locks: project.Locks{Microphone: flag("lock microphone"), Camera: flag("lock camera"),
 				ScreenShare: flag("lock screen share"), Chat: flag("lock chat"), WaitingRoom: flag("waiting room")}}
 		if flag("the project bounds breakout rooms") {
-			n := rapid.IntRange(0, maxBreakoutRooms).Draw(t, "project: breakout rooms")
+			n := rapid.IntRange(0, validate.MaxBreakoutRooms).Draw(t, "project: breakout rooms")
 			settings.Features.BreakoutRooms = &n
 		}
 		plan := allowed
@@ -48,19 +49,19 @@ func TestApplyPolicy_NeverExceedsPlan(t *testing.T) {
 		q := CreateRequest{
 			Type: rapid.SampledFrom([]Type{Video, Audio}).Draw(t, "type"), Title: "T", Name: "A",
 			MaxParticipants: rapid.IntRange(-1, 1002).Draw(t, "max_participants"),
-			EmptyTimeout:    rapid.IntRange(-1, maxEmptyTimeout+1).Draw(t, "empty_timeout"),
-			Duration:        rapid.IntRange(-1, maxDuration+1).Draw(t, "room_duration"),
+			EmptyTimeout:    rapid.IntRange(-1, validate.MaxEmptyTimeout+1).Draw(t, "empty_timeout"),
+			Duration:        rapid.IntRange(-1, validate.MaxRoomDuration+1).Draw(t, "room_duration"),
 		}
 		if rapid.Bool().Draw(t, "asks for breakout rooms") {
-			n := rapid.IntRange(-1, maxBreakoutRooms+1).Draw(t, "allowed_number_rooms")
+			n := rapid.IntRange(-1, validate.MaxBreakoutRooms+1).Draw(t, "allowed_number_rooms")
 			q.BreakoutRooms = &n
 		}
 		r, adjusted, err := applyPolicy(plan, settings, q)
 
 		inBounds := q.MaxParticipants >= 1 && q.MaxParticipants <= allowed.MaxParticipants && q.EmptyTimeout >= 0 &&
-			q.EmptyTimeout <= maxEmptyTimeout &&
-			q.Duration >= 0 && q.Duration <= maxDuration &&
-			(q.BreakoutRooms == nil || *q.BreakoutRooms >= 0 && *q.BreakoutRooms <= maxBreakoutRooms)
+			q.EmptyTimeout <= validate.MaxEmptyTimeout &&
+			q.Duration >= 0 && q.Duration <= validate.MaxRoomDuration &&
+			(q.BreakoutRooms == nil || *q.BreakoutRooms >= 0 && *q.BreakoutRooms <= validate.MaxBreakoutRooms)
 		if inBounds != (err == nil) || err != nil && !fault.Is(err, fault.Invalid) {
 			t.Fatalf("in bounds %v, yet %v", inBounds, err)
 		}

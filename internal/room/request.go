@@ -36,15 +36,15 @@ type Entitlements struct {
 }
 
 // MaxEntitlements are the limits of the service itself, which no plan exceeds.
-var MaxEntitlements = Entitlements{MaxParticipants: 1000, Duration: maxDuration * time.Minute, BreakoutRooms: 16}
+var MaxEntitlements = Entitlements{
+	MaxParticipants: validate.MaxParticipants,
+	Duration:        validate.MaxRoomDuration * time.Minute,
+	BreakoutRooms:   validate.MaxBreakoutRooms,
+}
 
 const (
 	maxText             = 255
 	maxWelcome          = 2000
-	maxWebhookURL       = 2048
-	maxEmptyTimeout     = 86400
-	maxDuration         = 1440
-	maxBreakoutRooms    = 16
 	defaultEmptyTimeout = 300
 )
 
@@ -137,15 +137,15 @@ func (q *CreateRequest) validate(allowed Entitlements) error {
 	return firstError(
 		name,
 		validate.Range("max_participants", q.MaxParticipants, 1, allowed.MaxParticipants),
-		validate.Range("empty_timeout", q.EmptyTimeout, 0, maxEmptyTimeout),
+		validate.Range("empty_timeout", q.EmptyTimeout, 0, validate.MaxEmptyTimeout),
 		validate.Name("metadata.room_title", q.Title, 1, maxText),
 		validate.Text("metadata.welcome_message", q.WelcomeMessage, 0, maxWelcome, true),
 		validate.Text("client_room_id", q.ClientRoomID, 0, maxText, false),
 		validate.Text("external_user_id", q.ExternalUserID, 0, maxText, false),
 		validate.URL("logout_url", q.LogoutURL, maxText),
-		validate.URL("webhook_url", q.WebhookURL, maxWebhookURL),
-		validate.Range("metadata.room_features."+featureDuration, q.Duration, 0, maxDuration),
-		validate.Range("metadata.room_features."+featureBreakoutRooms, breakout, 0, maxBreakoutRooms),
+		validate.URL("webhook_url", q.WebhookURL, validate.MaxWebhookURL),
+		validate.Range("metadata.room_features."+featureDuration, q.Duration, 0, validate.MaxRoomDuration),
+		validate.Range("metadata.room_features."+featureBreakoutRooms, breakout, 0, validate.MaxBreakoutRooms),
 	)
 }
 
