@@ -210,38 +210,6 @@ func (s *Service) endConnection(
 	return nil
 }
 
-// attachLatest assigns the participant's latest current connection to the seat. It
-// returns false if there is none.
-func (seat *Seat) attachLatest(present []Attendance) bool {
-	attached := false
-	for _, a := range present {
-		if a.SeatID == seat.ID {
-			seat.State, seat.Connection, attached = Joined, a.Connection, true
-		}
-	}
-	return attached
-}
-
-// vacate frees or holds a seat whose connection has ended, depending on the reason.
-// If the page asked for the seat again meanwhile, the seat stays held, unless the
-// participant was removed.
-func (seat *Seat) vacate(reason LeaveReason, now time.Time) {
-	until := seat.HeldUntil
-	switch reason {
-	case LeftRemoved:
-		until = time.Time{}
-	case LeftByChoice:
-	case LeftServer:
-		until = now.Add(rejoinTimeout)
-	default:
-		until = later(until, now.Add(reconnectTimeout))
-	}
-	seat.State, seat.HeldUntil = Reserved, until
-	if !until.After(now) {
-		seat.State, seat.HeldUntil = Free, time.Time{}
-	}
-}
-
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a

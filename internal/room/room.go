@@ -4,7 +4,6 @@
 package room
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -118,41 +117,6 @@ func ParseSessionID(id string) (roomID string, n int, ok bool) {
 	n, err := strconv.Atoi(number)
 	return roomID, n, found && roomID != "" && err == nil && n > 0
 }
-
-// Seat is the right of one participant to be in a room. Its id is the
-// participant's identity.
-type Seat struct {
-	ID         string
-	RoomID     string
-	KeyHash    string // hash of the seat key; identifies the browser when it returns
-	Name       string
-	UserID     string // the person's id in the integrator's system; may be empty
-	Role       Role
-	Hidden     bool // the participant is invisible to others and not counted
-	Breakout   int  // the breakout room that the participant is assigned to; 0 for the room itself
-	HandOrder  int  // position among the raised hands, increasing over the room's life; 0 while the hand is down
-	State      SeatState
-	Connection string    // the engine's id of the latest connection
-	HeldUntil  time.Time // the seat is held for a connection until then; zero if it is not held
-	RemovedAt  time.Time // when a host removed the participant, who may not return; zero if not removed
-	Invited    bool      // a host let the participant in, or the link is for one person
-	Demoted    bool      // a host removed the co-host role; no link grants it again
-	CreatedAt  time.Time
-}
-
-// PublicID returns the participant's id in the API: the integrator's id of the
-// person if there is one, otherwise the seat's id.
-func (s Seat) PublicID() string { return cmp.Or(s.UserID, s.ID) }
-
-// SeatState says whether a seat is taken.
-type SeatState string
-
-// The states of a seat. Reserved and joined seats are taken.
-const (
-	Reserved SeatState = "reserved" // a token was issued, or a lost connection may reconnect
-	Joined   SeatState = "joined"
-	Free     SeatState = "free"
-)
 
 // Attendance is one connection of one participant, from join to leave.
 type Attendance struct {
