@@ -48,7 +48,7 @@ func TestCloseBreakouts_ReturnsEveryoneToOwnSeat(t *testing.T) {
 	opened, err := h.OpenBreakouts(ctx, id, key,
 		room.OpenBreakoutsRequest{Names: []string{"One", "Two"}, DistributeEvenly: true})
 	if err != nil || len(opened) != 2 || opened[0].N != 1 || opened[1].Name != "Two" {
-		t.Fatalf("%+v %v", opened, err)
+		t.Fatalf("breakout rooms = %+v, error %v", opened, err)
 	}
 	if places := []int{h.seat(t, boss).Breakout, h.seat(t, went).Breakout, h.seat(t, called).Breakout,
 		h.seat(t, back).Breakout}; !slices.Equal(places, []int{0, 1, 2, 1}) {
@@ -83,14 +83,14 @@ func TestCloseBreakouts_ReturnsEveryoneToOwnSeat(t *testing.T) {
 	for n, a := range map[int]room.Admission{2: went, 4: back} {
 		if again := h.enter(t, id, guest(n), "PA_again_"+a.Seat.ID); again.Seat.ID != a.Seat.ID ||
 			again.SessionID != boss.SessionID || again.Breakout.N != 0 {
-			t.Errorf("%+v", again)
+			t.Errorf("admission = %+v", again)
 		}
 	}
 	// A participant who never moved keeps the seat without asking for it.
 	h.clock.advance(time.Hour)
 	h.Sweep(ctx)
 	if s := h.seat(t, called); s.State != room.Joined || s.Breakout != 0 || !s.HeldUntil.IsZero() {
-		t.Errorf("%+v", s)
+		t.Errorf("seat = %+v", s)
 	}
 	rows, err := h.db.Attendance(ctx, id)
 	if err != nil {
@@ -101,7 +101,7 @@ func TestCloseBreakouts_ReturnsEveryoneToOwnSeat(t *testing.T) {
 		reasons[a.Reason]++
 	}
 	if reasons[room.LeftMoved] != 4 || reasons[""] != 4 || len(rows) != 8 {
-		t.Errorf("%v", reasons)
+		t.Errorf("leave reasons = %v", reasons)
 	}
 }
 
@@ -138,14 +138,14 @@ func TestParticipantLeft_BeforeJoiningBreakoutIsMove(t *testing.T) {
 	h.leave(moves, "PA_2", room.LeftByChoice)
 	h.leave(goes, "PA_3", room.LeftByChoice) // was called, and said goodbye instead
 	if s := h.seat(t, moves); s.State != room.Reserved {
-		t.Errorf("%+v", s)
+		t.Errorf("seat = %+v", s)
 	}
 	if s := h.seat(t, goes); s.State != room.Free {
-		t.Errorf("%+v", s)
+		t.Errorf("seat = %+v", s)
 	}
 	rows, err := h.db.Attendance(ctx, id)
 	if err != nil || rows[1].Reason != room.LeftMoved || rows[2].Reason != room.LeftByChoice {
-		t.Errorf("%+v %v", rows, err)
+		t.Errorf("attendance = %+v, error %v", rows, err)
 	}
 }
 
@@ -168,13 +168,13 @@ func TestMove_ParticipantWhoStaysKeepsSeat(t *testing.T) {
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 2 seats are taken")
 	h.Sweep(ctx)
 	if s := h.seat(t, a); s.State != room.Joined || s.Connection != "PA_2" {
-		t.Errorf("%+v", s)
+		t.Errorf("seat = %+v", s)
 	}
 	// Each reconciliation requests the move again.
 	before := len(h.engine.messages)
 	h.Reconcile(ctx)
 	if sent := h.engine.messages[before:]; len(sent) != 1 || !slices.Equal(sent[0].identities, []string{a.Seat.ID}) {
-		t.Errorf("%+v", sent)
+		t.Errorf("messages = %+v", sent)
 	}
 }
 
@@ -197,7 +197,7 @@ func TestReconcile_FindsLeaveOfClosedBreakout(t *testing.T) {
 	h.Reconcile(ctx)
 	present, err := h.db.CurrentAttendance(ctx, id)
 	if err != nil || len(present) != 1 || present[0].Connection != "PA_1" {
-		t.Errorf("%+v %v", present, err)
+		t.Errorf("current attendance = %+v, error %v", present, err)
 	}
 }
 
@@ -237,7 +237,7 @@ func TestBreakouts_Permissions(t *testing.T) {
 	}
 	if last := h.engine.messages[len(h.engine.messages)-1]; last.message != (room.Message{Kind: room.MessageBroadcast,
 		Text: "Five minutes left.", From: "Guest 2"}) {
-		t.Errorf("%+v", last)
+		t.Errorf("message = %+v", last)
 	}
 	assertError(t, h.Move(ctx, id, guest(3).SeatKey, "", 1), fault.NotFound, "breakout_not_found",
 		"there is no open breakout room 1")
@@ -249,7 +249,7 @@ func TestBreakouts_Permissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := h.room(t, id); r.State != room.Ended || r.EndReason != room.EndedHost {
-		t.Errorf("%+v", r)
+		t.Errorf("room = %+v", r)
 	}
 	assertError(t, open(guest(1).SeatKey), fault.Gone, "room_ended", "this room has ended")
 }

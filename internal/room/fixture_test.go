@@ -253,13 +253,13 @@ func (e *fakeMedia) AccessToken(p room.AccessTokenSpec) (string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.tokenSpecs = append(e.tokenSpecs, p)
-	return fmt.Sprint("pass for ", p.Identity, " to ", p.Session), e.err
+	return fmt.Sprint("token for ", p.Identity, " to ", p.Session), e.err
 }
 
 func (e *fakeMedia) PreflightToken(context.Context, string) (string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return "pass for a check", e.err
+	return "preflight token", e.err
 }
 
 func (e *fakeMedia) connect(session, identity, connection string, at time.Time) {

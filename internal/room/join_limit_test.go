@@ -154,11 +154,11 @@ func TestFullRoom_HostDisplacesNewestGuest(t *testing.T) {
 	}
 	rows, err := h.db.Attendance(t.Context(), id)
 	if err != nil || rows[2].LeftAt.IsZero() || rows[2].Reason != room.LeftRemoved {
-		t.Errorf("%+v %v", rows, err)
+		t.Errorf("attendance = %+v, error %v", rows, err)
 	}
 	kinds := h.eventTypes(t, id)
 	if n := len(kinds); kinds[n-2] != event.ParticipantLeft || kinds[n-1] != event.ParticipantJoined {
-		t.Errorf("%v", kinds)
+		t.Errorf("events = %v", kinds)
 	}
 	second := guest(6)
 	second.LinkToken = cohost

@@ -70,8 +70,8 @@ func TestCreatorLink(t *testing.T) {
 
 	// The same browser gets the same seat, with and without the link.
 	for _, l := range []string{link, "", link + "x"} {
-		verdict := map[string]room.LinkStatus{link: room.LinkOK, "": room.NoLink, link + "x": room.LinkUnknown}[l]
-		if again := take(with(1, l, room.Host), room.Host, verdict); again.Seat.ID != first.Seat.ID {
+		status := map[string]room.LinkStatus{link: room.LinkOK, "": room.NoLink, link + "x": room.LinkUnknown}[l]
+		if again := take(with(1, l, room.Host), room.Host, status); again.Seat.ID != first.Seat.ID {
 			t.Error("another seat for the same browser")
 		}
 	}
@@ -118,7 +118,7 @@ func TestCreatorLink_ConcurrentOneHost(t *testing.T) {
 	}
 	wg.Wait()
 	if roles[room.Host] != 1 || roles[room.Guest] != 29 {
-		t.Errorf("%v", roles)
+		t.Errorf("roles = %v", roles)
 	}
 }
 
@@ -267,7 +267,7 @@ func TestReserveSeat_MediaUnavailable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "pass for " + a.Seat.ID + " to " + a.SessionID; a.Token != want {
+	if want := "token for " + a.Seat.ID + " to " + a.SessionID; a.Token != want {
 		t.Errorf("got %q, want %q", a.Token, want)
 	}
 }

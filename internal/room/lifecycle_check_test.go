@@ -69,7 +69,7 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 	if err != nil || int64(len(events)) != r.EventSequence {
 		rt.Fatalf("%d events, the last is number %d, %v", len(events), r.EventSequence, err)
 	}
-	var told []modelAttendance
+	var emitted []modelAttendance
 	var states []event.Type
 	for i, e := range events {
 		if e.Sequence != int64(i+1) || e.RoomID != m.id || e.ProjectID != m.project.ID {
@@ -78,16 +78,16 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 		p := e.Data.Participant
 		switch e.Type {
 		case event.ParticipantJoined:
-			told = append(told, modelAttendance{browser: browsers[p.Identity], connection: named[p.Connection], from: e.At})
+			emitted = append(emitted, modelAttendance{browser: browsers[p.Identity], connection: named[p.Connection], from: e.At})
 		case event.ParticipantLeft:
-			n := slices.IndexFunc(told, func(o modelAttendance) bool {
+			n := slices.IndexFunc(emitted, func(o modelAttendance) bool {
 				return o.connection == named[p.Connection] &&
 					o.to.IsZero()
 			})
 			if n < 0 {
 				rt.Fatalf("a leave without a join: %+v", p)
 			}
-			told[n].to, told[n].reason = e.At, room.LeaveReason(p.Reason)
+			emitted[n].to, emitted[n].reason = e.At, room.LeaveReason(p.Reason)
 		case event.ParticipantJoinFailed: // moves nothing
 		default:
 			states = append(states, e.Type)
@@ -101,11 +101,11 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 		}
 	}
 	byConnection := func(a, b modelAttendance) int { return cmp.Compare(a.connection, b.connection) }
-	for _, list := range [][]modelAttendance{got, told, want} {
+	for _, list := range [][]modelAttendance{got, emitted, want} {
 		slices.SortFunc(list, byConnection)
 	}
-	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(told, want) {
-		rt.Fatalf("\nattendance %+v\nevents     %+v\nwant       %+v", got, told, want)
+	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(emitted, want) {
+		rt.Fatalf("\nattendance %+v\nevents     %+v\nwant       %+v", got, emitted, want)
 	}
 	var path []event.Type
 	if !m.start.IsZero() {

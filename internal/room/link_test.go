@@ -34,24 +34,24 @@ func TestLinkStatus_ByLinkAndBrowser(t *testing.T) {
 				ctx := context.Background()
 				id, creator := h.create(t, room.CreateRequest{MaxParticipants: 20})
 				elsewhere, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
-				claimed := h.invite(t, id, room.Invitation{Role: room.CoHost, SingleUse: true})
+				redeemed := h.invite(t, id, room.Invitation{Role: room.CoHost, SingleUse: true})
 				late := h.invite(t, id, expiringInAMinute(room.Invitation{Role: room.CoHost}))
 				foreign := h.invite(t, elsewhere, room.Invitation{Role: room.Host})
 				first := guest(99)
-				first.LinkToken = claimed
+				first.LinkToken = redeemed
 				h.enter(t, id, first, "PA_99")
 				h.clock.advance(time.Minute)
 				const asked = "this room requires an invitation"
 				for n, c := range []struct {
 					link    string
-					verdict room.LinkStatus
+					status  room.LinkStatus
 					role    room.Role
 					refusal string
 				}{
 					{creator, room.LinkOK, room.Host, ""},
 					{h.invite(t, id, room.Invitation{Role: room.Guest}), room.LinkOK, room.Guest, ""},
 					{h.invite(t, id, room.Invitation{Role: room.CoHost, SingleUse: true}), room.LinkOK, room.CoHost, ""},
-					{claimed, room.LinkTaken, room.Guest, asked + ", and yours was already used in another browser: ask for a new one"},
+					{redeemed, room.LinkTaken, room.Guest, asked + ", and yours was already used in another browser: ask for a new one"},
 					{late, room.LinkExpired, room.Guest, asked + ", and yours has expired: ask for a new one"},
 					{foreign, room.LinkUnknown, room.Guest, asked + ": open the link you were sent"},
 					{"", room.NoLink, room.Guest, asked + ": open the link you were sent"}, // a stolen id
@@ -72,11 +72,11 @@ func TestLinkStatus_ByLinkAndBrowser(t *testing.T) {
 						assertError(t, err, fault.Forbidden, "invitation_required", c.refusal)
 						continue
 					}
-					if perr != nil || p.LinkStatus != c.verdict || p.Role != c.role || p.Returning != returning {
-						t.Errorf("preview of %s: %+v %v", c.verdict, p, perr)
+					if perr != nil || p.LinkStatus != c.status || p.Role != c.role || p.Returning != returning {
+						t.Errorf("preview of %s: %+v %v", c.status, p, perr)
 					}
-					if err != nil || a.LinkStatus != c.verdict || a.Seat.Role != c.role {
-						t.Errorf("%s: %s as %s, %v", c.verdict, a.LinkStatus, a.Seat.Role, err)
+					if err != nil || a.LinkStatus != c.status || a.Seat.Role != c.role {
+						t.Errorf("%s: %s as %s, %v", c.status, a.LinkStatus, a.Seat.Role, err)
 					}
 				}
 			})
@@ -98,7 +98,7 @@ func TestLink_ExpiredStillAdmitsItsUser(t *testing.T) {
 	h.enter(t, id, v, "PA_1")
 	h.clock.advance(time.Millisecond)
 	if a, err := h.ReserveSeat(ctx, id, v); err != nil || a.LinkStatus != room.LinkOK || a.Seat.Role != room.CoHost {
-		t.Errorf("%+v %v", a, err)
+		t.Errorf("admission = %+v, error %v", a, err)
 	}
 	_, err := h.ReserveSeat(ctx, id, other)
 	assertError(t, err, fault.Conflict, "link_taken", "this link has expired")
@@ -167,15 +167,15 @@ func TestPersonalLink_MovesSeatToOtherBrowser(t *testing.T) {
 	_, err := h.OpenBreakouts(ctx, id, first.SeatKey, room.OpenBreakoutsRequest{Names: []string{"One"}})
 	assertError(t, err, fault.Forbidden, "not_in_room", "you are not in this room")
 	if seat, err := h.db.Seat(ctx, id, a.Seat.ID); err != nil || seat.State != room.Joined {
-		t.Errorf("%+v %v", seat, err)
+		t.Errorf("seat = %+v, error %v", seat, err)
 	}
 	// Without the link, the first browser is a stranger's; with it, the person's.
 	stranger := guest(1)
 	if c, err := h.ReserveSeat(ctx, id, stranger); err != nil || c.Seat.ID == a.Seat.ID || c.Seat.Role != room.Guest {
-		t.Errorf("%+v %v", c.Seat, err)
+		t.Errorf("seat = %+v, error %v", c.Seat, err)
 	}
 	if c, err := h.ReserveSeat(ctx, id, first); err != nil || c.Seat.ID != a.Seat.ID {
-		t.Errorf("%+v %v", c.Seat, err)
+		t.Errorf("seat = %+v, error %v", c.Seat, err)
 	}
 	h.leave(b, "PA_2", room.LeftReplaced)
 	elsewhere("who only may come back is not in", second, false)
@@ -238,13 +238,13 @@ func TestSeat_HiddenChangeReconnects(t *testing.T) {
 	}
 	h.leave(b, "PA_2", room.LeftByChoice)
 	if c, err := h.ReserveSeat(ctx, id, seen); err != nil || c.Seat.ID != a.Seat.ID || c.Seat.Hidden {
-		t.Errorf("%+v %v", c.Seat, err)
+		t.Errorf("seat = %+v, error %v", c.Seat, err)
 	}
 	if out := h.engine.drainRemoved(); len(out) != 1 || out[0] != a.Seat.ID {
 		t.Errorf("removed: %v", out)
 	}
 	if present, err := h.db.CurrentAttendance(ctx, id); err != nil || len(present) > 0 {
-		t.Errorf("%+v %v", present, err)
+		t.Errorf("current attendance = %+v, error %v", present, err)
 	}
 	h.enter(t, id, seen, "PA_3")
 	if _, err := h.ReserveSeat(ctx, id, hidden); err != nil {

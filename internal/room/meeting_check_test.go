@@ -110,8 +110,8 @@ func (m *meeting) checkEvents(rt *rapid.T, r *room.Room, rows []room.Attendance)
 	if err != nil || int64(len(events)) != r.EventSequence {
 		rt.Fatalf("%d events, the last is number %d, %v", len(events), r.EventSequence, err)
 	}
-	type told struct{ identity, left string }
-	people := map[string]told{} // by connection
+	type eventData struct{ identity, left string }
+	people := map[string]eventData{} // by connection
 	var states []string
 	for i, e := range events {
 		if e.Sequence != int64(i+1) {
@@ -122,13 +122,13 @@ func (m *meeting) checkEvents(rt *rapid.T, r *room.Room, rows []room.Attendance)
 			if _, twice := people[p.Connection]; twice {
 				rt.Fatalf("joined twice: %+v", p)
 			}
-			people[p.Connection] = told{identity: p.Identity}
+			people[p.Connection] = eventData{identity: p.Identity}
 		case event.ParticipantLeft:
 			was, in := people[p.Connection]
 			if !in || was.left != "" || was.identity != p.Identity || p.Reason == "" {
 				rt.Fatalf("left %+v after %+v", p, was)
 			}
-			people[p.Connection] = told{p.Identity, p.Reason}
+			people[p.Connection] = eventData{p.Identity, p.Reason}
 		case event.ParticipantJoinFailed: // moves nothing
 		default:
 			states = append(states, string(e.Type))
@@ -141,7 +141,7 @@ func (m *meeting) checkEvents(rt *rapid.T, r *room.Room, rows []room.Attendance)
 	for _, a := range rows {
 		was, in := people[a.Connection]
 		if in == a.Hidden || in && was.left != string(a.Reason) {
-			rt.Fatalf("%+v was told as %+v", a, was)
+			rt.Fatalf("%+v has the event data %+v", a, was)
 		}
 		delete(people, a.Connection)
 	}

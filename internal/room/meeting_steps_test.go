@@ -92,7 +92,7 @@ func (m *meeting) join(rt *rapid.T, p *page) {
 	}
 	m.sids++
 	sid := fmt.Sprintf("PA_%s_%d", m.id, m.sids)
-	first := rapid.Bool().Draw(rt, "leaves the other place first")
+	first := rapid.Bool().Draw(rt, "leaves the other session first")
 	in, as := p.joinedSession, p.joinedIdentity
 	if first {
 		m.disconnect(in, as, room.LeftByChoice)

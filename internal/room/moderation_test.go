@@ -110,7 +110,7 @@ func TestRemove(t *testing.T) {
 	}
 	for _, a := range rows {
 		if removed := a.SeatID != rows[0].SeatID; removed != (a.Reason == room.LeftRemoved) || removed == a.LeftAt.IsZero() {
-			t.Errorf("%+v", a)
+			t.Errorf("attendance = %+v", a)
 		}
 	}
 	// The next reconciliation removes them from an engine that was unavailable.
@@ -153,7 +153,7 @@ func TestRemove(t *testing.T) {
 			}
 		}
 		if welcome(ben) || welcome(chen) {
-			t.Error("an old pass opens the door")
+			t.Error("an old access token is accepted")
 		}
 		h.restart() // and after a restart
 	}
@@ -179,7 +179,7 @@ func TestUpdateLocks_RunningRoom(t *testing.T) {
 	id, link := h.create(t, room.CreateRequest{MaxParticipants: 6})
 	ada := h.enter(t, id, host(1, link), "PA_1")
 	ben := h.enter(t, id, guest(2), "PA_2")
-	may := func(a room.Admission) grantedPermissions { return h.engine.permissions[a.SessionID+" "+a.Seat.ID] }
+	permissions := func(a room.Admission) grantedPermissions { return h.engine.permissions[a.SessionID+" "+a.Seat.ID] }
 
 	on, off := true, false
 	if err := h.UpdateLocks(ctx, id, guest(1).SeatKey,
@@ -187,18 +187,18 @@ func TestUpdateLocks_RunningRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := room.Grants{Camera: true, Chat: true}
-	if got := may(ben); got.grants != want || got.role != room.Guest {
-		t.Errorf("ben may %+v", got)
+	if got := permissions(ben); got.grants != want || got.role != room.Guest {
+		t.Errorf("ben has the permissions %+v", got)
 	}
-	if got := may(ada).grants; got != (room.Grants{Microphone: true, Camera: true, ScreenShare: true, Chat: true}) {
-		t.Errorf("ada may %+v", got)
+	if got := permissions(ada).grants; got != (room.Grants{Microphone: true, Camera: true, ScreenShare: true, Chat: true}) {
+		t.Errorf("ada has the permissions %+v", got)
 	}
 	locks := room.Locks{Microphone: true, ScreenShare: true}
 	if got := h.engine.metadata[ben.SessionID].Locks; got != locks || h.room(t, id).Locks != locks {
 		t.Errorf("metadata contain locks %+v", got)
 	}
-	if chen := h.enter(t, id, guest(3), "PA_3"); may(chen).grants != want {
-		t.Errorf("a guest who joins later may %+v", may(chen))
+	if chen := h.enter(t, id, guest(3), "PA_3"); permissions(chen).grants != want {
+		t.Errorf("a guest who joins later has the permissions %+v", permissions(chen))
 	}
 	assertError(t, h.AskToUnmute(ctx, id, guest(1).SeatKey, ben.Seat.ID), fault.Conflict, "microphone_locked",
 		"the microphones of guests are locked in this room: unlock them first")
@@ -208,12 +208,12 @@ func TestUpdateLocks_RunningRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.engine.setError(nil)
-	if got := may(ben).grants; got != want {
-		t.Fatalf("ben may %+v, and the engine was away", got)
+	if got := permissions(ben).grants; got != want {
+		t.Fatalf("ben has the permissions %+v, and the engine was away", got)
 	}
 	h.Reconcile(ctx)
-	if got := may(ben).grants; got != (room.Grants{Chat: true}) {
-		t.Errorf("after reconciliation ben may %+v", got)
+	if got := permissions(ben).grants; got != (room.Grants{Chat: true}) {
+		t.Errorf("after reconciliation ben has the permissions %+v", got)
 	}
 }
 
@@ -236,7 +236,7 @@ func TestMute(t *testing.T) {
 	}
 	if messages := h.engine.messages; len(messages) != 1 ||
 		messages[0].message != (room.Message{Kind: room.MessageMuted, From: "Guest 1"}) || len(messages[0].identities) != 2 {
-		t.Errorf("%+v", messages)
+		t.Errorf("messages = %+v", messages)
 	}
 	if err := errors.Join(h.Mute(ctx, id, guest(1).SeatKey, ada.Seat.ID),
 		h.Mute(ctx, id, guest(1).SeatKey, gone.Seat.ID)); err != nil {
@@ -247,7 +247,7 @@ func TestMute(t *testing.T) {
 	}
 	if messages := h.engine.messages[len(h.engine.messages)-1]; messages.message.Kind != room.MessageUnmute ||
 		!slices.Equal(messages.identities, []string{ben.Seat.ID}) {
-		t.Errorf("%+v", messages)
+		t.Errorf("messages = %+v", messages)
 	}
 	assertError(t, h.AskToUnmute(ctx, id, guest(1).SeatKey, gone.Seat.ID), fault.NotFound, "seat_not_found",
 		"no participant in this room has this identity")
@@ -305,7 +305,7 @@ func TestSetRole(t *testing.T) {
 	// None of this ended or began a connection.
 	if rows, err := h.db.Attendance(ctx, id); err != nil || len(rows) != 3 ||
 		slices.ContainsFunc(rows, func(a room.Attendance) bool { return !a.LeftAt.IsZero() }) {
-		t.Errorf("%+v, %v", rows, err)
+		t.Errorf("attendance = %+v, %v", rows, err)
 	}
 }
 

@@ -88,7 +88,7 @@ func TestFailover_LostNode(t *testing.T) {
 	}
 	c.tick(1)
 	if b := c.enter(t, 1, id, guest(1), "PA_2"); b.Seat.ID != a.Seat.ID || b.SessionID != a.SessionID {
-		t.Errorf("%+v", b)
+		t.Errorf("admission = %+v", b)
 	}
 	// The lost node is not deleted at once, because it may only be slow.
 	for range 61 {
@@ -129,7 +129,7 @@ func TestFailover_KeepsParticipantsOfOtherNodes(t *testing.T) {
 	}
 	present, err := c.db.CurrentAttendance(ctx, id)
 	if err != nil || len(present) != 1 || present[0].Connection != "PA_3" {
-		t.Errorf("%+v %v", present, err)
+		t.Errorf("current attendance = %+v, error %v", present, err)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestFailover_SlowNodeRecovers(t *testing.T) {
 	}
 	for _, a := range c.attendance(t, id) {
 		if a.Reason != room.LeftServer {
-			t.Errorf("%+v", a)
+			t.Errorf("attendance = %+v", a)
 		}
 	}
 	c.tick(0, 1)
@@ -161,14 +161,14 @@ func TestFailover_SlowNodeRecovers(t *testing.T) {
 	}
 	present, err := c.db.CurrentAttendance(ctx, id)
 	if err != nil || len(present) != 2 {
-		t.Fatalf("%+v %v", present, err)
+		t.Fatalf("current attendance = %+v, error %v", present, err)
 	}
 	// The engine reports the original connection id.
 	c.disconnect(goes.SessionID, goes.Seat.ID, room.LeftByChoice)
 	c.deliver()
 	present, err = c.db.CurrentAttendance(ctx, id)
 	if err != nil || len(present) != 1 || present[0].SeatID != stays.Seat.ID {
-		t.Errorf("%+v %v", present, err)
+		t.Errorf("current attendance = %+v, error %v", present, err)
 	}
 	events, err := c.db.Events(ctx, id, 0)
 	if err != nil {
@@ -179,7 +179,7 @@ func TestFailover_SlowNodeRecovers(t *testing.T) {
 		count[e.Type]++
 	}
 	if count[event.ParticipantJoined] != 4 || count[event.ParticipantLeft] != 3 || count[event.RoomStarted] != 1 {
-		t.Errorf("%v", count)
+		t.Errorf("joins and leaves = %v", count)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestFailover_NotAfterDatabaseOutage(t *testing.T) {
 	c.tick(1)                    // this one is the first to get through
 	c.tick(0, 1)
 	if rows := c.attendance(t, id); !rows[0].LeftAt.IsZero() {
-		t.Errorf("%+v", rows)
+		t.Errorf("attendance = %+v", rows)
 	}
 }
 

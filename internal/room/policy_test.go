@@ -22,8 +22,8 @@ func TestApplyPolicy_NeverExceedsPlan(t *testing.T) {
 			Duration:        time.Duration(rapid.IntRange(1, validate.MaxRoomDuration).Draw(t, "plan: minutes")) * time.Minute,
 			BreakoutRooms:   rapid.IntRange(0, validate.MaxBreakoutRooms).Draw(t, "plan: breakout rooms"),
 		}
-		lowers := func(name string, most int) int {
-			return rapid.OneOf(rapid.Just(0), rapid.IntRange(1, most)).Draw(t, "project: "+name)
+		lowers := func(name string, limit int) int {
+			return rapid.OneOf(rapid.Just(0), rapid.IntRange(1, limit)).Draw(t, "project: "+name)
 		}
 		flag := func(name string) bool { return rapid.Bool().Draw(t, name) }
 		settings := project.Settings{DefaultEmptyTimeout: rapid.IntRange(0, validate.MaxEmptyTimeout).Draw(t, "default empty_timeout"),

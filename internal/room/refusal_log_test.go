@@ -25,7 +25,7 @@ func TestRoomFull_LoggedOncePerMinute(t *testing.T) {
 			room.JoinRequest{SeatKey: browserSeatKey(n), Name: fmt.Sprint("Guest ", n)})
 		assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
 	}
-	told := func() (all []event.JoinRefusal) {
+	refusals := func() (all []event.JoinRefusal) {
 		t.Helper()
 		events, err := h.db.Events(context.Background(), id, 0)
 		if err != nil {
@@ -45,19 +45,19 @@ func TestRoomFull_LoggedOncePerMinute(t *testing.T) {
 		knock(1)
 		knock(2)
 	}
-	if got := told(); !slices.Equal(got,
+	if got := refusals(); !slices.Equal(got,
 		[]event.JoinRefusal{{Name: "Guest 1", Code: "room_full"}, {Name: "Guest 2", Code: "room_full"}}) {
 		t.Errorf("%+v", got)
 	}
 	h.clock.advance(time.Minute)
 	knock(1)
-	if got := told(); len(got) != 3 {
+	if got := refusals(); len(got) != 3 {
 		t.Errorf("%+v", got)
 	}
 	for n := range 70 {
 		knock(n + 10)
 	}
-	if got := told(); len(got) != 2+60 {
+	if got := refusals(); len(got) != 2+60 {
 		t.Errorf("%d refusals recorded", len(got))
 	}
 }
@@ -92,7 +92,7 @@ func TestWebhooks_EnqueuedInSameTransaction(t *testing.T) {
 		}
 		for _, e := range events {
 			if e.ID == "" || e.Sequence == 0 {
-				t.Errorf("%+v", e)
+				t.Errorf("event = %+v", e)
 			}
 			got = append(got, e.Type)
 		}
@@ -114,7 +114,7 @@ func TestWebhooks_EnqueuedInSameTransaction(t *testing.T) {
 		t.Error(err)
 	}
 	if r := h.room(t, other); r.Over() || r.EventSequence != 1 {
-		t.Errorf("%+v", r)
+		t.Errorf("room = %+v", r)
 	}
 	if _, err := h.CreateQuick(context.Background(), h.project,
 		room.CreateRequest{Type: room.Video, Name: "Ada", Title: "Title", MaxParticipants: 2, ClientRoomID: "mine",

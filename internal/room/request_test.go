@@ -82,7 +82,7 @@ func TestCreateRequest_PlanBounds(t *testing.T) {
 	q.MaxParticipants = 25
 	r, _, err := applyPolicy(plan, project.Settings{}, q)
 	if err != nil || r.Duration != plan.Duration {
-		t.Errorf("%+v %v", r, err)
+		t.Errorf("room = %+v, error %v", r, err)
 	}
 	q.MaxParticipants = 26
 	const want = "max_participants must be between 1 and 25, not 26"
@@ -130,9 +130,9 @@ func FuzzApplyPolicy(f *testing.F) {
 			}
 			return
 		}
-		for text, most := range map[string]int{r.CreatorName: 255, r.Title: 255, r.ClientRoomID: 255,
+		for text, limit := range map[string]int{r.CreatorName: 255, r.Title: 255, r.ClientRoomID: 255,
 			r.WelcomeMessage: 2000} {
-			if !utf8.ValidString(text) || utf8.RuneCountInString(text) > most || strings.Contains(text, "\x00") {
+			if !utf8.ValidString(text) || utf8.RuneCountInString(text) > limit || strings.Contains(text, "\x00") {
 				t.Fatalf("this text cannot be stored: %q", text)
 			}
 		}

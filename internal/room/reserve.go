@@ -224,8 +224,8 @@ func (s *Service) extendReservation(seat *Seat, a *joinAttempt, now time.Time) {
 		seat.HeldUntil = now.Add(rejoinTimeout)
 		return
 	}
-	fresh := !seat.HeldUntil.After(now)
-	if fresh || seat.HeldUntil.Sub(now) < renewalWindow && s.countJoin(a) == nil {
+	expired := !seat.HeldUntil.After(now)
+	if expired || seat.HeldUntil.Sub(now) < renewalWindow && s.countJoin(a) == nil {
 		seat.HeldUntil = now.Add(connectTimeout)
 	}
 }
@@ -233,18 +233,18 @@ func (s *Service) extendReservation(seat *Seat, a *joinAttempt, now time.Time) {
 // assignBreakout returns the seat's breakout room, or zero for the room itself if
 // that breakout room is closed. It starts a session of the room if none is live.
 func (s *Service) assignBreakout(ctx context.Context, r *Room, seat *Seat, now time.Time) (Breakout, error) {
-	place, err := s.openBreakout(ctx, r, seat.Breakout)
+	breakout, err := s.openBreakout(ctx, r, seat.Breakout)
 	if err != nil {
 		return Breakout{}, err
 	}
-	seat.Breakout = place.N
+	seat.Breakout = breakout.N
 	if !r.SessionLive {
 		if r.Session, err = s.startSession(ctx, r, 0, now); err != nil {
 			return Breakout{}, err
 		}
 		r.SessionLive = true
 	}
-	return place, nil
+	return breakout, nil
 }
 
 // startSession starts a session of a room or of one of its breakout rooms and

@@ -80,7 +80,7 @@ func TestRun_EndsEmptyRoom(t *testing.T) {
 		r := h.room(t, id)
 		if r.EndReason != room.EndedEmpty || !r.EmptySince.Equal(left.Truncate(time.Millisecond)) ||
 			h.engine.isOpen(second.SessionID) {
-			t.Errorf("%+v", r)
+			t.Errorf("room = %+v", r)
 		}
 		want := []event.Type{event.RoomOpened, event.RoomStarted, event.ParticipantJoined, event.ParticipantJoined,
 			event.ParticipantLeft, event.ParticipantLeft, event.RoomEnded}
@@ -118,11 +118,11 @@ func TestRun_EndsRoomAfterDuration(t *testing.T) {
 		a := h.enter(t, id, guest(1), "PA_1")
 		assertStateAfter(t, h, id, 40*time.Minute, room.Ended)
 		if r := h.room(t, id); r.EndReason != room.EndedDuration || h.engine.isOpen(a.SessionID) {
-			t.Errorf("%+v", r)
+			t.Errorf("room = %+v", r)
 		}
 		rows, err := h.db.Attendance(t.Context(), id)
 		if err != nil || len(rows) != 1 || rows[0].Reason != room.LeftRoomOver || rows[0].LeftAt.IsZero() {
-			t.Errorf("%+v %v", rows, err)
+			t.Errorf("attendance = %+v, error %v", rows, err)
 		}
 	})
 }
@@ -171,7 +171,7 @@ func TestRun_FindsMissedReports(t *testing.T) {
 		synctest.Wait()
 		present, err := h.db.CurrentAttendance(t.Context(), id)
 		if err != nil || len(present) != 1 || present[0].Connection != "PA_3" {
-			t.Errorf("%+v %v", present, err)
+			t.Errorf("current attendance = %+v, error %v", present, err)
 		}
 		// The last heartbeat is at most a few seconds old.
 		nodes, err := h.db.Nodes(t.Context())
@@ -263,14 +263,14 @@ func TestRecover(t *testing.T) {
 	rows, err := h.db.Attendance(ctx, id)
 	if err != nil || len(rows) != 2 || rows[0].LeftAt != alive || rows[1].LeftAt != alive ||
 		rows[1].Reason != room.LeftServer {
-		t.Errorf("%+v %v", rows, err)
+		t.Errorf("attendance = %+v, error %v", rows, err)
 	}
 	h.clock.advance(room.RejoinTimeout - time.Second)
 	_, err = h.ReserveSeat(ctx, id, guest(2))
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
 	if back := h.enter(t, id, host, "PA_3"); back.SessionID != a.SessionID || back.Seat.ID != a.Seat.ID ||
 		back.Seat.Role != room.Host {
-		t.Errorf("%+v", back)
+		t.Errorf("admission = %+v", back)
 	}
 }
 
@@ -292,7 +292,7 @@ func TestParticipantJoined_SeatReassigned(t *testing.T) {
 		t.Errorf("removed: %v", out)
 	}
 	if rows, err := h.db.Attendance(t.Context(), id); err != nil || len(rows) != 1 {
-		t.Errorf("%+v %v", rows, err)
+		t.Errorf("attendance = %+v, error %v", rows, err)
 	}
 }
 

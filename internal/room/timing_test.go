@@ -177,7 +177,7 @@ func TestEnd_BeforeOpeningCancels(t *testing.T) {
 		}
 		sleepUntil(start.Add(time.Minute))
 		if r := h.room(t, id); r.State != room.Cancelled || !r.OpenedAt.IsZero() || r.EndReason != "" {
-			t.Errorf("%+v", r)
+			t.Errorf("room = %+v", r)
 		}
 		_, err := h.ReserveSeat(t.Context(), id, host(1, link))
 		assertError(t, err, fault.Gone, "room_ended", "this room has ended")
@@ -216,7 +216,7 @@ func TestSeat_ReleasedAfterTimeout(t *testing.T) {
 		sleepUntil(lost.Add(31 * time.Second))
 		if r := h.room(t, id); r.State != room.Ended || r.EndReason != room.EndedEmpty ||
 			!r.EmptySince.Equal(lost.Truncate(time.Millisecond)) {
-			t.Errorf("%+v", r)
+			t.Errorf("room = %+v", r)
 		}
 	})
 }
@@ -264,22 +264,22 @@ func TestEmptyTimeout_CountsBreakoutParticipants(t *testing.T) {
 		for n, old := range map[int]room.Admission{1: a, 2: b} {
 			moved := h.enter(t, id, guest(n), old.Seat.ID)
 			if moved.Breakout.N != 1 || moved.SessionID == old.SessionID {
-				t.Errorf("%+v", moved)
+				t.Errorf("admission = %+v", moved)
 			}
 			h.leave(old, map[int]string{1: "PA_1", 2: "PA_2"}[n], room.LeftByChoice)
 		}
 		sleepUntil(began.Add(10 * time.Minute))
 		if r := h.room(t, id); r.State != room.Active || !r.EmptySince.IsZero() {
-			t.Errorf("%+v", r)
+			t.Errorf("room = %+v", r)
 		}
 		assertStateAfter(t, h, id, 10*time.Minute, room.Ended)
 		rows, err := h.db.Attendance(ctx, id)
 		if err != nil || len(rows) != 4 || rows[0].Reason != room.LeftMoved || rows[1].Reason != room.LeftMoved ||
 			rows[2].Reason != room.LeftRoomOver || rows[3].Reason != room.LeftRoomOver {
-			t.Errorf("%+v %v", rows, err)
+			t.Errorf("attendance = %+v, error %v", rows, err)
 		}
 		if r := h.room(t, id); r.EndReason != room.EndedDuration {
-			t.Errorf("%+v", r)
+			t.Errorf("room = %+v", r)
 		}
 	})
 }
@@ -329,7 +329,7 @@ func TestRecover_AppliesOverdueTransitions(t *testing.T) {
 				}
 			}
 			if r := h.room(t, id); r.EndReason != c.reason {
-				t.Errorf("%+v", r)
+				t.Errorf("room = %+v", r)
 			}
 		})
 	}
@@ -355,21 +355,21 @@ func TestMetadata_EndsAtFromFirstJoin(t *testing.T) {
 	ends := h.clock.Now().Add(time.Hour)
 	h.clock.advance(10 * time.Second)
 	h.enter(t, id, guest(2), "PA_2") // moves no end
-	told := func(session string) {
+	assertEndsAt := func(session string) {
 		t.Helper()
 		if i := h.engine.metadata[session]; i.EndsAt == nil || !i.EndsAt.Equal(ends) {
 			t.Errorf("%s ends at %v, want %s", session, i.EndsAt, ends)
 		}
 	}
-	told(a.SessionID)
+	assertEndsAt(a.SessionID)
 	h.openBreakout(t, id)
 	b := h.enter(t, id, guest(2), "PA_3")
-	told(b.SessionID)
+	assertEndsAt(b.SessionID)
 	h.restart()
 	h.UsePlans(plan{MaxParticipants: 5, Duration: time.Hour, BreakoutRooms: 1})
 	if err := h.Recover(ctx); err != nil {
 		t.Fatal(err)
 	}
-	told(a.SessionID)
-	told(b.SessionID)
+	assertEndsAt(a.SessionID)
+	assertEndsAt(b.SessionID)
 }
