@@ -78,7 +78,8 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 		p := e.Data.Participant
 		switch e.Type {
 		case event.ParticipantJoined:
-			emitted = append(emitted, modelAttendance{browser: browsers[p.Identity], connection: named[p.Connection], from: e.At})
+			emitted = append(emitted, modelAttendance{browser: browsers[p.Identity], connection: named[p.Connection],
+				from: e.At})
 		case event.ParticipantLeft:
 			n := slices.IndexFunc(emitted, func(o modelAttendance) bool {
 				return o.connection == named[p.Connection] &&

@@ -190,7 +190,8 @@ func TestUpdateLocks_RunningRoom(t *testing.T) {
 	if got := permissions(ben); got.grants != want || got.role != room.Guest {
 		t.Errorf("ben has the permissions %+v", got)
 	}
-	if got := permissions(ada).grants; got != (room.Grants{Microphone: true, Camera: true, ScreenShare: true, Chat: true}) {
+	if got := permissions(ada).grants; got != (room.Grants{Microphone: true, Camera: true, ScreenShare: true,
+		Chat: true}) {
 		t.Errorf("ada has the permissions %+v", got)
 	}
 	locks := room.Locks{Microphone: true, ScreenShare: true}

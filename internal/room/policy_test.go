@@ -26,7 +26,8 @@ func TestApplyPolicy_NeverExceedsPlan(t *testing.T) {
 			return rapid.OneOf(rapid.Just(0), rapid.IntRange(1, limit)).Draw(t, "project: "+name)
 		}
 		flag := func(name string) bool { return rapid.Bool().Draw(t, name) }
-		settings := project.Settings{DefaultEmptyTimeout: rapid.IntRange(0, validate.MaxEmptyTimeout).Draw(t, "default empty_timeout"),
+		settings := project.Settings{DefaultEmptyTimeout: rapid.IntRange(0, validate.MaxEmptyTimeout).Draw(t,
+			"default empty_timeout"),
 			Features: project.Features{MaxParticipants: lowers("participants", MaxEntitlements.MaxParticipants),
 				RoomDuration: lowers("minutes", validate.MaxRoomDuration),
 				NoCamera:     flag("no camera"), NoScreenShare: flag("no screen share"), NoChat: flag("no chat")},
