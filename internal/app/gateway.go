@@ -13,6 +13,7 @@ import (
 	"parley/internal/counter"
 	"parley/internal/requestlog"
 	"parley/internal/usage"
+	"parley/internal/validate"
 )
 
 // gateway is what version 5 keeps in memory and writes now and then.
@@ -59,8 +60,8 @@ func planProvider(cfg config.Config) (usage.Provider, error) {
 	}
 	plans := make([]usage.Plan, 0, len(configured))
 	for _, c := range configured {
-		p := usage.Plan{Name: c.Name, MaxParticipants: usage.MaxParticipants, RoomDuration: usage.MaxRoomDuration,
-			BreakoutRooms: usage.MaxBreakoutRooms, IncludedMinutes: c.IncludedMinutes}
+		p := usage.Plan{Name: c.Name, MaxParticipants: validate.MaxParticipants, RoomDuration: validate.MaxRoomDuration,
+			BreakoutRooms: validate.MaxBreakoutRooms, IncludedMinutes: c.IncludedMinutes}
 		for to, from := range map[*int]*int{&p.MaxParticipants: c.MaxParticipants, &p.RoomDuration: c.RoomDuration, &p.BreakoutRooms: c.BreakoutRooms} {
 			if from != nil {
 				*to = *from

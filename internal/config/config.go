@@ -2,7 +2,7 @@
 // the environment and the command line change them. Flags beat the
 // environment, and the environment beats the file.
 //
-// It imports kong, yaml and the package seal. It opens nothing but the files of
+// It imports kong, yaml and the packages seal and validate. It opens nothing but the files of
 // settings, plans and the master key, and must not import the server, the
 // store or any part of the domain: it says what was asked for, and others do
 // it.

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"parley/internal/validate"
 )
 
 // Plan is one plan of the file that --plans-file names. What a plan leaves out
@@ -82,7 +84,11 @@ func (p Plan) validate() error {
 		key      string
 		value    *int
 		min, max int
-	}{{"max_participants", p.MaxParticipants, 1, 1000}, {"room_duration", p.RoomDuration, 1, 1440}, {"breakout_rooms", p.BreakoutRooms, 0, 16}} {
+	}{
+		{"max_participants", p.MaxParticipants, 1, validate.MaxParticipants},
+		{"room_duration", p.RoomDuration, 1, validate.MaxRoomDuration},
+		{"breakout_rooms", p.BreakoutRooms, 0, validate.MaxBreakoutRooms},
+	} {
 		if f.value != nil && (*f.value < f.min || *f.value > f.max) {
 			return fmt.Errorf("%s must be between %d and %d, not %d", f.key, f.min, f.max, *f.value)
 		}

@@ -8,15 +8,10 @@ import (
 	"parley/internal/validate"
 )
 
-// The bounds of what a project can set, which are those of what a room can ask.
+// The limits of settings that are not limits of rooms; see validate for those.
 const (
-	maxEmptyTimeout  = 86400 // seconds
-	maxURL           = 255
-	maxWebhookURL    = 2048
-	maxEmbedOrigins  = 20
-	maxParticipants  = 1000
-	maxRoomDuration  = 1440 // minutes
-	maxBreakoutRooms = 16
+	maxURL          = 255
+	maxEmbedOrigins = 20
 )
 
 // Settings are what the operator sets for a project. Every field's zero value
@@ -77,12 +72,12 @@ func (s Settings) validated() (Settings, error) {
 		breakoutRooms = *s.Features.BreakoutRooms
 	}
 	for _, err := range []error{
-		validate.Range("default_empty_timeout", s.DefaultEmptyTimeout, 0, maxEmptyTimeout),
+		validate.Range("default_empty_timeout", s.DefaultEmptyTimeout, 0, validate.MaxEmptyTimeout),
 		validate.URL("default_logout_url", s.DefaultLogoutURL, maxURL),
-		validate.URL("default_webhook_url", s.DefaultWebhookURL, maxWebhookURL),
-		validate.Range("features.max_participants", s.Features.MaxParticipants, 0, maxParticipants),
-		validate.Range("features.room_duration", s.Features.RoomDuration, 0, maxRoomDuration),
-		validate.Range("features.breakout_rooms", breakoutRooms, 0, maxBreakoutRooms),
+		validate.URL("default_webhook_url", s.DefaultWebhookURL, validate.MaxWebhookURL),
+		validate.Range("features.max_participants", s.Features.MaxParticipants, 0, validate.MaxParticipants),
+		validate.Range("features.room_duration", s.Features.RoomDuration, 0, validate.MaxRoomDuration),
+		validate.Range("features.breakout_rooms", breakoutRooms, 0, validate.MaxBreakoutRooms),
 	} {
 		if err != nil {
 			return Settings{}, err

@@ -9,25 +9,25 @@ import (
 	"parley/internal/validate"
 )
 
-// What operators, and clients in their own projects, do with rooms: look, and
-// end.
+// This file contains the operations of operators, and of integrators in their own
+// projects: listing and ending rooms.
 
-// How many rooms a list has at most, and when nothing is said.
+// The maximum and the default number of rooms in a list.
 const (
 	MaxListLimit     = 100
 	DefaultListLimit = 50
 )
 
-// ListQuery chooses rooms for a list. A text that is empty leaves none out.
+// ListQuery selects rooms for a list. Empty fields do not filter.
 type ListQuery struct {
 	ID        string
 	ProjectID string
 	State     State
-	Before    string // only rooms older than the one of this id
+	Before    string // only rooms older than the room with this id
 	Limit     int    // 1 to MaxListLimit
 }
 
-// Summary is a room as lists show it.
+// Summary is a room as shown in lists.
 type Summary struct {
 	ID              string
 	ProjectID       string
@@ -36,7 +36,7 @@ type Summary struct {
 	State           State
 	EndReason       EndReason
 	Title           string
-	Participants    int // who are in now
+	Participants    int // connected participants
 	MaxParticipants int
 	CreatedAt       time.Time
 	StartAt         time.Time // zero for a quick room
@@ -45,12 +45,13 @@ type Summary struct {
 	EndedAt         time.Time
 }
 
-// List returns rooms, the newest first, and whether there are older ones.
+// List returns rooms, newest first, and whether there are more. Errors: Invalid.
 func (s *Service) List(ctx context.Context, q ListQuery) (rooms []Summary, more bool, err error) {
 	switch q.State {
 	case "", Scheduled, Open, Active, Ended, Cancelled, Expired:
 	default:
-		return nil, false, fault.Invalidf("state must be scheduled, open, active, ended, cancelled or expired, not %q", q.State)
+		return nil, false, fault.Invalidf(
+			"state must be scheduled, open, active, ended, cancelled or expired, not %q", q.State)
 	}
 	if err := validate.Range("limit", q.Limit, 1, MaxListLimit); err != nil {
 		return nil, false, err
@@ -66,7 +67,7 @@ func (s *Service) List(ctx context.Context, q ListQuery) (rooms []Summary, more 
 	return rooms, false, nil
 }
 
-// GetSummary returns one room as lists show it, or NotFound.
+// GetSummary returns the summary of one room, or NotFound.
 func (s *Service) GetSummary(ctx context.Context, id string) (Summary, error) {
 	rooms, err := s.store.List(ctx, ListQuery{ID: id, Limit: 1})
 	if err != nil {
@@ -78,10 +79,10 @@ func (s *Service) GetSummary(ctx context.Context, id string) (Summary, error) {
 	return rooms[0], nil
 }
 
-// End ends a room now; one that is not open yet is cancelled. Whoever is in it
-// is told, and their number is returned. Refusals: NotFound, Conflict when the
-// room is over already.
-func (s *Service) End(ctx context.Context, id string, reason EndReason) (sentOut int, err error) {
+// End ends a room now, or cancels it if it is not open yet. It returns the number of
+// participants who were connected; their pages show that the room ended. Errors:
+// NotFound, Conflict when the room is already over.
+func (s *Service) End(ctx context.Context, id string, reason EndReason) (disconnected int, err error) {
 	err = s.updateRoom(ctx, id, func(ctx context.Context, r *Room, _ time.Time) error {
 		if r.Over() {
 			return errRoomOver(r)
@@ -90,14 +91,14 @@ func (s *Service) End(ctx context.Context, id string, reason EndReason) (sentOut
 		if err != nil {
 			return err
 		}
-		sentOut = o.Joined
+		disconnected = o.Joined
 		r.requestEnd(reason)
 		return nil
 	})
-	return sentOut, err
+	return disconnected, err
 }
 
-// EndByAPI ends a room of the project as End does, on its client's word.
+// EndByAPI ends a room of the project, like End.
 func (s *Service) EndByAPI(ctx context.Context, p project.Project, id string) error {
 	if _, err := s.GetInProject(ctx, p, id); err != nil {
 		return err
@@ -106,20 +107,21 @@ func (s *Service) EndByAPI(ctx context.Context, p project.Project, id string) er
 	return err
 }
 
-// EndRunningRooms ends every open or active room of a project and returns how many
-// there were. Scheduled ones stay. Called again, it takes up what an earlier
-// call could not finish.
+// EndRunningRooms ends all open and active rooms of a project and returns their
+// number. It does not change scheduled rooms. After an error it can be called again
+// to end the remaining rooms.
 func (s *Service) EndRunningRooms(ctx context.Context, projectID string, reason EndReason) (ended int, err error) {
 	for _, state := range []State{Active, Open} {
 		for more := true; more; {
 			var rooms []Summary
-			if rooms, more, err = s.List(ctx, ListQuery{ProjectID: projectID, State: state, Limit: MaxListLimit}); err != nil {
+			query := ListQuery{ProjectID: projectID, State: state, Limit: MaxListLimit}
+			if rooms, more, err = s.List(ctx, query); err != nil {
 				return ended, err
 			}
 			for _, r := range rooms {
 				_, err := s.End(ctx, r.ID, reason)
 				if fault.Is(err, fault.Conflict) {
-					continue // it ended by itself meanwhile
+					continue // the room has ended meanwhile
 				}
 				if err != nil {
 					return ended, err

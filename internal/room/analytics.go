@@ -7,66 +7,68 @@ import (
 	"parley/internal/project"
 )
 
-// Analytics is who was in a room, and for how long: the same rows that usage
-// is summed from. Hidden participants are left out of both.
+// Analytics summarizes the attendance of a room, from the same rows as usage. Both
+// exclude hidden participants.
 type Analytics struct {
 	Room    *Room
-	AsOf    time.Time // until when who is still in is counted
+	AsOf    time.Time // current connections are counted until then
 	People  []Attendee
-	Records []AttendanceRecord // each connection, in order
-	Total   time.Duration
+	Records []AttendanceRecord // all connections, in order
+	Total   time.Duration      // sum over all connections
 }
 
-// Attendee is one person, over all of their connections.
+// Attendee summarizes all connections of one person.
 type Attendee struct {
 	Identity    string
 	Name        string
 	Role        Role
-	JoinedAt    time.Time // the first time
-	LeftAt      time.Time // the last time; zero while they are in
+	JoinedAt    time.Time // first join
+	LeftAt      time.Time // last leave; zero while the person is connected
 	Duration    time.Duration
 	Connections int
 }
 
-// Analytics returns who was in a room of the project, or NotFound.
+// Analytics returns the analytics of a room of the project, or NotFound.
 func (s *Service) Analytics(ctx context.Context, p project.Project, roomID string) (Analytics, error) {
 	r, err := s.GetInProject(ctx, p, roomID)
 	if err != nil {
 		return Analytics{}, err
 	}
-	stays, err := s.store.AttendanceRecords(ctx, roomID)
+	records, err := s.store.AttendanceRecords(ctx, roomID)
 	if err != nil {
 		return Analytics{}, err
 	}
-	return analyze(r, stays, s.now()), nil
+	return analyze(r, records, s.now()), nil
 }
 
-func analyze(r *Room, stays []AttendanceRecord, asOf time.Time) Analytics {
-	out := Analytics{Room: r, AsOf: asOf, Records: stays}
-	at := map[string]int{}
-	for _, stay := range stays {
-		i, known := at[stay.PublicID()]
+func analyze(r *Room, records []AttendanceRecord, asOf time.Time) Analytics {
+	out := Analytics{Room: r, AsOf: asOf, Records: records}
+	index := map[string]int{} // by public id
+	for _, record := range records {
+		i, known := index[record.PublicID()]
 		if !known {
 			i = len(out.People)
-			at[stay.PublicID()] = i
-			out.People = append(out.People, Attendee{Identity: stay.PublicID(), Name: stay.Name, Role: stay.Role, JoinedAt: stay.JoinedAt, LeftAt: stay.LeftAt})
+			index[record.PublicID()] = i
+			out.People = append(out.People, Attendee{Identity: record.PublicID(), Name: record.Name, Role: record.Role,
+				JoinedAt: record.JoinedAt, LeftAt: record.LeftAt})
 		}
-		person, lasted := &out.People[i], stay.Duration(asOf)
-		person.Duration += lasted
-		person.Connections++
-		out.Total += lasted
-		if stay.LeftAt.IsZero() || !person.LeftAt.IsZero() && stay.LeftAt.After(person.LeftAt) {
-			person.LeftAt = stay.LeftAt
+		attendee, duration := &out.People[i], record.Duration(asOf)
+		attendee.Duration += duration
+		attendee.Connections++
+		out.Total += duration
+		if record.LeftAt.IsZero() || !attendee.LeftAt.IsZero() && record.LeftAt.After(attendee.LeftAt) {
+			attendee.LeftAt = record.LeftAt
 		}
 	}
 	return out
 }
 
-// Duration is how long a connection has gone on by then.
-func (s AttendanceRecord) Duration(asOf time.Time) time.Duration {
-	end := s.LeftAt
+// Duration returns how long the connection lasted, or has lasted by asOf if it has
+// not ended.
+func (a AttendanceRecord) Duration(asOf time.Time) time.Duration {
+	end := a.LeftAt
 	if end.IsZero() {
-		end = asOf.Truncate(time.Millisecond) // as moments are kept
+		end = asOf.Truncate(time.Millisecond) // like stored times
 	}
-	return max(0, end.Sub(s.JoinedAt))
+	return max(0, end.Sub(a.JoinedAt))
 }

@@ -13,27 +13,30 @@ import (
 	"parley/internal/validate"
 )
 
-// Breakout rooms: rooms beside a room, for some of its people for a while.
-// They are sessions of their room: its seats, its time and its ledger are
-// theirs. Where somebody belongs is written on their seat; a page that is told
-// to move asks for its seat again and is led there.
+// Breakout rooms are further sessions of their room and share its seats, duration and
+// attendance. A seat stores the breakout room that its participant is assigned to. A
+// page that receives MessageMove asks for its seat again, and the admission leads it
+// to the assigned session.
 
 const (
 	maxBreakoutName = 60
 	maxBroadcast    = 500
 )
 
-// OpenBreakoutsRequest says which breakout rooms to open, and who goes where.
+// OpenBreakoutsRequest is a request to open breakout rooms and assign participants.
 type OpenBreakoutsRequest struct {
-	Names            []string       // one for each room, 1 to 60 characters
-	DistributeEvenly bool           // deal out the guests who are in
-	Assign           map[string]int // by identity: the place of their room in Names, from 0
+	Names            []string       // one for each breakout room, 1 to 60 characters
+	DistributeEvenly bool           // distribute the guests who are in the room evenly
+	Assign           map[string]int // identity to index in Names
 }
 
-// OpenBreakouts opens breakout rooms, as a host or co-host wishes. As many may
-// be open at once as the room allows. Refusals: NotFound, Gone (over), Forbidden
-// (not a host), Conflict (not open yet, or too many), Invalid.
-func (s *Service) OpenBreakouts(ctx context.Context, roomID, seatKey string, q OpenBreakoutsRequest) ([]Breakout, error) {
+// OpenBreakouts opens breakout rooms for a host or co-host, at most as many at once
+// as the room allows. Errors: NotFound, Gone (over), Forbidden (not a host),
+// Conflict (not open yet, or too many open), Exhausted (too many in an hour),
+// Invalid.
+func (s *Service) OpenBreakouts(ctx context.Context, roomID, seatKey string, q OpenBreakoutsRequest) (
+	[]Breakout, error,
+) {
 	if err := q.validate(); err != nil {
 		return nil, err
 	}
@@ -53,10 +56,11 @@ func (s *Service) OpenBreakouts(ctx context.Context, roomID, seatKey string, q O
 		}
 		if wait := openBreakoutsRetryAfter(all, len(q.Names), now); wait > 0 {
 			return &fault.Error{Kind: fault.Exhausted, Code: "too_many_attempts", RetryAfter: wait,
-				Message: fmt.Sprintf("a room may open %d breakout rooms an hour, try again later", maxBreakoutsPerHour)}
+				Message: fmt.Sprintf("a room may open at most %d breakout rooms per hour, try again later", maxBreakoutsPerHour)}
 		}
 		if open := len(listOpenBreakouts(all)); open+len(q.Names) > r.BreakoutRooms {
-			return fault.New(fault.Conflict, "too_many_breakouts", "this room may have %d breakout rooms, and %d are open", r.BreakoutRooms, open)
+			return fault.New(fault.Conflict, "too_many_breakouts",
+				"this room may have at most %d open breakout rooms, and %d are open already", r.BreakoutRooms, open)
 		}
 		for i, name := range q.Names {
 			b := Breakout{RoomID: r.ID, N: len(all) + i + 1, Name: name, OpenedAt: now}
@@ -78,21 +82,21 @@ func (s *Service) OpenBreakouts(ctx context.Context, roomID, seatKey string, q O
 	return opened, nil
 }
 
-// maxBreakoutsPerHour bounds the breakout rooms that a room opens in an hour, open or
-// closed since: each is a row that lives as long as its room.
-const maxBreakoutsPerHour = 6 * maxBreakoutRooms
+// maxBreakoutsPerHour is the maximum number of breakout rooms that a room opens in an
+// hour, including closed ones, because their rows are stored as long as the room.
+const maxBreakoutsPerHour = 6 * validate.MaxBreakoutRooms
 
-// openBreakoutsRetryAfter returns how long to wait until n more breakout rooms may be opened;
-// 0 for now. all are in the order of their opening.
+// openBreakoutsRetryAfter returns how long to wait until n more breakout rooms may be
+// opened, or 0 if they may be opened now. all must be in the order of opening.
 func openBreakoutsRetryAfter(all []Breakout, n int, now time.Time) time.Duration {
-	i := len(all) + n - maxBreakoutsPerHour - 1 // has to be an hour old
+	i := len(all) + n - maxBreakoutsPerHour - 1 // index of the breakout room that must be an hour old
 	if i < 0 {
 		return 0
 	}
 	return max(0, all[min(i, len(all)-1)].OpenedAt.Add(time.Hour).Sub(now))
 }
 
-// checkTargets refuses that a co-host moves a host.
+// checkTargets returns Forbidden if a co-host assigns a host.
 func (q OpenBreakoutsRequest) checkTargets(ctx context.Context, s *Service, r *Room, by Seat) error {
 	if by.Role == Host || len(q.Assign) == 0 {
 		return nil
@@ -110,8 +114,8 @@ func (q OpenBreakoutsRequest) checkTargets(ctx context.Context, s *Service, r *R
 }
 
 func (q OpenBreakoutsRequest) validate() error {
-	if len(q.Names) == 0 || len(q.Names) > maxBreakoutRooms {
-		return fault.Invalidf("names must have 1 to %d entries", maxBreakoutRooms)
+	if len(q.Names) == 0 || len(q.Names) > validate.MaxBreakoutRooms {
+		return fault.Invalidf("names must have 1 to %d entries", validate.MaxBreakoutRooms)
 	}
 	for _, name := range q.Names {
 		if err := validate.Name("names", name, 1, maxBreakoutName); err != nil {
@@ -120,27 +124,27 @@ func (q OpenBreakoutsRequest) validate() error {
 	}
 	for _, i := range q.Assign {
 		if i < 0 || i >= len(q.Names) {
-			return fault.Invalidf("assign must say where in names somebody's room stands, from 0 to %d", len(q.Names)-1)
+			return fault.Invalidf("each value in assign must be an index into names, 0 to %d", len(q.Names)-1)
 		}
 	}
 	return nil
 }
 
-// assignSeats writes on the seats who belongs where.
+// assignSeats assigns the seats to the opened breakout rooms.
 func (s *Service) assignSeats(ctx context.Context, r *Room, q OpenBreakoutsRequest, opened []Breakout) error {
 	seats, err := s.store.Seats(ctx, r.ID)
 	if err != nil {
 		return err
 	}
-	dealt := 0
+	distributed := 0
 	for _, seat := range seats {
 		i, named := q.Assign[seat.ID]
 		if !named && (!q.DistributeEvenly || seat.Hidden || seat.Role != Guest || seat.Breakout != 0) {
 			continue
 		}
 		if !named {
-			i = dealt % len(opened)
-			dealt++
+			i = distributed % len(opened)
+			distributed++
 		}
 		seat.Breakout = opened[i].N
 		r.lowerHand(&seat)
@@ -151,32 +155,32 @@ func (s *Service) assignSeats(ctx context.Context, r *Room, q OpenBreakoutsReque
 	return nil
 }
 
-// Move says where somebody belongs from now: in a breakout room that is open,
-// or, with 0, in the room itself. Everybody may move themselves, hosts
-// anybody, co-hosts anybody but hosts. An empty identity is the caller's own.
+// Move assigns a participant to an open breakout room, or to the room itself if to
+// is 0. All participants may move themselves; hosts may move all others, co-hosts all
+// others except hosts. An empty identity means the caller's own.
 func (s *Service) Move(ctx context.Context, roomID, seatKey, identity string, to int) error {
 	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
-		own, err := s.ownSeat(ctx, r, seatKey)
+		caller, err := s.ownSeat(ctx, r, seatKey)
 		if err != nil {
 			return err
 		}
-		seat := own
-		if identity != "" && identity != own.ID {
-			if own.Role == Guest {
+		seat := caller
+		if identity != "" && identity != caller.ID {
+			if caller.Role == Guest {
 				return errNotHost
 			}
 			if seat, err = s.store.Seat(ctx, r.ID, identity); err != nil {
 				return err
 			}
-			if seat.Role == Host && own.Role != Host {
+			if seat.Role == Host && caller.Role != Host {
 				return errTargetIsHost
 			}
 		}
-		place, err := s.openBreakout(ctx, r, to)
+		breakout, err := s.openBreakout(ctx, r, to)
 		if err != nil {
 			return err
 		}
-		if place.N != to {
+		if breakout.N != to {
 			return fault.New(fault.NotFound, "breakout_not_found", "there is no open breakout room %d", to)
 		}
 		if seat.Breakout != to {
@@ -191,8 +195,8 @@ func (s *Service) Move(ctx context.Context, roomID, seatKey, identity string, to
 	return err
 }
 
-// CloseBreakouts ends all breakout rooms of a room; who is in them belongs in
-// the room again. Closing none is not an error.
+// CloseBreakouts closes all breakout rooms of a room and assigns their participants
+// to the room itself. It does nothing if none is open.
 func (s *Service) CloseBreakouts(ctx context.Context, roomID, seatKey string) error {
 	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		if _, err := s.hostSeat(ctx, r, seatKey); err != nil {
@@ -207,8 +211,8 @@ func (s *Service) CloseBreakouts(ctx context.Context, roomID, seatKey string) er
 			return err
 		}
 		for _, seat := range seats {
-			// Where they are decides, not where they belong: who was called
-			// and has not moved stays where they are.
+			// The actual session counts, not the assigned one. A participant who was
+			// assigned to a breakout room but has not moved yet need not reconnect.
 			away := slices.ContainsFunc(present, func(a Attendance) bool {
 				return a.SeatID == seat.ID && a.Connection == seat.Connection && a.Session != r.Session
 			})
@@ -227,12 +231,13 @@ func (s *Service) CloseBreakouts(ctx context.Context, roomID, seatKey string) er
 		return s.store.CloseSessions(ctx, r.ID, true, now)
 	})
 	if err == nil {
-		s.wakeRun() // the engine closes them, and the pages ask for their seats
+		s.wakeRun() // Run closes the sessions, and then the pages ask for their seats
 	}
 	return err
 }
 
-// Broadcast says something to everybody in the room and its breakout rooms.
+// Broadcast sends a text from a host or co-host to all participants of the room and
+// its breakout rooms.
 func (s *Service) Broadcast(ctx context.Context, roomID, seatKey, text string) error {
 	if err := validate.Text("text", text, 1, maxBroadcast, true); err != nil {
 		return err
@@ -250,7 +255,8 @@ func (s *Service) Broadcast(ctx context.Context, roomID, seatKey, text string) e
 	})
 }
 
-// EndByHost ends the room for all. Only a host may, not a co-host.
+// EndByHost ends the room for all participants. The caller must be a host; a co-host
+// is not sufficient.
 func (s *Service) EndByHost(ctx context.Context, roomID, seatKey string) error {
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
 		seat, err := s.ownSeat(ctx, r, seatKey)
@@ -267,7 +273,7 @@ func (s *Service) EndByHost(ctx context.Context, roomID, seatKey string) error {
 
 var errNotHost = fault.New(fault.Forbidden, "not_host", "only a host or co-host may do this")
 
-// ownSeat returns the taken seat of whoever has the seat key.
+// ownSeat returns the taken seat with that seat key, or Forbidden if there is none.
 func (s *Service) ownSeat(ctx context.Context, r *Room, seatKey string) (Seat, error) {
 	if err := checkSeatKey(seatKey); err != nil {
 		return Seat{}, err
@@ -282,6 +288,7 @@ func (s *Service) ownSeat(ctx context.Context, r *Room, seatKey string) (Seat, e
 	return seat, err
 }
 
+// hostSeat returns the same seat as ownSeat, and Forbidden if it is a guest's.
 func (s *Service) hostSeat(ctx context.Context, r *Room, seatKey string) (Seat, error) {
 	seat, err := s.ownSeat(ctx, r, seatKey)
 	if err == nil && seat.Role == Guest {
@@ -290,7 +297,8 @@ func (s *Service) hostSeat(ctx context.Context, r *Room, seatKey string) (Seat, 
 	return seat, err
 }
 
-// roomAsHost returns a room and the seat of a host or co-host in it.
+// roomAsHost returns a room and the caller's seat in it, and Forbidden unless the
+// caller is a host or co-host.
 func (s *Service) roomAsHost(ctx context.Context, roomID, seatKey string) (*Room, Seat, error) {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
@@ -300,8 +308,8 @@ func (s *Service) roomAsHost(ctx context.Context, roomID, seatKey string) (*Room
 	return r, host, err
 }
 
-// openBreakout returns the breakout room of that number while it is open, and
-// otherwise zero: the room itself.
+// openBreakout returns breakout room n, or the zero Breakout, which stands for the
+// room itself, if it is not open.
 func (s *Service) openBreakout(ctx context.Context, r *Room, n int) (Breakout, error) {
 	if n == 0 {
 		return Breakout{}, nil
@@ -318,10 +326,10 @@ func (s *Service) openBreakout(ctx context.Context, r *Room, n int) (Breakout, e
 	return Breakout{}, nil
 }
 
-// requestMoves tells the pages of those who belong elsewhere than they are. What
-// fails here is made up for by the next look.
+// requestMoves sends MessageMove to the participants who are in another session than
+// assigned. A failure is only logged, because the next reconciliation repeats it.
 func (s *Service) requestMoves(ctx context.Context, roomID string) {
-	s.logFailure(ctx, "tell people to move", s.sendMoveRequests(ctx, roomID), "room_id", roomID)
+	s.logFailure(ctx, "request moves", s.sendMoveRequests(ctx, roomID), "room_id", roomID)
 }
 
 func (s *Service) sendMoveRequests(ctx context.Context, roomID string) error {
@@ -341,20 +349,21 @@ func (s *Service) sendMoveRequests(ctx context.Context, roomID string) error {
 	if err != nil {
 		return err
 	}
-	belongs := map[string]int{} // seat → session
+	assigned := map[string]int{} // session by seat
 	for _, seat := range seats {
-		belongs[seat.ID] = r.Session
-		if i := slices.IndexFunc(all, func(b Breakout) bool { return b.N == seat.Breakout && b.ClosedAt.IsZero() }); i >= 0 {
-			belongs[seat.ID] = all[i].Session
+		assigned[seat.ID] = r.Session
+		i := slices.IndexFunc(all, func(b Breakout) bool { return b.N == seat.Breakout && b.ClosedAt.IsZero() })
+		if i >= 0 {
+			assigned[seat.ID] = all[i].Session
 		}
 	}
-	astray := map[int][]string{}
+	misplaced := map[int][]string{} // identities by their current session
 	for _, a := range present {
-		if n, taken := belongs[a.SeatID]; taken && n != a.Session {
-			astray[a.Session] = append(astray[a.Session], a.SeatID)
+		if n, taken := assigned[a.SeatID]; taken && n != a.Session {
+			misplaced[a.Session] = append(misplaced[a.Session], a.SeatID)
 		}
 	}
-	for n, identities := range astray {
+	for n, identities := range misplaced {
 		err = errors.Join(err, s.media.SendMessage(ctx, SessionID(roomID, n), identities, Message{Kind: MessageMove}))
 	}
 	return err

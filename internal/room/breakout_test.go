@@ -20,10 +20,11 @@ func (h *fixture) seat(t testing.TB, a room.Admission) room.Seat {
 	return seat
 }
 
-// openBreakout has the host open a breakout room for these people, or for all guests.
+// openBreakout opens a breakout room for these participants, or for all guests.
 func (h *fixture) openBreakout(t testing.TB, id string, people ...room.Admission) {
 	t.Helper()
-	opening := room.OpenBreakoutsRequest{Names: []string{"One"}, DistributeEvenly: len(people) == 0, Assign: map[string]int{}}
+	opening := room.OpenBreakoutsRequest{Names: []string{"One"}, DistributeEvenly: len(people) == 0,
+		Assign: map[string]int{}}
 	for _, p := range people {
 		opening.Assign[p.Seat.ID] = 0
 	}
@@ -32,9 +33,8 @@ func (h *fixture) openBreakout(t testing.TB, id string, people ...room.Admission
 	}
 }
 
-// Everybody comes back from breakout rooms to their own seats in a room that
-// is full: who went, who was called and had not gone yet, and who was on the
-// way back already.
+// In a full room, all participants of breakout rooms return to their own seats: those
+// who moved there, were assigned but had not moved yet, or were already returning.
 func TestCloseBreakouts_ReturnsEveryoneToOwnSeat(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -43,17 +43,21 @@ func TestCloseBreakouts_ReturnsEveryoneToOwnSeat(t *testing.T) {
 	id, link := h.create(t, room.CreateRequest{MaxParticipants: 4, BreakoutRooms: &two})
 	key := guest(1).SeatKey
 	boss := h.enter(t, id, host(1, link), "PA_1")
-	went, called, back := h.enter(t, id, guest(2), "PA_2"), h.enter(t, id, guest(3), "PA_3"), h.enter(t, id, guest(4), "PA_4")
-	opened, err := h.OpenBreakouts(ctx, id, key, room.OpenBreakoutsRequest{Names: []string{"One", "Two"}, DistributeEvenly: true})
+	went, called, back := h.enter(t, id, guest(2), "PA_2"), h.enter(t, id, guest(3), "PA_3"),
+		h.enter(t, id, guest(4), "PA_4")
+	opened, err := h.OpenBreakouts(ctx, id, key,
+		room.OpenBreakoutsRequest{Names: []string{"One", "Two"}, DistributeEvenly: true})
 	if err != nil || len(opened) != 2 || opened[0].N != 1 || opened[1].Name != "Two" {
-		t.Fatalf("%+v %v", opened, err)
+		t.Fatalf("breakout rooms = %+v, error %v", opened, err)
 	}
-	if places := []int{h.seat(t, boss).Breakout, h.seat(t, went).Breakout, h.seat(t, called).Breakout, h.seat(t, back).Breakout}; !slices.Equal(places, []int{0, 1, 2, 1}) {
-		t.Errorf("dealt out to %v", places)
+	if places := []int{h.seat(t, boss).Breakout, h.seat(t, went).Breakout, h.seat(t, called).Breakout,
+		h.seat(t, back).Breakout}; !slices.Equal(places, []int{0, 1, 2, 1}) {
+		t.Errorf("breakout rooms %v, want 0, 1, 2, 1", places)
 	}
-	tell := h.engine.messages[len(h.engine.messages)-1]
-	if slices.Sort(tell.identities); tell.session != boss.SessionID || len(tell.identities) != 3 || tell.message.Kind != room.MessageMove {
-		t.Errorf("told %+v", tell)
+	last := h.engine.messages[len(h.engine.messages)-1]
+	if slices.Sort(last.identities); last.session != boss.SessionID || len(last.identities) != 3 ||
+		last.message.Kind != room.MessageMove {
+		t.Errorf("sent %+v", last)
 	}
 	for n, a := range map[int]*room.Admission{2: &went, 4: &back} {
 		old := *a
@@ -77,15 +81,16 @@ func TestCloseBreakouts_ReturnsEveryoneToOwnSeat(t *testing.T) {
 	_, err = h.ReserveSeat(ctx, id, guest(5))
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 4 seats are taken")
 	for n, a := range map[int]room.Admission{2: went, 4: back} {
-		if again := h.enter(t, id, guest(n), "PA_again_"+a.Seat.ID); again.Seat.ID != a.Seat.ID || again.SessionID != boss.SessionID || again.Breakout.N != 0 {
-			t.Errorf("%+v", again)
+		if again := h.enter(t, id, guest(n), "PA_again_"+a.Seat.ID); again.Seat.ID != a.Seat.ID ||
+			again.SessionID != boss.SessionID || again.Breakout.N != 0 {
+			t.Errorf("admission = %+v", again)
 		}
 	}
-	// Who never went keeps the seat without having to ask for it.
+	// A participant who never moved keeps the seat without asking for it.
 	h.clock.advance(time.Hour)
 	h.Sweep(ctx)
 	if s := h.seat(t, called); s.State != room.Joined || s.Breakout != 0 || !s.HeldUntil.IsZero() {
-		t.Errorf("%+v", s)
+		t.Errorf("seat = %+v", s)
 	}
 	rows, err := h.db.Attendance(ctx, id)
 	if err != nil {
@@ -96,12 +101,12 @@ func TestCloseBreakouts_ReturnsEveryoneToOwnSeat(t *testing.T) {
 		reasons[a.Reason]++
 	}
 	if reasons[room.LeftMoved] != 4 || reasons[""] != 4 || len(rows) != 8 {
-		t.Errorf("%v", reasons)
+		t.Errorf("leave reasons = %v", reasons)
 	}
 }
 
-// Who asks for the seat anew while in, as a page that is loaded again does,
-// keeps it even if the old connection's goodbye comes late.
+// A connected participant who asks for the seat again, like a reloaded page, keeps it
+// even if the leave of the old connection is reported later.
 func TestParticipantLeft_LateGoodbyeKeepsRequestedSeat(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -117,7 +122,7 @@ func TestParticipantLeft_LateGoodbyeKeepsRequestedSeat(t *testing.T) {
 	h.enter(t, id, guest(2), "PA_3") // that was a goodbye
 }
 
-// Who leaves one place before arriving in the other has moved all the same.
+// A participant who leaves one session before joining the other has moved.
 func TestParticipantLeft_BeforeJoiningBreakoutIsMove(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -133,19 +138,19 @@ func TestParticipantLeft_BeforeJoiningBreakoutIsMove(t *testing.T) {
 	h.leave(moves, "PA_2", room.LeftByChoice)
 	h.leave(goes, "PA_3", room.LeftByChoice) // was called, and said goodbye instead
 	if s := h.seat(t, moves); s.State != room.Reserved {
-		t.Errorf("%+v", s)
+		t.Errorf("seat = %+v", s)
 	}
 	if s := h.seat(t, goes); s.State != room.Free {
-		t.Errorf("%+v", s)
+		t.Errorf("seat = %+v", s)
 	}
 	rows, err := h.db.Attendance(ctx, id)
 	if err != nil || rows[1].Reason != room.LeftMoved || rows[2].Reason != room.LeftByChoice {
-		t.Errorf("%+v %v", rows, err)
+		t.Errorf("attendance = %+v, error %v", rows, err)
 	}
 }
 
-// Somebody who asks for the seat elsewhere and stays where they are keeps it:
-// whoever is in has a seat.
+// A participant who asks for the seat in a breakout room but does not move keeps it,
+// because every connected participant has a seat.
 func TestMove_ParticipantWhoStaysKeepsSeat(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -163,17 +168,17 @@ func TestMove_ParticipantWhoStaysKeepsSeat(t *testing.T) {
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 2 seats are taken")
 	h.Sweep(ctx)
 	if s := h.seat(t, a); s.State != room.Joined || s.Connection != "PA_2" {
-		t.Errorf("%+v", s)
+		t.Errorf("seat = %+v", s)
 	}
-	// Each look tells them again.
+	// Each reconciliation requests the move again.
 	before := len(h.engine.messages)
 	h.Reconcile(ctx)
-	if told := h.engine.messages[before:]; len(told) != 1 || !slices.Equal(told[0].identities, []string{a.Seat.ID}) {
-		t.Errorf("%+v", told)
+	if sent := h.engine.messages[before:]; len(sent) != 1 || !slices.Equal(sent[0].identities, []string{a.Seat.ID}) {
+		t.Errorf("messages = %+v", sent)
 	}
 }
 
-// A leave of a breakout room that is closed, and was never told of, is found.
+// An unreported leave of a closed breakout room is found.
 func TestReconcile_FindsLeaveOfClosedBreakout(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -192,11 +197,11 @@ func TestReconcile_FindsLeaveOfClosedBreakout(t *testing.T) {
 	h.Reconcile(ctx)
 	present, err := h.db.CurrentAttendance(ctx, id)
 	if err != nil || len(present) != 1 || present[0].Connection != "PA_1" {
-		t.Errorf("%+v %v", present, err)
+		t.Errorf("current attendance = %+v, error %v", present, err)
 	}
 }
 
-// What only some may do.
+// Hosts and co-hosts may manage breakout rooms, guests may only move themselves.
 func TestBreakouts_Permissions(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -230,22 +235,26 @@ func TestBreakouts_Permissions(t *testing.T) {
 			t.Errorf("%s: %v", act, err)
 		}
 	}
-	if last := h.engine.messages[len(h.engine.messages)-1]; last.message != (room.Message{Kind: room.MessageBroadcast, Text: "Five minutes left.", From: "Guest 2"}) {
-		t.Errorf("%+v", last)
+	if last := h.engine.messages[len(h.engine.messages)-1]; last.message != (room.Message{Kind: room.MessageBroadcast,
+		Text: "Five minutes left.", From: "Guest 2"}) {
+		t.Errorf("message = %+v", last)
 	}
-	assertError(t, h.Move(ctx, id, guest(3).SeatKey, "", 1), fault.NotFound, "breakout_not_found", "there is no open breakout room 1")
-	assertError(t, h.Move(ctx, id, guest(3).SeatKey, co.SeatKey, 0), fault.Forbidden, "not_host", "only a host or co-host may do this")
-	assertError(t, h.EndByHost(ctx, id, guest(2).SeatKey), fault.Forbidden, "not_host", "only a host may end the room for all")
+	assertError(t, h.Move(ctx, id, guest(3).SeatKey, "", 1), fault.NotFound, "breakout_not_found",
+		"there is no open breakout room 1")
+	assertError(t, h.Move(ctx, id, guest(3).SeatKey, co.SeatKey, 0), fault.Forbidden, "not_host",
+		"only a host or co-host may do this")
+	assertError(t, h.EndByHost(ctx, id, guest(2).SeatKey), fault.Forbidden, "not_host",
+		"only a host may end the room for all")
 	if err := h.EndByHost(ctx, id, guest(1).SeatKey); err != nil {
 		t.Fatal(err)
 	}
 	if r := h.room(t, id); r.State != room.Ended || r.EndReason != room.EndedHost {
-		t.Errorf("%+v", r)
+		t.Errorf("room = %+v", r)
 	}
 	assertError(t, open(guest(1).SeatKey), fault.Gone, "room_ended", "this room has ended")
 }
 
-// A co-host may not move a host, in neither way.
+// A co-host can neither assign nor move a host.
 func TestMove_CoHostCannotMoveHost(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -256,9 +265,11 @@ func TestMove_CoHostCannotMoveHost(t *testing.T) {
 	co.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
 	second := h.enter(t, id, co, "PA_2")
 	const sentence = "a co-host may not do this to a host"
-	_, err := h.OpenBreakouts(ctx, id, co.SeatKey, room.OpenBreakoutsRequest{Names: []string{"One"}, Assign: map[string]int{ada.Seat.ID: 0}})
+	_, err := h.OpenBreakouts(ctx, id, co.SeatKey,
+		room.OpenBreakoutsRequest{Names: []string{"One"}, Assign: map[string]int{ada.Seat.ID: 0}})
 	assertError(t, err, fault.Forbidden, "not_host", sentence)
-	if _, err := h.OpenBreakouts(ctx, id, co.SeatKey, room.OpenBreakoutsRequest{Names: []string{"One"}, Assign: map[string]int{second.Seat.ID: 0}}); err != nil {
+	if _, err := h.OpenBreakouts(ctx, id, co.SeatKey,
+		room.OpenBreakoutsRequest{Names: []string{"One"}, Assign: map[string]int{second.Seat.ID: 0}}); err != nil {
 		t.Fatal(err)
 	}
 	assertError(t, h.Move(ctx, id, co.SeatKey, ada.Seat.ID, 1), fault.Forbidden, "not_host", sentence)
@@ -267,14 +278,14 @@ func TestMove_CoHostCannotMoveHost(t *testing.T) {
 	}
 }
 
-// Opening and closing again and again comes to an end, until an hour is over.
+// The number of breakout rooms opened within an hour is limited.
 func TestOpenBreakouts_HourlyLimit(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	ctx, most := t.Context(), 16
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 5, BreakoutRooms: &most})
+	ctx, limit := t.Context(), 16
+	id, link := h.create(t, room.CreateRequest{MaxParticipants: 5, BreakoutRooms: &limit})
 	h.enter(t, id, host(1, link), "PA_1")
-	names := make([]string, most)
+	names := make([]string, limit)
 	for i := range names {
 		names[i] = "Room"
 	}
@@ -291,9 +302,10 @@ func TestOpenBreakouts_HourlyLimit(t *testing.T) {
 		}
 	}
 	err := open()
-	assertError(t, err, fault.Exhausted, "too_many_attempts", "a room may open 96 breakout rooms an hour, try again later")
+	assertError(t, err, fault.Exhausted, "too_many_attempts",
+		"a room may open at most 96 breakout rooms per hour, try again later")
 	if wait := fault.From(err).RetryAfter; wait <= 59*time.Minute || wait > time.Hour {
-		t.Errorf("again in %s", wait)
+		t.Errorf("RetryAfter = %s, want 59 to 60 minutes", wait)
 	}
 	h.clock.advance(time.Hour)
 	if err := open(); err != nil {

@@ -13,8 +13,8 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// cluster is two nodes on one database. A session lives on the node that
-// opened it first, and every node can speak to it.
+// cluster simulates two nodes on one database. A session is hosted by the node that
+// opened it first, and every node can call it.
 type cluster struct {
 	db      *store.DB
 	project project.Project
@@ -23,8 +23,8 @@ type cluster struct {
 
 	mu           sync.Mutex
 	sessions     map[string]*hostedSession
-	reports      []report // of the engine, which nobody has heard of yet
-	moveRequests []string // identities that were told to move
+	reports      []report // reports of the engine that are not delivered yet
+	moveRequests []string // identities that received MessageMove
 }
 
 // hostedSession is a session in the engine.
@@ -33,7 +33,7 @@ type hostedSession struct {
 	participants map[string]room.Participant // by identity
 }
 
-// report is what the engine says of a participant.
+// report is a report of the engine about a participant.
 type report struct {
 	to       *room.Service // the node that hosts the session
 	session  string
@@ -45,19 +45,21 @@ type report struct {
 
 func newCluster(t testing.TB, db *store.DB) *cluster {
 	t.Helper()
-	c := &cluster{db: db, project: storetest.Project(t, db), clock: &clock{now: time.UnixMilli(1_780_000_000_000).UTC()}, sessions: map[string]*hostedSession{}}
+	c := &cluster{db: db, project: storetest.Project(t, db), clock: &clock{now: time.UnixMilli(1_780_000_000_000).UTC()},
+		sessions: map[string]*hostedSession{}}
 	for n := range c.nodes {
 		c.startNode(t, n)
 	}
 	return c
 }
 
-// startNode is a new process in the place of a node. What the earlier one hosted is
-// gone, and so is what it had to say.
+// startNode replaces a node by a new process. The sessions and undelivered reports of
+// the earlier process are lost.
 func (c *cluster) startNode(t testing.TB, n int) {
 	t.Helper()
 	c.stopNode(n)
-	s := room.NewService(c.db, nodeMedia{c, n}, func() string { return "https://meet.example.org" }, c.clock.Now, storetest.NewID, discardLogger)
+	s := room.NewService(c.db, nodeMedia{c, n}, func() string { return "https://meet.example.org" }, c.clock.Now,
+		storetest.NewID, discardLogger)
 	s.EnableCluster()
 	c.nodes[n] = s
 	if err := s.Recover(context.Background()); err != nil {
@@ -76,7 +78,7 @@ func (c *cluster) stopNode(n int) {
 	c.reports = slices.DeleteFunc(c.reports, func(r report) bool { return r.to == c.nodes[n] })
 }
 
-// tick is a second in which these nodes run.
+// tick advances the clock by a second and runs the background work of these nodes.
 func (c *cluster) tick(nodes ...int) {
 	ctx := context.Background()
 	c.clock.advance(time.Second)
@@ -89,7 +91,7 @@ func (c *cluster) tick(nodes ...int) {
 	}
 }
 
-// connect is a page that connects; an earlier connection of the same identity
+// connect simulates a page that connects. An earlier connection of the same identity
 // to the same session ends.
 func (c *cluster) connect(session, identity, sid string) bool {
 	c.mu.Lock()
@@ -101,11 +103,12 @@ func (c *cluster) connect(session, identity, sid string) bool {
 	c.endConnection(session, identity, room.LeftReplaced)
 	p := room.Participant{Identity: identity, SID: sid, JoinedAt: c.clock.Now(), Active: true}
 	s.participants[identity] = p
-	c.reports = append(c.reports, report{to: c.nodes[s.node], session: session, identity: identity, sid: sid, at: p.JoinedAt})
+	c.reports = append(c.reports, report{to: c.nodes[s.node], session: session, identity: identity, sid: sid,
+		at: p.JoinedAt})
 	return true
 }
 
-// disconnect is a page that goes away.
+// disconnect simulates a page that disconnects.
 func (c *cluster) disconnect(session, identity string, reason room.LeaveReason) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -123,7 +126,7 @@ func (c *cluster) endConnection(session, identity string, reason room.LeaveReaso
 	}
 }
 
-// nextReport takes the oldest report off the list.
+// nextReport removes and returns the oldest report.
 func (c *cluster) nextReport() (report, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,7 +138,7 @@ func (c *cluster) nextReport() (report, bool) {
 	return r, true
 }
 
-// deliver tells the nodes all there is to tell.
+// deliver delivers all reports to the nodes.
 func (c *cluster) deliver() {
 	for r, some := c.nextReport(); some; r, some = c.nextReport() {
 		r.deliver()
@@ -172,7 +175,8 @@ func (c *cluster) isConnected(session, identity string) bool {
 	return s != nil && s.participants[identity].Identity != ""
 }
 
-// drainMoveRequests returns who has been told to move since the last call.
+// drainMoveRequests returns the identities that received MessageMove since the last
+// call.
 func (c *cluster) drainMoveRequests() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

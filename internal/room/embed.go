@@ -8,18 +8,18 @@ import (
 	"parley/internal/fault"
 )
 
-// embedTimeout is how long a page waits to hear who may show it.
+// embedTimeout limits the query for the embed origins, because the room page waits
+// for it.
 const embedTimeout = time.Second
 
-// EmbedOrigins returns the origins whose pages may show a room in a frame, as
-// its project has them now; none when there is no such room, or the database
-// does not say.
+// EmbedOrigins returns the origins whose pages may embed a room in a frame, as set
+// in its project. It returns none if the room does not exist or the query fails.
 func (s *Service) EmbedOrigins(ctx context.Context, roomID string) []string {
 	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
 	defer cancel()
 	origins, err := s.embedOrigins(ctx, roomID)
 	if err != nil && !fault.Is(err, fault.NotFound) && !errors.Is(err, context.Canceled) {
-		s.log.Warn("nobody may show the room in a frame: its project could not be read", "error", err)
+		s.log.Warn("read embed origins failed, embedding is refused", "room_id", roomID, "error", err)
 	}
 	return origins
 }

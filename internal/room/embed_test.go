@@ -10,8 +10,7 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// Who may show a room in a frame is looked up when its page is: a change
-// holds for rooms that exist.
+// A change of the embed origins applies to existing rooms.
 func TestEmbedOrigins(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

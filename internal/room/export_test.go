@@ -2,17 +2,17 @@ package room
 
 import "context"
 
-// Sweep does once what Run does every second.
+// Sweep runs once the work that Run does every second.
 func (s *Service) Sweep(ctx context.Context) {
 	s.sweep(ctx)
 	s.deleteStaleKnocks(ctx)
 	s.closeSessions(ctx)
 }
 
-// Reconcile does once what Run does every ten seconds.
+// Reconcile runs once the reconciliation that Run does every ten seconds.
 func (s *Service) Reconcile(ctx context.Context) { s.reconcile(ctx) }
 
-// The lengths of a wait, for the model.
+// Constants for the models of the tests.
 const (
 	QuickRoomMinWait = quickRoomMinWait
 	RejoinTimeout    = rejoinTimeout
@@ -24,17 +24,17 @@ const (
 	MaxWaiting       = maxWaiting
 )
 
-// Heartbeat and Watch do once what Run does every second where there may be others.
+// Heartbeat and WatchNodes run once the work that Run does every second in a cluster.
 func (s *Service) Heartbeat(ctx context.Context)  { s.heartbeat(ctx) }
 func (s *Service) WatchNodes(ctx context.Context) { s.watchNodes(ctx) }
 
-// NodeTimeout is how long a node may be silent.
+// NodeTimeout is the time without a heartbeat after which a node is lost.
 const NodeTimeout = nodeTimeout
 
-// KeyedMutex is what lets one at a time tell a room's pages.
+// KeyedMutex exports keyedMutex.
 type KeyedMutex struct{ keyedMutex }
 
-func (t *KeyedMutex) Lock(roomID string) (give func()) { return t.lock(roomID) }
+func (m *KeyedMutex) Lock(roomID string) (unlock func()) { return m.lock(roomID) }
 
-// Len is of how many rooms something is remembered.
-func (t *KeyedMutex) Len() int { return len(t.entries) }
+// Len returns the number of rooms with a holder or a waiter.
+func (m *KeyedMutex) Len() int { return len(m.entries) }

@@ -5,20 +5,19 @@ import (
 	"strings"
 )
 
-// Features is what people may do in a room: what plan, project and request
-// together allow. It never changes.
+// Features says what participants may publish in a room, as plan, project and
+// request allow. It does not change after the room was created.
 type Features struct {
 	Camera, ScreenShare, Chat bool
 }
 
-// Locks is what guests may not do in a room until a host lets them. The last
-// is to come in.
+// Locks says what guests may not do in a room until a host unlocks it.
 type Locks struct {
 	Microphone  bool `json:"microphone"`
 	Camera      bool `json:"camera"`
 	ScreenShare bool `json:"screen_share"`
 	Chat        bool `json:"chat"`
-	WaitingRoom bool `json:"waiting_room"`
+	WaitingRoom bool `json:"waiting_room"` // guests wait until a host lets them in
 }
 
 // The names of features and locks.
@@ -35,44 +34,46 @@ func (f Features) String() string {
 	return joinNames(false, f.Camera, f.ScreenShare, f.Chat, false)
 }
 
-// ParseFeatures reads what String wrote.
+// ParseFeatures parses the result of Features.String.
 func ParseFeatures(text string) Features {
 	has := parseNames(text)
 	return Features{Camera: has(nameCamera), ScreenShare: has(nameScreenShare), Chat: has(nameChat)}
 }
 
-// String returns the names of what is locked, separated by spaces.
+// String returns the names of the locks that are set, separated by spaces.
 func (l Locks) String() string {
 	return joinNames(l.Microphone, l.Camera, l.ScreenShare, l.Chat, l.WaitingRoom)
 }
 
-// ParseLocks reads what String wrote.
+// ParseLocks parses the result of Locks.String.
 func ParseLocks(text string) Locks {
 	has := parseNames(text)
-	return Locks{Microphone: has(nameMicrophone), Camera: has(nameCamera), ScreenShare: has(nameScreenShare), Chat: has(nameChat), WaitingRoom: has(nameWaitingRoom)}
+	return Locks{Microphone: has(nameMicrophone), Camera: has(nameCamera), ScreenShare: has(nameScreenShare),
+		Chat: has(nameChat), WaitingRoom: has(nameWaitingRoom)}
 }
 
 func joinNames(microphone, camera, screenShare, chat, waitingRoom bool) string {
-	list := 0
-	for i, there := range [...]bool{microphone, camera, screenShare, chat, waitingRoom} {
-		if there {
-			list |= 1 << i
+	set := 0
+	for i, included := range [...]bool{microphone, camera, screenShare, chat, waitingRoom} {
+		if included {
+			set |= 1 << i
 		}
 	}
-	return joinedNames[list]
+	return joinedNames[set]
 }
 
-// joinedNames has every list of names there can be, ready-made: one is written with
-// each room. Bit n stands for the n-th name.
+// joinedNames contains the names of every possible set, joined by spaces. Bit n of
+// the index stands for the n-th name. It is computed in advance because two such
+// texts are written with each room.
 var joinedNames = func() (all [32]string) {
-	for list := range all {
+	for set := range all {
 		var names []string
 		for i, name := range [...]string{nameMicrophone, nameCamera, nameScreenShare, nameChat, nameWaitingRoom} {
-			if list>>i&1 == 1 {
+			if set>>i&1 == 1 {
 				names = append(names, name)
 			}
 		}
-		all[list] = strings.Join(names, " ")
+		all[set] = strings.Join(names, " ")
 	}
 	return all
 }()
@@ -82,8 +83,8 @@ func parseNames(text string) func(name string) bool {
 	return func(name string) bool { return slices.Contains(list, name) }
 }
 
-// grants is what somebody in that role may send: hosts whatever the room can
-// do, guests what is not locked besides.
+// grants returns what a participant with that role may publish: the features of the
+// room, for guests without what is locked.
 func (r *Room) grants(role Role) Grants {
 	locks := r.Locks
 	if role != Guest {

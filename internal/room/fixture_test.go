@@ -18,8 +18,8 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// fixture is a service on a real database, with a clock that the test moves and
-// a media engine that does what the test says.
+// fixture is a service on a real database with a clock and a media engine that the
+// test controls.
 type fixture struct {
 	*room.Service
 	db      *store.DB
@@ -39,14 +39,17 @@ func newFixture(t testing.TB) *fixture {
 	return h
 }
 
-// restart is a new process on the same database: its engine has nobody in it.
+// restart replaces the service by a new process on the same database, with an empty
+// media engine.
 func (h *fixture) restart() {
-	h.engine = &fakeMedia{sessions: map[string]map[string]room.Participant{}, metadata: map[string]room.Metadata{}, permissions: map[string]grantedPermissions{}}
-	h.Service = room.NewService(h.db, h.engine, func() string { return "https://meet.example.org" }, h.clock.Now, storetest.NewID, discardLogger)
+	h.engine = &fakeMedia{sessions: map[string]map[string]room.Participant{}, metadata: map[string]room.Metadata{},
+		permissions: map[string]grantedPermissions{}}
+	h.Service = room.NewService(h.db, h.engine, func() string { return "https://meet.example.org" }, h.clock.Now,
+		storetest.NewID, discardLogger)
 }
 
-// create makes a room, a quick one unless the request has a start, and returns
-// its id and the token of the creator's link.
+// create creates a room, a quick one unless the request has a start, and returns its
+// id and the token of the creator's link.
 func (h *fixture) create(t testing.TB, q room.CreateRequest) (id, link string) {
 	t.Helper()
 	q.Type, q.Name, q.Title = room.Video, "Ada", "Title"
@@ -65,7 +68,7 @@ func (h *fixture) create(t testing.TB, q room.CreateRequest) (id, link string) {
 	return created.ID, link
 }
 
-// enter takes a seat and connects.
+// enter reserves a seat and connects.
 func (h *fixture) enter(t testing.TB, roomID string, v room.JoinRequest, connection string) room.Admission {
 	t.Helper()
 	a, err := h.ReserveSeat(context.Background(), roomID, v)
@@ -91,7 +94,7 @@ func (h *fixture) room(t testing.TB, id string) *room.Room {
 	return r
 }
 
-// eventTypes returns what happened in a room, in order.
+// eventTypes returns the types of a room's events, in order.
 func (h *fixture) eventTypes(t testing.TB, id string) []event.Type {
 	t.Helper()
 	events, err := h.db.Events(context.Background(), id, 0)
@@ -105,16 +108,16 @@ func (h *fixture) eventTypes(t testing.TB, id string) []event.Type {
 	return kinds
 }
 
-// discardLogger is a log that nobody reads.
+// discardLogger discards all log messages.
 var discardLogger = slog.New(slog.DiscardHandler)
 
-// guest is a visitor with a browser of that number.
+// guest returns a visitor with the browser of that number.
 func guest(n int) room.JoinRequest {
 	return room.JoinRequest{SeatKey: fmt.Sprintf("seat-key-of-browser-%06d", n), Name: fmt.Sprint("Guest ", n)}
 }
 
 type clock struct {
-	follow bool // in a bubble: its own time
+	follow bool // use time.Now, the time of the synctest bubble
 	mu     sync.Mutex
 	now    time.Time
 }
@@ -134,7 +137,7 @@ func (c *clock) advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// fakeMedia is a media engine whose participants the test moves.
+// fakeMedia is a media engine whose participants the test controls.
 type fakeMedia struct {
 	mu          sync.Mutex
 	sessions    map[string]map[string]room.Participant // by name, then by identity
@@ -148,13 +151,13 @@ type fakeMedia struct {
 	err         error // of every call
 }
 
-// grantedPermissions is what somebody was allowed last.
+// grantedPermissions are the last permissions set for a participant.
 type grantedPermissions struct {
 	role   room.Role
 	grants room.Grants
 }
 
-// logged is what pages were told.
+// logged is a message that was sent to pages.
 type logged struct {
 	session    string
 	identities []string
@@ -193,7 +196,8 @@ func (e *fakeMedia) SendMessage(_ context.Context, session string, identities []
 	return e.err
 }
 
-func (e *fakeMedia) UpdatePermissions(_ context.Context, session, identity string, role room.Role, grants room.Grants) error {
+func (e *fakeMedia) UpdatePermissions(_ context.Context, session, identity string, role room.Role,
+	grants room.Grants) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.err == nil {
@@ -249,13 +253,13 @@ func (e *fakeMedia) AccessToken(p room.AccessTokenSpec) (string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.tokenSpecs = append(e.tokenSpecs, p)
-	return fmt.Sprint("pass for ", p.Identity, " to ", p.Session), e.err
+	return fmt.Sprint("token for ", p.Identity, " to ", p.Session), e.err
 }
 
 func (e *fakeMedia) PreflightToken(context.Context, string) (string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return "pass for a check", e.err
+	return "preflight token", e.err
 }
 
 func (e *fakeMedia) connect(session, identity, connection string, at time.Time) {
@@ -272,7 +276,7 @@ func (e *fakeMedia) disconnect(session, identity string) {
 	delete(e.sessions[session], identity)
 }
 
-// setError has every call fail from now on; nil ends it.
+// setError makes every call fail from now on, or succeed again if err is nil.
 func (e *fakeMedia) setError(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -285,7 +289,7 @@ func (e *fakeMedia) isOpen(session string) bool {
 	return e.sessions[session] != nil
 }
 
-// drainRemoved returns whom the service has removed since the last call.
+// drainRemoved returns the identities that the service removed since the last call.
 func (e *fakeMedia) drainRemoved() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -293,7 +297,7 @@ func (e *fakeMedia) drainRemoved() []string {
 	return e.removed
 }
 
-// invite makes a link and returns its token.
+// invite creates a link and returns its token.
 func (h *fixture) invite(t testing.TB, roomID string, q room.Invitation) string {
 	t.Helper()
 	link, err := h.Invite(context.Background(), h.project, roomID, q)

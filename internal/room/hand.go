@@ -7,14 +7,14 @@ import (
 	"parley/internal/fault"
 )
 
-// Raised hands. Their order is the server's: each hand that goes up takes the
-// next number, under the lock of its room, and keeps it while its holder comes
-// back to their seat. It goes down with the seat, and with a move to a breakout
-// room or back: a hand is raised among those who see it.
+// The server orders raised hands: each one gets the next number under the lock of
+// its room, and keeps it while the participant reconnects. A hand is lowered when
+// its seat is released, and on a move to a breakout room or back, because the
+// participants there did not see it being raised.
 
-// RaiseHand puts the caller's own hand up. One that is up keeps its place.
-// Refusals: NotFound, Gone (over), Forbidden (not in the room, or hidden),
-// Conflict (not open yet), Exhausted (too often), Invalid.
+// RaiseHand raises the caller's hand. A raised hand keeps its position. Errors:
+// NotFound, Gone (over), Forbidden (not in the room, or hidden), Conflict (not open
+// yet), Exhausted (too often), Invalid.
 func (s *Service) RaiseHand(ctx context.Context, roomID, seatKey string) error {
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		seat, err := s.visibleSeat(ctx, r, seatKey, now)
@@ -34,8 +34,9 @@ func (s *Service) RaiseHand(ctx context.Context, roomID, seatKey string) error {
 	})
 }
 
-// LowerHand puts a hand down: one's own, or, as a host or co-host, anybody's.
-// An empty identity is the caller's own. One that is down already stays down.
+// LowerHand lowers the caller's hand or, for a host or co-host, the hand of any
+// participant. An empty identity means the caller's own. It does nothing if the hand
+// is not raised.
 func (s *Service) LowerHand(ctx context.Context, roomID, seatKey, identity string) error {
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
 		seat, err := s.ownSeat(ctx, r, seatKey)
@@ -58,8 +59,8 @@ func (s *Service) LowerHand(ctx context.Context, roomID, seatKey, identity strin
 	})
 }
 
-// LowerHands puts all hands down where the caller is, in the room or in one
-// of its breakout rooms, as a host or co-host wishes.
+// LowerHands lowers all hands in the room or breakout room of the caller, who must
+// be a host or co-host.
 func (s *Service) LowerHands(ctx context.Context, roomID, seatKey string) error {
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
 		host, err := s.hostSeat(ctx, r, seatKey)
@@ -83,25 +84,27 @@ func (s *Service) LowerHands(ctx context.Context, roomID, seatKey string) error 
 	})
 }
 
-// lowerHand puts a hand down, and has the pages read it.
+// lowerHand lowers the hand of a seat and marks the metadata as changed.
 func (r *Room) lowerHand(seat *Seat) {
 	if seat.HandOrder > 0 {
 		seat.HandOrder, r.metadataChanged = 0, true
 	}
 }
 
-// visibleSeat returns the caller's seat for something that others are shown: who
-// is hidden shows nothing, and nobody shows too much at once.
+// visibleSeat returns the caller's seat for an action that other participants see.
+// It returns Forbidden for a hidden participant, and Exhausted if the participant or
+// the room exceeds its limit.
 func (s *Service) visibleSeat(ctx context.Context, r *Room, seatKey string, now time.Time) (Seat, error) {
 	seat, err := s.ownSeat(ctx, r, seatKey)
 	if err != nil {
 		return Seat{}, err
 	}
 	if seat.Hidden {
-		return Seat{}, fault.New(fault.Forbidden, "hidden", "who watches hidden shows nothing to the others")
+		return Seat{}, fault.New(fault.Forbidden, "hidden", "hidden participants cannot react or raise a hand")
 	}
 	if wait := s.reactionLimiter.acquire(r.ID, seat.ID, now); wait > 0 {
-		return Seat{}, &fault.Error{Kind: fault.Exhausted, Code: "too_often", Message: "this was too often, try again in a moment", RetryAfter: wait}
+		return Seat{}, &fault.Error{Kind: fault.Exhausted, Code: "too_often", RetryAfter: wait,
+			Message: "too many reactions and raised hands, try again in a moment"}
 	}
 	return seat, nil
 }

@@ -11,15 +11,15 @@ import (
 	"parley/internal/room"
 )
 
-// raisedHands are the raised hands as the pages of a session read them.
+// raisedHands returns the raised hands in the metadata of a session.
 func (e *fakeMedia) raisedHands(session string) []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.metadata[session].Hands
 }
 
-// The order of hands is the server's, and pages read it: one that goes up again
-// is the last, one that is up already keeps its place.
+// A hand that is raised again is the last; a hand that is already raised keeps its
+// position.
 func TestRaiseHand_Order(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -31,40 +31,43 @@ func TestRaiseHand_Order(t *testing.T) {
 		people = append(people, h.enter(t, id, guest(n), "PA_"+guest(n).Name))
 	}
 	ben, chen, dora := people[0].Seat.ID, people[1].Seat.ID, people[2].Seat.ID
-	up := func(want ...string) {
+	assertHands := func(want ...string) {
 		t.Helper()
 		if got := h.engine.raisedHands(ada.SessionID); !slices.Equal(got, want) {
 			t.Errorf("hands of %q, want %q", got, want)
 		}
 	}
-	do := func(err error) {
+	check := func(err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	do(h.RaiseHand(ctx, id, guest(4).SeatKey))
-	do(h.RaiseHand(ctx, id, guest(2).SeatKey))
-	do(h.RaiseHand(ctx, id, guest(4).SeatKey))
-	do(h.RaiseHand(ctx, id, guest(3).SeatKey))
-	up(dora, ben, chen)
-	do(h.LowerHand(ctx, id, guest(4).SeatKey, ""))
-	do(h.LowerHand(ctx, id, guest(4).SeatKey, dora))
-	do(h.RaiseHand(ctx, id, guest(4).SeatKey))
-	up(ben, chen, dora)
+	check(h.RaiseHand(ctx, id, guest(4).SeatKey))
+	check(h.RaiseHand(ctx, id, guest(2).SeatKey))
+	check(h.RaiseHand(ctx, id, guest(4).SeatKey))
+	check(h.RaiseHand(ctx, id, guest(3).SeatKey))
+	assertHands(dora, ben, chen)
+	check(h.LowerHand(ctx, id, guest(4).SeatKey, ""))
+	check(h.LowerHand(ctx, id, guest(4).SeatKey, dora))
+	check(h.RaiseHand(ctx, id, guest(4).SeatKey))
+	assertHands(ben, chen, dora)
 
-	// Others' are for hosts.
-	assertError(t, h.LowerHand(ctx, id, guest(2).SeatKey, chen), fault.Forbidden, "not_host", "only a host or co-host may do this")
-	assertError(t, h.LowerHands(ctx, id, guest(2).SeatKey), fault.Forbidden, "not_host", "only a host or co-host may do this")
-	assertError(t, h.LowerHand(ctx, id, guest(1).SeatKey, "nobody"), fault.NotFound, "seat_not_found", "there is no such seat")
+	// Only hosts and co-hosts may lower the hands of others.
+	assertError(t, h.LowerHand(ctx, id, guest(2).SeatKey, chen), fault.Forbidden, "not_host",
+		"only a host or co-host may do this")
+	assertError(t, h.LowerHands(ctx, id, guest(2).SeatKey), fault.Forbidden, "not_host",
+		"only a host or co-host may do this")
+	assertError(t, h.LowerHand(ctx, id, guest(1).SeatKey, "nobody"), fault.NotFound, "seat_not_found",
+		"there is no such seat")
 	assertError(t, h.RaiseHand(ctx, id, guest(9).SeatKey), fault.Forbidden, "not_in_room", "you are not in this room")
-	up(ben, chen, dora)
-	do(h.LowerHand(ctx, id, guest(1).SeatKey, chen))
-	up(ben, dora)
-	do(h.LowerHands(ctx, id, guest(1).SeatKey))
-	up()
+	assertHands(ben, chen, dora)
+	check(h.LowerHand(ctx, id, guest(1).SeatKey, chen))
+	assertHands(ben, dora)
+	check(h.LowerHands(ctx, id, guest(1).SeatKey))
+	assertHands()
 
-	// All at once: the pages read all of them in the end.
+	// If all raise their hands at once, the last metadata contain all hands.
 	for n := 11; n <= 40; n++ {
 		h.enter(t, id, guest(n), "PA_"+guest(n).Name)
 	}
@@ -87,11 +90,11 @@ func TestRaiseHand_Order(t *testing.T) {
 			t.Errorf("hand %d has number %d", i, seat.HandOrder)
 		}
 	}
-	up(want...)
+	assertHands(want...)
 }
 
-// A hand stays up while its holder comes back, also to another engine, and is
-// down when they have left.
+// A hand stays raised while its participant reconnects, also after a restart, and is
+// lowered when they leave.
 func TestRaiseHand_LoweredWithSeat(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -99,7 +102,7 @@ func TestRaiseHand_LoweredWithSeat(t *testing.T) {
 	id, link := h.create(t, room.CreateRequest{MaxParticipants: 9})
 	ada := h.enter(t, id, host(1, link), "PA_1")
 	ben := h.enter(t, id, guest(2), "PA_2")
-	up := func(when string, want ...string) {
+	assertHands := func(when string, want ...string) {
 		t.Helper()
 		if got := h.engine.raisedHands(ada.SessionID); !slices.Equal(got, want) {
 			t.Errorf("%s: hands of %q, want %q", when, got, want)
@@ -113,35 +116,35 @@ func TestRaiseHand_LoweredWithSeat(t *testing.T) {
 	}
 	raise()
 	h.leave(ben, "PA_2", room.LeftLost)
-	up("lost", ben.Seat.ID)
+	assertHands("lost", ben.Seat.ID)
 	h.clock.advance(20 * time.Second)
 	h.enter(t, id, guest(2), "PA_3")
-	up("back", ben.Seat.ID)
+	assertHands("back", ben.Seat.ID)
 	h.restart()
 	if err := h.Recover(ctx); err != nil {
 		t.Fatal(err)
 	}
-	up("restarted", ben.Seat.ID)
+	assertHands("restarted", ben.Seat.ID)
 	h.enter(t, id, host(1, link), "PA_4")
 	ben = h.enter(t, id, guest(2), "PA_5")
-	up("back again", ben.Seat.ID)
+	assertHands("back again", ben.Seat.ID)
 	h.leave(ben, "PA_5", room.LeftByChoice)
-	up("left")
+	assertHands("left")
 	h.enter(t, id, guest(2), "PA_6")
-	up("another visit")
+	assertHands("another visit")
 
-	// A seat that nobody came back to was given up with its hand.
+	// The hand is lowered when a held seat is released.
 	raise()
 	h.leave(ben, "PA_6", room.LeftLost)
 	h.clock.advance(31 * time.Second)
 	h.enter(t, id, guest(2), "PA_7")
-	up("too late")
+	assertHands("too late")
 	raise()
 	h.leave(ben, "PA_7", room.LeftRemoved)
-	up("removed")
+	assertHands("removed")
 }
 
-// Hands are raised among those who see them.
+// A raised hand is visible only in its own room or breakout room.
 func TestRaiseHand_PerBreakoutRoom(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -164,7 +167,7 @@ func TestRaiseHand_PerBreakoutRoom(t *testing.T) {
 	if err := h.RaiseHand(ctx, id, guest(2).SeatKey); err != nil {
 		t.Fatal(err)
 	}
-	// The host lowers what the host sees.
+	// LowerHands affects only the host's own session.
 	if err := h.LowerHands(ctx, id, guest(1).SeatKey); err != nil {
 		t.Fatal(err)
 	}
@@ -179,16 +182,18 @@ func TestRaiseHand_PerBreakoutRoom(t *testing.T) {
 	}
 	h.enter(t, id, guest(2), "PA_5")
 	if got := h.engine.raisedHands(ada.SessionID); len(got) > 0 {
-		t.Errorf("after the way back: %q", got)
+		t.Errorf("after closing the breakout rooms: %q", got)
 	}
 }
 
-// A reaction reaches those in the same place, under the name of whoever reacts.
+// A reaction is sent to the participant's own session, with the participant's
+// identity.
 func TestReact(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := t.Context()
-	h.configureProject(t, project.Settings{HiddenParticipants: true, Locks: project.Locks{Microphone: true, Camera: true, ScreenShare: true, Chat: true}})
+	h.configureProject(t, project.Settings{HiddenParticipants: true,
+		Locks: project.Locks{Microphone: true, Camera: true, ScreenShare: true, Chat: true}})
 	one := 1
 	id, link := h.create(t, room.CreateRequest{MaxParticipants: 9, BreakoutRooms: &one})
 	watcher := guest(5)
@@ -200,11 +205,12 @@ func TestReact(t *testing.T) {
 	last := func(session string, identity string, reaction room.Reaction) {
 		t.Helper()
 		want := room.Message{Kind: room.MessageReaction, Identity: identity, Reaction: reaction}
-		if tell := h.engine.messages[len(h.engine.messages)-1]; tell.session != session || tell.identities != nil || tell.message != want {
-			t.Errorf("told %+v", tell)
+		if message := h.engine.messages[len(h.engine.messages)-1]; message.session != session || message.identities != nil ||
+			message.message != want {
+			t.Errorf("sent %+v", message)
 		}
 	}
-	// Locks are for what people send; this the server sends.
+	// Locks do not apply, because the server sends reactions.
 	if err := react(2, room.Clapping); err != nil {
 		t.Fatal(err)
 	}
@@ -216,13 +222,16 @@ func TestReact(t *testing.T) {
 	}
 	last(moved.SessionID, ben.Seat.ID, room.Heart)
 
-	assertError(t, react(2, "fireworks"), fault.Invalid, "invalid_request", "reaction must be thumbs_up, heart, laughing, clapping or surprised")
+	assertError(t, react(2, "fireworks"), fault.Invalid, "invalid_request",
+		"reaction must be thumbs_up, heart, laughing, clapping or surprised")
 	assertError(t, react(9, room.Heart), fault.Forbidden, "not_in_room", "you are not in this room")
-	// Who is hidden is not shown by what they do.
-	assertError(t, react(5, room.Heart), fault.Forbidden, "hidden", "who watches hidden shows nothing to the others")
-	assertError(t, h.RaiseHand(ctx, id, guest(5).SeatKey), fault.Forbidden, "hidden", "who watches hidden shows nothing to the others")
+	// A hidden participant cannot react, because that would reveal them.
+	assertError(t, react(5, room.Heart), fault.Forbidden, "hidden", "hidden participants cannot react or raise a hand")
+	assertError(t, h.RaiseHand(ctx, id, guest(5).SeatKey), fault.Forbidden, "hidden",
+		"hidden participants cannot react or raise a hand")
 
-	// Five at once, and then one a second; others have their own.
+	// A participant may react five times at once, then once a second. Others have their
+	// own limit.
 	h.clock.advance(time.Minute)
 	for range 5 {
 		if err := react(2, room.ThumbsUp); err != nil {
@@ -231,11 +240,12 @@ func TestReact(t *testing.T) {
 	}
 	h.clock.advance(400 * time.Millisecond)
 	err := react(2, room.ThumbsUp)
-	assertError(t, err, fault.Exhausted, "too_often", "this was too often, try again in a moment")
+	assertError(t, err, fault.Exhausted, "too_often", "too many reactions and raised hands, try again in a moment")
 	if wait := fault.From(err).RetryAfter; wait != 600*time.Millisecond {
-		t.Errorf("wait %s", wait)
+		t.Errorf("RetryAfter = %s, want 600ms", wait)
 	}
-	assertError(t, h.RaiseHand(ctx, id, guest(2).SeatKey), fault.Exhausted, "too_often", "this was too often, try again in a moment")
+	assertError(t, h.RaiseHand(ctx, id, guest(2).SeatKey), fault.Exhausted, "too_often",
+		"too many reactions and raised hands, try again in a moment")
 	if err := react(1, room.Laughing); err != nil {
 		t.Error(err)
 	}
@@ -245,7 +255,7 @@ func TestReact(t *testing.T) {
 	}
 }
 
-// All people of a room together are held to what pages can bear.
+// The reactions of all participants of a room are limited together.
 func TestReact_RoomRateLimit(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

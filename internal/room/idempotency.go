@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// idempotencyTTL is how long a creation with a key is answered again.
+	// idempotencyTTL is how long a repeated creation gets the saved result.
 	idempotencyTTL = 24 * time.Hour
 	// markDedupeWindow is how long the same join event counts once.
 	markDedupeWindow  = time.Minute
@@ -161,11 +161,11 @@ func (s *Service) saveResult(ctx context.Context, k *IdempotencyKey, c Created, 
 	return err
 }
 
-// MarkAttendance notes in a room's event log that somebody attended, as
-// another system tells it. It gives no seat and moves nothing. The same body
-// again within a minute changes nothing. Refusals: NotFound, Invalid for the
-// name, Gone when the room is over. exclusive keeps the body from being used as
-// a call to join_room that is signed over its body alone (see Invitation.Signed).
+// MarkAttendance records in a room's event log that a person attended, as another
+// system reports it. It reserves no seat. The same body within a minute has no
+// effect. Errors: NotFound, Invalid for the name, Gone when the room is over. With
+// exclusive, the body cannot be used as a call to join_room that is signed over its
+// body alone (see Invitation.SignedBody).
 func (s *Service) MarkAttendance(ctx context.Context, roomID, name string, body []byte, exclusive bool) error {
 	if err := validate.Name("user_info.name", name, 1, maxText); err != nil {
 		return err
@@ -187,9 +187,9 @@ func (s *Service) MarkAttendance(ctx context.Context, roomID, name string, body 
 	})
 }
 
-// A join event {"room_id","user_info":{"name"}} is, to the byte, a call to
-// join_room, and both may be signed over the body alone. Therefore the first use
-// of a body decides what it is, for signedBodyTTL: longer than a meeting lasts.
+// signedBodyTTL is how long the first use of a body decides what it is: a join event
+// {"room_id","user_info":{"name"}} has the same bytes as a call to join_room, and both
+// may be signed over the body alone. It is longer than any meeting.
 const signedBodyTTL = 24 * time.Hour
 
 var errSignedEvent = fault.New(fault.Conflict, "signed_join_event",
@@ -200,8 +200,8 @@ func signedBodyID(roomID, use string, body []byte) string {
 	return seal.Hash(use + "\n" + roomID + "\n" + seal.Hash(string(body)))
 }
 
-// markBodyAsEvent remembers that a body is a join event, unless it was a call to
-// join_room before.
+// markBodyAsEvent records that a body is a join event, unless it was used as a call
+// to join_room before.
 func (s *Service) markBodyAsEvent(ctx context.Context, r *Room, body []byte, now time.Time) error {
 	_, err := s.store.IdempotencyRecord(ctx, signedBodyID(r.ID, "join", body), now)
 	if !fault.Is(err, fault.NotFound) {
@@ -211,8 +211,8 @@ func (s *Service) markBodyAsEvent(ctx context.Context, r *Room, body []byte, now
 	return err
 }
 
-// markBodyAsCall remembers that a body is a call to join_room, and refuses one that
-// was a join event before.
+// markBodyAsCall records that a body is a call to join_room. The error is Conflict if
+// it was used as a join event before.
 func (s *Service) markBodyAsCall(ctx context.Context, r *Room, body []byte, now time.Time) error {
 	fresh, err := s.store.InsertIdempotencyRecord(ctx, IdempotencyRecord{ID: signedBodyID(r.ID, "join", body), ExpiresAt: now.Add(signedBodyTTL)}, now)
 	if err != nil || !fresh {

@@ -15,8 +15,8 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// stubMedia is a media engine in which nothing happens by itself: the doors are
-// tested here, and what is behind them with real participants elsewhere.
+// stubMedia is a media engine that does nothing. Tests with participants use
+// fakeMedia.
 type stubMedia struct{ room.Media }
 
 func (stubMedia) Open(context.Context, room.MediaSession) error                    { return nil }
@@ -39,16 +39,17 @@ func linkToken(link string) string {
 	return token
 }
 
-// newServiceWithProject returns a service on a database, with a project to make rooms in.
+// newServiceWithProject returns a service on a database and a project for its rooms.
 func newServiceWithProject(t testing.TB, url string) (*room.Service, project.Project) {
 	t.Helper()
 	db := storetest.Open(t, url, t.TempDir())
 	p := storetest.Project(t, db)
-	return room.NewService(db, stubMedia{}, func() string { return "https://meet.example.org" }, time.Now, storetest.NewID, slog.New(slog.DiscardHandler)), p
+	return room.NewService(db, stubMedia{}, func() string { return "https://meet.example.org" }, time.Now, storetest.NewID,
+		slog.New(slog.DiscardHandler)), p
 }
 
-// Fifty people ask at once for ten seats, and each time exactly ten get one;
-// everybody else reads why not.
+// Of fifty visitors who ask at once for ten seats, exactly ten get one; the others
+// get the reason.
 func TestReserveSeat_ConcurrentFillsExactly(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -59,7 +60,8 @@ func TestReserveSeat_ConcurrentFillsExactly(t *testing.T) {
 			t.Parallel()
 			s, p := newServiceWithProject(t, tc.url)
 			for round := range tc.rounds {
-				created, err := s.CreateQuick(t.Context(), p, room.CreateRequest{Type: room.Audio, Name: "Host", Title: "Full", MaxParticipants: 10})
+				created, err := s.CreateQuick(t.Context(), p,
+					room.CreateRequest{Type: room.Audio, Name: "Host", Title: "Full", MaxParticipants: 10})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -102,8 +104,8 @@ func TestReserveSeat_ConcurrentFillsExactly(t *testing.T) {
 	}
 }
 
-// Two hosts who open breakout rooms at once never get more than the room may
-// have, and nobody who moves while they are closed loses the seat.
+// Two hosts who open breakout rooms at once never exceed the room's limit, and a
+// participant who moves while they are closed keeps the seat.
 func TestOpenBreakouts_ConcurrentWithinLimit(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, url string }{{"SQLite", ""}, {"PostgreSQL", storetest.Postgres(t)}} {
@@ -119,7 +121,8 @@ func TestOpenBreakouts_ConcurrentWithinLimit(t *testing.T) {
 			}
 			for round := range 10 {
 				two := 2
-				created, err := s.CreateQuick(t.Context(), p, room.CreateRequest{Type: room.Video, Name: "Host", Title: "T", MaxParticipants: 4, BreakoutRooms: &two})
+				created, err := s.CreateQuick(t.Context(), p,
+					room.CreateRequest{Type: room.Video, Name: "Host", Title: "T", MaxParticipants: 4, BreakoutRooms: &two})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -130,7 +133,8 @@ func TestOpenBreakouts_ConcurrentWithinLimit(t *testing.T) {
 				key := func(n int) string { return strings.Repeat("k", 30) + fmt.Sprint(n) }
 				var seats []room.Seat
 				for n := range 4 {
-					a, err := s.ReserveSeat(t.Context(), created.ID, room.JoinRequest{Name: "A", SeatKey: key(n), LinkToken: linkToken(cohosts)})
+					a, err := s.ReserveSeat(t.Context(), created.ID,
+						room.JoinRequest{Name: "A", SeatKey: key(n), LinkToken: linkToken(cohosts)})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -144,7 +148,8 @@ func TestOpenBreakouts_ConcurrentWithinLimit(t *testing.T) {
 					all.Go(func() {
 						var got []room.Breakout
 						err := patiently(func() (err error) {
-							got, err = s.OpenBreakouts(t.Context(), created.ID, key(n), room.OpenBreakoutsRequest{Names: []string{"One", "Two"}[:1+n%2]})
+							got, err = s.OpenBreakouts(t.Context(), created.ID, key(n),
+								room.OpenBreakoutsRequest{Names: []string{"One", "Two"}[:1+n%2]})
 							return err
 						})
 						if err != nil && fault.From(err).Code != "too_many_breakouts" {

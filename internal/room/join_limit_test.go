@@ -14,7 +14,8 @@ import (
 
 var attacker, elsewhere = netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("198.51.100.7")
 
-// newLimitedFixture is a house whose addresses may take 60 new seats a minute, 25 at once.
+// newLimitedFixture returns a fixture that limits each address to 60 new seats per
+// minute and 25 at once.
 func newLimitedFixture(t *testing.T) *fixture {
 	h := newFixture(t)
 	h.SetJoinLimiter(ratelimit.NewBurstAddressLimiter(60, 25*time.Second, h.clock.Now, nil))
@@ -32,8 +33,8 @@ func hostOf(n int, link string) room.JoinRequest {
 	return v
 }
 
-// flood takes seats under fresh keys for 20 seconds, ten times a second, and
-// returns how many it got.
+// flood reserves seats under new keys, ten times a second for 20 seconds, and returns
+// how many it got.
 func (h *fixture) flood(t *testing.T, id string) (got int) {
 	t.Helper()
 	for n := range 201 {
@@ -41,7 +42,8 @@ func (h *fixture) flood(t *testing.T, id string) (got int) {
 		switch f := fault.From(err); {
 		case err == nil:
 			got++
-		case f.Code != "too_many_joins" && f.Code != "room_full", f.Code == "too_many_joins" && (f.Kind != fault.Exhausted || f.RetryAfter <= 0):
+		case f.Code != "too_many_joins" && f.Code != "room_full", f.Code == "too_many_joins" &&
+			(f.Kind != fault.Exhausted || f.RetryAfter <= 0):
 			t.Fatal(err)
 		}
 		if n < 200 {
@@ -51,7 +53,7 @@ func (h *fixture) flood(t *testing.T, id string) (got int) {
 	return got
 }
 
-// countSeats counts the seats of a room, whoever sits in them.
+// countSeats counts the seat rows of a room, taken or free.
 func (h *fixture) countSeats(t *testing.T, id string, visitors int) (n int) {
 	t.Helper()
 	for v := range visitors {
@@ -74,7 +76,8 @@ func TestJoinLimiter_FloodLeavesSeatForHost(t *testing.T) {
 		if got := h.flood(t, id); got > 50 || size == 1000 && got < 40 {
 			t.Errorf("a room of %d: one address took %d seats in 20 s, want at most 50", size, got)
 		}
-		if a, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, hostOf(1, link))); err != nil || a.Seat.Role != room.Host {
+		if a, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, hostOf(1, link))); err != nil ||
+			a.Seat.Role != room.Host {
 			t.Errorf("a room of %d: the host, from the same address: %v", size, err)
 		}
 		if o, err := h.db.Occupancy(t.Context(), id); err != nil || o.Taken > size {
@@ -88,8 +91,8 @@ func TestJoinLimiter_FloodLeavesSeatForHost(t *testing.T) {
 	}
 }
 
-// The limit is for new seats: whoever has one, or a link for one person, gets
-// in from an address that is over it, and asking again costs nothing.
+// Visitors with a seat or a personal link are admitted from an address that is over
+// its limit, and asking again is not counted.
 func TestJoinLimiter_AllowsReturningAndInvited(t *testing.T) {
 	t.Parallel()
 	h := newLimitedFixture(t)
@@ -105,11 +108,14 @@ func TestJoinLimiter_AllowsReturningAndInvited(t *testing.T) {
 		_, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(2)))
 		return err
 	}
-	assertError(t, newcomer(), fault.Exhausted, "too_many_joins", "too many people are joining from your network at once, try again in a moment")
-	if a, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(1))); err != nil || a.Seat.ID != known.Seat.ID {
-		t.Errorf("who is in and asks again: %v", err)
+	assertError(t, newcomer(), fault.Exhausted, "too_many_joins",
+		"too many people are joining from your network at once, try again in a moment")
+	if a, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(1))); err != nil ||
+		a.Seat.ID != known.Seat.ID {
+		t.Errorf("a participant who asks again: %v", err)
 	}
-	for n, q := range []room.Invitation{{Role: room.Guest, SingleUse: true}, {Role: room.Guest, UserID: "ben"}, {Role: room.CoHost}} {
+	for n, q := range []room.Invitation{{Role: room.Guest, SingleUse: true}, {Role: room.Guest, UserID: "ben"},
+		{Role: room.CoHost}} {
 		v := withClientAddr(attacker, guest(10+n))
 		v.LinkToken = h.invite(t, id, q)
 		if _, err := h.ReserveSeat(t.Context(), id, v); err != nil {
@@ -119,11 +125,12 @@ func TestJoinLimiter_AllowsReturningAndInvited(t *testing.T) {
 	v := withClientAddr(attacker, guest(20))
 	v.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest})
 	_, err := h.ReserveSeat(t.Context(), id, v)
-	assertError(t, err, fault.Exhausted, "too_many_joins", "too many people are joining from your network at once, try again in a moment")
+	assertError(t, err, fault.Exhausted, "too_many_joins",
+		"too many people are joining from your network at once, try again in a moment")
 }
 
-// Clients that connect keep their seats, and the host gets the seat of the one
-// who came last, but only as long as no host is in.
+// In a room full of connected guests, the host gets the seat of the guest who came
+// last, but only if no host is in the room.
 func TestFullRoom_HostDisplacesNewestGuest(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -143,15 +150,15 @@ func TestFullRoom_HostDisplacesNewestGuest(t *testing.T) {
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 3 seats are taken")
 	h.enter(t, id, hostOf(4, link), "PA_4")
 	if out := h.engine.drainRemoved(); len(out) != 1 || out[0] != last[2].SeatID {
-		t.Errorf("taken out: %v, want %s, who came last", out, last[2].SeatID)
+		t.Errorf("removed: %v, want %s, the newest guest", out, last[2].SeatID)
 	}
 	rows, err := h.db.Attendance(t.Context(), id)
 	if err != nil || rows[2].LeftAt.IsZero() || rows[2].Reason != room.LeftRemoved {
-		t.Errorf("%+v %v", rows, err)
+		t.Errorf("attendance = %+v, error %v", rows, err)
 	}
 	kinds := h.eventTypes(t, id)
 	if n := len(kinds); kinds[n-2] != event.ParticipantLeft || kinds[n-1] != event.ParticipantJoined {
-		t.Errorf("%v", kinds)
+		t.Errorf("events = %v", kinds)
 	}
 	second := guest(6)
 	second.LinkToken = cohost
@@ -160,15 +167,16 @@ func TestFullRoom_HostDisplacesNewestGuest(t *testing.T) {
 	_, err = h.ReserveSeat(t.Context(), id, guest(3))
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 3 seats are taken")
 	if in, err := h.Authorize(t.Context(), room.SessionID(id, 1), last[2].SeatID); err != nil || in.Admitted {
-		t.Errorf("who was displaced comes in with their token: %v %v", in, err)
+		t.Errorf("displaced guest is admitted with the old token: %v %v", in, err)
 	}
 }
 
-// A seat that nobody connects to makes way before anybody who is in, also for
-// somebody with a link for one person.
+// An unused seat is freed before that of a connected guest, also for a visitor with a
+// personal link.
 func TestFullRoom_UnusedSeatDisplacedFirst(t *testing.T) {
 	t.Parallel()
-	for name, q := range map[string]room.Invitation{"personal": {Role: room.Guest, SingleUse: true}, "co-host": {Role: room.CoHost}} {
+	for name, q := range map[string]room.Invitation{"personal": {Role: room.Guest, SingleUse: true},
+		"co-host": {Role: room.CoHost}} {
 		h := newFixture(t)
 		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 3})
 		h.enter(t, id, guest(1), "PA_1")
@@ -191,8 +199,8 @@ func TestFullRoom_UnusedSeatDisplacedFirst(t *testing.T) {
 	}
 }
 
-// Rows of seats that were never taken go with their reservation; those of
-// people who were in, were let in or were invited stay.
+// The row of an unused seat is deleted when its reservation expires. Rows of
+// participants who were connected, let in or invited remain.
 func TestUnusedSeat_DeletedAfterReservation(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -216,12 +224,12 @@ func TestUnusedSeat_DeletedAfterReservation(t *testing.T) {
 	h.clock.advance(20 * time.Second)
 	h.Sweep(t.Context())
 	if n := h.countSeats(t, id, 6); n != 3 {
-		t.Errorf("%d rows, want 3: who was in, the host and who was invited", n)
+		t.Errorf("%d rows, want 3: connected, host and invited", n)
 	}
 }
 
-// Who asks again and again for a seat without connecting pays for it, and does
-// not keep it once the address has nothing left.
+// A visitor who asks again and again without connecting is counted, and loses the
+// seat when the address is over its limit.
 func TestReservation_RenewalCountsAgainstLimit(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -232,7 +240,8 @@ func TestReservation_RenewalCountsAgainstLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.clock.advance(19 * time.Second)
-	if a, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(1))); err != nil || a.Seat.ID != first.Seat.ID {
+	if a, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(1))); err != nil ||
+		a.Seat.ID != first.Seat.ID {
 		t.Fatalf("asking again is refused: %v", err)
 	}
 	h.clock.advance(time.Second)
@@ -241,7 +250,7 @@ func TestReservation_RenewalCountsAgainstLimit(t *testing.T) {
 	}
 }
 
-// A held seat that nobody ever connected to does not keep an empty room open.
+// An unused seat that is held again and again does not keep an empty room open.
 func TestUnusedSeat_DoesNotKeepRoomOpen(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5, EmptyTimeout: 1})
@@ -256,7 +265,7 @@ func TestUnusedSeat_DoesNotKeepRoomOpen(t *testing.T) {
 	})
 }
 
-// One address takes at most 40 of the 50 places of a waiting room.
+// At most 40 of the 50 waiting visitors may come from one address.
 func TestWaitingRoom_LimitPerNetwork(t *testing.T) {
 	t.Parallel()
 	h := newLimitedFixture(t)
@@ -284,7 +293,7 @@ func TestWaitingRoom_LimitPerNetwork(t *testing.T) {
 		}
 	}
 	if n != 40 {
-		t.Errorf("%d wait from one address, want 40", n)
+		t.Errorf("%d waiting visitors from one address, want 40", n)
 	}
 	if a, err := h.ReserveSeat(t.Context(), id, withClientAddr(elsewhere, guest(2))); err != nil || a.RetryAfter == 0 {
 		t.Errorf("a guest from another address does not wait: %v", err)

@@ -14,7 +14,7 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// assertError fails unless err is a refusal with that code and sentence.
+// assertError fails unless err has that kind, code and message.
 func assertError(t testing.TB, err error, kind fault.Kind, code, message string) {
 	t.Helper()
 	if f := fault.From(err); err == nil || f.Kind != kind || f.Code != code || f.Message != message {
@@ -22,8 +22,8 @@ func assertError(t testing.TB, err error, kind fault.Kind, code, message string)
 	}
 }
 
-// The first browser that joins with the creator's link is the host and stays
-// so; any other comes in as a guest, and is told when it was promised more.
+// The first browser that joins with the creator's link becomes and stays the host.
+// Others join as guests, or get an error if they expected another role.
 func TestCreatorLink(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -54,7 +54,7 @@ func TestCreatorLink(t *testing.T) {
 		}
 		return a
 	}
-	// To look uses nothing up, whoever looks.
+	// A preview does not redeem the link.
 	for n := range 3 {
 		preview(with(n, link, ""), room.Preview{Role: room.Host, Name: "Ada", LinkStatus: room.LinkOK})
 	}
@@ -63,20 +63,21 @@ func TestCreatorLink(t *testing.T) {
 	preview(room.JoinRequest{LinkToken: link + "x"}, room.Preview{Role: room.Guest, LinkStatus: room.LinkUnknown})
 
 	first := take(with(1, link, room.Host), room.Host, room.LinkOK)
-	preview(with(1, link, ""), room.Preview{TakenSeats: 1, Role: room.Host, Name: "Guest 1", Returning: true, LinkStatus: room.LinkOK})
+	preview(with(1, link, ""), room.Preview{TakenSeats: 1, Role: room.Host, Name: "Guest 1", Returning: true,
+		LinkStatus: room.LinkOK})
 	preview(with(1, "", ""), room.Preview{TakenSeats: 1, Role: room.Host, Name: "Guest 1", Returning: true})
 	preview(with(2, link, ""), room.Preview{TakenSeats: 1, Role: room.Guest, LinkStatus: room.LinkTaken})
 
-	// The same browser again, with the link and without: the same seat.
+	// The same browser gets the same seat, with and without the link.
 	for _, l := range []string{link, "", link + "x"} {
-		verdict := map[string]room.LinkStatus{link: room.LinkOK, "": room.NoLink, link + "x": room.LinkUnknown}[l]
-		if again := take(with(1, l, room.Host), room.Host, verdict); again.Seat.ID != first.Seat.ID {
+		status := map[string]room.LinkStatus{link: room.LinkOK, "": room.NoLink, link + "x": room.LinkUnknown}[l]
+		if again := take(with(1, l, room.Host), room.Host, status); again.Seat.ID != first.Seat.ID {
 			t.Error("another seat for the same browser")
 		}
 	}
 
-	// Another browser that was promised the host's seat is told; one that
-	// was not is a guest.
+	// Another browser that expects the host's role gets an error; one that does not
+	// becomes a guest.
 	for _, l := range []string{link, "unknown"} {
 		_, err := h.ReserveSeat(ctx, id, with(2, l, room.Host))
 		assertError(t, err, fault.Conflict, "link_taken", "this link was already used in another browser")
@@ -85,7 +86,7 @@ func TestCreatorLink(t *testing.T) {
 	take(with(3, "unknown", ""), room.Guest, room.LinkUnknown)
 	take(with(4, "", room.Host), room.Guest, room.NoLink)
 
-	// A host who has left and comes back is the host still.
+	// A host who left and returns is still the host.
 	h.engine.connect(first.SessionID, first.Seat.ID, "PA_1", h.clock.Now())
 	h.ParticipantJoined(first.SessionID, first.Seat.ID, "PA_1", h.clock.Now())
 	h.leave(first, "PA_1", room.LeftByChoice)
@@ -94,7 +95,7 @@ func TestCreatorLink(t *testing.T) {
 	}
 }
 
-// Of many browsers that open the creator's link at once, one becomes the host.
+// If many browsers join with the creator's link at once, one becomes the host.
 func TestCreatorLink_ConcurrentOneHost(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -117,12 +118,12 @@ func TestCreatorLink_ConcurrentOneHost(t *testing.T) {
 	}
 	wg.Wait()
 	if roles[room.Host] != 1 || roles[room.Guest] != 29 {
-		t.Errorf("%v", roles)
+		t.Errorf("roles = %v", roles)
 	}
 }
 
-// A host who finds the room full of people who were invited has not used the
-// link up.
+// A host who is refused because the room is full of invited guests has not redeemed
+// the link.
 func TestCreatorLink_NotRedeemedInFullRoom(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -178,7 +179,7 @@ func TestReserveSeat_Refusals(t *testing.T) {
 	assertError(t, err, fault.NotFound, "room_not_found", "there is no such room")
 }
 
-// What a project's switches say holds at the door at once.
+// Changes of the project's state and settings apply to visitors at once.
 func TestReserveSeat_ProjectStatus(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -191,7 +192,8 @@ func TestReserveSeat_ProjectStatus(t *testing.T) {
 		code, message string
 	}{
 		{func() error { return projects.SetStatus(ctx, h.project.ID, project.Inactive) },
-			func() error { return projects.SetStatus(ctx, h.project.ID, project.Active) }, "project_inactive", "the project is inactive"},
+			func() error { return projects.SetStatus(ctx, h.project.ID, project.Active) }, "project_inactive",
+			"the project is inactive"},
 		{func() error { return projects.Suspend(ctx, h.project.ID) },
 			func() error { return projects.Resume(ctx, h.project.ID) }, "project_suspended", "the project is suspended"},
 	} {
@@ -214,7 +216,7 @@ func TestReserveSeat_ProjectStatus(t *testing.T) {
 	}
 }
 
-// A room whose time has come is closed to visitors before anybody has swept.
+// A room whose end is due refuses visitors even before a sweep.
 func TestReserveSeat_RefusedBeforeSweep(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -250,8 +252,8 @@ func TestReserveSeat_RefusedBeforeSweep(t *testing.T) {
 	}
 }
 
-// Without a media engine there is no way in, and the seat is not lost for
-// good: it is held like any other.
+// If the media engine is unavailable, the visitor is refused and the reserved seat is
+// held as usual.
 func TestReserveSeat_MediaUnavailable(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -259,13 +261,13 @@ func TestReserveSeat_MediaUnavailable(t *testing.T) {
 	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1})
 	h.engine.setError(errors.New("away"))
 	_, err := h.ReserveSeat(ctx, id, guest(1))
-	assertError(t, err, fault.Unavailable, "unavailable", "the media engine does not answer, try again in a moment")
+	assertError(t, err, fault.Unavailable, "unavailable", "the media engine does not respond, try again in a moment")
 	h.engine.setError(nil)
 	a, err := h.ReserveSeat(ctx, id, guest(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "pass for " + a.Seat.ID + " to " + a.SessionID; a.Token != want {
+	if want := "token for " + a.Seat.ID + " to " + a.SessionID; a.Token != want {
 		t.Errorf("got %q, want %q", a.Token, want)
 	}
 }

@@ -2,37 +2,37 @@ package room
 
 import "sync"
 
-// keyedMutex lets one at a time do something about a room.
+// keyedMutex is a mutex for each room. The zero value is ready to use.
 type keyedMutex struct {
 	mu      sync.Mutex
 	entries map[string]*keyedMutexEntry
 }
 
 type keyedMutexEntry struct {
-	held chan struct{} // holds one, while somebody has it
-	refs int           // who has it or waits for it
+	held chan struct{} // has one element while the mutex is locked
+	refs int           // holders and waiters
 }
 
-// lock waits for the turn of a room, and returns what gives it back.
-func (t *keyedMutex) lock(roomID string) (give func()) {
-	t.mu.Lock()
-	own := t.entries[roomID]
-	if own == nil {
-		own = &keyedMutexEntry{held: make(chan struct{}, 1)}
-		if t.entries == nil {
-			t.entries = map[string]*keyedMutexEntry{}
+// lock locks the mutex of a room and returns a function that unlocks it.
+func (m *keyedMutex) lock(roomID string) (unlock func()) {
+	m.mu.Lock()
+	entry := m.entries[roomID]
+	if entry == nil {
+		entry = &keyedMutexEntry{held: make(chan struct{}, 1)}
+		if m.entries == nil {
+			m.entries = map[string]*keyedMutexEntry{}
 		}
-		t.entries[roomID] = own
+		m.entries[roomID] = entry
 	}
-	own.refs++
-	t.mu.Unlock()
-	own.held <- struct{}{}
+	entry.refs++
+	m.mu.Unlock()
+	entry.held <- struct{}{}
 	return func() {
-		<-own.held
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if own.refs--; own.refs == 0 {
-			delete(t.entries, roomID)
+		<-entry.held
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if entry.refs--; entry.refs == 0 {
+			delete(m.entries, roomID)
 		}
 	}
 }

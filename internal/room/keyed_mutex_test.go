@@ -9,7 +9,7 @@ import (
 	"parley/internal/room"
 )
 
-// One at a time for each room, and none waits for another room's.
+// The mutex of a room has one holder at a time, and does not block other rooms.
 func TestKeyedMutex(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -6,28 +6,30 @@ import (
 	"parley/internal/event"
 )
 
-// The life of a room, all of it: these are the only places that move a room's
-// state. They are pure: time and occupancy are given, and what happened is
-// collected as events for the transaction that stores the room.
+// This file contains the whole life cycle of a room; no other code changes a room's
+// state. Its functions are pure: they take time and occupancy as arguments and
+// collect events for the transaction that stores the room.
 
 const (
-	// quickRoomMinWait is the least time a quick room waits for its first guest.
+	// quickRoomMinWait is the minimum time that a quick room waits for its first
+	// participant.
 	quickRoomMinWait = 300 * time.Second
-	// rejoinTimeout is how long a seat waits for somebody who has been in before:
-	// they ask for it anew, or the server was lost; see connectTimeout for others.
+	// rejoinTimeout is how long a seat is held for a participant who was connected
+	// before and asked for the seat again, or whose server was lost. See
+	// connectTimeout for first connections.
 	rejoinTimeout = 60 * time.Second
-	// reconnectTimeout is how long a seat waits for a connection that was lost.
+	// reconnectTimeout is how long a seat is held after its connection was lost.
 	reconnectTimeout = 30 * time.Second
-	// scheduledRoomWait is how long after its start a scheduled room waits for
-	// its first guest.
+	// scheduledRoomWait is how long after its start a scheduled room waits for its
+	// first participant.
 	scheduledRoomWait = 24 * time.Hour
-	// hostEarlyEntry is how long before its start a host may open a scheduled
-	// room by entering.
+	// hostEarlyEntry is how long before its start a host can open a scheduled room
+	// by joining it.
 	hostEarlyEntry = 10 * time.Minute
 )
 
-// initialize gives a new room its first state: a scheduled one waits for its start,
-// a quick one is open.
+// initialize sets the first state of a new room: scheduled if it has a start time,
+// otherwise open.
 func (r *Room) initialize(at time.Time) {
 	r.CreatedAt = at
 	if r.StartAt.IsZero() {
@@ -39,16 +41,16 @@ func (r *Room) initialize(at time.Time) {
 	r.updateDueAt(Occupancy{})
 }
 
-// open lets people in.
 func (r *Room) open(at time.Time) {
 	r.State, r.OpenedAt = Open, at
 	r.emit(event.RoomOpened, at, nil)
 }
 
-// openWhenDue opens a scheduled room whose start has come.
+// openWhenDue opens a scheduled room at its start time.
 func (r *Room) openWhenDue(now time.Time) { r.openForRole(Guest, now) }
 
-// opensAtForRole returns when somebody in that role may enter a scheduled room.
+// opensAtForRole returns when a participant with that role may enter a scheduled
+// room.
 func (r *Room) opensAtForRole(role Role) time.Time {
 	if role == Host {
 		return r.StartAt.Add(-hostEarlyEntry)
@@ -56,51 +58,53 @@ func (r *Room) opensAtForRole(role Role) time.Time {
 	return r.StartAt
 }
 
-// openForRole opens a scheduled room for somebody at the door who may enter early.
+// openForRole opens a scheduled room if a visitor with that role may enter it now.
 func (r *Room) openForRole(role Role, now time.Time) {
 	if r.State == Scheduled && !now.Before(r.opensAtForRole(role)) {
 		r.open(now)
 	}
 }
 
-// openEarly opens a scheduled room before its start, on its owner's word.
+// openEarly opens a scheduled room before its start, when its project asks for it.
 func (r *Room) openEarly(now time.Time) {
 	if r.State == Scheduled {
 		r.open(now)
 	}
 }
 
-// reschedule gives a scheduled room another start, or says again what there is
-// to say of it.
+// reschedule sets the start of a scheduled room and emits RoomScheduled again,
+// also if the start is unchanged.
 func (r *Room) reschedule(startAt, now time.Time) {
 	r.StartAt = startAt
 	r.emit(event.RoomScheduled, now, nil)
 }
 
-// markStarted notes a participant in the room; the first one makes it active.
+// markStarted records that a participant joined; the first one makes the room
+// active.
 func (r *Room) markStarted(at time.Time) {
 	r.EmptySince = time.Time{}
 	if r.State == Open {
-		r.State, r.StartedAt, r.metadataChanged = Active, at, true // it has an end now
+		r.State, r.StartedAt, r.metadataChanged = Active, at, true // the metadata contain its end
 		r.emit(event.RoomStarted, at, nil)
 	}
 }
 
-// markEmpty starts the clock of the empty timeout.
+// markEmpty starts the empty timeout.
 func (r *Room) markEmpty(at time.Time) {
 	if r.State == Active && r.EmptySince.IsZero() {
 		r.EmptySince = at
 	}
 }
 
-// requestEnd asks for the room's end: one that is not open yet is cancelled. The
-// verdict carries it out.
+// requestEnd requests the end of the room. finalState then ends it, or cancels it
+// if it is not open yet.
 func (r *Room) requestEnd(reason EndReason) { r.requestedEnd = reason }
 
-// finalState says whether the room's time is over at now, and how. A room with a
-// taken seat is not empty: somebody is on the way in. Seats that nobody has ever
-// connected to put the end off for as long as one of them is held, and no longer.
-func (r *Room) finalState(now time.Time, o Occupancy) (State, EndReason, bool) {
+// finalState reports whether the room is over at now, and its final state and
+// reason. A room with a taken seat is not empty, because its participant may be
+// connecting. Seats that were never connected to delay the end by at most
+// connectTimeout.
+func (r *Room) finalState(now time.Time, o Occupancy) (state State, reason EndReason, over bool) {
 	reached := func(t time.Time) bool { return !t.IsZero() && !now.Before(t) }
 	switch {
 	case r.Over():
@@ -119,10 +123,12 @@ func (r *Room) finalState(now time.Time, o Occupancy) (State, EndReason, bool) {
 	return "", "", false
 }
 
-// allUnused reports whether nobody is in a room, or was in and is waited for.
+// allUnused reports whether no taken seat was ever connected to, which is also true
+// without any taken seat.
 func (o Occupancy) allUnused() bool { return o.Taken == o.Unused }
 
-// grace is how long the end of a room is put off for those on the way in.
+// grace returns how long the end of a room is delayed for participants who are
+// connecting for the first time.
 func (o Occupancy) grace() time.Duration {
 	if o.Unused > 0 {
 		return connectTimeout
@@ -130,7 +136,7 @@ func (o Occupancy) grace() time.Duration {
 	return 0
 }
 
-// addUnlessZero returns a moment d after t; zero for zero.
+// addUnlessZero returns t plus d, or zero if t is zero.
 func addUnlessZero(t time.Time, d time.Duration) time.Time {
 	if t.IsZero() {
 		return t
@@ -138,7 +144,6 @@ func addUnlessZero(t time.Time, d time.Duration) time.Time {
 	return t.Add(d)
 }
 
-// finish ends the room.
 func (r *Room) finish(state State, reason EndReason, at time.Time) {
 	r.State, r.EndReason, r.EndedAt = state, reason, at
 	kind := map[State]event.Type{Ended: event.RoomEnded, Cancelled: event.RoomCanceled, Expired: event.RoomExpired}[state]
@@ -146,19 +151,18 @@ func (r *Room) finish(state State, reason EndReason, at time.Time) {
 	r.updateDueAt(Occupancy{})
 }
 
-// updateDueAt sets when the room must be looked at again.
+// updateDueAt sets the time of the room's next transition.
 func (r *Room) updateDueAt(o Occupancy) {
 	r.DueAt = time.Time{}
 	if r.Over() {
 		return
 	}
-	moments := [...]time.Time{o.NextRelease, r.durationDeadline(), r.startsAt(),
+	deadlines := []time.Time{o.NextRelease, r.durationDeadline(), r.startsAt(),
 		addUnlessZero(r.waitDeadline(), o.grace()), addUnlessZero(r.emptyDeadline(), o.grace())}
-	considered := moments[:]
 	if !o.allUnused() {
-		considered = moments[:3] // somebody is in, or expected back
+		deadlines = deadlines[:3] // the room is not empty, so the last two do not apply
 	}
-	for _, t := range considered {
+	for _, t := range deadlines {
 		if !t.IsZero() && (r.DueAt.IsZero() || t.Before(r.DueAt)) {
 			r.DueAt = t
 		}
@@ -195,20 +199,20 @@ func (r *Room) emptyDeadline() time.Time {
 	}
 	since := r.EmptySince
 	if since.Before(r.StartAt) {
-		since = r.StartAt // a host who looked in early has not ended what is to come
+		since = r.StartAt // a host who joined and left early must not end the meeting before its start
 	}
 	return since.Add(r.EmptyTimeout)
 }
 
-// emit notes an event; take hands it on.
+// emit adds an event to those that drainEvents returns.
 func (r *Room) emit(kind event.Type, at time.Time, p *event.Participant) {
 	data := r.eventData()
 	data.Participant = p
 	r.appendEvent(kind, at, data)
 }
 
-// emitAttendanceMark notes that somebody attended, as another system tells it. It moves
-// nothing.
+// emitAttendanceMark emits AttendanceMarked for a person whom another system
+// reported. It does not change the room.
 func (r *Room) emitAttendanceMark(name string, at time.Time) {
 	data := r.eventData()
 	data.Mark = &event.AttendanceMark{Name: name, Source: event.SourceExternal}
@@ -216,7 +220,8 @@ func (r *Room) emitAttendanceMark(name string, at time.Time) {
 }
 
 func (r *Room) eventData() event.Data {
-	data := event.Data{RoomID: r.ID, ClientRoomID: r.ClientRoomID, RoomType: string(r.Type), EndReason: string(r.EndReason)}
+	data := event.Data{RoomID: r.ID, ClientRoomID: r.ClientRoomID, RoomType: string(r.Type),
+		EndReason: string(r.EndReason)}
 	if r.Session > 0 {
 		data.SessionID = SessionID(r.ID, r.Session)
 	}
@@ -229,10 +234,11 @@ func (r *Room) eventData() event.Data {
 
 func (r *Room) appendEvent(kind event.Type, at time.Time, data event.Data) {
 	r.EventSequence++
-	r.events = append(r.events, event.Event{Type: kind, ProjectID: r.ProjectID, RoomID: r.ID, Sequence: r.EventSequence, At: at, Data: data})
+	r.events = append(r.events, event.Event{Type: kind, ProjectID: r.ProjectID, RoomID: r.ID,
+		Sequence: r.EventSequence, At: at, Data: data})
 }
 
-// drainEvents returns the events that were noted, and forgets them.
+// drainEvents returns the emitted events with new ids, and clears them.
 func (r *Room) drainEvents(newID func() string) []event.Event {
 	out := r.events
 	r.events = nil

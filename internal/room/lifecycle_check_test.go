@@ -21,16 +21,17 @@ func (m *model) read(rt *rapid.T) *room.Room {
 	return r
 }
 
-// check holds everything that is written down against the model, and against
-// itself.
+// check compares the stored rows with the model and with each other.
 func (m *model) check(rt *rapid.T) {
 	ctx := context.Background()
 	r := m.read(rt)
-	if r.State != m.state || r.EndReason != m.reason || !r.StartedAt.Equal(m.started) || r.SessionLive != m.live || r.Session != m.session || r.OpenedAt.IsZero() == m.opened {
+	if r.State != m.state || r.EndReason != m.reason || !r.StartedAt.Equal(m.started) || r.SessionLive != m.live ||
+		r.Session != m.session || r.OpenedAt.IsZero() == m.opened {
 		rt.Fatalf("\ngot  %+v\nwant %s %q started %s session %d live %v", r, m.state, m.reason, m.started, m.session, m.live)
 	}
 	o, err := m.db.Occupancy(ctx, m.id)
-	if err != nil || o.Taken != m.taken() || o.Joined != m.count(room.Joined) || o.Taken > m.max || m.over() && o.Taken > 0 {
+	if err != nil || o.Taken != m.taken() || o.Joined != m.count(room.Joined) || o.Taken > m.max ||
+		m.over() && o.Taken > 0 {
 		rt.Fatalf("%+v %v, want %d taken, %d joined of %d", o, err, m.taken(), m.count(room.Joined), m.max)
 	}
 	if m.state == room.Active && !r.EmptySince.Equal(m.emptySince) {
@@ -43,7 +44,7 @@ func (m *model) check(rt *rapid.T) {
 	m.checkRecords(rt, r)
 }
 
-// checkRecords holds attendance and events against the stays, and each other.
+// checkRecords compares attendance and events with the model and with each other.
 func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 	ctx := context.Background()
 	browsers := map[string]int{}
@@ -68,7 +69,7 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 	if err != nil || int64(len(events)) != r.EventSequence {
 		rt.Fatalf("%d events, the last is number %d, %v", len(events), r.EventSequence, err)
 	}
-	var told []modelAttendance
+	var emitted []modelAttendance
 	var states []event.Type
 	for i, e := range events {
 		if e.Sequence != int64(i+1) || e.RoomID != m.id || e.ProjectID != m.project.ID {
@@ -77,13 +78,17 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 		p := e.Data.Participant
 		switch e.Type {
 		case event.ParticipantJoined:
-			told = append(told, modelAttendance{browser: browsers[p.Identity], connection: named[p.Connection], from: e.At})
+			emitted = append(emitted, modelAttendance{browser: browsers[p.Identity], connection: named[p.Connection],
+				from: e.At})
 		case event.ParticipantLeft:
-			n := slices.IndexFunc(told, func(o modelAttendance) bool { return o.connection == named[p.Connection] && o.to.IsZero() })
+			n := slices.IndexFunc(emitted, func(o modelAttendance) bool {
+				return o.connection == named[p.Connection] &&
+					o.to.IsZero()
+			})
 			if n < 0 {
 				rt.Fatalf("a leave without a join: %+v", p)
 			}
-			told[n].to, told[n].reason = e.At, room.LeaveReason(p.Reason)
+			emitted[n].to, emitted[n].reason = e.At, room.LeaveReason(p.Reason)
 		case event.ParticipantJoinFailed: // moves nothing
 		default:
 			states = append(states, e.Type)
@@ -97,11 +102,11 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 		}
 	}
 	byConnection := func(a, b modelAttendance) int { return cmp.Compare(a.connection, b.connection) }
-	for _, list := range [][]modelAttendance{got, told, want} {
+	for _, list := range [][]modelAttendance{got, emitted, want} {
 		slices.SortFunc(list, byConnection)
 	}
-	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(told, want) {
-		rt.Fatalf("\nattendance %+v\nevents     %+v\nwant       %+v", got, told, want)
+	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(emitted, want) {
+		rt.Fatalf("\nattendance %+v\nevents     %+v\nwant       %+v", got, emitted, want)
 	}
 	var path []event.Type
 	if !m.start.IsZero() {

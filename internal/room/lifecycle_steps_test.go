@@ -17,7 +17,7 @@ import (
 
 func (m *model) reserveSeat(rt *rapid.T) { m.reserve(rt) }
 
-// enter takes a seat and joins at once, as most people do.
+// enter reserves a seat and joins at once.
 func (m *model) enter(rt *rapid.T) {
 	if n, ok := m.reserve(rt); ok {
 		m.connect(rt, n)
@@ -49,7 +49,8 @@ func (m *model) reserve(rt *rapid.T) (browser int, ok bool) {
 	events := m.read(rt).EventSequence
 	a, err := m.ReserveSeat(context.Background(), m.id, guest(n))
 	if want != "" {
-		if f := fault.From(err); err == nil || f.Code != want || want == "room_ended" && f.Reason != string(cmp.Or(string(reason), string(state))) {
+		if f := fault.From(err); err == nil || f.Code != want ||
+			want == "room_ended" && f.Reason != string(cmp.Or(string(reason), string(state))) {
 			rt.Fatalf("got %v (%s), want %s", err, fault.From(err).Reason, want)
 		}
 		*m = before // a refusal changes nothing
@@ -87,22 +88,23 @@ func (m *model) reserve(rt *rapid.T) (browser int, ok bool) {
 	return n, true
 }
 
-// reportJoin has the engine tell of a join.
+// reportJoin reports a join.
 func (m *model) reportJoin(rt *rapid.T, browser, number int, connection string) {
 	now, identity := m.clock.Now(), m.seats[browser].identity
 	welcome := m.expectJoin(browser, number, connection, now)
 	m.ParticipantJoined(room.SessionID(m.id, number), identity, connection, now)
 	if out := m.engine.drainRemoved(); welcome == slices.Contains(out, identity) || len(out) > 1 {
-		rt.Fatalf("welcome %v, taken out %v", welcome, out)
+		rt.Fatalf("authorized %v, removed %v", welcome, out)
 	}
 }
 
-// expectJoin works out what comes of a join.
+// expectJoin computes the result of a join.
 func (m *model) expectJoin(browser, number int, connection string, at time.Time) (welcome bool) {
 	m.expectOpen()
 	s := m.seats[browser]
 	welcome = !m.over() && m.live && !s.gone && number == m.session && (s.state != room.Free || m.taken() < m.max)
-	if welcome && !slices.ContainsFunc(m.attendance, func(o *modelAttendance) bool { return o.browser == browser && o.connection == connection }) {
+	if welcome && !slices.ContainsFunc(m.attendance,
+		func(o *modelAttendance) bool { return o.browser == browser && o.connection == connection }) {
 		m.attendance = append(m.attendance, &modelAttendance{browser: browser, connection: connection, from: at})
 		s.state, s.connection, s.until = room.Joined, connection, time.Time{}
 		m.emptySince = time.Time{}
@@ -114,7 +116,7 @@ func (m *model) expectJoin(browser, number int, connection string, at time.Time)
 	return welcome
 }
 
-// reportLeave has the engine tell of a leave.
+// reportLeave reports a leave.
 func (m *model) reportLeave(o *modelAttendance, at time.Time, reason room.LeaveReason) {
 	s := m.seats[o.browser]
 	m.ParticipantLeft(room.SessionID(m.id, max(s.number, 1)), s.identity, engineConnectionID(o.connection), at, reason)
@@ -126,10 +128,10 @@ func (m *model) reportLeave(o *modelAttendance, at time.Time, reason room.LeaveR
 	m.expectTransitions()
 }
 
-// rejoinSeparator is the mark of a connection that was found after its end was noted.
+// rejoinSeparator marks a connection that was found after its end was recorded.
 const rejoinSeparator = "/"
 
-// engineConnectionID is how the engine knows a connection.
+// engineConnectionID returns the engine's id of a connection.
 func engineConnectionID(connection string) string {
 	sid, _, _ := strings.Cut(connection, rejoinSeparator)
 	return sid
@@ -166,9 +168,10 @@ func (m *model) expectLeave(o *modelAttendance, at time.Time, reason room.LeaveR
 	}
 }
 
-// byJoin is the order in which the service goes through those who are in.
+// byJoin returns the attendance in the order of joining, like the service.
 func (m *model) byJoin() []*modelAttendance {
-	return slices.SortedStableFunc(slices.Values(m.attendance), func(a, b *modelAttendance) int { return a.from.Compare(b.from) })
+	return slices.SortedStableFunc(slices.Values(m.attendance),
+		func(a, b *modelAttendance) int { return a.from.Compare(b.from) })
 }
 
 func (m *model) draw(rt *rapid.T, among func(*modelAttendance) bool) *modelAttendance {
@@ -197,7 +200,7 @@ func (m *model) browser(rt *rapid.T) (int, *modelSeat) {
 
 func (m *model) connection() string { return fmt.Sprint("PA_", len(m.attendance)) }
 
-// join connects with the latest pass; its session may be over by now.
+// join connects with the latest access token, whose session may be over.
 func (m *model) join(rt *rapid.T) {
 	n, _ := m.browser(rt)
 	m.connect(rt, n)
@@ -210,20 +213,20 @@ func (m *model) connect(rt *rapid.T, n int) {
 	m.reportJoin(rt, n, s.number, connection)
 }
 
-// joinElsewhere is a report from a session that is mostly not the latest.
+// joinElsewhere reports a join of a session that is usually not the latest.
 func (m *model) joinElsewhere(rt *rapid.T) {
 	n, _ := m.browser(rt)
 	m.reportJoin(rt, n, rapid.IntRange(1, m.session+1).Draw(rt, "session"), m.connection())
 }
 
-// joinTwice is a report that comes twice.
+// joinTwice reports a join a second time.
 func (m *model) joinTwice(rt *rapid.T) {
 	o := m.draw(rt, func(*modelAttendance) bool { return true })
 	m.reportJoin(rt, o.browser, m.session, engineConnectionID(o.connection))
 }
 
-// reconnect is a second connection of somebody who is in, which ends the first;
-// the engine may tell of either first.
+// reconnect makes a second connection of a participant, which ends the first. The
+// engine may report either first.
 func (m *model) reconnect(rt *rapid.T) {
 	o := m.draw(rt, isPresent)
 	s := m.seats[o.browser]
@@ -240,20 +243,21 @@ func (m *model) reconnect(rt *rapid.T) {
 
 func (m *model) leaveOne(rt *rapid.T) {
 	o := m.draw(rt, isPresent)
-	reason := rapid.SampledFrom([]room.LeaveReason{room.LeftByChoice, room.LeftLost, room.LeftReplaced, room.LeftRemoved, room.LeftRoomOver, room.LeftServer}).Draw(rt, "reason")
+	reason := rapid.SampledFrom([]room.LeaveReason{room.LeftByChoice, room.LeftLost, room.LeftReplaced, room.LeftRemoved,
+		room.LeftRoomOver, room.LeftServer}).Draw(rt, "reason")
 	m.disconnectSilently(o)
 	m.reportLeave(o, m.clock.Now(), reason)
 }
 
-// leaveTwice tells once more of somebody who has left.
+// leaveTwice reports a leave a second time.
 func (m *model) leaveTwice(rt *rapid.T) {
 	m.reportLeave(m.draw(rt, isGone), m.clock.Now(), room.LeftByChoice)
 }
 
-// leaveUnreported is a leave that the engine never tells of.
+// leaveUnreported is a leave that the engine does not report.
 func (m *model) leaveUnreported(rt *rapid.T) { m.disconnectSilently(m.draw(rt, isPresent)) }
 
-// joinUnreported is a join that the engine does not tell of by itself.
+// joinUnreported is a join that the engine does not report.
 func (m *model) joinUnreported(rt *rapid.T) {
 	_, s := m.browser(rt)
 	m.unreported++
@@ -263,21 +267,24 @@ func (m *model) joinUnreported(rt *rapid.T) {
 func (m *model) disconnectSilently(o *modelAttendance) {
 	s := m.seats[o.browser]
 	there, err := m.engine.Participants(context.Background(), s.session)
-	if err == nil && slices.ContainsFunc(there, func(p room.Participant) bool { return p.SID == engineConnectionID(o.connection) }) {
+	if err == nil && slices.ContainsFunc(there,
+		func(p room.Participant) bool { return p.SID == engineConnectionID(o.connection) }) {
 		m.engine.disconnect(s.session, s.identity)
 	}
 }
 
 func (m *model) wait(rt *rapid.T) {
-	m.clock.advance(rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, 29 * time.Second, 30 * time.Second, 31 * time.Second, time.Minute}).Draw(rt, "for"))
+	m.clock.advance(rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, 29 * time.Second, 30 * time.Second,
+		31 * time.Second, time.Minute}).Draw(rt, "for"))
 }
 
 func (m *model) waitLong(rt *rapid.T) {
 	skipMostly(rt)
-	m.clock.advance(rapid.SampledFrom([]time.Duration{299 * time.Second, 300 * time.Second, time.Hour, 12 * time.Hour}).Draw(rt, "for"))
+	m.clock.advance(rapid.SampledFrom([]time.Duration{299 * time.Second, 300 * time.Second, time.Hour,
+		12 * time.Hour}).Draw(rt, "for"))
 }
 
-// skipMostly skips what would end most rooms before anything has happened.
+// skipMostly skips most calls of an action that would otherwise end most rooms early.
 func skipMostly(rt *rapid.T) {
 	if rapid.IntRange(0, 4).Draw(rt, "not now") > 0 {
 		rt.Skip("seldom")
@@ -299,7 +306,7 @@ func (m *model) sweep(rt *rapid.T) {
 	}
 }
 
-// reconcile finds who has vanished, or come, without a word.
+// reconcile finds unreported joins and leaves.
 func (m *model) reconcile(rt *rapid.T) {
 	ctx := context.Background()
 	var there []room.Participant
@@ -344,7 +351,7 @@ func (m *model) reconcile(rt *rapid.T) {
 	m.engine.drainRemoved()
 }
 
-// expectRejoin is the ledger's second row for one connection.
+// expectRejoin expects a second attendance row for one connection.
 func (m *model) expectRejoin(browser int, sid string) {
 	number := 0
 	for _, o := range m.attendance {
@@ -355,12 +362,15 @@ func (m *model) expectRejoin(browser int, sid string) {
 	m.expectJoin(browser, m.session, fmt.Sprint(sid, rejoinSeparator, number), m.clock.Now())
 }
 
-// restart is a crash, some seconds after the service was last known to run,
-// and a start some time later.
+// restart simulates a crash some seconds after the last heartbeat, and a start some
+// time later.
 func (m *model) restart(rt *rapid.T) {
 	ctx := context.Background()
 	alive := m.clock.Now().Add(-rapid.SampledFrom([]time.Duration{0, 3 * time.Second}).Draw(rt, "last alive"))
-	if err := m.db.Write(ctx, func(ctx context.Context) error { return m.db.RecordHeartbeat(ctx, m.NodeID(), alive) }); err != nil {
+	if err := m.db.Write(ctx, func(ctx context.Context) error {
+		return m.db.RecordHeartbeat(ctx, m.NodeID(),
+			alive)
+	}); err != nil {
 		rt.Fatal(err)
 	}
 	m.clock.advance(rapid.SampledFrom([]time.Duration{0, 4 * time.Second, time.Hour}).Draw(rt, "down for"))
@@ -377,7 +387,7 @@ func (m *model) restart(rt *rapid.T) {
 	}
 }
 
-// stop ends the room by hand; one that has not opened is cancelled.
+// stop ends the room, or cancels it if it has not opened.
 func (m *model) stop(rt *rapid.T) {
 	skipMostly(rt)
 	reason := rapid.SampledFrom([]room.EndReason{"api", "host"}).Draw(rt, "by")
@@ -389,7 +399,7 @@ func (m *model) stop(rt *rapid.T) {
 		return
 	}
 	if err != nil || out != m.count(room.Joined) {
-		rt.Fatalf("%d sent out of %d, %v", out, m.count(room.Joined), err)
+		rt.Fatalf("%d disconnected, want %d, %v", out, m.count(room.Joined), err)
 	}
 	m.expectOpen()
 	if m.state == room.Scheduled {

@@ -11,8 +11,8 @@ import (
 	"parley/internal/room"
 )
 
-// Whatever people do, and however late, often or never the engine tells of it,
-// a room lives as its model says, and what is written down adds up.
+// For random actions, and for reports that come late, twice or never, a room behaves
+// like its model and its rows are consistent.
 func TestLifecycle(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -47,8 +47,8 @@ func TestLifecycle(t *testing.T) {
 	})
 }
 
-// model is what a room should be. Its methods do something to the real room
-// and work out what should have come of it.
+// model is the expected state of a room. Its methods act on the real room and compute
+// the expected result.
 type model struct {
 	*fixture
 	id string
@@ -66,7 +66,7 @@ type model struct {
 	live       bool
 	seats      map[int]*modelSeat // by browser
 	attendance []*modelAttendance
-	unrecorded map[string]bool // found by the last comparison, and not in the rows
+	unrecorded map[string]bool // found only in the engine by the last reconciliation
 	unreported int
 }
 
@@ -76,13 +76,13 @@ type modelSeat struct {
 	state             room.SeatState
 	until             time.Time
 	connection        string
-	gone              bool // its row was deleted, because nobody ever sat in it
+	gone              bool // its row was deleted because it was never connected to
 }
 
-// unused is whether nobody has ever sat in it.
+// unused reports whether no participant has ever connected with the seat.
 func (s *modelSeat) unused() bool { return s.connection == "" && s.state != room.Joined }
 
-// isHeld is whether somebody is waited for.
+// isHeld reports whether the seat is held for a connection.
 func (s *modelSeat) isHeld(now time.Time) bool { return s.until.After(now) }
 
 // modelAttendance is one connection from join to leave.
@@ -94,8 +94,10 @@ type modelAttendance struct {
 }
 
 func newModel(t *testing.T, rt *rapid.T, h *fixture) *model {
-	q := room.CreateRequest{MaxParticipants: rapid.IntRange(1, 4).Draw(rt, "max"), EmptyTimeout: rapid.SampledFrom([]int{0, 1, 20, 299, 300, 301, 3600, 86400}).Draw(rt, "empty timeout")}
-	m := &model{fixture: h, state: room.Open, opened: true, max: q.MaxParticipants, created: h.clock.Now(), seats: map[int]*modelSeat{}}
+	q := room.CreateRequest{MaxParticipants: rapid.IntRange(1, 4).Draw(rt, "max"),
+		EmptyTimeout: rapid.SampledFrom([]int{0, 1, 20, 299, 300, 301, 3600, 86400}).Draw(rt, "empty timeout")}
+	m := &model{fixture: h, state: room.Open, opened: true, max: q.MaxParticipants, created: h.clock.Now(),
+		seats: map[int]*modelSeat{}}
 	if ahead := rapid.SampledFrom([]time.Duration{0, 0, 0, time.Minute, 2 * time.Hour}).Draw(rt, "starts in"); ahead > 0 {
 		m.start, m.state, m.opened = m.created.Add(ahead), room.Scheduled, false
 		q.StartAt = m.start
@@ -120,8 +122,8 @@ func (m *model) count(states ...room.SeatState) (n int) {
 
 func (m *model) taken() int { return m.count(room.Reserved, room.Joined) }
 
-// expectRelease gives up the seats that were held for long enough, unless somebody
-// is in after all.
+// expectRelease releases the seats whose reservation has expired, unless their
+// participant is connected.
 func (m *model) expectRelease() {
 	for n, s := range m.seats {
 		if s.until.IsZero() || s.isHeld(m.clock.Now()) {
@@ -137,7 +139,7 @@ func (m *model) expectRelease() {
 	}
 }
 
-// expectedState is what time demands of the room, given who holds a seat.
+// expectedState returns the room's state, given the time and the taken seats.
 func (m *model) expectedState() (room.State, room.EndReason) {
 	now, unused := m.clock.Now(), 0
 	for _, s := range m.seats {
@@ -163,14 +165,14 @@ func (m *model) expectedState() (room.State, room.EndReason) {
 	return m.state, m.reason
 }
 
-// expectOpen is what comes before every change of a room.
+// expectOpen models the transition that precedes every change of a room.
 func (m *model) expectOpen() {
 	if m.state == room.Scheduled && !m.clock.Now().Before(m.start) {
 		m.state, m.opened = room.Open, true
 	}
 }
 
-// expectTransitions is what follows every change of a room.
+// expectTransitions models the transitions that follow every change of a room.
 func (m *model) expectTransitions() {
 	if m.over() {
 		return
@@ -181,7 +183,7 @@ func (m *model) expectTransitions() {
 	m.expectEnd()
 }
 
-// expectEnd is what an end means for those who are in.
+// expectEnd models the effect of an end on participants.
 func (m *model) expectEnd() {
 	if m.over() {
 		for _, s := range m.attendance {

@@ -11,46 +11,47 @@ import (
 	"parley/internal/validate"
 )
 
-// LinkStatus is what became of the link a visitor came with.
+// LinkStatus says whether a visitor's link is valid.
 type LinkStatus string
 
-// The verdicts. NoLink is for visitors who came without one.
+// The statuses of a link. NoLink means that the visitor came without a link.
 const (
 	NoLink      LinkStatus = ""
 	LinkOK      LinkStatus = "ok"      // grants its role to this visitor
-	LinkTaken   LinkStatus = "taken"   // another browser used it first
-	LinkExpired LinkStatus = "expired" // its time is over
+	LinkTaken   LinkStatus = "taken"   // another browser redeemed it
+	LinkExpired LinkStatus = "expired" // it expired, or its creator is no longer a host
 	LinkUnknown LinkStatus = "unknown" // not a link of this room
 )
 
-// maxLinkSeconds bounds how far ahead a link may expire by itself: as far as
-// a room may be scheduled.
+// maxLinkSeconds is the maximum of Invitation.ExpiresIn, in seconds. It is as far
+// ahead as a room may be scheduled.
 const maxLinkSeconds = 366 * 24 * 60 * 60
 
-// maxLinksCreatedInRoom is how many links people in a room may make there.
+// maxLinksCreatedInRoom is the maximum number of links that hosts and co-hosts may
+// create in a room.
 const maxLinksCreatedInRoom = 100
 
-// Invitation says what a new link shall be.
+// Invitation describes a new link.
 type Invitation struct {
 	Role           Role
-	SingleUse      bool   // the first browser that joins with it keeps it
-	Personal       bool   // for the one whose name is in it
-	Name           string // required of a personal one
-	UserID         string // the person in the client's own system
-	Hidden         bool   // needs the project's setting
-	ExpiresIn      int    // seconds; 0: with its room
+	SingleUse      bool   // only the first browser that joins with the link can use it
+	Personal       bool   // for the person whose name is in it
+	Name           string // display name; required if Personal
+	UserID         string // the person's id in the integrator's system
+	Hidden         bool   // requires the project's setting hidden_participants
+	ExpiresIn      int    // seconds; 0 means that the link expires with its room
 	IdempotencyKey *IdempotencyKey
-	// Signed is the body of a call that is signed over its body alone. A body
-	// that was a join event of the room first is refused.
+	// SignedBody is the body of a call whose signature covers only the body. A body
+	// that was used as a join event of the room first is refused.
 	SignedBody []byte
 
-	createdBy string // the seat of who made it in the room
+	createdBy string // seat of the host or co-host who creates the link in the room
 }
 
-// Invite makes a link into a room that is not over and returns it:
-// {public_url}/r/{room_id}#t=TOKEN. The project must be the room's own and
-// admit joins. Refusals: NotFound, Conflict when the room is over, Forbidden
-// (project), Invalid with the field and the bound.
+// Invite creates a link into a room that is not over and returns it:
+// {public_url}/r/{room_id}#t=TOKEN. The project must own the room and admit joins.
+// Errors: NotFound, Conflict when the room is over, Forbidden (project), Invalid
+// with the field and the bound.
 func (s *Service) Invite(ctx context.Context, p project.Project, roomID string, q Invitation) (link string, err error) {
 	if saved := q.IdempotencyKey.savedResult(); saved != nil {
 		return saved.FinalLink, nil
@@ -81,11 +82,11 @@ func (s *Service) Invite(ctx context.Context, p project.Project, roomID string, 
 	return link, err
 }
 
-// InviteAsHost makes a link as a host or co-host in the room wishes: one that many
-// may open as guests, or one that makes a single person a co-host. It lives as
-// long as its room, and as whoever made it runs that. Refusals: NotFound, Gone
-// (over), Forbidden (not a host, project), Conflict (not open yet, or too many),
-// Invalid.
+// InviteAsHost creates a link for a host or co-host in the room: a guest link that
+// any number of people can use, or a co-host link for one person. The link expires
+// with its room, or when its creator is no longer a host or co-host. Errors:
+// NotFound, Gone (over), Forbidden (not a host, project), Conflict (not open yet,
+// or too many links), Invalid.
 func (s *Service) InviteAsHost(ctx context.Context, roomID, seatKey string, role Role) (link string, err error) {
 	if role != Guest && role != CoHost {
 		return "", fault.Invalidf("role must be cohost or guest")
@@ -98,12 +99,13 @@ func (s *Service) InviteAsHost(ctx context.Context, roomID, seatKey string, role
 		if _, err := s.checkProject(ctx, r); err != nil {
 			return err
 		}
-		made, err := s.store.CountLinksCreatedInRoom(ctx, r.ID)
+		count, err := s.store.CountLinksCreatedInRoom(ctx, r.ID)
 		if err != nil {
 			return err
 		}
-		if made >= maxLinksCreatedInRoom {
-			return fault.New(fault.Conflict, "too_many_invitations", "%d links were made in this room, and no more are allowed: use one of those", maxLinksCreatedInRoom)
+		if count >= maxLinksCreatedInRoom {
+			return fault.New(fault.Conflict, "too_many_invitations",
+				"hosts may create at most %d links in a room: use one of the existing links", maxLinksCreatedInRoom)
 		}
 		link, err = s.createLink(ctx, r, Invitation{Role: role, SingleUse: role == CoHost, createdBy: host.ID}, now)
 		return err
@@ -111,7 +113,8 @@ func (s *Service) InviteAsHost(ctx context.Context, roomID, seatKey string, role
 	return link, err
 }
 
-// createLink writes a link inside the transaction that holds its room.
+// createLink stores a new link, in the transaction that holds the lock on its room,
+// and returns its URL.
 func (s *Service) createLink(ctx context.Context, r *Room, q Invitation, now time.Time) (string, error) {
 	token := seal.NewLinkToken().Reveal()
 	l := Link{ID: s.newID(), RoomID: r.ID, TokenHash: seal.Hash(token), Role: q.Role, SingleUse: q.SingleUse,
@@ -126,22 +129,27 @@ func (s *Service) linkURL(roomID, token string) string {
 	return s.publicURL() + "/r/" + roomID + "#t=" + token
 }
 
-// validate holds an invitation to its bounds. A personal one stands in user_info.
+// validate returns Invalid with the field and the bound, or Forbidden if the
+// project does not allow hidden participants. The fields of a personal invitation
+// are named as in user_info.
 func (q Invitation) validate(settings project.Settings) error {
 	name, user := error(nil), "user_id"
 	if q.Personal {
 		name, user = validate.Name("user_info.name", q.Name, 1, maxText), "user_info.client_user_id"
 	}
-	if err := firstError(name, validate.Text(user, q.UserID, 0, maxText, false), validate.Range("expires_in", q.ExpiresIn, 0, maxLinkSeconds)); err != nil {
+	err := firstError(name, validate.Text(user, q.UserID, 0, maxText, false),
+		validate.Range("expires_in", q.ExpiresIn, 0, maxLinkSeconds))
+	if err != nil {
 		return err
 	}
 	if q.Hidden && !settings.HiddenParticipants {
-		return fault.New(fault.Forbidden, "hidden_participants_off", "user_info.is_hidden needs the project's setting hidden_participants, which is off")
+		return fault.New(fault.Forbidden, "hidden_participants_off",
+			"user_info.is_hidden needs the project's setting hidden_participants, which is off")
 	}
 	return nil
 }
 
-// checkOwner answers another project's room as one that does not exist.
+// checkOwner returns NotFound if the room belongs to another project.
 func (r *Room) checkOwner(p project.Project) error {
 	if r.ProjectID != p.ID {
 		return errRoomNotFound
@@ -155,9 +163,11 @@ func errRoomOver(r *Room) error {
 	return fault.New(fault.Conflict, "room_over", "the room is over already: its state is %s", r.State)
 }
 
-// resolveLink says what the link with that token is worth to the visitor with that
-// seat key. The link is empty unless the verdict is OK.
-func (s *Service) resolveLink(ctx context.Context, r *Room, token, keyHash string, now time.Time) (Link, LinkStatus, error) {
+// resolveLink returns the link with that token, and its status for the visitor
+// whose seat key has that hash. The link is empty unless its status is LinkOK.
+func (s *Service) resolveLink(ctx context.Context, r *Room, token, keyHash string, now time.Time) (
+	Link, LinkStatus, error,
+) {
 	if token == "" {
 		return Link{}, NoLink, nil
 	}
@@ -175,16 +185,16 @@ func (s *Service) resolveLink(ctx context.Context, r *Room, token, keyHash strin
 	case l.SingleUse && l.RedeemedBy != "" && l.RedeemedBy != keyHash:
 		return Link{}, LinkTaken, nil
 	case !l.ExpiresAt.IsZero() && !now.Before(l.ExpiresAt) && l.RedeemedBy == "":
-		return Link{}, LinkExpired, nil // who has used it in time may come back
+		return Link{}, LinkExpired, nil // a visitor who redeemed it before may return
 	case l.CreatedBy != "" && l.RedeemedBy == "":
-		if runs, err := s.isStillHost(ctx, r, l.CreatedBy); err != nil || !runs {
+		if isHost, err := s.isStillHost(ctx, r, l.CreatedBy); err != nil || !isHost {
 			return Link{}, LinkExpired, err
 		}
 	}
 	return l, LinkOK, nil
 }
 
-// isStillHost reports whether a seat's holder still is a host or co-host of a room.
+// isStillHost reports whether the participant of a seat is still a host or co-host.
 func (s *Service) isStillHost(ctx context.Context, r *Room, seatID string) (bool, error) {
 	seat, err := s.store.Seat(ctx, r.ID, seatID)
 	return seat.Role != Guest && seat.RemovedAt.IsZero(), err
@@ -195,7 +205,8 @@ func (r *Room) creatorLink() Link {
 		UserID: r.ExternalUserID, RedeemedBy: r.CreatorLinkRedeemedBy}
 }
 
-// redeemLink gives a link that admits one person to the browser with that seat key.
+// redeemLink records that a single-use link was used with the seat key of that
+// hash. It does nothing for other links and for redeemed ones.
 func (s *Service) redeemLink(ctx context.Context, r *Room, l Link, keyHash string) error {
 	if !l.SingleUse || l.RedeemedBy != "" {
 		return nil

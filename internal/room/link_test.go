@@ -12,7 +12,7 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// configureProject sets what the house's project demands.
+// configureProject changes the settings of the fixture's project.
 func (h *fixture) configureProject(t testing.TB, settings project.Settings) {
 	t.Helper()
 	projects := project.NewService(h.db, h.clock.Now, storetest.NewID, func(string) {})
@@ -22,8 +22,8 @@ func (h *fixture) configureProject(t testing.TB, settings project.Settings) {
 	h.project.Settings = settings
 }
 
-// What each link is worth, to whom, and what it gets where invitations are
-// required.
+// The status of a link depends on the link and the browser, and decides about
+// admission if invitations are required.
 func TestLinkStatus_ByLinkAndBrowser(t *testing.T) {
 	t.Parallel()
 	for _, invitations := range []bool{false, true} {
@@ -34,24 +34,24 @@ func TestLinkStatus_ByLinkAndBrowser(t *testing.T) {
 				ctx := context.Background()
 				id, creator := h.create(t, room.CreateRequest{MaxParticipants: 20})
 				elsewhere, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
-				claimed := h.invite(t, id, room.Invitation{Role: room.CoHost, SingleUse: true})
+				redeemed := h.invite(t, id, room.Invitation{Role: room.CoHost, SingleUse: true})
 				late := h.invite(t, id, expiringInAMinute(room.Invitation{Role: room.CoHost}))
 				foreign := h.invite(t, elsewhere, room.Invitation{Role: room.Host})
 				first := guest(99)
-				first.LinkToken = claimed
+				first.LinkToken = redeemed
 				h.enter(t, id, first, "PA_99")
 				h.clock.advance(time.Minute)
-				const asked = "this room is entered with an invitation"
+				const asked = "this room requires an invitation"
 				for n, c := range []struct {
 					link    string
-					verdict room.LinkStatus
+					status  room.LinkStatus
 					role    room.Role
 					refusal string
 				}{
 					{creator, room.LinkOK, room.Host, ""},
 					{h.invite(t, id, room.Invitation{Role: room.Guest}), room.LinkOK, room.Guest, ""},
 					{h.invite(t, id, room.Invitation{Role: room.CoHost, SingleUse: true}), room.LinkOK, room.CoHost, ""},
-					{claimed, room.LinkTaken, room.Guest, asked + ", and yours was already used in another browser: ask for a new one"},
+					{redeemed, room.LinkTaken, room.Guest, asked + ", and yours was already used in another browser: ask for a new one"},
 					{late, room.LinkExpired, room.Guest, asked + ", and yours has expired: ask for a new one"},
 					{foreign, room.LinkUnknown, room.Guest, asked + ": open the link you were sent"},
 					{"", room.NoLink, room.Guest, asked + ": open the link you were sent"}, // a stolen id
@@ -72,11 +72,11 @@ func TestLinkStatus_ByLinkAndBrowser(t *testing.T) {
 						assertError(t, err, fault.Forbidden, "invitation_required", c.refusal)
 						continue
 					}
-					if perr != nil || p.LinkStatus != c.verdict || p.Role != c.role || p.Returning != returning {
-						t.Errorf("preview of %s: %+v %v", c.verdict, p, perr)
+					if perr != nil || p.LinkStatus != c.status || p.Role != c.role || p.Returning != returning {
+						t.Errorf("preview of %s: %+v %v", c.status, p, perr)
 					}
-					if err != nil || a.LinkStatus != c.verdict || a.Seat.Role != c.role {
-						t.Errorf("%s: %s as %s, %v", c.verdict, a.LinkStatus, a.Seat.Role, err)
+					if err != nil || a.LinkStatus != c.status || a.Seat.Role != c.role {
+						t.Errorf("%s: %s as %s, %v", c.status, a.LinkStatus, a.Seat.Role, err)
 					}
 				}
 			})
@@ -84,7 +84,7 @@ func TestLinkStatus_ByLinkAndBrowser(t *testing.T) {
 	}
 }
 
-// Who has used a link in time comes back with it when its time is over.
+// A visitor who redeemed a link in time can return with it after it expired.
 func TestLink_ExpiredStillAdmitsItsUser(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -92,18 +92,19 @@ func TestLink_ExpiredStillAdmitsItsUser(t *testing.T) {
 	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
 	v, other := guest(1), guest(2)
 	v.LinkToken = h.invite(t, id, expiringInAMinute(room.Invitation{Role: room.CoHost, SingleUse: true}))
-	other.LinkToken, other.ExpectedRole = h.invite(t, id, expiringInAMinute(room.Invitation{Role: room.CoHost})), room.CoHost
+	other.LinkToken, other.ExpectedRole = h.invite(t, id, expiringInAMinute(room.Invitation{Role: room.CoHost})),
+		room.CoHost
 	h.clock.advance(time.Minute - time.Millisecond)
 	h.enter(t, id, v, "PA_1")
 	h.clock.advance(time.Millisecond)
 	if a, err := h.ReserveSeat(ctx, id, v); err != nil || a.LinkStatus != room.LinkOK || a.Seat.Role != room.CoHost {
-		t.Errorf("%+v %v", a, err)
+		t.Errorf("admission = %+v, error %v", a, err)
 	}
 	_, err := h.ReserveSeat(ctx, id, other)
 	assertError(t, err, fault.Conflict, "link_taken", "this link has expired")
 }
 
-// A link never takes a role away, and a room that is over opens to none.
+// A link never takes a role away, and no link admits to a room that is over.
 func TestLink_NeverLowersRole(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -133,8 +134,8 @@ func TestLink_NeverLowersRole(t *testing.T) {
 	assertError(t, err, fault.Conflict, "room_over", "the room is over already: its state is ended")
 }
 
-// A person's seat goes with them into another browser: the first one's key
-// opens it no longer, until its own link takes it back.
+// A person's seat moves to the browser that last used the personal link. The key of
+// the other browser no longer gives access to it.
 func TestPersonalLink_MovesSeatToOtherBrowser(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -166,15 +167,15 @@ func TestPersonalLink_MovesSeatToOtherBrowser(t *testing.T) {
 	_, err := h.OpenBreakouts(ctx, id, first.SeatKey, room.OpenBreakoutsRequest{Names: []string{"One"}})
 	assertError(t, err, fault.Forbidden, "not_in_room", "you are not in this room")
 	if seat, err := h.db.Seat(ctx, id, a.Seat.ID); err != nil || seat.State != room.Joined {
-		t.Errorf("%+v %v", seat, err)
+		t.Errorf("seat = %+v, error %v", seat, err)
 	}
-	// Without its link the first browser is anybody's; with it, the person's.
+	// Without the link, the first browser is a stranger's; with it, the person's.
 	stranger := guest(1)
 	if c, err := h.ReserveSeat(ctx, id, stranger); err != nil || c.Seat.ID == a.Seat.ID || c.Seat.Role != room.Guest {
-		t.Errorf("%+v %v", c.Seat, err)
+		t.Errorf("seat = %+v, error %v", c.Seat, err)
 	}
 	if c, err := h.ReserveSeat(ctx, id, first); err != nil || c.Seat.ID != a.Seat.ID {
-		t.Errorf("%+v %v", c.Seat, err)
+		t.Errorf("seat = %+v, error %v", c.Seat, err)
 	}
 	h.leave(b, "PA_2", room.LeftReplaced)
 	elsewhere("who only may come back is not in", second, false)
@@ -183,8 +184,7 @@ func TestPersonalLink_MovesSeatToOtherBrowser(t *testing.T) {
 	}
 }
 
-// Two people who share a browser are two people: neither gets the other's seat
-// or role.
+// Two people who share a browser do not get each other's seat or role.
 func TestPersonalLink_TwoPeopleInOneBrowser(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -210,8 +210,8 @@ func TestPersonalLink_TwoPeopleInOneBrowser(t *testing.T) {
 	}
 }
 
-// Who turns from hidden to seen takes a seat like anybody, and the other way
-// round gives it up; the connection they had ends at once.
+// A participant who becomes visible takes a seat, and one who becomes hidden gives it
+// up. Their earlier connection ends at once.
 func TestSeat_HiddenChangeReconnects(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -223,28 +223,28 @@ func TestSeat_HiddenChangeReconnects(t *testing.T) {
 	seen.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest})
 	for v, want := range map[room.JoinRequest]bool{hidden: false, seen: true} {
 		if p, err := h.Preview(ctx, id, v); err != nil || p.Grants.Microphone != want || p.Grants.Chat != want {
-			t.Errorf("may send %+v %v, want %v", p.Grants, err, want)
+			t.Errorf("may publish %+v %v, want %v", p.Grants, err, want)
 		}
 	}
 	a := h.enter(t, id, hidden, "PA_1")
 	if p, err := h.Preview(ctx, id, guest(1)); err != nil || p.Grants != (room.Grants{}) {
-		t.Errorf("who comes back hidden may send %+v %v", p.Grants, err)
+		t.Errorf("a returning hidden participant may publish %+v %v", p.Grants, err)
 	}
 	b := h.enter(t, id, guest(2), "PA_2")
 	_, err := h.ReserveSeat(ctx, id, seen)
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
 	if out := h.engine.drainRemoved(); len(out) > 0 {
-		t.Errorf("taken out although refused: %v", out)
+		t.Errorf("removed although refused: %v", out)
 	}
 	h.leave(b, "PA_2", room.LeftByChoice)
 	if c, err := h.ReserveSeat(ctx, id, seen); err != nil || c.Seat.ID != a.Seat.ID || c.Seat.Hidden {
-		t.Errorf("%+v %v", c.Seat, err)
+		t.Errorf("seat = %+v, error %v", c.Seat, err)
 	}
 	if out := h.engine.drainRemoved(); len(out) != 1 || out[0] != a.Seat.ID {
-		t.Errorf("taken out: %v", out)
+		t.Errorf("removed: %v", out)
 	}
 	if present, err := h.db.CurrentAttendance(ctx, id); err != nil || len(present) > 0 {
-		t.Errorf("%+v %v", present, err)
+		t.Errorf("current attendance = %+v, error %v", present, err)
 	}
 	h.enter(t, id, seen, "PA_3")
 	if _, err := h.ReserveSeat(ctx, id, hidden); err != nil {

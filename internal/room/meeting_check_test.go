@@ -20,7 +20,7 @@ func (m *meeting) room(rt *rapid.T) *room.Room {
 	return r
 }
 
-// check holds what is written down against itself.
+// check fails unless the stored rows are consistent.
 func (m *meeting) check(rt *rapid.T) {
 	ctx := context.Background()
 	r := m.room(rt)
@@ -39,7 +39,8 @@ func (m *meeting) check(rt *rapid.T) {
 			rt.Fatalf("gone before they came: %+v", a)
 		}
 		for _, b := range rows[:i] { // in order
-			if engineConnectionID(a.Connection) == engineConnectionID(b.Connection) && (b.LeftAt.IsZero() || b.LeftAt.After(a.JoinedAt)) {
+			if engineConnectionID(a.Connection) == engineConnectionID(b.Connection) &&
+				(b.LeftAt.IsZero() || b.LeftAt.After(a.JoinedAt)) {
 				rt.Fatalf("one connection twice at once: %+v and %+v", b, a)
 			}
 		}
@@ -65,7 +66,8 @@ func (m *meeting) checkSeats(rt *rapid.T, r *room.Room, open map[string]bool) {
 		}
 	}
 	if visible > m.max || r.Over() && len(seats) > 0 || r.SessionLive != (len(seats) > 0) {
-		rt.Fatalf("%d seats of %d are taken, %d in all, in a room that is %s, its session live: %v", visible, m.max, len(seats), r.State, r.SessionLive)
+		rt.Fatalf("%d seats of %d are taken, %d in all, in a room that is %s, its session live: %v", visible, m.max,
+			len(seats), r.State, r.SessionLive)
 	}
 }
 
@@ -101,15 +103,15 @@ func (m *meeting) checkSessions(rt *rapid.T, r *room.Room) {
 
 var lifePattern = regexp.MustCompile(`^room.opened( room.started)?( room.ended| room.expired)?$`)
 
-// checkEvents finds each join and leave of the ledger among the events, and
-// nothing besides.
+// checkEvents fails unless the events contain exactly the joins and leaves of the
+// attendance.
 func (m *meeting) checkEvents(rt *rapid.T, r *room.Room, rows []room.Attendance) {
 	events, err := m.db.Events(context.Background(), m.id, 0)
 	if err != nil || int64(len(events)) != r.EventSequence {
 		rt.Fatalf("%d events, the last is number %d, %v", len(events), r.EventSequence, err)
 	}
-	type told struct{ identity, left string }
-	people := map[string]told{} // by connection
+	type eventData struct{ identity, left string }
+	people := map[string]eventData{} // by connection
 	var states []string
 	for i, e := range events {
 		if e.Sequence != int64(i+1) {
@@ -120,13 +122,13 @@ func (m *meeting) checkEvents(rt *rapid.T, r *room.Room, rows []room.Attendance)
 			if _, twice := people[p.Connection]; twice {
 				rt.Fatalf("joined twice: %+v", p)
 			}
-			people[p.Connection] = told{identity: p.Identity}
+			people[p.Connection] = eventData{identity: p.Identity}
 		case event.ParticipantLeft:
 			was, in := people[p.Connection]
 			if !in || was.left != "" || was.identity != p.Identity || p.Reason == "" {
 				rt.Fatalf("left %+v after %+v", p, was)
 			}
-			people[p.Connection] = told{p.Identity, p.Reason}
+			people[p.Connection] = eventData{p.Identity, p.Reason}
 		case event.ParticipantJoinFailed: // moves nothing
 		default:
 			states = append(states, string(e.Type))
@@ -139,7 +141,7 @@ func (m *meeting) checkEvents(rt *rapid.T, r *room.Room, rows []room.Attendance)
 	for _, a := range rows {
 		was, in := people[a.Connection]
 		if in == a.Hidden || in && was.left != string(a.Reason) {
-			rt.Fatalf("%+v was told as %+v", a, was)
+			rt.Fatalf("%+v has the event data %+v", a, was)
 		}
 		delete(people, a.Connection)
 	}

@@ -13,10 +13,10 @@ import (
 	"parley/internal/seal"
 )
 
-// reserveSeat takes a seat.
+// reserveSeat reserves a seat.
 func (m *meeting) reserveSeat(rt *rapid.T) { m.reserve(rt, m.page(rt), m.link(rt)) }
 
-// joinAndDeliver takes a seat, connects and is heard of, as most people do.
+// joinAndDeliver reserves a seat, connects and delivers the report.
 func (m *meeting) joinAndDeliver(rt *rapid.T) {
 	p := m.page(rt)
 	if m.reserve(rt, p, m.link(rt)) {
@@ -33,7 +33,9 @@ func (m *meeting) reserve(rt *rapid.T, p *page, l *invitation) bool {
 	}
 	seats := m.isKnown(rt, p)
 	a, err := m.node(rt).ReserveSeat(context.Background(), m.id, v)
-	if code := fault.From(err).Code; err != nil && (code == "room_full" || code == "room_ended" || code == "removed" && len(m.removed) > 0 || code == "turned_away" && m.locked) {
+	if code := fault.From(err).Code; err != nil &&
+		(code == "room_full" || code == "room_ended" || code == "removed" && len(m.removed) > 0 ||
+			code == "turned_away" && m.locked) {
 		return false
 	}
 	if err != nil {
@@ -44,7 +46,8 @@ func (m *meeting) reserve(rt *rapid.T, p *page, l *invitation) bool {
 	}
 	vouched := want == room.LinkOK && (l.role != room.Guest || l.single || l.user != "" || l.hidden)
 	if waits := a.RetryAfter > 0; waits != (m.locked && !seats && !vouched) {
-		rt.Fatalf("waits: %v, with the waiting room on: %v, a seat: %v, the link %+v that is %q", waits, m.locked, seats, l, want)
+		rt.Fatalf("waits: %v, with the waiting room on: %v, a seat: %v, the link %+v that is %q", waits, m.locked, seats, l,
+			want)
 	}
 	if a.RetryAfter > 0 {
 		return false
@@ -68,7 +71,8 @@ func (m *meeting) reserve(rt *rapid.T, p *page, l *invitation) bool {
 		}
 	}
 	before := m.roles[a.Seat.ID]
-	if rank(a.Seat.Role) < max(rank(role), rank(before)) || want != room.LinkOK && before != "" && a.Seat.Role != before || want != room.LinkOK && before == "" && a.Seat.Role != room.Guest {
+	if rank(a.Seat.Role) < max(rank(role), rank(before)) || want != room.LinkOK && before != "" && a.Seat.Role != before ||
+		want != room.LinkOK && before == "" && a.Seat.Role != room.Guest {
 		rt.Fatalf("came as %q with a link for %q that is %q, and is %q", before, role, want, a.Seat.Role)
 	}
 	m.roles[a.Seat.ID] = a.Seat.Role
@@ -80,15 +84,15 @@ func rank(r room.Role) int { return slices.Index([]room.Role{room.Guest, room.Co
 
 func (m *meeting) connect(rt *rapid.T) { m.join(rt, m.page(rt)) }
 
-// join connects with the latest pass. A page is in one place: it leaves the
-// other before or after.
+// join connects with the latest access token. A page leaves its other session before
+// or after it connects.
 func (m *meeting) join(rt *rapid.T, p *page) {
 	if p.session == "" {
 		return
 	}
 	m.sids++
 	sid := fmt.Sprintf("PA_%s_%d", m.id, m.sids)
-	first := rapid.Bool().Draw(rt, "leaves the other place first")
+	first := rapid.Bool().Draw(rt, "leaves the other session first")
 	in, as := p.joinedSession, p.joinedIdentity
 	if first {
 		m.disconnect(in, as, room.LeftByChoice)
@@ -103,7 +107,8 @@ func (m *meeting) join(rt *rapid.T, p *page) {
 
 func (m *meeting) leave(rt *rapid.T) {
 	p := m.page(rt)
-	m.disconnect(p.joinedSession, p.joinedIdentity, rapid.SampledFrom([]room.LeaveReason{room.LeftByChoice, room.LeftLost}).Draw(rt, "reason"))
+	m.disconnect(p.joinedSession, p.joinedIdentity,
+		rapid.SampledFrom([]room.LeaveReason{room.LeftByChoice, room.LeftLost}).Draw(rt, "reason"))
 }
 
 func (m *meeting) deliverOne(*rapid.T) {
@@ -112,17 +117,18 @@ func (m *meeting) deliverOne(*rapid.T) {
 	}
 }
 
-// dropReport is a report that is lost.
+// dropReport loses a report.
 func (m *meeting) dropReport(*rapid.T) { m.nextReport() }
 
 func (m *meeting) openBreakouts(rt *rapid.T) {
 	p := m.page(rt)
 	seat := m.seatOf(rt, p)
-	_, err := m.node(rt).OpenBreakouts(context.Background(), m.id, guest(p.n).SeatKey, room.OpenBreakoutsRequest{Names: []string{"A", "B"}[:rapid.IntRange(1, 2).Draw(rt, "rooms")], DistributeEvenly: true})
+	_, err := m.node(rt).OpenBreakouts(context.Background(), m.id, guest(p.n).SeatKey,
+		room.OpenBreakoutsRequest{Names: []string{"A", "B"}[:rapid.IntRange(1, 2).Draw(rt, "rooms")], DistributeEvenly: true})
 	m.assertAllowed(rt, seat, err, "too_many_breakouts")
 }
 
-// assertAllowed holds what is refused to the caller's role.
+// assertAllowed fails unless err matches the caller's role.
 func (m *meeting) assertAllowed(rt *rapid.T, seat room.Seat, err error, besides ...string) {
 	code := ""
 	if err != nil {
@@ -143,14 +149,15 @@ func (m *meeting) assertAllowed(rt *rapid.T, seat room.Seat, err error, besides 
 
 func (m *meeting) move(rt *rapid.T) {
 	p, who := m.page(rt), m.page(rt)
-	err := m.node(rt).Move(context.Background(), m.id, guest(p.n).SeatKey, who.identity, rapid.IntRange(0, 3).Draw(rt, "to"))
+	err := m.node(rt).Move(context.Background(), m.id, guest(p.n).SeatKey, who.identity,
+		rapid.IntRange(0, 3).Draw(rt, "to"))
 	if err == nil || fault.Is(err, fault.Forbidden) || fault.Is(err, fault.NotFound) || fault.Is(err, fault.Gone) {
 		return
 	}
 	rt.Fatal(err)
 }
 
-// followMoves is the pages that were told to move, which do.
+// followMoves moves the pages that received MessageMove.
 func (m *meeting) followMoves(rt *rapid.T) {
 	for _, identity := range m.drainMoveRequests() {
 		for _, p := range m.browsers {
@@ -167,7 +174,8 @@ func (m *meeting) followMoves(rt *rapid.T) {
 	}
 }
 
-// closeBreakouts takes nobody's seat, whatever the engine says of it.
+// closeBreakouts closes the breakout rooms and checks that no participant loses the
+// seat, in whatever order reports arrive.
 func (m *meeting) closeBreakouts(rt *rapid.T) {
 	p := m.page(rt)
 	if rapid.Bool().Draw(rt, "all is heard of") {
@@ -175,7 +183,8 @@ func (m *meeting) closeBreakouts(rt *rapid.T) {
 	}
 	taken := map[string]bool{}
 	for _, other := range m.browsers {
-		if seat := m.seatOf(rt, other); seat.ID != "" && m.isConnected(other.joinedSession, seat.ID) && other.joinedIdentity == seat.ID {
+		if seat := m.seatOf(rt, other); seat.ID != "" && m.isConnected(other.joinedSession, seat.ID) &&
+			other.joinedIdentity == seat.ID {
 			taken[seat.ID] = seat.State == room.Joined
 		}
 	}
@@ -192,14 +201,15 @@ func (m *meeting) closeBreakouts(rt *rapid.T) {
 	}
 	m.reports = m.reports[:before]
 	for id := range taken {
-		if seat, err := m.db.Seat(context.Background(), m.id, id); err != nil || taken[id] && seat.State == room.Free || seat.Breakout != 0 {
+		if seat, err := m.db.Seat(context.Background(), m.id, id); err != nil || taken[id] && seat.State == room.Free ||
+			seat.Breakout != 0 {
 			rt.Fatalf("after the breakout rooms: %+v %v", seat, err)
 		}
 	}
 }
 
-// remove takes somebody out: no row of theirs is open any more, whatever the
-// engine has yet to say.
+// remove removes a participant and checks that all their attendance has ended, even
+// before the engine reports it.
 func (m *meeting) remove(rt *rapid.T) {
 	p, who := m.page(rt), m.page(rt)
 	if m.node(rt).Remove(context.Background(), m.id, guest(p.n).SeatKey, who.identity) != nil {
@@ -224,7 +234,7 @@ func (m *meeting) readmit(rt *rapid.T) {
 	}
 }
 
-// seatOf returns the seat that a browser has taken; without an id if it has none.
+// seatOf returns the seat of a browser, without an id if it has none.
 func (m *meeting) seatOf(rt *rapid.T, p *page) room.Seat {
 	seat, err := m.db.SeatByKey(context.Background(), m.id, seal.Hash(guest(p.n).SeatKey))
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -244,11 +254,11 @@ func (m *meeting) advanceClock(rt *rapid.T) {
 	m.clock.advance(rapid.SampledFrom([]time.Duration{time.Second, 31 * time.Second, time.Minute}).Draw(rt, "for"))
 }
 
-// crash is a process that dies; another one takes its place.
+// crash replaces a node by a new process.
 func (m *meeting) crash(rt *rapid.T) { m.startNode(m.t, rapid.IntRange(0, 1).Draw(rt, "node")) }
 
-// stall is a node that does nothing for so long that the other takes it for
-// lost. Then it goes on, late reports and all.
+// stall stops a node for so long that the other considers it lost. Then the node
+// continues and delivers its late reports.
 func (m *meeting) stall(rt *rapid.T) {
 	n := rapid.IntRange(0, 1).Draw(rt, "node")
 	for range int(room.NodeTimeout/time.Second) + 3 {
@@ -266,7 +276,7 @@ func (m *meeting) end(rt *rapid.T) {
 	}
 }
 
-// converge lets everybody hear and find out everything.
+// converge delivers all reports and reconciles all nodes.
 func (m *meeting) converge(rt *rapid.T) {
 	m.deliver()
 	for range int(room.NodeTimeout/time.Second) + 3 {
@@ -299,7 +309,7 @@ func (m *meeting) converge(rt *rapid.T) {
 		}
 	}
 	if in := m.connectionIDs(m.id); !slices.Equal(sids, in) {
-		rt.Fatalf("in the engine: %v, in the ledger: %v", in, sids)
+		rt.Fatalf("in the engine: %v, recorded: %v", in, sids)
 	}
 	if len(visible) > m.max {
 		rt.Fatalf("%d people are in a room for %d", len(visible), m.max)

@@ -12,9 +12,8 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// Whoever comes with whatever link, moves between rooms, on whichever of two
-// nodes, and however late or never these hear of it: what is written down never
-// contradicts itself, and in the end it is what happened.
+// For random links, moves and nodes, and for reports that come late or never, the
+// stored rows are consistent at all times and correct in the end.
 func TestMeeting(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
@@ -39,7 +38,7 @@ func TestMeeting(t *testing.T) {
 			"waiting room":    m.waitingRoom,
 			"answer a knock":  m.answerKnock,
 			"tick":            m.tick,
-			"look":            m.reconcile,
+			"reconcile":       m.reconcile,
 			"time passes":     m.advanceClock,
 			"crash":           m.crash,
 			"stall":           m.stall,
@@ -56,7 +55,7 @@ func TestMeeting(t *testing.T) {
 	})
 }
 
-// meeting is what a room's people do, and what they are promised.
+// meeting performs random actions of participants and records what they may expect.
 type meeting struct {
 	*cluster
 	t        *testing.T
@@ -71,7 +70,7 @@ type meeting struct {
 	sids     int
 }
 
-// invitation is a link as its maker knows it.
+// invitation is a link with the properties that it was created with.
 type invitation struct {
 	token      string
 	role       room.Role
@@ -82,7 +81,7 @@ type invitation struct {
 	redeemedBy int // the browser that used it first; 0 before
 }
 
-// page is what a browser knows.
+// page is the state of a browser.
 type page struct {
 	n              int
 	identity       string // of the latest admission
@@ -93,9 +92,12 @@ type page struct {
 
 func newMeeting(t *testing.T, rt *rapid.T, c *cluster) *meeting {
 	ctx := context.Background()
-	m := &meeting{cluster: c, t: t, max: rapid.IntRange(1, 4).Draw(rt, "max"), roles: map[string]room.Role{}, users: map[string]string{}, removed: map[string]bool{}}
+	m := &meeting{cluster: c, t: t, max: rapid.IntRange(1, 4).Draw(rt, "max"), roles: map[string]room.Role{},
+		users: map[string]string{}, removed: map[string]bool{}}
 	two := 2
-	created, err := c.nodes[0].CreateQuick(ctx, c.project, room.CreateRequest{Type: room.Video, Name: "Ada", Title: "T", MaxParticipants: m.max, EmptyTimeout: 3600, BreakoutRooms: &two, ExternalUserID: "ada"})
+	created, err := c.nodes[0].CreateQuick(ctx, c.project,
+		room.CreateRequest{Type: room.Video, Name: "Ada", Title: "T", MaxParticipants: m.max, EmptyTimeout: 3600,
+			BreakoutRooms: &two, ExternalUserID: "ada"})
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -131,7 +133,7 @@ func newMeeting(t *testing.T, rt *rapid.T, c *cluster) *meeting {
 	return m
 }
 
-// expiringInAMinute has an invitation expire after sixty seconds.
+// expiringInAMinute makes an invitation expire after sixty seconds.
 func expiringInAMinute(q room.Invitation) room.Invitation {
 	q.ExpiresIn = 60
 	return q
@@ -149,7 +151,7 @@ func (m *meeting) link(rt *rapid.T) *invitation {
 	return m.links[rapid.IntRange(0, len(m.links)-1).Draw(rt, "link")]
 }
 
-// expectedLinkStatus is what a link should be worth.
+// expectedLinkStatus returns the status that a link must have.
 func (m *meeting) expectedLinkStatus(l *invitation, p *page) room.LinkStatus {
 	switch {
 	case l == nil:

@@ -10,7 +10,7 @@ import (
 	"parley/internal/seal"
 )
 
-// isKnown reports whether a visitor was in, or was let in, before.
+// isKnown reports whether a visitor has a seat.
 func (m *meeting) isKnown(rt *rapid.T, p *page) bool {
 	_, err := m.db.SeatByKey(context.Background(), m.id, seal.Hash(guest(p.n).SeatKey))
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -19,7 +19,7 @@ func (m *meeting) isKnown(rt *rapid.T, p *page) bool {
 	return err == nil
 }
 
-// waitingRoom has somebody turn it on or off.
+// waitingRoom turns the waiting room on or off.
 func (m *meeting) waitingRoom(rt *rapid.T) {
 	p, on := m.page(rt), rapid.Bool().Draw(rt, "on")
 	seat := m.seatOf(rt, p)
@@ -29,7 +29,7 @@ func (m *meeting) waitingRoom(rt *rapid.T) {
 	}
 }
 
-// answerKnock has somebody let in or turn away who knocked first, or let all in.
+// answerKnock accepts or denies the oldest knock, or accepts all.
 func (m *meeting) answerKnock(rt *rapid.T) {
 	ctx := context.Background()
 	p := m.page(rt)
@@ -49,13 +49,14 @@ func (m *meeting) answerKnock(rt *rapid.T) {
 	m.assertAllowed(rt, seat, answer(ctx, m.id, guest(p.n).SeatKey, who), "seat_not_found")
 }
 
-// checkKnocks finds nobody at the door of a room without a waiting room, nor
-// anybody who is in.
+// checkKnocks fails if a room without a waiting room has knocks, or if a participant
+// with a seat has one.
 func (m *meeting) checkKnocks(rt *rapid.T, r *room.Room) {
 	ctx := context.Background()
 	knocks, err := m.db.Knocks(ctx, m.id)
 	if err != nil || len(knocks) > 0 && (r.Over() || !r.Locks.WaitingRoom) || r.Locks.WaitingRoom != m.locked {
-		rt.Fatalf("at the door of a room that is %s, its waiting room on: %v, want %v: %+v, %v", r.State, r.Locks.WaitingRoom, m.locked, knocks, err)
+		rt.Fatalf("at the door of a room that is %s, its waiting room on: %v, want %v: %+v, %v", r.State, r.Locks.WaitingRoom,
+			m.locked, knocks, err)
 	}
 	for _, k := range knocks {
 		if seat, err := m.db.SeatByKey(ctx, m.id, k.KeyHash); err == nil {

@@ -5,22 +5,24 @@ import (
 	"time"
 )
 
-// newMetadata is what the pages of a room, or of one of its breakout rooms, read.
-func newMetadata(r *Room, here Breakout, all []Breakout, hands []Seat, waiting int) Metadata {
-	i := Metadata{RoomType: r.Type, Breakout: here.N, Breakouts: listOpenBreakouts(all), Locks: r.Locks, Waiting: waiting}
+// newMetadata returns the metadata of the session of a breakout room, or of the room
+// itself if breakout is zero.
+func newMetadata(r *Room, breakout Breakout, all []Breakout, hands []Seat, waiting int) Metadata {
+	m := Metadata{RoomType: r.Type, Breakout: breakout.N, Breakouts: listOpenBreakouts(all),
+		Locks: r.Locks, Waiting: waiting}
 	for _, seat := range hands {
-		if seat.Breakout == here.N {
-			i.Hands = append(i.Hands, seat.ID)
+		if seat.Breakout == breakout.N {
+			m.Hands = append(m.Hands, seat.ID)
 		}
 	}
-	if ends := r.durationDeadline(); !ends.IsZero() {
-		ends = ends.UTC()
-		i.EndsAt = &ends
+	if endsAt := r.durationDeadline(); !endsAt.IsZero() {
+		endsAt = endsAt.UTC()
+		m.EndsAt = &endsAt
 	}
-	return i
+	return m
 }
 
-// listOpenBreakouts lists the breakout rooms that are open.
+// listOpenBreakouts returns the breakout rooms that are open.
 func listOpenBreakouts(all []Breakout) []BreakoutInfo {
 	var open []BreakoutInfo
 	for _, b := range all {
@@ -31,30 +33,36 @@ func listOpenBreakouts(all []Breakout) []BreakoutInfo {
 	return open
 }
 
-// publishMetadata has every page in a room read what is true of it now. What fails
-// here is made up for by the next look.
+// publishMetadata sends the current metadata to all sessions of a room. A failure is
+// only logged, because the next reconciliation repeats it.
 func (s *Service) publishMetadata(ctx context.Context, roomID string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	s.logFailure(ctx, "tell pages of a room", s.sendMetadata(ctx, roomID), "room_id", roomID)
+	s.logFailure(ctx, "update metadata of room", s.sendMetadata(ctx, roomID), "room_id", roomID)
 }
 
-// sendMetadata reads and tells in one turn for each room: what was read first must
-// not arrive last.
+// sendMetadata reads and sends the metadata under a lock for each room, so that an
+// older state cannot arrive after a newer one.
 func (s *Service) sendMetadata(ctx context.Context, roomID string) error {
 	defer s.metadataLocks.lock(roomID)()
-	return s.eachSession(ctx, roomID, func(session string, _ *Room, i Metadata) error { return s.media.UpdateMetadata(ctx, session, i) })
-}
-
-// openSessions makes the live sessions of a room ready in the engine.
-func (s *Service) openSessions(ctx context.Context, roomID string) error {
-	return s.eachSession(ctx, roomID, func(session string, r *Room, i Metadata) error {
-		return s.media.Open(ctx, MediaSession{Name: session, Type: r.Type, MaxParticipants: r.MaxParticipants + maxHiddenParticipants, Metadata: i})
+	return s.eachSession(ctx, roomID, func(session string, _ *Room, m Metadata) error {
+		return s.media.UpdateMetadata(ctx, session, m)
 	})
 }
 
-// eachSession calls do for the live sessions of a room, its own first.
-func (s *Service) eachSession(ctx context.Context, roomID string, do func(session string, r *Room, i Metadata) error) error {
+// openSessions opens the live sessions of a room in the engine.
+func (s *Service) openSessions(ctx context.Context, roomID string) error {
+	return s.eachSession(ctx, roomID, func(session string, r *Room, m Metadata) error {
+		return s.media.Open(ctx, MediaSession{Name: session, Type: r.Type,
+			MaxParticipants: r.MaxParticipants + maxHiddenParticipants, Metadata: m})
+	})
+}
+
+// eachSession calls do for each live session of a room, the session of the room
+// itself first.
+func (s *Service) eachSession(ctx context.Context, roomID string,
+	do func(session string, r *Room, m Metadata) error,
+) error {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil || !r.SessionLive {
 		return err

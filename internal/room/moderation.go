@@ -8,18 +8,20 @@ import (
 	"parley/internal/fault"
 )
 
-// The tools of hosts and co-hosts over people: a co-host has none over a host.
-// What is decided is written on seats and on the room first, and then told to
-// the engine; what fails there is made up for by the next look. Muting and
-// asking are of the moment, and written nowhere.
+// This file contains the actions of hosts and co-hosts on participants. A co-host
+// cannot act on a host. Changes are stored first and then sent to the engine; the
+// next reconciliation repeats what fails there. Muting and asking to unmute are not
+// stored.
 
 var (
 	errRemoved      = fault.New(fault.Forbidden, "removed", "a host removed you from this room")
 	errTargetIsHost = fault.New(fault.Forbidden, "not_host", "a co-host may not do this to a host")
-	errSeatNotFound = fault.New(fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
+	errSeatNotFound = fault.New(fault.NotFound, "seat_not_found", "no participant in this room has this identity")
 )
 
-// targetSeat returns the seats of a host or co-host and of whom they mean.
+// targetSeat returns the seat of the calling host or co-host and the seat with that
+// identity. Errors: NotFound for an unknown or hidden seat, Forbidden if the caller
+// is not a host or co-host, or is a co-host and the target is a host.
 func (s *Service) targetSeat(ctx context.Context, r *Room, seatKey, identity string) (host, seat Seat, err error) {
 	if host, err = s.hostSeat(ctx, r, seatKey); err != nil {
 		return host, seat, err
@@ -34,21 +36,21 @@ func (s *Service) targetSeat(ctx context.Context, r *Room, seatKey, identity str
 	return host, seat, err
 }
 
-// otherSeat is subject for what nobody does to themselves.
+// otherSeat returns the same seat as targetSeat, and Invalid if it is the caller's
+// own.
 func (s *Service) otherSeat(ctx context.Context, r *Room, seatKey, identity string) (Seat, error) {
 	host, seat, err := s.targetSeat(ctx, r, seatKey, identity)
 	if err == nil && host.ID == seat.ID {
-		err = fault.Invalidf("identity must be somebody else's, not your own")
+		err = fault.Invalidf("identity must be that of another participant, not your own")
 	}
 	return seat, err
 }
 
-// Remove takes somebody out of the room. Neither their browser nor, where it is
-// known, their person comes in again, unless they are readmitted. Refusals:
-// NotFound, Gone (over), Forbidden (not a host), Conflict (not open yet),
-// Invalid.
+// Remove removes a participant from the room. Neither the browser nor the person, if
+// the seat has a user id, can join again before Readmit. Errors: NotFound, Gone
+// (over), Forbidden (not a host), Conflict (not open yet), Invalid.
 func (s *Service) Remove(ctx context.Context, roomID, seatKey, identity string) error {
-	var from []string
+	var sessions []string
 	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		seat, err := s.otherSeat(ctx, r, seatKey, identity)
 		if err != nil {
@@ -57,21 +59,22 @@ func (s *Service) Remove(ctx context.Context, roomID, seatKey, identity string) 
 		if _, err = s.disconnect(ctx, r, &seat, now, LeftRemoved); err != nil {
 			return err
 		}
-		// Also where attendance does not tell of them: the engine may hold a
-		// connection that is not recorded yet.
-		if from, err = s.liveSessions(ctx, r); err != nil {
+		// All live sessions, because the engine may hold a connection that is not
+		// recorded as attendance yet.
+		if sessions, err = s.liveSessions(ctx, r); err != nil {
 			return err
 		}
 		seat.RemovedAt = now
 		return s.store.UpdateSeat(ctx, seat)
 	})
-	for _, session := range from {
-		s.logFailure(ctx, "take out somebody who was removed", s.media.Remove(ctx, session, identity), "room_id", roomID)
+	for _, session := range sessions {
+		s.logFailure(ctx, "remove participant", s.media.Remove(ctx, session, identity), "room_id", roomID)
 	}
 	return err
 }
 
-// Readmit lets somebody come in again who was removed. Refusals as Remove's.
+// Readmit allows a removed participant to join again. It returns the same errors as
+// Remove.
 func (s *Service) Readmit(ctx context.Context, roomID, seatKey, identity string) error {
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
 		seat, err := s.otherSeat(ctx, r, seatKey, identity)
@@ -83,20 +86,20 @@ func (s *Service) Readmit(ctx context.Context, roomID, seatKey, identity string)
 	})
 }
 
-// Mute silences somebody, or, with an empty identity, all guests. Their pages
-// say by whom; they may unmute themselves. Refusals as Remove's, and
-// Unavailable when the engine does not answer.
+// Mute mutes a participant or, if identity is empty, all guests. Their pages show
+// who muted them, and they can unmute themselves. It returns the same errors as
+// Remove, and Unavailable if the engine does not respond.
 func (s *Service) Mute(ctx context.Context, roomID, seatKey, identity string) error {
 	r, host, err := s.roomAsHost(ctx, roomID, seatKey)
 	if err != nil {
 		return err
 	}
-	meant := func(seat Seat) bool { return seat.Role == Guest && !seat.Hidden }
+	match := func(seat Seat) bool { return seat.Role == Guest && !seat.Hidden }
 	if identity != "" {
 		if _, _, err := s.targetSeat(ctx, r, seatKey, identity); err != nil {
 			return err
 		}
-		meant = func(seat Seat) bool { return seat.ID == identity }
+		match = func(seat Seat) bool { return seat.ID == identity }
 	}
 	seats, err := s.store.Seats(ctx, r.ID)
 	if err != nil {
@@ -104,7 +107,7 @@ func (s *Service) Mute(ctx context.Context, roomID, seatKey, identity string) er
 	}
 	var identities []string
 	for _, seat := range seats {
-		if meant(seat) {
+		if match(seat) {
 			identities = append(identities, seat.ID)
 		}
 	}
@@ -118,14 +121,15 @@ func (s *Service) Mute(ctx context.Context, roomID, seatKey, identity string) er
 			return mediaUnavailable(err)
 		}
 		if len(muted) > 0 {
-			s.logFailure(ctx, "say who muted", s.media.SendMessage(ctx, session, muted, Message{Kind: MessageMuted, From: host.Name}), "room_id", roomID)
+			err := s.media.SendMessage(ctx, session, muted, Message{Kind: MessageMuted, From: host.Name})
+			s.logFailure(ctx, "notify muted participants", err, "room_id", roomID)
 		}
 	}
 	return nil
 }
 
-// AskToUnmute has somebody's page ask them to speak. Refusals as Mute's, and
-// Conflict where guests' microphones are locked.
+// AskToUnmute asks a participant to unmute. It returns the same errors as Mute, and
+// Conflict if the participant is a guest and the microphones of guests are locked.
 func (s *Service) AskToUnmute(ctx context.Context, roomID, seatKey, identity string) error {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
@@ -136,7 +140,8 @@ func (s *Service) AskToUnmute(ctx context.Context, roomID, seatKey, identity str
 		return err
 	}
 	if !r.grants(seat.Role).Microphone {
-		return fault.New(fault.Conflict, "microphone_locked", "guests may not use their microphones in this room: allow that first")
+		return fault.New(fault.Conflict, "microphone_locked",
+			"the microphones of guests are locked in this room: unlock them first")
 	}
 	present, err := s.store.CurrentAttendance(ctx, r.ID)
 	if err != nil {
@@ -155,12 +160,12 @@ func (s *Service) AskToUnmute(ctx context.Context, roomID, seatKey, identity str
 	return err
 }
 
-// LockChange says what guests may not do from now on; what is nil stays as it
-// is.
+// LockChange contains new values of locks. Nil fields are left unchanged.
 type LockChange struct{ Microphone, Camera, ScreenShare, Chat, WaitingRoom *bool }
 
-// UpdateLocks changes what guests may do. What they send and may not any more is taken
-// out, and who waits comes in when nobody has to wait. Refusals as Remove's.
+// UpdateLocks changes the locks of the room. Tracks that guests may no longer publish
+// are removed, and waiting visitors are admitted if the waiting room is turned off.
+// It returns the same errors as Remove.
 func (s *Service) UpdateLocks(ctx context.Context, roomID, seatKey string, q LockChange) error {
 	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		if _, err := s.hostSeat(ctx, r, seatKey); err != nil {
@@ -172,14 +177,11 @@ func (s *Service) UpdateLocks(ctx context.Context, roomID, seatKey string, q Loc
 			}
 		}
 		before := r.Locks
-		for _, lock := range []struct {
-			of *bool
-			to *bool
-		}{{&r.Locks.Microphone, q.Microphone}, {&r.Locks.Camera, q.Camera}, {&r.Locks.ScreenShare, q.ScreenShare}, {&r.Locks.Chat, q.Chat}, {&r.Locks.WaitingRoom, q.WaitingRoom}} {
-			if lock.to != nil {
-				*lock.of = *lock.to
-			}
-		}
+		setIfGiven(&r.Locks.Microphone, q.Microphone)
+		setIfGiven(&r.Locks.Camera, q.Camera)
+		setIfGiven(&r.Locks.ScreenShare, q.ScreenShare)
+		setIfGiven(&r.Locks.Chat, q.Chat)
+		setIfGiven(&r.Locks.WaitingRoom, q.WaitingRoom)
 		r.metadataChanged = r.metadataChanged || r.Locks != before
 		return nil
 	})
@@ -189,8 +191,9 @@ func (s *Service) UpdateLocks(ctx context.Context, roomID, seatKey string, q Loc
 	return err
 }
 
-// SetRole makes a guest a co-host, or takes that back; then no link makes them
-// one again. Who is a host stays one. Refusals as Remove's.
+// SetRole makes a guest a co-host or a co-host a guest. A co-host who becomes a guest
+// is demoted: no link makes them a co-host again. The role of a host cannot be
+// changed. It returns the same errors as Remove.
 func (s *Service) SetRole(ctx context.Context, roomID, seatKey, identity string, role Role) error {
 	if role != Guest && role != CoHost {
 		return fault.Invalidf("role must be cohost or guest")
@@ -201,7 +204,7 @@ func (s *Service) SetRole(ctx context.Context, roomID, seatKey, identity string,
 			return err
 		}
 		if seat.Role == Host {
-			return fault.New(fault.Forbidden, "not_host", "who is a host stays one")
+			return fault.New(fault.Forbidden, "not_host", "the role of a host cannot be changed")
 		}
 		seat.Demoted = role == Guest && (seat.Demoted || seat.Role == CoHost)
 		seat.Role = role
@@ -213,15 +216,15 @@ func (s *Service) SetRole(ctx context.Context, roomID, seatKey, identity string,
 	return err
 }
 
-// liveSessions returns the names of the live sessions of a room, its own and
-// those of its open breakout rooms.
+// liveSessions returns the names of the live sessions of a room and of its open
+// breakout rooms.
 func (s *Service) liveSessions(ctx context.Context, r *Room) ([]string, error) {
 	if !r.SessionLive {
 		return nil, nil
 	}
 	sessions := []string{SessionID(r.ID, r.Session)}
 	if r.LastSession == r.Session {
-		return sessions, nil // there are no breakout rooms
+		return sessions, nil // the room has no breakout rooms
 	}
 	all, err := s.store.Breakouts(ctx, r.ID)
 	for _, b := range all {
@@ -232,20 +235,22 @@ func (s *Service) liveSessions(ctx context.Context, r *Room) ([]string, error) {
 	return sessions, err
 }
 
-// pushPermissions has the engine hold everybody in a room to their present permissions.
-// What fails is tried again by the next look.
+// pushPermissions sends the current permissions of all participants of a room to the
+// engine. A failure is only logged, because the next reconciliation repeats it.
 func (s *Service) pushPermissions(ctx context.Context, roomID string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	all := func(string) bool { return true }
-	s.logFailure(ctx, "set permissions of participants", s.updateSessionPermissions(ctx, roomID, all), "room_id", roomID)
+	err := s.updateSessionPermissions(ctx, roomID, all)
+	s.logFailure(ctx, "update permissions of participants", err, "room_id", roomID)
 }
 
-// updateSessionPermissions is enforce in those sessions of a room that are wanted. The engine
-// says who is there, because attendance does not know of participants whose
-// media is not connected yet. It reads and sets permissions in one turn for each
-// room, so that what was read first does not arrive last.
-func (s *Service) updateSessionPermissions(ctx context.Context, roomID string, wanted func(session string) bool) error {
+// updateSessionPermissions updates the permissions of the participants in those live
+// sessions of a room for which match returns true. It lists the participants of the
+// engine, because attendance lacks those whose media is not connected yet. It reads
+// and sets permissions under a lock for each room, so that an older state cannot
+// arrive after a newer one.
+func (s *Service) updateSessionPermissions(ctx context.Context, roomID string, match func(session string) bool) error {
 	defer s.permissionLocks.lock(roomID)()
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
@@ -264,12 +269,12 @@ func (s *Service) updateSessionPermissions(ctx context.Context, roomID string, w
 		taken[seat.ID] = seat
 	}
 	for _, session := range sessions {
-		if !wanted(session) {
+		if !match(session) {
 			continue
 		}
-		people, failed := s.media.Participants(ctx, session)
-		err = errors.Join(err, failed)
-		for _, p := range people {
+		participants, listErr := s.media.Participants(ctx, session)
+		err = errors.Join(err, listErr)
+		for _, p := range participants {
 			if seat, ok := taken[p.Identity]; ok {
 				err = errors.Join(err, s.media.UpdatePermissions(ctx, session, seat.ID, seat.Role, r.grants(seat.Role)))
 			} else {
@@ -280,9 +285,9 @@ func (s *Service) updateSessionPermissions(ctx context.Context, roomID string, w
 	return err
 }
 
-// updateUnseatedPermissions sets the permissions of a participant whose seat is not taken:
-// its reservation ran out while it connects. Whoever would not be admitted now
-// is disconnected.
+// updateUnseatedPermissions updates the permissions of a participant whose seat is
+// not taken, because its reservation expired while the participant was connecting.
+// It disconnects a participant who would not be admitted now.
 func (s *Service) updateUnseatedPermissions(ctx context.Context, r *Room, session, identity string) error {
 	seat, admitted, err := s.connectingSeat(ctx, r, identity)
 	switch {
@@ -294,7 +299,7 @@ func (s *Service) updateUnseatedPermissions(ctx context.Context, r *Room, sessio
 	return s.media.UpdatePermissions(ctx, session, seat.ID, seat.Role, r.grants(seat.Role))
 }
 
-// updatePermissions sets the present permissions of one participant.
+// updatePermissions sends the current permissions of one participant to the engine.
 func (s *Service) updatePermissions(ctx context.Context, roomID, session, identity string) error {
 	defer s.permissionLocks.lock(roomID)()
 	r, err := s.store.Room(ctx, roomID)

@@ -15,7 +15,7 @@ import (
 
 const notHost = "only a host or co-host may do this"
 
-// A guest may use no tool, and a co-host none on a host.
+// A guest may use no moderation action, and a co-host none on a host.
 func TestModeration_Permissions(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -33,7 +33,7 @@ func TestModeration_Permissions(t *testing.T) {
 	hidden := h.enter(t, id, spy, "PA_5")
 
 	on := true
-	tools := map[string]func(key, identity string) error{
+	actions := map[string]func(key, identity string) error{
 		"mute":    func(key, identity string) error { return h.Mute(ctx, id, key, identity) },
 		"unmute":  func(key, identity string) error { return h.AskToUnmute(ctx, id, key, identity) },
 		"role":    func(key, identity string) error { return h.SetRole(ctx, id, key, identity, room.CoHost) },
@@ -41,7 +41,7 @@ func TestModeration_Permissions(t *testing.T) {
 		"remove":  func(key, identity string) error { return h.Remove(ctx, id, key, identity) },
 		"readmit": func(key, identity string) error { return h.Readmit(ctx, id, key, identity) },
 	}
-	for name, use := range tools {
+	for name, use := range actions {
 		for _, whom := range []string{ben.Seat.ID, ada.Seat.ID} {
 			assertError(t, use(guest(4).SeatKey, whom), fault.Forbidden, "not_host", notHost)
 			assertError(t, use(guest(6).SeatKey, whom), fault.Forbidden, "not_in_room", "you are not in this room")
@@ -51,31 +51,35 @@ func TestModeration_Permissions(t *testing.T) {
 		}
 		assertError(t, use(co.SeatKey, ada.Seat.ID), fault.Forbidden, "not_host", "a co-host may not do this to a host")
 		for _, whom := range []string{"nobody", hidden.Seat.ID} { // who is hidden is not given away
-			assertError(t, use(guest(1).SeatKey, whom), fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
+			assertError(t, use(guest(1).SeatKey, whom), fault.NotFound, "seat_not_found",
+				"no participant in this room has this identity")
 		}
 	}
 	for _, name := range []string{"remove", "role"} {
-		assertError(t, tools[name](guest(1).SeatKey, ada.Seat.ID), fault.Invalid, "invalid_request", "identity must be somebody else's, not your own")
+		assertError(t, actions[name](guest(1).SeatKey, ada.Seat.ID), fault.Invalid, "invalid_request",
+			"identity must be that of another participant, not your own")
 	}
 	assertError(t, h.Mute(ctx, id, guest(4).SeatKey, ""), fault.Forbidden, "not_host", notHost)
-	assertError(t, h.SetRole(ctx, id, guest(1).SeatKey, ben.Seat.ID, room.Host), fault.Invalid, "invalid_request", "role must be cohost or guest")
-	if h.engine.muted != nil || h.engine.drainRemoved() != nil || len(h.engine.messages) > 0 || h.room(t, id).Locks != (room.Locks{}) {
-		t.Error("something was done all the same")
+	assertError(t, h.SetRole(ctx, id, guest(1).SeatKey, ben.Seat.ID, room.Host), fault.Invalid, "invalid_request",
+		"role must be cohost or guest")
+	if h.engine.muted != nil || h.engine.drainRemoved() != nil || len(h.engine.messages) > 0 ||
+		h.room(t, id).Locks != (room.Locks{}) {
+		t.Error("a refused action had an effect")
 	}
-	for name, use := range tools {
+	for name, use := range actions {
 		if name != "remove" {
 			if err := use(co.SeatKey, ben.Seat.ID); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 	}
-	if err := tools["remove"](co.SeatKey, ben.Seat.ID); err != nil {
+	if err := actions["remove"](co.SeatKey, ben.Seat.ID); err != nil {
 		t.Error(err)
 	}
 }
 
-// Whoever is removed is gone at once, whatever the engine says, and comes back
-// neither with their browser nor as the person they are, until readmitted.
+// A removed participant leaves at once, even if the engine fails, and can return
+// neither with the same browser nor as the same person before Readmit.
 func TestRemove(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -106,16 +110,16 @@ func TestRemove(t *testing.T) {
 	}
 	for _, a := range rows {
 		if removed := a.SeatID != rows[0].SeatID; removed != (a.Reason == room.LeftRemoved) || removed == a.LeftAt.IsZero() {
-			t.Errorf("%+v", a)
+			t.Errorf("attendance = %+v", a)
 		}
 	}
-	// The next look makes up for an engine that was away.
+	// The next reconciliation removes them from an engine that was unavailable.
 	for _, a := range []room.Admission{ben, chen} {
 		h.engine.connect(a.SessionID, a.Seat.ID, "PA_again_"+a.Seat.ID, h.clock.Now())
 	}
 	h.Reconcile(ctx)
 	if out := h.engine.drainRemoved(); len(out) != 2 {
-		t.Errorf("the look took out %v", out)
+		t.Errorf("reconciliation removed %v, want two participants", out)
 	}
 
 	comes := func(n int, link string) error {
@@ -149,7 +153,7 @@ func TestRemove(t *testing.T) {
 			}
 		}
 		if welcome(ben) || welcome(chen) {
-			t.Error("an old pass opens the door")
+			t.Error("an old access token is accepted")
 		}
 		h.restart() // and after a restart
 	}
@@ -165,8 +169,8 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// Locks of a running room hold for guests at once, for those who come later,
-// and again at the next look.
+// Locks of a running room apply to guests at once and to those who join later, and the
+// next reconciliation repeats them.
 func TestUpdateLocks_RunningRoom(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -175,44 +179,46 @@ func TestUpdateLocks_RunningRoom(t *testing.T) {
 	id, link := h.create(t, room.CreateRequest{MaxParticipants: 6})
 	ada := h.enter(t, id, host(1, link), "PA_1")
 	ben := h.enter(t, id, guest(2), "PA_2")
-	may := func(a room.Admission) grantedPermissions { return h.engine.permissions[a.SessionID+" "+a.Seat.ID] }
+	permissions := func(a room.Admission) grantedPermissions { return h.engine.permissions[a.SessionID+" "+a.Seat.ID] }
 
 	on, off := true, false
-	if err := h.UpdateLocks(ctx, id, guest(1).SeatKey, room.LockChange{Microphone: &on, ScreenShare: &on, Chat: &off}); err != nil {
+	if err := h.UpdateLocks(ctx, id, guest(1).SeatKey,
+		room.LockChange{Microphone: &on, ScreenShare: &on, Chat: &off}); err != nil {
 		t.Fatal(err)
 	}
 	want := room.Grants{Camera: true, Chat: true}
-	if got := may(ben); got.grants != want || got.role != room.Guest {
-		t.Errorf("ben may %+v", got)
+	if got := permissions(ben); got.grants != want || got.role != room.Guest {
+		t.Errorf("ben has the permissions %+v", got)
 	}
-	if got := may(ada).grants; got != (room.Grants{Microphone: true, Camera: true, ScreenShare: true, Chat: true}) {
-		t.Errorf("ada may %+v", got)
+	if got := permissions(ada).grants; got != (room.Grants{Microphone: true, Camera: true, ScreenShare: true,
+		Chat: true}) {
+		t.Errorf("ada has the permissions %+v", got)
 	}
 	locks := room.Locks{Microphone: true, ScreenShare: true}
 	if got := h.engine.metadata[ben.SessionID].Locks; got != locks || h.room(t, id).Locks != locks {
-		t.Errorf("pages read %+v", got)
+		t.Errorf("metadata contain locks %+v", got)
 	}
-	if chen := h.enter(t, id, guest(3), "PA_3"); may(chen).grants != want {
-		t.Errorf("who comes later may %+v", may(chen))
+	if chen := h.enter(t, id, guest(3), "PA_3"); permissions(chen).grants != want {
+		t.Errorf("a guest who joins later has the permissions %+v", permissions(chen))
 	}
 	assertError(t, h.AskToUnmute(ctx, id, guest(1).SeatKey, ben.Seat.ID), fault.Conflict, "microphone_locked",
-		"guests may not use their microphones in this room: allow that first")
+		"the microphones of guests are locked in this room: unlock them first")
 
 	h.engine.setError(errors.New("away"))
 	if err := h.UpdateLocks(ctx, id, guest(1).SeatKey, room.LockChange{Camera: &on}); err != nil {
 		t.Fatal(err)
 	}
 	h.engine.setError(nil)
-	if got := may(ben).grants; got != want {
-		t.Fatalf("ben may %+v, and the engine was away", got)
+	if got := permissions(ben).grants; got != want {
+		t.Fatalf("ben has the permissions %+v, and the engine was away", got)
 	}
 	h.Reconcile(ctx)
-	if got := may(ben).grants; got != (room.Grants{Chat: true}) {
-		t.Errorf("after a look ben may %+v", got)
+	if got := permissions(ben).grants; got != (room.Grants{Chat: true}) {
+		t.Errorf("after reconciliation ben has the permissions %+v", got)
 	}
 }
 
-// Muting is for those who are in, and their pages say by whom.
+// Mute affects connected participants, and their pages show who muted them.
 func TestMute(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -229,29 +235,34 @@ func TestMute(t *testing.T) {
 	if want := []string{ben.Seat.ID, chen.Seat.ID}; !slices.Equal(h.engine.muted, want) {
 		t.Errorf("muted %v, want the guests %v", h.engine.muted, want)
 	}
-	if said := h.engine.messages; len(said) != 1 || said[0].message != (room.Message{Kind: room.MessageMuted, From: "Guest 1"}) || len(said[0].identities) != 2 {
-		t.Errorf("%+v", said)
+	if messages := h.engine.messages; len(messages) != 1 ||
+		messages[0].message != (room.Message{Kind: room.MessageMuted, From: "Guest 1"}) || len(messages[0].identities) != 2 {
+		t.Errorf("messages = %+v", messages)
 	}
-	if err := errors.Join(h.Mute(ctx, id, guest(1).SeatKey, ada.Seat.ID), h.Mute(ctx, id, guest(1).SeatKey, gone.Seat.ID)); err != nil {
+	if err := errors.Join(h.Mute(ctx, id, guest(1).SeatKey, ada.Seat.ID),
+		h.Mute(ctx, id, guest(1).SeatKey, gone.Seat.ID)); err != nil {
 		t.Error(err)
 	}
 	if err := h.AskToUnmute(ctx, id, guest(1).SeatKey, ben.Seat.ID); err != nil {
 		t.Error(err)
 	}
-	if said := h.engine.messages[len(h.engine.messages)-1]; said.message.Kind != room.MessageUnmute || !slices.Equal(said.identities, []string{ben.Seat.ID}) {
-		t.Errorf("%+v", said)
+	if messages := h.engine.messages[len(h.engine.messages)-1]; messages.message.Kind != room.MessageUnmute ||
+		!slices.Equal(messages.identities, []string{ben.Seat.ID}) {
+		t.Errorf("messages = %+v", messages)
 	}
-	assertError(t, h.AskToUnmute(ctx, id, guest(1).SeatKey, gone.Seat.ID), fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
+	assertError(t, h.AskToUnmute(ctx, id, guest(1).SeatKey, gone.Seat.ID), fault.NotFound, "seat_not_found",
+		"no participant in this room has this identity")
 	h.engine.setError(errors.New("away"))
-	for _, err := range []error{h.Mute(ctx, id, guest(1).SeatKey, ""), h.AskToUnmute(ctx, id, guest(1).SeatKey, ben.Seat.ID)} {
+	for _, err := range []error{h.Mute(ctx, id, guest(1).SeatKey, ""),
+		h.AskToUnmute(ctx, id, guest(1).SeatKey, ben.Seat.ID)} {
 		if !fault.Is(err, fault.Unavailable) {
 			t.Errorf("without an engine: %v", err)
 		}
 	}
 }
 
-// A co-host by a host's word has the tools, without a new connection; taken
-// back, no link gives them again, and a page that still promises it is let in.
+// A new co-host can moderate without reconnecting. After demotion no link grants the
+// role again, and a page that still expects it is admitted as a guest.
 func TestSetRole(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -267,12 +278,13 @@ func TestSetRole(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := h.engine.permissions[ben.SessionID+" "+ben.Seat.ID]; got.role != room.CoHost {
-		t.Errorf("the engine has ben as %+v", got)
+		t.Errorf("permissions of ben: %+v", got)
 	}
 	if err := h.SetRole(ctx, id, guest(2).SeatKey, chen.Seat.ID, room.Guest); err != nil {
 		t.Fatal(err)
 	}
-	assertError(t, h.SetRole(ctx, id, guest(2).SeatKey, ada.Seat.ID, room.Guest), fault.Forbidden, "not_host", "a co-host may not do this to a host")
+	assertError(t, h.SetRole(ctx, id, guest(2).SeatKey, ada.Seat.ID, room.Guest), fault.Forbidden, "not_host",
+		"a co-host may not do this to a host")
 	assertError(t, h.Mute(ctx, id, co.SeatKey, ""), fault.Forbidden, "not_host", notHost)
 	h.clock.advance(2 * time.Minute) // the link has expired
 	for _, v := range []room.JoinRequest{co, guest(3)} {
@@ -291,14 +303,15 @@ func TestSetRole(t *testing.T) {
 	if a, err := h.ReserveSeat(ctx, id, guest(3)); err != nil || a.Seat.Role != room.CoHost {
 		t.Errorf("appointed again chen is %q, %v", a.Seat.Role, err)
 	}
-	// Nobody has come or gone by any of this.
-	if rows, err := h.db.Attendance(ctx, id); err != nil || len(rows) != 3 || slices.ContainsFunc(rows, func(a room.Attendance) bool { return !a.LeftAt.IsZero() }) {
-		t.Errorf("%+v, %v", rows, err)
+	// None of this ended or began a connection.
+	if rows, err := h.db.Attendance(ctx, id); err != nil || len(rows) != 3 ||
+		slices.ContainsFunc(rows, func(a room.Attendance) bool { return !a.LeftAt.IsZero() }) {
+		t.Errorf("attendance = %+v, %v", rows, err)
 	}
 }
 
-// Where the engine does not answer just when somebody's attendance was
-// recorded, the next look sets their permissions and admits them.
+// If the engine fails just after attendance was recorded, the next reconciliation sets
+// the permissions and admits the connection.
 func TestReconcile_AdmitsAfterMediaOutage(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -316,6 +329,6 @@ func TestReconcile_AdmitsAfterMediaOutage(t *testing.T) {
 	}
 	h.Reconcile(t.Context())
 	if !slices.Equal(h.engine.admitted, []string{"PA_1"}) {
-		t.Errorf("the look admitted %v", h.engine.admitted)
+		t.Errorf("reconciliation admitted %v, want PA_1", h.engine.admitted)
 	}
 }

@@ -6,43 +6,43 @@ import (
 	"time"
 )
 
-// Node is a process that runs this service, and when it was last known to.
+// Node is a process that runs this service.
 type Node struct {
 	ID        string
-	LastAlive time.Time
+	LastAlive time.Time // last heartbeat, by the node's own clock
 }
 
 const (
-	singleNodeHeartbeat = 5 * time.Second // how often a node without others notes that it runs
-	clusterHeartbeat    = time.Second     // and one that others may have to replace
-	// nodeTimeout is how long a node may be silent before another takes over.
+	singleNodeHeartbeat = 5 * time.Second // interval of heartbeats without a cluster
+	clusterHeartbeat    = time.Second     // interval of heartbeats in a cluster
+	// nodeTimeout is the time without a heartbeat after which other nodes take over.
 	nodeTimeout = 4 * time.Second
-	// nodeRemovalDelay is how long before it is taken off the list: until then it
-	// may turn out that it was only slow.
+	// nodeRemovalDelay is the time without a heartbeat after which a lost node is
+	// deleted. Until then it may turn out that the node was only slow.
 	nodeRemovalDelay = time.Minute
 )
 
-// lastSeen is when another node was last seen to have moved on. Only this
-// node's clock is asked, so clocks that differ do no harm.
+// lastSeen records when this node last saw a new heartbeat of another node. It uses
+// only this node's clock, so that clock differences between nodes do not matter.
 type lastSeen struct {
-	heartbeat time.Time // what that node wrote
-	seenAt    time.Time // when it was seen to be new
+	heartbeat time.Time // as written by the other node
+	seenAt    time.Time // when this node first saw that heartbeat
 	lost      bool
 }
 
-// EnableCluster says that other nodes may run on the same database, so that a node
-// that is silent may be none of this one's earlier lives. Call it before
-// Recover.
+// EnableCluster declares that other nodes may use the same database. Without it,
+// Recover treats every registered node as an earlier process of this one. Call it
+// before Recover.
 func (s *Service) EnableCluster() { s.clustered = true }
 
-// NodeID returns this process's name among others.
+// NodeID returns the id that identifies this process in the cluster.
 func (s *Service) NodeID() string { return s.nodeID }
 
-// Recover takes up what an earlier process left: whoever was in is noted as
-// gone at the last moment that process was known to run and keeps the seat for
-// a while, and rooms that were live are live again in the media engine, under
-// the same session, before anybody knocks. Where there are other nodes, it is
-// Run that finds out who of them is lost.
+// Recover continues the rooms of an earlier process. It ends the attendance that
+// the process recorded, at the process's last heartbeat, holds the seats for
+// rejoinTimeout, and opens live sessions in the media engine again under their old
+// names. Call it before visitors are served. In a cluster, Run detects lost nodes
+// instead.
 func (s *Service) Recover(ctx context.Context) error {
 	if !s.clustered {
 		nodes, err := s.store.Nodes(ctx)
@@ -64,9 +64,9 @@ func (s *Service) Recover(ctx context.Context) error {
 	}
 	for _, session := range sessions {
 		if session.Breakout > 0 {
-			continue // with its room
+			continue // openSessions opens it with its room
 		}
-		// Whatever came due meanwhile comes first.
+		// Transitions that came due while no process was running are applied first.
 		if err := s.updateRoom(ctx, session.RoomID, noChange); err != nil {
 			return err
 		}
@@ -77,19 +77,19 @@ func (s *Service) Recover(ctx context.Context) error {
 	return s.writeHeartbeat(ctx)
 }
 
-// failover writes down that whoever a lost node had in has left it, at the
-// last moment that node was known to run, and has their pages come back.
-// Nobody can have come back before the moment unheard. A room that cannot be
-// taken over holds up no other.
-func (s *Service) failover(ctx context.Context, lost Node, unheard time.Time) error {
+// failover takes over the rooms of a lost node. It ends the attendance that the
+// node recorded, at the node's last heartbeat, and makes the pages reconnect.
+// Connections relayed before silentSince are dropped, because they lead to the
+// lost node. A failure in one room does not stop the others.
+func (s *Service) failover(ctx context.Context, lost Node, silentSince time.Time) error {
 	rooms, err := s.store.RoomsOfNode(ctx, lost.ID)
 	for _, id := range rooms {
-		err = errors.Join(err, s.failoverRoom(ctx, lost, unheard, id))
+		err = errors.Join(err, s.failoverRoom(ctx, lost, silentSince, id))
 	}
 	return err
 }
 
-func (s *Service) failoverRoom(ctx context.Context, lost Node, unheard time.Time, id string) error {
+func (s *Service) failoverRoom(ctx context.Context, lost Node, silentSince time.Time, id string) error {
 	err := s.updateRoom(ctx, id, func(ctx context.Context, r *Room, now time.Time) error {
 		present, err := s.store.CurrentAttendance(ctx, r.ID)
 		if err != nil {
@@ -108,31 +108,32 @@ func (s *Service) failoverRoom(ctx context.Context, lost Node, unheard time.Time
 	if err != nil {
 		return err
 	}
-	s.log.Info("room goes on here", "room_id", id, "lost_node", lost.ID)
+	s.log.Info("took over room of lost node", "room_id", id, "node", lost.ID)
 	if err := s.openSessions(ctx, id); err != nil {
 		return err
 	}
 	return s.eachSession(ctx, id, func(session string, _ *Room, _ Metadata) error {
-		s.media.DropRelayedConnections(session, unheard)
+		s.media.DropRelayedConnections(session, silentSince)
 		return nil
 	})
 }
 
-// removeNode takes a node off the list, unless it says that somebody is somewhere.
+// removeNode deletes a node unless it has unended attendance.
 func (s *Service) removeNode(ctx context.Context, node string) error {
 	return s.store.Write(ctx, func(ctx context.Context) error { return s.store.RemoveNode(ctx, node) })
 }
 
-// watchNodes takes over from nodes that do not run any more.
+// watchNodes detects lost nodes by their missing heartbeats and takes over their
+// rooms.
 func (s *Service) watchNodes(ctx context.Context) {
 	now := s.now()
 	nodes, err := s.store.Nodes(ctx)
-	if s.logFailure(ctx, "look for other nodes", err) {
+	if s.logFailure(ctx, "list nodes", err) {
 		return
 	}
 	if now.Sub(s.lastWatch) >= nodeTimeout/2 {
-		// This node saw nothing for a while, and maybe nobody could write:
-		// silence counts from now.
+		// This node could not read for a while, and perhaps the others could not
+		// write either. Therefore their timeouts start again.
 		clear(s.lastSeen)
 	}
 	s.lastWatch = now
@@ -152,10 +153,11 @@ func (s *Service) watchNodes(ctx context.Context) {
 		}
 		if !last.lost {
 			last.lost = true
-			s.log.Warn("a node is lost; its rooms go on here", "node", n.ID, "last_alive", n.LastAlive)
+			s.log.Warn("node lost, taking over its rooms", "node", n.ID, "last_alive", n.LastAlive)
 		}
-		if !s.logFailure(ctx, "take over from a lost node", s.failover(ctx, n, last.seenAt.Add(clusterHeartbeat)), "node", n.ID) && silent >= nodeRemovalDelay {
-			s.logFailure(ctx, "forget a lost node", s.removeNode(ctx, n.ID), "node", n.ID)
+		err := s.failover(ctx, n, last.seenAt.Add(clusterHeartbeat))
+		if !s.logFailure(ctx, "take over rooms of lost node", err, "node", n.ID) && silent >= nodeRemovalDelay {
+			s.logFailure(ctx, "delete lost node", s.removeNode(ctx, n.ID), "node", n.ID)
 		}
 	}
 	s.lastSeen = seen
@@ -168,15 +170,14 @@ func (s *Service) heartbeatInterval() time.Duration {
 	return singleNodeHeartbeat
 }
 
-// heartbeat notes that this node runs.
 func (s *Service) heartbeat(ctx context.Context) {
-	s.logFailure(ctx, "write down that the service runs", s.writeHeartbeat(ctx))
+	s.logFailure(ctx, "write heartbeat", s.writeHeartbeat(ctx))
 }
 
 func (s *Service) writeHeartbeat(ctx context.Context) error {
 	return s.store.Write(ctx, func(ctx context.Context) error { return s.store.RecordHeartbeat(ctx, s.nodeID, s.now()) })
 }
 
-// Deregister takes this node off the list, after the last report of the engine, so
-// that nobody has to find out that it is gone.
+// Deregister deletes this node, so that the others do not have to detect that it
+// stopped. Call it after the last report of the engine.
 func (s *Service) Deregister(ctx context.Context) error { return s.removeNode(ctx, s.nodeID) }

@@ -14,7 +14,7 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// create makes a room through the first node.
+// create creates a room through the first node.
 func (c *cluster) create(t testing.TB, q room.CreateRequest) (id string) {
 	t.Helper()
 	q.Type, q.Name, q.Title = room.Video, "Ada", "Title"
@@ -25,7 +25,7 @@ func (c *cluster) create(t testing.TB, q room.CreateRequest) (id string) {
 	return created.ID
 }
 
-// enter takes a seat through a node, connects and is heard of.
+// enter reserves a seat through a node, connects and delivers the report.
 func (c *cluster) enter(t testing.TB, node int, id string, v room.JoinRequest, sid string) room.Admission {
 	t.Helper()
 	a, err := c.nodes[node].ReserveSeat(context.Background(), id, v)
@@ -64,8 +64,8 @@ func (c *cluster) nodeIDs(t testing.TB) (ids []string) {
 	return ids
 }
 
-// A node that falls silent is replaced after four seconds: whoever was in with
-// it has left when it was last known to run, and comes back to their seat.
+// A node without heartbeats is considered lost after four seconds. The attendance that
+// it recorded ends at its last heartbeat, and participants return to their seats.
 func TestFailover_LostNode(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
@@ -76,7 +76,7 @@ func TestFailover_LostNode(t *testing.T) {
 	c.stopNode(0)
 	for range int(room.NodeTimeout / time.Second) {
 		if rows := c.attendance(t, id); !rows[0].LeftAt.IsZero() {
-			t.Errorf("taken for lost after %s", c.clock.Now().Sub(alive))
+			t.Errorf("considered lost after %s", c.clock.Now().Sub(alive))
 		}
 		c.tick(1)
 	}
@@ -84,13 +84,13 @@ func TestFailover_LostNode(t *testing.T) {
 		t.Errorf("%+v, last alive %s", rows, alive)
 	}
 	if !(nodeMedia{c, 1}).IsLocal(a.SessionID) {
-		t.Error("the session does not live on the other node")
+		t.Error("the session is not live on the other node")
 	}
 	c.tick(1)
 	if b := c.enter(t, 1, id, guest(1), "PA_2"); b.Seat.ID != a.Seat.ID || b.SessionID != a.SessionID {
-		t.Errorf("%+v", b)
+		t.Errorf("admission = %+v", b)
 	}
-	// It is remembered for a while, lest it was only slow.
+	// The lost node is not deleted at once, because it may only be slow.
 	for range 61 {
 		c.tick(1)
 	}
@@ -99,7 +99,7 @@ func TestFailover_LostNode(t *testing.T) {
 	}
 }
 
-// A lost node takes nobody along whom another one hosts, in the same room.
+// The loss of a node does not affect participants of the same room on other nodes.
 func TestFailover_KeepsParticipantsOfOtherNodes(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
@@ -112,7 +112,8 @@ func TestFailover_KeepsParticipantsOfOtherNodes(t *testing.T) {
 	}
 	cohost.LinkToken = linkToken(link)
 	c.enter(t, 0, id, cohost, "PA_1")
-	if _, err := c.nodes[0].OpenBreakouts(ctx, id, cohost.SeatKey, room.OpenBreakoutsRequest{Names: []string{"One"}}); err != nil {
+	if _, err := c.nodes[0].OpenBreakouts(ctx, id, cohost.SeatKey,
+		room.OpenBreakoutsRequest{Names: []string{"One"}}); err != nil {
 		t.Fatal(err)
 	}
 	old := c.enter(t, 0, id, guest(2), "PA_2")
@@ -128,12 +129,12 @@ func TestFailover_KeepsParticipantsOfOtherNodes(t *testing.T) {
 	}
 	present, err := c.db.CurrentAttendance(ctx, id)
 	if err != nil || len(present) != 1 || present[0].Connection != "PA_3" {
-		t.Errorf("%+v %v", present, err)
+		t.Errorf("current attendance = %+v, error %v", present, err)
 	}
 }
 
-// A node that was only slow finds its people gone from the ledger, and brings
-// them back: one open row for each, and one event for each row.
+// A node that was only slow records the connections of its participants again, with
+// one current row for each participant and one event for each row.
 func TestFailover_SlowNodeRecovers(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
@@ -145,13 +146,13 @@ func TestFailover_SlowNodeRecovers(t *testing.T) {
 	}
 	for _, a := range c.attendance(t, id) {
 		if a.Reason != room.LeftServer {
-			t.Errorf("%+v", a)
+			t.Errorf("attendance = %+v", a)
 		}
 	}
 	c.tick(0, 1)
-	c.nodes[0].Reconcile(ctx) // the first look may be too early: reports take their time
+	c.nodes[0].Reconcile(ctx) // the first reconciliation may run before pending reports arrive
 	if rows := c.attendance(t, id); len(rows) != 2 {
-		t.Errorf("at the first look: %+v", rows)
+		t.Errorf("after the first reconciliation: %+v", rows)
 	}
 	c.clock.advance(10 * time.Second)
 	for range 3 {
@@ -160,14 +161,14 @@ func TestFailover_SlowNodeRecovers(t *testing.T) {
 	}
 	present, err := c.db.CurrentAttendance(ctx, id)
 	if err != nil || len(present) != 2 {
-		t.Fatalf("%+v %v", present, err)
+		t.Fatalf("current attendance = %+v, error %v", present, err)
 	}
-	// The engine knows nothing of that.
+	// The engine reports the original connection id.
 	c.disconnect(goes.SessionID, goes.Seat.ID, room.LeftByChoice)
 	c.deliver()
 	present, err = c.db.CurrentAttendance(ctx, id)
 	if err != nil || len(present) != 1 || present[0].SeatID != stays.Seat.ID {
-		t.Errorf("%+v %v", present, err)
+		t.Errorf("current attendance = %+v, error %v", present, err)
 	}
 	events, err := c.db.Events(ctx, id, 0)
 	if err != nil {
@@ -178,12 +179,12 @@ func TestFailover_SlowNodeRecovers(t *testing.T) {
 		count[e.Type]++
 	}
 	if count[event.ParticipantJoined] != 4 || count[event.ParticipantLeft] != 3 || count[event.RoomStarted] != 1 {
-		t.Errorf("%v", count)
+		t.Errorf("joins and leaves = %v", count)
 	}
 }
 
-// While the database is away nobody can say that they run, and nobody is lost
-// for it.
+// While the database is unavailable no node can write heartbeats, and none is
+// considered lost.
 func TestFailover_NotAfterDatabaseOutage(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
@@ -194,12 +195,12 @@ func TestFailover_NotAfterDatabaseOutage(t *testing.T) {
 	c.tick(1)                    // this one is the first to get through
 	c.tick(0, 1)
 	if rows := c.attendance(t, id); !rows[0].LeftAt.IsZero() {
-		t.Errorf("%+v", rows)
+		t.Errorf("attendance = %+v", rows)
 	}
 }
 
-// A node that stops in good order leaves nothing to find out; one that stops
-// with people in it does.
+// A node that stops without participants is deleted; one with participants remains
+// registered.
 func TestDeregister(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
@@ -211,7 +212,7 @@ func TestDeregister(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := c.nodeIDs(t); !slices.Equal(got, both) {
-		t.Errorf("somebody is in, and the node has gone from %v", got)
+		t.Errorf("the node has participants and was removed: nodes %v", got)
 	}
 	c.disconnect(a.SessionID, a.Seat.ID, room.LeftServer)
 	c.deliver()
@@ -223,7 +224,7 @@ func TestDeregister(t *testing.T) {
 	}
 }
 
-// A room that cannot be taken over stays to be, and holds up no other.
+// A room that cannot be taken over is retried and does not delay others.
 func TestFailover_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
@@ -233,7 +234,8 @@ func TestFailover_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 		c.enter(t, 0, id, guest(1), "PA_"+id)
 		ids = append(ids, id)
 	}
-	survivor := room.NewService(brokenRoomStore{c.db, ids[0]}, nodeMedia{c, 1}, func() string { return "" }, c.clock.Now, storetest.NewID, discardLogger)
+	survivor := room.NewService(brokenRoomStore{c.db, ids[0]}, nodeMedia{c, 1}, func() string { return "" }, c.clock.Now,
+		storetest.NewID, discardLogger)
 	survivor.EnableCluster()
 	c.nodes[1] = survivor
 	for range 6 {
@@ -245,12 +247,12 @@ func TestFailover_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 		}
 	}
 	if got := c.nodeIDs(t); len(got) != 3 {
-		t.Errorf("forgotten too early: %v", got)
+		t.Errorf("deleted too early: nodes %v", got)
 	}
 }
 
-// Of two nodes that take over at once, on PostgreSQL, each row and each event
-// comes from one.
+// If two nodes take over at once, each row and each event is written once. This needs
+// PostgreSQL.
 func TestFailover_ConcurrentOnTwoNodes(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
@@ -261,7 +263,8 @@ func TestFailover_ConcurrentOnTwoNodes(t *testing.T) {
 		c.enter(t, 0, id, guest(n), "PA_"+id)
 		ids = append(ids, id)
 	}
-	third := room.NewService(reopenDB(t, url), nodeMedia{c, 1}, func() string { return "" }, c.clock.Now, storetest.NewID, discardLogger)
+	third := room.NewService(reopenDB(t, url), nodeMedia{c, 1}, func() string { return "" }, c.clock.Now, storetest.NewID,
+		discardLogger)
 	third.EnableCluster()
 	for range 6 {
 		c.clock.advance(time.Second)
@@ -277,13 +280,14 @@ func TestFailover_ConcurrentOnTwoNodes(t *testing.T) {
 	for _, id := range ids {
 		rows := c.attendance(t, id)
 		events, err := c.db.Events(t.Context(), id, 0)
-		if err != nil || len(rows) != 1 || rows[0].Reason != room.LeftServer || len(events) != 4 || events[3].Type != event.ParticipantLeft {
+		if err != nil || len(rows) != 1 || rows[0].Reason != room.LeftServer || len(events) != 4 ||
+			events[3].Type != event.ParticipantLeft {
 			t.Errorf("%+v\n%+v %v", rows, events, err)
 		}
 	}
 }
 
-// reopenDB opens a database once more, as another process does.
+// reopenDB opens a database a second time, like another process.
 func reopenDB(t testing.TB, url string) *store.DB {
 	t.Helper()
 	return storetest.Open(t, url, "")

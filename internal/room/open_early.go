@@ -9,18 +9,20 @@ import (
 	"parley/internal/validate"
 )
 
-// OpenEarlyRequest says who opens a scheduled room before its start.
+// OpenEarlyRequest is a request to open a scheduled room before its start.
 type OpenEarlyRequest struct {
 	Name           string // the host's display name
-	ExternalUserID string // the one the room was created with, or empty
+	ExternalUserID string // must be empty or the one from the room's creation
 	IdempotencyKey *IdempotencyKey
 }
 
-// OpenEarly opens a scheduled room now and returns a link that makes its holder
-// the host. Of a room that is open already it returns such a link too. The
-// project must admit joins. Refusals: NotFound, Conflict when the room is over,
-// Forbidden (project), Invalid with the field and the bound.
-func (s *Service) OpenEarly(ctx context.Context, p project.Project, roomID string, q OpenEarlyRequest) (link string, err error) {
+// OpenEarly opens a scheduled room now and returns a new link for its host. If the
+// room is already open, it only returns the link. The project must allow joins.
+// Errors: NotFound, Conflict when the room is over, Forbidden (project), Invalid
+// with the field and the bound.
+func (s *Service) OpenEarly(ctx context.Context, p project.Project, roomID string, q OpenEarlyRequest) (
+	link string, err error,
+) {
 	if saved := q.IdempotencyKey.savedResult(); saved != nil {
 		return saved.FinalLink, nil
 	}
@@ -35,7 +37,8 @@ func (s *Service) OpenEarly(ctx context.Context, p project.Project, roomID strin
 			return err
 		}
 		if q.ExternalUserID != "" && q.ExternalUserID != r.ExternalUserID {
-			return fault.Invalidf("external_user_id cannot first be assigned at start: leave it out, or send that of the room's creation")
+			return fault.Invalidf("external_user_id cannot first be assigned at start: " +
+				"leave it out, or send that of the room's creation")
 		}
 		if r.Over() {
 			return errRoomOver(r)

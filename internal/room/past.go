@@ -9,42 +9,43 @@ import (
 	"parley/internal/validate"
 )
 
-// How many rooms that are over a list has at most, and when nothing is said.
+// The maximum and the default number of rooms in a list of past rooms.
 const (
 	MaxPastLimit     = 100
 	DefaultPastLimit = 20
 )
 
-// PastQuery chooses rooms that are over, in the order of their ends.
+// PastQuery selects rooms that are over, ordered by the time of their end.
 type PastQuery struct {
-	IDs       []string // these alone; nil is all
-	Offset    int      // how many to leave out at the beginning
+	IDs       []string // only these rooms; nil means all
+	Offset    int      // number of rooms to skip
 	Limit     int      // 1 to MaxPastLimit
-	Ascending bool     // the first to end comes first
+	Ascending bool     // the room that ended first comes first
 }
 
 // PastRoom is a room that is over.
 type PastRoom struct {
 	ID               string
-	Session          int // number of its latest live period; 0 when nobody came
+	Session          int // number of its latest session; 0 if no participant joined
 	Title            string
 	WebhookURL       string
 	CreatedAt        time.Time
 	EndedAt          time.Time
-	ParticipantCount int // people who were in, hidden ones aside
+	ParticipantCount int // participants who were connected, without hidden ones
 }
 
-// PastRooms returns rooms of the project that are over, and how many there are
-// in all. Refusals: Invalid with the field and the bound.
+// PastRooms returns rooms of the project that are over, and the total number that
+// match the query. Errors: Invalid with the field and the bound.
 func (s *Service) PastRooms(ctx context.Context, p project.Project, q PastQuery) ([]PastRoom, int, error) {
 	if len(q.IDs) > MaxPastLimit {
 		return nil, 0, fault.Invalidf("room_ids must have at most %d entries, not %d", MaxPastLimit, len(q.IDs))
 	}
-	if err := firstError(validate.Range("from", q.Offset, 0, maxOffset), validate.Range("limit", q.Limit, 1, MaxPastLimit)); err != nil {
+	err := firstError(validate.Range("from", q.Offset, 0, maxOffset), validate.Range("limit", q.Limit, 1, MaxPastLimit))
+	if err != nil {
 		return nil, 0, err
 	}
 	return s.store.PastRooms(ctx, p.ID, q)
 }
 
-// maxOffset is further than any list goes.
+// maxOffset is larger than the number of rooms in any list.
 const maxOffset = 1_000_000_000

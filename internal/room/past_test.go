@@ -13,8 +13,8 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// A room that is opened early lives from then on as one that opened on time:
-// it expires a day after its start when nobody comes.
+// A room that is opened early expires a day after its start if no participant joins,
+// like a room that opened on time.
 func TestOpenEarly(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -42,7 +42,8 @@ func TestOpenEarly(t *testing.T) {
 	}
 
 	id, _ = h.create(t, room.CreateRequest{StartAt: h.clock.Now().Add(time.Hour), MaxParticipants: 5})
-	if _, err := h.OpenEarly(ctx, h.project, id, room.OpenEarlyRequest{Name: "Ada", ExternalUserID: "7"}); !fault.Is(err, fault.Invalid) {
+	if _, err := h.OpenEarly(ctx, h.project, id, room.OpenEarlyRequest{Name: "Ada", ExternalUserID: "7"}); !fault.Is(err,
+		fault.Invalid) {
 		t.Errorf("an external_user_id that the room does not have: %v", err)
 	}
 	if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled}) {
@@ -54,8 +55,7 @@ func TestOpenEarly(t *testing.T) {
 	}
 }
 
-// A rescheduled room opens at its new start, sooner or later than the old one,
-// and not at the old one.
+// A rescheduled room opens at its new start, earlier or later than the old one.
 func TestReschedule(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -88,8 +88,8 @@ func TestReschedule(t *testing.T) {
 	}
 }
 
-// What is not changed is not judged anew, and what is changed is judged by the
-// plan of now.
+// Unchanged fields are not checked again; changed fields are checked against the
+// current plan.
 func TestReschedule_SmallerPlan(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -100,10 +100,12 @@ func TestReschedule_SmallerPlan(t *testing.T) {
 	if _, err := h.Reschedule(ctx, h.project, id, room.RescheduleRequest{Title: &title}); err != nil {
 		t.Fatal(err)
 	}
-	if r := h.room(t, id); r.Title != "New" || r.MaxParticipants != 50 || r.Duration != 90*time.Minute || r.BreakoutRooms != 16 {
+	if r := h.room(t, id); r.Title != "New" || r.MaxParticipants != 50 || r.Duration != 90*time.Minute ||
+		r.BreakoutRooms != 16 {
 		t.Errorf("more than the title has changed: %+v", r)
 	}
-	if _, err := h.Reschedule(ctx, h.project, id, room.RescheduleRequest{MaxParticipants: &many}); err == nil || err.Error() != "max_participants must be between 1 and 5, not 6" {
+	if _, err := h.Reschedule(ctx, h.project, id, room.RescheduleRequest{MaxParticipants: &many}); err == nil ||
+		err.Error() != "max_participants must be between 1 and 5, not 6" {
 		t.Errorf("beyond the plan: %v", err)
 	}
 	out, err := h.Reschedule(ctx, h.project, id, room.RescheduleRequest{Duration: &long})
@@ -112,7 +114,7 @@ func TestReschedule_SmallerPlan(t *testing.T) {
 	}
 }
 
-// Who reconnects is one person, counted once for each connection's time.
+// A participant who reconnects is listed as one person.
 func TestAnalytics_DuringReconnect(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -125,7 +127,8 @@ func TestAnalytics_DuringReconnect(t *testing.T) {
 	a = h.enter(t, id, guest(1), "PA_2")
 	h.clock.advance(1500 * time.Millisecond)
 	found, err := h.Analytics(ctx, h.project, id)
-	if err != nil || len(found.People) != 1 || found.Total != 11500*time.Millisecond || found.People[0].Duration != found.Total ||
+	if err != nil || len(found.People) != 1 || found.Total != 11500*time.Millisecond ||
+		found.People[0].Duration != found.Total ||
 		found.People[0].Connections != 2 || !found.People[0].LeftAt.IsZero() {
 		t.Fatalf("%+v, %v", found, err)
 	}
@@ -136,13 +139,13 @@ func TestAnalytics_DuringReconnect(t *testing.T) {
 	h.leave(a, "PA_2", room.LeftByChoice)
 	left := h.clock.Now()
 	h.clock.advance(time.Minute)
-	if found, err = h.Analytics(ctx, h.project, id); err != nil || !found.People[0].LeftAt.Equal(left) || found.Total != 11500*time.Millisecond {
+	if found, err = h.Analytics(ctx, h.project, id); err != nil || !found.People[0].LeftAt.Equal(left) ||
+		found.Total != 11500*time.Millisecond {
 		t.Errorf("after the goodbye: %+v, %v", found, err)
 	}
 }
 
-// A link that is made with an Idempotency-Key is made once, and its answer
-// stays with it.
+// A link with an Idempotency-Key is created once, and its result is stored.
 func TestInvite_IdempotencyKey(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -163,7 +166,8 @@ func TestInvite_IdempotencyKey(t *testing.T) {
 		t.Fatalf("got the link %q, %v; want %q again", again, err, link)
 	}
 	end()
-	if _, err := h.Invite(ctx, h.project, id, room.Invitation{Role: room.Guest, IdempotencyKey: &other}); !fault.Is(err, fault.Conflict) {
-		t.Errorf("another process with the same key: %v", err)
+	_, err = h.Invite(ctx, h.project, id, room.Invitation{Role: room.Guest, IdempotencyKey: &other})
+	if !fault.Is(err, fault.Conflict) {
+		t.Errorf("another process with the same key: got %v, want Conflict", err)
 	}
 }

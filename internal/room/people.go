@@ -5,15 +5,16 @@ import (
 	"slices"
 )
 
-// People is who there is around a room, as a host or co-host sees it.
+// People lists the people of a room as a host or co-host sees them.
 type People struct {
-	Seats   []Seat  // taken seats, each with the breakout room its holder belongs in; hidden ones left out
-	Removed []Seat  // of those who were removed
-	Waiting []Knock // who waits to be let in, who came first first
+	Seats   []Seat  // taken seats, without hidden ones
+	Removed []Seat  // seats of removed participants
+	Waiting []Knock // visitors in the waiting room, oldest first
 }
 
-// People lists who there is around a room. Refusals: NotFound, Gone (over),
-// Forbidden (not a host), Conflict (not open yet), Invalid.
+// People returns the people of a room. The caller must be a host or co-host.
+// Errors: NotFound, Gone (over), Forbidden (not a host), Conflict (not open yet),
+// Invalid.
 func (s *Service) People(ctx context.Context, roomID, seatKey string) (p People, err error) {
 	r, _, err := s.roomAsHost(ctx, roomID, seatKey)
 	if err != nil {

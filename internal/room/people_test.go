@@ -10,8 +10,8 @@ import (
 	"parley/internal/room"
 )
 
-// Hosts and co-hosts know who is where, also of people whom somebody else moved
-// or who moved by themselves. Nobody knows of hidden participants.
+// Hosts and co-hosts see the breakout room of every participant, however they moved,
+// but no hidden participants.
 func TestPeople_BreakoutOfEachSeat(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -41,7 +41,8 @@ func TestPeople_BreakoutOfEachSeat(t *testing.T) {
 		}
 	}
 	seen("Guest 1 host 0", "Guest 2 cohost 0", "Guest 3 guest 0", "Guest 4 guest 0")
-	if _, err := h.OpenBreakouts(ctx, id, cohost.SeatKey, room.OpenBreakoutsRequest{Names: []string{"One", "Two"}, Assign: map[string]int{moves.Seat.ID: 0}}); err != nil {
+	if _, err := h.OpenBreakouts(ctx, id, cohost.SeatKey,
+		room.OpenBreakoutsRequest{Names: []string{"One", "Two"}, Assign: map[string]int{moves.Seat.ID: 0}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.Move(ctx, id, guest(3).SeatKey, "", 2); err != nil {

@@ -9,28 +9,32 @@ import (
 
 	"parley/internal/fault"
 	"parley/internal/project"
+	"parley/internal/validate"
 )
 
-// TestApplyPolicy_NeverExceedsPlan is what the policy promises, for
-// every plan, project and request.
+// TestApplyPolicy_NeverExceedsPlan checks the guarantees of the policy for every plan,
+// project and request.
 func TestApplyPolicy_NeverExceedsPlan(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		allowed := Entitlements{
 			MaxParticipants: rapid.IntRange(1, MaxEntitlements.MaxParticipants).Draw(t, "plan: participants"),
-			Duration:        time.Duration(rapid.IntRange(1, maxDuration).Draw(t, "plan: minutes")) * time.Minute,
-			BreakoutRooms:   rapid.IntRange(0, maxBreakoutRooms).Draw(t, "plan: breakout rooms"),
+			Duration:        time.Duration(rapid.IntRange(1, validate.MaxRoomDuration).Draw(t, "plan: minutes")) * time.Minute,
+			BreakoutRooms:   rapid.IntRange(0, validate.MaxBreakoutRooms).Draw(t, "plan: breakout rooms"),
 		}
-		lowers := func(name string, most int) int {
-			return rapid.OneOf(rapid.Just(0), rapid.IntRange(1, most)).Draw(t, "project: "+name)
+		lowers := func(name string, limit int) int {
+			return rapid.OneOf(rapid.Just(0), rapid.IntRange(1, limit)).Draw(t, "project: "+name)
 		}
 		flag := func(name string) bool { return rapid.Bool().Draw(t, name) }
-		settings := project.Settings{DefaultEmptyTimeout: rapid.IntRange(0, maxEmptyTimeout).Draw(t, "default empty_timeout"),
-			Features: project.Features{MaxParticipants: lowers("participants", MaxEntitlements.MaxParticipants), RoomDuration: lowers("minutes", maxDuration),
-				NoCamera: flag("no camera"), NoScreenShare: flag("no screen share"), NoChat: flag("no chat")},
-			Locks: project.Locks{Microphone: flag("lock microphone"), Camera: flag("lock camera"), ScreenShare: flag("lock screen share"), Chat: flag("lock chat"), WaitingRoom: flag("waiting room")}}
+		settings := project.Settings{DefaultEmptyTimeout: rapid.IntRange(0, validate.MaxEmptyTimeout).Draw(t,
+			"default empty_timeout"),
+			Features: project.Features{MaxParticipants: lowers("participants", MaxEntitlements.MaxParticipants),
+				RoomDuration: lowers("minutes", validate.MaxRoomDuration),
+				NoCamera:     flag("no camera"), NoScreenShare: flag("no screen share"), NoChat: flag("no chat")},
+			Locks: project.Locks{Microphone: flag("lock microphone"), Camera: flag("lock camera"),
+				ScreenShare: flag("lock screen share"), Chat: flag("lock chat"), WaitingRoom: flag("waiting room")}}
 		if flag("the project bounds breakout rooms") {
-			n := rapid.IntRange(0, maxBreakoutRooms).Draw(t, "project: breakout rooms")
+			n := rapid.IntRange(0, validate.MaxBreakoutRooms).Draw(t, "project: breakout rooms")
 			settings.Features.BreakoutRooms = &n
 		}
 		plan := allowed
@@ -46,24 +50,27 @@ func TestApplyPolicy_NeverExceedsPlan(t *testing.T) {
 		q := CreateRequest{
 			Type: rapid.SampledFrom([]Type{Video, Audio}).Draw(t, "type"), Title: "T", Name: "A",
 			MaxParticipants: rapid.IntRange(-1, 1002).Draw(t, "max_participants"),
-			EmptyTimeout:    rapid.IntRange(-1, maxEmptyTimeout+1).Draw(t, "empty_timeout"),
-			Duration:        rapid.IntRange(-1, maxDuration+1).Draw(t, "room_duration"),
+			EmptyTimeout:    rapid.IntRange(-1, validate.MaxEmptyTimeout+1).Draw(t, "empty_timeout"),
+			Duration:        rapid.IntRange(-1, validate.MaxRoomDuration+1).Draw(t, "room_duration"),
 		}
 		if rapid.Bool().Draw(t, "asks for breakout rooms") {
-			n := rapid.IntRange(-1, maxBreakoutRooms+1).Draw(t, "allowed_number_rooms")
+			n := rapid.IntRange(-1, validate.MaxBreakoutRooms+1).Draw(t, "allowed_number_rooms")
 			q.BreakoutRooms = &n
 		}
 		r, adjusted, err := applyPolicy(plan, settings, q)
 
-		inBounds := q.MaxParticipants >= 1 && q.MaxParticipants <= allowed.MaxParticipants && q.EmptyTimeout >= 0 && q.EmptyTimeout <= maxEmptyTimeout &&
-			q.Duration >= 0 && q.Duration <= maxDuration && (q.BreakoutRooms == nil || *q.BreakoutRooms >= 0 && *q.BreakoutRooms <= maxBreakoutRooms)
+		inBounds := q.MaxParticipants >= 1 && q.MaxParticipants <= allowed.MaxParticipants && q.EmptyTimeout >= 0 &&
+			q.EmptyTimeout <= validate.MaxEmptyTimeout &&
+			q.Duration >= 0 && q.Duration <= validate.MaxRoomDuration &&
+			(q.BreakoutRooms == nil || *q.BreakoutRooms >= 0 && *q.BreakoutRooms <= validate.MaxBreakoutRooms)
 		if inBounds != (err == nil) || err != nil && !fault.Is(err, fault.Invalid) {
 			t.Fatalf("in bounds %v, yet %v", inBounds, err)
 		}
 		if err != nil {
 			return
 		}
-		if r.MaxParticipants > allowed.MaxParticipants || r.Duration > allowed.Duration || r.BreakoutRooms > allowed.BreakoutRooms {
+		if r.MaxParticipants > allowed.MaxParticipants || r.Duration > allowed.Duration ||
+			r.BreakoutRooms > allowed.BreakoutRooms {
 			t.Fatalf("more than the plan allows: %+v", r)
 		}
 		if r.Duration <= 0 || r.EmptyTimeout <= 0 || r.MaxParticipants != q.MaxParticipants {
@@ -73,28 +80,34 @@ func TestApplyPolicy_NeverExceedsPlan(t *testing.T) {
 		if lowered := asked > 0 && r.Duration != asked; lowered != slices.Contains(adjusted, featureDuration) {
 			t.Fatalf("room_duration %s became %s, named %v", asked, r.Duration, adjusted)
 		}
-		if lowered := q.BreakoutRooms != nil && r.BreakoutRooms != *q.BreakoutRooms; lowered != slices.Contains(adjusted, featureBreakoutRooms) {
+		if lowered := q.BreakoutRooms != nil &&
+			r.BreakoutRooms != *q.BreakoutRooms; lowered != slices.Contains(adjusted, featureBreakoutRooms) {
 			t.Fatalf("allowed_number_rooms %d became %d, named %v", *q.BreakoutRooms, r.BreakoutRooms, adjusted)
 		}
-		if asked == 0 && r.Duration != allowed.Duration || q.BreakoutRooms == nil && r.BreakoutRooms != allowed.BreakoutRooms {
+		if asked == 0 && r.Duration != allowed.Duration ||
+			q.BreakoutRooms == nil && r.BreakoutRooms != allowed.BreakoutRooms {
 			t.Fatalf("less than the plan, and nobody asked: %+v", r)
 		}
 
 		f, l := settings.Features, settings.Locks
-		if want := (Features{Camera: q.Type == Video && !f.NoCamera, ScreenShare: q.Type == Video && !f.NoScreenShare, Chat: !f.NoChat}); r.Features != want {
+		if want := (Features{Camera: q.Type == Video && !f.NoCamera, ScreenShare: q.Type == Video &&
+			!f.NoScreenShare, Chat: !f.NoChat}); r.Features != want {
 			t.Fatalf("%+v, want %+v", r.Features, want)
 		}
-		if r.Locks != (Locks{Microphone: l.Microphone, Camera: l.Camera, ScreenShare: l.ScreenShare, Chat: l.Chat, WaitingRoom: l.WaitingRoom}) {
+		if r.Locks != (Locks{Microphone: l.Microphone, Camera: l.Camera, ScreenShare: l.ScreenShare, Chat: l.Chat,
+			WaitingRoom: l.WaitingRoom}) {
 			t.Fatalf("locks %+v of a project's %+v", r.Locks, l)
 		}
 		if ParseFeatures(r.Features.String()) != r.Features || ParseLocks(r.Locks.String()) != r.Locks {
 			t.Fatalf("%+v and %+v are not read as they were written", r.Features, r.Locks)
 		}
-		may, all := r.grants(Guest), Grants{Microphone: true, Camera: r.Features.Camera, ScreenShare: r.Features.ScreenShare, Chat: r.Features.Chat}
+		may, all := r.grants(Guest), Grants{Microphone: true, Camera: r.Features.Camera, ScreenShare: r.Features.ScreenShare,
+			Chat: r.Features.Chat}
 		if r.grants(Host) != all || r.grants(CoHost) != all {
 			t.Fatalf("hosts may %+v of %+v", r.grants(Host), all)
 		}
-		if may != (Grants{all.Microphone && !l.Microphone, all.Camera && !l.Camera, all.ScreenShare && !l.ScreenShare, all.Chat && !l.Chat}) {
+		if may != (Grants{all.Microphone && !l.Microphone, all.Camera && !l.Camera, all.ScreenShare &&
+			!l.ScreenShare, all.Chat && !l.Chat}) {
 			t.Fatalf("guests may %+v", may)
 		}
 	})

@@ -10,24 +10,26 @@ import (
 	"parley/internal/fault"
 )
 
-// What the media engine reports (report.go) meets the rows here. Each report
-// may come late, twice or never: the rows recognise a connection by its id, and
-// the look in run.go reports what was missed.
+// This file stores the media engine's reports (see report_queue.go). A report may
+// come late, twice or never. Duplicates are detected by the connection's id, and
+// the reconciliation in run.go makes up for missing reports.
 
+// recordJoin stores that a participant connected, and admits the connection. It
+// removes a participant who may not be in the session.
 func (s *Service) recordJoin(session, identity, connection string, at time.Time) error {
 	ctx := context.Background()
 	roomID, n, ok := ParseSessionID(session)
 	if !ok {
-		return fault.Invalidf("%q is no session of ours", session)
+		return fault.Invalidf("%q is not a session of this server", session)
 	}
-	unwelcome := false
+	rejected := false
 	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		live, err := s.isLive(ctx, r, n)
-		if unwelcome = !live; unwelcome || err != nil {
+		if rejected = !live; rejected || err != nil {
 			return err
 		}
 		seat, admitted, err := s.connectingSeat(ctx, r, identity)
-		if unwelcome = !admitted; unwelcome || err != nil {
+		if rejected = !admitted; rejected || err != nil {
 			return err
 		}
 		if seat.State == Free {
@@ -35,8 +37,8 @@ func (s *Service) recordJoin(session, identity, connection string, at time.Time)
 		}
 		a := Attendance{ID: s.newID(), RoomID: r.ID, Session: n, SeatID: seat.ID, Connection: connection,
 			Hidden: seat.Hidden, Node: s.nodeID, JoinedAt: at}
-		fresh, err := s.store.InsertAttendance(ctx, a)
-		if err != nil || !fresh {
+		inserted, err := s.store.InsertAttendance(ctx, a)
+		if err != nil || !inserted {
 			return err
 		}
 		seat.State, seat.Connection, seat.HeldUntil = Joined, connection, time.Time{}
@@ -50,26 +52,27 @@ func (s *Service) recordJoin(session, identity, connection string, at time.Time)
 		return nil
 	})
 	if fault.Is(err, fault.NotFound) {
-		unwelcome, err = true, nil
+		rejected, err = true, nil
 	}
 	switch {
 	case err != nil:
 		return err
-	case unwelcome:
+	case rejected:
 		return s.media.Remove(ctx, session, identity)
 	}
 	// Permissions may have changed while the participant connected.
 	if err := s.updatePermissions(ctx, roomID, session, identity); err != nil {
-		// The next look tries again, and admits them.
-		s.log.Warn("set permissions of a participant failed", "session", session, "identity", identity, "error", err)
+		s.log.Warn("update permissions of participant failed, will retry",
+			"session", session, "identity", identity, "error", err)
 		return nil
 	}
 	s.media.Admit(engineConnectionID(connection))
 	return nil
 }
 
-// Authorize implements MediaAuthorizer: tokens outlive what they were made for.
-// Whether the session is live is the engine's to say.
+// Authorize decides whether the holder of an access token may connect now, because
+// a token can outlive the seat for which it was issued. It does not check whether
+// the session is live; the engine does.
 func (s *Service) Authorize(ctx context.Context, session, identity string) (Authorization, error) {
 	roomID, _, ok := ParseSessionID(session)
 	if !ok {
@@ -90,10 +93,11 @@ func (s *Service) Authorize(ctx context.Context, session, identity string) (Auth
 		Hidden: seat.Hidden}, nil
 }
 
-// connectingSeat returns the seat of a participant that connects, and whether it is
-// admitted: not without a seat, not after a host removed it, and not into a
-// full room once its seat was released. Where the project admits nobody, only
-// those come back who were in before and kept their seat.
+// connectingSeat returns the seat of a connecting participant, and whether the
+// participant is admitted. A participant is rejected without a seat, after removal
+// by a host, and if the seat was released and the room is full. If the project
+// does not allow joins, only participants who were connected before and still have
+// their seat are admitted.
 func (s *Service) connectingSeat(ctx context.Context, r *Room, identity string) (seat Seat, admitted bool, err error) {
 	seat, err = s.store.Seat(ctx, r.ID, identity)
 	if err == nil && seat.RemovedAt.IsZero() && (seat.State == Free || seat.Connection == "") {
@@ -111,7 +115,8 @@ func (s *Service) connectingSeat(ctx context.Context, r *Room, identity string) 
 	return seat, seat.RemovedAt.IsZero(), nil
 }
 
-// isLive reports whether session n of a room is, its own or a breakout room's.
+// isLive reports whether session n of a room or of one of its breakout rooms is
+// live.
 func (s *Service) isLive(ctx context.Context, r *Room, n int) (bool, error) {
 	if r.Over() || !r.SessionLive || n > r.LastSession {
 		return false, nil
@@ -123,10 +128,12 @@ func (s *Service) isLive(ctx context.Context, r *Room, n int) (bool, error) {
 	return slices.ContainsFunc(all, func(b Breakout) bool { return b.Session == n && b.ClosedAt.IsZero() }), err
 }
 
+// recordLeave stores that a connection ended. It does nothing if the connection is
+// not recorded.
 func (s *Service) recordLeave(session, identity, connection string, at time.Time, reason LeaveReason) error {
 	roomID, _, ok := ParseSessionID(session)
 	if !ok {
-		return fault.Invalidf("%q is no session of ours", session)
+		return fault.Invalidf("%q is not a session of this server", session)
 	}
 	err := s.updateRoom(context.Background(), roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		present, err := s.store.CurrentAttendance(ctx, r.ID)
@@ -146,22 +153,24 @@ func (s *Service) recordLeave(session, identity, connection string, at time.Time
 	return err
 }
 
-// hasMoved reports whether a seat is in another place of its room than the
-// one where somebody was.
+// hasMoved reports whether a taken seat is assigned to another session than the one
+// that the participant was connected to.
 func (s *Service) hasMoved(ctx context.Context, r *Room, seat Seat, from Attendance) (bool, error) {
-	place, err := s.openBreakout(ctx, r, seat.Breakout)
-	return seat.State != Free && cmp.Or(place.Session, r.Session) != from.Session, err
+	breakout, err := s.openBreakout(ctx, r, seat.Breakout)
+	return seat.State != Free && cmp.Or(breakout.Session, r.Session) != from.Session, err
 }
 
-// endConnection ends an attendance and decides what becomes of its seat: who said
-// goodbye gives it up, who was lost may return to it for a while.
-func (s *Service) endConnection(ctx context.Context, r *Room, a Attendance, at, now time.Time, reason LeaveReason) error {
+// endConnection ends an attendance and updates its seat: the seat is freed if the
+// participant left, and held for a while if the connection was lost.
+func (s *Service) endConnection(
+	ctx context.Context, r *Room, a Attendance, at, now time.Time, reason LeaveReason,
+) error {
 	seat, err := s.store.Seat(ctx, r.ID, a.SeatID)
 	if err != nil {
 		return err
 	}
 	latest := seat.Connection == a.Connection
-	if goodbye := latest && !seat.HeldUntil.After(now); reason == LeftRoomOver || reason == LeftByChoice && !goodbye {
+	if final := latest && !seat.HeldUntil.After(now); reason == LeftRoomOver || reason == LeftByChoice && !final {
 		moved, err := s.hasMoved(ctx, r, seat, a)
 		if err != nil {
 			return err
@@ -170,7 +179,7 @@ func (s *Service) endConnection(ctx context.Context, r *Room, a Attendance, at, 
 			reason = LeftMoved
 		}
 	}
-	at = later(at, a.JoinedAt) // nobody leaves before coming
+	at = later(at, a.JoinedAt) // clocks may differ, but a leave is never before its join
 	if err := s.endAttendance(ctx, r, a, at, reason); err != nil {
 		return err
 	}
@@ -179,7 +188,8 @@ func (s *Service) endConnection(ctx context.Context, r *Room, a Attendance, at, 
 		if err != nil {
 			return err
 		}
-		// What came and went may be heard of after what is there now: a look was quicker.
+		// Reports may arrive after reconciliation recorded a newer connection, so the
+		// seat may still have one.
 		if !seat.attachLatest(present) {
 			seat.vacate(reason, now)
 		}
@@ -198,38 +208,6 @@ func (s *Service) endConnection(ctx context.Context, r *Room, a Attendance, at, 
 		r.markEmpty(at)
 	}
 	return nil
-}
-
-// attachLatest leaves a seat to the latest of its holder's connections that are there;
-// false when there is none.
-func (seat *Seat) attachLatest(present []Attendance) bool {
-	kept := false
-	for _, a := range present {
-		if a.SeatID == seat.ID {
-			seat.State, seat.Connection, kept = Joined, a.Connection, true
-		}
-	}
-	return kept
-}
-
-// vacate decides what becomes of a seat whose holder's connection has ended.
-// Who has asked for the seat anew meanwhile is waited for in any case, unless
-// they were taken out.
-func (seat *Seat) vacate(reason LeaveReason, now time.Time) {
-	until := seat.HeldUntil
-	switch reason {
-	case LeftRemoved:
-		until = time.Time{}
-	case LeftByChoice:
-	case LeftServer:
-		until = now.Add(rejoinTimeout)
-	default:
-		until = later(until, now.Add(reconnectTimeout))
-	}
-	seat.State, seat.HeldUntil = Reserved, until
-	if !until.After(now) {
-		seat.State, seat.HeldUntil = Free, time.Time{}
-	}
 }
 
 func later(a, b time.Time) time.Time {

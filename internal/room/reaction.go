@@ -7,7 +7,7 @@ import (
 	"parley/internal/fault"
 )
 
-// Reaction is what somebody shows to the others for a moment.
+// Reaction is an emoji that a participant shows to the others for a moment.
 type Reaction string
 
 // The reactions.
@@ -19,9 +19,10 @@ const (
 	Surprised Reaction = "surprised"
 )
 
-// React shows a reaction of the caller's to everybody in the place where they
-// are. It is kept nowhere. Refusals: NotFound, Gone (over), Forbidden (not in
-// the room, or hidden), Conflict (not open yet), Exhausted (too often), Invalid.
+// React shows the caller's reaction to all participants in the same session. It is
+// not stored. Errors: NotFound, Gone (over), Forbidden (not in the room, or hidden),
+// Conflict (not open yet), Exhausted (too often), Invalid, Unavailable (the media
+// engine does not respond).
 func (s *Service) React(ctx context.Context, roomID, seatKey string, reaction Reaction) error {
 	switch reaction {
 	case ThumbsUp, Heart, Laughing, Clapping, Surprised:
@@ -36,12 +37,13 @@ func (s *Service) React(ctx context.Context, roomID, seatKey string, reaction Re
 	if err != nil {
 		return err
 	}
-	place, err := s.openBreakout(ctx, r, seat.Breakout)
+	breakout, err := s.openBreakout(ctx, r, seat.Breakout)
 	if err != nil {
 		return err
 	}
-	session := SessionID(r.ID, cmp.Or(place.Session, r.Session))
-	if err := s.media.SendMessage(ctx, session, nil, Message{Kind: MessageReaction, Identity: seat.ID, Reaction: reaction}); err != nil {
+	session := SessionID(r.ID, cmp.Or(breakout.Session, r.Session))
+	message := Message{Kind: MessageReaction, Identity: seat.ID, Reaction: reaction}
+	if err := s.media.SendMessage(ctx, session, nil, message); err != nil {
 		return mediaUnavailable(err)
 	}
 	return nil

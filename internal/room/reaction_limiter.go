@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// What one person may show the others by this node, and all people of a room
-// together: everything is sent to everybody, so the second bounds the square.
+// The limits of reactions and raised hands per participant and per room, on each
+// node. The room has its own limit because every reaction is sent to every
+// participant, so that traffic would grow with the square of their number.
 const (
 	reactionInterval     = time.Second
 	reactionBurst        = 5
@@ -14,35 +15,38 @@ const (
 	roomReactionBurst    = 60
 )
 
-// reactionLimiter holds people to a bearable number of reactions and raised hands. What
-// it remembers of somebody who was slow enough is nothing, and is forgotten.
+// reactionLimiter limits reactions and raised hands with a token bucket per seat
+// and one per room. Full buckets are deleted once a minute. The zero value is ready
+// to use.
 type reactionLimiter struct {
 	mu     sync.Mutex
-	fullAt map[string]time.Time // by seat or room: when all of the burst is there again
+	fullAt map[string]time.Time // by seat or room: when the bucket is full again
 	pruned time.Time
 }
 
-// acquire takes one of a seat's and one of its room's, or says how long until
-// there is one of both.
-func (p *reactionLimiter) acquire(roomID, seatID string, now time.Time) time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.fullAt == nil {
-		p.fullAt = map[string]time.Time{}
+// acquire takes one token of the seat and one of its room and returns 0, or takes
+// none and returns how long until both are available.
+func (l *reactionLimiter) acquire(roomID, seatID string, now time.Time) (retryAfter time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.fullAt == nil {
+		l.fullAt = map[string]time.Time{}
 	}
-	if now.Sub(p.pruned) >= time.Minute {
-		p.pruned = now
-		for id, free := range p.fullAt {
-			if !free.After(now) {
-				delete(p.fullAt, id)
+	if now.Sub(l.pruned) >= time.Minute {
+		l.pruned = now
+		for id, fullAt := range l.fullAt {
+			if !fullAt.After(now) {
+				delete(l.fullAt, id)
 			}
 		}
 	}
-	seat := later(p.fullAt[seatID], now).Add(reactionInterval)
-	all := later(p.fullAt[roomID], now).Add(roomReactionInterval)
-	if over := max(seat.Sub(now)-reactionBurst*reactionInterval, all.Sub(now)-roomReactionBurst*roomReactionInterval); over > 0 {
-		return over
+	seatFullAt := later(l.fullAt[seatID], now).Add(reactionInterval)
+	roomFullAt := later(l.fullAt[roomID], now).Add(roomReactionInterval)
+	retryAfter = max(seatFullAt.Sub(now)-reactionBurst*reactionInterval,
+		roomFullAt.Sub(now)-roomReactionBurst*roomReactionInterval)
+	if retryAfter > 0 {
+		return retryAfter
 	}
-	p.fullAt[seatID], p.fullAt[roomID] = seat, all
+	l.fullAt[seatID], l.fullAt[roomID] = seatFullAt, roomFullAt
 	return 0
 }

@@ -10,50 +10,53 @@ import (
 	"parley/internal/seal"
 )
 
-// codeRoomFull is what somebody is told who finds no seat.
+// codeRoomFull is the error code when a room has no free seat.
 const codeRoomFull = "room_full"
 
 const (
-	// refusalLogInterval is how long a browser that keeps asking is told of once.
+	// refusalLogInterval is the time in which refusals of one browser are recorded
+	// once.
 	refusalLogInterval = time.Minute
-	// maxLoggedRefusals bounds what strangers can add to a room's log in that time.
+	// maxLoggedRefusals is the maximum number of refusals recorded per room in that
+	// time.
 	maxLoggedRefusals = 60
 )
 
-// refusalLog remembers who was told of, so that a page that asks again and again
-// does not fill the log.
+// refusalLog limits the recorded refusals, so that pages that ask again and again
+// do not fill a room's event log.
 type refusalLog struct {
 	mu     sync.Mutex
 	byRoom map[string]logged
 }
 
-// logged is when each browser was told of, by the hash of its key.
+// logged maps the hash of a browser's seat key to the time when its refusal was
+// recorded.
 type logged map[string]time.Time
 
-// shouldLog reports whether a refusal is worth telling of.
-func (f *refusalLog) shouldLog(roomID, keyHash string, now time.Time) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for id, t := range f.byRoom {
-		maps.DeleteFunc(t, func(_ string, at time.Time) bool { return now.Sub(at) >= refusalLogInterval })
-		if len(t) == 0 {
-			delete(f.byRoom, id)
+// shouldLog reports whether a refusal must be recorded, and counts it if so.
+func (l *refusalLog) shouldLog(roomID, keyHash string, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id, times := range l.byRoom {
+		maps.DeleteFunc(times, func(_ string, at time.Time) bool { return now.Sub(at) >= refusalLogInterval })
+		if len(times) == 0 {
+			delete(l.byRoom, id)
 		}
 	}
-	t := f.byRoom[roomID]
-	if t == nil {
-		t = logged{}
-		f.byRoom[roomID] = t
+	times := l.byRoom[roomID]
+	if times == nil {
+		times = logged{}
+		l.byRoom[roomID] = times
 	}
-	if _, before := t[keyHash]; before || len(t) >= maxLoggedRefusals {
+	if _, known := times[keyHash]; known || len(times) >= maxLoggedRefusals {
 		return false
 	}
-	t[keyHash] = now
+	times[keyHash] = now
 	return true
 }
 
-// emitJoinFailed notes that somebody found no seat. What they are told does not
-// wait for its success.
+// logRoomFull emits ParticipantJoinFailed for a visitor who found no free seat. A
+// failure is only logged, because the visitor's response does not depend on it.
 func (s *Service) logRoomFull(ctx context.Context, roomID string, v JoinRequest) {
 	if !s.refusalLog.shouldLog(roomID, seal.Hash(v.SeatKey), s.now()) {
 		return
@@ -64,10 +67,10 @@ func (s *Service) logRoomFull(ctx context.Context, roomID string, v JoinRequest)
 		}
 		return nil
 	})
-	s.logFailure(ctx, "note who found no seat", err, "room_id", roomID)
+	s.logFailure(ctx, "record refused join", err, "room_id", roomID)
 }
 
-// emitJoinFailed notes that somebody found no seat. It moves nothing.
+// emitJoinFailed emits ParticipantJoinFailed. It does not change the room.
 func (r *Room) emitJoinFailed(name string, at time.Time) {
 	data := r.eventData()
 	data.Refusal = &event.JoinRefusal{Name: name, Code: codeRoomFull}

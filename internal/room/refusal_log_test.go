@@ -13,7 +13,7 @@ import (
 	"parley/internal/room"
 )
 
-// Who finds a room full is told of once a minute, and so many at most.
+// A refused browser is recorded once a minute, up to the limit of the room.
 func TestRoomFull_LoggedOncePerMinute(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -21,10 +21,11 @@ func TestRoomFull_LoggedOncePerMinute(t *testing.T) {
 	h.enter(t, id, room.JoinRequest{SeatKey: browserSeatKey(0), LinkToken: link, Name: "Ada"}, "PA_0")
 	knock := func(n int) {
 		t.Helper()
-		_, err := h.ReserveSeat(context.Background(), id, room.JoinRequest{SeatKey: browserSeatKey(n), Name: fmt.Sprint("Guest ", n)})
+		_, err := h.ReserveSeat(context.Background(), id,
+			room.JoinRequest{SeatKey: browserSeatKey(n), Name: fmt.Sprint("Guest ", n)})
 		assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
 	}
-	told := func() (all []event.JoinRefusal) {
+	refusals := func() (all []event.JoinRefusal) {
 		t.Helper()
 		events, err := h.db.Events(context.Background(), id, 0)
 		if err != nil {
@@ -44,29 +45,31 @@ func TestRoomFull_LoggedOncePerMinute(t *testing.T) {
 		knock(1)
 		knock(2)
 	}
-	if got := told(); !slices.Equal(got, []event.JoinRefusal{{Name: "Guest 1", Code: "room_full"}, {Name: "Guest 2", Code: "room_full"}}) {
+	if got := refusals(); !slices.Equal(got,
+		[]event.JoinRefusal{{Name: "Guest 1", Code: "room_full"}, {Name: "Guest 2", Code: "room_full"}}) {
 		t.Errorf("%+v", got)
 	}
 	h.clock.advance(time.Minute)
 	knock(1)
-	if got := told(); len(got) != 3 {
+	if got := refusals(); len(got) != 3 {
 		t.Errorf("%+v", got)
 	}
 	for n := range 70 {
 		knock(n + 10)
 	}
-	if got := told(); len(got) != 2+60 {
-		t.Errorf("%d were told of", len(got))
+	if got := refusals(); len(got) != 2+60 {
+		t.Errorf("%d refusals recorded", len(got))
 	}
 }
 
-// fakeWebhooks takes events as a test wants it.
+// fakeWebhooks stores events or returns an error, as the test sets it.
 type fakeWebhooks struct {
 	created, changed func(webhookURL string, events []event.Event) (bool, error)
-	nudges           int
+	wakes            int
 }
 
-func (l *fakeWebhooks) RoomCreated(_ context.Context, _ project.Settings, url string, events []event.Event) (bool, error) {
+func (l *fakeWebhooks) RoomCreated(_ context.Context, _ project.Settings, url string, events []event.Event) (bool,
+	error) {
 	return l.created(url, events)
 }
 
@@ -74,10 +77,10 @@ func (l *fakeWebhooks) RoomChanged(_ context.Context, url string, events []event
 	return l.changed(url, events)
 }
 
-func (l *fakeWebhooks) Wake() { l.nudges++ }
+func (l *fakeWebhooks) Wake() { l.wakes++ }
 
-// Events reach deliveries in the transaction of their cause: where they
-// cannot be enqueued, nothing happened.
+// Deliveries are stored in the transaction of their cause. If they cannot be stored,
+// the transaction is rolled back.
 func TestWebhooks_EnqueuedInSameTransaction(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -89,7 +92,7 @@ func TestWebhooks_EnqueuedInSameTransaction(t *testing.T) {
 		}
 		for _, e := range events {
 			if e.ID == "" || e.Sequence == 0 {
-				t.Errorf("%+v", e)
+				t.Errorf("event = %+v", e)
 			}
 			got = append(got, e.Type)
 		}
@@ -102,8 +105,8 @@ func TestWebhooks_EnqueuedInSameTransaction(t *testing.T) {
 	if _, err := h.End(context.Background(), id, room.EndedAPI); err != nil {
 		t.Fatal(err)
 	}
-	if want := []event.Type{event.RoomOpened, event.RoomEnded}; !slices.Equal(got, want) || l.nudges != 2 {
-		t.Errorf("%v and %d nudges", got, l.nudges)
+	if want := []event.Type{event.RoomOpened, event.RoomEnded}; !slices.Equal(got, want) || l.wakes != 2 {
+		t.Errorf("%v and %d wakes", got, l.wakes)
 	}
 	other, _ := h.create(t, q)
 	fails = fault.New(fault.Unavailable, "unavailable", "away")
@@ -111,10 +114,11 @@ func TestWebhooks_EnqueuedInSameTransaction(t *testing.T) {
 		t.Error(err)
 	}
 	if r := h.room(t, other); r.Over() || r.EventSequence != 1 {
-		t.Errorf("%+v", r)
+		t.Errorf("room = %+v", r)
 	}
-	if _, err := h.CreateQuick(context.Background(), h.project, room.CreateRequest{Type: room.Video, Name: "Ada", Title: "Title", MaxParticipants: 2, ClientRoomID: "mine",
-		WebhookURL: "https://example.org/hook"}); !fault.Is(err, fault.Unavailable) {
+	if _, err := h.CreateQuick(context.Background(), h.project,
+		room.CreateRequest{Type: room.Video, Name: "Ada", Title: "Title", MaxParticipants: 2, ClientRoomID: "mine",
+			WebhookURL: "https://example.org/hook"}); !fault.Is(err, fault.Unavailable) {
 		t.Error(err)
 	}
 	fails = nil

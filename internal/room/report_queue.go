@@ -8,79 +8,84 @@ import (
 	"parley/internal/fault"
 )
 
-// maxPendingReports bounds the reports that wait for a database that does not answer.
-// What is beyond it is found by the next look.
+// maxPendingReports is the maximum number of reports that wait for an unavailable
+// database. Reports beyond it are dropped; the next reconciliation makes up for
+// them.
 const maxPendingReports = 10_000
 
-// report is what the media engine says of a connection: that somebody joined,
-// or, with a reason, that they left.
+// report is a report of the media engine that a connection was made or ended.
 type report struct {
 	session, identity, connection string
 
 	at     time.Time
-	reason LeaveReason
+	reason LeaveReason // empty for a join
 }
 
-// reportQueue are those that could not be written down yet, in order. Without them
-// the next look would still find who came and went, but not when and why.
+// reportQueue holds the reports that could not be stored yet, in order. Without it
+// the next reconciliation would still find the joins and leaves, but not their
+// times and reasons. The zero value is ready to use.
 type reportQueue struct {
 	mu    sync.Mutex
 	queue []report
 }
 
-// appendIfPending keeps a report if an earlier one of the same connection still waits.
-// What a look makes of the same silence is known already, and better.
-func (k *reportQueue) appendIfPending(r report) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	same := func(other report) bool { return other.session == r.session && other.connection == r.connection }
-	if !slices.ContainsFunc(k.queue, same) {
-		return false
+// appendIfPending appends a report if an earlier report of the same connection is
+// pending, and reports whether that is so. It drops a second join or leave of the
+// same connection, because reconciliation produces one with a less exact time.
+func (q *reportQueue) appendIfPending(r report) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	pending, duplicate := false, false
+	for _, other := range q.queue {
+		if other.session == r.session && other.connection == r.connection {
+			pending = true
+			duplicate = duplicate || (other.reason == "") == (r.reason == "")
+		}
 	}
-	if !slices.ContainsFunc(k.queue, func(other report) bool { return same(other) && (other.reason == "") == (r.reason == "") }) {
-		k.queue = append(k.queue, r)
+	if pending && !duplicate {
+		q.queue = append(q.queue, r)
 	}
-	return true
+	return pending
 }
 
-func (k *reportQueue) push(r report) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if len(k.queue) < maxPendingReports {
-		k.queue = append(k.queue, r)
+func (q *reportQueue) push(r report) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.queue) < maxPendingReports {
+		q.queue = append(q.queue, r)
 	}
 }
 
-// hasPending reports whether something that was said of a seat's holder waits.
-func (k *reportQueue) hasPending(identity string) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return slices.ContainsFunc(k.queue, func(r report) bool { return r.identity == identity })
+// hasPending reports whether a report about a participant is pending.
+func (q *reportQueue) hasPending(identity string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.ContainsFunc(q.queue, func(r report) bool { return r.identity == identity })
 }
 
-func (k *reportQueue) peek() (report, bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if len(k.queue) == 0 {
+func (q *reportQueue) peek() (report, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.queue) == 0 {
 		return report{}, false
 	}
-	return k.queue[0], true
+	return q.queue[0], true
 }
 
-// pop takes the first one off.
-func (k *reportQueue) pop() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.queue = slices.Delete(k.queue, 0, 1)
+// pop removes the first report.
+func (q *reportQueue) pop() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.queue = slices.Delete(q.queue, 0, 1)
 }
 
-// ParticipantJoined implements MediaObserver. Somebody whose seat is gone, in
-// a room that is full by now or over, is taken out again.
+// ParticipantJoined stores that a participant connected. It removes a participant
+// whose seat is gone while the room is full or over.
 func (s *Service) ParticipantJoined(session, identity, connection string, at time.Time) {
 	s.receive(report{session: session, identity: identity, connection: connection, at: at})
 }
 
-// ParticipantLeft implements MediaObserver.
+// ParticipantLeft stores that a connection ended.
 func (s *Service) ParticipantLeft(session, identity, connection string, at time.Time, reason LeaveReason) {
 	s.receive(report{session: session, identity: identity, connection: connection, at: at, reason: reason})
 }
@@ -94,7 +99,7 @@ func (s *Service) receive(r report) {
 	}
 }
 
-// flushReports writes down what was kept, until that fails again.
+// flushReports stores the pending reports, until the database is unavailable again.
 func (s *Service) flushReports() {
 	for {
 		r, ok := s.reportQueue.peek()
@@ -109,17 +114,17 @@ func (s *Service) flushReports() {
 }
 
 func (s *Service) writeReport(r report) error {
-	err, what := error(nil), "a join"
+	err, operation := error(nil), "record join"
 	if r.reason == "" {
 		err = s.recordJoin(r.session, r.identity, r.connection, r.at)
 	} else {
-		err, what = s.recordLeave(r.session, r.identity, r.connection, r.at, r.reason), "a leave"
+		err, operation = s.recordLeave(r.session, r.identity, r.connection, r.at, r.reason), "record leave"
 	}
 	switch {
 	case fault.Is(err, fault.Unavailable):
-		s.log.Warn(what+" could not be written down yet", "session", r.session, "identity", r.identity, "error", err)
+		s.log.Warn(operation+" failed, will retry", "session", r.session, "identity", r.identity, "error", err)
 	case err != nil:
-		s.log.Error(what+" could not be written down", "session", r.session, "identity", r.identity, "error", err)
+		s.log.Error(operation+" failed", "session", r.session, "identity", r.identity, "error", err)
 	}
 	return err
 }

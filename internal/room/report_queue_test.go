@@ -13,7 +13,7 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// stallingStore is a database that for a while takes nothing.
+// stallingStore is a database whose writes fail for a while.
 type stallingStore struct {
 	*store.DB
 	active *atomic.Bool
@@ -26,8 +26,8 @@ func (s stallingStore) Write(ctx context.Context, work func(context.Context) err
 	return s.DB.Write(ctx, work)
 }
 
-// What the engine reports while nothing can be written is written down
-// afterwards, with its moment and its reason.
+// Reports that arrive while the database is unavailable are stored afterwards, with
+// their times and reasons.
 func TestReportQueue_WrittenAfterStall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -35,7 +35,8 @@ func TestReportQueue_WrittenAfterStall(t *testing.T) {
 		var stall atomic.Bool
 		h := &fixture{db: db, project: storetest.Project(t, db), clock: &clock{follow: true}}
 		h.restart()
-		h.Service = room.NewService(stallingStore{db, &stall}, h.engine, func() string { return "https://meet.example.org" }, h.clock.Now, storetest.NewID, discardLogger)
+		h.Service = room.NewService(stallingStore{db, &stall}, h.engine, func() string { return "https://meet.example.org" },
+			h.clock.Now, storetest.NewID, discardLogger)
 		ctx, stop := context.WithCancel(t.Context())
 		go h.Run(ctx)
 		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 3, EmptyTimeout: 3600})
@@ -50,14 +51,15 @@ func TestReportQueue_WrittenAfterStall(t *testing.T) {
 		stall.Store(true)
 		began := h.clock.Now()
 		h.leave(stayed, "PA_1", room.LeftByChoice)
-		h.ParticipantLeft(stayed.SessionID, stayed.Seat.ID, "PA_1", h.clock.Now(), room.LeftLost) // what is said twice counts once
+		// what is said twice counts once
+		h.ParticipantLeft(stayed.SessionID, stayed.Seat.ID, "PA_1", h.clock.Now(), room.LeftLost)
 		time.Sleep(2 * time.Second)
 		h.engine.connect(came.SessionID, came.Seat.ID, "PA_2", h.clock.Now())
 		h.ParticipantJoined(came.SessionID, came.Seat.ID, "PA_2", h.clock.Now())
 		time.Sleep(3 * time.Second)
 		h.leave(came, "PA_2", room.LeftByChoice)
 		h.leave(removed, "PA_3", room.LeftRemoved)
-		time.Sleep(15 * time.Second) // a look falls into this
+		time.Sleep(15 * time.Second) // includes a reconciliation
 		stall.Store(false)
 		time.Sleep(1100 * time.Millisecond)
 		synctest.Wait()
@@ -77,7 +79,8 @@ func TestReportQueue_WrittenAfterStall(t *testing.T) {
 		for _, a := range rows {
 			w := want[a.Connection]
 			if a.JoinedAt.Sub(began) != w.joined || a.LeftAt.Sub(began) != w.left || a.Reason != w.reason {
-				t.Errorf("%s from %s to %s, %q; want %s to %s, %q", a.Connection, a.JoinedAt.Sub(began), a.LeftAt.Sub(began), a.Reason, w.joined, w.left, w.reason)
+				t.Errorf("%s from %s to %s, %q; want %s to %s, %q", a.Connection, a.JoinedAt.Sub(began), a.LeftAt.Sub(began),
+					a.Reason, w.joined, w.left, w.reason)
 			}
 		}
 		stop()
@@ -85,8 +88,8 @@ func TestReportQueue_WrittenAfterStall(t *testing.T) {
 	})
 }
 
-// A look may be quicker than the reports of what went before. Whoever is in
-// keeps their seat then, and a full room takes nobody in their place.
+// Reconciliation may run before earlier reports arrive. A connected participant keeps
+// the seat then, and a full room admits no other.
 func TestReportQueue_ReportsAfterReconcile(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

@@ -9,60 +9,63 @@ import (
 	"parley/internal/validate"
 )
 
-// CreateRequest is what a client asks for when it creates a room. Fields that it
-// left out are zero; the transport has checked that required ones are there.
+// CreateRequest is a request to create a room. Omitted fields are zero; the
+// transport has checked that the required ones are present.
 type CreateRequest struct {
 	Type            Type
 	StartAt         time.Time // scheduled rooms only
 	Name            string    // the creator's display name
 	MaxParticipants int
-	EmptyTimeout    int // seconds; 0 is the project's default
+	EmptyTimeout    int // seconds; 0 means the project's default
 	ClientRoomID    string
-	ExternalUserID  string // names the creator in the client's own system
+	ExternalUserID  string // identifies the creator in the integrator's system
 	LogoutURL       string
 	WebhookURL      string
 	Title           string
 	WelcomeMessage  string
-	Duration        int  // minutes; 0 is the plan's own limit
-	BreakoutRooms   *int // nil is the plan's own limit
+	Duration        int  // minutes; 0 means the limit of the plan
+	BreakoutRooms   *int // nil means the limit of the plan
 	IdempotencyKey  *IdempotencyKey
 }
 
-// Entitlements is what a plan allows a room.
+// Entitlements are the limits that a plan sets for a room.
 type Entitlements struct {
 	MaxParticipants int
 	Duration        time.Duration
 	BreakoutRooms   int
 }
 
-// MaxEntitlements is what the service itself can bear, whatever a plan says.
-var MaxEntitlements = Entitlements{MaxParticipants: 1000, Duration: maxDuration * time.Minute, BreakoutRooms: 16}
+// MaxEntitlements are the limits of the service itself, which no plan exceeds.
+var MaxEntitlements = Entitlements{
+	MaxParticipants: validate.MaxParticipants,
+	Duration:        validate.MaxRoomDuration * time.Minute,
+	BreakoutRooms:   validate.MaxBreakoutRooms,
+}
 
 const (
 	maxText             = 255
 	maxWelcome          = 2000
-	maxWebhookURL       = 2048
-	maxEmptyTimeout     = 86400
-	maxDuration         = 1440
-	maxBreakoutRooms    = 16
 	defaultEmptyTimeout = 300
 )
 
-// The features a room may ask for, as answers name them.
+// The names of features in responses.
 const (
 	featureDuration      = "room_duration"
 	featureBreakoutRooms = "breakout_room_features.allowed_number_rooms"
 )
 
-// applyPolicy is the policy: from what the plan allows, what the project sets and
-// what the request asks it makes the room's rules, or says which field breaks
-// which bound. A feature asked for beyond the plan is lowered to it and named
-// in adjusted. It is pure.
-func applyPolicy(allowed Entitlements, settings project.Settings, q CreateRequest) (r Room, adjusted []string, err error) {
+// applyPolicy builds a room from the entitlements of the plan, the settings of the
+// project and the request. It returns Invalid with the field and the bound. A
+// feature that exceeds the entitlements is lowered to them and named in adjusted.
+// It is pure.
+func applyPolicy(allowed Entitlements, settings project.Settings, q CreateRequest) (
+	r Room, adjusted []string, err error,
+) {
 	allowed = allowed.restrictTo(settings.Features)
 	if err := q.validate(allowed); err != nil {
 		return Room{}, nil, err
 	}
+	emptyTimeout := cmp.Or(q.EmptyTimeout, settings.DefaultEmptyTimeout, defaultEmptyTimeout)
 	r = Room{
 		ClientRoomID:    q.ClientRoomID,
 		Type:            q.Type,
@@ -74,16 +77,16 @@ func applyPolicy(allowed Entitlements, settings project.Settings, q CreateReques
 		WebhookURL:      q.WebhookURL,
 		StartAt:         q.StartAt,
 		MaxParticipants: q.MaxParticipants,
-		EmptyTimeout:    time.Duration(cmp.Or(q.EmptyTimeout, settings.DefaultEmptyTimeout, defaultEmptyTimeout)) * time.Second,
+		EmptyTimeout:    time.Duration(emptyTimeout) * time.Second,
 		Duration:        allowed.Duration,
 		BreakoutRooms:   allowed.BreakoutRooms,
 		Features:        roomFeatures(q.Type, settings.Features),
 		Locks:           Locks(settings.Locks),
 	}
-	if asked := time.Duration(q.Duration) * time.Minute; asked > allowed.Duration {
+	if requested := time.Duration(q.Duration) * time.Minute; requested > allowed.Duration {
 		adjusted = append(adjusted, featureDuration)
-	} else if asked > 0 {
-		r.Duration = asked
+	} else if requested > 0 {
+		r.Duration = requested
 	}
 	if q.BreakoutRooms != nil {
 		if r.BreakoutRooms = *q.BreakoutRooms; r.BreakoutRooms > allowed.BreakoutRooms {
@@ -94,7 +97,7 @@ func applyPolicy(allowed Entitlements, settings project.Settings, q CreateReques
 	return r, adjusted, nil
 }
 
-// restrictTo returns what a project leaves of what the plan allows.
+// restrictTo returns the entitlements lowered to the project's own limits.
 func (e Entitlements) restrictTo(f project.Features) Entitlements {
 	if f.MaxParticipants > 0 {
 		e.MaxParticipants = min(e.MaxParticipants, f.MaxParticipants)
@@ -108,7 +111,7 @@ func (e Entitlements) restrictTo(f project.Features) Entitlements {
 	return e
 }
 
-// roomFeatures returns what people may do in a room of the type.
+// roomFeatures returns the features of a new room of the type.
 func roomFeatures(t Type, f project.Features) Features {
 	return Features{
 		Camera:      t == Video && !f.NoCamera,
@@ -117,7 +120,8 @@ func roomFeatures(t Type, f project.Features) Features {
 	}
 }
 
-// validate holds every field to its bounds.
+// validate returns Invalid with the first field that is out of bounds, and the
+// bound.
 func (q *CreateRequest) validate(allowed Entitlements) error {
 	if q.ExternalUserID != "" && q.Name == "" {
 		return fault.Invalidf("name is required when external_user_id is given")
@@ -133,15 +137,15 @@ func (q *CreateRequest) validate(allowed Entitlements) error {
 	return firstError(
 		name,
 		validate.Range("max_participants", q.MaxParticipants, 1, allowed.MaxParticipants),
-		validate.Range("empty_timeout", q.EmptyTimeout, 0, maxEmptyTimeout),
+		validate.Range("empty_timeout", q.EmptyTimeout, 0, validate.MaxEmptyTimeout),
 		validate.Name("metadata.room_title", q.Title, 1, maxText),
 		validate.Text("metadata.welcome_message", q.WelcomeMessage, 0, maxWelcome, true),
 		validate.Text("client_room_id", q.ClientRoomID, 0, maxText, false),
 		validate.Text("external_user_id", q.ExternalUserID, 0, maxText, false),
 		validate.URL("logout_url", q.LogoutURL, maxText),
-		validate.URL("webhook_url", q.WebhookURL, maxWebhookURL),
-		validate.Range("metadata.room_features."+featureDuration, q.Duration, 0, maxDuration),
-		validate.Range("metadata.room_features."+featureBreakoutRooms, breakout, 0, maxBreakoutRooms),
+		validate.URL("webhook_url", q.WebhookURL, validate.MaxWebhookURL),
+		validate.Range("metadata.room_features."+featureDuration, q.Duration, 0, validate.MaxRoomDuration),
+		validate.Range("metadata.room_features."+featureBreakoutRooms, breakout, 0, validate.MaxBreakoutRooms),
 	)
 }
 

@@ -11,7 +11,7 @@ import (
 	"parley/internal/project"
 )
 
-// validRequest is a request that nothing is wrong with.
+// validRequest returns a valid request.
 func validRequest() CreateRequest {
 	return CreateRequest{Type: Video, Name: "Ada", MaxParticipants: 10, Title: "Title"}
 }
@@ -74,7 +74,7 @@ func TestCreateRequest_Bounds(t *testing.T) {
 	}
 }
 
-// A plan's bound is named, not the service's own.
+// The error names the bound of the plan, not the larger one of the service.
 func TestCreateRequest_PlanBounds(t *testing.T) {
 	t.Parallel()
 	plan := Entitlements{MaxParticipants: 25, Duration: 40 * time.Minute}
@@ -82,7 +82,7 @@ func TestCreateRequest_PlanBounds(t *testing.T) {
 	q.MaxParticipants = 25
 	r, _, err := applyPolicy(plan, project.Settings{}, q)
 	if err != nil || r.Duration != plan.Duration {
-		t.Errorf("%+v %v", r, err)
+		t.Errorf("room = %+v, error %v", r, err)
 	}
 	q.MaxParticipants = 26
 	const want = "max_participants must be between 1 and 25, not 26"
@@ -111,14 +111,16 @@ func TestCreateRequest_EmptyTimeoutDefault(t *testing.T) {
 	}
 }
 
-// Whatever is asked, the answer is a room that keeps every bound and can be
-// stored, or one clear refusal.
+// For every request, the result is a room within all bounds that can be stored, or
+// one error.
 func FuzzApplyPolicy(f *testing.F) {
 	f.Add("Ada", 10, 0, "id", "Title", "Welcome\nall", 1000, 0)
 	f.Add("", -1, 86401, "\x00", " ", "\xff", 1, 86400)
 	f.Add(strings.Repeat("é", 256), 1<<40, -1, "\u2028", "\u0085", strings.Repeat("x", 2001), 0, -5)
-	f.Fuzz(func(t *testing.T, name string, participants, empty int, id, title, welcome string, allowed, projectDefault int) {
-		q := CreateRequest{Type: Audio, Name: name, MaxParticipants: participants, EmptyTimeout: empty, ClientRoomID: id, Title: title, WelcomeMessage: welcome}
+	f.Fuzz(func(t *testing.T, name string, participants, empty int, id, title, welcome string, allowed,
+		projectDefault int) {
+		q := CreateRequest{Type: Audio, Name: name, MaxParticipants: participants, EmptyTimeout: empty, ClientRoomID: id,
+			Title: title, WelcomeMessage: welcome}
 		plan := Entitlements{MaxParticipants: allowed, Duration: time.Hour}
 		r, _, err := applyPolicy(plan, project.Settings{DefaultEmptyTimeout: projectDefault}, q)
 		if err != nil {
@@ -128,15 +130,18 @@ func FuzzApplyPolicy(f *testing.F) {
 			}
 			return
 		}
-		for text, most := range map[string]int{r.CreatorName: 255, r.Title: 255, r.ClientRoomID: 255, r.WelcomeMessage: 2000} {
-			if !utf8.ValidString(text) || utf8.RuneCountInString(text) > most || strings.Contains(text, "\x00") {
+		for text, limit := range map[string]int{r.CreatorName: 255, r.Title: 255, r.ClientRoomID: 255,
+			r.WelcomeMessage: 2000} {
+			if !utf8.ValidString(text) || utf8.RuneCountInString(text) > limit || strings.Contains(text, "\x00") {
 				t.Fatalf("this text cannot be stored: %q", text)
 			}
 		}
-		if r.MaxParticipants < 1 || r.MaxParticipants > allowed || r.EmptyTimeout > 24*time.Hour && empty != 0 || r.Duration != plan.Duration {
+		if r.MaxParticipants < 1 || r.MaxParticipants > allowed || r.EmptyTimeout > 24*time.Hour && empty != 0 ||
+			r.Duration != plan.Duration {
 			t.Fatalf("out of bounds: %+v", r)
 		}
-		if r.CreatorName != name || r.Title != title || r.ClientRoomID != id || r.WelcomeMessage != welcome || r.Type != Audio {
+		if r.CreatorName != name || r.Title != title || r.ClientRoomID != id || r.WelcomeMessage != welcome ||
+			r.Type != Audio {
 			t.Fatalf("changed on the way: %+v", r)
 		}
 	})

@@ -9,29 +9,30 @@ import (
 	"parley/internal/project"
 )
 
-// RescheduleRequest is what is asked to be other than at a room's creation. What is nil,
-// and a zero start, stays.
+// RescheduleRequest is a request to change a scheduled room. Nil fields and a zero
+// start time are left unchanged.
 type RescheduleRequest struct {
 	StartAt         time.Time
 	MaxParticipants *int
-	EmptyTimeout    *int // seconds; 0 is the project's default
+	EmptyTimeout    *int // seconds; 0 means the project's default
 	Title           *string
 	WelcomeMessage  *string
 	Name            *string
 	ExternalUserID  *string
 	LogoutURL       *string
 	WebhookURL      *string
-	Duration        *int // minutes; 0 is the plan's own limit
+	Duration        *int // minutes; 0 means the limit of the plan
 	BreakoutRooms   *int
 	IdempotencyKey  *IdempotencyKey
 }
 
-// Reschedule changes a scheduled room, within the same bounds and policy as at
-// its creation, and returns it with a fresh link for its host; the first one
-// stays good. The project must admit rooms. Refusals: NotFound, Conflict when
-// the room is not scheduled any more, Forbidden (project), Invalid with the
-// field and the bound.
-func (s *Service) Reschedule(ctx context.Context, p project.Project, roomID string, q RescheduleRequest) (Created, error) {
+// Reschedule changes a scheduled room, with the same bounds and policy as for its
+// creation, and returns it with a new link for its host. Earlier links stay valid.
+// The project must allow joins. Errors: NotFound, Conflict when the room is no
+// longer scheduled, Forbidden (project), Invalid with the field and the bound.
+func (s *Service) Reschedule(ctx context.Context, p project.Project, roomID string, q RescheduleRequest) (
+	Created, error,
+) {
 	if saved := q.IdempotencyKey.savedResult(); saved != nil {
 		return *saved, nil
 	}
@@ -52,13 +53,15 @@ func (s *Service) Reschedule(ctx context.Context, p project.Project, roomID stri
 			return err
 		}
 		if r.State != Scheduled {
-			return fault.New(fault.Conflict, "room_not_scheduled", "only a scheduled room can be rescheduled, and this one is %s", r.State)
+			return fault.New(fault.Conflict, "room_not_scheduled",
+				"only a scheduled room can be rescheduled, and this one is %s", r.State)
 		}
 		r.reschedule(cmp.Or(q.StartAt, r.StartAt), now)
 		if err := s.store.UpdateRoomSpec(ctx, r); err != nil {
 			return err
 		}
-		link, err := s.createLink(ctx, r, Invitation{Role: Host, SingleUse: true, Name: r.CreatorName, UserID: r.ExternalUserID}, now)
+		host := Invitation{Role: Host, SingleUse: true, Name: r.CreatorName, UserID: r.ExternalUserID}
+		link, err := s.createLink(ctx, r, host, now)
 		if err != nil {
 			return err
 		}
@@ -72,52 +75,54 @@ func (s *Service) Reschedule(ctx context.Context, p project.Project, roomID stri
 	return out, nil
 }
 
-// apply makes the change to the room, its start aside, as the policy allows it,
-// and names what was lowered. What stays is not judged anew: a plan may have
-// changed since.
-func (q RescheduleRequest) apply(r *Room, allowed Entitlements, settings project.Settings, now time.Time) (adjusted []string, err error) {
-	asked := CreateRequest{Type: r.Type, StartAt: r.StartAt, Name: r.CreatorName, MaxParticipants: 1, Title: r.Title,
+// apply changes the room as far as the policy allows, except for its start, and
+// returns the names of the features that were lowered. It does not check unchanged
+// fields again, because the plan may have changed since the room was created.
+func (q RescheduleRequest) apply(r *Room, allowed Entitlements, settings project.Settings, now time.Time) (
+	adjusted []string, err error,
+) {
+	request := CreateRequest{Type: r.Type, StartAt: r.StartAt, Name: r.CreatorName, MaxParticipants: 1, Title: r.Title,
 		WelcomeMessage: r.WelcomeMessage, ExternalUserID: r.ExternalUserID, LogoutURL: r.LogoutURL, WebhookURL: r.WebhookURL,
 		BreakoutRooms: q.BreakoutRooms}
-	setIfGiven(&asked.MaxParticipants, q.MaxParticipants)
-	setIfGiven(&asked.EmptyTimeout, q.EmptyTimeout)
-	setIfGiven(&asked.Title, q.Title)
-	setIfGiven(&asked.WelcomeMessage, q.WelcomeMessage)
-	setIfGiven(&asked.Name, q.Name)
-	setIfGiven(&asked.ExternalUserID, q.ExternalUserID)
-	setIfGiven(&asked.LogoutURL, q.LogoutURL)
-	setIfGiven(&asked.WebhookURL, q.WebhookURL)
-	setIfGiven(&asked.Duration, q.Duration)
+	setIfGiven(&request.MaxParticipants, q.MaxParticipants)
+	setIfGiven(&request.EmptyTimeout, q.EmptyTimeout)
+	setIfGiven(&request.Title, q.Title)
+	setIfGiven(&request.WelcomeMessage, q.WelcomeMessage)
+	setIfGiven(&request.Name, q.Name)
+	setIfGiven(&request.ExternalUserID, q.ExternalUserID)
+	setIfGiven(&request.LogoutURL, q.LogoutURL)
+	setIfGiven(&request.WebhookURL, q.WebhookURL)
+	setIfGiven(&request.Duration, q.Duration)
 	if !q.StartAt.IsZero() {
 		if err := checkStart(q.StartAt, now); err != nil {
 			return nil, err
 		}
-		asked.StartAt = q.StartAt
+		request.StartAt = q.StartAt
 	}
-	decided, adjusted, err := applyPolicy(allowed, settings, asked)
+	changed, adjusted, err := applyPolicy(allowed, settings, request)
 	if err != nil {
 		return nil, err
 	}
-	r.Title, r.WelcomeMessage, r.CreatorName = decided.Title, decided.WelcomeMessage, decided.CreatorName
-	r.ExternalUserID, r.LogoutURL, r.WebhookURL = decided.ExternalUserID, decided.LogoutURL, decided.WebhookURL
+	r.Title, r.WelcomeMessage, r.CreatorName = changed.Title, changed.WelcomeMessage, changed.CreatorName
+	r.ExternalUserID, r.LogoutURL, r.WebhookURL = changed.ExternalUserID, changed.LogoutURL, changed.WebhookURL
 	if q.MaxParticipants != nil {
-		r.MaxParticipants = decided.MaxParticipants
+		r.MaxParticipants = changed.MaxParticipants
 	}
 	if q.EmptyTimeout != nil {
-		r.EmptyTimeout = decided.EmptyTimeout
+		r.EmptyTimeout = changed.EmptyTimeout
 	}
 	if q.Duration != nil {
-		r.Duration = decided.Duration
+		r.Duration = changed.Duration
 	}
 	if q.BreakoutRooms != nil {
-		r.BreakoutRooms = decided.BreakoutRooms
+		r.BreakoutRooms = changed.BreakoutRooms
 	}
 	return adjusted, nil
 }
 
-// setIfGiven puts a value that was given where it belongs.
-func setIfGiven[T any](to *T, given *T) {
-	if given != nil {
-		*to = *given
+// setIfGiven sets *target to *value unless value is nil.
+func setIfGiven[T any](target *T, value *T) {
+	if value != nil {
+		*target = *value
 	}
 }

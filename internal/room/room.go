@@ -1,10 +1,9 @@
-// Package room holds rooms: what they are, how they live and end, who may come
-// in. It imports the standard library, fault, event, seal and the nouns to its
-// left (project, key), and no transport, database or media engine.
+// Package room defines rooms: their types and states, their life cycle, and the
+// rules for joining and moderating them. It imports no transport, database or
+// media engine; those implement its interfaces Store, Media and Webhooks.
 package room
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,44 +12,44 @@ import (
 	"parley/internal/event"
 )
 
-// Type is what a room carries.
+// Type says which media a room carries.
 type Type string
 
 // The types of a room.
 const (
-	Video Type = "video" // sound, pictures and screens
-	Audio Type = "audio" // sound only
+	Video Type = "video" // audio, camera and screen share
+	Audio Type = "audio" // audio only
 )
 
-// Role is what a participant may do in a room. It comes with the link.
+// Role says what a participant may do in a room. The link grants it.
 type Role string
 
 // The roles.
 const (
 	Host   Role = "host"
-	CoHost Role = "cohost" // runs the meeting with the host, and does not end it
+	CoHost Role = "cohost" // moderates like a host, but cannot end the room
 	Guest  Role = "guest"
 )
 
-// State is where a room stands in its life: scheduled → open → active → ended,
-// scheduled → cancelled, open → ended, open → expired. The last three are
-// final.
+// State is the state of a room. The transitions are scheduled → open → active →
+// ended, scheduled → cancelled, open → ended and open → expired. Ended, cancelled
+// and expired are final.
 type State string
 
 // The states of a room.
 const (
 	Scheduled State = "scheduled"
-	Open      State = "open"   // people may come in, nobody has yet
-	Active    State = "active" // somebody has been in
+	Open      State = "open"   // participants may join, none has joined yet
+	Active    State = "active" // at least one participant has joined
 	Ended     State = "ended"
 	Cancelled State = "cancelled"
-	Expired   State = "expired" // nobody ever came
+	Expired   State = "expired" // no participant ever joined
 )
 
-// EndReason says why a room is over.
+// EndReason says why a room ended.
 type EndReason string
 
-// The reasons for an end.
+// The reasons why a room ended.
 const (
 	EndedHost      EndReason = "host" // a host ended it for all
 	EndedAPI       EndReason = "api"
@@ -60,97 +59,64 @@ const (
 	EndedServer    EndReason = "server"
 )
 
-// Room is what an API call creates. Its id is never reused or revived.
+// Room is a room as an API call creates it. Its id is never reused, and a room
+// that is over is never opened again.
 type Room struct {
 	ID              string
 	ProjectID       string
-	ClientRoomID    string // the client's own id, unique in its project for ever; may be empty
+	ClientRoomID    string // the integrator's own id, unique in its project forever; may be empty
 	Type            Type
 	State           State
 	EndReason       EndReason
 	Title           string
 	WelcomeMessage  string
 	CreatorName     string
-	ExternalUserID  string // names the creator in the client's own system; may be empty
-	LogoutURL       string // where people go who leave; empty is the project's own
-	WebhookURL      string // the room's own target for events; may be empty
+	ExternalUserID  string // identifies the creator in the integrator's system; may be empty
+	LogoutURL       string // opened when a participant leaves; empty means the project's default
+	WebhookURL      string // additional target for the room's events; may be empty
 	MaxParticipants int
-	EmptyTimeout    time.Duration // how long it may stay empty after the last leave
-	Duration        time.Duration // how long it may last from the first join
-	BreakoutRooms   int           // how many breakout rooms may be open at once
+	EmptyTimeout    time.Duration // the room ends when it has been empty for this long after the last leave
+	Duration        time.Duration // the room ends this long after the first join
+	BreakoutRooms   int           // maximum number of breakout rooms that are open at once
 	Features        Features
 	Locks           Locks
-	StartAt         time.Time // when it opens; zero for a quick room
+	StartAt         time.Time // when the room opens; zero for a quick room
 
-	CreatorLinkHash       string // of the token in the creator's link
-	CreatorLinkRedeemedBy string // hash of the seat key that used it first; "" until then
+	CreatorLinkHash       string // hash of the token in the creator's link
+	CreatorLinkRedeemedBy string // hash of the seat key that redeemed the link; "" until then
 
-	Session     int  // number of the latest live period; 0 before the first
-	SessionLive bool // whether that period is still going on
-	LastSession int  // the highest number given to a session, those of breakout rooms included
+	Session     int  // number of the room's latest session; 0 before the first
+	SessionLive bool // whether that session is live
+	LastSession int  // the highest session number in use, including those of breakout rooms
 
 	EventSequence int64
 	CreatedAt     time.Time
 	OpenedAt      time.Time
 	StartedAt     time.Time // first join
-	EmptySince    time.Time // last leave, while nobody is in
+	EmptySince    time.Time // last leave; zero while a participant is in the room
 	EndedAt       time.Time
-	DueAt         time.Time // when it must be looked at again; zero when over
+	DueAt         time.Time // when the sweep must apply transitions again; zero when the room is over
 
-	events          []event.Event // what happened since it was read
-	requestedEnd    EndReason     // why somebody wants it to end now; "" when nobody does
-	metadataChanged bool          // what its pages were told of it is no longer true
+	events          []event.Event // events since the room was read, not stored yet
+	requestedEnd    EndReason     // the reason of a requested end; "" if none was requested
+	metadataChanged bool          // the room's metadata must be published to its pages again
 }
 
-// Over reports that the room is in a final state.
+// Over reports whether the room is in a final state.
 func (r *Room) Over() bool {
 	return r.State == Ended || r.State == Cancelled || r.State == Expired
 }
 
-// SessionID is the internal name of live period n of a room.
+// SessionID returns the name of session n of a room in the media engine: "<room_id>.<n>".
 func SessionID(roomID string, n int) string { return fmt.Sprintf("%s.%d", roomID, n) }
 
-// ParseSessionID takes a session's internal name apart.
+// ParseSessionID splits a session name into the room's id and the session number.
+// ok is false if id is not a session name.
 func ParseSessionID(id string) (roomID string, n int, ok bool) {
 	roomID, number, found := strings.Cut(id, ".")
 	n, err := strconv.Atoi(number)
 	return roomID, n, found && roomID != "" && err == nil && n > 0
 }
-
-// Seat is the right of one participant to be in a room. Its id is the
-// participant's identity.
-type Seat struct {
-	ID         string
-	RoomID     string
-	KeyHash    string // recognises who comes back
-	Name       string
-	UserID     string // the person in the client's own system; may be empty
-	Role       Role
-	Hidden     bool // its holder is seen by nobody and counts nowhere
-	Breakout   int  // the breakout room its holder belongs in; 0 for the room itself
-	HandOrder  int  // its place among the raised hands, counted up through the room's life; 0 while it is down
-	State      SeatState
-	Connection string    // the engine's id of the latest connection
-	HeldUntil  time.Time // until when a connection is waited for; zero when none is
-	RemovedAt  time.Time // when a host took its holder out, who does not come back; zero for who may
-	Invited    bool      // a host let its holder in, or their link is for one person
-	Demoted    bool      // a host took back that they are a co-host: no link makes them one again
-	CreatedAt  time.Time
-}
-
-// PublicID is how clients know the seat's holder: by their own id for the
-// person where they gave one.
-func (s Seat) PublicID() string { return cmp.Or(s.UserID, s.ID) }
-
-// SeatState says whether a seat is taken.
-type SeatState string
-
-// The states of a seat. Reserved and joined ones are taken.
-const (
-	Reserved SeatState = "reserved" // a token was issued, or a lost connection may return
-	Joined   SeatState = "joined"
-	Free     SeatState = "free"
-)
 
 // Attendance is one connection of one participant, from join to leave.
 type Attendance struct {
@@ -160,14 +126,14 @@ type Attendance struct {
 	SeatID     string
 	Connection string
 	Hidden     bool
-	Node       string // whose word this is: the node that hosts the session
+	Node       string // the node that hosts the session and recorded this
 	JoinedAt   time.Time
-	LeftAt     time.Time // zero while the participant is in
+	LeftAt     time.Time // zero while the participant is connected
 	Reason     LeaveReason
 }
 
-// Session is one live period of a room, or of one of its breakout rooms,
-// inside the media engine.
+// Session is one live period of a room, or of one of its breakout rooms. It is
+// one room of the media engine.
 type Session struct {
 	RoomID   string
 	N        int
@@ -175,47 +141,47 @@ type Session struct {
 	State    SessionState
 }
 
-// SessionState says what the media engine owes a session.
+// SessionState says whether a session is live in the media engine.
 type SessionState string
 
 // The states of a session.
 const (
 	SessionLive    SessionState = "live"
-	SessionClosing SessionState = "closing" // over; the engine has yet to close it
+	SessionClosing SessionState = "closing" // over, but not yet closed in the engine
 	SessionClosed  SessionState = "closed"
 )
 
-// Occupancy is how full a room is, its breakout rooms included.
+// Occupancy counts the seats of a room, including its breakout rooms.
 type Occupancy struct {
-	Taken       int       // seats reserved or joined, hidden ones aside
-	Joined      int       // seats whose participant is in, hidden ones aside
-	Hidden      int       // hidden seats reserved or joined
-	Unused      int       // of the taken ones, those that nobody has ever connected to
-	NextRelease time.Time // the earliest HeldUntil; zero when there is none
+	Taken       int       // seats reserved or joined, without hidden ones
+	Joined      int       // seats whose participant is connected, without hidden ones
+	Hidden      int       // hidden seats, reserved or joined
+	Unused      int       // taken seats to which no participant has ever connected
+	NextRelease time.Time // the earliest HeldUntil; zero if no seat is held
 }
 
-// Link lets somebody in, in a role. The creator's is part of the room.
+// Link grants a role in a room. The creator's link is stored in the room itself.
 type Link struct {
-	ID         string // empty for the creator's
+	ID         string // empty for the creator's link
 	RoomID     string
 	TokenHash  string
 	Role       Role
-	SingleUse  bool   // the first browser that joins with it keeps it
-	Name       string // to be filled in; may be empty
-	UserID     string // the person in the client's own system; may be empty
+	SingleUse  bool   // only the first browser that joins with the link can use it
+	Name       string // suggested display name; may be empty
+	UserID     string // the person's id in the integrator's system; may be empty
 	Hidden     bool
-	RedeemedBy string // hash of the seat key that used it first; "" until then
-	CreatedBy  string // the seat of the host or co-host who made it in the room; empty where it came from elsewhere
+	RedeemedBy string // hash of the seat key that redeemed the link; "" until then
+	CreatedBy  string // seat of the host or co-host who created the link in the room; empty if the API created it
 	CreatedAt  time.Time
-	ExpiresAt  time.Time // zero: with its room
+	ExpiresAt  time.Time // zero if the link expires with its room
 }
 
-// Breakout is a room beside a room, for some of its people for a while.
+// Breakout is a breakout room of a room.
 type Breakout struct {
 	RoomID   string
-	N        int // never used twice in a room
+	N        int // number of the breakout room; never reused in a room
 	Name     string
-	Session  int // the number of its live period
+	Session  int // number of its session
 	OpenedAt time.Time
 	ClosedAt time.Time // zero while it is open
 }

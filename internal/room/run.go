@@ -17,19 +17,20 @@ const (
 	sweepBatch     = 100
 )
 
-// Run makes happen what is due, until ctx ends: expiries, ends, seats given
-// up, sessions closed. Due moments are rows, so what a stopped process missed
-// happens when the next one runs.
+// Run applies transitions that are due until ctx ends: it opens, ends and expires
+// rooms, releases seats, closes sessions, deletes stale rows and reconciles
+// attendance with the media engine. Due times are stored, so that the next process
+// applies those that a stopped process missed.
 func (s *Service) Run(ctx context.Context) {
-	var others sync.WaitGroup
-	defer others.Wait()
-	// Whatever else takes its time, the other nodes hear of this one.
-	others.Go(func() { s.runEvery(ctx, s.heartbeatInterval(), s.heartbeat) })
+	var background sync.WaitGroup
+	defer background.Wait()
+	// Heartbeats have their own goroutine, so that slow work below cannot delay them.
+	background.Go(func() { s.runEvery(ctx, s.heartbeatInterval(), s.heartbeat) })
 	if s.clustered {
-		others.Go(func() { s.runEvery(ctx, clusterHeartbeat, s.watchNodes) })
+		background.Go(func() { s.runEvery(ctx, clusterHeartbeat, s.watchNodes) })
 	}
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
 	var reconciled, purged time.Time
 	for {
 		s.flushReports()
@@ -39,7 +40,7 @@ func (s *Service) Run(ctx context.Context) {
 		now := s.now()
 		if now.Sub(purged) >= purgeInterval {
 			purged = now
-			s.logFailure(ctx, "forget old answers", s.Purge(ctx))
+			s.logFailure(ctx, "delete expired idempotency records", s.Purge(ctx))
 		}
 		if now.Sub(reconciled) >= reconcileEvery {
 			reconciled = now
@@ -49,94 +50,99 @@ func (s *Service) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-s.wake:
-		case <-tick.C:
+		case <-ticker.C:
 		}
 	}
 }
 
-// runEvery does something at once and then at every tick, until ctx ends.
-func (s *Service) runEvery(ctx context.Context, every time.Duration, do func(ctx context.Context)) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
+// runEvery calls do at once and then at every interval, until ctx ends.
+func (s *Service) runEvery(ctx context.Context, interval time.Duration, do func(ctx context.Context)) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
 	for {
 		do(ctx)
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-ticker.C:
 		}
 	}
 }
 
-// Purge deletes the answers that are kept no longer.
+// Purge deletes expired idempotency records.
 func (s *Service) Purge(ctx context.Context) error {
-	return s.store.Write(ctx, func(ctx context.Context) error { return s.store.DeleteExpiredIdempotencyRecords(ctx, s.now()) })
+	return s.store.Write(ctx, func(ctx context.Context) error {
+		return s.store.DeleteExpiredIdempotencyRecords(ctx, s.now())
+	})
 }
 
-// noChange leaves a room to what is due.
+// noChange makes updateRoom apply only the transitions that are due.
 func noChange(context.Context, *Room, time.Time) error { return nil }
 
+// sweep applies the due transitions of all rooms.
 func (s *Service) sweep(ctx context.Context) {
 	for {
 		due, err := s.store.DueRooms(ctx, s.now(), sweepBatch)
-		if s.logFailure(ctx, "look for due rooms", err) {
+		if s.logFailure(ctx, "list due rooms", err) {
 			return
 		}
-		settled := 0
+		updated := 0
 		for _, id := range due {
 			err := s.updateRoom(ctx, id, noChange)
-			if !s.logFailure(ctx, "settle a due room", err, "room_id", id) {
-				settled++
+			if !s.logFailure(ctx, "update due room", err, "room_id", id) {
+				updated++
 			} else if fault.Is(err, fault.Unavailable) {
 				return
 			}
 		}
-		// A room that cannot be settled stays due, and must not be all that
-		// is ever looked at.
-		if len(due) < sweepBatch || settled == 0 {
+		// A room that cannot be updated stays due. If the whole batch failed, the
+		// next query would return the same rooms.
+		if len(due) < sweepBatch || updated == 0 {
 			return
 		}
 	}
 }
 
-// closeSessions tells the media engine which sessions are over.
+// closeSessions closes ended sessions in the media engine.
 func (s *Service) closeSessions(ctx context.Context) {
 	sessions, err := s.store.Sessions(ctx, SessionClosing)
-	if s.logFailure(ctx, "look for sessions to close", err) {
+	if s.logFailure(ctx, "list closing sessions", err) {
 		return
 	}
 	for _, session := range sessions {
 		err := s.media.Close(ctx, SessionID(session.RoomID, session.N))
-		if s.logFailure(ctx, "close a session", err, "room_id", session.RoomID) {
+		if s.logFailure(ctx, "close session", err, "room_id", session.RoomID) {
 			continue
 		}
 		err = s.store.Write(ctx, func(ctx context.Context) error { return s.store.MarkSessionClosed(ctx, session) })
-		s.logFailure(ctx, "write down that a session is closed", err, "room_id", session.RoomID)
+		s.logFailure(ctx, "mark session closed", err, "room_id", session.RoomID)
 	}
 }
 
-// reconcile compares who the rows say is in with who the engine says is in,
-// and reports the differences as the engine should have. Each node looks after
-// what it hosts, and after what it has said itself.
+// reconcile compares the stored attendance with the participants in the engine and
+// handles each difference like a report of the engine. Each node reconciles the
+// sessions that it hosts and the attendance that it recorded.
 func (s *Service) reconcile(ctx context.Context) {
 	sessions, err := s.store.Sessions(ctx, SessionLive)
-	if s.logFailure(ctx, "look for live sessions", err) {
+	if s.logFailure(ctx, "list live sessions", err) {
 		return
 	}
 	rooms := map[string][]int{}
 	for _, session := range sessions {
 		rooms[session.RoomID] = append(rooms[session.RoomID], session.N)
 	}
-	doubted := map[string]bool{}
+	unrecorded := map[string]bool{}
 	for id, live := range rooms {
-		s.logFailure(ctx, "look who is in", s.reconcileRoom(ctx, id, live, doubted), "room_id", id)
+		s.logFailure(ctx, "reconcile room", s.reconcileRoom(ctx, id, live, unrecorded), "room_id", id)
 	}
-	s.unrecorded = doubted
+	s.unrecorded = unrecorded
 }
 
-func (s *Service) reconcileRoom(ctx context.Context, roomID string, live []int, doubted map[string]bool) error {
-	// The rows are read first: whoever is in them was in the engine before, so
-	// missing there now means having left.
+// reconcileRoom reconciles the live sessions of a room and adds the connections
+// that are only in the engine to unrecorded.
+func (s *Service) reconcileRoom(ctx context.Context, roomID string, live []int, unrecorded map[string]bool) error {
+	// Attendance is read before the engine's participants. A recorded participant was
+	// in the engine at that time, and therefore has left if the engine has them no more.
 	rows, err := s.store.CurrentAttendance(ctx, roomID)
 	if err != nil {
 		return err
@@ -144,36 +150,39 @@ func (s *Service) reconcileRoom(ctx context.Context, roomID string, live []int, 
 	known := map[string]bool{}
 	for _, a := range rows {
 		known[engineConnectionID(a.Connection)] = true
-		live = append(live, a.Session) // a session that is over may have left rows behind
+		live = append(live, a.Session) // attendance may remain from a session that is over
 	}
 	slices.Sort(live)
 	hosted := false
-	var recorded []string // connections that are in the engine and in the rows
+	var recorded []string // connections that are both in the engine and recorded
 	for _, n := range slices.Compact(live) {
 		name := SessionID(roomID, n)
-		var there []Participant
+		var participants []Participant
 		if s.media.IsLocal(name) {
 			hosted = true
-			if there, err = s.media.Participants(ctx, name); err != nil {
+			if participants, err = s.media.Participants(ctx, name); err != nil {
 				return err
 			}
-			there = slices.DeleteFunc(there, func(p Participant) bool { return !p.Active })
+			participants = slices.DeleteFunc(participants, func(p Participant) bool { return !p.Active })
 		}
 		for _, a := range rows {
-			in := slices.ContainsFunc(there, func(p Participant) bool { return p.SID == engineConnectionID(a.Connection) })
-			if a.Session == n && a.Node == s.nodeID && !in {
+			connected := slices.ContainsFunc(participants, func(p Participant) bool {
+				return p.SID == engineConnectionID(a.Connection)
+			})
+			if a.Session == n && a.Node == s.nodeID && !connected {
 				s.ParticipantLeft(name, a.SeatID, a.Connection, s.now(), LeftLost)
 			}
 		}
-		for _, p := range there {
+		for _, p := range participants {
 			if known[p.SID] {
 				recorded = append(recorded, p.SID)
 				continue
 			}
 			connection, at := p.SID, p.JoinedAt
-			if doubted[p.SID] = true; s.unrecorded[p.SID] {
-				// Their leaving is written down, and yet they are in: the node was
-				// taken for lost, say. The ledger has them come again.
+			if unrecorded[p.SID] = true; s.unrecorded[p.SID] {
+				// The attendance has ended although the participant is connected, for
+				// example because this node was considered lost. It is recorded as a
+				// second connection.
 				connection, at = connection+rejoinSeparator+s.newID(), s.now()
 			}
 			s.ParticipantJoined(name, p.Identity, connection, at)
@@ -192,28 +201,29 @@ func (s *Service) reconcileRoom(ctx context.Context, roomID string, live []int, 
 	return err
 }
 
-// rejoinSeparator parts the engine's id of a connection from what makes a second row for
-// it another one.
+// rejoinSeparator separates the engine's id of a connection from a suffix. The
+// suffix makes the id unique if the same connection is recorded a second time.
 const rejoinSeparator = "/"
 
-// engineConnectionID returns the engine's own id of a connection.
+// engineConnectionID returns the engine's id of a recorded connection.
 func engineConnectionID(connection string) string {
 	sid, _, _ := strings.Cut(connection, rejoinSeparator)
 	return sid
 }
 
-// logFailure logs a failure of the background and reports whether there was one. A
-// database that is away is said once a second at most, by the sweep's pace.
-func (s *Service) logFailure(ctx context.Context, what string, err error, args ...any) bool {
+// logFailure logs a failed background operation, unless ctx has ended, and reports
+// whether err is not nil. An unavailable database is logged as a warning, at most
+// about once a second because the sweep runs at that interval.
+func (s *Service) logFailure(ctx context.Context, operation string, err error, args ...any) bool {
 	if err == nil {
 		return false
 	}
 	if ctx.Err() == nil {
-		level := s.log.Error
+		log := s.log.Error
 		if fault.Is(err, fault.Unavailable) {
-			level = s.log.Warn
+			log = s.log.Warn
 		}
-		level("could not "+what, append(args, "error", err)...)
+		log(operation+" failed", append(args, "error", err)...)
 	}
 	return true
 }

@@ -17,7 +17,8 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// runInBubble is a house in a bubble, where Run keeps watch and hours pass in no time.
+// runInBubble runs a test with a running service in a synctest bubble, whose time
+// passes instantly.
 func runInBubble(t *testing.T, test func(t *testing.T, h *fixture)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -32,8 +33,8 @@ func runInBubble(t *testing.T, test func(t *testing.T, h *fixture)) {
 	})
 }
 
-// assertStateAfter fails unless a room is in that state from that moment on, give or
-// take the second that a sweep may be late, and not before.
+// assertStateAfter fails unless a room reaches that state after that time, at most a
+// second late because of the sweep interval.
 func assertStateAfter(t *testing.T, h *fixture, id string, wait time.Duration, want room.State) {
 	t.Helper()
 	time.Sleep(wait - time.Second)
@@ -77,8 +78,9 @@ func TestRun_EndsEmptyRoom(t *testing.T) {
 		left := time.Now().UTC()
 		assertStateAfter(t, h, id, 20*time.Second, room.Ended)
 		r := h.room(t, id)
-		if r.EndReason != room.EndedEmpty || !r.EmptySince.Equal(left.Truncate(time.Millisecond)) || h.engine.isOpen(second.SessionID) {
-			t.Errorf("%+v", r)
+		if r.EndReason != room.EndedEmpty || !r.EmptySince.Equal(left.Truncate(time.Millisecond)) ||
+			h.engine.isOpen(second.SessionID) {
+			t.Errorf("room = %+v", r)
 		}
 		want := []event.Type{event.RoomOpened, event.RoomStarted, event.ParticipantJoined, event.ParticipantJoined,
 			event.ParticipantLeft, event.ParticipantLeft, event.RoomEnded}
@@ -88,8 +90,8 @@ func TestRun_EndsEmptyRoom(t *testing.T) {
 	})
 }
 
-// A lost connection keeps its seat for a while, and the timeout counts from
-// the loss all the same.
+// The seat of a lost connection is held for a while, but the empty timeout begins at
+// the loss.
 func TestRun_HoldsSeatOfLostConnection(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1, EmptyTimeout: 10})
@@ -106,8 +108,8 @@ func TestRun_HoldsSeatOfLostConnection(t *testing.T) {
 	})
 }
 
-// The length that the plan allows counts from the first join, whoever is in
-// when it ends.
+// The duration that the plan allows counts from the first join and ends the room even
+// with participants in it.
 func TestRun_EndsRoomAfterDuration(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		h.UsePlans(plan{MaxParticipants: 2, Duration: 40 * time.Minute})
@@ -116,16 +118,16 @@ func TestRun_EndsRoomAfterDuration(t *testing.T) {
 		a := h.enter(t, id, guest(1), "PA_1")
 		assertStateAfter(t, h, id, 40*time.Minute, room.Ended)
 		if r := h.room(t, id); r.EndReason != room.EndedDuration || h.engine.isOpen(a.SessionID) {
-			t.Errorf("%+v", r)
+			t.Errorf("room = %+v", r)
 		}
 		rows, err := h.db.Attendance(t.Context(), id)
 		if err != nil || len(rows) != 1 || rows[0].Reason != room.LeftRoomOver || rows[0].LeftAt.IsZero() {
-			t.Errorf("%+v %v", rows, err)
+			t.Errorf("attendance = %+v, error %v", rows, err)
 		}
 	})
 }
 
-// plan is what one plan allows.
+// plan is a Plans with one plan.
 type plan room.Entitlements
 
 func (p plan) Entitlements(context.Context, project.Project) (room.Entitlements, error) {
@@ -141,7 +143,7 @@ func TestRun_OpensScheduledRoom(t *testing.T) {
 	})
 }
 
-// A session that is over is closed at once, not at the next sweep.
+// A session that is over is closed at once, before the next sweep.
 func TestEnd_ClosesSessionAtOnce(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2})
@@ -158,7 +160,7 @@ func TestEnd_ClosesSessionAtOnce(t *testing.T) {
 	})
 }
 
-// What the engine tells of too late, or never, is found within ten seconds.
+// Unreported joins and leaves are found within ten seconds.
 func TestRun_FindsMissedReports(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2})
@@ -169,9 +171,9 @@ func TestRun_FindsMissedReports(t *testing.T) {
 		synctest.Wait()
 		present, err := h.db.CurrentAttendance(t.Context(), id)
 		if err != nil || len(present) != 1 || present[0].Connection != "PA_3" {
-			t.Errorf("%+v %v", present, err)
+			t.Errorf("current attendance = %+v, error %v", present, err)
 		}
-		// It is known when the service was last alive, to a few seconds.
+		// The last heartbeat is at most a few seconds old.
 		nodes, err := h.db.Nodes(t.Context())
 		if err != nil || len(nodes) != 1 || nodes[0].ID != h.NodeID() || time.Since(nodes[0].LastAlive) > 6*time.Second {
 			t.Errorf("nodes %v, %v", nodes, err)
@@ -179,8 +181,8 @@ func TestRun_FindsMissedReports(t *testing.T) {
 	})
 }
 
-// When the engine is away a session that is over waits, and is closed when the
-// engine is back.
+// A session that ended while the engine was unavailable is closed when the engine is
+// available again.
 func TestRun_RetriesCloseUntilMediaReturns(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2})
@@ -202,7 +204,7 @@ func TestRun_RetriesCloseUntilMediaReturns(t *testing.T) {
 	})
 }
 
-// brokenRoomStore is a store in which one room cannot be changed.
+// brokenRoomStore is a store in which one room cannot be locked.
 type brokenRoomStore struct {
 	*store.DB
 	id string
@@ -215,7 +217,7 @@ func (f brokenRoomStore) LockRoom(ctx context.Context, id string) (*room.Room, e
 	return f.DB.LockRoom(ctx, id)
 }
 
-// A room that cannot be settled keeps no other from it, however many are due.
+// A room that cannot be updated does not prevent the update of other due rooms.
 func TestSweep_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -225,7 +227,8 @@ func TestSweep_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 		ids = append(ids, id)
 	}
 	h.clock.advance(time.Hour)
-	s := room.NewService(brokenRoomStore{h.db, ids[0]}, h.engine, func() string { return "" }, h.clock.Now, storetest.NewID, slog.New(slog.DiscardHandler))
+	s := room.NewService(brokenRoomStore{h.db, ids[0]}, h.engine, func() string { return "" }, h.clock.Now,
+		storetest.NewID, slog.New(slog.DiscardHandler))
 	s.Sweep(t.Context())
 	for i, id := range ids {
 		if r := h.room(t, id); (r.State == room.Expired) != (i > 0) {
@@ -234,8 +237,8 @@ func TestSweep_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 	}
 }
 
-// After a crash rooms go on where they were, before anybody knocks; whoever
-// was in has left when the service was last alive, and has time to come back.
+// After a crash, live sessions are opened again. Attendance ends at the last heartbeat,
+// and participants have time to return.
 func TestRecover(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -258,19 +261,21 @@ func TestRecover(t *testing.T) {
 		t.Error("the session is not live again")
 	}
 	rows, err := h.db.Attendance(ctx, id)
-	if err != nil || len(rows) != 2 || rows[0].LeftAt != alive || rows[1].LeftAt != alive || rows[1].Reason != room.LeftServer {
-		t.Errorf("%+v %v", rows, err)
+	if err != nil || len(rows) != 2 || rows[0].LeftAt != alive || rows[1].LeftAt != alive ||
+		rows[1].Reason != room.LeftServer {
+		t.Errorf("attendance = %+v, error %v", rows, err)
 	}
 	h.clock.advance(room.RejoinTimeout - time.Second)
 	_, err = h.ReserveSeat(ctx, id, guest(2))
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
-	if back := h.enter(t, id, host, "PA_3"); back.SessionID != a.SessionID || back.Seat.ID != a.Seat.ID || back.Seat.Role != room.Host {
-		t.Errorf("%+v", back)
+	if back := h.enter(t, id, host, "PA_3"); back.SessionID != a.SessionID || back.Seat.ID != a.Seat.ID ||
+		back.Seat.Role != room.Host {
+		t.Errorf("admission = %+v", back)
 	}
 }
 
-// A seat whose time is up goes to the next who asks, swept or not; its late
-// owner finds the room full and is taken out again.
+// An expired reservation goes to the next visitor, even before a sweep. Its former
+// holder is removed if the room is full.
 func TestParticipantJoined_SeatReassigned(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -284,25 +289,25 @@ func TestParticipantJoined_SeatReassigned(t *testing.T) {
 	h.engine.connect(late.SessionID, late.Seat.ID, "PA_1", h.clock.Now())
 	h.ParticipantJoined(late.SessionID, late.Seat.ID, "PA_1", h.clock.Now())
 	if out := h.engine.drainRemoved(); !slices.Equal(out, []string{late.Seat.ID}) {
-		t.Errorf("taken out: %v", out)
+		t.Errorf("removed: %v", out)
 	}
 	if rows, err := h.db.Attendance(t.Context(), id); err != nil || len(rows) != 1 {
-		t.Errorf("%+v %v", rows, err)
+		t.Errorf("attendance = %+v, error %v", rows, err)
 	}
 }
 
-// Reports about rooms that there never were change nothing and harm nobody.
+// Reports about unknown rooms only remove the participant.
 func TestReports_UnknownRoom(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	h.ParticipantJoined(room.SessionID(storetest.NewID(), 1), "somebody", "PA_1", h.clock.Now())
 	if out := h.engine.drainRemoved(); !slices.Equal(out, []string{"somebody"}) {
-		t.Errorf("taken out: %v", out)
+		t.Errorf("removed: %v", out)
 	}
 	h.ParticipantLeft(room.SessionID(storetest.NewID(), 1), "somebody", "PA_1", h.clock.Now(), room.LeftByChoice)
 	h.ParticipantJoined("no session of ours", "somebody", "PA_1", h.clock.Now())
 	h.ParticipantLeft("no session of ours", "somebody", "PA_1", h.clock.Now(), room.LeftByChoice)
 	if out := h.engine.drainRemoved(); len(out) > 0 {
-		t.Errorf("taken out: %v", out)
+		t.Errorf("removed: %v", out)
 	}
 }

@@ -7,32 +7,31 @@ import (
 	"parley/internal/project"
 )
 
-// AttendanceRecord is one connection of somebody, and who that is.
+// AttendanceRecord is one connection with the data of its participant.
 type AttendanceRecord struct {
 	Attendance
 	Name     string
 	UserID   string
 	Role     Role
-	Breakout int // where its holder belongs now; 0 for the room itself
+	Breakout int // breakout room that the participant is assigned to now; 0 for the room itself
 }
 
-// PublicID is how clients know who stayed, as Seat has it.
-func (s AttendanceRecord) PublicID() string { return cmp.Or(s.UserID, s.SeatID) }
+// PublicID returns the participant's id in the API, like Seat.PublicID.
+func (a AttendanceRecord) PublicID() string { return cmp.Or(a.UserID, a.SeatID) }
 
-// RunningRoom is a room that is open or active, and who is in it.
+// RunningRoom is an open or active room with its connected participants.
 type RunningRoom struct {
 	Room   *Room
 	People []Occupant
 }
 
-// Occupant is somebody who is in a room now.
+// Occupant is a participant who is connected to a room.
 type Occupant struct {
 	AttendanceRecord
-	Grants Grants // what a room gives to somebody in that role
+	Grants Grants
 }
 
-// RunningRoom returns a room of the project that is open or active; NotFound
-// when there is none of that id.
+// RunningRoom returns an open or active room of the project, or NotFound.
 func (s *Service) RunningRoom(ctx context.Context, p project.Project, roomID string) (RunningRoom, error) {
 	r, err := s.GetInProject(ctx, p, roomID)
 	if err != nil {
@@ -41,45 +40,44 @@ func (s *Service) RunningRoom(ctx context.Context, p project.Project, roomID str
 	if r.State != Open && r.State != Active {
 		return RunningRoom{}, errRoomNotFound
 	}
-	stays, err := s.store.CurrentAttendanceRecords(ctx, p.ID, roomID)
-	return newRunningRoom(r, stays), err
+	records, err := s.store.CurrentAttendanceRecords(ctx, p.ID, roomID)
+	return newRunningRoom(r, records), err
 }
 
-// RunningRooms returns every room of the project that is open or active, the
-// oldest first.
+// RunningRooms returns all open and active rooms of the project, oldest first.
 func (s *Service) RunningRooms(ctx context.Context, p project.Project) ([]RunningRoom, error) {
 	rooms, err := s.store.RunningRooms(ctx, p.ID)
 	if err != nil {
 		return nil, err
 	}
-	stays, err := s.store.CurrentAttendanceRecords(ctx, p.ID, "")
+	records, err := s.store.CurrentAttendanceRecords(ctx, p.ID, "")
 	if err != nil {
 		return nil, err
 	}
-	of := map[string][]AttendanceRecord{}
-	for _, stay := range stays {
-		of[stay.RoomID] = append(of[stay.RoomID], stay)
+	byRoom := map[string][]AttendanceRecord{}
+	for _, record := range records {
+		byRoom[record.RoomID] = append(byRoom[record.RoomID], record)
 	}
 	all := make([]RunningRoom, 0, len(rooms))
 	for _, r := range rooms {
-		all = append(all, newRunningRoom(r, of[r.ID]))
+		all = append(all, newRunningRoom(r, byRoom[r.ID]))
 	}
 	return all, nil
 }
 
-// newRunningRoom gathers who is in a room: who has just connected again is there
-// once, with the latest connection.
-func newRunningRoom(r *Room, stays []AttendanceRecord) RunningRoom {
+// newRunningRoom returns a room with its participants. A participant with several
+// connections is listed once, with the latest one.
+func newRunningRoom(r *Room, records []AttendanceRecord) RunningRoom {
 	out := RunningRoom{Room: r}
-	at := map[string]int{}
-	for _, stay := range stays {
-		person := Occupant{AttendanceRecord: stay, Grants: r.grants(stay.Role)}
-		if i, known := at[stay.SeatID]; known {
-			out.People[i] = person
+	index := map[string]int{} // by seat
+	for _, record := range records {
+		occupant := Occupant{AttendanceRecord: record, Grants: r.grants(record.Role)}
+		if i, known := index[record.SeatID]; known {
+			out.People[i] = occupant
 			continue
 		}
-		at[stay.SeatID] = len(out.People)
-		out.People = append(out.People, person)
+		index[record.SeatID] = len(out.People)
+		out.People = append(out.People, occupant)
 	}
 	return out
 }

@@ -45,7 +45,7 @@ func TestScheduledRoom(t *testing.T) {
 		}
 	}
 	if r.EventSequence != 3 || !r.DueAt.IsZero() {
-		t.Errorf("%+v", r)
+		t.Errorf("room = %+v", r)
 	}
 }
 

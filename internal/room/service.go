@@ -12,109 +12,7 @@ import (
 	"parley/internal/seal"
 )
 
-// Store keeps rooms and what belongs to them. Methods that write run inside
-// Write; those that read may.
-type Store interface {
-	Write(ctx context.Context, work func(ctx context.Context) error) error
-	// Project fails with NotFound when there is none of that id.
-	Project(ctx context.Context, id string) (project.Project, error)
-
-	// InsertRoom fails with Conflict when the client_room_id is taken.
-	InsertRoom(ctx context.Context, r *Room) error
-	// Room fails with NotFound when there is none of that id.
-	Room(ctx context.Context, id string) (*Room, error)
-	// LockRoom is Room, and nobody else changes that room or its seats until
-	// the transaction ends.
-	LockRoom(ctx context.Context, id string) (*Room, error)
-	// UpdateRoom writes what moves while a room lives, Reschedule what was
-	// asked for at its creation.
-	UpdateRoom(ctx context.Context, r *Room) error
-	UpdateRoomSpec(ctx context.Context, r *Room) error
-	// DueRooms returns ids of rooms whose DueAt has come, the longest due first.
-	DueRooms(ctx context.Context, now time.Time, limit int) ([]string, error)
-	// List returns rooms, the newest first.
-	List(ctx context.Context, q ListQuery) ([]Summary, error)
-	AppendEvents(ctx context.Context, events []event.Event) error
-
-	// InsertIdempotencyRecord stores an answer unless one of that id is there that has not
-	// expired by now; it reports whether it did.
-	InsertIdempotencyRecord(ctx context.Context, a IdempotencyRecord, now time.Time) (bool, error)
-	// Answer fails with NotFound when there is none that is good at now.
-	IdempotencyRecord(ctx context.Context, id string, now time.Time) (IdempotencyRecord, error)
-	// DeleteExpiredIdempotencyRecords deletes what has expired by now.
-	DeleteExpiredIdempotencyRecords(ctx context.Context, now time.Time) error
-
-	InsertSession(ctx context.Context, s Session, at time.Time) error
-	// CloseSessions has the live sessions of a room closed, its breakout rooms
-	// with them, or these alone.
-	CloseSessions(ctx context.Context, roomID string, breakoutsOnly bool, at time.Time) error
-	MarkSessionClosed(ctx context.Context, s Session) error
-	// Sessions returns the sessions in a state.
-	Sessions(ctx context.Context, state SessionState) ([]Session, error)
-
-	InsertBreakout(ctx context.Context, b Breakout) error
-	// Breakouts returns all breakout rooms there ever were in a room, in order.
-	Breakouts(ctx context.Context, roomID string) ([]Breakout, error)
-
-	InsertLink(ctx context.Context, l Link) error
-	// LinkByHash fails with NotFound when the room has no such link.
-	LinkByHash(ctx context.Context, roomID, tokenHash string) (Link, error)
-	RedeemLink(ctx context.Context, id, claim string) error
-	// CountLinksCreatedInRoom says how many links people in a room have made there.
-	CountLinksCreatedInRoom(ctx context.Context, roomID string) (int, error)
-
-	// UpsertKnock writes a knock, or writes it anew.
-	UpsertKnock(ctx context.Context, k Knock) error
-	DeleteKnock(ctx context.Context, id string) error
-	// Knocks returns those of a room, the oldest first; some may be over.
-	Knocks(ctx context.Context, roomID string) ([]Knock, error)
-	// RoomsWithStaleKnocks returns the rooms of which knocks are kept no longer by now.
-	RoomsWithStaleKnocks(ctx context.Context, now time.Time) ([]string, error)
-
-	Occupancy(ctx context.Context, roomID string) (Occupancy, error)
-	// Seat, SeatByKey and SeatByUser fail with NotFound.
-	Seat(ctx context.Context, roomID, id string) (Seat, error)
-	SeatByKey(ctx context.Context, roomID, keyHash string) (Seat, error)
-	SeatByUser(ctx context.Context, roomID, userID string) (Seat, error)
-	// Seats returns the taken seats of a room.
-	Seats(ctx context.Context, roomID string) ([]Seat, error)
-	// RemovedSeats returns the seats of those whom hosts took out.
-	RemovedSeats(ctx context.Context, roomID string) ([]Seat, error)
-	// Hands returns the taken seats whose hand is up, in the order of raising.
-	RaisedHands(ctx context.Context, roomID string) ([]Seat, error)
-	InsertSeat(ctx context.Context, s Seat) error
-	UpdateSeat(ctx context.Context, s Seat) error
-	// DeleteUnusedSeat deletes a seat unless somebody has been in with it, and
-	// reports whether it did.
-	DeleteUnusedSeat(ctx context.Context, id string) (bool, error)
-
-	// InsertAttendance reports whether the connection was new.
-	InsertAttendance(ctx context.Context, a Attendance) (bool, error)
-	// Present returns who is in a room: attendance without an end.
-	CurrentAttendance(ctx context.Context, roomID string) ([]Attendance, error)
-	EndAttendance(ctx context.Context, id string, at time.Time, reason LeaveReason) error
-	// Stays returns all connections there were in a room, in order, hidden
-	// ones aside.
-	AttendanceRecords(ctx context.Context, roomID string) ([]AttendanceRecord, error)
-	// CurrentAttendanceRecords returns those that go on in a project's rooms, or in one.
-	CurrentAttendanceRecords(ctx context.Context, projectID, roomID string) ([]AttendanceRecord, error)
-	// RunningRooms returns the rooms of a project that are open or active, the
-	// oldest first.
-	RunningRooms(ctx context.Context, projectID string) ([]*Room, error)
-	// PastRooms returns rooms that are over, and how many there are in all.
-	PastRooms(ctx context.Context, projectID string, q PastQuery) ([]PastRoom, int, error)
-
-	// Beat notes that a node runs.
-	RecordHeartbeat(ctx context.Context, node string, at time.Time) error
-	// Nodes returns the nodes that run, and those that were lost.
-	Nodes(ctx context.Context) ([]Node, error)
-	// RoomsOfNode returns the rooms in which a node says somebody is.
-	RoomsOfNode(ctx context.Context, node string) ([]string, error)
-	// RemoveNode forgets a node, unless it says that somebody is somewhere.
-	RemoveNode(ctx context.Context, node string) error
-}
-
-// Service is what may be done with rooms.
+// Service creates, runs and ends rooms, and lets participants join them.
 type Service struct {
 	store           Store
 	media           Media
@@ -122,53 +20,56 @@ type Service struct {
 	now             func() time.Time
 	newID           func() string
 	log             *slog.Logger
-	wake            chan struct{} // a session waits to be closed
+	wake            chan struct{} // signals Run that a session is to be closed
 	inFlight        sync.Map      // ids of the Once that are under way here
-	plans           Plans         // nil: the technical bounds
+	plans           Plans         // nil means MaxEntitlements for every project
 	webhooks        Webhooks
-	joinLimiter     JoinLimiter // nil: no limit
+	joinLimiter     JoinLimiter // nil means no limit
 	refusalLog      refusalLog
 	reportQueue     reportQueue
 	reactionLimiter reactionLimiter
 	metadataLocks   keyedMutex
-	permissionLocks keyedMutex // one at a time sets permissions in a room
+	permissionLocks keyedMutex
 
-	nodeID     string               // this process's name among others
-	clustered  bool                 // there may be others on the same database
-	lastWatch  time.Time            // when this node last saw how the others are
-	lastSeen   map[string]*lastSeen // of the others, by id; watch's alone, as is watched
-	unrecorded map[string]bool      // connections the engine knows and the rows do not, at the last look
+	nodeID     string               // identifies this process in the cluster
+	clustered  bool                 // other nodes may use the same database
+	lastWatch  time.Time            // last run of watchNodes; used by watchNodes only
+	lastSeen   map[string]*lastSeen // other nodes by id; used by watchNodes only
+	unrecorded map[string]bool      // connections that the last reconciliation found in the engine only
 }
 
-// Plans knows what the plan of a project's organization allows a room.
+// Plans returns what the plan of a project's organization allows its rooms.
 type Plans interface {
 	Entitlements(ctx context.Context, p project.Project) (Entitlements, error)
 }
 
 // NewService returns a Service. publicURL is asked for each link, because the
 // port may be known only after listening.
-func NewService(store Store, media Media, publicURL func() string, now func() time.Time, newID func() string, log *slog.Logger) *Service {
-	return &Service{store: store, media: media, publicURL: publicURL, now: now, newID: newID, log: log, wake: make(chan struct{}, 1),
-		webhooks: noWebhooks{}, refusalLog: refusalLog{byRoom: map[string]logged{}}, nodeID: newID(), lastSeen: map[string]*lastSeen{}, unrecorded: map[string]bool{}}
+func NewService(store Store, media Media, publicURL func() string, now func() time.Time, newID func() string,
+	log *slog.Logger,
+) *Service {
+	return &Service{store: store, media: media, publicURL: publicURL, now: now, newID: newID, log: log,
+		wake: make(chan struct{}, 1), webhooks: noWebhooks{}, refusalLog: refusalLog{byRoom: map[string]logged{}},
+		nodeID: newID(), lastSeen: map[string]*lastSeen{}, unrecorded: map[string]bool{}}
 }
 
-// UsePlans lets plans decide what rooms may do. Call it before the first room;
-// without it the technical bounds hold.
+// UsePlans applies the entitlements of plans to new rooms. Call it before the
+// first room is created. Without it, MaxEntitlements applies.
 func (s *Service) UsePlans(plans Plans) { s.plans = plans }
 
-// Webhooks takes events for delivery, in the transaction of their room, and
-// says whether there is any. Nudge comes after the commit then.
+// Webhooks stores deliveries of events.
 type Webhooks interface {
+	// RoomCreated and RoomChanged run in the transaction of the room. They report
+	// whether a delivery was stored; then Wake must be called after the commit.
 	RoomCreated(ctx context.Context, settings project.Settings, webhookURL string, events []event.Event) (bool, error)
 	RoomChanged(ctx context.Context, webhookURL string, events []event.Event) (bool, error)
 	Wake()
 }
 
-// UseWebhooks has events delivered. Call it before the first room; without it
-// they are only written down.
+// UseWebhooks delivers events through w. Call it before the first room is
+// created. Without it, events are stored but not delivered.
 func (s *Service) UseWebhooks(w Webhooks) { s.webhooks = w }
 
-// noWebhooks listens.
 type noWebhooks struct{}
 
 func (noWebhooks) RoomCreated(context.Context, project.Settings, string, []event.Event) (bool, error) {
@@ -194,8 +95,8 @@ type Created struct {
 	Adjusted []string `json:"adjusted_features,omitempty"`
 }
 
-// CreateQuick makes a room that is open at once. The project must admit new
-// rooms. Refusals: Invalid with the field and the bound, Conflict when the
+// CreateQuick creates a room that is open immediately. The project must allow new
+// rooms. Errors: Invalid with the field and the bound, Conflict if the
 // client_room_id is taken or a request with the same IdempotencyKey is in flight.
 func (s *Service) CreateQuick(ctx context.Context, p project.Project, q CreateRequest) (Created, error) {
 	if saved := q.IdempotencyKey.savedResult(); saved != nil {
@@ -205,7 +106,7 @@ func (s *Service) CreateQuick(ctx context.Context, p project.Project, q CreateRe
 	return s.create(ctx, p, q, s.now())
 }
 
-// Schedule makes a room that opens at its start time; otherwise it is as
+// Schedule creates a room that opens at its start time. Otherwise it is like
 // CreateQuick.
 func (s *Service) Schedule(ctx context.Context, p project.Project, q CreateRequest) (Created, error) {
 	if saved := q.IdempotencyKey.savedResult(); saved != nil {
@@ -259,7 +160,7 @@ func (s *Service) create(ctx context.Context, p project.Project, q CreateRequest
 	return created, nil
 }
 
-// entitlements returns what the plan of a project allows its rooms.
+// entitlements returns what the project's plan allows its rooms.
 func (s *Service) entitlements(ctx context.Context, p project.Project) (Entitlements, error) {
 	if s.plans == nil {
 		return MaxEntitlements, nil
@@ -279,12 +180,15 @@ func (s *Service) GetInProject(ctx context.Context, p project.Project, id string
 	return r, r.checkOwner(p)
 }
 
-// updateRoom locks a room, lets work change it and stores it with its events. A
-// start that has come happens first, whatever else is due after, and then the
-// room's schedule is set anew.
-func (s *Service) updateRoom(ctx context.Context, id string, work func(ctx context.Context, r *Room, now time.Time) error) error {
-	closing, retold, waiting := false, false, false
-	var happened []event.Event
+// updateRoom runs work on a locked room and stores the room with its events, in
+// one transaction. It opens a scheduled room that is due before work, and applies
+// all other transitions that are due after it. After the commit it logs the
+// events, wakes webhooks and Run, and publishes changed metadata.
+func (s *Service) updateRoom(ctx context.Context, id string,
+	work func(ctx context.Context, r *Room, now time.Time) error,
+) error {
+	closing, publish, pending := false, false, false
+	var events []event.Event
 	err := s.store.Write(ctx, func(ctx context.Context) error {
 		closing = false
 		now := s.now()
@@ -299,11 +203,11 @@ func (s *Service) updateRoom(ctx context.Context, id string, work func(ctx conte
 		if closing, err = s.applyTransitions(ctx, r, now); err != nil {
 			return err
 		}
-		happened, retold = r.drainEvents(s.newID), r.metadataChanged && !r.Over()
-		if err := s.store.AppendEvents(ctx, happened); err != nil {
+		events, publish = r.drainEvents(s.newID), r.metadataChanged && !r.Over()
+		if err := s.store.AppendEvents(ctx, events); err != nil {
 			return err
 		}
-		if waiting, err = s.webhooks.RoomChanged(ctx, r.WebhookURL, happened); err != nil {
+		if pending, err = s.webhooks.RoomChanged(ctx, r.WebhookURL, events); err != nil {
 			return err
 		}
 		return s.store.UpdateRoom(ctx, r)
@@ -311,22 +215,21 @@ func (s *Service) updateRoom(ctx context.Context, id string, work func(ctx conte
 	if err != nil {
 		return err
 	}
-	for _, e := range happened {
+	for _, e := range events {
 		s.logEvent(e)
 	}
-	if waiting {
+	if pending {
 		s.webhooks.Wake()
 	}
 	if closing {
 		s.wakeRun()
 	}
-	if retold {
+	if publish {
 		s.publishMetadata(ctx, id)
 	}
 	return nil
 }
 
-// logEvent logs what happened, for the operator.
 func (s *Service) logEvent(e event.Event) {
 	fields := []any{"room_id", e.RoomID}
 	if e.Data.EndReason != "" {
@@ -341,8 +244,9 @@ func (s *Service) logEvent(e event.Event) {
 	s.log.Info(string(e.Type), fields...)
 }
 
-// applyTransitions makes true what time and occupancy demand of a room, and reports
-// whether a session now waits to be closed.
+// applyTransitions releases expired seats, ends the room's session when nobody is
+// left, and ends the room when it is due. It sets the room's next due time, and
+// reports whether a session is to be closed in the engine.
 func (s *Service) applyTransitions(ctx context.Context, r *Room, now time.Time) (closing bool, err error) {
 	if r.Over() {
 		return false, nil
@@ -356,7 +260,7 @@ func (s *Service) applyTransitions(ctx context.Context, r *Room, now time.Time) 
 	}
 	state, reason, over := r.finalState(now, o)
 	if closing = r.SessionLive && (over || o.Taken+o.Hidden == 0); closing {
-		reason := LeftLost // their leaving was never told of
+		reason := LeftLost // the engine has not reported that they left
 		if over {
 			reason = LeftRoomOver
 		}
@@ -376,9 +280,9 @@ func (s *Service) applyTransitions(ctx context.Context, r *Room, now time.Time) 
 	return closing, s.deleteKnocks(ctx, r, func(Knock) bool { return true })
 }
 
-// occupancy says how full a room is, once the seats are given up that were
-// held for long enough. Who is in all the same keeps theirs: they asked for it
-// anew, and did not follow.
+// occupancy releases expired reservations, then counts the taken seats. A
+// participant who is still connected keeps the seat, because a reservation also
+// expires when the page asked for the seat again but did not reconnect.
 func (s *Service) occupancy(ctx context.Context, r *Room, now time.Time) (Occupancy, error) {
 	o, err := s.store.Occupancy(ctx, r.ID)
 	if err != nil || o.NextRelease.IsZero() || o.NextRelease.After(now) {
@@ -409,7 +313,8 @@ func (s *Service) occupancy(ctx context.Context, r *Room, now time.Time) (Occupa
 	return s.store.Occupancy(ctx, r.ID)
 }
 
-// endAllAttendance writes down that whoever is in a room whose session ends has left it.
+// endAllAttendance ends the attendance of all participants and releases all seats,
+// because the room's session ends.
 func (s *Service) endAllAttendance(ctx context.Context, r *Room, now time.Time, reason LeaveReason) error {
 	present, err := s.store.CurrentAttendance(ctx, r.ID)
 	if err != nil {
@@ -432,7 +337,7 @@ func (s *Service) endAllAttendance(ctx context.Context, r *Room, now time.Time, 
 	return nil
 }
 
-// endAttendance ends one attendance, with its event.
+// endAttendance ends one attendance and, unless it is hidden, emits the event.
 func (s *Service) endAttendance(ctx context.Context, r *Room, a Attendance, at time.Time, reason LeaveReason) error {
 	seat, err := s.store.Seat(ctx, r.ID, a.SeatID)
 	if err != nil {
@@ -459,7 +364,8 @@ func (s *Service) wakeRun() {
 	}
 }
 
-// checkOpen tells somebody at the door why a room cannot be entered.
+// checkOpen returns an error unless participants can enter the room: Conflict if
+// it is not open yet, Gone with the reason if it is over.
 func checkOpen(r *Room) error {
 	switch r.State {
 	case Open, Active:

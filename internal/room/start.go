@@ -13,12 +13,13 @@ const (
 	localMinute    = "2006-01-02T15:04"
 )
 
-// ParseStart reads a start time as version 3 writes it: an ISO 8601 calendar
-// date and time of day, to the minute at least, in the extended or the basic
-// form. With Z or an offset it is that instant; without one it is a local time
-// of zone. Either way the answer is in zone.
+// ParseStart parses a start time of API version 3: an ISO 8601 calendar date and
+// time of day, at least to the minute, in the extended or the basic format. Text
+// with Z or an offset is an absolute time; text without one is a local time in
+// zone. The result is in zone. It returns Invalid for other text.
 func ParseStart(text string, zone *time.Location) (time.Time, error) {
-	wrong := fault.Invalidf("start_at must be an ISO 8601 date and time such as 2027-01-31T09:30:00Z, not %q", truncate(text))
+	invalid := fault.Invalidf("start_at must be an ISO 8601 date and time such as 2027-01-31T09:30:00Z, not %q",
+		truncate(text))
 	c := cursor{rest: text}
 	year := c.digits(4)
 	extended := c.skip("-")
@@ -39,13 +40,13 @@ func ParseStart(text string, zone *time.Location) (time.Time, error) {
 	}
 	offset, absolute := c.offset(extended)
 	if c.failed || c.rest != "" || hour > 23 || minute > 59 || second > 59 {
-		return time.Time{}, wrong
+		return time.Time{}, invalid
 	}
 	local := time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
 	if local.Day() != day || local.Month() != time.Month(month) {
-		return time.Time{}, wrong
+		return time.Time{}, invalid
 	}
-	// Moments are kept to the millisecond.
+	// The database stores times in milliseconds.
 	fraction = fraction.Truncate(time.Millisecond)
 	if absolute {
 		return local.Add(fraction - offset).In(zone), nil
@@ -54,31 +55,33 @@ func ParseStart(text string, zone *time.Location) (time.Time, error) {
 	return at.Add(fraction), err
 }
 
-// ParseLocalStart reads a start time as version 4 writes it: exactly
-// YYYY-MM-DDTHH:MM, a local time of zone.
+// ParseLocalStart parses a start time of API version 4: exactly YYYY-MM-DDTHH:MM,
+// a local time in zone. It returns Invalid for other text.
 func ParseLocalStart(text string, zone *time.Location) (time.Time, error) {
 	local, err := time.Parse(localMinute, text)
 	if err != nil || len(text) != len(localMinute) {
-		return time.Time{}, fault.Invalidf("start_at must have the form YYYY-MM-DDTHH:MM, such as 2027-01-31T09:30, without seconds or offset, not %q", truncate(text))
+		return time.Time{}, fault.Invalidf("start_at must have the form YYYY-MM-DDTHH:MM, such as 2027-01-31T09:30, "+
+			"without seconds or offset, not %q", truncate(text))
 	}
 	return resolveLocalTime(local, zone)
 }
 
-// resolveLocalTime returns when it is the given local time in zone; local's own zone is
-// UTC and means nothing. A local time that exists twice means the first. One
-// that a jump of the clocks leaves out is refused with both sides of the jump.
+// resolveLocalTime returns the time at which clocks in zone show the date and time
+// of local, whose own location is ignored. If clocks show it twice, it returns the
+// first time. If clocks skip it, it returns Invalid with the times before and after
+// the gap.
 func resolveLocalTime(local time.Time, zone *time.Location) (time.Time, error) {
-	// No zone is further from UTC than this, and none jumps further.
+	// No zone has an offset from UTC, or a change of its offset, that is larger.
 	const reach = 26 * time.Hour
-	var before time.Time // the end of the period looked at last, by its own clock
+	var before time.Time // end of the previous period, at that period's offset
 	for at := local.Add(-reach).In(zone); ; {
 		_, offset := at.Zone()
 		start, end := at.ZoneBounds()
 		candidate := local.Add(-time.Duration(offset) * time.Second)
 		switch {
 		case !start.IsZero() && candidate.Before(start):
-			return time.Time{}, fault.Invalidf("start_at %s does not exist in %s: the clocks go from %s straight to %s", local.Format(localMinute), zone,
-				before.Add(-time.Minute).Format(localMinute), start.In(zone).Format(localMinute))
+			return time.Time{}, fault.Invalidf("start_at %s does not exist in %s: the clocks go from %s straight to %s",
+				local.Format(localMinute), zone, before.Add(-time.Minute).Format(localMinute), start.In(zone).Format(localMinute))
 		case end.IsZero() || candidate.Before(end):
 			return candidate.In(zone), nil
 		}
@@ -87,7 +90,8 @@ func resolveLocalTime(local time.Time, zone *time.Location) (time.Time, error) {
 	}
 }
 
-// checkStart holds a start time to the time there is.
+// checkStart returns Invalid unless a start time is in the future, with a tolerance
+// of 60 seconds, and at most 366 days ahead.
 func checkStart(at, now time.Time) error {
 	switch {
 	case at.Before(now.Add(-startTolerance)):
@@ -98,11 +102,11 @@ func checkStart(at, now time.Time) error {
 	return nil
 }
 
-// FormatStart writes a start time for an answer: RFC 3339 with the offset of
-// its zone, UTC as Z.
+// FormatStart formats a start time for a response: RFC 3339 with the offset of its
+// location, and Z for UTC.
 func FormatStart(at time.Time) string { return at.Format("2006-01-02T15:04:05.999Z07:00") }
 
-// cursor reads a text from the front. After a failure it reads nothing.
+// cursor parses a text from left to right. After a failure it reads nothing more.
 type cursor struct {
 	rest   string
 	failed bool
@@ -126,7 +130,7 @@ func (c *cursor) skip(prefix string) bool {
 	return true
 }
 
-// digits reads a number of exactly n ASCII digits.
+// digits parses a number of exactly n ASCII digits.
 func (c *cursor) digits(n int) int {
 	value := 0
 	for range n {
@@ -141,21 +145,22 @@ func (c *cursor) digits(n int) int {
 	return value
 }
 
-// fraction reads the digits of a fraction of a second, one at least.
+// fraction parses the digits of a fraction of a second, at least one.
 func (c *cursor) fraction() time.Duration {
 	value := time.Duration(0)
 	unit := time.Second
-	read := 0
-	for ; c.peek()-'0' <= 9; read++ {
+	count := 0
+	for ; c.peek()-'0' <= 9; count++ {
 		unit /= 10
 		value += time.Duration(c.peek()-'0') * unit
 		c.rest = c.rest[1:]
 	}
-	c.require(read > 0)
+	c.require(count > 0)
 	return value
 }
 
-// offset reads Z, ±hh, ±hh:mm (extended) or ±hhmm (basic), where there is one.
+// offset parses an optional offset from UTC: Z, ±hh, ±hh:mm (extended) or ±hhmm
+// (basic).
 func (c *cursor) offset(extended bool) (offset time.Duration, present bool) {
 	if c.skip("Z") {
 		return 0, true
@@ -177,10 +182,11 @@ func (c *cursor) offset(extended bool) (offset time.Duration, present bool) {
 	return sign * (time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute), true
 }
 
+// truncate shortens a text for an error message.
 func truncate(text string) string {
-	const most = 40
+	const maxBytes = 40
 	for i := range text {
-		if i >= most {
+		if i >= maxBytes {
 			return text[:i] + "…"
 		}
 	}

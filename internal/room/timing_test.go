@@ -12,24 +12,24 @@ import (
 	"parley/internal/room"
 )
 
-// The moments at which time alone moves a room, to the second; run_test.go has
-// those of quick rooms.
+// These tests check the transitions caused by time alone, to the second. Those of
+// quick rooms are in run_test.go.
 
-// host is a visitor with the creator's link.
+// host returns a visitor with the creator's link.
 func host(n int, link string) room.JoinRequest {
 	v := guest(n)
 	v.LinkToken, v.ExpectedRole = link, room.Host
 	return v
 }
 
-// sleepUntil sleeps to a moment and lets everything happen that it brings.
+// sleepUntil sleeps until a time and waits for all goroutines to block.
 func sleepUntil(at time.Time) {
 	time.Sleep(time.Until(at))
 	synctest.Wait()
 }
 
-// A start at a local time opens the room at that instant, on either side of
-// both changes of the clocks.
+// A room with a local start time opens at that time, before and after both changes of
+// daylight saving time.
 func TestScheduledRoom_OpensAroundDSTChange(t *testing.T) {
 	t.Parallel()
 	zone, err := time.LoadLocation("Europe/Berlin")
@@ -59,7 +59,7 @@ func TestScheduledRoom_OpensAroundDSTChange(t *testing.T) {
 		_, err = h.ReserveSeat(t.Context(), visited, guest(1))
 		assertError(t, err, fault.Conflict, "room_not_open", "this room is not open yet: it opens at "+c.instant)
 		h.clock.advance(time.Millisecond)
-		// Before any sweep it is open for who comes in, and for who only looks.
+		// The room is open for visitors and previews even before a sweep.
 		if _, err := h.ReserveSeat(t.Context(), visited, guest(1)); err != nil {
 			t.Error(err)
 		}
@@ -78,8 +78,8 @@ func TestScheduledRoom_OpensAroundDSTChange(t *testing.T) {
 	}
 }
 
-// Ten minutes before the start, to the second, a host opens the room by coming
-// in. Guests and co-hosts wait for the start, or for a host.
+// From ten minutes before the start, to the second, a host can open the room by
+// joining. Guests and co-hosts wait for the start or for a host.
 func TestScheduledRoom_HostOpensTenMinutesEarly(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		ctx := t.Context()
@@ -90,7 +90,8 @@ func TestScheduledRoom_HostOpensTenMinutesEarly(t *testing.T) {
 		early := func(v room.JoinRequest) {
 			t.Helper()
 			_, err := h.ReserveSeat(ctx, id, v)
-			assertError(t, err, fault.Conflict, "room_not_open", "this room is not open yet: it opens at "+start.UTC().Format(time.RFC3339))
+			assertError(t, err, fault.Conflict, "room_not_open",
+				"this room is not open yet: it opens at "+start.UTC().Format(time.RFC3339))
 		}
 		opensAt := func(v room.JoinRequest, want time.Time) {
 			t.Helper()
@@ -118,7 +119,7 @@ func TestScheduledRoom_HostOpensTenMinutesEarly(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		// The start itself opens nothing anew.
+		// The start does not open the room a second time.
 		sleepUntil(start.Add(2 * time.Second))
 		if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomOpened}) {
 			t.Errorf("%v", got)
@@ -126,8 +127,7 @@ func TestScheduledRoom_HostOpensTenMinutesEarly(t *testing.T) {
 	})
 }
 
-// A host who looks in before the start and goes again has ended nothing: the
-// room may be empty for its time from the start on.
+// If a host joins and leaves before the start, the empty timeout begins at the start.
 func TestScheduledRoom_EarlyHostLeavingDoesNotEndIt(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		start := time.Now().Add(8 * time.Minute).Truncate(time.Second)
@@ -146,7 +146,7 @@ func TestScheduledRoom_EarlyHostLeavingDoesNotEndIt(t *testing.T) {
 	})
 }
 
-// A scheduled room to which nobody comes waits for a day from its start.
+// A scheduled room that no participant joins expires a day after its start.
 func TestScheduledRoom_ExpiresOneDayAfterStart(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -161,7 +161,8 @@ func TestScheduledRoom_ExpiresOneDayAfterStart(t *testing.T) {
 			t.Errorf("%s after %s more, want %s", r.State, c.wait, c.state)
 		}
 	}
-	if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomOpened, event.RoomExpired}) {
+	if got := h.eventTypes(t, id); !slices.Equal(got,
+		[]event.Type{event.RoomScheduled, event.RoomOpened, event.RoomExpired}) {
 		t.Errorf("%v", got)
 	}
 }
@@ -176,7 +177,7 @@ func TestEnd_BeforeOpeningCancels(t *testing.T) {
 		}
 		sleepUntil(start.Add(time.Minute))
 		if r := h.room(t, id); r.State != room.Cancelled || !r.OpenedAt.IsZero() || r.EndReason != "" {
-			t.Errorf("%+v", r)
+			t.Errorf("room = %+v", r)
 		}
 		_, err := h.ReserveSeat(t.Context(), id, host(1, link))
 		assertError(t, err, fault.Gone, "room_ended", "this room has ended")
@@ -186,8 +187,8 @@ func TestEnd_BeforeOpeningCancels(t *testing.T) {
 	})
 }
 
-// A seat nobody came for is given up after twenty seconds, one of somebody who
-// was lost after thirty. Until then the room does not end, however empty.
+// A seat without a connection is released after twenty seconds, one with a lost
+// connection after thirty. The room does not end before.
 func TestSeat_ReleasedAfterTimeout(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		ctx := t.Context()
@@ -213,13 +214,14 @@ func TestSeat_ReleasedAfterTimeout(t *testing.T) {
 			t.Errorf("%s while a seat is held", r.State)
 		}
 		sleepUntil(lost.Add(31 * time.Second))
-		if r := h.room(t, id); r.State != room.Ended || r.EndReason != room.EndedEmpty || !r.EmptySince.Equal(lost.Truncate(time.Millisecond)) {
-			t.Errorf("%+v", r)
+		if r := h.room(t, id); r.State != room.Ended || r.EndReason != room.EndedEmpty ||
+			!r.EmptySince.Equal(lost.Truncate(time.Millisecond)) {
+			t.Errorf("room = %+v", r)
 		}
 	})
 }
 
-// Somebody whom nobody sees keeps no room alive.
+// A hidden participant does not keep a room alive.
 func TestEmptyTimeout_IgnoresHiddenParticipants(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		h.project.Settings.HiddenParticipants = true
@@ -234,7 +236,8 @@ func TestEmptyTimeout_IgnoresHiddenParticipants(t *testing.T) {
 			want, kinds := room.Expired, []event.Type{event.RoomOpened, event.RoomExpired}
 			if visited {
 				h.leave(h.enter(t, id, guest(2), "PA_2 "+name), "PA_2 "+name, room.LeftByChoice)
-				want, kinds = room.Ended, []event.Type{event.RoomOpened, event.RoomStarted, event.ParticipantJoined, event.ParticipantLeft, event.RoomEnded}
+				want, kinds = room.Ended, []event.Type{event.RoomOpened, event.RoomStarted, event.ParticipantJoined,
+					event.ParticipantLeft, event.RoomEnded}
 			}
 			assertStateAfter(t, h, id, 300*time.Second, want)
 			rows, err := h.db.Attendance(t.Context(), id)
@@ -248,8 +251,8 @@ func TestEmptyTimeout_IgnoresHiddenParticipants(t *testing.T) {
 	})
 }
 
-// A room whose people are all in breakout rooms is not empty, and its time is
-// theirs.
+// A room whose participants are all in breakout rooms is not empty, and its duration
+// applies to them.
 func TestEmptyTimeout_CountsBreakoutParticipants(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		ctx := t.Context()
@@ -261,27 +264,28 @@ func TestEmptyTimeout_CountsBreakoutParticipants(t *testing.T) {
 		for n, old := range map[int]room.Admission{1: a, 2: b} {
 			moved := h.enter(t, id, guest(n), old.Seat.ID)
 			if moved.Breakout.N != 1 || moved.SessionID == old.SessionID {
-				t.Errorf("%+v", moved)
+				t.Errorf("admission = %+v", moved)
 			}
 			h.leave(old, map[int]string{1: "PA_1", 2: "PA_2"}[n], room.LeftByChoice)
 		}
 		sleepUntil(began.Add(10 * time.Minute))
 		if r := h.room(t, id); r.State != room.Active || !r.EmptySince.IsZero() {
-			t.Errorf("%+v", r)
+			t.Errorf("room = %+v", r)
 		}
 		assertStateAfter(t, h, id, 10*time.Minute, room.Ended)
 		rows, err := h.db.Attendance(ctx, id)
-		if err != nil || len(rows) != 4 || rows[0].Reason != room.LeftMoved || rows[1].Reason != room.LeftMoved || rows[2].Reason != room.LeftRoomOver || rows[3].Reason != room.LeftRoomOver {
-			t.Errorf("%+v %v", rows, err)
+		if err != nil || len(rows) != 4 || rows[0].Reason != room.LeftMoved || rows[1].Reason != room.LeftMoved ||
+			rows[2].Reason != room.LeftRoomOver || rows[3].Reason != room.LeftRoomOver {
+			t.Errorf("attendance = %+v, error %v", rows, err)
 		}
 		if r := h.room(t, id); r.EndReason != room.EndedDuration {
-			t.Errorf("%+v", r)
+			t.Errorf("room = %+v", r)
 		}
 	})
 }
 
-// What came due while no process ran happens when the next one does: late, and
-// once.
+// Transitions that came due while no process was running are applied once by the next
+// process.
 func TestRecover_AppliesOverdueTransitions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -296,7 +300,8 @@ func TestRecover_AppliesOverdueTransitions(t *testing.T) {
 		"after the expiry":    {time.Hour, false, 48 * time.Hour, []event.Type{event.RoomScheduled, event.RoomOpened, event.RoomExpired}, ""},
 		"before the duration": {0, true, time.Hour, []event.Type{event.RoomOpened, event.RoomStarted, event.ParticipantJoined, event.ParticipantLeft}, ""},
 		"after the duration": {0, true, 25 * time.Hour,
-			[]event.Type{event.RoomOpened, event.RoomStarted, event.ParticipantJoined, event.ParticipantLeft, event.RoomEnded}, room.EndedDuration},
+			[]event.Type{event.RoomOpened, event.RoomStarted, event.ParticipantJoined, event.ParticipantLeft, event.RoomEnded},
+			room.EndedDuration},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -324,14 +329,14 @@ func TestRecover_AppliesOverdueTransitions(t *testing.T) {
 				}
 			}
 			if r := h.room(t, id); r.EndReason != c.reason {
-				t.Errorf("%+v", r)
+				t.Errorf("room = %+v", r)
 			}
 		})
 	}
 }
 
-// Pages read when their room's time is over from the first join on, in every
-// breakout room, and after a restart.
+// From the first join on, the metadata contain the end of the room, also in breakout
+// rooms and after a restart.
 func TestMetadata_EndsAtFromFirstJoin(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -350,21 +355,21 @@ func TestMetadata_EndsAtFromFirstJoin(t *testing.T) {
 	ends := h.clock.Now().Add(time.Hour)
 	h.clock.advance(10 * time.Second)
 	h.enter(t, id, guest(2), "PA_2") // moves no end
-	told := func(session string) {
+	assertEndsAt := func(session string) {
 		t.Helper()
 		if i := h.engine.metadata[session]; i.EndsAt == nil || !i.EndsAt.Equal(ends) {
 			t.Errorf("%s ends at %v, want %s", session, i.EndsAt, ends)
 		}
 	}
-	told(a.SessionID)
+	assertEndsAt(a.SessionID)
 	h.openBreakout(t, id)
 	b := h.enter(t, id, guest(2), "PA_3")
-	told(b.SessionID)
+	assertEndsAt(b.SessionID)
 	h.restart()
 	h.UsePlans(plan{MaxParticipants: 5, Duration: time.Hour, BreakoutRooms: 1})
 	if err := h.Recover(ctx); err != nil {
 		t.Fatal(err)
 	}
-	told(a.SessionID)
-	told(b.SessionID)
+	assertEndsAt(a.SessionID)
+	assertEndsAt(b.SessionID)
 }

@@ -8,94 +8,99 @@ import (
 	"parley/internal/network"
 )
 
-// The waiting room: while it is on, whoever comes as a guest without a right
-// of their own knocks, and waits until a host lets them in. They have no seat
-// and no pass then, and count nowhere. To be let in is to be given a seat that
-// nobody sits in yet: whoever has one is known, and comes in from then on.
+// While the waiting room is on, a guest without a personal invitation knocks and
+// waits until a host lets them in. Until then the guest has no seat and no access
+// token and is not counted. Accepting a knock creates a free seat for the guest,
+// who is admitted with it from then on.
 
 const (
-	// knockRetryInterval is how often a page asks again that was told to wait.
+	// knockRetryInterval is how often the page of a waiting visitor asks again.
 	knockRetryInterval = 2 * time.Second
-	// knockTTL is how long somebody still waits who does not ask again.
+	// knockTTL is how long a knock is valid if the visitor does not ask again.
 	knockTTL = 10 * time.Second
-	// knockDenialTTL is how long somebody who was turned away cannot knock again.
+	// knockDenialTTL is how long a denied visitor cannot knock again.
 	knockDenialTTL = time.Minute
-	// maxWaiting is how many may wait for a room at once.
+	// maxWaiting is the maximum number of visitors who wait for a room at once.
 	maxWaiting = 50
-	// maxWaitingPerNetwork is how many of them may come from one network.
+	// maxWaitingPerNetwork is the maximum number of them from one network.
 	maxWaitingPerNetwork = 40
 )
 
-// Knock is somebody who waits to be let in, or was turned away a moment ago.
+// Knock is a visitor who waits to be let in, or whom a host denied recently.
 type Knock struct {
-	ID        string // becomes the id of their seat
+	ID        string // becomes the id of the visitor's seat
 	RoomID    string
-	KeyHash   string // recognises who asks again
+	KeyHash   string // hash of the seat key; identifies the browser when it asks again
 	Name      string
-	Network   string // which limits count it as
+	Network   string // address prefix for maxWaitingPerNetwork
 	Denied    bool
-	CreatedAt time.Time // since when they wait
-	ExpiresAt time.Time // when it is forgotten, unless they ask again
+	CreatedAt time.Time // when the visitor began to wait
+	ExpiresAt time.Time // when the knock expires, unless the visitor asks again
 }
 
-// isWaiting reports whether somebody still waits at now.
+// isWaiting reports whether the visitor is still waiting at now.
 func (k Knock) isWaiting(now time.Time) bool { return !k.Denied && k.ExpiresAt.After(now) }
 
-// denial refuses somebody who was turned away and may not knock again yet.
+// denial returns Forbidden (turned_away) if the visitor was denied and may not
+// knock again yet.
 func (k Knock) denial(now time.Time) error {
 	wait := k.ExpiresAt.Sub(now)
 	if !k.Denied || wait <= 0 {
 		return nil
 	}
-	return &fault.Error{Kind: fault.Forbidden, Code: "turned_away", Message: "you were not let in, ask again in a minute", RetryAfter: wait}
+	return &fault.Error{Kind: fault.Forbidden, Code: "turned_away", RetryAfter: wait,
+		Message: "the host did not let you in, you can ask again in a minute"}
 }
 
-// mustWait says whether somebody at the door waits until they are let in. Who
-// has a seat already was let in once; a link that makes more than a guest, or is
-// for one person alone, is somebody's word for whoever brings it; and who is
-// hidden is not shown to hosts.
-func (r *Room) mustWait(mine resolvedIdentity, link Link) bool {
-	return r.Locks.WaitingRoom && !mine.known && !isTrusted(mine, link)
+// mustWait reports whether a visitor has to wait until a host lets them in. A
+// visitor with a seat was let in before, a trusted visitor was invited, and a
+// hidden visitor is never shown to hosts; none of them waits.
+func (r *Room) mustWait(visitor resolvedIdentity, link Link) bool {
+	return r.Locks.WaitingRoom && !visitor.known && !isTrusted(visitor, link)
 }
 
-// recordKnock notes that somebody waits, or still does.
-func (s *Service) recordKnock(ctx context.Context, r *Room, knocks []Knock, keyHash string, v JoinRequest, now time.Time) error {
-	own := Knock{ID: s.newID(), RoomID: r.ID, KeyHash: keyHash, Network: network.ClientPrefix(v.ClientAddr).String()}
-	others, neighbours := 0, 0
+// recordKnock stores that a visitor waits, or renews the visitor's knock. It
+// returns Forbidden if a host denied the visitor, and Conflict if too many
+// visitors are waiting.
+func (s *Service) recordKnock(
+	ctx context.Context, r *Room, knocks []Knock, keyHash string, v JoinRequest, now time.Time,
+) error {
+	knock := Knock{ID: s.newID(), RoomID: r.ID, KeyHash: keyHash, Network: network.ClientPrefix(v.ClientAddr).String()}
+	others, sameNetwork := 0, 0
 	for _, k := range knocks {
 		if k.KeyHash == keyHash {
-			own = k
+			knock = k
 		} else if k.isWaiting(now) {
 			others++
-			if k.Network == own.Network {
-				neighbours++
+			if k.Network == knock.Network {
+				sameNetwork++
 			}
 		}
 	}
-	if err := own.denial(now); err != nil {
+	if err := knock.denial(now); err != nil {
 		return err
 	}
-	if !own.isWaiting(now) {
-		if others >= maxWaiting || s.joinLimiter != nil && neighbours >= maxWaitingPerNetwork {
+	if !knock.isWaiting(now) {
+		if others >= maxWaiting || s.joinLimiter != nil && sameNetwork >= maxWaitingPerNetwork {
 			return &fault.Error{Kind: fault.Conflict, Code: "waiting_room_full", RetryAfter: knockTTL,
-				Message: "too many people wait for this room already, try again in a moment"}
+				Message: "too many people are already waiting for this room, try again in a moment"}
 		}
-		own.Denied, own.CreatedAt = false, now
+		knock.Denied, knock.CreatedAt = false, now
 	}
-	r.metadataChanged = r.metadataChanged || !own.CreatedAt.Before(now)
-	own.Name, own.ExpiresAt = v.Name, now.Add(knockTTL)
-	return s.store.UpsertKnock(ctx, own)
+	r.metadataChanged = r.metadataChanged || !knock.CreatedAt.Before(now)
+	knock.Name, knock.ExpiresAt = v.Name, now.Add(knockTTL)
+	return s.store.UpsertKnock(ctx, knock)
 }
 
-// listKnocks returns those at the door of a room that has a waiting room.
+// listKnocks returns the knocks of a room, including expired and denied ones.
 func (s *Service) listKnocks(ctx context.Context, r *Room) ([]Knock, error) {
 	if !r.Locks.WaitingRoom {
-		return nil, nil // then there are none
+		return nil, nil // clearWaitingRoom has deleted them
 	}
 	return s.store.Knocks(ctx, r.ID)
 }
 
-// checkNotDenied refuses a look to somebody who was turned away a moment ago.
+// checkNotDenied returns Forbidden if a host denied the visitor recently.
 func (s *Service) checkNotDenied(ctx context.Context, r *Room, keyHash string) error {
 	knocks, err := s.store.Knocks(ctx, r.ID)
 	for _, k := range knocks {
@@ -106,7 +111,7 @@ func (s *Service) checkNotDenied(ctx context.Context, r *Room, keyHash string) e
 	return err
 }
 
-// waitingKnocks returns who waits for a room, who came first first.
+// waitingKnocks returns the visitors who are waiting, oldest first.
 func (s *Service) waitingKnocks(ctx context.Context, r *Room) ([]Knock, error) {
 	if !r.Locks.WaitingRoom {
 		return nil, nil
@@ -121,9 +126,9 @@ func (s *Service) waitingKnocks(ctx context.Context, r *Room) ([]Knock, error) {
 	return waiting, err
 }
 
-// AcceptKnock lets somebody in who waits, or, with an empty identity, all of them:
-// their pages come in when they ask again. Refusals: NotFound, Gone (over),
-// Forbidden (not a host), Conflict (not open yet), Invalid.
+// AcceptKnock lets in the waiting visitor with that identity, or all of them if
+// identity is empty. They join when their pages ask again. Errors: NotFound, Gone
+// (over), Forbidden (not a host), Conflict (not open yet), Invalid.
 func (s *Service) AcceptKnock(ctx context.Context, roomID, seatKey, identity string) error {
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		if identity == "" {
@@ -140,8 +145,8 @@ func (s *Service) AcceptKnock(ctx context.Context, roomID, seatKey, identity str
 	})
 }
 
-// DenyKnock tells somebody who waits that they are not let in. They may knock
-// again after a minute. Refusals as AcceptKnock's.
+// DenyKnock refuses the waiting visitor with that identity, who may knock again
+// after a minute. It returns the same errors as AcceptKnock.
 func (s *Service) DenyKnock(ctx context.Context, roomID, seatKey, identity string) error {
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		k, err := s.findKnock(ctx, r, seatKey, identity)
@@ -153,7 +158,8 @@ func (s *Service) DenyKnock(ctx context.Context, roomID, seatKey, identity strin
 	})
 }
 
-// findKnock returns whom a host or co-host means of those who wait.
+// findKnock returns the waiting visitor with that identity, or NotFound. The
+// caller must be a host or co-host.
 func (s *Service) findKnock(ctx context.Context, r *Room, seatKey, identity string) (Knock, error) {
 	if _, err := s.hostSeat(ctx, r, seatKey); err != nil {
 		return Knock{}, err
@@ -170,10 +176,11 @@ func (s *Service) findKnock(ctx context.Context, r *Room, seatKey, identity stri
 	return Knock{}, err
 }
 
-// acceptKnock gives somebody who waits a seat to come to.
+// acceptKnock replaces a knock by a free seat for the visitor.
 func (s *Service) acceptKnock(ctx context.Context, r *Room, k Knock, now time.Time) error {
 	r.metadataChanged = true
-	seat := Seat{ID: k.ID, RoomID: r.ID, KeyHash: k.KeyHash, Name: k.Name, Role: Guest, Invited: true, State: Free, CreatedAt: now}
+	seat := Seat{ID: k.ID, RoomID: r.ID, KeyHash: k.KeyHash, Name: k.Name, Role: Guest,
+		Invited: true, State: Free, CreatedAt: now}
 	if err := s.store.InsertSeat(ctx, seat); err != nil {
 		return err
 	}
@@ -193,8 +200,8 @@ func (s *Service) acceptAllKnocks(ctx context.Context, r *Room, now time.Time) e
 	return nil
 }
 
-// clearWaitingRoom is what becomes of those at the door when the waiting room is
-// turned off: they are all in, and forgotten.
+// clearWaitingRoom accepts all waiting visitors and deletes all other knocks. It
+// runs when the waiting room is turned off.
 func (s *Service) clearWaitingRoom(ctx context.Context, r *Room, now time.Time) error {
 	if err := s.acceptAllKnocks(ctx, r, now); err != nil {
 		return err
@@ -202,17 +209,17 @@ func (s *Service) clearWaitingRoom(ctx context.Context, r *Room, now time.Time) 
 	return s.deleteKnocks(ctx, r, func(Knock) bool { return true })
 }
 
-// deleteKnocks deletes those knocks of a room that are meant.
-func (s *Service) deleteKnocks(ctx context.Context, r *Room, meant func(Knock) bool) error {
+// deleteKnocks deletes the knocks of a room for which match returns true.
+func (s *Service) deleteKnocks(ctx context.Context, r *Room, match func(Knock) bool) error {
 	if !r.Locks.WaitingRoom {
-		return nil // then there are none
+		return nil // clearWaitingRoom has deleted them
 	}
 	knocks, err := s.store.Knocks(ctx, r.ID)
 	if err != nil {
 		return err
 	}
 	for _, k := range knocks {
-		if !meant(k) {
+		if !match(k) {
 			continue
 		}
 		r.metadataChanged = true
@@ -223,17 +230,16 @@ func (s *Service) deleteKnocks(ctx context.Context, r *Room, meant func(Knock) b
 	return nil
 }
 
-// deleteStaleKnocks forgets who has stopped asking, and who was turned away long
-// enough ago.
+// deleteStaleKnocks deletes the expired knocks of all rooms, waiting and denied.
 func (s *Service) deleteStaleKnocks(ctx context.Context) {
 	rooms, err := s.store.RoomsWithStaleKnocks(ctx, s.now())
-	if s.logFailure(ctx, "look for those who stopped waiting", err) {
+	if s.logFailure(ctx, "list rooms with stale knocks", err) {
 		return
 	}
 	for _, id := range rooms {
 		err := s.updateRoom(ctx, id, func(ctx context.Context, r *Room, now time.Time) error {
 			return s.deleteKnocks(ctx, r, func(k Knock) bool { return !k.ExpiresAt.After(now) })
 		})
-		s.logFailure(ctx, "forget those who stopped waiting", err, "room_id", id)
+		s.logFailure(ctx, "delete stale knocks", err, "room_id", id)
 	}
 }

@@ -2,7 +2,6 @@ package room_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -12,7 +11,7 @@ import (
 	"parley/internal/room"
 )
 
-// assertKnocks has a visitor ask for a seat, who has to wait.
+// assertKnocks asks for a seat and fails unless the visitor has to wait.
 func (h *fixture) assertKnocks(t testing.TB, id string, v room.JoinRequest) {
 	t.Helper()
 	a, err := h.ReserveSeat(context.Background(), id, v)
@@ -24,7 +23,7 @@ func (h *fixture) assertKnocks(t testing.TB, id string, v room.JoinRequest) {
 	}
 }
 
-// createWithWaitingRoom is a room in which the host is, with the waiting room on.
+// createWithWaitingRoom creates a room with its waiting room on and a connected host.
 func (h *fixture) createWithWaitingRoom(t testing.TB, max int) (id, link string, host room.Admission) {
 	t.Helper()
 	h.configureProject(t, project.Settings{HiddenParticipants: true, Locks: project.Locks{WaitingRoom: true}})
@@ -34,7 +33,8 @@ func (h *fixture) createWithWaitingRoom(t testing.TB, max int) (id, link string,
 	return id, link, h.enter(t, id, v, "PA_1")
 }
 
-// waitingKnocks returns the names of who waits, as the host sees them, and their ids.
+// waitingKnocks returns the names and ids of the waiting visitors as the host sees
+// them.
 func (h *fixture) waitingKnocks(t testing.TB, id string) (names, ids []string) {
 	t.Helper()
 	p, err := h.People(context.Background(), id, guest(1).SeatKey)
@@ -47,49 +47,51 @@ func (h *fixture) waitingKnocks(t testing.TB, id string) (names, ids []string) {
 	return names, ids
 }
 
-// Who knocks has nothing until a host lets them in; then they come in, and come
-// back, also to another process.
+// A waiting visitor has no seat until a host lets them in. After that they can join
+// and return, also to another process.
 func TestWaitingRoom(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
 	id, _, ada := h.createWithWaitingRoom(t, 5)
-	told := func(want int) {
+	assertWaiting := func(want int) {
 		t.Helper()
 		if got := h.engine.metadata[ada.SessionID].Waiting; got != want {
-			t.Errorf("pages read that %d wait, want %d", got, want)
+			t.Errorf("metadata.Waiting = %d, want %d", got, want)
 		}
 	}
-	before, passes := h.eventTypes(t, id), len(h.engine.tokenSpecs)
+	before, tokens := h.eventTypes(t, id), len(h.engine.tokenSpecs)
 	for n := 2; n <= 4; n++ {
 		h.assertKnocks(t, id, guest(n))
 		h.clock.advance(time.Millisecond)
-		told(n - 1)
+		assertWaiting(n - 1)
 	}
 	names, ids := h.waitingKnocks(t, id)
 	if !slices.Equal(names, []string{"Guest 2", "Guest 3", "Guest 4"}) {
-		t.Errorf("the host reads that %q wait", names)
+		t.Errorf("waiting visitors %q", names)
 	}
-	if o, err := h.db.Occupancy(ctx, id); err != nil || o.Taken != 1 || len(h.engine.tokenSpecs) != passes || len(h.eventTypes(t, id)) != len(before) {
-		t.Errorf("who waits is in somehow: %+v %v", o, err)
+	if o, err := h.db.Occupancy(ctx, id); err != nil || o.Taken != 1 || len(h.engine.tokenSpecs) != tokens ||
+		len(h.eventTypes(t, id)) != len(before) {
+		t.Errorf("a waiting visitor has a seat, a token or an event: %+v %v", o, err)
 	}
 
-	// A guest may do nothing about it, and nothing is learned by trying.
+	// A guest can neither accept nor deny, and the errors reveal nothing.
 	for _, key := range []string{guest(2).SeatKey, guest(9).SeatKey} {
 		assertError(t, h.AcceptKnock(ctx, id, key, ids[0]), fault.Forbidden, "not_in_room", "you are not in this room")
 		assertError(t, h.AcceptKnock(ctx, id, key, ""), fault.Forbidden, "not_in_room", "you are not in this room")
 		assertError(t, h.DenyKnock(ctx, id, key, ids[0]), fault.Forbidden, "not_in_room", "you are not in this room")
 	}
-	assertError(t, h.AcceptKnock(ctx, id, guest(1).SeatKey, ada.Seat.ID), fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
+	assertError(t, h.AcceptKnock(ctx, id, guest(1).SeatKey, ada.Seat.ID), fault.NotFound, "seat_not_found",
+		"no participant in this room has this identity")
 
 	if err := h.AcceptKnock(ctx, id, guest(1).SeatKey, ids[0]); err != nil {
 		t.Fatal(err)
 	}
-	told(2)
+	assertWaiting(2)
 	if err := h.DenyKnock(ctx, id, guest(1).SeatKey, ids[1]); err != nil {
 		t.Fatal(err)
 	}
-	told(1)
+	assertWaiting(1)
 	h.restart()
 	ada = h.enter(t, id, guest(1), "PA_2")
 	if p, err := h.Preview(ctx, id, guest(2)); err != nil || p.MustWait || !p.Returning {
@@ -106,19 +108,20 @@ func TestWaitingRoom(t *testing.T) {
 		t.Errorf("comes back: %+v %v", again, err)
 	}
 
-	// Turned away they read so, and may ask again after a minute.
-	out := func(err error) {
+	// A denied visitor gets the reason and may ask again after a minute.
+	assertDenied := func(err error) {
 		t.Helper()
-		assertError(t, err, fault.Forbidden, "turned_away", "you were not let in, ask again in a minute")
+		assertError(t, err, fault.Forbidden, "turned_away", "the host did not let you in, you can ask again in a minute")
 		if wait := fault.From(err).RetryAfter; wait != room.KnockDenialTTL {
-			t.Errorf("ask again in %s", wait)
+			t.Errorf("RetryAfter = %s", wait)
 		}
 	}
 	_, err := h.ReserveSeat(ctx, id, guest(3))
-	out(err)
+	assertDenied(err)
 	_, err = h.Preview(ctx, id, guest(3))
-	out(err)
-	assertError(t, h.AcceptKnock(ctx, id, guest(1).SeatKey, ids[1]), fault.NotFound, "seat_not_found", "there is nobody of that identity in this room")
+	assertDenied(err)
+	assertError(t, h.AcceptKnock(ctx, id, guest(1).SeatKey, ids[1]), fault.NotFound, "seat_not_found",
+		"no participant in this room has this identity")
 	for range 6 { // the fourth goes on asking
 		h.clock.advance(room.KnockTTL - time.Millisecond)
 		h.assertKnocks(t, id, guest(4))
@@ -127,10 +130,10 @@ func TestWaitingRoom(t *testing.T) {
 	h.clock.advance(time.Second)
 	h.assertKnocks(t, id, guest(3))
 	if names, _ := h.waitingKnocks(t, id); !slices.Equal(names, []string{"Guest 4", "Guest 3"}) {
-		t.Errorf("%q wait", names)
+		t.Errorf("waiting visitors %q", names)
 	}
 
-	// Who stops asking is forgotten, and who asks under another name is that.
+	// A knock expires when the visitor stops asking, and takes over a new name.
 	h.clock.advance(room.KnockTTL - 2*time.Second)
 	renamed := guest(3)
 	renamed.Name = "Chen"
@@ -138,21 +141,21 @@ func TestWaitingRoom(t *testing.T) {
 	h.clock.advance(2 * time.Second)
 	h.Sweep(ctx)
 	if names, _ := h.waitingKnocks(t, id); !slices.Equal(names, []string{"Chen"}) {
-		t.Errorf("%q wait", names)
+		t.Errorf("waiting visitors %q", names)
 	}
-	told(1)
+	assertWaiting(1)
 	if rows, err := h.db.Knocks(ctx, id); err != nil || len(rows) != 1 {
 		t.Errorf("kept %+v, %v", rows, err)
 	}
 
-	// Off, they are all in, and stay so.
+	// Turning the waiting room off admits all waiting visitors.
 	off, on := false, true
 	for _, to := range []*bool{&off, &on} {
 		if err := h.UpdateLocks(ctx, id, guest(1).SeatKey, room.LockChange{WaitingRoom: to}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	told(0)
+	assertWaiting(0)
 	h.enter(t, id, guest(3), "PA_4")
 	h.assertKnocks(t, id, guest(5))
 	if err := h.EndByHost(ctx, id, guest(1).SeatKey); err != nil {
@@ -163,8 +166,8 @@ func TestWaitingRoom(t *testing.T) {
 	}
 }
 
-// A link that is somebody's word for one person opens the door, one for many
-// does not, and where invitations are required it is needed to knock.
+// A personal link admits its visitor without waiting, a link for many does not. If
+// invitations are required, a visitor needs a link even to knock.
 func TestWaitingRoom_PersonalLinkBypasses(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -203,16 +206,16 @@ func TestWaitingRoom_PersonalLinkBypasses(t *testing.T) {
 		}
 	}
 	if names, _ := h.waitingKnocks(t, id); len(names) != 4 {
-		t.Errorf("%q wait", names)
+		t.Errorf("waiting visitors %q", names)
 	}
-	// Who waited and finds a link is in, and waits no more.
+	// A waiting visitor who opens a personal link is admitted and waits no longer.
 	n++
 	v := guest(n)
 	h.assertKnocks(t, id, v)
 	v.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
 	h.enter(t, id, v, "PA_2")
 	if names, _ := h.waitingKnocks(t, id); len(names) != 4 {
-		t.Errorf("%q wait", names)
+		t.Errorf("waiting visitors %q", names)
 	}
 	h.configureProject(t, project.Settings{InvitationsRequired: true})
 	if _, err := comes(""); fault.From(err).Code != "invitation_required" {
@@ -226,8 +229,8 @@ func TestWaitingRoom_PersonalLinkBypasses(t *testing.T) {
 	}
 }
 
-// A stranger cannot fill the list, nor push anybody off it, and a seat is not
-// promised: a room that is full says so to who was let in.
+// The number of waiting visitors is limited, and new visitors do not displace others.
+// An accepted visitor is refused if the room is full.
 func TestWaitingRoom_Limits(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -237,13 +240,14 @@ func TestWaitingRoom_Limits(t *testing.T) {
 		h.assertKnocks(t, id, guest(100+n))
 	}
 	_, err := h.ReserveSeat(ctx, id, guest(99))
-	assertError(t, err, fault.Conflict, "waiting_room_full", "too many people wait for this room already, try again in a moment")
+	assertError(t, err, fault.Conflict, "waiting_room_full",
+		"too many people are already waiting for this room, try again in a moment")
 	h.clock.advance(room.KnockTTL - time.Millisecond)
 	h.assertKnocks(t, id, guest(100))
 	h.clock.advance(time.Millisecond)
 	h.assertKnocks(t, id, guest(99))
 	if names, _ := h.waitingKnocks(t, id); !slices.Equal(names, []string{"Guest 100", "Guest 99"}) {
-		t.Errorf("%q wait", names)
+		t.Errorf("waiting visitors %q", names)
 	}
 	if err := h.AcceptKnock(ctx, id, guest(1).SeatKey, ""); err != nil {
 		t.Fatal(err)
@@ -253,8 +257,8 @@ func TestWaitingRoom_Limits(t *testing.T) {
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 2 seats are taken")
 }
 
-// Hosts and co-hosts make links in the room, which are good for as long as
-// they run it.
+// Links created by hosts and co-hosts in the room are valid while their creators are
+// hosts or co-hosts.
 func TestInviteAsHost(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -300,7 +304,7 @@ func TestInviteAsHost(t *testing.T) {
 	is(6, one, "", "invitation_required")
 	is(7, "", "", "invitation_required")
 
-	// A co-host makes some, too; they end with what made them good.
+	// Links of a co-host become invalid when the co-host is demoted or removed.
 	guests, one = made(guest(5).SeatKey, room.Guest), made(guest(5).SeatKey, room.CoHost)
 	taken := made(guest(5).SeatKey, room.CoHost)
 	is(8, guests, room.Guest, "")
@@ -321,6 +325,7 @@ func TestInviteAsHost(t *testing.T) {
 		made(guest(1).SeatKey, room.Guest)
 	}
 	_, err = h.InviteAsHost(ctx, id, guest(1).SeatKey, room.Guest)
-	assertError(t, err, fault.Conflict, "too_many_invitations", fmt.Sprintf("%d links were made in this room, and no more are allowed: use one of those", 100))
+	assertError(t, err, fault.Conflict, "too_many_invitations",
+		"hosts may create at most 100 links in a room: use one of the existing links")
 	h.invite(t, id, room.Invitation{Role: room.Guest}) // the integrator's are not counted
 }

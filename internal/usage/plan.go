@@ -6,17 +6,12 @@ package usage
 import (
 	"maps"
 	"slices"
+
+	"parley/internal/validate"
 )
 
 // DefaultPlan is the name of the plan of an organization that has no other.
 const DefaultPlan = "default"
-
-// The technical bounds of a room, which no plan can exceed.
-const (
-	MaxParticipants  = 1000
-	MaxRoomDuration  = 1440 // minutes
-	MaxBreakoutRooms = 16
-)
 
 // Plan is what an organization is entitled to.
 type Plan struct {
@@ -44,7 +39,8 @@ type builtinProvider map[string]Plan
 // plan named default that is not among them has the technical bounds, and says
 // nothing of minutes.
 func NewBuiltinProvider(plans []Plan) Provider {
-	b := builtinProvider{DefaultPlan: {Name: DefaultPlan, MaxParticipants: MaxParticipants, RoomDuration: MaxRoomDuration, BreakoutRooms: MaxBreakoutRooms}}
+	b := builtinProvider{DefaultPlan: {Name: DefaultPlan, MaxParticipants: validate.MaxParticipants,
+		RoomDuration: validate.MaxRoomDuration, BreakoutRooms: validate.MaxBreakoutRooms}}
 	for _, p := range plans {
 		b[p.Name] = p
 	}

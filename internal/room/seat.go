@@ -1,0 +1,208 @@
+package room
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"parley/internal/fault"
+)
+
+// Seat is the right of one participant to be in a room. Its id is the
+// participant's identity.
+type Seat struct {
+	ID         string
+	RoomID     string
+	KeyHash    string // hash of the seat key; identifies the browser when it returns
+	Name       string
+	UserID     string // the person's id in the integrator's system; may be empty
+	Role       Role
+	Hidden     bool // the participant is invisible to others and not counted
+	Breakout   int  // the breakout room that the participant is assigned to; 0 for the room itself
+	HandOrder  int  // position among the raised hands, increasing over the room's life; 0 while the hand is down
+	State      SeatState
+	Connection string    // the engine's id of the latest connection
+	HeldUntil  time.Time // the seat is held for a connection until then; zero if it is not held
+	RemovedAt  time.Time // when a host removed the participant, who may not return; zero if not removed
+	Invited    bool      // a host let the participant in, or the link is for one person
+	Demoted    bool      // a host removed the co-host role; no link grants it again
+	CreatedAt  time.Time
+}
+
+// PublicID returns the participant's id in the API: the integrator's id of the
+// person if there is one, otherwise the seat's id.
+func (s Seat) PublicID() string { return cmp.Or(s.UserID, s.ID) }
+
+// SeatState says whether a seat is taken.
+type SeatState string
+
+// The states of a seat. Reserved and joined seats are taken.
+const (
+	Reserved SeatState = "reserved" // a token was issued, or a lost connection may reconnect
+	Joined   SeatState = "joined"
+	Free     SeatState = "free"
+)
+
+// unused reports whether no participant has ever connected with the seat.
+func (seat *Seat) unused() bool { return seat.Connection == "" && seat.State != Joined }
+
+// anonymous reports whether the seat belongs to a guest without a personal
+// invitation, whom no host has demoted or removed.
+func (seat *Seat) anonymous() bool {
+	return seat.Role == Guest && !seat.Invited && seat.UserID == "" && !seat.Demoted && seat.RemovedAt.IsZero()
+}
+
+// attachLatest assigns the participant's latest current connection to the seat. It
+// returns false if there is none.
+func (seat *Seat) attachLatest(present []Attendance) bool {
+	attached := false
+	for _, a := range present {
+		if a.SeatID == seat.ID {
+			seat.State, seat.Connection, attached = Joined, a.Connection, true
+		}
+	}
+	return attached
+}
+
+// vacate frees or holds a seat whose connection has ended, depending on the reason.
+// If the page asked for the seat again meanwhile, the seat stays held, unless the
+// participant was removed.
+func (seat *Seat) vacate(reason LeaveReason, now time.Time) {
+	until := seat.HeldUntil
+	switch reason {
+	case LeftRemoved:
+		until = time.Time{}
+	case LeftByChoice:
+	case LeftServer:
+		until = now.Add(rejoinTimeout)
+	default:
+		until = later(until, now.Add(reconnectTimeout))
+	}
+	seat.State, seat.HeldUntil = Reserved, until
+	if !until.After(now) {
+		seat.State, seat.HeldUntil = Free, time.Time{}
+	}
+}
+
+// releaseSeat frees a seat. It deletes the row if an anonymous guest never
+// connected, so that strangers cannot fill the database.
+func (s *Service) releaseSeat(ctx context.Context, seat Seat) error {
+	if seat.unused() && seat.anonymous() && !s.reportQueue.hasPending(seat.ID) {
+		deleted, err := s.store.DeleteUnusedSeat(ctx, seat.ID)
+		if err != nil || deleted {
+			return err
+		}
+	}
+	seat.State, seat.HeldUntil = Free, time.Time{}
+	return s.store.UpdateSeat(ctx, seat)
+}
+
+// revokeSeat makes the key of a seat useless and releases the seat. If its
+// participant is connected, the seat is released when they leave.
+func (s *Service) revokeSeat(ctx context.Context, seat Seat) error {
+	seat.KeyHash = "given up: " + seat.ID
+	if seat.State != Joined {
+		return s.releaseSeat(ctx, seat)
+	}
+	return s.store.UpdateSeat(ctx, seat)
+}
+
+// disconnect ends the attendance of a seat's participant and frees the seat. It
+// returns the sessions from which the caller must remove the participant in the
+// engine.
+func (s *Service) disconnect(ctx context.Context, r *Room, seat *Seat, now time.Time, reason LeaveReason) (
+	sessions []string, err error,
+) {
+	present, err := s.store.CurrentAttendance(ctx, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range present {
+		if a.SeatID == seat.ID {
+			if err := s.endAttendance(ctx, r, a, later(now, a.JoinedAt), reason); err != nil {
+				return nil, err
+			}
+			sessions = append(sessions, SessionID(r.ID, a.Session))
+		}
+	}
+	if seat.State != Free {
+		seat.State, seat.HeldUntil, seat.Connection = Free, time.Time{}, ""
+		err = s.store.UpdateSeat(ctx, *seat)
+	}
+	return sessions, err
+}
+
+// checkCapacity returns Conflict (room_full) if the room has no free seat for one
+// more participant.
+func (s *Service) checkCapacity(ctx context.Context, r *Room, seat Seat) error {
+	o, err := s.store.Occupancy(ctx, r.ID)
+	switch {
+	case err != nil:
+		return err
+	case seat.Hidden && o.Hidden >= maxHiddenParticipants:
+		return fault.New(fault.Conflict, codeRoomFull,
+			"this room is full: it already has %d hidden participants, the maximum", maxHiddenParticipants)
+	case !seat.Hidden && o.Taken >= r.MaxParticipants:
+		return fault.New(fault.Conflict, codeRoomFull, "this room is full: all %d seats are taken", r.MaxParticipants)
+	}
+	return nil
+}
+
+// displacedGuest is a guest whose seat was given to another visitor.
+type displacedGuest struct {
+	identity string
+	sessions []string // sessions in which the engine may hold a connection of the guest
+}
+
+// ensureCapacity returns Conflict (room_full) if there is no seat for one more
+// participant. If the room is full and has no host or co-host, it frees the seat
+// of an anonymous guest for a host or co-host: the oldest seat that was never
+// connected to, or else the seat of the guest who came last. For a guest with a
+// personal link it frees only a seat that was never connected to, and only if all
+// visible seats belong to anonymous guests.
+func (s *Service) ensureCapacity(ctx context.Context, r *Room, seat Seat, now time.Time) (displacedGuest, error) {
+	full := s.checkCapacity(ctx, r, seat)
+	if fault.From(full).Code != codeRoomFull || full == nil || seat.Hidden || seat.anonymous() {
+		return displacedGuest{}, full
+	}
+	seats, err := s.store.Seats(ctx, r.ID)
+	if err != nil {
+		return displacedGuest{}, err
+	}
+	guest, found := seat.chooseDisplaced(seats)
+	if !found {
+		return displacedGuest{}, full
+	}
+	out := displacedGuest{identity: guest.ID}
+	r.lowerHand(&guest)
+	if guest.unused() {
+		out.sessions = []string{SessionID(r.ID, r.Session)}
+		return out, s.releaseSeat(ctx, guest)
+	}
+	out.sessions, err = s.disconnect(ctx, r, &guest, now, LeftRemoved)
+	return out, err
+}
+
+// chooseDisplaced returns the seat to free for a visitor in a full room, if any.
+func (seat Seat) chooseDisplaced(taken []Seat) (guest Seat, found bool) {
+	isHost := seat.Role != Guest
+	for _, other := range taken {
+		switch {
+		case other.Hidden:
+		case other.Role != Guest, !isHost && !other.anonymous():
+			return Seat{}, false
+		case other.anonymous() && (isHost || other.unused()) && (!found || other.displacedBefore(guest)):
+			guest, found = other, true
+		}
+	}
+	return guest, found
+}
+
+// displacedBefore reports whether a seat is freed before another: unused seats
+// first, the oldest of them first; of the others the newest first.
+func (seat Seat) displacedBefore(other Seat) bool {
+	if seat.unused() != other.unused() {
+		return seat.unused()
+	}
+	return seat.CreatedAt.Before(other.CreatedAt) == seat.unused()
+}

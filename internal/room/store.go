@@ -1,0 +1,155 @@
+package room
+
+import (
+	"context"
+	"time"
+
+	"parley/internal/event"
+	"parley/internal/project"
+)
+
+// Store stores rooms with their sessions, seats, links and attendance. Methods
+// that write must run inside Write; methods that read may.
+type Store interface {
+	Write(ctx context.Context, work func(ctx context.Context) error) error
+	// Project returns NotFound if the project does not exist.
+	Project(ctx context.Context, id string) (project.Project, error)
+
+	RoomStore
+	RoomListStore
+	IdempotencyStore
+	SessionStore
+	BreakoutStore
+	LinkStore
+	KnockStore
+	SeatStore
+	AttendanceStore
+	NodeStore
+}
+
+// RoomStore stores rooms and their events.
+type RoomStore interface {
+	// InsertRoom returns Conflict if the client_room_id is taken.
+	InsertRoom(ctx context.Context, r *Room) error
+	// Room returns NotFound if the room does not exist.
+	Room(ctx context.Context, id string) (*Room, error)
+	// LockRoom is like Room, and locks the room and its seats against changes by
+	// others until the transaction ends.
+	LockRoom(ctx context.Context, id string) (*Room, error)
+	// UpdateRoom writes the fields that change during the life of a room: its
+	// state, times, locks and sessions.
+	UpdateRoom(ctx context.Context, r *Room) error
+	// UpdateRoomSpec writes the fields that the request for its creation set.
+	UpdateRoomSpec(ctx context.Context, r *Room) error
+	// DueRooms returns the ids of rooms whose DueAt has passed, the earliest first.
+	DueRooms(ctx context.Context, now time.Time, limit int) ([]string, error)
+	AppendEvents(ctx context.Context, events []event.Event) error
+}
+
+// RoomListStore lists rooms for operators and integrators.
+type RoomListStore interface {
+	// List returns rooms, newest first.
+	List(ctx context.Context, q ListQuery) ([]Summary, error)
+	// RunningRooms returns the open and active rooms of a project, oldest first.
+	RunningRooms(ctx context.Context, projectID string) ([]*Room, error)
+	// PastRooms returns one page of the rooms that are over, and their total number.
+	PastRooms(ctx context.Context, projectID string, q PastQuery) ([]PastRoom, int, error)
+}
+
+// IdempotencyStore stores idempotency records.
+type IdempotencyStore interface {
+	// InsertIdempotencyRecord stores a record unless one with its id is stored that has not
+	// expired by now; it reports whether it did.
+	InsertIdempotencyRecord(ctx context.Context, a IdempotencyRecord, now time.Time) (bool, error)
+	// Answer fails with NotFound when there is none that is good at now.
+	IdempotencyRecord(ctx context.Context, id string, now time.Time) (IdempotencyRecord, error)
+	// DeleteExpiredIdempotencyRecords deletes what has expired by now.
+	DeleteExpiredIdempotencyRecords(ctx context.Context, now time.Time) error
+}
+
+// SessionStore stores the sessions of rooms and breakout rooms.
+type SessionStore interface {
+	InsertSession(ctx context.Context, s Session, at time.Time) error
+	// CloseSessions marks the live sessions of a room and of its breakout rooms
+	// as closing, or only those of its breakout rooms.
+	CloseSessions(ctx context.Context, roomID string, breakoutsOnly bool, at time.Time) error
+	MarkSessionClosed(ctx context.Context, s Session) error
+	// Sessions returns the sessions that are in a state.
+	Sessions(ctx context.Context, state SessionState) ([]Session, error)
+}
+
+// BreakoutStore stores breakout rooms.
+type BreakoutStore interface {
+	InsertBreakout(ctx context.Context, b Breakout) error
+	// Breakouts returns all breakout rooms of a room, open and closed, in the
+	// order of their numbers.
+	Breakouts(ctx context.Context, roomID string) ([]Breakout, error)
+}
+
+// LinkStore stores links.
+type LinkStore interface {
+	InsertLink(ctx context.Context, l Link) error
+	// LinkByHash returns NotFound if the room has no such link.
+	LinkByHash(ctx context.Context, roomID, tokenHash string) (Link, error)
+	RedeemLink(ctx context.Context, id, keyHash string) error
+	// CountLinksCreatedInRoom counts the links that hosts and co-hosts created in
+	// the room.
+	CountLinksCreatedInRoom(ctx context.Context, roomID string) (int, error)
+}
+
+// KnockStore stores the knocks of visitors in waiting rooms.
+type KnockStore interface {
+	UpsertKnock(ctx context.Context, k Knock) error
+	DeleteKnock(ctx context.Context, id string) error
+	// Knocks returns the knocks of a room, oldest first. Some may have expired.
+	Knocks(ctx context.Context, roomID string) ([]Knock, error)
+	// RoomsWithStaleKnocks returns the rooms that have expired knocks.
+	RoomsWithStaleKnocks(ctx context.Context, now time.Time) ([]string, error)
+}
+
+// SeatStore stores seats.
+type SeatStore interface {
+	Occupancy(ctx context.Context, roomID string) (Occupancy, error)
+	// Seat, SeatByKey and SeatByUser return NotFound if there is no such seat.
+	Seat(ctx context.Context, roomID, id string) (Seat, error)
+	SeatByKey(ctx context.Context, roomID, keyHash string) (Seat, error)
+	SeatByUser(ctx context.Context, roomID, userID string) (Seat, error)
+	// Seats returns the taken seats of a room.
+	Seats(ctx context.Context, roomID string) ([]Seat, error)
+	// RemovedSeats returns the seats of participants whom hosts removed.
+	RemovedSeats(ctx context.Context, roomID string) ([]Seat, error)
+	// RaisedHands returns the taken seats whose hand is raised, in the order of raising.
+	RaisedHands(ctx context.Context, roomID string) ([]Seat, error)
+	InsertSeat(ctx context.Context, s Seat) error
+	UpdateSeat(ctx context.Context, s Seat) error
+	// DeleteUnusedSeat deletes a seat unless it has attendance, and reports
+	// whether it did.
+	DeleteUnusedSeat(ctx context.Context, id string) (bool, error)
+}
+
+// AttendanceStore stores the connections of participants.
+type AttendanceStore interface {
+	// InsertAttendance reports whether the connection was new.
+	InsertAttendance(ctx context.Context, a Attendance) (bool, error)
+	// CurrentAttendance returns the attendance in a room that has not ended.
+	CurrentAttendance(ctx context.Context, roomID string) ([]Attendance, error)
+	EndAttendance(ctx context.Context, id string, at time.Time, reason LeaveReason) error
+	// AttendanceRecords returns all connections that a room ever had, in order,
+	// without hidden ones.
+	AttendanceRecords(ctx context.Context, roomID string) ([]AttendanceRecord, error)
+	// CurrentAttendanceRecords returns the connections that have not ended, in all
+	// rooms of a project or, if roomID is not empty, in one room.
+	CurrentAttendanceRecords(ctx context.Context, projectID, roomID string) ([]AttendanceRecord, error)
+}
+
+// NodeStore stores the nodes of a cluster.
+type NodeStore interface {
+	// RecordHeartbeat records that a node was running at a time.
+	RecordHeartbeat(ctx context.Context, node string, at time.Time) error
+	// Nodes returns the nodes that are running and those that were lost.
+	Nodes(ctx context.Context) ([]Node, error)
+	// RoomsOfNode returns the rooms that have unended attendance recorded by a node.
+	RoomsOfNode(ctx context.Context, node string) ([]string, error)
+	// RemoveNode deletes a node unless it has unended attendance.
+	RemoveNode(ctx context.Context, node string) error
+}
