@@ -2,15 +2,15 @@ package webhook
 
 import "sync"
 
-// How many attempts are under way at once: to one host of one project, and in
-// all. A host that has just failed is tried by one at a time, so that many
-// dead ones do not take all there are.
+// The limits of concurrent attempts: for one host of one project, and in total.
+// A host whose last attempt failed gets one attempt at a time, so that many
+// unreachable hosts cannot use up all slots.
 const (
 	maxPerBucket = 4
 	maxInFlight  = 128
 )
 
-// buckets counts what is under way in this process.
+// buckets counts the attempts in flight in this process.
 type buckets struct {
 	mu     sync.Mutex
 	byName map[string]*bucket
@@ -22,57 +22,58 @@ type bucket struct {
 	failing bool
 }
 
-// acquire takes as many places as there are, at most a bound.
+// acquire takes all free slots of a bucket and returns their number, which may
+// be 0.
 func (l *buckets) acquire(name string) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	of := l.byName[name]
-	if of == nil {
-		of = &bucket{}
-		l.byName[name] = of
+	b := l.byName[name]
+	if b == nil {
+		b = &bucket{}
+		l.byName[name] = b
 	}
-	n = maxPerBucket - of.running
-	if of.failing {
-		n = min(n, 1-of.running)
+	n = maxPerBucket - b.running
+	if b.failing {
+		n = min(n, 1-b.running)
 	}
 	n = max(0, min(n, maxInFlight-l.total))
-	of.running += n
+	b.running += n
 	l.total += n
 	return n
 }
 
-// release gives places back.
+// release frees n slots of a bucket.
 func (l *buckets) release(name string, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	of := l.byName[name]
-	of.running -= n
+	b := l.byName[name]
+	b.running -= n
 	l.total -= n
-	if of.running == 0 && !of.failing {
+	if b.running == 0 && !b.failing {
 		delete(l.byName, name)
 	}
 }
 
-// recordResult remembers how the last attempt in a lane went.
+// recordResult stores whether the last attempt of a bucket failed.
 func (l *buckets) recordResult(name string, failed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if of := l.byName[name]; of != nil {
-		of.failing = failed
+	if b := l.byName[name]; b != nil {
+		b.failing = failed
 	}
 }
 
-// full reports whether others may be waiting for a place.
+// full reports whether all slots of the process are taken.
 func (l *buckets) full() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.total >= maxInFlight
 }
 
-// overLimit reports whether a lane has more places taken than it should.
+// overLimit reports whether a failing bucket uses more than its one slot.
 func (l *buckets) overLimit(name string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	of := l.byName[name]
-	return of != nil && of.failing && of.running > 1
+	b := l.byName[name]
+	return b != nil && b.failing && b.running > 1
 }

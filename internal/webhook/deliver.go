@@ -11,33 +11,36 @@ import (
 	"parley/internal/fault"
 )
 
-// userAgent names the sender.
+// userAgent is the User-Agent header of deliveries.
 const userAgent = "Parley-Webhooks/1"
 
-// headerReplay marks what is sent again on somebody's word.
+// headerReplay is the header of deliveries that Replay created.
 const headerReplay = "webhook-replay"
 
-// deliver makes an attempt, and goes on with what is due in the same lane as
-// long as nobody else waits for the place.
+// deliver makes an attempt. It keeps its slot for the next due delivery of the
+// same bucket as long as slots are free.
 func (s *Service) deliver(ctx, attempts context.Context, j job) {
 	for {
 		m, err := s.buildMessage(attempts, j.delivery)
 		if err != nil {
-			s.logFailure("sign a webhook", err)
+			s.logFailure("sign webhook", err)
 			s.release(j, s.now().Add(retrySchedule[1]))
 			return
 		}
 		began := s.now()
 		limited, cancel := context.WithTimeout(attempts, attemptTimeout)
 		clock := time.Now()
-		answer := s.poster.Post(limited, m)
+		response := s.poster.Post(limited, m)
 		took := time.Since(clock)
 		cancel()
-		if attempts.Err() != nil && answer.Status == 0 {
-			s.release(j, s.now()) // cut off by our own end, which says nothing of the receiver
+		if attempts.Err() != nil && response.Status == 0 {
+			// This process canceled the attempt because it is stopping, so it is not a
+			// failure of the receiver.
+			s.release(j, s.now())
 			return
 		}
-		next, more := s.finish(ctx, j, Attempt{At: began, Duration: took, Status: answer.Status, Error: answer.Error, ResponseBody: answer.Body}, answer)
+		next, more := s.finish(ctx, j, Attempt{At: began, Duration: took, Status: response.Status,
+			Error: response.Error, ResponseBody: response.Body}, response)
 		if !more {
 			return
 		}
@@ -45,16 +48,16 @@ func (s *Service) deliver(ctx, attempts context.Context, j job) {
 	}
 }
 
-// buildMessage makes what is sent. The body is the same in every attempt, the
-// signature's time is not.
+// buildMessage returns the signed HTTP message of a delivery. The body is the
+// same in every attempt; the timestamp and the signature are new each time.
 func (s *Service) buildMessage(ctx context.Context, d Delivery) (Message, error) {
-	ring, err := s.keyrings.Keyring(ctx, d.ProjectID)
+	keyring, err := s.keyrings.Keyring(ctx, d.ProjectID)
 	if err != nil {
 		return Message{}, err
 	}
 	now := s.now()
 	at := strconv.FormatInt(now.Unix(), 10)
-	signature, err := sign.Webhook(ring.LiveProjectSecrets(now), d.EventID, at, []byte(d.Body))
+	signature, err := sign.Webhook(keyring.LiveProjectSecrets(now), d.EventID, at, []byte(d.Body))
 	if err != nil {
 		return Message{}, err
 	}
@@ -70,20 +73,23 @@ func (s *Service) buildMessage(ctx context.Context, d Delivery) (Message, error)
 	return Message{URL: d.URL, Header: header, Body: []byte(d.Body)}, nil
 }
 
-// release lets go of a stream with nothing done.
+// release ends the lease of a stream without an attempt. The stream is due again
+// at due.
 func (s *Service) release(j job, due time.Time) {
-	err := s.store.Write(context.Background(), func(ctx context.Context) error { return s.store.ReleaseStream(ctx, j.stream, due, s.now()) })
+	err := s.store.Write(context.Background(), func(ctx context.Context) error {
+		return s.store.ReleaseStream(ctx, j.stream, due, s.now())
+	})
 	if !fault.Is(err, fault.Conflict) {
-		s.logFailure("give back a webhook", err)
+		s.logFailure("release webhook stream", err)
 	}
 }
 
-// finish writes down what became of an attempt and takes the next job of the
-// lane in the same transaction. While the database is away it tries again for
-// as long as the claim holds: what is not written down is sent again.
-func (s *Service) finish(ctx context.Context, j job, a Attempt, answer Response) (next job, more bool) {
+// finish records the result of an attempt and leases the next job of the bucket
+// in the same transaction. While the database is unavailable it retries until
+// the lease ends, because an attempt that is not recorded is sent again.
+func (s *Service) finish(ctx context.Context, j job, a Attempt, r Response) (next job, more bool) {
 	now := s.now()
-	out := decideOutcome(j.delivery, answer, j.probe, now)
+	out := decideOutcome(j.delivery, r, j.probe, now)
 	s.buckets.recordResult(j.stream.Bucket, out.state != Delivered)
 	more = ctx.Err() == nil && !s.buckets.full() && !s.buckets.overLimit(j.stream.Bucket)
 	var paused Target
@@ -101,10 +107,10 @@ func (s *Service) finish(ctx context.Context, j job, a Attempt, answer Response)
 			break
 		}
 		if fault.Is(err, fault.Conflict) {
-			s.log.Warn("a webhook took longer than its claim, and is sent again", "delivery_id", j.delivery.ID)
+			s.log.Warn("webhook attempt outlived its lease, will be sent again", "delivery_id", j.delivery.ID)
 			return job{}, false
 		}
-		s.logFailure("write down what became of a webhook", err)
+		s.logFailure("record webhook attempt", err)
 		if !s.now().Before(j.leaseEndsAt) || !fault.Is(err, fault.Unavailable) {
 			return job{}, false
 		}
@@ -117,9 +123,10 @@ func (s *Service) finish(ctx context.Context, j job, a Attempt, answer Response)
 	return jobs[0], true
 }
 
-// recordOutcome writes down an attempt, what it made of its delivery, stream and
-// target. It returns the target if that is paused by it.
-func (s *Service) recordOutcome(ctx context.Context, j job, a Attempt, out outcome, now time.Time) (paused Target, err error) {
+// recordOutcome stores an attempt and updates its delivery, stream and target.
+// It returns the target if this attempt paused it, and the zero Target otherwise.
+func (s *Service) recordOutcome(ctx context.Context, j job, a Attempt, out outcome,
+	now time.Time) (paused Target, err error) {
 	d := j.delivery
 	d.Attempts++
 	if !j.probe {
@@ -133,7 +140,8 @@ func (s *Service) recordOutcome(ctx context.Context, j job, a Attempt, out outco
 			due = now
 		}
 	}
-	// The claim is checked first: without it nothing of this holds.
+	// ReleaseStream comes first because it fails with Conflict when the lease is
+	// lost, and then nothing must be written.
 	if err := s.store.ReleaseStream(ctx, j.stream, due, now); err != nil {
 		return paused, err
 	}
@@ -152,18 +160,18 @@ func (s *Service) recordOutcome(ctx context.Context, j job, a Attempt, out outco
 	}
 	switch {
 	case d.State == Gone:
-		t.PausedAt, t.Notice = now, "it answered 410: resume it by hand"
+		t.PausedAt, t.Notice = now, "the target answered 410 (Gone): resume it manually"
 	case t.Failures >= pauseAfterFailures && now.Sub(t.FailingSince) >= pauseAfterDuration:
 		t.PausedAt, t.ProbeAt = now, now.Add(probeInterval)
-		t.Notice = strconv.Itoa(t.Failures) + " attempts in a row failed: it is tried every " + probeInterval.String()
+		t.Notice = strconv.Itoa(t.Failures) + " attempts in a row failed: it is probed every " + probeInterval.String()
 	default:
 		return paused, nil
 	}
 	return t, s.store.PauseTarget(ctx, t)
 }
 
-// logAttempt logs what an operator wants to know. A target's path may say more than
-// a log should.
+// logAttempt logs the result of an attempt. It logs only scheme and host of the
+// target, because the path may contain a secret.
 func (s *Service) logAttempt(j job, a Attempt, out outcome, paused Target) {
 	host := j.stream.URL
 	if u, err := url.Parse(host); err == nil {
@@ -175,13 +183,13 @@ func (s *Service) logAttempt(j job, a Attempt, out outcome, paused Target) {
 	}
 	switch {
 	case out.state == Failed:
-		s.log.Warn("a webhook is given up", fields...)
+		s.log.Warn("webhook delivery failed after the last attempt", fields...)
 	case out.state == Delivered && j.target.Paused():
-		s.log.Info("a webhook target takes webhooks again", fields...)
+		s.log.Info("webhook target recovered", fields...)
 	default:
 		s.log.Debug("webhook attempt", append(fields, "state", out.state)...)
 	}
 	if paused.Paused() {
-		s.log.Warn("a webhook target is paused", append(fields, "notice", paused.Notice)...)
+		s.log.Warn("webhook target paused", append(fields, "notice", paused.Notice)...)
 	}
 }

@@ -5,58 +5,61 @@ import (
 	"time"
 )
 
-// retrySchedule is how long after the one before each attempt is made: three days
-// in all.
-var retrySchedule = [...]time.Duration{0, 5 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
+// retrySchedule is the wait before each attempt, counted from the attempt
+// before: three days in total.
+var retrySchedule = [...]time.Duration{0, 5 * time.Second, time.Minute,
+	5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
 	5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour}
 
 const (
-	// attemptTimeout is the time that one attempt has, all in all.
+	// attemptTimeout bounds one attempt, from the connection to the response.
 	attemptTimeout = 15 * time.Second
-	// leaseDuration is how long a claim holds: an attempt, and writing down what
-	// became of it.
+	// leaseDuration is how long a lease holds: enough for an attempt and for
+	// recording its result.
 	leaseDuration = 30 * time.Second
-	// maxRetryAfter bounds what a receiver may ask for.
+	// maxRetryAfter bounds the Retry-After of a receiver.
 	maxRetryAfter = 24 * time.Hour
 
-	// A target is paused after so many failures in a row over so long.
+	// A target is paused after pauseAfterFailures failures in a row, if the first of
+	// them was at least pauseAfterDuration ago.
 	pauseAfterFailures = 20
 	pauseAfterDuration = time.Hour
-	// probeInterval is how often a paused target is tried.
+	// probeInterval is the time between two probes of a paused target.
 	probeInterval = 10 * time.Minute
-	// pausedRetryInterval is when deliveries to a target that is not tried by itself
-	// come up again, to find that it still is not.
+	// pausedRetryInterval is how long deliveries are postponed if their target is
+	// paused and not probed automatically.
 	pausedRetryInterval = 24 * time.Hour
 
-	// deliveryRetention is how long deliveries are kept, and may be replayed.
+	// deliveryRetention is how long deliveries are kept and can be replayed.
 	deliveryRetention = 30 * 24 * time.Hour
 )
 
-// outcome is what an answer means for its delivery.
+// outcome is the effect of an attempt on its delivery.
 type outcome struct {
 	state   State
-	retryAt time.Time // when to try again; zero where that is not to be
+	retryAt time.Time // time of the next attempt; zero for none
 }
 
-// decideOutcome decides what becomes of a delivery by the answer to an attempt. A
-// probe of a paused target does not count: what waits for one waits for as
-// long as deliveries are kept.
-func decideOutcome(d Delivery, a Response, probe bool, now time.Time) outcome {
+// decideOutcome decides the outcome of an attempt by its response. A probe of a
+// paused target does not use up a step of the schedule, so a delivery waits for
+// its target as long as deliveries are kept.
+func decideOutcome(d Delivery, r Response, probe bool, now time.Time) outcome {
 	switch {
-	case a.Status >= 200 && a.Status < 300:
+	case r.Status >= 200 && r.Status < 300:
 		return outcome{state: Delivered}
-	case a.Status == 410:
+	case r.Status == 410:
 		return outcome{state: Gone}
 	case probe:
 		return outcome{state: Pending, retryAt: now.Add(probeInterval)}
 	case d.Step+1 >= len(retrySchedule):
 		return outcome{state: Failed}
 	}
-	return outcome{state: Pending, retryAt: now.Add(max(withJitter(retrySchedule[d.Step+1]), min(a.RetryAfter, maxRetryAfter)))}
+	wait := max(withJitter(retrySchedule[d.Step+1]), min(r.RetryAfter, maxRetryAfter))
+	return outcome{state: Pending, retryAt: now.Add(wait)}
 }
 
-// withJitter spreads a time by a tenth either way, so that what failed together
-// does not come back together.
+// withJitter returns d with up to 10 % added or subtracted at random, so that
+// deliveries that failed together are not retried together.
 func withJitter(d time.Duration) time.Duration {
 	if d == 0 {
 		return 0
