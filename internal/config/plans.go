@@ -12,21 +12,21 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Plan is one plan of the file that --plans-file names. What a plan leaves out
-// is nil: the technical bound.
+// Plan is one plan of the file that --plans-file names. A field that the file
+// omits is nil, which means the technical limit.
 type Plan struct {
 	Name            string `yaml:"-"`
 	MaxParticipants *int   `yaml:"max_participants"`
 	RoomDuration    *int   `yaml:"room_duration"` // minutes
 	BreakoutRooms   *int   `yaml:"breakout_rooms"`
-	IncludedMinutes *int64 `yaml:"included_minutes"` // a month
+	IncludedMinutes *int64 `yaml:"included_minutes"` // per month
 }
 
-// maxIncludedMinutes is some 1.9 million years of one participant.
+// maxIncludedMinutes is about 1.9 million years of one participant.
 const maxIncludedMinutes = 1_000_000_000_000
 
-// Plans reads the plans of the plans file, in the order of their names; none
-// without a file. Errors name the file, the plan and the bound.
+// Plans returns the plans of the plans file, sorted by name; none without a file.
+// Errors name the file, the plan and the bound.
 func (c *Config) Plans() ([]Plan, error) {
 	if c.PlansFile == "" {
 		return nil, nil
@@ -50,8 +50,8 @@ func (c *Config) Plans() ([]Plan, error) {
 	return plans, nil
 }
 
-// parsePlans reads a YAML document: the names of plans, each with what it
-// entitles to. Unknown and repeated keys are errors.
+// parsePlans parses a YAML document that maps the names of plans to their limits.
+// Unknown and duplicate keys are errors.
 func parsePlans(data []byte) ([]Plan, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	decoder.KnownFields(true)
@@ -60,7 +60,7 @@ func parsePlans(data []byte) ([]Plan, error) {
 		return nil, err
 	}
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("holds more than one YAML document")
+		return nil, errors.New("contains more than one YAML document")
 	}
 	plans := make([]Plan, 0, len(named))
 	for name, p := range named {
@@ -82,7 +82,11 @@ func (p Plan) validate() error {
 		key      string
 		value    *int
 		min, max int
-	}{{"max_participants", p.MaxParticipants, 1, 1000}, {"room_duration", p.RoomDuration, 1, 1440}, {"breakout_rooms", p.BreakoutRooms, 0, 16}} {
+	}{
+		{"max_participants", p.MaxParticipants, 1, 1000},
+		{"room_duration", p.RoomDuration, 1, 1440},
+		{"breakout_rooms", p.BreakoutRooms, 0, 16},
+	} {
 		if f.value != nil && (*f.value < f.min || *f.value > f.max) {
 			return fmt.Errorf("%s must be between %d and %d, not %d", f.key, f.min, f.max, *f.value)
 		}
