@@ -1,5 +1,5 @@
-// Package app wires the service together and runs it from start to stop. It
-// imports everything; nobody but the command line imports it.
+// Package app builds the service from its parts and runs it from start to stop.
+// It may import every package; only the command line imports it.
 package app
 
 import (
@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/internal/api/companion"
+	"parley/internal/api/httpx"
 	"parley/internal/api/join"
 	"parley/internal/api/manage"
 	"parley/internal/api/site"
@@ -38,12 +39,13 @@ import (
 )
 
 const (
-	// How long requests in flight get when the service stops.
+	// requestShutdownTimeout is the time for requests in flight when the service
+	// stops.
 	requestShutdownTimeout = 4 * time.Second
-	// How long a start waits for a slow disk, or one that is still busy with an
-	// earlier process.
+	// startupWriteTimeout bounds a write during the start. It is longer than usual,
+	// because the disk may still be busy with an earlier process.
 	startupWriteTimeout = 10 * time.Second
-	// How long the media engine gets to tell participants.
+	// mediaShutdownTimeout is the time for the media engine to notify participants.
 	mediaShutdownTimeout = 3 * time.Second
 )
 
@@ -63,7 +65,7 @@ type App struct {
 	webhooks     *webhook.Service
 	tokens       *operator.Service
 	gateway      gateway
-	quickstartMu sync.Mutex // held while the quick start file is brought up to date
+	quickstartMu sync.Mutex // held while the quickstart file is updated
 	baseURL      string
 	handler      http.Handler
 	failures     manage.FailureLimiter // nil without rate limits
@@ -71,10 +73,9 @@ type App struct {
 	ready        atomic.Bool
 }
 
-// New makes a service that is ready to Run: the data directory is locked, the
-// database open and up to date, the ports taken. What is wrong with a setting
-// or its surroundings comes back as a plain sentence. Close releases
-// everything when Run is not called.
+// New returns a service that is ready to Run: the data directory is locked, the
+// database is open and migrated, the ports are bound. Its errors name the setting
+// and the remedy. Call Close if Run is not called.
 func New(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error)
 	return newApp(ctx, cfg, log, e, nil)
 }
 
-// NewSupervised is New in the child process of a supervisor, which holds the
+// NewSupervised is New for the child process of a supervisor, which holds the
 // data directory and the ports.
 func NewSupervised(ctx context.Context, cfg config.Config, log *slog.Logger, s *supervise.Service) (*App, error) {
 	e, err := InheritExclusive(s.Files)
@@ -96,7 +97,8 @@ func NewSupervised(ctx context.Context, cfg config.Config, log *slog.Logger, s *
 	return newApp(ctx, cfg, log, e, s)
 }
 
-func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *ExclusiveResources, s *supervise.Service) (_ *App, err error) {
+func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *ExclusiveResources,
+	s *supervise.Service) (_ *App, err error) {
 	a := &App{ExclusiveResources: e, cfg: cfg, log: log, supervisor: s,
 		refusals: refusal.NewRecorder(log, time.Now)}
 	defer func() {
@@ -121,7 +123,7 @@ func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *Exclusi
 	return a, nil
 }
 
-// wire builds the services and the handler.
+// wire builds the services and the HTTP handler.
 func (a *App) wire(ctx context.Context) error {
 	secret, err := a.db.MediaSecret(ctx)
 	if err != nil {
@@ -183,21 +185,24 @@ func (a *App) wire(ctx context.Context) error {
 	}
 	companions := companion.Options{Skew: a.cfg.ClockSkew.Std(), BodySignatures: a.cfg.LegacyCompanionBodySignatures}
 	a.handler = a.routes(routeHandlers{
-		v3: v3.NewHandler(a.rooms, a.keys, now, v3.Options{LegacyKeyHeader: a.cfg.LegacyV3KeyHeader, Zone: zone, Limits: limits.roomAPILimits(), CallCounter: a.gateway.counter, Companion: companions,
+		v3: v3.NewHandler(a.rooms, a.keys, now, v3.Options{LegacyKeyHeader: a.cfg.LegacyV3KeyHeader, Zone: zone,
+			Limits: limits.roomAPILimits(), CallCounter: a.gateway.counter, Companion: companions,
 			Deprecation: v3.Deprecation{Deprecated: a.cfg.V3DeprecationDate.Std(), Sunset: a.cfg.V3SunsetDate.Std()}}),
-		v4:     v4.NewHandler(a.rooms, a.projects, a.keys, a.webhooks, now, v4.Options{Zone: zone, Limits: limits.roomAPILimits(), CallCounter: a.gateway.counter, Companion: companions}),
-		v5:     reads,
-		join:   join.NewHandler(a.rooms, limits.joinLimits(), a.refusals, now),
-		manage: manage.NewHandler(a.projects, quickstartKeys{a.keys, a}, a.rooms, a.tokens, provider, a.webhooks, a.failures),
-		rtc:    a.engine.Handler(),
-		docs:   docs,
-		page:   roomPage,
+		v4: v4.NewHandler(a.rooms, a.projects, a.keys, a.webhooks, now, v4.Options{Zone: zone,
+			Limits: limits.roomAPILimits(), CallCounter: a.gateway.counter, Companion: companions}),
+		v5:   reads,
+		join: join.NewHandler(a.rooms, limits.joinLimits(), a.refusals, now),
+		manage: manage.NewHandler(a.projects, quickstartKeys{a.keys, a}, a.rooms, a.tokens,
+			provider, a.webhooks, a.failures),
+		rtc:  a.engine.Handler(),
+		docs: docs,
+		page: roomPage,
 	}, trusted)
 	return nil
 }
 
-// OpenStore opens the database of a configuration and unlocks its secrets. A
-// master key is made only for a database in which nothing is sealed yet.
+// OpenStore opens the database of a configuration and unlocks its secrets. It
+// creates a master key only for a database that has no sealed secrets yet.
 func OpenStore(ctx context.Context, cfg config.Config) (*store.DB, error) {
 	db, err := store.Open(ctx, cfg.DatabaseURL.Reveal(), cfg.DataDir)
 	if err != nil {
@@ -228,12 +233,12 @@ func unlockSecrets(ctx context.Context, db *store.DB, cfg config.Config) error {
 	return err
 }
 
-// BaseURL is where browsers reach the service.
+// BaseURL returns the URL at which browsers reach the service.
 func (a *App) BaseURL() string { return a.baseURL }
 
-// Run serves until ctx ends, then stops within ten seconds: new work is
-// refused, requests in flight are finished, participants are told, buffers are
-// flushed. out gets what a person who started it wants to read.
+// Run serves until ctx ends, then stops within ten seconds: it refuses new work,
+// finishes requests in flight, notifies participants and flushes buffers. It
+// writes the messages of the start, such as the URL, to out.
 func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	defer a.Close()
 	if err := a.engine.Start(ctx); err != nil {
@@ -241,7 +246,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	}
 	starting := store.WithWriteTimeout(ctx, startupWriteTimeout)
 	if err := a.rooms.Recover(starting); err != nil {
-		return fmt.Errorf("take up the rooms of the last run: %w", err)
+		return fmt.Errorf("recover the rooms of the last run: %w", err)
 	}
 	if err := a.ensureQuickstart(starting, demo, out); err != nil {
 		return err
@@ -265,7 +270,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	servers[0].ConnState = conns.connState
 	listeners := []net.Listener{conns}
 	if a.metrics != nil {
-		servers, listeners = append(servers, a.server(readOnly(a.metricsHandler()))), append(listeners, a.metrics)
+		servers, listeners = append(servers, a.server(httpx.ReadOnly(a.metricsHandler()))), append(listeners, a.metrics)
 	}
 	failed := make(chan error, len(servers))
 	for i, s := range servers {
@@ -277,11 +282,12 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	}
 	a.ready.Store(true)
 	a.supervisor.Ready()
-	a.log.Info("ready", "url", a.BaseURL(), "listen", a.listener.Addr().String(), "node", a.rooms.NodeID(), "data_dir", a.cfg.DataDir)
+	a.log.Info("ready", "url", a.BaseURL(), "listen", a.listener.Addr().String(), "node",
+		a.rooms.NodeID(), "data_dir", a.cfg.DataDir)
 
 	select {
 	case <-ctx.Done():
-		a.log.Info("stopping: no new work, finishing what is under way")
+		a.log.Info("stopping, finishing requests in flight")
 	case err = <-failed:
 	}
 	a.ready.Store(false)
@@ -297,16 +303,17 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	return err
 }
 
-// deregisterNode tells other nodes that this one has gone, and was not lost.
+// deregisterNode records that this node has stopped, so that other nodes do not
+// treat it as failed.
 func (a *App) deregisterNode() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := a.rooms.Deregister(ctx); err != nil {
-		a.log.Warn("could not write down that this process has stopped", "error", err)
+		a.log.Warn("deregister node failed", "error", err)
 	}
 }
 
-// shutdown closes the doors and tells those inside.
+// shutdown stops the HTTP servers and the media engine.
 func (a *App) shutdown(servers []*http.Server) {
 	var work sync.WaitGroup
 	for _, s := range servers {
@@ -324,7 +331,8 @@ func (a *App) shutdown(servers []*http.Server) {
 	work.Wait()
 }
 
-// Close releases what New took. It may be called more than once.
+// Close releases the resources that New acquired. It may be called more than
+// once.
 func (a *App) Close() {
 	if a.engine != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), mediaShutdownTimeout)
@@ -343,17 +351,19 @@ func (a *App) Close() {
 	a.Release()
 }
 
-// limitedListener is the listener with the bounds of the configuration.
+// limitedListener returns the listener with the connection limits of the
+// configuration.
 func (a *App) limitedListener() (*limitListener, error) {
 	trusted, err := a.cfg.TrustedPrefixes()
 	if err != nil {
 		return nil, err
 	}
-	most := clampToFileLimit(a.cfg.MaxConnections)
-	if most < a.cfg.MaxConnections {
-		a.log.Warn("--max-connections was lowered, because the limit of open files (ulimit -n) is low", "max_connections", most)
+	limit := clampToFileLimit(a.cfg.MaxConnections)
+	if limit < a.cfg.MaxConnections {
+		a.log.Warn("lowered --max-connections, because the limit of open files (ulimit -n) is too low",
+			"max_connections", limit)
 	}
-	return newLimitListener(a.listener, most, a.cfg.MaxConnectionsPerAddress, trusted, a.refusals), nil
+	return newLimitListener(a.listener, limit, a.cfg.MaxConnectionsPerAddress, trusted, a.refusals), nil
 }
 
 func (a *App) server(h http.Handler) *http.Server {
@@ -367,8 +377,8 @@ func (a *App) server(h http.Handler) *http.Server {
 	}
 }
 
-// mediaObserver passes what the engine reports and asks on to the rooms, which are made
-// after it.
+// mediaObserver forwards the reports and authorization requests of the media
+// engine to the room service, which is created after the engine.
 type mediaObserver struct{ rooms *room.Service }
 
 func (r *mediaObserver) ParticipantJoined(session, identity, sid string, at time.Time) {

@@ -40,7 +40,8 @@ func MakeFilesPrivate(dir string, log *slog.Logger) error {
 			err = os.Chmod(path, 0o600)
 		}
 		if err != nil {
-			return fmt.Errorf("--data-dir: other users can read %s, and its mode cannot be changed to 0600: %w", path, err)
+			return fmt.Errorf("--data-dir: other users can read %s, and its mode cannot be changed to 0600: %w", path,
+				err)
 		}
 		log.Warn("file was open to other users, changed its mode to 0600",
 			"file", path, "mode", fmt.Sprintf("%04o", info.Mode().Perm()))

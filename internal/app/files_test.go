@@ -36,7 +36,8 @@ func TestMakeFilesPrivate(t *testing.T) {
 		}
 	}
 	said := log.String()
-	if strings.Count(said, "changed its mode to 0600") != 2 || !strings.Contains(said, "other users can enter the data directory") {
+	if strings.Count(said, "changed its mode to 0600") != 2 ||
+		!strings.Contains(said, "other users can enter the data directory") {
 		t.Errorf("the log: %s", said)
 	}
 	if err := MakeFilesPrivate(filepath.Join(dir, "missing"), nil); err != nil {

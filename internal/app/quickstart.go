@@ -13,12 +13,12 @@ import (
 	"parley/internal/room"
 )
 
-// QuickstartFile is its name in the data directory.
+// QuickstartFile is the name of the quickstart file in the data directory.
 const QuickstartFile = "quickstart.json"
 
-// Quickstart is what the first start leaves for the person who will use the
-// service: one project and everything needed to sign for it. The file is the
-// one place where these secrets stand in clear, mode 0600.
+// Quickstart is the content of the file that the first start creates: one project
+// and all credentials to sign for it. The file is the only place with these
+// secrets in clear text; its mode is 0600.
 type Quickstart struct {
 	BaseURL        string `json:"base_url"`
 	OrganizationID string `json:"organization_id"`
@@ -29,7 +29,7 @@ type Quickstart struct {
 	AdminToken     string `json:"admin_token"`
 }
 
-// ReadQuickstart reads the file in a data directory.
+// ReadQuickstart reads the quickstart file of a data directory.
 func ReadQuickstart(dir string) (Quickstart, error) {
 	var q Quickstart
 	raw, err := os.ReadFile(filepath.Join(dir, QuickstartFile))
@@ -61,8 +61,9 @@ func (q Quickstart) write(dir string) error {
 	return os.Rename(temp, path)
 }
 
-// ensureQuickstart makes the first organization, project, key and management token when
-// there is none, keeps the quick start file true, and says what to do next.
+// ensureQuickstart creates the first organization, project, key and management
+// token if there is no organization, updates the quickstart file, and prints the
+// next steps to out.
 func (a *App) ensureQuickstart(ctx context.Context, demo bool, out io.Writer) error {
 	empty, err := a.projects.NoOrganizations(ctx)
 	if err != nil {
@@ -71,20 +72,22 @@ func (a *App) ensureQuickstart(ctx context.Context, demo bool, out io.Writer) er
 	var q Quickstart
 	if empty {
 		if q, err = a.createFirstProject(ctx); err != nil {
-			return fmt.Errorf("make the first project: %w", err)
+			return fmt.Errorf("create the first project: %w", err)
 		}
 	} else if q, err = a.restoreQuickstart(ctx, out); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "Parley runs at %s\n", a.BaseURL())
 	if q.ProjectID != "" {
-		fmt.Fprintf(out, "\nKeys of the first project: %s\nMake a room with them:\n  %s\n", filepath.Join(a.cfg.DataDir, QuickstartFile), a.exampleCommand())
+		fmt.Fprintf(out, "\nKeys of the first project: %s\nCreate a room with them:\n  %s\n",
+			filepath.Join(a.cfg.DataDir, QuickstartFile), a.exampleCommand())
 	}
 	if !demo {
 		return nil
 	}
 	if q.ProjectID == "" {
-		return fmt.Errorf("--demo needs %s, which names the project to make rooms in", filepath.Join(a.cfg.DataDir, QuickstartFile))
+		return fmt.Errorf("--demo needs %s, which names the project to create rooms in",
+			filepath.Join(a.cfg.DataDir, QuickstartFile))
 	}
 	return a.createDemoRooms(ctx, q.ProjectID, out)
 }
@@ -94,7 +97,9 @@ func (a *App) exampleCommand() string {
 	if a.cfg.DataDir != "./data" {
 		flag = " --data-dir " + a.cfg.DataDir
 	}
-	return `bin/parley request` + flag + ` POST /api/v3/rooms/create_quick_audio_room --body '{"name":"Amina","max_participants":10,"empty_timeout":300,"metadata":{"room_title":"Standup","welcome_message":""}}'`
+	return `bin/parley request` + flag + ` POST /api/v3/rooms/create_quick_audio_room --body ` +
+		`'{"name":"Amina","max_participants":10,"empty_timeout":300,` +
+		`"metadata":{"room_title":"Standup","welcome_message":""}}'`
 }
 
 func (a *App) createFirstProject(ctx context.Context) (Quickstart, error) {
@@ -113,29 +118,31 @@ func (a *App) createFirstProject(ctx context.Context) (Quickstart, error) {
 			return err
 		}
 		q.OrganizationID, q.ProjectID = o.ID, p.ID
-		q.ProjectSecret, q.APIKey, q.GatewaySecret = issued.ProjectSecret.Reveal(), issued.APIKey.Reveal(), issued.GatewaySecret.Reveal()
+		q.ProjectSecret, q.APIKey = issued.ProjectSecret.Reveal(), issued.APIKey.Reveal()
+		q.GatewaySecret = issued.GatewaySecret.Reveal()
 		q.AdminToken = token.Reveal()
-		// The secrets can be read nowhere else, so the file is there before
-		// the commit: whenever the process dies, either the file is true or
-		// the next start makes another.
+		// The file is written before the commit, because the secrets cannot be read
+		// anywhere else. If the process dies in between, the next start creates
+		// another project and overwrites the file.
 		return q.write(a.cfg.DataDir)
 	})
 	return q, err
 }
 
-// createDemoRooms makes two rooms to try, through the ordinary service.
+// createDemoRooms creates an audio and a video room and prints their links.
 func (a *App) createDemoRooms(ctx context.Context, projectID string, out io.Writer) error {
 	p, err := a.projects.Get(ctx, projectID)
 	if err != nil {
-		return fmt.Errorf("the project of %s: %w", QuickstartFile, err)
+		return fmt.Errorf("read the project of %s: %w", QuickstartFile, err)
 	}
 	if err := p.AllowsJoins(); err != nil {
 		return fmt.Errorf("--demo: %w", err)
 	}
-	fmt.Fprintln(out, "\nTry it: open a room's two links in two browsers.")
+	fmt.Fprintln(out, "\nTo try a room, open its two links in two browsers.")
 	for _, kind := range []room.Type{room.Audio, room.Video} {
-		created, err := a.rooms.CreateQuick(ctx, p, room.CreateRequest{Type: kind, Name: "Host", MaxParticipants: 10, EmptyTimeout: 3600,
-			Title: "Demo " + string(kind) + " room", WelcomeMessage: "Welcome. This room is for trying things out."})
+		created, err := a.rooms.CreateQuick(ctx, p, room.CreateRequest{Type: kind, Name: "Host",
+			MaxParticipants: 10, EmptyTimeout: 3600, Title: "Demo " + string(kind) + " room",
+			WelcomeMessage: "Welcome. This room is for trying things out."})
 		if err != nil {
 			return fmt.Errorf("--demo: %w", err)
 		}

@@ -13,49 +13,50 @@ import (
 	"parley/internal/key"
 )
 
-// The quick start file follows the database, never the other way round. A
-// rotation commits first, then the file is written: whenever the process dies
-// or the disk is full in between, the file is behind, and the next pass of tend
-// or the next start brings it up to date, since the server can read what is
-// sealed. The other order could leave a file with a key that never was.
+// The quickstart file follows the database. A rotation commits first, then the
+// file is written. If the process dies or the disk is full in between, the file
+// is stale until the next pass of the janitor or the next start, which read the
+// sealed credentials again. The opposite order could leave a key in the file that
+// was never committed.
 
-// quickstartKeys are the keys, with the quick start file kept current.
+// quickstartKeys is the key service that updates the quickstart file after each
+// rotation.
 type quickstartKeys struct {
 	*key.Service
 	app *App
 }
 
 // RotateKey rotates the API key and Gateway secret of a project.
-func (r quickstartKeys) RotateKey(ctx context.Context, projectID string, how key.Rotation) (key.RotatedKey, error) {
-	out, err := r.Service.RotateKey(ctx, projectID, how)
+func (r quickstartKeys) RotateKey(ctx context.Context, projectID string, o key.Rotation) (key.RotatedKey, error) {
+	rotated, err := r.Service.RotateKey(ctx, projectID, o)
 	if err == nil {
 		r.app.updateQuickstart(ctx)
 	}
-	return out, err
+	return rotated, err
 }
 
 // RotateSecret rotates the secret of a project.
-func (r quickstartKeys) RotateSecret(ctx context.Context, projectID string, how key.Rotation) (key.RotatedSecret, error) {
-	out, err := r.Service.RotateSecret(ctx, projectID, how)
+func (r quickstartKeys) RotateSecret(ctx context.Context, projectID string, o key.Rotation) (key.RotatedSecret, error) {
+	rotated, err := r.Service.RotateSecret(ctx, projectID, o)
 	if err == nil {
 		r.app.updateQuickstart(ctx)
 	}
-	return out, err
+	return rotated, err
 }
 
-// updateQuickstart brings the quick start file up to date. A failure is logged,
-// and tried again with the next pass of tend: what was rotated stays rotated.
+// updateQuickstart updates the quickstart file. A failure is only logged, because
+// the rotation is already committed; the next pass of the janitor tries again.
 func (a *App) updateQuickstart(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := a.refreshQuickstart(ctx); err != nil {
-		a.log.Error("could not bring the quick start file up to date; it is tried again within a minute",
+		a.log.Error("update quickstart file failed, will retry",
 			"file", filepath.Join(a.cfg.DataDir, QuickstartFile), "error", err)
 	}
 }
 
-// refreshQuickstart puts the current credentials of the file's project, and
-// where the server is, into the file. No file is nothing to keep.
+// refreshQuickstart writes the base URL and the current credentials of the file's
+// project into the file if they have changed. It does nothing without a file.
 func (a *App) refreshQuickstart(ctx context.Context) error {
 	a.quickstartMu.Lock()
 	defer a.quickstartMu.Unlock()
@@ -66,36 +67,36 @@ func (a *App) refreshQuickstart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	now := q
-	now.BaseURL = a.BaseURL()
+	updated := q
+	updated.BaseURL = a.BaseURL()
 	if q.ProjectID != "" {
-		ring, err := a.keys.Keyring(ctx, q.ProjectID)
+		keyring, err := a.keys.Keyring(ctx, q.ProjectID)
 		switch {
 		case fault.Is(err, fault.NotFound):
-			// A file of another database: its owner knows why it is here.
+			// The file belongs to another database, so its credentials stay.
 		case err != nil:
 			return err
 		default:
-			for _, k := range ring.Keys() {
+			for _, k := range keyring.Keys() {
 				if k.Slot == key.Current {
-					now.APIKey, now.GatewaySecret = k.Key.Reveal(), k.GatewaySecret.Reveal()
+					updated.APIKey, updated.GatewaySecret = k.Key.Reveal(), k.GatewaySecret.Reveal()
 				}
 			}
-			if secrets := ring.LiveProjectSecrets(time.Now()); len(secrets) > 0 { // the current one first
-				now.ProjectSecret = secrets[0]
+			if secrets := keyring.LiveProjectSecrets(time.Now()); len(secrets) > 0 {
+				updated.ProjectSecret = secrets[0] // the current one comes first
 			}
 		}
 	}
-	if now == q {
+	if updated == q {
 		return nil
 	}
-	return now.write(a.cfg.DataDir)
+	return updated.write(a.cfg.DataDir)
 }
 
-// restoreQuickstart makes the file of an earlier run true again. When no
-// management token is live any more, so that nobody could operate, it makes
-// one and puts it there: whoever can start the server on this data directory
-// may read everything anyway.
+// restoreQuickstart updates the file of an earlier run. If no management token is
+// live, so that nobody could operate the service, it creates one and writes it to
+// the file. That is safe because a user who can start the server on this data
+// directory can read everything in it anyway.
 func (a *App) restoreQuickstart(ctx context.Context, out io.Writer) (Quickstart, error) {
 	if err := a.refreshQuickstart(ctx); err != nil {
 		return Quickstart{}, err
@@ -115,10 +116,11 @@ func (a *App) restoreQuickstart(ctx context.Context, out io.Writer) (Quickstart,
 			return err
 		}
 		q.AdminToken = token.Reveal()
-		return q.write(a.cfg.DataDir) // before the commit, as for the first project
+		return q.write(a.cfg.DataDir) // before the commit, as in createFirstProject
 	})
 	if err == nil {
-		fmt.Fprintf(out, "No management token was live. A new one is in %s\n", filepath.Join(a.cfg.DataDir, QuickstartFile))
+		fmt.Fprintf(out, "No management token was live. A new one is in %s\n",
+			filepath.Join(a.cfg.DataDir, QuickstartFile))
 	}
 	return q, err
 }

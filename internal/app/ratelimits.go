@@ -15,25 +15,24 @@ import (
 )
 
 const (
-	// writesPerSecond and readsPerSecond are how often one credential may
-	// call, with bursts of twice that.
+	// writesPerSecond and readsPerSecond limit the calls of one credential, with
+	// bursts of twice as many.
 	writesPerSecond = 50
 	readsPerSecond  = 100
-	// failedAuthenticationsPerMinute is how many calls a minute one address may fail
-	// to sign, on all versions together, before they are refused as too many.
+	// failedAuthenticationsPerMinute limits the failed authentications of one
+	// address, on all versions together.
 	failedAuthenticationsPerMinute = 120
-	// wrongLinksPerMinute is how many wrong room ids and links a minute one address
-	// may try.
+	// wrongLinksPerMinute limits the wrong room ids and links of one address.
 	wrongLinksPerMinute = 60
-	// connectionChecksPerMinute is how many connection checks a minute one address may
-	// make.
+	// connectionChecksPerMinute limits the connection checks of one address.
 	connectionChecksPerMinute = 30
-	// newSeatsBurst is the time in which an address earns what it may take of
-	// new seats at once: with 60 a minute 25, a class, and 45 in 20 s.
+	// newSeatsBurst is the burst of new seats of one address, as the time in which
+	// it accrues: with 60 a minute an address may take 25 seats (a class) at once,
+	// and 45 in 20 s.
 	newSeatsBurst = 25 * time.Second
 )
 
-// rateLimits is how often may be called. The zero value bounds nothing.
+// rateLimits are the limiters of the API. The zero value limits nothing.
 type rateLimits struct {
 	reads, writes   *live.RateLimiter
 	failures, links *live.AddressLimiter
@@ -43,7 +42,8 @@ type rateLimits struct {
 
 func newRateLimits(newSeatsPerMinute int, now func() time.Time) rateLimits {
 	b := rateLimits{reads: live.NewRateLimiter(readsPerSecond, now), writes: live.NewRateLimiter(writesPerSecond, now),
-		failures: live.NewAddressLimiter(failedAuthenticationsPerMinute, now), links: live.NewAddressLimiter(wrongLinksPerMinute, now),
+		failures: live.NewAddressLimiter(failedAuthenticationsPerMinute,
+			now), links: live.NewAddressLimiter(wrongLinksPerMinute, now),
 		checks: live.NewAddressLimiter(connectionChecksPerMinute, now)}
 	if newSeatsPerMinute > 0 {
 		b.seats = live.NewBurstAddressLimiter(newSeatsPerMinute, newSeatsBurst, now)
@@ -51,7 +51,7 @@ func newRateLimits(newSeatsPerMinute int, now func() time.Time) rateLimits {
 	return b
 }
 
-// shareVia has them hold on all nodes together.
+// shareVia makes the limits hold for all nodes together.
 func (b rateLimits) shareVia(with *live.Redis) {
 	if b.reads == nil {
 		return
@@ -66,7 +66,7 @@ func (b rateLimits) shareVia(with *live.Redis) {
 	}
 }
 
-// joinLimits is what the join API asks.
+// joinLimits returns the limiters of the join API.
 func (b rateLimits) joinLimits() join.Limits {
 	if b.links == nil {
 		return join.Limits{}
@@ -74,7 +74,8 @@ func (b rateLimits) joinLimits() join.Limits {
 	return join.Limits{Guesses: b.links, Checks: b.checks}
 }
 
-// managementFailures is what the management API asks.
+// managementFailures returns the limiter of failed authentications of the
+// management API; nil without rate limits.
 func (b rateLimits) managementFailures() manage.FailureLimiter {
 	if b.failures == nil {
 		return nil
@@ -82,7 +83,7 @@ func (b rateLimits) managementFailures() manage.FailureLimiter {
 	return b.failures
 }
 
-// roomAPILimits is what versions 3 and 4 ask.
+// roomAPILimits returns the limiters of versions 3 and 4.
 func (b rateLimits) roomAPILimits() legacy.Limits {
 	if b.writes == nil {
 		return legacy.Limits{}
@@ -90,22 +91,24 @@ func (b rateLimits) roomAPILimits() legacy.Limits {
 	return legacy.Limits{Writes: b.writes, Reads: b.reads, Failures: b.failures}
 }
 
-// planEntitlements tells the rooms what the plan of a project's organization allows. What
-// no provider knows has the technical bounds.
+// planEntitlements returns the entitlements of the plan of a project's
+// organization.
 type planEntitlements struct {
 	provider usage.Provider
 	keys     *key.Service
 }
 
-// Entitlements implements room.Plans.
-func (p planEntitlements) Entitlements(ctx context.Context, of project.Project) (room.Entitlements, error) {
-	ring, err := p.keys.Keyring(ctx, of.ID)
+// Entitlements returns the entitlements of a project; the technical limits when
+// its plan is unknown.
+func (p planEntitlements) Entitlements(ctx context.Context, owner project.Project) (room.Entitlements, error) {
+	keyring, err := p.keys.Keyring(ctx, owner.ID)
 	if err != nil {
 		return room.Entitlements{}, err
 	}
-	plan, known := p.provider.Plan(ring.Organization.Plan)
+	plan, known := p.provider.Plan(keyring.Organization.Plan)
 	if !known {
 		return room.MaxEntitlements, nil
 	}
-	return room.Entitlements{MaxParticipants: plan.MaxParticipants, Duration: time.Duration(plan.RoomDuration) * time.Minute, BreakoutRooms: plan.BreakoutRooms}, nil
+	return room.Entitlements{MaxParticipants: plan.MaxParticipants,
+		Duration: time.Duration(plan.RoomDuration) * time.Minute, BreakoutRooms: plan.BreakoutRooms}, nil
 }

@@ -7,7 +7,8 @@ import (
 	"parley/internal/webhook/post"
 )
 
-// wireWebhooks has what happens to rooms, projects and credentials delivered.
+// wireWebhooks builds the webhook service, which delivers events of rooms,
+// projects and credentials.
 func (a *App) wireWebhooks(now func() time.Time) error {
 	prefixes, hosts, err := a.cfg.WebhookAllowed()
 	if err != nil {
