@@ -292,8 +292,7 @@ func TestCluster_TwoNodes(t *testing.T) {
 	n.run("rotation without an overlap", func(t *testing.T) {
 		oldKey, oldSecret := n.rotate(n.a, 0)
 		n.waitFor("the old key is refused", func() bool {
-			status,
-				_ := n.call(n.b, oldKey, oldSecret)
+			status, _ := n.call(n.b, oldKey, oldSecret)
 			return status == 401
 		})
 		if status, _ := n.callWithCurrentKey(n.b); status != 200 {
@@ -308,8 +307,7 @@ func TestCluster_TwoNodes(t *testing.T) {
 		}
 		n.manage(n.b, "POST", "/keys/revoke-overlap", "")
 		n.waitFor("the old key is refused", func() bool {
-			status,
-				_ := n.call(n.a, oldKey, oldSecret)
+			status, _ := n.call(n.a, oldKey, oldSecret)
 			return status == 401
 		})
 	})
@@ -353,8 +351,7 @@ func (n *testCluster) withoutRedis(t *testing.T, redis *livetest.Redis) {
 	redis.Kill()
 	for _, at := range []*process{n.a, n.b} {
 		n.waitFor("the counter is unavailable", func() bool {
-			status,
-				used := n.callWithCurrentKey(at)
+			status, used := n.callWithCurrentKey(at)
 			return status == 200 && used == "unavailable"
 		})
 		began := time.Now()
@@ -395,8 +392,7 @@ func (n *testCluster) withoutRedis(t *testing.T, redis *livetest.Redis) {
 	}
 	oldKey, oldSecret = n.rotate(n.b, 0)
 	n.waitFor("changes are told again", func() bool {
-		status,
-			_ := n.call(n.a, oldKey, oldSecret)
+		status, _ := n.call(n.a, oldKey, oldSecret)
 		return status == 401
 	})
 }

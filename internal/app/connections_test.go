@@ -194,8 +194,7 @@ func TestWithWriteDeadlines_NoConnection(t *testing.T) {
 	t.Parallel()
 	rec := httptest.NewRecorder()
 	withWriteDeadlines(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_,
-			_ = io.WriteString(w, "hello")
+		_, _ = io.WriteString(w, "hello")
 	}), time.Second).
 		ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/", nil))
 	if rec.Body.String() != "hello" {

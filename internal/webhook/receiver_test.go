@@ -107,8 +107,7 @@ func TestDelivery_FaultyReceivers(t *testing.T) {
 				h.run(h.Service)
 				id := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
 				eventually(t, "an attempt is written down", func() bool {
-					d,
-						_ := h.delivery(id)
+					d, _ := h.delivery(id)
 					return d.Attempts == 1
 				})
 				d, attempts := h.delivery(id)

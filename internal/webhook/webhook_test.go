@@ -146,8 +146,7 @@ func (h *fixture) delivery(eventID string) (webhook.Delivery, []webhook.Attempt)
 func (h *fixture) waitForState(eventID string, state webhook.State) (webhook.Delivery, []webhook.Attempt) {
 	h.t.Helper()
 	eventually(h.t, "the delivery is "+string(state), func() bool {
-		d,
-			_ := h.delivery(eventID)
+		d, _ := h.delivery(eventID)
 		return d.State == state
 	})
 	return h.delivery(eventID)
