@@ -13,10 +13,10 @@ import (
 	"parley/internal/app"
 )
 
-// TestCommands_NoSecretExposed runs every command against a server that logs all it
-// can, collects each secret that was ever made, and looks for them where they
-// must not be: in the answers of commands that make none, in the log, and in
-// the files of the data directory.
+// TestCommands_NoSecretExposed runs every command against a server with debug
+// logs, collects each secret that was ever created, and searches for them where
+// they must not be: in the output of other commands, in the log, and in the
+// files of the data directory.
 func TestCommands_NoSecretExposed(t *testing.T) {
 	dir := t.TempDir()
 	port, err := freeUDPPort()
@@ -27,7 +27,8 @@ func TestCommands_NoSecretExposed(t *testing.T) {
 	var log, greeting syncBuffer
 	stopped := make(chan int, 1)
 	go func() {
-		stopped <- Main(ctx, []string{"serve", "--no-supervise", "--demo", "--data-dir", dir, "--listen", "127.0.0.1:0", "--rtc-udp-port", fmt.Sprint(port), "--log-level", "debug"}, nil, &greeting, &log)
+		stopped <- Main(ctx, []string{"serve", "--no-supervise", "--demo", "--data-dir", dir, "--listen", "127.0.0.1:0",
+			"--rtc-udp-port", fmt.Sprint(port), "--log-level", "debug"}, nil, &greeting, &log)
 	}()
 	t.Cleanup(stop)
 	q := awaitQuickstart(t, dir)
@@ -169,20 +170,18 @@ func awaitQuickstart(t *testing.T, dir string) app.Quickstart {
 	return q
 }
 
-// syncBuffer is a text that may be read while it is written.
+// syncBuffer is a buffer that is safe for concurrent use.
 type syncBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-// Write implements io.Writer.
 func (b *syncBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.Write(p)
 }
 
-// String implements fmt.Stringer.
 func (b *syncBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
