@@ -35,6 +35,7 @@ import (
 	"parley/internal/store"
 	"parley/internal/supervise"
 	"parley/internal/webhook"
+	"parley/internal/webhook/sender"
 	"parley/web"
 )
 
@@ -63,6 +64,7 @@ type App struct {
 	keys         *key.Service
 	rooms        *room.Service
 	webhooks     *webhook.Service
+	sender       *sender.Service
 	tokens       *operator.Service
 	gateway      gateway
 	quickstartMu sync.Mutex // held while the quickstart file is updated
@@ -258,7 +260,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 		work.Go(func() { a.redis.Run(background, a.keys) })
 	}
 	work.Go(func() { a.rooms.Run(background) })
-	work.Go(func() { a.webhooks.Run(background) })
+	work.Go(func() { a.sender.Run(background) })
 	work.Go(func() { a.gateway.run(background, a.log) })
 	work.Go(func() { a.runJanitor(background) })
 

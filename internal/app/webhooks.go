@@ -5,17 +5,19 @@ import (
 
 	"parley/internal/webhook"
 	"parley/internal/webhook/post"
+	"parley/internal/webhook/sender"
 )
 
-// wireWebhooks builds the webhook service, which delivers events of rooms,
+// wireWebhooks builds the recorder and the sender of webhooks for events of rooms,
 // projects and credentials.
 func (a *App) wireWebhooks(now func() time.Time) error {
 	prefixes, hosts, err := a.cfg.WebhookAllowed()
 	if err != nil {
 		return err
 	}
-	sender := post.New(post.Guard{AllowPrivate: a.cfg.WebhookAllowPrivate, Prefixes: prefixes, Hosts: hosts})
-	a.webhooks = webhook.NewService(a.db, a.keys, sender, now, newID, a.log)
+	poster := post.New(post.Guard{AllowPrivate: a.cfg.WebhookAllowPrivate, Prefixes: prefixes, Hosts: hosts})
+	a.webhooks = webhook.NewService(a.db, now, newID)
+	a.sender = sender.NewService(a.db, a.webhooks, a.keys, poster, now, newID, a.log)
 	a.rooms.UseWebhooks(a.webhooks)
 	a.projects.SetEventRecorder(a.webhooks.ProjectChanged)
 	a.keys.SetEventRecorder(a.webhooks.ProjectChanged)

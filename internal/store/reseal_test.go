@@ -49,7 +49,7 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 
 	projects := project.NewService(db, time.Now, storetest.NewID, func(string) {})
 	keys := key.NewService(db, projects, time.Now, storetest.NewID)
-	hooks := webhook.NewService(db, keys, nil, time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
+	hooks := webhook.NewService(db, time.Now, storetest.NewID)
 	keys.SetEventRecorder(hooks.ProjectChanged)
 	o, err := projects.CreateOrganization(ctx, "Example", project.Payg)
 	must(err)

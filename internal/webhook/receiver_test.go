@@ -27,7 +27,7 @@ func TestDelivery_RetrySchedule(t *testing.T) {
 				http.Error(w, "not today", http.StatusInternalServerError)
 			}
 		})
-		h.run(h.Service)
+		h.run(h.sender)
 		room := storetest.NewID()
 		ids := h.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomEnded)
 		after := []time.Duration{0, 5 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
@@ -104,7 +104,7 @@ func TestDelivery_FaultyReceivers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			forEachEngine(t, func(t *testing.T, h *fixture) {
 				r := newReceiver(t, tc.answer)
-				h.run(h.Service)
+				h.run(h.sender)
 				id := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
 				eventually(t, "an attempt is written down", func() bool {
 					d, _ := h.delivery(id)
@@ -133,7 +133,7 @@ func TestDelivery_RetryAfter(t *testing.T) {
 			w.Header().Set("Retry-After", "3600")
 			w.WriteHeader(http.StatusTooManyRequests)
 		})
-		h.run(h.Service)
+		h.run(h.sender)
 		id := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
 		tried := func(n int) {
 			t.Helper()
@@ -156,7 +156,7 @@ func TestDelivery_DeadTargetDoesNotBlockOthers(t *testing.T) {
 			q *http.Request) {
 			<-q.Context().Done()
 		}), newReceiver(t, nil)
-		stop := h.run(h.Service)
+		stop := h.run(h.sender)
 		var rooms []string
 		for range 20 {
 			room := storetest.NewID()
@@ -206,7 +206,7 @@ func TestTarget_PausedAfterFailures(t *testing.T) {
 				w.WriteHeader(http.StatusBadGateway)
 			}
 		})
-		h.run(h.Service)
+		h.run(h.sender)
 		var ids []string
 		for range 12 {
 			ids = append(ids, h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)...)
@@ -257,7 +257,7 @@ func TestTarget_Resume(t *testing.T) {
 				w.WriteHeader(http.StatusGone)
 			}
 		})
-		h.run(h.Service)
+		h.run(h.sender)
 		room := storetest.NewID()
 		ids := h.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomEnded)
 		h.waitForState(ids[0], webhook.Gone)
@@ -283,7 +283,7 @@ func TestReplay(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
 		ctx := t.Context()
 		r := newReceiver(t, nil)
-		h.run(h.Service)
+		h.run(h.sender)
 		room, other := storetest.NewID(), storetest.NewID()
 		h.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomStarted, event.RoomEnded)
 		h.enqueueEvents(other, r.URL, event.RoomOpened)
@@ -337,16 +337,16 @@ func TestReplay(t *testing.T) {
 func TestPrune(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
 		r := newReceiver(t, nil)
-		h.run(h.Service)
+		h.run(h.sender)
 		id := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
 		h.waitForState(id, webhook.Delivered)
 		h.advance(30*24*time.Hour - time.Minute)
-		if err := h.Prune(t.Context()); err != nil {
+		if err := h.sender.Prune(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		h.delivery(id)
 		h.advance(2 * time.Minute)
-		if err := h.Prune(t.Context()); err != nil {
+		if err := h.sender.Prune(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if all, err := h.List(t.Context(), webhook.Filter{EventID: id, Limit: 1}); err != nil || len(all) != 0 {

@@ -1,19 +1,15 @@
-// Package webhook delivers events to integrators' servers: at least once, in
-// order, and with retries for three days. Deliveries are rows that are inserted
-// in the transaction of their event; any node may lease and send them.
+// Package webhook records the deliveries of events to integrators' servers: rows
+// that are inserted in the transaction of their event. It also lists and replays
+// them. The package sender sends them.
 //
-// It imports the standard library, client/sign, fault, event, project, key and
-// room. It speaks no HTTP: that is the package post.
+// It imports the standard library, fault, event, project and room.
 package webhook
 
 import (
 	"context"
-	"log/slog"
-	"net/http"
 	"time"
 
 	"parley/internal/event"
-	"parley/internal/key"
 	"parley/internal/project"
 	"parley/internal/room"
 )
@@ -118,31 +114,8 @@ type Store interface {
 	ExtendStream(ctx context.Context, s Stream, now time.Time) error
 	InsertDelivery(ctx context.Context, d Delivery) error
 
-	// DueBuckets returns the names of the buckets that have due streams.
-	DueBuckets(ctx context.Context, now time.Time) ([]string, error)
-	// LeaseStreams leases at most n due streams of a bucket until a time, those
-	// that have been due longest first.
-	LeaseStreams(ctx context.Context, bucket string, n int, leaseID string, now, until time.Time) ([]Stream, error)
-	// NextDelivery returns the first pending delivery of a stream and the failure
-	// record of its target; NotFound when none is pending.
-	NextDelivery(ctx context.Context, streamID string) (Delivery, Target, error)
-	// ReleaseStream ends the lease of a stream and makes it due at due. With the
-	// zero time it is due at now if deliveries were added during the lease, and not
-	// due otherwise. Conflict when the lease was lost.
-	ReleaseStream(ctx context.Context, s Stream, due, now time.Time) error
-	// RecordAttempt inserts an attempt and updates its delivery.
-	RecordAttempt(ctx context.Context, d Delivery, a Attempt) error
-
 	// Target returns the failure record of a URL; the zero Target when it has none.
 	Target(ctx context.Context, projectID, url string) (Target, error)
-	// RecordTargetFailure increments the failures of a URL.
-	RecordTargetFailure(ctx context.Context, projectID, url string, now time.Time) (Target, error)
-	PauseTarget(ctx context.Context, t Target) error
-	// AcquireProbe reports whether a probe of a paused target is due, and if so
-	// moves the next one to next, so that only one caller probes.
-	AcquireProbe(ctx context.Context, projectID, url string, now, next time.Time) (bool, error)
-	// Postpone makes streams to a URL that are due at now due at until.
-	Postpone(ctx context.Context, projectID, url string, now, until time.Time) error
 	// ClearTarget deletes the failure record of a URL and makes its waiting streams
 	// due.
 	ClearTarget(ctx context.Context, projectID, url string, now time.Time) error
@@ -156,65 +129,29 @@ type Store interface {
 	// Delivery fails with NotFound.
 	Delivery(ctx context.Context, id string) (Delivery, error)
 	Attempts(ctx context.Context, deliveryID string) ([]Attempt, error)
-	// PruneDeliveries deletes at most limit deliveries created before a time, the
-	// oldest first, and returns their number.
-	PruneDeliveries(ctx context.Context, before time.Time, limit int) (int, error)
-	// PruneStreams deletes at most limit streams that have not changed since a time
-	// and cannot get deliveries anymore: those of finished rooms and of replays.
-	PruneStreams(ctx context.Context, before time.Time, limit int) error
 }
 
-// Message is the HTTP request of an attempt.
-type Message struct {
-	URL    string
-	Header http.Header
-	Body   []byte
-}
-
-// Response is the result of an attempt.
-type Response struct {
-	Status     int           // 0 without a response
-	Error      string        // reason why there is no response, one sentence
-	Body       string        // first kilobyte
-	RetryAfter time.Duration // 0 without the header Retry-After
-}
-
-// Poster sends messages. It does not follow redirects, and stops when ctx ends.
-type Poster interface {
-	Post(ctx context.Context, m Message) Response
-}
-
-// Keyrings returns the secrets of projects.
-type Keyrings interface {
-	Keyring(ctx context.Context, projectID string) (*key.Keyring, error)
-}
-
-// Service records, sends, lists and replays deliveries.
+// Service records, lists and replays deliveries. The package sender sends them.
 type Service struct {
-	store    Store
-	keyrings Keyrings
-	poster   Poster
-	now      func() time.Time
-	newID    func() string
-	log      *slog.Logger
-
-	node    string
-	wake    chan struct{}
-	buckets buckets
+	store Store
+	now   func() time.Time
+	newID func() string
+	wake  chan struct{}
 }
 
 // NewService returns a Service.
-func NewService(store Store, keyrings Keyrings, poster Poster, now func() time.Time, newID func() string,
-	log *slog.Logger) *Service {
-	return &Service{store: store, keyrings: keyrings, poster: poster, now: now, newID: newID, log: log,
-		node: newID(), wake: make(chan struct{}, 1), buckets: buckets{byName: map[string]*bucket{}}}
+func NewService(store Store, now func() time.Time, newID func() string) *Service {
+	return &Service{store: store, now: now, newID: newID, wake: make(chan struct{}, 1)}
 }
 
-// Wake starts a sweep now, so that deliveries that were just committed do not
-// wait for the next regular one. It never blocks.
+// Wake tells the sender of this process that deliveries were committed, so that
+// they do not wait for its next regular sweep. It never blocks.
 func (s *Service) Wake() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
 }
+
+// Woken returns the channel that receives a value after Wake.
+func (s *Service) Woken() <-chan struct{} { return s.wake }

@@ -22,11 +22,13 @@ import (
 	"parley/internal/store/storetest"
 	"parley/internal/webhook"
 	"parley/internal/webhook/post"
+	"parley/internal/webhook/sender"
 )
 
 // fixture is a service on a database, with a clock that the test advances.
 type fixture struct {
 	*webhook.Service
+	sender  *sender.Service
 	t       testing.TB
 	db      *store.DB
 	keys    *key.Service
@@ -52,18 +54,19 @@ func (w countingStore) DueBuckets(ctx context.Context, now time.Time) ([]string,
 func newFixture(t testing.TB, db *store.DB) *fixture {
 	t.Helper()
 	h := &fixture{t: t, db: db, project: storetest.Project(t, db), lastSequence: map[string]int64{}}
-	h.Service, h.keys = h.newNode(post.New(post.Guard{AllowPrivate: true}))
+	h.Service, h.sender, h.keys = h.newNode(post.New(post.Guard{AllowPrivate: true}))
 	return h
 }
 
 // newNode returns another process on the same database.
-func (h *fixture) newNode(to webhook.Poster) (*webhook.Service, *key.Service) {
+func (h *fixture) newNode(poster sender.Poster) (*webhook.Service, *sender.Service, *key.Service) {
 	projects := project.NewService(h.db, h.now, storetest.NewID, func(string) {})
 	keys := key.NewService(h.db, projects, h.now, storetest.NewID)
-	s := webhook.NewService(countingStore{h.db, &h.dueReads}, keys, to, h.now,
+	hooks := webhook.NewService(h.db, h.now, storetest.NewID)
+	s := sender.NewService(countingStore{h.db, &h.dueReads}, hooks, keys, poster, h.now,
 		storetest.NewID, slog.New(slog.DiscardHandler))
-	keys.SetEventRecorder(s.ProjectChanged)
-	return s, keys
+	keys.SetEventRecorder(hooks.ProjectChanged)
+	return hooks, s, keys
 }
 
 func (h *fixture) now() time.Time {
@@ -88,7 +91,7 @@ func (h *fixture) waitForSweep() {
 }
 
 // run runs the sender until the test ends or the returned function is called.
-func (h *fixture) run(s *webhook.Service) (stop func()) {
+func (h *fixture) run(s *sender.Service) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { s.Run(ctx); close(done) }()
@@ -237,7 +240,7 @@ func forEachEngine(t *testing.T, test func(t *testing.T, h *fixture)) {
 func TestDelivery_OrderedAndSigned(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
 		own, all := newReceiver(t, nil), newReceiver(t, nil)
-		h.run(h.Service)
+		h.run(h.sender)
 		h.updateSettings(func(s *project.Settings) { s.DefaultWebhookURL = all.URL })
 		room := storetest.NewID()
 		ids := h.enqueueEvents(room, own.URL, event.RoomOpened, event.AttendanceMarked, event.RoomStarted)
@@ -297,7 +300,7 @@ func (h *fixture) verifySignature(m message) {
 func TestDelivery_TargetsAndFilter(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
 		r := newReceiver(t, nil)
-		h.run(h.Service)
+		h.run(h.sender)
 		h.updateSettings(func(s *project.Settings) {
 			s.DefaultWebhookURL, s.WebhookEvents = r.URL, []event.Type{event.RoomOpened, event.RoomEnded}
 		})
@@ -318,7 +321,7 @@ func TestDelivery_TargetsAndFilter(t *testing.T) {
 func TestEventsAfter(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
 		r := newReceiver(t, nil)
-		h.run(h.Service)
+		h.run(h.sender)
 		id := storetest.Room(h.project.ID)
 		start := time.Now().Add(time.Hour)
 		person := &event.Participant{Identity: "4712", Name: "Zoë <b>&\u2028", Role: "guest", Session: id.ID + ".1",
@@ -376,7 +379,7 @@ func TestProjectEvents(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
 		ctx := context.Background()
 		r := newReceiver(t, nil)
-		h.run(h.Service)
+		h.run(h.sender)
 		if _, err := h.Test(ctx, h.project.ID); err == nil {
 			t.Error("a test without a target")
 		}

@@ -33,8 +33,8 @@ var allowedImports = map[string][]string{
 	"internal/room":          {"internal/network", "internal/fault", "internal/validate", "internal/event", "internal/seal", "internal/project", "internal/key"},
 	"internal/usage":         {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room"},
 	"internal/requestlog":    {"client/sign"},
-	"internal/webhook":       {"client/sign", "internal/fault", "internal/event", "internal/project", "internal/key", "internal/room"},
-	"internal/webhook/post":  {"internal/webhook"},
+	"internal/webhook":       {"internal/fault", "internal/event", "internal/project", "internal/room"},
+	"internal/webhook/post":  {"internal/webhook/sender"},
 	"internal/store":         {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog", "internal/live", "internal/operator", "internal/webhook"},
 	"internal/media":         {"internal/fault", "internal/media/signalfilter", "internal/refusal", "internal/room"},
 	"internal/api/httpx":     {"internal/fault"},
@@ -50,6 +50,7 @@ var allowedImports = map[string][]string{
 	"web":                    {},
 
 	"internal/media/signalfilter": {"internal/refusal"},
+	"internal/webhook/sender":     {"client/sign", "internal/fault", "internal/key", "internal/webhook"},
 }
 
 // anything may be imported by those who put the parts together, and by nobody
@@ -57,7 +58,7 @@ var allowedImports = map[string][]string{
 var wiringPackages = []string{"internal/app", "internal/cli", "cmd/parley"}
 
 // domainPackages packages import no module but ours and the standard library.
-var domainPackages = []string{"client/sign", "client", "internal/fault", "internal/validate", "internal/seal", "internal/event", "internal/operator", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog", "internal/webhook"}
+var domainPackages = []string{"client/sign", "client", "internal/fault", "internal/validate", "internal/seal", "internal/event", "internal/operator", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog", "internal/webhook", "internal/webhook/sender"}
 
 // restrictedModules names modules that one package alone may import.
 var restrictedModules = map[string]string{

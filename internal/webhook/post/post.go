@@ -1,6 +1,6 @@
 // Package post sends webhooks over HTTP: one request without redirects or
 // proxies, and only to addresses that its Guard allows. It imports the package
-// webhook.
+// sender.
 package post
 
 import (
@@ -19,7 +19,7 @@ import (
 	"syscall"
 	"time"
 
-	"parley/internal/webhook"
+	"parley/internal/webhook/sender"
 )
 
 const (
@@ -33,7 +33,7 @@ const (
 // Client sends webhooks. It is safe for concurrent use.
 type Client struct{ http *http.Client }
 
-var _ webhook.Poster = (*Client)(nil)
+var _ sender.Poster = (*Client)(nil)
 
 // New returns a Client that connects only to addresses that guard allows.
 func New(guard Guard) *Client {
@@ -77,15 +77,15 @@ type blockedAddressError struct{ reason string }
 func (e *blockedAddressError) Error() string { return e.reason }
 
 // Post sends a message. Failures are in Error of the Response.
-func (c *Client) Post(ctx context.Context, m webhook.Message) webhook.Response {
+func (c *Client) Post(ctx context.Context, m sender.Message) sender.Response {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))
 	if err != nil {
-		return webhook.Response{Error: "the URL cannot be called"}
+		return sender.Response{Error: "the URL cannot be called"}
 	}
 	request.Header = m.Header
 	response, err := c.http.Do(request)
 	if err != nil {
-		return webhook.Response{Error: errorText(err)}
+		return sender.Response{Error: errorText(err)}
 	}
 	// A longer body is not drained; closing it closes the connection.
 	defer func() { _ = response.Body.Close() }()
@@ -95,7 +95,7 @@ func (c *Client) Post(ctx context.Context, m webhook.Message) webhook.Response {
 		// Reading EOF lets the transport reuse the connection.
 		_, _ = response.Body.Read(make([]byte, 1))
 	}
-	return webhook.Response{Status: response.StatusCode, Body: sanitize(string(text)),
+	return sender.Response{Status: response.StatusCode, Body: sanitize(string(text)),
 		RetryAfter: retryAfter(response.Header.Get("Retry-After"), time.Now())}
 }
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/webhook"
+	"parley/internal/webhook/sender"
 )
 
 // serve counts connections and responds with a body of size bytes.
@@ -58,7 +58,7 @@ func TestGuard_CheckedAtConnect(t *testing.T) {
 		connections.Store(0)
 		c := New(tc.guard)
 		t.Cleanup(c.Close)
-		answer := c.Post(t.Context(), webhook.Message{URL: "http://" + tc.host + port, Header: http.Header{}})
+		answer := c.Post(t.Context(), sender.Message{URL: "http://" + tc.host + port, Header: http.Header{}})
 		if (answer.Status == 200) != tc.want || (connections.Load() > 0) != tc.want {
 			t.Errorf("%+v %s: %+v", tc.guard, tc.host, answer)
 		}
@@ -77,7 +77,7 @@ func TestClient_ConnectionReuse(t *testing.T) {
 		c := New(Guard{AllowPrivate: true})
 		t.Cleanup(c.Close)
 		for range 3 {
-			if a := c.Post(t.Context(), webhook.Message{URL: at, Header: http.Header{}}); a.Status != 200 ||
+			if a := c.Post(t.Context(), sender.Message{URL: at, Header: http.Header{}}); a.Status != 200 ||
 				len(a.Body) != min(size, 1024) {
 				t.Errorf("%+v", a)
 			}
@@ -121,7 +121,7 @@ func TestPost_NoResponse(t *testing.T) {
 			patience = 200 * time.Millisecond
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		answer := c.Post(ctx, webhook.Message{URL: at, Header: http.Header{}})
+		answer := c.Post(ctx, sender.Message{URL: at, Header: http.Header{}})
 		cancel()
 		if answer.Status != 0 || answer.Error == "" || !strings.Contains(answer.Error, want) ||
 			strings.Contains(answer.Error, "http://") {
@@ -130,7 +130,7 @@ func TestPost_NoResponse(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	if a := c.Post(ctx, webhook.Message{URL: drips.URL, Header: http.Header{}}); a.Status != 200 {
+	if a := c.Post(ctx, sender.Message{URL: drips.URL, Header: http.Header{}}); a.Status != 200 {
 		t.Errorf("%+v", a)
 	}
 }

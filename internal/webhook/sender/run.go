@@ -1,4 +1,4 @@
-package webhook
+package sender
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/webhook"
 )
 
 const (
@@ -36,7 +37,7 @@ func (s *Service) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-tick.C:
-		case <-s.wake:
+		case <-s.signal.Woken():
 			time.Sleep(batchDelay)
 		}
 	}
@@ -113,7 +114,7 @@ func (s *Service) sweep(ctx, attempts context.Context, work *sync.WaitGroup) {
 		work.Go(func() {
 			s.deliver(ctx, attempts, j)
 			s.buckets.release(j.stream.Bucket, 1)
-			s.Wake()
+			s.signal.Wake()
 		})
 	}
 	for name, n := range slots {
@@ -123,9 +124,9 @@ func (s *Service) sweep(ctx, attempts context.Context, work *sync.WaitGroup) {
 
 // job is a stream that this process has leased, with its next delivery.
 type job struct {
-	stream      Stream
-	delivery    Delivery
-	target      Target
+	stream      webhook.Stream
+	delivery    webhook.Delivery
+	target      webhook.Target
 	probe       bool      // the target is paused, and this attempt tests whether it has recovered
 	leaseEndsAt time.Time // from then on another process may lease the stream
 }

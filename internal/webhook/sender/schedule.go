@@ -1,8 +1,10 @@
-package webhook
+package sender
 
 import (
 	"math/rand/v2"
 	"time"
+
+	"parley/internal/webhook"
 )
 
 // retrySchedule is the wait before each attempt, counted from the attempt
@@ -36,26 +38,26 @@ const (
 
 // outcome is the effect of an attempt on its delivery.
 type outcome struct {
-	state   State
+	state   webhook.State
 	retryAt time.Time // time of the next attempt; zero for none
 }
 
 // decideOutcome decides the outcome of an attempt by its response. A probe of a
 // paused target does not use up a step of the schedule, so a delivery waits for
 // its target as long as deliveries are kept.
-func decideOutcome(d Delivery, r Response, probe bool, now time.Time) outcome {
+func decideOutcome(d webhook.Delivery, r Response, probe bool, now time.Time) outcome {
 	switch {
 	case r.Status >= 200 && r.Status < 300:
-		return outcome{state: Delivered}
+		return outcome{state: webhook.Delivered}
 	case r.Status == 410:
-		return outcome{state: Gone}
+		return outcome{state: webhook.Gone}
 	case probe:
-		return outcome{state: Pending, retryAt: now.Add(probeInterval)}
+		return outcome{state: webhook.Pending, retryAt: now.Add(probeInterval)}
 	case d.Step+1 >= len(retrySchedule):
-		return outcome{state: Failed}
+		return outcome{state: webhook.Failed}
 	}
 	wait := max(withJitter(retrySchedule[d.Step+1]), min(r.RetryAfter, maxRetryAfter))
-	return outcome{state: Pending, retryAt: now.Add(wait)}
+	return outcome{state: webhook.Pending, retryAt: now.Add(wait)}
 }
 
 // withJitter returns d with up to 10 % added or subtracted at random, so that

@@ -1,4 +1,4 @@
-package webhook
+package sender
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"parley/client/sign"
 	"parley/internal/fault"
+	"parley/internal/webhook"
 )
 
 // userAgent is the User-Agent header of deliveries.
@@ -39,7 +40,7 @@ func (s *Service) deliver(ctx, attempts context.Context, j job) {
 			s.release(j, s.now())
 			return
 		}
-		next, more := s.finish(ctx, j, Attempt{At: began, Duration: took, Status: response.Status,
+		next, more := s.finish(ctx, j, webhook.Attempt{At: began, Duration: took, Status: response.Status,
 			Error: response.Error, ResponseBody: response.Body}, response)
 		if !more {
 			return
@@ -50,7 +51,7 @@ func (s *Service) deliver(ctx, attempts context.Context, j job) {
 
 // buildMessage returns the signed HTTP message of a delivery. The body is the
 // same in every attempt; the timestamp and the signature are new each time.
-func (s *Service) buildMessage(ctx context.Context, d Delivery) (Message, error) {
+func (s *Service) buildMessage(ctx context.Context, d webhook.Delivery) (Message, error) {
 	keyring, err := s.keyrings.Keyring(ctx, d.ProjectID)
 	if err != nil {
 		return Message{}, err
@@ -87,16 +88,16 @@ func (s *Service) release(j job, due time.Time) {
 // finish records the result of an attempt and leases the next job of the bucket
 // in the same transaction. While the database is unavailable it retries until
 // the lease ends, because an attempt that is not recorded is sent again.
-func (s *Service) finish(ctx context.Context, j job, a Attempt, r Response) (next job, more bool) {
+func (s *Service) finish(ctx context.Context, j job, a webhook.Attempt, r Response) (next job, more bool) {
 	now := s.now()
 	out := decideOutcome(j.delivery, r, j.probe, now)
-	s.buckets.recordResult(j.stream.Bucket, out.state != Delivered)
+	s.buckets.recordResult(j.stream.Bucket, out.state != webhook.Delivered)
 	more = ctx.Err() == nil && !s.buckets.full() && !s.buckets.overLimit(j.stream.Bucket)
-	var paused Target
+	var paused webhook.Target
 	var jobs []job
 	for {
 		err := s.store.Write(context.Background(), func(ctx context.Context) (err error) {
-			paused, jobs = Target{}, nil
+			paused, jobs = webhook.Target{}, nil
 			if paused, err = s.recordOutcome(ctx, j, a, out, now); err != nil || !more {
 				return err
 			}
@@ -125,8 +126,8 @@ func (s *Service) finish(ctx context.Context, j job, a Attempt, r Response) (nex
 
 // recordOutcome stores an attempt and updates its delivery, stream and target.
 // It returns the target if this attempt paused it, and the zero Target otherwise.
-func (s *Service) recordOutcome(ctx context.Context, j job, a Attempt, out outcome,
-	now time.Time) (paused Target, err error) {
+func (s *Service) recordOutcome(ctx context.Context, j job, a webhook.Attempt, out outcome,
+	now time.Time) (paused webhook.Target, err error) {
 	d := j.delivery
 	d.Attempts++
 	if !j.probe {
@@ -134,7 +135,7 @@ func (s *Service) recordOutcome(ctx context.Context, j job, a Attempt, out outco
 	}
 	a.N, d.State = d.Attempts, out.state
 	due := out.retryAt
-	if d.State != Pending {
+	if d.State != webhook.Pending {
 		d.DoneAt = now
 		if d.Position < j.stream.Enqueued {
 			due = now
@@ -148,19 +149,19 @@ func (s *Service) recordOutcome(ctx context.Context, j job, a Attempt, out outco
 	if err := s.store.RecordAttempt(ctx, d, a); err != nil {
 		return paused, err
 	}
-	if d.State == Delivered {
+	if d.State == webhook.Delivered {
 		if j.target.Failures > 0 {
 			err = s.store.ClearTarget(ctx, d.ProjectID, d.URL, now)
 		}
 		return paused, err
 	}
 	t, err := s.store.RecordTargetFailure(ctx, d.ProjectID, d.URL, now)
-	if err != nil || t.Paused() && d.State != Gone {
+	if err != nil || t.Paused() && d.State != webhook.Gone {
 		return paused, err
 	}
 	switch {
-	case d.State == Gone:
-		t.PausedAt, t.Notice = now, "the target answered 410 (Gone): resume it manually"
+	case d.State == webhook.Gone:
+		t.PausedAt, t.Notice = now, "the target answered 410 (webhook.Gone): resume it manually"
 	case t.Failures >= pauseAfterFailures && now.Sub(t.FailingSince) >= pauseAfterDuration:
 		t.PausedAt, t.ProbeAt = now, now.Add(probeInterval)
 		t.Notice = strconv.Itoa(t.Failures) + " attempts in a row failed: it is probed every " + probeInterval.String()
@@ -172,7 +173,7 @@ func (s *Service) recordOutcome(ctx context.Context, j job, a Attempt, out outco
 
 // logAttempt logs the result of an attempt. It logs only scheme and host of the
 // target, because the path may contain a secret.
-func (s *Service) logAttempt(j job, a Attempt, out outcome, paused Target) {
+func (s *Service) logAttempt(j job, a webhook.Attempt, out outcome, paused webhook.Target) {
 	host := j.stream.URL
 	if u, err := url.Parse(host); err == nil {
 		host = u.Scheme + "://" + u.Host
@@ -182,9 +183,9 @@ func (s *Service) logAttempt(j job, a Attempt, out outcome, paused Target) {
 		fields = append(fields, "error", a.Error)
 	}
 	switch {
-	case out.state == Failed:
+	case out.state == webhook.Failed:
 		s.log.Warn("webhook delivery failed after the last attempt", fields...)
-	case out.state == Delivered && j.target.Paused():
+	case out.state == webhook.Delivered && j.target.Paused():
 		s.log.Info("webhook target recovered", fields...)
 	default:
 		s.log.Debug("webhook attempt", append(fields, "state", out.state)...)
