@@ -142,14 +142,21 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 	now, newID := time.Now, newID
-	a.projects = project.NewService(a.db, now, newID, func(projectID string) { a.keys.InvalidateAndPublish(projectID) })
-	a.keys = key.NewService(a.db, a.projects, now, newID)
+	a.webhooks = webhook.NewService(a.db, now, newID)
+	a.projects = project.NewService(a.db, now, newID, func(projectID string) { a.keys.InvalidateAndPublish(projectID) },
+		project.WithEventRecorder(a.webhooks.ProjectChanged))
+	keyOptions := []key.Option{key.WithEventRecorder(a.webhooks.ProjectChanged)}
+	if a.redis != nil {
+		keyOptions = append(keyOptions, key.WithInvalidationPublisher(a.redis.PublishChange))
+	}
+	a.keys = key.NewService(a.db, a.projects, now, newID, keyOptions...)
 	a.rooms = room.NewService(a.db, a.engine, a.BaseURL, now, newID, a.log)
 	a.tokens = operator.NewService(a.db, now, newID)
 	observer.rooms = a.rooms
-	if err := a.wireWebhooks(now); err != nil {
+	if err := a.wireSender(now); err != nil {
 		return err
 	}
+	a.rooms.UseWebhooks(a.webhooks)
 
 	roomPage, err := site.New(web.Assets(), a.rooms)
 	if err != nil {

@@ -52,7 +52,6 @@ func (a *App) enableClustering(limits rateLimits) {
 	if a.redis == nil {
 		return
 	}
-	a.keys.SetInvalidationPublisher(a.redis.PublishChange)
 	a.keys.BypassCache() // until this node has subscribed to the changes of others
 	limits.shareVia(a.redis)
 	a.rooms.EnableCluster()

@@ -188,10 +188,11 @@ func TestBypassCache_ReadsNotCached(t *testing.T) {
 func TestInvalidation_PublishedOnce(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b := newFixture(storetest.SQLite(t))
-	b.createProject(t)
 	var told []string
-	b.keys.SetInvalidationPublisher(func(id string) { told = append(told, id) })
+	publish := func(id string) { told = append(told, id) }
+	b := newFixture(storetest.SQLite(t), key.WithInvalidationPublisher(publish))
+	b.createProject(t)
+	told = nil
 	for name, change := range map[string]func() error{
 		"rotate a key": func() error {
 			_, err := b.keys.RotateKey(ctx, b.project,

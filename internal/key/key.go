@@ -111,22 +111,32 @@ type Service struct {
 	recordEvent         project.EventRecorder
 }
 
+// Option is an optional setting of NewService.
+type Option func(*Service)
+
+// WithInvalidationPublisher sets the function that publishes every change to the
+// other nodes. Without it changes are not published.
+func WithInvalidationPublisher(publish func(projectID string)) Option {
+	return func(s *Service) { s.publishInvalidation = publish }
+}
+
+// WithEventRecorder sets the recorder of credential events. Without it events are
+// not recorded.
+func WithEventRecorder(record project.EventRecorder) Option {
+	return func(s *Service) { s.recordEvent = record }
+}
+
 // NewService returns a Service.
-func NewService(store Store, projects *project.Service, now func() time.Time, newID func() string) *Service {
-	return &Service{store: store, projects: projects, now: now, newID: newID, index: newKeyIndex(),
+func NewService(store Store, projects *project.Service, now func() time.Time, newID func() string,
+	options ...Option) *Service {
+	s := &Service{store: store, projects: projects, now: now, newID: newID, index: newKeyIndex(),
 		publishInvalidation: func(string) {},
 		recordEvent:         func(context.Context, project.Project, event.Type, event.ProjectData) error { return nil }}
+	for _, apply := range options {
+		apply(s)
+	}
+	return s
 }
-
-// SetInvalidationPublisher sets the function that publishes every change to the
-// other nodes. Call it before the first change.
-func (s *Service) SetInvalidationPublisher(publish func(projectID string)) {
-	s.publishInvalidation = publish
-}
-
-// SetEventRecorder sets the recorder of credential events. Call it before the
-// first change; without it events are not recorded.
-func (s *Service) SetEventRecorder(record project.EventRecorder) { s.recordEvent = record }
 
 // CreateProject creates a project together with its first API key and project
 // secret, in one transaction.

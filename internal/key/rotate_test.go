@@ -48,10 +48,10 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 // newSQLiteFixture returns the service on a new SQLite database.
 func newSQLiteFixture(t testing.TB) *fixture { return newFixture(storetest.SQLite(t)) }
 
-func newFixture(db *store.DB) *fixture {
+func newFixture(db *store.DB, options ...key.Option) *fixture {
 	b := &fixture{db: db, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	projects := project.NewService(db, b.clock, newID, func(id string) { b.keys.Invalidate(id) })
-	b.keys = key.NewService(db, projects, b.clock, newID)
+	b.keys = key.NewService(db, projects, b.clock, newID, options...)
 	return b
 }
 

@@ -116,16 +116,25 @@ type Service struct {
 // lock.
 type EventRecorder func(ctx context.Context, p Project, kind event.Type, data event.ProjectData) error
 
-// SetEventRecorder sets the recorder of project events. Call it before the first
-// change; without it events are not recorded.
-func (s *Service) SetEventRecorder(record EventRecorder) { s.recordEvent = record }
+// Option is an optional setting of NewService.
+type Option func(*Service)
+
+// WithEventRecorder sets the recorder of project events. Without it events are not
+// recorded.
+func WithEventRecorder(record EventRecorder) Option {
+	return func(s *Service) { s.recordEvent = record }
+}
 
 // NewService returns a Service. It calls invalidateCache after the commit for each
 // project that has changed.
 func NewService(store Store, now func() time.Time, newID func() string,
-	invalidateCache func(projectID string)) *Service {
-	return &Service{store: store, now: now, newID: newID, invalidateCache: invalidateCache,
+	invalidateCache func(projectID string), options ...Option) *Service {
+	s := &Service{store: store, now: now, newID: newID, invalidateCache: invalidateCache,
 		recordEvent: func(context.Context, Project, event.Type, event.ProjectData) error { return nil }}
+	for _, apply := range options {
+		apply(s)
+	}
+	return s
 }
 
 // CreateOrganization creates an organization. The name has 1 to 255 characters.

@@ -28,13 +28,13 @@ type fixture struct {
 	changed []string
 }
 
-func newFixture(db *store.DB) *fixture {
+func newFixture(db *store.DB, options ...project.Option) *fixture {
 	d := &fixture{now: time.UnixMilli(1_780_000_000_000).UTC()}
 	d.Service = project.NewService(db, func() time.Time { return d.now }, storetest.NewID, func(id string) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.changed = append(d.changed, id)
-	})
+	}, options...)
 	return d
 }
 
@@ -262,14 +262,14 @@ func TestService_Lists(t *testing.T) {
 func TestService_RecordsStatusEvents(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	d := newFixture(storetest.SQLite(t))
-	p := d.createProject(t)
 	var got []string
 	var fails error
-	d.SetEventRecorder(func(_ context.Context, p project.Project, kind event.Type, data event.ProjectData) error {
+	record := func(_ context.Context, _ project.Project, kind event.Type, data event.ProjectData) error {
 		got = append(got, fmt.Sprint(kind, " ", data.Status, " ", *data.Suspended))
 		return fails
-	})
+	}
+	d := newFixture(storetest.SQLite(t), project.WithEventRecorder(record))
+	p := d.createProject(t)
 	for _, move := range []func() error{
 		func() error { return d.SetStatus(ctx, p.ID, project.Active) },
 		func() error { return d.SetStatus(ctx, p.ID, project.Inactive) },

@@ -61,11 +61,10 @@ func newFixture(t testing.TB, db *store.DB) *fixture {
 // newNode returns another process on the same database.
 func (h *fixture) newNode(poster sender.Poster) (*webhook.Service, *sender.Service, *key.Service) {
 	projects := project.NewService(h.db, h.now, storetest.NewID, func(string) {})
-	keys := key.NewService(h.db, projects, h.now, storetest.NewID)
 	hooks := webhook.NewService(h.db, h.now, storetest.NewID)
+	keys := key.NewService(h.db, projects, h.now, storetest.NewID, key.WithEventRecorder(hooks.ProjectChanged))
 	s := sender.NewService(countingStore{h.db, &h.dueReads}, hooks, keys, poster, h.now,
 		storetest.NewID, slog.New(slog.DiscardHandler))
-	keys.SetEventRecorder(hooks.ProjectChanged)
 	return hooks, s, keys
 }
 

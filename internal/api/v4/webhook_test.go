@@ -54,10 +54,9 @@ func newWebhookFixture(t *testing.T) *webhookFixture {
 	go func() { s.Run(ctx); close(done) }()
 	t.Cleanup(func() { cancel(); <-done })
 	now := func() time.Time { return k.Now }
-	k.projects = project.NewService(b.DB, now, storetest.NewID, b.Keys.Invalidate)
-	k.keys = key.NewService(b.DB, k.projects, now, storetest.NewID)
-	k.projects.SetEventRecorder(k.hooks.ProjectChanged)
-	k.keys.SetEventRecorder(k.hooks.ProjectChanged)
+	k.projects = project.NewService(b.DB, now, storetest.NewID, b.Keys.Invalidate,
+		project.WithEventRecorder(k.hooks.ProjectChanged))
+	k.keys = key.NewService(b.DB, k.projects, now, storetest.NewID, key.WithEventRecorder(k.hooks.ProjectChanged))
 	k.LiveRooms.UseWebhooks(k.hooks)
 	Must(t, k.projects.Configure(t.Context(), b.Project.ID, project.Settings{DefaultWebhookURL: server.URL}))
 	var err error
