@@ -29,6 +29,7 @@ import (
 	"parley/internal/media"
 	"parley/internal/operator"
 	"parley/internal/project"
+	"parley/internal/quickstart"
 	"parley/internal/refusal"
 	"parley/internal/room"
 	"parley/internal/seal"
@@ -53,26 +54,26 @@ const (
 // App is one running service.
 type App struct {
 	*ExclusiveResources
-	cfg          config.Config
-	log          *slog.Logger
-	supervisor   *supervise.Service  // nil without a supervisor
-	dbClaim      *store.InstanceLock // nil without PostgreSQL
-	redis        *live.Redis         // nil on one machine
-	db           *store.DB
-	engine       *media.Engine
-	projects     *project.Service
-	keys         *key.Service
-	rooms        *room.Service
-	webhooks     *webhook.Service
-	sender       *sender.Service
-	tokens       *operator.Service
-	gateway      gateway
-	quickstartMu sync.Mutex // held while the quickstart file is updated
-	baseURL      string
-	handler      http.Handler
-	failures     manage.FailureLimiter // nil without rate limits
-	refusals     *refusal.Recorder
-	ready        atomic.Bool
+	cfg        config.Config
+	log        *slog.Logger
+	supervisor *supervise.Service  // nil without a supervisor
+	dbClaim    *store.InstanceLock // nil without PostgreSQL
+	redis      *live.Redis         // nil on one machine
+	db         *store.DB
+	engine     *media.Engine
+	projects   *project.Service
+	keys       *key.Service
+	rooms      *room.Service
+	webhooks   *webhook.Service
+	sender     *sender.Service
+	tokens     *operator.Service
+	gateway    gateway
+	quickstart *quickstart.Service
+	baseURL    string
+	handler    http.Handler
+	failures   manage.FailureLimiter // nil without rate limits
+	refusals   *refusal.Recorder
+	ready      atomic.Bool
 }
 
 // New returns a service that is ready to Run: the data directory is locked, the
@@ -153,6 +154,8 @@ func (a *App) wire(ctx context.Context) error {
 	a.rooms = room.NewService(a.db, a.engine, a.BaseURL, now, newID, a.log)
 	a.tokens = operator.NewService(a.db, now, newID)
 	observer.rooms = a.rooms
+	a.quickstart = quickstart.New(quickstart.Config{DataDir: a.cfg.DataDir, BaseURL: a.baseURL, Store: a.db,
+		Projects: a.projects, Keys: a.keys, Tokens: a.tokens, Rooms: a.rooms, Log: a.log})
 	if err := a.wireSender(now); err != nil {
 		return err
 	}
@@ -201,7 +204,7 @@ func (a *App) wire(ctx context.Context) error {
 			Limits: limits.roomAPILimits(), CallCounter: a.gateway.counter, Companion: companions}),
 		v5:   reads,
 		join: join.NewHandler(a.rooms, limits.joinLimits(), a.refusals, now),
-		manage: manage.NewHandler(a.projects, quickstartKeys{a.keys, a}, a.rooms, a.tokens,
+		manage: manage.NewHandler(a.projects, a.quickstart.WithRotation(), a.rooms, a.tokens,
 			provider, a.webhooks, a.failures),
 		rtc:  a.engine.Handler(),
 		docs: docs,
@@ -257,7 +260,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	if err := a.rooms.Recover(starting); err != nil {
 		return fmt.Errorf("recover the rooms of the last run: %w", err)
 	}
-	if err := a.ensureQuickstart(starting, demo, out); err != nil {
+	if err := a.quickstart.Ensure(starting, demo, out); err != nil {
 		return err
 	}
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))

@@ -11,12 +11,13 @@ import (
 	"parley/client"
 	"parley/internal/config"
 	"parley/internal/key"
+	"parley/internal/quickstart"
 )
 
 // client is the Go client with the credentials of the quickstart file.
 func (s *server) client() *client.Client {
 	s.t.Helper()
-	raw, err := os.ReadFile(filepath.Join(s.cfg.DataDir, QuickstartFile))
+	raw, err := os.ReadFile(filepath.Join(s.cfg.DataDir, quickstart.FileName))
 	if err != nil {
 		s.t.Fatal(err)
 	}

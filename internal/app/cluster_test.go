@@ -21,6 +21,7 @@ import (
 	"parley/client/sign"
 	"parley/internal/config"
 	"parley/internal/live/livetest"
+	"parley/internal/quickstart"
 	"parley/internal/seal"
 	"parley/internal/store/storetest"
 )
@@ -155,7 +156,7 @@ func (n *process) health() (int, map[string]string) {
 type testCluster struct {
 	t    *testing.T
 	a, b *process
-	Quickstart
+	quickstart.File
 	mu    sync.Mutex
 	calls int // that were validly signed
 }
@@ -238,7 +239,7 @@ func startTwoNodes(t *testing.T) (*testCluster, *livetest.Redis) {
 		*at = startProcess(t, p)
 		if n.ProjectID == "" {
 			var err error
-			if n.Quickstart, err = ReadQuickstart(p.DataDir); err != nil {
+			if n.File, err = quickstart.Read(p.DataDir); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 
 	"parley/client/sign"
 	"parley/internal/config"
+	"parley/internal/quickstart"
 )
 
 // server is the whole service in this process, on free ports of 127.0.0.1. A
@@ -27,7 +28,7 @@ type server struct {
 	log  *syncBuffer
 	out  *syncBuffer
 	stop func() error // stops it in good order, once
-	Quickstart
+	quickstart.File
 }
 
 // startServer runs the service. change may alter its settings.
@@ -65,7 +66,7 @@ func startServer(t testing.TB, change func(*config.Config)) *server {
 		_ = answer.Body.Close()
 		return answer.StatusCode == http.StatusOK
 	})
-	if s.Quickstart, err = ReadQuickstart(cfg.DataDir); err != nil {
+	if s.File, err = quickstart.Read(cfg.DataDir); err != nil {
 		t.Fatal(err)
 	}
 	return s

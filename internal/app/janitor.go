@@ -24,7 +24,7 @@ func (a *App) runJanitor(ctx context.Context) {
 			}
 			level("sweep credentials failed", "error", err)
 		} else if err == nil {
-			a.updateQuickstart(ctx)
+			a.quickstart.Update(ctx)
 		}
 		select {
 		case <-ctx.Done():

@@ -13,6 +13,7 @@ import (
 	"parley/internal/fault"
 	"parley/internal/key"
 	"parley/internal/project"
+	"parley/internal/quickstart"
 )
 
 // TestQuickstart_UpdatedAfterRotation checks that the file is updated after
@@ -20,11 +21,11 @@ import (
 func TestQuickstart_UpdatedAfterRotation(t *testing.T) {
 	s := startServer(t, nil)
 	ctx := t.Context()
-	keys := quickstartKeys{s.app.keys, s.app}
-	path := filepath.Join(s.cfg.DataDir, QuickstartFile)
+	keys := s.app.quickstart.WithRotation()
+	path := filepath.Join(s.cfg.DataDir, quickstart.FileName)
 	holds := func(what string, apiKey, gatewaySecret, projectSecret string) {
 		t.Helper()
-		q, err := ReadQuickstart(s.cfg.DataDir)
+		q, err := quickstart.Read(s.cfg.DataDir)
 		if err != nil || q.APIKey != apiKey || q.GatewaySecret != gatewaySecret || q.ProjectSecret != projectSecret ||
 			q.AdminToken != s.AdminToken || q.BaseURL != s.BaseURL {
 			t.Errorf("%s: the file is not current: %v", what, err)
@@ -68,7 +69,7 @@ func TestQuickstart_UpdatedAfterRotation(t *testing.T) {
 		if err := os.Remove(path + ".new"); err != nil {
 			t.Fatal(err)
 		}
-		s.app.updateQuickstart(ctx) // as the next pass of tend does
+		s.app.quickstart.Update(ctx) // as the next pass of the janitor does
 		holds("the next pass", late.APIKey.Reveal(), late.GatewaySecret.Reveal(), secret.ProjectSecret.Reveal())
 	})
 	t.Run("a process that died in between", func(t *testing.T) {
@@ -108,12 +109,12 @@ func TestQuickstart_NewTokenWhenNoneIsLive(t *testing.T) {
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(s.cfg.DataDir, QuickstartFile)); err != nil {
+	if err := os.Remove(filepath.Join(s.cfg.DataDir, quickstart.FileName)); err != nil {
 		t.Fatal(err)
 	}
 	again := startServer(t, func(c *config.Config) { c.DataDir = s.cfg.DataDir })
 	if !strings.Contains(again.out.String(),
-		"No management token was live. A new one is in "+filepath.Join(s.cfg.DataDir, QuickstartFile)) {
+		"No management token was live. A new one is in "+filepath.Join(s.cfg.DataDir, quickstart.FileName)) {
 		t.Errorf("printed: %s", again.out.String())
 	}
 	if _, err := again.app.tokens.Authenticate(ctx, again.AdminToken); err != nil || again.ProjectID != "" {
@@ -170,7 +171,7 @@ func TestRunJanitor_StopsWithContext(t *testing.T) {
 	done := make(chan struct{})
 	go func() { s.app.runJanitor(ctx); close(done) }()
 	eventually(t, "the file is current", func() bool {
-		q, err := ReadQuickstart(s.cfg.DataDir)
+		q, err := quickstart.Read(s.cfg.DataDir)
 		return err == nil && q.APIKey != s.APIKey
 	})
 	cancel()

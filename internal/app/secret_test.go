@@ -18,6 +18,7 @@ import (
 
 	"parley/client/sign"
 	"parley/internal/config"
+	"parley/internal/quickstart"
 )
 
 // secretTracker makes calls and remembers every secret that they create, with
@@ -89,7 +90,7 @@ func (s *secretTracker) scan(when string) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		if e.Name() != QuickstartFile && e.Name() != "master.key" {
+		if e.Name() != quickstart.FileName && e.Name() != "master.key" {
 			left[e.Name()] = string(raw)
 		}
 	}

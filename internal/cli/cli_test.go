@@ -16,7 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"parley/internal/app"
+	"parley/internal/quickstart"
 )
 
 func TestMain(m *testing.M) {
@@ -73,13 +73,13 @@ func eventually(ok func() bool) bool {
 }
 
 // awaitServing waits until the server of a data directory is healthy.
-func awaitServing(dir string) (q app.Quickstart, ok bool) {
+func awaitServing(dir string) (q quickstart.File, ok bool) {
 	return q, eventually(func() bool { q, ok = serving(dir); return ok })
 }
 
 // serving reports whether the server of a data directory is healthy.
-func serving(dir string) (app.Quickstart, bool) {
-	q, err := app.ReadQuickstart(dir)
+func serving(dir string) (quickstart.File, bool) {
+	q, err := quickstart.Read(dir)
 	if err != nil {
 		return q, false
 	}

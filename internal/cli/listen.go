@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"parley/client/sign"
-	"parley/internal/app"
+	"parley/internal/quickstart"
 )
 
 const (
@@ -78,8 +78,8 @@ func (c webhookListen) Run(ctx context.Context, s *streams) error {
 
 // loadSecret returns the project secret from the flag, standard input or the
 // quickstart file. The Quickstart is set only if the secret comes from that file.
-func (c webhookListen) loadSecret(stdin io.Reader) (string, app.Quickstart, error) {
-	var q app.Quickstart
+func (c webhookListen) loadSecret(stdin io.Reader) (string, quickstart.File, error) {
+	var q quickstart.File
 	secret := c.ProjectSecret
 	switch secret {
 	case "-":
@@ -90,13 +90,13 @@ func (c webhookListen) loadSecret(stdin io.Reader) (string, app.Quickstart, erro
 		secret = strings.TrimSpace(string(raw))
 	case "":
 		var err error
-		if q, err = app.ReadQuickstart(c.DataDir); err != nil && !os.IsNotExist(err) {
+		if q, err = quickstart.Read(c.DataDir); err != nil && !os.IsNotExist(err) {
 			return "", q, err
 		}
 		if secret = q.ProjectSecret; secret == "" {
 			return "", q, usageError{fmt.Errorf("the project secret is missing, and there is no %s in %s: "+
 				"set PARLEY_PROJECT_SECRET, or pass it on standard input with --project-secret -",
-				app.QuickstartFile, c.DataDir)}
+				quickstart.FileName, c.DataDir)}
 		}
 	}
 	if _, err := sign.Webhook([]string{secret}, "id", "0", nil); err != nil {

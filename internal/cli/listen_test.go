@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"parley/client/sign"
-	"parley/internal/app"
+	"parley/internal/quickstart"
 )
 
 const (
@@ -26,11 +26,11 @@ const (
 func startListen(t *testing.T, flags ...string) (url string, out *syncBuffer, end func() (status int, errs string)) {
 	t.Helper()
 	dir := t.TempDir()
-	raw, err := json.Marshal(app.Quickstart{ProjectID: "P", ProjectSecret: oldSecret})
+	raw, err := json.Marshal(quickstart.File{ProjectID: "P", ProjectSecret: oldSecret})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, app.QuickstartFile), raw, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, quickstart.FileName), raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())

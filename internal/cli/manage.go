@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"parley/internal/api/manage"
-	"parley/internal/app"
+	"parley/internal/quickstart"
 )
 
 // manager contains the flags of commands that call the management API of a running
@@ -31,7 +31,7 @@ func (m *manager) applyQuickstart() error {
 	if m.URL != "" && m.Token != "" {
 		return nil
 	}
-	q, err := app.ReadQuickstart(m.DataDir)
+	q, err := quickstart.Read(m.DataDir)
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
@@ -44,7 +44,7 @@ func (m *manager) applyQuickstart() error {
 	for flag, value := range map[string]string{"--url (PARLEY_URL)": m.URL, "--token (PARLEY_ADMIN_TOKEN)": m.Token} {
 		if value == "" {
 			return usageError{fmt.Errorf("%s is missing, and there is no %s in %s",
-				flag, app.QuickstartFile, m.DataDir)}
+				flag, quickstart.FileName, m.DataDir)}
 		}
 	}
 	return nil
@@ -117,7 +117,7 @@ func responseError(m manager, response *http.Response, raw []byte) error {
 	message := refusal.Error.Message
 	switch response.StatusCode {
 	case http.StatusUnauthorized:
-		message += ": check --token, PARLEY_ADMIN_TOKEN and " + app.QuickstartFile
+		message += ": check --token, PARLEY_ADMIN_TOKEN and " + quickstart.FileName
 	case http.StatusInternalServerError:
 		message += ": see request " + response.Header.Get("X-Request-ID") + " in the server's log"
 	}

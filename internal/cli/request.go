@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"parley/client/sign"
-	"parley/internal/app"
+	"parley/internal/quickstart"
 )
 
 // credentials are the flags with the credentials of a project. Flags take
@@ -29,7 +29,7 @@ type credentials struct {
 
 // applyQuickstart sets missing flags from the quickstart file.
 func (c *credentials) applyQuickstart() error {
-	q, err := app.ReadQuickstart(c.DataDir)
+	q, err := quickstart.Read(c.DataDir)
 	if os.IsNotExist(err) {
 		err = nil
 	}
@@ -64,7 +64,7 @@ func (c requestCommand) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	if c.URL == "" {
-		return usageError{fmt.Errorf("--url is missing, and there is no %s in %s", app.QuickstartFile, c.DataDir)}
+		return usageError{fmt.Errorf("--url is missing, and there is no %s in %s", quickstart.FileName, c.DataDir)}
 	}
 	if !strings.HasPrefix(c.Target, "/") {
 		return usageError{fmt.Errorf("the target must begin with /, such as /api/v5/keys")}

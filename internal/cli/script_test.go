@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"parley/internal/api/manage"
-	"parley/internal/app"
+	"parley/internal/quickstart"
 )
 
 // scriptCommands are the commands of our scripts in addition to those of
@@ -26,7 +26,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"examples":   examples,
 	"shape":      shape,
 	"field":      field,
-	"quickstart": quickstart,
+	"quickstart": quickstartField,
 	"revoke-all": revokeAll,
 	"free-port":  freePort,
 	"until":      retryUntilSuccess,
@@ -92,9 +92,9 @@ func retryUntilSuccess(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// quickstart stores a field of data/quickstart.json in a variable.
-func quickstart(ts *testscript.TestScript, _ bool, args []string) {
-	raw, err := os.ReadFile(filepath.Join(ts.MkAbs("data"), app.QuickstartFile))
+// quickstartField stores a field of data/quickstart.json in a variable.
+func quickstartField(ts *testscript.TestScript, _ bool, args []string) {
+	raw, err := os.ReadFile(filepath.Join(ts.MkAbs("data"), quickstart.FileName))
 	ts.Check(err)
 	var o map[string]string
 	ts.Check(json.Unmarshal(raw, &o))

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"parley/internal/app"
+	"parley/internal/quickstart"
 )
 
 // TestCommands_NoSecretExposed runs every command against a server with debug
@@ -116,7 +116,7 @@ func TestCommands_NoSecretExposed(t *testing.T) {
 	refused("key", "rotate", own, "--overlap", "9d")
 	refused("project", "show", q.APIKey) // a secret where an id belongs
 	refused("org", "list", "--token", q.AdminToken+"x")
-	if now, err := app.ReadQuickstart(dir); err != nil {
+	if now, err := quickstart.Read(dir); err != nil {
 		t.Error(err)
 	} else if note(now); now.APIKey == q.APIKey || !secrets[now.APIKey] {
 		t.Error("the quick start file is not current")
@@ -144,7 +144,7 @@ func TestCommands_NoSecretExposed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if e.Name() != app.QuickstartFile {
+			if e.Name() != quickstart.FileName {
 				inClear(e.Name(), string(raw))
 			}
 		}
@@ -161,7 +161,7 @@ func TestCommands_NoSecretExposed(t *testing.T) {
 	}
 }
 
-func awaitQuickstart(t *testing.T, dir string) app.Quickstart {
+func awaitQuickstart(t *testing.T, dir string) quickstart.File {
 	t.Helper()
 	q, ok := awaitServing(dir)
 	if !ok {

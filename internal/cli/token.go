@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"parley/internal/api/manage"
-	"parley/internal/app"
+	"parley/internal/quickstart"
 )
 
 type tokenCommands struct {
@@ -68,7 +68,7 @@ func (c tokenRevoke) Run(ctx context.Context, s *streams) error {
 		t.TokenId, quoteName(t.Name), formatTime(t.RevokedAt))
 	if t.InUse {
 		fmt.Fprintf(s.out, "This command used it, so the next command needs another token.\n"+
-			"If it was the last one, the next start of the server creates a new one in %s.\n", app.QuickstartFile)
+			"If it was the last one, the next start of the server creates a new one in %s.\n", quickstart.FileName)
 	}
 	return nil
 }

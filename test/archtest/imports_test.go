@@ -50,6 +50,7 @@ var allowedImports = map[string][]string{
 	"web":                    {},
 
 	"internal/media/signalfilter": {"internal/refusal"},
+	"internal/quickstart":         {"internal/fault", "internal/key", "internal/operator", "internal/project", "internal/room"},
 	"internal/webhook/sender":     {"client/sign", "internal/fault", "internal/key", "internal/webhook"},
 }
 

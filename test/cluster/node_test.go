@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"parley/client"
-	"parley/internal/app"
+	"parley/internal/quickstart"
 	"parley/internal/cli"
 	"parley/internal/media/mediatest"
 	"parley/internal/seal"
@@ -42,7 +42,7 @@ type service struct {
 	database, redis string // URLs; empty for one node on SQLite
 	master          seal.Key
 	publicURL       string
-	app.Quickstart
+	quickstart.File
 }
 
 // node is one process of a service.
@@ -62,9 +62,9 @@ func (s *service) startNode(t testing.TB) *node {
 	n := &node{t: t, s: s, dir: t.TempDir(), udp: freePort(t, "udp")}
 	t.Cleanup(func() { n.kill() })
 	n.start()
-	if s.Quickstart.ProjectID == "" {
+	if s.File.ProjectID == "" {
 		var err error
-		if s.Quickstart, err = app.ReadQuickstart(n.dir); err != nil {
+		if s.File, err = quickstart.Read(n.dir); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"parley/client"
-	"parley/internal/app"
+	"parley/internal/quickstart"
 	"parley/internal/cli"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
@@ -45,7 +45,7 @@ type server struct {
 	url string
 	log *buffer
 	cmd *exec.Cmd
-	app.Quickstart
+	quickstart.File
 
 	ended chan struct{} // closed when the process has ended
 }
@@ -90,7 +90,7 @@ func startServer(t testing.TB, environment ...string) *server {
 		t.Fatalf("the service did not start:\n%s", p.log)
 	}
 	// The second node of a cluster has none.
-	if p.Quickstart, err = app.ReadQuickstart(p.dir); err != nil && len(environment) == 0 {
+	if p.File, err = quickstart.Read(p.dir); err != nil && len(environment) == 0 {
 		t.Fatal(err)
 	}
 	return p

@@ -1,4 +1,4 @@
-package app
+package quickstart
 
 import (
 	"context"
@@ -19,48 +19,50 @@ import (
 // sealed credentials again. The opposite order could leave a key in the file that
 // was never committed.
 
-// quickstartKeys is the key service that updates the quickstart file after each
-// rotation.
-type quickstartKeys struct {
+// Keys is the key service that updates the quickstart file after each rotation.
+type Keys struct {
 	*key.Service
-	app *App
+	quickstart *Service
 }
 
+// WithRotation returns the key service that updates the file after each rotation.
+func (s *Service) WithRotation() Keys { return Keys{s.keys, s} }
+
 // RotateKey rotates the API key and Gateway secret of a project.
-func (r quickstartKeys) RotateKey(ctx context.Context, projectID string, o key.Rotation) (key.RotatedKey, error) {
+func (r Keys) RotateKey(ctx context.Context, projectID string, o key.Rotation) (key.RotatedKey, error) {
 	rotated, err := r.Service.RotateKey(ctx, projectID, o)
 	if err == nil {
-		r.app.updateQuickstart(ctx)
+		r.quickstart.Update(ctx)
 	}
 	return rotated, err
 }
 
 // RotateSecret rotates the secret of a project.
-func (r quickstartKeys) RotateSecret(ctx context.Context, projectID string, o key.Rotation) (key.RotatedSecret, error) {
+func (r Keys) RotateSecret(ctx context.Context, projectID string, o key.Rotation) (key.RotatedSecret, error) {
 	rotated, err := r.Service.RotateSecret(ctx, projectID, o)
 	if err == nil {
-		r.app.updateQuickstart(ctx)
+		r.quickstart.Update(ctx)
 	}
 	return rotated, err
 }
 
-// updateQuickstart updates the quickstart file. A failure is only logged, because
+// Update updates the quickstart file. A failure is only logged, because
 // the rotation is already committed; the next pass of the janitor tries again.
-func (a *App) updateQuickstart(ctx context.Context) {
+func (s *Service) Update(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if err := a.refreshQuickstart(ctx); err != nil {
-		a.log.Error("update quickstart file failed, will retry",
-			"file", filepath.Join(a.cfg.DataDir, QuickstartFile), "error", err)
+	if err := s.refresh(ctx); err != nil {
+		s.log.Error("update quickstart file failed, will retry",
+			"file", filepath.Join(s.dataDir, FileName), "error", err)
 	}
 }
 
-// refreshQuickstart writes the base URL and the current credentials of the file's
+// refresh writes the base URL and the current credentials of the file's
 // project into the file if they have changed. It does nothing without a file.
-func (a *App) refreshQuickstart(ctx context.Context) error {
-	a.quickstartMu.Lock()
-	defer a.quickstartMu.Unlock()
-	q, err := ReadQuickstart(a.cfg.DataDir)
+func (s *Service) refresh(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q, err := Read(s.dataDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -68,9 +70,9 @@ func (a *App) refreshQuickstart(ctx context.Context) error {
 		return err
 	}
 	updated := q
-	updated.BaseURL = a.BaseURL()
+	updated.BaseURL = s.baseURL
 	if q.ProjectID != "" {
-		keyring, err := a.keys.Keyring(ctx, q.ProjectID)
+		keyring, err := s.keys.Keyring(ctx, q.ProjectID)
 		switch {
 		case fault.Is(err, fault.NotFound):
 			// The file belongs to another database, so its credentials stay.
@@ -90,37 +92,37 @@ func (a *App) refreshQuickstart(ctx context.Context) error {
 	if updated == q {
 		return nil
 	}
-	return updated.write(a.cfg.DataDir)
+	return updated.write(s.dataDir)
 }
 
-// restoreQuickstart updates the file of an earlier run. If no management token is
+// restore updates the file of an earlier run. If no management token is
 // live, so that nobody could operate the service, it creates one and writes it to
 // the file. That is safe because a user who can start the server on this data
 // directory can read everything in it anyway.
-func (a *App) restoreQuickstart(ctx context.Context, out io.Writer) (Quickstart, error) {
-	if err := a.refreshQuickstart(ctx); err != nil {
-		return Quickstart{}, err
+func (s *Service) restore(ctx context.Context, out io.Writer) (File, error) {
+	if err := s.refresh(ctx); err != nil {
+		return File{}, err
 	}
-	q, err := ReadQuickstart(a.cfg.DataDir)
+	q, err := Read(s.dataDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Quickstart{}, err
+		return File{}, err
 	}
-	lockedOut, err := a.tokens.LockedOut(ctx)
+	lockedOut, err := s.tokens.LockedOut(ctx)
 	if err != nil || !lockedOut {
 		return q, err
 	}
-	q.BaseURL = a.BaseURL()
-	err = a.db.Write(ctx, func(ctx context.Context) error {
-		_, token, err := a.tokens.Create(ctx, "quickstart")
+	q.BaseURL = s.baseURL
+	err = s.db.Write(ctx, func(ctx context.Context) error {
+		_, token, err := s.tokens.Create(ctx, "quickstart")
 		if err != nil {
 			return err
 		}
 		q.AdminToken = token.Reveal()
-		return q.write(a.cfg.DataDir) // before the commit, as in createFirstProject
+		return q.write(s.dataDir) // before the commit, as in createFirstProject
 	})
 	if err == nil {
 		fmt.Fprintf(out, "No management token was live. A new one is in %s\n",
-			filepath.Join(a.cfg.DataDir, QuickstartFile))
+			filepath.Join(s.dataDir, FileName))
 	}
 	return q, err
 }
