@@ -42,7 +42,7 @@ type Client struct {
 
 // New returns a Client of the server at baseURL, a scheme and a host such as
 // https://meet.example.org. It has no path, because version 5 signs the path that
-// the server sees. Use http only on networks that nobody else can read. The fields
+// the server sees. Use http only on trusted networks. The fields
 // of Credentials document which calls need them; a call without its credential
 // fails with ErrMissingCredential and sends nothing.
 func New(baseURL string, credentials Credentials, options Options) (*Client, error) {

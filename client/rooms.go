@@ -39,11 +39,11 @@ type QuickRoomRequest struct {
 type ScheduledRoomV3Request struct {
 	// StartAt is in the future, at most 366 days ahead.
 	StartAt time.Time `json:"start_at"`
-	// MaxParticipants is 1 to what the plan allows, at most 1,000.
+	// MaxParticipants is 1 to the limit of the plan, at most 1,000.
 	MaxParticipants int `json:"max_participants"`
-	// EmptyTimeout is in seconds, 1 to 86,400: how long a room that people have
-	// left stays open. 0 means the project's default. A room that nobody enters
-	// expires 24 hours after StartAt.
+	// EmptyTimeout is how long a room stays open after the last participant has
+	// left, in seconds, 1 to 86,400. 0 means the project's default. A room without
+	// participants expires 24 hours after StartAt.
 	EmptyTimeout int      `json:"empty_timeout"`
 	Metadata     Metadata `json:"metadata"`
 	// ClientRoomID is as in QuickRoomRequest.
@@ -59,11 +59,11 @@ type ScheduledRoomRequest struct {
 	// one. A time that daylight saving skips is ErrInvalid; a time that exists twice
 	// means the first.
 	StartAt string `json:"start_at"`
-	// MaxParticipants is 1 to what the plan allows, at most 1,000.
+	// MaxParticipants is 1 to the limit of the plan, at most 1,000.
 	MaxParticipants int `json:"max_participants"`
-	// EmptyTimeout is in seconds, 1 to 86,400: how long a room that people have
-	// left stays open. 0 means the project's default. A room that nobody enters
-	// expires 24 hours after StartAt.
+	// EmptyTimeout is how long a room stays open after the last participant has
+	// left, in seconds, 1 to 86,400. 0 means the project's default. A room without
+	// participants expires 24 hours after StartAt.
 	EmptyTimeout int                   `json:"empty_timeout"`
 	Metadata     ScheduledRoomMetadata `json:"metadata"`
 	// Name is the creator's display name, at most 255 characters. Required with

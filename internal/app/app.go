@@ -138,7 +138,8 @@ func (a *App) wire(ctx context.Context) error {
 		nodeIP = ip.String()
 	}
 	a.engine, err = media.New(media.Config{SigningKey: "parley", SigningSecret: secret.Reveal(), NodeIP: nodeIP,
-		UDPPort: a.cfg.RTCUDPPort, TCPPort: a.cfg.RTCTCPPort, RedisURL: a.cfg.RedisURL.Reveal(), Log: a.log}, observer, observer)
+		UDPPort: a.cfg.RTCUDPPort, TCPPort: a.cfg.RTCTCPPort, RedisURL: a.cfg.RedisURL.Reveal(), Log: a.log,
+	}, observer, observer)
 	if err != nil {
 		return err
 	}

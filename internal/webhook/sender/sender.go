@@ -25,7 +25,8 @@ type Store interface {
 	DueBuckets(ctx context.Context, now time.Time) ([]string, error)
 	// LeaseStreams leases at most n due streams of a bucket until a time, those
 	// that have been due longest first.
-	LeaseStreams(ctx context.Context, bucket string, n int, leaseID string, now, until time.Time) ([]webhook.Stream, error)
+	LeaseStreams(ctx context.Context, bucket string, n int, leaseID string,
+		now, until time.Time) ([]webhook.Stream, error)
 	// NextDelivery returns the first pending delivery of a stream and the failure
 	// record of its target; NotFound when none is pending.
 	NextDelivery(ctx context.Context, streamID string) (webhook.Delivery, webhook.Target, error)
